@@ -1,0 +1,16 @@
+# Writes generated/iktsne/version.h with the version, the commit and the build flags.
+find_package(Git QUIET)
+set(IKT_COMMIT "unknown")
+if(Git_FOUND)
+    execute_process(COMMAND ${GIT_EXECUTABLE} describe --always --dirty
+        WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE ikt_describe
+        OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE ikt_git_result)
+    if(ikt_git_result EQUAL 0)
+        set(IKT_COMMIT "${ikt_describe}")
+    endif()
+endif()
+string(TOUPPER "${CMAKE_BUILD_TYPE}" ikt_build_type)
+set(IKT_COMPILER "${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}")
+string(STRIP "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${ikt_build_type}}" IKT_COMPILE_FLAGS)
+configure_file(${PROJECT_SOURCE_DIR}/include/iktsne/version.h.in
+    ${PROJECT_BINARY_DIR}/generated/iktsne/version.h @ONLY)

@@ -1,0 +1,54 @@
+/* The context: the communicator, threads, message, memory account and log that every call shares.
+ *
+ * A context is created once per group of ranks and passed first to every function. It holds the
+ * only mutable state of the library besides the data that functions return.
+ */
+#ifndef IKTSNE_CONTEXT_H
+#define IKTSNE_CONTEXT_H
+
+#include <mpi.h>
+
+#include "iktsne/status.h"
+
+typedef struct ikt_context ikt_context;
+
+/* Levels of the log; a context prints messages whose level is at most its own. */
+typedef enum {
+    IKT_LOG_ERROR, /* the run failed; silent in a clean run */
+    IKT_LOG_WARN,  /* the run goes on, but the user should look; silent in a clean run */
+    IKT_LOG_STAGE, /* at most two lines a stage, from rank 0 */
+    IKT_LOG_DETAIL,
+    IKT_LOG_DEBUG
+} ikt_log_level;
+
+/* COLLECTIVE over `comm`. Duplicates `comm` and detects threads and placement.
+ *   comm      a communicator of an initialised MPI (thread level FUNNELED or higher).
+ *   threads   OpenMP threads per rank; 0 = as many as the affinity mask gives this rank.
+ *   out       receives the context (owned by the caller), NULL on failure.
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out);
+
+/* COLLECTIVE. Frees *ctx and sets it to NULL; accepts NULL. In debug builds memory still accounted
+ * for is reported as a defect. */
+void ikt_context_destroy(ikt_context **ctx);
+
+/* LOCAL. Changes the threads per rank that later stages use; 0 = from the affinity mask. */
+void ikt_context_set_threads(ikt_context *ctx, int threads);
+
+/* LOCAL. Rank of the caller, number of ranks, OpenMP threads of this rank (at least 1). */
+int ikt_rank(const ikt_context *ctx);
+int ikt_size(const ikt_context *ctx);
+int ikt_threads(const ikt_context *ctx);
+
+/* LOCAL. The duplicated communicator, for libraries that need one (HDF5, ScaLAPACK). */
+MPI_Comm ikt_comm(const ikt_context *ctx);
+
+/* LOCAL. The message of the first failure since the last ikt_clear; "" when there was none. After
+ * a collective function failed every rank holds the same text. Valid until the next failure. */
+const char *ikt_message(const ikt_context *ctx);
+void ikt_clear(ikt_context *ctx);
+
+/* LOCAL. Sets what is printed on rank 0 (stderr): level, and whether a progress bar may be drawn. */
+void ikt_context_set_log(ikt_context *ctx, ikt_log_level level);
+
+#endif

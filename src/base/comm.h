@@ -1,0 +1,64 @@
+/* Our own small collectives: 64-bit counts, checked, the same on every rank.
+ *
+ * The only place (with exact_sum.c and dist/halo.c) that calls MPI. A failing MPI call cannot be
+ * agreed upon, so it prints what failed and aborts the job; functions below that return void cannot
+ * fail otherwise. Transfers are cut into pieces below 1 GiB, because MPI counts are ints.
+ */
+#ifndef IKT_BASE_COMM_H
+#define IKT_BASE_COMM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+/* COLLECTIVE, all of the following. Element-wise reductions in place; the result is the same on
+ * every rank and, being integer or min/max, does not depend on the order. Floating-point sums are
+ * in exact_sum.h. `count` must be equal on all ranks. */
+void ikt_sum_i64(ikt_context *ctx, int64_t *values, int64_t count);
+void ikt_min_i64(ikt_context *ctx, int64_t *values, int64_t count);
+void ikt_max_i64(ikt_context *ctx, int64_t *values, int64_t count);
+void ikt_min_f64(ikt_context *ctx, double *values, int64_t count);
+void ikt_max_f64(ikt_context *ctx, double *values, int64_t count);
+
+/* COLLECTIVE. Sum, maximum of one number per rank; sum of the ranks before this one. */
+int64_t ikt_sum_one(ikt_context *ctx, int64_t value);
+int64_t ikt_max_one(ikt_context *ctx, int64_t value);
+int64_t ikt_sum_before(ikt_context *ctx, int64_t value);
+
+/* COLLECTIVE. Copies `bytes` bytes from rank `root` to all. */
+void ikt_broadcast(ikt_context *ctx, void *data, int64_t bytes, int root);
+
+/* COLLECTIVE. Gathers one int64 per rank into all[size]. */
+void ikt_gather_counts(ikt_context *ctx, int64_t mine, int64_t *all);
+
+/* COLLECTIVE. Concatenates the ranks' parts in rank order on every rank.
+ *   part    `count` elements of `size` bytes (may be 0).
+ *   all     room for the sum over ranks of count, elements of `size` bytes.
+ *   counts  [size of the communicator], elements of each rank; see ikt_gather_counts. */
+void ikt_allgather(ikt_context *ctx, const void *part, int64_t count, size_t size, void *all,
+                   const int64_t *counts);
+
+/* COLLECTIVE. Sends send_counts[r] elements of `size` bytes, consecutive by rank in `send`, to each
+ * rank r, and receives recv_counts[r] elements from each, consecutive by rank in `recv`. */
+void ikt_exchange(ikt_context *ctx, const void *send, const int64_t *send_counts, void *recv,
+                  const int64_t *recv_counts, size_t size);
+
+/* COLLECTIVE. Transposes a table of counts: recv_counts[r] = what rank r has in its
+ * send_counts[this rank]. Arrays of [size of the communicator]. */
+void ikt_exchange_counts(ikt_context *ctx, const int64_t *send_counts, int64_t *recv_counts);
+
+/* COLLECTIVE. Sends send_bytes bytes to rank `to` while receiving recv_bytes bytes from rank `from`
+ * (used to pass blocks round a ring). Sizes must match their peer's. */
+void ikt_send_receive(ikt_context *ctx, const void *send, int64_t send_bytes, int to, void *recv,
+                      int64_t recv_bytes, int from);
+
+void ikt_barrier(ikt_context *ctx);
+
+/* LOCAL. For tests: the largest piece in bytes that one MPI call moves (default 1 GiB). */
+void ikt_set_piece_bytes(ikt_context *ctx, int64_t bytes);
+
+/* LOCAL. Prints the message and aborts the whole job with status IKT_ERR_INTERNAL. */
+_Noreturn void ikt_abort(const ikt_context *ctx, const char *what);
+
+#endif

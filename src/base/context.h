@@ -1,0 +1,40 @@
+/* What the files of base/ share about a context; other folders use the functions only. */
+#ifndef IKT_BASE_CONTEXT_H
+#define IKT_BASE_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "base/timer.h"
+
+enum { IKT_MESSAGE_MAX = 2048, IKT_PURPOSES_MAX = 64 };
+
+typedef struct {
+    const char *name;
+    int64_t now, peak; /* bytes */
+} ikt_purpose;
+
+struct ikt_context {
+    MPI_Comm comm;
+    int rank, size, threads;
+    int node_ranks, node_rank; /* ranks that share this node's memory */
+    int64_t piece_bytes;       /* most bytes in one MPI call */
+
+    ikt_status status;             /* of `message` */
+    char message[IKT_MESSAGE_MAX]; /* first failure on this rank */
+
+    int64_t memory_now, memory_peak; /* bytes */
+    int purposes;
+    ikt_purpose purpose[IKT_PURPOSES_MAX];
+
+    ikt_log_level level;
+    bool terminal, bar_open;
+    double progress_start, progress_last; /* seconds */
+    int64_t progress_first;
+
+    double stage_begun[IKT_STAGE_COUNT], stage_seconds[IKT_STAGE_COUNT];
+    int64_t stage_count[IKT_STAGE_COUNT];
+};
+
+#endif

@@ -1,0 +1,32 @@
+/* Instruction set, affinity mask, placement. */
+#ifndef IKT_BASE_CPU_H
+#define IKT_BASE_CPU_H
+
+#include "base/status.h"
+
+typedef enum {
+    IKT_ISA_PORTABLE = 0,
+    IKT_ISA_AVX2 = 1,       /* AVX2 and FMA */
+    IKT_ISA_AVX512 = 2,     /* AVX-512 F, BW, DQ, VL */
+    IKT_ISA_AVX512_VNNI = 3 /* the same with 8-bit dot products */
+} ikt_isa;
+
+/* LOCAL. The best instruction set of this processor that the program has kernels for, or what the
+ * environment variable IKTSNE_ISA (portable, avx2, avx512, avx512_vnni) restricts it to. */
+ikt_isa ikt_cpu_isa(void);
+const char *ikt_isa_name(ikt_isa isa);
+
+/* LOCAL. Processors in this process's affinity mask. */
+int ikt_cpu_mask_count(void);
+
+/* LOCAL. The mask as text, "0-3,8"; at most `size` bytes. */
+void ikt_cpu_mask_text(char *text, int size);
+
+/* COLLECTIVE. Ranks on this rank's node, and this rank's number among them. */
+void ikt_cpu_node_ranks(ikt_context *ctx, int *ranks, int *mine);
+
+/* COLLECTIVE. Checks the launch: fails (IKT_ERR_USAGE) where a launcher announced several tasks but
+ * the communicator has one rank; warns where threads outnumber processors; logs the placement. */
+ikt_status ikt_cpu_check_launch(ikt_context *ctx);
+
+#endif

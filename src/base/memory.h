@@ -1,0 +1,49 @@
+/* Checked allocation with an account per purpose.
+ *
+ * Every array is allocated here, aligned to 64 bytes, zeroed, and counted under the purpose that
+ * the caller names, so that a run can say what its memory went to.
+ */
+#ifndef IKT_BASE_MEMORY_H
+#define IKT_BASE_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+/* LOCAL. Sets *(T **)pointer to `count` zeroed elements of `size` bytes (at least one byte, never
+ * NULL on success), or to NULL on failure.
+ *   pointer   ADDRESS of the pointer variable to set, e.g. `double *x; ikt_alloc(ctx, &x, ...)`.
+ *   purpose   a string literal naming what the memory is for ("codes"); kept, not copied.
+ * Errors: IKT_ERR_RESOURCE (out of memory, overflow, negative count). */
+ikt_status ikt_alloc(ikt_context *ctx, void *pointer, int64_t count, size_t size,
+                     const char *purpose);
+
+/* LOCAL. Like realloc for memory of ikt_alloc; new bytes are zero; *pointer may be NULL. On failure
+ * the old memory stays valid. */
+ikt_status ikt_resize(ikt_context *ctx, void *pointer, int64_t count, size_t size,
+                      const char *purpose);
+
+/* LOCAL. Frees memory of ikt_alloc and sets *(T **)pointer to NULL; accepts a NULL pointer. */
+void ikt_free(void *pointer);
+
+/* LOCAL. Counts memory that a library (FFTW, HDF5) holds; `bytes` may be negative. */
+void ikt_account(ikt_context *ctx, const char *purpose, int64_t bytes);
+
+/* LOCAL. Bytes accounted for now, and the most there have been, on this rank. */
+int64_t ikt_memory_now(const ikt_context *ctx);
+int64_t ikt_memory_peak(const ikt_context *ctx);
+
+/* LOCAL. Peak resident set of this process in bytes as the operating system counts it. */
+int64_t ikt_memory_resident_peak(void);
+
+/* LOCAL. Bytes this rank may still use: the least of what the machine, the control group and the
+ * address-space limit leave, divided by the ranks on this node. */
+int64_t ikt_memory_available(const ikt_context *ctx);
+
+/* LOCAL. i-th purpose of the account (0 <= i < count returned by ikt_memory_purposes) with its
+ * bytes now and at its own peak. */
+int ikt_memory_purposes(const ikt_context *ctx);
+const char *ikt_memory_purpose(const ikt_context *ctx, int i, int64_t *now, int64_t *peak);
+
+#endif

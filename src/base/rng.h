@@ -1,0 +1,37 @@
+/* Counter-based random numbers: a draw is a pure function of (seed, purpose, row, draw).
+ *
+ * Philox 4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011). There is no state, so any rank or thread
+ * can make any draw and every layout of the ranks gets the same ones.
+ */
+#ifndef IKT_BASE_RNG_H
+#define IKT_BASE_RNG_H
+
+#include <stdint.h>
+
+/* What a draw is for. Append only: changing a number changes every result. */
+typedef enum {
+    IKT_RNG_MODEL = 1,    /* centres of a partitioning; row = partitioning */
+    IKT_RNG_JITTER = 2,   /* jitter of the initial positions */
+    IKT_RNG_INITIAL = 3,  /* random initial positions */
+    IKT_RNG_SAMPLE = 4,   /* rows sampled for a measure */
+    IKT_RNG_GENERATE = 5, /* data set generators; row = row of the data set */
+    IKT_RNG_DEFORM = 6,   /* deformation of source images */
+    IKT_RNG_SHAPE = 7,    /* parameters shared by a whole generated set (centres of clusters) */
+    IKT_RNG_PLOT = 8,     /* colours and the like */
+    IKT_RNG_TEST = 9      /* tests and benchmarks */
+} ikt_rng_purpose;
+
+/* LOCAL, all of them, pure. `draw` counts the draws of one row, 0 <= draw < 2^48. */
+uint64_t ikt_rng_u64(uint64_t seed, ikt_rng_purpose purpose, int64_t row, uint64_t draw);
+
+/* Uniform in [0, 1), 53 bits. */
+double ikt_rng_uniform(uint64_t seed, ikt_rng_purpose purpose, int64_t row, uint64_t draw);
+
+/* Standard normal by Box-Muller; one draw number gives one value. */
+double ikt_rng_normal(uint64_t seed, ikt_rng_purpose purpose, int64_t row, uint64_t draw);
+
+/* Uniform in {0, ..., bound - 1} without bias beyond 2^-64 * bound; bound >= 1. */
+int64_t ikt_rng_below(uint64_t seed, ikt_rng_purpose purpose, int64_t row, uint64_t draw,
+                      int64_t bound);
+
+#endif

@@ -1,0 +1,20 @@
+/* A checksum of a distributed array of rows that does not depend on how it is distributed.
+ *
+ * Each row is hashed with its global number; the hashes are added modulo 2^64. */
+#ifndef IKT_BASE_ROW_HASH_H
+#define IKT_BASE_ROW_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+/* COLLECTIVE. Hash of the array whose rows first_row .. first_row + n_local - 1 this rank holds in
+ * `rows` (row_bytes bytes each). Equal on every rank and for every distribution. */
+uint64_t ikt_row_hash(ikt_context *ctx, const void *rows, int64_t first_row, int64_t n_local,
+                      size_t row_bytes);
+
+/* LOCAL. 64-bit hash of a byte string (for fingerprints of settings). */
+uint64_t ikt_hash_bytes(const void *data, size_t bytes, uint64_t seed);
+
+#endif

@@ -1,0 +1,38 @@
+/* Failing with a message, and agreeing on an outcome.
+ *
+ * A function that fails records one sentence (what, where, what to do) and returns a code. Ranks
+ * then agree: either all succeed or all return the same code with the same message. The message
+ * recorded first wins on a rank; the lowest failing rank wins over the others.
+ */
+#ifndef IKT_BASE_STATUS_H
+#define IKT_BASE_STATUS_H
+
+#include "iktsne/context.h"
+
+/* LOCAL. Records the message unless one is held already, and returns `status`. No full stop and no
+ * newline at the end. At most 2,000 characters are kept. */
+ikt_status ikt_fail(ikt_context *ctx, ikt_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* COLLECTIVE. Returns the same status on every rank: IKT_OK when all passed IKT_OK, otherwise the
+ * status of the lowest failing rank, whose message every rank then holds. One small allreduce when
+ * all is well. */
+ikt_status ikt_agree(ikt_context *ctx, ikt_status local);
+
+/* LOCAL. "3 bad data"-like name of a status, for reports. */
+const char *ikt_status_name(ikt_status status);
+
+/* Leaves the enclosing function (or loop's cleanup label) on failure. */
+#define IKT_TRY(call)                                                                              \
+    do {                                                                                           \
+        ikt_status ikt_try_status_ = (call);                                                       \
+        if (ikt_try_status_ != IKT_OK) return ikt_try_status_;                                     \
+    } while (0)
+
+#define IKT_TRY_GOTO(status, label, call)                                                          \
+    do {                                                                                           \
+        (status) = (call);                                                                         \
+        if ((status) != IKT_OK) goto label;                                                        \
+    } while (0)
+
+#endif

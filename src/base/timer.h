@@ -1,0 +1,55 @@
+/* Named stages on the monotonic clock, reported as min, mean and max over ranks. */
+#ifndef IKT_BASE_TIMER_H
+#define IKT_BASE_TIMER_H
+
+#include <stdint.h>
+
+#include "base/status.h"
+
+/* Stages of a run. A stage's parent is given in timer.c; children are part of their parent. */
+typedef enum {
+    IKT_STAGE_TOTAL,
+    IKT_STAGE_READ,
+    IKT_STAGE_PREPROCESS,
+    IKT_STAGE_PCA,
+    IKT_STAGE_CODES,
+    IKT_STAGE_NEIGHBOURS,
+    IKT_STAGE_AFFINITY,
+    IKT_STAGE_GRAPH,
+    IKT_STAGE_LAYOUT,
+    IKT_STAGE_ATTRACTION,
+    IKT_STAGE_REPULSION,
+    IKT_STAGE_SPREAD,
+    IKT_STAGE_GRID_SUM,
+    IKT_STAGE_FFT,
+    IKT_STAGE_GATHER,
+    IKT_STAGE_HALO,
+    IKT_STAGE_STEP,
+    IKT_STAGE_WRITE,
+    IKT_STAGE_PICTURE,
+    IKT_STAGE_MEASURES,
+    IKT_STAGE_COUNT
+} ikt_stage;
+
+/* LOCAL. Seconds on a monotonic clock with an arbitrary origin. */
+double ikt_now(void);
+
+/* LOCAL. Starts and stops a stage; may be repeated (times add up) and nested. */
+void ikt_stage_begin(ikt_context *ctx, ikt_stage stage);
+void ikt_stage_end(ikt_context *ctx, ikt_stage stage);
+
+/* LOCAL. Seconds this rank has spent in a stage; name ("codes"); depth in the tree (0 = total). */
+double ikt_stage_seconds(const ikt_context *ctx, ikt_stage stage);
+const char *ikt_stage_name(ikt_stage stage);
+int ikt_stage_depth(ikt_stage stage);
+
+typedef struct {
+    double least, mean, most; /* seconds over ranks */
+    int slowest;              /* rank of `most` */
+    int64_t count;            /* times begun on rank 0; 0 = the stage did not occur */
+} ikt_stage_times;
+
+/* COLLECTIVE. Fills times[IKT_STAGE_COUNT]. */
+void ikt_stage_collect(ikt_context *ctx, ikt_stage_times *times);
+
+#endif
