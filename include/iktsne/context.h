@@ -48,7 +48,8 @@ MPI_Comm ikt_comm(const ikt_context *ctx);
 const char *ikt_message(const ikt_context *ctx);
 void ikt_clear(ikt_context *ctx);
 
-/* LOCAL. Sets what is printed on rank 0 (stderr): level, and whether a progress bar may be drawn. */
+/* LOCAL. Sets what is printed on rank 0 (stderr): level, and whether a progress bar may be drawn.
+ */
 void ikt_context_set_log(ikt_context *ctx, ikt_log_level level);
 
 #endif

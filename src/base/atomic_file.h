@@ -9,14 +9,14 @@
 enum { IKT_PATH_MAX = 4096 };
 
 /* COLLECTIVE. Chooses the temporary name "PATH.part-<process id of rank 0>" (same on all ranks) and
- * checks on rank 0 that it can be created there and, unless `overwrite`, that `path` does not exist.
- *   temporary   [IKT_PATH_MAX], receives the name.
- * Errors: IKT_ERR_FILE with path and reason. */
+ * checks on rank 0 that it can be created there and, unless `overwrite`, that `path` does not
+ * exist. temporary   [IKT_PATH_MAX], receives the name. Errors: IKT_ERR_FILE with path and reason.
+ */
 ikt_status ikt_atomic_begin(ikt_context *ctx, const char *path, bool overwrite, char *temporary);
 
-/* COLLECTIVE. `local` is the outcome of writing on this rank. When all ranks succeeded, rank 0 syncs
- * the temporary file and its folder and renames it to `path`; otherwise it is removed and `path` is
- * left as it was. Returns the agreed outcome. */
+/* COLLECTIVE. `local` is the outcome of writing on this rank. When all ranks succeeded, rank 0
+ * syncs the temporary file and its folder and renames it to `path`; otherwise it is removed and
+ * `path` is left as it was. Returns the agreed outcome. */
 ikt_status ikt_atomic_end(ikt_context *ctx, const char *path, const char *temporary,
                           ikt_status local);
 

@@ -13,7 +13,7 @@
 enum { IKT_STRING_MAX = 1024 }; /* size of a string member, with its terminating zero */
 
 /* The value of an INT or REAL member for which the user (or the default) said "auto". */
-#define IKT_AUTO_INT INT64_MIN
+#define IKT_AUTO_INT  INT64_MIN
 #define IKT_AUTO_REAL (-1e300)
 
 typedef enum {
@@ -25,7 +25,7 @@ typedef enum {
 } ikt_key_type;
 
 typedef struct {
-    const char *name;     /* "psi" */
+    const char *name; /* "psi" */
     ikt_key_type type;
     size_t offset;        /* of the member in the section's struct */
     const char *fallback; /* default value, as the user would write it; may be "auto" */
@@ -37,8 +37,8 @@ typedef struct {
 } ikt_key;
 
 typedef struct {
-    const char *name;  /* "isolation" */
-    const char *help;  /* one sentence */
+    const char *name; /* "isolation" */
+    const char *help; /* one sentence */
     const ikt_key *keys;
     size_t n_keys;
 } ikt_section;

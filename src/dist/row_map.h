@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 typedef struct {
-    int64_t n;      /* global rows, >= 0 */
-    int ranks;      /* >= 1 */
-    int64_t first;  /* first global row of this rank */
-    int64_t count;  /* rows of this rank */
+    int64_t n;     /* global rows, >= 0 */
+    int ranks;     /* >= 1 */
+    int64_t first; /* first global row of this rank */
+    int64_t count; /* rows of this rank */
 } ikt_row_map;
 
 /* LOCAL, all of them. */

@@ -1,0 +1,69 @@
+/* Output files appear complete or not at all. */
+#define _GNU_SOURCE
+#include "base/atomic_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/comm.h"
+#include "base/context.h"
+
+static ikt_status begin_on_root(ikt_context *ctx, const char *path, bool overwrite,
+                                char *temporary) {
+    int length = snprintf(temporary, IKT_PATH_MAX, "%s.part-%ld", path, (long)getpid());
+    if (length < 0 || length >= IKT_PATH_MAX)
+        return ikt_fail(ctx, IKT_ERR_FILE, "%.200s...: the path is too long", path);
+    if (path[0] == '\0') return ikt_fail(ctx, IKT_ERR_USAGE, "the name of an output file is empty");
+    if (!overwrite && access(path, F_OK) == 0)
+        return ikt_fail(ctx, IKT_ERR_FILE,
+                        "%s exists already; choose another name or allow it to be overwritten",
+                        path);
+    int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    if (file < 0 || close(file) != 0)
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", path, strerror(errno));
+    return IKT_OK;
+}
+
+ikt_status ikt_atomic_begin(ikt_context *ctx, const char *path, bool overwrite, char *temporary) {
+    ikt_status st = IKT_OK;
+    temporary[0] = '\0';
+    if (ctx->rank == 0) st = begin_on_root(ctx, path, overwrite, temporary);
+    IKT_TRY(ikt_agree(ctx, st));
+    ikt_broadcast(ctx, temporary, IKT_PATH_MAX, 0);
+    return IKT_OK;
+}
+
+/* A failed close of a synced file is not an error of the data; a failed sync is. */
+static int sync_path(const char *path, int flags) {
+    int file = open(path, flags);
+    if (file < 0) return -1;
+    int result = fsync(file);
+    int reason = errno;
+    close(file);
+    errno = reason;
+    return result;
+}
+
+static ikt_status finish_on_root(ikt_context *ctx, const char *path, const char *temporary) {
+    if (sync_path(temporary, O_RDONLY) != 0 || rename(temporary, path) != 0)
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be completed: %s", path, strerror(errno));
+    char folder[IKT_PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    /* The name itself must survive a crash; not every file system lets a folder be synced. */
+    (void)sync_path(dirname(folder), O_RDONLY | O_DIRECTORY);
+    return IKT_OK;
+}
+
+ikt_status ikt_atomic_end(ikt_context *ctx, const char *path, const char *temporary,
+                          ikt_status local) {
+    ikt_status st = ikt_agree(ctx, local);
+    ikt_status root = IKT_OK;
+    if (ctx->rank == 0 && st == IKT_OK) root = finish_on_root(ctx, path, temporary);
+    if (st == IKT_OK) st = ikt_agree(ctx, root);
+    if (st != IKT_OK && ctx->rank == 0 && temporary[0]) unlink(temporary);
+    return st;
+}

@@ -1,0 +1,157 @@
+/* Our own small collectives over MPI, 64-bit clean.
+ *
+ * Transfers are cut into pieces that MPI's int counts can express. Concatenation is one broadcast a
+ * rank and exchange is pairwise messages. Advantage: no int displacements anywhere, any sizes.
+ * Disadvantage: as many steps as ranks, so neither belongs into an iteration. */
+#include "base/comm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+
+enum { TAG_RING = 101 };
+
+static void check(const ikt_context *ctx, int code, const char *what) {
+    if (code == MPI_SUCCESS) return;
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    fprintf(stderr, "iktsne: rank %d: %s failed: %s\n", ctx->rank, what, text);
+    MPI_Abort(ctx->comm, IKT_ERR_INTERNAL);
+}
+
+void ikt_abort(const ikt_context *ctx, const char *what) {
+    fprintf(stderr, "iktsne: rank %d: %s\n", ctx->rank, what);
+    MPI_Abort(ctx->comm, IKT_ERR_INTERNAL);
+    abort();
+}
+
+void ikt_set_piece_bytes(ikt_context *ctx, int64_t bytes) {
+    ctx->piece_bytes = bytes < 8 ? 8 : bytes;
+}
+
+/* Elements of `size` bytes that fit one MPI call, as a legal count. */
+static int64_t piece_of(const ikt_context *ctx, size_t size) {
+    int64_t elements = ctx->piece_bytes / (int64_t)size;
+    return elements < 1 ? 1 : elements;
+}
+
+static void reduce(ikt_context *ctx, void *values, int64_t count, size_t size, MPI_Datatype type,
+                   MPI_Op op) {
+    int64_t piece = piece_of(ctx, size);
+    for (int64_t done = 0; done < count; done += piece) {
+        int64_t now = count - done < piece ? count - done : piece;
+        check(ctx,
+              MPI_Allreduce(MPI_IN_PLACE, (char *)values + done * (int64_t)size, (int)now, type, op,
+                            ctx->comm),
+              "MPI_Allreduce");
+    }
+}
+
+void ikt_sum_i64(ikt_context *ctx, int64_t *values, int64_t count) {
+    reduce(ctx, values, count, sizeof *values, MPI_INT64_T, MPI_SUM);
+}
+
+void ikt_min_i64(ikt_context *ctx, int64_t *values, int64_t count) {
+    reduce(ctx, values, count, sizeof *values, MPI_INT64_T, MPI_MIN);
+}
+
+void ikt_max_i64(ikt_context *ctx, int64_t *values, int64_t count) {
+    reduce(ctx, values, count, sizeof *values, MPI_INT64_T, MPI_MAX);
+}
+
+void ikt_min_f64(ikt_context *ctx, double *values, int64_t count) {
+    reduce(ctx, values, count, sizeof *values, MPI_DOUBLE, MPI_MIN);
+}
+
+void ikt_max_f64(ikt_context *ctx, double *values, int64_t count) {
+    reduce(ctx, values, count, sizeof *values, MPI_DOUBLE, MPI_MAX);
+}
+
+int64_t ikt_sum_one(ikt_context *ctx, int64_t value) {
+    ikt_sum_i64(ctx, &value, 1);
+    return value;
+}
+
+int64_t ikt_max_one(ikt_context *ctx, int64_t value) {
+    ikt_max_i64(ctx, &value, 1);
+    return value;
+}
+
+int64_t ikt_sum_before(ikt_context *ctx, int64_t value) {
+    int64_t before = 0;
+    check(ctx, MPI_Exscan(&value, &before, 1, MPI_INT64_T, MPI_SUM, ctx->comm), "MPI_Exscan");
+    return ctx->rank == 0 ? 0 : before; /* MPI leaves rank 0's result undefined */
+}
+
+void ikt_broadcast(ikt_context *ctx, void *data, int64_t bytes, int root) {
+    for (int64_t done = 0; done < bytes; done += ctx->piece_bytes) {
+        int64_t now = bytes - done < ctx->piece_bytes ? bytes - done : ctx->piece_bytes;
+        check(ctx, MPI_Bcast((char *)data + done, (int)now, MPI_BYTE, root, ctx->comm),
+              "MPI_Bcast");
+    }
+}
+
+void ikt_gather_counts(ikt_context *ctx, int64_t mine, int64_t *all) {
+    check(ctx, MPI_Allgather(&mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, ctx->comm),
+          "MPI_Allgather");
+}
+
+void ikt_allgather(ikt_context *ctx, const void *part, int64_t count, size_t size, void *all,
+                   const int64_t *counts) {
+    /* One broadcast a rank: exact for any sizes, and each is bound by bandwidth when large. */
+    char *target = all;
+    for (int r = 0; r < ctx->size; r++) {
+        int64_t bytes = counts[r] * (int64_t)size;
+        if (r == ctx->rank && count > 0 && part != target)
+            memmove(target, part, (size_t)count * size);
+        ikt_broadcast(ctx, target, bytes, r);
+        target += bytes;
+    }
+}
+
+void ikt_exchange_counts(ikt_context *ctx, const int64_t *send_counts, int64_t *recv_counts) {
+    check(ctx, MPI_Alltoall(send_counts, 1, MPI_INT64_T, recv_counts, 1, MPI_INT64_T, ctx->comm),
+          "MPI_Alltoall");
+}
+
+void ikt_send_receive(ikt_context *ctx, const void *send, int64_t send_bytes, int to, void *recv,
+                      int64_t recv_bytes, int from) {
+    int64_t piece = ctx->piece_bytes, most = send_bytes > recv_bytes ? send_bytes : recv_bytes;
+    for (int64_t done = 0; done < most; done += piece) {
+        int64_t out = send_bytes - done < piece ? send_bytes - done : piece;
+        int64_t in = recv_bytes - done < piece ? recv_bytes - done : piece;
+        if (out < 0) out = 0;
+        if (in < 0) in = 0;
+        /* A side with nothing left talks to nobody, as its peer expects nothing from it. */
+        check(ctx,
+              MPI_Sendrecv((const char *)send + (out ? done : 0), (int)out, MPI_BYTE,
+                           out ? to : MPI_PROC_NULL, TAG_RING, (char *)recv + (in ? done : 0),
+                           (int)in, MPI_BYTE, in ? from : MPI_PROC_NULL, TAG_RING, ctx->comm,
+                           MPI_STATUS_IGNORE),
+              "MPI_Sendrecv");
+    }
+}
+
+void ikt_exchange(ikt_context *ctx, const void *send, const int64_t *send_counts, void *recv,
+                  const int64_t *recv_counts, size_t size) {
+    /* Pairwise steps: in step s every rank sends to rank+s and receives from rank-s. */
+    for (int step = 0; step < ctx->size; step++) {
+        int to = (ctx->rank + step) % ctx->size;
+        int from = (ctx->rank - step + ctx->size) % ctx->size;
+        int64_t out = 0, in = 0;
+        for (int r = 0; r < to; r++)
+            out += send_counts[r];
+        for (int r = 0; r < from; r++)
+            in += recv_counts[r];
+        ikt_send_receive(ctx, (const char *)send + out * (int64_t)size,
+                         send_counts[to] * (int64_t)size, to, (char *)recv + in * (int64_t)size,
+                         recv_counts[from] * (int64_t)size, from);
+    }
+}
+
+void ikt_barrier(ikt_context *ctx) {
+    check(ctx, MPI_Barrier(ctx->comm), "MPI_Barrier");
+}

@@ -1,0 +1,90 @@
+/* Life of a context, and its plain accessors. */
+#include "base/context.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/comm.h"
+#include "base/cpu.h"
+
+static const int64_t default_piece_bytes = (int64_t)1 << 30;
+
+/* One thread per processor of the mask, shared fairly when ranks of a node share one mask (a
+ * launcher that does not bind); OMP_NUM_THREADS says more. */
+static int threads_by_default(const ikt_context *ctx) {
+    if (getenv("OMP_NUM_THREADS")) return omp_get_max_threads();
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    int mask = ikt_cpu_mask_count();
+    int share = mask < online ? mask : mask / ctx->node_ranks;
+    return share < 1 ? 1 : share;
+}
+
+ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out) {
+    *out = NULL;
+    ikt_context *ctx = calloc(1, sizeof *ctx);
+    int missing = ctx == NULL, anywhere = 1;
+    if (MPI_Allreduce(&missing, &anywhere, 1, MPI_INT, MPI_MAX, comm) != MPI_SUCCESS || anywhere ||
+        MPI_Comm_dup(comm, &ctx->comm) != MPI_SUCCESS) {
+        free(ctx);
+        return IKT_ERR_RESOURCE;
+    }
+    MPI_Comm_set_errhandler(ctx->comm, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(ctx->comm, &ctx->rank);
+    MPI_Comm_size(ctx->comm, &ctx->size);
+    ctx->piece_bytes = default_piece_bytes;
+    ctx->level = IKT_LOG_STAGE;
+    ctx->terminal = isatty(STDERR_FILENO) == 1;
+    ikt_cpu_node_ranks(ctx, &ctx->node_ranks, &ctx->node_rank);
+    ikt_context_set_threads(ctx, threads);
+    *out = ctx;
+    return IKT_OK;
+}
+
+void ikt_context_destroy(ikt_context **ctx) {
+    if (!*ctx) return;
+#ifndef NDEBUG
+    if ((*ctx)->memory_now != 0 && (*ctx)->status == IKT_OK)
+        for (int i = 0; i < (*ctx)->purposes; i++)
+            if ((*ctx)->purpose[i].now != 0)
+                fprintf(stderr, "iktsne: rank %d: leak: %lld bytes for %s\n", (*ctx)->rank,
+                        (long long)(*ctx)->purpose[i].now, (*ctx)->purpose[i].name);
+#endif
+    MPI_Comm_free(&(*ctx)->comm);
+    free(*ctx);
+    *ctx = NULL;
+}
+
+void ikt_context_set_threads(ikt_context *ctx, int threads) {
+    ctx->threads = threads > 0 ? threads : threads_by_default(ctx);
+}
+
+void ikt_context_set_log(ikt_context *ctx, ikt_log_level level) {
+    ctx->level = level;
+}
+
+int ikt_rank(const ikt_context *ctx) {
+    return ctx->rank;
+}
+
+int ikt_size(const ikt_context *ctx) {
+    return ctx->size;
+}
+
+int ikt_threads(const ikt_context *ctx) {
+    return ctx->threads;
+}
+
+MPI_Comm ikt_comm(const ikt_context *ctx) {
+    return ctx->comm;
+}
+
+const char *ikt_message(const ikt_context *ctx) {
+    return ctx->message;
+}
+
+void ikt_clear(ikt_context *ctx) {
+    ctx->status = IKT_OK;
+    ctx->message[0] = '\0';
+}

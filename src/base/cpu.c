@@ -1,0 +1,129 @@
+/* Instruction set, affinity mask, placement, and the check of the launch. */
+#define _GNU_SOURCE
+#include "base/cpu.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/comm.h"
+#include "base/context.h"
+#include "base/log.h"
+
+static const char *const isa_names[] = {"portable", "avx2", "avx512", "avx512_vnni"};
+
+static ikt_isa detect(void) {
+#if defined(__x86_64__) && defined(__GNUC__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        return __builtin_cpu_supports("avx512vnni") ? IKT_ISA_AVX512_VNNI : IKT_ISA_AVX512;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return IKT_ISA_AVX2;
+#endif
+    return IKT_ISA_PORTABLE;
+}
+
+ikt_isa ikt_cpu_isa(void) {
+    ikt_isa best = detect();
+    const char *wish = getenv("IKTSNE_ISA");
+    if (!wish) return best;
+    for (int i = 0; i <= (int)best; i++)
+        if (strcmp(wish, isa_names[i]) == 0) return (ikt_isa)i;
+    return best;
+}
+
+const char *ikt_isa_name(ikt_isa isa) {
+    return isa_names[isa];
+}
+
+int ikt_cpu_mask_count(void) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+    long online = sysconf(_SC_NPROCESSORS_ONLN); /* more processors than a cpu_set_t holds */
+    return online > 0 ? (int)online : 1;
+}
+
+void ikt_cpu_mask_text(char *text, int size) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    text[0] = '\0';
+    if (sched_getaffinity(0, sizeof set, &set) != 0) {
+        snprintf(text, (size_t)size, "unknown");
+        return;
+    }
+    int used = 0;
+    for (size_t cpu = 0; cpu < CPU_SETSIZE && used < size; cpu++) {
+        if (!CPU_ISSET(cpu, &set)) continue;
+        size_t last = cpu;
+        while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &set))
+            last++;
+        const char *comma = used ? "," : "";
+        used += last > cpu
+                    ? snprintf(text + used, (size_t)(size - used), "%s%zu-%zu", comma, cpu, last)
+                    : snprintf(text + used, (size_t)(size - used), "%s%zu", comma, cpu);
+        cpu = last;
+    }
+}
+
+void ikt_cpu_node_ranks(ikt_context *ctx, int *ranks, int *mine) {
+    MPI_Comm node;
+    *ranks = 1;
+    *mine = 0;
+    if (MPI_Comm_split_type(ctx->comm, MPI_COMM_TYPE_SHARED, ctx->rank, MPI_INFO_NULL, &node) !=
+        MPI_SUCCESS)
+        return;
+    MPI_Comm_size(node, ranks);
+    MPI_Comm_rank(node, mine);
+    MPI_Comm_free(&node);
+}
+
+/* Tasks that a launcher announced in the environment; 0 when none did. */
+static int announced_tasks(const char **variable) {
+    /* A Slurm batch script itself sees SLURM_NTASKS; only a step's tasks have SLURM_STEP_*. */
+    static const char *const names[] = {"SLURM_STEP_NUM_TASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                                        "MPI_LOCALNRANKS"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = getenv(names[i]);
+        int tasks = text ? atoi(text) : 0;
+        if (tasks > 1) {
+            *variable = names[i];
+            return tasks;
+        }
+    }
+    *variable = "SLURM_NTASKS";
+    const char *slurm = getenv("SLURM_NTASKS");
+    /* Inside an allocation without a step, a plain start is one rank: worth refusing as well, since
+     * as many tasks were asked for and paid for. */
+    return slurm ? atoi(slurm) : 0;
+}
+
+ikt_status ikt_cpu_check_launch(ikt_context *ctx) {
+    const char *variable;
+    int tasks = announced_tasks(&variable);
+    if (ctx->size == 1 && tasks > 1)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "%s announces %d tasks but this MPI sees a single rank: the launcher "
+                        "belongs to another MPI, or there was none; start with `srun` or the "
+                        "`mpirun` of the MPI that iktsne was built with (`iktsne --version` names "
+                        "it), or unset %s to run on one rank",
+                        variable, tasks, variable);
+    char mask[128], host[256] = "";
+    ikt_cpu_mask_text(mask, (int)sizeof mask);
+    if (gethostname(host, sizeof host - 1) != 0) snprintf(host, sizeof host, "unknown host");
+    ikt_log(ctx, IKT_LOG_DETAIL,
+            "placement: %d ranks, %d on %s; rank 0: %d threads on processors %s", ctx->size,
+            ctx->node_ranks, host, ctx->threads, mask);
+
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    int64_t crowded[2] = {ctx->threads > ikt_cpu_mask_count(),
+                          (long)ctx->threads * ctx->node_ranks > online};
+    ikt_max_i64(ctx, crowded, 2);
+    if (crowded[0] || crowded[1])
+        ikt_log(ctx, IKT_LOG_WARN,
+                "more threads than processors (%d ranks on a node x %d threads, %ld processors): "
+                "set run.threads or start fewer ranks a node",
+                ctx->node_ranks, ctx->threads, online);
+    return IKT_OK;
+}

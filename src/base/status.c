@@ -1,0 +1,61 @@
+/* Failing with a message, and agreeing on an outcome.
+ *
+ * Agreement is one MIN-reduction of "lowest failing rank"; only when a rank failed does a second
+ * step broadcast its status and message, so success costs one small allreduce. */
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/context.h"
+
+ikt_status ikt_fail(ikt_context *ctx, ikt_status status, const char *format, ...) {
+    if (ctx->status != IKT_OK) return status; /* the first message tells the cause */
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(ctx->message, sizeof ctx->message, format, arguments);
+    va_end(arguments);
+    if (length < 0) snprintf(ctx->message, sizeof ctx->message, "(message cannot be formatted)");
+    ctx->status = status;
+    return status;
+}
+
+ikt_status ikt_agree(ikt_context *ctx, ikt_status local) {
+    int64_t lowest = local == IKT_OK ? ctx->size : ctx->rank;
+    ikt_min_i64(ctx, &lowest, 1);
+    if (lowest == ctx->size) return IKT_OK;
+
+    struct {
+        int status;
+        char text[IKT_MESSAGE_MAX];
+    } verdict;
+    memset(&verdict, 0, sizeof verdict);
+    verdict.status = (int)local;
+    memcpy(verdict.text, ctx->message, sizeof verdict.text);
+    ikt_broadcast(ctx, &verdict, (int64_t)sizeof verdict, (int)lowest);
+    ctx->status = (ikt_status)verdict.status;
+    memcpy(ctx->message, verdict.text, sizeof verdict.text);
+    return ctx->status;
+}
+
+const char *ikt_status_name(ikt_status status) {
+    switch (status) {
+    case IKT_OK:
+        return "success";
+    case IKT_ERR_INTERNAL:
+        return "internal error";
+    case IKT_ERR_USAGE:
+        return "wrong usage or configuration";
+    case IKT_ERR_DATA:
+        return "bad data";
+    case IKT_ERR_FILE:
+        return "file system";
+    case IKT_ERR_RESOURCE:
+        return "not enough resources";
+    case IKT_STOPPED:
+        return "stopped with a checkpoint";
+    }
+    return "unknown status";
+}

@@ -1,0 +1,82 @@
+/* Named stages on the monotonic clock. */
+#include "base/timer.h"
+
+#include <time.h>
+
+#include "base/comm.h"
+#include "base/context.h"
+
+typedef struct {
+    const char *name;
+    int depth;
+} stage_row;
+
+static const stage_row stages[IKT_STAGE_COUNT] = {
+    [IKT_STAGE_TOTAL] = {"total", 0},
+    [IKT_STAGE_READ] = {"read", 1},
+    [IKT_STAGE_PREPROCESS] = {"preprocess", 1},
+    [IKT_STAGE_PCA] = {"pca", 1},
+    [IKT_STAGE_CODES] = {"codes", 1},
+    [IKT_STAGE_NEIGHBOURS] = {"neighbours", 1},
+    [IKT_STAGE_AFFINITY] = {"affinity", 1},
+    [IKT_STAGE_GRAPH] = {"graph", 1},
+    [IKT_STAGE_LAYOUT] = {"layout", 1},
+    [IKT_STAGE_ATTRACTION] = {"attraction", 2},
+    [IKT_STAGE_REPULSION] = {"repulsion", 2},
+    [IKT_STAGE_SPREAD] = {"spread", 3},
+    [IKT_STAGE_GRID_SUM] = {"grid sum", 3},
+    [IKT_STAGE_FFT] = {"fft", 3},
+    [IKT_STAGE_GATHER] = {"gather", 3},
+    [IKT_STAGE_HALO] = {"halo", 2},
+    [IKT_STAGE_STEP] = {"step", 2},
+    [IKT_STAGE_WRITE] = {"write", 1},
+    [IKT_STAGE_PICTURE] = {"picture", 1},
+    [IKT_STAGE_MEASURES] = {"measures", 1},
+};
+
+double ikt_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void ikt_stage_begin(ikt_context *ctx, ikt_stage stage) {
+    ctx->stage_begun[stage] = ikt_now();
+    ctx->stage_count[stage]++;
+}
+
+void ikt_stage_end(ikt_context *ctx, ikt_stage stage) {
+    ctx->stage_seconds[stage] += ikt_now() - ctx->stage_begun[stage];
+}
+
+double ikt_stage_seconds(const ikt_context *ctx, ikt_stage stage) {
+    return ctx->stage_seconds[stage];
+}
+
+const char *ikt_stage_name(ikt_stage stage) {
+    return stages[stage].name;
+}
+
+int ikt_stage_depth(ikt_stage stage) {
+    return stages[stage].depth;
+}
+
+void ikt_stage_collect(ikt_context *ctx, ikt_stage_times *times) {
+    double least[IKT_STAGE_COUNT], most[IKT_STAGE_COUNT];
+    int64_t nanoseconds[IKT_STAGE_COUNT], slowest[IKT_STAGE_COUNT], count[IKT_STAGE_COUNT];
+    for (int s = 0; s < IKT_STAGE_COUNT; s++) {
+        least[s] = most[s] = ctx->stage_seconds[s];
+        nanoseconds[s] = (int64_t)(ctx->stage_seconds[s] * 1e9);
+        count[s] = ctx->stage_count[s];
+    }
+    ikt_min_f64(ctx, least, IKT_STAGE_COUNT);
+    ikt_max_f64(ctx, most, IKT_STAGE_COUNT);
+    ikt_sum_i64(ctx, nanoseconds, IKT_STAGE_COUNT);
+    for (int s = 0; s < IKT_STAGE_COUNT; s++)
+        slowest[s] = ctx->stage_seconds[s] >= most[s] ? ctx->rank : ctx->size;
+    ikt_min_i64(ctx, slowest, IKT_STAGE_COUNT);
+    ikt_broadcast(ctx, count, (int64_t)sizeof count, 0);
+    for (int s = 0; s < IKT_STAGE_COUNT; s++)
+        times[s] = (ikt_stage_times){least[s], 1e-9 * (double)nanoseconds[s] / ctx->size, most[s],
+                                     (int)slowest[s], count[s]};
+}
