@@ -25,8 +25,8 @@ static void score_block(ikt_context *ctx, const ikt_scorer *scorer, const void *
         int64_t first = tile * TILE_ROWS;
         int64_t na = n_local - first < TILE_ROWS ? n_local - first : TILE_ROWS;
         float *score = scores + (int64_t)omp_get_thread_num() * TILE_ROWS * BLOCK_ROWS;
-        scorer->score(scorer->self, first, na, packed, nb, score, BLOCK_ROWS);
-        visit(self, first, na, row, nb, score, BLOCK_ROWS);
+        scorer->score(scorer->self, first, na, packed, nb, score);
+        visit(self, first, na, row, nb, score, ikt_score_stride(nb));
     }
 }
 

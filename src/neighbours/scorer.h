@@ -20,12 +20,16 @@ typedef struct {
     size_t (*packed_bytes)(const void *self, int64_t count);
     /* LOCAL. Packs the own rows first .. first + count - 1 (local numbers). */
     void (*pack)(const void *self, int64_t first, int64_t count, void *packed);
-    /* LOCAL, called from several threads. score[a * stride + b] = score of own row first + a
-     * against row b of the packed block. `stride` is a multiple of 16 and at least nb; entries from
-     * nb to stride may be written with anything. */
+    /* LOCAL, called from several threads. score[a * ikt_score_stride(nb) + b] = score of own row
+     * first + a against row b of the packed block; entries from nb on may hold anything. */
     void (*score)(const void *self, int64_t first, int64_t na, const void *packed, int64_t nb,
-                  float *score, int64_t stride);
+                  float *score);
 } ikt_scorer;
+
+/* LOCAL. Distance between rows of a tile of scores against nb rows: nb rounded up to 16. */
+static inline int64_t ikt_score_stride(int64_t nb) {
+    return (nb + 15) / 16 * 16;
+}
 
 /* Receives a tile of scores: own rows first .. first + na - 1 against the global rows
  * row .. row + nb - 1. Called from several threads, never at once for the same own row. */
