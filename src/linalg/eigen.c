@@ -27,6 +27,7 @@ typedef struct {
     double *a, *z, *values; /* local matrix, local eigenvectors, all eigenvalues */
     double *work;
     int *iwork;
+    double *product; /* of matrix and vector, for the check */
 } storage;
 
 static void grid_shape(int64_t d, int ranks, int64_t alone_max, int *rows, int *columns) {
@@ -98,22 +99,19 @@ static void fill(const layout *l, const double *upper, double *a) {
     }
 }
 
-static void solver(const layout *l, int k, storage *s, int lwork, int liwork, int *info) {
-    int one = 1, first = l->d - k + 1, values_found = 0, vectors_found = 0;
-    double unused = 0;
-    pdsyevr_("V", "I", "U", &l->d, s->a, &one, &one, l->descriptor, &unused, &unused, &first, &l->d,
-             &values_found, &vectors_found, s->values, s->z, &one, &one, l->descriptor, s->work,
-             &lwork, s->iwork, &liwork, info);
-    if (*info == 0 && lwork != -1 && (values_found != k || vectors_found != k)) *info = INT_MAX;
+static void solver(const layout *l, storage *s, int lwork, int liwork, int *info) {
+    int one = 1;
+    pdsyevd_("V", "U", &l->d, s->a, &one, &one, l->descriptor, s->values, s->z, &one, &one,
+             l->descriptor, s->work, &lwork, s->iwork, &liwork, info);
 }
 
 /* Asks the solver for the size of its work arrays and allocates all of them. */
-static ikt_status allocate(ikt_context *ctx, const layout *l, int k, storage *s, int *lwork,
-                           int *liwork) {
+static ikt_status allocate(ikt_context *ctx, const layout *l, storage *s, int *lwork, int *liwork) {
     const char *purpose = "eigenvectors";
     int64_t entries = (int64_t)l->local_rows * l->local_columns;
     double work_size[3] = {0};
     int iwork_size[3] = {0}, info = 0;
+    IKT_TRY(ikt_alloc(ctx, &s->product, l->d, sizeof(double), purpose));
     if (l->row < 0) return IKT_OK;
     if (entries > INT_MAX / 2)
         return ikt_fail(
@@ -124,11 +122,14 @@ static ikt_status allocate(ikt_context *ctx, const layout *l, int k, storage *s,
     IKT_TRY(ikt_alloc(ctx, &s->a, entries, sizeof(double), purpose));
     IKT_TRY(ikt_alloc(ctx, &s->z, entries, sizeof(double), purpose));
     IKT_TRY(ikt_alloc(ctx, &s->values, l->d, sizeof(double), purpose));
-    storage query = {s->a, s->z, s->values, work_size, iwork_size};
-    solver(l, k, &query, -1, -1, &info);
+    storage query = {s->a, s->z, s->values, work_size, iwork_size, NULL};
+    solver(l, &query, -1, -1, &info);
+    /* The query asks too little for the sorting of eigenvectors (pdlasrt) and for the
+     * back-transformation (pdormtr); the solver would go on with wrong vectors. */
+    work_size[0] += ((double)l->local_rows + l->local_columns + 3 * l->block) * l->block;
     if (info != 0 || !(work_size[0] < INT_MAX))
         return ikt_fail(ctx, IKT_ERR_RESOURCE,
-                        "ScaLAPACK cannot size its work for %d columns (pdsyevr: info %d)", l->d,
+                        "ScaLAPACK cannot size its work for %d columns (pdsyevd: info %d)", l->d,
                         info);
     *lwork = (int)work_size[0];
     *liwork = iwork_size[0];
@@ -136,16 +137,15 @@ static ikt_status allocate(ikt_context *ctx, const layout *l, int k, storage *s,
     return ikt_alloc(ctx, &s->iwork, *liwork, sizeof(int), purpose);
 }
 
-static ikt_status solve(ikt_context *ctx, const layout *l, int k, storage *s, int lwork,
-                        int liwork) {
+static ikt_status solve(ikt_context *ctx, const layout *l, storage *s, int lwork, int liwork) {
     if (l->row < 0) return IKT_OK;
     int info = 0;
     int threads = ikt_blas_threads_set(1);
-    solver(l, k, s, lwork, liwork, &info);
+    solver(l, s, lwork, liwork, &info);
     ikt_blas_threads_set(threads);
     if (info == 0) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_INTERNAL,
-                    "the eigenvalue solver failed on %d columns (pdsyevr: info %d)", l->d, info);
+                    "the eigenvalue solver failed on %d columns (pdsyevd: info %d)", l->d, info);
 }
 
 /* Each entry of the result is known to one rank; the others add the integer zero to its bits. */
@@ -155,15 +155,51 @@ static void collect(ikt_context *ctx, const layout *l, int64_t k, const storage 
     memset(vectors, 0, (size_t)(k * l->d) * sizeof *vectors);
     if (l->row == 0 && l->column == 0)
         for (int64_t m = 0; m < k; m++)
-            values[m] = s->values[k - 1 - m];
+            values[m] = s->values[l->d - 1 - m];
     for (int64_t column = 0; column < l->local_columns; column++) {
         for (int64_t row = 0; row < l->local_rows; row++) {
             int64_t i, m, at = entry_at(l, row, column, &i, &m);
-            if (m < k) vectors[(k - 1 - m) * l->d + i] = s->z[at];
+            if (m >= l->d - k) vectors[(l->d - 1 - m) * l->d + i] = s->z[at];
         }
     }
     ikt_sum_i64(ctx, (int64_t *)(void *)values, k);
     ikt_sum_i64(ctx, (int64_t *)(void *)vectors, k * l->d);
+}
+
+/* Largest entry of |A v - lambda v| and of | |v|^2 - 1 |, relative to the matrix' largest. */
+static double residual(const double *upper, int64_t d, double value, const double *v,
+                       double *product) {
+    double largest = 0, norm = 0, length = 0;
+    memset(product, 0, (size_t)d * sizeof *product);
+    for (int64_t i = 0; i < d; i++) {
+        const double *row = upper + ikt_upper_index(d, i, i) - i; /* row[j] is entry (i, j) */
+        product[i] += row[i] * v[i];
+        for (int64_t j = i; j < d; j++)
+            norm = fmax(norm, fabs(row[j]));
+        for (int64_t j = i + 1; j < d; j++) {
+            product[i] += row[j] * v[j];
+            product[j] += row[j] * v[i];
+        }
+    }
+    for (int64_t i = 0; i < d; i++) {
+        largest = fmax(largest, fabs(product[i] - value * v[i]));
+        length += v[i] * v[i];
+    }
+    return fmax(norm > 0 ? largest / norm : 0, fabs(length - 1));
+}
+
+/* ScaLAPACK has been seen to return wrong vectors with info 0, so the first and the last are tried
+ * on their equation. Every rank holds the same numbers and comes to the same verdict. */
+static ikt_status check(ikt_context *ctx, const double *upper, int64_t d, int64_t k,
+                        const double *values, const double *vectors, double *product) {
+    double worst = fmax(residual(upper, d, values[0], vectors, product),
+                        residual(upper, d, values[k - 1], vectors + (k - 1) * d, product));
+    if (worst <= 1e-9 * (double)d) return IKT_OK;
+    return ikt_fail(
+        ctx, IKT_ERR_INTERNAL,
+        "ScaLAPACK's eigenvectors of %lld columns are wrong (residual %.1e); try another "
+        "build of ScaLAPACK or BLAS",
+        (long long)d, worst);
 }
 
 static void fix_sign(double *vector, int64_t d) {
@@ -185,21 +221,23 @@ ikt_status ikt_eigen_leading(ikt_context *ctx, const double *upper, int64_t d, i
     layout l = layout_make(ctx, d, alone_max);
     storage s = {0};
     int lwork = 0, liwork = 0;
-    ikt_status status = ikt_agree(ctx, allocate(ctx, &l, (int)k, &s, &lwork, &liwork));
+    ikt_status status = ikt_agree(ctx, allocate(ctx, &l, &s, &lwork, &liwork));
     if (status == IKT_OK) {
         if (l.row >= 0) fill(&l, upper, s.a);
-        status = ikt_agree(ctx, solve(ctx, &l, (int)k, &s, lwork, liwork));
+        status = ikt_agree(ctx, solve(ctx, &l, &s, lwork, liwork));
     }
     if (status == IKT_OK) {
         collect(ctx, &l, k, &s, values, vectors);
-        for (int64_t m = 0; m < k; m++)
-            fix_sign(vectors + m * d, d);
+        status = check(ctx, upper, d, k, values, vectors, s.product);
     }
+    for (int64_t m = 0; status == IKT_OK && m < k; m++)
+        fix_sign(vectors + m * d, d);
     ikt_free(&s.a);
     ikt_free(&s.z);
     ikt_free(&s.values);
     ikt_free(&s.work);
     ikt_free(&s.iwork);
+    ikt_free(&s.product);
     layout_free(&l);
     return status;
 }

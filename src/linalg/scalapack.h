@@ -25,12 +25,10 @@ void descinit_(int *descriptor, const int *m, const int *n, const int *row_block
                const int *column_block, const int *row_source, const int *column_source,
                const int *grid, const int *leading, int *info);
 
-/* Selected eigenvalues and eigenvectors of a real symmetric matrix (relatively robust
- * representations); il .. iu are numbered from the smallest, from 1. */
-void pdsyevr_(const char *job, const char *range, const char *triangle, const int *n, double *a,
-              const int *ia, const int *ja, const int *a_descriptor, const double *vl,
-              const double *vu, const int *il, const int *iu, int *values_found, int *vectors_found,
-              double *values, double *z, const int *iz, const int *jz, const int *z_descriptor,
-              double *work, const int *lwork, int *iwork, const int *liwork, int *info);
+/* All eigenvalues, ascending, and eigenvectors of a real symmetric matrix (divide and conquer). */
+void pdsyevd_(const char *job, const char *triangle, const int *n, double *a, const int *ia,
+              const int *ja, const int *a_descriptor, double *values, double *z, const int *iz,
+              const int *jz, const int *z_descriptor, double *work, const int *lwork, int *iwork,
+              const int *liwork, int *info);
 
 #endif
