@@ -19,7 +19,7 @@ ikt_row_range ikt_blocks_of_rank(int64_t n, int ranks, int rank) {
 }
 
 int64_t ikt_stream_rows(int64_t columns, int64_t bytes_per_value) {
-    int64_t rows = IKT_BLOCK_ROWS;
+    int64_t rows = 32 * IKT_BLOCK_ROWS;
     while (rows > 1 && rows * bytes_per_value > STREAM_BYTES / (columns < 1 ? 1 : columns))
         rows /= 2;
     return rows;
@@ -32,4 +32,10 @@ int64_t ikt_stream_steps(ikt_context *ctx, int64_t count, int64_t rows) {
 ikt_row_range ikt_stream_step(ikt_row_range range, int64_t rows, int64_t step) {
     int64_t done = least(step * rows, range.count);
     return (ikt_row_range){range.first + done, least(rows, range.count - done)};
+}
+
+ikt_row_range ikt_block_part(ikt_row_range range, int64_t done) {
+    int64_t first = range.first + done;
+    return (ikt_row_range){first,
+                           least(range.count - done, IKT_BLOCK_ROWS - first % IKT_BLOCK_ROWS)};
 }

@@ -28,8 +28,8 @@ typedef struct {
 ikt_row_range ikt_blocks_of_rank(int64_t n, int ranks, int rank);
 
 /* LOCAL, pure. Rows of `columns` columns to stream at a time so that `bytes_per_value` bytes a
- * value stay around 4 MiB: a power of two between 1 and IKT_BLOCK_ROWS, so steps never straddle a
- * block. */
+ * value stay around 4 MiB: a power of two between 1 and 32 IKT_BLOCK_ROWS, so that steps from a
+ * block's start on hold whole blocks or lie within one. */
 int64_t ikt_stream_rows(int64_t columns, int64_t bytes_per_value);
 
 /* COLLECTIVE. Steps of `rows` rows that the rank with the most rows needs. */
@@ -38,5 +38,8 @@ int64_t ikt_stream_steps(ikt_context *ctx, int64_t count, int64_t rows);
 /* LOCAL, pure. Rows of one step: `rows` rows of `range` from step * rows on, fewer at its end, none
  * beyond it (first is then the end of the range). */
 ikt_row_range ikt_stream_step(ikt_row_range range, int64_t rows, int64_t step);
+
+/* LOCAL, pure. What lies in one fixed block of rows of `range` from its row `done` on. */
+ikt_row_range ikt_block_part(ikt_row_range range, int64_t done);
 
 #endif

@@ -115,8 +115,11 @@ static ikt_status read_all(ikt_context *ctx, const ikt_row_reader *reader, pass 
     for (int64_t step = 0; step < steps; step++) {
         ikt_row_range at = ikt_stream_step(mine, rows_max, step);
         IKT_TRY(reader->read(reader->self, at.first, at.count, rows));
-        if (at.count > 0 && p->bad.row == INT64_MAX)
-            add_rows(ctx, p, rows, at, mine.first + mine.count);
+        for (int64_t done = 0; done < at.count && p->bad.row == INT64_MAX;) {
+            ikt_row_range part = ikt_block_part(at, done);
+            add_rows(ctx, p, rows + done * p->d, part, mine.first + mine.count);
+            done += part.count;
+        }
     }
     return agree_on_defect(ctx, reader, p->bad);
 }

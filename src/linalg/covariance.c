@@ -41,7 +41,8 @@ static double scale_of(double radius) {
 }
 
 /* Copies `count` rows into the panels from row `place` of the block on. */
-static void pack_rows(ikt_context *ctx, accumulation *acc, int64_t place, int64_t count) {
+static void pack_rows(ikt_context *ctx, accumulation *acc, const double *rows, int64_t place,
+                      int64_t count) {
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t p = 0; p < acc->panels; p++) {
         double *panel = acc->packed + (p * IKT_BLOCK_ROWS + place) * PANEL;
@@ -49,7 +50,7 @@ static void pack_rows(ikt_context *ctx, accumulation *acc, int64_t place, int64_
         for (int64_t row = 0; row < count; row++)
             for (int64_t k = 0; k < width; k++)
                 panel[row * PANEL + k] =
-                    (acc->rows[row * acc->d + c + k] - acc->mean[c + k]) * acc->scale[c + k];
+                    (rows[row * acc->d + c + k] - acc->mean[c + k]) * acc->scale[c + k];
     }
 }
 
@@ -92,10 +93,13 @@ static ikt_status read_all(ikt_context *ctx, const ikt_row_reader *reader, accum
     for (int64_t step = 0; step < steps; step++) {
         ikt_row_range at = ikt_stream_step(mine, acc->rows_max, step);
         IKT_TRY(reader->read(reader->self, at.first, at.count, acc->rows));
-        if (at.count == 0) continue;
-        int64_t place = at.first % IKT_BLOCK_ROWS, depth = place + at.count;
-        pack_rows(ctx, acc, place, at.count);
-        if (depth == IKT_BLOCK_ROWS || at.first + at.count == acc->n) add_block(ctx, acc, depth);
+        for (int64_t done = 0; done < at.count;) {
+            ikt_row_range part = ikt_block_part(at, done);
+            int64_t place = part.first % IKT_BLOCK_ROWS, end = part.first + part.count;
+            pack_rows(ctx, acc, acc->rows + done * acc->d, place, part.count);
+            if (end % IKT_BLOCK_ROWS == 0 || end == acc->n) add_block(ctx, acc, place + part.count);
+            done += part.count;
+        }
     }
     return IKT_OK;
 }

@@ -2,11 +2,11 @@
  *
  * Method: pdsyevd (divide and conquer), of which the k largest are kept. Up to
  * IKT_EIGEN_ALONE_MAX columns rank 0 solves alone, on a 1 x 1 grid with one BLAS thread, and
- * shares the result; larger matrices are spread over a near-square grid of all ranks. pdsyevr, which
- * computes k pairs only, returns wrong vectors for many sizes (ScaLAPACK 2.2.1: it gives pdormtr too
- * little work space and does not look at the outcome), pdsyevx does not keep clusters orthogonal.
- * Advantage: for the small case, the bits do not depend on the ranks. Disadvantage: the large case
- * is the documented exception to that: its bits depend on the grid.
+ * shares the result; larger matrices are spread over a near-square grid of all ranks. pdsyevr,
+ * which computes k pairs only, returns wrong vectors for many sizes (ScaLAPACK 2.2.1: it gives
+ * pdormtr too little work space and does not look at the outcome), pdsyevx does not keep clusters
+ * orthogonal. Advantage: for the small case, the bits do not depend on the ranks. Disadvantage: the
+ * large case is the documented exception to that: its bits depend on the grid.
  */
 #ifndef IKT_LINALG_EIGEN_H
 #define IKT_LINALG_EIGEN_H
