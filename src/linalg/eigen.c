@@ -105,12 +105,9 @@ static void solver(const layout *l, storage *s, int lwork, int liwork, int *info
              l->descriptor, s->work, &lwork, s->iwork, &liwork, info);
 }
 
-/* Asks the solver for the size of its work arrays and allocates all of them. */
-static ikt_status allocate(ikt_context *ctx, const layout *l, storage *s, int *lwork, int *liwork) {
+static ikt_status allocate_matrices(ikt_context *ctx, const layout *l, storage *s) {
     const char *purpose = "eigenvectors";
     int64_t entries = (int64_t)l->local_rows * l->local_columns;
-    double work_size[3] = {0};
-    int iwork_size[3] = {0}, info = 0;
     IKT_TRY(ikt_alloc(ctx, &s->product, l->d, sizeof(double), purpose));
     if (l->row < 0) return IKT_OK;
     if (entries > INT_MAX / 2)
@@ -121,7 +118,15 @@ static ikt_status allocate(ikt_context *ctx, const layout *l, storage *s, int *l
             l->d, l->rows * l->columns);
     IKT_TRY(ikt_alloc(ctx, &s->a, entries, sizeof(double), purpose));
     IKT_TRY(ikt_alloc(ctx, &s->z, entries, sizeof(double), purpose));
-    IKT_TRY(ikt_alloc(ctx, &s->values, l->d, sizeof(double), purpose));
+    return ikt_alloc(ctx, &s->values, l->d, sizeof(double), purpose);
+}
+
+/* COLLECTIVE over the grid. Asks the solver for the size of its work arrays and allocates them. */
+static ikt_status allocate_work(ikt_context *ctx, const layout *l, storage *s, int *lwork,
+                                int *liwork) {
+    double work_size[3] = {0};
+    int iwork_size[3] = {0}, info = 0;
+    if (l->row < 0) return IKT_OK;
     storage query = {s->a, s->z, s->values, work_size, iwork_size, NULL};
     solver(l, &query, -1, -1, &info);
     /* The query asks too little for the sorting of eigenvectors (pdlasrt) and for the
@@ -133,10 +138,11 @@ static ikt_status allocate(ikt_context *ctx, const layout *l, storage *s, int *l
                         info);
     *lwork = (int)work_size[0];
     *liwork = iwork_size[0];
-    IKT_TRY(ikt_alloc(ctx, &s->work, *lwork, sizeof(double), purpose));
-    return ikt_alloc(ctx, &s->iwork, *liwork, sizeof(int), purpose);
+    IKT_TRY(ikt_alloc(ctx, &s->work, *lwork, sizeof(double), "eigenvectors"));
+    return ikt_alloc(ctx, &s->iwork, *liwork, sizeof(int), "eigenvectors");
 }
 
+/* COLLECTIVE over the grid. */
 static ikt_status solve(ikt_context *ctx, const layout *l, storage *s, int lwork, int liwork) {
     if (l->row < 0) return IKT_OK;
     int info = 0;
@@ -221,17 +227,16 @@ ikt_status ikt_eigen_leading(ikt_context *ctx, const double *upper, int64_t d, i
     layout l = layout_make(ctx, d, alone_max);
     storage s = {0};
     int lwork = 0, liwork = 0;
-    ikt_status status = ikt_agree(ctx, allocate(ctx, &l, &s, &lwork, &liwork));
-    if (status == IKT_OK) {
-        if (l.row >= 0) fill(&l, upper, s.a);
-        status = ikt_agree(ctx, solve(ctx, &l, &s, lwork, liwork));
-    }
-    if (status == IKT_OK) {
-        collect(ctx, &l, k, &s, values, vectors);
-        status = check(ctx, upper, d, k, values, vectors, s.product);
-    }
-    for (int64_t m = 0; status == IKT_OK && m < k; m++)
+    ikt_status status;
+    IKT_TRY_GOTO(status, done, ikt_agree(ctx, allocate_matrices(ctx, &l, &s)));
+    IKT_TRY_GOTO(status, done, ikt_agree(ctx, allocate_work(ctx, &l, &s, &lwork, &liwork)));
+    if (l.row >= 0) fill(&l, upper, s.a);
+    IKT_TRY_GOTO(status, done, ikt_agree(ctx, solve(ctx, &l, &s, lwork, liwork)));
+    collect(ctx, &l, k, &s, values, vectors);
+    IKT_TRY_GOTO(status, done, check(ctx, upper, d, k, values, vectors, s.product));
+    for (int64_t m = 0; m < k; m++)
         fix_sign(vectors + m * d, d);
+done:
     ikt_free(&s.a);
     ikt_free(&s.z);
     ikt_free(&s.values);

@@ -51,6 +51,7 @@ static void close_set(opened *o) {
 /* All rows, read by this rank alone. */
 static float *rows_alone(ikt_type type, int64_t n, int normalise, int64_t pca) {
     ikt_context *alone = ikt_test_alone();
+    ikt_context_set_log(alone, IKT_LOG_ERROR);
     opened o = open_set(alone, type, n, normalise, pca);
     float *rows = malloc((size_t)(n * ikt_dataset_columns(o.set)) * sizeof(float));
     assert_non_null(rows);

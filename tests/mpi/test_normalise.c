@@ -175,6 +175,7 @@ static void unit_rows_have_length_1(void **state) {
 
 static void same_map_as_one_rank(void **state) {
     ikt_context *ctx = *state, *alone = ikt_test_alone();
+    ikt_context_set_log(alone, IKT_LOG_ERROR);
     double *x = normal_doubles(1e3, 1);
     for (int mode = IKT_NORMALISE_NONE; mode <= IKT_NORMALISE_UNIT; mode++) {
         ikt_normaliser map, expected;
