@@ -23,7 +23,7 @@ typedef struct {
  * with ikt_column_stats_free, also after a failure.
  * Errors: IKT_ERR_DATA naming the first row and column (counted from 0) of the whole data set that
  * holds a NaN or an infinity, or a data set without rows or columns; IKT_ERR_RESOURCE; the
- * reader's. Cost: n*d/ranks values; memory 4 MiB + 1.2 kB a column. */
+ * reader's. Cost: n*d/ranks values; memory 16 MiB + 1.2 kB a column. */
 ikt_status ikt_column_stats_compute(ikt_context *ctx, const ikt_row_reader *reader,
                                     ikt_column_stats *out);
 
