@@ -21,7 +21,7 @@
 typedef enum { IKT_RESULT_FIRST = 1, IKT_RESULT_CURRENT = IKT_RESULT_FIRST } ikt_result_version;
 
 typedef struct {
-    const char *name;
+    char name[64];
     char text[4096];
 } ikt_note;
 
