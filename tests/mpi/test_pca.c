@@ -107,9 +107,12 @@ static void check_stats(ikt_context *ctx, table *t) {
 }
 
 static void stats_are_right_and_reproducible(void **state) {
-    table few = table_make(3, 5, 0), many = table_make(5000, 131, 1e6);
+    /* The wide one is read in less than a block at a time, the others in several. */
+    table few = table_make(3, 5, 0), many = table_make(5000, 131, 1e6),
+          wide = table_make(520, 5000, 0);
     with_threads(*state, check_stats, &few);
     with_threads(*state, check_stats, &many);
+    with_threads(*state, check_stats, &wide);
 }
 
 static void stats_name_the_first_defect(void **state) {
