@@ -3,8 +3,8 @@
  * Method: values are taken relative to row 0; sums and sums of squares are formed in plain doubles
  * within fixed blocks of rows (blocks.h), and the block sums are added exactly (exact_sum.h).
  * Advantage: one pass; a large common offset costs nothing (a mean is off by at most 512 * 2^-53 of
- * the mean distance from row 0); if row 0 is itself an outlier, the
- * variance contains its distance / n, so that at worst log10(n) of 16 digits are lost.
+ * the mean distance from row 0); if row 0 is itself an outlier, the variance contains its squared
+ * distance / n, so that at worst log10(n) of 16 digits are lost.
  * Disadvantage: 1.1 kB a column for the exact sums while it runs.
  */
 #ifndef IKT_LINALG_COLUMN_STATS_H
