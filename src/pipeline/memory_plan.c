@@ -47,12 +47,14 @@ ikt_memory_plan ikt_memory_plan_make(ikt_context *ctx, const ikt_settings *setti
     ikt_memory_plan plan = {.base = ikt_memory_resident_peak(), .largest = "codes"};
 
     int64_t psi = 0, rows = n_local * d * (int64_t)sizeof(float);
-    if (is_isolation && ikt_isolation_resolve_psi(ctx, &settings->isolation, map->n, &psi) == IKT_OK) {
+    if (is_isolation &&
+        ikt_isolation_resolve_psi(ctx, &settings->isolation, map->n, &psi) == IKT_OK) {
         plan.codes = ikt_codes_memory_peak(data, n_local, psi, settings->isolation.partitionings,
                                            ikt_threads(ctx));
         rows = ikt_codes_memory(n_local, psi, settings->isolation.partitionings);
     }
-    int64_t lists = is_dense ? ikt_dense_memory(n_local, map->n) : ikt_neighbours_memory(n_local, k);
+    int64_t lists =
+        is_dense ? ikt_dense_memory(n_local, map->n) : ikt_neighbours_memory(n_local, k);
     plan.neighbours = rows + lists;
     plan.graph = is_dense ? lists : SYMMETRISE_BYTES * n_local * k + rows;
     int64_t p = is_dense ? lists : ENTRY_BYTES * ENTRIES_MOST * n_local * k;

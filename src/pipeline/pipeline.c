@@ -11,6 +11,7 @@
 #include "base/row_hash.h"
 #include "base/timer.h"
 #include "io/result.h"
+#include "linalg/pca.h"
 #include "pipeline/memory_plan.h"
 #include "pipeline/probabilities.h"
 
@@ -22,12 +23,10 @@ ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt
     if (!input->file[0])
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "input.file is not set: name the HDF5 file with the data");
-    ikt_stage_begin(ctx, IKT_STAGE_PREPROCESS);
     ikt_status st = ikt_source_open(ctx, input->file, input->dataset,
                                     input->rows == IKT_AUTO_INT ? 0 : input->rows, source);
     if (st == IKT_OK) st = ikt_dataset_create(ctx, *source, &settings->preprocess, data);
     if (st != IKT_OK) ikt_source_close(source);
-    ikt_stage_end(ctx, IKT_STAGE_PREPROCESS);
     return st;
 }
 
@@ -69,12 +68,17 @@ static ikt_status read_labels(ikt_context *ctx, ikt_source *source, ikt_run *run
 
 static ikt_status start_from_pca(ikt_context *ctx, ikt_dataset *data, ikt_run *run) {
     double *scores = NULL;
+    ikt_pca *pca = NULL;
+    ikt_row_reader reader = ikt_dataset_reader(data);
     ikt_stage_begin(ctx, IKT_STAGE_PCA);
     ikt_status st =
         ikt_agree(ctx, ikt_alloc(ctx, &scores, 2 * run->map.count, sizeof *scores, "initial"));
-    if (st == IKT_OK) st = ikt_dataset_scores(data, 2, run->map.first, run->map.count, scores);
+    if (st == IKT_OK) st = ikt_pca_fit(ctx, &reader, 2, &pca);
+    if (st == IKT_OK)
+        st = ikt_pca_scores(ctx, pca, &reader, run->map.first, run->map.count, scores);
     if (st == IKT_OK)
         ikt_initial_from_scores(ctx, &run->map, (uint64_t)run->settings.run.seed, scores, run->y);
+    ikt_pca_destroy(&pca);
     ikt_free(&scores);
     ikt_stage_end(ctx, IKT_STAGE_PCA);
     return st;
