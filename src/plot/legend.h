@@ -21,6 +21,7 @@ typedef struct {
     double unit;  /* pixels per thousandth of the picture's smaller side */
     double width; /* of the whole legend */
     double name_width, count_width, column_width;
+    double bar_height;
     int64_t columns, rows; /* of the table of classes */
     int64_t shown;         /* classes with a line of their own; the others share one */
 } ikt_legend;

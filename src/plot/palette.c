@@ -60,9 +60,10 @@ ikt_rgb ikt_palette_class(int64_t index, int64_t count, bool black) {
     return unseen ? (ikt_rgb){0xdd, 0xdd, 0xdd} : colour;
 }
 
-ikt_rgb ikt_palette_value(double position) {
+ikt_rgb ikt_palette_value(double position, bool black) {
     enum { PIECES = sizeof anchors / sizeof *anchors - 1 };
-    double at = fmin(fmax(position, 0), 1) * PIECES;
+    double least = black ? 0.2 : 0;
+    double at = (least + (1 - least) * fmin(fmax(position, 0), 1)) * PIECES;
     int piece = (int)at < PIECES ? (int)at : PIECES - 1;
     return ikt_rgb_mix(anchors[piece], anchors[piece + 1], at - piece);
 }
