@@ -37,6 +37,13 @@ ikt_status ikt_atomic_begin(ikt_context *ctx, const char *path, bool overwrite, 
     return IKT_OK;
 }
 
+ikt_status ikt_atomic_check(ikt_context *ctx, const char *path, bool overwrite) {
+    char temporary[IKT_PATH_MAX];
+    IKT_TRY(ikt_atomic_begin(ctx, path, overwrite, temporary));
+    if (ctx->rank == 0) unlink(temporary);
+    return IKT_OK;
+}
+
 /* A failed close of a synced file is not an error of the data; a failed sync is. */
 static int sync_path(const char *path, int flags) {
     int file = open(path, flags);

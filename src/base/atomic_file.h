@@ -14,6 +14,10 @@ enum { IKT_PATH_MAX = 4096 };
  */
 ikt_status ikt_atomic_begin(ikt_context *ctx, const char *path, bool overwrite, char *temporary);
 
+/* COLLECTIVE. Checks now what ikt_atomic_begin would check later, so that a long run does not end
+ * at a name that cannot be written. Leaves nothing behind. Errors: those of ikt_atomic_begin. */
+ikt_status ikt_atomic_check(ikt_context *ctx, const char *path, bool overwrite);
+
 /* COLLECTIVE. `local` is the outcome of writing on this rank. When all ranks succeeded, rank 0
  * syncs the temporary file and its folder and renames it to `path`; otherwise it is removed and
  * `path` is left as it was. Returns the agreed outcome. */

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Installs what iktsne needs from Debian's packages, or says what to install where it may not.
+set -euo pipefail
+
+packages=(build-essential cmake ninja-build pkg-config git openmpi-bin libopenmpi-dev
+    libscalapack-openmpi-dev libopenblas-dev libfftw3-dev libhdf5-openmpi-dev hdf5-tools
+    libyaml-dev libpng-dev zlib1g-dev libcmocka-dev)
+
+missing=()
+if command -v dpkg-query >/dev/null; then
+    for package in "${packages[@]}"; do
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+            missing+=("$package")
+    done
+    [ ${#missing[@]} -eq 0 ] && exit 0
+else
+    missing=("${packages[@]}")
+fi
+
+run=()
+if [ "$(id -u)" -ne 0 ]; then
+    if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+        run=(sudo)
+    elif command -v sudo >/dev/null && [ -t 0 ]; then
+        run=(sudo) # asks for the password
+    else
+        run=(none)
+    fi
+fi
+if ! command -v apt-get >/dev/null || [ "${run[0]:-}" = none ]; then
+    echo "iktsne: cannot install packages here; please have these installed (Debian's names), or" \
+        "load modules that provide them:" >&2
+    printf '  %s\n' "${missing[@]}" >&2
+    # Modules of a cluster may provide all of it without dpkg knowing: let CMake decide.
+    exit 0
+fi
+echo "iktsne: installing ${missing[*]}" >&2
+# A stale package list is the usual cause of a failing install: refresh it and try once more.
+install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -q)
+"${run[@]}" "${install[@]}" "${missing[@]}" >/dev/null 2>&1 || {
+    "${run[@]}" apt-get update -q >/dev/null
+    "${run[@]}" "${install[@]}" "${missing[@]}" >/dev/null
+}

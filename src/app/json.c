@@ -1,0 +1,62 @@
+/* Writing JSON. */
+#include "app/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static void quote(FILE *file, const char *text) {
+    fputc('"', file);
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            fprintf(file, "\\%c", *c);
+        else if (*c < 32)
+            fprintf(file, "\\u%04x", *c);
+        else
+            fputc(*c, file);
+    }
+    fputc('"', file);
+}
+
+static void lead(ikt_json *json, const char *key) {
+    if (json->comma) fputc(',', json->file);
+    if (json->depth > 0) fprintf(json->file, "\n%*s", 2 * json->depth, "");
+    if (key) {
+        quote(json->file, key);
+        fputs(": ", json->file);
+    }
+    json->comma = true;
+}
+
+void ikt_json_begin(ikt_json *json, const char *key, char bracket) {
+    lead(json, key);
+    fputc(bracket, json->file);
+    json->depth++;
+    json->comma = false;
+}
+
+void ikt_json_end(ikt_json *json, char bracket) {
+    json->depth--;
+    fprintf(json->file, "\n%*s%c", 2 * json->depth, "", bracket);
+    json->comma = true;
+    if (json->depth == 0) fputc('\n', json->file);
+}
+
+void ikt_json_text(ikt_json *json, const char *key, const char *value) {
+    lead(json, key);
+    quote(json->file, value);
+}
+
+void ikt_json_int(ikt_json *json, const char *key, int64_t value) {
+    lead(json, key);
+    fprintf(json->file, "%lld", (long long)value);
+}
+
+void ikt_json_real(ikt_json *json, const char *key, double value) {
+    char text[32] = "null";
+    lead(json, key);
+    for (int digits = 1; digits <= 17 && isfinite(value); digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    fputs(text, json->file);
+}

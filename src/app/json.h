@@ -1,0 +1,24 @@
+/* Writing JSON: a small writer that cannot produce invalid text. */
+#ifndef IKT_APP_JSON_H
+#define IKT_APP_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A writer; start with {file}. Keys are NULL inside arrays. */
+typedef struct {
+    FILE *file;
+    int depth;
+    bool comma; /* the next value is not the first of its container */
+} ikt_json;
+
+/* LOCAL, all of them. Containers: begin with '{' or '[', end with '}' or ']'. */
+void ikt_json_begin(ikt_json *json, const char *key, char bracket);
+void ikt_json_end(ikt_json *json, char bracket);
+void ikt_json_text(ikt_json *json, const char *key, const char *value);
+void ikt_json_int(ikt_json *json, const char *key, int64_t value);
+/* Numbers in the fewest digits that give the same double; null when not finite. */
+void ikt_json_real(ikt_json *json, const char *key, double value);
+
+#endif

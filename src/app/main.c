@@ -1,0 +1,122 @@
+/* The program: MPI, a context, a verb, one message, an exit code. */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/verbs.h"
+#include "app/version.h"
+#include "base/cpu.h"
+#include "config/value.h"
+
+static const ikt_verb *const verbs[] = {&ikt_verb_embed,    &ikt_verb_generate, &ikt_verb_convert,
+                                        &ikt_verb_evaluate, &ikt_verb_plot,     &ikt_verb_info};
+enum { VERBS = sizeof verbs / sizeof *verbs };
+
+static const char overview[] =
+    "iktsne: t-SNE with the Isolation kernel, for millions of points on MPI\n"
+    "\n"
+    "usage: iktsne VERB [arguments] [options]\n"
+    "       mpirun -n RANKS iktsne VERB [arguments] [options]\n"
+    "\n";
+
+static const char options[] =
+    "\n"
+    "every verb: --help, --quiet, --verbose, --threads N (per rank; default: the affinity mask)\n"
+    "iktsne --version names version, libraries and instruction set\n"
+    "\n"
+    "exit codes: 0 success, 1 internal error, 2 usage or configuration, 3 bad data, 4 file "
+    "system,\n"
+    "            5 not enough resources, 75 stopped at a limit with a checkpoint\n"
+    "\n"
+    "examples:\n"
+    "  iktsne generate five-subspace data.h5\n"
+    "  mpirun -n 2 iktsne embed config/five-subspace.yaml input.file=data.h5 run.seed=7\n";
+
+static void print_overview(void) {
+    fputs(overview, stdout);
+    for (int v = 0; v < VERBS; v++)
+        printf("  %-9s %s\n", verbs[v]->name, verbs[v]->summary);
+    fputs(options, stdout);
+}
+
+static ikt_status run_verb(ikt_context *ctx, int argc, char **argv) {
+    const char *nearest = verbs[0]->name;
+    for (int v = 0; v < VERBS; v++) {
+        if (strcmp(verbs[v]->name, argv[0]) == 0) return verbs[v]->run(ctx, argc - 1, argv + 1);
+        if (ikt_name_distance(verbs[v]->name, argv[0]) < ikt_name_distance(nearest, argv[0]))
+            nearest = verbs[v]->name;
+    }
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "there is no verb '%.60s'; did you mean '%s'? (`iktsne --help` lists them)",
+                    argv[0], nearest);
+}
+
+static ikt_status set_threads(ikt_context *ctx, const char *text) {
+    int64_t threads;
+    const ikt_key key = {.name = "threads", .type = IKT_KEY_INT, .low = 1, .high = 4096};
+    IKT_TRY(ikt_value_parse(ctx, &key, "--threads", text, &threads));
+    ikt_context_set_threads(ctx, (int)threads);
+    return IKT_OK;
+}
+
+/* Takes the options that every verb has out of argv. */
+static ikt_status take_global_options(ikt_context *ctx, int *argc, char **argv) {
+    int kept = 0;
+    for (int at = 0; at < *argc; at++) {
+        if (strcmp(argv[at], "--quiet") == 0) {
+            ikt_context_set_log(ctx, IKT_LOG_WARN);
+        } else if (strcmp(argv[at], "--verbose") == 0) {
+            ikt_context_set_log(ctx, IKT_LOG_DETAIL);
+        } else if (strncmp(argv[at], "--threads=", 10) == 0) {
+            IKT_TRY(set_threads(ctx, argv[at] + 10));
+        } else if (strcmp(argv[at], "--threads") == 0) {
+            if (++at >= *argc) return ikt_fail(ctx, IKT_ERR_USAGE, "--threads needs a value");
+            IKT_TRY(set_threads(ctx, argv[at]));
+        } else {
+            argv[kept++] = argv[at];
+        }
+    }
+    *argc = kept;
+    return IKT_OK;
+}
+
+static ikt_status run(ikt_context *ctx, int argc, char **argv) {
+    IKT_TRY(take_global_options(ctx, &argc, argv));
+    bool is_root = ikt_rank(ctx) == 0;
+    if (argc == 0 || strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "help") == 0) {
+        if (is_root) print_overview();
+        return IKT_OK;
+    }
+    if (strcmp(argv[0], "--version") == 0) {
+        if (is_root) ikt_print_version(stdout);
+        return IKT_OK;
+    }
+    ikt_status st = ikt_cpu_check_launch(ctx);
+    return st == IKT_OK ? run_verb(ctx, argc, argv) : st;
+}
+
+int main(int argc, char **argv) {
+    int provided;
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, not a death without a word */
+    if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
+        fprintf(stderr, "iktsne: error: MPI cannot be started\n");
+        return IKT_ERR_INTERNAL;
+    }
+    ikt_context *ctx = NULL;
+    ikt_status st = ikt_context_create(MPI_COMM_WORLD, 0, &ctx);
+    if (st == IKT_OK && provided < MPI_THREAD_FUNNELED) ikt_context_set_threads(ctx, 1);
+    if (st == IKT_OK) {
+        st = run(ctx, argc - 1, argv + 1);
+        if (ikt_rank(ctx) == 0) {
+            if (st != IKT_OK) fprintf(stderr, "iktsne: error: %s\n", ikt_message(ctx));
+            if (fflush(stdout) != 0 && st == IKT_OK) st = IKT_ERR_FILE;
+        }
+    } else {
+        fprintf(stderr, "iktsne: error: not enough memory to begin\n");
+    }
+    ikt_context_destroy(&ctx);
+    MPI_Finalize();
+    return (int)st;
+}

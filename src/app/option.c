@@ -1,0 +1,138 @@
+/* Command-line options of a verb. */
+#include "app/option.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "config/value.h"
+
+static ikt_key key_of(const ikt_option *option) {
+    return (ikt_key){.name = option->name,
+                     .type = option->type,
+                     .fallback = option->fallback,
+                     .low = option->low,
+                     .high = option->high,
+                     .choices = option->choices,
+                     .allow_auto = strcmp(option->fallback, "auto") == 0};
+}
+
+static ikt_status set(ikt_context *ctx, const ikt_option *option, const char *text) {
+    char what[80];
+    ikt_key key = key_of(option);
+    snprintf(what, sizeof what, "--%s", option->name);
+    return ikt_value_parse(ctx, &key, what, text, option->value);
+}
+
+static void print_option(ikt_text *text, const ikt_option *option) {
+    char expected[256];
+    ikt_key key = key_of(option);
+    ikt_value_expected(&key, expected, sizeof expected);
+    ikt_text_add(text, "  --%s%s%s\n", option->name, option->argument ? " " : "",
+                 option->argument ? option->argument : "");
+    ikt_text_wrap(text, 6, option->help);
+    if (option->type == IKT_KEY_BOOL) return;
+    ikt_text_add(text, "      (%s; default %s)\n", expected,
+                 option->fallback[0] ? option->fallback : "none");
+}
+
+static ikt_status print_help(ikt_context *ctx, const ikt_verb *verb, const ikt_option *options,
+                             size_t n) {
+    ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
+    ikt_text_add(&text, "usage: iktsne %s %s\n\n", verb->name, verb->synopsis);
+    ikt_text_wrap(&text, 0, verb->summary);
+    if (n > 0) ikt_text_add(&text, "\noptions:\n");
+    for (size_t o = 0; o < n; o++)
+        print_option(&text, &options[o]);
+    if (text.status == IKT_OK && ikt_rank(ctx) == 0) fputs(text.data, stdout);
+    ikt_free(&text.data);
+    return text.status;
+}
+
+static ikt_status unknown(ikt_context *ctx, const ikt_verb *verb, const ikt_option *options,
+                          size_t n, const char *name) {
+    const char *nearest = "help";
+    for (size_t o = 0; o < n; o++)
+        if (ikt_name_distance(options[o].name, name) < ikt_name_distance(nearest, name))
+            nearest = options[o].name;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "iktsne %s has no option --%.60s; did you mean --%s? (`iktsne %s --help` lists "
+                    "them)",
+                    verb->name, name, nearest, verb->name);
+}
+
+/* The option of that name; *negated for --no-NAME of a flag. */
+static const ikt_option *find(const ikt_option *options, size_t n, const char *name, size_t length,
+                              bool *negated) {
+    *negated = false;
+    for (size_t o = 0; o < n; o++) {
+        const char *own = options[o].name;
+        if (strlen(own) == length && strncmp(own, name, length) == 0) return &options[o];
+        if (options[o].type == IKT_KEY_BOOL && length == strlen(own) + 3 &&
+            strncmp(name, "no-", 3) == 0 && strncmp(own, name + 3, length - 3) == 0) {
+            *negated = true;
+            return &options[o];
+        }
+    }
+    return NULL;
+}
+
+/* Handles argv[*at], which begins with "--". */
+static ikt_status take_option(ikt_context *ctx, const ikt_verb *verb, const ikt_option *options,
+                              size_t n, int argc, char **argv, int *at) {
+    const char *name = argv[*at] + 2, *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    bool negated;
+    const ikt_option *option = find(options, n, name, length, &negated);
+    if (!option) return unknown(ctx, verb, options, n, name);
+    if (option->type == IKT_KEY_BOOL) {
+        if (equals && negated)
+            return ikt_fail(ctx, IKT_ERR_USAGE, "--no-%s takes no value", option->name);
+        return set(ctx, option, equals ? equals + 1 : negated ? "no" : "yes");
+    }
+    if (equals) return set(ctx, option, equals + 1);
+    if (*at + 1 >= argc)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "--%s needs a value (%s)", option->name,
+                        option->argument);
+    return set(ctx, option, argv[++*at]);
+}
+
+static ikt_status check_count(ikt_context *ctx, const ikt_verb *verb, int count, int least,
+                              int most) {
+    if (count >= least && count <= most) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE, "too %s arguments; usage: iktsne %s %s",
+                    count < least ? "few" : "many", verb->name, verb->synopsis);
+}
+
+ikt_status ikt_options_parse(ikt_context *ctx, const ikt_verb *verb, const ikt_option *options,
+                             size_t n_options, int argc, char **argv, const char **positional,
+                             int min_positional, int max_positional, int *n_positional,
+                             bool *help) {
+    *help = ikt_option_given("help", argc, argv);
+    *n_positional = 0;
+    if (*help) return print_help(ctx, verb, options, n_options);
+    for (size_t o = 0; o < n_options; o++)
+        IKT_TRY(set(ctx, &options[o], options[o].fallback));
+    bool options_end = false;
+    for (int at = 0; at < argc; at++) {
+        bool is_option = !options_end && strncmp(argv[at], "--", 2) == 0;
+        if (is_option && argv[at][2] == '\0') {
+            options_end = true;
+        } else if (is_option) {
+            IKT_TRY(take_option(ctx, verb, options, n_options, argc, argv, &at));
+        } else {
+            if (*n_positional < max_positional) positional[*n_positional] = argv[at];
+            ++*n_positional;
+        }
+    }
+    return check_count(ctx, verb, *n_positional, min_positional, max_positional);
+}
+
+bool ikt_option_given(const char *name, int argc, char **argv) {
+    size_t length = strlen(name);
+    for (int at = 0; at < argc && strcmp(argv[at], "--") != 0; at++)
+        if (strncmp(argv[at], "--", 2) == 0 && strncmp(argv[at] + 2, name, length) == 0 &&
+            (argv[at][2 + length] == '\0' || argv[at][2 + length] == '='))
+            return true;
+    return false;
+}

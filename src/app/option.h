@@ -1,0 +1,34 @@
+/* Command-line options of a verb: declared in a table, parsed and explained from it. */
+#ifndef IKT_APP_OPTION_H
+#define IKT_APP_OPTION_H
+
+#include <stdbool.h>
+
+#include "app/verb.h"
+#include "config/key.h"
+
+typedef struct {
+    const char *name; /* "points", for --points */
+    ikt_key_type type;
+    const char *argument; /* "N" in help; NULL for flags (BOOL) */
+    const char *fallback; /* default, as a user would write it */
+    double low, high;     /* INT, REAL */
+    const char *choices;  /* CHOICE: "a|b" */
+    const char *help;
+    void *value; /* int64_t, double, bool, char[IKT_STRING_MAX] or int, by type */
+} ikt_option;
+
+/* SAME-ARGS. Sets the values (defaults first) and collects positional arguments.
+ *   positional     [max_positional], receives pointers into argv
+ *   help           set when --help was given: it has been printed, and the verb should return
+ * Accepts --name value, --name=value, flags --name and --no-name; `--` ends the options.
+ * Errors: IKT_ERR_USAGE: unknown option (with the nearest), bad value, too few or many arguments.
+ */
+ikt_status ikt_options_parse(ikt_context *ctx, const ikt_verb *verb, const ikt_option *options,
+                             size_t n_options, int argc, char **argv, const char **positional,
+                             int min_positional, int max_positional, int *n_positional, bool *help);
+
+/* LOCAL. True when the option was given on the command line. */
+bool ikt_option_given(const char *name, int argc, char **argv);
+
+#endif

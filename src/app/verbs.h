@@ -1,0 +1,10 @@
+/* All verbs; the table is in main.c. */
+#ifndef IKT_APP_VERBS_H
+#define IKT_APP_VERBS_H
+
+#include "app/verb.h"
+
+extern const ikt_verb ikt_verb_embed, ikt_verb_generate, ikt_verb_convert, ikt_verb_evaluate,
+    ikt_verb_plot, ikt_verb_info;
+
+#endif

@@ -1,0 +1,44 @@
+/* Reading, checking and writing back the configuration that the sections of key.h describe.
+ *
+ * Every rank holds the same values: rank 0 reads a file, its text is broadcast and every rank
+ * parses it. Errors name file, line and the nearest key.
+ */
+#ifndef IKT_CONFIG_CONFIG_H
+#define IKT_CONFIG_CONFIG_H
+
+#include "base/status.h"
+#include "config/key.h"
+
+/* A section and the settings struct its keys are members of. */
+typedef struct {
+    const ikt_section *section;
+    void *settings;
+} ikt_config_part;
+
+/* SAME-ARGS. Sets every member to its default. Errors: IKT_ERR_INTERNAL for a default that its own
+ * key does not allow (a defect of a table). */
+ikt_status ikt_config_defaults(ikt_context *ctx, const ikt_config_part *parts, size_t n);
+
+/* COLLECTIVE. Reads a YAML file of two levels, `section: {key: value}`.
+ * Errors: IKT_ERR_FILE (cannot be read, larger than 1 MiB), IKT_ERR_USAGE with file, line and what
+ * is possible. */
+ikt_status ikt_config_load(ikt_context *ctx, const ikt_config_part *parts, size_t n,
+                           const char *path);
+
+/* SAME-ARGS. The same from text; `name` is used in messages. */
+ikt_status ikt_config_parse_text(ikt_context *ctx, const ikt_config_part *parts, size_t n,
+                                 const char *name, const char *text);
+
+/* SAME-ARGS. Applies one `section.key=value`. Errors: IKT_ERR_USAGE. */
+ikt_status ikt_config_override(ikt_context *ctx, const ikt_config_part *parts, size_t n,
+                               const char *assignment);
+
+/* LOCAL. The configuration as YAML that parses back to the same values. *text is freed with
+ * ikt_free. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_config_print(ikt_context *ctx, const ikt_config_part *parts, size_t n, char **text);
+
+/* LOCAL. All sections and keys with type, default, range and help, for people. As above. */
+ikt_status ikt_config_describe(ikt_context *ctx, const ikt_config_part *parts, size_t n,
+                               char **text);
+
+#endif

@@ -1,0 +1,73 @@
+/* Growing text, and the distance of names. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "config/value.h"
+
+enum { NAME_MAX_LENGTH = 63, LINE_WIDTH = 88 };
+
+static int least(int a, int b) {
+    return a < b ? a : b;
+}
+
+int ikt_name_distance(const char *a, const char *b) {
+    size_t la = strlen(a), lb = strlen(b);
+    if (la > NAME_MAX_LENGTH || lb > NAME_MAX_LENGTH) return 1000;
+    int table[NAME_MAX_LENGTH + 1][NAME_MAX_LENGTH + 1];
+    for (size_t i = 0; i <= la; i++)
+        for (size_t j = 0; j <= lb; j++) {
+            if (i == 0 || j == 0) {
+                table[i][j] = (int)(i + j);
+                continue;
+            }
+            int change = table[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            table[i][j] = least(change, 1 + least(table[i - 1][j], table[i][j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                table[i][j] = least(table[i][j], table[i - 2][j - 2] + 1);
+        }
+    return table[la][lb];
+}
+
+void ikt_text_add(ikt_text *text, const char *format, ...) {
+    if (text->status != IKT_OK) return;
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int more = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (text->length + more + 1 > text->room) {
+        int64_t room = 2 * text->room + more + 1024;
+        text->status = ikt_resize(text->ctx, &text->data, room, 1, "text");
+        if (text->status == IKT_OK) text->room = room;
+    }
+    if (text->status == IKT_OK) {
+        vsnprintf(text->data + text->length, (size_t)more + 1, format, again);
+        text->length += more;
+    }
+    va_end(again);
+}
+
+void ikt_text_wrap(ikt_text *text, int indent, const char *words) {
+    int column = 0;
+    while (*words) {
+        int length = (int)strcspn(words, " ");
+        if (column > 0 && column + 1 + length > LINE_WIDTH) {
+            ikt_text_add(text, "\n");
+            column = 0;
+        }
+        if (column == 0) {
+            ikt_text_add(text, "%*s", indent, "");
+            column = indent;
+        } else {
+            ikt_text_add(text, " ");
+            column++;
+        }
+        ikt_text_add(text, "%.*s", length, words);
+        column += length;
+        words += length;
+        words += strspn(words, " ");
+    }
+    ikt_text_add(text, "\n");
+}

@@ -1,0 +1,269 @@
+/* A source after normalisation and reduction. See dataset.h. */
+#include "data/dataset.h"
+
+#include <omp.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/cpu.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/timer.h"
+#include "data/normalise.h"
+#include "dist/row_map.h"
+#include "linalg/blocks.h"
+#include "linalg/dot_tile.h"
+#include "linalg/pca.h"
+
+enum { GROUP = IKT_TILE_ROWS }; /* rows that a thread maps at a time */
+
+struct ikt_dataset {
+    ikt_context *ctx;
+    ikt_source *source;
+    ikt_normaliser normaliser;
+    ikt_pca *pca; /* NULL: no reduction */
+    ikt_isa isa;
+    int64_t n, d, columns; /* d as read, columns after reduction */
+    size_t row_bytes;      /* of the source */
+    int64_t block;         /* rows read at a time */
+    unsigned char *native; /* [block] rows as read */
+    float *mapped;         /* [block*columns] */
+    int threads;           /* that `work` has room for */
+    int64_t work_stride;   /* doubles a thread: GROUP rows as read, GROUP rows mapped */
+    double *work;
+};
+
+/* Where the rows of a read go: a step's native rows are in d->native. */
+typedef void sink(ikt_dataset *d, int64_t count, void *out);
+
+/* COLLECTIVE. Reads rows in blocks and passes each to `put`, which advances by out_bytes a row. */
+static ikt_status stream(ikt_dataset *d, int64_t first, int64_t count, sink *put, void *out,
+                         size_t out_bytes) {
+    int64_t steps = ikt_stream_steps(d->ctx, count, d->block);
+    for (int64_t step = 0; step < steps; step++) {
+        ikt_row_range at = ikt_stream_step((ikt_row_range){first, count}, d->block, step);
+        IKT_TRY(ikt_source_read(d->source, at.first, at.count, d->native));
+        put(d, at.count, (char *)out + (size_t)(at.first - first) * out_bytes);
+    }
+    return IKT_OK;
+}
+
+static int threads_now(const ikt_dataset *d) {
+    int threads = ikt_threads(d->ctx);
+    return threads < d->threads ? threads : d->threads;
+}
+
+static const void *native_row(const ikt_dataset *d, int64_t i) {
+    return d->native + (size_t)i * d->row_bytes;
+}
+
+/* Sink: normalised rows in double precision, before any reduction. */
+static void put_normalised(ikt_dataset *d, int64_t count, void *out) {
+    double *rows = out;
+    ikt_type type = ikt_source_type(d->source);
+#pragma omp parallel for num_threads(threads_now(d))
+    for (int64_t i = 0; i < count; i++)
+        ikt_normaliser_row(&d->normaliser, type, native_row(d, i), rows + i * d->d);
+}
+
+/* Maps one group of rows in this thread's work space. */
+static void map_group(const ikt_dataset *d, ikt_type type, int64_t i, int64_t count, double *work,
+                      float *out) {
+    double *result = work;
+    for (int64_t row = 0; row < count; row++)
+        ikt_normaliser_row(&d->normaliser, type, native_row(d, i + row), work + row * d->d);
+    if (d->pca) {
+        result = work + GROUP * d->d;
+        ikt_pca_project(d->pca, d->isa, work, count, result);
+    }
+    for (int64_t k = 0; k < count * d->columns; k++)
+        out[k] = (float)result[k];
+}
+
+/* Sink: fully mapped rows in single precision. */
+static void put_mapped(ikt_dataset *d, int64_t count, void *out) {
+    float *rows = out;
+    ikt_type type = ikt_source_type(d->source);
+#pragma omp parallel for num_threads(threads_now(d))
+    for (int64_t i = 0; i < count; i += GROUP) {
+        int64_t now = count - i < GROUP ? count - i : GROUP;
+        double *work = d->work + omp_get_thread_num() * d->work_stride;
+        map_group(d, type, i, now, work, rows + i * d->columns);
+    }
+}
+
+/* Sink: fully mapped rows, widened. */
+static void put_widened(ikt_dataset *d, int64_t count, void *out) {
+    double *rows = out;
+    put_mapped(d, count, d->mapped);
+    for (int64_t k = 0; k < count * d->columns; k++)
+        rows[k] = (double)d->mapped[k];
+}
+
+static ikt_status read_normalised(void *self, int64_t first, int64_t count, double *rows) {
+    ikt_dataset *d = self;
+    return stream(d, first, count, put_normalised, rows, (size_t)d->d * sizeof(double));
+}
+
+static ikt_status read_widened(void *self, int64_t first, int64_t count, double *rows) {
+    ikt_dataset *d = self;
+    return stream(d, first, count, put_widened, rows, (size_t)d->columns * sizeof(double));
+}
+
+/* COLLECTIVE. Fits the components to the normalised rows. */
+static ikt_status reduce(ikt_dataset *d, int64_t k) {
+    ikt_row_reader reader = {read_normalised, d, d->n, d->d, ikt_source_name(d->source)};
+    ikt_stage_begin(d->ctx, IKT_STAGE_PCA);
+    ikt_status status = ikt_pca_fit(d->ctx, &reader, k, &d->pca);
+    ikt_stage_end(d->ctx, IKT_STAGE_PCA);
+    IKT_TRY(status);
+    double kept = 0;
+    for (int64_t m = 0; m < k; m++)
+        kept += d->pca->variance[m];
+    if (d->pca->total_variance > 0) kept /= d->pca->total_variance;
+    ikt_log(d->ctx, IKT_LOG_STAGE,
+            "%s: %lld columns -> %lld components with %.1f %% of the variance", reader.name,
+            (long long)d->d, (long long)k, 100 * kept);
+    if (d->pca->rank < k)
+        ikt_log(d->ctx, IKT_LOG_WARN,
+                "%s: only %lld of %lld components have variance; the others are 0", reader.name,
+                (long long)d->pca->rank, (long long)k);
+    return IKT_OK;
+}
+
+static ikt_status allocate(ikt_dataset *d) {
+    ikt_context *ctx = d->ctx;
+    d->block = ikt_stream_rows(d->d, (int64_t)sizeof(double));
+    d->threads = ikt_threads(ctx);
+    d->work_stride = GROUP * (d->d + d->columns);
+    IKT_TRY(ikt_alloc(ctx, &d->native, d->block, d->row_bytes, "row blocks"));
+    IKT_TRY(ikt_alloc(ctx, &d->mapped, d->block * d->columns, sizeof(float), "row blocks"));
+    return ikt_alloc(ctx, &d->work, d->threads * d->work_stride, sizeof(double), "row blocks");
+}
+
+static ikt_status prepare(ikt_dataset *d, const ikt_preprocess_settings *settings) {
+    ikt_normalise mode = (ikt_normalise)settings->normalise;
+    if (settings->pca > d->d)
+        return ikt_fail(d->ctx, IKT_ERR_USAGE,
+                        "preprocess.pca = %lld, but %s has only %lld columns; choose fewer "
+                        "components, or 0 to keep all columns",
+                        (long long)settings->pca, ikt_source_name(d->source), (long long)d->d);
+    IKT_TRY(ikt_normaliser_create(d->ctx, d->source, mode, &d->normaliser));
+    IKT_TRY(ikt_agree(d->ctx, allocate(d)));
+    return settings->pca > 0 ? reduce(d, settings->pca) : IKT_OK;
+}
+
+ikt_status ikt_dataset_create(ikt_context *ctx, ikt_source *source,
+                              const ikt_preprocess_settings *settings, ikt_dataset **out) {
+    ikt_status status = ikt_alloc(ctx, out, 1, sizeof **out, "data set");
+    IKT_TRY_GOTO(status, failed, ikt_agree(ctx, status));
+    ikt_dataset *d = *out;
+    d->ctx = ctx;
+    d->source = source;
+    d->isa = ikt_cpu_isa();
+    d->n = ikt_source_rows(source);
+    d->d = ikt_source_columns(source);
+    d->columns = settings->pca > 0 ? settings->pca : d->d;
+    d->row_bytes = (size_t)d->d * ikt_type_size(ikt_source_type(source));
+    ikt_stage_begin(ctx, IKT_STAGE_PREPROCESS);
+    status = prepare(d, settings);
+    ikt_stage_end(ctx, IKT_STAGE_PREPROCESS);
+    if (status == IKT_OK) return IKT_OK;
+failed:
+    ikt_dataset_destroy(out);
+    return status;
+}
+
+void ikt_dataset_destroy(ikt_dataset **dataset) {
+    ikt_dataset *d = *dataset;
+    if (!d) return;
+    ikt_normaliser_free(&d->normaliser);
+    ikt_pca_destroy(&d->pca);
+    ikt_free(&d->native);
+    ikt_free(&d->mapped);
+    ikt_free(&d->work);
+    ikt_free(dataset);
+}
+
+int64_t ikt_dataset_rows(const ikt_dataset *d) {
+    return d->n;
+}
+
+int64_t ikt_dataset_columns(const ikt_dataset *d) {
+    return d->columns;
+}
+
+bool ikt_dataset_is_u8(const ikt_dataset *d) {
+    return ikt_source_type(d->source) == IKT_TYPE_U8 && !d->pca &&
+           d->normaliser.mode == IKT_NORMALISE_NONE;
+}
+
+const char *ikt_dataset_name(const ikt_dataset *d) {
+    return ikt_source_name(d->source);
+}
+
+ikt_status ikt_dataset_read(ikt_dataset *d, int64_t first, int64_t count, float *rows) {
+    return stream(d, first, count, put_mapped, rows, (size_t)d->columns * sizeof(float));
+}
+
+ikt_status ikt_dataset_read_u8(ikt_dataset *d, int64_t first, int64_t count, uint8_t *rows) {
+    return ikt_source_read(d->source, first, count, rows);
+}
+
+ikt_row_reader ikt_dataset_reader(ikt_dataset *d) {
+    return (ikt_row_reader){read_widened, d, d->n, d->columns, ikt_source_name(d->source)};
+}
+
+/* Wanted rows from `rows` on, at most `left`, that one block starting at the first of them holds.
+ */
+static int64_t wanted_in_block(const ikt_dataset *d, const int64_t *rows, int64_t left) {
+    int64_t count = 0;
+    while (count < left && rows[count] - rows[0] < d->block)
+        count++;
+    return count;
+}
+
+/* Moves the wanted rows of the block just read to its front; they are in ascending order. */
+static void compact(ikt_dataset *d, const int64_t *rows, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        memmove(d->native + (size_t)i * d->row_bytes, native_row(d, rows[i] - rows[0]),
+                d->row_bytes);
+}
+
+/* COLLECTIVE. This rank's share of a gather; `out` has room for it. */
+static ikt_status gather_share(ikt_dataset *d, const int64_t *rows, int64_t count, char *out,
+                               size_t out_bytes) {
+    int64_t steps = 0;
+    for (int64_t i = 0; i < count; steps++)
+        i += wanted_in_block(d, rows + i, count - i);
+    steps = ikt_max_one(d->ctx, steps);
+    for (int64_t step = 0, i = 0; step < steps; step++) {
+        int64_t now = wanted_in_block(d, rows + i, count - i);
+        int64_t first = now > 0 ? rows[i] : 0, span = now > 0 ? rows[i + now - 1] - first + 1 : 0;
+        IKT_TRY(ikt_source_read(d->source, first, span, d->native));
+        compact(d, rows + i, now);
+        char *target = out + (size_t)i * out_bytes;
+        if (ikt_dataset_is_u8(d))
+            memcpy(target, d->native, (size_t)now * out_bytes);
+        else
+            put_mapped(d, now, target);
+        i += now;
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_dataset_gather(ikt_dataset *d, const int64_t *rows, int64_t count, void *out) {
+    ikt_context *ctx = d->ctx;
+    int ranks = ikt_size(ctx);
+    ikt_row_map share = ikt_row_map_make(count, ranks, ikt_rank(ctx));
+    size_t bytes = (size_t)d->columns * (ikt_dataset_is_u8(d) ? 1 : sizeof(float));
+    char *mine = (char *)out + (size_t)share.first * bytes;
+    int64_t *counts = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &counts, ranks, sizeof *counts, "row blocks")));
+    for (int rank = 0; rank < ranks; rank++)
+        counts[rank] = ikt_row_map_count(&share, rank);
+    ikt_status status = gather_share(d, rows + share.first, share.count, mine, bytes);
+    if (status == IKT_OK) ikt_allgather(ctx, mine, share.count, bytes, out, counts);
+    ikt_free(&counts);
+    return status;
+}

@@ -1,0 +1,64 @@
+/* A source after normalisation and reduction: the rows that the kernels read.
+ *
+ * Method: nothing is stored but the map; every read takes rows from the source in small blocks,
+ * maps them (normalise.h), projects them on principal components where asked to (linalg/pca.h), and
+ * rounds to float32 once, at the end. Advantage: X never has to fit in memory; a row has the same
+ * bits in every read, on any rank. Disadvantage: the map is computed again at each pass, 2 d k
+ * operations a row with reduction.
+ */
+#ifndef IKT_DATA_DATASET_H
+#define IKT_DATA_DATASET_H
+
+#include <stdbool.h>
+
+#include "base/status.h"
+#include "data/preprocess.h"
+#include "io/source.h"
+#include "linalg/row_reader.h"
+
+typedef struct ikt_dataset ikt_dataset;
+
+/* COLLECTIVE. Fixes the map by passes over the source: none for uint8 taken as it is, one for the
+ * normalisation of others, two more for a reduction.
+ *   source     lent until ikt_dataset_destroy.
+ *   settings   the same on all ranks; pca at most the number of columns.
+ *   out        receives the data set, owned by the caller; NULL on failure.
+ * Errors: those of ikt_normaliser_create and ikt_pca_fit; IKT_ERR_USAGE for more components than
+ * columns; the source's. */
+ikt_status ikt_dataset_create(ikt_context *ctx, ikt_source *source,
+                              const ikt_preprocess_settings *settings, ikt_dataset **out);
+
+/* LOCAL. Frees *dataset and sets it to NULL; accepts NULL. The source stays open. */
+void ikt_dataset_destroy(ikt_dataset **dataset);
+
+/* LOCAL. Rows of the source; columns after reduction. */
+int64_t ikt_dataset_rows(const ikt_dataset *d);
+int64_t ikt_dataset_columns(const ikt_dataset *d);
+
+/* LOCAL. Whether the source is uint8 and neither normalised nor reduced, so that integer kernels
+ * are exact. */
+bool ikt_dataset_is_u8(const ikt_dataset *d);
+
+/* LOCAL. "file.h5:/X", for messages. */
+const char *ikt_dataset_name(const ikt_dataset *d);
+
+/* COLLECTIVE. Rows first .. first + count - 1, mapped; ranks may ask for different ranges, also for
+ * none.
+ *   rows   [count * ikt_dataset_columns(d)].
+ * Errors: the source's. Memory: a few MiB beside `rows`, whatever count. */
+ikt_status ikt_dataset_read(ikt_dataset *d, int64_t first, int64_t count, float *rows);
+
+/* COLLECTIVE. The same as bytes; only if ikt_dataset_is_u8. */
+ikt_status ikt_dataset_read_u8(ikt_dataset *d, int64_t first, int64_t count, uint8_t *rows);
+
+/* COLLECTIVE. Gives every rank the same selected rows.
+ *   rows   [count], distinct global rows in ascending order, the same on all ranks.
+ *   out    [count * ikt_dataset_columns(d)], float, or uint8_t if ikt_dataset_is_u8.
+ * Each rank reads an equal share of them, in blocks that hold wanted rows only. */
+ikt_status ikt_dataset_gather(ikt_dataset *d, const int64_t *rows, int64_t count, void *out);
+
+/* LOCAL. The mapped rows in double precision (the float32 values of ikt_dataset_read), for PCA and
+ * statistics. Valid as long as the data set. */
+ikt_row_reader ikt_dataset_reader(ikt_dataset *d);
+
+#endif

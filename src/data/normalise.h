@@ -1,0 +1,45 @@
+/* Bringing columns or rows to one scale.
+ *
+ * Method: one statistics pass over the source (linalg/column_stats.h) fixes a shift and a scale per
+ * column; rows are then mapped one by one, (x - shift) * scale in double precision, so that float64
+ * input is centred before it is rounded.
+ * Advantage: X stays where it is and each read applies the map anew; the same bits on any ranks.
+ * Disadvantage: an extra pass over the file for everything but uint8 data taken as they are.
+ */
+#ifndef IKT_DATA_NORMALISE_H
+#define IKT_DATA_NORMALISE_H
+
+#include "base/status.h"
+#include "data/preprocess.h"
+#include "io/source.h"
+
+typedef struct {
+    ikt_normalise mode;
+    int64_t d;
+    double *shift, *scale; /* [d] each; NULL when the map is the identity */
+    int64_t constant;      /* columns with one value only: mapped to 0 */
+    int64_t zero_rows;     /* mode unit: rows without length, which stay zero */
+} ikt_normaliser;
+
+/* COLLECTIVE. Determines the map of each column.
+ *   none     scale 1; the shift is the column's mean cut to a multiple of the power of two above
+ * its range: 0 for columns near zero, which stay as they are, and the bulk of a large offset
+ *            otherwise. Differences between rows, all that any kernel uses, are unchanged, but no
+ *            longer lost when rounding to float32. uint8: the identity.
+ *   minmax   shift = least, scale = 1 / (most - least).
+ *   zscore   shift = mean, scale = 1 / standard deviation (divided by n).
+ *   unit     the identity; ikt_normaliser_row divides by the row's length.
+ * `out` is filled; free it with ikt_normaliser_free, also after a failure. Logs how many columns
+ * are constant and rows zero (level stage). Errors: IKT_ERR_DATA for no rows, for a NaN or an
+ * infinity (lowest row of all ranks, with column), for values whose squared distances single
+ * precision cannot hold; IKT_ERR_RESOURCE; the source's. */
+ikt_status ikt_normaliser_create(ikt_context *ctx, ikt_source *source, ikt_normalise mode,
+                                 ikt_normaliser *out);
+void ikt_normaliser_free(ikt_normaliser *normaliser);
+
+/* LOCAL. Maps one row.
+ *   row   [d] of `type`, as read.   out   [d]. */
+void ikt_normaliser_row(const ikt_normaliser *normaliser, ikt_type type, const void *row,
+                        double *out);
+
+#endif

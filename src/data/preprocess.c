@@ -1,0 +1,26 @@
+/* The configuration section `preprocess`. */
+#include "data/preprocess.h"
+
+static const ikt_key keys[] = {
+    {.name = "normalise",
+     .type = IKT_KEY_CHOICE,
+     .offset = offsetof(ikt_preprocess_settings, normalise),
+     .fallback = "minmax",
+     .choices = "none|minmax|zscore|unit",
+     .unit = "",
+     .help =
+         "what brings the columns to one scale: minmax maps each column to [0, 1], zscore to mean "
+         "0 and variance 1, unit each row to length 1 (cosine distance); none keeps the values"},
+    {.name = "pca",
+     .type = IKT_KEY_INT,
+     .offset = offsetof(ikt_preprocess_settings, pca),
+     .fallback = "0",
+     .low = 0,
+     .high = 1e6,
+     .unit = "components",
+     .help = "reduce the normalised rows to this many principal components; 0 keeps all columns"},
+};
+
+const ikt_section ikt_preprocess_section = {"preprocess",
+                                            "What happens to the rows before distances are taken",
+                                            keys, sizeof keys / sizeof *keys};

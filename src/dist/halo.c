@@ -1,0 +1,154 @@
+/* The boundary exchange: planned once, then point-to-point messages. See halo.h. */
+#include "dist/halo.h"
+
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/context.h"
+#include "base/memory.h"
+
+enum { TAG_HALO = 201 };
+
+typedef struct {
+    int rank;
+    int64_t first, count; /* rows in the send list, or ghosts */
+} peer;
+
+struct ikt_halo {
+    ikt_context *ctx;
+    int width;
+    int64_t sent, received;
+    int senders, receivers; /* peers that send to this rank, that receive from it */
+    peer *from, *to;
+    int32_t *send_row; /* local rows, by receiving rank */
+    float *buffer;     /* sent * width */
+    MPI_Datatype row_type;
+    MPI_Request *request;
+    int requests;
+};
+
+static void check(ikt_halo *halo, int code) {
+    if (code != MPI_SUCCESS) ikt_abort(halo->ctx, "the boundary exchange failed in MPI");
+}
+
+/* Lists the ranks with a count, and where their parts begin. */
+static int list_peers(const int64_t *counts, int size, peer *peers) {
+    int found = 0;
+    int64_t first = 0;
+    for (int r = 0; r < size; r++) {
+        if (counts[r] > 0) peers[found++] = (peer){r, first, counts[r]};
+        first += counts[r];
+    }
+    return found;
+}
+
+/* Tells each owner which of its rows this rank needs. */
+static ikt_status exchange_wishes(ikt_halo *halo, const ikt_row_map *map, const int64_t *ghost_row,
+                                  int64_t *needs, int64_t *gives) {
+    ikt_context *ctx = halo->ctx;
+    int size = ikt_size(ctx);
+    for (int64_t g = 0; g < halo->received; g++)
+        needs[ikt_row_map_owner(map, ghost_row[g])]++;
+    ikt_exchange_counts(ctx, needs, gives);
+    for (int r = 0; r < size; r++)
+        halo->sent += gives[r];
+    int64_t *wish = NULL;
+    ikt_status st = ikt_alloc(ctx, &wish, halo->sent, sizeof *wish, "halo");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &halo->send_row, halo->sent, sizeof *halo->send_row, "halo");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &halo->buffer, halo->sent * halo->width, sizeof *halo->buffer, "halo");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        ikt_exchange(ctx, ghost_row, needs, wish, gives, sizeof *wish);
+        for (int64_t s = 0; s < halo->sent; s++)
+            halo->send_row[s] = (int32_t)(wish[s] - map->first);
+    }
+    ikt_free(&wish);
+    return st;
+}
+
+static ikt_status plan(ikt_halo *halo, const ikt_row_map *map, const int64_t *ghost_row) {
+    ikt_context *ctx = halo->ctx;
+    int size = ikt_size(ctx);
+    int64_t *needs = NULL, *gives = NULL;
+    ikt_status st = ikt_alloc(ctx, &needs, size, sizeof *needs, "halo");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &gives, size, sizeof *gives, "halo");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &halo->from, size, sizeof *halo->from, "halo");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &halo->to, size, sizeof *halo->to, "halo");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &halo->request, 2 * (int64_t)size, sizeof(MPI_Request), "halo");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = exchange_wishes(halo, map, ghost_row, needs, gives);
+    if (st == IKT_OK) {
+        halo->senders = list_peers(needs, size, halo->from);
+        halo->receivers = list_peers(gives, size, halo->to);
+    }
+    ikt_free(&needs);
+    ikt_free(&gives);
+    return st;
+}
+
+ikt_status ikt_halo_create(ikt_context *ctx, const ikt_row_map *map, const int64_t *ghost_row,
+                           int64_t n_ghost, int width, ikt_halo **out) {
+    *out = NULL;
+    ikt_halo *halo = NULL;
+    ikt_status st = ikt_alloc(ctx, &halo, 1, sizeof *halo, "halo");
+    IKT_TRY(ikt_agree(ctx, st));
+    halo->ctx = ctx;
+    halo->width = width;
+    halo->received = n_ghost;
+    check(halo, MPI_Type_contiguous(width, MPI_FLOAT, &halo->row_type));
+    check(halo, MPI_Type_commit(&halo->row_type));
+    st = plan(halo, map, ghost_row);
+    if (st != IKT_OK) ikt_halo_destroy(&halo);
+    *out = halo;
+    return st;
+}
+
+void ikt_halo_destroy(ikt_halo **halo) {
+    if (!*halo) return;
+    check(*halo, MPI_Type_free(&(*halo)->row_type));
+    ikt_free(&(*halo)->from);
+    ikt_free(&(*halo)->to);
+    ikt_free(&(*halo)->send_row);
+    ikt_free(&(*halo)->buffer);
+    ikt_free(&(*halo)->request);
+    ikt_free(halo);
+}
+
+void ikt_halo_begin(ikt_halo *halo, const float *own, float *ghost) {
+    MPI_Comm comm = ikt_comm(halo->ctx);
+    size_t width = (size_t)halo->width;
+    halo->requests = 0;
+    for (int p = 0; p < halo->senders; p++) {
+        peer from = halo->from[p];
+        check(halo, MPI_Irecv(ghost + from.first * halo->width, (int)from.count, halo->row_type,
+                              from.rank, TAG_HALO, comm, &halo->request[halo->requests++]));
+    }
+    for (int64_t s = 0; s < halo->sent; s++)
+        memcpy(halo->buffer + (size_t)s * width, own + (size_t)halo->send_row[s] * width,
+               width * sizeof(float));
+    for (int p = 0; p < halo->receivers; p++) {
+        peer to = halo->to[p];
+        check(halo, MPI_Isend(halo->buffer + to.first * halo->width, (int)to.count, halo->row_type,
+                              to.rank, TAG_HALO, comm, &halo->request[halo->requests++]));
+    }
+}
+
+void ikt_halo_end(ikt_halo *halo) {
+    check(halo, MPI_Waitall(halo->requests, halo->request, MPI_STATUSES_IGNORE));
+    halo->requests = 0;
+}
+
+int64_t ikt_halo_sent(const ikt_halo *halo) {
+    return halo->sent;
+}
+
+int64_t ikt_halo_received(const ikt_halo *halo) {
+    return halo->received;
+}
+
+int ikt_halo_messages(const ikt_halo *halo) {
+    return halo->receivers;
+}

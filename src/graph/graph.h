@@ -1,0 +1,50 @@
+/* The sparse symmetric matrix P of t-SNE, distributed by rows.
+ *
+ * p_ij = (p_j|i + p_i|j) / (2 n), sum over all i and j = 1 (Zhu & Ting 2021, equation 3). A rank
+ * holds whole rows. Columns are local numbers: 0 .. n_local - 1 are the rank's own rows,
+ * n_local + g is its g-th ghost, a row of another rank. Within a row the columns are ordered by
+ * GLOBAL number, whatever the ranks: sums along a row have one order everywhere.
+ */
+#ifndef IKT_GRAPH_GRAPH_H
+#define IKT_GRAPH_GRAPH_H
+
+#include <stdint.h>
+
+#include "base/status.h"
+#include "dist/row_map.h"
+#include "neighbours/neighbours.h"
+
+typedef struct {
+    ikt_row_map map;
+    int64_t *start;     /* [map.count + 1] where the entries of each own row begin */
+    int32_t *column;    /* [start[map.count]] local numbers */
+    float *value;       /* [start[map.count]] p_ij > 0 */
+    int64_t n_ghost;    /* foreign rows that occur as columns */
+    int64_t *ghost_row; /* [n_ghost] their global numbers, ascending */
+} ikt_graph;
+
+/* COLLECTIVE. Symmetrises directed weights.
+ *   lists    neighbours of the own rows; lent.
+ *   weight   [n_local * k] p_j|i >= 0, each row sums to 1; zeros are dropped. Lent.
+ * Errors: IKT_ERR_RESOURCE (memory; more than 2^31 rows and ghosts on one rank).
+ * Memory at the peak: 40 bytes per directed entry beside the result of 8 bytes per entry. */
+ikt_status ikt_graph_symmetrise(ikt_context *ctx, const ikt_row_map *map,
+                                const ikt_neighbours *lists, const float *weight, ikt_graph *out);
+
+void ikt_graph_destroy(ikt_graph *graph);
+
+/* COLLECTIVE. Checks the invariants: columns in range and ascending by global number, positive
+ * values, every row non-empty, total 1 within 1e-5, p_ij = p_ji for pairs on one rank.
+ * Errors: IKT_ERR_INTERNAL, naming the row. Cost: one pass with a binary search per entry. */
+ikt_status ikt_graph_check(ikt_context *ctx, const ikt_graph *graph);
+
+/* LOCAL. Global number of a local column. */
+int64_t ikt_graph_global(const ikt_graph *graph, int32_t column);
+
+/* COLLECTIVE. Entries over all ranks. */
+int64_t ikt_graph_entries(ikt_context *ctx, const ikt_graph *graph);
+
+/* COLLECTIVE. Checksum of P (rows, global columns, values) that does not depend on the ranks. */
+uint64_t ikt_graph_hash(ikt_context *ctx, const ikt_graph *graph);
+
+#endif

@@ -1,0 +1,76 @@
+/* The output file of a run.
+ *
+ *   /embedding    n x 2 float32, row i = input row i
+ *   /labels       n integers, /marked: rows to mark; where the input had them
+ *   /trace/       iteration, kl, gradient_norm
+ *   /provenance   attributes: configuration (YAML), version, input, hash, ...
+ *   /provenance/run  what varies from run to run: host, ranks, times, memory; trace_seconds
+ * The root has attributes format = "iktsne-result" and format_version. Everything outside
+ * /provenance/run compares equal between two runs of equal settings, on any number of ranks.
+ */
+#ifndef IKT_IO_RESULT_H
+#define IKT_IO_RESULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "dist/row_map.h"
+
+/* Versions of the format; append only. */
+typedef enum { IKT_RESULT_FIRST = 1, IKT_RESULT_CURRENT = IKT_RESULT_FIRST } ikt_result_version;
+
+typedef struct {
+    char name[64];
+    char text[4096];
+} ikt_note;
+
+/* What is written; everything is lent, and but for the rows the same on every rank. */
+typedef struct {
+    ikt_row_map map;
+    const float *embedding; /* [map.count * 2] */
+    const int64_t *labels;  /* [map.count], or NULL */
+    const int64_t *marked;  /* [n_marked] */
+    int64_t n_marked;
+    int64_t n_trace;
+    const int64_t *trace_iteration; /* [n_trace] */
+    const double *trace_kl, *trace_gradient_norm, *trace_seconds;
+    const char *configuration; /* YAML */
+    const ikt_note *facts;     /* [n_facts] the same in every equal run */
+    int64_t n_facts;
+    const ikt_note *circumstances; /* [n_circumstances] what varies */
+    int64_t n_circumstances;
+} ikt_result;
+
+/* COLLECTIVE. Writes the file beside its name and renames it. Errors: IKT_ERR_FILE. */
+ikt_status ikt_result_write(ikt_context *ctx, const char *path, bool overwrite,
+                            const ikt_result *result);
+
+/* A result file opened for reading; any HDF5 file with an n x 2 /embedding will do. */
+typedef struct ikt_result_file ikt_result_file;
+
+/* COLLECTIVE. Errors: IKT_ERR_FILE; IKT_ERR_DATA (no /embedding of two columns, newer format). */
+ikt_status ikt_result_open(ikt_context *ctx, const char *path, ikt_result_file **out);
+void ikt_result_close(ikt_result_file **file);
+
+/* LOCAL. Rows of the embedding. */
+int64_t ikt_result_rows(const ikt_result_file *file);
+
+/* COLLECTIVE. Rows first .. first + count - 1 into y[count * 2]. Errors: IKT_ERR_FILE. */
+ikt_status ikt_result_read_embedding(ikt_result_file *file, int64_t first, int64_t count, float *y);
+
+/* COLLECTIVE. As ikt_source_read_labels and ikt_source_read_marked. */
+ikt_status ikt_result_read_labels(ikt_result_file *file, const char *dataset, int64_t first,
+                                  int64_t count, int64_t *labels, bool *present);
+ikt_status ikt_result_read_marked(ikt_result_file *file, int64_t **rows, int64_t *count);
+
+/* COLLECTIVE. The stored configuration (YAML), on every rank; *text is NULL where there is none.
+ * Freed with ikt_free. */
+ikt_status ikt_result_configuration(ikt_result_file *file, char **text);
+
+/* COLLECTIVE. Calls `visit` on every rank for each text attribute of /provenance (varying = false)
+ * and /provenance/run (varying = true). Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. */
+typedef void (*ikt_note_visitor)(void *self, const char *name, const char *text, bool varying);
+ikt_status ikt_result_notes(ikt_result_file *file, ikt_note_visitor visit, void *self);
+
+#endif

@@ -1,0 +1,58 @@
+/* Rows of a data set, opened on all ranks and read by ranges.
+ *
+ * A source is one way of holding rows (an HDF5 file, an array in memory); all are read alike.
+ */
+#ifndef IKT_IO_SOURCE_H
+#define IKT_IO_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+typedef enum { IKT_TYPE_U8, IKT_TYPE_F32, IKT_TYPE_F64 } ikt_type;
+
+/* LOCAL. Bytes of an element; name ("uint8"). */
+size_t ikt_type_size(ikt_type type);
+const char *ikt_type_name(ikt_type type);
+
+typedef struct ikt_source ikt_source;
+
+/* COLLECTIVE. Opens the data set (n x d) of an HDF5 file. uint8, float32 and float64 keep their
+ * type; other integers are read as float32 (up to 16 bits) or float64.
+ *   rows   use only the first rows; 0 = all
+ * Errors: IKT_ERR_FILE (missing, damaged), IKT_ERR_DATA (no such data set, with those there are;
+ * not two-dimensional; not numbers; no rows), IKT_ERR_USAGE (rows > n). */
+ikt_status ikt_source_open(ikt_context *ctx, const char *path, const char *dataset, int64_t rows,
+                           ikt_source **out);
+
+/* COLLECTIVE. A source on an array that every rank holds whole; lent until close. */
+ikt_status ikt_source_from_memory(ikt_context *ctx, const void *rows, int64_t n, int64_t d,
+                                  ikt_type type, ikt_source **out);
+
+/* COLLECTIVE. Closes and sets to NULL; accepts NULL. */
+void ikt_source_close(ikt_source **source);
+
+/* LOCAL. */
+int64_t ikt_source_rows(const ikt_source *source);
+int64_t ikt_source_columns(const ikt_source *source);
+ikt_type ikt_source_type(const ikt_source *source);
+const char *ikt_source_name(const ikt_source *source); /* "file.h5:/X" */
+
+/* COLLECTIVE. Reads rows first .. first + count - 1 into rows[count * d] of the source's type.
+ * Ranks may ask for different ranges; count may be 0. Errors: IKT_ERR_FILE, agreed. */
+ikt_status ikt_source_read(ikt_source *source, int64_t first, int64_t count, void *rows);
+
+/* COLLECTIVE. Reads labels of rows from a data set of n integers beside the rows.
+ *   labels    [count]
+ *   present   false where the source has no such data set (no error)
+ * Errors: IKT_ERR_DATA (wrong length, not integers), IKT_ERR_FILE. */
+ikt_status ikt_source_read_labels(ikt_source *source, const char *dataset, int64_t first,
+                                  int64_t count, int64_t *labels, bool *present);
+
+/* COLLECTIVE. Rows to be marked in pictures (/marked), the same on every rank, freed with ikt_free;
+ * NULL and 0 where there are none. Rows beyond those used are left out. */
+ikt_status ikt_source_read_marked(ikt_source *source, int64_t **rows, int64_t *count);
+
+#endif

@@ -1,0 +1,93 @@
+/* A data set file written in parallel and atomically. */
+#include "io/table_writer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/atomic_file.h"
+#include "base/memory.h"
+#include "io/columns.h"
+#include "io/h5.h"
+
+struct ikt_table_writer {
+    ikt_context *ctx;
+    char path[IKT_PATH_MAX], temporary[IKT_PATH_MAX];
+    hid_t file, rows, labels;
+    hid_t memory; /* HDF5's type of an element; not owned */
+    int64_t row_bytes;
+};
+
+static hid_t native(ikt_type type) {
+    return type == IKT_TYPE_U8    ? H5T_NATIVE_UINT8
+           : type == IKT_TYPE_F32 ? H5T_NATIVE_FLOAT
+                                  : H5T_NATIVE_DOUBLE;
+}
+
+/* Outcome of an HDF5 call as an agreed status. */
+static ikt_status outcome(ikt_table_writer *w, bool good, const char *what) {
+    char reason[256];
+    ikt_status st = good ? IKT_OK
+                         : ikt_fail(w->ctx, IKT_ERR_FILE, "%s: %s cannot be written: %s", w->path,
+                                    what, ikt_h5_reason(reason, sizeof reason));
+    return ikt_agree(w->ctx, st);
+}
+
+static ikt_status create_datasets(ikt_table_writer *w, int64_t n, int64_t d, bool labels) {
+    w->rows = ikt_h5_create_rows(w->file, "X", w->memory, n, d);
+    IKT_TRY(outcome(w, w->rows >= 0, "/X"));
+    if (!labels) return IKT_OK;
+    w->labels = ikt_h5_create_rows(w->file, "labels", H5T_NATIVE_INT32, n, 0);
+    return outcome(w, w->labels >= 0, "/labels");
+}
+
+ikt_status ikt_table_create(ikt_context *ctx, const char *path, bool overwrite, int64_t n,
+                            int64_t d, ikt_type type, bool labels, ikt_table_writer **out) {
+    ikt_table_writer *w = NULL;
+    *out = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &w, 1, sizeof *w, "table")));
+    w->ctx = ctx;
+    w->file = w->rows = w->labels = -1;
+    w->memory = native(type);
+    w->row_bytes = d * (int64_t)ikt_type_size(type);
+    snprintf(w->path, sizeof w->path, "%s", path);
+    ikt_status st = ikt_atomic_begin(ctx, path, overwrite, w->temporary);
+    if (st != IKT_OK) {
+        ikt_free(&w);
+        return st;
+    }
+    st = ikt_h5_create(ctx, w->temporary, &w->file);
+    if (st == IKT_OK) st = create_datasets(w, n, d, labels);
+    if (st != IKT_OK) st = ikt_table_close(&w, st);
+    *out = w;
+    return st;
+}
+
+ikt_status ikt_table_write(ikt_table_writer *w, int64_t first, int64_t count, const void *rows,
+                           const int32_t *labels) {
+    IKT_TRY(
+        ikt_h5_write_rows(w->ctx, w->rows, w->path, w->memory, w->row_bytes, first, count, rows));
+    if (w->labels < 0) return IKT_OK;
+    return ikt_h5_write_rows(w->ctx, w->labels, w->path, H5T_NATIVE_INT32, sizeof *labels, first,
+                             count, labels);
+}
+
+ikt_status ikt_table_attribute(ikt_table_writer *w, const char *name, const char *text) {
+    return outcome(w, ikt_h5_set_text(w->file, name, text), name);
+}
+
+ikt_status ikt_table_marked(ikt_table_writer *w, const int64_t *rows, int64_t count) {
+    return outcome(w, ikt_marked_write(w->file, rows, count), "/marked");
+}
+
+ikt_status ikt_table_close(ikt_table_writer **writer, ikt_status local) {
+    ikt_table_writer *w = *writer;
+    if (!w) return local;
+    char reason[256];
+    bool closed = ikt_h5_close(w->labels) & ikt_h5_close(w->rows) & ikt_h5_close(w->file);
+    if (local == IKT_OK && !closed)
+        local = ikt_fail(w->ctx, IKT_ERR_FILE, "%s cannot be completed: %s", w->path,
+                         ikt_h5_reason(reason, sizeof reason));
+    ikt_status st = ikt_atomic_end(w->ctx, w->path, w->temporary, local);
+    ikt_free(writer);
+    return st;
+}

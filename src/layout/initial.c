@@ -1,0 +1,42 @@
+/* Where the rows start. */
+#include <math.h>
+
+#include "base/exact_sum.h"
+#include "base/rng.h"
+#include "layout/layout.h"
+
+static const double start_deviation = 1e-4, jitter_share = 0.01;
+
+/* Standard deviation of the first score over all rows. */
+static double deviation(ikt_context *ctx, const ikt_row_map *map, const double *scores) {
+    ikt_exact_sum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
+    for (int64_t i = 0; i < map->count; i++) {
+        ikt_exact_sum_add(&sum[0], scores[2 * i]);
+        ikt_exact_sum_add(&sum[1], scores[2 * i] * scores[2 * i]);
+    }
+    ikt_exact_sum_reduce(ctx, sum, 2);
+    double n = (double)map->n, mean = ikt_exact_sum_value(&sum[0]) / n;
+    double variance = ikt_exact_sum_value(&sum[1]) / n - mean * mean;
+    return variance > 0 ? sqrt(variance) : 0;
+}
+
+void ikt_initial_from_scores(ikt_context *ctx, const ikt_row_map *map, uint64_t seed,
+                             const double *scores, float *y) {
+    double spread = deviation(ctx, map, scores);
+    double scale = spread > 0 ? start_deviation / spread : 0; /* all rows equal: jitter alone */
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < map->count; i++)
+        for (int c = 0; c < 2; c++) {
+            double jitter = ikt_rng_normal(seed, IKT_RNG_JITTER, map->first + i, (uint64_t)c);
+            y[2 * i + c] =
+                (float)(scale * scores[2 * i + c] + jitter_share * start_deviation * jitter);
+        }
+}
+
+void ikt_initial_random(ikt_context *ctx, const ikt_row_map *map, uint64_t seed, float *y) {
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < map->count; i++)
+        for (int c = 0; c < 2; c++)
+            y[2 * i + c] = (float)(start_deviation * ikt_rng_normal(seed, IKT_RNG_INITIAL,
+                                                                    map->first + i, (uint64_t)c));
+}

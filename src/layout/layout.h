@@ -1,0 +1,76 @@
+/* The gradient loop that places the rows in two dimensions. */
+#ifndef IKT_LAYOUT_LAYOUT_H
+#define IKT_LAYOUT_LAYOUT_H
+
+#include <stdint.h>
+
+#include "base/status.h"
+#include "config/key.h"
+#include "dist/row_map.h"
+#include "objective/objective.h"
+
+typedef enum { IKT_PRESET_DEFAULT, IKT_PRESET_MATLAB } ikt_layout_preset;
+typedef enum { IKT_INIT_AUTO, IKT_INIT_PCA, IKT_INIT_RANDOM, IKT_INIT_FILE } ikt_layout_init;
+typedef enum { IKT_REPULSION_FFT, IKT_REPULSION_EXACT } ikt_layout_repulsion;
+typedef enum { IKT_ACCURACY_DEFAULT, IKT_ACCURACY_TIGHT } ikt_layout_accuracy;
+
+typedef struct {
+    int preset;                      /* ikt_layout_preset */
+    int64_t iterations;              /* or IKT_AUTO_INT: from the preset; so below */
+    int64_t exaggeration_iterations; /* first phase, with attraction multiplied */
+    double exaggeration;
+    double learning_rate; /* multiplies gradient / 4, the convention of FIt-SNE and openTSNE */
+    double momentum, final_momentum;
+    int64_t momentum_switch; /* iteration from which final_momentum holds */
+    int init;                /* ikt_layout_init */
+    char init_file[IKT_STRING_MAX];
+    int repulsion;        /* ikt_layout_repulsion */
+    int accuracy;         /* ikt_layout_accuracy of the FFT */
+    int64_t report_every; /* iterations between values of the trace */
+} ikt_layout_settings;
+
+extern const ikt_section ikt_layout_section;
+
+/* SAME-ARGS. Replaces every "auto" by its value for n rows: the schedule of the preset, learning
+ * rate n / exaggeration but at least 200 (methods, section 3).
+ * Errors: IKT_ERR_USAGE where keys contradict each other. */
+ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, int64_t n);
+
+/* One line of the trace. */
+typedef struct {
+    int64_t iteration;    /* iterations done */
+    double kl;            /* divergence KL(P || Q) without exaggeration */
+    double gradient_norm; /* Euclidean norm of the whole gradient */
+    double seconds;       /* since the loop began */
+} ikt_trace_point;
+
+typedef struct {
+    ikt_trace_point *point; /* [count], owned; freed with ikt_trace_destroy */
+    int64_t count;
+} ikt_trace;
+
+void ikt_trace_destroy(ikt_trace *trace);
+
+/* COLLECTIVE. Initial positions from two given scores a row (leading principal components), scaled
+ * so that the first has standard deviation 1e-4, plus a keyed jitter of 1 % of that, so that
+ * identical rows do not stay together (methods, section 3).
+ *   scores  [n_local * 2]
+ *   y       [n_local * 2], receives the positions */
+void ikt_initial_from_scores(ikt_context *ctx, const ikt_row_map *map, uint64_t seed,
+                             const double *scores, float *y);
+
+/* LOCAL. Initial positions drawn from N(0, 1e-4^2). */
+void ikt_initial_random(ikt_context *ctx, const ikt_row_map *map, uint64_t seed, float *y);
+
+/* COLLECTIVE. Minimises the objective by gradient descent with momentum and gains (van der Maaten &
+ * Hinton 2008; Jacobs 1988), phase after phase, and centres the map in the end.
+ *   settings   resolved
+ *   y          [n_local * 2] initial positions in, final positions out
+ *   trace      receives one point every report_every iterations and one at the end; the same
+ *              (but for seconds) on every rank
+ * Errors: IKT_ERR_DATA when positions stop being finite, naming the iteration; IKT_ERR_RESOURCE. */
+ikt_status ikt_layout_run(ikt_context *ctx, const ikt_layout_settings *settings,
+                          const ikt_row_map *map, ikt_objective *objective, float *y,
+                          ikt_trace *trace);
+
+#endif

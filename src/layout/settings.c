@@ -1,0 +1,88 @@
+/* Configuration of the loop, and the schedules that "auto" stands for. */
+#include <stddef.h>
+
+#include "layout/layout.h"
+
+#define KEY(name, type, fallback, low, high, is_auto, choices, unit, help)                         \
+    {                                                                                              \
+#name, type, offsetof(ikt_layout_settings, name), fallback, low, high, is_auto, choices,   \
+            unit, help                                                                             \
+    }
+
+static const ikt_key layout_keys[] = {
+    KEY(preset, IKT_KEY_CHOICE, "default", 0, 0, 0, "default|matlab", "",
+        "Schedule that the keys left at auto follow: default (exaggeration 12 for 250 of 750 "
+        "iterations), or matlab, that of the Isolation kernel paper (4 for 100 of 1000, learning "
+        "rate 500 on the full gradient, random start)"),
+    KEY(iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations", "Iterations in all"),
+    KEY(exaggeration, IKT_KEY_REAL, "auto", 1, 1e3, 1, NULL, "",
+        "Factor on the attraction in the first phase, in which clusters form"),
+    KEY(exaggeration_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
+        "Length of the first phase"),
+    KEY(learning_rate, IKT_KEY_REAL, "auto", 1e-6, 1e12, 1, NULL, "",
+        "Step length on a quarter of the gradient, the convention of FIt-SNE and openTSNE (four "
+        "times "
+        "the value that scikit-learn would take); auto is n / exaggeration, at least "
+        "200"),
+    KEY(momentum, IKT_KEY_REAL, "0.5", 0, 0.999, 0, NULL, "", "Momentum before momentum_switch"),
+    KEY(final_momentum, IKT_KEY_REAL, "0.8", 0, 0.999, 0, NULL, "",
+        "Momentum from momentum_switch on"),
+    KEY(momentum_switch, IKT_KEY_INT, "250", 0, 1e7, 0, NULL, "iterations",
+        "Iteration at which the momentum changes"),
+    KEY(init, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|pca|random|file", "",
+        "Where the rows start: the first two principal components, random positions, or the "
+        "embedding in init_file; auto is pca, for preset matlab random"),
+    KEY(init_file, IKT_KEY_STRING, "", 0, 0, 0, NULL, "",
+        "HDF5 file whose /embedding (n x 2) gives the starting positions (init: file)"),
+    KEY(repulsion, IKT_KEY_CHOICE, "fft", 0, 0, 0, "fft|exact", "",
+        "How repulsion is summed over all pairs: by FFT on a grid, or exactly in n^2 operations"),
+    KEY(accuracy, IKT_KEY_CHOICE, "default", 0, 0, 0, "default|tight", "",
+        "Accuracy of the FFT repulsion: force error about 1e-2 (default) or 1e-4 (tight)"),
+    KEY(report_every, IKT_KEY_INT, "50", 1, 1e7, 0, NULL, "iterations",
+        "Iterations between two values of the trace")};
+
+const ikt_section ikt_layout_section = {"layout", "How rows are placed in the plane", layout_keys,
+                                        sizeof layout_keys / sizeof *layout_keys};
+
+typedef struct {
+    int64_t iterations, exaggeration_iterations;
+    double exaggeration, learning_rate; /* 0: from n */
+    int init;
+} schedule;
+
+static const schedule schedules[] = {
+    [IKT_PRESET_DEFAULT] = {750, 250, 12, 0, IKT_INIT_PCA},
+    /* The paper's code steps by 500 times the full gradient: 2000 times a quarter of it. */
+    [IKT_PRESET_MATLAB] = {1000, 100, 4, 2000, IKT_INIT_RANDOM}};
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, int64_t n) {
+    const schedule *preset = &schedules[settings->preset];
+    if (settings->iterations == IKT_AUTO_INT) settings->iterations = preset->iterations;
+    if (settings->exaggeration_iterations == IKT_AUTO_INT)
+        settings->exaggeration_iterations =
+            smaller(preset->exaggeration_iterations, settings->iterations);
+    if (settings->exaggeration <= IKT_AUTO_REAL) settings->exaggeration = preset->exaggeration;
+    if (settings->learning_rate <= IKT_AUTO_REAL) {
+        double rate = preset->learning_rate;
+        if (rate == 0) rate = (double)n / settings->exaggeration;
+        settings->learning_rate = rate < 200 ? 200 : rate;
+    }
+    if (settings->init == IKT_INIT_AUTO)
+        settings->init = settings->init_file[0] ? IKT_INIT_FILE : preset->init;
+    if (settings->init == IKT_INIT_FILE && !settings->init_file[0])
+        return ikt_fail(ctx, IKT_ERR_USAGE, "layout.init is file, but layout.init_file is not set");
+    if (settings->init != IKT_INIT_FILE && settings->init_file[0])
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.init_file is set, but layout.init is not file (or auto)");
+    if (settings->exaggeration_iterations > settings->iterations)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.exaggeration_iterations = %lld is larger than layout.iterations = "
+                        "%lld",
+                        (long long)settings->exaggeration_iterations,
+                        (long long)settings->iterations);
+    return IKT_OK;
+}

@@ -1,0 +1,76 @@
+/* Every pair of rows, block by block round a ring of ranks. See scorer.h. */
+#include <omp.h>
+
+#include "base/comm.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "neighbours/scorer.h"
+
+enum {
+    BLOCK_ROWS =
+        1024,      /* of the travelling side: with 784 floats a row it still fits level-2 cache */
+    TILE_ROWS = 64 /* of the own side: a tile of scores fits level-2 cache as well */
+};
+
+static int64_t block_count(const ikt_row_map *map, int rank, int64_t block) {
+    int64_t left = ikt_row_map_count(map, rank) - block * BLOCK_ROWS;
+    return left < 0 ? 0 : left < BLOCK_ROWS ? left : BLOCK_ROWS;
+}
+
+static void score_block(ikt_context *ctx, const ikt_scorer *scorer, const void *packed, int64_t row,
+                        int64_t nb, float *scores, ikt_score_visitor visit, void *self) {
+    int64_t n_local = scorer->map.count, tiles = (n_local + TILE_ROWS - 1) / TILE_ROWS;
+#pragma omp parallel for schedule(dynamic) num_threads(ikt_threads(ctx))
+    for (int64_t tile = 0; tile < tiles; tile++) {
+        int64_t first = tile * TILE_ROWS;
+        int64_t na = n_local - first < TILE_ROWS ? n_local - first : TILE_ROWS;
+        float *score = scores + (int64_t)omp_get_thread_num() * TILE_ROWS * BLOCK_ROWS;
+        scorer->score(scorer->self, first, na, packed, nb, score);
+        visit(self, first, na, row, nb, score, ikt_score_stride(nb));
+    }
+}
+
+/* One own block goes once round the ring; after `size` steps every rank has seen every rank's. */
+static void circulate(ikt_context *ctx, const ikt_scorer *scorer, int64_t block, char *here,
+                      char *next, float *scores, ikt_score_visitor visit, void *self) {
+    const ikt_row_map *map = &scorer->map;
+    int rank = ikt_rank(ctx), size = ikt_size(ctx);
+    int before = (rank + size - 1) % size, after = (rank + 1) % size;
+    scorer->pack(scorer->self, block * BLOCK_ROWS, block_count(map, rank, block), here);
+    for (int step = 0; step < size; step++) {
+        int owner = (rank + step) % size, coming = (rank + step + 1) % size;
+        int64_t nb = block_count(map, owner, block), n_coming = block_count(map, coming, block);
+        int64_t row = ikt_row_map_first(map, owner) + block * BLOCK_ROWS;
+        if (nb > 0) score_block(ctx, scorer, here, row, nb, scores, visit, self);
+        if (step + 1 == size) break;
+        ikt_send_receive(
+            ctx, here, nb ? (int64_t)scorer->packed_bytes(scorer->self, nb) : 0, before, next,
+            n_coming ? (int64_t)scorer->packed_bytes(scorer->self, n_coming) : 0, after);
+        char *swap = here;
+        here = next;
+        next = swap;
+    }
+}
+
+ikt_status ikt_score_all(ikt_context *ctx, const ikt_scorer *scorer, ikt_score_visitor visit,
+                         void *self) {
+    char *here = NULL, *next = NULL;
+    float *scores = NULL;
+    int64_t bytes = (int64_t)scorer->packed_bytes(scorer->self, BLOCK_ROWS);
+    ikt_status st = ikt_alloc(ctx, &here, bytes, 1, "neighbour blocks");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &next, bytes, 1, "neighbour blocks");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &scores, (int64_t)ikt_threads(ctx) * TILE_ROWS * BLOCK_ROWS,
+                       sizeof *scores, "neighbour blocks");
+    st = ikt_agree(ctx, st);
+    int64_t most = ikt_row_map_count(&scorer->map, 0); /* rank 0 owns the most rows */
+    int64_t blocks = st == IKT_OK ? (most + BLOCK_ROWS - 1) / BLOCK_ROWS : 0;
+    for (int64_t block = 0; block < blocks; block++) {
+        circulate(ctx, scorer, block, here, next, scores, visit, self);
+        ikt_progress(ctx, "blocks", block + 1, blocks, NULL);
+    }
+    ikt_free(&here);
+    ikt_free(&next);
+    ikt_free(&scores);
+    return st;
+}

@@ -1,0 +1,64 @@
+/* Squared Euclidean distances as scores. */
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "linalg/distance.h"
+#include "neighbours/scorers.h"
+
+enum { READ_ROWS = 4096 };
+
+typedef struct {
+    ikt_isa isa;
+    int64_t d;
+    float *x; /* [n_local * d] */
+} euclidean;
+
+static size_t packed_bytes(const void *self, int64_t count) {
+    const euclidean *e = self;
+    return (size_t)ikt_packed_floats(count, e->d) * sizeof(float);
+}
+
+static void pack(const void *self, int64_t first, int64_t count, void *packed) {
+    const euclidean *e = self;
+    ikt_pack_rows(e->x + first * e->d, count, e->d, packed);
+}
+
+static void score(const void *self, int64_t first, int64_t na, const void *packed, int64_t nb,
+                  float *out) {
+    const euclidean *e = self;
+    ikt_distance_block(e->isa, e->x + first * e->d, na, packed, nb, e->d, out);
+}
+
+static ikt_status read_own(ikt_dataset *data, const ikt_row_map *map, euclidean *e) {
+    int64_t steps = (ikt_row_map_count(map, 0) + READ_ROWS - 1) / READ_ROWS;
+    for (int64_t step = 0; step < steps; step++) {
+        int64_t done = step * READ_ROWS, left = map->count - done;
+        int64_t rows = left < 0 ? 0 : left < READ_ROWS ? left : READ_ROWS;
+        if (rows == 0) done = 0;
+        IKT_TRY(ikt_dataset_read(data, rows ? map->first + done : 0, rows, e->x + done * e->d));
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_scorer_euclidean(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
+                                ikt_scorer *out) {
+    euclidean *e = NULL;
+    *out = (ikt_scorer){NULL, *map, packed_bytes, pack, score};
+    ikt_status st = ikt_alloc(ctx, &e, 1, sizeof *e, "rows");
+    if (st == IKT_OK) {
+        out->self = e;
+        e->isa = ikt_cpu_isa();
+        e->d = ikt_dataset_columns(data);
+        st = ikt_alloc(ctx, &e->x, map->count * e->d, sizeof *e->x, "rows");
+    }
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = read_own(data, map, e);
+    if (st != IKT_OK) ikt_scorer_euclidean_destroy(out);
+    return st;
+}
+
+void ikt_scorer_euclidean_destroy(ikt_scorer *scorer) {
+    euclidean *e = scorer->self;
+    if (e) ikt_free(&e->x);
+    ikt_free(&e);
+    scorer->self = NULL;
+}

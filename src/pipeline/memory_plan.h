@@ -1,0 +1,28 @@
+/* What a run will need, before it starts. */
+#ifndef IKT_PIPELINE_MEMORY_PLAN_H
+#define IKT_PIPELINE_MEMORY_PLAN_H
+
+#include "data/dataset.h"
+#include "pipeline/settings.h"
+
+/* Predicted bytes per rank of the stages that hold the most; stages follow each other, so the peak
+ * is `base` plus the largest of them. */
+typedef struct {
+    int64_t base;       /* the process with its libraries */
+    int64_t codes;      /* codes, and centres while they are computed */
+    int64_t neighbours; /* codes or rows, lists, blocks under way */
+    int64_t graph;      /* lists and symmetrisation, or the dense matrix */
+    int64_t layout;     /* P, positions, grid */
+    int64_t peak;
+    const char *largest; /* name of the stage of the peak */
+} ikt_memory_plan;
+
+/* LOCAL. Prediction for this rank, from the resolved settings. */
+ikt_memory_plan ikt_memory_plan_make(ikt_context *ctx, const ikt_settings *settings,
+                                     const ikt_dataset *data, const ikt_row_map *map, int64_t k);
+
+/* COLLECTIVE. Logs the prediction and refuses a run that cannot fit on some rank.
+ * Errors: IKT_ERR_RESOURCE with stage, need, what is there, and what would help. */
+ikt_status ikt_memory_plan_check(ikt_context *ctx, const ikt_memory_plan *plan);
+
+#endif

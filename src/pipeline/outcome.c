@@ -1,0 +1,196 @@
+/* File, picture and cost of a finished run. */
+#define _GNU_SOURCE
+#include "pipeline/outcome.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/comm.h"
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "iktsne/version.h"
+#include "io/result.h"
+#include "plot/plot.h"
+
+enum { FACTS_MAX = 16, CIRCUMSTANCES_MAX = 16 + IKT_STAGE_COUNT };
+
+typedef struct {
+    ikt_note facts[FACTS_MAX], circumstances[CIRCUMSTANCES_MAX];
+    int64_t n_facts, n_circumstances;
+} notes;
+
+#define ADD_NOTE(list, count, title, ...)                                                          \
+    do {                                                                                           \
+        snprintf((list)[count].name, sizeof(list)[count].name, "%s", title);                       \
+        snprintf((list)[count].text, sizeof(list)[count].text, __VA_ARGS__);                       \
+        (count)++;                                                                                 \
+    } while (0)
+
+/* What is the same in every equal run. */
+static void add_facts(const ikt_run *run, notes *n) {
+    double kl = run->trace.count > 0 ? run->trace.point[run->trace.count - 1].kl : 0;
+    ADD_NOTE(n->facts, n->n_facts, "version", "%s", IKT_VERSION);
+    ADD_NOTE(n->facts, n->n_facts, "commit", "%s", IKT_COMMIT);
+    ADD_NOTE(n->facts, n->n_facts, "compiler", "%s %s", IKT_COMPILER, IKT_COMPILE_FLAGS);
+    ADD_NOTE(n->facts, n->n_facts, "instruction_set", "%s", ikt_isa_name(ikt_cpu_isa()));
+    ADD_NOTE(n->facts, n->n_facts, "input", "%s", run->input_name);
+    ADD_NOTE(n->facts, n->n_facts, "input_shape", "%lld x %lld %s", (long long)run->map.n,
+             (long long)run->d, run->type);
+    ADD_NOTE(n->facts, n->n_facts, "entries_of_p", "%lld", (long long)run->entries);
+    ADD_NOTE(n->facts, n->n_facts, "rows_without_similarity", "%lld", (long long)run->orphans);
+    ADD_NOTE(n->facts, n->n_facts, "kl", "%.17g", kl);
+    ADD_NOTE(n->facts, n->n_facts, "embedding_hash", "%016llx", (unsigned long long)run->hash);
+}
+
+/* What varies from run to run. */
+static void add_circumstances(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost,
+                              notes *n) {
+    char host[256] = "unknown", start[64] = "unknown", stage[64];
+    struct tm parts;
+    time_t seconds = (time_t)run->start_time;
+    if (gethostname(host, sizeof host - 1) != 0) snprintf(host, sizeof host, "unknown");
+    if (gmtime_r(&seconds, &parts)) strftime(start, sizeof start, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    ADD_NOTE(n->circumstances, n->n_circumstances, "host", "%s", host);
+    ADD_NOTE(n->circumstances, n->n_circumstances, "start", "%s", start);
+    ADD_NOTE(n->circumstances, n->n_circumstances, "ranks", "%d", ikt_size(ctx));
+    ADD_NOTE(n->circumstances, n->n_circumstances, "threads", "%d", ikt_threads(ctx));
+    ADD_NOTE(n->circumstances, n->n_circumstances, "peak_bytes_per_rank", "%lld",
+             (long long)cost->peak_bytes);
+    ADD_NOTE(n->circumstances, n->n_circumstances, "predicted_bytes_per_rank", "%lld",
+             (long long)run->predicted_bytes);
+    for (int s = 0; s < IKT_STAGE_COUNT; s++) {
+        if (cost->times[s].count == 0) continue;
+        snprintf(stage, sizeof stage, "seconds_%s", ikt_stage_name((ikt_stage)s));
+        ADD_NOTE(n->circumstances, n->n_circumstances, stage, "%.6f", cost->times[s].most);
+    }
+}
+
+void ikt_run_cost_collect(ikt_context *ctx, ikt_run_cost *cost) {
+    int64_t peak = ikt_memory_resident_peak();
+    ikt_stage_collect(ctx, cost->times);
+    cost->peak_bytes = ikt_max_one(ctx, peak);
+    cost->peak_bytes_all = ikt_sum_one(ctx, peak);
+    cost->accounted_bytes = ikt_max_one(ctx, ikt_memory_peak(ctx));
+}
+
+/* The configuration as used, but for what names this run's own files and machine. */
+static ikt_status print_configuration(ikt_context *ctx, const ikt_run *run, char **text) {
+    ikt_settings settings = run->settings;
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    settings.output.overwrite = false;
+    settings.run.threads = IKT_AUTO_INT;
+    ikt_settings_parts(&settings, parts);
+    return ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, text);
+}
+
+/* The trace as columns. */
+typedef struct {
+    int64_t *iteration;
+    double *kl, *norm, *seconds;
+} columns;
+
+static ikt_status split_trace(ikt_context *ctx, const ikt_trace *trace, columns *c) {
+    int64_t count = trace->count;
+    IKT_TRY(ikt_alloc(ctx, &c->iteration, count, sizeof *c->iteration, "trace"));
+    IKT_TRY(ikt_alloc(ctx, &c->kl, count, sizeof *c->kl, "trace"));
+    IKT_TRY(ikt_alloc(ctx, &c->norm, count, sizeof *c->norm, "trace"));
+    IKT_TRY(ikt_alloc(ctx, &c->seconds, count, sizeof *c->seconds, "trace"));
+    for (int64_t i = 0; i < count; i++) {
+        c->iteration[i] = trace->point[i].iteration;
+        c->kl[i] = trace->point[i].kl;
+        c->norm[i] = trace->point[i].gradient_norm;
+        c->seconds[i] = trace->point[i].seconds;
+    }
+    return IKT_OK;
+}
+
+static ikt_result describe(const ikt_run *run, const columns *c, const notes *n,
+                           const char *configuration) {
+    return (ikt_result){.map = run->map,
+                        .embedding = run->y,
+                        .labels = run->labels,
+                        .marked = run->marked,
+                        .n_marked = run->n_marked,
+                        .n_trace = run->trace.count,
+                        .trace_iteration = c->iteration,
+                        .trace_kl = c->kl,
+                        .trace_gradient_norm = c->norm,
+                        .trace_seconds = c->seconds,
+                        .configuration = configuration,
+                        .facts = n->facts,
+                        .n_facts = n->n_facts,
+                        .circumstances = n->circumstances,
+                        .n_circumstances = n->n_circumstances};
+}
+
+ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
+    ikt_run_cost cost;
+    notes *n = NULL;
+    columns c = {NULL, NULL, NULL, NULL};
+    char *configuration = NULL;
+    ikt_stage_begin(ctx, IKT_STAGE_WRITE);
+    ikt_run_cost_collect(ctx, &cost);
+    ikt_status st = ikt_alloc(ctx, &n, 1, sizeof *n, "provenance");
+    if (st == IKT_OK) st = split_trace(ctx, &run->trace, &c);
+    if (st == IKT_OK) st = print_configuration(ctx, run, &configuration);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        add_facts(run, n);
+        add_circumstances(ctx, run, &cost, n);
+        /* Times and host of rank 0 are written by all: HDF5 wants equal attributes. */
+        ikt_broadcast(ctx, n, (int64_t)sizeof *n, 0);
+        ikt_result result = describe(run, &c, n, configuration);
+        st = ikt_result_write(ctx, run->settings.output.file, run->settings.output.overwrite,
+                              &result);
+    }
+    ikt_free(&n);
+    ikt_free(&c.iteration);
+    ikt_free(&c.kl);
+    ikt_free(&c.norm);
+    ikt_free(&c.seconds);
+    ikt_free(&configuration);
+    ikt_stage_end(ctx, IKT_STAGE_WRITE);
+    return st;
+}
+
+/* "isolation psi 1024, t 200, k 30, seed 1, KL 1.234": what a reader of the picture asks first. */
+static void describe_run(const ikt_run *run, char *text, size_t size) {
+    const ikt_settings *s = &run->settings;
+    double kl = run->trace.count > 0 ? run->trace.point[run->trace.count - 1].kl : 0;
+    char kernel[128], support[64] = "dense";
+    if (s->affinity.kind == IKT_AFFINITY_ISOLATION)
+        snprintf(kernel, sizeof kernel, "isolation psi %lld, t %lld", (long long)s->isolation.psi,
+                 (long long)s->isolation.partitionings);
+    else
+        snprintf(kernel, sizeof kernel, "gaussian perplexity %g", s->gaussian.perplexity);
+    if (s->affinity.support == IKT_SUPPORT_SPARSE)
+        snprintf(support, sizeof support, "k %lld", (long long)s->affinity.neighbours);
+    snprintf(text, size, "%s, %s, seed %lld, KL %.4f", kernel, support, (long long)s->run.seed, kl);
+}
+
+ikt_status ikt_run_picture(ikt_context *ctx, const ikt_run *run) {
+    const ikt_output_settings *output = &run->settings.output;
+    char footer[256], *configuration = NULL;
+    if (!output->picture[0]) return IKT_OK;
+    ikt_stage_begin(ctx, IKT_STAGE_PICTURE);
+    ikt_status st = ikt_agree(ctx, print_configuration(ctx, run, &configuration));
+    if (st == IKT_OK) {
+        ikt_plot_settings settings = ikt_plot_defaults();
+        describe_run(run, footer, sizeof footer);
+        settings.overwrite = output->overwrite;
+        settings.footer = footer;
+        settings.description = configuration;
+        const ikt_plot_points points = {.map = &run->map,
+                                        .y = run->y,
+                                        .labels = run->labels,
+                                        .column = run->settings.input.labels,
+                                        .marked = run->marked,
+                                        .n_marked = run->n_marked};
+        st = ikt_plot_embedding(ctx, &settings, &points, output->picture);
+    }
+    ikt_free(&configuration);
+    ikt_stage_end(ctx, IKT_STAGE_PICTURE);
+    return st;
+}

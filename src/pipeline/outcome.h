@@ -1,0 +1,25 @@
+/* What is made of a finished run: its file, its picture, its measures, its summary. */
+#ifndef IKT_PIPELINE_OUTCOME_H
+#define IKT_PIPELINE_OUTCOME_H
+
+#include "base/timer.h"
+#include "pipeline/pipeline.h"
+
+/* COLLECTIVE. Writes output.file (io/result.h). Errors: IKT_ERR_FILE. */
+ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run);
+
+/* COLLECTIVE. Draws output.picture; nothing when that is empty. Errors: IKT_ERR_FILE. */
+ikt_status ikt_run_picture(ikt_context *ctx, const ikt_run *run);
+
+/* What a run cost, the same on every rank. */
+typedef struct {
+    ikt_stage_times times[IKT_STAGE_COUNT];
+    int64_t peak_bytes;      /* most resident memory of a rank */
+    int64_t peak_bytes_all;  /* sum over ranks */
+    int64_t accounted_bytes; /* most that a rank allocated through our account */
+} ikt_run_cost;
+
+/* COLLECTIVE. */
+void ikt_run_cost_collect(ikt_context *ctx, ikt_run_cost *cost);
+
+#endif

@@ -1,0 +1,48 @@
+/* The pipeline: source -> normalise/PCA -> codes -> neighbours -> affinity -> P -> initial -> loop.
+ *
+ * Each arrow is one collective function that takes the previous value and returns the next; what
+ * comes out is an ikt_run, from which file, picture and measures are made.
+ */
+#ifndef IKT_PIPELINE_PIPELINE_H
+#define IKT_PIPELINE_PIPELINE_H
+
+#include <stdint.h>
+
+#include "data/dataset.h"
+#include "io/source.h"
+#include "pipeline/settings.h"
+
+/* An embedding and what was learned while making it. */
+typedef struct {
+    ikt_settings settings; /* as used: nothing is "auto" that the run had to decide */
+    ikt_row_map map;
+    float *y;        /* [map.count * 2] the embedding */
+    int64_t *labels; /* [map.count], or NULL where the input has none */
+    int64_t *marked; /* [n_marked] rows to mark, the same on every rank */
+    int64_t n_marked;
+    ikt_trace trace;
+    char input_name[IKT_STRING_MAX + 64]; /* "file.h5:/X" */
+    int64_t d;                            /* columns of the input */
+    const char *type;                     /* "uint8", "float32", "float64" */
+    int64_t orphans;                      /* rows without any similarity */
+    int64_t entries;                      /* of P */
+    uint64_t hash;                        /* of the embedding; the same on any ranks */
+    double start_time;                    /* seconds since 1970 */
+    int64_t predicted_bytes;              /* per rank, before the run */
+} ikt_run;
+
+/* COLLECTIVE. Runs the pipeline.
+ *   settings   as the user gave them
+ *   out        receives the run; free with ikt_run_destroy. Empty on failure.
+ * Errors: IKT_ERR_USAGE, IKT_ERR_DATA, IKT_ERR_FILE, IKT_ERR_RESOURCE; see each module. */
+ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_run *out);
+
+void ikt_run_destroy(ikt_run *run);
+
+/* COLLECTIVE. Opens input.file and applies input.rows and the preprocessing.
+ * Errors: those of ikt_source_open and ikt_dataset_create; both NULL then. */
+ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source **source,
+                             ikt_dataset **data);
+void ikt_pipeline_close(ikt_source **source, ikt_dataset **data);
+
+#endif

@@ -1,0 +1,35 @@
+/* From data to P: the arrows  codes -> neighbours -> affinity -> P  of the pipeline. */
+#ifndef IKT_PIPELINE_PROBABILITIES_H
+#define IKT_PIPELINE_PROBABILITIES_H
+
+#include "affinity/dense.h"
+#include "graph/graph.h"
+#include "pipeline/settings.h"
+
+/* P in one of its two forms, and what was learned on the way. */
+typedef struct {
+    bool is_dense;
+    ikt_graph graph; /* sparse P */
+    ikt_dense dense; /* or dense P */
+    int64_t k;       /* neighbours of a row before symmetrising */
+    int64_t psi;     /* resolved, isolation only */
+    int64_t orphans; /* rows without any similarity */
+    int64_t entries; /* of P over all ranks */
+} ikt_probabilities;
+
+/* COLLECTIVE. Computes P of the data set under the settings.
+ *   map   ownership of the rows.
+ * Errors: IKT_ERR_USAGE for settings that do not suit n, IKT_ERR_RESOURCE, those of reading. */
+ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *settings,
+                                     ikt_dataset *data, const ikt_row_map *map,
+                                     ikt_probabilities *out);
+
+void ikt_probabilities_destroy(ikt_probabilities *p);
+
+/* COLLECTIVE. The t-SNE objective of P, with repulsion as the settings say.
+ *   sums   receives the kernel sums that the objective uses; destroy the objective first. */
+ikt_status ikt_probabilities_objective(ikt_context *ctx, const ikt_probabilities *p,
+                                       const ikt_layout_settings *settings, ikt_kernelsum **sums,
+                                       ikt_objective *out);
+
+#endif

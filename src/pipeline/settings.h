@@ -1,0 +1,51 @@
+/* Everything a run can be told, as one plain struct made of the modules' own. */
+#ifndef IKT_PIPELINE_SETTINGS_H
+#define IKT_PIPELINE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "affinity/affinity.h"
+#include "config/config.h"
+#include "data/preprocess.h"
+#include "isolation/settings.h"
+#include "layout/layout.h"
+
+typedef struct {
+    char file[IKT_STRING_MAX];
+    char dataset[IKT_STRING_MAX]; /* "X" */
+    char labels[IKT_STRING_MAX];  /* "labels" */
+    int64_t rows;                 /* first rows of the file, or IKT_AUTO_INT for all */
+} ikt_input_settings;
+
+typedef enum { IKT_MEASURES_NONE, IKT_MEASURES_MAP, IKT_MEASURES_ALL } ikt_measures_wanted;
+
+typedef struct {
+    char file[IKT_STRING_MAX];
+    char picture[IKT_STRING_MAX]; /* "" = none */
+    bool overwrite;
+    int measures; /* ikt_measures_wanted */
+} ikt_output_settings;
+
+typedef struct {
+    int64_t seed;
+    int64_t threads; /* per rank, or IKT_AUTO_INT */
+} ikt_run_settings;
+
+typedef struct {
+    ikt_input_settings input;
+    ikt_preprocess_settings preprocess;
+    ikt_affinity_settings affinity;
+    ikt_isolation_settings isolation;
+    ikt_gaussian_settings gaussian;
+    ikt_layout_settings layout;
+    ikt_output_settings output;
+    ikt_run_settings run;
+} ikt_settings;
+
+enum { IKT_SETTINGS_PARTS = 8 };
+
+/* LOCAL. The sections bound to the members of `settings`, for the functions of config.h. */
+void ikt_settings_parts(ikt_settings *settings, ikt_config_part parts[IKT_SETTINGS_PARTS]);
+
+#endif

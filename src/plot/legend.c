@@ -1,0 +1,196 @@
+/* The legend.
+ *
+ * Lines are of one height; the table of classes takes as many columns as fit beside a plot that
+ * keeps its dignity, and classes without room share one line that says how many they are. */
+#include "plot/legend.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "plot/font.h"
+
+/* In thousandths of the picture's smaller side. */
+#define TEXT       12.5 /* capital height */
+#define LINE       25.0
+#define SWATCH     13.0 /* diameter */
+#define INDENT     24.0 /* from swatch's left to the text */
+#define GAP        16.0 /* between name and count */
+#define COLUMN_GAP 26.0
+#define NAME_MAX   170.0
+#define BAR_WIDTH  20.0
+#define BAR_HEIGHT 360.0
+
+enum { TEXT_BYTES = 128, HEAD_LINES = 2 };
+
+void ikt_count_text(int64_t count, char *out) {
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRId64, count), at = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0 && digits[i - 1] != '-') out[at++] = ',';
+        out[at++] = digits[i];
+    }
+    out[at] = '\0';
+}
+
+static double widest(double a, double b) {
+    return a > b ? a : b;
+}
+
+/* The two lines above the colours: number of points; what the colours mean. */
+static void head_texts(const ikt_legend_content *c, char first[TEXT_BYTES],
+                       char second[TEXT_BYTES]) {
+    char count[32];
+    ikt_count_text(c->n, count);
+    snprintf(first, TEXT_BYTES, "%s point%s", count, c->n == 1 ? "" : "s");
+    second[0] = '\0';
+    const char *name = c->column ? c->column : "";
+    int64_t classes = c->colouring->n_classes;
+    if (c->colouring->kind == IKT_COLOUR_VALUES) snprintf(second, TEXT_BYTES, "%.100s", name);
+    if (c->colouring->kind == IKT_COLOUR_CLASSES)
+        snprintf(second, TEXT_BYTES, "%.80s%s%" PRId64 " class%s%s", name, name[0] ? ": " : "",
+                 classes, classes == 1 ? "" : "es",
+                 classes > IKT_PALETTE_DISTINCT ? ", similar colours" : "");
+}
+
+static void mark_text(const ikt_legend_content *c, char text[TEXT_BYTES]) {
+    if (c->n_marked == 1)
+        snprintf(text, TEXT_BYTES, "row %" PRId64, c->marked[0]);
+    else
+        snprintf(text, TEXT_BYTES, "%" PRId64 " marked rows", c->n_marked);
+}
+
+static void class_texts(const ikt_class *entry, char name[TEXT_BYTES], char count[32]) {
+    snprintf(name, TEXT_BYTES, "%" PRId64, entry->label);
+    ikt_count_text(entry->count, count);
+}
+
+static void plan_table(ikt_legend *l, const ikt_colouring *colouring, double height,
+                       double width_max) {
+    char name[TEXT_BYTES], count[32];
+    for (int64_t i = 0; i < colouring->n_classes; i++) {
+        class_texts(&colouring->classes[i], name, count);
+        l->name_width = widest(l->name_width, ikt_text_width(name, TEXT * l->unit));
+        l->count_width = widest(l->count_width, ikt_text_width(count, TEXT * l->unit));
+    }
+    l->name_width = fmin(l->name_width, NAME_MAX * l->unit);
+    l->column_width = INDENT * l->unit + l->name_width + GAP * l->unit + l->count_width;
+    int64_t fit = (int64_t)(height / (LINE * l->unit));
+    int64_t most =
+        (int64_t)((width_max + COLUMN_GAP * l->unit) / (l->column_width + COLUMN_GAP * l->unit));
+    int64_t n = colouring->n_classes, rows = fit > 1 ? fit : 1, columns = (n + rows - 1) / rows;
+    l->columns = columns < most ? columns : most > 1 ? most : 1;
+    l->shown = n <= l->columns * rows ? n : l->columns * rows - 1;
+    l->rows = (n + l->columns - 1) / l->columns;
+    if (l->rows > rows) l->rows = rows;
+}
+
+ikt_legend ikt_legend_plan(const ikt_legend_content *content, double unit, double height,
+                           double width_max) {
+    char first[TEXT_BYTES], second[TEXT_BYTES], mark[TEXT_BYTES];
+    ikt_legend l = {.unit = unit};
+    double size = TEXT * unit, used = (HEAD_LINES + 0.5) * LINE * unit;
+    if (content->n_marked > 0) used += 1.5 * LINE * unit;
+    head_texts(content, first, second);
+    l.width = widest(ikt_text_width(first, size), ikt_text_width(second, size));
+    if (content->n_marked > 0) {
+        mark_text(content, mark);
+        l.width = widest(l.width, INDENT * unit + ikt_text_width(mark, size));
+    }
+    if (content->colouring->kind == IKT_COLOUR_CLASSES) {
+        plan_table(&l, content->colouring, height - used, width_max);
+        l.width = widest(l.width, (double)l.columns * (l.column_width + COLUMN_GAP * unit) -
+                                      COLUMN_GAP * unit);
+    }
+    if (content->colouring->kind == IKT_COLOUR_VALUES) l.width = widest(l.width, 150 * unit);
+    l.width = fmin(l.width, width_max);
+    return l;
+}
+
+static void draw_text(ikt_image *image, const ikt_legend *l, const char *text, double x, double y,
+                      double width, ikt_rgb colour) {
+    char fitted[TEXT_BYTES];
+    ikt_text_fit(text, TEXT * l->unit, width, fitted, TEXT_BYTES);
+    ikt_text_draw(image, fitted, x, y + TEXT * l->unit, TEXT * l->unit, colour);
+}
+
+static void draw_swatch(ikt_image *image, const ikt_legend *l, double x, double y, ikt_rgb colour) {
+    double cx = x + SWATCH / 2 * l->unit, cy = y + TEXT / 2 * l->unit;
+    ikt_segment dot = {cx, cy, cx, cy};
+    ikt_image_stroke(image, &dot, 1, SWATCH * l->unit, colour);
+}
+
+void ikt_mark_draw(ikt_image *image, double x, double y, double unit, const ikt_theme *theme) {
+    double arm = 6.5 * unit;
+    const ikt_segment cross[2] = {{x - arm, y - arm, x + arm, y + arm},
+                                  {x - arm, y + arm, x + arm, y - arm}};
+    ikt_image_stroke(image, cross, 2, 6 * unit, theme->background);
+    ikt_image_stroke(image, cross, 2, 2.6 * unit, theme->ink);
+}
+
+static void draw_classes(ikt_image *image, const ikt_legend *l, const ikt_legend_content *c,
+                         double x, double y) {
+    char name[TEXT_BYTES], count[32];
+    double size = TEXT * l->unit;
+    for (int64_t i = 0; i < l->shown; i++) {
+        class_texts(&c->colouring->classes[i], name, count);
+        double left = x + (double)(i / l->rows) * (l->column_width + COLUMN_GAP * l->unit);
+        double top = y + (double)(i % l->rows) * LINE * l->unit;
+        draw_swatch(image, l, left, top, c->colouring->colour[i]);
+        draw_text(image, l, name, left + INDENT * l->unit, top, l->name_width + 0.5, c->theme->ink);
+        ikt_text_draw(image, count, left + l->column_width - ikt_text_width(count, size),
+                      top + size, size, c->theme->faint);
+    }
+    if (l->shown == c->colouring->n_classes) return;
+    snprintf(name, TEXT_BYTES, "... and %" PRId64 " more", c->colouring->n_classes - l->shown);
+    draw_text(image, l, name,
+              x + (double)(l->shown / l->rows) * (l->column_width + COLUMN_GAP * l->unit),
+              y + (double)(l->shown % l->rows) * LINE * l->unit, l->column_width, c->theme->ink);
+}
+
+/* Returns the height it used. */
+static double draw_bar(ikt_image *image, const ikt_legend *l, const ikt_legend_content *c, double x,
+                       double y) {
+    char text[TEXT_BYTES], count[32];
+    int64_t left = llround(x), top = llround(y), width = llround(BAR_WIDTH * l->unit);
+    int64_t height = llround(BAR_HEIGHT * l->unit);
+    double beside = x + INDENT * l->unit + 6 * l->unit, room = l->width - (beside - x);
+    for (int64_t row = 0; row < height; row++)
+        ikt_image_fill(image, left, top + row, width, 1,
+                       ikt_palette_value(1 - (double)row / (double)(height - 1)));
+    snprintf(text, TEXT_BYTES, "%.6g", c->colouring->largest);
+    draw_text(image, l, text, beside, y, room, c->theme->ink);
+    snprintf(text, TEXT_BYTES, "%.6g", c->colouring->least);
+    draw_text(image, l, text, beside, y + (BAR_HEIGHT - TEXT) * l->unit, room, c->theme->ink);
+    if (c->colouring->missing == 0) return BAR_HEIGHT * l->unit;
+    double below = y + (BAR_HEIGHT + LINE - TEXT) * l->unit;
+    ikt_count_text(c->colouring->missing, count);
+    snprintf(text, TEXT_BYTES, "%s without", count);
+    draw_swatch(image, l, x, below, c->theme->missing);
+    draw_text(image, l, text, x + INDENT * l->unit, below, l->width - INDENT * l->unit,
+              c->theme->ink);
+    return (BAR_HEIGHT + LINE) * l->unit;
+}
+
+void ikt_legend_draw(ikt_image *image, const ikt_legend *legend, const ikt_legend_content *content,
+                     double x, double y) {
+    char first[TEXT_BYTES], second[TEXT_BYTES], mark[TEXT_BYTES];
+    double line = LINE * legend->unit;
+    head_texts(content, first, second);
+    draw_text(image, legend, first, x, y, legend->width + 0.5, content->theme->ink);
+    draw_text(image, legend, second, x, y + line, legend->width + 0.5, content->theme->ink);
+    double at = y + (second[0] ? HEAD_LINES + 0.5 : 1) * line;
+    if (content->colouring->kind == IKT_COLOUR_CLASSES) {
+        draw_classes(image, legend, content, x, at);
+        at += (double)legend->rows * line;
+    } else if (content->colouring->kind == IKT_COLOUR_VALUES) {
+        at += draw_bar(image, legend, content, x, at);
+    }
+    if (content->n_marked == 0) return;
+    at += 0.5 * line;
+    mark_text(content, mark);
+    ikt_mark_draw(image, x + SWATCH / 2 * legend->unit, at + TEXT / 2 * legend->unit, legend->unit,
+                  content->theme);
+    draw_text(image, legend, mark, x + INDENT * legend->unit, at, legend->width,
+              content->theme->ink);
+}

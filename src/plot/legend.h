@@ -1,0 +1,42 @@
+/* The legend: what is shown, how many points, which colour is which.
+ *
+ * Planned first (its width decides the size of the plot), drawn later. */
+#ifndef IKT_PLOT_LEGEND_H
+#define IKT_PLOT_LEGEND_H
+
+#include "plot/colouring.h"
+
+/* What a legend tells of. Everything is lent. */
+typedef struct {
+    const ikt_colouring *colouring;
+    const ikt_theme *theme;
+    const char *column; /* name of the column that gives the colours; NULL: none */
+    int64_t n;          /* points of the embedding */
+    const int64_t *marked;
+    int64_t n_marked;
+} ikt_legend_content;
+
+/* Sizes in pixels. */
+typedef struct {
+    double unit;  /* pixels per thousandth of the picture's smaller side */
+    double width; /* of the whole legend */
+    double name_width, count_width, column_width;
+    int64_t columns, rows; /* of the table of classes */
+    int64_t shown;         /* classes with a line of their own; the others share one */
+} ikt_legend;
+
+/* LOCAL. Writes a count with separators, "1,234,567", to out (at least 32 bytes). */
+void ikt_count_text(int64_t count, char *out);
+
+/* LOCAL. Draws a cross with a halo at (x, y): a marked point. */
+void ikt_mark_draw(ikt_image *image, double x, double y, double unit, const ikt_theme *theme);
+
+/* LOCAL. Chooses columns and rows for a legend of at most `height` x `width_max` pixels. */
+ikt_legend ikt_legend_plan(const ikt_legend_content *content, double unit, double height,
+                           double width_max);
+
+/* LOCAL. Draws the legend with its top left corner at (x, y). */
+void ikt_legend_draw(ikt_image *image, const ikt_legend *legend, const ikt_legend_content *content,
+                     double x, double y);
+
+#endif

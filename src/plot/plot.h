@@ -1,0 +1,55 @@
+/* Pictures of embeddings.
+ *
+ * A square view of all points with equal scales and, because the axes of t-SNE have no unit, no
+ * ticks; a legend with the classes and their counts, or a colour bar; marked points on top; a title
+ * and a footer. The bytes of the file are the same for any number of ranks and threads.
+ */
+#ifndef IKT_PLOT_PLOT_H
+#define IKT_PLOT_PLOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "dist/row_map.h"
+
+typedef struct {
+    int64_t width, height;   /* pixels, 200 .. 20000; height IKT_AUTO_INT: five sixths of width */
+    double point_radius;     /* pixels, 0.3 .. 100; IKT_AUTO_REAL: from n, see ikt_plot_radius */
+    double opacity;          /* of a single point, 0 .. 1; IKT_AUTO_REAL: from the overlap */
+    bool black;              /* black background instead of white */
+    bool legend;             /* draw the legend */
+    bool overwrite;          /* replace a file of that name */
+    const char *title;       /* UTF-8; NULL: name of the picture and number of points */
+    const char *footer;      /* small line below ("psi 1024, t 200, KL 1.23"); "" or NULL: none */
+    const char *description; /* text kept in the file (configuration); "" or NULL: none */
+} ikt_plot_settings;
+
+typedef struct {
+    const ikt_row_map *map; /* which rows this rank has */
+    const float *y;         /* [map->count * 2], x and y of this rank's rows */
+    const int64_t *labels;  /* [map->count] classes, or NULL on all ranks */
+    const double *values;   /* [map->count] numbers, or NULL on all ranks; not both */
+    const char *column;     /* name of labels or values for the legend; NULL: none */
+    const int64_t *marked;  /* [n_marked] rows to mark with a cross, the same on all ranks */
+    int64_t n_marked;
+} ikt_plot_points;
+
+/* LOCAL. 1200 pixels wide, automatic radius and opacity, white, with legend, nothing overwritten.
+ */
+ikt_plot_settings ikt_plot_defaults(void);
+
+/* LOCAL. The automatic radius in pixels: 3.5 for 1,000 points in a plot of 1,000 pixels, falling
+ * with the fourth root of n to 0.65 (about one pixel) beyond 800,000, at most 6. */
+double ikt_plot_radius(int64_t n, int64_t side);
+
+/* COLLECTIVE. Draws the points and writes the PNG file `path` on rank 0 (written beside, renamed).
+ * Memory: 8 MB on every rank, 4 bytes a point, and about 14 bytes a pixel on rank 0. Time: a few
+ * nanoseconds a point for each 8 MB of sums, then rank 0 alone compresses.
+ * Errors: IKT_ERR_USAGE (settings out of range, a marked row that does not exist), IKT_ERR_DATA
+ * (coordinates not finite, with the row; more than 4096 classes), IKT_ERR_FILE, IKT_ERR_RESOURCE.
+ */
+ikt_status ikt_plot_embedding(ikt_context *ctx, const ikt_plot_settings *settings,
+                              const ikt_plot_points *points, const char *path);
+
+#endif

@@ -1,0 +1,21 @@
+/* A picture to a PNG file, by libpng. */
+#ifndef IKT_PLOT_PNG_FILE_H
+#define IKT_PLOT_PNG_FILE_H
+
+#include "plot/image.h"
+
+/* A text chunk: keyword of at most 79 characters ("Title"), UTF-8 text (tEXt where it is ASCII,
+ * iTXt otherwise). */
+typedef struct {
+    const char *keyword, *text;
+} ikt_png_text;
+
+/* LOCAL. Writes the picture as 8-bit RGB to `path`, replacing what is there. Callers give a
+ * temporary name of base/atomic_file.h and rename. No time stamp: equal pictures are equal files.
+ *   shown    name of the final file, for messages
+ *   texts    [n_texts]; entries whose text is "" are left out
+ * Errors: IKT_ERR_FILE with path and reason, IKT_ERR_RESOURCE. */
+ikt_status ikt_png_write(ikt_context *ctx, const char *path, const char *shown,
+                         const ikt_image *image, const ikt_png_text *texts, int n_texts);
+
+#endif

@@ -1,0 +1,47 @@
+/* Which part of the plane is shown, and where a point falls in the picture.
+ *
+ * Positions are in steps of 1 / IKT_VIEW_PHASES pixel, integers, so that everything after them is
+ * integer arithmetic and does not depend on ranks or threads.
+ */
+#ifndef IKT_PLOT_VIEW_H
+#define IKT_PLOT_VIEW_H
+
+#include <math.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "dist/row_map.h"
+
+enum { IKT_VIEW_PHASES = 8 };
+
+typedef struct {
+    double centre_x, centre_y; /* of the view, embedding coordinates */
+    double scale;              /* steps per unit of the embedding, equal for both axes */
+    int64_t side;              /* pixels; the view is square */
+} ikt_view;
+
+/* COLLECTIVE. Centres the range of all points in a square with equal scales.
+ *   y        [map->count * 2] float32, x and y of this rank's points
+ *   side     pixels of the square
+ *   margin   pixels kept free at each border (less than side / 2)
+ * All points equal, or none: a view of side 2 around them. Errors: IKT_ERR_DATA naming the first
+ * row whose coordinates are not finite. */
+ikt_status ikt_view_fit(ikt_context *ctx, const ikt_row_map *map, const float *y, int64_t side,
+                        double margin, ikt_view *view);
+
+/* LOCAL. Position of a coordinate in steps from the left or top border. Vertical positions grow
+ * downwards, coordinates upwards. Far outside positions are cut to +-2^40 steps. */
+static inline int64_t ikt_view_step(double steps) {
+    double limit = 0x1p40;
+    return (int64_t)floor(steps < -limit ? -limit : steps > limit ? limit : steps);
+}
+static inline int64_t ikt_view_x(const ikt_view *view, float x) {
+    double half = 0.5 * IKT_VIEW_PHASES * (double)view->side;
+    return ikt_view_step(((double)x - view->centre_x) * view->scale + half);
+}
+static inline int64_t ikt_view_y(const ikt_view *view, float y) {
+    double half = 0.5 * IKT_VIEW_PHASES * (double)view->side;
+    return ikt_view_step((view->centre_y - (double)y) * view->scale + half);
+}
+
+#endif

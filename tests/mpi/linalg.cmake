@@ -1,0 +1,3 @@
+ikt_add_mpi_test(NAME mpi_pca LABEL mpi SOURCES mpi/test_pca.c)
+ikt_add_mpi_test(NAME mpi_normalise LABEL mpi SOURCES mpi/test_normalise.c)
+ikt_add_mpi_test(NAME mpi_dataset LABEL mpi SOURCES mpi/test_dataset.c)

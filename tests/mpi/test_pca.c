@@ -1,0 +1,378 @@
+/* Column statistics, covariance, eigenpairs and principal components: against plain formulas, and
+ * bit for bit against one rank with one thread. */
+#include "support/ikt_test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/rng.h"
+#include "linalg/blocks.h"
+#include "linalg/column_stats.h"
+#include "linalg/covariance.h"
+#include "linalg/eigen.h"
+#include "linalg/pca.h"
+
+/* Rows in memory on every rank. */
+typedef struct {
+    double *x;
+    int64_t n, d;
+} table;
+
+static ikt_status table_read(void *self, int64_t first, int64_t count, double *rows) {
+    const table *t = self;
+    memcpy(rows, t->x + first * t->d, (size_t)(count * t->d) * sizeof(double));
+    return IKT_OK;
+}
+
+static ikt_row_reader reader_of(table *t) {
+    return (ikt_row_reader){table_read, t, t->n, t->d, "table"};
+}
+
+/* Correlated columns: x_c = offset + z_c / (c+1) + z_0, in units that differ by powers of ten. */
+static table table_make(int64_t n, int64_t d, double offset) {
+    table t = {malloc((size_t)(n * d) * sizeof(double)), n, d};
+    assert_non_null(t.x);
+    for (int64_t i = 0; i < n; i++) {
+        double common = ikt_rng_normal(1, IKT_RNG_TEST, i, 0);
+        for (int64_t c = 0; c < d; c++) {
+            double own = ikt_rng_normal(1, IKT_RNG_TEST, i, (uint64_t)c + 1) / (double)(c + 1);
+            t.x[i * d + c] = (offset + own + common) * pow(10, (double)(c % 3 - 1));
+        }
+    }
+    return t;
+}
+
+/* Runs `check` with 1 and 2 threads. */
+static void with_threads(ikt_context *ctx, void (*check)(ikt_context *, table *), table *t) {
+    for (int threads = 1; threads <= 2; threads++) {
+        ikt_context_set_threads(ctx, threads);
+        check(ctx, t);
+    }
+    free(t->x);
+}
+
+static void blocks_cover_all_rows(void **state) {
+    ikt_context *ctx = *state;
+    const int64_t sizes[] = {0, 1, 511, 512, 513, 5000};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        int64_t next = 0;
+        for (int rank = 0; rank < ikt_size(ctx); rank++) {
+            ikt_row_range r = ikt_blocks_of_rank(sizes[s], ikt_size(ctx), rank);
+            assert_int_equal(r.first, next);
+            assert_true(r.first % IKT_BLOCK_ROWS == 0 || r.count == 0);
+            next += r.count;
+        }
+        assert_int_equal(next, sizes[s]);
+        ikt_row_range mine = ikt_blocks_of_rank(sizes[s], ikt_size(ctx), ikt_rank(ctx));
+        int64_t steps = ikt_stream_steps(ctx, mine.count, 100), seen = 0;
+        for (int64_t step = 0; step < steps; step++) {
+            ikt_row_range at = ikt_stream_step(mine, 100, step);
+            assert_int_equal(at.first, mine.first + seen);
+            assert_true(at.count >= 0 && at.count <= 100);
+            seen += at.count;
+        }
+        assert_int_equal(seen, mine.count);
+    }
+    assert_int_equal(ikt_stream_rows(1, 8), 32 * IKT_BLOCK_ROWS);
+    assert_int_equal(ikt_stream_rows(784, 8), IKT_BLOCK_ROWS);
+    assert_int_equal(ikt_stream_rows(100000000, 8), 1);
+}
+
+static void check_stats(ikt_context *ctx, table *t) {
+    ikt_context *alone = ikt_test_alone();
+    ikt_row_reader reader = reader_of(t);
+    ikt_column_stats stats, expected;
+    assert_int_equal(ikt_column_stats_compute(ctx, &reader, &stats), IKT_OK);
+    assert_int_equal(ikt_column_stats_compute(alone, &reader, &expected), IKT_OK);
+    assert_memory_equal(stats.least, expected.least, (size_t)(4 * t->d) * sizeof(double));
+    for (int64_t c = 0; c < t->d; c++) {
+        double mean = 0, variance = 0, least = INFINITY, most = -INFINITY;
+        for (int64_t i = 0; i < t->n; i++) {
+            double value = t->x[i * t->d + c];
+            mean += (value - t->x[c]) / (double)t->n;
+            least = fmin(least, value);
+            most = fmax(most, value);
+        }
+        mean += t->x[c];
+        for (int64_t i = 0; i < t->n; i++)
+            variance += (t->x[i * t->d + c] - mean) * (t->x[i * t->d + c] - mean) / (double)t->n;
+        assert_true(stats.least[c] == least && stats.most[c] == most);
+        assert_true(fabs(stats.mean[c] - mean) <= 1e-14 * fabs(mean) + 1e-300);
+        assert_true(fabs(stats.variance[c] - variance) <= 1e-9 * variance);
+    }
+    ikt_column_stats_free(&stats);
+    ikt_column_stats_free(&expected);
+    ikt_context_destroy(&alone);
+}
+
+static void stats_are_right_and_reproducible(void **state) {
+    table few = table_make(3, 5, 0), many = table_make(5000, 131, 1e6);
+    with_threads(*state, check_stats, &few);
+    with_threads(*state, check_stats, &many);
+}
+
+static void stats_name_the_first_defect(void **state) {
+    ikt_context *ctx = *state;
+    table t = table_make(4000, 7, 0);
+    ikt_row_reader reader = reader_of(&t);
+    ikt_column_stats stats;
+    t.x[3900 * 7 + 1] = NAN;
+    t.x[1717 * 7 + 3] = INFINITY;
+    t.x[1717 * 7 + 5] = NAN;
+    assert_int_equal(ikt_column_stats_compute(ctx, &reader, &stats), IKT_ERR_DATA);
+    assert_non_null(strstr(ikt_message(ctx), "table, row 1717, column 3 "));
+    assert_non_null(strstr(ikt_message(ctx), "infinite"));
+    ikt_column_stats_free(&stats);
+    ikt_clear(ctx);
+    t.x[0] = NAN; /* row 0 is the origin of all sums */
+    assert_int_equal(ikt_column_stats_compute(ctx, &reader, &stats), IKT_ERR_DATA);
+    assert_non_null(strstr(ikt_message(ctx), "table, row 0, column 0 "));
+    assert_non_null(strstr(ikt_message(ctx), "NaN"));
+    ikt_column_stats_free(&stats);
+    free(t.x);
+}
+
+static void check_covariance(ikt_context *ctx, table *t) {
+    ikt_context *alone = ikt_test_alone();
+    ikt_row_reader reader = reader_of(t);
+    ikt_column_stats stats;
+    double *upper, *expected;
+    int64_t d = t->d;
+    assert_int_equal(ikt_column_stats_compute(ctx, &reader, &stats), IKT_OK);
+    assert_int_equal(ikt_covariance_compute(ctx, &reader, &stats, &upper), IKT_OK);
+    assert_int_equal(ikt_covariance_compute(alone, &reader, &stats, &expected), IKT_OK);
+    assert_memory_equal(upper, expected, (size_t)ikt_upper_entries(d) * sizeof(double));
+    for (int64_t i = 0; i < d; i++) {
+        for (int64_t j = i; j < d; j++) {
+            double sum = 0;
+            for (int64_t row = 0; row < t->n; row++)
+                sum += (t->x[row * d + i] - stats.mean[i]) * (t->x[row * d + j] - stats.mean[j]);
+            sum /= t->n > 1 ? (double)(t->n - 1) : 1;
+            double bound = 1e-13 * sqrt(stats.variance[i] * stats.variance[j]);
+            assert_true(fabs(upper[ikt_upper_index(d, i, j)] - sum) <= bound);
+        }
+    }
+    ikt_free(&upper);
+    ikt_free(&expected);
+    ikt_column_stats_free(&stats);
+    ikt_context_destroy(&alone);
+}
+
+static void covariance_is_right_and_reproducible(void **state) {
+    table one = table_make(1, 3, 0), few = table_make(5, 20, 0), many = table_make(2700, 35, 100);
+    with_threads(*state, check_covariance, &one);
+    with_threads(*state, check_covariance, &few);
+    with_threads(*state, check_covariance, &many);
+}
+
+/* Symmetric test matrices, as upper triangles. */
+typedef enum { RANDOM, IDENTITY, RANK_TWO, GRADED, MATRIX_KINDS } matrix_kind;
+
+static double *matrix_make(matrix_kind kind, int64_t d) {
+    double *upper = malloc((size_t)ikt_upper_entries(d) * sizeof(double));
+    assert_non_null(upper);
+    for (int64_t i = 0; i < d; i++) {
+        for (int64_t j = i; j < d; j++) {
+            double value = 0;
+            if (kind == RANDOM) value = ikt_rng_normal(2, IKT_RNG_TEST, i, (uint64_t)j);
+            if (kind == IDENTITY) value = i == j;
+            if (kind == RANK_TWO) value = 1 + (double)((i % 2) * (j % 2));
+            if (kind == GRADED) value = pow(2, -(double)(i + j) / 4) * (i == j ? 2 : 1);
+            upper[ikt_upper_index(d, i, j)] = value;
+        }
+    }
+    return upper;
+}
+
+static double matrix_entry(const double *upper, int64_t d, int64_t i, int64_t j) {
+    return i <= j ? upper[ikt_upper_index(d, i, j)] : upper[ikt_upper_index(d, j, i)];
+}
+
+/* A v = lambda v, V V^T = 1, descending order, sign rule. */
+static void check_eigenpairs(const double *upper, int64_t d, int64_t k, const double *values,
+                             const double *vectors) {
+    double norm = 0;
+    for (int64_t e = 0; e < ikt_upper_entries(d); e++)
+        norm = fmax(norm, fabs(upper[e]));
+    double bound = 1e-14 * (double)(d + 10) * norm;
+    for (int64_t m = 0; m < k; m++) {
+        const double *v = vectors + m * d;
+        double largest = 0;
+        if (m > 0) assert_true(values[m] <= values[m - 1]);
+        for (int64_t i = 0; i < d; i++) {
+            double product = 0;
+            for (int64_t j = 0; j < d; j++)
+                product += matrix_entry(upper, d, i, j) * v[j];
+            assert_true(fabs(product - values[m] * v[i]) <= bound);
+            if (fabs(v[i]) > fabs(largest)) largest = v[i];
+        }
+        assert_true(largest > 0);
+        for (int64_t other = 0; other <= m; other++) {
+            double product = 0;
+            for (int64_t i = 0; i < d; i++)
+                product += v[i] * vectors[other * d + i];
+            assert_true(fabs(product - (other == m)) <= 1e-14 * (double)(d + 10));
+        }
+    }
+}
+
+static void eigenpairs_solve_their_equation(void **state) {
+    ikt_context *ctx = *state, *alone = ikt_test_alone();
+    const int64_t dims[] = {1, 2, 7, 70, 150};
+    double *values = malloc(300 * sizeof(double)),
+           *vectors = malloc(2 * 150 * 150 * sizeof(double));
+    for (size_t t = 0; t < sizeof dims / sizeof *dims; t++) {
+        for (matrix_kind kind = RANDOM; kind < MATRIX_KINDS; kind++) {
+            int64_t d = dims[t], k = t % 2 ? (d + 1) / 2 : d;
+            size_t bytes = (size_t)(k * d) * sizeof(double);
+            double *upper = matrix_make(kind, d), *other = vectors + 150 * 150;
+            assert_int_equal(
+                ikt_eigen_leading(ctx, upper, d, k, IKT_EIGEN_ALONE_MAX, values, vectors), IKT_OK);
+            check_eigenpairs(upper, d, k, values, vectors);
+            assert_int_equal(
+                ikt_eigen_leading(alone, upper, d, k, IKT_EIGEN_ALONE_MAX, values + 150, other),
+                IKT_OK);
+            assert_memory_equal(values, values + 150, (size_t)k * sizeof(double));
+            assert_memory_equal(vectors, other, bytes);
+            /* Now spread over all ranks, whatever the size. */
+            assert_int_equal(ikt_eigen_leading(ctx, upper, d, k, 0, values, vectors), IKT_OK);
+            check_eigenpairs(upper, d, k, values, vectors);
+            free(upper);
+        }
+    }
+    free(values);
+    free(vectors);
+    ikt_context_destroy(&alone);
+}
+
+/* Every small size and number of pairs: the solver's work arrays have their corner cases there. */
+static void eigenpairs_of_every_small_size(void **state) {
+    ikt_context *ctx = *state;
+    double values[12], vectors[144];
+    for (int64_t d = 1; d <= 12; d++) {
+        double *upper = matrix_make(RANDOM, d);
+        for (int64_t k = 1; k <= d; k++) {
+            for (int64_t alone_max = 0; alone_max <= 12; alone_max += 12) {
+                assert_int_equal(ikt_eigen_leading(ctx, upper, d, k, alone_max, values, vectors),
+                                 IKT_OK);
+                check_eigenpairs(upper, d, k, values, vectors);
+            }
+        }
+        free(upper);
+    }
+}
+
+static void eigen_refuses_what_integers_cannot_count(void **state) {
+    ikt_context *ctx = *state;
+    double value = 0;
+    assert_int_equal(
+        ikt_eigen_leading(ctx, &value, 100000000, 2, IKT_EIGEN_ALONE_MAX, &value, &value),
+        IKT_ERR_RESOURCE);
+    assert_non_null(strstr(ikt_message(ctx), "32-bit"));
+}
+
+static void check_pca(ikt_context *ctx, table *t) {
+    enum { K = 4 };
+    ikt_context *alone = ikt_test_alone();
+    ikt_row_reader reader = reader_of(t);
+    ikt_pca *pca, *expected;
+    int64_t n = t->n, d = t->d;
+    assert_int_equal(ikt_pca_fit(ctx, &reader, K, &pca), IKT_OK);
+    assert_int_equal(ikt_pca_fit(alone, &reader, K, &expected), IKT_OK);
+    assert_memory_equal(pca->components, expected->components, (size_t)(K * d) * sizeof(double));
+    assert_memory_equal(pca->variance, expected->variance, K * sizeof(double));
+    double *scores = malloc((size_t)(n * K) * sizeof(double));
+    double *again = malloc((size_t)(n * K) * sizeof(double));
+    /* Each rank asks for another part; the first for all. */
+    int64_t first = ikt_rank(ctx) % n;
+    assert_int_equal(ikt_pca_scores(ctx, pca, &reader, first, n - first, scores + first * K),
+                     IKT_OK);
+    assert_int_equal(ikt_pca_scores(alone, expected, &reader, 0, n, again), IKT_OK);
+    assert_memory_equal(scores + first * K, again + first * K,
+                        (size_t)((n - first) * K) * sizeof(double));
+    for (int64_t m = 0; m < K; m++) {
+        double mean = 0, variance = 0;
+        for (int64_t i = 0; i < n; i++)
+            mean += again[i * K + m] / (double)n;
+        for (int64_t i = 0; i < n; i++)
+            variance += pow(again[i * K + m] - mean, 2) / (n > 1 ? (double)(n - 1) : 1);
+        assert_true(fabs(mean) <= 1e-10 * sqrt(pca->total_variance));
+        assert_true(fabs(variance - pca->variance[m]) <= 1e-10 * pca->total_variance);
+        if (m >= pca->rank) assert_true(variance == 0 && pca->variance[m] == 0);
+    }
+    free(scores);
+    free(again);
+    ikt_pca_destroy(&pca);
+    ikt_pca_destroy(&expected);
+    ikt_context_destroy(&alone);
+}
+
+static void pca_scores_have_the_variances(void **state) {
+    table one = table_make(1, 3, 5), few = table_make(3, 6, 0), narrow = table_make(1300, 2, 1),
+          many = table_make(2000, 70, 10);
+    with_threads(*state, check_pca, &one);
+    with_threads(*state, check_pca, &few);
+    with_threads(*state, check_pca, &narrow);
+    with_threads(*state, check_pca, &many);
+}
+
+/* Points on a line in three dimensions, with a constant column. */
+static void pca_of_a_line(void **state) {
+    ikt_context *ctx = *state;
+    enum { N = 700 };
+    double x[N * 3];
+    table t = {x, N, 3};
+    ikt_row_reader reader = reader_of(&t);
+    ikt_pca *pca;
+    for (int i = 0; i < N; i++) {
+        x[3 * i] = 3.0 * i;
+        x[3 * i + 1] = 7;
+        x[3 * i + 2] = -4.0 * i;
+    }
+    assert_int_equal(ikt_pca_fit(ctx, &reader, 2, &pca), IKT_OK);
+    assert_int_equal(pca->rank, 1);
+    assert_true(fabs(pca->components[0] + 0.6) < 1e-14);
+    assert_true(pca->components[1] == 0 || fabs(pca->components[1]) < 1e-14);
+    assert_true(fabs(pca->components[2] - 0.8) < 1e-14);
+    assert_true(fabs(pca->variance[0] / pca->total_variance - 1) < 1e-13);
+    assert_true(pca->components[3] == 0 && pca->components[4] == 0 && pca->components[5] == 0);
+    ikt_pca_destroy(&pca);
+    assert_null(pca);
+    /* The account also holds messages' memory of no size: everything was given back. */
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
+static ikt_status failing_read(void *self, int64_t first, int64_t count, double *rows) {
+    (void)first;
+    memset(rows, 0, (size_t)count * 2 * sizeof(double));
+    return ikt_agree(self, ikt_rank(self) == ikt_size(self) - 1
+                               ? ikt_fail(self, IKT_ERR_FILE, "disk on fire")
+                               : IKT_OK);
+}
+
+static void pca_passes_on_the_readers_failure(void **state) {
+    ikt_context *ctx = *state;
+    ikt_row_reader reader = {failing_read, ctx, 100, 2, "broken"};
+    ikt_pca *pca;
+    assert_int_equal(ikt_pca_fit(ctx, &reader, 2, &pca), IKT_ERR_FILE);
+    assert_string_equal(ikt_message(ctx), "disk on fire");
+    assert_null(pca);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
+static void pca_refuses_too_many_columns(void **state) {
+    ikt_context *ctx = *state;
+    ikt_row_reader reader = {failing_read, ctx, 100, 2000000, "wide"};
+    ikt_pca *pca;
+    assert_int_equal(ikt_pca_fit(ctx, &reader, 2, &pca), IKT_ERR_RESOURCE);
+    assert_non_null(strstr(ikt_message(ctx), "2000000 columns"));
+    assert_null(pca);
+}
+
+IKT_MPI_TESTS(ikt_test(blocks_cover_all_rows), ikt_test(stats_are_right_and_reproducible),
+              ikt_test(stats_name_the_first_defect), ikt_test(covariance_is_right_and_reproducible),
+              ikt_test(eigenpairs_solve_their_equation), ikt_test(eigenpairs_of_every_small_size),
+              ikt_test(eigen_refuses_what_integers_cannot_count),
+              ikt_test(pca_scores_have_the_variances), ikt_test(pca_of_a_line),
+              ikt_test(pca_passes_on_the_readers_failure), ikt_test(pca_refuses_too_many_columns))

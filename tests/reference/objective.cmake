@@ -1,0 +1,1 @@
+ikt_add_mpi_test(NAME reference_objective LABEL reference SOURCES reference/test_objective.c THREADS 1 2)

@@ -1,0 +1,222 @@
+/* The gradient and the divergence against plain double sums over all pairs, and the descent. */
+#include "support/ikt_test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "base/row_hash.h"
+#include "layout/layout.h"
+#include "objective/objective.h"
+
+enum { N = 137, K = 9 };
+
+/* A symmetric sparse P that every rank can make: ring neighbours with row-keyed weights. */
+static void make_p(ikt_context *ctx, const ikt_row_map *map, ikt_graph *graph) {
+    ikt_neighbours lists = {map->count, K, NULL, NULL};
+    float *weight;
+    ikt_alloc(ctx, &lists.row, map->count * K, sizeof *lists.row, "test");
+    ikt_alloc(ctx, &lists.score, map->count * K, sizeof *lists.score, "test");
+    ikt_alloc(ctx, &weight, map->count * K, sizeof *weight, "test");
+    for (int64_t i = 0; i < map->count; i++) {
+        double draw[K], total = 0;
+        for (int e = 0; e < K; e++)
+            total += draw[e] = ikt_rng_uniform(2, IKT_RNG_TEST, map->first + i, (uint64_t)e);
+        for (int e = 0; e < K; e++) {
+            lists.row[i * K + e] = (map->first + i + (e + 1) * (e + 1)) % N;
+            weight[i * K + e] = (float)(draw[e] / total);
+        }
+    }
+    assert_int_equal(ikt_graph_symmetrise(ctx, map, &lists, weight, graph), IKT_OK);
+    assert_int_equal(ikt_graph_check(ctx, graph), IKT_OK);
+    ikt_neighbours_destroy(&lists);
+    ikt_free(&weight);
+}
+
+static float position(int64_t row, int64_t c) {
+    return (float)(3 * ikt_rng_normal(7, IKT_RNG_TEST, row, (uint64_t)c));
+}
+
+/* All of P as a full matrix on every rank, from the graph of one rank alone. */
+static double *full_p(ikt_context *alone) {
+    ikt_row_map map = ikt_row_map_make(N, 1, 0);
+    ikt_graph graph;
+    make_p(alone, &map, &graph);
+    double *p = calloc(N * N, sizeof *p);
+    assert_non_null(p);
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t e = graph.start[i]; e < graph.start[i + 1]; e++)
+            p[i * N + graph.column[e]] = (double)graph.value[e];
+    ikt_graph_destroy(&graph);
+    return p;
+}
+
+typedef struct {
+    double gradient[2 * N], kl, z;
+} reference;
+
+static double kernel(int64_t i, int64_t j, double *dx, double *dy) {
+    *dx = (double)position(i, 0) - (double)position(j, 0);
+    *dy = (double)position(i, 1) - (double)position(j, 1);
+    return 1 / (1 + *dx * *dx + *dy * *dy);
+}
+
+static void reference_terms(const double *p, double exaggeration, reference *ref) {
+    double dx, dy;
+    memset(ref, 0, sizeof *ref);
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t j = 0; j < N; j++)
+            if (i != j) ref->z += kernel(i, j, &dx, &dy);
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t j = 0; j < N; j++) {
+            if (i == j) continue;
+            double w = kernel(i, j, &dx, &dy);
+            double factor = 4 * w * (exaggeration * p[i * N + j] - w / ref->z);
+            ref->gradient[2 * i] += factor * dx;
+            ref->gradient[2 * i + 1] += factor * dy;
+            if (p[i * N + j] > 0) ref->kl += p[i * N + j] * log(p[i * N + j] * ref->z / w);
+        }
+}
+
+static void compare(ikt_context *ctx, const ikt_row_map *map, ikt_objective *objective,
+                    const double *p, double exaggeration) {
+    reference *ref = malloc(sizeof *ref);
+    float *y, *gradient;
+    ikt_alloc(ctx, &y, 2 * map->count, sizeof *y, "test");
+    ikt_alloc(ctx, &gradient, 2 * map->count, sizeof *gradient, "test");
+    for (int64_t e = 0; e < 2 * map->count; e++)
+        y[e] = position(map->first + e / 2, e % 2);
+    reference_terms(p, exaggeration, ref);
+    ikt_objective_terms terms = {true, 0, 0};
+    objective->evaluate(objective->self, exaggeration, y, gradient, &terms);
+    assert_true(fabs(terms.z - ref->z) < 1e-5 * ref->z);
+    assert_true(fabs(terms.value - ref->kl) < 1e-5 * ref->kl);
+    double scale = 0;
+    for (int64_t e = 0; e < 2 * N; e++)
+        scale += ref->gradient[e] * ref->gradient[e] / (2 * N);
+    for (int64_t e = 0; e < 2 * map->count; e++)
+        assert_true(fabs((double)gradient[e] - ref->gradient[2 * map->first + e]) <
+                    1e-5 * sqrt(scale));
+    free(ref);
+    ikt_free(&y);
+    ikt_free(&gradient);
+}
+
+static void sparse_gradient_and_divergence_are_exact(void **state) {
+    ikt_context *ctx = *state, *alone = ikt_test_alone();
+    double *p = full_p(alone);
+    ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    ikt_graph graph;
+    ikt_kernelsum *sums;
+    ikt_objective objective;
+    make_p(ctx, &map, &graph);
+    assert_int_equal(ikt_kernelsum_create_exact(ctx, &map, &sums), IKT_OK);
+    assert_int_equal(ikt_tsne_create(ctx, &graph, sums, &objective), IKT_OK);
+    compare(ctx, &map, &objective, p, 1);
+    compare(ctx, &map, &objective, p, 12);
+    ikt_objective_destroy(&objective);
+    ikt_kernelsum_destroy(&sums);
+    ikt_graph_destroy(&graph);
+    free(p);
+    ikt_context_destroy(&alone);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
+static void dense_gradient_and_divergence_are_exact(void **state) {
+    ikt_context *ctx = *state, *alone = ikt_test_alone();
+    double *p = full_p(alone);
+    ikt_dense dense = {ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx)), (N + 15) / 16 * 16, NULL};
+    ikt_alloc(ctx, &dense.value, dense.map.count * dense.stride, sizeof *dense.value, "test");
+    for (int64_t i = 0; i < dense.map.count; i++)
+        for (int64_t j = 0; j < N; j++)
+            dense.value[i * dense.stride + j] = (float)p[(dense.map.first + i) * N + j];
+    ikt_kernelsum *sums;
+    ikt_objective objective;
+    assert_int_equal(ikt_kernelsum_create_exact(ctx, &dense.map, &sums), IKT_OK);
+    assert_int_equal(ikt_tsne_dense_create(ctx, &dense, sums, &objective), IKT_OK);
+    compare(ctx, &dense.map, &objective, p, 1);
+    compare(ctx, &dense.map, &objective, p, 4);
+    ikt_objective_destroy(&objective);
+    ikt_kernelsum_destroy(&sums);
+    ikt_dense_destroy(&dense);
+    free(p);
+    ikt_context_destroy(&alone);
+}
+
+/* Runs the loop on a context's ranks; returns the hash of the map and the last divergence. */
+static uint64_t descend(ikt_context *ctx, int repulsion, double *first_kl, double *last_kl) {
+    ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    ikt_layout_settings settings = {
+        IKT_PRESET_DEFAULT,   150, 50, 4, 20, 0.5, 0.8, 50, IKT_INIT_RANDOM, "", repulsion,
+        IKT_ACCURACY_DEFAULT, 50};
+    ikt_graph graph;
+    ikt_kernelsum *sums;
+    ikt_objective objective;
+    ikt_trace trace;
+    float *y;
+    make_p(ctx, &map, &graph);
+    ikt_alloc(ctx, &y, 2 * map.count, sizeof *y, "test");
+    ikt_initial_random(ctx, &map, 3, y);
+    ikt_fft_settings fft = ikt_fft_preset(IKT_FFT_DEFAULT);
+    assert_int_equal(repulsion == IKT_REPULSION_EXACT
+                         ? ikt_kernelsum_create_exact(ctx, &map, &sums)
+                         : ikt_kernelsum_create_fft(ctx, &map, &fft, &sums),
+                     IKT_OK);
+    assert_int_equal(ikt_tsne_create(ctx, &graph, sums, &objective), IKT_OK);
+    assert_int_equal(ikt_layout_run(ctx, &settings, &map, &objective, y, &trace), IKT_OK);
+    assert_int_equal(trace.count, 4);
+    assert_int_equal(trace.point[3].iteration, 150);
+    *first_kl = trace.point[0].kl;
+    *last_kl = trace.point[3].kl;
+    uint64_t hash = ikt_row_hash(ctx, y, map.first, map.count, 2 * sizeof *y);
+    ikt_objective_destroy(&objective);
+    ikt_kernelsum_destroy(&sums);
+    ikt_graph_destroy(&graph);
+    ikt_trace_destroy(&trace);
+    ikt_free(&y);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+    return hash;
+}
+
+static void the_loop_descends_with_the_same_bits_on_any_ranks(void **state) {
+    ikt_context *ctx = *state, *alone = ikt_test_alone();
+    for (int repulsion = IKT_REPULSION_FFT; repulsion <= IKT_REPULSION_EXACT; repulsion++) {
+        double first, last, first_alone, last_alone;
+        uint64_t hash = descend(ctx, repulsion, &first, &last);
+        assert_true(hash == descend(alone, repulsion, &first_alone, &last_alone));
+        assert_true(first == first_alone && last == last_alone);
+        assert_true(last < 0.8 * first);
+    }
+    ikt_context_destroy(&alone);
+}
+
+static void a_diverging_run_is_stopped_with_advice(void **state) {
+    ikt_context *ctx = *state;
+    ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    ikt_layout_settings settings = {
+        IKT_PRESET_DEFAULT,  100, 50, 4, 1e38, 0.5, 0.8, 50, IKT_INIT_RANDOM, "",
+        IKT_REPULSION_EXACT, 0,   50};
+    ikt_graph graph;
+    ikt_kernelsum *sums;
+    ikt_objective objective;
+    ikt_trace trace;
+    float *y;
+    make_p(ctx, &map, &graph);
+    ikt_alloc(ctx, &y, 2 * map.count, sizeof *y, "test");
+    ikt_initial_random(ctx, &map, 3, y);
+    assert_int_equal(ikt_kernelsum_create_exact(ctx, &map, &sums), IKT_OK);
+    assert_int_equal(ikt_tsne_create(ctx, &graph, sums, &objective), IKT_OK);
+    assert_int_equal(ikt_layout_run(ctx, &settings, &map, &objective, y, &trace), IKT_ERR_DATA);
+    assert_non_null(strstr(ikt_message(ctx), "learning_rate"));
+    ikt_objective_destroy(&objective);
+    ikt_kernelsum_destroy(&sums);
+    ikt_graph_destroy(&graph);
+    ikt_free(&y);
+}
+
+IKT_MPI_TESTS(ikt_test(sparse_gradient_and_divergence_are_exact),
+              ikt_test(dense_gradient_and_divergence_are_exact),
+              ikt_test(the_loop_descends_with_the_same_bits_on_any_ranks),
+              ikt_test(a_diverging_run_is_stopped_with_advice))
