@@ -9,7 +9,7 @@ enum { MARGIN = 24, CELLS_LEAST = 32, SIDE_LEAST = 8, HALVINGS_MOST = 40 };
 
 ikt_fft_settings ikt_fft_preset(ikt_fft_accuracy accuracy) {
     static const ikt_fft_settings presets[] = {
-        [IKT_FFT_DEFAULT] = {4, 1.0 / 3, 8192}, [IKT_FFT_TIGHT] = {6, 0.18, 8192}};
+        [IKT_FFT_DEFAULT] = {6, 0.40, 8192}, [IKT_FFT_TIGHT] = {6, 0.18, 8192}};
     return presets[accuracy];
 }
 

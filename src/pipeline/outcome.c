@@ -154,3 +154,43 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
     ikt_stage_end(ctx, IKT_STAGE_WRITE);
     return st;
 }
+
+/* "isolation psi 1024, t 200, k 30, seed 1, KL 1.234": what a reader of the picture asks first. */
+static void describe_run(const ikt_run *run, char *text, size_t size) {
+    const ikt_settings *s = &run->settings;
+    double kl = run->trace.count > 0 ? run->trace.point[run->trace.count - 1].kl : 0;
+    char kernel[128], support[64] = "dense";
+    if (s->affinity.kind == IKT_AFFINITY_ISOLATION)
+        snprintf(kernel, sizeof kernel, "isolation psi %lld, t %lld", (long long)s->isolation.psi,
+                 (long long)s->isolation.partitionings);
+    else
+        snprintf(kernel, sizeof kernel, "gaussian perplexity %g", s->gaussian.perplexity);
+    if (s->affinity.support == IKT_SUPPORT_SPARSE)
+        snprintf(support, sizeof support, "k %lld", (long long)s->affinity.neighbours);
+    snprintf(text, size, "%s, %s, seed %lld, KL %.4f", kernel, support, (long long)s->run.seed, kl);
+}
+
+ikt_status ikt_run_picture(ikt_context *ctx, const ikt_run *run) {
+    const ikt_output_settings *output = &run->settings.output;
+    char footer[256], *configuration = NULL;
+    if (!output->picture[0]) return IKT_OK;
+    ikt_stage_begin(ctx, IKT_STAGE_PICTURE);
+    ikt_status st = ikt_agree(ctx, print_configuration(ctx, run, &configuration));
+    if (st == IKT_OK) {
+        ikt_plot_settings settings = ikt_plot_defaults();
+        describe_run(run, footer, sizeof footer);
+        settings.overwrite = output->overwrite;
+        settings.footer = footer;
+        settings.description = configuration;
+        const ikt_plot_points points = {.map = &run->map,
+                                        .y = run->y,
+                                        .labels = run->labels,
+                                        .column = run->settings.input.labels,
+                                        .marked = run->marked,
+                                        .n_marked = run->n_marked};
+        st = ikt_plot_embedding(ctx, &settings, &points, output->picture);
+    }
+    ikt_free(&configuration);
+    ikt_stage_end(ctx, IKT_STAGE_PICTURE);
+    return st;
+}

@@ -1,0 +1,178 @@
+/* iktsne embed: the main job. */
+#include <stdio.h>
+#include <string.h>
+
+#include "app/json.h"
+#include "app/measures_print.h"
+#include "app/option.h"
+#include "app/verbs.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "pipeline/measures.h"
+#include "pipeline/outcome.h"
+
+enum { ARGUMENTS_MOST = 256 };
+
+static ikt_status print_text(ikt_context *ctx, ikt_status st, char *text) {
+    if (st == IKT_OK && ikt_rank(ctx) == 0) fputs(text, stdout);
+    ikt_free(&text);
+    return st;
+}
+
+static ikt_status describe_keys(ikt_context *ctx) {
+    ikt_settings settings;
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    char *text = NULL;
+    ikt_settings_parts(&settings, parts);
+    if (ikt_rank(ctx) == 0)
+        puts("\nkeys of the configuration, as `section: {key: value}` in the file or "
+             "section.key=value\non the command line, with their defaults:\n");
+    ikt_status st = ikt_config_describe(ctx, parts, IKT_SETTINGS_PARTS, &text);
+    return print_text(ctx, st, text);
+}
+
+static ikt_status print_configuration(ikt_context *ctx, ikt_settings *settings) {
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    char *text = NULL;
+    ikt_settings_parts(settings, parts);
+    ikt_status st = ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, &text);
+    return print_text(ctx, st, text);
+}
+
+/* A configuration file first, if there is one; then assignments, which win over it. */
+static ikt_status read_settings(ikt_context *ctx, int count, const char **arguments,
+                                ikt_settings *settings) {
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    memset(settings, 0, sizeof *settings);
+    ikt_settings_parts(settings, parts);
+    IKT_TRY(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
+    for (int a = 0; a < count; a++) {
+        if (strchr(arguments[a], '=')) {
+            IKT_TRY(ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, arguments[a]));
+        } else if (a == 0) {
+            IKT_TRY(ikt_config_load(ctx, parts, IKT_SETTINGS_PARTS, arguments[a]));
+        } else {
+            return ikt_fail(ctx, IKT_ERR_USAGE,
+                            "'%.80s' is neither a setting (section.key=value) nor in the first "
+                            "place, where the configuration file stands",
+                            arguments[a]);
+        }
+    }
+    if (settings->run.threads != IKT_AUTO_INT)
+        ikt_context_set_threads(ctx, (int)settings->run.threads);
+    return IKT_OK;
+}
+
+static void print_times(const ikt_run_cost *cost, int ranks) {
+    printf("\nstage            seconds%s\n", ranks > 1 ? "   (mean, slowest rank)" : "");
+    for (int s = 0; s < IKT_STAGE_COUNT; s++) {
+        const ikt_stage_times *t = &cost->times[s];
+        if (t->count == 0) continue;
+        int indent = 2 * ikt_stage_depth((ikt_stage)s);
+        printf("%*s%-*s %9.3f", indent, "", 14 - indent, ikt_stage_name((ikt_stage)s), t->most);
+        if (ranks > 1) printf("   (%.3f, rank %d)", t->mean, t->slowest);
+        printf("\n");
+    }
+}
+
+static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost) {
+    const ikt_trace *trace = &run->trace;
+    print_times(cost, ikt_size(ctx));
+    printf("\npeak memory      %.0f MB per rank at most, %.0f MB in all (predicted %.0f MB per "
+           "rank)\n",
+           (double)cost->peak_bytes / 1e6, (double)cost->peak_bytes_all / 1e6,
+           (double)run->predicted_bytes / 1e6);
+    if (run->settings.affinity.kind == IKT_AFFINITY_ISOLATION)
+        printf("rows without any similarity: %lld\n", (long long)run->orphans);
+    if (trace->count > 0) printf("KL divergence    %.6f\n", trace->point[trace->count - 1].kl);
+    printf("embedding hash   %016llx\n", (unsigned long long)run->hash);
+}
+
+static void json_summary(ikt_context *ctx, ikt_json *json, const ikt_run *run,
+                         const ikt_run_cost *cost) {
+    char hash[32];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)run->hash);
+    ikt_json_text(json, "input", run->input_name);
+    ikt_json_int(json, "rows", run->map.n);
+    ikt_json_int(json, "columns", run->d);
+    ikt_json_int(json, "ranks", ikt_size(ctx));
+    ikt_json_int(json, "threads", ikt_threads(ctx));
+    ikt_json_text(json, "hash", hash);
+    ikt_json_int(json, "entries_of_p", run->entries);
+    ikt_json_int(json, "rows_without_similarity", run->orphans);
+    ikt_json_int(json, "peak_bytes_per_rank", cost->peak_bytes);
+    ikt_json_int(json, "peak_bytes", cost->peak_bytes_all);
+    ikt_json_int(json, "predicted_bytes_per_rank", run->predicted_bytes);
+    ikt_json_begin(json, "seconds", '{');
+    for (int s = 0; s < IKT_STAGE_COUNT; s++)
+        if (cost->times[s].count > 0)
+            ikt_json_real(json, ikt_stage_name((ikt_stage)s), cost->times[s].most);
+    ikt_json_end(json, '}');
+    ikt_json_begin(json, "trace", '[');
+    for (int64_t i = 0; i < run->trace.count; i++) {
+        ikt_json_begin(json, NULL, '{');
+        ikt_json_int(json, "iteration", run->trace.point[i].iteration);
+        ikt_json_real(json, "kl", run->trace.point[i].kl);
+        ikt_json_real(json, "gradient_norm", run->trace.point[i].gradient_norm);
+        ikt_json_end(json, '}');
+    }
+    ikt_json_end(json, ']');
+}
+
+static void print_outcome(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost,
+                          const ikt_measures *measures, bool as_json) {
+    if (ikt_rank(ctx) != 0) return;
+    if (as_json) {
+        ikt_json json = {stdout, 0, false};
+        ikt_json_begin(&json, NULL, '{');
+        json_summary(ctx, &json, run, cost);
+        ikt_measures_json(&json, measures);
+        ikt_json_end(&json, '}');
+    } else {
+        ikt_measures_print(measures);
+        print_summary(ctx, run, cost);
+    }
+}
+
+/* The run, its file, its picture, its measures: files first, so that nothing is lost after. */
+static ikt_status embed(ikt_context *ctx, const ikt_settings *settings, bool as_json) {
+    ikt_run run;
+    ikt_run_cost cost;
+    ikt_measures measures = {0};
+    ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
+    IKT_TRY(ikt_pipeline_run(ctx, settings, &run));
+    ikt_status st = ikt_run_write(ctx, &run);
+    if (st == IKT_OK) st = ikt_run_picture(ctx, &run);
+    if (st == IKT_OK) st = ikt_run_measures(ctx, &run, &measures);
+    ikt_stage_end(ctx, IKT_STAGE_TOTAL);
+    if (st == IKT_OK) {
+        ikt_run_cost_collect(ctx, &cost);
+        print_outcome(ctx, &run, &cost, &measures, as_json);
+    }
+    ikt_measures_destroy(&measures);
+    ikt_run_destroy(&run);
+    return st;
+}
+
+static ikt_status run(ikt_context *ctx, int argc, char **argv) {
+    bool as_json, only_print, help;
+    const ikt_option options[] = {
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
+         "Print the summary and measures as JSON on standard output", &as_json},
+        {"print-config", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
+         "Print the configuration with all defaults as YAML, and do nothing else", &only_print}};
+    const char *arguments[ARGUMENTS_MOST];
+    int count;
+    ikt_settings settings;
+    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_embed, options, sizeof options / sizeof *options, argc,
+                              argv, arguments, 0, ARGUMENTS_MOST, &count, &help));
+    if (help) return describe_keys(ctx);
+    IKT_TRY(read_settings(ctx, count, arguments, &settings));
+    if (only_print) return print_configuration(ctx, &settings);
+    return embed(ctx, &settings, as_json);
+}
+
+const ikt_verb ikt_verb_embed = {"embed", "[CONFIG.yaml] [SECTION.KEY=VALUE ...] [options]",
+                                 "Embed a data set in the plane: HDF5 in; embedding, picture and "
+                                 "measures out",
+                                 run};

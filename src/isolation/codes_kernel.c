@@ -1,0 +1,199 @@
+/* Choice of a kernel, packing of centres, staging of rows. */
+#include "isolation/codes_kernel.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "isolation/kernel_f32_bound.h"
+
+enum {
+    TILE_BYTES = 512 * 1024, /* a quarter of a second-level cache of today's servers */
+    TILE_LEAST = 24,         /* a multiple of every kernel's rows, as is the next */
+    TILE_MOST = 480,
+    PANEL_VECTORS = 3 /* most vectors of a register block */
+};
+
+const ikt_codes_kernel *ikt_codes_kernel_choose(bool is_u8, ikt_isa isa) {
+#if defined(__x86_64__)
+    if (is_u8 && isa >= IKT_ISA_AVX512_VNNI) return &ikt_kernel_u8_vnni;
+    if (isa >= IKT_ISA_AVX512) return is_u8 ? &ikt_kernel_u8_avx512 : &ikt_kernel_f32_avx512;
+    if (isa >= IKT_ISA_AVX2) return is_u8 ? &ikt_kernel_u8_avx2 : &ikt_kernel_f32_avx2;
+#endif
+    (void)isa;
+    return is_u8 ? &ikt_kernel_u8_portable : &ikt_kernel_f32_portable;
+}
+
+static int64_t round_up(int64_t value, int64_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+}
+
+static int64_t words_of(const ikt_codes_kernel *kernel, int64_t d) {
+    return round_up((d + kernel->per_word - 1) / kernel->per_word, kernel->multiple);
+}
+
+/* --- centres ---------------------------------------------------------------------------------- */
+
+int64_t ikt_packed_bytes(const ikt_codes_kernel *kernel, int64_t psi, int64_t d) {
+    int64_t slots = round_up(psi, IKT_LANES);
+    return slots * (words_of(kernel, d) * 4 + 4 + 4 + 8);
+}
+
+void ikt_packed_place(const ikt_codes_kernel *kernel, int64_t psi, int64_t d, void *memory,
+                      ikt_packed *packed) {
+    int64_t slots = round_up(psi, IKT_LANES), words = words_of(kernel, d);
+    char *at = memory;
+    *packed = (ikt_packed){.psi = psi, .d = d, .vectors = slots / IKT_LANES, .words = words};
+    packed->word = at;
+    packed->norm = (double *)(void *)(at += slots * words * 4);
+    packed->start = at += slots * 8;
+    packed->bias = (float *)(void *)(at + slots * 4);
+}
+
+static double norm_f32(const float *x, int64_t d) {
+    double sum = 0;
+    for (int64_t k = 0; k < d; k++)
+        sum += (double)x[k] * (double)x[k];
+    return sum;
+}
+
+static double norm_u8(const uint8_t *x, int64_t d) {
+    int64_t sum = 0;
+    for (int64_t k = 0; k < d; k++)
+        sum += (int64_t)x[k] * x[k];
+    return (double)sum;
+}
+
+/* The word that holds coordinates k, k + 1, ... of a uint8 row, zero beyond d. Centres of the
+ * four-fold form are stored less 128 (`shift`), which makes them signed. */
+static int32_t word_u8(const ikt_codes_kernel *kernel, const uint8_t *x, int64_t k, int64_t d,
+                       int shift) {
+    uint32_t word = 0;
+    const int bits = 32 / kernel->per_word;
+    const uint32_t mask = kernel->per_word == 4 ? 0xFFu : 0xFFFFu;
+    for (int e = 0; e < kernel->per_word && k + e < d; e++)
+        word |= ((uint32_t)(x[k + e] - shift) & mask) << (e * bits);
+    return (int32_t)word;
+}
+
+/* Writes one row as words that are `stride` words apart. */
+static void write_words(const ikt_codes_kernel *kernel, const void *rows, int64_t row, int64_t d,
+                        int shift, void *to, int64_t stride) {
+    if (!kernel->is_u8) {
+        const float *x = (const float *)rows + row * d;
+        float *word = to;
+        for (int64_t k = 0; k < d; k++)
+            word[k * stride] = x[k];
+        return;
+    }
+    const uint8_t *x = (const uint8_t *)rows + row * d;
+    int32_t *word = to;
+    for (int64_t k = 0; k < d; k += kernel->per_word, word += stride)
+        *word = word_u8(kernel, x, k, d, shift);
+}
+
+/* What is compared before any coordinate is seen: |c|^2, or half of it less its rounding. */
+static void set_start(const ikt_codes_kernel *kernel, ikt_packed *packed, int64_t slot) {
+    if (kernel->is_u8) {
+        bool fits = packed->d <= IKT_U8_COLUMNS && slot < packed->psi;
+        ((int32_t *)packed->start)[slot] = fits ? (int32_t)packed->norm[slot] : INT32_MAX;
+        return;
+    }
+    double half = packed->norm[slot] / 2 * (1 - 2 * start_gamma(packed->d));
+    ((float *)packed->start)[slot] = slot < packed->psi ? (float)half : INFINITY;
+    packed->bias[slot] = slot < packed->psi ? 0 : INFINITY;
+}
+
+void ikt_packed_fill(const ikt_codes_kernel *kernel, ikt_packed *packed, const void *rows,
+                     const int64_t *index) {
+    const int64_t d = packed->d, vector_words = packed->words * IKT_LANES;
+    packed->largest_norm = 0;
+    for (int64_t j = 0; j < packed->psi; j++) {
+        int32_t *at = (int32_t *)packed->word + j / IKT_LANES * vector_words + j % IKT_LANES;
+        write_words(kernel, rows, index[j], d, kernel->per_word == 4 ? 128 : 0, at, IKT_LANES);
+        packed->norm[j] = kernel->is_u8 ? norm_u8((const uint8_t *)rows + index[j] * d, d)
+                                        : norm_f32((const float *)rows + index[j] * d, d);
+        packed->largest_norm = fmax(packed->largest_norm, packed->norm[j]);
+    }
+    for (int64_t slot = 0; slot < packed->vectors * IKT_LANES; slot++)
+        set_start(kernel, packed, slot);
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+int64_t ikt_tile_rows(const ikt_codes_kernel *kernel, int64_t d) {
+    int64_t rows = TILE_BYTES / (4 * words_of(kernel, d)) / TILE_LEAST * TILE_LEAST;
+    return rows < TILE_LEAST ? TILE_LEAST : rows > TILE_MOST ? TILE_MOST : rows;
+}
+
+int64_t ikt_tile_bytes(const ikt_codes_kernel *kernel, int64_t d) {
+    int64_t lanes = 4 * IKT_LANES, row = words_of(kernel, d) * 4 + 2 * lanes;
+    if (!kernel->is_u8) row = 2 * (row + (1 + PANEL_VECTORS) * lanes + 8) + 6;
+    return ikt_tile_rows(kernel, d) * row;
+}
+
+static ikt_status create_block(ikt_context *ctx, const ikt_codes_kernel *kernel, int64_t rows,
+                               int64_t words, ikt_row_block *block) {
+    const char *purpose = "tiles of rows";
+    IKT_TRY(ikt_alloc(ctx, &block->word, rows * words, 4, purpose));
+    IKT_TRY(ikt_alloc(ctx, &block->best, rows * IKT_LANES, 4, purpose));
+    IKT_TRY(ikt_alloc(ctx, &block->vector, rows * IKT_LANES, 4, purpose));
+    if (kernel->is_u8) return IKT_OK;
+    IKT_TRY(ikt_alloc(ctx, &block->second, rows * IKT_LANES, 4, purpose));
+    IKT_TRY(ikt_alloc(ctx, &block->partial, rows * IKT_LANES * PANEL_VECTORS, 4, purpose));
+    return ikt_alloc(ctx, &block->norm, rows, sizeof *block->norm, purpose);
+}
+
+static void destroy_block(ikt_row_block *block) {
+    ikt_free(&block->word);
+    ikt_free(&block->best);
+    ikt_free(&block->second);
+    ikt_free(&block->vector);
+    ikt_free(&block->partial);
+    ikt_free(&block->norm);
+}
+
+ikt_status ikt_tile_create(ikt_context *ctx, const ikt_codes_kernel *kernel, int64_t d,
+                           ikt_tile *tile) {
+    int64_t rows = ikt_tile_rows(kernel, d);
+    ikt_status status;
+    *tile = (ikt_tile){.d = d, .words = words_of(kernel, d), .capacity = rows};
+    IKT_TRY_GOTO(status, failed, create_block(ctx, kernel, rows, tile->words, &tile->all));
+    if (kernel->is_u8) return IKT_OK;
+    IKT_TRY_GOTO(status, failed, create_block(ctx, kernel, rows, tile->words, &tile->doubt));
+    IKT_TRY_GOTO(status, failed, ikt_alloc(ctx, &tile->doubtful, rows, 4, "tiles of rows"));
+    IKT_TRY_GOTO(status, failed, ikt_alloc(ctx, &tile->cell, rows, 2, "tiles of rows"));
+    return IKT_OK;
+failed:
+    ikt_tile_destroy(tile);
+    return status;
+}
+
+void ikt_tile_destroy(ikt_tile *tile) {
+    destroy_block(&tile->all);
+    destroy_block(&tile->doubt);
+    ikt_free(&tile->doubtful);
+    ikt_free(&tile->cell);
+}
+
+void ikt_tile_stage(const ikt_codes_kernel *kernel, ikt_tile *tile, const void *rows,
+                    int64_t count) {
+    ikt_row_block *block = &tile->all;
+    block->count = count;
+    block->groups = (count + kernel->rows - 1) / kernel->rows;
+    for (int64_t i = 0; i < block->groups * kernel->rows; i++) {
+        int64_t row = i < count ? i : count - 1; /* the last row fills up the last group */
+        int64_t group = i / kernel->rows, lane = i % kernel->rows;
+        int32_t *at = (int32_t *)block->word + group * kernel->rows * tile->words + lane;
+        write_words(kernel, rows, row, tile->d, 0, at, kernel->rows);
+        if (!kernel->is_u8) block->norm[i] = norm_f32((const float *)rows + row * tile->d, tile->d);
+    }
+}
+
+void ikt_tile_assign(const ikt_codes_kernel *kernel, ikt_tile *tile, const ikt_packed *packed,
+                     uint16_t *cell) {
+    if (packed->psi == 1)
+        memset(cell, 0, (size_t)tile->all.count * sizeof *cell);
+    else
+        kernel->assign(tile, packed, cell);
+}

@@ -1,0 +1,122 @@
+/* Nearest centre of many rows: the computation that this project exists for.
+ *
+ * A *packed* partitioning holds its psi centres sixteen to a vector, one centre per SIMD lane:
+ * word[vector][w][lane], where a word of four bytes is one float32, two 16-bit or four 8-bit
+ * coordinates. A *tile* holds a few hundred rows interleaved by register blocks,
+ * word[group][w][row], sized to stay in the second-level cache while all partitionings pass by.
+ * Distances live in registers only: each lane keeps the best value it has seen and the vector it
+ * came from, and the sixteen lanes of a row are compared once at the end.
+ *
+ * Definition of the cell of x (the same bits on every instruction set, number of threads and
+ * ranks): uint8    argmin_j |x - c_j|^2 in exact integers. float32  argmin_j D_j, with D_j the
+ * value in float32 of the loop, over the dimensions in order, D = fma(x_k - c_jk, x_k - c_jk, D)
+ * from D = 0. Ties go to the lowest j. The float32 kernels mostly compute |c|^2/2 - x.c, half the
+ * work, and fall back to the definition where the rounding of that could matter
+ * (kernel_f32_body.h).
+ */
+#ifndef IKT_ISOLATION_CODES_KERNEL_H
+#define IKT_ISOLATION_CODES_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cpu.h"
+#include "base/status.h"
+
+enum {
+    IKT_LANES = 16,
+    /* Largest number of columns for which the uint8 score |c|^2 - 2 x.(c - 128) fits an int32:
+     * |score| <= d * (255^2 + 2 * 255 * 128) < 2^31 for d <= 16480. Wider rows are summed in pieces
+     * of this many columns, whose sums go to 64 bits. */
+    IKT_U8_COLUMNS = 16384
+};
+
+/* The centres of one partitioning in the layout of a kernel. The arrays are lent by whoever owns
+ * the slab (ikt_packed_place). */
+typedef struct {
+    int64_t psi, d;
+    int64_t vectors; /* ceil(psi / 16); lanes beyond psi hold centres at infinity */
+    int64_t words;   /* 4-byte words of a centre */
+    void *word;      /* [vectors][words][16] */
+    void *start;     /* [vectors*16] float32: |c|^2/2 less its error bound; uint8: int32 |c|^2 */
+    float *bias;     /* [vectors*16] 0, and infinity beyond psi (float32 only) */
+    double *norm;    /* [vectors*16] |c|^2; exact for uint8 */
+    double largest_norm; /* of the psi centres */
+} ikt_packed;
+
+/* Rows interleaved by groups, and what their lanes have seen so far. */
+typedef struct {
+    int64_t count;   /* rows */
+    int64_t groups;  /* ceil(count / rows of the kernel); the last row fills up the last group */
+    void *word;      /* [groups][words][rows of the kernel] */
+    void *best;      /* [groups*rows][16] least value of each lane: float32 or int32 */
+    float *second;   /* [groups*rows][16] second least (float32 only) */
+    int32_t *vector; /* [groups*rows][16] vector of the least value; the lowest on ties */
+    float *partial;  /* [groups*rows][BLOCK_VECTORS][16] sums between two blocks of dimensions */
+    double *norm;    /* [groups*rows] |x|^2 (float32 only) */
+} ikt_row_block;
+
+typedef struct {
+    int64_t d, words;
+    int64_t capacity;    /* rows that fit */
+    ikt_row_block all;   /* the staged rows */
+    ikt_row_block doubt; /* float32: rows of `all` to be decided by the definition */
+    int32_t *doubtful;   /* [capacity] their numbers in `all` */
+    uint16_t *cell;      /* [capacity] scratch for the cells of the doubtful rows */
+    int direct_left; /* float32: partitionings to go straight to the definition (see the body) */
+} ikt_tile;
+
+/* One instruction set's kernel for one type of data. */
+typedef struct {
+    const char *name;
+    ikt_isa isa;
+    bool is_u8;
+    int rows;     /* rows of a register block */
+    int per_word; /* coordinates in a 4-byte word: 1, 2 or 4 */
+    int multiple; /* words of a row are a multiple of this */
+    /* LOCAL. cell[count of the tile] = number of the nearest centre of each staged row. */
+    void (*assign)(ikt_tile *tile, const ikt_packed *packed, uint16_t *cell);
+} ikt_codes_kernel;
+
+/* LOCAL. The kernel for `isa`, or the best one below it that exists. Never NULL. */
+const ikt_codes_kernel *ikt_codes_kernel_choose(bool is_u8, ikt_isa isa);
+
+/* LOCAL. Bytes of one packed partitioning; a multiple of 64. */
+int64_t ikt_packed_bytes(const ikt_codes_kernel *kernel, int64_t psi, int64_t d);
+
+/* LOCAL. Lays the arrays of *packed out in `memory` (ikt_packed_bytes, aligned to 64, zeroed),
+ * which must outlive it, and sets the shape. */
+void ikt_packed_place(const ikt_codes_kernel *kernel, int64_t psi, int64_t d, void *memory,
+                      ikt_packed *packed);
+
+/* LOCAL. Packs the centres: centre j is the row number index[j] of `rows` (row-major, d columns,
+ * uint8 or float32 as the kernel's type). All coordinates must be finite. */
+void ikt_packed_fill(const ikt_codes_kernel *kernel, ikt_packed *packed, const void *rows,
+                     const int64_t *index);
+
+/* LOCAL. A tile for rows of d columns, owned by the caller. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_tile_create(ikt_context *ctx, const ikt_codes_kernel *kernel, int64_t d,
+                           ikt_tile *tile);
+void ikt_tile_destroy(ikt_tile *tile);
+
+/* LOCAL. Rows that a tile holds and the bytes it takes. */
+int64_t ikt_tile_rows(const ikt_codes_kernel *kernel, int64_t d);
+int64_t ikt_tile_bytes(const ikt_codes_kernel *kernel, int64_t d);
+
+/* LOCAL. Copies rows[count*d] into the tile, 1 <= count <= capacity. */
+void ikt_tile_stage(const ikt_codes_kernel *kernel, ikt_tile *tile, const void *rows,
+                    int64_t count);
+
+/* LOCAL. assign of the kernel, with psi = 1 answered without arithmetic. */
+void ikt_tile_assign(const ikt_codes_kernel *kernel, ikt_tile *tile, const ikt_packed *packed,
+                     uint16_t *cell);
+
+/* The kernels themselves, one file each. */
+extern const ikt_codes_kernel ikt_kernel_f32_portable, ikt_kernel_u8_portable;
+#if defined(__x86_64__)
+extern const ikt_codes_kernel ikt_kernel_f32_avx2, ikt_kernel_f32_avx512;
+extern const ikt_codes_kernel ikt_kernel_u8_avx2, ikt_kernel_u8_avx512, ikt_kernel_u8_vnni;
+#endif
+
+#endif

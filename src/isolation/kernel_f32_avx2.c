@@ -1,0 +1,15 @@
+/* The float32 kernel on AVX2. */
+#include "isolation/codes_kernel.h"
+
+#if defined(__x86_64__)
+#include "isolation/lanes_avx2.h"
+
+#include "isolation/kernel_f32_body.h"
+
+const ikt_codes_kernel ikt_kernel_f32_avx2 = {.name = "float32 avx2",
+                                              .isa = IKT_ISA_AVX2,
+                                              .rows = BLOCK_ROWS,
+                                              .per_word = 1,
+                                              .multiple = 1,
+                                              .assign = assign};
+#endif

@@ -1,0 +1,318 @@
+/* Nearest centre in float32: the text of the kernel, compiled once for each instruction set.
+ *
+ * Method: s_j = |c_j|^2/2 - x.c_j by one multiply-add a coordinate, register-blocked, best and
+ * second best of every lane kept; a row whose race is decided beyond rounding (kernel_f32_bound.h)
+ * is done. The others are decided by the definition D_j: among the few vectors of centres still in
+ * the race, or, where a lane holds two of them, among all. Advantage: half the arithmetic of D and
+ * the same answer to the bit. Disadvantage: where clusters are far smaller than their distance from
+ * the origin, most rows are in doubt and the first pass is wasted; so when that happens the next
+ * few partitionings go straight to the definition, as do rows of few dimensions, where keeping the
+ * second best costs more than it saves.
+ */
+#include <float.h>
+#include <string.h>
+
+#include "isolation/codes_kernel.h"
+#include "isolation/kernel_f32_bound.h"
+
+enum {
+    DIRECT_DIMENSIONS = 6, /* up to here the definition alone is faster */
+    DIRECT_SPELL = 7,      /* partitionings to skip the first pass for, after it was wasted */
+    FEW = 4                /* vectors still in the race that are worth looking at one by one */
+};
+
+/* Vectors of the next panel when `left` are left: as many as fit, but 2 + 2 rather than 3 + 1. */
+static inline int panel_vectors(int64_t left) {
+    if (BLOCK_VECTORS == 1) return 1;
+    return left == 1 ? 1 : left == 2 || left == 4 ? 2 : 3;
+}
+
+typedef floats sums[BLOCK_ROWS][BLOCK_VECTORS];
+
+/* sum[r][v] += (x_r - c_v)^2 or -= x_r c_v over `depth` dimensions, in order. */
+LANES_INLINE void add_dimensions(sums sum, const float *x, const float *c, int64_t vector_stride,
+                                 int64_t depth, const int vectors, const bool direct) {
+    for (int64_t k = 0; k < depth; k++, x += BLOCK_ROWS, c += IKT_LANES) {
+        floats centre[BLOCK_VECTORS];
+        for (int v = 0; v < vectors; v++)
+            centre[v] = floats_load(c + v * vector_stride);
+#pragma GCC unroll 12
+        for (int r = 0; r < BLOCK_ROWS; r++) {
+            floats row = floats_set(x[r]);
+            for (int v = 0; v < vectors; v++) {
+                if (direct) {
+                    floats gap = floats_sub(row, centre[v]);
+                    sum[r][v] = floats_fma(gap, gap, sum[r][v]);
+                } else {
+                    sum[r][v] = floats_minus_product(row, centre[v], sum[r][v]);
+                }
+            }
+        }
+    }
+}
+
+/* Shows the finished values of one row to its lanes. */
+LANES_INLINE void track(const ikt_row_block *block, int64_t row, const floats *value,
+                        int64_t first_vector, const int vectors, const bool direct) {
+    float *best_at = (float *)block->best + row * IKT_LANES;
+    int32_t *vector_at = block->vector + row * IKT_LANES;
+    floats best = floats_load(best_at);
+    floats second = floats_load(block->second + row * IKT_LANES);
+    ints vector = ints_load(vector_at);
+    for (int v = 0; v < vectors; v++) {
+        ints current = ints_set((int32_t)(first_vector + v));
+        if (!direct) second = floats_min(second, floats_max(best, value[v]));
+        vector = floats_select_less(value[v], best, current, vector);
+        best = floats_min(value[v], best);
+    }
+    floats_store(best_at, best);
+    ints_store(vector_at, vector);
+    if (!direct) floats_store(block->second + row * IKT_LANES, second);
+}
+
+/* One group of rows, `vectors` vectors of centres, one block of dimensions. */
+typedef struct {
+    const float *x, *c;  /* first word of the group, of the first vector, in this block */
+    int64_t stride;      /* words from vector to vector */
+    int64_t depth;       /* dimensions of this block */
+    bool first, last;    /* of the blocks */
+    const float *start;  /* [vectors][16] */
+    float *partial;      /* [rows][vectors][16] */
+    int64_t row, vector; /* first ones */
+} step;
+
+/* The definition adds in order, so each block goes on from the sums of the one before. */
+LANES_INLINE void step_direct(const ikt_row_block *block, const step *at, const int vectors) {
+    const float *from = at->first ? at->start : at->partial;
+    const int64_t row_stride = at->first ? 0 : vectors * IKT_LANES;
+    sums sum;
+    for (int r = 0; r < BLOCK_ROWS; r++)
+        for (int v = 0; v < vectors; v++)
+            sum[r][v] = floats_load(from + r * row_stride + v * IKT_LANES);
+    add_dimensions(sum, at->x, at->c, at->stride, at->depth, vectors, true);
+    for (int r = 0; r < BLOCK_ROWS; r++)
+        if (at->last)
+            track(block, at->row + r, sum[r], at->vector, vectors, true);
+        else
+            for (int v = 0; v < vectors; v++)
+                floats_store(at->partial + (r * vectors + v) * IKT_LANES, sum[r][v]);
+}
+
+/* Adds the sums of a block, which started from zero, to those before. */
+LANES_INLINE void merge_block(const ikt_row_block *block, const step *at, sums sum,
+                              const int vectors) {
+    for (int r = 0; r < BLOCK_ROWS; r++) {
+        float *to = at->partial + r * vectors * IKT_LANES;
+        const float *from = at->first ? at->start : to;
+        for (int v = 0; v < vectors; v++) {
+            sum[r][v] = floats_add(floats_load(from + v * IKT_LANES), sum[r][v]);
+            floats_store(to + v * IKT_LANES, sum[r][v]);
+        }
+        if (at->last) track(block, at->row + r, sum[r], at->vector, vectors, false);
+    }
+}
+
+/* The first pass keeps its rounding small by starting each block of dimensions from zero; a single
+ * block starts from `start`, and its sums never leave the registers. */
+LANES_INLINE void step_first_pass(const ikt_row_block *block, const step *at, const int vectors) {
+    static const float zero[BLOCK_VECTORS * IKT_LANES];
+    const bool single = at->first && at->last;
+    const float *from = single ? at->start : zero;
+    sums sum;
+    for (int r = 0; r < BLOCK_ROWS; r++)
+        for (int v = 0; v < vectors; v++)
+            sum[r][v] = floats_load(from + v * IKT_LANES);
+    add_dimensions(sum, at->x, at->c, at->stride, at->depth, vectors, false);
+    if (!single) {
+        merge_block(block, at, sum, vectors);
+        return;
+    }
+    for (int r = 0; r < BLOCK_ROWS; r++)
+        track(block, at->row + r, sum[r], at->vector, vectors, false);
+}
+
+/* All groups against `vectors` vectors of centres. */
+LANES_INLINE void multiply_panel(const ikt_row_block *block, const ikt_packed *packed,
+                                 int64_t vector, const int vectors, const bool direct) {
+    const int64_t words = packed->words, most = depth_of(words);
+    const float *start = direct ? packed->bias : (const float *)packed->start;
+    step at = {.stride = words * IKT_LANES, .start = start + vector * IKT_LANES, .vector = vector};
+    for (int64_t from = 0; from < words; from += most) {
+        at.depth = words - from < most ? words - from : most;
+        at.first = from == 0;
+        at.last = from + at.depth == words;
+        at.c = (const float *)packed->word + vector * at.stride + from * IKT_LANES;
+        for (int64_t group = 0; group < block->groups; group++) {
+            at.row = group * BLOCK_ROWS;
+            at.x = (const float *)block->word + at.row * words + from * BLOCK_ROWS;
+            at.partial = block->partial + at.row * vectors * IKT_LANES;
+            if (direct)
+                step_direct(block, &at, vectors);
+            else
+                step_first_pass(block, &at, vectors);
+        }
+    }
+}
+
+static TARGET void open_race(const ikt_row_block *block) {
+    floats none = floats_set(INFINITY);
+    for (int64_t row = 0; row < block->groups * BLOCK_ROWS; row++) {
+        floats_store((float *)block->best + row * IKT_LANES, none);
+        floats_store(block->second + row * IKT_LANES, none);
+        ints_store(block->vector + row * IKT_LANES, ints_set(0));
+    }
+}
+
+LANES_INLINE void race(const ikt_row_block *block, const ikt_packed *packed, const bool direct) {
+    open_race(block);
+    for (int64_t vector = 0, left = packed->vectors; left > 0; left = packed->vectors - vector) {
+        const int vectors = panel_vectors(left);
+        if (vectors == 1)
+            multiply_panel(block, packed, vector, 1, direct);
+        else if (vectors == 2)
+            multiply_panel(block, packed, vector, BLOCK_VECTORS > 1 ? 2 : 1, direct);
+        else
+            multiply_panel(block, packed, vector, BLOCK_VECTORS, direct);
+        vector += vectors;
+    }
+}
+
+static TARGET void race_all(const ikt_row_block *block, const ikt_packed *packed) {
+    race(block, packed, false);
+}
+
+static TARGET void race_all_direct(const ikt_row_block *block, const ikt_packed *packed) {
+    race(block, packed, true);
+}
+
+/* Lowest centre among the lanes of `mask`, each standing for the centre it found in vector[lane].
+ */
+LANES_INLINE int64_t lowest_centre(uint32_t mask, const int32_t *vector) {
+    int64_t lowest = INT64_MAX;
+    for (; mask; mask &= mask - 1) {
+        int lane = __builtin_ctz(mask);
+        int64_t centre = (int64_t)vector[lane] * IKT_LANES + lane;
+        if (centre < lowest) lowest = centre;
+    }
+    return lowest;
+}
+
+LANES_INLINE int64_t nearest_of_row(const ikt_row_block *block, int64_t row, float *value) {
+    floats best = floats_load((const float *)block->best + row * IKT_LANES);
+    *value = floats_least(best);
+    return lowest_centre(floats_at_most(best, *value), block->vector + row * IKT_LANES);
+}
+
+/* The definition for one row and FEW vectors of centres. */
+static TARGET int64_t nearest_of_few(const float *x, const ikt_packed *packed,
+                                     const int32_t *vector) {
+    const float *c[FEW];
+    floats sum[FEW];
+    for (int v = 0; v < FEW; v++) {
+        c[v] = (const float *)packed->word + (int64_t)vector[v] * packed->words * IKT_LANES;
+        sum[v] = floats_load(packed->bias + (int64_t)vector[v] * IKT_LANES);
+    }
+    for (int64_t k = 0; k < packed->words; k++) {
+        floats row = floats_set(x[k * BLOCK_ROWS]);
+        for (int v = 0; v < FEW; v++) {
+            floats gap = floats_sub(row, floats_load(c[v] + k * IKT_LANES));
+            sum[v] = floats_fma(gap, gap, sum[v]);
+        }
+    }
+    floats all = floats_min(floats_min(sum[0], sum[1]), floats_min(sum[2], sum[3]));
+    float least = floats_least(all);
+    int64_t lowest = INT64_MAX;
+    for (int v = 0; v < FEW; v++) {
+        uint32_t mask = floats_at_most(sum[v], least);
+        int64_t centre = (int64_t)vector[v] * IKT_LANES + (mask ? __builtin_ctz(mask) : 0);
+        if (mask && centre < lowest) lowest = centre;
+    }
+    return lowest;
+}
+
+/* Vectors of the lanes in `mask` (at most FEW bits), filled up by repeating the first. */
+LANES_INLINE void list_vectors(uint32_t mask, const int32_t *vector, int32_t *list) {
+    int count = 0;
+    for (; mask; mask &= mask - 1)
+        list[count++] = vector[__builtin_ctz(mask)];
+    for (; count < FEW; count++)
+        list[count] = list[0];
+}
+
+/* The cell of one row after the first pass, or -1 when all centres must be looked at again. */
+LANES_INLINE int64_t settle(const ikt_row_block *block, const ikt_packed *packed, rounding round,
+                            int64_t row) {
+    float value;
+    int64_t winner = nearest_of_row(block, row, &value);
+    float bound = race_bound(round, block->norm[row], packed->norm[winner], value);
+    floats best = floats_load((const float *)block->best + row * IKT_LANES);
+    floats second = floats_load(block->second + row * IKT_LANES);
+    uint32_t open = floats_at_most(best, bound);
+    if (!(bound < FLT_MAX) || floats_at_most(second, bound)) return -1;
+    if ((open & (open - 1)) == 0) return winner;
+    if (__builtin_popcount(open) > FEW) return -1;
+    int32_t list[FEW];
+    list_vectors(open, block->vector + row * IKT_LANES, list);
+    const float *x = (const float *)block->word + row / BLOCK_ROWS * BLOCK_ROWS * packed->words;
+    return nearest_of_few(x + row % BLOCK_ROWS, packed, list);
+}
+
+/* Copies row `from` of `source` to row `to` of `target`, both interleaved. */
+static void copy_row(const ikt_row_block *source, int64_t from, ikt_row_block *target, int64_t to,
+                     int64_t words) {
+    const float *x = (const float *)source->word + from / BLOCK_ROWS * BLOCK_ROWS * words;
+    float *y = (float *)target->word + to / BLOCK_ROWS * BLOCK_ROWS * words;
+    for (int64_t k = 0; k < words; k++)
+        y[k * BLOCK_ROWS + to % BLOCK_ROWS] = x[k * BLOCK_ROWS + from % BLOCK_ROWS];
+}
+
+/* Gathers the doubtful rows into the tile's second block, filling up its last group. */
+static void collect_doubt(ikt_tile *tile, int64_t count) {
+    ikt_row_block *doubt = &tile->doubt;
+    doubt->count = count;
+    doubt->groups = (count + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    for (int64_t i = 0; i < doubt->groups * BLOCK_ROWS; i++) {
+        int64_t row = tile->doubtful[i < count ? i : count - 1];
+        copy_row(&tile->all, row, doubt, i, tile->words);
+    }
+}
+
+static TARGET void read_cells(const ikt_row_block *block, uint16_t *cell) {
+    float value;
+    for (int64_t row = 0; row < block->count; row++)
+        cell[row] = (uint16_t)nearest_of_row(block, row, &value);
+}
+
+/* First pass, and a second one for the rows that it leaves in doubt. */
+static TARGET void assign_certified(ikt_tile *tile, const ikt_packed *packed, uint16_t *cell) {
+    int64_t doubts = 0;
+    rounding round = rounding_of(packed->d);
+    race_all(&tile->all, packed);
+    for (int64_t row = 0; row < tile->all.count; row++) {
+        int64_t centre =
+            tile->all.norm[row] <= largest_safe_norm ? settle(&tile->all, packed, round, row) : -1;
+        if (centre < 0)
+            tile->doubtful[doubts++] = (int32_t)row;
+        else
+            cell[row] = (uint16_t)centre;
+    }
+    if (2 * doubts > tile->all.count) tile->direct_left = DIRECT_SPELL;
+    if (doubts == 0) return;
+    collect_doubt(tile, doubts);
+    race_all_direct(&tile->doubt, packed);
+    read_cells(&tile->doubt, tile->cell);
+    for (int64_t i = 0; i < doubts; i++)
+        cell[tile->doubtful[i]] = tile->cell[i];
+}
+
+static TARGET void assign(ikt_tile *tile, const ikt_packed *packed, uint16_t *cell) {
+    bool straight = packed->d <= DIRECT_DIMENSIONS || tile->direct_left > 0 ||
+                    !(packed->largest_norm <= largest_safe_norm);
+    if (!straight) {
+        assign_certified(tile, packed, cell);
+        return;
+    }
+    if (tile->direct_left > 0) tile->direct_left--;
+    race_all_direct(&tile->all, packed);
+    read_cells(&tile->all, cell);
+}

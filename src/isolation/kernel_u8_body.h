@@ -1,0 +1,151 @@
+/* Nearest centre in exact integers: the text of the kernel, compiled once for each instruction set.
+ *
+ * Method: score_j = |c_j|^2 - 2 x.c_j by integer dot products of four or two coordinates a lane
+ * (ints_dot of the including file). The four-fold form multiplies unsigned by signed bytes, so it
+ * stores c - 128; that adds the same 256 sum(x) to every score of a row and changes no comparison.
+ * Advantage: exact, so nothing to certify, and up to four times the rate of float32. Disadvantage:
+ * an int32 holds the score only up to IKT_U8_COLUMNS columns; wider rows are summed in pieces.
+ */
+#include <string.h>
+
+#include "isolation/codes_kernel.h"
+
+/* Vectors of the next panel when `left` are left: as many as fit, but 2 + 2 rather than 3 + 1. */
+static inline int panel_vectors(int64_t left) {
+    if (BLOCK_VECTORS == 1) return 1;
+    return left == 1 ? 1 : left == 2 || left == 4 ? 2 : 3;
+}
+
+typedef ints dots[BLOCK_ROWS][BLOCK_VECTORS];
+
+/* sum[r][v] = x_r . c_v over `words` words. */
+LANES_INLINE void multiply_words(dots sum, const int32_t *x, const int32_t *c,
+                                 int64_t vector_stride, int64_t words, const int vectors) {
+    for (int r = 0; r < BLOCK_ROWS; r++)
+        for (int v = 0; v < vectors; v++)
+            sum[r][v] = ints_set(0);
+    for (int64_t w = 0; w < words; w++, x += BLOCK_ROWS, c += IKT_LANES) {
+        ints centre[BLOCK_VECTORS];
+        for (int v = 0; v < vectors; v++)
+            centre[v] = ints_load(c + v * vector_stride);
+#pragma GCC unroll 12
+        for (int r = 0; r < BLOCK_ROWS; r++) {
+            ints row = ints_set(x[r]);
+            for (int v = 0; v < vectors; v++)
+                sum[r][v] = ints_dot(sum[r][v], row, centre[v]);
+        }
+    }
+}
+
+/* Shows the dot products of one row to its lanes. */
+LANES_INLINE void track(const ikt_row_block *block, int64_t row, const ints *dot,
+                        const int32_t *start, int64_t first_vector, const int vectors) {
+    int32_t *best_at = (int32_t *)block->best + row * IKT_LANES;
+    int32_t *vector_at = block->vector + row * IKT_LANES;
+    ints best = ints_load(best_at), vector = ints_load(vector_at);
+    for (int v = 0; v < vectors; v++) {
+        ints score = ints_minus_twice(ints_load(start + v * IKT_LANES), dot[v]);
+        ints current = ints_set((int32_t)(first_vector + v));
+        vector = ints_select_less(score, best, current, vector);
+        best = ints_min(score, best);
+    }
+    ints_store(best_at, best);
+    ints_store(vector_at, vector);
+}
+
+/* All groups against `vectors` vectors of centres. */
+LANES_INLINE void multiply_panel(const ikt_row_block *block, const ikt_packed *packed,
+                                 int64_t vector, const int vectors) {
+    const int64_t words = packed->words, stride = words * IKT_LANES;
+    const int32_t *c = (const int32_t *)packed->word + vector * stride;
+    const int32_t *start = (const int32_t *)packed->start + vector * IKT_LANES;
+    for (int64_t group = 0; group < block->groups; group++) {
+        dots sum;
+        multiply_words(sum, (const int32_t *)block->word + group * words * BLOCK_ROWS, c, stride,
+                       words, vectors);
+        for (int r = 0; r < BLOCK_ROWS; r++)
+            track(block, group * BLOCK_ROWS + r, sum[r], start, vector, vectors);
+    }
+}
+
+LANES_INLINE uint16_t nearest_of_row(const ikt_row_block *block, int64_t row) {
+    const int32_t *vector = block->vector + row * IKT_LANES;
+    ints best = ints_load((const int32_t *)block->best + row * IKT_LANES);
+    int64_t lowest = INT64_MAX;
+    for (uint32_t mask = ints_at_most(best, ints_least(best)); mask; mask &= mask - 1) {
+        int lane = __builtin_ctz(mask);
+        int64_t centre = (int64_t)vector[lane] * IKT_LANES + lane;
+        if (centre < lowest) lowest = centre;
+    }
+    return (uint16_t)lowest;
+}
+
+/* Scores that fit an int32. */
+static TARGET void assign_narrow(ikt_row_block *block, const ikt_packed *packed, uint16_t *cell) {
+    for (int64_t row = 0; row < block->groups * BLOCK_ROWS; row++) {
+        ints_store((int32_t *)block->best + row * IKT_LANES, ints_set(INT32_MAX));
+        ints_store(block->vector + row * IKT_LANES, ints_set(0));
+    }
+    for (int64_t vector = 0, left = packed->vectors; left > 0; left = packed->vectors - vector) {
+        const int vectors = panel_vectors(left);
+        if (vectors == 1)
+            multiply_panel(block, packed, vector, 1);
+        else if (vectors == 2)
+            multiply_panel(block, packed, vector, BLOCK_VECTORS > 1 ? 2 : 1);
+        else
+            multiply_panel(block, packed, vector, BLOCK_VECTORS);
+        vector += vectors;
+    }
+    for (int64_t row = 0; row < block->count; row++)
+        cell[row] = nearest_of_row(block, row);
+}
+
+typedef int64_t wide_scores[BLOCK_ROWS][IKT_LANES];
+
+/* score[r][lane] = |c|^2 - 2 x.c of one group and one vector, in pieces that fit an int32. */
+static TARGET void score_wide(const ikt_row_block *block, const ikt_packed *packed, int64_t group,
+                              int64_t vector, int64_t piece, wide_scores score) {
+    const int64_t words = packed->words;
+    const int32_t *x = (const int32_t *)block->word + group * words * BLOCK_ROWS;
+    const int32_t *c = (const int32_t *)packed->word + vector * words * IKT_LANES;
+    for (int r = 0; r < BLOCK_ROWS; r++)
+        for (int l = 0; l < IKT_LANES; l++)
+            score[r][l] = (int64_t)packed->norm[vector * IKT_LANES + l];
+    for (int64_t w = 0; w < words; w += piece) {
+        dots sum;
+        int32_t dot[IKT_LANES];
+        multiply_words(sum, x + w * BLOCK_ROWS, c + w * IKT_LANES, 0,
+                       words - w < piece ? words - w : piece, 1);
+        for (int r = 0; r < BLOCK_ROWS; r++) {
+            ints_store(dot, sum[r][0]);
+            for (int l = 0; l < IKT_LANES; l++)
+                score[r][l] -= 2 * (int64_t)dot[l];
+        }
+    }
+}
+
+/* Rows of more columns than IKT_U8_COLUMNS: scores in 64 bits, compared one by one. */
+static TARGET void assign_wide(const ikt_row_block *block, const ikt_packed *packed, int64_t piece,
+                               uint16_t *cell) {
+    for (int64_t group = 0; group < block->groups; group++) {
+        int64_t least[BLOCK_ROWS];
+        wide_scores score;
+        for (int r = 0; r < BLOCK_ROWS; r++)
+            least[r] = INT64_MAX;
+        for (int64_t j = 0; j < packed->psi; j++) {
+            if (j % IKT_LANES == 0) score_wide(block, packed, group, j / IKT_LANES, piece, score);
+            for (int64_t r = 0; r < BLOCK_ROWS && group * BLOCK_ROWS + r < block->count; r++) {
+                if (score[r][j % IKT_LANES] >= least[r]) continue;
+                least[r] = score[r][j % IKT_LANES];
+                cell[group * BLOCK_ROWS + r] = (uint16_t)j;
+            }
+        }
+    }
+}
+
+static TARGET void assign(ikt_tile *tile, const ikt_packed *packed, uint16_t *cell) {
+    if (packed->d <= IKT_U8_COLUMNS)
+        assign_narrow(&tile->all, packed, cell);
+    else
+        assign_wide(&tile->all, packed, IKT_U8_COLUMNS / COORDINATES, cell);
+}
