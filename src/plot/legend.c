@@ -83,10 +83,10 @@ static void plan_bar(ikt_legend *l, const ikt_colouring *colouring, double heigh
     char largest[TEXT_BYTES], least[TEXT_BYTES], missing[TEXT_BYTES];
     double size = TEXT * l->unit;
     value_texts(colouring, largest, least, missing);
-    double labels = widest(ikt_text_width(largest, size), ikt_text_width(least, size));
+    double labels = widest(ikt_font_width(largest, size), ikt_font_width(least, size));
     l->width = widest(l->width, (BAR_WIDTH + BAR_GAP) * l->unit + labels);
     if (colouring->missing > 0)
-        l->width = widest(l->width, INDENT * l->unit + ikt_text_width(missing, size));
+        l->width = widest(l->width, INDENT * l->unit + ikt_font_width(missing, size));
     l->bar_height = fmin(BAR_HEIGHT * l->unit, height - 2 * LINE * l->unit);
 }
 
@@ -95,14 +95,14 @@ static void plan_table(ikt_legend *l, const ikt_colouring *colouring, double hei
     char name[TEXT_BYTES], count[32];
     for (int64_t i = 0; i < colouring->n_classes; i++) {
         class_texts(&colouring->classes[i], name, count);
-        l->name_width = widest(l->name_width, ikt_text_width(name, TEXT * l->unit));
-        l->count_width = widest(l->count_width, ikt_text_width(count, TEXT * l->unit));
+        l->name_width = widest(l->name_width, ikt_font_width(name, TEXT * l->unit));
+        l->count_width = widest(l->count_width, ikt_font_width(count, TEXT * l->unit));
     }
     l->name_width = fmin(l->name_width, NAME_MAX * l->unit);
     l->column_width = INDENT * l->unit + l->name_width + GAP * l->unit + l->count_width;
     int64_t n = colouring->n_classes, fit = (int64_t)(height / (LINE * l->unit));
     more_text(n, name);
-    if (n > fit) l->column_width = widest(l->column_width, ikt_text_width(name, TEXT * l->unit));
+    if (n > fit) l->column_width = widest(l->column_width, ikt_font_width(name, TEXT * l->unit));
     int64_t most =
         (int64_t)((width_max + COLUMN_GAP * l->unit) / (l->column_width + COLUMN_GAP * l->unit));
     int64_t rows = fit > 1 ? fit : 1, columns = (n + rows - 1) / rows;
@@ -119,10 +119,10 @@ ikt_legend ikt_legend_plan(const ikt_legend_content *content, double unit, doubl
     double size = TEXT * unit, used = (HEAD_LINES + 0.5) * LINE * unit;
     if (content->n_marked > 0) used += 1.5 * LINE * unit;
     head_texts(content, first, second);
-    l.width = widest(ikt_text_width(first, size), ikt_text_width(second, size));
+    l.width = widest(ikt_font_width(first, size), ikt_font_width(second, size));
     if (content->n_marked > 0) {
         mark_text(content, mark);
-        l.width = widest(l.width, INDENT * unit + ikt_text_width(mark, size));
+        l.width = widest(l.width, INDENT * unit + ikt_font_width(mark, size));
     }
     if (content->colouring->kind == IKT_COLOUR_CLASSES) {
         plan_table(&l, content->colouring, height - used, width_max);
@@ -138,8 +138,8 @@ ikt_legend ikt_legend_plan(const ikt_legend_content *content, double unit, doubl
 static void draw_text(ikt_image *image, const ikt_legend *l, const char *text, double x, double y,
                       double width, ikt_rgb colour) {
     char fitted[TEXT_BYTES];
-    ikt_text_fit(text, TEXT * l->unit, width, fitted, TEXT_BYTES);
-    ikt_text_draw(image, fitted, x, y + TEXT * l->unit, TEXT * l->unit, colour);
+    ikt_font_fit(text, TEXT * l->unit, width, fitted, TEXT_BYTES);
+    ikt_font_draw(image, fitted, x, y + TEXT * l->unit, TEXT * l->unit, colour);
 }
 
 static void draw_swatch(ikt_image *image, const ikt_legend *l, double x, double y, ikt_rgb colour) {
@@ -166,7 +166,7 @@ static void draw_classes(ikt_image *image, const ikt_legend *l, const ikt_legend
         double top = y + (double)(i % l->rows) * LINE * l->unit;
         draw_swatch(image, l, left, top, c->colouring->colour[i]);
         draw_text(image, l, name, left + INDENT * l->unit, top, l->name_width + 0.5, c->theme->ink);
-        ikt_text_draw(image, count, left + l->column_width - ikt_text_width(count, size),
+        ikt_font_draw(image, count, left + l->column_width - ikt_font_width(count, size),
                       top + size, size, c->theme->faint);
     }
     if (l->shown == c->colouring->n_classes) return;

@@ -43,13 +43,14 @@ ikt_theme ikt_theme_get(bool black) {
         {255, 255, 255}, {25, 25, 25}, {150, 150, 150}, {0, 72, 130}, {165, 165, 165}};
 }
 
-/* Class 24 and on: the cycle again, then darker, then lighter, then all of it again. */
+/* Class 24 and on: the cycle darker, then lighter, then all of it again. The two mixtures are those
+ * that keep the 72 colours furthest apart. */
 static ikt_rgb cycled(int64_t index) {
     ikt_rgb base = twenty_four[index % IKT_PALETTE_DISTINCT];
     int64_t round = index / IKT_PALETTE_DISTINCT % 3;
     return round == 0   ? base
-           : round == 1 ? ikt_rgb_mix(base, black_ink, 0.35)
-                        : ikt_rgb_mix(base, white, 0.4);
+           : round == 1 ? ikt_rgb_mix(base, black_ink, 0.25)
+                        : ikt_rgb_mix(base, white, 0.575);
 }
 
 ikt_rgb ikt_palette_class(int64_t index, int64_t count, bool black) {

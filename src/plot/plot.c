@@ -12,7 +12,6 @@
 #include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/memory.h"
-#include "base/timer.h"
 #include "config/key.h"
 #include "iktsne/version.h"
 #include "plot/font.h"
@@ -170,11 +169,11 @@ static void find_marks(ikt_context *ctx, figure *f, const ikt_plot_points *point
 static void draw_texts(figure *f) {
     double unit = f->unit, width = (double)f->settings.width - 2 * MARGIN * unit;
     char text[TEXT_BYTES];
-    ikt_text_fit(f->title, TITLE * unit, width, text, TEXT_BYTES);
-    ikt_text_draw(&f->image, text, (double)f->left, (double)f->top - TITLE_GAP * unit, TITLE * unit,
+    ikt_font_fit(f->title, TITLE * unit, width, text, TEXT_BYTES);
+    ikt_font_draw(&f->image, text, (double)f->left, (double)f->top - TITLE_GAP * unit, TITLE * unit,
                   f->theme.ink);
-    ikt_text_fit(f->settings.footer, FOOTER * unit, (double)f->side, text, TEXT_BYTES);
-    ikt_text_draw(&f->image, text, (double)f->left,
+    ikt_font_fit(f->settings.footer, FOOTER * unit, (double)f->side, text, TEXT_BYTES);
+    ikt_font_draw(&f->image, text, (double)f->left,
                   (double)(f->top + f->side) + (FOOTER_GAP + FOOTER) * unit, FOOTER * unit,
                   f->theme.faint);
 }
@@ -236,9 +235,7 @@ static void destroy(figure *f) {
 ikt_status ikt_plot_embedding(ikt_context *ctx, const ikt_plot_settings *settings,
                               const ikt_plot_points *points, const char *path) {
     figure f = {.settings = *settings};
-    ikt_stage_begin(ctx, IKT_STAGE_PICTURE);
     ikt_status st = make_figure(ctx, &f, points, path);
     destroy(&f);
-    ikt_stage_end(ctx, IKT_STAGE_PICTURE);
     return st;
 }

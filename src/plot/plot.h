@@ -45,7 +45,7 @@ double ikt_plot_radius(int64_t n, int64_t side);
 
 /* COLLECTIVE. Draws the points and writes the PNG file `path` on rank 0 (written beside, renamed).
  * Memory: 8 MB on every rank, 4 bytes a point, and about 14 bytes a pixel on rank 0. Time: a few
- * nanoseconds a point for each 8 MB of sums, then rank 0 alone compresses.
+ * nanoseconds a point for each 8 MB of sums, then rank 0 alone compresses. The caller times it.
  * Errors: IKT_ERR_USAGE (settings out of range, a marked row that does not exist), IKT_ERR_DATA
  * (coordinates not finite, with the row; more than 4096 classes), IKT_ERR_FILE, IKT_ERR_RESOURCE.
  */
