@@ -114,11 +114,17 @@ static ikt_status check_count(ikt_context *ctx, const ikt_verb *verb, int count,
                     count < least ? "few" : "many", verb->name, verb->synopsis);
 }
 
+static bool asks_for_help(int argc, char **argv) {
+    for (int at = 0; at < argc && strcmp(argv[at], "--") != 0; at++)
+        if (strcmp(argv[at], "-h") == 0) return true;
+    return ikt_option_given("help", argc, argv);
+}
+
 ikt_status ikt_options_parse(ikt_context *ctx, const ikt_verb *verb, const ikt_option *options,
                              size_t n_options, int argc, char **argv, const char **positional,
                              int min_positional, int max_positional, int *n_positional,
                              bool *help) {
-    *help = ikt_option_given("help", argc, argv) || (argc > 0 && strcmp(argv[0], "-h") == 0);
+    *help = asks_for_help(argc, argv);
     *n_positional = 0;
     if (*help) return print_help(ctx, verb, options, n_options);
     for (size_t o = 0; o < n_options; o++)
