@@ -98,8 +98,8 @@ printed "$one" "^usage: iktsne VERB" --quiet -h
 printed "$both" "^HDF5: " --version
 for verb in embed generate convert evaluate plot info; do
     printed "$one" "^usage: iktsne $verb " "$verb" --help
-    printed "$one" "^usage: iktsne $verb " --threads 1 "$verb" --nonsense -h
 done
+printed "$one" "^usage: iktsne plot " --threads 1 plot --nonsense -h
 printed "$both" "^  isolation.psi = " embed --help
 printed "$both" "^  seed: 7$" embed run.seed=7 --print-config
 
