@@ -1,4 +1,5 @@
 /* Reading a configuration file on several ranks: equal values, or equal failures, everywhere. */
+#define _POSIX_C_SOURCE 200809L
 #include "unit/test_config.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* Options of a verb, and the JSON that verbs print. */
+#define _POSIX_C_SOURCE 200809L
 #include "unit/test_config.h"
 
 #include <math.h>
