@@ -23,8 +23,8 @@ enum {
 
 /* Vectors of the next panel when `left` are left: as many as fit, but 2 + 2 rather than 3 + 1. */
 static inline int panel_vectors(int64_t left) {
-    if (BLOCK_VECTORS == 1) return 1;
-    return left == 1 ? 1 : left == 2 || left == 4 ? 2 : 3;
+    if (BLOCK_VECTORS == 3 && left == 4) return 2;
+    return left < BLOCK_VECTORS ? (int)left : BLOCK_VECTORS;
 }
 
 typedef floats sums[BLOCK_ROWS][BLOCK_VECTORS];
@@ -132,16 +132,16 @@ LANES_INLINE void step_first_pass(const ikt_row_block *block, const step *at, co
 }
 
 /* All groups against `vectors` vectors of centres. */
-LANES_INLINE void multiply_panel(const ikt_row_block *block, const ikt_packed *packed,
+LANES_INLINE void multiply_panel(const ikt_row_block *block, const ikt_centres *centres,
                                  int64_t vector, const int vectors, const bool direct) {
-    const int64_t words = packed->words, most = depth_of(words);
-    const float *start = direct ? packed->bias : (const float *)packed->start;
+    const int64_t words = centres->words, most = depth_of(words);
+    const float *start = direct ? centres->bias : (const float *)centres->start;
     step at = {.stride = words * IKT_LANES, .start = start + vector * IKT_LANES, .vector = vector};
     for (int64_t from = 0; from < words; from += most) {
         at.depth = words - from < most ? words - from : most;
         at.first = from == 0;
         at.last = from + at.depth == words;
-        at.c = (const float *)packed->word + vector * at.stride + from * IKT_LANES;
+        at.c = (const float *)centres->word + vector * at.stride + from * IKT_LANES;
         for (int64_t group = 0; group < block->groups; group++) {
             at.row = group * BLOCK_ROWS;
             at.x = (const float *)block->word + at.row * words + from * BLOCK_ROWS;
@@ -163,26 +163,26 @@ static TARGET void open_race(const ikt_row_block *block) {
     }
 }
 
-LANES_INLINE void race(const ikt_row_block *block, const ikt_packed *packed, const bool direct) {
+LANES_INLINE void race(const ikt_row_block *block, const ikt_centres *centres, const bool direct) {
     open_race(block);
-    for (int64_t vector = 0, left = packed->vectors; left > 0; left = packed->vectors - vector) {
+    for (int64_t vector = 0, left = centres->vectors; left > 0; left = centres->vectors - vector) {
         const int vectors = panel_vectors(left);
         if (vectors == 1)
-            multiply_panel(block, packed, vector, 1, direct);
+            multiply_panel(block, centres, vector, 1, direct);
         else if (vectors == 2)
-            multiply_panel(block, packed, vector, BLOCK_VECTORS > 1 ? 2 : 1, direct);
+            multiply_panel(block, centres, vector, BLOCK_VECTORS > 1 ? 2 : 1, direct);
         else
-            multiply_panel(block, packed, vector, BLOCK_VECTORS, direct);
+            multiply_panel(block, centres, vector, BLOCK_VECTORS, direct);
         vector += vectors;
     }
 }
 
-static TARGET void race_all(const ikt_row_block *block, const ikt_packed *packed) {
-    race(block, packed, false);
+static TARGET void race_all(const ikt_row_block *block, const ikt_centres *centres) {
+    race(block, centres, false);
 }
 
-static TARGET void race_all_direct(const ikt_row_block *block, const ikt_packed *packed) {
-    race(block, packed, true);
+static TARGET void race_all_direct(const ikt_row_block *block, const ikt_centres *centres) {
+    race(block, centres, true);
 }
 
 /* Lowest centre among the lanes of `mask`, each standing for the centre it found in vector[lane].
@@ -204,15 +204,15 @@ LANES_INLINE int64_t nearest_of_row(const ikt_row_block *block, int64_t row, flo
 }
 
 /* The definition for one row and FEW vectors of centres. */
-static TARGET int64_t nearest_of_few(const float *x, const ikt_packed *packed,
+static TARGET int64_t nearest_of_few(const float *x, const ikt_centres *centres,
                                      const int32_t *vector) {
     const float *c[FEW];
     floats sum[FEW];
     for (int v = 0; v < FEW; v++) {
-        c[v] = (const float *)packed->word + (int64_t)vector[v] * packed->words * IKT_LANES;
-        sum[v] = floats_load(packed->bias + (int64_t)vector[v] * IKT_LANES);
+        c[v] = (const float *)centres->word + (int64_t)vector[v] * centres->words * IKT_LANES;
+        sum[v] = floats_load(centres->bias + (int64_t)vector[v] * IKT_LANES);
     }
-    for (int64_t k = 0; k < packed->words; k++) {
+    for (int64_t k = 0; k < centres->words; k++) {
         floats row = floats_set(x[k * BLOCK_ROWS]);
         for (int v = 0; v < FEW; v++) {
             floats gap = floats_sub(row, floats_load(c[v] + k * IKT_LANES));
@@ -240,11 +240,11 @@ LANES_INLINE void list_vectors(uint32_t mask, const int32_t *vector, int32_t *li
 }
 
 /* The cell of one row after the first pass, or -1 when all centres must be looked at again. */
-LANES_INLINE int64_t settle(const ikt_row_block *block, const ikt_packed *packed, rounding round,
+LANES_INLINE int64_t settle(const ikt_row_block *block, const ikt_centres *centres, rounding round,
                             int64_t row) {
     float value;
     int64_t winner = nearest_of_row(block, row, &value);
-    float bound = race_bound(round, block->norm[row], packed->norm[winner], value);
+    float bound = race_bound(round, block->norm[row], centres->norm[winner], value);
     floats best = floats_load((const float *)block->best + row * IKT_LANES);
     floats second = floats_load(block->second + row * IKT_LANES);
     uint32_t open = floats_at_most(best, bound);
@@ -253,8 +253,8 @@ LANES_INLINE int64_t settle(const ikt_row_block *block, const ikt_packed *packed
     if (__builtin_popcount(open) > FEW) return -1;
     int32_t list[FEW];
     list_vectors(open, block->vector + row * IKT_LANES, list);
-    const float *x = (const float *)block->word + row / BLOCK_ROWS * BLOCK_ROWS * packed->words;
-    return nearest_of_few(x + row % BLOCK_ROWS, packed, list);
+    const float *x = (const float *)block->word + row / BLOCK_ROWS * BLOCK_ROWS * centres->words;
+    return nearest_of_few(x + row % BLOCK_ROWS, centres, list);
 }
 
 /* Copies row `from` of `source` to row `to` of `target`, both interleaved. */
@@ -267,7 +267,7 @@ static void copy_row(const ikt_row_block *source, int64_t from, ikt_row_block *t
 }
 
 /* Gathers the doubtful rows into the tile's second block, filling up its last group. */
-static void collect_doubt(ikt_tile *tile, int64_t count) {
+static void collect_doubt(ikt_row_tile *tile, int64_t count) {
     ikt_row_block *doubt = &tile->doubt;
     doubt->count = count;
     doubt->groups = (count + BLOCK_ROWS - 1) / BLOCK_ROWS;
@@ -284,13 +284,14 @@ static TARGET void read_cells(const ikt_row_block *block, uint16_t *cell) {
 }
 
 /* First pass, and a second one for the rows that it leaves in doubt. */
-static TARGET void assign_certified(ikt_tile *tile, const ikt_packed *packed, uint16_t *cell) {
+static TARGET void assign_certified(ikt_row_tile *tile, const ikt_centres *centres,
+                                    uint16_t *cell) {
     int64_t doubts = 0;
-    rounding round = rounding_of(packed->d);
-    race_all(&tile->all, packed);
+    rounding round = rounding_of(centres->d);
+    race_all(&tile->all, centres);
     for (int64_t row = 0; row < tile->all.count; row++) {
         int64_t centre =
-            tile->all.norm[row] <= largest_safe_norm ? settle(&tile->all, packed, round, row) : -1;
+            tile->all.norm[row] <= largest_safe_norm ? settle(&tile->all, centres, round, row) : -1;
         if (centre < 0)
             tile->doubtful[doubts++] = (int32_t)row;
         else
@@ -299,20 +300,20 @@ static TARGET void assign_certified(ikt_tile *tile, const ikt_packed *packed, ui
     if (2 * doubts > tile->all.count) tile->direct_left = DIRECT_SPELL;
     if (doubts == 0) return;
     collect_doubt(tile, doubts);
-    race_all_direct(&tile->doubt, packed);
+    race_all_direct(&tile->doubt, centres);
     read_cells(&tile->doubt, tile->cell);
     for (int64_t i = 0; i < doubts; i++)
         cell[tile->doubtful[i]] = tile->cell[i];
 }
 
-static TARGET void assign(ikt_tile *tile, const ikt_packed *packed, uint16_t *cell) {
-    bool straight = packed->d <= DIRECT_DIMENSIONS || tile->direct_left > 0 ||
-                    !(packed->largest_norm <= largest_safe_norm);
+static TARGET void assign(ikt_row_tile *tile, const ikt_centres *centres, uint16_t *cell) {
+    bool straight = centres->d <= DIRECT_DIMENSIONS || tile->direct_left > 0 ||
+                    !(centres->largest_norm <= largest_safe_norm);
     if (!straight) {
-        assign_certified(tile, packed, cell);
+        assign_certified(tile, centres, cell);
         return;
     }
     if (tile->direct_left > 0) tile->direct_left--;
-    race_all_direct(&tile->all, packed);
+    race_all_direct(&tile->all, centres);
     read_cells(&tile->all, cell);
 }

@@ -12,8 +12,8 @@
 
 /* Vectors of the next panel when `left` are left: as many as fit, but 2 + 2 rather than 3 + 1. */
 static inline int panel_vectors(int64_t left) {
-    if (BLOCK_VECTORS == 1) return 1;
-    return left == 1 ? 1 : left == 2 || left == 4 ? 2 : 3;
+    if (BLOCK_VECTORS == 3 && left == 4) return 2;
+    return left < BLOCK_VECTORS ? (int)left : BLOCK_VECTORS;
 }
 
 typedef ints dots[BLOCK_ROWS][BLOCK_VECTORS];
@@ -54,11 +54,11 @@ LANES_INLINE void track(const ikt_row_block *block, int64_t row, const ints *dot
 }
 
 /* All groups against `vectors` vectors of centres. */
-LANES_INLINE void multiply_panel(const ikt_row_block *block, const ikt_packed *packed,
+LANES_INLINE void multiply_panel(const ikt_row_block *block, const ikt_centres *centres,
                                  int64_t vector, const int vectors) {
-    const int64_t words = packed->words, stride = words * IKT_LANES;
-    const int32_t *c = (const int32_t *)packed->word + vector * stride;
-    const int32_t *start = (const int32_t *)packed->start + vector * IKT_LANES;
+    const int64_t words = centres->words, stride = words * IKT_LANES;
+    const int32_t *c = (const int32_t *)centres->word + vector * stride;
+    const int32_t *start = (const int32_t *)centres->start + vector * IKT_LANES;
     for (int64_t group = 0; group < block->groups; group++) {
         dots sum;
         multiply_words(sum, (const int32_t *)block->word + group * words * BLOCK_ROWS, c, stride,
@@ -81,19 +81,19 @@ LANES_INLINE uint16_t nearest_of_row(const ikt_row_block *block, int64_t row) {
 }
 
 /* Scores that fit an int32. */
-static TARGET void assign_narrow(ikt_row_block *block, const ikt_packed *packed, uint16_t *cell) {
+static TARGET void assign_narrow(ikt_row_block *block, const ikt_centres *centres, uint16_t *cell) {
     for (int64_t row = 0; row < block->groups * BLOCK_ROWS; row++) {
         ints_store((int32_t *)block->best + row * IKT_LANES, ints_set(INT32_MAX));
         ints_store(block->vector + row * IKT_LANES, ints_set(0));
     }
-    for (int64_t vector = 0, left = packed->vectors; left > 0; left = packed->vectors - vector) {
+    for (int64_t vector = 0, left = centres->vectors; left > 0; left = centres->vectors - vector) {
         const int vectors = panel_vectors(left);
         if (vectors == 1)
-            multiply_panel(block, packed, vector, 1);
+            multiply_panel(block, centres, vector, 1);
         else if (vectors == 2)
-            multiply_panel(block, packed, vector, BLOCK_VECTORS > 1 ? 2 : 1);
+            multiply_panel(block, centres, vector, BLOCK_VECTORS > 1 ? 2 : 1);
         else
-            multiply_panel(block, packed, vector, BLOCK_VECTORS);
+            multiply_panel(block, centres, vector, BLOCK_VECTORS);
         vector += vectors;
     }
     for (int64_t row = 0; row < block->count; row++)
@@ -103,14 +103,14 @@ static TARGET void assign_narrow(ikt_row_block *block, const ikt_packed *packed,
 typedef int64_t wide_scores[BLOCK_ROWS][IKT_LANES];
 
 /* score[r][lane] = |c|^2 - 2 x.c of one group and one vector, in pieces that fit an int32. */
-static TARGET void score_wide(const ikt_row_block *block, const ikt_packed *packed, int64_t group,
+static TARGET void score_wide(const ikt_row_block *block, const ikt_centres *centres, int64_t group,
                               int64_t vector, int64_t piece, wide_scores score) {
-    const int64_t words = packed->words;
+    const int64_t words = centres->words;
     const int32_t *x = (const int32_t *)block->word + group * words * BLOCK_ROWS;
-    const int32_t *c = (const int32_t *)packed->word + vector * words * IKT_LANES;
+    const int32_t *c = (const int32_t *)centres->word + vector * words * IKT_LANES;
     for (int r = 0; r < BLOCK_ROWS; r++)
         for (int l = 0; l < IKT_LANES; l++)
-            score[r][l] = (int64_t)packed->norm[vector * IKT_LANES + l];
+            score[r][l] = (int64_t)centres->norm[vector * IKT_LANES + l];
     for (int64_t w = 0; w < words; w += piece) {
         dots sum;
         int32_t dot[IKT_LANES];
@@ -125,15 +125,15 @@ static TARGET void score_wide(const ikt_row_block *block, const ikt_packed *pack
 }
 
 /* Rows of more columns than IKT_U8_COLUMNS: scores in 64 bits, compared one by one. */
-static TARGET void assign_wide(const ikt_row_block *block, const ikt_packed *packed, int64_t piece,
-                               uint16_t *cell) {
+static TARGET void assign_wide(const ikt_row_block *block, const ikt_centres *centres,
+                               int64_t piece, uint16_t *cell) {
     for (int64_t group = 0; group < block->groups; group++) {
         int64_t least[BLOCK_ROWS];
         wide_scores score;
         for (int r = 0; r < BLOCK_ROWS; r++)
             least[r] = INT64_MAX;
-        for (int64_t j = 0; j < packed->psi; j++) {
-            if (j % IKT_LANES == 0) score_wide(block, packed, group, j / IKT_LANES, piece, score);
+        for (int64_t j = 0; j < centres->psi; j++) {
+            if (j % IKT_LANES == 0) score_wide(block, centres, group, j / IKT_LANES, piece, score);
             for (int64_t r = 0; r < BLOCK_ROWS && group * BLOCK_ROWS + r < block->count; r++) {
                 if (score[r][j % IKT_LANES] >= least[r]) continue;
                 least[r] = score[r][j % IKT_LANES];
@@ -143,9 +143,9 @@ static TARGET void assign_wide(const ikt_row_block *block, const ikt_packed *pac
     }
 }
 
-static TARGET void assign(ikt_tile *tile, const ikt_packed *packed, uint16_t *cell) {
-    if (packed->d <= IKT_U8_COLUMNS)
-        assign_narrow(&tile->all, packed, cell);
+static TARGET void assign(ikt_row_tile *tile, const ikt_centres *centres, uint16_t *cell) {
+    if (centres->d <= IKT_U8_COLUMNS)
+        assign_narrow(&tile->all, centres, cell);
     else
-        assign_wide(&tile->all, packed, IKT_U8_COLUMNS / COORDINATES, cell);
+        assign_wide(&tile->all, centres, IKT_U8_COLUMNS / COORDINATES, cell);
 }
