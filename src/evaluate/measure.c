@@ -95,7 +95,8 @@ int64_t ikt_measures_memory(const ikt_measure_settings *settings, int64_t n, int
     int64_t ranking = ikt_rank_counts_memory(settings, n, d, ranks, threads);
     if (!labels) accuracy = 0;
     if (!input) ranking = 0;
-    return accuracy > ranking ? accuracy : ranking;
+    int64_t counts = ranks * (int64_t)sizeof(int64_t); /* of ikt_measure_replicate */
+    return counts + (accuracy > ranking ? accuracy : ranking);
 }
 
 ikt_status ikt_measures_add(ikt_context *ctx, ikt_measures *measures, const char *name,

@@ -47,7 +47,8 @@ static int64_t batch_of(const ikt_measure_settings *settings, int64_t n, int64_t
 int64_t ikt_rank_counts_memory(const ikt_measure_settings *settings, int64_t n, int64_t d,
                                int ranks, int threads) {
     int64_t queries = queries_of(settings, n), batch = batch_of(settings, n, queries, ranks);
-    int64_t per_thread = ikt_radix_memory(n) + n * (int64_t)sizeof(uint32_t);
+    int64_t per_thread =
+        (int64_t)sizeof(counter) + ikt_radix_memory(n) + n * (int64_t)sizeof(uint32_t);
     int64_t per_row = (int64_t)(2 * sizeof(float) + sizeof(int64_t)); /* y, together */
     return ikt_input_distances_memory(n, d, batch, ranks, threads) + threads * per_thread +
            n * per_row + (queries + ranks - 1) / ranks * (int64_t)sizeof(int64_t);
