@@ -45,7 +45,7 @@ const char *ikt_dataset_name(const ikt_dataset *d);
 /* COLLECTIVE. Rows first .. first + count - 1, mapped; ranks may ask for different ranges, also for
  * none.
  *   rows   [count * ikt_dataset_columns(d)].
- * Errors: the source's. Memory: a few MiB beside `rows`, whatever count. */
+ * Errors: the source's. Memory: some 16 MiB beside `rows`, whatever count. */
 ikt_status ikt_dataset_read(ikt_dataset *d, int64_t first, int64_t count, float *rows);
 
 /* COLLECTIVE. The same as bytes; only if ikt_dataset_is_u8. */

@@ -20,6 +20,7 @@ typedef struct {
     int64_t exaggeration_iterations; /* first phase, with attraction multiplied */
     double exaggeration;
     double learning_rate; /* multiplies gradient / 4, the convention of FIt-SNE and openTSNE */
+    double final_learning_rate; /* after the first phase */
     double momentum, final_momentum;
     int64_t momentum_switch; /* iteration from which final_momentum holds */
     int init;                /* ikt_layout_init */
@@ -32,7 +33,7 @@ typedef struct {
 extern const ikt_section ikt_layout_section;
 
 /* SAME-ARGS. Replaces every "auto" by its value for n rows: the schedule of the preset, learning
- * rate n / exaggeration but at least 200 (methods, section 3).
+ * rate n / exaggeration of each phase but at least 200.
  * Errors: IKT_ERR_USAGE where keys contradict each other. */
 ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, int64_t n);
 

@@ -1,4 +1,5 @@
 /* Configuration of the loop, and the schedules that "auto" stands for. */
+#include <math.h>
 #include <stddef.h>
 
 #include "layout/layout.h"
@@ -20,11 +21,16 @@ static const ikt_key layout_keys[] = {
     KEY(exaggeration_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
         "Length of the first phase"),
     KEY(learning_rate, IKT_KEY_REAL, "auto", 1e-6, 1e12, 1, NULL, "",
-        "Step length on a quarter of the gradient, the convention of FIt-SNE and openTSNE (four "
-        "times "
-        "the value that scikit-learn would take); auto is n / exaggeration, at least "
-        "200"),
-    KEY(momentum, IKT_KEY_REAL, "0.5", 0, 0.999, 0, NULL, "", "Momentum before momentum_switch"),
+        "Step length of the first phase on a quarter of the gradient, the convention of FIt-SNE "
+        "and "
+        "openTSNE (four times the value that scikit-learn would take); auto is n / exaggeration, "
+        "at "
+        "least 200"),
+    KEY(final_learning_rate, IKT_KEY_REAL, "auto", 1e-6, 1e12, 1, NULL, "",
+        "Step length after the first phase; auto is n, at least 200, and learning_rate where that "
+        "is "
+        "given"),
+    KEY(momentum, IKT_KEY_REAL, "0.8", 0, 0.999, 0, NULL, "", "Momentum before momentum_switch"),
     KEY(final_momentum, IKT_KEY_REAL, "0.8", 0, 0.999, 0, NULL, "",
         "Momentum from momentum_switch on"),
     KEY(momentum_switch, IKT_KEY_INT, "250", 0, 1e7, 0, NULL, "iterations",
@@ -59,6 +65,16 @@ static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
+/* The step suits the attraction: n / exaggeration in each phase (as openTSNE does). */
+static void resolve_rates(ikt_layout_settings *settings, const schedule *preset, double n) {
+    bool given = settings->learning_rate > IKT_AUTO_REAL, by_n = preset->learning_rate == 0;
+    if (!given)
+        settings->learning_rate =
+            by_n ? fmax(200, n / settings->exaggeration) : preset->learning_rate;
+    if (settings->final_learning_rate <= IKT_AUTO_REAL)
+        settings->final_learning_rate = given || !by_n ? settings->learning_rate : fmax(200, n);
+}
+
 ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, int64_t n) {
     const schedule *preset = &schedules[settings->preset];
     if (settings->iterations == IKT_AUTO_INT) settings->iterations = preset->iterations;
@@ -66,11 +82,7 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
         settings->exaggeration_iterations =
             smaller(preset->exaggeration_iterations, settings->iterations);
     if (settings->exaggeration <= IKT_AUTO_REAL) settings->exaggeration = preset->exaggeration;
-    if (settings->learning_rate <= IKT_AUTO_REAL) {
-        double rate = preset->learning_rate;
-        if (rate == 0) rate = (double)n / settings->exaggeration;
-        settings->learning_rate = rate < 200 ? 200 : rate;
-    }
+    resolve_rates(settings, preset, (double)n);
     if (settings->init == IKT_INIT_AUTO)
         settings->init = settings->init_file[0] ? IKT_INIT_FILE : preset->init;
     if (settings->init == IKT_INIT_FILE && !settings->init_file[0])

@@ -4,7 +4,7 @@
 #include "base/comm.h"
 #include "dist/row_map.h"
 
-enum { STREAM_BYTES = 4 << 20 };
+enum { STREAM_BYTES = 16 << 20 };
 
 static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;

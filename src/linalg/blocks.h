@@ -28,7 +28,7 @@ typedef struct {
 ikt_row_range ikt_blocks_of_rank(int64_t n, int ranks, int rank);
 
 /* LOCAL, pure. Rows of `columns` columns to stream at a time so that `bytes_per_value` bytes a
- * value stay around 4 MiB: a power of two between 1 and 32 IKT_BLOCK_ROWS, so that steps from a
+ * value stay around 16 MiB: a power of two between 1 and 32 IKT_BLOCK_ROWS, so that steps from a
  * block's start on hold whole blocks or lie within one. */
 int64_t ikt_stream_rows(int64_t columns, int64_t bytes_per_value);
 

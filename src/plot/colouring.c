@@ -141,12 +141,12 @@ static double position_of(double value, double least, double largest) {
 }
 
 static ikt_status by_value(ikt_context *ctx, const ikt_plot_points *points, const ikt_theme *theme,
-                           ikt_colouring *out) {
+                           bool black, ikt_colouring *out) {
     out->kind = IKT_COLOUR_VALUES;
     IKT_TRY(ikt_agree(ctx, allocate(ctx, out, points->map->count, LEVELS + 1, 0)));
     value_range(ctx, points, out);
     for (int level = 0; level < LEVELS; level++)
-        out->colour[level] = ikt_palette_value((double)level / (LEVELS - 1));
+        out->colour[level] = ikt_palette_value((double)level / (LEVELS - 1), black);
     out->colour[LEVELS] = theme->missing;
     for (int64_t i = 0; i < points->map->count; i++) {
         double value = points->values[i];
@@ -165,9 +165,9 @@ static ikt_status plain(ikt_context *ctx, const ikt_theme *theme, ikt_colouring 
 
 ikt_status ikt_colouring_create(ikt_context *ctx, const ikt_plot_points *points,
                                 const ikt_theme *theme, bool black, ikt_colouring *out) {
-    *out = (ikt_colouring){.kind = IKT_COLOUR_PLAIN, .least = NAN, .largest = NAN};
+    *out = (ikt_colouring){.kind = IKT_COLOUR_PLAIN, .black = black, .least = NAN, .largest = NAN};
     ikt_status st = points->labels   ? by_class(ctx, points, black, out)
-                    : points->values ? by_value(ctx, points, theme, out)
+                    : points->values ? by_value(ctx, points, theme, black, out)
                                      : plain(ctx, theme, out);
     if (st != IKT_OK) {
         ikt_colouring_destroy(out);

@@ -27,6 +27,7 @@ typedef struct {
     ikt_class *classes;    /* [n_classes], by increasing label; owned */
     int64_t n_classes;     /* 0 unless kind is IKT_COLOUR_CLASSES */
     double least, largest; /* of the finite values; NaN when there are none */
+    bool black;            /* for a black background */
     int64_t missing;       /* points over all ranks whose value is not finite */
 } ikt_colouring;
 

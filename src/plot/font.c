@@ -201,14 +201,14 @@ static double advance(unsigned char character, double size) {
     return (glyph_of(character)->width + 2 * BEARING) * size / CAPITAL;
 }
 
-double ikt_text_width(const char *text, double size) {
+double ikt_font_width(const char *text, double size) {
     double width = 0;
     while (*text)
         width += advance(next_character(&text), size);
     return width;
 }
 
-void ikt_text_draw(ikt_image *image, const char *text, double x, double y, double size,
+void ikt_font_draw(ikt_image *image, const char *text, double x, double y, double size,
                    ikt_rgb colour) {
     ikt_segment segments[IKT_GLYPH_SEGMENTS];
     while (*text) {
@@ -225,14 +225,14 @@ void ikt_text_draw(ikt_image *image, const char *text, double x, double y, doubl
     }
 }
 
-void ikt_text_fit(const char *text, double size, double width, char *out, int bytes) {
+void ikt_font_fit(const char *text, double size, double width, char *out, int bytes) {
     size_t length = strlen(text), room = (size_t)bytes - 4;
-    if (length < (size_t)bytes && ikt_text_width(text, size) <= width) {
+    if (length < (size_t)bytes && ikt_font_width(text, size) <= width) {
         memcpy(out, text, length + 1);
         return;
     }
     const char *end = text, *next = text;
-    double used = ikt_text_width("...", size);
+    double used = ikt_font_width("...", size);
     while (*next) {
         used += advance(next_character(&next), size);
         if (used > width || (size_t)(next - text) > room) break;

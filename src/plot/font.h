@@ -14,15 +14,15 @@
 #define IKT_FONT_DESCENT 0.4
 
 /* Width of the text in pixels. */
-double ikt_text_width(const char *text, double size);
+double ikt_font_width(const char *text, double size);
 
 /* Draws text whose left end is x and whose baseline is y. */
-void ikt_text_draw(ikt_image *image, const char *text, double x, double y, double size,
+void ikt_font_draw(ikt_image *image, const char *text, double x, double y, double size,
                    ikt_rgb colour);
 
 /* Copies `text` to `out` (`bytes` bytes), cut with "..." where it is wider than `width` pixels or
  * longer than `out`. Never cuts inside a UTF-8 character. */
-void ikt_text_fit(const char *text, double size, double width, char *out, int bytes);
+void ikt_font_fit(const char *text, double size, double width, char *out, int bytes);
 
 /* For tests: the strokes of a character (size 1, baseline y = 0, y downwards) in
  * segments[IKT_GLYPH_SEGMENTS]; returns how many there are. */

@@ -19,6 +19,7 @@
 #define COLUMN_GAP 26.0
 #define NAME_MAX   170.0
 #define BAR_WIDTH  20.0
+#define BAR_GAP    9.0
 #define BAR_HEIGHT 360.0
 
 enum { TEXT_BYTES = 128, HEAD_LINES = 2 };
@@ -65,20 +66,46 @@ static void class_texts(const ikt_class *entry, char name[TEXT_BYTES], char coun
     ikt_count_text(entry->count, count);
 }
 
+static void more_text(int64_t hidden, char text[TEXT_BYTES]) {
+    snprintf(text, TEXT_BYTES, "... and %" PRId64 " more", hidden);
+}
+
+static void value_texts(const ikt_colouring *colouring, char largest[TEXT_BYTES],
+                        char least[TEXT_BYTES], char missing[TEXT_BYTES]) {
+    char count[32];
+    ikt_count_text(colouring->missing, count);
+    snprintf(largest, TEXT_BYTES, "%.6g", colouring->largest);
+    snprintf(least, TEXT_BYTES, "%.6g", colouring->least);
+    snprintf(missing, TEXT_BYTES, "%s not finite", count);
+}
+
+static void plan_bar(ikt_legend *l, const ikt_colouring *colouring, double height) {
+    char largest[TEXT_BYTES], least[TEXT_BYTES], missing[TEXT_BYTES];
+    double size = TEXT * l->unit;
+    value_texts(colouring, largest, least, missing);
+    double labels = widest(ikt_font_width(largest, size), ikt_font_width(least, size));
+    l->width = widest(l->width, (BAR_WIDTH + BAR_GAP) * l->unit + labels);
+    if (colouring->missing > 0)
+        l->width = widest(l->width, INDENT * l->unit + ikt_font_width(missing, size));
+    l->bar_height = fmin(BAR_HEIGHT * l->unit, height - 2 * LINE * l->unit);
+}
+
 static void plan_table(ikt_legend *l, const ikt_colouring *colouring, double height,
                        double width_max) {
     char name[TEXT_BYTES], count[32];
     for (int64_t i = 0; i < colouring->n_classes; i++) {
         class_texts(&colouring->classes[i], name, count);
-        l->name_width = widest(l->name_width, ikt_text_width(name, TEXT * l->unit));
-        l->count_width = widest(l->count_width, ikt_text_width(count, TEXT * l->unit));
+        l->name_width = widest(l->name_width, ikt_font_width(name, TEXT * l->unit));
+        l->count_width = widest(l->count_width, ikt_font_width(count, TEXT * l->unit));
     }
     l->name_width = fmin(l->name_width, NAME_MAX * l->unit);
     l->column_width = INDENT * l->unit + l->name_width + GAP * l->unit + l->count_width;
-    int64_t fit = (int64_t)(height / (LINE * l->unit));
+    int64_t n = colouring->n_classes, fit = (int64_t)(height / (LINE * l->unit));
+    more_text(n, name);
+    if (n > fit) l->column_width = widest(l->column_width, ikt_font_width(name, TEXT * l->unit));
     int64_t most =
         (int64_t)((width_max + COLUMN_GAP * l->unit) / (l->column_width + COLUMN_GAP * l->unit));
-    int64_t n = colouring->n_classes, rows = fit > 1 ? fit : 1, columns = (n + rows - 1) / rows;
+    int64_t rows = fit > 1 ? fit : 1, columns = (n + rows - 1) / rows;
     l->columns = columns < most ? columns : most > 1 ? most : 1;
     l->shown = n <= l->columns * rows ? n : l->columns * rows - 1;
     l->rows = (n + l->columns - 1) / l->columns;
@@ -92,17 +119,18 @@ ikt_legend ikt_legend_plan(const ikt_legend_content *content, double unit, doubl
     double size = TEXT * unit, used = (HEAD_LINES + 0.5) * LINE * unit;
     if (content->n_marked > 0) used += 1.5 * LINE * unit;
     head_texts(content, first, second);
-    l.width = widest(ikt_text_width(first, size), ikt_text_width(second, size));
+    l.width = widest(ikt_font_width(first, size), ikt_font_width(second, size));
     if (content->n_marked > 0) {
         mark_text(content, mark);
-        l.width = widest(l.width, INDENT * unit + ikt_text_width(mark, size));
+        l.width = widest(l.width, INDENT * unit + ikt_font_width(mark, size));
     }
     if (content->colouring->kind == IKT_COLOUR_CLASSES) {
         plan_table(&l, content->colouring, height - used, width_max);
         l.width = widest(l.width, (double)l.columns * (l.column_width + COLUMN_GAP * unit) -
                                       COLUMN_GAP * unit);
     }
-    if (content->colouring->kind == IKT_COLOUR_VALUES) l.width = widest(l.width, 150 * unit);
+    if (content->colouring->kind == IKT_COLOUR_VALUES)
+        plan_bar(&l, content->colouring, height - used);
     l.width = fmin(l.width, width_max);
     return l;
 }
@@ -110,8 +138,8 @@ ikt_legend ikt_legend_plan(const ikt_legend_content *content, double unit, doubl
 static void draw_text(ikt_image *image, const ikt_legend *l, const char *text, double x, double y,
                       double width, ikt_rgb colour) {
     char fitted[TEXT_BYTES];
-    ikt_text_fit(text, TEXT * l->unit, width, fitted, TEXT_BYTES);
-    ikt_text_draw(image, fitted, x, y + TEXT * l->unit, TEXT * l->unit, colour);
+    ikt_font_fit(text, TEXT * l->unit, width, fitted, TEXT_BYTES);
+    ikt_font_draw(image, fitted, x, y + TEXT * l->unit, TEXT * l->unit, colour);
 }
 
 static void draw_swatch(ikt_image *image, const ikt_legend *l, double x, double y, ikt_rgb colour) {
@@ -138,38 +166,36 @@ static void draw_classes(ikt_image *image, const ikt_legend *l, const ikt_legend
         double top = y + (double)(i % l->rows) * LINE * l->unit;
         draw_swatch(image, l, left, top, c->colouring->colour[i]);
         draw_text(image, l, name, left + INDENT * l->unit, top, l->name_width + 0.5, c->theme->ink);
-        ikt_text_draw(image, count, left + l->column_width - ikt_text_width(count, size),
+        ikt_font_draw(image, count, left + l->column_width - ikt_font_width(count, size),
                       top + size, size, c->theme->faint);
     }
     if (l->shown == c->colouring->n_classes) return;
-    snprintf(name, TEXT_BYTES, "... and %" PRId64 " more", c->colouring->n_classes - l->shown);
-    draw_text(image, l, name,
-              x + (double)(l->shown / l->rows) * (l->column_width + COLUMN_GAP * l->unit),
-              y + (double)(l->shown % l->rows) * LINE * l->unit, l->column_width, c->theme->ink);
+    more_text(c->colouring->n_classes - l->shown, name);
+    draw_text(
+        image, l, name, x + (double)(l->shown / l->rows) * (l->column_width + COLUMN_GAP * l->unit),
+        y + (double)(l->shown % l->rows) * LINE * l->unit, l->column_width + 0.5, c->theme->ink);
 }
 
 /* Returns the height it used. */
 static double draw_bar(ikt_image *image, const ikt_legend *l, const ikt_legend_content *c, double x,
                        double y) {
-    char text[TEXT_BYTES], count[32];
+    char largest[TEXT_BYTES], least[TEXT_BYTES], missing[TEXT_BYTES];
     int64_t left = llround(x), top = llround(y), width = llround(BAR_WIDTH * l->unit);
-    int64_t height = llround(BAR_HEIGHT * l->unit);
-    double beside = x + INDENT * l->unit + 6 * l->unit, room = l->width - (beside - x);
+    int64_t height = llround(l->bar_height);
+    double beside = x + (BAR_WIDTH + BAR_GAP) * l->unit, room = l->width - (beside - x) + 0.5;
+    value_texts(c->colouring, largest, least, missing);
     for (int64_t row = 0; row < height; row++)
-        ikt_image_fill(image, left, top + row, width, 1,
-                       ikt_palette_value(1 - (double)row / (double)(height - 1)));
-    snprintf(text, TEXT_BYTES, "%.6g", c->colouring->largest);
-    draw_text(image, l, text, beside, y, room, c->theme->ink);
-    snprintf(text, TEXT_BYTES, "%.6g", c->colouring->least);
-    draw_text(image, l, text, beside, y + (BAR_HEIGHT - TEXT) * l->unit, room, c->theme->ink);
-    if (c->colouring->missing == 0) return BAR_HEIGHT * l->unit;
-    double below = y + (BAR_HEIGHT + LINE - TEXT) * l->unit;
-    ikt_count_text(c->colouring->missing, count);
-    snprintf(text, TEXT_BYTES, "%s without", count);
+        ikt_image_fill(
+            image, left, top + row, width, 1,
+            ikt_palette_value(1 - (double)row / (double)(height - 1), c->colouring->black));
+    draw_text(image, l, largest, beside, y, room, c->theme->ink);
+    draw_text(image, l, least, beside, y + l->bar_height - TEXT * l->unit, room, c->theme->ink);
+    if (c->colouring->missing == 0) return l->bar_height;
+    double below = y + l->bar_height + (LINE - TEXT) * l->unit;
     draw_swatch(image, l, x, below, c->theme->missing);
-    draw_text(image, l, text, x + INDENT * l->unit, below, l->width - INDENT * l->unit,
+    draw_text(image, l, missing, x + INDENT * l->unit, below, l->width - INDENT * l->unit + 0.5,
               c->theme->ink);
-    return (BAR_HEIGHT + LINE) * l->unit;
+    return l->bar_height + LINE * l->unit;
 }
 
 void ikt_legend_draw(ikt_image *image, const ikt_legend *legend, const ikt_legend_content *content,

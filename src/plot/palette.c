@@ -43,26 +43,29 @@ ikt_theme ikt_theme_get(bool black) {
         {255, 255, 255}, {25, 25, 25}, {150, 150, 150}, {0, 72, 130}, {165, 165, 165}};
 }
 
-/* Class 24 and on: the cycle again, then darker, then lighter, then all of it again. */
+/* Class 24 and on: the cycle darker, then lighter, then all of it again. The two mixtures are those
+ * that keep the 72 colours furthest apart. */
 static ikt_rgb cycled(int64_t index) {
     ikt_rgb base = twenty_four[index % IKT_PALETTE_DISTINCT];
     int64_t round = index / IKT_PALETTE_DISTINCT % 3;
     return round == 0   ? base
-           : round == 1 ? ikt_rgb_mix(base, black_ink, 0.35)
-                        : ikt_rgb_mix(base, white, 0.4);
+           : round == 1 ? ikt_rgb_mix(base, black_ink, 0.25)
+                        : ikt_rgb_mix(base, white, 0.575);
 }
 
 ikt_rgb ikt_palette_class(int64_t index, int64_t count, bool black) {
     if (count > 10) return cycled(index);
-    if (count > 8) return ten[index];
+    /* The darkest of the ten would drown in black; lifting the 24 would merge some of them. */
+    if (count > 8) return black ? ikt_rgb_mix(ten[index], white, 0.15) : ten[index];
     ikt_rgb colour = okabe_ito[index];
     bool unseen = black && colour.r + colour.g + colour.b == 0;
     return unseen ? (ikt_rgb){0xdd, 0xdd, 0xdd} : colour;
 }
 
-ikt_rgb ikt_palette_value(double position) {
+ikt_rgb ikt_palette_value(double position, bool black) {
     enum { PIECES = sizeof anchors / sizeof *anchors - 1 };
-    double at = fmin(fmax(position, 0), 1) * PIECES;
+    double least = black ? 0.2 : 0;
+    double at = (least + (1 - least) * fmin(fmax(position, 0), 1)) * PIECES;
     int piece = (int)at < PIECES ? (int)at : PIECES - 1;
     return ikt_rgb_mix(anchors[piece], anchors[piece + 1], at - piece);
 }

@@ -28,7 +28,8 @@ enum { IKT_PALETTE_DISTINCT = 24 };
  * and Ito (2008); up to 10 and up to 24: sets of our own. */
 ikt_rgb ikt_palette_class(int64_t index, int64_t count, bool black);
 
-/* Colour of a number at `position` (0 = least, 1 = largest; clamped). */
-ikt_rgb ikt_palette_value(double position);
+/* Colour of a number at `position` (0 = least, 1 = largest; clamped). On black the darkest fifth of
+ * the colours is left out. */
+ikt_rgb ikt_palette_value(double position, bool black);
 
 #endif

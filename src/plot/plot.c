@@ -12,7 +12,6 @@
 #include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/memory.h"
-#include "base/timer.h"
 #include "config/key.h"
 #include "iktsne/version.h"
 #include "plot/font.h"
@@ -27,7 +26,8 @@
 #define TITLE_GAP   20.0
 #define FOOTER_GAP  16.0
 #define LEGEND_GAP  28.0
-#define LEGEND_PART 0.4 /* of the picture's width at most */
+#define UNIT_MIN    0.7  /* pixels: letters of small pictures must stay readable */
+#define LEGEND_PART 0.26 /* of the picture's width at most */
 
 enum { BAND_BYTES = 8 << 20, SIDE_MIN = 200, SIDE_MAX = 20000, TEXT_BYTES = 512 };
 
@@ -107,19 +107,20 @@ static void make_title(const figure *f, const ikt_plot_points *points, const cha
 static void lay_out(figure *f, const ikt_plot_points *points) {
     const ikt_plot_settings *s = &f->settings;
     double width = (double)s->width, height = (double)s->height;
-    f->unit = fmin(width, height) / 1000;
+    f->unit = fmax(fmin(width, height) / 1000, UNIT_MIN);
     double top = (f->title[0] ? MARGIN + TITLE + TITLE_GAP : MARGIN) * f->unit;
     double bottom = (s->footer[0] ? MARGIN + FOOTER + FOOTER_GAP : MARGIN) * f->unit;
     double room = height - top - bottom, across = width - 2 * MARGIN * f->unit, beside = 0;
     f->content = (ikt_legend_content){&f->colouring,  &f->theme,      points->column,
                                       points->map->n, points->marked, points->n_marked};
     if (s->legend) {
-        f->legend = ikt_legend_plan(&f->content, f->unit, room, LEGEND_PART * width);
+        double likely = fmin(room, (1 - LEGEND_PART) * across); /* the side, about */
+        f->legend = ikt_legend_plan(&f->content, f->unit, likely, LEGEND_PART * width);
         beside = f->legend.width + LEGEND_GAP * f->unit;
     }
     f->side = (int64_t)fmin(room, across - beside);
     f->left = (int64_t)((width - (double)f->side - beside) / 2);
-    f->top = (int64_t)top;
+    f->top = (int64_t)(top + (room - (double)f->side) / 2);
     f->band_rows = BAND_BYTES / (int64_t)sizeof *f->sums / f->side;
     if (f->band_rows < 1) f->band_rows = 1;
     if (f->band_rows > f->side) f->band_rows = f->side;
@@ -168,12 +169,13 @@ static void find_marks(ikt_context *ctx, figure *f, const ikt_plot_points *point
 static void draw_texts(figure *f) {
     double unit = f->unit, width = (double)f->settings.width - 2 * MARGIN * unit;
     char text[TEXT_BYTES];
-    ikt_text_fit(f->title, TITLE * unit, width, text, TEXT_BYTES);
-    ikt_text_draw(&f->image, text, (double)f->left, (MARGIN + TITLE) * unit, TITLE * unit,
+    ikt_font_fit(f->title, TITLE * unit, width, text, TEXT_BYTES);
+    ikt_font_draw(&f->image, text, (double)f->left, (double)f->top - TITLE_GAP * unit, TITLE * unit,
                   f->theme.ink);
-    ikt_text_fit(f->settings.footer, FOOTER * unit, width, text, TEXT_BYTES);
-    ikt_text_draw(&f->image, text, (double)f->left, (double)f->settings.height - MARGIN * unit,
-                  FOOTER * unit, f->theme.faint);
+    ikt_font_fit(f->settings.footer, FOOTER * unit, (double)f->side, text, TEXT_BYTES);
+    ikt_font_draw(&f->image, text, (double)f->left,
+                  (double)(f->top + f->side) + (FOOTER_GAP + FOOTER) * unit, FOOTER * unit,
+                  f->theme.faint);
 }
 
 /* LOCAL, rank 0. */
@@ -233,9 +235,7 @@ static void destroy(figure *f) {
 ikt_status ikt_plot_embedding(ikt_context *ctx, const ikt_plot_settings *settings,
                               const ikt_plot_points *points, const char *path) {
     figure f = {.settings = *settings};
-    ikt_stage_begin(ctx, IKT_STAGE_PICTURE);
     ikt_status st = make_figure(ctx, &f, points, path);
     destroy(&f);
-    ikt_stage_end(ctx, IKT_STAGE_PICTURE);
     return st;
 }

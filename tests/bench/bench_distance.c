@@ -1,7 +1,8 @@
 /* Rate of the distance kernel, beside the machine's own peak of fused multiply-adds.
  *
  * One thread. "share of peak": subtractions and multiply-adds a second over the multiply-adds a
- * second of a loop that does nothing else; 100 % means that both vector units are always busy. */
+ * second of a loop that does nothing else; 100 % means that both multiply-add units
+ * are always busy; a processor that subtracts on a third unit can exceed it. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

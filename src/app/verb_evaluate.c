@@ -1,0 +1,170 @@
+/* iktsne evaluate: measures of a finished embedding. */
+#include <stdio.h>
+#include <string.h>
+
+#include "app/measures_print.h"
+#include "app/option.h"
+#include "app/verbs.h"
+#include "base/memory.h"
+#include "io/result.h"
+#include "pipeline/measures.h"
+
+typedef struct {
+    char input[IKT_STRING_MAX], labels[IKT_STRING_MAX];
+    int64_t k, trust_k, sample, exact_limit, seed;
+    bool divergence, json;
+} request;
+
+/* The embedding and what is compared with it. */
+typedef struct {
+    ikt_result_file *file;
+    ikt_settings settings; /* of the run, as stored in its file */
+    bool has_settings;
+    ikt_row_map map;
+    float *y;
+    int64_t *labels, *marked, n_marked;
+    bool has_labels;
+    ikt_source *source;
+    ikt_dataset *data;
+} subject;
+
+static void subject_close(subject *s) {
+    ikt_result_close(&s->file);
+    ikt_pipeline_close(&s->source, &s->data);
+    ikt_free(&s->y);
+    ikt_free(&s->labels);
+    ikt_free(&s->marked);
+}
+
+/* Preprocessing and P of the run come from the configuration that it stored. */
+static ikt_status read_settings(ikt_context *ctx, const request *wish, subject *s) {
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    char *text = NULL;
+    ikt_settings_parts(&s->settings, parts);
+    IKT_TRY(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
+    ikt_status st = ikt_result_configuration(s->file, &text);
+    s->has_settings = text != NULL;
+    if (st == IKT_OK && text)
+        st =
+            ikt_config_parse_text(ctx, parts, IKT_SETTINGS_PARTS, "the stored configuration", text);
+    ikt_free(&text);
+    snprintf(s->settings.input.file, sizeof s->settings.input.file, "%s", wish->input);
+    return st;
+}
+
+static ikt_status open_input(ikt_context *ctx, const request *wish, subject *s) {
+    if (!wish->input[0]) return IKT_OK;
+    IKT_TRY(ikt_pipeline_open(ctx, &s->settings, &s->source, &s->data));
+    if (ikt_dataset_rows(s->data) == s->map.n) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, the embedding %lld: not the same data",
+                    wish->input, (long long)ikt_dataset_rows(s->data), (long long)s->map.n);
+}
+
+/* Labels beside the embedding, or else beside the input. */
+static ikt_status read_labels(ikt_context *ctx, const request *wish, subject *s) {
+    IKT_TRY(ikt_result_read_labels(s->file, wish->labels, s->map.first, s->map.count, s->labels,
+                                   &s->has_labels));
+    if (!s->has_labels && s->source)
+        IKT_TRY(ikt_source_read_labels(s->source, wish->labels, s->map.first, s->map.count,
+                                       s->labels, &s->has_labels));
+    if (!s->has_labels && strcmp(wish->labels, "labels") != 0)
+        return ikt_fail(ctx, IKT_ERR_DATA, "there is no data set '%s' of labels", wish->labels);
+    return ikt_result_read_marked(s->file, &s->marked, &s->n_marked);
+}
+
+static ikt_status subject_open(ikt_context *ctx, const char *path, const request *wish,
+                               subject *s) {
+    IKT_TRY(ikt_result_open(ctx, path, &s->file));
+    s->map = ikt_row_map_make(ikt_result_rows(s->file), ikt_size(ctx), ikt_rank(ctx));
+    ikt_status st = ikt_alloc(ctx, &s->y, 2 * s->map.count, sizeof *s->y, "embedding");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &s->labels, s->map.count, sizeof *s->labels, "labels");
+    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_result_read_embedding(s->file, s->map.first, s->map.count, s->y));
+    IKT_TRY(read_settings(ctx, wish, s));
+    IKT_TRY(open_input(ctx, wish, s));
+    return read_labels(ctx, wish, s);
+}
+
+static ikt_status add_divergence(ikt_context *ctx, const subject *s, ikt_measures *measures) {
+    double kl;
+    if (!s->data || !s->has_settings)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "--kl needs --input and an embedding of `iktsne embed`, whose file holds "
+                        "the settings of P");
+    IKT_TRY(ikt_measure_divergence(ctx, &s->settings, s->data, &s->map, s->y, &kl));
+    return ikt_measures_add(ctx, measures, "KL divergence", kl, 0,
+                            "KL(P || Q), P computed again from the input");
+}
+
+static ikt_status measure(ikt_context *ctx, const request *wish, const subject *s,
+                          ikt_measures *measures) {
+    const ikt_measure_settings settings = {wish->k, wish->trust_k, wish->exact_limit, wish->sample,
+                                           (uint64_t)wish->seed};
+    const ikt_measured what = {s->map, s->y, s->labels, s->has_labels, s->data};
+    IKT_TRY(ikt_measures_compute(ctx, &settings, &what, measures));
+    if (wish->divergence) IKT_TRY(add_divergence(ctx, s, measures));
+    IKT_TRY(ikt_measure_marked(ctx, &what, s->marked, s->n_marked, measures));
+    if (measures->count > 0) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "nothing can be measured: the file has no labels, and no --input is given to "
+                    "compare with");
+}
+
+static void print(ikt_context *ctx, const request *wish, const char *path, const subject *s,
+                  const ikt_measures *measures) {
+    if (ikt_rank(ctx) != 0) return;
+    if (!wish->json) {
+        ikt_measures_print(measures);
+        return;
+    }
+    ikt_json json = {stdout, 0, false};
+    ikt_json_begin(&json, NULL, '{');
+    ikt_json_text(&json, "embedding", path);
+    ikt_json_int(&json, "rows", s->map.n);
+    ikt_measures_json(&json, measures);
+    ikt_json_end(&json, '}');
+}
+
+static ikt_status evaluate(ikt_context *ctx, const request *wish, const char *path) {
+    subject s;
+    ikt_measures measures = {0};
+    memset(&s, 0, sizeof s);
+    ikt_status st = subject_open(ctx, path, wish, &s);
+    if (st == IKT_OK) st = measure(ctx, wish, &s, &measures);
+    if (st == IKT_OK) print(ctx, wish, path, &s, &measures);
+    ikt_measures_destroy(&measures);
+    subject_close(&s);
+    return st;
+}
+
+static ikt_status run(ikt_context *ctx, int argc, char **argv) {
+    request wish;
+    bool help;
+    const ikt_option options[] = {
+        {"input", IKT_KEY_STRING, "DATA.h5", "", 0, 0, NULL,
+         "The data that was embedded: adds AUC_RNX, trustworthiness and continuity, with the "
+         "preprocessing that the run used",
+         wish.input},
+        {"labels", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL,
+         "Data set of labels, in the embedding's file or else in the input", wish.labels},
+        {"kl", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
+         "Add the KL divergence: P is computed again from --input with the run's settings",
+         &wish.divergence},
+        {"k", IKT_KEY_INT, "K", "10", 1, 1e6, NULL, "Neighbours of the label accuracy", &wish.k},
+        {"trust-k", IKT_KEY_INT, "K", "12", 1, 1e6, NULL,
+         "Neighbours of trustworthiness and continuity", &wish.trust_k},
+        {"exact-limit", IKT_KEY_INT, "N", "20000", 0, 1e9, NULL,
+         "Compare the neighbours of all rows up to this many rows", &wish.exact_limit},
+        {"sample", IKT_KEY_INT, "N", "2000", 1, 1e9, NULL,
+         "Rows whose neighbours are compared beyond --exact-limit", &wish.sample},
+        {"seed", IKT_KEY_INT, "S", "1", 0, 9e15, NULL, "Seed of the sample", &wish.seed},
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print as JSON", &wish.json}};
+    const char *path;
+    int count;
+    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_evaluate, options, sizeof options / sizeof *options,
+                              argc, argv, &path, 1, 1, &count, &help));
+    return help ? IKT_OK : evaluate(ctx, &wish, path);
+}
+
+const ikt_verb ikt_verb_evaluate = {"evaluate", "RUN.h5 [options]",
+                                    "Measure how good an embedding is", run};

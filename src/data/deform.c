@@ -1,0 +1,247 @@
+/* Deformed copies of given images, as MNIST8M was made from MNIST (Loosli, Canu, Bottou 2007).
+ *
+ * Method: row i is the source's image i mod n_source seen through a random smooth displacement
+ * field, rotation, scaling and shift about the middle, with bilinear interpolation; with
+ * keep-originals the rows below n_source are the images themselves. Every rank holds all source
+ * images. Advantage: real images in any number. Disadvantage: the source must fit into each rank's
+ * memory; the displacements have one correlation length. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "data/deform_field.h"
+#include "data/generate_sets.h"
+#include "dist/row_map.h"
+
+enum { SIDE_MAX = 1024, KNOTS = IKT_FIELD_KNOTS };
+
+/* Draw numbers of a row, of purpose IKT_RNG_DEFORM. */
+enum { DRAW_TURN, DRAW_SCALE, DRAW_SHIFT_X, DRAW_SHIFT_Y, DRAW_FIELD };
+
+/* Standard deviations at strength 1; lengths are pixels of a 28 x 28 image. */
+static const double turn_sd = 0.12, scale_sd = 0.07, shift_sd = 0.8, field_sd = 0.9;
+
+typedef struct {
+    int64_t n; /* images */
+    int side;
+    uint8_t *pixels;           /* [n * side * side] */
+    int32_t *labels;           /* [n], or NULL */
+    float (*weight)[SIDE_MAX]; /* [KNOTS]: of the field's knots at each pixel of a side */
+} images;
+
+/* From pixels of the result to pixels of the source, before the displacement. */
+typedef struct {
+    float xx, xy, x0, yx, yy, y0;
+} linear_map;
+
+static void release(void *state) {
+    images *im = state;
+    ikt_free(&im->pixels);
+    ikt_free(&im->labels);
+    ikt_free(&im->weight);
+}
+
+static ikt_status check_source(ikt_generation *g, const ikt_source *source) {
+    const char *name = ikt_source_name(source);
+    int64_t n = ikt_source_rows(source), d = ikt_source_columns(source);
+    int64_t side = (int64_t)floor(sqrt((double)d) + 0.5), room = ikt_memory_available(g->ctx);
+    if (ikt_source_type(source) != IKT_TYPE_U8)
+        return ikt_fail(g->ctx, IKT_ERR_DATA, "%s is %s; images to deform must be uint8", name,
+                        ikt_type_name(ikt_source_type(source)));
+    if (side * side != d || side > SIDE_MAX)
+        return ikt_fail(g->ctx, IKT_ERR_DATA,
+                        "%s has %" PRId64 " columns; images to deform must be square, of at most "
+                        "%d x %d pixels",
+                        name, d, SIDE_MAX, SIDE_MAX);
+    if (n > room / (d + 8))
+        return ikt_fail(g->ctx, IKT_ERR_RESOURCE,
+                        "%s needs %.1f MB on every rank, and rank %d has %.1f MB left; start fewer "
+                        "ranks a node (with more threads), or use a part of the source",
+                        name, (double)n * (double)(d + 8) / 1e6, ikt_rank(g->ctx),
+                        (double)room / 1e6);
+    return IKT_OK;
+}
+
+static ikt_status allocate(ikt_context *ctx, images *im, bool labels) {
+    int64_t d = (int64_t)im->side * im->side;
+    IKT_TRY(ikt_alloc(ctx, &im->pixels, im->n, (size_t)d, "source images"));
+    if (labels) IKT_TRY(ikt_alloc(ctx, &im->labels, im->n, sizeof *im->labels, "source images"));
+    IKT_TRY(ikt_alloc(ctx, &im->weight, KNOTS, sizeof *im->weight, "source images"));
+    for (int p = 0; p < im->side; p++) {
+        float weight[KNOTS];
+        ikt_deform_field_weights(((float)p + 0.5f) / (float)im->side, weight);
+        for (int k = 0; k < KNOTS; k++)
+            im->weight[k][p] = weight[k];
+    }
+    return IKT_OK;
+}
+
+/* A part of the source: read by its rank, then gathered on all. */
+typedef struct {
+    ikt_row_map map;
+    uint8_t *pixels;
+    int64_t *wide;
+    int32_t *labels;
+    int64_t *counts; /* [ranks] */
+} part;
+
+static ikt_status part_allocate(ikt_context *ctx, part *p, int64_t d) {
+    IKT_TRY(ikt_alloc(ctx, &p->pixels, p->map.count, (size_t)d, "source images"));
+    IKT_TRY(ikt_alloc(ctx, &p->wide, p->map.count, sizeof *p->wide, "source images"));
+    IKT_TRY(ikt_alloc(ctx, &p->labels, p->map.count, sizeof *p->labels, "source images"));
+    return ikt_alloc(ctx, &p->counts, ikt_size(ctx), sizeof *p->counts, "source images");
+}
+
+static void part_free(part *p) {
+    ikt_free(&p->pixels);
+    ikt_free(&p->wide);
+    ikt_free(&p->labels);
+    ikt_free(&p->counts);
+}
+
+static ikt_status narrow_labels(ikt_context *ctx, const ikt_source *source, part *p) {
+    for (int64_t i = 0; i < p->map.count; i++) {
+        if (p->wide[i] < INT32_MIN || p->wide[i] > INT32_MAX)
+            return ikt_fail(ctx, IKT_ERR_DATA,
+                            "%s: the label %" PRId64 " of row %" PRId64 " is beyond 32 bits",
+                            ikt_source_name(source), p->wide[i], p->map.first + i);
+        p->labels[i] = (int32_t)p->wide[i];
+    }
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Reads this rank's part and its labels; agreed. */
+static ikt_status part_read(ikt_context *ctx, ikt_source *source, part *p, bool *labels) {
+    IKT_TRY(ikt_source_read(source, p->map.first, p->map.count, p->pixels));
+    IKT_TRY(ikt_source_read_labels(source, "labels", p->map.first, p->map.count, p->wide, labels));
+    return ikt_agree(ctx, *labels ? narrow_labels(ctx, source, p) : IKT_OK);
+}
+
+/* COLLECTIVE. Fills the images from the source: one read of the file, one exchange. */
+static ikt_status load(ikt_context *ctx, ikt_source *source, images *im) {
+    int64_t d = (int64_t)im->side * im->side;
+    bool labels = false;
+    part p = {.map = ikt_row_map_make(im->n, ikt_size(ctx), ikt_rank(ctx))};
+    ikt_status st = ikt_agree(ctx, part_allocate(ctx, &p, d));
+    if (st == IKT_OK) st = part_read(ctx, source, &p, &labels);
+    if (st == IKT_OK) st = ikt_agree(ctx, allocate(ctx, im, labels));
+    if (st == IKT_OK) {
+        ikt_gather_counts(ctx, p.map.count, p.counts);
+        ikt_allgather(ctx, p.pixels, p.map.count, (size_t)d, im->pixels, p.counts);
+        if (labels)
+            ikt_allgather(ctx, p.labels, p.map.count, sizeof *p.labels, im->labels, p.counts);
+    }
+    part_free(&p);
+    return st;
+}
+
+static ikt_status prepare(ikt_generation *g) {
+    ikt_source *source = NULL;
+    images *im = NULL;
+    IKT_TRY(ikt_source_open(g->ctx, g->settings.source, "X", 0, &source));
+    g->columns = ikt_source_columns(source);
+    ikt_status st = check_source(g, source);
+    if (st == IKT_OK) st = ikt_alloc(g->ctx, &im, 1, sizeof *im, "source images");
+    if (st == IKT_OK)
+        *im = (images){.n = ikt_source_rows(source), .side = (int)lround(sqrt((double)g->columns))};
+    g->state = im;
+    st = ikt_agree(g->ctx, st);
+    if (st == IKT_OK) st = load(g->ctx, source, im);
+    g->has_labels = st == IKT_OK && im->labels;
+    ikt_source_close(&source);
+    return st;
+}
+
+/* Rotation and scaling about the image's middle, and a shift. */
+static linear_map choose_map(const ikt_generation *g, int64_t row, int side) {
+    double normal[DRAW_FIELD], s = g->settings.strength, middle = 0.5 * (side - 1);
+    for (int i = 0; i < DRAW_FIELD; i++)
+        normal[i] = s * ikt_rng_normal(g->seed, IKT_RNG_DEFORM, row, (uint64_t)i);
+    double turn = turn_sd * normal[DRAW_TURN], scale = exp(scale_sd * normal[DRAW_SCALE]);
+    double c = scale * cos(turn), n = scale * sin(turn), shift = shift_sd * side / 28.0;
+    return (linear_map){.xx = (float)c,
+                        .xy = (float)-n,
+                        .x0 = (float)(middle * (1 - c + n) + shift * normal[DRAW_SHIFT_X]),
+                        .yx = (float)n,
+                        .yy = (float)c,
+                        .y0 = (float)(middle * (1 - n - c) + shift * normal[DRAW_SHIFT_Y])};
+}
+
+/* The displacement along row y of the image: the field's knots weighted down, then across. */
+static void displacements(const images *im, float knots[KNOTS][KNOTS], int y, float *out) {
+    for (int x = 0; x < im->side; x++)
+        out[x] = 0;
+    for (int j = 0; j < KNOTS; j++) {
+        const float *weight = im->weight[j];
+        float line = 0;
+        for (int i = 0; i < KNOTS; i++)
+            line += im->weight[i][y] * knots[i][j];
+        for (int x = 0; x < im->side; x++)
+            out[x] += weight[x] * line;
+    }
+}
+
+static float pixel(const uint8_t *image, int side, int x, int y) {
+    return x >= 0 && x < side && y >= 0 && y < side ? image[y * side + x] : 0;
+}
+
+/* Bilinear interpolation; black outside the image. */
+static float sample(const uint8_t *image, int side, float x, float y) {
+    float last = (float)side;
+    if (!(x > -1 && x < last && y > -1 && y < last)) return 0;
+    int ix = (int)(x + 1) - 1, iy = (int)(y + 1) - 1;
+    float fx = x - (float)ix, fy = y - (float)iy, a, b, c, d;
+    if (ix >= 0 && ix + 1 < side && iy >= 0 && iy + 1 < side) {
+        const uint8_t *at = image + iy * side + ix;
+        a = at[0], b = at[1], c = at[side], d = at[side + 1];
+    } else {
+        a = pixel(image, side, ix, iy), b = pixel(image, side, ix + 1, iy);
+        c = pixel(image, side, ix, iy + 1), d = pixel(image, side, ix + 1, iy + 1);
+    }
+    float above = a + fx * (b - a), below = c + fx * (d - c);
+    return above + fy * (below - above);
+}
+
+static void deform(const ikt_generation *g, int64_t row, const uint8_t *image, uint8_t *out) {
+    const images *im = g->state;
+    int side = im->side;
+    double sd = g->settings.strength * field_sd * side / 28.0;
+    linear_map m = choose_map(g, row, side);
+    ikt_deform_field field;
+    float dx[SIDE_MAX], dy[SIDE_MAX];
+    ikt_deform_field_draw(&field, sd, g->seed, IKT_RNG_DEFORM, row, DRAW_FIELD);
+    for (int y = 0; y < side; y++) {
+        displacements(im, field.x, y, dx);
+        displacements(im, field.y, y, dy);
+        for (int x = 0; x < side; x++) {
+            float px = (float)x, py = (float)y;
+            float sx = m.xx * px + m.xy * py + m.x0 + dx[x];
+            float sy = m.yx * px + m.yy * py + m.y0 + dy[x];
+            *out++ = (uint8_t)(int)(sample(image, side, sx, sy) + 0.5f);
+        }
+    }
+}
+
+static void row_deform(const ikt_generation *g, int64_t row, void *out, int32_t *label) {
+    const images *im = g->state;
+    int64_t from = row % im->n, d = g->columns;
+    const uint8_t *image = im->pixels + from * d;
+    if (im->labels) *label = im->labels[from];
+    if (row < im->n && g->settings.keep_originals == IKT_ORIGINALS_YES)
+        memcpy(out, image, (size_t)d);
+    else
+        deform(g, row, image, out);
+}
+
+const ikt_generator ikt_generator_deform = {
+    .name = "deform",
+    .help = "copies of the images of a file under random smooth deformations, as MNIST8M is of "
+            "MNIST; label: the image's",
+    .uses = {{"source", ""}, {"points", ""}, {"strength", "1"}, {"keep-originals", "yes"}},
+    .type = IKT_TYPE_U8,
+    .labels = true,
+    .prepare = prepare,
+    .release = release,
+    .row = row_deform};

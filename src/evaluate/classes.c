@@ -1,0 +1,56 @@
+/* Distinct labels: each rank sorts its own, the short lists are joined and sorted again. */
+#include "evaluate/classes.h"
+
+#include <stdlib.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+
+static int by_number(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int64_t sort_unique(int64_t *values, int64_t count) {
+    int64_t kept = 0;
+    qsort(values, (size_t)count, sizeof *values, by_number);
+    for (int64_t i = 0; i < count; i++)
+        if (i == 0 || values[i] != values[i - 1]) values[kept++] = values[i];
+    return kept;
+}
+
+ikt_status ikt_classes_find(ikt_context *ctx, const int64_t *labels, int64_t n_local,
+                            ikt_classes *out) {
+    int64_t *own = NULL, *counts = NULL, mine = 0, total = 0;
+    *out = (ikt_classes){0, NULL};
+    ikt_status st = ikt_alloc(ctx, &own, n_local, sizeof *own, "labels");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, "labels");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        for (int64_t i = 0; i < n_local; i++)
+            own[i] = labels[i];
+        mine = sort_unique(own, n_local);
+        ikt_gather_counts(ctx, mine, counts);
+        for (int r = 0; r < ikt_size(ctx); r++)
+            total += counts[r];
+        st = ikt_agree(ctx, ikt_alloc(ctx, &out->label, total, sizeof *out->label, "labels"));
+    }
+    if (st == IKT_OK) {
+        ikt_allgather(ctx, own, mine, sizeof *own, out->label, counts);
+        out->count = sort_unique(out->label, total);
+    }
+    ikt_free(&own);
+    ikt_free(&counts);
+    return st;
+}
+
+void ikt_classes_destroy(ikt_classes *classes) {
+    ikt_free(&classes->label);
+    classes->count = 0;
+}
+
+int64_t ikt_classes_number(const ikt_classes *classes, int64_t label) {
+    const int64_t *found =
+        bsearch(&label, classes->label, (size_t)classes->count, sizeof *classes->label, by_number);
+    return found - classes->label;
+}

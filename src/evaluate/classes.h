@@ -1,0 +1,23 @@
+/* The classes of a labelled data set: distinct labels, numbered in ascending order. */
+#ifndef IKT_EVALUATE_CLASSES_H
+#define IKT_EVALUATE_CLASSES_H
+
+#include <stdint.h>
+
+#include "base/status.h"
+#include "dist/row_map.h"
+
+typedef struct {
+    int64_t count;
+    int64_t *label; /* [count] ascending, the same on every rank */
+} ikt_classes;
+
+/* COLLECTIVE. The distinct labels of all rows. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_classes_find(ikt_context *ctx, const int64_t *labels, int64_t n_local,
+                            ikt_classes *out);
+void ikt_classes_destroy(ikt_classes *classes);
+
+/* LOCAL. Number of a label's class. */
+int64_t ikt_classes_number(const ikt_classes *classes, int64_t label);
+
+#endif

@@ -1,0 +1,58 @@
+/* The formats that `convert` reads, and opening a file by its content. */
+#include <errno.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/memory.h"
+#include "io/reader.h"
+
+/* In the order in which they are asked: CSV takes any text. */
+static const ikt_reader_ops *const formats[] = {&ikt_reader_npy, &ikt_reader_idx, &ikt_reader_csv};
+enum { FORMATS = sizeof formats / sizeof *formats, HEAD = 512 };
+
+static ikt_status read_head(ikt_context *ctx, const char *path, unsigned char *head, int *bytes) {
+    gzFile file = gzopen(path, "rb");
+    if (!file) return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
+    *bytes = gzread(file, head, HEAD);
+    gzclose(file);
+    if (*bytes < 0) return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read", path);
+    if (*bytes == 0) return ikt_fail(ctx, IKT_ERR_DATA, "%s is empty", path);
+    return IKT_OK;
+}
+
+ikt_status ikt_reader_open(ikt_context *ctx, const char *path, const ikt_reader_options *options,
+                           ikt_reader **out) {
+    unsigned char head[HEAD];
+    int bytes = 0;
+    *out = NULL;
+    IKT_TRY(read_head(ctx, path, head, &bytes));
+    int format = 0;
+    while (format < FORMATS && !formats[format]->probe(head, bytes))
+        format++;
+    if (format == FORMATS)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s is neither HDF5, IDX, NPY nor CSV text", path);
+    ikt_reader *reader;
+    IKT_TRY(ikt_alloc(ctx, &reader, 1, sizeof *reader, "reader"));
+    reader->ctx = ctx;
+    reader->ops = formats[format];
+    reader->path = path;
+    ikt_status st = reader->ops->open(reader, options);
+    if (st == IKT_OK && (reader->n == 0 || reader->d == 0))
+        st = ikt_fail(ctx, IKT_ERR_DATA, "%s holds no rows", path);
+    if (st != IKT_OK) ikt_reader_close(&reader);
+    *out = reader;
+    return st;
+}
+
+ikt_status ikt_reader_read(ikt_reader *reader, int64_t count, void *rows, int32_t *labels) {
+    IKT_TRY(reader->ops->read(reader, count, rows, labels));
+    reader->done += count;
+    return IKT_OK;
+}
+
+void ikt_reader_close(ikt_reader **reader) {
+    if (!*reader) return;
+    (*reader)->ops->close(*reader);
+    ikt_free(&(*reader)->classes);
+    ikt_free(reader);
+}

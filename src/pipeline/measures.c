@@ -1,0 +1,142 @@
+/* Measures of runs and of result files. */
+#include "pipeline/measures.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "base/timer.h"
+#include "evaluate/classes.h"
+#include "evaluate/radix.h"
+#include "pipeline/probabilities.h"
+
+enum { EXACT_ROWS = 50000, MARKED_MOST = 16, CLASSES_MOST = 64 };
+
+/* Positions and labels of all rows on every rank. */
+typedef struct {
+    float *y;
+    int64_t *labels;
+    ikt_classes classes;
+    ikt_radix radix;
+    float *distance; /* [n] */
+    int64_t *ranks;  /* [n] of the rows of one class */
+} overview;
+
+static void overview_free(overview *o) {
+    ikt_free(&o->y);
+    ikt_free(&o->labels);
+    ikt_free(&o->distance);
+    ikt_free(&o->ranks);
+    ikt_classes_destroy(&o->classes);
+    ikt_radix_destroy(&o->radix);
+}
+
+static ikt_status overview_make(ikt_context *ctx, const ikt_measured *what, overview *o) {
+    int64_t n = what->map.n;
+    IKT_TRY(ikt_measure_replicate(ctx, &what->map, what->y, 2 * sizeof *o->y, &o->y));
+    IKT_TRY(ikt_measure_replicate(ctx, &what->map, what->labels, sizeof *o->labels, &o->labels));
+    IKT_TRY(ikt_classes_find(ctx, what->labels, what->map.count, &o->classes));
+    ikt_status st = ikt_radix_create(ctx, n, &o->radix);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &o->distance, n, sizeof *o->distance, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &o->ranks, n, sizeof *o->ranks, "measures");
+    return ikt_agree(ctx, st);
+}
+
+static int by_number(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void rank_from(overview *o, int64_t n, int64_t row) {
+    for (int64_t j = 0; j < n; j++) {
+        double dx = (double)o->y[2 * j] - (double)o->y[2 * row];
+        double dy = (double)o->y[2 * j + 1] - (double)o->y[2 * row + 1];
+        o->distance[j] = (float)(dx * dx + dy * dy);
+    }
+    o->distance[row] = -1;
+    ikt_radix_ranks(&o->radix, o->distance, o->radix.rank[0]);
+}
+
+static ikt_status add_class(ikt_context *ctx, overview *o, int64_t n, int64_t row, int64_t label,
+                            ikt_measures *out) {
+    char name[48];
+    int64_t count = 0;
+    for (int64_t j = 0; j < n; j++)
+        if (o->labels[j] == label && j != row) o->ranks[count++] = o->radix.rank[0][j];
+    if (count == 0) return IKT_OK;
+    qsort(o->ranks, (size_t)count, sizeof *o->ranks, by_number);
+    snprintf(name, sizeof name, "row %lld to class %lld", (long long)row, (long long)label);
+    return ikt_measures_add(ctx, out, name, (double)o->ranks[count / 2] / (double)(n - 1), 0,
+                            "median rank distance of the class from the marked row; 0 nearest");
+}
+
+ikt_status ikt_measure_marked(ikt_context *ctx, const ikt_measured *what, const int64_t *marked,
+                              int64_t n_marked, ikt_measures *out) {
+    overview o = {0};
+    int64_t n = what->map.n;
+    if (n_marked == 0 || !what->has_labels || n < 2 || n > INT32_MAX) return IKT_OK;
+    ikt_status st = overview_make(ctx, what, &o);
+    for (int64_t m = 0; m < n_marked && m < MARKED_MOST && st == IKT_OK; m++) {
+        rank_from(&o, n, marked[m]);
+        for (int64_t c = 0; c < o.classes.count && c < CLASSES_MOST && st == IKT_OK; c++)
+            st = add_class(ctx, &o, n, marked[m], o.classes.label[c], out);
+    }
+    overview_free(&o);
+    return ikt_agree(ctx, st);
+}
+
+/* Settings that suit any number of rows: fewer neighbours for tiny sets. */
+static ikt_measure_settings settings_for(const ikt_run *run) {
+    ikt_measure_settings settings = ikt_measure_defaults();
+    int64_t others = run->map.n - 1;
+    settings.seed = (uint64_t)run->settings.run.seed;
+    if (settings.k > others) settings.k = others;
+    if (settings.trust_k > run->map.n / 3) settings.trust_k = run->map.n / 3;
+    return settings;
+}
+
+ikt_status ikt_run_measures(ikt_context *ctx, const ikt_run *run, ikt_measures *out) {
+    ikt_measures_wanted wanted = (ikt_measures_wanted)run->settings.output.measures;
+    ikt_source *source = NULL;
+    ikt_dataset *data = NULL;
+    ikt_status st = IKT_OK;
+    if (wanted == IKT_MEASURES_NONE || run->map.n < 4) return IKT_OK;
+    ikt_stage_begin(ctx, IKT_STAGE_MEASURES);
+    if (wanted == IKT_MEASURES_ALL) st = ikt_pipeline_open(ctx, &run->settings, &source, &data);
+    if (st == IKT_OK) {
+        ikt_measure_settings settings = settings_for(run);
+        bool has_labels = ikt_max_one(ctx, run->labels != NULL) > 0;
+        const ikt_measured what = {run->map, run->y, run->labels, has_labels, data};
+        st = ikt_measures_compute(ctx, &settings, &what, out);
+        if (st == IKT_OK) st = ikt_measure_marked(ctx, &what, run->marked, run->n_marked, out);
+    }
+    ikt_pipeline_close(&source, &data);
+    ikt_stage_end(ctx, IKT_STAGE_MEASURES);
+    return st;
+}
+
+ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
+                                  const ikt_row_map *map, const float *y, double *kl) {
+    ikt_probabilities p;
+    ikt_kernelsum *sums = NULL;
+    ikt_objective objective = {NULL, NULL, NULL};
+    ikt_layout_settings layout = settings->layout;
+    float *gradient = NULL;
+    layout.repulsion = map->n <= EXACT_ROWS ? IKT_REPULSION_EXACT : IKT_REPULSION_FFT;
+    layout.accuracy = IKT_ACCURACY_TIGHT;
+    IKT_TRY(ikt_probabilities_compute(ctx, settings, data, map, &p));
+    ikt_status st = ikt_alloc(ctx, &gradient, 2 * map->count, sizeof *gradient, "measures");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = ikt_probabilities_objective(ctx, &p, &layout, &sums, &objective);
+    if (st == IKT_OK) {
+        ikt_objective_terms terms = {true, 0, 0};
+        objective.evaluate(objective.self, 1, y, gradient, &terms);
+        *kl = terms.value;
+    }
+    ikt_objective_destroy(&objective);
+    ikt_kernelsum_destroy(&sums);
+    ikt_probabilities_destroy(&p);
+    ikt_free(&gradient);
+    return st;
+}

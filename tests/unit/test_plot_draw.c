@@ -1,0 +1,282 @@
+/* Shapes, letters, discs and the PNG file, each alone. */
+#include "support/ikt_test.h"
+
+#include <math.h>
+#include <png.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "config/key.h"
+#include "plot/font.h"
+#include "plot/legend.h"
+#include "plot/png_file.h"
+#include "plot/shade.h"
+
+static const ikt_rgb white = {255, 255, 255}, black = {0, 0, 0};
+
+static int64_t dark_pixels(const ikt_image *image) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < image->width * image->height; i++)
+        count += image->pixel[i].r < 128;
+    return count;
+}
+
+static void shapes_are_clipped_at_the_borders(void **state) {
+    ikt_context *ctx = *state;
+    ikt_image image;
+    assert_int_equal(ikt_image_create(ctx, 10, 8, white, &image), IKT_OK);
+    ikt_image_fill(&image, -5, -5, 7, 7, black);
+    assert_int_equal(dark_pixels(&image), 4);
+    ikt_image_fill(&image, 9, 7, 100, 100, black);
+    assert_int_equal(dark_pixels(&image), 5);
+    ikt_image_fill(&image, 20, 20, 3, 3, black);
+    ikt_image_fill(&image, 3, 3, -2, 5, black);
+    assert_int_equal(dark_pixels(&image), 5);
+    const ikt_segment dots[] = {{-50, 4, -50, 4}, {1e9, 1e9, 1e9, 1e9}};
+    ikt_image_stroke(&image, dots, 2, 3, black);
+    ikt_font_draw(&image, "far away", 400, -300, 12, black);
+    assert_int_equal(dark_pixels(&image), 5);
+    ikt_image_fill(&image, 0, 0, 10, 8, white);
+    const ikt_segment line = {2, 4.5, 8, 4.5};
+    ikt_image_stroke(&image, &line, 1, 1, black); /* one row of pixels, and the round ends */
+    assert_int_equal(dark_pixels(&image), 6);
+    assert_int_equal(image.pixel[4 * 10 + 5].r, 0);
+    assert_int_equal(image.pixel[3 * 10 + 5].r, 255);
+    ikt_image_destroy(&image);
+}
+
+static void every_printable_character_has_its_own_picture(void **state) {
+    (void)state;
+    enum { FIRST = 33, LAST = 126 };
+    static ikt_segment glyph[LAST + 1][IKT_GLYPH_SEGMENTS];
+    int count[LAST + 1];
+    ikt_segment none[IKT_GLYPH_SEGMENTS];
+    assert_int_equal(ikt_glyph_segments(' ', none), 0);
+    for (int c = FIRST; c <= LAST; c++) {
+        count[c] = ikt_glyph_segments((unsigned char)c, glyph[c]);
+        assert_in_range(count[c], 1, IKT_GLYPH_SEGMENTS - 1); /* none was cut */
+        char text[2] = {(char)c, '\0'};
+        double width = ikt_font_width(text, 1);
+        for (int i = 0; i < count[c]; i++) {
+            const ikt_segment *s = &glyph[c][i];
+            assert_true(s->y0 >= -1.15 && s->y1 >= -1.15); /* parentheses rise above capitals */
+            assert_true(s->y0 <= IKT_FONT_DESCENT && s->y1 <= IKT_FONT_DESCENT);
+            assert_true(s->x0 >= -0.06 && s->x1 >= -0.06);
+            assert_true(s->x0 < width - 0.15 && s->x1 < width - 0.15);
+        }
+        for (int other = FIRST; other < c; other++)
+            assert_false(count[other] == count[c] &&
+                         memcmp(glyph[other], glyph[c], (size_t)count[c] * sizeof **glyph) == 0);
+    }
+    /* Digits are of one width, so that counts stand in columns. */
+    for (char digit = '1'; digit <= '9'; digit++) {
+        char text[2] = {digit, '\0'};
+        assert_true(ikt_font_width(text, 1) == ikt_font_width("0", 1));
+    }
+}
+
+static void text_is_cut_between_characters(void **state) {
+    (void)state;
+    char out[64];
+    double all = ikt_font_width("classes", 10);
+    ikt_font_fit("classes", 10, all, out, sizeof out);
+    assert_string_equal(out, "classes");
+    ikt_font_fit("classes", 10, all - 1, out, sizeof out);
+    assert_non_null(strstr(out, "..."));
+    assert_true(ikt_font_width(out, 10) <= all - 1);
+    /* Two bytes a character: one box each, and never half of one. */
+    assert_true(ikt_font_width("\303\251", 10) == ikt_font_width("\001", 10));
+    ikt_font_fit("\303\251\303\251\303\251\303\251", 10, 1000, out, 8);
+    assert_string_equal(out, "\303\251\303\251...");
+    ikt_font_fit("", 10, 5, out, sizeof out);
+    assert_string_equal(out, "");
+}
+
+static void counts_have_separators(void **state) {
+    (void)state;
+    static const struct {
+        int64_t count;
+        const char *text;
+    } cases[] = {{0, "0"},
+                 {999, "999"},
+                 {1000, "1,000"},
+                 {-123456, "-123,456"},
+                 {1234567, "1,234,567"},
+                 {INT64_MAX, "9,223,372,036,854,775,807"}};
+    char out[32];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ikt_count_text(cases[i].count, out);
+        assert_string_equal(out, cases[i].text);
+    }
+}
+
+static void a_disc_covers_its_area_wherever_it_lies(void **state) {
+    ikt_context *ctx = *state;
+    static const double radii[] = {0.3, 0.65, 1, 3.5, 12.25};
+    for (size_t r = 0; r < sizeof radii / sizeof *radii; r++) {
+        ikt_stamp stamp;
+        assert_int_equal(ikt_stamp_create(ctx, radii[r], &stamp), IKT_OK);
+        int64_t cells = stamp.size * stamp.size, phases = IKT_VIEW_PHASES * IKT_VIEW_PHASES;
+        double area = acos(-1) * radii[r] * radii[r];
+        for (int64_t p = 0; p < phases; p++) {
+            double sum = 0;
+            for (int64_t i = 0; i < cells; i++)
+                sum += stamp.cover[p * cells + i];
+            assert_true(fabs(sum / IKT_COVER_FULL - area) < 0.02 * area + 0.005);
+        }
+        ikt_stamp_destroy(&stamp);
+    }
+}
+
+/* Sums of a view of SIDE pixels without margin over 0 <= x, y <= SIDE. */
+enum { SIDE = 16 };
+
+static void raster(ikt_context *ctx, double radius, const float *y, int64_t n,
+                   ikt_pixel_sum *sums) {
+    const ikt_view view = {SIDE / 2.0, SIDE / 2.0, IKT_VIEW_PHASES, SIDE};
+    const ikt_linear colour = {100, 200, 300};
+    const ikt_raster_points points = {n, y, NULL, &colour};
+    ikt_stamp stamp;
+    assert_int_equal(ikt_stamp_create(ctx, radius, &stamp), IKT_OK);
+    memset(sums, 0, SIDE * SIDE * sizeof *sums);
+    for (int64_t row = 0; row < SIDE; row += 5) /* bands that do not divide the side */
+        ikt_raster_band(ctx, &view, &stamp, &points, row, row + 5 > SIDE ? SIDE - row : 5,
+                        sums + row * SIDE);
+    ikt_stamp_destroy(&stamp);
+}
+
+static int64_t cover_of(const ikt_pixel_sum *sums) {
+    int64_t total = 0;
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        assert_int_equal(sums[i].r, 100 * sums[i].cover);
+        assert_int_equal(sums[i].g, 200 * sums[i].cover);
+        assert_int_equal(sums[i].b, 300 * sums[i].cover);
+        total += sums[i].cover;
+    }
+    return total;
+}
+
+static void one_point_covers_the_right_pixels(void **state) {
+    ikt_context *ctx = *state;
+    static ikt_pixel_sum sums[SIDE * SIDE];
+    const float centre[2] = {5.45f, 12.45f}; /* column 5; row 16 - 13 = 3 */
+    raster(ctx, 0.5, centre, 1, sums);
+    /* All but two slivers a sixteenth of a pixel high: (pi / 4 - 2 * 0.021) * 255. */
+    assert_in_range(sums[3 * SIDE + 5].cover, 186, 193);
+    assert_true(llabs(cover_of(sums) - 200) < 6); /* pi / 4 of a pixel */
+    raster(ctx, 2.5, centre, 1, sums);
+    assert_int_equal(sums[3 * SIDE + 5].cover, IKT_COVER_FULL);
+    const float opposite[2] = {SIDE - 5.45f, SIDE - 12.45f}; /* the picture turned by 180 degrees */
+    static ikt_pixel_sum turned[SIDE * SIDE];
+    raster(ctx, 2.5, opposite, 1, turned);
+    for (int i = 0; i < SIDE * SIDE; i++)
+        assert_true(llabs(sums[i].cover - turned[SIDE * SIDE - 1 - i].cover) <= 1);
+    assert_int_equal(sums[3 * SIDE + 9].cover, 0);
+    int64_t once = cover_of(sums);
+    const float twice[4] = {5.45f, 12.45f, 5.45f, 12.45f};
+    raster(ctx, 2.5, twice, 2, sums);
+    assert_int_equal(cover_of(sums), 2 * once);
+}
+
+static void points_are_clipped_at_the_borders(void **state) {
+    ikt_context *ctx = *state;
+    static ikt_pixel_sum sums[SIDE * SIDE];
+    const float corner[2] = {0, 0};
+    raster(ctx, 3, corner, 1, sums);
+    double quarter = acos(-1) * 9 / 4 * IKT_COVER_FULL;
+    assert_true(fabs((double)cover_of(sums) - quarter) < 0.05 * quarter + 400);
+    assert_int_equal(sums[15 * SIDE].cover, IKT_COVER_FULL);
+    const float outside[] = {-4, 5, 20, 5, 5, -4, 5, 20, 3e38f, -3e38f, -3e38f, 3e38f, 0, 3e38f};
+    raster(ctx, 3, outside, 7, sums);
+    assert_int_equal(cover_of(sums), 0);
+}
+
+static void dense_pixels_are_more_opaque(void **state) {
+    ikt_context *ctx = *state;
+    enum { WIDE = 20 };
+    ikt_shaded *pixels;
+    ikt_image image;
+    assert_int_equal(ikt_alloc(ctx, &pixels, WIDE * WIDE, sizeof *pixels, "test"), IKT_OK);
+    assert_int_equal(ikt_image_create(ctx, WIDE, WIDE, white, &image), IKT_OK);
+    for (int i = 0; i < WIDE * WIDE; i++)
+        pixels[i] = (ikt_shaded){i == 0 ? 0 : (int64_t)IKT_COVER_FULL * i * i, {0, 0, 0}};
+    ikt_shade_draw(&image, pixels, WIDE, IKT_AUTO_REAL, 0, 0);
+    assert_int_equal(image.pixel[0].r, 255);
+    assert_in_range(image.pixel[1].r, 60, 190); /* a single point is seen */
+    for (int i = 2; i < WIDE * WIDE; i++)
+        assert_true(image.pixel[i].r <= image.pixel[i - 1].r);
+    assert_int_equal(image.pixel[WIDE * WIDE - 1].r, 0);
+    ikt_image_fill(&image, 0, 0, WIDE, WIDE, white);
+    ikt_shade_draw(&image, pixels, WIDE, 0.2, 0, 0);
+    assert_int_equal(image.pixel[1].r, 204);
+    ikt_image_destroy(&image);
+    ikt_free(&pixels);
+}
+
+static void mean_colours_are_those_of_light(void **state) {
+    (void)state;
+    static uint8_t table[65536];
+    ikt_linear_table(table);
+    for (int v = 0; v < 256; v++) {
+        ikt_linear l = ikt_linear_of((ikt_rgb){(uint8_t)v, 0, 255});
+        assert_int_equal(table[l.r], v);
+        assert_true(l.g == 0 && l.b == 65535);
+    }
+    /* Half black, half white: 188, not 128. Nothing: no colour. */
+    const ikt_pixel_sum sums[2] = {{510, 255 * 65535, 255 * 65535, 255 * 65535}, {0, 0, 0, 0}};
+    ikt_shaded out[2];
+    ikt_shade_mean(sums, 2, table, out);
+    assert_int_equal(out[0].mean.r, 188);
+    assert_int_equal(out[0].cover, 510);
+    assert_int_equal(out[1].cover, 0);
+}
+
+static void a_file_decodes_to_the_same_pixels(void **state) {
+    ikt_context *ctx = *state;
+    ikt_image image;
+    char path[64];
+    snprintf(path, sizeof path, "plot-draw-%ld.png", (long)getpid());
+    assert_int_equal(ikt_image_create(ctx, 37, 21, white, &image), IKT_OK);
+    for (int i = 0; i < 37 * 21; i++)
+        image.pixel[i] = (ikt_rgb){(uint8_t)(i * 7), (uint8_t)(i * 13), (uint8_t)(i / 3)};
+    const ikt_png_text texts[] = {{"Title", "psi \317\210"}, {"Comment", ""}, {"Author", "me"}};
+    assert_int_equal(ikt_png_write(ctx, path, path, &image, texts, 3), IKT_OK);
+    png_image file;
+    memset(&file, 0, sizeof file);
+    file.version = PNG_IMAGE_VERSION;
+    assert_true(png_image_begin_read_from_file(&file, path));
+    assert_int_equal(file.width, 37);
+    assert_int_equal(file.height, 21);
+    assert_int_equal(file.format, PNG_FORMAT_RGB);
+    static ikt_rgb back[37 * 21];
+    assert_true(png_image_finish_read(&file, NULL, back, 0, NULL));
+    assert_memory_equal(back, image.pixel, sizeof back);
+    assert_int_equal(remove(path), 0);
+    ikt_image_destroy(&image);
+}
+
+static void a_full_disk_is_reported(void **state) {
+    ikt_context *ctx = *state;
+    ikt_image image;
+    assert_int_equal(ikt_image_create(ctx, 500, 500, white, &image), IKT_OK);
+    if (access("/dev/full", W_OK) == 0) {
+        assert_int_equal(ikt_png_write(ctx, "/dev/full", "run.png", &image, NULL, 0), IKT_ERR_FILE);
+        assert_non_null(strstr(ikt_message(ctx), "run.png"));
+        assert_non_null(strstr(ikt_message(ctx), "No space left"));
+        ikt_clear(ctx);
+    }
+    assert_int_equal(ikt_png_write(ctx, "/nowhere/x.png", "/nowhere/x.png", &image, NULL, 0),
+                     IKT_ERR_FILE);
+    ikt_image_destroy(&image);
+}
+
+IKT_MPI_TESTS(ikt_test(shapes_are_clipped_at_the_borders),
+              ikt_test(every_printable_character_has_its_own_picture),
+              ikt_test(text_is_cut_between_characters), ikt_test(counts_have_separators),
+              ikt_test(a_disc_covers_its_area_wherever_it_lies),
+              ikt_test(one_point_covers_the_right_pixels),
+              ikt_test(points_are_clipped_at_the_borders), ikt_test(dense_pixels_are_more_opaque),
+              ikt_test(mean_colours_are_those_of_light),
+              ikt_test(a_file_decodes_to_the_same_pixels), ikt_test(a_full_disk_is_reported))
