@@ -25,7 +25,8 @@ ikt_status ikt_csv_open(ikt_csv_line *line);
 
 /* LOCAL. Reads the next line that is not empty and splits it; *end at the end of the file. Cells
  * may be quoted ("a, b", with "" for a quote); blanks around cells and a final CR are dropped.
- * Errors: IKT_ERR_DATA (unclosed quote, line over 64 MiB, zero byte), IKT_ERR_FILE. */
+ * A byte order mark is dropped. Errors: IKT_ERR_DATA (unclosed quote, line over 64 MiB, zero byte),
+ * IKT_ERR_FILE (truncated, damaged compression). */
 ikt_status ikt_csv_next(ikt_csv_line *line, bool *end);
 
 /* LOCAL. Chooses the delimiter of the next lines: the first of tab, semicolon, comma that `text`

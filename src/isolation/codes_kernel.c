@@ -126,8 +126,8 @@ int64_t ikt_row_tile_rows(const ikt_codes_kernel *kernel, int64_t d) {
 }
 
 int64_t ikt_row_tile_bytes(const ikt_codes_kernel *kernel, int64_t d) {
-    int64_t lanes = 4 * IKT_LANES, row = words_of(kernel, d) * 4 + 2 * lanes;
-    if (!kernel->is_u8) row = 2 * (row + (1 + PANEL_VECTORS) * lanes + 8) + 6;
+    int64_t row = 4 * (words_of(kernel, d) + IKT_SEEN_WORDS);
+    if (!kernel->is_u8) row = 2 * (row + 4 * PANEL_VECTORS * IKT_LANES + 8) + 6;
     return ikt_row_tile_rows(kernel, d) * row;
 }
 
@@ -135,19 +135,15 @@ static ikt_status create_block(ikt_context *ctx, const ikt_codes_kernel *kernel,
                                int64_t words, ikt_row_block *block) {
     const char *purpose = "tiles of rows";
     IKT_TRY(ikt_alloc(ctx, &block->word, rows * words, 4, purpose));
-    IKT_TRY(ikt_alloc(ctx, &block->best, rows * IKT_LANES, 4, purpose));
-    IKT_TRY(ikt_alloc(ctx, &block->vector, rows * IKT_LANES, 4, purpose));
+    IKT_TRY(ikt_alloc(ctx, &block->seen, rows * IKT_SEEN_WORDS, 4, purpose));
     if (kernel->is_u8) return IKT_OK;
-    IKT_TRY(ikt_alloc(ctx, &block->second, rows * IKT_LANES, 4, purpose));
     IKT_TRY(ikt_alloc(ctx, &block->partial, rows * IKT_LANES * PANEL_VECTORS, 4, purpose));
     return ikt_alloc(ctx, &block->norm, rows, sizeof *block->norm, purpose);
 }
 
 static void destroy_block(ikt_row_block *block) {
     ikt_free(&block->word);
-    ikt_free(&block->best);
-    ikt_free(&block->second);
-    ikt_free(&block->vector);
+    ikt_free(&block->seen);
     ikt_free(&block->partial);
     ikt_free(&block->norm);
 }

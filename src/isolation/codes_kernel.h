@@ -26,6 +26,7 @@
 
 enum {
     IKT_LANES = 16,
+    IKT_SEEN_WORDS = 48,     /* words of what the lanes of a row have seen, at most */
     IKT_ROW_TILE_MOST = 480, /* rows of a tile, at most */
     /* Largest number of columns for which the uint8 score |c|^2 - 2 x.(c - 128) fits an int32:
      * |score| <= d * (255^2 + 2 * 255 * 128) < 2^31 for d <= 16480. Wider rows are summed in pieces
@@ -48,14 +49,13 @@ typedef struct {
 
 /* Rows interleaved by groups, and what their lanes have seen so far. */
 typedef struct {
-    int64_t count;   /* rows */
-    int64_t groups;  /* ceil(count / rows of the kernel); the last row fills up the last group */
-    void *word;      /* [groups][words][rows of the kernel] */
-    void *best;      /* [groups*rows][16] least value of each lane: float32 or int32 */
-    float *second;   /* [groups*rows][16] second least (float32 only) */
-    int32_t *vector; /* [groups*rows][16] vector of the least value; the lowest on ties */
-    float *partial;  /* [groups*rows][BLOCK_VECTORS][16] sums between two blocks of dimensions */
-    double *norm;    /* [groups*rows] |x|^2 (float32 only) */
+    int64_t count;  /* rows */
+    int64_t groups; /* ceil(count / rows of the kernel); the last row fills up the last group */
+    void *word;     /* [groups][words][rows of the kernel] */
+    void *seen;     /* [groups*rows][3 or 2][16] least value of each lane, second least (float32
+                       only), and the vector of the least, the lowest on ties */
+    float *partial; /* [groups*rows][BLOCK_VECTORS][16] sums between two blocks of dimensions */
+    double *norm;   /* [groups*rows] |x|^2 (float32 only) */
 } ikt_row_block;
 
 typedef struct {
@@ -112,6 +112,13 @@ void ikt_row_tile_stage(const ikt_codes_kernel *kernel, ikt_row_tile *tile, cons
 /* LOCAL. assign of the kernel, with psi = 1 answered without arithmetic. */
 void ikt_row_tile_assign(const ikt_codes_kernel *kernel, ikt_row_tile *tile,
                          const ikt_centres *centres, uint16_t *cell);
+
+/* Unrolls the loop that follows, in either compiler's words. */
+#if defined(__clang__)
+#define IKT_UNROLL _Pragma("unroll")
+#else
+#define IKT_UNROLL _Pragma("GCC unroll 16")
+#endif
 
 /* The kernels themselves, one file each. */
 extern const ikt_codes_kernel ikt_kernel_f32_portable, ikt_kernel_u8_portable;
