@@ -4,15 +4,23 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "config/utf8.h"
+
+/* Bytes that are no UTF-8 (file names may hold any) become U+FFFD. */
 static void quote(FILE *file, const char *text) {
     fputc('"', file);
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            fprintf(file, "\\%c", *c);
-        else if (*c < 32)
-            fprintf(file, "\\u%04x", *c);
+    while (*text) {
+        uint32_t point = 0;
+        int length = ikt_utf8_decode(text, &point);
+        if (length == 0)
+            fputs("\\ufffd", file);
+        else if (point == '"' || point == '\\')
+            fprintf(file, "\\%c", (int)point);
+        else if (point < 32)
+            fprintf(file, "\\u%04x", (unsigned)point);
         else
-            fputc(*c, file);
+            fprintf(file, "%.*s", length, text);
+        text += length > 0 ? length : 1;
     }
     fputc('"', file);
 }
@@ -44,6 +52,11 @@ void ikt_json_end(ikt_json *json, char bracket) {
 void ikt_json_text(ikt_json *json, const char *key, const char *value) {
     lead(json, key);
     quote(json->file, value);
+}
+
+void ikt_json_bool(ikt_json *json, const char *key, bool value) {
+    lead(json, key);
+    fputs(value ? "true" : "false", json->file);
 }
 
 void ikt_json_int(ikt_json *json, const char *key, int64_t value) {

@@ -9,7 +9,7 @@
 
 /* LOCAL. Parses `text` for the key into *member (of the type that ikt_key_type states).
  *   what   how messages name the value, e.g. "run.yaml, line 3: isolation.psi" or "--points"
- * Errors: IKT_ERR_USAGE: not of the type, out of range, not one of the choices. */
+ * Errors: IKT_ERR_USAGE: not of the type, out of range, not one of the choices, no UTF-8 text. */
 ikt_status ikt_value_parse(ikt_context *ctx, const ikt_key *key, const char *what, const char *text,
                            void *member);
 

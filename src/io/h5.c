@@ -75,7 +75,7 @@ static ikt_status look_first(ikt_context *ctx, const char *path) {
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file < 0) {
         ikt_h5_reason(reason, sizeof reason);
-        bool locked = strstr(reason, "lock") != NULL;
+        bool locked = strstr(reason, "unable to lock") != NULL;
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be opened: %s%s", path, reason,
                         locked ? " (another program may be writing it; on file systems without "
                                  "locks set HDF5_USE_FILE_LOCKING=FALSE)"
@@ -165,11 +165,25 @@ static bool transfer(hid_t dataset, hid_t type, int64_t first, int64_t count, vo
     return good;
 }
 
+/* HDF5 returns from a collective read of a data set without storage on the ranks that want rows,
+ * and waits on those that want none: such a data set, created but never written, is refused
+ * instead. */
+static ikt_status check_allocated(ikt_context *ctx, hid_t dataset, const char *name, bool reading) {
+    H5D_space_status_t status = H5D_SPACE_STATUS_ALLOCATED;
+    ikt_status st = IKT_OK;
+    if (reading &&
+        (H5Dget_space_status(dataset, &status) < 0 || status == H5D_SPACE_STATUS_NOT_ALLOCATED))
+        st = ikt_fail(ctx, IKT_ERR_DATA, "%s was created but never written: it holds no values",
+                      name);
+    return ikt_agree(ctx, st);
+}
+
 /* Cuts a range into pieces; all ranks take as many steps. */
 static ikt_status transfer_rows(ikt_context *ctx, hid_t dataset, const char *name, hid_t type,
                                 int64_t row_bytes, int64_t first, int64_t count, char *read_to,
                                 const char *write_from) {
     int64_t rows = piece_bytes / (row_bytes > 0 ? row_bytes : 1);
+    IKT_TRY(check_allocated(ctx, dataset, name, read_to != NULL));
     if (rows < 1) rows = 1;
     int64_t steps = ikt_max_one(ctx, (count + rows - 1) / rows);
     ikt_status st = IKT_OK;

@@ -11,7 +11,7 @@
 
 typedef enum { IKT_PRESET_DEFAULT, IKT_PRESET_MATLAB } ikt_layout_preset;
 typedef enum { IKT_INIT_AUTO, IKT_INIT_PCA, IKT_INIT_RANDOM, IKT_INIT_FILE } ikt_layout_init;
-typedef enum { IKT_REPULSION_FFT, IKT_REPULSION_EXACT } ikt_layout_repulsion;
+typedef enum { IKT_REPULSION_AUTO, IKT_REPULSION_FFT, IKT_REPULSION_EXACT } ikt_layout_repulsion;
 typedef enum { IKT_ACCURACY_DEFAULT, IKT_ACCURACY_TIGHT } ikt_layout_accuracy;
 
 typedef struct {

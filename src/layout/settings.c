@@ -40,8 +40,10 @@ static const ikt_key layout_keys[] = {
         "embedding in init_file; auto is pca, for preset matlab random"),
     KEY(init_file, IKT_KEY_STRING, "", 0, 0, 0, NULL, "",
         "HDF5 file whose /embedding (n x 2) gives the starting positions (init: file)"),
-    KEY(repulsion, IKT_KEY_CHOICE, "fft", 0, 0, 0, "fft|exact", "",
-        "How repulsion is summed over all pairs: by FFT on a grid, or exactly in n^2 operations"),
+    KEY(repulsion, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|fft|exact", "",
+        "How repulsion is summed over all pairs: by FFT on a grid, or exactly in n^2 operations; "
+        "auto "
+        "is exact up to 3,000 rows, where that is faster as well"),
     KEY(accuracy, IKT_KEY_CHOICE, "default", 0, 0, 0, "default|tight", "",
         "Accuracy of the FFT repulsion: force error about 1e-2 (default) or 1e-4 (tight)"),
     KEY(report_every, IKT_KEY_INT, "50", 1, 1e7, 0, NULL, "iterations",
@@ -60,6 +62,9 @@ static const schedule schedules[] = {
     [IKT_PRESET_DEFAULT] = {750, 250, 12, 0, IKT_INIT_PCA},
     /* The paper's code steps by 500 times the full gradient: 2000 times a quarter of it. */
     [IKT_PRESET_MATLAB] = {1000, 100, 4, 2000, IKT_INIT_RANDOM}};
+
+/* Measured: at 3,000 rows both ways of summing take about 2 ms on two cores. */
+static const int64_t exact_rows = 3000;
 
 static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
@@ -83,6 +88,8 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
             smaller(preset->exaggeration_iterations, settings->iterations);
     if (settings->exaggeration <= IKT_AUTO_REAL) settings->exaggeration = preset->exaggeration;
     resolve_rates(settings, preset, (double)n);
+    if (settings->repulsion == IKT_REPULSION_AUTO)
+        settings->repulsion = n <= exact_rows ? IKT_REPULSION_EXACT : IKT_REPULSION_FFT;
     if (settings->init == IKT_INIT_AUTO)
         settings->init = settings->init_file[0] ? IKT_INIT_FILE : preset->init;
     if (settings->init == IKT_INIT_FILE && !settings->init_file[0])
