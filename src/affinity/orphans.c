@@ -8,6 +8,7 @@
 #include "affinity/orphans.h"
 #include "base/comm.h"
 #include "base/memory.h"
+#include "neighbours/neighbours.h"
 
 enum { BATCH = 1024, BLOCK_ROWS = 1024 };
 

@@ -2,17 +2,25 @@
 #include "app/json.h"
 
 #include <math.h>
-#include <stdlib.h>
 
+#include "config/utf8.h"
+#include "config/value.h"
+
+/* Bytes that are no UTF-8 (file names may hold any) become U+FFFD. */
 static void quote(FILE *file, const char *text) {
     fputc('"', file);
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            fprintf(file, "\\%c", *c);
-        else if (*c < 32)
-            fprintf(file, "\\u%04x", *c);
+    while (*text) {
+        uint32_t point = 0;
+        int length = ikt_utf8_decode(text, &point);
+        if (length == 0)
+            fputs("\\ufffd", file);
+        else if (point == '"' || point == '\\')
+            fprintf(file, "\\%c", (int)point);
+        else if (point < 32)
+            fprintf(file, "\\u%04x", (unsigned)point);
         else
-            fputc(*c, file);
+            fprintf(file, "%.*s", length, text);
+        text += length > 0 ? length : 1;
     }
     fputc('"', file);
 }
@@ -46,17 +54,19 @@ void ikt_json_text(ikt_json *json, const char *key, const char *value) {
     quote(json->file, value);
 }
 
+void ikt_json_bool(ikt_json *json, const char *key, bool value) {
+    lead(json, key);
+    fputs(value ? "true" : "false", json->file);
+}
+
 void ikt_json_int(ikt_json *json, const char *key, int64_t value) {
     lead(json, key);
     fprintf(json->file, "%lld", (long long)value);
 }
 
 void ikt_json_real(ikt_json *json, const char *key, double value) {
-    char text[32] = "null";
+    char text[IKT_REAL_TEXT] = "null";
     lead(json, key);
-    for (int digits = 1; digits <= 17 && isfinite(value); digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
-    }
+    if (isfinite(value)) ikt_real_print(value, text);
     fputs(text, json->file);
 }

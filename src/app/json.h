@@ -13,10 +13,12 @@ typedef struct {
     bool comma; /* the next value is not the first of its container */
 } ikt_json;
 
-/* LOCAL, all of them. Containers: begin with '{' or '[', end with '}' or ']'. */
+/* LOCAL, all of them. Containers: begin with '{' or '[', end with '}' or ']'. Text may hold any
+ * bytes; those that are no UTF-8 come out as U+FFFD. */
 void ikt_json_begin(ikt_json *json, const char *key, char bracket);
 void ikt_json_end(ikt_json *json, char bracket);
 void ikt_json_text(ikt_json *json, const char *key, const char *value);
+void ikt_json_bool(ikt_json *json, const char *key, bool value);
 void ikt_json_int(ikt_json *json, const char *key, int64_t value);
 /* Numbers in the fewest digits that give the same double; null when not finite. */
 void ikt_json_real(ikt_json *json, const char *key, double value);

@@ -1,4 +1,5 @@
 /* The program: MPI, a context, a verb, one message, an exit code. */
+#include <errno.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,11 +9,12 @@
 #include "app/verbs.h"
 #include "app/version.h"
 #include "base/cpu.h"
+#include "base/log.h"
 #include "config/value.h"
 
 static const ikt_verb *const verbs[] = {&ikt_verb_embed,    &ikt_verb_generate, &ikt_verb_convert,
                                         &ikt_verb_evaluate, &ikt_verb_plot,     &ikt_verb_info};
-enum { VERBS = sizeof verbs / sizeof *verbs };
+enum { VERBS = sizeof verbs / sizeof *verbs, MESSAGE_SIZE = 2048 };
 
 static const char overview[] =
     "iktsne: t-SNE with the Isolation kernel, for millions of points on MPI\n"
@@ -23,7 +25,11 @@ static const char overview[] =
 
 static const char options[] =
     "\n"
-    "every verb: --help, --quiet, --verbose, --threads N (per rank; default: the affinity mask)\n"
+    "options of every verb, also before it:\n"
+    "  --help       complete help of the verb\n"
+    "  --quiet      print warnings and results only\n"
+    "  --verbose    print details of each stage\n"
+    "  --threads N  OpenMP threads of each rank (default: the processors the launcher gave)\n"
     "iktsne --version names version, libraries and instruction set\n"
     "\n"
     "exit codes: 0 success, 1 internal error, 2 usage or configuration, 3 bad data, 4 file "
@@ -42,6 +48,11 @@ static void print_overview(void) {
 }
 
 static ikt_status run_verb(ikt_context *ctx, int argc, char **argv) {
+    if (argv[0][0] == '-')
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "%.60s is no option of iktsne itself; options of a verb follow the verb "
+                        "(`iktsne --help` lists both)",
+                        argv[0]);
     const char *nearest = verbs[0]->name;
     for (int v = 0; v < VERBS; v++) {
         if (strcmp(verbs[v]->name, argv[0]) == 0) return verbs[v]->run(ctx, argc - 1, argv + 1);
@@ -61,11 +72,15 @@ static ikt_status set_threads(ikt_context *ctx, const char *text) {
     return IKT_OK;
 }
 
-/* Takes the options that every verb has out of argv. */
+/* Takes the options that every verb has out of argv, up to `--`. */
 static ikt_status take_global_options(ikt_context *ctx, int *argc, char **argv) {
     int kept = 0;
+    bool options_end = false;
     for (int at = 0; at < *argc; at++) {
-        if (strcmp(argv[at], "--quiet") == 0) {
+        options_end |= strcmp(argv[at], "--") == 0;
+        if (options_end) {
+            argv[kept++] = argv[at];
+        } else if (strcmp(argv[at], "--quiet") == 0) {
             ikt_context_set_log(ctx, IKT_LOG_WARN);
         } else if (strcmp(argv[at], "--verbose") == 0) {
             ikt_context_set_log(ctx, IKT_LOG_DETAIL);
@@ -82,10 +97,14 @@ static ikt_status take_global_options(ikt_context *ctx, int *argc, char **argv) 
     return IKT_OK;
 }
 
+static bool asks_for_help(const char *word) {
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
+}
+
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     IKT_TRY(take_global_options(ctx, &argc, argv));
     bool is_root = ikt_rank(ctx) == 0;
-    if (argc == 0 || strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "help") == 0) {
+    if (argc == 0 || asks_for_help(argv[0])) {
         if (is_root) print_overview();
         return IKT_OK;
     }
@@ -97,25 +116,42 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     return st == IKT_OK ? run_verb(ctx, argc, argv) : st;
 }
 
+/* One line, whatever the names and values that the message quotes hold. */
+static void print_error(const char *message) {
+    char line[MESSAGE_SIZE];
+    snprintf(line, sizeof line, "%s", message);
+    for (char *c = line; *c; c++)
+        if ((unsigned char)*c < 32 || *c == 127) *c = '?';
+    fprintf(stderr, "iktsne: error: %s\n", line);
+}
+
+/* Runs, and makes rank 0 print the one message there may be. Output that did not arrive (a full
+ * disk, a closed pipe) is a failure, too. */
+static ikt_status run_and_report(ikt_context *ctx, int argc, char **argv) {
+    ikt_status st = run(ctx, argc, argv);
+    if (st == IKT_OK && ikt_rank(ctx) == 0 && (fflush(stdout) != 0 || ferror(stdout)))
+        st = ikt_fail(ctx, IKT_ERR_FILE, "standard output cannot be written: %s", strerror(errno));
+    st = ikt_agree(ctx, st);
+    if (st != IKT_OK && ikt_rank(ctx) == 0) print_error(ikt_message(ctx));
+    return st;
+}
+
 int main(int argc, char **argv) {
     int provided;
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, not a death without a word */
     if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
-        fprintf(stderr, "iktsne: error: MPI cannot be started\n");
+        print_error("MPI cannot be started");
         return IKT_ERR_INTERNAL;
     }
     ikt_context *ctx = NULL;
     ikt_status st = ikt_context_create(MPI_COMM_WORLD, 0, &ctx);
-    if (st == IKT_OK && provided < MPI_THREAD_FUNNELED) ikt_context_set_threads(ctx, 1);
-    if (st == IKT_OK) {
-        st = run(ctx, argc - 1, argv + 1);
-        if (ikt_rank(ctx) == 0) {
-            if (st != IKT_OK) fprintf(stderr, "iktsne: error: %s\n", ikt_message(ctx));
-            if (fflush(stdout) != 0 && st == IKT_OK) st = IKT_ERR_FILE;
-        }
-    } else {
-        fprintf(stderr, "iktsne: error: not enough memory to begin\n");
+    if (st != IKT_OK) print_error("not enough memory to begin");
+    if (st == IKT_OK && provided < MPI_THREAD_FUNNELED) {
+        ikt_log(ctx, IKT_LOG_WARN,
+                "this MPI library does not allow threads; each rank runs one: start more ranks");
+        ikt_context_set_threads(ctx, 1);
     }
+    if (st == IKT_OK) st = run_and_report(ctx, argc - 1, argv + 1);
     ikt_context_destroy(&ctx);
     MPI_Finalize();
     return (int)st;

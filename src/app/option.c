@@ -31,7 +31,11 @@ static void print_option(ikt_text *text, const ikt_option *option) {
     ikt_text_add(text, "  --%s%s%s\n", option->name, option->argument ? " " : "",
                  option->argument ? option->argument : "");
     ikt_text_wrap(text, 6, option->help);
-    if (option->type == IKT_KEY_BOOL) return;
+    if (option->type == IKT_KEY_BOOL) {
+        if (strcmp(option->fallback, "yes") == 0)
+            ikt_text_add(text, "      (the default; --no-%s turns it off)\n", option->name);
+        return;
+    }
     ikt_text_add(text, "      (%s; default %s)\n", expected,
                  option->fallback[0] ? option->fallback : "none");
 }
@@ -41,22 +45,27 @@ static ikt_status print_help(ikt_context *ctx, const ikt_verb *verb, const ikt_o
     ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
     ikt_text_add(&text, "usage: iktsne %s %s\n\n", verb->name, verb->synopsis);
     ikt_text_wrap(&text, 0, verb->summary);
-    if (n > 0) ikt_text_add(&text, "\noptions:\n");
+    ikt_text_add(&text, "\noptions:\n");
     for (size_t o = 0; o < n; o++)
         print_option(&text, &options[o]);
+    ikt_text_add(&text, "  --help, --quiet, --verbose, --threads N\n"
+                        "      as for every verb; see `iktsne --help`\n");
     if (text.status == IKT_OK && ikt_rank(ctx) == 0) fputs(text.data, stdout);
     ikt_free(&text.data);
     return text.status;
 }
 
+/* `word` is what the user wrote: dashes, name, perhaps =value. */
 static ikt_status unknown(ikt_context *ctx, const ikt_verb *verb, const ikt_option *options,
-                          size_t n, const char *name) {
-    const char *nearest = "help";
+                          size_t n, const char *word) {
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    const char *wanted = name + strspn(name, "-"), *nearest = "help";
     for (size_t o = 0; o < n; o++)
-        if (ikt_name_distance(options[o].name, name) < ikt_name_distance(nearest, name))
+        if (ikt_name_distance(options[o].name, wanted) < ikt_name_distance(nearest, wanted))
             nearest = options[o].name;
     return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "iktsne %s has no option --%.60s; did you mean --%s? (`iktsne %s --help` lists "
+                    "iktsne %s has no option %s; did you mean --%s? (`iktsne %s --help` lists "
                     "them)",
                     verb->name, name, nearest, verb->name);
 }
@@ -77,14 +86,15 @@ static const ikt_option *find(const ikt_option *options, size_t n, const char *n
     return NULL;
 }
 
-/* Handles argv[*at], which begins with "--". */
+/* Handles argv[*at], which begins with a dash. */
 static ikt_status take_option(ikt_context *ctx, const ikt_verb *verb, const ikt_option *options,
                               size_t n, int argc, char **argv, int *at) {
     const char *name = argv[*at] + 2, *equals = strchr(name, '=');
     size_t length = equals ? (size_t)(equals - name) : strlen(name);
     bool negated;
-    const ikt_option *option = find(options, n, name, length, &negated);
-    if (!option) return unknown(ctx, verb, options, n, name);
+    bool is_long = argv[*at][1] == '-';
+    const ikt_option *option = is_long ? find(options, n, name, length, &negated) : NULL;
+    if (!option) return unknown(ctx, verb, options, n, argv[*at]);
     if (option->type == IKT_KEY_BOOL) {
         if (equals && negated)
             return ikt_fail(ctx, IKT_ERR_USAGE, "--no-%s takes no value", option->name);
@@ -104,19 +114,25 @@ static ikt_status check_count(ikt_context *ctx, const ikt_verb *verb, int count,
                     count < least ? "few" : "many", verb->name, verb->synopsis);
 }
 
+static bool asks_for_help(int argc, char **argv) {
+    for (int at = 0; at < argc && strcmp(argv[at], "--") != 0; at++)
+        if (strcmp(argv[at], "-h") == 0) return true;
+    return ikt_option_given("help", argc, argv);
+}
+
 ikt_status ikt_options_parse(ikt_context *ctx, const ikt_verb *verb, const ikt_option *options,
                              size_t n_options, int argc, char **argv, const char **positional,
                              int min_positional, int max_positional, int *n_positional,
                              bool *help) {
-    *help = ikt_option_given("help", argc, argv);
+    *help = asks_for_help(argc, argv);
     *n_positional = 0;
     if (*help) return print_help(ctx, verb, options, n_options);
     for (size_t o = 0; o < n_options; o++)
         IKT_TRY(set(ctx, &options[o], options[o].fallback));
     bool options_end = false;
     for (int at = 0; at < argc; at++) {
-        bool is_option = !options_end && strncmp(argv[at], "--", 2) == 0;
-        if (is_option && argv[at][2] == '\0') {
+        bool is_option = !options_end && argv[at][0] == '-' && argv[at][1] != '\0';
+        if (is_option && strcmp(argv[at], "--") == 0) {
             options_end = true;
         } else if (is_option) {
             IKT_TRY(take_option(ctx, verb, options, n_options, argc, argv, &at));

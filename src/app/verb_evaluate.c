@@ -9,10 +9,14 @@
 #include "io/result.h"
 #include "pipeline/measures.h"
 
+enum { ARGUMENTS_MOST = 256 };
+
 typedef struct {
-    char input[IKT_STRING_MAX], labels[IKT_STRING_MAX];
-    int64_t k, trust_k, sample, exact_limit, seed;
+    char input[IKT_STRING_MAX], labels[IKT_STRING_MAX], only[IKT_STRING_MAX];
+    int64_t k, trust_k, sample, exact_limit, seed, memory;
     bool divergence, json;
+    const char *argument[ARGUMENTS_MOST]; /* the embedding's file, then settings */
+    int arguments;
 } request;
 
 /* The embedding and what is compared with it. */
@@ -36,7 +40,8 @@ static void subject_close(subject *s) {
     ikt_free(&s->marked);
 }
 
-/* Preprocessing and P of the run come from the configuration that it stored. */
+/* Preprocessing and P of the run come from the configuration that it stored; for a file of another
+ * program from the defaults. Assignments on the command line win over both. */
 static ikt_status read_settings(ikt_context *ctx, const request *wish, subject *s) {
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     char *text = NULL;
@@ -48,6 +53,8 @@ static ikt_status read_settings(ikt_context *ctx, const request *wish, subject *
         st =
             ikt_config_parse_text(ctx, parts, IKT_SETTINGS_PARTS, "the stored configuration", text);
     ikt_free(&text);
+    for (int a = 1; a < wish->arguments && st == IKT_OK; a++)
+        st = ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, wish->argument[a]);
     snprintf(s->settings.input.file, sizeof s->settings.input.file, "%s", wish->input);
     return st;
 }
@@ -72,9 +79,8 @@ static ikt_status read_labels(ikt_context *ctx, const request *wish, subject *s)
     return ikt_result_read_marked(s->file, &s->marked, &s->n_marked);
 }
 
-static ikt_status subject_open(ikt_context *ctx, const char *path, const request *wish,
-                               subject *s) {
-    IKT_TRY(ikt_result_open(ctx, path, &s->file));
+static ikt_status subject_open(ikt_context *ctx, const request *wish, subject *s) {
+    IKT_TRY(ikt_result_open(ctx, wish->argument[0], &s->file));
     s->map = ikt_row_map_make(ikt_result_rows(s->file), ikt_size(ctx), ikt_rank(ctx));
     ikt_status st = ikt_alloc(ctx, &s->y, 2 * s->map.count, sizeof *s->y, "embedding");
     if (st == IKT_OK) st = ikt_alloc(ctx, &s->labels, s->map.count, sizeof *s->labels, "labels");
@@ -98,8 +104,13 @@ static ikt_status add_divergence(ikt_context *ctx, const subject *s, ikt_measure
 
 static ikt_status measure(ikt_context *ctx, const request *wish, const subject *s,
                           ikt_measures *measures) {
-    const ikt_measure_settings settings = {wish->k, wish->trust_k, wish->exact_limit, wish->sample,
-                                           (uint64_t)wish->seed};
+    const ikt_measure_settings settings = {.k = wish->k,
+                                           .trust_k = wish->trust_k,
+                                           .exact_limit = wish->exact_limit,
+                                           .sample = wish->sample,
+                                           .seed = (uint64_t)wish->seed,
+                                           .batch_bytes = wish->memory << 20,
+                                           .only = wish->only[0] ? wish->only : NULL};
     const ikt_measured what = {s->map, s->y, s->labels, s->has_labels, s->data};
     IKT_TRY(ikt_measures_compute(ctx, &settings, &what, measures));
     if (wish->divergence) IKT_TRY(add_divergence(ctx, s, measures));
@@ -110,7 +121,7 @@ static ikt_status measure(ikt_context *ctx, const request *wish, const subject *
                     "compare with");
 }
 
-static void print(ikt_context *ctx, const request *wish, const char *path, const subject *s,
+static void print(ikt_context *ctx, const request *wish, const subject *s,
                   const ikt_measures *measures) {
     if (ikt_rank(ctx) != 0) return;
     if (!wish->json) {
@@ -119,19 +130,19 @@ static void print(ikt_context *ctx, const request *wish, const char *path, const
     }
     ikt_json json = {stdout, 0, false};
     ikt_json_begin(&json, NULL, '{');
-    ikt_json_text(&json, "embedding", path);
+    ikt_json_text(&json, "embedding", wish->argument[0]);
     ikt_json_int(&json, "rows", s->map.n);
     ikt_measures_json(&json, measures);
     ikt_json_end(&json, '}');
 }
 
-static ikt_status evaluate(ikt_context *ctx, const request *wish, const char *path) {
+static ikt_status evaluate(ikt_context *ctx, const request *wish) {
     subject s;
     ikt_measures measures = {0};
     memset(&s, 0, sizeof s);
-    ikt_status st = subject_open(ctx, path, wish, &s);
+    ikt_status st = subject_open(ctx, wish, &s);
     if (st == IKT_OK) st = measure(ctx, wish, &s, &measures);
-    if (st == IKT_OK) print(ctx, wish, path, &s, &measures);
+    if (st == IKT_OK) print(ctx, wish, &s, &measures);
     ikt_measures_destroy(&measures);
     subject_close(&s);
     return st;
@@ -145,6 +156,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "The data that was embedded: adds AUC_RNX, trustworthiness and continuity, with the "
          "preprocessing that the run used",
          wish.input},
+        {"measures", IKT_KEY_STRING, "LIST", "", 0, 0, NULL,
+         "Only these families, separated by commas: clusters, labels, ranks; default: all that "
+         "labels and input allow",
+         wish.only},
         {"labels", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL,
          "Data set of labels, in the embedding's file or else in the input", wish.labels},
         {"kl", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
@@ -158,13 +173,15 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"sample", IKT_KEY_INT, "N", "2000", 1, 1e9, NULL,
          "Rows whose neighbours are compared beyond --exact-limit", &wish.sample},
         {"seed", IKT_KEY_INT, "S", "1", 0, 9e15, NULL, "Seed of the sample", &wish.seed},
+        {"memory", IKT_KEY_INT, "MIB", "256", 1, 1e6, NULL,
+         "Distances that a rank holds at a time: more means fewer passes over the input",
+         &wish.memory},
         {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print as JSON", &wish.json}};
-    const char *path;
-    int count;
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_evaluate, options, sizeof options / sizeof *options,
-                              argc, argv, &path, 1, 1, &count, &help));
-    return help ? IKT_OK : evaluate(ctx, &wish, path);
+                              argc, argv, wish.argument, 1, ARGUMENTS_MOST, &wish.arguments,
+                              &help));
+    return help ? IKT_OK : evaluate(ctx, &wish);
 }
 
-const ikt_verb ikt_verb_evaluate = {"evaluate", "RUN.h5 [options]",
+const ikt_verb ikt_verb_evaluate = {"evaluate", "RUN.h5 [section.key=value ...] [options]",
                                     "Measure how good an embedding is", run};

@@ -43,7 +43,7 @@ static size_t make_options(arguments *a, ikt_option options[OPTIONS_MAX]) {
 /* One line a set, one with its settings and their defaults. */
 static ikt_status print_sets(ikt_context *ctx) {
     ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
-    ikt_text_add(&text, "\nsets (NAME), with the options that each has and their defaults:\n");
+    ikt_text_add(&text, "\nsets (NAME), with the options that each has and what auto is there:\n");
     const ikt_generator *generator;
     for (int i = 0; (generator = ikt_generator_at(i)) != NULL; i++) {
         ikt_text_add(&text, "  %s\n", generator->name);

@@ -9,25 +9,53 @@
 #include "io/result.h"
 #include "io/source.h"
 
+/* Labels and marked rows: what a data set and an embedding may both have beside their rows. */
+typedef struct {
+    bool labels;
+    int64_t marked;
+} companions;
+
+static void print_companions(const companions *has) {
+    printf(", %s labels", has->labels ? "with" : "without");
+    if (has->marked > 0) printf(", %lld marked rows", (long long)has->marked);
+    printf("\n");
+}
+
+static void json_companions(ikt_json *json, const companions *has) {
+    ikt_json_bool(json, "labels", has->labels);
+    ikt_json_int(json, "marked", has->marked);
+}
+
 typedef struct {
     ikt_json *json; /* NULL: text */
-    bool varying;   /* group of the last line printed */
+    bool varying;   /* group of the last note printed */
 } printer;
 
 static void show_note(void *self, const char *name, const char *text, bool varying) {
     printer *p = self;
     if (strcmp(name, "configuration") == 0) return; /* has a flag of its own */
-    if (!p->json) {
-        if (varying && !p->varying) printf("this run\n");
-        printf("  %-28s %s\n", name, text);
-    } else {
-        ikt_json_text(p->json, name, text);
-    }
+    bool begins = varying && !p->varying;
     p->varying = varying;
+    if (p->json) {
+        if (begins) ikt_json_begin(p->json, "run", '{');
+        ikt_json_text(p->json, name, text);
+    } else {
+        if (begins) printf("this run\n");
+        printf("  %-28s %s\n", name, text);
+    }
 }
 
 static void ignore_note(void *self, const char *name, const char *text, bool varying) {
     (void)self, (void)name, (void)text, (void)varying;
+}
+
+static ikt_status result_companions(ikt_result_file *file, companions *has) {
+    int64_t label, *marked = NULL;
+    int64_t count = ikt_result_rows(file) > 0;
+    IKT_TRY(ikt_result_read_labels(file, "labels", 0, count, &label, &has->labels));
+    IKT_TRY(ikt_result_read_marked(file, &marked, &has->marked));
+    ikt_free(&marked);
+    return IKT_OK;
 }
 
 static ikt_status show_result(ikt_context *ctx, const char *path, ikt_result_file *file,
@@ -35,14 +63,19 @@ static ikt_status show_result(ikt_context *ctx, const char *path, ikt_result_fil
     bool is_root = ikt_rank(ctx) == 0;
     ikt_json json = {stdout, 0, false};
     printer p = {as_json ? &json : NULL, false};
+    companions has;
+    IKT_TRY(result_companions(file, &has));
     if (is_root && as_json) {
         ikt_json_begin(&json, NULL, '{');
         ikt_json_text(&json, "kind", "embedding");
         ikt_json_int(&json, "rows", ikt_result_rows(file));
+        json_companions(&json, &has);
     } else if (is_root) {
-        printf("%s: embedding of %lld rows\n", path, (long long)ikt_result_rows(file));
+        printf("%s: embedding of %lld rows", path, (long long)ikt_result_rows(file));
+        print_companions(&has);
     }
     ikt_status st = ikt_result_notes(file, is_root ? show_note : ignore_note, &p);
+    if (is_root && as_json && p.varying) ikt_json_end(&json, '}');
     if (is_root && as_json) ikt_json_end(&json, '}');
     return st;
 }
@@ -56,29 +89,34 @@ static ikt_status show_configuration(ikt_context *ctx, const char *path, ikt_res
     return IKT_OK;
 }
 
+static void print_data(const ikt_source *source, const companions *has, bool as_json) {
+    const char *type = ikt_type_name(ikt_source_type(source));
+    int64_t n = ikt_source_rows(source), d = ikt_source_columns(source);
+    if (!as_json) {
+        printf("%s: %lld rows x %lld columns, %s", ikt_source_name(source), (long long)n,
+               (long long)d, type);
+        print_companions(has);
+        return;
+    }
+    ikt_json json = {stdout, 0, false};
+    ikt_json_begin(&json, NULL, '{');
+    ikt_json_text(&json, "kind", "data");
+    ikt_json_int(&json, "rows", n);
+    ikt_json_int(&json, "columns", d);
+    ikt_json_text(&json, "type", type);
+    json_companions(&json, has);
+    ikt_json_end(&json, '}');
+}
+
 static ikt_status show_data(ikt_context *ctx, const char *path, const char *dataset, bool as_json) {
     ikt_source *source = NULL;
-    int64_t label = 0;
-    bool labels = false;
+    int64_t label, *marked = NULL;
+    companions has = {false, 0};
     IKT_TRY(ikt_source_open(ctx, path, dataset, 0, &source));
-    ikt_status st = ikt_source_read_labels(source, "labels", 0, 1, &label, &labels);
-    if (st == IKT_OK && ikt_rank(ctx) == 0) {
-        const char *type = ikt_type_name(ikt_source_type(source));
-        long long n = (long long)ikt_source_rows(source), d = (long long)ikt_source_columns(source);
-        if (as_json) {
-            ikt_json json = {stdout, 0, false};
-            ikt_json_begin(&json, NULL, '{');
-            ikt_json_text(&json, "kind", "data");
-            ikt_json_int(&json, "rows", n);
-            ikt_json_int(&json, "columns", d);
-            ikt_json_text(&json, "type", type);
-            ikt_json_text(&json, "labels", labels ? "yes" : "no");
-            ikt_json_end(&json, '}');
-        } else {
-            printf("%s: %lld rows x %lld columns, %s, %s labels\n", ikt_source_name(source), n, d,
-                   type, labels ? "with" : "without");
-        }
-    }
+    ikt_status st = ikt_source_read_labels(source, "labels", 0, 1, &label, &has.labels);
+    if (st == IKT_OK) st = ikt_source_read_marked(source, &marked, &has.marked);
+    if (st == IKT_OK && ikt_rank(ctx) == 0) print_data(source, &has, as_json);
+    ikt_free(&marked);
     ikt_source_close(&source);
     return st;
 }

@@ -19,22 +19,27 @@ typedef struct {
  * key does not allow (a defect of a table). */
 ikt_status ikt_config_defaults(ikt_context *ctx, const ikt_config_part *parts, size_t n);
 
-/* COLLECTIVE. Reads a YAML file of two levels, `section: {key: value}`.
+/* COLLECTIVE. Reads a YAML file of two levels, `section: {key: value}`, over the values that are
+ * there: keys that the file does not name keep theirs. Rank 0 reads, every rank parses.
  * Errors: IKT_ERR_FILE (cannot be read, larger than 1 MiB), IKT_ERR_USAGE with file, line and what
- * is possible. */
+ * is possible: unknown or repeated sections and keys, a value that is missing, of the wrong type or
+ * out of range, lists, deeper levels, anchors, aliases, tags, a second document, bytes that are no
+ * text. After a failure some values may be set. */
 ikt_status ikt_config_load(ikt_context *ctx, const ikt_config_part *parts, size_t n,
                            const char *path);
 
-/* SAME-ARGS. The same from text; `name` is used in messages. */
+/* SAME-ARGS. The same from text; `name` stands for the file in messages. */
 ikt_status ikt_config_parse_text(ikt_context *ctx, const ikt_config_part *parts, size_t n,
                                  const char *name, const char *text);
 
-/* SAME-ARGS. Applies one `section.key=value`. Errors: IKT_ERR_USAGE. */
+/* SAME-ARGS. Applies one `section.key=value`; the value is taken as it stands, without YAML's
+ * quotes, and may be empty for a string. Errors: IKT_ERR_USAGE. */
 ikt_status ikt_config_override(ikt_context *ctx, const ikt_config_part *parts, size_t n,
                                const char *assignment);
 
 /* LOCAL. The configuration as YAML that parses back to the same values. *text is freed with
- * ikt_free. Errors: IKT_ERR_RESOURCE. */
+ * ikt_free. Errors: IKT_ERR_RESOURCE; IKT_ERR_USAGE for a string that is not UTF-8, which only a
+ * caller that fills the struct itself can have. */
 ikt_status ikt_config_print(ikt_context *ctx, const ikt_config_part *parts, size_t n, char **text);
 
 /* LOCAL. All sections and keys with type, default, range and help, for people. As above. */

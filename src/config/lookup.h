@@ -5,7 +5,7 @@
 #include "config/config.h"
 
 /* LOCAL. The part of that section, or NULL with a message that `where` (e.g. "run.yaml, line 3: ")
- * begins and the nearest section ends. */
+ * begins and the nearest section, or key without its section, ends. n is at least 1. */
 const ikt_config_part *ikt_config_find_section(ikt_context *ctx, const ikt_config_part *parts,
                                                size_t n, const char *where, const char *section);
 

@@ -4,18 +4,30 @@
 #include "base/memory.h"
 #include "config/config.h"
 #include "config/lookup.h"
+#include "config/utf8.h"
 #include "config/value.h"
 
-/* Strings are written in double quotes, so that any byte comes back as it was. */
+/* What YAML takes in double quotes as it stands: no controls, no line breaks (U+0085, U+2028,
+ * U+2029 are such), no byte order mark, nothing that is not a character. */
+static bool is_printable(uint32_t c) {
+    bool text = (c >= 0x20 && c < 0x7f) || (c >= 0xa0 && c <= 0xfffd) || c >= 0x10000;
+    return text && c != 0x2028 && c != 0x2029 && c != 0xfeff;
+}
+
+/* Strings are written in double quotes, so that any text comes back as it was. */
 static void add_quoted(ikt_text *text, const char *value) {
+    uint32_t point = 0;
     ikt_text_add(text, "\"");
-    for (const unsigned char *c = (const unsigned char *)value; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            ikt_text_add(text, "\\%c", *c);
-        else if (*c < 32 || *c == 127)
-            ikt_text_add(text, "\\x%02x", *c);
+    for (int length; *value && text->status == IKT_OK; value += length) {
+        length = ikt_utf8_decode(value, &point);
+        if (length == 0)
+            text->status = ikt_fail(text->ctx, IKT_ERR_USAGE, "'%.80s' is not UTF-8 text", value);
+        else if (point == '"' || point == '\\')
+            ikt_text_add(text, "\\%c", (int)point);
+        else if (is_printable(point))
+            ikt_text_add(text, "%.*s", length, value);
         else
-            ikt_text_add(text, "%c", *c);
+            ikt_text_add(text, point < 0x100 ? "\\x%02x" : "\\u%04x", (unsigned)point);
     }
     ikt_text_add(text, "\"");
 }

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "config/utf8.h"
+
 static ikt_status refuse(ikt_context *ctx, const ikt_key *key, const char *what, const char *text) {
     char expected[256];
     ikt_value_expected(key, expected, sizeof expected);
@@ -99,33 +101,38 @@ ikt_status ikt_value_parse(ikt_context *ctx, const ikt_key *key, const char *wha
         if (strlen(text) >= IKT_STRING_MAX)
             return ikt_fail(ctx, IKT_ERR_USAGE, "%s: longer than %d characters", what,
                             IKT_STRING_MAX - 1);
+        if (!ikt_utf8_valid(text)) /* the configuration is written back as YAML, which is UTF-8 */
+            return ikt_fail(ctx, IKT_ERR_USAGE, "%s: not UTF-8 text", what);
         strcpy(member, text);
         return IKT_OK;
     }
     return IKT_ERR_INTERNAL;
 }
 
-/* The fewest digits that give the same double. */
-static void print_real(double value, char *text, size_t size) {
+void ikt_real_print(double value, char text[IKT_REAL_TEXT]) {
+    if (value == floor(value) && fabs(value) < 1e15) { /* "%g" would write 30 as 3e+01 */
+        snprintf(text, IKT_REAL_TEXT, "%.0f", value);
+        return;
+    }
     for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, size, "%.*g", digits, value);
+        snprintf(text, IKT_REAL_TEXT, "%.*g", digits, value);
         if (strtod(text, NULL) == value) return;
     }
 }
 
 void ikt_value_print(const ikt_key *key, const void *member, char *text, size_t size) {
+    char real[IKT_REAL_TEXT] = "auto";
     switch (key->type) {
     case IKT_KEY_INT:
-        if (*(const int64_t *)member == IKT_AUTO_INT)
+        if (key->allow_auto && *(const int64_t *)member == IKT_AUTO_INT)
             snprintf(text, size, "auto");
         else
             snprintf(text, size, "%lld", (long long)*(const int64_t *)member);
         break;
     case IKT_KEY_REAL:
-        if (*(const double *)member <= IKT_AUTO_REAL)
-            snprintf(text, size, "auto");
-        else
-            print_real(*(const double *)member, text, size);
+        if (!key->allow_auto || *(const double *)member != IKT_AUTO_REAL)
+            ikt_real_print(*(const double *)member, real);
+        snprintf(text, size, "%s", real);
         break;
     case IKT_KEY_BOOL:
         snprintf(text, size, "%s", *(const bool *)member ? "yes" : "no");

@@ -21,7 +21,7 @@ enum { SIDE_MAX = 1024, KNOTS = IKT_FIELD_KNOTS };
 enum { DRAW_TURN, DRAW_SCALE, DRAW_SHIFT_X, DRAW_SHIFT_Y, DRAW_FIELD };
 
 /* Standard deviations at strength 1; lengths are pixels of a 28 x 28 image. */
-static const double turn_sd = 0.12, scale_sd = 0.07, shift_sd = 0.8, field_sd = 0.9;
+static const double turn_sd = 0.08, scale_sd = 0.05, shift_sd = 0.5, field_sd = 0.7;
 
 typedef struct {
     int64_t n; /* images */

@@ -1,4 +1,8 @@
-/* The generators by family; the table of generate.c lists them in this order. */
+/* The generators by family; the table of generate.c lists them in this order.
+ *
+ * A family is a file. It describes each of its sets by one const struct: a new set is one file or
+ * struct, one line here and one in the table.
+ */
 #ifndef IKT_DATA_GENERATE_SETS_H
 #define IKT_DATA_GENERATE_SETS_H
 

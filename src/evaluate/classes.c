@@ -41,6 +41,7 @@ ikt_status ikt_classes_find(ikt_context *ctx, const int64_t *labels, int64_t n_l
     }
     ikt_free(&own);
     ikt_free(&counts);
+    if (st != IKT_OK) ikt_classes_destroy(out);
     return st;
 }
 

@@ -1,7 +1,11 @@
 /* How well the nearest rows in the map tell a row's label: k-nearest-neighbour accuracy (leave one
- * out, majority, the smallest label on ties) and 1-nearest-neighbour error. */
+ * out, majority; among equal votes the smallest label) and 1-nearest-neighbour error.
+ *
+ * Every rank holds all positions in a k-d tree and answers for its own rows; what is summed over
+ * the ranks are counts. */
 #include <omp.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
@@ -10,63 +14,76 @@
 
 /* Everything of all rows, on every rank. */
 typedef struct {
-    float *y;        /* [n * 2] */
     int64_t *labels; /* [n] */
     ikt_tree tree;
-    float *score; /* [threads * k] scratch */
-    int64_t *nearest;
+    float *score;     /* [threads * k] scratch */
+    int64_t *nearest; /* [threads * k] */
+    int64_t *votes;   /* [threads * k] */
 } replica;
 
-static ikt_status replicate(ikt_context *ctx, const ikt_measured *what, int64_t k, replica *r) {
-    IKT_TRY(ikt_measure_replicate(ctx, &what->map, what->y, 2 * sizeof *r->y, &r->y));
-    IKT_TRY(ikt_measure_replicate(ctx, &what->map, what->labels, sizeof *r->labels, &r->labels));
-    ikt_status st = ikt_tree_create(ctx, r->y, what->map.n, &r->tree);
+static ikt_status allocate(ikt_context *ctx, int64_t k, replica *r) {
     int64_t room = k * ikt_threads(ctx);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &r->score, room, sizeof *r->score, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &r->nearest, room, sizeof *r->nearest, "measures");
+    IKT_TRY(ikt_alloc(ctx, &r->score, room, sizeof *r->score, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &r->nearest, room, sizeof *r->nearest, "measures"));
+    return ikt_alloc(ctx, &r->votes, room, sizeof *r->votes, "measures");
+}
+
+static ikt_status replicate(ikt_context *ctx, const ikt_measured *what, int64_t k, replica *r) {
+    float *y = NULL;
+    IKT_TRY(ikt_measure_replicate(ctx, &what->map, what->labels, sizeof *r->labels, &r->labels));
+    IKT_TRY(ikt_measure_replicate(ctx, &what->map, what->y, 2 * sizeof *y, &y));
+    ikt_status st = ikt_tree_create(ctx, y, what->map.n, &r->tree);
+    ikt_free(&y);
+    if (st == IKT_OK) st = allocate(ctx, k, r);
     return ikt_agree(ctx, st);
 }
 
 static void replica_free(replica *r) {
     ikt_tree_destroy(&r->tree);
-    ikt_free(&r->y);
     ikt_free(&r->labels);
     ikt_free(&r->score);
     ikt_free(&r->nearest);
+    ikt_free(&r->votes);
 }
 
-static int64_t votes_for(const int64_t *labels, const int64_t *nearest, int64_t k, int64_t label) {
-    int64_t votes = 0;
-    for (int64_t e = 0; e < k; e++)
-        votes += labels[nearest[e]] == label;
-    return votes;
+static int by_number(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
 }
 
-static int64_t majority(const int64_t *labels, const int64_t *nearest, int64_t k) {
-    int64_t best = labels[nearest[0]], most = 0;
+/* The most frequent vote; the smallest of several, which comes first in ascending order. */
+static int64_t majority(int64_t *votes, int64_t k) {
+    int64_t best = votes[0], most = 0, run = 0;
+    qsort(votes, (size_t)k, sizeof *votes, by_number);
     for (int64_t e = 0; e < k; e++) {
-        int64_t label = labels[nearest[e]], votes = votes_for(labels, nearest, k, label);
-        if (votes > most || (votes == most && label < best)) {
-            most = votes;
-            best = label;
+        run = e > 0 && votes[e] == votes[e - 1] ? run + 1 : 1;
+        if (run > most) {
+            most = run;
+            best = votes[e];
         }
     }
     return best;
 }
 
-/* Rows whose label the majority, and the single nearest row, tell rightly. */
+/* Adds one row to the counts of those that the majority, and the nearest row, label rightly. */
+static void judge(const replica *r, const float *at, int64_t row, int64_t k, int64_t *by_majority,
+                  int64_t *by_nearest) {
+    int64_t offset = omp_get_thread_num() * k;
+    int64_t *nearest = r->nearest + offset, *votes = r->votes + offset;
+    ikt_tree_nearest(&r->tree, at, row, k, r->score + offset, nearest);
+    for (int64_t e = 0; e < k; e++)
+        votes[e] = r->labels[nearest[e]];
+    *by_nearest += votes[0] == r->labels[row];
+    *by_majority += majority(votes, k) == r->labels[row];
+}
+
 static void count_right(ikt_context *ctx, const ikt_measured *what, int64_t k, const replica *r,
                         int64_t right[2]) {
     int64_t by_majority = 0, by_nearest = 0;
 #pragma omp parallel for schedule(dynamic, 256) reduction(+ : by_majority, by_nearest)             \
     num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < what->map.count; i++) {
-        int64_t row = what->map.first + i, offset = omp_get_thread_num() * k;
-        int64_t *nearest = r->nearest + offset;
-        ikt_tree_nearest(&r->tree, row, k, r->score + offset, nearest);
-        by_majority += majority(r->labels, nearest, k) == r->labels[row];
-        by_nearest += r->labels[nearest[0]] == r->labels[row];
-    }
+    for (int64_t i = 0; i < what->map.count; i++)
+        judge(r, what->y + 2 * i, what->map.first + i, k, &by_majority, &by_nearest);
     right[0] = by_majority;
     right[1] = by_nearest;
     ikt_sum_i64(ctx, right, 2);
@@ -77,20 +94,22 @@ ikt_status ikt_measure_label_accuracy(ikt_context *ctx, const ikt_measure_settin
     int64_t n = what->map.n, k = settings->k, right[2];
     replica r = {0};
     char name[48];
-    if (k >= n)
+    if (k < 1 || k >= n)
         return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "%lld neighbours are asked for, but a row has only %lld others",
-                        (long long)k, (long long)(n - 1));
+                        "%lld-nearest-neighbour accuracy: a row of %lld has %lld others; choose "
+                        "k from 1 to %lld",
+                        (long long)k, (long long)n, (long long)(n - 1), (long long)(n - 1));
     ikt_status st = replicate(ctx, what, k, &r);
     if (st == IKT_OK) {
         count_right(ctx, what, k, &r, right);
         snprintf(name, sizeof name, "%lld-NN accuracy", (long long)k);
         st = ikt_measures_add(ctx, out, name, (double)right[0] / (double)n, 0,
                               "share of rows whose label the nearest rows in the map tell");
+        if (st == IKT_OK)
+            st = ikt_measures_add(ctx, out, "1-NN error", (double)(n - right[1]) / (double)n, 0,
+                                  "share of rows whose nearest row in the map has another label");
+        st = ikt_agree(ctx, st);
     }
-    if (st == IKT_OK)
-        st = ikt_measures_add(ctx, out, "1-NN error", 1 - (double)right[1] / (double)n, 0,
-                              "share of rows whose nearest row in the map has another label");
     replica_free(&r);
-    return ikt_agree(ctx, st);
+    return st;
 }

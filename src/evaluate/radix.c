@@ -1,6 +1,7 @@
-/* Radix sort of floats: three stable passes over 11 bits of a key whose order is the floats'. */
+/* Radix sort of floats. See radix.h. */
 #include "evaluate/radix.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -26,10 +27,15 @@ void ikt_radix_destroy(ikt_radix *radix) {
     }
 }
 
+int64_t ikt_radix_memory(int64_t n) {
+    return n * (int64_t)(2 * sizeof(uint32_t) + 4 * sizeof(int32_t));
+}
+
 /* Unsigned integers in the order of the floats: negative ones reversed, below positive ones. */
 static uint32_t ordered(float value) {
     uint32_t bits;
-    value += 0.0f; /* -0 equals 0 */
+    value += 0.0f; /* -0 becomes 0 */
+    if (isnan(value)) return UINT32_MAX;
     memcpy(&bits, &value, sizeof bits);
     return bits >> 31 ? ~bits : bits | 0x80000000u;
 }

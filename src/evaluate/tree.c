@@ -1,33 +1,68 @@
-/* A k-d tree without nodes: a range of `order` is split at its middle, along the axis that the
- * depth says, until it is a leaf. The middle point itself is the split. */
+/* A balanced k-d tree in two arrays. See tree.h. */
 #include "evaluate/tree.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "neighbours/neighbours.h"
 
-enum { LEAF = 12 };
+enum { LEAF = 16 }; /* a leaf holds LEAF / 2 .. LEAF points (fewer only where n is small) */
 
-static int before(const float *y, int axis, int64_t a, int64_t b) {
-    float ya = y[2 * a + axis], yb = y[2 * b + axis];
-    return ya < yb || (ya == yb && a < b);
+float ikt_map_distance(const float *a, const float *b) {
+    double dx = (double)a[0] - (double)b[0], dy = (double)a[1] - (double)b[1];
+    return (float)(dx * dx + dy * dy);
 }
 
-/* Moves the element that belongs to `place` there, smaller ones before it (quickselect). */
-static void select_place(const float *y, int axis, int64_t *order, int64_t low, int64_t high,
+static int levels_for(int64_t n) {
+    int levels = 0;
+    while (n >> levels > LEAF)
+        levels++;
+    return levels;
+}
+
+int64_t ikt_tree_memory(int64_t n) {
+    int64_t nodes = (int64_t)2 << levels_for(n);
+    return n * (int64_t)sizeof(ikt_tree_point) + nodes * (int64_t)sizeof(ikt_tree_node);
+}
+
+/* Where the points of share `index` of 2^level begin; the product stays below 2^63 for n < 2^33. */
+static int64_t share_begin(const ikt_tree *tree, int level, int64_t index) {
+    return (tree->n * index) >> level;
+}
+
+static bool before(const ikt_tree_point *a, const ikt_tree_point *b, int axis) {
+    return a->at[axis] < b->at[axis] || (a->at[axis] == b->at[axis] && a->row < b->row);
+}
+
+static void swap(ikt_tree_point *a, ikt_tree_point *b) {
+    ikt_tree_point old = *a;
+    *a = *b;
+    *b = old;
+}
+
+/* Parts point[low .. high] round a pivot: [low .. *j] before [*i .. high], one equal between. */
+static void part(ikt_tree_point *point, int axis, int64_t low, int64_t high, int64_t *i,
+                 int64_t *j) {
+    const ikt_tree_point pivot = point[low + (high - low) / 2];
+    *i = low;
+    *j = high;
+    while (*i <= *j) {
+        while (before(&point[*i], &pivot, axis))
+            ++*i;
+        while (before(&pivot, &point[*j], axis))
+            --*j;
+        if (*i <= *j) swap(&point[(*i)++], &point[(*j)--]);
+    }
+}
+
+/* Brings the points that belong before `place` before it (quickselect on a total order). */
+static void select_place(ikt_tree_point *point, int axis, int64_t low, int64_t high,
                          int64_t place) {
     while (low < high) {
-        int64_t pivot = order[(low + high) / 2], i = low, j = high;
-        while (i <= j) {
-            while (before(y, axis, order[i], pivot))
-                i++;
-            while (before(y, axis, pivot, order[j]))
-                j--;
-            if (i <= j) {
-                int64_t swap = order[i];
-                order[i++] = order[j];
-                order[j--] = swap;
-            }
-        }
+        int64_t i, j;
+        part(point, axis, low, high, &i, &j);
         if (place <= j)
             high = j;
         else if (place >= i)
@@ -37,71 +72,112 @@ static void select_place(const float *y, int axis, int64_t *order, int64_t low, 
     }
 }
 
-static void build(const float *y, int axis, int64_t *order, int64_t low, int64_t high) {
-    while (high - low > LEAF) {
-        int64_t middle = low + (high - low) / 2;
-        select_place(y, axis, order, low, high - 1, middle);
-        axis = 1 - axis;
-        build(y, axis, order, low, middle);
-        low = middle + 1;
+static ikt_tree_node bound(const ikt_tree_point *point, int64_t count) {
+    ikt_tree_node node = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}, INT64_MAX};
+    for (int64_t e = 0; e < count; e++) {
+        for (int axis = 0; axis < 2; axis++) {
+            node.low[axis] = fminf(node.low[axis], point[e].at[axis]);
+            node.high[axis] = fmaxf(node.high[axis], point[e].at[axis]);
+        }
+        if (point[e].row < node.lowest) node.lowest = point[e].row;
     }
+    return node;
+}
+
+static void make_node(ikt_tree *tree, int level, int64_t index) {
+    int64_t low = share_begin(tree, level, index), high = share_begin(tree, level, index + 1);
+    ikt_tree_node *node = &tree->node[((int64_t)1 << level) + index];
+    *node = bound(tree->point + low, high - low);
+    if (level == tree->levels) return;
+    double width = (double)node->high[0] - (double)node->low[0];
+    double height = (double)node->high[1] - (double)node->low[1];
+    int64_t middle = share_begin(tree, level + 1, 2 * index + 1);
+    select_place(tree->point, height > width, low, high - 1, middle);
 }
 
 ikt_status ikt_tree_create(ikt_context *ctx, const float *y, int64_t n, ikt_tree *out) {
-    *out = (ikt_tree){n, y, NULL};
-    IKT_TRY(ikt_alloc(ctx, &out->order, n, sizeof *out->order, "measures"));
+    *out = (ikt_tree){n, levels_for(n), NULL, NULL};
+    ikt_status st = ikt_alloc(ctx, &out->point, n, sizeof *out->point, "measures");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &out->node, (int64_t)2 << out->levels, sizeof *out->node, "measures");
+    if (st != IKT_OK) {
+        ikt_tree_destroy(out);
+        return st;
+    }
     for (int64_t i = 0; i < n; i++)
-        out->order[i] = i;
-    build(y, 0, out->order, 0, n);
+        out->point[i] = (ikt_tree_point){{y[2 * i], y[2 * i + 1]}, i};
+    for (int level = 0; level <= out->levels; level++) {
+#pragma omp parallel for schedule(dynamic) num_threads(ikt_threads(ctx))
+        for (int64_t index = 0; index < (int64_t)1 << level; index++)
+            make_node(out, level, index);
+    }
     return IKT_OK;
 }
 
 void ikt_tree_destroy(ikt_tree *tree) {
-    ikt_free(&tree->order);
+    ikt_free(&tree->point);
+    ikt_free(&tree->node);
+    tree->n = 0;
 }
 
 typedef struct {
     const ikt_tree *tree;
+    const float *at;
     int64_t row, k;
-    double at[2];
     float *score;
     int64_t *nearest;
 } query;
 
-static void offer(query *q, int64_t row) {
-    if (row == q->row) return;
-    double dx = (double)q->tree->y[2 * row] - q->at[0];
-    double dy = (double)q->tree->y[2 * row + 1] - q->at[1];
-    ikt_best_offer(q->score, q->nearest, q->k, (float)(dx * dx + dy * dy), row);
+/* Squared distance to the node's box. Every rounding is monotonic, also the one of
+ * ikt_map_distance, so no point in the box is nearer than this says. */
+static float box_distance(const query *q, int64_t node) {
+    const ikt_tree_node *box = &q->tree->node[node];
+    double away[2];
+    for (int axis = 0; axis < 2; axis++) {
+        double below = (double)box->low[axis] - (double)q->at[axis];
+        double above = (double)q->at[axis] - (double)box->high[axis];
+        away[axis] = fmax(0, fmax(below, above));
+    }
+    return (float)(away[0] * away[0] + away[1] * away[1]);
 }
 
-/* Rounding is monotonic: a side whose boundary is farther than the worst kept has nothing. */
-static void search(query *q, int axis, int64_t low, int64_t high) {
-    if (high - low <= LEAF) {
-        for (int64_t e = low; e < high; e++)
-            offer(q, q->tree->order[e]);
+static bool earlier(float a_score, int64_t a_row, float b_score, int64_t b_row) {
+    return a_score < b_score || (a_score == b_score && a_row < b_row);
+}
+
+static void search_leaf(query *q, int64_t index) {
+    int64_t end = share_begin(q->tree, q->tree->levels, index + 1);
+    for (int64_t e = share_begin(q->tree, q->tree->levels, index); e < end; e++) {
+        const ikt_tree_point *point = &q->tree->point[e];
+        if (point->row != q->row)
+            ikt_best_offer(q->score, q->nearest, q->k, ikt_map_distance(point->at, q->at),
+                           point->row);
+    }
+}
+
+/* `nearest[0]` is the worst kept: a node matters only if its bound comes before that. */
+static void search(query *q, int64_t node, int level, float bound_score) {
+    const ikt_tree_node *all = q->tree->node;
+    if (!earlier(bound_score, all[node].lowest, q->score[0], q->nearest[0])) return;
+    if (level == q->tree->levels) {
+        search_leaf(q, node - ((int64_t)1 << level));
         return;
     }
-    int64_t middle = low + (high - low) / 2, split = q->tree->order[middle];
-    double away = q->at[axis] - (double)q->tree->y[2 * split + axis];
-    int left_first = away < 0;
-    offer(q, split);
-    if (left_first)
-        search(q, 1 - axis, low, middle);
-    else
-        search(q, 1 - axis, middle + 1, high);
-    if ((float)(away * away) > q->score[0]) return;
-    if (left_first)
-        search(q, 1 - axis, middle + 1, high);
-    else
-        search(q, 1 - axis, low, middle);
+    int64_t left = 2 * node, right = left + 1;
+    float to_left = box_distance(q, left), to_right = box_distance(q, right);
+    if (earlier(to_left, all[left].lowest, to_right, all[right].lowest)) {
+        search(q, left, level + 1, to_left);
+        search(q, right, level + 1, to_right);
+    } else {
+        search(q, right, level + 1, to_right);
+        search(q, left, level + 1, to_left);
+    }
 }
 
-void ikt_tree_nearest(const ikt_tree *tree, int64_t row, int64_t k, float *score,
+void ikt_tree_nearest(const ikt_tree *tree, const float *at, int64_t row, int64_t k, float *score,
                       int64_t *nearest) {
-    query q = {tree,  row,    k, {(double)tree->y[2 * row], (double)tree->y[2 * row + 1]},
-               score, nearest};
+    query q = {tree, at, row, k, score, nearest};
     ikt_best_clear(score, nearest, k);
-    search(&q, 0, 0, tree->n);
+    search(&q, 1, 0, box_distance(&q, 1));
     ikt_best_sort(score, nearest, k);
 }

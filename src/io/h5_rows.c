@@ -23,7 +23,17 @@ static void transfer_end(transfer *t) {
     ikt_h5_close(t->list);
 }
 
-static ikt_status transfer_begin(ikt_context *ctx, transfer *t, int64_t first, int64_t count) {
+/* From a data set without storage HDF5 returns at once on the ranks that want rows, and waits on
+ * those that want none: one that was created but never written is refused instead. */
+static bool has_storage(const transfer *t) {
+    H5D_space_status_t status = H5D_SPACE_STATUS_NOT_ALLOCATED;
+    bool empty = t->size[0] == 0 || t->size[1] == 0;
+    return empty || (H5Dget_space_status(t->dataset, &status) >= 0 &&
+                     status != H5D_SPACE_STATUS_NOT_ALLOCATED);
+}
+
+static ikt_status transfer_begin(ikt_context *ctx, transfer *t, int64_t first, int64_t count,
+                                 bool reading) {
     char reason[256];
     ikt_h5_name(t->dataset, t->name, sizeof t->name);
     t->list = H5Pcreate(H5P_DATASET_XFER);
@@ -36,6 +46,9 @@ static ikt_status transfer_begin(ikt_context *ctx, transfer *t, int64_t first, i
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be used: %s", t->name,
                         ikt_h5_reason(reason, sizeof reason));
     t->row_bytes = (int64_t)H5Tget_size(t->type) * (t->dimensions == 2 ? (int64_t)t->size[1] : 1);
+    if (reading && !has_storage(t))
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s was created but never written: it holds no values",
+                        t->name);
     int64_t n = (int64_t)t->size[0];
     if (first >= 0 && count >= 0 && first <= n && count <= n - first) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_INTERNAL, "%s: rows %lld to %lld were asked for; it has %lld",
@@ -92,7 +105,7 @@ static ikt_status transfer_all(ikt_context *ctx, const transfer *t, int64_t firs
 static ikt_status transfer_rows(ikt_context *ctx, hid_t dataset, hid_t type, int64_t first,
                                 int64_t count, void *read_to, const void *write_from) {
     transfer t = {.dataset = dataset, .type = type, .space = -1, .list = -1, .size = {0, 1}};
-    ikt_status st = ikt_agree(ctx, transfer_begin(ctx, &t, first, count));
+    ikt_status st = ikt_agree(ctx, transfer_begin(ctx, &t, first, count, write_from == NULL));
     if (st == IKT_OK) st = transfer_all(ctx, &t, first, count, read_to, write_from);
     transfer_end(&t);
     return st;

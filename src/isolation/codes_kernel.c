@@ -10,8 +10,7 @@
 enum {
     TILE_BYTES = 512 * 1024, /* a quarter of a second-level cache of today's servers */
     TILE_LEAST = 24,         /* a multiple of every kernel's rows, as is the next */
-    TILE_MOST = 480,
-    PANEL_VECTORS = 3 /* most vectors of a register block */
+    PANEL_VECTORS = 3        /* most vectors of a register block */
 };
 
 const ikt_codes_kernel *ikt_codes_kernel_choose(bool is_u8, ikt_isa isa) {
@@ -34,20 +33,20 @@ static int64_t words_of(const ikt_codes_kernel *kernel, int64_t d) {
 
 /* --- centres ---------------------------------------------------------------------------------- */
 
-int64_t ikt_packed_bytes(const ikt_codes_kernel *kernel, int64_t psi, int64_t d) {
+int64_t ikt_centres_bytes(const ikt_codes_kernel *kernel, int64_t psi, int64_t d) {
     int64_t slots = round_up(psi, IKT_LANES);
     return slots * (words_of(kernel, d) * 4 + 4 + 4 + 8);
 }
 
-void ikt_packed_place(const ikt_codes_kernel *kernel, int64_t psi, int64_t d, void *memory,
-                      ikt_packed *packed) {
+void ikt_centres_place(const ikt_codes_kernel *kernel, int64_t psi, int64_t d, void *memory,
+                       ikt_centres *centres) {
     int64_t slots = round_up(psi, IKT_LANES), words = words_of(kernel, d);
     char *at = memory;
-    *packed = (ikt_packed){.psi = psi, .d = d, .vectors = slots / IKT_LANES, .words = words};
-    packed->word = at;
-    packed->norm = (double *)(void *)(at += slots * words * 4);
-    packed->start = at += slots * 8;
-    packed->bias = (float *)(void *)(at + slots * 4);
+    *centres = (ikt_centres){.psi = psi, .d = d, .vectors = slots / IKT_LANES, .words = words};
+    centres->word = at;
+    centres->norm = (double *)(void *)(at += slots * words * 4);
+    centres->start = at += slots * 8;
+    centres->bias = (float *)(void *)(at + slots * 4);
 }
 
 static double norm_f32(const float *x, int64_t d) {
@@ -93,71 +92,67 @@ static void write_words(const ikt_codes_kernel *kernel, const void *rows, int64_
 }
 
 /* What is compared before any coordinate is seen: |c|^2, or half of it less its rounding. */
-static void set_start(const ikt_codes_kernel *kernel, ikt_packed *packed, int64_t slot) {
+static void set_start(const ikt_codes_kernel *kernel, ikt_centres *centres, int64_t slot) {
     if (kernel->is_u8) {
-        bool fits = packed->d <= IKT_U8_COLUMNS && slot < packed->psi;
-        ((int32_t *)packed->start)[slot] = fits ? (int32_t)packed->norm[slot] : INT32_MAX;
+        bool fits = centres->d <= IKT_U8_COLUMNS && slot < centres->psi;
+        ((int32_t *)centres->start)[slot] = fits ? (int32_t)centres->norm[slot] : INT32_MAX;
         return;
     }
-    double half = packed->norm[slot] / 2 * (1 - 2 * start_gamma(packed->d));
-    ((float *)packed->start)[slot] = slot < packed->psi ? (float)half : INFINITY;
-    packed->bias[slot] = slot < packed->psi ? 0 : INFINITY;
+    double half = centres->norm[slot] / 2 * (1 - 2 * start_gamma(centres->d));
+    ((float *)centres->start)[slot] = slot < centres->psi ? (float)half : INFINITY;
+    centres->bias[slot] = slot < centres->psi ? 0 : INFINITY;
 }
 
-void ikt_packed_fill(const ikt_codes_kernel *kernel, ikt_packed *packed, const void *rows,
-                     const int64_t *index) {
-    const int64_t d = packed->d, vector_words = packed->words * IKT_LANES;
-    packed->largest_norm = 0;
-    for (int64_t j = 0; j < packed->psi; j++) {
-        int32_t *at = (int32_t *)packed->word + j / IKT_LANES * vector_words + j % IKT_LANES;
+void ikt_centres_fill(const ikt_codes_kernel *kernel, ikt_centres *centres, const void *rows,
+                      const int64_t *index) {
+    const int64_t d = centres->d, vector_words = centres->words * IKT_LANES;
+    centres->largest_norm = 0;
+    for (int64_t j = 0; j < centres->psi; j++) {
+        int32_t *at = (int32_t *)centres->word + j / IKT_LANES * vector_words + j % IKT_LANES;
         write_words(kernel, rows, index[j], d, kernel->per_word == 4 ? 128 : 0, at, IKT_LANES);
-        packed->norm[j] = kernel->is_u8 ? norm_u8((const uint8_t *)rows + index[j] * d, d)
-                                        : norm_f32((const float *)rows + index[j] * d, d);
-        packed->largest_norm = fmax(packed->largest_norm, packed->norm[j]);
+        centres->norm[j] = kernel->is_u8 ? norm_u8((const uint8_t *)rows + index[j] * d, d)
+                                         : norm_f32((const float *)rows + index[j] * d, d);
+        centres->largest_norm = fmax(centres->largest_norm, centres->norm[j]);
     }
-    for (int64_t slot = 0; slot < packed->vectors * IKT_LANES; slot++)
-        set_start(kernel, packed, slot);
+    for (int64_t slot = 0; slot < centres->vectors * IKT_LANES; slot++)
+        set_start(kernel, centres, slot);
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-int64_t ikt_tile_rows(const ikt_codes_kernel *kernel, int64_t d) {
+int64_t ikt_row_tile_rows(const ikt_codes_kernel *kernel, int64_t d) {
     int64_t rows = TILE_BYTES / (4 * words_of(kernel, d)) / TILE_LEAST * TILE_LEAST;
-    return rows < TILE_LEAST ? TILE_LEAST : rows > TILE_MOST ? TILE_MOST : rows;
+    return rows < TILE_LEAST ? TILE_LEAST : rows > IKT_ROW_TILE_MOST ? IKT_ROW_TILE_MOST : rows;
 }
 
-int64_t ikt_tile_bytes(const ikt_codes_kernel *kernel, int64_t d) {
-    int64_t lanes = 4 * IKT_LANES, row = words_of(kernel, d) * 4 + 2 * lanes;
-    if (!kernel->is_u8) row = 2 * (row + (1 + PANEL_VECTORS) * lanes + 8) + 6;
-    return ikt_tile_rows(kernel, d) * row;
+int64_t ikt_row_tile_bytes(const ikt_codes_kernel *kernel, int64_t d) {
+    int64_t row = 4 * (words_of(kernel, d) + IKT_SEEN_WORDS);
+    if (!kernel->is_u8) row = 2 * (row + 4 * PANEL_VECTORS * IKT_LANES + 8) + 6;
+    return ikt_row_tile_rows(kernel, d) * row;
 }
 
 static ikt_status create_block(ikt_context *ctx, const ikt_codes_kernel *kernel, int64_t rows,
                                int64_t words, ikt_row_block *block) {
     const char *purpose = "tiles of rows";
     IKT_TRY(ikt_alloc(ctx, &block->word, rows * words, 4, purpose));
-    IKT_TRY(ikt_alloc(ctx, &block->best, rows * IKT_LANES, 4, purpose));
-    IKT_TRY(ikt_alloc(ctx, &block->vector, rows * IKT_LANES, 4, purpose));
+    IKT_TRY(ikt_alloc(ctx, &block->seen, rows * IKT_SEEN_WORDS, 4, purpose));
     if (kernel->is_u8) return IKT_OK;
-    IKT_TRY(ikt_alloc(ctx, &block->second, rows * IKT_LANES, 4, purpose));
     IKT_TRY(ikt_alloc(ctx, &block->partial, rows * IKT_LANES * PANEL_VECTORS, 4, purpose));
     return ikt_alloc(ctx, &block->norm, rows, sizeof *block->norm, purpose);
 }
 
 static void destroy_block(ikt_row_block *block) {
     ikt_free(&block->word);
-    ikt_free(&block->best);
-    ikt_free(&block->second);
-    ikt_free(&block->vector);
+    ikt_free(&block->seen);
     ikt_free(&block->partial);
     ikt_free(&block->norm);
 }
 
-ikt_status ikt_tile_create(ikt_context *ctx, const ikt_codes_kernel *kernel, int64_t d,
-                           ikt_tile *tile) {
-    int64_t rows = ikt_tile_rows(kernel, d);
+ikt_status ikt_row_tile_create(ikt_context *ctx, const ikt_codes_kernel *kernel, int64_t d,
+                               ikt_row_tile *tile) {
+    int64_t rows = ikt_row_tile_rows(kernel, d);
     ikt_status status;
-    *tile = (ikt_tile){.d = d, .words = words_of(kernel, d), .capacity = rows};
+    *tile = (ikt_row_tile){.d = d, .words = words_of(kernel, d), .capacity = rows};
     IKT_TRY_GOTO(status, failed, create_block(ctx, kernel, rows, tile->words, &tile->all));
     if (kernel->is_u8) return IKT_OK;
     IKT_TRY_GOTO(status, failed, create_block(ctx, kernel, rows, tile->words, &tile->doubt));
@@ -165,19 +160,19 @@ ikt_status ikt_tile_create(ikt_context *ctx, const ikt_codes_kernel *kernel, int
     IKT_TRY_GOTO(status, failed, ikt_alloc(ctx, &tile->cell, rows, 2, "tiles of rows"));
     return IKT_OK;
 failed:
-    ikt_tile_destroy(tile);
+    ikt_row_tile_destroy(tile);
     return status;
 }
 
-void ikt_tile_destroy(ikt_tile *tile) {
+void ikt_row_tile_destroy(ikt_row_tile *tile) {
     destroy_block(&tile->all);
     destroy_block(&tile->doubt);
     ikt_free(&tile->doubtful);
     ikt_free(&tile->cell);
 }
 
-void ikt_tile_stage(const ikt_codes_kernel *kernel, ikt_tile *tile, const void *rows,
-                    int64_t count) {
+void ikt_row_tile_stage(const ikt_codes_kernel *kernel, ikt_row_tile *tile, const void *rows,
+                        int64_t count) {
     ikt_row_block *block = &tile->all;
     block->count = count;
     block->groups = (count + kernel->rows - 1) / kernel->rows;
@@ -190,10 +185,10 @@ void ikt_tile_stage(const ikt_codes_kernel *kernel, ikt_tile *tile, const void *
     }
 }
 
-void ikt_tile_assign(const ikt_codes_kernel *kernel, ikt_tile *tile, const ikt_packed *packed,
-                     uint16_t *cell) {
-    if (packed->psi == 1)
+void ikt_row_tile_assign(const ikt_codes_kernel *kernel, ikt_row_tile *tile,
+                         const ikt_centres *centres, uint16_t *cell) {
+    if (centres->psi == 1)
         memset(cell, 0, (size_t)tile->all.count * sizeof *cell);
     else
-        kernel->assign(tile, packed, cell);
+        kernel->assign(tile, centres, cell);
 }

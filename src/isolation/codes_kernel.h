@@ -26,6 +26,8 @@
 
 enum {
     IKT_LANES = 16,
+    IKT_SEEN_WORDS = 48,     /* words of what the lanes of a row have seen, at most */
+    IKT_ROW_TILE_MOST = 480, /* rows of a tile, at most */
     /* Largest number of columns for which the uint8 score |c|^2 - 2 x.(c - 128) fits an int32:
      * |score| <= d * (255^2 + 2 * 255 * 128) < 2^31 for d <= 16480. Wider rows are summed in pieces
      * of this many columns, whose sums go to 64 bits. */
@@ -33,7 +35,7 @@ enum {
 };
 
 /* The centres of one partitioning in the layout of a kernel. The arrays are lent by whoever owns
- * the slab (ikt_packed_place). */
+ * the slab (ikt_centres_place). */
 typedef struct {
     int64_t psi, d;
     int64_t vectors; /* ceil(psi / 16); lanes beyond psi hold centres at infinity */
@@ -43,18 +45,17 @@ typedef struct {
     float *bias;     /* [vectors*16] 0, and infinity beyond psi (float32 only) */
     double *norm;    /* [vectors*16] |c|^2; exact for uint8 */
     double largest_norm; /* of the psi centres */
-} ikt_packed;
+} ikt_centres;
 
 /* Rows interleaved by groups, and what their lanes have seen so far. */
 typedef struct {
-    int64_t count;   /* rows */
-    int64_t groups;  /* ceil(count / rows of the kernel); the last row fills up the last group */
-    void *word;      /* [groups][words][rows of the kernel] */
-    void *best;      /* [groups*rows][16] least value of each lane: float32 or int32 */
-    float *second;   /* [groups*rows][16] second least (float32 only) */
-    int32_t *vector; /* [groups*rows][16] vector of the least value; the lowest on ties */
-    float *partial;  /* [groups*rows][BLOCK_VECTORS][16] sums between two blocks of dimensions */
-    double *norm;    /* [groups*rows] |x|^2 (float32 only) */
+    int64_t count;  /* rows */
+    int64_t groups; /* ceil(count / rows of the kernel); the last row fills up the last group */
+    void *word;     /* [groups][words][rows of the kernel] */
+    void *seen;     /* [groups*rows][3 or 2][16] least value of each lane, second least (float32
+                       only), and the vector of the least, the lowest on ties */
+    float *partial; /* [groups*rows][BLOCK_VECTORS][16] sums between two blocks of dimensions */
+    double *norm;   /* [groups*rows] |x|^2 (float32 only) */
 } ikt_row_block;
 
 typedef struct {
@@ -65,7 +66,7 @@ typedef struct {
     int32_t *doubtful;   /* [capacity] their numbers in `all` */
     uint16_t *cell;      /* [capacity] scratch for the cells of the doubtful rows */
     int direct_left; /* float32: partitionings to go straight to the definition (see the body) */
-} ikt_tile;
+} ikt_row_tile;
 
 /* One instruction set's kernel for one type of data. */
 typedef struct {
@@ -76,41 +77,48 @@ typedef struct {
     int per_word; /* coordinates in a 4-byte word: 1, 2 or 4 */
     int multiple; /* words of a row are a multiple of this */
     /* LOCAL. cell[count of the tile] = number of the nearest centre of each staged row. */
-    void (*assign)(ikt_tile *tile, const ikt_packed *packed, uint16_t *cell);
+    void (*assign)(ikt_row_tile *tile, const ikt_centres *centres, uint16_t *cell);
 } ikt_codes_kernel;
 
 /* LOCAL. The kernel for `isa`, or the best one below it that exists. Never NULL. */
 const ikt_codes_kernel *ikt_codes_kernel_choose(bool is_u8, ikt_isa isa);
 
 /* LOCAL. Bytes of one packed partitioning; a multiple of 64. */
-int64_t ikt_packed_bytes(const ikt_codes_kernel *kernel, int64_t psi, int64_t d);
+int64_t ikt_centres_bytes(const ikt_codes_kernel *kernel, int64_t psi, int64_t d);
 
-/* LOCAL. Lays the arrays of *packed out in `memory` (ikt_packed_bytes, aligned to 64, zeroed),
+/* LOCAL. Lays the arrays of *centres out in `memory` (ikt_centres_bytes, aligned to 64, zeroed),
  * which must outlive it, and sets the shape. */
-void ikt_packed_place(const ikt_codes_kernel *kernel, int64_t psi, int64_t d, void *memory,
-                      ikt_packed *packed);
+void ikt_centres_place(const ikt_codes_kernel *kernel, int64_t psi, int64_t d, void *memory,
+                       ikt_centres *centres);
 
 /* LOCAL. Packs the centres: centre j is the row number index[j] of `rows` (row-major, d columns,
  * uint8 or float32 as the kernel's type). All coordinates must be finite. */
-void ikt_packed_fill(const ikt_codes_kernel *kernel, ikt_packed *packed, const void *rows,
-                     const int64_t *index);
+void ikt_centres_fill(const ikt_codes_kernel *kernel, ikt_centres *centres, const void *rows,
+                      const int64_t *index);
 
 /* LOCAL. A tile for rows of d columns, owned by the caller. Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_tile_create(ikt_context *ctx, const ikt_codes_kernel *kernel, int64_t d,
-                           ikt_tile *tile);
-void ikt_tile_destroy(ikt_tile *tile);
+ikt_status ikt_row_tile_create(ikt_context *ctx, const ikt_codes_kernel *kernel, int64_t d,
+                               ikt_row_tile *tile);
+void ikt_row_tile_destroy(ikt_row_tile *tile);
 
 /* LOCAL. Rows that a tile holds and the bytes it takes. */
-int64_t ikt_tile_rows(const ikt_codes_kernel *kernel, int64_t d);
-int64_t ikt_tile_bytes(const ikt_codes_kernel *kernel, int64_t d);
+int64_t ikt_row_tile_rows(const ikt_codes_kernel *kernel, int64_t d);
+int64_t ikt_row_tile_bytes(const ikt_codes_kernel *kernel, int64_t d);
 
 /* LOCAL. Copies rows[count*d] into the tile, 1 <= count <= capacity. */
-void ikt_tile_stage(const ikt_codes_kernel *kernel, ikt_tile *tile, const void *rows,
-                    int64_t count);
+void ikt_row_tile_stage(const ikt_codes_kernel *kernel, ikt_row_tile *tile, const void *rows,
+                        int64_t count);
 
 /* LOCAL. assign of the kernel, with psi = 1 answered without arithmetic. */
-void ikt_tile_assign(const ikt_codes_kernel *kernel, ikt_tile *tile, const ikt_packed *packed,
-                     uint16_t *cell);
+void ikt_row_tile_assign(const ikt_codes_kernel *kernel, ikt_row_tile *tile,
+                         const ikt_centres *centres, uint16_t *cell);
+
+/* Unrolls the loop that follows, in either compiler's words. */
+#if defined(__clang__)
+#define IKT_UNROLL _Pragma("unroll")
+#else
+#define IKT_UNROLL _Pragma("GCC unroll 16")
+#endif
 
 /* The kernels themselves, one file each. */
 extern const ikt_codes_kernel ikt_kernel_f32_portable, ikt_kernel_u8_portable;

@@ -23,9 +23,12 @@ enum {
 
 /* Vectors of the next panel when `left` are left: as many as fit, but 2 + 2 rather than 3 + 1. */
 static inline int panel_vectors(int64_t left) {
-    if (BLOCK_VECTORS == 1) return 1;
-    return left == 1 ? 1 : left == 2 || left == 4 ? 2 : 3;
+    if (BLOCK_VECTORS == 3 && left == 4) return 2;
+    return left < BLOCK_VECTORS ? (int)left : BLOCK_VECTORS;
 }
+
+/* Unrolled, or the sums would have addresses and live in memory. */
+#define EACH_ROW(r) IKT_UNROLL for (int r = 0; r < BLOCK_ROWS; r++)
 
 typedef floats sums[BLOCK_ROWS][BLOCK_VECTORS];
 
@@ -36,8 +39,7 @@ LANES_INLINE void add_dimensions(sums sum, const float *x, const float *c, int64
         floats centre[BLOCK_VECTORS];
         for (int v = 0; v < vectors; v++)
             centre[v] = floats_load(c + v * vector_stride);
-#pragma GCC unroll 12
-        for (int r = 0; r < BLOCK_ROWS; r++) {
+        EACH_ROW(r) {
             floats row = floats_set(x[r]);
             for (int v = 0; v < vectors; v++) {
                 if (direct) {
@@ -51,138 +53,152 @@ LANES_INLINE void add_dimensions(sums sum, const float *x, const float *c, int64
     }
 }
 
+/* What the lanes of a row have seen: least value, second least, vector of the least. */
+enum { BEST = 0, SECOND = IKT_LANES, VECTOR = 2 * IKT_LANES, SEEN = 3 * IKT_LANES };
+
+LANES_INLINE float *seen_of(const ikt_row_block *block, int64_t row) {
+    return (float *)block->seen + row * SEEN;
+}
+
+LANES_INLINE int32_t *vectors_of(float *seen) {
+    return (int32_t *)(void *)(seen + VECTOR);
+}
+
 /* Shows the finished values of one row to its lanes. */
-LANES_INLINE void track(const ikt_row_block *block, int64_t row, const floats *value,
-                        int64_t first_vector, const int vectors, const bool direct) {
-    float *best_at = (float *)block->best + row * IKT_LANES;
-    int32_t *vector_at = block->vector + row * IKT_LANES;
-    floats best = floats_load(best_at);
-    floats second = floats_load(block->second + row * IKT_LANES);
-    ints vector = ints_load(vector_at);
+LANES_INLINE void track(float *seen, const floats *value, int32_t first_vector, const int vectors,
+                        const bool direct) {
+    floats best = floats_load(seen + BEST), second = floats_load(seen + SECOND);
+    ints vector = ints_load(vectors_of(seen));
     for (int v = 0; v < vectors; v++) {
-        ints current = ints_set((int32_t)(first_vector + v));
         if (!direct) second = floats_min(second, floats_max(best, value[v]));
-        vector = floats_select_less(value[v], best, current, vector);
+        vector = floats_select_less(value[v], best, ints_set(first_vector + v), vector);
         best = floats_min(value[v], best);
     }
-    floats_store(best_at, best);
-    ints_store(vector_at, vector);
-    if (!direct) floats_store(block->second + row * IKT_LANES, second);
+    floats_store(seen + BEST, best);
+    ints_store(vectors_of(seen), vector);
+    if (!direct) floats_store(seen + SECOND, second);
 }
 
-/* One group of rows, `vectors` vectors of centres, one block of dimensions. */
+/* `vectors` vectors of centres and one block of dimensions, for all groups of rows. */
 typedef struct {
-    const float *x, *c;  /* first word of the group, of the first vector, in this block */
-    int64_t stride;      /* words from vector to vector */
-    int64_t depth;       /* dimensions of this block */
-    bool first, last;    /* of the blocks */
-    const float *start;  /* [vectors][16] */
-    float *partial;      /* [rows][vectors][16] */
-    int64_t row, vector; /* first ones */
-} step;
+    const float *c;     /* first word of the first vector in this block */
+    int64_t stride;     /* words from vector to vector */
+    int64_t depth;      /* dimensions of this block */
+    bool first, last;   /* of the blocks */
+    const float *start; /* [vectors][16] */
+    int32_t vector;     /* number of the first vector */
+} panel;
 
 /* The definition adds in order, so each block goes on from the sums of the one before. */
-LANES_INLINE void step_direct(const ikt_row_block *block, const step *at, const int vectors) {
-    const float *from = at->first ? at->start : at->partial;
+LANES_INLINE void multiply_direct(const panel *at, const float *x, float *partial, float *seen,
+                                  const int vectors) {
+    const float *from = at->first ? at->start : partial;
     const int64_t row_stride = at->first ? 0 : vectors * IKT_LANES;
     sums sum;
-    for (int r = 0; r < BLOCK_ROWS; r++)
-        for (int v = 0; v < vectors; v++)
-            sum[r][v] = floats_load(from + r * row_stride + v * IKT_LANES);
-    add_dimensions(sum, at->x, at->c, at->stride, at->depth, vectors, true);
-    for (int r = 0; r < BLOCK_ROWS; r++)
-        if (at->last)
-            track(block, at->row + r, sum[r], at->vector, vectors, true);
-        else
-            for (int v = 0; v < vectors; v++)
-                floats_store(at->partial + (r * vectors + v) * IKT_LANES, sum[r][v]);
-}
-
-/* Adds the sums of a block, which started from zero, to those before. */
-LANES_INLINE void merge_block(const ikt_row_block *block, const step *at, sums sum,
-                              const int vectors) {
-    for (int r = 0; r < BLOCK_ROWS; r++) {
-        float *to = at->partial + r * vectors * IKT_LANES;
-        const float *from = at->first ? at->start : to;
-        for (int v = 0; v < vectors; v++) {
-            sum[r][v] = floats_add(floats_load(from + v * IKT_LANES), sum[r][v]);
-            floats_store(to + v * IKT_LANES, sum[r][v]);
-        }
-        if (at->last) track(block, at->row + r, sum[r], at->vector, vectors, false);
+    EACH_ROW(r)
+    for (int v = 0; v < vectors; v++)
+        sum[r][v] = floats_load(from + r * row_stride + v * IKT_LANES);
+    add_dimensions(sum, x, at->c, at->stride, at->depth, vectors, true);
+    if (at->last) {
+        EACH_ROW(r) track(seen + r * SEEN, sum[r], at->vector, vectors, true);
+        return;
     }
+    EACH_ROW(r)
+    for (int v = 0; v < vectors; v++)
+        floats_store(partial + (r * vectors + v) * IKT_LANES, sum[r][v]);
 }
 
-/* The first pass keeps its rounding small by starting each block of dimensions from zero; a single
- * block starts from `start`, and its sums never leave the registers. */
-LANES_INLINE void step_first_pass(const ikt_row_block *block, const step *at, const int vectors) {
+/* The first pass keeps its rounding small by starting each block of dimensions from zero and adding
+ * up the blocks; a single block starts from `start`, and its sums never leave the registers. */
+LANES_INLINE void multiply_first_pass(const panel *at, const float *x, float *partial, float *seen,
+                                      const int vectors) {
     static const float zero[BLOCK_VECTORS * IKT_LANES];
     const bool single = at->first && at->last;
     const float *from = single ? at->start : zero;
     sums sum;
-    for (int r = 0; r < BLOCK_ROWS; r++)
-        for (int v = 0; v < vectors; v++)
-            sum[r][v] = floats_load(from + v * IKT_LANES);
-    add_dimensions(sum, at->x, at->c, at->stride, at->depth, vectors, false);
-    if (!single) {
-        merge_block(block, at, sum, vectors);
+    EACH_ROW(r)
+    for (int v = 0; v < vectors; v++)
+        sum[r][v] = floats_load(from + v * IKT_LANES);
+    add_dimensions(sum, x, at->c, at->stride, at->depth, vectors, false);
+    if (single) {
+        EACH_ROW(r) track(seen + r * SEEN, sum[r], at->vector, vectors, false);
         return;
     }
-    for (int r = 0; r < BLOCK_ROWS; r++)
-        track(block, at->row + r, sum[r], at->vector, vectors, false);
+    EACH_ROW(r) {
+        float *to = partial + r * vectors * IKT_LANES;
+        for (int v = 0; v < vectors; v++) {
+            floats before = floats_load((at->first ? at->start : to) + v * IKT_LANES);
+            sum[r][v] = floats_add(before, sum[r][v]);
+            if (!at->last) floats_store(to + v * IKT_LANES, sum[r][v]);
+        }
+        if (at->last) track(seen + r * SEEN, sum[r], at->vector, vectors, false);
+    }
 }
 
-/* All groups against `vectors` vectors of centres. */
-LANES_INLINE void multiply_panel(const ikt_row_block *block, const ikt_packed *packed,
+LANES_INLINE void multiply_groups(const ikt_row_block *block, const panel *at, int64_t from,
+                                  int64_t words, const int vectors, const bool direct) {
+    const float *x = (const float *)block->word + from * BLOCK_ROWS;
+    float *partial = block->partial, *seen = seen_of(block, 0);
+    for (int64_t group = block->groups; group > 0; group--) {
+        if (direct)
+            multiply_direct(at, x, partial, seen, vectors);
+        else
+            multiply_first_pass(at, x, partial, seen, vectors);
+        x += words * BLOCK_ROWS;
+        partial += BLOCK_ROWS * vectors * IKT_LANES;
+        seen += BLOCK_ROWS * SEEN;
+    }
+}
+
+/* All rows against `vectors` vectors of centres. */
+LANES_INLINE void multiply_panel(const ikt_row_block *block, const ikt_centres *centres,
                                  int64_t vector, const int vectors, const bool direct) {
-    const int64_t words = packed->words, most = depth_of(words);
-    const float *start = direct ? packed->bias : (const float *)packed->start;
-    step at = {.stride = words * IKT_LANES, .start = start + vector * IKT_LANES, .vector = vector};
+    const int64_t words = centres->words, most = depth_of(words), stride = words * IKT_LANES;
+    const float *start = direct ? centres->bias : (const float *)centres->start;
     for (int64_t from = 0; from < words; from += most) {
-        at.depth = words - from < most ? words - from : most;
-        at.first = from == 0;
-        at.last = from + at.depth == words;
-        at.c = (const float *)packed->word + vector * at.stride + from * IKT_LANES;
-        for (int64_t group = 0; group < block->groups; group++) {
-            at.row = group * BLOCK_ROWS;
-            at.x = (const float *)block->word + at.row * words + from * BLOCK_ROWS;
-            at.partial = block->partial + at.row * vectors * IKT_LANES;
-            if (direct)
-                step_direct(block, &at, vectors);
-            else
-                step_first_pass(block, &at, vectors);
-        }
+        const int64_t depth = words - from < most ? words - from : most;
+        const panel at = {
+            .c = (const float *)centres->word + vector * stride + from * IKT_LANES,
+            .stride = stride,
+            .depth = depth,
+            .first = from == 0,
+            .last = from + depth == words,
+            .start = start + vector * IKT_LANES,
+            .vector = (int32_t)vector,
+        };
+        multiply_groups(block, &at, from, words, vectors, direct);
     }
 }
 
 static TARGET void open_race(const ikt_row_block *block) {
-    floats none = floats_set(INFINITY);
     for (int64_t row = 0; row < block->groups * BLOCK_ROWS; row++) {
-        floats_store((float *)block->best + row * IKT_LANES, none);
-        floats_store(block->second + row * IKT_LANES, none);
-        ints_store(block->vector + row * IKT_LANES, ints_set(0));
+        float *seen = seen_of(block, row);
+        floats_store(seen + BEST, floats_set(INFINITY));
+        floats_store(seen + SECOND, floats_set(INFINITY));
+        ints_store(vectors_of(seen), ints_set(0));
     }
 }
 
-LANES_INLINE void race(const ikt_row_block *block, const ikt_packed *packed, const bool direct) {
+LANES_INLINE void race(const ikt_row_block *block, const ikt_centres *centres, const bool direct) {
     open_race(block);
-    for (int64_t vector = 0, left = packed->vectors; left > 0; left = packed->vectors - vector) {
+    for (int64_t vector = 0, left = centres->vectors; left > 0; left = centres->vectors - vector) {
         const int vectors = panel_vectors(left);
         if (vectors == 1)
-            multiply_panel(block, packed, vector, 1, direct);
+            multiply_panel(block, centres, vector, 1, direct);
         else if (vectors == 2)
-            multiply_panel(block, packed, vector, BLOCK_VECTORS > 1 ? 2 : 1, direct);
+            multiply_panel(block, centres, vector, BLOCK_VECTORS > 1 ? 2 : 1, direct);
         else
-            multiply_panel(block, packed, vector, BLOCK_VECTORS, direct);
+            multiply_panel(block, centres, vector, BLOCK_VECTORS, direct);
         vector += vectors;
     }
 }
 
-static TARGET void race_all(const ikt_row_block *block, const ikt_packed *packed) {
-    race(block, packed, false);
+static TARGET void race_all(const ikt_row_block *block, const ikt_centres *centres) {
+    race(block, centres, false);
 }
 
-static TARGET void race_all_direct(const ikt_row_block *block, const ikt_packed *packed) {
-    race(block, packed, true);
+static TARGET void race_all_direct(const ikt_row_block *block, const ikt_centres *centres) {
+    race(block, centres, true);
 }
 
 /* Lowest centre among the lanes of `mask`, each standing for the centre it found in vector[lane].
@@ -197,22 +213,22 @@ LANES_INLINE int64_t lowest_centre(uint32_t mask, const int32_t *vector) {
     return lowest;
 }
 
-LANES_INLINE int64_t nearest_of_row(const ikt_row_block *block, int64_t row, float *value) {
-    floats best = floats_load((const float *)block->best + row * IKT_LANES);
+LANES_INLINE int64_t nearest_of_row(float *seen, float *value) {
+    floats best = floats_load(seen + BEST);
     *value = floats_least(best);
-    return lowest_centre(floats_at_most(best, *value), block->vector + row * IKT_LANES);
+    return lowest_centre(floats_at_most(best, *value), vectors_of(seen));
 }
 
 /* The definition for one row and FEW vectors of centres. */
-static TARGET int64_t nearest_of_few(const float *x, const ikt_packed *packed,
+static TARGET int64_t nearest_of_few(const float *x, const ikt_centres *centres,
                                      const int32_t *vector) {
     const float *c[FEW];
     floats sum[FEW];
     for (int v = 0; v < FEW; v++) {
-        c[v] = (const float *)packed->word + (int64_t)vector[v] * packed->words * IKT_LANES;
-        sum[v] = floats_load(packed->bias + (int64_t)vector[v] * IKT_LANES);
+        c[v] = (const float *)centres->word + (int64_t)vector[v] * centres->words * IKT_LANES;
+        sum[v] = floats_load(centres->bias + (int64_t)vector[v] * IKT_LANES);
     }
-    for (int64_t k = 0; k < packed->words; k++) {
+    for (int64_t k = 0; k < centres->words; k++) {
         floats row = floats_set(x[k * BLOCK_ROWS]);
         for (int v = 0; v < FEW; v++) {
             floats gap = floats_sub(row, floats_load(c[v] + k * IKT_LANES));
@@ -240,21 +256,19 @@ LANES_INLINE void list_vectors(uint32_t mask, const int32_t *vector, int32_t *li
 }
 
 /* The cell of one row after the first pass, or -1 when all centres must be looked at again. */
-LANES_INLINE int64_t settle(const ikt_row_block *block, const ikt_packed *packed, rounding round,
+LANES_INLINE int64_t settle(const ikt_row_block *block, const ikt_centres *centres, rounding round,
                             int64_t row) {
-    float value;
-    int64_t winner = nearest_of_row(block, row, &value);
-    float bound = race_bound(round, block->norm[row], packed->norm[winner], value);
-    floats best = floats_load((const float *)block->best + row * IKT_LANES);
-    floats second = floats_load(block->second + row * IKT_LANES);
-    uint32_t open = floats_at_most(best, bound);
-    if (!(bound < FLT_MAX) || floats_at_most(second, bound)) return -1;
+    float value, *seen = seen_of(block, row);
+    int64_t winner = nearest_of_row(seen, &value);
+    float bound = race_bound(round, block->norm[row], centres->norm[winner], value);
+    uint32_t open = floats_at_most(floats_load(seen + BEST), bound);
+    if (!(bound < FLT_MAX) || floats_at_most(floats_load(seen + SECOND), bound)) return -1;
     if ((open & (open - 1)) == 0) return winner;
     if (__builtin_popcount(open) > FEW) return -1;
     int32_t list[FEW];
-    list_vectors(open, block->vector + row * IKT_LANES, list);
-    const float *x = (const float *)block->word + row / BLOCK_ROWS * BLOCK_ROWS * packed->words;
-    return nearest_of_few(x + row % BLOCK_ROWS, packed, list);
+    list_vectors(open, vectors_of(seen), list);
+    const float *x = (const float *)block->word + row / BLOCK_ROWS * BLOCK_ROWS * centres->words;
+    return nearest_of_few(x + row % BLOCK_ROWS, centres, list);
 }
 
 /* Copies row `from` of `source` to row `to` of `target`, both interleaved. */
@@ -267,7 +281,7 @@ static void copy_row(const ikt_row_block *source, int64_t from, ikt_row_block *t
 }
 
 /* Gathers the doubtful rows into the tile's second block, filling up its last group. */
-static void collect_doubt(ikt_tile *tile, int64_t count) {
+static void collect_doubt(ikt_row_tile *tile, int64_t count) {
     ikt_row_block *doubt = &tile->doubt;
     doubt->count = count;
     doubt->groups = (count + BLOCK_ROWS - 1) / BLOCK_ROWS;
@@ -280,17 +294,18 @@ static void collect_doubt(ikt_tile *tile, int64_t count) {
 static TARGET void read_cells(const ikt_row_block *block, uint16_t *cell) {
     float value;
     for (int64_t row = 0; row < block->count; row++)
-        cell[row] = (uint16_t)nearest_of_row(block, row, &value);
+        cell[row] = (uint16_t)nearest_of_row(seen_of(block, row), &value);
 }
 
 /* First pass, and a second one for the rows that it leaves in doubt. */
-static TARGET void assign_certified(ikt_tile *tile, const ikt_packed *packed, uint16_t *cell) {
+static TARGET void assign_certified(ikt_row_tile *tile, const ikt_centres *centres,
+                                    uint16_t *cell) {
     int64_t doubts = 0;
-    rounding round = rounding_of(packed->d);
-    race_all(&tile->all, packed);
+    rounding round = rounding_of(centres->d);
+    race_all(&tile->all, centres);
     for (int64_t row = 0; row < tile->all.count; row++) {
         int64_t centre =
-            tile->all.norm[row] <= largest_safe_norm ? settle(&tile->all, packed, round, row) : -1;
+            tile->all.norm[row] <= largest_safe_norm ? settle(&tile->all, centres, round, row) : -1;
         if (centre < 0)
             tile->doubtful[doubts++] = (int32_t)row;
         else
@@ -299,20 +314,20 @@ static TARGET void assign_certified(ikt_tile *tile, const ikt_packed *packed, ui
     if (2 * doubts > tile->all.count) tile->direct_left = DIRECT_SPELL;
     if (doubts == 0) return;
     collect_doubt(tile, doubts);
-    race_all_direct(&tile->doubt, packed);
+    race_all_direct(&tile->doubt, centres);
     read_cells(&tile->doubt, tile->cell);
     for (int64_t i = 0; i < doubts; i++)
         cell[tile->doubtful[i]] = tile->cell[i];
 }
 
-static TARGET void assign(ikt_tile *tile, const ikt_packed *packed, uint16_t *cell) {
-    bool straight = packed->d <= DIRECT_DIMENSIONS || tile->direct_left > 0 ||
-                    !(packed->largest_norm <= largest_safe_norm);
+static TARGET void assign(ikt_row_tile *tile, const ikt_centres *centres, uint16_t *cell) {
+    bool straight = centres->d <= DIRECT_DIMENSIONS || tile->direct_left > 0 ||
+                    !(centres->largest_norm <= largest_safe_norm);
     if (!straight) {
-        assign_certified(tile, packed, cell);
+        assign_certified(tile, centres, cell);
         return;
     }
     if (tile->direct_left > 0) tile->direct_left--;
-    race_all_direct(&tile->all, packed);
+    race_all_direct(&tile->all, centres);
     read_cells(&tile->all, cell);
 }

@@ -14,7 +14,7 @@
 
 /* Register block: 24 sums, three centre vectors and a broadcast row fit 32 registers, and a step
  * loads 11 operands for 24 multiply-adds: the two multipliers are the limit, not the loads. */
-enum { BLOCK_ROWS = 12, BLOCK_VECTORS = 2 };
+enum { BLOCK_ROWS = 8, BLOCK_VECTORS = 3 };
 
 typedef __m512 floats;
 typedef __m512i ints;

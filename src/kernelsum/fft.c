@@ -1,257 +1,246 @@
 /* Sums by a particle-mesh method: spread, convolve, gather.
  *
- * Method: unit charges are spread over the nodes of a regular grid by B-splines, the grid is
+ * Method: unit charges are spread over the nodes of a regular grid by a window, the grid is
  * convolved with the kernel by one forward and one inverse FFT, and the potential and its analytic
- * gradient are gathered by the same splines (smooth particle-mesh Ewald, Essmann et al. 1995; one
- * charge suffices, methods section 3). Charges are added as integers, so that neither threads nor
- * ranks change a bit; every rank then transforms the same grid.
+ * gradient are gathered through the same window (one charge suffices: methods, section 3). Charges
+ * are added as integers, so that neither threads nor ranks change a bit; every rank then transforms
+ * the same grid.
  * Advantage: cost n + g log g with g nodes; one charge and two transforms where the published
- * schemes take four charges and eight. Disadvantage: the grid covers the whole square of the map,
- * and the transform is repeated on every rank. */
-#include <math.h>
-#include <omp.h>
-#include <string.h>
+ * schemes take four charges and eight; the error of a point's force on itself, half of all error
+ * at the density of late maps, is taken off exactly. Disadvantage: the grid covers the whole box of
+ * the map, and the transform is repeated on every rank. */
+#include <stdio.h>
 
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
-#include "kernelsum/bspline.h"
-#include "kernelsum/grid.h"
+#include "kernelsum/mesh.h"
 #include "kernelsum/ops.h"
 
-enum { CACHED = 3 }; /* transforms kept: a map's size breathes around a step of the ladder */
+enum {
+    CACHED = 6, /* meshes kept: a map's size breathes around steps of the ladder, on two axes */
+    LIMIT_LEAST = 64,
+    LIMIT_MOST = 1 << 20
+};
+
+/* A mesh with what it was made for. */
+typedef struct {
+    int64_t padded[2];
+    double spacing;
+    ikt_influence influence; /* its table is released: the mesh holds its own */
+    ikt_mesh *mesh;          /* NULL: the place is free */
+} cached_mesh;
 
 typedef struct {
     ikt_fft_settings settings;
-    ikt_transform *cached[CACHED]; /* most recently used first */
-    int64_t *charge;               /* [threads * side * side], grows */
-    int64_t charge_room;
-    double unit; /* integer value of a charge of 1 */
+    const ikt_mesh_ops *ops;
+    ikt_isa isa;
+    ikt_window window;
+    cached_mesh cached[CACHED]; /* most recently used first */
+    ikt_charges charges;
+    ikt_spread_space spread;
+    ikt_mesh_space space;
+    int64_t charge_room, field_room, column_room; /* numbers allocated */
     bool said_coarse;
 } particle_mesh;
 
-/* Window of a point: first nodes and the splines' values (and slopes) along both axes. */
-typedef struct {
-    int64_t node[2];
-    double value[2][IKT_ORDER_MOST], slope[2][IKT_ORDER_MOST];
-} window;
-
-static inline void find_window(const ikt_grid_shape *shape, int order, const float *y, bool slopes,
-                               window *w) {
-    for (int c = 0; c < 2; c++) {
-        double at = ((double)y[c] - shape->origin[c]) / shape->spacing;
-        double cell = floor(at);
-        w->node[c] = (int64_t)cell - (order / 2 - 1);
-        ikt_bspline(order, at - cell, w->value[c], slopes ? w->slope[c] : NULL);
-    }
+static bool is_for(const cached_mesh *c, const ikt_grid *grid) {
+    return c->mesh && c->padded[0] == grid->padded[0] && c->padded[1] == grid->padded[1] &&
+           c->spacing == grid->spacing;
 }
 
-/* Least and greatest coordinates over all ranks; false when any is not finite. */
-static bool find_bounds(const ikt_kernelsum *sums, const float *y, double *low, double *high) {
-    double least[5] = {INFINITY, INFINITY, INFINITY, INFINITY, 0}; /* low, -high, -invalid */
-    for (int64_t e = 0; e < 2 * sums->map.count; e++) {
-        double value = (double)y[e];
-        if (!isfinite(value)) least[4] = -1;
-        if (value < least[e % 2]) least[e % 2] = value;
-        if (-value < least[2 + e % 2]) least[2 + e % 2] = -value;
-    }
-    ikt_min_f64(sums->ctx, least, 5);
-    for (int c = 0; c < 2; c++) {
-        low[c] = least[c];
-        high[c] = -least[2 + c];
-    }
-    return least[4] == 0 && sums->map.n > 0;
+static void release(const particle_mesh *m, cached_mesh *c) {
+    m->ops->destroy(&c->mesh);
+    ikt_influence_release(&c->influence);
 }
 
-/* The transform for the shape, made if it is not among those kept. */
-static ikt_status find_transform(ikt_kernelsum *sums, const ikt_grid_shape *shape) {
-    particle_mesh *m = sums->self;
-    int found = 0;
-    while (found < CACHED - 1 && m->cached[found] &&
-           (ikt_transform_padded(m->cached[found]) != shape->padded ||
-            ikt_transform_spacing(m->cached[found]) != shape->spacing))
-        found++;
-    ikt_transform *transform = m->cached[found];
-    if (transform && (ikt_transform_padded(transform) != shape->padded ||
-                      ikt_transform_spacing(transform) != shape->spacing))
-        ikt_transform_destroy(&transform); /* the one used longest ago makes room */
-    m->cached[found] = NULL;
-    ikt_status st = IKT_OK;
-    if (!transform) {
-        /* Shapes are equal on all ranks, so all come here together. */
-        st = ikt_agree(sums->ctx,
-                       ikt_transform_create(sums->ctx, m->settings.order, shape, &transform));
-        ikt_log(sums->ctx, IKT_LOG_DEBUG, "grid: %lld nodes a side, spacing %g",
-                (long long)shape->padded, shape->spacing);
-    }
-    for (; found > 0; found--)
-        m->cached[found] = m->cached[found - 1];
-    m->cached[0] = transform;
+static ikt_status make_mesh(ikt_context *ctx, const particle_mesh *m, const ikt_grid *grid,
+                            cached_mesh *out) {
+    *out = (cached_mesh){{grid->padded[0], grid->padded[1]}, grid->spacing, {0, NULL, NULL}, NULL};
+    IKT_TRY(ikt_influence_make(ctx, grid, &m->window, &out->influence));
+    ikt_status st = m->ops->create(ctx, grid->padded, &out->influence, &out->mesh);
+    ikt_free(&out->influence.table);
+    if (st != IKT_OK) release(m, out);
     return st;
 }
 
-static ikt_status make_room(ikt_kernelsum *sums, const ikt_grid_shape *shape) {
+/* Puts the mesh for the grid first among those kept, making it if need be. */
+static ikt_status find_mesh(ikt_kernelsum *sums, const ikt_grid *grid) {
     particle_mesh *m = sums->self;
-    int64_t room = shape->side * shape->side * ikt_threads(sums->ctx);
+    int found = 0;
+    while (found < CACHED - 1 && !is_for(&m->cached[found], grid))
+        found++;
+    cached_mesh wanted = m->cached[found];
     ikt_status st = IKT_OK;
-    if (room > m->charge_room) {
-        ikt_free(&m->charge);
-        st = ikt_alloc(sums->ctx, &m->charge, room + room / 4, sizeof *m->charge, "repulsion");
-        m->charge_room = st == IKT_OK ? room + room / 4 : 0;
+    if (!is_for(&wanted, grid)) {
+        release(m, &wanted); /* the one used longest ago makes room */
+        /* Grids are equal on all ranks, so all come here together. */
+        st = ikt_agree(sums->ctx, make_mesh(sums->ctx, m, grid, &wanted));
+        if (st != IKT_OK) release(m, &wanted);
+        ikt_log(sums->ctx, IKT_LOG_DEBUG, "grid: %lld x %lld padded, spacing %g",
+                (long long)grid->padded[0], (long long)grid->padded[1], grid->spacing);
     }
-    return ikt_agree(sums->ctx, st);
+    for (; found > 0; found--)
+        m->cached[found] = m->cached[found - 1];
+    m->cached[0] = wanted;
+    return st;
 }
 
-static void spread_point(const particle_mesh *m, const ikt_grid_shape *shape, const float *y,
-                         int64_t *charge) {
-    window w;
-    int order = m->settings.order;
-    find_window(shape, order, y, false, &w);
-    for (int b = 0; b < order; b++) {
-        int64_t *row = charge + (w.node[1] + b) * shape->side + w.node[0];
-        double scaled = m->unit * w.value[1][b];
-        for (int a = 0; a < order; a++)
-            row[a] += (int64_t)(scaled * w.value[0][a]);
-    }
+/* Grows *array to `count` numbers and some more; what it held is lost. */
+static ikt_status grow(ikt_context *ctx, void *array, int64_t count, size_t size, int64_t *room) {
+    if (count <= *room) return IKT_OK;
+    ikt_free(array);
+    *room = 0;
+    IKT_TRY(ikt_alloc(ctx, array, count + count / 4, size, "repulsion"));
+    *room = count + count / 4;
+    return IKT_OK;
 }
 
-/* Each thread spreads its share of the points over a grid of its own; integers add in any order. */
-static void spread(ikt_kernelsum *sums, const ikt_grid_shape *shape, const float *y) {
+static ikt_status make_room(ikt_kernelsum *sums, const ikt_grid *grid) {
     particle_mesh *m = sums->self;
-    int64_t nodes = shape->side * shape->side;
-    int threads = ikt_threads(sums->ctx);
-    memset(m->charge, 0, (size_t)(nodes * threads) * sizeof *m->charge);
-#pragma omp parallel num_threads(threads)
-    {
-        int64_t *own = m->charge + omp_get_thread_num() * nodes;
-#pragma omp for schedule(static)
-        for (int64_t i = 0; i < sums->map.count; i++)
-            spread_point(m, shape, y + 2 * i, own);
-#pragma omp for schedule(static)
-        for (int64_t g = 0; g < nodes; g++)
-            for (int other = 1; other < threads; other++)
-                m->charge[g] += m->charge[other * nodes + g];
-    }
+    ikt_context *ctx = sums->ctx;
+    m->charges.stride = ikt_charge_stride(grid, m->settings.order);
+    int64_t charges = m->charges.stride * grid->nodes[1];
+    int64_t field = m->ops->field_count(grid->padded, grid->nodes[1]);
+    int64_t columns = m->ops->column_count(grid->padded, ikt_threads(ctx));
+    IKT_TRY(grow(ctx, &m->charges.charge, charges, sizeof(int64_t), &m->charge_room));
+    IKT_TRY(grow(ctx, &m->space.field, field, m->ops->size, &m->field_room));
+    IKT_TRY(grow(ctx, &m->space.columns, columns, m->ops->size, &m->column_room));
+    return ikt_spread_prepare(ctx, &m->spread, sums->map.count, grid->cells[1]);
 }
 
-/* Integer charges to the padded grid of doubles. */
-static void fill_grid(ikt_kernelsum *sums, const ikt_grid_shape *shape, ikt_transform *transform) {
+static void report_coarse(ikt_kernelsum *sums, const ikt_grid *grid) {
     particle_mesh *m = sums->self;
-    int64_t stride;
-    double *grid = ikt_transform_grid(transform, &stride), scale = 1 / m->unit;
-#pragma omp parallel for num_threads(ikt_threads(sums->ctx))
-    for (int64_t r = 0; r < shape->side; r++) {
-        double *row = grid + r * stride;
-        const int64_t *charge = m->charge + r * shape->side;
-        for (int64_t c = 0; c < shape->side; c++)
-            row[c] = scale * (double)charge[c];
-        memset(row + shape->side, 0, (size_t)(stride - shape->side) * sizeof *row);
-    }
-}
-
-static void gather_point(const particle_mesh *m, const ikt_grid_shape *shape, const double *grid,
-                         int64_t stride, const float *y, double *phi, float *gradient) {
-    window w;
-    int order = m->settings.order;
-    double value = 0, slope_x = 0, slope_y = 0;
-    find_window(shape, order, y, true, &w);
-    for (int b = 0; b < order; b++) {
-        const double *row = grid + (w.node[1] + b) * stride + w.node[0];
-        double along = 0, along_slope = 0;
-        for (int a = 0; a < order; a++) {
-            along += w.value[0][a] * row[a];
-            along_slope += w.slope[0][a] * row[a];
-        }
-        value += w.value[1][b] * along;
-        slope_x += w.value[1][b] * along_slope;
-        slope_y += w.slope[1][b] * along;
-    }
-    *phi = value;
-    gradient[0] = (float)(slope_x / shape->spacing);
-    gradient[1] = (float)(slope_y / shape->spacing);
-}
-
-static void gather(ikt_kernelsum *sums, const ikt_grid_shape *shape, ikt_transform *transform,
-                   const float *y, double *phi, float *gradient) {
-    int64_t stride;
-    const double *grid = ikt_transform_grid(transform, &stride);
-#pragma omp parallel for num_threads(ikt_threads(sums->ctx))
-    for (int64_t i = 0; i < sums->map.count; i++)
-        gather_point(sums->self, shape, grid, stride, y + 2 * i, phi + i, gradient + 2 * i);
-}
-
-static void warn_coarse(ikt_kernelsum *sums, const ikt_grid_shape *shape) {
-    particle_mesh *m = sums->self;
-    if (shape->spacing <= m->settings.spacing || m->said_coarse) return;
+    if (grid->spacing <= m->settings.spacing || m->said_coarse) return;
     m->said_coarse = true;
     ikt_log(sums->ctx, IKT_LOG_WARN,
-            "the map has grown beyond %lld grid nodes a side: repulsion uses a spacing of %.3g "
+            "the map has grown beyond %lld grid cells a side: repulsion uses a spacing of %.3g "
             "instead of %.3g from here on; points far outside may be the reason",
-            (long long)m->settings.grid_limit, shape->spacing, m->settings.spacing);
+            (long long)m->settings.grid_limit, grid->spacing, m->settings.spacing);
+}
+
+static void spread(ikt_kernelsum *sums, const ikt_grid *grid, const float *y) {
+    particle_mesh *m = sums->self;
+    ikt_stage_begin(sums->ctx, IKT_STAGE_SPREAD);
+    ikt_spread(sums->ctx, m->isa, grid, &m->window, y, sums->map.count, &m->spread, &m->charges);
+    ikt_stage_end(sums->ctx, IKT_STAGE_SPREAD);
+    ikt_stage_begin(sums->ctx, IKT_STAGE_GRID_SUM);
+    ikt_sum_i64(sums->ctx, m->charges.charge, m->charges.stride * grid->nodes[1]);
+    ikt_stage_end(sums->ctx, IKT_STAGE_GRID_SUM);
+}
+
+static void gather(ikt_kernelsum *sums, const ikt_grid *grid, const float *y, double *phi,
+                   float *gradient) {
+    particle_mesh *m = sums->self;
+    const cached_mesh *c = &m->cached[0];
+    ikt_stage_begin(sums->ctx, IKT_STAGE_GATHER);
+    double everywhere = (double)sums->map.n * c->influence.mean;
+    ikt_gather_job job = {m->isa, grid, &m->window, &c->influence,  everywhere,
+                          y,      phi,  gradient,   sums->map.count};
+    m->ops->gather(sums->ctx, c->mesh, &m->space, &job);
+    ikt_stage_end(sums->ctx, IKT_STAGE_GATHER);
 }
 
 static void evaluate(ikt_kernelsum *sums, const float *y, double *phi, float *gradient) {
     ikt_context *ctx = sums->ctx;
     particle_mesh *m = sums->self;
-    double low[2], high[2];
-    if (!find_bounds(sums, y, low, high)) {
-        ikt_kernelsum_invalid(sums, phi);
+    ikt_bounds bounds;
+    if (!ikt_bounds_find(ctx, y, sums->map.count, &bounds)) {
+        ikt_kernelsum_invalid(sums, phi, gradient);
         return;
     }
-    ikt_grid_shape shape = ikt_grid_fit(&m->settings, low, high);
-    warn_coarse(sums, &shape);
-    if (make_room(sums, &shape) != IKT_OK || find_transform(sums, &shape) != IKT_OK) {
-        ikt_kernelsum_invalid(sums, phi);
+    ikt_grid grid = ikt_grid_fit(&m->settings, &bounds);
+    report_coarse(sums, &grid);
+    if (ikt_agree(ctx, make_room(sums, &grid)) != IKT_OK || find_mesh(sums, &grid) != IKT_OK) {
+        ikt_kernelsum_invalid(sums, phi, gradient);
         return;
     }
-    ikt_stage_begin(ctx, IKT_STAGE_SPREAD);
-    spread(sums, &shape, y);
-    ikt_stage_end(ctx, IKT_STAGE_SPREAD);
-    ikt_stage_begin(ctx, IKT_STAGE_GRID_SUM);
-    ikt_sum_i64(ctx, m->charge, shape.side * shape.side);
-    ikt_stage_end(ctx, IKT_STAGE_GRID_SUM);
+    spread(sums, &grid, y);
     ikt_stage_begin(ctx, IKT_STAGE_FFT);
-    fill_grid(sums, &shape, m->cached[0]);
-    ikt_transform_convolve(m->cached[0], shape.side);
+    m->ops->convolve(ctx, m->cached[0].mesh, &grid, &m->charges, &m->space);
     ikt_stage_end(ctx, IKT_STAGE_FFT);
-    ikt_stage_begin(ctx, IKT_STAGE_GATHER);
-    gather(sums, &shape, m->cached[0], y, phi, gradient);
-    ikt_stage_end(ctx, IKT_STAGE_GATHER);
+    gather(sums, &grid, y, phi, gradient);
 }
 
 static void destroy(ikt_kernelsum *sums) {
     particle_mesh *m = sums->self;
     if (!m) return;
     for (int c = 0; c < CACHED; c++)
-        ikt_transform_destroy(&m->cached[c]);
-    ikt_free(&m->charge);
+        release(m, &m->cached[c]);
+    ikt_spread_release(&m->spread);
+    ikt_free(&m->charges.charge);
+    ikt_free(&m->space.field);
+    ikt_free(&m->space.columns);
     ikt_free(&m);
 }
 
-/* The largest power of two with which the charges of all points on one node fit 62 bits; beyond
- * 2^40 nothing is gained over the splines' own rounding. */
-static double charge_unit(int64_t n) {
-    int bits = 0;
-    while (bits < 62 && (int64_t)1 << bits <= n)
-        bits++;
-    return ldexp(1, 62 - bits < 40 ? 62 - bits : 40);
+static void describe(const ikt_kernelsum *sums, char *text, size_t size) {
+    const particle_mesh *m = sums->self;
+    const cached_mesh *c = &m->cached[0];
+    int length = snprintf(text, size, "particle mesh, window of %d nodes, spacing %g, %s precision",
+                          m->settings.order, c->mesh ? c->spacing : m->settings.spacing,
+                          m->settings.single ? "single" : "double");
+    if (c->mesh && length > 0 && (size_t)length < size)
+        snprintf(text + length, size - (size_t)length, ", transforms of %lld x %lld",
+                 (long long)c->padded[0], (long long)c->padded[1]);
+}
+
+static const ikt_kernelsum_ops fft_ops = {evaluate, destroy, describe};
+
+static ikt_status check_settings(ikt_context *ctx, const ikt_fft_settings *s) {
+    if (s->order != 4 && s->order != 6)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "repulsion by FFT: order %d; there are windows of 4 "
+                        "and of 6 nodes",
+                        s->order);
+    if (!(s->spacing > 0) || !(s->spacing <= 1))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "repulsion by FFT: a spacing of %g; it must be above 0 "
+                        "and at most 1, the width of the kernel",
+                        s->spacing);
+    if (s->grid_limit < LIMIT_LEAST || s->grid_limit > LIMIT_MOST)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "repulsion by FFT: a grid limit of %lld cells; it must "
+                        "be between %d and %d",
+                        (long long)s->grid_limit, LIMIT_LEAST, LIMIT_MOST);
+    return IKT_OK;
 }
 
 ikt_status ikt_kernelsum_create_fft(ikt_context *ctx, const ikt_row_map *map,
                                     const ikt_fft_settings *settings, ikt_kernelsum **out) {
     particle_mesh *m = NULL;
-    ikt_status st = ikt_alloc(ctx, out, 1, sizeof **out, "repulsion");
+    *out = NULL;
+    ikt_status st = check_settings(ctx, settings);
+    if (st == IKT_OK) st = ikt_alloc(ctx, out, 1, sizeof **out, "repulsion");
     if (st == IKT_OK) {
-        **out = (ikt_kernelsum){ctx, *map, NULL, evaluate, destroy};
+        **out = (ikt_kernelsum){ctx, *map, NULL, &fft_ops};
         st = ikt_alloc(ctx, &m, 1, sizeof *m, "repulsion");
     }
     if (st == IKT_OK) {
         m->settings = *settings;
-        m->unit = charge_unit(map->n);
+        m->ops = settings->single ? &ikt_mesh_f32 : &ikt_mesh_f64;
+        m->isa = ikt_cpu_isa();
+        m->window = ikt_window_make(settings->order);
+        m->charges.unit = ikt_charge_unit(map->n);
         (*out)->self = m;
     }
     st = ikt_agree(ctx, st);
     if (st != IKT_OK) ikt_kernelsum_destroy(out);
     return st;
+}
+
+int64_t ikt_kernelsum_memory_fft(const ikt_fft_settings *settings, const ikt_row_map *map,
+                                 int threads, double span) {
+    const ikt_mesh_ops *ops = settings->single ? &ikt_mesh_f32 : &ikt_mesh_f64;
+    ikt_grid grid = ikt_grid_fit(settings, &(ikt_bounds){{0, 0}, {span, span}});
+    int64_t quarter = (grid.padded[0] / 2 + 1) * (grid.padded[1] / 2 + 1),
+            size = (int64_t)ops->size;
+    int64_t work = ikt_charge_stride(&grid, settings->order) * grid.nodes[1] * 8 +
+                   ops->field_count(grid.padded, grid.nodes[1]) * size +
+                   ops->column_count(grid.padded, threads) * size;
+    return work + work / 4           /* room to grow */
+           + quarter * size * CACHED /* tables kept */
+           + quarter * 8             /* the one being made */
+           + ikt_spread_memory(threads, map->count, grid.cells[1]);
 }

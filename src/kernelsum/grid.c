@@ -1,23 +1,80 @@
-/* Where the grid lies: a pure function of the map's bounds. */
+/* Where the grid lies: a pure function of the map's bounds, which are found here too. */
 #include "kernelsum/grid.h"
 
 #include <math.h>
 
-/* The prefilter of a B-spline falls by a factor of at least 2.3 a node (order 6): after 24 nodes
- * its tail is below 1e-8 of the kernel. */
-enum { MARGIN = 24, CELLS_LEAST = 32, SIDE_LEAST = 8, HALVINGS_MOST = 40 };
+#include "base/comm.h"
 
-ikt_fft_settings ikt_fft_preset(ikt_fft_accuracy accuracy) {
-    static const ikt_fft_settings presets[] = {
-        [IKT_FFT_DEFAULT] = {6, 0.40, 8192}, [IKT_FFT_TIGHT] = {6, 0.18, 8192}};
-    return presets[accuracy];
+enum {
+    CELLS_LEAST = 32,   /* along the longer side, by halving the spacing */
+    HALVINGS_MOST = 40, /* of the spacing: for maps of span 1e-11 and less */
+    LANES = 16,
+    PIECE = 65536 /* coordinates that a thread takes at a time, a multiple of LANES */
+};
+
+/* Least, greatest, and 0 or NaN, of coordinates: even lanes x, odd lanes y. */
+typedef struct {
+    float low[LANES], high[LANES], invalid[LANES];
+} extremes;
+
+static void add_coordinates(const float *y, int64_t count, extremes *e) {
+    for (int64_t i = 0; i + LANES <= count; i += LANES)
+        for (int lane = 0; lane < LANES; lane++) {
+            float value = y[i + lane];
+            e->low[lane] = value < e->low[lane] ? value : e->low[lane];
+            e->high[lane] = value > e->high[lane] ? value : e->high[lane];
+            e->invalid[lane] += value * 0.0f;
+        }
+    for (int64_t i = count - count % LANES; i < count; i++) {
+        int lane = (int)(i % LANES);
+        e->low[lane] = y[i] < e->low[lane] ? y[i] : e->low[lane];
+        e->high[lane] = y[i] > e->high[lane] ? y[i] : e->high[lane];
+        e->invalid[lane] += y[i] * 0.0f;
+    }
 }
 
-/* The least even product of 2, 3 and 5 that is at least n: lengths that FFTs like. Multiples of 16
- * keep rows on cache lines; the ladder is fine enough to lose little. */
+/* least = {low x, low y, -high x, -high y}, all -INFINITY when something is not finite. */
+static void merge(const extremes *e, double *least) {
+    for (int lane = 0; lane < LANES; lane++) {
+        int axis = lane % 2;
+        least[axis] = fmin(least[axis], (double)e->low[lane]);
+        least[2 + axis] = fmin(least[2 + axis], -(double)e->high[lane]);
+        for (int s = 0; s < 4 && isnan(e->invalid[lane]); s++)
+            least[s] = -INFINITY;
+    }
+}
+
+bool ikt_bounds_find(ikt_context *ctx, const float *y, int64_t n_local, ikt_bounds *bounds) {
+    double least[4] = {INFINITY, INFINITY, INFINITY, INFINITY};
+    int64_t count = 2 * n_local;
+#pragma omp parallel num_threads(ikt_threads(ctx)) if (count > PIECE)
+    {
+        extremes e;
+        for (int lane = 0; lane < LANES; lane++) {
+            e.low[lane] = INFINITY;
+            e.high[lane] = -INFINITY;
+            e.invalid[lane] = 0;
+        }
+#pragma omp for schedule(static) nowait
+        for (int64_t first = 0; first < count; first += PIECE)
+            add_coordinates(y + first, count - first < PIECE ? count - first : PIECE, &e);
+#pragma omp critical
+        merge(&e, least);
+    }
+    ikt_min_f64(ctx, least, 4);
+    for (int axis = 0; axis < 2; axis++) {
+        bounds->low[axis] = least[axis];
+        bounds->high[axis] = -least[2 + axis];
+    }
+    return isfinite(least[0]) != 0;
+}
+
+/* The least even product of 2, 3, 5 and at most one 7, and multiple of 8, that is at least n. The
+ * steps of this ladder are some 6 %: what is lost to padding about pays for what is saved by
+ * keeping a kernel's transform while the map grows. */
 static int64_t friendly(int64_t n) {
-    for (int64_t m = (n + 15) / 16 * 16;; m += 16) {
-        int64_t rest = m;
+    for (int64_t m = (n + 7) / 8 * 8;; m += 8) {
+        int64_t rest = m % 7 == 0 ? m / 7 : m;
         while (rest % 2 == 0)
             rest /= 2;
         while (rest % 3 == 0)
@@ -28,38 +85,31 @@ static int64_t friendly(int64_t n) {
     }
 }
 
-static double wider(const double *low, const double *high) {
-    double x = high[0] - low[0], y = high[1] - low[1];
-    return x > y ? x : y;
-}
-
-ikt_grid_shape ikt_grid_fit(const ikt_fft_settings *settings, const double *low,
-                            const double *high) {
-    ikt_grid_shape shape;
-    shape.spacing = settings->spacing;
-    double span = wider(low, high);
-    /* A map too large for the grid gets a coarser one, in steps of a ladder so that the kernel's
-     * transform is not made anew in each iteration. */
-    while (span / shape.spacing > (double)settings->grid_limit)
-        shape.spacing *= 1.125;
+static double choose_spacing(const ikt_fft_settings *settings, double span) {
+    double spacing = settings->spacing;
+    /* A map too large for the grid gets a coarser one, in steps, so that the kernel's transform is
+     * not made anew in each iteration. */
+    while (span / spacing > (double)settings->grid_limit)
+        spacing *= 1.125;
     /* A map that is small beside the kernel gets cells in proportion: the force there is as small,
      * and so must be the error. */
-    for (int h = 0; h < HALVINGS_MOST && span > 0 && span / shape.spacing < CELLS_LEAST; h++)
-        shape.spacing /= 2;
-    for (int c = 0; c < 2; c++) /* first node: order/2 - 1 nodes below the lowest point's cell */
-        shape.origin[c] =
-            (floor(low[c] / shape.spacing) - (settings->order / 2 - 1)) * shape.spacing;
-    int64_t side = (int64_t)(span / shape.spacing) + 3 + settings->order;
-    shape.side = side < SIDE_LEAST ? SIDE_LEAST : side;
-    shape.padded = friendly(2 * shape.side + MARGIN);
-    return shape;
+    for (int h = 0; h < HALVINGS_MOST && span / spacing < CELLS_LEAST; h++)
+        spacing /= 2;
+    return spacing;
 }
 
-int64_t ikt_grid_memory(const ikt_fft_settings *settings, double side) {
-    const double low[2] = {0, 0}, high[2] = {side, side};
-    ikt_grid_shape shape = ikt_grid_fit(settings, low, high);
-    int64_t padded = shape.padded, half = padded / 2 + 1;
-    return 8 * shape.side * shape.side /* integer sums */
-           + 8 * padded * (padded + 2) /* grid and its transform, in place */
-           + 8 * half * half;          /* kernel */
+ikt_grid ikt_grid_fit(const ikt_fft_settings *settings, const ikt_bounds *bounds) {
+    ikt_grid grid;
+    double span = fmax(bounds->high[0] - bounds->low[0], bounds->high[1] - bounds->low[1]);
+    grid.spacing = choose_spacing(settings, span);
+    grid.inverse = 1 / grid.spacing;
+    for (int axis = 0; axis < 2; axis++) {
+        grid.origin[axis] = floor(bounds->low[axis] / grid.spacing) * grid.spacing;
+        grid.cells[axis] = (int64_t)((bounds->high[axis] - grid.origin[axis]) * grid.inverse) + 1;
+        grid.nodes[axis] = grid.cells[axis] + settings->order - 1;
+        /* The kernel as the windows see it has a kink where it meets its periodic image; what the
+         * kink does has died away within `order` cells. */
+        grid.padded[axis] = friendly(2 * (grid.cells[axis] + settings->order));
+    }
+    return grid;
 }

@@ -2,12 +2,13 @@
  *
  * The sum includes the point itself, whose term is 1. From phi follow the normalisation
  * Z = sum_i (phi(y_i) - 1) and the repulsion of t-SNE, -1/2 grad phi (methods, section 3).
- * A way of summing is one file with one struct of functions.
+ * A way of summing is one file with one struct of functions (ops.h).
  */
 #ifndef IKT_KERNELSUM_KERNELSUM_H
 #define IKT_KERNELSUM_KERNELSUM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -17,13 +18,15 @@ typedef struct ikt_kernelsum ikt_kernelsum;
 
 /* Settings of the grid. */
 typedef struct {
-    int order;          /* of the B-splines: 4 (cubic) or 6 (quintic) */
-    double spacing;     /* of the grid, in units of the map */
-    int64_t grid_limit; /* most nodes a side before the spacing grows */
+    int order;          /* nodes of the window along each axis: 4 or 6 */
+    double spacing;     /* of the grid, in units of the map; above 0, at most 1 */
+    int64_t grid_limit; /* most cells a side before the spacing grows; 64 .. 2^20 */
+    bool single;        /* transforms in single precision: enough down to errors of 1e-4 */
 } ikt_fft_settings;
 
-/* Named accuracies, chosen by measurement; docs/accuracy.md has the table. Errors are those of the
- * force (root mean square, relative to the force) and of Z (relative), on late maps. */
+/* Named accuracies, chosen by measurement (bench_repulsion accuracy prints the table). Errors are
+ * those of the force (root mean square, relative to that of the force) and of Z (relative). They
+ * hold for maps of points at random, at any density and span, and so for late maps of t-SNE. */
 typedef enum {
     IKT_FFT_DEFAULT, /* force 1e-2, Z 1e-3 */
     IKT_FFT_TIGHT    /* force 1e-4, Z 1e-5 */
@@ -32,12 +35,15 @@ typedef enum {
 /* LOCAL. */
 ikt_fft_settings ikt_fft_preset(ikt_fft_accuracy accuracy);
 
-/* COLLECTIVE. Exact sums over all pairs. Positions are replicated: 8 n bytes a rank; an evaluation
- * costs n_local * n kernel values. Errors: IKT_ERR_RESOURCE. */
+/* COLLECTIVE. Exact sums over all pairs, each to about 1e-7. Positions are replicated: 16 n bytes a
+ * rank; an evaluation costs n_local * n kernel values. Coordinates beyond 1e18 overflow.
+ * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_kernelsum_create_exact(ikt_context *ctx, const ikt_row_map *map,
                                       ikt_kernelsum **out);
 
-/* COLLECTIVE. Sums by a particle-mesh method; see fft.c. Errors: IKT_ERR_RESOURCE. */
+/* COLLECTIVE, SAME-ARGS. Sums by a particle-mesh method; see fft.c. An evaluation costs of the
+ * order of order^2 n_local + g log g, where g is the number of cells of the grid in the map's
+ * bounding box. Errors: IKT_ERR_USAGE for settings out of range, IKT_ERR_RESOURCE. */
 ikt_status ikt_kernelsum_create_fft(ikt_context *ctx, const ikt_row_map *map,
                                     const ikt_fft_settings *settings, ikt_kernelsum **out);
 
@@ -48,13 +54,22 @@ void ikt_kernelsum_destroy(ikt_kernelsum **sums);
  *   y         [map.count * 2] positions
  *   phi       [map.count], receives the sums, self included
  *   gradient  [map.count * 2], receives grad phi
- * The bits do not depend on ranks and threads. Where a position of any rank is not finite, every
- * phi is NaN. Cannot fail otherwise: memory that grows with the map is claimed on the way, and
- * running out of it makes every phi NaN with the message in the context. */
+ * The bits do not depend on ranks, threads and instruction set. Where a position of any rank is not
+ * finite, every phi and gradient is NaN. Cannot fail otherwise: memory that grows with the map is
+ * claimed on the way, and running out of it makes all NaN, too, with the message in the context. */
 void ikt_kernelsum_evaluate(ikt_kernelsum *sums, const float *y, double *phi, float *gradient);
 
-/* LOCAL. Bytes a rank will hold, for the plan of a run. The grid is taken at the size it has for a
- * map whose side is 4 sqrt(n)/3, as late maps have. */
+/* LOCAL. One line on how sums are made, for logs: "particle mesh, window of 4 nodes, ...". */
+void ikt_kernelsum_describe(const ikt_kernelsum *sums, char *text, size_t size);
+
+/* LOCAL. Most bytes a rank will hold.
+ *   span  side of the map's bounding box, in units of the map */
+int64_t ikt_kernelsum_memory_exact(const ikt_row_map *map);
+int64_t ikt_kernelsum_memory_fft(const ikt_fft_settings *settings, const ikt_row_map *map,
+                                 int threads, double span);
+
+/* LOCAL. The same for the plan of a run: exact or default settings, with eight threads and a map
+ * whose side is 4 sqrt(n)/3, as late maps have at most. */
 int64_t ikt_kernelsum_memory(bool exact, const ikt_row_map *map);
 
 #endif

@@ -11,7 +11,7 @@
 
 typedef enum { IKT_PRESET_DEFAULT, IKT_PRESET_MATLAB } ikt_layout_preset;
 typedef enum { IKT_INIT_AUTO, IKT_INIT_PCA, IKT_INIT_RANDOM, IKT_INIT_FILE } ikt_layout_init;
-typedef enum { IKT_REPULSION_FFT, IKT_REPULSION_EXACT } ikt_layout_repulsion;
+typedef enum { IKT_REPULSION_AUTO, IKT_REPULSION_FFT, IKT_REPULSION_EXACT } ikt_layout_repulsion;
 typedef enum { IKT_ACCURACY_DEFAULT, IKT_ACCURACY_TIGHT } ikt_layout_accuracy;
 
 typedef struct {
@@ -20,6 +20,7 @@ typedef struct {
     int64_t exaggeration_iterations; /* first phase, with attraction multiplied */
     double exaggeration;
     double learning_rate; /* multiplies gradient / 4, the convention of FIt-SNE and openTSNE */
+    double final_learning_rate; /* after the first phase */
     double momentum, final_momentum;
     int64_t momentum_switch; /* iteration from which final_momentum holds */
     int init;                /* ikt_layout_init */
@@ -32,7 +33,7 @@ typedef struct {
 extern const ikt_section ikt_layout_section;
 
 /* SAME-ARGS. Replaces every "auto" by its value for n rows: the schedule of the preset, learning
- * rate n / exaggeration but at least 200 (methods, section 3).
+ * rate n / exaggeration of each phase but at least 200.
  * Errors: IKT_ERR_USAGE where keys contradict each other. */
 ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, int64_t n);
 

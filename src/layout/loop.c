@@ -42,8 +42,8 @@ static ikt_status evaluate(loop *l, ikt_objective *objective, int64_t iteration,
     if (!isfinite(terms.z) || !(terms.z > 0))
         return ikt_fail(l->ctx, IKT_ERR_DATA,
                         "positions stopped being finite at iteration %lld (Z = %g): choose a "
-                        "smaller layout.learning_rate than %g",
-                        (long long)iteration, terms.z, s->learning_rate);
+                        "smaller layout.learning_rate than %g (final_learning_rate: %g)",
+                        (long long)iteration, terms.z, s->learning_rate, s->final_learning_rate);
     if (terms.want_value)
         l->trace->point[l->trace->count++] =
             (ikt_trace_point){iteration, terms.value, norm(l->ctx, l->gradient, 2 * l->map->count),
@@ -64,8 +64,10 @@ static ikt_status iterate(loop *l, ikt_objective *objective, float *y) {
         IKT_TRY(evaluate(l, objective, iteration, y));
         ikt_stage_begin(l->ctx, IKT_STAGE_STEP);
         double momentum = iteration < s->momentum_switch ? s->momentum : s->final_momentum;
+        bool is_first = iteration < s->exaggeration_iterations;
+        double rate = is_first ? s->learning_rate : s->final_learning_rate;
         /* The learning rate is defined on a quarter of the gradient. */
-        ikt_optimiser_step(l->ctx, &l->optimiser, momentum, s->learning_rate / 4, l->gradient, y);
+        ikt_optimiser_step(l->ctx, &l->optimiser, momentum, rate / 4, l->gradient, y);
         ikt_stage_end(l->ctx, IKT_STAGE_STEP);
         report(l, iteration + 1);
     }

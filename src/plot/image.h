@@ -24,9 +24,13 @@ typedef struct {
     double x0, y0, x1, y1;
 } ikt_segment;
 
-/* LOCAL. A picture of one colour. Errors: IKT_ERR_RESOURCE. */
+/* LOCAL. A picture of one colour.
+ *   width, height   pixels, at least 1
+ *   out             owned by the caller; pixel is NULL on failure
+ * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_image_create(ikt_context *ctx, int64_t width, int64_t height, ikt_rgb colour,
                             ikt_image *out);
+/* LOCAL. Frees the pixels; accepts a picture that has none. */
 void ikt_image_destroy(ikt_image *image);
 
 /* LOCAL. `over` laid over `under` with opacity 0..1, mixed in sRGB, which is even to the eye. */
@@ -36,7 +40,8 @@ ikt_rgb ikt_rgb_mix(ikt_rgb under, ikt_rgb over, double opacity);
 void ikt_image_fill(ikt_image *image, int64_t x, int64_t y, int64_t width, int64_t height,
                     ikt_rgb colour);
 
-/* LOCAL. Draws the outline of the same rectangle, one pixel wide, inside it. */
+/* LOCAL. Draws the outline of such a rectangle: one pixel wide, within it, not blended. A frame
+ * around something therefore begins one pixel before it. */
 void ikt_image_frame(ikt_image *image, int64_t x, int64_t y, int64_t width, int64_t height,
                      ikt_rgb colour);
 

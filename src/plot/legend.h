@@ -1,6 +1,9 @@
 /* The legend: what is shown, how many points, which colour is which.
  *
- * Planned first (its width decides the size of the plot), drawn later. */
+ * Planned first, because its width decides the size of the plot, and drawn when the plot is done.
+ * From top to bottom: number of points; what the colours mean; the classes with their counts, in
+ * columns, or a colour bar with the least and largest number; the marked points.
+ */
 #ifndef IKT_PLOT_LEGEND_H
 #define IKT_PLOT_LEGEND_H
 
@@ -20,19 +23,24 @@ typedef struct {
 typedef struct {
     double unit;  /* pixels per thousandth of the picture's smaller side */
     double width; /* of the whole legend */
-    double name_width, count_width, column_width;
-    double bar_height;
-    int64_t columns, rows; /* of the table of classes */
-    int64_t shown;         /* classes with a line of their own; the others share one */
+    double name_width, count_width, column_width; /* of the table of classes */
+    double bar_height;                            /* of the colour bar */
+    int64_t columns, rows;                        /* of the table of classes */
+    int64_t shown; /* classes with a line of their own; the others share one */
 } ikt_legend;
 
 /* LOCAL. Writes a count with separators, "1,234,567", to out (at least 32 bytes). */
 void ikt_count_text(int64_t count, char *out);
 
-/* LOCAL. Draws a cross with a halo at (x, y): a marked point. */
+/* LOCAL. Draws a cross with a halo, so that it is seen on any colour, centred at (x, y): a marked
+ * point. */
 void ikt_mark_draw(ikt_image *image, double x, double y, double unit, const ikt_theme *theme);
 
-/* LOCAL. Chooses columns and rows for a legend of at most `height` x `width_max` pixels. */
+/* LOCAL, pure: the same plan on every rank.
+ *   unit        pixels per thousandth of the picture's smaller side
+ *   height      pixels the legend should not exceed
+ *   width_max   pixels it will not exceed
+ * Where the classes need more room, the last line says how many more there are. */
 ikt_legend ikt_legend_plan(const ikt_legend_content *content, double unit, double height,
                            double width_max);
 

@@ -55,7 +55,8 @@ static ikt_rgb cycled(int64_t index) {
 
 ikt_rgb ikt_palette_class(int64_t index, int64_t count, bool black) {
     if (count > 10) return cycled(index);
-    if (count > 8) return ten[index];
+    /* The darkest of the ten would drown in black; lifting the 24 would merge some of them. */
+    if (count > 8) return black ? ikt_rgb_mix(ten[index], white, 0.15) : ten[index];
     ikt_rgb colour = okabe_ito[index];
     bool unseen = black && colour.r + colour.g + colour.b == 0;
     return unseen ? (ikt_rgb){0xdd, 0xdd, 0xdd} : colour;

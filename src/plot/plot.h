@@ -44,7 +44,8 @@ ikt_plot_settings ikt_plot_defaults(void);
 double ikt_plot_radius(int64_t n, int64_t side);
 
 /* COLLECTIVE. Draws the points and writes the PNG file `path` on rank 0 (written beside, renamed).
- * Memory: 8 MB on every rank, 4 bytes a point, and about 14 bytes a pixel on rank 0. Time: a few
+ * Memory: 8 MB and 2 bytes a point on every rank; on rank 0 also 16 bytes a pixel of the plot and 3
+ * of the picture. Time: a few
  * nanoseconds a point for each 8 MB of sums, then rank 0 alone compresses. The caller times it.
  * Errors: IKT_ERR_USAGE (settings out of range, a marked row that does not exist), IKT_ERR_DATA
  * (coordinates not finite, with the row; more than 4096 classes), IKT_ERR_FILE, IKT_ERR_RESOURCE.

@@ -1,4 +1,6 @@
-/* A picture to a PNG file, by libpng. */
+/* A picture to a PNG file, by libpng.
+ *
+ * 8-bit RGB, tagged as sRGB, without a time stamp: equal pictures are equal files. */
 #ifndef IKT_PLOT_PNG_FILE_H
 #define IKT_PLOT_PNG_FILE_H
 
@@ -11,7 +13,7 @@ typedef struct {
 } ikt_png_text;
 
 /* LOCAL. Writes the picture as 8-bit RGB to `path`, replacing what is there. Callers give a
- * temporary name of base/atomic_file.h and rename. No time stamp: equal pictures are equal files.
+ * temporary name of base/atomic_file.h and rename.
  *   shown    name of the final file, for messages
  *   texts    [n_texts]; entries whose text is "" are left out
  * Errors: IKT_ERR_FILE with path and reason, IKT_ERR_RESOURCE. */

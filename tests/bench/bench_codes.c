@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "isolation/codes_kernel.h"
+#include "isolation/similarity.h"
 #include "limits.h"
 
 enum { TILES = 1, CLUSTERS = 64 };
@@ -46,7 +47,8 @@ static void fill(problem *p) {
 }
 
 /* Seconds of the best of several passes of every thread's rows over `partitionings` of psi. */
-static double pass(const problem *p, ikt_tile *tiles, const ikt_packed *packed, int64_t count) {
+static double pass(const problem *p, ikt_row_tile *tiles, const ikt_centres *centres,
+                   int64_t count) {
     double best = 1e30;
     const int64_t tile_rows = tiles[0].capacity;
     const int64_t size = p->kernel->is_u8 ? 1 : 4;
@@ -59,10 +61,10 @@ static double pass(const problem *p, ikt_tile *tiles, const ikt_packed *packed, 
             uint16_t cell[1024];
             for (int64_t t = 0; t < TILES; t++) {
                 int64_t first = (thread * TILES + t) * tile_rows;
-                ikt_tile_stage(p->kernel, &tiles[thread],
-                               (const char *)p->rows + first * p->d * size, tile_rows);
+                ikt_row_tile_stage(p->kernel, &tiles[thread],
+                                   (const char *)p->rows + first * p->d * size, tile_rows);
                 for (int64_t i = 0; i < count; i++)
-                    ikt_tile_assign(p->kernel, &tiles[thread], &packed[i], cell);
+                    ikt_row_tile_assign(p->kernel, &tiles[thread], &centres[i], cell);
             }
             seconds = ikt_thread_seconds() - start;
         }
@@ -75,25 +77,25 @@ static double pass(const problem *p, ikt_tile *tiles, const ikt_packed *packed, 
 static ikt_status measure(const problem *p, int64_t psi, double limit) {
     enum { MOST = 16 };
     const int threads = omp_get_max_threads();
-    int64_t bytes = ikt_packed_bytes(p->kernel, psi, p->d);
+    int64_t bytes = ikt_centres_bytes(p->kernel, psi, p->d);
     int64_t count = (INT64_C(1) << 22) / bytes;
     count = count < 1 ? 1 : count > MOST ? MOST : count;
-    ikt_packed packed[MOST];
+    ikt_centres centres[MOST];
     char *slab;
-    ikt_tile *tiles;
+    ikt_row_tile *tiles;
     int64_t *index;
-    IKT_TRY(ikt_alloc(p->ctx, &slab, count * bytes, 1, "packed"));
+    IKT_TRY(ikt_alloc(p->ctx, &slab, count * bytes, 1, "centres"));
     IKT_TRY(ikt_alloc(p->ctx, &tiles, threads, sizeof *tiles, "tiles"));
     IKT_TRY(ikt_alloc(p->ctx, &index, psi, sizeof *index, "index"));
     for (int64_t i = 0; i < count; i++) {
         for (int64_t j = 0; j < psi; j++)
             index[j] = ikt_rng_below(7, IKT_RNG_TEST, i, (uint64_t)j, p->n);
-        ikt_packed_place(p->kernel, psi, p->d, slab + i * bytes, &packed[i]);
-        ikt_packed_fill(p->kernel, &packed[i], p->rows, index);
+        ikt_centres_place(p->kernel, psi, p->d, slab + i * bytes, &centres[i]);
+        ikt_centres_fill(p->kernel, &centres[i], p->rows, index);
     }
     for (int i = 0; i < threads; i++)
-        IKT_TRY(ikt_tile_create(p->ctx, p->kernel, p->d, &tiles[i]));
-    double seconds = pass(p, tiles, packed, count);
+        IKT_TRY(ikt_row_tile_create(p->ctx, p->kernel, p->d, &tiles[i]));
+    double seconds = pass(p, tiles, centres, count);
     double rows = (double)(threads * TILES * tiles[0].capacity);
     double operations = 2 * rows * (double)(count * psi) * (double)p->d;
     printf("%-20s d %4lld  psi %5lld  %8.1f Gop/s  %5.1f %% of peak  %7.2f ns a row and "
@@ -101,7 +103,7 @@ static ikt_status measure(const problem *p, int64_t psi, double limit) {
            p->kernel->name, (long long)p->d, (long long)psi, operations / seconds * 1e-9,
            100 * operations / seconds * 1e-9 / limit, 1e9 * seconds / rows / (double)count);
     for (int i = 0; i < threads; i++)
-        ikt_tile_destroy(&tiles[i]);
+        ikt_row_tile_destroy(&tiles[i]);
     ikt_free(&index);
     ikt_free(&tiles);
     ikt_free(&slab);
@@ -111,13 +113,38 @@ static ikt_status measure(const problem *p, int64_t psi, double limit) {
 static ikt_status run(ikt_context *ctx, ikt_isa isa, bool is_u8, int64_t d, double limit) {
     static const int64_t psis[] = {16, 256, 1024, 4096};
     problem p = {.ctx = ctx, .kernel = ikt_codes_kernel_choose(is_u8, isa), .d = d};
-    p.n = TILES * omp_get_max_threads() * ikt_tile_rows(p.kernel, d);
+    p.n = TILES * omp_get_max_threads() * ikt_row_tile_rows(p.kernel, d);
     if (p.n < 8192) p.n = 8192;
     IKT_TRY(ikt_alloc(ctx, &p.rows, p.n * d, is_u8 ? 1 : 4, "rows"));
     fill(&p);
     for (size_t i = 0; i < sizeof psis / sizeof *psis; i++)
         IKT_TRY(measure(&p, psis[i], limit));
     ikt_free(&p.rows);
+    return IKT_OK;
+}
+
+/* Nanoseconds a pair and thread for codes of t = 200 entries. */
+static ikt_status run_similarity(ikt_context *ctx, ikt_isa isa, int width) {
+    enum { ROWS = 512, T = 200 };
+    const ikt_code_shape shape = {T, (T * width + 63) / 64 * 64, width};
+    char *rows;
+    uint16_t *equal;
+    double best = 1e30;
+    IKT_TRY(ikt_alloc(ctx, &rows, ROWS * shape.stride, 1, "codes"));
+    IKT_TRY(ikt_alloc(ctx, &equal, ROWS * ROWS, sizeof *equal, "counts"));
+    for (int64_t i = 0; i < ROWS * shape.stride; i++)
+        rows[i] = i % shape.stride < T * width ? (char)ikt_rng_below(1, IKT_RNG_TEST, i, 0, 9) : 0;
+    for (double total = 0; total < seconds_a_shape;) {
+        double start = ikt_thread_seconds();
+        ikt_similarity_block(isa, shape, rows, ROWS, rows, ROWS, equal, ROWS);
+        double seconds = ikt_thread_seconds() - start;
+        if (seconds < best) best = seconds;
+        total += seconds;
+    }
+    printf("similarity of two codes, t %d, %d-bit entries: %.2f ns\n", T, 8 * width,
+           1e9 * best / ROWS / ROWS);
+    ikt_free(&equal);
+    ikt_free(&rows);
     return IKT_OK;
 }
 
@@ -139,8 +166,10 @@ int main(int argc, char **argv) {
     if (status == IKT_OK) status = run(ctx, isa, false, 784, fma);
     if (status == IKT_OK) status = run(ctx, isa, false, 50, fma);
     if (status == IKT_OK) status = run(ctx, isa, false, 4, fma);
+    if (status == IKT_OK) status = run_similarity(ctx, isa, 1);
+    if (status == IKT_OK) status = run_similarity(ctx, isa, 2);
     if (status != IKT_OK) fprintf(stderr, "%s\n", ikt_message(ctx));
     ikt_context_destroy(&ctx);
     MPI_Finalize();
-    return status;
+    return status == IKT_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }

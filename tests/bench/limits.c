@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { REPEATS = 2000, READS = 10, STEPS = 50000 };
+enum { REPEATS = 200, READS = 10, STEPS = 500000 };
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -109,7 +109,7 @@ static void fft_keeps_the_stated_accuracy(void **state) {
                 assert_true(e.force < force[accuracy]);
                 assert_true(e.z < z[accuracy]);
             }
-    errors e = compare(alone, ONE_PLACE, 500, &(ikt_fft_settings){4, 1.0 / 3, 8192});
+    errors e = compare(alone, ONE_PLACE, 500, &(ikt_fft_settings){4, 1.0 / 3, 8192, false});
     assert_true(e.phi < 1e-2 && e.force < 1e-2 * 500);
     ikt_context_destroy(&alone);
 }
@@ -172,7 +172,7 @@ static void a_position_that_is_not_finite_invalidates_all(void **state) {
 static void a_map_too_large_for_the_grid_gets_a_coarser_one(void **state) {
     (void)state;
     ikt_context *alone = ikt_test_alone();
-    errors e = compare(alone, LATE, 20000, &(ikt_fft_settings){4, 1.0 / 3, 200});
+    errors e = compare(alone, LATE, 20000, &(ikt_fft_settings){4, 1.0 / 3, 200, false});
     assert_true(e.force < 0.3 && e.z < 0.02); /* far from the preset, but no nonsense */
     ikt_context_destroy(&alone);
 }

@@ -149,7 +149,7 @@ static void dense_gradient_and_divergence_are_exact(void **state) {
 static uint64_t descend(ikt_context *ctx, int repulsion, double *first_kl, double *last_kl) {
     ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
     ikt_layout_settings settings = {
-        IKT_PRESET_DEFAULT,   150, 50, 4, 20, 0.5, 0.8, 50, IKT_INIT_RANDOM, "", repulsion,
+        IKT_PRESET_DEFAULT,   150, 50, 4, 20, 20, 0.5, 0.8, 50, IKT_INIT_RANDOM, "", repulsion,
         IKT_ACCURACY_DEFAULT, 50};
     ikt_graph graph;
     ikt_kernelsum *sums;
@@ -196,7 +196,7 @@ static void a_diverging_run_is_stopped_with_advice(void **state) {
     ikt_context *ctx = *state;
     ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
     ikt_layout_settings settings = {
-        IKT_PRESET_DEFAULT,  100, 50, 4, 1e38, 0.5, 0.8, 50, IKT_INIT_RANDOM, "",
+        IKT_PRESET_DEFAULT,  100, 50, 4, 1e38, 1e38, 0.5, 0.8, 50, IKT_INIT_RANDOM, "",
         IKT_REPULSION_EXACT, 0,   50};
     ikt_graph graph;
     ikt_kernelsum *sums;

@@ -1,0 +1,74 @@
+/* Cell codes: for each row and each partitioning, the number of the cell that the row falls into.
+ *
+ * Zhu & Ting 2021, section 4.1, in the Voronoi form: the cell of x is its nearest centre. Codes
+ * replace the data: t bytes a row (2 t for psi > 256), after which no coordinate is needed.
+ * Method: X is streamed in blocks, never held whole; partitionings are taken in batches whose
+ * centres fit a fixed budget, one pass over X a batch; within a block, tiles of rows are dealt to
+ * the threads (codes_kernel.h). Advantage: memory independent of n beside the codes. Disadvantage:
+ * large psi * d means several passes over X.
+ */
+#ifndef IKT_ISOLATION_CODES_H
+#define IKT_ISOLATION_CODES_H
+
+#include <stdint.h>
+
+#include "base/status.h"
+#include "data/dataset.h"
+#include "dist/row_map.h"
+#include "isolation/model.h"
+
+typedef struct {
+    int64_t n_local;
+    int64_t t;      /* entries of a row */
+    int64_t stride; /* bytes from row to row, a multiple of 64; the bytes after the entries are 0 */
+    int width;      /* bytes of an entry: 1 for psi <= 256, otherwise 2 */
+    void *code;     /* [n_local*stride bytes], aligned to 64 */
+} ikt_codes;
+
+/* COLLECTIVE. Codes of the rows of this rank. Bit-identical on any number of ranks and threads and
+ * on every instruction set; the cell is defined in codes_kernel.h.
+ *   data    rows to code; the centres are taken from it too (model->n = its rows). Finite values.
+ *   map     of the rows of `data`.
+ *   model   the same on all ranks.
+ *   out     receives the codes, owned by the caller (ikt_codes_destroy); empty on failure.
+ * Errors: IKT_ERR_RESOURCE, those of reading. Cost: n_local t psi d multiply-adds over the threads;
+ * memory: ikt_codes_memory_peak. */
+ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
+                             const ikt_model *model, ikt_codes *out);
+
+/* What a pass may take: bytes of centres (as gathered and packed together), bytes of rows of X. */
+typedef struct {
+    int64_t batch_bytes, block_bytes;
+} ikt_codes_budget;
+
+/* COLLECTIVE. The same with a budget of one's own, equal on all ranks; the result does not depend
+ * on it. ikt_codes_compute allows 256 MiB of centres and 64 MiB of rows. */
+ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget, ikt_dataset *data,
+                                    const ikt_row_map *map, const ikt_model *model, ikt_codes *out);
+
+/* LOCAL. Frees the codes and empties the struct; accepts an empty one. */
+void ikt_codes_destroy(ikt_codes *codes);
+
+/* LOCAL, pure. Entry of row i in partitioning p. For tests and small loops. */
+int64_t ikt_codes_cell(const ikt_codes *codes, int64_t i, int64_t p);
+
+/* LOCAL, pure. Bytes of the codes of n_local rows. */
+int64_t ikt_codes_memory(int64_t n_local, int64_t psi, int64_t t);
+
+/* LOCAL. Most bytes that ikt_codes_compute and the model take on a rank with n_local rows and
+ * `threads` threads, the codes included. */
+int64_t ikt_codes_memory_peak(const ikt_dataset *data, int64_t n_local, int64_t psi, int64_t t,
+                              int threads);
+
+/* COLLECTIVE. Number of rows, over all ranks, in every cell.
+ *   size   [t*psi], receives the numbers, the same on all ranks. */
+void ikt_codes_cell_sizes(ikt_context *ctx, const ikt_codes *codes, int64_t psi, int64_t *size);
+
+/* LOCAL. Exact row sums of the kernel without looking at a pair (Zhu & Ting 2021, section 4.4):
+ * sum over k != i of K(x_i, x_k) = equal[i] / t, with equal[i] = sum_p |cell_p(x_i)| - t.
+ *   size    from ikt_codes_cell_sizes.
+ *   equal   [n_local], receives how often another row shares a cell with row i. */
+void ikt_codes_row_sums(ikt_context *ctx, const ikt_codes *codes, int64_t psi, const int64_t *size,
+                        int64_t *equal);
+
+#endif

@@ -1,0 +1,41 @@
+/* Configuration keys of the Isolation kernel, and what "auto" means for n rows. */
+#include "isolation/settings.h"
+
+enum { AUTO_LEAST = 2, AUTO_MOST = 4096, AUTO_ROWS_A_CELL = 16 };
+
+static const ikt_key keys[] = {
+    {"psi", IKT_KEY_INT, offsetof(ikt_isolation_settings, psi), "auto", 1, IKT_PSI_MOST, 1, NULL,
+     "rows",
+     "Centres of a partitioning, the only parameter of the kernel: more make it sharper; auto is a "
+     "sixteenth of the rows, to a power of two from 2 to 4096"},
+    {"partitionings", IKT_KEY_INT, offsetof(ikt_isolation_settings, partitionings), "200", 1,
+     IKT_PARTITIONINGS_MOST, 0, NULL, "",
+     "Partitionings (t) whose shared cells make up the similarity of two rows: more make it "
+     "smoother, at proportional cost"}};
+
+const ikt_section ikt_isolation_section = {"isolation",
+                                           "The Isolation kernel (affinity.kind: isolation)", keys,
+                                           sizeof keys / sizeof *keys};
+
+/* The power of two nearest to n/16 in proportion: the largest p with p * sqrt(2) <= 2 n/16. */
+static int64_t automatic(int64_t n) {
+    int64_t psi = AUTO_LEAST;
+    while (psi < AUTO_MOST &&
+           2.0 * (double)(psi * psi) * AUTO_ROWS_A_CELL * AUTO_ROWS_A_CELL <= (double)n * (double)n)
+        psi *= 2;
+    return psi < n ? psi : n;
+}
+
+ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_settings *settings,
+                                     int64_t n, int64_t *psi) {
+    *psi = settings->psi == IKT_AUTO_INT ? automatic(n) : settings->psi;
+    if (n < 1)
+        return ikt_fail(ctx, IKT_ERR_DATA, "the Isolation kernel needs rows to draw centres from");
+    if (*psi > n)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "isolation.psi = %lld is larger than the %lld rows of the data; choose at "
+                        "most %lld",
+                        (long long)*psi, (long long)n,
+                        (long long)(n < IKT_PSI_MOST ? n : IKT_PSI_MOST));
+    return IKT_OK;
+}

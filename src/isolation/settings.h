@@ -1,0 +1,31 @@
+/* Settings of the Isolation kernel. */
+#ifndef IKT_ISOLATION_SETTINGS_H
+#define IKT_ISOLATION_SETTINGS_H
+
+#include <stdint.h>
+
+#include "base/status.h"
+#include "config/key.h"
+
+enum {
+    IKT_PSI_MOST = 65536,          /* a cell number is at most two bytes */
+    IKT_PARTITIONINGS_MOST = 65535 /* as is a number of equal cells */
+};
+
+typedef struct {
+    int64_t psi;           /* centres of a partitioning, or IKT_AUTO_INT */
+    int64_t partitionings; /* t */
+} ikt_isolation_settings;
+
+extern const ikt_section ikt_isolation_section;
+
+/* SAME-ARGS. Checks psi against the number of rows n that the model is drawn from, and chooses it
+ * where it is "auto": n/16 to the nearest power of two, at least 2, at most 4096 and at most n.
+ *   psi   receives the number of centres.
+ * Why n/16: sharpness should grow with n; cells of about 16 rows were best on digits from 10,000
+ * to 70,000 rows, and beyond psi = 4096 the time for codes outgrows what is gained.
+ * Errors: IKT_ERR_USAGE with the value and what is possible. */
+ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_settings *settings,
+                                     int64_t n, int64_t *psi);
+
+#endif

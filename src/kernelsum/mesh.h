@@ -1,0 +1,69 @@
+/* The part of the particle-mesh method that exists in single and in double precision: convolving
+ * the grid of charges, and gathering potentials from it.
+ *
+ * Both precisions are compiled from transform_body.h and gather_body.h. Single precision is half
+ * the memory and about half the time; its error, some 1e-6 of the force, is far below that of the
+ * default accuracy.
+ */
+#ifndef IKT_KERNELSUM_MESH_H
+#define IKT_KERNELSUM_MESH_H
+
+#include <stdint.h>
+
+#include "base/cpu.h"
+#include "base/status.h"
+#include "kernelsum/grid.h"
+#include "kernelsum/influence.h"
+#include "kernelsum/spread.h"
+#include "kernelsum/window.h"
+
+/* Plans and the kernel's transform for one padded size and spacing. */
+typedef struct ikt_mesh ikt_mesh;
+
+/* What an evaluation works in: made by the caller, 64-byte aligned, shared between meshes. */
+typedef struct {
+    void *field;   /* [field_count] potentials; zero or left by an earlier use */
+    void *columns; /* [column_count] */
+} ikt_mesh_space;
+
+/* Points to gather for. */
+typedef struct {
+    ikt_isa isa; /* to compute with; the result does not depend on it */
+    const ikt_grid *grid;
+    const ikt_window *window;
+    const ikt_influence *influence; /* mean and self-terms */
+    double everywhere;              /* added to every phi: n * mean */
+    const float *y;                 /* [count * 2] */
+    double *phi;                    /* [count] */
+    float *gradient;                /* [count * 2] */
+    int64_t count;
+} ikt_gather_job;
+
+typedef struct {
+    size_t size; /* of a number of `field`, `columns` and the table */
+
+    /* LOCAL. Takes what it needs from influence->table. Errors: IKT_ERR_RESOURCE. */
+    ikt_status (*create)(ikt_context *ctx, const int64_t padded[2], const ikt_influence *influence,
+                         ikt_mesh **out);
+    void (*destroy)(ikt_mesh **mesh);
+
+    /* LOCAL. Numbers needed in `field` for so many rows of nodes, and in `columns`. */
+    int64_t (*field_count)(const int64_t padded[2], int64_t rows);
+    int64_t (*column_count)(const int64_t padded[2], int threads);
+
+    /* LOCAL. field = kernel * charges, at the nodes. The first pass transforms only the rows that
+     * hold charges, the last only those that are read; between them each batch of columns is
+     * transformed, multiplied and transformed back while it is in cache, so the padded grid never
+     * exists as a whole. The bits do not depend on the threads: batches have a fixed width and
+     * plans are not timed. */
+    void (*convolve)(ikt_context *ctx, const ikt_mesh *mesh, const ikt_grid *grid,
+                     const ikt_charges *charges, const ikt_mesh_space *space);
+
+    /* LOCAL. Potential and gradient at the points. */
+    void (*gather)(ikt_context *ctx, const ikt_mesh *mesh, const ikt_mesh_space *space,
+                   const ikt_gather_job *job);
+} ikt_mesh_ops;
+
+extern const ikt_mesh_ops ikt_mesh_f32, ikt_mesh_f64;
+
+#endif

@@ -1,0 +1,8 @@
+/* The mesh in single precision. See mesh.h. */
+#define REAL       float
+#define FFTW(name) fftwf_##name
+#define MESH_OPS   ikt_mesh_f32
+
+#include "kernelsum/transform_body.h"
+
+#include "kernelsum/gather_body.h"

@@ -1,0 +1,287 @@
+/* Spreading unit charges over the nodes of the grid. See spread.h.
+ *
+ * Method: the weights of a point along both axes are polynomials evaluated in all lanes at once;
+ * their products are rounded to integers by adding a large constant, whose bits are then taken off
+ * in the integer sum. One thread adds the points in their order. More threads sort the points by
+ * row first, and each then takes bands of rows, with all points that touch them.
+ * Advantage: no atomics, no grid per thread, and sorted points keep their rows in cache.
+ * Disadvantage: points at the seams of bands are weighed twice. */
+#include "kernelsum/spread.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { BANDS_PER_THREAD = 4 };
+
+typedef double quad __attribute__((vector_size(32)));
+typedef double octet __attribute__((vector_size(64)));
+typedef int64_t quad_i64 __attribute__((vector_size(32)));
+typedef int64_t octet_i64 __attribute__((vector_size(64)));
+
+/* Points to add to the rows low .. high - 1 of the charges. */
+typedef struct {
+    const ikt_grid *grid;
+    const ikt_window *window;
+    const float *y;
+    int64_t count;
+    int64_t low, high;
+    const ikt_charges *out;
+} job;
+
+/* Adding 3 * 2^51 to a double below 2^51 in magnitude rounds it to an integer, which then stands in
+ * the last bits of the sum. */
+static const double magic = 6755399441055744.0;
+static const int64_t magic_bits = 0x4338000000000000;
+
+/* Rows from .. to - 1 of a window of four nodes: charge += round(x * weight[row]). */
+static inline __attribute__((always_inline)) void
+add_rows_4(const quad *x, const double *weight, int from, int to, int64_t *charge, int64_t stride) {
+    for (int b = from; b < to; b++) {
+        quad product = *x * weight[b] + magic;
+        quad_i64 sum, bits;
+        memcpy(&sum, charge + b * stride, sizeof sum);
+        memcpy(&bits, &product, sizeof bits);
+        sum += bits - magic_bits;
+        memcpy(charge + b * stride, &sum, sizeof sum);
+    }
+}
+
+static inline __attribute__((always_inline)) void add_rows_6(const octet *x, const double *weight,
+                                                             int from, int to, int64_t *charge,
+                                                             int64_t stride) {
+    for (int b = from; b < to; b++) {
+        octet product = *x * weight[b] + magic;
+        octet_i64 sum, bits;
+        memcpy(&sum, charge + b * stride, sizeof sum);
+        memcpy(&bits, &product, sizeof bits);
+        sum += bits - magic_bits;
+        memcpy(charge + b * stride, &sum, sizeof sum);
+    }
+}
+
+static inline __attribute__((always_inline)) void spread_4(const job *j) {
+    const ikt_grid *grid = j->grid;
+    quad value[IKT_WINDOW_TERMS_4];
+    for (int d = 0; d < IKT_WINDOW_TERMS_4; d++)
+        memcpy(&value[d], j->window->value[d], sizeof value[d]);
+    int64_t stride = j->out->stride;
+    double unit = j->out->unit;
+    for (int64_t i = 0; i < j->count; i++) {
+        double u[2];
+        int64_t column = ikt_grid_cell(grid, 0, j->y[2 * i], &u[0]);
+        int64_t row = ikt_grid_cell(grid, 1, j->y[2 * i + 1], &u[1]);
+        quad x = value[IKT_WINDOW_TERMS_4 - 1], y = x;
+        for (int d = IKT_WINDOW_TERMS_4 - 2; d >= 0; d--) {
+            x = x * (u[0] - 0.5) + value[d];
+            y = y * (u[1] - 0.5) + value[d];
+        }
+        double weight[4];
+        y *= unit;
+        memcpy(weight, &y, sizeof weight);
+        int64_t *charge = j->out->charge + row * stride + column;
+        if (row >= j->low && row + 4 <= j->high)
+            add_rows_4(&x, weight, 0, 4, charge, stride);
+        else
+            add_rows_4(&x, weight, row < j->low ? (int)(j->low - row) : 0,
+                       row + 4 > j->high ? (int)(j->high - row) : 4, charge, stride);
+    }
+}
+
+static inline __attribute__((always_inline)) void spread_6(const job *j) {
+    const ikt_grid *grid = j->grid;
+    octet value[IKT_WINDOW_TERMS_6];
+    memcpy(value, j->window->value, sizeof value);
+    int64_t stride = j->out->stride;
+    double unit = j->out->unit;
+    for (int64_t i = 0; i < j->count; i++) {
+        double u[2];
+        int64_t column = ikt_grid_cell(grid, 0, j->y[2 * i], &u[0]);
+        int64_t row = ikt_grid_cell(grid, 1, j->y[2 * i + 1], &u[1]);
+        octet x = value[IKT_WINDOW_TERMS_6 - 1], y = x;
+        for (int d = IKT_WINDOW_TERMS_6 - 2; d >= 0; d--) {
+            x = x * (u[0] - 0.5) + value[d];
+            y = y * (u[1] - 0.5) + value[d];
+        }
+        double weight[8];
+        y *= unit;
+        memcpy(weight, &y, sizeof weight);
+        int64_t *charge = j->out->charge + row * stride + column;
+        if (row >= j->low && row + 6 <= j->high)
+            add_rows_6(&x, weight, 0, 6, charge, stride);
+        else
+            add_rows_6(&x, weight, row < j->low ? (int)(j->low - row) : 0,
+                       row + 6 > j->high ? (int)(j->high - row) : 6, charge, stride);
+    }
+}
+
+static inline __attribute__((always_inline)) void spread_any(const job *j) {
+    if (j->window->order == 4)
+        spread_4(j);
+    else
+        spread_6(j);
+}
+
+static void spread_portable(const job *j) {
+    spread_any(j);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void spread_avx2(const job *j) {
+    spread_any(j);
+}
+
+__attribute__((target("avx512f,avx512dq,avx512vl"))) static void spread_avx512(const job *j) {
+    spread_any(j);
+}
+#endif
+
+static void spread_job(ikt_isa isa, const job *j) {
+#if defined(__x86_64__)
+    if (isa >= IKT_ISA_AVX512)
+        spread_avx512(j);
+    else if (isa == IKT_ISA_AVX2)
+        spread_avx2(j);
+    else
+#endif
+        spread_portable(j);
+    (void)isa;
+}
+
+double ikt_charge_unit(int64_t n) {
+    int bits = 0;
+    while (bits < 62 && (int64_t)1 << bits <= n)
+        bits++;
+    int shift = 62 - bits;
+    return ldexp(1, shift < 50 ? shift : 50); /* rounding by `magic` needs values below 2^51 */
+}
+
+int64_t ikt_charge_stride(const ikt_grid *grid, int order) {
+    return grid->nodes[0] + (order == 4 ? 0 : IKT_WINDOW_LANES - order);
+}
+
+ikt_status ikt_spread_prepare(ikt_context *ctx, ikt_spread_space *space, int64_t n_local,
+                              int64_t rows) {
+    int threads = ikt_threads(ctx);
+    if (threads == 1) return IKT_OK;
+    if (!space->sorted)
+        IKT_TRY(ikt_alloc(ctx, &space->sorted, 2 * n_local, sizeof(float), "repulsion"));
+    int64_t room = threads * (rows + 1);
+    if (room <= space->offset_room) return IKT_OK;
+    room += room / 4;
+    ikt_free(&space->offset);
+    space->offset_room = 0;
+    IKT_TRY(ikt_alloc(ctx, &space->offset, room, sizeof(int64_t), "repulsion"));
+    space->offset_room = room;
+    return IKT_OK;
+}
+
+void ikt_spread_release(ikt_spread_space *space) {
+    ikt_free(&space->sorted);
+    ikt_free(&space->offset);
+    space->offset_room = 0;
+}
+
+int64_t ikt_spread_memory(int threads, int64_t n_local, int64_t rows) {
+    return threads == 1 ? 0 : 8 * n_local + 8 * threads * (rows + 1);
+}
+
+static int64_t share(int64_t n, int parts, int part) {
+    return n / parts * part + n % parts * part / parts;
+}
+
+/* Turns counts[thread][row] into the place where that thread's points of that row begin; returns in
+ * the last column of thread 0 the number of points. */
+static void begin_places(int64_t *counts, int threads, int64_t rows) {
+    int64_t place = 0;
+    for (int64_t r = 0; r <= rows; r++)
+        for (int t = 0; t < threads; t++) {
+            int64_t count = counts[t * (rows + 1) + r];
+            counts[t * (rows + 1) + r] = place;
+            place += count;
+        }
+}
+
+/* Counting sort of the points by the row of their cell. Afterwards offset[row] of the last thread
+ * is where the next row's points begin. */
+static void sort_by_row(int threads, const ikt_grid *grid, const float *y, int64_t n,
+                        ikt_spread_space *space) {
+    int64_t rows = grid->cells[1];
+    memset(space->offset, 0, (size_t)(threads * (rows + 1)) * sizeof *space->offset);
+#pragma omp parallel num_threads(threads)
+    {
+#pragma omp for schedule(static, 1)
+        for (int t = 0; t < threads; t++)
+            for (int64_t i = share(n, threads, t); i < share(n, threads, t + 1); i++) {
+                double u;
+                space->offset[t * (rows + 1) + ikt_grid_cell(grid, 1, y[2 * i + 1], &u)]++;
+            }
+#pragma omp single
+        begin_places(space->offset, threads, rows);
+#pragma omp for schedule(static, 1)
+        for (int t = 0; t < threads; t++)
+            for (int64_t i = share(n, threads, t); i < share(n, threads, t + 1); i++) {
+                double u;
+                int64_t row = ikt_grid_cell(grid, 1, y[2 * i + 1], &u);
+                int64_t place = space->offset[t * (rows + 1) + row]++;
+                memcpy(space->sorted + 2 * place, y + 2 * i, 2 * sizeof *y);
+            }
+    }
+}
+
+/* First row of band b of `bands`: bands hold about equally many points. end[row]: points up to and
+ * with that row. */
+static int64_t band_begin(const int64_t *end, int64_t cells, int64_t nodes, int64_t n, int bands,
+                          int b) {
+    if (b == 0) return 0;
+    if (b == bands) return nodes;
+    int64_t wanted = share(n, bands, b), low = 0, high = cells;
+    while (low < high) { /* first row whose end is beyond `wanted` */
+        int64_t middle = low + (high - low) / 2;
+        if (end[middle] > wanted)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Clears the rows of a band and adds to them all points that touch them. */
+static void spread_band(ikt_isa isa, const job *whole, const int64_t *end) {
+    job j = *whole;
+    int64_t stride = j.out->stride, cells = j.grid->cells[1];
+    if (j.low >= j.high) return;
+    memset(j.out->charge + j.low * stride, 0,
+           (size_t)((j.high - j.low) * stride) * sizeof *j.out->charge);
+    int64_t first_row = j.low - (j.window->order - 1), last_row = j.high - 1;
+    if (last_row >= cells) last_row = cells - 1;
+    int64_t first = first_row > 0 ? end[first_row - 1] : 0;
+    if (last_row < 0 || end[last_row] <= first) return;
+    j.count = end[last_row] - first;
+    j.y = whole->y + 2 * first;
+    spread_job(isa, &j);
+}
+
+void ikt_spread(ikt_context *ctx, ikt_isa isa, const ikt_grid *grid, const ikt_window *window,
+                const float *y, int64_t n_local, ikt_spread_space *space, ikt_charges *out) {
+    int threads = ikt_threads(ctx), bands = BANDS_PER_THREAD * threads;
+    int64_t nodes = grid->nodes[1], cells = grid->cells[1];
+    job whole = {grid, window, y, n_local, 0, nodes, out};
+    if (threads == 1) {
+        memset(out->charge, 0, (size_t)(nodes * out->stride) * sizeof *out->charge);
+        spread_job(isa, &whole);
+        return;
+    }
+    sort_by_row(threads, grid, y, n_local, space);
+    whole.y = space->sorted;
+    const int64_t *end = space->offset + (threads - 1) * (cells + 1);
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int b = 0; b < bands; b++) {
+        job band = whole;
+        band.low = band_begin(end, cells, nodes, n_local, bands, b);
+        band.high = band_begin(end, cells, nodes, n_local, bands, b + 1);
+        spread_band(isa, &band, end);
+    }
+}

@@ -1,0 +1,47 @@
+/* Spreading unit charges over the nodes of the grid, as integers. */
+#ifndef IKT_KERNELSUM_SPREAD_H
+#define IKT_KERNELSUM_SPREAD_H
+
+#include <stdint.h>
+
+#include "base/cpu.h"
+#include "base/status.h"
+#include "kernelsum/grid.h"
+#include "kernelsum/window.h"
+
+/* Charges of a grid: nodes[1] rows of `stride` fixed-point numbers; a charge of 1 is `unit`. The
+ * `stride` - nodes[0] last columns are zero; the vectors of the last points reach into them. */
+typedef struct {
+    int64_t *charge;
+    int64_t stride;
+    double unit; /* a power of two; n charges of 1 in one node do not overflow */
+} ikt_charges;
+
+/* Workspace of the threaded method, which sorts the points; grows as needed. */
+typedef struct {
+    float *sorted;   /* [n_local * 2] */
+    int64_t *offset; /* [threads][rows + 1] */
+    int64_t offset_room;
+} ikt_spread_space;
+
+/* LOCAL. The value of a charge of 1 where n points may meet in one node. */
+double ikt_charge_unit(int64_t n);
+
+/* LOCAL. Stride of the rows of charges for a grid. */
+int64_t ikt_charge_stride(const ikt_grid *grid, int order);
+
+/* LOCAL. Makes the workspace large enough for n_local points and `rows` rows of the grid, with the
+ * context's threads. Nothing is needed for one thread. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_spread_prepare(ikt_context *ctx, ikt_spread_space *space, int64_t n_local,
+                              int64_t rows);
+void ikt_spread_release(ikt_spread_space *space);
+
+/* LOCAL. Bytes of the workspace. */
+int64_t ikt_spread_memory(int threads, int64_t n_local, int64_t rows);
+
+/* LOCAL. Sets the charges of the grid to those of the points y[n_local * 2]. Being sums of integers
+ * they do not depend on the order of the points, on the threads or on the instruction set. */
+void ikt_spread(ikt_context *ctx, ikt_isa isa, const ikt_grid *grid, const ikt_window *window,
+                const float *y, int64_t n_local, ikt_spread_space *space, ikt_charges *out);
+
+#endif

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# One hash of the embedding over ranks 1, 2, 3, 4, 7 and threads 1, 2, for each kind of affinity.
+set -euo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+$IKT_PROGRAM generate glyphs data.h5 --points 500 --seed 3 --quiet
+# Rows so few per cell that some share none: the adopted ones must not depend on the ranks either.
+common="input.file=data.h5 output.file=out.h5 output.overwrite=yes output.measures=none
+    layout.iterations=60 layout.exaggeration_iterations=20 run.seed=5 --quiet --json"
+cases=("isolation.psi=64 preprocess.normalise=none layout.repulsion=fft"
+    "isolation.psi=480 preprocess.pca=10 affinity.neighbours=7 layout.repulsion=fft"
+    "affinity.support=dense isolation.psi=32 layout.repulsion=exact"
+    "affinity.kind=gaussian gaussian.perplexity=12 preprocess.pca=20 layout.repulsion=fft"
+    "affinity.kind=gaussian gaussian.perplexity=12 affinity.support=dense layout.init=random")
+
+failed=0
+for settings in "${cases[@]}"; do
+    first=
+    for ranks in 1 2 3 4 7; do
+        for threads in 1 2; do
+            # shellcheck disable=SC2086
+            hash=$(OMP_NUM_THREADS=$threads $IKT_MPIRUN $ranks "$IKT_PROGRAM" embed $common $settings |
+                sed -n 's/.*"hash": "\([0-9a-f]*\)".*/\1/p')
+            [ ${#hash} -eq 16 ] || { echo "no hash from: $settings"; exit 1; }
+            : "${first:=$hash}"
+            [ "$hash" = "$first" ] || failed=1
+            echo "$hash  $ranks ranks x $threads threads  $settings"
+        done
+    done
+done
+exit $failed

@@ -1,0 +1,2 @@
+# The test itself compares one thread with two on every number of ranks.
+ikt_add_mpi_test(NAME mpi_codes LABEL mpi SOURCES mpi/test_codes.c)

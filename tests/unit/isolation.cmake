@@ -1,0 +1,2 @@
+ikt_add_test(NAME unit_similarity LABEL unit SOURCES unit/test_similarity.c)
+ikt_add_test(NAME unit_isolation_model LABEL unit SOURCES unit/test_isolation_model.c)

@@ -1,0 +1,103 @@
+/* Settings and the draw of the model. */
+#include "support/ikt_test.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "isolation/model.h"
+#include "isolation/settings.h"
+
+static int64_t resolved(ikt_context *ctx, int64_t psi, int64_t n) {
+    ikt_isolation_settings settings = {psi, 200};
+    int64_t value;
+    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, n, &value), IKT_OK);
+    return value;
+}
+
+static void automatic_psi_is_a_sixteenth_of_the_rows(void **state) {
+    static const int64_t known[][2] = {{1, 1},       {2, 2},         {32, 2}, {1250, 64},
+                                       {10000, 512}, {70000, 4096},  {64, 4}, {90, 4},
+                                       {91, 8},      {8100000, 4096}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        assert_int_equal(resolved(*state, IKT_AUTO_INT, known[i][0]), known[i][1]);
+    assert_int_equal(resolved(*state, 77, 100), 77);
+    assert_int_equal(resolved(*state, 100, 100), 100);
+}
+
+static void more_centres_than_rows_are_refused(void **state) {
+    ikt_context *ctx = *state;
+    ikt_isolation_settings settings = {2000, 200};
+    int64_t psi;
+    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 1250, &psi), IKT_ERR_USAGE);
+    assert_non_null(strstr(ikt_message(ctx), "isolation.psi = 2000"));
+    assert_non_null(strstr(ikt_message(ctx), "1250"));
+    ikt_clear(ctx);
+    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 0, &psi), IKT_ERR_DATA);
+}
+
+static ikt_model *draw(ikt_context *ctx, uint64_t seed, int64_t n, int64_t psi, int64_t t) {
+    ikt_model *model;
+    assert_int_equal(ikt_model_create(ctx, seed, n, psi, t, &model), IKT_OK);
+    return model;
+}
+
+static void centres_are_distinct_ascending_rows(void **state) {
+    static const int64_t shapes[][2] = {{1, 1}, {7, 1}, {7, 6}, {7, 7}, {1000, 999}, {100000, 300}};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        ikt_model *model = draw(*state, 5, shapes[s][0], shapes[s][1], 20);
+        for (int64_t i = 0; i < model->t * model->psi; i++) {
+            assert_in_range(model->row[i], 0, model->n - 1);
+            if (i % model->psi > 0) assert_true(model->row[i] > model->row[i - 1]);
+        }
+        ikt_model_destroy(&model);
+        assert_null(model);
+    }
+}
+
+static void a_longer_model_begins_with_the_shorter(void **state) {
+    ikt_model *one = draw(*state, 5, 500, 40, 10), *two = draw(*state, 5, 500, 40, 30);
+    ikt_model *other = draw(*state, 6, 500, 40, 10);
+    assert_memory_equal(one->row, two->row, 10 * 40 * sizeof *one->row);
+    assert_memory_not_equal(one->row, other->row, 10 * 40 * sizeof *one->row);
+    assert_memory_not_equal(two->row, two->row + 40, 40 * sizeof *one->row);
+    ikt_model_destroy(&one);
+    ikt_model_destroy(&two);
+    ikt_model_destroy(&other);
+}
+
+/* All 10 subsets of 2 out of 5 rows come up equally often: chi-square with 9 degrees of freedom,
+ * whose 99.99 % quantile is 33.7. The draw is fixed by the seed, so this cannot fail by chance. */
+static void subsets_are_equally_likely(void **state) {
+    enum { DRAWS = 20000 };
+    int64_t seen[25] = {0};
+    ikt_model *model = draw(*state, 11, 5, 2, DRAWS);
+    for (int64_t p = 0; p < DRAWS; p++)
+        seen[model->row[2 * p] * 5 + model->row[2 * p + 1]]++;
+    double chi = 0, mean = DRAWS / 10.0;
+    for (int64_t a = 0; a < 5; a++)
+        for (int64_t b = a + 1; b < 5; b++)
+            chi += ((double)seen[a * 5 + b] - mean) * ((double)seen[a * 5 + b] - mean) / mean;
+    assert_true(chi < 33.7);
+    ikt_model_destroy(&model);
+}
+
+static void distinct_rows_are_listed_once(void **state) {
+    ikt_model *model = draw(*state, 5, 60, 20, 10);
+    int64_t *rows, count, found = 0;
+    assert_int_equal(ikt_model_distinct(*state, model, 2, 5, &rows, &count), IKT_OK);
+    for (int64_t row = 0; row < 60; row++) {
+        int is_centre = 0;
+        for (int64_t i = 2 * 20; i < 7 * 20; i++)
+            is_centre |= model->row[i] == row;
+        if (is_centre) assert_int_equal(rows[found++], row);
+    }
+    assert_int_equal(found, count);
+    ikt_free(&rows);
+    ikt_model_destroy(&model);
+}
+
+IKT_MPI_TESTS(ikt_test(automatic_psi_is_a_sixteenth_of_the_rows),
+              ikt_test(more_centres_than_rows_are_refused),
+              ikt_test(centres_are_distinct_ascending_rows),
+              ikt_test(a_longer_model_begins_with_the_shorter),
+              ikt_test(subsets_are_equally_likely), ikt_test(distinct_rows_are_listed_once))
