@@ -1,4 +1,8 @@
-/* Lines of delimited text, split into cells. */
+/* Lines of delimited text, split into cells.
+ *
+ * Method: bytes are read ahead into a small buffer; a line is copied out of it, and its cells are
+ * cut and unquoted in place. Memory: the buffer and the longest line.
+ */
 #ifndef IKT_IO_CSV_LINE_H
 #define IKT_IO_CSV_LINE_H
 
@@ -23,7 +27,8 @@ typedef struct {
     int64_t cells, cell_room;
 } ikt_csv_line;
 
-/* LOCAL. Opens the file (gzipped or not). Errors: IKT_ERR_FILE. */
+/* LOCAL. Opens the file (gzipped or not) at its beginning; may be called again after closing, for
+ * another pass. Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. */
 ikt_status ikt_csv_open(ikt_csv_line *line);
 
 /* LOCAL. Reads the next line that is not empty and splits it; *end at the end of the file. Cells
@@ -36,10 +41,12 @@ ikt_status ikt_csv_next(ikt_csv_line *line, bool *end);
  * holds outside quotes, else blanks. */
 char ikt_csv_detect(const char *text);
 
+/* LOCAL. Closes the file, keeping buffers for another pass; frees everything. */
 void ikt_csv_close(ikt_csv_line *line);
 void ikt_csv_free(ikt_csv_line *line);
 
-/* LOCAL. The whole cell as a number (also nan and inf); false where it is none. */
+/* LOCAL. The whole cell as a number in decimal notation (also nan and inf, which callers refuse
+ * with a message of their own); false where it is none. */
 bool ikt_csv_number(const char *cell, double *value);
 
 #endif

@@ -26,12 +26,17 @@ typedef struct {
 
 typedef struct ikt_reader ikt_reader;
 
+/* A format. Its functions are LOCAL and keep the contract of the function below of the same name.
+ */
 typedef struct {
-    const char *name;
+    const char *name; /* "IDX" */
     /* LOCAL. Whether the first bytes are this format's. */
     bool (*probe)(const unsigned char *head, int64_t bytes);
+    /* Sets n, d, type, labels and classes; `self` is the format's own. Options that do not apply to
+     * the format are errors. */
     ikt_status (*open)(ikt_reader *reader, const ikt_reader_options *options);
     ikt_status (*read)(ikt_reader *reader, int64_t count, void *rows, int32_t *labels);
+    /* Frees `self`; also called where `open` failed half way. */
     void (*close)(ikt_reader *reader);
 } ikt_reader_ops;
 
@@ -56,8 +61,10 @@ ikt_status ikt_reader_open(ikt_context *ctx, const char *path, const ikt_reader_
  * labels[count] where it has any (NULL otherwise). Errors as above, naming line or row. */
 ikt_status ikt_reader_read(ikt_reader *reader, int64_t count, void *rows, int32_t *labels);
 
+/* LOCAL. Closes, frees and sets to NULL; accepts NULL. */
 void ikt_reader_close(ikt_reader **reader);
 
+/* The formats; the order in which they are tried is in reader_table.c. */
 extern const ikt_reader_ops ikt_reader_idx, ikt_reader_npy, ikt_reader_csv;
 
 #endif

@@ -20,6 +20,7 @@
 /* Versions of the format; append only. */
 typedef enum { IKT_RESULT_FIRST = 1, IKT_RESULT_CURRENT = IKT_RESULT_FIRST } ikt_result_version;
 
+/* A named fact, as text. */
 typedef struct {
     char name[64];
     char text[4096];
@@ -51,6 +52,7 @@ typedef struct ikt_result_file ikt_result_file;
 
 /* COLLECTIVE. Errors: IKT_ERR_FILE; IKT_ERR_DATA (no /embedding of two columns, newer format). */
 ikt_status ikt_result_open(ikt_context *ctx, const char *path, ikt_result_file **out);
+/* COLLECTIVE. Closes, frees and sets to NULL; accepts NULL. */
 void ikt_result_close(ikt_result_file **file);
 
 /* LOCAL. Rows of the embedding. */

@@ -71,7 +71,9 @@ ikt_status ikt_table_close(ikt_table_writer **writer, ikt_status local) {
     ikt_table_writer *w = *writer;
     if (!w) return local;
     char reason[256];
-    bool closed = ikt_h5_close(w->labels) & ikt_h5_close(w->rows) & ikt_h5_close(w->file);
+    bool closed = ikt_h5_close(w->labels);
+    closed = ikt_h5_close(w->rows) && closed;
+    closed = ikt_h5_close(w->file) && closed;
     if (local == IKT_OK && !closed)
         local = ikt_fail(w->ctx, IKT_ERR_FILE, "%s cannot be completed: %s", w->path,
                          ikt_h5_reason(reason, sizeof reason));

@@ -1,4 +1,9 @@
-/* A data set file (/X, /labels, /marked) written in parallel, by blocks, and atomically. */
+/* A data set file (/X, /labels, /marked) written in parallel, by blocks, and atomically.
+ *
+ * Method: collective writes to chunks of about 1 MiB with a checksum (fletcher32), into a file
+ * beside the final name. Blocks need not fit the chunks, but a chunk that is written in parts is
+ * checked and summed each time: blocks of many chunks are cheapest.
+ */
 #ifndef IKT_IO_TABLE_WRITER_H
 #define IKT_IO_TABLE_WRITER_H
 
@@ -11,7 +16,9 @@
 typedef struct ikt_table_writer ikt_table_writer;
 
 /* COLLECTIVE. Begins a file of n rows and d columns; it appears under its name at close.
+ *   n, d     rows and columns, at least 1
  *   labels   whether there is a data set /labels (int32)
+ *   out      receives the writer, to be closed in any case; NULL on failure
  * Errors: IKT_ERR_FILE (cannot be written, exists and not `overwrite`). */
 ikt_status ikt_table_create(ikt_context *ctx, const char *path, bool overwrite, int64_t n,
                             int64_t d, ikt_type type, bool labels, ikt_table_writer **out);
@@ -22,10 +29,11 @@ ikt_status ikt_table_create(ikt_context *ctx, const char *path, bool overwrite, 
 ikt_status ikt_table_write(ikt_table_writer *writer, int64_t first, int64_t count, const void *rows,
                            const int32_t *labels);
 
-/* COLLECTIVE, same arguments. A text attribute of the file, of any length. */
+/* COLLECTIVE, same arguments. A text attribute of the file, in UTF-8 and of any length. Errors:
+ * IKT_ERR_FILE. */
 ikt_status ikt_table_attribute(ikt_table_writer *writer, const char *name, const char *text);
 
-/* COLLECTIVE, same arguments. Rows to be marked in pictures. */
+/* COLLECTIVE, same arguments. Rows to be marked in pictures; at most once. Errors: IKT_ERR_FILE. */
 ikt_status ikt_table_marked(ikt_table_writer *writer, const int64_t *rows, int64_t count);
 
 /* COLLECTIVE. `local` is this rank's outcome so far: when all ranks succeeded the file gets its
