@@ -259,13 +259,7 @@ static ikt_status share_class_names(const conversion *c, char **names) {
 static ikt_status copy_class_names(const conversion *c, ikt_table_writer *writer) {
     char *names;
     IKT_TRY(share_class_names(c, &names));
-    ikt_status st = IKT_OK;
-    if (names && strlen(names) <= IKT_TABLE_TEXT_MAX)
-        st = ikt_table_attribute(writer, "label_names", names);
-    else if (names)
-        ikt_log(c->ctx, IKT_LOG_WARN,
-                "the names of the classes are left out: %zu bytes do not fit an attribute",
-                strlen(names));
+    ikt_status st = names ? ikt_table_attribute(writer, "label_names", names) : IKT_OK;
     ikt_free(&names);
     return st;
 }

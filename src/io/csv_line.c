@@ -8,9 +8,13 @@
 #include "io/gz.h"
 
 static const int64_t line_most = (int64_t)1 << 26;
+enum { buffer_bytes = 1 << 16 };
 
 ikt_status ikt_csv_open(ikt_csv_line *line) {
     line->number = 0;
+    line->at = line->filled = 0;
+    line->after_return = false;
+    if (!line->buffer) IKT_TRY(ikt_alloc(line->ctx, &line->buffer, buffer_bytes, 1, "reader"));
     return ikt_gz_open(line->ctx, line->path, &line->file);
 }
 
@@ -21,6 +25,7 @@ void ikt_csv_close(ikt_csv_line *line) {
 
 void ikt_csv_free(ikt_csv_line *line) {
     ikt_csv_close(line);
+    ikt_free(&line->buffer);
     ikt_free(&line->text);
     ikt_free(&line->cell);
 }
@@ -43,35 +48,27 @@ char ikt_csv_detect(const char *text) {
     return ' ';
 }
 
-static ikt_status make_room(ikt_csv_line *line, int64_t length) {
-    if (length + 2 <= line->room) return IKT_OK;
-    int64_t room = line->room ? 2 * line->room : 4096;
-    if (room > line_most)
+static ikt_status make_room(ikt_csv_line *line, int64_t bytes) {
+    int64_t room = line->room ? line->room : 4096;
+    if (bytes > line_most)
         return ikt_fail(line->ctx, IKT_ERR_DATA, "%s, line %lld: longer than 64 MiB", line->path,
                         (long long)line->number);
+    if (bytes <= line->room) return IKT_OK;
+    while (room < bytes)
+        room *= 2;
     IKT_TRY(ikt_resize(line->ctx, &line->text, room, 1, "reader"));
     line->room = room;
     return IKT_OK;
 }
 
-/* The bytes up to the end of the line or of the file. A zero byte would cut the text short without
- * a word, so the bytes that are taken are counted against it. */
-static ikt_status take_bytes(ikt_csv_line *line, int64_t *length) {
-    for (*length = 0; *length == 0 || line->text[*length - 1] != '\n';) {
-        IKT_TRY(make_room(line, *length));
-        z_off_t before = gztell(line->file);
-        if (!gzgets(line->file, line->text + *length, (int)(line->room - *length))) break;
-        int64_t taken = (int64_t)(gztell(line->file) - before);
-        if ((int64_t)strlen(line->text + *length) != taken)
-            return ikt_fail(line->ctx, IKT_ERR_DATA, "%s, line %lld: holds a zero byte; not text?",
-                            line->path, (long long)line->number);
-        *length += taken;
-    }
-    return IKT_OK;
-}
-
-static ikt_status check_end(ikt_csv_line *line) {
+/* Fills the empty buffer; *end at the end of the file. */
+static ikt_status fill(ikt_csv_line *line, bool *end) {
     int error = Z_OK;
+    line->at = 0;
+    line->filled = gzread(line->file, line->buffer, buffer_bytes);
+    *end = line->filled <= 0;
+    if (!*end) return IKT_OK;
+    line->filled = 0;
     IKT_TRY(ikt_gz_check(line->ctx, line->path, line->file));
     (void)gzerror(line->file, &error);
     if (error != Z_BUF_ERROR) return IKT_OK;
@@ -79,16 +76,47 @@ static ikt_status check_end(ikt_csv_line *line) {
                     (long long)line->number);
 }
 
+/* Whether the byte at line->at ends the line; takes it then. A return and a line feed behind it
+ * are one end. */
+static bool take_end(ikt_csv_line *line) {
+    char c = line->buffer[line->at];
+    if (c != '\n' && c != '\r') return false;
+    line->at++;
+    line->after_return = c == '\r';
+    return true;
+}
+
+/* Appends the bytes of the buffer before the next end or zero to the line. */
+static ikt_status take_bytes(ikt_csv_line *line, int64_t *length) {
+    const char *from = line->buffer + line->at;
+    int count = 0, most = line->filled - line->at;
+    while (count < most && from[count] != '\n' && from[count] != '\r' && from[count] != '\0')
+        count++;
+    IKT_TRY(make_room(line, *length + count + 1));
+    memcpy(line->text + *length, from, (size_t)count);
+    *length += count;
+    line->at += count;
+    if (count == most || line->buffer[line->at] != '\0') return IKT_OK;
+    return ikt_fail(line->ctx, IKT_ERR_DATA, "%s, line %lld: holds a zero byte; not text?",
+                    line->path, (long long)line->number);
+}
+
 /* One line without its end and without a byte order mark; *end when nothing is left. */
 static ikt_status read_text(ikt_csv_line *line, bool *end) {
     static const char mark[] = "\xEF\xBB\xBF";
-    int64_t length;
+    int64_t length = 0;
+    bool file_end = false, line_end = false;
     line->number++;
-    IKT_TRY(take_bytes(line, &length));
-    if (length == 0 || line->text[length - 1] != '\n') IKT_TRY(check_end(line));
-    *end = length == 0;
-    while (length > 0 && strchr("\r\n", line->text[length - 1]))
-        length--;
+    while (!line_end && !file_end) {
+        if (line->at == line->filled) IKT_TRY(fill(line, &file_end));
+        if (file_end) break;
+        if (line->after_return && line->buffer[line->at] == '\n') line->at++;
+        line->after_return = false;
+        IKT_TRY(take_bytes(line, &length));
+        line_end = line->at < line->filled && take_end(line);
+    }
+    *end = file_end && length == 0;
+    IKT_TRY(make_room(line, length + 1));
     line->text[length] = '\0';
     if (line->number == 1 && strncmp(line->text, mark, 3) == 0)
         memmove(line->text, line->text + 3, (size_t)length - 2);

@@ -12,13 +12,11 @@ static bool set_attribute(hid_t object, const char *name, hid_t type, const void
     return ikt_h5_close(attribute) && good;
 }
 
+/* Of variable length: that is what h5py shows as str, and it has no limit of 64 KiB. */
 bool ikt_h5_set_text(hid_t object, const char *name, const char *text) {
     hid_t type = H5Tcopy(H5T_C_S1);
-    size_t length = strlen(text);
-    bool good = type >= 0 && H5Tset_size(type, length > 0 ? length : 1) >= 0 &&
-                H5Tset_cset(type, H5T_CSET_UTF8) >= 0 &&
-                H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0 &&
-                set_attribute(object, name, type, text);
+    bool good = type >= 0 && H5Tset_size(type, H5T_VARIABLE) >= 0 &&
+                H5Tset_cset(type, H5T_CSET_UTF8) >= 0 && set_attribute(object, name, type, &text);
     ikt_h5_close(type);
     return good;
 }

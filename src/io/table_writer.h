@@ -8,10 +8,6 @@
 #include "base/status.h"
 #include "io/source.h"
 
-enum {
-    IKT_TABLE_TEXT_MAX = 60000
-}; /* bytes of a text attribute: HDF5 keeps them in 64 KiB headers */
-
 typedef struct ikt_table_writer ikt_table_writer;
 
 /* COLLECTIVE. Begins a file of n rows and d columns; it appears under its name at close.
@@ -26,7 +22,7 @@ ikt_status ikt_table_create(ikt_context *ctx, const char *path, bool overwrite, 
 ikt_status ikt_table_write(ikt_table_writer *writer, int64_t first, int64_t count, const void *rows,
                            const int32_t *labels);
 
-/* COLLECTIVE, same arguments. A text attribute of the file, of at most IKT_TABLE_TEXT_MAX bytes. */
+/* COLLECTIVE, same arguments. A text attribute of the file, of any length. */
 ikt_status ikt_table_attribute(ikt_table_writer *writer, const char *name, const char *text);
 
 /* COLLECTIVE, same arguments. Rows to be marked in pictures. */
