@@ -1,8 +1,10 @@
-/* Ranges of rows of HDF5 data sets, by collective transfers.
+/* Ranges of rows of HDF5 data sets.
  *
  * A transfer is prepared and agreed on before the first collective call, because HDF5 waits for
  * ever where one rank stays away; then all ranks take the same number of steps, each of less data
- * than an MPI count can express. */
+ * than an MPI count can express. Writing and reading contiguous data is collective. Chunks are read
+ * independently: collectively, ranks that meet a chunk that was never written leave the others
+ * waiting (HDF5 1.10), and it is no faster, as chunks are large and filtered one by one. */
 #include <stdio.h>
 
 #include "base/comm.h"
@@ -32,6 +34,13 @@ static bool has_storage(const transfer *t) {
                      status != H5D_SPACE_STATUS_NOT_ALLOCATED);
 }
 
+static H5FD_mpio_xfer_t mode_of(hid_t dataset, bool reading) {
+    hid_t list = H5Dget_create_plist(dataset);
+    bool chunked = list >= 0 && H5Pget_layout(list) == H5D_CHUNKED;
+    ikt_h5_close(list);
+    return chunked && reading ? H5FD_MPIO_INDEPENDENT : H5FD_MPIO_COLLECTIVE;
+}
+
 static ikt_status transfer_begin(ikt_context *ctx, transfer *t, int64_t first, int64_t count,
                                  bool reading) {
     char reason[256];
@@ -41,7 +50,7 @@ static ikt_status transfer_begin(ikt_context *ctx, transfer *t, int64_t first, i
     t->dimensions = t->space < 0 ? -1 : H5Sget_simple_extent_ndims(t->space);
     bool good = (t->dimensions == 1 || t->dimensions == 2) && t->list >= 0 &&
                 H5Sget_simple_extent_dims(t->space, t->size, NULL) == t->dimensions &&
-                H5Pset_dxpl_mpio(t->list, H5FD_MPIO_COLLECTIVE) >= 0;
+                H5Pset_dxpl_mpio(t->list, mode_of(t->dataset, reading)) >= 0;
     if (!good)
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be used: %s", t->name,
                         ikt_h5_reason(reason, sizeof reason));

@@ -377,6 +377,64 @@ static void changed_bytes(void **state) {
     io_remove(ctx, name);
 }
 
+/* A chunked data set as other programs make them: compressed, or with rows never written. */
+static void put_chunked(hid_t file, const char *name, bool packed, hsize_t written) {
+    enum { N = 50, D = 4 };
+    const hsize_t size[2] = {N, D}, chunk[2] = {7, 3}, start[2] = {0, 0}, part[2] = {written, D};
+    float rows[N * D];
+    for (int e = 0; e < N * D; e++)
+        rows[e] = (float)element(IKT_TYPE_F32, e / D, e % D);
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(2, size, NULL);
+    hid_t here = H5Screate_simple(2, size, NULL);
+    assert_true(H5Pset_chunk(list, 2, chunk) >= 0);
+    if (packed) assert_true(H5Pset_shuffle(list) >= 0 && H5Pset_deflate(list, 6) >= 0);
+    hid_t set = H5Dcreate2(file, name, H5T_IEEE_F32LE, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    if (written > 0) {
+        assert_true(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, part, NULL) >= 0);
+        assert_true(H5Sselect_hyperslab(here, H5S_SELECT_SET, start, NULL, part, NULL) >= 0);
+        assert_true(H5Dwrite(set, H5T_NATIVE_FLOAT, here, space, H5P_DEFAULT, rows) >= 0);
+    }
+    H5Dclose(set), H5Sclose(space), H5Sclose(here), H5Pclose(list);
+}
+
+static void chunks_of_others(void **state) {
+    ikt_context *ctx = *state;
+    char name[IO_NAME_MAX];
+    ikt_source *source;
+    float row[4] = {1, 1, 1, 1};
+    io_name(ctx, "chunks.h5", name);
+    if (ikt_rank(ctx) == 0) {
+        hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+        put_chunked(file, "packed", true, 50);
+        put_chunked(file, "part", false, 20);
+        put_chunked(file, "packedpart", true, 20);
+        put_chunked(file, "unwritten", false, 0);
+        H5Fclose(file);
+    }
+    ikt_barrier(ctx);
+    static const char *const whole[] = {"packed", "part", "packedpart"};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ikt_source_open(ctx, name, whole[i], i ? 20 : 0, &source), IKT_OK);
+        ikt_row_map map = ikt_row_map_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+        check_range(ctx, source, map.first, map.count);
+        bool last = ikt_rank(ctx) == ikt_size(ctx) - 1;
+        check_range(ctx, source, 3, last ? 15 : 0);
+        ikt_source_close(&source);
+    }
+    for (int i = 1; i < 3; i++) { /* rows of chunks that do not exist: one rank, the others none */
+        assert_int_equal(ikt_source_open(ctx, name, whole[i], 0, &source), IKT_OK);
+        int64_t count = ikt_rank(ctx) == ikt_size(ctx) - 1;
+        assert_int_equal(ikt_source_read(source, 49, count, row), IKT_OK);
+        if (count > 0) assert_true(row[0] == 0 && row[3] == 0);
+        ikt_source_close(&source);
+    }
+    assert_int_equal(ikt_source_open(ctx, name, "unwritten", 0, &source), IKT_OK);
+    assert_int_equal(ikt_source_read(source, 0, ikt_rank(ctx) == 0, row), IKT_ERR_DATA);
+    io_expect(ctx, "unwritten was created but never written");
+    ikt_source_close(&source);
+    io_remove(ctx, name);
+}
+
 static void out_of_range(void **state) {
     ikt_context *ctx = *state;
     char name[IO_NAME_MAX];
@@ -413,5 +471,5 @@ static void locked_file(void **state) {
 
 IKT_MPI_TESTS(ikt_test(round_trips), ikt_test(small_pieces), ikt_test(from_memory),
               ikt_test(other_types), ikt_test(unfit_data_sets), ikt_test(labels_and_columns),
-              ikt_test(unfit_files), ikt_test(changed_bytes), ikt_test(out_of_range),
-              ikt_test(locked_file))
+              ikt_test(unfit_files), ikt_test(changed_bytes), ikt_test(chunks_of_others),
+              ikt_test(out_of_range), ikt_test(locked_file))
