@@ -81,7 +81,7 @@ static ikt_status look_first(ikt_context *ctx, const char *path) {
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file < 0) {
         ikt_h5_reason(reason, sizeof reason);
-        bool locked = strstr(reason, "lock") != NULL;
+        bool locked = strstr(reason, "unable to lock") != NULL;
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be opened: %s%s", path, reason,
                         locked ? " (another program may be writing it; on file systems without "
                                  "locks set HDF5_USE_FILE_LOCKING=FALSE)"
