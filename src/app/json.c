@@ -2,9 +2,9 @@
 #include "app/json.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "config/utf8.h"
+#include "config/value.h"
 
 /* Bytes that are no UTF-8 (file names may hold any) become U+FFFD. */
 static void quote(FILE *file, const char *text) {
@@ -65,11 +65,8 @@ void ikt_json_int(ikt_json *json, const char *key, int64_t value) {
 }
 
 void ikt_json_real(ikt_json *json, const char *key, double value) {
-    char text[32] = "null";
+    char text[IKT_REAL_TEXT] = "null";
     lead(json, key);
-    for (int digits = 1; digits <= 17 && isfinite(value); digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
-    }
+    if (isfinite(value)) ikt_real_print(value, text);
     fputs(text, json->file);
 }

@@ -1,48 +1,60 @@
 /* iktsne convert: IDX, NPY, CSV or HDF5 to the HDF5 that embed reads.
  *
- * Foreign files are read in order by rank 0, block by block; all ranks take part in the writing and
- * in the outcome. */
+ * Foreign files are read in order by rank 0, block by block; HDF5 is read by all ranks. All take
+ * part in the writing and in the outcome. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "app/option.h"
 #include "app/verbs.h"
+#include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "dist/row_map.h"
 #include "io/reader.h"
 #include "io/source.h"
 #include "io/table_writer.h"
 
 enum { TYPE_AUTO = -1 };
-static const int64_t block_bytes = (int64_t)8 << 20;
+static const int64_t block_bytes = (int64_t)8 << 20; /* of a rank, as float64 */
 
 typedef struct {
     char labels[IKT_STRING_MAX], label_column[IKT_STRING_MAX], skip_columns[IKT_STRING_MAX];
     char dataset[IKT_STRING_MAX];
-    int type, delimiter;
+    int type, delimiter, header;
     int64_t rows;
     bool overwrite;
 } request;
 
-/* What rank 0 found; broadcast. */
+/* What is to be converted; the same on all ranks. */
 typedef struct {
     int64_t n, d;
-    int32_t type, labels;
+    ikt_type type;
+    bool labels;
 } shape;
 
 /* Where rows come from: a reader on rank 0, or an HDF5 source on all. */
 typedef struct {
     ikt_context *ctx;
     const request *wish;
+    const char *path;
     ikt_reader *rows, *labels; /* rank 0 */
     ikt_source *source;        /* all ranks */
     shape shape;
     ikt_type type; /* of the file written */
 } conversion;
 
-static ikt_status check_labels(conversion *c) {
+/* A block of rows on its way. */
+typedef struct {
+    void *read, *written; /* as in the input, as in the output */
+    int64_t *wide;
+    int32_t *labels;
+} block;
+
+static ikt_status check_labels(const conversion *c) {
     if (!c->labels) return IKT_OK;
     if (c->labels->d != 1)
         return ikt_fail(c->ctx, IKT_ERR_DATA, "%s: labels must be one column, it has %lld",
@@ -56,16 +68,20 @@ static ikt_status check_labels(conversion *c) {
     return IKT_OK;
 }
 
-static ikt_status open_readers(conversion *c, const char *path) {
+static ikt_status open_readers(conversion *c) {
     static const char delimiters[] = {0, ',', ';', '\t', ' '};
-    const ikt_reader_options options = {delimiters[c->wish->delimiter], c->wish->label_column,
-                                        c->wish->skip_columns};
-    const ikt_reader_options plain = {0, "", ""};
-    IKT_TRY(ikt_reader_open(c->ctx, path, &options, &c->rows));
-    if (c->wish->labels[0]) IKT_TRY(ikt_reader_open(c->ctx, c->wish->labels, &plain, &c->labels));
+    const request *wish = c->wish;
+    const ikt_reader_options options = {delimiters[wish->delimiter], (ikt_csv_header)wish->header,
+                                        wish->label_column, wish->skip_columns};
+    const ikt_reader_options plain = {0, IKT_HEADER_AUTO, "", ""};
+    IKT_TRY(ikt_reader_open(c->ctx, c->path, &options, &c->rows));
+    if (wish->labels[0]) IKT_TRY(ikt_reader_open(c->ctx, wish->labels, &plain, &c->labels));
     IKT_TRY(check_labels(c));
-    c->shape =
-        (shape){c->rows->n, c->rows->d, (int32_t)c->rows->type, c->rows->labels || c->labels};
+    c->shape = (shape){c->rows->n, c->rows->d, c->rows->type, c->rows->labels || c->labels};
+    if (wish->rows > c->shape.n)
+        return ikt_fail(c->ctx, IKT_ERR_USAGE, "--rows %lld, but %s has only %lld rows",
+                        (long long)wish->rows, c->path, (long long)c->shape.n);
+    if (wish->rows > 0) c->shape.n = wish->rows;
     return IKT_OK;
 }
 
@@ -78,7 +94,7 @@ static bool is_hdf5(const char *path) {
     return same;
 }
 
-static ikt_status open_source(conversion *c, const char *path) {
+static ikt_status open_source(conversion *c) {
     int64_t label;
     bool labels;
     const request *wish = c->wish;
@@ -86,27 +102,23 @@ static ikt_status open_source(conversion *c, const char *path) {
         return ikt_fail(c->ctx, IKT_ERR_USAGE,
                         "%s is an HDF5 file: its labels are the data set 'labels'; --labels, "
                         "--label-column and --skip-columns do not apply",
-                        path);
-    IKT_TRY(ikt_source_open(c->ctx, path, wish->dataset, 0, &c->source));
+                        c->path);
+    IKT_TRY(ikt_source_open(c->ctx, c->path, wish->dataset, wish->rows, &c->source));
     IKT_TRY(ikt_source_read_labels(c->source, "labels", 0, 0, &label, &labels));
     c->shape = (shape){ikt_source_rows(c->source), ikt_source_columns(c->source),
-                       (int32_t)ikt_source_type(c->source), labels};
+                       ikt_source_type(c->source), labels};
     return IKT_OK;
 }
 
-static ikt_status open_input(conversion *c, const char *path) {
+static ikt_status open_input(conversion *c) {
     bool root = ikt_rank(c->ctx) == 0;
-    int64_t hdf5 = ikt_max_one(c->ctx, root && is_hdf5(path));
-    if (hdf5) {
-        IKT_TRY(open_source(c, path));
+    if (ikt_max_one(c->ctx, root && is_hdf5(c->path)) > 0) {
+        IKT_TRY(open_source(c));
     } else {
-        ikt_status st = IKT_OK;
-        if (root) st = open_readers(c, path);
-        IKT_TRY(ikt_agree(c->ctx, st));
+        IKT_TRY(ikt_agree(c->ctx, root ? open_readers(c) : IKT_OK));
         ikt_broadcast(c->ctx, &c->shape, (int64_t)sizeof c->shape, 0);
     }
-    c->type = c->wish->type == TYPE_AUTO ? (ikt_type)c->shape.type : (ikt_type)c->wish->type;
-    if (c->wish->rows > 0 && c->wish->rows < c->shape.n) c->shape.n = c->wish->rows;
+    c->type = c->wish->type == TYPE_AUTO ? c->shape.type : (ikt_type)c->wish->type;
     return IKT_OK;
 }
 
@@ -116,123 +128,167 @@ static double number_at(ikt_type type, const void *values, int64_t i) {
                                   : ((const double *)values)[i];
 }
 
-/* Values of one type to another; a byte must hold the value exactly. */
-static ikt_status recast(conversion *c, const void *from, int64_t first, int64_t count, void *to) {
-    ikt_type type = (ikt_type)c->shape.type;
+/* Whether a number can be stored: floats may round it, but not lose it. */
+static bool fits(ikt_type type, double value) {
+    if (type == IKT_TYPE_U8) return value >= 0 && value <= 255 && value == floor(value);
+    return type == IKT_TYPE_F32 ? fabs(value) <= FLT_MAX : isfinite(value);
+}
+
+/* Values of the input's type to the output's. `first` is the global row of the first. */
+static ikt_status recast(const conversion *c, int64_t first, int64_t count, const block *b) {
     for (int64_t e = 0; e < count * c->shape.d; e++) {
-        double value = number_at(type, from, e);
+        double value = number_at(c->shape.type, b->read, e);
+        if (!fits(c->type, value))
+            return ikt_fail(c->ctx, IKT_ERR_DATA,
+                            "%s, row %lld, column %lld (counted from 0): %g cannot be stored as %s",
+                            c->path, (long long)(first + e / c->shape.d),
+                            (long long)(e % c->shape.d), value, ikt_type_name(c->type));
         if (c->type == IKT_TYPE_F32)
-            ((float *)to)[e] = (float)value;
+            ((float *)b->written)[e] = (float)value;
         else if (c->type == IKT_TYPE_F64)
-            ((double *)to)[e] = value;
-        else if (value >= 0 && value <= 255 && value == floor(value))
-            ((uint8_t *)to)[e] = (uint8_t)value;
+            ((double *)b->written)[e] = value;
         else
-            return ikt_fail(
-                c->ctx, IKT_ERR_DATA, "row %lld, column %lld: %g does not fit --type uint8",
-                (long long)(first + e / c->shape.d), (long long)(e % c->shape.d), value);
+            ((uint8_t *)b->written)[e] = (uint8_t)value;
     }
     return IKT_OK;
 }
 
-static ikt_status read_label_file(conversion *c, int64_t first, int64_t count, void *scratch,
-                                  int32_t *labels) {
-    IKT_TRY(ikt_reader_read(c->labels, count, scratch, NULL));
+static ikt_status bad_label(const conversion *c, const char *path, int64_t row, double value) {
+    return ikt_fail(c->ctx, IKT_ERR_DATA,
+                    "%s, row %lld (counted from 0): %.17g is no label (an integer of 32 bits)",
+                    path, (long long)row, value);
+}
+
+static ikt_status read_label_file(const conversion *c, int64_t first, int64_t count,
+                                  const block *b) {
+    IKT_TRY(ikt_reader_read(c->labels, count, b->read, NULL));
     for (int64_t i = 0; i < count; i++) {
-        double value = number_at(c->labels->type, scratch, i);
+        double value = number_at(c->labels->type, b->read, i);
         if (value != floor(value) || fabs(value) >= 2147483648.0)
-            return ikt_fail(c->ctx, IKT_ERR_DATA, "%s, row %lld: %g is no label (an integer)",
-                            c->labels->path, (long long)(first + i), value);
-        labels[i] = (int32_t)value;
+            return bad_label(c, c->labels->path, first + i, value);
+        b->labels[i] = (int32_t)value;
     }
     return IKT_OK;
 }
 
 /* A block from the readers of rank 0. */
-static ikt_status read_block(conversion *c, int64_t first, int64_t count, void *native,
-                             void *converted, int32_t *labels) {
-    IKT_TRY(ikt_reader_read(c->rows, count, native, c->rows->labels ? labels : NULL));
-    IKT_TRY(recast(c, native, first, count, converted));
-    return c->labels ? read_label_file(c, first, count, native, labels) : IKT_OK;
+static ikt_status read_foreign(const conversion *c, int64_t first, int64_t count, const block *b) {
+    if (count == 0) return IKT_OK;
+    IKT_TRY(ikt_reader_read(c->rows, count, b->read, c->rows->labels ? b->labels : NULL));
+    IKT_TRY(recast(c, first, count, b));
+    return c->labels ? read_label_file(c, first, count, b) : IKT_OK;
 }
 
-/* A block from the HDF5 source; collective. */
-static ikt_status read_source(conversion *c, int64_t first, int64_t count, void *native,
-                              void *converted, int64_t *wide, int32_t *labels) {
-    bool present;
-    IKT_TRY(ikt_source_read(c->source, first, count, native));
-    IKT_TRY(ikt_agree(c->ctx, recast(c, native, first, count, converted)));
-    if (!c->shape.labels) return IKT_OK;
-    IKT_TRY(ikt_source_read_labels(c->source, "labels", first, count, wide, &present));
-    for (int64_t i = 0; i < count; i++)
-        labels[i] = (int32_t)wide[i];
+static ikt_status narrow_labels(const conversion *c, int64_t first, int64_t count, const block *b) {
+    for (int64_t i = 0; i < count; i++) {
+        if (b->wide[i] != (int32_t)b->wide[i])
+            return bad_label(c, c->path, first + i, (double)b->wide[i]);
+        b->labels[i] = (int32_t)b->wide[i];
+    }
     return IKT_OK;
 }
 
-static ikt_status copy_blocks(conversion *c, ikt_table_writer *writer, int64_t rows, void *native,
-                              void *converted, int64_t *wide, int32_t *labels) {
-    /* Foreign files are read by rank 0 alone; the others write nothing. */
-    bool mine = ikt_rank(c->ctx) == 0;
-    for (int64_t first = 0; first < c->shape.n; first += rows) {
-        int64_t left = c->shape.n - first, count = left < rows ? left : rows;
-        int64_t own = mine ? count : 0;
-        ikt_status st = IKT_OK;
-        if (c->source)
-            st = read_source(c, own ? first : 0, own, native, converted, wide, labels);
-        else if (mine)
-            st = read_block(c, first, count, native, converted, labels);
+/* A block from the HDF5 source; collective. */
+static ikt_status read_source(const conversion *c, int64_t first, int64_t count, const block *b) {
+    bool present;
+    IKT_TRY(ikt_source_read(c->source, first, count, b->read));
+    if (c->shape.labels)
+        IKT_TRY(ikt_source_read_labels(c->source, "labels", first, count, b->wide, &present));
+    IKT_TRY(recast(c, first, count, b));
+    return c->shape.labels ? narrow_labels(c, first, count, b) : IKT_OK;
+}
+
+/* Rows of this rank out of `count` from `first` on: its share, or all on rank 0 alone. */
+static ikt_row_map share_of(const conversion *c, int64_t first, int64_t count) {
+    int size = c->source ? ikt_size(c->ctx) : 1, rank = ikt_rank(c->ctx);
+    ikt_row_map share = {.first = first, .count = 0};
+    if (rank < size) share = ikt_row_map_make(count, size, rank);
+    if (rank < size) share.first += first;
+    return share;
+}
+
+static ikt_status copy_blocks(const conversion *c, ikt_table_writer *writer, int64_t rows,
+                              const block *b) {
+    int64_t step = c->source ? rows * ikt_size(c->ctx) : rows;
+    for (int64_t first = 0; first < c->shape.n; first += step) {
+        int64_t left = c->shape.n - first, count = left < step ? left : step;
+        ikt_row_map own = share_of(c, first, count);
+        ikt_status st = c->source ? read_source(c, own.first, own.count, b)
+                                  : read_foreign(c, own.first, own.count, b);
         IKT_TRY(ikt_agree(c->ctx, st));
-        IKT_TRY(ikt_table_write(writer, own ? first : 0, own, converted,
-                                c->shape.labels ? labels : NULL));
+        IKT_TRY(ikt_table_write(writer, own.first, own.count, b->written,
+                                c->shape.labels ? b->labels : NULL));
         ikt_progress(c->ctx, "rows", first + count, c->shape.n, NULL);
     }
     return IKT_OK;
 }
 
-static ikt_status copy(conversion *c, ikt_table_writer *writer) {
-    int64_t rows = block_bytes / (8 * c->shape.d) + 1, *wide = NULL;
-    void *native = NULL, *converted = NULL;
-    int32_t *labels = NULL;
-    ikt_status st = ikt_alloc(c->ctx, &native, rows * c->shape.d, 8, "blocks");
-    if (st == IKT_OK) st = ikt_alloc(c->ctx, &converted, rows * c->shape.d, 8, "blocks");
-    if (st == IKT_OK) st = ikt_alloc(c->ctx, &labels, rows, sizeof *labels, "blocks");
-    if (st == IKT_OK) st = ikt_alloc(c->ctx, &wide, rows, sizeof *wide, "blocks");
+static ikt_status copy_rows(const conversion *c, ikt_table_writer *writer) {
+    int64_t rows = block_bytes / (8 * c->shape.d) + 1;
+    if (rows > c->shape.n) rows = c->shape.n;
+    block b = {NULL, NULL, NULL, NULL};
+    ikt_status st = ikt_alloc(c->ctx, &b.read, rows * c->shape.d, 8, "blocks");
+    if (st == IKT_OK) st = ikt_alloc(c->ctx, &b.written, rows * c->shape.d, 8, "blocks");
+    if (st == IKT_OK) st = ikt_alloc(c->ctx, &b.labels, rows, sizeof *b.labels, "blocks");
+    if (st == IKT_OK) st = ikt_alloc(c->ctx, &b.wide, rows, sizeof *b.wide, "blocks");
     st = ikt_agree(c->ctx, st);
-    if (st == IKT_OK) st = copy_blocks(c, writer, rows, native, converted, wide, labels);
-    ikt_free(&native);
-    ikt_free(&converted);
-    ikt_free(&labels);
-    ikt_free(&wide);
+    if (st == IKT_OK) st = copy_blocks(c, writer, rows, &b);
+    ikt_free(&b.read);
+    ikt_free(&b.written);
+    ikt_free(&b.labels);
+    ikt_free(&b.wide);
     return st;
 }
 
-/* Names of text classes travel from rank 0 to the attribute that all write. */
-static ikt_status write_classes(conversion *c, ikt_table_writer *writer) {
-    char *names = NULL;
-    int64_t bytes = c->rows && c->rows->classes ? (int64_t)strlen(c->rows->classes) + 1 : 0;
-    bytes = ikt_max_one(c->ctx, bytes);
-    if (bytes == 0 || bytes > 60000) return IKT_OK; /* more does not fit an attribute */
-    ikt_status st = ikt_agree(c->ctx, ikt_alloc(c->ctx, &names, bytes, 1, "class names"));
-    if (st == IKT_OK) {
-        if (c->rows) strcpy(names, c->rows->classes);
-        ikt_broadcast(c->ctx, names, bytes, 0);
-        st = ikt_table_attribute(writer, "label_names", names);
-    }
+/* The names of text classes, "a\nb\n", on every rank; NULL where labels have none. */
+static ikt_status share_class_names(const conversion *c, char **names) {
+    const char *own = c->rows ? c->rows->classes : NULL;
+    *names = NULL;
+    if (c->source) return ikt_source_read_text(c->source, "label_names", names);
+    int64_t bytes = ikt_max_one(c->ctx, own ? (int64_t)strlen(own) + 1 : 0);
+    if (bytes == 0) return IKT_OK;
+    ikt_status st = ikt_agree(c->ctx, ikt_alloc(c->ctx, names, bytes, 1, "class names"));
+    if (st == IKT_OK && own) strcpy(*names, own);
+    if (st == IKT_OK)
+        ikt_broadcast(c->ctx, *names, bytes, 0);
+    else
+        ikt_free(names);
+    return st;
+}
+
+static ikt_status copy_class_names(const conversion *c, ikt_table_writer *writer) {
+    char *names;
+    IKT_TRY(share_class_names(c, &names));
+    ikt_status st = names ? ikt_table_attribute(writer, "label_names", names) : IKT_OK;
     ikt_free(&names);
     return st;
 }
 
-static ikt_status convert(ikt_context *ctx, const request *wish, const char *in, const char *out) {
-    conversion c = {.ctx = ctx, .wish = wish};
+static ikt_status copy_marked(const conversion *c, ikt_table_writer *writer) {
+    int64_t *rows, count;
+    if (!c->source) return IKT_OK;
+    IKT_TRY(ikt_source_read_marked(c->source, &rows, &count));
+    ikt_status st = count > 0 ? ikt_table_marked(writer, rows, count) : IKT_OK;
+    ikt_free(&rows);
+    return st;
+}
+
+static ikt_status write_output(const conversion *c, const char *path) {
     ikt_table_writer *writer = NULL;
-    ikt_status st = open_input(&c, in);
-    if (st == IKT_OK)
-        st = ikt_table_create(ctx, out, wish->overwrite, c.shape.n, c.shape.d, c.type,
-                              c.shape.labels, &writer);
-    if (st == IKT_OK) st = copy(&c, writer);
-    if (st == IKT_OK) st = write_classes(&c, writer);
-    if (st == IKT_OK) st = ikt_table_attribute(writer, "source", in);
-    st = ikt_table_close(&writer, st);
+    ikt_status st = ikt_table_create(c->ctx, path, c->wish->overwrite, c->shape.n, c->shape.d,
+                                     c->type, c->shape.labels, &writer);
+    if (st == IKT_OK) st = copy_rows(c, writer);
+    if (st == IKT_OK) st = copy_class_names(c, writer);
+    if (st == IKT_OK) st = copy_marked(c, writer);
+    if (st == IKT_OK) st = ikt_table_attribute(writer, "source", c->path);
+    return ikt_table_close(&writer, st);
+}
+
+static ikt_status convert(ikt_context *ctx, const request *wish, const char *in, const char *out) {
+    conversion c = {.ctx = ctx, .wish = wish, .path = in};
+    IKT_TRY(ikt_atomic_check(ctx, out, wish->overwrite)); /* before a long input is read */
+    ikt_status st = open_input(&c);
+    if (st == IKT_OK) st = write_output(&c, out);
     if (st == IKT_OK)
         ikt_log(ctx, IKT_LOG_STAGE, "%s: %lld rows x %lld columns, %s, %s labels", out,
                 (long long)c.shape.n, (long long)c.shape.d, ikt_type_name(c.type),
@@ -251,13 +307,17 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "File with one integer a row (IDX, NPY or CSV)", wish.labels},
         {"label-column", IKT_KEY_STRING, "COLUMN", "", 0, 0, NULL,
          "Column of a CSV file that holds the labels, by name or number from 1; text is numbered "
-         "in the order of its sorted values",
+         "in the order of its sorted values, whose names go to the attribute label_names",
          wish.label_column},
         {"skip-columns", IKT_KEY_STRING, "LIST", "", 0, 0, NULL,
          "Columns of a CSV file to leave out, names or numbers with commas between",
          wish.skip_columns},
         {"delimiter", IKT_KEY_CHOICE, "NAME", "auto", 0, 0, "auto|comma|semicolon|tab|blank",
          "What separates the cells of a CSV file", &wish.delimiter},
+        {"header", IKT_KEY_CHOICE, "WHETHER", "auto", 0, 0, "auto|yes|no",
+         "Whether the first line of a CSV file names the columns; auto: when it holds a text where "
+         "a number should be",
+         &wish.header},
         {"type", IKT_KEY_CHOICE, "TYPE", "auto", 0, 0, "auto|uint8|float32|float64",
          "Type of the numbers written; auto keeps that of the input (CSV: float64)", &wish.type},
         {"rows", IKT_KEY_INT, "N", "0", 0, 1e15, NULL, "Take the first N rows only; 0 is all",

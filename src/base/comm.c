@@ -32,6 +32,10 @@ void ikt_set_piece_bytes(ikt_context *ctx, int64_t bytes) {
     ctx->piece_bytes = bytes < 8 ? 8 : bytes;
 }
 
+int64_t ikt_piece_bytes(const ikt_context *ctx) {
+    return ctx->piece_bytes;
+}
+
 /* Elements of `size` bytes that fit one MPI call, as a legal count. */
 static int64_t piece_of(const ikt_context *ctx, size_t size) {
     int64_t elements = ctx->piece_bytes / (int64_t)size;

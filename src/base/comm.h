@@ -55,8 +55,9 @@ void ikt_send_receive(ikt_context *ctx, const void *send, int64_t send_bytes, in
 
 void ikt_barrier(ikt_context *ctx);
 
-/* LOCAL. For tests: the largest piece in bytes that one MPI call moves (default 1 GiB). */
+/* LOCAL. The largest piece in bytes that one MPI call moves; 1 GiB unless a test makes it small. */
 void ikt_set_piece_bytes(ikt_context *ctx, int64_t bytes);
+int64_t ikt_piece_bytes(const ikt_context *ctx);
 
 /* LOCAL. Prints the message and aborts the whole job with status IKT_ERR_INTERNAL. */
 _Noreturn void ikt_abort(const ikt_context *ctx, const char *what);

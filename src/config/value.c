@@ -109,15 +109,19 @@ ikt_status ikt_value_parse(ikt_context *ctx, const ikt_key *key, const char *wha
     return IKT_ERR_INTERNAL;
 }
 
-/* The fewest digits that give the same double. */
-static void print_real(double value, char *text, size_t size) {
+void ikt_real_print(double value, char text[IKT_REAL_TEXT]) {
+    if (value == floor(value) && fabs(value) < 1e15) { /* "%g" would write 30 as 3e+01 */
+        snprintf(text, IKT_REAL_TEXT, "%.0f", value);
+        return;
+    }
     for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, size, "%.*g", digits, value);
+        snprintf(text, IKT_REAL_TEXT, "%.*g", digits, value);
         if (strtod(text, NULL) == value) return;
     }
 }
 
 void ikt_value_print(const ikt_key *key, const void *member, char *text, size_t size) {
+    char real[IKT_REAL_TEXT] = "auto";
     switch (key->type) {
     case IKT_KEY_INT:
         if (key->allow_auto && *(const int64_t *)member == IKT_AUTO_INT)
@@ -126,10 +130,9 @@ void ikt_value_print(const ikt_key *key, const void *member, char *text, size_t 
             snprintf(text, size, "%lld", (long long)*(const int64_t *)member);
         break;
     case IKT_KEY_REAL:
-        if (key->allow_auto && *(const double *)member == IKT_AUTO_REAL)
-            snprintf(text, size, "auto");
-        else
-            print_real(*(const double *)member, text, size);
+        if (!key->allow_auto || *(const double *)member != IKT_AUTO_REAL)
+            ikt_real_print(*(const double *)member, real);
+        snprintf(text, size, "%s", real);
         break;
     case IKT_KEY_BOOL:
         snprintf(text, size, "%s", *(const bool *)member ? "yes" : "no");

@@ -13,6 +13,11 @@
 ikt_status ikt_value_parse(ikt_context *ctx, const ikt_key *key, const char *what, const char *text,
                            void *member);
 
+enum { IKT_REAL_TEXT = 32 }; /* room that ikt_real_print needs */
+
+/* LOCAL. Writes a finite number in the fewest digits that give the same double: 30, 0.1, 1e+22. */
+void ikt_real_print(double value, char text[IKT_REAL_TEXT]);
+
 /* LOCAL. Writes the value as text that parses back to it; at most `size` bytes with the zero. */
 void ikt_value_print(const ikt_key *key, const void *member, char *text, size_t size);
 

@@ -1,4 +1,8 @@
-/* The classes of a labelled data set: distinct labels, numbered in ascending order. */
+/* The classes of a labelled data set: distinct labels, numbered in ascending order.
+ *
+ * Method: each rank sorts its own labels and drops repetitions; the short lists are joined on every
+ * rank and sorted again. Labels are any 64-bit integers, also negative ones.
+ * Disadvantage: as many labels as rows put all of them on every rank. */
 #ifndef IKT_EVALUATE_CLASSES_H
 #define IKT_EVALUATE_CLASSES_H
 

@@ -2,11 +2,91 @@
 #include "io/binary.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
-ikt_type ikt_element_type(ikt_element e) {
+#include "base/memory.h"
+#include "io/gz.h"
+
+static const int64_t exact_most = (int64_t)1 << 53;
+
+void ikt_binary_close(ikt_binary *array) {
+    if (array->file) gzclose(array->file);
+    array->file = NULL;
+    ikt_free(&array->stored);
+}
+
+/* Reads until `bytes` or the end; `got` tells how far. The caller judges an early end. */
+static ikt_status read_bytes(ikt_reader *reader, gzFile file, void *data, int64_t bytes,
+                             int64_t *got) {
+    const int64_t piece = (int64_t)1 << 28; /* zlib counts in ints */
+    int now = 1;
+    *got = 0;
+    while (*got < bytes && now > 0) {
+        int64_t left = bytes - *got;
+        now = gzread(file, (char *)data + *got, (unsigned)(left < piece ? left : piece));
+        if (now > 0) *got += now;
+    }
+    return now < 0 ? ikt_gz_check(reader->ctx, reader->path, file) : IKT_OK;
+}
+
+ikt_status ikt_binary_header(ikt_reader *reader, ikt_binary *array, void *data, int64_t bytes) {
+    int64_t got;
+    IKT_TRY(read_bytes(reader, array->file, data, bytes, &got));
+    array->header += got;
+    if (got == bytes) return IKT_OK;
+    return ikt_fail(reader->ctx, IKT_ERR_FILE, "%s is truncated: it ends in its header",
+                    reader->path);
+}
+
+int64_t ikt_binary_product(int64_t a, int64_t b) {
+    if (a < 0 || b < 0) return -1;
+    if (a == 0 || b == 0) return 0;
+    return a <= INT64_MAX / 16 / b ? a * b : -1;
+}
+
+static ikt_type type_of(ikt_element e) {
     if (e.kind == 'b' || (e.kind == 'u' && e.bytes == 1)) return IKT_TYPE_U8;
     if (e.kind == 'f') return e.bytes == 4 ? IKT_TYPE_F32 : IKT_TYPE_F64;
     return e.bytes <= 2 ? IKT_TYPE_F32 : IKT_TYPE_F64;
+}
+
+static ikt_status truncated(ikt_reader *reader, const ikt_binary *array, int64_t found) {
+    int64_t row = ikt_binary_product(reader->d, array->element.bytes);
+    return ikt_fail(reader->ctx, IKT_ERR_FILE,
+                    "%s is truncated: its header announces %lld rows of %lld bytes, %lld bytes in "
+                    "all, but there are only %lld",
+                    reader->path, (long long)reader->n, (long long)row,
+                    (long long)(array->header + reader->n * row), (long long)found);
+}
+
+ikt_status ikt_binary_shape(ikt_reader *reader, ikt_binary *array, int64_t n, int64_t d,
+                            bool more) {
+    int64_t bytes = ikt_binary_product(ikt_binary_product(n, d), array->element.bytes);
+    struct stat about;
+    if (bytes < 0)
+        return ikt_fail(reader->ctx, IKT_ERR_DATA, "%s: its header announces an impossible size",
+                        reader->path);
+    reader->n = n;
+    reader->d = d;
+    reader->type = type_of(array->element);
+    if (!gzdirect(array->file) || stat(reader->path, &about) != 0 || !S_ISREG(about.st_mode))
+        return IKT_OK; /* the end of compressed data shows when it comes */
+    if (about.st_size < array->header + bytes) return truncated(reader, array, about.st_size);
+    if (more || about.st_size == array->header + bytes) return IKT_OK;
+    return ikt_fail(reader->ctx, IKT_ERR_DATA,
+                    "%s has %lld bytes, but its header announces %lld: is it damaged?",
+                    reader->path, (long long)about.st_size, (long long)(array->header + bytes));
+}
+
+ikt_status ikt_binary_read(ikt_reader *reader, ikt_binary *array, int64_t done, int64_t count) {
+    int64_t size = array->element.bytes, bytes = count * size, got;
+    if (bytes > array->room) {
+        IKT_TRY(ikt_resize(reader->ctx, &array->stored, bytes, 1, "reader"));
+        array->room = bytes;
+    }
+    IKT_TRY(read_bytes(reader, array->file, array->stored, bytes, &got));
+    if (got == bytes) return IKT_OK;
+    return truncated(reader, array, array->header + done * size + got);
 }
 
 /* The bits of one element, whatever the order of its bytes. */
@@ -17,62 +97,43 @@ static uint64_t bits_of(ikt_element e, const unsigned char *stored) {
     return bits;
 }
 
-static double number_of(ikt_element e, uint64_t bits) {
+/* An element as a number; false where a double does not hold it. */
+static bool number_of(ikt_element e, uint64_t bits, double *value) {
     if (e.kind == 'f' && e.bytes == 4) {
         uint32_t word = (uint32_t)bits;
-        float value;
-        memcpy(&value, &word, sizeof value);
-        return (double)value;
+        float narrow;
+        memcpy(&narrow, &word, sizeof narrow);
+        *value = (double)narrow;
+    } else if (e.kind == 'f') {
+        memcpy(value, &bits, sizeof *value);
+    } else if (e.kind == 'i') {
+        int unused = 64 - 8 * e.bytes; /* shifting there and back extends the sign */
+        int64_t number = (int64_t)(bits << unused) >> unused;
+        *value = (double)number;
+        return number <= exact_most && number >= -exact_most;
+    } else {
+        *value = (double)bits;
+        return bits <= (uint64_t)exact_most;
     }
-    if (e.kind == 'f') {
-        double value;
-        memcpy(&value, &bits, sizeof value);
-        return value;
-    }
-    if (e.kind == 'i') { /* extend the sign */
-        int unused = 64 - 8 * e.bytes;
-        return (double)((int64_t)(bits << unused) >> unused);
-    }
-    return (double)bits;
+    return true;
 }
 
-void ikt_element_convert(ikt_element e, const unsigned char *stored, int64_t count, void *values) {
-    ikt_type type = ikt_element_type(e);
+ikt_status ikt_binary_convert(ikt_reader *reader, const ikt_binary *array, int64_t first,
+                              int64_t count, void *values, int64_t stride) {
+    ikt_element e = array->element;
+    const unsigned char *stored = array->stored + first * e.bytes;
     for (int64_t i = 0; i < count; i++) {
-        double value = number_of(e, bits_of(e, stored + i * e.bytes));
-        if (type == IKT_TYPE_U8)
-            ((uint8_t *)values)[i] = (uint8_t)value;
-        else if (type == IKT_TYPE_F32)
-            ((float *)values)[i] = (float)value;
+        double value;
+        if (!number_of(e, bits_of(e, stored + i * e.bytes), &value))
+            return ikt_fail(reader->ctx, IKT_ERR_DATA,
+                            "%s holds an integer near %g, which no floating number holds exactly",
+                            reader->path, value);
+        if (reader->type == IKT_TYPE_U8)
+            ((uint8_t *)values)[i * stride] = (uint8_t)value;
+        else if (reader->type == IKT_TYPE_F32)
+            ((float *)values)[i * stride] = (float)value;
         else
-            ((double *)values)[i] = value;
-    }
-}
-
-ikt_status ikt_binary_read(ikt_reader *reader, gzFile file, void *data, int64_t bytes) {
-    const int64_t piece = (int64_t)1 << 28; /* zlib counts in ints */
-    const int64_t row_bytes = reader->row_bytes > 0 ? reader->row_bytes : INT64_MAX;
-    for (int64_t done = 0; done < bytes;) {
-        int64_t now = bytes - done < piece ? bytes - done : piece;
-        int got = gzread(file, (char *)data + done, (unsigned)now);
-        if (got <= 0 && reader->n == 0)
-            return ikt_fail(reader->ctx, IKT_ERR_FILE, "%s is truncated: it ends in its header",
-                            reader->path);
-        if (got <= 0)
-            return ikt_fail(reader->ctx, IKT_ERR_FILE,
-                            "%s is truncated: it ends before row %lld of the %lld it announces",
-                            reader->path, (long long)(reader->done + done / row_bytes),
-                            (long long)reader->n);
-        done += got;
+            ((double *)values)[i * stride] = value;
     }
     return IKT_OK;
-}
-
-ikt_status ikt_binary_size(ikt_reader *reader, int64_t a, int64_t b, int64_t c, int64_t *bytes) {
-    if (a >= 0 && b >= 0 && c > 0 && (b == 0 || a <= INT64_MAX / b) &&
-        (a == 0 || b == 0 || a * b <= INT64_MAX / 8 / c)) {
-        *bytes = a * b * c;
-        return IKT_OK;
-    }
-    return ikt_fail(reader->ctx, IKT_ERR_DATA, "%s announces an impossible size", reader->path);
 }

@@ -1,19 +1,21 @@
 /* Lines of delimited text, split into cells. */
 #include "io/csv_line.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "io/gz.h"
 
 static const int64_t line_most = (int64_t)1 << 26;
+enum { buffer_bytes = 1 << 16 };
 
 ikt_status ikt_csv_open(ikt_csv_line *line) {
     line->number = 0;
-    line->file = gzopen(line->path, "rb");
-    if (line->file) return IKT_OK;
-    return ikt_fail(line->ctx, IKT_ERR_FILE, "%s cannot be read: %s", line->path, strerror(errno));
+    line->at = line->filled = 0;
+    line->after_return = false;
+    if (!line->buffer) IKT_TRY(ikt_alloc(line->ctx, &line->buffer, buffer_bytes, 1, "reader"));
+    return ikt_gz_open(line->ctx, line->path, &line->file);
 }
 
 void ikt_csv_close(ikt_csv_line *line) {
@@ -23,6 +25,7 @@ void ikt_csv_close(ikt_csv_line *line) {
 
 void ikt_csv_free(ikt_csv_line *line) {
     ikt_csv_close(line);
+    ikt_free(&line->buffer);
     ikt_free(&line->text);
     ikt_free(&line->cell);
 }
@@ -45,33 +48,78 @@ char ikt_csv_detect(const char *text) {
     return ' ';
 }
 
-/* One line without its end; *end when nothing is left. */
-static ikt_status read_text(ikt_csv_line *line, bool *end) {
-    int64_t length = 0;
-    *end = false;
-    for (;;) {
-        if (length + 2 > line->room) {
-            int64_t room = line->room ? 2 * line->room : 4096;
-            if (room > line_most)
-                return ikt_fail(line->ctx, IKT_ERR_DATA, "%s, line %lld: longer than 64 MiB",
-                                line->path, (long long)line->number + 1);
-            IKT_TRY(ikt_resize(line->ctx, &line->text, room, 1, "reader"));
-            line->room = room;
-        }
-        if (!gzgets(line->file, line->text + length, (int)(line->room - length))) break;
-        length += (int64_t)strlen(line->text + length);
-        if (length > 0 && line->text[length - 1] == '\n') break;
-    }
+static ikt_status make_room(ikt_csv_line *line, int64_t bytes) {
+    int64_t room = line->room ? line->room : 4096;
+    if (bytes > line_most)
+        return ikt_fail(line->ctx, IKT_ERR_DATA, "%s, line %lld: longer than 64 MiB", line->path,
+                        (long long)line->number);
+    if (bytes <= line->room) return IKT_OK;
+    while (room < bytes)
+        room *= 2;
+    IKT_TRY(ikt_resize(line->ctx, &line->text, room, 1, "reader"));
+    line->room = room;
+    return IKT_OK;
+}
+
+/* Fills the empty buffer; *end at the end of the file. */
+static ikt_status fill(ikt_csv_line *line, bool *end) {
     int error = Z_OK;
-    const char *reason = gzerror(line->file, &error);
-    if (error != Z_OK && error != Z_STREAM_END)
-        return ikt_fail(line->ctx, IKT_ERR_FILE, "%s, line %lld: cannot be read: %s", line->path,
-                        (long long)line->number + 1, error == Z_ERRNO ? strerror(errno) : reason);
-    *end = length == 0;
+    line->at = 0;
+    line->filled = gzread(line->file, line->buffer, buffer_bytes);
+    *end = line->filled <= 0;
+    if (!*end) return IKT_OK;
+    line->filled = 0;
+    IKT_TRY(ikt_gz_check(line->ctx, line->path, line->file));
+    (void)gzerror(line->file, &error);
+    if (error != Z_BUF_ERROR) return IKT_OK;
+    return ikt_fail(line->ctx, IKT_ERR_FILE, "%s is truncated: it ends in line %lld", line->path,
+                    (long long)line->number);
+}
+
+/* Whether the byte at line->at ends the line; takes it then. A return and a line feed behind it
+ * are one end. */
+static bool take_end(ikt_csv_line *line) {
+    char c = line->buffer[line->at];
+    if (c != '\n' && c != '\r') return false;
+    line->at++;
+    line->after_return = c == '\r';
+    return true;
+}
+
+/* Appends the bytes of the buffer before the next end or zero to the line. */
+static ikt_status take_bytes(ikt_csv_line *line, int64_t *length) {
+    const char *from = line->buffer + line->at;
+    int count = 0, most = line->filled - line->at;
+    while (count < most && from[count] != '\n' && from[count] != '\r' && from[count] != '\0')
+        count++;
+    IKT_TRY(make_room(line, *length + count + 1));
+    memcpy(line->text + *length, from, (size_t)count);
+    *length += count;
+    line->at += count;
+    if (count == most || line->buffer[line->at] != '\0') return IKT_OK;
+    return ikt_fail(line->ctx, IKT_ERR_DATA, "%s, line %lld: holds a zero byte; not text?",
+                    line->path, (long long)line->number);
+}
+
+/* One line without its end and without a byte order mark; *end when nothing is left. */
+static ikt_status read_text(ikt_csv_line *line, bool *end) {
+    static const char mark[] = "\xEF\xBB\xBF";
+    int64_t length = 0;
+    bool file_end = false, line_end = false;
     line->number++;
-    while (length > 0 && strchr("\r\n", line->text[length - 1]))
-        length--;
+    while (!line_end && !file_end) {
+        if (line->at == line->filled) IKT_TRY(fill(line, &file_end));
+        if (file_end) break;
+        if (line->after_return && line->buffer[line->at] == '\n') line->at++;
+        line->after_return = false;
+        IKT_TRY(take_bytes(line, &length));
+        line_end = line->at < line->filled && take_end(line);
+    }
+    *end = file_end && length == 0;
+    IKT_TRY(make_room(line, length + 1));
     line->text[length] = '\0';
+    if (line->number == 1 && strncmp(line->text, mark, 3) == 0)
+        memmove(line->text, line->text + 3, (size_t)length - 2);
     return IKT_OK;
 }
 
@@ -95,7 +143,7 @@ static bool is_end(char c, char delimiter) {
 }
 
 /* Moves a quoted cell to its unquoted form in place: writing never overtakes reading. Leaves *at on
- * the delimiter or the end. False where no quote closes. */
+ * the delimiter or the end. False where no quote closes or more follows it. */
 static bool take_quoted(char **at, char delimiter, char **end_of_cell) {
     char *from = *at + 1, *to = *at;
     for (; *from != '"' || from[1] == '"'; from++) {
@@ -104,11 +152,11 @@ static bool take_quoted(char **at, char delimiter, char **end_of_cell) {
         *to++ = *from;
     }
     from++;
-    while (!is_end(*from, delimiter))
-        from++; /* blanks, or junk behind the quote */
+    while (is_blank(*from) && !is_end(*from, delimiter))
+        from++;
     *at = from;
     *end_of_cell = to;
-    return true;
+    return is_end(*from, delimiter);
 }
 
 static void take_plain(char **at, char delimiter, char **end_of_cell) {
@@ -130,7 +178,8 @@ static ikt_status split(ikt_csv_line *line) {
         char *cell = at, *end = NULL;
         if (*at == '"') {
             if (!take_quoted(&at, delimiter, &end))
-                return ikt_fail(line->ctx, IKT_ERR_DATA, "%s, line %lld: a quote is not closed",
+                return ikt_fail(line->ctx, IKT_ERR_DATA,
+                                "%s, line %lld: a quote is not closed, or text follows it",
                                 line->path, (long long)line->number);
         } else {
             take_plain(&at, delimiter, &end);

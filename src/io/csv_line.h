@@ -12,11 +12,14 @@ typedef struct {
     ikt_context *ctx;
     const char *path;
     gzFile file;
-    char delimiter; /* ' ' stands for any run of blanks and tabs */
-    int64_t number; /* of the line, from 1 */
-    char *text;     /* the line; cells point into it */
-    int64_t room;   /* bytes of text */
-    char **cell;    /* [cells] */
+    char *buffer; /* bytes read ahead: at .. filled - 1 */
+    int at, filled;
+    bool after_return; /* the last byte taken was a return: a line feed may belong to it */
+    char delimiter;    /* ' ' stands for any run of blanks and tabs */
+    int64_t number;    /* of the line, from 1 */
+    char *text;        /* the line; cells point into it */
+    int64_t room;      /* bytes of text */
+    char **cell;       /* [cells] */
     int64_t cells, cell_room;
 } ikt_csv_line;
 
@@ -24,8 +27,9 @@ typedef struct {
 ikt_status ikt_csv_open(ikt_csv_line *line);
 
 /* LOCAL. Reads the next line that is not empty and splits it; *end at the end of the file. Cells
- * may be quoted ("a, b", with "" for a quote); blanks around cells and a final CR are dropped.
- * Errors: IKT_ERR_DATA (unclosed quote, line over 64 MiB, zero byte), IKT_ERR_FILE. */
+ * may be quoted ("a, b", with "" for a quote); blanks around cells are dropped.
+ * Lines end with line feed, return, or both.  * A byte order mark is dropped. Errors: IKT_ERR_DATA
+ * (unclosed quote, line over 64 MiB, zero byte), IKT_ERR_FILE (truncated, damaged compression). */
 ikt_status ikt_csv_next(ikt_csv_line *line, bool *end);
 
 /* LOCAL. Chooses the delimiter of the next lines: the first of tab, semicolon, comma that `text`

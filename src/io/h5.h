@@ -1,7 +1,8 @@
 /* What the files of io/ share about HDF5: opening in parallel, ranges of rows, attributes, reasons.
  *
  * HDF5 prints its own error stack; that is switched off, and the innermost line of it becomes part
- * of our one message.
+ * of our one message. Groups and data sets are made without time stamps, so that equal contents
+ * give equal files.
  */
 #ifndef IKT_IO_H5_H
 #define IKT_IO_H5_H
@@ -18,34 +19,56 @@ ikt_status ikt_h5_open(ikt_context *ctx, const char *path, hid_t *file);
 /* COLLECTIVE. Creates (truncates) a file on all ranks for writing. Errors: IKT_ERR_FILE. */
 ikt_status ikt_h5_create(ikt_context *ctx, const char *path, hid_t *file);
 
-/* LOCAL. Closes whatever `id` is; accepts negative ids. Returns false when closing failed. */
+/* LOCAL, but COLLECTIVE for files and data sets opened in parallel. Closes whatever `id` is;
+ * accepts negative ids. Returns false when closing failed. Clears HDF5's error stack. */
 bool ikt_h5_close(hid_t id);
 
-/* LOCAL. Innermost line of HDF5's error stack, or "unknown reason"; clears the stack. */
+/* LOCAL. Innermost line of HDF5's error stack, or "unknown reason"; clears the stack. Every other
+ * call of HDF5 clears it too: ask before closing anything. Returns `text`. */
 const char *ikt_h5_reason(char *text, size_t size);
 
 /* LOCAL. True when `file` has an object of that path (every part of the path exists). */
 bool ikt_h5_has(hid_t file, const char *path);
 
+/* LOCAL. Fails with IKT_ERR_DATA: the file has no such data set; the message names those it has. */
+ikt_status ikt_h5_missing(ikt_context *ctx, hid_t file, const char *path, const char *dataset);
+
+/* LOCAL. "FILE:/PATH" of an open object, for messages; at most `size` bytes. Returns `text`. */
+const char *ikt_h5_name(hid_t object, char *text, size_t size);
+
+/* COLLECTIVE. A new group. Negative on failure. */
+hid_t ikt_h5_create_group(hid_t parent, const char *name);
+
 /* COLLECTIVE. Reads or writes rows first .. first + count - 1 of a one- or two-dimensional data set
- * with `row_bytes` bytes a row in memory type `type`, collectively, in pieces below 1 GiB. Ranks
- * may ask for different ranges and for none. name   for messages. Errors: IKT_ERR_FILE, agreed. */
-ikt_status ikt_h5_read_rows(ikt_context *ctx, hid_t dataset, const char *name, hid_t type,
-                            int64_t row_bytes, int64_t first, int64_t count, void *rows);
-ikt_status ikt_h5_write_rows(ikt_context *ctx, hid_t dataset, const char *name, hid_t type,
-                             int64_t row_bytes, int64_t first, int64_t count, const void *rows);
+ * as elements of memory type `type`, row-major, in pieces small enough for MPI. Ranks may ask for
+ * different ranges and for none (`rows` may then be NULL). Writing needs memory for a copy of the
+ * chunks of a piece (at most 128 MiB).
+ * Errors: IKT_ERR_FILE, agreed; IKT_ERR_INTERNAL: rows that the data set does not have. */
+ikt_status ikt_h5_read_rows(ikt_context *ctx, hid_t dataset, hid_t type, int64_t first,
+                            int64_t count, void *rows);
+ikt_status ikt_h5_write_rows(ikt_context *ctx, hid_t dataset, hid_t type, int64_t first,
+                             int64_t count, const void *rows);
 
 /* COLLECTIVE. Creates a data set of n rows (and d columns when d > 0), chunked in whole rows of
- * about 1 MiB and checksummed (fletcher32). Returns a negative id on failure. */
-hid_t ikt_h5_create_rows(hid_t parent, const char *name, hid_t type, int64_t n, int64_t d);
+ * about 1 MiB and checksummed (fletcher32). *dataset is negative on failure.
+ * Errors: IKT_ERR_FILE, agreed. */
+ikt_status ikt_h5_create_rows(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
+                              int64_t n, int64_t d, hid_t *dataset);
+
+/* COLLECTIVE. A new one-dimensional data set of `count` values that every rank holds. Errors:
+ * IKT_ERR_FILE, agreed. */
+ikt_status ikt_h5_write_array(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
+                              int64_t count, const void *values);
 
 /* COLLECTIVE. Attributes with the same value on all ranks. Return false on failure. */
 bool ikt_h5_set_text(hid_t object, const char *name, const char *text);
 bool ikt_h5_set_int(hid_t object, const char *name, int64_t value);
-bool ikt_h5_set_real(hid_t object, const char *name, double value);
 
 /* LOCAL. Reads a text attribute (fixed or variable length) into a string of ikt_alloc; NULL with
- * IKT_OK where there is none. */
+ * IKT_OK where there is none or it is not one text. */
 ikt_status ikt_h5_get_text(ikt_context *ctx, hid_t object, const char *name, char **text);
+
+/* LOCAL. Reads an integer attribute. Returns false where there is none or it is not one integer. */
+bool ikt_h5_get_int(hid_t object, const char *name, int64_t *value);
 
 #endif

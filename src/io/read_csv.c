@@ -2,11 +2,11 @@
  *
  * Advantage: any size in the memory of a line. Disadvantage: the file is read twice. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "io/csv_classes.h"
 #include "io/csv_line.h"
 #include "io/reader.h"
 
@@ -16,10 +16,10 @@ typedef struct {
     int64_t columns; /* cells of a line */
     int64_t label;   /* column of the labels, or -1 */
     bool *skip;      /* [columns] not part of the rows: skipped, or the labels */
-    char *names;     /* headings, each with its zero; "" without a header */
-    char **class;    /* [classes] text labels in order, pointing into class_text */
-    int64_t classes, class_room;
-    bool text_labels;
+    char *names;     /* cells of the first line, each with its zero */
+    ikt_csv_classes classes;
+    bool text_labels;  /* some label is not an integer */
+    bool many_classes; /* more than there is room for */
 } csv_self;
 
 static bool csv_probe(const unsigned char *head, int64_t bytes) {
@@ -38,9 +38,9 @@ static const char *heading(const csv_self *self, int64_t column) {
 
 /* Column of a heading or number (from 1), or -1. */
 static int64_t find_column(const csv_self *self, const char *name, size_t length) {
-    for (int64_t c = 0; c < self->columns && self->header; c++)
-        if (strlen(heading(self, c)) == length && strncmp(heading(self, c), name, length) == 0)
-            return c;
+    const char *own = self->names;
+    for (int64_t c = 0; c < self->columns && self->header; c++, own += strlen(own) + 1)
+        if (strlen(own) == length && strncmp(own, name, length) == 0) return c;
     char *end;
     long long number = strtoll(name, &end, 10);
     return end == name + length && number >= 1 && number <= self->columns ? number - 1 : -1;
@@ -48,49 +48,45 @@ static int64_t find_column(const csv_self *self, const char *name, size_t length
 
 static ikt_status no_column(ikt_reader *reader, const char *name, size_t length) {
     const csv_self *self = reader->self;
+    const char *first = heading(self, 0);
     return ikt_fail(reader->ctx, IKT_ERR_USAGE,
-                    "%s has no column '%.*s'; it has %lld, numbered from 1%s%s", reader->path,
+                    "%s has no column '%.*s'; it has %lld, numbered from 1%s%.60s%s", reader->path,
                     (int)length, name, (long long)self->columns,
-                    self->header ? ", the first named " : "", heading(self, 0));
+                    self->header ? ", the first named '" : " and without names", first,
+                    self->header ? "'" : "");
 }
 
-static ikt_status choose_columns(ikt_reader *reader, const ikt_reader_options *options) {
+/* Finds the columns that are labels or skipped. Names that are not found are errors if `strict`. */
+static ikt_status choose_columns(ikt_reader *reader, const ikt_reader_options *options,
+                                 bool strict) {
     csv_self *self = reader->self;
-    IKT_TRY(ikt_alloc(reader->ctx, &self->skip, self->columns, sizeof *self->skip, "reader"));
+    memset(self->skip, 0, (size_t)self->columns * sizeof *self->skip);
     self->label = -1;
     if (options->label_column[0]) {
         size_t length = strlen(options->label_column);
         self->label = find_column(self, options->label_column, length);
-        if (self->label < 0) return no_column(reader, options->label_column, length);
-        self->skip[self->label] = true;
+        if (self->label >= 0) self->skip[self->label] = true;
+        if (self->label < 0 && strict) return no_column(reader, options->label_column, length);
     }
     for (const char *at = options->skip_columns; *at;) {
         size_t length = strcspn(at, ",");
         int64_t column = find_column(self, at, length);
-        if (column < 0) return no_column(reader, at, length);
-        self->skip[column] = true;
+        if (column >= 0) self->skip[column] = true;
+        if (column < 0 && strict) return no_column(reader, at, length);
         at += length + (at[length] == ',');
     }
-    for (int64_t c = 0; c < self->columns; c++)
-        reader->d += !self->skip[c];
-    reader->labels = self->label >= 0;
     return IKT_OK;
 }
 
-/* The first line tells columns, delimiter and whether it is a header. */
-static ikt_status read_first(ikt_reader *reader) {
+/* Keeps the cells of the first line, which tells the columns and perhaps their names. */
+static ikt_status keep_names(ikt_reader *reader) {
     csv_self *self = reader->self;
-    int64_t length = 0;
-    bool end;
-    IKT_TRY(ikt_csv_next(&self->line, &end));
-    if (end) return ikt_fail(reader->ctx, IKT_ERR_DATA, "%s is empty", reader->path);
+    int64_t length = 1;
     self->columns = self->line.cells;
-    for (int64_t c = 0; c < self->columns; c++) {
-        double value;
-        self->header |= self->line.cell[c][0] && !ikt_csv_number(self->line.cell[c], &value);
+    for (int64_t c = 0; c < self->columns; c++)
         length += (int64_t)strlen(self->line.cell[c]) + 1;
-    }
-    IKT_TRY(ikt_alloc(reader->ctx, &self->names, length + 1, 1, "reader"));
+    IKT_TRY(ikt_alloc(reader->ctx, &self->skip, self->columns, sizeof *self->skip, "reader"));
+    IKT_TRY(ikt_alloc(reader->ctx, &self->names, length, 1, "reader"));
     char *to = self->names;
     for (int64_t c = 0; c < self->columns; c++) {
         strcpy(to, self->line.cell[c]);
@@ -99,60 +95,35 @@ static ikt_status read_first(ikt_reader *reader) {
     return IKT_OK;
 }
 
-/* A first line whose only text is in the label column is no header but data. */
-static void reconsider_header(ikt_reader *reader, const ikt_reader_options *options) {
+/* Whether the first line, as it stands in self->line, is a header. Columns given by number (names
+ * are not known yet) are no evidence: their data may be text. */
+static ikt_status decide_header(ikt_reader *reader, const ikt_reader_options *options) {
     csv_self *self = reader->self;
     double value;
-    if (!self->header || !options->label_column[0]) return;
-    self->header = false;
-    int64_t label = find_column(self, options->label_column, strlen(options->label_column));
-    const char *name = self->names;
-    for (int64_t c = 0; c < self->columns; c++, name += strlen(name) + 1)
-        if (c != label && !ikt_csv_number(name, &value)) self->header = true;
-}
-
-static int64_t class_place(const csv_self *self, const char *name, bool *found) {
-    int64_t low = 0, high = self->classes;
-    *found = false;
-    while (low < high && !*found) {
-        int64_t middle = (low + high) / 2;
-        int order = strcmp(self->class[middle], name);
-        *found = order == 0;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
+    self->header = options->header == IKT_HEADER_YES;
+    if (options->header != IKT_HEADER_AUTO) return IKT_OK;
+    IKT_TRY(choose_columns(reader, options, false));
+    bool text = false;
+    for (int64_t c = 0; c < self->columns; c++) {
+        const char *cell = self->line.cell[c];
+        text |= !self->skip[c] && cell[0] && !ikt_csv_number(cell, &value);
     }
-    return high;
-}
-
-static ikt_status learn_class(ikt_reader *reader, const char *name) {
-    csv_self *self = reader->self;
-    bool found;
-    int64_t place = class_place(self, name, &found);
-    if (found) return IKT_OK;
-    if (self->classes == 100000)
-        return ikt_fail(reader->ctx, IKT_ERR_DATA,
-                        "%s: the label column holds more than 100,000 different values",
-                        reader->path);
-    if (self->classes == self->class_room) {
-        int64_t room = self->class_room ? 2 * self->class_room : 64;
-        IKT_TRY(ikt_resize(reader->ctx, &self->class, room, sizeof *self->class, "reader"));
-        self->class_room = room;
-    }
-    char *copy = NULL;
-    IKT_TRY(ikt_alloc(reader->ctx, &copy, (int64_t)strlen(name) + 1, 1, "reader"));
-    strcpy(copy, name);
-    memmove(self->class + place + 1, self->class + place,
-            (size_t)(self->classes - place) * sizeof *self->class);
-    self->class[place] = copy;
-    self->classes++;
+    self->header = text;
     return IKT_OK;
 }
 
-static bool is_label_number(const char *cell) {
-    double value;
-    return ikt_csv_number(cell, &value) && fabs(value) < 2147483648.0 && value == floor(value);
+static ikt_status read_first(ikt_reader *reader, const ikt_reader_options *options) {
+    csv_self *self = reader->self;
+    bool end;
+    IKT_TRY(ikt_csv_next(&self->line, &end));
+    if (end) return ikt_fail(reader->ctx, IKT_ERR_DATA, "%s is empty", reader->path);
+    IKT_TRY(keep_names(reader));
+    IKT_TRY(decide_header(reader, options));
+    IKT_TRY(choose_columns(reader, options, true));
+    for (int64_t c = 0; c < self->columns; c++)
+        reader->d += !self->skip[c];
+    reader->labels = self->label >= 0;
+    return IKT_OK;
 }
 
 static ikt_status check_cells(ikt_reader *reader) {
@@ -163,39 +134,44 @@ static ikt_status check_cells(ikt_reader *reader) {
                     (long long)self->columns);
 }
 
+/* "file.csv, line 12, column 5 ('Genotype'): 'abc' is not a number ..." */
+static ikt_status bad_cell(ikt_reader *reader, int64_t column, const char *what) {
+    const csv_self *self = reader->self;
+    const char *name = heading(self, column), *cell = self->line.cell[column];
+    return ikt_fail(reader->ctx, IKT_ERR_DATA, "%s, line %lld, column %lld%s%.60s%s: %s%.60s%s%s",
+                    reader->path, (long long)self->line.number, (long long)column + 1,
+                    *name ? " ('" : "", name, *name ? "')" : "", *cell ? "'" : "", cell,
+                    *cell ? "'" : "", what);
+}
+
+static ikt_status learn_label(ikt_reader *reader) {
+    csv_self *self = reader->self;
+    const char *cell = self->line.cell[self->label];
+    double value;
+    if (!*cell) return bad_cell(reader, self->label, "the label is missing");
+    self->text_labels |=
+        !ikt_csv_number(cell, &value) || fabs(value) >= 2147483648.0 || value != floor(value);
+    IKT_TRY(ikt_csv_classes_add(reader->ctx, &self->classes, cell, &self->many_classes));
+    if (!self->text_labels || !self->many_classes) return IKT_OK;
+    return ikt_fail(reader->ctx, IKT_ERR_DATA,
+                    "%s: the label column holds more than %d different texts", reader->path,
+                    IKT_CLASSES_MAX);
+}
+
 /* Counts rows; learns the classes of text labels. */
 static ikt_status first_pass(ikt_reader *reader, const ikt_reader_options *options) {
     csv_self *self = reader->self;
-    IKT_TRY(read_first(reader));
-    reconsider_header(reader, options);
-    IKT_TRY(choose_columns(reader, options));
+    IKT_TRY(read_first(reader, options));
     bool end = false;
-    for (bool first = true; !end; first = false) {
-        if (!first || self->header) IKT_TRY(ikt_csv_next(&self->line, &end));
-        if (end) break;
+    if (self->header) IKT_TRY(ikt_csv_next(&self->line, &end));
+    while (!end) {
         IKT_TRY(check_cells(reader));
+        if (self->label >= 0) IKT_TRY(learn_label(reader));
         reader->n++;
-        if (self->label >= 0) {
-            const char *cell = self->line.cell[self->label];
-            self->text_labels |= !is_label_number(cell);
-            IKT_TRY(learn_class(reader, cell));
-        }
+        IKT_TRY(ikt_csv_next(&self->line, &end));
     }
-    return IKT_OK;
-}
-
-/* "a\nb\n": the names in the order of their numbers. */
-static ikt_status list_classes(ikt_reader *reader) {
-    csv_self *self = reader->self;
-    int64_t length = 1;
     if (!self->text_labels) return IKT_OK;
-    for (int64_t c = 0; c < self->classes; c++)
-        length += (int64_t)strlen(self->class[c]) + 1;
-    IKT_TRY(ikt_alloc(reader->ctx, &reader->classes, length, 1, "reader"));
-    char *to = reader->classes;
-    for (int64_t c = 0; c < self->classes; c++)
-        to += sprintf(to, "%s\n", self->class[c]);
-    return IKT_OK;
+    return ikt_csv_classes_list(reader->ctx, &self->classes, &reader->classes);
 }
 
 static ikt_status csv_open(ikt_reader *reader, const ikt_reader_options *options) {
@@ -207,20 +183,10 @@ static ikt_status csv_open(ikt_reader *reader, const ikt_reader_options *options
         (ikt_csv_line){.ctx = reader->ctx, .path = reader->path, .delimiter = options->delimiter};
     IKT_TRY(ikt_csv_open(&self->line));
     IKT_TRY(first_pass(reader, options));
-    IKT_TRY(list_classes(reader));
     ikt_csv_close(&self->line);
     IKT_TRY(ikt_csv_open(&self->line));
     bool end;
     return self->header ? ikt_csv_next(&self->line, &end) : IKT_OK;
-}
-
-static ikt_status bad_cell(ikt_reader *reader, int64_t column, const char *what) {
-    const csv_self *self = reader->self;
-    const char *name = heading(self, column), *cell = self->line.cell[column];
-    return ikt_fail(reader->ctx, IKT_ERR_DATA, "%s, line %lld, column %lld%s%.60s%s: %s%.60s%s%s",
-                    reader->path, (long long)self->line.number, (long long)column + 1,
-                    *name ? " ('" : "", name, *name ? "')" : "", *cell ? "'" : "", cell,
-                    *cell ? "'" : "", what);
 }
 
 static ikt_status read_row(ikt_reader *reader, double *row) {
@@ -244,9 +210,8 @@ static ikt_status read_row(ikt_reader *reader, double *row) {
 
 static int32_t label_of(const csv_self *self) {
     const char *cell = self->line.cell[self->label];
-    bool found;
-    if (self->text_labels) return (int32_t)class_place(self, cell, &found);
-    return (int32_t)strtod(cell, NULL);
+    return self->text_labels ? (int32_t)ikt_csv_classes_find(&self->classes, cell)
+                             : (int32_t)strtod(cell, NULL);
 }
 
 static ikt_status csv_read(ikt_reader *reader, int64_t count, void *rows, int32_t *labels) {
@@ -269,9 +234,7 @@ static void csv_close(ikt_reader *reader) {
     csv_self *self = reader->self;
     if (!self) return;
     ikt_csv_free(&self->line);
-    for (int64_t c = 0; c < self->classes; c++)
-        ikt_free(&self->class[c]);
-    ikt_free(&self->class);
+    ikt_csv_classes_free(&self->classes);
     ikt_free(&self->skip);
     ikt_free(&self->names);
     ikt_free(&self);

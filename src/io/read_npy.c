@@ -1,23 +1,24 @@
-/* NPY, numpy's array file: magic, a dictionary as text, elements. */
-#include <errno.h>
+/* NPY, numpy's array file: magic, a dictionary as text, elements; versions 1 to 3.
+ *
+ * Arrays in C order are streamed. In Fortran order a row is spread over the whole file, so that is
+ * read whole. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "io/binary.h"
+#include "io/gz.h"
 
-enum { HEADER_MOST = 1 << 16, AXES_MOST = 8 };
+enum { HEADER_MOST = 1 << 16, AXES_MOST = 8, VERSION_MOST = 3 };
 
 typedef struct {
-    gzFile file;
-    ikt_element element;
+    ikt_binary array;
     bool fortran;
-    unsigned char *stored; /* one block as stored; the whole array in Fortran order */
-    int64_t room;          /* bytes */
 } npy_self;
 
 static bool npy_probe(const unsigned char *head, int64_t bytes) {
-    return bytes >= 10 && memcmp(head, "\x93NUMPY", 6) == 0;
+    return bytes >= 6 && memcmp(head, "\x93NUMPY", 6) == 0;
 }
 
 static ikt_status malformed(ikt_reader *reader, const char *what) {
@@ -25,76 +26,87 @@ static ikt_status malformed(ikt_reader *reader, const char *what) {
                     what);
 }
 
-/* What follows 'name': in the dictionary, or NULL. */
+/* What follows 'name': in the dictionary, or "". */
 static const char *value_of(const char *header, const char *name) {
     const char *at = strstr(header, name);
-    if (!at) return NULL;
+    if (!at) return "";
     at += strlen(name);
     at += strspn(at, "'\" ");
-    if (*at != ':') return NULL;
+    if (*at != ':') return "";
     return at + 1 + strspn(at + 1, " ");
 }
 
-static ikt_status parse_type(ikt_reader *reader, const char *text, npy_self *self) {
-    if (!text || (*text != '\'' && *text != '"')) return malformed(reader, "element type (descr)");
-    char order = text[1], kind = text[2];
-    int bytes = atoi(text + 3);
-    bool good = strchr("<>|=", order) && strchr("uifb", kind) && kind != '\0' &&
-                (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8) &&
-                !(kind == 'f' && bytes < 4);
+/* "'<f4'": order of bytes, kind, bytes. */
+static ikt_status parse_type(ikt_reader *reader, const char *text, ikt_element *element) {
+    if (*text != '\'' && *text != '"') return malformed(reader, "element type (descr)");
+    size_t length = strcspn(text + 1, "'\"");
+    if (text[length + 1] != *text) return malformed(reader, "element type (descr)");
+    char order = text[1], kind = length == 3 ? text[2] : '?', bytes = length == 3 ? text[3] : '?';
+    bool good = strchr("<>|=", order) && strchr("uifb", kind) && strchr("1248", bytes) &&
+                !(kind == 'f' && bytes < '4') && !(kind == 'b' && bytes != '1') &&
+                !(order == '|' && bytes != '1');
     if (!good)
         return ikt_fail(reader->ctx, IKT_ERR_DATA,
-                        "%s holds elements of type %.6s; integers and float32 or float64 are read",
-                        reader->path, text);
-    self->element = (ikt_element){kind, bytes, order == '>'};
+                        "%s holds elements of type %.*s; integers, float32, float64 and truth "
+                        "values are read",
+                        reader->path, (int)(length < 20 ? length : 20), text + 1);
+    *element = (ikt_element){kind, bytes - '0', order == '>'};
     return IKT_OK;
 }
 
-static ikt_status parse_shape(ikt_reader *reader, const char *text, const npy_self *self) {
-    if (!text || *text != '(') return malformed(reader, "shape");
-    int64_t n = 1, d = 1, bytes;
+/* "(1797, 64)": the first axis counts rows, the others are one row. */
+static ikt_status parse_shape(ikt_reader *reader, const char *text, bool fortran, int64_t *n,
+                              int64_t *d) {
     int axes = 0;
-    for (text++; *text && *text != ')' && axes <= AXES_MOST;) {
+    if (*text != '(') return malformed(reader, "shape");
+    *n = *d = 1;
+    for (text += 1 + strspn(text + 1, " "); *text != ')'; axes++) {
         char *end;
-        text += strspn(text, " ,");
-        if (*text == ')') break;
-        long long length = strtoll(text, &end, 10);
-        if (end == text || length < 0) return malformed(reader, "shape");
-        if (axes++ == 0)
-            n = length;
+        if (axes == AXES_MOST || !isdigit((unsigned char)*text)) return malformed(reader, "shape");
+        int64_t length = strtoll(text, &end, 10);
+        if (axes == 0)
+            *n = length;
         else
-            IKT_TRY(ikt_binary_size(reader, d, length, 1, &d));
-        text = end;
+            *d = ikt_binary_product(*d, length);
+        text = end + strspn(end, " ");
+        if (*text == ',')
+            text += 1 + strspn(text + 1, " ");
+        else if (*text != ')')
+            return malformed(reader, "shape");
     }
-    if (axes == 0 || axes > AXES_MOST) return malformed(reader, "shape");
-    if (axes > 2 && self->fortran)
+    if (axes == 0) return malformed(reader, "shape (it is a single number)");
+    if (axes > 2 && fortran)
         return ikt_fail(reader->ctx, IKT_ERR_DATA, "%s has %d axes in Fortran order; two are read",
                         reader->path, axes);
-    IKT_TRY(ikt_binary_size(reader, n, d, self->element.bytes, &bytes));
-    reader->n = n;
-    reader->d = d;
     return IKT_OK;
+}
+
+static ikt_status parse_header(ikt_reader *reader, npy_self *self, const char *text) {
+    int64_t n = 0, d = 0;
+    const char *order = value_of(text, "fortran_order");
+    self->fortran = strncmp(order, "True", 4) == 0;
+    if (!self->fortran && strncmp(order, "False", 5) != 0)
+        return malformed(reader, "order (fortran_order)");
+    IKT_TRY(parse_type(reader, value_of(text, "descr"), &self->array.element));
+    IKT_TRY(parse_shape(reader, value_of(text, "shape"), self->fortran, &n, &d));
+    /* numpy lets further arrays follow. */
+    return ikt_binary_shape(reader, &self->array, n, d, true);
 }
 
 static ikt_status read_header(ikt_reader *reader, npy_self *self) {
-    unsigned char head[12];
+    unsigned char head[12] = {0};
     char *text = NULL;
-    IKT_TRY(ikt_binary_read(reader, self->file, head, 8));
-    int width = head[6] >= 2 ? 4 : 2;
-    IKT_TRY(ikt_binary_read(reader, self->file, head + 8, width));
-    int64_t length = head[8] | head[9] << 8;
-    if (width == 4) length |= (int64_t)head[10] << 16 | (int64_t)head[11] << 24;
+    IKT_TRY(ikt_binary_header(reader, &self->array, head, 8));
+    if (head[6] < 1 || head[6] > VERSION_MOST)
+        return ikt_fail(reader->ctx, IKT_ERR_DATA, "%s has NPY version %d; 1 to %d are read",
+                        reader->path, head[6], VERSION_MOST);
+    IKT_TRY(ikt_binary_header(reader, &self->array, head + 8, head[6] == 1 ? 2 : 4));
+    int64_t length = head[8] | head[9] << 8 | head[10] << 16 | (int64_t)head[11] << 24;
     if (length > HEADER_MOST) return malformed(reader, "length");
     IKT_TRY(ikt_alloc(reader->ctx, &text, length + 1, 1, "reader"));
-    ikt_status st = ikt_binary_read(reader, self->file, text, length);
-    const char *order = value_of(text, "fortran_order");
-    self->fortran = order && strncmp(order, "True", 4) == 0;
-    if (st == IKT_OK && !order) st = malformed(reader, "order (fortran_order)");
-    if (st == IKT_OK) st = parse_type(reader, value_of(text, "descr"), self);
-    if (st == IKT_OK) st = parse_shape(reader, value_of(text, "shape"), self);
+    ikt_status st = ikt_binary_header(reader, &self->array, text, length);
+    if (st == IKT_OK) st = parse_header(reader, self, text);
     ikt_free(&text);
-    reader->type = ikt_element_type(self->element);
-    reader->row_bytes = self->fortran ? 0 : reader->d * self->element.bytes;
     return st;
 }
 
@@ -107,33 +119,17 @@ static ikt_status npy_open(ikt_reader *reader, const ikt_reader_options *options
                         "%s is an NPY file, which has no named columns; give labels as a file of "
                         "their own (--labels)",
                         reader->path);
-    self->file = gzopen(reader->path, "rb");
-    if (!self->file)
-        return ikt_fail(reader->ctx, IKT_ERR_FILE, "%s cannot be read: %s", reader->path,
-                        strerror(errno));
+    IKT_TRY(ikt_gz_open(reader->ctx, reader->path, &self->array.file));
     return read_header(reader, self);
-}
-
-static ikt_status make_room(ikt_reader *reader, npy_self *self, int64_t bytes) {
-    if (bytes <= self->room) return IKT_OK;
-    IKT_TRY(ikt_resize(reader->ctx, &self->stored, bytes, 1, "reader"));
-    self->room = bytes;
-    return IKT_OK;
 }
 
 /* Rows out of an array stored by columns. */
 static ikt_status read_fortran(ikt_reader *reader, npy_self *self, int64_t count, void *rows) {
-    size_t width = (size_t)self->element.bytes, size = ikt_type_size(reader->type);
-    if (reader->done == 0) {
-        int64_t bytes = reader->n * reader->d * self->element.bytes;
-        IKT_TRY(make_room(reader, self, bytes));
-        IKT_TRY(ikt_binary_read(reader, self->file, self->stored, bytes));
-    }
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t c = 0; c < reader->d; c++)
-            ikt_element_convert(self->element,
-                                self->stored + (size_t)(c * reader->n + reader->done + i) * width,
-                                1, (char *)rows + (size_t)(i * reader->d + c) * size);
+    size_t size = ikt_type_size(reader->type);
+    if (reader->done == 0) IKT_TRY(ikt_binary_read(reader, &self->array, 0, reader->n * reader->d));
+    for (int64_t c = 0; c < reader->d; c++)
+        IKT_TRY(ikt_binary_convert(reader, &self->array, c * reader->n + reader->done, count,
+                                   (char *)rows + (size_t)c * size, reader->d));
     return IKT_OK;
 }
 
@@ -141,18 +137,15 @@ static ikt_status npy_read(ikt_reader *reader, int64_t count, void *rows, int32_
     (void)labels;
     npy_self *self = reader->self;
     if (self->fortran) return read_fortran(reader, self, count, rows);
-    int64_t bytes = count * reader->d * self->element.bytes;
-    IKT_TRY(make_room(reader, self, bytes));
-    IKT_TRY(ikt_binary_read(reader, self->file, self->stored, bytes));
-    ikt_element_convert(self->element, self->stored, count * reader->d, rows);
-    return IKT_OK;
+    int64_t elements = count * reader->d;
+    IKT_TRY(ikt_binary_read(reader, &self->array, reader->done * reader->d, elements));
+    return ikt_binary_convert(reader, &self->array, 0, elements, rows, 1);
 }
 
 static void npy_close(ikt_reader *reader) {
     npy_self *self = reader->self;
     if (!self) return;
-    if (self->file) gzclose(self->file);
-    ikt_free(&self->stored);
+    ikt_binary_close(&self->array);
     ikt_free(&self);
 }
 

@@ -13,8 +13,13 @@
 #include "base/status.h"
 #include "io/source.h"
 
+/* Whether the first line of a CSV file names the columns. AUTO: when it holds a text (outside the
+ * columns that are labels or skipped by number, where text is no sign). */
+typedef enum { IKT_HEADER_AUTO, IKT_HEADER_YES, IKT_HEADER_NO } ikt_csv_header;
+
 typedef struct {
     char delimiter;           /* of CSV; 0 = detect among comma, semicolon, tab, blanks */
+    ikt_csv_header header;    /* of CSV: whether the first line is one */
     const char *label_column; /* of CSV: name, or number from 1; "" = none */
     const char *skip_columns; /* of CSV: names or numbers with commas between; "" = none */
 } ikt_reader_options;
@@ -35,11 +40,10 @@ struct ikt_reader {
     const ikt_reader_ops *ops;
     const char *path;
     void *self;
-    int64_t n, d;      /* rows, columns */
-    ikt_type type;     /* of the rows that `read` gives */
-    int64_t done;      /* rows read so far */
-    int64_t row_bytes; /* of a row as stored, where that is fixed; 0 otherwise */
-    bool labels;       /* whether rows come with labels */
+    int64_t n, d;  /* rows, columns */
+    ikt_type type; /* of the rows that `read` gives */
+    int64_t done;  /* rows read so far */
+    bool labels;   /* whether rows come with labels */
     char *classes; /* names of text labels 0, 1, ..., a line each; NULL when labels are numbers */
 };
 

@@ -1,9 +1,6 @@
 /* The formats that `convert` reads, and opening a file by its content. */
-#include <errno.h>
-#include <string.h>
-#include <zlib.h>
-
 #include "base/memory.h"
+#include "io/gz.h"
 #include "io/reader.h"
 
 /* In the order in which they are asked: CSV takes any text. */
@@ -11,13 +8,13 @@ static const ikt_reader_ops *const formats[] = {&ikt_reader_npy, &ikt_reader_idx
 enum { FORMATS = sizeof formats / sizeof *formats, HEAD = 512 };
 
 static ikt_status read_head(ikt_context *ctx, const char *path, unsigned char *head, int *bytes) {
-    gzFile file = gzopen(path, "rb");
-    if (!file) return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
+    gzFile file;
+    IKT_TRY(ikt_gz_open(ctx, path, &file));
     *bytes = gzread(file, head, HEAD);
+    ikt_status st = *bytes < 0 ? ikt_gz_check(ctx, path, file) : IKT_OK;
+    if (st == IKT_OK && *bytes <= 0) st = ikt_fail(ctx, IKT_ERR_DATA, "%s is empty", path);
     gzclose(file);
-    if (*bytes < 0) return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read", path);
-    if (*bytes == 0) return ikt_fail(ctx, IKT_ERR_DATA, "%s is empty", path);
-    return IKT_OK;
+    return st;
 }
 
 ikt_status ikt_reader_open(ikt_context *ctx, const char *path, const ikt_reader_options *options,
@@ -38,7 +35,8 @@ ikt_status ikt_reader_open(ikt_context *ctx, const char *path, const ikt_reader_
     reader->path = path;
     ikt_status st = reader->ops->open(reader, options);
     if (st == IKT_OK && (reader->n == 0 || reader->d == 0))
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s holds no rows", path);
+        st = ikt_fail(ctx, IKT_ERR_DATA, "%s holds no numbers: %lld rows of %lld columns", path,
+                      (long long)reader->n, (long long)reader->d);
     if (st != IKT_OK) ikt_reader_close(&reader);
     *out = reader;
     return st;

@@ -16,12 +16,9 @@ struct ikt_result_file {
 };
 
 static ikt_status check_version(ikt_result_file *f) {
-    if (H5Aexists(f->file, "format_version") <= 0) return IKT_OK; /* a file of another program */
-    int64_t version = 0;
-    hid_t attribute = H5Aopen(f->file, "format_version", H5P_DEFAULT);
-    bool good = attribute >= 0 && H5Aread(attribute, H5T_NATIVE_INT64, &version) >= 0;
-    ikt_h5_close(attribute);
-    if (good && version <= IKT_RESULT_CURRENT) return IKT_OK;
+    int64_t version = IKT_RESULT_CURRENT; /* a file of another program has none */
+    if (!ikt_h5_get_int(f->file, "format_version", &version) || version <= IKT_RESULT_CURRENT)
+        return IKT_OK;
     return ikt_fail(f->ctx, IKT_ERR_DATA,
                     "%s has format version %lld; this program reads up to %d: use a newer iktsne",
                     f->path, (long long)version, IKT_RESULT_CURRENT);
@@ -73,13 +70,12 @@ int64_t ikt_result_rows(const ikt_result_file *file) {
 }
 
 ikt_status ikt_result_read_embedding(ikt_result_file *f, int64_t first, int64_t count, float *y) {
-    return ikt_h5_read_rows(f->ctx, f->embedding, f->path, H5T_NATIVE_FLOAT, 2 * sizeof *y, first,
-                            count, y);
+    return ikt_h5_read_rows(f->ctx, f->embedding, H5T_NATIVE_FLOAT, first, count, y);
 }
 
 ikt_status ikt_result_read_labels(ikt_result_file *f, const char *dataset, int64_t first,
                                   int64_t count, int64_t *labels, bool *present) {
-    return ikt_column_read_int(f->ctx, f->file, f->path, dataset, f->n, true, first, count, labels,
+    return ikt_column_read_int(f->ctx, f->file, f->path, dataset, f->n, first, count, labels,
                                present);
 }
 

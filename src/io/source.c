@@ -66,6 +66,10 @@ ikt_status ikt_source_read_marked(ikt_source *source, int64_t **rows, int64_t *c
     return source->ops->read_marked(source, rows, count);
 }
 
+ikt_status ikt_source_read_text(ikt_source *source, const char *name, char **text) {
+    return source->ops->read_text(source, name, text);
+}
+
 /* The source in memory: `self` is the caller's array. */
 
 static ikt_status memory_read(ikt_source *source, int64_t first, int64_t count, void *rows) {
@@ -89,11 +93,18 @@ static ikt_status memory_marked(ikt_source *source, int64_t **rows, int64_t *cou
     return IKT_OK;
 }
 
+static ikt_status memory_text(ikt_source *source, const char *name, char **text) {
+    (void)source, (void)name;
+    *text = NULL;
+    return IKT_OK;
+}
+
 static void memory_close(ikt_source *source) {
     source->self = NULL; /* the array is the caller's */
 }
 
-static const ikt_source_ops memory_ops = {memory_read, memory_labels, memory_marked, memory_close};
+static const ikt_source_ops memory_ops = {memory_read, memory_labels, memory_marked, memory_text,
+                                          memory_close};
 
 ikt_status ikt_source_from_memory(ikt_context *ctx, const void *rows, int64_t n, int64_t d,
                                   ikt_type type, ikt_source **out) {

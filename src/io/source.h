@@ -20,10 +20,11 @@ const char *ikt_type_name(ikt_type type);
 typedef struct ikt_source ikt_source;
 
 /* COLLECTIVE. Opens the data set (n x d) of an HDF5 file. uint8, float32 and float64 keep their
- * type; other integers are read as float32 (up to 16 bits) or float64.
+ * type; other integers come as float32 (up to 16 bits) or float64, which hold them exactly (64-bit
+ * integers of 2^53 or more are refused when they are read).
  *   rows   use only the first rows; 0 = all
  * Errors: IKT_ERR_FILE (missing, damaged), IKT_ERR_DATA (no such data set, with those there are;
- * not two-dimensional; not numbers; no rows), IKT_ERR_USAGE (rows > n). */
+ * not two-dimensional; not numbers; a group; no rows), IKT_ERR_USAGE (rows > n). */
 ikt_status ikt_source_open(ikt_context *ctx, const char *path, const char *dataset, int64_t rows,
                            ikt_source **out);
 
@@ -54,5 +55,9 @@ ikt_status ikt_source_read_labels(ikt_source *source, const char *dataset, int64
 /* COLLECTIVE. Rows to be marked in pictures (/marked), the same on every rank, freed with ikt_free;
  * NULL and 0 where there are none. Rows beyond those used are left out. */
 ikt_status ikt_source_read_marked(ikt_source *source, int64_t **rows, int64_t *count);
+
+/* COLLECTIVE. A text attribute of the file ("label_names"), on every rank, freed with ikt_free;
+ * NULL where there is none. */
+ikt_status ikt_source_read_text(ikt_source *source, const char *name, char **text);
 
 #endif

@@ -1,4 +1,5 @@
 /* Rows in an HDF5 data set, read by collective hyperslabs. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 
 typedef struct {
     hid_t file, dataset;
+    bool wide; /* integers of 64 bits */
     char *path;
 } hdf5_self;
 
@@ -19,23 +21,42 @@ static hid_t memory_type(ikt_type type) {
                                   : H5T_NATIVE_DOUBLE;
 }
 
+/* Integers of 64 bits come as doubles, which hold them up to 2^53. */
+static ikt_status check_exact(const ikt_source *source, int64_t first, int64_t count,
+                              const double *values) {
+    for (int64_t e = 0; e < count * source->d; e++)
+        if (fabs(values[e]) >= 9007199254740992.0)
+            return ikt_fail(source->ctx, IKT_ERR_DATA,
+                            "%s, row %lld, column %lld: an integer of 2^53 or more loses digits as "
+                            "a floating number; store it otherwise",
+                            source->name, (long long)(first + e / source->d),
+                            (long long)(e % source->d));
+    return IKT_OK;
+}
+
 static ikt_status hdf5_read(ikt_source *source, int64_t first, int64_t count, void *rows) {
     hdf5_self *self = source->self;
-    int64_t row_bytes = source->d * (int64_t)ikt_type_size(source->type);
-    return ikt_h5_read_rows(source->ctx, self->dataset, source->name, memory_type(source->type),
-                            row_bytes, first, count, rows);
+    IKT_TRY(ikt_h5_read_rows(source->ctx, self->dataset, memory_type(source->type), first, count,
+                             rows));
+    if (!self->wide) return IKT_OK;
+    return ikt_agree(source->ctx, check_exact(source, first, count, rows));
 }
 
 static ikt_status hdf5_labels(ikt_source *source, const char *dataset, int64_t first, int64_t count,
                               int64_t *labels, bool *present) {
     hdf5_self *self = source->self;
-    return ikt_column_read_int(source->ctx, self->file, self->path, dataset, source->n_file, true,
-                               first, count, labels, present);
+    return ikt_column_read_int(source->ctx, self->file, self->path, dataset, source->n_file, first,
+                               count, labels, present);
 }
 
 static ikt_status hdf5_marked(ikt_source *source, int64_t **rows, int64_t *count) {
     hdf5_self *self = source->self;
     return ikt_marked_read(source->ctx, self->file, self->path, source->n, rows, count);
+}
+
+static ikt_status hdf5_text(ikt_source *source, const char *name, char **text) {
+    hdf5_self *self = source->self;
+    return ikt_agree(source->ctx, ikt_h5_get_text(source->ctx, self->file, name, text));
 }
 
 static void hdf5_close(ikt_source *source) {
@@ -47,41 +68,25 @@ static void hdf5_close(ikt_source *source) {
     source->self = NULL;
 }
 
-static const ikt_source_ops hdf5_ops = {hdf5_read, hdf5_labels, hdf5_marked, hdf5_close};
+static const ikt_source_ops hdf5_ops = {hdf5_read, hdf5_labels, hdf5_marked, hdf5_text, hdf5_close};
 
-/* Lists the data sets of the root group for a message. */
-typedef struct {
-    char text[512];
-    size_t used;
-} listing;
-
-static herr_t list_object(hid_t group, const char *name, const H5L_info_t *info, void *target) {
-    (void)group, (void)info;
-    listing *list = target;
-    if (list->used + strlen(name) + 4 < sizeof list->text)
-        list->used += (size_t)snprintf(list->text + list->used, sizeof list->text - list->used,
-                                       "%s%s", list->used ? ", " : "", name);
-    return 0;
-}
-
-static ikt_status missing(ikt_context *ctx, hid_t file, const char *path, const char *dataset) {
-    listing list = {"", 0};
-    H5Literate(file, H5_INDEX_NAME, H5_ITER_INC, NULL, list_object, &list);
-    return ikt_fail(ctx, IKT_ERR_DATA, "%s has no data set '%s' (input.dataset); it holds: %s",
-                    path, dataset, list.used ? list.text : "nothing");
-}
-
+/* The type of ours that holds every value exactly. */
 static ikt_status choose_type(ikt_source *source, hid_t type) {
+    hdf5_self *self = source->self;
     H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
     size_t size = class == H5T_NO_CLASS ? 0 : H5Tget_size(type);
-    if (class == H5T_INTEGER) {
-        bool is_u8 = size == 1 && H5Tget_sign(type) == H5T_SGN_NONE;
-        source->type = is_u8 ? IKT_TYPE_U8 : size <= 2 ? IKT_TYPE_F32 : IKT_TYPE_F64;
-    } else if (class == H5T_FLOAT) {
+    if (size > 8 || (class != H5T_INTEGER && class != H5T_FLOAT))
+        return ikt_fail(source->ctx, IKT_ERR_DATA,
+                        "%s holds no numbers that can be used: integers and floating numbers of up "
+                        "to 64 bits are needed",
+                        source->name);
+    if (class == H5T_FLOAT)
         source->type = size <= 4 ? IKT_TYPE_F32 : IKT_TYPE_F64;
-    } else {
-        return ikt_fail(source->ctx, IKT_ERR_DATA, "%s holds no numbers", source->name);
-    }
+    else if (size == 1 && H5Tget_sign(type) == H5T_SGN_NONE)
+        source->type = IKT_TYPE_U8;
+    else
+        source->type = size <= 2 ? IKT_TYPE_F32 : IKT_TYPE_F64;
+    self->wide = class == H5T_INTEGER && size == 8;
     return IKT_OK;
 }
 
@@ -114,19 +119,21 @@ static ikt_status measure(ikt_source *source, int64_t rows) {
 static ikt_status open_dataset(ikt_source *source, const char *path, const char *dataset,
                                int64_t rows) {
     hdf5_self *self = source->self;
-    if (!ikt_h5_has(self->file, dataset)) return missing(source->ctx, self->file, path, dataset);
-    H5O_info_t info;
-    if (H5Oget_info_by_name(self->file, dataset, &info, H5P_DEFAULT) >= 0 &&
-        info.type == H5O_TYPE_GROUP)
-        return ikt_fail(source->ctx, IKT_ERR_DATA,
-                        "%s is a group (a sparse matrix?); this version reads dense data sets",
-                        source->name);
     char reason[256];
-    self->dataset = H5Dopen2(self->file, dataset, H5P_DEFAULT);
-    if (self->dataset < 0)
+    if (!ikt_h5_has(self->file, dataset))
+        return ikt_h5_missing(source->ctx, self->file, path, dataset);
+    hid_t object = H5Oopen(self->file, dataset, H5P_DEFAULT);
+    if (object >= 0 && H5Iget_type(object) == H5I_DATASET) {
+        self->dataset = object;
+        return measure(source, rows);
+    }
+    if (object < 0)
         return ikt_fail(source->ctx, IKT_ERR_FILE, "%s cannot be opened: %s", source->name,
                         ikt_h5_reason(reason, sizeof reason));
-    return measure(source, rows);
+    ikt_h5_close(object);
+    return ikt_fail(source->ctx, IKT_ERR_DATA,
+                    "%s is a group (a sparse matrix?); this version reads dense data sets",
+                    source->name);
 }
 
 static ikt_status prepare(ikt_context *ctx, const char *path, const char *dataset,

@@ -9,6 +9,7 @@ typedef struct {
     ikt_status (*read_labels)(ikt_source *source, const char *dataset, int64_t first, int64_t count,
                               int64_t *labels, bool *present);
     ikt_status (*read_marked)(ikt_source *source, int64_t **rows, int64_t *count);
+    ikt_status (*read_text)(ikt_source *source, const char *name, char **text);
     void (*close)(ikt_source *source); /* frees `self` */
 } ikt_source_ops;
 

@@ -2,11 +2,9 @@
 #include "io/table_writer.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/atomic_file.h"
 #include "base/memory.h"
-#include "io/columns.h"
 #include "io/h5.h"
 
 struct ikt_table_writer {
@@ -14,7 +12,6 @@ struct ikt_table_writer {
     char path[IKT_PATH_MAX], temporary[IKT_PATH_MAX];
     hid_t file, rows, labels;
     hid_t memory; /* HDF5's type of an element; not owned */
-    int64_t row_bytes;
 };
 
 static hid_t native(ikt_type type) {
@@ -23,21 +20,10 @@ static hid_t native(ikt_type type) {
                                   : H5T_NATIVE_DOUBLE;
 }
 
-/* Outcome of an HDF5 call as an agreed status. */
-static ikt_status outcome(ikt_table_writer *w, bool good, const char *what) {
-    char reason[256];
-    ikt_status st = good ? IKT_OK
-                         : ikt_fail(w->ctx, IKT_ERR_FILE, "%s: %s cannot be written: %s", w->path,
-                                    what, ikt_h5_reason(reason, sizeof reason));
-    return ikt_agree(w->ctx, st);
-}
-
 static ikt_status create_datasets(ikt_table_writer *w, int64_t n, int64_t d, bool labels) {
-    w->rows = ikt_h5_create_rows(w->file, "X", w->memory, n, d);
-    IKT_TRY(outcome(w, w->rows >= 0, "/X"));
+    IKT_TRY(ikt_h5_create_rows(w->ctx, w->file, "X", w->memory, n, d, &w->rows));
     if (!labels) return IKT_OK;
-    w->labels = ikt_h5_create_rows(w->file, "labels", H5T_NATIVE_INT32, n, 0);
-    return outcome(w, w->labels >= 0, "/labels");
+    return ikt_h5_create_rows(w->ctx, w->file, "labels", H5T_NATIVE_INT32, n, 0, &w->labels);
 }
 
 ikt_status ikt_table_create(ikt_context *ctx, const char *path, bool overwrite, int64_t n,
@@ -48,7 +34,6 @@ ikt_status ikt_table_create(ikt_context *ctx, const char *path, bool overwrite, 
     w->ctx = ctx;
     w->file = w->rows = w->labels = -1;
     w->memory = native(type);
-    w->row_bytes = d * (int64_t)ikt_type_size(type);
     snprintf(w->path, sizeof w->path, "%s", path);
     ikt_status st = ikt_atomic_begin(ctx, path, overwrite, w->temporary);
     if (st != IKT_OK) {
@@ -64,19 +49,22 @@ ikt_status ikt_table_create(ikt_context *ctx, const char *path, bool overwrite, 
 
 ikt_status ikt_table_write(ikt_table_writer *w, int64_t first, int64_t count, const void *rows,
                            const int32_t *labels) {
-    IKT_TRY(
-        ikt_h5_write_rows(w->ctx, w->rows, w->path, w->memory, w->row_bytes, first, count, rows));
+    IKT_TRY(ikt_h5_write_rows(w->ctx, w->rows, w->memory, first, count, rows));
     if (w->labels < 0) return IKT_OK;
-    return ikt_h5_write_rows(w->ctx, w->labels, w->path, H5T_NATIVE_INT32, sizeof *labels, first,
-                             count, labels);
+    return ikt_h5_write_rows(w->ctx, w->labels, H5T_NATIVE_INT32, first, count, labels);
 }
 
 ikt_status ikt_table_attribute(ikt_table_writer *w, const char *name, const char *text) {
-    return outcome(w, ikt_h5_set_text(w->file, name, text), name);
+    char reason[256];
+    ikt_status st = IKT_OK;
+    if (!ikt_h5_set_text(w->file, name, text))
+        st = ikt_fail(w->ctx, IKT_ERR_FILE, "%s: attribute %s cannot be written: %s", w->path, name,
+                      ikt_h5_reason(reason, sizeof reason));
+    return ikt_agree(w->ctx, st);
 }
 
 ikt_status ikt_table_marked(ikt_table_writer *w, const int64_t *rows, int64_t count) {
-    return outcome(w, ikt_marked_write(w->file, rows, count), "/marked");
+    return ikt_h5_write_array(w->ctx, w->file, "marked", H5T_NATIVE_INT64, count, rows);
 }
 
 ikt_status ikt_table_close(ikt_table_writer **writer, ikt_status local) {

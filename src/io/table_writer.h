@@ -22,7 +22,7 @@ ikt_status ikt_table_create(ikt_context *ctx, const char *path, bool overwrite, 
 ikt_status ikt_table_write(ikt_table_writer *writer, int64_t first, int64_t count, const void *rows,
                            const int32_t *labels);
 
-/* COLLECTIVE, same arguments. A text attribute of the file. */
+/* COLLECTIVE, same arguments. A text attribute of the file, of any length. */
 ikt_status ikt_table_attribute(ikt_table_writer *writer, const char *name, const char *text);
 
 /* COLLECTIVE, same arguments. Rows to be marked in pictures. */

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "isolation/codes_kernel.h"
+#include "isolation/similarity.h"
 #include "limits.h"
 
 enum { TILES = 1, CLUSTERS = 64 };
@@ -46,7 +47,8 @@ static void fill(problem *p) {
 }
 
 /* Seconds of the best of several passes of every thread's rows over `partitionings` of psi. */
-static double pass(const problem *p, ikt_row_tile *tiles, const ikt_centres *centres, int64_t count) {
+static double pass(const problem *p, ikt_row_tile *tiles, const ikt_centres *centres,
+                   int64_t count) {
     double best = 1e30;
     const int64_t tile_rows = tiles[0].capacity;
     const int64_t size = p->kernel->is_u8 ? 1 : 4;
@@ -60,7 +62,7 @@ static double pass(const problem *p, ikt_row_tile *tiles, const ikt_centres *cen
             for (int64_t t = 0; t < TILES; t++) {
                 int64_t first = (thread * TILES + t) * tile_rows;
                 ikt_row_tile_stage(p->kernel, &tiles[thread],
-                               (const char *)p->rows + first * p->d * size, tile_rows);
+                                   (const char *)p->rows + first * p->d * size, tile_rows);
                 for (int64_t i = 0; i < count; i++)
                     ikt_row_tile_assign(p->kernel, &tiles[thread], &centres[i], cell);
             }
@@ -121,6 +123,31 @@ static ikt_status run(ikt_context *ctx, ikt_isa isa, bool is_u8, int64_t d, doub
     return IKT_OK;
 }
 
+/* Nanoseconds a pair and thread for codes of t = 200 entries. */
+static ikt_status run_similarity(ikt_context *ctx, ikt_isa isa, int width) {
+    enum { ROWS = 512, T = 200 };
+    const ikt_code_shape shape = {T, (T * width + 63) / 64 * 64, width};
+    char *rows;
+    uint16_t *equal;
+    double best = 1e30;
+    IKT_TRY(ikt_alloc(ctx, &rows, ROWS * shape.stride, 1, "codes"));
+    IKT_TRY(ikt_alloc(ctx, &equal, ROWS * ROWS, sizeof *equal, "counts"));
+    for (int64_t i = 0; i < ROWS * shape.stride; i++)
+        rows[i] = i % shape.stride < T * width ? (char)ikt_rng_below(1, IKT_RNG_TEST, i, 0, 9) : 0;
+    for (double total = 0; total < seconds_a_shape;) {
+        double start = ikt_thread_seconds();
+        ikt_similarity_block(isa, shape, rows, ROWS, rows, ROWS, equal, ROWS);
+        double seconds = ikt_thread_seconds() - start;
+        if (seconds < best) best = seconds;
+        total += seconds;
+    }
+    printf("similarity of two codes, t %d, %d-bit entries: %.2f ns\n", T, 8 * width,
+           1e9 * best / ROWS / ROWS);
+    ikt_free(&equal);
+    ikt_free(&rows);
+    return IKT_OK;
+}
+
 static ikt_isa isa_of(const char *name) {
     for (ikt_isa isa = IKT_ISA_PORTABLE; isa < ikt_cpu_isa(); isa++)
         if (strcmp(ikt_isa_name(isa), name) == 0) return isa;
@@ -139,8 +166,10 @@ int main(int argc, char **argv) {
     if (status == IKT_OK) status = run(ctx, isa, false, 784, fma);
     if (status == IKT_OK) status = run(ctx, isa, false, 50, fma);
     if (status == IKT_OK) status = run(ctx, isa, false, 4, fma);
+    if (status == IKT_OK) status = run_similarity(ctx, isa, 1);
+    if (status == IKT_OK) status = run_similarity(ctx, isa, 2);
     if (status != IKT_OK) fprintf(stderr, "%s\n", ikt_message(ctx));
     ikt_context_destroy(&ctx);
     MPI_Finalize();
-    return status;
+    return status == IKT_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }

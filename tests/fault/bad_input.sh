@@ -52,14 +52,15 @@ expect 2 "preprocess.pca = 9" embed $good preprocess.pca=9
 expect 2 "input.rows = 1000, but data.h5:/X has only 60 rows" embed $good input.rows=1000
 expect 4 "missing.h5 cannot be read: No such file" embed $good input.file=missing.h5
 expect 4 "missing.yaml cannot be read: No such file" embed missing.yaml
-expect 3 "data.h5 has no data set 'Y' (input.dataset); it holds: X, labels" embed $good input.dataset=Y
+expect 3 "data.h5 has no data set 'Y'; it holds: X, labels" embed $good input.dataset=Y
 expect 3 "has no data set 'classes' (input.labels)" embed $good input.labels=classes
 expect 3 "/labels has 1 dimensions" embed $good input.dataset=labels
 
-write_npy nan.npy with-nan
-"$IKT_PROGRAM" convert nan.npy nan.h5 --quiet || exit 1
+"$(dirname "$IKT_PROGRAM")/tests/write_h5" nan.h5 || exit 1
 expect 3 "nan.h5:/X, row 17, column 1 (counted from 0): value is NaN" embed $good input.file=nan.h5
 
+write_npy nan.npy with-nan
+expect 3 "row 17, column 1 (counted from 0): nan cannot be stored" convert nan.npy no.h5
 printf 'a,b\n1,2\n3,four\n' >text.csv
 expect 3 "text.csv, line 3, column 2 ('b'): 'four' is not a number" convert text.csv text.h5
 printf '1,2\n3\n' >ragged.csv

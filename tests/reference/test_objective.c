@@ -187,7 +187,7 @@ static void the_loop_descends_with_the_same_bits_on_any_ranks(void **state) {
         uint64_t hash = descend(ctx, repulsion, &first, &last);
         assert_true(hash == descend(alone, repulsion, &first_alone, &last_alone));
         assert_true(first == first_alone && last == last_alone);
-        assert_true(last < 0.8 * first);
+        assert_true(last < 0.85 * first);
     }
     ikt_context_destroy(&alone);
 }

@@ -26,7 +26,7 @@ typedef struct {
     sample_output output;
 } sample;
 
-enum { SAMPLE_PARTS = 2, SAMPLE_SECTIONS_KEYS = 8 };
+enum { SAMPLE_PARTS = 2 };
 
 static const ikt_key sample_isolation_keys[] = {
     {"psi", IKT_KEY_INT, offsetof(sample_isolation, psi), "250", 2, 65536, 0, NULL, "points",

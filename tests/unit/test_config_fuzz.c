@@ -10,7 +10,14 @@
 #include "base/memory.h"
 #include "base/rng.h"
 
-enum { FILES = 6000, ASSIGNMENTS = 6000, LONGEST = 4096, MUTATIONS_MAX = 6, SEED = 7 };
+enum {
+    FILES = 6000,
+    ASSIGNMENTS = 6000,
+    LONGEST = 4096,
+    MUTATIONS_MAX = 6,
+    BYTES_MAX = 64,
+    SEED = 7
+};
 
 static const char *const originals[] = {
     "isolation:\n  psi: 250\n  neighbours: auto\n  rate: 1e-3\n  kind: knn\noutput:\n"
@@ -115,6 +122,21 @@ static void mutate(dice *d, char *text) {
     }
 }
 
+/* An original with mutations or, every fifth time, nothing but bytes. */
+static void make_file(dice *d, char *text) {
+    int64_t n = (int64_t)(sizeof originals / sizeof *originals), which = d->row % (n + 1);
+    if (which == n) {
+        size_t length = (size_t)below(d, BYTES_MAX);
+        for (size_t i = 0; i < length; i++)
+            text[i] = (char)(1 + below(d, 255));
+        text[length] = '\0';
+        return;
+    }
+    strcpy(text, originals[which]);
+    for (int64_t m = below(d, MUTATIONS_MAX + 1); m > 0; m--)
+        mutate(d, text);
+}
+
 static size_t lines_of(const char *text) {
     size_t lines = 1;
     for (; *text; text++)
@@ -153,9 +175,7 @@ static void mutated_files(void **state) {
         char text[LONGEST];
         sample s;
         ikt_config_part parts[SAMPLE_PARTS];
-        strcpy(text, originals[f % (int64_t)(sizeof originals / sizeof *originals)]);
-        for (int64_t m = below(&d, MUTATIONS_MAX + 1); m > 0; m--)
-            mutate(&d, text);
+        make_file(&d, text);
         sample_begin(ctx, &s, parts);
         ikt_status st = ikt_config_parse_text(ctx, parts, SAMPLE_PARTS, "fuzz.yaml", text);
         if (st == IKT_OK) {

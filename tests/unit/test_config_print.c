@@ -38,6 +38,20 @@ static void text_of_the_defaults(void **state) {
     ikt_free(&text);
 }
 
+static void numbers_read_well(void **state) {
+    static const struct {
+        double value;
+        const char *text;
+    } numbers[] = {{30, "30"},       {0, "0"},           {-250, "-250"},  {0.1, "0.1"},
+                   {1e6, "1000000"}, {1200.5, "1200.5"}, {1e22, "1e+22"}, {2.5e-10, "2.5e-10"}};
+    char text[IKT_REAL_TEXT];
+    (void)state;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        ikt_real_print(numbers[i].value, text);
+        assert_string_equal(text, numbers[i].text);
+    }
+}
+
 /* Any double: random bits, but for those that are no number or out of the key's range. */
 static double random_real(int64_t row) {
     double value;
@@ -196,8 +210,8 @@ static void distance_of_names(void **state) {
     assert_true(ikt_name_distance(a, b) >= 100);
 }
 
-IKT_MPI_TESTS(ikt_test(text_of_the_defaults), ikt_test(numbers_come_back_bit_for_bit),
-              ikt_test(every_character_comes_back), ikt_test(difficult_strings_come_back),
-              ikt_test(strings_that_are_no_text_are_refused),
+IKT_MPI_TESTS(ikt_test(text_of_the_defaults), ikt_test(numbers_read_well),
+              ikt_test(numbers_come_back_bit_for_bit), ikt_test(every_character_comes_back),
+              ikt_test(difficult_strings_come_back), ikt_test(strings_that_are_no_text_are_refused),
               ikt_test(the_programs_own_configuration), ikt_test(the_description_is_complete),
               ikt_test(distance_of_names))

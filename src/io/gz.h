@@ -1,0 +1,16 @@
+/* Files that may be gzipped: opening, and the reason of a failure. */
+#ifndef IKT_IO_GZ_H
+#define IKT_IO_GZ_H
+
+#include <zlib.h>
+
+#include "base/status.h"
+
+/* LOCAL. Opens a file for reading, compressed or not. Errors: IKT_ERR_FILE with path and reason. */
+ikt_status ikt_gz_open(ikt_context *ctx, const char *path, gzFile *file);
+
+/* LOCAL. IKT_OK, or IKT_ERR_FILE with path and reason after a failed call on the file. That the
+ * data end within their compression is no failure here: the caller knows better what is missing. */
+ikt_status ikt_gz_check(ikt_context *ctx, const char *path, gzFile file);
+
+#endif
