@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "kernelsum/ops.h"
 
-/* Measured with bench_repulsion on one thread of a 2.x GHz AVX-512 processor; force and Z error,
+/* Measured with bench_repulsion, one thread with AVX-512, least of several runs; force and Z error,
  * milliseconds an evaluation; the last column is the force error on embeddings of digits (10,000
  * and 70,000 points):
  *
