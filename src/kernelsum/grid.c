@@ -71,10 +71,15 @@ bool ikt_bounds_find(ikt_context *ctx, const float *y, int64_t n_local, ikt_boun
     return isfinite(least[0]) != 0;
 }
 
-/* The least multiple of 16 that is at least n and a product of 2, 3 and 5: lengths that FFTs like.
- * Steps of this ladder are some 10 %: what is lost to padding is about what is saved by keeping the
- * kernel's transform while the map grows. */
+/* A product of 2, 3 and 5, and multiple of 16, that is at least n: lengths that FFTs like. A power
+ * of two takes half the time of its neighbours and is preferred from 7/8 of it on. Steps of this
+ * ladder are some 10 %: what is lost to padding is about what is saved by keeping the kernel's
+ * transform while the map grows. */
 static int64_t friendly(int64_t n) {
+    int64_t power = 16;
+    while (power < n)
+        power *= 2;
+    if (8 * n >= 7 * power) return power;
     for (int64_t m = (n + 15) / 16 * 16;; m += 16) {
         int64_t rest = m;
         while (rest % 2 == 0)
