@@ -45,9 +45,3 @@ void ikt_kernelsum_invalid(const ikt_kernelsum *sums, double *phi, float *gradie
         gradient[2 * i] = gradient[2 * i + 1] = NAN;
     }
 }
-
-int64_t ikt_kernelsum_memory(bool exact, const ikt_row_map *map) {
-    if (exact) return ikt_kernelsum_memory_exact(map);
-    ikt_fft_settings settings = ikt_fft_preset(IKT_FFT_DEFAULT);
-    return ikt_kernelsum_memory_fft(&settings, map, 8, 4 * sqrt((double)map->n) / 3);
-}

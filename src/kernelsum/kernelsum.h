@@ -68,8 +68,4 @@ int64_t ikt_kernelsum_memory_exact(const ikt_row_map *map);
 int64_t ikt_kernelsum_memory_fft(const ikt_fft_settings *settings, const ikt_row_map *map,
                                  int threads, double span);
 
-/* LOCAL. The same for the plan of a run: exact or default settings, with eight threads and a map
- * whose side is 4 sqrt(n)/3, as late maps have at most. */
-int64_t ikt_kernelsum_memory(bool exact, const ikt_row_map *map);
-
 #endif

@@ -2,6 +2,7 @@
  * allocate in blocks of fixed size is counted with the block. */
 #include "pipeline/memory_plan.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "affinity/dense.h"
@@ -39,6 +40,15 @@ static void find_peak(ikt_memory_plan *plan) {
     plan->peak = plan->base + most;
 }
 
+/* Late maps have a side of at most about 4 sqrt(n) / 3. */
+static int64_t repulsion_bytes(const ikt_layout_settings *layout, const ikt_row_map *map,
+                               int threads) {
+    if (layout->repulsion == IKT_REPULSION_EXACT) return ikt_kernelsum_memory_exact(map);
+    bool tight = layout->accuracy == IKT_ACCURACY_TIGHT;
+    ikt_fft_settings fft = ikt_fft_preset(tight ? IKT_FFT_TIGHT : IKT_FFT_DEFAULT);
+    return ikt_kernelsum_memory_fft(&fft, map, threads, 4 * sqrt((double)map->n) / 3);
+}
+
 ikt_memory_plan ikt_memory_plan_make(ikt_context *ctx, const ikt_settings *settings,
                                      const ikt_dataset *data, const ikt_row_map *map, int64_t k) {
     int64_t n_local = ikt_row_map_count(map, 0), d = ikt_dataset_columns(data);
@@ -59,7 +69,7 @@ ikt_memory_plan ikt_memory_plan_make(ikt_context *ctx, const ikt_settings *setti
     plan.graph = is_dense ? lists : SYMMETRISE_BYTES * n_local * k + rows;
     int64_t p = is_dense ? lists : ENTRY_BYTES * ENTRIES_MOST * n_local * k;
     plan.layout = p + LAYOUT_BYTES * n_local + 16 * map->n * is_dense +
-                  ikt_kernelsum_memory(settings->layout.repulsion == IKT_REPULSION_EXACT, map);
+                  repulsion_bytes(&settings->layout, map, ikt_threads(ctx));
     find_peak(&plan);
     return plan;
 }
