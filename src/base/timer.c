@@ -1,4 +1,5 @@
 /* Named stages on the monotonic clock. */
+#define _POSIX_C_SOURCE 200809L
 #include "base/timer.h"
 
 #include <time.h>
