@@ -20,6 +20,9 @@
 
 enum {
     CACHED = 6, /* meshes kept: a map's size breathes around steps of the ladder, on two axes */
+    CACHED_LARGE = 2,
+    LARGE = 1 << 22, /* waves of a mesh that is large: 16 MB in single precision */
+    GROWTH = 4,      /* memory grows by a quarter more than needed */
     LIMIT_LEAST = 64,
     LIMIT_MOST = 1 << 20
 };
@@ -32,6 +35,12 @@ typedef struct {
     ikt_mesh *mesh;          /* NULL: the place is free */
 } cached_mesh;
 
+/* Sizes that a grid asks for: numbers in the charges, in the field and in one buffer, and rows of
+ * cells. */
+typedef struct {
+    int64_t charges, field, buffer, rows;
+} needs;
+
 typedef struct {
     ikt_fft_settings settings;
     const ikt_mesh_ops *ops;
@@ -41,13 +50,19 @@ typedef struct {
     ikt_charges charges;
     ikt_spread_space spread;
     ikt_mesh_space space;
-    int64_t charge_room, field_room, column_room; /* numbers allocated */
+    needs room; /* there is now */
     bool said_coarse;
 } particle_mesh;
 
 static bool is_for(const cached_mesh *c, const ikt_grid *grid) {
     return c->mesh && c->padded[0] == grid->padded[0] && c->padded[1] == grid->padded[1] &&
            c->spacing == grid->spacing;
+}
+
+/* Meshes that may be kept when one is of this size. */
+static int cached_most(const ikt_grid *grid) {
+    int64_t waves = (grid->padded[0] / 2 + 1) * (grid->padded[1] / 2 + 1);
+    return waves < LARGE ? CACHED : CACHED_LARGE;
 }
 
 static void release(const particle_mesh *m, cached_mesh *c) {
@@ -68,13 +83,17 @@ static ikt_status make_mesh(ikt_context *ctx, const particle_mesh *m, const ikt_
 /* Puts the mesh for the grid first among those kept, making it if need be. */
 static ikt_status find_mesh(ikt_kernelsum *sums, const ikt_grid *grid) {
     particle_mesh *m = sums->self;
-    int found = 0;
-    while (found < CACHED - 1 && !is_for(&m->cached[found], grid))
+    int most = cached_most(grid), found = 0;
+    while (found < CACHED && !is_for(&m->cached[found], grid))
         found++;
-    cached_mesh wanted = m->cached[found];
+    cached_mesh wanted;
     ikt_status st = IKT_OK;
-    if (!is_for(&wanted, grid)) {
-        release(m, &wanted); /* the one used longest ago makes room */
+    if (found < CACHED) {
+        wanted = m->cached[found];
+    } else {
+        found = most - 1; /* what was used longest ago makes room */
+        for (int c = found; c < CACHED; c++)
+            release(m, &m->cached[c]);
         /* Grids are equal on all ranks, so all come here together. */
         st = ikt_agree(sums->ctx, make_mesh(sums->ctx, m, grid, &wanted));
         if (st != IKT_OK) release(m, &wanted);
@@ -87,27 +106,41 @@ static ikt_status find_mesh(ikt_kernelsum *sums, const ikt_grid *grid) {
     return st;
 }
 
-/* Grows *array to `count` numbers and some more; what it held is lost. */
-static ikt_status grow(ikt_context *ctx, void *array, int64_t count, size_t size, int64_t *room) {
-    if (count <= *room) return IKT_OK;
-    ikt_free(array);
-    *room = 0;
-    IKT_TRY(ikt_alloc(ctx, array, count + count / 4, size, "repulsion"));
-    *room = count + count / 4;
-    return IKT_OK;
+static needs needs_of(const particle_mesh *m, const ikt_grid *grid) {
+    return (needs){ikt_charge_stride(grid, m->settings.order) * grid->nodes[1],
+                   m->ops->field_count(grid->padded, grid->nodes[1]),
+                   m->ops->buffer_count(grid->padded), grid->cells[1]};
 }
 
+static ikt_status claim(ikt_context *ctx, particle_mesh *m, int64_t n_local, const needs *room) {
+    ikt_free(&m->charges.charge);
+    ikt_free(&m->space.field);
+    ikt_free(&m->space.buffers);
+    IKT_TRY(ikt_alloc(ctx, &m->charges.charge, room->charges, sizeof(int64_t), "repulsion"));
+    IKT_TRY(ikt_alloc(ctx, &m->space.field, room->field, m->ops->size, "repulsion"));
+    IKT_TRY(ikt_alloc(ctx, &m->space.buffers, 2 * m->space.threads * room->buffer, m->ops->size,
+                      "repulsion"));
+    return ikt_spread_prepare(ctx, &m->spread, n_local, room->rows);
+}
+
+static int64_t grown(int64_t need, int64_t room) {
+    return need <= room ? room : need + need / GROWTH;
+}
+
+/* Claims what the grid needs and some more. Needs are equal on all ranks, so that all agree in the
+ * same evaluations and none in most. */
 static ikt_status make_room(ikt_kernelsum *sums, const ikt_grid *grid) {
     particle_mesh *m = sums->self;
-    ikt_context *ctx = sums->ctx;
+    needs need = needs_of(m, grid), has = m->room;
     m->charges.stride = ikt_charge_stride(grid, m->settings.order);
-    int64_t charges = m->charges.stride * grid->nodes[1];
-    int64_t field = m->ops->field_count(grid->padded, grid->nodes[1]);
-    int64_t columns = m->ops->column_count(grid->padded, ikt_threads(ctx));
-    IKT_TRY(grow(ctx, &m->charges.charge, charges, sizeof(int64_t), &m->charge_room));
-    IKT_TRY(grow(ctx, &m->space.field, field, m->ops->size, &m->field_room));
-    IKT_TRY(grow(ctx, &m->space.columns, columns, m->ops->size, &m->column_room));
-    return ikt_spread_prepare(ctx, &m->spread, sums->map.count, grid->cells[1]);
+    if (need.charges <= has.charges && need.field <= has.field && need.buffer <= has.buffer &&
+        need.rows <= has.rows)
+        return IKT_OK;
+    needs more = {grown(need.charges, has.charges), grown(need.field, has.field),
+                  grown(need.buffer, has.buffer), grown(need.rows, has.rows)};
+    ikt_status st = ikt_agree(sums->ctx, claim(sums->ctx, m, sums->map.count, &more));
+    m->room = st == IKT_OK ? more : (needs){0, 0, 0, 0};
+    return st;
 }
 
 static void report_coarse(ikt_kernelsum *sums, const ikt_grid *grid) {
@@ -123,7 +156,7 @@ static void report_coarse(ikt_kernelsum *sums, const ikt_grid *grid) {
 static void spread(ikt_kernelsum *sums, const ikt_grid *grid, const float *y) {
     particle_mesh *m = sums->self;
     ikt_stage_begin(sums->ctx, IKT_STAGE_SPREAD);
-    ikt_spread(sums->ctx, m->isa, grid, &m->window, y, sums->map.count, &m->spread, &m->charges);
+    ikt_spread(m->isa, grid, &m->window, y, sums->map.count, &m->spread, &m->charges);
     ikt_stage_end(sums->ctx, IKT_STAGE_SPREAD);
     ikt_stage_begin(sums->ctx, IKT_STAGE_GRID_SUM);
     ikt_sum_i64(sums->ctx, m->charges.charge, m->charges.stride * grid->nodes[1]);
@@ -138,7 +171,7 @@ static void gather(ikt_kernelsum *sums, const ikt_grid *grid, const float *y, do
     double everywhere = (double)sums->map.n * c->influence.mean;
     ikt_gather_job job = {m->isa, grid, &m->window, &c->influence,  everywhere,
                           y,      phi,  gradient,   sums->map.count};
-    m->ops->gather(sums->ctx, c->mesh, &m->space, &job);
+    m->ops->gather(c->mesh, &m->space, &job);
     ikt_stage_end(sums->ctx, IKT_STAGE_GATHER);
 }
 
@@ -152,13 +185,13 @@ static void evaluate(ikt_kernelsum *sums, const float *y, double *phi, float *gr
     }
     ikt_grid grid = ikt_grid_fit(&m->settings, &bounds);
     report_coarse(sums, &grid);
-    if (ikt_agree(ctx, make_room(sums, &grid)) != IKT_OK || find_mesh(sums, &grid) != IKT_OK) {
+    if (make_room(sums, &grid) != IKT_OK || find_mesh(sums, &grid) != IKT_OK) {
         ikt_kernelsum_invalid(sums, phi, gradient);
         return;
     }
     spread(sums, &grid, y);
     ikt_stage_begin(ctx, IKT_STAGE_FFT);
-    m->ops->convolve(ctx, m->cached[0].mesh, &grid, &m->charges, &m->space);
+    m->ops->convolve(m->cached[0].mesh, &grid, &m->charges, &m->space);
     ikt_stage_end(ctx, IKT_STAGE_FFT);
     gather(sums, &grid, y, phi, gradient);
 }
@@ -171,7 +204,7 @@ static void destroy(ikt_kernelsum *sums) {
     ikt_spread_release(&m->spread);
     ikt_free(&m->charges.charge);
     ikt_free(&m->space.field);
-    ikt_free(&m->space.columns);
+    ikt_free(&m->space.buffers);
     ikt_free(&m);
 }
 
@@ -221,6 +254,7 @@ ikt_status ikt_kernelsum_create_fft(ikt_context *ctx, const ikt_row_map *map,
         m->settings = *settings;
         m->ops = settings->single ? &ikt_mesh_f32 : &ikt_mesh_f64;
         m->isa = ikt_cpu_isa();
+        m->spread.threads = m->space.threads = ikt_threads(ctx);
         m->window = ikt_window_make(settings->order);
         m->charges.unit = ikt_charge_unit(map->n);
         (*out)->self = m;
@@ -232,15 +266,16 @@ ikt_status ikt_kernelsum_create_fft(ikt_context *ctx, const ikt_row_map *map,
 
 int64_t ikt_kernelsum_memory_fft(const ikt_fft_settings *settings, const ikt_row_map *map,
                                  int threads, double span) {
-    const ikt_mesh_ops *ops = settings->single ? &ikt_mesh_f32 : &ikt_mesh_f64;
+    particle_mesh m = {.settings = *settings,
+                       .ops = settings->single ? &ikt_mesh_f32 : &ikt_mesh_f64};
     ikt_grid grid = ikt_grid_fit(settings, &(ikt_bounds){{0, 0}, {span, span}});
-    int64_t quarter = (grid.padded[0] / 2 + 1) * (grid.padded[1] / 2 + 1),
-            size = (int64_t)ops->size;
-    int64_t work = ikt_charge_stride(&grid, settings->order) * grid.nodes[1] * 8 +
-                   ops->field_count(grid.padded, grid.nodes[1]) * size +
-                   ops->column_count(grid.padded, threads) * size;
-    return work + work / 4           /* room to grow */
-           + quarter * size * CACHED /* tables kept */
-           + quarter * 8             /* the one being made */
-           + ikt_spread_memory(threads, map->count, grid.cells[1]);
+    needs need = needs_of(&m, &grid);
+    int64_t size = (int64_t)m.ops->size;
+    int64_t waves = (grid.padded[0] / 2 + 8) * (grid.padded[1] / 2 + 1);
+    int64_t work = 8 * need.charges + size * need.field + 2 * threads * size * need.buffer +
+                   (threads > 1 ? 8 * threads * (need.rows + 1) : 0);
+    return work + work / GROWTH + (threads > 1 ? 8 * map->count : 0) /* sorted points */
+           + waves * size * cached_most(&grid)                       /* tables kept */
+           + waves * 8                                               /* one being made */
+           + (int64_t)sizeof(particle_mesh) + CACHED * 16 * IKT_SELF_PLACES * IKT_SELF_PLACES;
 }

@@ -148,10 +148,9 @@ static void gather_piece(ikt_isa isa, const ikt_gather_job *job, const coefficie
     (void)isa;
 }
 
-static void gather(ikt_context *ctx, const ikt_mesh *mesh, const ikt_mesh_space *space,
-                   const ikt_gather_job *job) {
+static void gather(const ikt_mesh *mesh, const ikt_mesh_space *space, const ikt_gather_job *job) {
     coefficients c = convert(job->window);
-#pragma omp parallel for num_threads(ikt_threads(ctx)) schedule(static)
+#pragma omp parallel for num_threads(space->threads) schedule(static)
     for (int64_t first = 0; first < job->count; first += PIECE) {
         ikt_gather_job piece = *job;
         piece.y += 2 * first;
@@ -163,4 +162,4 @@ static void gather(ikt_context *ctx, const ikt_mesh *mesh, const ikt_mesh_space 
 }
 
 const ikt_mesh_ops MESH_OPS = {sizeof(REAL), create,   destroy, field_count,
-                               column_count, convolve, gather};
+                               buffer_count, convolve, gather};

@@ -1,19 +1,27 @@
-/* What a way of summing provides. */
+/* What a way of summing provides.
+ *
+ * A way is one file with one struct of functions and one creating function, which kernelsum.h
+ * declares; what it holds hangs on `self`. Later ways (Barnes-Hut, other kernels) come in the same
+ * form; nothing else changes.
+ */
 #ifndef IKT_KERNELSUM_OPS_H
 #define IKT_KERNELSUM_OPS_H
 
 #include "kernelsum/kernelsum.h"
 
 typedef struct {
+    /* COLLECTIVE. See ikt_kernelsum_evaluate. */
     void (*evaluate)(ikt_kernelsum *sums, const float *y, double *phi, float *gradient);
-    void (*destroy)(ikt_kernelsum *sums); /* frees self, which may be NULL */
+    /* LOCAL. Frees self, which may be NULL when creation failed. */
+    void (*destroy)(ikt_kernelsum *sums);
+    /* LOCAL. One line, cut to `size` bytes. */
     void (*describe)(const ikt_kernelsum *sums, char *text, size_t size);
 } ikt_kernelsum_ops;
 
 struct ikt_kernelsum {
     ikt_context *ctx;
-    ikt_row_map map;
-    void *self;
+    ikt_row_map map; /* which rows are this rank's */
+    void *self;      /* owned, of the way's own type */
     const ikt_kernelsum_ops *ops;
 };
 

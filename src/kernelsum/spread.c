@@ -164,11 +164,10 @@ int64_t ikt_charge_stride(const ikt_grid *grid, int order) {
 
 ikt_status ikt_spread_prepare(ikt_context *ctx, ikt_spread_space *space, int64_t n_local,
                               int64_t rows) {
-    int threads = ikt_threads(ctx);
-    if (threads == 1) return IKT_OK;
+    if (space->threads == 1) return IKT_OK;
     if (!space->sorted)
         IKT_TRY(ikt_alloc(ctx, &space->sorted, 2 * n_local, sizeof(float), "repulsion"));
-    int64_t room = threads * (rows + 1);
+    int64_t room = space->threads * (rows + 1);
     if (room <= space->offset_room) return IKT_OK;
     room += room / 4;
     ikt_free(&space->offset);
@@ -184,16 +183,11 @@ void ikt_spread_release(ikt_spread_space *space) {
     space->offset_room = 0;
 }
 
-int64_t ikt_spread_memory(int threads, int64_t n_local, int64_t rows) {
-    return threads == 1 ? 0 : 8 * n_local + 8 * threads * (rows + 1);
-}
-
 static int64_t share(int64_t n, int parts, int part) {
     return n / parts * part + n % parts * part / parts;
 }
 
-/* Turns counts[thread][row] into the place where that thread's points of that row begin; returns in
- * the last column of thread 0 the number of points. */
+/* Turns counts[thread][row] into the place where that thread's points of that row begin. */
 static void begin_places(int64_t *counts, int threads, int64_t rows) {
     int64_t place = 0;
     for (int64_t r = 0; r <= rows; r++)
@@ -206,8 +200,8 @@ static void begin_places(int64_t *counts, int threads, int64_t rows) {
 
 /* Counting sort of the points by the row of their cell. Afterwards offset[row] of the last thread
  * is where the next row's points begin. */
-static void sort_by_row(int threads, const ikt_grid *grid, const float *y, int64_t n,
-                        ikt_spread_space *space) {
+static void sort_by_row(const ikt_grid *grid, const float *y, int64_t n, ikt_spread_space *space) {
+    int threads = space->threads;
     int64_t rows = grid->cells[1];
     memset(space->offset, 0, (size_t)(threads * (rows + 1)) * sizeof *space->offset);
 #pragma omp parallel num_threads(threads)
@@ -264,9 +258,9 @@ static void spread_band(ikt_isa isa, const job *whole, const int64_t *end) {
     spread_job(isa, &j);
 }
 
-void ikt_spread(ikt_context *ctx, ikt_isa isa, const ikt_grid *grid, const ikt_window *window,
-                const float *y, int64_t n_local, ikt_spread_space *space, ikt_charges *out) {
-    int threads = ikt_threads(ctx), bands = BANDS_PER_THREAD * threads;
+void ikt_spread(ikt_isa isa, const ikt_grid *grid, const ikt_window *window, const float *y,
+                int64_t n_local, ikt_spread_space *space, const ikt_charges *out) {
+    int threads = space->threads, bands = BANDS_PER_THREAD * threads;
     int64_t nodes = grid->nodes[1], cells = grid->cells[1];
     job whole = {grid, window, y, n_local, 0, nodes, out};
     if (threads == 1) {
@@ -274,7 +268,7 @@ void ikt_spread(ikt_context *ctx, ikt_isa isa, const ikt_grid *grid, const ikt_w
         spread_job(isa, &whole);
         return;
     }
-    sort_by_row(threads, grid, y, n_local, space);
+    sort_by_row(grid, y, n_local, space);
     whole.y = space->sorted;
     const int64_t *end = space->offset + (threads - 1) * (cells + 1);
 #pragma omp parallel for num_threads(threads) schedule(dynamic)

@@ -15,7 +15,7 @@
 
 #include "base/memory.h"
 
-enum { ROWS = 8, COLUMNS = 8 };
+enum { ROWS = 4, COLUMNS = 4, ALIGNED = 16 /* numbers: rows and buffers begin on cache lines */ };
 
 struct ikt_mesh {
     int64_t padded[2];
@@ -23,20 +23,30 @@ struct ikt_mesh {
     int64_t stride;       /* numbers a row of the field */
     int64_t waves;        /* padded[1] / 2 + 1, rows of the table */
     REAL *table;          /* [batches][waves][COLUMNS] */
-    FFTW(plan) row[2];    /* forward, inverse: ROWS rows in place */
-    FFTW(plan) column[2]; /* forward, inverse: COLUMNS interleaved columns in place */
+    FFTW(plan) row[2];    /* forward: ROWS rows, buffer to field; inverse: field to buffer */
+    FFTW(plan) column[2]; /* forward, inverse: COLUMNS interleaved columns, buffer to buffer */
 };
 
 static int64_t batches_of(const int64_t padded[2]) {
     return (padded[0] / 2 + 1 + COLUMNS - 1) / COLUMNS;
 }
 
-static int64_t field_count(const int64_t padded[2], int64_t rows) {
-    return (rows + ROWS - 1) / ROWS * ROWS * batches_of(padded) * COLUMNS * 2;
+static int64_t round_up(int64_t count, int64_t multiple) {
+    return (count + multiple - 1) / multiple * multiple;
 }
 
-static int64_t column_count(const int64_t padded[2], int threads) {
-    return threads * padded[1] * COLUMNS * 2;
+static int64_t stride_of(const int64_t padded[2]) {
+    return round_up(batches_of(padded) * COLUMNS * 2, ALIGNED);
+}
+
+static int64_t field_count(const int64_t padded[2], int64_t rows) {
+    return round_up(rows, ROWS) * stride_of(padded);
+}
+
+/* Numbers of one buffer: some columns, or some rows. */
+static int64_t buffer_count(const int64_t padded[2]) {
+    int64_t columns = padded[1] * COLUMNS * 2, rows = ROWS * stride_of(padded);
+    return round_up(columns > rows ? columns : rows, ALIGNED);
 }
 
 static void pack_table(const double *from, ikt_mesh *m) {
@@ -52,35 +62,29 @@ static void pack_table(const double *from, ikt_mesh *m) {
 
 /* Plans are for arrays of the alignment that ikt_alloc gives, of which these two are examples;
  * planning by FFTW_ESTIMATE does not touch them. */
-static void make_plans(ikt_mesh *m, REAL *rows, REAL *columns) {
+static void make_plans(ikt_mesh *m, REAL *from, REAL *to) {
     int width = (int)m->padded[0], height = (int)m->padded[1];
-    int real_stride = (int)m->stride, wave_stride = (int)m->stride / 2;
-    FFTW(complex) *waves = (FFTW(complex) *)(void *)rows;
-    FFTW(complex) *column = (FFTW(complex) *)(void *)columns;
-    m->row[0] = FFTW(plan_many_dft_r2c)(1, &width, ROWS, rows, &real_stride, 1, real_stride, waves,
-                                        &wave_stride, 1, wave_stride, FFTW_ESTIMATE);
-    m->row[1] = FFTW(plan_many_dft_c2r)(1, &width, ROWS, waves, &wave_stride, 1, wave_stride, rows,
-                                        &real_stride, 1, real_stride, FFTW_ESTIMATE);
+    int stride = (int)m->stride, half = stride / 2;
+    FFTW(complex) *from_waves = (FFTW(complex) *)(void *)from;
+    FFTW(complex) *to_waves = (FFTW(complex) *)(void *)to;
+    m->row[0] = FFTW(plan_many_dft_r2c)(1, &width, ROWS, from, &stride, 1, stride, to_waves, &half,
+                                        1, half, FFTW_ESTIMATE);
+    m->row[1] = FFTW(plan_many_dft_c2r)(1, &width, ROWS, from_waves, &half, 1, half, to, &stride, 1,
+                                        stride, FFTW_ESTIMATE);
     for (int way = 0; way < 2; way++)
         m->column[way] =
-            FFTW(plan_many_dft)(1, &height, COLUMNS, column, NULL, COLUMNS, 1, column, NULL,
+            FFTW(plan_many_dft)(1, &height, COLUMNS, from_waves, NULL, COLUMNS, 1, to_waves, NULL,
                                 COLUMNS, 1, way ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
 }
 
 static ikt_status plan(ikt_context *ctx, ikt_mesh *m) {
-    REAL *rows = NULL, *columns = NULL;
-    ikt_status st = ikt_alloc(ctx, &rows, ROWS * m->stride, sizeof(REAL), "repulsion");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &columns, column_count(m->padded, 1), sizeof(REAL), "repulsion");
-    if (st == IKT_OK) {
-        make_plans(m, rows, columns);
-        if (!m->row[0] || !m->row[1] || !m->column[0] || !m->column[1])
-            st = ikt_fail(ctx, IKT_ERR_RESOURCE, "FFTW cannot plan a grid of %lld x %lld",
-                          (long long)m->padded[1], (long long)m->padded[0]);
-    }
-    ikt_free(&rows);
-    ikt_free(&columns);
-    return st;
+    REAL *buffers = NULL;
+    IKT_TRY(ikt_alloc(ctx, &buffers, 2 * buffer_count(m->padded), sizeof(REAL), "repulsion"));
+    make_plans(m, buffers, buffers + buffer_count(m->padded));
+    ikt_free(&buffers);
+    if (m->row[0] && m->row[1] && m->column[0] && m->column[1]) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_RESOURCE, "FFTW cannot plan a grid of %lld x %lld",
+                    (long long)m->padded[1], (long long)m->padded[0]);
 }
 
 static void destroy(ikt_mesh **mesh) {
@@ -100,7 +104,7 @@ static ikt_status create(ikt_context *ctx, const int64_t padded[2], const ikt_in
     ikt_mesh *m = *out;
     memcpy(m->padded, padded, sizeof m->padded);
     m->batches = batches_of(padded);
-    m->stride = m->batches * COLUMNS * 2;
+    m->stride = stride_of(padded);
     m->waves = padded[1] / 2 + 1;
     ikt_status st =
         ikt_alloc(ctx, &m->table, m->batches * m->waves * COLUMNS, sizeof(REAL), "repulsion");
@@ -114,29 +118,46 @@ static ikt_status create(ikt_context *ctx, const int64_t padded[2], const ikt_in
 
 /* ROWS rows of integer charges to rows of REAL, zero where there are no nodes. */
 static void load_rows(const ikt_mesh *m, const ikt_grid *grid, const ikt_charges *charges,
-                      int64_t first, REAL *field) {
+                      int64_t first, REAL *rows) {
     double scale = 1 / charges->unit;
-    memset(field, 0, (size_t)(ROWS * m->stride) * sizeof *field);
-    for (int64_t r = first; r < first + ROWS && r < grid->nodes[1]; r++) {
+    for (int64_t r = first; r < first + ROWS; r++) {
         const int64_t *charge = charges->charge + r * charges->stride;
-        REAL *row = field + (r - first) * m->stride;
-        for (int64_t c = 0; c < grid->nodes[0]; c++)
+        REAL *row = rows + (r - first) * m->stride;
+        int64_t count = r < grid->nodes[1] ? grid->nodes[0] : 0;
+        for (int64_t c = 0; c < count; c++)
             row[c] = (REAL)(scale * (double)charge[c]);
+        memset(row + count, 0, (size_t)(m->padded[0] - count) * sizeof *row);
     }
 }
 
+static void forward_rows(const ikt_mesh *m, const ikt_grid *grid, const ikt_charges *charges,
+                         int64_t first, REAL *field, REAL *buffer) {
+    load_rows(m, grid, charges, first, buffer);
+    FFTW(execute_dft_r2c)(m->row[0], buffer, (FFTW(complex) *)(void *)(field + first * m->stride));
+}
+
+/* Nodes and the few columns beyond that the vectors of the last points reach into. */
+static void inverse_rows(const ikt_mesh *m, int64_t count, int64_t first, REAL *field,
+                         REAL *buffer) {
+    REAL *rows = field + first * m->stride;
+    FFTW(execute_dft_c2r)(m->row[1], (FFTW(complex) *)(void *)rows, buffer);
+    for (int64_t r = 0; r < ROWS; r++)
+        memcpy(rows + r * m->stride, buffer + r * m->stride, (size_t)count * sizeof *rows);
+}
+
 /* Both halves of the waves times their row of the table. */
-static void multiply(const ikt_mesh *m, const REAL *table, REAL *buffer) {
+static void multiply(const ikt_mesh *m, const REAL *table, REAL *waves) {
+    enum { WIDTH = 2 * COLUMNS };
     for (int64_t r = 0; r < m->waves; r++) {
-        REAL twice[2 * COLUMNS];
-        for (int c = 0; c < 2 * COLUMNS; c++)
+        REAL twice[WIDTH];
+        for (int c = 0; c < WIDTH; c++)
             twice[c] = table[r * COLUMNS + c / 2];
-        REAL *up = buffer + r * 2 * COLUMNS;
-        for (int c = 0; c < 2 * COLUMNS; c++)
+        REAL *up = waves + r * WIDTH;
+        for (int c = 0; c < WIDTH; c++)
             up[c] *= twice[c];
         if (r == 0 || r == m->waves - 1) continue;
-        REAL *down = buffer + (m->padded[1] - r) * 2 * COLUMNS;
-        for (int c = 0; c < 2 * COLUMNS; c++)
+        REAL *down = waves + (m->padded[1] - r) * WIDTH;
+        for (int c = 0; c < WIDTH; c++)
             down[c] *= twice[c];
     }
 }
@@ -144,37 +165,36 @@ static void multiply(const ikt_mesh *m, const REAL *table, REAL *buffer) {
 static void convolve_columns(const ikt_mesh *m, int64_t batch, int64_t rows, REAL *field,
                              REAL *buffer) {
     enum { WIDTH = 2 * COLUMNS };
-    FFTW(complex) *waves = (FFTW(complex) *)(void *)buffer;
-    REAL *corner = field + batch * WIDTH;
+    REAL *corner = field + batch * WIDTH, *waves = buffer + buffer_count(m->padded);
     for (int64_t r = 0; r < rows; r++)
         memcpy(buffer + r * WIDTH, corner + r * m->stride, WIDTH * sizeof *buffer);
     memset(buffer + rows * WIDTH, 0, (size_t)((m->padded[1] - rows) * WIDTH) * sizeof *buffer);
-    FFTW(execute_dft)(m->column[0], waves, waves);
-    multiply(m, m->table + batch * m->waves * COLUMNS, buffer);
-    FFTW(execute_dft)(m->column[1], waves, waves);
+    FFTW(execute_dft)
+    (m->column[0], (FFTW(complex) *)(void *)buffer, (FFTW(complex) *)(void *)waves);
+    multiply(m, m->table + batch * m->waves * COLUMNS, waves);
+    FFTW(execute_dft)
+    (m->column[1], (FFTW(complex) *)(void *)waves, (FFTW(complex) *)(void *)buffer);
     for (int64_t r = 0; r < rows; r++)
         memcpy(corner + r * m->stride, buffer + r * WIDTH, WIDTH * sizeof *buffer);
 }
 
-static void convolve(ikt_context *ctx, const ikt_mesh *m, const ikt_grid *grid,
-                     const ikt_charges *charges, const ikt_mesh_space *space) {
+static void convolve(const ikt_mesh *m, const ikt_grid *grid, const ikt_charges *charges,
+                     const ikt_mesh_space *space) {
     REAL *field = space->field;
     int64_t rows = grid->nodes[1];
-#pragma omp parallel num_threads(ikt_threads(ctx))
+    int64_t kept = grid->nodes[0] + IKT_WINDOW_LANES;
+    if (kept > m->padded[0]) kept = m->padded[0];
+#pragma omp parallel num_threads(space->threads)
     {
-        REAL *buffer = (REAL *)space->columns + column_count(m->padded, omp_get_thread_num());
+        REAL *buffer = (REAL *)space->buffers + omp_get_thread_num() * 2 * buffer_count(m->padded);
 #pragma omp for schedule(static)
-        for (int64_t r = 0; r < rows; r += ROWS) {
-            load_rows(m, grid, charges, r, field + r * m->stride);
-            FFTW(execute_dft_r2c)
-            (m->row[0], field + r * m->stride, (FFTW(complex) *)(void *)(field + r * m->stride));
-        }
+        for (int64_t r = 0; r < rows; r += ROWS)
+            forward_rows(m, grid, charges, r, field, buffer);
 #pragma omp for schedule(static)
         for (int64_t b = 0; b < m->batches; b++)
             convolve_columns(m, b, rows, field, buffer);
 #pragma omp for schedule(static)
         for (int64_t r = 0; r < rows; r += ROWS)
-            FFTW(execute_dft_c2r)
-            (m->row[1], (FFTW(complex) *)(void *)(field + r * m->stride), field + r * m->stride);
+            inverse_rows(m, kept, r, field, buffer);
     }
 }

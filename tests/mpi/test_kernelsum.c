@@ -1,0 +1,142 @@
+#define _POSIX_C_SOURCE 200112L /* setenv */
+
+/* Kernel sums on several ranks: the same bits whatever ranks, threads and instruction set there
+ * are; and what is refused. */
+#include "support/kernelsum_maps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/row_hash.h"
+
+static const ikt_fft_settings single = {4, 0.40, 8192, true}, twice = {6, 0.24, 8192, false};
+
+/* Hash of phi and gradient of a map on a context's ranks; the context holds nothing afterwards. */
+static uint64_t hash_of(ikt_context *ctx, map_kind kind, int64_t n, const ikt_fft_settings *fft) {
+    ikt_row_map map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx));
+    map_points p = map_make(ctx, kind, n, map.first, map.count);
+    ikt_kernelsum *sums = map_sums(ctx, &map, fft);
+    ikt_kernelsum_evaluate(sums, p.y, p.phi, p.gradient);
+    uint64_t hash = ikt_row_hash(ctx, p.phi, map.first, map.count, sizeof *p.phi) ^
+                    3 * ikt_row_hash(ctx, p.gradient, map.first, map.count, 2 * sizeof(float));
+    ikt_kernelsum_destroy(&sums);
+    map_free(&p);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+    return hash;
+}
+
+static void bits_do_not_depend_on_ranks_and_threads(void **state) {
+    ikt_context *ctx = *state, *alone = ikt_test_alone();
+    const ikt_fft_settings *ways[] = {NULL, &single, &twice};
+    const int64_t sizes[] = {1, 3, 300, 1500}; /* the first two leave ranks without rows */
+    for (int kind = 0; kind < MAPS; kind++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+            for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
+                assert_true(hash_of(ctx, (map_kind)kind, sizes[s], ways[w]) ==
+                            hash_of(alone, (map_kind)kind, sizes[s], ways[w]));
+    ikt_context_destroy(&alone);
+}
+
+static void bits_do_not_depend_on_the_instruction_set(void **state) {
+    ikt_context *ctx = *state;
+    const ikt_fft_settings other[] = {single, twice, {4, 0.5, 8192, false}, {6, 0.5, 8192, true}};
+    uint64_t best[5];
+    assert_int_equal(unsetenv("IKTSNE_ISA"), 0);
+    for (int w = 0; w < 5; w++)
+        best[w] = hash_of(ctx, MAP_LATE, 700, w < 4 ? &other[w] : NULL);
+    for (int isa = IKT_ISA_PORTABLE; isa <= IKT_ISA_AVX512; isa++) {
+        assert_int_equal(setenv("IKTSNE_ISA", ikt_isa_name((ikt_isa)isa), 1), 0);
+        for (int w = 0; w < 5; w++)
+            assert_true(hash_of(ctx, MAP_LATE, 700, w < 4 ? &other[w] : NULL) == best[w]);
+    }
+    unsetenv("IKTSNE_ISA");
+}
+
+static void check_all_invalid(ikt_context *ctx, float bad, const ikt_fft_settings *fft) {
+    enum { N = 40, BAD = 20 };
+    ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    map_points p = map_make(ctx, MAP_CLUSTERS, N, map.first, map.count);
+    if (map.first <= BAD && BAD < map.first + map.count) p.y[2 * (BAD - map.first) + 1] = bad;
+    ikt_kernelsum *sums = map_sums(ctx, &map, fft);
+    ikt_kernelsum_evaluate(sums, p.y, p.phi, p.gradient);
+    for (int64_t i = 0; i < map.count; i++)
+        assert_true(isnan(p.phi[i]) && isnan(p.gradient[2 * i]) && isnan(p.gradient[2 * i + 1]));
+    ikt_kernelsum_destroy(&sums);
+    map_free(&p);
+}
+
+static void a_position_that_is_not_finite_invalidates_all(void **state) {
+    const float bad[] = {NAN, INFINITY, -INFINITY};
+    for (int b = 0; b < 3; b++) {
+        check_all_invalid(*state, bad[b], NULL);
+        check_all_invalid(*state, bad[b], &single);
+    }
+}
+
+/* A point at the end of the range of float: no index leaves the grid, its own phi is 1, and the
+ * others, which the coarse grid sees in one place, keep finite sums. */
+static void a_huge_position_is_survived(void **state) {
+    ikt_context *ctx = *state;
+    enum { N = 40 };
+    ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    map_points p = map_make(ctx, MAP_CLUSTERS, N, map.first, map.count);
+    bool mine = map.first <= 20 && 20 < map.first + map.count;
+    ikt_context_set_log(ctx, IKT_LOG_ERROR);
+    for (int sign = -1; sign <= 1; sign += 2) {
+        if (mine) p.y[2 * (20 - map.first)] = (float)sign * 3e38f;
+        ikt_kernelsum *sums = map_sums(ctx, &map, &single);
+        ikt_kernelsum_evaluate(sums, p.y, p.phi, p.gradient);
+        for (int64_t i = 0; i < map.count; i++)
+            assert_true(isfinite(p.phi[i]) && isfinite(p.gradient[2 * i]));
+        if (mine) assert_true(fabs(p.phi[20 - map.first] - 1) < 0.05);
+        ikt_kernelsum_destroy(&sums);
+    }
+    map_free(&p);
+}
+
+static void check_refused(ikt_context *ctx, ikt_fft_settings settings, const char *word) {
+    ikt_row_map map = ikt_row_map_make(10, ikt_size(ctx), ikt_rank(ctx));
+    ikt_kernelsum *sums = NULL;
+    ikt_clear(ctx);
+    assert_int_equal(ikt_kernelsum_create_fft(ctx, &map, &settings, &sums), IKT_ERR_USAGE);
+    assert_null(sums);
+    assert_non_null(strstr(ikt_message(ctx), word));
+    ikt_clear(ctx);
+}
+
+static void settings_out_of_range_are_refused(void **state) {
+    check_refused(*state, (ikt_fft_settings){5, 0.4, 8192, true}, "order 5");
+    check_refused(*state, (ikt_fft_settings){4, 0, 8192, true}, "spacing of 0");
+    check_refused(*state, (ikt_fft_settings){4, NAN, 8192, true}, "spacing of");
+    check_refused(*state, (ikt_fft_settings){4, 1.5, 8192, true}, "spacing of 1.5");
+    check_refused(*state, (ikt_fft_settings){4, 0.4, 10, true}, "limit of 10");
+    check_refused(*state, (ikt_fft_settings){4, 0.4, (int64_t)1 << 40, true}, "limit of");
+}
+
+static void sums_describe_themselves(void **state) {
+    ikt_context *ctx = *state;
+    ikt_row_map map = ikt_row_map_make(500, ikt_size(ctx), ikt_rank(ctx));
+    map_points p = map_make(ctx, MAP_LATE, 500, map.first, map.count);
+    char text[200], tiny[8];
+    ikt_kernelsum *sums = map_sums(ctx, &map, &single);
+    ikt_kernelsum_describe(sums, text, sizeof text);
+    assert_string_equal(text, "particle mesh, window of 4 nodes, spacing 0.4, single precision");
+    ikt_kernelsum_evaluate(sums, p.y, p.phi, p.gradient);
+    ikt_kernelsum_describe(sums, text, sizeof text);
+    assert_non_null(strstr(text, "single precision, transforms of 144 x 144"));
+    ikt_kernelsum_describe(sums, tiny, sizeof tiny);
+    assert_string_equal(tiny, "particl");
+    ikt_kernelsum_destroy(&sums);
+    sums = map_sums(ctx, &map, NULL);
+    ikt_kernelsum_describe(sums, text, sizeof text);
+    assert_string_equal(text, "exact sums over all pairs of 500 points");
+    ikt_kernelsum_destroy(&sums);
+    map_free(&p);
+}
+
+IKT_MPI_TESTS(ikt_test(bits_do_not_depend_on_ranks_and_threads),
+              ikt_test(bits_do_not_depend_on_the_instruction_set),
+              ikt_test(a_position_that_is_not_finite_invalidates_all),
+              ikt_test(a_huge_position_is_survived), ikt_test(settings_out_of_range_are_refused),
+              ikt_test(sums_describe_themselves))
