@@ -128,11 +128,11 @@ static double number_at(ikt_type type, const void *values, int64_t i) {
                                   : ((const double *)values)[i];
 }
 
-/* Whether a number can be stored: floats may round it, but not lose it. What is not finite already
- * is stored as it is. */
+/* Whether a number can be stored: floats may round it, but not lose it. What is not finite cannot
+ * be embedded, so it is refused here, where the file can still be mended. */
 static bool fits(ikt_type type, double value) {
     if (type == IKT_TYPE_U8) return value >= 0 && value <= 255 && value == floor(value);
-    return type == IKT_TYPE_F64 || !isfinite(value) || fabs(value) <= FLT_MAX;
+    return type == IKT_TYPE_F32 ? fabs(value) <= FLT_MAX : isfinite(value);
 }
 
 /* Values of the input's type to the output's. `first` is the global row of the first. */

@@ -200,6 +200,12 @@ static void hdf5(void **state) {
     expect(ctx, convert(ctx, name, "--dataset Y"), IKT_ERR_DATA, "no data set 'Y'; it holds: X");
     expect(ctx, convert(ctx, name, "--labels x"), IKT_ERR_USAGE, "do not apply");
     expect(ctx, convert(ctx, name, "--rows 12"), IKT_ERR_USAGE, "has only 11 rows");
+    must(ctx, ikt_table_create(ctx, name, true, N, 2, IKT_TYPE_F64, false, &writer));
+    rows[6][1] = NAN;
+    must(ctx, ikt_table_write(writer, 0, mine, rows, NULL));
+    must(ctx, ikt_table_close(&writer, IKT_OK));
+    expect(ctx, convert(ctx, name, ""), IKT_ERR_DATA,
+           "row 6, column 1 (counted from 0): nan cannot be stored as float64");
     io_remove(ctx, name);
 }
 
