@@ -1,1 +1,1 @@
-ikt_add_mpi_test(NAME reference_kernelsum LABEL reference SOURCES reference/test_kernelsum.c RANKS 1 THREADS 1 2)
+ikt_add_mpi_test(NAME reference_kernelsum LABEL reference SOURCES reference/test_kernelsum.c RANKS 1)
