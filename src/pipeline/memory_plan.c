@@ -3,7 +3,6 @@
 #include "pipeline/memory_plan.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "affinity/dense.h"
 #include "base/comm.h"
@@ -70,6 +69,7 @@ ikt_memory_plan ikt_memory_plan_make(ikt_context *ctx, const ikt_settings *setti
     int64_t p = is_dense ? lists : ENTRY_BYTES * ENTRIES_MOST * n_local * k;
     plan.layout = p + LAYOUT_BYTES * n_local + 16 * map->n * is_dense +
                   repulsion_bytes(&settings->layout, map, ikt_threads(ctx));
+    plan.advice = is_dense ? "affinity.support=sparse" : "fewer affinity.neighbours";
     find_peak(&plan);
     return plan;
 }
@@ -87,9 +87,8 @@ ikt_status ikt_memory_plan_check(ikt_context *ctx, const ikt_memory_plan *plan) 
     if (more > available)
         st = ikt_fail(ctx, IKT_ERR_RESOURCE,
                       "the stage '%s' needs about %.0f MB more on each rank, but only %.0f MB are "
-                      "left for rank %d: use more nodes%s",
+                      "left for rank %d: use more nodes, or %s",
                       plan->largest, (double)more / megabyte, (double)available / megabyte,
-                      ikt_rank(ctx),
-                      strcmp(plan->largest, "codes") == 0 ? "" : ", or fewer neighbours");
+                      ikt_rank(ctx), plan->advice);
     return ikt_agree(ctx, st);
 }

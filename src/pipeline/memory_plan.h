@@ -15,6 +15,7 @@ typedef struct {
     int64_t layout;     /* P, positions, grid */
     int64_t peak;
     const char *largest; /* name of the stage of the peak */
+    const char *advice;  /* a setting that would need less */
 } ikt_memory_plan;
 
 /* LOCAL. Prediction for this rank, from the resolved settings. */
