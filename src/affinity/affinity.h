@@ -34,14 +34,15 @@ ikt_status ikt_affinity_resolve(ikt_context *ctx, const ikt_affinity_settings *s
 /* LOCAL. Isolation kernel on neighbour lists whose scores are numbers of differing cells:
  * p_j|i = K(i, j) / sum over the list of K(i, .), with t K(i, j) = t - score (Zhu & Ting 2021,
  * section 4.2, truncated to the k most similar rows).
- *   weight   [n_local * k], receives p_j|i; all zero for a row without any similarity.
+ *   weight   [n_local * k], receives p_j|i; all zero for a row without any similarity. May be
+ *            lists->score itself: weights then take the place of scores.
  * Returns the number of such rows. */
 int64_t ikt_isolation_weights(ikt_context *ctx, const ikt_neighbours *lists, int64_t t,
                               float *weight);
 
 /* LOCAL. Gaussian kernel on neighbour lists whose scores are squared distances: p_j|i proportional
  * to exp(-beta_i d_ij^2), beta_i found so that the entropy of the row is log(perplexity).
- *   weight   [n_local * k], receives p_j|i, each row summing to 1. */
+ *   weight   [n_local * k], receives p_j|i, each row summing to 1; may be lists->score itself. */
 void ikt_gaussian_weights(ikt_context *ctx, const ikt_neighbours *lists, double perplexity,
                           float *weight);
 
@@ -52,9 +53,10 @@ double ikt_gaussian_beta(const float *squared, int64_t count, int64_t skip, doub
 
 /* COLLECTIVE. Gives rows without any similarity (all weights zero) the uniform weight over their k
  * nearest rows by input distance; see orphans.h. Replaces those rows' lists in place.
+ *   lists     with weights in place of scores
  *   orphans   receives their number over all ranks.
  * Errors: those of reading, IKT_ERR_RESOURCE. */
 ikt_status ikt_affinity_adopt_orphans(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
-                                      ikt_neighbours *lists, float *weight, int64_t *orphans);
+                                      ikt_neighbours *lists, int64_t *orphans);
 
 #endif

@@ -16,12 +16,12 @@ enum { BATCH = 1024, BLOCK_ROWS = 1024 };
 typedef struct {
     const int64_t *row; /* [count] global rows */
     int64_t count, k, d;
-    float *x;         /* [count * d] */
-    float *score;     /* [count * k] */
-    int64_t *nearest; /* [count * k] */
-    float *block;     /* [BLOCK_ROWS * d] own rows being streamed */
-    float *all_score; /* [ranks * count * k] lists of all ranks */
-    int64_t *all_nearest;
+    float *x;          /* [count * d] */
+    float *score;      /* [count * k] */
+    uint32_t *nearest; /* [count * k] */
+    float *block;      /* [BLOCK_ROWS * d] own rows being streamed */
+    float *all_score;  /* [ranks * count * k] lists of all ranks */
+    uint32_t *all_nearest;
     int64_t *counts; /* [ranks] */
 } batch;
 
@@ -43,7 +43,7 @@ static ikt_status batch_alloc(ikt_context *ctx, batch *b) {
     if (st == IKT_OK) st = ikt_alloc(ctx, &b->block, BLOCK_ROWS * b->d, sizeof(float), "orphans");
     if (st == IKT_OK) st = ikt_alloc(ctx, &b->all_score, ranks * lists, sizeof(float), "orphans");
     if (st == IKT_OK)
-        st = ikt_alloc(ctx, &b->all_nearest, ranks * lists, sizeof(int64_t), "orphans");
+        st = ikt_alloc(ctx, &b->all_nearest, ranks * lists, sizeof(uint32_t), "orphans");
     if (st == IKT_OK) st = ikt_alloc(ctx, &b->counts, ranks, sizeof *b->counts, "orphans");
     return ikt_agree(ctx, st);
 }
@@ -77,7 +77,8 @@ static void offer_block(ikt_context *ctx, batch *b, int64_t first_row, int64_t r
         for (int64_t r = 0; r < rows; r++) {
             if (first_row + r == b->row[q]) continue;
             float score = squared_distance(b->x + q * b->d, b->block + r * b->d, b->d);
-            ikt_best_offer(b->score + q * b->k, b->nearest + q * b->k, b->k, score, first_row + r);
+            ikt_best_offer(b->score + q * b->k, b->nearest + q * b->k, b->k, score,
+                           (uint32_t)(first_row + r));
         }
 }
 
@@ -100,15 +101,15 @@ static void merge(ikt_context *ctx, batch *b) {
     for (int r = 0; r < ikt_size(ctx); r++)
         b->counts[r] = lists;
     ikt_allgather(ctx, b->score, lists, sizeof(float), b->all_score, b->counts);
-    ikt_allgather(ctx, b->nearest, lists, sizeof(int64_t), b->all_nearest, b->counts);
+    ikt_allgather(ctx, b->nearest, lists, sizeof(uint32_t), b->all_nearest, b->counts);
     for (int64_t q = 0; q < b->count; q++) {
         float *score = b->score + q * b->k;
-        int64_t *nearest = b->nearest + q * b->k;
+        uint32_t *nearest = b->nearest + q * b->k;
         ikt_best_clear(score, nearest, b->k);
         for (int r = 0; r < ikt_size(ctx); r++)
             for (int64_t e = 0; e < b->k; e++) {
                 int64_t at = r * lists + q * b->k + e;
-                if (b->all_nearest[at] != INT64_MAX)
+                if (b->all_nearest[at] != UINT32_MAX)
                     ikt_best_offer(score, nearest, b->k, b->all_score[at], b->all_nearest[at]);
             }
         ikt_best_sort(score, nearest, b->k);

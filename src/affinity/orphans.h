@@ -11,8 +11,8 @@
 /* The same on every rank: orphans are few. */
 typedef struct {
     int64_t count, k;
-    int64_t *row;     /* [count] global rows, ascending */
-    int64_t *nearest; /* [count * k] their k nearest rows, by ascending (distance, row) */
+    int64_t *row;      /* [count] global rows, ascending */
+    uint32_t *nearest; /* [count * k] their k nearest rows, by ascending (distance, row) */
 } ikt_orphans;
 
 /* COLLECTIVE. Finds the nearest rows of the marked ones.

@@ -17,7 +17,7 @@ typedef struct {
     int64_t *labels; /* [n] */
     ikt_tree tree;
     float *score;     /* [threads * k] scratch */
-    int64_t *nearest; /* [threads * k] */
+    uint32_t *nearest; /* [threads * k] */
     int64_t *votes;   /* [threads * k] */
 } replica;
 
@@ -69,7 +69,8 @@ static int64_t majority(int64_t *votes, int64_t k) {
 static void judge(const replica *r, const float *at, int64_t row, int64_t k, int64_t *by_majority,
                   int64_t *by_nearest) {
     int64_t offset = omp_get_thread_num() * k;
-    int64_t *nearest = r->nearest + offset, *votes = r->votes + offset;
+    uint32_t *nearest = r->nearest + offset;
+    int64_t *votes = r->votes + offset;
     ikt_tree_nearest(&r->tree, at, row, k, r->score + offset, nearest);
     for (int64_t e = 0; e < k; e++)
         votes[e] = r->labels[nearest[e]];

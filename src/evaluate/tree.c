@@ -125,7 +125,7 @@ typedef struct {
     const float *at;
     int64_t row, k;
     float *score;
-    int64_t *nearest;
+    uint32_t *nearest;
 } query;
 
 /* Squared distance to the node's box. Every rounding is monotonic, also the one of
@@ -151,7 +151,7 @@ static void search_leaf(query *q, int64_t index) {
         const ikt_tree_point *point = &q->tree->point[e];
         if (point->row != q->row)
             ikt_best_offer(q->score, q->nearest, q->k, ikt_map_distance(point->at, q->at),
-                           point->row);
+                           (uint32_t)point->row);
     }
 }
 
@@ -175,7 +175,7 @@ static void search(query *q, int64_t node, int level, float bound_score) {
 }
 
 void ikt_tree_nearest(const ikt_tree *tree, const float *at, int64_t row, int64_t k, float *score,
-                      int64_t *nearest) {
+                      uint32_t *nearest) {
     query q = {tree, at, row, k, score, nearest};
     ikt_best_clear(score, nearest, k);
     search(&q, 1, 0, box_distance(&q, 1));

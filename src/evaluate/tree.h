@@ -51,7 +51,7 @@ int64_t ikt_tree_memory(int64_t n);
  *   k         1 <= k < n.
  *   score     [k], receives the squared distances; nearest[k] the rows. */
 void ikt_tree_nearest(const ikt_tree *tree, const float *at, int64_t row, int64_t k, float *score,
-                      int64_t *nearest);
+                      uint32_t *nearest);
 
 /* LOCAL. Squared distance of two positions as all measures take it: in double precision, rounded
  * to float. */

@@ -13,16 +13,17 @@ int64_t ikt_graph_global(const ikt_graph *graph, int32_t column) {
 }
 
 int64_t ikt_graph_entries(ikt_context *ctx, const ikt_graph *graph) {
-    return ikt_sum_one(ctx, graph->start[graph->map.count]);
+    int64_t n_local = graph->map.count;
+    return ikt_sum_one(ctx, graph->forward.start[n_local] + graph->reverse.start[n_local]);
 }
 
-/* Value of the entry (row, column) of own rows; 0 where there is none. */
-static float value_at(const ikt_graph *graph, int64_t row, int64_t global) {
-    int64_t low = graph->start[row], high = graph->start[row + 1];
+/* Value of the entry (row, column) of own rows in a part; 0 where there is none. */
+static float value_in(const ikt_graph *graph, const ikt_csr *part, int64_t row, int64_t global) {
+    int64_t low = part->start[row], high = part->start[row + 1];
     while (low < high) {
         int64_t middle = (low + high) / 2;
-        int64_t here = ikt_graph_global(graph, graph->column[middle]);
-        if (here == global) return graph->value[middle];
+        int64_t here = ikt_graph_global(graph, part->column[middle]);
+        if (here == global) return part->value[middle];
         if (here < global)
             low = middle + 1;
         else
@@ -31,37 +32,63 @@ static float value_at(const ikt_graph *graph, int64_t row, int64_t global) {
     return 0;
 }
 
-static ikt_status check_row(ikt_context *ctx, const ikt_graph *graph, int64_t i) {
-    long long row = (long long)(graph->map.first + i);
-    if (graph->start[i] == graph->start[i + 1])
-        return ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld of P is empty", row);
-    int64_t before = -1;
-    for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++) {
-        int32_t column = graph->column[e];
+/* An entry is in one part only: the sum is the value. */
+static float value_at(const ikt_graph *graph, int64_t row, int64_t global) {
+    return value_in(graph, &graph->forward, row, global) +
+           value_in(graph, &graph->reverse, row, global);
+}
+
+static ikt_status check_entry(ikt_context *ctx, const ikt_graph *graph, int64_t row, int32_t column,
+                              float value) {
+    int64_t global = ikt_graph_global(graph, column);
+    if (!(value > 0))
+        return ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld of P: value not positive", (long long)row);
+    if (column < graph->map.count && value_at(graph, column, row) != value)
+        return ikt_fail(ctx, IKT_ERR_INTERNAL, "P is not symmetric at (%lld, %lld)", (long long)row,
+                        (long long)global);
+    return IKT_OK;
+}
+
+static ikt_status check_part(ikt_context *ctx, const ikt_graph *graph, const ikt_csr *part,
+                             int64_t i) {
+    int64_t row = graph->map.first + i, before = -1;
+    for (int64_t e = part->start[i]; e < part->start[i + 1]; e++) {
+        int32_t column = part->column[e];
         if (column < 0 || column >= graph->map.count + graph->n_ghost)
-            return ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld of P: column out of range", row);
+            return ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld of P: column out of range",
+                            (long long)row);
         int64_t global = ikt_graph_global(graph, column);
         if (global <= before || global == row)
-            return ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld of P: columns out of order", row);
+            return ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld of P: columns out of order",
+                            (long long)row);
         before = global;
-        if (!(graph->value[e] > 0))
-            return ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld of P: value not positive", row);
-        if (column < graph->map.count && value_at(graph, column, row) != graph->value[e])
-            return ikt_fail(ctx, IKT_ERR_INTERNAL, "P is not symmetric at (%lld, %lld)", row,
-                            (long long)global);
+        IKT_TRY(check_entry(ctx, graph, row, column, part->value[e]));
     }
     return IKT_OK;
+}
+
+static ikt_status check_row(ikt_context *ctx, const ikt_graph *graph, int64_t i) {
+    const ikt_csr *forward = &graph->forward, *reverse = &graph->reverse;
+    if (forward->start[i] == forward->start[i + 1] && reverse->start[i] == reverse->start[i + 1])
+        return ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld of P is empty",
+                        (long long)(graph->map.first + i));
+    IKT_TRY(check_part(ctx, graph, forward, i));
+    return check_part(ctx, graph, reverse, i);
+}
+
+static void add_values(const ikt_csr *part, int64_t n_local, ikt_exact_sum *total) {
+    for (int64_t e = 0; e < part->start[n_local]; e++)
+        ikt_exact_sum_add(total, (double)part->value[e]);
 }
 
 ikt_status ikt_graph_check(ikt_context *ctx, const ikt_graph *graph) {
     ikt_status st = IKT_OK;
     ikt_exact_sum total = {{0}, 0, 0};
-    for (int64_t i = 0; i < graph->map.count && st == IKT_OK; i++) {
+    for (int64_t i = 0; i < graph->map.count && st == IKT_OK; i++)
         st = check_row(ctx, graph, i);
-        for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++)
-            ikt_exact_sum_add(&total, (double)graph->value[e]);
-    }
     IKT_TRY(ikt_agree(ctx, st));
+    add_values(&graph->forward, graph->map.count, &total);
+    add_values(&graph->reverse, graph->map.count, &total);
     ikt_exact_sum_reduce(ctx, &total, 1);
     double sum = ikt_exact_sum_value(&total);
     if (fabs(sum - 1) > 1e-5)
@@ -69,16 +96,21 @@ ikt_status ikt_graph_check(ikt_context *ctx, const ikt_graph *graph) {
     return IKT_OK;
 }
 
-uint64_t ikt_graph_hash(ikt_context *ctx, const ikt_graph *graph) {
-    int64_t sum = 0;
+static uint64_t hash_part(const ikt_graph *graph, const ikt_csr *part) {
+    uint64_t sum = 0;
     for (int64_t i = 0; i < graph->map.count; i++)
-        for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++) {
+        for (int64_t e = part->start[i]; e < part->start[i + 1]; e++) {
             struct {
                 int64_t row, column;
                 double value;
-            } whole = {graph->map.first + i, ikt_graph_global(graph, graph->column[e]),
-                       (double)graph->value[e]};
-            sum = (int64_t)((uint64_t)sum + ikt_hash_bytes(&whole, sizeof whole, 1));
+            } whole = {graph->map.first + i, ikt_graph_global(graph, part->column[e]),
+                       (double)part->value[e]};
+            sum += ikt_hash_bytes(&whole, sizeof whole, 1);
         }
-    return (uint64_t)ikt_sum_one(ctx, sum);
+    return sum;
+}
+
+uint64_t ikt_graph_hash(ikt_context *ctx, const ikt_graph *graph) {
+    uint64_t sum = hash_part(graph, &graph->forward) + hash_part(graph, &graph->reverse);
+    return (uint64_t)ikt_sum_one(ctx, (int64_t)sum);
 }

@@ -1,9 +1,12 @@
 /* The sparse symmetric matrix P of t-SNE, distributed by rows.
  *
  * p_ij = (p_j|i + p_i|j) / (2 n), sum over all i and j = 1 (Zhu & Ting 2021, equation 3). A rank
- * holds whole rows. Columns are local numbers: 0 .. n_local - 1 are the rank's own rows,
- * n_local + g is its g-th ghost, a row of another rank. Within a row the columns are ordered by
- * GLOBAL number, whatever the ranks: sums along a row have one order everywhere.
+ * holds whole rows, each in two parts: forward, the entries to the row's own neighbours, which stay
+ * where the neighbour lists were; and reverse, those to rows that have it among their neighbours
+ * but are not among its own. Two parts because nothing then has to be copied to make room.
+ * Columns are local numbers: 0 .. n_local - 1 are the rank's own rows, n_local + g is its g-th
+ * ghost, a row of another rank. Within a part of a row the columns are ordered by GLOBAL number,
+ * whatever the ranks: sums along a row have one order everywhere.
  */
 #ifndef IKT_GRAPH_GRAPH_H
 #define IKT_GRAPH_GRAPH_H
@@ -14,22 +17,28 @@
 #include "dist/row_map.h"
 #include "neighbours/neighbours.h"
 
+/* Rows of entries, one behind the other. */
+typedef struct {
+    int64_t *start;  /* [n_local + 1] where the entries of each own row begin */
+    int32_t *column; /* [start[n_local]] local numbers */
+    float *value;    /* [start[n_local]] p_ij > 0 */
+} ikt_csr;
+
 typedef struct {
     ikt_row_map map;
-    int64_t *start;     /* [map.count + 1] where the entries of each own row begin */
-    int32_t *column;    /* [start[map.count]] local numbers */
-    float *value;       /* [start[map.count]] p_ij > 0 */
+    ikt_csr forward, reverse;
     int64_t n_ghost;    /* foreign rows that occur as columns */
     int64_t *ghost_row; /* [n_ghost] their global numbers, ascending */
 } ikt_graph;
 
 /* COLLECTIVE. Symmetrises directed weights.
- *   lists    neighbours of the own rows; lent.
- *   weight   [n_local * k] p_j|i >= 0, each row sums to 1; zeros are dropped. Lent.
+ *   lists    neighbours of the own rows, with weights p_j|i >= 0 in place of their scores, those of
+ *            a row summing to 1; zeros are dropped. Taken over: empty afterwards, also on failure.
  * Errors: IKT_ERR_RESOURCE (memory; more than 2^31 rows and ghosts on one rank).
- * Memory at the peak: 40 bytes per directed entry beside the result of 8 bytes per entry. */
-ikt_status ikt_graph_symmetrise(ikt_context *ctx, const ikt_row_map *map,
-                                const ikt_neighbours *lists, const float *weight, ikt_graph *out);
+ * Memory at the peak, beside the lists and the reverse part (8 bytes an entry): buffers of fixed
+ * size, 24 bytes a row and n/5 bytes for the numbers of the ghosts. */
+ikt_status ikt_graph_symmetrise(ikt_context *ctx, const ikt_row_map *map, ikt_neighbours *lists,
+                                ikt_graph *out);
 
 void ikt_graph_destroy(ikt_graph *graph);
 

@@ -1,225 +1,284 @@
 /* From directed weights to the symmetric P.
  *
- * Method: every weight p_j|i is an entry of row i and, transposed, of row j. The transposed ones
- * travel to the owner of row j; each row then sorts its entries by column and adds the at most two
- * that share one. Advantage: the sum of two floats commutes, so nothing depends on who sent first.
- * Disadvantage: all transposed entries are in memory at once. */
-#include <stdlib.h>
+ * Method: the weights p_j|i travel, transposed, to the owner of row j, a batch of rows at a time.
+ * First round: where row j has i among its own neighbours, both weights are added in place. The sum
+ * is stored with a minus sign, so that when row j's turn to send comes, row i takes the sum instead
+ * of adding again; pairs of one batch have both sent their weights before either adds. What finds
+ * no partner is counted. Second round: what is still positive has no partner, and travels again
+ * into the reverse part, which now has exactly its room.
+ * Advantage: the lists become P where they stand, and beside the reverse part only buffers of fixed
+ * size are needed; the sum of two floats commutes, so nothing depends on who sent first.
+ * Disadvantage: entries without a partner travel twice. */
+#include <math.h>
+#include <stdbool.h>
 #include <string.h>
+
+#include <omp.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "graph/entry_order.h"
+#include "graph/ghosts.h"
 #include "graph/graph.h"
 
+enum { BATCH_ENTRIES = 1 << 21 }; /* 25 MB to send */
+
 typedef struct {
-    int64_t column; /* global row number */
-    int32_t row;    /* local number on the owner of the row */
+    uint32_t row;    /* local number of the target on its owner */
+    uint32_t column; /* global number of the row it comes from */
     float value;
 } entry;
 
-/* Entries to be exchanged and where they go. */
 typedef struct {
-    int64_t *send_counts, *recv_counts; /* [ranks] */
-    entry *sent, *received;
-    int64_t n_sent, n_received;
-} transposed;
+    ikt_context *ctx;
+    ikt_row_map map;
+    int64_t *start;   /* [n_local + 1] of the forward part */
+    uint32_t *column; /* of the forward part, global numbers */
+    float *value;
+    int64_t *reverse_start, *cursor; /* [n_local + 1] */
+    uint32_t *reverse_column;
+    float *reverse_value;
+    int64_t *send_counts, *recv_counts, *place; /* [ranks] */
+    entry *sent, *received;                     /* grow to what a batch needs */
+    int64_t sent_room, received_room;
+} work;
 
-static void transposed_free(transposed *t) {
-    ikt_free(&t->send_counts);
-    ikt_free(&t->recv_counts);
-    ikt_free(&t->sent);
-    ikt_free(&t->received);
+static void work_free(work *w) {
+    ikt_free(&w->start);
+    ikt_free(&w->column);
+    ikt_free(&w->value);
+    ikt_free(&w->reverse_start);
+    ikt_free(&w->cursor);
+    ikt_free(&w->reverse_column);
+    ikt_free(&w->reverse_value);
+    ikt_free(&w->send_counts);
+    ikt_free(&w->recv_counts);
+    ikt_free(&w->place);
+    ikt_free(&w->sent);
+    ikt_free(&w->received);
 }
 
-static ikt_status count_sends(ikt_context *ctx, const ikt_row_map *map, const ikt_neighbours *lists,
-                              const float *weight, transposed *t) {
-    int size = ikt_size(ctx);
-    ikt_status st = ikt_alloc(ctx, &t->send_counts, size, sizeof *t->send_counts, "symmetrise");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &t->recv_counts, size, sizeof *t->recv_counts, "symmetrise");
+static ikt_status work_alloc(work *w) {
+    ikt_context *ctx = w->ctx;
+    int64_t rows = w->map.count + 1, ranks = ikt_size(ctx);
+    IKT_TRY(ikt_alloc(ctx, &w->start, rows, sizeof *w->start, "graph"));
+    IKT_TRY(ikt_alloc(ctx, &w->reverse_start, rows, sizeof *w->reverse_start, "graph"));
+    IKT_TRY(ikt_alloc(ctx, &w->cursor, rows, sizeof *w->cursor, "symmetrise"));
+    IKT_TRY(ikt_alloc(ctx, &w->send_counts, ranks, sizeof(int64_t), "symmetrise"));
+    IKT_TRY(ikt_alloc(ctx, &w->recv_counts, ranks, sizeof(int64_t), "symmetrise"));
+    return ikt_alloc(ctx, &w->place, ranks, sizeof(int64_t), "symmetrise");
+}
+
+/* Drops zeros and closes the gaps: start[] and the arrays of the forward part. */
+static void drop_zeros(work *w, int64_t k) {
+    int64_t kept = 0;
+    for (int64_t i = 0; i < w->map.count; i++) {
+        w->start[i] = kept;
+        for (int64_t e = i * k; e < (i + 1) * k; e++) {
+            if (!(w->value[e] > 0)) continue;
+            w->column[kept] = w->column[e];
+            w->value[kept++] = w->value[e];
+        }
+    }
+    w->start[w->map.count] = kept;
+}
+
+/* Sorts the entries of every row by column. */
+static ikt_status sort_rows(const work *w, const int64_t *start, uint32_t *column, float *value) {
+    int64_t longest = 0, threads = ikt_threads(w->ctx);
+    uint64_t *keys = NULL;
+    for (int64_t i = 0; i < w->map.count; i++)
+        if (start[i + 1] - start[i] > longest) longest = start[i + 1] - start[i];
+    IKT_TRY(ikt_alloc(w->ctx, &keys, threads * longest, sizeof *keys, "symmetrise"));
+#pragma omp parallel for schedule(dynamic, 256) num_threads(threads)
+    for (int64_t i = 0; i < w->map.count; i++)
+        ikt_entries_sort(column + start[i], value + start[i], start[i + 1] - start[i],
+                         keys + omp_get_thread_num() * longest);
+    ikt_free(&keys);
+    return IKT_OK;
+}
+
+/* --- a batch of transposed entries ------------------------------------------------------------ */
+
+/* Own rows first .. last - 1. */
+typedef struct {
+    int64_t first, last;
+} rows;
+
+/* The rows from `first` on that a batch takes. */
+static rows next_batch(const work *w, int64_t first) {
+    rows batch = {first, first};
+    while (batch.last < w->map.count && w->start[batch.last + 1] - w->start[first] <= BATCH_ENTRIES)
+        batch.last++;
+    if (batch.last == first && first < w->map.count) batch.last++;
+    return batch;
+}
+
+static bool is_wanted(const work *w, int64_t e, bool only_single) {
+    return !only_single || w->value[e] > 0;
+}
+
+/* Fills `sent`, grouped by owner, and send_counts. */
+static ikt_status fill(work *w, rows batch, bool only_single) {
+    int64_t total = 0, ranks = ikt_size(w->ctx);
+    memset(w->send_counts, 0, (size_t)ranks * sizeof *w->send_counts);
+    for (int64_t e = w->start[batch.first]; e < w->start[batch.last]; e++)
+        if (is_wanted(w, e, only_single))
+            w->send_counts[ikt_row_map_owner(&w->map, w->column[e])]++;
+    for (int64_t r = 0; r < ranks; r++) {
+        w->place[r] = total;
+        total += w->send_counts[r];
+    }
+    if (total > w->sent_room) {
+        ikt_free(&w->sent);
+        w->sent_room = 0;
+        IKT_TRY(ikt_alloc(w->ctx, &w->sent, total, sizeof *w->sent, "symmetrise"));
+        w->sent_room = total;
+    }
+    for (int64_t i = batch.first; i < batch.last; i++)
+        for (int64_t e = w->start[i]; e < w->start[i + 1]; e++) {
+            if (!is_wanted(w, e, only_single)) continue;
+            int owner = ikt_row_map_owner(&w->map, w->column[e]);
+            int64_t local = w->column[e] - ikt_row_map_first(&w->map, owner);
+            w->sent[w->place[owner]++] =
+                (entry){(uint32_t)local, (uint32_t)(w->map.first + i), w->value[e]};
+        }
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Sends the batch and receives the others': *count entries in w->received. */
+static ikt_status exchange(work *w, rows batch, bool only_single, int64_t *count) {
+    ikt_context *ctx = w->ctx;
+    IKT_TRY(ikt_agree(ctx, fill(w, batch, only_single)));
+    ikt_exchange_counts(ctx, w->send_counts, w->recv_counts);
+    *count = 0;
+    for (int r = 0; r < ikt_size(ctx); r++)
+        *count += w->recv_counts[r];
+    ikt_status st = IKT_OK;
+    if (*count > w->received_room) {
+        ikt_free(&w->received);
+        st = ikt_alloc(ctx, &w->received, *count, sizeof *w->received, "symmetrise");
+        w->received_room = st == IKT_OK ? *count : 0;
+    }
     IKT_TRY(ikt_agree(ctx, st));
-    for (int64_t e = 0; e < lists->n_local * lists->k; e++)
-        if (weight[e] > 0) t->send_counts[ikt_row_map_owner(map, lists->row[e])]++;
-    ikt_exchange_counts(ctx, t->send_counts, t->recv_counts);
-    for (int r = 0; r < size; r++) {
-        t->n_sent += t->send_counts[r];
-        t->n_received += t->recv_counts[r];
+    ikt_exchange(ctx, w->sent, w->send_counts, w->received, w->recv_counts, sizeof *w->sent);
+    return IKT_OK;
+}
+
+/* Adds the weight of a pair, or counts an entry without a partner. */
+static void join(work *w, const entry *from) {
+    int64_t begin = w->start[from->row];
+    int64_t found =
+        ikt_entries_find(w->column + begin, w->start[from->row + 1] - begin, from->column);
+    if (found < 0)
+        w->reverse_start[from->row + 1]++;
+    else if (from->value < 0) /* the partner has added already */
+        w->value[begin + found] = from->value;
+    else
+        w->value[begin + found] = -(w->value[begin + found] + from->value);
+}
+
+static void place_single(work *w, const entry *from) {
+    int64_t at = w->cursor[from->row]++;
+    w->reverse_column[at] = from->column;
+    w->reverse_value[at] = from->value;
+}
+
+/* Gives every received entry to `take`; a thread looks after the rows of its share. */
+static void apply(work *w, int64_t count, void (*take)(work *, const entry *)) {
+    int threads = ikt_threads(w->ctx);
+#pragma omp parallel num_threads(threads)
+    {
+        ikt_row_map share = ikt_row_map_make(w->map.count, threads, omp_get_thread_num());
+        for (int64_t e = 0; e < count; e++)
+            if (w->received[e].row - share.first < share.count && w->received[e].row >= share.first)
+                take(w, &w->received[e]);
+    }
+}
+
+/* COLLECTIVE. All batches of all ranks. */
+static ikt_status transpose(work *w, bool only_single, void (*take)(work *, const entry *)) {
+    int64_t done = 0, count;
+    while (ikt_max_one(w->ctx, done < w->map.count)) {
+        rows batch = next_batch(w, done);
+        IKT_TRY(exchange(w, batch, only_single, &count));
+        apply(w, count, take);
+        done = batch.last;
     }
     return IKT_OK;
 }
 
-static void fill_sends(const ikt_row_map *map, const ikt_neighbours *lists, const float *weight,
-                       int64_t *place, entry *sent) {
-    for (int64_t i = 0; i < lists->n_local; i++)
-        for (int64_t e = i * lists->k; e < (i + 1) * lists->k; e++) {
-            if (!(weight[e] > 0)) continue;
-            int owner = ikt_row_map_owner(map, lists->row[e]);
-            int64_t local = lists->row[e] - ikt_row_map_first(map, owner);
-            sent[place[owner]++] = (entry){map->first + i, (int32_t)local, weight[e]};
-        }
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static ikt_status make_reverse_room(work *w) {
+    for (int64_t i = 0; i < w->map.count; i++)
+        w->reverse_start[i + 1] += w->reverse_start[i];
+    memcpy(w->cursor, w->reverse_start, (size_t)(w->map.count + 1) * sizeof *w->cursor);
+    int64_t total = w->reverse_start[w->map.count];
+    IKT_TRY(ikt_alloc(w->ctx, &w->reverse_column, total, sizeof *w->reverse_column, "graph"));
+    return ikt_alloc(w->ctx, &w->reverse_value, total, sizeof *w->reverse_value, "graph");
 }
 
-static ikt_status exchange(ikt_context *ctx, const ikt_row_map *map, const ikt_neighbours *lists,
-                           const float *weight, transposed *t) {
-    int64_t *place = NULL;
-    ikt_status st = ikt_alloc(ctx, &t->sent, t->n_sent, sizeof *t->sent, "symmetrise");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &t->received, t->n_received, sizeof *t->received, "symmetrise");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &place, ikt_size(ctx), sizeof *place, "symmetrise");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        for (int r = 1; r < ikt_size(ctx); r++)
-            place[r] = place[r - 1] + t->send_counts[r - 1];
-        fill_sends(map, lists, weight, place, t->sent);
-        ikt_exchange(ctx, t->sent, t->send_counts, t->received, t->recv_counts, sizeof *t->sent);
-        ikt_free(&t->sent);
-    }
-    ikt_free(&place);
-    return st;
+static ikt_status join_both(work *w) {
+    IKT_TRY(ikt_agree(w->ctx, sort_rows(w, w->start, w->column, w->value)));
+    IKT_TRY(transpose(w, false, join));
+    IKT_TRY(ikt_agree(w->ctx, make_reverse_room(w)));
+    IKT_TRY(transpose(w, true, place_single));
+    ikt_free(&w->sent);
+    ikt_free(&w->received);
+    ikt_free(&w->cursor);
+    return ikt_agree(w->ctx, sort_rows(w, w->reverse_start, w->reverse_column, w->reverse_value));
 }
 
-static int by_column(const void *a, const void *b) {
-    int64_t x = ((const entry *)a)->column, y = ((const entry *)b)->column;
-    return (x > y) - (x < y);
-}
-
-/* Sorts each row's entries and merges pairs; returns the entries left in each row in `kept`. */
-static void merge_rows(ikt_context *ctx, int64_t n_local, const int64_t *start, entry *entries,
-                       int64_t *kept) {
-#pragma omp parallel for schedule(dynamic, 64) num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < n_local; i++) {
-        entry *row = entries + start[i];
-        int64_t count = start[i + 1] - start[i], last = -1;
-        qsort(row, (size_t)count, sizeof *row, by_column);
-        for (int64_t e = 0; e < count; e++) {
-            if (last >= 0 && row[last].column == row[e].column)
-                row[last].value += row[e].value;
-            else
-                row[++last] = row[e];
-        }
-        kept[i] = last + 1;
-    }
-}
-
-/* Own and received entries side by side, grouped by row: start[n_local + 1] and entries. */
-static void group(const ikt_row_map *map, const ikt_neighbours *lists, const float *weight,
-                  const transposed *t, int64_t *start, entry *entries) {
-    int64_t n_local = map->count, k = lists->k;
-    for (int64_t e = 0; e < n_local * k; e++)
-        start[e / k + 1] += weight[e] > 0;
-    for (int64_t e = 0; e < t->n_received; e++)
-        start[t->received[e].row + 1]++;
-    for (int64_t i = 0; i < n_local; i++)
-        start[i + 1] += start[i];
-    for (int64_t e = 0; e < n_local * k; e++)
-        if (weight[e] > 0)
-            entries[start[e / k]++] = (entry){lists->row[e], (int32_t)(e / k), weight[e]};
-    for (int64_t e = 0; e < t->n_received; e++)
-        entries[start[t->received[e].row]++] = t->received[e];
-    for (int64_t i = n_local; i > 0; i--)
-        start[i] = start[i - 1]; /* the fill moved them on */
-    start[0] = 0;
-}
-
-static int by_number(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int is_foreign(const ikt_row_map *map, int64_t row) {
-    return row < map->first || row >= map->first + map->count;
-}
-
-/* Lists the foreign columns once each, ascending. */
-static ikt_status find_ghosts(ikt_context *ctx, ikt_graph *graph, const int64_t *start,
-                              const int64_t *kept, const entry *entries) {
-    int64_t foreign = 0, unique = 0;
-    for (int64_t i = 0; i < graph->map.count; i++)
-        for (int64_t e = start[i]; e < start[i] + kept[i]; e++)
-            foreign += is_foreign(&graph->map, entries[e].column);
-    IKT_TRY(ikt_alloc(ctx, &graph->ghost_row, foreign, sizeof *graph->ghost_row, "graph"));
-    int64_t *ghost = graph->ghost_row, found = 0;
-    for (int64_t i = 0; i < graph->map.count; i++)
-        for (int64_t e = start[i]; e < start[i] + kept[i]; e++)
-            if (is_foreign(&graph->map, entries[e].column)) ghost[found++] = entries[e].column;
-    qsort(ghost, (size_t)foreign, sizeof *ghost, by_number);
-    for (int64_t g = 0; g < foreign; g++)
-        if (g == 0 || ghost[g] != ghost[g - 1]) ghost[unique++] = ghost[g];
-    graph->n_ghost = unique;
-    if (graph->map.count + unique > INT32_MAX)
-        return ikt_fail(ctx, IKT_ERR_RESOURCE,
-                        "rank %d would hold %lld rows and boundary rows, more than 2^31: use more "
-                        "ranks",
-                        ikt_rank(ctx), (long long)(graph->map.count + unique));
-    return ikt_resize(ctx, &graph->ghost_row, unique, sizeof *graph->ghost_row, "graph");
-}
-
-static int32_t local_column(const ikt_graph *graph, int64_t row) {
-    if (!is_foreign(&graph->map, row)) return (int32_t)(row - graph->map.first);
-    const int64_t *found = bsearch(&row, graph->ghost_row, (size_t)graph->n_ghost,
-                                   sizeof *graph->ghost_row, by_number);
-    return (int32_t)(graph->map.count + (found - graph->ghost_row));
-}
-
-/* Copies the merged rows into the final compact arrays. */
-static ikt_status compact(ikt_context *ctx, ikt_graph *graph, const int64_t *start,
-                          const int64_t *kept, const entry *entries) {
-    int64_t n_local = graph->map.count;
-    IKT_TRY(ikt_alloc(ctx, &graph->start, n_local + 1, sizeof *graph->start, "graph"));
-    for (int64_t i = 0; i < n_local; i++)
-        graph->start[i + 1] = graph->start[i] + kept[i];
-    int64_t total = graph->start[n_local];
-    IKT_TRY(ikt_alloc(ctx, &graph->column, total, sizeof *graph->column, "graph"));
-    IKT_TRY(ikt_alloc(ctx, &graph->value, total, sizeof *graph->value, "graph"));
-    double scale = 1.0 / (2.0 * (double)graph->map.n);
+/* From sums of conditional probabilities, of either sign, to p_ij. */
+static void scale_values(ikt_context *ctx, int64_t n, float *value, int64_t count) {
+    double scale = 1.0 / (2.0 * (double)n);
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < n_local; i++)
-        for (int64_t e = 0; e < kept[i]; e++) {
-            const entry *from = &entries[start[i] + e];
-            graph->column[graph->start[i] + e] = local_column(graph, from->column);
-            graph->value[graph->start[i] + e] = (float)(scale * (double)from->value);
-        }
-    return IKT_OK;
+    for (int64_t e = 0; e < count; e++)
+        value[e] = (float)(scale * fabs((double)value[e]));
 }
 
-static ikt_status build(ikt_context *ctx, const ikt_neighbours *lists, const float *weight,
-                        const transposed *t, ikt_graph *graph) {
-    int64_t n_local = graph->map.count, *start = NULL, *kept = NULL;
-    entry *entries = NULL;
-    ikt_status st = ikt_alloc(ctx, &start, n_local + 1, sizeof *start, "symmetrise");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &kept, n_local, sizeof *kept, "symmetrise");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &entries, n_local * lists->k + t->n_received, sizeof *entries,
-                       "symmetrise");
-    if (st == IKT_OK) {
-        group(&graph->map, lists, weight, t, start, entries);
-        merge_rows(ctx, n_local, start, entries, kept);
-        st = find_ghosts(ctx, graph, start, kept, entries);
-    }
-    if (st == IKT_OK) st = compact(ctx, graph, start, kept, entries);
-    ikt_free(&start);
-    ikt_free(&kept);
-    ikt_free(&entries);
-    return ikt_agree(ctx, st);
+/* Hands the arrays over; columns are still global numbers. */
+static void hand_over(work *w, ikt_graph *out) {
+    out->forward = (ikt_csr){w->start, (int32_t *)w->column, w->value};
+    out->reverse = (ikt_csr){w->reverse_start, (int32_t *)w->reverse_column, w->reverse_value};
+    w->start = w->reverse_start = NULL;
+    w->column = w->reverse_column = NULL;
+    w->value = w->reverse_value = NULL;
 }
 
-ikt_status ikt_graph_symmetrise(ikt_context *ctx, const ikt_row_map *map,
-                                const ikt_neighbours *lists, const float *weight, ikt_graph *out) {
+ikt_status ikt_graph_symmetrise(ikt_context *ctx, const ikt_row_map *map, ikt_neighbours *lists,
+                                ikt_graph *out) {
     memset(out, 0, sizeof *out);
     out->map = *map;
-    transposed t = {0};
-    ikt_status st = count_sends(ctx, map, lists, weight, &t);
-    if (st == IKT_OK) st = exchange(ctx, map, lists, weight, &t);
-    if (st == IKT_OK) st = build(ctx, lists, weight, &t, out);
-    transposed_free(&t);
+    work w = {.ctx = ctx, .map = *map, .column = lists->row, .value = lists->score};
+    lists->row = NULL;
+    lists->score = NULL;
+    ikt_status st = ikt_agree(ctx, work_alloc(&w));
+    if (st == IKT_OK) {
+        drop_zeros(&w, lists->k);
+        st = join_both(&w);
+    }
+    if (st == IKT_OK) {
+        scale_values(ctx, map->n, w.value, w.start[map->count]);
+        scale_values(ctx, map->n, w.reverse_value, w.reverse_start[map->count]);
+        hand_over(&w, out);
+        st = ikt_agree(ctx, ikt_ghosts_number(ctx, out));
+    }
+    work_free(&w);
     if (st != IKT_OK) ikt_graph_destroy(out);
     return st;
 }
 
+static void csr_free(ikt_csr *part) {
+    ikt_free(&part->start);
+    ikt_free(&part->column);
+    ikt_free(&part->value);
+}
+
 void ikt_graph_destroy(ikt_graph *graph) {
-    ikt_free(&graph->start);
-    ikt_free(&graph->column);
-    ikt_free(&graph->value);
+    csr_free(&graph->forward);
+    csr_free(&graph->reverse);
     ikt_free(&graph->ghost_row);
     graph->n_ghost = 0;
 }

@@ -5,12 +5,12 @@
 
 #include "neighbours/neighbours.h"
 
-static int worse(float a_score, int64_t a_row, float b_score, int64_t b_row) {
+static int worse(float a_score, uint32_t a_row, float b_score, uint32_t b_row) {
     return a_score > b_score || (a_score == b_score && a_row > b_row);
 }
 
 /* Lets the pair sink from the root of a heap of `count` entries to its place. */
-static void sink(float *score, int64_t *row, int64_t count, float new_score, int64_t new_row) {
+static void sink(float *score, uint32_t *row, int64_t count, float new_score, uint32_t new_row) {
     int64_t hole = 0;
     for (;;) {
         int64_t child = 2 * hole + 1;
@@ -26,21 +26,21 @@ static void sink(float *score, int64_t *row, int64_t count, float new_score, int
     row[hole] = new_row;
 }
 
-void ikt_best_clear(float *score, int64_t *row, int64_t k) {
+void ikt_best_clear(float *score, uint32_t *row, int64_t k) {
     for (int64_t i = 0; i < k; i++) {
         score[i] = INFINITY;
-        row[i] = INT64_MAX;
+        row[i] = UINT32_MAX;
     }
 }
 
-void ikt_best_offer(float *score, int64_t *row, int64_t k, float new_score, int64_t new_row) {
+void ikt_best_offer(float *score, uint32_t *row, int64_t k, float new_score, uint32_t new_row) {
     if (worse(score[0], row[0], new_score, new_row)) sink(score, row, k, new_score, new_row);
 }
 
-void ikt_best_sort(float *score, int64_t *row, int64_t k) {
+void ikt_best_sort(float *score, uint32_t *row, int64_t k) {
     for (int64_t last = k - 1; last > 0; last--) {
         float worst_score = score[0];
-        int64_t worst_row = row[0];
+        uint32_t worst_row = row[0];
         sink(score, row, last, score[last], row[last]);
         score[last] = worst_score;
         row[last] = worst_row;

@@ -4,17 +4,27 @@
 
 #include "neighbours/scorer.h"
 
-/* Directed neighbour lists of this rank's rows, by ascending (score, global row). */
+/* Directed neighbour lists of this rank's rows, by ascending (score, global row). They are the
+ * largest array of a run, so a global row takes 32 bits here: at most 2^32 - 1 rows. */
 typedef struct {
     int64_t n_local, k;
-    int64_t *row; /* [n_local * k] global rows, never the row itself */
-    float *score; /* [n_local * k] smaller is more similar */
+    uint32_t *row; /* [n_local * k] global rows, never the row itself */
+    float *score;  /* [n_local * k] smaller is more similar */
 } ikt_neighbours;
+
+/* LOCAL. Lists with "nothing yet" in every place.
+ *   map   ownership of the rows.
+ * Errors: IKT_ERR_RESOURCE (memory; too many rows for 32 bits); empty then. */
+ikt_status ikt_neighbours_create(ikt_context *ctx, const ikt_row_map *map, int64_t k,
+                                 ikt_neighbours *out);
+
+/* LOCAL. Sorts each list; until then they are heaps. */
+void ikt_neighbours_sort(ikt_context *ctx, ikt_neighbours *lists);
 
 /* COLLECTIVE. Exact search over all pairs. The result is unique: ties go to the lower global row.
  *   k     1 <= k < n, checked by the caller.
  *   out   receives the lists, to be freed with ikt_neighbours_destroy; empty on failure.
- * Errors: IKT_ERR_RESOURCE. Cost: n_local * n scores. Memory: 12 k bytes a row. */
+ * Errors: IKT_ERR_RESOURCE. Cost: n_local * n scores. Memory: 8 k bytes a row. */
 ikt_status ikt_neighbours_brute(ikt_context *ctx, const ikt_scorer *scorer, int64_t k,
                                 ikt_neighbours *out);
 
@@ -25,11 +35,11 @@ int64_t ikt_neighbours_memory(int64_t n_local, int64_t k);
 
 /* A bounded list of the k best (score, row) pairs seen so far: a heap with the worst on top. Plain
  * functions on two arrays, so that lists of all rows lie one behind the other. */
-/* LOCAL. Fills the list with "nothing yet" (infinite scores, row INT64_MAX). */
-void ikt_best_clear(float *score, int64_t *row, int64_t k);
+/* LOCAL. Fills the list with "nothing yet" (infinite scores, row UINT32_MAX). */
+void ikt_best_clear(float *score, uint32_t *row, int64_t k);
 /* LOCAL. Offers a pair; keeps the k smallest by (score, row). */
-void ikt_best_offer(float *score, int64_t *row, int64_t k, float new_score, int64_t new_row);
+void ikt_best_offer(float *score, uint32_t *row, int64_t k, float new_score, uint32_t new_row);
 /* LOCAL. Sorts the list ascending; it is no heap any more. */
-void ikt_best_sort(float *score, int64_t *row, int64_t k);
+void ikt_best_sort(float *score, uint32_t *row, int64_t k);
 
 #endif

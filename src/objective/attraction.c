@@ -23,13 +23,17 @@ static inline void add_entries(lanes *sum, const int32_t *column, const float *v
     }
 }
 
-static inline void attract_row(const ikt_graph *graph, int64_t i, const float *y, float *force) {
-    int64_t begin = graph->start[i], end = graph->start[i + 1], e = begin;
-    lanes sum = {{0}, {0}};
+static inline void add_part(lanes *sum, const ikt_csr *part, int64_t i, const float *y) {
+    int64_t begin = part->start[i], end = part->start[i + 1], e = begin;
     for (; e + IKT_LANES <= end; e += IKT_LANES)
-        add_entries(&sum, graph->column + e, graph->value + e, IKT_LANES, y, y[2 * i],
-                    y[2 * i + 1]);
-    add_entries(&sum, graph->column + e, graph->value + e, end - e, y, y[2 * i], y[2 * i + 1]);
+        add_entries(sum, part->column + e, part->value + e, IKT_LANES, y, y[2 * i], y[2 * i + 1]);
+    add_entries(sum, part->column + e, part->value + e, end - e, y, y[2 * i], y[2 * i + 1]);
+}
+
+static inline void attract_row(const ikt_graph *graph, int64_t i, const float *y, float *force) {
+    lanes sum = {{0}, {0}};
+    add_part(&sum, &graph->forward, i, y);
+    add_part(&sum, &graph->reverse, i, y);
     force[2 * i] = ikt_lanes_total(sum.x);
     force[2 * i + 1] = ikt_lanes_total(sum.y);
 }
@@ -40,16 +44,20 @@ void ikt_attraction(ikt_context *ctx, const ikt_graph *graph, const float *y, fl
         attract_row(graph, i, y, force);
 }
 
-void ikt_attraction_divergence(const ikt_graph *graph, const float *y, ikt_exact_sum *sum) {
-    for (int64_t i = 0; i < graph->map.count; i++) {
-        double row = 0;
-        for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++) {
-            const float *other = y + 2 * (int64_t)graph->column[e];
-            double dx = (double)y[2 * i] - (double)other[0];
-            double dy = (double)y[2 * i + 1] - (double)other[1];
-            double p = (double)graph->value[e];
-            row += p * log(p * (1 + dx * dx + dy * dy));
-        }
-        ikt_exact_sum_add(sum, row);
+static double divergence(const ikt_csr *part, int64_t i, const float *y) {
+    double row = 0;
+    for (int64_t e = part->start[i]; e < part->start[i + 1]; e++) {
+        const float *other = y + 2 * (int64_t)part->column[e];
+        double dx = (double)y[2 * i] - (double)other[0];
+        double dy = (double)y[2 * i + 1] - (double)other[1];
+        double p = (double)part->value[e];
+        row += p * log(p * (1 + dx * dx + dy * dy));
     }
+    return row;
+}
+
+void ikt_attraction_divergence(const ikt_graph *graph, const float *y, ikt_exact_sum *sum) {
+    for (int64_t i = 0; i < graph->map.count; i++)
+        ikt_exact_sum_add(sum,
+                          divergence(&graph->forward, i, y) + divergence(&graph->reverse, i, y));
 }

@@ -29,25 +29,20 @@ static ikt_status sparse(ikt_context *ctx, const ikt_settings *settings, const i
                          int64_t t, ikt_dataset *data, ikt_probabilities *p) {
     const ikt_row_map *map = &scorer->map;
     ikt_neighbours lists = {0, 0, NULL, NULL};
-    float *weight = NULL;
     ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
     ikt_status st = ikt_neighbours_brute(ctx, scorer, p->k, &lists);
     ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
     ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
-    if (st == IKT_OK)
-        st = ikt_agree(ctx,
-                       ikt_alloc(ctx, &weight, map->count * p->k, sizeof *weight, "affinities"));
     if (st == IKT_OK && t > 0) {
-        ikt_isolation_weights(ctx, &lists, t, weight);
-        st = ikt_affinity_adopt_orphans(ctx, data, map, &lists, weight, &p->orphans);
+        ikt_isolation_weights(ctx, &lists, t, lists.score);
+        st = ikt_affinity_adopt_orphans(ctx, data, map, &lists, &p->orphans);
     } else if (st == IKT_OK) {
-        ikt_gaussian_weights(ctx, &lists, settings->gaussian.perplexity, weight);
+        ikt_gaussian_weights(ctx, &lists, settings->gaussian.perplexity, lists.score);
     }
     ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
     ikt_stage_begin(ctx, IKT_STAGE_GRAPH);
-    if (st == IKT_OK) st = ikt_graph_symmetrise(ctx, map, &lists, weight, &p->graph);
+    if (st == IKT_OK) st = ikt_graph_symmetrise(ctx, map, &lists, &p->graph);
     ikt_neighbours_destroy(&lists);
-    ikt_free(&weight);
 #ifndef NDEBUG
     if (st == IKT_OK) st = ikt_graph_check(ctx, &p->graph);
 #endif

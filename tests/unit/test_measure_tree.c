@@ -50,7 +50,7 @@ static int before(float a, int64_t a_row, float b, int64_t b_row) {
 
 /* The k first of the others by (distance, row), by insertion. */
 static void plain_nearest(const float *y, int64_t n, int64_t row, int64_t k, float *score,
-                          int64_t *nearest) {
+                          uint32_t *nearest) {
     int64_t kept = 0;
     for (int64_t j = 0; j < n; j++) {
         double dx = (double)y[2 * j] - (double)y[2 * row];
@@ -63,13 +63,13 @@ static void plain_nearest(const float *y, int64_t n, int64_t row, int64_t k, flo
             nearest[place] = nearest[place - 1];
         }
         score[place] = distance;
-        nearest[place] = j;
+        nearest[place] = (uint32_t)j;
     }
 }
 
 static void compare_all(ikt_context *ctx, const float *y, int64_t n, int64_t k) {
     float score[K_MAX], expected_score[K_MAX];
-    int64_t nearest[K_MAX], expected[K_MAX];
+    uint32_t nearest[K_MAX], expected[K_MAX];
     ikt_tree tree;
     assert_int_equal(ikt_tree_create(ctx, y, n, &tree), IKT_OK);
     for (int64_t row = 0; row < n; row++) {
@@ -100,7 +100,7 @@ static void tree_is_quick_with_duplicates(void **state) {
     enum { N = 200000, K = 5 };
     ikt_context *ctx = *state;
     float *y, score[K];
-    int64_t nearest[K];
+    uint32_t nearest[K];
     ikt_tree tree;
     assert_int_equal(ikt_alloc(ctx, &y, 2 * N, sizeof *y, "test"), IKT_OK);
     int64_t before_tree = ikt_memory_now(ctx);
