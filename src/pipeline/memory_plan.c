@@ -10,11 +10,12 @@
 #include "base/memory.h"
 #include "isolation/codes.h"
 #include "kernelsum/kernelsum.h"
+#include "neighbours/cells.h"
 #include "neighbours/neighbours.h"
 
-/* Bytes a directed entry holds at the peak of symmetrisation: its list (12), its weight (4), the
- * received transposed entry (16), and both as entries to be merged (32). */
-enum { SYMMETRISE_BYTES = 64 };
+/* Bytes a directed entry holds at the peak of symmetrisation: its list (8) and at most one reverse
+ * entry (8). */
+enum { SYMMETRISE_BYTES = 16 };
 
 /* Bytes of an entry of P in its final form, and entries per directed one at most. */
 enum { ENTRY_BYTES = 8, ENTRIES_MOST = 2 };
@@ -55,12 +56,16 @@ ikt_memory_plan ikt_memory_plan_make(ikt_context *ctx, const ikt_settings *setti
     int is_isolation = settings->affinity.kind == IKT_AFFINITY_ISOLATION;
     ikt_memory_plan plan = {.base = ikt_memory_resident_peak(), .largest = "codes"};
 
-    int64_t psi = 0, rows = n_local * d * (int64_t)sizeof(float);
+    int64_t rows = n_local * d * (int64_t)sizeof(float);
+    ikt_model_spec spec = {.n = map->n, .t = settings->isolation.partitionings};
     if (is_isolation &&
-        ikt_isolation_resolve_psi(ctx, &settings->isolation, map->n, &psi) == IKT_OK) {
-        plan.codes = ikt_codes_memory_peak(data, n_local, psi, settings->isolation.partitionings,
-                                           ikt_threads(ctx));
-        rows = ikt_codes_memory(n_local, psi, settings->isolation.partitionings);
+        ikt_isolation_resolve_psi(ctx, &settings->isolation, map->n, &spec.psi) == IKT_OK &&
+        ikt_isolation_resolve_pool(ctx, &settings->isolation, map->n, spec.psi, &spec.pool) ==
+            IKT_OK) {
+        if (!is_dense && ikt_affinity_is_approximate(&settings->affinity, map->n))
+            spec.coarse = ikt_cells_choose(map->n);
+        plan.codes = ikt_codes_memory_peak(data, n_local, &spec, ikt_threads(ctx));
+        rows = ikt_codes_memory(n_local, spec.psi, spec.t);
     }
     int64_t lists =
         is_dense ? ikt_dense_memory(n_local, map->n) : ikt_neighbours_memory(n_local, k);
