@@ -5,6 +5,7 @@
 #include "app/json.h"
 #include "app/measures_print.h"
 #include "app/option.h"
+#include "app/traffic_print.h"
 #include "app/verbs.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -82,6 +83,7 @@ static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_co
            "rank)\n",
            (double)cost->peak_bytes / 1e6, (double)cost->peak_bytes_all / 1e6,
            (double)run->predicted_bytes / 1e6);
+    ikt_traffic_print(cost, ikt_size(ctx));
     if (run->settings.affinity.kind == IKT_AFFINITY_ISOLATION)
         printf("rows without any similarity: %lld\n", (long long)run->orphans);
     if (trace->count > 0) printf("KL divergence    %.6f\n", trace->point[trace->count - 1].kl);
@@ -108,6 +110,7 @@ static void json_summary(ikt_context *ctx, ikt_json *json, const ikt_run *run,
         if (cost->times[s].count > 0)
             ikt_json_real(json, ikt_stage_name((ikt_stage)s), cost->times[s].most);
     ikt_json_end(json, '}');
+    ikt_traffic_json(json, cost);
     ikt_json_begin(json, "trace", '[');
     for (int64_t i = 0; i < run->trace.count; i++) {
         ikt_json_begin(json, NULL, '{');
