@@ -49,10 +49,10 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high) {
 }
 
 /* `most_rows`: rows of the rank that has the most, at least 1. */
-static stream_plan plan_make(ikt_codes_budget budget, const ikt_dataset *data, int64_t most_rows,
+static stream_plan plan_make(ikt_codes_budget budget, bool is_u8, int64_t d, int64_t most_rows,
                              int64_t psi, int64_t t) {
-    stream_plan plan = {.element = ikt_dataset_is_u8(data) ? 1 : (int64_t)sizeof(float)};
-    const int64_t row_bytes = ikt_dataset_columns(data) * plan.element;
+    stream_plan plan = {.element = is_u8 ? 1 : (int64_t)sizeof(float)};
+    const int64_t row_bytes = d * plan.element;
     plan.block = clamp(budget.block_bytes / row_bytes, 1, most_rows);
     plan.batch = clamp(budget.batch_bytes / (2 * psi * row_bytes), 1, t);
     plan.passes = divide_up(t, plan.batch);
@@ -213,7 +213,8 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget, i
                  .kernel = ikt_codes_kernel_choose(ikt_dataset_is_u8(data), ikt_cpu_isa()),
                  .codes = out,
                  .d = ikt_dataset_columns(data),
-                 .plan = plan_make(budget, data, ikt_row_map_count(map, 0), model->psi, model->t),
+                 .plan = plan_make(budget, ikt_dataset_is_u8(data), ikt_dataset_columns(data),
+                                   ikt_row_map_count(map, 0), model->psi, model->t),
                  .threads = ikt_threads(ctx)};
     ikt_status st = ikt_agree(ctx, create_job(&job));
     ikt_log(ctx, IKT_LOG_DETAIL, "codes: %lld partitionings x %lld centres, kernel %s, %lld passes",
@@ -244,12 +245,10 @@ int64_t ikt_codes_memory(int64_t n_local, int64_t psi, int64_t t) {
     return n_local * divide_up(t * (psi <= 256 ? 1 : 2), 64) * 64;
 }
 
-int64_t ikt_codes_memory_peak(const ikt_dataset *data, int64_t n_local, int64_t psi, int64_t t,
-                              int threads) {
-    const bool is_u8 = ikt_dataset_is_u8(data);
+int64_t ikt_codes_memory_peak(bool is_u8, int64_t rows, int64_t d, int64_t n_local, int64_t psi,
+                              int64_t t, int threads) {
     const ikt_codes_kernel *kernel = ikt_codes_kernel_choose(is_u8, ikt_cpu_isa());
-    const int64_t d = ikt_dataset_columns(data), rows = ikt_dataset_rows(data);
-    const stream_plan plan = plan_make(usual_budget, data, n_local > 1 ? n_local : 1, psi, t);
+    const stream_plan plan = plan_make(usual_budget, is_u8, d, n_local > 1 ? n_local : 1, psi, t);
     const int64_t drawn = plan.batch * psi, distinct = drawn < rows ? drawn : rows;
     const int64_t model = t * psi * 8 + drawn * 8 + threads * psi * 8;
     const int64_t centres =

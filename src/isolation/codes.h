@@ -55,10 +55,10 @@ int64_t ikt_codes_cell(const ikt_codes *codes, int64_t i, int64_t p);
 /* LOCAL, pure. Bytes of the codes of n_local rows. */
 int64_t ikt_codes_memory(int64_t n_local, int64_t psi, int64_t t);
 
-/* LOCAL. Most bytes that ikt_codes_compute and the model take on a rank with n_local rows and
- * `threads` threads, the codes included. */
-int64_t ikt_codes_memory_peak(const ikt_dataset *data, int64_t n_local, int64_t psi, int64_t t,
-                              int threads);
+/* LOCAL. Most bytes that ikt_codes_compute and the model take on a rank with n_local of `rows` rows
+ * of d columns (bytes where is_u8) and `threads` threads, the codes included. */
+int64_t ikt_codes_memory_peak(bool is_u8, int64_t rows, int64_t d, int64_t n_local, int64_t psi,
+                              int64_t t, int threads);
 
 /* COLLECTIVE. Number of rows, over all ranks, in every cell.
  *   size   [t*psi], receives the numbers, the same on all ranks. */

@@ -215,7 +215,9 @@ static void predicted_memory_covers_what_is_used(void **state) {
     assert_int_equal(ikt_model_create(ctx, 21, p.n, p.psi, p.t, &model), IKT_OK);
     assert_int_equal(ikt_codes_compute(ctx, data, &map, model, &codes), IKT_OK);
     const int64_t used = ikt_memory_peak(ctx) - before;
-    const int64_t predicted = ikt_codes_memory_peak(data, map.count, p.psi, p.t, ikt_threads(ctx));
+    const int64_t predicted =
+        ikt_codes_memory_peak(ikt_dataset_is_u8(data), ikt_dataset_rows(data),
+                              ikt_dataset_columns(data), map.count, p.psi, p.t, ikt_threads(ctx));
     /* The data set's own buffers for reading come on top and are small. */
     assert_in_range(used, predicted / 2, predicted + predicted / 4 + (1 << 20));
     ikt_codes_destroy(&codes);

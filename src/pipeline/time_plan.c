@@ -1,0 +1,317 @@
+/* Operation counts of the stages. See time_plan.h. The table of stages is at the end.
+ *
+ * n, m: rows in all and of the rank; d columns of the file, c of what the kernels read; T threads,
+ * R ranks; k neighbours; rates of machine.h are per thread. */
+#include "pipeline/time_plan.h"
+
+#include <math.h>
+
+#include "isolation/codes.h"
+#include "kernelsum/spread.h"
+
+static const double giga = 1e9, mega = 1e6, micro = 1e-6;
+
+enum { REDUCED_SUM_BYTES = 560, SAMPLES = 8 };
+
+/* --- transfers -------------------------------------------------------------------------------- */
+
+static double doublings(int ranks) {
+    return ceil(log2((double)ranks));
+}
+
+ikt_cost ikt_cost_reduction(const ikt_machine *m, int ranks, double bytes) {
+    if (ranks == 1) return (ikt_cost){.collectives = 1};
+    double moved = 2 * bytes * (ranks - 1) / ranks;
+    return (ikt_cost){2 * doublings(ranks) * m->latency * micro + moved / (m->reduction * giga),
+                      bytes, 0, 1};
+}
+
+ikt_cost ikt_cost_concatenation(const ikt_machine *m, int ranks, double bytes) {
+    if (ranks == 1) return (ikt_cost){.collectives = 1};
+    double moved = bytes * (ranks - 1) / ranks;
+    return (ikt_cost){doublings(ranks) * m->latency * micro + moved / (m->bandwidth * giga),
+                      bytes / ranks, 0, 1};
+}
+
+ikt_cost ikt_cost_messages(const ikt_machine *m, double messages, double bytes) {
+    return (ikt_cost){messages * m->latency * micro + bytes / (m->bandwidth * giga), bytes,
+                      messages, 0};
+}
+
+static ikt_cost sum(ikt_cost a, ikt_cost b) {
+    return (ikt_cost){a.seconds + b.seconds, a.bytes_sent + b.bytes_sent, a.messages + b.messages,
+                      a.collectives + b.collectives};
+}
+
+static ikt_cost times(double count, ikt_cost a) {
+    return (ikt_cost){count * a.seconds, count * a.bytes_sent, count * a.messages,
+                      count * a.collectives};
+}
+
+static ikt_cost seconds(double value) {
+    return (ikt_cost){.seconds = value};
+}
+
+/* `count` operations at `rate` per second and thread. */
+static ikt_cost work(const ikt_workload *w, double count, double rate) {
+    return seconds(count / (rate * w->threads));
+}
+
+static double rows_of(const ikt_workload *w) {
+    return (double)w->map.count;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+/* One pass over the own rows: m d values from the file; brought to scale unless they stay bytes;
+ * and projected, m d c multiply-adds, where they are reduced. */
+static ikt_cost pass(const ikt_workload *w, const ikt_machine *m, bool reduced) {
+    double values = rows_of(w) * (double)w->data.d;
+    ikt_cost cost = seconds(values * (double)ikt_type_size(w->data.type) / (m->file * mega));
+    if (!w->is_u8) cost = sum(cost, work(w, values, m->rows * mega));
+    if (reduced && w->settings.preprocess.pca > 0)
+        cost = sum(cost, work(w, values * (double)w->columns, m->covariance * giga));
+    return cost;
+}
+
+/* Principal components of rows with `columns` columns: two passes, m columns^2 / 2 multiply-adds,
+ * columns^3 on one thread, and the upper triangle summed over ranks. */
+static ikt_cost components(const ikt_workload *w, const ikt_machine *m, double columns,
+                           bool reduced) {
+    double triangle = columns * (columns + 1) / 2;
+    ikt_cost cost = times(2, pass(w, m, reduced));
+    cost = sum(cost, work(w, rows_of(w) * triangle, m->covariance * giga));
+    cost = sum(cost, seconds(columns * columns * columns / (m->eigen * giga)));
+    return sum(cost, ikt_cost_reduction(m, w->ranks, 8 * triangle));
+}
+
+/* Statistics of the columns, where rows are brought to scale; components, where they are reduced.
+ */
+static ikt_cost preprocess(const ikt_workload *w, const ikt_machine *m) {
+    ikt_cost cost = seconds(0);
+    if (!w->is_u8) cost = pass(w, m, false);
+    if (w->settings.preprocess.pca > 0)
+        cost = sum(cost, components(w, m, (double)w->data.d, false));
+    return cost;
+}
+
+/* The first positions: two components of the rows, and their scores. */
+static ikt_cost initial(const ikt_workload *w, const ikt_machine *m) {
+    if (w->settings.layout.init != IKT_INIT_PCA) return seconds(0);
+    double columns = (double)w->columns;
+    ikt_cost cost = sum(components(w, m, columns, true), pass(w, m, true));
+    return sum(cost, work(w, 16 * rows_of(w) * columns, m->covariance * giga));
+}
+
+/* The Gaussian kernel holds its rows. */
+static ikt_cost reading(const ikt_workload *w, const ikt_machine *m) {
+    return w->is_isolation ? seconds(0) : pass(w, m, true);
+}
+
+/* --- from rows to P --------------------------------------------------------------------------- */
+
+/* m t psi distances of c coordinates. The centres, t psi rows, come from all ranks. */
+static ikt_cost codes(const ikt_workload *w, const ikt_machine *m) {
+    if (!w->is_isolation) return seconds(0);
+    double centres = (double)w->t * (double)w->psi, bytes = (double)ikt_workload_row_bytes(w);
+    double rate = w->is_u8 ? m->codes_u8 : m->codes_f32;
+    ikt_cost cost = work(w, rows_of(w) * centres * (double)w->columns, rate * giga);
+    cost = sum(cost, pass(w, m, true));
+    return sum(cost, ikt_cost_concatenation(m, w->ranks, centres * bytes));
+}
+
+/* Rows that a row is compared with. */
+static double candidates(const ikt_workload *w) {
+    return (double)w->data.n;
+}
+
+/* m candidates pairs: bytes of codes compared, or squared differences. Blocks of rows go round the
+ * ring of ranks. */
+static ikt_cost pairs(const ikt_workload *w, const ikt_machine *m) {
+    double count = rows_of(w) * candidates(w);
+    double row_bytes = w->is_isolation ? (double)ikt_codes_memory(1, w->psi, w->t)
+                                       : (double)(w->columns * (int64_t)sizeof(float));
+    double foreign = (double)w->data.n - rows_of(w), blocks = ceil(rows_of(w) / 1024);
+    ikt_cost cost = w->is_isolation ? work(w, count * row_bytes, m->similarity * giga)
+                                    : work(w, count * (double)w->columns, m->distance * giga);
+    return sum(cost, ikt_cost_messages(m, blocks * (w->ranks - 1), foreign * row_bytes));
+}
+
+static ikt_cost neighbours(const ikt_workload *w, const ikt_machine *m) {
+    return w->is_dense ? seconds(0) : pairs(w, m);
+}
+
+/* m k weights; those of the Gaussian kernel are searched for. Dense: of all pairs. */
+static ikt_cost affinity(const ikt_workload *w, const ikt_machine *m) {
+    double entries = rows_of(w) * (double)w->k;
+    ikt_cost cost = w->is_isolation ? seconds(0) : work(w, entries, m->weights * mega);
+    return w->is_dense ? sum(cost, pairs(w, m)) : cost;
+}
+
+/* m k entries sent to the owner of their column, and those without a partner once more, 12 bytes
+ * each; batches of 2^21. */
+static ikt_cost graph(const ikt_workload *w, const ikt_machine *m) {
+    if (w->is_dense) return seconds(0);
+    double entries = rows_of(w) * (double)w->k, sent = entries * ikt_workload_symmetric_share();
+    double others = (double)(w->ranks - 1), batches = ceil(entries / (1 << 21));
+    ikt_cost cost = work(w, entries, m->symmetrise * mega);
+    return sum(cost, ikt_cost_messages(m, 2 * batches * others, 12 * sent * ikt_workload_cut(w)));
+}
+
+/* --- the loop --------------------------------------------------------------------------------- */
+
+static double early(const ikt_workload *w) {
+    return (double)w->settings.layout.exaggeration_iterations;
+}
+
+static double late(const ikt_workload *w) {
+    return (double)(w->settings.layout.iterations + 1) - early(w);
+}
+
+/* m symmetric_share k entries of P; or m n. */
+static ikt_cost attraction(const ikt_workload *w, const ikt_machine *m) {
+    double entries = rows_of(w) * (w->is_dense ? (double)w->data.n
+                                               : ikt_workload_symmetric_share() * (double)w->k);
+    return times(early(w) + late(w), work(w, entries, m->attraction * mega));
+}
+
+/* Sum of a cost over all iterations, where it depends on the size of the map. */
+static ikt_cost over_the_maps(const ikt_workload *w, const ikt_machine *m,
+                              ikt_cost (*of_grid)(const ikt_workload *, const ikt_machine *,
+                                                  const ikt_grid *)) {
+    ikt_grid grid = ikt_workload_grid(w, ikt_workload_span(w, 0));
+    ikt_cost cost = times(early(w), of_grid(w, m, &grid));
+    for (int s = 0; s < SAMPLES; s++) {
+        grid = ikt_workload_grid(w, ikt_workload_span(w, (s + 0.5) / SAMPLES));
+        cost = sum(cost, times(late(w) / SAMPLES, of_grid(w, m, &grid)));
+    }
+    return cost;
+}
+
+static ikt_cost spread(const ikt_workload *w, const ikt_machine *m) {
+    if (w->is_exact) return seconds(0);
+    return times(early(w) + late(w), work(w, rows_of(w), m->spread * mega));
+}
+
+static ikt_cost gather(const ikt_workload *w, const ikt_machine *m) {
+    if (w->is_exact) return seconds(0);
+    return times(early(w) + late(w), work(w, rows_of(w), m->gather * mega));
+}
+
+/* Eight bytes for each node of the grid. */
+static ikt_cost grid_sum_of(const ikt_workload *w, const ikt_machine *m, const ikt_grid *grid) {
+    double nodes = (double)(ikt_charge_stride(grid, w->fft.order) * grid->nodes[1]);
+    return ikt_cost_reduction(m, w->ranks, 8 * nodes);
+}
+
+static ikt_cost grid_sum(const ikt_workload *w, const ikt_machine *m) {
+    return w->is_exact ? seconds(0) : over_the_maps(w, m, grid_sum_of);
+}
+
+/* Between the two sizes at which it was measured, the rate is a power of the size. */
+static double fft_rate(const ikt_machine *m, double nodes) {
+    double place = fmin(1, fmax(0, (log2(nodes) - 20) / 4));
+    return pow(m->fft_near, 1 - place) * pow(m->fft_far, place) * mega;
+}
+
+/* Every rank transforms the whole padded grid. */
+static ikt_cost fft_of(const ikt_workload *w, const ikt_machine *m, const ikt_grid *grid) {
+    double nodes = (double)grid->padded[0] * (double)grid->padded[1];
+    return work(w, nodes, fft_rate(m, nodes));
+}
+
+static ikt_cost fft(const ikt_workload *w, const ikt_machine *m) {
+    return w->is_exact ? seconds(0) : over_the_maps(w, m, fft_of);
+}
+
+/* By FFT: the bounds of the map, four numbers; the parts are stages of their own. Exact: m n pairs,
+ * and everyone's position. */
+static ikt_cost repulsion(const ikt_workload *w, const ikt_machine *m) {
+    ikt_cost cost = ikt_cost_reduction(m, w->ranks, 32);
+    if (w->is_exact) {
+        cost = ikt_cost_concatenation(m, w->ranks, 8 * (double)w->data.n);
+        cost = sum(cost, work(w, rows_of(w) * (double)w->data.n, m->kernel * mega));
+    }
+    return times(early(w) + late(w), cost);
+}
+
+/* A position, 8 bytes, of each boundary row, in one message to each rank that shares a boundary. */
+static ikt_cost halo(const ikt_workload *w, const ikt_machine *m) {
+    ikt_cost cost =
+        w->is_dense ? ikt_cost_concatenation(m, w->ranks, 8 * (double)w->data.n)
+                    : ikt_cost_messages(m, ikt_workload_partners(w), 8 * ikt_workload_boundary(w));
+    return times(early(w) + late(w), cost);
+}
+
+static ikt_cost step(const ikt_workload *w, const ikt_machine *m) {
+    return times(early(w) + late(w), work(w, rows_of(w), m->step * mega));
+}
+
+/* The loop's own: the sum Z, in every iteration. */
+static ikt_cost layout(const ikt_workload *w, const ikt_machine *m) {
+    return times(early(w) + late(w), ikt_cost_reduction(m, w->ranks, REDUCED_SUM_BYTES));
+}
+
+/* --- what comes out --------------------------------------------------------------------------- */
+
+static ikt_cost writing(const ikt_workload *w, const ikt_machine *m) {
+    return seconds(rows_of(w) * 8 / (m->file * mega));
+}
+
+/* Neighbours in the map, m log n, of everyone's positions and labels. Against the input: distances
+ * of the queries to all rows, and their order, at about a tenth of the rate of distances. */
+static ikt_cost measures(const ikt_workload *w, const ikt_machine *m) {
+    double n = (double)w->data.n, c = (double)w->columns;
+    if (w->settings.output.measures == IKT_MEASURES_NONE) return seconds(0);
+    ikt_cost cost = work(w, rows_of(w) * log2(n), m->measures * mega);
+    cost = sum(cost, ikt_cost_concatenation(m, w->ranks, 16 * n));
+    if (w->settings.output.measures == IKT_MEASURES_ALL) {
+        double queries = (n <= 20000 ? n : 2000) / w->ranks;
+        cost = sum(cost, sum(preprocess(w, m), pass(w, m, true)));
+        cost = sum(cost, work(w, queries * n * (c + 100), m->distance * giga));
+    }
+    return cost;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+/* What each stage costs without those below it. */
+static ikt_cost (*const stages[IKT_STAGE_COUNT])(const ikt_workload *, const ikt_machine *) = {
+    [IKT_STAGE_READ] = reading,
+    [IKT_STAGE_PREPROCESS] = preprocess,
+    [IKT_STAGE_PCA] = initial,
+    [IKT_STAGE_CODES] = codes,
+    [IKT_STAGE_NEIGHBOURS] = neighbours,
+    [IKT_STAGE_AFFINITY] = affinity,
+    [IKT_STAGE_GRAPH] = graph,
+    [IKT_STAGE_LAYOUT] = layout,
+    [IKT_STAGE_ATTRACTION] = attraction,
+    [IKT_STAGE_REPULSION] = repulsion,
+    [IKT_STAGE_SPREAD] = spread,
+    [IKT_STAGE_GRID_SUM] = grid_sum,
+    [IKT_STAGE_FFT] = fft,
+    [IKT_STAGE_GATHER] = gather,
+    [IKT_STAGE_HALO] = halo,
+    [IKT_STAGE_STEP] = step,
+    [IKT_STAGE_WRITE] = writing,
+    [IKT_STAGE_MEASURES] = measures};
+
+ikt_time_plan ikt_time_plan_make(const ikt_workload *w, const ikt_machine *machine) {
+    ikt_time_plan plan = {.gradients = early(w) + late(w)};
+    /* A stage adds to those above it: the last ones before it that are less deep. */
+    for (int s = 0; s < IKT_STAGE_COUNT; s++) {
+        if (!stages[s]) continue;
+        ikt_cost own = stages[s](w, machine);
+        int depth = ikt_stage_depth((ikt_stage)s) + 1;
+        for (int above = s; above >= 0; above--)
+            if (ikt_stage_depth((ikt_stage)above) < depth) {
+                depth = ikt_stage_depth((ikt_stage)above);
+                plan.stage[above] = sum(plan.stage[above], own);
+            }
+    }
+    return plan;
+}
+
+ikt_cost ikt_time_plan_iteration(const ikt_time_plan *plan) {
+    return times(1 / plan->gradients, plan->stage[IKT_STAGE_LAYOUT]);
+}
