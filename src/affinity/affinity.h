@@ -2,20 +2,26 @@
 #ifndef IKT_AFFINITY_AFFINITY_H
 #define IKT_AFFINITY_AFFINITY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
 #include "config/key.h"
 #include "data/dataset.h"
+#include "dist/order.h"
 #include "neighbours/neighbours.h"
 
 typedef enum { IKT_AFFINITY_ISOLATION, IKT_AFFINITY_GAUSSIAN } ikt_affinity_kind;
 typedef enum { IKT_SUPPORT_SPARSE, IKT_SUPPORT_DENSE } ikt_support;
 
+typedef enum { IKT_SEARCH_AUTO, IKT_SEARCH_EXACT, IKT_SEARCH_APPROXIMATE } ikt_search;
+
 typedef struct {
     int kind;           /* ikt_affinity_kind */
     int64_t neighbours; /* k, or IKT_AUTO_INT */
     int support;        /* ikt_support */
+    int search;         /* ikt_search */
+    int64_t candidates; /* of a row in approximate search, or IKT_AUTO_INT */
 } ikt_affinity_settings;
 
 typedef struct {
@@ -30,6 +36,11 @@ extern const ikt_section ikt_affinity_section, ikt_gaussian_section;
  * Errors: IKT_ERR_USAGE with key, value and what is possible. */
 ikt_status ikt_affinity_resolve(ikt_context *ctx, const ikt_affinity_settings *settings,
                                 const ikt_gaussian_settings *gaussian, int64_t n, int64_t *k);
+
+/* LOCAL, pure. Whether neighbours of n rows are searched for in near cells only (auto: from 16,384
+ * rows on), and among how many candidates a row then is. */
+bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t n);
+int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t k);
 
 /* LOCAL. Isolation kernel on neighbour lists whose scores are numbers of differing cells:
  * p_j|i = K(i, j) / sum over the list of K(i, .), with t K(i, j) = t - score (Zhu & Ting 2021,
@@ -53,10 +64,13 @@ double ikt_gaussian_beta(const float *squared, int64_t count, int64_t skip, doub
 
 /* COLLECTIVE. Gives rows without any similarity (all weights zero) the uniform weight over their k
  * nearest rows by input distance; see orphans.h. Replaces those rows' lists in place.
+ *   map       of the rows of the lists
+ *   order     where the lists are in positions: the order they are in; otherwise NULL
  *   lists     with weights in place of scores
  *   orphans   receives their number over all ranks.
  * Errors: those of reading, IKT_ERR_RESOURCE. */
 ikt_status ikt_affinity_adopt_orphans(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
-                                      ikt_neighbours *lists, int64_t *orphans);
+                                      const ikt_order *order, ikt_neighbours *lists,
+                                      int64_t *orphans);
 
 #endif

@@ -1,4 +1,5 @@
 /* Isolation kernel: shares of equal cells become conditional probabilities. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "affinity/affinity.h"
@@ -22,6 +23,48 @@ int64_t ikt_isolation_weights(ikt_context *ctx, const ikt_neighbours *lists, int
     return empty;
 }
 
+static uint8_t is_empty(const float *weight, int64_t k) {
+    for (int64_t e = 0; e < k; e++)
+        if (weight[e] > 0) return 0;
+    return 1;
+}
+
+static int by_number(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int64_t find_position(const int64_t *row, int64_t count, const int64_t *position,
+                             int64_t wanted) {
+    const int64_t *found = bsearch(&wanted, row, (size_t)count, sizeof *row, by_number);
+    return position[found - row];
+}
+
+/* COLLECTIVE. Rows in the orphans' lists become positions. */
+static ikt_status to_positions(ikt_context *ctx, const ikt_order *order, ikt_orphans *orphans) {
+    int64_t entries = orphans->count * orphans->k, total = orphans->count + entries, kept = 0;
+    int64_t *row = NULL, *position = NULL;
+    ikt_status st = ikt_alloc(ctx, &row, total, sizeof *row, "orphans");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &position, total, sizeof *position, "orphans");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        memcpy(row, orphans->row, (size_t)orphans->count * sizeof *row);
+        for (int64_t e = 0; e < entries; e++)
+            row[orphans->count + e] = orphans->nearest[e];
+        qsort(row, (size_t)total, sizeof *row, by_number);
+        for (int64_t e = 0; e < total; e++)
+            if (e == 0 || row[e] != row[e - 1]) row[kept++] = row[e];
+        ikt_order_find(ctx, order, row, kept, position);
+        for (int64_t e = 0; e < orphans->count; e++)
+            orphans->row[e] = find_position(row, kept, position, orphans->row[e]);
+        for (int64_t e = 0; e < entries; e++)
+            orphans->nearest[e] = (uint32_t)find_position(row, kept, position, orphans->nearest[e]);
+    }
+    ikt_free(&row);
+    ikt_free(&position);
+    return st;
+}
+
 static void adopt(const ikt_orphans *orphans, const ikt_row_map *map, ikt_neighbours *lists) {
     int64_t k = lists->k;
     for (int64_t o = 0; o < orphans->count; o++) {
@@ -33,17 +76,24 @@ static void adopt(const ikt_orphans *orphans, const ikt_row_map *map, ikt_neighb
     }
 }
 
+/* COLLECTIVE. Which own rows of the input have empty lists. */
+static ikt_status mark(ikt_context *ctx, const ikt_row_map *map, const ikt_order *order,
+                       const ikt_neighbours *lists, uint8_t *marked) {
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < map->count; i++)
+        marked[i] = is_empty(lists->score + i * lists->k, lists->k);
+    return order ? ikt_order_restore(ctx, order, marked, 1, marked, 1, 1) : IKT_OK;
+}
+
 ikt_status ikt_affinity_adopt_orphans(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
-                                      ikt_neighbours *lists, int64_t *count) {
+                                      const ikt_order *order, ikt_neighbours *lists,
+                                      int64_t *count) {
     uint8_t *marked = NULL;
     ikt_orphans orphans = {0, 0, NULL, NULL};
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &marked, map->count, 1, "orphans"));
-    if (st == IKT_OK) {
-        /* The first entry of a list is the most similar row. */
-        for (int64_t i = 0; i < map->count; i++)
-            marked[i] = !(lists->score[i * lists->k] > 0);
-        st = ikt_orphans_find(ctx, data, map, marked, lists->k, &orphans);
-    }
+    if (st == IKT_OK) st = mark(ctx, map, order, lists, marked);
+    if (st == IKT_OK) st = ikt_orphans_find(ctx, data, map, marked, lists->k, &orphans);
+    if (st == IKT_OK && order && orphans.count > 0) st = to_positions(ctx, order, &orphans);
     if (st == IKT_OK) adopt(&orphans, map, lists);
     *count = orphans.count;
     ikt_orphans_destroy(&orphans);

@@ -16,7 +16,16 @@ static const ikt_key affinity_keys[] = {
     {"support", IKT_KEY_CHOICE, offsetof(ikt_affinity_settings, support), "sparse", 0, 0, 0,
      "sparse|dense", "",
      "sparse keeps the most similar rows only; dense keeps every pair, in 4 n^2 bytes over all "
-     "ranks"}};
+     "ranks"},
+    {"search", IKT_KEY_CHOICE, offsetof(ikt_affinity_settings, search), "auto", 0, 0, 0,
+     "auto|exact|approximate", "",
+     "How the most similar rows are found: exact compares all pairs; approximate compares a row "
+     "with those of near cells only, and measures on 1,000 rows what that misses; auto is exact up "
+     "to 16,384 rows"},
+    {"candidates", IKT_KEY_INT, offsetof(ikt_affinity_settings, candidates), "auto", 2, 1e9, 1,
+     NULL, "rows",
+     "Rows of near cells that each row is compared with in approximate search: more finds more and "
+     "takes longer; auto is 4,096, and at least 40 times the neighbours"}};
 
 const ikt_section ikt_affinity_section = {"affinity", "How similar two rows are", affinity_keys,
                                           sizeof affinity_keys / sizeof *affinity_keys};
@@ -28,6 +37,19 @@ static const ikt_key gaussian_keys[] = {
 const ikt_section ikt_gaussian_section = {
     "gaussian", "The Gaussian kernel (affinity.kind: gaussian)", gaussian_keys,
     sizeof gaussian_keys / sizeof *gaussian_keys};
+
+enum { EXACT_ROWS = 16384, CANDIDATES = 4096, CANDIDATES_PER_NEIGHBOUR = 40 };
+
+bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t n) {
+    if (settings->search != IKT_SEARCH_AUTO) return settings->search == IKT_SEARCH_APPROXIMATE;
+    return n > EXACT_ROWS;
+}
+
+int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t k) {
+    if (settings->candidates != IKT_AUTO_INT)
+        return settings->candidates > k ? settings->candidates : k + 1;
+    return k * CANDIDATES_PER_NEIGHBOUR > CANDIDATES ? k * CANDIDATES_PER_NEIGHBOUR : CANDIDATES;
+}
 
 static int64_t at_most(int64_t value, int64_t limit) {
     return value < limit ? value : limit;

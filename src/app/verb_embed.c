@@ -86,6 +86,11 @@ static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_co
     ikt_traffic_print(cost, ikt_size(ctx));
     if (run->settings.affinity.kind == IKT_AFFINITY_ISOLATION)
         printf("rows without any similarity: %lld\n", (long long)run->orphans);
+    if (run->recall.sample > 0)
+        printf("neighbours       %.2f %% of the similarity of the true ones, %.1f %% of them "
+               "(on %lld rows)\n",
+               100 * run->recall.similarity, 100 * run->recall.found,
+               (long long)run->recall.sample);
     if (trace->count > 0) printf("KL divergence    %.6f\n", trace->point[trace->count - 1].kl);
     printf("embedding hash   %016llx\n", (unsigned long long)run->hash);
 }
@@ -102,6 +107,10 @@ static void json_summary(ikt_context *ctx, ikt_json *json, const ikt_run *run,
     ikt_json_text(json, "hash", hash);
     ikt_json_int(json, "entries_of_p", run->entries);
     ikt_json_int(json, "rows_without_similarity", run->orphans);
+    if (run->recall.sample > 0) {
+        ikt_json_real(json, "neighbour_similarity", run->recall.similarity);
+        ikt_json_real(json, "neighbours_found", run->recall.found);
+    }
     ikt_json_int(json, "peak_bytes_per_rank", cost->peak_bytes);
     ikt_json_int(json, "peak_bytes", cost->peak_bytes_all);
     ikt_json_int(json, "predicted_bytes_per_rank", run->predicted_bytes);

@@ -86,11 +86,22 @@ int64_t ikt_max_one(ikt_context *ctx, int64_t value) {
     return value;
 }
 
+void ikt_sums_before(ikt_context *ctx, int64_t *values, int64_t count) {
+    int64_t piece = piece_of(ctx, sizeof *values);
+    for (int64_t done = 0; done < count; done += piece) {
+        int64_t now = count - done < piece ? count - done : piece;
+        check(ctx,
+              MPI_Exscan(MPI_IN_PLACE, values + done, (int)now, MPI_INT64_T, MPI_SUM, ctx->comm),
+              "MPI_Exscan");
+        ikt_traffic_collective(ctx, now * (int64_t)sizeof *values, now * (int64_t)sizeof *values);
+    }
+    if (ctx->rank == 0 && count > 0) /* MPI leaves rank 0's result undefined */
+        memset(values, 0, (size_t)count * sizeof *values);
+}
+
 int64_t ikt_sum_before(ikt_context *ctx, int64_t value) {
-    int64_t before = 0;
-    check(ctx, MPI_Exscan(&value, &before, 1, MPI_INT64_T, MPI_SUM, ctx->comm), "MPI_Exscan");
-    ikt_traffic_collective(ctx, (int64_t)sizeof value, (int64_t)sizeof before);
-    return ctx->rank == 0 ? 0 : before; /* MPI leaves rank 0's result undefined */
+    ikt_sums_before(ctx, &value, 1);
+    return value;
 }
 
 void ikt_broadcast(ikt_context *ctx, void *data, int64_t bytes, int root) {

@@ -26,6 +26,9 @@ int64_t ikt_sum_one(ikt_context *ctx, int64_t value);
 int64_t ikt_max_one(ikt_context *ctx, int64_t value);
 int64_t ikt_sum_before(ikt_context *ctx, int64_t value);
 
+/* COLLECTIVE. Element-wise sums over the ranks before this one, in place; zeros on rank 0. */
+void ikt_sums_before(ikt_context *ctx, int64_t *values, int64_t count);
+
 /* COLLECTIVE. Copies `bytes` bytes from rank `root` to all. */
 void ikt_broadcast(ikt_context *ctx, void *data, int64_t bytes, int root);
 

@@ -37,6 +37,23 @@ void ikt_best_offer(float *score, uint32_t *row, int64_t k, float new_score, uin
     if (worse(score[0], row[0], new_score, new_row)) sink(score, row, k, new_score, new_row);
 }
 
+/* Most scores lose against the worst that is kept: a vector of them is compared at once, and looked
+ * at one by one only where one wins. */
+void ikt_best_offer_row(float *best, uint32_t *row, int64_t k, int64_t own, int64_t first,
+                        int64_t nb, const float *score) {
+    enum { STEP = 16 };
+    for (int64_t b = 0; b < nb; b += STEP) {
+        int wins = 0;
+        float worst = best[0];
+        for (int64_t l = 0; l < STEP; l++)
+            wins |= score[b + l] <= worst;
+        if (!wins) continue;
+        for (int64_t l = b; l < b + STEP && l < nb; l++)
+            if (score[l] <= best[0] && first + l != own)
+                ikt_best_offer(best, row, k, score[l], (uint32_t)(first + l));
+    }
+}
+
 void ikt_best_sort(float *score, uint32_t *row, int64_t k) {
     for (int64_t last = k - 1; last > 0; last--) {
         float worst_score = score[0];

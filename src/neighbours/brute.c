@@ -8,20 +8,13 @@ typedef struct {
     int64_t first_row; /* global number of own row 0 */
 } keeper;
 
-/* Most scores lose against the worst kept one; that comparison alone is the inner loop. */
 static void keep_best(void *self, int64_t first, int64_t na, int64_t row, int64_t nb,
                       const float *scores, int64_t stride) {
     const keeper *keep = self;
     int64_t k = keep->lists->k;
-    for (int64_t a = 0; a < na; a++) {
-        float *best = keep->lists->score + (first + a) * k;
-        uint32_t *best_row = keep->lists->row + (first + a) * k;
-        const float *score = scores + a * stride;
-        int64_t own = keep->first_row + first + a;
-        for (int64_t b = 0; b < nb; b++)
-            if (score[b] <= best[0] && row + b != own)
-                ikt_best_offer(best, best_row, k, score[b], (uint32_t)(row + b));
-    }
+    for (int64_t a = first; a < first + na; a++)
+        ikt_best_offer_row(keep->lists->score + a * k, keep->lists->row + a * k, k,
+                           keep->first_row + a, row, nb, scores + (a - first) * stride);
 }
 
 ikt_status ikt_neighbours_brute(ikt_context *ctx, const ikt_scorer *scorer, int64_t k,

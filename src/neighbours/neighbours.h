@@ -39,6 +39,10 @@ int64_t ikt_neighbours_memory(int64_t n_local, int64_t k);
 void ikt_best_clear(float *score, uint32_t *row, int64_t k);
 /* LOCAL. Offers a pair; keeps the k smallest by (score, row). */
 void ikt_best_offer(float *score, uint32_t *row, int64_t k, float new_score, uint32_t new_row);
+/* LOCAL. Offers the scores of one row against the rows first .. first + nb - 1, but not itself.
+ *   score   [nb rounded up to 16], entries from nb on may hold anything */
+void ikt_best_offer_row(float *best, uint32_t *row, int64_t k, int64_t own, int64_t first,
+                        int64_t nb, const float *score);
 /* LOCAL. Sorts the list ascending; it is no heap any more. */
 void ikt_best_sort(float *score, uint32_t *row, int64_t k);
 

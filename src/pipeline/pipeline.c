@@ -111,9 +111,21 @@ static ikt_status start(ikt_context *ctx, ikt_dataset *data, ikt_run *run) {
     }
 }
 
+/* The loop works in positions, the run in rows of the input. */
+static ikt_status bring(ikt_context *ctx, const ikt_probabilities *p, bool back, float *y) {
+    const int64_t bytes = 2 * (int64_t)sizeof *y;
+    if (!p->is_ordered) return IKT_OK;
+    ikt_stage_begin(ctx, IKT_STAGE_ORDER);
+    ikt_status st = back ? ikt_order_restore(ctx, &p->order, y, bytes, y, bytes, bytes)
+                         : ikt_order_apply(ctx, &p->order, y, bytes, y, bytes, bytes);
+    ikt_stage_end(ctx, IKT_STAGE_ORDER);
+    return st;
+}
+
 static ikt_status place(ikt_context *ctx, const ikt_probabilities *p, ikt_run *run) {
     ikt_kernelsum *sums = NULL;
     ikt_objective objective = {NULL, NULL, NULL};
+    IKT_TRY(bring(ctx, p, false, run->y));
     ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
     ikt_status st = ikt_probabilities_objective(ctx, p, &run->settings.layout, &sums, &objective);
     if (st == IKT_OK)
@@ -121,7 +133,7 @@ static ikt_status place(ikt_context *ctx, const ikt_probabilities *p, ikt_run *r
     ikt_objective_destroy(&objective);
     ikt_kernelsum_destroy(&sums);
     ikt_stage_end(ctx, IKT_STAGE_LAYOUT);
-    return st;
+    return st == IKT_OK ? bring(ctx, p, true, run->y) : st;
 }
 
 static void note_input(const ikt_source *source, ikt_run *run) {
@@ -136,11 +148,18 @@ static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, ikt
     run->entries = p->entries;
     run->settings.affinity.neighbours = p->k;
     if (p->psi > 0) run->settings.isolation.psi = p->psi;
-    ikt_log(ctx, IKT_LOG_STAGE, "P: %lld entries, %.1f a row, in %.1f s", (long long)p->entries,
-            (double)p->entries / (double)run->map.n,
-            ikt_stage_seconds(ctx, IKT_STAGE_CODES) + ikt_stage_seconds(ctx, IKT_STAGE_NEIGHBOURS) +
-                ikt_stage_seconds(ctx, IKT_STAGE_AFFINITY) +
-                ikt_stage_seconds(ctx, IKT_STAGE_GRAPH));
+    ikt_log(
+        ctx, IKT_LOG_STAGE, "P: %lld entries, %.1f a row, in %.1f s", (long long)p->entries,
+        (double)p->entries / (double)run->map.n,
+        ikt_stage_seconds(ctx, IKT_STAGE_CODES) + ikt_stage_seconds(ctx, IKT_STAGE_CELLS) +
+            ikt_stage_seconds(ctx, IKT_STAGE_ORDER) + ikt_stage_seconds(ctx, IKT_STAGE_NEIGHBOURS) +
+            ikt_stage_seconds(ctx, IKT_STAGE_AFFINITY) + ikt_stage_seconds(ctx, IKT_STAGE_GRAPH));
+    run->recall = p->recall;
+    if (p->recall.sample > 0)
+        ikt_log(ctx, IKT_LOG_STAGE,
+                "neighbours: %.1f %% of the similarity of the true ones, %.1f %% of them found "
+                "(%lld rows compared with exact search)",
+                100 * p->recall.similarity, 100 * p->recall.found, (long long)p->recall.sample);
     if (p->orphans > 0)
         ikt_log(ctx, IKT_LOG_WARN,
                 "%lld rows share no cell with any other (isolation.psi = %lld may be too large); "

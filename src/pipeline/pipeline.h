@@ -10,6 +10,7 @@
 
 #include "data/dataset.h"
 #include "io/source.h"
+#include "neighbours/recall.h"
 #include "pipeline/settings.h"
 
 /* An embedding and what was learned while making it. */
@@ -26,6 +27,7 @@ typedef struct {
     const char *type;                     /* "uint8", "float32", "float64" */
     int64_t orphans;                      /* rows without any similarity */
     int64_t entries;                      /* of P */
+    ikt_recall recall;                    /* of approximate neighbour search; sample 0: exact */
     uint64_t hash;                        /* of the embedding; the same on any ranks */
     double start_time;                    /* seconds since 1970 */
     int64_t predicted_bytes;              /* per rank, before the run */

@@ -3,11 +3,16 @@
 #define IKT_PIPELINE_PROBABILITIES_H
 
 #include "affinity/dense.h"
+#include "dist/order.h"
 #include "graph/graph.h"
+#include "neighbours/recall.h"
 #include "pipeline/settings.h"
 
 /* P in one of its two forms, and what was learned on the way. */
 typedef struct {
+    bool is_ordered; /* the graph's rows are positions of `order`, otherwise rows of the input */
+    ikt_order order;
+    ikt_recall recall; /* of approximate search */
     bool is_dense;
     ikt_graph graph; /* sparse P */
     ikt_dense dense; /* or dense P */

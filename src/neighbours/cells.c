@@ -1,0 +1,115 @@
+/* The coarse cells of a data set. See cells.h. */
+#include "neighbours/cells.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "linalg/distance.h"
+#include "neighbours/locality.h"
+
+enum { CELLS_LEAST = 16, CELLS_MOST = 65536 };
+
+int64_t ikt_cells_choose(int64_t n) {
+    int64_t wanted = (int64_t)(16 * sqrt((double)n)), count = CELLS_LEAST;
+    while (2 * count <= wanted && 2 * count <= CELLS_MOST)
+        count *= 2;
+    return count < n ? count : n;
+}
+
+/* COLLECTIVE. Coordinates of the centres as floats. */
+static ikt_status read_centres(ikt_context *ctx, ikt_dataset *data, const int64_t *row,
+                               int64_t count, float *x) {
+    int64_t entries = count * ikt_dataset_columns(data);
+    if (!ikt_dataset_is_u8(data)) return ikt_dataset_gather(data, row, count, x);
+    uint8_t *bytes = NULL;
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &bytes, entries, 1, "cells"));
+    if (st == IKT_OK) st = ikt_dataset_gather(data, row, count, bytes);
+    for (int64_t e = 0; st == IKT_OK && e < entries; e++)
+        x[e] = (float)bytes[e];
+    ikt_free(&bytes);
+    return st;
+}
+
+/* Centres in the order of locality: cells->centre and cells->packed, and the new number of each
+ * cell in `number`. */
+static ikt_status order_centres(ikt_context *ctx, const float *x, ikt_cells *cells,
+                                uint32_t *number) {
+    int64_t count = cells->count, d = cells->d;
+    uint32_t *order = NULL;
+    ikt_status st = ikt_alloc(ctx, &order, count, sizeof *order, "cells");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &cells->centre, count * d, sizeof(float), "cells");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &cells->packed, ikt_packed_floats(count, d), sizeof(float), "cells");
+    if (st == IKT_OK) st = ikt_locality_order(ctx, x, count, d, order);
+    if (st == IKT_OK) {
+        for (int64_t c = 0; c < count; c++) {
+            number[order[c]] = (uint32_t)c;
+            memcpy(cells->centre + c * d, x + order[c] * d, (size_t)d * sizeof *x);
+        }
+        ikt_pack_rows(cells->centre, count, d, cells->packed);
+    }
+    ikt_free(&order);
+    return st;
+}
+
+/* COLLECTIVE. Sizes of the cells over all ranks give their first positions; the rows of the ranks
+ * before come first in each. */
+static ikt_status number_rows(ikt_context *ctx, const ikt_row_map *map, const uint16_t *cell,
+                              const uint32_t *number, ikt_cells *cells, uint32_t *position) {
+    int64_t *next = NULL, count = cells->count;
+    ikt_status st = ikt_alloc(ctx, &next, count, sizeof *next, "cells");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &cells->first, count + 1, sizeof *cells->first, "cells");
+    IKT_TRY(ikt_agree(ctx, st));
+    for (int64_t i = 0; i < map->count; i++)
+        next[number[cell[i]]]++;
+    memcpy(cells->first + 1, next, (size_t)count * sizeof *next);
+    ikt_sum_i64(ctx, cells->first + 1, count);
+    ikt_sums_before(ctx, next, count);
+    for (int64_t c = 0; c < count; c++) {
+        next[c] += cells->first[c];
+        cells->first[c + 1] += cells->first[c];
+    }
+    for (int64_t i = 0; i < map->count; i++)
+        position[i] = (uint32_t)next[number[cell[i]]]++;
+    ikt_free(&next);
+    return IKT_OK;
+}
+
+ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
+                            int64_t count, const ikt_row_map *map, const uint16_t *cell,
+                            ikt_cells *out, uint32_t *position) {
+    float *x = NULL;
+    uint32_t *number = NULL;
+    *out = (ikt_cells){.count = count, .d = ikt_dataset_columns(data)};
+    ikt_status st = ikt_alloc(ctx, &x, count * out->d, sizeof *x, "cells");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &number, count, sizeof *number, "cells");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = read_centres(ctx, data, centre_row, count, x);
+    if (st == IKT_OK) st = ikt_agree(ctx, order_centres(ctx, x, out, number));
+    ikt_free(&x);
+    if (st == IKT_OK) st = number_rows(ctx, map, cell, number, out, position);
+    ikt_free(&number);
+    if (st != IKT_OK) ikt_cells_destroy(out);
+    return st;
+}
+
+void ikt_cells_destroy(ikt_cells *cells) {
+    ikt_free(&cells->first);
+    ikt_free(&cells->centre);
+    ikt_free(&cells->packed);
+    cells->count = 0;
+}
+
+int64_t ikt_cells_find(const ikt_cells *cells, int64_t position) {
+    int64_t low = 0, high = cells->count; /* first[low] <= position < first[high] */
+    while (high - low > 1) {
+        int64_t middle = (low + high) / 2;
+        if (cells->first[middle] <= position)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -1,0 +1,43 @@
+/* The coarse cells of a data set: what gives rows their positions and a search its candidates.
+ *
+ * A sample of rows are centres; a row belongs to the nearest. Cells stand in an order in which near
+ * centres are near, and rows are numbered cell by cell: a row's number is its POSITION. Everything
+ * after the codes (neighbours, P, the loop) works in positions.
+ */
+#ifndef IKT_NEIGHBOURS_CELLS_H
+#define IKT_NEIGHBOURS_CELLS_H
+
+#include <stdint.h>
+
+#include "base/status.h"
+#include "data/dataset.h"
+#include "dist/row_map.h"
+
+typedef struct {
+    int64_t count;  /* cells */
+    int64_t d;      /* columns */
+    int64_t *first; /* [count + 1] first position of each cell */
+    float *centre;  /* [count * d] their centres, row-major */
+    float *packed;  /* the same, packed for ikt_distance_block */
+} ikt_cells;
+
+/* LOCAL, pure. How many cells suit n rows: 16 sqrt(n) to the next power of two below, between 16
+ * and 65536, at most n. Cells of sqrt(n) / 16 rows: to find a row's cell costs about as much as to
+ * score it against the rows of near cells. */
+int64_t ikt_cells_choose(int64_t n);
+
+/* COLLECTIVE. Orders the cells and gives every row its position: by cell, then by row.
+ *   data        where the centres' coordinates are read
+ *   centre_row  [count] rows of the centres, ascending, the same on all ranks
+ *   cell        [map->count] cell of each own row: index into centre_row
+ *   position    [map->count], receives the positions
+ * Errors: IKT_ERR_RESOURCE, those of reading; empty then. Memory: 12 count d bytes at the peak. */
+ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
+                            int64_t count, const ikt_row_map *map, const uint16_t *cell,
+                            ikt_cells *out, uint32_t *position);
+void ikt_cells_destroy(ikt_cells *cells);
+
+/* LOCAL. Cell of a position. */
+int64_t ikt_cells_find(const ikt_cells *cells, int64_t position);
+
+#endif

@@ -1,0 +1,110 @@
+/* An order of points in which near ones stand near each other.
+ *
+ * Method: the points are halved across the line between two that are far apart, at the median of
+ * their projections, and so on in each half. Advantage: any dimension, balanced, no parameters.
+ * Disadvantage: points near a cut have near ones on its other side, farther away in the order. */
+#include "neighbours/locality.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { LANES = 16 }; /* sums in lanes: the same bits at any vector width */
+
+typedef struct {
+    float key;
+    uint32_t point;
+} ranked;
+
+typedef struct {
+    const float *x;
+    int64_t d;
+    float *direction; /* [d] */
+    ranked *rank;     /* [count] */
+} sorter;
+
+static float add_lanes(float *lane) {
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int l = 0; l < half; l++)
+            lane[l] += lane[l + half];
+    return lane[0];
+}
+
+static float squared_distance(const float *a, const float *b, int64_t d) {
+    float lane[LANES] = {0};
+    int64_t c = 0;
+    for (; c + LANES <= d; c += LANES)
+        for (int l = 0; l < LANES; l++)
+            lane[l] += (a[c + l] - b[c + l]) * (a[c + l] - b[c + l]);
+    for (int l = 0; c + l < d; l++)
+        lane[l] += (a[c + l] - b[c + l]) * (a[c + l] - b[c + l]);
+    return add_lanes(lane);
+}
+
+static float product(const float *a, const float *b, int64_t d) {
+    float lane[LANES] = {0};
+    int64_t c = 0;
+    for (; c + LANES <= d; c += LANES)
+        for (int l = 0; l < LANES; l++)
+            lane[l] += a[c + l] * b[c + l];
+    for (int l = 0; c + l < d; l++)
+        lane[l] += a[c + l] * b[c + l];
+    return add_lanes(lane);
+}
+
+static const float *point_of(const sorter *s, int64_t place) {
+    return s->x + (int64_t)s->rank[place].point * s->d;
+}
+
+/* The place in first .. last - 1 whose point is farthest from that of `from`. */
+static int64_t farthest(const sorter *s, int64_t first, int64_t last, int64_t from) {
+    int64_t best = first;
+    float most = -1;
+    for (int64_t i = first; i < last; i++) {
+        float distance = squared_distance(point_of(s, i), point_of(s, from), s->d);
+        if (distance > most) {
+            most = distance;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static int by_key(const void *a, const void *b) {
+    const ranked *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return (x->point > y->point) - (x->point < y->point);
+}
+
+/* Recursion depth is log2(count): the halves are equal. */
+static void halve(sorter *s, int64_t first, int64_t last) {
+    if (last - first < 3) return;
+    int64_t one = farthest(s, first, last, first), other = farthest(s, first, last, one);
+    const float *a = point_of(s, one), *b = point_of(s, other);
+    for (int64_t c = 0; c < s->d; c++)
+        s->direction[c] = b[c] - a[c];
+    for (int64_t i = first; i < last; i++)
+        s->rank[i].key = product(point_of(s, i), s->direction, s->d);
+    qsort(s->rank + first, (size_t)(last - first), sizeof *s->rank, by_key);
+    int64_t middle = first + (last - first) / 2;
+    halve(s, first, middle);
+    halve(s, middle, last);
+}
+
+ikt_status ikt_locality_order(ikt_context *ctx, const float *x, int64_t count, int64_t d,
+                              uint32_t *order) {
+    sorter s = {x, d, NULL, NULL};
+    ikt_status st = ikt_alloc(ctx, &s.direction, d, sizeof *s.direction, "cells");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &s.rank, count, sizeof *s.rank, "cells");
+    if (st == IKT_OK) {
+        for (int64_t i = 0; i < count; i++)
+            s.rank[i].point = (uint32_t)i;
+        halve(&s, 0, count);
+        for (int64_t i = 0; i < count; i++)
+            order[i] = s.rank[i].point;
+    }
+    ikt_free(&s.direction);
+    ikt_free(&s.rank);
+    return st;
+}

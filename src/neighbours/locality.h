@@ -1,0 +1,16 @@
+/* An order of points in which near ones stand near each other. */
+#ifndef IKT_NEIGHBOURS_LOCALITY_H
+#define IKT_NEIGHBOURS_LOCALITY_H
+
+#include <stdint.h>
+
+#include "base/status.h"
+
+/* LOCAL, a pure function of the points; one thread.
+ *   x       [count * d] coordinates
+ *   order   [count], receives the points' numbers in their new order
+ * Errors: IKT_ERR_RESOURCE. Cost: count log2(count) (3 d + log2(count)). */
+ikt_status ikt_locality_order(ikt_context *ctx, const float *x, int64_t count, int64_t d,
+                              uint32_t *order);
+
+#endif

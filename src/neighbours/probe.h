@@ -1,0 +1,27 @@
+/* Which blocks of rows a block is scored against. */
+#ifndef IKT_NEIGHBOURS_PROBE_H
+#define IKT_NEIGHBOURS_PROBE_H
+
+#include "neighbours/cells.h"
+#include "neighbours/shelf.h"
+
+/* The probes of a run of own blocks. */
+typedef struct {
+    int64_t first_block, count; /* own blocks first_block .. first_block + count - 1 */
+    int64_t room;               /* probes that each may have */
+    int64_t *probes;            /* [count] probes of each */
+    uint32_t *probe;            /* [count * room] first positions of blocks, nearest cell first */
+} ikt_probe_lists;
+
+/* LOCAL. Chooses the probes of own blocks: their own cell's, then those of the nearest cells, until
+ * they hold `candidates` rows. Of a cell larger than that only the part around the block is taken,
+ * so that equal rows in any number cost no more than others.
+ *   lists   first_block and count are set and room is `candidates`; probes are received
+ * Errors: IKT_ERR_RESOURCE. Cost: a distance to every centre for every block. */
+ikt_status ikt_probe_choose(ikt_context *ctx, const ikt_cells *cells, const ikt_shelf *shelf,
+                            int64_t candidates, ikt_probe_lists *lists);
+
+/* LOCAL. Bytes that choosing takes. */
+int64_t ikt_probe_memory(int64_t cells, int threads);
+
+#endif

@@ -1,0 +1,117 @@
+/* Neighbour search that looks at near cells only.
+ *
+ * Method: own blocks are taken in batches. For each block the near blocks are chosen (probe.h),
+ * those of other ranks are fetched (fetch.h), and the block is scored against all of them, block
+ * against block, with the kernel that brute force uses.
+ * Advantage: dense work in cache at the kernel's full speed, no random access to rows, cost n times
+ * a constant; the candidates follow from the data alone. Disadvantage: a row at the rim of its cell
+ * shares the candidates of the rows in the middle. */
+#include "neighbours/search.h"
+
+#include <omp.h>
+
+#include "base/comm.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "neighbours/fetch.h"
+#include "neighbours/probe.h"
+#include "neighbours/scorer.h"
+
+enum {
+    FETCH_BYTES = 256 << 20, /* that a batch may fetch from others */
+    BATCH_LEAST = 8,
+    BATCH_MOST = 4096
+};
+
+typedef struct {
+    ikt_context *ctx;
+    const ikt_cells *cells;
+    const ikt_shelf *shelf;
+    ikt_probe_lists lists;
+    ikt_foreign foreign;
+    ikt_neighbours *out;
+    float *scores; /* [threads * IKT_SHELF_ROWS^2] */
+    char *scratch; /* [threads * shelf->scratch_bytes] */
+} search;
+
+static int64_t batch_blocks(int64_t candidates, int64_t row_bytes) {
+    int64_t blocks = FETCH_BYTES / (candidates * row_bytes);
+    return blocks < BATCH_LEAST ? BATCH_LEAST : blocks > BATCH_MOST ? BATCH_MOST : blocks;
+}
+
+static void offer(ikt_neighbours *out, int64_t i, int64_t own, int64_t first, int64_t nb,
+                  const float *score) {
+    ikt_best_offer_row(out->score + i * out->k, out->row + i * out->k, out->k, own, first, nb,
+                       score);
+}
+
+/* Scores an own block of the batch against its probes. */
+static void search_block(const search *s, int64_t block) {
+    const ikt_shelf *shelf = s->shelf;
+    int64_t thread = omp_get_thread_num(), b = s->lists.first_block + block;
+    int64_t first = shelf->first[b], na = shelf->first[b + 1] - first;
+    float *score = s->scores + thread * IKT_SHELF_ROWS * IKT_SHELF_ROWS;
+    const void *left = shelf->prepare(shelf, shelf->data + shelf->offset[b], na,
+                                      s->scratch + thread * shelf->scratch_bytes);
+    for (int64_t e = 0; e < s->lists.probes[block]; e++) {
+        int64_t end, at = s->lists.probe[block * s->lists.room + e];
+        ikt_block_at(s->cells, &shelf->map, at, &end);
+        shelf->score(shelf, left, na, ikt_foreign_block(shelf, &s->foreign, at), end - at, score);
+        for (int64_t a = 0; a < na; a++)
+            offer(s->out, first - shelf->map.first + a, first + a, at, end - at,
+                  score + a * ikt_score_stride(end - at));
+    }
+}
+
+/* COLLECTIVE. The batch that begins at own block `done`; ranks that have finished help others. */
+static ikt_status search_batch(search *s, int64_t done, int64_t blocks, int64_t candidates) {
+    int64_t left = s->shelf->blocks - done;
+    s->lists.first_block = done;
+    s->lists.count = left < 0 ? 0 : left < blocks ? left : blocks;
+    IKT_TRY(ikt_agree(s->ctx, ikt_probe_choose(s->ctx, s->cells, s->shelf, candidates, &s->lists)));
+    IKT_TRY(ikt_foreign_fetch(s->ctx, s->cells, s->shelf, &s->lists, &s->foreign));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(s->ctx))
+    for (int64_t block = 0; block < s->lists.count; block++)
+        search_block(s, block);
+    ikt_foreign_destroy(&s->foreign);
+    return IKT_OK;
+}
+
+static ikt_status search_alloc(search *s, int64_t blocks, int64_t candidates) {
+    ikt_context *ctx = s->ctx;
+    int64_t threads = ikt_threads(ctx);
+    s->lists.room = candidates;
+    IKT_TRY(ikt_alloc(ctx, &s->lists.probes, blocks, sizeof *s->lists.probes, "blocks"));
+    IKT_TRY(ikt_alloc(ctx, &s->lists.probe, blocks * candidates, sizeof *s->lists.probe, "blocks"));
+    IKT_TRY(ikt_alloc(ctx, &s->scratch, threads * s->shelf->scratch_bytes, 1, "blocks"));
+    return ikt_alloc(ctx, &s->scores, threads * IKT_SHELF_ROWS * IKT_SHELF_ROWS, sizeof(float),
+                     "blocks");
+}
+
+ikt_status ikt_neighbours_search(ikt_context *ctx, const ikt_cells *cells, const ikt_shelf *shelf,
+                                 int64_t k, int64_t candidates, ikt_neighbours *out) {
+    search s = {.ctx = ctx, .cells = cells, .shelf = shelf, .out = out};
+    int64_t blocks = batch_blocks(candidates, shelf->row_bytes);
+    ikt_status st = ikt_neighbours_create(ctx, &shelf->map, k, out);
+    if (st == IKT_OK) st = search_alloc(&s, blocks, candidates);
+    st = ikt_agree(ctx, st);
+    int64_t most = st == IKT_OK ? ikt_max_one(ctx, shelf->blocks) : 0;
+    for (int64_t done = 0; st == IKT_OK && done < most; done += blocks) {
+        st = search_batch(&s, done, blocks, candidates);
+        ikt_progress(ctx, "blocks of rows", done + blocks < most ? done + blocks : most, most,
+                     NULL);
+    }
+    ikt_free(&s.lists.probes);
+    ikt_free(&s.lists.probe);
+    ikt_free(&s.scratch);
+    ikt_free(&s.scores);
+    if (st != IKT_OK) ikt_neighbours_destroy(out);
+    return st;
+}
+
+int64_t ikt_search_memory(int64_t cells, int64_t candidates, int64_t row_bytes, int threads) {
+    int64_t blocks = batch_blocks(candidates, row_bytes);
+    return blocks * candidates * (row_bytes + (int64_t)sizeof(uint32_t)) +
+           threads * IKT_SHELF_ROWS * (IKT_SHELF_ROWS * (int64_t)sizeof(float) + row_bytes) +
+           ikt_probe_memory(cells, threads);
+}

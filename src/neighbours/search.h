@@ -1,0 +1,24 @@
+/* Neighbour search that looks at near cells only. */
+#ifndef IKT_NEIGHBOURS_SEARCH_H
+#define IKT_NEIGHBOURS_SEARCH_H
+
+#include "neighbours/cells.h"
+#include "neighbours/neighbours.h"
+#include "neighbours/shelf.h"
+
+/* COLLECTIVE. For every row the k most similar among about `candidates` rows: those of its own cell
+ * and of the cells whose centres are nearest to its cell's centre. The result does not depend on
+ * ranks or threads; ties go to the lower position.
+ *   shelf        the rows at the own positions
+ *   candidates   more than k; with candidates >= n every pair is looked at
+ *   out          lists in positions, unsorted (ikt_neighbours_sort); empty on failure
+ * Errors: IKT_ERR_RESOURCE. Cost: n_local candidates scores and count^2 / ranks distances of
+ * centres with `count` cells. Memory beside the lists: blocks of other ranks, at most
+ * ikt_search_memory. */
+ikt_status ikt_neighbours_search(ikt_context *ctx, const ikt_cells *cells, const ikt_shelf *shelf,
+                                 int64_t k, int64_t candidates, ikt_neighbours *out);
+
+/* LOCAL. Most bytes that a search takes beside shelf and lists. */
+int64_t ikt_search_memory(int64_t cells, int64_t candidates, int64_t row_bytes, int threads);
+
+#endif

@@ -1,0 +1,54 @@
+/* Cell codes as blocks: they already lie row behind row, so nothing is packed. */
+#include "base/cpu.h"
+#include "isolation/similarity.h"
+#include "neighbours/scorer.h"
+#include "neighbours/shelf.h"
+#include "neighbours/shelf_parts.h"
+
+static int64_t bytes(const void *self, int64_t count) {
+    const ikt_shelf *shelf = self;
+    return count * shelf->stride;
+}
+
+static const void *prepare(const void *self, const char *block, int64_t count, void *scratch) {
+    (void)self;
+    (void)count;
+    (void)scratch;
+    return block;
+}
+
+/* Counts of equal entries become numbers of different ones: smaller is more similar. */
+static void score(const void *self, const void *left, int64_t na, const char *block, int64_t nb,
+                  float *out) {
+    const ikt_shelf *shelf = self;
+    const ikt_code_shape shape = {shelf->d, shelf->stride, shelf->width};
+    uint16_t equal[4 * IKT_SHELF_ROWS];
+    int64_t stride = ikt_score_stride(nb);
+    for (int64_t a = 0; a < na; a += 4) {
+        int64_t rows = na - a < 4 ? na - a : 4;
+        ikt_similarity_block(ikt_cpu_isa(), shape, (const char *)left + a * shelf->stride, rows,
+                             block, nb, equal, IKT_SHELF_ROWS);
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t b = 0; b < nb; b++)
+                out[(a + r) * stride + b] =
+                    (float)((int)shelf->d - (int)equal[r * IKT_SHELF_ROWS + b]);
+    }
+}
+
+ikt_status ikt_shelf_codes(ikt_context *ctx, const ikt_cells *cells, const ikt_row_map *map,
+                           const ikt_codes *codes, ikt_shelf *out) {
+    *out = (ikt_shelf){.map = *map,
+                       .data = codes->code,
+                       .d = codes->t,
+                       .stride = codes->stride,
+                       .width = codes->width,
+                       .row_bytes = codes->stride,
+                       .left_bytes = codes->stride,
+                       .score_most = (double)codes->t,
+                       .bytes = bytes,
+                       .prepare = prepare,
+                       .score = score};
+    ikt_status st = ikt_shelf_blocks(ctx, cells, out);
+    if (st != IKT_OK) ikt_shelf_destroy(out);
+    return st;
+}

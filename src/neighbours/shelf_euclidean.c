@@ -1,0 +1,84 @@
+/* Coordinates as blocks, packed for the distance kernel. */
+#include "base/comm.h"
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "linalg/blocks.h"
+#include "linalg/distance.h"
+#include "neighbours/shelf.h"
+#include "neighbours/shelf_parts.h"
+
+enum { READ_ROWS = 4096 };
+
+static int64_t bytes(const void *self, int64_t count) {
+    const ikt_shelf *shelf = self;
+    return ikt_packed_floats(count, shelf->d) * (int64_t)sizeof(float);
+}
+
+/* The rows of a packed block side by side again. */
+static const void *prepare(const void *self, const char *block, int64_t count, void *scratch) {
+    const ikt_shelf *shelf = self;
+    const float *packed = (const float *)(const void *)block;
+    float *rows = scratch;
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t c = 0; c < shelf->d; c++)
+            rows[i * shelf->d + c] =
+                packed[(i / IKT_PACK_ROWS * shelf->d + c) * IKT_PACK_ROWS + i % IKT_PACK_ROWS];
+    return rows;
+}
+
+static void score(const void *self, const void *left, int64_t na, const char *block, int64_t nb,
+                  float *out) {
+    const ikt_shelf *shelf = self;
+    ikt_distance_block(ikt_cpu_isa(), left, na, (const float *)(const void *)block, nb, shelf->d,
+                       out);
+}
+
+/* COLLECTIVE. */
+static ikt_status read_rows(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map, float *x) {
+    const ikt_row_range own = {map->first, map->count};
+    const int64_t steps = ikt_stream_steps(ctx, own.count, READ_ROWS);
+    for (int64_t step = 0; step < steps; step++) {
+        ikt_row_range at = ikt_stream_step(own, READ_ROWS, step);
+        IKT_TRY(ikt_dataset_read(data, at.first, at.count,
+                                 x + (at.first - own.first) * ikt_dataset_columns(data)));
+    }
+    return IKT_OK;
+}
+
+static void pack_blocks(ikt_context *ctx, const ikt_shelf *shelf, const float *x) {
+    char *data = shelf->owned;
+#pragma omp parallel for schedule(dynamic, 16) num_threads(ikt_threads(ctx))
+    for (int64_t b = 0; b < shelf->blocks; b++)
+        ikt_pack_rows(x + (shelf->first[b] - shelf->map.first) * shelf->d,
+                      shelf->first[b + 1] - shelf->first[b], shelf->d,
+                      (float *)(void *)(data + shelf->offset[b]));
+}
+
+ikt_status ikt_shelf_euclidean(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
+                               ikt_dataset *data, ikt_shelf *out) {
+    const int64_t d = ikt_dataset_columns(data), row = d * (int64_t)sizeof(float);
+    float *x = NULL;
+    *out = (ikt_shelf){.map = order->map,
+                       .d = d,
+                       .row_bytes = row,
+                       .left_bytes = row,
+                       .scratch_bytes = IKT_SHELF_ROWS * row,
+                       .bytes = bytes,
+                       .prepare = prepare,
+                       .score = score};
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &x, order->map.count * d, sizeof *x, "rows"));
+    if (st == IKT_OK) st = read_rows(ctx, data, &order->map, x);
+    if (st == IKT_OK) st = ikt_order_apply(ctx, order, x, row, x, row, row);
+    if (st == IKT_OK) {
+        st = ikt_shelf_blocks(ctx, cells, out);
+        if (st == IKT_OK) st = ikt_alloc(ctx, &out->owned, out->offset[out->blocks], 1, "rows");
+        st = ikt_agree(ctx, st);
+    }
+    if (st == IKT_OK) {
+        pack_blocks(ctx, out, x);
+        out->data = out->owned;
+    }
+    ikt_free(&x);
+    if (st != IKT_OK) ikt_shelf_destroy(out);
+    return st;
+}
