@@ -5,6 +5,7 @@
 #include "app/json.h"
 #include "app/measures_print.h"
 #include "app/option.h"
+#include "app/settings_read.h"
 #include "app/traffic_print.h"
 #include "app/verbs.h"
 #include "base/log.h"
@@ -40,25 +41,13 @@ static ikt_status print_configuration(ikt_context *ctx, ikt_settings *settings) 
     return print_text(ctx, st, text);
 }
 
-/* A configuration file first, if there is one; then assignments, which win over it. */
 static ikt_status read_settings(ikt_context *ctx, int count, const char **arguments,
                                 ikt_settings *settings) {
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     memset(settings, 0, sizeof *settings);
     ikt_settings_parts(settings, parts);
     IKT_TRY(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
-    for (int a = 0; a < count; a++) {
-        if (strchr(arguments[a], '=')) {
-            IKT_TRY(ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, arguments[a]));
-        } else if (a == 0) {
-            IKT_TRY(ikt_config_load(ctx, parts, IKT_SETTINGS_PARTS, arguments[a]));
-        } else {
-            return ikt_fail(ctx, IKT_ERR_USAGE,
-                            "'%.80s' is neither a setting (section.key=value) nor in the first "
-                            "place, where the configuration file stands",
-                            arguments[a]);
-        }
-    }
+    IKT_TRY(ikt_settings_read(ctx, parts, IKT_SETTINGS_PARTS, count, arguments));
     if (settings->run.threads != IKT_AUTO_INT)
         ikt_context_set_threads(ctx, (int)settings->run.threads);
     return IKT_OK;

@@ -29,6 +29,7 @@ static const ikt_key keys[] = {
     RATE(rows, "300", "1e6/s a thread", "Values read and brought to scale"),
     RATE(covariance, "8", "1e9/s a thread", "Multiply-adds of the covariance matrix"),
     RATE(eigen, "1", "1e9/s", "Columns, to the third power, of an eigenvalue problem"),
+    RATE(locality, "1", "1e9/s", "Coordinates of centres brought into an order of nearness"),
     RATE(attraction, "500", "1e6/s a thread", "Entries of P in the attraction"),
     RATE(spread, "30", "1e6/s a thread", "Points spread to the grid"),
     RATE(gather, "40", "1e6/s a thread", "Points gathered from the grid"),
@@ -93,12 +94,16 @@ static ikt_status write_text(ikt_context *ctx, const char *path, const char *tex
     return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", path, strerror(errno));
 }
 
+ikt_status ikt_machine_check(ikt_context *ctx, const char *path) {
+    IKT_TRY(ikt_agree(ctx, ikt_rank(ctx) == 0 ? make_folders(ctx, path) : IKT_OK));
+    return ikt_atomic_check(ctx, path, true);
+}
+
 ikt_status ikt_machine_write(ikt_context *ctx, const ikt_machine *machine, const char *path) {
     char temporary[IKT_PATH_MAX], *text = NULL;
     ikt_machine copy = *machine;
     ikt_config_part part = ikt_machine_part(&copy);
     bool is_root = ikt_rank(ctx) == 0;
-    IKT_TRY(ikt_agree(ctx, is_root ? make_folders(ctx, path) : IKT_OK));
     IKT_TRY(ikt_atomic_begin(ctx, path, true, temporary));
     ikt_status st = ikt_config_print(ctx, &part, 1, &text);
     if (st == IKT_OK && is_root) st = write_text(ctx, temporary, text);

@@ -22,6 +22,7 @@ typedef struct {
     double rows;                /* 1e6 values read from memory, brought to scale */
     double covariance;          /* 1e9 multiply-adds of the upper triangle */
     double eigen;               /* 1e9 (d^3) a second, on one thread */
+    double locality;            /* 1e9 coordinates halved, on one thread */
     double attraction;          /* 1e6 entries of P */
     double spread, gather;      /* 1e6 points */
     double fft_near, fft_far;   /* 1e6 nodes of a padded grid: 2^20 nodes; 2^24 */
@@ -47,7 +48,11 @@ ikt_config_part ikt_machine_part(ikt_machine *machine);
  *   exists   whether it is there. */
 void ikt_machine_file(ikt_context *ctx, char *path, bool *exists);
 
-/* COLLECTIVE. Writes the constants, with the folder where it is missing. Errors: IKT_ERR_FILE. */
+/* COLLECTIVE. Makes the folders of a file to be written, where they are missing, and checks that it
+ * can be. Errors: IKT_ERR_FILE. */
+ikt_status ikt_machine_check(ikt_context *ctx, const char *path);
+
+/* COLLECTIVE. Writes the constants into a folder that is there. Errors: IKT_ERR_FILE. */
 ikt_status ikt_machine_write(ikt_context *ctx, const ikt_machine *machine, const char *path);
 
 #endif

@@ -6,10 +6,12 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "dist/order.h"
 #include "evaluate/measure.h"
 #include "isolation/codes.h"
 #include "kernelsum/kernelsum.h"
 #include "neighbours/neighbours.h"
+#include "neighbours/search.h"
 
 /* Of a neighbour and of an entry of P: position or column, and score or value. */
 enum { ENTRY_BYTES = 8 };
@@ -70,6 +72,19 @@ static int64_t p_bytes(const ikt_workload *w) {
     return ENTRY_BYTES * (int64_t)entries;
 }
 
+/* What a search needs beside rows and lists: centres as they are and packed, their order; while
+ * rows are moved, and before lists are made, a copy of coordinates, or slices of codes. */
+static int64_t searching(const ikt_workload *w) {
+    if (!w->is_near) return 0;
+    int64_t centres = 3 * w->cells * w->columns * (int64_t)sizeof(float);
+    int64_t lists = ikt_neighbours_memory(w->map.count, w->k);
+    int64_t searched =
+        ikt_search_memory(w->cells, w->candidates, ikt_workload_searched_bytes(w), w->threads);
+    int64_t moving = ikt_order_memory_transfer(w->map.count) - lists;
+    if (!w->is_isolation) moving = w->map.count * ikt_workload_row_bytes(w) - lists;
+    return centres + ikt_order_memory(w->map.count) + (moving > searched ? moving : searched);
+}
+
 static int64_t measures_bytes(const ikt_workload *w) {
     ikt_measure_settings settings = ikt_measure_defaults();
     int wanted = w->settings.output.measures;
@@ -88,8 +103,8 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
         plan.codes = ikt_codes_memory_peak(w->is_u8, w->map.n, w->columns, n_local, w->psi, w->t,
                                            w->threads) +
                      reading + kept;
-    plan.neighbours = rows + lists + (w->is_isolation ? 0 : reading) + kept;
-    plan.graph = rows + p + (w->is_dense ? 0 : symmetrise_bytes(w)) + kept;
+    plan.neighbours = rows + searching(w) + (w->is_isolation ? 0 : reading) + lists + kept;
+    plan.graph = (w->is_near ? 0 : rows) + p + (w->is_dense ? 0 : symmetrise_bytes(w)) + kept;
     plan.layout = p + LAYOUT_ROW_BYTES * n_local + 16 * w->map.n * w->is_dense +
                   BOUNDARY_BYTES * (int64_t)ikt_workload_boundary(w) + repulsion_bytes(w) + kept;
     plan.measures = measures_bytes(w) + kept;

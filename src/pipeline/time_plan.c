@@ -6,7 +6,6 @@
 
 #include <math.h>
 
-#include "isolation/codes.h"
 #include "kernelsum/spread.h"
 
 static const double giga = 1e9, mega = 1e6, micro = 1e-6;
@@ -61,6 +60,13 @@ static double rows_of(const ikt_workload *w) {
     return (double)w->map.count;
 }
 
+/* Rows of so many bytes brought to their positions: all but 1/R of them on another rank, in slices
+ * of 64 bytes. */
+static ikt_cost move(const ikt_workload *w, const ikt_machine *m, int64_t bytes) {
+    double away = (double)(w->ranks - 1) / w->ranks, slices = ceil((double)bytes / 64);
+    return ikt_cost_messages(m, slices * (w->ranks - 1), away * rows_of(w) * (double)bytes);
+}
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
 /* One pass over the own rows: m d values from the file; brought to scale unless they stay bytes;
@@ -103,9 +109,10 @@ static ikt_cost initial(const ikt_workload *w, const ikt_machine *m) {
     return sum(cost, work(w, 16 * rows_of(w) * columns, m->covariance * giga));
 }
 
-/* The Gaussian kernel holds its rows. */
+/* The Gaussian kernel holds its rows; where they are ordered, those that change rank are sent. */
 static ikt_cost reading(const ikt_workload *w, const ikt_machine *m) {
-    return w->is_isolation ? seconds(0) : pass(w, m, true);
+    if (w->is_isolation) return seconds(0);
+    return sum(pass(w, m, true), w->is_near ? move(w, m, ikt_workload_row_bytes(w)) : seconds(0));
 }
 
 /* --- from rows to P --------------------------------------------------------------------------- */
@@ -120,32 +127,71 @@ static ikt_cost codes(const ikt_workload *w, const ikt_machine *m) {
     return sum(cost, ikt_cost_concatenation(m, w->ranks, centres * bytes));
 }
 
-/* Rows that a row is compared with. */
-static double candidates(const ikt_workload *w) {
-    return (double)w->data.n;
+/* One more code, of as many centres as there are cells; their order, C log C coordinates of d, on
+ * one thread. */
+static ikt_cost cells(const ikt_workload *w, const ikt_machine *m) {
+    if (!w->is_near) return seconds(0);
+    double count = (double)w->cells, c = (double)w->columns;
+    double rate = w->is_u8 ? m->codes_u8 : m->codes_f32;
+    ikt_cost cost = work(w, rows_of(w) * count * c, rate * giga);
+    cost = sum(cost, seconds(count * log2(count) * c / (m->locality * giga)));
+    cost = sum(cost, pass(w, m, true));
+    cost = sum(cost, ikt_cost_reduction(m, w->ranks, 8 * count));
+    return sum(cost, times(2, ikt_cost_concatenation(m, w->ranks,
+                                                     count * (double)ikt_workload_row_bytes(w))));
 }
 
-/* m candidates pairs: bytes of codes compared, or squared differences. Blocks of rows go round the
- * ring of ranks. */
-static ikt_cost pairs(const ikt_workload *w, const ikt_machine *m) {
-    double count = rows_of(w) * candidates(w);
-    double row_bytes = w->is_isolation ? (double)ikt_codes_memory(1, w->psi, w->t)
-                                       : (double)(w->columns * (int64_t)sizeof(float));
+/* Codes to their positions, and the map there and back. */
+static ikt_cost order(const ikt_workload *w, const ikt_machine *m) {
+    if (!w->is_near) return seconds(0);
+    ikt_cost cost = times(2, move(w, m, 8));
+    return w->is_isolation ? sum(cost, move(w, m, ikt_workload_searched_bytes(w))) : cost;
+}
+
+/* Pairs of rows: bytes of codes compared, or squared differences. */
+static ikt_cost pairs(const ikt_workload *w, const ikt_machine *m, double count) {
+    double bytes = (double)ikt_workload_searched_bytes(w);
+    return w->is_isolation ? work(w, count * bytes, m->similarity * giga)
+                           : work(w, count * (double)w->columns, m->distance * giga);
+}
+
+/* All pairs: blocks of 1024 rows go round the ring of ranks. */
+static ikt_cost all_pairs(const ikt_workload *w, const ikt_machine *m) {
     double foreign = (double)w->data.n - rows_of(w), blocks = ceil(rows_of(w) / 1024);
-    ikt_cost cost = w->is_isolation ? work(w, count * row_bytes, m->similarity * giga)
-                                    : work(w, count * (double)w->columns, m->distance * giga);
-    return sum(cost, ikt_cost_messages(m, blocks * (w->ranks - 1), foreign * row_bytes));
+    double bytes = (double)ikt_workload_searched_bytes(w);
+    return sum(pairs(w, m, rows_of(w) * (double)w->data.n),
+               ikt_cost_messages(m, blocks * (w->ranks - 1), foreign * bytes));
+}
+
+/* A distance of each own cell to every centre, and the candidates of each row. Blocks of other
+ * ranks come as often as they are wanted by another batch of own blocks. */
+static ikt_cost near_pairs(const ikt_workload *w, const ikt_machine *m) {
+    double count = (double)w->cells, c = (double)w->columns;
+    ikt_cost cost = pairs(w, m, rows_of(w) * (double)w->candidates);
+    cost = sum(cost, work(w, count * count / w->ranks * c, m->distance * giga));
+    double fetched = ikt_workload_fetched(w), bytes = (double)ikt_workload_searched_bytes(w);
+    return sum(cost, ikt_cost_messages(m, 2 * ikt_workload_batches(w) * ikt_workload_partners(w),
+                                       fetched * bytes));
 }
 
 static ikt_cost neighbours(const ikt_workload *w, const ikt_machine *m) {
-    return w->is_dense ? seconds(0) : pairs(w, m);
+    if (w->is_dense) return seconds(0);
+    return w->is_near ? near_pairs(w, m) : all_pairs(w, m);
+}
+
+/* 1,000 rows against all. */
+static ikt_cost recall(const ikt_workload *w, const ikt_machine *m) {
+    if (!w->is_near) return seconds(0);
+    double sample = 1000, bytes = (double)ikt_workload_searched_bytes(w);
+    return sum(pairs(w, m, sample * rows_of(w)),
+               ikt_cost_concatenation(m, w->ranks, sample * bytes));
 }
 
 /* m k weights; those of the Gaussian kernel are searched for. Dense: of all pairs. */
 static ikt_cost affinity(const ikt_workload *w, const ikt_machine *m) {
     double entries = rows_of(w) * (double)w->k;
     ikt_cost cost = w->is_isolation ? seconds(0) : work(w, entries, m->weights * mega);
-    return w->is_dense ? sum(cost, pairs(w, m)) : cost;
+    return w->is_dense ? sum(cost, all_pairs(w, m)) : cost;
 }
 
 /* m k entries sent to the owner of their column, and those without a partner once more, 12 bytes
@@ -277,23 +323,16 @@ static ikt_cost measures(const ikt_workload *w, const ikt_machine *m) {
 
 /* What each stage costs without those below it. */
 static ikt_cost (*const stages[IKT_STAGE_COUNT])(const ikt_workload *, const ikt_machine *) = {
-    [IKT_STAGE_READ] = reading,
-    [IKT_STAGE_PREPROCESS] = preprocess,
-    [IKT_STAGE_PCA] = initial,
-    [IKT_STAGE_CODES] = codes,
-    [IKT_STAGE_NEIGHBOURS] = neighbours,
-    [IKT_STAGE_AFFINITY] = affinity,
-    [IKT_STAGE_GRAPH] = graph,
-    [IKT_STAGE_LAYOUT] = layout,
-    [IKT_STAGE_ATTRACTION] = attraction,
-    [IKT_STAGE_REPULSION] = repulsion,
-    [IKT_STAGE_SPREAD] = spread,
-    [IKT_STAGE_GRID_SUM] = grid_sum,
-    [IKT_STAGE_FFT] = fft,
-    [IKT_STAGE_GATHER] = gather,
-    [IKT_STAGE_HALO] = halo,
-    [IKT_STAGE_STEP] = step,
-    [IKT_STAGE_WRITE] = writing,
+    [IKT_STAGE_READ] = reading,        [IKT_STAGE_PREPROCESS] = preprocess,
+    [IKT_STAGE_PCA] = initial,         [IKT_STAGE_CODES] = codes,
+    [IKT_STAGE_CELLS] = cells,         [IKT_STAGE_ORDER] = order,
+    [IKT_STAGE_RECALL] = recall,       [IKT_STAGE_NEIGHBOURS] = neighbours,
+    [IKT_STAGE_AFFINITY] = affinity,   [IKT_STAGE_GRAPH] = graph,
+    [IKT_STAGE_LAYOUT] = layout,       [IKT_STAGE_ATTRACTION] = attraction,
+    [IKT_STAGE_REPULSION] = repulsion, [IKT_STAGE_SPREAD] = spread,
+    [IKT_STAGE_GRID_SUM] = grid_sum,   [IKT_STAGE_FFT] = fft,
+    [IKT_STAGE_GATHER] = gather,       [IKT_STAGE_HALO] = halo,
+    [IKT_STAGE_STEP] = step,           [IKT_STAGE_WRITE] = writing,
     [IKT_STAGE_MEASURES] = measures};
 
 ikt_time_plan ikt_time_plan_make(const ikt_workload *w, const ikt_machine *machine) {

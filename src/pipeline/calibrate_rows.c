@@ -1,0 +1,210 @@
+/* Measuring what comes before P: reading, components, codes, searches. */
+#include <math.h>
+
+#include "affinity/affinity.h"
+#include "base/comm.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "base/timer.h"
+#include "dist/order.h"
+#include "isolation/codes.h"
+#include "linalg/pca.h"
+#include "neighbours/locality.h"
+#include "neighbours/scorers.h"
+#include "pipeline/calibrate.h"
+
+enum {
+    CLUSTERS = 64,
+    CODED_ROWS = 2048, /* of each thread */
+    CODED_PSI = 256,
+    CODED_COLUMNS = 256,
+    SEARCHED = 4096, /* rows that a search looks at on one rank; fewer each on more */
+    SEARCH_COLUMNS = 50,
+    SEARCH_T = 200,
+    SEARCH_PSI = 4096,
+    NEIGHBOURS_CODES = 30,
+    NEIGHBOURS_GAUSSIAN = 90,
+    FEW_ROWS = 512, /* for the components: what does not grow with the rows, and what does */
+    MANY_ROWS = 6144,
+    COMPONENTS = 384,
+    ORDERED = 4096,
+    ORDER_COLUMNS = 128
+};
+
+/* Rows in clusters: neither all nor none are about as near to one centre as to the next. */
+static double coordinate(int64_t row, int64_t c) {
+    double centre = ikt_rng_uniform(1, IKT_RNG_SAMPLE, row % CLUSTERS, (uint64_t)c);
+    return 0.7 * centre + 0.3 * ikt_rng_uniform(1, IKT_RNG_SAMPLE, CLUSTERS + row, (uint64_t)c);
+}
+
+typedef struct {
+    void *rows;
+    ikt_source *source;
+    ikt_dataset *data;
+    ikt_row_map map;
+} rows;
+
+static void rows_destroy(rows *r) {
+    ikt_dataset_destroy(&r->data);
+    ikt_source_close(&r->source);
+    ikt_free(&r->rows);
+}
+
+/* COLLECTIVE. A data set in memory, whole on every rank; bytes or floats. */
+static ikt_status rows_make(ikt_context *ctx, int64_t n, int64_t d, ikt_type type,
+                            ikt_normalise normalise, rows *out) {
+    *out = (rows){.map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx))};
+    const ikt_preprocess_settings settings = {normalise, 0};
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &out->rows, n * d, ikt_type_size(type), "calibrate")));
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < d; c++) {
+            double value = coordinate(i, c);
+            if (type == IKT_TYPE_U8)
+                ((uint8_t *)out->rows)[i * d + c] = (uint8_t)(255 * value);
+            else
+                ((float *)out->rows)[i * d + c] = (float)value;
+        }
+    ikt_status st = ikt_source_from_memory(ctx, out->rows, n, d, type, &out->source);
+    if (st == IKT_OK) st = ikt_dataset_create(ctx, out->source, &settings, &out->data);
+    if (st != IKT_OK) rows_destroy(out);
+    return st;
+}
+
+/* Operations a second and thread, in units of `unit`, from those of all ranks together. */
+static double rate(ikt_context *ctx, double operations, double seconds, double unit) {
+    double share = operations / ikt_size(ctx) / ikt_threads(ctx);
+    return share / ikt_calibrate_slowest(ctx, seconds) / unit;
+}
+
+static ikt_status measure_codes(ikt_context *ctx, ikt_type type, double *out) {
+    rows r;
+    ikt_model *model = NULL;
+    ikt_codes codes = {0};
+    const int64_t n = (int64_t)ikt_size(ctx) * ikt_threads(ctx) * CODED_ROWS;
+    const int64_t t = type == IKT_TYPE_U8 ? 64 : 16;
+    IKT_TRY(rows_make(ctx, n, CODED_COLUMNS, type, IKT_NORMALISE_NONE, &r));
+    ikt_status st = ikt_agree(ctx, ikt_model_create(ctx, 1, n, CODED_PSI, t, &model));
+    double begin = ikt_now();
+    if (st == IKT_OK) st = ikt_codes_compute(ctx, r.data, &r.map, model, &codes);
+    *out = rate(ctx, (double)(n * t) * CODED_PSI * CODED_COLUMNS, ikt_now() - begin, 1e9);
+    ikt_codes_destroy(&codes);
+    ikt_model_destroy(&model);
+    rows_destroy(&r);
+    return st;
+}
+
+/* Rows of which all pairs are about as many on every rank, whatever the ranks. */
+static int64_t searched_rows(ikt_context *ctx) {
+    return (int64_t)(SEARCHED * sqrt((double)ikt_size(ctx)));
+}
+
+static ikt_status measure_similarity(ikt_context *ctx, ikt_machine *out) {
+    const int64_t n = searched_rows(ctx);
+    const ikt_row_map map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx));
+    ikt_codes codes = {.n_local = map.count, .t = SEARCH_T, .width = 2};
+    ikt_neighbours lists = {0, 0, NULL, NULL};
+    codes.stride = ikt_codes_memory(1, SEARCH_PSI, SEARCH_T);
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &codes.code, map.count * codes.stride, 1, "calibrate")));
+    for (int64_t i = 0; i < map.count; i++)
+        for (int64_t p = 0; p < SEARCH_T; p++)
+            ((uint16_t *)codes.code)[i * codes.stride / 2 + p] =
+                (uint16_t)ikt_rng_below(1, IKT_RNG_SAMPLE, map.first + i, (uint64_t)p, SEARCH_PSI);
+    ikt_scorer scorer = ikt_scorer_codes(&codes, &map);
+    double begin = ikt_now();
+    ikt_status st = ikt_neighbours_brute(ctx, &scorer, NEIGHBOURS_CODES, &lists);
+    out->similarity = rate(ctx, (double)(n * n) * (double)codes.stride, ikt_now() - begin, 1e9);
+    ikt_neighbours_destroy(&lists);
+    ikt_codes_destroy(&codes);
+    return st;
+}
+
+static ikt_status measure_distance(ikt_context *ctx, ikt_machine *out) {
+    rows r;
+    ikt_scorer scorer = {0};
+    ikt_neighbours lists = {0, 0, NULL, NULL};
+    const int64_t n = searched_rows(ctx), k = NEIGHBOURS_GAUSSIAN;
+    IKT_TRY(rows_make(ctx, n, SEARCH_COLUMNS, IKT_TYPE_F32, IKT_NORMALISE_NONE, &r));
+    ikt_status st = ikt_scorer_euclidean(ctx, r.data, &r.map, &scorer);
+    double begin = ikt_now();
+    if (st == IKT_OK) st = ikt_neighbours_brute(ctx, &scorer, k, &lists);
+    out->distance = rate(ctx, (double)(n * n) * SEARCH_COLUMNS, ikt_now() - begin, 1e9);
+    begin = ikt_now();
+    if (st == IKT_OK) ikt_gaussian_weights(ctx, &lists, 30, lists.score);
+    out->weights = rate(ctx, (double)(n * k), ikt_now() - begin, 1e6);
+    ikt_neighbours_destroy(&lists);
+    if (scorer.self) ikt_scorer_euclidean_destroy(&scorer);
+    rows_destroy(&r);
+    return st;
+}
+
+/* Seconds of finding two components of n rows of floats. */
+static ikt_status time_components(ikt_context *ctx, int64_t n, double *seconds) {
+    rows r;
+    ikt_pca *pca = NULL;
+    IKT_TRY(rows_make(ctx, n, COMPONENTS, IKT_TYPE_F32, IKT_NORMALISE_MINMAX, &r));
+    ikt_row_reader reader = ikt_dataset_reader(r.data);
+    double begin = ikt_now();
+    ikt_status st = ikt_pca_fit(ctx, &reader, 2, &pca);
+    *seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
+    ikt_pca_destroy(&pca);
+    rows_destroy(&r);
+    return st;
+}
+
+/* Reading and bringing to scale alone. */
+static ikt_status measure_reading(ikt_context *ctx, ikt_machine *out) {
+    rows r;
+    float *values = NULL;
+    const int64_t n = (int64_t)ikt_size(ctx) * FEW_ROWS * 4;
+    IKT_TRY(rows_make(ctx, n, COMPONENTS, IKT_TYPE_U8, IKT_NORMALISE_MINMAX, &r));
+    ikt_status st = ikt_agree(
+        ctx, ikt_alloc(ctx, &values, r.map.count * COMPONENTS, sizeof *values, "calibrate"));
+    for (int t = 0; t < 2 && st == IKT_OK; t++) { /* the first try touches the memory */
+        double begin = ikt_now();
+        st = ikt_dataset_read(r.data, r.map.first, r.map.count, values);
+        out->rows = rate(ctx, (double)(n * COMPONENTS), ikt_now() - begin, 1e6);
+    }
+    ikt_free(&values);
+    rows_destroy(&r);
+    return st;
+}
+
+/* From the times for few and for many rows: what a row takes, less two readings; and the rest. */
+static ikt_status measure_components(ikt_context *ctx, ikt_machine *out) {
+    double few = 0, many = 0, size = ikt_size(ctx), threads = ikt_threads(ctx), d = COMPONENTS;
+    IKT_TRY(time_components(ctx, (int64_t)size * FEW_ROWS, &few));
+    IKT_TRY(time_components(ctx, (int64_t)size * MANY_ROWS, &many));
+    double row = fmax(many - few, 1e-6) / (MANY_ROWS - FEW_ROWS);
+    double reading = 2 * d / (out->rows * 1e6 * threads);
+    double work = fmax(row - reading, row / 10);
+    out->covariance = d * (d + 1) / 2 / work / threads / 1e9;
+    out->eigen = d * d * d / fmax(few - FEW_ROWS * row, few / 10) / 1e9;
+    return IKT_OK;
+}
+
+/* Order of centres, on one thread; and codes brought from one order to another. */
+static ikt_status measure_order(ikt_context *ctx, ikt_machine *out) {
+    rows r;
+    uint32_t *order = NULL;
+    IKT_TRY(rows_make(ctx, ORDERED, ORDER_COLUMNS, IKT_TYPE_F32, IKT_NORMALISE_NONE, &r));
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &order, ORDERED, sizeof *order, "calibrate"));
+    double begin = ikt_now();
+    if (st == IKT_OK)
+        st = ikt_agree(ctx, ikt_locality_order(ctx, r.rows, ORDERED, ORDER_COLUMNS, order));
+    double seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
+    out->locality = ORDERED * log2(ORDERED) * ORDER_COLUMNS / seconds / 1e9;
+    ikt_free(&order);
+    rows_destroy(&r);
+    return st;
+}
+
+ikt_status ikt_calibrate_rows(ikt_context *ctx, ikt_machine *out) {
+    IKT_TRY(measure_reading(ctx, out));
+    IKT_TRY(measure_components(ctx, out));
+    IKT_TRY(measure_codes(ctx, IKT_TYPE_U8, &out->codes_u8));
+    IKT_TRY(measure_codes(ctx, IKT_TYPE_F32, &out->codes_f32));
+    IKT_TRY(measure_similarity(ctx, out));
+    IKT_TRY(measure_distance(ctx, out));
+    return measure_order(ctx, out);
+}
