@@ -11,6 +11,16 @@ typedef enum {
     IKT_ISA_AVX512_VNNI = 3 /* the same with 8-bit dot products */
 } ikt_isa;
 
+/* Before a function: compiled for several vector widths, of which the program takes the widest that
+ * the processor has. Only for code whose result cannot depend on the width: moves and comparisons.
+ */
+#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__) &&                 \
+    defined(__GNUC__) && !defined(__clang__)
+#define IKT_WIDEST_VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define IKT_WIDEST_VECTORS
+#endif
+
 /* LOCAL. The best instruction set of this processor that the program has kernels for, or what the
  * environment variable IKTSNE_ISA (portable, avx2, avx512, avx512_vnni) restricts it to. */
 ikt_isa ikt_cpu_isa(void);

@@ -6,9 +6,10 @@
  * of adding again; pairs of one batch have both sent their weights before either adds. What finds
  * no partner is counted. Second round: what is still positive has no partner, and travels again
  * into the reverse part, which now has exactly its room.
+ * Pairs of two own rows need no message: they are joined where they stand.
  * Advantage: the lists become P where they stand, and beside the reverse part only buffers of fixed
  * size are needed; the sum of two floats commutes, so nothing depends on who sent first.
- * Disadvantage: entries without a partner travel twice. */
+ * Disadvantage: entries to rows of other ranks without a partner travel twice. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -114,8 +115,13 @@ static rows next_batch(const work *w, int64_t first) {
     return batch;
 }
 
+static bool is_own(const work *w, uint32_t row) {
+    return row >= w->map.first && row < w->map.first + w->map.count;
+}
+
+/* Whether an entry has to travel. */
 static bool is_wanted(const work *w, int64_t e, bool only_single) {
-    return !only_single || w->value[e] > 0;
+    return !is_own(w, w->column[e]) && (!only_single || w->value[e] > 0);
 }
 
 /* Fills `sent`, grouped by owner, and send_counts. */
@@ -208,6 +214,46 @@ static ikt_status transpose(work *w, bool only_single, void (*take)(work *, cons
     return IKT_OK;
 }
 
+/* --- pairs of own rows ------------------------------------------------------------------------ */
+
+/* The entry that mirrors entry e of own row i, a pair of own rows; -1 where there is none. */
+static int64_t mirror_of(const work *w, int64_t i, int64_t e) {
+    int64_t row = w->column[e] - w->map.first, begin = w->start[row];
+    int64_t found = ikt_entries_find(w->column + begin, w->start[row + 1] - begin,
+                                     (uint32_t)(w->map.first + i));
+    return found < 0 ? -1 : begin + found;
+}
+
+/* Both entries of a pair are written by the thread that has the lower row, and by no other. */
+static void join_own(work *w) {
+#pragma omp parallel for schedule(dynamic, 1024) num_threads(ikt_threads(w->ctx))
+    for (int64_t i = 0; i < w->map.count; i++)
+        for (int64_t e = w->start[i]; e < w->start[i + 1]; e++) {
+            if (!is_own(w, w->column[e])) continue;
+            int64_t row = w->column[e] - w->map.first, mirror = mirror_of(w, i, e);
+            if (mirror < 0) {
+#pragma omp atomic update
+                w->reverse_start[row + 1]++;
+            } else if (i < row) {
+                w->value[e] = w->value[mirror] = -(w->value[e] + w->value[mirror]);
+            }
+        }
+}
+
+/* The order in which threads come does not matter: rows are sorted afterwards. */
+static void place_own(work *w) {
+#pragma omp parallel for schedule(dynamic, 1024) num_threads(ikt_threads(w->ctx))
+    for (int64_t i = 0; i < w->map.count; i++)
+        for (int64_t e = w->start[i]; e < w->start[i + 1]; e++) {
+            if (!is_own(w, w->column[e]) || !(w->value[e] > 0)) continue;
+            int64_t row = w->column[e] - w->map.first, at;
+#pragma omp atomic capture
+            at = w->cursor[row]++;
+            w->reverse_column[at] = (uint32_t)(w->map.first + i);
+            w->reverse_value[at] = w->value[e];
+        }
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
 
 static ikt_status make_reverse_room(work *w) {
@@ -222,8 +268,10 @@ static ikt_status make_reverse_room(work *w) {
 static ikt_status join_both(work *w) {
     IKT_TRY(ikt_agree(w->ctx, sort_rows(w, w->start, w->column, w->value)));
     IKT_TRY(transpose(w, false, join));
+    join_own(w);
     IKT_TRY(ikt_agree(w->ctx, make_reverse_room(w)));
     IKT_TRY(transpose(w, true, place_single));
+    place_own(w);
     ikt_free(&w->sent);
     ikt_free(&w->received);
     ikt_free(&w->cursor);

@@ -43,7 +43,7 @@ static int by_number(const void *a, const void *b) {
 }
 
 /* Foreign first positions among the probes, sorted, each once. */
-static ikt_status list_foreign(ikt_context *ctx, const ikt_row_map *map,
+static ikt_status list_foreign(ikt_context *ctx, const ikt_cells *cells, const ikt_row_map *map,
                                const ikt_probe_lists *lists, ikt_foreign *out) {
     int64_t found = 0, kept = 0;
     for (int pass = 0; pass < 2; pass++) {
@@ -51,9 +51,10 @@ static ikt_status list_foreign(ikt_context *ctx, const ikt_row_map *map,
         found = 0;
         for (int64_t b = 0; b < lists->count; b++)
             for (int64_t e = 0; e < lists->probes[b]; e++) {
-                uint32_t at = lists->probe[b * lists->room + e];
+                uint32_t at = lists->probe[b * lists->room + e].first;
+                int64_t end;
                 if (at >= map->first && at < map->first + map->count) continue;
-                if (pass == 1) out->first[found] = at;
+                if (pass == 1) out->first[found] = (uint32_t)ikt_block_at(cells, map, at, &end);
                 found++;
             }
     }
@@ -123,7 +124,7 @@ ikt_status ikt_foreign_fetch(ikt_context *ctx, const ikt_cells *cells, const ikt
     talk t = {0};
     *out = (ikt_foreign){0};
     ikt_status st = talk_alloc(ctx, &t);
-    if (st == IKT_OK) st = list_foreign(ctx, &shelf->map, lists, out);
+    if (st == IKT_OK) st = list_foreign(ctx, cells, &shelf->map, lists, out);
     if (st == IKT_OK) st = expect(ctx, cells, shelf, &t, out);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = answer(ctx, shelf, out, &t);

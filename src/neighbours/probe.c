@@ -1,6 +1,8 @@
 /* Which blocks of rows a block is scored against. See probe.h. */
 #include "neighbours/probe.h"
 
+#include <stdbool.h>
+
 #include <omp.h>
 #include <string.h>
 
@@ -29,28 +31,35 @@ typedef struct {
 
 /* What has been chosen for one block. */
 typedef struct {
-    uint32_t *probe;
-    int64_t count, room, rows;
+    ikt_probe *probe;
+    int64_t count, rows;
 } chosen;
 
-/* Adds blocks from the one at `from` to the end of its cell, until there are enough rows. */
-static void add_blocks(const chooser *c, int64_t from, int64_t cell_end, chosen *list) {
-    int64_t end;
-    for (int64_t at = from; at < cell_end; at = end) {
-        if (list->rows >= c->candidates || list->count == list->room) return;
-        at = ikt_block_at(c->cells, &c->shelf->map, at, &end);
-        list->probe[list->count++] = (uint32_t)at;
-        list->rows += end - at;
+/* Adds the positions from .. end - 1, split where blocks end. */
+static void add_run(const chooser *c, int64_t from, int64_t end, chosen *list) {
+    int64_t block_end;
+    for (int64_t at = from; at < end; at = block_end) {
+        ikt_block_at(c->cells, &c->shelf->map, at, &block_end);
+        if (block_end > end) block_end = end;
+        list->probe[list->count++] = (ikt_probe){(uint32_t)at, (uint32_t)block_end};
+        list->rows += block_end - at;
     }
 }
 
-static void add_cell(const chooser *c, int64_t cell, int64_t own_first, chosen *list) {
-    int64_t begin = c->cells->first[cell], end = c->cells->first[cell + 1], ignored;
-    if (end - begin > c->candidates && own_first >= begin && own_first < end) {
-        int64_t around = own_first - c->candidates / 2;
-        if (around > begin) begin = ikt_block_at(c->cells, &c->shelf->map, around, &ignored);
-    }
-    add_blocks(c, begin, end, list);
+/* Adds a cell, or what there is still room for. `own` is where the block's stretch of its cell
+ * begins. */
+static void add_cell(const chooser *c, int64_t cell, int64_t own, chosen *list) {
+    int64_t begin = c->cells->first[cell], end = c->cells->first[cell + 1];
+    int64_t left = c->candidates - list->rows;
+    bool is_own = own >= begin && own < end;
+    if (is_own && own - left / 2 > begin) begin = own - left / 2;
+    if (end - begin > left)
+        end = begin + left;
+    else if (is_own && end - left > c->cells->first[cell])
+        begin = end - left;
+    else if (is_own)
+        begin = c->cells->first[cell];
+    add_run(c, begin, end, list);
 }
 
 /* The `wanted` nearest cells by one row of distances, ascending. */
@@ -65,16 +74,16 @@ static void nearest_cells(const chooser *c, const float *distance, int64_t wante
 /* Looks at ever more cells until they hold enough rows. */
 static void choose_one(const chooser *c, int64_t block, const float *distance, room *r) {
     int64_t count = c->cells->count, n = c->shelf->map.n;
-    int64_t first = c->shelf->first[c->lists->first_block + block];
+    int64_t own = ikt_stretch_begin(c->cells, c->shelf->first[c->lists->first_block + block]);
     int64_t enough = c->candidates < n ? c->candidates : n;
-    chosen list = {c->lists->probe + block * c->lists->room, 0, c->lists->room, 0};
+    chosen list = {c->lists->probe + block * c->lists->room, 0, 0};
     int64_t wanted = 2 * enough * count / n + TOGETHER;
     for (;; wanted *= 4) {
         if (wanted > count) wanted = count;
         nearest_cells(c, distance, wanted, r);
         list.count = list.rows = 0;
-        for (int64_t e = 0; e < wanted && r->near[e] < count; e++)
-            add_cell(c, r->near[e], first, &list);
+        for (int64_t e = 0; e < wanted && r->near[e] < count && list.rows < enough; e++)
+            add_cell(c, r->near[e], own, &list);
         if (list.rows >= enough || wanted == count) break;
     }
     c->lists->probes[block] = list.count;

@@ -16,11 +16,13 @@
 #include "neighbours/fetch.h"
 #include "neighbours/probe.h"
 #include "neighbours/scorer.h"
+#include "neighbours/select.h"
 
 enum {
     FETCH_BYTES = 256 << 20, /* that a batch may fetch from others */
     BATCH_LEAST = 8,
-    BATCH_MOST = 4096
+    BATCH_MOST = 4096,
+    TILE = IKT_SHELF_ROWS * (IKT_SHELF_ROWS + 1) /* scores; some are read behind the last */
 };
 
 typedef struct {
@@ -30,8 +32,10 @@ typedef struct {
     ikt_probe_lists lists;
     ikt_foreign foreign;
     ikt_neighbours *out;
-    float *scores; /* [threads * IKT_SHELF_ROWS^2] */
-    char *scratch; /* [threads * shelf->scratch_bytes] */
+    float *scores;    /* [threads * TILE] */
+    ikt_select *kept; /* [threads * IKT_SHELF_ROWS] */
+    ikt_pair *pairs;  /* [threads * IKT_SHELF_ROWS * IKT_SELECT_ROOM * k] */
+    char *scratch;    /* [threads * shelf->scratch_bytes] */
 } search;
 
 static int64_t batch_blocks(int64_t candidates, int64_t row_bytes) {
@@ -39,28 +43,29 @@ static int64_t batch_blocks(int64_t candidates, int64_t row_bytes) {
     return blocks < BATCH_LEAST ? BATCH_LEAST : blocks > BATCH_MOST ? BATCH_MOST : blocks;
 }
 
-static void offer(ikt_neighbours *out, int64_t i, int64_t own, int64_t first, int64_t nb,
-                  const float *score) {
-    ikt_best_offer_row(out->score + i * out->k, out->row + i * out->k, out->k, own, first, nb,
-                       score);
-}
-
 /* Scores an own block of the batch against its probes. */
 static void search_block(const search *s, int64_t block) {
     const ikt_shelf *shelf = s->shelf;
-    int64_t thread = omp_get_thread_num(), b = s->lists.first_block + block;
-    int64_t first = shelf->first[b], na = shelf->first[b + 1] - first;
-    float *score = s->scores + thread * IKT_SHELF_ROWS * IKT_SHELF_ROWS;
+    const int64_t thread = omp_get_thread_num(), k = s->out->k, room = IKT_SELECT_ROOM * k;
+    int64_t b = s->lists.first_block + block, first = shelf->first[b];
+    int64_t na = shelf->first[b + 1] - first, i = first - shelf->map.first;
+    float *score = s->scores + thread * TILE;
+    ikt_select *kept = s->kept + thread * IKT_SHELF_ROWS;
     const void *left = shelf->prepare(shelf, shelf->data + shelf->offset[b], na,
                                       s->scratch + thread * shelf->scratch_bytes);
+    for (int64_t a = 0; a < na; a++)
+        ikt_select_begin(&kept[a], k, s->pairs + (thread * IKT_SHELF_ROWS + a) * room);
     for (int64_t e = 0; e < s->lists.probes[block]; e++) {
-        int64_t end, at = s->lists.probe[block * s->lists.room + e];
-        ikt_block_at(s->cells, &shelf->map, at, &end);
-        shelf->score(shelf, left, na, ikt_foreign_block(shelf, &s->foreign, at), end - at, score);
+        const ikt_probe probe = s->lists.probe[block * s->lists.room + e];
+        int64_t end, begin = ikt_block_at(s->cells, &shelf->map, probe.first, &end);
+        shelf->score(shelf, left, na, ikt_foreign_block(shelf, &s->foreign, begin), end - begin,
+                     score);
         for (int64_t a = 0; a < na; a++)
-            offer(s->out, first - shelf->map.first + a, first + a, at, end - at,
-                  score + a * ikt_score_stride(end - at));
+            ikt_select_offer(&kept[a], first + a, probe.first, probe.end - probe.first,
+                             score + a * ikt_score_stride(end - begin) + probe.first - begin);
     }
+    for (int64_t a = 0; a < na; a++)
+        ikt_select_end(&kept[a], s->out->score + (i + a) * k, s->out->row + (i + a) * k);
 }
 
 /* COLLECTIVE. The batch that begins at own block `done`; ranks that have finished help others. */
@@ -84,8 +89,10 @@ static ikt_status search_alloc(search *s, int64_t blocks, int64_t candidates) {
     IKT_TRY(ikt_alloc(ctx, &s->lists.probes, blocks, sizeof *s->lists.probes, "blocks"));
     IKT_TRY(ikt_alloc(ctx, &s->lists.probe, blocks * candidates, sizeof *s->lists.probe, "blocks"));
     IKT_TRY(ikt_alloc(ctx, &s->scratch, threads * s->shelf->scratch_bytes, 1, "blocks"));
-    return ikt_alloc(ctx, &s->scores, threads * IKT_SHELF_ROWS * IKT_SHELF_ROWS, sizeof(float),
-                     "blocks");
+    IKT_TRY(ikt_alloc(ctx, &s->kept, threads * IKT_SHELF_ROWS, sizeof *s->kept, "blocks"));
+    IKT_TRY(ikt_alloc(ctx, &s->pairs, threads * IKT_SHELF_ROWS * IKT_SELECT_ROOM * s->out->k,
+                      sizeof *s->pairs, "blocks"));
+    return ikt_alloc(ctx, &s->scores, threads * TILE, sizeof(float), "blocks");
 }
 
 ikt_status ikt_neighbours_search(ikt_context *ctx, const ikt_cells *cells, const ikt_shelf *shelf,
@@ -105,13 +112,15 @@ ikt_status ikt_neighbours_search(ikt_context *ctx, const ikt_cells *cells, const
     ikt_free(&s.lists.probe);
     ikt_free(&s.scratch);
     ikt_free(&s.scores);
+    ikt_free(&s.kept);
+    ikt_free(&s.pairs);
     if (st != IKT_OK) ikt_neighbours_destroy(out);
     return st;
 }
 
 int64_t ikt_search_memory(int64_t cells, int64_t candidates, int64_t row_bytes, int threads) {
     int64_t blocks = batch_blocks(candidates, row_bytes);
-    return blocks * candidates * (row_bytes + (int64_t)sizeof(uint32_t)) +
+    return blocks * candidates * (row_bytes + (int64_t)sizeof(ikt_probe)) +
            threads * IKT_SHELF_ROWS * (IKT_SHELF_ROWS * (int64_t)sizeof(float) + row_bytes) +
            ikt_probe_memory(cells, threads);
 }

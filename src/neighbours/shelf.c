@@ -4,17 +4,21 @@
 #include "base/memory.h"
 #include "neighbours/shelf_parts.h"
 
+int64_t ikt_stretch_begin(const ikt_cells *cells, int64_t position) {
+    int64_t begin = cells->first[ikt_cells_find(cells, position)];
+    return begin + (position - begin) / IKT_SHELF_ROWS * IKT_SHELF_ROWS;
+}
+
 int64_t ikt_block_at(const ikt_cells *cells, const ikt_row_map *map, int64_t position,
                      int64_t *end) {
-    int64_t cell = ikt_cells_find(cells, position);
+    int64_t cell = ikt_cells_find(cells, position), cell_end = cells->first[cell + 1];
     int owner = ikt_row_map_owner(map, position);
-    int64_t low = cells->first[cell], high = cells->first[cell + 1];
     int64_t own_low = ikt_row_map_first(map, owner), own_high = ikt_row_map_first(map, owner + 1);
-    if (low < own_low) low = own_low;
-    if (high > own_high) high = own_high;
-    int64_t first = low + (position - low) / IKT_SHELF_ROWS * IKT_SHELF_ROWS;
-    *end = high < first + IKT_SHELF_ROWS ? high : first + IKT_SHELF_ROWS;
-    return first;
+    int64_t low =
+        cells->first[cell] + (position - cells->first[cell]) / IKT_SHELF_ROWS * IKT_SHELF_ROWS;
+    int64_t high = low + IKT_SHELF_ROWS < cell_end ? low + IKT_SHELF_ROWS : cell_end;
+    *end = high < own_high ? high : own_high;
+    return low > own_low ? low : own_low;
 }
 
 static int64_t count_blocks(const ikt_cells *cells, const ikt_row_map *map, int64_t *first) {

@@ -1,8 +1,8 @@
 /* The rows of this rank in blocks, in the form in which they are scored and travel.
  *
- * A block is a run of consecutive positions within one cell and one rank, at most IKT_SHELF_ROWS of
- * them; which positions make a block is known to every rank without asking. A kernel that can score
- * blocks against blocks is one struct of this kind.
+ * A cell is cut into stretches of IKT_SHELF_ROWS positions; what one rank owns of a stretch is a
+ * block. Which positions make a block is known to every rank without asking. A kernel that can
+ * score blocks against blocks is one struct of this kind.
  */
 #ifndef IKT_NEIGHBOURS_SHELF_H
 #define IKT_NEIGHBOURS_SHELF_H
@@ -37,6 +37,9 @@ typedef struct {
     void (*score)(const void *shelf, const void *left, int64_t na, const char *block, int64_t nb,
                   float *score);
 } ikt_shelf;
+
+/* LOCAL. Where the stretch of the position begins; it does not depend on the ranks. */
+int64_t ikt_stretch_begin(const ikt_cells *cells, int64_t position);
 
 /* LOCAL. The block that begins at or contains the position: its first position; its end in *end. */
 int64_t ikt_block_at(const ikt_cells *cells, const ikt_row_map *map, int64_t position,
