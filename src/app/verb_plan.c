@@ -6,11 +6,13 @@
 #include "app/plan_print.h"
 #include "app/settings_read.h"
 #include "app/verbs.h"
+#include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/timer.h"
 #include "pipeline/calibrate.h"
 
-enum { ARGUMENTS_MOST = 256, PARTS = IKT_SETTINGS_PARTS + 1 };
+enum { ARGUMENTS_MOST = 256, PARTS = IKT_SETTINGS_PARTS + 1, TIMED_BYTES = 8 << 20 };
 
 typedef struct {
     int64_t points, columns, ranks;
@@ -51,9 +53,26 @@ static ikt_status calibrate(ikt_context *ctx, const arguments *a) {
     return st;
 }
 
-/* Rows, columns and type: from the options, or from the file that the settings name. */
+/* MB a second and rank at which the file itself can be read: it may be compressed, or far away. */
+static ikt_status time_file(ikt_context *ctx, ikt_source *source, double *rate) {
+    ikt_row_map map = ikt_row_map_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+    int64_t row = ikt_source_columns(source) * (int64_t)ikt_type_size(ikt_source_type(source));
+    int64_t most = TIMED_BYTES / row + 1;
+    int64_t count = map.count < most ? map.count : most;
+    void *rows = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &rows, count * row, 1, "rows of X")));
+    double begin = ikt_now();
+    ikt_status st = ikt_source_read(source, count > 0 ? map.first : 0, count, rows);
+    double seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
+    *rate = (double)ikt_max_one(ctx, count * row) / seconds / 1e6;
+    ikt_free(&rows);
+    return st;
+}
+
+/* Rows, columns and type: from the options, or from the file that the settings name, which is also
+ * timed then. */
 static ikt_status find_shape(ikt_context *ctx, const arguments *a, const ikt_input_settings *input,
-                             ikt_data_shape *out) {
+                             ikt_data_shape *out, double *file_rate) {
     ikt_source *source = NULL;
     if (a->points != IKT_AUTO_INT && a->columns != IKT_AUTO_INT) {
         *out = (ikt_data_shape){a->points, a->columns, (ikt_type)a->type};
@@ -67,10 +86,11 @@ static ikt_status find_shape(ikt_context *ctx, const arguments *a, const ikt_inp
     IKT_TRY(ikt_source_open(ctx, input->file, input->dataset, rows, &source));
     *out = (ikt_data_shape){ikt_source_rows(source), ikt_source_columns(source),
                             ikt_source_type(source)};
+    ikt_status st = time_file(ctx, source, file_rate);
     ikt_source_close(&source);
     if (a->points != IKT_AUTO_INT) out->n = a->points;
     if (a->columns != IKT_AUTO_INT) out->d = a->columns;
-    return IKT_OK;
+    return st;
 }
 
 /* Constants: built in, then those of the machine's file, then of the command line. */
@@ -93,7 +113,7 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, int count, const ch
     ikt_data_shape shape;
     ikt_plan p;
     IKT_TRY(read_all(ctx, a, count, words, &settings, &p.machine));
-    IKT_TRY(find_shape(ctx, a, &settings.input, &shape));
+    IKT_TRY(find_shape(ctx, a, &settings.input, &shape, &p.machine.file));
     int ranks = a->ranks == IKT_AUTO_INT ? ikt_size(ctx) : (int)a->ranks;
     int threads =
         settings.run.threads == IKT_AUTO_INT ? ikt_threads(ctx) : (int)settings.run.threads;

@@ -1,7 +1,7 @@
 /* Measuring what comes after the search: P, the loop, the measures of the map.
  *
  * Rows lie at random in a square as a late map does, numbered along a curve that keeps near ones
- * together, and have their neighbours among the next in that order. */
+ * together. They have their neighbours among the next in that order, and one of six anywhere. */
 #include <math.h>
 
 #include "base/comm.h"
@@ -17,7 +17,9 @@ enum {
     ROWS = 65536, /* of a rank */
     NEIGHBOURS = 30,
     NEAR = 200, /* neighbours are at most so far in the order */
+    FAR_EACH = 6,
     ITERATIONS = 30,
+    REPORTED = 4, /* iterations of a loop that reports after each */
     EXACT = 4096, /* rows for the exact repulsion on one rank */
     FAR_ROWS = 4096,
     NEAR_SPAN = 190, /* of maps whose padded grids have about 2^20 and 2^24 nodes */
@@ -56,7 +58,7 @@ static void place(ikt_context *ctx, map_data *m, double span) {
     }
 }
 
-/* Lists as a search leaves them: NEIGHBOURS different ones of the next in the order. */
+/* Lists as a search leaves them. Far ones may be twice in a list, which costs the same. */
 static ikt_status make_lists(ikt_context *ctx, const ikt_row_map *map, ikt_neighbours *lists) {
     IKT_TRY(ikt_neighbours_create(ctx, map, NEIGHBOURS, lists));
 #pragma omp parallel for num_threads(ikt_threads(ctx))
@@ -65,6 +67,9 @@ static ikt_status make_lists(ikt_context *ctx, const ikt_row_map *map, ikt_neigh
             int64_t step =
                 1 + e * (NEAR / NEIGHBOURS) +
                 ikt_rng_below(1, IKT_RNG_SAMPLE, map->first + i, (uint64_t)e, NEAR / NEIGHBOURS);
+            if (e % FAR_EACH == 0)
+                step = NEAR + ikt_rng_below(1, IKT_RNG_SAMPLE, map->first + i,
+                                            (uint64_t)(NEIGHBOURS + e), map->n - 2 * NEAR);
             int64_t back = e % 2 ? map->n - step : step;
             lists->row[i * NEIGHBOURS + e] = (uint32_t)((map->first + i + back) % map->n);
             lists->score[i * NEIGHBOURS + e] = 1.0f / NEIGHBOURS;
@@ -99,49 +104,73 @@ static double padded_nodes(const ikt_fft_settings *fft, double span) {
 }
 
 /* A loop whose steps are too short to change the map. */
-static const ikt_layout_settings still = {.iterations = ITERATIONS,
-                                          .exaggeration_iterations = 0,
-                                          .exaggeration = 1,
+static const ikt_layout_settings still = {.exaggeration = 1,
                                           .learning_rate = 1e-6,
                                           .final_learning_rate = 1e-6,
                                           .momentum = 0.5,
-                                          .final_momentum = 0.5,
-                                          .report_every = 10 * ITERATIONS};
+                                          .final_momentum = 0.5};
 
-static ikt_status time_loop(ikt_context *ctx, map_data *m, ikt_objective *objective, double *before,
-                            double *seconds) {
+/* What the stages of a loop took on the slowest rank. */
+typedef struct {
+    double stage[IKT_STAGE_COUNT];
+    double rest; /* all but its stages */
+} loop_times;
+
+static ikt_status time_loop(ikt_context *ctx, map_data *m, ikt_objective *objective,
+                            int64_t iterations, int64_t report_every, loop_times *out) {
+    static const ikt_stage parts[] = {IKT_STAGE_ATTRACTION, IKT_STAGE_HALO, IKT_STAGE_SPREAD,
+                                      IKT_STAGE_GRID_SUM,   IKT_STAGE_FFT,  IKT_STAGE_GATHER,
+                                      IKT_STAGE_STEP};
+    ikt_layout_settings settings = still;
     ikt_trace trace = {NULL, 0};
-    /* Once before, to make the plans that the others use. */
-    ikt_layout_settings first = still;
-    first.iterations = 0;
-    IKT_TRY(ikt_layout_run(ctx, &first, &m->map, objective, m->y, &trace));
-    ikt_trace_destroy(&trace);
+    double before[IKT_STAGE_COUNT];
+    settings.iterations = iterations;
+    settings.report_every = report_every;
     note_seconds(ctx, before);
     double begin = ikt_now();
-    IKT_TRY(ikt_layout_run(ctx, &still, &m->map, objective, m->y, &trace));
-    *seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
+    IKT_TRY(ikt_layout_run(ctx, &settings, &m->map, objective, m->y, &trace));
+    out->rest = ikt_calibrate_slowest(ctx, ikt_now() - begin);
     ikt_trace_destroy(&trace);
+    for (int s = 0; s < IKT_STAGE_COUNT; s++)
+        out->stage[s] = since(ctx, before, (ikt_stage)s);
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
+        out->rest -= out->stage[parts[p]];
     return IKT_OK;
+}
+
+/* The rest of a loop is sums in every evaluation and divergences in some: in the first and last of
+ * `few`, and in all evaluations of `many`. */
+static void split_rest(ikt_context *ctx, const loop_times *few, const loop_times *many,
+                       double entries, ikt_machine *out) {
+    double evaluations = ITERATIONS + 1, all = REPORTED + 1;
+    double share = all / evaluations, millions = ikt_threads(ctx) * 1e6;
+    double divergence = (many->rest - share * few->rest) / (all - 2 * share);
+    if (!(divergence > many->rest / 100)) divergence = many->rest / 100;
+    double each = (few->rest - 2 * divergence) / evaluations;
+    if (!(each > few->rest / 100)) each = few->rest / 100;
+    out->divergence = entries / divergence / millions;
+    out->sums = ROWS / each / millions;
 }
 
 static ikt_status measure_stages(ikt_context *ctx, map_data *m, ikt_kernelsum *sums,
                                  const ikt_fft_settings *fft, ikt_machine *out) {
     ikt_objective objective = {NULL, NULL, NULL};
-    double before[IKT_STAGE_COUNT], all = 0;
+    loop_times few, many;
     IKT_TRY(ikt_tsne_create(ctx, &m->graph, sums, &objective));
-    ikt_status st = time_loop(ctx, m, &objective, before, &all);
+    /* Once before, to make the plans that the others use. */
+    ikt_status st = time_loop(ctx, m, &objective, 0, 1, &few);
+    if (st == IKT_OK) st = time_loop(ctx, m, &objective, ITERATIONS, 10 * ITERATIONS, &few);
+    if (st == IKT_OK) st = time_loop(ctx, m, &objective, REPORTED, 1, &many);
     ikt_objective_destroy(&objective);
     if (st != IKT_OK) return st;
     double count = (double)(ITERATIONS + 1) / ikt_threads(ctx) / 1e6; /* per thread, in millions */
     double entries = (double)ikt_graph_entries(ctx, &m->graph) / ikt_size(ctx);
-    double parts = since(ctx, before, IKT_STAGE_ATTRACTION) + since(ctx, before, IKT_STAGE_HALO) +
-                   since(ctx, before, IKT_STAGE_SPREAD) + since(ctx, before, IKT_STAGE_GRID_SUM) +
-                   since(ctx, before, IKT_STAGE_FFT) + since(ctx, before, IKT_STAGE_GATHER);
-    out->attraction = entries * count / since(ctx, before, IKT_STAGE_ATTRACTION);
-    out->spread = ROWS * count / since(ctx, before, IKT_STAGE_SPREAD);
-    out->gather = ROWS * count / since(ctx, before, IKT_STAGE_GATHER);
-    out->fft_near = padded_nodes(fft, NEAR_SPAN) * count / since(ctx, before, IKT_STAGE_FFT);
-    out->step = ROWS * count / fmax(all - parts, all / 100);
+    out->attraction = entries * count / few.stage[IKT_STAGE_ATTRACTION];
+    out->spread = ROWS * count / few.stage[IKT_STAGE_SPREAD];
+    out->gather = ROWS * count / few.stage[IKT_STAGE_GATHER];
+    out->fft_near = padded_nodes(fft, NEAR_SPAN) * count / few.stage[IKT_STAGE_FFT];
+    out->step = ROWS * count / few.stage[IKT_STAGE_STEP];
+    split_rest(ctx, &few, &many, entries, out);
     return IKT_OK;
 }
 

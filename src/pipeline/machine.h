@@ -17,9 +17,11 @@ typedef struct {
     double codes_u8, codes_f32; /* 1e9 coordinates of a row against a centre a second and thread */
     double similarity;          /* 1e9 bytes of codes compared */
     double distance;            /* 1e9 coordinates of pairs of rows, and the best kept */
+    double probes;              /* 1e6 cells that a row of a search looks at */
     double weights;             /* 1e6 entries whose Gaussian weight is found */
     double symmetrise;          /* 1e6 directed entries made symmetric */
     double rows;                /* 1e6 values read from memory, brought to scale */
+    double projection;          /* 1e9 multiply-adds of rows onto components */
     double covariance;          /* 1e9 multiply-adds of the upper triangle */
     double eigen;               /* 1e9 (d^3) a second, on one thread */
     double locality;            /* 1e9 coordinates halved, on one thread */
@@ -27,7 +29,9 @@ typedef struct {
     double spread, gather;      /* 1e6 points */
     double fft_near, fft_far;   /* 1e6 nodes of a padded grid: 2^20 nodes; 2^24 */
     double kernel;              /* 1e6 pairs of the exact repulsion */
-    double step;                /* 1e6 points moved, and their sums */
+    double step;                /* 1e6 points moved */
+    double sums;                /* 1e6 points whose bounds, sums and gradient are put together */
+    double divergence;          /* 1e6 entries of P in the value of the objective */
     double measures;            /* 1e6 points whose neighbours in the map are found */
     double file;                /* MB a second and rank, from the page cache */
     double latency;             /* microseconds of a short message */

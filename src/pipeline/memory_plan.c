@@ -78,8 +78,12 @@ static int64_t searching(const ikt_workload *w) {
     if (!w->is_near) return 0;
     int64_t centres = 3 * w->cells * w->columns * (int64_t)sizeof(float);
     int64_t lists = ikt_neighbours_memory(w->map.count, w->k);
+    int64_t bytes = ikt_workload_searched_bytes(w);
+    /* Without the most that a batch may fetch, but with what it usually does, here and there. */
+    double most = ikt_workload_blocks(w) * (double)(w->candidates * bytes);
+    double usual = 2 * ikt_workload_fetched(w) / ikt_workload_batches(w) * (double)bytes;
     int64_t searched =
-        ikt_search_memory(w->cells, w->candidates, ikt_workload_searched_bytes(w), w->threads);
+        ikt_search_memory(w->cells, w->candidates, bytes, w->threads) + (int64_t)(usual - most);
     int64_t moving = ikt_order_memory_transfer(w->map.count) - lists;
     if (!w->is_isolation) moving = w->map.count * ikt_workload_row_bytes(w) - lists;
     return centres + ikt_order_memory(w->map.count) + (moving > searched ? moving : searched);

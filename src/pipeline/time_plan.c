@@ -76,7 +76,7 @@ static ikt_cost pass(const ikt_workload *w, const ikt_machine *m, bool reduced) 
     ikt_cost cost = seconds(values * (double)ikt_type_size(w->data.type) / (m->file * mega));
     if (!w->is_u8) cost = sum(cost, work(w, values, m->rows * mega));
     if (reduced && w->settings.preprocess.pca > 0)
-        cost = sum(cost, work(w, values * (double)w->columns, m->covariance * giga));
+        cost = sum(cost, work(w, values * (double)w->columns, m->projection * giga));
     return cost;
 }
 
@@ -106,7 +106,7 @@ static ikt_cost initial(const ikt_workload *w, const ikt_machine *m) {
     if (w->settings.layout.init != IKT_INIT_PCA) return seconds(0);
     double columns = (double)w->columns;
     ikt_cost cost = sum(components(w, m, columns, true), pass(w, m, true));
-    return sum(cost, work(w, 16 * rows_of(w) * columns, m->covariance * giga));
+    return sum(cost, work(w, 16 * rows_of(w) * columns, m->projection * giga));
 }
 
 /* The Gaussian kernel holds its rows; where they are ordered, those that change rank are sent. */
@@ -163,11 +163,13 @@ static ikt_cost all_pairs(const ikt_workload *w, const ikt_machine *m) {
                ikt_cost_messages(m, blocks * (w->ranks - 1), foreign * bytes));
 }
 
-/* A distance of each own cell to every centre, and the candidates of each row. Blocks of other
- * ranks come as often as they are wanted by another batch of own blocks. */
+/* The candidates of each row, cell by cell; and a distance of each own cell to every centre. Blocks
+ * of other ranks come as often as they are wanted by another batch of own blocks. */
 static ikt_cost near_pairs(const ikt_workload *w, const ikt_machine *m) {
     double count = (double)w->cells, c = (double)w->columns;
     ikt_cost cost = pairs(w, m, rows_of(w) * (double)w->candidates);
+    double cell_rows = (double)w->data.n / count;
+    cost = sum(cost, work(w, rows_of(w) * (double)w->candidates / cell_rows, m->probes * mega));
     cost = sum(cost, work(w, count * count / w->ranks * c, m->distance * giga));
     double fetched = ikt_workload_fetched(w), bytes = (double)ikt_workload_searched_bytes(w);
     return sum(cost, ikt_cost_messages(m, 2 * ikt_workload_batches(w) * ikt_workload_partners(w),
@@ -214,11 +216,14 @@ static double late(const ikt_workload *w) {
     return (double)(w->settings.layout.iterations + 1) - early(w);
 }
 
-/* m symmetric_share k entries of P; or m n. */
+/* Of P on the rank: m symmetric_share k; or m n. */
+static double entries_of(const ikt_workload *w) {
+    return rows_of(w) *
+           (w->is_dense ? (double)w->data.n : ikt_workload_symmetric_share() * (double)w->k);
+}
+
 static ikt_cost attraction(const ikt_workload *w, const ikt_machine *m) {
-    double entries = rows_of(w) * (w->is_dense ? (double)w->data.n
-                                               : ikt_workload_symmetric_share() * (double)w->k);
-    return times(early(w) + late(w), work(w, entries, m->attraction * mega));
+    return times(early(w) + late(w), work(w, entries_of(w), m->attraction * mega));
 }
 
 /* Sum of a cost over all iterations, where it depends on the size of the map. */
@@ -293,9 +298,14 @@ static ikt_cost step(const ikt_workload *w, const ikt_machine *m) {
     return times(early(w) + late(w), work(w, rows_of(w), m->step * mega));
 }
 
-/* The loop's own: the sum Z, in every iteration. */
+/* The loop's own: the sum Z and the gradient put together from its parts, in every iteration; the
+ * divergence, over all entries of P, where it is reported. */
 static ikt_cost layout(const ikt_workload *w, const ikt_machine *m) {
-    return times(early(w) + late(w), ikt_cost_reduction(m, w->ranks, REDUCED_SUM_BYTES));
+    ikt_cost each = sum(work(w, rows_of(w), m->sums * mega),
+                        ikt_cost_reduction(m, w->ranks, REDUCED_SUM_BYTES));
+    double reports = floor((early(w) + late(w) - 1) / (double)w->settings.layout.report_every) + 1;
+    return sum(times(early(w) + late(w), each),
+               times(reports, work(w, entries_of(w), m->divergence * mega)));
 }
 
 /* --- what comes out --------------------------------------------------------------------------- */

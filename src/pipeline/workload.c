@@ -72,7 +72,7 @@ double ikt_workload_symmetric_share(void) {
 double ikt_workload_span(const ikt_workload *w, double done) {
     const ikt_layout_settings *layout = &w->settings.layout;
     double after = (double)(layout->iterations - layout->exaggeration_iterations) * done;
-    double span = 15 * pow((double)w->data.n, 0.25) * sqrt(after / 500);
+    double span = 21.6 * pow((double)w->data.n, 0.208) * sqrt(after / 500);
     return span > early_span ? span : early_span;
 }
 
@@ -99,11 +99,14 @@ double ikt_workload_partners(const ikt_workload *w) {
     return fmin(w->ranks - 1, ikt_workload_boundary(w));
 }
 
-double ikt_workload_batches(const ikt_workload *w) {
+double ikt_workload_blocks(const ikt_workload *w) {
     double bytes = (double)(w->candidates * ikt_workload_searched_bytes(w));
-    double rows = (double)w->data.n / (double)w->cells;
-    double blocks = fmin(4096, fmax(8, fetch_bytes / bytes));
-    return ceil((double)w->map.count / (blocks * fmin(rows, IKT_SHELF_ROWS)));
+    return floor(fmin(4096, fmax(8, fetch_bytes / bytes)));
+}
+
+double ikt_workload_batches(const ikt_workload *w) {
+    double rows = fmin((double)w->data.n / (double)w->cells, IKT_SHELF_ROWS); /* of a block */
+    return ceil((double)w->map.count / (ikt_workload_blocks(w) * rows));
 }
 
 double ikt_workload_fetched(const ikt_workload *w) {

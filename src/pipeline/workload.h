@@ -53,7 +53,7 @@ double ikt_workload_symmetric_share(void);
 /* Side of the map's bounding box when a share 0 < done <= 1 of the iterations after the
  * exaggeration is done; done = 0: during the exaggeration.
  * Measured, digits under both kernels: 110, 165, 220 for 2,500, 10,000, 70,000 rows after 500 such
- * iterations, about 15 n^(1/4), and growing there as the root of the iterations. */
+ * iterations, about 21.6 n^0.208, and growing there as the root of the iterations. */
 double ikt_workload_span(const ikt_workload *w, double done);
 
 /* The grid of the repulsion on a map of that span. */
@@ -69,7 +69,9 @@ double ikt_workload_cut(const ikt_workload *w);
 double ikt_workload_boundary(const ikt_workload *w);
 double ikt_workload_partners(const ikt_workload *w);
 
-/* The search among near cells: batches of own blocks, and rows that they fetch from other ranks. */
+/* The search among near cells: own blocks of a batch, batches, and rows that all of them fetch from
+ * other ranks. */
+double ikt_workload_blocks(const ikt_workload *w);
 double ikt_workload_batches(const ikt_workload *w);
 double ikt_workload_fetched(const ikt_workload *w);
 
