@@ -137,7 +137,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"type", IKT_KEY_CHOICE, "TYPE", "float32", 0, 0, "uint8|float32|float64",
          "Type of the data, with --points and --columns", &a.type},
         {"ranks", IKT_KEY_INT, "R", "auto", 1, 1e7, NULL,
-         "Ranks of the run; auto is those of this launch. --threads T: threads of each", &a.ranks},
+         "Ranks of the run; auto is those of this launch. run.threads=T: threads of each",
+         &a.ranks},
         {"machine", IKT_KEY_STRING, "FILE", "", 0, 0, NULL,
          "File with the constants of the machine; by default "
          "$XDG_CONFIG_HOME/iktsne/machine.yaml or ~/.config/iktsne/machine.yaml where that exists, "
