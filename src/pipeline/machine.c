@@ -23,6 +23,8 @@ static const ikt_key keys[] = {
      0, 0, 0, NULL, "", "What was measured"},
     RATE(codes_u8, "288", "1e9/s a thread", "Coordinates of bytes against those of a centre"),
     RATE(codes_f32, "71.5", "1e9/s a thread", "Coordinates of float32 against those of a centre"),
+    RATE(lists, "1500", "1e6/s a thread", "Distances offered to lists of the nearest centres"),
+    RATE(walks, "9", "1e6/s a thread", "Cells found in lists of the nearest centres"),
     RATE(similarity, "71.7", "1e9/s a thread", "Bytes of codes compared with others"),
     RATE(distance, "8.26", "1e9/s a thread", "Coordinates of pairs of rows in a neighbour search"),
     RATE(probes, "15.9", "1e6/s a thread", "Cells that the rows of a search look at"),

@@ -15,6 +15,8 @@
 typedef struct {
     char name[IKT_STRING_MAX];  /* what was measured: processor, launch */
     double codes_u8, codes_f32; /* 1e9 coordinates of a row against a centre a second and thread */
+    double lists;               /* 1e6 of these distances offered to lists of the nearest */
+    double walks;               /* 1e6 cells found in such lists */
     double similarity;          /* 1e9 bytes of codes compared */
     double distance;            /* 1e9 coordinates of pairs of rows, and the best kept */
     double probes;              /* 1e6 cells that a row of a search looks at */

@@ -104,8 +104,7 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     int64_t kept = n_local * (int64_t)(2 * sizeof(float) + sizeof(int64_t)); /* map, labels */
     ikt_memory_plan plan = {.base = base, .largest = "codes"};
     if (w->is_isolation)
-        plan.codes = ikt_codes_memory_peak(w->is_u8, w->map.n, w->columns, n_local, w->psi, w->t,
-                                           w->threads) +
+        plan.codes = ikt_codes_memory_peak(w->is_u8, w->columns, n_local, &w->model, w->threads) +
                      reading + kept;
     plan.neighbours = rows + searching(w) + (w->is_isolation ? 0 : reading) + lists + kept;
     plan.graph = (w->is_near ? 0 : rows) + p + (w->is_dense ? 0 : symmetrise_bytes(w)) + kept;

@@ -147,7 +147,10 @@ static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, ikt
     run->orphans = p->orphans;
     run->entries = p->entries;
     run->settings.affinity.neighbours = p->k;
-    if (p->psi > 0) run->settings.isolation.psi = p->psi;
+    if (p->psi > 0) {
+        run->settings.isolation.psi = p->psi;
+        run->settings.isolation.pool = p->pool;
+    }
     ikt_log(
         ctx, IKT_LOG_STAGE, "P: %lld entries, %.1f a row, in %.1f s", (long long)p->entries,
         (double)p->entries / (double)run->map.n,

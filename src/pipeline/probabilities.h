@@ -18,6 +18,7 @@ typedef struct {
     ikt_dense dense; /* or dense P */
     int64_t k;       /* neighbours of a row before symmetrising */
     int64_t psi;     /* resolved, isolation only */
+    int64_t pool;    /* resolved: rows that centres are drawn from, 0 for all */
     int64_t orphans; /* rows without any similarity */
     int64_t entries; /* of P over all ranks */
 } ikt_probabilities;

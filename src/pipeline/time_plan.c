@@ -117,28 +117,34 @@ static ikt_cost reading(const ikt_workload *w, const ikt_machine *m) {
 
 /* --- from rows to P --------------------------------------------------------------------------- */
 
-/* m t psi distances of c coordinates. The centres, t psi rows, come from all ranks. */
-static ikt_cost codes(const ikt_workload *w, const ikt_machine *m) {
-    if (!w->is_isolation) return seconds(0);
-    double centres = (double)w->t * (double)w->psi, bytes = (double)ikt_workload_row_bytes(w);
+/* One distance of c coordinates for each row and centre that it is compared with: t psi, or the
+ * distinct ones, of whose values lists are kept. The centres come from all ranks. */
+static ikt_cost coding(const ikt_workload *w, const ikt_machine *m) {
+    double centres = (double)w->compared, bytes = (double)ikt_workload_row_bytes(w);
     double rate = w->is_u8 ? m->codes_u8 : m->codes_f32;
     ikt_cost cost = work(w, rows_of(w) * centres * (double)w->columns, rate * giga);
+    if (w->has_lists) {
+        cost = sum(cost, work(w, rows_of(w) * centres, m->lists * mega));
+        cost = sum(cost, work(w, rows_of(w) * (double)w->t, m->walks * mega));
+    }
     cost = sum(cost, pass(w, m, true));
     return sum(cost, ikt_cost_concatenation(m, w->ranks, centres * bytes));
 }
 
-/* One more code, of as many centres as there are cells; their order, C log C coordinates of d, on
- * one thread. */
+static ikt_cost codes(const ikt_workload *w, const ikt_machine *m) {
+    return w->is_isolation ? coding(w, m) : seconds(0);
+}
+
+/* The order of the C cells, C log C coordinates of d, on one thread; and the cell of each row,
+ * where it does not come with the codes. */
 static ikt_cost cells(const ikt_workload *w, const ikt_machine *m) {
     if (!w->is_near) return seconds(0);
     double count = (double)w->cells, c = (double)w->columns;
-    double rate = w->is_u8 ? m->codes_u8 : m->codes_f32;
-    ikt_cost cost = work(w, rows_of(w) * count * c, rate * giga);
+    ikt_cost cost = w->is_isolation ? seconds(0) : coding(w, m);
     cost = sum(cost, seconds(count * log2(count) * c / (m->locality * giga)));
-    cost = sum(cost, pass(w, m, true));
     cost = sum(cost, ikt_cost_reduction(m, w->ranks, 8 * count));
-    return sum(cost, times(2, ikt_cost_concatenation(m, w->ranks,
-                                                     count * (double)ikt_workload_row_bytes(w))));
+    return sum(cost,
+               ikt_cost_concatenation(m, w->ranks, count * (double)ikt_workload_row_bytes(w)));
 }
 
 /* Codes to their positions, and the map there and back. */

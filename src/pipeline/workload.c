@@ -29,6 +29,7 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
                           .ranks = ranks,
                           .threads = threads};
     ikt_settings *s = &out->settings;
+    int64_t pool = 0;
     out->columns = s->preprocess.pca > 0 ? s->preprocess.pca : data->d;
     if (out->columns > data->d)
         return ikt_fail(ctx, IKT_ERR_USAGE, "preprocess.pca = %lld, but there are %lld columns",
@@ -42,6 +43,7 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     if (out->is_isolation) {
         IKT_TRY(ikt_isolation_resolve_psi(ctx, &s->isolation, data->n, &out->psi));
         out->t = s->isolation.partitionings;
+        IKT_TRY(ikt_isolation_resolve_pool(ctx, &s->isolation, data->n, out->psi, &pool));
     }
     out->is_near = !out->is_dense && ikt_affinity_is_approximate(&s->affinity, data->n);
     out->candidates = data->n;
@@ -49,7 +51,16 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
         int64_t most = ikt_affinity_candidates(&s->affinity, out->k);
         out->candidates = most < data->n ? most : data->n;
         out->cells = ikt_cells_choose(data->n);
+        pool = ikt_cells_pool(data->n, pool);
     }
+    out->model = (ikt_model_spec){.n = data->n,
+                                  .psi = out->is_isolation ? out->psi : 1,
+                                  .t = out->t,
+                                  .pool = pool,
+                                  .coarse = out->cells};
+    int64_t distinct = ikt_codes_distinct(&out->model, out->is_u8, out->columns);
+    out->compared = distinct > 0 ? distinct : out->t * out->psi + out->cells;
+    out->has_lists = distinct > 0;
     out->is_exact = s->layout.repulsion == IKT_REPULSION_EXACT;
     bool tight = s->layout.accuracy == IKT_ACCURACY_TIGHT;
     out->fft = ikt_fft_preset(tight ? IKT_FFT_TIGHT : IKT_FFT_DEFAULT);

@@ -11,6 +11,7 @@
 
 #include "dist/row_map.h"
 #include "io/source.h"
+#include "isolation/model.h"
 #include "kernelsum/grid.h"
 #include "pipeline/settings.h"
 
@@ -30,9 +31,12 @@ typedef struct {
     bool is_near;  /* neighbours are searched for in near cells, and rows are ordered */
     bool is_exact; /* repulsion over all pairs */
     int64_t k;
-    int64_t candidates; /* of a row: n, or of near cells */
-    int64_t cells;      /* there are; 0: none */
-    int64_t psi, t;     /* isolation */
+    int64_t candidates;   /* of a row: n, or of near cells */
+    int64_t cells;        /* there are; 0: none */
+    int64_t psi, t;       /* isolation */
+    ikt_model_spec model; /* of the codes, and of the cells alone where there are none */
+    bool has_lists;       /* codes come from lists of distinct centres */
+    int64_t compared;     /* centres that a row is compared with for them */
     ikt_fft_settings fft;
 } ikt_workload;
 

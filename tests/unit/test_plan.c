@@ -155,8 +155,8 @@ static void memory_is_that_of_the_largest_stage(void **state) {
     for (int i = 0; i < 4; i++)
         most = others[i] > most ? others[i] : most;
     assert_int_equal(p.peak, base + most);
-    assert_true(p.neighbours > n * (448 + 8 * 30));     /* codes of two bytes, lists */
-    assert_true(p.graph > 14 * 8 * 30 * n / 10); /* P */
+    assert_true(p.neighbours > n * (448 + 8 * 30)); /* codes of two bytes, lists */
+    assert_true(p.graph > 14 * 8 * 30 * n / 10);    /* P */
 
     s.output.measures =
         IKT_MEASURES_ALL; /* 2,000 queries: distances to all rows, 256 MiB at a time */
