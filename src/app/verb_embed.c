@@ -75,6 +75,9 @@ static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_co
     ikt_traffic_print(cost, ikt_size(ctx));
     if (run->settings.affinity.kind == IKT_AFFINITY_ISOLATION)
         printf("rows without any similarity: %lld\n", (long long)run->orphans);
+    if (run->accuracy >= 0)
+        printf("10-NN accuracy   %.4f among the most similar rows, before placing them\n",
+               run->accuracy);
     if (run->recall.sample > 0)
         printf("neighbours       %.2f %% of the similarity of the true ones, %.1f %% of them "
                "(on %lld rows)\n",
@@ -96,6 +99,7 @@ static void json_summary(ikt_context *ctx, ikt_json *json, const ikt_run *run,
     ikt_json_text(json, "hash", hash);
     ikt_json_int(json, "entries_of_p", run->entries);
     ikt_json_int(json, "rows_without_similarity", run->orphans);
+    if (run->accuracy >= 0) ikt_json_real(json, "neighbour_label_accuracy", run->accuracy);
     if (run->recall.sample > 0) {
         ikt_json_real(json, "neighbour_similarity", run->recall.similarity);
         ikt_json_real(json, "neighbours_found", run->recall.found);

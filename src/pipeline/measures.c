@@ -125,7 +125,7 @@ ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings
     float *gradient = NULL;
     layout.repulsion = map->n <= EXACT_ROWS ? IKT_REPULSION_EXACT : IKT_REPULSION_FFT;
     layout.accuracy = IKT_ACCURACY_TIGHT;
-    IKT_TRY(ikt_probabilities_compute(ctx, settings, data, map, &p));
+    IKT_TRY(ikt_probabilities_compute(ctx, settings, data, map, NULL, &p));
     ikt_status st = ikt_alloc(ctx, &gradient, 2 * map->count, sizeof *gradient, "measures");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = ikt_probabilities_objective(ctx, &p, &layout, &sums, &objective);

@@ -40,6 +40,8 @@ static void add_facts(const ikt_run *run, notes *n) {
              (long long)run->d, run->type);
     ADD_NOTE(n->facts, n->n_facts, "entries_of_p", "%lld", (long long)run->entries);
     ADD_NOTE(n->facts, n->n_facts, "rows_without_similarity", "%lld", (long long)run->orphans);
+    if (run->accuracy >= 0)
+        ADD_NOTE(n->facts, n->n_facts, "neighbour_label_accuracy", "%.6f", run->accuracy);
     if (run->recall.sample > 0) {
         ADD_NOTE(n->facts, n->n_facts, "neighbour_similarity", "%.6f", run->recall.similarity);
         ADD_NOTE(n->facts, n->n_facts, "neighbours_found", "%.6f", run->recall.found);

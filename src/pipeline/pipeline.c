@@ -12,6 +12,7 @@
 #include "base/timer.h"
 #include "io/result.h"
 #include "linalg/pca.h"
+#include "linalg/thin_reader.h"
 #include "pipeline/memory_plan.h"
 #include "pipeline/probabilities.h"
 
@@ -66,14 +67,19 @@ static ikt_status read_labels(ikt_context *ctx, ikt_source *source, ikt_run *run
     return ikt_source_read_marked(source, &run->marked, &run->n_marked);
 }
 
+/* Rows that directions for a start are fitted to: more would not turn them visibly. */
+enum { START_ROWS = 1 << 17 };
+
 static ikt_status start_from_pca(ikt_context *ctx, ikt_dataset *data, ikt_run *run) {
     double *scores = NULL;
     ikt_pca *pca = NULL;
+    ikt_thin_reader space;
     ikt_row_reader reader = ikt_dataset_reader(data);
+    ikt_row_reader sample = ikt_thin_reader_make(ctx, &reader, START_ROWS, &space);
     ikt_stage_begin(ctx, IKT_STAGE_PCA);
     ikt_status st =
         ikt_agree(ctx, ikt_alloc(ctx, &scores, 2 * run->map.count, sizeof *scores, "initial"));
-    if (st == IKT_OK) st = ikt_pca_fit(ctx, &reader, 2, &pca);
+    if (st == IKT_OK) st = ikt_pca_fit(ctx, &sample, 2, &pca);
     if (st == IKT_OK)
         st = ikt_pca_scores(ctx, pca, &reader, run->map.first, run->map.count, scores);
     if (st == IKT_OK)
@@ -158,6 +164,7 @@ static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, ikt
             ikt_stage_seconds(ctx, IKT_STAGE_ORDER) + ikt_stage_seconds(ctx, IKT_STAGE_NEIGHBOURS) +
             ikt_stage_seconds(ctx, IKT_STAGE_AFFINITY) + ikt_stage_seconds(ctx, IKT_STAGE_GRAPH));
     run->recall = p->recall;
+    run->accuracy = p->accuracy;
     if (p->recall.sample > 0)
         ikt_log(ctx, IKT_LOG_STAGE,
                 "neighbours: %.1f %% of the similarity of the true ones, %.1f %% of them found "
@@ -181,7 +188,8 @@ static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data,
     ikt_status st = ikt_layout_resolve(ctx, &run->settings.layout, run->map.n);
     if (st == IKT_OK) st = check_memory(ctx, source, run);
     if (st == IKT_OK) st = read_labels(ctx, source, run);
-    if (st == IKT_OK) st = ikt_probabilities_compute(ctx, &run->settings, data, &run->map, &p);
+    if (st == IKT_OK)
+        st = ikt_probabilities_compute(ctx, &run->settings, data, &run->map, run->labels, &p);
     if (st == IKT_OK) note_probabilities(ctx, &p, run);
     if (st == IKT_OK) st = start(ctx, data, run);
     if (st == IKT_OK) st = place(ctx, &p, run);

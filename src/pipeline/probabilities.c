@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
+#include "evaluate/list_accuracy.h"
 #include "isolation/codes.h"
 #include "neighbours/scorers.h"
 #include "neighbours/search.h"
@@ -65,7 +66,8 @@ static ikt_status find_near(ikt_context *ctx, const ikt_settings *settings, cons
                             const ikt_shelf *shelf, ikt_probabilities *p, ikt_neighbours *lists) {
     ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
     ikt_status st = ikt_neighbours_search(
-        ctx, cells, shelf, p->k, ikt_affinity_candidates(&settings->affinity, p->k), lists);
+        ctx, cells, shelf, p->k, ikt_affinity_candidates(&settings->affinity, shelf->map.n, p->k),
+        lists);
     ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
     ikt_stage_begin(ctx, IKT_STAGE_RECALL);
     if (st == IKT_OK)
@@ -76,17 +78,35 @@ static ikt_status find_near(ikt_context *ctx, const ikt_settings *settings, cons
     return st;
 }
 
+enum { LABEL_NEIGHBOURS = 10 };
+
+/* Label accuracy of the lists, while they still have scores. */
+static ikt_status judge(ikt_context *ctx, const ikt_row_map *map, const ikt_neighbours *lists,
+                        ikt_probabilities *p) {
+    int64_t *labels = NULL;
+    if (!p->labels) return IKT_OK;
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &labels, map->count, sizeof *labels, "labels"));
+    if (st == IKT_OK && p->is_ordered)
+        st = ikt_order_apply(ctx, &p->order, p->labels, sizeof *labels, labels, sizeof *labels,
+                             sizeof *labels);
+    if (st == IKT_OK)
+        st = ikt_list_label_accuracy(ctx, map, lists, p->is_ordered ? labels : p->labels,
+                                     LABEL_NEIGHBOURS, &p->accuracy);
+    ikt_free(&labels);
+    return st;
+}
+
 /* From lists of neighbours to P; isolation where `t` > 0, else Gaussian. Takes the lists over. */
 static ikt_status weigh(ikt_context *ctx, const ikt_settings *settings, int64_t t,
                         ikt_dataset *data, const ikt_row_map *map, ikt_neighbours *lists,
                         ikt_probabilities *p) {
-    ikt_status st = IKT_OK;
     ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
-    if (t > 0) {
+    ikt_status st = judge(ctx, map, lists, p);
+    if (st == IKT_OK && t > 0) {
         ikt_isolation_weights(ctx, lists, t, lists->score);
         st = ikt_affinity_adopt_orphans(ctx, data, map, p->is_ordered ? &p->order : NULL, lists,
                                         &p->orphans);
-    } else {
+    } else if (st == IKT_OK) {
         ikt_gaussian_weights(ctx, lists, settings->gaussian.perplexity, lists->score);
     }
     ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
@@ -222,8 +242,10 @@ static ikt_status gaussian(ikt_context *ctx, const ikt_settings *settings, ikt_d
 
 ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *settings,
                                      ikt_dataset *data, const ikt_row_map *map,
-                                     ikt_probabilities *out) {
+                                     const int64_t *labels, ikt_probabilities *out) {
     memset(out, 0, sizeof *out);
+    out->labels = labels;
+    out->accuracy = -1;
     out->is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
     IKT_TRY(ikt_affinity_resolve(ctx, &settings->affinity, &settings->gaussian, map->n, &out->k));
     ikt_status st = settings->affinity.kind == IKT_AFFINITY_ISOLATION
