@@ -67,15 +67,12 @@ static ikt_status read_labels(ikt_context *ctx, ikt_source *source, ikt_run *run
     return ikt_source_read_marked(source, &run->marked, &run->n_marked);
 }
 
-/* Rows that directions for a start are fitted to: more would not turn them visibly. */
-enum { START_ROWS = 1 << 17 };
-
 static ikt_status start_from_pca(ikt_context *ctx, ikt_dataset *data, ikt_run *run) {
     double *scores = NULL;
     ikt_pca *pca = NULL;
     ikt_thin_reader space;
     ikt_row_reader reader = ikt_dataset_reader(data);
-    ikt_row_reader sample = ikt_thin_reader_make(ctx, &reader, START_ROWS, &space);
+    ikt_row_reader sample = ikt_thin_reader_make(ctx, &reader, IKT_START_ROWS, &space);
     ikt_stage_begin(ctx, IKT_STAGE_PCA);
     ikt_status st =
         ikt_agree(ctx, ikt_alloc(ctx, &scores, 2 * run->map.count, sizeof *scores, "initial"));

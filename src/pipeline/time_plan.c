@@ -80,13 +80,14 @@ static ikt_cost pass(const ikt_workload *w, const ikt_machine *m, bool reduced) 
     return cost;
 }
 
-/* Principal components of rows with `columns` columns: two passes, m columns^2 / 2 multiply-adds,
- * columns^3 on one thread, and the upper triangle summed over ranks. */
-static ikt_cost components(const ikt_workload *w, const ikt_machine *m, double columns,
-                           bool reduced) {
+/* Principal components of a share of the own rows, which have `columns` columns: two passes,
+ * columns^2 / 2 multiply-adds a row, columns^3 on one thread, and the upper triangle summed over
+ * ranks. */
+static ikt_cost components(const ikt_workload *w, const ikt_machine *m, double share,
+                           double columns, bool reduced) {
     double triangle = columns * (columns + 1) / 2;
-    ikt_cost cost = times(2, pass(w, m, reduced));
-    cost = sum(cost, work(w, rows_of(w) * triangle, m->covariance * giga));
+    ikt_cost cost = times(2 * share, pass(w, m, reduced));
+    cost = sum(cost, work(w, share * rows_of(w) * triangle, m->covariance * giga));
     cost = sum(cost, seconds(columns * columns * columns / (m->eigen * giga)));
     return sum(cost, ikt_cost_reduction(m, w->ranks, 8 * triangle));
 }
@@ -97,15 +98,15 @@ static ikt_cost preprocess(const ikt_workload *w, const ikt_machine *m) {
     ikt_cost cost = seconds(0);
     if (!w->is_u8) cost = pass(w, m, false);
     if (w->settings.preprocess.pca > 0)
-        cost = sum(cost, components(w, m, (double)w->data.d, false));
+        cost = sum(cost, components(w, m, 1, (double)w->data.d, false));
     return cost;
 }
 
-/* The first positions: two components of the rows, and their scores. */
+/* The first positions: two components of a sample of the rows, and the scores of all. */
 static ikt_cost initial(const ikt_workload *w, const ikt_machine *m) {
     if (w->settings.layout.init != IKT_INIT_PCA) return seconds(0);
-    double columns = (double)w->columns;
-    ikt_cost cost = sum(components(w, m, columns, true), pass(w, m, true));
+    double columns = (double)w->columns, share = fmin(1, IKT_START_ROWS / (double)w->data.n);
+    ikt_cost cost = sum(components(w, m, share, columns, true), pass(w, m, true));
     return sum(cost, work(w, 16 * rows_of(w) * columns, m->projection * giga));
 }
 

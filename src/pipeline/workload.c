@@ -48,7 +48,7 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     out->is_near = !out->is_dense && ikt_affinity_is_approximate(&s->affinity, data->n);
     out->candidates = data->n;
     if (out->is_near) {
-        int64_t most = ikt_affinity_candidates(&s->affinity, out->k);
+        int64_t most = ikt_affinity_candidates(&s->affinity, data->n, out->k);
         out->candidates = most < data->n ? most : data->n;
         out->cells = ikt_cells_choose(data->n);
         pool = ikt_cells_pool(data->n, pool);

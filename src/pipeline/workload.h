@@ -15,6 +15,9 @@
 #include "kernelsum/grid.h"
 #include "pipeline/settings.h"
 
+/* Rows that directions for a start are fitted to: more would not turn them visibly. */
+enum { IKT_START_ROWS = 1 << 17 };
+
 typedef struct {
     int64_t n, d; /* rows and columns of the file */
     ikt_type type;
