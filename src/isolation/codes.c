@@ -126,11 +126,14 @@ int64_t ikt_codes_memory(int64_t n_local, int64_t psi, int64_t t) {
     return n_local * divide_up(t * (psi <= 256 ? 1 : 2), 64) * 64;
 }
 
-int64_t ikt_codes_memory_peak(const ikt_dataset *data, int64_t n_local, const ikt_model_spec *spec,
+int64_t ikt_codes_distinct(const ikt_model_spec *spec, bool is_u8, int64_t d) {
+    return use_lists(spec, is_u8, d) ? distinct_most(spec) : 0;
+}
+
+int64_t ikt_codes_memory_peak(bool is_u8, int64_t d, int64_t n_local, const ikt_model_spec *spec,
                               int threads) {
-    const bool is_u8 = ikt_dataset_is_u8(data);
     const ikt_codes_kernel *kernel = ikt_codes_kernel_choose(is_u8, ikt_cpu_isa());
-    const int64_t d = ikt_dataset_columns(data), element = is_u8 ? 1 : 4;
+    const int64_t element = is_u8 ? 1 : 4;
     const int64_t block = block_rows(usual_budget, d * element, n_local > 1 ? n_local : 1);
     const int64_t work = use_lists(spec, is_u8, d)
                              ? ikt_coding_lists_bytes(kernel, spec, distinct_most(spec), d, threads)

@@ -12,6 +12,7 @@
 #ifndef IKT_ISOLATION_CODES_H
 #define IKT_ISOLATION_CODES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -61,9 +62,14 @@ int64_t ikt_codes_cell(const ikt_codes *codes, int64_t i, int64_t p);
 /* LOCAL, pure. Bytes of the codes of n_local rows. */
 int64_t ikt_codes_memory(int64_t n_local, int64_t psi, int64_t t);
 
-/* LOCAL. Most bytes that ikt_codes_compute and the model take on a rank with n_local rows and
- * `threads` threads, the codes included. Only the shape of the spec is looked at. */
-int64_t ikt_codes_memory_peak(const ikt_dataset *data, int64_t n_local, const ikt_model_spec *spec,
+/* LOCAL, pure. Distinct centres that each row is compared with, at most, where codes of d columns
+ * come from lists of them; 0 where every partitioning is looked at by itself. */
+int64_t ikt_codes_distinct(const ikt_model_spec *spec, bool is_u8, int64_t d);
+
+/* LOCAL. Most bytes that ikt_codes_compute and the model take on a rank with n_local rows of d
+ * columns (bytes where is_u8) and `threads` threads, the codes included. Only the shape of the spec
+ * is looked at. */
+int64_t ikt_codes_memory_peak(bool is_u8, int64_t d, int64_t n_local, const ikt_model_spec *spec,
                               int threads);
 
 /* COLLECTIVE. Number of rows, over all ranks, in every cell.

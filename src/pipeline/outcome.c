@@ -14,7 +14,7 @@
 #include "io/result.h"
 #include "plot/plot.h"
 
-enum { FACTS_MAX = 16, CIRCUMSTANCES_MAX = 16 + IKT_STAGE_COUNT };
+enum { FACTS_MAX = 16, CIRCUMSTANCES_MAX = 16 + 2 * IKT_STAGE_COUNT };
 
 typedef struct {
     ikt_note facts[FACTS_MAX], circumstances[CIRCUMSTANCES_MAX];
@@ -51,6 +51,24 @@ static void add_facts(const ikt_run *run, notes *n) {
     ADD_NOTE(n->facts, n->n_facts, "embedding_hash", "%016llx", (unsigned long long)run->hash);
 }
 
+/* Of the rank that has most of each. */
+static void add_traffic(const ikt_run_cost *cost, notes *n) {
+    char name[64];
+    for (int s = 0; s < IKT_STAGE_COUNT; s++) {
+        const ikt_traffic_range *of = cost->traffic[s].of;
+        if (of[IKT_TRAFFIC_COLLECTIVES].most + of[IKT_TRAFFIC_MESSAGES_SENT].most == 0) continue;
+        snprintf(name, sizeof name, "traffic_%s", ikt_stage_name((ikt_stage)s));
+        ADD_NOTE(n->circumstances, n->n_circumstances, name,
+                 "per rank at most %lld bytes sent, %lld received, %lld messages sent, %lld "
+                 "received, %lld collective calls",
+                 (long long)of[IKT_TRAFFIC_BYTES_SENT].most,
+                 (long long)of[IKT_TRAFFIC_BYTES_RECEIVED].most,
+                 (long long)of[IKT_TRAFFIC_MESSAGES_SENT].most,
+                 (long long)of[IKT_TRAFFIC_MESSAGES_RECEIVED].most,
+                 (long long)of[IKT_TRAFFIC_COLLECTIVES].most);
+    }
+}
+
 /* What varies from run to run. */
 static void add_circumstances(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost,
                               notes *n) {
@@ -72,10 +90,12 @@ static void add_circumstances(ikt_context *ctx, const ikt_run *run, const ikt_ru
         snprintf(stage, sizeof stage, "seconds_%s", ikt_stage_name((ikt_stage)s));
         ADD_NOTE(n->circumstances, n->n_circumstances, stage, "%.6f", cost->times[s].most);
     }
+    add_traffic(cost, n);
 }
 
 void ikt_run_cost_collect(ikt_context *ctx, ikt_run_cost *cost) {
     int64_t peak = ikt_memory_resident_peak();
+    ikt_traffic_collect(ctx, cost->traffic); /* first: what follows communicates, too */
     ikt_stage_collect(ctx, cost->times);
     cost->peak_bytes = ikt_max_one(ctx, peak);
     cost->peak_bytes_all = ikt_sum_one(ctx, peak);

@@ -44,11 +44,11 @@ static ikt_status check_outputs(ikt_context *ctx, const ikt_output_settings *out
     return output->picture[0] ? ikt_atomic_check(ctx, output->picture, output->overwrite) : IKT_OK;
 }
 
-static ikt_status check_memory(ikt_context *ctx, const ikt_dataset *data, ikt_run *run) {
-    int64_t k;
-    IKT_TRY(ikt_affinity_resolve(ctx, &run->settings.affinity, &run->settings.gaussian, run->map.n,
-                                 &k));
-    ikt_memory_plan plan = ikt_memory_plan_make(ctx, &run->settings, data, &run->map, k);
+static ikt_status check_memory(ikt_context *ctx, const ikt_source *source, ikt_run *run) {
+    ikt_workload work;
+    const ikt_data_shape shape = {run->map.n, ikt_source_columns(source), ikt_source_type(source)};
+    IKT_TRY(ikt_workload_make(ctx, &run->settings, &shape, ikt_size(ctx), ikt_threads(ctx), &work));
+    ikt_memory_plan plan = ikt_memory_plan_make(&work, ikt_memory_resident_peak());
     run->predicted_bytes = ikt_max_one(ctx, plan.peak);
     return ikt_memory_plan_check(ctx, &plan);
 }
@@ -67,15 +67,12 @@ static ikt_status read_labels(ikt_context *ctx, ikt_source *source, ikt_run *run
     return ikt_source_read_marked(source, &run->marked, &run->n_marked);
 }
 
-/* Rows that directions for a start are fitted to: more would not turn them visibly. */
-enum { START_ROWS = 1 << 17 };
-
 static ikt_status start_from_pca(ikt_context *ctx, ikt_dataset *data, ikt_run *run) {
     double *scores = NULL;
     ikt_pca *pca = NULL;
     ikt_thin_reader space;
     ikt_row_reader reader = ikt_dataset_reader(data);
-    ikt_row_reader sample = ikt_thin_reader_make(ctx, &reader, START_ROWS, &space);
+    ikt_row_reader sample = ikt_thin_reader_make(ctx, &reader, IKT_START_ROWS, &space);
     ikt_stage_begin(ctx, IKT_STAGE_PCA);
     ikt_status st =
         ikt_agree(ctx, ikt_alloc(ctx, &scores, 2 * run->map.count, sizeof *scores, "initial"));
@@ -186,7 +183,7 @@ static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data,
     ikt_log(ctx, IKT_LOG_STAGE, "%s: %lld rows x %lld, %s; %d ranks x %d threads", run->input_name,
             (long long)run->map.n, (long long)run->d, run->type, ikt_size(ctx), ikt_threads(ctx));
     ikt_status st = ikt_layout_resolve(ctx, &run->settings.layout, run->map.n);
-    if (st == IKT_OK) st = check_memory(ctx, data, run);
+    if (st == IKT_OK) st = check_memory(ctx, source, run);
     if (st == IKT_OK) st = read_labels(ctx, source, run);
     if (st == IKT_OK)
         st = ikt_probabilities_compute(ctx, &run->settings, data, &run->map, run->labels, &p);

@@ -169,6 +169,8 @@ static ikt_status resolve_isolation(ikt_context *ctx, const ikt_settings *settin
                                     ikt_probabilities *p) {
     IKT_TRY(ikt_isolation_resolve_psi(ctx, &settings->isolation, n, &p->psi));
     IKT_TRY(ikt_isolation_resolve_pool(ctx, &settings->isolation, n, p->psi, &p->pool));
+    if (!p->is_dense && ikt_affinity_is_approximate(&settings->affinity, n))
+        p->pool = ikt_cells_pool(n, p->pool);
     if (p->pool > 0)
         ikt_log(ctx, IKT_LOG_STAGE, "isolation: psi %lld, centres from a pool of %lld rows",
                 (long long)p->psi, (long long)p->pool);

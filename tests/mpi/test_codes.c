@@ -222,7 +222,8 @@ static void predicted_memory_covers_what_is_used(void **state) {
     assert_int_equal(ikt_codes_compute(ctx, data, &map, model, &codes, NULL), IKT_OK);
     const int64_t used = ikt_memory_peak(ctx) - before;
     const int64_t predicted = ikt_codes_memory_peak(
-        data, map.count, &(ikt_model_spec){.n = p.n, .psi = p.psi, .t = p.t}, ikt_threads(ctx));
+        ikt_dataset_is_u8(data), ikt_dataset_columns(data), map.count,
+        &(ikt_model_spec){.n = p.n, .psi = p.psi, .t = p.t}, ikt_threads(ctx));
     /* The data set's own buffers for reading come on top and are small. */
     assert_in_range(used, predicted / 2, predicted + predicted / 4 + (1 << 20));
     ikt_codes_destroy(&codes);
