@@ -20,7 +20,7 @@ enum { SYMMETRISE_BYTES = 64 };
 enum { ENTRY_BYTES = 8, ENTRIES_MOST = 2 };
 
 /* Positions, velocities, gains, gradients, sums and boundary of a row in the loop. */
-enum { LAYOUT_BYTES = 88 };
+enum { LAYOUT_BYTES = 80 };
 
 static void find_peak(ikt_memory_plan *plan) {
     const struct {
