@@ -7,7 +7,7 @@
 
 #include "objective/attraction_kernel.h"
 
-enum { PIECES = 16 /* for each thread */ };
+enum { PIECES = 16 /* for each thread */, ROWS = 256 /* of which a kernel is asked at a time */ };
 
 const ikt_attraction_kernel *ikt_attraction_kernel_for(ikt_isa isa) {
 #if defined(__x86_64__)
@@ -35,10 +35,26 @@ static int64_t cut(const ikt_graph *graph, int64_t piece, int64_t pieces) {
     return piece == pieces ? n : low;
 }
 
+/* Adds what a kernel has found for `count` rows. */
+static void collect(ikt_exact_sum *sum, const float *divergence, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        ikt_exact_sum_add(sum, (double)divergence[i]);
+}
+
 static void merge(ikt_exact_sum *into, const ikt_exact_sum *mine) {
-    if (!into) return;
 #pragma omp critical(ikt_attraction_divergence)
     ikt_exact_sum_merge(into, mine);
+}
+
+/* Rows first .. last - 1, their divergence by way of a small buffer. */
+static void attract(const ikt_attraction_kernel *kernel, const ikt_graph *graph, const float *y,
+                    int64_t first, int64_t last, float *force, ikt_exact_sum *sum) {
+    float divergence[ROWS];
+    for (int64_t i = first; i < last; i += ROWS) {
+        const int64_t end = i + ROWS < last ? i + ROWS : last;
+        kernel->sparse(graph, y, i, end, force, sum ? divergence : NULL);
+        if (sum) collect(sum, divergence, end - i);
+    }
 }
 
 void ikt_attraction(ikt_context *ctx, const ikt_graph *graph, const float *y, float *force,
@@ -50,9 +66,9 @@ void ikt_attraction(ikt_context *ctx, const ikt_graph *graph, const float *y, fl
         ikt_exact_sum mine = {{0}, 0, 0};
 #pragma omp for schedule(dynamic) nowait
         for (int64_t piece = 0; piece < pieces; piece++)
-            kernel->sparse(graph, y, cut(graph, piece, pieces), cut(graph, piece + 1, pieces),
-                           force, divergence ? &mine : NULL);
-        merge(divergence, &mine);
+            attract(kernel, graph, y, cut(graph, piece, pieces), cut(graph, piece + 1, pieces),
+                    force, divergence ? &mine : NULL);
+        if (divergence) merge(divergence, &mine);
     }
 }
 
@@ -62,9 +78,12 @@ void ikt_attraction_dense(ikt_context *ctx, const ikt_dense *dense, const float 
 #pragma omp parallel num_threads(ikt_threads(ctx))
     {
         ikt_exact_sum mine = {{0}, 0, 0};
+        float row;
 #pragma omp for schedule(static) nowait
-        for (int64_t i = 0; i < dense->map.count; i++)
-            kernel->dense(dense, y, i, i + 1, force, divergence ? &mine : NULL);
-        merge(divergence, &mine);
+        for (int64_t i = 0; i < dense->map.count; i++) {
+            kernel->dense(dense, y, i, i + 1, force, divergence ? &row : NULL);
+            if (divergence) collect(&mine, &row, 1);
+        }
+        if (divergence) merge(divergence, &mine);
     }
 }

@@ -1,15 +1,16 @@
 /* The attraction kernels on AVX-512. */
+#define LANE_WIDTH 16
+#define TARGET     __attribute__((target("avx512f,avx512dq,avx512vl")))
 #include "objective/attraction_kernel.h"
 #include "objective/lanes.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#define TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
-
-/* Positions of eight columns, each one load of eight bytes: the instruction that gathers takes
- * twice as long. A masked broadcast loads and merges without the one port that shuffles. */
-IKT_LANES_INLINE TARGET __m512 eight(const double *y, const int32_t *c) {
+/* Positions of columns 0, 1, 4, 5, 8, 9, 12 and 13, each one load of eight bytes: the instruction
+ * that gathers takes twice as long. Masked broadcasts load and merge without the one port that
+ * shuffles. */
+LANES_INLINE TARGET __m512 eight(const double *y, const int32_t *c) {
     __m512d a = _mm512_set1_pd(y[c[0]]), b = _mm512_set1_pd(y[c[8]]);
     a = _mm512_mask_broadcastsd_pd(a, 0x02, _mm_load_sd(y + c[1]));
     b = _mm512_mask_broadcastsd_pd(b, 0x20, _mm_load_sd(y + c[9]));
@@ -21,13 +22,12 @@ IKT_LANES_INLINE TARGET __m512 eight(const double *y, const int32_t *c) {
 }
 
 /* Shuffles work within 128 bits: entries 0, 1, 4, 5, ... and 2, 3, 6, 7, ... fall into place. */
-IKT_LANES_INLINE TARGET void gather_positions(const int32_t *column, const float *y,
-                                              ikt_lanes *x_out, ikt_lanes *y_out) {
+LANES_INLINE TARGET void gather_positions(const int32_t *column, const float *y, vector *x_out,
+                                          vector *y_out) {
     const double *pair = (const void *)y;
     const __m512 a = eight(pair, column), b = eight(pair, column + 2);
-    const __m512 x = _mm512_shuffle_ps(a, b, 0x88), z = _mm512_shuffle_ps(a, b, 0xDD);
-    memcpy(x_out, &x, sizeof x);
-    memcpy(y_out, &z, sizeof z);
+    *x_out = _mm512_shuffle_ps(a, b, 0x88);
+    *y_out = _mm512_shuffle_ps(a, b, 0xDD);
 }
 
 #include "objective/attraction_body.h"

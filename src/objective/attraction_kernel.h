@@ -8,19 +8,18 @@
 
 #include "affinity/dense.h"
 #include "base/cpu.h"
-#include "base/exact_sum.h"
 #include "graph/graph.h"
 
 /* LOCAL. Own rows first .. last - 1.
  *   y           positions: by local number (sparse), of all rows and then zeros up to the stride of
  *               P (dense)
  *   force       [n_local * 2], receives the sums of these rows
- *   divergence  receives, added to it, the sum of p_ij log(p_ij (1 + |y_i - y_j|^2)) of these rows,
- *               each row rounded to float; NULL where it is not wanted */
+ *   divergence  [last - first], receives sum_j p_ij log(p_ij (1 + |y_i - y_j|^2)) of each of these
+ *               rows; NULL where it is not wanted */
 typedef void ikt_attract_sparse(const ikt_graph *graph, const float *y, int64_t first, int64_t last,
-                                float *force, ikt_exact_sum *divergence);
+                                float *force, float *divergence);
 typedef void ikt_attract_dense(const ikt_dense *dense, const float *y, int64_t first, int64_t last,
-                               float *force, ikt_exact_sum *divergence);
+                               float *force, float *divergence);
 
 typedef struct {
     ikt_attract_sparse *sparse;

@@ -6,6 +6,7 @@
  * by blocks of 1,024 rows in random order within, as rows ordered by coarse cells are. Neighbours
  * are random places within a few steps. Entries a row: 90 + 42 as with perplexity 30, and 30 + 15
  * as with the Isolation kernel. Limits: reading P once, and adding up the neighbours' positions. */
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
