@@ -11,6 +11,9 @@ static const float gain_growth = 0.2f, gain_decay = 0.8f, gain_least = 0.01f;
 
 enum { PIECE = 8192 /* coordinates that a thread takes at a time */ };
 
+/* Coordinates from which on a second thread is worth waking. */
+static const int64_t parallel_coordinates = 1 << 16;
+
 ikt_status ikt_optimiser_create(ikt_context *ctx, int64_t coordinates, ikt_optimiser *out) {
     *out = (ikt_optimiser){coordinates, NULL, NULL};
     IKT_TRY(ikt_alloc(ctx, &out->velocity, coordinates, sizeof *out->velocity, "layout"));
@@ -46,7 +49,8 @@ static IKT_WIDEST_VECTORS void step_piece(int64_t count, float keep, float lengt
 void ikt_optimiser_step(ikt_context *ctx, ikt_optimiser *optimiser, double momentum, double rate,
                         const ikt_gradient *gradient, float *y) {
     const int64_t count = optimiser->coordinates;
-#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
+#pragma omp parallel for schedule(static)                                                          \
+    num_threads(ikt_threads(ctx)) if (count >= parallel_coordinates)
     for (int64_t first = 0; first < count; first += PIECE) {
         const ikt_gradient piece = {gradient->attraction + first, gradient->repulsion + first,
                                     gradient->pull, gradient->push};

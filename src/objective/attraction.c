@@ -9,6 +9,9 @@
 
 enum { PIECES = 16 /* for each thread */, ROWS = 256 /* of which a kernel is asked at a time */ };
 
+/* Entries from which on a second thread is worth waking. */
+static const int64_t parallel_entries = 1 << 16;
+
 const ikt_attraction_kernel *ikt_attraction_kernel_for(ikt_isa isa) {
 #if defined(__x86_64__)
     if (isa >= IKT_ISA_AVX512) return &ikt_attraction_avx512;
@@ -60,8 +63,9 @@ static void attract(const ikt_attraction_kernel *kernel, const ikt_graph *graph,
 void ikt_attraction(ikt_context *ctx, const ikt_graph *graph, const float *y, float *force,
                     ikt_exact_sum *divergence) {
     const ikt_attraction_kernel *kernel = ikt_attraction_kernel_for(ikt_cpu_isa());
-    const int64_t pieces = PIECES * (int64_t)ikt_threads(ctx);
-#pragma omp parallel num_threads(ikt_threads(ctx))
+    const int64_t pieces = PIECES * (int64_t)ikt_threads(ctx), n = graph->map.count;
+    const int64_t entries = graph->forward.start[n] + graph->reverse.start[n];
+#pragma omp parallel num_threads(ikt_threads(ctx)) if (entries >= parallel_entries)
     {
         ikt_exact_sum mine = {{0}, 0, 0};
 #pragma omp for schedule(dynamic) nowait

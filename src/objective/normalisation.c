@@ -14,6 +14,9 @@ static const double units = 1 << 30, most = 8589934592.0 /* 2^33 */;
 
 enum { PIECE = 8192 };
 
+/* Rows from which on a second thread is worth waking. */
+static const int64_t parallel_rows = 1 << 16;
+
 typedef struct {
     int64_t head, tail, not_finite;
 } fixed;
@@ -33,7 +36,8 @@ static IKT_WIDEST_VECTORS fixed sum_piece(const double *phi, int64_t count) {
 
 double ikt_normalisation(ikt_context *ctx, const double *phi, int64_t n_local) {
     int64_t head = 0, tail = 0, outside = 0;
-#pragma omp parallel for reduction(+ : head, tail, outside) num_threads(ikt_threads(ctx))
+#pragma omp parallel for reduction(+ : head, tail, outside) num_threads(ikt_threads(ctx))         \
+    if (n_local >= parallel_rows)
     for (int64_t first = 0; first < n_local; first += PIECE) {
         fixed piece = sum_piece(phi + first, n_local - first < PIECE ? n_local - first : PIECE);
         head += piece.head;

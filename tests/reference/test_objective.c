@@ -9,12 +9,25 @@
 #include "base/rng.h"
 #include "base/row_hash.h"
 #include "layout/layout.h"
+#include "objective/normalisation.h"
 #include "objective/objective.h"
 
-enum { N = 137, K = 9 };
+enum { N = 137, K = 9, CLUSTER = 20 };
 
-/* A symmetric sparse P that every rank can make: ring neighbours with row-keyed weights. */
-static void make_p(ikt_context *ctx, const ikt_row_map *map, ikt_graph *graph) {
+typedef int64_t neighbour_of(int64_t row, int64_t e);
+
+static int64_t on_a_ring(int64_t row, int64_t e) {
+    return (row + (e + 1) * (e + 1)) % N;
+}
+
+static int64_t in_its_cluster(int64_t row, int64_t e) {
+    int64_t first = row / CLUSTER * CLUSTER, size = N - first < CLUSTER ? N - first : CLUSTER;
+    return first + (row - first + e + 1) % size;
+}
+
+/* A symmetric sparse P that every rank can make: given neighbours with row-keyed weights. */
+static void make_p_of(ikt_context *ctx, const ikt_row_map *map, neighbour_of *neighbour,
+                      ikt_graph *graph) {
     ikt_neighbours lists = {map->count, K, NULL, NULL};
     ikt_alloc(ctx, &lists.row, map->count * K, sizeof *lists.row, "test");
     ikt_alloc(ctx, &lists.score, map->count * K, sizeof *lists.score, "test");
@@ -23,13 +36,17 @@ static void make_p(ikt_context *ctx, const ikt_row_map *map, ikt_graph *graph) {
         for (int e = 0; e < K; e++)
             total += draw[e] = ikt_rng_uniform(2, IKT_RNG_TEST, map->first + i, (uint64_t)e);
         for (int e = 0; e < K; e++) {
-            lists.row[i * K + e] = (uint32_t)((map->first + i + (e + 1) * (e + 1)) % N);
+            lists.row[i * K + e] = (uint32_t)neighbour(map->first + i, e);
             lists.score[i * K + e] = (float)(draw[e] / total);
         }
     }
     assert_int_equal(ikt_graph_symmetrise(ctx, map, &lists, graph), IKT_OK);
     assert_int_equal(ikt_graph_check(ctx, graph), IKT_OK);
     ikt_neighbours_destroy(&lists);
+}
+
+static void make_p(ikt_context *ctx, const ikt_row_map *map, ikt_graph *graph) {
+    make_p_of(ctx, map, on_a_ring, graph);
 }
 
 static float position(int64_t row, int64_t c) {
@@ -200,6 +217,76 @@ static void the_loop_descends_with_the_same_bits_on_any_ranks(void **state) {
     ikt_context_destroy(&alone);
 }
 
+/* A run that stops by itself: where its phases ended, and what came out. */
+typedef struct {
+    uint64_t hash;
+    int64_t exaggeration_end, end;
+    bool is_settled;
+    double kl;
+} stopped;
+
+static stopped descend_until_settled(ikt_context *ctx) {
+    ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    ikt_layout_settings settings = schedule(3000, 20);
+    settings.stop = IKT_STOP_AUTO;
+    settings.exaggeration_iterations = 500;
+    settings.report_every = 70;
+    ikt_graph graph;
+    ikt_kernelsum *sums;
+    ikt_objective objective;
+    ikt_trace trace;
+    float *y;
+    make_p_of(ctx, &map, in_its_cluster, &graph);
+    ikt_alloc(ctx, &y, 2 * map.count, sizeof *y, "test");
+    ikt_initial_random(ctx, &map, 3, y);
+    assert_int_equal(ikt_kernelsum_create_exact(ctx, &map, &sums), IKT_OK);
+    assert_int_equal(ikt_tsne_create(ctx, &graph, sums, &objective), IKT_OK);
+    assert_int_equal(ikt_layout_run(ctx, &settings, &map, &objective, y, &trace), IKT_OK);
+    const ikt_trace_point *last = &trace.point[trace.count - 1];
+    assert_int_equal(last->iteration, trace.end);
+    assert_true(isfinite(last->kl) && isfinite(last->gradient_norm));
+    stopped out = {ikt_row_hash(ctx, y, map.first, map.count, 2 * sizeof *y),
+                   trace.exaggeration_end, trace.end, trace.is_settled, last->kl};
+    ikt_objective_destroy(&objective);
+    ikt_kernelsum_destroy(&sums);
+    ikt_graph_destroy(&graph);
+    ikt_trace_destroy(&trace);
+    ikt_free(&y);
+    return out;
+}
+
+static void an_easy_set_stops_by_itself_in_the_same_iteration_on_any_ranks(void **state) {
+    ikt_context *ctx = *state, *alone = ikt_test_alone();
+    const stopped all = descend_until_settled(ctx), one = descend_until_settled(alone);
+    assert_true(all.is_settled);
+    assert_in_range(all.exaggeration_end, 15, 499);
+    assert_in_range(all.end, all.exaggeration_end + 15, 2999);
+    assert_true(all.hash == one.hash);
+    assert_true(all.end == one.end && all.exaggeration_end == one.exaggeration_end);
+    assert_true(all.kl == one.kl);
+    ikt_context_destroy(&alone);
+}
+
+/* Z against a plain sum, over sizes of phi from 1 to the largest there is. */
+static void the_normalisation_is_exact(void **state) {
+    ikt_context *ctx = *state, *alone = ikt_test_alone();
+    enum { ROWS = 70000 };
+    ikt_row_map map = ikt_row_map_make(ROWS, ikt_size(ctx), ikt_rank(ctx));
+    double *phi, z = 0;
+    assert_int_equal(ikt_alloc(ctx, &phi, ROWS, sizeof *phi, "test"), IKT_OK);
+    for (int64_t i = 0; i < ROWS; i++) {
+        phi[i] = 1 + pow(2, 32 * ikt_rng_uniform(9, IKT_RNG_TEST, i, 0) - 1);
+        z += phi[i] - 1;
+    }
+    const double found = ikt_normalisation(ctx, phi + map.first, map.count);
+    assert_true(fabs(found - z) < 1e-12 * z);
+    assert_true(found == ikt_normalisation(alone, phi, ROWS));
+    phi[ROWS / 2] = INFINITY;
+    assert_true(isnan(ikt_normalisation(ctx, phi + map.first, map.count)));
+    ikt_free(&phi);
+    ikt_context_destroy(&alone);
+}
+
 static void a_diverging_run_is_stopped_with_advice(void **state) {
     ikt_context *ctx = *state;
     ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
@@ -225,4 +312,6 @@ static void a_diverging_run_is_stopped_with_advice(void **state) {
 IKT_MPI_TESTS(ikt_test(sparse_gradient_and_divergence_are_exact),
               ikt_test(dense_gradient_and_divergence_are_exact),
               ikt_test(the_loop_descends_with_the_same_bits_on_any_ranks),
+              ikt_test(an_easy_set_stops_by_itself_in_the_same_iteration_on_any_ranks),
+              ikt_test(the_normalisation_is_exact),
               ikt_test(a_diverging_run_is_stopped_with_advice))
