@@ -20,7 +20,7 @@ void ikt_attraction(ikt_context *ctx, const ikt_graph *graph, const float *y, fl
                     ikt_exact_sum *divergence);
 
 /* LOCAL. The same along the dense P.
- *   y  [stride of P * 2] positions of all rows, then zeros */
+ *   y  [2 * stride of P] x of all rows and zeros up to the stride, then y of all rows and zeros */
 void ikt_attraction_dense(ikt_context *ctx, const ikt_dense *dense, const float *y, float *force,
                           ikt_exact_sum *divergence);
 

@@ -105,24 +105,21 @@ static TARGET void sparse(const ikt_graph *graph, const float *y, int64_t first,
 
 /* --- dense ------------------------------------------------------------------------------------ */
 
-BODY void load_positions(const float *y, vector *x_out, vector *y_out) {
-    for (int l = 0; l < LANE_WIDTH; l++) {
-        (*x_out)[l] = y[2 * l];
-        (*y_out)[l] = y[2 * l + 1];
-    }
-}
-
 BODY void dense_rows(const ikt_dense *dense, const float *y, int64_t first, int64_t last,
                      float *force, float *divergence, bool want_divergence) {
+    const float *along = y, *across = y + dense->stride;
     for (int64_t i = first; i < last; i++) {
-        const float *row = dense->value + i * dense->stride, *own = y + 2 * (dense->map.first + i);
+        const float *row = dense->value + i * dense->stride;
+        const float own[2] = {along[dense->map.first + i], across[dense->map.first + i]};
         row_sums sums;
         memset(&sums, 0, sizeof sums);
         for (int64_t j = 0; j < dense->stride; j += LANES)
             for (int v = 0; v < VECTORS; v++) {
+                const int64_t at = j + v * LANE_WIDTH;
                 vector value, other_x, other_y;
-                memcpy(&value, row + j + v * LANE_WIDTH, sizeof value);
-                load_positions(y + 2 * (j + v * LANE_WIDTH), &other_x, &other_y);
+                memcpy(&value, row + at, sizeof value);
+                memcpy(&other_x, along + at, sizeof other_x);
+                memcpy(&other_y, across + at, sizeof other_y);
                 add_entries(&sums, v, &value, &other_x, &other_y, own, want_divergence);
             }
         finish_row(&sums, force + 2 * i, want_divergence ? divergence + (i - first) : NULL);

@@ -11,11 +11,10 @@
 #include "graph/graph.h"
 
 /* LOCAL. Own rows first .. last - 1.
- *   y           positions: by local number (sparse), of all rows and then zeros up to the stride of
- *               P (dense)
- *   force       [n_local * 2], receives the sums of these rows
- *   divergence  [last - first], receives sum_j p_ij log(p_ij (1 + |y_i - y_j|^2)) of each of these
- *               rows; NULL where it is not wanted */
+ *   y           positions: sparse, of each local number; dense, x of all rows up to the stride of
+ * P, then y force       [n_local * 2], receives the sums of these rows divergence  [last - first],
+ * receives sum_j p_ij log(p_ij (1 + |y_i - y_j|^2)) of each of these rows; NULL where it is not
+ * wanted */
 typedef void ikt_attract_sparse(const ikt_graph *graph, const float *y, int64_t first, int64_t last,
                                 float *force, float *divergence);
 typedef void ikt_attract_dense(const ikt_dense *dense, const float *y, int64_t first, int64_t last,

@@ -30,7 +30,8 @@ typedef struct {
 
     const ikt_dense *dense; /* or dense P */
     int64_t *counts;        /* [ranks] rows of each */
-    float *all;             /* [stride of P * 2] positions of all rows */
+    float *all;             /* [n * 2] positions of all rows */
+    float *apart;           /* [2 * stride of P] the same, x and y apart */
 } tsne;
 
 static void repel(tsne *t) {
@@ -51,9 +52,13 @@ static void attract_sparse(tsne *t, ikt_exact_sum *divergence) {
 static void attract_dense(tsne *t, ikt_exact_sum *divergence) {
     ikt_stage_begin(t->ctx, IKT_STAGE_HALO);
     ikt_allgather(t->ctx, t->y, t->n_local, 2 * sizeof *t->y, t->all, t->counts);
+    for (int64_t i = 0; i < t->dense->map.n; i++) {
+        t->apart[i] = t->all[2 * i];
+        t->apart[t->dense->stride + i] = t->all[2 * i + 1];
+    }
     ikt_stage_end(t->ctx, IKT_STAGE_HALO);
     ikt_stage_begin(t->ctx, IKT_STAGE_ATTRACTION);
-    ikt_attraction_dense(t->ctx, t->dense, t->all, t->force, divergence);
+    ikt_attraction_dense(t->ctx, t->dense, t->apart, t->force, divergence);
     ikt_stage_end(t->ctx, IKT_STAGE_ATTRACTION);
 }
 
@@ -82,6 +87,7 @@ static void destroy(void *self) {
     ikt_free(&t->phi);
     ikt_free(&t->counts);
     ikt_free(&t->all);
+    ikt_free(&t->apart);
     ikt_free(&t);
 }
 
@@ -126,7 +132,8 @@ ikt_status ikt_tsne_dense_create(ikt_context *ctx, const ikt_dense *dense, ikt_k
     tsne *t = NULL;
     *out = (ikt_objective){NULL, NULL, NULL, NULL};
     ikt_status st = begin(ctx, &dense->map, dense->map.count, sums, &t);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &t->all, 2 * dense->stride, sizeof *t->all, "layout");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &t->all, 2 * dense->map.n, sizeof *t->all, "layout");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &t->apart, 2 * dense->stride, sizeof *t->apart, "layout");
     if (st == IKT_OK) st = ikt_alloc(ctx, &t->counts, ikt_size(ctx), sizeof *t->counts, "layout");
     if (st == IKT_OK) {
         t->dense = dense;

@@ -67,7 +67,7 @@ ikt_memory_plan ikt_memory_plan_make(ikt_context *ctx, const ikt_settings *setti
     plan.neighbours = rows + lists;
     plan.graph = is_dense ? lists : SYMMETRISE_BYTES * n_local * k + rows;
     int64_t p = is_dense ? lists : ENTRY_BYTES * ENTRIES_MOST * n_local * k;
-    plan.layout = p + LAYOUT_BYTES * n_local + 16 * map->n * is_dense +
+    plan.layout = p + LAYOUT_BYTES * n_local + 24 * map->n * is_dense +
                   repulsion_bytes(&settings->layout, map, ikt_threads(ctx));
     plan.advice = is_dense ? "affinity.support=sparse" : "fewer affinity.neighbours";
     find_peak(&plan);

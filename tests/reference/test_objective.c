@@ -227,7 +227,7 @@ typedef struct {
 
 static stopped descend_until_settled(ikt_context *ctx) {
     ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
-    ikt_layout_settings settings = schedule(3000, 20);
+    ikt_layout_settings settings = schedule(3000, 100);
     settings.stop = IKT_STOP_AUTO;
     settings.exaggeration_iterations = 500;
     settings.report_every = 70;
