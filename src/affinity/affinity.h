@@ -40,7 +40,7 @@ ikt_status ikt_affinity_resolve(ikt_context *ctx, const ikt_affinity_settings *s
 /* LOCAL, pure. Whether neighbours of n rows are searched for in near cells only (auto: from 16,384
  * rows on), and among how many candidates a row then is. */
 bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t n);
-int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t k);
+int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n, int64_t k);
 
 /* LOCAL. Isolation kernel on neighbour lists whose scores are numbers of differing cells:
  * p_j|i = K(i, j) / sum over the list of K(i, .), with t K(i, j) = t - score (Zhu & Ting 2021,

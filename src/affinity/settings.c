@@ -25,7 +25,7 @@ static const ikt_key affinity_keys[] = {
     {"candidates", IKT_KEY_INT, offsetof(ikt_affinity_settings, candidates), "auto", 2, 1e9, 1,
      NULL, "rows",
      "Rows of near cells that each row is compared with in approximate search: more finds more and "
-     "takes longer; auto is 4,096, and at least 40 times the neighbours"}};
+     "takes longer; auto is 900 log2(n / 2048), and at least 40 times the neighbours"}};
 
 const ikt_section ikt_affinity_section = {"affinity", "How similar two rows are", affinity_keys,
                                           sizeof affinity_keys / sizeof *affinity_keys};
@@ -38,17 +38,24 @@ const ikt_section ikt_gaussian_section = {
     "gaussian", "The Gaussian kernel (affinity.kind: gaussian)", gaussian_keys,
     sizeof gaussian_keys / sizeof *gaussian_keys};
 
-enum { EXACT_ROWS = 16384, CANDIDATES = 4096, CANDIDATES_PER_NEIGHBOUR = 40 };
+enum {
+    EXACT_ROWS = 16384,
+    CANDIDATES_PER_DOUBLING = 900, /* of the rows: recall then stays where it is */
+    DOUBLING_FROM = 2048,
+    CANDIDATES_PER_NEIGHBOUR = 40
+};
 
 bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t n) {
     if (settings->search != IKT_SEARCH_AUTO) return settings->search == IKT_SEARCH_APPROXIMATE;
     return n > EXACT_ROWS;
 }
 
-int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t k) {
+int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n, int64_t k) {
     if (settings->candidates != IKT_AUTO_INT)
         return settings->candidates > k ? settings->candidates : k + 1;
-    return k * CANDIDATES_PER_NEIGHBOUR > CANDIDATES ? k * CANDIDATES_PER_NEIGHBOUR : CANDIDATES;
+    double doublings = log2((double)n / DOUBLING_FROM);
+    int64_t wanted = (int64_t)(CANDIDATES_PER_DOUBLING * fmax(doublings, 1));
+    return wanted > k * CANDIDATES_PER_NEIGHBOUR ? wanted : k * CANDIDATES_PER_NEIGHBOUR;
 }
 
 static int64_t at_most(int64_t value, int64_t limit) {

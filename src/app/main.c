@@ -13,7 +13,8 @@
 #include "config/value.h"
 
 static const ikt_verb *const verbs[] = {&ikt_verb_embed,    &ikt_verb_generate, &ikt_verb_convert,
-                                        &ikt_verb_evaluate, &ikt_verb_plot,     &ikt_verb_info};
+                                        &ikt_verb_evaluate, &ikt_verb_plot,     &ikt_verb_info,
+                                        &ikt_verb_plan};
 enum { VERBS = sizeof verbs / sizeof *verbs, MESSAGE_SIZE = 2048 };
 
 static const char overview[] =

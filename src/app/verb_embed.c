@@ -5,6 +5,8 @@
 #include "app/json.h"
 #include "app/measures_print.h"
 #include "app/option.h"
+#include "app/settings_read.h"
+#include "app/traffic_print.h"
 #include "app/verbs.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -39,25 +41,13 @@ static ikt_status print_configuration(ikt_context *ctx, ikt_settings *settings) 
     return print_text(ctx, st, text);
 }
 
-/* A configuration file first, if there is one; then assignments, which win over it. */
 static ikt_status read_settings(ikt_context *ctx, int count, const char **arguments,
                                 ikt_settings *settings) {
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     memset(settings, 0, sizeof *settings);
     ikt_settings_parts(settings, parts);
     IKT_TRY(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
-    for (int a = 0; a < count; a++) {
-        if (strchr(arguments[a], '=')) {
-            IKT_TRY(ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, arguments[a]));
-        } else if (a == 0) {
-            IKT_TRY(ikt_config_load(ctx, parts, IKT_SETTINGS_PARTS, arguments[a]));
-        } else {
-            return ikt_fail(ctx, IKT_ERR_USAGE,
-                            "'%.80s' is neither a setting (section.key=value) nor in the first "
-                            "place, where the configuration file stands",
-                            arguments[a]);
-        }
-    }
+    IKT_TRY(ikt_settings_read(ctx, parts, IKT_SETTINGS_PARTS, count, arguments));
     if (settings->run.threads != IKT_AUTO_INT)
         ikt_context_set_threads(ctx, (int)settings->run.threads);
     return IKT_OK;
@@ -82,8 +72,12 @@ static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_co
            "rank)\n",
            (double)cost->peak_bytes / 1e6, (double)cost->peak_bytes_all / 1e6,
            (double)run->predicted_bytes / 1e6);
+    ikt_traffic_print(cost, ikt_size(ctx));
     if (run->settings.affinity.kind == IKT_AFFINITY_ISOLATION)
         printf("rows without any similarity: %lld\n", (long long)run->orphans);
+    if (run->accuracy >= 0)
+        printf("10-NN accuracy   %.4f among the most similar rows, before placing them\n",
+               run->accuracy);
     if (run->recall.sample > 0)
         printf("neighbours       %.2f %% of the similarity of the true ones, %.1f %% of them "
                "(on %lld rows)\n",
@@ -108,6 +102,7 @@ static void json_summary(ikt_context *ctx, ikt_json *json, const ikt_run *run,
     ikt_json_text(json, "hash", hash);
     ikt_json_int(json, "entries_of_p", run->entries);
     ikt_json_int(json, "rows_without_similarity", run->orphans);
+    if (run->accuracy >= 0) ikt_json_real(json, "neighbour_label_accuracy", run->accuracy);
     if (run->recall.sample > 0) {
         ikt_json_real(json, "neighbour_similarity", run->recall.similarity);
         ikt_json_real(json, "neighbours_found", run->recall.found);
@@ -120,6 +115,7 @@ static void json_summary(ikt_context *ctx, ikt_json *json, const ikt_run *run,
         if (cost->times[s].count > 0)
             ikt_json_real(json, ikt_stage_name((ikt_stage)s), cost->times[s].most);
     ikt_json_end(json, '}');
+    ikt_traffic_json(json, cost);
     ikt_json_int(json, "exaggeration_ended", run->trace.exaggeration_end);
     ikt_json_int(json, "iterations_done", run->trace.end);
     ikt_json_text(json, "stopped_because",

@@ -1,8 +1,8 @@
 /* Our own small collectives over MPI, 64-bit clean.
  *
- * Transfers are cut into pieces that MPI's int counts can express. Concatenation is one broadcast a
- * rank and exchange is pairwise messages. Advantage: no int displacements anywhere, any sizes.
- * Disadvantage: as many steps as ranks, so neither belongs into an iteration. */
+ * Transfers are cut into pieces that MPI's int counts can express. Concatenation beyond a piece is
+ * one broadcast a rank, and exchange is pairwise messages. Advantage: any sizes. Disadvantage: as
+ * many steps as ranks, so an exchange does not belong into an iteration (dist/halo.h does). */
 #include "base/comm.h"
 
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/traffic.h"
 
 enum { TAG_RING = 101 };
 
@@ -51,6 +52,7 @@ static void reduce(ikt_context *ctx, void *values, int64_t count, size_t size, M
               MPI_Allreduce(MPI_IN_PLACE, (char *)values + done * (int64_t)size, (int)now, type, op,
                             ctx->comm),
               "MPI_Allreduce");
+        ikt_traffic_collective(ctx, now * (int64_t)size, now * (int64_t)size);
     }
 }
 
@@ -91,6 +93,7 @@ void ikt_sums_before(ikt_context *ctx, int64_t *values, int64_t count) {
         check(ctx,
               MPI_Exscan(MPI_IN_PLACE, values + done, (int)now, MPI_INT64_T, MPI_SUM, ctx->comm),
               "MPI_Exscan");
+        ikt_traffic_collective(ctx, now * (int64_t)sizeof *values, now * (int64_t)sizeof *values);
     }
     if (ctx->rank == 0 && count > 0) /* MPI leaves rank 0's result undefined */
         memset(values, 0, (size_t)count * sizeof *values);
@@ -106,30 +109,60 @@ void ikt_broadcast(ikt_context *ctx, void *data, int64_t bytes, int root) {
         int64_t now = bytes - done < ctx->piece_bytes ? bytes - done : ctx->piece_bytes;
         check(ctx, MPI_Bcast((char *)data + done, (int)now, MPI_BYTE, root, ctx->comm),
               "MPI_Bcast");
+        ikt_traffic_collective(ctx, ctx->rank == root ? now : 0, ctx->rank == root ? 0 : now);
     }
 }
 
 void ikt_gather_counts(ikt_context *ctx, int64_t mine, int64_t *all) {
     check(ctx, MPI_Allgather(&mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, ctx->comm),
           "MPI_Allgather");
+    ikt_traffic_collective(ctx, (int64_t)sizeof mine, (ctx->size - 1) * (int64_t)sizeof mine);
+}
+
+/* All parts, which lie in their places and are together below piece_bytes, in one call. */
+static void gather_at_once(ikt_context *ctx, size_t size, void *all, const int64_t *counts) {
+    int *bytes = malloc(2 * (size_t)ctx->size * sizeof *bytes), total = 0;
+    if (!bytes) ikt_abort(ctx, "out of memory for the counts of a concatenation");
+    int *place = bytes + ctx->size;
+    for (int r = 0; r < ctx->size; r++) {
+        bytes[r] = (int)(counts[r] * (int64_t)size);
+        place[r] = total;
+        total += bytes[r];
+    }
+    check(
+        ctx,
+        MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, bytes, place, MPI_BYTE, ctx->comm),
+        "MPI_Allgatherv");
+    ikt_traffic_collective(ctx, bytes[ctx->rank], total - bytes[ctx->rank]);
+    free(bytes);
 }
 
 void ikt_allgather(ikt_context *ctx, const void *part, int64_t count, size_t size, void *all,
                    const int64_t *counts) {
-    /* One broadcast a rank: exact for any sizes, and each is bound by bandwidth when large. */
+    /* The parts are concatenated in place; what fits one MPI call is one, and larger parts are
+     * bound by bandwidth, not by the number of broadcasts. */
     char *target = all;
+    int64_t total = 0, mine = 0;
     for (int r = 0; r < ctx->size; r++) {
-        int64_t bytes = counts[r] * (int64_t)size;
-        if (r == ctx->rank && count > 0 && part != target)
-            memmove(target, part, (size_t)count * size);
-        ikt_broadcast(ctx, target, bytes, r);
-        target += bytes;
+        if (r == ctx->rank) mine = total;
+        total += counts[r] * (int64_t)size;
+    }
+    if (count > 0 && part != target + mine) memmove(target + mine, part, (size_t)count * size);
+    if (total <= ctx->piece_bytes) {
+        gather_at_once(ctx, size, all, counts);
+        return;
+    }
+    for (int r = 0; r < ctx->size; r++) {
+        ikt_broadcast(ctx, target, counts[r] * (int64_t)size, r);
+        target += counts[r] * (int64_t)size;
     }
 }
 
 void ikt_exchange_counts(ikt_context *ctx, const int64_t *send_counts, int64_t *recv_counts) {
     check(ctx, MPI_Alltoall(send_counts, 1, MPI_INT64_T, recv_counts, 1, MPI_INT64_T, ctx->comm),
           "MPI_Alltoall");
+    int64_t others = (ctx->size - 1) * (int64_t)sizeof *send_counts;
+    ikt_traffic_collective(ctx, others, others);
 }
 
 void ikt_send_receive(ikt_context *ctx, const void *send, int64_t send_bytes, int to, void *recv,
@@ -147,26 +180,41 @@ void ikt_send_receive(ikt_context *ctx, const void *send, int64_t send_bytes, in
                            (int)in, MPI_BYTE, in ? from : MPI_PROC_NULL, TAG_RING, ctx->comm,
                            MPI_STATUS_IGNORE),
               "MPI_Sendrecv");
+        if (to == ctx->rank) out = 0;
+        if (from == ctx->rank) in = 0;
+        ikt_traffic_messages(ctx, out > 0, out, in > 0, in);
     }
+}
+
+static int64_t total_of(const int64_t *counts, int size) {
+    int64_t total = 0;
+    for (int r = 0; r < size; r++)
+        total += counts[r];
+    return total;
 }
 
 void ikt_exchange(ikt_context *ctx, const void *send, const int64_t *send_counts, void *recv,
                   const int64_t *recv_counts, size_t size) {
-    /* Pairwise steps: in step s every rank sends to rank+s and receives from rank-s. */
+    /* Pairwise steps: in step s every rank sends to rank+s and receives from rank-s. Where the
+     * parts of `to` and `from` begin moves along with them. */
+    int64_t out = 0, in = 0;
+    for (int r = 0; r < ctx->rank; r++) {
+        out += send_counts[r];
+        in += recv_counts[r];
+    }
     for (int step = 0; step < ctx->size; step++) {
         int to = (ctx->rank + step) % ctx->size;
         int from = (ctx->rank - step + ctx->size) % ctx->size;
-        int64_t out = 0, in = 0;
-        for (int r = 0; r < to; r++)
-            out += send_counts[r];
-        for (int r = 0; r < from; r++)
-            in += recv_counts[r];
         ikt_send_receive(ctx, (const char *)send + out * (int64_t)size,
                          send_counts[to] * (int64_t)size, to, (char *)recv + in * (int64_t)size,
                          recv_counts[from] * (int64_t)size, from);
+        out = to + 1 == ctx->size ? 0 : out + send_counts[to];
+        in = from == 0 ? total_of(recv_counts, ctx->size) : in;
+        in -= recv_counts[(from - 1 + ctx->size) % ctx->size];
     }
 }
 
 void ikt_barrier(ikt_context *ctx) {
     check(ctx, MPI_Barrier(ctx->comm), "MPI_Barrier");
+    ikt_traffic_collective(ctx, 0, 0);
 }

@@ -7,8 +7,9 @@
 
 #include "base/status.h"
 #include "base/timer.h"
+#include "base/traffic.h"
 
-enum { IKT_MESSAGE_MAX = 2048, IKT_PURPOSES_MAX = 64 };
+enum { IKT_MESSAGE_MAX = 2048, IKT_PURPOSES_MAX = 64, IKT_STAGES_OPEN_MAX = 16 };
 
 typedef struct {
     const char *name;
@@ -35,6 +36,10 @@ struct ikt_context {
 
     double stage_begun[IKT_STAGE_COUNT], stage_seconds[IKT_STAGE_COUNT];
     int64_t stage_count[IKT_STAGE_COUNT];
+    ikt_stage stage_open[IKT_STAGES_OPEN_MAX]; /* those that run, outermost first */
+    int stages_open;
+
+    int64_t traffic[IKT_STAGE_COUNT][IKT_TRAFFIC_KINDS]; /* without the stages below */
 };
 
 #endif

@@ -12,13 +12,15 @@ typedef enum {
 } ikt_isa;
 
 /* Before a function: compiled for several vector widths, of which the program takes the widest that
- * the processor has. Only for code whose result cannot depend on the width: moves and comparisons.
- */
-#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__) &&                 \
-    defined(__GNUC__) && !defined(__clang__)
+ * the processor has. Only for code whose result cannot depend on the width: moves, comparisons and
+ * sums in fixed lanes; the second form is for code with fmaf. */
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) &&       \
+    !defined(__SANITIZE_ADDRESS__)
 #define IKT_WIDEST_VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
+#define IKT_WIDEST_FUSED   __attribute__((target_clones("avx512f", "fma", "default")))
 #else
 #define IKT_WIDEST_VECTORS
+#define IKT_WIDEST_FUSED
 #endif
 
 /* LOCAL. The best instruction set of this processor that the program has kernels for, or what the

@@ -47,10 +47,20 @@ double ikt_now(void) {
 void ikt_stage_begin(ikt_context *ctx, ikt_stage stage) {
     ctx->stage_begun[stage] = ikt_now();
     ctx->stage_count[stage]++;
+    if (ctx->stages_open < IKT_STAGES_OPEN_MAX) ctx->stage_open[ctx->stages_open++] = stage;
 }
 
 void ikt_stage_end(ikt_context *ctx, ikt_stage stage) {
     ctx->stage_seconds[stage] += ikt_now() - ctx->stage_begun[stage];
+    for (int s = ctx->stages_open - 1; s >= 0; s--)
+        if (ctx->stage_open[s] == stage) {
+            ctx->stages_open = s;
+            return;
+        }
+}
+
+ikt_stage ikt_stage_innermost(const ikt_context *ctx) {
+    return ctx->stages_open > 0 ? ctx->stage_open[ctx->stages_open - 1] : IKT_STAGE_TOTAL;
 }
 
 double ikt_stage_seconds(const ikt_context *ctx, ikt_stage stage) {

@@ -6,7 +6,8 @@
 
 #include "base/status.h"
 
-/* Stages of a run. A stage's parent is given in timer.c; children are part of their parent. */
+/* Stages of a run. A stage's depth is given in timer.c; those that follow a stage and are deeper
+ * are its children, which are part of it. */
 typedef enum {
     IKT_STAGE_TOTAL,
     IKT_STAGE_READ,
@@ -37,9 +38,13 @@ typedef enum {
 /* LOCAL. Seconds on a monotonic clock with an arbitrary origin. */
 double ikt_now(void);
 
-/* LOCAL. Starts and stops a stage; may be repeated (times add up) and nested. */
+/* LOCAL. Starts and stops a stage; may be repeated (times add up) and nested. The end of a stage
+ * ends those that began within it and were left by a failure. */
 void ikt_stage_begin(ikt_context *ctx, ikt_stage stage);
 void ikt_stage_end(ikt_context *ctx, ikt_stage stage);
+
+/* LOCAL. The stage begun last of those that run; IKT_STAGE_TOTAL where none does. */
+ikt_stage ikt_stage_innermost(const ikt_context *ctx);
 
 /* LOCAL. Seconds this rank has spent in a stage; name ("codes"); depth in the tree (0 = total). */
 double ikt_stage_seconds(const ikt_context *ctx, ikt_stage stage);

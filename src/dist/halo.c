@@ -6,6 +6,7 @@
 #include "base/comm.h"
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/traffic.h"
 
 enum { TAG_HALO = 201 };
 
@@ -144,6 +145,9 @@ void ikt_halo_begin(ikt_halo *halo, const float *own, float *ghost) {
 void ikt_halo_end(ikt_halo *halo) {
     check(halo, MPI_Waitall(halo->requests, halo->request, MPI_STATUSES_IGNORE));
     halo->requests = 0;
+    int64_t row_bytes = halo->width * (int64_t)sizeof(float);
+    ikt_traffic_messages(halo->ctx, halo->receivers, halo->sent * row_bytes, halo->senders,
+                         halo->received * row_bytes);
 }
 
 int64_t ikt_halo_sent(const ikt_halo *halo) {

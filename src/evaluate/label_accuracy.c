@@ -5,20 +5,20 @@
  * the ranks are counts. */
 #include <omp.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
 #include "evaluate/measure.h"
 #include "evaluate/tree.h"
+#include "evaluate/votes.h"
 
 /* Everything of all rows, on every rank. */
 typedef struct {
     int64_t *labels; /* [n] */
     ikt_tree tree;
-    float *score;     /* [threads * k] scratch */
+    float *score;      /* [threads * k] scratch */
     uint32_t *nearest; /* [threads * k] */
-    int64_t *votes;   /* [threads * k] */
+    int64_t *votes;    /* [threads * k] */
 } replica;
 
 static ikt_status allocate(ikt_context *ctx, int64_t k, replica *r) {
@@ -46,25 +46,6 @@ static void replica_free(replica *r) {
     ikt_free(&r->votes);
 }
 
-static int by_number(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The most frequent vote; the smallest of several, which comes first in ascending order. */
-static int64_t majority(int64_t *votes, int64_t k) {
-    int64_t best = votes[0], most = 0, run = 0;
-    qsort(votes, (size_t)k, sizeof *votes, by_number);
-    for (int64_t e = 0; e < k; e++) {
-        run = e > 0 && votes[e] == votes[e - 1] ? run + 1 : 1;
-        if (run > most) {
-            most = run;
-            best = votes[e];
-        }
-    }
-    return best;
-}
-
 /* Adds one row to the counts of those that the majority, and the nearest row, label rightly. */
 static void judge(const replica *r, const float *at, int64_t row, int64_t k, int64_t *by_majority,
                   int64_t *by_nearest) {
@@ -75,7 +56,7 @@ static void judge(const replica *r, const float *at, int64_t row, int64_t k, int
     for (int64_t e = 0; e < k; e++)
         votes[e] = r->labels[nearest[e]];
     *by_nearest += votes[0] == r->labels[row];
-    *by_majority += majority(votes, k) == r->labels[row];
+    *by_majority += ikt_votes_majority(votes, k) == r->labels[row];
 }
 
 static void count_right(ikt_context *ctx, const ikt_measured *what, int64_t k, const replica *r,

@@ -2,14 +2,17 @@
  *
  * Zhu & Ting 2021, section 4.1, in the Voronoi form: the cell of x is its nearest centre. Codes
  * replace the data: t bytes a row (2 t for psi > 256), after which no coordinate is needed.
- * Method: X is streamed in blocks, never held whole; partitionings are taken in batches whose
- * centres fit a fixed budget, one pass over X a batch; within a block, tiles of rows are dealt to
- * the threads (codes_kernel.h). Advantage: memory independent of n beside the codes. Disadvantage:
- * large psi * d means several passes over X.
+ * Method: X is streamed in blocks, never held whole, and tiles of rows are dealt to the threads.
+ * Where partitionings share enough centres, one pass finds all cells from lists of nearest distinct
+ * centres (codes_list.h). Otherwise partitionings are taken in batches whose centres fit a fixed
+ * budget, one pass over X a batch (codes_kernel.h). Both give the same bits. Advantage: memory
+ * independent of n beside the codes. Disadvantage: without lists, large psi * d means several
+ * passes over X.
  */
 #ifndef IKT_ISOLATION_CODES_H
 #define IKT_ISOLATION_CODES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -31,10 +34,13 @@ typedef struct {
  *   map     of the rows of `data`.
  *   model   the same on all ranks.
  *   out     receives the codes, owned by the caller (ikt_codes_destroy); empty on failure.
- * Errors: IKT_ERR_RESOURCE, those of reading. Cost: n_local t psi d multiply-adds over the threads;
+ *   coarse  [map->count], receives the nearest coarse centre of each row; NULL where the model has
+ *           none.
+ * Errors: IKT_ERR_RESOURCE, those of reading. Cost: n_local d multiply-adds over the threads times
+ * the distinct centres, or t psi;
  * memory: ikt_codes_memory_peak. */
 ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
-                             const ikt_model *model, ikt_codes *out);
+                             const ikt_model *model, ikt_codes *out, uint16_t *coarse);
 
 /* What a pass may take: bytes of centres (as gathered and packed together), bytes of rows of X. */
 typedef struct {
@@ -44,7 +50,8 @@ typedef struct {
 /* COLLECTIVE. The same with a budget of one's own, equal on all ranks; the result does not depend
  * on it. ikt_codes_compute allows 256 MiB of centres and 64 MiB of rows. */
 ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget, ikt_dataset *data,
-                                    const ikt_row_map *map, const ikt_model *model, ikt_codes *out);
+                                    const ikt_row_map *map, const ikt_model *model, ikt_codes *out,
+                                    uint16_t *coarse);
 
 /* LOCAL. Frees the codes and empties the struct; accepts an empty one. */
 void ikt_codes_destroy(ikt_codes *codes);
@@ -55,9 +62,14 @@ int64_t ikt_codes_cell(const ikt_codes *codes, int64_t i, int64_t p);
 /* LOCAL, pure. Bytes of the codes of n_local rows. */
 int64_t ikt_codes_memory(int64_t n_local, int64_t psi, int64_t t);
 
-/* LOCAL. Most bytes that ikt_codes_compute and the model take on a rank with n_local rows and
- * `threads` threads, the codes included. */
-int64_t ikt_codes_memory_peak(const ikt_dataset *data, int64_t n_local, int64_t psi, int64_t t,
+/* LOCAL, pure. Distinct centres that each row is compared with, at most, where codes of d columns
+ * come from lists of them; 0 where every partitioning is looked at by itself. */
+int64_t ikt_codes_distinct(const ikt_model_spec *spec, bool is_u8, int64_t d);
+
+/* LOCAL. Most bytes that ikt_codes_compute and the model take on a rank with n_local rows of d
+ * columns (bytes where is_u8) and `threads` threads, the codes included. Only the shape of the spec
+ * is looked at. */
+int64_t ikt_codes_memory_peak(bool is_u8, int64_t d, int64_t n_local, const ikt_model_spec *spec,
                               int threads);
 
 /* COLLECTIVE. Number of rows, over all ranks, in every cell.

@@ -78,6 +78,12 @@ typedef struct {
     int multiple; /* words of a row are a multiple of this */
     /* LOCAL. cell[count of the tile] = number of the nearest centre of each staged row. */
     void (*assign)(ikt_row_tile *tile, const ikt_centres *centres, uint16_t *cell);
+    /* LOCAL. Values of all staged rows and the centres of vectors first .. end - 1, that of row r
+     * and centre 16 * first + j at out[r * stride + j]: uint8: int32 |c|^2 - 2 x.c and what depends
+     * on x alone, exact, for at most IKT_U8_COLUMNS columns; float32: |c|^2/2 - x.c with the
+     * rounding of kernel_f32_bound.h. Rows up to a multiple of `rows` are written. */
+    void (*score)(const ikt_row_tile *tile, const ikt_centres *centres, int64_t first, int64_t end,
+                  void *out, int64_t stride);
 } ikt_codes_kernel;
 
 /* LOCAL. The kernel for `isa`, or the best one below it that exists. Never NULL. */

@@ -11,5 +11,6 @@ const ikt_codes_kernel ikt_kernel_f32_avx512 = {.name = "float32 avx512",
                                                 .rows = BLOCK_ROWS,
                                                 .per_word = 1,
                                                 .multiple = 1,
-                                                .assign = assign};
+                                                .assign = assign,
+                                                .score = score};
 #endif

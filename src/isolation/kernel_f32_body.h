@@ -87,7 +87,20 @@ typedef struct {
     bool first, last;   /* of the blocks */
     const float *start; /* [vectors][16] */
     int32_t vector;     /* number of the first vector */
+    float *out;         /* where values go instead of to the lanes, or NULL; see `score` */
+    int64_t out_stride; /* from row to row */
 } panel;
+
+/* Shows finished values to the lanes, or writes them out. */
+LANES_INLINE void finish(const panel *at, int64_t row, float *seen, const floats *value,
+                         const int vectors) {
+    if (!at->out) {
+        track(seen, value, at->vector, vectors, false);
+        return;
+    }
+    for (int v = 0; v < vectors; v++)
+        floats_store(at->out + row * at->out_stride + v * IKT_LANES, value[v]);
+}
 
 /* The definition adds in order, so each block goes on from the sums of the one before. */
 LANES_INLINE void multiply_direct(const panel *at, const float *x, float *partial, float *seen,
@@ -110,8 +123,8 @@ LANES_INLINE void multiply_direct(const panel *at, const float *x, float *partia
 
 /* The first pass keeps its rounding small by starting each block of dimensions from zero and adding
  * up the blocks; a single block starts from `start`, and its sums never leave the registers. */
-LANES_INLINE void multiply_first_pass(const panel *at, const float *x, float *partial, float *seen,
-                                      const int vectors) {
+LANES_INLINE void multiply_first_pass(const panel *at, int64_t row, const float *x, float *partial,
+                                      float *seen, const int vectors) {
     static const float zero[BLOCK_VECTORS * IKT_LANES];
     const bool single = at->first && at->last;
     const float *from = single ? at->start : zero;
@@ -121,7 +134,7 @@ LANES_INLINE void multiply_first_pass(const panel *at, const float *x, float *pa
         sum[r][v] = floats_load(from + v * IKT_LANES);
     add_dimensions(sum, x, at->c, at->stride, at->depth, vectors, false);
     if (single) {
-        EACH_ROW(r) track(seen + r * SEEN, sum[r], at->vector, vectors, false);
+        EACH_ROW(r) finish(at, row + r, seen + r * SEEN, sum[r], vectors);
         return;
     }
     EACH_ROW(r) {
@@ -131,7 +144,7 @@ LANES_INLINE void multiply_first_pass(const panel *at, const float *x, float *pa
             sum[r][v] = floats_add(before, sum[r][v]);
             if (!at->last) floats_store(to + v * IKT_LANES, sum[r][v]);
         }
-        if (at->last) track(seen + r * SEEN, sum[r], at->vector, vectors, false);
+        if (at->last) finish(at, row + r, seen + r * SEEN, sum[r], vectors);
     }
 }
 
@@ -139,11 +152,11 @@ LANES_INLINE void multiply_groups(const ikt_row_block *block, const panel *at, i
                                   int64_t words, const int vectors, const bool direct) {
     const float *x = (const float *)block->word + from * BLOCK_ROWS;
     float *partial = block->partial, *seen = seen_of(block, 0);
-    for (int64_t group = block->groups; group > 0; group--) {
+    for (int64_t group = 0; group < block->groups; group++) {
         if (direct)
             multiply_direct(at, x, partial, seen, vectors);
         else
-            multiply_first_pass(at, x, partial, seen, vectors);
+            multiply_first_pass(at, group * BLOCK_ROWS, x, partial, seen, vectors);
         x += words * BLOCK_ROWS;
         partial += BLOCK_ROWS * vectors * IKT_LANES;
         seen += BLOCK_ROWS * SEEN;
@@ -152,7 +165,8 @@ LANES_INLINE void multiply_groups(const ikt_row_block *block, const panel *at, i
 
 /* All rows against `vectors` vectors of centres. */
 LANES_INLINE void multiply_panel(const ikt_row_block *block, const ikt_centres *centres,
-                                 int64_t vector, const int vectors, const bool direct) {
+                                 int64_t vector, const int vectors, const bool direct, float *out,
+                                 int64_t out_stride) {
     const int64_t words = centres->words, most = depth_of(words), stride = words * IKT_LANES;
     const float *start = direct ? centres->bias : (const float *)centres->start;
     for (int64_t from = 0; from < words; from += most) {
@@ -165,6 +179,8 @@ LANES_INLINE void multiply_panel(const ikt_row_block *block, const ikt_centres *
             .last = from + depth == words,
             .start = start + vector * IKT_LANES,
             .vector = (int32_t)vector,
+            .out = out,
+            .out_stride = out_stride,
         };
         multiply_groups(block, &at, from, words, vectors, direct);
     }
@@ -179,18 +195,32 @@ static TARGET void open_race(const ikt_row_block *block) {
     }
 }
 
-LANES_INLINE void race(const ikt_row_block *block, const ikt_centres *centres, const bool direct) {
-    open_race(block);
-    for (int64_t vector = 0, left = centres->vectors; left > 0; left = centres->vectors - vector) {
+/* Vectors first .. end - 1 of the centres; values of the first go to out[row * out_stride]. */
+LANES_INLINE void multiply_range(const ikt_row_block *block, const ikt_centres *centres,
+                                 int64_t first, int64_t end, const bool direct, float *out,
+                                 int64_t out_stride) {
+    for (int64_t vector = first, left = end - first; left > 0; left = end - vector) {
         const int vectors = panel_vectors(left);
+        float *to = out ? out + (vector - first) * IKT_LANES : NULL;
         if (vectors == 1)
-            multiply_panel(block, centres, vector, 1, direct);
+            multiply_panel(block, centres, vector, 1, direct, to, out_stride);
         else if (vectors == 2)
-            multiply_panel(block, centres, vector, BLOCK_VECTORS > 1 ? 2 : 1, direct);
+            multiply_panel(block, centres, vector, BLOCK_VECTORS > 1 ? 2 : 1, direct, to,
+                           out_stride);
         else
-            multiply_panel(block, centres, vector, BLOCK_VECTORS, direct);
+            multiply_panel(block, centres, vector, BLOCK_VECTORS, direct, to, out_stride);
         vector += vectors;
     }
+}
+
+LANES_INLINE void race(const ikt_row_block *block, const ikt_centres *centres, const bool direct) {
+    open_race(block);
+    multiply_range(block, centres, 0, centres->vectors, direct, NULL, 0);
+}
+
+static TARGET void score(const ikt_row_tile *tile, const ikt_centres *centres, int64_t first,
+                         int64_t end, void *out, int64_t stride) {
+    multiply_range(&tile->all, centres, first, end, false, out, stride);
 }
 
 static TARGET void race_all(const ikt_row_block *block, const ikt_centres *centres) {

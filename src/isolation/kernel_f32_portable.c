@@ -9,4 +9,5 @@ const ikt_codes_kernel ikt_kernel_f32_portable = {.name = "float32 portable",
                                                   .rows = BLOCK_ROWS,
                                                   .per_word = 1,
                                                   .multiple = 1,
-                                                  .assign = assign};
+                                                  .assign = assign,
+                                                  .score = score};

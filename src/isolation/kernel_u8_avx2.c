@@ -18,5 +18,6 @@ const ikt_codes_kernel ikt_kernel_u8_avx2 = {.name = "uint8 avx2",
                                              .rows = BLOCK_ROWS,
                                              .per_word = COORDINATES,
                                              .multiple = 1,
-                                             .assign = assign};
+                                             .assign = assign,
+                                             .score = score};
 #endif

@@ -59,9 +59,10 @@ LANES_INLINE void track(int32_t *seen, const ints *dot, const ints *start, int32
     ints_store(seen + VECTOR, vector);
 }
 
-/* All rows against `vectors` vectors of centres. */
+/* All rows against `vectors` vectors of centres; to the lanes, or to out[row * out_stride]. */
 LANES_INLINE void multiply_panel(const ikt_row_block *block, const ikt_centres *centres,
-                                 int64_t vector, const int vectors) {
+                                 int64_t vector, const int vectors, int32_t *out,
+                                 int64_t out_stride) {
     const int64_t words = centres->words, stride = words * IKT_LANES;
     const int32_t *c = (const int32_t *)centres->word + vector * stride;
     const int32_t *x = block->word,
@@ -73,7 +74,15 @@ LANES_INLINE void multiply_panel(const ikt_row_block *block, const ikt_centres *
         multiply_words(sum, x, c, stride, words, vectors);
         for (int v = 0; v < vectors; v++)
             start[v] = ints_load(start_at + v * IKT_LANES);
-        EACH_ROW(r) track(seen + r * SEEN, sum[r], start, (int32_t)vector, vectors);
+        if (out) {
+            EACH_ROW(r)
+            for (int v = 0; v < vectors; v++)
+                ints_store(out + r * out_stride + v * IKT_LANES,
+                           ints_minus_twice(start[v], sum[r][v]));
+            out += BLOCK_ROWS * out_stride;
+        } else {
+            EACH_ROW(r) track(seen + r * SEEN, sum[r], start, (int32_t)vector, vectors);
+        }
         x += words * BLOCK_ROWS;
         seen += BLOCK_ROWS * SEEN;
     }
@@ -91,22 +100,34 @@ LANES_INLINE uint16_t nearest_of_row(const int32_t *seen) {
     return (uint16_t)lowest;
 }
 
+/* Vectors first .. end - 1 of the centres; values of the first go to out[row * out_stride]. */
+LANES_INLINE void multiply_range(const ikt_row_block *block, const ikt_centres *centres,
+                                 int64_t first, int64_t end, int32_t *out, int64_t out_stride) {
+    for (int64_t vector = first, left = end - first; left > 0; left = end - vector) {
+        const int vectors = panel_vectors(left);
+        int32_t *to = out ? out + (vector - first) * IKT_LANES : NULL;
+        if (vectors == 1)
+            multiply_panel(block, centres, vector, 1, to, out_stride);
+        else if (vectors == 2)
+            multiply_panel(block, centres, vector, BLOCK_VECTORS > 1 ? 2 : 1, to, out_stride);
+        else
+            multiply_panel(block, centres, vector, BLOCK_VECTORS, to, out_stride);
+        vector += vectors;
+    }
+}
+
+static TARGET void score(const ikt_row_tile *tile, const ikt_centres *centres, int64_t first,
+                         int64_t end, void *out, int64_t stride) {
+    multiply_range(&tile->all, centres, first, end, out, stride);
+}
+
 /* Scores that fit an int32. */
 static TARGET void assign_narrow(ikt_row_block *block, const ikt_centres *centres, uint16_t *cell) {
     for (int64_t row = 0; row < block->groups * BLOCK_ROWS; row++) {
         ints_store(seen_of(block, row) + BEST, ints_set(INT32_MAX));
         ints_store(seen_of(block, row) + VECTOR, ints_set(0));
     }
-    for (int64_t vector = 0, left = centres->vectors; left > 0; left = centres->vectors - vector) {
-        const int vectors = panel_vectors(left);
-        if (vectors == 1)
-            multiply_panel(block, centres, vector, 1);
-        else if (vectors == 2)
-            multiply_panel(block, centres, vector, BLOCK_VECTORS > 1 ? 2 : 1);
-        else
-            multiply_panel(block, centres, vector, BLOCK_VECTORS);
-        vector += vectors;
-    }
+    multiply_range(block, centres, 0, centres->vectors, NULL, 0);
     for (int64_t row = 0; row < block->count; row++)
         cell[row] = nearest_of_row(seen_of(block, row));
 }

@@ -16,4 +16,5 @@ const ikt_codes_kernel ikt_kernel_u8_portable = {.name = "uint8 portable",
                                                  .rows = BLOCK_ROWS,
                                                  .per_word = COORDINATES,
                                                  .multiple = 1,
-                                                 .assign = assign};
+                                                 .assign = assign,
+                                                 .score = score};

@@ -24,5 +24,6 @@ const ikt_codes_kernel ikt_kernel_u8_vnni = {.name = "uint8 avx512_vnni",
                                              .rows = BLOCK_ROWS,
                                              .per_word = COORDINATES,
                                              .multiple = 1,
-                                             .assign = assign};
+                                             .assign = assign,
+                                             .score = score};
 #endif

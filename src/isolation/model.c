@@ -40,50 +40,78 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void draw_partitioning(const ikt_model *model, int64_t partitioning, row_set *taken) {
-    int64_t *row = model->row + partitioning * model->psi;
+/* Draws `count` distinct numbers below n, ascending; a pure function of the first five. */
+static void draw_sample(uint64_t seed, ikt_rng_purpose what, int64_t which, int64_t n,
+                        int64_t count, row_set *taken, int64_t *row) {
     memset(taken->slot, 0, (size_t)taken->size * sizeof *taken->slot);
-    for (int64_t i = 0; i < model->psi; i++) {
-        int64_t j = model->n - model->psi + i;
-        int64_t r = ikt_rng_below(model->seed, IKT_RNG_MODEL, partitioning, (uint64_t)i, j + 1);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t j = n - count + i;
+        int64_t r = ikt_rng_below(seed, what, which, (uint64_t)i, j + 1);
         row[i] = take(taken, r) ? r : j;
         if (row[i] == j && r != j) take(taken, j);
     }
-    qsort(row, (size_t)model->psi, sizeof *row, ascending);
+    qsort(row, (size_t)count, sizeof *row, ascending);
 }
 
-static void draw_all(ikt_context *ctx, const ikt_model *model, int64_t *slots, int64_t size) {
+/* Numbers of the pool become rows. */
+static void look_up(const int64_t *pool, int64_t count, int64_t *row) {
+    for (int64_t i = 0; pool && i < count; i++)
+        row[i] = pool[row[i]];
+}
+
+static void draw_all(ikt_context *ctx, const ikt_model *model, int64_t *pool, int64_t *slots,
+                     int64_t size) {
+    const ikt_model_spec *spec = &model->spec;
+    const int64_t from = pool ? spec->pool : spec->n;
+    row_set taken = {slots, size};
+    if (pool) draw_sample(spec->seed, IKT_RNG_POOL, 0, spec->n, spec->pool, &taken, pool);
+    draw_sample(spec->seed, IKT_RNG_CELLS, 0, from, spec->coarse, &taken, model->coarse_row);
+    look_up(pool, spec->coarse, model->coarse_row);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(ctx))
     for (int64_t p = 0; p < model->t; p++) {
-        row_set taken = {slots + omp_get_thread_num() * size, size};
-        draw_partitioning(model, p, &taken);
+        row_set own = {slots + omp_get_thread_num() * size, size};
+        int64_t *row = model->row + p * model->psi;
+        draw_sample(spec->seed, IKT_RNG_MODEL, p, from, model->psi, &own, row);
+        look_up(pool, model->psi, row);
     }
 }
 
-ikt_status ikt_model_create(ikt_context *ctx, uint64_t seed, int64_t n, int64_t psi, int64_t t,
-                            ikt_model **out) {
-    ikt_model *model = NULL;
-    int64_t *slots = NULL, size = 2;
-    while (size < 2 * psi)
+static int64_t table_size(const ikt_model_spec *spec) {
+    int64_t most = spec->psi > spec->coarse ? spec->psi : spec->coarse, size = 2;
+    if (spec->pool > most) most = spec->pool;
+    while (size < 2 * most)
         size *= 2;
-    ikt_status status = ikt_alloc(ctx, &model, 1, sizeof *model, purpose);
-    if (status == IKT_OK) {
-        *model = (ikt_model){.seed = seed, .n = n, .psi = psi, .t = t};
-        status = ikt_alloc(ctx, &model->row, t * psi, sizeof *model->row, purpose);
+    return size;
+}
+
+ikt_status ikt_model_create(ikt_context *ctx, const ikt_model_spec *spec, ikt_model **out) {
+    ikt_model *model = NULL;
+    int64_t *slots = NULL, *pool = NULL, size = table_size(spec);
+    ikt_status st = ikt_alloc(ctx, &model, 1, sizeof *model, purpose);
+    if (st == IKT_OK) {
+        *model = (ikt_model){.spec = *spec, .psi = spec->psi, .t = spec->t};
+        st = ikt_alloc(ctx, &model->row, spec->t * spec->psi, sizeof *model->row, purpose);
     }
-    if (status == IKT_OK)
-        status = ikt_alloc(ctx, &slots, ikt_threads(ctx) * size, sizeof *slots, purpose);
-    if (status == IKT_OK)
-        draw_all(ctx, model, slots, size);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &model->coarse_row, spec->coarse, sizeof(int64_t), purpose);
+    if (st == IKT_OK && spec->pool > 0)
+        st = ikt_alloc(ctx, &pool, spec->pool, sizeof *pool, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &slots, ikt_threads(ctx) * size, sizeof *slots, purpose);
+    if (st == IKT_OK)
+        draw_all(ctx, model, pool, slots, size);
     else
         ikt_model_destroy(&model);
+    ikt_free(&pool);
     ikt_free(&slots);
     *out = model;
-    return status;
+    return st;
 }
 
 void ikt_model_destroy(ikt_model **model) {
-    if (*model) ikt_free(&(*model)->row);
+    if (*model) {
+        ikt_free(&(*model)->row);
+        ikt_free(&(*model)->coarse_row);
+    }
     ikt_free(model);
 }
 

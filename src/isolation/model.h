@@ -2,7 +2,7 @@
  *
  * Zhu & Ting 2021, section 4.1: the centres of a partitioning are psi distinct rows drawn uniformly
  * without replacement; its cells are their Voronoi cells. A model is row numbers only, 8 t psi
- * bytes, a pure function of (seed, n, psi, t): every rank draws the same one without talking.
+ * bytes, a pure function of its spec: every rank draws the same one without talking.
  */
 #ifndef IKT_ISOLATION_MODEL_H
 #define IKT_ISOLATION_MODEL_H
@@ -11,21 +11,32 @@
 
 #include "base/status.h"
 
+/* What a model is drawn from. */
 typedef struct {
     uint64_t seed;
-    int64_t n;    /* rows drawn from */
-    int64_t psi;  /* centres of a partitioning, 1 <= psi <= n */
-    int64_t t;    /* partitionings */
-    int64_t *row; /* [t*psi] rows of the centres, ascending in each partitioning, so that the lowest
-                     centre is the lowest row: ties in distance go to it */
+    int64_t n;      /* rows drawn from */
+    int64_t psi;    /* centres of a partitioning, 1 <= psi <= pool or n */
+    int64_t t;      /* partitionings, may be 0 */
+    int64_t pool;   /* 0: centres are drawn from all rows, the paper's definition. Otherwise from
+                       `pool` rows, themselves drawn from all: each partitioning still is a uniform
+                       sample, but partitionings share centres (methods, section 1) */
+    int64_t coarse; /* centres of the coarse partition that orders rows (neighbours/cells.h); 0:
+                       there is none. Drawn from the pool, too, and not part of the kernel */
+} ikt_model_spec;
+
+typedef struct {
+    ikt_model_spec spec;
+    int64_t psi, t;
+    int64_t *row;        /* [t*psi] rows of the centres, ascending in each partitioning, so that the
+                            lowest centre is the lowest row: ties in distance go to it */
+    int64_t *coarse_row; /* [spec.coarse] rows of the coarse centres, ascending */
 } ikt_model;
 
 /* SAME-ARGS. Draws a model. The draws of a partitioning do not depend on t: a longer model begins
  * with the shorter one.
  *   out   receives the model, owned by the caller; NULL on failure.
  * Errors: IKT_ERR_RESOURCE. Cost: O(t psi log psi) over the threads. */
-ikt_status ikt_model_create(ikt_context *ctx, uint64_t seed, int64_t n, int64_t psi, int64_t t,
-                            ikt_model **out);
+ikt_status ikt_model_create(ikt_context *ctx, const ikt_model_spec *spec, ikt_model **out);
 
 /* LOCAL. Frees *model and sets it to NULL; accepts NULL. */
 void ikt_model_destroy(ikt_model **model);

@@ -1,7 +1,7 @@
 /* Configuration keys of the Isolation kernel, and what "auto" means for n rows. */
 #include "isolation/settings.h"
 
-enum { AUTO_LEAST = 2, AUTO_MOST = 4096, AUTO_ROWS_A_CELL = 16 };
+enum { AUTO_LEAST = 2, AUTO_MOST = 4096, AUTO_ROWS_A_CELL = 16, AUTO_POOL = 8 };
 
 static const ikt_key keys[] = {
     {"psi", IKT_KEY_INT, offsetof(ikt_isolation_settings, psi), "auto", 1, IKT_PSI_MOST, 1, NULL,
@@ -11,7 +11,11 @@ static const ikt_key keys[] = {
     {"partitionings", IKT_KEY_INT, offsetof(ikt_isolation_settings, partitionings), "200", 1,
      IKT_PARTITIONINGS_MOST, 0, NULL, "",
      "Partitionings (t) whose shared cells make up the similarity of two rows: more make it "
-     "smoother, at proportional cost"}};
+     "smoother, at proportional cost"},
+    {"pool", IKT_KEY_INT, offsetof(ikt_isolation_settings, pool), "auto", 0, 1e12, 1, NULL, "rows",
+     "Rows that the centres of all partitionings are drawn from, themselves drawn from all rows; 0 "
+     "draws from all rows, as in the paper; auto is 8 psi where that saves at least three quarters "
+     "of the time, otherwise 0"}};
 
 const ikt_section ikt_isolation_section = {"isolation",
                                            "The Isolation kernel (affinity.kind: isolation)", keys,
@@ -37,5 +41,23 @@ ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_setti
                         "most %lld",
                         (long long)*psi, (long long)n,
                         (long long)(n < IKT_PSI_MOST ? n : IKT_PSI_MOST));
+    return IKT_OK;
+}
+
+static int64_t automatic_pool(int64_t n, int64_t psi, int64_t t) {
+    int64_t pool = AUTO_POOL * psi, all = t * psi < n ? t * psi : n;
+    return 4 * pool <= all ? pool : 0;
+}
+
+ikt_status ikt_isolation_resolve_pool(ikt_context *ctx, const ikt_isolation_settings *settings,
+                                      int64_t n, int64_t psi, int64_t *pool) {
+    *pool = settings->pool == IKT_AUTO_INT ? automatic_pool(n, psi, settings->partitionings)
+                                           : settings->pool;
+    if (*pool > n || (*pool > 0 && *pool < psi))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "isolation.pool = %lld; it must be from isolation.psi = %lld to the %lld "
+                        "rows of the data, or 0 for all rows",
+                        (long long)*pool, (long long)psi, (long long)n);
+    if (*pool == n) *pool = 0;
     return IKT_OK;
 }

@@ -9,9 +9,9 @@ static int worse(float a_score, uint32_t a_row, float b_score, uint32_t b_row) {
     return a_score > b_score || (a_score == b_score && a_row > b_row);
 }
 
-/* Lets the pair sink from the root of a heap of `count` entries to its place. */
-static void sink(float *score, uint32_t *row, int64_t count, float new_score, uint32_t new_row) {
-    int64_t hole = 0;
+/* Lets the pair sink from entry `hole` of a heap of `count` entries to its place. */
+static void sink(float *score, uint32_t *row, int64_t count, int64_t hole, float new_score,
+                 uint32_t new_row) {
     for (;;) {
         int64_t child = 2 * hole + 1;
         if (child >= count) break;
@@ -34,7 +34,7 @@ void ikt_best_clear(float *score, uint32_t *row, int64_t k) {
 }
 
 void ikt_best_offer(float *score, uint32_t *row, int64_t k, float new_score, uint32_t new_row) {
-    if (worse(score[0], row[0], new_score, new_row)) sink(score, row, k, new_score, new_row);
+    if (worse(score[0], row[0], new_score, new_row)) sink(score, row, k, 0, new_score, new_row);
 }
 
 /* Most scores lose against the worst that is kept: a vector of them is compared at once, and looked
@@ -55,10 +55,12 @@ void ikt_best_offer_row(float *best, uint32_t *row, int64_t k, int64_t own, int6
 }
 
 void ikt_best_sort(float *score, uint32_t *row, int64_t k) {
+    for (int64_t hole = k / 2 - 1; hole >= 0; hole--) /* does nothing where it is a heap already */
+        sink(score, row, k, hole, score[hole], row[hole]);
     for (int64_t last = k - 1; last > 0; last--) {
         float worst_score = score[0];
         uint32_t worst_row = row[0];
-        sink(score, row, last, score[last], row[last]);
+        sink(score, row, last, 0, score[last], row[last]);
         score[last] = worst_score;
         row[last] = worst_row;
     }

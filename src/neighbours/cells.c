@@ -18,6 +18,11 @@ int64_t ikt_cells_choose(int64_t n) {
     return count < n ? count : n;
 }
 
+int64_t ikt_cells_pool(int64_t n, int64_t pool) {
+    int64_t cells = ikt_cells_choose(n);
+    return pool > 0 && pool < cells ? cells : pool;
+}
+
 /* COLLECTIVE. Coordinates of the centres as floats. */
 static ikt_status read_centres(ikt_context *ctx, ikt_dataset *data, const int64_t *row,
                                int64_t count, float *x) {

@@ -26,6 +26,10 @@ typedef struct {
  * score it against the rows of near cells. */
 int64_t ikt_cells_choose(int64_t n);
 
+/* LOCAL, pure. A pool of rows (0: all) that centres of the cells can be drawn from, too: the pool
+ * itself, or as many rows as there are cells of n rows. */
+int64_t ikt_cells_pool(int64_t n, int64_t pool);
+
 /* COLLECTIVE. Orders the cells and gives every row its position: by cell, then by row.
  *   data        where the centres' coordinates are read
  *   centre_row  [count] rows of the centres, ascending, the same on all ranks

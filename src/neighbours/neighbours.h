@@ -18,7 +18,7 @@ typedef struct {
 ikt_status ikt_neighbours_create(ikt_context *ctx, const ikt_row_map *map, int64_t k,
                                  ikt_neighbours *out);
 
-/* LOCAL. Sorts each list; until then they are heaps. */
+/* LOCAL. Sorts each list ascending. */
 void ikt_neighbours_sort(ikt_context *ctx, ikt_neighbours *lists);
 
 /* COLLECTIVE. Exact search over all pairs. The result is unique: ties go to the lower global row.
@@ -43,7 +43,7 @@ void ikt_best_offer(float *score, uint32_t *row, int64_t k, float new_score, uin
  *   score   [nb rounded up to 16], entries from nb on may hold anything */
 void ikt_best_offer_row(float *best, uint32_t *row, int64_t k, int64_t own, int64_t first,
                         int64_t nb, const float *score);
-/* LOCAL. Sorts the list ascending; it is no heap any more. */
+/* LOCAL. Sorts a list in any order ascending; it is no heap afterwards. */
 void ikt_best_sort(float *score, uint32_t *row, int64_t k);
 
 #endif

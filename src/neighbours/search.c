@@ -13,10 +13,10 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/select.h"
 #include "neighbours/fetch.h"
 #include "neighbours/probe.h"
 #include "neighbours/scorer.h"
-#include "neighbours/select.h"
 
 enum {
     FETCH_BYTES = 256 << 20, /* that a batch may fetch from others */
@@ -43,6 +43,14 @@ static int64_t batch_blocks(int64_t candidates, int64_t row_bytes) {
     return blocks < BATCH_LEAST ? BATCH_LEAST : blocks > BATCH_MOST ? BATCH_MOST : blocks;
 }
 
+static void write_list(ikt_select *kept, float *score, uint32_t *row) {
+    ikt_select_end(kept);
+    for (int64_t e = 0; e < kept->count; e++) {
+        score[e] = ikt_pair_value(kept->pair[e]);
+        row[e] = ikt_pair_number(kept->pair[e]);
+    }
+}
+
 /* Scores an own block of the batch against its probes. */
 static void search_block(const search *s, int64_t block) {
     const ikt_shelf *shelf = s->shelf;
@@ -54,18 +62,18 @@ static void search_block(const search *s, int64_t block) {
     const void *left = shelf->prepare(shelf, shelf->data + shelf->offset[b], na,
                                       s->scratch + thread * shelf->scratch_bytes);
     for (int64_t a = 0; a < na; a++)
-        ikt_select_begin(&kept[a], k, s->pairs + (thread * IKT_SHELF_ROWS + a) * room);
+        ikt_select_begin(&kept[a], shelf->isa, k, s->pairs + (thread * IKT_SHELF_ROWS + a) * room);
     for (int64_t e = 0; e < s->lists.probes[block]; e++) {
         const ikt_probe probe = s->lists.probe[block * s->lists.room + e];
         int64_t end, begin = ikt_block_at(s->cells, &shelf->map, probe.first, &end);
         shelf->score(shelf, left, na, ikt_foreign_block(shelf, &s->foreign, begin), end - begin,
                      score);
         for (int64_t a = 0; a < na; a++)
-            ikt_select_offer(&kept[a], first + a, probe.first, probe.end - probe.first,
-                             score + a * ikt_score_stride(end - begin) + probe.first - begin);
+            ikt_select_floats(&kept[a], first + a, probe.first, probe.end - probe.first,
+                              score + a * ikt_score_stride(end - begin) + probe.first - begin);
     }
     for (int64_t a = 0; a < na; a++)
-        ikt_select_end(&kept[a], s->out->score + (i + a) * k, s->out->row + (i + a) * k);
+        write_list(&kept[a], s->out->score + (i + a) * k, s->out->row + (i + a) * k);
 }
 
 /* COLLECTIVE. The batch that begins at own block `done`; ranks that have finished help others. */

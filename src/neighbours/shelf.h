@@ -7,6 +7,7 @@
 #ifndef IKT_NEIGHBOURS_SHELF_H
 #define IKT_NEIGHBOURS_SHELF_H
 
+#include "base/cpu.h"
 #include "data/dataset.h"
 #include "dist/order.h"
 #include "isolation/codes.h"
@@ -21,6 +22,7 @@ typedef struct {
     int64_t *offset;       /* [blocks] bytes into data */
     const char *data;      /* the packed blocks */
     void *owned;           /* memory behind `data` that belongs to the shelf, or NULL */
+    ikt_isa isa;           /* what to compute with */
     int64_t d;             /* columns, or entries of a code */
     int64_t stride;        /* bytes of a row of codes; unused for coordinates */
     int width;             /* bytes of an entry of a code */

@@ -1,5 +1,4 @@
 /* Cell codes as blocks: they already lie row behind row, so nothing is packed. */
-#include "base/cpu.h"
 #include "isolation/similarity.h"
 #include "neighbours/scorer.h"
 #include "neighbours/shelf.h"
@@ -26,8 +25,8 @@ static void score(const void *self, const void *left, int64_t na, const char *bl
     int64_t stride = ikt_score_stride(nb);
     for (int64_t a = 0; a < na; a += 4) {
         int64_t rows = na - a < 4 ? na - a : 4;
-        ikt_similarity_block(ikt_cpu_isa(), shape, (const char *)left + a * shelf->stride, rows,
-                             block, nb, equal, IKT_SHELF_ROWS);
+        ikt_similarity_block(shelf->isa, shape, (const char *)left + a * shelf->stride, rows, block,
+                             nb, equal, IKT_SHELF_ROWS);
         for (int64_t r = 0; r < rows; r++)
             for (int64_t b = 0; b < nb; b++)
                 out[(a + r) * stride + b] =
@@ -38,6 +37,7 @@ static void score(const void *self, const void *left, int64_t na, const char *bl
 ikt_status ikt_shelf_codes(ikt_context *ctx, const ikt_cells *cells, const ikt_row_map *map,
                            const ikt_codes *codes, ikt_shelf *out) {
     *out = (ikt_shelf){.map = *map,
+                       .isa = ikt_cpu_isa(),
                        .data = codes->code,
                        .d = codes->t,
                        .stride = codes->stride,

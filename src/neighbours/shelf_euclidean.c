@@ -1,6 +1,5 @@
 /* Coordinates as blocks, packed for the distance kernel. */
 #include "base/comm.h"
-#include "base/cpu.h"
 #include "base/memory.h"
 #include "linalg/blocks.h"
 #include "linalg/distance.h"
@@ -29,8 +28,7 @@ static const void *prepare(const void *self, const char *block, int64_t count, v
 static void score(const void *self, const void *left, int64_t na, const char *block, int64_t nb,
                   float *out) {
     const ikt_shelf *shelf = self;
-    ikt_distance_block(ikt_cpu_isa(), left, na, (const float *)(const void *)block, nb, shelf->d,
-                       out);
+    ikt_distance_block(shelf->isa, left, na, (const float *)(const void *)block, nb, shelf->d, out);
 }
 
 /* COLLECTIVE. */
@@ -59,6 +57,7 @@ ikt_status ikt_shelf_euclidean(ikt_context *ctx, const ikt_cells *cells, const i
     const int64_t d = ikt_dataset_columns(data), row = d * (int64_t)sizeof(float);
     float *x = NULL;
     *out = (ikt_shelf){.map = order->map,
+                       .isa = ikt_cpu_isa(),
                        .d = d,
                        .row_bytes = row,
                        .left_bytes = row,

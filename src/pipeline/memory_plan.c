@@ -2,25 +2,29 @@
  * allocate in blocks of fixed size is counted with the block. */
 #include "pipeline/memory_plan.h"
 
-#include <math.h>
-
 #include "affinity/dense.h"
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "dist/order.h"
+#include "evaluate/measure.h"
 #include "isolation/codes.h"
 #include "kernelsum/kernelsum.h"
 #include "neighbours/neighbours.h"
+#include "neighbours/search.h"
 
-/* Bytes a directed entry holds at the peak of symmetrisation: its list (12), its weight (4), the
- * received transposed entry (16), and both as entries to be merged (32). */
-enum { SYMMETRISE_BYTES = 64 };
+/* Of a neighbour and of an entry of P: position or column, and score or value. */
+enum { ENTRY_BYTES = 8 };
 
-/* Bytes of an entry of P in its final form, and entries per directed one at most. */
-enum { ENTRY_BYTES = 8, ENTRIES_MOST = 2 };
+/* Symmetrisation: a batch to send and as much that comes, 12 bytes an entry; and a row's places. */
+enum { BATCH_ENTRIES = 1 << 21, BATCH_BYTES = 2 * 12, SYMMETRISE_ROW_BYTES = 24 };
 
-/* Positions, velocities, gains, gradients, sums and boundary of a row in the loop. */
-enum { LAYOUT_BYTES = 80 };
+/* Positions, velocities, gains, gradients, sums and starts of a row in the loop; a boundary row
+ * here and there: its number, its position, and both again where it is sent. */
+enum { LAYOUT_ROW_BYTES = 80, BOUNDARY_BYTES = 28 };
+
+/* A block of rows that is brought to scale: in double, before and after. */
+enum { READ_BYTES = 32 << 20 };
 
 static void find_peak(ikt_memory_plan *plan) {
     const struct {
@@ -29,7 +33,8 @@ static void find_peak(ikt_memory_plan *plan) {
     } stages[] = {{"codes", plan->codes},
                   {"neighbours", plan->neighbours},
                   {"graph", plan->graph},
-                  {"layout", plan->layout}};
+                  {"layout", plan->layout},
+                  {"measures", plan->measures}};
     int64_t most = 0;
     for (size_t s = 0; s < sizeof stages / sizeof *stages; s++)
         if (stages[s].bytes > most) {
@@ -39,37 +44,74 @@ static void find_peak(ikt_memory_plan *plan) {
     plan->peak = plan->base + most;
 }
 
-/* Late maps have a side of at most about 4 sqrt(n) / 3. */
-static int64_t repulsion_bytes(const ikt_layout_settings *layout, const ikt_row_map *map,
-                               int threads) {
-    if (layout->repulsion == IKT_REPULSION_EXACT) return ikt_kernelsum_memory_exact(map);
-    bool tight = layout->accuracy == IKT_ACCURACY_TIGHT;
-    ikt_fft_settings fft = ikt_fft_preset(tight ? IKT_FFT_TIGHT : IKT_FFT_DEFAULT);
-    return ikt_kernelsum_memory_fft(&fft, map, threads, 4 * sqrt((double)map->n) / 3);
+/* The map may grow by a fifth more than usual. */
+static int64_t repulsion_bytes(const ikt_workload *w) {
+    if (w->is_exact) return ikt_kernelsum_memory_exact(&w->map);
+    return ikt_kernelsum_memory_fft(&w->fft, &w->map, w->threads, 1.2 * ikt_workload_span(w, 1));
 }
 
-ikt_memory_plan ikt_memory_plan_make(ikt_context *ctx, const ikt_settings *settings,
-                                     const ikt_dataset *data, const ikt_row_map *map, int64_t k) {
-    int64_t n_local = ikt_row_map_count(map, 0), d = ikt_dataset_columns(data);
-    int is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
-    int is_isolation = settings->affinity.kind == IKT_AFFINITY_ISOLATION;
-    ikt_memory_plan plan = {.base = ikt_memory_resident_peak(), .largest = "codes"};
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
 
-    int64_t psi = 0, rows = n_local * d * (int64_t)sizeof(float);
-    if (is_isolation &&
-        ikt_isolation_resolve_psi(ctx, &settings->isolation, map->n, &psi) == IKT_OK) {
-        plan.codes = ikt_codes_memory_peak(data, n_local, psi, settings->isolation.partitionings,
-                                           ikt_threads(ctx));
-        rows = ikt_codes_memory(n_local, psi, settings->isolation.partitionings);
-    }
-    int64_t lists =
-        is_dense ? ikt_dense_memory(n_local, map->n) : ikt_neighbours_memory(n_local, k);
-    plan.neighbours = rows + lists;
-    plan.graph = is_dense ? lists : SYMMETRISE_BYTES * n_local * k + rows;
-    int64_t p = is_dense ? lists : ENTRY_BYTES * ENTRIES_MOST * n_local * k;
-    plan.layout = p + LAYOUT_BYTES * n_local + 24 * map->n * is_dense +
-                  repulsion_bytes(&settings->layout, map, ikt_threads(ctx));
-    plan.advice = is_dense ? "affinity.support=sparse" : "fewer affinity.neighbours";
+/* Codes, or the rows themselves: what neighbours are searched in. */
+static int64_t rows_bytes(const ikt_workload *w) {
+    return w->is_isolation ? ikt_codes_memory(w->map.count, w->psi, w->t)
+                           : w->map.count * w->columns * (int64_t)sizeof(float);
+}
+
+static int64_t symmetrise_bytes(const ikt_workload *w) {
+    return BATCH_BYTES * smaller(BATCH_ENTRIES, w->map.count * w->k) +
+           SYMMETRISE_ROW_BYTES * w->map.count + w->map.n / 5;
+}
+
+/* P in its final form. */
+static int64_t p_bytes(const ikt_workload *w) {
+    if (w->is_dense) return ikt_dense_memory(w->map.count, w->map.n);
+    double entries = ikt_workload_symmetric_share() * (double)(w->map.count * w->k);
+    return ENTRY_BYTES * (int64_t)entries;
+}
+
+/* What a search needs beside rows and lists: centres as they are and packed, their order; while
+ * rows are moved, and before lists are made, a copy of coordinates, or slices of codes. */
+static int64_t searching(const ikt_workload *w) {
+    if (!w->is_near) return 0;
+    int64_t centres = 3 * w->cells * w->columns * (int64_t)sizeof(float);
+    int64_t lists = ikt_neighbours_memory(w->map.count, w->k);
+    int64_t bytes = ikt_workload_searched_bytes(w);
+    /* Without the most that a batch may fetch, but with what it usually does, here and there. */
+    double most = ikt_workload_blocks(w) * (double)(w->candidates * bytes);
+    double usual = 2 * ikt_workload_fetched(w) / ikt_workload_batches(w) * (double)bytes;
+    int64_t searched =
+        ikt_search_memory(w->cells, w->candidates, bytes, w->threads) + (int64_t)(usual - most);
+    int64_t moving = ikt_order_memory_transfer(w->map.count) - lists;
+    if (!w->is_isolation) moving = w->map.count * ikt_workload_row_bytes(w) - lists;
+    return centres + ikt_order_memory(w->map.count) + (moving > searched ? moving : searched);
+}
+
+static int64_t measures_bytes(const ikt_workload *w) {
+    ikt_measure_settings settings = ikt_measure_defaults();
+    int wanted = w->settings.output.measures;
+    if (wanted == IKT_MEASURES_NONE) return 0;
+    return ikt_measures_memory(&settings, w->map.n, w->columns, w->ranks, w->threads, true,
+                               wanted == IKT_MEASURES_ALL);
+}
+
+ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
+    int64_t n_local = w->map.count, rows = rows_bytes(w), p = p_bytes(w);
+    int64_t reading = w->is_u8 ? 0 : READ_BYTES;
+    int64_t lists = w->is_dense ? p : ikt_neighbours_memory(n_local, w->k);
+    int64_t kept = n_local * (int64_t)(2 * sizeof(float) + sizeof(int64_t)); /* map, labels */
+    ikt_memory_plan plan = {.base = base, .largest = "codes"};
+    if (w->is_isolation)
+        plan.codes = ikt_codes_memory_peak(w->is_u8, w->columns, n_local, &w->model, w->threads) +
+                     reading + kept;
+    plan.neighbours = rows + searching(w) + (w->is_isolation ? 0 : reading) + lists + kept;
+    plan.graph = (w->is_near ? 0 : rows) + p + (w->is_dense ? 0 : symmetrise_bytes(w)) + kept;
+    plan.layout = p + LAYOUT_ROW_BYTES * n_local + 24 * w->map.n * w->is_dense +
+                  BOUNDARY_BYTES * (int64_t)ikt_workload_boundary(w) + repulsion_bytes(w) + kept;
+    plan.measures = measures_bytes(w) + kept;
+    plan.advice = w->is_dense ? "affinity.support=sparse" : "fewer affinity.neighbours";
     find_peak(&plan);
     return plan;
 }
@@ -78,10 +120,11 @@ ikt_status ikt_memory_plan_check(ikt_context *ctx, const ikt_memory_plan *plan) 
     double megabyte = 1e6;
     ikt_log(ctx, IKT_LOG_DETAIL,
             "predicted memory per rank: %.0f MB at most (codes %.0f, neighbours %.0f, graph %.0f, "
-            "layout %.0f, program %.0f)",
+            "layout %.0f, measures %.0f, program %.0f)",
             (double)plan->peak / megabyte, (double)plan->codes / megabyte,
             (double)plan->neighbours / megabyte, (double)plan->graph / megabyte,
-            (double)plan->layout / megabyte, (double)plan->base / megabyte);
+            (double)plan->layout / megabyte, (double)plan->measures / megabyte,
+            (double)plan->base / megabyte);
     int64_t more = plan->peak - plan->base, available = ikt_memory_available(ctx);
     ikt_status st = IKT_OK;
     if (more > available)

@@ -2,8 +2,7 @@
 #ifndef IKT_PIPELINE_MEMORY_PLAN_H
 #define IKT_PIPELINE_MEMORY_PLAN_H
 
-#include "data/dataset.h"
-#include "pipeline/settings.h"
+#include "pipeline/workload.h"
 
 /* Predicted bytes per rank of the stages that hold the most; stages follow each other, so the peak
  * is `base` plus the largest of them. */
@@ -13,14 +12,15 @@ typedef struct {
     int64_t neighbours; /* codes or rows, lists, blocks under way */
     int64_t graph;      /* lists and symmetrisation, or the dense matrix */
     int64_t layout;     /* P, positions, grid */
+    int64_t measures;   /* positions, and what the measures compute in */
     int64_t peak;
     const char *largest; /* name of the stage of the peak */
     const char *advice;  /* a setting that would need less */
 } ikt_memory_plan;
 
-/* LOCAL. Prediction for this rank, from the resolved settings. */
-ikt_memory_plan ikt_memory_plan_make(ikt_context *ctx, const ikt_settings *settings,
-                                     const ikt_dataset *data, const ikt_row_map *map, int64_t k);
+/* LOCAL, pure. Prediction for the rank that has most.
+ *   base   bytes that the process takes before it reads any data. */
+ikt_memory_plan ikt_memory_plan_make(const ikt_workload *work, int64_t base);
 
 /* COLLECTIVE. Logs the prediction and refuses a run that cannot fit on some rank.
  * Errors: IKT_ERR_RESOURCE with stage, need, what is there, and what would help. */

@@ -14,7 +14,7 @@
 #include "io/result.h"
 #include "plot/plot.h"
 
-enum { FACTS_MAX = 24, CIRCUMSTANCES_MAX = 16 + IKT_STAGE_COUNT };
+enum { FACTS_MAX = 24, CIRCUMSTANCES_MAX = 16 + 2 * IKT_STAGE_COUNT };
 
 typedef struct {
     ikt_note facts[FACTS_MAX], circumstances[CIRCUMSTANCES_MAX];
@@ -40,6 +40,8 @@ static void add_facts(const ikt_run *run, notes *n) {
              (long long)run->d, run->type);
     ADD_NOTE(n->facts, n->n_facts, "entries_of_p", "%lld", (long long)run->entries);
     ADD_NOTE(n->facts, n->n_facts, "rows_without_similarity", "%lld", (long long)run->orphans);
+    if (run->accuracy >= 0)
+        ADD_NOTE(n->facts, n->n_facts, "neighbour_label_accuracy", "%.6f", run->accuracy);
     if (run->recall.sample > 0) {
         ADD_NOTE(n->facts, n->n_facts, "neighbour_similarity", "%.6f", run->recall.similarity);
         ADD_NOTE(n->facts, n->n_facts, "neighbours_found", "%.6f", run->recall.found);
@@ -52,6 +54,24 @@ static void add_facts(const ikt_run *run, notes *n) {
              run->trace.is_settled ? "KL settled" : "iterations are done");
     ADD_NOTE(n->facts, n->n_facts, "kl", "%.17g", kl);
     ADD_NOTE(n->facts, n->n_facts, "embedding_hash", "%016llx", (unsigned long long)run->hash);
+}
+
+/* Of the rank that has most of each. */
+static void add_traffic(const ikt_run_cost *cost, notes *n) {
+    char name[64];
+    for (int s = 0; s < IKT_STAGE_COUNT; s++) {
+        const ikt_traffic_range *of = cost->traffic[s].of;
+        if (of[IKT_TRAFFIC_COLLECTIVES].most + of[IKT_TRAFFIC_MESSAGES_SENT].most == 0) continue;
+        snprintf(name, sizeof name, "traffic_%s", ikt_stage_name((ikt_stage)s));
+        ADD_NOTE(n->circumstances, n->n_circumstances, name,
+                 "per rank at most %lld bytes sent, %lld received, %lld messages sent, %lld "
+                 "received, %lld collective calls",
+                 (long long)of[IKT_TRAFFIC_BYTES_SENT].most,
+                 (long long)of[IKT_TRAFFIC_BYTES_RECEIVED].most,
+                 (long long)of[IKT_TRAFFIC_MESSAGES_SENT].most,
+                 (long long)of[IKT_TRAFFIC_MESSAGES_RECEIVED].most,
+                 (long long)of[IKT_TRAFFIC_COLLECTIVES].most);
+    }
 }
 
 /* What varies from run to run. */
@@ -75,10 +95,12 @@ static void add_circumstances(ikt_context *ctx, const ikt_run *run, const ikt_ru
         snprintf(stage, sizeof stage, "seconds_%s", ikt_stage_name((ikt_stage)s));
         ADD_NOTE(n->circumstances, n->n_circumstances, stage, "%.6f", cost->times[s].most);
     }
+    add_traffic(cost, n);
 }
 
 void ikt_run_cost_collect(ikt_context *ctx, ikt_run_cost *cost) {
     int64_t peak = ikt_memory_resident_peak();
+    ikt_traffic_collect(ctx, cost->traffic); /* first: what follows communicates, too */
     ikt_stage_collect(ctx, cost->times);
     cost->peak_bytes = ikt_max_one(ctx, peak);
     cost->peak_bytes_all = ikt_sum_one(ctx, peak);

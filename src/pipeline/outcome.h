@@ -3,6 +3,7 @@
 #define IKT_PIPELINE_OUTCOME_H
 
 #include "base/timer.h"
+#include "base/traffic.h"
 #include "pipeline/pipeline.h"
 
 /* COLLECTIVE. Writes output.file (io/result.h). Errors: IKT_ERR_FILE. */
@@ -14,6 +15,7 @@ ikt_status ikt_run_picture(ikt_context *ctx, const ikt_run *run);
 /* What a run cost, the same on every rank. */
 typedef struct {
     ikt_stage_times times[IKT_STAGE_COUNT];
+    ikt_traffic traffic[IKT_STAGE_COUNT];
     int64_t peak_bytes;      /* most resident memory of a rank */
     int64_t peak_bytes_all;  /* sum over ranks */
     int64_t accounted_bytes; /* most that a rank allocated through our account */

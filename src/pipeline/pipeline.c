@@ -12,6 +12,7 @@
 #include "base/timer.h"
 #include "io/result.h"
 #include "linalg/pca.h"
+#include "linalg/thin_reader.h"
 #include "pipeline/memory_plan.h"
 #include "pipeline/probabilities.h"
 
@@ -43,11 +44,11 @@ static ikt_status check_outputs(ikt_context *ctx, const ikt_output_settings *out
     return output->picture[0] ? ikt_atomic_check(ctx, output->picture, output->overwrite) : IKT_OK;
 }
 
-static ikt_status check_memory(ikt_context *ctx, const ikt_dataset *data, ikt_run *run) {
-    int64_t k;
-    IKT_TRY(ikt_affinity_resolve(ctx, &run->settings.affinity, &run->settings.gaussian, run->map.n,
-                                 &k));
-    ikt_memory_plan plan = ikt_memory_plan_make(ctx, &run->settings, data, &run->map, k);
+static ikt_status check_memory(ikt_context *ctx, const ikt_source *source, ikt_run *run) {
+    ikt_workload work;
+    const ikt_data_shape shape = {run->map.n, ikt_source_columns(source), ikt_source_type(source)};
+    IKT_TRY(ikt_workload_make(ctx, &run->settings, &shape, ikt_size(ctx), ikt_threads(ctx), &work));
+    ikt_memory_plan plan = ikt_memory_plan_make(&work, ikt_memory_resident_peak());
     run->predicted_bytes = ikt_max_one(ctx, plan.peak);
     return ikt_memory_plan_check(ctx, &plan);
 }
@@ -69,11 +70,13 @@ static ikt_status read_labels(ikt_context *ctx, ikt_source *source, ikt_run *run
 static ikt_status start_from_pca(ikt_context *ctx, ikt_dataset *data, ikt_run *run) {
     double *scores = NULL;
     ikt_pca *pca = NULL;
+    ikt_thin_reader space;
     ikt_row_reader reader = ikt_dataset_reader(data);
+    ikt_row_reader sample = ikt_thin_reader_make(ctx, &reader, IKT_START_ROWS, &space);
     ikt_stage_begin(ctx, IKT_STAGE_PCA);
     ikt_status st =
         ikt_agree(ctx, ikt_alloc(ctx, &scores, 2 * run->map.count, sizeof *scores, "initial"));
-    if (st == IKT_OK) st = ikt_pca_fit(ctx, &reader, 2, &pca);
+    if (st == IKT_OK) st = ikt_pca_fit(ctx, &sample, 2, &pca);
     if (st == IKT_OK)
         st = ikt_pca_scores(ctx, pca, &reader, run->map.first, run->map.count, scores);
     if (st == IKT_OK)
@@ -147,7 +150,10 @@ static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, ikt
     run->orphans = p->orphans;
     run->entries = p->entries;
     run->settings.affinity.neighbours = p->k;
-    if (p->psi > 0) run->settings.isolation.psi = p->psi;
+    if (p->psi > 0) {
+        run->settings.isolation.psi = p->psi;
+        run->settings.isolation.pool = p->pool;
+    }
     ikt_log(
         ctx, IKT_LOG_STAGE, "P: %lld entries, %.1f a row, in %.1f s", (long long)p->entries,
         (double)p->entries / (double)run->map.n,
@@ -155,6 +161,7 @@ static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, ikt
             ikt_stage_seconds(ctx, IKT_STAGE_ORDER) + ikt_stage_seconds(ctx, IKT_STAGE_NEIGHBOURS) +
             ikt_stage_seconds(ctx, IKT_STAGE_AFFINITY) + ikt_stage_seconds(ctx, IKT_STAGE_GRAPH));
     run->recall = p->recall;
+    run->accuracy = p->accuracy;
     if (p->recall.sample > 0)
         ikt_log(ctx, IKT_LOG_STAGE,
                 "neighbours: %.1f %% of the similarity of the true ones, %.1f %% of them found "
@@ -176,9 +183,10 @@ static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data,
     ikt_log(ctx, IKT_LOG_STAGE, "%s: %lld rows x %lld, %s; %d ranks x %d threads", run->input_name,
             (long long)run->map.n, (long long)run->d, run->type, ikt_size(ctx), ikt_threads(ctx));
     ikt_status st = ikt_layout_resolve(ctx, &run->settings.layout, run->map.n);
-    if (st == IKT_OK) st = check_memory(ctx, data, run);
+    if (st == IKT_OK) st = check_memory(ctx, source, run);
     if (st == IKT_OK) st = read_labels(ctx, source, run);
-    if (st == IKT_OK) st = ikt_probabilities_compute(ctx, &run->settings, data, &run->map, &p);
+    if (st == IKT_OK)
+        st = ikt_probabilities_compute(ctx, &run->settings, data, &run->map, run->labels, &p);
     if (st == IKT_OK) note_probabilities(ctx, &p, run);
     if (st == IKT_OK) st = start(ctx, data, run);
     if (st == IKT_OK) st = place(ctx, &p, run);

@@ -27,6 +27,7 @@ typedef struct {
     const char *type;                     /* "uint8", "float32", "float64" */
     int64_t orphans;                      /* rows without any similarity */
     int64_t entries;                      /* of P */
+    double accuracy;                      /* 10-NN label accuracy of the neighbours; or negative */
     ikt_recall recall;                    /* of approximate neighbour search; sample 0: exact */
     uint64_t hash;                        /* of the embedding; the same on any ranks */
     double start_time;                    /* seconds since 1970 */

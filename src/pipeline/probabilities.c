@@ -7,22 +7,48 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
+#include "evaluate/list_accuracy.h"
 #include "isolation/codes.h"
 #include "neighbours/scorers.h"
 #include "neighbours/search.h"
 #include "pipeline/rows_order.h"
 
-/* Cell codes of the own rows; from here on the coordinates are not needed. */
-static ikt_status compute_codes(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                                const ikt_row_map *map, int64_t psi, ikt_codes *codes) {
-    ikt_model *model = NULL;
-    ikt_stage_begin(ctx, IKT_STAGE_CODES);
-    ikt_status st = ikt_model_create(ctx, (uint64_t)settings->run.seed, map->n, psi,
-                                     settings->isolation.partitionings, &model);
+/* Codes of the own rows and the coarse cells that order them. */
+typedef struct {
+    ikt_model *model;
+    ikt_codes codes;
+    uint16_t *cell; /* [map->count] coarse cells, or NULL where the search is exact */
+} coded;
+
+static void coded_free(coded *c) {
+    ikt_model_destroy(&c->model);
+    ikt_codes_destroy(&c->codes);
+    ikt_free(&c->cell);
+}
+
+static ikt_model_spec isolation_spec(const ikt_settings *settings, int64_t n,
+                                     const ikt_probabilities *p) {
+    bool is_near = !p->is_dense && ikt_affinity_is_approximate(&settings->affinity, n);
+    return (ikt_model_spec){.seed = (uint64_t)settings->run.seed,
+                            .n = n,
+                            .psi = p->psi,
+                            .t = settings->isolation.partitionings,
+                            .pool = p->pool,
+                            .coarse = is_near ? ikt_cells_choose(n) : 0};
+}
+
+/* Codes of the own rows; from here on the coordinates are not needed. */
+static ikt_status code_rows(ikt_context *ctx, const ikt_model_spec *spec, ikt_dataset *data,
+                            const ikt_row_map *map, ikt_stage stage, coded *out) {
+    *out = (coded){0};
+    ikt_stage_begin(ctx, stage);
+    ikt_status st = ikt_model_create(ctx, spec, &out->model);
+    if (st == IKT_OK && spec->coarse > 0)
+        st = ikt_alloc(ctx, &out->cell, map->count, sizeof *out->cell, "cells");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_codes_compute(ctx, data, map, model, codes);
-    ikt_model_destroy(&model);
-    ikt_stage_end(ctx, IKT_STAGE_CODES);
+    if (st == IKT_OK) st = ikt_codes_compute(ctx, data, map, out->model, &out->codes, out->cell);
+    ikt_stage_end(ctx, stage);
+    if (st != IKT_OK) coded_free(out);
     return st;
 }
 
@@ -40,7 +66,8 @@ static ikt_status find_near(ikt_context *ctx, const ikt_settings *settings, cons
                             const ikt_shelf *shelf, ikt_probabilities *p, ikt_neighbours *lists) {
     ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
     ikt_status st = ikt_neighbours_search(
-        ctx, cells, shelf, p->k, ikt_affinity_candidates(&settings->affinity, p->k), lists);
+        ctx, cells, shelf, p->k, ikt_affinity_candidates(&settings->affinity, shelf->map.n, p->k),
+        lists);
     ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
     ikt_stage_begin(ctx, IKT_STAGE_RECALL);
     if (st == IKT_OK)
@@ -51,17 +78,35 @@ static ikt_status find_near(ikt_context *ctx, const ikt_settings *settings, cons
     return st;
 }
 
+enum { LABEL_NEIGHBOURS = 10 };
+
+/* Label accuracy of the lists, while they still have scores. */
+static ikt_status judge(ikt_context *ctx, const ikt_row_map *map, const ikt_neighbours *lists,
+                        ikt_probabilities *p) {
+    int64_t *labels = NULL;
+    if (!p->labels) return IKT_OK;
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &labels, map->count, sizeof *labels, "labels"));
+    if (st == IKT_OK && p->is_ordered)
+        st = ikt_order_apply(ctx, &p->order, p->labels, sizeof *labels, labels, sizeof *labels,
+                             sizeof *labels);
+    if (st == IKT_OK)
+        st = ikt_list_label_accuracy(ctx, map, lists, p->is_ordered ? labels : p->labels,
+                                     LABEL_NEIGHBOURS, &p->accuracy);
+    ikt_free(&labels);
+    return st;
+}
+
 /* From lists of neighbours to P; isolation where `t` > 0, else Gaussian. Takes the lists over. */
 static ikt_status weigh(ikt_context *ctx, const ikt_settings *settings, int64_t t,
                         ikt_dataset *data, const ikt_row_map *map, ikt_neighbours *lists,
                         ikt_probabilities *p) {
-    ikt_status st = IKT_OK;
     ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
-    if (t > 0) {
+    ikt_status st = judge(ctx, map, lists, p);
+    if (st == IKT_OK && t > 0) {
         ikt_isolation_weights(ctx, lists, t, lists->score);
         st = ikt_affinity_adopt_orphans(ctx, data, map, p->is_ordered ? &p->order : NULL, lists,
                                         &p->orphans);
-    } else {
+    } else if (st == IKT_OK) {
         ikt_gaussian_weights(ctx, lists, settings->gaussian.perplexity, lists->score);
     }
     ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
@@ -104,52 +149,72 @@ static ikt_status order_codes(ikt_context *ctx, const ikt_order *order, ikt_code
     return st;
 }
 
-/* Lists from codes, among near cells; the codes are gone afterwards. */
+/* Lists from codes, among near cells. */
 static ikt_status isolation_near(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                                 const ikt_row_map *map, ikt_codes *codes, ikt_probabilities *p,
+                                 const ikt_row_map *map, coded *c, ikt_probabilities *p,
                                  ikt_neighbours *lists) {
     ikt_cells cells = {0};
     ikt_shelf shelf = {0};
-    IKT_TRY(ikt_rows_order(ctx, data, map, (uint64_t)settings->run.seed, &cells, &p->order));
+    IKT_TRY(ikt_rows_order(ctx, data, map, c->model, c->cell, &cells, &p->order));
     p->is_ordered = true;
-    ikt_status st = order_codes(ctx, &p->order, codes);
-    if (st == IKT_OK) st = ikt_agree(ctx, ikt_shelf_codes(ctx, &cells, map, codes, &shelf));
+    ikt_status st = order_codes(ctx, &p->order, &c->codes);
+    if (st == IKT_OK) st = ikt_agree(ctx, ikt_shelf_codes(ctx, &cells, map, &c->codes, &shelf));
     if (st == IKT_OK) st = find_near(ctx, settings, &cells, &shelf, p, lists);
     ikt_shelf_destroy(&shelf);
     ikt_cells_destroy(&cells);
-    ikt_codes_destroy(codes);
     return st;
+}
+
+static ikt_status resolve_isolation(ikt_context *ctx, const ikt_settings *settings, int64_t n,
+                                    ikt_probabilities *p) {
+    IKT_TRY(ikt_isolation_resolve_psi(ctx, &settings->isolation, n, &p->psi));
+    IKT_TRY(ikt_isolation_resolve_pool(ctx, &settings->isolation, n, p->psi, &p->pool));
+    if (!p->is_dense && ikt_affinity_is_approximate(&settings->affinity, n))
+        p->pool = ikt_cells_pool(n, p->pool);
+    if (p->pool > 0)
+        ikt_log(ctx, IKT_LOG_STAGE, "isolation: psi %lld, centres from a pool of %lld rows",
+                (long long)p->psi, (long long)p->pool);
+    return IKT_OK;
 }
 
 static ikt_status isolation(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                             const ikt_row_map *map, ikt_probabilities *p) {
     const int64_t t = settings->isolation.partitionings;
-    ikt_codes codes = {0};
+    coded c = {0};
     ikt_neighbours lists = {0, 0, NULL, NULL};
-    IKT_TRY(ikt_isolation_resolve_psi(ctx, &settings->isolation, map->n, &p->psi));
-    ikt_status st = compute_codes(ctx, settings, data, map, p->psi, &codes);
-    if (st == IKT_OK && p->is_dense) {
-        ikt_scorer scorer = ikt_scorer_codes(&codes, map);
+    IKT_TRY(resolve_isolation(ctx, settings, map->n, p));
+    const ikt_model_spec spec = isolation_spec(settings, map->n, p);
+    IKT_TRY(code_rows(ctx, &spec, data, map, IKT_STAGE_CODES, &c));
+    ikt_status st;
+    ikt_scorer scorer = ikt_scorer_codes(&c.codes, map);
+    if (p->is_dense)
         st = dense(ctx, settings, &scorer, t, data, p);
-    } else if (st == IKT_OK && ikt_affinity_is_approximate(&settings->affinity, map->n)) {
-        st = isolation_near(ctx, settings, data, map, &codes, p, &lists);
-    } else if (st == IKT_OK) {
-        ikt_scorer scorer = ikt_scorer_codes(&codes, map);
+    else if (spec.coarse > 0)
+        st = isolation_near(ctx, settings, data, map, &c, p, &lists);
+    else
         st = find_all(ctx, &scorer, p->k, &lists);
-    }
-    ikt_codes_destroy(&codes);
+    coded_free(&c);
     return st == IKT_OK && !p->is_dense ? weigh(ctx, settings, t, data, map, &lists, p) : st;
 }
 
 static ikt_status gaussian_near(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                                 const ikt_row_map *map, ikt_probabilities *p,
                                 ikt_neighbours *lists) {
+    const ikt_model_spec spec = {.seed = (uint64_t)settings->run.seed,
+                                 .n = map->n,
+                                 .psi = 1,
+                                 .coarse = ikt_cells_choose(map->n)};
+    coded c = {0};
     ikt_cells cells = {0};
     ikt_shelf shelf = {0};
-    IKT_TRY(ikt_rows_order(ctx, data, map, (uint64_t)settings->run.seed, &cells, &p->order));
-    p->is_ordered = true;
+    IKT_TRY(code_rows(ctx, &spec, data, map, IKT_STAGE_CELLS, &c));
+    ikt_status st = ikt_rows_order(ctx, data, map, c.model, c.cell, &cells, &p->order);
+    coded_free(&c);
     ikt_stage_begin(ctx, IKT_STAGE_READ);
-    ikt_status st = ikt_shelf_euclidean(ctx, &cells, &p->order, data, &shelf);
+    if (st == IKT_OK) {
+        p->is_ordered = true;
+        st = ikt_shelf_euclidean(ctx, &cells, &p->order, data, &shelf);
+    }
     ikt_stage_end(ctx, IKT_STAGE_READ);
     if (st == IKT_OK) st = find_near(ctx, settings, &cells, &shelf, p, lists);
     ikt_shelf_destroy(&shelf);
@@ -177,8 +242,10 @@ static ikt_status gaussian(ikt_context *ctx, const ikt_settings *settings, ikt_d
 
 ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *settings,
                                      ikt_dataset *data, const ikt_row_map *map,
-                                     ikt_probabilities *out) {
+                                     const int64_t *labels, ikt_probabilities *out) {
     memset(out, 0, sizeof *out);
+    out->labels = labels;
+    out->accuracy = -1;
     out->is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
     IKT_TRY(ikt_affinity_resolve(ctx, &settings->affinity, &settings->gaussian, map->n, &out->k));
     ikt_status st = settings->affinity.kind == IKT_AFFINITY_ISOLATION

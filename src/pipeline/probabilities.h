@@ -13,21 +13,25 @@ typedef struct {
     bool is_ordered; /* the graph's rows are positions of `order`, otherwise rows of the input */
     ikt_order order;
     ikt_recall recall; /* of approximate search */
+    double accuracy;   /* 10-NN label accuracy of the lists; negative where there are no labels */
+    const int64_t *labels; /* lent while P is computed */
     bool is_dense;
     ikt_graph graph; /* sparse P */
     ikt_dense dense; /* or dense P */
     int64_t k;       /* neighbours of a row before symmetrising */
     int64_t psi;     /* resolved, isolation only */
+    int64_t pool;    /* resolved: rows that centres are drawn from, 0 for all */
     int64_t orphans; /* rows without any similarity */
     int64_t entries; /* of P over all ranks */
 } ikt_probabilities;
 
 /* COLLECTIVE. Computes P of the data set under the settings.
- *   map   ownership of the rows.
+ *   map      ownership of the rows.
+ *   labels   [map->count] of the own rows, or NULL.
  * Errors: IKT_ERR_USAGE for settings that do not suit n, IKT_ERR_RESOURCE, those of reading. */
 ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *settings,
                                      ikt_dataset *data, const ikt_row_map *map,
-                                     ikt_probabilities *out);
+                                     const int64_t *labels, ikt_probabilities *out);
 
 void ikt_probabilities_destroy(ikt_probabilities *p);
 

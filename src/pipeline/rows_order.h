@@ -4,13 +4,16 @@
 
 #include "data/dataset.h"
 #include "dist/order.h"
+#include "isolation/model.h"
 #include "neighbours/cells.h"
 
-/* COLLECTIVE. Draws the centres of the coarse cells, finds the cell of every row and plans the
- * exchange that orders rows by cell.
- *   map   of the rows
+/* COLLECTIVE. Plans the exchange that orders rows by cell.
+ *   map     of the rows
+ *   model   whose coarse partition gives the cells
+ *   cell    [map->count] coarse cell of each own row
  * Errors: IKT_ERR_RESOURCE, those of reading; both empty then. */
 ikt_status ikt_rows_order(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
-                          uint64_t seed, ikt_cells *cells, ikt_order *order);
+                          const ikt_model *model, const uint16_t *cell, ikt_cells *cells,
+                          ikt_order *order);
 
 #endif

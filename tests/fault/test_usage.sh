@@ -96,7 +96,7 @@ printed "$one" "^usage: iktsne VERB"
 printed "$both" "^usage: iktsne VERB" --help
 printed "$one" "^usage: iktsne VERB" --quiet -h
 printed "$both" "^HDF5: " --version
-for verb in embed generate convert evaluate plot info; do
+for verb in embed generate convert evaluate plot info plan; do
     printed "$one" "^usage: iktsne $verb " "$verb" --help
 done
 printed "$one" "^usage: iktsne plot " --threads 1 plot --nonsense -h

@@ -1,1 +1,2 @@
 ikt_add_mpi_test(NAME mpi_base LABEL mpi SOURCES mpi/test_base.c)
+ikt_add_mpi_test(NAME mpi_traffic LABEL mpi SOURCES mpi/test_traffic.c)

@@ -43,8 +43,11 @@ static void compute_within(ikt_context *ctx, ikt_codes_budget budget, const prob
     assert_int_equal(ikt_source_from_memory(ctx, rows, p->n, p->d, p->type, &source), IKT_OK);
     assert_int_equal(ikt_dataset_create(ctx, source, &settings, &data), IKT_OK);
     assert_int_equal(ikt_dataset_is_u8(data), p->type == IKT_TYPE_U8);
-    assert_int_equal(ikt_model_create(ctx, 21, p->n, p->psi, p->t, &model), IKT_OK);
-    assert_int_equal(ikt_codes_compute_within(ctx, budget, data, map, model, codes), IKT_OK);
+    assert_int_equal(
+        ikt_model_create(ctx, &(ikt_model_spec){.seed = 21, .n = p->n, .psi = p->psi, .t = p->t},
+                         &model),
+        IKT_OK);
+    assert_int_equal(ikt_codes_compute_within(ctx, budget, data, map, model, codes, NULL), IKT_OK);
     assert_int_equal(codes->n_local, map->count);
     assert_int_equal(codes->width, p->psi <= 256 ? 1 : 2);
     ikt_model_destroy(&model);
@@ -212,10 +215,15 @@ static void predicted_memory_covers_what_is_used(void **state) {
     assert_int_equal(ikt_source_from_memory(ctx, rows, p.n, p.d, p.type, &source), IKT_OK);
     assert_int_equal(ikt_dataset_create(ctx, source, &settings, &data), IKT_OK);
     const int64_t before = ikt_memory_now(ctx);
-    assert_int_equal(ikt_model_create(ctx, 21, p.n, p.psi, p.t, &model), IKT_OK);
-    assert_int_equal(ikt_codes_compute(ctx, data, &map, model, &codes), IKT_OK);
+    assert_int_equal(
+        ikt_model_create(ctx, &(ikt_model_spec){.seed = 21, .n = p.n, .psi = p.psi, .t = p.t},
+                         &model),
+        IKT_OK);
+    assert_int_equal(ikt_codes_compute(ctx, data, &map, model, &codes, NULL), IKT_OK);
     const int64_t used = ikt_memory_peak(ctx) - before;
-    const int64_t predicted = ikt_codes_memory_peak(data, map.count, p.psi, p.t, ikt_threads(ctx));
+    const int64_t predicted = ikt_codes_memory_peak(
+        ikt_dataset_is_u8(data), ikt_dataset_columns(data), map.count,
+        &(ikt_model_spec){.n = p.n, .psi = p.psi, .t = p.t}, ikt_threads(ctx));
     /* The data set's own buffers for reading come on top and are small. */
     assert_in_range(used, predicted / 2, predicted + predicted / 4 + (1 << 20));
     ikt_codes_destroy(&codes);

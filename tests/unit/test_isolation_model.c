@@ -8,7 +8,7 @@
 #include "isolation/settings.h"
 
 static int64_t resolved(ikt_context *ctx, int64_t psi, int64_t n) {
-    ikt_isolation_settings settings = {psi, 200};
+    ikt_isolation_settings settings = {psi, 200, 0};
     int64_t value;
     assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, n, &value), IKT_OK);
     return value;
@@ -26,7 +26,7 @@ static void automatic_psi_is_a_sixteenth_of_the_rows(void **state) {
 
 static void more_centres_than_rows_are_refused(void **state) {
     ikt_context *ctx = *state;
-    ikt_isolation_settings settings = {2000, 200};
+    ikt_isolation_settings settings = {2000, 200, 0};
     int64_t psi;
     assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 1250, &psi), IKT_ERR_USAGE);
     assert_non_null(strstr(ikt_message(ctx), "isolation.psi = 2000"));
@@ -37,7 +37,9 @@ static void more_centres_than_rows_are_refused(void **state) {
 
 static ikt_model *draw(ikt_context *ctx, uint64_t seed, int64_t n, int64_t psi, int64_t t) {
     ikt_model *model;
-    assert_int_equal(ikt_model_create(ctx, seed, n, psi, t, &model), IKT_OK);
+    assert_int_equal(
+        ikt_model_create(ctx, &(ikt_model_spec){.seed = seed, .n = n, .psi = psi, .t = t}, &model),
+        IKT_OK);
     return model;
 }
 
@@ -46,7 +48,7 @@ static void centres_are_distinct_ascending_rows(void **state) {
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         ikt_model *model = draw(*state, 5, shapes[s][0], shapes[s][1], 20);
         for (int64_t i = 0; i < model->t * model->psi; i++) {
-            assert_in_range(model->row[i], 0, model->n - 1);
+            assert_in_range(model->row[i], 0, model->spec.n - 1);
             if (i % model->psi > 0) assert_true(model->row[i] > model->row[i - 1]);
         }
         ikt_model_destroy(&model);

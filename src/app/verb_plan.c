@@ -1,0 +1,164 @@
+/* iktsne plan: what a run would take, before it is run; and measuring the machine for it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "app/option.h"
+#include "app/plan_print.h"
+#include "app/settings_read.h"
+#include "app/verbs.h"
+#include "base/comm.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/timer.h"
+#include "pipeline/calibrate.h"
+
+enum { ARGUMENTS_MOST = 256, PARTS = IKT_SETTINGS_PARTS + 1, TIMED_BYTES = 8 << 20 };
+
+typedef struct {
+    int64_t points, columns, ranks;
+    int type;
+    bool as_json, calibrate;
+    char machine[IKT_STRING_MAX];
+} arguments;
+
+/* The file of machine constants: the one that was named, or the usual place. */
+static ikt_status machine_path(ikt_context *ctx, const arguments *a, char *path, bool *exists) {
+    ikt_machine_file(ctx, path, exists);
+    if (a->machine[0]) {
+        *exists = true; /* or reading it says why not */
+        memcpy(path, a->machine, sizeof a->machine);
+    }
+    if (!path[0] && a->calibrate)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "neither XDG_CONFIG_HOME nor HOME is set: name the file to write with "
+                        "--machine FILE");
+    return IKT_OK;
+}
+
+static ikt_status calibrate(ikt_context *ctx, const arguments *a) {
+    char path[IKT_STRING_MAX], scratch[IKT_STRING_MAX + 16];
+    bool exists;
+    ikt_machine machine;
+    ikt_config_part part = ikt_machine_part(&machine);
+    IKT_TRY(machine_path(ctx, a, path, &exists));
+    snprintf(scratch, sizeof scratch, "%s.rows.h5", path);
+    IKT_TRY(ikt_config_defaults(ctx, &part, 1));
+    IKT_TRY(ikt_machine_check(ctx, path));
+    IKT_TRY(ikt_calibrate(ctx, scratch, &machine));
+    IKT_TRY(ikt_machine_write(ctx, &machine, path));
+    char *text = NULL;
+    ikt_status st = ikt_config_print(ctx, &part, 1, &text);
+    if (st == IKT_OK && ikt_rank(ctx) == 0) printf("%swritten to %s\n", text, path);
+    ikt_free(&text);
+    return st;
+}
+
+/* MB a second and rank at which the file itself can be read: it may be compressed, or far away. */
+static ikt_status time_file(ikt_context *ctx, ikt_source *source, double *rate) {
+    ikt_row_map map = ikt_row_map_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+    int64_t row = ikt_source_columns(source) * (int64_t)ikt_type_size(ikt_source_type(source));
+    int64_t most = TIMED_BYTES / row + 1;
+    int64_t count = map.count < most ? map.count : most;
+    void *rows = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &rows, count * row, 1, "rows of X")));
+    double begin = ikt_now();
+    ikt_status st = ikt_source_read(source, count > 0 ? map.first : 0, count, rows);
+    double seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
+    *rate = (double)ikt_max_one(ctx, count * row) / seconds / 1e6;
+    ikt_free(&rows);
+    return st;
+}
+
+/* Rows, columns and type: from the options, or from the file that the settings name, which is also
+ * timed then. */
+static ikt_status find_shape(ikt_context *ctx, const arguments *a, const ikt_input_settings *input,
+                             ikt_data_shape *out, double *file_rate) {
+    ikt_source *source = NULL;
+    if (a->points != IKT_AUTO_INT && a->columns != IKT_AUTO_INT) {
+        *out = (ikt_data_shape){a->points, a->columns, (ikt_type)a->type};
+        return IKT_OK;
+    }
+    if (!input->file[0])
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "the size of the data is not known: give --points and --columns, or an "
+                        "input.file to take it from");
+    int64_t rows = input->rows == IKT_AUTO_INT ? 0 : input->rows;
+    IKT_TRY(ikt_source_open(ctx, input->file, input->dataset, rows, &source));
+    *out = (ikt_data_shape){ikt_source_rows(source), ikt_source_columns(source),
+                            ikt_source_type(source)};
+    ikt_status st = time_file(ctx, source, file_rate);
+    ikt_source_close(&source);
+    if (a->points != IKT_AUTO_INT) out->n = a->points;
+    if (a->columns != IKT_AUTO_INT) out->d = a->columns;
+    return st;
+}
+
+/* Constants: built in, then those of the machine's file, then of the command line. */
+static ikt_status read_all(ikt_context *ctx, const arguments *a, int count, const char **words,
+                           ikt_settings *settings, ikt_machine *machine) {
+    ikt_config_part parts[PARTS];
+    char path[IKT_STRING_MAX];
+    bool exists;
+    memset(settings, 0, sizeof *settings);
+    ikt_settings_parts(settings, parts);
+    parts[IKT_SETTINGS_PARTS] = ikt_machine_part(machine);
+    IKT_TRY(ikt_config_defaults(ctx, parts, PARTS));
+    IKT_TRY(machine_path(ctx, a, path, &exists));
+    if (exists) IKT_TRY(ikt_config_load(ctx, &parts[IKT_SETTINGS_PARTS], 1, path));
+    return ikt_settings_read(ctx, parts, PARTS, count, words);
+}
+
+static ikt_status plan(ikt_context *ctx, const arguments *a, int count, const char **words) {
+    ikt_settings settings;
+    ikt_data_shape shape;
+    ikt_plan p;
+    IKT_TRY(read_all(ctx, a, count, words, &settings, &p.machine));
+    IKT_TRY(find_shape(ctx, a, &settings.input, &shape, &p.machine.file));
+    int ranks = a->ranks == IKT_AUTO_INT ? ikt_size(ctx) : (int)a->ranks;
+    int threads =
+        settings.run.threads == IKT_AUTO_INT ? ikt_threads(ctx) : (int)settings.run.threads;
+    IKT_TRY(ikt_workload_make(ctx, &settings, &shape, ranks, threads, &p.work));
+    p.memory = ikt_memory_plan_make(&p.work, ikt_memory_resident_peak());
+    p.time = ikt_time_plan_make(&p.work, &p.machine);
+    if (ikt_rank(ctx) == 0) (a->as_json ? ikt_plan_json : ikt_plan_print)(&p);
+    return IKT_OK;
+}
+
+static ikt_status run(ikt_context *ctx, int argc, char **argv) {
+    arguments a;
+    bool help;
+    int count;
+    const char *words[ARGUMENTS_MOST];
+    const ikt_option options[] = {
+        {"points", IKT_KEY_INT, "N", "auto", 2, 1e15, NULL,
+         "Rows of the data; auto asks the file that input.file names", &a.points},
+        {"columns", IKT_KEY_INT, "D", "auto", 1, 1e9, NULL,
+         "Columns of the data; auto asks the file", &a.columns},
+        {"type", IKT_KEY_CHOICE, "TYPE", "float32", 0, 0, "uint8|float32|float64",
+         "Type of the data, with --points and --columns", &a.type},
+        {"ranks", IKT_KEY_INT, "R", "auto", 1, 1e7, NULL,
+         "Ranks of the run; auto is those of this launch. run.threads=T: threads of each",
+         &a.ranks},
+        {"machine", IKT_KEY_STRING, "FILE", "", 0, 0, NULL,
+         "File with the constants of the machine; by default "
+         "$XDG_CONFIG_HOME/iktsne/machine.yaml or ~/.config/iktsne/machine.yaml where that exists, "
+         "built-in constants where not. machine.KEY=VALUE changes one",
+         &a.machine},
+        {"calibrate", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
+         "Measure the constants under this launch, in some seconds, and write that file",
+         &a.calibrate},
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the plan as JSON", &a.as_json}};
+    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_plan, options, sizeof options / sizeof *options, argc,
+                              argv, words, 0, ARGUMENTS_MOST, &count, &help));
+    if (help) return IKT_OK;
+    if (a.calibrate && count > 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "'%.80s' has no meaning with --calibrate, which measures the machine; name "
+                        "the file to write with --machine FILE",
+                        words[0]);
+    return a.calibrate ? calibrate(ctx, &a) : plan(ctx, &a, count, words);
+}
+
+const ikt_verb ikt_verb_plan = {
+    "plan", "[CONFIG.yaml] [SECTION.KEY=VALUE ...] [options]",
+    "predict time, memory and communication of an embedding from constants of the machine", run};

@@ -1,0 +1,212 @@
+/* The k least of many values.
+ *
+ * Method: what is not above the worst of the k least known so far goes into a buffer of 4 k pairs;
+ * when it is full, quickselect keeps the k least of it. Advantage: one comparison for most values,
+ * and a few operations for each of the others, where a heap moves log k pairs. Disadvantage: memory
+ * for 4 k pairs. The order of pairs is total, so what is kept does not depend on the order of
+ * offers. */
+#include "base/select.h"
+
+#include <math.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+enum { STEP = 16 }; /* values that are compared at once */
+
+/* Floats are ordered as their bits where positive, and reversed where negative. */
+static uint32_t order_bits(uint32_t bits) {
+    return bits >> 31 ? ~bits : bits | UINT32_C(1) << 31;
+}
+
+ikt_pair ikt_pair_make(float value, uint32_t number) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (ikt_pair)order_bits(bits) << 32 | number;
+}
+
+float ikt_pair_value(ikt_pair pair) {
+    uint32_t key = (uint32_t)(pair >> 32), bits = key >> 31 ? key & ~(UINT32_C(1) << 31) : ~key;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static ikt_pair pair_of_int(int32_t value, uint32_t number) {
+    return (ikt_pair)((uint32_t)value ^ UINT32_C(1) << 31) << 32 | number;
+}
+
+static int32_t int_of_pair(ikt_pair pair) {
+    return (int32_t)((uint32_t)(pair >> 32) ^ UINT32_C(1) << 31);
+}
+
+static ikt_pair median(ikt_pair a, ikt_pair b, ikt_pair c) {
+    if (a > b) {
+        ikt_pair swap = a;
+        a = b;
+        b = swap;
+    }
+    return c < a ? a : c > b ? b : c;
+}
+
+/* Brings the k least pairs to the front. All pairs are distinct. */
+static void keep_least(ikt_pair *pair, int64_t count, int64_t k) {
+    int64_t low = 0, high = count - 1;
+    while (low < high) {
+        ikt_pair pivot = median(pair[low], pair[low + (high - low) / 2], pair[high]);
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (pair[i] < pivot)
+                i++;
+            while (pair[j] > pivot)
+                j--;
+            if (i > j) break;
+            ikt_pair swap = pair[i];
+            pair[i++] = pair[j];
+            pair[j--] = swap;
+        }
+        if (k - 1 <= j)
+            high = j;
+        else if (k - 1 >= i)
+            low = i;
+        else
+            return;
+    }
+}
+
+void ikt_select_tighten(ikt_select *s, int64_t count) {
+    if (s->count <= count) return;
+    keep_least(s->pair, s->count, count);
+    s->count = count;
+    s->limit = s->pair[0];
+    for (int64_t e = 1; e < count; e++)
+        if (s->pair[e] > s->limit) s->limit = s->pair[e];
+}
+
+void ikt_select_begin(ikt_select *s, ikt_isa isa, int64_t k, ikt_pair *pair) {
+    *s = (ikt_select){k, 0, UINT64_MAX, isa >= IKT_ISA_AVX512, pair};
+}
+
+static void add(ikt_select *s, ikt_pair pair) {
+    if (pair > s->limit) return;
+    s->pair[s->count++] = pair;
+    if (s->count == IKT_SELECT_ROOM * s->k) ikt_select_tighten(s, s->k);
+}
+
+/* --- which of sixteen values are not above a limit, one bit each -------------------------------
+ */
+
+static uint32_t floats_below(const float *value, float limit) {
+    uint32_t mask = 0;
+    for (int l = 0; l < STEP; l++)
+        mask |= (uint32_t)(value[l] <= limit) << l;
+    return mask;
+}
+
+static uint32_t ints_below(const int32_t *value, int32_t limit) {
+    uint32_t mask = 0;
+    for (int l = 0; l < STEP; l++)
+        mask |= (uint32_t)(value[l] <= limit) << l;
+    return mask;
+}
+
+static uint32_t none_beyond(uint32_t mask, int64_t left) {
+    return left < STEP ? mask & ((UINT32_C(1) << left) - 1) : mask;
+}
+
+static void add_floats(ikt_select *s, uint32_t mask, int64_t except, int64_t first,
+                       const float *value) {
+    for (; mask; mask &= mask - 1) {
+        int l = __builtin_ctz(mask);
+        if (first + l != except) add(s, ikt_pair_make(value[l], (uint32_t)(first + l)));
+    }
+}
+
+static void add_ints(ikt_select *s, uint32_t mask, int64_t first, const int32_t *value) {
+    for (; mask; mask &= mask - 1) {
+        int l = __builtin_ctz(mask);
+        add(s, pair_of_int(value[l], (uint32_t)(first + l)));
+    }
+}
+
+static float float_limit(const ikt_select *s) {
+    return s->limit == UINT64_MAX ? INFINITY : ikt_pair_value(s->limit);
+}
+
+static int32_t int_limit(const ikt_select *s) {
+    return s->limit == UINT64_MAX ? INT32_MAX : int_of_pair(s->limit);
+}
+
+#if defined(__x86_64__)
+#define WIDE __attribute__((target("avx512f")))
+
+static WIDE void select_floats_wide(ikt_select *s, int64_t except, int64_t first, int64_t count,
+                                    const float *value) {
+    __m512 limit = _mm512_set1_ps(float_limit(s));
+    for (int64_t at = 0; at < count; at += STEP) {
+        uint32_t mask = _mm512_cmp_ps_mask(_mm512_loadu_ps(value + at), limit, _CMP_LE_OQ);
+        if (!mask) continue;
+        add_floats(s, none_beyond(mask, count - at), except, first + at, value + at);
+        limit = _mm512_set1_ps(float_limit(s));
+    }
+}
+
+static WIDE void select_ints_wide(ikt_select *s, int64_t first, int64_t count,
+                                  const int32_t *value) {
+    __m512i limit = _mm512_set1_epi32(int_limit(s));
+    for (int64_t at = 0; at < count; at += STEP) {
+        uint32_t mask = _mm512_cmple_epi32_mask(_mm512_loadu_si512(value + at), limit);
+        if (!mask) continue;
+        add_ints(s, none_beyond(mask, count - at), first + at, value + at);
+        limit = _mm512_set1_epi32(int_limit(s));
+    }
+}
+#endif
+
+void ikt_select_floats(ikt_select *s, int64_t except, int64_t first, int64_t count,
+                       const float *value) {
+#if defined(__x86_64__)
+    if (s->wide) {
+        select_floats_wide(s, except, first, count, value);
+        return;
+    }
+#endif
+    for (int64_t at = 0; at < count; at += STEP) {
+        uint32_t mask = floats_below(value + at, float_limit(s));
+        if (mask) add_floats(s, none_beyond(mask, count - at), except, first + at, value + at);
+    }
+}
+
+void ikt_select_ints(ikt_select *s, int64_t first, int64_t count, const int32_t *value) {
+#if defined(__x86_64__)
+    if (s->wide) {
+        select_ints_wide(s, first, count, value);
+        return;
+    }
+#endif
+    for (int64_t at = 0; at < count; at += STEP) {
+        uint32_t mask = ints_below(value + at, int_limit(s));
+        if (mask) add_ints(s, none_beyond(mask, count - at), first + at, value + at);
+    }
+}
+
+void ikt_select_end(ikt_select *s) {
+    ikt_select_tighten(s, s->k);
+}
+
+/* Shell sort: no calls and no memory of its own. */
+void ikt_pairs_sort(ikt_pair *pair, int64_t count) {
+    int64_t gap = 1;
+    while (gap < count / 3)
+        gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3)
+        for (int64_t i = gap; i < count; i++) {
+            ikt_pair moved = pair[i];
+            int64_t to = i;
+            for (; to >= gap && pair[to - gap] > moved; to -= gap)
+                pair[to] = pair[to - gap];
+            pair[to] = moved;
+        }
+}

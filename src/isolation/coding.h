@@ -1,0 +1,47 @@
+/* What the two ways of computing codes share: the stream of rows, and where cells are written. */
+#ifndef IKT_ISOLATION_CODING_H
+#define IKT_ISOLATION_CODING_H
+
+#include "isolation/codes.h"
+#include "isolation/codes_kernel.h"
+
+typedef struct {
+    ikt_context *ctx;
+    ikt_dataset *data;
+    const ikt_row_map *map;
+    const ikt_model *model;
+    const ikt_codes_kernel *kernel;
+    ikt_codes *codes;
+    uint16_t *coarse; /* [map->count], or NULL */
+    ikt_codes_budget budget;
+    int64_t d;
+    int64_t element; /* bytes of a coordinate */
+    int64_t block;   /* rows of X read at a time: the same on all ranks */
+    int threads;
+    void *rows;     /* [block * d] */
+    int64_t passes; /* over X, for progress */
+    int64_t done;   /* rows seen in all passes */
+} ikt_coding;
+
+/* LOCAL. Codes of `count` rows of the block at hand, which begins at own row `row`. */
+typedef void ikt_coding_visitor(void *self, int64_t row, int64_t count);
+
+/* COLLECTIVE. One pass over the own rows of X: reads block after block into c->rows. */
+ikt_status ikt_coding_pass(ikt_coding *c, ikt_coding_visitor *visit, void *self);
+
+/* LOCAL. Writes the cell of `count` rows in partitioning p, `step` numbers from one to the next;
+ * p = t is the coarse one. */
+void ikt_coding_write(const ikt_coding *c, int64_t row, int64_t count, int64_t p,
+                      const uint16_t *cell, int64_t step);
+
+/* COLLECTIVE. The two ways; see codes.h. */
+ikt_status ikt_coding_direct(ikt_coding *c);
+ikt_status ikt_coding_lists(ikt_coding *c);
+
+/* LOCAL. Bytes that they take beside codes, model and rows. `distinct`: of all centres. */
+int64_t ikt_coding_direct_bytes(const ikt_codes_kernel *kernel, ikt_codes_budget budget,
+                                const ikt_model_spec *spec, int64_t d, int threads);
+int64_t ikt_coding_lists_bytes(const ikt_codes_kernel *kernel, const ikt_model_spec *spec,
+                               int64_t distinct, int64_t d, int threads);
+
+#endif

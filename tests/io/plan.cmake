@@ -1,0 +1,1 @@
+ikt_add_script_test(NAME io_plan LABEL io TIMEOUT 300 SCRIPT io/test_plan_verb.sh)

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# iktsne plan: calibration writes a file that plans read, on one rank and on two; what is refused.
+set -uo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export XDG_CONFIG_HOME=$work/home
+failed=0
+
+fail() {
+    echo "FAILED: $*"
+    cat out.txt err.txt
+    failed=1
+}
+
+plan() { timeout 60 "$IKT_PROGRAM" plan "$@" >out.txt 2>err.txt; }
+
+# The number after "KEY": in out.txt, at the first place behind the word $2.
+number() { sed -n "/\"$2\"/,\$p" out.txt | sed -n "s/.*\"$1\": \([-+.0-9e]*\).*/\1/p" | head -1; }
+
+# Built-in constants where nothing was measured, and says so.
+plan --points 100000 --columns 50 || fail "no plan"
+grep -q "^machine: built-in constants" out.txt || fail "built-in constants are not named"
+grep -q "^memory per rank" out.txt || fail "no memory"
+
+# Measured constants take their place, in a folder that is made.
+for ranks in 1 2; do
+    rm -rf home
+    launch=()
+    [ "$ranks" -eq 1 ] || read -ra launch <<<"$IKT_MPIRUN $ranks"
+    timeout 60 "${launch[@]}" "$IKT_PROGRAM" plan --calibrate --quiet >out.txt 2>err.txt ||
+        fail "no calibration on $ranks ranks"
+    [ "$(grep -c "written to $work/home/iktsne/machine.yaml" out.txt)" -eq 1 ] || fail "no path"
+    [ "$(ls home/iktsne)" = machine.yaml ] || fail "other files are left: $(ls home/iktsne)"
+    awk -F': ' '/^  [a-z]/ && $1 != "  name" && !($2 > 0) { exit 1 }' home/iktsne/machine.yaml ||
+        fail "a rate is not positive"
+    plan --points 100000 --columns 50
+    grep -q "^machine: measured with $ranks ranks x" out.txt || fail "the file is not read"
+done
+
+# Settings, constants and machine files of one's own; the same file that embed reads.
+printf 'isolation:\n  psi: 64\naffinity:\n  neighbours: 10\n' >run.yaml
+plan run.yaml --points 100000 --columns 50 --ranks 64 --threads 4 --json machine.latency=1 || fail "settings"
+[ "$(number psi rows)" = 64 ] && [ "$(number neighbours rows)" = 10 ] &&
+    [ "$(number ranks rows)" = 64 ] && [ "$(number threads rows)" = 4 ] || fail "settings are not used"
+slow=$(number seconds halo) messages=$(number messages_sent halo)
+plan run.yaml --points 100000 --columns 50 --ranks 64 --threads 4 --json machine.latency=101
+awk "BEGIN { d = $(number seconds halo) - $slow - 100e-6 * $messages; exit !(d * d < 1e-12) }" ||
+    fail "a hundred microseconds a message more are not seen"
+printf 'machine:\n  name: slow\n  attraction: 1e-3\n' >slow.yaml
+plan --machine slow.yaml --points 100000 --columns 50 && grep -q '^machine: slow' out.txt || fail "--machine"
+
+# The size of a file is asked for.
+"$IKT_PROGRAM" generate gaussian-mixture data.h5 --points 500 --dimensions 6 --quiet
+plan input.file=data.h5 && grep -q '^500 rows x 6, float32' out.txt || fail "the file's size"
+plan input.file=data.h5 --points 5000 && grep -q '^5000 rows x 6' out.txt || fail "more points"
+
+# refused CODE WORDS ARGUMENTS...
+refused() {
+    local code=$1 words=$2 got
+    shift 2
+    plan "$@"
+    got=$?
+    [ "$got" -eq "$code" ] || fail "exit code $got instead of $code: $*"
+    grep -q "^iktsne: error: .*$words" err.txt || fail "no '$words': $*"
+    [ ! -s out.txt ] || fail "output of a refused plan: $*"
+}
+refused 2 "the size of the data is not known"
+refused 2 "the size of the data is not known" --points 100
+refused 2 "--points: 'many' is not an integer" --points many
+refused 2 "--type: 'int4' is not one of uint8" --points 100 --columns 3 --type int4
+refused 2 "isolation.psi = 100 is larger than the 50 rows" --points 50 --columns 3 isolation.psi=100
+refused 2 "preprocess.pca = 9" --points 50 --columns 3 preprocess.pca=9
+refused 2 "machine.latency" --points 50 --columns 3 machine.latency=-1
+refused 2 "'run.yaml' has no meaning with --calibrate" --calibrate run.yaml
+refused 4 "none.yaml cannot be read" --points 50 --columns 3 --machine none.yaml
+refused 2 "unknown key 'machine.letency'; did you mean 'machine.latency'" --points 50 --columns 3 machine.letency=1
+refused 4 "cannot be" --calibrate --quiet --machine /proc/no/machine.yaml
+exit "$failed"

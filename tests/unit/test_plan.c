@@ -1,0 +1,190 @@
+/* The arithmetic of plans against numbers worked out by hand. */
+#include "support/ikt_test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "pipeline/memory_plan.h"
+#include "pipeline/time_plan.h"
+
+/* Rates of 1 and a network that is easy to reckon with: 1 us, 1 GB/s. */
+static ikt_machine simple_machine(ikt_context *ctx) {
+    ikt_machine m;
+    ikt_config_part part = ikt_machine_part(&m);
+    memset(&m, 0, sizeof m);
+    assert_int_equal(ikt_config_defaults(ctx, &part, 1), IKT_OK);
+    for (size_t k = 0; k < ikt_machine_section.n_keys; k++) {
+        const ikt_key *key = &ikt_machine_section.keys[k];
+        if (key->type == IKT_KEY_REAL) *(double *)((char *)&m + key->offset) = 1;
+    }
+    return m;
+}
+
+static ikt_settings defaults(ikt_context *ctx) {
+    ikt_settings settings;
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    memset(&settings, 0, sizeof settings);
+    ikt_settings_parts(&settings, parts);
+    assert_int_equal(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS), IKT_OK);
+    return settings;
+}
+
+static ikt_workload workload(ikt_context *ctx, const ikt_settings *settings, int64_t n, int64_t d,
+                             ikt_type type, int ranks, int threads) {
+    const ikt_data_shape shape = {n, d, type};
+    ikt_workload w;
+    assert_int_equal(ikt_workload_make(ctx, settings, &shape, ranks, threads, &w), IKT_OK);
+    return w;
+}
+
+static void near_to(double value, double expected) {
+    assert_true(fabs(value - expected) <= 1e-9 * fabs(expected));
+}
+
+static void transfers_follow_the_formulas(void **state) {
+    ikt_machine m = simple_machine(*state);
+    ikt_cost reduced = ikt_cost_reduction(&m, 4, 1e6); /* 2 doublings twice; 1.5 MB moved */
+    near_to(reduced.seconds, 4e-6 + 1.5e-3);
+    near_to(reduced.bytes_sent, 1e6);
+    near_to(reduced.collectives, 1);
+    ikt_cost joined = ikt_cost_concatenation(&m, 5, 1e6); /* 3 doublings; 0.8 MB come */
+    near_to(joined.seconds, 3e-6 + 0.8e-3);
+    near_to(joined.bytes_sent, 2e5);
+    ikt_cost sent = ikt_cost_messages(&m, 7, 2e6);
+    near_to(sent.seconds, 7e-6 + 2e-3);
+    near_to(sent.messages, 7);
+    ikt_cost alone = ikt_cost_reduction(&m, 1, 1e6);
+    assert_true(alone.seconds == 0 && alone.bytes_sent == 0 && alone.collectives == 1);
+}
+
+/* 1,000 rows of 10 bytes, psi 8, t 5, on one rank with two threads: every count is small. */
+static void stages_count_their_operations(void **state) {
+    ikt_context *ctx = *state;
+    ikt_machine m = simple_machine(ctx);
+    m.file = m.rows = m.measures = 1e30; /* nothing to read */
+    ikt_settings s = defaults(ctx);
+    s.preprocess.normalise = IKT_NORMALISE_NONE;
+    s.isolation.psi = 8;
+    s.isolation.partitionings = 5;
+    s.affinity.neighbours = 20;
+    s.layout.init = IKT_INIT_RANDOM;
+    s.layout.iterations = 99; /* and one evaluation more */
+    s.layout.exaggeration_iterations = 30;
+    s.layout.report_every = 50;
+    s.layout.repulsion = IKT_REPULSION_EXACT;
+    ikt_workload w = workload(ctx, &s, 1000, 10, IKT_TYPE_U8, 1, 2);
+    assert_true(w.is_u8 && w.is_isolation && w.is_exact && !w.is_near && !w.is_dense);
+    ikt_time_plan plan = ikt_time_plan_make(&w, &m);
+    near_to(plan.gradients, 100);
+    near_to(plan.stage[IKT_STAGE_CODES].seconds, 1000 * 8 * 5 * 10 / 1e9 / 2);
+    near_to(plan.stage[IKT_STAGE_NEIGHBOURS].seconds, 1e6 * 64 / 1e9 / 2); /* codes of 64 bytes */
+    near_to(plan.stage[IKT_STAGE_GRAPH].seconds, 1000 * 20 / 1e6 / 2);
+    double entries = 1000 * 20 * ikt_workload_symmetric_share();
+    near_to(plan.stage[IKT_STAGE_ATTRACTION].seconds, 100 * entries / 1e6 / 2);
+    near_to(plan.stage[IKT_STAGE_REPULSION].seconds, 100 * 1e6 / 1e6 / 2);
+    near_to(plan.stage[IKT_STAGE_STEP].seconds, 100 * 1000 / 1e6 / 2);
+    double own = 100 * 1000 / 1e6 / 2 + 2 * entries / 1e6 / 2; /* sums; iterations 0 and 50 */
+    near_to(plan.stage[IKT_STAGE_LAYOUT].seconds, own + plan.stage[IKT_STAGE_ATTRACTION].seconds +
+                                                      plan.stage[IKT_STAGE_REPULSION].seconds +
+                                                      plan.stage[IKT_STAGE_STEP].seconds);
+    assert_true(plan.stage[IKT_STAGE_FFT].seconds == 0 && plan.stage[IKT_STAGE_HALO].seconds == 0);
+    assert_true(plan.stage[IKT_STAGE_TOTAL].bytes_sent == 0);
+    near_to(ikt_time_plan_iteration(&plan).seconds, plan.stage[IKT_STAGE_LAYOUT].seconds / 100);
+}
+
+/* Half of the rows on each of two ranks, unordered: every entry crosses with probability 1/2. */
+static void the_boundary_of_unordered_rows_is_nearly_everything(void **state) {
+    ikt_context *ctx = *state;
+    ikt_settings s = defaults(ctx);
+    s.affinity.search = IKT_SEARCH_EXACT;
+    ikt_workload w = workload(ctx, &s, 10000, 50, IKT_TYPE_F32, 2, 1);
+    near_to(ikt_workload_cut(&w), 0.5);
+    near_to(ikt_workload_boundary(&w), 5000 * (1 - exp(-0.5 * 1.4 * 30)));
+    near_to(ikt_workload_partners(&w), 1);
+    ikt_machine m = simple_machine(ctx);
+    ikt_time_plan plan = ikt_time_plan_make(&w, &m);
+    near_to(plan.stage[IKT_STAGE_HALO].bytes_sent, 751 * 8 * ikt_workload_boundary(&w));
+    near_to(plan.stage[IKT_STAGE_HALO].messages, 751);
+    near_to(ikt_time_plan_iteration(&plan).collectives, 3); /* bounds, grid, Z */
+}
+
+static void ordered_rows_stay_together(void **state) {
+    ikt_context *ctx = *state;
+    ikt_settings s = defaults(ctx);
+    double before = 0;
+    for (int ranks = 1; ranks <= 4096; ranks *= 2) {
+        ikt_workload w = workload(ctx, &s, 8100000, 50, IKT_TYPE_F32, ranks, 1);
+        double others = (double)(w.map.n - w.map.count), cut = ikt_workload_cut(&w);
+        assert_true(w.is_near);
+        assert_true(ranks == 1 ? cut == 0 : cut > before && cut < (double)(ranks - 1) / ranks);
+        assert_true(ikt_workload_boundary(&w) <= others);
+        assert_true(ikt_workload_partners(&w) <= ranks - 1);
+        before = cut;
+    }
+}
+
+/* Twice the threads halve the work; other ranks divide it and add transfers. */
+static void plans_scale(void **state) {
+    ikt_context *ctx = *state;
+    ikt_machine m = simple_machine(ctx);
+    ikt_settings s = defaults(ctx);
+    ikt_workload one = workload(ctx, &s, 200000, 50, IKT_TYPE_F32, 1, 1);
+    ikt_workload two = workload(ctx, &s, 200000, 50, IKT_TYPE_F32, 1, 2);
+    ikt_workload ranks = workload(ctx, &s, 200000, 50, IKT_TYPE_F32, 2, 1);
+    ikt_time_plan a = ikt_time_plan_make(&one, &m), b = ikt_time_plan_make(&two, &m);
+    ikt_time_plan c = ikt_time_plan_make(&ranks, &m);
+    const ikt_stage shared[] = {IKT_STAGE_ATTRACTION, IKT_STAGE_SPREAD, IKT_STAGE_GATHER,
+                                IKT_STAGE_STEP};
+    for (int i = 0; i < 4; i++) {
+        near_to(b.stage[shared[i]].seconds, a.stage[shared[i]].seconds / 2);
+        near_to(c.stage[shared[i]].seconds, a.stage[shared[i]].seconds / 2);
+    }
+    assert_true(a.stage[IKT_STAGE_TOTAL].bytes_sent == 0);
+    assert_true(c.stage[IKT_STAGE_GRID_SUM].bytes_sent > 0);
+    assert_true(c.stage[IKT_STAGE_NEIGHBOURS].messages > 0);
+}
+
+static void memory_is_that_of_the_largest_stage(void **state) {
+    ikt_context *ctx = *state;
+    ikt_settings s = defaults(ctx);
+    const int64_t base = 1000000, n = 1000000;
+    ikt_workload w = workload(ctx, &s, n, 50, IKT_TYPE_F32, 1, 1);
+    ikt_memory_plan p = ikt_memory_plan_make(&w, base);
+    int64_t most = p.codes;
+    const int64_t others[] = {p.neighbours, p.graph, p.layout, p.measures};
+    for (int i = 0; i < 4; i++)
+        most = others[i] > most ? others[i] : most;
+    assert_int_equal(p.peak, base + most);
+    assert_true(p.neighbours > n * (448 + 8 * 30)); /* codes of two bytes, lists */
+    assert_true(p.graph > 14 * 8 * 30 * n / 10);    /* P */
+
+    s.output.measures =
+        IKT_MEASURES_ALL; /* 2,000 queries: distances to all rows, 256 MiB at a time */
+    ikt_workload all = workload(ctx, &s, n, 50, IKT_TYPE_F32, 1, 1);
+    assert_true(ikt_memory_plan_make(&all, base).measures > p.measures + (200 << 20));
+    s.output.measures = IKT_MEASURES_NONE;
+    ikt_workload none = workload(ctx, &s, n, 50, IKT_TYPE_F32, 1, 1);
+    assert_true(ikt_memory_plan_make(&none, base).measures < p.measures);
+    ikt_workload half = workload(ctx, &s, n, 50, IKT_TYPE_F32, 2, 1);
+    assert_true(10 * ikt_memory_plan_make(&half, base).graph < 7 * p.graph);
+}
+
+static void impossible_work_is_refused(void **state) {
+    ikt_context *ctx = *state;
+    ikt_settings s = defaults(ctx);
+    const ikt_data_shape shape = {100, 10, IKT_TYPE_F32};
+    ikt_workload w;
+    s.preprocess.pca = 11;
+    assert_int_equal(ikt_workload_make(ctx, &s, &shape, 1, 1, &w), IKT_ERR_USAGE);
+    assert_non_null(strstr(ikt_message(ctx), "preprocess.pca = 11"));
+    ikt_clear(ctx);
+    s.preprocess.pca = 0;
+    s.isolation.psi = 200;
+    assert_int_equal(ikt_workload_make(ctx, &s, &shape, 1, 1, &w), IKT_ERR_USAGE);
+    ikt_clear(ctx);
+}
+
+IKT_MPI_TESTS(ikt_test(transfers_follow_the_formulas), ikt_test(stages_count_their_operations),
+              ikt_test(the_boundary_of_unordered_rows_is_nearly_everything),
+              ikt_test(ordered_rows_stay_together), ikt_test(plans_scale),
+              ikt_test(memory_is_that_of_the_largest_stage), ikt_test(impossible_work_is_refused))

@@ -1,0 +1,113 @@
+/* The k least of many values against sorting them all. */
+#include "support/ikt_test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "base/select.h"
+
+enum { COUNT = 5000, ROOM = COUNT + 16 };
+
+static float float_at(int64_t e) {
+    return (float)(40 * ikt_rng_normal(3, IKT_RNG_TEST, e, 0)); /* of both signs */
+}
+
+static int32_t int_at(int64_t e) {
+    return (int32_t)ikt_rng_below(3, IKT_RNG_TEST, e, 1, 300) - 150; /* many ties */
+}
+
+static int by_number(const void *a, const void *b) {
+    ikt_pair x = *(const ikt_pair *)a, y = *(const ikt_pair *)b;
+    return (x > y) - (x < y);
+}
+
+static const ikt_isa isas[] = {IKT_ISA_PORTABLE, IKT_ISA_AVX512};
+
+static bool is_usable(ikt_isa isa) {
+    return isa <= ikt_cpu_isa();
+}
+
+/* Offers the values in uneven pieces. */
+static void offer(ikt_select *s, bool floats, int64_t except, const void *value) {
+    for (int64_t at = 0, piece = 1; at < COUNT; at += piece, piece = piece * 3 % 1001 + 1) {
+        int64_t count = COUNT - at < piece ? COUNT - at : piece;
+        if (floats)
+            ikt_select_floats(s, except, at, count, (const float *)value + at);
+        else
+            ikt_select_ints(s, at, count, (const int32_t *)value + at);
+    }
+}
+
+static void check(bool floats, int64_t k, ikt_isa isa) {
+    static float f[ROOM];
+    static int32_t i32[ROOM];
+    static ikt_pair all[COUNT], buffer[IKT_SELECT_ROOM * COUNT];
+    const int64_t except = floats ? 17 : -1;
+    int64_t count = 0;
+    ikt_select s;
+    for (int64_t e = 0; e < COUNT; e++) {
+        f[e] = float_at(e);
+        i32[e] = int_at(e);
+        if (e != except) all[count++] = ikt_pair_make(floats ? f[e] : (float)i32[e], (uint32_t)e);
+    }
+    qsort(all, (size_t)count, sizeof *all, by_number);
+    ikt_select_begin(&s, isa, k, buffer);
+    offer(&s, floats, except, floats ? (void *)f : (void *)i32);
+    ikt_select_end(&s);
+    assert_int_equal(s.count, k < count ? k : count);
+    ikt_pairs_sort(s.pair, s.count);
+    for (int64_t e = 0; e < s.count; e++)
+        assert_int_equal(ikt_pair_number(s.pair[e]), ikt_pair_number(all[e]));
+}
+
+static void the_k_least_are_kept_with_ties_by_number(void **state) {
+    (void)state;
+    const int64_t lengths[] = {1, 2, 7, 30, 90, 600, COUNT};
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+        for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
+            if (!is_usable(isas[i])) continue;
+            check(true, lengths[l], isas[i]);
+            check(false, lengths[l], isas[i]);
+        }
+}
+
+static void pairs_give_their_parts_back_in_order(void **state) {
+    (void)state;
+    const float values[] = {-INFINITY, -3.5f, -1e-40f, -0.0f, 0.0f, 1e-40f, 2, 1e30f, INFINITY};
+    for (size_t e = 0; e < sizeof values / sizeof *values; e++) {
+        ikt_pair pair = ikt_pair_make(values[e], 77);
+        float back = ikt_pair_value(pair);
+        assert_memory_equal(&back, &values[e], sizeof back);
+        assert_int_equal(ikt_pair_number(pair), 77);
+        if (e > 0) assert_true(ikt_pair_make(values[e - 1], UINT32_MAX) < pair + 77);
+    }
+}
+
+/* After tightening, all that is not above the limit is still there, and nothing else. */
+static void a_tightened_selection_is_complete_below_its_limit(void **state) {
+    (void)state;
+    static float f[ROOM];
+    static ikt_pair buffer[IKT_SELECT_ROOM * 200];
+    ikt_select s;
+    for (int64_t e = 0; e < COUNT; e++)
+        f[e] = float_at(e);
+    ikt_select_begin(&s, ikt_cpu_isa(), 200, buffer);
+    ikt_select_floats(&s, -1, 0, COUNT / 4, f);
+    ikt_select_tighten(&s, 20);
+    ikt_select_floats(&s, -1, COUNT / 4, COUNT - COUNT / 4, f + COUNT / 4);
+    ikt_select_end(&s);
+    int64_t below = 0;
+    for (int64_t e = 0; e < COUNT; e++)
+        below += ikt_pair_make(f[e], (uint32_t)e) <= s.limit;
+    assert_int_equal(s.count, below);
+    assert_in_range(s.count, 20, 200);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_k_least_are_kept_with_ties_by_number),
+        cmocka_unit_test(pairs_give_their_parts_back_in_order),
+        cmocka_unit_test(a_tightened_selection_is_complete_below_its_limit)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
