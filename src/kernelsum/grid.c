@@ -2,8 +2,10 @@
 #include "kernelsum/grid.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/comm.h"
+#include "base/cpu.h"
 
 enum {
     CELLS_LEAST = 32,    /* along the longer side, by halving the spacing */
@@ -14,25 +16,33 @@ enum {
     PIECE = 65536 /* coordinates that a thread takes at a time, a multiple of LANES */
 };
 
+typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
+typedef int32_t choice __attribute__((vector_size(LANES * sizeof(float))));
+
 /* Least, greatest, and 0 or NaN, of coordinates: even lanes x, odd lanes y. */
 typedef struct {
-    float low[LANES], high[LANES], invalid[LANES];
+    lanes low, high, invalid;
 } extremes;
 
-static void add_coordinates(const float *y, int64_t count, extremes *e) {
-    for (int64_t i = 0; i + LANES <= count; i += LANES)
-        for (int lane = 0; lane < LANES; lane++) {
-            float value = y[i + lane];
-            e->low[lane] = value < e->low[lane] ? value : e->low[lane];
-            e->high[lane] = value > e->high[lane] ? value : e->high[lane];
-            e->invalid[lane] += value * 0.0f;
-        }
-    for (int64_t i = count - count % LANES; i < count; i++) {
-        int lane = (int)(i % LANES);
-        e->low[lane] = y[i] < e->low[lane] ? y[i] : e->low[lane];
-        e->high[lane] = y[i] > e->high[lane] ? y[i] : e->high[lane];
-        e->invalid[lane] += y[i] * 0.0f;
-    }
+static inline __attribute__((always_inline)) void add_lanes(const float *y, extremes *e) {
+    lanes value;
+    memcpy(&value, y, sizeof value);
+    choice lower = value<e->low, higher = value> e->high;
+    e->low = (lanes)((lower & (choice)value) | (~lower & (choice)e->low));
+    e->high = (lanes)((higher & (choice)value) | (~higher & (choice)e->high));
+    e->invalid += value * 0.0f;
+}
+
+static IKT_WIDEST_VECTORS void add_coordinates(const float *y, int64_t count, extremes *out) {
+    extremes e = *out;
+    int64_t i = 0;
+    for (; i + LANES <= count; i += LANES)
+        add_lanes(y + i, &e);
+    float rest[LANES]; /* filled up with the last point */
+    for (int lane = 0; i < count && lane < LANES; lane++)
+        rest[lane] = y[i + lane < count ? i + lane : count - 2 + lane % 2];
+    if (i < count) add_lanes(rest, &e);
+    *out = e;
 }
 
 /* least = {low x, low y, -high x, -high y}, all -INFINITY when something is not finite. */
@@ -51,12 +61,7 @@ bool ikt_bounds_find(ikt_context *ctx, const float *y, int64_t n_local, ikt_boun
     int64_t count = 2 * n_local;
 #pragma omp parallel num_threads(ikt_threads(ctx)) if (count > PIECE)
     {
-        extremes e;
-        for (int lane = 0; lane < LANES; lane++) {
-            e.low[lane] = INFINITY;
-            e.high[lane] = -INFINITY;
-            e.invalid[lane] = 0;
-        }
+        extremes e = {(lanes){0} + INFINITY, (lanes){0} - INFINITY, {0}};
 #pragma omp for schedule(static) nowait
         for (int64_t first = 0; first < count; first += PIECE)
             add_coordinates(y + first, count - first < PIECE ? count - first : PIECE, &e);

@@ -7,10 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/cpu.h"
 #include "base/row_hash.h"
+#include "kernelsum/grid.h"
+#include "kernelsum/slabs.h"
 
-static const ikt_fft_settings single = {4, 0.40, 8192, true}, twice = {6, 0.24, 8192, false};
+static const ikt_fft_settings single = {4, 0.40, 8192, true, IKT_SHARING_AUTO},
+                              twice = {6, 0.24, 8192, false, IKT_SHARING_AUTO};
 
 /* Hash of phi and gradient of a map on a context's ranks; the context holds nothing afterwards. */
 static uint64_t hash_of(ikt_context *ctx, map_kind kind, int64_t n, const ikt_fft_settings *fft) {
@@ -38,9 +42,45 @@ static void bits_do_not_depend_on_ranks_and_threads(void **state) {
     ikt_context_destroy(&alone);
 }
 
+/* Slabs of whole maps, of a narrow one with fewer rows of the grid than there are ranks, and of one
+ * that changes its size; with pieces of messages far smaller than a row, too. */
+static void slabs_have_the_bits_of_one_grid(void **state) {
+    ikt_context *ctx = *state;
+    const map_kind kinds[] = {MAP_LATE, MAP_EARLY, MAP_CLUSTERS, MAP_LINE};
+    const int64_t sizes[] = {1, 40, 3000};
+    const int64_t piece = ikt_piece_bytes(ctx);
+    for (int k = 0; k < 4; k++)
+        for (int s = 0; s < 3; s++)
+            for (int order = 4; order <= 6; order += 2) {
+                ikt_fft_settings fft = order == 4 ? single : twice;
+                fft.sharing = IKT_SHARING_REPLICATED;
+                uint64_t wanted = hash_of(ctx, kinds[k], sizes[s], &fft);
+                fft.sharing = IKT_SHARING_SLABS;
+                assert_true(hash_of(ctx, kinds[k], sizes[s], &fft) == wanted);
+                if (s == 2 && order == 6) continue; /* would be many messages */
+                ikt_set_piece_bytes(ctx, 1000);
+                assert_true(hash_of(ctx, kinds[k], sizes[s], &fft) == wanted);
+                ikt_set_piece_bytes(ctx, piece);
+            }
+}
+
+static void slabs_pay_where_they_should(void **state) {
+    (void)state;
+    const ikt_fft_settings fft = ikt_fft_preset(IKT_FFT_DEFAULT);
+    const ikt_grid small = ikt_grid_fit(&fft, &(ikt_bounds){{0, 0}, {10, 10}});
+    const ikt_grid large = ikt_grid_fit(&fft, &(ikt_bounds){{0, 0}, {2000, 2000}});
+    assert_false(ikt_slabs_pay(&small, sizeof(float), 1));
+    assert_false(ikt_slabs_pay(&large, sizeof(float), 1));
+    assert_false(ikt_slabs_pay(&small, sizeof(float), 4096));
+    assert_true(ikt_slabs_pay(&large, sizeof(float), 16));
+}
+
 static void bits_do_not_depend_on_the_instruction_set(void **state) {
     ikt_context *ctx = *state;
-    const ikt_fft_settings other[] = {single, twice, {4, 0.5, 8192, false}, {6, 0.5, 8192, true}};
+    const ikt_fft_settings other[] = {single,
+                                      twice,
+                                      {4, 0.5, 8192, false, IKT_SHARING_AUTO},
+                                      {6, 0.5, 8192, true, IKT_SHARING_AUTO}};
     uint64_t best[5];
     assert_int_equal(unsetenv("IKTSNE_ISA"), 0);
     for (int w = 0; w < 5; w++)
@@ -106,12 +146,14 @@ static void check_refused(ikt_context *ctx, ikt_fft_settings settings, const cha
 }
 
 static void settings_out_of_range_are_refused(void **state) {
-    check_refused(*state, (ikt_fft_settings){5, 0.4, 8192, true}, "order 5");
-    check_refused(*state, (ikt_fft_settings){4, 0, 8192, true}, "spacing of 0");
-    check_refused(*state, (ikt_fft_settings){4, NAN, 8192, true}, "spacing of");
-    check_refused(*state, (ikt_fft_settings){4, 1.5, 8192, true}, "spacing of 1.5");
-    check_refused(*state, (ikt_fft_settings){4, 0.4, 10, true}, "limit of 10");
-    check_refused(*state, (ikt_fft_settings){4, 0.4, (int64_t)1 << 40, true}, "limit of");
+    check_refused(*state, (ikt_fft_settings){5, 0.4, 8192, true, IKT_SHARING_AUTO}, "order 5");
+    check_refused(*state, (ikt_fft_settings){4, 0, 8192, true, IKT_SHARING_AUTO}, "spacing of 0");
+    check_refused(*state, (ikt_fft_settings){4, NAN, 8192, true, IKT_SHARING_AUTO}, "spacing of");
+    check_refused(*state, (ikt_fft_settings){4, 1.5, 8192, true, IKT_SHARING_AUTO},
+                  "spacing of 1.5");
+    check_refused(*state, (ikt_fft_settings){4, 0.4, 10, true, IKT_SHARING_AUTO}, "limit of 10");
+    check_refused(*state, (ikt_fft_settings){4, 0.4, (int64_t)1 << 40, true, IKT_SHARING_AUTO},
+                  "limit of");
 }
 
 static void sums_describe_themselves(void **state) {
@@ -136,6 +178,7 @@ static void sums_describe_themselves(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(bits_do_not_depend_on_ranks_and_threads),
+              ikt_test(slabs_have_the_bits_of_one_grid), ikt_test(slabs_pay_where_they_should),
               ikt_test(bits_do_not_depend_on_the_instruction_set),
               ikt_test(a_position_that_is_not_finite_invalidates_all),
               ikt_test(a_huge_position_is_survived), ikt_test(settings_out_of_range_are_refused),
