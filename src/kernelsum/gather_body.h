@@ -214,7 +214,7 @@ static void gather_piece(ikt_isa isa, const ikt_gather_job *job, const coefficie
     (void)isa;
 }
 
-static void gather(const ikt_mesh *mesh, const ikt_mesh_space *space, const ikt_gather_job *job) {
+static void gather(const ikt_mesh_space *space, const ikt_gather_job *job) {
     coefficients c = convert(job->window);
 #pragma omp parallel for num_threads(space->threads) schedule(static)
     for (int64_t first = 0; first < job->count; first += IKT_PIECE) {
@@ -223,7 +223,7 @@ static void gather(const ikt_mesh *mesh, const ikt_mesh_space *space, const ikt_
         piece.phi += first;
         piece.gradient += 2 * first;
         piece.count = job->count - first < IKT_PIECE ? job->count - first : IKT_PIECE;
-        gather_piece(job->isa, &piece, &c, space->field, mesh->stride);
+        gather_piece(job->isa, &piece, &c, space->potential, space->potential_stride);
     }
 }
 
