@@ -178,22 +178,25 @@ static void convolve_alone(ikt_kernelsum *sums, const ikt_grid *grid) {
     ikt_stage_end(sums->ctx, IKT_STAGE_FFT);
 }
 
-static bool use_slabs(const ikt_kernelsum *sums, const ikt_grid *grid) {
+static int sharers_of(const ikt_kernelsum *sums, const ikt_grid *grid) {
     const particle_mesh *m = sums->self;
-    if (m->settings.sharing != IKT_SHARING_AUTO) return m->settings.sharing == IKT_SHARING_SLABS;
-    return ikt_slabs_pay(grid, m->ops->size, ikt_size(sums->ctx));
+    const int ranks = ikt_size(sums->ctx);
+    if (m->settings.sharing == IKT_SHARING_REPLICATED) return 1;
+    if (m->settings.sharing == IKT_SHARING_SLABS) return ranks;
+    return ikt_slabs_sharers(grid, m->ops->size, ranks);
 }
 
 /* From the charges of each rank's points to potentials on every rank. */
 static ikt_status convolve(ikt_kernelsum *sums, const ikt_grid *grid) {
     particle_mesh *m = sums->self;
     const ikt_mesh *mesh = m->cached[0].mesh;
-    if (!use_slabs(sums, grid)) {
+    const int sharers = sharers_of(sums, grid);
+    if (sharers == 1) {
         convolve_alone(sums, grid);
         return IKT_OK;
     }
-    IKT_TRY(ikt_slabs_prepare(sums->ctx, m->ops, mesh, grid, &m->slabs));
-    ikt_slabs_convolve(sums->ctx, m->ops, mesh, grid, &m->charges, &m->space, &m->slabs);
+    IKT_TRY(ikt_slabs_prepare(sums->ctx, m->ops, mesh, grid, sharers, &m->slabs));
+    ikt_slabs_convolve(sums->ctx, m->ops, mesh, grid, sharers, &m->charges, &m->space, &m->slabs);
     return IKT_OK;
 }
 
