@@ -24,6 +24,7 @@ enum {
     CACHED_LARGE = 2,
     LARGE = 1 << 22, /* waves of a mesh that is large: 16 MB in single precision */
     GROWTH = 4,      /* memory grows by a quarter more than needed */
+    SORTED_LEAST = 1 << 15,
     LIMIT_LEAST = 64,
     LIMIT_MOST = 1 << 20
 };
@@ -259,6 +260,11 @@ static void describe(const ikt_kernelsum *sums, char *text, size_t size) {
 
 static const ikt_kernelsum_ops fft_ops = {evaluate, destroy, describe};
 
+/* Few points are spread sooner than they are sorted for several threads. */
+static int spread_threads(const ikt_row_map *map, int threads) {
+    return map->count < SORTED_LEAST ? 1 : threads;
+}
+
 static ikt_status check_settings(ikt_context *ctx, const ikt_fft_settings *s) {
     if (s->order != 4 && s->order != 6)
         return ikt_fail(ctx, IKT_ERR_USAGE,
@@ -292,7 +298,8 @@ ikt_status ikt_kernelsum_create_fft(ikt_context *ctx, const ikt_row_map *map,
         m->settings = *settings;
         m->ops = settings->single ? &ikt_mesh_f32 : &ikt_mesh_f64;
         m->isa = ikt_cpu_isa();
-        m->spread.threads = m->space.threads = ikt_threads(ctx);
+        m->space.threads = ikt_threads(ctx);
+        m->spread.threads = spread_threads(map, m->space.threads);
         m->window = ikt_window_make(settings->order);
         m->charges.unit = ikt_charge_unit(map->n);
         (*out)->self = m;
@@ -308,13 +315,13 @@ int64_t ikt_kernelsum_memory_fft(const ikt_fft_settings *settings, const ikt_row
                        .ops = settings->single ? &ikt_mesh_f32 : &ikt_mesh_f64};
     ikt_grid grid = ikt_grid_fit(settings, &(ikt_bounds){{0, 0}, {span, span}});
     needs need = needs_of(&m, &grid);
-    int64_t size = (int64_t)m.ops->size;
+    const int64_t size = (int64_t)m.ops->size, sorters = spread_threads(map, threads);
     int64_t waves = (grid.padded[0] / 2 + 8) * (grid.padded[1] / 2 + 32) + grid.padded[1];
     int64_t work = 8 * need.charges + size * need.field + threads * size * need.buffer +
-                   (threads > 1 ? 8 * threads * (need.rows + 1) : 0);
+                   (sorters > 1 ? 8 * sorters * (need.rows + 1) : 0);
     const int sharers = sharers_of(&m, &grid, map->ranks);
     if (sharers > 1) work += 2 * size * (need.field / sharers + need.buffer); /* that travels */
-    return work + work / GROWTH + (threads > 1 ? 8 * map->count : 0)          /* sorted points */
+    return work + work / GROWTH + (sorters > 1 ? 8 * map->count : 0)          /* sorted points */
            + waves * size * cached_most(&grid)                                /* tables kept */
            + waves * 8                                                        /* one being made */
            + (int64_t)sizeof(particle_mesh) + CACHED * 16 * IKT_SELF_PLACES * IKT_SELF_PLACES;

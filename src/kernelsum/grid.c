@@ -76,26 +76,23 @@ bool ikt_bounds_find(ikt_context *ctx, const float *y, int64_t n_local, ikt_boun
     return isfinite(least[0]) != 0;
 }
 
-/* Lengths of transforms, times a power of two: what FFTW is fast at without trying plans. Columns,
- * which are transformed as two halves, are slow where many factors of 3 or 5 meet (measured, ns a
- * wave of a half: 0.7 for 256, 320, 384, 400, 512, 640, 1024; 1.2 for 768; 1.5 for 288, 432, 480,
- * 576, 720, 800), and there a power of two a quarter longer costs less. What is lost to padding is
- * about what is saved by keeping the kernel's transform while the map grows. */
-static int64_t friendly(int64_t n, int axis) {
-    static const int64_t along[] = {16, 20, 24, 25, 30}, across[] = {16, 20, 24};
-    const int64_t *steps = axis == 0 ? along : across;
-    const int count = axis == 0 ? 5 : 3;
-    for (int64_t power = 4;; power *= 2)
-        for (int s = 0; s < count; s++)
-            if (power * steps[s] >= n && power * steps[s] % 16 == 0) return power * steps[s];
+/* Lengths that FFTW is fast at without trying plans: 4, 5 or 6 times a power of two. Columns are
+ * transformed as two halves, which are slow where factors of 3 or 5 meet (measured, nanoseconds a
+ * wave: 0.7 for halves of 256, 320, 384, 512, 640, 1024; 1.2 for 768 and 960; 1.5 for 288, 432,
+ * 480, 576, 720, 800), so that the next length here costs less than a nearer one. What is lost to
+ * padding is about what is saved by keeping the kernel's transform while the map grows. */
+static int64_t friendly(int64_t n) {
+    for (int64_t power = 16;; power *= 2)
+        for (int64_t times = 4; times <= 6; times++)
+            if (power * times >= n) return power * times;
 }
 
 /* The kernel meets its periodic image at a kink, half a period away. The windows see it rounded off
  * within some cells, more the larger it is: it is large where a map is narrow, beside the kernel.
  */
-static int64_t pad(int64_t cells, int order, int axis) {
+static int64_t pad(int64_t cells, int order) {
     int64_t padded = 2 * (cells + MARGIN_PER_NODE * order);
-    return friendly(padded > PADDED_LEAST ? padded : PADDED_LEAST, axis);
+    return friendly(padded > PADDED_LEAST ? padded : PADDED_LEAST);
 }
 
 static double choose_spacing(const ikt_fft_settings *settings, double span) {
@@ -120,7 +117,7 @@ ikt_grid ikt_grid_fit(const ikt_fft_settings *settings, const ikt_bounds *bounds
         grid.origin[axis] = floor(bounds->low[axis] / grid.spacing) * grid.spacing;
         grid.cells[axis] = (int64_t)((bounds->high[axis] - grid.origin[axis]) * grid.inverse) + 1;
         grid.nodes[axis] = grid.cells[axis] + settings->order - 1;
-        grid.padded[axis] = pad(grid.cells[axis], settings->order, axis);
+        grid.padded[axis] = pad(grid.cells[axis], settings->order);
     }
     return grid;
 }

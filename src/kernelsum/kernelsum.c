@@ -11,13 +11,13 @@
  * 10,000 and 70,000 digits, whose spans were 167 and 225.
  *
  *   order spacing          n 10,000, span 90       n 70,000, span 160     embeddings
- *   4     0.42    float    8.5e-3 2e-6  1.0        8.3e-3 3e-7  4.8       9.4e-3 6.0e-3
- *   4     0.40    float    7.1e-3 2e-6  0.9        6.7e-3 1e-6  4.9       7.6e-3 4.9e-3   default
- *   4     0.40    double   7.1e-3 2e-6  1.3        6.7e-3 1e-6  6.4       7.6e-3 4.9e-3
- *   6     0.45    float    6.9e-3 2e-6  1.2        6.7e-3 4e-7  5.5       7.1e-3 3.8e-3
- *   6     0.26    double   1.2e-4 7e-9  3.2        1.1e-4 5e-9  13        1.3e-4 6.9e-5
- *   6     0.24    float    6.0e-5 2e-8  2.4        5.6e-5 6e-8  13        6.4e-5 3.7e-5
- *   6     0.24    double   6.0e-5 1e-9  3.6        5.6e-5 4e-9  18        6.4e-5 3.7e-5   tight
+ *   4     0.42    float    8.5e-3 2e-6  0.6        8.3e-3 4e-7  3.1       9.4e-3 6.0e-3
+ *   4     0.40    float    7.1e-3 2e-6  0.6        6.7e-3 1e-6  3.1       7.6e-3 4.9e-3   default
+ *   4     0.40    double   7.1e-3 2e-6  1.1        6.7e-3 1e-6  6.0       7.6e-3 4.9e-3
+ *   6     0.45    float    6.9e-3 2e-6  0.8        6.7e-3 4e-7  4.0       7.1e-3 3.8e-3
+ *   6     0.26    double   1.2e-4 7e-9  2.9        1.1e-4 5e-9  9.7       1.3e-4 6.9e-5
+ *   6     0.24    float    6.0e-5 6e-8  2.4        5.6e-5 6e-8  10        6.4e-5 3.7e-5
+ *   6     0.24    double   6.0e-5 1e-9  3.4        5.6e-5 4e-9  13        6.4e-5 3.7e-5   tight
  */
 ikt_fft_settings ikt_fft_preset(ikt_fft_accuracy accuracy) {
     static const ikt_fft_settings presets[] = {

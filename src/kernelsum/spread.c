@@ -2,8 +2,9 @@
  *
  * Method: the weights of a point along both axes are polynomials evaluated in all lanes at once;
  * their products are rounded to integers by adding a large constant, whose bits are then taken off
- * in the integer sum. One thread adds the points in their order. More threads sort the points by
- * row first, and each then takes bands of rows, with all points that touch them.
+ * in the integer sum. One thread adds the points in their order: rows of P come ordered by
+ * locality, so their nodes are in cache. More threads sort the points by row first, and each then
+ * takes bands of rows, with all points that touch them.
  * Advantage: no atomics, no grid per thread, and sorted points keep their rows in cache.
  * Disadvantage: points at the seams of bands are weighed twice. */
 #include "kernelsum/spread.h"
@@ -201,30 +202,52 @@ static void begin_places(int64_t *counts, int threads, int64_t rows) {
         }
 }
 
+static IKT_WIDEST_VECTORS void count_rows(const ikt_grid *grid, const float *y, int64_t n,
+                                          int64_t *counts) {
+    int32_t row[IKT_PIECE];
+    double ignored[IKT_PIECE];
+    for (int64_t first = 0; first < n; first += IKT_PIECE) {
+        int count = (int)(n - first < IKT_PIECE ? n - first : IKT_PIECE);
+        ikt_places_along(grid, 1, y + 2 * first, count, row, ignored);
+        for (int i = 0; i < count; i++)
+            counts[row[i]]++;
+    }
+}
+
+/* Copies each point to the next place of its row. */
+static IKT_WIDEST_VECTORS void place_rows(const ikt_grid *grid, const float *y, int64_t n,
+                                          int64_t *places, float *sorted) {
+    int32_t row[IKT_PIECE];
+    double ignored[IKT_PIECE];
+    for (int64_t first = 0; first < n; first += IKT_PIECE) {
+        int count = (int)(n - first < IKT_PIECE ? n - first : IKT_PIECE);
+        ikt_places_along(grid, 1, y + 2 * first, count, row, ignored);
+        for (int i = 0; i < count; i++)
+            memcpy(sorted + 2 * places[row[i]]++, y + 2 * (first + i), 2 * sizeof *y);
+    }
+}
+
 /* Counting sort of the points by the row of their cell. Afterwards offset[row] of the last thread
  * is where the next row's points begin. */
 static void sort_by_row(const ikt_grid *grid, const float *y, int64_t n, ikt_spread_space *space) {
-    int threads = space->threads;
-    int64_t rows = grid->cells[1];
+    const int threads = space->threads;
+    const int64_t rows = grid->cells[1];
     memset(space->offset, 0, (size_t)(threads * (rows + 1)) * sizeof *space->offset);
 #pragma omp parallel num_threads(threads)
     {
 #pragma omp for schedule(static, 1)
-        for (int t = 0; t < threads; t++)
-            for (int64_t i = share(n, threads, t); i < share(n, threads, t + 1); i++) {
-                double u;
-                space->offset[t * (rows + 1) + ikt_grid_cell(grid, 1, y[2 * i + 1], &u)]++;
-            }
+        for (int t = 0; t < threads; t++) {
+            int64_t first = share(n, threads, t), end = share(n, threads, t + 1);
+            count_rows(grid, y + 2 * first, end - first, space->offset + t * (rows + 1));
+        }
 #pragma omp single
         begin_places(space->offset, threads, rows);
 #pragma omp for schedule(static, 1)
-        for (int t = 0; t < threads; t++)
-            for (int64_t i = share(n, threads, t); i < share(n, threads, t + 1); i++) {
-                double u;
-                int64_t row = ikt_grid_cell(grid, 1, y[2 * i + 1], &u);
-                int64_t place = space->offset[t * (rows + 1) + row]++;
-                memcpy(space->sorted + 2 * place, y + 2 * i, 2 * sizeof *y);
-            }
+        for (int t = 0; t < threads; t++) {
+            int64_t first = share(n, threads, t), end = share(n, threads, t + 1);
+            place_rows(grid, y + 2 * first, end - first, space->offset + t * (rows + 1),
+                       space->sorted);
+        }
     }
 }
 

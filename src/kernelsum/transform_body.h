@@ -205,25 +205,18 @@ static void inverse_rows(const ikt_mesh *m, const ikt_grid *grid, int64_t first,
 /* --- columns ---------------------------------------------------------------------------------- */
 
 /* Rows of COLUMNS waves to columns of `half` waves, and back. */
-static IKT_WIDEST_VECTORS void split_columns(const REAL *block, int64_t rows, int64_t half,
-                                             REAL *columns) {
-    for (int64_t c = 0; c < COLUMNS; c++) {
-        REAL *column = columns + 2 * c * half;
-        for (int64_t r = 0; r < rows; r++) {
-            column[2 * r] = block[r * WIDTH + 2 * c];
-            column[2 * r + 1] = block[r * WIDTH + 2 * c + 1];
-        }
-        memset(column + 2 * rows, 0, (size_t)(2 * (half - rows)) * sizeof *column);
-    }
+static void split_columns(const REAL *block, int64_t rows, int64_t half, REAL *columns) {
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = 0; c < COLUMNS; c++)
+            memcpy(columns + 2 * (c * half + r), block + r * WIDTH + 2 * c, sizeof(wave));
+    for (int64_t c = 0; c < COLUMNS; c++)
+        memset(columns + 2 * (c * half + rows), 0, (size_t)(half - rows) * sizeof(wave));
 }
 
-static IKT_WIDEST_VECTORS void join_columns(const REAL *columns, int64_t rows, int64_t half,
-                                            REAL *block) {
+static void join_columns(const REAL *columns, int64_t rows, int64_t half, REAL *block) {
     for (int64_t r = 0; r < rows; r++)
-        for (int64_t c = 0; c < COLUMNS; c++) {
-            block[r * WIDTH + 2 * c] = columns[2 * (c * half + r)];
-            block[r * WIDTH + 2 * c + 1] = columns[2 * (c * half + r) + 1];
-        }
+        for (int64_t c = 0; c < COLUMNS; c++)
+            memcpy(block + r * WIDTH + 2 * c, columns + 2 * (c * half + r), sizeof(wave));
 }
 
 /* out = column times twiddle, zero from `rows` on. */
