@@ -83,6 +83,9 @@ static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_co
                "(on %lld rows)\n",
                100 * run->recall.similarity, 100 * run->recall.found,
                (long long)run->recall.sample);
+    printf("iterations       %lld, of which %lld exaggerated; stopped because %s\n",
+           (long long)trace->end, (long long)trace->exaggeration_end,
+           trace->is_settled ? "KL settled" : "they are done");
     if (trace->count > 0) printf("KL divergence    %.6f\n", trace->point[trace->count - 1].kl);
     printf("embedding hash   %016llx\n", (unsigned long long)run->hash);
 }
@@ -113,6 +116,10 @@ static void json_summary(ikt_context *ctx, ikt_json *json, const ikt_run *run,
             ikt_json_real(json, ikt_stage_name((ikt_stage)s), cost->times[s].most);
     ikt_json_end(json, '}');
     ikt_traffic_json(json, cost);
+    ikt_json_int(json, "exaggeration_ended", run->trace.exaggeration_end);
+    ikt_json_int(json, "iterations_done", run->trace.end);
+    ikt_json_text(json, "stopped_because",
+                  run->trace.is_settled ? "KL settled" : "iterations are done");
     ikt_json_begin(json, "trace", '[');
     for (int64_t i = 0; i < run->trace.count; i++) {
         ikt_json_begin(json, NULL, '{');

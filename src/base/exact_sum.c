@@ -45,11 +45,12 @@ void ikt_exact_sum_add(ikt_exact_sum *sum, double value) {
     int shift = exponent - 1075 - LOWEST_EXPONENT; /* value = mantissa * 2^(exponent - 1075) */
     int first = shift / 32, offset = shift % 32;
     uint64_t lower = mantissa << offset; /* may lose high bits, which `upper` holds */
-    uint64_t upper = offset ? mantissa >> (64 - offset) : 0;
-    int64_t part[3] = {(int64_t)(lower & 0xFFFFFFFFu), (int64_t)(lower >> 32), (int64_t)upper};
-    int negative = (int)(bits >> 63);
-    for (int i = 0; i < 3; i++)
-        sum->digit[first + i] += negative ? -part[i] : part[i];
+    uint64_t upper = mantissa >> 1 >> (63 - offset);
+    int64_t sign = (bits >> 63) ? -1 : 1;
+    int64_t *digit = sum->digit + first;
+    digit[0] += sign * (int64_t)(lower & 0xFFFFFFFFu);
+    digit[1] += sign * (int64_t)(lower >> 32);
+    digit[2] += sign * (int64_t)upper;
     if (++sum->additions >= additions_max) carry(sum);
 }
 

@@ -10,6 +10,9 @@
 
 enum { TAG_HALO = 201 };
 
+/* Rows to pack from which on a second thread is worth waking. */
+static const int64_t parallel_rows = 1 << 16;
+
 typedef struct {
     int rank;
     int64_t first, count; /* rows in the send list, or ghosts */
@@ -127,6 +130,8 @@ void ikt_halo_begin(ikt_halo *halo, const float *own, float *ghost) {
         check(halo, MPI_Irecv(ghost + from.first * halo->width, (int)from.count, halo->row_type,
                               from.rank, TAG_HALO, comm, &halo->request[halo->requests++]));
     }
+#pragma omp parallel for schedule(static)                                                          \
+    num_threads(ikt_threads(halo->ctx)) if (halo->sent >= parallel_rows)
     for (int64_t s = 0; s < halo->sent; s++)
         memcpy(halo->buffer + (size_t)s * width, own + (size_t)halo->send_row[s] * width,
                width * sizeof(float));

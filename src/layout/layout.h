@@ -2,6 +2,7 @@
 #ifndef IKT_LAYOUT_LAYOUT_H
 #define IKT_LAYOUT_LAYOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -14,10 +15,13 @@ typedef enum { IKT_INIT_AUTO, IKT_INIT_PCA, IKT_INIT_RANDOM, IKT_INIT_FILE } ikt
 typedef enum { IKT_REPULSION_AUTO, IKT_REPULSION_FFT, IKT_REPULSION_EXACT } ikt_layout_repulsion;
 typedef enum { IKT_ACCURACY_DEFAULT, IKT_ACCURACY_TIGHT } ikt_layout_accuracy;
 
+typedef enum { IKT_STOP_FIXED, IKT_STOP_AUTO } ikt_layout_stop;
+
 typedef struct {
     int preset;                      /* ikt_layout_preset */
     int64_t iterations;              /* or IKT_AUTO_INT: from the preset; so below */
     int64_t exaggeration_iterations; /* first phase, with attraction multiplied */
+    int stop;                        /* ikt_layout_stop: whether both are bounds only */
     double exaggeration;
     double learning_rate; /* multiplies gradient / 4, the convention of FIt-SNE and openTSNE */
     double final_learning_rate; /* after the first phase */
@@ -48,6 +52,9 @@ typedef struct {
 typedef struct {
     ikt_trace_point *point; /* [count], owned; freed with ikt_trace_destroy */
     int64_t count;
+    int64_t exaggeration_end; /* iterations done when the first phase ended */
+    int64_t end;              /* iterations done in all */
+    bool is_settled;          /* ended by the rule of automatic stop, before the last iteration */
 } ikt_trace;
 
 void ikt_trace_destroy(ikt_trace *trace);
@@ -64,8 +71,9 @@ void ikt_initial_from_scores(ikt_context *ctx, const ikt_row_map *map, uint64_t 
 void ikt_initial_random(ikt_context *ctx, const ikt_row_map *map, uint64_t seed, float *y);
 
 /* COLLECTIVE. Minimises the objective by gradient descent with momentum and gains (van der Maaten &
- * Hinton 2008; Jacobs 1988), phase after phase, and centres the map in the end.
+ * Hinton 2008; Jacobs 1988), phase after phase (phases.h), and centres the map in the end.
  *   settings   resolved
+ *   objective  receives the positions in its table
  *   y          [n_local * 2] initial positions in, final positions out
  *   trace      receives one point every report_every iterations and one at the end; the same
  *              (but for seconds) on every rank

@@ -1,6 +1,7 @@
-/* The loop: phase, gradient, step, trace. It knows objective and optimiser, and nothing of P. */
+/* The loop: gradient, phase, trace, step. It knows objective and optimiser, and nothing of P. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/exact_sum.h"
 #include "base/log.h"
@@ -8,13 +9,16 @@
 #include "base/timer.h"
 #include "layout/layout.h"
 #include "layout/optimiser.h"
+#include "layout/phases.h"
 
 typedef struct {
     ikt_context *ctx;
     const ikt_layout_settings *settings;
     const ikt_row_map *map;
+    ikt_objective *objective;
     ikt_optimiser optimiser;
-    float *gradient; /* [n_local * 2] */
+    ikt_phases phases;
+    ikt_gradient gradient;
     ikt_trace *trace;
     double began; /* seconds */
 } loop;
@@ -24,31 +28,44 @@ void ikt_trace_destroy(ikt_trace *trace) {
     trace->count = 0;
 }
 
-static double norm(ikt_context *ctx, const float *values, int64_t count) {
-    ikt_exact_sum sum = {{0}, 0, 0};
-    for (int64_t e = 0; e < count; e++)
-        ikt_exact_sum_add(&sum, (double)values[e] * (double)values[e]);
-    ikt_exact_sum_reduce(ctx, &sum, 1);
-    return sqrt(ikt_exact_sum_value(&sum));
+static bool is_reported(const loop *l, int64_t iteration) {
+    return iteration % l->settings->report_every == 0 || iteration == l->settings->iterations;
 }
 
-/* Gradient at `y`, and a point of the trace when `iteration` is due for one. */
-static ikt_status evaluate(loop *l, ikt_objective *objective, int64_t iteration, const float *y) {
+/* Gradient, exaggerated where the phase is, and what is known about it. */
+static ikt_status evaluate(loop *l, int64_t iteration, ikt_objective_terms *terms) {
     const ikt_layout_settings *s = l->settings;
-    double exaggeration = iteration < s->exaggeration_iterations ? s->exaggeration : 1;
-    ikt_objective_terms terms = {iteration % s->report_every == 0 || iteration == s->iterations, 0,
-                                 0};
-    objective->evaluate(objective->self, exaggeration, y, l->gradient, &terms);
-    if (!isfinite(terms.z) || !(terms.z > 0))
+    terms->want_value = is_reported(l, iteration) || ikt_phases_want_value(&l->phases, iteration);
+    l->objective->evaluate(l->objective->self, &l->gradient, terms);
+    if (!isfinite(terms->z) || !(terms->z > 0))
         return ikt_fail(l->ctx, IKT_ERR_DATA,
                         "positions stopped being finite at iteration %lld (Z = %g): choose a "
                         "smaller layout.learning_rate than %g (final_learning_rate: %g)",
-                        (long long)iteration, terms.z, s->learning_rate, s->final_learning_rate);
-    if (terms.want_value)
-        l->trace->point[l->trace->count++] =
-            (ikt_trace_point){iteration, terms.value, norm(l->ctx, l->gradient, 2 * l->map->count),
-                              ikt_now() - l->began};
+                        (long long)iteration, terms->z, s->learning_rate, s->final_learning_rate);
+    bool was_exaggerated = l->phases.is_exaggerated;
+    ikt_phases_decide(&l->phases, iteration, terms->value);
+    if (l->phases.is_exaggerated)
+        l->gradient.pull *= (float)s->exaggeration;
+    else if (was_exaggerated)
+        ikt_log(l->ctx, IKT_LOG_DETAIL, "exaggeration ends at iteration %lld",
+                (long long)iteration);
     return IKT_OK;
+}
+
+static void add_to_trace(loop *l, int64_t iteration, double kl) {
+    l->trace->point[l->trace->count++] =
+        (ikt_trace_point){iteration, kl, ikt_gradient_norm(l->ctx, &l->gradient, l->map->count),
+                          ikt_now() - l->began};
+}
+
+static void step(loop *l, int64_t iteration) {
+    const ikt_layout_settings *s = l->settings;
+    ikt_stage_begin(l->ctx, IKT_STAGE_STEP);
+    double momentum = iteration < s->momentum_switch ? s->momentum : s->final_momentum;
+    double rate = l->phases.is_exaggerated ? s->learning_rate : s->final_learning_rate;
+    /* The learning rate is defined on a quarter of the gradient. */
+    ikt_optimiser_step(l->ctx, &l->optimiser, momentum, rate / 4, &l->gradient, l->objective->y);
+    ikt_stage_end(l->ctx, IKT_STAGE_STEP);
 }
 
 static void report(const loop *l, int64_t iteration) {
@@ -58,31 +75,40 @@ static void report(const loop *l, int64_t iteration) {
     ikt_progress(l->ctx, "iterations", iteration, l->settings->iterations, extra);
 }
 
-static ikt_status iterate(loop *l, ikt_objective *objective, float *y) {
-    const ikt_layout_settings *s = l->settings;
-    for (int64_t iteration = 0; iteration < s->iterations; iteration++) {
-        IKT_TRY(evaluate(l, objective, iteration, y));
-        ikt_stage_begin(l->ctx, IKT_STAGE_STEP);
-        double momentum = iteration < s->momentum_switch ? s->momentum : s->final_momentum;
-        bool is_first = iteration < s->exaggeration_iterations;
-        double rate = is_first ? s->learning_rate : s->final_learning_rate;
-        /* The learning rate is defined on a quarter of the gradient. */
-        ikt_optimiser_step(l->ctx, &l->optimiser, momentum, rate / 4, l->gradient, y);
-        ikt_stage_end(l->ctx, IKT_STAGE_STEP);
+static ikt_status iterate(loop *l) {
+    for (int64_t iteration = 0; !l->phases.is_done; iteration++) {
+        ikt_objective_terms terms;
+        IKT_TRY(evaluate(l, iteration, &terms));
+        if (is_reported(l, iteration) || l->phases.is_done) add_to_trace(l, iteration, terms.value);
+        if (l->phases.is_done) break;
+        step(l, iteration);
         report(l, iteration + 1);
     }
-    return evaluate(l, objective, s->iterations, y);
+    l->trace->exaggeration_end = l->phases.exaggeration_end;
+    l->trace->end = l->phases.end;
+    l->trace->is_settled = l->phases.end < l->settings->iterations;
+    if (l->trace->is_settled) ikt_progress(l->ctx, "iterations", l->phases.end, l->phases.end, "");
+    return IKT_OK;
 }
 
 /* Moves the mean of the map to the origin; t-SNE does not determine it. */
 static void centre(ikt_context *ctx, const ikt_row_map *map, float *y) {
     ikt_exact_sum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
-    for (int64_t e = 0; e < 2 * map->count; e++)
-        ikt_exact_sum_add(&sum[e % 2], (double)y[e]);
+#pragma omp parallel num_threads(ikt_threads(ctx))
+    {
+        ikt_exact_sum mine[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
+#pragma omp for schedule(static) nowait
+        for (int64_t e = 0; e < 2 * map->count; e++)
+            ikt_exact_sum_add(&mine[e % 2], (double)y[e]);
+#pragma omp critical(ikt_centre)
+        for (int c = 0; c < 2; c++)
+            ikt_exact_sum_merge(&sum[c], &mine[c]);
+    }
     ikt_exact_sum_reduce(ctx, sum, 2);
     double mean[2];
     for (int c = 0; c < 2; c++)
         mean[c] = ikt_exact_sum_value(&sum[c]) / (double)map->n;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
     for (int64_t e = 0; e < 2 * map->count; e++)
         y[e] = (float)((double)y[e] - mean[e % 2]);
 }
@@ -90,18 +116,28 @@ static void centre(ikt_context *ctx, const ikt_row_map *map, float *y) {
 ikt_status ikt_layout_run(ikt_context *ctx, const ikt_layout_settings *settings,
                           const ikt_row_map *map, ikt_objective *objective, float *y,
                           ikt_trace *trace) {
-    *trace = (ikt_trace){NULL, 0};
-    loop l = {.ctx = ctx, .settings = settings, .map = map, .trace = trace, .began = ikt_now()};
+    *trace = (ikt_trace){.point = NULL};
+    loop l = {.ctx = ctx,
+              .settings = settings,
+              .map = map,
+              .objective = objective,
+              .phases = ikt_phases_begin(settings),
+              .trace = trace,
+              .began = ikt_now()};
     int64_t points = settings->iterations / settings->report_every + 2;
+    size_t bytes = (size_t)map->count * 2 * sizeof *y;
     ikt_status st = ikt_optimiser_create(ctx, 2 * map->count, &l.optimiser);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &l.gradient, 2 * map->count, sizeof *l.gradient, "layout");
     if (st == IKT_OK) st = ikt_alloc(ctx, &trace->point, points, sizeof *trace->point, "trace");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = iterate(&l, objective, y);
-    if (st == IKT_OK) centre(ctx, map, y);
+    if (st == IKT_OK) {
+        memcpy(objective->y, y, bytes);
+        st = iterate(&l);
+    }
+    if (st == IKT_OK) {
+        memcpy(y, objective->y, bytes);
+        centre(ctx, map, y);
+    }
     ikt_optimiser_destroy(&l.optimiser);
-    ikt_free(&l.gradient);
     if (st != IKT_OK) ikt_trace_destroy(trace);
     return st;
 }

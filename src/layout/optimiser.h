@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "objective/objective.h"
 
 typedef struct {
     int64_t coordinates; /* 2 n_local */
@@ -18,8 +19,13 @@ void ikt_optimiser_destroy(ikt_optimiser *optimiser);
 
 /* LOCAL. One step: a gain grows by 0.2 where the gradient still points along the last step and
  * shrinks by the factor 0.8 where it turned, at least 0.01; then
- *   velocity = momentum velocity - rate gain gradient,  y += velocity. */
+ *   velocity = momentum velocity - rate gain gradient,  y += velocity.
+ * One pass over gradient, velocity, gain and y, in which the two parts of the gradient are added:
+ * memory is the limit. */
 void ikt_optimiser_step(ikt_context *ctx, ikt_optimiser *optimiser, double momentum, double rate,
-                        const float *gradient, float *y);
+                        const ikt_gradient *gradient, float *y);
+
+/* COLLECTIVE. Euclidean norm of the whole gradient of n_local own rows a rank. */
+double ikt_gradient_norm(ikt_context *ctx, const ikt_gradient *gradient, int64_t n_local);
 
 #endif

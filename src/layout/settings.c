@@ -15,11 +15,16 @@ static const ikt_key layout_keys[] = {
         "Schedule that the keys left at auto follow: default (exaggeration 12 for 250 of 750 "
         "iterations), or matlab, that of the Isolation kernel paper (4 for 100 of 1000, learning "
         "rate 500 on the full gradient, random start)"),
-    KEY(iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations", "Iterations in all"),
+    KEY(iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
+        "Iterations in all; with stop: auto, at most"),
     KEY(exaggeration, IKT_KEY_REAL, "auto", 1, 1e3, 1, NULL, "",
         "Factor on the attraction in the first phase, in which clusters form"),
     KEY(exaggeration_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
-        "Length of the first phase"),
+        "Length of the first phase; with stop: auto, at most"),
+    KEY(stop, IKT_KEY_CHOICE, "fixed", 0, 0, 0, "fixed|auto", "",
+        "When phases end: fixed, at the iterations given; auto (opt-SNE), exaggeration once KL no "
+        "longer falls faster, the run once an iteration takes less than KL / 10000, with "
+        "iterations as the upper bounds, 2000 and 1000 of exaggeration where they are auto"),
     KEY(learning_rate, IKT_KEY_REAL, "auto", 1e-6, 1e12, 1, NULL, "",
         "Step length of the first phase on a quarter of the gradient, the convention of FIt-SNE "
         "and "
@@ -82,12 +87,20 @@ static void resolve_rates(ikt_layout_settings *settings, const schedule *preset,
         settings->final_learning_rate = given || !by_n ? settings->learning_rate : fmax(200, n);
 }
 
+/* Fixed lengths are those of the preset; with automatic stop they only keep a run from going on for
+ * ever. */
+static void resolve_lengths(ikt_layout_settings *settings, const schedule *preset) {
+    bool is_auto = settings->stop == IKT_STOP_AUTO;
+    int64_t iterations = is_auto ? 2000 : preset->iterations;
+    int64_t exaggerated = is_auto ? 1000 : preset->exaggeration_iterations;
+    if (settings->iterations == IKT_AUTO_INT) settings->iterations = iterations;
+    if (settings->exaggeration_iterations == IKT_AUTO_INT)
+        settings->exaggeration_iterations = smaller(exaggerated, settings->iterations);
+}
+
 ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, int64_t n) {
     const schedule *preset = &schedules[settings->preset];
-    if (settings->iterations == IKT_AUTO_INT) settings->iterations = preset->iterations;
-    if (settings->exaggeration_iterations == IKT_AUTO_INT)
-        settings->exaggeration_iterations =
-            smaller(preset->exaggeration_iterations, settings->iterations);
+    resolve_lengths(settings, preset);
     if (settings->exaggeration <= IKT_AUTO_REAL) settings->exaggeration = preset->exaggeration;
     if (settings->momentum <= IKT_AUTO_REAL) settings->momentum = preset->momentum;
     resolve_rates(settings, preset, (double)n);

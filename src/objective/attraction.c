@@ -1,63 +1,93 @@
-/* Attraction along the sparse P. See attraction.h.
+/* Attraction along P: the share of each thread. See attraction.h; the loops are in
+ * attraction_body.h.
  *
- * The sum of a row is taken in lanes (lanes.h): the same bits at every vector width. */
+ * Rows differ in length (a hub has hundreds of times the average), so that pieces are cut by
+ * entries, several for each thread, and taken as threads become free. */
 #include "objective/attraction.h"
 
-#include <math.h>
+#include "objective/attraction_kernel.h"
 
-#include "objective/lanes.h"
+enum { PIECES = 16 /* for each thread */, ROWS = 256 /* of which a kernel is asked at a time */ };
 
-typedef struct {
-    float x[IKT_LANES], y[IKT_LANES];
-} lanes;
+/* Entries from which on a second thread is worth waking. */
+static const int64_t parallel_entries = 1 << 16;
 
-/* Adds up to IKT_LANES entries to the lanes. */
-static inline void add_entries(lanes *sum, const int32_t *column, const float *value, int64_t count,
-                               const float *y, float own_x, float own_y) {
-    for (int64_t lane = 0; lane < count; lane++) {
-        const float *other = y + 2 * (int64_t)column[lane];
-        float dx = own_x - other[0], dy = own_y - other[1];
-        float weight = value[lane] / (1.0f + dx * dx + dy * dy);
-        sum->x[lane] += weight * dx;
-        sum->y[lane] += weight * dy;
+const ikt_attraction_kernel *ikt_attraction_kernel_for(ikt_isa isa) {
+#if defined(__x86_64__)
+    if (isa >= IKT_ISA_AVX512) return &ikt_attraction_avx512;
+    if (isa == IKT_ISA_AVX2) return &ikt_attraction_avx2;
+#endif
+    (void)isa;
+    return &ikt_attraction_portable;
+}
+
+/* The first row of piece `piece` of `pieces`; a row counts as one more entry. */
+static int64_t cut(const ikt_graph *graph, int64_t piece, int64_t pieces) {
+    const int64_t n = graph->map.count;
+    const int64_t *forward = graph->forward.start, *reverse = graph->reverse.start;
+    const int64_t cost = forward[n] + reverse[n] + n;
+    const int64_t before = cost / pieces * piece + cost % pieces * piece / pieces;
+    int64_t low = 0, high = n;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (forward[middle] + reverse[middle] + middle < before)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return piece == pieces ? n : low;
+}
+
+/* Adds what a kernel has found for `count` rows. */
+static void collect(ikt_exact_sum *sum, const float *divergence, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        ikt_exact_sum_add(sum, (double)divergence[i]);
+}
+
+static void merge(ikt_exact_sum *into, const ikt_exact_sum *mine) {
+#pragma omp critical(ikt_attraction_divergence)
+    ikt_exact_sum_merge(into, mine);
+}
+
+/* Rows first .. last - 1, their divergence by way of a small buffer. */
+static void attract(const ikt_attraction_kernel *kernel, const ikt_graph *graph, const float *y,
+                    int64_t first, int64_t last, float *force, ikt_exact_sum *sum) {
+    float divergence[ROWS];
+    for (int64_t i = first; i < last; i += ROWS) {
+        const int64_t end = i + ROWS < last ? i + ROWS : last;
+        kernel->sparse(graph, y, i, end, force, sum ? divergence : NULL);
+        if (sum) collect(sum, divergence, end - i);
     }
 }
 
-static inline void add_part(lanes *sum, const ikt_csr *part, int64_t i, const float *y) {
-    int64_t begin = part->start[i], end = part->start[i + 1], e = begin;
-    for (; e + IKT_LANES <= end; e += IKT_LANES)
-        add_entries(sum, part->column + e, part->value + e, IKT_LANES, y, y[2 * i], y[2 * i + 1]);
-    add_entries(sum, part->column + e, part->value + e, end - e, y, y[2 * i], y[2 * i + 1]);
-}
-
-static inline void attract_row(const ikt_graph *graph, int64_t i, const float *y, float *force) {
-    lanes sum = {{0}, {0}};
-    add_part(&sum, &graph->forward, i, y);
-    add_part(&sum, &graph->reverse, i, y);
-    force[2 * i] = ikt_lanes_total(sum.x);
-    force[2 * i + 1] = ikt_lanes_total(sum.y);
-}
-
-void ikt_attraction(ikt_context *ctx, const ikt_graph *graph, const float *y, float *force) {
-#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < graph->map.count; i++)
-        attract_row(graph, i, y, force);
-}
-
-static double divergence(const ikt_csr *part, int64_t i, const float *y) {
-    double row = 0;
-    for (int64_t e = part->start[i]; e < part->start[i + 1]; e++) {
-        const float *other = y + 2 * (int64_t)part->column[e];
-        double dx = (double)y[2 * i] - (double)other[0];
-        double dy = (double)y[2 * i + 1] - (double)other[1];
-        double p = (double)part->value[e];
-        row += p * log(p * (1 + dx * dx + dy * dy));
+void ikt_attraction(ikt_context *ctx, const ikt_graph *graph, const float *y, float *force,
+                    ikt_exact_sum *divergence) {
+    const ikt_attraction_kernel *kernel = ikt_attraction_kernel_for(ikt_cpu_isa());
+    const int64_t pieces = PIECES * (int64_t)ikt_threads(ctx), n = graph->map.count;
+    const int64_t entries = graph->forward.start[n] + graph->reverse.start[n];
+#pragma omp parallel num_threads(ikt_threads(ctx)) if (entries >= parallel_entries)
+    {
+        ikt_exact_sum mine = {{0}, 0, 0};
+#pragma omp for schedule(dynamic) nowait
+        for (int64_t piece = 0; piece < pieces; piece++)
+            attract(kernel, graph, y, cut(graph, piece, pieces), cut(graph, piece + 1, pieces),
+                    force, divergence ? &mine : NULL);
+        if (divergence) merge(divergence, &mine);
     }
-    return row;
 }
 
-void ikt_attraction_divergence(const ikt_graph *graph, const float *y, ikt_exact_sum *sum) {
-    for (int64_t i = 0; i < graph->map.count; i++)
-        ikt_exact_sum_add(sum,
-                          divergence(&graph->forward, i, y) + divergence(&graph->reverse, i, y));
+void ikt_attraction_dense(ikt_context *ctx, const ikt_dense *dense, const float *y, float *force,
+                          ikt_exact_sum *divergence) {
+    const ikt_attraction_kernel *kernel = ikt_attraction_kernel_for(ikt_cpu_isa());
+#pragma omp parallel num_threads(ikt_threads(ctx))
+    {
+        ikt_exact_sum mine = {{0}, 0, 0};
+        float row;
+#pragma omp for schedule(static) nowait
+        for (int64_t i = 0; i < dense->map.count; i++) {
+            kernel->dense(dense, y, i, i + 1, force, divergence ? &row : NULL);
+            if (divergence) collect(&mine, &row, 1);
+        }
+        if (divergence) merge(divergence, &mine);
+    }
 }

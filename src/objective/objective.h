@@ -18,13 +18,20 @@ typedef struct {
     double z;        /* out: normalisation sum over k != l of 1 / (1 + |y_k - y_l|^2) */
 } ikt_objective_terms;
 
+/* The gradient of the own rows as two fields, which whoever uses it adds on the way:
+ *   gradient[e] = pull * attraction[e] + push * repulsion[e],  e < 2 n_local.
+ * Early exaggeration is a factor on `pull`. */
+typedef struct {
+    const float *attraction, *repulsion; /* [n_local * 2], of the objective */
+    float pull, push;
+} ikt_gradient;
+
 typedef struct ikt_objective {
     void *self;
-    /* COLLECTIVE. Gradient of the own rows, for attraction multiplied by `exaggeration`.
-     *   y, gradient  [n_local * 2]
-     * Every rank gets the same `terms`; a position that is not finite makes z NaN. */
-    void (*evaluate)(void *self, double exaggeration, const float *y, float *gradient,
-                     ikt_objective_terms *terms);
+    float *y; /* [n_local * 2] the positions, in the objective's own table: they are changed here */
+    /* COLLECTIVE. Gradient at `y`; its fields are valid until the next call. Every rank gets the
+     * same `terms`; a position that is not finite makes z NaN. */
+    void (*evaluate)(void *self, ikt_gradient *gradient, ikt_objective_terms *terms);
     void (*destroy)(void *self);
 } ikt_objective;
 
@@ -32,7 +39,7 @@ typedef struct ikt_objective {
  * (van der Maaten & Hinton 2008).
  *   graph   P; lent until destroy.
  *   sums    how repulsion is summed (exact or FFT); lent until destroy.
- *   out     receives the objective. Errors: IKT_ERR_RESOURCE. */
+ *   out     receives the objective, all positions zero. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_tsne_create(ikt_context *ctx, const ikt_graph *graph, ikt_kernelsum *sums,
                            ikt_objective *out);
 

@@ -122,7 +122,7 @@ static ikt_status time_loop(ikt_context *ctx, map_data *m, ikt_objective *object
                                       IKT_STAGE_GRID_SUM,   IKT_STAGE_FFT,  IKT_STAGE_GATHER,
                                       IKT_STAGE_STEP};
     ikt_layout_settings settings = still;
-    ikt_trace trace = {NULL, 0};
+    ikt_trace trace = {0};
     double before[IKT_STAGE_COUNT];
     settings.iterations = iterations;
     settings.report_every = report_every;
@@ -154,7 +154,7 @@ static void split_rest(ikt_context *ctx, const loop_times *few, const loop_times
 
 static ikt_status measure_stages(ikt_context *ctx, map_data *m, ikt_kernelsum *sums,
                                  const ikt_fft_settings *fft, ikt_machine *out) {
-    ikt_objective objective = {NULL, NULL, NULL};
+    ikt_objective objective = {0};
     loop_times few, many;
     IKT_TRY(ikt_tsne_create(ctx, &m->graph, sums, &objective));
     /* Once before, to make the plans that the others use. */

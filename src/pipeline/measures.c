@@ -1,6 +1,8 @@
 /* Measures of runs and of result files. */
 #include "pipeline/measures.h"
 
+#include <string.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -120,23 +122,21 @@ ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings
                                   const ikt_row_map *map, const float *y, double *kl) {
     ikt_probabilities p;
     ikt_kernelsum *sums = NULL;
-    ikt_objective objective = {NULL, NULL, NULL};
+    ikt_objective objective = {NULL, NULL, NULL, NULL};
     ikt_layout_settings layout = settings->layout;
-    float *gradient = NULL;
     layout.repulsion = map->n <= EXACT_ROWS ? IKT_REPULSION_EXACT : IKT_REPULSION_FFT;
     layout.accuracy = IKT_ACCURACY_TIGHT;
     IKT_TRY(ikt_probabilities_compute(ctx, settings, data, map, NULL, &p));
-    ikt_status st = ikt_alloc(ctx, &gradient, 2 * map->count, sizeof *gradient, "measures");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_probabilities_objective(ctx, &p, &layout, &sums, &objective);
+    ikt_status st = ikt_probabilities_objective(ctx, &p, &layout, &sums, &objective);
     if (st == IKT_OK) {
         ikt_objective_terms terms = {true, 0, 0};
-        objective.evaluate(objective.self, 1, y, gradient, &terms);
+        ikt_gradient gradient;
+        memcpy(objective.y, y, (size_t)map->count * 2 * sizeof *y);
+        objective.evaluate(objective.self, &gradient, &terms);
         *kl = terms.value;
     }
     ikt_objective_destroy(&objective);
     ikt_kernelsum_destroy(&sums);
     ikt_probabilities_destroy(&p);
-    ikt_free(&gradient);
     return st;
 }

@@ -21,7 +21,7 @@ enum { BATCH_ENTRIES = 1 << 21, BATCH_BYTES = 2 * 12, SYMMETRISE_ROW_BYTES = 24 
 
 /* Positions, velocities, gains, gradients, sums and starts of a row in the loop; a boundary row
  * here and there: its number, its position, and both again where it is sent. */
-enum { LAYOUT_ROW_BYTES = 88, BOUNDARY_BYTES = 28 };
+enum { LAYOUT_ROW_BYTES = 80, BOUNDARY_BYTES = 28 };
 
 /* A block of rows that is brought to scale: in double, before and after. */
 enum { READ_BYTES = 32 << 20 };
@@ -108,7 +108,7 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
                      reading + kept;
     plan.neighbours = rows + searching(w) + (w->is_isolation ? 0 : reading) + lists + kept;
     plan.graph = (w->is_near ? 0 : rows) + p + (w->is_dense ? 0 : symmetrise_bytes(w)) + kept;
-    plan.layout = p + LAYOUT_ROW_BYTES * n_local + 16 * w->map.n * w->is_dense +
+    plan.layout = p + LAYOUT_ROW_BYTES * n_local + 24 * w->map.n * w->is_dense +
                   BOUNDARY_BYTES * (int64_t)ikt_workload_boundary(w) + repulsion_bytes(w) + kept;
     plan.measures = measures_bytes(w) + kept;
     plan.advice = w->is_dense ? "affinity.support=sparse" : "fewer affinity.neighbours";

@@ -14,7 +14,7 @@
 #include "io/result.h"
 #include "plot/plot.h"
 
-enum { FACTS_MAX = 16, CIRCUMSTANCES_MAX = 16 + 2 * IKT_STAGE_COUNT };
+enum { FACTS_MAX = 24, CIRCUMSTANCES_MAX = 16 + 2 * IKT_STAGE_COUNT };
 
 typedef struct {
     ikt_note facts[FACTS_MAX], circumstances[CIRCUMSTANCES_MAX];
@@ -47,6 +47,11 @@ static void add_facts(const ikt_run *run, notes *n) {
         ADD_NOTE(n->facts, n->n_facts, "neighbours_found", "%.6f", run->recall.found);
         ADD_NOTE(n->facts, n->n_facts, "recall_sample", "%lld", (long long)run->recall.sample);
     }
+    ADD_NOTE(n->facts, n->n_facts, "exaggeration_ended", "%lld",
+             (long long)run->trace.exaggeration_end);
+    ADD_NOTE(n->facts, n->n_facts, "iterations_done", "%lld", (long long)run->trace.end);
+    ADD_NOTE(n->facts, n->n_facts, "stopped_because", "%s",
+             run->trace.is_settled ? "KL settled" : "iterations are done");
     ADD_NOTE(n->facts, n->n_facts, "kl", "%.17g", kl);
     ADD_NOTE(n->facts, n->n_facts, "embedding_hash", "%016llx", (unsigned long long)run->hash);
 }

@@ -127,7 +127,7 @@ static ikt_status bring(ikt_context *ctx, const ikt_probabilities *p, bool back,
 
 static ikt_status place(ikt_context *ctx, const ikt_probabilities *p, ikt_run *run) {
     ikt_kernelsum *sums = NULL;
-    ikt_objective objective = {NULL, NULL, NULL};
+    ikt_objective objective = {NULL, NULL, NULL, NULL};
     IKT_TRY(bring(ctx, p, false, run->y));
     ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
     ikt_status st = ikt_probabilities_objective(ctx, p, &run->settings.layout, &sums, &objective);

@@ -266,7 +266,7 @@ ikt_status ikt_probabilities_objective(ikt_context *ctx, const ikt_probabilities
                                        ikt_objective *out) {
     const ikt_row_map *map = p->is_dense ? &p->dense.map : &p->graph.map;
     *sums = NULL;
-    *out = (ikt_objective){NULL, NULL, NULL};
+    *out = (ikt_objective){NULL, NULL, NULL, NULL};
     ikt_status st;
     if (settings->repulsion == IKT_REPULSION_EXACT) {
         st = ikt_kernelsum_create_exact(ctx, map, sums);

@@ -11,9 +11,14 @@ common="input.file=data.h5 output.file=out.h5 output.overwrite=yes output.measur
     layout.iterations=60 layout.exaggeration_iterations=20 run.seed=5 --quiet --json"
 cases=("isolation.psi=64 preprocess.normalise=none layout.repulsion=fft"
     "isolation.psi=480 preprocess.pca=10 affinity.neighbours=7 layout.repulsion=fft"
+    "isolation.psi=64 layout.stop=auto layout.iterations=150 layout.repulsion=fft"
     "affinity.support=dense isolation.psi=32 layout.repulsion=exact"
     "affinity.kind=gaussian gaussian.perplexity=12 preprocess.pca=20 layout.repulsion=fft"
-    "affinity.kind=gaussian gaussian.perplexity=12 affinity.support=dense layout.init=random")
+    "affinity.kind=gaussian gaussian.perplexity=12 affinity.support=dense layout.init=random"
+    # Search among near cells, with fewer candidates than rows, from a pool; with adopted rows.
+    "affinity.search=approximate affinity.candidates=90 isolation.psi=16 isolation.pool=130 layout.repulsion=fft"
+    "affinity.search=approximate affinity.candidates=70 affinity.neighbours=7 isolation.psi=480 layout.repulsion=fft"
+    "affinity.search=approximate affinity.kind=gaussian gaussian.perplexity=5 preprocess.pca=20 layout.repulsion=fft")
 
 failed=0
 for settings in "${cases[@]}"; do

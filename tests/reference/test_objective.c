@@ -9,12 +9,25 @@
 #include "base/rng.h"
 #include "base/row_hash.h"
 #include "layout/layout.h"
+#include "objective/normalisation.h"
 #include "objective/objective.h"
 
-enum { N = 137, K = 9 };
+enum { N = 137, K = 9, CLUSTER = 20 };
 
-/* A symmetric sparse P that every rank can make: ring neighbours with row-keyed weights. */
-static void make_p(ikt_context *ctx, const ikt_row_map *map, ikt_graph *graph) {
+typedef int64_t neighbour_of(int64_t row, int64_t e);
+
+static int64_t on_a_ring(int64_t row, int64_t e) {
+    return (row + (e + 1) * (e + 1)) % N;
+}
+
+static int64_t in_its_cluster(int64_t row, int64_t e) {
+    int64_t first = row / CLUSTER * CLUSTER, size = N - first < CLUSTER ? N - first : CLUSTER;
+    return first + (row - first + e + 1) % size;
+}
+
+/* A symmetric sparse P that every rank can make: given neighbours with row-keyed weights. */
+static void make_p_of(ikt_context *ctx, const ikt_row_map *map, neighbour_of *neighbour,
+                      ikt_graph *graph) {
     ikt_neighbours lists = {map->count, K, NULL, NULL};
     ikt_alloc(ctx, &lists.row, map->count * K, sizeof *lists.row, "test");
     ikt_alloc(ctx, &lists.score, map->count * K, sizeof *lists.score, "test");
@@ -23,13 +36,17 @@ static void make_p(ikt_context *ctx, const ikt_row_map *map, ikt_graph *graph) {
         for (int e = 0; e < K; e++)
             total += draw[e] = ikt_rng_uniform(2, IKT_RNG_TEST, map->first + i, (uint64_t)e);
         for (int e = 0; e < K; e++) {
-            lists.row[i * K + e] = (uint32_t)((map->first + i + (e + 1) * (e + 1)) % N);
+            lists.row[i * K + e] = (uint32_t)neighbour(map->first + i, e);
             lists.score[i * K + e] = (float)(draw[e] / total);
         }
     }
     assert_int_equal(ikt_graph_symmetrise(ctx, map, &lists, graph), IKT_OK);
     assert_int_equal(ikt_graph_check(ctx, graph), IKT_OK);
     ikt_neighbours_destroy(&lists);
+}
+
+static void make_p(ikt_context *ctx, const ikt_row_map *map, ikt_graph *graph) {
+    make_p_of(ctx, map, on_a_ring, graph);
 }
 
 static float position(int64_t row, int64_t c) {
@@ -80,28 +97,26 @@ static void reference_terms(const double *p, double exaggeration, reference *ref
         }
 }
 
-static void compare(ikt_context *ctx, const ikt_row_map *map, ikt_objective *objective,
-                    const double *p, double exaggeration) {
+static void compare(const ikt_row_map *map, ikt_objective *objective, const double *p,
+                    double exaggeration) {
     reference *ref = malloc(sizeof *ref);
-    float *y, *gradient;
-    ikt_alloc(ctx, &y, 2 * map->count, sizeof *y, "test");
-    ikt_alloc(ctx, &gradient, 2 * map->count, sizeof *gradient, "test");
+    ikt_gradient gradient;
     for (int64_t e = 0; e < 2 * map->count; e++)
-        y[e] = position(map->first + e / 2, e % 2);
+        objective->y[e] = position(map->first + e / 2, e % 2);
     reference_terms(p, exaggeration, ref);
     ikt_objective_terms terms = {true, 0, 0};
-    objective->evaluate(objective->self, exaggeration, y, gradient, &terms);
-    assert_true(fabs(terms.z - ref->z) < 1e-5 * ref->z);
-    assert_true(fabs(terms.value - ref->kl) < 1e-5 * ref->kl);
+    objective->evaluate(objective->self, &gradient, &terms);
+    assert_true(fabs(terms.z - ref->z) < 1e-6 * ref->z);
+    assert_true(fabs(terms.value - ref->kl) < 1e-6 * ref->kl);
+    gradient.pull *= (float)exaggeration;
     double scale = 0;
     for (int64_t e = 0; e < 2 * N; e++)
         scale += ref->gradient[e] * ref->gradient[e] / (2 * N);
     for (int64_t e = 0; e < 2 * map->count; e++)
-        assert_true(fabs((double)gradient[e] - ref->gradient[2 * map->first + e]) <
-                    1e-5 * sqrt(scale));
+        assert_true(fabs((double)(gradient.pull * gradient.attraction[e] +
+                                  gradient.push * gradient.repulsion[e]) -
+                         ref->gradient[2 * map->first + e]) < 1e-5 * sqrt(scale));
     free(ref);
-    ikt_free(&y);
-    ikt_free(&gradient);
 }
 
 static void sparse_gradient_and_divergence_are_exact(void **state) {
@@ -114,8 +129,8 @@ static void sparse_gradient_and_divergence_are_exact(void **state) {
     make_p(ctx, &map, &graph);
     assert_int_equal(ikt_kernelsum_create_exact(ctx, &map, &sums), IKT_OK);
     assert_int_equal(ikt_tsne_create(ctx, &graph, sums, &objective), IKT_OK);
-    compare(ctx, &map, &objective, p, 1);
-    compare(ctx, &map, &objective, p, 12);
+    compare(&map, &objective, p, 1);
+    compare(&map, &objective, p, 12);
     ikt_objective_destroy(&objective);
     ikt_kernelsum_destroy(&sums);
     ikt_graph_destroy(&graph);
@@ -136,8 +151,8 @@ static void dense_gradient_and_divergence_are_exact(void **state) {
     ikt_objective objective;
     assert_int_equal(ikt_kernelsum_create_exact(ctx, &dense.map, &sums), IKT_OK);
     assert_int_equal(ikt_tsne_dense_create(ctx, &dense, sums, &objective), IKT_OK);
-    compare(ctx, &dense.map, &objective, p, 1);
-    compare(ctx, &dense.map, &objective, p, 4);
+    compare(&dense.map, &objective, p, 1);
+    compare(&dense.map, &objective, p, 4);
     ikt_objective_destroy(&objective);
     ikt_kernelsum_destroy(&sums);
     ikt_dense_destroy(&dense);
@@ -145,12 +160,22 @@ static void dense_gradient_and_divergence_are_exact(void **state) {
     ikt_context_destroy(&alone);
 }
 
+static ikt_layout_settings schedule(int64_t iterations, double rate) {
+    return (ikt_layout_settings){.iterations = iterations,
+                                 .exaggeration_iterations = 50,
+                                 .exaggeration = 4,
+                                 .learning_rate = rate,
+                                 .final_learning_rate = rate,
+                                 .momentum = 0.5,
+                                 .final_momentum = 0.8,
+                                 .momentum_switch = 50,
+                                 .report_every = 50};
+}
+
 /* Runs the loop on a context's ranks; returns the hash of the map and the last divergence. */
 static uint64_t descend(ikt_context *ctx, int repulsion, double *first_kl, double *last_kl) {
     ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
-    ikt_layout_settings settings = {
-        IKT_PRESET_DEFAULT,   150, 50, 4, 20, 20, 0.5, 0.8, 50, IKT_INIT_RANDOM, "", repulsion,
-        IKT_ACCURACY_DEFAULT, 50};
+    ikt_layout_settings settings = schedule(150, 20);
     ikt_graph graph;
     ikt_kernelsum *sums;
     ikt_objective objective;
@@ -192,12 +217,80 @@ static void the_loop_descends_with_the_same_bits_on_any_ranks(void **state) {
     ikt_context_destroy(&alone);
 }
 
+/* A run that stops by itself: where its phases ended, and what came out. */
+typedef struct {
+    uint64_t hash;
+    int64_t exaggeration_end, end;
+    bool is_settled;
+    double kl;
+} stopped;
+
+static stopped descend_until_settled(ikt_context *ctx) {
+    ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    ikt_layout_settings settings = schedule(3000, 100);
+    settings.stop = IKT_STOP_AUTO;
+    settings.exaggeration_iterations = 500;
+    settings.report_every = 70;
+    ikt_graph graph;
+    ikt_kernelsum *sums;
+    ikt_objective objective;
+    ikt_trace trace;
+    float *y;
+    make_p_of(ctx, &map, in_its_cluster, &graph);
+    ikt_alloc(ctx, &y, 2 * map.count, sizeof *y, "test");
+    ikt_initial_random(ctx, &map, 3, y);
+    assert_int_equal(ikt_kernelsum_create_exact(ctx, &map, &sums), IKT_OK);
+    assert_int_equal(ikt_tsne_create(ctx, &graph, sums, &objective), IKT_OK);
+    assert_int_equal(ikt_layout_run(ctx, &settings, &map, &objective, y, &trace), IKT_OK);
+    const ikt_trace_point *last = &trace.point[trace.count - 1];
+    assert_int_equal(last->iteration, trace.end);
+    assert_true(isfinite(last->kl) && isfinite(last->gradient_norm));
+    stopped out = {ikt_row_hash(ctx, y, map.first, map.count, 2 * sizeof *y),
+                   trace.exaggeration_end, trace.end, trace.is_settled, last->kl};
+    ikt_objective_destroy(&objective);
+    ikt_kernelsum_destroy(&sums);
+    ikt_graph_destroy(&graph);
+    ikt_trace_destroy(&trace);
+    ikt_free(&y);
+    return out;
+}
+
+static void an_easy_set_stops_by_itself_in_the_same_iteration_on_any_ranks(void **state) {
+    ikt_context *ctx = *state, *alone = ikt_test_alone();
+    const stopped all = descend_until_settled(ctx), one = descend_until_settled(alone);
+    assert_true(all.is_settled);
+    assert_in_range(all.exaggeration_end, 15, 499);
+    assert_in_range(all.end, all.exaggeration_end + 15, 2999);
+    assert_true(all.hash == one.hash);
+    assert_true(all.end == one.end && all.exaggeration_end == one.exaggeration_end);
+    assert_true(all.kl == one.kl);
+    ikt_context_destroy(&alone);
+}
+
+/* Z against a plain sum, over sizes of phi from 1 to the largest there is. */
+static void the_normalisation_is_exact(void **state) {
+    ikt_context *ctx = *state, *alone = ikt_test_alone();
+    enum { ROWS = 70000 };
+    ikt_row_map map = ikt_row_map_make(ROWS, ikt_size(ctx), ikt_rank(ctx));
+    double *phi, z = 0;
+    assert_int_equal(ikt_alloc(ctx, &phi, ROWS, sizeof *phi, "test"), IKT_OK);
+    for (int64_t i = 0; i < ROWS; i++) {
+        phi[i] = 1 + pow(2, 32 * ikt_rng_uniform(9, IKT_RNG_TEST, i, 0) - 1);
+        z += phi[i] - 1;
+    }
+    const double found = ikt_normalisation(ctx, phi + map.first, map.count);
+    assert_true(fabs(found - z) < 1e-12 * z);
+    assert_true(found == ikt_normalisation(alone, phi, ROWS));
+    phi[ROWS / 2] = INFINITY;
+    assert_true(isnan(ikt_normalisation(ctx, phi + map.first, map.count)));
+    ikt_free(&phi);
+    ikt_context_destroy(&alone);
+}
+
 static void a_diverging_run_is_stopped_with_advice(void **state) {
     ikt_context *ctx = *state;
     ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
-    ikt_layout_settings settings = {
-        IKT_PRESET_DEFAULT,  100, 50, 4, 1e38, 1e38, 0.5, 0.8, 50, IKT_INIT_RANDOM, "",
-        IKT_REPULSION_EXACT, 0,   50};
+    ikt_layout_settings settings = schedule(100, 1e38);
     ikt_graph graph;
     ikt_kernelsum *sums;
     ikt_objective objective;
@@ -219,4 +312,6 @@ static void a_diverging_run_is_stopped_with_advice(void **state) {
 IKT_MPI_TESTS(ikt_test(sparse_gradient_and_divergence_are_exact),
               ikt_test(dense_gradient_and_divergence_are_exact),
               ikt_test(the_loop_descends_with_the_same_bits_on_any_ranks),
+              ikt_test(an_easy_set_stops_by_itself_in_the_same_iteration_on_any_ranks),
+              ikt_test(the_normalisation_is_exact),
               ikt_test(a_diverging_run_is_stopped_with_advice))

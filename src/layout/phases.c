@@ -1,0 +1,68 @@
+/* The phases of a run. See phases.h. */
+#include "layout/phases.h"
+
+#include <math.h>
+
+/* KL is compared over a few iterations: it wavers from one to the next while gains adapt. */
+enum { CHECK_EVERY = 3, PATIENCE = 3 };
+
+/* Iterations of a phase before its checks count: the velocities of the phase before die out. */
+enum { SETTLE = 15 };
+
+/* What an iteration has to take off KL, relative to KL, to count as progress. */
+static const double least_rate = 1e-4;
+
+ikt_phases ikt_phases_begin(const ikt_layout_settings *settings) {
+    return (ikt_phases){.settings = settings, .is_exaggerated = true, .checked = -1};
+}
+
+bool ikt_phases_want_value(const ikt_phases *phases, int64_t iteration) {
+    return phases->settings->stop == IKT_STOP_AUTO &&
+           (iteration - phases->begun) % CHECK_EVERY == 0;
+}
+
+/* Exaggeration is over once KL has begun to fall and has not fallen faster for some checks. */
+static bool is_past_fastest(ikt_phases *p, double rate) {
+    if (rate > p->best_rate) {
+        p->best_rate = rate;
+        p->misses = 0;
+    } else if (p->best_rate >= least_rate) {
+        p->misses++;
+    }
+    return p->misses >= PATIENCE;
+}
+
+static bool is_settled(ikt_phases *p, double rate) {
+    p->misses = rate < least_rate ? p->misses + 1 : 0;
+    return p->misses >= PATIENCE;
+}
+
+/* Whether KL says that the phase is over. */
+static bool check(ikt_phases *p, int64_t iteration, double kl) {
+    const bool is_first = p->checked < p->begun;
+    const double rate =
+        is_first ? 0 : (p->kl - kl) / fabs(p->kl) / (double)(iteration - p->checked);
+    p->kl = kl;
+    p->checked = iteration;
+    if (iteration - p->begun < SETTLE) return false;
+    return p->is_exaggerated ? is_past_fastest(p, rate) : is_settled(p, rate);
+}
+
+static void end_exaggeration(ikt_phases *p, int64_t iteration) {
+    p->is_exaggerated = false;
+    p->exaggeration_end = p->begun = iteration;
+    p->checked = iteration - 1; /* none in the new phase */
+    p->misses = 0;
+}
+
+void ikt_phases_decide(ikt_phases *p, int64_t iteration, double kl) {
+    const ikt_layout_settings *s = p->settings;
+    const bool is_over = ikt_phases_want_value(p, iteration) && check(p, iteration, kl);
+    if (p->is_exaggerated) {
+        if (is_over || iteration >= s->exaggeration_iterations) end_exaggeration(p, iteration);
+        p->is_done = iteration >= s->iterations;
+    } else {
+        p->is_done = is_over || iteration >= s->iterations;
+    }
+    if (p->is_done) p->end = iteration;
+}

@@ -1,0 +1,2 @@
+ikt_add_test(NAME unit_attraction LABEL unit SOURCES unit/test_attraction.c)
+ikt_add_test(NAME unit_phases LABEL unit SOURCES unit/test_phases.c)

@@ -1,0 +1,103 @@
+/* When phases end, on courses of KL that are known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "layout/phases.h"
+
+typedef double course(int64_t iteration, int64_t exaggeration_end);
+
+static ikt_phases follow(const ikt_layout_settings *settings, course *kl) {
+    ikt_phases phases = ikt_phases_begin(settings);
+    for (int64_t i = 0; !phases.is_done; i++) {
+        int64_t end = phases.is_exaggerated ? INT64_MAX : phases.exaggeration_end;
+        ikt_phases_decide(&phases, i, ikt_phases_want_value(&phases, i) ? kl(i, end) : NAN);
+    }
+    return phases;
+}
+
+static ikt_layout_settings bounds(int stop, int64_t iterations, int64_t exaggerated) {
+    return (ikt_layout_settings){
+        .stop = stop, .iterations = iterations, .exaggeration_iterations = exaggerated};
+}
+
+/* Level with some noise, then a fall that is steepest at 80, then level; after exaggeration an
+ * approach to 2 that takes less than KL / 10000 an iteration from about 280 iterations on. */
+static double usual(int64_t i, int64_t end) {
+    double noise = 1e-9 * sin((double)(7 * i));
+    if (i <= end) return 6 - tanh((double)(i - 80) / 15) + noise;
+    return 2 + 3 * exp(-(double)(i - end) / 50);
+}
+
+static double level(int64_t i, int64_t end) {
+    (void)end;
+    return 3 + 1e-9 * cos((double)i);
+}
+
+static double rising(int64_t i, int64_t end) {
+    (void)end;
+    return 3 + 1e-3 * (double)i;
+}
+
+static double falling_for_ever(int64_t i, int64_t end) {
+    (void)end;
+    return 10 * exp(-1e-3 * (double)i);
+}
+
+static void fixed_phases_end_where_told(void **state) {
+    (void)state;
+    const ikt_layout_settings settings = bounds(IKT_STOP_FIXED, 40, 13);
+    const ikt_phases p = follow(&settings, level);
+    assert_int_equal(p.exaggeration_end, 13);
+    assert_int_equal(p.end, 40);
+    for (int64_t i = 0; i < 40; i++)
+        assert_false(ikt_phases_want_value(&p, i));
+}
+
+static void no_exaggeration_and_no_iterations_are_legal(void **state) {
+    (void)state;
+    const ikt_layout_settings none = bounds(IKT_STOP_FIXED, 0, 0), later = bounds(0, 5, 5);
+    assert_int_equal(follow(&none, level).end, 0);
+    assert_int_equal(follow(&later, level).exaggeration_end, 5);
+    assert_int_equal(follow(&later, level).end, 5);
+}
+
+static void exaggeration_ends_after_the_steepest_fall(void **state) {
+    (void)state;
+    const ikt_layout_settings settings = bounds(IKT_STOP_AUTO, 2000, 1000);
+    const ikt_phases p = follow(&settings, usual);
+    assert_in_range(p.exaggeration_end, 83, 100);
+    /* 3/50 exp(-i/50) < 1e-4 (2 + 3 exp(-i/50)) from i = 50 log(0.0597/2e-4) = 285 on. */
+    assert_in_range(p.end - p.exaggeration_end, 285, 300);
+}
+
+static void noise_on_a_level_is_no_fall(void **state) {
+    (void)state;
+    const ikt_layout_settings settings = bounds(IKT_STOP_AUTO, 2000, 150);
+    const ikt_phases p = follow(&settings, level);
+    assert_int_equal(p.exaggeration_end, 150);
+    assert_in_range(p.end, 165, 180);
+    assert_in_range(follow(&settings, rising).end, 165, 180);
+}
+
+static void iterations_stay_the_upper_bound(void **state) {
+    (void)state;
+    const ikt_layout_settings settings = bounds(IKT_STOP_AUTO, 200, 20);
+    const ikt_phases p = follow(&settings, falling_for_ever);
+    assert_int_equal(p.exaggeration_end, 20);
+    assert_int_equal(p.end, 200);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fixed_phases_end_where_told),
+        cmocka_unit_test(no_exaggeration_and_no_iterations_are_legal),
+        cmocka_unit_test(exaggeration_ends_after_the_steepest_fall),
+        cmocka_unit_test(noise_on_a_level_is_no_fall),
+        cmocka_unit_test(iterations_stay_the_upper_bound)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
