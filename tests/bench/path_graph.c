@@ -9,6 +9,8 @@
 #include "paths.h"
 #include "scene.h"
 
+enum { NEIGHBOURS = 30, NEIGHBOURS_GAUSSIAN = 90 };
+
 /* --- symmetrising ----------------------------------------------------------------------------- */
 
 typedef struct {
@@ -18,8 +20,8 @@ typedef struct {
 } symmetrising;
 
 static ikt_status copy_lists(symmetrising *s, ikt_neighbours *out) {
-    const size_t entries = (size_t)(s->map.count * BENCH_NEIGHBOURS);
-    IKT_TRY(ikt_agree(s->ctx, ikt_neighbours_create(s->ctx, &s->map, BENCH_NEIGHBOURS, out)));
+    const size_t entries = (size_t)(s->map.count * NEIGHBOURS);
+    IKT_TRY(ikt_agree(s->ctx, ikt_neighbours_create(s->ctx, &s->map, NEIGHBOURS, out)));
     memcpy(out->row, s->lists.row, entries * sizeof *out->row);
     memcpy(out->score, s->lists.score, entries * sizeof *out->score);
     return IKT_OK;
@@ -45,8 +47,8 @@ static double touch_lists(void *self) {
     int64_t sum = 0;
     double begin = ikt_now();
 #pragma omp parallel for num_threads(ikt_threads(s->ctx)) reduction(+ : sum)
-    for (int64_t e = 0; e < (int64_t)n * BENCH_NEIGHBOURS; e++)
-        sum += list[(int64_t)(row[e] % n) * BENCH_NEIGHBOURS];
+    for (int64_t e = 0; e < (int64_t)n * NEIGHBOURS; e++)
+        sum += list[(int64_t)(row[e] % n) * NEIGHBOURS];
     double seconds = ikt_now() - begin;
     volatile int64_t keep = sum;
     (void)keep;
@@ -57,9 +59,9 @@ ikt_status bench_path_graph(bench *b) {
     char text[32];
     symmetrising s = {.ctx = b->ctx,
                       .map = ikt_row_map_make(b->rows, ikt_size(b->ctx), ikt_rank(b->ctx))};
-    const double entries = (double)(s.map.count * BENCH_NEIGHBOURS);
+    const double entries = (double)(s.map.count * NEIGHBOURS);
     bench_stream stream = {.bytes = 0};
-    ikt_status st = bench_lists(b->ctx, &s.map, &s.lists);
+    ikt_status st = bench_lists(b->ctx, &s.map, NEIGHBOURS, &s.lists);
     if (st == IKT_OK) st = bench_stream_create(b->ctx, 8 * (int64_t)entries, &stream);
     bench_case c = {.path = "graph",
                     .unit = "entries",
@@ -67,7 +69,7 @@ ikt_status bench_path_graph(bench *b) {
                     .limit = {{"copying the lists", bench_pass_copy, &stream, entries},
                               {"looking at partners' lists", touch_lists, &s, entries}}};
     snprintf(c.size, sizeof c.size, "%s rows, %d neighbours", bench_grouped(b->rows, text),
-             BENCH_NEIGHBOURS);
+             NEIGHBOURS);
     st = ikt_agree(b->ctx, st);
     if (st == IKT_OK) st = bench_measure(b, &c);
     bench_stream_destroy(&stream);
@@ -81,12 +83,14 @@ typedef struct {
     ikt_context *ctx;
     ikt_graph graph;
     float *y, *force;
+    bool with_divergence;
 } attracting;
 
 static double attract(void *self) {
     const attracting *a = self;
+    ikt_exact_sum divergence = {{0}, 0, 0};
     double begin = ikt_now();
-    ikt_attraction(a->ctx, &a->graph, a->y, a->force);
+    ikt_attraction(a->ctx, &a->graph, a->y, a->force, a->with_divergence ? &divergence : NULL);
     return ikt_now() - begin;
 }
 
@@ -147,29 +151,37 @@ static ikt_status place_rows(attracting *a) {
     return ikt_alloc(a->ctx, &a->force, 2 * map->count, sizeof *a->force, "bench");
 }
 
-static ikt_status measure_attraction(bench *b, attracting *a) {
+static ikt_status measure_attraction(bench *b, attracting *a, bool with_divergence) {
     char rows[32], all[32];
     const ikt_graph *graph = &a->graph;
     const int64_t n = graph->map.count, total = ikt_graph_entries(b->ctx, graph);
     const double entries = (double)(graph->forward.start[n] + graph->reverse.start[n]);
+    a->with_divergence = with_divergence;
     bench_case c = {.path = "attraction",
                     .unit = "entries",
                     .work = {NULL, attract, a, entries},
                     .limit = {{"reading P once", read_p, a, entries},
                               {"loading positions", load_positions, a, entries}}};
-    snprintf(c.size, sizeof c.size, "%s rows, %s entries", bench_grouped(b->rows, rows),
-             bench_grouped(total, all));
+    snprintf(c.size, sizeof c.size, "%s rows, %s entries%s", bench_grouped(graph->map.n, rows),
+             bench_grouped(total, all), with_divergence ? ", with KL" : "");
     return bench_measure(b, &c);
 }
 
-ikt_status bench_path_attraction(bench *b) {
+static ikt_status measure_along(bench *b, int64_t n, int64_t k) {
     attracting a = {.ctx = b->ctx};
-    ikt_row_map map = ikt_row_map_make(b->rows, ikt_size(b->ctx), ikt_rank(b->ctx));
-    IKT_TRY(bench_graph(b->ctx, &map, &a.graph));
+    ikt_row_map map = ikt_row_map_make(n, ikt_size(b->ctx), ikt_rank(b->ctx));
+    IKT_TRY(bench_graph(b->ctx, &map, k, &a.graph));
     ikt_status st = ikt_agree(b->ctx, place_rows(&a));
-    if (st == IKT_OK) st = measure_attraction(b, &a);
+    if (st == IKT_OK) st = measure_attraction(b, &a, false);
+    if (st == IKT_OK) st = measure_attraction(b, &a, true);
     ikt_graph_destroy(&a.graph);
     ikt_free(&a.y);
     ikt_free(&a.force);
     return st;
+}
+
+/* As many entries with the Gaussian kernel's neighbours as with the Isolation kernel's. */
+ikt_status bench_path_attraction(bench *b) {
+    IKT_TRY(measure_along(b, b->rows, NEIGHBOURS));
+    return measure_along(b, b->rows / (NEIGHBOURS_GAUSSIAN / NEIGHBOURS), NEIGHBOURS_GAUSSIAN);
 }

@@ -11,7 +11,7 @@
 #include "paths.h"
 #include "scene.h"
 
-enum { SUMS = 2 /* Z and the divergence */, REDUCTIONS = 50 };
+enum { NEIGHBOURS = 30, SUMS = 2 /* Z and the divergence */, REDUCTIONS = 50 };
 
 static bool alone(bench *b, const char *path) {
     if (ikt_size(b->ctx) > 1) return false;
@@ -37,7 +37,7 @@ static double exchange(void *self) {
 
 static ikt_status make(bench *b, exchanging *e) {
     ikt_row_map map = ikt_row_map_make(b->rows, ikt_size(b->ctx), ikt_rank(b->ctx));
-    IKT_TRY(bench_graph(b->ctx, &map, &e->graph));
+    IKT_TRY(bench_graph(b->ctx, &map, NEIGHBOURS, &e->graph));
     int64_t places = map.count + e->graph.n_ghost;
     IKT_TRY(ikt_agree(b->ctx, ikt_alloc(b->ctx, &e->y, 2 * places, sizeof *e->y, "bench")));
     return ikt_halo_create(b->ctx, &map, e->graph.ghost_row, e->graph.n_ghost, 2, &e->halo);

@@ -15,7 +15,7 @@ bench_path bench_path_selection;                                /* path_pairs.c 
 bench_path bench_path_graph, bench_path_attraction;             /* path_graph.c */
 bench_path bench_path_spread, bench_path_fft;                   /* path_map.c */
 bench_path bench_path_gather;                                   /* path_map.c */
-bench_path bench_path_step, bench_path_sum;                     /* path_rows.c */
+bench_path bench_path_step, bench_path_z, bench_path_sum;       /* path_rows.c */
 bench_path bench_path_halo, bench_path_grid, bench_path_reduce; /* path_ranks.c */
 
 #endif

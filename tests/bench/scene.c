@@ -6,12 +6,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 
-enum {
-    SQUARE = 64 /* rows that have no order among them */,
-    CLUSTERS = 64,
-    SEED = 1,
-    MUTUAL = BENCH_NEIGHBOURS / 2
-};
+enum { SQUARE = 64 /* rows that have no order among them */, CLUSTERS = 64, SEED = 1 };
 
 double bench_span(int64_t n) {
     return 300 * pow((double)n / 1e6, 0.21);
@@ -48,14 +43,14 @@ static int64_t step_of(int64_t n, int64_t least, double u) {
 }
 
 /* A neighbour that has the row as neighbour, too: the same bits of both are flipped. */
-static int64_t mutual(int64_t n, int64_t row, int64_t e) {
-    int64_t other = row ^ step_of(n, 1 + e, ((double)e + 0.5) / MUTUAL);
+static int64_t mutual(int64_t n, int64_t row, int64_t e, int64_t count) {
+    int64_t other = row ^ step_of(n, 1 + e, ((double)e + 0.5) / (double)count);
     return other < n ? other : -1;
 }
 
 static int64_t one_way(int64_t n, int64_t row, int64_t e) {
     double u = ikt_rng_uniform(SEED, IKT_RNG_TEST, row, (uint64_t)(2 + e));
-    bool back = ikt_rng_u64(SEED, IKT_RNG_TEST, row, (uint64_t)(2 + BENCH_NEIGHBOURS + e)) & 1;
+    bool back = ikt_rng_u64(SEED, IKT_RNG_TEST, row, (uint64_t)(2 + BENCH_NEIGHBOURS_MOST + e)) & 1;
     int64_t step = step_of(n, 1, u);
     return (row + (back ? n - step : step)) % n;
 }
@@ -66,9 +61,9 @@ static bool holds(const uint32_t *list, int64_t count, int64_t row) {
     return false;
 }
 
-static void fill_list(int64_t n, int64_t row, uint32_t *list) {
-    for (int64_t e = 0; e < BENCH_NEIGHBOURS; e++) {
-        int64_t other = e < MUTUAL ? mutual(n, row, e) : -1;
+static void fill_list(int64_t n, int64_t row, int64_t k, uint32_t *list) {
+    for (int64_t e = 0; e < k; e++) {
+        int64_t other = e < k / 2 ? mutual(n, row, e, k / 2) : -1;
         if (other < 0) other = one_way(n, row, e);
         while (other == row || holds(list, e, other))
             other = (other + 1) % n;
@@ -76,21 +71,20 @@ static void fill_list(int64_t n, int64_t row, uint32_t *list) {
     }
 }
 
-ikt_status bench_lists(ikt_context *ctx, const ikt_row_map *map, ikt_neighbours *out) {
-    const int64_t k = BENCH_NEIGHBOURS;
+ikt_status bench_lists(ikt_context *ctx, const ikt_row_map *map, int64_t k, ikt_neighbours *out) {
     IKT_TRY(ikt_neighbours_create(ctx, map, k, out));
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < map->count; i++) {
-        fill_list(map->n, map->first + i, out->row + i * k);
+        fill_list(map->n, map->first + i, k, out->row + i * k);
         for (int64_t e = 0; e < k; e++)
-            out->score[i * k + e] = 1.0f / BENCH_NEIGHBOURS;
+            out->score[i * k + e] = 1.0f / (float)k;
     }
     return IKT_OK;
 }
 
-ikt_status bench_graph(ikt_context *ctx, const ikt_row_map *map, ikt_graph *out) {
+ikt_status bench_graph(ikt_context *ctx, const ikt_row_map *map, int64_t k, ikt_graph *out) {
     ikt_neighbours lists = {0, 0, NULL, NULL};
-    IKT_TRY(ikt_agree(ctx, bench_lists(ctx, map, &lists)));
+    IKT_TRY(ikt_agree(ctx, bench_lists(ctx, map, k, &lists)));
     return ikt_graph_symmetrise(ctx, map, &lists, out);
 }
 
