@@ -76,6 +76,41 @@ void ikt_max_f64(ikt_context *ctx, double *values, int64_t count) {
     reduce(ctx, values, count, sizeof *values, MPI_DOUBLE, MPI_MAX);
 }
 
+/* Parts that one MPI call cannot express are summed one after the other. */
+static void sum_large_parts(ikt_context *ctx, int64_t *values, const int64_t *counts) {
+    int64_t piece = piece_of(ctx, sizeof *values);
+    for (int r = 0; r < ctx->size; values += counts[r++])
+        for (int64_t done = 0; done < counts[r]; done += piece) {
+            int64_t now = counts[r] - done < piece ? counts[r] - done : piece;
+            bool mine = r == ctx->rank;
+            check(ctx,
+                  MPI_Reduce(mine ? MPI_IN_PLACE : values + done, mine ? values + done : NULL,
+                             (int)now, MPI_INT64_T, MPI_SUM, r, ctx->comm),
+                  "MPI_Reduce");
+            ikt_traffic_collective(ctx, now * 8, mine ? now * 8 : 0);
+        }
+}
+
+void ikt_sum_parts_i64(ikt_context *ctx, int64_t *values, const int64_t *counts) {
+    int64_t total = 0, before = 0;
+    int *parts = malloc((size_t)ctx->size * sizeof *parts);
+    if (!parts) ikt_abort(ctx, "out of memory for the counts of a reduction");
+    for (int r = 0; r < ctx->size; r++) {
+        parts[r] = (int)counts[r];
+        before += r < ctx->rank ? counts[r] : 0;
+        total += counts[r];
+    }
+    if (total > piece_of(ctx, sizeof *values)) {
+        sum_large_parts(ctx, values, counts);
+    } else {
+        check(ctx, MPI_Reduce_scatter(MPI_IN_PLACE, values, parts, MPI_INT64_T, MPI_SUM, ctx->comm),
+              "MPI_Reduce_scatter");
+        ikt_traffic_collective(ctx, total * 8, counts[ctx->rank] * 8);
+        memmove(values + before, values, (size_t)counts[ctx->rank] * sizeof *values);
+    }
+    free(parts);
+}
+
 int64_t ikt_sum_one(ikt_context *ctx, int64_t value) {
     ikt_sum_i64(ctx, &value, 1);
     return value;

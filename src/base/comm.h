@@ -21,6 +21,10 @@ void ikt_max_i64(ikt_context *ctx, int64_t *values, int64_t count);
 void ikt_min_f64(ikt_context *ctx, double *values, int64_t count);
 void ikt_max_f64(ikt_context *ctx, double *values, int64_t count);
 
+/* COLLECTIVE. Element-wise sums of which each rank gets its part only: consecutive parts of
+ * counts[r] elements for rank r, where they stand; the rest of `values` is lost. */
+void ikt_sum_parts_i64(ikt_context *ctx, int64_t *values, const int64_t *counts);
+
 /* COLLECTIVE. Sum, maximum of one number per rank; sum of the ranks before this one. */
 int64_t ikt_sum_one(ikt_context *ctx, int64_t value);
 int64_t ikt_max_one(ikt_context *ctx, int64_t value);

@@ -4,11 +4,11 @@
  * convolved with the kernel by one forward and one inverse FFT, and the potential and its analytic
  * gradient are gathered through the same window (one charge suffices: methods, section 3). Charges
  * are added as integers, so that neither threads nor ranks change a bit; every rank then transforms
- * the same grid.
+ * the same grid, or the ranks share it in slabs (slabs.h), with the same bits.
  * Advantage: cost n + g log g with g nodes; one charge and two transforms where the published
  * schemes take four charges and eight; the error of a point's force on itself, half of all error
  * at the density of late maps, is taken off exactly. Disadvantage: the grid covers the whole box of
- * the map, and the transform is repeated on every rank. */
+ * the map. */
 #include <stdio.h>
 
 #include "base/comm.h"
@@ -17,6 +17,7 @@
 #include "base/timer.h"
 #include "kernelsum/mesh.h"
 #include "kernelsum/ops.h"
+#include "kernelsum/slabs.h"
 
 enum {
     CACHED = 6, /* meshes kept: a map's size breathes around steps of the ladder, on two axes */
@@ -50,6 +51,7 @@ typedef struct {
     ikt_charges charges;
     ikt_spread_space spread;
     ikt_mesh_space space;
+    ikt_slab_space slabs;
     needs room; /* there is now */
     bool said_coarse;
 } particle_mesh;
@@ -158,9 +160,40 @@ static void spread(ikt_kernelsum *sums, const ikt_grid *grid, const float *y) {
     ikt_stage_begin(sums->ctx, IKT_STAGE_SPREAD);
     ikt_spread(m->isa, grid, &m->window, y, sums->map.count, &m->spread, &m->charges);
     ikt_stage_end(sums->ctx, IKT_STAGE_SPREAD);
+}
+
+/* Every rank transforms the whole grid. */
+static void convolve_alone(ikt_kernelsum *sums, const ikt_grid *grid) {
+    particle_mesh *m = sums->self;
+    const ikt_mesh *mesh = m->cached[0].mesh;
+    const ikt_mesh_shape shape = m->ops->shape(mesh, grid);
     ikt_stage_begin(sums->ctx, IKT_STAGE_GRID_SUM);
     ikt_sum_i64(sums->ctx, m->charges.charge, m->charges.stride * grid->nodes[1]);
     ikt_stage_end(sums->ctx, IKT_STAGE_GRID_SUM);
+    ikt_stage_begin(sums->ctx, IKT_STAGE_FFT);
+    m->ops->forward(mesh, grid, &m->charges, &m->space, 0, shape.groups);
+    m->ops->columns(mesh, grid, &m->space, 0, shape.batches, m->space.field, shape.stride);
+    m->ops->inverse(mesh, grid, &m->space, 0, shape.groups);
+    ikt_stage_end(sums->ctx, IKT_STAGE_FFT);
+}
+
+static bool use_slabs(const ikt_kernelsum *sums, const ikt_grid *grid) {
+    const particle_mesh *m = sums->self;
+    if (m->settings.sharing != IKT_SHARING_AUTO) return m->settings.sharing == IKT_SHARING_SLABS;
+    return ikt_slabs_pay(grid, m->ops->size, ikt_size(sums->ctx));
+}
+
+/* From the charges of each rank's points to potentials on every rank. */
+static ikt_status convolve(ikt_kernelsum *sums, const ikt_grid *grid) {
+    particle_mesh *m = sums->self;
+    const ikt_mesh *mesh = m->cached[0].mesh;
+    if (!use_slabs(sums, grid)) {
+        convolve_alone(sums, grid);
+        return IKT_OK;
+    }
+    IKT_TRY(ikt_slabs_prepare(sums->ctx, m->ops, mesh, grid, &m->slabs));
+    ikt_slabs_convolve(sums->ctx, m->ops, mesh, grid, &m->charges, &m->space, &m->slabs);
+    return IKT_OK;
 }
 
 static void gather(ikt_kernelsum *sums, const ikt_grid *grid, const float *y, double *phi,
@@ -190,9 +223,10 @@ static void evaluate(ikt_kernelsum *sums, const float *y, double *phi, float *gr
         return;
     }
     spread(sums, &grid, y);
-    ikt_stage_begin(ctx, IKT_STAGE_FFT);
-    m->ops->convolve(m->cached[0].mesh, &grid, &m->charges, &m->space);
-    ikt_stage_end(ctx, IKT_STAGE_FFT);
+    if (convolve(sums, &grid) != IKT_OK) {
+        ikt_kernelsum_invalid(sums, phi, gradient);
+        return;
+    }
     gather(sums, &grid, y, phi, gradient);
 }
 
@@ -202,6 +236,7 @@ static void destroy(ikt_kernelsum *sums) {
     for (int c = 0; c < CACHED; c++)
         release(m, &m->cached[c]);
     ikt_spread_release(&m->spread);
+    ikt_slabs_release(&m->slabs);
     ikt_free(&m->charges.charge);
     ikt_free(&m->space.field);
     ikt_free(&m->space.buffers);

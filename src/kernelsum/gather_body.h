@@ -161,5 +161,5 @@ static void gather(const ikt_mesh *mesh, const ikt_mesh_space *space, const ikt_
     }
 }
 
-const ikt_mesh_ops MESH_OPS = {sizeof(REAL), create,   destroy, field_count,
-                               buffer_count, convolve, gather};
+const ikt_mesh_ops MESH_OPS = {sizeof(REAL), create,  destroy, field_count, buffer_count,
+                               shape,        forward, columns, inverse,     gather};

@@ -16,12 +16,17 @@
 
 typedef struct ikt_kernelsum ikt_kernelsum;
 
+/* Whether every rank transforms the whole grid, or the ranks share it in slabs (slabs.h). The sums
+ * have the same bits; auto takes what a model of both expects to be faster. */
+typedef enum { IKT_SHARING_AUTO, IKT_SHARING_REPLICATED, IKT_SHARING_SLABS } ikt_fft_sharing;
+
 /* Settings of the grid. */
 typedef struct {
     int order;          /* nodes of the window along each axis: 4 or 6 */
     double spacing;     /* of the grid, in units of the map; above 0, at most 1 */
     int64_t grid_limit; /* most cells a side before the spacing grows; 64 .. 2^20 */
     bool single;        /* transforms in single precision: enough down to errors of 1e-4 */
+    int sharing;        /* ikt_fft_sharing */
 } ikt_fft_settings;
 
 /* Named accuracies, chosen by measurement (bench_repulsion accuracy prints the table). Errors are

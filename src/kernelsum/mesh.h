@@ -43,6 +43,16 @@ typedef struct {
     int64_t count;
 } ikt_gather_job;
 
+/* Units of a convolution. */
+typedef struct {
+    int64_t groups;     /* of rows of nodes */
+    int64_t group_rows; /* rows of a group */
+    int64_t batches;    /* of columns */
+    int64_t width;      /* numbers of a batch in a row */
+    int64_t stride;     /* numbers from row to row of the field */
+    int64_t kept;       /* numbers of a row that are read when gathering */
+} ikt_mesh_shape;
+
 typedef struct {
     size_t size; /* of a number of field, buffers and table */
 
@@ -55,13 +65,24 @@ typedef struct {
     int64_t (*field_count)(const int64_t padded[2], int64_t rows);
     int64_t (*buffer_count)(const int64_t padded[2]);
 
-    /* LOCAL. field = kernel * charges, at the nodes. The first pass transforms only the rows that
-     * hold charges, the last only those that are read; between them each batch of columns is
-     * transformed, multiplied and transformed back while it is in cache, so the padded grid never
-     * exists as a whole. The bits do not depend on the threads: batches have a fixed width and
-     * plans are not timed. */
-    void (*convolve)(const ikt_mesh *mesh, const ikt_grid *grid, const ikt_charges *charges,
-                     const ikt_mesh_space *space);
+    /* LOCAL. Shape of the field: groups of rows and batches of columns, the units of the steps
+     * below, and numbers from row to row of the whole field and of `count` batches side by side. */
+    ikt_mesh_shape (*shape)(const ikt_mesh *mesh, const ikt_grid *grid);
+
+    /* LOCAL. field = kernel * charges, at the nodes, in three steps. The first transforms only the
+     * rows that hold charges, the last only those that are read; between them each batch of columns
+     * is transformed, multiplied and transformed back while it is in cache, so the padded grid
+     * never exists as a whole. Each step does a range of its units, first .. end - 1. The bits do
+     * not depend on threads and ranges: units have a fixed width and plans are not timed. forward
+     * charges of the groups' rows to waves in space->field columns   batches first .. end - 1 side
+     * by side in `field`, rows `stride` numbers apart inverse   waves in space->field to potentials
+     */
+    void (*forward)(const ikt_mesh *mesh, const ikt_grid *grid, const ikt_charges *charges,
+                    const ikt_mesh_space *space, int64_t first, int64_t end);
+    void (*columns)(const ikt_mesh *mesh, const ikt_grid *grid, const ikt_mesh_space *space,
+                    int64_t first, int64_t end, void *field, int64_t stride);
+    void (*inverse)(const ikt_mesh *mesh, const ikt_grid *grid, const ikt_mesh_space *space,
+                    int64_t first, int64_t end);
 
     /* LOCAL. Potential and gradient at the points. */
     void (*gather)(const ikt_mesh *mesh, const ikt_mesh_space *space, const ikt_gather_job *job);

@@ -5,8 +5,7 @@
  * of one thread; then the rows are transformed back. One-dimensional FFTW plans of fixed widths do
  * all of it, made by FFTW_ESTIMATE (measured plans would differ from run to run, and so would
  * bits). Advantage: a quarter of the padded grid is all that is ever stored, threads share nothing.
- * Disadvantage: every rank transforms the whole grid; to share it, the columns would be dealt out
- * between the two passes over rows. */
+ * A rank may do any range of rows and of batches: slabs.h deals them out. */
 #include "kernelsum/mesh.h"
 
 #include <fftw3.h>
@@ -162,12 +161,13 @@ static void multiply(const ikt_mesh *m, const REAL *table, REAL *waves) {
     }
 }
 
-static void convolve_columns(const ikt_mesh *m, int64_t batch, int64_t rows, REAL *field,
-                             REAL *buffer) {
+/* One batch of columns, which begins at `corner`; its rows are `stride` numbers apart. */
+static void convolve_columns(const ikt_mesh *m, int64_t batch, int64_t rows, REAL *corner,
+                             int64_t stride, REAL *buffer) {
     enum { WIDTH = 2 * COLUMNS };
-    REAL *corner = field + batch * WIDTH, *waves = buffer + buffer_count(m->padded);
+    REAL *waves = buffer + buffer_count(m->padded);
     for (int64_t r = 0; r < rows; r++)
-        memcpy(buffer + r * WIDTH, corner + r * m->stride, WIDTH * sizeof *buffer);
+        memcpy(buffer + r * WIDTH, corner + r * stride, WIDTH * sizeof *buffer);
     memset(buffer + rows * WIDTH, 0, (size_t)((m->padded[1] - rows) * WIDTH) * sizeof *buffer);
     FFTW(execute_dft)
     (m->column[0], (FFTW(complex) *)(void *)buffer, (FFTW(complex) *)(void *)waves);
@@ -175,26 +175,43 @@ static void convolve_columns(const ikt_mesh *m, int64_t batch, int64_t rows, REA
     FFTW(execute_dft)
     (m->column[1], (FFTW(complex) *)(void *)waves, (FFTW(complex) *)(void *)buffer);
     for (int64_t r = 0; r < rows; r++)
-        memcpy(corner + r * m->stride, buffer + r * WIDTH, WIDTH * sizeof *buffer);
+        memcpy(corner + r * stride, buffer + r * WIDTH, WIDTH * sizeof *buffer);
 }
 
-static void convolve(const ikt_mesh *m, const ikt_grid *grid, const ikt_charges *charges,
-                     const ikt_mesh_space *space) {
-    REAL *field = space->field;
-    int64_t rows = grid->nodes[1];
+static ikt_mesh_shape shape(const ikt_mesh *m, const ikt_grid *grid) {
     int64_t kept = grid->nodes[0] + IKT_WINDOW_LANES;
-    if (kept > m->padded[0]) kept = m->padded[0];
-#pragma omp parallel num_threads(space->threads)
-    {
-        REAL *buffer = (REAL *)space->buffers + omp_get_thread_num() * 2 * buffer_count(m->padded);
-#pragma omp for schedule(static)
-        for (int64_t r = 0; r < rows; r += ROWS)
-            forward_rows(m, grid, charges, r, field, buffer);
-#pragma omp for schedule(static)
-        for (int64_t b = 0; b < m->batches; b++)
-            convolve_columns(m, b, rows, field, buffer);
-#pragma omp for schedule(static)
-        for (int64_t r = 0; r < rows; r += ROWS)
-            inverse_rows(m, kept, r, field, buffer);
-    }
+    return (ikt_mesh_shape){.groups = (grid->nodes[1] + ROWS - 1) / ROWS,
+                            .group_rows = ROWS,
+                            .batches = m->batches,
+                            .width = 2 * COLUMNS,
+                            .stride = m->stride,
+                            .kept = kept < m->padded[0] ? kept : m->padded[0]};
+}
+
+static REAL *own_buffer(const ikt_mesh *m, const ikt_mesh_space *space) {
+    return (REAL *)space->buffers + omp_get_thread_num() * 2 * buffer_count(m->padded);
+}
+
+static void forward(const ikt_mesh *m, const ikt_grid *grid, const ikt_charges *charges,
+                    const ikt_mesh_space *space, int64_t first, int64_t end) {
+#pragma omp parallel for schedule(static) num_threads(space->threads)
+    for (int64_t g = first; g < end; g++)
+        forward_rows(m, grid, charges, g * ROWS, space->field, own_buffer(m, space));
+}
+
+static void columns(const ikt_mesh *m, const ikt_grid *grid, const ikt_mesh_space *space,
+                    int64_t first, int64_t end, void *field, int64_t stride) {
+    enum { WIDTH = 2 * COLUMNS };
+#pragma omp parallel for schedule(static) num_threads(space->threads)
+    for (int64_t b = first; b < end; b++)
+        convolve_columns(m, b, grid->nodes[1], (REAL *)field + (b - first) * WIDTH, stride,
+                         own_buffer(m, space));
+}
+
+static void inverse(const ikt_mesh *m, const ikt_grid *grid, const ikt_mesh_space *space,
+                    int64_t first, int64_t end) {
+    const int64_t kept = shape(m, grid).kept;
+#pragma omp parallel for schedule(static) num_threads(space->threads)
+    for (int64_t g = first; g < end; g++)
+        inverse_rows(m, kept, g * ROWS, space->field, own_buffer(m, space));
 }

@@ -31,6 +31,7 @@ typedef struct {
     char init_file[IKT_STRING_MAX];
     int repulsion;        /* ikt_layout_repulsion */
     int accuracy;         /* ikt_layout_accuracy of the FFT */
+    int grid;             /* ikt_fft_sharing */
     int64_t report_every; /* iterations between values of the trace */
 } ikt_layout_settings;
 

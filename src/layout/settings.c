@@ -50,6 +50,9 @@ static const ikt_key layout_keys[] = {
         "How repulsion is summed over all pairs: by FFT on a grid, or exactly in n^2 operations; "
         "auto "
         "is exact up to 3,000 rows, where that is faster as well"),
+    KEY(grid, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|replicated|slabs", "",
+        "Whether each rank transforms the whole grid of the FFT repulsion or the ranks share it in "
+        "slabs; the result is the same, auto takes what should be faster"),
     KEY(accuracy, IKT_KEY_CHOICE, "default", 0, 0, 0, "default|tight", "",
         "Accuracy of the FFT repulsion: force error about 1e-2 (default) or 1e-4 (tight)"),
     KEY(report_every, IKT_KEY_INT, "50", 1, 1e7, 0, NULL, "iterations",

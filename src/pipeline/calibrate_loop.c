@@ -122,7 +122,7 @@ static ikt_status time_loop(ikt_context *ctx, map_data *m, ikt_objective *object
                                       IKT_STAGE_GRID_SUM,   IKT_STAGE_FFT,  IKT_STAGE_GATHER,
                                       IKT_STAGE_STEP};
     ikt_layout_settings settings = still;
-    ikt_trace trace = {0};
+    ikt_trace trace = {.point = NULL};
     double before[IKT_STAGE_COUNT];
     settings.iterations = iterations;
     settings.report_every = report_every;
@@ -138,23 +138,22 @@ static ikt_status time_loop(ikt_context *ctx, map_data *m, ikt_objective *object
     return IKT_OK;
 }
 
-/* The rest of a loop is sums in every evaluation and divergences in some: in the first and last of
- * `few`, and in all evaluations of `many`. */
-static void split_rest(ikt_context *ctx, const loop_times *few, const loop_times *many,
-                       double entries, ikt_machine *out) {
-    double evaluations = ITERATIONS + 1, all = REPORTED + 1;
-    double share = all / evaluations, millions = ikt_threads(ctx) * 1e6;
-    double divergence = (many->rest - share * few->rest) / (all - 2 * share);
-    if (!(divergence > many->rest / 100)) divergence = many->rest / 100;
-    double each = (few->rest - 2 * divergence) / evaluations;
-    if (!(each > few->rest / 100)) each = few->rest / 100;
+/* The divergence comes out of the attraction's pass: what that takes longer in the first and last
+ * evaluation of `few`, and in all of `many`. */
+static void split_attraction(ikt_context *ctx, const loop_times *few, const loop_times *many,
+                             double entries, ikt_machine *out) {
+    double evaluations = ITERATIONS + 1, millions = ikt_threads(ctx) * 1e6;
+    double usual = few->stage[IKT_STAGE_ATTRACTION] / evaluations; /* with 2 / evaluations of it */
+    double with = many->stage[IKT_STAGE_ATTRACTION] / (REPORTED + 1);
+    double divergence = (with - usual) / (1 - 2 / evaluations);
+    if (!(divergence > with / 100)) divergence = with / 100;
     out->divergence = entries / divergence / millions;
-    out->sums = ROWS / each / millions;
+    out->attraction = entries / (with - divergence) / millions;
 }
 
 static ikt_status measure_stages(ikt_context *ctx, map_data *m, ikt_kernelsum *sums,
                                  const ikt_fft_settings *fft, ikt_machine *out) {
-    ikt_objective objective = {0};
+    ikt_objective objective = {NULL, NULL, NULL, NULL};
     loop_times few, many;
     IKT_TRY(ikt_tsne_create(ctx, &m->graph, sums, &objective));
     /* Once before, to make the plans that the others use. */
@@ -165,12 +164,12 @@ static ikt_status measure_stages(ikt_context *ctx, map_data *m, ikt_kernelsum *s
     if (st != IKT_OK) return st;
     double count = (double)(ITERATIONS + 1) / ikt_threads(ctx) / 1e6; /* per thread, in millions */
     double entries = (double)ikt_graph_entries(ctx, &m->graph) / ikt_size(ctx);
-    out->attraction = entries * count / few.stage[IKT_STAGE_ATTRACTION];
     out->spread = ROWS * count / few.stage[IKT_STAGE_SPREAD];
     out->gather = ROWS * count / few.stage[IKT_STAGE_GATHER];
     out->fft_near = padded_nodes(fft, NEAR_SPAN) * count / few.stage[IKT_STAGE_FFT];
     out->step = ROWS * count / few.stage[IKT_STAGE_STEP];
-    split_rest(ctx, &few, &many, entries, out);
+    out->sums = ROWS * count / few.rest;
+    split_attraction(ctx, &few, &many, entries, out);
     return IKT_OK;
 }
 

@@ -32,13 +32,13 @@ typedef struct {
     double fft_near, fft_far;   /* 1e6 nodes of a padded grid: 2^20 nodes; 2^24 */
     double kernel;              /* 1e6 pairs of the exact repulsion */
     double step;                /* 1e6 points moved */
-    double sums;                /* 1e6 points whose bounds, sums and gradient are put together */
-    double divergence;          /* 1e6 entries of P in the value of the objective */
-    double measures;            /* 1e6 points whose neighbours in the map are found */
-    double file;                /* MB a second and rank, from the page cache */
-    double latency;             /* microseconds of a short message */
-    double bandwidth;           /* GB a second of a long message */
-    double reduction;           /* GB a second of a long reduction over two ranks */
+    double sums;                /* 1e6 points whose bounds and sum Z are found */
+    double divergence; /* 1e6 entries of P, what the value of the objective adds to attraction */
+    double measures;   /* 1e6 points whose neighbours in the map are found */
+    double file;       /* MB a second and rank, from the page cache */
+    double latency;    /* microseconds of a short message */
+    double bandwidth;  /* GB a second of a long message */
+    double reduction;  /* GB a second of a long reduction over two ranks */
 } ikt_machine;
 
 /* Its section, named "machine"; the defaults are those of a two-core virtual machine, which the

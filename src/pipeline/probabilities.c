@@ -273,6 +273,7 @@ ikt_status ikt_probabilities_objective(ikt_context *ctx, const ikt_probabilities
     } else {
         ikt_fft_settings fft = ikt_fft_preset(
             settings->accuracy == IKT_ACCURACY_TIGHT ? IKT_FFT_TIGHT : IKT_FFT_DEFAULT);
+        fft.sharing = settings->grid;
         st = ikt_kernelsum_create_fft(ctx, map, &fft, sums);
     }
     if (st == IKT_OK)

@@ -229,8 +229,14 @@ static double entries_of(const ikt_workload *w) {
            (w->is_dense ? (double)w->data.n : ikt_workload_symmetric_share() * (double)w->k);
 }
 
+static double reports(const ikt_workload *w) {
+    return floor((early(w) + late(w) - 1) / (double)w->settings.layout.report_every) + 1;
+}
+
+/* Its pass over P computes the divergence, too, where that is reported. */
 static ikt_cost attraction(const ikt_workload *w, const ikt_machine *m) {
-    return times(early(w) + late(w), work(w, entries_of(w), m->attraction * mega));
+    return sum(times(early(w) + late(w), work(w, entries_of(w), m->attraction * mega)),
+               times(reports(w), work(w, entries_of(w), m->divergence * mega)));
 }
 
 /* Sum of a cost over all iterations, where it depends on the size of the map. */
@@ -305,14 +311,12 @@ static ikt_cost step(const ikt_workload *w, const ikt_machine *m) {
     return times(early(w) + late(w), work(w, rows_of(w), m->step * mega));
 }
 
-/* The loop's own: the sum Z and the gradient put together from its parts, in every iteration; the
- * divergence, over all entries of P, where it is reported. */
+/* The loop's own: the sum Z, three integers, in every iteration; the sums of the divergence and of
+ * the gradient's norm where they are reported. */
 static ikt_cost layout(const ikt_workload *w, const ikt_machine *m) {
-    ikt_cost each = sum(work(w, rows_of(w), m->sums * mega),
-                        ikt_cost_reduction(m, w->ranks, REDUCED_SUM_BYTES));
-    double reports = floor((early(w) + late(w) - 1) / (double)w->settings.layout.report_every) + 1;
-    return sum(times(early(w) + late(w), each),
-               times(reports, work(w, entries_of(w), m->divergence * mega)));
+    ikt_cost each = sum(work(w, rows_of(w), m->sums * mega), ikt_cost_reduction(m, w->ranks, 24));
+    ikt_cost report = times(2, ikt_cost_reduction(m, w->ranks, REDUCED_SUM_BYTES));
+    return sum(times(early(w) + late(w), each), times(reports(w), report));
 }
 
 /* --- what comes out --------------------------------------------------------------------------- */

@@ -1,0 +1,40 @@
+/* One convolution shared by all ranks: rows of the grid and batches of its columns in slabs.
+ *
+ * Method: charges are summed to the ranks that own their rows, which transform them; the waves are
+ * dealt out again by batches of columns (a transpose of blocks), convolved, and go back; potentials
+ * are then gathered on every rank, because its points may lie anywhere. Groups of rows and batches
+ * of columns are the units of mesh.h, so the bits are those of a rank that does it alone.
+ * Advantage: the transform's work is divided by the ranks. Disadvantage: four transfers in place of
+ * one; a grid that one rank transforms in a millisecond is faster replicated. FFTW's own parallel
+ * transforms choose algorithms by the slab, and with them bits; so only the dealing is done here,
+ * in bytes, by our 64-bit exchange.
+ */
+#ifndef IKT_KERNELSUM_SLABS_H
+#define IKT_KERNELSUM_SLABS_H
+
+#include "kernelsum/mesh.h"
+
+/* Room for what travels; grows as needed. Start from zero. */
+typedef struct {
+    char *sent, *received;
+    int64_t room;         /* bytes of each */
+    int64_t *send_counts; /* [ranks] */
+    int64_t *recv_counts; /* [ranks] */
+} ikt_slab_space;
+
+/* LOCAL, pure. Whether slabs are expected to be faster for a grid on so many ranks. */
+bool ikt_slabs_pay(const ikt_grid *grid, size_t number, int ranks);
+
+/* COLLECTIVE. Makes the room; sizes are equal on all ranks, so that all agree in the same calls and
+ * in most there is nothing to do. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_slabs_prepare(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,
+                             const ikt_grid *grid, ikt_slab_space *space);
+void ikt_slabs_release(ikt_slab_space *space);
+
+/* COLLECTIVE. From each rank's own charges (not yet summed over ranks) to the potentials of all
+ * nodes in space->field, on every rank. Counts its parts under the stages GRID_SUM and FFT. */
+void ikt_slabs_convolve(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,
+                        const ikt_grid *grid, const ikt_charges *charges,
+                        const ikt_mesh_space *space, ikt_slab_space *slabs);
+
+#endif
