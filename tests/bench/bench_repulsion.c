@@ -1,8 +1,7 @@
-/* Time of one evaluation of the repulsion, by stage, and its error beside its cost.
+/* Error of the repulsion beside its cost. (Its stages alone: bench spread fft gather.)
  *
- *   bench_repulsion            the presets at three sizes of late maps, by stage
- *   bench_repulsion accuracy   the presets were chosen from this table: settings, errors, time
- *   bench_repulsion exact      the exact sums, in nanoseconds a pair and a thread
+ *   bench_repulsion [accuracy]   the presets were chosen from this table: settings, errors, time
+ *   bench_repulsion exact        the exact sums, in nanoseconds a pair and a thread
  *
  * A late map is a disc of even density; its span is that of t-SNE embeddings of n points. */
 #include <math.h>
@@ -23,8 +22,8 @@ typedef struct {
     double span;
 } late_map;
 
-static const late_map maps[] = {{10000, 90}, {70000, 160}, {1000000, 300}};
-enum { MAPS = sizeof maps / sizeof *maps, SAMPLE = 2000 };
+static const late_map maps[] = {{10000, 90}, {70000, 160}};
+enum { SAMPLE = 2000 };
 
 typedef struct {
     int64_t n;
@@ -73,28 +72,6 @@ static double time_of(ikt_kernelsum *sums, points *p, int times) {
     return least;
 }
 
-static void bench_stages(ikt_context *ctx, const char *name, const ikt_fft_settings *fft,
-                         const late_map *map) {
-    static const ikt_stage stages[] = {IKT_STAGE_SPREAD, IKT_STAGE_GRID_SUM, IKT_STAGE_FFT,
-                                       IKT_STAGE_GATHER};
-    enum { STAGES = sizeof stages / sizeof *stages };
-    points p = make_points(ctx, map);
-    ikt_kernelsum *sums = make_sums(ctx, map->n, fft);
-    int times = map->n < 100000 ? 40 : 5;
-    double first = time_of(sums, &p, 1), before[STAGES];
-    for (int s = 0; s < STAGES; s++)
-        before[s] = ikt_stage_seconds(ctx, stages[s]);
-    double least = time_of(sums, &p, times);
-    printf("%-8s n %8lld span %4.0f: %7.2f ms (first %.1f), %6.1f ns a point; mean ms:", name,
-           (long long)map->n, map->span, 1e3 * least, 1e3 * first, 1e9 * least / (double)map->n);
-    for (int s = 0; s < STAGES; s++)
-        printf(" %s %.2f", ikt_stage_name(stages[s]),
-               1e3 * (ikt_stage_seconds(ctx, stages[s]) - before[s]) / times);
-    printf("\n");
-    ikt_kernelsum_destroy(&sums);
-    free_points(&p);
-}
-
 typedef struct {
     double force, z; /* relative: root mean square of the force, error of Z */
 } errors;
@@ -133,7 +110,10 @@ static void bench_accuracy(ikt_context *ctx) {
     points p[2] = {make_points(ctx, &maps[0]), make_points(ctx, &maps[1])};
     printf("order spacing precision | force and Z error, ms: n 10000 span 90 | n 70000 span 160\n");
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        ikt_fft_settings fft = {rows[r].order, rows[r].spacing, 8192, rows[r].single};
+        ikt_fft_settings fft = {.order = rows[r].order,
+                                .spacing = rows[r].spacing,
+                                .grid_limit = 8192,
+                                .single = rows[r].single};
         printf("%d     %.3f   %s   ", fft.order, fft.spacing, fft.single ? "float " : "double");
         for (int m = 0; m < 2; m++) {
             ikt_kernelsum *sums = make_sums(ctx, maps[m].n, &fft);
@@ -160,26 +140,15 @@ static void bench_exact(ikt_context *ctx) {
     free_points(&p);
 }
 
-static void bench_presets(ikt_context *ctx) {
-    ikt_fft_settings usual = ikt_fft_preset(IKT_FFT_DEFAULT), tight = ikt_fft_preset(IKT_FFT_TIGHT);
-    for (int m = 0; m < MAPS; m++)
-        bench_stages(ctx, "default", &usual, &maps[m]);
-    for (int m = 0; m < MAPS; m++)
-        bench_stages(ctx, "tight", &tight, &maps[m]);
-}
-
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     ikt_context *ctx = NULL;
     if (ikt_context_create(MPI_COMM_SELF, 0, &ctx) != IKT_OK) return IKT_ERR_RESOURCE;
-    const char *what = argc > 1 ? argv[1] : "presets";
     printf("%d threads\n", ikt_threads(ctx));
-    if (strcmp(what, "accuracy") == 0)
-        bench_accuracy(ctx);
-    else if (strcmp(what, "exact") == 0)
+    if (argc > 1 && strcmp(argv[1], "exact") == 0)
         bench_exact(ctx);
     else
-        bench_presets(ctx);
+        bench_accuracy(ctx);
     ikt_context_destroy(&ctx);
     MPI_Finalize();
     return 0;

@@ -46,6 +46,11 @@ __attribute__((target("avx2,fma"))) static float fma_256(int64_t steps) {
     return _mm256_cvtss_f32(sum[0]);
 }
 
+/* A result that depends on all sums; adding the lanes up as int would overflow. */
+__attribute__((target("avx512f"))) static float first_lane(__m512i sum) {
+    return (float)_mm_cvtsi128_si32(_mm512_castsi512_si128(sum));
+}
+
 /* Assembly and few chains: see kernel_u8_vnni.c for what a compiler makes of the intrinsic. */
 __attribute__((target("avx512f,avx512bw,avx512vnni"))) static float dot4_512(int64_t steps) {
     __m512i s0 = _mm512_set1_epi32(0), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0;
@@ -64,7 +69,7 @@ __attribute__((target("avx512f,avx512bw,avx512vnni"))) static float dot4_512(int
     s0 = _mm512_add_epi32(_mm512_add_epi32(s0, s1), _mm512_add_epi32(s2, s3));
     s4 = _mm512_add_epi32(_mm512_add_epi32(s4, s5), _mm512_add_epi32(s6, s7));
     s8 = _mm512_add_epi32(_mm512_add_epi32(s8, s9), _mm512_add_epi32(s10, s11));
-    return (float)_mm512_reduce_add_epi32(_mm512_add_epi32(s0, _mm512_add_epi32(s4, s8)));
+    return first_lane(_mm512_add_epi32(s0, _mm512_add_epi32(s4, s8)));
 }
 
 /* The product is made anew from a changing factor, or a compiler would take it out of the loop. */
@@ -78,7 +83,7 @@ __attribute__((target("avx512f,avx512bw"))) static float dot2_512(int64_t steps)
             sum[i] = _mm512_add_epi32(a, _mm512_madd_epi16(sum[i], a));
     for (int i = 1; i < CHAINS_24; i++)
         sum[0] = _mm512_add_epi32(sum[0], sum[i]);
-    return (float)_mm512_reduce_add_epi32(sum[0]);
+    return first_lane(sum[0]);
 }
 
 __attribute__((target("avx2"))) static float dot2_256(int64_t steps) {
