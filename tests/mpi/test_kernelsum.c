@@ -10,7 +10,8 @@
 #include "base/cpu.h"
 #include "base/row_hash.h"
 
-static const ikt_fft_settings single = {4, 0.40, 8192, true}, twice = {6, 0.24, 8192, false};
+static const ikt_fft_settings single = {4, 0.40, 8192, true, IKT_SHARING_AUTO},
+                              twice = {6, 0.24, 8192, false, IKT_SHARING_AUTO};
 
 /* Hash of phi and gradient of a map on a context's ranks; the context holds nothing afterwards. */
 static uint64_t hash_of(ikt_context *ctx, map_kind kind, int64_t n, const ikt_fft_settings *fft) {
@@ -38,9 +39,30 @@ static void bits_do_not_depend_on_ranks_and_threads(void **state) {
     ikt_context_destroy(&alone);
 }
 
+/* Also with more ranks than groups of rows, as for a map of one point. */
+static void slabs_have_the_bits_of_a_replicated_grid(void **state) {
+    ikt_context *ctx = *state, *alone = ikt_test_alone();
+    const ikt_fft_settings *ways[] = {&single, &twice};
+    const int64_t sizes[] = {1, 700};
+    for (int kind = 0; kind < MAPS; kind++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+            for (int w = 0; w < 2; w++) {
+                ikt_fft_settings slabs = *ways[w], replicated = *ways[w];
+                slabs.sharing = IKT_SHARING_SLABS;
+                replicated.sharing = IKT_SHARING_REPLICATED;
+                uint64_t one = hash_of(alone, (map_kind)kind, sizes[s], &replicated);
+                assert_true(hash_of(ctx, (map_kind)kind, sizes[s], &slabs) == one);
+                assert_true(hash_of(ctx, (map_kind)kind, sizes[s], &replicated) == one);
+            }
+    ikt_context_destroy(&alone);
+}
+
 static void bits_do_not_depend_on_the_instruction_set(void **state) {
     ikt_context *ctx = *state;
-    const ikt_fft_settings other[] = {single, twice, {4, 0.5, 8192, false}, {6, 0.5, 8192, true}};
+    const ikt_fft_settings other[] = {single,
+                                      twice,
+                                      {4, 0.5, 8192, false, IKT_SHARING_AUTO},
+                                      {6, 0.5, 8192, true, IKT_SHARING_AUTO}};
     uint64_t best[5];
     assert_int_equal(unsetenv("IKTSNE_ISA"), 0);
     for (int w = 0; w < 5; w++)
@@ -106,12 +128,14 @@ static void check_refused(ikt_context *ctx, ikt_fft_settings settings, const cha
 }
 
 static void settings_out_of_range_are_refused(void **state) {
-    check_refused(*state, (ikt_fft_settings){5, 0.4, 8192, true}, "order 5");
-    check_refused(*state, (ikt_fft_settings){4, 0, 8192, true}, "spacing of 0");
-    check_refused(*state, (ikt_fft_settings){4, NAN, 8192, true}, "spacing of");
-    check_refused(*state, (ikt_fft_settings){4, 1.5, 8192, true}, "spacing of 1.5");
-    check_refused(*state, (ikt_fft_settings){4, 0.4, 10, true}, "limit of 10");
-    check_refused(*state, (ikt_fft_settings){4, 0.4, (int64_t)1 << 40, true}, "limit of");
+    check_refused(*state, (ikt_fft_settings){5, 0.4, 8192, true, IKT_SHARING_AUTO}, "order 5");
+    check_refused(*state, (ikt_fft_settings){4, 0, 8192, true, IKT_SHARING_AUTO}, "spacing of 0");
+    check_refused(*state, (ikt_fft_settings){4, NAN, 8192, true, IKT_SHARING_AUTO}, "spacing of");
+    check_refused(*state, (ikt_fft_settings){4, 1.5, 8192, true, IKT_SHARING_AUTO},
+                  "spacing of 1.5");
+    check_refused(*state, (ikt_fft_settings){4, 0.4, 10, true, IKT_SHARING_AUTO}, "limit of 10");
+    check_refused(*state, (ikt_fft_settings){4, 0.4, (int64_t)1 << 40, true, IKT_SHARING_AUTO},
+                  "limit of");
 }
 
 static void sums_describe_themselves(void **state) {
@@ -136,6 +160,7 @@ static void sums_describe_themselves(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(bits_do_not_depend_on_ranks_and_threads),
+              ikt_test(slabs_have_the_bits_of_a_replicated_grid),
               ikt_test(bits_do_not_depend_on_the_instruction_set),
               ikt_test(a_position_that_is_not_finite_invalidates_all),
               ikt_test(a_huge_position_is_survived), ikt_test(settings_out_of_range_are_refused),
