@@ -48,6 +48,7 @@ __attribute__((target("avx2,fma"))) static float fma_256(int64_t steps) {
 
 /* A result that depends on all sums; adding the lanes up as int would overflow. */
 __attribute__((target("avx512f"))) static float first_lane(__m512i sum) {
+    __asm__ volatile("" : "+v"(sum)); /* as if all lanes were needed */
     return (float)_mm_cvtsi128_si32(_mm512_castsi512_si128(sum));
 }
 
@@ -232,7 +233,8 @@ __attribute__((target("avx2"))) static uint64_t read_256(const char *from, int64
         s3 = _mm256_add_epi64(s3, vector[i + 3]);
     }
     s0 = _mm256_add_epi64(_mm256_add_epi64(s0, s1), _mm256_add_epi64(s2, s3));
-    return (uint64_t)_mm256_extract_epi64(s0, 0) + (uint64_t)_mm256_extract_epi64(s0, 2);
+    __asm__ volatile("" : "+x"(s0)); /* as if all lanes were needed */
+    return (uint64_t)_mm256_extract_epi64(s0, 0);
 }
 
 __attribute__((target("avx512f"))) static uint64_t read_512(const char *from, int64_t bytes) {
@@ -245,7 +247,8 @@ __attribute__((target("avx512f"))) static uint64_t read_512(const char *from, in
         s3 = _mm512_add_epi64(s3, vector[i + 3]);
     }
     s0 = _mm512_add_epi64(_mm512_add_epi64(s0, s1), _mm512_add_epi64(s2, s3));
-    return (uint64_t)_mm512_reduce_add_epi64(s0);
+    __asm__ volatile("" : "+v"(s0)); /* as if all lanes were needed */
+    return (uint64_t)_mm_cvtsi128_si64(_mm512_castsi512_si128(s0));
 }
 #endif
 
