@@ -70,24 +70,35 @@ static double amount_of(bench *b, const bench_part *part) {
     return (double)ikt_sum_one(b->ctx, (int64_t)part->amount);
 }
 
-static void add_limit(bench *b, const bench_part *part, double least, bench_record *r, int l) {
+static double median_of(double *values, int64_t count) {
+    qsort(values, (size_t)count, sizeof *values, ascending);
+    return values[count / 2];
+}
+
+/* Ratios are of samples that follow each other: taken under the same load. */
+static void add_limit(bench *b, const bench_case *c, const samples *s, int l, bench_record *r) {
+    const bench_part *part = &c->limit[l];
+    const double amount = amount_of(b, part), more = amount_of(b, &c->work) / amount;
+    double ratio[REPEATS_MOST], least = s->taken[1 + l][0];
+    for (int64_t i = 0; i < s->repeats; i++) {
+        ratio[i] = more * s->taken[1 + l][i] / s->taken[0][i];
+        if (s->taken[1 + l][i] < least) least = s->taken[1 + l][i];
+    }
     snprintf(r->limit[l].name, BENCH_NAME, "%s", part->name);
-    r->limit[l].rate = amount_of(b, part) / least;
-    r->limit[l].ratio = r->rate / r->limit[l].rate;
+    r->limit[l].rate = amount / least;
+    r->limit[l].ratio = median_of(ratio, s->repeats);
 }
 
 static void summarise(bench *b, const bench_case *c, samples *s, bench_record *r) {
-    for (int p = 0; p < PARTS; p++)
-        qsort(s->taken[p], (size_t)s->repeats, sizeof(double), ascending);
     snprintf(r->path, sizeof r->path, "%s", c->path);
     snprintf(r->size, sizeof r->size, "%s", c->size);
     snprintf(r->unit, sizeof r->unit, "%s", c->unit);
     r->repeats = s->repeats;
-    r->least = s->taken[0][0];
-    r->median = s->taken[0][s->repeats / 2];
-    r->rate = amount_of(b, &c->work) / r->least;
     for (int l = 0; l < BENCH_LIMITS; l++)
-        if (c->limit[l].pass) add_limit(b, &c->limit[l], s->taken[1 + l][0], r, l);
+        if (c->limit[l].pass) add_limit(b, c, s, l, r);
+    r->median = median_of(s->taken[0], s->repeats);
+    r->least = s->taken[0][0];
+    r->rate = amount_of(b, &c->work) / r->least;
 }
 
 static void print_line(bench *b, const bench_record *r) {

@@ -2,10 +2,10 @@
  *
  * Method: a case is a piece of work and up to two limits, passes that do nothing but what the work
  * cannot do without (reading the bytes once, the multiply-adds). All are repeated in turn, for
- * equally long, so that whatever else the machine is busy with disturbs all of them alike; the
- * least time of each counts, and the ratio is that of the two rates. Advantage: ratios hold on a
- * machine with other users, where seconds do not. Disadvantage: a path with a long pass is repeated
- * a few times only.
+ * equally long; the ratio is the median of those of a sample of the work and the samples of the
+ * limits right after it, whatever else the machine was busy with then. Seconds and rates are the
+ * best of all samples. Advantage: ratios hold on a machine with other users, where seconds do not.
+ * Disadvantage: a path with a long pass is repeated a few times only.
  */
 #ifndef IKT_BENCH_HARNESS_H
 #define IKT_BENCH_HARNESS_H
@@ -44,7 +44,7 @@ typedef struct {
     double least, median, rate;
     struct {
         char name[BENCH_NAME]; /* "": none */
-        double rate, ratio;    /* of the work's rate to this one */
+        double rate, ratio;    /* median over samples: the work's rate to this one */
     } limit[BENCH_LIMITS];
 } bench_record;
 
