@@ -8,10 +8,16 @@
 #include "base/comm.h"
 #include "base/memory.h"
 
-enum { PARTS = 1 + BENCH_LIMITS, REPEATS_LEAST = 3, REPEATS_MOST = 256, PASSES_MOST = 1000 };
+enum {
+    PARTS = 1 + BENCH_LIMITS,
+    REPEATS_LEAST = 3,
+    REPEATS_MOST = 256,
+    PASSES_MOST = 1000,
+    GROUP = 8
+};
 
 typedef struct {
-    double taken[PARTS][REPEATS_MOST]; /* seconds of a pass */
+    double taken[PARTS][REPEATS_MOST]; /* seconds of the quickest pass of a sample */
     int64_t passes[PARTS];             /* one behind the other in a sample */
     int64_t repeats;
 } samples;
@@ -20,24 +26,28 @@ static const bench_part *part_of(const bench_case *c, int part) {
     return part == 0 ? &c->work : &c->limit[part - 1];
 }
 
-/* Seconds of so many passes on the slowest rank. */
-static double time_passes(bench *b, const bench_part *part, int64_t passes) {
+/* Seconds of the quickest of so many passes on the slowest rank; adds those of all to *total. */
+static double time_passes(bench *b, const bench_part *part, int64_t passes, double *total) {
+    double least = 0;
     if (!part->pass) return 0;
-    double seconds = 0;
-    ikt_barrier(b->ctx);
-    for (int64_t i = 0; i < passes; i++)
-        seconds += part->pass(part->self);
-    ikt_max_f64(b->ctx, &seconds, 1);
-    return seconds > 1e-9 ? seconds : 1e-9;
+    for (int64_t i = 0; i < passes; i++) {
+        ikt_barrier(b->ctx);
+        double seconds = part->pass(part->self);
+        ikt_max_f64(b->ctx, &seconds, 1);
+        if (seconds < 1e-9) seconds = 1e-9;
+        if (i == 0 || seconds < least) least = seconds;
+        *total += seconds;
+    }
+    return least;
 }
 
-/* As many passes of each part as take about as long as one of the longest: on a machine with other
- * users a short sample finds a quiet moment more easily than a long one. */
+/* As many passes of each part as take about as long as one of the longest: what has the machine's
+ * attention for long finds its quiet moments. */
 static void choose_passes(bench *b, const bench_case *c, samples *s) {
-    double once[PARTS], longest = 0;
+    double once[PARTS], longest = 0, total = 0;
     for (int p = 0; p < PARTS; p++) {
-        time_passes(b, part_of(c, p), 1); /* makes plans and touches memory */
-        once[p] = time_passes(b, part_of(c, p), 1);
+        time_passes(b, part_of(c, p), 1, &total); /* makes plans and touches memory */
+        once[p] = time_passes(b, part_of(c, p), 1, &total);
         longest = once[p] > longest ? once[p] : longest;
     }
     for (int p = 0; p < PARTS; p++) {
@@ -52,11 +62,8 @@ static void repeat(bench *b, const bench_case *c, samples *s) {
     /* Times are those of the slowest rank, so all ranks stop together. */
     for (s->repeats = 0; s->repeats < REPEATS_MOST; s->repeats++) {
         if (s->repeats >= REPEATS_LEAST && total >= enough) break;
-        for (int p = 0; p < PARTS; p++) {
-            double seconds = time_passes(b, part_of(c, p), s->passes[p]);
-            s->taken[p][s->repeats] = seconds / (double)s->passes[p];
-            total += seconds;
-        }
+        for (int p = 0; p < PARTS; p++)
+            s->taken[p][s->repeats] = time_passes(b, part_of(c, p), s->passes[p], &total);
     }
 }
 
@@ -75,18 +82,28 @@ static double median_of(double *values, int64_t count) {
     return values[count / 2];
 }
 
-/* Ratios are of samples that follow each other: taken under the same load. */
+static double least_of(const double *values, int64_t count) {
+    double least = values[0];
+    for (int64_t i = 1; i < count; i++)
+        if (values[i] < least) least = values[i];
+    return least;
+}
+
+/* Median over groups of neighbouring samples of least time over least time. */
+static double time_ratio(const double *limit, const double *work, int64_t repeats) {
+    double ratio[REPEATS_MOST];
+    const int64_t size = repeats < GROUP ? repeats : GROUP, groups = repeats / size;
+    for (int64_t g = 0; g < groups; g++)
+        ratio[g] = least_of(limit + g * size, size) / least_of(work + g * size, size);
+    return median_of(ratio, groups);
+}
+
 static void add_limit(bench *b, const bench_case *c, const samples *s, int l, bench_record *r) {
-    const bench_part *part = &c->limit[l];
-    const double amount = amount_of(b, part), more = amount_of(b, &c->work) / amount;
-    double ratio[REPEATS_MOST], least = s->taken[1 + l][0];
-    for (int64_t i = 0; i < s->repeats; i++) {
-        ratio[i] = more * s->taken[1 + l][i] / s->taken[0][i];
-        if (s->taken[1 + l][i] < least) least = s->taken[1 + l][i];
-    }
-    snprintf(r->limit[l].name, BENCH_NAME, "%s", part->name);
-    r->limit[l].rate = amount / least;
-    r->limit[l].ratio = median_of(ratio, s->repeats);
+    const double *taken = s->taken[1 + l], amount = amount_of(b, &c->limit[l]);
+    snprintf(r->limit[l].name, BENCH_NAME, "%s", c->limit[l].name);
+    r->limit[l].rate = amount / least_of(taken, s->repeats);
+    r->limit[l].ratio =
+        amount_of(b, &c->work) / amount * time_ratio(taken, s->taken[0], s->repeats);
 }
 
 static void summarise(bench *b, const bench_case *c, samples *s, bench_record *r) {

@@ -2,10 +2,11 @@
  *
  * Method: a case is a piece of work and up to two limits, passes that do nothing but what the work
  * cannot do without (reading the bytes once, the multiply-adds). All are repeated in turn, for
- * equally long; the ratio is the median of those of a sample of the work and the samples of the
- * limits right after it, whatever else the machine was busy with then. Seconds and rates are the
- * best of all samples. Advantage: ratios hold on a machine with other users, where seconds do not.
- * Disadvantage: a path with a long pass is repeated a few times only.
+ * equally long. The ratio is that of the quickest passes among eight neighbouring samples of each,
+ * and of these ratios the median: the quickest were not interrupted, the neighbourhood leaves out
+ * that a machine's speed changes. Seconds and rates are the best of all samples. Advantage: ratios
+ * hold on a machine with other users, where seconds do not. Disadvantage: a long pass finds fewer
+ * quiet moments than the short ones of its limit, so its ratio is rather too low than too high.
  */
 #ifndef IKT_BENCH_HARNESS_H
 #define IKT_BENCH_HARNESS_H
@@ -44,7 +45,7 @@ typedef struct {
     double least, median, rate;
     struct {
         char name[BENCH_NAME]; /* "": none */
-        double rate, ratio;    /* median over samples: the work's rate to this one */
+        double rate, ratio;    /* of the work's rate to this one */
     } limit[BENCH_LIMITS];
 } bench_record;
 

