@@ -9,9 +9,18 @@
 #include "base/timer.h"
 #include "dist/row_map.h"
 
-/* What the model of slabs_pay reckons with, measured on two ranks of one machine: seconds of a node
- * and factor of log2 in a transform, bytes a second between ranks, seconds of a message. */
-static const double transform_time = 5e-10, bandwidth = 3e9, latency = 3e-6;
+/* What the model of ikt_slabs_pay reckons with: seconds of a node and factor of log2 in a
+ * transform, bytes a second into and out of a rank, seconds of a message. The first is measured on
+ * one thread of a two-core virtual machine (0.9e-10 at 480 x 512, 1.1e-10 at 960 x 1024, 1.9e-10 at
+ * 1536 x 1536, float), the others are what two ranks of it reach and common networks do.
+ * Milliseconds of an evaluation there, the least of 25 on a machine with other users: transforms
+ * replicated   slabs on 2 ranks 128 x 128    0.13         0.12 480 x 512    0.64         0.48 1536
+ * x 1536  71           60 3072 x 3072  312          272 With many ranks the charges and the
+ * potentials of all nodes remain, which every rank sends or gets once whichever way, and a message
+ * to each rank that shares: so not all need to. By this model, a 1536 x 1536 grid is replicated
+ * in 9.0 ms and shared by 2 ranks in 8.3, by 16 in 3.1, by 64 in 2.9 and by 1024 in 8.5.
+ */
+static const double transform_time = 1.2e-10, bandwidth = 3e9, latency = 3e-6;
 
 typedef struct {
     ikt_context *ctx;
@@ -24,26 +33,55 @@ typedef struct {
     ikt_row_map groups, batches; /* what each rank owns */
 } job;
 
+/* --- who -------------------------------------------------------------------------------------- */
+
+/* Blocks of n units for the first ranks, none for the others. */
+static ikt_row_map shares_make(int64_t n, int sharers, int rank) {
+    if (rank < sharers) return ikt_row_map_make(n, sharers, rank);
+    return (ikt_row_map){n, sharers, n, 0};
+}
+
+static int64_t first_of(const ikt_row_map *shares, int rank) {
+    return rank < shares->ranks ? ikt_row_map_first(shares, rank) : shares->n;
+}
+
+static int64_t count_of(const ikt_row_map *shares, int rank) {
+    return rank < shares->ranks ? ikt_row_map_count(shares, rank) : 0;
+}
+
 static job job_make(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,
-                    const ikt_grid *grid) {
+                    const ikt_grid *grid, int sharers) {
     job j = {.ctx = ctx, .ops = ops, .mesh = mesh, .grid = grid, .shape = ops->shape(mesh, grid)};
-    j.groups = ikt_row_map_make(j.shape.groups, ikt_size(ctx), ikt_rank(ctx));
-    j.batches = ikt_row_map_make(j.shape.batches, ikt_size(ctx), ikt_rank(ctx));
+    j.groups = shares_make(j.shape.groups, sharers, ikt_rank(ctx));
+    j.batches = shares_make(j.shape.batches, sharers, ikt_rank(ctx));
     return j;
 }
 
-/* --- when ------------------------------------------------------------------------------------- */
-
-bool ikt_slabs_pay(const ikt_grid *grid, size_t number, int ranks) {
-    if (ranks < 2) return false;
-    double nodes = (double)(grid->nodes[0] * grid->nodes[1]), share = 1.0 / ranks;
+/* Seconds of a convolution on `ranks` ranks of which `sharers` share it, 1: all replicate it. */
+static double model(const ikt_grid *grid, size_t number, int ranks, int sharers) {
+    double nodes = (double)(grid->nodes[0] * grid->nodes[1]), size = (double)number;
     double padded = (double)(grid->padded[0] * grid->padded[1]);
-    double transform = transform_time * padded * log2(padded), size = (double)number;
-    /* Replicated: all charges to all. Slabs: charges once, waves twice, potentials once. */
-    double all = 2 * 8 * nodes / bandwidth + latency * log2(ranks);
-    double parts = (8 * nodes + 4 * size * nodes * share * 2 + size * nodes) / bandwidth +
-                   latency * (2 * ranks + 2 * log2(ranks));
-    return transform * share + parts < transform + all;
+    double transform = transform_time * padded * log2(padded), steps = log2(ranks);
+    /* Replicated: all charges to all. Slabs: charges once, waves twice in and out, potentials. */
+    if (sharers == 1) return transform + 2 * 8 * nodes / bandwidth + latency * steps;
+    return transform / sharers +
+           (8 * nodes + 8 * size * nodes / sharers + size * nodes) / bandwidth +
+           latency * (2 * sharers + 2 * steps);
+}
+
+int ikt_slabs_sharers(const ikt_grid *grid, size_t number, int ranks) {
+    int best = 1;
+    double least = model(grid, number, ranks, 1);
+    for (int64_t sharers = 2; ranks > 1; sharers *= 2) {
+        int now = sharers < ranks ? (int)sharers : ranks;
+        double seconds = model(grid, number, ranks, now);
+        if (seconds < least) {
+            least = seconds;
+            best = now;
+        }
+        if (now == ranks) break;
+    }
+    return best;
 }
 
 /* --- room ------------------------------------------------------------------------------------- */
@@ -54,8 +92,8 @@ static int64_t rows_of(const job *j, int64_t groups) {
 
 /* The larger of a slab of rows and a slab of columns. */
 static int64_t room_bytes(const job *j) {
-    int64_t rows = rows_of(j, ikt_row_map_count(&j->groups, 0)) * j->shape.batches;
-    int64_t columns = rows_of(j, j->shape.groups) * ikt_row_map_count(&j->batches, 0);
+    int64_t rows = rows_of(j, count_of(&j->groups, 0)) * j->shape.batches;
+    int64_t columns = rows_of(j, j->shape.groups) * count_of(&j->batches, 0);
     return (rows > columns ? rows : columns) * j->shape.width * (int64_t)j->ops->size;
 }
 
@@ -70,8 +108,8 @@ static ikt_status claim(ikt_context *ctx, int64_t bytes, ikt_slab_space *space) 
 }
 
 ikt_status ikt_slabs_prepare(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,
-                             const ikt_grid *grid, ikt_slab_space *space) {
-    const job j = job_make(ctx, ops, mesh, grid);
+                             const ikt_grid *grid, int sharers, ikt_slab_space *space) {
+    const job j = job_make(ctx, ops, mesh, grid, sharers);
     int64_t bytes = room_bytes(&j);
     if (bytes <= space->room) return IKT_OK;
     ikt_slabs_release(space);
@@ -94,8 +132,8 @@ void ikt_slabs_release(ikt_slab_space *space) {
 static void set_counts(const job *j, int64_t *by_rows, int64_t *by_batches) {
     int64_t number = (int64_t)j->ops->size * j->shape.width;
     for (int r = 0; r < ikt_size(j->ctx); r++) {
-        by_rows[r] = rows_of(j, j->groups.count) * ikt_row_map_count(&j->batches, r) * number;
-        by_batches[r] = rows_of(j, ikt_row_map_count(&j->groups, r)) * j->batches.count * number;
+        by_rows[r] = rows_of(j, j->groups.count) * count_of(&j->batches, r) * number;
+        by_batches[r] = rows_of(j, count_of(&j->groups, r)) * j->batches.count * number;
     }
 }
 
@@ -123,8 +161,8 @@ static void copy_own_rows(const job *j, char *packed, bool pack) {
 /* Own batches, by the rows of rank 0, 1, ... */
 static void copy_own_batches(const job *j, char *packed, bool pack) {
     for (int r = 0; r < ikt_size(j->ctx); r++)
-        packed = copy_block(j, ikt_row_map_first(&j->groups, r), ikt_row_map_count(&j->groups, r),
-                            j->batches.first, j->batches.count, packed, pack);
+        packed = copy_block(j, first_of(&j->groups, r), count_of(&j->groups, r), j->batches.first,
+                            j->batches.count, packed, pack);
 }
 
 /* The transpose, the columns, and the transpose back. */
@@ -143,7 +181,7 @@ static void convolve_columns(const job *j) {
 
 /* First row of nodes that is not of a rank before r: the last group may reach beyond the nodes. */
 static int64_t first_node(const job *j, int r) {
-    int64_t row = rows_of(j, ikt_row_map_first(&j->groups, r));
+    int64_t row = rows_of(j, first_of(&j->groups, r));
     return row < j->grid->nodes[1] ? row : j->grid->nodes[1];
 }
 
@@ -170,9 +208,9 @@ static void share_potentials(const job *j) {
 }
 
 void ikt_slabs_convolve(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,
-                        const ikt_grid *grid, const ikt_charges *charges,
+                        const ikt_grid *grid, int sharers, const ikt_charges *charges,
                         const ikt_mesh_space *space, ikt_slab_space *slabs) {
-    job j = job_make(ctx, ops, mesh, grid);
+    job j = job_make(ctx, ops, mesh, grid, sharers);
     const int64_t first = j.groups.first, end = first + j.groups.count;
     j.space = space;
     j.slabs = slabs;

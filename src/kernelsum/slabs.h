@@ -4,10 +4,11 @@
  * dealt out again by batches of columns (a transpose of blocks), convolved, and go back; potentials
  * are then gathered on every rank, because its points may lie anywhere. Groups of rows and batches
  * of columns are the units of mesh.h, so the bits are those of a rank that does it alone.
- * Advantage: the transform's work is divided by the ranks. Disadvantage: four transfers in place of
- * one; a grid that one rank transforms in a millisecond is faster replicated. FFTW's own parallel
- * transforms choose algorithms by the slab, and with them bits; so only the dealing is done here,
- * in bytes, by our 64-bit exchange.
+ * A rank need not share: of many, so few do that their messages do not cost more than the work
+ * saved. Advantage: the transform's work is divided by the ranks. Disadvantage: four transfers in
+ * place of one; a grid that one rank transforms in a millisecond is faster replicated. FFTW's own
+ * parallel transforms choose algorithms by the slab, and with them bits; so only the dealing is
+ * done here, in bytes, by our 64-bit exchange.
  */
 #ifndef IKT_KERNELSUM_SLABS_H
 #define IKT_KERNELSUM_SLABS_H
@@ -22,19 +23,20 @@ typedef struct {
     int64_t *recv_counts; /* [ranks] */
 } ikt_slab_space;
 
-/* LOCAL, pure. Whether slabs are expected to be faster for a grid on so many ranks. */
-bool ikt_slabs_pay(const ikt_grid *grid, size_t number, int ranks);
+/* LOCAL, pure. How many ranks should share a grid, the first ones; 1: all replicate it.
+ *   number  bytes of a number of the field */
+int ikt_slabs_sharers(const ikt_grid *grid, size_t number, int ranks);
 
 /* COLLECTIVE. Makes the room; sizes are equal on all ranks, so that all agree in the same calls and
  * in most there is nothing to do. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_slabs_prepare(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,
-                             const ikt_grid *grid, ikt_slab_space *space);
+                             const ikt_grid *grid, int sharers, ikt_slab_space *space);
 void ikt_slabs_release(ikt_slab_space *space);
 
 /* COLLECTIVE. From each rank's own charges (not yet summed over ranks) to the potentials of all
  * nodes in space->field, on every rank. Counts its parts under the stages GRID_SUM and FFT. */
 void ikt_slabs_convolve(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,
-                        const ikt_grid *grid, const ikt_charges *charges,
+                        const ikt_grid *grid, int sharers, const ikt_charges *charges,
                         const ikt_mesh_space *space, ikt_slab_space *slabs);
 
 #endif

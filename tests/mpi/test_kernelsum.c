@@ -64,15 +64,66 @@ static void slabs_have_the_bits_of_one_grid(void **state) {
             }
 }
 
-static void slabs_pay_where_they_should(void **state) {
-    (void)state;
+static void alloc_space(ikt_context *ctx, const ikt_grid *grid, ikt_mesh_space *space) {
+    int64_t field = ikt_mesh_f32.field_count(grid->padded, grid->nodes[1]);
+    int64_t buffers = space->threads * ikt_mesh_f32.buffer_count(grid->padded);
+    int64_t potential = grid->nodes[1] * space->potential_stride;
+    assert_int_equal(ikt_alloc(ctx, &space->field, field, sizeof(float), "test"), IKT_OK);
+    assert_int_equal(ikt_alloc(ctx, &space->buffers, buffers, sizeof(float), "test"), IKT_OK);
+    assert_int_equal(ikt_alloc(ctx, &space->potential, potential, sizeof(float), "test"), IKT_OK);
+}
+
+static void free_space(ikt_mesh_space *space) {
+    ikt_free(&space->field);
+    ikt_free(&space->buffers);
+    ikt_free(&space->potential);
+}
+
+/* Hash of the potentials of charges that depend on node and rank, on each rank the same. */
+static uint64_t potential_hash(ikt_context *ctx, const ikt_mesh *mesh, const ikt_grid *grid,
+                               int sharers, const ikt_mesh_space *space) {
+    ikt_charges charges = {NULL, space->potential_stride, 16};
+    ikt_slab_space slabs = {NULL, NULL, 0, NULL, NULL};
+    const int64_t nodes = grid->nodes[1] * charges.stride;
+    assert_int_equal(ikt_alloc(ctx, &charges.charge, nodes, sizeof(int64_t), "test"), IKT_OK);
+    for (int64_t k = 0; k < nodes; k++)
+        charges.charge[k] = (k * k + ikt_rank(ctx)) % 23;
+    assert_int_equal(ikt_slabs_prepare(ctx, &ikt_mesh_f32, mesh, grid, sharers, &slabs), IKT_OK);
+    ikt_slabs_convolve(ctx, &ikt_mesh_f32, mesh, grid, sharers, &charges, space, &slabs);
+    uint64_t hash = ikt_row_hash(ctx, space->potential, 0, nodes, sizeof(float));
+    ikt_slabs_release(&slabs);
+    ikt_free(&charges.charge);
+    return hash;
+}
+
+/* The rule, and that the sums keep their bits where it lets some ranks share and others not. */
+static void slabs_are_shared_by_as_many_as_pay(void **state) {
+    ikt_context *ctx = *state;
     const ikt_fft_settings fft = ikt_fft_preset(IKT_FFT_DEFAULT);
     const ikt_grid small = ikt_grid_fit(&fft, &(ikt_bounds){{0, 0}, {10, 10}});
     const ikt_grid large = ikt_grid_fit(&fft, &(ikt_bounds){{0, 0}, {2000, 2000}});
-    assert_false(ikt_slabs_pay(&small, sizeof(float), 1));
-    assert_false(ikt_slabs_pay(&large, sizeof(float), 1));
-    assert_false(ikt_slabs_pay(&small, sizeof(float), 4096));
-    assert_true(ikt_slabs_pay(&large, sizeof(float), 16));
+    for (int ranks = 1; ranks <= 4096; ranks *= 4) {
+        assert_true(ikt_slabs_sharers(&small, sizeof(float), ranks) <= 8);
+        int sharers = ikt_slabs_sharers(&large, sizeof(float), ranks);
+        assert_true(ranks <= 16 ? sharers == ranks : sharers >= 16 && sharers <= 1024);
+    }
+    ikt_grid grid = ikt_grid_fit(&fft, &(ikt_bounds){{0, 0}, {60, 60}});
+    ikt_window window = ikt_window_make(fft.order);
+    ikt_influence influence;
+    ikt_mesh *mesh = NULL;
+    ikt_mesh_space space = {.threads = 1, .potential_stride = ikt_charge_stride(&grid, fft.order)};
+    assert_int_equal(ikt_influence_make(ctx, &grid, &window, &influence), IKT_OK);
+    assert_int_equal(ikt_mesh_f32.create(ctx, grid.padded, &influence, &mesh), IKT_OK);
+    alloc_space(ctx, &grid, &space);
+    uint64_t wanted = 0;
+    for (int sharers = 1; sharers <= ikt_size(ctx); sharers++) {
+        uint64_t hash = potential_hash(ctx, mesh, &grid, sharers, &space);
+        if (sharers == 1) wanted = hash;
+        assert_true(hash == wanted);
+    }
+    free_space(&space);
+    ikt_mesh_f32.destroy(&mesh);
+    ikt_influence_release(&influence);
 }
 
 static void bits_do_not_depend_on_the_instruction_set(void **state) {
@@ -178,7 +229,8 @@ static void sums_describe_themselves(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(bits_do_not_depend_on_ranks_and_threads),
-              ikt_test(slabs_have_the_bits_of_one_grid), ikt_test(slabs_pay_where_they_should),
+              ikt_test(slabs_have_the_bits_of_one_grid),
+              ikt_test(slabs_are_shared_by_as_many_as_pay),
               ikt_test(bits_do_not_depend_on_the_instruction_set),
               ikt_test(a_position_that_is_not_finite_invalidates_all),
               ikt_test(a_huge_position_is_survived), ikt_test(settings_out_of_range_are_refused),
