@@ -119,8 +119,9 @@ static ikt_status claim(ikt_context *ctx, particle_mesh *m, int64_t n_local, con
     ikt_free(&m->space.field);
     ikt_free(&m->space.buffers);
     IKT_TRY(ikt_alloc(ctx, &m->charges.charge, room->charges, sizeof(int64_t), "repulsion"));
+    m->space.potential = m->charges.charge;
     IKT_TRY(ikt_alloc(ctx, &m->space.field, room->field, m->ops->size, "repulsion"));
-    IKT_TRY(ikt_alloc(ctx, &m->space.buffers, 2 * m->space.threads * room->buffer, m->ops->size,
+    IKT_TRY(ikt_alloc(ctx, &m->space.buffers, m->space.threads * room->buffer, m->ops->size,
                       "repulsion"));
     return ikt_spread_prepare(ctx, &m->spread, n_local, room->rows);
 }
@@ -134,7 +135,7 @@ static int64_t grown(int64_t need, int64_t room) {
 static ikt_status make_room(ikt_kernelsum *sums, const ikt_grid *grid) {
     particle_mesh *m = sums->self;
     needs need = needs_of(m, grid), has = m->room;
-    m->charges.stride = ikt_charge_stride(grid, m->settings.order);
+    m->charges.stride = m->space.potential_stride = ikt_charge_stride(grid, m->settings.order);
     if (need.charges <= has.charges && need.field <= has.field && need.buffer <= has.buffer &&
         need.rows <= has.rows)
         return IKT_OK;
@@ -172,7 +173,7 @@ static void convolve_alone(ikt_kernelsum *sums, const ikt_grid *grid) {
     ikt_stage_end(sums->ctx, IKT_STAGE_GRID_SUM);
     ikt_stage_begin(sums->ctx, IKT_STAGE_FFT);
     m->ops->forward(mesh, grid, &m->charges, &m->space, 0, shape.groups);
-    m->ops->columns(mesh, grid, &m->space, 0, shape.batches, m->space.field, shape.stride);
+    m->ops->columns(mesh, grid, &m->space, 0, shape.batches);
     m->ops->inverse(mesh, grid, &m->space, 0, shape.groups);
     ikt_stage_end(sums->ctx, IKT_STAGE_FFT);
 }
@@ -204,7 +205,7 @@ static void gather(ikt_kernelsum *sums, const ikt_grid *grid, const float *y, do
     double everywhere = (double)sums->map.n * c->influence.mean;
     ikt_gather_job job = {m->isa, grid, &m->window, &c->influence,  everywhere,
                           y,      phi,  gradient,   sums->map.count};
-    m->ops->gather(c->mesh, &m->space, &job);
+    m->ops->gather(&m->space, &job);
     ikt_stage_end(sums->ctx, IKT_STAGE_GATHER);
 }
 
@@ -306,8 +307,8 @@ int64_t ikt_kernelsum_memory_fft(const ikt_fft_settings *settings, const ikt_row
     ikt_grid grid = ikt_grid_fit(settings, &(ikt_bounds){{0, 0}, {span, span}});
     needs need = needs_of(&m, &grid);
     int64_t size = (int64_t)m.ops->size;
-    int64_t waves = (grid.padded[0] / 2 + 8) * (grid.padded[1] / 2 + 1);
-    int64_t work = 8 * need.charges + size * need.field + 2 * threads * size * need.buffer +
+    int64_t waves = (grid.padded[0] / 2 + 8) * (grid.padded[1] / 2 + 32) + grid.padded[1];
+    int64_t work = 8 * need.charges + size * need.field + threads * size * need.buffer +
                    (threads > 1 ? 8 * threads * (need.rows + 1) : 0);
     return work + work / GROWTH + (threads > 1 ? 8 * map->count : 0) /* sorted points */
            + waves * size * cached_most(&grid)                       /* tables kept */

@@ -2,8 +2,10 @@
 #include "kernelsum/grid.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/comm.h"
+#include "base/cpu.h"
 
 enum {
     CELLS_LEAST = 32,    /* along the longer side, by halving the spacing */
@@ -14,25 +16,33 @@ enum {
     PIECE = 65536 /* coordinates that a thread takes at a time, a multiple of LANES */
 };
 
+typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
+typedef int32_t choice __attribute__((vector_size(LANES * sizeof(float))));
+
 /* Least, greatest, and 0 or NaN, of coordinates: even lanes x, odd lanes y. */
 typedef struct {
-    float low[LANES], high[LANES], invalid[LANES];
+    lanes low, high, invalid;
 } extremes;
 
-static void add_coordinates(const float *y, int64_t count, extremes *e) {
-    for (int64_t i = 0; i + LANES <= count; i += LANES)
-        for (int lane = 0; lane < LANES; lane++) {
-            float value = y[i + lane];
-            e->low[lane] = value < e->low[lane] ? value : e->low[lane];
-            e->high[lane] = value > e->high[lane] ? value : e->high[lane];
-            e->invalid[lane] += value * 0.0f;
-        }
-    for (int64_t i = count - count % LANES; i < count; i++) {
-        int lane = (int)(i % LANES);
-        e->low[lane] = y[i] < e->low[lane] ? y[i] : e->low[lane];
-        e->high[lane] = y[i] > e->high[lane] ? y[i] : e->high[lane];
-        e->invalid[lane] += y[i] * 0.0f;
-    }
+static inline __attribute__((always_inline)) void add_lanes(const float *y, extremes *e) {
+    lanes value;
+    memcpy(&value, y, sizeof value);
+    choice lower = value<e->low, higher = value> e->high;
+    e->low = (lanes)((lower & (choice)value) | (~lower & (choice)e->low));
+    e->high = (lanes)((higher & (choice)value) | (~higher & (choice)e->high));
+    e->invalid += value * 0.0f;
+}
+
+static IKT_WIDEST_VECTORS void add_coordinates(const float *y, int64_t count, extremes *out) {
+    extremes e = *out;
+    int64_t i = 0;
+    for (; i + LANES <= count; i += LANES)
+        add_lanes(y + i, &e);
+    float rest[LANES]; /* filled up with the last point */
+    for (int lane = 0; i < count && lane < LANES; lane++)
+        rest[lane] = y[i + lane < count ? i + lane : count - 2 + lane % 2];
+    if (i < count) add_lanes(rest, &e);
+    *out = e;
 }
 
 /* least = {low x, low y, -high x, -high y}, all -INFINITY when something is not finite. */
@@ -51,12 +61,7 @@ bool ikt_bounds_find(ikt_context *ctx, const float *y, int64_t n_local, ikt_boun
     int64_t count = 2 * n_local;
 #pragma omp parallel num_threads(ikt_threads(ctx)) if (count > PIECE)
     {
-        extremes e;
-        for (int lane = 0; lane < LANES; lane++) {
-            e.low[lane] = INFINITY;
-            e.high[lane] = -INFINITY;
-            e.invalid[lane] = 0;
-        }
+        extremes e = {(lanes){0} + INFINITY, (lanes){0} - INFINITY, {0}};
 #pragma omp for schedule(static) nowait
         for (int64_t first = 0; first < count; first += PIECE)
             add_coordinates(y + first, count - first < PIECE ? count - first : PIECE, &e);
@@ -71,33 +76,26 @@ bool ikt_bounds_find(ikt_context *ctx, const float *y, int64_t n_local, ikt_boun
     return isfinite(least[0]) != 0;
 }
 
-/* A product of 2, 3 and 5, and multiple of 16, that is at least n: lengths that FFTs like. A power
- * of two takes half the time of its neighbours and is preferred from 7/8 of it on. Steps of this
- * ladder are some 10 %: what is lost to padding is about what is saved by keeping the kernel's
- * transform while the map grows. */
-static int64_t friendly(int64_t n) {
-    int64_t power = 16;
-    while (power < n)
-        power *= 2;
-    if (8 * n >= 7 * power) return power;
-    for (int64_t m = (n + 15) / 16 * 16;; m += 16) {
-        int64_t rest = m;
-        while (rest % 2 == 0)
-            rest /= 2;
-        while (rest % 3 == 0)
-            rest /= 3;
-        while (rest % 5 == 0)
-            rest /= 5;
-        if (rest == 1) return m;
-    }
+/* Lengths of transforms, times a power of two: what FFTW is fast at without trying plans. Columns,
+ * which are transformed as two halves, are slow where many factors of 3 or 5 meet (measured, ns a
+ * wave of a half: 0.7 for 256, 320, 384, 400, 512, 640, 1024; 1.2 for 768; 1.5 for 288, 432, 480,
+ * 576, 720, 800), and there a power of two a quarter longer costs less. What is lost to padding is
+ * about what is saved by keeping the kernel's transform while the map grows. */
+static int64_t friendly(int64_t n, int axis) {
+    static const int64_t along[] = {16, 20, 24, 25, 30}, across[] = {16, 20, 24};
+    const int64_t *steps = axis == 0 ? along : across;
+    const int count = axis == 0 ? 5 : 3;
+    for (int64_t power = 4;; power *= 2)
+        for (int s = 0; s < count; s++)
+            if (power * steps[s] >= n && power * steps[s] % 16 == 0) return power * steps[s];
 }
 
 /* The kernel meets its periodic image at a kink, half a period away. The windows see it rounded off
  * within some cells, more the larger it is: it is large where a map is narrow, beside the kernel.
  */
-static int64_t pad(int64_t cells, int order) {
+static int64_t pad(int64_t cells, int order, int axis) {
     int64_t padded = 2 * (cells + MARGIN_PER_NODE * order);
-    return friendly(padded > PADDED_LEAST ? padded : PADDED_LEAST);
+    return friendly(padded > PADDED_LEAST ? padded : PADDED_LEAST, axis);
 }
 
 static double choose_spacing(const ikt_fft_settings *settings, double span) {
@@ -122,7 +120,7 @@ ikt_grid ikt_grid_fit(const ikt_fft_settings *settings, const ikt_bounds *bounds
         grid.origin[axis] = floor(bounds->low[axis] / grid.spacing) * grid.spacing;
         grid.cells[axis] = (int64_t)((bounds->high[axis] - grid.origin[axis]) * grid.inverse) + 1;
         grid.nodes[axis] = grid.cells[axis] + settings->order - 1;
-        grid.padded[axis] = pad(grid.cells[axis], settings->order);
+        grid.padded[axis] = pad(grid.cells[axis], settings->order, axis);
     }
     return grid;
 }

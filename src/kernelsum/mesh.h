@@ -26,8 +26,12 @@ typedef struct ikt_mesh ikt_mesh;
 /* What an evaluation works in: made by the caller, 64-byte aligned, shared between meshes. */
 typedef struct {
     int threads;
-    void *field;   /* [field_count] charges, then potentials */
-    void *buffers; /* [threads][2][buffer_count] */
+    void *field;   /* [field_count] waves, by batches of columns */
+    void *buffers; /* [threads][buffer_count] */
+    /* [nodes[1]][potential_stride] potentials of the nodes; the memory may be that of the charges,
+     * which are gone by then */
+    void *potential;
+    int64_t potential_stride; /* at least nodes[0] and what the windows' vectors reach beyond */
 } ikt_mesh_space;
 
 /* Points to gather for. */
@@ -43,14 +47,13 @@ typedef struct {
     int64_t count;
 } ikt_gather_job;
 
-/* Units of a convolution. */
+/* Units of a convolution. The field holds one batch behind the other, each of groups * group_rows
+ * rows of `width` numbers. */
 typedef struct {
     int64_t groups;     /* of rows of nodes */
     int64_t group_rows; /* rows of a group */
     int64_t batches;    /* of columns */
     int64_t width;      /* numbers of a batch in a row */
-    int64_t stride;     /* numbers from row to row of the field */
-    int64_t kept;       /* numbers of a row that are read when gathering */
 } ikt_mesh_shape;
 
 typedef struct {
@@ -61,31 +64,30 @@ typedef struct {
                          ikt_mesh **out);
     void (*destroy)(ikt_mesh **mesh);
 
-    /* LOCAL. Numbers needed in the field for so many rows of nodes, and in a buffer. */
+    /* LOCAL. Numbers needed in the field for so many rows of nodes, and in a thread's buffer. */
     int64_t (*field_count)(const int64_t padded[2], int64_t rows);
     int64_t (*buffer_count)(const int64_t padded[2]);
 
-    /* LOCAL. Shape of the field: groups of rows and batches of columns, the units of the steps
-     * below, and numbers from row to row of the whole field and of `count` batches side by side. */
+    /* LOCAL. Groups of rows and batches of columns: the units of the steps below. */
     ikt_mesh_shape (*shape)(const ikt_mesh *mesh, const ikt_grid *grid);
 
-    /* LOCAL. field = kernel * charges, at the nodes, in three steps. The first transforms only the
-     * rows that hold charges, the last only those that are read; between them each batch of columns
-     * is transformed, multiplied and transformed back while it is in cache, so the padded grid
-     * never exists as a whole. Each step does a range of its units, first .. end - 1. The bits do
-     * not depend on threads and ranges: units have a fixed width and plans are not timed. forward
-     * charges of the groups' rows to waves in space->field columns   batches first .. end - 1 side
-     * by side in `field`, rows `stride` numbers apart inverse   waves in space->field to potentials
-     */
+    /* LOCAL. Potentials = kernel * charges, at the nodes, in three steps. The first transforms only
+     * the rows that hold charges, the last only those that are read; between them each column is
+     * transformed, multiplied and transformed back while it is in cache, so the padded grid never
+     * exists as a whole. Each step does a range of its units, first .. end - 1. The bits do not
+     * depend on threads and ranges: units have a fixed width and plans are not timed.
+     *   forward   charges of the groups' rows to waves in space->field
+     *   columns   batches, all rows of them, in space->field
+     *   inverse   waves of the groups' rows to space->potential */
     void (*forward)(const ikt_mesh *mesh, const ikt_grid *grid, const ikt_charges *charges,
                     const ikt_mesh_space *space, int64_t first, int64_t end);
     void (*columns)(const ikt_mesh *mesh, const ikt_grid *grid, const ikt_mesh_space *space,
-                    int64_t first, int64_t end, void *field, int64_t stride);
+                    int64_t first, int64_t end);
     void (*inverse)(const ikt_mesh *mesh, const ikt_grid *grid, const ikt_mesh_space *space,
                     int64_t first, int64_t end);
 
     /* LOCAL. Potential and gradient at the points. */
-    void (*gather)(const ikt_mesh *mesh, const ikt_mesh_space *space, const ikt_gather_job *job);
+    void (*gather)(const ikt_mesh_space *space, const ikt_gather_job *job);
 } ikt_mesh_ops;
 
 extern const ikt_mesh_ops ikt_mesh_f32, ikt_mesh_f64;

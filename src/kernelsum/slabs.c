@@ -52,14 +52,11 @@ static int64_t rows_of(const job *j, int64_t groups) {
     return groups * j->shape.group_rows;
 }
 
-/* The larger of a slab of rows, a slab of columns and the kept part of all rows. */
+/* The larger of a slab of rows and a slab of columns. */
 static int64_t room_bytes(const job *j) {
-    int64_t rows = rows_of(j, ikt_row_map_count(&j->groups, 0)) * j->shape.stride;
-    int64_t columns =
-        rows_of(j, j->shape.groups) * ikt_row_map_count(&j->batches, 0) * j->shape.width;
-    int64_t kept = rows_of(j, j->shape.groups) * j->shape.kept;
-    int64_t most = rows > columns ? rows : columns;
-    return (most > kept ? most : kept) * (int64_t)j->ops->size;
+    int64_t rows = rows_of(j, ikt_row_map_count(&j->groups, 0)) * j->shape.batches;
+    int64_t columns = rows_of(j, j->shape.groups) * ikt_row_map_count(&j->batches, 0);
+    return (rows > columns ? rows : columns) * j->shape.width * (int64_t)j->ops->size;
 }
 
 static ikt_status claim(ikt_context *ctx, int64_t bytes, ikt_slab_space *space) {
@@ -93,18 +90,6 @@ void ikt_slabs_release(ikt_slab_space *space) {
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-/* Each rank gets the summed charges of its rows. */
-static void sum_charges(const job *j, const ikt_charges *charges) {
-    int64_t *counts = j->slabs->send_counts, left = j->grid->nodes[1];
-    for (int r = 0; r < ikt_size(j->ctx); r++) {
-        int64_t rows = rows_of(j, ikt_row_map_count(&j->groups, r));
-        if (rows > left) rows = left; /* the last group may reach beyond the nodes */
-        counts[r] = rows * charges->stride;
-        left -= rows;
-    }
-    ikt_sum_parts_i64(j->ctx, charges->charge, counts);
-}
-
 /* Bytes of own rows in the batches of rank r, or of rank r's rows in own batches. */
 static void set_counts(const job *j, int64_t *by_rows, int64_t *by_batches) {
     int64_t number = (int64_t)j->ops->size * j->shape.width;
@@ -114,56 +99,74 @@ static void set_counts(const job *j, int64_t *by_rows, int64_t *by_batches) {
     }
 }
 
-/* Copies own rows between the field and the parts that travel, batches of one rank together. */
-static void copy_parts(const job *j, bool to_parts) {
-    const int64_t size = (int64_t)j->ops->size, first = rows_of(j, j->groups.first);
-    char *part = j->slabs->sent;
-    for (int r = 0; r < ikt_size(j->ctx); r++) {
-        int64_t bytes = ikt_row_map_count(&j->batches, r) * j->shape.width * size;
-        int64_t offset = ikt_row_map_first(&j->batches, r) * j->shape.width * size;
-        for (int64_t row = 0; row < rows_of(j, j->groups.count); row++, part += bytes) {
-            char *at = (char *)j->space->field + (first + row) * j->shape.stride * size + offset;
-            if (to_parts)
-                memcpy(part, at, (size_t)bytes);
-            else
-                memcpy(at, part, (size_t)bytes);
-        }
-    }
-}
-
-/* What came is all rows of the own batches, one behind the other: convolved where it is. */
-static void convolve_columns(const job *j) {
-    int64_t *rows = j->slabs->send_counts, *batches = j->slabs->recv_counts;
-    set_counts(j, rows, batches);
-    copy_parts(j, true);
-    ikt_exchange(j->ctx, j->slabs->sent, rows, j->slabs->received, batches, 1);
-    j->ops->columns(j->mesh, j->grid, j->space, j->batches.first,
-                    j->batches.first + j->batches.count, j->slabs->received,
-                    j->batches.count * j->shape.width);
-    ikt_exchange(j->ctx, j->slabs->received, batches, j->slabs->sent, rows, 1);
-    copy_parts(j, false);
-}
-
-/* Copies the kept part of rows between the field and what travels. */
-static void copy_kept(const job *j, int64_t first, int64_t rows, char *packed, bool to_packed) {
-    const int64_t size = (int64_t)j->ops->size, bytes = j->shape.kept * size;
-    for (int64_t row = 0; row < rows; row++) {
-        char *at = (char *)j->space->field + (first + row) * j->shape.stride * size;
-        if (to_packed)
-            memcpy(packed + row * bytes, at, (size_t)bytes);
+/* Copies the rows of some groups in some batches between the field and what travels. Returns where
+ * they end there. */
+static char *copy_block(const job *j, int64_t first_group, int64_t groups, int64_t first_batch,
+                        int64_t batches, char *packed, bool pack) {
+    const int64_t number = (int64_t)j->ops->size * j->shape.width;
+    const int64_t bytes = rows_of(j, groups) * number;
+    for (int64_t b = first_batch; b < first_batch + batches; b++, packed += bytes) {
+        char *at = (char *)j->space->field + rows_of(j, b * j->shape.groups + first_group) * number;
+        if (pack)
+            memcpy(packed, at, (size_t)bytes);
         else
-            memcpy(at, packed + row * bytes, (size_t)bytes);
+            memcpy(at, packed, (size_t)bytes);
     }
+    return packed;
+}
+
+/* Own rows, which lie by the batches of rank 0, 1, ... */
+static void copy_own_rows(const job *j, char *packed, bool pack) {
+    copy_block(j, j->groups.first, j->groups.count, 0, j->shape.batches, packed, pack);
+}
+
+/* Own batches, by the rows of rank 0, 1, ... */
+static void copy_own_batches(const job *j, char *packed, bool pack) {
+    for (int r = 0; r < ikt_size(j->ctx); r++)
+        packed = copy_block(j, ikt_row_map_first(&j->groups, r), ikt_row_map_count(&j->groups, r),
+                            j->batches.first, j->batches.count, packed, pack);
+}
+
+/* The transpose, the columns, and the transpose back. */
+static void convolve_columns(const job *j) {
+    ikt_slab_space *s = j->slabs;
+    set_counts(j, s->send_counts, s->recv_counts);
+    copy_own_rows(j, s->sent, true);
+    ikt_exchange(j->ctx, s->sent, s->send_counts, s->received, s->recv_counts, 1);
+    copy_own_batches(j, s->received, false);
+    j->ops->columns(j->mesh, j->grid, j->space, j->batches.first,
+                    j->batches.first + j->batches.count);
+    copy_own_batches(j, s->sent, true);
+    ikt_exchange(j->ctx, s->sent, s->recv_counts, s->received, s->send_counts, 1);
+    copy_own_rows(j, s->received, false);
+}
+
+/* First row of nodes that is not of a rank before r: the last group may reach beyond the nodes. */
+static int64_t first_node(const job *j, int r) {
+    int64_t row = rows_of(j, ikt_row_map_first(&j->groups, r));
+    return row < j->grid->nodes[1] ? row : j->grid->nodes[1];
+}
+
+/* Rows of nodes that rank r owns. */
+static int64_t nodes_of(const job *j, int r) {
+    return first_node(j, r + 1) - first_node(j, r);
+}
+
+/* Each rank gets the summed charges of its rows. */
+static void sum_charges(const job *j, const ikt_charges *charges) {
+    int64_t *counts = j->slabs->send_counts;
+    for (int r = 0; r < ikt_size(j->ctx); r++)
+        counts[r] = nodes_of(j, r) * charges->stride;
+    ikt_sum_parts_i64(j->ctx, charges->charge, counts);
 }
 
 static void share_potentials(const job *j) {
-    int64_t rows = rows_of(j, j->groups.count), *counts = j->slabs->recv_counts;
+    const int64_t size = j->space->potential_stride * (int64_t)j->ops->size;
+    int64_t *counts = j->slabs->recv_counts;
     for (int r = 0; r < ikt_size(j->ctx); r++)
-        counts[r] = rows_of(j, ikt_row_map_count(&j->groups, r));
-    copy_kept(j, rows_of(j, j->groups.first), rows, j->slabs->sent, true);
-    ikt_allgather(j->ctx, j->slabs->sent, rows, (size_t)j->shape.kept * j->ops->size,
-                  j->slabs->received, counts);
-    copy_kept(j, 0, rows_of(j, j->shape.groups), j->slabs->received, false);
+        counts[r] = nodes_of(j, r);
+    ikt_allgather(j->ctx, (char *)j->space->potential + first_node(j, ikt_rank(j->ctx)) * size,
+                  nodes_of(j, ikt_rank(j->ctx)), (size_t)size, j->space->potential, counts);
 }
 
 void ikt_slabs_convolve(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "kernelsum/places.h"
 
 enum { BANDS_PER_THREAD = 4 };
 
@@ -36,92 +37,94 @@ typedef struct {
 static const double magic = 6755399441055744.0;
 static const int64_t magic_bits = 0x4338000000000000;
 
-/* Rows from .. to - 1 of a window of four nodes: charge += round(x * weight[row]). */
-static inline __attribute__((always_inline)) void
-add_rows_4(const quad *x, const double *weight, int from, int to, int64_t *charge, int64_t stride) {
-    for (int b = from; b < to; b++) {
-        quad product = *x * weight[b] + magic;
-        quad_i64 sum, bits;
-        memcpy(&sum, charge + b * stride, sizeof sum);
-        memcpy(&bits, &product, sizeof bits);
-        sum += bits - magic_bits;
-        memcpy(charge + b * stride, &sum, sizeof sum);
+static inline __attribute__((always_inline)) void add_4(const quad_i64 *what, int64_t *charge) {
+    quad_i64 sum;
+    memcpy(&sum, charge, sizeof sum);
+    sum += *what;
+    memcpy(charge, &sum, sizeof sum);
+}
+
+/* Charges of one point of order 4, rounded: rows 0 and 1, rows 2 and 3. */
+static inline __attribute__((always_inline)) void window_4(const octet *c, double unit, double vx,
+                                                           double vy, octet_i64 *rows) {
+    const octet v = {vx, vx, vx, vx, vy, vy, vy, vy};
+    octet w = c[IKT_WINDOW_TERMS_4 - 1];
+    for (int d = IKT_WINDOW_TERMS_4 - 2; d >= 0; d--)
+        w = w * v + c[d];
+    const octet x = __builtin_shufflevector(w, w, 0, 1, 2, 3, 0, 1, 2, 3);
+    const octet y = w * unit;
+    octet product[2] = {x * __builtin_shufflevector(y, y, 4, 4, 4, 4, 5, 5, 5, 5) + magic,
+                        x * __builtin_shufflevector(y, y, 6, 6, 6, 6, 7, 7, 7, 7) + magic};
+    memcpy(rows, product, sizeof product);
+    rows[0] -= magic_bits;
+    rows[1] -= magic_bits;
+}
+
+static inline __attribute__((always_inline)) void spread_4(const job *j, const ikt_places *at,
+                                                           int count) {
+    octet c[IKT_WINDOW_TERMS_4]; /* twice the four nodes: for x and for y */
+    for (int d = 0; d < IKT_WINDOW_TERMS_4; d++) {
+        memcpy(&c[d], j->window->value[d], sizeof c[d]);
+        c[d] = __builtin_shufflevector(c[d], c[d], 0, 1, 2, 3, 0, 1, 2, 3);
+    }
+    const int64_t stride = j->out->stride, low = j->low, high = j->high;
+    const double unit = j->out->unit;
+    for (int i = 0; i < count; i++) {
+        const int64_t row = at->cell[1][i];
+        int64_t *charge = j->out->charge + row * stride + at->cell[0][i];
+        octet_i64 rows[2];
+        window_4(c, unit, at->v[0][i], at->v[1][i], rows);
+        const quad_i64 r0 = __builtin_shufflevector(rows[0], rows[0], 0, 1, 2, 3);
+        const quad_i64 r1 = __builtin_shufflevector(rows[0], rows[0], 4, 5, 6, 7);
+        const quad_i64 r2 = __builtin_shufflevector(rows[1], rows[1], 0, 1, 2, 3);
+        const quad_i64 r3 = __builtin_shufflevector(rows[1], rows[1], 4, 5, 6, 7);
+        if (row >= low && row < high) add_4(&r0, charge);
+        if (row + 1 >= low && row + 1 < high) add_4(&r1, charge + stride);
+        if (row + 2 >= low && row + 2 < high) add_4(&r2, charge + 2 * stride);
+        if (row + 3 >= low && row + 3 < high) add_4(&r3, charge + 3 * stride);
     }
 }
 
-static inline __attribute__((always_inline)) void add_rows_6(const octet *x, const double *weight,
-                                                             int from, int to, int64_t *charge,
-                                                             int64_t stride) {
-    for (int b = from; b < to; b++) {
-        octet product = *x * weight[b] + magic;
-        octet_i64 sum, bits;
-        memcpy(&sum, charge + b * stride, sizeof sum);
-        memcpy(&bits, &product, sizeof bits);
-        sum += bits - magic_bits;
-        memcpy(charge + b * stride, &sum, sizeof sum);
-    }
-}
-
-static inline __attribute__((always_inline)) void spread_4(const job *j) {
-    const ikt_grid *grid = j->grid;
-    quad value[IKT_WINDOW_TERMS_4];
-    for (int d = 0; d < IKT_WINDOW_TERMS_4; d++)
-        memcpy(&value[d], j->window->value[d], sizeof value[d]);
-    int64_t stride = j->out->stride;
-    double unit = j->out->unit;
-    for (int64_t i = 0; i < j->count; i++) {
-        double u[2];
-        int64_t column = ikt_grid_cell(grid, 0, j->y[2 * i], &u[0]);
-        int64_t row = ikt_grid_cell(grid, 1, j->y[2 * i + 1], &u[1]);
-        quad x = value[IKT_WINDOW_TERMS_4 - 1], y = x;
-        for (int d = IKT_WINDOW_TERMS_4 - 2; d >= 0; d--) {
-            x = x * (u[0] - 0.5) + value[d];
-            y = y * (u[1] - 0.5) + value[d];
-        }
-        double weight[4];
-        y *= unit;
-        memcpy(weight, &y, sizeof weight);
-        int64_t *charge = j->out->charge + row * stride + column;
-        if (row >= j->low && row + 4 <= j->high)
-            add_rows_4(&x, weight, 0, 4, charge, stride);
-        else
-            add_rows_4(&x, weight, row < j->low ? (int)(j->low - row) : 0,
-                       row + 4 > j->high ? (int)(j->high - row) : 4, charge, stride);
-    }
-}
-
-static inline __attribute__((always_inline)) void spread_6(const job *j) {
-    const ikt_grid *grid = j->grid;
+static inline __attribute__((always_inline)) void spread_6(const job *j, const ikt_places *at,
+                                                           int count) {
     octet value[IKT_WINDOW_TERMS_6];
     memcpy(value, j->window->value, sizeof value);
-    int64_t stride = j->out->stride;
-    double unit = j->out->unit;
-    for (int64_t i = 0; i < j->count; i++) {
-        double u[2];
-        int64_t column = ikt_grid_cell(grid, 0, j->y[2 * i], &u[0]);
-        int64_t row = ikt_grid_cell(grid, 1, j->y[2 * i + 1], &u[1]);
+    const int64_t stride = j->out->stride;
+    const double unit = j->out->unit;
+    for (int i = 0; i < count; i++) {
+        const int64_t row = at->cell[1][i];
         octet x = value[IKT_WINDOW_TERMS_6 - 1], y = x;
         for (int d = IKT_WINDOW_TERMS_6 - 2; d >= 0; d--) {
-            x = x * (u[0] - 0.5) + value[d];
-            y = y * (u[1] - 0.5) + value[d];
+            x = x * at->v[0][i] + value[d];
+            y = y * at->v[1][i] + value[d];
         }
         double weight[8];
         y *= unit;
         memcpy(weight, &y, sizeof weight);
-        int64_t *charge = j->out->charge + row * stride + column;
-        if (row >= j->low && row + 6 <= j->high)
-            add_rows_6(&x, weight, 0, 6, charge, stride);
-        else
-            add_rows_6(&x, weight, row < j->low ? (int)(j->low - row) : 0,
-                       row + 6 > j->high ? (int)(j->high - row) : 6, charge, stride);
+        int64_t *charge = j->out->charge + row * stride + at->cell[0][i];
+        const int from = row < j->low ? (int)(j->low - row) : 0;
+        const int to = row + 6 > j->high ? (int)(j->high - row) : 6;
+        for (int b = from; b < to; b++) {
+            octet product = x * weight[b] + magic;
+            octet_i64 sum, bits;
+            memcpy(&sum, charge + b * stride, sizeof sum);
+            memcpy(&bits, &product, sizeof bits);
+            sum += bits - magic_bits;
+            memcpy(charge + b * stride, &sum, sizeof sum);
+        }
     }
 }
 
 static inline __attribute__((always_inline)) void spread_any(const job *j) {
-    if (j->window->order == 4)
-        spread_4(j);
-    else
-        spread_6(j);
+    ikt_places at;
+    for (int64_t first = 0; first < j->count; first += IKT_PIECE) {
+        int count = (int)(j->count - first < IKT_PIECE ? j->count - first : IKT_PIECE);
+        ikt_places_find(j->grid, j->y + 2 * first, count, &at);
+        if (j->window->order == 4)
+            spread_4(j, &at, count);
+        else
+            spread_6(j, &at, count);
+    }
 }
 
 static void spread_portable(const job *j) {

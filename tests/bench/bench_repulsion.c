@@ -1,7 +1,9 @@
-/* Error of the repulsion beside its cost. (Its stages alone: bench spread fft gather.)
+/* Time of one evaluation of the repulsion, by stage, and its error beside its cost.
  *
- *   bench_repulsion [accuracy]   the presets were chosen from this table: settings, errors, time
- *   bench_repulsion exact        the exact sums, in nanoseconds a pair and a thread
+ *   bench_repulsion            the presets at three sizes of late maps, by stage, points in the
+ *                              order of tiles of the map (as P's rows come) and in random order
+ *   bench_repulsion accuracy   the presets were chosen from this table: settings, errors, time
+ *   bench_repulsion exact      the exact sums, in nanoseconds a pair and a thread
  *
  * A late map is a disc of even density; its span is that of t-SNE embeddings of n points. */
 #include <math.h>
@@ -22,8 +24,8 @@ typedef struct {
     double span;
 } late_map;
 
-static const late_map maps[] = {{10000, 90}, {70000, 160}};
-enum { SAMPLE = 2000 };
+static const late_map maps[] = {{10000, 90}, {70000, 160}, {1000000, 300}};
+enum { MAPS = sizeof maps / sizeof *maps, SAMPLE = 2000, TILE = 8 /* units of the map */ };
 
 typedef struct {
     int64_t n;
@@ -31,7 +33,15 @@ typedef struct {
     double *phi;
 } points;
 
-static points make_points(ikt_context *ctx, const late_map *map) {
+/* Order of tiles of TILE x TILE, and random within. */
+static int by_tile(const void *a, const void *b) {
+    const float *p = a, *q = b;
+    float y = floorf(p[1] / TILE) - floorf(q[1] / TILE);
+    float x = floorf(p[0] / TILE) - floorf(q[0] / TILE);
+    return y != 0 ? (y > 0) - (y < 0) : (x > 0) - (x < 0);
+}
+
+static points make_points(ikt_context *ctx, const late_map *map, bool tiles) {
     points p = {.n = map->n};
     if (ikt_alloc(ctx, &p.y, 2 * p.n, sizeof *p.y, "bench") != IKT_OK ||
         ikt_alloc(ctx, &p.gradient, 2 * p.n, sizeof *p.gradient, "bench") != IKT_OK ||
@@ -43,6 +53,7 @@ static points make_points(ikt_context *ctx, const late_map *map) {
         p.y[2 * i] = (float)(radius * cos(angle));
         p.y[2 * i + 1] = (float)(radius * sin(angle));
     }
+    if (tiles) qsort(p.y, (size_t)p.n, 2 * sizeof *p.y, by_tile);
     return p;
 }
 
@@ -70,6 +81,35 @@ static double time_of(ikt_kernelsum *sums, points *p, int times) {
         least = fmin(least, ikt_now() - start);
     }
     return least;
+}
+
+/* Least seconds of each stage over some evaluations; the first is left out. */
+static void bench_stages(ikt_context *ctx, const char *name, const ikt_fft_settings *fft,
+                         const late_map *map, bool tiles) {
+    static const ikt_stage stages[] = {IKT_STAGE_SPREAD, IKT_STAGE_GRID_SUM, IKT_STAGE_FFT,
+                                       IKT_STAGE_GATHER};
+    enum { STAGES = sizeof stages / sizeof *stages };
+    points p = make_points(ctx, map, tiles);
+    ikt_kernelsum *sums = make_sums(ctx, map->n, fft);
+    double first = time_of(sums, &p, 1), all = INFINITY, least[STAGES], before[STAGES];
+    for (int s = 0; s < STAGES; s++)
+        least[s] = INFINITY;
+    for (int t = map->n < 100000 ? 100 : 20; t > 0; t--) {
+        for (int s = 0; s < STAGES; s++)
+            before[s] = ikt_stage_seconds(ctx, stages[s]);
+        all = fmin(all, time_of(sums, &p, 1));
+        for (int s = 0; s < STAGES; s++)
+            least[s] = fmin(least[s], ikt_stage_seconds(ctx, stages[s]) - before[s]);
+    }
+    printf("%-8s n %8lld span %4.0f %s: %7.2f ms (first %.1f), %6.1f ns a point; ms:", name,
+           (long long)map->n, map->span, tiles ? "tiles " : "random", 1e3 * all, 1e3 * first,
+           1e9 * all / (double)map->n);
+    for (int s = 0; s < STAGES; s++)
+        printf(" %s %.2f", ikt_stage_name(stages[s]), 1e3 * least[s]);
+    printf("\n");
+    fflush(stdout);
+    ikt_kernelsum_destroy(&sums);
+    free_points(&p);
 }
 
 typedef struct {
@@ -107,13 +147,11 @@ static void bench_accuracy(ikt_context *ctx) {
                 {4, true, 0.33},  {4, false, 0.40}, {6, true, 0.45},  {6, true, 0.40},
                 {6, false, 0.40}, {6, true, 0.24},  {6, false, 0.26}, {6, false, 0.25},
                 {6, false, 0.24}, {6, false, 0.23}, {6, false, 0.20}};
-    points p[2] = {make_points(ctx, &maps[0]), make_points(ctx, &maps[1])};
+    points p[2] = {make_points(ctx, &maps[0], false), make_points(ctx, &maps[1], false)};
     printf("order spacing precision | force and Z error, ms: n 10000 span 90 | n 70000 span 160\n");
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        ikt_fft_settings fft = {.order = rows[r].order,
-                                .spacing = rows[r].spacing,
-                                .grid_limit = 8192,
-                                .single = rows[r].single};
+        ikt_fft_settings fft = {rows[r].order, rows[r].spacing, 8192, rows[r].single,
+                                IKT_SHARING_AUTO};
         printf("%d     %.3f   %s   ", fft.order, fft.spacing, fft.single ? "float " : "double");
         for (int m = 0; m < 2; m++) {
             ikt_kernelsum *sums = make_sums(ctx, maps[m].n, &fft);
@@ -131,7 +169,7 @@ static void bench_accuracy(ikt_context *ctx) {
 }
 
 static void bench_exact(ikt_context *ctx) {
-    points p = make_points(ctx, &maps[0]);
+    points p = make_points(ctx, &maps[0], false);
     ikt_kernelsum *sums = make_sums(ctx, p.n, NULL);
     double seconds = time_of(sums, &p, 5);
     printf("exact    n %8lld: %.1f ms, %.3f ns a pair and a thread\n", (long long)p.n,
@@ -140,15 +178,27 @@ static void bench_exact(ikt_context *ctx) {
     free_points(&p);
 }
 
+static void bench_presets(ikt_context *ctx) {
+    ikt_fft_settings usual = ikt_fft_preset(IKT_FFT_DEFAULT), tight = ikt_fft_preset(IKT_FFT_TIGHT);
+    for (int m = 0; m < MAPS; m++)
+        for (int tiles = 1; tiles >= 0; tiles--)
+            bench_stages(ctx, "default", &usual, &maps[m], tiles);
+    for (int m = 0; m < MAPS; m++)
+        bench_stages(ctx, "tight", &tight, &maps[m], true);
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     ikt_context *ctx = NULL;
     if (ikt_context_create(MPI_COMM_SELF, 0, &ctx) != IKT_OK) return IKT_ERR_RESOURCE;
+    const char *what = argc > 1 ? argv[1] : "presets";
     printf("%d threads\n", ikt_threads(ctx));
-    if (argc > 1 && strcmp(argv[1], "exact") == 0)
+    if (strcmp(what, "accuracy") == 0)
+        bench_accuracy(ctx);
+    else if (strcmp(what, "exact") == 0)
         bench_exact(ctx);
     else
-        bench_accuracy(ctx);
+        bench_presets(ctx);
     ikt_context_destroy(&ctx);
     MPI_Finalize();
     return 0;

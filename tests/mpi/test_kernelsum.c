@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/cpu.h"
 #include "base/row_hash.h"
+#include "kernelsum/grid.h"
+#include "kernelsum/slabs.h"
 
 static const ikt_fft_settings single = {4, 0.40, 8192, true, IKT_SHARING_AUTO},
                               twice = {6, 0.24, 8192, false, IKT_SHARING_AUTO};
@@ -39,22 +42,37 @@ static void bits_do_not_depend_on_ranks_and_threads(void **state) {
     ikt_context_destroy(&alone);
 }
 
-/* Also with more ranks than groups of rows, as for a map of one point. */
-static void slabs_have_the_bits_of_a_replicated_grid(void **state) {
-    ikt_context *ctx = *state, *alone = ikt_test_alone();
-    const ikt_fft_settings *ways[] = {&single, &twice};
-    const int64_t sizes[] = {1, 700};
-    for (int kind = 0; kind < MAPS; kind++)
-        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-            for (int w = 0; w < 2; w++) {
-                ikt_fft_settings slabs = *ways[w], replicated = *ways[w];
-                slabs.sharing = IKT_SHARING_SLABS;
-                replicated.sharing = IKT_SHARING_REPLICATED;
-                uint64_t one = hash_of(alone, (map_kind)kind, sizes[s], &replicated);
-                assert_true(hash_of(ctx, (map_kind)kind, sizes[s], &slabs) == one);
-                assert_true(hash_of(ctx, (map_kind)kind, sizes[s], &replicated) == one);
+/* Slabs of whole maps, of a narrow one with fewer rows of the grid than there are ranks, and of one
+ * that changes its size; with pieces of messages far smaller than a row, too. */
+static void slabs_have_the_bits_of_one_grid(void **state) {
+    ikt_context *ctx = *state;
+    const map_kind kinds[] = {MAP_LATE, MAP_EARLY, MAP_CLUSTERS, MAP_LINE};
+    const int64_t sizes[] = {1, 40, 3000};
+    const int64_t piece = ikt_piece_bytes(ctx);
+    for (int k = 0; k < 4; k++)
+        for (int s = 0; s < 3; s++)
+            for (int order = 4; order <= 6; order += 2) {
+                ikt_fft_settings fft = order == 4 ? single : twice;
+                fft.sharing = IKT_SHARING_REPLICATED;
+                uint64_t wanted = hash_of(ctx, kinds[k], sizes[s], &fft);
+                fft.sharing = IKT_SHARING_SLABS;
+                assert_true(hash_of(ctx, kinds[k], sizes[s], &fft) == wanted);
+                if (s == 2 || order == 6) continue; /* would be many messages */
+                ikt_set_piece_bytes(ctx, 1000);
+                assert_true(hash_of(ctx, kinds[k], sizes[s], &fft) == wanted);
+                ikt_set_piece_bytes(ctx, piece);
             }
-    ikt_context_destroy(&alone);
+}
+
+static void slabs_pay_where_they_should(void **state) {
+    (void)state;
+    const ikt_fft_settings fft = ikt_fft_preset(IKT_FFT_DEFAULT);
+    const ikt_grid small = ikt_grid_fit(&fft, &(ikt_bounds){{0, 0}, {10, 10}});
+    const ikt_grid large = ikt_grid_fit(&fft, &(ikt_bounds){{0, 0}, {2000, 2000}});
+    assert_false(ikt_slabs_pay(&small, sizeof(float), 1));
+    assert_false(ikt_slabs_pay(&large, sizeof(float), 1));
+    assert_false(ikt_slabs_pay(&small, sizeof(float), 4096));
+    assert_true(ikt_slabs_pay(&large, sizeof(float), 16));
 }
 
 static void bits_do_not_depend_on_the_instruction_set(void **state) {
@@ -148,7 +166,7 @@ static void sums_describe_themselves(void **state) {
     assert_string_equal(text, "particle mesh, window of 4 nodes, spacing 0.4, single precision");
     ikt_kernelsum_evaluate(sums, p.y, p.phi, p.gradient);
     ikt_kernelsum_describe(sums, text, sizeof text);
-    assert_non_null(strstr(text, "single precision, transforms of 144 x 144"));
+    assert_non_null(strstr(text, "single precision, transforms of 160 x 160"));
     ikt_kernelsum_describe(sums, tiny, sizeof tiny);
     assert_string_equal(tiny, "particl");
     ikt_kernelsum_destroy(&sums);
@@ -160,7 +178,7 @@ static void sums_describe_themselves(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(bits_do_not_depend_on_ranks_and_threads),
-              ikt_test(slabs_have_the_bits_of_a_replicated_grid),
+              ikt_test(slabs_have_the_bits_of_one_grid), ikt_test(slabs_pay_where_they_should),
               ikt_test(bits_do_not_depend_on_the_instruction_set),
               ikt_test(a_position_that_is_not_finite_invalidates_all),
               ikt_test(a_huge_position_is_survived), ikt_test(settings_out_of_range_are_refused),
