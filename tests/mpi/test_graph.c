@@ -186,9 +186,8 @@ static void gaussian_rows_have_the_wanted_perplexity(void **state) {
 
 static void impossible_settings_are_refused(void **state) {
     ikt_context *ctx = *state;
-    ikt_affinity_settings settings = {.kind = IKT_AFFINITY_ISOLATION,
-                                      .neighbours = 100,
-                                      .support = IKT_SUPPORT_SPARSE};
+    ikt_affinity_settings settings = {
+        .kind = IKT_AFFINITY_ISOLATION, .neighbours = 100, .support = IKT_SUPPORT_SPARSE};
     ikt_gaussian_settings gaussian = {30};
     int64_t k;
     assert_int_equal(ikt_affinity_resolve(ctx, &settings, &gaussian, 100, &k), IKT_ERR_USAGE);

@@ -8,7 +8,8 @@ int main(int argc, char **argv) {
     if (argc != 2) return 2;
     float rows[40][3];
     for (int i = 0; i < 40; i++)
-        for (int c = 0; c < 3; c++) rows[i][c] = (float)(i * (c + 1) % 11);
+        for (int c = 0; c < 3; c++)
+            rows[i][c] = (float)(i * (c + 1) % 11);
     rows[17][1] = NAN;
     const hsize_t size[2] = {40, 3};
     hid_t file = H5Fcreate(argv[1], H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
