@@ -9,17 +9,15 @@
 #include "base/timer.h"
 #include "dist/row_map.h"
 
-/* What the model of ikt_slabs_pay reckons with: seconds of a node and factor of log2 in a
- * transform, bytes a second into and out of a rank, seconds of a message. The first is measured on
- * one thread of a two-core virtual machine (0.9e-10 at 480 x 512, 1.1e-10 at 960 x 1024, 1.9e-10 at
- * 1536 x 1536, float), the others are what two ranks of it reach and common networks do.
- * Milliseconds of an evaluation there, the least of 25 on a machine with other users: transforms
- * replicated   slabs on 2 ranks 128 x 128    0.13         0.12 480 x 512    0.64         0.48 1536
- * x 1536  71           60 3072 x 3072  312          272 With many ranks the charges and the
- * potentials of all nodes remain, which every rank sends or gets once whichever way, and a message
- * to each rank that shares: so not all need to. By this model, a 1536 x 1536 grid is replicated
- * in 9.0 ms and shared by 2 ranks in 8.3, by 16 in 3.1, by 64 in 2.9 and by 1024 in 8.5.
- */
+/* What the model reckons with: seconds of a node and factor of log2 in a transform, bytes a second
+ * into and out of a rank, seconds of a message. The first is measured on one thread of a two-core
+ * virtual machine (1.0e-10 at 512 x 512 and at 1024 x 1024, 1.6e-10 at 1536 x 1536, float), the
+ * others are what two ranks of it reach and common networks do. docs/accuracy.md has what two ranks
+ * then need.
+ * With many ranks the charges and the potentials of all nodes remain, which every rank sends or
+ * gets once whichever way, and a message to each rank that shares: so not all need to. By this
+ * model a 1536 x 1536 grid is replicated in 9.0 ms and shared by 2 ranks in 8.3, by 16 in 3.1, by
+ * 64 in 2.9 and by 1024 in 8.5. */
 static const double transform_time = 1.2e-10, bandwidth = 3e9, latency = 3e-6;
 
 typedef struct {
