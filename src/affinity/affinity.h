@@ -17,11 +17,12 @@ typedef enum { IKT_SUPPORT_SPARSE, IKT_SUPPORT_DENSE } ikt_support;
 typedef enum { IKT_SEARCH_AUTO, IKT_SEARCH_EXACT, IKT_SEARCH_APPROXIMATE } ikt_search;
 
 typedef struct {
-    int kind;           /* ikt_affinity_kind */
-    int64_t neighbours; /* k, or IKT_AUTO_INT */
-    int support;        /* ikt_support */
-    int search;         /* ikt_search */
-    int64_t candidates; /* of a row in approximate search, or IKT_AUTO_INT */
+    int kind;            /* ikt_affinity_kind */
+    int64_t neighbours;  /* k, or IKT_AUTO_INT */
+    int support;         /* ikt_support */
+    int search;          /* ikt_search */
+    int64_t candidates;  /* of a row in approximate search, or IKT_AUTO_INT */
+    int64_t refinements; /* rounds over neighbours of neighbours after it */
 } ikt_affinity_settings;
 
 typedef struct {

@@ -48,20 +48,6 @@ static ikt_status batch_alloc(ikt_context *ctx, batch *b) {
     return ikt_agree(ctx, st);
 }
 
-/* Coordinates of the batch as floats on every rank. */
-static ikt_status gather(ikt_context *ctx, ikt_dataset *data, batch *b) {
-    if (!ikt_dataset_is_u8(data)) return ikt_dataset_gather(data, b->row, b->count, b->x);
-    uint8_t *bytes = NULL;
-    ikt_status st = ikt_alloc(ctx, &bytes, b->count * b->d, 1, "orphans");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_dataset_gather(data, b->row, b->count, bytes);
-    if (st == IKT_OK)
-        for (int64_t e = 0; e < b->count * b->d; e++)
-            b->x[e] = (float)bytes[e];
-    ikt_free(&bytes);
-    return st;
-}
-
 static float squared_distance(const float *a, const float *b, int64_t d) {
     double sum = 0;
     for (int64_t c = 0; c < d; c++) {
@@ -124,7 +110,7 @@ static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_row_
                .k = orphans->k,
                .d = ikt_dataset_columns(data)};
     ikt_status st = batch_alloc(ctx, &b);
-    if (st == IKT_OK) st = gather(ctx, data, &b);
+    if (st == IKT_OK) st = ikt_dataset_gather_floats(data, b.row, b.count, b.x);
     if (st == IKT_OK) st = stream(ctx, data, map, &b);
     if (st == IKT_OK) {
         merge(ctx, &b);

@@ -25,7 +25,13 @@ static const ikt_key affinity_keys[] = {
     {"candidates", IKT_KEY_INT, offsetof(ikt_affinity_settings, candidates), "auto", 2, 1e9, 1,
      NULL, "rows",
      "Rows of near cells that each row is compared with in approximate search: more finds more and "
-     "takes longer; auto is 900 log2(n / 2048), and at least 40 times the neighbours"}};
+     "takes longer; auto is 900 log2(n / 2048), at least 40 times the neighbours, and for gaussian "
+     "at least 8192 log2(n / 65536)"},
+    {"refinements", IKT_KEY_INT, offsetof(ikt_affinity_settings, refinements), "0", 0, 100, 0, NULL,
+     "rounds",
+     "Rounds in which, after approximate search, each row is compared with the neighbours of its "
+     "neighbours; auto is 1 for gaussian and 0 for isolation, where many rows are equally "
+     "similar"}};
 
 const ikt_section ikt_affinity_section = {"affinity", "How similar two rows are", affinity_keys,
                                           sizeof affinity_keys / sizeof *affinity_keys};
@@ -40,9 +46,11 @@ const ikt_section ikt_gaussian_section = {
 
 enum {
     EXACT_ROWS = 16384,
-    CANDIDATES_PER_DOUBLING = 900, /* of the rows: recall then stays where it is */
-    DOUBLING_FROM = 2048,
-    CANDIDATES_PER_NEIGHBOUR = 40
+    CANDIDATES_PER_NEIGHBOUR = 40,
+    CODES_PER_DOUBLING = 900, /* of the rows: the similarity found then stays where it is */
+    CODES_FROM = 2048,
+    DISTANCES_PER_DOUBLING = 8192, /* from many rows on, or ever fewer of the nearest are found */
+    DISTANCES_FROM = 65536
 };
 
 bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t n) {
@@ -53,8 +61,10 @@ bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t 
 int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n, int64_t k) {
     if (settings->candidates != IKT_AUTO_INT)
         return settings->candidates > k ? settings->candidates : k + 1;
-    double doublings = log2((double)n / DOUBLING_FROM);
-    int64_t wanted = (int64_t)(CANDIDATES_PER_DOUBLING * fmax(doublings, 1));
+    double wanted_codes = CODES_PER_DOUBLING * fmax(log2((double)n / CODES_FROM), 1);
+    double wanted_distances = DISTANCES_PER_DOUBLING * log2((double)n / DISTANCES_FROM);
+    bool is_gaussian = settings->kind == IKT_AFFINITY_GAUSSIAN;
+    int64_t wanted = (int64_t)(is_gaussian ? fmax(wanted_codes, wanted_distances) : wanted_codes);
     return wanted > k * CANDIDATES_PER_NEIGHBOUR ? wanted : k * CANDIDATES_PER_NEIGHBOUR;
 }
 

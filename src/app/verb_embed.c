@@ -66,7 +66,7 @@ static void print_times(const ikt_run_cost *cost, int ranks) {
 }
 
 static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost) {
-    const ikt_trace *trace = &run->trace;
+    const ikt_trace *trace = &run->embedding.trace;
     print_times(cost, ikt_size(ctx));
     printf("\npeak memory      %.0f MB per rank at most, %.0f MB in all (predicted %.0f MB per "
            "rank)\n",
@@ -74,15 +74,15 @@ static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_co
            (double)run->predicted_bytes / 1e6);
     ikt_traffic_print(cost, ikt_size(ctx));
     if (run->settings.affinity.kind == IKT_AFFINITY_ISOLATION)
-        printf("rows without any similarity: %lld\n", (long long)run->orphans);
-    if (run->accuracy >= 0)
+        printf("rows without any similarity: %lld\n", (long long)run->embedding.orphans);
+    if (run->embedding.accuracy >= 0)
         printf("10-NN accuracy   %.4f among the most similar rows, before placing them\n",
-               run->accuracy);
-    if (run->recall.sample > 0)
+               run->embedding.accuracy);
+    if (run->embedding.recall.sample > 0)
         printf("neighbours       %.2f %% of the similarity of the true ones, %.1f %% of them "
                "(on %lld rows)\n",
-               100 * run->recall.similarity, 100 * run->recall.found,
-               (long long)run->recall.sample);
+               100 * run->embedding.recall.similarity, 100 * run->embedding.recall.found,
+               (long long)run->embedding.recall.sample);
     printf("iterations       %lld, of which %lld exaggerated; stopped because %s\n",
            (long long)trace->end, (long long)trace->exaggeration_end,
            trace->is_settled ? "KL settled" : "they are done");
@@ -100,12 +100,13 @@ static void json_summary(ikt_context *ctx, ikt_json *json, const ikt_run *run,
     ikt_json_int(json, "ranks", ikt_size(ctx));
     ikt_json_int(json, "threads", ikt_threads(ctx));
     ikt_json_text(json, "hash", hash);
-    ikt_json_int(json, "entries_of_p", run->entries);
-    ikt_json_int(json, "rows_without_similarity", run->orphans);
-    if (run->accuracy >= 0) ikt_json_real(json, "neighbour_label_accuracy", run->accuracy);
-    if (run->recall.sample > 0) {
-        ikt_json_real(json, "neighbour_similarity", run->recall.similarity);
-        ikt_json_real(json, "neighbours_found", run->recall.found);
+    ikt_json_int(json, "entries_of_p", run->embedding.entries);
+    ikt_json_int(json, "rows_without_similarity", run->embedding.orphans);
+    if (run->embedding.accuracy >= 0)
+        ikt_json_real(json, "neighbour_label_accuracy", run->embedding.accuracy);
+    if (run->embedding.recall.sample > 0) {
+        ikt_json_real(json, "neighbour_similarity", run->embedding.recall.similarity);
+        ikt_json_real(json, "neighbours_found", run->embedding.recall.found);
     }
     ikt_json_int(json, "peak_bytes_per_rank", cost->peak_bytes);
     ikt_json_int(json, "peak_bytes", cost->peak_bytes_all);
@@ -116,16 +117,16 @@ static void json_summary(ikt_context *ctx, ikt_json *json, const ikt_run *run,
             ikt_json_real(json, ikt_stage_name((ikt_stage)s), cost->times[s].most);
     ikt_json_end(json, '}');
     ikt_traffic_json(json, cost);
-    ikt_json_int(json, "exaggeration_ended", run->trace.exaggeration_end);
-    ikt_json_int(json, "iterations_done", run->trace.end);
+    ikt_json_int(json, "exaggeration_ended", run->embedding.trace.exaggeration_end);
+    ikt_json_int(json, "iterations_done", run->embedding.trace.end);
     ikt_json_text(json, "stopped_because",
-                  run->trace.is_settled ? "KL settled" : "iterations are done");
+                  run->embedding.trace.is_settled ? "KL settled" : "iterations are done");
     ikt_json_begin(json, "trace", '[');
-    for (int64_t i = 0; i < run->trace.count; i++) {
+    for (int64_t i = 0; i < run->embedding.trace.count; i++) {
         ikt_json_begin(json, NULL, '{');
-        ikt_json_int(json, "iteration", run->trace.point[i].iteration);
-        ikt_json_real(json, "kl", run->trace.point[i].kl);
-        ikt_json_real(json, "gradient_norm", run->trace.point[i].gradient_norm);
+        ikt_json_int(json, "iteration", run->embedding.trace.point[i].iteration);
+        ikt_json_real(json, "kl", run->embedding.trace.point[i].kl);
+        ikt_json_real(json, "gradient_norm", run->embedding.trace.point[i].gradient_norm);
         ikt_json_end(json, '}');
     }
     ikt_json_end(json, ']');

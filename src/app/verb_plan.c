@@ -111,6 +111,7 @@ static ikt_status read_all(ikt_context *ctx, const arguments *a, int count, cons
 static ikt_status plan(ikt_context *ctx, const arguments *a, int count, const char **words) {
     ikt_settings settings;
     ikt_data_shape shape;
+    ikt_workload landmarks;
     ikt_plan p;
     IKT_TRY(read_all(ctx, a, count, words, &settings, &p.machine));
     IKT_TRY(find_shape(ctx, a, &settings.input, &shape, &p.machine.file));
@@ -119,7 +120,8 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, int count, const ch
         settings.run.threads == IKT_AUTO_INT ? ikt_threads(ctx) : (int)settings.run.threads;
     IKT_TRY(ikt_workload_make(ctx, &settings, &shape, ranks, threads, &p.work));
     p.memory = ikt_memory_plan_make(&p.work, ikt_memory_resident_peak());
-    p.time = ikt_time_plan_make(&p.work, &p.machine);
+    if (p.work.landmarks > 0) IKT_TRY(ikt_workload_of_landmarks(ctx, &p.work, &landmarks));
+    p.time = ikt_time_plan_make(&p.work, p.work.landmarks > 0 ? &landmarks : NULL, &p.machine);
     if (ikt_rank(ctx) == 0) (a->as_json ? ikt_plan_json : ikt_plan_print)(&p);
     return IKT_OK;
 }

@@ -20,7 +20,8 @@ typedef enum {
     IKT_RNG_PLOT = 8,     /* colours and the like */
     IKT_RNG_TEST = 9,     /* tests and benchmarks */
     IKT_RNG_CELLS = 10,   /* centres of the coarse cells */
-    IKT_RNG_POOL = 11     /* rows that the centres are drawn from */
+    IKT_RNG_POOL = 11,    /* rows that the centres are drawn from */
+    IKT_RNG_LANDMARK = 12 /* rows that are embedded first */
 } ikt_rng_purpose;
 
 /* LOCAL, all of them, pure. `draw` counts the draws of one row, 0 <= draw < 2^48. */

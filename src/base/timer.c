@@ -17,6 +17,7 @@ static const stage_row stages[IKT_STAGE_COUNT] = {
     [IKT_STAGE_READ] = {"read", 1},
     [IKT_STAGE_PREPROCESS] = {"preprocess", 1},
     [IKT_STAGE_PCA] = {"pca", 1},
+    [IKT_STAGE_LANDMARKS] = {"landmarks", 1},
     [IKT_STAGE_CODES] = {"codes", 1},
     [IKT_STAGE_CELLS] = {"cells", 1},
     [IKT_STAGE_ORDER] = {"order", 1},

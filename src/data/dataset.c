@@ -267,3 +267,16 @@ ikt_status ikt_dataset_gather(ikt_dataset *d, const int64_t *rows, int64_t count
     ikt_free(&counts);
     return status;
 }
+
+ikt_status ikt_dataset_gather_floats(ikt_dataset *d, const int64_t *rows, int64_t count,
+                                     float *out) {
+    const int64_t entries = count * d->columns;
+    uint8_t *bytes = NULL;
+    if (!ikt_dataset_is_u8(d)) return ikt_dataset_gather(d, rows, count, out);
+    ikt_status status = ikt_agree(d->ctx, ikt_alloc(d->ctx, &bytes, entries, 1, "row blocks"));
+    if (status == IKT_OK) status = ikt_dataset_gather(d, rows, count, bytes);
+    for (int64_t e = 0; status == IKT_OK && e < entries; e++)
+        out[e] = (float)bytes[e];
+    ikt_free(&bytes);
+    return status;
+}

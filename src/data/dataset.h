@@ -57,6 +57,10 @@ ikt_status ikt_dataset_read_u8(ikt_dataset *d, int64_t first, int64_t count, uin
  * Each rank reads an equal share of them, in blocks that hold wanted rows only. */
 ikt_status ikt_dataset_gather(ikt_dataset *d, const int64_t *rows, int64_t count, void *out);
 
+/* COLLECTIVE. The same as floats whatever the rows are. Memory: a byte an entry beside `out`. */
+ikt_status ikt_dataset_gather_floats(ikt_dataset *d, const int64_t *rows, int64_t count,
+                                     float *out);
+
 /* LOCAL. The mapped rows in double precision (the float32 values of ikt_dataset_read), for PCA and
  * statistics. Valid as long as the data set. */
 ikt_row_reader ikt_dataset_reader(ikt_dataset *d);

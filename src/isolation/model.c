@@ -1,56 +1,19 @@
-/* Drawing centres: Floyd's algorithm, one pass and no rejection.
- *
- * For j = n - psi .. n - 1 draw r uniformly from 0 .. j and take r, or j if r was taken before
- * (Bentley & Floyd, CACM 30(9), 1987). Every psi-subset is equally likely and exactly psi draws are
- * made, for psi = n as well. The set of rows taken is an open-addressing table of at least 2 psi
- * slots. */
+/* Drawing centres: a subset of the pool, or of all rows, for each partitioning. */
 #include "isolation/model.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <omp.h>
 
+#include "base/draw.h"
 #include "base/memory.h"
-#include "base/rng.h"
 
 static const char purpose[] = "model";
-
-typedef struct {
-    int64_t *slot; /* row + 1, 0 = free */
-    int64_t size;  /* a power of two */
-} row_set;
-
-/* Adds a row; false if it is there already. */
-static bool take(row_set *set, int64_t row) {
-    uint64_t at = (uint64_t)row * 0x9E3779B97F4A7C15u; /* spreads neighbouring rows */
-    for (at >>= 16;; at++) {
-        int64_t *slot = &set->slot[at & (uint64_t)(set->size - 1)];
-        if (*slot == row + 1) return false;
-        if (*slot == 0) {
-            *slot = row + 1;
-            return true;
-        }
-    }
-}
 
 static int ascending(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
-}
-
-/* Draws `count` distinct numbers below n, ascending; a pure function of the first five. */
-static void draw_sample(uint64_t seed, ikt_rng_purpose what, int64_t which, int64_t n,
-                        int64_t count, row_set *taken, int64_t *row) {
-    memset(taken->slot, 0, (size_t)taken->size * sizeof *taken->slot);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t j = n - count + i;
-        int64_t r = ikt_rng_below(seed, what, which, (uint64_t)i, j + 1);
-        row[i] = take(taken, r) ? r : j;
-        if (row[i] == j && r != j) take(taken, j);
-    }
-    qsort(row, (size_t)count, sizeof *row, ascending);
 }
 
 /* Numbers of the pool become rows. */
@@ -59,34 +22,30 @@ static void look_up(const int64_t *pool, int64_t count, int64_t *row) {
         row[i] = pool[row[i]];
 }
 
-static void draw_all(ikt_context *ctx, const ikt_model *model, int64_t *pool, int64_t *slots,
-                     int64_t size) {
+static void draw_all(ikt_context *ctx, const ikt_model *model, int64_t *pool, int64_t *slot,
+                     int64_t slots) {
     const ikt_model_spec *spec = &model->spec;
     const int64_t from = pool ? spec->pool : spec->n;
-    row_set taken = {slots, size};
-    if (pool) draw_sample(spec->seed, IKT_RNG_POOL, 0, spec->n, spec->pool, &taken, pool);
-    draw_sample(spec->seed, IKT_RNG_CELLS, 0, from, spec->coarse, &taken, model->coarse_row);
+    if (pool) ikt_draw_subset(spec->seed, IKT_RNG_POOL, 0, spec->n, spec->pool, slot, slots, pool);
+    ikt_draw_subset(spec->seed, IKT_RNG_CELLS, 0, from, spec->coarse, slot, slots,
+                    model->coarse_row);
     look_up(pool, spec->coarse, model->coarse_row);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(ctx))
     for (int64_t p = 0; p < model->t; p++) {
-        row_set own = {slots + omp_get_thread_num() * size, size};
-        int64_t *row = model->row + p * model->psi;
-        draw_sample(spec->seed, IKT_RNG_MODEL, p, from, model->psi, &own, row);
+        int64_t *own = slot + omp_get_thread_num() * slots, *row = model->row + p * model->psi;
+        ikt_draw_subset(spec->seed, IKT_RNG_MODEL, p, from, model->psi, own, slots, row);
         look_up(pool, model->psi, row);
     }
 }
 
-static int64_t table_size(const ikt_model_spec *spec) {
-    int64_t most = spec->psi > spec->coarse ? spec->psi : spec->coarse, size = 2;
-    if (spec->pool > most) most = spec->pool;
-    while (size < 2 * most)
-        size *= 2;
-    return size;
+static int64_t table_slots(const ikt_model_spec *spec) {
+    int64_t most = spec->psi > spec->coarse ? spec->psi : spec->coarse;
+    return ikt_draw_slots(spec->pool > most ? spec->pool : most);
 }
 
 ikt_status ikt_model_create(ikt_context *ctx, const ikt_model_spec *spec, ikt_model **out) {
     ikt_model *model = NULL;
-    int64_t *slots = NULL, *pool = NULL, size = table_size(spec);
+    int64_t *slot = NULL, *pool = NULL, slots = table_slots(spec);
     ikt_status st = ikt_alloc(ctx, &model, 1, sizeof *model, purpose);
     if (st == IKT_OK) {
         *model = (ikt_model){.spec = *spec, .psi = spec->psi, .t = spec->t};
@@ -96,13 +55,13 @@ ikt_status ikt_model_create(ikt_context *ctx, const ikt_model_spec *spec, ikt_mo
         st = ikt_alloc(ctx, &model->coarse_row, spec->coarse, sizeof(int64_t), purpose);
     if (st == IKT_OK && spec->pool > 0)
         st = ikt_alloc(ctx, &pool, spec->pool, sizeof *pool, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &slots, ikt_threads(ctx) * size, sizeof *slots, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &slot, ikt_threads(ctx) * slots, sizeof *slot, purpose);
     if (st == IKT_OK)
-        draw_all(ctx, model, pool, slots, size);
+        draw_all(ctx, model, pool, slot, slots);
     else
         ikt_model_destroy(&model);
     ikt_free(&pool);
-    ikt_free(&slots);
+    ikt_free(&slot);
     *out = model;
     return st;
 }

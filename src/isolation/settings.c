@@ -14,7 +14,7 @@ static const ikt_key keys[] = {
      "smoother, at proportional cost"},
     {"pool", IKT_KEY_INT, offsetof(ikt_isolation_settings, pool), "auto", 0, 1e12, 1, NULL, "rows",
      "Rows that the centres of all partitionings are drawn from, themselves drawn from all rows; 0 "
-     "draws from all rows, as in the paper; auto is 8 psi where that saves at least three quarters "
+     "draws from all rows, as in the paper; auto is 8 psi where that saves at least half "
      "of the time, otherwise 0"}};
 
 const ikt_section ikt_isolation_section = {"isolation",
@@ -46,7 +46,7 @@ ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_setti
 
 static int64_t automatic_pool(int64_t n, int64_t psi, int64_t t) {
     int64_t pool = AUTO_POOL * psi, all = t * psi < n ? t * psi : n;
-    return 4 * pool <= all ? pool : 0;
+    return 2 * pool <= all ? pool : 0;
 }
 
 ikt_status ikt_isolation_resolve_pool(ikt_context *ctx, const ikt_isolation_settings *settings,

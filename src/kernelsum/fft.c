@@ -179,18 +179,11 @@ static void convolve_alone(ikt_kernelsum *sums, const ikt_grid *grid) {
     ikt_stage_end(sums->ctx, IKT_STAGE_FFT);
 }
 
-/* How many ranks share the convolution on this grid. */
-static int sharers_of(const particle_mesh *m, const ikt_grid *grid, int ranks) {
-    if (m->settings.sharing == IKT_SHARING_REPLICATED) return 1;
-    if (m->settings.sharing == IKT_SHARING_SLABS) return ranks;
-    return ikt_slabs_sharers(grid, m->ops->size, ranks);
-}
-
 /* From the charges of each rank's points to potentials on every rank. */
 static ikt_status convolve(ikt_kernelsum *sums, const ikt_grid *grid) {
     particle_mesh *m = sums->self;
     const ikt_mesh *mesh = m->cached[0].mesh;
-    const int sharers = sharers_of(m, grid, ikt_size(sums->ctx));
+    const int sharers = ikt_slabs_sharers(&m->settings, grid, ikt_size(sums->ctx));
     if (sharers == 1) {
         convolve_alone(sums, grid);
         return IKT_OK;
@@ -319,7 +312,7 @@ int64_t ikt_kernelsum_memory_fft(const ikt_fft_settings *settings, const ikt_row
     int64_t waves = (grid.padded[0] / 2 + 8) * (grid.padded[1] / 2 + 32) + grid.padded[1];
     int64_t work = 8 * need.charges + size * need.field + threads * size * need.buffer +
                    (sorters > 1 ? 8 * sorters * (need.rows + 1) : 0);
-    const int sharers = sharers_of(&m, &grid, map->ranks);
+    const int sharers = ikt_slabs_sharers(settings, &grid, map->ranks);
     if (sharers > 1) work += 2 * size * (need.field / sharers + need.buffer); /* that travels */
     return work + work / GROWTH + (sorters > 1 ? 8 * map->count : 0)          /* sorted points */
            + waves * size * cached_most(&grid)                                /* tables kept */

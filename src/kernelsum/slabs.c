@@ -67,8 +67,11 @@ static double model(const ikt_grid *grid, size_t number, int ranks, int sharers)
            latency * (2 * sharers + 2 * steps);
 }
 
-int ikt_slabs_sharers(const ikt_grid *grid, size_t number, int ranks) {
+int ikt_slabs_sharers(const ikt_fft_settings *settings, const ikt_grid *grid, int ranks) {
+    const size_t number = settings->single ? sizeof(float) : sizeof(double);
     int best = 1;
+    if (settings->sharing == IKT_SHARING_REPLICATED) return 1;
+    if (settings->sharing == IKT_SHARING_SLABS) return ranks;
     double least = model(grid, number, ranks, 1);
     for (int64_t sharers = 2; ranks > 1; sharers *= 2) {
         int now = sharers < ranks ? (int)sharers : ranks;

@@ -23,9 +23,9 @@ typedef struct {
     int64_t *recv_counts; /* [ranks] */
 } ikt_slab_space;
 
-/* LOCAL, pure. How many ranks should share a grid, the first ones; 1: all replicate it.
- *   number  bytes of a number of the field */
-int ikt_slabs_sharers(const ikt_grid *grid, size_t number, int ranks);
+/* LOCAL, pure. How many ranks share a grid under the settings, the first ones; 1: all replicate it.
+ */
+int ikt_slabs_sharers(const ikt_fft_settings *settings, const ikt_grid *grid, int ranks);
 
 /* COLLECTIVE. Makes the room; sizes are equal on all ranks, so that all agree in the same calls and
  * in most there is nothing to do. Errors: IKT_ERR_RESOURCE. */

@@ -33,6 +33,20 @@ void ikt_initial_from_scores(ikt_context *ctx, const ikt_row_map *map, uint64_t 
         }
 }
 
+void ikt_initial_from_map(ikt_context *ctx, const ikt_row_map *map, uint64_t seed, float *y) {
+    ikt_exact_sum squares = {{0}, 0, 0};
+    for (int64_t e = 0; e < 2 * map->count; e++)
+        ikt_exact_sum_add(&squares, (double)y[e] * (double)y[e]);
+    ikt_exact_sum_reduce(ctx, &squares, 1);
+    double spread = sqrt(ikt_exact_sum_value(&squares) / (2 * (double)map->n));
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < map->count; i++)
+        for (int c = 0; c < 2; c++)
+            y[2 * i + c] +=
+                (float)(jitter_share * spread *
+                        ikt_rng_normal(seed, IKT_RNG_JITTER, map->first + i, (uint64_t)c));
+}
+
 void ikt_initial_random(ikt_context *ctx, const ikt_row_map *map, uint64_t seed, float *y) {
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < map->count; i++)

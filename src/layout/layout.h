@@ -11,7 +11,13 @@
 #include "objective/objective.h"
 
 typedef enum { IKT_PRESET_DEFAULT, IKT_PRESET_MATLAB } ikt_layout_preset;
-typedef enum { IKT_INIT_AUTO, IKT_INIT_PCA, IKT_INIT_RANDOM, IKT_INIT_FILE } ikt_layout_init;
+typedef enum {
+    IKT_INIT_AUTO,
+    IKT_INIT_PCA,
+    IKT_INIT_RANDOM,
+    IKT_INIT_LANDMARK,
+    IKT_INIT_FILE
+} ikt_layout_init;
 typedef enum { IKT_REPULSION_AUTO, IKT_REPULSION_FFT, IKT_REPULSION_EXACT } ikt_layout_repulsion;
 typedef enum { IKT_ACCURACY_DEFAULT, IKT_ACCURACY_TIGHT } ikt_layout_accuracy;
 
@@ -29,6 +35,7 @@ typedef struct {
     int64_t momentum_switch; /* iteration from which final_momentum holds */
     int init;                /* ikt_layout_init */
     char init_file[IKT_STRING_MAX];
+    int64_t landmarks;    /* rows embedded first (init: landmark) */
     int repulsion;        /* ikt_layout_repulsion */
     int accuracy;         /* ikt_layout_accuracy of the FFT */
     int grid;             /* ikt_fft_sharing */
@@ -67,6 +74,11 @@ void ikt_trace_destroy(ikt_trace *trace);
  *   y       [n_local * 2], receives the positions */
 void ikt_initial_from_scores(ikt_context *ctx, const ikt_row_map *map, uint64_t seed,
                              const double *scores, float *y);
+
+/* COLLECTIVE. Initial positions from places in another map that is centred: the places, not made
+ * smaller, plus a keyed jitter of 1 % of their spread.
+ *   y   [n_local * 2] the places in, positions out */
+void ikt_initial_from_map(ikt_context *ctx, const ikt_row_map *map, uint64_t seed, float *y);
 
 /* LOCAL. Initial positions drawn from N(0, 1e-4^2). */
 void ikt_initial_random(ikt_context *ctx, const ikt_row_map *map, uint64_t seed, float *y);

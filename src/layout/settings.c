@@ -41,9 +41,13 @@ static const ikt_key layout_keys[] = {
         "Momentum from momentum_switch on"),
     KEY(momentum_switch, IKT_KEY_INT, "250", 0, 1e7, 0, NULL, "iterations",
         "Iteration at which the momentum changes"),
-    KEY(init, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|pca|random|file", "",
-        "Where the rows start: the first two principal components, random positions, or the "
-        "embedding in init_file; auto is pca, for preset matlab random"),
+    KEY(init, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|pca|random|landmark|file", "",
+        "Where the rows start: the first two principal components, random positions, the places "
+        "among landmarks that are embedded first, or the embedding in init_file; auto is pca, for "
+        "preset matlab random"),
+    KEY(landmarks, IKT_KEY_INT, "auto", 2, 1e6, 1, NULL, "rows",
+        "Rows that are embedded first (init: landmark); auto is a tenth of the rows, "
+        "from 100 to 10,000"),
     KEY(init_file, IKT_KEY_STRING, "", 0, 0, 0, NULL, "",
         "HDF5 file whose /embedding (n x 2) gives the starting positions (init: file)"),
     KEY(repulsion, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|fft|exact", "",
@@ -101,6 +105,23 @@ static void resolve_lengths(ikt_layout_settings *settings, const schedule *prese
         settings->exaggeration_iterations = smaller(exaggerated, settings->iterations);
 }
 
+/* A tenth of the rows, at least a hundred, at most what a comparison of all rows with them allows.
+ */
+static int64_t automatic_landmarks(int64_t n) {
+    const int64_t least = 100, most = 10000;
+    if (n / 10 < least) return smaller(least, n - 1);
+    return smaller(n / 10, most);
+}
+
+static ikt_status resolve_landmarks(ikt_context *ctx, ikt_layout_settings *settings, int64_t n) {
+    if (settings->landmarks == IKT_AUTO_INT) settings->landmarks = automatic_landmarks(n);
+    if (settings->landmarks >= 2 && settings->landmarks < n) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "layout.landmarks = %lld, but it must be from 2 to %lld for %lld rows; or take "
+                    "layout.init=pca",
+                    (long long)settings->landmarks, (long long)(n - 1), (long long)n);
+}
+
 ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, int64_t n) {
     const schedule *preset = &schedules[settings->preset];
     resolve_lengths(settings, preset);
@@ -116,6 +137,7 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
     if (settings->init != IKT_INIT_FILE && settings->init_file[0])
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.init_file is set, but layout.init is not file (or auto)");
+    if (settings->init == IKT_INIT_LANDMARK) IKT_TRY(resolve_landmarks(ctx, settings, n));
     if (settings->exaggeration_iterations > settings->iterations)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.exaggeration_iterations = %lld is larger than layout.iterations = "

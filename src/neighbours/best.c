@@ -65,3 +65,14 @@ void ikt_best_sort(float *score, uint32_t *row, int64_t k) {
         row[last] = worst_row;
     }
 }
+
+void ikt_best_reverse(float *score, uint32_t *row, int64_t k) {
+    for (int64_t i = 0, j = k - 1; i < j; i++, j--) {
+        float s = score[i];
+        uint32_t r = row[i];
+        score[i] = score[j];
+        row[i] = row[j];
+        score[j] = s;
+        row[j] = r;
+    }
+}

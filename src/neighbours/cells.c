@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "linalg/distance.h"
 #include "neighbours/locality.h"
+#include "neighbours/nearest_cell.h"
 
 enum { CELLS_LEAST = 16, CELLS_MOST = 65536 };
 
@@ -21,20 +22,6 @@ int64_t ikt_cells_choose(int64_t n) {
 int64_t ikt_cells_pool(int64_t n, int64_t pool) {
     int64_t cells = ikt_cells_choose(n);
     return pool > 0 && pool < cells ? cells : pool;
-}
-
-/* COLLECTIVE. Coordinates of the centres as floats. */
-static ikt_status read_centres(ikt_context *ctx, ikt_dataset *data, const int64_t *row,
-                               int64_t count, float *x) {
-    int64_t entries = count * ikt_dataset_columns(data);
-    if (!ikt_dataset_is_u8(data)) return ikt_dataset_gather(data, row, count, x);
-    uint8_t *bytes = NULL;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &bytes, entries, 1, "cells"));
-    if (st == IKT_OK) st = ikt_dataset_gather(data, row, count, bytes);
-    for (int64_t e = 0; st == IKT_OK && e < entries; e++)
-        x[e] = (float)bytes[e];
-    ikt_free(&bytes);
-    return st;
 }
 
 /* Centres in the order of locality: cells->centre and cells->packed, and the new number of each
@@ -62,13 +49,13 @@ static ikt_status order_centres(ikt_context *ctx, const float *x, ikt_cells *cel
 /* COLLECTIVE. Sizes of the cells over all ranks give their first positions; the rows of the ranks
  * before come first in each. */
 static ikt_status number_rows(ikt_context *ctx, const ikt_row_map *map, const uint16_t *cell,
-                              const uint32_t *number, ikt_cells *cells, uint32_t *position) {
+                              ikt_cells *cells, uint32_t *position) {
     int64_t *next = NULL, count = cells->count;
     ikt_status st = ikt_alloc(ctx, &next, count, sizeof *next, "cells");
     if (st == IKT_OK) st = ikt_alloc(ctx, &cells->first, count + 1, sizeof *cells->first, "cells");
     IKT_TRY(ikt_agree(ctx, st));
     for (int64_t i = 0; i < map->count; i++)
-        next[number[cell[i]]]++;
+        next[cell[i]]++;
     memcpy(cells->first + 1, next, (size_t)count * sizeof *next);
     ikt_sum_i64(ctx, cells->first + 1, count);
     ikt_sums_before(ctx, next, count);
@@ -77,8 +64,18 @@ static ikt_status number_rows(ikt_context *ctx, const ikt_row_map *map, const ui
         cells->first[c + 1] += cells->first[c];
     }
     for (int64_t i = 0; i < map->count; i++)
-        position[i] = (uint32_t)next[number[cell[i]]]++;
+        position[i] = (uint32_t)next[cell[i]]++;
     ikt_free(&next);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. The cells of the own rows, as numbers in the order of the cells, in `own`. */
+static ikt_status find_cells(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
+                             const uint16_t *cell, const uint32_t *number, const ikt_cells *cells,
+                             uint16_t *own) {
+    if (!cell) return ikt_nearest_cells(ctx, data, map, cells->packed, cells->count, own);
+    for (int64_t i = 0; i < map->count; i++)
+        own[i] = (uint16_t)number[cell[i]];
     return IKT_OK;
 }
 
@@ -87,15 +84,19 @@ ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *
                             ikt_cells *out, uint32_t *position) {
     float *x = NULL;
     uint32_t *number = NULL;
+    uint16_t *own = NULL;
     *out = (ikt_cells){.count = count, .d = ikt_dataset_columns(data)};
     ikt_status st = ikt_alloc(ctx, &x, count * out->d, sizeof *x, "cells");
     if (st == IKT_OK) st = ikt_alloc(ctx, &number, count, sizeof *number, "cells");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &own, map->count, sizeof *own, "cells");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = read_centres(ctx, data, centre_row, count, x);
+    if (st == IKT_OK) st = ikt_dataset_gather_floats(data, centre_row, count, x);
     if (st == IKT_OK) st = ikt_agree(ctx, order_centres(ctx, x, out, number));
     ikt_free(&x);
-    if (st == IKT_OK) st = number_rows(ctx, map, cell, number, out, position);
+    if (st == IKT_OK) st = find_cells(ctx, data, map, cell, number, out, own);
+    if (st == IKT_OK) st = number_rows(ctx, map, own, out, position);
     ikt_free(&number);
+    ikt_free(&own);
     if (st != IKT_OK) ikt_cells_destroy(out);
     return st;
 }

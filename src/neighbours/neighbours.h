@@ -43,6 +43,8 @@ void ikt_best_offer(float *score, uint32_t *row, int64_t k, float new_score, uin
  *   score   [nb rounded up to 16], entries from nb on may hold anything */
 void ikt_best_offer_row(float *best, uint32_t *row, int64_t k, int64_t own, int64_t first,
                         int64_t nb, const float *score);
+/* LOCAL. Makes a list that is sorted ascending one that offers can be made to. */
+void ikt_best_reverse(float *score, uint32_t *row, int64_t k);
 /* LOCAL. Sorts a list in any order ascending; it is no heap afterwards. */
 void ikt_best_sort(float *score, uint32_t *row, int64_t k);
 

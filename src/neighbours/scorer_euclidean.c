@@ -9,7 +9,8 @@ enum { READ_ROWS = 4096 };
 typedef struct {
     ikt_isa isa;
     int64_t d;
-    float *x; /* [n_local * d] */
+    const float *x; /* [n_local * d] */
+    float *owned;   /* the same where the scorer has read them, otherwise NULL */
 } euclidean;
 
 static size_t packed_bytes(const void *self, int64_t count) {
@@ -34,31 +35,43 @@ static ikt_status read_own(ikt_dataset *data, const ikt_row_map *map, euclidean 
         int64_t done = step * READ_ROWS, left = map->count - done;
         int64_t rows = left < 0 ? 0 : left < READ_ROWS ? left : READ_ROWS;
         if (rows == 0) done = 0;
-        IKT_TRY(ikt_dataset_read(data, rows ? map->first + done : 0, rows, e->x + done * e->d));
+        IKT_TRY(ikt_dataset_read(data, rows ? map->first + done : 0, rows, e->owned + done * e->d));
     }
+    return IKT_OK;
+}
+
+ikt_status ikt_scorer_rows(ikt_context *ctx, const float *x, int64_t d, const ikt_row_map *map,
+                           ikt_scorer *out) {
+    euclidean *e = NULL;
+    *out = (ikt_scorer){NULL, *map, packed_bytes, pack, score};
+    IKT_TRY(ikt_alloc(ctx, &e, 1, sizeof *e, "rows"));
+    *e = (euclidean){ikt_cpu_isa(), d, x, NULL};
+    out->self = e;
     return IKT_OK;
 }
 
 ikt_status ikt_scorer_euclidean(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
                                 ikt_scorer *out) {
-    euclidean *e = NULL;
+    const int64_t d = ikt_dataset_columns(data);
+    float *x = NULL;
+    ikt_status st = ikt_alloc(ctx, &x, map->count * d, sizeof *x, "rows");
     *out = (ikt_scorer){NULL, *map, packed_bytes, pack, score};
-    ikt_status st = ikt_alloc(ctx, &e, 1, sizeof *e, "rows");
-    if (st == IKT_OK) {
-        out->self = e;
-        e->isa = ikt_cpu_isa();
-        e->d = ikt_dataset_columns(data);
-        st = ikt_alloc(ctx, &e->x, map->count * e->d, sizeof *e->x, "rows");
-    }
+    if (st == IKT_OK) st = ikt_scorer_rows(ctx, x, d, map, out);
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = read_own(data, map, e);
+    if (out->self) {
+        euclidean *e = out->self;
+        e->owned = x;
+        if (st == IKT_OK) st = read_own(data, map, e);
+    } else {
+        ikt_free(&x);
+    }
     if (st != IKT_OK) ikt_scorer_euclidean_destroy(out);
     return st;
 }
 
 void ikt_scorer_euclidean_destroy(ikt_scorer *scorer) {
     euclidean *e = scorer->self;
-    if (e) ikt_free(&e->x);
+    if (e) ikt_free(&e->owned);
     ikt_free(&e);
     scorer->self = NULL;
 }

@@ -15,6 +15,10 @@ ikt_scorer ikt_scorer_codes(const ikt_codes *codes, const ikt_row_map *map);
  * Errors: IKT_ERR_RESOURCE, those of reading. */
 ikt_status ikt_scorer_euclidean(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
                                 ikt_scorer *out);
+
+/* LOCAL. The same on rows in memory, lent as long as the scorer lives: x [map->count * d]. */
+ikt_status ikt_scorer_rows(ikt_context *ctx, const float *x, int64_t d, const ikt_row_map *map,
+                           ikt_scorer *out);
 void ikt_scorer_euclidean_destroy(ikt_scorer *scorer);
 
 #endif

@@ -46,6 +46,7 @@ void ikt_shelf_destroy(ikt_shelf *shelf) {
     ikt_free(&shelf->first);
     ikt_free(&shelf->offset);
     ikt_free(&shelf->owned);
+    ikt_free(&shelf->space);
     shelf->data = NULL;
     shelf->blocks = 0;
 }

@@ -15,13 +15,16 @@
 
 enum { IKT_SHELF_ROWS = 256 };
 
-typedef struct {
+typedef struct ikt_shelf ikt_shelf;
+
+struct ikt_shelf {
     ikt_row_map map;       /* of positions */
     int64_t blocks;        /* of this rank */
     int64_t *first;        /* [blocks + 1] first position of each, and the end */
     int64_t *offset;       /* [blocks] bytes into data */
     const char *data;      /* the packed blocks */
     void *owned;           /* memory behind `data` that belongs to the shelf, or NULL */
+    char *space;           /* for flatten and pack: a block, or NULL */
     ikt_isa isa;           /* what to compute with */
     int64_t d;             /* columns, or entries of a code */
     int64_t stride;        /* bytes of a row of codes; unused for coordinates */
@@ -30,6 +33,7 @@ typedef struct {
     int64_t left_bytes;    /* of a row as `prepare` leaves it */
     double score_most;     /* the greatest score there is, or 0 where there is none */
     int64_t scratch_bytes; /* that `prepare` may need for a block */
+    int64_t some_bytes;    /* that `score_some` may need */
     /* LOCAL. Bytes of a block of `count` rows. */
     int64_t (*bytes)(const void *shelf, int64_t count);
     /* LOCAL. The left-hand side of `score` from a block; may live in `scratch`. */
@@ -38,7 +42,15 @@ typedef struct {
      * entries from nb on may hold anything. */
     void (*score)(const void *shelf, const void *left, int64_t na, const char *block, int64_t nb,
                   float *score);
-} ikt_shelf;
+    /* LOCAL. Lays the own rows one behind the other, left_bytes apart, as `prepare` leaves them;
+     * and back into blocks. In between only `score_some` may be used. */
+    void (*flatten)(ikt_shelf *shelf);
+    void (*pack)(ikt_shelf *shelf);
+    /* LOCAL, from several threads. score[c] of a row against other rows, all as `flatten` lays
+     * them; the same bits as `score`. */
+    void (*score_some)(const ikt_shelf *shelf, const char *row, const char *const *other,
+                       int64_t count, void *scratch, float *score);
+};
 
 /* LOCAL. Where the stretch of the position begins; it does not depend on the ranks. */
 int64_t ikt_stretch_begin(const ikt_cells *cells, int64_t position);

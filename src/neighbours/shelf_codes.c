@@ -1,4 +1,6 @@
 /* Cell codes as blocks: they already lie row behind row, so nothing is packed. */
+#include <string.h>
+
 #include "isolation/similarity.h"
 #include "neighbours/scorer.h"
 #include "neighbours/shelf.h"
@@ -34,6 +36,26 @@ static void score(const void *self, const void *left, int64_t na, const char *bl
     }
 }
 
+static void do_nothing(ikt_shelf *shelf) {
+    (void)shelf;
+}
+
+enum { SOME = 64 }; /* rows gathered at a time */
+
+static void score_some(const ikt_shelf *shelf, const char *row, const char *const *other,
+                       int64_t count, void *scratch, float *out) {
+    const ikt_code_shape shape = {shelf->d, shelf->stride, shelf->width};
+    uint16_t equal[SOME];
+    for (int64_t done = 0; done < count; done += SOME) {
+        int64_t now = count - done < SOME ? count - done : SOME;
+        for (int64_t c = 0; c < now; c++)
+            memcpy((char *)scratch + c * shelf->stride, other[done + c], (size_t)shelf->stride);
+        ikt_similarity_block(shelf->isa, shape, scratch, now, row, 1, equal, 1);
+        for (int64_t c = 0; c < now; c++)
+            out[done + c] = (float)((int)shelf->d - (int)equal[c]);
+    }
+}
+
 ikt_status ikt_shelf_codes(ikt_context *ctx, const ikt_cells *cells, const ikt_row_map *map,
                            const ikt_codes *codes, ikt_shelf *out) {
     *out = (ikt_shelf){.map = *map,
@@ -47,7 +69,11 @@ ikt_status ikt_shelf_codes(ikt_context *ctx, const ikt_cells *cells, const ikt_r
                        .score_most = (double)codes->t,
                        .bytes = bytes,
                        .prepare = prepare,
-                       .score = score};
+                       .score = score,
+                       .some_bytes = SOME * codes->stride,
+                       .flatten = do_nothing,
+                       .pack = do_nothing,
+                       .score_some = score_some};
     ikt_status st = ikt_shelf_blocks(ctx, cells, out);
     if (st != IKT_OK) ikt_shelf_destroy(out);
     return st;

@@ -1,4 +1,6 @@
 /* Coordinates as blocks, packed for the distance kernel. */
+#include <string.h>
+
 #include "base/comm.h"
 #include "base/memory.h"
 #include "linalg/blocks.h"
@@ -29,6 +31,53 @@ static void score(const void *self, const void *left, int64_t na, const char *bl
                   float *out) {
     const ikt_shelf *shelf = self;
     ikt_distance_block(shelf->isa, left, na, (const float *)(const void *)block, nb, shelf->d, out);
+}
+
+/* A block is never shorter than its rows, so each can move to where its rows belong, from the
+ * front; and back from the end. */
+static void flatten(ikt_shelf *shelf) {
+    char *data = shelf->owned;
+    for (int64_t b = 0; b < shelf->blocks; b++) {
+        int64_t count = shelf->first[b + 1] - shelf->first[b];
+        prepare(shelf, data + shelf->offset[b], count, shelf->space);
+        memcpy(data + (shelf->first[b] - shelf->map.first) * shelf->left_bytes, shelf->space,
+               (size_t)(count * shelf->left_bytes));
+    }
+}
+
+static void pack(ikt_shelf *shelf) {
+    char *data = shelf->owned;
+    for (int64_t b = shelf->blocks - 1; b >= 0; b--) {
+        int64_t count = shelf->first[b + 1] - shelf->first[b];
+        memcpy(shelf->space, data + (shelf->first[b] - shelf->map.first) * shelf->left_bytes,
+               (size_t)(count * shelf->left_bytes));
+        ikt_pack_rows((const float *)(const void *)shelf->space, count, shelf->d,
+                      (float *)(void *)(data + shelf->offset[b]));
+    }
+}
+
+enum { SOME = 64 }; /* rows gathered at a time; a multiple of IKT_PACK_ROWS */
+
+/* Rows from anywhere, packed for the distance kernel. */
+static void gather(const char *const *other, int64_t count, int64_t d, float *packed) {
+    for (int64_t i = 0; i < count; i++) {
+        const float *row = (const float *)(const void *)other[i];
+        float *to = packed + i / IKT_PACK_ROWS * d * IKT_PACK_ROWS + i % IKT_PACK_ROWS;
+        for (int64_t c = 0; c < d; c++)
+            to[c * IKT_PACK_ROWS] = row[c];
+    }
+}
+
+static void score_some(const ikt_shelf *shelf, const char *row, const char *const *other,
+                       int64_t count, void *scratch, float *out) {
+    float distance[SOME];
+    for (int64_t done = 0; done < count; done += SOME) {
+        int64_t now = count - done < SOME ? count - done : SOME;
+        gather(other + done, now, shelf->d, scratch);
+        ikt_distance_block(shelf->isa, (const float *)(const void *)row, 1, scratch, now, shelf->d,
+                           distance);
+        memcpy(out + done, distance, (size_t)now * sizeof *out);
+    }
 }
 
 /* COLLECTIVE. */
@@ -64,13 +113,18 @@ ikt_status ikt_shelf_euclidean(ikt_context *ctx, const ikt_cells *cells, const i
                        .scratch_bytes = IKT_SHELF_ROWS * row,
                        .bytes = bytes,
                        .prepare = prepare,
-                       .score = score};
+                       .score = score,
+                       .some_bytes = SOME * row,
+                       .flatten = flatten,
+                       .pack = pack,
+                       .score_some = score_some};
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &x, order->map.count * d, sizeof *x, "rows"));
     if (st == IKT_OK) st = read_rows(ctx, data, &order->map, x);
     if (st == IKT_OK) st = ikt_order_apply(ctx, order, x, row, x, row, row);
     if (st == IKT_OK) {
         st = ikt_shelf_blocks(ctx, cells, out);
         if (st == IKT_OK) st = ikt_alloc(ctx, &out->owned, out->offset[out->blocks], 1, "rows");
+        if (st == IKT_OK) st = ikt_alloc(ctx, &out->space, IKT_SHELF_ROWS * row, 1, "rows");
         st = ikt_agree(ctx, st);
     }
     if (st == IKT_OK) {

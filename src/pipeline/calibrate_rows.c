@@ -1,15 +1,20 @@
 /* Measuring what comes before P: reading, components, codes, searches. */
 #include <math.h>
+#include <string.h>
 
 #include "affinity/affinity.h"
 #include "base/comm.h"
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/timer.h"
 #include "dist/order.h"
 #include "isolation/codes.h"
+#include "linalg/distance.h"
 #include "linalg/pca.h"
 #include "neighbours/locality.h"
+#include "neighbours/nearest_cell.h"
+#include "neighbours/refine.h"
 #include "neighbours/scorers.h"
 #include "neighbours/search.h"
 #include "pipeline/calibrate.h"
@@ -26,6 +31,7 @@ enum {
     CODED_FLOATS = 64,
     SEARCHED = 4096,  /* rows that are compared with all on one rank; fewer each on more */
     NEAR_ROWS = 8192, /* of each thread, compared with those of near cells */
+    FEW_CANDIDATES = 1024,
     CANDIDATES = 4096,
     SEARCH_COLUMNS = 50,
     SEARCH_T = 200,
@@ -188,50 +194,79 @@ static ikt_status measure_distance(ikt_context *ctx, ikt_machine *out) {
     return st;
 }
 
-/* What a search among near cells takes beyond its distances, by the cells that a row looks at; and
- * the weights of the neighbours found. */
-static ikt_status time_near(ikt_context *ctx, const rows *r, const ikt_cells *cells,
-                            const ikt_order *order, ikt_machine *out) {
-    ikt_shelf shelf = {0};
-    ikt_neighbours lists = {0, 0, NULL, NULL};
-    double n = (double)r->map.n, pairs = n * CANDIDATES;
-    ikt_status st = ikt_shelf_euclidean(ctx, cells, order, r->data, &shelf);
+/* Distances of a block of rows to another, both in cache. */
+static ikt_status measure_block(ikt_context *ctx, const rows *r, ikt_machine *out) {
+    enum { SIDE = 256, REPEATS = 64 };
+    const int64_t d = SEARCH_COLUMNS;
+    const float *x = r->rows;
+    float *packed = NULL, *distance = NULL;
+    ikt_status st = ikt_alloc(ctx, &packed, ikt_packed_floats(SIDE, d), sizeof *x, "calibrate");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &distance, SIDE * SIDE, sizeof *x, "calibrate");
+    IKT_TRY(ikt_agree(ctx, st));
+    ikt_pack_rows(x, SIDE, d, packed);
     double begin = ikt_now();
-    if (st == IKT_OK)
-        st = ikt_neighbours_search(ctx, cells, &shelf, NEIGHBOURS_GAUSSIAN, CANDIDATES, &lists);
+    for (int i = 0; i < REPEATS; i++)
+        ikt_distance_block(ikt_cpu_isa(), x, SIDE, packed, SIDE, d, distance);
     double seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
-    double distances =
-        pairs * SEARCH_COLUMNS / ikt_size(ctx) / ikt_threads(ctx) / (out->distance * 1e9);
-    double beyond = fmax(seconds - distances, seconds / 100);
-    out->probes = rate(ctx, pairs / (n / (double)cells->count), beyond, 1e6);
+    out->distance_block = (double)REPEATS * SIDE * SIDE * SEARCH_COLUMNS / seconds / 1e9;
+    ikt_free(&packed);
+    ikt_free(&distance);
+    return IKT_OK;
+}
+
+/* Seconds of a search; the lists stay. */
+static ikt_status time_candidates(ikt_context *ctx, const ikt_cells *cells, const ikt_shelf *shelf,
+                                  int64_t candidates, ikt_neighbours *lists, double *seconds) {
+    double begin = ikt_now();
+    ikt_neighbours_destroy(lists);
+    ikt_status st =
+        ikt_neighbours_search(ctx, cells, shelf, NEIGHBOURS_GAUSSIAN, candidates, lists);
+    *seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
+    return st;
+}
+
+/* A search among near cells by the times for few and for many candidates: what one takes more than
+ * its distance, and what a neighbour takes; a refinement; and the weights of the neighbours. */
+static ikt_status time_near(ikt_context *ctx, ikt_shelf *shelf, const ikt_cells *cells,
+                            ikt_machine *out) {
+    ikt_neighbours lists = {0, 0, NULL, NULL};
+    const double n = (double)shelf->map.n, more = n * (CANDIDATES - FEW_CANDIDATES);
+    const double share = (double)ikt_size(ctx) * ikt_threads(ctx), k = NEIGHBOURS_GAUSSIAN;
+    double few = 1, many = 1;
+    ikt_status st = time_candidates(ctx, cells, shelf, FEW_CANDIDATES, &lists, &few);
+    if (st == IKT_OK) st = time_candidates(ctx, cells, shelf, CANDIDATES, &lists, &many);
+    double each = fmax(many - few, many / 100) * share / more; /* a candidate, of a thread */
+    double looking = fmax(each - SEARCH_COLUMNS / (out->distance_block * 1e9), each / 10);
+    out->candidates = 1 / looking / 1e6;
+    double kept = fmax(few - n * FEW_CANDIDATES * each / share, few / 10);
+    out->keeps = n * k / share / kept / 1e6;
+    double begin = ikt_now();
+    if (st == IKT_OK) st = ikt_neighbours_refine(ctx, shelf, &lists);
+    out->refine = rate(ctx, n * IKT_REFINE_NEAR * IKT_REFINE_NEAR, ikt_now() - begin, 1e6);
     begin = ikt_now();
     if (st == IKT_OK) ikt_gaussian_weights(ctx, &lists, 30, lists.score);
-    out->weights = rate(ctx, n * NEIGHBOURS_GAUSSIAN, ikt_now() - begin, 1e6);
+    out->weights = rate(ctx, n * k, ikt_now() - begin, 1e6);
     ikt_neighbours_destroy(&lists);
-    ikt_shelf_destroy(&shelf);
     return st;
 }
 
 static ikt_status measure_near(ikt_context *ctx, ikt_machine *out) {
     rows r;
     ikt_model *model = NULL;
-    ikt_codes codes = {0};
-    uint16_t *cell = NULL;
     ikt_cells cells = {0};
     ikt_order order = {0};
+    ikt_shelf shelf = {0};
     const int64_t n = (int64_t)ikt_size(ctx) * ikt_threads(ctx) * NEAR_ROWS;
     const ikt_model_spec spec = {.seed = 1, .n = n, .psi = 1, .coarse = ikt_cells_choose(n)};
     IKT_TRY(rows_make(ctx, n, SEARCH_COLUMNS, IKT_TYPE_F32, plain, &r));
-    ikt_status st = ikt_model_create(ctx, &spec, &model);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &cell, r.map.count, sizeof *cell, "calibrate");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_codes_compute(ctx, r.data, &r.map, model, &codes, cell);
-    if (st == IKT_OK) st = ikt_rows_order(ctx, r.data, &r.map, model, cell, &cells, &order);
-    if (st == IKT_OK) st = time_near(ctx, &r, &cells, &order, out);
+    ikt_status st = measure_block(ctx, &r, out);
+    if (st == IKT_OK) st = ikt_agree(ctx, ikt_model_create(ctx, &spec, &model));
+    if (st == IKT_OK) st = ikt_rows_order(ctx, r.data, &r.map, model, NULL, &cells, &order);
+    if (st == IKT_OK) st = ikt_shelf_euclidean(ctx, &cells, &order, r.data, &shelf);
+    if (st == IKT_OK) st = time_near(ctx, &shelf, &cells, out);
+    ikt_shelf_destroy(&shelf);
     ikt_order_destroy(&order);
     ikt_cells_destroy(&cells);
-    ikt_codes_destroy(&codes);
-    ikt_free(&cell);
     ikt_model_destroy(&model);
     rows_destroy(&r);
     return st;
@@ -296,7 +331,34 @@ static ikt_status measure_components(ikt_context *ctx, ikt_machine *out) {
     return IKT_OK;
 }
 
-/* Order of centres, on one thread; and codes brought from one order to another. */
+/* Cells of rows among centres that stand in their order. */
+static ikt_status measure_cells(ikt_context *ctx, const rows *r, const uint32_t *order,
+                                ikt_machine *out) {
+    const int64_t d = ORDER_COLUMNS, floats = ikt_packed_floats(ORDERED, d);
+    float *centre = NULL, *packed = NULL;
+    uint16_t *cell = NULL;
+    ikt_status st = ikt_alloc(ctx, &centre, ORDERED * d, sizeof *centre, "calibrate");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &packed, floats, sizeof *packed, "calibrate");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &cell, r->map.count, sizeof *cell, "calibrate");
+    st = ikt_agree(ctx, st);
+    double seconds = 1;
+    if (st == IKT_OK) {
+        for (int64_t c = 0; c < ORDERED; c++)
+            memcpy(centre + c * d, (float *)r->rows + order[c] * d, (size_t)d * sizeof *centre);
+        ikt_pack_rows(centre, ORDERED, d, packed);
+        double begin = ikt_now();
+        st = ikt_nearest_cells(ctx, r->data, &r->map, packed, ORDERED, cell);
+        seconds = ikt_now() - begin;
+    }
+    double compared = (double)(r->map.n * ikt_nearest_cell_compared(ORDERED) * d);
+    out->nearest_cell = rate(ctx, compared, seconds, 1e9);
+    ikt_free(&centre);
+    ikt_free(&packed);
+    ikt_free(&cell);
+    return st;
+}
+
+/* Order of centres, on one thread; and what follows from it. */
 static ikt_status measure_order(ikt_context *ctx, ikt_machine *out) {
     rows r;
     uint32_t *order = NULL;
@@ -307,6 +369,7 @@ static ikt_status measure_order(ikt_context *ctx, ikt_machine *out) {
         st = ikt_agree(ctx, ikt_locality_order(ctx, r.rows, ORDERED, ORDER_COLUMNS, order));
     double seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
     out->locality = ORDERED * log2(ORDERED) * ORDER_COLUMNS / seconds / 1e9;
+    if (st == IKT_OK) st = measure_cells(ctx, &r, order, out);
     ikt_free(&order);
     rows_destroy(&r);
     return st;

@@ -109,7 +109,7 @@ ikt_status ikt_run_measures(ikt_context *ctx, const ikt_run *run, ikt_measures *
     if (st == IKT_OK) {
         ikt_measure_settings settings = settings_for(run);
         bool has_labels = ikt_max_one(ctx, run->labels != NULL) > 0;
-        const ikt_measured what = {run->map, run->y, run->labels, has_labels, data};
+        const ikt_measured what = {run->map, run->embedding.y, run->labels, has_labels, data};
         st = ikt_measures_compute(ctx, &settings, &what, out);
         if (st == IKT_OK) st = ikt_measure_marked(ctx, &what, run->marked, run->n_marked, out);
     }
@@ -126,7 +126,7 @@ ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings
     ikt_layout_settings layout = settings->layout;
     layout.repulsion = map->n <= EXACT_ROWS ? IKT_REPULSION_EXACT : IKT_REPULSION_FFT;
     layout.accuracy = IKT_ACCURACY_TIGHT;
-    IKT_TRY(ikt_probabilities_compute(ctx, settings, data, map, NULL, &p));
+    IKT_TRY(ikt_probabilities_compute(ctx, settings, data, map, NULL, NULL, &p));
     ikt_status st = ikt_probabilities_objective(ctx, &p, &layout, &sums, &objective);
     if (st == IKT_OK) {
         ikt_objective_terms terms = {true, 0, 0};

@@ -11,6 +11,7 @@
 #include "isolation/codes.h"
 #include "kernelsum/kernelsum.h"
 #include "neighbours/neighbours.h"
+#include "neighbours/refine.h"
 #include "neighbours/search.h"
 
 /* Of a neighbour and of an entry of P: position or column, and score or value. */
@@ -84,6 +85,10 @@ static int64_t searching(const ikt_workload *w) {
     double usual = 2 * ikt_workload_fetched(w) / ikt_workload_batches(w) * (double)bytes;
     int64_t searched =
         ikt_search_memory(w->cells, w->candidates, bytes, w->threads) + (int64_t)(usual - most);
+    if (w->settings.affinity.refinements > 0) {
+        int64_t refined = ikt_refine_memory(w->map.count, w->k, bytes, w->ranks, w->threads);
+        if (refined > searched) searched = refined;
+    }
     int64_t moving = ikt_order_memory_transfer(w->map.count) - lists;
     if (!w->is_isolation) moving = w->map.count * ikt_workload_row_bytes(w) - lists;
     return centres + ikt_order_memory(w->map.count) + (moving > searched ? moving : searched);

@@ -30,7 +30,9 @@ typedef struct {
 
 /* What is the same in every equal run. */
 static void add_facts(const ikt_run *run, notes *n) {
-    double kl = run->trace.count > 0 ? run->trace.point[run->trace.count - 1].kl : 0;
+    double kl = run->embedding.trace.count > 0
+                    ? run->embedding.trace.point[run->embedding.trace.count - 1].kl
+                    : 0;
     ADD_NOTE(n->facts, n->n_facts, "version", "%s", IKT_VERSION);
     ADD_NOTE(n->facts, n->n_facts, "commit", "%s", IKT_COMMIT);
     ADD_NOTE(n->facts, n->n_facts, "compiler", "%s %s", IKT_COMPILER, IKT_COMPILE_FLAGS);
@@ -38,20 +40,23 @@ static void add_facts(const ikt_run *run, notes *n) {
     ADD_NOTE(n->facts, n->n_facts, "input", "%s", run->input_name);
     ADD_NOTE(n->facts, n->n_facts, "input_shape", "%lld x %lld %s", (long long)run->map.n,
              (long long)run->d, run->type);
-    ADD_NOTE(n->facts, n->n_facts, "entries_of_p", "%lld", (long long)run->entries);
-    ADD_NOTE(n->facts, n->n_facts, "rows_without_similarity", "%lld", (long long)run->orphans);
-    if (run->accuracy >= 0)
-        ADD_NOTE(n->facts, n->n_facts, "neighbour_label_accuracy", "%.6f", run->accuracy);
-    if (run->recall.sample > 0) {
-        ADD_NOTE(n->facts, n->n_facts, "neighbour_similarity", "%.6f", run->recall.similarity);
-        ADD_NOTE(n->facts, n->n_facts, "neighbours_found", "%.6f", run->recall.found);
-        ADD_NOTE(n->facts, n->n_facts, "recall_sample", "%lld", (long long)run->recall.sample);
+    ADD_NOTE(n->facts, n->n_facts, "entries_of_p", "%lld", (long long)run->embedding.entries);
+    ADD_NOTE(n->facts, n->n_facts, "rows_without_similarity", "%lld",
+             (long long)run->embedding.orphans);
+    if (run->embedding.accuracy >= 0)
+        ADD_NOTE(n->facts, n->n_facts, "neighbour_label_accuracy", "%.6f", run->embedding.accuracy);
+    if (run->embedding.recall.sample > 0) {
+        ADD_NOTE(n->facts, n->n_facts, "neighbour_similarity", "%.6f",
+                 run->embedding.recall.similarity);
+        ADD_NOTE(n->facts, n->n_facts, "neighbours_found", "%.6f", run->embedding.recall.found);
+        ADD_NOTE(n->facts, n->n_facts, "recall_sample", "%lld",
+                 (long long)run->embedding.recall.sample);
     }
     ADD_NOTE(n->facts, n->n_facts, "exaggeration_ended", "%lld",
-             (long long)run->trace.exaggeration_end);
-    ADD_NOTE(n->facts, n->n_facts, "iterations_done", "%lld", (long long)run->trace.end);
+             (long long)run->embedding.trace.exaggeration_end);
+    ADD_NOTE(n->facts, n->n_facts, "iterations_done", "%lld", (long long)run->embedding.trace.end);
     ADD_NOTE(n->facts, n->n_facts, "stopped_because", "%s",
-             run->trace.is_settled ? "KL settled" : "iterations are done");
+             run->embedding.trace.is_settled ? "KL settled" : "iterations are done");
     ADD_NOTE(n->facts, n->n_facts, "kl", "%.17g", kl);
     ADD_NOTE(n->facts, n->n_facts, "embedding_hash", "%016llx", (unsigned long long)run->hash);
 }
@@ -141,11 +146,11 @@ static ikt_status split_trace(ikt_context *ctx, const ikt_trace *trace, columns 
 static ikt_result describe(const ikt_run *run, const columns *c, const notes *n,
                            const char *configuration) {
     return (ikt_result){.map = run->map,
-                        .embedding = run->y,
+                        .embedding = run->embedding.y,
                         .labels = run->labels,
                         .marked = run->marked,
                         .n_marked = run->n_marked,
-                        .n_trace = run->trace.count,
+                        .n_trace = run->embedding.trace.count,
                         .trace_iteration = c->iteration,
                         .trace_kl = c->kl,
                         .trace_gradient_norm = c->norm,
@@ -165,7 +170,7 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
     ikt_stage_begin(ctx, IKT_STAGE_WRITE);
     ikt_run_cost_collect(ctx, &cost);
     ikt_status st = ikt_alloc(ctx, &n, 1, sizeof *n, "provenance");
-    if (st == IKT_OK) st = split_trace(ctx, &run->trace, &c);
+    if (st == IKT_OK) st = split_trace(ctx, &run->embedding.trace, &c);
     if (st == IKT_OK) st = print_configuration(ctx, run, &configuration);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
@@ -190,7 +195,9 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
 /* "isolation psi 1024, t 200, k 30, seed 1, KL 1.234": what a reader of the picture asks first. */
 static void describe_run(const ikt_run *run, char *text, size_t size) {
     const ikt_settings *s = &run->settings;
-    double kl = run->trace.count > 0 ? run->trace.point[run->trace.count - 1].kl : 0;
+    double kl = run->embedding.trace.count > 0
+                    ? run->embedding.trace.point[run->embedding.trace.count - 1].kl
+                    : 0;
     char kernel[128], support[64] = "dense";
     if (s->affinity.kind == IKT_AFFINITY_ISOLATION)
         snprintf(kernel, sizeof kernel, "isolation psi %lld, t %lld", (long long)s->isolation.psi,
@@ -215,7 +222,7 @@ ikt_status ikt_run_picture(ikt_context *ctx, const ikt_run *run) {
         settings.footer = footer;
         settings.description = configuration;
         const ikt_plot_points points = {.map = &run->map,
-                                        .y = run->y,
+                                        .y = run->embedding.y,
                                         .labels = run->labels,
                                         .column = run->settings.input.labels,
                                         .marked = run->marked,

@@ -1,7 +1,8 @@
 /* The pipeline: source -> normalise/PCA -> codes -> neighbours -> affinity -> P -> initial -> loop.
  *
  * Each arrow is one collective function that takes the previous value and returns the next; what
- * comes out is an ikt_run, from which file, picture and measures are made.
+ * comes out is an ikt_run, from which file, picture and measures are made. From the codes to the
+ * loop: embedding.h.
  */
 #ifndef IKT_PIPELINE_PIPELINE_H
 #define IKT_PIPELINE_PIPELINE_H
@@ -10,25 +11,19 @@
 
 #include "data/dataset.h"
 #include "io/source.h"
-#include "neighbours/recall.h"
-#include "pipeline/settings.h"
+#include "pipeline/embedding.h"
 
 /* An embedding and what was learned while making it. */
 typedef struct {
     ikt_settings settings; /* as used: nothing is "auto" that the run had to decide */
     ikt_row_map map;
-    float *y;        /* [map.count * 2] the embedding */
-    int64_t *labels; /* [map.count], or NULL where the input has none */
-    int64_t *marked; /* [n_marked] rows to mark, the same on every rank */
+    ikt_embedding embedding; /* of the own rows */
+    int64_t *labels;         /* [map.count], or NULL where the input has none */
+    int64_t *marked;         /* [n_marked] rows to mark, the same on every rank */
     int64_t n_marked;
-    ikt_trace trace;
     char input_name[IKT_STRING_MAX + 64]; /* "file.h5:/X" */
     int64_t d;                            /* columns of the input */
     const char *type;                     /* "uint8", "float32", "float64" */
-    int64_t orphans;                      /* rows without any similarity */
-    int64_t entries;                      /* of P */
-    double accuracy;                      /* 10-NN label accuracy of the neighbours; or negative */
-    ikt_recall recall;                    /* of approximate neighbour search; sample 0: exact */
     uint64_t hash;                        /* of the embedding; the same on any ranks */
     double start_time;                    /* seconds since 1970 */
     int64_t predicted_bytes;              /* per rank, before the run */

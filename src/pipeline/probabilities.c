@@ -9,6 +9,7 @@
 #include "base/timer.h"
 #include "evaluate/list_accuracy.h"
 #include "isolation/codes.h"
+#include "neighbours/refine.h"
 #include "neighbours/scorers.h"
 #include "neighbours/search.h"
 #include "pipeline/rows_order.h"
@@ -39,15 +40,15 @@ static ikt_model_spec isolation_spec(const ikt_settings *settings, int64_t n,
 
 /* Codes of the own rows; from here on the coordinates are not needed. */
 static ikt_status code_rows(ikt_context *ctx, const ikt_model_spec *spec, ikt_dataset *data,
-                            const ikt_row_map *map, ikt_stage stage, coded *out) {
+                            const ikt_row_map *map, coded *out) {
     *out = (coded){0};
-    ikt_stage_begin(ctx, stage);
+    ikt_stage_begin(ctx, IKT_STAGE_CODES);
     ikt_status st = ikt_model_create(ctx, spec, &out->model);
     if (st == IKT_OK && spec->coarse > 0)
         st = ikt_alloc(ctx, &out->cell, map->count, sizeof *out->cell, "cells");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = ikt_codes_compute(ctx, data, map, out->model, &out->codes, out->cell);
-    ikt_stage_end(ctx, stage);
+    ikt_stage_end(ctx, IKT_STAGE_CODES);
     if (st != IKT_OK) coded_free(out);
     return st;
 }
@@ -63,11 +64,14 @@ static ikt_status find_all(ikt_context *ctx, const ikt_scorer *scorer, int64_t k
 }
 
 static ikt_status find_near(ikt_context *ctx, const ikt_settings *settings, const ikt_cells *cells,
-                            const ikt_shelf *shelf, ikt_probabilities *p, ikt_neighbours *lists) {
+                            ikt_shelf *shelf, ikt_probabilities *p, ikt_neighbours *lists) {
+    const int64_t rounds = settings->affinity.refinements;
     ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
     ikt_status st = ikt_neighbours_search(
         ctx, cells, shelf, p->k, ikt_affinity_candidates(&settings->affinity, shelf->map.n, p->k),
         lists);
+    for (int64_t round = 0; st == IKT_OK && round < rounds; round++)
+        st = ikt_neighbours_refine(ctx, shelf, lists);
     ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
     ikt_stage_begin(ctx, IKT_STAGE_RECALL);
     if (st == IKT_OK)
@@ -177,6 +181,14 @@ static ikt_status resolve_isolation(ikt_context *ctx, const ikt_settings *settin
     return IKT_OK;
 }
 
+static ikt_status place_among_landmarks(ikt_context *ctx, const ikt_row_map *map,
+                                        const ikt_codes *codes, ikt_probabilities *p) {
+    if (!p->landmarks) return IKT_OK;
+    ikt_status st = ikt_alloc(ctx, &p->start, 2 * map->count, sizeof *p->start, "embedding");
+    IKT_TRY(ikt_agree(ctx, st));
+    return ikt_landmarks_place_codes(ctx, p->landmarks, map, codes, p->start);
+}
+
 static ikt_status isolation(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                             const ikt_row_map *map, ikt_probabilities *p) {
     const int64_t t = settings->isolation.partitionings;
@@ -184,10 +196,12 @@ static ikt_status isolation(ikt_context *ctx, const ikt_settings *settings, ikt_
     ikt_neighbours lists = {0, 0, NULL, NULL};
     IKT_TRY(resolve_isolation(ctx, settings, map->n, p));
     const ikt_model_spec spec = isolation_spec(settings, map->n, p);
-    IKT_TRY(code_rows(ctx, &spec, data, map, IKT_STAGE_CODES, &c));
-    ikt_status st;
+    IKT_TRY(code_rows(ctx, &spec, data, map, &c));
     ikt_scorer scorer = ikt_scorer_codes(&c.codes, map);
-    if (p->is_dense)
+    ikt_status st = place_among_landmarks(ctx, map, &c.codes, p);
+    if (st != IKT_OK)
+        ; /* nothing more */
+    else if (p->is_dense)
         st = dense(ctx, settings, &scorer, t, data, p);
     else if (spec.coarse > 0)
         st = isolation_near(ctx, settings, data, map, &c, p, &lists);
@@ -204,12 +218,12 @@ static ikt_status gaussian_near(ikt_context *ctx, const ikt_settings *settings, 
                                  .n = map->n,
                                  .psi = 1,
                                  .coarse = ikt_cells_choose(map->n)};
-    coded c = {0};
+    ikt_model *centres = NULL; /* no partitioning, only the coarse one */
     ikt_cells cells = {0};
     ikt_shelf shelf = {0};
-    IKT_TRY(code_rows(ctx, &spec, data, map, IKT_STAGE_CELLS, &c));
-    ikt_status st = ikt_rows_order(ctx, data, map, c.model, c.cell, &cells, &p->order);
-    coded_free(&c);
+    ikt_status st = ikt_agree(ctx, ikt_model_create(ctx, &spec, &centres));
+    if (st == IKT_OK) st = ikt_rows_order(ctx, data, map, centres, NULL, &cells, &p->order);
+    ikt_model_destroy(&centres);
     ikt_stage_begin(ctx, IKT_STAGE_READ);
     if (st == IKT_OK) {
         p->is_ordered = true;
@@ -242,9 +256,11 @@ static ikt_status gaussian(ikt_context *ctx, const ikt_settings *settings, ikt_d
 
 ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *settings,
                                      ikt_dataset *data, const ikt_row_map *map,
-                                     const int64_t *labels, ikt_probabilities *out) {
+                                     const int64_t *labels, const ikt_landmarks *landmarks,
+                                     ikt_probabilities *out) {
     memset(out, 0, sizeof *out);
     out->labels = labels;
+    out->landmarks = landmarks;
     out->accuracy = -1;
     out->is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
     IKT_TRY(ikt_affinity_resolve(ctx, &settings->affinity, &settings->gaussian, map->n, &out->k));
@@ -256,6 +272,7 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
 }
 
 void ikt_probabilities_destroy(ikt_probabilities *p) {
+    ikt_free(&p->start);
     ikt_order_destroy(&p->order);
     ikt_graph_destroy(&p->graph);
     ikt_dense_destroy(&p->dense);

@@ -6,6 +6,7 @@
 #include "dist/order.h"
 #include "graph/graph.h"
 #include "neighbours/recall.h"
+#include "pipeline/landmarks.h"
 #include "pipeline/settings.h"
 
 /* P in one of its two forms, and what was learned on the way. */
@@ -14,7 +15,10 @@ typedef struct {
     ikt_order order;
     ikt_recall recall; /* of approximate search */
     double accuracy;   /* 10-NN label accuracy of the lists; negative where there are no labels */
-    const int64_t *labels; /* lent while P is computed */
+    const int64_t *labels;          /* lent while P is computed */
+    const ikt_landmarks *landmarks; /* the same */
+    float *start; /* [map->count * 2] places of the own rows (not positions) among the landmarks;
+                     NULL without landmarks, and where the kernel needs no codes */
     bool is_dense;
     ikt_graph graph; /* sparse P */
     ikt_dense dense; /* or dense P */
@@ -27,11 +31,13 @@ typedef struct {
 
 /* COLLECTIVE. Computes P of the data set under the settings.
  *   map      ownership of the rows.
- *   labels   [map->count] of the own rows, or NULL.
+ *   labels      [map->count] of the own rows, or NULL.
+ *   landmarks   among which codes place the rows while they are there, or NULL
  * Errors: IKT_ERR_USAGE for settings that do not suit n, IKT_ERR_RESOURCE, those of reading. */
 ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *settings,
                                      ikt_dataset *data, const ikt_row_map *map,
-                                     const int64_t *labels, ikt_probabilities *out);
+                                     const int64_t *labels, const ikt_landmarks *landmarks,
+                                     ikt_probabilities *out);
 
 void ikt_probabilities_destroy(ikt_probabilities *p);
 

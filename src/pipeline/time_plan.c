@@ -6,7 +6,10 @@
 
 #include <math.h>
 
+#include "kernelsum/slabs.h"
 #include "kernelsum/spread.h"
+#include "neighbours/nearest_cell.h"
+#include "neighbours/refine.h"
 
 static const double giga = 1e9, mega = 1e6, micro = 1e-6;
 
@@ -30,6 +33,13 @@ ikt_cost ikt_cost_concatenation(const ikt_machine *m, int ranks, double bytes) {
     double moved = bytes * (ranks - 1) / ranks;
     return (ikt_cost){doublings(ranks) * m->latency * micro + moved / (m->bandwidth * giga),
                       bytes / ranks, 0, 1};
+}
+
+ikt_cost ikt_cost_scatter(const ikt_machine *m, int ranks, double bytes) {
+    if (ranks == 1) return (ikt_cost){.collectives = 1};
+    double moved = bytes * (ranks - 1) / ranks;
+    return (ikt_cost){doublings(ranks) * m->latency * micro + moved / (m->reduction * giga), bytes,
+                      0, 1};
 }
 
 ikt_cost ikt_cost_messages(const ikt_machine *m, double messages, double bytes) {
@@ -141,8 +151,12 @@ static ikt_cost codes(const ikt_workload *w, const ikt_machine *m) {
 static ikt_cost cells(const ikt_workload *w, const ikt_machine *m) {
     if (!w->is_near) return seconds(0);
     double count = (double)w->cells, c = (double)w->columns;
-    ikt_cost cost = w->is_isolation ? seconds(0) : coding(w, m);
-    cost = sum(cost, seconds(count * log2(count) * c / (m->locality * giga)));
+    ikt_cost cost = seconds(count * log2(count) * c / (m->locality * giga));
+    if (!w->is_isolation) {
+        double compared = (double)ikt_nearest_cell_compared(w->cells);
+        cost = sum(cost, pass(w, m, true));
+        cost = sum(cost, work(w, rows_of(w) * compared * c, m->nearest_cell * giga));
+    }
     cost = sum(cost, ikt_cost_reduction(m, w->ranks, 8 * count));
     return sum(cost,
                ikt_cost_concatenation(m, w->ranks, count * (double)ikt_workload_row_bytes(w)));
@@ -162,6 +176,16 @@ static ikt_cost pairs(const ikt_workload *w, const ikt_machine *m, double count)
                            : work(w, count * (double)w->columns, m->distance * giga);
 }
 
+/* Each row against every landmark, and a pass over rows that are not coded; their own embedding is
+ * a plan of its own. */
+static ikt_cost landmarks(const ikt_workload *w, const ikt_machine *m) {
+    if (w->landmarks == 0) return seconds(0);
+    double count = (double)w->landmarks, bytes = (double)ikt_workload_searched_bytes(w);
+    ikt_cost cost = pairs(w, m, rows_of(w) * count);
+    if (!w->is_isolation) cost = sum(cost, pass(w, m, true));
+    return sum(cost, ikt_cost_concatenation(m, w->ranks, count * bytes));
+}
+
 /* All pairs: blocks of 1024 rows go round the ring of ranks. */
 static ikt_cost all_pairs(const ikt_workload *w, const ikt_machine *m) {
     double foreign = (double)w->data.n - rows_of(w), blocks = ceil(rows_of(w) / 1024);
@@ -170,14 +194,24 @@ static ikt_cost all_pairs(const ikt_workload *w, const ikt_machine *m) {
                ikt_cost_messages(m, blocks * (w->ranks - 1), foreign * bytes));
 }
 
-/* The candidates of each row, cell by cell; and a distance of each own cell to every centre. Blocks
- * of other ranks come as often as they are wanted by another batch of own blocks. */
+/* The candidates of each row: distances, looking at them, and keeping some; of codes all three. And
+ * the neighbours of neighbours. */
+static ikt_cost compare_near(const ikt_workload *w, const ikt_machine *m) {
+    double near = (double)IKT_REFINE_NEAR, rounds = (double)w->settings.affinity.refinements;
+    double pairs_near = rows_of(w) * (double)w->candidates, c = (double)w->columns;
+    ikt_cost cost = work(w, rounds * rows_of(w) * near * near, m->refine * mega);
+    if (w->is_isolation) return sum(cost, pairs(w, m, pairs_near));
+    cost = sum(cost, work(w, pairs_near * c, m->distance_block * giga));
+    cost = sum(cost, work(w, pairs_near, m->candidates * mega));
+    return sum(cost, work(w, rows_of(w) * (double)w->k, m->keeps * mega));
+}
+
+/* And a distance of each own cell to every centre. Blocks of other ranks come as often as they are
+ * wanted by another batch of own blocks. */
 static ikt_cost near_pairs(const ikt_workload *w, const ikt_machine *m) {
     double count = (double)w->cells, c = (double)w->columns;
-    ikt_cost cost = pairs(w, m, rows_of(w) * (double)w->candidates);
-    double cell_rows = (double)w->data.n / count;
-    cost = sum(cost, work(w, rows_of(w) * (double)w->candidates / cell_rows, m->probes * mega));
-    cost = sum(cost, work(w, count * count / w->ranks * c, m->distance * giga));
+    ikt_cost cost = compare_near(w, m);
+    cost = sum(cost, work(w, count * count / w->ranks * c, m->distance_block * giga));
     double fetched = ikt_workload_fetched(w), bytes = (double)ikt_workload_searched_bytes(w);
     return sum(cost, ikt_cost_messages(m, 2 * ikt_workload_batches(w) * ikt_workload_partners(w),
                                        fetched * bytes));
@@ -262,10 +296,15 @@ static ikt_cost gather(const ikt_workload *w, const ikt_machine *m) {
     return times(early(w) + late(w), work(w, rows_of(w), m->gather * mega));
 }
 
-/* Eight bytes for each node of the grid. */
+static int sharers_of(const ikt_workload *w, const ikt_grid *grid) {
+    return ikt_slabs_sharers(&w->fft, grid, w->ranks);
+}
+
+/* Eight bytes for each node of the grid, to all ranks or each row of nodes to one that shares. */
 static ikt_cost grid_sum_of(const ikt_workload *w, const ikt_machine *m, const ikt_grid *grid) {
-    double nodes = (double)(ikt_charge_stride(grid, w->fft.order) * grid->nodes[1]);
-    return ikt_cost_reduction(m, w->ranks, 8 * nodes);
+    double bytes = 8 * (double)(ikt_charge_stride(grid, w->fft.order) * grid->nodes[1]);
+    return sharers_of(w, grid) == 1 ? ikt_cost_reduction(m, w->ranks, bytes)
+                                    : ikt_cost_scatter(m, w->ranks, bytes);
 }
 
 static ikt_cost grid_sum(const ikt_workload *w, const ikt_machine *m) {
@@ -278,10 +317,17 @@ static double fft_rate(const ikt_machine *m, double nodes) {
     return pow(m->fft_near, 1 - place) * pow(m->fft_far, place) * mega;
 }
 
-/* Every rank transforms the whole padded grid. */
+/* The padded grid, whole on every rank; or in shares, with the transpose of the waves of nodes that
+ * hold charges there and back, and the potentials to all ranks. */
 static ikt_cost fft_of(const ikt_workload *w, const ikt_machine *m, const ikt_grid *grid) {
-    double nodes = (double)grid->padded[0] * (double)grid->padded[1];
-    return work(w, nodes, fft_rate(m, nodes));
+    double nodes = (double)grid->nodes[0] * (double)grid->nodes[1], share = sharers_of(w, grid);
+    double padded = (double)grid->padded[0] * (double)grid->padded[1];
+    double number = w->fft.single ? sizeof(float) : sizeof(double);
+    ikt_cost cost = work(w, padded / share, fft_rate(m, padded));
+    if (share == 1) return cost;
+    double waves = number * (double)grid->padded[0] * (double)grid->nodes[1] / share;
+    ikt_cost transpose = ikt_cost_messages(m, share - 1, waves * (share - 1) / share);
+    return sum(sum(cost, times(2, transpose)), ikt_cost_concatenation(m, w->ranks, number * nodes));
 }
 
 static ikt_cost fft(const ikt_workload *w, const ikt_machine *m) {
@@ -344,24 +390,38 @@ static ikt_cost measures(const ikt_workload *w, const ikt_machine *m) {
 
 /* What each stage costs without those below it. */
 static ikt_cost (*const stages[IKT_STAGE_COUNT])(const ikt_workload *, const ikt_machine *) = {
-    [IKT_STAGE_READ] = reading,        [IKT_STAGE_PREPROCESS] = preprocess,
-    [IKT_STAGE_PCA] = initial,         [IKT_STAGE_CODES] = codes,
-    [IKT_STAGE_CELLS] = cells,         [IKT_STAGE_ORDER] = order,
-    [IKT_STAGE_RECALL] = recall,       [IKT_STAGE_NEIGHBOURS] = neighbours,
-    [IKT_STAGE_AFFINITY] = affinity,   [IKT_STAGE_GRAPH] = graph,
-    [IKT_STAGE_LAYOUT] = layout,       [IKT_STAGE_ATTRACTION] = attraction,
-    [IKT_STAGE_REPULSION] = repulsion, [IKT_STAGE_SPREAD] = spread,
-    [IKT_STAGE_GRID_SUM] = grid_sum,   [IKT_STAGE_FFT] = fft,
-    [IKT_STAGE_GATHER] = gather,       [IKT_STAGE_HALO] = halo,
-    [IKT_STAGE_STEP] = step,           [IKT_STAGE_WRITE] = writing,
+    [IKT_STAGE_READ] = reading,
+    [IKT_STAGE_PREPROCESS] = preprocess,
+    [IKT_STAGE_PCA] = initial,
+    [IKT_STAGE_LANDMARKS] = landmarks,
+    [IKT_STAGE_CODES] = codes,
+    [IKT_STAGE_CELLS] = cells,
+    [IKT_STAGE_ORDER] = order,
+    [IKT_STAGE_RECALL] = recall,
+    [IKT_STAGE_NEIGHBOURS] = neighbours,
+    [IKT_STAGE_AFFINITY] = affinity,
+    [IKT_STAGE_GRAPH] = graph,
+    [IKT_STAGE_LAYOUT] = layout,
+    [IKT_STAGE_ATTRACTION] = attraction,
+    [IKT_STAGE_REPULSION] = repulsion,
+    [IKT_STAGE_SPREAD] = spread,
+    [IKT_STAGE_GRID_SUM] = grid_sum,
+    [IKT_STAGE_FFT] = fft,
+    [IKT_STAGE_GATHER] = gather,
+    [IKT_STAGE_HALO] = halo,
+    [IKT_STAGE_STEP] = step,
+    [IKT_STAGE_WRITE] = writing,
     [IKT_STAGE_MEASURES] = measures};
 
-ikt_time_plan ikt_time_plan_make(const ikt_workload *w, const ikt_machine *machine) {
+ikt_time_plan ikt_time_plan_make(const ikt_workload *w, const ikt_workload *subset,
+                                 const ikt_machine *machine) {
     ikt_time_plan plan = {.gradients = early(w) + late(w)};
     /* A stage adds to those above it: the last ones before it that are less deep. */
     for (int s = 0; s < IKT_STAGE_COUNT; s++) {
         if (!stages[s]) continue;
         ikt_cost own = stages[s](w, machine);
+        if (s == IKT_STAGE_LANDMARKS && subset)
+            own = sum(own, ikt_time_plan_make(subset, NULL, machine).stage[IKT_STAGE_TOTAL]);
         int depth = ikt_stage_depth((ikt_stage)s) + 1;
         for (int above = s; above >= 0; above--)
             if (ikt_stage_depth((ikt_stage)above) < depth) {

@@ -26,8 +26,10 @@ typedef struct {
     double gradients;                /* evaluations of the gradient */
 } ikt_time_plan;
 
-/* LOCAL, pure. */
-ikt_time_plan ikt_time_plan_make(const ikt_workload *work, const ikt_machine *machine);
+/* LOCAL, pure.
+ *   landmarks   the workload of the landmarks, or NULL where there are none */
+ikt_time_plan ikt_time_plan_make(const ikt_workload *work, const ikt_workload *landmarks,
+                                 const ikt_machine *machine);
 
 /* LOCAL, pure. The loop, per evaluation of the gradient. */
 ikt_cost ikt_time_plan_iteration(const ikt_time_plan *plan);
@@ -36,8 +38,10 @@ ikt_cost ikt_time_plan_iteration(const ikt_time_plan *plan);
  * latencies for each doubling of the ranks (one for a concatenation) and moves its payload twice
  * (once), less what stays where it is; messages follow one another. Nothing on one rank but the
  * call itself.
+ * A scatter is a reduction of which each rank gets a part: half of it.
  *   bytes   of the vector that is reduced; of all parts together */
 ikt_cost ikt_cost_reduction(const ikt_machine *machine, int ranks, double bytes);
+ikt_cost ikt_cost_scatter(const ikt_machine *machine, int ranks, double bytes);
 ikt_cost ikt_cost_concatenation(const ikt_machine *machine, int ranks, double bytes);
 ikt_cost ikt_cost_messages(const ikt_machine *machine, double messages, double bytes);
 

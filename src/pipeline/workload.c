@@ -6,6 +6,7 @@
 #include "isolation/codes.h"
 #include "neighbours/cells.h"
 #include "neighbours/shelf.h"
+#include "pipeline/landmarks.h"
 
 /* The map while attraction is exaggerated: some clumps in a few units. */
 static const double early_span = 15;
@@ -64,7 +65,16 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     out->is_exact = s->layout.repulsion == IKT_REPULSION_EXACT;
     bool tight = s->layout.accuracy == IKT_ACCURACY_TIGHT;
     out->fft = ikt_fft_preset(tight ? IKT_FFT_TIGHT : IKT_FFT_DEFAULT);
+    out->fft.sharing = s->layout.grid;
+    out->landmarks = s->layout.init == IKT_INIT_LANDMARK ? s->layout.landmarks : 0;
     return IKT_OK;
+}
+
+ikt_status ikt_workload_of_landmarks(ikt_context *ctx, const ikt_workload *w, ikt_workload *out) {
+    ikt_settings settings = ikt_landmarks_settings(&w->settings, w->landmarks);
+    settings.output.measures = IKT_MEASURES_NONE;
+    const ikt_data_shape shape = {w->landmarks, w->columns, w->is_u8 ? IKT_TYPE_U8 : IKT_TYPE_F32};
+    return ikt_workload_make(ctx, &settings, &shape, w->ranks, w->threads, out);
 }
 
 int64_t ikt_workload_row_bytes(const ikt_workload *w) {

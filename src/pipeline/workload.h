@@ -41,11 +41,15 @@ typedef struct {
     bool has_lists;       /* codes come from lists of distinct centres */
     int64_t compared;     /* centres that a row is compared with for them */
     ikt_fft_settings fft;
+    int64_t landmarks; /* rows that are embedded first; 0: none */
 } ikt_workload;
 
 /* SAME-ARGS. Resolves the settings for the shape. Errors: IKT_ERR_USAGE, as an embedding would. */
 ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
                              const ikt_data_shape *data, int ranks, int threads, ikt_workload *out);
+
+/* SAME-ARGS. That of the landmarks, where there are any. Errors: as above. */
+ikt_status ikt_workload_of_landmarks(ikt_context *ctx, const ikt_workload *w, ikt_workload *out);
 
 /* LOCAL, pure, all of the following. */
 

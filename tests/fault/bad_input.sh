@@ -47,6 +47,7 @@ expect 2 "isolation.psi: 'many' is not an integer" embed $good isolation.psi=man
 expect 2 "input.file is not set" embed output.file=out.h5
 expect 2 "isolation.psi = 100 is larger than the 60 rows" embed $good isolation.psi=100
 expect 2 "affinity.neighbours = 60, but a row has only 59 others" embed $good affinity.neighbours=60
+expect 2 "layout.landmarks = 60, but it must be from 2 to 59" embed $good layout.init=landmark layout.landmarks=60
 expect 2 "perplexity" embed $good affinity.kind=gaussian gaussian.perplexity=500
 expect 2 "preprocess.pca = 9" embed $good preprocess.pca=9
 expect 2 "input.rows = 1000, but data.h5:/X has only 60 rows" embed $good input.rows=1000

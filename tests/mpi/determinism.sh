@@ -18,7 +18,10 @@ cases=("isolation.psi=64 preprocess.normalise=none layout.repulsion=fft"
     # Search among near cells, with fewer candidates than rows, from a pool; with adopted rows.
     "affinity.search=approximate affinity.candidates=90 isolation.psi=16 isolation.pool=130 layout.repulsion=fft"
     "affinity.search=approximate affinity.candidates=70 affinity.neighbours=7 isolation.psi=480 layout.repulsion=fft"
-    "affinity.search=approximate affinity.kind=gaussian gaussian.perplexity=5 preprocess.pca=20 layout.repulsion=fft")
+    "affinity.search=approximate affinity.kind=gaussian gaussian.perplexity=5 preprocess.pca=20 layout.repulsion=fft affinity.refinements=2"
+    # A start from landmarks.
+    "layout.init=landmark layout.landmarks=90 isolation.psi=64 layout.repulsion=fft"
+    "layout.init=landmark affinity.search=approximate affinity.candidates=90 affinity.kind=gaussian gaussian.perplexity=5 preprocess.pca=20")
 
 failed=0
 for settings in "${cases[@]}"; do

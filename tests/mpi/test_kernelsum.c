@@ -103,8 +103,8 @@ static void slabs_are_shared_by_as_many_as_pay(void **state) {
     const ikt_grid small = ikt_grid_fit(&fft, &(ikt_bounds){{0, 0}, {10, 10}});
     const ikt_grid large = ikt_grid_fit(&fft, &(ikt_bounds){{0, 0}, {2000, 2000}});
     for (int ranks = 1; ranks <= 4096; ranks *= 4) {
-        assert_true(ikt_slabs_sharers(&small, sizeof(float), ranks) <= 8);
-        int sharers = ikt_slabs_sharers(&large, sizeof(float), ranks);
+        assert_true(ikt_slabs_sharers(&fft, &small, ranks) <= 8);
+        int sharers = ikt_slabs_sharers(&fft, &large, ranks);
         assert_true(ranks <= 16 ? sharers == ranks : sharers >= 16 && sharers <= 1024);
     }
     ikt_grid grid = ikt_grid_fit(&fft, &(ikt_bounds){{0, 0}, {60, 60}});

@@ -1,98 +1,13 @@
 /* Search among near cells: exact when it may look at everything, the same on any ranks and threads
  * when it may not, and honest about what it misses. */
-#include "support/ikt_test.h"
+#include "support/search_setting.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/comm.h"
-#include "base/memory.h"
-#include "base/rng.h"
-#include "base/row_hash.h"
+#include "linalg/distance.h"
 #include "neighbours/recall.h"
 #include "neighbours/scorers.h"
-#include "neighbours/search.h"
-
-enum { D = 6, K = 8, T = 40, PSI = 32 };
-
-typedef enum { SPREAD, DUPLICATES } kind;
-
-/* Five blobs; for DUPLICATES half of all rows are one and the same point. */
-static float coordinate(kind what, int64_t row, int64_t c) {
-    if (what == DUPLICATES && row % 2 == 0) return 3;
-    return (float)(10 * ikt_rng_normal(4, IKT_RNG_TEST, row % 5, (uint64_t)c) +
-                   ikt_rng_normal(4, IKT_RNG_TEST, 100 + row, (uint64_t)c));
-}
-
-/* Everything that a search needs, from data to shelf. */
-typedef struct {
-    float *rows;
-    ikt_source *source;
-    ikt_dataset *data;
-    ikt_model *model;
-    ikt_codes codes;
-    uint16_t *cell;
-    uint32_t *position;
-    ikt_row_map map;
-    ikt_cells cells;
-    ikt_order order;
-    ikt_shelf shelf;
-} setting;
-
-static void open_data(ikt_context *ctx, kind what, int64_t n, setting *s) {
-    const ikt_preprocess_settings raw = {IKT_NORMALISE_NONE, 0};
-    memset(s, 0, sizeof *s);
-    assert_int_equal(ikt_alloc(ctx, &s->rows, n * D, sizeof *s->rows, "test"), IKT_OK);
-    for (int64_t e = 0; e < n * D; e++)
-        s->rows[e] = coordinate(what, e / D, e % D);
-    s->map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx));
-    assert_int_equal(ikt_source_from_memory(ctx, s->rows, n, D, IKT_TYPE_F32, &s->source), IKT_OK);
-    assert_int_equal(ikt_dataset_create(ctx, s->source, &raw, &s->data), IKT_OK);
-}
-
-static void prepare(ikt_context *ctx, kind what, int64_t n, bool codes, setting *s) {
-    open_data(ctx, what, n, s);
-    const ikt_model_spec spec = {
-        .seed = 2, .n = n, .psi = n < PSI ? n : PSI, .t = T, .coarse = ikt_cells_choose(n)};
-    assert_int_equal(ikt_model_create(ctx, &spec, &s->model), IKT_OK);
-    assert_int_equal(ikt_alloc(ctx, &s->cell, s->map.count, sizeof *s->cell, "test"), IKT_OK);
-    assert_int_equal(ikt_alloc(ctx, &s->position, s->map.count, 4, "test"), IKT_OK);
-    assert_int_equal(ikt_codes_compute(ctx, s->data, &s->map, s->model, &s->codes, s->cell),
-                     IKT_OK);
-    assert_int_equal(ikt_cells_create(ctx, s->data, s->model->coarse_row, spec.coarse, &s->map,
-                                      s->cell, &s->cells, s->position),
-                     IKT_OK);
-    assert_int_equal(ikt_order_create(ctx, &s->map, s->position, &s->order), IKT_OK);
-    assert_int_equal(ikt_order_apply(ctx, &s->order, s->codes.code, s->codes.stride, s->codes.code,
-                                     s->codes.stride, s->codes.stride),
-                     IKT_OK);
-    if (codes)
-        assert_int_equal(ikt_shelf_codes(ctx, &s->cells, &s->map, &s->codes, &s->shelf), IKT_OK);
-    else
-        assert_int_equal(ikt_shelf_euclidean(ctx, &s->cells, &s->order, s->data, &s->shelf),
-                         IKT_OK);
-}
-
-static void clear(setting *s) {
-    ikt_shelf_destroy(&s->shelf);
-    ikt_order_destroy(&s->order);
-    ikt_cells_destroy(&s->cells);
-    ikt_codes_destroy(&s->codes);
-    ikt_model_destroy(&s->model);
-    ikt_dataset_destroy(&s->data);
-    ikt_source_close(&s->source);
-    ikt_free(&s->cell);
-    ikt_free(&s->position);
-    ikt_free(&s->rows);
-}
-
-static uint64_t hash_lists(ikt_context *ctx, const ikt_neighbours *lists, int64_t first) {
-    uint64_t rows =
-        ikt_row_hash(ctx, lists->row, first, lists->n_local, (size_t)lists->k * sizeof *lists->row);
-    uint64_t scores = ikt_row_hash(ctx, lists->score, first, lists->n_local,
-                                   (size_t)lists->k * sizeof *lists->score);
-    return rows * 31 + scores;
-}
 
 static uint64_t hash_of_search(ikt_context *ctx, kind what, int64_t n, bool codes,
                                int64_t candidates) {
@@ -184,6 +99,33 @@ static void recall_is_one_for_exact_lists_and_less_for_poor_ones(void **state) {
     ikt_context_destroy(&alone);
 }
 
+/* Cells found from the top of the pyramid: on any ranks the same, and mostly the nearest. */
+static void cells_are_found_without_codes(void **state) {
+    enum { N = 3000, COUNT = 700 }; /* three levels */
+    ikt_context *ctx = *state;
+    setting s;
+    int64_t centre[COUNT], right = 0;
+    ikt_cells cells;
+    open_data(ctx, SPREAD, N, &s);
+    for (int64_t c = 0; c < COUNT; c++)
+        centre[c] = 4 * c + 1;
+    assert_int_equal(ikt_alloc(ctx, &s.position, s.map.count, 4, "test"), IKT_OK);
+    assert_int_equal(ikt_cells_create(ctx, s.data, centre, COUNT, &s.map, NULL, &cells, s.position),
+                     IKT_OK);
+    assert_int_equal(cells.first[COUNT], N);
+    for (int64_t i = 0; i < s.map.count; i++) {
+        int64_t row = s.map.first + i, cell = ikt_cells_find(&cells, s.position[i]);
+        double own = ikt_distance_ref(s.rows + row * D, cells.centre + cell * D, D), least = own;
+        for (int64_t c = 0; c < COUNT; c++)
+            least = fmin(least, ikt_distance_ref(s.rows + row * D, cells.centre + c * D, D));
+        right += own <= least * (1 + 1e-5);
+    }
+    right = ikt_sum_one(ctx, right);
+    assert_true(right > 9 * N / 10);
+    ikt_cells_destroy(&cells);
+    clear(&s);
+}
+
 /* Positions are a permutation, cells are contiguous and hold what belongs to them. */
 static void cells_hold_their_rows(void **state) {
     ikt_context *ctx = *state;
@@ -212,4 +154,4 @@ static void cells_hold_their_rows(void **state) {
 IKT_MPI_TESTS(ikt_test(results_do_not_depend_on_ranks_and_threads),
               ikt_test(enough_candidates_find_the_truth),
               ikt_test(recall_is_one_for_exact_lists_and_less_for_poor_ones),
-              ikt_test(cells_hold_their_rows))
+              ikt_test(cells_hold_their_rows), ikt_test(cells_are_found_without_codes))

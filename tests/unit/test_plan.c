@@ -74,7 +74,7 @@ static void stages_count_their_operations(void **state) {
     s.layout.repulsion = IKT_REPULSION_EXACT;
     ikt_workload w = workload(ctx, &s, 1000, 10, IKT_TYPE_U8, 1, 2);
     assert_true(w.is_u8 && w.is_isolation && w.is_exact && !w.is_near && !w.is_dense);
-    ikt_time_plan plan = ikt_time_plan_make(&w, &m);
+    ikt_time_plan plan = ikt_time_plan_make(&w, NULL, &m);
     near_to(plan.gradients, 100);
     near_to(plan.stage[IKT_STAGE_CODES].seconds, 1000 * 8 * 5 * 10 / 1e9 / 2);
     near_to(plan.stage[IKT_STAGE_NEIGHBOURS].seconds, 1e6 * 64 / 1e9 / 2); /* codes of 64 bytes */
@@ -98,16 +98,53 @@ static void the_boundary_of_unordered_rows_is_nearly_everything(void **state) {
     ikt_context *ctx = *state;
     ikt_settings s = defaults(ctx);
     s.affinity.search = IKT_SEARCH_EXACT;
+    s.layout.grid = IKT_SHARING_REPLICATED;
     ikt_workload w = workload(ctx, &s, 10000, 50, IKT_TYPE_F32, 2, 1);
     near_to(ikt_workload_cut(&w), 0.5);
     near_to(ikt_workload_boundary(&w), 5000 * (1 - exp(-0.5 * 1.4 * 30)));
     near_to(ikt_workload_partners(&w), 1);
     ikt_machine m = simple_machine(ctx);
-    ikt_time_plan plan = ikt_time_plan_make(&w, &m);
+    ikt_time_plan plan = ikt_time_plan_make(&w, NULL, &m);
     near_to(plan.stage[IKT_STAGE_HALO].bytes_sent, 751 * 8 * ikt_workload_boundary(&w));
     near_to(plan.stage[IKT_STAGE_HALO].messages, 751);
     /* Bounds, grid, Z; and divergence and norm at iterations 0, 50, ..., 750. */
     near_to(ikt_time_plan_iteration(&plan).collectives, 3 + 2 * 16.0 / 751);
+}
+
+/* Slabs halve the transform on two ranks, and each charge is summed on one of them only. */
+static void shared_grids_divide_the_transform(void **state) {
+    ikt_context *ctx = *state;
+    ikt_settings s = defaults(ctx);
+    ikt_machine m = simple_machine(ctx);
+    m.latency = 0;
+    m.bandwidth = m.reduction = 1e30;
+    s.layout.grid = IKT_SHARING_REPLICATED;
+    ikt_workload whole = workload(ctx, &s, 100000, 50, IKT_TYPE_F32, 2, 1);
+    s.layout.grid = IKT_SHARING_SLABS;
+    ikt_workload shared = workload(ctx, &s, 100000, 50, IKT_TYPE_F32, 2, 1);
+    ikt_time_plan a = ikt_time_plan_make(&whole, NULL, &m);
+    ikt_time_plan b = ikt_time_plan_make(&shared, NULL, &m);
+    near_to(b.stage[IKT_STAGE_FFT].seconds, a.stage[IKT_STAGE_FFT].seconds / 2);
+    near_to(b.stage[IKT_STAGE_FFT].messages, 2 * 751); /* there and back */
+    near_to(b.stage[IKT_STAGE_FFT].collectives, 751);  /* potentials */
+    near_to(b.stage[IKT_STAGE_GRID_SUM].bytes_sent, a.stage[IKT_STAGE_GRID_SUM].bytes_sent);
+}
+
+/* Landmarks are a plan of their own and a comparison of each row with all of them. */
+static void landmarks_are_planned(void **state) {
+    ikt_context *ctx = *state;
+    ikt_settings s = defaults(ctx);
+    ikt_machine m = simple_machine(ctx);
+    s.layout.init = IKT_INIT_LANDMARK;
+    ikt_workload w = workload(ctx, &s, 200000, 50, IKT_TYPE_F32, 1, 1), few;
+    assert_int_equal(w.landmarks, 10000);
+    assert_int_equal(ikt_workload_of_landmarks(ctx, &w, &few), IKT_OK);
+    assert_true(few.data.n == 10000 && few.data.d == 50 && few.landmarks == 0);
+    ikt_time_plan own = ikt_time_plan_make(&few, NULL, &m), all = ikt_time_plan_make(&w, &few, &m);
+    ikt_time_plan without = ikt_time_plan_make(&w, NULL, &m);
+    double compared = 200000.0 * 10000 * (double)ikt_workload_searched_bytes(&w) / 1e9;
+    near_to(without.stage[IKT_STAGE_LANDMARKS].seconds, compared);
+    near_to(all.stage[IKT_STAGE_LANDMARKS].seconds, compared + own.stage[0].seconds);
 }
 
 static void ordered_rows_stay_together(void **state) {
@@ -133,8 +170,8 @@ static void plans_scale(void **state) {
     ikt_workload one = workload(ctx, &s, 200000, 50, IKT_TYPE_F32, 1, 1);
     ikt_workload two = workload(ctx, &s, 200000, 50, IKT_TYPE_F32, 1, 2);
     ikt_workload ranks = workload(ctx, &s, 200000, 50, IKT_TYPE_F32, 2, 1);
-    ikt_time_plan a = ikt_time_plan_make(&one, &m), b = ikt_time_plan_make(&two, &m);
-    ikt_time_plan c = ikt_time_plan_make(&ranks, &m);
+    ikt_time_plan a = ikt_time_plan_make(&one, NULL, &m), b = ikt_time_plan_make(&two, NULL, &m);
+    ikt_time_plan c = ikt_time_plan_make(&ranks, NULL, &m);
     const ikt_stage shared[] = {IKT_STAGE_ATTRACTION, IKT_STAGE_SPREAD, IKT_STAGE_GATHER,
                                 IKT_STAGE_STEP};
     for (int i = 0; i < 4; i++) {
@@ -188,5 +225,6 @@ static void impossible_work_is_refused(void **state) {
 
 IKT_MPI_TESTS(ikt_test(transfers_follow_the_formulas), ikt_test(stages_count_their_operations),
               ikt_test(the_boundary_of_unordered_rows_is_nearly_everything),
+              ikt_test(shared_grids_divide_the_transform), ikt_test(landmarks_are_planned),
               ikt_test(ordered_rows_stay_together), ikt_test(plans_scale),
               ikt_test(memory_is_that_of_the_largest_stage), ikt_test(impossible_work_is_refused))

@@ -1,0 +1,97 @@
+/* From data to embedding. Read ikt_embedding_make first. */
+#include "pipeline/embedding.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/timer.h"
+#include "pipeline/landmarks.h"
+#include "pipeline/probabilities.h"
+#include "pipeline/start.h"
+
+static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, int64_t n,
+                               ikt_settings *settings, ikt_embedding *out) {
+    out->orphans = p->orphans;
+    out->entries = p->entries;
+    settings->affinity.neighbours = p->k;
+    if (p->psi > 0) {
+        settings->isolation.psi = p->psi;
+        settings->isolation.pool = p->pool;
+    }
+    ikt_log(
+        ctx, IKT_LOG_STAGE, "P: %lld entries, %.1f a row, in %.1f s", (long long)p->entries,
+        (double)p->entries / (double)n,
+        ikt_stage_seconds(ctx, IKT_STAGE_CODES) + ikt_stage_seconds(ctx, IKT_STAGE_CELLS) +
+            ikt_stage_seconds(ctx, IKT_STAGE_ORDER) + ikt_stage_seconds(ctx, IKT_STAGE_NEIGHBOURS) +
+            ikt_stage_seconds(ctx, IKT_STAGE_AFFINITY) + ikt_stage_seconds(ctx, IKT_STAGE_GRAPH));
+    out->recall = p->recall;
+    out->accuracy = p->accuracy;
+    if (p->recall.sample > 0)
+        ikt_log(ctx, IKT_LOG_STAGE,
+                "neighbours: %.1f %% of the similarity of the true ones, %.1f %% of them found "
+                "(%lld rows compared with exact search)",
+                100 * p->recall.similarity, 100 * p->recall.found, (long long)p->recall.sample);
+    if (p->orphans > 0)
+        ikt_log(ctx, IKT_LOG_WARN,
+                "%lld rows share no cell with any other (isolation.psi = %lld may be too large); "
+                "they are tied to their nearest rows by input distance",
+                (long long)p->orphans, (long long)p->psi);
+}
+
+/* The loop works in positions, the run in rows of the input. */
+static ikt_status bring(ikt_context *ctx, const ikt_probabilities *p, bool back, float *y) {
+    const int64_t bytes = 2 * (int64_t)sizeof *y;
+    if (!p->is_ordered) return IKT_OK;
+    ikt_stage_begin(ctx, IKT_STAGE_ORDER);
+    ikt_status st = back ? ikt_order_restore(ctx, &p->order, y, bytes, y, bytes, bytes)
+                         : ikt_order_apply(ctx, &p->order, y, bytes, y, bytes, bytes);
+    ikt_stage_end(ctx, IKT_STAGE_ORDER);
+    return st;
+}
+
+static ikt_status place(ikt_context *ctx, const ikt_layout_settings *settings,
+                        const ikt_probabilities *p, const ikt_row_map *map, ikt_embedding *out) {
+    ikt_kernelsum *sums = NULL;
+    ikt_objective objective = {NULL, NULL, NULL, NULL};
+    IKT_TRY(bring(ctx, p, false, out->y));
+    ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
+    ikt_status st = ikt_probabilities_objective(ctx, p, settings, &sums, &objective);
+    if (st == IKT_OK) st = ikt_layout_run(ctx, settings, map, &objective, out->y, &out->trace);
+    ikt_objective_destroy(&objective);
+    ikt_kernelsum_destroy(&sums);
+    ikt_stage_end(ctx, IKT_STAGE_LAYOUT);
+    return st == IKT_OK ? bring(ctx, p, true, out->y) : st;
+}
+
+ikt_status ikt_embedding_make(ikt_context *ctx, ikt_settings *settings, ikt_dataset *data,
+                              const ikt_row_map *map, const int64_t *labels, ikt_embedding *out) {
+    const ikt_settings given = *settings;
+    ikt_landmarks landmarks = {0};
+    ikt_probabilities p = {0};
+    *out = (ikt_embedding){.accuracy = -1};
+    IKT_TRY(ikt_layout_resolve(ctx, &settings->layout, map->n));
+    bool has_landmarks = settings->layout.init == IKT_INIT_LANDMARK;
+    ikt_status st = IKT_OK;
+    if (has_landmarks)
+        st = ikt_landmarks_make(ctx, &given, settings->layout.landmarks, data, &landmarks);
+    if (st == IKT_OK)
+        st = ikt_probabilities_compute(ctx, settings, data, map, labels,
+                                       has_landmarks ? &landmarks : NULL, &p);
+    if (st == IKT_OK) {
+        note_probabilities(ctx, &p, map->n, settings, out);
+        out->y = p.start;
+        p.start = NULL;
+        st = ikt_start(ctx, settings, data, map, &landmarks, &out->y);
+    }
+    ikt_landmarks_destroy(&landmarks);
+    if (st == IKT_OK) st = place(ctx, &settings->layout, &p, map, out);
+    ikt_probabilities_destroy(&p);
+    if (st != IKT_OK) ikt_embedding_destroy(out);
+    return st;
+}
+
+void ikt_embedding_destroy(ikt_embedding *embedding) {
+    ikt_free(&embedding->y);
+    ikt_trace_destroy(&embedding->trace);
+}

@@ -1,0 +1,48 @@
+/* A start from landmarks: a random subset is embedded first, and every row begins at the weighted
+ * mean of the landmarks that it is most similar to.
+ *
+ * After Kobak & Berens 2019 (start of a large embedding from that of a subset). Advantage: the few
+ * landmarks find a good arrangement of the clusters, which a large map cannot rearrange any more.
+ * Disadvantage: what no landmark stands for has no place; and each row is compared with every
+ * landmark, m n scores.
+ */
+#ifndef IKT_PIPELINE_LANDMARKS_H
+#define IKT_PIPELINE_LANDMARKS_H
+
+#include "data/dataset.h"
+#include "dist/row_map.h"
+#include "isolation/codes.h"
+#include "pipeline/settings.h"
+
+/* The same on every rank. */
+typedef struct {
+    int64_t count;
+    int64_t *row; /* [count] ascending */
+    float *y;     /* [count * 2] their positions, centred */
+} ikt_landmarks;
+
+/* LOCAL, pure. The settings under which `count` landmarks are embedded. */
+ikt_settings ikt_landmarks_settings(const ikt_settings *settings, int64_t count);
+
+/* COLLECTIVE. Draws `count` rows and embeds them by themselves: with the settings of the
+ * run, but a start from principal components, and what follows from the number of rows (psi, pool,
+ * rates) chosen for their number.
+ *   settings   as the user gave them
+ * Errors: those of ikt_embedding_make; empty then. */
+ikt_status ikt_landmarks_make(ikt_context *ctx, const ikt_settings *settings, int64_t count,
+                              ikt_dataset *data, ikt_landmarks *out);
+void ikt_landmarks_destroy(ikt_landmarks *landmarks);
+
+/* COLLECTIVE. Positions of the own rows, weighted by the Isolation kernel: codes of the own rows in
+ * the order of the input, those of the landmarks among them. Rows without similarity to any
+ * landmark come to the middle.
+ *   y   [map->count * 2] */
+ikt_status ikt_landmarks_place_codes(ikt_context *ctx, const ikt_landmarks *landmarks,
+                                     const ikt_row_map *map, const ikt_codes *codes, float *y);
+
+/* COLLECTIVE. The same, weighted by a Gaussian kernel whose width suits each row's distances. Reads
+ * the own rows once. */
+ikt_status ikt_landmarks_place_rows(ikt_context *ctx, const ikt_landmarks *landmarks,
+                                    const ikt_row_map *map, ikt_dataset *data, float *y);
+
+#endif

@@ -1,0 +1,88 @@
+/* The most similar of a few rows: those that a plain search in double precision finds, ties to the
+ * lower number, the same on any ranks. */
+#include "support/ikt_test.h"
+
+#include <math.h>
+
+#include "base/comm.h"
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "linalg/distance.h"
+#include "neighbours/among.h"
+#include "neighbours/scorers.h"
+
+enum { N = 300, D = 7, FEW = 290, K = 5 }; /* more than one block of the few, more than one tile */
+
+/* Small integers: distances are exact and many are equal. */
+static float coordinate(int64_t row, int64_t c) {
+    return (float)ikt_rng_below(6, IKT_RNG_TEST, row, (uint64_t)c, 4);
+}
+
+/* Rank of row b among the few by (distance to row a, number). */
+static int64_t rank_of(const float *x, const float *few, int64_t a, int64_t b) {
+    int64_t before = 0;
+    double own = ikt_distance_ref(x + a * D, few + b * D, D);
+    for (int64_t j = 0; j < FEW; j++) {
+        double d = ikt_distance_ref(x + a * D, few + j * D, D);
+        before += d < own || (d == own && j < b);
+    }
+    return before;
+}
+
+static void nearest_are_found(void **state) {
+    ikt_context *ctx = *state;
+    const ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    float *x, *few, *packed;
+    ikt_scorer scorer;
+    ikt_neighbours lists;
+    assert_int_equal(ikt_alloc(ctx, &x, N * D, sizeof *x, "test"), IKT_OK);
+    assert_int_equal(ikt_alloc(ctx, &few, FEW * D, sizeof *few, "test"), IKT_OK);
+    assert_int_equal(ikt_alloc(ctx, &packed, ikt_packed_floats(FEW, D), sizeof(float), "test"),
+                     IKT_OK);
+    for (int64_t e = 0; e < map.count * D; e++)
+        x[e] = coordinate(map.first + e / D, e % D);
+    for (int64_t e = 0; e < FEW * D; e++)
+        few[e] = coordinate(N + e / D, e % D);
+    ikt_pack_rows(few, FEW, D, packed);
+    assert_int_equal(ikt_scorer_rows(ctx, x, D, &map, &scorer), IKT_OK);
+    assert_int_equal(ikt_neighbours_create(ctx, &map, K, &lists), IKT_OK);
+    for (int again = 0; again < 2; again++) { /* what lists held before is forgotten */
+        assert_int_equal(ikt_neighbours_among(ctx, &scorer, packed, FEW, &lists), IKT_OK);
+        for (int64_t i = 0; i < map.count; i++)
+            for (int64_t e = 0; e < K; e++) {
+                int64_t found = lists.row[i * K + e];
+                assert_int_equal(rank_of(x, few, i, found), e);
+                assert_float_equal(lists.score[i * K + e],
+                                   ikt_distance_ref(x + i * D, few + found * D, D), 0);
+            }
+    }
+    ikt_neighbours_destroy(&lists);
+    ikt_scorer_euclidean_destroy(&scorer);
+    ikt_free(&packed);
+    ikt_free(&few);
+    ikt_free(&x);
+}
+
+static void fewer_than_asked_for_leave_places_empty(void **state) {
+    ikt_context *ctx = *state;
+    const ikt_row_map map = ikt_row_map_make(3, ikt_size(ctx), ikt_rank(ctx));
+    uint8_t few_codes[2 * 64] = {1, 1, 1};
+    uint8_t own_codes[3 * 64] = {1, 1, 2, 0};
+    const ikt_codes own = {map.count, 3, 64, 1, own_codes};
+    const ikt_scorer scorer = ikt_scorer_codes(&own, &map);
+    ikt_neighbours lists;
+    few_codes[64] = few_codes[65] = few_codes[66] = 9;
+    assert_int_equal(ikt_neighbours_create(ctx, &map, 3, &lists), IKT_OK);
+    assert_int_equal(ikt_neighbours_among(ctx, &scorer, few_codes, 2, &lists), IKT_OK);
+    if (map.count > 0) { /* the first own row: two entries of three equal, none, nobody */
+        assert_int_equal(lists.row[0], 0);
+        assert_float_equal(lists.score[0], 1, 0);
+        assert_int_equal(lists.row[1], 1);
+        assert_float_equal(lists.score[1], 3, 0);
+        assert_true(isinf(lists.score[2]));
+    }
+    ikt_neighbours_destroy(&lists);
+}
+
+IKT_MPI_TESTS(ikt_test(nearest_are_found), ikt_test(fewer_than_asked_for_leave_places_empty))

@@ -1,0 +1,130 @@
+/* Refinement: the k best of a list and of the neighbours of its neighbours, by a plain reference;
+ * the same on any ranks and threads; and rows that come from other ranks. */
+#include "support/search_setting.h"
+
+#include "base/comm.h"
+#include "dist/pull.h"
+#include "neighbours/recall.h"
+#include "neighbours/refine.h"
+#include "neighbours/scorers.h"
+
+enum { NEAR = IKT_REFINE_NEAR, MANY = 24 }; /* lists longer than what of them is followed */
+
+/* Lists after a search that finds little and `rounds` of refinement. */
+static void refined(ikt_context *ctx, kind what, int64_t n, bool codes, int64_t k, int rounds,
+                    setting *s, ikt_neighbours *lists) {
+    prepare(ctx, what, n, codes, s);
+    assert_int_equal(ikt_neighbours_search(ctx, &s->cells, &s->shelf, k, k + 4, lists), IKT_OK);
+    for (int round = 0; round < rounds; round++)
+        assert_int_equal(ikt_neighbours_refine(ctx, &s->shelf, lists), IKT_OK);
+    ikt_neighbours_sort(ctx, lists);
+}
+
+static uint64_t hash_of(ikt_context *ctx, kind what, int64_t n, bool codes, int64_t k) {
+    setting s;
+    ikt_neighbours lists;
+    refined(ctx, what, n, codes, k, 2, &s, &lists);
+    uint64_t hash = hash_lists(ctx, &lists, s.map.first);
+    ikt_neighbours_destroy(&lists);
+    clear(&s);
+    return hash;
+}
+
+static void results_do_not_depend_on_ranks_and_threads(void **state) {
+    ikt_context *ctx = *state, *alone = ikt_test_alone();
+    for (int which = 0; which < 8; which++) {
+        kind what = which / 4 ? DUPLICATES : SPREAD;
+        int64_t n = which / 2 % 2 ? 900 : 10, k = n > 100 ? MANY : 3;
+        ikt_context_set_threads(ctx, 1 + which / 2 % 2);
+        uint64_t one = hash_of(alone, what, n, which % 2, k);
+        assert_true(hash_of(ctx, what, n, which % 2, k) == one);
+    }
+    assert_int_equal(ikt_memory_now(alone), 0);
+    ikt_context_destroy(&alone);
+}
+
+/* Whether j is in the list of row i before the round, or among the near of its near. */
+static bool is_offered(const ikt_neighbours *before, int64_t i, int64_t j) {
+    const uint32_t *list = before->row + i * before->k;
+    for (int64_t e = 0; e < before->k; e++)
+        if (list[e] == j) return true;
+    for (int64_t e = 0; e < NEAR; e++)
+        for (int64_t f = 0; f < NEAR; f++)
+            if (before->row[list[e] * before->k + f] == j) return true;
+    return false;
+}
+
+/* Entry e of a refined list: as many of the offered rows are better as stand before it. */
+static void check_row(const ikt_neighbours *before, const ikt_neighbours *after, int64_t i,
+                      const float *score, int64_t n) {
+    for (int64_t e = 0; e < after->k; e++) {
+        int64_t better = 0, at = after->row[i * after->k + e];
+        assert_true(is_offered(before, i, at) && at != i);
+        assert_true(after->score[i * after->k + e] == score[at]);
+        for (int64_t j = 0; j < n; j++)
+            better += j != i && (score[j] < score[at] || (score[j] == score[at] && j < at)) &&
+                      is_offered(before, i, j);
+        assert_int_equal(better, e);
+    }
+}
+
+static void lists_are_the_best_of_what_is_offered(void **state) {
+    enum { N = 300 };
+    static float all[(N + 16) * (N + 16)];
+    ikt_context *alone = ikt_test_alone();
+    (void)state;
+    setting s;
+    ikt_neighbours before, after;
+    refined(alone, SPREAD, N, true, MANY, 0, &s, &before);
+    clear(&s);
+    refined(alone, SPREAD, N, true, MANY, 1, &s, &after);
+    ikt_scorer scorer = ikt_scorer_codes(&s.codes, &s.map);
+    scorer.score(scorer.self, 0, N, s.codes.code, N, all);
+    for (int64_t i = 0; i < N; i++)
+        check_row(&before, &after, i, all + i * ikt_score_stride(N), N);
+    ikt_neighbours_destroy(&before);
+    ikt_neighbours_destroy(&after);
+    clear(&s);
+    ikt_context_destroy(&alone);
+}
+
+/* The shelf is as it was: its scores, here those of recall, are right afterwards. */
+static void more_is_found_and_the_shelf_is_left_whole(void **state) {
+    ikt_context *ctx = *state;
+    for (int codes = 0; codes < 2; codes++) {
+        ikt_recall recall[2];
+        for (int rounds = 0; rounds < 2; rounds++) {
+            setting s;
+            ikt_neighbours lists;
+            refined(ctx, SPREAD, 900, codes, MANY, 3 * rounds, &s, &lists);
+            assert_int_equal(ikt_recall_measure(ctx, &s.shelf, &lists, 1, 200, &recall[rounds]),
+                             IKT_OK);
+            ikt_neighbours_destroy(&lists);
+            clear(&s);
+        }
+        assert_true(recall[1].found > recall[0].found + 0.2 && recall[1].found > 0.9);
+        assert_true(recall[1].similarity <= 1);
+    }
+}
+
+/* Every third row is asked for by everyone who does not own it. */
+static void rows_are_pulled_from_their_owners(void **state) {
+    enum { N = 50, WIDTH = 3 };
+    ikt_context *ctx = *state;
+    const ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    int32_t own[N * WIDTH], value[N * WIDTH];
+    uint32_t row[N];
+    int64_t count = 0;
+    for (int64_t e = 0; e < map.count * WIDTH; e++)
+        own[e] = (int32_t)(1000 * (map.first + e / WIDTH) + e % WIDTH);
+    for (uint32_t i = 0; i < N; i += 3)
+        if (i < map.first || i >= map.first + map.count) row[count++] = i;
+    assert_int_equal(ikt_pull(ctx, &map, row, count, own, sizeof *own * WIDTH, value), IKT_OK);
+    for (int64_t e = 0; e < count * WIDTH; e++)
+        assert_int_equal(value[e], 1000 * row[e / WIDTH] + e % WIDTH);
+}
+
+IKT_MPI_TESTS(ikt_test(results_do_not_depend_on_ranks_and_threads),
+              ikt_test(lists_are_the_best_of_what_is_offered),
+              ikt_test(more_is_found_and_the_shelf_is_left_whole),
+              ikt_test(rows_are_pulled_from_their_owners))
