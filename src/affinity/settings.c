@@ -25,13 +25,12 @@ static const ikt_key affinity_keys[] = {
     {"candidates", IKT_KEY_INT, offsetof(ikt_affinity_settings, candidates), "auto", 2, 1e9, 1,
      NULL, "rows",
      "Rows of near cells that each row is compared with in approximate search: more finds more and "
-     "takes longer; auto is 900 log2(n / 2048), at least 40 times the neighbours, and for gaussian "
-     "at least 8192 log2(n / 65536)"},
+     "takes longer; auto is 900 log2(n / 2048), for gaussian four times that, and at least 40 "
+     "times the neighbours"},
     {"refinements", IKT_KEY_INT, offsetof(ikt_affinity_settings, refinements), "0", 0, 100, 0, NULL,
      "rounds",
      "Rounds in which, after approximate search, each row is compared with the neighbours of its "
-     "neighbours; auto is 1 for gaussian and 0 for isolation, where many rows are equally "
-     "similar"}};
+     "neighbours"}};
 
 const ikt_section ikt_affinity_section = {"affinity", "How similar two rows are", affinity_keys,
                                           sizeof affinity_keys / sizeof *affinity_keys};
@@ -44,14 +43,9 @@ const ikt_section ikt_gaussian_section = {
     "gaussian", "The Gaussian kernel (affinity.kind: gaussian)", gaussian_keys,
     sizeof gaussian_keys / sizeof *gaussian_keys};
 
-enum {
-    EXACT_ROWS = 16384,
-    CANDIDATES_PER_NEIGHBOUR = 40,
-    CODES_PER_DOUBLING = 900, /* of the rows: the similarity found then stays where it is */
-    CODES_FROM = 2048,
-    DISTANCES_PER_DOUBLING = 8192, /* from many rows on, or ever fewer of the nearest are found */
-    DISTANCES_FROM = 65536
-};
+/* Candidates for each doubling of the rows, so that about as much is found at any number of them:
+ * codes are sought by similarity, of which many rows have the same, distances for the rows. */
+enum { EXACT_ROWS = 16384, DOUBLINGS_FROM = 2048, CODES = 900, DISTANCES = 3600 };
 
 bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t n) {
     if (settings->search != IKT_SEARCH_AUTO) return settings->search == IKT_SEARCH_APPROXIMATE;
@@ -61,11 +55,11 @@ bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t 
 int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n, int64_t k) {
     if (settings->candidates != IKT_AUTO_INT)
         return settings->candidates > k ? settings->candidates : k + 1;
-    double wanted_codes = CODES_PER_DOUBLING * fmax(log2((double)n / CODES_FROM), 1);
-    double wanted_distances = DISTANCES_PER_DOUBLING * log2((double)n / DISTANCES_FROM);
-    bool is_gaussian = settings->kind == IKT_AFFINITY_GAUSSIAN;
-    int64_t wanted = (int64_t)(is_gaussian ? fmax(wanted_codes, wanted_distances) : wanted_codes);
-    return wanted > k * CANDIDATES_PER_NEIGHBOUR ? wanted : k * CANDIDATES_PER_NEIGHBOUR;
+    const int64_t least_per_neighbour = 40;
+    double doublings = fmax(log2((double)n / DOUBLINGS_FROM), 1);
+    int64_t each = settings->kind == IKT_AFFINITY_GAUSSIAN ? DISTANCES : CODES;
+    int64_t wanted = (int64_t)((double)each * doublings);
+    return wanted > k * least_per_neighbour ? wanted : k * least_per_neighbour;
 }
 
 static int64_t at_most(int64_t value, int64_t limit) {

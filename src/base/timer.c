@@ -45,13 +45,22 @@ double ikt_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* What is done for the landmarks is theirs, whatever stage it would be of all rows. */
+static bool is_within_landmarks(const ikt_context *ctx, ikt_stage stage) {
+    for (int s = 0; s < ctx->stages_open; s++)
+        if (ctx->stage_open[s] == IKT_STAGE_LANDMARKS) return stage != IKT_STAGE_LANDMARKS;
+    return false;
+}
+
 void ikt_stage_begin(ikt_context *ctx, ikt_stage stage) {
+    if (is_within_landmarks(ctx, stage)) return;
     ctx->stage_begun[stage] = ikt_now();
     ctx->stage_count[stage]++;
     if (ctx->stages_open < IKT_STAGES_OPEN_MAX) ctx->stage_open[ctx->stages_open++] = stage;
 }
 
 void ikt_stage_end(ikt_context *ctx, ikt_stage stage) {
+    if (is_within_landmarks(ctx, stage)) return;
     ctx->stage_seconds[stage] += ikt_now() - ctx->stage_begun[stage];
     for (int s = ctx->stages_open - 1; s >= 0; s--)
         if (ctx->stage_open[s] == stage) {

@@ -40,7 +40,8 @@ typedef enum {
 double ikt_now(void);
 
 /* LOCAL. Starts and stops a stage; may be repeated (times add up) and nested. The end of a stage
- * ends those that began within it and were left by a failure. */
+ * ends those that began within it and were left by a failure. Stages within IKT_STAGE_LANDMARKS
+ * are not recorded: their time is that of the landmarks. */
 void ikt_stage_begin(ikt_context *ctx, ikt_stage stage);
 void ikt_stage_end(ikt_context *ctx, ikt_stage stage);
 

@@ -16,12 +16,14 @@
 enum {
     ROWS = 65536, /* of a rank */
     NEIGHBOURS = 30,
-    NEAR = 200, /* neighbours are at most so far in the order */
-    FAR_EACH = 6,
+    CELL = 64, /* rows that have near ones in the same places */
+    GROUP = 3, /* neighbours of a row in one place */
     ITERATIONS = 30,
     REPORTED = 4, /* iterations of a loop that reports after each */
     EXACT = 4096, /* rows for the exact repulsion on one rank */
     FAR_ROWS = 4096,
+    MANY_ROWS = 1 << 19, /* of a rank, whose positions leave the second-level cache */
+    FEW_ITERATIONS = 6,
     NEAR_SPAN = 190, /* of maps whose padded grids have about 2^20 and 2^24 nodes */
     FAR_SPAN = 790,
     CLASSES = 10
@@ -58,19 +60,25 @@ static void place(ikt_context *ctx, map_data *m, double span) {
     }
 }
 
-/* Lists as a search leaves them. Far ones may be twice in a list, which costs the same. */
+/* How far from a row its neighbours are in the order: every halving of the rows cuts off 18 % of
+ * them, as was counted on digits (workload.c), so a share u^0.285 of them is within u of all rows.
+ * And they come in groups, since what is near is often in one cell. */
+static int64_t draw_step(int64_t row, int64_t e, int64_t n) {
+    const double exponent = 1 / 0.285;
+    const uint64_t group = (uint64_t)(e / GROUP), single = (uint64_t)(NEIGHBOURS + e);
+    double share = pow(ikt_rng_uniform(1, IKT_RNG_SAMPLE, row / CELL, group), exponent);
+    int64_t step = (int64_t)((double)(n / 2 - CELL) * share);
+    return 1 + step + ikt_rng_below(1, IKT_RNG_SAMPLE, row, single, CELL - 1);
+}
+
+/* Lists as a search leaves them. Rows may be twice in a list, which costs the same. */
 static ikt_status make_lists(ikt_context *ctx, const ikt_row_map *map, ikt_neighbours *lists) {
     IKT_TRY(ikt_neighbours_create(ctx, map, NEIGHBOURS, lists));
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < map->count; i++)
         for (int64_t e = 0; e < NEIGHBOURS; e++) {
-            int64_t step =
-                1 + e * (NEAR / NEIGHBOURS) +
-                ikt_rng_below(1, IKT_RNG_SAMPLE, map->first + i, (uint64_t)e, NEAR / NEIGHBOURS);
-            if (e % FAR_EACH == 0)
-                step = NEAR + ikt_rng_below(1, IKT_RNG_SAMPLE, map->first + i,
-                                            (uint64_t)(NEIGHBOURS + e), map->n - 2 * NEAR);
-            int64_t back = e % 2 ? map->n - step : step;
+            int64_t step = draw_step(map->first + i, e, map->n),
+                    back = e / GROUP % 2 ? map->n - step : step;
             lists->row[i * NEIGHBOURS + e] = (uint32_t)((map->first + i + back) % map->n);
             lists->score[i * NEIGHBOURS + e] = 1.0f / NEIGHBOURS;
         }
@@ -83,7 +91,8 @@ static ikt_status measure_graph(ikt_context *ctx, map_data *m, ikt_machine *out)
     double begin = ikt_now();
     ikt_status st = ikt_graph_symmetrise(ctx, &m->map, &lists, &m->graph);
     double seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
-    out->symmetrise = ROWS * (double)NEIGHBOURS / seconds / ikt_threads(ctx) / 1e6;
+    out->symmetrise =
+        (double)(m->map.n * NEIGHBOURS) / ikt_size(ctx) / seconds / ikt_threads(ctx) / 1e6;
     return st;
 }
 
@@ -101,6 +110,13 @@ static void note_seconds(ikt_context *ctx, double *seconds) {
 static double padded_nodes(const ikt_fft_settings *fft, double span) {
     ikt_grid grid = ikt_grid_fit(fft, &(ikt_bounds){{0, 0}, {span, span}});
     return (double)grid.padded[0] * (double)grid.padded[1];
+}
+
+/* What a rank takes for a grid that it transforms alone. */
+static ikt_fft_settings whole_grid(void) {
+    ikt_fft_settings fft = ikt_fft_preset(IKT_FFT_DEFAULT);
+    fft.sharing = IKT_SHARING_REPLICATED;
+    return fft;
 }
 
 /* A loop whose steps are too short to change the map. */
@@ -148,7 +164,7 @@ static void split_attraction(ikt_context *ctx, const loop_times *few, const loop
     double divergence = (with - usual) / (1 - 2 / evaluations);
     if (!(divergence > with / 100)) divergence = with / 100;
     out->divergence = entries / divergence / millions;
-    out->attraction = entries / (with - divergence) / millions;
+    out->attraction_near = entries / (with - divergence) / millions;
 }
 
 static ikt_status measure_stages(ikt_context *ctx, map_data *m, ikt_kernelsum *sums,
@@ -175,10 +191,43 @@ static ikt_status measure_stages(ikt_context *ctx, map_data *m, ikt_kernelsum *s
 
 static ikt_status measure_loop(ikt_context *ctx, map_data *m, ikt_machine *out) {
     ikt_kernelsum *sums = NULL;
-    ikt_fft_settings fft = ikt_fft_preset(IKT_FFT_DEFAULT);
+    ikt_fft_settings fft = whole_grid();
     IKT_TRY(ikt_kernelsum_create_fft(ctx, &m->map, &fft, &sums));
     ikt_status st = measure_stages(ctx, m, sums, &fft, out);
     ikt_kernelsum_destroy(&sums);
+    return st;
+}
+
+static ikt_status time_attraction(ikt_context *ctx, map_data *m, ikt_machine *out) {
+    ikt_objective objective = {NULL, NULL, NULL, NULL};
+    ikt_kernelsum *sums = NULL;
+    loop_times times;
+    ikt_fft_settings fft = whole_grid();
+    IKT_TRY(ikt_kernelsum_create_fft(ctx, &m->map, &fft, &sums));
+    ikt_status st = ikt_tsne_create(ctx, &m->graph, sums, &objective);
+    if (st == IKT_OK) st = time_loop(ctx, m, &objective, FEW_ITERATIONS, 1 << 20, &times);
+    ikt_objective_destroy(&objective);
+    ikt_kernelsum_destroy(&sums);
+    if (st != IKT_OK) return st;
+    double entries = (double)ikt_graph_entries(ctx, &m->graph) / ikt_size(ctx);
+    double millions = ikt_threads(ctx) * 1e6, seconds = times.stage[IKT_STAGE_ATTRACTION];
+    seconds -= 2 * entries / (out->divergence * millions); /* first and last report */
+    seconds = fmax(seconds, times.stage[IKT_STAGE_ATTRACTION] / 4);
+    out->attraction_far = (FEW_ITERATIONS + 1) * entries / seconds / millions;
+    return IKT_OK;
+}
+
+/* The graph and its attraction where positions of rows are too many for a near cache. */
+static ikt_status measure_many(ikt_context *ctx, ikt_machine *out) {
+    const int ranks = ikt_size(ctx);
+    map_data m = {.map = ikt_row_map_make((int64_t)MANY_ROWS * ranks, ranks, ikt_rank(ctx))};
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &m.y, 2 * m.map.count, sizeof *m.y, "calibrate"));
+    if (st == IKT_OK) {
+        place(ctx, &m, NEAR_SPAN);
+        st = measure_graph(ctx, &m, out);
+    }
+    if (st == IKT_OK) st = time_attraction(ctx, &m, out);
+    map_destroy(&m);
     return st;
 }
 
@@ -206,7 +255,7 @@ static ikt_status measure_far(ikt_context *ctx, ikt_machine *out) {
     map_data m = {
         .map = ikt_row_map_make((int64_t)FAR_ROWS * ikt_size(ctx), ikt_size(ctx), ikt_rank(ctx))};
     ikt_kernelsum *sums = NULL;
-    ikt_fft_settings fft = ikt_fft_preset(IKT_FFT_DEFAULT);
+    ikt_fft_settings fft = whole_grid();
     double before[IKT_STAGE_COUNT], seconds = 0;
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &m.y, 2 * m.map.count, sizeof *m.y, "calibrate"));
     if (st == IKT_OK) st = ikt_kernelsum_create_fft(ctx, &m.map, &fft, &sums);
@@ -267,6 +316,7 @@ ikt_status ikt_calibrate_loop(ikt_context *ctx, ikt_machine *out) {
     if (st == IKT_OK) st = measure_loop(ctx, &m, out);
     if (st == IKT_OK) st = measure_measures(ctx, &m, out);
     map_destroy(&m);
+    if (st == IKT_OK) st = measure_many(ctx, out);
     if (st == IKT_OK) st = measure_far(ctx, out);
     return st == IKT_OK ? measure_exact(ctx, out) : st;
 }

@@ -23,10 +23,11 @@
 enum {
     TRIES = 3,
     CLUSTERS = 64,
-    CODED_ROWS = 2048, /* of each thread */
+    CODED_ROWS = 2048,  /* of each thread */
+    LISTED_ROWS = 8192, /* the same; making the lists' tables is part of the time */
     CODED_PSI = 256,
-    FEW_CENTRES = 2048, /* distinct ones */
-    MANY_CENTRES = 8192,
+    FEW_CENTRES = 4096, /* distinct ones */
+    MANY_CENTRES = 16384,
     CODED_BYTES = 784, /* columns */
     CODED_FLOATS = 64,
     SEARCHED = 4096,  /* rows that are compared with all on one rank; fewer each on more */
@@ -131,7 +132,7 @@ static ikt_status measure_codes(ikt_context *ctx, ikt_type type, double *out) {
 static ikt_status measure_lists(ikt_context *ctx, ikt_machine *out) {
     rows r;
     const int64_t least = MANY_CENTRES + 1;
-    int64_t rows_wanted = (int64_t)ikt_size(ctx) * ikt_threads(ctx) * CODED_ROWS;
+    int64_t rows_wanted = (int64_t)ikt_size(ctx) * ikt_threads(ctx) * LISTED_ROWS;
     double few = 1, many = 1, parallel = out->codes_f32 * 1e9 * ikt_threads(ctx);
     IKT_TRY(rows_make(ctx, rows_wanted > least ? rows_wanted : least, CODED_FLOATS, IKT_TYPE_F32,
                       plain, &r));
@@ -225,8 +226,8 @@ static ikt_status time_candidates(ikt_context *ctx, const ikt_cells *cells, cons
     return st;
 }
 
-/* A search among near cells by the times for few and for many candidates: what one takes more than
- * its distance, and what a neighbour takes; a refinement; and the weights of the neighbours. */
+/* A search among near cells by the times for few and for many candidates: what a cell takes beyond
+ * distances, and what a neighbour takes; a refinement; and the weights of the neighbours. */
 static ikt_status time_near(ikt_context *ctx, ikt_shelf *shelf, const ikt_cells *cells,
                             ikt_machine *out) {
     ikt_neighbours lists = {0, 0, NULL, NULL};
@@ -237,7 +238,7 @@ static ikt_status time_near(ikt_context *ctx, ikt_shelf *shelf, const ikt_cells 
     if (st == IKT_OK) st = time_candidates(ctx, cells, shelf, CANDIDATES, &lists, &many);
     double each = fmax(many - few, many / 100) * share / more; /* a candidate, of a thread */
     double looking = fmax(each - SEARCH_COLUMNS / (out->distance_block * 1e9), each / 10);
-    out->candidates = 1 / looking / 1e6;
+    out->probes = (double)cells->count / n / looking / 1e6;
     double kept = fmax(few - n * FEW_CANDIDATES * each / share, few / 10);
     out->keeps = n * k / share / kept / 1e6;
     double begin = ikt_now();

@@ -11,7 +11,7 @@
 #include "pipeline/start.h"
 
 static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, int64_t n,
-                               ikt_settings *settings, ikt_embedding *out) {
+                               double seconds, ikt_settings *settings, ikt_embedding *out) {
     out->orphans = p->orphans;
     out->entries = p->entries;
     settings->affinity.neighbours = p->k;
@@ -19,12 +19,8 @@ static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, int
         settings->isolation.psi = p->psi;
         settings->isolation.pool = p->pool;
     }
-    ikt_log(
-        ctx, IKT_LOG_STAGE, "P: %lld entries, %.1f a row, in %.1f s", (long long)p->entries,
-        (double)p->entries / (double)n,
-        ikt_stage_seconds(ctx, IKT_STAGE_CODES) + ikt_stage_seconds(ctx, IKT_STAGE_CELLS) +
-            ikt_stage_seconds(ctx, IKT_STAGE_ORDER) + ikt_stage_seconds(ctx, IKT_STAGE_NEIGHBOURS) +
-            ikt_stage_seconds(ctx, IKT_STAGE_AFFINITY) + ikt_stage_seconds(ctx, IKT_STAGE_GRAPH));
+    ikt_log(ctx, IKT_LOG_STAGE, "P: %lld entries, %.1f a row, in %.1f s", (long long)p->entries,
+            (double)p->entries / (double)n, seconds);
     out->recall = p->recall;
     out->accuracy = p->accuracy;
     if (p->recall.sample > 0)
@@ -75,11 +71,12 @@ ikt_status ikt_embedding_make(ikt_context *ctx, ikt_settings *settings, ikt_data
     ikt_status st = IKT_OK;
     if (has_landmarks)
         st = ikt_landmarks_make(ctx, &given, settings->layout.landmarks, data, &landmarks);
+    const double begun = ikt_now();
     if (st == IKT_OK)
         st = ikt_probabilities_compute(ctx, settings, data, map, labels,
                                        has_landmarks ? &landmarks : NULL, &p);
     if (st == IKT_OK) {
-        note_probabilities(ctx, &p, map->n, settings, out);
+        note_probabilities(ctx, &p, map->n, ikt_now() - begun, settings, out);
         out->y = p.start;
         p.start = NULL;
         st = ikt_start(ctx, settings, data, map, &landmarks, &out->y);

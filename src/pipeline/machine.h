@@ -20,7 +20,7 @@ typedef struct {
     double similarity;          /* 1e9 bytes of codes compared */
     double distance;            /* 1e9 coordinates of pairs of rows, and the best kept */
     double distance_block;      /* 1e9 coordinates of pairs of rows, distances alone */
-    double candidates;          /* 1e6 candidates of a row looked at, beyond their distances */
+    double probes;              /* 1e6 cells that a row of a search looks at, beyond distances */
     double keeps;               /* 1e6 neighbours kept among them */
     double refine;              /* 1e6 neighbours of neighbours */
     double weights;             /* 1e6 entries whose Gaussian weight is found */
@@ -30,13 +30,13 @@ typedef struct {
     double covariance;          /* 1e9 multiply-adds of the upper triangle */
     double eigen;               /* 1e9 (d^3) a second, on one thread */
     double locality;            /* 1e9 coordinates halved, on one thread */
-    double nearest_cell;      /* 1e9 coordinates of rows against centres on the way to their cell */
-    double attraction;        /* 1e6 entries of P */
-    double spread, gather;    /* 1e6 points */
-    double fft_near, fft_far; /* 1e6 nodes of a padded grid: 2^20 nodes; 2^24 */
-    double kernel;            /* 1e6 pairs of the exact repulsion */
-    double step;              /* 1e6 points moved */
-    double sums;              /* 1e6 points whose bounds and sum Z are found */
+    double nearest_cell; /* 1e9 coordinates of rows against centres on the way to their cell */
+    double attraction_near, attraction_far; /* 1e6 entries of P: with 2^16 rows on a rank; 2^19 */
+    double spread, gather;                  /* 1e6 points */
+    double fft_near, fft_far;               /* 1e6 nodes of a padded grid: 2^20 nodes; 2^24 */
+    double kernel;                          /* 1e6 pairs of the exact repulsion */
+    double step;                            /* 1e6 points moved */
+    double sums;                            /* 1e6 points whose bounds and sum Z are found */
     double divergence; /* 1e6 entries of P, what the value of the objective adds to attraction */
     double measures;   /* 1e6 points whose neighbours in the map are found */
     double file;       /* MB a second and rank, from the page cache */

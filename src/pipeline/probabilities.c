@@ -199,14 +199,10 @@ static ikt_status isolation(ikt_context *ctx, const ikt_settings *settings, ikt_
     IKT_TRY(code_rows(ctx, &spec, data, map, &c));
     ikt_scorer scorer = ikt_scorer_codes(&c.codes, map);
     ikt_status st = place_among_landmarks(ctx, map, &c.codes, p);
-    if (st != IKT_OK)
-        ; /* nothing more */
-    else if (p->is_dense)
-        st = dense(ctx, settings, &scorer, t, data, p);
-    else if (spec.coarse > 0)
-        st = isolation_near(ctx, settings, data, map, &c, p, &lists);
-    else
-        st = find_all(ctx, &scorer, p->k, &lists);
+    if (st == IKT_OK)
+        st = p->is_dense       ? dense(ctx, settings, &scorer, t, data, p)
+             : spec.coarse > 0 ? isolation_near(ctx, settings, data, map, &c, p, &lists)
+                               : find_all(ctx, &scorer, p->k, &lists);
     coded_free(&c);
     return st == IKT_OK && !p->is_dense ? weigh(ctx, settings, t, data, map, &lists, p) : st;
 }

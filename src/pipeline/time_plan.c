@@ -194,15 +194,15 @@ static ikt_cost all_pairs(const ikt_workload *w, const ikt_machine *m) {
                ikt_cost_messages(m, blocks * (w->ranks - 1), foreign * bytes));
 }
 
-/* The candidates of each row: distances, looking at them, and keeping some; of codes all three. And
- * the neighbours of neighbours. */
+/* The candidates of each row: distances, looking at their cells, and keeping some; of codes all
+ * three. And the neighbours of neighbours. */
 static ikt_cost compare_near(const ikt_workload *w, const ikt_machine *m) {
     double near = (double)IKT_REFINE_NEAR, rounds = (double)w->settings.affinity.refinements;
     double pairs_near = rows_of(w) * (double)w->candidates, c = (double)w->columns;
     ikt_cost cost = work(w, rounds * rows_of(w) * near * near, m->refine * mega);
     if (w->is_isolation) return sum(cost, pairs(w, m, pairs_near));
     cost = sum(cost, work(w, pairs_near * c, m->distance_block * giga));
-    cost = sum(cost, work(w, pairs_near, m->candidates * mega));
+    cost = sum(cost, work(w, pairs_near * (double)w->cells / (double)w->data.n, m->probes * mega));
     return sum(cost, work(w, rows_of(w) * (double)w->k, m->keeps * mega));
 }
 
@@ -267,9 +267,16 @@ static double reports(const ikt_workload *w) {
     return floor((early(w) + late(w) - 1) / (double)w->settings.layout.report_every) + 1;
 }
 
+/* Entries a second: the more rows, the farther away their positions lie. Between the two sizes at
+ * which it was measured, and some way beyond, the rate is a power of the rows. */
+static double attraction_rate(const ikt_workload *w, const ikt_machine *m) {
+    double place = fmin(2.5, fmax(-1, (log2(rows_of(w)) - 16) / 3));
+    return m->attraction_near * pow(m->attraction_far / m->attraction_near, place) * mega;
+}
+
 /* Its pass over P computes the divergence, too, where that is reported. */
 static ikt_cost attraction(const ikt_workload *w, const ikt_machine *m) {
-    return sum(times(early(w) + late(w), work(w, entries_of(w), m->attraction * mega)),
+    return sum(times(early(w) + late(w), work(w, entries_of(w), attraction_rate(w, m))),
                times(reports(w), work(w, entries_of(w), m->divergence * mega)));
 }
 
