@@ -105,17 +105,19 @@ for points in 2 3 5; do
     done
 done
 
-# A run that cannot fit is refused before it begins.
-"$IKT_PROGRAM" generate gaussian-mixture large.h5 --points 60000 --dimensions 2 --quiet || exit 1
-(
-    ulimit -v 4000000
-    timeout 60 "$IKT_PROGRAM" embed $good input.file=large.h5 output.overwrite=yes \
-        affinity.support=dense >/dev/null 2>err.txt
-)
-if [ $? -ne 5 ] || ! grep -q "needs about .* MB more .* or affinity.support=sparse" err.txt; then
-    echo "FAILED: a run larger than the memory limit is not refused"
-    cat err.txt
-    failed=1
+# A run that cannot fit is refused before it begins. (The address sanitizer needs address space without limit.)
+if [ -z "${ASAN_OPTIONS:-}" ]; then
+    "$IKT_PROGRAM" generate gaussian-mixture large.h5 --points 60000 --dimensions 2 --quiet || exit 1
+    (
+        ulimit -v 4000000
+        timeout 60 "$IKT_PROGRAM" embed $good input.file=large.h5 output.overwrite=yes \
+            affinity.support=dense >/dev/null 2>err.txt
+    )
+    if [ $? -ne 5 ] || ! grep -q "needs about .* MB more .* or affinity.support=sparse" err.txt; then
+        echo "FAILED: a run larger than the memory limit is not refused"
+        cat err.txt
+        failed=1
+    fi
 fi
 
 # A launcher of another MPI starts one rank where it announced several.

@@ -28,7 +28,7 @@ for ranks in 1 2; do
     rm -rf home
     launch=()
     [ "$ranks" -eq 1 ] || read -ra launch <<<"$IKT_MPIRUN $ranks"
-    timeout 60 "${launch[@]}" "$IKT_PROGRAM" plan --calibrate --quiet >out.txt 2>err.txt ||
+    timeout 300 "${launch[@]}" "$IKT_PROGRAM" plan --calibrate --quiet >out.txt 2>err.txt ||
         fail "no calibration on $ranks ranks"
     [ "$(grep -c "written to $work/home/iktsne/machine.yaml" out.txt)" -eq 1 ] || fail "no path"
     [ "$(ls home/iktsne)" = machine.yaml ] || fail "other files are left: $(ls home/iktsne)"
