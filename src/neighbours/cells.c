@@ -12,15 +12,17 @@
 
 enum { CELLS_LEAST = 16, CELLS_MOST = 65536 };
 
-int64_t ikt_cells_choose(int64_t n) {
+int64_t ikt_cells_choose(int64_t n, int64_t pool) {
     int64_t wanted = (int64_t)(16 * sqrt((double)n)), count = CELLS_LEAST;
     while (2 * count <= wanted && 2 * count <= CELLS_MOST)
         count *= 2;
+    for (int halved = 0; pool > 0 && count > pool && count > CELLS_LEAST && halved < 2; halved++)
+        count /= 2;
     return count < n ? count : n;
 }
 
 int64_t ikt_cells_pool(int64_t n, int64_t pool) {
-    int64_t cells = ikt_cells_choose(n);
+    int64_t cells = ikt_cells_choose(n, pool);
     return pool > 0 && pool < cells ? cells : pool;
 }
 

@@ -258,7 +258,7 @@ static ikt_status measure_near(ikt_context *ctx, ikt_machine *out) {
     ikt_order order = {0};
     ikt_shelf shelf = {0};
     const int64_t n = (int64_t)ikt_size(ctx) * ikt_threads(ctx) * NEAR_ROWS;
-    const ikt_model_spec spec = {.seed = 1, .n = n, .psi = 1, .coarse = ikt_cells_choose(n)};
+    const ikt_model_spec spec = {.seed = 1, .n = n, .psi = 1, .coarse = ikt_cells_choose(n, 0)};
     IKT_TRY(rows_make(ctx, n, SEARCH_COLUMNS, IKT_TYPE_F32, plain, &r));
     ikt_status st = measure_block(ctx, &r, out);
     if (st == IKT_OK) st = ikt_agree(ctx, ikt_model_create(ctx, &spec, &model));

@@ -35,7 +35,7 @@ static ikt_model_spec isolation_spec(const ikt_settings *settings, int64_t n,
                             .psi = p->psi,
                             .t = settings->isolation.partitionings,
                             .pool = p->pool,
-                            .coarse = is_near ? ikt_cells_choose(n) : 0};
+                            .coarse = is_near ? ikt_cells_choose(n, p->pool) : 0};
 }
 
 /* Codes of the own rows; from here on the coordinates are not needed. */
@@ -213,7 +213,7 @@ static ikt_status gaussian_near(ikt_context *ctx, const ikt_settings *settings, 
     const ikt_model_spec spec = {.seed = (uint64_t)settings->run.seed,
                                  .n = map->n,
                                  .psi = 1,
-                                 .coarse = ikt_cells_choose(map->n)};
+                                 .coarse = ikt_cells_choose(map->n, 0)};
     ikt_model *centres = NULL; /* no partitioning, only the coarse one */
     ikt_cells cells = {0};
     ikt_shelf shelf = {0};

@@ -51,7 +51,7 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     if (out->is_near) {
         int64_t most = ikt_affinity_candidates(&s->affinity, data->n, out->k);
         out->candidates = most < data->n ? most : data->n;
-        out->cells = ikt_cells_choose(data->n);
+        out->cells = ikt_cells_choose(data->n, pool);
         pool = ikt_cells_pool(data->n, pool);
     }
     out->model = (ikt_model_spec){.n = data->n,

@@ -50,7 +50,7 @@ static inline void open_data(ikt_context *ctx, kind what, int64_t n, setting *s)
 static inline void prepare(ikt_context *ctx, kind what, int64_t n, bool codes, setting *s) {
     open_data(ctx, what, n, s);
     const ikt_model_spec spec = {
-        .seed = 2, .n = n, .psi = n < PSI ? n : PSI, .t = T, .coarse = ikt_cells_choose(n)};
+        .seed = 2, .n = n, .psi = n < PSI ? n : PSI, .t = T, .coarse = ikt_cells_choose(n, 0)};
     assert_int_equal(ikt_model_create(ctx, &spec, &s->model), IKT_OK);
     assert_int_equal(ikt_alloc(ctx, &s->cell, s->map.count, sizeof *s->cell, "test"), IKT_OK);
     assert_int_equal(ikt_alloc(ctx, &s->position, s->map.count, 4, "test"), IKT_OK);
