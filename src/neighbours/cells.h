@@ -24,8 +24,8 @@ typedef struct {
 /* LOCAL, pure. How many cells suit n rows: 16 sqrt(n) to the next power of two below, between 16
  * and 65536, at most n. Cells of sqrt(n) / 16 rows: to find a row's cell costs about as much as to
  * score it against the rows of near cells.
- *   pool   0, or the rows that centres are drawn from for codes: where there are fewer than cells, up
- *          to four times fewer cells do, since every centre more costs a distance a row */
+ *   pool   0, or the rows that centres are drawn from for codes: where there are fewer than cells,
+ * up to four times fewer cells do, since every centre more costs a distance a row */
 int64_t ikt_cells_choose(int64_t n, int64_t pool);
 
 /* LOCAL, pure. A pool of rows (0: all) that centres of the cells can be drawn from, too: the pool
