@@ -28,6 +28,13 @@ typedef enum {
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out);
 
+/* COLLECTIVE. Divides the ranks of a context into groups, each with a context of its own, with the
+ * same threads and log.
+ *   group   from 0: ranks that give the same number are together, in the order they had
+ *   out     receives the context of the caller's group (owned by the caller), NULL on failure.
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_context_split(ikt_context *ctx, int group, ikt_context **out);
+
 /* COLLECTIVE. Frees *ctx and sets it to NULL; accepts NULL. In debug builds memory still accounted
  * for is reported as a defect. */
 void ikt_context_destroy(ikt_context **ctx);

@@ -42,6 +42,24 @@ ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out) {
     return IKT_OK;
 }
 
+ikt_status ikt_context_split(ikt_context *ctx, int group, ikt_context **out) {
+    MPI_Comm comm;
+    *out = NULL;
+    if (MPI_Comm_split(ctx->comm, group, ctx->rank, &comm) != MPI_SUCCESS)
+        ikt_abort(ctx, "MPI_Comm_split failed");
+    ikt_status st = ikt_context_create(comm, ctx->threads, out);
+    MPI_Comm_free(&comm);
+    if (st == IKT_OK) {
+        (*out)->level = ctx->level;
+        (*out)->piece_bytes = ctx->piece_bytes;
+    } else {
+        ikt_fail(ctx, st, "out of memory for a group of ranks");
+    }
+    st = ikt_agree(ctx, st);
+    if (st != IKT_OK) ikt_context_destroy(out);
+    return st;
+}
+
 void ikt_context_destroy(ikt_context **ctx) {
     if (!*ctx) return;
 #ifndef NDEBUG

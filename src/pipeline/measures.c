@@ -98,24 +98,38 @@ static ikt_measure_settings settings_for(const ikt_run *run) {
     return settings;
 }
 
-ikt_status ikt_run_measures(ikt_context *ctx, const ikt_run *run, ikt_measures *out) {
-    ikt_measures_wanted wanted = (ikt_measures_wanted)run->settings.output.measures;
+/* Measures of a run; `only`: families, NULL for all that are possible. */
+static ikt_status measure(ikt_context *ctx, const ikt_run *run, const char *only, bool has_input,
+                          bool has_marked, ikt_measures *out) {
     ikt_source *source = NULL;
     ikt_dataset *data = NULL;
     ikt_status st = IKT_OK;
-    if (wanted == IKT_MEASURES_NONE || run->map.n < 4) return IKT_OK;
+    if (run->map.n < 4) return IKT_OK;
     ikt_stage_begin(ctx, IKT_STAGE_MEASURES);
-    if (wanted == IKT_MEASURES_ALL) st = ikt_pipeline_open(ctx, &run->settings, &source, &data);
+    if (has_input) st = ikt_pipeline_open(ctx, &run->settings, &source, &data);
     if (st == IKT_OK) {
         ikt_measure_settings settings = settings_for(run);
+        settings.only = only;
         bool has_labels = ikt_max_one(ctx, run->labels != NULL) > 0;
         const ikt_measured what = {run->map, run->embedding.y, run->labels, has_labels, data};
-        st = ikt_measures_compute(ctx, &settings, &what, out);
-        if (st == IKT_OK) st = ikt_measure_marked(ctx, &what, run->marked, run->n_marked, out);
+        if (!only || only[0]) st = ikt_measures_compute(ctx, &settings, &what, out);
+        if (st == IKT_OK && has_marked)
+            st = ikt_measure_marked(ctx, &what, run->marked, run->n_marked, out);
     }
     ikt_pipeline_close(&source, &data);
     ikt_stage_end(ctx, IKT_STAGE_MEASURES);
     return st;
+}
+
+ikt_status ikt_run_measures(ikt_context *ctx, const ikt_run *run, ikt_measures *out) {
+    const ikt_measures_wanted wanted = (ikt_measures_wanted)run->settings.output.measures;
+    if (wanted == IKT_MEASURES_NONE) return IKT_OK;
+    return measure(ctx, run, NULL, wanted == IKT_MEASURES_ALL, true, out);
+}
+
+ikt_status ikt_run_measures_of(ikt_context *ctx, const ikt_run *run, const char *families,
+                               bool has_marked, ikt_measures *out) {
+    return measure(ctx, run, families, strstr(families, "ranks") != NULL, has_marked, out);
 }
 
 ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,

@@ -10,6 +10,11 @@
  * small data set does not allow are left out. Errors: those of ikt_measures_compute. */
 ikt_status ikt_run_measures(ikt_context *ctx, const ikt_run *run, ikt_measures *out);
 
+/* COLLECTIVE. The measures of the families named ("clusters,ranks"; "" for none), whatever
+ * output.measures says, and with has_marked where marked rows landed. Errors: as above. */
+ikt_status ikt_run_measures_of(ikt_context *ctx, const ikt_run *run, const char *families,
+                               bool has_marked, ikt_measures *out);
+
 /* COLLECTIVE. For each marked row, the distance to it in the map of every class: the median of its
  * rank among all rows, divided by n - 1, over the rows of the class. 0 = nearest, 1 = farthest;
  * equal values say that the row lies between the classes. Errors: IKT_ERR_RESOURCE. */

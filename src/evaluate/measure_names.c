@@ -1,0 +1,52 @@
+/* The names that measures come under. */
+#include "evaluate/measure_names.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/value.h"
+
+static const ikt_measure_name names[] = {
+    {"Davies-Bouldin", "clusters", -1},
+    {"Calinski-Harabasz", "clusters", 1},
+    {"#-NN accuracy", "labels", 1},
+    {"1-NN error", "labels", -1},
+    {"AUC_RNX", "ranks", 1},
+    {"AUC_RNX (paper's k)", "ranks", 1},
+    {"trustworthiness (k #)", "ranks", 1},
+    {"continuity (k #)", "ranks", 1},
+    {"row # to class #", "marked", 0},
+    {"KL", "run", -1},
+    {"seconds", "run", -1},
+    {"seconds similarities", "run", -1},
+    {"seconds layout", "run", -1},
+    {"MB per rank", "run", -1},
+};
+enum { NAMES = sizeof names / sizeof *names };
+
+static bool matches(const char *pattern, const char *name) {
+    for (; *pattern; pattern++) {
+        if (*pattern != '#') {
+            if (*name++ != *pattern) return false;
+            continue;
+        }
+        char *end;
+        strtoll(name, &end, 10);
+        if (end == name || *name == ' ') return false;
+        name = end;
+    }
+    return *name == '\0';
+}
+
+const ikt_measure_name *ikt_measure_find(const char *name, char *nearest, size_t size) {
+    int best = INT_MAX;
+    for (int i = 0; i < NAMES; i++) {
+        const int distance = ikt_name_distance(names[i].pattern, name);
+        if (distance < best) snprintf(nearest, size, "%s", names[i].pattern);
+        if (distance < best) best = distance;
+        if (matches(names[i].pattern, name)) return &names[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,208 @@
+/* A report as HTML and as Markdown. */
+#include "study/page.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/atomic_file.h"
+#include "base/memory.h"
+#include "config/key.h"
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<title>";
+static const char style[] =
+    "</title>\n<style>\n"
+    "body{font-family:sans-serif;max-width:76em;margin:2em auto;padding:0 1em;line-height:1.4}\n"
+    "table{border-collapse:collapse;margin:1em 0;font-size:90%}\n"
+    "th,td{padding:.2em .6em;border-bottom:1px solid #ddd;text-align:left}\n"
+    "th{border-bottom:2px solid #888}td.n,th.n{text-align:right}\n"
+    ".side{display:flex;flex-wrap:wrap;gap:1em}figure{margin:0}\n"
+    "figcaption{font-size:85%;max-width:36em}img{max-width:100%;width:34em}\n"
+    "</style></head><body>\n";
+
+ikt_page ikt_page_begin(ikt_context *ctx, const char *folder, const char *title) {
+    ikt_page page = {.ctx = ctx,
+                     .folder = folder,
+                     .html = {ctx, NULL, 0, 0, IKT_OK},
+                     .markdown = {ctx, NULL, 0, 0, IKT_OK}};
+    ikt_text_add(&page.html, "%s", head);
+    ikt_text_add_xml(&page.html, title);
+    ikt_text_add(&page.html, "%s", style);
+    ikt_page_heading(&page, 1, title);
+    return page;
+}
+
+/* Text with what Markdown would take for its own marks written out. */
+static void add_markdown(ikt_text *out, const char *text) {
+    for (; *text; text++) {
+        if (strchr("|*_`<\\", *text)) ikt_text_add(out, "\\");
+        ikt_text_add(out, "%c", *text == '\n' ? ' ' : *text);
+    }
+}
+
+void ikt_page_heading(ikt_page *page, int level, const char *text) {
+    ikt_text_add(&page->html, "<h%d>", level);
+    ikt_text_add_xml(&page->html, text);
+    ikt_text_add(&page->html, "</h%d>\n", level);
+    ikt_text_add(&page->markdown, "%s%.*s ", page->markdown.length > 0 ? "\n" : "", level, "####");
+    add_markdown(&page->markdown, text);
+    ikt_text_add(&page->markdown, "\n\n");
+}
+
+void ikt_page_paragraph(ikt_page *page, const char *text) {
+    ikt_text_add(&page->html, "<p>");
+    ikt_text_add_xml(&page->html, text);
+    ikt_text_add(&page->html, "</p>\n");
+    add_markdown(&page->markdown, text);
+    ikt_text_add(&page->markdown, "\n\n");
+}
+
+static void html_cells(ikt_page *page, const char *const *cell, int64_t columns, int64_t left,
+                       const char *tag) {
+    ikt_text_add(&page->html, "<tr>");
+    for (int64_t c = 0; c < columns; c++) {
+        ikt_text_add(&page->html, "<%s%s>", tag, c >= left ? " class=\"n\"" : "");
+        ikt_text_add_xml(&page->html, cell[c]);
+        ikt_text_add(&page->html, "</%s>", tag);
+    }
+    ikt_text_add(&page->html, "</tr>\n");
+}
+
+static void markdown_cells(ikt_page *page, const char *const *cell, int64_t columns) {
+    ikt_text_add(&page->markdown, "|");
+    for (int64_t c = 0; c < columns; c++) {
+        ikt_text_add(&page->markdown, " ");
+        add_markdown(&page->markdown, cell[c]);
+        ikt_text_add(&page->markdown, " |");
+    }
+    ikt_text_add(&page->markdown, "\n");
+}
+
+void ikt_page_table(ikt_page *page, const char *const *heading, int64_t columns, int64_t left) {
+    ikt_text_add(&page->html, "<table>\n");
+    html_cells(page, heading, columns, left, "th");
+    markdown_cells(page, heading, columns);
+    ikt_text_add(&page->markdown, "|");
+    for (int64_t c = 0; c < columns; c++)
+        ikt_text_add(&page->markdown, c < left ? "---|" : "--:|");
+    ikt_text_add(&page->markdown, "\n");
+}
+
+/* Which columns are numbers is told by their cells: those begin with a digit, a sign or nothing. */
+void ikt_page_row(ikt_page *page, const char *const *cell, int64_t columns) {
+    ikt_text_add(&page->html, "<tr>");
+    for (int64_t c = 0; c < columns; c++) {
+        const bool is_number = c > 0 && strspn(cell[c], "-0123456789.") > 0;
+        ikt_text_add(&page->html, "<td%s>", is_number ? " class=\"n\"" : "");
+        ikt_text_add_xml(&page->html, cell[c]);
+        ikt_text_add(&page->html, "</td>");
+    }
+    ikt_text_add(&page->html, "</tr>\n");
+    markdown_cells(page, cell, columns);
+}
+
+void ikt_page_table_end(ikt_page *page) {
+    ikt_text_add(&page->html, "</table>\n");
+    ikt_text_add(&page->markdown, "\n");
+}
+
+void ikt_page_side_by_side(ikt_page *page) {
+    ikt_text_add(&page->html, "<div class=\"side\">\n");
+}
+
+void ikt_page_side_by_side_end(ikt_page *page) {
+    ikt_text_add(&page->html, "</div>\n");
+    ikt_text_add(&page->markdown, "\n");
+}
+
+static ikt_status failed(ikt_context *ctx, const char *path, const char *what) {
+    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be %s: %s", path, what, strerror(errno));
+}
+
+/* LOCAL, one rank. The text as a file, whole or not at all. */
+static ikt_status write_text(ikt_context *ctx, const char *path, const char *text) {
+    char temporary[IKT_PATH_MAX];
+    snprintf(temporary, sizeof temporary, "%s.part-%ld", path, (long)getpid());
+    FILE *file = fopen(temporary, "w");
+    if (!file) return failed(ctx, path, "written");
+    const bool is_short = fputs(text, file) < 0 || fflush(file) != 0 || fsync(fileno(file)) != 0;
+    ikt_status st = is_short ? failed(ctx, path, "written") : IKT_OK;
+    if (fclose(file) != 0 && st == IKT_OK) st = failed(ctx, path, "written");
+    if (st == IKT_OK && rename(temporary, path) != 0) st = failed(ctx, path, "completed");
+    if (st != IKT_OK) unlink(temporary);
+    return st;
+}
+
+void ikt_page_chart(ikt_page *page, const ikt_chart *chart) {
+    ikt_text svg = {page->ctx, NULL, 0, 0, IKT_OK};
+    char path[IKT_STRING_MAX];
+    if (page->status != IKT_OK) return;
+    ikt_chart_svg(chart, &svg);
+    page->status = svg.status;
+    snprintf(path, sizeof path, "%.900s/figure-%d.svg", page->folder, ++page->figures);
+    if (page->status == IKT_OK) page->status = write_text(page->ctx, path, svg.data);
+    if (page->status == IKT_OK) {
+        ikt_text_add(&page->html, "<figure>%s</figure>\n", svg.data);
+        ikt_text_add(&page->markdown, "![");
+        add_markdown(&page->markdown, chart->title);
+        ikt_text_add(&page->markdown, "](figure-%d.svg)\n", page->figures);
+    }
+    ikt_free(&svg.data);
+}
+
+/* RFC 4648. */
+static void add_base64(ikt_text *out, const unsigned char *byte, size_t count) {
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < count; i += 3) {
+        const unsigned second = i + 1 < count ? byte[i + 1] : 0,
+                       third = i + 2 < count ? byte[i + 2] : 0;
+        const unsigned all = (unsigned)byte[i] << 16 | second << 8 | third;
+        ikt_text_add(out, "%c%c%c%c", digit[all >> 18], digit[all >> 12 & 63],
+                     i + 1 < count ? digit[all >> 6 & 63] : '=',
+                     i + 2 < count ? digit[all & 63] : '=');
+    }
+}
+
+static ikt_status add_file(ikt_context *ctx, ikt_text *out, const char *path) {
+    enum { PIECE = 3 << 12 };
+    unsigned char piece[PIECE];
+    FILE *file = fopen(path, "rb");
+    if (!file) return failed(ctx, path, "read");
+    for (size_t got; (got = fread(piece, 1, sizeof piece, file)) > 0;)
+        add_base64(out, piece, got);
+    ikt_status st = ferror(file) ? failed(ctx, path, "read") : IKT_OK;
+    fclose(file);
+    return st;
+}
+
+void ikt_page_picture(ikt_page *page, const char *name, const char *caption) {
+    char path[IKT_STRING_MAX];
+    if (page->status != IKT_OK) return;
+    snprintf(path, sizeof path, "%.700s/%.200s", page->folder, name);
+    ikt_text_add(&page->html, "<figure><img alt=\"");
+    ikt_text_add_xml(&page->html, caption);
+    ikt_text_add(&page->html, "\" src=\"data:image/png;base64,");
+    page->status = add_file(page->ctx, &page->html, path);
+    ikt_text_add(&page->html, "\"><figcaption>");
+    ikt_text_add_xml(&page->html, caption);
+    ikt_text_add(&page->html, "</figcaption></figure>\n");
+    ikt_text_add(&page->markdown, "![");
+    add_markdown(&page->markdown, caption);
+    ikt_text_add(&page->markdown, "](%s)\n", name);
+}
+
+ikt_status ikt_page_end(ikt_page *page) {
+    char path[IKT_STRING_MAX];
+    ikt_text_add(&page->html, "</body></html>\n");
+    if (page->status == IKT_OK) page->status = page->html.status;
+    if (page->status == IKT_OK) page->status = page->markdown.status;
+    snprintf(path, sizeof path, "%.900s/report.html", page->folder);
+    if (page->status == IKT_OK) page->status = write_text(page->ctx, path, page->html.data);
+    snprintf(path, sizeof path, "%.900s/report.md", page->folder);
+    if (page->status == IKT_OK) page->status = write_text(page->ctx, path, page->markdown.data);
+    ikt_free(&page->html.data);
+    ikt_free(&page->markdown.data);
+    return page->status;
+}

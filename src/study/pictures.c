@@ -1,0 +1,114 @@
+/* Pictures of the best embeddings of a study. */
+#include "study/pictures.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "io/result.h"
+#include "plot/plot.h"
+
+enum { WIDTH = 760 };
+
+int64_t ikt_study_shown(const ikt_study *study, const ikt_study_plan *plan,
+                        const ikt_study_result *result, int64_t data, int64_t *run) {
+    for (int64_t m = 0; m < study->n_measures; m++) {
+        bool any = false;
+        for (int64_t i = 0; i < study->n_methods; i++) {
+            run[i] = ikt_study_best_run(study, plan, result, data, i, m);
+            any |= run[i] >= 0;
+        }
+        if (any) return m;
+    }
+    return -1;
+}
+
+typedef struct {
+    ikt_row_map map;
+    float *y;
+    int64_t *labels, *marked, n_marked;
+} subject;
+
+static ikt_status read_subject(ikt_context *ctx, ikt_result_file *file, subject *s) {
+    bool present = false;
+    s->map = ikt_row_map_make(ikt_result_rows(file), ikt_size(ctx), ikt_rank(ctx));
+    ikt_status st = ikt_alloc(ctx, &s->y, 2 * s->map.count, sizeof *s->y, "picture");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &s->labels, s->map.count, sizeof *s->labels, "picture");
+    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_result_read_embedding(file, s->map.first, s->map.count, s->y));
+    IKT_TRY(
+        ikt_result_read_labels(file, "labels", s->map.first, s->map.count, s->labels, &present));
+    if (!present) ikt_free(&s->labels);
+    return ikt_result_read_marked(file, &s->marked, &s->n_marked);
+}
+
+static ikt_status draw(ikt_context *ctx, const char *embedding, const char *title,
+                       const char *path) {
+    ikt_result_file *file = NULL;
+    subject s = {.y = NULL};
+    IKT_TRY(ikt_result_open(ctx, embedding, &file));
+    ikt_status st = read_subject(ctx, file, &s);
+    if (st == IKT_OK) {
+        ikt_plot_settings settings = ikt_plot_defaults();
+        settings.width = WIDTH;
+        settings.overwrite = true;
+        settings.title = title;
+        const ikt_plot_points points = {.map = &s.map,
+                                        .y = s.y,
+                                        .labels = s.labels,
+                                        .marked = s.marked,
+                                        .n_marked = s.n_marked};
+        st = ikt_plot_embedding(ctx, &settings, &points, path);
+    }
+    ikt_free(&s.y);
+    ikt_free(&s.labels);
+    ikt_free(&s.marked);
+    ikt_result_close(&file);
+    return st;
+}
+
+/* COLLECTIVE. Whether the embedding is still there: a study may have been moved without it. */
+static bool is_there(ikt_context *ctx, const char *path) {
+    int64_t found = 0;
+    if (ikt_rank(ctx) == 0) found = access(path, R_OK) == 0;
+    return ikt_max_one(ctx, found) > 0;
+}
+
+static ikt_status draw_run(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
+                           const char *output, const char *folder, int64_t run,
+                           ikt_study_picture *picture, int64_t *count) {
+    char embedding[IKT_STRING_MAX], path[IKT_STRING_MAX], title[IKT_STRING_MAX];
+    const ikt_study_run *of = &plan->run[run];
+    ikt_study_embedding_file(output, of, embedding);
+    if (!is_there(ctx, embedding)) return IKT_OK;
+    ikt_study_run_name(study, of, title, sizeof title);
+    picture[*count].run = run;
+    snprintf(picture[*count].name, sizeof picture->name, "picture-%" PRId64 ".png", *count + 1);
+    snprintf(path, sizeof path, "%.800s/%s", folder, picture[*count].name);
+    ++*count;
+    return draw(ctx, embedding, title, path);
+}
+
+ikt_status ikt_study_pictures_draw(ikt_context *ctx, const ikt_study *study,
+                                   const ikt_study_plan *plan, const ikt_study_result *result,
+                                   const char *output, const char *folder,
+                                   ikt_study_picture **picture, int64_t *count) {
+    int64_t *run = NULL;
+    *picture = NULL;
+    *count = 0;
+    ikt_status st = ikt_alloc(ctx, &run, study->n_methods, sizeof *run, "study");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, picture, study->n_data * study->n_methods, sizeof **picture, "study");
+    st = ikt_agree(ctx, st);
+    for (int64_t i = 0; i < study->n_data && st == IKT_OK; i++) {
+        if (ikt_study_shown(study, plan, result, i, run) < 0) continue;
+        for (int64_t m = 0; m < study->n_methods && st == IKT_OK; m++)
+            if (run[m] >= 0)
+                st = draw_run(ctx, study, plan, output, folder, run[m], *picture, count);
+    }
+    ikt_free(&run);
+    if (st != IKT_OK) ikt_free(picture);
+    return st;
+}

@@ -1,0 +1,158 @@
+/* From a study to the runs it consists of. Read ikt_study_plan_make first. */
+#include "study/plan.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "config/config.h"
+#include "study/tables.h"
+
+static ikt_status apply(ikt_context *ctx, const ikt_config_part *parts,
+                        const ikt_assignments *assignments) {
+    for (int64_t a = 0; a < assignments->count; a++)
+        IKT_TRY(ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, assignments->text[a]));
+    return IKT_OK;
+}
+
+ikt_status ikt_study_run_settings(ikt_context *ctx, const ikt_study *study,
+                                  const ikt_study_plan *plan, const ikt_study_run *run,
+                                  int64_t table, ikt_settings *out) {
+    const ikt_study_method *method = &study->method[run->method];
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    memset(out, 0, sizeof *out);
+    ikt_settings_parts(out, parts);
+    IKT_TRY(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
+    IKT_TRY(apply(ctx, parts, &study->settings));
+    IKT_TRY(apply(ctx, parts, &study->data[table / study->n_seeds].settings));
+    IKT_TRY(apply(ctx, parts, &method->settings));
+    for (int a = 0; a < method->axes; a++) {
+        char assignment[IKT_STRING_MAX];
+        snprintf(assignment, sizeof assignment, "%s=%s", method->axis[a].name, run->value[a]);
+        IKT_TRY(ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, assignment));
+    }
+    snprintf(out->input.file, sizeof out->input.file, "%s", plan->table[table].file);
+    out->run.seed = run->seed;
+    return IKT_OK;
+}
+
+void ikt_study_run_name(const ikt_study *study, const ikt_study_run *run, char *text, size_t size) {
+    const ikt_study_method *method = &study->method[run->method];
+    snprintf(text, size, "%s, %s", study->data[run->data].name, method->name);
+    for (int a = 0; a < method->axes; a++)
+        snprintf(text + strlen(text), size - strlen(text), ", %s %s", method->axis[a].name,
+                 run->value[a]);
+    snprintf(text + strlen(text), size - strlen(text), ", seed %" PRId64, run->seed);
+}
+
+/* A fingerprint of what the result depends on: settings, shape and name of the data. */
+static ikt_status identify(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
+                           ikt_study_run *run) {
+    const ikt_study_table *table = &plan->table[run->table];
+    ikt_settings settings;
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    char *text = NULL, shape[IKT_STRING_MAX];
+    IKT_TRY(ikt_study_run_settings(ctx, study, plan, run, run->table, &settings));
+    settings.input.file[0] = '\0'; /* where it lies does not matter */
+    settings.run.threads = IKT_AUTO_INT;
+    ikt_settings_parts(&settings, parts);
+    IKT_TRY(ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, &text));
+    const char *slash = strrchr(table->file, '/');
+    snprintf(shape, sizeof shape, "%.600s %" PRId64 " %" PRId64, slash ? slash + 1 : table->file,
+             table->n, table->d);
+    run->id = ikt_study_hash(ikt_study_hash(0, text), shape);
+    run->id = ikt_study_hash(run->id, study->data[run->data].name);
+    run->id = ikt_study_hash(run->id, study->method[run->method].name);
+    const double n = (double)table->n;
+    run->cost = settings.affinity.support == IKT_SUPPORT_DENSE ? n * n : n * 2000;
+    ikt_free(&text);
+    return IKT_OK;
+}
+
+static int64_t reference_of(const ikt_study *study, int64_t data, int64_t seed) {
+    for (int64_t i = 0; i < study->n_data; i++)
+        if (study->data[data].reference[0] &&
+            strcmp(study->data[i].name, study->data[data].reference) == 0)
+            return i * study->n_seeds + seed;
+    return -1;
+}
+
+typedef struct {
+    ikt_context *ctx;
+    const ikt_study *study;
+    ikt_study_plan *plan;
+    int64_t room;
+} planner;
+
+/* Appends a run, unless shares of n made it equal to one before: of this data set and method, the
+ * runs since `first`. */
+static ikt_status append(planner *p, const ikt_study_run *run, int64_t first) {
+    ikt_study_plan *plan = p->plan;
+    const int axes = p->study->method[run->method].axes;
+    for (int64_t r = first; r < plan->n_runs; r++) {
+        int a = 0;
+        while (a < axes && strcmp(plan->run[r].value[a], run->value[a]) == 0)
+            a++;
+        if (a == axes && plan->run[r].seed == run->seed) return IKT_OK;
+    }
+    if (plan->n_runs == p->room) {
+        const int64_t room = 2 * p->room + 64;
+        IKT_TRY(ikt_resize(p->ctx, &plan->run, room, sizeof *plan->run, "study"));
+        p->room = room;
+    }
+    plan->run[plan->n_runs] = *run;
+    IKT_TRY(identify(p->ctx, p->study, plan, &plan->run[plan->n_runs]));
+    plan->n_runs++;
+    return IKT_OK;
+}
+
+/* All values of the axes from `axis` on. */
+static ikt_status vary(planner *p, ikt_study_run *run, int axis, int64_t first) {
+    const ikt_study_method *method = &p->study->method[run->method];
+    if (axis == method->axes || axis == IKT_STUDY_AXES) return append(p, run, first);
+    const ikt_study_axis *of = &method->axis[axis];
+    for (int64_t v = 0; v < of->values.count; v++) {
+        ikt_study_value_text(&of->values.value[v], of->key, p->plan->table[run->table].n,
+                             run->value[axis]);
+        IKT_TRY(vary(p, run, axis + 1, first));
+    }
+    return IKT_OK;
+}
+
+static ikt_status list_runs(planner *p) {
+    const ikt_study *study = p->study;
+    for (int64_t i = 0; i < study->n_data; i++)
+        for (int64_t m = 0; m < study->n_methods; m++)
+            for (int64_t s = 0, first = p->plan->n_runs; s < study->n_seeds; s++) {
+                ikt_study_run run = {.data = i,
+                                     .method = m,
+                                     .table = i * study->n_seeds + s,
+                                     .reference = reference_of(study, i, s),
+                                     .seed = study->seed[s]};
+                if (p->plan->table[run.table].n > 0) IKT_TRY(vary(p, &run, 0, first));
+            }
+    if (p->plan->n_runs == 0)
+        return ikt_fail(p->ctx, IKT_ERR_USAGE,
+                        "%s: no data set is at hand, so there is nothing to do", study->path);
+    return IKT_OK;
+}
+
+ikt_status ikt_study_plan_make(ikt_context *ctx, const ikt_study *study,
+                               const ikt_study_places *places, ikt_study_plan *out) {
+    planner p = {ctx, study, out, 0};
+    *out = (ikt_study_plan){NULL, NULL, 0};
+    ikt_status st =
+        ikt_alloc(ctx, &out->table, study->n_data * study->n_seeds, sizeof *out->table, "study");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = ikt_study_tables_find(ctx, study, places, out->table);
+    if (st == IKT_OK) st = ikt_agree(ctx, list_runs(&p));
+    if (st != IKT_OK) ikt_study_plan_destroy(out);
+    return st;
+}
+
+void ikt_study_plan_destroy(ikt_study_plan *plan) {
+    ikt_free(&plan->table);
+    ikt_free(&plan->run);
+    plan->n_runs = 0;
+}

@@ -1,0 +1,65 @@
+/* From a study to the runs it consists of.
+ *
+ * Data sets are found or generated, shares of n become numbers, and every combination of data set,
+ * method, values and seed becomes a run with an identity: a fingerprint of all that its result
+ * depends on. A study that is begun again knows by it what is done already, also where the file has
+ * been changed meanwhile.
+ */
+#ifndef IKT_STUDY_PLAN_H
+#define IKT_STUDY_PLAN_H
+
+#include "pipeline/settings.h"
+#include "study/spec.h"
+
+enum { IKT_STUDY_FOLDERS = 16 };
+
+/* Where a study looks for data and leaves results. */
+typedef struct {
+    const char *output;                    /* folder, made where there is none; lent */
+    const char *folder[IKT_STUDY_FOLDERS]; /* looked through for files of data, in order; lent */
+    int folders;
+    const char *only; /* names of data sets, separated by commas; NULL: all. Lent */
+} ikt_study_places;
+
+/* A data set that is at hand. */
+typedef struct {
+    char file[IKT_STRING_MAX];
+    int64_t n, d;
+} ikt_study_table;
+
+typedef struct {
+    int64_t data, method; /* numbers in the study */
+    int64_t table;        /* of the data set with this run's seed, in the plan */
+    int64_t reference;    /* table whose map this one's is compared with, or -1 */
+    int64_t seed;
+    char value[IKT_STUDY_AXES][IKT_STUDY_TEXT]; /* of the method's axes */
+    uint64_t id;
+    double cost; /* grows with the time that the run will take */
+} ikt_study_run;
+
+typedef struct {
+    ikt_study_table *table; /* [n_data * n_seeds]; n = 0 where the data set is left out */
+    ikt_study_run *run;     /* [n_runs] in the order of the study */
+    int64_t n_runs;
+} ikt_study_plan;
+
+/* COLLECTIVE. Finds or generates the data sets (below OUTPUT/data) and lists the runs.
+ *   study    not changed
+ *   out      the same on every rank; freed with ikt_study_plan_destroy; empty on failure.
+ * A data set that is optional and not found costs a warning and has no runs.
+ * Errors: IKT_ERR_FILE, IKT_ERR_DATA (a data set that cannot be read), IKT_ERR_USAGE (`only` names
+ * what is not there; no run is left), IKT_ERR_RESOURCE. */
+ikt_status ikt_study_plan_make(ikt_context *ctx, const ikt_study *study,
+                               const ikt_study_places *places, ikt_study_plan *out);
+void ikt_study_plan_destroy(ikt_study_plan *plan);
+
+/* SAME-ARGS. The settings of a run on one of its tables; nothing is set about output.
+ *   table   run->table or run->reference */
+ikt_status ikt_study_run_settings(ikt_context *ctx, const ikt_study *study,
+                                  const ikt_study_plan *plan, const ikt_study_run *run,
+                                  int64_t table, ikt_settings *out);
+
+/* LOCAL. "Wine, Isolation, isolation.psi 5, seed 1". */
+void ikt_study_run_name(const ikt_study *study, const ikt_study_run *run, char *text, size_t size);
+
+#endif

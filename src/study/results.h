@@ -1,0 +1,64 @@
+/* What is known about the runs of a study: one line each in OUTPUT/results.csv.
+ *
+ * A line is added at once when a run ends, by whichever group of ranks or job made it. A line that
+ * was cut off, and lines of runs that the study no longer has, are passed over.
+ */
+#ifndef IKT_STUDY_RESULTS_H
+#define IKT_STUDY_RESULTS_H
+
+#include "study/plan.h"
+
+/* Numbers of every run; those of the study's measures follow. */
+typedef enum {
+    IKT_RUN_ROWS,
+    IKT_RUN_COLUMNS,
+    IKT_RUN_ITERATIONS,
+    IKT_RUN_KL,
+    IKT_RUN_SECONDS,
+    IKT_RUN_SIMILARITIES, /* seconds up to P: steps 1 and 2 of the paper */
+    IKT_RUN_LAYOUT,       /* seconds of the loop: step 3 */
+    IKT_RUN_MEMORY,       /* MB a rank */
+    IKT_RUN_NUMBERS
+} ikt_run_number;
+
+enum { IKT_STUDY_MEASURES = 32, IKT_STUDY_MESSAGE = 400 };
+
+/* One finished run. Plain memory: ranks send it to each other. */
+typedef struct {
+    bool is_done; /* there is a line of it */
+    bool is_good; /* it succeeded; otherwise `message` says why not */
+    char message[IKT_STUDY_MESSAGE];
+    uint64_t hash;                                       /* of the embedding */
+    double number[IKT_RUN_NUMBERS + IKT_STUDY_MEASURES]; /* NaN: not measured */
+} ikt_study_result;
+
+/* LOCAL, pure. Name of a number of every run, as measures are named: "seconds layout". */
+const char *ikt_run_number_name(ikt_run_number number);
+
+/* LOCAL, pure. Place in `number` of the study's measure m. */
+int64_t ikt_study_number(const ikt_study *study, int64_t m);
+
+/* LOCAL, for one rank. Adds the line of a run. Embeddings are kept for the best runs only: the file
+ * of this run (ikt_study_embedding_file), or of others that it surpasses, is removed.
+ * Errors: IKT_ERR_FILE; IKT_ERR_USAGE where results.csv belongs to a study with other columns. */
+ikt_status ikt_study_results_add(ikt_context *ctx, const ikt_study *study,
+                                 const ikt_study_plan *plan, const char *output, int64_t run,
+                                 const ikt_study_result *result);
+
+/* LOCAL, pure. OUTPUT/best/ID.h5. */
+void ikt_study_embedding_file(const char *output, const ikt_study_run *run,
+                              char path[IKT_STRING_MAX]);
+
+/* LOCAL, pure. The run of a data set and method that is best by measure m; the first of several;
+ * -1 where there is none, or no better way. */
+int64_t ikt_study_best_run(const ikt_study *study, const ikt_study_plan *plan,
+                           const ikt_study_result *result, int64_t data, int64_t method, int64_t m);
+
+/* COLLECTIVE. What is known of every run of the plan.
+ *   result   [plan->n_runs], receives it; is_done is false where there is no line.
+ * Errors: as above; no file is no error. */
+ikt_status ikt_study_results_load(ikt_context *ctx, const ikt_study *study,
+                                  const ikt_study_plan *plan, const char *output,
+                                  ikt_study_result *result);
+
+#endif

@@ -1,0 +1,75 @@
+/* A study: data sets x methods x parameter values x seeds, and what is measured.
+ *
+ * What a YAML file says, checked as far as it can be without the data. See docs/studies.md for the
+ * file, ikt_study_plan for what becomes of it.
+ */
+#ifndef IKT_STUDY_SPEC_H
+#define IKT_STUDY_SPEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "config/key.h"
+#include "study/values.h"
+
+enum { IKT_STUDY_NAME = 64, IKT_STUDY_AXES = 4 };
+
+/* Settings as `section.key=value`, applied in order. */
+typedef struct {
+    char (*text)[IKT_STRING_MAX]; /* [count], owned */
+    int64_t count;
+} ikt_assignments;
+
+/* A key that takes several values. */
+typedef struct {
+    char name[IKT_STUDY_NAME]; /* "isolation.psi" */
+    const ikt_key *key;
+    ikt_study_values values;
+} ikt_study_axis;
+
+typedef struct {
+    char name[IKT_STUDY_NAME];
+    ikt_assignments settings;
+    ikt_study_axis axis[IKT_STUDY_AXES];
+    int axes;
+} ikt_study_method;
+
+typedef struct {
+    char name[IKT_STUDY_NAME];
+    char file[IKT_STRING_MAX];      /* given, or "" where it is generated */
+    char generator[IKT_STUDY_NAME]; /* "" where it is a file */
+    ikt_assignments options;        /* of the generator, as key=value */
+    int64_t seed;                   /* of the generator; IKT_AUTO_INT: that of each run */
+    bool is_optional;               /* a missing file is a warning */
+    ikt_assignments settings;       /* for this data set only */
+    char reference[IKT_STUDY_NAME]; /* data set whose map this one's is compared with; or "" */
+    double *published;              /* [methods * measures] of the literature; NaN: none; or NULL */
+} ikt_study_data;
+
+typedef struct {
+    char path[IKT_STRING_MAX]; /* of the file */
+    char name[IKT_STUDY_NAME]; /* file name without folder and ending */
+    char title[IKT_STRING_MAX];
+    char about[4 * IKT_STRING_MAX]; /* a paragraph for the report */
+    ikt_assignments settings;       /* for every run */
+    ikt_study_data *data;           /* [n_data] */
+    int64_t n_data;
+    ikt_study_method *method; /* [n_methods] */
+    int64_t n_methods;
+    int64_t *seed; /* [n_seeds] */
+    int64_t n_seeds;
+    char (*measure)[IKT_STUDY_NAME]; /* [n_measures] */
+    int64_t n_measures;
+    bool over_rows; /* curves are drawn over the number of rows, not over the parameter */
+    bool has_rank_curves;
+} ikt_study;
+
+/* COLLECTIVE. Reads and checks a study; no data set is opened.
+ *   out   the same on every rank; freed with ikt_study_destroy; empty on failure.
+ * Errors: those of ikt_yaml_load; IKT_ERR_USAGE with line for whatever is unknown (key, setting,
+ * measure, generator, data set referred to), missing, repeated or contradictory. */
+ikt_status ikt_study_read(ikt_context *ctx, const char *path, ikt_study *out);
+void ikt_study_destroy(ikt_study *study);
+
+#endif
