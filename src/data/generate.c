@@ -14,7 +14,9 @@ static const ikt_generator *const generators[] = {
     &ikt_generator_shared_subspace, &ikt_generator_gaussian_mixture,
     &ikt_generator_uniform_2d,      &ikt_generator_swiss_roll,
     &ikt_generator_s_curve,         &ikt_generator_sphere,
-    &ikt_generator_glyphs,          &ikt_generator_deform};
+    &ikt_generator_glyphs,          &ikt_generator_deform,
+    &ikt_generator_subset,          &ikt_generator_outlier,
+    &ikt_generator_copies};
 enum { GENERATORS = sizeof generators / sizeof *generators };
 
 #define MEMBER(name) offsetof(ikt_generate_settings, name)
@@ -24,7 +26,8 @@ static const ikt_key keys[] = {
      "Number of columns"},
     {"clusters", IKT_KEY_INT, MEMBER(clusters), "auto", 1, 1e6, 1, NULL, "K", "Number of clusters"},
     {"separation", IKT_KEY_REAL, MEMBER(separation), "auto", 0, 1e6, 1, NULL, "S",
-     "Root mean square distance of two cluster centres, in standard deviations of a cluster"},
+     "Root mean square distance of two cluster centres, in standard deviations of a cluster; for "
+     "outlier and copies the length of the shift"},
     {"noise", IKT_KEY_REAL, MEMBER(noise), "auto", 0, 1e6, 1, NULL, "S",
      "Standard deviation of the normal noise added to each coordinate"},
     {"scale", IKT_KEY_CHOICE, MEMBER(scale), "auto", 0, 0, 0, "auto|sd|variance", "HOW",
@@ -33,7 +36,12 @@ static const ikt_key keys[] = {
     {"strength", IKT_KEY_REAL, MEMBER(strength), "auto", 0, 10, 1, NULL, "F",
      "Factor of how much the images are deformed; 0 leaves them undeformed"},
     {"source", IKT_KEY_STRING, MEMBER(source), "", 0, 0, 0, NULL, "FILE",
-     "File of the images to deform: /X (uint8, square images), and /labels if there are any"},
+     "File that the set is made from: /X (for deform uint8, square images), and /labels if there "
+     "are any"},
+    {"share", IKT_KEY_REAL, MEMBER(share), "auto", 1e-9, 1, 1, NULL, "F",
+     "Share of the rows that are kept"},
+    {"classes", IKT_KEY_STRING, MEMBER(classes), "", 0, 0, 0, NULL, "LIST",
+     "Labels of the rows that are kept, separated by commas, or all"},
     {"keep-originals", IKT_KEY_CHOICE, MEMBER(keep_originals), "auto", 0, 0, 0, "auto|yes|no",
      "HOW", "Whether the first rows are the source's images as they are"}};
 enum { KEYS = sizeof keys / sizeof *keys };

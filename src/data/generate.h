@@ -29,12 +29,14 @@ typedef struct {
     int64_t points;     /* rows */
     int64_t dimensions; /* columns */
     int64_t clusters;
-    double separation;           /* root mean square distance of two centres, in cluster sds */
-    double noise;                /* sd of the noise added to each coordinate */
-    int scale;                   /* ikt_generate_scale: what k^4 is to cluster k */
-    double strength;             /* factor of all deformations of images */
-    char source[IKT_STRING_MAX]; /* file of images to deform: /X, and /labels where it has them */
-    int keep_originals;          /* ikt_generate_originals: the first rows are the images as is */
+    double separation;            /* root mean square distance of two centres, in cluster sds */
+    double noise;                 /* sd of the noise added to each coordinate */
+    int scale;                    /* ikt_generate_scale: what k^4 is to cluster k */
+    double strength;              /* factor of all deformations of images */
+    char source[IKT_STRING_MAX];  /* file a set is made from: /X, and /labels where it has them */
+    double share;                 /* of the source's rows that are kept */
+    char classes[IKT_STRING_MAX]; /* labels of the rows that are kept, "0,2"; "all" */
+    int keep_originals;           /* ikt_generate_originals: the first rows are the images as is */
 } ikt_generate_settings;
 
 /* The settings as keys (names, types, ranges, help), in the order of the struct. */

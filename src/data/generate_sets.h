@@ -21,6 +21,9 @@ extern const ikt_generator ikt_generator_swiss_roll, ikt_generator_s_curve, ikt_
 /* glyphs.c, deform.c: images of 8-bit pixels. */
 extern const ikt_generator ikt_generator_glyphs, ikt_generator_deform;
 
+/* derived.c: what shows whether a map keeps the structure of a given set. */
+extern const ikt_generator ikt_generator_subset, ikt_generator_outlier, ikt_generator_copies;
+
 /* LOCAL. For row functions: draw number `draw` of the row, standard normal or uniform in [0, 1). */
 double ikt_generate_normal(const ikt_generation *generation, int64_t row, uint64_t draw);
 double ikt_generate_uniform(const ikt_generation *generation, int64_t row, uint64_t draw);

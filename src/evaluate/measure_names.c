@@ -18,11 +18,11 @@ static const ikt_measure_name names[] = {
     {"trustworthiness (k #)", "ranks", 1},
     {"continuity (k #)", "ranks", 1},
     {"row # to class #", "marked", 0},
-    {"KL", "run", -1},
-    {"seconds", "run", -1},
-    {"seconds similarities", "run", -1},
-    {"seconds layout", "run", -1},
-    {"MB per rank", "run", -1},
+    {"KL", "run", 0},
+    {"seconds", "run", 0},
+    {"seconds similarities", "run", 0},
+    {"seconds layout", "run", 0},
+    {"MB per rank", "run", 0},
 };
 enum { NAMES = sizeof names / sizeof *names };
 

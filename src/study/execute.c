@@ -34,7 +34,7 @@ static void note_run(ikt_context *ctx, const ikt_run *run, ikt_study_result *out
     out->number[IKT_RUN_SIMILARITIES] = stage(&cost, IKT_STAGE_TOTAL) -
                                         stage(&cost, IKT_STAGE_LAYOUT) -
                                         stage(&cost, IKT_STAGE_PCA);
-    out->number[IKT_RUN_MEMORY] = (double)cost.peak_bytes / 1e6;
+    out->number[IKT_RUN_MEMORY] = (double)cost.accounted_bytes / 1e6;
 }
 
 /* The families that the study's measures come from, as ikt_measure_settings.only takes them. */

@@ -188,41 +188,63 @@ static void add_median(row *cells, const ikt_study_cell *cell, int64_t m) {
     add(cells, text);
 }
 
-static void entry_table(ikt_report *r, int64_t data) {
+static void entry_row(ikt_report *r, const ikt_study_cell *cell, bool names_data) {
     const ikt_study *study = r->study;
     char text[IKT_REPORT_CELL];
     row cells;
-    ikt_page_heading(r->page, 3, study->data[data].name);
     begin_row(&cells);
-    add(&cells, "method");
-    add(&cells, "values");
-    add(&cells, "runs");
+    if (names_data) add(&cells, study->data[cell->data].name);
+    add(&cells, study->method[cell->method].name);
+    ikt_report_values(study, cell->first, text, sizeof text);
+    if (!names_data) add(&cells, text);
+    snprintf(text, sizeof text, "%lld", (long long)cell->good);
+    add(&cells, text);
     for (int64_t m = 0; m < study->n_measures; m++)
-        add(&cells, study->measure[m]);
+        add_median(&cells, cell, m);
+    ikt_page_row(r->page, cells.cell, cells.count);
+}
+
+static void entry_heading(ikt_report *r, bool names_data) {
+    row cells;
+    begin_row(&cells);
+    if (names_data) add(&cells, "data set");
+    add(&cells, "method");
+    if (!names_data) add(&cells, "values");
+    add(&cells, "runs");
+    for (int64_t m = 0; m < r->study->n_measures; m++)
+        add(&cells, r->study->measure[m]);
     ikt_page_table(r->page, cells.cell, cells.count, 2);
-    for (int64_t c = 0; c < r->summary->count; c++) {
-        const ikt_study_cell *cell = &r->summary->cell[c];
-        if (cell->data != data) continue;
-        begin_row(&cells);
-        add(&cells, study->method[cell->method].name);
-        ikt_report_values(study, cell->first, text, sizeof text);
-        add(&cells, text);
-        snprintf(text, sizeof text, "%lld", (long long)cell->good);
-        add(&cells, text);
-        for (int64_t m = 0; m < study->n_measures; m++)
-            add_median(&cells, cell, m);
-        ikt_page_row(r->page, cells.cell, cells.count);
-    }
+}
+
+/* Where nothing varies, all data sets share a table. */
+static void joint_table(ikt_report *r) {
+    entry_heading(r, true);
+    for (int64_t c = 0; c < r->summary->count; c++)
+        entry_row(r, &r->summary->cell[c], true);
+    ikt_page_table_end(r->page);
+}
+
+static void entry_table(ikt_report *r, int64_t data) {
+    ikt_page_heading(r->page, 3, r->study->data[data].name);
+    entry_heading(r, false);
+    for (int64_t c = 0; c < r->summary->count; c++)
+        if (r->summary->cell[c].data == data) entry_row(r, &r->summary->cell[c], false);
     ikt_page_table_end(r->page);
 }
 
 void ikt_report_entries(ikt_report *r) {
-    bool any = false;
+    bool any = false, varies = false;
+    for (int64_t m = 0; m < r->study->n_methods; m++)
+        varies |= r->study->method[m].axes > 0;
     for (int64_t data = 0; data < r->study->n_data; data++) {
         const int64_t count = count_entries(r, data);
         if (count == 0 || count > ENTRIES_MOST) continue;
         if (!any) ikt_page_heading(r->page, 2, "All values: median over the seeds (range)");
         any = true;
+        if (!varies) {
+            joint_table(r);
+            return;
+        }
         entry_table(r, data);
     }
 }

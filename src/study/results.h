@@ -17,7 +17,7 @@ typedef enum {
     IKT_RUN_SECONDS,
     IKT_RUN_SIMILARITIES, /* seconds up to P: steps 1 and 2 of the paper */
     IKT_RUN_LAYOUT,       /* seconds of the loop: step 3 */
-    IKT_RUN_MEMORY,       /* MB a rank */
+    IKT_RUN_MEMORY,       /* MB that a rank allocated at most, libraries left out */
     IKT_RUN_NUMBERS
 } ikt_run_number;
 

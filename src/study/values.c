@@ -58,7 +58,7 @@ static ikt_status fill_up_to(list *l, int node, const ikt_study_value *last) {
                              "n or all without");
     const double from = b->number, step = b->number - a->number;
     const double steps = (last->number - from) / step;
-    if (!(steps >= 1) || fabs(steps - round(steps)) > 1e-6)
+    if (!(steps >= 1) || !(fabs(steps - round(steps)) < 1e-6))
         return ikt_yaml_fail(l->ctx, l->yaml, node,
                              "the step of %g before `..` does not lead to %s", step, last->text);
     const bool is_share = last->is_share;

@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# iktsne study: what is refused before anything runs; runs, their lines and the report; the same on
+# any ranks and groups; failing runs; going on where a study was stopped; jobs that share a study.
+set -uo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+
+fail() {
+    echo "FAILED: $*"
+    cat out.txt err.txt
+    failed=1
+}
+
+study() { timeout 120 "$IKT_PROGRAM" study "$@" >out.txt 2>err.txt; }
+on_ranks() {
+    local launch
+    read -ra launch <<<"$IKT_MPIRUN $1"
+    shift
+    timeout 120 "${launch[@]}" "$IKT_PROGRAM" study "$@" >out.txt 2>err.txt
+}
+
+# refused CODE WORDS ARGUMENTS...
+refused() {
+    local code=$1 words=$2 got
+    shift 2
+    study "$@"
+    got=$?
+    [ "$got" -eq "$code" ] || fail "exit code $got instead of $code: $*"
+    grep -q "^iktsne: error: .*$words" err.txt || fail "no '$words': $*"
+    [ "$(grep -c '^iktsne: error' err.txt)" -eq 1 ] || fail "more than one message: $*"
+}
+
+# Columns of results.csv that do not change from run to run, by identity.
+facts() {
+    sed 's/"blobs, three"/blobs/' "$1/results.csv" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) skip[i] = $i ~ /seconds|MB/ }
+        { line = ""; for (i = 1; i <= NF; i++) if (!skip[i]) line = line $i ","; print line }' |
+        sort
+}
+
+cat >small.yaml <<'Y'
+title: "A | small <study>"
+data:
+  - {name: "blobs, three", generate: gaussian-mixture, options: {points: 90, dimensions: 4, clusters: 3}}
+  - {name: gone, file: gone.h5, optional: yes}
+settings: {affinity.support: dense, layout.iterations: 60}
+methods:
+  - {name: Gaussian, settings: {affinity.kind: gaussian}, vary: {gaussian.perplexity: [5, 0.1n, 200]}}
+  - {name: Isolation, vary: {isolation.psi: [4, 8, .., 16]}}
+seeds: [1, 2]
+measures: [Davies-Bouldin, AUC_RNX, seconds]
+Y
+
+# Refused before anything runs.
+refused 4 "none.yaml cannot be read" none.yaml
+sed 's/isolation.psi/isolation.psj/' small.yaml >bad.yaml
+refused 2 "bad.yaml, line 8: .*did you mean 'isolation.psi'" bad.yaml --output r
+sed 's/AUC_RNX/AUC_RMX/' small.yaml >bad.yaml
+refused 2 "bad.yaml, line 10: there is no measure 'AUC_RMX'" bad.yaml --output r
+sed 's/, optional: yes//' small.yaml >bad.yaml
+refused 4 "the data set 'gone' (gone.h5) is neither beside the study nor" bad.yaml --output r
+refused 2 "has no data set 'other'" small.yaml --output r --only other
+refused 2 "did you mean --retry" small.yaml --retyr
+[ ! -e r/results.csv ] || fail "a refused study left results"
+
+# 6 Gaussian runs, of which perplexity 200 is too much for 90 rows, and 8 of isolation.
+study small.yaml --output one --list || fail "--list"
+[ "$(wc -l <out.txt)" -eq 14 ] || fail "not 14 runs"
+study small.yaml --output one || fail "a study with failing runs must go on"
+grep -q "'gone' (gone.h5) is left out" err.txt || fail "no word about the data set left out"
+[ "$(tail -n +2 one/results.csv | wc -l)" -eq 14 ] || fail "not 14 lines"
+[ "$(grep -c ',failed,.*perplexity = 200' one/results.csv)" -eq 2 ] || fail "not 2 failed lines"
+[ "$(grep -c ',ok,' one/results.csv)" -eq 12 ] || fail "not 12 good lines"
+grep -q '12 succeeded, 2 failed' one/report/report.md || fail "the report's count"
+grep -q 'A &lt;' one/report/report.html && fail "odd title" # escaped once, not twice
+grep -q '<h1>A | small &lt;study&gt;</h1>' one/report/report.html || fail "the page's title"
+grep -q 'src="data:image/png;base64,iVBOR' one/report/report.html || fail "no picture in the page"
+grep -c '<svg' one/report/report.html | grep -q '^[1-9]' || fail "no curve in the page"
+grep -qE '(src|href)="(http|figure|picture)' one/report/report.html && fail "the page needs files"
+for figure in $(sed -n 's/^!\[.*\](\(.*\))$/\1/p' one/report/report.md); do
+    [ -s "one/report/$figure" ] || fail "report.md shows $figure, which is not there"
+done
+# Embeddings of the best runs only: two measures, two methods, at most four.
+[ "$(ls one/best | wc -l)" -le 4 ] && [ "$(ls one/best | wc -l)" -ge 2 ] || fail "best: $(ls one/best)"
+ls one/best | grep -qv '^[0-9a-f]*\.h5$' && fail "other files among the best"
+
+# Nothing is done twice; failed runs only where asked for.
+study small.yaml --output one || fail "again"
+grep -q "14 of them done before" err.txt || fail "done before"
+[ "$(tail -n +2 one/results.csv | wc -l)" -eq 14 ] || fail "runs were made twice"
+study small.yaml --output one --retry || fail "--retry"
+[ "$(tail -n +2 one/results.csv | wc -l)" -eq 16 ] || fail "--retry did not try 2 runs"
+
+# The same lines from any number of groups, and from groups of two ranks.
+facts one >expected.txt
+on_ranks 3 small.yaml --output three || fail "3 ranks"
+sort -u expected.txt | diff - <(facts three | sort -u) >diff.txt || fail "3 groups: $(head -3 diff.txt)"
+on_ranks 4 small.yaml --output four --ranks 2 || fail "4 ranks"
+sort -u expected.txt | diff - <(facts four | sort -u) >diff.txt || fail "groups of 2: $(head -3 diff.txt)"
+
+# A study that was killed in the middle of a line goes on, and ends as one that was not.
+mkdir -p killed
+head -5 one/results.csv >killed/results.csv
+sed -n 6p one/results.csv | head -c 40 >>killed/results.csv
+study small.yaml --output killed || fail "going on"
+grep -q "4 of them done before" err.txt || fail "4 whole lines were not taken over"
+sort -u expected.txt | diff - <(facts killed | grep -E '^id|,(ok|failed),' | sort -u) >diff.txt ||
+    fail "a stopped study ends otherwise: $(head -3 diff.txt)"
+
+# Two jobs of one session share the runs: none is made twice.
+export SLURM_ARRAY_JOB_ID=7
+timeout 120 "$IKT_PROGRAM" study small.yaml --output shared >other.txt 2>&1 &
+study small.yaml --output shared || fail "the first of two jobs"
+wait $! || fail "the second of two jobs"
+unset SLURM_ARRAY_JOB_ID
+[ "$(tail -n +2 shared/results.csv | wc -l)" -eq 14 ] || fail "two jobs made $(tail -n +2 shared/results.csv | wc -l) runs"
+sort -u expected.txt | diff - <(facts shared | sort -u) >diff.txt || fail "two jobs: $(head -3 diff.txt)"
+
+# Results of another study are not mixed up with ours.
+sed 's/AUC_RNX, //' small.yaml >fewer.yaml
+refused 2 "has other columns than this study" fewer.yaml --output one
+
+# A run that three sessions began and none ended is given up; a folder that cannot be made.
+mkdir -p hopeless
+study small.yaml --output hopeless --list
+id=$(awk 'NR == 1 { print $1 }' out.txt)
+printf 'a %s\nb %s\nc %s\n' "$id" "$id" "$id" >hopeless/queue
+study small.yaml --output hopeless || fail "a hopeless run"
+grep -q "^$id,.*begun 3 times before and never ended" hopeless/results.csv || fail "not given up"
+refused 4 "cannot be made" small.yaml --output /proc/none/here
+exit $failed
