@@ -11,6 +11,9 @@
 #include "base/timer.h"
 #include "evaluate/classes.h"
 #include "evaluate/radix.h"
+#include "evaluate/tree.h"
+#include "isolation/model.h"
+#include "neighbours/cells.h"
 #include "pipeline/probabilities.h"
 
 enum { EXACT_ROWS = 50000, MARKED_MOST = 16, CLASSES_MOST = 64 };
@@ -18,6 +21,7 @@ enum { EXACT_ROWS = 50000, MARKED_MOST = 16, CLASSES_MOST = 64 };
 /* Positions and labels of all rows on every rank. */
 typedef struct {
     float *y;
+    int64_t q;
     int64_t *labels;
     ikt_classes classes;
     ikt_radix radix;
@@ -36,7 +40,8 @@ static void overview_free(overview *o) {
 
 static ikt_status overview_make(ikt_context *ctx, const ikt_measured *what, overview *o) {
     int64_t n = what->map.n;
-    IKT_TRY(ikt_measure_replicate(ctx, &what->map, what->y, 2 * sizeof *o->y, &o->y));
+    o->q = what->q;
+    IKT_TRY(ikt_measure_replicate(ctx, &what->map, what->y, (size_t)what->q * sizeof *o->y, &o->y));
     IKT_TRY(ikt_measure_replicate(ctx, &what->map, what->labels, sizeof *o->labels, &o->labels));
     IKT_TRY(ikt_classes_find(ctx, what->labels, what->map.count, &o->classes));
     ikt_status st = ikt_radix_create(ctx, n, &o->radix);
@@ -51,26 +56,31 @@ static int by_number(const void *a, const void *b) {
 }
 
 static void rank_from(overview *o, int64_t n, int64_t row) {
-    for (int64_t j = 0; j < n; j++) {
-        double dx = (double)o->y[2 * j] - (double)o->y[2 * row];
-        double dy = (double)o->y[2 * j + 1] - (double)o->y[2 * row + 1];
-        o->distance[j] = (float)(dx * dx + dy * dy);
-    }
+    ikt_map_distances(o->y, n, o->q, o->y + o->q * row, o->distance);
     o->distance[row] = -1;
     ikt_radix_ranks(&o->radix, o->distance, o->radix.rank[0]);
 }
 
+/* Median and mean rank of a class: half of it is nearer than the one, and far parts draw at the
+ * other. */
 static ikt_status add_class(ikt_context *ctx, overview *o, int64_t n, int64_t row, int64_t label,
                             ikt_measures *out) {
     char name[48];
-    int64_t count = 0;
+    int64_t count = 0, sum = 0;
     for (int64_t j = 0; j < n; j++)
-        if (o->labels[j] == label && j != row) o->ranks[count++] = o->radix.rank[0][j];
+        if (o->labels[j] == label && j != row) {
+            sum += o->radix.rank[0][j];
+            o->ranks[count++] = o->radix.rank[0][j];
+        }
     if (count == 0) return IKT_OK;
     qsort(o->ranks, (size_t)count, sizeof *o->ranks, by_number);
+    const double others = (double)(n - 1);
     snprintf(name, sizeof name, "row %lld to class %lld", (long long)row, (long long)label);
-    return ikt_measures_add(ctx, out, name, (double)o->ranks[count / 2] / (double)(n - 1), 0,
-                            "median rank distance of the class from the marked row; 0 nearest");
+    IKT_TRY(ikt_measures_add(ctx, out, name, (double)o->ranks[count / 2] / others, 0,
+                             "median rank distance of the class from the marked row; 0 nearest"));
+    snprintf(name, sizeof name, "row %lld to class %lld, mean", (long long)row, (long long)label);
+    return ikt_measures_add(ctx, out, name, (double)sum / (double)count / others, 0,
+                            "mean rank distance of the class from the marked row; 0 nearest");
 }
 
 ikt_status ikt_measure_marked(ikt_context *ctx, const ikt_measured *what, const int64_t *marked,
@@ -88,11 +98,42 @@ ikt_status ikt_measure_marked(ikt_context *ctx, const ikt_measured *what, const 
     return ikt_agree(ctx, st);
 }
 
+/* Of the model as probabilities.c makes it: coarse cells are no part of the kernel. */
+static ikt_status model_spec(ikt_context *ctx, const ikt_settings *settings, int64_t n,
+                             ikt_model_spec *spec) {
+    const ikt_isolation_settings *isolation = &settings->isolation;
+    *spec = (ikt_model_spec){
+        .seed = (uint64_t)settings->run.seed, .n = n, .t = isolation->partitionings};
+    IKT_TRY(ikt_isolation_resolve_psi(ctx, isolation, n, &spec->psi));
+    IKT_TRY(ikt_isolation_resolve_pool(ctx, isolation, n, spec->psi, &spec->pool));
+    if (settings->affinity.support != IKT_SUPPORT_DENSE &&
+        ikt_affinity_is_approximate(&settings->affinity, n))
+        spec->pool = ikt_cells_pool(n, spec->pool);
+    return IKT_OK;
+}
+
+ikt_status ikt_measure_codes(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
+                             const ikt_row_map *map, ikt_codes *codes) {
+    ikt_model_spec spec;
+    ikt_model *model = NULL;
+    *codes = (ikt_codes){0};
+    if (settings->affinity.kind != IKT_AFFINITY_ISOLATION)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "neighbours by the Isolation kernel are those of an embedding by that "
+                        "kernel; this one has another affinity.kind");
+    IKT_TRY(model_spec(ctx, settings, map->n, &spec));
+    ikt_status st = ikt_agree(ctx, ikt_model_create(ctx, &spec, &model));
+    if (st == IKT_OK) st = ikt_codes_compute(ctx, data, map, model, codes, NULL);
+    ikt_model_destroy(&model);
+    return st;
+}
+
 /* Settings that suit any number of rows: fewer neighbours for tiny sets. */
 static ikt_measure_settings settings_for(const ikt_run *run) {
     ikt_measure_settings settings = ikt_measure_defaults();
     int64_t others = run->map.n - 1;
     settings.seed = (uint64_t)run->settings.run.seed;
+    settings.cheap_only = run->settings.output.measures == IKT_MEASURES_MAP;
     if (settings.k > others) settings.k = others;
     if (settings.trust_k > run->map.n / 3) settings.trust_k = run->map.n / 3;
     return settings;
@@ -109,7 +150,12 @@ ikt_status ikt_run_measures(ikt_context *ctx, const ikt_run *run, ikt_measures *
     if (st == IKT_OK) {
         ikt_measure_settings settings = settings_for(run);
         bool has_labels = ikt_max_one(ctx, run->labels != NULL) > 0;
-        const ikt_measured what = {run->map, run->embedding.y, run->labels, has_labels, data};
+        const ikt_measured what = {.map = run->map,
+                                   .y = run->embedding.y,
+                                   .q = 2,
+                                   .labels = run->labels,
+                                   .has_labels = has_labels,
+                                   .data = data};
         st = ikt_measures_compute(ctx, &settings, &what, out);
         if (st == IKT_OK) st = ikt_measure_marked(ctx, &what, run->marked, run->n_marked, out);
     }
