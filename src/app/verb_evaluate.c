@@ -5,16 +5,18 @@
 #include "app/measures_print.h"
 #include "app/option.h"
 #include "app/verbs.h"
+#include "base/atomic_file.h"
 #include "base/memory.h"
 #include "io/result.h"
+#include "isolation/codes.h"
 #include "pipeline/measures.h"
 
 enum { ARGUMENTS_MOST = 256 };
 
 typedef struct {
-    char input[IKT_STRING_MAX], labels[IKT_STRING_MAX], only[IKT_STRING_MAX];
-    int64_t k, trust_k, sample, exact_limit, seed, memory;
-    bool divergence, json;
+    char input[IKT_STRING_MAX], labels[IKT_STRING_MAX], only[IKT_STRING_MAX], curve[IKT_STRING_MAX];
+    int64_t k, trust_k, triplets, restarts, sample, exact_limit, seed, memory;
+    bool divergence, kernel, overwrite, json;
     const char *argument[ARGUMENTS_MOST]; /* the embedding's file, then settings */
     int arguments;
 } request;
@@ -30,7 +32,10 @@ typedef struct {
     bool has_labels;
     ikt_source *source;
     ikt_dataset *data;
+    ikt_codes codes; /* of the own rows, with --kernel */
 } subject;
+
+enum { COLUMNS = 2 }; /* of the embedding */
 
 static void subject_close(subject *s) {
     ikt_result_close(&s->file);
@@ -38,6 +43,7 @@ static void subject_close(subject *s) {
     ikt_free(&s->y);
     ikt_free(&s->labels);
     ikt_free(&s->marked);
+    ikt_codes_destroy(&s->codes);
 }
 
 /* Preprocessing and P of the run come from the configuration that it stored; for a file of another
@@ -79,24 +85,32 @@ static ikt_status read_labels(ikt_context *ctx, const request *wish, subject *s)
     return ikt_result_read_marked(s->file, &s->marked, &s->n_marked);
 }
 
+/* What needs the settings of the run has to have them. */
+static ikt_status check_settings(ikt_context *ctx, const request *wish, const subject *s) {
+    if ((!wish->divergence && !wish->kernel) || (s->data && s->has_settings)) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "--%s needs --input and an embedding of `iktsne embed`, whose file holds the "
+                    "settings of %s",
+                    wish->divergence ? "kl" : "kernel", wish->divergence ? "P" : "the kernel");
+}
+
 static ikt_status subject_open(ikt_context *ctx, const request *wish, subject *s) {
     IKT_TRY(ikt_result_open(ctx, wish->argument[0], &s->file));
     s->map = ikt_row_map_make(ikt_result_rows(s->file), ikt_size(ctx), ikt_rank(ctx));
-    ikt_status st = ikt_alloc(ctx, &s->y, 2 * s->map.count, sizeof *s->y, "embedding");
+    ikt_status st = ikt_alloc(ctx, &s->y, COLUMNS * s->map.count, sizeof *s->y, "embedding");
     if (st == IKT_OK) st = ikt_alloc(ctx, &s->labels, s->map.count, sizeof *s->labels, "labels");
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_result_read_embedding(s->file, s->map.first, s->map.count, s->y));
     IKT_TRY(read_settings(ctx, wish, s));
     IKT_TRY(open_input(ctx, wish, s));
-    return read_labels(ctx, wish, s);
+    IKT_TRY(check_settings(ctx, wish, s));
+    IKT_TRY(read_labels(ctx, wish, s));
+    return wish->kernel ? ikt_measure_codes(ctx, &s->settings, s->data, &s->map, &s->codes)
+                        : IKT_OK;
 }
 
 static ikt_status add_divergence(ikt_context *ctx, const subject *s, ikt_measures *measures) {
     double kl;
-    if (!s->data || !s->has_settings)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "--kl needs --input and an embedding of `iktsne embed`, whose file holds "
-                        "the settings of P");
     IKT_TRY(ikt_measure_divergence(ctx, &s->settings, s->data, &s->map, s->y, &kl));
     return ikt_measures_add(ctx, measures, "KL divergence", kl, 0,
                             "KL(P || Q), P computed again from the input");
@@ -106,12 +120,21 @@ static ikt_status measure(ikt_context *ctx, const request *wish, const subject *
                           ikt_measures *measures) {
     const ikt_measure_settings settings = {.k = wish->k,
                                            .trust_k = wish->trust_k,
+                                           .triplets = wish->triplets,
+                                           .restarts = wish->restarts,
                                            .exact_limit = wish->exact_limit,
                                            .sample = wish->sample,
                                            .seed = (uint64_t)wish->seed,
                                            .batch_bytes = wish->memory << 20,
+                                           .keep_curve = wish->curve[0] != 0,
                                            .only = wish->only[0] ? wish->only : NULL};
-    const ikt_measured what = {s->map, s->y, s->labels, s->has_labels, s->data};
+    const ikt_measured what = {.map = s->map,
+                               .y = s->y,
+                               .q = COLUMNS,
+                               .labels = s->labels,
+                               .has_labels = s->has_labels,
+                               .data = s->data,
+                               .codes = wish->kernel ? &s->codes : NULL};
     IKT_TRY(ikt_measures_compute(ctx, &settings, &what, measures));
     if (wish->divergence) IKT_TRY(add_divergence(ctx, s, measures));
     IKT_TRY(ikt_measure_marked(ctx, &what, s->marked, s->n_marked, measures));
@@ -136,43 +159,85 @@ static void print(ikt_context *ctx, const request *wish, const subject *s,
     ikt_json_end(&json, '}');
 }
 
+/* The curve comes with the family `ranks`; its file is refused before anything long. */
+static ikt_status check_curve(ikt_context *ctx, const request *wish) {
+    if (!wish->curve[0]) return IKT_OK;
+    bool ranks = !wish->only[0];
+    for (const char *at = wish->only; *at && !ranks; at += strcspn(at, ","), at += *at == ',')
+        ranks = strcspn(at, ",") == strlen("ranks") && strncmp(at, "ranks", strlen("ranks")) == 0;
+    if (!wish->input[0] || !ranks)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "--curve needs --input, and the family ranks among --measures");
+    return ikt_atomic_check(ctx, wish->curve, wish->overwrite);
+}
+
 static ikt_status evaluate(ikt_context *ctx, const request *wish) {
     subject s;
     ikt_measures measures = {0};
     memset(&s, 0, sizeof s);
-    ikt_status st = subject_open(ctx, wish, &s);
+    ikt_status st = check_curve(ctx, wish);
+    if (st == IKT_OK) st = subject_open(ctx, wish, &s);
     if (st == IKT_OK) st = measure(ctx, wish, &s, &measures);
+    if (st == IKT_OK && wish->curve[0])
+        st = ikt_curve_write(ctx, wish->curve, wish->overwrite, &measures.curve);
     if (st == IKT_OK) print(ctx, wish, &s, &measures);
     ikt_measures_destroy(&measures);
     subject_close(&s);
     return st;
 }
 
+/* What --measures may name, from the table of families. */
+static void describe_families(char *text, size_t room) {
+    size_t used = 0;
+    for (int f = 0; ikt_measure_family_name(f); f++) {
+        int more = snprintf(text + used, room - used, "%s%s: %s",
+                            f == 0 ? "Only these families, separated by commas; default: all that "
+                                     "labels and input allow. "
+                                   : "; ",
+                            ikt_measure_family_name(f), ikt_measure_family_help(f));
+        if (more < 0 || (size_t)more >= room - used) return;
+        used += (size_t)more;
+    }
+}
+
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     request wish;
     bool help;
+    char families[2048];
+    describe_families(families, sizeof families);
     const ikt_option options[] = {
         {"input", IKT_KEY_STRING, "DATA.h5", "", 0, 0, NULL,
-         "The data that was embedded: adds AUC_RNX, trustworthiness and continuity, with the "
+         "The data that was embedded: adds the measures that compare with it, with the "
          "preprocessing that the run used",
          wish.input},
-        {"measures", IKT_KEY_STRING, "LIST", "", 0, 0, NULL,
-         "Only these families, separated by commas: clusters, labels, ranks; default: all that "
-         "labels and input allow",
-         wish.only},
+        {"measures", IKT_KEY_STRING, "LIST", "", 0, 0, NULL, families, wish.only},
         {"labels", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL,
          "Data set of labels, in the embedding's file or else in the input", wish.labels},
         {"kl", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
          "Add the KL divergence: P is computed again from --input with the run's settings",
          &wish.divergence},
+        {"kernel", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
+         "Add the family kernel: cell codes are computed again from --input with the run's "
+         "settings",
+         &wish.kernel},
+        {"curve", IKT_KEY_STRING, "FILE.csv", "", 0, 0, NULL,
+         "Write Q(k) and R(k), the agreement of neighbourhoods of every size k, as CSV",
+         wish.curve},
+        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace FILE.csv if it exists",
+         &wish.overwrite},
         {"k", IKT_KEY_INT, "K", "10", 1, 1e6, NULL, "Neighbours of the label accuracy", &wish.k},
         {"trust-k", IKT_KEY_INT, "K", "12", 1, 1e6, NULL,
          "Neighbours of trustworthiness and continuity", &wish.trust_k},
+        {"triplets", IKT_KEY_INT, "N", "5", 1, 1e6, NULL, "Random triplets of each row",
+         &wish.triplets},
+        {"restarts", IKT_KEY_INT, "N", "10", 1, 1e6, NULL,
+         "Restarts of k-means, of which the best counts", &wish.restarts},
         {"exact-limit", IKT_KEY_INT, "N", "20000", 0, 1e9, NULL,
-         "Compare the neighbours of all rows up to this many rows", &wish.exact_limit},
+         "Look from all rows at all rows up to this many rows", &wish.exact_limit},
         {"sample", IKT_KEY_INT, "N", "2000", 1, 1e9, NULL,
-         "Rows whose neighbours are compared beyond --exact-limit", &wish.sample},
-        {"seed", IKT_KEY_INT, "S", "1", 0, 9e15, NULL, "Seed of the sample", &wish.seed},
+         "Rows from which all rows are looked at beyond --exact-limit", &wish.sample},
+        {"seed", IKT_KEY_INT, "S", "1", 0, 9e15, NULL,
+         "Seed of the sample, of triplets and of k-means", &wish.seed},
         {"memory", IKT_KEY_INT, "MIB", "256", 1, 1e6, NULL,
          "Distances that a rank holds at a time: more means fewer passes over the input",
          &wish.memory},

@@ -155,8 +155,7 @@ static double halves_apart(const whole *w, uint64_t seed) {
             /* Another row of the same half: one of half - 1. */
             int64_t j = own + ikt_rng_below(seed, IKT_RNG_COPIES, i, 2 * t, half - 1);
             if (j >= i) j++;
-            const int64_t l =
-                half - own + ikt_rng_below(seed, IKT_RNG_COPIES, i, 2 * t + 1, half);
+            const int64_t l = half - own + ikt_rng_below(seed, IKT_RNG_COPIES, i, 2 * t + 1, half);
             const double near = squared_distance(w, i, j), far = squared_distance(w, i, l);
             twice += near < far ? 2 : near == far;
             count++;

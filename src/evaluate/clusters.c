@@ -7,181 +7,147 @@
 
 #include "base/comm.h"
 #include "base/exact_sum.h"
-#include "base/log.h"
 #include "base/memory.h"
-#include "evaluate/classes.h"
-#include "evaluate/measure.h"
+#include "evaluate/family.h"
+#include "evaluate/unit_box.h"
 
 typedef struct {
-    double low[2], scale[2]; /* position -> [0, 1] */
-} unit_square;
-
-typedef struct {
-    double centre[2], spread; /* mean position, mean distance to it */
-    double squares;           /* sum of squared distances to it */
-    int64_t size;             /* rows */
+    double centre[IKT_AXES_MOST], spread; /* mean position, mean distance to it */
+    double squares;                       /* sum of squared distances to it */
 } cluster;
 
 /* What the two passes over the points add to. */
 typedef struct {
-    const ikt_classes *classes;
-    unit_square square;
-    ikt_exact_sum *sum; /* [2 * classes]: x and y; then distance and squared distance */
-    int64_t *size;      /* [classes] */
-    cluster *cluster;   /* [classes] */
+    const ikt_measure_view *view;
+    ikt_unit_box box;
+    int64_t count;      /* classes */
+    ikt_exact_sum *sum; /* [AXES * count]: coordinates; then distance and squared distance */
+    cluster *cluster;   /* [count] */
 } work;
 
 /* Distances between all pairs of centres are looked at; more classes than this are no labels. */
-enum { CLASSES_MOST = 10000 };
+enum { CLASSES_MOST = 10000, SUMS = IKT_AXES_MOST };
 
-static unit_square find_square(ikt_context *ctx, const ikt_measured *what) {
-    double least[4] = {INFINITY, INFINITY, INFINITY, INFINITY};
-    for (int64_t e = 0; e < 2 * what->map.count; e++) {
-        least[e % 2] = fmin(least[e % 2], (double)what->y[e]);
-        least[2 + e % 2] = fmin(least[2 + e % 2], -(double)what->y[e]);
-    }
-    ikt_min_f64(ctx, least, 4);
-    unit_square square;
-    for (int c = 0; c < 2; c++) {
-        double width = -least[2 + c] - least[c];
-        square.low[c] = least[c];
-        square.scale[c] = width > 0 ? 1 / width : 0;
-    }
-    return square;
+static int64_t class_at(const work *w, int64_t i) {
+    return w->view->class_of[w->view->what->map.first + i];
 }
 
-static void scaled(const unit_square *square, const float *y, double *out) {
-    for (int c = 0; c < 2; c++)
-        out[c] = ((double)y[c] - square->low[c]) * square->scale[c];
-}
-
-static void find_centres(ikt_context *ctx, const ikt_measured *what, work *w) {
+static void find_centres(ikt_context *ctx, work *w) {
+    const ikt_measured *what = w->view->what;
+    const int64_t q = what->q;
     for (int64_t i = 0; i < what->map.count; i++) {
-        double y[2];
-        int64_t c = ikt_classes_number(w->classes, what->labels[i]);
-        scaled(&w->square, what->y + 2 * i, y);
-        ikt_exact_sum_add(&w->sum[2 * c], y[0]);
-        ikt_exact_sum_add(&w->sum[2 * c + 1], y[1]);
-        w->size[c]++;
+        double at[IKT_AXES_MOST];
+        int64_t c = class_at(w, i);
+        ikt_unit_box_scale(&w->box, what->y + q * i, at);
+        for (int64_t axis = 0; axis < q; axis++)
+            ikt_exact_sum_add(&w->sum[SUMS * c + axis], at[axis]);
     }
-    ikt_exact_sum_reduce(ctx, w->sum, 2 * w->classes->count);
-    ikt_sum_i64(ctx, w->size, w->classes->count);
-    for (int64_t c = 0; c < w->classes->count; c++) {
-        w->cluster[c].size = w->size[c];
-        for (int axis = 0; axis < 2; axis++)
+    ikt_exact_sum_reduce(ctx, w->sum, SUMS * w->count);
+    for (int64_t c = 0; c < w->count; c++)
+        for (int64_t axis = 0; axis < q; axis++)
             w->cluster[c].centre[axis] =
-                ikt_exact_sum_value(&w->sum[2 * c + axis]) / (double)w->size[c];
-    }
-    for (int64_t s = 0; s < 2 * w->classes->count; s++)
+                ikt_exact_sum_value(&w->sum[SUMS * c + axis]) / (double)w->view->size[c];
+    for (int64_t s = 0; s < SUMS * w->count; s++)
         ikt_exact_sum_clear(&w->sum[s]);
 }
 
-static double distance(const double *a, const double *b) {
-    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]));
+static double squared(const double *a, const double *b, int64_t q) {
+    double sum = 0;
+    for (int64_t c = 0; c < q; c++)
+        sum += (a[c] - b[c]) * (a[c] - b[c]);
+    return sum;
 }
 
-static void find_spreads(ikt_context *ctx, const ikt_measured *what, work *w) {
+static void find_spreads(ikt_context *ctx, work *w) {
+    const ikt_measured *what = w->view->what;
     for (int64_t i = 0; i < what->map.count; i++) {
-        double y[2];
-        int64_t c = ikt_classes_number(w->classes, what->labels[i]);
-        scaled(&w->square, what->y + 2 * i, y);
-        double away = distance(y, w->cluster[c].centre);
-        ikt_exact_sum_add(&w->sum[2 * c], away);
-        ikt_exact_sum_add(&w->sum[2 * c + 1], away * away);
+        double at[IKT_AXES_MOST];
+        int64_t c = class_at(w, i);
+        ikt_unit_box_scale(&w->box, what->y + what->q * i, at);
+        double away = sqrt(squared(at, w->cluster[c].centre, what->q));
+        ikt_exact_sum_add(&w->sum[SUMS * c], away);
+        ikt_exact_sum_add(&w->sum[SUMS * c + 1], away * away);
     }
-    ikt_exact_sum_reduce(ctx, w->sum, 2 * w->classes->count);
-    for (int64_t c = 0; c < w->classes->count; c++) {
-        w->cluster[c].spread = ikt_exact_sum_value(&w->sum[2 * c]) / (double)w->size[c];
-        w->cluster[c].squares = ikt_exact_sum_value(&w->sum[2 * c + 1]);
+    ikt_exact_sum_reduce(ctx, w->sum, SUMS * w->count);
+    for (int64_t c = 0; c < w->count; c++) {
+        w->cluster[c].spread = ikt_exact_sum_value(&w->sum[SUMS * c]) / (double)w->view->size[c];
+        w->cluster[c].squares = ikt_exact_sum_value(&w->sum[SUMS * c + 1]);
     }
 }
 
 /* Mean over clusters of the worst ratio of spreads to distance. As in scikit-learn, pairs of
  * coinciding centres do not count, and 0 is the answer where all spreads or all distances are
  * below 1e-8. */
-static double davies_bouldin(const cluster *clusters, int64_t count) {
+static double davies_bouldin(const work *w) {
+    const cluster *clusters = w->cluster;
     double sum = 0, widest = 0, farthest = 0;
-    for (int64_t a = 0; a < count; a++) {
+    for (int64_t a = 0; a < w->count; a++) {
         double worst = 0;
-        for (int64_t b = 0; b < count; b++) {
-            double apart = distance(clusters[a].centre, clusters[b].centre);
+        for (int64_t b = 0; b < w->count; b++) {
+            double apart = sqrt(squared(clusters[a].centre, clusters[b].centre, w->view->q));
             if (apart > 0) worst = fmax(worst, (clusters[a].spread + clusters[b].spread) / apart);
             farthest = fmax(farthest, apart);
         }
         sum += worst;
         widest = fmax(widest, clusters[a].spread);
     }
-    return widest <= 1e-8 || farthest <= 1e-8 ? 0 : sum / (double)count;
+    return widest <= 1e-8 || farthest <= 1e-8 ? 0 : sum / (double)w->count;
 }
 
 /* Scatter between clusters over scatter within, each by its degrees of freedom. */
-static double calinski_harabasz(const cluster *clusters, int64_t count, double n) {
-    double mean[2] = {0, 0}, between = 0, within = 0;
-    for (int64_t c = 0; c < count; c++)
-        for (int axis = 0; axis < 2; axis++)
-            mean[axis] += (double)clusters[c].size * clusters[c].centre[axis] / n;
-    for (int64_t c = 0; c < count; c++) {
-        double apart = distance(clusters[c].centre, mean);
-        between += (double)clusters[c].size * apart * apart;
-        within += clusters[c].squares;
+static double calinski_harabasz(const work *w) {
+    const int64_t q = w->view->q;
+    double mean[IKT_AXES_MOST] = {0}, between = 0, within = 0, n = (double)w->view->n;
+    for (int64_t c = 0; c < w->count; c++)
+        for (int64_t axis = 0; axis < q; axis++)
+            mean[axis] += (double)w->view->size[c] * w->cluster[c].centre[axis] / n;
+    for (int64_t c = 0; c < w->count; c++) {
+        between += (double)w->view->size[c] * squared(w->cluster[c].centre, mean, q);
+        within += w->cluster[c].squares;
     }
     if (!(within > 0)) return 1; /* as scikit-learn: every cluster is a point */
-    return between * (n - (double)count) / (within * ((double)count - 1));
+    return between * (n - (double)w->count) / (within * ((double)w->count - 1));
 }
 
-static ikt_status report(ikt_context *ctx, const cluster *clusters, int64_t count, int64_t n,
-                         ikt_measures *out) {
-    IKT_TRY(ikt_measures_add(ctx, out, "Davies-Bouldin", davies_bouldin(clusters, count), 0,
-                             "lower is better; map scaled to the unit square"));
-    return ikt_measures_add(ctx, out, "Calinski-Harabasz",
-                            calinski_harabasz(clusters, count, (double)n), 0,
-                            "higher is better; map scaled to the unit square");
+static ikt_status report(ikt_context *ctx, const work *w, ikt_measures *out) {
+    IKT_TRY(ikt_measures_add(ctx, out, "Davies-Bouldin", davies_bouldin(w), 0,
+                             "lower is better; map scaled to [0, 1] along each axis"));
+    return ikt_measures_add(ctx, out, "Calinski-Harabasz", calinski_harabasz(w), 0,
+                            "higher is better; map scaled to [0, 1] along each axis");
 }
 
 static ikt_status allocate(ikt_context *ctx, work *w) {
-    int64_t count = w->classes->count;
-    IKT_TRY(ikt_alloc(ctx, &w->sum, 2 * count, sizeof *w->sum, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &w->size, count, sizeof *w->size, "measures"));
-    return ikt_alloc(ctx, &w->cluster, count, sizeof *w->cluster, "measures");
+    IKT_TRY(ikt_alloc(ctx, &w->sum, SUMS * w->count, sizeof *w->sum, "measures"));
+    return ikt_alloc(ctx, &w->cluster, w->count, sizeof *w->cluster, "measures");
 }
 
-static ikt_status compute(ikt_context *ctx, const ikt_measured *what, const ikt_classes *classes,
-                          ikt_measures *out) {
-    work w = {.classes = classes};
-    ikt_status st = ikt_agree(ctx, allocate(ctx, &w));
+static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
+    work w = {.view = view, .count = view->classes.count};
+    ikt_status st;
+    if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "Davies-Bouldin and Calinski-Harabasz",
+                                 &st))
+        return st;
+    st = ikt_agree(ctx, allocate(ctx, &w));
     if (st == IKT_OK) {
-        w.square = find_square(ctx, what);
-        find_centres(ctx, what, &w);
-        find_spreads(ctx, what, &w);
-        st = ikt_agree(ctx, report(ctx, w.cluster, classes->count, what->map.n, out));
+        w.box = ikt_unit_box_of(view->y, view->n, view->q);
+        find_centres(ctx, &w);
+        find_spreads(ctx, &w);
+        st = ikt_agree(ctx, report(ctx, &w, out));
     }
     ikt_free(&w.sum);
-    ikt_free(&w.size);
     ikt_free(&w.cluster);
     return st;
 }
 
-/* SAME-ARGS. Labels that do not make clusters: an error where the measure was asked for by name,
- * else a warning and nothing. */
-static ikt_status refuse(ikt_context *ctx, const ikt_measure_settings *settings, int64_t count,
-                         int64_t n) {
-    static const char *const text =
-        "Davies-Bouldin and Calinski-Harabasz need 2 to %lld classes, fewer than the %lld rows; "
-        "the labels have %lld";
-    long long most = CLASSES_MOST, rows = n, found = count;
-    if (settings->only) return ikt_fail(ctx, IKT_ERR_DATA, text, most, rows, found);
-    ikt_log(ctx, IKT_LOG_WARN, text, most, rows, found);
-    return IKT_OK;
+static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent) {
+    (void)settings;
+    return extent->classes * (int64_t)(SUMS * sizeof(ikt_exact_sum) + sizeof(cluster));
 }
 
-ikt_status ikt_measure_clusters(ikt_context *ctx, const ikt_measure_settings *settings,
-                                const ikt_measured *what, ikt_measures *out) {
-    ikt_classes classes;
-    IKT_TRY(ikt_classes_find(ctx, what->labels, what->map.count, &classes));
-    int64_t count = classes.count, n = what->map.n;
-    ikt_status st = count >= 2 && count < n && count <= CLASSES_MOST
-                        ? compute(ctx, what, &classes, out)
-                        : refuse(ctx, settings, count, n);
-    ikt_classes_destroy(&classes);
-    return st;
-}
+const ikt_measure_family ikt_family_clusters = {
+    .name = "clusters",
+    .help = "Davies-Bouldin and Calinski-Harabasz of the labels",
+    .needs = IKT_NEEDS_LABELS,
+    .is_cheap = true,
+    .compute = compute,
+    .memory = memory};

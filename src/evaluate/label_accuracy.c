@@ -8,90 +8,103 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "evaluate/measure.h"
+#include "evaluate/family.h"
 #include "evaluate/tree.h"
 #include "evaluate/votes.h"
 
-/* Everything of all rows, on every rank. */
 typedef struct {
-    int64_t *labels; /* [n] */
+    const ikt_measure_view *view;
     ikt_tree tree;
     float *score;      /* [threads * k] scratch */
     uint32_t *nearest; /* [threads * k] */
     int64_t *votes;    /* [threads * k] */
-} replica;
+} work;
 
-static ikt_status allocate(ikt_context *ctx, int64_t k, replica *r) {
-    int64_t room = k * ikt_threads(ctx);
-    IKT_TRY(ikt_alloc(ctx, &r->score, room, sizeof *r->score, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &r->nearest, room, sizeof *r->nearest, "measures"));
-    return ikt_alloc(ctx, &r->votes, room, sizeof *r->votes, "measures");
+static ikt_status allocate(ikt_context *ctx, work *w) {
+    int64_t room = w->view->settings->k * ikt_threads(ctx);
+    IKT_TRY(ikt_tree_create(ctx, w->view->y, w->view->n, w->view->q, &w->tree));
+    IKT_TRY(ikt_alloc(ctx, &w->score, room, sizeof *w->score, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &w->nearest, room, sizeof *w->nearest, "measures"));
+    return ikt_alloc(ctx, &w->votes, room, sizeof *w->votes, "measures");
 }
 
-static ikt_status replicate(ikt_context *ctx, const ikt_measured *what, int64_t k, replica *r) {
-    float *y = NULL;
-    IKT_TRY(ikt_measure_replicate(ctx, &what->map, what->labels, sizeof *r->labels, &r->labels));
-    IKT_TRY(ikt_measure_replicate(ctx, &what->map, what->y, 2 * sizeof *y, &y));
-    ikt_status st = ikt_tree_create(ctx, y, what->map.n, &r->tree);
-    ikt_free(&y);
-    if (st == IKT_OK) st = allocate(ctx, k, r);
-    return ikt_agree(ctx, st);
+static void work_free(work *w) {
+    ikt_tree_destroy(&w->tree);
+    ikt_free(&w->score);
+    ikt_free(&w->nearest);
+    ikt_free(&w->votes);
 }
 
-static void replica_free(replica *r) {
-    ikt_tree_destroy(&r->tree);
-    ikt_free(&r->labels);
-    ikt_free(&r->score);
-    ikt_free(&r->nearest);
-    ikt_free(&r->votes);
-}
-
-/* Adds one row to the counts of those that the majority, and the nearest row, label rightly. */
-static void judge(const replica *r, const float *at, int64_t row, int64_t k, int64_t *by_majority,
-                  int64_t *by_nearest) {
-    int64_t offset = omp_get_thread_num() * k;
-    uint32_t *nearest = r->nearest + offset;
-    int64_t *votes = r->votes + offset;
-    ikt_tree_nearest(&r->tree, at, row, k, r->score + offset, nearest);
+/* Adds one row to the counts of those that the majority, and the nearest row, label rightly.
+ * Classes are numbered in the order of their labels, so the smallest wins among equal votes. */
+static void judge(const work *w, int64_t row, int64_t *by_majority, int64_t *by_nearest) {
+    const ikt_measure_view *view = w->view;
+    const int64_t k = view->settings->k, offset = omp_get_thread_num() * k;
+    uint32_t *nearest = w->nearest + offset;
+    int64_t *votes = w->votes + offset;
+    ikt_tree_nearest(&w->tree, view->y + view->q * row, row, k, w->score + offset, nearest);
     for (int64_t e = 0; e < k; e++)
-        votes[e] = r->labels[nearest[e]];
-    *by_nearest += votes[0] == r->labels[row];
-    *by_majority += ikt_votes_majority(votes, k) == r->labels[row];
+        votes[e] = view->class_of[nearest[e]];
+    *by_nearest += votes[0] == view->class_of[row];
+    *by_majority += ikt_votes_majority(votes, k) == view->class_of[row];
 }
 
-static void count_right(ikt_context *ctx, const ikt_measured *what, int64_t k, const replica *r,
-                        int64_t right[2]) {
+static void count_right(ikt_context *ctx, const work *w, int64_t right[2]) {
+    const ikt_row_map *map = &w->view->what->map;
     int64_t by_majority = 0, by_nearest = 0;
 #pragma omp parallel for schedule(dynamic, 256) reduction(+ : by_majority, by_nearest)             \
     num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < what->map.count; i++)
-        judge(r, what->y + 2 * i, what->map.first + i, k, &by_majority, &by_nearest);
+    for (int64_t i = 0; i < map->count; i++)
+        judge(w, map->first + i, &by_majority, &by_nearest);
     right[0] = by_majority;
     right[1] = by_nearest;
     ikt_sum_i64(ctx, right, 2);
 }
 
-ikt_status ikt_measure_label_accuracy(ikt_context *ctx, const ikt_measure_settings *settings,
-                                      const ikt_measured *what, ikt_measures *out) {
-    int64_t n = what->map.n, k = settings->k, right[2];
-    replica r = {0};
+static ikt_status report(ikt_context *ctx, const ikt_measure_view *view, const int64_t right[2],
+                         ikt_measures *out) {
     char name[48];
-    if (k < 1 || k >= n)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "%lld-nearest-neighbour accuracy: a row of %lld has %lld others; choose "
-                        "k from 1 to %lld",
-                        (long long)k, (long long)n, (long long)(n - 1), (long long)(n - 1));
-    ikt_status st = replicate(ctx, what, k, &r);
+    double n = (double)view->n;
+    snprintf(name, sizeof name, "%lld-NN accuracy", (long long)view->settings->k);
+    IKT_TRY(ikt_measures_add(ctx, out, name, (double)right[0] / n, 0,
+                             "share of rows whose label the nearest rows in the map tell"));
+    return ikt_measures_add(ctx, out, "1-NN error", (double)(view->n - right[1]) / n, 0,
+                            "share of rows whose nearest row in the map has another label");
+}
+
+static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
+    work w = {.view = view};
+    int64_t right[2];
+    ikt_status st = ikt_agree(ctx, allocate(ctx, &w));
     if (st == IKT_OK) {
-        count_right(ctx, what, k, &r, right);
-        snprintf(name, sizeof name, "%lld-NN accuracy", (long long)k);
-        st = ikt_measures_add(ctx, out, name, (double)right[0] / (double)n, 0,
-                              "share of rows whose label the nearest rows in the map tell");
-        if (st == IKT_OK)
-            st = ikt_measures_add(ctx, out, "1-NN error", (double)(n - right[1]) / (double)n, 0,
-                                  "share of rows whose nearest row in the map has another label");
-        st = ikt_agree(ctx, st);
+        count_right(ctx, &w, right);
+        st = ikt_agree(ctx, report(ctx, view, right, out));
     }
-    replica_free(&r);
+    work_free(&w);
     return st;
 }
+
+static ikt_status check(ikt_context *ctx, const ikt_measure_settings *settings,
+                        const ikt_measured *what) {
+    long long others = what->map.n - 1;
+    if (settings->k >= 1 && settings->k <= others) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "%lld-nearest-neighbour accuracy: a row of %lld has %lld others; choose "
+                    "k from 1 to %lld",
+                    (long long)settings->k, (long long)what->map.n, others, others);
+}
+
+static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent) {
+    int64_t per_thread =
+        settings->k * (int64_t)(sizeof(float) + sizeof(uint32_t) + sizeof(int64_t));
+    return ikt_tree_memory(extent->n) + extent->threads * per_thread;
+}
+
+const ikt_measure_family ikt_family_labels = {
+    .name = "labels",
+    .help = "k-nearest-neighbour accuracy and 1-nearest-neighbour error of the labels",
+    .needs = IKT_NEEDS_LABELS,
+    .is_cheap = true,
+    .check = check,
+    .compute = compute,
+    .memory = memory};

@@ -1,42 +1,50 @@
-/* The table of families of measures, and the list of their results. */
+/* The table of families of measures, and what is computed of it. */
 #include "evaluate/measure.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/comm.h"
 #include "base/memory.h"
-#include "evaluate/rank_counts.h"
+#include "evaluate/family.h"
 #include "evaluate/tree.h"
 
-typedef struct {
-    const char *name; /* as asked for in settings->only */
-    bool needs_labels, needs_input;
-    ikt_status (*compute)(ikt_context *ctx, const ikt_measure_settings *settings,
-                          const ikt_measured *what, ikt_measures *out);
-} family;
-
-static const family families[] = {{"clusters", true, false, ikt_measure_clusters},
-                                  {"labels", true, false, ikt_measure_label_accuracy},
-                                  {"ranks", false, true, ikt_measure_ranks}};
+/* In the order in which measures are listed: first what looks at the map alone. */
+static const ikt_measure_family *const families[] = {
+    &ikt_family_clusters, &ikt_family_labels,     &ikt_family_silhouette, &ikt_family_kmeans,
+    &ikt_family_visible,  &ikt_family_ranks,      &ikt_family_retrieval,  &ikt_family_triplets,
+    &ikt_family_global,   &ikt_family_separation, &ikt_family_kernel};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 ikt_measure_settings ikt_measure_defaults(void) {
     return (ikt_measure_settings){.k = 10,
                                   .trust_k = 12,
+                                  .triplets = 5,
+                                  .restarts = 10,
                                   .exact_limit = 20000,
                                   .sample = 2000,
                                   .seed = 1,
                                   .batch_bytes = (int64_t)256 << 20};
 }
 
+const char *ikt_measure_family_name(int i) {
+    return i >= 0 && i < FAMILIES ? families[i]->name : NULL;
+}
+
+const char *ikt_measure_family_help(int i) {
+    return i >= 0 && i < FAMILIES ? families[i]->help : NULL;
+}
+
 static ikt_status check_positions(ikt_context *ctx, const ikt_measured *what) {
     ikt_status st = IKT_OK;
-    for (int64_t e = 0; e < 2 * what->map.count && st == IKT_OK; e++)
+    if (what->q < 1 || what->q > IKT_AXES_MOST)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "a map of %lld columns cannot be measured; measures are made for 1 to %d",
+                        (long long)what->q, IKT_AXES_MOST);
+    for (int64_t e = 0; e < what->q * what->map.count && st == IKT_OK; e++)
         if (!isfinite(what->y[e]))
             st = ikt_fail(ctx, IKT_ERR_DATA, "the position of row %lld is not finite",
-                          (long long)(what->map.first + e / 2));
+                          (long long)(what->map.first + e / what->q));
     return ikt_agree(ctx, st);
 }
 
@@ -44,95 +52,134 @@ static ikt_status check_positions(ikt_context *ctx, const ikt_measured *what) {
 static size_t family_named(const char *name, size_t length) {
     size_t f = 0;
     while (f < FAMILIES &&
-           !(strlen(families[f].name) == length && memcmp(families[f].name, name, length) == 0))
+           !(strlen(families[f]->name) == length && memcmp(families[f]->name, name, length) == 0))
         f++;
     return f;
 }
 
-/* SAME-ARGS. Takes "a,b" apart; everything is wanted where there is no list. */
-static ikt_status find_wanted(ikt_context *ctx, const char *list, bool wanted[FAMILIES]) {
+static ikt_status unknown_family(ikt_context *ctx, const char *name, int length) {
+    char known[256] = "";
+    size_t used = 0;
+    for (size_t f = 0; f < FAMILIES; f++) {
+        int more = snprintf(known + used, sizeof known - used, "%s%s",
+                            f == 0              ? ""
+                            : f == FAMILIES - 1 ? " and "
+                                                : ", ",
+                            families[f]->name);
+        used += more > 0 && used + (size_t)more < sizeof known ? (size_t)more : 0;
+    }
+    return ikt_fail(ctx, IKT_ERR_USAGE, "'%.*s' is no family of measures; there are %s", length,
+                    name, known);
+}
+
+/* What a family needs and what is missing, in words; NULL where nothing is. */
+static const char *lacking(const ikt_measure_family *f, const ikt_measured *what) {
+    if ((f->needs & IKT_NEEDS_LABELS) && !what->has_labels) return "labels, and there are none";
+    if ((f->needs & IKT_NEEDS_INPUT) && !what->data) return "the input data, and there is none";
+    if ((f->needs & IKT_NEEDS_CODES) && !what->codes)
+        return "codes of the Isolation kernel, and there are none";
+    return NULL;
+}
+
+/* SAME-ARGS. Takes "a,b" apart; everything that is possible is wanted where there is no list. */
+static ikt_status find_wanted(ikt_context *ctx, const ikt_measure_settings *settings,
+                              const ikt_measured *what, bool wanted[FAMILIES]) {
+    const char *list = settings->only;
     for (size_t f = 0; f < FAMILIES; f++)
-        wanted[f] = !list;
+        wanted[f] = !list && !lacking(families[f], what) &&
+                    (families[f]->is_cheap || !settings->cheap_only);
     while (list) {
         size_t length = strcspn(list, ","), f = family_named(list, length);
-        if (f == FAMILIES)
-            return ikt_fail(ctx, IKT_ERR_USAGE,
-                            "'%.*s' is no family of measures; there are clusters, labels and ranks",
-                            (int)length, list);
+        if (f == FAMILIES) return unknown_family(ctx, list, (int)length);
+        const char *missing = lacking(families[f], what);
+        if (missing)
+            return ikt_fail(ctx, IKT_ERR_USAGE, "the measures '%s' need %s", families[f]->name,
+                            missing);
         wanted[f] = true;
         list = list[length] ? list + length + 1 : NULL;
     }
+    for (size_t f = 0; f < FAMILIES; f++)
+        if (wanted[f] && families[f]->check) IKT_TRY(families[f]->check(ctx, settings, what));
     return IKT_OK;
 }
 
-static ikt_status run_family(ikt_context *ctx, const family *f,
-                             const ikt_measure_settings *settings, const ikt_measured *what,
-                             ikt_measures *out) {
-    bool labels_lack = f->needs_labels && !what->has_labels;
-    bool input_lacks = f->needs_input && !what->data;
-    if (!labels_lack && !input_lacks) return f->compute(ctx, settings, what, out);
-    if (!settings->only) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_USAGE, "the measures '%s' need %s, and there %s", f->name,
-                    labels_lack ? "labels" : "the input data",
-                    labels_lack ? "are none" : "is none");
+/* COLLECTIVE. The wanted families that look at the same kind of queries, in one pass. */
+static ikt_status compute_queries(ikt_context *ctx, const ikt_measure_view *view, bool by_code,
+                                  const bool wanted[FAMILIES], ikt_measures *out) {
+    ikt_query_observer observer[FAMILIES] = {0};
+    const ikt_measure_family *family[FAMILIES];
+    int count = 0;
+    ikt_status st = IKT_OK;
+    for (size_t f = 0; f < FAMILIES; f++)
+        if (wanted[f] && families[f]->begin &&
+            by_code == ((families[f]->needs & IKT_NEEDS_CODES) != 0))
+            family[count++] = families[f];
+    if (count == 0) return IKT_OK;
+    for (int f = 0; f < count && st == IKT_OK; f++)
+        st = family[f]->begin(ctx, view, &observer[f]);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK)
+        st = ikt_queries_run(ctx, view->settings, view->what, view->y, by_code, observer, count);
+    for (int f = 0; f < count; f++) {
+        if (st == IKT_OK && observer[f].see)
+            st = family[f]->finish(ctx, view, observer[f].self, out);
+        if (observer[f].end) observer[f].end(observer[f].self);
+    }
+    return st;
+}
+
+static ikt_status compute_alone(ikt_context *ctx, const ikt_measure_view *view,
+                                const bool wanted[FAMILIES], ikt_measures *out) {
+    for (size_t f = 0; f < FAMILIES; f++)
+        if (wanted[f] && families[f]->compute) IKT_TRY(families[f]->compute(ctx, view, out));
+    return IKT_OK;
 }
 
 ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *settings,
                                 const ikt_measured *what, ikt_measures *out) {
-    bool wanted[FAMILIES];
-    IKT_TRY(find_wanted(ctx, settings->only, wanted));
+    bool wanted[FAMILIES], any = false;
+    ikt_measure_view view;
     IKT_TRY(check_positions(ctx, what));
+    IKT_TRY(find_wanted(ctx, settings, what, wanted));
     for (size_t f = 0; f < FAMILIES; f++)
-        if (wanted[f]) IKT_TRY(run_family(ctx, &families[f], settings, what, out));
-    return IKT_OK;
-}
-
-int64_t ikt_measures_memory(const ikt_measure_settings *settings, int64_t n, int64_t d, int ranks,
-                            int threads, bool labels, bool input) {
-    int64_t per_thread = settings->k * (int64_t)(sizeof(float) + 2 * sizeof(int64_t));
-    int64_t accuracy = n * (int64_t)(2 * sizeof(float) + sizeof(int64_t)) + ikt_tree_memory(n) +
-                       threads * per_thread;
-    int64_t ranking = ikt_rank_counts_memory(settings, n, d, ranks, threads);
-    if (!labels) accuracy = 0;
-    if (!input) ranking = 0;
-    int64_t counts = ranks * (int64_t)sizeof(int64_t); /* of ikt_measure_replicate */
-    return counts + (accuracy > ranking ? accuracy : ranking);
-}
-
-ikt_status ikt_measures_add(ikt_context *ctx, ikt_measures *measures, const char *name,
-                            double value, int64_t sample, const char *note) {
-    if (measures->count == measures->room) {
-        int64_t room = measures->room + 16;
-        IKT_TRY(ikt_resize(ctx, &measures->list, room, sizeof *measures->list, "measures"));
-        measures->room = room;
-    }
-    ikt_measure *m = &measures->list[measures->count++];
-    *m = (ikt_measure){.value = value, .sample = sample};
-    snprintf(m->name, sizeof m->name, "%s", name);
-    snprintf(m->note, sizeof m->note, "%s", note);
-    return IKT_OK;
-}
-
-void ikt_measures_destroy(ikt_measures *measures) {
-    ikt_free(&measures->list);
-    measures->count = measures->room = 0;
-}
-
-ikt_status ikt_measure_replicate(ikt_context *ctx, const ikt_row_map *map, const void *own,
-                                 size_t size, void *all) {
-    int64_t *counts = NULL;
-    void *rows = NULL;
-    ikt_status st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &rows, map->n, size, "measures");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        for (int r = 0; r < ikt_size(ctx); r++)
-            counts[r] = ikt_row_map_count(map, r);
-        ikt_allgather(ctx, own, map->count, size, rows, counts);
-    } else {
-        ikt_free(&rows);
-    }
-    memcpy(all, &rows, sizeof rows);
-    ikt_free(&counts);
+        any = any || wanted[f];
+    if (!any) return IKT_OK;
+    IKT_TRY(ikt_measure_view_make(ctx, settings, what, &view));
+    ikt_status st = compute_alone(ctx, &view, wanted, out);
+    if (st == IKT_OK) st = compute_queries(ctx, &view, false, wanted, out);
+    if (st == IKT_OK) st = compute_queries(ctx, &view, true, wanted, out);
+    ikt_measure_view_free(&view);
     return st;
+}
+
+/* Whether a family runs on data of this extent, as far as that shows. */
+static bool runs(const ikt_measure_family *f, const ikt_measure_settings *settings,
+                 const ikt_measure_extent *extent) {
+    if ((f->needs & IKT_NEEDS_LABELS) && extent->classes == 0) return false;
+    if ((f->needs & IKT_NEEDS_INPUT) && !extent->input) return false;
+    if ((f->needs & IKT_NEEDS_CODES) && extent->stride == 0) return false;
+    if (!settings->only) return f->is_cheap || !settings->cheap_only;
+    for (const char *at = settings->only; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (strncmp(at, f->name, strcspn(at, ",")) == 0 && f->name[strcspn(at, ",")] == 0)
+            return true;
+    return false;
+}
+
+int64_t ikt_measures_memory(const ikt_measure_settings *settings,
+                            const ikt_measure_extent *extent) {
+    int64_t most = 0, passes[2] = {0, 0};
+    for (size_t f = 0; f < FAMILIES; f++) {
+        if (!runs(families[f], settings, extent)) continue;
+        int64_t bytes = families[f]->memory(settings, extent);
+        if (families[f]->compute)
+            most = bytes > most ? bytes : most;
+        else
+            passes[(families[f]->needs & IKT_NEEDS_CODES) != 0] += bytes;
+    }
+    for (int p = 0; p < 2; p++)
+        if (passes[p] > 0) {
+            int64_t bytes = passes[p] + ikt_queries_memory(settings, extent, p == 1, true);
+            most = bytes > most ? bytes : most;
+        }
+    return ikt_measure_view_memory(extent) + most;
 }

@@ -1,8 +1,8 @@
-/* Measures of an embedding (methods, section 4).
+/* Measures of an embedding (methods, section 4; docs/measures.md has every definition).
  *
- * A family of measures is one file and one line of the table in measure.c, which says what the
- * family needs. Results are the same bits on any ranks and threads: counts are integers, and sums
- * over points are exact or in the order of the rows.
+ * A family of measures is one file that defines an ikt_measure_family (family.h) and one line of
+ * the table in measure.c. Results are the same bits on any ranks and threads: counts are integers,
+ * and sums over points are exact or in the order of the rows.
  */
 #ifndef IKT_EVALUATE_MEASURE_H
 #define IKT_EVALUATE_MEASURE_H
@@ -13,48 +13,66 @@
 #include "base/status.h"
 #include "data/dataset.h"
 #include "dist/row_map.h"
+#include "isolation/codes.h"
 
 typedef struct {
     int64_t k;           /* neighbours of the label accuracy, 1 .. n - 1 */
     int64_t trust_k;     /* neighbours of trustworthiness and continuity, below n / 2 */
-    int64_t exact_limit; /* up to this many rows every row is a query of the rank measures */
+    int64_t triplets;    /* random triplets of each query, >= 1 */
+    int64_t restarts;    /* of k-means, >= 1 */
+    int64_t exact_limit; /* up to this many rows every row is a query */
     int64_t sample;      /* queries beyond that, >= 1 */
-    uint64_t seed;       /* of the sample */
+    uint64_t seed;       /* of the sample, of triplets and of k-means */
     int64_t batch_bytes; /* distances a rank holds at a time; changes the time only */
+    bool cheap_only;     /* leave out what costs more than a search for neighbours in the map */
+    bool keep_curve;     /* the family `ranks` fills measures->curve */
     const char *only;    /* families asked for, "clusters,ranks"; NULL: all that are possible */
 } ikt_measure_settings;
 
-/* What is measured; the same map and has_labels on all ranks. Arrays are of the own rows, lent. */
+/* What is measured; the same map, q, has_labels on all ranks. Arrays are of the own rows, lent. */
 typedef struct {
     ikt_row_map map;
-    const float *y;        /* [map.count * 2] */
+    const float *y;        /* [map.count * q] */
+    int64_t q;             /* columns of y: 1, 2 or 3 */
     const int64_t *labels; /* [map.count]; has_labels false: none */
     bool has_labels;
     ikt_dataset *data; /* the input, or NULL on all ranks: families that need it are left out */
+    const ikt_codes *codes; /* codes of the own rows, or NULL on all ranks, as with data */
 } ikt_measured;
 
 typedef struct {
     char name[48];
-    double value;
+    double value;   /* NaN where there is none; the note says why */
     int64_t sample; /* queries it was estimated from; 0: all rows */
     char note[160]; /* how to read it */
 } ikt_measure;
 
+/* Agreement of neighbourhoods of every size k = 1 .. count. */
+typedef struct {
+    int64_t count;    /* n - 2 */
+    int64_t queries;  /* rows that were looked from */
+    double *overlap;  /* [count] Q(k): share of common neighbours, at overlap[k - 1] */
+    double *rescaled; /* [count] R(k) = ((n - 1) Q(k) - k) / (n - 1 - k): 0 is a random map */
+} ikt_rank_curve;
+
 typedef struct {
     ikt_measure *list; /* [count], owned */
     int64_t count, room;
+    ikt_rank_curve curve; /* owned; empty unless asked for */
 } ikt_measures;
 
-/* LOCAL. Defaults: k 10, trust_k 12, exact up to 20,000 rows, then 2,000 queries, seed 1, 256 MiB
- * of distances, all families. */
+/* LOCAL. Defaults: k 10, trust_k 12, 5 triplets, 10 restarts, exact up to 20,000 rows, then 2,000
+ * queries, seed 1, 256 MiB of distances, all families. */
 ikt_measure_settings ikt_measure_defaults(void);
 
+/* LOCAL. i-th family of the table, NULL beyond the last: its name and what it measures. */
+const char *ikt_measure_family_name(int i);
+const char *ikt_measure_family_help(int i);
+
 /* COLLECTIVE; the same settings on all ranks. Appends to *out every measure that what is given
- * allows, or those of the families asked for:
- *   clusters   needs labels: Davies-Bouldin, Calinski-Harabasz
- *   labels     needs labels: k-nearest-neighbour accuracy, 1-nearest-neighbour error
- *   ranks      needs the input: AUC_RNX in both definitions, trustworthiness, continuity
- * Labels that do not make clusters cost a warning, or fail where `only` names the family.
+ * allows, or those of the families asked for (ikt_measure_family_name). Data that do not allow a
+ * family (labels that make no clusters, too many columns) cost a warning, or fail where `only`
+ * names the family.
  *   out   zero-initialised or filled before, the same on every rank; freed with
  *         ikt_measures_destroy, also after a failure.
  * Errors: IKT_ERR_USAGE (k or trust_k too large for n, a family that is unknown or lacks what it
@@ -63,10 +81,25 @@ ikt_measure_settings ikt_measure_defaults(void);
 ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *settings,
                                 const ikt_measured *what, ikt_measures *out);
 
-/* LOCAL. Predicted peak bytes per rank of ikt_measures_compute for n rows of d columns (after
- * preprocessing); labels, input: whether there are any. */
-int64_t ikt_measures_memory(const ikt_measure_settings *settings, int64_t n, int64_t d, int ranks,
-                            int threads, bool labels, bool input);
+/* COLLECTIVE. The curve alone, from as many queries as the measures take.
+ *   what   with data
+ *   out    the same on every rank; freed with ikt_rank_curve_destroy; empty on failure
+ * Errors: as above. Cost: n d + n operations a query. */
+ikt_status ikt_measure_rank_curve(ikt_context *ctx, const ikt_measure_settings *settings,
+                                  const ikt_measured *what, ikt_rank_curve *out);
+void ikt_rank_curve_destroy(ikt_rank_curve *curve);
+
+/* What memory depends on. */
+typedef struct {
+    int64_t n, d, q; /* rows, columns after preprocessing, columns of the map */
+    int64_t classes; /* of the labels; 0: none */
+    int64_t stride;  /* bytes of a row of codes; 0: none */
+    int ranks, threads;
+    bool input; /* whether there is any */
+} ikt_measure_extent;
+
+/* LOCAL. Predicted peak bytes per rank of ikt_measures_compute. */
+int64_t ikt_measures_memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent);
 
 /* LOCAL. Appends one value. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_measures_add(ikt_context *ctx, ikt_measures *measures, const char *name,
@@ -74,14 +107,6 @@ ikt_status ikt_measures_add(ikt_context *ctx, ikt_measures *measures, const char
 
 /* LOCAL. Empties the list and frees its memory. */
 void ikt_measures_destroy(ikt_measures *measures);
-
-/* The families; same contract as ikt_measures_compute, called with what they need. */
-ikt_status ikt_measure_clusters(ikt_context *ctx, const ikt_measure_settings *settings,
-                                const ikt_measured *what, ikt_measures *out);
-ikt_status ikt_measure_label_accuracy(ikt_context *ctx, const ikt_measure_settings *settings,
-                                      const ikt_measured *what, ikt_measures *out);
-ikt_status ikt_measure_ranks(ikt_context *ctx, const ikt_measure_settings *settings,
-                             const ikt_measured *what, ikt_measures *out);
 
 /* COLLECTIVE. One element of `size` bytes of every row on every rank, from those of the own rows.
  *   own   [map->count] elements.

@@ -1,11 +1,9 @@
 /* Neighbour ranks in the input against neighbour ranks in the map, counted.
  *
- * Method: for each query row all rows are ranked twice, by distance in the input and in the map
- * (ties by row; rank 0 is the query itself). A row belongs to both neighbourhoods of size k from
- * k = the larger of its two ranks on, so one histogram of that gives the overlap for every k.
- * Queries go in batches; all rows are streamed past a batch, each read once by one rank.
- * Advantage: every k at once, integers throughout, X is never held. Disadvantage: n distances and
- * two sorts a query, and X is read again for every batch.
+ * Method: from each query all rows are ranked twice, in the input and in the map (queries.h). A row
+ * belongs to both neighbourhoods of size k from k = the larger of its two ranks on, so one
+ * histogram of that gives the overlap for every k.
+ * Advantage: every k at once, integers throughout. Disadvantage: two sorts a query.
  */
 #ifndef IKT_EVALUATE_RANK_COUNTS_H
 #define IKT_EVALUATE_RANK_COUNTS_H
@@ -14,6 +12,7 @@
 
 #include "base/status.h"
 #include "evaluate/measure.h"
+#include "evaluate/queries.h"
 
 typedef struct {
     int64_t n;
@@ -25,18 +24,27 @@ typedef struct {
                           input but not in the map */
 } ikt_rank_counts;
 
-/* COLLECTIVE. Counts over all rows up to settings->exact_limit rows, over settings->sample rows
- * drawn without replacement beyond; the same on every rank.
+/* LOCAL. An observer of queries that counts.
+ *   observer   receives it; what it holds is freed by observer->end, also after a failure.
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_rank_counter_begin(ikt_context *ctx, const ikt_measure_settings *settings, int64_t n,
+                                  ikt_query_observer *observer);
+
+/* COLLECTIVE. What the observers of all ranks counted; the same on every rank.
+ *   counter   observer->self.
+ *   out       freed with ikt_rank_counts_destroy; empty on failure. */
+ikt_status ikt_rank_counter_collect(ikt_context *ctx, void *counter, ikt_rank_counts *out);
+
+/* COLLECTIVE. A pass of its own that counts over all rows up to settings->exact_limit rows, over
+ * settings->sample rows beyond; the same on every rank.
  *   what   with data; n < 2^31.
  *   out    freed with ikt_rank_counts_destroy; empty on failure.
- * Errors: IKT_ERR_RESOURCE, those of reading. Cost: n d + n operations a query. Memory:
- * ikt_rank_counts_memory. */
+ * Errors: IKT_ERR_RESOURCE, those of reading. Cost: n d + n operations a query. */
 ikt_status ikt_rank_counts_compute(ikt_context *ctx, const ikt_measure_settings *settings,
                                    const ikt_measured *what, ikt_rank_counts *out);
 void ikt_rank_counts_destroy(ikt_rank_counts *counts);
 
-/* LOCAL. Predicted peak bytes per rank for n rows of d columns. */
-int64_t ikt_rank_counts_memory(const ikt_measure_settings *settings, int64_t n, int64_t d,
-                               int ranks, int threads);
+/* LOCAL. Bytes of the observer and of the counts. */
+int64_t ikt_rank_counts_memory(int64_t n, int threads);
 
 #endif

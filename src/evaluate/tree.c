@@ -10,9 +10,16 @@
 
 enum { LEAF = 16 }; /* a leaf holds LEAF / 2 .. LEAF points (fewer only where n is small) */
 
-float ikt_map_distance(const float *a, const float *b) {
-    double dx = (double)a[0] - (double)b[0], dy = (double)a[1] - (double)b[1];
-    return (float)(dx * dx + dy * dy);
+/* With q a constant the compiler makes a loop of its own for each number of axes. */
+static inline void distances(const float *y, int64_t n, int64_t q, const float *at, float *out) {
+    for (int64_t j = 0; j < n; j++)
+        out[j] = ikt_map_distance(y + q * j, at, q);
+}
+
+void ikt_map_distances(const float *y, int64_t n, int64_t q, const float *at, float *distance) {
+    if (q == 1) distances(y, n, 1, at, distance);
+    if (q == 2) distances(y, n, 2, at, distance);
+    if (q == 3) distances(y, n, 3, at, distance);
 }
 
 static int levels_for(int64_t n) {
@@ -73,9 +80,10 @@ static void select_place(ikt_tree_point *point, int axis, int64_t low, int64_t h
 }
 
 static ikt_tree_node bound(const ikt_tree_point *point, int64_t count) {
-    ikt_tree_node node = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}, INT64_MAX};
+    ikt_tree_node node = {
+        {INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, UINT32_MAX};
     for (int64_t e = 0; e < count; e++) {
-        for (int axis = 0; axis < 2; axis++) {
+        for (int axis = 0; axis < IKT_AXES_MOST; axis++) {
             node.low[axis] = fminf(node.low[axis], point[e].at[axis]);
             node.high[axis] = fmaxf(node.high[axis], point[e].at[axis]);
         }
@@ -84,19 +92,30 @@ static ikt_tree_node bound(const ikt_tree_point *point, int64_t count) {
     return node;
 }
 
+static int longest_side(const ikt_tree_node *node) {
+    int longest = 0;
+    double most = -1;
+    for (int axis = 0; axis < IKT_AXES_MOST; axis++) {
+        double side = (double)node->high[axis] - (double)node->low[axis];
+        if (side > most) {
+            most = side;
+            longest = axis;
+        }
+    }
+    return longest;
+}
+
 static void make_node(ikt_tree *tree, int level, int64_t index) {
     int64_t low = share_begin(tree, level, index), high = share_begin(tree, level, index + 1);
     ikt_tree_node *node = &tree->node[((int64_t)1 << level) + index];
     *node = bound(tree->point + low, high - low);
     if (level == tree->levels) return;
-    double width = (double)node->high[0] - (double)node->low[0];
-    double height = (double)node->high[1] - (double)node->low[1];
     int64_t middle = share_begin(tree, level + 1, 2 * index + 1);
-    select_place(tree->point, height > width, low, high - 1, middle);
+    select_place(tree->point, longest_side(node), low, high - 1, middle);
 }
 
-ikt_status ikt_tree_create(ikt_context *ctx, const float *y, int64_t n, ikt_tree *out) {
-    *out = (ikt_tree){n, levels_for(n), NULL, NULL};
+ikt_status ikt_tree_create(ikt_context *ctx, const float *y, int64_t n, int64_t q, ikt_tree *out) {
+    *out = (ikt_tree){n, q, levels_for(n), NULL, NULL};
     ikt_status st = ikt_alloc(ctx, &out->point, n, sizeof *out->point, "measures");
     if (st == IKT_OK)
         st = ikt_alloc(ctx, &out->node, (int64_t)2 << out->levels, sizeof *out->node, "measures");
@@ -104,8 +123,11 @@ ikt_status ikt_tree_create(ikt_context *ctx, const float *y, int64_t n, ikt_tree
         ikt_tree_destroy(out);
         return st;
     }
-    for (int64_t i = 0; i < n; i++)
-        out->point[i] = (ikt_tree_point){{y[2 * i], y[2 * i + 1]}, i};
+    for (int64_t i = 0; i < n; i++) {
+        out->point[i].row = (uint32_t)i;
+        for (int64_t c = 0; c < q; c++)
+            out->point[i].at[c] = y[q * i + c];
+    }
     for (int level = 0; level <= out->levels; level++) {
 #pragma omp parallel for schedule(dynamic) num_threads(ikt_threads(ctx))
         for (int64_t index = 0; index < (int64_t)1 << level; index++)
@@ -122,7 +144,7 @@ void ikt_tree_destroy(ikt_tree *tree) {
 
 typedef struct {
     const ikt_tree *tree;
-    const float *at;
+    float at[IKT_AXES_MOST];
     int64_t row, k;
     float *score;
     uint32_t *nearest;
@@ -132,13 +154,14 @@ typedef struct {
  * ikt_map_distance, so no point in the box is nearer than this says. */
 static float box_distance(const query *q, int64_t node) {
     const ikt_tree_node *box = &q->tree->node[node];
-    double away[2];
-    for (int axis = 0; axis < 2; axis++) {
+    double sum = 0;
+    for (int axis = 0; axis < IKT_AXES_MOST; axis++) {
         double below = (double)box->low[axis] - (double)q->at[axis];
         double above = (double)q->at[axis] - (double)box->high[axis];
-        away[axis] = fmax(0, fmax(below, above));
+        double away = below > above ? below : above;
+        sum += away > 0 ? away * away : 0;
     }
-    return (float)(away[0] * away[0] + away[1] * away[1]);
+    return (float)sum;
 }
 
 static bool earlier(float a_score, int64_t a_row, float b_score, int64_t b_row) {
@@ -150,8 +173,8 @@ static void search_leaf(query *q, int64_t index) {
     for (int64_t e = share_begin(q->tree, q->tree->levels, index); e < end; e++) {
         const ikt_tree_point *point = &q->tree->point[e];
         if (point->row != q->row)
-            ikt_best_offer(q->score, q->nearest, q->k, ikt_map_distance(point->at, q->at),
-                           (uint32_t)point->row);
+            ikt_best_offer(q->score, q->nearest, q->k,
+                           ikt_map_distance(point->at, q->at, IKT_AXES_MOST), point->row);
     }
 }
 
@@ -176,7 +199,8 @@ static void search(query *q, int64_t node, int level, float bound_score) {
 
 void ikt_tree_nearest(const ikt_tree *tree, const float *at, int64_t row, int64_t k, float *score,
                       uint32_t *nearest) {
-    query q = {tree, at, row, k, score, nearest};
+    query q = {tree, {0}, row, k, score, nearest};
+    memcpy(q.at, at, (size_t)tree->q * sizeof *at);
     ikt_best_clear(score, nearest, k);
     search(&q, 1, 0, box_distance(&q, 1));
     ikt_best_sort(score, nearest, k);

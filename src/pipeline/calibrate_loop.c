@@ -289,13 +289,15 @@ static ikt_status measure_exact(ikt_context *ctx, ikt_machine *out) {
 
 static ikt_status measure_measures(ikt_context *ctx, const map_data *m, ikt_machine *out) {
     int64_t *labels = NULL;
-    ikt_measures measures = {NULL, 0, 0};
+    ikt_measures measures = {0};
     ikt_measure_settings settings = ikt_measure_defaults();
+    settings.cheap_only = true;
     ikt_status st =
         ikt_agree(ctx, ikt_alloc(ctx, &labels, m->map.count, sizeof *labels, "calibrate"));
     for (int64_t i = 0; st == IKT_OK && i < m->map.count; i++)
         labels[i] = (m->map.first + i) * CLASSES / m->map.n;
-    const ikt_measured what = {m->map, m->y, labels, true, NULL};
+    const ikt_measured what = {
+        .map = m->map, .y = m->y, .q = 2, .labels = labels, .has_labels = true};
     double begin = ikt_now();
     if (st == IKT_OK) st = ikt_measures_compute(ctx, &settings, &what, &measures);
     double seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);

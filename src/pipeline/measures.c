@@ -11,6 +11,9 @@
 #include "base/timer.h"
 #include "evaluate/classes.h"
 #include "evaluate/radix.h"
+#include "evaluate/tree.h"
+#include "isolation/model.h"
+#include "neighbours/cells.h"
 #include "pipeline/probabilities.h"
 
 enum { EXACT_ROWS = 50000, MARKED_MOST = 16, CLASSES_MOST = 64 };
@@ -18,6 +21,7 @@ enum { EXACT_ROWS = 50000, MARKED_MOST = 16, CLASSES_MOST = 64 };
 /* Positions and labels of all rows on every rank. */
 typedef struct {
     float *y;
+    int64_t q;
     int64_t *labels;
     ikt_classes classes;
     ikt_radix radix;
@@ -36,7 +40,8 @@ static void overview_free(overview *o) {
 
 static ikt_status overview_make(ikt_context *ctx, const ikt_measured *what, overview *o) {
     int64_t n = what->map.n;
-    IKT_TRY(ikt_measure_replicate(ctx, &what->map, what->y, 2 * sizeof *o->y, &o->y));
+    o->q = what->q;
+    IKT_TRY(ikt_measure_replicate(ctx, &what->map, what->y, (size_t)what->q * sizeof *o->y, &o->y));
     IKT_TRY(ikt_measure_replicate(ctx, &what->map, what->labels, sizeof *o->labels, &o->labels));
     IKT_TRY(ikt_classes_find(ctx, what->labels, what->map.count, &o->classes));
     ikt_status st = ikt_radix_create(ctx, n, &o->radix);
@@ -51,26 +56,31 @@ static int by_number(const void *a, const void *b) {
 }
 
 static void rank_from(overview *o, int64_t n, int64_t row) {
-    for (int64_t j = 0; j < n; j++) {
-        double dx = (double)o->y[2 * j] - (double)o->y[2 * row];
-        double dy = (double)o->y[2 * j + 1] - (double)o->y[2 * row + 1];
-        o->distance[j] = (float)(dx * dx + dy * dy);
-    }
+    ikt_map_distances(o->y, n, o->q, o->y + o->q * row, o->distance);
     o->distance[row] = -1;
     ikt_radix_ranks(&o->radix, o->distance, o->radix.rank[0]);
 }
 
+/* Median and mean rank of a class: half of it is nearer than the one, and far parts draw at the
+ * other. */
 static ikt_status add_class(ikt_context *ctx, overview *o, int64_t n, int64_t row, int64_t label,
                             ikt_measures *out) {
     char name[48];
-    int64_t count = 0;
+    int64_t count = 0, sum = 0;
     for (int64_t j = 0; j < n; j++)
-        if (o->labels[j] == label && j != row) o->ranks[count++] = o->radix.rank[0][j];
+        if (o->labels[j] == label && j != row) {
+            sum += o->radix.rank[0][j];
+            o->ranks[count++] = o->radix.rank[0][j];
+        }
     if (count == 0) return IKT_OK;
     qsort(o->ranks, (size_t)count, sizeof *o->ranks, by_number);
+    const double others = (double)(n - 1);
     snprintf(name, sizeof name, "row %lld to class %lld", (long long)row, (long long)label);
-    return ikt_measures_add(ctx, out, name, (double)o->ranks[count / 2] / (double)(n - 1), 0,
-                            "median rank distance of the class from the marked row; 0 nearest");
+    IKT_TRY(ikt_measures_add(ctx, out, name, (double)o->ranks[count / 2] / others, 0,
+                             "median rank distance of the class from the marked row; 0 nearest"));
+    snprintf(name, sizeof name, "row %lld to class %lld, mean", (long long)row, (long long)label);
+    return ikt_measures_add(ctx, out, name, (double)sum / (double)count / others, 0,
+                            "mean rank distance of the class from the marked row; 0 nearest");
 }
 
 ikt_status ikt_measure_marked(ikt_context *ctx, const ikt_measured *what, const int64_t *marked,
@@ -88,14 +98,61 @@ ikt_status ikt_measure_marked(ikt_context *ctx, const ikt_measured *what, const 
     return ikt_agree(ctx, st);
 }
 
+/* Of the model as probabilities.c makes it: coarse cells are no part of the kernel. */
+static ikt_status model_spec(ikt_context *ctx, const ikt_settings *settings, int64_t n,
+                             ikt_model_spec *spec) {
+    const ikt_isolation_settings *isolation = &settings->isolation;
+    *spec = (ikt_model_spec){
+        .seed = (uint64_t)settings->run.seed, .n = n, .t = isolation->partitionings};
+    IKT_TRY(ikt_isolation_resolve_psi(ctx, isolation, n, &spec->psi));
+    IKT_TRY(ikt_isolation_resolve_pool(ctx, isolation, n, spec->psi, &spec->pool));
+    if (settings->affinity.support != IKT_SUPPORT_DENSE &&
+        ikt_affinity_is_approximate(&settings->affinity, n))
+        spec->pool = ikt_cells_pool(n, spec->pool);
+    return IKT_OK;
+}
+
+ikt_status ikt_measure_codes(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
+                             const ikt_row_map *map, ikt_codes *codes) {
+    ikt_model_spec spec;
+    ikt_model *model = NULL;
+    *codes = (ikt_codes){0};
+    if (settings->affinity.kind != IKT_AFFINITY_ISOLATION)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "neighbours by the Isolation kernel are those of an embedding by that "
+                        "kernel; this one has another affinity.kind");
+    IKT_TRY(model_spec(ctx, settings, map->n, &spec));
+    ikt_status st = ikt_agree(ctx, ikt_model_create(ctx, &spec, &model));
+    if (st == IKT_OK) st = ikt_codes_compute(ctx, data, map, model, codes, NULL);
+    ikt_model_destroy(&model);
+    return st;
+}
+
 /* Settings that suit any number of rows: fewer neighbours for tiny sets. */
 static ikt_measure_settings settings_for(const ikt_run *run) {
     ikt_measure_settings settings = ikt_measure_defaults();
     int64_t others = run->map.n - 1;
     settings.seed = (uint64_t)run->settings.run.seed;
+    settings.cheap_only = run->settings.output.measures == IKT_MEASURES_MAP;
     if (settings.k > others) settings.k = others;
     if (settings.trust_k > run->map.n / 3) settings.trust_k = run->map.n / 3;
     return settings;
+}
+
+/* The families of a list but `kernel`, and whether that was among them. */
+static bool without_kernel(const char *families, char *list, size_t size) {
+    bool found = false;
+    list[0] = '\0';
+    for (const char *at = families ? families : ""; *at;) {
+        const size_t length = strcspn(at, ",");
+        const bool is_kernel = length == 6 && memcmp(at, "kernel", 6) == 0;
+        if (!is_kernel)
+            snprintf(list + strlen(list), size - strlen(list), "%s%.*s", list[0] ? "," : "",
+                     (int)length, at);
+        found |= is_kernel;
+        at += length + (at[length] == ',');
+    }
+    return found;
 }
 
 /* Measures of a run; `only`: families, NULL for all that are possible. */
@@ -103,19 +160,36 @@ static ikt_status measure(ikt_context *ctx, const ikt_run *run, const char *only
                           bool has_marked, ikt_measures *out) {
     ikt_source *source = NULL;
     ikt_dataset *data = NULL;
+    ikt_codes codes = {0};
+    char list[IKT_STRING_MAX];
     ikt_status st = IKT_OK;
+    const bool has_codes = without_kernel(only, list, sizeof list) &&
+                           run->settings.affinity.kind == IKT_AFFINITY_ISOLATION;
     if (run->map.n < 4) return IKT_OK;
     ikt_stage_begin(ctx, IKT_STAGE_MEASURES);
+    if (has_codes)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%skernel", list[0] ? "," : "");
     if (has_input) st = ikt_pipeline_open(ctx, &run->settings, &source, &data);
+    if (st == IKT_OK && has_codes)
+        st = ikt_measure_codes(ctx, &run->settings, data, &run->map, &codes);
     if (st == IKT_OK) {
         ikt_measure_settings settings = settings_for(run);
-        settings.only = only;
+        settings.only = only ? list : NULL;
+        if (only) settings.cheap_only = false;
         bool has_labels = ikt_max_one(ctx, run->labels != NULL) > 0;
-        const ikt_measured what = {run->map, run->embedding.y, run->labels, has_labels, data};
-        if (!only || only[0]) st = ikt_measures_compute(ctx, &settings, &what, out);
+        const ikt_measured what = {.map = run->map,
+                                   .y = run->embedding.y,
+                                   .q = 2,
+                                   .labels = run->labels,
+                                   .has_labels = has_labels,
+                                   .data = data,
+                                   .codes = has_codes ? &codes : NULL};
+        if (st == IKT_OK && (!only || list[0]))
+            st = ikt_measures_compute(ctx, &settings, &what, out);
         if (st == IKT_OK && has_marked)
             st = ikt_measure_marked(ctx, &what, run->marked, run->n_marked, out);
     }
+    ikt_codes_destroy(&codes);
     ikt_pipeline_close(&source, &data);
     ikt_stage_end(ctx, IKT_STAGE_MEASURES);
     return st;
@@ -129,7 +203,12 @@ ikt_status ikt_run_measures(ikt_context *ctx, const ikt_run *run, ikt_measures *
 
 ikt_status ikt_run_measures_of(ikt_context *ctx, const ikt_run *run, const char *families,
                                bool has_marked, ikt_measures *out) {
-    return measure(ctx, run, families, strstr(families, "ranks") != NULL, has_marked, out);
+    static const char *const of_input[] = {"ranks",  "retrieval",  "triplets",
+                                           "global", "separation", "kernel"};
+    bool has_input = false;
+    for (size_t f = 0; f < sizeof of_input / sizeof *of_input; f++)
+        has_input |= strstr(families, of_input[f]) != NULL;
+    return measure(ctx, run, families, has_input, has_marked, out);
 }
 
 ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,

@@ -5,21 +5,30 @@
 #include "evaluate/measure.h"
 #include "pipeline/pipeline.h"
 
-/* COLLECTIVE. The measures that output.measures asks for: of the map and its labels, or also those
- * that compare with the input, which is read again; and where marked rows landed. Measures that a
- * small data set does not allow are left out. Errors: those of ikt_measures_compute. */
+/* COLLECTIVE. The measures that output.measures asks for: the cheap ones of the map and its labels,
+ * or all, also those that compare with the input, which is read again; and where marked rows
+ * landed. Measures that a small data set does not allow are left out. Errors: those of
+ * ikt_measures_compute. */
 ikt_status ikt_run_measures(ikt_context *ctx, const ikt_run *run, ikt_measures *out);
 
 /* COLLECTIVE. The measures of the families named ("clusters,ranks"; "" for none), whatever
- * output.measures says, and with has_marked where marked rows landed. Errors: as above. */
+ * output.measures says, and with has_marked where marked rows landed. The family `kernel` is left
+ * out where the affinity is not the Isolation kernel. Errors: as above. */
 ikt_status ikt_run_measures_of(ikt_context *ctx, const ikt_run *run, const char *families,
                                bool has_marked, ikt_measures *out);
 
-/* COLLECTIVE. For each marked row, the distance to it in the map of every class: the median of its
- * rank among all rows, divided by n - 1, over the rows of the class. 0 = nearest, 1 = farthest;
- * equal values say that the row lies between the classes. Errors: IKT_ERR_RESOURCE. */
+/* COLLECTIVE. For each marked row, the distance to it in the map of every class: the median, and
+ * the mean, over the rows of the class of their rank among all rows, divided by n - 1. 0 = nearest,
+ * 1 = farthest; equal values say that the row lies between the classes. Up to 16 marked rows and 64
+ * classes. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_measure_marked(ikt_context *ctx, const ikt_measured *what, const int64_t *marked,
                               int64_t n_marked, ikt_measures *out);
+
+/* COLLECTIVE. Codes of the own rows under the model that the settings give, for measures that rank
+ * by the Isolation kernel; freed with ikt_codes_destroy, empty on failure.
+ * Errors: IKT_ERR_USAGE where the affinity is another one; those of ikt_codes_compute. */
+ikt_status ikt_measure_codes(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
+                             const ikt_row_map *map, ikt_codes *codes);
 
 /* COLLECTIVE. Divergence KL(P || Q) of a map under the P that the settings give: P is computed
  * again from the input. Z is summed exactly up to 50,000 rows, with the tight FFT beyond. Errors:

@@ -27,6 +27,9 @@ enum { LAYOUT_ROW_BYTES = 80, BOUNDARY_BYTES = 28 };
 /* A block of rows that is brought to scale: in double, before and after. */
 enum { READ_BYTES = 32 << 20 };
 
+/* Of labels, which are not looked at before they are needed. */
+enum { USUAL_CLASSES = 10 };
+
 static void find_peak(ikt_memory_plan *plan) {
     const struct {
         const char *name;
@@ -98,8 +101,15 @@ static int64_t measures_bytes(const ikt_workload *w) {
     ikt_measure_settings settings = ikt_measure_defaults();
     int wanted = w->settings.output.measures;
     if (wanted == IKT_MEASURES_NONE) return 0;
-    return ikt_measures_memory(&settings, w->map.n, w->columns, w->ranks, w->threads, true,
-                               wanted == IKT_MEASURES_ALL);
+    settings.cheap_only = wanted == IKT_MEASURES_MAP;
+    const ikt_measure_extent extent = {.n = w->map.n,
+                                       .d = w->columns,
+                                       .q = 2,
+                                       .classes = USUAL_CLASSES,
+                                       .ranks = w->ranks,
+                                       .threads = w->threads,
+                                       .input = wanted == IKT_MEASURES_ALL};
+    return ikt_measures_memory(&settings, &extent);
 }
 
 ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {

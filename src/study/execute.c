@@ -10,6 +10,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
+#include "evaluate/apart.h"
+#include "evaluate/arrangement.h"
 #include "evaluate/measure_names.h"
 #include "pipeline/measures.h"
 #include "pipeline/outcome.h"
@@ -37,37 +39,98 @@ static void note_run(ikt_context *ctx, const ikt_run *run, ikt_study_result *out
     out->number[IKT_RUN_MEMORY] = (double)cost.accounted_bytes / 1e6;
 }
 
-/* The families that the study's measures come from, as ikt_measure_settings.only takes them. */
-static void families(const ikt_study *study, char *list, size_t size, bool *has_marked) {
-    *has_marked = false;
-    list[0] = '\0';
+/* What the study's measures need: families as ikt_measure_settings.only takes them, and others. */
+typedef struct {
+    char families[IKT_STRING_MAX];
+    bool marked, apart, reference;
+} needs;
+
+static void add_family(needs *n, const char *family) {
+    if (strstr(n->families, family)) return;
+    const size_t used = strlen(n->families);
+    snprintf(n->families + used, sizeof n->families - used, "%s%s", used ? "," : "", family);
+}
+
+static needs find_needs(const ikt_study *study) {
+    needs n = {.marked = false};
     for (int64_t m = 0; m < study->n_measures; m++) {
         char nearest[IKT_STUDY_NAME];
-        const ikt_measure_name *name = ikt_measure_find(study->measure[m], nearest, sizeof nearest);
-        if (strcmp(name->family, "marked") == 0) *has_marked = true;
-        if (strcmp(name->family, "marked") == 0 || strcmp(name->family, "run") == 0) continue;
-        if (strstr(list, name->family)) continue;
-        snprintf(list + strlen(list), size - strlen(list), "%s%s", list[0] ? "," : "",
-                 name->family);
+        const char *family = ikt_measure_find(study->measure[m], nearest, sizeof nearest)->family;
+        const bool is_marked = strcmp(family, "marked") == 0,
+                   is_apart = strcmp(family, "apart") == 0,
+                   is_reference = strcmp(family, "reference") == 0;
+        n.marked |= is_marked;
+        n.apart |= is_apart;
+        n.reference |= is_reference;
+        if (is_marked || is_apart || is_reference || strcmp(family, "run") == 0) continue;
+        add_family(&n, family);
+        if (strcmp(family, "kernel") == 0) add_family(&n, "ranks");
+    }
+    return n;
+}
+
+static const ikt_measure *find_measure(const ikt_measures *measures, const char *name) {
+    for (int64_t i = 0; i < measures->count; i++)
+        if (strcmp(name, measures->list[i].name) == 0) return &measures->list[i];
+    return NULL;
+}
+
+/* A Gaussian kernel ranks a row's neighbours as their distances do. */
+static const ikt_measure *find_by_distance(const ikt_measures *measures, const char *name) {
+    char base[IKT_STUDY_NAME];
+    const char *suffix = strstr(name, ", kernel");
+    if (!suffix) return NULL;
+    snprintf(base, sizeof base, "%.*s", (int)(suffix - name), name);
+    return find_measure(measures, base);
+}
+
+static void note_measures(const ikt_study *study, const ikt_run *run, const ikt_measures *measures,
+                          ikt_study_result *out) {
+    for (int64_t m = 0; m < study->n_measures; m++) {
+        const ikt_measure *found = find_measure(measures, study->measure[m]);
+        if (!found && run->settings.affinity.kind == IKT_AFFINITY_GAUSSIAN)
+            found = find_by_distance(measures, study->measure[m]);
+        if (found) out->number[ikt_study_number(study, m)] = found->value;
     }
 }
 
-static void note_measures(const ikt_study *study, const ikt_measures *measures,
-                          ikt_study_result *out) {
-    for (int64_t m = 0; m < study->n_measures; m++)
-        for (int64_t i = 0; i < measures->count; i++)
-            if (strcmp(study->measure[m], measures->list[i].name) == 0)
-                out->number[ikt_study_number(study, m)] = measures->list[i].value;
+/* The map of a run as what is measured. */
+static ikt_measured map_of(ikt_context *ctx, const ikt_run *run) {
+    return (ikt_measured){.map = run->map,
+                          .y = run->embedding.y,
+                          .q = 2,
+                          .labels = run->labels,
+                          .has_labels = ikt_max_one(ctx, run->labels != NULL) > 0};
 }
 
-static ikt_status measure(ikt_context *ctx, const ikt_study *study, const ikt_run *run,
-                          ikt_study_result *out) {
-    char list[IKT_STRING_MAX];
-    bool has_marked;
+/* Embeds the data set that this one is compared with, in the same way, and compares. */
+static ikt_status compare(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
+                          const ikt_study_run *what, const ikt_run *run, ikt_measures *out) {
+    ikt_settings settings;
+    ikt_run other;
+    IKT_TRY(ikt_study_run_settings(ctx, study, plan, what, what->reference, &settings));
+    snprintf(settings.output.file, sizeof settings.output.file, "%s",
+             run->settings.output.file); /* checked, not written */
+    settings.output.overwrite = true;
+    IKT_TRY(ikt_pipeline_run(ctx, &settings, &other));
+    const ikt_measured map = map_of(ctx, run), reference = map_of(ctx, &other);
+    ikt_status st = ikt_measure_arrangement(ctx, &map, &reference, (uint64_t)what->seed, out);
+    ikt_run_destroy(&other);
+    return st;
+}
+
+static ikt_status measure(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
+                          const ikt_study_run *what, const ikt_run *run, ikt_study_result *out) {
+    const needs n = find_needs(study);
     ikt_measures measures = {0};
-    families(study, list, sizeof list, &has_marked);
-    ikt_status st = ikt_run_measures_of(ctx, run, list, has_marked, &measures);
-    if (st == IKT_OK) note_measures(study, &measures, out);
+    ikt_status st = ikt_run_measures_of(ctx, run, n.families, n.marked, &measures);
+    if (st == IKT_OK && n.apart) {
+        const ikt_measured map = map_of(ctx, run);
+        st = ikt_measure_apart(ctx, &map, run->marked, run->n_marked, &measures);
+    }
+    if (st == IKT_OK && n.reference && what->reference >= 0 && what->reference != what->table)
+        st = compare(ctx, study, plan, what, run, &measures);
+    if (st == IKT_OK) note_measures(study, run, &measures, out);
     ikt_measures_destroy(&measures);
     return st;
 }
@@ -85,7 +148,7 @@ static ikt_status embed(ikt_context *ctx, const ikt_study *study, const ikt_stud
     if (st != IKT_OK) return st;
     note_run(ctx, &run, out);
     st = ikt_run_write(ctx, &run);
-    if (st == IKT_OK) st = measure(ctx, study, &run, out);
+    if (st == IKT_OK) st = measure(ctx, study, plan, what, &run, out);
     ikt_run_destroy(&run);
     return st;
 }
@@ -126,9 +189,10 @@ static void report(const worker *w, const ikt_study_claim *claim, const ikt_stud
         ikt_log(w->ctx, IKT_LOG_WARN, "%s: failed: %s", name, result->message);
         return;
     }
-    for (int64_t m = 0; m < w->study->n_measures && m < 3; m++)
-        snprintf(values + strlen(values), sizeof values - strlen(values), ", %s %.4g",
-                 w->study->measure[m], result->number[ikt_study_number(w->study, m)]);
+    for (int64_t m = 0; m < w->study->n_measures && strlen(values) < sizeof values / 2; m++)
+        if (isfinite(result->number[ikt_study_number(w->study, m)]))
+            snprintf(values + strlen(values), sizeof values - strlen(values), ", %s %.4g",
+                     w->study->measure[m], result->number[ikt_study_number(w->study, m)]);
     ikt_log(w->ctx, IKT_LOG_STAGE, "%lld of %lld: %s%s (%.1f s)", (long long)w->cursor,
             (long long)w->count, name, values, result->number[IKT_RUN_SECONDS]);
 }

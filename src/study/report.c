@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "iktsne/version.h"
 #include "study/pictures.h"
+#include "study/rank_curves.h"
 #include "study/report_parts.h"
 
 static void introduce(ikt_report *r) {
@@ -46,7 +47,8 @@ static void describe(const ikt_report *r, int64_t run, char *text, size_t size) 
     ikt_report_values(r->study, of, values, sizeof values);
     snprintf(text, size, "%s%s%s, seed %" PRId64, r->study->method[of->method].name,
              values[0] ? ", " : "", values, of->seed);
-    for (int64_t m = 0; m < r->study->n_measures && m < 4; m++) {
+    for (int64_t m = 0; m < r->study->n_measures && strlen(text) < size - IKT_REPORT_CELL; m++) {
+        if (!isfinite(r->result[run].number[ikt_study_number(r->study, m)])) continue;
         ikt_report_number(r->result[run].number[ikt_study_number(r->study, m)], number);
         snprintf(text + strlen(text), size - strlen(text), "; %s %s", r->study->measure[m], number);
     }
@@ -78,10 +80,47 @@ static void show(ikt_report *r, const ikt_study_picture *picture, int64_t count)
     ikt_free(&run);
 }
 
+/* R(k) of the embeddings shown, a chart for each data set. */
+static void show_rank_curves(ikt_report *r, const ikt_study_rank_curve *curve, int64_t count) {
+    ikt_chart_line *line = NULL;
+    if (count == 0) return;
+    r->page->status = ikt_alloc(r->ctx, &line, count, sizeof *line, "study");
+    ikt_page_heading(r->page, 2, "Neighbourhoods of every size: R(k) of the best embeddings");
+    ikt_page_side_by_side(r->page);
+    for (int64_t data = 0; data < r->study->n_data && r->page->status == IKT_OK; data++) {
+        ikt_chart chart = {.title = r->study->data[data].name,
+                           .x_label = "k",
+                           .y_label = "R(k)",
+                           .log_x = true,
+                           .line = line,
+                           .width = 460,
+                           .height = 300};
+        for (int64_t c = 0; c < count; c++) {
+            const ikt_study_run *run = &r->plan->run[curve[c].run];
+            if (run->data != data) continue;
+            line[chart.lines++] = (ikt_chart_line){.name = r->study->method[run->method].name,
+                                                   .x = curve[c].k,
+                                                   .y = curve[c].r,
+                                                   .count = curve[c].count,
+                                                   .is_smooth = true};
+        }
+        if (chart.lines > 0) ikt_page_chart(r->page, &chart);
+    }
+    ikt_page_side_by_side_end(r->page);
+    ikt_free(&line);
+}
+
+/* What ranks made together before one of them writes. */
+typedef struct {
+    ikt_study_picture *picture;  /* [pictures] */
+    ikt_study_rank_curve *curve; /* [curves] */
+    int64_t pictures, curves;
+} material;
+
 /* LOCAL, rank 0. */
 static ikt_status write_report(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
                                const ikt_study_result *result, const char *folder,
-                               const ikt_study_picture *picture, int64_t count) {
+                               const material *made) {
     ikt_study_summary summary;
     IKT_TRY(ikt_study_summary_make(ctx, study, plan, result, &summary));
     ikt_page page = ikt_page_begin(ctx, folder, study->title);
@@ -92,7 +131,8 @@ static ikt_status write_report(ikt_context *ctx, const ikt_study *study, const i
     ikt_report_best(&r);
     ikt_report_entries(&r);
     ikt_report_curves(&r);
-    show(&r, picture, count);
+    show(&r, made->picture, made->pictures);
+    show_rank_curves(&r, made->curve, made->curves);
     ikt_report_failures(&r);
     ikt_status st = ikt_page_end(&page);
     ikt_study_summary_destroy(&summary);
@@ -110,22 +150,25 @@ ikt_status ikt_study_report(ikt_context *ctx, const ikt_study *study, const ikt_
                             const char *output, char path[IKT_STRING_MAX]) {
     char folder[IKT_STRING_MAX];
     ikt_study_result *result = NULL;
-    ikt_study_picture *picture = NULL;
-    int64_t count = 0;
+    material made = {NULL, NULL, 0, 0};
     snprintf(folder, sizeof folder, "%.900s/report", output);
     snprintf(path, IKT_STRING_MAX, "%.1000s/report.html", folder);
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &result, plan->n_runs, sizeof *result, "study"));
     if (st == IKT_OK) st = make_folder(ctx, folder);
     if (st == IKT_OK) st = ikt_study_results_load(ctx, study, plan, output, result);
     if (st == IKT_OK)
-        st = ikt_study_pictures_draw(ctx, study, plan, result, output, folder, &picture, &count);
+        st = ikt_study_pictures_draw(ctx, study, plan, result, output, folder, &made.picture,
+                                     &made.pictures);
+    if (st == IKT_OK && study->has_rank_curves)
+        st =
+            ikt_study_rank_curves_make(ctx, study, plan, result, output, &made.curve, &made.curves);
     if (st == IKT_OK) {
         ikt_status root = IKT_OK;
-        if (ikt_rank(ctx) == 0)
-            root = write_report(ctx, study, plan, result, folder, picture, count);
+        if (ikt_rank(ctx) == 0) root = write_report(ctx, study, plan, result, folder, &made);
         st = ikt_agree(ctx, root);
     }
-    ikt_free(&picture);
+    ikt_free(&made.picture);
+    ikt_free(&made.curve);
     ikt_free(&result);
     return st;
 }

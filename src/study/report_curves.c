@@ -104,7 +104,7 @@ static void draw(ikt_report *r, int64_t data, int64_t m, curves *c) {
              study->over_rows ? "" : ": ", study->measure[m]);
     const ikt_chart chart = {.title = title,
                              .x_label = axis,
-                             .y_label = study->measure[m],
+                             .y_label = "", /* the title says it */
                              .log_x = c->is_wide,
                              .log_y = c->is_wide && study->over_rows && grows(study->measure[m]),
                              .line = c->line,

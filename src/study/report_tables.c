@@ -183,8 +183,8 @@ static void add_median(row *cells, const ikt_study_cell *cell, int64_t m) {
     ikt_report_number(cell->median[m], middle);
     ikt_report_number(cell->low[m], low);
     ikt_report_number(cell->high[m], high);
-    snprintf(text, sizeof text, cell->good > 1 ? "%.20s (%.20s .. %.20s)" : "%.20s", middle, low,
-             high);
+    const bool has_range = cell->good > 1 && isfinite(cell->median[m]);
+    snprintf(text, sizeof text, has_range ? "%.20s (%.20s .. %.20s)" : "%.20s", middle, low, high);
     add(cells, text);
 }
 

@@ -12,65 +12,10 @@
 #include "base/rng.h"
 #include "evaluate/measure.h"
 #include "evaluate/rank_counts.h"
-#include "support/measure_ref.h"
+#include "support/measure_set.h"
 
-enum { N_MAX = 400, D = 6 };
-
-static void assert_near(double value, double expected, double tolerance) {
-    if (!(fabs(value - expected) <= tolerance))
-        fail_msg("%.17g is not within %g of %.17g", value, tolerance, expected);
-}
-
-typedef struct {
-    float x[N_MAX * D], y[N_MAX * 2];
-    int64_t labels[N_MAX];
-    ikt_ref_set set;
-} sample_set;
-
-/* `classes` clusters; grid > 0 rounds to multiples of 1 / grid, which makes ties and duplicates. */
 static void make(sample_set *s, int64_t n, int64_t classes, double grid) {
-    for (int64_t i = 0; i < n; i++) {
-        s->labels[i] = i % classes;
-        for (int64_t c = 0; c < D + 2; c++) {
-            double centre = 2 * ikt_rng_normal(1, IKT_RNG_SHAPE, i % classes, (uint64_t)c);
-            double value = centre + ikt_rng_normal(1, IKT_RNG_TEST, i, (uint64_t)c);
-            if (grid > 0) value = floor(grid * value) / grid;
-            if (c < D)
-                s->x[i * D + c] = (float)value;
-            else
-                s->y[i * 2 + c - D] = (float)value;
-        }
-    }
-    s->set = (ikt_ref_set){n, D, s->x, s->y, s->labels};
-}
-
-/* The measures of a set on the ranks of ctx; x NULL: no input. */
-static ikt_status compute(ikt_context *ctx, const ikt_ref_set *set,
-                          const ikt_measure_settings *settings, ikt_measures *out) {
-    ikt_source *source = NULL;
-    ikt_dataset *data = NULL;
-    ikt_preprocess_settings none = {.normalise = IKT_NORMALISE_NONE, .pca = 0};
-    memset(out, 0, sizeof *out);
-    if (set->x) {
-        assert_int_equal(ikt_source_from_memory(ctx, set->x, set->n, set->d, IKT_TYPE_F32, &source),
-                         IKT_OK);
-        assert_int_equal(ikt_dataset_create(ctx, source, &none, &data), IKT_OK);
-    }
-    ikt_row_map map = ikt_row_map_make(set->n, ikt_size(ctx), ikt_rank(ctx));
-    const ikt_measured what = {map, set->y + 2 * map.first,
-                               set->labels ? set->labels + map.first : NULL, set->labels != NULL,
-                               data};
-    ikt_status st = ikt_measures_compute(ctx, settings, &what, out);
-    ikt_dataset_destroy(&data);
-    ikt_source_close(&source);
-    return st;
-}
-
-static double value_of(const ikt_measures *measures, const char *name) {
-    for (int64_t m = 0; m < measures->count; m++)
-        if (strcmp(measures->list[m].name, name) == 0) return measures->list[m].value;
-    fail_msg("there is no measure '%s'", name);
-    return NAN;
+    make_in(s, n, classes, grid, 2);
 }
 
 static void compare_with_reference(ikt_context *ctx, const ikt_ref_set *set, int64_t classes,
@@ -99,33 +44,38 @@ static void compare_with_reference(ikt_context *ctx, const ikt_ref_set *set, int
 
 static void values_match_plain_code(void **state) {
     static sample_set s;
-    ikt_measure_settings settings = ikt_measure_defaults();
-    settings.k = 5;
-    settings.trust_k = 7;
-    make(&s, 75, 4, 1); /* many ties and duplicates */
-    compare_with_reference(*state, &s.set, 4, &settings);
-    make(&s, 60, 3, 64);
-    settings.batch_bytes = 1; /* a query at a time */
-    compare_with_reference(*state, &s.set, 3, &settings);
-    make(&s, 5, 2, 4); /* fewer rows than 7 ranks */
-    settings.k = settings.trust_k = 2;
-    compare_with_reference(*state, &s.set, 2, &settings);
-    settings.k = 4; /* all others vote */
-    compare_with_reference(*state, &s.set, 2, &settings);
+    for (int64_t q = 1; q <= Q_MAX; q++) {
+        ikt_measure_settings settings = ikt_measure_defaults();
+        settings.k = 5;
+        settings.trust_k = 7;
+        make_in(&s, 75, 4, 1, q); /* many ties and duplicates */
+        compare_with_reference(*state, &s.set, 4, &settings);
+        make_in(&s, 60, 3, 64, q);
+        settings.batch_bytes = 1; /* a query at a time */
+        compare_with_reference(*state, &s.set, 3, &settings);
+        make_in(&s, 5, 2, 4, q); /* fewer rows than 7 ranks */
+        settings.k = settings.trust_k = 2;
+        compare_with_reference(*state, &s.set, 2, &settings);
+        settings.k = 4; /* all others vote */
+        compare_with_reference(*state, &s.set, 2, &settings);
+    }
 }
 
-/* A map that is the input has all neighbours right, whatever the ties. */
+/* A map that is the input has all neighbours right, whatever the ties, all triplets, and tells the
+ * input linearly. */
 static void a_perfect_map_is_perfect(void **state) {
     static sample_set s;
-    ikt_measures found;
-    ikt_measure_settings settings = ikt_measure_defaults();
-    make(&s, 203, 3, 2);
-    const ikt_ref_set same = {203, 2, s.y, s.y, NULL};
-    assert_int_equal(compute(*state, &same, &settings, &found), IKT_OK);
-    assert_int_equal(found.count, 4);
-    for (int64_t m = 0; m < found.count; m++)
-        assert_near(found.list[m].value, 1, 1e-14);
-    ikt_measures_destroy(&found);
+    for (int64_t q = 1; q <= Q_MAX; q++) {
+        ikt_measures found;
+        ikt_measure_settings settings = ikt_measure_defaults();
+        make_in(&s, 203, 3, 2, q);
+        const ikt_ref_set same = {203, q, q, s.y, s.y, NULL};
+        assert_int_equal(compute(*state, &same, &settings, &found), IKT_OK);
+        assert_int_equal(found.count, 7);
+        for (int64_t m = 0; m < found.count; m++)
+            assert_near(found.list[m].value, 1, 1e-14);
+        ikt_measures_destroy(&found);
+    }
 }
 
 /* Worked out by hand; scikit-learn's definitions. */
@@ -148,7 +98,7 @@ static void small_clusters_by_hand(void **state) {
     settings.only = "clusters";
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         ikt_measures found;
-        const ikt_ref_set set = {cases[c].n, 0, NULL, cases[c].y, cases[c].labels};
+        const ikt_ref_set set = {cases[c].n, 0, 2, NULL, cases[c].y, cases[c].labels};
         assert_int_equal(compute(*state, &set, &settings, &found), IKT_OK);
         assert_int_equal(found.count, 2);
         assert_near(found.list[0].value, cases[c].db, 1e-15);
@@ -161,7 +111,7 @@ static void small_clusters_by_hand(void **state) {
 static void equal_votes_go_to_the_smallest_label(void **state) {
     static const float y[] = {0, 0, 1, 0, 2, 0, 3, 0};
     static const int64_t labels[] = {-5, 9, 2, -5};
-    const ikt_ref_set set = {4, 0, NULL, y, labels};
+    const ikt_ref_set set = {4, 0, 2, NULL, y, labels};
     ikt_measure_settings settings = ikt_measure_defaults();
     ikt_measures found;
     settings.only = "labels";
@@ -175,12 +125,19 @@ static void equal_votes_go_to_the_smallest_label(void **state) {
     ikt_measures_destroy(&found);
 }
 
+static int64_t sample_of(const ikt_measures *measures, const char *name) {
+    for (int64_t m = 0; m < measures->count; m++)
+        if (strcmp(measures->list[m].name, name) == 0) return measures->list[m].sample;
+    fail_msg("there is no measure '%s'", name);
+    return -1;
+}
+
 static void same_bits_as_one_rank(void **state) {
     static sample_set s;
     static const int64_t batch[] = {1, 16000, (int64_t)1 << 28};
     ikt_context *ctx = *state, *alone = ikt_test_alone();
-    make(&s, N_MAX, 5, 0);
     for (int c = 0; c < 6; c++) {
+        make_in(&s, N_MAX, 5, 0, 1 + c % 3);
         ikt_measures found, expected;
         ikt_measure_settings settings = ikt_measure_defaults();
         settings.exact_limit = c < 3 ? N_MAX : 10;
@@ -189,10 +146,11 @@ static void same_bits_as_one_rank(void **state) {
         settings.batch_bytes = batch[c % 3];
         ikt_set_piece_bytes(ctx, 4096);
         assert_int_equal(compute(ctx, &s.set, &settings, &found), IKT_OK);
-        assert_int_equal(found.count, 8);
-        assert_int_equal(expected.count, 8);
-        assert_memory_equal(found.list, expected.list, 8 * sizeof *found.list);
-        assert_int_equal(found.list[4].sample, c < 3 ? 0 : 41);
+        assert_int_equal(found.count, expected.count);
+        assert_memory_equal(found.list, expected.list, (size_t)found.count * sizeof *found.list);
+        assert_int_equal(sample_of(&found, "AUC_RNX"), c < 3 ? 0 : 41);
+        assert_int_equal(sample_of(&found, "silhouette"), c < 3 ? 0 : 41);
+        assert_int_equal(sample_of(&found, "NMI of k-means"), 0);
         ikt_measures_destroy(&found);
         ikt_measures_destroy(&expected);
     }
@@ -201,16 +159,10 @@ static void same_bits_as_one_rank(void **state) {
 
 static ikt_status count_ranks(ikt_context *ctx, const ikt_ref_set *set,
                               const ikt_measure_settings *settings, ikt_rank_counts *out) {
-    ikt_source *source;
-    ikt_dataset *data;
-    ikt_preprocess_settings none = {.normalise = IKT_NORMALISE_NONE, .pca = 0};
-    ikt_row_map map = ikt_row_map_make(set->n, ikt_size(ctx), ikt_rank(ctx));
-    assert_int_equal(ikt_source_from_memory(ctx, set->x, set->n, D, IKT_TYPE_F32, &source), IKT_OK);
-    assert_int_equal(ikt_dataset_create(ctx, source, &none, &data), IKT_OK);
-    const ikt_measured what = {map, set->y + 2 * map.first, NULL, false, data};
+    input in = input_open(ctx, set);
+    const ikt_measured what = measured(ctx, set, in.data);
     ikt_status st = ikt_rank_counts_compute(ctx, settings, &what, out);
-    ikt_dataset_destroy(&data);
-    ikt_source_close(&source);
+    input_close(&in);
     return st;
 }
 
@@ -267,30 +219,59 @@ static void samples_are_fair(void **state) {
     ikt_rank_counts_destroy(&all);
 }
 
+/* Bytes at the peak of what is allocated for a purpose, or for any. */
+static int64_t peak_of(const ikt_context *ctx, const char *purpose) {
+    int64_t now, peak = ikt_memory_peak(ctx);
+    for (int p = 0; purpose && p < ikt_memory_purposes(ctx); p++)
+        if (strcmp(ikt_memory_purpose(ctx, p, &now, &peak), purpose) == 0) break;
+    return peak;
+}
+
+/* Principal components are accounted for by the modules that make them, from above. */
+static void memory_of(ikt_context *ctx, const ikt_ref_set *set, const char *family) {
+    const bool global = strcmp(family, "global") == 0;
+    ikt_context *own;
+    ikt_measures found;
+    ikt_measure_settings settings = ikt_measure_defaults();
+    settings.batch_bytes = 30000;
+    settings.only = family;
+    assert_int_equal(ikt_context_create(ikt_comm(ctx), 0, &own), IKT_OK);
+    input in = input_open(own, set);
+    int64_t before = global ? ikt_memory_now(own) : 0;
+    input_close(&in);
+    assert_int_equal(compute(own, set, &settings, &found), IKT_OK);
+    const ikt_measure_extent extent = {.n = set->n,
+                                       .d = set->d,
+                                       .q = set->q,
+                                       .classes = set->labels ? 3 : 0,
+                                       .ranks = ikt_size(own),
+                                       .threads = ikt_threads(own),
+                                       .input = set->x};
+    int64_t predicted = ikt_measures_memory(&settings, &extent);
+    int64_t peak = peak_of(own, global ? NULL : "measures") - before;
+    if (peak < predicted * 7 / 10 || peak > predicted + 48 * (int64_t)sizeof(ikt_measure))
+        fail_msg("%s takes %lld bytes, not %lld", family, (long long)peak, (long long)predicted);
+    ikt_measures_destroy(&found);
+    assert_int_equal(ikt_memory_now(own), 0);
+    ikt_context_destroy(&own);
+}
+
 static void peak_memory_is_predicted(void **state) {
     static sample_set s;
-    ikt_context *ctx = *state;
-    make(&s, N_MAX, 3, 0);
-    for (int c = 0; c < 3; c++) {
-        ikt_context *own;
-        ikt_measures found;
-        ikt_measure_settings settings = ikt_measure_defaults();
-        ikt_ref_set set = s.set;
-        if (c == 1) set.x = NULL;
-        if (c == 2) set.labels = NULL;
-        settings.batch_bytes = 30000;
-        assert_int_equal(ikt_context_create(ikt_comm(ctx), 0, &own), IKT_OK);
-        assert_int_equal(compute(own, &set, &settings, &found), IKT_OK);
-        int64_t predicted = ikt_measures_memory(&settings, N_MAX, D, ikt_size(own),
-                                                ikt_threads(own), set.labels, set.x);
-        int64_t now, peak = 0;
-        for (int p = 0; p < ikt_memory_purposes(own); p++)
-            if (strcmp(ikt_memory_purpose(own, p, &now, &peak), "measures") == 0) break;
-        assert_in_range(peak, predicted * 8 / 10, predicted + 16 * (int64_t)sizeof(ikt_measure));
-        ikt_measures_destroy(&found);
-        assert_int_equal(ikt_memory_now(own), 0);
-        ikt_context_destroy(&own);
-    }
+    static const char *const map[] = {"clusters",   "labels", "clusters,labels",
+                                      "silhouette", "kmeans", "visible"};
+    static const char *const compared[] = {"ranks",
+                                           "retrieval",
+                                           "triplets",
+                                           "separation",
+                                           "ranks,retrieval,triplets,separation,silhouette",
+                                           "global"};
+    make_in(&s, N_MAX, 3, 0, 3);
+    for (size_t f = 0; f < sizeof compared / sizeof *compared; f++)
+        memory_of(*state, &s.set, compared[f]);
+    s.set.x = NULL;
+    for (size_t f = 0; f < sizeof map / sizeof *map; f++)
+        memory_of(*state, &s.set, map[f]);
 }
 
 static void refused(ikt_context *ctx, const ikt_ref_set *set, const ikt_measure_settings *settings,
@@ -308,7 +289,7 @@ static void wrong_requests_are_refused(void **state) {
     static sample_set s;
     ikt_measure_settings settings = ikt_measure_defaults();
     make(&s, 20, 2, 0);
-    ikt_ref_set set = s.set, bare = {20, D, NULL, s.y, NULL};
+    ikt_ref_set set = s.set, bare = {20, D, 2, NULL, s.y, NULL};
     settings.trust_k = 9;
     settings.k = 20;
     refused(*state, &set, &settings, IKT_ERR_USAGE, "choose k from 1 to 19");
@@ -348,7 +329,7 @@ static void labels_that_are_no_clusters(void **state) {
         ikt_measures found;
         settings.only = NULL;
         assert_int_equal(compute(*state, &s.set, &settings, &found), IKT_OK);
-        assert_int_equal(found.count, 2); /* the label accuracies remain */
+        assert_int_equal(found.count, 2); /* only the label accuracies remain */
         ikt_measures_destroy(&found);
         settings.only = "clusters";
         refused(*state, &s.set, &settings, IKT_ERR_DATA, "2 to 10000 classes");
@@ -362,7 +343,7 @@ static void nothing_to_measure_gives_nothing(void **state) {
     ikt_measures found;
     ikt_measure_settings settings = ikt_measure_defaults();
     make(&s, 20, 2, 0);
-    ikt_ref_set bare = {20, D, NULL, s.y, NULL};
+    ikt_ref_set bare = {20, D, 2, NULL, s.y, NULL};
     assert_int_equal(compute(*state, &bare, &settings, &found), IKT_OK);
     assert_int_equal(found.count, 0);
     ikt_measures_destroy(&found);

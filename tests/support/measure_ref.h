@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 typedef struct {
-    int64_t n, d;
+    int64_t n, d, q;
     const float *x; /* [n*d] */
-    const float *y; /* [n*2] */
+    const float *y; /* [n*q] */
     const int64_t *labels;
 } ikt_ref_set;
 
@@ -71,7 +71,7 @@ static inline double ref_trust(const int64_t *high, const int64_t *low, int64_t 
 }
 
 static inline ikt_ref_ranks ref_rank_measures(const ikt_ref_set *set, int64_t trust_k) {
-    int64_t n = set->n, *high = ref_ranks(set->x, n, set->d), *low = ref_ranks(set->y, n, 2);
+    int64_t n = set->n, *high = ref_ranks(set->x, n, set->d), *low = ref_ranks(set->y, n, set->q);
     double sum[2] = {0, 0}, weight[2] = {0, 0};
     for (int64_t k = 1; k <= n - 2; k++) {
         double value = ref_r(high, low, n, k) / (double)k;
@@ -95,7 +95,7 @@ static inline int64_t ref_vote(const ikt_ref_set *set, int64_t i, int64_t k) {
         int64_t votes = 0;
         for (int64_t j = 0; j < set->n; j++)
             votes += j != i && set->labels[j] == set->labels[a] &&
-                     ref_rank(set->y, set->n, 2, i, j) <= k;
+                     ref_rank(set->y, set->n, set->q, i, j) <= k;
         if (votes > most || (votes == most && votes > 0 && set->labels[a] < best)) {
             most = votes;
             best = set->labels[a];
@@ -111,39 +111,48 @@ static inline double ref_accuracy(const ikt_ref_set *set, int64_t k) {
     return (double)right / (double)set->n;
 }
 
-/* Scaled map [n*2] in double precision. */
+/* Scaled map [n*q] in double precision. */
 static inline double *ref_scaled(const ikt_ref_set *set) {
-    double *scaled = calloc((size_t)(2 * set->n), sizeof *scaled);
-    for (int64_t axis = 0; axis < 2; axis++) {
+    int64_t q = set->q;
+    double *scaled = calloc((size_t)(q * set->n), sizeof *scaled);
+    for (int64_t axis = 0; axis < q; axis++) {
         double low = INFINITY, high = -INFINITY;
         for (int64_t i = 0; i < set->n; i++) {
-            low = fmin(low, (double)set->y[2 * i + axis]);
-            high = fmax(high, (double)set->y[2 * i + axis]);
+            low = fmin(low, (double)set->y[q * i + axis]);
+            high = fmax(high, (double)set->y[q * i + axis]);
         }
         for (int64_t i = 0; i < set->n; i++)
-            scaled[2 * i + axis] =
-                high > low ? ((double)set->y[2 * i + axis] - low) / (high - low) : 0;
+            scaled[q * i + axis] =
+                high > low ? ((double)set->y[q * i + axis] - low) / (high - low) : 0;
     }
     return scaled;
 }
 
+/* Distance of two places of up to three axes. */
+static inline double ref_apart(const double *a, const double *b, int64_t q) {
+    double sum = 0;
+    for (int64_t c = 0; c < q; c++)
+        sum += pow(a[c] - b[c], 2);
+    return sqrt(sum);
+}
+
 typedef struct {
-    double size, x, y, spread, squares;
+    double size, at[3], spread, squares;
 } ref_cluster;
 
 static inline ref_cluster ref_cluster_of(const ikt_ref_set *set, const double *at, int64_t label) {
-    ref_cluster c = {0, 0, 0, 0, 0};
+    ref_cluster c = {0, {0}, 0, 0};
     for (int64_t i = 0; i < set->n; i++)
         if (set->labels[i] == label) {
             c.size++;
-            c.x += at[2 * i];
-            c.y += at[2 * i + 1];
+            for (int64_t axis = 0; axis < set->q; axis++)
+                c.at[axis] += at[set->q * i + axis];
         }
-    c.x /= c.size;
-    c.y /= c.size;
+    for (int64_t axis = 0; axis < set->q; axis++)
+        c.at[axis] /= c.size;
     for (int64_t i = 0; i < set->n; i++)
         if (set->labels[i] == label) {
-            double away = hypot(at[2 * i] - c.x, at[2 * i + 1] - c.y);
+            double away = ref_apart(at + set->q * i, c.at, set->q);
             c.spread += away / c.size;
             c.squares += away * away;
         }
@@ -152,27 +161,131 @@ static inline ref_cluster ref_cluster_of(const ikt_ref_set *set, const double *a
 
 /* Davies-Bouldin and Calinski-Harabasz; labels are 0 .. count - 1, each with a row. */
 static inline void ref_clusters(const ikt_ref_set *set, int64_t count, double *db, double *ch) {
-    double *at = ref_scaled(set), between = 0, within = 0, mean[2] = {0, 0};
+    double *at = ref_scaled(set), between = 0, within = 0, mean[3] = {0, 0, 0};
     double n = (double)set->n;
     ref_cluster *c = calloc((size_t)count, sizeof *c);
-    for (int64_t i = 0; i < 2 * set->n; i++)
-        mean[i % 2] += at[i] / n;
+    for (int64_t i = 0; i < set->q * set->n; i++)
+        mean[i % set->q] += at[i] / n;
     *db = 0;
     for (int64_t a = 0; a < count; a++)
         c[a] = ref_cluster_of(set, at, a);
     for (int64_t a = 0; a < count; a++) {
         double worst = 0;
         for (int64_t b = 0; b < count; b++) {
-            double apart = hypot(c[a].x - c[b].x, c[a].y - c[b].y);
+            double apart = ref_apart(c[a].at, c[b].at, set->q);
             if (b != a && apart > 0) worst = fmax(worst, (c[a].spread + c[b].spread) / apart);
         }
         *db += worst / (double)count;
-        between += c[a].size * (pow(c[a].x - mean[0], 2) + pow(c[a].y - mean[1], 2));
+        between += c[a].size * pow(ref_apart(c[a].at, mean, set->q), 2);
         within += c[a].squares;
     }
     *ch = within > 0 ? between / ((double)count - 1) / (within / (n - (double)count)) : 1;
     free(at);
     free(c);
+}
+
+/* Silhouette of one row of a map scaled by ref_scaled. */
+static inline double ref_silhouette(const ikt_ref_set *set, const double *at, int64_t count,
+                                    int64_t i) {
+    double own = 0, other = INFINITY;
+    for (int64_t c = 0; c < count; c++) {
+        double sum = 0, size = 0;
+        for (int64_t j = 0; j < set->n; j++)
+            if (set->labels[j] == c && j != i) {
+                sum += ref_apart(at + set->q * i, at + set->q * j, set->q);
+                size++;
+            }
+        if (c != set->labels[i])
+            other = fmin(other, sum / size);
+        else if (size == 0)
+            return 0;
+        else
+            own = sum / size;
+    }
+    return fmax(own, other) > 0 ? (other - own) / fmax(own, other) : 0;
+}
+
+/* Area under the mean precision - mean recall curve by trapezoids. */
+static inline double ref_retrieval(const ikt_ref_set *set, int64_t relevant, int64_t retrieved) {
+    int64_t n = set->n, *high = ref_ranks(set->x, n, set->d), *low = ref_ranks(set->y, n, set->q);
+    double area = 0, precision[2] = {0, 0}, recall[2] = {0, 0};
+    if (relevant > n - 1) relevant = n - 1;
+    if (retrieved > n - 1) retrieved = n - 1;
+    for (int64_t k = 1; k <= retrieved; k++) {
+        precision[1] = recall[1] = 0;
+        for (int64_t i = 0; i < n; i++) {
+            double found = 0;
+            for (int64_t j = 0; j < n; j++)
+                found += j != i && high[i * n + j] <= relevant && low[i * n + j] <= k;
+            precision[1] += found / (double)k / (double)n;
+            recall[1] += found / (double)relevant / (double)n;
+        }
+        if (k == 1) precision[0] = precision[1];
+        area += (recall[1] - recall[0]) * (precision[1] + precision[0]) / 2;
+        precision[0] = precision[1];
+        recall[0] = recall[1];
+    }
+    free(high);
+    free(low);
+    return area;
+}
+
+/* Normalised mutual information of two labellings below `count`, by the arithmetic mean. */
+static inline double ref_nmi(const int64_t *a, const int32_t *b, int64_t n, int64_t count) {
+    double shared = 0, entropy[2] = {0, 0};
+    for (int64_t u = 0; u < count; u++)
+        for (int64_t v = 0; v < count; v++) {
+            double both = 0, first = 0, second = 0;
+            for (int64_t i = 0; i < n; i++) {
+                both += a[i] == u && b[i] == v;
+                first += a[i] == u;
+                second += b[i] == v;
+            }
+            if (both > 0) shared += both / (double)n * log(both * (double)n / (first * second));
+            if (v == 0 && first > 0) entropy[0] -= first / (double)n * log(first / (double)n);
+            if (u == 0 && second > 0) entropy[1] -= second / (double)n * log(second / (double)n);
+        }
+    return shared > 0 ? 2 * shared / (entropy[0] + entropy[1]) : 0;
+}
+
+/* Sum of squared residuals of the rows of x after the best linear map from y, plus constant: by
+ * orthonormal columns of the centred y (Gram-Schmidt, twice). */
+static inline double ref_reconstruction(const ikt_ref_set *set, const double *y, int64_t q) {
+    int64_t n = set->n;
+    double *basis = calloc((size_t)(q * n), sizeof *basis), error = 0;
+    for (int64_t a = 0; a < q; a++) {
+        double mean = 0, norm = 0;
+        for (int64_t i = 0; i < n; i++)
+            mean += y[q * i + a] / (double)n;
+        for (int64_t i = 0; i < n; i++)
+            basis[a * n + i] = y[q * i + a] - mean;
+        for (int64_t b = 0; b < 2 * a; b++) {
+            double dot = 0;
+            for (int64_t i = 0; i < n; i++)
+                dot += basis[a * n + i] * basis[b % a * n + i];
+            for (int64_t i = 0; i < n; i++)
+                basis[a * n + i] -= dot * basis[b % a * n + i];
+        }
+        for (int64_t i = 0; i < n; i++)
+            norm += basis[a * n + i] * basis[a * n + i];
+        for (int64_t i = 0; i < n; i++)
+            basis[a * n + i] = norm > 1e-20 ? basis[a * n + i] / sqrt(norm) : 0;
+    }
+    for (int64_t c = 0; c < set->d; c++) {
+        double mean = 0;
+        for (int64_t i = 0; i < n; i++)
+            mean += (double)set->x[i * set->d + c] / (double)n;
+        for (int64_t i = 0; i < n; i++)
+            error += pow((double)set->x[i * set->d + c] - mean, 2);
+        for (int64_t a = 0; a < q; a++) {
+            double dot = 0;
+            for (int64_t i = 0; i < n; i++)
+                dot += ((double)set->x[i * set->d + c] - mean) * basis[a * n + i];
+            error -= dot * dot;
+        }
+    }
+    free(basis);
+    return error;
 }
 
 #endif

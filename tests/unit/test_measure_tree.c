@@ -49,13 +49,16 @@ static int before(float a, int64_t a_row, float b, int64_t b_row) {
 }
 
 /* The k first of the others by (distance, row), by insertion. */
-static void plain_nearest(const float *y, int64_t n, int64_t row, int64_t k, float *score,
-                          uint32_t *nearest) {
+static void plain_nearest(const float *y, int64_t n, int64_t q, int64_t row, int64_t k,
+                          float *score, uint32_t *nearest) {
     int64_t kept = 0;
     for (int64_t j = 0; j < n; j++) {
-        double dx = (double)y[2 * j] - (double)y[2 * row];
-        double dy = (double)y[2 * j + 1] - (double)y[2 * row + 1];
-        float distance = (float)(dx * dx + dy * dy);
+        double sum = 0;
+        for (int64_t c = 0; c < q; c++) {
+            double apart = (double)y[q * j + c] - (double)y[q * row + c];
+            sum += apart * apart;
+        }
+        float distance = (float)sum;
         if (j == row || (kept == k && !before(distance, j, score[k - 1], nearest[k - 1]))) continue;
         int64_t place = kept < k ? kept++ : k - 1;
         for (; place > 0 && before(distance, j, score[place - 1], nearest[place - 1]); place--) {
@@ -67,14 +70,14 @@ static void plain_nearest(const float *y, int64_t n, int64_t row, int64_t k, flo
     }
 }
 
-static void compare_all(ikt_context *ctx, const float *y, int64_t n, int64_t k) {
+static void compare_all(ikt_context *ctx, const float *y, int64_t n, int64_t q, int64_t k) {
     float score[K_MAX], expected_score[K_MAX];
     uint32_t nearest[K_MAX], expected[K_MAX];
     ikt_tree tree;
-    assert_int_equal(ikt_tree_create(ctx, y, n, &tree), IKT_OK);
+    assert_int_equal(ikt_tree_create(ctx, y, n, q, &tree), IKT_OK);
     for (int64_t row = 0; row < n; row++) {
-        ikt_tree_nearest(&tree, y + 2 * row, row, k, score, nearest);
-        plain_nearest(y, n, row, k, expected_score, expected);
+        ikt_tree_nearest(&tree, y + q * row, row, k, score, nearest);
+        plain_nearest(y, n, q, row, k, expected_score, expected);
         assert_memory_equal(nearest, expected, (size_t)k * sizeof *nearest);
         assert_memory_equal(score, expected_score, (size_t)k * sizeof *score);
     }
@@ -85,14 +88,15 @@ static void compare_all(ikt_context *ctx, const float *y, int64_t n, int64_t k) 
 static void tree_finds_the_nearest(void **state) {
     static shape *const shapes[] = {normal, lattice, one_place, line, uneven, two_places};
     static const int64_t sizes[] = {2, 3, 16, 17, 33, 100, N_MAX}, ks[] = {1, 2, 10, K_MAX};
-    static float y[2 * N_MAX];
+    static float y[3 * N_MAX];
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-        for (size_t m = 0; m < sizeof sizes / sizeof *sizes; m++) {
-            for (int64_t e = 0; e < 2 * sizes[m]; e++)
-                y[e] = shapes[s](e / 2, (uint64_t)(e % 2));
-            for (size_t k = 0; k < sizeof ks / sizeof *ks; k++)
-                if (ks[k] < sizes[m]) compare_all(*state, y, sizes[m], ks[k]);
-        }
+        for (int64_t q = 1; q <= 3; q++)
+            for (size_t m = 0; m < sizeof sizes / sizeof *sizes; m++) {
+                for (int64_t e = 0; e < q * sizes[m]; e++)
+                    y[e] = shapes[s](e / q, (uint64_t)(e % q));
+                for (size_t k = 0; k < sizeof ks / sizeof *ks; k++)
+                    if (ks[k] < sizes[m]) compare_all(*state, y, sizes[m], q, ks[k]);
+            }
 }
 
 /* All points in one place: a search that looked at each would take 4e10 steps here. */
@@ -104,7 +108,7 @@ static void tree_is_quick_with_duplicates(void **state) {
     ikt_tree tree;
     assert_int_equal(ikt_alloc(ctx, &y, 2 * N, sizeof *y, "test"), IKT_OK);
     int64_t before_tree = ikt_memory_now(ctx);
-    assert_int_equal(ikt_tree_create(ctx, y, N, &tree), IKT_OK);
+    assert_int_equal(ikt_tree_create(ctx, y, N, 2, &tree), IKT_OK);
     assert_int_equal(ikt_memory_now(ctx) - before_tree, ikt_tree_memory(N));
     for (int64_t row = 0; row < N; row++) {
         ikt_tree_nearest(&tree, y + 2 * row, row, K, score, nearest);

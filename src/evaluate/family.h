@@ -1,0 +1,72 @@
+/* What a family of measures is: the contract between measure.c and the files of the families.
+ *
+ * A family either computes on its own (`compute`), or looks at queries: rows whose distances to all
+ * rows of the input are known for a moment (queries.h). All families that look at queries share one
+ * pass over the input, and the ranks that some of them want.
+ */
+#ifndef IKT_EVALUATE_FAMILY_H
+#define IKT_EVALUATE_FAMILY_H
+
+#include "evaluate/classes.h"
+#include "evaluate/measure.h"
+#include "evaluate/queries.h"
+
+/* What a family cannot do without. Families that need ranks look at queries: by distance in the
+ * input, or, with CODES, by similarity under the Isolation kernel. */
+enum { IKT_NEEDS_LABELS = 1, IKT_NEEDS_INPUT = 2, IKT_NEEDS_CODES = 4 };
+
+/* What families share, computed once; the same on every rank but for `what`. */
+typedef struct {
+    const ikt_measure_settings *settings;
+    const ikt_measured *what;
+    int64_t n, q;
+    float *y;            /* [n * q] positions of all rows */
+    ikt_classes classes; /* of the labels; empty without */
+    int32_t *class_of;   /* [n] number of the class of every row; NULL without labels */
+    int64_t *size;       /* [classes.count] rows of each class */
+} ikt_measure_view;
+
+typedef struct {
+    const char *name; /* as asked for in settings->only */
+    const char *help; /* what it measures */
+    unsigned needs;
+    bool is_cheap; /* costs no more than a search for neighbours in the map */
+    /* SAME-ARGS. Refuses settings that the data do not allow, before anything long; or NULL. */
+    ikt_status (*check)(ikt_context *ctx, const ikt_measure_settings *settings,
+                        const ikt_measured *what);
+    /* COLLECTIVE. Appends its measures to *out. NULL: the family looks at queries. */
+    ikt_status (*compute)(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out);
+    /* LOCAL. Makes the observer; one whose `see` is NULL has nothing to look at. What was allocated
+     * is freed by observer->end, also after a failure. */
+    ikt_status (*begin)(ikt_context *ctx, const ikt_measure_view *view,
+                        ikt_query_observer *observer);
+    /* COLLECTIVE. Adds up over threads and ranks, and appends to *out. */
+    ikt_status (*finish)(ikt_context *ctx, const ikt_measure_view *view, void *self,
+                         ikt_measures *out);
+    /* LOCAL. Bytes per rank beside the view. */
+    int64_t (*memory)(const ikt_measure_settings *settings, const ikt_measure_extent *extent);
+} ikt_measure_family;
+
+/* COLLECTIVE. Everything of the view that `what` allows.
+ * Errors: IKT_ERR_RESOURCE; empty then. Freed with ikt_measure_view_free. */
+ikt_status ikt_measure_view_make(ikt_context *ctx, const ikt_measure_settings *settings,
+                                 const ikt_measured *what, ikt_measure_view *view);
+void ikt_measure_view_free(ikt_measure_view *view);
+int64_t ikt_measure_view_memory(const ikt_measure_extent *extent);
+
+/* SAME-ARGS. Data that do not allow a family: an error where it was asked for by name, else a
+ * warning; the family then adds nothing. */
+ikt_status ikt_measure_refuse(ikt_context *ctx, const ikt_measure_settings *settings,
+                              const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* SAME-ARGS. Whether there are 2 to `most` classes, fewer than rows; *status is the answer of
+ * ikt_measure_refuse where not. `measures` names them in the message. */
+bool ikt_measure_has_classes(ikt_context *ctx, const ikt_measure_view *view, int64_t most,
+                             const char *measures, ikt_status *status);
+
+/* The families. */
+extern const ikt_measure_family ikt_family_clusters, ikt_family_labels, ikt_family_silhouette,
+    ikt_family_kmeans, ikt_family_visible, ikt_family_global, ikt_family_ranks,
+    ikt_family_retrieval, ikt_family_triplets, ikt_family_separation, ikt_family_kernel;
+
+#endif

@@ -1,0 +1,209 @@
+/* How well the map tells the input by a linear map, compared with principal components: the global
+ * score of TriMap (Amid and Warmuth 2019).
+ *
+ * E(Y) = least sum over rows of |x_i - A y_i - a|^2 over all A and a. The score is
+ * exp(-(E(Y) - E(PCA)) / E(PCA)) with as many principal components as the map has columns: 1 for a
+ * map that is as good as they are, towards 0 for one that tells nothing of where rows lie.
+ * With centred X and Y, E(Y) = |X|^2 - trace(B' (Y'Y)^-1 B) with B = Y'X (q x d); E(PCA) is the
+ * variance that the components leave. Method: principal components in two passes over the input
+ * (linalg/pca.h), and B in a third: products are added in order within fixed blocks of rows
+ * (linalg/blocks.h), the blocks' sums exactly. Advantage: rows are streamed, the bits do not depend
+ * on ranks. Disadvantage: d^2 memory, as for any principal components; where q components leave
+ * less than 1e-12 of the variance the score is 1 or 0 by the same bound. */
+#include <math.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/exact_sum.h"
+#include "base/memory.h"
+#include "evaluate/family.h"
+#include "evaluate/tree.h"
+#include "linalg/blocks.h"
+#include "linalg/covariance.h"
+#include "linalg/eigen.h"
+#include "linalg/pca.h"
+
+enum { SLAB = 64 }; /* columns that a thread takes at a time */
+
+typedef struct {
+    const ikt_measure_view *view;
+    ikt_row_reader reader;
+    ikt_pca *pca;
+    int64_t d, q;
+    double mean[IKT_AXES_MOST];                   /* of the map */
+    double square[IKT_AXES_MOST * IKT_AXES_MOST]; /* Y'Y */
+    double *rows;                                 /* [rows_max * d] */
+    int64_t rows_max;
+    double *block;        /* [q * d] Y'X of the rows of a block so far */
+    ikt_exact_sum *total; /* [q * d] of all */
+    double *product;      /* [q * d] the same, rounded */
+} work;
+
+static ikt_status allocate(ikt_context *ctx, work *w) {
+    const int64_t entries = w->q * w->d;
+    IKT_TRY(ikt_alloc(ctx, &w->rows, w->rows_max * w->d, sizeof *w->rows, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &w->block, entries, sizeof *w->block, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &w->total, entries, sizeof *w->total, "measures"));
+    return ikt_alloc(ctx, &w->product, entries, sizeof *w->product, "measures");
+}
+
+static void work_free(work *w) {
+    ikt_pca_destroy(&w->pca);
+    ikt_free(&w->rows);
+    ikt_free(&w->block);
+    ikt_free(&w->total);
+    ikt_free(&w->product);
+}
+
+/* Means and Y'Y of the centred map; every rank holds all of it. */
+static void find_squares(work *w) {
+    const ikt_measure_view *view = w->view;
+    for (int64_t a = 0; a < w->q; a++) {
+        ikt_exact_sum sum = {{0}, 0, 0};
+        for (int64_t i = 0; i < view->n; i++)
+            ikt_exact_sum_add(&sum, (double)view->y[w->q * i + a]);
+        w->mean[a] = ikt_exact_sum_value(&sum) / (double)view->n;
+    }
+    for (int64_t a = 0; a < w->q; a++)
+        for (int64_t b = 0; b < w->q; b++) {
+            ikt_exact_sum sum = {{0}, 0, 0};
+            for (int64_t i = 0; i < view->n; i++)
+                ikt_exact_sum_add(&sum, ((double)view->y[w->q * i + a] - w->mean[a]) *
+                                            ((double)view->y[w->q * i + b] - w->mean[b]));
+            w->square[a * w->q + b] = ikt_exact_sum_value(&sum);
+        }
+}
+
+/* Adds rows of columns c .. end - 1 to the block's products, row after row. */
+static void add_slab(work *w, const double *rows, ikt_row_range at, int64_t c, int64_t end) {
+    for (int64_t i = 0; i < at.count; i++)
+        for (int64_t a = 0; a < w->q; a++) {
+            double y = (double)w->view->y[w->q * (at.first + i) + a] - w->mean[a];
+            double *to = w->block + a * w->d;
+            for (int64_t k = c; k < end; k++)
+                to[k] += y * (rows[i * w->d + k] - w->pca->mean[k]);
+        }
+}
+
+static void close_slab(work *w, int64_t c, int64_t end) {
+    for (int64_t a = 0; a < w->q; a++)
+        for (int64_t k = c; k < end; k++) {
+            ikt_exact_sum_add(&w->total[a * w->d + k], w->block[a * w->d + k]);
+            w->block[a * w->d + k] = 0;
+        }
+}
+
+/* Rows within one block. */
+static void add_rows(ikt_context *ctx, work *w, const double *rows, ikt_row_range at,
+                     int64_t range_end) {
+    const int64_t end = at.first + at.count, slabs = (w->d + SLAB - 1) / SLAB;
+    const bool block_ends = end % IKT_BLOCK_ROWS == 0 || end == range_end;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
+    for (int64_t slab = 0; slab < slabs; slab++) {
+        int64_t c = slab * SLAB, stop = c + SLAB < w->d ? c + SLAB : w->d;
+        add_slab(w, rows, at, c, stop);
+        if (block_ends) close_slab(w, c, stop);
+    }
+}
+
+/* COLLECTIVE. Y'X in one pass over the rows. */
+static ikt_status find_product(ikt_context *ctx, work *w) {
+    ikt_row_range mine = ikt_blocks_of_rank(w->view->n, ikt_size(ctx), ikt_rank(ctx));
+    int64_t steps = ikt_stream_steps(ctx, mine.count, w->rows_max);
+    for (int64_t step = 0; step < steps; step++) {
+        ikt_row_range at = ikt_stream_step(mine, w->rows_max, step);
+        IKT_TRY(w->reader.read(w->reader.self, at.first, at.count, w->rows));
+        for (int64_t done = 0; done < at.count;) {
+            ikt_row_range part = ikt_block_part(at, done);
+            add_rows(ctx, w, w->rows + done * w->d, part, mine.first + mine.count);
+            done += part.count;
+        }
+    }
+    ikt_exact_sum_reduce(ctx, w->total, w->q * w->d);
+    for (int64_t e = 0; e < w->q * w->d; e++)
+        w->product[e] = ikt_exact_sum_value(&w->total[e]);
+    return IKT_OK;
+}
+
+/* trace(B' (Y'Y)^-1 B) by elimination: the map's columns are made orthogonal one after the other,
+ * and what each new direction explains is added. A column that depends on those before it, or has
+ * no extent, explains nothing. */
+static double explained(work *w) {
+    const int64_t q = w->q, d = w->d;
+    double sum = 0;
+    for (int64_t a = 0; a < q; a++) {
+        double pivot = w->square[a * q + a], own = 0;
+        for (int64_t k = 0; k < d; k++)
+            own += w->product[a * d + k] * w->product[a * d + k];
+        if (!(pivot > 0)) continue;
+        sum += own / pivot;
+        for (int64_t b = a + 1; b < q; b++) {
+            double weight = w->square[b * q + a] / pivot, before = w->square[b * q + b];
+            for (int64_t k = 0; k < d; k++)
+                w->product[b * d + k] -= weight * w->product[a * d + k];
+            for (int64_t c = a + 1; c < q; c++)
+                w->square[b * q + c] -= weight * w->square[a * q + c];
+            if (w->square[b * q + b] < 1e-13 * before) w->square[b * q + b] = 0;
+        }
+    }
+    return sum;
+}
+
+static double score(work *w) {
+    const double others = (double)(w->view->n - 1), total = w->pca->total_variance * others;
+    double by_map = total - explained(w), by_pca = total;
+    for (int64_t m = 0; m < w->pca->k; m++)
+        by_pca -= w->pca->variance[m] * others;
+    if (by_pca <= 1e-12 * total) return by_map <= 1e-12 * total ? 1 : 0;
+    double value = exp(-(by_map - by_pca) / by_pca);
+    return value < 1 ? value : 1; /* not above but by rounding */
+}
+
+static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
+    const int64_t d = ikt_dataset_columns(view->what->data);
+    work w = {.view = view,
+              .reader = ikt_dataset_reader(view->what->data),
+              .d = d,
+              .q = view->q,
+              .rows_max = ikt_stream_rows(d, (int64_t)sizeof(double))};
+    if (view->n < 2) return IKT_OK;
+    if (d > IKT_EIGEN_ALONE_MAX)
+        return ikt_measure_refuse(ctx, view->settings,
+                                  "the global score needs principal components, whose bits depend "
+                                  "on the ranks beyond %d columns; there are %lld: reduce them "
+                                  "(preprocess.pca)",
+                                  (int)IKT_EIGEN_ALONE_MAX, (long long)d);
+    ikt_status st = ikt_pca_fit(ctx, &w.reader, view->q, &w.pca);
+    if (st == IKT_OK) st = ikt_agree(ctx, allocate(ctx, &w));
+    if (st == IKT_OK) {
+        find_squares(&w);
+        st = find_product(ctx, &w);
+    }
+    if (st == IKT_OK)
+        st = ikt_agree(ctx, ikt_measures_add(ctx, out, "global score", score(&w), 0,
+                                             "how well the map tells the input linearly, compared "
+                                             "with principal components; 1 is as well"));
+    work_free(&w);
+    return st;
+}
+
+/* Components: a block of rows and statistics, or a block, its packed columns, the covariance and
+ * the solver. The product comes after that. */
+static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent) {
+    (void)settings;
+    const int64_t d = extent->d, entries = extent->q * d, real = (int64_t)sizeof(double);
+    if (d > IKT_EIGEN_ALONE_MAX) return 0;
+    int64_t rows = ikt_stream_rows(d, real) * d * real, sums = (int64_t)sizeof(ikt_exact_sum);
+    int64_t components = rows + 2 * d * sums + (IKT_BLOCK_ROWS + 64) * (d + 64) * real +
+                         ikt_upper_entries(d) * real +
+                         ikt_eigen_bytes(d, extent->ranks, IKT_EIGEN_ALONE_MAX);
+    int64_t product = rows + entries * (2 * real + sums);
+    return components > product ? components : product;
+}
+
+const ikt_measure_family ikt_family_global = {
+    .name = "global",
+    .help = "TriMap's global score: reconstruction of the input, relative to principal components",
+    .needs = IKT_NEEDS_INPUT,
+    .compute = compute,
+    .memory = memory};

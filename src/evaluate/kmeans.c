@@ -1,0 +1,258 @@
+/* k-means of positions. See kmeans.h. */
+#include "evaluate/kmeans.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/exact_sum.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "evaluate/tree.h"
+
+enum { ITERATIONS = 300 };
+
+typedef struct {
+    ikt_context *ctx;
+    const ikt_kmeans_settings *settings;
+    const ikt_row_map *map;
+    const float *y;
+    int64_t q, k;        /* k: centres there are */
+    double *centre;      /* [settings->k * q] */
+    double *near;        /* [map->count] squared distance to the nearest centre */
+    int32_t *cluster;    /* [map->count] number of it, -1: none yet */
+    ikt_exact_sum *sum;  /* [threads * settings->k * q] of coordinates */
+    int64_t *size;       /* [threads * settings->k] rows */
+    ikt_exact_sum *each; /* [threads] of one number a row */
+    double tolerance;
+} work;
+
+static ikt_status allocate(work *w) {
+    ikt_context *ctx = w->ctx;
+    const int64_t k = w->settings->k, n = w->map->count, threads = ikt_threads(ctx);
+    IKT_TRY(ikt_alloc(ctx, &w->centre, k * w->q, sizeof *w->centre, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &w->near, n, sizeof *w->near, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &w->cluster, n, sizeof *w->cluster, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &w->sum, threads * k * w->q, sizeof *w->sum, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &w->size, threads * k, sizeof *w->size, "measures"));
+    return ikt_alloc(ctx, &w->each, threads, sizeof *w->each, "measures");
+}
+
+static void work_free(work *w) {
+    ikt_free(&w->centre);
+    ikt_free(&w->near);
+    ikt_free(&w->cluster);
+    ikt_free(&w->sum);
+    ikt_free(&w->size);
+    ikt_free(&w->each);
+}
+
+int64_t ikt_kmeans_memory(int64_t n_local, int64_t k, int64_t q, int threads) {
+    int64_t sums = (int64_t)sizeof(ikt_exact_sum);
+    return k * q * (int64_t)sizeof(double) + n_local * (int64_t)(sizeof(double) + sizeof(int32_t)) +
+           threads * (k * (q * sums + (int64_t)sizeof(int64_t)) + sums);
+}
+
+static double squared(const float *y, const double *centre, int64_t q) {
+    double sum = 0;
+    for (int64_t c = 0; c < q; c++) {
+        double apart = (double)y[c] - centre[c];
+        sum += apart * apart;
+    }
+    return sum;
+}
+
+/* COLLECTIVE. Total of the threads' sums of one number a row, which are emptied. */
+static double collect_each(work *w) {
+    for (int t = 1; t < ikt_threads(w->ctx); t++)
+        ikt_exact_sum_merge(&w->each[0], &w->each[t]);
+    ikt_exact_sum_reduce(w->ctx, w->each, 1);
+    double total = ikt_exact_sum_value(w->each);
+    memset(w->each, 0, (size_t)ikt_threads(w->ctx) * sizeof *w->each);
+    return total;
+}
+
+/* COLLECTIVE. 1e-4 of the mean variance of the axes. */
+static void find_tolerance(work *w) {
+    const double n = (double)w->map->n;
+    double variance = 0;
+    for (int64_t axis = 0; axis < w->q; axis++) {
+        for (int64_t i = 0; i < w->map->count; i++)
+            ikt_exact_sum_add(w->each, (double)w->y[w->q * i + axis]);
+        double mean = collect_each(w) / n;
+        for (int64_t i = 0; i < w->map->count; i++) {
+            double apart = (double)w->y[w->q * i + axis] - mean;
+            ikt_exact_sum_add(w->each, apart * apart);
+        }
+        variance += collect_each(w) / n / (double)w->q;
+    }
+    w->tolerance = 1e-4 * variance;
+}
+
+/* --- first centres ---------------------------------------------------------------------------- */
+
+/* The first row to arrive, of a thread, a rank or all. */
+typedef struct {
+    double time;
+    int64_t row;
+} arrival;
+
+static arrival earlier(arrival a, arrival b) {
+    return b.time < a.time || (b.time == a.time && b.row < a.row) ? b : a;
+}
+
+static arrival arrive(const work *w, int64_t i, uint64_t draw) {
+    int64_t row = w->map->first + i;
+    double u = ikt_rng_uniform(w->settings->seed, IKT_RNG_KMEANS, row, draw);
+    return w->near[i] > 0 ? (arrival){-log1p(-u) / w->near[i], row}
+                          : (arrival){INFINITY, INT64_MAX};
+}
+
+/* COLLECTIVE. The winner of a race; -1 where no row takes part. */
+static int64_t race(const work *w, uint64_t draw) {
+    arrival first = {INFINITY, INT64_MAX};
+#pragma omp parallel num_threads(ikt_threads(w->ctx))
+    {
+        arrival mine = {INFINITY, INT64_MAX};
+#pragma omp for schedule(static) nowait
+        for (int64_t i = 0; i < w->map->count; i++)
+            mine = earlier(mine, arrive(w, i, draw));
+#pragma omp critical
+        first = earlier(first, mine);
+    }
+    double time = first.time;
+    ikt_min_f64(w->ctx, &time, 1);
+    if (first.time != time) first.row = INT64_MAX;
+    ikt_min_i64(w->ctx, &first.row, 1);
+    return first.row == INT64_MAX ? -1 : first.row;
+}
+
+/* COLLECTIVE. Makes a row's place the next centre. */
+static void add_centre(work *w, int64_t row) {
+    double *centre = w->centre + w->k * w->q;
+    const int owner = ikt_row_map_owner(w->map, row);
+    if (owner == ikt_rank(w->ctx))
+        for (int64_t c = 0; c < w->q; c++)
+            centre[c] = (double)w->y[w->q * (row - w->map->first) + c];
+    ikt_broadcast(w->ctx, centre, w->q * (int64_t)sizeof *centre, owner);
+    w->k++;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(w->ctx))
+    for (int64_t i = 0; i < w->map->count; i++) {
+        double away = squared(w->y + w->q * i, centre, w->q);
+        if (w->k == 1 || away < w->near[i]) w->near[i] = away;
+    }
+}
+
+/* COLLECTIVE. The first centre is any row, each later one a row far from those before it. */
+static void choose_centres(work *w, int64_t restart) {
+    const int64_t k = w->settings->k;
+    w->k = 0;
+    for (int64_t i = 0; i < w->map->count; i++) {
+        w->near[i] = 1;
+        w->cluster[i] = -1;
+    }
+    for (int64_t c = 0; c < k; c++) {
+        int64_t row = race(w, (uint64_t)(restart * k + c));
+        if (row < 0) return;
+        add_centre(w, row);
+    }
+}
+
+/* --- Lloyd's iterations ----------------------------------------------------------------------- */
+
+/* The nearest centre of a row; whether that is another one than before. */
+static bool assign_row(const work *w, int64_t i) {
+    const float *y = w->y + w->q * i;
+    int64_t best = 0;
+    double least = INFINITY;
+    for (int64_t c = 0; c < w->k; c++) {
+        double away = squared(y, w->centre + c * w->q, w->q);
+        if (away < least) {
+            least = away;
+            best = c;
+        }
+    }
+    bool changed = w->cluster[i] != best;
+    w->cluster[i] = (int32_t)best;
+    w->near[i] = least;
+    return changed;
+}
+
+static void add_row(const work *w, int64_t i) {
+    const int64_t thread = omp_get_thread_num(), k = w->settings->k;
+    const int64_t at = thread * k + w->cluster[i];
+    w->size[at]++;
+    for (int64_t c = 0; c < w->q; c++)
+        ikt_exact_sum_add(&w->sum[at * w->q + c], (double)w->y[w->q * i + c]);
+}
+
+/* COLLECTIVE. Every row to its nearest centre; how many changed. */
+static int64_t assign(work *w) {
+    const int64_t k = w->settings->k, threads = ikt_threads(w->ctx);
+    int64_t changed = 0;
+    memset(w->sum, 0, (size_t)(threads * k * w->q) * sizeof *w->sum);
+    memset(w->size, 0, (size_t)(threads * k) * sizeof *w->size);
+#pragma omp parallel for schedule(static) reduction(+ : changed) num_threads(ikt_threads(w->ctx))
+    for (int64_t i = 0; i < w->map->count; i++) {
+        changed += assign_row(w, i);
+        add_row(w, i);
+    }
+    return ikt_sum_one(w->ctx, changed);
+}
+
+/* COLLECTIVE. Every centre to the mean of its rows; the sum of squared moves. */
+static double move(work *w) {
+    const int64_t k = w->settings->k, q = w->q;
+    double moved = 0;
+    for (int t = 1; t < ikt_threads(w->ctx); t++) {
+        for (int64_t c = 0; c < k; c++)
+            w->size[c] += w->size[t * k + c];
+        for (int64_t s = 0; s < w->k * q; s++)
+            ikt_exact_sum_merge(&w->sum[s], &w->sum[t * k * q + s]);
+    }
+    ikt_sum_i64(w->ctx, w->size, w->k);
+    ikt_exact_sum_reduce(w->ctx, w->sum, w->k * q);
+    for (int64_t s = 0; s < w->k * q; s++) {
+        if (w->size[s / q] == 0) continue;
+        double mean = ikt_exact_sum_value(&w->sum[s]) / (double)w->size[s / q];
+        moved += (mean - w->centre[s]) * (mean - w->centre[s]);
+        w->centre[s] = mean;
+    }
+    return moved;
+}
+
+static double inertia_of(work *w) {
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(w->ctx))
+    for (int64_t i = 0; i < w->map->count; i++)
+        ikt_exact_sum_add(&w->each[omp_get_thread_num()], w->near[i]);
+    return collect_each(w);
+}
+
+/* COLLECTIVE. One restart; its inertia. */
+static double iterate(work *w, int64_t restart) {
+    choose_centres(w, restart);
+    for (int iteration = 0; iteration < ITERATIONS; iteration++) {
+        if (assign(w) == 0) break;
+        if (move(w) <= w->tolerance) break;
+    }
+    assign(w); /* to where the centres are now */
+    return inertia_of(w);
+}
+
+ikt_status ikt_kmeans(ikt_context *ctx, const ikt_kmeans_settings *settings, const ikt_row_map *map,
+                      const float *y, int64_t q, int32_t *cluster, double *inertia) {
+    work w = {.ctx = ctx, .settings = settings, .map = map, .y = y, .q = q};
+    ikt_status st = ikt_agree(ctx, allocate(&w));
+    *inertia = INFINITY;
+    if (st == IKT_OK) find_tolerance(&w);
+    for (int64_t restart = 0; st == IKT_OK && restart < settings->restarts; restart++) {
+        double found = iterate(&w, restart);
+        if (restart > 0 && !(found < *inertia)) continue;
+        *inertia = found;
+        memcpy(cluster, w.cluster, (size_t)map->count * sizeof *cluster);
+    }
+    work_free(&w);
+    return st;
+}

@@ -1,0 +1,180 @@
+/* Rows from which all rows are looked at. See queries.h. */
+#include "evaluate/queries.h"
+
+#include <omp.h>
+
+#include "base/comm.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "evaluate/code_distances.h"
+#include "evaluate/input_distances.h"
+#include "evaluate/radix.h"
+#include "evaluate/tree.h"
+#include "linalg/distance.h"
+
+/* What a thread ranks with. */
+typedef struct {
+    ikt_radix radix;
+    float *distance; /* [n] in the map */
+} ranker;
+
+typedef struct {
+    ikt_context *ctx;
+    const ikt_query_observer *observers;
+    int observer_count;
+    const float *y; /* [n * q] */
+    int64_t n, q;
+    bool by_code, wants_ranks;
+    int64_t count, *query; /* of this rank, ascending rows */
+    int64_t room;          /* queries in a batch */
+    ikt_input_distances input;
+    ikt_code_distances code;
+    float *distance; /* [room * stride], of `input` or `code` */
+    int64_t stride;
+    ranker *rankers; /* [threads] */
+} pass;
+
+int64_t ikt_queries_count(const ikt_measure_settings *settings, int64_t n) {
+    return n <= settings->exact_limit || settings->sample >= n ? n : settings->sample;
+}
+
+/* Queries in a batch: what the memory allows, whole tiles of 8 where it allows as many, and no more
+ * than the rank with the most queries has. */
+static int64_t batch_of(const ikt_measure_settings *settings, int64_t n, int ranks) {
+    int64_t room = settings->batch_bytes / (ikt_packed_rows(n) * (int64_t)sizeof(float));
+    int64_t most = (ikt_queries_count(settings, n) + ranks - 1) / ranks;
+    room = room >= 8 ? room / 8 * 8 : room;
+    if (room < 1) room = 1;
+    return room < most ? room : most;
+}
+
+int64_t ikt_queries_memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent,
+                           bool by_code, bool ranks) {
+    const int64_t n = extent->n, batch = batch_of(settings, n, extent->ranks);
+    const int64_t most = (ikt_queries_count(settings, n) + extent->ranks - 1) / extent->ranks;
+    int64_t bytes = most * (int64_t)sizeof(int64_t) + extent->threads * (int64_t)sizeof(ranker);
+    if (ranks) bytes += extent->threads * (ikt_radix_memory(n) + n * (int64_t)sizeof(float));
+    return bytes + (by_code ? ikt_code_distances_memory(n, extent->stride, batch, extent->ranks)
+                            : ikt_input_distances_memory(n, extent->d, batch, extent->ranks,
+                                                         extent->threads));
+}
+
+void ikt_queries_draw(const ikt_measure_settings *settings, int64_t n, const ikt_row_map *share,
+                      int64_t *query) {
+    if (share->n == n) {
+        for (int64_t q = 0; q < share->count; q++)
+            query[q] = share->first + q;
+        return;
+    }
+    int64_t found = 0, end = share->first + share->count;
+    for (int64_t row = 0; row < n && found < end; row++) {
+        double chance = (double)(share->n - found) / (double)(n - row);
+        if (ikt_rng_uniform(settings->seed, IKT_RNG_SAMPLE, row, 0) >= chance) continue;
+        if (found >= share->first) query[found - share->first] = row;
+        found++;
+    }
+}
+
+static ikt_status allocate(pass *p, const ikt_measured *what) {
+    ikt_context *ctx = p->ctx;
+    IKT_TRY(ikt_alloc(ctx, &p->query, p->count, sizeof *p->query, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &p->rankers, ikt_threads(ctx), sizeof *p->rankers, "measures"));
+    for (int t = 0; p->wants_ranks && t < ikt_threads(ctx); t++) {
+        IKT_TRY(ikt_radix_create(ctx, p->n, &p->rankers[t].radix));
+        IKT_TRY(ikt_alloc(ctx, &p->rankers[t].distance, p->n, sizeof(float), "measures"));
+    }
+    if (p->by_code) {
+        IKT_TRY(ikt_code_distances_create(ctx, &what->map, what->codes, p->room, &p->code));
+        p->distance = p->code.distance;
+        p->stride = p->code.stride;
+        return IKT_OK;
+    }
+    IKT_TRY(ikt_input_distances_create(ctx, what->data, p->room, &p->input));
+    p->distance = p->input.distance;
+    p->stride = p->input.stride;
+    return IKT_OK;
+}
+
+static void pass_free(pass *p) {
+    for (int t = 0; p->rankers && t < ikt_threads(p->ctx); t++) {
+        ikt_radix_destroy(&p->rankers[t].radix);
+        ikt_free(&p->rankers[t].distance);
+    }
+    ikt_free(&p->rankers);
+    ikt_free(&p->query);
+    if (p->by_code)
+        ikt_code_distances_destroy(&p->code);
+    else
+        ikt_input_distances_destroy(&p->input);
+}
+
+/* Ranks of all rows from the query, in the input and in the map. */
+static void rank_all(const pass *p, ranker *r, int64_t row, float *distance) {
+    float own = distance[row];
+    distance[row] = -1; /* the query itself comes first */
+    ikt_radix_ranks(&r->radix, distance, r->radix.rank[0]);
+    distance[row] = own;
+    ikt_map_distances(p->y, p->n, p->q, p->y + p->q * row, r->distance);
+    r->distance[row] = -1;
+    ikt_radix_ranks(&r->radix, r->distance, r->radix.rank[1]);
+}
+
+static void show(const pass *p, int64_t row, float *distance) {
+    int thread = omp_get_thread_num();
+    ranker *r = &p->rankers[thread];
+    ikt_query query = {.row = row, .thread = thread, .distance = distance};
+    if (p->wants_ranks) {
+        rank_all(p, r, row, distance);
+        query.high = r->radix.rank[0];
+        query.low = r->radix.rank[1];
+    }
+    for (int o = 0; o < p->observer_count; o++)
+        if (p->observers[o].see) p->observers[o].see(p->observers[o].self, &query);
+}
+
+/* COLLECTIVE. All queries, batch by batch; ranks that have fewer take part with empty batches. */
+static ikt_status show_all(pass *p) {
+    int64_t room = p->room, steps = ikt_max_one(p->ctx, (p->count + room - 1) / room);
+    for (int64_t step = 0; step < steps; step++) {
+        int64_t first = step * room < p->count ? step * room : p->count;
+        int64_t count = room < p->count - first ? room : p->count - first;
+        IKT_TRY(p->by_code ? ikt_code_distances_fill(p->ctx, &p->code, p->query + first, count)
+                           : ikt_input_distances_fill(p->ctx, &p->input, p->query + first, count));
+#pragma omp parallel for schedule(dynamic, 4) num_threads(ikt_threads(p->ctx))
+        for (int64_t q = 0; q < count; q++)
+            show(p, p->query[first + q], p->distance + q * p->stride);
+        ikt_progress(p->ctx, "batches of queries", step + 1, steps, NULL);
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_queries_run(ikt_context *ctx, const ikt_measure_settings *settings,
+                           const ikt_measured *what, const float *y, bool by_code,
+                           const ikt_query_observer *observers, int count) {
+    int64_t n = what->map.n;
+    ikt_row_map share =
+        ikt_row_map_make(ikt_queries_count(settings, n), ikt_size(ctx), ikt_rank(ctx));
+    pass p = {.ctx = ctx,
+              .observers = observers,
+              .observer_count = count,
+              .y = y,
+              .n = n,
+              .q = what->q,
+              .by_code = by_code,
+              .count = share.count,
+              .room = batch_of(settings, n, ikt_size(ctx))};
+    bool any = false;
+    for (int o = 0; o < count; o++) {
+        any = any || observers[o].see;
+        p.wants_ranks = p.wants_ranks || (observers[o].see && observers[o].wants_ranks);
+    }
+    if (!any) return IKT_OK;
+    ikt_status st = ikt_agree(ctx, allocate(&p, what));
+    if (st == IKT_OK) {
+        ikt_queries_draw(settings, n, &share, p.query);
+        st = show_all(&p);
+    }
+    pass_free(&p);
+    return st;
+}

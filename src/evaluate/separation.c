@@ -1,0 +1,232 @@
+/* Whether the DATA are gamma-spherical and gamma-well-separated (Arora, Hu and Kothari 2018;
+ * definition 3 of the lecture on t-SNE by Zhong and Verma), which makes t-SNE's early phase a full
+ * visualisation of them.
+ *
+ * With b_1 .. b_k > 0: every class has at least n / (10 k) rows; two rows of class l are at squared
+ * distance b_l / (1 + gamma) or more; within squared distance b_l of each row of class l are at
+ * least .51 |C_l| others of it; rows of classes l and m are at (1 + gamma log n) max(b_l, b_m) or
+ * more. Smaller b_l make the first and the last condition easier, so each b_l is the least that the
+ * second allows. The first then holds from gamma = max_l b_l / (least squared distance in l) - 1 on
+ * ("gamma spherical"), the last up to gamma = min (least squared distance between l and m /
+ * max(b_l, b_m) - 1) / log n ("gamma separated"). The largest gamma of the definition is the
+ * latter, if it is positive and not below the former. From a sample of queries minima are too large
+ * and b too small: both numbers flatter the data.
+ * Disadvantage: one pair of near duplicates in a class settles "gamma spherical". */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "evaluate/family.h"
+#include "evaluate/order_statistic.h"
+
+enum { CLASSES_MOST = 1000, CLASSES_LISTED = 64 };
+
+/* Squared distances: what one thread keeps, what all do. */
+typedef struct {
+    double *least;  /* [classes] between two rows of a class */
+    double *half;   /* [classes] the most that a row needs to reach .51 of its class */
+    double *across; /* [classes * classes] the least from a row of class l to one of class m */
+    float *own;     /* [rows of the largest class] scratch */
+} part;
+
+typedef struct {
+    const ikt_measure_view *view;
+    int64_t count; /* classes */
+    int threads;
+    part *parts; /* [threads] */
+} keeper;
+
+/* Others of its class that a row must have within b_l: .51 |C_l|, rounded up. */
+static int64_t others_needed(int64_t size) {
+    return (51 * size + 99) / 100;
+}
+
+static void see(void *self, const ikt_query *query) {
+    const keeper *k = self;
+    const ikt_measure_view *view = k->view;
+    part *p = &k->parts[query->thread];
+    const int64_t own = view->class_of[query->row], needed = others_needed(view->size[own]);
+    int64_t others = 0;
+    double *across = p->across + own * k->count;
+    for (int64_t j = 0; j < view->n; j++) {
+        int64_t c = view->class_of[j];
+        if (c == own && j != query->row) p->own[others++] = query->distance[j];
+        if (c != own && (double)query->distance[j] < across[c])
+            across[c] = (double)query->distance[j];
+    }
+    for (int64_t e = 0; e < others; e++)
+        if ((double)p->own[e] < p->least[own]) p->least[own] = (double)p->own[e];
+    double half =
+        needed <= others ? (double)ikt_order_statistic(p->own, others, needed - 1) : INFINITY;
+    p->half[own] = fmax(p->half[own], half);
+}
+
+static void end(void *self) {
+    keeper *k = self;
+    for (int t = 0; k->parts && t < k->threads; t++) {
+        ikt_free(&k->parts[t].least);
+        ikt_free(&k->parts[t].half);
+        ikt_free(&k->parts[t].across);
+        ikt_free(&k->parts[t].own);
+    }
+    ikt_free(&k->parts);
+    ikt_free(&k);
+}
+
+static ikt_status part_create(ikt_context *ctx, const ikt_measure_view *view, part *p) {
+    const int64_t count = view->classes.count;
+    int64_t largest = 0;
+    for (int64_t c = 0; c < count; c++)
+        largest = view->size[c] > largest ? view->size[c] : largest;
+    IKT_TRY(ikt_alloc(ctx, &p->least, count, sizeof *p->least, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &p->half, count, sizeof *p->half, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &p->across, count * count, sizeof *p->across, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &p->own, largest, sizeof *p->own, "measures"));
+    for (int64_t c = 0; c < count; c++)
+        p->least[c] = INFINITY;
+    for (int64_t e = 0; e < count * count; e++)
+        p->across[e] = INFINITY;
+    return IKT_OK;
+}
+
+static ikt_status begin(ikt_context *ctx, const ikt_measure_view *view,
+                        ikt_query_observer *observer) {
+    keeper *k;
+    ikt_status st;
+    if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "well-separated data", &st)) return st;
+    IKT_TRY(ikt_alloc(ctx, &k, 1, sizeof *k, "measures"));
+    *k = (keeper){.view = view, .count = view->classes.count, .threads = ikt_threads(ctx)};
+    *observer = (ikt_query_observer){k, false, see, end};
+    IKT_TRY(ikt_alloc(ctx, &k->parts, k->threads, sizeof *k->parts, "measures"));
+    for (int t = 0; t < k->threads; t++)
+        IKT_TRY(part_create(ctx, view, &k->parts[t]));
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Minima and maxima of all threads and ranks, in the first part. */
+static const part *collect(ikt_context *ctx, const keeper *k) {
+    part *all = &k->parts[0];
+    const int64_t count = k->count;
+    for (int t = 1; t < k->threads; t++) {
+        const part *p = &k->parts[t];
+        for (int64_t c = 0; c < count; c++) {
+            all->least[c] = fmin(all->least[c], p->least[c]);
+            all->half[c] = fmax(all->half[c], p->half[c]);
+        }
+        for (int64_t e = 0; e < count * count; e++)
+            all->across[e] = fmin(all->across[e], p->across[e]);
+    }
+    ikt_min_f64(ctx, all->least, count);
+    ikt_max_f64(ctx, all->half, count);
+    ikt_min_f64(ctx, all->across, count * count);
+    return all;
+}
+
+/* What the conditions come to. */
+typedef struct {
+    double spherical; /* the least gamma */
+    double separated; /* the largest */
+    int64_t bent;     /* class that settles the first */
+    int64_t near[2];  /* classes that settle the second */
+    int64_t small;    /* a class of too few rows, -1: none */
+} verdict;
+
+/* The least gamma for which a class is spherical: its b over its least squared distance, less 1. */
+static double gamma_of_class(const part *all, int64_t c) {
+    if (isinf(all->half[c])) return INFINITY; /* .51 of the class are more than all others */
+    if (all->least[c] > 0) return fmax(0, all->half[c] / all->least[c] - 1);
+    return INFINITY; /* duplicates, and b > 0 is asked for */
+}
+
+static verdict judge(const keeper *k, const part *all) {
+    const ikt_measure_view *view = k->view;
+    verdict v = {0, INFINITY, 0, {0, 1}, -1};
+    for (int64_t c = 0; c < k->count; c++) {
+        bool few = 10 * k->count * view->size[c] < view->n || isinf(all->half[c]);
+        if (few && v.small < 0) v.small = c;
+        double gamma = gamma_of_class(all, c);
+        if (gamma > v.spherical) {
+            v.spherical = gamma;
+            v.bent = c;
+        }
+    }
+    for (int64_t e = 0; e < k->count * k->count; e++) {
+        int64_t a = e / k->count, b = e % k->count;
+        double widest = fmax(all->half[a], all->half[b]);
+        if (a == b || isinf(all->across[e]) || !(widest > 0)) continue;
+        double gamma = (all->across[e] / widest - 1) / log((double)view->n);
+        if (gamma < v.separated) {
+            v.separated = gamma;
+            v.near[0] = a < b ? a : b;
+            v.near[1] = a < b ? b : a;
+        }
+    }
+    return v;
+}
+
+static bool is_met(const verdict *v) {
+    return v->small < 0 && v->separated > 0 && v->separated >= v->spherical;
+}
+
+static void explain(const ikt_measure_view *view, const verdict *v, char *note, size_t room) {
+    const int64_t *label = view->classes.label;
+    if (is_met(v))
+        snprintf(note, room, "the largest gamma for which the data satisfy the definition");
+    else if (v->small >= 0)
+        snprintf(note, room, "none: class %lld has fewer than 3 or n / (10 k) rows",
+                 (long long)label[v->small]);
+    else if (!(v->separated > 0))
+        snprintf(note, room, "none: classes %lld and %lld are not separated",
+                 (long long)label[v->near[0]], (long long)label[v->near[1]]);
+    else
+        snprintf(note, room, "none: class %lld is not as spherical as the classes are separated",
+                 (long long)label[v->bent]);
+}
+
+static ikt_status report(ikt_context *ctx, const keeper *k, const part *all, int64_t sample,
+                         ikt_measures *out) {
+    const ikt_measure_view *view = k->view;
+    const verdict v = judge(k, all);
+    char text[160];
+    explain(view, &v, text, sizeof text);
+    IKT_TRY(ikt_measures_add(ctx, out, "gamma", is_met(&v) ? v.separated : NAN, sample, text));
+    snprintf(text, sizeof text, "the data are gamma-spherical from this on; class %lld settles it",
+             (long long)view->classes.label[v.bent]);
+    IKT_TRY(ikt_measures_add(ctx, out, "gamma spherical", v.spherical, sample, text));
+    snprintf(text, sizeof text,
+             "the data are gamma-well-separated up to this; classes %lld and %lld settle it",
+             (long long)view->classes.label[v.near[0]], (long long)view->classes.label[v.near[1]]);
+    IKT_TRY(ikt_measures_add(ctx, out, "gamma separated", v.separated, sample, text));
+    for (int64_t c = 0; c < k->count && c < CLASSES_LISTED; c++) {
+        snprintf(text, 48, "b, class %lld", (long long)view->classes.label[c]);
+        IKT_TRY(ikt_measures_add(ctx, out, text, all->half[c], sample,
+                                 "squared distance that takes in .51 of the class from each row"));
+    }
+    return IKT_OK;
+}
+
+static ikt_status finish(ikt_context *ctx, const ikt_measure_view *view, void *self,
+                         ikt_measures *out) {
+    const keeper *k = self;
+    const int64_t queries = ikt_queries_count(view->settings, view->n);
+    const part *all = collect(ctx, k);
+    return ikt_agree(ctx, report(ctx, k, all, queries < view->n ? queries : 0, out));
+}
+
+static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent) {
+    (void)settings;
+    int64_t k = extent->classes;
+    if (k > CLASSES_MOST) return 0;
+    return extent->threads * ((int64_t)sizeof(part) + (2 * k + k * k) * (int64_t)sizeof(double) +
+                              extent->n / k * (int64_t)sizeof(float));
+}
+
+const ikt_measure_family ikt_family_separation = {
+    .name = "separation",
+    .help = "the largest gamma for which the data are gamma-spherical and gamma-well-separated",
+    .needs = IKT_NEEDS_LABELS | IKT_NEEDS_INPUT,
+    .begin = begin,
+    .finish = finish,
+    .memory = memory};

@@ -1,0 +1,103 @@
+/* What families share: positions and classes of all rows on every rank. See family.h. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "evaluate/family.h"
+
+ikt_status ikt_measure_replicate(ikt_context *ctx, const ikt_row_map *map, const void *own,
+                                 size_t size, void *all) {
+    int64_t *counts = NULL;
+    void *rows = NULL;
+    ikt_status st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &rows, map->n, size, "measures");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        for (int r = 0; r < ikt_size(ctx); r++)
+            counts[r] = ikt_row_map_count(map, r);
+        ikt_allgather(ctx, own, map->count, size, rows, counts);
+    } else {
+        ikt_free(&rows);
+    }
+    memcpy(all, &rows, sizeof rows);
+    ikt_free(&counts);
+    return st;
+}
+
+/* COLLECTIVE. Classes of all rows, and how many rows each has. */
+static ikt_status find_classes(ikt_context *ctx, ikt_measure_view *view) {
+    const ikt_measured *what = view->what;
+    int32_t *own = NULL;
+    IKT_TRY(ikt_classes_find(ctx, what->labels, what->map.count, &view->classes));
+    ikt_status st = ikt_alloc(ctx, &own, what->map.count, sizeof *own, "measures");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &view->size, view->classes.count, sizeof *view->size, "measures");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        for (int64_t i = 0; i < what->map.count; i++)
+            own[i] = (int32_t)ikt_classes_number(&view->classes, what->labels[i]);
+        st = ikt_measure_replicate(ctx, &what->map, own, sizeof *own, &view->class_of);
+    }
+    for (int64_t i = 0; st == IKT_OK && i < view->n; i++)
+        view->size[view->class_of[i]]++;
+    ikt_free(&own);
+    return st;
+}
+
+ikt_status ikt_measure_view_make(ikt_context *ctx, const ikt_measure_settings *settings,
+                                 const ikt_measured *what, ikt_measure_view *view) {
+    *view = (ikt_measure_view){.settings = settings, .what = what, .n = what->map.n, .q = what->q};
+    ikt_status st = IKT_OK;
+    if (view->n > INT32_MAX)
+        st = ikt_fail(ctx, IKT_ERR_RESOURCE,
+                      "rows are numbered in 31 bits in measures, and there are %lld",
+                      (long long)view->n);
+    if (st == IKT_OK)
+        st = ikt_measure_replicate(ctx, &what->map, what->y, (size_t)what->q * sizeof *view->y,
+                                   &view->y);
+    if (st == IKT_OK && what->has_labels) st = find_classes(ctx, view);
+    if (st != IKT_OK) ikt_measure_view_free(view);
+    return st;
+}
+
+void ikt_measure_view_free(ikt_measure_view *view) {
+    ikt_free(&view->y);
+    ikt_free(&view->class_of);
+    ikt_free(&view->size);
+    ikt_classes_destroy(&view->classes);
+}
+
+int64_t ikt_measure_view_memory(const ikt_measure_extent *extent) {
+    int64_t bytes = extent->n * extent->q * (int64_t)sizeof(float);
+    if (extent->classes > 0)
+        bytes +=
+            extent->n * (int64_t)sizeof(int32_t) + extent->classes * (int64_t)(2 * sizeof(int64_t));
+    return bytes;
+}
+
+ikt_status ikt_measure_refuse(ikt_context *ctx, const ikt_measure_settings *settings,
+                              const char *format, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (settings->only) return ikt_fail(ctx, IKT_ERR_DATA, "%s", text);
+    ikt_log(ctx, IKT_LOG_WARN, "%s", text);
+    return IKT_OK;
+}
+
+bool ikt_measure_has_classes(ikt_context *ctx, const ikt_measure_view *view, int64_t most,
+                             const char *measures, ikt_status *status) {
+    int64_t count = view->classes.count;
+    *status = IKT_OK;
+    if (count >= 2 && count < view->n && count <= most) return true;
+    *status = ikt_measure_refuse(
+        ctx, view->settings,
+        "%s need 2 to %lld classes, fewer than the %lld rows; the labels have %lld", measures,
+        (long long)most, (long long)view->n, (long long)count);
+    return false;
+}
