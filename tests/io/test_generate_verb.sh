@@ -22,7 +22,7 @@ expect() {
 }
 
 sets="five-subspace two-subspace shared-subspace gaussian-mixture uniform-2d swiss-roll s-curve
-    sphere glyphs deform"
+    sphere glyphs deform subset outlier copies"
 help=$("$IKT_PROGRAM" generate --help)
 for set in $sets; do
     [[ $help == *"  $set"* ]] || fail "--help does not list $set"
@@ -36,6 +36,14 @@ expect 0 "" gaussian-mixture mixture.h5 --points 50 --dimensions 7 --clusters 3 
 expect 0 "" swiss-roll noisy.h5 --points=30 --noise=0.1 --seed 5
 expect 0 "" five-subspace variance.h5 --scale variance --dimensions 100
 expect 0 "" glyphs glyphs.h5 --points 30
+expect 0 "" subset part.h5 --source five-subspace.h5 --share 0.1
+expect 0 "" subset some.h5 --source five-subspace.h5 --classes 1,5
+expect 0 "" outlier outlier.h5 --source five-subspace.h5 --separation 5
+expect 0 "" copies copies.h5 --source five-subspace.h5
+expect 2 "needs the setting 'source'" subset none.h5
+expect 2 "'1,x' is not a list of labels" subset none.h5 --source five-subspace.h5 --classes 1,x
+expect 3 "has no row of the classes 77" subset none.h5 --source five-subspace.h5 --classes 77
+expect 2 "has no setting 'points'" copies none.h5 --source five-subspace.h5 --points 3
 expect 0 "" deform deformed.h5 --source glyphs.h5 --points 70 --keep-originals no --strength 0.5
 
 cp glyphs.h5 before.h5
