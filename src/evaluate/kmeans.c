@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "evaluate/tree.h"
 
-enum { ITERATIONS = 300 };
+enum { ITERATIONS = 300, LANES = 16 };
 
 typedef struct {
     ikt_context *ctx;
@@ -23,8 +23,8 @@ typedef struct {
     double *centre;      /* [settings->k * q] */
     double *near;        /* [map->count] squared distance to the nearest centre */
     int32_t *cluster;    /* [map->count] number of it, -1: none yet */
-    ikt_exact_sum *sum;  /* [threads * settings->k * q] of coordinates */
-    int64_t *size;       /* [threads * settings->k] rows */
+    ikt_exact_sum *sum;  /* [(threads + 1) * settings->k * q] of coordinates, the last of all */
+    int64_t *size;       /* [(threads + 1) * settings->k] rows */
     ikt_exact_sum *each; /* [threads] of one number a row */
     double tolerance;
 } work;
@@ -35,8 +35,8 @@ static ikt_status allocate(work *w) {
     IKT_TRY(ikt_alloc(ctx, &w->centre, k * w->q, sizeof *w->centre, "measures"));
     IKT_TRY(ikt_alloc(ctx, &w->near, n, sizeof *w->near, "measures"));
     IKT_TRY(ikt_alloc(ctx, &w->cluster, n, sizeof *w->cluster, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &w->sum, threads * k * w->q, sizeof *w->sum, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &w->size, threads * k, sizeof *w->size, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &w->sum, (threads + 1) * k * w->q, sizeof *w->sum, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &w->size, (threads + 1) * k, sizeof *w->size, "measures"));
     return ikt_alloc(ctx, &w->each, threads, sizeof *w->each, "measures");
 }
 
@@ -52,7 +52,7 @@ static void work_free(work *w) {
 int64_t ikt_kmeans_memory(int64_t n_local, int64_t k, int64_t q, int threads) {
     int64_t sums = (int64_t)sizeof(ikt_exact_sum);
     return k * q * (int64_t)sizeof(double) + n_local * (int64_t)(sizeof(double) + sizeof(int32_t)) +
-           threads * (k * (q * sums + (int64_t)sizeof(int64_t)) + sums);
+           (threads + 1) * k * (q * sums + (int64_t)sizeof(int64_t)) + threads * sums;
 }
 
 static double squared(const float *y, const double *centre, int64_t q) {
@@ -147,8 +147,10 @@ static void add_centre(work *w, int64_t row) {
 
 /* COLLECTIVE. The first centre is any row, each later one a row far from those before it. */
 static void choose_centres(work *w, int64_t restart) {
-    const int64_t k = w->settings->k;
+    const int64_t k = w->settings->k, threads = ikt_threads(w->ctx);
     w->k = 0;
+    memset(w->sum, 0, (size_t)(threads * k * w->q) * sizeof *w->sum);
+    memset(w->size, 0, (size_t)(threads * k) * sizeof *w->size);
     for (int64_t i = 0; i < w->map->count; i++) {
         w->near[i] = 1;
         w->cluster[i] = -1;
@@ -162,61 +164,86 @@ static void choose_centres(work *w, int64_t restart) {
 
 /* --- Lloyd's iterations ----------------------------------------------------------------------- */
 
-/* The nearest centre of a row; whether that is another one than before. */
-static bool assign_row(const work *w, int64_t i) {
-    const float *y = w->y + w->q * i;
-    int64_t best = 0;
-    double least = INFINITY;
-    for (int64_t c = 0; c < w->k; c++) {
-        double away = squared(y, w->centre + c * w->q, w->q);
-        if (away < least) {
-            least = away;
-            best = c;
-        }
-    }
-    bool changed = w->cluster[i] != best;
-    w->cluster[i] = (int32_t)best;
-    w->near[i] = least;
-    return changed;
+/* Puts a row into a cluster's sums, or takes it out: exact, so nothing stays behind. */
+static void add_row(const work *w, int64_t i, int64_t cluster, int sign) {
+    const int64_t at = omp_get_thread_num() * w->settings->k + cluster;
+    if (cluster < 0) return;
+    w->size[at] += sign;
+    for (int64_t c = 0; c < w->q; c++)
+        ikt_exact_sum_add(&w->sum[at * w->q + c], sign * (double)w->y[w->q * i + c]);
 }
 
-static void add_row(const work *w, int64_t i) {
-    const int64_t thread = omp_get_thread_num(), k = w->settings->k;
-    const int64_t at = thread * k + w->cluster[i];
-    w->size[at]++;
-    for (int64_t c = 0; c < w->q; c++)
-        ikt_exact_sum_add(&w->sum[at * w->q + c], (double)w->y[w->q * i + c]);
+/* Nearest centres of rows first .. first + count - 1, in lanes that the compiler can make vectors
+ * of; whole numbers are exact in doubles. How many changed. */
+static int64_t assign_rows(const work *w, int64_t first, int64_t count) {
+    double at[IKT_AXES_MOST][LANES] = {{0}}, least[LANES], best[LANES] = {0};
+    int64_t changed = 0;
+    for (int64_t e = 0; e < LANES; e++)
+        least[e] = INFINITY;
+    for (int64_t e = 0; e < count; e++)
+        for (int64_t axis = 0; axis < w->q; axis++)
+            at[axis][e] = (double)w->y[w->q * (first + e) + axis];
+    for (int64_t c = 0; c < w->k; c++) {
+        double away[LANES] = {0};
+        for (int64_t axis = 0; axis < w->q; axis++)
+            for (int e = 0; e < LANES; e++) {
+                double apart = at[axis][e] - w->centre[c * w->q + axis];
+                away[e] += apart * apart;
+            }
+        for (int e = 0; e < LANES; e++) {
+            best[e] = away[e] < least[e] ? (double)c : best[e];
+            least[e] = away[e] < least[e] ? away[e] : least[e];
+        }
+    }
+    for (int64_t e = 0; e < count; e++) {
+        int32_t before = w->cluster[first + e], now = (int32_t)best[e];
+        w->near[first + e] = least[e];
+        if (before == now) continue;
+        add_row(w, first + e, before, -1);
+        add_row(w, first + e, now, 1);
+        w->cluster[first + e] = now;
+        changed++;
+    }
+    return changed;
 }
 
 /* COLLECTIVE. Every row to its nearest centre; how many changed. */
 static int64_t assign(work *w) {
-    const int64_t k = w->settings->k, threads = ikt_threads(w->ctx);
+    const int64_t n = w->map->count;
     int64_t changed = 0;
-    memset(w->sum, 0, (size_t)(threads * k * w->q) * sizeof *w->sum);
-    memset(w->size, 0, (size_t)(threads * k) * sizeof *w->size);
 #pragma omp parallel for schedule(static) reduction(+ : changed) num_threads(ikt_threads(w->ctx))
-    for (int64_t i = 0; i < w->map->count; i++) {
-        changed += assign_row(w, i);
-        add_row(w, i);
-    }
+    for (int64_t first = 0; first < n; first += LANES)
+        changed += assign_rows(w, first, n - first < LANES ? n - first : LANES);
     return ikt_sum_one(w->ctx, changed);
+}
+
+/* COLLECTIVE. Sums of all threads and ranks, behind those of the threads, which go on. */
+static void collect(work *w) {
+    const int64_t k = w->settings->k, q = w->q, threads = ikt_threads(w->ctx);
+    ikt_exact_sum *sum = w->sum + threads * k * q;
+    int64_t *size = w->size + threads * k;
+    memcpy(sum, w->sum, (size_t)(k * q) * sizeof *sum);
+    memcpy(size, w->size, (size_t)k * sizeof *size);
+    for (int64_t t = 1; t < threads; t++) {
+        for (int64_t c = 0; c < k; c++)
+            size[c] += w->size[t * k + c];
+        for (int64_t s = 0; s < w->k * q; s++)
+            ikt_exact_sum_merge(&sum[s], &w->sum[t * k * q + s]);
+    }
+    ikt_sum_i64(w->ctx, size, k);
+    ikt_exact_sum_reduce(w->ctx, sum, w->k * q);
 }
 
 /* COLLECTIVE. Every centre to the mean of its rows; the sum of squared moves. */
 static double move(work *w) {
-    const int64_t k = w->settings->k, q = w->q;
+    const int64_t k = w->settings->k, q = w->q, threads = ikt_threads(w->ctx);
+    const ikt_exact_sum *sum = w->sum + threads * k * q;
+    const int64_t *size = w->size + threads * k;
     double moved = 0;
-    for (int t = 1; t < ikt_threads(w->ctx); t++) {
-        for (int64_t c = 0; c < k; c++)
-            w->size[c] += w->size[t * k + c];
-        for (int64_t s = 0; s < w->k * q; s++)
-            ikt_exact_sum_merge(&w->sum[s], &w->sum[t * k * q + s]);
-    }
-    ikt_sum_i64(w->ctx, w->size, w->k);
-    ikt_exact_sum_reduce(w->ctx, w->sum, w->k * q);
+    collect(w);
     for (int64_t s = 0; s < w->k * q; s++) {
-        if (w->size[s / q] == 0) continue;
-        double mean = ikt_exact_sum_value(&w->sum[s]) / (double)w->size[s / q];
+        if (size[s / q] == 0) continue;
+        double mean = ikt_exact_sum_value(&sum[s]) / (double)size[s / q];
         moved += (mean - w->centre[s]) * (mean - w->centre[s]);
         w->centre[s] = mean;
     }

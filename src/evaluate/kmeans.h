@@ -4,10 +4,11 @@
  * the one of least inertia. A first centre is drawn by a race: every row that is not at a centre
  * draws an exponential variate of rate (squared distance to its nearest centre), and the first to
  * arrive wins, which has the probabilities of k-means++ and needs no order of the rows. Means are
- * exact sums. As in scikit-learn an iteration is the last one when no row changes its cluster, or
- * when the squared moves of all centres add up to at most 1e-4 of the mean variance of the axes.
- * Advantage: rows stay where they are. Disadvantage: n k distances an iteration, for every restart;
- * a cluster that loses all rows keeps its centre.
+ * exact sums, which rows that change their cluster are taken out of and put into. As in
+ * scikit-learn an iteration is the last one when no row changes its cluster, or when the squared
+ * moves of all centres add up to at most 1e-4 of the mean variance of the axes.
+ * Advantage: rows stay where they are, and only those that change cost sums. Disadvantage: n k
+ * distances an iteration, for every restart; a cluster that loses all rows keeps its centre.
  */
 #ifndef IKT_EVALUATE_KMEANS_H
 #define IKT_EVALUATE_KMEANS_H
@@ -27,7 +28,7 @@ typedef struct {
  *   y         [map->count * q] finite positions, 1 <= q <= IKT_AXES_MOST; lent.
  *   cluster   [map->count], receives numbers below k; among equally near centres the lowest.
  *   inertia   receives the sum of squared distances to the own centre; the same on all ranks.
- * Errors: IKT_ERR_RESOURCE. Cost: n k distances and 10 n exact additions an iteration, at most 300
+ * Errors: IKT_ERR_RESOURCE. Cost: n k distances an iteration, at most 300
  * iterations a restart. Memory: ikt_kmeans_memory. */
 ikt_status ikt_kmeans(ikt_context *ctx, const ikt_kmeans_settings *settings, const ikt_row_map *map,
                       const float *y, int64_t q, int32_t *cluster, double *inertia);

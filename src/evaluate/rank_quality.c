@@ -169,7 +169,7 @@ const ikt_measure_family ikt_family_ranks = {
 
 const ikt_measure_family ikt_family_kernel = {
     .name = "kernel",
-    .help = "the same four by similarity under the Isolation kernel",
+    .help = "those of ranks, by similarity under the Isolation kernel",
     .needs = IKT_NEEDS_CODES,
     .check = check,
     .begin = begin,

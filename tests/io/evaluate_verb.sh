@@ -38,8 +38,10 @@ all="evaluate run.h5 --input data.h5 --json"
 OMP_NUM_THREADS=1 "$IKT_PROGRAM" $all >one.json 2>err || fail "$all: $(cat err)"
 OMP_NUM_THREADS=2 $IKT_MPIRUN 3 "$IKT_PROGRAM" $all >three.json 2>err || fail "3 ranks: $(cat err)"
 cmp one.json three.json || fail "1 and 3 ranks give different numbers"
-for name in Davies-Bouldin Calinski-Harabasz "10-NN accuracy" "1-NN error" AUC_RNX \
-    "AUC_RNX (paper's k)" "trustworthiness (k 12)" "continuity (k 12)"; do
+for name in Davies-Bouldin Calinski-Harabasz "10-NN accuracy" "1-NN error" silhouette \
+    "NMI of k-means" "visualisation epsilon" AUC_RNX "AUC_RNX (paper's k)" \
+    "trustworthiness (k 12)" "continuity (k 12)" "precision-recall area" "triplet accuracy" \
+    "global score" gamma "gamma spherical" "gamma separated"; do
     [ -n "$(value "$name" one.json)" ] || fail "no '$name' in $(cat one.json)"
 done
 
@@ -59,6 +61,53 @@ done
 "$IKT_PROGRAM" evaluate run.h5 $sampled --memory 1 >other.json 2>err || fail "--memory: $(cat err)"
 cmp sample.json other.json || fail "--memory changes numbers"
 
+# The other options: triplets and restarts reach their measures, every family is in the help.
+one="run.h5 --input data.h5 --json --measures"
+"$IKT_PROGRAM" evaluate $one triplets >few.json 2>err || fail "triplets: $(cat err)"
+"$IKT_PROGRAM" evaluate $one triplets --triplets 50 >many.json 2>err ||
+    fail "--triplets: $(cat err)"
+[ "$(value "triplet accuracy" few.json)" != "$(value "triplet accuracy" many.json)" ] ||
+    fail "--triplets did nothing"
+"$IKT_PROGRAM" evaluate $one kmeans --restarts 3 >kmeans.json 2>err || fail "--restarts: $(cat err)"
+grep -q "best of 3 restarts" kmeans.json || fail "--restarts did nothing: $(cat kmeans.json)"
+"$IKT_PROGRAM" evaluate --help >help.txt 2>err || fail "--help: $(cat err)"
+for family in clusters labels silhouette kmeans visible ranks retrieval triplets global \
+    separation kernel; do
+    grep -q "$family:" help.txt || fail "the help does not know the family $family"
+done
+
+# The curve: a line for every k, the same on any ranks, and its weighted mean is AUC_RNX.
+"$IKT_PROGRAM" evaluate run.h5 --input data.h5 --measures ranks --curve one.csv --json \
+    >curve.json 2>err || fail "--curve: $(cat err)"
+$IKT_MPIRUN 3 "$IKT_PROGRAM" evaluate run.h5 --input data.h5 --measures ranks --curve three.csv \
+    >out 2>err || fail "--curve on 3 ranks: $(cat err)"
+cmp one.csv three.csv || fail "1 and 3 ranks give different curves"
+[ "$(wc -l <one.csv)" -eq 239 ] || fail "the curve has $(wc -l <one.csv) lines"
+awk -F, -v auc="$(value AUC_RNX curve.json)" 'NR > 1 { sum += $3 / $1; weight += 1 / $1 }
+    END { exit !((sum / weight - auc) ^ 2 < 1e-24) }' one.csv ||
+    fail "the curve is not that of AUC_RNX"
+
+# Ranks by the kernel: the run's own codes, the same on any ranks, not those by distance.
+kernel="evaluate run.h5 --input data.h5 --measures ranks,kernel --kernel --json"
+"$IKT_PROGRAM" $kernel >kernel.json 2>err || fail "--kernel: $(cat err)"
+$IKT_MPIRUN 3 "$IKT_PROGRAM" $kernel >three.json 2>err || fail "--kernel on 3 ranks: $(cat err)"
+cmp kernel.json three.json || fail "1 and 3 ranks give different ranks by the kernel"
+[ -n "$(value "AUC_RNX, kernel" kernel.json)" ] || fail "no ranks by the kernel"
+[ "$(value "AUC_RNX, kernel" kernel.json)" != "$(value AUC_RNX kernel.json)" ] ||
+    fail "ranks by the kernel are those by distance"
+
+# Marked rows: the median and the mean of their ranks. The origin of five-subspace is of class 1.
+"$IKT_PROGRAM" generate five-subspace five.h5 --seed 3 >/dev/null 2>&1 || exit 1
+"$IKT_PROGRAM" embed input.file=five.h5 output.file=five_run.h5 layout.iterations=60 \
+    output.measures=all --json >five.json 2>err || fail "five-subspace: $(cat err)"
+for name in "row 0 to class 1" "row 0 to class 1, mean" silhouette AUC_RNX; do
+    [ -n "$(value "$name" five.json)" ] || fail "output.measures=all lacks '$name'"
+done
+"$IKT_PROGRAM" embed input.file=five.h5 output.file=five_run.h5 output.overwrite=yes \
+    layout.iterations=60 --json >five.json 2>err || fail "five-subspace: $(cat err)"
+[ -n "$(value Davies-Bouldin five.json)" ] || fail "output.measures=map lacks Davies-Bouldin"
+[ -z "$(value silhouette five.json)" ] || fail "output.measures=map does what is not cheap"
+
 # The divergence is that of the run itself.
 "$IKT_PROGRAM" evaluate run.h5 --input data.h5 --kl --json >kl.json 2>err || fail "--kl: $(cat err)"
 awk -v a="$(value "KL divergence" kl.json)" \
@@ -72,6 +121,13 @@ refused 2 "choose k from 1 to 239" run.h5 --k 240
 refused 2 "trust-k" run.h5 --input data.h5 --trust-k 120
 refused 2 "preprocess.normalise" run.h5 --input data.h5 preprocess.normalize=none
 refused 2 "--kl needs --input" run.h5 --kl
+refused 2 "--kernel needs --input" run.h5 --kernel
+refused 2 "another affinity.kind" run.h5 --input data.h5 --kernel affinity.kind=gaussian
+refused 2 "need codes" run.h5 --input data.h5 --measures kernel
+refused 2 "--curve needs --input" run.h5 --curve new.csv
+refused 2 "the family ranks" run.h5 --input data.h5 --curve new.csv --measures labels,rank
+refused 4 "one.csv" run.h5 --input data.h5 --curve one.csv
+refused 4 "nowhere" run.h5 --input data.h5 --curve nowhere/new.csv
 refused 3 "no data set 'species'" run.h5 --labels species
 refused 3 "not the same data" run.h5 --input other.h5
 refused 3 "/embedding" data.h5
