@@ -5,14 +5,41 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "config/config.h"
 #include "study/tables.h"
 
-static ikt_status apply(ikt_context *ctx, const ikt_config_part *parts,
-                        const ikt_assignments *assignments) {
+/* Where settings are applied to. */
+typedef struct {
+    ikt_context *ctx;
+    const ikt_study *study;
+    const ikt_study_plan *plan;
+    int64_t seed; /* number of the run's seed */
+    const ikt_config_part *parts;
+} target;
+
+/* "section.key=data:NAME" stands for the file of the data set of that name. */
+static ikt_status apply_one(const target *t, const char *assignment) {
+    char with_file[2 * IKT_STRING_MAX];
+    const char *name = strstr(assignment, "=data:");
+    if (!name) return ikt_config_override(t->ctx, t->parts, IKT_SETTINGS_PARTS, assignment);
+    const int key = (int)(name - assignment);
+    name += strlen("=data:");
+    int64_t i = 0;
+    while (i < t->study->n_data && strcmp(t->study->data[i].name, name) != 0)
+        i++;
+    if (i == t->study->n_data)
+        return ikt_fail(t->ctx, IKT_ERR_USAGE, "%s: there is no data set '%s' (%.*s)",
+                        t->study->path, name, key, assignment);
+    snprintf(with_file, sizeof with_file, "%.*s=%s", key, assignment,
+             t->plan->table[i * t->study->n_seeds + t->seed].file);
+    return ikt_config_override(t->ctx, t->parts, IKT_SETTINGS_PARTS, with_file);
+}
+
+static ikt_status apply(const target *t, const ikt_assignments *assignments) {
     for (int64_t a = 0; a < assignments->count; a++)
-        IKT_TRY(ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, assignments->text[a]));
+        IKT_TRY(apply_one(t, assignments->text[a]));
     return IKT_OK;
 }
 
@@ -24,9 +51,10 @@ ikt_status ikt_study_run_settings(ikt_context *ctx, const ikt_study *study,
     memset(out, 0, sizeof *out);
     ikt_settings_parts(out, parts);
     IKT_TRY(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
-    IKT_TRY(apply(ctx, parts, &study->settings));
-    IKT_TRY(apply(ctx, parts, &study->data[table / study->n_seeds].settings));
-    IKT_TRY(apply(ctx, parts, &method->settings));
+    const target to = {ctx, study, plan, table % study->n_seeds, parts};
+    IKT_TRY(apply(&to, &study->settings));
+    IKT_TRY(apply(&to, &study->data[table / study->n_seeds].settings));
+    IKT_TRY(apply(&to, &method->settings));
     for (int a = 0; a < method->axes; a++) {
         char assignment[IKT_STRING_MAX];
         snprintf(assignment, sizeof assignment, "%s=%s", method->axis[a].name, run->value[a]);
@@ -120,6 +148,31 @@ static ikt_status vary(planner *p, ikt_study_run *run, int axis, int64_t first) 
     return IKT_OK;
 }
 
+/* Whether a setting names a data set that is not at hand. */
+static bool lacks(const planner *p, const ikt_assignments *assignments, int64_t seed) {
+    for (int64_t a = 0; a < assignments->count; a++) {
+        const char *name = strstr(assignments->text[a], "=data:");
+        for (int64_t i = 0; name && i < p->study->n_data; i++)
+            if (strcmp(p->study->data[i].name, name + strlen("=data:")) == 0 &&
+                !p->plan->table[i * p->study->n_seeds + seed].file[0])
+                return true;
+    }
+    return false;
+}
+
+static bool is_possible(const planner *p, int64_t data, int64_t method, int64_t seed) {
+    const ikt_study *study = p->study;
+    if (p->plan->table[data * study->n_seeds + seed].n == 0 || study->data[data].is_source)
+        return false;
+    if (!lacks(p, &study->settings, seed) && !lacks(p, &study->data[data].settings, seed) &&
+        !lacks(p, &study->method[method].settings, seed))
+        return true;
+    ikt_log(p->ctx, IKT_LOG_WARN,
+            "%s, %s is left out: a data set that its settings name is not there",
+            study->data[data].name, study->method[method].name);
+    return false;
+}
+
 static ikt_status list_runs(planner *p) {
     const ikt_study *study = p->study;
     for (int64_t i = 0; i < study->n_data; i++)
@@ -130,7 +183,7 @@ static ikt_status list_runs(planner *p) {
                                      .table = i * study->n_seeds + s,
                                      .reference = reference_of(study, i, s),
                                      .seed = study->seed[s]};
-                if (p->plan->table[run.table].n > 0) IKT_TRY(vary(p, &run, 0, first));
+                if (is_possible(p, i, m, s)) IKT_TRY(vary(p, &run, 0, first));
             }
     if (p->plan->n_runs == 0)
         return ikt_fail(p->ctx, IKT_ERR_USAGE,

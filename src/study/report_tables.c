@@ -177,7 +177,18 @@ static int64_t count_entries(const ikt_report *r, int64_t data) {
     return count;
 }
 
-static void add_median(row *cells, const ikt_study_cell *cell, int64_t m) {
+/* Published values of measures that have a better way stand in tables of their own. */
+static void add_published(const ikt_study *study, const ikt_study_cell *cell, int64_t m,
+                          char text[IKT_REPORT_CELL]) {
+    char number[IKT_REPORT_CELL];
+    const double value = published(study, cell->data, cell->method, m);
+    if (better_way(study, m) != 0 || !isfinite(value)) return;
+    ikt_report_number(value, number);
+    const size_t used = strlen(text);
+    snprintf(text + used, IKT_REPORT_CELL - used, "; published %.20s", number);
+}
+
+static void add_median(const ikt_study *study, row *cells, const ikt_study_cell *cell, int64_t m) {
     char middle[IKT_REPORT_CELL], low[IKT_REPORT_CELL], high[IKT_REPORT_CELL],
         text[IKT_REPORT_CELL];
     ikt_report_number(cell->median[m], middle);
@@ -185,6 +196,7 @@ static void add_median(row *cells, const ikt_study_cell *cell, int64_t m) {
     ikt_report_number(cell->high[m], high);
     const bool has_range = cell->good > 1 && isfinite(cell->median[m]);
     snprintf(text, sizeof text, has_range ? "%.20s (%.20s .. %.20s)" : "%.20s", middle, low, high);
+    add_published(study, cell, m, text);
     add(cells, text);
 }
 
@@ -200,7 +212,7 @@ static void entry_row(ikt_report *r, const ikt_study_cell *cell, bool names_data
     snprintf(text, sizeof text, "%lld", (long long)cell->good);
     add(&cells, text);
     for (int64_t m = 0; m < study->n_measures; m++)
-        add_median(&cells, cell, m);
+        add_median(study, &cells, cell, m);
     ikt_page_row(r->page, cells.cell, cells.count);
 }
 

@@ -42,6 +42,7 @@ typedef struct {
     ikt_assignments options;        /* of the generator, as key=value */
     int64_t seed;                   /* of the generator; IKT_AUTO_INT: that of each run */
     bool is_optional;               /* a missing file is a warning */
+    bool is_source;                 /* not embedded: other data sets and settings refer to it */
     ikt_assignments settings;       /* for this data set only */
     char reference[IKT_STUDY_NAME]; /* data set whose map this one's is compared with; or "" */
     double *published;              /* [methods * measures] of the literature; NaN: none; or NULL */

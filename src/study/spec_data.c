@@ -9,8 +9,9 @@
 #include "data/generate.h"
 #include "study/spec_parts.h"
 
-static const char *const keys[] = {"name",     "file",     "generate",  "options",   "seed",
-                                   "optional", "settings", "published", "reference", NULL};
+static const char *const keys[] = {"name",      "file",      "generate", "options",
+                                   "seed",      "embed",     "optional", "settings",
+                                   "published", "reference", NULL};
 
 static const ikt_key *option_key(const char *name) {
     for (size_t k = 0; k < ikt_generate_section.n_keys; k++)
@@ -118,6 +119,16 @@ static ikt_status read_published(ikt_spec_reader *r, int node, ikt_study_data *d
     return IKT_OK;
 }
 
+/* Leaves the value where there is no node. */
+static ikt_status read_yes_no(ikt_spec_reader *r, int node, const char *name, bool *value) {
+    const ikt_key key = {.name = name, .type = IKT_KEY_BOOL};
+    char what[IKT_STRING_MAX];
+    if (!node) return IKT_OK;
+    ikt_yaml_where(r->yaml, node, what, sizeof what);
+    snprintf(what + strlen(what), sizeof what - strlen(what), "%s", name);
+    return ikt_value_parse(r->ctx, &key, what, ikt_yaml_text(r->yaml, node), value);
+}
+
 static ikt_status read_data(ikt_spec_reader *r, int node, ikt_study_data *data) {
     const int name = ikt_yaml_find(r->yaml, node, "name"),
               optional = ikt_yaml_find(r->yaml, node, "optional"),
@@ -126,14 +137,10 @@ static ikt_status read_data(ikt_spec_reader *r, int node, ikt_study_data *data) 
     if (!name) return ikt_yaml_fail(r->ctx, r->yaml, node, "a data set needs a name");
     IKT_TRY(ikt_spec_text(r, name, "the name of a data set", data->name, sizeof data->name));
     IKT_TRY(read_origin(r, node, data));
-    if (optional) {
-        static const ikt_key key = {.name = "optional", .type = IKT_KEY_BOOL};
-        char what[IKT_STRING_MAX];
-        ikt_yaml_where(r->yaml, optional, what, sizeof what);
-        snprintf(what + strlen(what), sizeof what - strlen(what), "optional");
-        IKT_TRY(ikt_value_parse(r->ctx, &key, what, ikt_yaml_text(r->yaml, optional),
-                                &data->is_optional));
-    }
+    bool is_embedded = true;
+    IKT_TRY(read_yes_no(r, optional, "optional", &data->is_optional));
+    IKT_TRY(read_yes_no(r, ikt_yaml_find(r->yaml, node, "embed"), "embed", &is_embedded));
+    data->is_source = !is_embedded;
     IKT_TRY(ikt_spec_text(r, reference, "`reference`", data->reference, sizeof data->reference));
     IKT_TRY(ikt_spec_settings(r, ikt_yaml_find(r->yaml, node, "settings"), &data->settings));
     return read_published(r, ikt_yaml_find(r->yaml, node, "published"), data);

@@ -182,7 +182,7 @@ ikt_status ikt_study_tables_find(ikt_context *ctx, const ikt_study *study,
     for (int64_t i = 0; i < study->n_data; i++) {
         const ikt_study_data *data = &study->data[i];
         ikt_study_table *first = &table[i * study->n_seeds];
-        if (!is_wanted(places->only, data->name)) continue;
+        if (!is_wanted(places->only, data->name) && !data->is_source) continue;
         const bool is_anew = data->generator[0] && data->seed == IKT_AUTO_INT;
         for (int64_t s = 0; s < study->n_seeds; s++) {
             const uint64_t seed = (uint64_t)(is_anew ? study->seed[s] : data->seed);
