@@ -25,6 +25,7 @@ typedef struct {
     double *value;        /* [4 * cells]: x, y, low, high */
     int64_t lines, used;
     bool is_ranged, is_wide; /* x spans more than thirtyfold */
+    double least, most;      /* of y */
 } curves;
 
 static ikt_status claim(ikt_report *r, curves *c) {
@@ -49,6 +50,8 @@ static void add_line(ikt_report *r, int64_t data, int64_t method, int64_t m, cur
         if (cell->method != method || (!r->study->over_rows && cell->data != data)) continue;
         if (!isfinite(x) || !isfinite(cell->median[m])) continue;
         c->point[count++] = (point){x, cell->median[m], cell->low[m], cell->high[m]};
+        c->least = fmin(c->least, cell->low[m]);
+        c->most = fmax(c->most, cell->high[m]);
         c->is_ranged |= cell->good > 1;
     }
     if (count == 0) return;
@@ -81,16 +84,13 @@ static void name_axis(const ikt_study *study, char *text, size_t size) {
     }
 }
 
-/* Times and sizes grow by powers; measures of quality do not. */
-static bool grows(const char *measure) {
-    return strncmp(measure, "seconds", 7) == 0 || strncmp(measure, "MB", 2) == 0;
-}
-
 static void draw(ikt_report *r, int64_t data, int64_t m, curves *c) {
     char title[IKT_STRING_MAX], axis[IKT_STUDY_NAME * 2] = "rows";
     const ikt_study *study = r->study;
     c->lines = c->used = 0;
     c->is_ranged = c->is_wide = false;
+    c->least = INFINITY;
+    c->most = -INFINITY;
     for (int64_t i = 0; i < study->n_methods; i++)
         add_line(r, data, i, m, c);
     int64_t points = 0;
@@ -106,7 +106,7 @@ static void draw(ikt_report *r, int64_t data, int64_t m, curves *c) {
                              .x_label = axis,
                              .y_label = "", /* the title says it */
                              .log_x = c->is_wide,
-                             .log_y = c->is_wide && study->over_rows && grows(study->measure[m]),
+                             .log_y = c->least > 0 && c->most > 30 * c->least,
                              .line = c->line,
                              .lines = c->lines,
                              .width = WIDTH,

@@ -117,7 +117,8 @@ void ikt_study_value_text(const ikt_study_value *value, const ikt_key *key, int6
         return;
     }
     double number = value->number * (double)n;
-    if (key->type == IKT_KEY_INT) number = fmax(round(number), 1);
+    snprintf(digits, sizeof digits, "%.10g", number); /* not 26.150000000000002 */
+    number = key->type == IKT_KEY_INT ? fmax(round(number), 1) : strtod(digits, NULL);
     ikt_real_print(number, digits);
     snprintf(text, IKT_STUDY_TEXT, "%s", digits);
 }
