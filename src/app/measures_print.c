@@ -11,9 +11,9 @@ void ikt_measures_print(const ikt_measures *measures) {
     for (int64_t i = 0; i < measures->count; i++) {
         const ikt_measure *m = &measures->list[i];
         if (isnan(m->value))
-            printf("%-26s %12s   %s", m->name, "none", m->note);
+            printf("%-30s %12s   %s", m->name, "none", m->note);
         else
-            printf("%-26s %12.6g   %s", m->name, m->value, m->note);
+            printf("%-30s %12.6g   %s", m->name, m->value, m->note);
         if (m->sample > 0) printf("; %lld rows sampled", (long long)m->sample);
         printf("\n");
     }

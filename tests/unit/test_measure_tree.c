@@ -1,4 +1,4 @@
-/* The k-d tree against a full search, ranks by radix sort against counting. */
+/* The k-d tree against a full search, ranks by radix sort and order statistics against counting. */
 #include "support/ikt_test.h"
 
 #include <math.h>
@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
+#include "evaluate/order_statistic.h"
 #include "evaluate/radix.h"
 #include "evaluate/tree.h"
 
@@ -143,5 +144,27 @@ static void radix_ranks_any_floats(void **state) {
     ikt_radix_destroy(&radix);
 }
 
+/* The place-th smallest has fewer than or exactly `place` values below it, and more up to it. */
+static void order_statistics_are_those_of_counting(void **state) {
+    static shape *const shapes[] = {normal, lattice, two_places, one_place};
+    (void)state;
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (int64_t count = 1; count <= 60; count++)
+            for (int64_t place = 0; place < count; place++) {
+                float values[60];
+                int64_t below = 0, equal = 0;
+                for (int64_t e = 0; e < count; e++)
+                    values[e] = shapes[s](e, 0);
+                float found = ikt_order_statistic(values, count, place);
+                for (int64_t e = 0; e < count; e++) {
+                    below += shapes[s](e, 0) < found;
+                    equal += shapes[s](e, 0) == found;
+                }
+                assert_true(below <= place && place < below + equal);
+            }
+    float even[] = {4, 1, 9, 2}, odd[] = {4, 1, 9};
+    assert_true(ikt_median(even, 4) == 3 && ikt_median(odd, 3) == 4);
+}
+
 IKT_MPI_TESTS(ikt_test(tree_finds_the_nearest), ikt_test(tree_is_quick_with_duplicates),
-              ikt_test(radix_ranks_any_floats))
+              ikt_test(radix_ranks_any_floats), ikt_test(order_statistics_are_those_of_counting))
