@@ -81,7 +81,8 @@ static ikt_status open_file(ikt_context *ctx, const ikt_study *study,
 /* Options of a generator as its settings; `source` may name a data set of the study. */
 static ikt_status generator_settings(ikt_context *ctx, const ikt_study *study,
                                      const ikt_study_places *places, const ikt_study_data *data,
-                                     ikt_generate_settings *out) {
+                                     ikt_generate_settings *out, bool *lacks_source) {
+    *lacks_source = false;
     IKT_TRY(ikt_generate_defaults(ctx, out));
     for (int64_t o = 0; o < data->options.count; o++) {
         const char *option = data->options.text[o], *value = strchr(option, '=') + 1;
@@ -96,7 +97,8 @@ static ikt_status generator_settings(ikt_context *ctx, const ikt_study *study,
     char given[IKT_STRING_MAX];
     snprintf(given, sizeof given, "%s", out->source);
     find_file(ctx, study, places, given, out->source);
-    if (!out->source[0]) snprintf(out->source, sizeof out->source, "%s", given);
+    *lacks_source = !out->source[0];
+    if (*lacks_source) snprintf(out->source, sizeof out->source, "%s", given);
     return IKT_OK;
 }
 
@@ -118,11 +120,12 @@ static ikt_status generate(ikt_context *ctx, const ikt_study *study, const ikt_s
     ikt_generate_settings settings;
     ikt_generation *generation = NULL;
     int64_t is_there = 0;
+    bool lacks_source;
     generated_name(places, data, seed, table->file);
     if (ikt_rank(ctx) == 0) is_there = access(table->file, R_OK) == 0;
     if (ikt_max_one(ctx, is_there)) return measure_table(ctx, data, table);
-    IKT_TRY(generator_settings(ctx, study, places, data, &settings));
-    if (settings.source[0] && data->is_optional && !strchr(settings.source, '/')) {
+    IKT_TRY(generator_settings(ctx, study, places, data, &settings, &lacks_source));
+    if (lacks_source && data->is_optional) {
         ikt_log(ctx, IKT_LOG_WARN, "the data set '%s' is left out: its source %s is not found",
                 data->name, settings.source);
         return IKT_OK;
