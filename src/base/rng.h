@@ -10,18 +10,19 @@
 
 /* What a draw is for. Append only: changing a number changes every result. */
 typedef enum {
-    IKT_RNG_MODEL = 1,    /* centres of a partitioning; row = partitioning */
-    IKT_RNG_JITTER = 2,   /* jitter of the initial positions */
-    IKT_RNG_INITIAL = 3,  /* random initial positions */
-    IKT_RNG_SAMPLE = 4,   /* rows sampled for a measure */
-    IKT_RNG_GENERATE = 5, /* data set generators; row = row of the data set */
-    IKT_RNG_DEFORM = 6,   /* deformation of source images */
-    IKT_RNG_SHAPE = 7,    /* parameters shared by a whole generated set (centres of clusters) */
-    IKT_RNG_PLOT = 8,     /* colours and the like */
-    IKT_RNG_TEST = 9,     /* tests and benchmarks */
-    IKT_RNG_CELLS = 10,   /* centres of the coarse cells */
-    IKT_RNG_POOL = 11,    /* rows that the centres are drawn from */
-    IKT_RNG_LANDMARK = 12 /* rows that are embedded first */
+    IKT_RNG_MODEL = 1,     /* centres of a partitioning; row = partitioning */
+    IKT_RNG_JITTER = 2,    /* jitter of the initial positions */
+    IKT_RNG_INITIAL = 3,   /* random initial positions */
+    IKT_RNG_SAMPLE = 4,    /* rows sampled for a measure */
+    IKT_RNG_GENERATE = 5,  /* data set generators; row = row of the data set */
+    IKT_RNG_DEFORM = 6,    /* deformation of source images */
+    IKT_RNG_SHAPE = 7,     /* parameters shared by a whole generated set (centres of clusters) */
+    IKT_RNG_PLOT = 8,      /* colours and the like */
+    IKT_RNG_TEST = 9,      /* tests and benchmarks */
+    IKT_RNG_CELLS = 10,    /* centres of the coarse cells */
+    IKT_RNG_POOL = 11,     /* rows that the centres are drawn from */
+    IKT_RNG_LANDMARK = 12, /* rows that are embedded first */
+    IKT_RNG_TREE = 13      /* splits of random trees; row = partitioning */
 } ikt_rng_purpose;
 
 /* LOCAL, all of them, pure. `draw` counts the draws of one row, 0 <= draw < 2^48. */
