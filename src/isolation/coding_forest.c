@@ -1,10 +1,10 @@
 /* Codes from random trees: every row goes down each of t trees.
  *
  * Method: the sampled rows of a run of partitionings are gathered on every rank, which grows the
- * same trees from them; as many trees as fit the budget serve one pass over X. A tile of rows goes
- * down one tree after the other, while both are in the second-level cache.
- * Advantage: a few coordinates a row and tree, whatever psi and d; one pass for all but the largest
- * psi. Disadvantage: every rank grows all trees. */
+ * same trees from them; as many trees as fit the budget serve one pass over X. A tile of rows,
+ * which stays in cache, goes down one tree after the other. Advantage: a few coordinates a row and
+ * tree, whatever psi and d; one pass for all but the largest psi. Disadvantage: every rank grows
+ * all trees. */
 #include <omp.h>
 #include <stdlib.h>
 
@@ -12,7 +12,9 @@
 #include "isolation/coding.h"
 #include "isolation/tree.h"
 
-enum { TILE_BYTES = 512 << 10, TILE_LEAST = 64, TILE_MOST = 4096, TILE_STEP = 8 };
+/* Rows of a tile: as many as a second-level cache holds, so that a tree is worth loading; a
+ * multiple of those that are led down together. */
+enum { TILE_BYTES = 1 << 20, CACHE_LINE = 64, TILE_LEAST = 64, TILE_MOST = 4096, TILE_STEP = 16 };
 
 static const char purpose[] = "trees";
 
@@ -49,8 +51,9 @@ static forest_sizes sizes_of(ikt_codes_budget budget, const ikt_model_spec *spec
     return s;
 }
 
-static int64_t tile_rows(int64_t row_bytes, int64_t code_bytes) {
-    int64_t rows = TILE_BYTES / (row_bytes + code_bytes);
+/* A row, and the line of its code that is being written. */
+static int64_t tile_rows(int64_t row_bytes) {
+    int64_t rows = TILE_BYTES / (row_bytes + CACHE_LINE);
     return within(rows, TILE_LEAST, TILE_MOST) / TILE_STEP * TILE_STEP;
 }
 
@@ -149,9 +152,7 @@ ikt_status ikt_coding_forest(ikt_coding *c) {
     const ikt_model *model = c->model;
     const int64_t row_bytes = c->d * c->element;
     const forest_sizes sizes = sizes_of(c->budget, &model->spec, row_bytes);
-    forest_job job = {.c = c,
-                      .nodes = ikt_tree_nodes(model->psi),
-                      .tile = tile_rows(row_bytes, c->codes->stride)};
+    forest_job job = {.c = c, .nodes = ikt_tree_nodes(model->psi), .tile = tile_rows(row_bytes)};
     c->passes = divide_up(model->t, sizes.pass);
     ikt_status st = ikt_agree(c->ctx, create_job(&job, sizes.pass));
     for (; st == IKT_OK && job.first < model->t; job.first += sizes.pass) {

@@ -171,7 +171,7 @@ int64_t ikt_tree_grow(const ikt_tree_key *key, const ikt_tree_rows *rows, int64_
 /* --- rows ------------------------------------------------------------------------------------- */
 
 /* Rows led down together: the loads of one wait while those of the others go on. */
-enum { TOGETHER = 8 };
+enum { TOGETHER = 16 };
 
 #define WALK(name, type)                                                                           \
     static void name(const ikt_tree_node *tree, const type *x, int64_t d, uint32_t *at) {          \

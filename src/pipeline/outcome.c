@@ -198,7 +198,7 @@ static void describe_run(const ikt_run *run, char *text, size_t size) {
     double kl = run->embedding.trace.count > 0
                     ? run->embedding.trace.point[run->embedding.trace.count - 1].kl
                     : 0;
-    char kernel[128], own[64] = "", support[64] = "dense";
+    char kernel[64], own[64] = "", support[64] = "dense";
     ikt_affinity_describe(&s->affinity, kernel, sizeof kernel);
     if (ikt_affinity_of(&s->affinity)->scores == IKT_SCORES_CODES)
         snprintf(own, sizeof own, "%s psi %lld, t %lld",
