@@ -1,13 +1,15 @@
-/* The dense symmetric P in distributed row blocks, for n up to what memory holds.
+/* The dense symmetric P in distributed row blocks, for n up to what memory holds: the matrix, and
+ * what the kinds of affinity fill it with (kind.h).
  *
- * Both kernels are symmetric before normalisation, so p_ij needs only K(i, j) and the row sums of i
- * and j: no transpose. Advantage: exact, no truncation. Disadvantage: 4 n^2 bytes over all ranks,
- * and an iteration costs n^2.
+ * Scores are symmetric, so that p_ij needs only the score of i and j and some number of each row
+ * (its sum, its width, its k-th nearest): no transpose. Advantage: exact, no truncation.
+ * Disadvantage: 4 n^2 bytes over all ranks, and an iteration costs n^2.
  */
 #ifndef IKT_AFFINITY_DENSE_H
 #define IKT_AFFINITY_DENSE_H
 
-#include "affinity/affinity.h"
+#include "base/select.h"
+#include "base/status.h"
 #include "neighbours/scorer.h"
 
 typedef struct {
@@ -19,18 +21,25 @@ typedef struct {
 /* LOCAL. Bytes of the matrix on a rank with n_local of n rows. */
 int64_t ikt_dense_memory(int64_t n_local, int64_t n);
 
-/* COLLECTIVE. P from a scorer: Isolation kernel (scores are differing cells out of t) or Gaussian
- * kernel (scores are squared distances) of the given perplexity.
- *   data     read again for rows without any similarity, which get the uniform weight over their
- *            `orphan_neighbours` nearest rows (as in ikt_affinity_adopt_orphans)
- *   orphans  receives the number of such rows
- * Errors: IKT_ERR_RESOURCE, those of reading. */
-ikt_status ikt_dense_isolation(ikt_context *ctx, const ikt_scorer *scorer, int64_t t,
-                               ikt_dataset *data, int64_t orphan_neighbours, ikt_dense *out,
-                               int64_t *orphans);
-ikt_status ikt_dense_gaussian(ikt_context *ctx, const ikt_scorer *scorer, double perplexity,
-                              ikt_dense *out);
+/* COLLECTIVE. The matrix with scores as its values, those of a row with itself included.
+ * Errors: IKT_ERR_RESOURCE; empty then. */
+ikt_status ikt_dense_fill(ikt_context *ctx, const ikt_scorer *scorer, ikt_dense *out);
 
+/* COLLECTIVE. One number per row on every rank, from those of the own rows.
+ *   own     [map->count] of `bytes` bytes
+ *   all     ADDRESS of a pointer that receives [map->n] of them, owned by the caller; NULL on
+ *           failure
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_dense_share(ikt_context *ctx, const ikt_row_map *map, const void *own, size_t bytes,
+                           void *all);
+
+/* COLLECTIVE. Of every row of a matrix of scores the k-th nearest other row, ties to the lower one:
+ * row j is among the k nearest of row i where ikt_pair_make(score of i and j, j) <= all[i].
+ *   all   receives [map->n], the same on every rank, owned by the caller; NULL on failure
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_dense_nearest(ikt_context *ctx, const ikt_dense *dense, int64_t k, ikt_pair **all);
+
+/* LOCAL. Frees the matrix and empties the struct; accepts an empty one. */
 void ikt_dense_destroy(ikt_dense *dense);
 
 #endif

@@ -12,10 +12,12 @@ static double mega(double value) {
 static void print_work(const ikt_workload *w) {
     printf("%lld rows x %lld, %s; %d ranks x %d threads\n", (long long)w->data.n,
            (long long)w->data.d, ikt_type_name(w->data.type), w->ranks, w->threads);
+    char kind[128];
+    ikt_affinity_describe(&w->settings.affinity, kind, sizeof kind);
+    printf("%s", kind);
     if (w->is_isolation)
-        printf("isolation, psi %lld, t %lld", (long long)w->psi, (long long)w->t);
-    else
-        printf("gaussian, perplexity %g", w->settings.gaussian.perplexity);
+        printf("%s, psi %lld, t %lld", w->is_forest ? " forest" : "", (long long)w->psi,
+               (long long)w->t);
     if (w->is_dense)
         printf(", dense");
     else

@@ -73,7 +73,7 @@ static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_co
            (double)cost->peak_bytes / 1e6, (double)cost->peak_bytes_all / 1e6,
            (double)run->predicted_bytes / 1e6);
     ikt_traffic_print(cost, ikt_size(ctx));
-    if (run->settings.affinity.kind == IKT_AFFINITY_ISOLATION)
+    if (ikt_affinity_of(&run->settings.affinity)->orphans_because)
         printf("rows without any similarity: %lld\n", (long long)run->embedding.orphans);
     if (run->embedding.accuracy >= 0)
         printf("10-NN accuracy   %.4f among the most similar rows, before placing them\n",

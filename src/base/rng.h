@@ -22,6 +22,7 @@ typedef enum {
     IKT_RNG_CELLS = 10,    /* centres of the coarse cells */
     IKT_RNG_POOL = 11,     /* rows that the centres are drawn from */
     IKT_RNG_LANDMARK = 12, /* rows that are embedded first */
+    IKT_RNG_TREE = 13,     /* splits of random trees; row = partitioning */
     IKT_RNG_TRIPLET = 20,  /* random triplets of a measure */
     IKT_RNG_KMEANS = 21,   /* first centres of k-means; draw = restart and centre */
     IKT_RNG_COPIES = 22    /* triplets over two copies of a data set */

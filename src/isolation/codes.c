@@ -75,7 +75,8 @@ static int64_t distinct_most(const ikt_model_spec *spec) {
 }
 
 static bool use_lists(const ikt_model_spec *spec, bool is_u8, int64_t d) {
-    return ikt_list_pays(is_u8, distinct_most(spec), spec->psi, spec->t, d);
+    return spec->form == IKT_FORM_VORONOI &&
+           ikt_list_pays(is_u8, distinct_most(spec), spec->psi, spec->t, d);
 }
 
 ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
@@ -87,6 +88,7 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget, i
                                     const ikt_row_map *map, const ikt_model *model, ikt_codes *out,
                                     uint16_t *coarse) {
     assert(model->spec.n == ikt_dataset_rows(data) && map->n == model->spec.n);
+    assert(model->spec.form == IKT_FORM_VORONOI || !coarse);
     const bool is_u8 = ikt_dataset_is_u8(data);
     ikt_coding c = {.ctx = ctx,
                     .data = data,
@@ -103,10 +105,13 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget, i
     ikt_status st = create_codes(ctx, map->count, model->psi, model->t, out);
     if (st == IKT_OK) st = ikt_alloc(ctx, &c.rows, c.block * c.d, (size_t)c.element, "rows of X");
     st = ikt_agree(ctx, st);
-    ikt_log(ctx, IKT_LOG_DETAIL, "codes: %lld partitionings x %lld centres, kernel %s",
-            (long long)model->t, (long long)model->psi, c.kernel->name);
+    ikt_log(ctx, IKT_LOG_DETAIL, "codes: %lld partitionings x %lld centres, %s",
+            (long long)model->t, (long long)model->psi,
+            model->spec.form == IKT_FORM_FOREST ? "random trees" : c.kernel->name);
     if (st == IKT_OK)
-        st = use_lists(&model->spec, is_u8, c.d) ? ikt_coding_lists(&c) : ikt_coding_direct(&c);
+        st = model->spec.form == IKT_FORM_FOREST   ? ikt_coding_forest(&c)
+             : use_lists(&model->spec, is_u8, c.d) ? ikt_coding_lists(&c)
+                                                   : ikt_coding_direct(&c);
     ikt_free(&c.rows);
     if (st != IKT_OK) ikt_codes_destroy(out);
     return st;
@@ -135,7 +140,9 @@ int64_t ikt_codes_memory_peak(bool is_u8, int64_t d, int64_t n_local, const ikt_
     const ikt_codes_kernel *kernel = ikt_codes_kernel_choose(is_u8, ikt_cpu_isa());
     const int64_t element = is_u8 ? 1 : 4;
     const int64_t block = block_rows(usual_budget, d * element, n_local > 1 ? n_local : 1);
-    const int64_t work = use_lists(spec, is_u8, d)
+    const int64_t work = spec->form == IKT_FORM_FOREST
+                             ? ikt_coding_forest_bytes(usual_budget, spec, d * element, d, threads)
+                         : use_lists(spec, is_u8, d)
                              ? ikt_coding_lists_bytes(kernel, spec, distinct_most(spec), d, threads)
                              : ikt_coding_direct_bytes(kernel, usual_budget, spec, d, threads);
     return ikt_codes_memory(n_local, spec->psi, spec->t) + spec->t * spec->psi * 8 +

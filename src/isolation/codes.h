@@ -1,6 +1,7 @@
 /* Cell codes: for each row and each partitioning, the number of the cell that the row falls into.
  *
- * Zhu & Ting 2021, section 4.1, in the Voronoi form: the cell of x is its nearest centre. Codes
+ * Zhu & Ting 2021, section 4.1. In the Voronoi form the cell of x is its nearest centre, in the
+ * forest form the leaf of a random tree (tree.h). Codes
  * replace the data: t bytes a row (2 t for psi > 256), after which no coordinate is needed.
  * Method: X is streamed in blocks, never held whole, and tiles of rows are dealt to the threads.
  * Where partitionings share enough centres, one pass finds all cells from lists of nearest distinct
@@ -35,10 +36,11 @@ typedef struct {
  *   model   the same on all ranks.
  *   out     receives the codes, owned by the caller (ikt_codes_destroy); empty on failure.
  *   coarse  [map->count], receives the nearest coarse centre of each row; NULL where the model has
- *           none.
+ *           none, and in the forest form, whose coarse cells are found without codes
+ *           (neighbours/cells.h).
  * Errors: IKT_ERR_RESOURCE, those of reading. Cost: n_local d multiply-adds over the threads times
- * the distinct centres, or t psi;
- * memory: ikt_codes_memory_peak. */
+ * the distinct centres, or t psi; in the forest form n_local t steps down trees of some 2 ln(psi)
+ * levels. Memory: ikt_codes_memory_peak. */
 ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
                              const ikt_model *model, ikt_codes *out, uint16_t *coarse);
 

@@ -1,4 +1,4 @@
-/* What the two ways of computing codes share: the stream of rows, and where cells are written. */
+/* What the ways of computing codes share: the stream of rows, and where cells are written. */
 #ifndef IKT_ISOLATION_CODING_H
 #define IKT_ISOLATION_CODING_H
 
@@ -34,14 +34,17 @@ ikt_status ikt_coding_pass(ikt_coding *c, ikt_coding_visitor *visit, void *self)
 void ikt_coding_write(const ikt_coding *c, int64_t row, int64_t count, int64_t p,
                       const uint16_t *cell, int64_t step);
 
-/* COLLECTIVE. The two ways; see codes.h. */
+/* COLLECTIVE. The three ways; see codes.h. Trees know no coarse partition. */
 ikt_status ikt_coding_direct(ikt_coding *c);
 ikt_status ikt_coding_lists(ikt_coding *c);
+ikt_status ikt_coding_forest(ikt_coding *c);
 
 /* LOCAL. Bytes that they take beside codes, model and rows. `distinct`: of all centres. */
 int64_t ikt_coding_direct_bytes(const ikt_codes_kernel *kernel, ikt_codes_budget budget,
                                 const ikt_model_spec *spec, int64_t d, int threads);
 int64_t ikt_coding_lists_bytes(const ikt_codes_kernel *kernel, const ikt_model_spec *spec,
                                int64_t distinct, int64_t d, int threads);
+int64_t ikt_coding_forest_bytes(ikt_codes_budget budget, const ikt_model_spec *spec,
+                                int64_t row_bytes, int64_t d, int threads);
 
 #endif

@@ -1,8 +1,9 @@
 /* The model of the Isolation kernel: t partitionings of psi centres each.
  *
  * Zhu & Ting 2021, section 4.1: the centres of a partitioning are psi distinct rows drawn uniformly
- * without replacement; its cells are their Voronoi cells. A model is row numbers only, 8 t psi
- * bytes, a pure function of its spec: every rank draws the same one without talking.
+ * without replacement; its cells are their Voronoi cells, or the leaves of a tree that isolates
+ * them. A model is row numbers only, 8 t psi bytes, a pure function of its spec: every rank draws
+ * the same one without talking.
  */
 #ifndef IKT_ISOLATION_MODEL_H
 #define IKT_ISOLATION_MODEL_H
@@ -10,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "isolation/settings.h"
 
 /* What a model is drawn from. */
 typedef struct {
@@ -22,6 +24,8 @@ typedef struct {
                        sample, but partitionings share centres (methods, section 1) */
     int64_t coarse; /* centres of the coarse partition that orders rows (neighbours/cells.h); 0:
                        there is none. Drawn from the pool, too, and not part of the kernel */
+    int form;       /* ikt_isolation_form: what the centres are for. Trees are grown when codes are
+                       computed (tree.h), from the centres' coordinates */
 } ikt_model_spec;
 
 typedef struct {

@@ -4,9 +4,14 @@
 enum { AUTO_LEAST = 2, AUTO_MOST = 4096, AUTO_ROWS_A_CELL = 16, AUTO_POOL = 8 };
 
 static const ikt_key keys[] = {
+    {"form", IKT_KEY_CHOICE, offsetof(ikt_isolation_settings, form), "voronoi", 0, 0, 0,
+     "voronoi|forest", "",
+     "What the cells of a partitioning are: the rows nearest to each sampled row, or the leaves of "
+     "a random tree that isolates the sampled rows by splits of single columns"},
     {"psi", IKT_KEY_INT, offsetof(ikt_isolation_settings, psi), "auto", 1, IKT_PSI_MOST, 1, NULL,
      "rows",
-     "Centres of a partitioning, the only parameter of the kernel: more make it sharper; auto is a "
+     "Sampled rows (centres) of a partitioning, the only parameter of the kernel: more make it "
+     "sharper; auto is a "
      "sixteenth of the rows, to a power of two from 2 to 4096"},
     {"partitionings", IKT_KEY_INT, offsetof(ikt_isolation_settings, partitionings), "200", 1,
      IKT_PARTITIONINGS_MOST, 0, NULL, "",
@@ -15,7 +20,7 @@ static const ikt_key keys[] = {
     {"pool", IKT_KEY_INT, offsetof(ikt_isolation_settings, pool), "auto", 0, 1e12, 1, NULL, "rows",
      "Rows that the centres of all partitionings are drawn from, themselves drawn from all rows; 0 "
      "draws from all rows, as in the paper; auto is 8 psi where that saves at least half "
-     "of the time, otherwise 0"}};
+     "of the time, otherwise 0, and 0 for the forest form"}};
 
 const ikt_section ikt_isolation_section = {"isolation",
                                            "The Isolation kernel (affinity.kind: isolation)", keys,
@@ -44,15 +49,16 @@ ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_setti
     return IKT_OK;
 }
 
-static int64_t automatic_pool(int64_t n, int64_t psi, int64_t t) {
+static int64_t automatic_pool(const ikt_isolation_settings *settings, int64_t n, int64_t psi) {
+    if (settings->form == IKT_FORM_FOREST) return 0;
+    const int64_t t = settings->partitionings;
     int64_t pool = AUTO_POOL * psi, all = t * psi < n ? t * psi : n;
     return 2 * pool <= all ? pool : 0;
 }
 
 ikt_status ikt_isolation_resolve_pool(ikt_context *ctx, const ikt_isolation_settings *settings,
                                       int64_t n, int64_t psi, int64_t *pool) {
-    *pool = settings->pool == IKT_AUTO_INT ? automatic_pool(n, psi, settings->partitionings)
-                                           : settings->pool;
+    *pool = settings->pool == IKT_AUTO_INT ? automatic_pool(settings, n, psi) : settings->pool;
     if (*pool > n || (*pool > 0 && *pool < psi))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "isolation.pool = %lld; it must be from isolation.psi = %lld to the %lld "

@@ -12,10 +12,17 @@ enum {
     IKT_PARTITIONINGS_MOST = 65535 /* as is a number of equal cells */
 };
 
+/* What a partitioning's cells are. */
+typedef enum {
+    IKT_FORM_VORONOI, /* the rows nearest to each of psi sampled rows */
+    IKT_FORM_FOREST   /* the leaves of a random tree that isolates psi sampled rows (tree.h) */
+} ikt_isolation_form;
+
 typedef struct {
     int64_t psi;           /* centres of a partitioning, or IKT_AUTO_INT */
     int64_t partitionings; /* t */
     int64_t pool;          /* rows that centres are drawn from, 0 for all, or IKT_AUTO_INT */
+    int form;              /* ikt_isolation_form */
 } ikt_isolation_settings;
 
 extern const ikt_section ikt_isolation_section;
@@ -34,7 +41,8 @@ ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_setti
  *   psi    resolved
  *   pool   receives the number of rows, 0 for all
  * Why 8 psi: 10-NN accuracy in the graph of codes stays within .001 of independent partitionings
- * (methods, section 1), and the time for codes is half of that with 16 psi.
+ * (methods, section 1), and the time for codes is half of that with 16 psi. Trees are compared with
+ * no centre, so for the forest form auto is all rows.
  * Errors: IKT_ERR_USAGE. */
 ikt_status ikt_isolation_resolve_pool(ikt_context *ctx, const ikt_isolation_settings *settings,
                                       int64_t n, int64_t psi, int64_t *pool);

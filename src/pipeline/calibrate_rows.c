@@ -10,6 +10,7 @@
 #include "base/timer.h"
 #include "dist/order.h"
 #include "isolation/codes.h"
+#include "isolation/tree.h"
 #include "linalg/distance.h"
 #include "linalg/pca.h"
 #include "neighbours/locality.h"
@@ -97,9 +98,10 @@ static double rate(ikt_context *ctx, double operations, double seconds, double u
 }
 
 /* Seconds of coding the rows by a model of so many centres. */
-static ikt_status time_codes(ikt_context *ctx, const rows *r, int64_t psi, int64_t t, int64_t pool,
+static ikt_status time_codes(ikt_context *ctx, const rows *r, ikt_model_spec spec,
                              double *seconds) {
-    const ikt_model_spec spec = {.seed = 1, .n = r->map.n, .psi = psi, .t = t, .pool = pool};
+    spec.seed = 1;
+    spec.n = r->map.n;
     ikt_model *model = NULL;
     ikt_codes codes = {0};
     ikt_status st = ikt_agree(ctx, ikt_model_create(ctx, &spec, &model));
@@ -121,7 +123,7 @@ static ikt_status measure_codes(ikt_context *ctx, ikt_type type, double *out) {
     const int64_t t = 8, d = type == IKT_TYPE_U8 ? CODED_BYTES : CODED_FLOATS;
     double seconds = 1;
     IKT_TRY(rows_make(ctx, n, d, type, plain, &r));
-    ikt_status st = time_codes(ctx, &r, CODED_PSI, t, 0, &seconds);
+    ikt_status st = time_codes(ctx, &r, (ikt_model_spec){.psi = CODED_PSI, .t = t}, &seconds);
     *out = rate(ctx, (double)(n * t * d) * CODED_PSI, seconds, 1e9);
     rows_destroy(&r);
     return st;
@@ -137,14 +139,30 @@ static ikt_status measure_lists(ikt_context *ctx, ikt_machine *out) {
     IKT_TRY(rows_make(ctx, rows_wanted > least ? rows_wanted : least, CODED_FLOATS, IKT_TYPE_F32,
                       plain, &r));
     double n = (double)ikt_row_map_count(&r.map, 0), d = CODED_FLOATS;
-    ikt_status st = time_codes(ctx, &r, FEW_CENTRES / 16, 200, FEW_CENTRES, &few);
-    if (st == IKT_OK) st = time_codes(ctx, &r, MANY_CENTRES / 16, 200, MANY_CENTRES, &many);
+    ikt_model_spec spec = {.psi = FEW_CENTRES / 16, .t = 200, .pool = FEW_CENTRES};
+    ikt_status st = time_codes(ctx, &r, spec, &few);
+    spec.psi = MANY_CENTRES / 16;
+    spec.pool = MANY_CENTRES;
+    if (st == IKT_OK) st = time_codes(ctx, &r, spec, &many);
     few = fmax(few - n * d * FEW_CENTRES / parallel, few / 10);
     many = fmax(many - n * d * MANY_CENTRES / parallel, many / 10);
     double each = fmax(many - few, many / 10) / (MANY_CENTRES - FEW_CENTRES);
     double walks = fmax(few - each * FEW_CENTRES, few / 10);
     out->lists = n / each / ikt_threads(ctx) / 1e6;
     out->walks = 200 * n / walks / ikt_threads(ctx) / 1e6;
+    rows_destroy(&r);
+    return st;
+}
+
+/* Rows led down trees, and the trees grown, which every rank does by itself. */
+static ikt_status measure_trees(ikt_context *ctx, ikt_machine *out) {
+    rows r;
+    const int64_t n = (int64_t)ikt_size(ctx) * ikt_threads(ctx) * LISTED_ROWS;
+    const ikt_model_spec spec = {.psi = CODED_PSI, .t = 200, .form = IKT_FORM_FOREST};
+    double seconds = 1, led = (double)(n + (int64_t)ikt_size(ctx) * spec.psi);
+    IKT_TRY(rows_make(ctx, n, CODED_FLOATS, IKT_TYPE_F32, plain, &r));
+    ikt_status st = time_codes(ctx, &r, spec, &seconds);
+    out->trees = rate(ctx, led * (double)spec.t * ikt_tree_depth(spec.psi), seconds, 1e6);
     rows_destroy(&r);
     return st;
 }
@@ -382,6 +400,7 @@ ikt_status ikt_calibrate_rows(ikt_context *ctx, ikt_machine *out) {
     IKT_TRY(measure_codes(ctx, IKT_TYPE_U8, &out->codes_u8));
     IKT_TRY(measure_codes(ctx, IKT_TYPE_F32, &out->codes_f32));
     IKT_TRY(measure_lists(ctx, out));
+    IKT_TRY(measure_trees(ctx, out));
     IKT_TRY(measure_similarity(ctx, out));
     IKT_TRY(measure_distance(ctx, out));
     IKT_TRY(measure_near(ctx, out));

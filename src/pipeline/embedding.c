@@ -29,10 +29,8 @@ static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, int
                 "(%lld rows compared with exact search)",
                 100 * p->recall.similarity, 100 * p->recall.found, (long long)p->recall.sample);
     if (p->orphans > 0)
-        ikt_log(ctx, IKT_LOG_WARN,
-                "%lld rows share no cell with any other (isolation.psi = %lld may be too large); "
-                "they are tied to their nearest rows by input distance",
-                (long long)p->orphans, (long long)p->psi);
+        ikt_log(ctx, IKT_LOG_WARN, "%lld rows %s", (long long)p->orphans,
+                ikt_affinity_of(&settings->affinity)->orphans_because);
 }
 
 /* The loop works in positions, the run in rows of the input. */

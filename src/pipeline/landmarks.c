@@ -1,7 +1,6 @@
 /* A start from landmarks. */
 #include "pipeline/landmarks.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "affinity/affinity.h"
@@ -51,9 +50,7 @@ ikt_settings ikt_landmarks_settings(const ikt_settings *settings, int64_t count)
     s.preprocess.normalise = IKT_NORMALISE_NONE; /* has been done */
     s.preprocess.pca = 0;
     s.isolation.psi = s.isolation.pool = IKT_AUTO_INT;
-    s.affinity.candidates = IKT_AUTO_INT;
-    if (s.affinity.neighbours >= count) s.affinity.neighbours = count - 1;
-    s.gaussian.perplexity = fmin(s.gaussian.perplexity, (double)(count - 1) / 3);
+    ikt_affinity_shrink(&s.affinity, count);
     s.layout.init = IKT_INIT_PCA;
     s.layout.learning_rate = s.layout.final_learning_rate = IKT_AUTO_REAL;
     return s;

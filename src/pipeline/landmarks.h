@@ -40,8 +40,8 @@ void ikt_landmarks_destroy(ikt_landmarks *landmarks);
 ikt_status ikt_landmarks_place_codes(ikt_context *ctx, const ikt_landmarks *landmarks,
                                      const ikt_row_map *map, const ikt_codes *codes, float *y);
 
-/* COLLECTIVE. The same, weighted by a Gaussian kernel whose width suits each row's distances. Reads
- * the own rows once. */
+/* COLLECTIVE. The same for kinds of affinity that know distances only, weighted by a Gaussian
+ * kernel whose width suits each row's distances. Reads the own rows once. */
 ikt_status ikt_landmarks_place_rows(ikt_context *ctx, const ikt_landmarks *landmarks,
                                     const ikt_row_map *map, ikt_dataset *data, float *y);
 

@@ -198,15 +198,16 @@ static void describe_run(const ikt_run *run, char *text, size_t size) {
     double kl = run->embedding.trace.count > 0
                     ? run->embedding.trace.point[run->embedding.trace.count - 1].kl
                     : 0;
-    char kernel[128], support[64] = "dense";
-    if (s->affinity.kind == IKT_AFFINITY_ISOLATION)
-        snprintf(kernel, sizeof kernel, "isolation psi %lld, t %lld", (long long)s->isolation.psi,
+    char kernel[64], own[64] = "", support[64] = "dense";
+    ikt_affinity_describe(&s->affinity, kernel, sizeof kernel);
+    if (ikt_affinity_of(&s->affinity)->scores == IKT_SCORES_CODES)
+        snprintf(own, sizeof own, "%s psi %lld, t %lld",
+                 s->isolation.form == IKT_FORM_FOREST ? " forest" : "", (long long)s->isolation.psi,
                  (long long)s->isolation.partitionings);
-    else
-        snprintf(kernel, sizeof kernel, "gaussian perplexity %g", s->gaussian.perplexity);
     if (s->affinity.support == IKT_SUPPORT_SPARSE)
         snprintf(support, sizeof support, "k %lld", (long long)s->affinity.neighbours);
-    snprintf(text, size, "%s, %s, seed %lld, KL %.4f", kernel, support, (long long)s->run.seed, kl);
+    snprintf(text, size, "%s%s, %s, seed %lld, KL %.4f", kernel, own, support,
+             (long long)s->run.seed, kl);
 }
 
 ikt_status ikt_run_picture(ikt_context *ctx, const ikt_run *run) {

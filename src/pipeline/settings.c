@@ -2,6 +2,7 @@
 #include "pipeline/settings.h"
 
 #include <stddef.h>
+#include <string.h>
 
 static const ikt_key input_keys[] = {
     {"file", IKT_KEY_STRING, offsetof(ikt_input_settings, file), "", 0, 0, 0, NULL, "",
@@ -43,15 +44,16 @@ static const ikt_section run_section = {"run", "The run itself", run_keys,
                                         sizeof run_keys / sizeof *run_keys};
 
 void ikt_settings_parts(ikt_settings *settings, ikt_config_part parts[IKT_SETTINGS_PARTS]) {
-    const ikt_config_part all[IKT_SETTINGS_PARTS] = {
-        {&input_section, &settings->input},
-        {&ikt_preprocess_section, &settings->preprocess},
-        {&ikt_affinity_section, &settings->affinity},
-        {&ikt_isolation_section, &settings->isolation},
-        {&ikt_gaussian_section, &settings->gaussian},
-        {&ikt_layout_section, &settings->layout},
-        {&output_section, &settings->output},
-        {&run_section, &settings->run}};
-    for (int i = 0; i < IKT_SETTINGS_PARTS; i++)
-        parts[i] = all[i];
+    const ikt_config_part before[] = {{&input_section, &settings->input},
+                                      {&ikt_preprocess_section, &settings->preprocess},
+                                      {&ikt_affinity_section, &settings->affinity},
+                                      {&ikt_isolation_section, &settings->isolation}};
+    const ikt_config_part after[] = {{&ikt_layout_section, &settings->layout},
+                                     {&output_section, &settings->output},
+                                     {&run_section, &settings->run}};
+    enum { BEFORE = sizeof before / sizeof *before, AFTER = sizeof after / sizeof *after };
+    _Static_assert(BEFORE + IKT_AFFINITY_PARTS + AFTER == IKT_SETTINGS_PARTS, "all sections");
+    memcpy(parts, before, sizeof before);
+    ikt_affinity_parts(&settings->affinity, parts + BEFORE);
+    memcpy(parts + BEFORE + IKT_AFFINITY_PARTS, after, sizeof after);
 }

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "affinity/affinity.h"
+#include "affinity/kind.h"
 #include "config/config.h"
 #include "data/preprocess.h"
 #include "isolation/settings.h"
@@ -35,15 +35,14 @@ typedef struct {
 typedef struct {
     ikt_input_settings input;
     ikt_preprocess_settings preprocess;
-    ikt_affinity_settings affinity;
+    ikt_affinity_settings affinity; /* with the sections of its kinds */
     ikt_isolation_settings isolation;
-    ikt_gaussian_settings gaussian;
     ikt_layout_settings layout;
     ikt_output_settings output;
     ikt_run_settings run;
 } ikt_settings;
 
-enum { IKT_SETTINGS_PARTS = 8 };
+enum { IKT_SETTINGS_PARTS = 7 + IKT_AFFINITY_PARTS };
 
 /* LOCAL. The sections bound to the members of `settings`, for the functions of config.h. */
 void ikt_settings_parts(ikt_settings *settings, ikt_config_part parts[IKT_SETTINGS_PARTS]);

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "isolation/tree.h"
 #include "kernelsum/slabs.h"
 #include "kernelsum/spread.h"
 #include "neighbours/nearest_cell.h"
@@ -128,6 +129,15 @@ static ikt_cost reading(const ikt_workload *w, const ikt_machine *m) {
 
 /* --- from rows to P --------------------------------------------------------------------------- */
 
+/* Every row goes down every tree, and they are grown on every rank: each sampled row goes down its
+ * own. */
+static ikt_cost trees(const ikt_workload *w, const ikt_machine *m) {
+    double rows = rows_of(w) + (double)w->psi, steps = (double)w->t * ikt_tree_depth(w->psi);
+    double sampled = (double)w->compared * (double)ikt_workload_row_bytes(w);
+    ikt_cost cost = sum(work(w, rows * steps, m->trees * mega), pass(w, m, true));
+    return sum(cost, ikt_cost_concatenation(m, w->ranks, sampled));
+}
+
 /* One distance of c coordinates for each row and centre that it is compared with: t psi, or the
  * distinct ones, of whose values lists are kept. The centres come from all ranks. */
 static ikt_cost coding(const ikt_workload *w, const ikt_machine *m) {
@@ -143,7 +153,8 @@ static ikt_cost coding(const ikt_workload *w, const ikt_machine *m) {
 }
 
 static ikt_cost codes(const ikt_workload *w, const ikt_machine *m) {
-    return w->is_isolation ? coding(w, m) : seconds(0);
+    if (!w->is_isolation) return seconds(0);
+    return w->is_forest ? trees(w, m) : coding(w, m);
 }
 
 /* The order of the C cells, C log C coordinates of d, on one thread; and the cell of each row,
@@ -152,7 +163,7 @@ static ikt_cost cells(const ikt_workload *w, const ikt_machine *m) {
     if (!w->is_near) return seconds(0);
     double count = (double)w->cells, c = (double)w->columns;
     ikt_cost cost = seconds(count * log2(count) * c / (m->locality * giga));
-    if (!w->is_isolation) {
+    if (!w->is_isolation || w->is_forest) {
         double compared = (double)ikt_nearest_cell_compared(w->cells);
         cost = sum(cost, pass(w, m, true));
         cost = sum(cost, work(w, rows_of(w) * compared * c, m->nearest_cell * giga));
@@ -230,10 +241,11 @@ static ikt_cost recall(const ikt_workload *w, const ikt_machine *m) {
                ikt_cost_concatenation(m, w->ranks, sample * bytes));
 }
 
-/* m k weights; those of the Gaussian kernel are searched for. Dense: of all pairs. */
+/* m k weights, or of all pairs; those of the Gaussian kernel are searched for. */
 static ikt_cost affinity(const ikt_workload *w, const ikt_machine *m) {
-    double entries = rows_of(w) * (double)w->k;
-    ikt_cost cost = w->is_isolation ? seconds(0) : work(w, entries, m->weights * mega);
+    double entries = rows_of(w) * (double)(w->is_dense ? w->data.n : w->k);
+    bool is_sought = ikt_affinity_of(&w->settings.affinity)->is_sought;
+    ikt_cost cost = is_sought ? work(w, entries, m->weights * mega) : seconds(0);
     return w->is_dense ? sum(cost, all_pairs(w, m)) : cost;
 }
 

@@ -37,10 +37,11 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
                         (long long)s->preprocess.pca, (long long)data->d);
     out->is_u8 = data->type == IKT_TYPE_U8 && s->preprocess.normalise == IKT_NORMALISE_NONE &&
                  s->preprocess.pca == 0;
-    out->is_isolation = s->affinity.kind == IKT_AFFINITY_ISOLATION;
+    out->is_isolation = ikt_affinity_of(&s->affinity)->scores == IKT_SCORES_CODES;
+    out->is_forest = out->is_isolation && s->isolation.form == IKT_FORM_FOREST;
     out->is_dense = s->affinity.support == IKT_SUPPORT_DENSE;
     IKT_TRY(ikt_layout_resolve(ctx, &s->layout, data->n));
-    IKT_TRY(ikt_affinity_resolve(ctx, &s->affinity, &s->gaussian, data->n, &out->k));
+    IKT_TRY(ikt_affinity_resolve(ctx, &s->affinity, data->n, &out->k));
     if (out->is_isolation) {
         IKT_TRY(ikt_isolation_resolve_psi(ctx, &s->isolation, data->n, &out->psi));
         out->t = s->isolation.partitionings;
@@ -58,9 +59,14 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
                                   .psi = out->is_isolation ? out->psi : 1,
                                   .t = out->t,
                                   .pool = pool,
-                                  .coarse = out->cells};
+                                  .coarse = out->cells,
+                                  .form = out->is_forest ? IKT_FORM_FOREST : IKT_FORM_VORONOI};
     int64_t distinct = ikt_codes_distinct(&out->model, out->is_u8, out->columns);
     out->compared = distinct > 0 ? distinct : out->t * out->psi + out->cells;
+    if (out->is_forest) {
+        int64_t from = pool > 0 ? pool : data->n, sampled = out->t * out->psi;
+        out->compared = sampled < from ? sampled : from;
+    }
     out->has_lists = distinct > 0;
     out->is_exact = s->layout.repulsion == IKT_REPULSION_EXACT;
     bool tight = s->layout.accuracy == IKT_ACCURACY_TIGHT;

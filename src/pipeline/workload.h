@@ -28,9 +28,11 @@ typedef struct {
     ikt_data_shape data;
     ikt_row_map map; /* of rank 0, which has the most rows */
     int ranks, threads;
-    int64_t columns; /* after reduction: of what the kernels read */
-    bool is_u8;      /* they read bytes */
-    bool is_isolation, is_dense;
+    int64_t columns;   /* after reduction: of what the kernels read */
+    bool is_u8;        /* they read bytes */
+    bool is_isolation; /* rows are compared by cell codes */
+    bool is_forest;    /* which come from trees */
+    bool is_dense;
     bool is_near;  /* neighbours are searched for in near cells, and rows are ordered */
     bool is_exact; /* repulsion over all pairs */
     int64_t k;
@@ -39,7 +41,7 @@ typedef struct {
     int64_t psi, t;       /* isolation */
     ikt_model_spec model; /* of the codes, and of the cells alone where there are none */
     bool has_lists;       /* codes come from lists of distinct centres */
-    int64_t compared;     /* centres that a row is compared with for them */
+    int64_t compared;     /* centres that a row is compared with for them; of trees: sampled rows */
     ikt_fft_settings fft;
     int64_t landmarks; /* rows that are embedded first; 0: none */
 } ikt_workload;

@@ -1,7 +1,7 @@
 # Hot paths beside the machine's limits: `cmake --build build/release --target bench`. Numbers need
 # a quiet machine, so only the test that it all works is run with the other tests.
 if(IKT_BUILD_BENCH)
-    set(ikt_bench_sources harness limits scene report path_machine path_codes path_lists path_pairs
+    set(ikt_bench_sources harness limits scene report path_machine path_codes path_lists path_trees path_pairs
         path_graph path_map path_rows path_ranks)
     list(TRANSFORM ikt_bench_sources PREPEND bench/)
     list(TRANSFORM ikt_bench_sources APPEND .c)

@@ -19,6 +19,14 @@ cases=("isolation.psi=64 preprocess.normalise=none layout.repulsion=fft"
     "affinity.search=approximate affinity.candidates=90 isolation.psi=16 isolation.pool=130 layout.repulsion=fft"
     "affinity.search=approximate affinity.candidates=70 affinity.neighbours=7 isolation.psi=480 layout.repulsion=fft"
     "affinity.search=approximate affinity.kind=gaussian gaussian.perplexity=5 preprocess.pca=20 layout.repulsion=fft affinity.refinements=2"
+    # Cells from random trees; neighbours that count alike; widths by the n-th neighbour.
+    "isolation.form=forest isolation.psi=64 preprocess.normalise=none layout.repulsion=fft"
+    "isolation.form=forest isolation.psi=300 affinity.support=dense layout.repulsion=exact"
+    "isolation.form=forest affinity.search=approximate affinity.candidates=90 isolation.psi=16 isolation.pool=90"
+    "affinity.kind=knn affinity.neighbours=9 preprocess.pca=20"
+    "affinity.kind=knn affinity.neighbours=9 affinity.support=dense layout.init=random"
+    "affinity.kind=adaptive affinity.search=approximate affinity.neighbours=12 adaptive.neighbours=5 preprocess.pca=20"
+    "affinity.kind=adaptive affinity.support=dense layout.init=random"
     # A start from landmarks.
     "layout.init=landmark layout.landmarks=90 isolation.psi=64 layout.repulsion=fft"
     "layout.init=landmark affinity.search=approximate affinity.candidates=90 affinity.kind=gaussian gaussian.perplexity=5 preprocess.pca=20")

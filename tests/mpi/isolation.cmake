@@ -1,3 +1,4 @@
 # The test itself compares one thread with two on every number of ranks.
 ikt_add_mpi_test(NAME mpi_codes LABEL mpi SOURCES mpi/test_codes.c)
 ikt_add_mpi_test(NAME mpi_codes_list LABEL mpi SOURCES mpi/test_codes_list.c)
+ikt_add_mpi_test(NAME mpi_forest LABEL mpi SOURCES mpi/test_forest.c)

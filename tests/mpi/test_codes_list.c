@@ -90,7 +90,7 @@ typedef struct {
 
 static void compute(ikt_context *ctx, const problem *p, setting *s) {
     const ikt_preprocess_settings raw = {IKT_NORMALISE_NONE, 0};
-    const ikt_model_spec spec = {21, p->n, p->psi, p->t, p->pool, p->coarse};
+    const ikt_model_spec spec = {21, p->n, p->psi, p->t, p->pool, p->coarse, IKT_FORM_VORONOI};
     s->rows = create_rows(ctx, p);
     s->map = ikt_row_map_make(p->n, ikt_size(ctx), ikt_rank(ctx));
     assert_int_equal(ikt_source_from_memory(ctx, s->rows, p->n, p->d, p->type, &s->source), IKT_OK);

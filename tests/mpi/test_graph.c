@@ -188,22 +188,22 @@ static void impossible_settings_are_refused(void **state) {
     ikt_context *ctx = *state;
     ikt_affinity_settings settings = {
         .kind = IKT_AFFINITY_ISOLATION, .neighbours = 100, .support = IKT_SUPPORT_SPARSE};
-    ikt_gaussian_settings gaussian = {30};
+    settings.gaussian.perplexity = 30;
     int64_t k;
-    assert_int_equal(ikt_affinity_resolve(ctx, &settings, &gaussian, 100, &k), IKT_ERR_USAGE);
+    assert_int_equal(ikt_affinity_resolve(ctx, &settings, 100, &k), IKT_ERR_USAGE);
     assert_non_null(strstr(ikt_message(ctx), "affinity.neighbours = 100"));
     ikt_clear(ctx);
     settings.neighbours = IKT_AUTO_INT;
-    assert_int_equal(ikt_affinity_resolve(ctx, &settings, &gaussian, 20, &k), IKT_OK);
+    assert_int_equal(ikt_affinity_resolve(ctx, &settings, 20, &k), IKT_OK);
     assert_int_equal(k, 19);
     settings.kind = IKT_AFFINITY_GAUSSIAN;
-    assert_int_equal(ikt_affinity_resolve(ctx, &settings, &gaussian, 1000, &k), IKT_OK);
+    assert_int_equal(ikt_affinity_resolve(ctx, &settings, 1000, &k), IKT_OK);
     assert_int_equal(k, 90);
-    gaussian.perplexity = 25;
-    assert_int_equal(ikt_affinity_resolve(ctx, &settings, &gaussian, 20, &k), IKT_ERR_USAGE);
+    settings.gaussian.perplexity = 25;
+    assert_int_equal(ikt_affinity_resolve(ctx, &settings, 20, &k), IKT_ERR_USAGE);
     assert_non_null(strstr(ikt_message(ctx), "perplexity"));
     ikt_clear(ctx);
-    assert_int_equal(ikt_affinity_resolve(ctx, &settings, &gaussian, 1, &k), IKT_ERR_DATA);
+    assert_int_equal(ikt_affinity_resolve(ctx, &settings, 1, &k), IKT_ERR_DATA);
 }
 
 IKT_MPI_TESTS(ikt_test(brute_force_finds_the_k_best_with_ties_by_row),

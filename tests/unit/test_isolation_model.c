@@ -8,7 +8,7 @@
 #include "isolation/settings.h"
 
 static int64_t resolved(ikt_context *ctx, int64_t psi, int64_t n) {
-    ikt_isolation_settings settings = {psi, 200, 0};
+    ikt_isolation_settings settings = {.psi = psi, .partitionings = 200};
     int64_t value;
     assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, n, &value), IKT_OK);
     return value;
@@ -26,7 +26,7 @@ static void automatic_psi_is_a_sixteenth_of_the_rows(void **state) {
 
 static void more_centres_than_rows_are_refused(void **state) {
     ikt_context *ctx = *state;
-    ikt_isolation_settings settings = {2000, 200, 0};
+    ikt_isolation_settings settings = {.psi = 2000, .partitionings = 200};
     int64_t psi;
     assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 1250, &psi), IKT_ERR_USAGE);
     assert_non_null(strstr(ikt_message(ctx), "isolation.psi = 2000"));

@@ -93,6 +93,31 @@ static void stages_count_their_operations(void **state) {
     near_to(ikt_time_plan_iteration(&plan).seconds, plan.stage[IKT_STAGE_LAYOUT].seconds / 100);
 }
 
+/* The same rows down trees instead: 1 + 2 ln(8) nodes for each of them and for each sampled row. */
+static void trees_count_the_nodes_passed(void **state) {
+    ikt_context *ctx = *state;
+    ikt_machine m = simple_machine(ctx);
+    m.file = m.rows = 1e30;
+    ikt_settings s = defaults(ctx);
+    s.preprocess.normalise = IKT_NORMALISE_NONE;
+    s.isolation.form = IKT_FORM_FOREST;
+    s.isolation.psi = 8;
+    s.isolation.partitionings = 5;
+    ikt_workload w = workload(ctx, &s, 1000, 10, IKT_TYPE_U8, 1, 2);
+    ikt_time_plan plan = ikt_time_plan_make(&w, NULL, &m);
+    assert_true(w.is_isolation && w.is_forest && w.compared == 5 * 8);
+    near_to(plan.stage[IKT_STAGE_CODES].seconds, 1008 * 5 * (1 + 2 * log(8)) / 1e6 / 2);
+    /* Their coarse cells do not come with the codes: rows are read again, as for distances. */
+    s.affinity.search = IKT_SEARCH_APPROXIMATE;
+    ikt_workload trees = workload(ctx, &s, 100000, 10, IKT_TYPE_U8, 1, 2);
+    s.affinity.kind = IKT_AFFINITY_KNN;
+    ikt_workload distances = workload(ctx, &s, 100000, 10, IKT_TYPE_U8, 1, 2);
+    assert_true(!distances.is_isolation && !distances.is_forest);
+    plan = ikt_time_plan_make(&trees, NULL, &m);
+    near_to(plan.stage[IKT_STAGE_CELLS].seconds,
+            ikt_time_plan_make(&distances, NULL, &m).stage[IKT_STAGE_CELLS].seconds);
+}
+
 /* Half of the rows on each of two ranks, unordered: every entry crosses with probability 1/2. */
 static void the_boundary_of_unordered_rows_is_nearly_everything(void **state) {
     ikt_context *ctx = *state;
@@ -224,6 +249,7 @@ static void impossible_work_is_refused(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(transfers_follow_the_formulas), ikt_test(stages_count_their_operations),
+              ikt_test(trees_count_the_nodes_passed),
               ikt_test(the_boundary_of_unordered_rows_is_nearly_everything),
               ikt_test(shared_grids_divide_the_transform), ikt_test(landmarks_are_planned),
               ikt_test(ordered_rows_stay_together), ikt_test(plans_scale),

@@ -1,27 +1,10 @@
-/* Isolation kernel: shares of equal cells become conditional probabilities. */
+/* Rows without any similarity get their nearest rows as neighbours. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "affinity/affinity.h"
 #include "affinity/orphans.h"
 #include "base/memory.h"
-
-int64_t ikt_isolation_weights(ikt_context *ctx, const ikt_neighbours *lists, int64_t t,
-                              float *weight) {
-    int64_t empty = 0, k = lists->k;
-#pragma omp parallel for reduction(+ : empty) num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < lists->n_local; i++) {
-        const float *differing = lists->score + i * k; /* may be what is written below */
-        int64_t total = 0;                             /* counts are integers: the sum is exact */
-        for (int64_t e = 0; e < k; e++)
-            total += t - (int64_t)differing[e];
-        for (int64_t e = 0; e < k; e++)
-            weight[i * k + e] =
-                total > 0 ? (float)((double)(t - (int64_t)differing[e]) / (double)total) : 0.0f;
-        empty += total == 0;
-    }
-    return empty;
-}
 
 static uint8_t is_empty(const float *weight, int64_t k) {
     for (int64_t e = 0; e < k; e++)

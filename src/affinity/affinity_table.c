@@ -1,0 +1,46 @@
+/* The kinds of affinity there are. */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "affinity/kind.h"
+
+static const ikt_affinity *const kinds[IKT_AFFINITIES] = {
+    [IKT_AFFINITY_ISOLATION] = &ikt_affinity_isolation,
+    [IKT_AFFINITY_GAUSSIAN] = &ikt_affinity_gaussian,
+    [IKT_AFFINITY_KNN] = &ikt_affinity_knn,
+    [IKT_AFFINITY_ADAPTIVE] = &ikt_affinity_adaptive,
+};
+
+const ikt_affinity *ikt_affinity_of(const ikt_affinity_settings *settings) {
+    assert(settings->kind >= 0 && settings->kind < IKT_AFFINITIES);
+    return kinds[settings->kind];
+}
+
+/* " perplexity 30" */
+static int describe_key(const ikt_key *key, const char *values, char *text, size_t size) {
+    const char *value = values + key->offset;
+    if (key->type == IKT_KEY_REAL)
+        return snprintf(text, size, " %s %g", key->name, *(const double *)(const void *)value);
+    return snprintf(text, size, " %s %lld", key->name,
+                    (long long)*(const int64_t *)(const void *)value);
+}
+
+void ikt_affinity_describe(const ikt_affinity_settings *settings, char *text, size_t size) {
+    const ikt_affinity *kind = ikt_affinity_of(settings);
+    size_t used = (size_t)snprintf(text, size, "%s", kind->name);
+    for (size_t k = 0; kind->section && k < kind->section->n_keys && used < size; k++)
+        used += (size_t)describe_key(&kind->section->keys[k], (const char *)settings + kind->keys,
+                                     text + used, size - used);
+}
+
+void ikt_affinity_parts(ikt_affinity_settings *settings,
+                        ikt_config_part parts[IKT_AFFINITY_PARTS]) {
+    int count = 0;
+    for (int k = 0; k < IKT_AFFINITIES; k++)
+        if (kinds[k]->section)
+            parts[count++] =
+                (ikt_config_part){kinds[k]->section, (char *)settings + kinds[k]->keys};
+    assert(count == IKT_AFFINITY_PARTS);
+    (void)count;
+}

@@ -1,0 +1,175 @@
+/* Gaussian kernel with a bandwidth for each row that gives it the wanted perplexity.
+ *
+ * Method: Newton's steps on the entropy as a function of log(beta), kept inside the bracket that
+ * doubling and halving finds. The entropy falls monotonically with beta, so the bracket always
+ * closes; a handful of steps do where bisection takes twenty. */
+#include <math.h>
+
+#include "affinity/kind.h"
+#include "base/memory.h"
+
+enum { STEPS = 64 };
+static const double entropy_tolerance = 1e-6, step_most = 1.5;
+
+/* Entropy of p_j proportional to exp(-beta (d_j - least)); the sum of exponentials in *total, and
+ * the derivative of the entropy by log(beta) in *slope. */
+static double entropy(const float *squared, int64_t count, int64_t skip, double least, double beta,
+                      double *total, double *slope) {
+    double sum = 0, first = 0, second = 0;
+    for (int64_t j = 0; j < count; j++) {
+        if (j == skip) continue;
+        double distance = (double)squared[j] - least;
+        double weight = exp(-beta * distance);
+        sum += weight;
+        first += weight * distance;
+        second += weight * distance * distance;
+    }
+    double mean = first / sum;
+    *total = sum;
+    *slope = -beta * beta * (second / sum - mean * mean);
+    return log(sum) + beta * mean;
+}
+
+static double mean_above(const float *squared, int64_t count, int64_t skip, double least) {
+    double sum = 0;
+    for (int64_t j = 0; j < count; j++)
+        if (j != skip) sum += (double)squared[j] - least;
+    return sum / (double)count;
+}
+
+double ikt_gaussian_beta(const float *squared, int64_t count, int64_t skip, double perplexity,
+                         double *least, double *total) {
+    *least = INFINITY;
+    for (int64_t j = 0; j < count; j++)
+        if (j != skip && (double)squared[j] < *least) *least = (double)squared[j];
+    double scale = mean_above(squared, count, skip, *least), target = log(perplexity), slope;
+    if (!(scale > 0)) { /* all equally far: any bandwidth gives the uniform distribution */
+        entropy(squared, count, skip, *least, 0, total, &slope);
+        return 0;
+    }
+    double at = -log(scale), low = -INFINITY, high = INFINITY; /* of log(beta) */
+    for (int step = 0; step < STEPS; step++) {
+        double difference = entropy(squared, count, skip, *least, exp(at), total, &slope) - target;
+        if (fabs(difference) < entropy_tolerance) break;
+        if (difference > 0)
+            low = at;
+        else
+            high = at;
+        double move = slope < 0 ? -difference / slope : INFINITY;
+        double next = at + fmax(-step_most, fmin(step_most, move));
+        if (slope == 0) next = at + (difference > 0 ? step_most : -step_most);
+        at = next > low && next < high ? next : (low + high) / 2;
+    }
+    return exp(at);
+}
+
+void ikt_gaussian_weights(ikt_context *ctx, const ikt_neighbours *lists, double perplexity,
+                          float *weight) {
+    int64_t k = lists->k;
+#pragma omp parallel for schedule(dynamic, 256) num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < lists->n_local; i++) {
+        const float *squared = lists->score + i * k;
+        double least, total, beta = ikt_gaussian_beta(squared, k, -1, perplexity, &least, &total);
+        for (int64_t e = 0; e < k; e++)
+            weight[i * k + e] = (float)(exp(-beta * ((double)squared[e] - least)) / total);
+    }
+}
+
+static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neighbours *lists,
+                        int64_t *orphans) {
+    ikt_gaussian_weights(ctx, lists, job->settings->gaussian.perplexity, lists->score);
+    *orphans = 0;
+    return IKT_OK;
+}
+
+/* --- dense P ---------------------------------------------------------------------------------- */
+
+/* p_j|i = exp(-beta_i (d^2 - least_i)) / total_i, so its logarithm is linear in d^2. */
+typedef struct {
+    double *beta, *shift; /* [n]: log p_j|i = shift_i - beta_i d_ij^2 */
+} bandwidths;
+
+static void find_bandwidths(ikt_context *ctx, const ikt_dense *dense, double perplexity,
+                            double *beta, double *shift) {
+#pragma omp parallel for schedule(dynamic, 16) num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < dense->map.count; i++) {
+        double least, total;
+        beta[i] = ikt_gaussian_beta(dense->value + i * dense->stride, dense->map.n,
+                                    dense->map.first + i, perplexity, &least, &total);
+        shift[i] = beta[i] * least - log(total);
+    }
+}
+
+static void gaussian_rows(ikt_context *ctx, ikt_dense *dense, const bandwidths *b) {
+    double scale = 1 / (2 * (double)dense->map.n);
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < dense->map.count; i++) {
+        float *row = dense->value + i * dense->stride;
+        int64_t own = dense->map.first + i;
+        for (int64_t j = 0; j < dense->map.n; j++) {
+            double squared = (double)row[j];
+            row[j] = (float)(scale * (exp(b->shift[own] - b->beta[own] * squared) +
+                                      exp(b->shift[j] - b->beta[j] * squared)));
+        }
+        row[own] = 0;
+    }
+}
+
+static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt_scorer *scorer,
+                        ikt_dense *out, int64_t *orphans) {
+    double *beta = NULL, *shift = NULL;
+    bandwidths all = {NULL, NULL};
+    *orphans = 0;
+    ikt_status st = ikt_dense_fill(ctx, scorer, out);
+    if (st == IKT_OK) {
+        st = ikt_alloc(ctx, &beta, out->map.count, sizeof *beta, "dense P");
+        if (st == IKT_OK) st = ikt_alloc(ctx, &shift, out->map.count, sizeof *shift, "dense P");
+        st = ikt_agree(ctx, st);
+    }
+    if (st == IKT_OK) find_bandwidths(ctx, out, job->settings->gaussian.perplexity, beta, shift);
+    if (st == IKT_OK) st = ikt_dense_share(ctx, &out->map, beta, sizeof *beta, &all.beta);
+    if (st == IKT_OK) st = ikt_dense_share(ctx, &out->map, shift, sizeof *shift, &all.shift);
+    if (st == IKT_OK) gaussian_rows(ctx, out, &all);
+    ikt_free(&beta);
+    ikt_free(&shift);
+    ikt_free(&all.beta);
+    ikt_free(&all.shift);
+    if (st != IKT_OK) ikt_dense_destroy(out);
+    return st;
+}
+
+/* --- the kind --------------------------------------------------------------------------------- */
+
+static const ikt_key keys[] = {
+    {"perplexity", IKT_KEY_REAL, offsetof(ikt_gaussian_settings, perplexity), "30", 1, 1e6, 0, NULL,
+     "rows", "Effective number of neighbours of a row under the Gaussian kernel"}};
+
+const ikt_section ikt_gaussian_section = {
+    "gaussian", "The Gaussian kernel (affinity.kind: gaussian)", keys, sizeof keys / sizeof *keys};
+
+static int64_t neighbours(const ikt_affinity_settings *settings) {
+    return (int64_t)ceil(3 * settings->gaussian.perplexity);
+}
+
+static ikt_status check(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t weighed) {
+    if (settings->gaussian.perplexity <= (double)weighed) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "gaussian.perplexity = %g needs more than the %lld neighbours of a row; "
+                    "choose a smaller perplexity or more affinity.neighbours",
+                    settings->gaussian.perplexity, (long long)weighed);
+}
+
+static void shrink(ikt_affinity_settings *settings, int64_t n) {
+    settings->gaussian.perplexity = fmin(settings->gaussian.perplexity, (double)(n - 1) / 3);
+}
+
+const ikt_affinity ikt_affinity_gaussian = {.name = "gaussian",
+                                            .scores = IKT_SCORES_DISTANCES,
+                                            .section = &ikt_gaussian_section,
+                                            .keys = offsetof(ikt_affinity_settings, gaussian),
+                                            .neighbours = neighbours,
+                                            .check = check,
+                                            .shrink = shrink,
+                                            .is_sought = true,
+                                            .weigh = weigh,
+                                            .dense = dense};

@@ -1,0 +1,70 @@
+/* A kind of affinity: one struct in one file and one line in affinity_table.c.
+ *
+ * The pipeline brings together what a kind asks for (lists of the most similar rows, or all
+ * scores) and knows nothing else of it. A key of its own belongs into a section of its own, which
+ * parser, --help and printing then know.
+ */
+#ifndef IKT_AFFINITY_KIND_H
+#define IKT_AFFINITY_KIND_H
+
+#include "affinity/affinity.h"
+#include "affinity/dense.h"
+#include "config/config.h"
+#include "neighbours/scorer.h"
+
+/* What the scores of lists and scorers are. */
+typedef enum {
+    IKT_SCORES_CODES,    /* numbers of differing entries of the rows' cell codes */
+    IKT_SCORES_DISTANCES /* squared Euclidean distances of the preprocessed rows */
+} ikt_affinity_scores;
+
+/* What there is to know when weights are made. All of it is lent. */
+typedef struct {
+    const ikt_affinity_settings *settings;
+    int64_t k;              /* neighbours of a row, resolved */
+    int64_t t;              /* entries of a code, where scores are of codes */
+    ikt_dataset *data;      /* the rows, which may be read again */
+    const ikt_row_map *map; /* of the rows of the lists */
+    const ikt_order *order; /* where lists are in positions, the order they are in; or NULL */
+} ikt_affinity_job;
+
+typedef struct {
+    const char *name; /* as affinity.kind has it */
+    ikt_affinity_scores scores;
+    const ikt_section *section; /* its own keys, or NULL */
+    size_t keys;                /* where their struct is in ikt_affinity_settings */
+    /* LOCAL, pure. What affinity.neighbours: auto means; the caller sees to n - 1. */
+    int64_t (*neighbours)(const ikt_affinity_settings *settings);
+    /* SAME-ARGS. Refuses settings of its own that contradict others; NULL: there are none.
+     *   weighed   other rows that a row gets weights for: its neighbours, or all */
+    ikt_status (*check)(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t weighed);
+    /* LOCAL. Lowers its own settings to what suits a subset of n rows; NULL: there are none. */
+    void (*shrink)(ikt_affinity_settings *settings, int64_t n);
+    /* COLLECTIVE. Puts p_j|i, each row summing to 1, in place of the scores of lists.
+     *   orphans   receives how many rows have no similarity to any other, over all ranks
+     * Errors: IKT_ERR_RESOURCE, those of reading. */
+    ikt_status (*weigh)(ikt_context *ctx, const ikt_affinity_job *job, ikt_neighbours *lists,
+                        int64_t *orphans);
+    /* COLLECTIVE. The dense symmetric P from all scores; empty on failure. */
+    ikt_status (*dense)(ikt_context *ctx, const ikt_affinity_job *job, const ikt_scorer *scorer,
+                        ikt_dense *out, int64_t *orphans);
+    bool is_sought; /* weights are found by iteration: plans of time count them */
+    const char *orphans_because; /* "N rows ...": why a row may have no similarity; NULL: never */
+} ikt_affinity;
+
+extern const ikt_affinity ikt_affinity_isolation, ikt_affinity_gaussian, ikt_affinity_knn,
+    ikt_affinity_adaptive;
+
+/* LOCAL, pure. The kind that the settings name. */
+const ikt_affinity *ikt_affinity_of(const ikt_affinity_settings *settings);
+
+/* LOCAL, pure. "gaussian perplexity 30": the kind and its own keys, for people.
+ *   text   [size] */
+void ikt_affinity_describe(const ikt_affinity_settings *settings, char *text, size_t size);
+
+enum { IKT_AFFINITY_PARTS = 2 };
+
+/* LOCAL. The kinds' own sections, bound to the members of `settings`, for config.h. */
+void ikt_affinity_parts(ikt_affinity_settings *settings, ikt_config_part parts[IKT_AFFINITY_PARTS]);
+
+#endif

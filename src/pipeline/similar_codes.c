@@ -1,0 +1,114 @@
+/* Similar rows by their cell codes. */
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/timer.h"
+#include "isolation/codes.h"
+#include "neighbours/scorers.h"
+#include "pipeline/rows_order.h"
+#include "pipeline/similar.h"
+
+/* Codes of the own rows and the coarse cells that order them. */
+typedef struct {
+    ikt_model *model;
+    ikt_codes codes;
+    uint16_t *cell; /* [map->count] coarse cells where they come with the codes, or NULL */
+} coded;
+
+static void coded_free(coded *c) {
+    ikt_model_destroy(&c->model);
+    ikt_codes_destroy(&c->codes);
+    ikt_free(&c->cell);
+}
+
+static ikt_status resolve(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p) {
+    const ikt_isolation_settings *settings = &job->settings->isolation;
+    IKT_TRY(ikt_isolation_resolve_psi(ctx, settings, job->map->n, &p->psi));
+    IKT_TRY(ikt_isolation_resolve_pool(ctx, settings, job->map->n, p->psi, &p->pool));
+    if (ikt_similar_is_near(job, p)) p->pool = ikt_cells_pool(job->map->n, p->pool);
+    if (p->pool > 0)
+        ikt_log(ctx, IKT_LOG_STAGE, "isolation: psi %lld, centres from a pool of %lld rows",
+                (long long)p->psi, (long long)p->pool);
+    return IKT_OK;
+}
+
+static ikt_model_spec spec_of(const ikt_similar_job *job, const ikt_probabilities *p) {
+    const ikt_settings *settings = job->settings;
+    const int64_t n = job->map->n;
+    return (ikt_model_spec){.seed = (uint64_t)settings->run.seed,
+                            .n = n,
+                            .psi = p->psi,
+                            .t = settings->isolation.partitionings,
+                            .pool = p->pool,
+                            .coarse =
+                                ikt_similar_is_near(job, p) ? ikt_cells_choose(n, p->pool) : 0,
+                            .form = settings->isolation.form};
+}
+
+/* Codes of the own rows; from here on the coordinates are not needed. */
+static ikt_status code_rows(ikt_context *ctx, const ikt_similar_job *job,
+                            const ikt_model_spec *spec, coded *out) {
+    const ikt_row_map *map = job->map;
+    *out = (coded){0};
+    ikt_stage_begin(ctx, IKT_STAGE_CODES);
+    ikt_status st = ikt_model_create(ctx, spec, &out->model);
+    if (st == IKT_OK && spec->coarse > 0 && spec->form == IKT_FORM_VORONOI)
+        st = ikt_alloc(ctx, &out->cell, map->count, sizeof *out->cell, "cells");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK)
+        st = ikt_codes_compute(ctx, job->data, map, out->model, &out->codes, out->cell);
+    ikt_stage_end(ctx, IKT_STAGE_CODES);
+    if (st != IKT_OK) coded_free(out);
+    return st;
+}
+
+static ikt_status place_among_landmarks(ikt_context *ctx, const ikt_row_map *map,
+                                        const ikt_codes *codes, ikt_probabilities *p) {
+    if (!p->landmarks) return IKT_OK;
+    ikt_status st = ikt_alloc(ctx, &p->start, 2 * map->count, sizeof *p->start, "embedding");
+    IKT_TRY(ikt_agree(ctx, st));
+    return ikt_landmarks_place_codes(ctx, p->landmarks, map, codes, p->start);
+}
+
+/* Codes of the rows at the own positions. */
+static ikt_status order_codes(ikt_context *ctx, const ikt_order *order, ikt_codes *codes) {
+    ikt_stage_begin(ctx, IKT_STAGE_ORDER);
+    ikt_status st = ikt_order_apply(ctx, order, codes->code, codes->stride, codes->code,
+                                    codes->stride, codes->stride);
+    ikt_stage_end(ctx, IKT_STAGE_ORDER);
+    return st;
+}
+
+static ikt_status search_near(ikt_context *ctx, const ikt_similar_job *job, coded *c,
+                              ikt_probabilities *p, ikt_neighbours *lists) {
+    ikt_cells cells = {0};
+    ikt_shelf shelf = {0};
+    IKT_TRY(ikt_rows_order(ctx, job->data, job->map, c->model, c->cell, &cells, &p->order));
+    p->is_ordered = true;
+    ikt_status st = order_codes(ctx, &p->order, &c->codes);
+    if (st == IKT_OK)
+        st = ikt_agree(ctx, ikt_shelf_codes(ctx, &cells, job->map, &c->codes, &shelf));
+    if (st == IKT_OK) st = ikt_similar_near(ctx, job, &cells, &shelf, p, lists);
+    ikt_shelf_destroy(&shelf);
+    ikt_cells_destroy(&cells);
+    return st;
+}
+
+static ikt_status search_all(ikt_context *ctx, const ikt_similar_job *job, const coded *c,
+                             ikt_probabilities *p, ikt_neighbours *lists) {
+    const ikt_scorer scorer = ikt_scorer_codes(&c->codes, job->map);
+    return ikt_similar_all(ctx, job, &scorer, p, lists);
+}
+
+ikt_status ikt_similar_by_codes(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p,
+                                ikt_neighbours *lists) {
+    coded c = {0};
+    IKT_TRY(resolve(ctx, job, p));
+    const ikt_model_spec spec = spec_of(job, p);
+    IKT_TRY(code_rows(ctx, job, &spec, &c));
+    ikt_status st = place_among_landmarks(ctx, job->map, &c.codes, p);
+    if (st == IKT_OK)
+        st = spec.coarse > 0 ? search_near(ctx, job, &c, p, lists)
+                             : search_all(ctx, job, &c, p, lists);
+    coded_free(&c);
+    return st;
+}
