@@ -81,8 +81,9 @@ static ikt_status read_labels(ikt_context *ctx, const request *wish, subject *s)
 
 static ikt_status subject_open(ikt_context *ctx, const request *wish, subject *s) {
     IKT_TRY(ikt_result_open(ctx, wish->argument[0], &s->file));
+    const int64_t q = ikt_result_dimensions(s->file);
     s->map = ikt_row_map_make(ikt_result_rows(s->file), ikt_size(ctx), ikt_rank(ctx));
-    ikt_status st = ikt_alloc(ctx, &s->y, 2 * s->map.count, sizeof *s->y, "embedding");
+    ikt_status st = ikt_alloc(ctx, &s->y, q * s->map.count, sizeof *s->y, "embedding");
     if (st == IKT_OK) st = ikt_alloc(ctx, &s->labels, s->map.count, sizeof *s->labels, "labels");
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_result_read_embedding(s->file, s->map.first, s->map.count, s->y));
@@ -97,7 +98,8 @@ static ikt_status add_divergence(ikt_context *ctx, const subject *s, ikt_measure
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "--kl needs --input and an embedding of `iktsne embed`, whose file holds "
                         "the settings of P");
-    IKT_TRY(ikt_measure_divergence(ctx, &s->settings, s->data, &s->map, s->y, &kl));
+    IKT_TRY(ikt_measure_divergence(ctx, &s->settings, s->data, &s->map,
+                                   ikt_result_dimensions(s->file), s->y, &kl));
     return ikt_measures_add(ctx, measures, "KL divergence", kl, 0,
                             "KL(P || Q), P computed again from the input");
 }
@@ -111,6 +113,9 @@ static ikt_status measure(ikt_context *ctx, const request *wish, const subject *
                                            .seed = (uint64_t)wish->seed,
                                            .batch_bytes = wish->memory << 20,
                                            .only = wish->only[0] ? wish->only : NULL};
+    if (ikt_result_dimensions(s->file) != 2)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "measures know maps of two dimensions; this has %d",
+                        ikt_result_dimensions(s->file));
     const ikt_measured what = {s->map, s->y, s->labels, s->has_labels, s->data};
     IKT_TRY(ikt_measures_compute(ctx, &settings, &what, measures));
     if (wish->divergence) IKT_TRY(add_divergence(ctx, s, measures));

@@ -11,12 +11,19 @@
 #include "base/timer.h"
 #include "evaluate/classes.h"
 #include "evaluate/radix.h"
-#include "pipeline/probabilities.h"
+#include "pipeline/objective_make.h"
 
 enum { EXACT_ROWS = 50000, MARKED_MOST = 16, CLASSES_MOST = 64 };
 
+/* Dimensions of the map that is measured. */
+static int64_t dimensions_of(const ikt_measured *what) {
+    (void)what; /* measures know maps of two dimensions */
+    return 2;
+}
+
 /* Positions and labels of all rows on every rank. */
 typedef struct {
+    int64_t q;
     float *y;
     int64_t *labels;
     ikt_classes classes;
@@ -36,7 +43,8 @@ static void overview_free(overview *o) {
 
 static ikt_status overview_make(ikt_context *ctx, const ikt_measured *what, overview *o) {
     int64_t n = what->map.n;
-    IKT_TRY(ikt_measure_replicate(ctx, &what->map, what->y, 2 * sizeof *o->y, &o->y));
+    o->q = dimensions_of(what);
+    IKT_TRY(ikt_measure_replicate(ctx, &what->map, what->y, (size_t)o->q * sizeof *o->y, &o->y));
     IKT_TRY(ikt_measure_replicate(ctx, &what->map, what->labels, sizeof *o->labels, &o->labels));
     IKT_TRY(ikt_classes_find(ctx, what->labels, what->map.count, &o->classes));
     ikt_status st = ikt_radix_create(ctx, n, &o->radix);
@@ -52,9 +60,12 @@ static int by_number(const void *a, const void *b) {
 
 static void rank_from(overview *o, int64_t n, int64_t row) {
     for (int64_t j = 0; j < n; j++) {
-        double dx = (double)o->y[2 * j] - (double)o->y[2 * row];
-        double dy = (double)o->y[2 * j + 1] - (double)o->y[2 * row + 1];
-        o->distance[j] = (float)(dx * dx + dy * dy);
+        double sum = 0;
+        for (int64_t c = 0; c < o->q; c++) {
+            double d = (double)o->y[o->q * j + c] - (double)o->y[o->q * row + c];
+            sum += d * d;
+        }
+        o->distance[j] = (float)sum;
     }
     o->distance[row] = -1;
     ikt_radix_ranks(&o->radix, o->distance, o->radix.rank[0]);
@@ -104,6 +115,7 @@ ikt_status ikt_run_measures(ikt_context *ctx, const ikt_run *run, ikt_measures *
     ikt_dataset *data = NULL;
     ikt_status st = IKT_OK;
     if (wanted == IKT_MEASURES_NONE || run->map.n < 4) return IKT_OK;
+    if (run->settings.layout.dimensions != 2) return IKT_OK; /* measures know two dimensions */
     ikt_stage_begin(ctx, IKT_STAGE_MEASURES);
     if (wanted == IKT_MEASURES_ALL) st = ikt_pipeline_open(ctx, &run->settings, &source, &data);
     if (st == IKT_OK) {
@@ -119,24 +131,26 @@ ikt_status ikt_run_measures(ikt_context *ctx, const ikt_run *run, ikt_measures *
 }
 
 ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                                  const ikt_row_map *map, const float *y, double *kl) {
+                                  const ikt_row_map *map, int q, const float *y, double *kl) {
     ikt_probabilities p;
-    ikt_kernelsum *sums = NULL;
-    ikt_objective objective = {NULL, NULL, NULL, NULL};
+    ikt_made_objective made;
     ikt_layout_settings layout = settings->layout;
-    layout.repulsion = map->n <= EXACT_ROWS ? IKT_REPULSION_EXACT : IKT_REPULSION_FFT;
+    layout.dimensions = q;
+    layout.objective = IKT_OBJECTIVE_TSNE;
+    layout.repulsion = map->n <= EXACT_ROWS ? IKT_REPULSION_EXACT
+                       : q == 2             ? IKT_REPULSION_FFT
+                                            : IKT_REPULSION_TREE;
     layout.accuracy = IKT_ACCURACY_TIGHT;
     IKT_TRY(ikt_probabilities_compute(ctx, settings, data, map, NULL, NULL, &p));
-    ikt_status st = ikt_probabilities_objective(ctx, &p, &layout, &sums, &objective);
+    ikt_status st = ikt_objective_make(ctx, &p, &layout, &made);
     if (st == IKT_OK) {
         ikt_objective_terms terms = {true, 0, 0};
         ikt_gradient gradient;
-        memcpy(objective.y, y, (size_t)map->count * 2 * sizeof *y);
-        objective.evaluate(objective.self, &gradient, &terms);
+        memcpy(made.objective.y, y, (size_t)(map->count * q) * sizeof *y);
+        made.objective.evaluate(made.objective.self, &gradient, &terms);
         *kl = terms.value;
     }
-    ikt_objective_destroy(&objective);
-    ikt_kernelsum_destroy(&sums);
+    ikt_objective_release(&made);
     ikt_probabilities_destroy(&p);
     return st;
 }

@@ -184,7 +184,8 @@ static ikt_status resolve_isolation(ikt_context *ctx, const ikt_settings *settin
 static ikt_status place_among_landmarks(ikt_context *ctx, const ikt_row_map *map,
                                         const ikt_codes *codes, ikt_probabilities *p) {
     if (!p->landmarks) return IKT_OK;
-    ikt_status st = ikt_alloc(ctx, &p->start, 2 * map->count, sizeof *p->start, "embedding");
+    const int64_t coordinates = p->landmarks->q * map->count;
+    ikt_status st = ikt_alloc(ctx, &p->start, coordinates, sizeof *p->start, "embedding");
     IKT_TRY(ikt_agree(ctx, st));
     return ikt_landmarks_place_codes(ctx, p->landmarks, map, codes, p->start);
 }
@@ -272,26 +273,4 @@ void ikt_probabilities_destroy(ikt_probabilities *p) {
     ikt_order_destroy(&p->order);
     ikt_graph_destroy(&p->graph);
     ikt_dense_destroy(&p->dense);
-}
-
-ikt_status ikt_probabilities_objective(ikt_context *ctx, const ikt_probabilities *p,
-                                       const ikt_layout_settings *settings, ikt_kernelsum **sums,
-                                       ikt_objective *out) {
-    const ikt_row_map *map = p->is_dense ? &p->dense.map : &p->graph.map;
-    *sums = NULL;
-    *out = (ikt_objective){NULL, NULL, NULL, NULL};
-    ikt_status st;
-    if (settings->repulsion == IKT_REPULSION_EXACT) {
-        st = ikt_kernelsum_create_exact(ctx, map, sums);
-    } else {
-        ikt_fft_settings fft = ikt_fft_preset(
-            settings->accuracy == IKT_ACCURACY_TIGHT ? IKT_FFT_TIGHT : IKT_FFT_DEFAULT);
-        fft.sharing = settings->grid;
-        st = ikt_kernelsum_create_fft(ctx, map, &fft, sums);
-    }
-    if (st == IKT_OK)
-        st = p->is_dense ? ikt_tsne_dense_create(ctx, &p->dense, *sums, out)
-                         : ikt_tsne_create(ctx, &p->graph, *sums, out);
-    if (st != IKT_OK) ikt_kernelsum_destroy(sums);
-    return st;
 }

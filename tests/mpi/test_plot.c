@@ -37,6 +37,7 @@ static ikt_plot_points part(const ikt_row_map *map, kind colours) {
     static const int64_t marked[] = {0, 2};
     int64_t n_marked = map->n >= 3 ? 2 : 0;
     return (ikt_plot_points){.map = map,
+                             .q = 2,
                              .y = all_y + 2 * map->first,
                              .labels = colours == LABELS ? all_labels + map->first : NULL,
                              .values = colours == VALUES ? all_values + map->first : NULL,
@@ -272,7 +273,7 @@ static void too_many_classes_are_refused(void **state) {
         labels[i] = i;
     ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
     ikt_plot_points points = {
-        .map = &map, .y = y + 2 * map.first, .labels = labels + map.first, .column = "id"};
+        .map = &map, .q = 2, .y = y + 2 * map.first, .labels = labels + map.first, .column = "id"};
     ikt_plot_settings settings = small_settings();
     refuse(ctx, &settings, &points, IKT_ERR_DATA, "id has more than 4096");
 }
