@@ -220,7 +220,9 @@ static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options
         {"width", IKT_KEY_INT, "PIXELS", "1200", 200, 20000, NULL, "Width of the picture",
          &o->width},
         {"height", IKT_KEY_INT, "PIXELS", "auto", 200, 20000, NULL,
-         "Height of the picture; auto is five sixths of the width", &o->height},
+         "Height of the picture; auto is five sixths of the width, in one and three "
+         "dimensions two fifths",
+         &o->height},
         {"point-radius", IKT_KEY_REAL, "PIXELS", "auto", 0.3, 100, NULL,
          "Radius of a point; auto falls from 3.5 for 1,000 points to one pixel for a million",
          &o->point_radius},

@@ -312,7 +312,9 @@ static void describe(const ikt_kernelsum *sums, char *text, size_t size) {
 static const ikt_kernelsum_ops tree_ops = {evaluate, destroy, describe};
 
 static ikt_status prepare(ikt_kernelsum *sums, ikt_tree_accuracy accuracy) {
-    static const float openings[] = {[IKT_TREE_DEFAULT] = 0.6f, [IKT_TREE_TIGHT] = 0.3f};
+    /* By dimensions: on a line forces cancel most, and nodes cost least. */
+    static const float openings[][4] = {
+        [IKT_TREE_DEFAULT] = {0, 0.3f, 0.45f, 0.5f}, [IKT_TREE_TIGHT] = {0, 0.15f, 0.22f, 0.25f}};
     ikt_context *ctx = sums->ctx;
     barnes_hut *m = NULL;
     if (sums->map.n >= UINT32_MAX)
@@ -322,7 +324,7 @@ static ikt_status prepare(ikt_kernelsum *sums, ikt_tree_accuracy accuracy) {
     sums->self = m;
     m->isa = ikt_cpu_isa();
     m->accuracy = accuracy;
-    m->opening = openings[accuracy] * openings[accuracy];
+    m->opening = openings[accuracy][sums->q] * openings[accuracy][sums->q];
     IKT_TRY(ikt_replica_create(ctx, &sums->map, sums->q, &m->replica));
     IKT_TRY(ikt_octree_create(ctx, sums->map.n, &m->tree));
     IKT_TRY(ikt_alloc(ctx, &m->all, sums->map.n, sizeof *m->all, "repulsion"));
@@ -346,7 +348,7 @@ ikt_status ikt_kernelsum_create_tree(ikt_context *ctx, const ikt_row_map *map, i
 int64_t ikt_kernelsum_memory_tree(const ikt_row_map *map, int q, int threads) {
     const int64_t of_point = 2 * (8 + 4) + 12 + (int64_t)sizeof(result);
     const int64_t of_node = (int64_t)(sizeof(ikt_octree_node) + sizeof(ikt_octree_moments));
-    const int64_t nodes = 5 * (map->n / 16 + 1) / 2;
+    const int64_t nodes = 7 * (map->n / 16 + 1) / 2;
     return ikt_replica_memory(map, q) + of_point * map->n + of_node * nodes +
            threads * (int64_t)sizeof(bucket) + 8 * map->ranks;
 }

@@ -72,7 +72,7 @@ ikt_status ikt_kernelsum_create_fft_of(ikt_context *ctx, const ikt_row_map *map,
  * and relative error of Z, on maps of points at random. */
 typedef enum {
     IKT_TREE_DEFAULT, /* force 1e-2, Z 1e-3 */
-    IKT_TREE_TIGHT    /* force 1e-3, Z 1e-5 */
+    IKT_TREE_TIGHT    /* force 1e-3, Z 1e-4 */
 } ikt_tree_accuracy;
 
 /* COLLECTIVE, SAME-ARGS. Sums of the Student kernel by a tree; see barnes_hut.c. An evaluation

@@ -1,6 +1,6 @@
 /* Sums of a few rows over all rows: the inner loop of everything that is summed over all pairs.
  *
- * Method: the rows run in global order in sixteen lanes of float; every 256 rows the lanes are
+ * Method: the rows run in global order in sixteen lanes of float; every 512 rows the lanes are
  * added to sixteen lanes of double, and those to each other in the end. Some own rows go together,
  * which share what is loaded. The division is a division, not an estimate with corrections, and
  * nothing is fused: the same bits on any vector width, however many rows go together.
@@ -17,7 +17,7 @@
 #include "kernelsum/lanes.h"
 #include "kernelsum/replica.h"
 
-enum { PAIR_BLOCK = 256, PAIR_GROUP = 4 /* most rows that go together */ };
+enum { PAIR_BLOCK = 512, PAIR_GROUP = 4 /* most rows that go together */ };
 
 /* Beyond this a squared distance counts as this: so that 0 times it is 0, in the padding. */
 static const float pair_far = 1e30f;

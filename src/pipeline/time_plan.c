@@ -358,12 +358,13 @@ static ikt_cost fft(const ikt_workload *w, const ikt_machine *m) {
     return has_grid(w) ? times(kernels(w), over_the_maps(w, m, fft_of)) : seconds(0);
 }
 
-/* Pairs that a point's nodes and near points cost as much as, by the tree, on late maps of digits
- * in three dimensions; and numbers that a rank moves or compares a point to build it. */
-static const double tree_pairs = 4000, tree_moves = 100;
+/* Exact pairs that a point's nodes and near points cost as much as: measured on maps of 17,000 and
+ * 100,000 points, 8,300 and 9,700 in three dimensions, 4,800 in two, 1,600 to 2,300 in one. And
+ * those that building the tree costs a point, on every rank. */
+static const double tree_pairs = 1000, tree_moves = 100;
 
 static ikt_cost tree(const ikt_workload *w, const ikt_machine *m) {
-    const double n = (double)w->data.n, shared = fmin(n, tree_pairs);
+    const double n = (double)w->data.n, shared = fmin(n, tree_pairs * axes(w) * axes(w));
     ikt_cost cost = ikt_cost_concatenation(m, w->ranks, 4 * axes(w) * n);
     cost = sum(cost, ikt_cost_concatenation(m, w->ranks, 24 * n));
     cost = sum(cost, seconds(tree_moves * n / (m->kernel * mega)));

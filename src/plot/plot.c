@@ -94,8 +94,14 @@ static ikt_status check_range(ikt_context *ctx, const char *name, double value, 
                     value, low, high);
 }
 
+/* Nearly square for a square; three of them side by side, and bars, need less. */
+static int64_t automatic_height(int q, int64_t width) {
+    if (q == 2) return width * 5 / 6;
+    return width * 2 / 5 > SIDE_MIN ? width * 2 / 5 : SIDE_MIN;
+}
+
 static ikt_status resolve(ikt_context *ctx, const ikt_plot_points *points, ikt_plot_settings *s) {
-    if (s->height == IKT_AUTO_INT) s->height = points->q == 2 ? s->width * 5 / 6 : s->width * 2 / 5;
+    if (s->height == IKT_AUTO_INT) s->height = automatic_height(points->q, s->width);
     if (!s->footer) s->footer = "";
     if (!s->description) s->description = "";
     IKT_TRY(check_range(ctx, "width", (double)s->width, SIDE_MIN, SIDE_MAX));
