@@ -85,8 +85,10 @@ static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_co
                (long long)run->embedding.recall.sample);
     printf("iterations       %lld, of which %lld exaggerated; stopped because %s\n",
            (long long)trace->end, (long long)trace->exaggeration_end,
-           trace->is_settled ? "KL settled" : "they are done");
-    if (trace->count > 0) printf("KL divergence    %.6f\n", trace->point[trace->count - 1].kl);
+           trace->is_settled ? "the objective settled" : "they are done");
+    if (trace->count > 0)
+        printf("%-16s %.6f\n", strcmp(trace->value_name, "KL") == 0 ? "KL divergence" : "cost",
+               ikt_trace_last(trace));
     printf("embedding hash   %016llx\n", (unsigned long long)run->hash);
 }
 
@@ -97,6 +99,7 @@ static void json_summary(ikt_context *ctx, ikt_json *json, const ikt_run *run,
     ikt_json_text(json, "input", run->input_name);
     ikt_json_int(json, "rows", run->map.n);
     ikt_json_int(json, "columns", run->d);
+    ikt_json_int(json, "dimensions", run->settings.layout.dimensions);
     ikt_json_int(json, "ranks", ikt_size(ctx));
     ikt_json_int(json, "threads", ikt_threads(ctx));
     ikt_json_text(json, "hash", hash);
@@ -120,12 +123,14 @@ static void json_summary(ikt_context *ctx, ikt_json *json, const ikt_run *run,
     ikt_json_int(json, "exaggeration_ended", run->embedding.trace.exaggeration_end);
     ikt_json_int(json, "iterations_done", run->embedding.trace.end);
     ikt_json_text(json, "stopped_because",
-                  run->embedding.trace.is_settled ? "KL settled" : "iterations are done");
+                  run->embedding.trace.is_settled ? "the objective settled"
+                                                  : "iterations are done");
     ikt_json_begin(json, "trace", '[');
     for (int64_t i = 0; i < run->embedding.trace.count; i++) {
         ikt_json_begin(json, NULL, '{');
         ikt_json_int(json, "iteration", run->embedding.trace.point[i].iteration);
-        ikt_json_real(json, "kl", run->embedding.trace.point[i].kl);
+        ikt_json_real(json, ikt_trace_key(&run->embedding.trace),
+                      run->embedding.trace.point[i].value);
         ikt_json_real(json, "gradient_norm", run->embedding.trace.point[i].gradient_norm);
         ikt_json_end(json, '}');
     }
@@ -185,7 +190,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     return embed(ctx, &settings, as_json);
 }
 
-const ikt_verb ikt_verb_embed = {"embed", "[CONFIG.yaml] [SECTION.KEY=VALUE ...] [options]",
-                                 "Embed a data set in the plane: HDF5 in; embedding, picture and "
-                                 "measures out",
-                                 run};
+const ikt_verb ikt_verb_embed = {
+    "embed", "[CONFIG.yaml] [SECTION.KEY=VALUE ...] [options]",
+    "Embed a data set in 1 to 3 dimensions: HDF5 in; embedding, picture and "
+    "measures out",
+    run};

@@ -35,8 +35,6 @@ typedef struct {
     ikt_codes codes; /* of the own rows, with --kernel */
 } subject;
 
-enum { COLUMNS = 2 }; /* of the embedding */
-
 static void subject_close(subject *s) {
     ikt_result_close(&s->file);
     ikt_pipeline_close(&s->source, &s->data);
@@ -96,8 +94,9 @@ static ikt_status check_settings(ikt_context *ctx, const request *wish, const su
 
 static ikt_status subject_open(ikt_context *ctx, const request *wish, subject *s) {
     IKT_TRY(ikt_result_open(ctx, wish->argument[0], &s->file));
+    const int64_t q = ikt_result_dimensions(s->file);
     s->map = ikt_row_map_make(ikt_result_rows(s->file), ikt_size(ctx), ikt_rank(ctx));
-    ikt_status st = ikt_alloc(ctx, &s->y, COLUMNS * s->map.count, sizeof *s->y, "embedding");
+    ikt_status st = ikt_alloc(ctx, &s->y, q * s->map.count, sizeof *s->y, "embedding");
     if (st == IKT_OK) st = ikt_alloc(ctx, &s->labels, s->map.count, sizeof *s->labels, "labels");
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_result_read_embedding(s->file, s->map.first, s->map.count, s->y));
@@ -111,7 +110,8 @@ static ikt_status subject_open(ikt_context *ctx, const request *wish, subject *s
 
 static ikt_status add_divergence(ikt_context *ctx, const subject *s, ikt_measures *measures) {
     double kl;
-    IKT_TRY(ikt_measure_divergence(ctx, &s->settings, s->data, &s->map, s->y, &kl));
+    IKT_TRY(ikt_measure_divergence(ctx, &s->settings, s->data, &s->map,
+                                   ikt_result_dimensions(s->file), s->y, &kl));
     return ikt_measures_add(ctx, measures, "KL divergence", kl, 0,
                             "KL(P || Q), P computed again from the input");
 }
@@ -130,7 +130,7 @@ static ikt_status measure(ikt_context *ctx, const request *wish, const subject *
                                            .only = wish->only[0] ? wish->only : NULL};
     const ikt_measured what = {.map = s->map,
                                .y = s->y,
-                               .q = COLUMNS,
+                               .q = ikt_result_dimensions(s->file),
                                .labels = s->labels,
                                .has_labels = s->has_labels,
                                .data = s->data,

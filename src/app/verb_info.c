@@ -69,9 +69,12 @@ static ikt_status show_result(ikt_context *ctx, const char *path, ikt_result_fil
         ikt_json_begin(&json, NULL, '{');
         ikt_json_text(&json, "kind", "embedding");
         ikt_json_int(&json, "rows", ikt_result_rows(file));
+        ikt_json_int(&json, "dimensions", ikt_result_dimensions(file));
         json_companions(&json, &has);
     } else if (is_root) {
-        printf("%s: embedding of %lld rows", path, (long long)ikt_result_rows(file));
+        printf("%s: embedding of %lld rows in %d dimension%s", path,
+               (long long)ikt_result_rows(file), ikt_result_dimensions(file),
+               ikt_result_dimensions(file) == 1 ? "" : "s");
         print_companions(&has);
     }
     ikt_status st = ikt_result_notes(file, is_root ? show_note : ignore_note, &p);

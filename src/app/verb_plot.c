@@ -30,12 +30,13 @@ typedef struct {
     ikt_result_file *file;
     const char *path;
     ikt_row_map map;
+    int q;
     float *y;
     int64_t *labels;
     double *values;
     int64_t *marked, n_marked;
     char column[IKT_STRING_MAX];
-    char input[256], kl[64]; /* from the file's notes, or "" */
+    char input[256], value[64]; /* from the file's notes, or "" */
     char title[IKT_STRING_MAX], footer[512];
     char *configuration;
 } subject;
@@ -145,13 +146,16 @@ static void visit_note(void *self, const char *name, const char *text, bool vary
     subject *s = self;
     if (varying) return;
     if (strcmp(name, "input") == 0) snprintf(s->input, sizeof s->input, "%s", text);
-    if (strcmp(name, "kl") == 0) snprintf(s->kl, sizeof s->kl, "KL %.4f", strtod(text, NULL));
+    if (strcmp(name, "kl") == 0 || strcmp(name, "cost") == 0)
+        snprintf(s->value, sizeof s->value, "%s %.4f", name[0] == 'k' ? "KL" : "cost",
+                 strtod(text, NULL));
 }
 
 static ikt_status read_subject(ikt_context *ctx, const options *o, bool asked_for, subject *s) {
     IKT_TRY(ikt_result_open(ctx, s->path, &s->file));
     s->map = ikt_row_map_make(ikt_result_rows(s->file), ikt_size(ctx), ikt_rank(ctx));
-    ikt_status st = ikt_alloc(ctx, &s->y, 2 * s->map.count, sizeof *s->y, "embedding");
+    s->q = ikt_result_dimensions(s->file);
+    ikt_status st = ikt_alloc(ctx, &s->y, s->q * s->map.count, sizeof *s->y, "embedding");
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_result_read_embedding(s->file, s->map.first, s->map.count, s->y));
     IKT_TRY(ikt_result_read_marked(s->file, &s->marked, &s->n_marked));
@@ -175,8 +179,8 @@ static void write_texts(const options *o, subject *s) {
     const char *slash = strrchr(s->path, '/');
     snprintf(s->title, sizeof s->title, "%s",
              o->title[0] ? o->title : (slash ? slash + 1 : s->path));
-    snprintf(s->footer, sizeof s->footer, "%s%s%s", s->input, s->input[0] && s->kl[0] ? ", " : "",
-             s->kl);
+    snprintf(s->footer, sizeof s->footer, "%s%s%s", s->input,
+             s->input[0] && s->value[0] ? ", " : "", s->value);
 }
 
 static ikt_status draw(ikt_context *ctx, const options *o, const subject *s, const char *path) {
@@ -191,6 +195,7 @@ static ikt_status draw(ikt_context *ctx, const options *o, const subject *s, con
                                         .footer = s->footer,
                                         .description = s->configuration};
     const ikt_plot_points points = {.map = &s->map,
+                                    .q = s->q,
                                     .y = s->y,
                                     .labels = s->labels,
                                     .values = s->values,
@@ -215,7 +220,9 @@ static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options
         {"width", IKT_KEY_INT, "PIXELS", "1200", 200, 20000, NULL, "Width of the picture",
          &o->width},
         {"height", IKT_KEY_INT, "PIXELS", "auto", 200, 20000, NULL,
-         "Height of the picture; auto is five sixths of the width", &o->height},
+         "Height of the picture; auto is five sixths of the width, in one and three "
+         "dimensions two fifths",
+         &o->height},
         {"point-radius", IKT_KEY_REAL, "PIXELS", "auto", 0.3, 100, NULL,
          "Radius of a point; auto falls from 3.5 for 1,000 points to one pixel for a million",
          &o->point_radius},
@@ -258,5 +265,5 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
 const ikt_verb ikt_verb_plot = {
     "plot", "RUN.h5 OUT.png [options]",
     "Draws a picture (PNG) of an embedding: of the output of `iktsne embed`, or of any HDF5 file "
-    "with an n x 2 data set /embedding",
+    "with a data set /embedding of n x 1, n x 2 or n x 3",
     run};

@@ -1,8 +1,8 @@
 /* The output file of a run.
  *
- *   /embedding    n x 2 float32, row i = input row i
+ *   /embedding    n x q float32 (q = 1, 2 or 3), row i = input row i
  *   /labels       n integers, /marked: rows to mark; where the input had them
- *   /trace/       iteration, kl, gradient_norm
+ *   /trace/       iteration, kl (cost where the objective is another), gradient_norm
  *   /provenance   attributes: configuration (YAML), version, input, hash, ...
  *   /provenance/run  what varies from run to run: host, ranks, times, memory; trace_seconds
  * The root has attributes format = "iktsne-result" and format_version. Everything outside
@@ -29,13 +29,15 @@ typedef struct {
 /* What is written; everything is lent, and but for the rows the same on every rank. */
 typedef struct {
     ikt_row_map map;
-    const float *embedding; /* [map.count * 2] */
+    int q;                  /* dimensions */
+    const float *embedding; /* [map.count * q] */
     const int64_t *labels;  /* [map.count], or NULL */
     const int64_t *marked;  /* [n_marked] */
     int64_t n_marked;
     int64_t n_trace;
     const int64_t *trace_iteration; /* [n_trace] */
-    const double *trace_kl, *trace_gradient_norm, *trace_seconds;
+    const char *value_name;         /* of the objective's values in the trace: "kl" or "cost" */
+    const double *trace_value, *trace_gradient_norm, *trace_seconds;
     const char *configuration; /* YAML */
     const ikt_note *facts;     /* [n_facts] the same in every equal run */
     int64_t n_facts;
@@ -47,18 +49,21 @@ typedef struct {
 ikt_status ikt_result_write(ikt_context *ctx, const char *path, bool overwrite,
                             const ikt_result *result);
 
-/* A result file opened for reading; any HDF5 file with an n x 2 /embedding will do. */
+/* A result file opened for reading; any HDF5 file with an /embedding of 1 to 3 columns will
+ * do. */
 typedef struct ikt_result_file ikt_result_file;
 
-/* COLLECTIVE. Errors: IKT_ERR_FILE; IKT_ERR_DATA (no /embedding of two columns, newer format). */
+/* COLLECTIVE. Errors: IKT_ERR_FILE; IKT_ERR_DATA (no /embedding of one to three columns, newer
+ * format). */
 ikt_status ikt_result_open(ikt_context *ctx, const char *path, ikt_result_file **out);
 /* COLLECTIVE. Closes, frees and sets to NULL; accepts NULL. */
 void ikt_result_close(ikt_result_file **file);
 
-/* LOCAL. Rows of the embedding. */
+/* LOCAL. Rows of the embedding, and its dimensions: 1, 2 or 3. */
 int64_t ikt_result_rows(const ikt_result_file *file);
+int ikt_result_dimensions(const ikt_result_file *file);
 
-/* COLLECTIVE. Rows first .. first + count - 1 into y[count * 2]. Errors: IKT_ERR_FILE. */
+/* COLLECTIVE. Rows first .. first + count - 1 into y[count * q]. Errors: IKT_ERR_FILE. */
 ikt_status ikt_result_read_embedding(ikt_result_file *file, int64_t first, int64_t count, float *y);
 
 /* COLLECTIVE. As ikt_source_read_labels and ikt_source_read_marked. */

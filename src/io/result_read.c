@@ -8,11 +8,14 @@
 #include "io/h5.h"
 #include "io/result.h"
 
+enum { COLUMNS_MOST = 3 };
+
 struct ikt_result_file {
     ikt_context *ctx;
     hid_t file, embedding;
     char *path;
     int64_t n;
+    int q;
 };
 
 static ikt_status check_version(ikt_result_file *f) {
@@ -30,14 +33,16 @@ static ikt_status open_embedding(ikt_result_file *f) {
     if (ikt_h5_has(f->file, "embedding"))
         f->embedding = H5Dopen2(f->file, "embedding", H5P_DEFAULT);
     hid_t space = f->embedding < 0 ? -1 : H5Dget_space(f->embedding);
-    bool two = space >= 0 && H5Sget_simple_extent_ndims(space) == 2 &&
-               H5Sget_simple_extent_dims(space, size, NULL) == 2 && size[1] == 2;
+    bool fits = space >= 0 && H5Sget_simple_extent_ndims(space) == 2 &&
+                H5Sget_simple_extent_dims(space, size, NULL) == 2 && size[1] >= 1 &&
+                size[1] <= COLUMNS_MOST;
     ikt_h5_close(space);
     f->n = (int64_t)size[0];
-    if (two) return IKT_OK;
+    f->q = (int)size[1];
+    if (fits) return IKT_OK;
     return ikt_fail(f->ctx, IKT_ERR_DATA,
-                    "%s has no /embedding of two columns: is it the output of `iktsne embed`?",
-                    f->path);
+                    "%s has no /embedding of 1 to %d columns: is it the output of `iktsne embed`?",
+                    f->path, COLUMNS_MOST);
 }
 
 ikt_status ikt_result_open(ikt_context *ctx, const char *path, ikt_result_file **out) {
@@ -45,7 +50,7 @@ ikt_status ikt_result_open(ikt_context *ctx, const char *path, ikt_result_file *
     *out = NULL;
     ikt_status st = ikt_alloc(ctx, &f, 1, sizeof *f, "result");
     if (st == IKT_OK) {
-        *f = (ikt_result_file){ctx, -1, -1, NULL, 0};
+        *f = (ikt_result_file){ctx, -1, -1, NULL, 0, 0};
         st = ikt_alloc(ctx, &f->path, (int64_t)strlen(path) + 1, 1, "result");
     }
     if (st == IKT_OK) strcpy(f->path, path);
@@ -67,6 +72,10 @@ void ikt_result_close(ikt_result_file **file) {
 
 int64_t ikt_result_rows(const ikt_result_file *file) {
     return file->n;
+}
+
+int ikt_result_dimensions(const ikt_result_file *file) {
+    return file->q;
 }
 
 ikt_status ikt_result_read_embedding(ikt_result_file *f, int64_t first, int64_t count, float *y) {

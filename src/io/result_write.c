@@ -28,7 +28,8 @@ static ikt_status write_trace(const writing *w, hid_t group) {
     const ikt_result *r = w->result;
     IKT_TRY(ikt_h5_write_array(w->ctx, group, "iteration", H5T_NATIVE_INT64, r->n_trace,
                                r->trace_iteration));
-    IKT_TRY(ikt_h5_write_array(w->ctx, group, "kl", H5T_NATIVE_DOUBLE, r->n_trace, r->trace_kl));
+    IKT_TRY(ikt_h5_write_array(w->ctx, group, r->value_name, H5T_NATIVE_DOUBLE, r->n_trace,
+                               r->trace_value));
     return ikt_h5_write_array(w->ctx, group, "gradient_norm", H5T_NATIVE_DOUBLE, r->n_trace,
                               r->trace_gradient_norm);
 }
@@ -88,7 +89,7 @@ static ikt_status write_format(const writing *w) {
 static ikt_status write_all(const writing *w) {
     const ikt_result *r = w->result;
     IKT_TRY(write_format(w));
-    IKT_TRY(write_rows(w, "embedding", H5T_NATIVE_FLOAT, 2, r->embedding));
+    IKT_TRY(write_rows(w, "embedding", H5T_NATIVE_FLOAT, r->q, r->embedding));
     /* A rank without rows may hold no labels either: all ranks take the same path. */
     if (ikt_max_one(w->ctx, r->labels != NULL) > 0)
         IKT_TRY(write_rows(w, "labels", H5T_NATIVE_INT64, 0, r->labels));

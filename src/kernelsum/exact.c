@@ -1,155 +1,115 @@
 /* Exact sums over all pairs.
  *
- * Method: positions of all rows on every rank, x and y apart; each own row runs over them in global
- * order in sixteen lanes of float, and every BLOCK rows the lanes are added to double sums. Four
- * own rows go together, which share what is loaded. The division is a division, not an estimate
- * with corrections, and nothing is fused: the same bits whatever the processor has.
- * Advantage: no approximation, the same bits on any ranks, threads and vector width.
- * Disadvantage: n^2 operations. */
-#include <math.h>
+ * Method: positions of all rows on every rank (replica.h); each own row runs over them in global
+ * order (pairs.h).
+ * Advantage: no approximation, any kernel and dimension, the same bits on any ranks, threads and
+ * vector width. Disadvantage: n^2 operations. */
 #include <stdio.h>
-#include <string.h>
 
-#include "base/comm.h"
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "kernelsum/ops.h"
-
-enum { LANES = 16, BLOCK = 256, GROUP = 4 };
-
-typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
+#include "kernelsum/pairs.h"
 
 typedef struct {
     ikt_isa isa;
-    int64_t padded;  /* n rounded up to whole lanes */
-    int64_t *counts; /* [ranks] rows of each */
-    float *all;      /* [n * 2] as gathered */
-    float *x, *y;    /* [padded]; the padding lies infinitely far */
+    ikt_replica replica;
 } exact;
 
+/* Own rows to sum for. */
 typedef struct {
-    double phi, x, y;
-} sums3;
+    const ikt_replica *replica;
+    const float *y;
+    int64_t count;
+    double *phi;
+    float *gradient;
+} job;
 
-/* Adds the lanes, in double and in their order. */
-static inline __attribute__((always_inline)) void add_lanes(const lanes *v, double *sum) {
-    for (int lane = 0; lane < LANES; lane++)
-        *sum += (double)(*v)[lane];
-}
-
-/* Sums at `group` points y over all rows. sum[group] */
-static inline __attribute__((always_inline)) void sum_group(const exact *e, const float *y,
-                                                            int group, sums3 *sum) {
-    for (int64_t block = 0; block < e->padded; block += BLOCK) {
-        int64_t end = block + BLOCK < e->padded ? block + BLOCK : e->padded;
-        lanes phi[GROUP] = {{0}}, sx[GROUP] = {{0}}, sy[GROUP] = {{0}};
-        for (int64_t j = block; j < end; j += LANES) {
-            lanes xj, yj;
-            memcpy(&xj, e->x + j, sizeof xj);
-            memcpy(&yj, e->y + j, sizeof yj);
-            for (int i = 0; i < group; i++) {
-                lanes dx = y[2 * i] - xj, dy = y[2 * i + 1] - yj;
-                lanes w = 1.0f / (1.0f + (dx * dx + dy * dy));
-                phi[i] += w;
-                w *= w;
-                sx[i] += w * dx;
-                sy[i] += w * dy;
-            }
-        }
-        for (int i = 0; i < group; i++) {
-            add_lanes(&phi[i], &sum[i].phi);
-            add_lanes(&sx[i], &sum[i].x);
-            add_lanes(&sy[i], &sum[i].y);
-        }
+LANES_INLINE void sum_group(const job *j, int q, ikt_kernel kernel, int group, int64_t i) {
+    pair_sums sums[PAIR_GROUP];
+    memset(sums, 0, (size_t)group * sizeof *sums);
+    pair_add((const float *const *)j->replica->at, 0, j->replica->padded, q, kernel, group,
+             j->y + q * i, sums);
+    for (int k = 0; k < group; k++) {
+        j->phi[i + k] = pair_total(&sums[k].value);
+        for (int c = 0; c < q; c++)
+            j->gradient[q * (i + k) + c] = (float)(-2 * pair_total(&sums[k].along[c]));
     }
 }
 
-static inline __attribute__((always_inline)) void store(int64_t i, const sums3 *sum, double *phi,
-                                                        float *gradient) {
-    phi[i] = sum->phi;
-    gradient[2 * i] = (float)(-2 * sum->x); /* grad w = -2 w^2 (y - y_j) */
-    gradient[2 * i + 1] = (float)(-2 * sum->y);
-}
-
-/* Rows 0 .. count - 1 of y, phi and gradient. */
-static inline __attribute__((always_inline)) void
-sum_rows(const exact *e, const float *y, int64_t count, double *phi, float *gradient) {
+LANES_INLINE void sum_rows(const job *j, int q, ikt_kernel kernel) {
     int64_t i = 0;
-    for (; i + GROUP <= count; i += GROUP) {
-        sums3 sum[GROUP] = {{0, 0, 0}};
-        sum_group(e, y + 2 * i, GROUP, sum);
-        for (int k = 0; k < GROUP; k++)
-            store(i + k, &sum[k], phi, gradient);
-    }
-    for (; i < count; i++) {
-        sums3 sum = {0, 0, 0};
-        sum_group(e, y + 2 * i, 1, &sum);
-        store(i, &sum, phi, gradient);
-    }
+    for (; i + PAIR_GROUP <= j->count; i += PAIR_GROUP)
+        sum_group(j, q, kernel, PAIR_GROUP, i);
+    for (; i < j->count; i++)
+        sum_group(j, q, kernel, 1, i);
 }
 
-static void rows_portable(const exact *e, const float *y, int64_t count, double *phi,
-                          float *gradient) {
-    sum_rows(e, y, count, phi, gradient);
+LANES_INLINE void sum_any(const job *j, int q, ikt_kernel kernel) {
+    if (kernel == IKT_KERNEL_STUDENT)
+        sum_rows(j, q, IKT_KERNEL_STUDENT);
+    else if (kernel == IKT_KERNEL_STUDENT_LOG)
+        sum_rows(j, q, IKT_KERNEL_STUDENT_LOG);
+    else
+        sum_rows(j, q, IKT_KERNEL_GAUSSIAN);
+}
+
+LANES_INLINE void sum_all(const job *j, ikt_kernel kernel) {
+    if (j->replica->q == 1)
+        sum_any(j, 1, kernel);
+    else if (j->replica->q == 2)
+        sum_any(j, 2, kernel);
+    else
+        sum_any(j, 3, kernel);
+}
+
+static void sum_portable(const job *j, ikt_kernel kernel) {
+    sum_all(j, kernel);
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) static void rows_avx2(const exact *e, const float *y, int64_t count,
-                                                      double *phi, float *gradient) {
-    sum_rows(e, y, count, phi, gradient);
+__attribute__((target("avx2"))) static void sum_avx2(const job *j, ikt_kernel kernel) {
+    sum_all(j, kernel);
 }
 
-__attribute__((target("avx512f"))) static void
-rows_avx512(const exact *e, const float *y, int64_t count, double *phi, float *gradient) {
-    sum_rows(e, y, count, phi, gradient);
+__attribute__((target("avx512f"))) static void sum_avx512(const job *j, ikt_kernel kernel) {
+    sum_all(j, kernel);
 }
 #endif
 
-static void rows_any(const exact *e, const float *y, int64_t count, double *phi, float *gradient) {
+static void sum(ikt_isa isa, const job *j, ikt_kernel kernel) {
 #if defined(__x86_64__)
-    if (e->isa >= IKT_ISA_AVX512)
-        rows_avx512(e, y, count, phi, gradient);
-    else if (e->isa == IKT_ISA_AVX2)
-        rows_avx2(e, y, count, phi, gradient);
+    if (isa >= IKT_ISA_AVX512)
+        sum_avx512(j, kernel);
+    else if (isa == IKT_ISA_AVX2)
+        sum_avx2(j, kernel);
     else
 #endif
-        rows_portable(e, y, count, phi, gradient);
-}
-
-/* Takes x and y apart; false when a coordinate is not finite. */
-static bool separate(ikt_context *ctx, const exact *e, int64_t n) {
-    int64_t invalid = 0;
-#pragma omp parallel for num_threads(ikt_threads(ctx)) reduction(+ : invalid)
-    for (int64_t i = 0; i < n; i++) {
-        e->x[i] = e->all[2 * i];
-        e->y[i] = e->all[2 * i + 1];
-        invalid += !isfinite(e->x[i]) || !isfinite(e->y[i]);
-    }
-    return invalid == 0;
+        sum_portable(j, kernel);
+    (void)isa;
 }
 
 static void evaluate(ikt_kernelsum *sums, const float *y, double *phi, float *gradient) {
     exact *e = sums->self;
-    ikt_allgather(sums->ctx, y, sums->map.count, 2 * sizeof *y, e->all, e->counts);
-    if (!separate(sums->ctx, e, sums->map.n)) {
+    const int q = sums->q;
+    if (!ikt_replica_fill(sums->ctx, &sums->map, y, &e->replica)) {
         ikt_kernelsum_invalid(sums, phi, gradient);
         return;
     }
-    enum { PIECE = 4 * GROUP };
+    enum { PIECE = 4 * PAIR_GROUP };
 #pragma omp parallel for num_threads(ikt_threads(sums->ctx)) schedule(static)
     for (int64_t i = 0; i < sums->map.count; i += PIECE) {
-        int64_t count = sums->map.count - i < PIECE ? sums->map.count - i : PIECE;
-        rows_any(e, y + 2 * i, count, phi + i, gradient + 2 * i);
+        const int64_t left = sums->map.count - i;
+        const job j = {&e->replica, y + q * i, left < PIECE ? left : PIECE, phi + i,
+                       gradient + q * i};
+        sum(e->isa, &j, sums->kernel);
     }
 }
 
 static void destroy(ikt_kernelsum *sums) {
     exact *e = sums->self;
     if (!e) return;
-    ikt_free(&e->counts);
-    ikt_free(&e->all);
-    ikt_free(&e->x);
-    ikt_free(&e->y);
+    ikt_replica_destroy(&e->replica);
     ikt_free(&e);
 }
 
@@ -160,30 +120,19 @@ static void describe(const ikt_kernelsum *sums, char *text, size_t size) {
 static const ikt_kernelsum_ops exact_ops = {evaluate, destroy, describe};
 
 static ikt_status prepare(ikt_kernelsum *sums) {
-    ikt_context *ctx = sums->ctx;
     exact *e = NULL;
-    int64_t n = sums->map.n;
-    IKT_TRY(ikt_alloc(ctx, &e, 1, sizeof *e, "repulsion"));
+    IKT_TRY(ikt_alloc(sums->ctx, &e, 1, sizeof *e, "repulsion"));
     sums->self = e;
     e->isa = ikt_cpu_isa();
-    e->padded = (n + LANES - 1) / LANES * LANES;
-    IKT_TRY(ikt_alloc(ctx, &e->counts, ikt_size(ctx), sizeof *e->counts, "repulsion"));
-    IKT_TRY(ikt_alloc(ctx, &e->all, 2 * n, sizeof *e->all, "repulsion"));
-    IKT_TRY(ikt_alloc(ctx, &e->x, e->padded, sizeof *e->x, "repulsion"));
-    IKT_TRY(ikt_alloc(ctx, &e->y, e->padded, sizeof *e->y, "repulsion"));
-    for (int r = 0; r < ikt_size(ctx); r++)
-        e->counts[r] = ikt_row_map_count(&sums->map, r);
-    /* 1e30 squares to infinity in float: a kernel value of exactly 0, and 0 * 1e30 = 0. */
-    for (int64_t i = n; i < e->padded; i++)
-        e->x[i] = e->y[i] = 1e30f;
-    return IKT_OK;
+    return ikt_replica_create(sums->ctx, &sums->map, sums->q, &e->replica);
 }
 
-ikt_status ikt_kernelsum_create_exact(ikt_context *ctx, const ikt_row_map *map,
-                                      ikt_kernelsum **out) {
+ikt_status ikt_kernelsum_create_exact(ikt_context *ctx, const ikt_row_map *map, int q,
+                                      ikt_kernel kernel, ikt_kernelsum **out) {
+    *out = NULL;
     ikt_status st = ikt_alloc(ctx, out, 1, sizeof **out, "repulsion");
     if (st == IKT_OK) {
-        **out = (ikt_kernelsum){ctx, *map, NULL, &exact_ops};
+        **out = (ikt_kernelsum){ctx, *map, q, kernel, NULL, &exact_ops};
         st = prepare(*out);
     }
     st = ikt_agree(ctx, st);
@@ -191,6 +140,6 @@ ikt_status ikt_kernelsum_create_exact(ikt_context *ctx, const ikt_row_map *map,
     return st;
 }
 
-int64_t ikt_kernelsum_memory_exact(const ikt_row_map *map) {
-    return 16 * map->n + 8 * map->ranks;
+int64_t ikt_kernelsum_memory_exact(const ikt_row_map *map, int q) {
+    return ikt_replica_memory(map, q);
 }

@@ -73,10 +73,11 @@ static void release(const particle_mesh *m, cached_mesh *c) {
     ikt_influence_release(&c->influence);
 }
 
-static ikt_status make_mesh(ikt_context *ctx, const particle_mesh *m, const ikt_grid *grid,
-                            cached_mesh *out) {
+static ikt_status make_mesh(ikt_kernelsum *sums, const ikt_grid *grid, cached_mesh *out) {
+    ikt_context *ctx = sums->ctx;
+    const particle_mesh *m = sums->self;
     *out = (cached_mesh){{grid->padded[0], grid->padded[1]}, grid->spacing, {0, NULL, NULL}, NULL};
-    IKT_TRY(ikt_influence_make(ctx, grid, &m->window, &out->influence));
+    IKT_TRY(ikt_influence_make_of(ctx, sums->kernel, grid, &m->window, &out->influence));
     ikt_status st = m->ops->create(ctx, grid->padded, &out->influence, &out->mesh);
     ikt_free(&out->influence.table);
     if (st != IKT_OK) release(m, out);
@@ -98,7 +99,7 @@ static ikt_status find_mesh(ikt_kernelsum *sums, const ikt_grid *grid) {
         for (int c = found; c < CACHED; c++)
             release(m, &m->cached[c]);
         /* Grids are equal on all ranks, so all come here together. */
-        st = ikt_agree(sums->ctx, make_mesh(sums->ctx, m, grid, &wanted));
+        st = ikt_agree(sums->ctx, make_mesh(sums, grid, &wanted));
         if (st != IKT_OK) release(m, &wanted);
         ikt_log(sums->ctx, IKT_LOG_DEBUG, "grid: %lld x %lld padded, spacing %g",
                 (long long)grid->padded[0], (long long)grid->padded[1], grid->spacing);
@@ -258,7 +259,10 @@ static int spread_threads(const ikt_row_map *map, int threads) {
     return map->count < SORTED_LEAST ? 1 : threads;
 }
 
-static ikt_status check_settings(ikt_context *ctx, const ikt_fft_settings *s) {
+static ikt_status check_settings(ikt_context *ctx, ikt_kernel kernel, const ikt_fft_settings *s) {
+    if (kernel != IKT_KERNEL_STUDENT && kernel != IKT_KERNEL_STUDENT_LOG)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "repulsion by FFT: the grid is made for the Student kernels only");
     if (s->order != 4 && s->order != 6)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "repulsion by FFT: order %d; there are windows of 4 "
@@ -279,12 +283,17 @@ static ikt_status check_settings(ikt_context *ctx, const ikt_fft_settings *s) {
 
 ikt_status ikt_kernelsum_create_fft(ikt_context *ctx, const ikt_row_map *map,
                                     const ikt_fft_settings *settings, ikt_kernelsum **out) {
+    return ikt_kernelsum_create_fft_of(ctx, map, IKT_KERNEL_STUDENT, settings, out);
+}
+
+ikt_status ikt_kernelsum_create_fft_of(ikt_context *ctx, const ikt_row_map *map, ikt_kernel kernel,
+                                       const ikt_fft_settings *settings, ikt_kernelsum **out) {
     particle_mesh *m = NULL;
     *out = NULL;
-    ikt_status st = check_settings(ctx, settings);
+    ikt_status st = check_settings(ctx, kernel, settings);
     if (st == IKT_OK) st = ikt_alloc(ctx, out, 1, sizeof **out, "repulsion");
     if (st == IKT_OK) {
-        **out = (ikt_kernelsum){ctx, *map, NULL, &fft_ops};
+        **out = (ikt_kernelsum){ctx, *map, 2, kernel, NULL, &fft_ops};
         st = ikt_alloc(ctx, &m, 1, sizeof *m, "repulsion");
     }
     if (st == IKT_OK) {

@@ -14,13 +14,23 @@ static double square(double x) {
     return x * x;
 }
 
-/* kernel - 1 = -r^2 / (1 + r^2), which keeps its digits where r is small. */
-static void sample_kernel(const ikt_grid *grid, int64_t rows, int64_t columns, double *table) {
+static double value_at_zero(ikt_kernel kernel) {
+    return kernel == IKT_KERNEL_STUDENT ? 1 : 0;
+}
+
+/* The kernel less its value at 0, in a form that keeps its digits where r is small: w - 1 is
+ * -r^2 / (1 + r^2). */
+static double sample(ikt_kernel kernel, double r2) {
+    return kernel == IKT_KERNEL_STUDENT ? -r2 / (1 + r2) : -log1p(r2) / (1 + r2);
+}
+
+static void sample_kernel(ikt_kernel kernel, const ikt_grid *grid, int64_t rows, int64_t columns,
+                          double *table) {
     double h2 = grid->spacing * grid->spacing;
     for (int64_t r = 0; r < rows; r++)
         for (int64_t c = 0; c < columns; c++) {
             double r2 = h2 * (double)(r * r + c * c);
-            table[r * columns + c] = -r2 / (1 + r2);
+            table[r * columns + c] = sample(kernel, r2);
         }
 }
 
@@ -51,7 +61,7 @@ static double copies(int64_t k, int64_t last) {
 }
 
 /* Divides by the windows at source and target and by the size; takes the mean out. */
-static void divide(const ikt_grid *grid, const ikt_window *window, double *along,
+static void divide(ikt_kernel kernel, const ikt_grid *grid, const ikt_window *window, double *along,
                    ikt_influence *out) {
     int64_t rows = grid->padded[1] / 2 + 1, columns = grid->padded[0] / 2 + 1;
     double size = (double)grid->padded[0] * (double)grid->padded[1];
@@ -62,7 +72,7 @@ static void divide(const ikt_grid *grid, const ikt_window *window, double *along
         for (int64_t c = 0; c < columns; c++)
             out->table[r * columns + c] *= scale * along[c];
     }
-    out->mean = 1 + out->table[0]; /* the windows' transforms are 1 there */
+    out->mean = value_at_zero(kernel) + out->table[0]; /* the windows' transforms are 1 there */
     out->table[0] = 0;
 }
 
@@ -111,12 +121,12 @@ static void correlate(const ikt_window *window, correlations *out) {
     }
 }
 
-/* The grid's self-term less the true one, which is 1 and has no gradient. */
-static void fill_self(const ikt_grid *grid, int order, const correlations *c,
+/* The grid's self-term less the true one, which has no gradient. */
+static void fill_self(ikt_kernel kernel, const ikt_grid *grid, int order, const correlations *c,
                       double lag[MOST][MOST], ikt_influence *out) {
     for (int p = 0; p < IKT_SELF_PLACES * IKT_SELF_PLACES; p++) {
         int x = p % IKT_SELF_PLACES, y = p / IKT_SELF_PLACES;
-        double phi = out->mean - 1, by_x = 0, by_y = 0;
+        double phi = out->mean - value_at_zero(kernel), by_x = 0, by_y = 0;
         for (int e = 0; e < order; e++)
             for (int d = 0; d < order; d++) {
                 phi += c->value[y][e] * c->value[x][d] * lag[e][d];
@@ -129,29 +139,34 @@ static void fill_self(const ikt_grid *grid, int order, const correlations *c,
     }
 }
 
-static ikt_status make(ikt_context *ctx, const ikt_grid *grid, const ikt_window *window,
-                       double **along, ikt_influence *out) {
+static ikt_status make(ikt_context *ctx, ikt_kernel kernel, const ikt_grid *grid,
+                       const ikt_window *window, double **along, ikt_influence *out) {
     int64_t rows = grid->padded[1] / 2 + 1, columns = grid->padded[0] / 2 + 1;
     IKT_TRY(ikt_alloc(ctx, along, columns, sizeof(double), "repulsion"));
     IKT_TRY(ikt_alloc(ctx, &out->table, rows * columns, sizeof(double), "repulsion"));
     IKT_TRY(ikt_alloc(ctx, &out->self, 4 * IKT_SELF_PLACES * IKT_SELF_PLACES, sizeof(float),
                       "repulsion"));
-    sample_kernel(grid, rows, columns, out->table);
+    sample_kernel(kernel, grid, rows, columns, out->table);
     IKT_TRY(transform_kernel(ctx, rows, columns, out->table));
-    divide(grid, window, *along, out);
+    divide(kernel, grid, window, *along, out);
     double lag[MOST][MOST];
     find_lags(grid, window->order, out->table, *along, lag);
     correlations c;
     correlate(window, &c);
-    fill_self(grid, window->order, &c, lag, out);
+    fill_self(kernel, grid, window->order, &c, lag, out);
     return IKT_OK;
 }
 
 ikt_status ikt_influence_make(ikt_context *ctx, const ikt_grid *grid, const ikt_window *window,
                               ikt_influence *out) {
+    return ikt_influence_make_of(ctx, IKT_KERNEL_STUDENT, grid, window, out);
+}
+
+ikt_status ikt_influence_make_of(ikt_context *ctx, ikt_kernel kernel, const ikt_grid *grid,
+                                 const ikt_window *window, ikt_influence *out) {
     double *along = NULL;
     *out = (ikt_influence){0, NULL, NULL};
-    ikt_status st = make(ctx, grid, window, &along, out);
+    ikt_status st = make(ctx, kernel, grid, window, &along, out);
     ikt_free(&along);
     if (st != IKT_OK) ikt_influence_release(out);
     return st;

@@ -30,6 +30,10 @@ void ikt_kernelsum_evaluate(ikt_kernelsum *sums, const float *y, double *phi, fl
     sums->ops->evaluate(sums, y, phi, gradient);
 }
 
+int ikt_kernelsum_dimensions(const ikt_kernelsum *sums) {
+    return sums->q;
+}
+
 void ikt_kernelsum_destroy(ikt_kernelsum **sums) {
     if (!*sums) return;
     (*sums)->ops->destroy(*sums);
@@ -41,8 +45,8 @@ void ikt_kernelsum_describe(const ikt_kernelsum *sums, char *text, size_t size) 
 }
 
 void ikt_kernelsum_invalid(const ikt_kernelsum *sums, double *phi, float *gradient) {
-    for (int64_t i = 0; i < sums->map.count; i++) {
+    for (int64_t i = 0; i < sums->map.count; i++)
         phi[i] = NAN;
-        gradient[2 * i] = gradient[2 * i + 1] = NAN;
-    }
+    for (int64_t e = 0; e < sums->q * sums->map.count; e++)
+        gradient[e] = NAN;
 }

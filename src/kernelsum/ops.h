@@ -1,8 +1,7 @@
 /* What a way of summing provides.
  *
  * A way is one file with one struct of functions and one creating function, which kernelsum.h
- * declares; what it holds hangs on `self`. Later ways (Barnes-Hut, other kernels) come in the same
- * form; nothing else changes.
+ * declares; what it holds hangs on `self`. Later ways come in the same form; nothing else changes.
  */
 #ifndef IKT_KERNELSUM_OPS_H
 #define IKT_KERNELSUM_OPS_H
@@ -21,7 +20,9 @@ typedef struct {
 struct ikt_kernelsum {
     ikt_context *ctx;
     ikt_row_map map; /* which rows are this rank's */
-    void *self;      /* owned, of the way's own type */
+    int q;           /* dimensions */
+    ikt_kernel kernel;
+    void *self; /* owned, of the way's own type */
     const ikt_kernelsum_ops *ops;
 };
 

@@ -8,11 +8,11 @@
 static const double start_deviation = 1e-4, jitter_share = 0.01;
 
 /* Standard deviation of the first score over all rows. */
-static double deviation(ikt_context *ctx, const ikt_row_map *map, const double *scores) {
+static double deviation(ikt_context *ctx, const ikt_row_map *map, int q, const double *scores) {
     ikt_exact_sum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
     for (int64_t i = 0; i < map->count; i++) {
-        ikt_exact_sum_add(&sum[0], scores[2 * i]);
-        ikt_exact_sum_add(&sum[1], scores[2 * i] * scores[2 * i]);
+        ikt_exact_sum_add(&sum[0], scores[q * i]);
+        ikt_exact_sum_add(&sum[1], scores[q * i] * scores[q * i]);
     }
     ikt_exact_sum_reduce(ctx, sum, 2);
     double n = (double)map->n, mean = ikt_exact_sum_value(&sum[0]) / n;
@@ -20,37 +20,38 @@ static double deviation(ikt_context *ctx, const ikt_row_map *map, const double *
     return variance > 0 ? sqrt(variance) : 0;
 }
 
-void ikt_initial_from_scores(ikt_context *ctx, const ikt_row_map *map, uint64_t seed,
+void ikt_initial_from_scores(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed,
                              const double *scores, float *y) {
-    double spread = deviation(ctx, map, scores);
+    double spread = deviation(ctx, map, q, scores);
     double scale = spread > 0 ? start_deviation / spread : 0; /* all rows equal: jitter alone */
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < map->count; i++)
-        for (int c = 0; c < 2; c++) {
+        for (int c = 0; c < q; c++) {
             double jitter = ikt_rng_normal(seed, IKT_RNG_JITTER, map->first + i, (uint64_t)c);
-            y[2 * i + c] =
-                (float)(scale * scores[2 * i + c] + jitter_share * start_deviation * jitter);
+            y[q * i + c] =
+                (float)(scale * scores[q * i + c] + jitter_share * start_deviation * jitter);
         }
 }
 
-void ikt_initial_from_map(ikt_context *ctx, const ikt_row_map *map, uint64_t seed, float *y) {
+void ikt_initial_from_map(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed,
+                          float *y) {
     ikt_exact_sum squares = {{0}, 0, 0};
-    for (int64_t e = 0; e < 2 * map->count; e++)
+    for (int64_t e = 0; e < q * map->count; e++)
         ikt_exact_sum_add(&squares, (double)y[e] * (double)y[e]);
     ikt_exact_sum_reduce(ctx, &squares, 1);
-    double spread = sqrt(ikt_exact_sum_value(&squares) / (2 * (double)map->n));
+    double spread = sqrt(ikt_exact_sum_value(&squares) / (q * (double)map->n));
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < map->count; i++)
-        for (int c = 0; c < 2; c++)
-            y[2 * i + c] +=
+        for (int c = 0; c < q; c++)
+            y[q * i + c] +=
                 (float)(jitter_share * spread *
                         ikt_rng_normal(seed, IKT_RNG_JITTER, map->first + i, (uint64_t)c));
 }
 
-void ikt_initial_random(ikt_context *ctx, const ikt_row_map *map, uint64_t seed, float *y) {
+void ikt_initial_random(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed, float *y) {
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < map->count; i++)
-        for (int c = 0; c < 2; c++)
-            y[2 * i + c] = (float)(start_deviation * ikt_rng_normal(seed, IKT_RNG_INITIAL,
+        for (int c = 0; c < q; c++)
+            y[q * i + c] = (float)(start_deviation * ikt_rng_normal(seed, IKT_RNG_INITIAL,
                                                                     map->first + i, (uint64_t)c));
 }

@@ -1,4 +1,4 @@
-/* The gradient loop that places the rows in two dimensions. */
+/* The gradient loop that places the rows in one, two or three dimensions. */
 #ifndef IKT_LAYOUT_LAYOUT_H
 #define IKT_LAYOUT_LAYOUT_H
 
@@ -18,12 +18,20 @@ typedef enum {
     IKT_INIT_LANDMARK,
     IKT_INIT_FILE
 } ikt_layout_init;
-typedef enum { IKT_REPULSION_AUTO, IKT_REPULSION_FFT, IKT_REPULSION_EXACT } ikt_layout_repulsion;
+typedef enum {
+    IKT_REPULSION_AUTO,
+    IKT_REPULSION_FFT,
+    IKT_REPULSION_EXACT,
+    IKT_REPULSION_TREE
+} ikt_layout_repulsion;
 typedef enum { IKT_ACCURACY_DEFAULT, IKT_ACCURACY_TIGHT } ikt_layout_accuracy;
 
 typedef enum { IKT_STOP_FIXED, IKT_STOP_AUTO } ikt_layout_stop;
 
 typedef struct {
+    int64_t dimensions;              /* of the map: 1, 2 or 3 */
+    int objective;                   /* ikt_objective_kind */
+    double trade_off;                /* between both divergences, where the objective has two */
     int preset;                      /* ikt_layout_preset */
     int64_t iterations;              /* or IKT_AUTO_INT: from the preset; so below */
     int64_t exaggeration_iterations; /* first phase, with attraction multiplied */
@@ -37,7 +45,7 @@ typedef struct {
     char init_file[IKT_STRING_MAX];
     int64_t landmarks;    /* rows embedded first (init: landmark) */
     int repulsion;        /* ikt_layout_repulsion */
-    int accuracy;         /* ikt_layout_accuracy of the FFT */
+    int accuracy;         /* ikt_layout_accuracy of FFT and tree */
     int grid;             /* ikt_fft_sharing */
     int64_t report_every; /* iterations between values of the trace */
 } ikt_layout_settings;
@@ -45,14 +53,15 @@ typedef struct {
 extern const ikt_section ikt_layout_section;
 
 /* SAME-ARGS. Replaces every "auto" by its value for n rows: the schedule of the preset, learning
- * rate n / exaggeration of each phase but at least 200.
+ * rate n / exaggeration of each phase but at least 200, and the way of summing repulsion that suits
+ * objective, dimensions and n.
  * Errors: IKT_ERR_USAGE where keys contradict each other. */
 ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, int64_t n);
 
 /* One line of the trace. */
 typedef struct {
     int64_t iteration;    /* iterations done */
-    double kl;            /* divergence KL(P || Q) without exaggeration */
+    double value;         /* of the objective, without exaggeration */
     double gradient_norm; /* Euclidean norm of the whole gradient */
     double seconds;       /* since the loop began */
 } ikt_trace_point;
@@ -60,6 +69,7 @@ typedef struct {
 typedef struct {
     ikt_trace_point *point; /* [count], owned; freed with ikt_trace_destroy */
     int64_t count;
+    const char *value_name;   /* of the objective's value: "KL" or "cost" */
     int64_t exaggeration_end; /* iterations done when the first phase ended */
     int64_t end;              /* iterations done in all */
     bool is_settled;          /* ended by the rule of automatic stop, before the last iteration */
@@ -67,27 +77,32 @@ typedef struct {
 
 void ikt_trace_destroy(ikt_trace *trace);
 
-/* COLLECTIVE. Initial positions from two given scores a row (leading principal components), scaled
+/* LOCAL. The last value of the objective, 0 where there is none; and what it is called in files: kl
+ * or cost. */
+double ikt_trace_last(const ikt_trace *trace);
+const char *ikt_trace_key(const ikt_trace *trace);
+
+/* COLLECTIVE. Initial positions from q given scores a row (leading principal components), scaled
  * so that the first has standard deviation 1e-4, plus a keyed jitter of 1 % of that, so that
  * identical rows do not stay together (methods, section 3).
- *   scores  [n_local * 2]
- *   y       [n_local * 2], receives the positions */
-void ikt_initial_from_scores(ikt_context *ctx, const ikt_row_map *map, uint64_t seed,
+ *   scores  [n_local * q]
+ *   y       [n_local * q], receives the positions */
+void ikt_initial_from_scores(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed,
                              const double *scores, float *y);
 
 /* COLLECTIVE. Initial positions from places in another map that is centred: the places, not made
  * smaller, plus a keyed jitter of 1 % of their spread.
- *   y   [n_local * 2] the places in, positions out */
-void ikt_initial_from_map(ikt_context *ctx, const ikt_row_map *map, uint64_t seed, float *y);
+ *   y   [n_local * q] the places in, positions out */
+void ikt_initial_from_map(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed, float *y);
 
-/* LOCAL. Initial positions drawn from N(0, 1e-4^2). */
-void ikt_initial_random(ikt_context *ctx, const ikt_row_map *map, uint64_t seed, float *y);
+/* LOCAL. Initial positions y[n_local * q] drawn from N(0, 1e-4^2). */
+void ikt_initial_random(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed, float *y);
 
 /* COLLECTIVE. Minimises the objective by gradient descent with momentum and gains (van der Maaten &
  * Hinton 2008; Jacobs 1988), phase after phase (phases.h), and centres the map in the end.
  *   settings   resolved
  *   objective  receives the positions in its table
- *   y          [n_local * 2] initial positions in, final positions out
+ *   y          [n_local * q] initial positions in, final positions out
  *   trace      receives one point every report_every iterations and one at the end; the same
  *              (but for seconds) on every rank
  * Errors: IKT_ERR_DATA when positions stop being finite, naming the iteration; IKT_ERR_RESOURCE. */

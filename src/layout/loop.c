@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
+#include "kernelsum/replica.h"
 #include "layout/layout.h"
 #include "layout/optimiser.h"
 #include "layout/phases.h"
@@ -26,6 +27,14 @@ typedef struct {
 void ikt_trace_destroy(ikt_trace *trace) {
     ikt_free(&trace->point);
     trace->count = 0;
+}
+
+double ikt_trace_last(const ikt_trace *trace) {
+    return trace->count > 0 ? trace->point[trace->count - 1].value : 0;
+}
+
+const char *ikt_trace_key(const ikt_trace *trace) {
+    return strcmp(trace->value_name, "KL") == 0 ? "kl" : "cost";
 }
 
 static bool is_reported(const loop *l, int64_t iteration) {
@@ -52,10 +61,11 @@ static ikt_status evaluate(loop *l, int64_t iteration, ikt_objective_terms *term
     return IKT_OK;
 }
 
-static void add_to_trace(loop *l, int64_t iteration, double kl) {
-    l->trace->point[l->trace->count++] =
-        (ikt_trace_point){iteration, kl, ikt_gradient_norm(l->ctx, &l->gradient, l->map->count),
-                          ikt_now() - l->began};
+static void add_to_trace(loop *l, int64_t iteration, double value) {
+    const int q = l->objective->q;
+    l->trace->point[l->trace->count++] = (ikt_trace_point){
+        iteration, value, ikt_gradient_norm(l->ctx, &l->gradient, q, l->map->count),
+        ikt_now() - l->began};
 }
 
 static void step(loop *l, int64_t iteration) {
@@ -71,7 +81,7 @@ static void step(loop *l, int64_t iteration) {
 static void report(const loop *l, int64_t iteration) {
     char extra[64] = "";
     if (l->trace->count > 0)
-        snprintf(extra, sizeof extra, "KL %.4f", l->trace->point[l->trace->count - 1].kl);
+        snprintf(extra, sizeof extra, "%s %.4f", l->trace->value_name, ikt_trace_last(l->trace));
     ikt_progress(l->ctx, "iterations", iteration, l->settings->iterations, extra);
 }
 
@@ -91,32 +101,34 @@ static ikt_status iterate(loop *l) {
     return IKT_OK;
 }
 
-/* Moves the mean of the map to the origin; t-SNE does not determine it. */
-static void centre(ikt_context *ctx, const ikt_row_map *map, float *y) {
-    ikt_exact_sum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
+/* Moves the mean of the map to the origin; no objective determines it. */
+static void centre(ikt_context *ctx, const ikt_row_map *map, int q, float *y) {
+    enum { MOST = IKT_DIMENSIONS_MOST };
+    ikt_exact_sum sum[MOST] = {{{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}};
 #pragma omp parallel num_threads(ikt_threads(ctx))
     {
-        ikt_exact_sum mine[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
+        ikt_exact_sum mine[MOST] = {{{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}};
 #pragma omp for schedule(static) nowait
-        for (int64_t e = 0; e < 2 * map->count; e++)
-            ikt_exact_sum_add(&mine[e % 2], (double)y[e]);
+        for (int64_t e = 0; e < q * map->count; e++)
+            ikt_exact_sum_add(&mine[e % q], (double)y[e]);
 #pragma omp critical(ikt_centre)
-        for (int c = 0; c < 2; c++)
+        for (int c = 0; c < q; c++)
             ikt_exact_sum_merge(&sum[c], &mine[c]);
     }
-    ikt_exact_sum_reduce(ctx, sum, 2);
-    double mean[2];
-    for (int c = 0; c < 2; c++)
+    ikt_exact_sum_reduce(ctx, sum, q);
+    double mean[MOST];
+    for (int c = 0; c < q; c++)
         mean[c] = ikt_exact_sum_value(&sum[c]) / (double)map->n;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
-    for (int64_t e = 0; e < 2 * map->count; e++)
-        y[e] = (float)((double)y[e] - mean[e % 2]);
+    for (int64_t e = 0; e < q * map->count; e++)
+        y[e] = (float)((double)y[e] - mean[e % q]);
 }
 
 ikt_status ikt_layout_run(ikt_context *ctx, const ikt_layout_settings *settings,
                           const ikt_row_map *map, ikt_objective *objective, float *y,
                           ikt_trace *trace) {
-    *trace = (ikt_trace){.point = NULL};
+    const int q = objective->q;
+    *trace = (ikt_trace){.value_name = objective->value_name};
     loop l = {.ctx = ctx,
               .settings = settings,
               .map = map,
@@ -125,8 +137,8 @@ ikt_status ikt_layout_run(ikt_context *ctx, const ikt_layout_settings *settings,
               .trace = trace,
               .began = ikt_now()};
     int64_t points = settings->iterations / settings->report_every + 2;
-    size_t bytes = (size_t)map->count * 2 * sizeof *y;
-    ikt_status st = ikt_optimiser_create(ctx, 2 * map->count, &l.optimiser);
+    size_t bytes = (size_t)(map->count * q) * sizeof *y;
+    ikt_status st = ikt_optimiser_create(ctx, q * map->count, &l.optimiser);
     if (st == IKT_OK) st = ikt_alloc(ctx, &trace->point, points, sizeof *trace->point, "trace");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
@@ -135,7 +147,7 @@ ikt_status ikt_layout_run(ikt_context *ctx, const ikt_layout_settings *settings,
     }
     if (st == IKT_OK) {
         memcpy(y, objective->y, bytes);
-        centre(ctx, map, y);
+        centre(ctx, map, q, y);
     }
     ikt_optimiser_destroy(&l.optimiser);
     if (st != IKT_OK) ikt_trace_destroy(trace);

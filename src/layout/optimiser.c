@@ -59,7 +59,7 @@ void ikt_optimiser_step(ikt_context *ctx, ikt_optimiser *optimiser, double momen
     }
 }
 
-double ikt_gradient_norm(ikt_context *ctx, const ikt_gradient *gradient, int64_t n_local) {
+double ikt_gradient_norm(ikt_context *ctx, const ikt_gradient *gradient, int q, int64_t n_local) {
     ikt_exact_sum sum = {{0}, 0, 0};
 #pragma omp parallel num_threads(ikt_threads(ctx))
     {
@@ -67,7 +67,7 @@ double ikt_gradient_norm(ikt_context *ctx, const ikt_gradient *gradient, int64_t
 #pragma omp for schedule(static) nowait
         for (int64_t i = 0; i < n_local; i++) {
             double square = 0;
-            for (int64_t e = 2 * i; e < 2 * i + 2; e++) {
+            for (int64_t e = q * i; e < q * (i + 1); e++) {
                 float slope = gradient->pull * gradient->attraction[e] +
                               gradient->push * gradient->repulsion[e];
                 square += (double)slope * (double)slope;

@@ -8,7 +8,7 @@
 #include "objective/objective.h"
 
 typedef struct {
-    int64_t coordinates; /* 2 n_local */
+    int64_t coordinates; /* q n_local */
     float *velocity;     /* [coordinates] last step */
     float *gain;         /* [coordinates] */
 } ikt_optimiser;
@@ -25,7 +25,7 @@ void ikt_optimiser_destroy(ikt_optimiser *optimiser);
 void ikt_optimiser_step(ikt_context *ctx, ikt_optimiser *optimiser, double momentum, double rate,
                         const ikt_gradient *gradient, float *y);
 
-/* COLLECTIVE. Euclidean norm of the whole gradient of n_local own rows a rank. */
-double ikt_gradient_norm(ikt_context *ctx, const ikt_gradient *gradient, int64_t n_local);
+/* COLLECTIVE. Euclidean norm of the whole gradient, of q numbers a row, n_local own rows a rank. */
+double ikt_gradient_norm(ikt_context *ctx, const ikt_gradient *gradient, int q, int64_t n_local);
 
 #endif

@@ -11,6 +11,16 @@
     }
 
 static const ikt_key layout_keys[] = {
+    KEY(dimensions, IKT_KEY_INT, "2", 1, 3, 0, NULL, "dimensions",
+        "Dimensions of the map: 1 (a line), 2 (a plane) or 3 (a volume)"),
+    KEY(objective, IKT_KEY_CHOICE, "tsne", 0, 0, 0, "tsne|nerv|jse|sne", "",
+        "What is minimised: tsne, KL(P || Q); nerv, (1 - trade_off) KL(P || Q) + trade_off "
+        "KL(Q || P); jse, a Jensen-Shannon divergence that is KL(P || Q) for a small trade_off and "
+        "KL(Q || P) for one near 1; sne, KL(P || Q) with a Gaussian kernel in the map "
+        "(docs/objectives.md)"),
+    KEY(trade_off, IKT_KEY_REAL, "auto", 0.001, 0.999, 1, NULL, "",
+        "Weight of false neighbours (near in the map, far in the data) against missed ones, for "
+        "objective nerv and jse; auto is 0.5"),
     KEY(preset, IKT_KEY_CHOICE, "default", 0, 0, 0, "default|matlab", "",
         "Schedule that the keys left at auto follow: default (exaggeration 12 for 250 of 750 "
         "iterations), or matlab, that of the Isolation kernel paper (4 for 100 of 1000, learning "
@@ -42,27 +52,29 @@ static const ikt_key layout_keys[] = {
     KEY(momentum_switch, IKT_KEY_INT, "250", 0, 1e7, 0, NULL, "iterations",
         "Iteration at which the momentum changes"),
     KEY(init, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|pca|random|landmark|file", "",
-        "Where the rows start: the first two principal components, random positions, the places "
+        "Where the rows start: the first principal components, random positions, the places "
         "among landmarks that are embedded first, or the embedding in init_file; auto is pca, for "
         "preset matlab random"),
     KEY(landmarks, IKT_KEY_INT, "auto", 2, 1e6, 1, NULL, "rows",
         "Rows that are embedded first (init: landmark); auto is a tenth of the rows, "
         "from 100 to 10,000"),
     KEY(init_file, IKT_KEY_STRING, "", 0, 0, 0, NULL, "",
-        "HDF5 file whose /embedding (n x 2) gives the starting positions (init: file)"),
-    KEY(repulsion, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|fft|exact", "",
-        "How repulsion is summed over all pairs: by FFT on a grid, or exactly in n^2 operations; "
-        "auto "
-        "is exact up to 3,000 rows, where that is faster as well"),
+        "HDF5 file whose /embedding (n x dimensions) gives the starting positions (init: file)"),
+    KEY(repulsion, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|fft|exact|barnes_hut", "",
+        "How repulsion is summed over all pairs: exactly in n^2 operations; by FFT on a grid, in "
+        "two dimensions; or by a tree (Barnes-Hut), for objective tsne and jse; auto is exact up "
+        "to 3,000 rows, where that is faster as well, and then fft, or barnes_hut in one and three "
+        "dimensions; exact where the objective allows no other"),
     KEY(grid, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|replicated|slabs", "",
         "Whether each rank transforms the whole grid of the FFT repulsion or the ranks share it in "
         "slabs; the result is the same, auto takes what should be faster"),
     KEY(accuracy, IKT_KEY_CHOICE, "default", 0, 0, 0, "default|tight", "",
-        "Accuracy of the FFT repulsion: force error about 1e-2 (default) or 1e-4 (tight)"),
+        "Accuracy of repulsion: force error about 1e-2 (default), or 1e-4 by FFT and 1e-3 by "
+        "barnes_hut (tight)"),
     KEY(report_every, IKT_KEY_INT, "50", 1, 1e7, 0, NULL, "iterations",
         "Iterations between two values of the trace")};
 
-const ikt_section ikt_layout_section = {"layout", "How rows are placed in the plane", layout_keys,
+const ikt_section ikt_layout_section = {"layout", "How rows are placed in the map", layout_keys,
                                         sizeof layout_keys / sizeof *layout_keys};
 
 typedef struct {
@@ -122,14 +134,64 @@ static ikt_status resolve_landmarks(ikt_context *ctx, ikt_layout_settings *setti
                     (long long)settings->landmarks, (long long)(n - 1), (long long)n);
 }
 
+/* --- objective and repulsion ------------------------------------------------------------------ */
+
+static ikt_status resolve_trade_off(ikt_context *ctx, ikt_layout_settings *settings) {
+    const ikt_divergence *d = ikt_divergence_of((ikt_objective_kind)settings->objective);
+    const bool is_given = settings->trade_off > IKT_AUTO_REAL;
+    if (d->has_trade_off && !is_given) settings->trade_off = 0.5;
+    if (d->has_trade_off || !is_given) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "layout.trade_off = %g, but layout.objective=%s has one divergence and nothing "
+                    "to trade off; leave it at auto, or take objective nerv or jse",
+                    settings->trade_off, d->name);
+}
+
+/* Whether all kernels of the objective can be summed so: the grid is flat and made for the Student
+ * kernels, the tree is made for the Student kernel itself. */
+static bool is_possible(const ikt_layout_settings *settings, int repulsion) {
+    const ikt_divergence *d = ikt_divergence_of((ikt_objective_kind)settings->objective);
+    bool student = true, students = true;
+    for (int k = 0; k < d->n_kernels; k++) {
+        student = student && d->kernel[k] == IKT_KERNEL_STUDENT;
+        students = students && d->kernel[k] != IKT_KERNEL_GAUSSIAN;
+    }
+    if (repulsion == IKT_REPULSION_FFT) return students && settings->dimensions == 2;
+    if (repulsion == IKT_REPULSION_TREE) return student;
+    return true;
+}
+
+static int automatic_repulsion(const ikt_layout_settings *settings, int64_t n) {
+    if (n <= exact_rows) return IKT_REPULSION_EXACT;
+    if (is_possible(settings, IKT_REPULSION_FFT)) return IKT_REPULSION_FFT;
+    return is_possible(settings, IKT_REPULSION_TREE) ? IKT_REPULSION_TREE : IKT_REPULSION_EXACT;
+}
+
+static ikt_status resolve_repulsion(ikt_context *ctx, ikt_layout_settings *settings, int64_t n) {
+    const char *name = ikt_divergence_of((ikt_objective_kind)settings->objective)->name;
+    if (settings->repulsion == IKT_REPULSION_AUTO)
+        settings->repulsion = automatic_repulsion(settings, n);
+    if (is_possible(settings, settings->repulsion)) return IKT_OK;
+    if (settings->repulsion == IKT_REPULSION_FFT && settings->dimensions != 2)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.repulsion=fft sums on a flat grid, but layout.dimensions = %lld; "
+                        "take repulsion=barnes_hut, exact or auto",
+                        (long long)settings->dimensions);
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "layout.repulsion=%s cannot sum what layout.objective=%s needs; take "
+                    "repulsion=%s or auto",
+                    settings->repulsion == IKT_REPULSION_FFT ? "fft" : "barnes_hut", name,
+                    is_possible(settings, IKT_REPULSION_FFT) ? "fft, exact" : "exact");
+}
+
 ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, int64_t n) {
     const schedule *preset = &schedules[settings->preset];
     resolve_lengths(settings, preset);
     if (settings->exaggeration <= IKT_AUTO_REAL) settings->exaggeration = preset->exaggeration;
     if (settings->momentum <= IKT_AUTO_REAL) settings->momentum = preset->momentum;
     resolve_rates(settings, preset, (double)n);
-    if (settings->repulsion == IKT_REPULSION_AUTO)
-        settings->repulsion = n <= exact_rows ? IKT_REPULSION_EXACT : IKT_REPULSION_FFT;
+    IKT_TRY(resolve_trade_off(ctx, settings));
+    IKT_TRY(resolve_repulsion(ctx, settings, n));
     if (settings->init == IKT_INIT_AUTO)
         settings->init = settings->init_file[0] ? IKT_INIT_FILE : preset->init;
     if (settings->init == IKT_INIT_FILE && !settings->init_file[0])

@@ -39,55 +39,75 @@ static int64_t cut(const ikt_graph *graph, int64_t piece, int64_t pieces) {
 }
 
 /* Adds what a kernel has found for `count` rows. */
-static void collect(ikt_exact_sum *sum, const float *divergence, int64_t count) {
+static void collect(ikt_exact_sum *sum, const float *of_row, int64_t count) {
     for (int64_t i = 0; i < count; i++)
-        ikt_exact_sum_add(sum, (double)divergence[i]);
+        ikt_exact_sum_add(sum, (double)of_row[i]);
 }
 
-static void merge(ikt_exact_sum *into, const ikt_exact_sum *mine) {
-#pragma omp critical(ikt_attraction_divergence)
-    ikt_exact_sum_merge(into, mine);
-}
-
-/* Rows first .. last - 1, their divergence by way of a small buffer. */
-static void attract(const ikt_attraction_kernel *kernel, const ikt_graph *graph, const float *y,
-                    int64_t first, int64_t last, float *force, ikt_exact_sum *sum) {
-    float divergence[ROWS];
-    for (int64_t i = first; i < last; i += ROWS) {
-        const int64_t end = i + ROWS < last ? i + ROWS : last;
-        kernel->sparse(graph, y, i, end, force, sum ? divergence : NULL);
-        if (sum) collect(sum, divergence, end - i);
+static void merge(ikt_pair_totals *into, const ikt_pair_totals *mine) {
+#pragma omp critical(ikt_attraction_totals)
+    {
+        ikt_exact_sum_merge(&into->value, &mine->value);
+        ikt_exact_sum_merge(&into->balance, &mine->balance);
     }
 }
 
-void ikt_attraction(ikt_context *ctx, const ikt_graph *graph, const float *y, float *force,
-                    ikt_exact_sum *divergence) {
+static bool has_balance(const ikt_pair_law *law) {
+    return law->law == IKT_LAW_NERV || law->law == IKT_LAW_JSE;
+}
+
+/* Rows first .. last - 1 of one of both P, their terms by way of small buffers. */
+static void attract(const ikt_attraction_kernel *kernel, const ikt_graph *graph,
+                    const ikt_dense *dense, ikt_attraction_job job, ikt_pair_totals *totals) {
+    float value[ROWS], balance[ROWS];
+    const int64_t last = job.last;
+    if (totals) job.value = value;
+    if (totals && has_balance(job.law)) job.balance = balance;
+    for (; job.first < last; job.first = job.last) {
+        job.last = job.first + ROWS < last ? job.first + ROWS : last;
+        if (graph)
+            kernel->sparse(graph, &job);
+        else
+            kernel->dense(dense, &job);
+        if (job.value) collect(&totals->value, value, job.last - job.first);
+        if (job.balance) collect(&totals->balance, balance, job.last - job.first);
+    }
+}
+
+void ikt_attraction(ikt_context *ctx, const ikt_graph *graph, int q, const ikt_pair_law *law,
+                    const float *y, float *force, ikt_pair_totals *totals) {
     const ikt_attraction_kernel *kernel = ikt_attraction_kernel_for(ikt_cpu_isa());
     const int64_t pieces = PIECES * (int64_t)ikt_threads(ctx), n = graph->map.count;
     const int64_t entries = graph->forward.start[n] + graph->reverse.start[n];
 #pragma omp parallel num_threads(ikt_threads(ctx)) if (entries >= parallel_entries)
     {
-        ikt_exact_sum mine = {{0}, 0, 0};
+        ikt_pair_totals mine = {{{0}, 0, 0}, {{0}, 0, 0}};
 #pragma omp for schedule(dynamic) nowait
-        for (int64_t piece = 0; piece < pieces; piece++)
-            attract(kernel, graph, y, cut(graph, piece, pieces), cut(graph, piece + 1, pieces),
-                    force, divergence ? &mine : NULL);
-        if (divergence) merge(divergence, &mine);
+        for (int64_t piece = 0; piece < pieces; piece++) {
+            const ikt_attraction_job job = {.q = q,
+                                            .law = law,
+                                            .y = y,
+                                            .first = cut(graph, piece, pieces),
+                                            .last = cut(graph, piece + 1, pieces),
+                                            .force = force};
+            attract(kernel, graph, NULL, job, totals ? &mine : NULL);
+        }
+        if (totals) merge(totals, &mine);
     }
 }
 
-void ikt_attraction_dense(ikt_context *ctx, const ikt_dense *dense, const float *y, float *force,
-                          ikt_exact_sum *divergence) {
+void ikt_attraction_dense(ikt_context *ctx, const ikt_dense *dense, int q, const ikt_pair_law *law,
+                          const float *const *at, float *force, ikt_pair_totals *totals) {
     const ikt_attraction_kernel *kernel = ikt_attraction_kernel_for(ikt_cpu_isa());
 #pragma omp parallel num_threads(ikt_threads(ctx))
     {
-        ikt_exact_sum mine = {{0}, 0, 0};
-        float row;
+        ikt_pair_totals mine = {{{0}, 0, 0}, {{0}, 0, 0}};
 #pragma omp for schedule(static) nowait
         for (int64_t i = 0; i < dense->map.count; i++) {
-            kernel->dense(dense, y, i, i + 1, force, divergence ? &row : NULL);
-            if (divergence) collect(&mine, &row, 1);
+            const ikt_attraction_job job = {
+                .q = q, .law = law, .at = at, .first = i, .last = i + 1, .force = force};
+            attract(kernel, NULL, dense, job, totals ? &mine : NULL);
         }
-        if (divergence) merge(divergence, &mine);
+        if (totals) merge(totals, &mine);
     }
 }

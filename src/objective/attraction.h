@@ -1,27 +1,34 @@
-/* Attraction along P: sum_j p_ij w_ij (y_i - y_j), w_ij = 1 / (1 + |y_i - y_j|^2), and, in the same
- * pass where it is wanted, the divergence's share sum_j p_ij log(p_ij / w_ij). */
+/* Attraction along P: sum_j weight_ij (y_i - y_j) over the support of P, with the weight and the
+ * other terms of a law of pairs (pair_law.h). */
 #ifndef IKT_OBJECTIVE_ATTRACTION_H
 #define IKT_OBJECTIVE_ATTRACTION_H
 
 #include "affinity/dense.h"
 #include "base/exact_sum.h"
 #include "graph/graph.h"
+#include "objective/pair_law.h"
 
-/* LOCAL. Attraction on each own row along the sparse P.
- *   y           [(n_local + n_ghost) * 2] positions: own rows, then ghosts
- *   force       [n_local * 2], receives the sums
- *   divergence  receives, added to it, the sum over the own rows of p_ij log(p_ij (1 + |y_i -
- *               y_j|^2)); KL = that sum over all rows + log Z. NULL where it is not wanted.
+/* Sums over all own rows that come out of the pass; each is added to. */
+typedef struct {
+    ikt_exact_sum value, balance;
+} ikt_pair_totals;
+
+/* LOCAL. The pull on each own row along the sparse P, in q = 1, 2 or 3 dimensions.
+ *   y        [(n_local + n_ghost) * q] positions: own rows, then ghosts; q times their number is
+ *            below 2^31
+ *   force    [n_local * q], receives the sums
+ *   totals   receives, added to it, the sums of value and balance over the own rows; NULL where
+ *            they are not wanted, which for the law of t-SNE saves a logarithm an entry
  * The sum of a row is taken in 16 lanes over its forward and then its reverse entries, each in
- * global order: the same bits whatever the ranks, threads and vector width. The divergence is
+ * global order: the same bits whatever the ranks, threads and vector width. Value and balance are
  * summed in float within a row and exactly over rows: about 7 digits. Threads take pieces of
- * equally many entries. Cost: one read of P and one load of 8 bytes per entry. */
-void ikt_attraction(ikt_context *ctx, const ikt_graph *graph, const float *y, float *force,
-                    ikt_exact_sum *divergence);
+ * equally many entries. Cost: one read of P and one load of 4 q bytes per entry. */
+void ikt_attraction(ikt_context *ctx, const ikt_graph *graph, int q, const ikt_pair_law *law,
+                    const float *y, float *force, ikt_pair_totals *totals);
 
 /* LOCAL. The same along the dense P.
- *   y  [2 * stride of P] x of all rows and zeros up to the stride, then y of all rows and zeros */
-void ikt_attraction_dense(ikt_context *ctx, const ikt_dense *dense, const float *y, float *force,
-                          ikt_exact_sum *divergence);
+ *   at  q arrays [stride of P]: coordinates of all rows, then any numbers */
+void ikt_attraction_dense(ikt_context *ctx, const ikt_dense *dense, int q, const ikt_pair_law *law,
+                          const float *const *at, float *force, ikt_pair_totals *totals);
 
 #endif

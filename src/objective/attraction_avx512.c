@@ -1,8 +1,8 @@
 /* The attraction kernels on AVX-512. */
 #define LANE_WIDTH 16
 #define TARGET     __attribute__((target("avx512f,avx512dq,avx512vl")))
+#include "kernelsum/lanes.h"
 #include "objective/attraction_kernel.h"
-#include "objective/lanes.h"
 
 #if defined(__x86_64__)
 #include "objective/gather_four.h"
@@ -16,12 +16,17 @@ LANES_INLINE TARGET __m512 gather_eight(const double *pair, const int32_t *c) {
 }
 
 /* Shuffles work within 128 bits: entries 0, 1, 4, 5, ... and 2, 3, 6, 7, ... fall into place. */
-LANES_INLINE TARGET void gather_positions(const int32_t *column, const float *y, vector *x_out,
-                                          vector *y_out) {
+LANES_INLINE TARGET void gather_pairs(const int32_t *column, const float *y, vector *x_out,
+                                      vector *y_out) {
     const double *pair = (const void *)y;
     const __m512 a = gather_eight(pair, column), b = gather_eight(pair, column + 2);
     *x_out = _mm512_shuffle_ps(a, b, 0x88);
     *y_out = _mm512_shuffle_ps(a, b, 0xDD);
+}
+
+LANES_INLINE TARGET void gather_one(const int32_t *column, const float *y, int q, vector *out) {
+    const __m512i at = _mm512_loadu_si512(column);
+    *out = _mm512_i32gather_ps(_mm512_mullo_epi32(at, _mm512_set1_epi32(q)), y, 4);
 }
 
 #include "objective/attraction_body.h"

@@ -1,7 +1,8 @@
 /* The loops over the entries of P, one set for each instruction set.
  *
  * All give the same bits: sixteen lanes a row, multiplications and additions that are not fused,
- * true divisions. They differ in how the positions of the neighbours come into vectors.
+ * true divisions. They differ in how the positions of the neighbours come into vectors. Each is
+ * compiled for 1, 2 and 3 dimensions and for every law of pairs.
  */
 #ifndef IKT_OBJECTIVE_ATTRACTION_KERNEL_H
 #define IKT_OBJECTIVE_ATTRACTION_KERNEL_H
@@ -9,16 +10,24 @@
 #include "affinity/dense.h"
 #include "base/cpu.h"
 #include "graph/graph.h"
+#include "objective/pair_law.h"
 
-/* LOCAL. Own rows first .. last - 1.
- *   y           positions: sparse, of each local number; dense, x of all rows up to the stride of
- * P, then y force       [n_local * 2], receives the sums of these rows divergence  [last - first],
- * receives sum_j p_ij log(p_ij (1 + |y_i - y_j|^2)) of each of these rows; NULL where it is not
- * wanted */
-typedef void ikt_attract_sparse(const ikt_graph *graph, const float *y, int64_t first, int64_t last,
-                                float *force, float *divergence);
-typedef void ikt_attract_dense(const ikt_dense *dense, const float *y, int64_t first, int64_t last,
-                               float *force, float *divergence);
+/* What is summed for the own rows first .. last - 1. */
+typedef struct {
+    int q; /* dimensions: 1, 2 or 3 */
+    const ikt_pair_law *law;
+    const float *y;         /* sparse: [local numbers * q] positions */
+    const float *const *at; /* dense: q arrays [stride of P], coordinates of all rows */
+    int64_t first, last;
+    float *force; /* [n_local * q], receives the pulls of these rows */
+    /* [last - first], receive the terms of each of these rows; value may be NULL where it is not
+     * wanted, balance where the law has none */
+    float *value, *balance;
+} ikt_attraction_job;
+
+/* LOCAL. */
+typedef void ikt_attract_sparse(const ikt_graph *graph, const ikt_attraction_job *job);
+typedef void ikt_attract_dense(const ikt_dense *dense, const ikt_attraction_job *job);
 
 typedef struct {
     ikt_attract_sparse *sparse;

@@ -169,7 +169,7 @@ static void split_attraction(ikt_context *ctx, const loop_times *few, const loop
 
 static ikt_status measure_stages(ikt_context *ctx, map_data *m, ikt_kernelsum *sums,
                                  const ikt_fft_settings *fft, ikt_machine *out) {
-    ikt_objective objective = {NULL, NULL, NULL, NULL};
+    ikt_objective objective = {.self = NULL};
     loop_times few, many;
     IKT_TRY(ikt_tsne_create(ctx, &m->graph, sums, &objective));
     /* Once before, to make the plans that the others use. */
@@ -199,7 +199,7 @@ static ikt_status measure_loop(ikt_context *ctx, map_data *m, ikt_machine *out) 
 }
 
 static ikt_status time_attraction(ikt_context *ctx, map_data *m, ikt_machine *out) {
-    ikt_objective objective = {NULL, NULL, NULL, NULL};
+    ikt_objective objective = {.self = NULL};
     ikt_kernelsum *sums = NULL;
     loop_times times;
     ikt_fft_settings fft = whole_grid();
@@ -276,7 +276,7 @@ static ikt_status measure_exact(ikt_context *ctx, ikt_machine *out) {
     ikt_kernelsum *sums = NULL;
     double before[IKT_STAGE_COUNT], seconds = 1;
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &m.y, 2 * m.map.count, sizeof *m.y, "calibrate"));
-    if (st == IKT_OK) st = ikt_kernelsum_create_exact(ctx, &m.map, &sums);
+    if (st == IKT_OK) st = ikt_kernelsum_create_exact(ctx, &m.map, 2, IKT_KERNEL_STUDENT, &sums);
     if (st == IKT_OK) {
         place(ctx, &m, NEAR_SPAN);
         st = time_sums(ctx, &m, sums, before, &seconds);

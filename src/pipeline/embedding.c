@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "pipeline/landmarks.h"
+#include "pipeline/objective_make.h"
 #include "pipeline/probabilities.h"
 #include "pipeline/start.h"
 
@@ -34,8 +35,9 @@ static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, int
 }
 
 /* The loop works in positions, the run in rows of the input. */
-static ikt_status bring(ikt_context *ctx, const ikt_probabilities *p, bool back, float *y) {
-    const int64_t bytes = 2 * (int64_t)sizeof *y;
+static ikt_status bring(ikt_context *ctx, const ikt_probabilities *p, int64_t q, bool back,
+                        float *y) {
+    const int64_t bytes = q * (int64_t)sizeof *y;
     if (!p->is_ordered) return IKT_OK;
     ikt_stage_begin(ctx, IKT_STAGE_ORDER);
     ikt_status st = back ? ikt_order_restore(ctx, &p->order, y, bytes, y, bytes, bytes)
@@ -46,16 +48,14 @@ static ikt_status bring(ikt_context *ctx, const ikt_probabilities *p, bool back,
 
 static ikt_status place(ikt_context *ctx, const ikt_layout_settings *settings,
                         const ikt_probabilities *p, const ikt_row_map *map, ikt_embedding *out) {
-    ikt_kernelsum *sums = NULL;
-    ikt_objective objective = {NULL, NULL, NULL, NULL};
-    IKT_TRY(bring(ctx, p, false, out->y));
+    ikt_made_objective made;
+    IKT_TRY(bring(ctx, p, settings->dimensions, false, out->y));
     ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
-    ikt_status st = ikt_probabilities_objective(ctx, p, settings, &sums, &objective);
-    if (st == IKT_OK) st = ikt_layout_run(ctx, settings, map, &objective, out->y, &out->trace);
-    ikt_objective_destroy(&objective);
-    ikt_kernelsum_destroy(&sums);
+    ikt_status st = ikt_objective_make(ctx, p, settings, &made);
+    if (st == IKT_OK) st = ikt_layout_run(ctx, settings, map, &made.objective, out->y, &out->trace);
+    ikt_objective_release(&made);
     ikt_stage_end(ctx, IKT_STAGE_LAYOUT);
-    return st == IKT_OK ? bring(ctx, p, true, out->y) : st;
+    return st == IKT_OK ? bring(ctx, p, settings->dimensions, true, out->y) : st;
 }
 
 ikt_status ikt_embedding_make(ikt_context *ctx, ikt_settings *settings, ikt_dataset *data,

@@ -12,7 +12,7 @@
 
 /* Positions, and what was learned while making them. */
 typedef struct {
-    float *y; /* [map->count * 2], owned */
+    float *y; /* [map->count * q], q = layout.dimensions; owned */
     ikt_trace trace;
     int64_t orphans;   /* rows without any similarity */
     int64_t entries;   /* of P */

@@ -35,7 +35,7 @@ static ikt_status draw(ikt_context *ctx, uint64_t seed, int64_t n, ikt_landmarks
     int64_t *slot = NULL, slots = ikt_draw_slots(landmarks->count);
     ikt_status st = ikt_alloc(ctx, &landmarks->row, landmarks->count, sizeof(int64_t), purpose);
     if (st == IKT_OK)
-        st = ikt_alloc(ctx, &landmarks->y, 2 * landmarks->count, sizeof(float), purpose);
+        st = ikt_alloc(ctx, &landmarks->y, landmarks->q * landmarks->count, sizeof(float), purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &slot, slots, sizeof *slot, purpose);
     if (st == IKT_OK)
         ikt_draw_subset(seed, IKT_RNG_LANDMARK, 0, n, landmarks->count, slot, slots,
@@ -63,7 +63,7 @@ static ikt_status share(ikt_context *ctx, const ikt_row_map *map, const float *o
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &counts, map->ranks, sizeof *counts, purpose)));
     for (int rank = 0; rank < map->ranks; rank++)
         counts[rank] = ikt_row_map_count(map, rank);
-    ikt_allgather(ctx, own, map->count, 2 * sizeof *own, landmarks->y, counts);
+    ikt_allgather(ctx, own, map->count, (size_t)landmarks->q * sizeof *own, landmarks->y, counts);
     ikt_free(&counts);
     return IKT_OK;
 }
@@ -90,7 +90,7 @@ ikt_status ikt_landmarks_make(ikt_context *ctx, const ikt_settings *settings, in
     const ikt_type type = ikt_dataset_is_u8(data) ? IKT_TYPE_U8 : IKT_TYPE_F32;
     ikt_settings subset = ikt_landmarks_settings(settings, count);
     void *rows = NULL;
-    *out = (ikt_landmarks){.count = count};
+    *out = (ikt_landmarks){.count = count, .q = (int)settings->layout.dimensions};
     ikt_log(ctx, IKT_LOG_STAGE, "landmarks: %lld rows are embedded first", (long long)out->count);
     ikt_stage_begin(ctx, IKT_STAGE_LANDMARKS);
     ikt_status st = draw(ctx, (uint64_t)settings->run.seed, ikt_dataset_rows(data), out);
@@ -111,15 +111,16 @@ ikt_status ikt_landmarks_make(ikt_context *ctx, const ikt_settings *settings, in
 static void average(ikt_context *ctx, const ikt_landmarks *landmarks, const ikt_neighbours *lists,
                     int64_t count, float *y) {
     const int64_t k = lists->k;
+    const int q = landmarks->q;
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < count; i++) {
-        double sum[2] = {0, 0};
+        double sum[3] = {0, 0, 0};
         for (int64_t e = i * k; e < (i + 1) * k; e++)
-            for (int c = 0; c < 2; c++)
+            for (int c = 0; c < q; c++)
                 sum[c] +=
-                    (double)lists->score[e] * (double)landmarks->y[2 * (int64_t)lists->row[e] + c];
-        y[2 * i] = (float)sum[0];
-        y[2 * i + 1] = (float)sum[1];
+                    (double)lists->score[e] * (double)landmarks->y[q * (int64_t)lists->row[e] + c];
+        for (int c = 0; c < q; c++)
+            y[q * i + c] = (float)sum[c];
     }
 }
 
@@ -175,7 +176,7 @@ static ikt_status place_codes(ikt_context *ctx, const ikt_landmarks *landmarks,
         st = ikt_neighbours_among(ctx, &scorer, theirs->code, landmarks->count, &lists);
         if (st != IKT_OK) break;
         ikt_isolation_weights(ctx, &lists, codes->t, lists.score);
-        average(ctx, landmarks, &lists, chunk.count, y + 2 * done);
+        average(ctx, landmarks, &lists, chunk.count, y + landmarks->q * done);
     }
     ikt_neighbours_destroy(&lists);
     return st;
@@ -239,7 +240,7 @@ ikt_status ikt_landmarks_place_rows(ikt_context *ctx, const ikt_landmarks *landm
         int64_t count = left < 0 ? 0 : left < CHUNK ? left : CHUNK;
         st = ikt_dataset_read(data, count ? map->first + done : 0, count, room.rows);
         if (st != IKT_OK) break;
-        if (count > 0) st = place_chunk(ctx, landmarks, &room, d, count, y + 2 * done);
+        if (count > 0) st = place_chunk(ctx, landmarks, &room, d, count, y + landmarks->q * done);
         st = ikt_agree(ctx, st);
     }
     ikt_free(&room.packed);

@@ -18,7 +18,8 @@
 typedef struct {
     int64_t count;
     int64_t *row; /* [count] ascending */
-    float *y;     /* [count * 2] their positions, centred */
+    int q;        /* dimensions */
+    float *y;     /* [count * q] their positions, centred */
 } ikt_landmarks;
 
 /* LOCAL, pure. The settings under which `count` landmarks are embedded. */
@@ -36,7 +37,7 @@ void ikt_landmarks_destroy(ikt_landmarks *landmarks);
 /* COLLECTIVE. Positions of the own rows, weighted by the Isolation kernel: codes of the own rows in
  * the order of the input, those of the landmarks among them. Rows without similarity to any
  * landmark come to the middle.
- *   y   [map->count * 2] */
+ *   y   [map->count * q] */
 ikt_status ikt_landmarks_place_codes(ikt_context *ctx, const ikt_landmarks *landmarks,
                                      const ikt_row_map *map, const ikt_codes *codes, float *y);
 

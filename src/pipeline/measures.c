@@ -14,14 +14,15 @@
 #include "evaluate/tree.h"
 #include "isolation/model.h"
 #include "neighbours/cells.h"
+#include "pipeline/objective_make.h"
 #include "pipeline/probabilities.h"
 
 enum { EXACT_ROWS = 50000, MARKED_MOST = 16, CLASSES_MOST = 64 };
 
 /* Positions and labels of all rows on every rank. */
 typedef struct {
-    float *y;
     int64_t q;
+    float *y;
     int64_t *labels;
     ikt_classes classes;
     ikt_radix radix;
@@ -179,7 +180,7 @@ static ikt_status measure(ikt_context *ctx, const ikt_run *run, const char *only
         bool has_labels = ikt_max_one(ctx, run->labels != NULL) > 0;
         const ikt_measured what = {.map = run->map,
                                    .y = run->embedding.y,
-                                   .q = 2,
+                                   .q = run->settings.layout.dimensions,
                                    .labels = run->labels,
                                    .has_labels = has_labels,
                                    .data = data,
@@ -212,24 +213,26 @@ ikt_status ikt_run_measures_of(ikt_context *ctx, const ikt_run *run, const char 
 }
 
 ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                                  const ikt_row_map *map, const float *y, double *kl) {
+                                  const ikt_row_map *map, int q, const float *y, double *kl) {
     ikt_probabilities p;
-    ikt_kernelsum *sums = NULL;
-    ikt_objective objective = {NULL, NULL, NULL, NULL};
+    ikt_made_objective made;
     ikt_layout_settings layout = settings->layout;
-    layout.repulsion = map->n <= EXACT_ROWS ? IKT_REPULSION_EXACT : IKT_REPULSION_FFT;
+    layout.dimensions = q;
+    layout.objective = IKT_OBJECTIVE_TSNE;
+    layout.repulsion = map->n <= EXACT_ROWS ? IKT_REPULSION_EXACT
+                       : q == 2             ? IKT_REPULSION_FFT
+                                            : IKT_REPULSION_TREE;
     layout.accuracy = IKT_ACCURACY_TIGHT;
     IKT_TRY(ikt_probabilities_compute(ctx, settings, data, map, NULL, NULL, &p));
-    ikt_status st = ikt_probabilities_objective(ctx, &p, &layout, &sums, &objective);
+    ikt_status st = ikt_objective_make(ctx, &p, &layout, &made);
     if (st == IKT_OK) {
         ikt_objective_terms terms = {true, 0, 0};
         ikt_gradient gradient;
-        memcpy(objective.y, y, (size_t)map->count * 2 * sizeof *y);
-        objective.evaluate(objective.self, &gradient, &terms);
+        memcpy(made.objective.y, y, (size_t)(map->count * q) * sizeof *y);
+        made.objective.evaluate(made.objective.self, &gradient, &terms);
         *kl = terms.value;
     }
-    ikt_objective_destroy(&objective);
-    ikt_kernelsum_destroy(&sums);
+    ikt_objective_release(&made);
     ikt_probabilities_destroy(&p);
     return st;
 }

@@ -10,6 +10,7 @@
 #include "evaluate/measure.h"
 #include "isolation/codes.h"
 #include "kernelsum/kernelsum.h"
+#include "kernelsum/replica.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/refine.h"
 #include "neighbours/search.h"
@@ -20,9 +21,23 @@ enum { ENTRY_BYTES = 8 };
 /* Symmetrisation: a batch to send and as much that comes, 12 bytes an entry; and a row's places. */
 enum { BATCH_ENTRIES = 1 << 21, BATCH_BYTES = 2 * 12, SYMMETRISE_ROW_BYTES = 24 };
 
-/* Positions, velocities, gains, gradients, sums and starts of a row in the loop; a boundary row
- * here and there: its number, its position, and both again where it is sent. */
-enum { LAYOUT_ROW_BYTES = 80, BOUNDARY_BYTES = 28 };
+/* Of a row in the loop: sums of kernels and starts; and for each dimension positions, velocities,
+ * gains, and both fields of the gradient. A boundary row here and there: its number, its position,
+ * and both again where it is sent. */
+enum {
+    LAYOUT_ROW_BYTES = 40,
+    LAYOUT_AXIS_BYTES = 20,
+    BOUNDARY_BYTES = 12,
+    BOUNDARY_AXIS_BYTES = 8
+};
+
+static int64_t dimensions(const ikt_workload *w) {
+    return w->settings.layout.dimensions;
+}
+
+static const ikt_divergence *divergence(const ikt_workload *w) {
+    return ikt_divergence_of((ikt_objective_kind)w->settings.layout.objective);
+}
 
 /* A block of rows that is brought to scale: in double, before and after. */
 enum { READ_BYTES = 32 << 20 };
@@ -49,9 +64,27 @@ static void find_peak(ikt_memory_plan *plan) {
 }
 
 /* The map may grow by a fifth more than usual. */
-static int64_t repulsion_bytes(const ikt_workload *w) {
-    if (w->is_exact) return ikt_kernelsum_memory_exact(&w->map);
+static int64_t sum_bytes(const ikt_workload *w) {
+    const int q = (int)dimensions(w);
+    if (w->is_exact) return ikt_kernelsum_memory_exact(&w->map, q);
+    if (w->settings.layout.repulsion == IKT_REPULSION_TREE)
+        return ikt_kernelsum_memory_tree(&w->map, q, w->threads);
     return ikt_kernelsum_memory_fft(&w->fft, &w->map, w->threads, 1.2 * ikt_workload_span(w, 1));
+}
+
+/* A field for each kernel after the first, and its sums. */
+static int64_t repulsion_bytes(const ikt_workload *w) {
+    const int64_t kernels = divergence(w)->n_kernels;
+    return kernels * sum_bytes(w) +
+           (kernels - 1) * dimensions(w) * (int64_t)sizeof(float) * w->map.count;
+}
+
+static int64_t loop_bytes(const ikt_workload *w) {
+    const int64_t q = dimensions(w);
+    return (LAYOUT_ROW_BYTES + q * LAYOUT_AXIS_BYTES) * w->map.count +
+           (w->is_dense ? ikt_replica_memory(&w->map, (int)q) : 0) +
+           (BOUNDARY_BYTES + q * BOUNDARY_AXIS_BYTES) * (int64_t)ikt_workload_boundary(w) +
+           repulsion_bytes(w);
 }
 
 static int64_t smaller(int64_t a, int64_t b) {
@@ -104,7 +137,7 @@ static int64_t measures_bytes(const ikt_workload *w) {
     settings.cheap_only = wanted == IKT_MEASURES_MAP;
     const ikt_measure_extent extent = {.n = w->map.n,
                                        .d = w->columns,
-                                       .q = 2,
+                                       .q = dimensions(w),
                                        .classes = USUAL_CLASSES,
                                        .ranks = w->ranks,
                                        .threads = w->threads,
@@ -116,15 +149,14 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     int64_t n_local = w->map.count, rows = rows_bytes(w), p = p_bytes(w);
     int64_t reading = w->is_u8 ? 0 : READ_BYTES;
     int64_t lists = w->is_dense ? p : ikt_neighbours_memory(n_local, w->k);
-    int64_t kept = n_local * (int64_t)(2 * sizeof(float) + sizeof(int64_t)); /* map, labels */
+    int64_t kept = n_local * (dimensions(w) * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t));
     ikt_memory_plan plan = {.base = base, .largest = "codes"};
     if (w->is_isolation)
         plan.codes = ikt_codes_memory_peak(w->is_u8, w->columns, n_local, &w->model, w->threads) +
                      reading + kept;
     plan.neighbours = rows + searching(w) + (w->is_isolation ? 0 : reading) + lists + kept;
     plan.graph = (w->is_near ? 0 : rows) + p + (w->is_dense ? 0 : symmetrise_bytes(w)) + kept;
-    plan.layout = p + LAYOUT_ROW_BYTES * n_local + 24 * w->map.n * w->is_dense +
-                  BOUNDARY_BYTES * (int64_t)ikt_workload_boundary(w) + repulsion_bytes(w) + kept;
+    plan.layout = p + loop_bytes(w) + kept;
     plan.measures = measures_bytes(w) + kept;
     plan.advice = w->is_dense ? "affinity.support=sparse" : "fewer affinity.neighbours";
     find_peak(&plan);

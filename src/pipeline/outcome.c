@@ -30,9 +30,7 @@ typedef struct {
 
 /* What is the same in every equal run. */
 static void add_facts(const ikt_run *run, notes *n) {
-    double kl = run->embedding.trace.count > 0
-                    ? run->embedding.trace.point[run->embedding.trace.count - 1].kl
-                    : 0;
+    const ikt_trace *trace = &run->embedding.trace;
     ADD_NOTE(n->facts, n->n_facts, "version", "%s", IKT_VERSION);
     ADD_NOTE(n->facts, n->n_facts, "commit", "%s", IKT_COMMIT);
     ADD_NOTE(n->facts, n->n_facts, "compiler", "%s %s", IKT_COMPILER, IKT_COMPILE_FLAGS);
@@ -53,11 +51,11 @@ static void add_facts(const ikt_run *run, notes *n) {
                  (long long)run->embedding.recall.sample);
     }
     ADD_NOTE(n->facts, n->n_facts, "exaggeration_ended", "%lld",
-             (long long)run->embedding.trace.exaggeration_end);
-    ADD_NOTE(n->facts, n->n_facts, "iterations_done", "%lld", (long long)run->embedding.trace.end);
+             (long long)trace->exaggeration_end);
+    ADD_NOTE(n->facts, n->n_facts, "iterations_done", "%lld", (long long)trace->end);
     ADD_NOTE(n->facts, n->n_facts, "stopped_because", "%s",
-             run->embedding.trace.is_settled ? "KL settled" : "iterations are done");
-    ADD_NOTE(n->facts, n->n_facts, "kl", "%.17g", kl);
+             trace->is_settled ? "the objective settled" : "iterations are done");
+    ADD_NOTE(n->facts, n->n_facts, ikt_trace_key(trace), "%.17g", ikt_trace_last(trace));
     ADD_NOTE(n->facts, n->n_facts, "embedding_hash", "%016llx", (unsigned long long)run->hash);
 }
 
@@ -125,18 +123,18 @@ static ikt_status print_configuration(ikt_context *ctx, const ikt_run *run, char
 /* The trace as columns. */
 typedef struct {
     int64_t *iteration;
-    double *kl, *norm, *seconds;
+    double *value, *norm, *seconds;
 } columns;
 
 static ikt_status split_trace(ikt_context *ctx, const ikt_trace *trace, columns *c) {
     int64_t count = trace->count;
     IKT_TRY(ikt_alloc(ctx, &c->iteration, count, sizeof *c->iteration, "trace"));
-    IKT_TRY(ikt_alloc(ctx, &c->kl, count, sizeof *c->kl, "trace"));
+    IKT_TRY(ikt_alloc(ctx, &c->value, count, sizeof *c->value, "trace"));
     IKT_TRY(ikt_alloc(ctx, &c->norm, count, sizeof *c->norm, "trace"));
     IKT_TRY(ikt_alloc(ctx, &c->seconds, count, sizeof *c->seconds, "trace"));
     for (int64_t i = 0; i < count; i++) {
         c->iteration[i] = trace->point[i].iteration;
-        c->kl[i] = trace->point[i].kl;
+        c->value[i] = trace->point[i].value;
         c->norm[i] = trace->point[i].gradient_norm;
         c->seconds[i] = trace->point[i].seconds;
     }
@@ -146,13 +144,15 @@ static ikt_status split_trace(ikt_context *ctx, const ikt_trace *trace, columns 
 static ikt_result describe(const ikt_run *run, const columns *c, const notes *n,
                            const char *configuration) {
     return (ikt_result){.map = run->map,
+                        .q = (int)run->settings.layout.dimensions,
                         .embedding = run->embedding.y,
                         .labels = run->labels,
                         .marked = run->marked,
                         .n_marked = run->n_marked,
                         .n_trace = run->embedding.trace.count,
                         .trace_iteration = c->iteration,
-                        .trace_kl = c->kl,
+                        .value_name = ikt_trace_key(&run->embedding.trace),
+                        .trace_value = c->value,
                         .trace_gradient_norm = c->norm,
                         .trace_seconds = c->seconds,
                         .configuration = configuration,
@@ -184,7 +184,7 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
     }
     ikt_free(&n);
     ikt_free(&c.iteration);
-    ikt_free(&c.kl);
+    ikt_free(&c.value);
     ikt_free(&c.norm);
     ikt_free(&c.seconds);
     ikt_free(&configuration);
@@ -192,13 +192,13 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
     return st;
 }
 
-/* "isolation psi 1024, t 200, k 30, seed 1, KL 1.234": what a reader of the picture asks first. */
+/* "isolation psi 1024, t 200, k 30, seed 1, KL 1.234": what a reader of the picture asks first; the
+ * name of the objective where it is not t-SNE. */
 static void describe_run(const ikt_run *run, char *text, size_t size) {
     const ikt_settings *s = &run->settings;
-    double kl = run->embedding.trace.count > 0
-                    ? run->embedding.trace.point[run->embedding.trace.count - 1].kl
-                    : 0;
-    char kernel[64], own[64] = "", support[64] = "dense";
+    const ikt_trace *trace = &run->embedding.trace;
+    const ikt_divergence *d = ikt_divergence_of((ikt_objective_kind)s->layout.objective);
+    char kernel[64], own[64] = "", support[64] = "dense", objective[64] = "";
     ikt_affinity_describe(&s->affinity, kernel, sizeof kernel);
     if (ikt_affinity_of(&s->affinity)->scores == IKT_SCORES_CODES)
         snprintf(own, sizeof own, "%s psi %lld, t %lld",
@@ -206,8 +206,12 @@ static void describe_run(const ikt_run *run, char *text, size_t size) {
                  (long long)s->isolation.partitionings);
     if (s->affinity.support == IKT_SUPPORT_SPARSE)
         snprintf(support, sizeof support, "k %lld", (long long)s->affinity.neighbours);
-    snprintf(text, size, "%s%s, %s, seed %lld, KL %.4f", kernel, own, support,
-             (long long)s->run.seed, kl);
+    if (d->has_trade_off)
+        snprintf(objective, sizeof objective, "%s %g, ", d->name, s->layout.trade_off);
+    else if (s->layout.objective != IKT_OBJECTIVE_TSNE)
+        snprintf(objective, sizeof objective, "%s, ", d->name);
+    snprintf(text, size, "%s%s%s, %s, seed %lld, %s %.4f", objective, kernel, own, support,
+             (long long)s->run.seed, trace->value_name, ikt_trace_last(trace));
 }
 
 ikt_status ikt_run_picture(ikt_context *ctx, const ikt_run *run) {
@@ -223,6 +227,7 @@ ikt_status ikt_run_picture(ikt_context *ctx, const ikt_run *run) {
         settings.footer = footer;
         settings.description = configuration;
         const ikt_plot_points points = {.map = &run->map,
+                                        .q = (int)run->settings.layout.dimensions,
                                         .y = run->embedding.y,
                                         .labels = run->labels,
                                         .column = run->settings.input.labels,

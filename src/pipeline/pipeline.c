@@ -93,8 +93,8 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_
     if (st == IKT_OK) st = ikt_pipeline_open(ctx, settings, &source, &data);
     if (st == IKT_OK) st = embed(ctx, source, data, out);
     if (st == IKT_OK)
-        out->hash =
-            ikt_row_hash(ctx, out->embedding.y, out->map.first, out->map.count, 2 * sizeof(float));
+        out->hash = ikt_row_hash(ctx, out->embedding.y, out->map.first, out->map.count,
+                                 (size_t)settings->layout.dimensions * sizeof(float));
     ikt_pipeline_close(&source, &data);
     if (st != IKT_OK) ikt_run_destroy(out);
     return st;

@@ -71,25 +71,3 @@ void ikt_probabilities_destroy(ikt_probabilities *p) {
     ikt_graph_destroy(&p->graph);
     ikt_dense_destroy(&p->dense);
 }
-
-ikt_status ikt_probabilities_objective(ikt_context *ctx, const ikt_probabilities *p,
-                                       const ikt_layout_settings *settings, ikt_kernelsum **sums,
-                                       ikt_objective *out) {
-    const ikt_row_map *map = p->is_dense ? &p->dense.map : &p->graph.map;
-    *sums = NULL;
-    *out = (ikt_objective){NULL, NULL, NULL, NULL};
-    ikt_status st;
-    if (settings->repulsion == IKT_REPULSION_EXACT) {
-        st = ikt_kernelsum_create_exact(ctx, map, sums);
-    } else {
-        ikt_fft_settings fft = ikt_fft_preset(
-            settings->accuracy == IKT_ACCURACY_TIGHT ? IKT_FFT_TIGHT : IKT_FFT_DEFAULT);
-        fft.sharing = settings->grid;
-        st = ikt_kernelsum_create_fft(ctx, map, &fft, sums);
-    }
-    if (st == IKT_OK)
-        st = p->is_dense ? ikt_tsne_dense_create(ctx, &p->dense, *sums, out)
-                         : ikt_tsne_create(ctx, &p->graph, *sums, out);
-    if (st != IKT_OK) ikt_kernelsum_destroy(sums);
-    return st;
-}

@@ -17,7 +17,7 @@ typedef struct {
     double accuracy;   /* 10-NN label accuracy of the lists; negative where there are no labels */
     const int64_t *labels;          /* lent while P is computed */
     const ikt_landmarks *landmarks; /* the same */
-    float *start; /* [map->count * 2] places of the own rows (not positions) among the landmarks;
+    float *start; /* [map->count * q] places of the own rows (not positions) among the landmarks;
                      NULL without landmarks, and where the kernel needs no codes */
     bool is_dense;
     ikt_graph graph; /* sparse P */
@@ -40,11 +40,5 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
                                      ikt_probabilities *out);
 
 void ikt_probabilities_destroy(ikt_probabilities *p);
-
-/* COLLECTIVE. The t-SNE objective of P, with repulsion as the settings say.
- *   sums   receives the kernel sums that the objective uses; destroy the objective first. */
-ikt_status ikt_probabilities_objective(ikt_context *ctx, const ikt_probabilities *p,
-                                       const ikt_layout_settings *settings, ikt_kernelsum **sums,
-                                       ikt_objective *out);
 
 #endif

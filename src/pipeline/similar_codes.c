@@ -64,7 +64,8 @@ static ikt_status code_rows(ikt_context *ctx, const ikt_similar_job *job,
 static ikt_status place_among_landmarks(ikt_context *ctx, const ikt_row_map *map,
                                         const ikt_codes *codes, ikt_probabilities *p) {
     if (!p->landmarks) return IKT_OK;
-    ikt_status st = ikt_alloc(ctx, &p->start, 2 * map->count, sizeof *p->start, "embedding");
+    const int64_t coordinates = p->landmarks->q * map->count;
+    ikt_status st = ikt_alloc(ctx, &p->start, coordinates, sizeof *p->start, "embedding");
     IKT_TRY(ikt_agree(ctx, st));
     return ikt_landmarks_place_codes(ctx, p->landmarks, map, codes, p->start);
 }

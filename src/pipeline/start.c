@@ -8,8 +8,10 @@
 #include "linalg/thin_reader.h"
 #include "pipeline/workload.h"
 
-static ikt_status start_from_pca(ikt_context *ctx, uint64_t seed, ikt_dataset *data,
+static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                                  const ikt_row_map *map, float *y) {
+    const int q = (int)settings->layout.dimensions;
+    const uint64_t seed = (uint64_t)settings->run.seed;
     double *scores = NULL;
     ikt_pca *pca = NULL;
     ikt_thin_reader space;
@@ -17,24 +19,29 @@ static ikt_status start_from_pca(ikt_context *ctx, uint64_t seed, ikt_dataset *d
     ikt_row_reader sample = ikt_thin_reader_make(ctx, &reader, IKT_START_ROWS, &space);
     ikt_stage_begin(ctx, IKT_STAGE_PCA);
     ikt_status st =
-        ikt_agree(ctx, ikt_alloc(ctx, &scores, 2 * map->count, sizeof *scores, "initial"));
-    if (st == IKT_OK) st = ikt_pca_fit(ctx, &sample, 2, &pca);
+        ikt_agree(ctx, ikt_alloc(ctx, &scores, q * map->count, sizeof *scores, "initial"));
+    if (st == IKT_OK) st = ikt_pca_fit(ctx, &sample, q, &pca);
     if (st == IKT_OK) st = ikt_pca_scores(ctx, pca, &reader, map->first, map->count, scores);
-    if (st == IKT_OK) ikt_initial_from_scores(ctx, map, seed, scores, y);
+    if (st == IKT_OK) ikt_initial_from_scores(ctx, map, q, seed, scores, y);
     ikt_pca_destroy(&pca);
     ikt_free(&scores);
     ikt_stage_end(ctx, IKT_STAGE_PCA);
     return st;
 }
 
-static ikt_status start_from_file(ikt_context *ctx, const char *path, const ikt_row_map *map,
-                                  float *y) {
+static ikt_status start_from_file(ikt_context *ctx, const ikt_layout_settings *layout,
+                                  const ikt_row_map *map, float *y) {
+    const char *path = layout->init_file;
     ikt_result_file *file = NULL;
     IKT_TRY(ikt_result_open(ctx, path, &file));
     ikt_status st = IKT_OK;
     if (ikt_result_rows(file) != map->n)
         st = ikt_fail(ctx, IKT_ERR_DATA, "%s holds %lld positions, the data has %lld rows", path,
                       (long long)ikt_result_rows(file), (long long)map->n);
+    if (st == IKT_OK && ikt_result_dimensions(file) != layout->dimensions)
+        st = ikt_fail(ctx, IKT_ERR_DATA,
+                      "%s holds positions in %d dimensions, but layout.dimensions = %lld", path,
+                      ikt_result_dimensions(file), (long long)layout->dimensions);
     if (st == IKT_OK) st = ikt_result_read_embedding(file, map->first, map->count, y);
     ikt_result_close(&file);
     return st;
@@ -44,26 +51,26 @@ static ikt_status start_from_landmarks(ikt_context *ctx, const ikt_settings *set
                                        ikt_dataset *data, const ikt_row_map *map,
                                        const ikt_landmarks *landmarks, bool is_placed, float *y) {
     if (!is_placed) IKT_TRY(ikt_landmarks_place_rows(ctx, landmarks, map, data, y));
-    ikt_initial_from_map(ctx, map, (uint64_t)settings->run.seed, y);
+    ikt_initial_from_map(ctx, map, landmarks->q, (uint64_t)settings->run.seed, y);
     return IKT_OK;
 }
 
 ikt_status ikt_start(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                      const ikt_row_map *map, const ikt_landmarks *landmarks, float **y) {
-    const uint64_t seed = (uint64_t)settings->run.seed;
+    const int q = (int)settings->layout.dimensions;
     const bool is_placed = *y != NULL;
     ikt_status st = IKT_OK;
-    if (!is_placed) st = ikt_alloc(ctx, y, 2 * map->count, sizeof **y, "embedding");
+    if (!is_placed) st = ikt_alloc(ctx, y, q * map->count, sizeof **y, "embedding");
     IKT_TRY(ikt_agree(ctx, st));
     switch (settings->layout.init) {
     case IKT_INIT_PCA:
-        return start_from_pca(ctx, seed, data, map, *y);
+        return start_from_pca(ctx, settings, data, map, *y);
     case IKT_INIT_LANDMARK:
         return start_from_landmarks(ctx, settings, data, map, landmarks, is_placed, *y);
     case IKT_INIT_FILE:
-        return start_from_file(ctx, settings->layout.init_file, map, *y);
+        return start_from_file(ctx, &settings->layout, map, *y);
     default:
-        ikt_initial_random(ctx, map, seed, *y);
+        ikt_initial_random(ctx, map, q, (uint64_t)settings->run.seed, *y);
         return IKT_OK;
     }
 }

@@ -10,9 +10,9 @@
 /* COLLECTIVE. Initial positions, as layout.init says.
  *   settings    layout resolved
  *   landmarks   used with init: landmark
- *   y           [map->count * 2] the positions, owned by the caller. NULL, or with init: landmark
- *               the places of the rows among the landmarks, where those are known already
- * Errors: IKT_ERR_RESOURCE, those of reading. */
+ *   y           [map->count * layout.dimensions] the positions, owned by the caller. NULL, or with
+ * init: landmark the places of the rows among the landmarks, where those are known already Errors:
+ * IKT_ERR_RESOURCE, those of reading. */
 ikt_status ikt_start(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                      const ikt_row_map *map, const ikt_landmarks *landmarks, float **y);
 

@@ -106,7 +106,8 @@ static void plan_table(ikt_legend *l, const ikt_colouring *colouring, double hei
     int64_t most =
         (int64_t)((width_max + COLUMN_GAP * l->unit) / (l->column_width + COLUMN_GAP * l->unit));
     int64_t rows = fit > 1 ? fit : 1, columns = (n + rows - 1) / rows;
-    l->columns = columns < most ? columns : most > 1 ? most : 1;
+    l->columns = columns < most ? columns : most;
+    if (l->columns < 1) l->columns = 1; /* without classes, or room */
     l->shown = n <= l->columns * rows ? n : l->columns * rows - 1;
     l->rows = (n + l->columns - 1) / l->columns;
     if (l->rows > rows) l->rows = rows;

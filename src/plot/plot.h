@@ -1,8 +1,10 @@
 /* Pictures of embeddings.
  *
  * A square view of all points with equal scales and, because the axes of t-SNE have no unit, no
- * ticks; a legend with the classes and their counts, or a colour bar; marked points on top; a title
- * and a footer. The bytes of the file are the same for any number of ranks and threads.
+ * ticks. A map in three dimensions is shown from three sides, x y, x z and y z, at one scale; one
+ * in one dimension as bars along the line, stacked by colour (histogram.h). Besides, a legend with
+ * the classes and their counts, or a colour bar; marked points on top; a title and a footer. The
+ * bytes of the file are the same for any number of ranks and threads.
  */
 #ifndef IKT_PLOT_PLOT_H
 #define IKT_PLOT_PLOT_H
@@ -14,7 +16,8 @@
 #include "dist/row_map.h"
 
 typedef struct {
-    int64_t width, height;   /* pixels, 200 .. 20000; height IKT_AUTO_INT: five sixths of width */
+    int64_t width, height;   /* pixels, 200 .. 20000; height IKT_AUTO_INT: five sixths of width, of
+                                one and three dimensions two fifths */
     double point_radius;     /* pixels, 0.3 .. 100; IKT_AUTO_REAL: from n, see ikt_plot_radius */
     double opacity;          /* of a single point, 0 .. 1; IKT_AUTO_REAL: from the overlap */
     bool black;              /* black background instead of white */
@@ -27,7 +30,8 @@ typedef struct {
 
 typedef struct {
     const ikt_row_map *map; /* which rows this rank has */
-    const float *y;         /* [map->count * 2], x and y of this rank's rows */
+    int q;                  /* dimensions: 1, 2 or 3 */
+    const float *y;         /* [map->count * q], positions of this rank's rows */
     const int64_t *labels;  /* [map->count] classes, or NULL on all ranks */
     const double *values;   /* [map->count] numbers, or NULL on all ranks; not both */
     const char *column;     /* name of labels or values for the legend; NULL: none */
@@ -44,11 +48,11 @@ ikt_plot_settings ikt_plot_defaults(void);
 double ikt_plot_radius(int64_t n, int64_t side);
 
 /* COLLECTIVE. Draws the points and writes the PNG file `path` on rank 0 (written beside, renamed).
- * Memory: 8 MB and 2 bytes a point on every rank; on rank 0 also 16 bytes a pixel of the plot and 3
- * of the picture. Time: a few
- * nanoseconds a point for each 8 MB of sums, then rank 0 alone compresses. The caller times it.
- * Errors: IKT_ERR_USAGE (settings out of range, a marked row that does not exist), IKT_ERR_DATA
- * (coordinates not finite, with the row; more than 4096 classes), IKT_ERR_FILE, IKT_ERR_RESOURCE.
+ * Memory: 8 MB and 2 bytes a point on every rank, in one and three dimensions 8 bytes more; on rank
+ * 0 also 16 bytes a pixel of the plot and 3 of the picture. Time: a few nanoseconds a point for
+ * each 8 MB of sums, then rank 0 alone compresses. The caller times it. Errors: IKT_ERR_USAGE
+ * (settings out of range, a marked row that does not exist), IKT_ERR_DATA (coordinates not finite,
+ * with the row; more than 4096 classes), IKT_ERR_FILE, IKT_ERR_RESOURCE.
  */
 ikt_status ikt_plot_embedding(ikt_context *ctx, const ikt_plot_settings *settings,
                               const ikt_plot_points *points, const char *path);

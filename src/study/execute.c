@@ -29,7 +29,7 @@ static void note_run(ikt_context *ctx, const ikt_run *run, ikt_study_result *out
     out->number[IKT_RUN_ROWS] = (double)run->map.n;
     out->number[IKT_RUN_COLUMNS] = (double)run->d;
     out->number[IKT_RUN_ITERATIONS] = (double)trace->end;
-    out->number[IKT_RUN_KL] = trace->count > 0 ? trace->point[trace->count - 1].kl : NAN;
+    out->number[IKT_RUN_KL] = trace->count > 0 ? ikt_trace_last(trace) : NAN;
     out->number[IKT_RUN_SECONDS] = stage(&cost, IKT_STAGE_TOTAL);
     out->number[IKT_RUN_LAYOUT] = stage(&cost, IKT_STAGE_LAYOUT);
     /* The start by PCA belongs to neither step of the paper. */
@@ -98,7 +98,7 @@ static void note_measures(const ikt_study *study, const ikt_run *run, const ikt_
 static ikt_measured map_of(ikt_context *ctx, const ikt_run *run) {
     return (ikt_measured){.map = run->map,
                           .y = run->embedding.y,
-                          .q = 2,
+                          .q = run->settings.layout.dimensions,
                           .labels = run->labels,
                           .has_labels = ikt_max_one(ctx, run->labels != NULL) > 0};
 }

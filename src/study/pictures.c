@@ -27,6 +27,7 @@ int64_t ikt_study_shown(const ikt_study *study, const ikt_study_plan *plan,
 
 typedef struct {
     ikt_row_map map;
+    int q;
     float *y;
     int64_t *labels, *marked, n_marked;
 } subject;
@@ -34,7 +35,8 @@ typedef struct {
 static ikt_status read_subject(ikt_context *ctx, ikt_result_file *file, subject *s) {
     bool present = false;
     s->map = ikt_row_map_make(ikt_result_rows(file), ikt_size(ctx), ikt_rank(ctx));
-    ikt_status st = ikt_alloc(ctx, &s->y, 2 * s->map.count, sizeof *s->y, "picture");
+    s->q = ikt_result_dimensions(file);
+    ikt_status st = ikt_alloc(ctx, &s->y, s->q * s->map.count, sizeof *s->y, "picture");
     if (st == IKT_OK) st = ikt_alloc(ctx, &s->labels, s->map.count, sizeof *s->labels, "picture");
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_result_read_embedding(file, s->map.first, s->map.count, s->y));
@@ -57,6 +59,7 @@ static ikt_status draw(ikt_context *ctx, const char *embedding, const char *titl
         settings.title = title;
         const ikt_plot_points points = {.map = &s.map,
                                         .y = s.y,
+                                        .q = s.q,
                                         .labels = s.labels,
                                         .marked = s.marked,
                                         .n_marked = s.n_marked};

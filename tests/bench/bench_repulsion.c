@@ -69,7 +69,7 @@ static ikt_kernelsum *make_sums(ikt_context *ctx, int64_t n, const ikt_fft_setti
     ikt_row_map map = ikt_row_map_make(n, 1, 0);
     ikt_kernelsum *sums = NULL;
     ikt_status st = fft ? ikt_kernelsum_create_fft(ctx, &map, fft, &sums)
-                        : ikt_kernelsum_create_exact(ctx, &map, &sums);
+                        : ikt_kernelsum_create_exact(ctx, &map, 2, IKT_KERNEL_STUDENT, &sums);
     if (st != IKT_OK) exit((int)st);
     return sums;
 }

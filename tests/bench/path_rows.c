@@ -102,7 +102,8 @@ typedef struct {
 static double normalise(void *self) {
     summing *s = self;
     double begin = ikt_now();
-    volatile double z = ikt_normalisation(s->ctx, (void *)s->stream.from, s->stream.bytes / 8);
+    const double *phi = (const void *)s->stream.from;
+    volatile double z = ikt_normalisation(s->ctx, phi, 1, s->stream.bytes / 8);
     (void)z;
     return ikt_now() - begin;
 }

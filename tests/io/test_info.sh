@@ -50,7 +50,7 @@ shows '"kind": "data",' '"rows": 60,' '"columns": 3,' '"type": "float32",' '"lab
     layout.exaggeration_iterations=5 run.seed=9 --quiet --json >run.json || exit 1
 hash=$(sed -n 's/.*"hash": "\([0-9a-f]*\)".*/\1/p' run.json)
 info run.h5
-shows "run.h5: embedding of 60 rows, with labels" "this run"
+shows "run.h5: embedding of 60 rows in 2 dimensions, with labels" "this run"
 grep -q "embedding_hash  *$hash\$" out.txt || fail "not the hash that embed printed: $hash"
 info run.h5 --json
 is_json

@@ -89,7 +89,7 @@ static void not_overwritten(void **state) {
 /* A file as another program may have made it. */
 static void write_foreign(ikt_context *ctx, const char *name, int columns, int64_t version) {
     const hsize_t size[2] = {3, (hsize_t)columns}, two[1] = {2};
-    static const double values[9] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    static const double values[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     if (ikt_rank(ctx) == 0) {
         hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
         hid_t space = H5Screate_simple(2, size, NULL), scalar = H5Screate(H5S_SCALAR);
@@ -118,7 +118,7 @@ static void foreign_files(void **state) {
     ikt_context *ctx = *state;
     char name[IO_NAME_MAX], all[1024] = "", *text;
     ikt_result_file *file;
-    float y[2];
+    float y[6];
     io_name(ctx, "foreign.h5", name);
     write_foreign(ctx, name, 2, -1); /* two version numbers are none */
     assert_int_equal(ikt_result_open(ctx, name, &file), IKT_OK);
@@ -129,9 +129,18 @@ static void foreign_files(void **state) {
     assert_int_equal(ikt_result_configuration(file, &text), IKT_OK);
     assert_null(text);
     ikt_result_close(&file);
-    write_foreign(ctx, name, 3, 1);
+    for (int columns = 1; columns <= 3; columns++) {
+        write_foreign(ctx, name, columns, 1);
+        assert_int_equal(ikt_result_open(ctx, name, &file), IKT_OK);
+        assert_int_equal(ikt_result_dimensions(file), columns);
+        assert_int_equal(ikt_result_read_embedding(file, 1, 2, y), IKT_OK);
+        for (int e = 0; e < 2 * columns; e++)
+            assert_true(y[e] == (float)(columns + e));
+        ikt_result_close(&file);
+    }
+    write_foreign(ctx, name, 4, 1);
     assert_int_equal(ikt_result_open(ctx, name, &file), IKT_ERR_DATA);
-    io_expect(ctx, "has no /embedding of two columns");
+    io_expect(ctx, "has no /embedding of 1 to 3 columns");
     write_foreign(ctx, name, 2, 2);
     assert_int_equal(ikt_result_open(ctx, name, &file), IKT_ERR_DATA);
     io_expect(ctx, "has format version 2; this program reads up to 1");

@@ -41,13 +41,15 @@ static void write_run(ikt_context *ctx, bool labels) {
     }
     ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
     const ikt_result result = {.map = map,
+                               .q = 2,
                                .embedding = y + 2 * map.first,
                                .labels = labels ? classes + map.first : NULL,
                                .marked = marked,
                                .n_marked = labels ? 1 : 0,
                                .n_trace = 1,
                                .trace_iteration = iteration,
-                               .trace_kl = kl,
+                               .value_name = "kl",
+                               .trace_value = kl,
                                .trace_gradient_norm = norm,
                                .trace_seconds = seconds,
                                .configuration = "isolation:\n  psi: 64\n",

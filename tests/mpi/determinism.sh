@@ -29,7 +29,14 @@ cases=("isolation.psi=64 preprocess.normalise=none layout.repulsion=fft"
     "affinity.kind=adaptive affinity.support=dense layout.init=random"
     # A start from landmarks.
     "layout.init=landmark layout.landmarks=90 isolation.psi=64 layout.repulsion=fft"
-    "layout.init=landmark affinity.search=approximate affinity.candidates=90 affinity.kind=gaussian gaussian.perplexity=5 preprocess.pca=20")
+    "layout.init=landmark affinity.search=approximate affinity.candidates=90 affinity.kind=gaussian gaussian.perplexity=5 preprocess.pca=20"
+    # One and three dimensions, by a tree and exactly; other objectives; landmarks in a volume.
+    "layout.dimensions=1 isolation.psi=64 layout.repulsion=barnes_hut"
+    "layout.dimensions=3 isolation.psi=64 layout.repulsion=barnes_hut layout.init=landmark layout.landmarks=90"
+    "layout.dimensions=3 affinity.support=dense isolation.psi=32 layout.repulsion=exact"
+    "layout.objective=nerv isolation.psi=64 layout.repulsion=fft layout.iterations=40"
+    "layout.objective=jse layout.trade_off=0.3 isolation.psi=64 layout.repulsion=exact layout.iterations=40"
+    "layout.objective=sne affinity.support=dense isolation.psi=32 layout.iterations=40")
 
 failed=0
 for settings in "${cases[@]}"; do

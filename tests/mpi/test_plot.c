@@ -33,11 +33,14 @@ static void make_points(int64_t n, int64_t classes) {
 
 typedef enum { PLAIN, LABELS, VALUES } kind;
 
+static int all_q = 2; /* dimensions that the numbers of all_y are taken for */
+
 static ikt_plot_points part(const ikt_row_map *map, kind colours) {
     static const int64_t marked[] = {0, 2};
     int64_t n_marked = map->n >= 3 ? 2 : 0;
     return (ikt_plot_points){.map = map,
-                             .y = all_y + 2 * map->first,
+                             .q = all_q,
+                             .y = all_y + all_q * map->first,
                              .labels = colours == LABELS ? all_labels + map->first : NULL,
                              .values = colours == VALUES ? all_values + map->first : NULL,
                              .column = "a column",
@@ -103,8 +106,8 @@ static uint64_t draw_both(ikt_context *ctx, const ikt_plot_settings *settings, i
         assert_int_equal(ikt_plot_embedding(alone, settings, &points, reference), IKT_OK);
         ikt_context_destroy(&alone);
         assert_true(hash_file(path) == hash_file(reference));
-        unsigned height = (unsigned)(settings->height == IKT_AUTO_INT ? settings->width * 5 / 6
-                                                                      : settings->height);
+        int64_t usual = all_q == 2 ? settings->width * 5 / 6 : 200; /* the least */
+        unsigned height = (unsigned)(settings->height == IKT_AUTO_INT ? usual : settings->height);
         pixels = hash_pixels(path, (unsigned)settings->width, height);
         assert_int_equal(remove(path) | remove(reference), 0);
     }
@@ -214,6 +217,24 @@ static void one_point_is_drawn_at_the_centre(void **state) {
     assert_int_equal(remove(path), 0);
 }
 
+/* Bars of a line, and three sides of a volume: the same files on any ranks, and none like another.
+ */
+static void lines_and_volumes_are_drawn(void **state) {
+    ikt_context *ctx = *state;
+    ikt_plot_settings settings = small_settings();
+    uint64_t hash[2][3];
+    make_points(N_MAX, 10);
+    for (all_q = 1; all_q <= 3; all_q += 2)
+        for (int k = PLAIN; k <= VALUES; k++) {
+            hash[all_q / 2][k] = draw_both(ctx, &settings, N_MAX / 2, (kind)k);
+            draw_both(ctx, &settings, 5, (kind)k);
+            draw_both(ctx, &settings, 0, (kind)k);
+        }
+    all_q = 2;
+    assert_true(hash[0][LABELS] != hash[1][LABELS] && hash[0][LABELS] != hash[0][PLAIN]);
+    assert_true(hash[1][LABELS] != hash[1][VALUES]);
+}
+
 /* Draws what must fail; every rank gets the same status and message, and no file appears. */
 static void refuse(ikt_context *ctx, const ikt_plot_settings *settings,
                    const ikt_plot_points *points, ikt_status expected, const char *message) {
@@ -272,7 +293,7 @@ static void too_many_classes_are_refused(void **state) {
         labels[i] = i;
     ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
     ikt_plot_points points = {
-        .map = &map, .y = y + 2 * map.first, .labels = labels + map.first, .column = "id"};
+        .map = &map, .q = 2, .y = y + 2 * map.first, .labels = labels + map.first, .column = "id"};
     ikt_plot_settings settings = small_settings();
     refuse(ctx, &settings, &points, IKT_ERR_DATA, "id has more than 4096");
 }
@@ -311,7 +332,8 @@ static void radius_falls_with_the_number_of_points(void **state) {
 
 IKT_MPI_TESTS(ikt_test(pictures_do_not_depend_on_ranks_or_threads),
               ikt_test(settings_change_the_picture), ikt_test(bands_do_not_show),
-              ikt_test(few_points_are_still_a_picture), ikt_test(one_point_is_drawn_at_the_centre),
+              ikt_test(few_points_are_still_a_picture), ikt_test(lines_and_volumes_are_drawn),
+              ikt_test(one_point_is_drawn_at_the_centre),
               ikt_test(coordinates_that_are_not_finite_are_named),
               ikt_test(wrong_settings_are_refused), ikt_test(too_many_classes_are_refused),
               ikt_test(files_that_cannot_be_written_are_reported),

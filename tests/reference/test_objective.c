@@ -127,7 +127,7 @@ static void sparse_gradient_and_divergence_are_exact(void **state) {
     ikt_kernelsum *sums;
     ikt_objective objective;
     make_p(ctx, &map, &graph);
-    assert_int_equal(ikt_kernelsum_create_exact(ctx, &map, &sums), IKT_OK);
+    assert_int_equal(ikt_kernelsum_create_exact(ctx, &map, 2, IKT_KERNEL_STUDENT, &sums), IKT_OK);
     assert_int_equal(ikt_tsne_create(ctx, &graph, sums, &objective), IKT_OK);
     compare(&map, &objective, p, 1);
     compare(&map, &objective, p, 12);
@@ -149,12 +149,17 @@ static void dense_gradient_and_divergence_are_exact(void **state) {
             dense.value[i * dense.stride + j] = (float)p[(dense.map.first + i) * N + j];
     ikt_kernelsum *sums;
     ikt_objective objective;
-    assert_int_equal(ikt_kernelsum_create_exact(ctx, &dense.map, &sums), IKT_OK);
+    assert_int_equal(ikt_kernelsum_create_exact(ctx, &dense.map, 2, IKT_KERNEL_STUDENT, &sums),
+                     IKT_OK);
     assert_int_equal(ikt_tsne_dense_create(ctx, &dense, sums, &objective), IKT_OK);
     compare(&dense.map, &objective, p, 1);
     compare(&dense.map, &objective, p, 4);
     ikt_objective_destroy(&objective);
     ikt_kernelsum_destroy(&sums);
+    assert_int_equal(ikt_tsne_dense_exact_create(ctx, &dense, 2, &objective), IKT_OK);
+    compare(&dense.map, &objective, p, 1);
+    compare(&dense.map, &objective, p, 4);
+    ikt_objective_destroy(&objective);
     ikt_dense_destroy(&dense);
     free(p);
     ikt_context_destroy(&alone);
@@ -183,18 +188,18 @@ static uint64_t descend(ikt_context *ctx, int repulsion, double *first_kl, doubl
     float *y;
     make_p(ctx, &map, &graph);
     ikt_alloc(ctx, &y, 2 * map.count, sizeof *y, "test");
-    ikt_initial_random(ctx, &map, 3, y);
+    ikt_initial_random(ctx, &map, 2, 3, y);
     ikt_fft_settings fft = ikt_fft_preset(IKT_FFT_DEFAULT);
     assert_int_equal(repulsion == IKT_REPULSION_EXACT
-                         ? ikt_kernelsum_create_exact(ctx, &map, &sums)
+                         ? ikt_kernelsum_create_exact(ctx, &map, 2, IKT_KERNEL_STUDENT, &sums)
                          : ikt_kernelsum_create_fft(ctx, &map, &fft, &sums),
                      IKT_OK);
     assert_int_equal(ikt_tsne_create(ctx, &graph, sums, &objective), IKT_OK);
     assert_int_equal(ikt_layout_run(ctx, &settings, &map, &objective, y, &trace), IKT_OK);
     assert_int_equal(trace.count, 4);
     assert_int_equal(trace.point[3].iteration, 150);
-    *first_kl = trace.point[0].kl;
-    *last_kl = trace.point[3].kl;
+    *first_kl = trace.point[0].value;
+    *last_kl = trace.point[3].value;
     uint64_t hash = ikt_row_hash(ctx, y, map.first, map.count, 2 * sizeof *y);
     ikt_objective_destroy(&objective);
     ikt_kernelsum_destroy(&sums);
@@ -238,15 +243,15 @@ static stopped descend_until_settled(ikt_context *ctx) {
     float *y;
     make_p_of(ctx, &map, in_its_cluster, &graph);
     ikt_alloc(ctx, &y, 2 * map.count, sizeof *y, "test");
-    ikt_initial_random(ctx, &map, 3, y);
-    assert_int_equal(ikt_kernelsum_create_exact(ctx, &map, &sums), IKT_OK);
+    ikt_initial_random(ctx, &map, 2, 3, y);
+    assert_int_equal(ikt_kernelsum_create_exact(ctx, &map, 2, IKT_KERNEL_STUDENT, &sums), IKT_OK);
     assert_int_equal(ikt_tsne_create(ctx, &graph, sums, &objective), IKT_OK);
     assert_int_equal(ikt_layout_run(ctx, &settings, &map, &objective, y, &trace), IKT_OK);
     const ikt_trace_point *last = &trace.point[trace.count - 1];
     assert_int_equal(last->iteration, trace.end);
-    assert_true(isfinite(last->kl) && isfinite(last->gradient_norm));
+    assert_true(isfinite(last->value) && isfinite(last->gradient_norm));
     stopped out = {ikt_row_hash(ctx, y, map.first, map.count, 2 * sizeof *y),
-                   trace.exaggeration_end, trace.end, trace.is_settled, last->kl};
+                   trace.exaggeration_end, trace.end, trace.is_settled, last->value};
     ikt_objective_destroy(&objective);
     ikt_kernelsum_destroy(&sums);
     ikt_graph_destroy(&graph);
@@ -278,11 +283,11 @@ static void the_normalisation_is_exact(void **state) {
         phi[i] = 1 + pow(2, 32 * ikt_rng_uniform(9, IKT_RNG_TEST, i, 0) - 1);
         z += phi[i] - 1;
     }
-    const double found = ikt_normalisation(ctx, phi + map.first, map.count);
+    const double found = ikt_normalisation(ctx, phi + map.first, 1, map.count);
     assert_true(fabs(found - z) < 1e-12 * z);
-    assert_true(found == ikt_normalisation(alone, phi, ROWS));
+    assert_true(found == ikt_normalisation(alone, phi, 1, ROWS));
     phi[ROWS / 2] = INFINITY;
-    assert_true(isnan(ikt_normalisation(ctx, phi + map.first, map.count)));
+    assert_true(isnan(ikt_normalisation(ctx, phi + map.first, 1, map.count)));
     ikt_free(&phi);
     ikt_context_destroy(&alone);
 }
@@ -298,8 +303,8 @@ static void a_diverging_run_is_stopped_with_advice(void **state) {
     float *y;
     make_p(ctx, &map, &graph);
     ikt_alloc(ctx, &y, 2 * map.count, sizeof *y, "test");
-    ikt_initial_random(ctx, &map, 3, y);
-    assert_int_equal(ikt_kernelsum_create_exact(ctx, &map, &sums), IKT_OK);
+    ikt_initial_random(ctx, &map, 2, 3, y);
+    assert_int_equal(ikt_kernelsum_create_exact(ctx, &map, 2, IKT_KERNEL_STUDENT, &sums), IKT_OK);
     assert_int_equal(ikt_tsne_create(ctx, &graph, sums, &objective), IKT_OK);
     assert_int_equal(ikt_layout_run(ctx, &settings, &map, &objective, y, &trace), IKT_ERR_DATA);
     assert_non_null(strstr(ikt_message(ctx), "learning_rate"));

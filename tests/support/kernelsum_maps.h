@@ -73,7 +73,7 @@ static inline ikt_kernelsum *map_sums(ikt_context *ctx, const ikt_row_map *map,
                                       const ikt_fft_settings *fft) {
     ikt_kernelsum *sums = NULL;
     assert_int_equal(fft ? ikt_kernelsum_create_fft(ctx, map, fft, &sums)
-                         : ikt_kernelsum_create_exact(ctx, map, &sums),
+                         : ikt_kernelsum_create_exact(ctx, map, 2, IKT_KERNEL_STUDENT, &sums),
                      IKT_OK);
     return sums;
 }

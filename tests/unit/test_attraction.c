@@ -17,7 +17,7 @@ enum { N = 403, LONGEST = 70, HUB = 11, HUB_ENTRIES = 1000, STRIDE = 416 };
 typedef struct {
     ikt_graph graph;
     ikt_dense dense;
-    float y[2 * N], apart[2 * STRIDE]; /* positions for the sparse and the dense kernel */
+    float y[3][3 * N], apart[3][STRIDE]; /* positions in 1, 2 and 3 dimensions; of the dense P */
 } example;
 
 static double uniform(int64_t row, uint64_t draw) {
@@ -57,9 +57,16 @@ static int set_up(void **state) {
         for (int64_t j = 0; j < N; j++)
             x->dense.value[i * STRIDE + j] =
                 i == j ? 0 : (float)uniform(i + N, (uint64_t)j) * 1e-5f;
-    for (int64_t e = 0; e < 2 * N; e++) /* near and far: d^2 from 1e-10 to 1e6 */
-        x->apart[e % 2 * STRIDE + e / 2] = x->y[e] =
-            (float)(pow(10, 8 * uniform(e, 1) - 5) * (uniform(e, 2) - 0.5));
+    for (int c = 0; c < 3; c++) {
+        for (int64_t i = 0; i < N; i++) { /* near and far: d^2 from 1e-10 to 1e6 */
+            const int64_t e = 3 * i + c;
+            x->apart[c][i] = (float)(pow(10, 8 * uniform(e, 1) - 5) * (uniform(e, 2) - 0.5));
+            for (int q = c + 1; q <= 3; q++)
+                x->y[q - 1][q * i + c] = x->apart[c][i];
+        }
+        for (int64_t i = N; i < STRIDE; i++)
+            x->apart[c][i] = 1e30f;
+    }
     *state = x;
     return 0;
 }
@@ -78,93 +85,150 @@ static int tear_down(void **state) {
 }
 
 typedef struct {
-    float force[2 * N], divergence[N];
+    float force[3 * N], divergence[N], balance[N];
 } sums;
 
-static sums run(const example *x, ikt_isa isa, bool is_dense, int64_t cut) {
+/* Rows in two pieces, in q dimensions under a law; without values where they are not wanted. */
+static sums run_law(const example *x, ikt_isa isa, bool is_dense, int64_t cut, int q,
+                    const ikt_pair_law *law, bool want_value) {
     const ikt_attraction_kernel *kernel = ikt_attraction_kernel_for(isa);
+    const bool has_balance = law->law == IKT_LAW_NERV || law->law == IKT_LAW_JSE;
+    const float *const at[] = {x->apart[0], x->apart[1], x->apart[2]};
     sums s;
     memset(&s, 0, sizeof s);
-    const int64_t first[] = {0, cut}, last[] = {cut, N};
-    for (int piece = 0; piece < 2; piece++)
+    for (int piece = 0; piece < 2; piece++) {
+        const int64_t first = piece ? cut : 0, last = piece ? N : cut;
+        const ikt_attraction_job job = {.q = q,
+                                        .law = law,
+                                        .y = x->y[q - 1],
+                                        .at = at,
+                                        .first = first,
+                                        .last = last,
+                                        .force = s.force,
+                                        .value = want_value ? s.divergence + first : NULL,
+                                        .balance = has_balance ? s.balance + first : NULL};
         if (is_dense)
-            kernel->dense(&x->dense, x->apart, first[piece], last[piece], s.force,
-                          s.divergence + first[piece]);
+            kernel->dense(&x->dense, &job);
         else
-            kernel->sparse(&x->graph, x->y, first[piece], last[piece], s.force,
-                           s.divergence + first[piece]);
+            kernel->sparse(&x->graph, &job);
+    }
     return s;
 }
 
+static const ikt_pair_law tsne = {IKT_LAW_TSNE, 0, 0, 0};
+
+static const ikt_pair_law laws[] = {{IKT_LAW_TSNE, 0, 0, 0},
+                                    {IKT_LAW_NERV, 0.75f, 2e-3f, 1e8f},
+                                    {IKT_LAW_JSE, 3e3f, 0, 9e3f},
+                                    {IKT_LAW_SNE, 0, 0, 0}};
+enum { LAWS = sizeof laws / sizeof *laws };
+
 static void every_instruction_set_gives_the_same_bits(void **state) {
     const example *x = *state;
-    for (int is_dense = 0; is_dense < 2; is_dense++) {
-        const sums portable = run(x, IKT_ISA_PORTABLE, is_dense, N);
-        for (int isa = IKT_ISA_PORTABLE; isa <= (int)ikt_cpu_isa(); isa++)
-            for (int64_t cut = 0; cut <= N; cut += 57) {
-                const sums other = run(x, (ikt_isa)isa, is_dense, cut);
-                assert_memory_equal(&other, &portable, sizeof portable);
+    for (int is_dense = 0; is_dense < 2; is_dense++)
+        for (int law = 0; law < LAWS; law++)
+            for (int q = 1; q <= 3; q++) {
+                const sums portable =
+                    run_law(x, IKT_ISA_PORTABLE, is_dense, N, q, &laws[law], true);
+                for (int isa = IKT_ISA_PORTABLE; isa <= (int)ikt_cpu_isa(); isa++)
+                    for (int64_t cut = 0; cut <= N; cut += 113) {
+                        const sums other =
+                            run_law(x, (ikt_isa)isa, is_dense, cut, q, &laws[law], true);
+                        assert_memory_equal(&other, &portable, sizeof portable);
+                    }
             }
-    }
 }
 
 static void the_divergence_does_not_change_the_forces(void **state) {
     const example *x = *state;
-    const ikt_attraction_kernel *kernel = ikt_attraction_kernel_for(ikt_cpu_isa());
-    const sums both = run(x, ikt_cpu_isa(), false, N), dense = run(x, ikt_cpu_isa(), true, N);
-    float alone[2 * N];
-    kernel->sparse(&x->graph, x->y, 0, N, alone, NULL);
-    assert_memory_equal(alone, both.force, sizeof alone);
-    kernel->dense(&x->dense, x->apart, 0, N, alone, NULL);
-    assert_memory_equal(alone, dense.force, sizeof alone);
+    for (int is_dense = 0; is_dense < 2; is_dense++)
+        for (int q = 1; q <= 3; q++) {
+            const sums both = run_law(x, ikt_cpu_isa(), is_dense, N, q, &tsne, true);
+            const sums alone = run_law(x, ikt_cpu_isa(), is_dense, N, q, &tsne, false);
+            assert_memory_equal(alone.force, both.force, sizeof both.force);
+        }
 }
 
 /* Sums of a row in doubles, and of the absolute values, against which errors are judged. */
 typedef struct {
-    double x, y, divergence, size_x, size_y, size_divergence;
+    double force[3], value, balance, force_size[3], value_size, balance_size;
 } row_reference;
 
-static void add_term(row_reference *r, const float *own, const float *other, float p) {
-    double dx = (double)own[0] - (double)other[0], dy = (double)own[1] - (double)other[1];
-    double q = 1 + dx * dx + dy * dy, weight = (double)p / q;
+/* The terms of the table in pair_law.h. */
+static void add_term(row_reference *r, int q, const ikt_pair_law *law, const float *own,
+                     const float *other, float entry) {
+    const double a = (double)law->a, b = (double)law->b, c = (double)law->c, p = (double)entry;
+    double r2 = 0, weight, value, value_size, balance = 0;
     if (!(p > 0)) return;
-    r->x += weight * dx;
-    r->y += weight * dy;
-    r->divergence += (double)p * log((double)p * q);
-    r->size_x += fabs(weight * dx);
-    r->size_y += fabs(weight * dy);
-    r->size_divergence += (double)p * (1 + fabs(log((double)p * q)));
+    for (int k = 0; k < q; k++)
+        r2 += pow((double)own[k] - (double)other[k], 2);
+    const double w = 1 / (1 + r2);
+    weight = p * w;
+    value = p * log(p / w);
+    value_size = p * (1 + fabs(log(p / w)));
+    if (law->law == IKT_LAW_NERV) {
+        balance = w * log(fmax(c * p, 1));
+        weight = a * p * w + b * balance * w;
+    } else if (law->law == IKT_LAW_JSE) {
+        const double l = log1p(a * p / w);
+        balance = l * w;
+        weight = l * w * w;
+        value = p * (log(c * p / w) - l);
+        value_size = p * (1 + fabs(log(c * p / w)) + l);
+    } else if (law->law == IKT_LAW_SNE) {
+        weight = p;
+        value = p * (log(p) + r2);
+        value_size = p * (1 + fabs(log(p)) + r2);
+    }
+    for (int k = 0; k < q; k++) {
+        r->force[k] += weight * ((double)own[k] - (double)other[k]);
+        r->force_size[k] += fabs(weight * ((double)own[k] - (double)other[k]));
+    }
+    r->value += value;
+    r->value_size += value_size;
+    r->balance += balance;
+    r->balance_size += fabs(balance) + (law->law == IKT_LAW_NERV ? w : 0);
 }
 
-static void compare_row(const row_reference *r, const sums *s, int64_t i) {
-    assert_true(fabs((double)s->force[2 * i] - r->x) <= 1e-6 * r->size_x);
-    assert_true(fabs((double)s->force[2 * i + 1] - r->y) <= 1e-6 * r->size_y);
-    assert_true(fabs((double)s->divergence[i] - r->divergence) <= 1e-6 * r->size_divergence);
+static void compare_row(const row_reference *r, int q, const sums *s, int64_t i) {
+    for (int k = 0; k < q; k++)
+        assert_true(fabs((double)s->force[q * i + k] - r->force[k]) <= 2e-6 * r->force_size[k]);
+    assert_true(fabs((double)s->divergence[i] - r->value) <= 1e-6 * r->value_size);
+    assert_true(fabs((double)s->balance[i] - r->balance) <= 1e-6 * r->balance_size);
 }
 
 static void sparse_sums_are_those_of_doubles(void **state) {
     const example *x = *state;
-    const sums s = run(x, ikt_cpu_isa(), false, N);
     const ikt_csr *parts[] = {&x->graph.forward, &x->graph.reverse};
-    for (int64_t i = 0; i < N; i++) {
-        row_reference r = {0, 0, 0, 0, 0, 0};
-        for (int part = 0; part < 2; part++)
-            for (int64_t e = parts[part]->start[i]; e < parts[part]->start[i + 1]; e++)
-                add_term(&r, x->y + 2 * i, x->y + 2 * parts[part]->column[e],
-                         parts[part]->value[e]);
-        compare_row(&r, &s, i);
-    }
+    for (int law = 0; law < LAWS; law++)
+        for (int q = 1; q <= 3; q++) {
+            const float *y = x->y[q - 1];
+            const sums s = run_law(x, ikt_cpu_isa(), false, N, q, &laws[law], true);
+            for (int64_t i = 0; i < N; i++) {
+                row_reference r = {.value = 0};
+                for (int part = 0; part < 2; part++)
+                    for (int64_t e = parts[part]->start[i]; e < parts[part]->start[i + 1]; e++)
+                        add_term(&r, q, &laws[law], y + q * i, y + q * parts[part]->column[e],
+                                 parts[part]->value[e]);
+                compare_row(&r, q, &s, i);
+            }
+        }
 }
 
 static void dense_sums_are_those_of_doubles(void **state) {
     const example *x = *state;
-    const sums s = run(x, ikt_cpu_isa(), true, N);
-    for (int64_t i = 0; i < N; i++) {
-        row_reference r = {0, 0, 0, 0, 0, 0};
-        for (int64_t j = 0; j < N; j++)
-            add_term(&r, x->y + 2 * i, x->y + 2 * j, x->dense.value[i * STRIDE + j]);
-        compare_row(&r, &s, i);
-    }
+    for (int law = 0; law < LAWS; law++)
+        for (int q = 1; q <= 3; q++) {
+            const float *y = x->y[q - 1];
+            const sums s = run_law(x, ikt_cpu_isa(), true, N, q, &laws[law], true);
+            for (int64_t i = 0; i < N; i++) {
+                row_reference r = {.value = 0};
+                for (int64_t j = 0; j < N; j++)
+                    add_term(&r, q, &laws[law], y + q * i, y + q * j,
+                             x->dense.value[i * STRIDE + j]);
+                compare_row(&r, q, &s, i);
+            }
+        }
 }
 
 int main(void) {

@@ -1,0 +1,256 @@
+/* The tree of boxes. See octree.h. */
+#include "kernelsum/octree.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { BITS = 21, RADIX_BITS = 11, RADIX = 1 << RADIX_BITS, LANES = 16 };
+
+ikt_status ikt_octree_create(ikt_context *ctx, int64_t n, ikt_octree *out) {
+    *out = (ikt_octree){.n = n, .padded = n + LANES};
+    IKT_TRY(ikt_alloc(ctx, &out->key, n, sizeof *out->key, "repulsion"));
+    IKT_TRY(ikt_alloc(ctx, &out->spare_key, n, sizeof *out->spare_key, "repulsion"));
+    IKT_TRY(ikt_alloc(ctx, &out->row, n, sizeof *out->row, "repulsion"));
+    IKT_TRY(ikt_alloc(ctx, &out->spare_row, n, sizeof *out->spare_row, "repulsion"));
+    for (int c = 0; c < 3; c++)
+        IKT_TRY(ikt_alloc(ctx, &out->at[c], out->padded, sizeof *out->at[c], "repulsion"));
+    return IKT_OK;
+}
+
+void ikt_octree_destroy(ikt_octree *tree) {
+    ikt_free(&tree->key);
+    ikt_free(&tree->spare_key);
+    ikt_free(&tree->row);
+    ikt_free(&tree->spare_row);
+    for (int c = 0; c < 3; c++)
+        ikt_free(&tree->at[c]);
+    ikt_free(&tree->node);
+    ikt_free(&tree->moments);
+}
+
+/* --- the order -------------------------------------------------------------------------------- */
+
+/* Puts two zeros before each of the 21 bits. */
+static uint64_t spread_bits(uint64_t x) {
+    x = (x | x << 32) & 0x1f00000000ffff;
+    x = (x | x << 16) & 0x1f0000ff0000ff;
+    x = (x | x << 8) & 0x100f00f00f00f00f;
+    x = (x | x << 4) & 0x10c30c30c30c30c3;
+    x = (x | x << 2) & 0x1249249249249249;
+    return x;
+}
+
+/* Middle and side of the cube around the points. */
+static double find_cube(ikt_octree *tree, int q, const float *y) {
+    double side = 0;
+    for (int c = 0; c < 3; c++)
+        tree->origin[c] = 0;
+    for (int c = 0; c < q; c++) {
+        float low = y[c], high = y[c];
+        for (int64_t i = 1; i < tree->n; i++) {
+            low = y[q * i + c] < low ? y[q * i + c] : low;
+            high = y[q * i + c] > high ? y[q * i + c] : high;
+        }
+        tree->origin[c] = 0.5 * ((double)low + (double)high);
+        side = fmax(side, (double)high - (double)low);
+    }
+    return side;
+}
+
+static void make_keys(ikt_octree *tree, int q, const float *y) {
+    const double side = find_cube(tree, q, y), cells = (double)(1 << BITS);
+    const double scale = side > 0 ? cells / side : 0;
+    for (int64_t i = 0; i < tree->n; i++) {
+        uint64_t key = 0;
+        for (int c = 0; c < q; c++) {
+            double place = ((double)y[q * i + c] - tree->origin[c]) * scale + cells / 2;
+            place = fmin(fmax(place, 0), cells - 1);
+            key |= spread_bits((uint64_t)place) << c;
+        }
+        tree->key[i] = key;
+        tree->row[i] = (uint32_t)i;
+    }
+}
+
+/* One pass of a stable counting sort by some bits of the keys; false: all keys have the same. */
+static bool sort_pass(ikt_octree *tree, int shift) {
+    int64_t place[RADIX] = {0}, sum = 0;
+    for (int64_t i = 0; i < tree->n; i++)
+        place[tree->key[i] >> shift & (RADIX - 1)]++;
+    if (place[tree->key[0] >> shift & (RADIX - 1)] == tree->n) return false;
+    for (int digit = 0; digit < RADIX; digit++) {
+        int64_t count = place[digit];
+        place[digit] = sum;
+        sum += count;
+    }
+    for (int64_t i = 0; i < tree->n; i++) {
+        int64_t to = place[tree->key[i] >> shift & (RADIX - 1)]++;
+        tree->spare_key[to] = tree->key[i];
+        tree->spare_row[to] = tree->row[i];
+    }
+    return true;
+}
+
+/* Stable, so that equal keys keep the order of rows. */
+static void sort(ikt_octree *tree) {
+    for (int shift = 0; shift < 3 * BITS; shift += RADIX_BITS) {
+        if (!sort_pass(tree, shift)) continue;
+        uint64_t *key = tree->key;
+        uint32_t *row = tree->row;
+        tree->key = tree->spare_key;
+        tree->row = tree->spare_row;
+        tree->spare_key = key;
+        tree->spare_row = row;
+    }
+}
+
+/* --- the nodes -------------------------------------------------------------------------------- */
+
+static bool is_leaf(const ikt_octree *tree, int64_t first, int64_t end) {
+    return end - first <= IKT_OCTREE_LEAF || tree->key[first] == tree->key[end - 1];
+}
+
+/* Lowest bit of the first three in which the keys of a stretch differ: its eight children. */
+static int split_shift(const ikt_octree *tree, int64_t first, int64_t end) {
+    uint64_t differ = tree->key[first] ^ tree->key[end - 1];
+    int bit = 0;
+    while (differ >> (bit + 1) != 0)
+        bit++;
+    return bit / 3 * 3;
+}
+
+/* End of the points from `first` on that are in the same child. */
+static int64_t child_end(const ikt_octree *tree, int64_t first, int64_t end, int shift) {
+    const uint64_t child = tree->key[first] >> shift;
+    int64_t low = first, high = end;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (tree->key[middle] >> shift == child)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+static int64_t count_nodes(const ikt_octree *tree, int64_t first, int64_t end) {
+    int64_t count = 1;
+    if (is_leaf(tree, first, end)) return count;
+    const int shift = split_shift(tree, first, end);
+    for (int64_t at = first; at < end;) {
+        int64_t to = child_end(tree, at, end, shift);
+        count += count_nodes(tree, at, to);
+        at = to;
+    }
+    return count;
+}
+
+int64_t ikt_octree_order(ikt_octree *tree, int q, const float *y) {
+    if (tree->n == 0) return 0;
+    make_keys(tree, q, y);
+    sort(tree);
+    for (int c = 0; c < q; c++)
+        for (int64_t i = 0; i < tree->n; i++)
+            tree->at[c][i] = y[q * (int64_t)tree->row[i] + c];
+    return count_nodes(tree, 0, tree->n);
+}
+
+ikt_status ikt_octree_reserve(ikt_context *ctx, ikt_octree *tree, int64_t nodes) {
+    if (nodes <= tree->room) return IKT_OK;
+    ikt_free(&tree->node);
+    ikt_free(&tree->moments);
+    tree->room = 0;
+    nodes += nodes / 4;
+    IKT_TRY(ikt_alloc(ctx, &tree->node, nodes, sizeof *tree->node, "repulsion"));
+    IKT_TRY(ikt_alloc(ctx, &tree->moments, nodes, sizeof *tree->moments, "repulsion"));
+    tree->room = nodes;
+    return IKT_OK;
+}
+
+/* Which axes the second moments belong to. */
+static const int axis_a[6] = {0, 1, 2, 0, 0, 1}, axis_b[6] = {0, 1, 2, 1, 2, 2};
+
+/* Box and moments about the middle of the cube of a leaf's points. */
+static void sum_leaf(const ikt_octree *tree, ikt_octree_node *node, ikt_octree_moments *m) {
+    for (int64_t i = node->first; i < node->end; i++) {
+        double place[3];
+        m->mass++;
+        for (int c = 0; c < 3; c++) {
+            const float at = tree->at[c][i];
+            node->low[c] = at < node->low[c] ? at : node->low[c];
+            node->high[c] = at > node->high[c] ? at : node->high[c];
+            place[c] = (double)at - tree->origin[c];
+            m->first[c] += place[c];
+        }
+        for (int k = 0; k < 6; k++)
+            m->second[k] += place[axis_a[k]] * place[axis_b[k]];
+    }
+}
+
+static void add_to_parent(ikt_octree *tree, int64_t i) {
+    const ikt_octree_node *node = &tree->node[i];
+    const ikt_octree_moments *m = &tree->moments[i];
+    if (node->parent < 0) return;
+    ikt_octree_node *above = &tree->node[node->parent];
+    ikt_octree_moments *sum = &tree->moments[node->parent];
+    sum->mass += m->mass;
+    for (int c = 0; c < 3; c++) {
+        sum->first[c] += m->first[c];
+        above->low[c] = node->low[c] < above->low[c] ? node->low[c] : above->low[c];
+        above->high[c] = node->high[c] > above->high[c] ? node->high[c] : above->high[c];
+    }
+    for (int k = 0; k < 6; k++)
+        sum->second[k] += m->second[k];
+}
+
+/* Centre, second moments about it as rounded, and radius. */
+static void finish(const ikt_octree *tree, ikt_octree_node *node, const ikt_octree_moments *m) {
+    double centre[3], off[3], radius2 = 0;
+    node->mass = (float)m->mass;
+    for (int c = 0; c < 3; c++) {
+        double mean = m->first[c] / m->mass;
+        node->centre[c] = (float)(mean + tree->origin[c]);
+        centre[c] = (double)node->centre[c];
+        off[c] = mean;
+        double reach = fmax(centre[c] - (double)node->low[c], (double)node->high[c] - centre[c]);
+        radius2 += reach * reach;
+    }
+    node->radius2 = (float)radius2;
+    for (int k = 0; k < 6; k++)
+        node->second[k] = (float)(m->second[k] - m->mass * off[axis_a[k]] * off[axis_b[k]]);
+}
+
+/* Nodes of a stretch, without what comes from those below. */
+static void add_nodes(ikt_octree *tree, int64_t first, int64_t end, int64_t parent) {
+    const int64_t me = tree->count++;
+    ikt_octree_node *node = &tree->node[me];
+    *node = (ikt_octree_node){
+        .is_leaf = is_leaf(tree, first, end), .first = first, .end = end, .parent = parent};
+    for (int c = 0; c < 3; c++) {
+        node->low[c] = INFINITY;
+        node->high[c] = -INFINITY;
+    }
+    memset(&tree->moments[me], 0, sizeof tree->moments[me]);
+    if (!node->is_leaf) {
+        const int shift = split_shift(tree, first, end);
+        for (int64_t at = first; at < end;) {
+            int64_t to = child_end(tree, at, end, shift);
+            add_nodes(tree, at, to, me);
+            at = to;
+        }
+    }
+    node->next = tree->count;
+}
+
+void ikt_octree_build(ikt_octree *tree) {
+    tree->count = 0;
+    if (tree->n == 0) return;
+    add_nodes(tree, 0, tree->n, -1);
+    for (int64_t i = tree->count - 1; i >= 0; i--) { /* those below come first */
+        if (tree->node[i].is_leaf) sum_leaf(tree, &tree->node[i], &tree->moments[i]);
+        finish(tree, &tree->node[i], &tree->moments[i]);
+        add_to_parent(tree, i);
+    }
+}

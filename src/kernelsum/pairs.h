@@ -1,0 +1,111 @@
+/* Sums of a few rows over all rows: the inner loop of everything that is summed over all pairs.
+ *
+ * Method: the rows run in global order in sixteen lanes of float; every 512 rows the lanes are
+ * added to sixteen lanes of double, and those to each other in the end. Some own rows go together,
+ * which share what is loaded. The division is a division, not an estimate with corrections, and
+ * nothing is fused: the same bits on any vector width, however many rows go together.
+ * Advantage: floats at their full rate, sums to 1e-7 for any n. Disadvantage: the division is half
+ * of the time.
+ *
+ * Functions are inlined with constant dimensions, kernel and group into a function for each
+ * instruction set. */
+#ifndef IKT_KERNELSUM_PAIRS_H
+#define IKT_KERNELSUM_PAIRS_H
+
+#define LANE_WIDTH 16
+#include "kernelsum/kernelsum.h"
+#include "kernelsum/lanes.h"
+#include "kernelsum/replica.h"
+
+enum { PAIR_BLOCK = 512, PAIR_GROUP = 4 /* most rows that go together */ };
+
+/* Beyond this a squared distance counts as this: so that 0 times it is 0, in the padding. */
+static const float pair_far = 1e30f;
+
+typedef double pair_half __attribute__((vector_size(LANES / 2 * sizeof(double))));
+typedef float pair_half_float __attribute__((vector_size(LANES / 2 * sizeof(float))));
+
+/* Sixteen lanes of double. */
+typedef struct {
+    pair_half low, high;
+} pair_wide;
+
+LANES_INLINE void pair_widen(const vector *lanes, pair_wide *sum) {
+    pair_half_float part[2];
+    memcpy(part, lanes, sizeof part);
+    sum->low += __builtin_convertvector(part[0], pair_half);
+    sum->high += __builtin_convertvector(part[1], pair_half);
+}
+
+LANES_INLINE double pair_total(const pair_wide *sum) {
+    const pair_half s = sum->low + sum->high;
+    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+/* A kernel at a squared distance, and minus its derivative by the square: the gradient of the
+ * kernel is -2 slope (y - y_j). */
+LANES_INLINE void pair_kernel(ikt_kernel kernel, const vector *r2, vector *value, vector *slope) {
+    if (kernel == IKT_KERNEL_GAUSSIAN) {
+        *value = -*r2;
+        vector_exp(value);
+        *slope = *value;
+        return;
+    }
+    const vector w = 1.0f / (1.0f + *r2);
+    *value = w;
+    *slope = w * w;
+    if (kernel == IKT_KERNEL_STUDENT_LOG) {
+        vector l = 1.0f + *r2; /* -log w; in the padding infinity, whose bits have a finite one */
+        vector_log(&l);
+        *value = -(w * l);
+        *slope *= 1.0f - l;
+    }
+}
+
+/* Sums of a row: of the kernel; of slope times the difference of positions, along each axis. */
+typedef struct {
+    vector value, along[IKT_DIMENSIONS_MOST];
+} pair_lanes;
+typedef struct {
+    pair_wide value, along[IKT_DIMENSIONS_MOST];
+} pair_sums;
+
+LANES_INLINE void pair_block(const float *const *at, int q, ikt_kernel kernel, int group,
+                             const float *own, int64_t first, int64_t end, pair_lanes *lanes) {
+    for (int64_t j = first; j < end; j += LANES) {
+        vector other[IKT_DIMENSIONS_MOST];
+        for (int c = 0; c < q; c++)
+            memcpy(&other[c], at[c] + j, sizeof other[c]);
+        for (int i = 0; i < group; i++) {
+            vector d[IKT_DIMENSIONS_MOST], value, slope;
+            vector r2 = {0};
+            for (int c = 0; c < q; c++) {
+                d[c] = own[q * i + c] - other[c];
+                r2 = c == 0 ? d[c] * d[c] : r2 + d[c] * d[c];
+            }
+            pair_kernel(kernel, &r2, &value, &slope);
+            lanes[i].value += value;
+            for (int c = 0; c < q; c++)
+                lanes[i].along[c] += slope * d[c];
+        }
+    }
+}
+
+/* Adds to the sums of `group` rows at own[group * q] those over the rows first .. end - 1,
+ * multiples of 16, of `at`. */
+LANES_INLINE void pair_add(const float *const *at, int64_t first, int64_t last, int q,
+                           ikt_kernel kernel, int group, const float *own, pair_sums *sums) {
+    for (int64_t block = first; block < last; block += PAIR_BLOCK) {
+        const int64_t end = block + PAIR_BLOCK < last ? block + PAIR_BLOCK : last;
+        pair_lanes lanes[PAIR_GROUP];
+        memset(lanes, 0, (size_t)group * sizeof *lanes);
+        pair_block(at, q, kernel, group, own, block, end, lanes);
+        for (int i = 0; i < group; i++) {
+            pair_widen(&lanes[i].value, &sums[i].value);
+            for (int c = 0; c < q; c++)
+                pair_widen(&lanes[i].along[c], &sums[i].along[c]);
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,239 @@
+/* t-SNE with a dense P and exact sums: everything from one pass over all pairs.
+ *
+ * Method: the kernel w_ij of a pair is computed once, for the sum phi, for repulsion w^2 and for
+ * attraction p w, and where the value is wanted for p log(p / w); two own rows go together
+ * (kernelsum/pairs.h). Positions of all rows are on every rank.
+ * Advantage: one division a pair in place of two, and one read of the positions; floats are summed
+ * in blocks. Disadvantage: t-SNE alone, since its pull does not depend on Z. */
+#include <math.h>
+
+#include "base/cpu.h"
+#include "base/exact_sum.h"
+#include "base/memory.h"
+#include "base/timer.h"
+#include "kernelsum/pairs.h"
+#include "objective/normalisation.h"
+#include "objective/objective.h"
+
+enum { GROUP = 2, PIECE = 16 };
+
+typedef struct {
+    ikt_context *ctx;
+    const ikt_dense *dense;
+    ikt_isa isa;
+    ikt_replica replica;
+    float *y, *force, *field; /* [n_local * q] */
+    double *phi;              /* [n_local] */
+} fused;
+
+/* Sums of a row. */
+typedef struct {
+    vector phi, value, push[IKT_DIMENSIONS_MOST], pull[IKT_DIMENSIONS_MOST];
+} row_lanes;
+typedef struct {
+    pair_wide phi, value, push[IKT_DIMENSIONS_MOST], pull[IKT_DIMENSIONS_MOST];
+} row_sums;
+
+/* Own rows first .. last - 1; `value` receives sum_j p log(p / w) of each, or is NULL. */
+typedef struct {
+    const fused *of;
+    int64_t first, last;
+    double *value;
+} job;
+
+LANES_INLINE void add_pair(int q, bool want_value, const vector *p, const vector *d,
+                           row_lanes *lanes) {
+    vector far = d[0] * d[0];
+    for (int c = 1; c < q; c++)
+        far += d[c] * d[c];
+    far += 1.0f;
+    const vector w = 1.0f / far, pull = *p * w, push = w * w;
+    lanes->phi += w;
+    for (int c = 0; c < q; c++) {
+        lanes->push[c] += push * d[c];
+        lanes->pull[c] += pull * d[c];
+    }
+    if (!want_value) return;
+    vector_cap(&far, pair_far);
+    vector ratio = *p * far;
+    vector_log(&ratio);
+    lanes->value += *p * ratio;
+}
+
+LANES_INLINE void add_block(const job *j, int q, bool want_value, int group, const float *p,
+                            const float *own, int64_t first, int64_t end, row_lanes *lanes) {
+    const ikt_replica *all = &j->of->replica;
+    for (int64_t at = first; at < end; at += LANES) {
+        vector other[IKT_DIMENSIONS_MOST];
+        for (int c = 0; c < q; c++)
+            memcpy(&other[c], all->at[c] + at, sizeof other[c]);
+        for (int i = 0; i < group; i++) {
+            vector value, d[IKT_DIMENSIONS_MOST];
+            memcpy(&value, p + i * all->padded + at, sizeof value);
+            for (int c = 0; c < q; c++)
+                d[c] = own[q * i + c] - other[c];
+            add_pair(q, want_value, &value, d, &lanes[i]);
+        }
+    }
+}
+
+LANES_INLINE void widen(int q, bool want_value, const row_lanes *lanes, row_sums *sums) {
+    pair_widen(&lanes->phi, &sums->phi);
+    if (want_value) pair_widen(&lanes->value, &sums->value);
+    for (int c = 0; c < q; c++) {
+        pair_widen(&lanes->push[c], &sums->push[c]);
+        pair_widen(&lanes->pull[c], &sums->pull[c]);
+    }
+}
+
+LANES_INLINE void store(const job *j, int q, bool want_value, int64_t i, const row_sums *sums) {
+    const fused *t = j->of;
+    t->phi[i] = pair_total(&sums->phi);
+    if (want_value) j->value[i - j->first] = pair_total(&sums->value);
+    for (int c = 0; c < q; c++) {
+        t->field[q * i + c] = (float)(-2 * pair_total(&sums->push[c]));
+        t->force[q * i + c] = (float)pair_total(&sums->pull[c]);
+    }
+}
+
+/* Rows i .. i + group - 1. */
+LANES_INLINE void sum_group(const job *j, int q, bool want_value, int group, int64_t i) {
+    const ikt_replica *all = &j->of->replica;
+    const float *p = j->of->dense->value + i * all->padded, *own = j->of->y + q * i;
+    row_sums sums[GROUP];
+    memset(sums, 0, sizeof sums);
+    for (int64_t first = 0; first < all->padded; first += PAIR_BLOCK) {
+        const int64_t end = first + PAIR_BLOCK < all->padded ? first + PAIR_BLOCK : all->padded;
+        row_lanes lanes[GROUP];
+        memset(lanes, 0, sizeof lanes);
+        add_block(j, q, want_value, group, p, own, first, end, lanes);
+        for (int k = 0; k < group; k++)
+            widen(q, want_value, &lanes[k], &sums[k]);
+    }
+    for (int k = 0; k < group; k++)
+        store(j, q, want_value, i + k, &sums[k]);
+}
+
+LANES_INLINE void sum_rows(const job *j, int q, bool want_value) {
+    int64_t i = j->first;
+    for (; i + GROUP <= j->last; i += GROUP)
+        sum_group(j, q, want_value, GROUP, i);
+    for (; i < j->last; i++)
+        sum_group(j, q, want_value, 1, i);
+}
+
+LANES_INLINE void sum_wanted(const job *j, int q) {
+    if (j->value)
+        sum_rows(j, q, true);
+    else
+        sum_rows(j, q, false);
+}
+
+LANES_INLINE void sum_all(const job *j) {
+    if (j->of->replica.q == 1)
+        sum_wanted(j, 1);
+    else if (j->of->replica.q == 2)
+        sum_wanted(j, 2);
+    else
+        sum_wanted(j, 3);
+}
+
+static void sum_portable(const job *j) {
+    sum_all(j);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void sum_avx2(const job *j) {
+    sum_all(j);
+}
+
+__attribute__((target("avx512f"))) static void sum_avx512(const job *j) {
+    sum_all(j);
+}
+#endif
+
+static void sum(const job *j) {
+#if defined(__x86_64__)
+    if (j->of->isa >= IKT_ISA_AVX512)
+        sum_avx512(j);
+    else if (j->of->isa == IKT_ISA_AVX2)
+        sum_avx2(j);
+    else
+#endif
+        sum_portable(j);
+}
+
+/* All own rows; adds their values to `total` where that is wanted. */
+static void sum_own(fused *t, ikt_exact_sum *total) {
+    const int64_t n = t->dense->map.count;
+#pragma omp parallel num_threads(ikt_threads(t->ctx))
+    {
+        ikt_exact_sum mine = {{0}, 0, 0};
+        double value[PIECE];
+#pragma omp for schedule(static) nowait
+        for (int64_t i = 0; i < n; i += PIECE) {
+            const job j = {t, i, i + PIECE < n ? i + PIECE : n, total ? value : NULL};
+            sum(&j);
+            if (total) ikt_exact_sum_add_array(&mine, value, j.last - j.first, 1);
+        }
+#pragma omp critical(ikt_dense_total)
+        if (total) ikt_exact_sum_merge(total, &mine);
+    }
+}
+
+static void evaluate(void *self, ikt_gradient *gradient, ikt_objective_terms *terms) {
+    fused *t = self;
+    const ikt_row_map *map = &t->dense->map;
+    ikt_exact_sum value = {{0}, 0, 0};
+    ikt_divergence_sums sums = {.n = map->n};
+    ikt_stage_begin(t->ctx, IKT_STAGE_HALO);
+    const bool is_finite = ikt_replica_fill(t->ctx, map, t->y, &t->replica);
+    ikt_stage_end(t->ctx, IKT_STAGE_HALO);
+    ikt_stage_begin(t->ctx, IKT_STAGE_REPULSION);
+    if (is_finite) sum_own(t, terms->want_value ? &value : NULL);
+    ikt_stage_end(t->ctx, IKT_STAGE_REPULSION);
+    sums.total[0] = is_finite ? ikt_normalisation(t->ctx, t->phi, 1, map->count) : NAN;
+    if (terms->want_value) ikt_exact_sum_reduce(t->ctx, &value, 1);
+    sums.value = ikt_exact_sum_value(&value);
+    const ikt_divergence_terms found = ikt_divergence_tsne.combine(&sums);
+    terms->z = sums.total[0];
+    terms->value = terms->want_value ? found.value : NAN;
+    *gradient = (ikt_gradient){t->force, t->field, (float)found.pull, (float)found.field[0]};
+}
+
+static void destroy(void *self) {
+    fused *t = self;
+    if (!t) return;
+    ikt_replica_destroy(&t->replica);
+    ikt_free(&t->y);
+    ikt_free(&t->force);
+    ikt_free(&t->field);
+    ikt_free(&t->phi);
+    ikt_free(&t);
+}
+
+static ikt_status prepare(ikt_context *ctx, const ikt_dense *dense, int q, fused **out) {
+    const int64_t own = q * dense->map.count;
+    IKT_TRY(ikt_alloc(ctx, out, 1, sizeof **out, "layout"));
+    fused *t = *out;
+    t->ctx = ctx;
+    t->dense = dense;
+    t->isa = ikt_cpu_isa();
+    IKT_TRY(ikt_replica_create(ctx, &dense->map, q, &t->replica));
+    IKT_TRY(ikt_alloc(ctx, &t->y, own, sizeof *t->y, "layout"));
+    IKT_TRY(ikt_alloc(ctx, &t->force, own, sizeof *t->force, "layout"));
+    IKT_TRY(ikt_alloc(ctx, &t->field, own, sizeof *t->field, "layout"));
+    return ikt_alloc(ctx, &t->phi, dense->map.count, sizeof *t->phi, "layout");
+}
+
+ikt_status ikt_tsne_dense_exact_create(ikt_context *ctx, const ikt_dense *dense, int q,
+                                       ikt_objective *out) {
+    fused *t = NULL;
+    *out = (ikt_objective){.self = NULL};
+    ikt_status st = ikt_agree(ctx, prepare(ctx, dense, q, &t));
+    if (st == IKT_OK)
+        *out = (ikt_objective){t, t->y, q, ikt_divergence_tsne.value_name, evaluate, destroy};
+    else
+        destroy(t);
+    return st;
+}

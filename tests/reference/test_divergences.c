@@ -1,0 +1,338 @@
+#define _POSIX_C_SOURCE 200112L /* setenv */
+
+/* The objectives: values and gradients against plain doubles, gradients by finite differences of
+ * those; limits that they must have; the same bits on any ranks, threads and instruction set. */
+#include "support/ikt_test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "base/row_hash.h"
+#include "objective/objective.h"
+
+enum { N = 61, K = 6, MOST = 3 * N };
+
+/* A symmetric sparse P: neighbours on a ring at growing distances, weights by draw. */
+static void make_p(ikt_context *ctx, const ikt_row_map *map, ikt_graph *graph) {
+    ikt_neighbours lists = {map->count, K, NULL, NULL};
+    ikt_alloc(ctx, &lists.row, map->count * K, sizeof *lists.row, "test");
+    ikt_alloc(ctx, &lists.score, map->count * K, sizeof *lists.score, "test");
+    for (int64_t i = 0; i < map->count; i++) {
+        double draw[K], total = 0;
+        for (int e = 0; e < K; e++)
+            total += draw[e] =
+                pow(ikt_rng_uniform(2, IKT_RNG_TEST, map->first + i, (uint64_t)e), 4);
+        for (int e = 0; e < K; e++) {
+            lists.row[i * K + e] = (uint32_t)((map->first + i + (e + 1) * (e + 1)) % N);
+            lists.score[i * K + e] = (float)(draw[e] / total);
+        }
+    }
+    assert_int_equal(ikt_graph_symmetrise(ctx, map, &lists, graph), IKT_OK);
+    ikt_neighbours_destroy(&lists);
+}
+
+/* All of P on every rank: p[N * N]. With `dense` every pair has some. */
+static double *full_p(bool is_dense) {
+    ikt_context *alone = ikt_test_alone();
+    ikt_row_map map = ikt_row_map_make(N, 1, 0);
+    ikt_graph graph;
+    double *p = calloc(N * N, sizeof *p), total = 0;
+    assert_non_null(p);
+    make_p(alone, &map, &graph);
+    for (int64_t i = 0; i < N; i++)
+        for (int part = 0; part < 2; part++) {
+            const ikt_csr *csr = part == 0 ? &graph.forward : &graph.reverse;
+            for (int64_t e = csr->start[i]; e < csr->start[i + 1]; e++)
+                p[i * N + csr->column[e]] = (double)csr->value[e];
+        }
+    ikt_graph_destroy(&graph);
+    ikt_context_destroy(&alone);
+    for (int64_t e = 0; e < N * N; e++) {
+        int64_t i = e / N, j = e % N, low = i < j ? i : j, high = i < j ? j : i;
+        if (is_dense && i != j)
+            p[e] += pow(10, -3 - 8 * ikt_rng_uniform(3, IKT_RNG_TEST, low, (uint64_t)high));
+        total += p[e];
+    }
+    for (int64_t e = 0; e < N * N; e++)
+        p[e] = is_dense ? (double)(float)(p[e] / total) : p[e];
+    return p;
+}
+
+static float position(int64_t row, int64_t c) {
+    return (float)(2 * ikt_rng_normal(7, IKT_RNG_TEST, row, (uint64_t)c));
+}
+
+/* --- the objectives in doubles ---------------------------------------------------------------- */
+
+typedef struct {
+    const double *p;
+    int q;
+    ikt_objective_kind kind;
+    double kappa;
+} problem;
+
+static double kernel(const problem *x, const double *y, int64_t i, int64_t j) {
+    double r2 = 0;
+    for (int c = 0; c < x->q; c++)
+        r2 += pow(y[x->q * i + c] - y[x->q * j + c], 2);
+    return x->kind == IKT_OBJECTIVE_SNE ? exp(-r2) : 1 / (1 + r2);
+}
+
+static double pair_cost(const problem *x, double p, double q) {
+    const double k = x->kappa, direct = p > 0 ? p * log(p / q) : 0;
+    if (x->kind == IKT_OBJECTIVE_NERV)
+        return (1 - k) * direct + k * q * log(q / fmax(p, ikt_nerv_floor(N)));
+    if (x->kind == IKT_OBJECTIVE_JSE) {
+        const double z = k * p + (1 - k) * q;
+        return (p > 0 ? p * log(p / z) / (1 - k) : 0) + q * log(q / z) / k;
+    }
+    return direct;
+}
+
+static double cost(const problem *x, const double *y) {
+    double z = 0, sum = 0;
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t j = 0; j < N; j++)
+            if (i != j) z += kernel(x, y, i, j);
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t j = 0; j < N; j++)
+            if (i != j) sum += pair_cost(x, x->p[i * N + j], kernel(x, y, i, j) / z);
+    return sum;
+}
+
+/* Central differences. */
+static void slopes(const problem *x, double *y, double *slope) {
+    const double h = 1e-4;
+    for (int64_t e = 0; e < x->q * N; e++) {
+        const double at = y[e];
+        y[e] = at + h;
+        const double above = cost(x, y);
+        y[e] = at - h;
+        slope[e] = (above - cost(x, y)) / (2 * h);
+        y[e] = at;
+    }
+}
+
+/* --- ours ------------------------------------------------------------------------------------- */
+
+typedef enum { EXACT, FFT, TREE, ONE_PASS } way;
+
+/* Gradient of the own rows, its value and normalisation. */
+typedef struct {
+    float gradient[MOST];
+    double value, z;
+} found;
+
+static ikt_kernelsum *make_sums(ikt_context *ctx, const ikt_row_map *map, int q, ikt_kernel kernel,
+                                way how) {
+    ikt_kernelsum *sums = NULL;
+    const ikt_fft_settings tight = ikt_fft_preset(IKT_FFT_TIGHT);
+    ikt_status st = how == FFT    ? ikt_kernelsum_create_fft_of(ctx, map, kernel, &tight, &sums)
+                    : how == TREE ? ikt_kernelsum_create_tree(ctx, map, q, IKT_TREE_TIGHT, &sums)
+                                  : ikt_kernelsum_create_exact(ctx, map, q, kernel, &sums);
+    assert_int_equal(st, IKT_OK);
+    assert_int_equal(ikt_kernelsum_dimensions(sums), q);
+    return sums;
+}
+
+static ikt_dense make_dense(ikt_context *ctx, const ikt_row_map *map, const double *p) {
+    ikt_dense dense = {*map, (N + 15) / 16 * 16, NULL};
+    ikt_alloc(ctx, &dense.value, map->count * dense.stride, sizeof *dense.value, "test");
+    for (int64_t i = 0; i < map->count; i++)
+        for (int64_t j = 0; j < N; j++)
+            dense.value[i * dense.stride + j] = (float)p[(map->first + i) * N + j];
+    return dense;
+}
+
+/* One evaluation, with values or without. */
+static found evaluate(ikt_context *ctx, const problem *x, bool is_dense, way how, bool want) {
+    const ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    ikt_objective_spec spec = {.kind = x->kind, .trade_off = x->kappa};
+    ikt_graph graph = {.n_ghost = 0};
+    ikt_dense dense = {.value = NULL};
+    ikt_objective objective;
+    found f;
+    memset(&f, 0, sizeof f);
+    if (is_dense)
+        dense = make_dense(ctx, &map, x->p);
+    else
+        make_p(ctx, &map, &graph);
+    spec.dense = is_dense ? &dense : NULL;
+    spec.graph = is_dense ? NULL : &graph;
+    const ikt_divergence *d = ikt_divergence_of(x->kind);
+    for (int k = 0; k < d->n_kernels && how != ONE_PASS; k++)
+        spec.sums[k] = make_sums(ctx, &map, x->q, d->kernel[k], how);
+    assert_int_equal(how == ONE_PASS ? ikt_tsne_dense_exact_create(ctx, &dense, x->q, &objective)
+                                     : ikt_objective_create(ctx, &spec, &objective),
+                     IKT_OK);
+    assert_int_equal(objective.q, x->q);
+    for (int64_t e = 0; e < x->q * map.count; e++)
+        objective.y[e] = position(map.first + e / x->q, e % x->q);
+    ikt_gradient g;
+    ikt_objective_terms terms = {want, 0, 0};
+    objective.evaluate(objective.self, &g, &terms);
+    for (int64_t e = 0; e < x->q * map.count; e++)
+        f.gradient[e] = g.pull * g.attraction[e] + g.push * g.repulsion[e];
+    f.value = terms.value;
+    f.z = terms.z;
+    ikt_objective_destroy(&objective);
+    for (int k = 0; k < IKT_KERNELS_MOST; k++)
+        ikt_kernelsum_destroy(&spec.sums[k]);
+    ikt_graph_destroy(&graph);
+    ikt_dense_destroy(&dense);
+    return f;
+}
+
+/* Root mean square difference of the own rows from a gradient of all, relative to that. */
+static double difference(ikt_context *ctx, const found *f, const double *all, int q) {
+    const ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    double wrong = 0, right = 0;
+    for (int64_t e = 0; e < q * map.count; e++)
+        wrong += pow((double)f->gradient[e] - all[q * map.first + e], 2);
+    for (int64_t e = 0; e < q * N; e++)
+        right += all[e] * all[e];
+    return sqrt(wrong / right);
+}
+
+static void check(ikt_context *ctx, const problem *x, bool is_dense, way how, double tolerance) {
+    double y[MOST], slope[MOST];
+    for (int64_t e = 0; e < x->q * N; e++)
+        y[e] = (double)position(e / x->q, e % x->q);
+    slopes(x, y, slope);
+    const found f = evaluate(ctx, x, is_dense, how, true);
+    const double expected = cost(x, y), wrong = difference(ctx, &f, slope, x->q);
+    if (wrong > tolerance || fabs(f.value - expected) > tolerance * fabs(expected))
+        fail_msg("%s q %d dense %d way %d: gradient off by %.2e, value %.9g, expected %.9g",
+                 ikt_divergence_of(x->kind)->name, x->q, is_dense, how, wrong, f.value, expected);
+    const found without = evaluate(ctx, x, is_dense, how, false);
+    assert_true(isnan(without.value) && without.z == f.z);
+    assert_memory_equal(without.gradient, f.gradient, sizeof f.gradient);
+}
+
+static void gradients_are_the_slopes_of_the_cost(void **state) {
+    for (int is_dense = 0; is_dense < 2; is_dense++) {
+        double *p = full_p(is_dense);
+        for (int kind = 0; kind < IKT_OBJECTIVES; kind++)
+            for (int q = 1; q <= 3; q++)
+                for (int k = 1; k <= 9; k += 4) {
+                    const problem x = {p, q, (ikt_objective_kind)kind, 0.1 * k};
+                    if (k > 1 && !ikt_divergence_of(x.kind)->has_trade_off) continue;
+                    check(*state, &x, is_dense, EXACT, 2e-5);
+                }
+        free(p);
+    }
+    assert_int_equal(ikt_memory_now(*state), 0);
+}
+
+static void grids_and_trees_serve_as_well(void **state) {
+    double *p = full_p(false);
+    for (int kind = IKT_OBJECTIVE_TSNE; kind <= IKT_OBJECTIVE_JSE; kind++) {
+        const problem x = {p, 2, (ikt_objective_kind)kind, 0.4};
+        check(*state, &x, false, FFT, 1e-3);
+    }
+    for (int q = 1; q <= 3; q++) {
+        const problem tsne = {p, q, IKT_OBJECTIVE_TSNE, 0}, jse = {p, q, IKT_OBJECTIVE_JSE, 0.4};
+        check(*state, &tsne, false, TREE, 1e-3);
+        check(*state, &jse, false, TREE, 1e-3);
+    }
+    free(p);
+}
+
+static void one_pass_is_as_good_as_two(void **state) {
+    double *p = full_p(true);
+    for (int q = 1; q <= 3; q++) {
+        const problem x = {p, q, IKT_OBJECTIVE_TSNE, 0};
+        check(*state, &x, true, ONE_PASS, 1e-5);
+    }
+    free(p);
+}
+
+/* With a small trade-off k both mixtures are t-SNE: NeRV is off by about k, JSE by about k p / q,
+ * which is largest for close neighbours that are apart in the map. */
+static void mixtures_tend_to_tsne(void **state) {
+    ikt_context *ctx = *state, *alone = ikt_test_alone();
+    double *p = full_p(false), all[MOST];
+    const problem tsne = {p, 2, IKT_OBJECTIVE_TSNE, 0};
+    const found limit = evaluate(alone, &tsne, false, EXACT, true);
+    for (int e = 0; e < 2 * N; e++)
+        all[e] = (double)limit.gradient[e];
+    for (int kind = IKT_OBJECTIVE_NERV; kind <= IKT_OBJECTIVE_JSE; kind++) {
+        double last = 1, slope_last = 1;
+        for (double kappa = 0.1; kappa > 0.0009; kappa /= 10) {
+            const problem x = {p, 2, (ikt_objective_kind)kind, kappa};
+            const found f = evaluate(ctx, &x, false, EXACT, true);
+            const double off = fabs(f.value - limit.value) / limit.value;
+            const double slope_off = difference(ctx, &f, all, 2);
+            assert_true(off < last / 2 && slope_off < slope_last / 2);
+            last = off;
+            slope_last = slope_off;
+        }
+        assert_true(last < 0.01 && slope_last < 0.03);
+    }
+    free(p);
+    ikt_context_destroy(&alone);
+}
+
+/* JSE at 1/2 does not know which of both distributions is which: it is symmetric; here both terms
+ * of it, in doubles, give four times the Jensen-Shannon divergence. */
+static void jse_at_a_half_is_symmetric(void **state) {
+    (void)state;
+    const problem x = {NULL, 2, IKT_OBJECTIVE_JSE, 0.5};
+    for (int i = 1; i < 10; i++)
+        for (int j = 1; j < 10; j++) {
+            const double p = 0.1 * i, q = 0.1 * j, m = (p + q) / 2;
+            const double shannon = 0.5 * p * log(p / m) + 0.5 * q * log(q / m);
+            assert_true(fabs(pair_cost(&x, p, q) - pair_cost(&x, q, p)) < 1e-12);
+            assert_true(fabs(pair_cost(&x, p, q) - 4 * shannon) < 1e-12);
+        }
+}
+
+/* --- bits ------------------------------------------------------------------------------------- */
+
+static uint64_t hash_of(ikt_context *ctx, const problem *x, bool is_dense, way how) {
+    const ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    const found f = evaluate(ctx, x, is_dense, how, true);
+    uint64_t bits;
+    memcpy(&bits, &f.value, sizeof bits);
+    return bits ^
+           ikt_row_hash(ctx, f.gradient, map.first, map.count, (size_t)x->q * sizeof *f.gradient);
+}
+
+static void bits_do_not_depend_on_ranks_and_instruction_set(void **state) {
+    ikt_context *ctx = *state, *alone = ikt_test_alone();
+    assert_int_equal(unsetenv("IKTSNE_ISA"), 0);
+    for (int is_dense = 0; is_dense < 2; is_dense++) {
+        double *p = full_p(is_dense);
+        for (int kind = 0; kind < IKT_OBJECTIVES; kind++)
+            for (int q = 1; q <= 3; q++) {
+                const problem x = {p, q, (ikt_objective_kind)kind, 0.3};
+                const way how = is_dense && kind == IKT_OBJECTIVE_TSNE ? ONE_PASS : EXACT;
+                const uint64_t wanted = hash_of(alone, &x, is_dense, how);
+                assert_true(hash_of(ctx, &x, is_dense, how) == wanted);
+                for (int isa = IKT_ISA_PORTABLE; isa <= IKT_ISA_AVX512; isa++) {
+                    setenv("IKTSNE_ISA", ikt_isa_name((ikt_isa)isa), 1);
+                    assert_true(hash_of(ctx, &x, is_dense, how) == wanted);
+                }
+                unsetenv("IKTSNE_ISA");
+            }
+        free(p);
+    }
+    ikt_context_destroy(&alone);
+}
+
+static void the_table_is_in_order(void **state) {
+    static const char *const names[] = {"tsne", "nerv", "jse", "sne"};
+    (void)state;
+    for (int kind = 0; kind < IKT_OBJECTIVES; kind++)
+        assert_string_equal(ikt_divergence_of((ikt_objective_kind)kind)->name, names[kind]);
+}
+
+IKT_MPI_TESTS(ikt_test(gradients_are_the_slopes_of_the_cost),
+              ikt_test(grids_and_trees_serve_as_well), ikt_test(one_pass_is_as_good_as_two),
+              ikt_test(mixtures_tend_to_tsne), ikt_test(jse_at_a_half_is_symmetric),
+              ikt_test(bits_do_not_depend_on_ranks_and_instruction_set),
+              ikt_test(the_table_is_in_order))

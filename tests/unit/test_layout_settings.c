@@ -1,0 +1,108 @@
+/* What the keys of the loop stand for, and what is refused: objective, dimensions, repulsion. */
+#include "support/ikt_test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "layout/layout.h"
+
+static ikt_layout_settings defaults(ikt_context *ctx) {
+    ikt_layout_settings settings;
+    const ikt_config_part part = {&ikt_layout_section, &settings};
+    memset(&settings, 0, sizeof settings);
+    assert_int_equal(ikt_config_defaults(ctx, &part, 1), IKT_OK);
+    return settings;
+}
+
+/* "layout.dimensions=3 layout.objective=jse": the settings after these assignments. */
+static ikt_status assign(ikt_context *ctx, const char *text, ikt_layout_settings *settings) {
+    const ikt_config_part part = {&ikt_layout_section, settings};
+    char copy[256], *rest = copy;
+    *settings = defaults(ctx);
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *word = strtok(rest, " "); word; word = strtok(NULL, " ")) {
+        ikt_status st = ikt_config_override(ctx, &part, 1, word);
+        if (st != IKT_OK) return st;
+    }
+    return IKT_OK;
+}
+
+static ikt_layout_settings resolved(ikt_context *ctx, const char *text, int64_t n) {
+    ikt_layout_settings settings;
+    assert_int_equal(assign(ctx, text, &settings), IKT_OK);
+    if (ikt_layout_resolve(ctx, &settings, n) != IKT_OK) fail_msg("%s: %s", text, ikt_message(ctx));
+    return settings;
+}
+
+static void refused(ikt_context *ctx, const char *text, int64_t n, const char *why) {
+    ikt_layout_settings settings;
+    ikt_status st = assign(ctx, text, &settings);
+    if (st == IKT_OK) st = ikt_layout_resolve(ctx, &settings, n);
+    assert_int_equal(st, IKT_ERR_USAGE);
+    if (!strstr(ikt_message(ctx), why)) fail_msg("%s: %s", text, ikt_message(ctx));
+    ikt_clear(ctx);
+}
+
+static void the_default_is_tsne_in_the_plane(void **state) {
+    const ikt_layout_settings s = resolved(*state, "", 1000);
+    assert_int_equal(s.dimensions, 2);
+    assert_int_equal(s.objective, IKT_OBJECTIVE_TSNE);
+    assert_int_equal(s.repulsion, IKT_REPULSION_EXACT);
+    assert_int_equal(resolved(*state, "", 100000).repulsion, IKT_REPULSION_FFT);
+}
+
+static void repulsion_follows_objective_and_dimensions(void **state) {
+    static const struct {
+        const char *text;
+        int repulsion;
+    } cases[] = {{"layout.dimensions=1", IKT_REPULSION_TREE},
+                 {"layout.dimensions=3", IKT_REPULSION_TREE},
+                 {"layout.objective=jse", IKT_REPULSION_FFT},
+                 {"layout.objective=jse layout.dimensions=3", IKT_REPULSION_TREE},
+                 {"layout.objective=nerv", IKT_REPULSION_FFT},
+                 {"layout.objective=nerv layout.dimensions=3", IKT_REPULSION_EXACT},
+                 {"layout.objective=sne", IKT_REPULSION_EXACT},
+                 {"layout.repulsion=barnes_hut", IKT_REPULSION_TREE},
+                 {"layout.repulsion=exact layout.dimensions=1", IKT_REPULSION_EXACT}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        assert_int_equal(resolved(*state, cases[c].text, 50000).repulsion, cases[c].repulsion);
+}
+
+static void mixtures_have_a_trade_off(void **state) {
+    assert_true(resolved(*state, "layout.objective=nerv", 100).trade_off == 0.5);
+    assert_true(resolved(*state, "layout.objective=jse", 100).trade_off == 0.5);
+    assert_true(resolved(*state, "layout.objective=jse layout.trade_off=0.1", 100).trade_off ==
+                0.1);
+}
+
+static void contradictions_are_refused(void **state) {
+    refused(*state, "layout.dimensions=3 layout.repulsion=fft", 100, "layout.dimensions = 3");
+    refused(*state, "layout.dimensions=1 layout.repulsion=fft", 100, "flat grid");
+    refused(*state, "layout.objective=sne layout.repulsion=fft", 100,
+            "layout.repulsion=fft cannot sum what layout.objective=sne needs; take "
+            "repulsion=exact");
+    refused(*state, "layout.objective=nerv layout.repulsion=barnes_hut", 100,
+            "take repulsion=fft, exact");
+    refused(*state, "layout.objective=nerv layout.dimensions=3 layout.repulsion=barnes_hut", 100,
+            "take repulsion=exact");
+    refused(*state, "layout.trade_off=0.3", 100, "layout.objective=tsne has one divergence");
+    refused(*state, "layout.objective=sne layout.trade_off=0.3", 100, "nothing to trade off");
+}
+
+static void values_out_of_range_are_refused(void **state) {
+    static const char *const texts[] = {"layout.dimensions=0",   "layout.dimensions=4",
+                                        "layout.dimensions=2.5", "layout.dimensions=auto",
+                                        "layout.objective=umap", "layout.trade_off=0",
+                                        "layout.trade_off=1",    "layout.trade_off=-0.5"};
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+        ikt_layout_settings settings;
+        assert_int_equal(assign(*state, texts[t], &settings), IKT_ERR_USAGE);
+        ikt_clear(*state);
+    }
+}
+
+IKT_MPI_TESTS(ikt_test(the_default_is_tsne_in_the_plane),
+              ikt_test(repulsion_follows_objective_and_dimensions),
+              ikt_test(mixtures_have_a_trade_off), ikt_test(contradictions_are_refused),
+              ikt_test(values_out_of_range_are_refused))
