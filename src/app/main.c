@@ -14,7 +14,7 @@
 
 static const ikt_verb *const verbs[] = {&ikt_verb_embed,    &ikt_verb_generate, &ikt_verb_convert,
                                         &ikt_verb_evaluate, &ikt_verb_plot,     &ikt_verb_info,
-                                        &ikt_verb_plan};
+                                        &ikt_verb_plan,     &ikt_verb_transform};
 enum { VERBS = sizeof verbs / sizeof *verbs, MESSAGE_SIZE = 2048 };
 
 static const char overview[] =

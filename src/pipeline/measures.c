@@ -126,7 +126,7 @@ ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings
     ikt_layout_settings layout = settings->layout;
     layout.repulsion = map->n <= EXACT_ROWS ? IKT_REPULSION_EXACT : IKT_REPULSION_FFT;
     layout.accuracy = IKT_ACCURACY_TIGHT;
-    IKT_TRY(ikt_probabilities_compute(ctx, settings, data, map, NULL, NULL, &p));
+    IKT_TRY(ikt_probabilities_compute(ctx, settings, data, map, NULL, NULL, NULL, &p));
     ikt_status st = ikt_probabilities_objective(ctx, &p, &layout, &sums, &objective);
     if (st == IKT_OK) {
         ikt_objective_terms terms = {true, 0, 0};

@@ -9,6 +9,7 @@
 #include "dist/order.h"
 #include "evaluate/measure.h"
 #include "isolation/codes.h"
+#include "kernelsum/field.h"
 #include "kernelsum/kernelsum.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/refine.h"
@@ -117,6 +118,25 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
                   BOUNDARY_BYTES * (int64_t)ikt_workload_boundary(w) + repulsion_bytes(w) + kept;
     plan.measures = measures_bytes(w) + kept;
     plan.advice = w->is_dense ? "affinity.support=sparse" : "fewer affinity.neighbours";
+    find_peak(&plan);
+    return plan;
+}
+
+/* Blocks of old codes that pass by, here and joined; chunks of new rows on their way. */
+enum { PASSING_BYTES = 64 << 20, CHUNK_BYTES = 5 << 20, OLD_LABEL_BYTES = 30 };
+
+ikt_memory_plan ikt_memory_plan_placing(const ikt_placing_size *s, int64_t base) {
+    const int64_t lists = ikt_neighbours_memory(s->rows, s->k);
+    const int64_t codes = ikt_codes_memory(s->rows, s->model.psi, s->model.t);
+    const int64_t kept = s->rows * (int64_t)(4 * s->q + 8 + 4 + 8 + 8); /* places and what goes
+                                                                           with them */
+    ikt_memory_plan plan = {.base = base, .largest = "codes", .advice = "fewer new rows at a time"};
+    plan.codes = ikt_codes_memory_peak(s->is_u8, s->columns, s->rows, &s->model, s->threads) +
+                 (s->is_u8 ? 0 : READ_BYTES);
+    plan.neighbours = codes + lists + PASSING_BYTES + kept;
+    plan.layout =
+        lists + ikt_field_memory(s->n, (int)s->q, s->threads, s->span) + CHUNK_BYTES + kept;
+    plan.measures = OLD_LABEL_BYTES * s->n + kept;
     find_peak(&plan);
     return plan;
 }

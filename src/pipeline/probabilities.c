@@ -12,6 +12,7 @@
 #include "neighbours/refine.h"
 #include "neighbours/scorers.h"
 #include "neighbours/search.h"
+#include "pipeline/keep.h"
 #include "pipeline/rows_order.h"
 
 /* Codes of the own rows and the coarse cells that order them. */
@@ -27,20 +28,22 @@ static void coded_free(coded *c) {
     ikt_free(&c->cell);
 }
 
-static ikt_model_spec isolation_spec(const ikt_settings *settings, int64_t n,
+/* The model for n rows, drawn from `drawn` rows. */
+static ikt_model_spec isolation_spec(const ikt_settings *settings, int64_t n, int64_t drawn,
                                      const ikt_probabilities *p) {
     bool is_near = !p->is_dense && ikt_affinity_is_approximate(&settings->affinity, n);
+    int64_t cells = is_near ? ikt_cells_choose(n, p->pool) : 0;
     return (ikt_model_spec){.seed = (uint64_t)settings->run.seed,
-                            .n = n,
+                            .n = drawn,
                             .psi = p->psi,
                             .t = settings->isolation.partitionings,
                             .pool = p->pool,
-                            .coarse = is_near ? ikt_cells_choose(n, p->pool) : 0};
+                            .coarse = cells < drawn ? cells : drawn};
 }
 
 /* Codes of the own rows; from here on the coordinates are not needed. */
 static ikt_status code_rows(ikt_context *ctx, const ikt_model_spec *spec, ikt_dataset *data,
-                            const ikt_row_map *map, coded *out) {
+                            const ikt_row_map *map, ikt_model_writer *keep, coded *out) {
     *out = (coded){0};
     ikt_stage_begin(ctx, IKT_STAGE_CODES);
     ikt_status st = ikt_model_create(ctx, spec, &out->model);
@@ -49,6 +52,7 @@ static ikt_status code_rows(ikt_context *ctx, const ikt_model_spec *spec, ikt_da
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = ikt_codes_compute(ctx, data, map, out->model, &out->codes, out->cell);
     ikt_stage_end(ctx, IKT_STAGE_CODES);
+    if (st == IKT_OK && keep) st = ikt_keep_codes(ctx, keep, data, map, out->model, &out->codes);
     if (st != IKT_OK) coded_free(out);
     return st;
 }
@@ -170,11 +174,12 @@ static ikt_status isolation_near(ikt_context *ctx, const ikt_settings *settings,
 }
 
 static ikt_status resolve_isolation(ikt_context *ctx, const ikt_settings *settings, int64_t n,
-                                    ikt_probabilities *p) {
-    IKT_TRY(ikt_isolation_resolve_psi(ctx, &settings->isolation, n, &p->psi));
-    IKT_TRY(ikt_isolation_resolve_pool(ctx, &settings->isolation, n, p->psi, &p->pool));
+                                    int64_t drawn, ikt_probabilities *p) {
+    IKT_TRY(ikt_isolation_resolve_psi(ctx, &settings->isolation, n, drawn, &p->psi));
+    IKT_TRY(ikt_isolation_resolve_pool(ctx, &settings->isolation, drawn, p->psi, &p->pool));
     if (!p->is_dense && ikt_affinity_is_approximate(&settings->affinity, n))
         p->pool = ikt_cells_pool(n, p->pool);
+    if (p->pool >= drawn) p->pool = 0;
     if (p->pool > 0)
         ikt_log(ctx, IKT_LOG_STAGE, "isolation: psi %lld, centres from a pool of %lld rows",
                 (long long)p->psi, (long long)p->pool);
@@ -194,9 +199,10 @@ static ikt_status isolation(ikt_context *ctx, const ikt_settings *settings, ikt_
     const int64_t t = settings->isolation.partitionings;
     coded c = {0};
     ikt_neighbours lists = {0, 0, NULL, NULL};
-    IKT_TRY(resolve_isolation(ctx, settings, map->n, p));
-    const ikt_model_spec spec = isolation_spec(settings, map->n, p);
-    IKT_TRY(code_rows(ctx, &spec, data, map, &c));
+    const int64_t drawn = ikt_dataset_rows(ikt_dataset_model(data));
+    IKT_TRY(resolve_isolation(ctx, settings, map->n, drawn, p));
+    const ikt_model_spec spec = isolation_spec(settings, map->n, drawn, p);
+    IKT_TRY(code_rows(ctx, &spec, data, map, p->keep, &c));
     ikt_scorer scorer = ikt_scorer_codes(&c.codes, map);
     ikt_status st = place_among_landmarks(ctx, map, &c.codes, p);
     if (st == IKT_OK)
@@ -253,10 +259,11 @@ static ikt_status gaussian(ikt_context *ctx, const ikt_settings *settings, ikt_d
 ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *settings,
                                      ikt_dataset *data, const ikt_row_map *map,
                                      const int64_t *labels, const ikt_landmarks *landmarks,
-                                     ikt_probabilities *out) {
+                                     ikt_model_writer *keep, ikt_probabilities *out) {
     memset(out, 0, sizeof *out);
     out->labels = labels;
     out->landmarks = landmarks;
+    out->keep = keep;
     out->accuracy = -1;
     out->is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
     IKT_TRY(ikt_affinity_resolve(ctx, &settings->affinity, &settings->gaussian, map->n, &out->k));

@@ -30,6 +30,7 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
                           .ranks = ranks,
                           .threads = threads};
     ikt_settings *s = &out->settings;
+    const int64_t drawn = data->drawn > 0 ? data->drawn : data->n;
     int64_t pool = 0;
     out->columns = s->preprocess.pca > 0 ? s->preprocess.pca : data->d;
     if (out->columns > data->d)
@@ -42,9 +43,9 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     IKT_TRY(ikt_layout_resolve(ctx, &s->layout, data->n));
     IKT_TRY(ikt_affinity_resolve(ctx, &s->affinity, &s->gaussian, data->n, &out->k));
     if (out->is_isolation) {
-        IKT_TRY(ikt_isolation_resolve_psi(ctx, &s->isolation, data->n, &out->psi));
+        IKT_TRY(ikt_isolation_resolve_psi(ctx, &s->isolation, data->n, drawn, &out->psi));
         out->t = s->isolation.partitionings;
-        IKT_TRY(ikt_isolation_resolve_pool(ctx, &s->isolation, data->n, out->psi, &pool));
+        IKT_TRY(ikt_isolation_resolve_pool(ctx, &s->isolation, drawn, out->psi, &pool));
     }
     out->is_near = !out->is_dense && ikt_affinity_is_approximate(&s->affinity, data->n);
     out->candidates = data->n;
@@ -52,9 +53,11 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
         int64_t most = ikt_affinity_candidates(&s->affinity, data->n, out->k);
         out->candidates = most < data->n ? most : data->n;
         out->cells = ikt_cells_choose(data->n, pool);
+        if (out->cells > drawn) out->cells = drawn;
         pool = ikt_cells_pool(data->n, pool);
+        if (pool >= drawn) pool = 0;
     }
-    out->model = (ikt_model_spec){.n = data->n,
+    out->model = (ikt_model_spec){.n = drawn,
                                   .psi = out->is_isolation ? out->psi : 1,
                                   .t = out->t,
                                   .pool = pool,
@@ -73,7 +76,8 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
 ikt_status ikt_workload_of_landmarks(ikt_context *ctx, const ikt_workload *w, ikt_workload *out) {
     ikt_settings settings = ikt_landmarks_settings(&w->settings, w->landmarks);
     settings.output.measures = IKT_MEASURES_NONE;
-    const ikt_data_shape shape = {w->landmarks, w->columns, w->is_u8 ? IKT_TYPE_U8 : IKT_TYPE_F32};
+    const ikt_data_shape shape = {
+        .n = w->landmarks, .d = w->columns, .type = w->is_u8 ? IKT_TYPE_U8 : IKT_TYPE_F32};
     return ikt_workload_make(ctx, &settings, &shape, w->ranks, w->threads, out);
 }
 

@@ -37,6 +37,7 @@ typedef struct {
     ikt_theme theme;
     double unit; /* pixels per thousandth of the smaller side */
     int64_t left, top, side;
+    bool is_backed; /* some rank has points behind */
     char title[TEXT_BYTES];
     ikt_legend legend;
     ikt_legend_content content;
@@ -46,6 +47,7 @@ typedef struct {
     int64_t *marks;      /* [n_marked * 2], steps */
     ikt_shaded *pixels;  /* [side * side] on rank 0, otherwise empty */
     ikt_pixel_sum *sums; /* [band_rows * side] */
+    ikt_pixel_sum *back; /* [band_rows * side] of the points behind; NULL where no rank has any */
     uint8_t *table;      /* linear light to sRGB */
     int64_t band_rows;
     ikt_image image; /* rank 0 */
@@ -133,12 +135,27 @@ static ikt_status allocate(ikt_context *ctx, figure *f, const ikt_plot_points *p
     IKT_TRY(ikt_stamp_create(ctx, f->settings.point_radius, &f->stamp));
     IKT_TRY(ikt_alloc(ctx, &f->marks, 2 * points->n_marked, sizeof *f->marks, "picture"));
     IKT_TRY(ikt_alloc(ctx, &f->sums, f->band_rows * f->side, sizeof *f->sums, "picture"));
+    if (f->is_backed)
+        IKT_TRY(ikt_alloc(ctx, &f->back, f->band_rows * f->side, sizeof *f->back, "picture"));
     if (!root) return IKT_OK;
     IKT_TRY(ikt_alloc(ctx, &f->pixels, f->side * f->side, sizeof *f->pixels, "picture"));
     IKT_TRY(ikt_alloc(ctx, &f->table, 65536, 1, "picture"));
     ikt_linear_table(f->table);
     return ikt_image_create(ctx, f->settings.width, f->settings.height, f->theme.background,
                             &f->image);
+}
+
+/* COLLECTIVE. What lies behind is seen where nothing lies before it. */
+static void sum_behind(ikt_context *ctx, figure *f, const ikt_plot_points *points, int64_t row,
+                       int64_t rows) {
+    const ikt_linear grey = ikt_linear_of(f->theme.faint);
+    const ikt_raster_points own = {points->n_behind, points->behind, NULL, &grey};
+    const int64_t count = rows * f->side;
+    memset(f->back, 0, (size_t)count * sizeof *f->back);
+    ikt_raster_band(ctx, &f->view, &f->stamp, &own, row, rows, f->back);
+    ikt_sum_i64(ctx, &f->back->cover, count * 4);
+    for (int64_t p = 0; p < count; p++)
+        if (f->sums[p].cover == 0) f->sums[p] = f->back[p];
 }
 
 /* COLLECTIVE. Sums the bands one after the other; rank 0 keeps their mean colours. */
@@ -151,6 +168,7 @@ static void sum_bands(ikt_context *ctx, figure *f, const ikt_plot_points *points
         memset(f->sums, 0, (size_t)count * sizeof *f->sums);
         ikt_raster_band(ctx, &f->view, &f->stamp, &own, row, rows, f->sums);
         ikt_sum_i64(ctx, &f->sums->cover, count * 4);
+        if (f->back) sum_behind(ctx, f, points, row, rows);
         if (ikt_rank(ctx) == 0) ikt_shade_mean(f->sums, count, f->table, f->pixels + row * f->side);
     }
 }
@@ -206,6 +224,26 @@ static ikt_status write_file(ikt_context *ctx, const figure *f, const char *path
     return ikt_atomic_end(ctx, path, temporary, st);
 }
 
+/* COLLECTIVE. The view of all points, those behind included. */
+static ikt_status fit_view(ikt_context *ctx, figure *f, const ikt_plot_points *points) {
+    const double margin = f->settings.point_radius + 0.02 * (double)f->side;
+    ikt_row_map map = *points->map;
+    float *all = NULL;
+    if (!f->is_backed) return ikt_view_fit(ctx, &map, points->y, f->side, margin, &f->view);
+    const int64_t own = map.count;
+    map.count += points->n_behind;
+    map.n += map.n == 0; /* rows or not, there are points */
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &all, 2 * map.count, sizeof *all, "picture"));
+    if (st == IKT_OK) {
+        if (own > 0) memcpy(all, points->y, 2 * (size_t)own * sizeof *all);
+        if (points->n_behind > 0)
+            memcpy(all + 2 * own, points->behind, 2 * (size_t)points->n_behind * sizeof *all);
+        st = ikt_view_fit(ctx, &map, all, f->side, margin, &f->view);
+    }
+    ikt_free(&all);
+    return st;
+}
+
 static ikt_status make_figure(ikt_context *ctx, figure *f, const ikt_plot_points *points,
                               const char *path) {
     IKT_TRY(ikt_agree(ctx, resolve(ctx, points, &f->settings)));
@@ -213,8 +251,8 @@ static ikt_status make_figure(ikt_context *ctx, figure *f, const ikt_plot_points
     IKT_TRY(ikt_colouring_create(ctx, points, &f->theme, f->settings.black, &f->colouring));
     make_title(f, points, path, f->title);
     lay_out(f, points);
-    double margin = f->settings.point_radius + 0.02 * (double)f->side;
-    IKT_TRY(ikt_view_fit(ctx, points->map, points->y, f->side, margin, &f->view));
+    f->is_backed = ikt_max_one(ctx, points->n_behind) > 0;
+    IKT_TRY(fit_view(ctx, f, points));
     IKT_TRY(ikt_agree(ctx, allocate(ctx, f, points)));
     sum_bands(ctx, f, points);
     find_marks(ctx, f, points);
@@ -229,6 +267,7 @@ static void destroy(figure *f) {
     ikt_free(&f->marks);
     ikt_free(&f->pixels);
     ikt_free(&f->sums);
+    ikt_free(&f->back);
     ikt_free(&f->table);
 }
 
