@@ -246,7 +246,7 @@ void ikt_field_destroy(ikt_field **field) {
 }
 
 int64_t ikt_field_memory(int64_t n, int q, int threads, double span) {
-    const int64_t sources = 4 * q * (n + LANES);
+    const int64_t sources = (int64_t)sizeof(ikt_field) + 4 * q * (n + LANES);
     if (q != 2 || n <= IKT_FIELD_EXACT_SOURCES) return sources;
     const ikt_fft_settings settings = mesh_settings();
     const ikt_mesh_ops *ops = mesh_ops(&settings);

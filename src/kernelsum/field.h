@@ -5,9 +5,9 @@
  * plane) are summed one by one, exactly. For many the particle mesh of fft.c is made ONCE, at the
  * tight accuracy (spread, convolve); afterwards a place costs one gather, whatever the number of
  * sources. The grid reaches beyond the sources by a margin; places outside it are summed exactly.
- * Advantage: 0.1 microseconds a place in place of n kernel values; a pure function of the place, so
- * that results do not depend on what else is asked. Disadvantage: every rank holds all sources, 8 q
- * bytes each, and the potentials of the grid.
+ * Advantage: a fraction of a microsecond a place in place of n kernel values; a pure function of
+ * the place, so that results do not depend on what else is asked. Disadvantage: every rank holds
+ * all sources, 8 q bytes each, and the potentials of the grid.
  */
 #ifndef IKT_KERNELSUM_FIELD_H
 #define IKT_KERNELSUM_FIELD_H
@@ -33,8 +33,8 @@ void ikt_field_destroy(ikt_field **field);
 
 /* LOCAL. The field at `count` places, by all threads; the bits at a place depend on it alone.
  *   y          [count * q] finite positions
- *   phi        [count], receives the sums, each to 1e-6 exactly summed, and with a mesh to 1e-5 of
- *              a root-mean-square error relative to phi
+ *   phi        [count], receives the sums, each to 1e-6 of itself, with a mesh as a root mean
+ *              square (at the densities of t-SNE maps)
  *   gradient   [count * q], receives grad phi; with a mesh its root-mean-square error is 1e-4 of
  *              its own root mean square */
 void ikt_field_evaluate(const ikt_field *field, const float *y, int64_t count, double *phi,
