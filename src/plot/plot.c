@@ -145,7 +145,20 @@ static ikt_status allocate(ikt_context *ctx, figure *f, const ikt_plot_points *p
                             &f->image);
 }
 
-/* COLLECTIVE. What lies behind is seen where nothing lies before it. */
+/* What lies behind fills what the points before it leave of a pixel. Its mean colour stays what it
+ * is, or darker by rounding: never more than a colour can be. */
+static void show_behind(ikt_pixel_sum *front, const ikt_pixel_sum *back) {
+    const int64_t left = IKT_COVER_FULL - front->cover;
+    const int64_t most = back->cover > IKT_COVER_FULL ? back->cover : IKT_COVER_FULL;
+    if (left <= 0 || back->cover == 0) return;
+    const int64_t part = back->cover * left / most;
+    front->cover += part;
+    front->r += back->r * part / back->cover;
+    front->g += back->g * part / back->cover;
+    front->b += back->b * part / back->cover;
+}
+
+/* COLLECTIVE. Sums of the points behind, added to those before them. */
 static void sum_behind(ikt_context *ctx, figure *f, const ikt_plot_points *points, int64_t row,
                        int64_t rows) {
     const ikt_linear grey = ikt_linear_of(f->theme.faint);
@@ -155,7 +168,7 @@ static void sum_behind(ikt_context *ctx, figure *f, const ikt_plot_points *point
     ikt_raster_band(ctx, &f->view, &f->stamp, &own, row, rows, f->back);
     ikt_sum_i64(ctx, &f->back->cover, count * 4);
     for (int64_t p = 0; p < count; p++)
-        if (f->sums[p].cover == 0) f->sums[p] = f->back[p];
+        show_behind(&f->sums[p], &f->back[p]);
 }
 
 /* COLLECTIVE. Sums the bands one after the other; rank 0 keeps their mean colours. */

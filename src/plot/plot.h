@@ -33,8 +33,8 @@ typedef struct {
     const char *column;     /* name of labels or values for the legend; NULL: none */
     const int64_t *marked;  /* [n_marked] rows to mark with a cross, the same on all ranks */
     int64_t n_marked;
-    const float *behind; /* [n_behind * 2] points of this rank drawn in grey behind the rows: they
-                            show through where no row is. NULL with 0: none */
+    const float *behind; /* [n_behind * 2] points of this rank, drawn in grey behind the rows, whose
+                            view then holds them, too; NULL with 0: none */
     int64_t n_behind;
 } ikt_plot_points;
 
