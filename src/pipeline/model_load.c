@@ -87,6 +87,7 @@ static ikt_status read_model(ikt_context *ctx, ikt_loaded_model *m) {
             .spec = {.n = s->centres, .psi = s->psi, .t = s->t}, .psi = s->psi, .t = s->t};
         st = ikt_alloc(ctx, &m->model->row, s->t * s->psi, sizeof(int64_t), purpose);
     }
+    if (st == IKT_OK) st = ikt_alloc(ctx, &m->model->coarse_row, 0, sizeof(int64_t), purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &number, s->t * s->psi, sizeof *number, purpose);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK)

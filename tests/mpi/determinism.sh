@@ -6,6 +6,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 
 $IKT_PROGRAM generate glyphs data.h5 --points 500 --seed 3 --quiet
+$IKT_PROGRAM generate glyphs other.h5 --points 300 --seed 4 --quiet
 # Rows so few per cell that some share none: the adopted ones must not depend on the ranks either.
 common="input.file=data.h5 output.file=out.h5 output.overwrite=yes output.measures=none
     layout.iterations=60 layout.exaggeration_iterations=20 run.seed=5 --quiet --json"
@@ -19,6 +20,8 @@ cases=("isolation.psi=64 preprocess.normalise=none layout.repulsion=fft"
     "affinity.search=approximate affinity.candidates=90 isolation.psi=16 isolation.pool=130 layout.repulsion=fft"
     "affinity.search=approximate affinity.candidates=70 affinity.neighbours=7 isolation.psi=480 layout.repulsion=fft"
     "affinity.search=approximate affinity.kind=gaussian gaussian.perplexity=5 preprocess.pca=20 layout.repulsion=fft affinity.refinements=2"
+    # The model of other rows, fewer than those embedded, with their components.
+    "isolation.model_from=other.h5 isolation.psi=200 preprocess.pca=15 affinity.search=approximate affinity.candidates=90"
     # A start from landmarks.
     "layout.init=landmark layout.landmarks=90 isolation.psi=64 layout.repulsion=fft"
     "layout.init=landmark affinity.search=approximate affinity.candidates=90 affinity.kind=gaussian gaussian.perplexity=5 preprocess.pca=20")
