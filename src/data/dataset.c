@@ -1,7 +1,6 @@
 /* A source after normalisation and reduction. See dataset.h. */
 #include "data/dataset.h"
 
-#include <math.h>
 #include <omp.h>
 #include <string.h>
 
@@ -10,7 +9,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
-#include "data/normalise.h"
+#include "data/row_check.h"
 #include "dist/row_map.h"
 #include "linalg/blocks.h"
 #include "linalg/dot_tile.h"
@@ -47,45 +46,13 @@ static const void *native_row(const ikt_dataset *d, int64_t i) {
     return d->native + (size_t)i * d->row_bytes;
 }
 
-/* A magnitude up to which squared distances of mapped rows fit single precision. */
-static float value_most(const ikt_dataset *d) {
-    return 4e18f / sqrtf((float)d->columns);
-}
-
-/* First of `count` mapped rows that distances cannot be computed with; -1: none. */
-static int64_t find_bad(const ikt_dataset *d, const float *rows, int64_t count) {
-    const float most = value_most(d);
-    for (int64_t i = 0; i < count; i++) {
-        bool good = true;
-        for (int64_t k = 0; k < d->columns; k++)
-            good &= fabsf(rows[i * d->columns + k]) <= most;
-        if (!good) return i;
-    }
-    return -1;
-}
-
-/* Says what is wrong with the bad row of the block, which has that number in the source. */
-static ikt_status refuse(ikt_dataset *d, int64_t row) {
-    const ikt_normaliser identity = {.mode = IKT_NORMALISE_NONE, .d = d->d};
-    double *value = d->work;
-    ikt_normaliser_row(&identity, ikt_source_type(d->source), native_row(d, d->bad), value);
-    for (int64_t k = 0; k < d->d; k++)
-        if (!isfinite(value[k]))
-            return ikt_fail(d->ctx, IKT_ERR_DATA,
-                            "%s, row %lld, column %lld (counted from 0): value is %s; remove the "
-                            "row or replace the value",
-                            ikt_source_name(d->source), (long long)row, (long long)k,
-                            isnan(value[k]) ? "NaN" : "infinite");
-    return ikt_fail(d->ctx, IKT_ERR_DATA,
-                    "%s, row %lld lies too far from the data that the model was made of for "
-                    "distances in single precision; remove it, or bring it to the same units",
-                    ikt_source_name(d->source), (long long)row);
-}
-
 /* COLLECTIVE where the map is lent. `row`: number in the source of the bad row, if there is one. */
 static ikt_status check_block(ikt_dataset *d, int64_t row) {
     if (!d->is_lent) return IKT_OK;
-    return ikt_agree(d->ctx, d->bad < 0 ? IKT_OK : refuse(d, row));
+    ikt_status status = IKT_OK;
+    if (d->bad >= 0)
+        status = ikt_row_refuse(d->ctx, d->source, row, native_row(d, d->bad), d->work);
+    return ikt_agree(d->ctx, status);
 }
 
 /* COLLECTIVE. Reads rows in blocks and passes each to `put`, which advances by out_bytes a row. */
@@ -139,7 +106,7 @@ static void put_mapped(ikt_dataset *d, int64_t count, void *out) {
         double *work = d->work + omp_get_thread_num() * d->work_stride;
         map_group(d, type, i, now, work, rows + i * d->columns);
     }
-    d->bad = d->is_lent ? find_bad(d, rows, count) : -1;
+    d->bad = d->is_lent ? ikt_rows_find_bad(rows, count, d->columns) : -1;
 }
 
 /* Sink: fully mapped rows, widened. */

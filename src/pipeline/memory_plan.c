@@ -28,6 +28,10 @@ enum { LAYOUT_ROW_BYTES = 80, BOUNDARY_BYTES = 28 };
 /* A block of rows that is brought to scale: in double, before and after. */
 enum { READ_BYTES = 32 << 20 };
 
+/* Keeping a model: blocks of centres and of codes on their way to the file; a centre's row, once in
+ * the model and once among the distinct ones, and its number. */
+enum { KEEP_BYTES = 20 << 20, KEEP_CENTRE_BYTES = 8 + 8 + 4 };
+
 static void find_peak(ikt_memory_plan *plan) {
     const struct {
         const char *name;
@@ -103,15 +107,23 @@ static int64_t measures_bytes(const ikt_workload *w) {
                                wanted == IKT_MEASURES_ALL);
 }
 
+/* Codes while they are computed, or while they and what they were made from are written. */
+static int64_t codes_bytes(const ikt_workload *w) {
+    const int64_t computing =
+        ikt_codes_memory_peak(w->is_u8, w->columns, w->map.count, &w->model, w->threads);
+    const int64_t keeping = rows_bytes(w) + KEEP_BYTES + KEEP_CENTRE_BYTES * w->t * w->psi;
+    bool is_kept = w->settings.output.model[0] != '\0';
+    return is_kept && keeping > computing ? keeping : computing;
+}
+
 ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     int64_t n_local = w->map.count, rows = rows_bytes(w), p = p_bytes(w);
-    int64_t reading = w->is_u8 ? 0 : READ_BYTES;
+    int64_t readers = w->settings.isolation.model_from[0] ? 2 : 1;
+    int64_t reading = w->is_u8 ? 0 : readers * READ_BYTES;
     int64_t lists = w->is_dense ? p : ikt_neighbours_memory(n_local, w->k);
     int64_t kept = n_local * (int64_t)(2 * sizeof(float) + sizeof(int64_t)); /* map, labels */
     ikt_memory_plan plan = {.base = base, .largest = "codes"};
-    if (w->is_isolation)
-        plan.codes = ikt_codes_memory_peak(w->is_u8, w->columns, n_local, &w->model, w->threads) +
-                     reading + kept;
+    if (w->is_isolation) plan.codes = codes_bytes(w) + reading + kept;
     plan.neighbours = rows + searching(w) + (w->is_isolation ? 0 : reading) + lists + kept;
     plan.graph = (w->is_near ? 0 : rows) + p + (w->is_dense ? 0 : symmetrise_bytes(w)) + kept;
     plan.layout = p + LAYOUT_ROW_BYTES * n_local + 24 * w->map.n * w->is_dense +
