@@ -331,6 +331,28 @@ static void rows_without_similarity_are_told_and_placed(void **state) {
     remove_all(ctx, &n);
 }
 
+/* New rows of another type than the old: bytes in a file of floats have the same places. */
+static void types_may_differ(void **state) {
+    ikt_context *ctx = *state;
+    names n = make_names(ctx);
+    write_bytes(ctx, n.old, IKT_TYPE_U8, 0, 200, 0);
+    write_bytes(ctx, n.new, IKT_TYPE_U8, 700, 50, 0);
+    write_bytes(ctx, n.part, IKT_TYPE_F32, 700, 50, 0);
+    for (int way = 0; way < 2; way++) {
+        ikt_settings settings = settings_for(ctx, n.old, n.run);
+        set(ctx, &settings, "preprocess.normalise", way ? "minmax" : "none");
+        set(ctx, &settings, "output.model", n.model);
+        embed(ctx, &settings, NULL);
+        ikt_transformed bytes = transform(ctx, n.model, n.new);
+        ikt_transformed floats = transform(ctx, n.model, n.part);
+        assert_int_equal(bytes.loaded.shape.is_u8, way == 0);
+        assert_true(hash_all(ctx, &bytes) == hash_all(ctx, &floats));
+        ikt_transformed_destroy(&bytes);
+        ikt_transformed_destroy(&floats);
+    }
+    remove_all(ctx, &n);
+}
+
 /* A run that fails after its codes were kept leaves neither a model nor a part of one. */
 static void a_failed_run_leaves_no_model(void **state) {
     ikt_context *ctx = *state;
@@ -352,5 +374,5 @@ static void a_failed_run_leaves_no_model(void **state) {
 IKT_MPI_TESTS(ikt_test(places_are_a_function_of_model_and_row),
               ikt_test(twins_land_next_to_old_rows), ikt_test(the_model_of_another_file),
               ikt_test(a_larger_model_than_the_rows),
-              ikt_test(rows_without_similarity_are_told_and_placed),
+              ikt_test(rows_without_similarity_are_told_and_placed), ikt_test(types_may_differ),
               ikt_test(a_failed_run_leaves_no_model))
