@@ -12,9 +12,9 @@
 #include "base/log.h"
 #include "config/value.h"
 
-static const ikt_verb *const verbs[] = {&ikt_verb_embed,    &ikt_verb_generate, &ikt_verb_convert,
-                                        &ikt_verb_evaluate, &ikt_verb_plot,     &ikt_verb_info,
-                                        &ikt_verb_plan,     &ikt_verb_study};
+static const ikt_verb *const verbs[] = {&ikt_verb_embed,    &ikt_verb_generate,  &ikt_verb_convert,
+                                        &ikt_verb_evaluate, &ikt_verb_plot,      &ikt_verb_info,
+                                        &ikt_verb_plan,     &ikt_verb_transform, &ikt_verb_study};
 enum { VERBS = sizeof verbs / sizeof *verbs, MESSAGE_SIZE = 2048 };
 
 static const char overview[] =

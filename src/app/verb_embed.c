@@ -10,6 +10,7 @@
 #include "app/verbs.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "pipeline/keep.h"
 #include "pipeline/measures.h"
 #include "pipeline/outcome.h"
 
@@ -160,6 +161,7 @@ static ikt_status embed(ikt_context *ctx, const ikt_settings *settings, bool as_
     ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
     IKT_TRY(ikt_pipeline_run(ctx, settings, &run));
     ikt_status st = ikt_run_write(ctx, &run);
+    if (st == IKT_OK) st = ikt_run_keep(ctx, &run);
     if (st == IKT_OK) st = ikt_run_picture(ctx, &run);
     if (st == IKT_OK) st = ikt_run_measures(ctx, &run, &measures);
     ikt_stage_end(ctx, IKT_STAGE_TOTAL);

@@ -75,7 +75,7 @@ static ikt_status find_shape(ikt_context *ctx, const arguments *a, const ikt_inp
                              ikt_data_shape *out, double *file_rate) {
     ikt_source *source = NULL;
     if (a->points != IKT_AUTO_INT && a->columns != IKT_AUTO_INT) {
-        *out = (ikt_data_shape){a->points, a->columns, (ikt_type)a->type};
+        *out = (ikt_data_shape){.n = a->points, .d = a->columns, .type = (ikt_type)a->type};
         return IKT_OK;
     }
     if (!input->file[0])
@@ -84,13 +84,27 @@ static ikt_status find_shape(ikt_context *ctx, const arguments *a, const ikt_inp
                         "input.file to take it from");
     int64_t rows = input->rows == IKT_AUTO_INT ? 0 : input->rows;
     IKT_TRY(ikt_source_open(ctx, input->file, input->dataset, rows, &source));
-    *out = (ikt_data_shape){ikt_source_rows(source), ikt_source_columns(source),
-                            ikt_source_type(source)};
+    *out = (ikt_data_shape){.n = ikt_source_rows(source),
+                            .d = ikt_source_columns(source),
+                            .type = ikt_source_type(source)};
     ikt_status st = time_file(ctx, source, file_rate);
     ikt_source_close(&source);
     if (a->points != IKT_AUTO_INT) out->n = a->points;
     if (a->columns != IKT_AUTO_INT) out->d = a->columns;
     return st;
+}
+
+/* Rows that the centres are drawn from, where that is another file. */
+static ikt_status find_drawn(ikt_context *ctx, const ikt_isolation_settings *isolation,
+                             ikt_data_shape *shape) {
+    ikt_source *source = NULL;
+    if (!isolation->model_from[0]) return IKT_OK;
+    IKT_TRY(ikt_source_open(ctx, isolation->model_from, isolation->model_dataset, 0, &source));
+    shape->drawn = ikt_source_rows(source);
+    if (ikt_source_type(source) != IKT_TYPE_U8 && shape->type == IKT_TYPE_U8)
+        shape->type = IKT_TYPE_F32; /* rows meet centres of their own type */
+    ikt_source_close(&source);
+    return IKT_OK;
 }
 
 /* Constants: built in, then those of the machine's file, then of the command line. */
@@ -115,6 +129,7 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, int count, const ch
     ikt_plan p;
     IKT_TRY(read_all(ctx, a, count, words, &settings, &p.machine));
     IKT_TRY(find_shape(ctx, a, &settings.input, &shape, &p.machine.file));
+    IKT_TRY(find_drawn(ctx, &settings.isolation, &shape));
     int ranks = a->ranks == IKT_AUTO_INT ? ikt_size(ctx) : (int)a->ranks;
     int threads =
         settings.run.threads == IKT_AUTO_INT ? ikt_threads(ctx) : (int)settings.run.threads;

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
-#include "data/normalise.h"
+#include "data/row_check.h"
 #include "dist/row_map.h"
 #include "linalg/blocks.h"
 #include "linalg/dot_tile.h"
@@ -21,7 +21,13 @@ struct ikt_dataset {
     ikt_context *ctx;
     ikt_source *source;
     ikt_normaliser normaliser;
-    ikt_pca *pca; /* NULL: no reduction */
+    const ikt_pca *pca; /* NULL: no reduction */
+    ikt_pca *fitted;    /* the same where it is ours */
+    bool is_lent;       /* the map is another's, and rows are checked as they are read */
+    bool is_u8;         /* bytes reach the kernels as they are */
+    int64_t bad;        /* a row of the block just mapped that cannot be used; -1: none */
+    ikt_dataset *model; /* that centres are drawn from; NULL: this one */
+    ikt_source *model_source;
     ikt_isa isa;
     int64_t n, d, columns; /* d as read, columns after reduction */
     size_t row_bytes;      /* of the source */
@@ -36,6 +42,19 @@ struct ikt_dataset {
 /* Where the rows of a read go: a step's native rows are in d->native. */
 typedef void sink(ikt_dataset *d, int64_t count, void *out);
 
+static const void *native_row(const ikt_dataset *d, int64_t i) {
+    return d->native + (size_t)i * d->row_bytes;
+}
+
+/* COLLECTIVE where the map is lent. `row`: number in the source of the bad row, if there is one. */
+static ikt_status check_block(ikt_dataset *d, int64_t row) {
+    if (!d->is_lent) return IKT_OK;
+    ikt_status status = IKT_OK;
+    if (d->bad >= 0)
+        status = ikt_row_refuse(d->ctx, d->source, row, native_row(d, d->bad), d->work);
+    return ikt_agree(d->ctx, status);
+}
+
 /* COLLECTIVE. Reads rows in blocks and passes each to `put`, which advances by out_bytes a row. */
 static ikt_status stream(ikt_dataset *d, int64_t first, int64_t count, sink *put, void *out,
                          size_t out_bytes) {
@@ -44,6 +63,7 @@ static ikt_status stream(ikt_dataset *d, int64_t first, int64_t count, sink *put
         ikt_row_range at = ikt_stream_step((ikt_row_range){first, count}, d->block, step);
         IKT_TRY(ikt_source_read(d->source, at.first, at.count, d->native));
         put(d, at.count, (char *)out + (size_t)(at.first - first) * out_bytes);
+        IKT_TRY(check_block(d, at.first + d->bad));
     }
     return IKT_OK;
 }
@@ -51,10 +71,6 @@ static ikt_status stream(ikt_dataset *d, int64_t first, int64_t count, sink *put
 static int threads_now(const ikt_dataset *d) {
     int threads = ikt_threads(d->ctx);
     return threads < d->threads ? threads : d->threads;
-}
-
-static const void *native_row(const ikt_dataset *d, int64_t i) {
-    return d->native + (size_t)i * d->row_bytes;
 }
 
 /* Sink: normalised rows in double precision, before any reduction. */
@@ -90,6 +106,7 @@ static void put_mapped(ikt_dataset *d, int64_t count, void *out) {
         double *work = d->work + omp_get_thread_num() * d->work_stride;
         map_group(d, type, i, now, work, rows + i * d->columns);
     }
+    d->bad = d->is_lent ? ikt_rows_find_bad(rows, count, d->columns) : -1;
 }
 
 /* Sink: fully mapped rows, widened. */
@@ -114,9 +131,10 @@ static ikt_status read_widened(void *self, int64_t first, int64_t count, double 
 static ikt_status reduce(ikt_dataset *d, int64_t k) {
     ikt_row_reader reader = {read_normalised, d, d->n, d->d, ikt_source_name(d->source)};
     ikt_stage_begin(d->ctx, IKT_STAGE_PCA);
-    ikt_status status = ikt_pca_fit(d->ctx, &reader, k, &d->pca);
+    ikt_status status = ikt_pca_fit(d->ctx, &reader, k, &d->fitted);
     ikt_stage_end(d->ctx, IKT_STAGE_PCA);
     IKT_TRY(status);
+    d->pca = d->fitted;
     double kept = 0;
     for (int64_t m = 0; m < k; m++)
         kept += d->pca->variance[m];
@@ -150,39 +168,81 @@ static ikt_status prepare(ikt_dataset *d, const ikt_preprocess_settings *setting
                         (long long)settings->pca, ikt_source_name(d->source), (long long)d->d);
     IKT_TRY(ikt_normaliser_create(d->ctx, d->source, mode, &d->normaliser));
     IKT_TRY(ikt_agree(d->ctx, allocate(d)));
-    return settings->pca > 0 ? reduce(d, settings->pca) : IKT_OK;
+    if (settings->pca > 0) IKT_TRY(reduce(d, settings->pca));
+    d->is_u8 = ikt_source_type(d->source) == IKT_TYPE_U8 && !d->pca && mode == IKT_NORMALISE_NONE;
+    return IKT_OK;
 }
 
-ikt_status ikt_dataset_create(ikt_context *ctx, ikt_source *source,
-                              const ikt_preprocess_settings *settings, ikt_dataset **out) {
-    ikt_status status = ikt_alloc(ctx, out, 1, sizeof **out, "data set");
-    IKT_TRY_GOTO(status, failed, ikt_agree(ctx, status));
+/* A data set of the source's shape, with nothing decided yet. */
+static ikt_status create(ikt_context *ctx, ikt_source *source, ikt_dataset **out) {
+    IKT_TRY(ikt_alloc(ctx, out, 1, sizeof **out, "data set"));
     ikt_dataset *d = *out;
     d->ctx = ctx;
     d->source = source;
     d->isa = ikt_cpu_isa();
+    d->bad = -1;
     d->n = ikt_source_rows(source);
-    d->d = ikt_source_columns(source);
-    d->columns = settings->pca > 0 ? settings->pca : d->d;
+    d->d = d->columns = ikt_source_columns(source);
     d->row_bytes = (size_t)d->d * ikt_type_size(ikt_source_type(source));
+    return IKT_OK;
+}
+
+ikt_status ikt_dataset_create(ikt_context *ctx, ikt_source *source,
+                              const ikt_preprocess_settings *settings, ikt_dataset **out) {
+    IKT_TRY(ikt_agree(ctx, create(ctx, source, out)));
+    if (settings->pca > 0) (*out)->columns = settings->pca;
     ikt_stage_begin(ctx, IKT_STAGE_PREPROCESS);
-    status = prepare(d, settings);
+    ikt_status status = prepare(*out, settings);
     ikt_stage_end(ctx, IKT_STAGE_PREPROCESS);
-    if (status == IKT_OK) return IKT_OK;
-failed:
-    ikt_dataset_destroy(out);
+    if (status != IKT_OK) ikt_dataset_destroy(out);
+    return status;
+}
+
+ikt_data_map ikt_dataset_map(const ikt_dataset *d) {
+    return (ikt_data_map){d->normaliser, d->pca};
+}
+
+ikt_status ikt_dataset_create_mapped(ikt_context *ctx, ikt_source *source, const ikt_data_map *map,
+                                     ikt_dataset **out) {
+    ikt_status status = create(ctx, source, out);
+    if (status == IKT_OK) {
+        ikt_dataset *d = *out;
+        d->is_lent = true;
+        d->normaliser = map->normaliser;
+        d->pca = map->pca;
+        if (d->pca) d->columns = d->pca->k;
+        d->is_u8 = ikt_source_type(source) == IKT_TYPE_U8 && !d->pca && !map->normaliser.shift &&
+                   map->normaliser.mode == IKT_NORMALISE_NONE;
+        status = allocate(d);
+    }
+    status = ikt_agree(ctx, status);
+    if (status != IKT_OK) ikt_dataset_destroy(out);
     return status;
 }
 
 void ikt_dataset_destroy(ikt_dataset **dataset) {
     ikt_dataset *d = *dataset;
     if (!d) return;
-    ikt_normaliser_free(&d->normaliser);
-    ikt_pca_destroy(&d->pca);
+    ikt_dataset_destroy(&d->model); /* first: it may use our map */
+    ikt_source_close(&d->model_source);
+    if (!d->is_lent) ikt_normaliser_free(&d->normaliser);
+    ikt_pca_destroy(&d->fitted);
     ikt_free(&d->native);
     ikt_free(&d->mapped);
     ikt_free(&d->work);
     ikt_free(dataset);
+}
+
+void ikt_dataset_take_model(ikt_dataset *d, ikt_source **source, ikt_dataset **model) {
+    d->model = *model;
+    d->model_source = *source;
+    d->is_u8 = d->model->is_u8 = d->is_u8 && d->model->is_u8;
+    *model = NULL;
+    *source = NULL;
+}
+
+ikt_dataset *ikt_dataset_model(ikt_dataset *d) {
+    return d->model ? d->model : d;
 }
 
 int64_t ikt_dataset_rows(const ikt_dataset *d) {
@@ -194,8 +254,7 @@ int64_t ikt_dataset_columns(const ikt_dataset *d) {
 }
 
 bool ikt_dataset_is_u8(const ikt_dataset *d) {
-    return ikt_source_type(d->source) == IKT_TYPE_U8 && !d->pca &&
-           d->normaliser.mode == IKT_NORMALISE_NONE;
+    return d->is_u8;
 }
 
 const char *ikt_dataset_name(const ikt_dataset *d) {
@@ -247,6 +306,7 @@ static ikt_status gather_share(ikt_dataset *d, const int64_t *rows, int64_t coun
             memcpy(target, d->native, (size_t)now * out_bytes);
         else
             put_mapped(d, now, target);
+        IKT_TRY(check_block(d, d->bad < 0 ? -1 : rows[i + d->bad]));
         i += now;
     }
     return IKT_OK;

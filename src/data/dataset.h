@@ -12,8 +12,10 @@
 #include <stdbool.h>
 
 #include "base/status.h"
+#include "data/normalise.h"
 #include "data/preprocess.h"
 #include "io/source.h"
+#include "linalg/pca.h"
 #include "linalg/row_reader.h"
 
 typedef struct ikt_dataset ikt_dataset;
@@ -28,15 +30,42 @@ typedef struct ikt_dataset ikt_dataset;
 ikt_status ikt_dataset_create(ikt_context *ctx, ikt_source *source,
                               const ikt_preprocess_settings *settings, ikt_dataset **out);
 
-/* LOCAL. Frees *dataset and sets it to NULL; accepts NULL. The source stays open. */
+/* What a data set does to its rows. Lent by whoever owns the parts. */
+typedef struct {
+    ikt_normaliser normaliser;
+    const ikt_pca *pca; /* NULL: no reduction */
+} ikt_data_map;
+
+/* LOCAL. The map of a data set; valid as long as the data set. */
+ikt_data_map ikt_dataset_map(const ikt_dataset *d);
+
+/* COLLECTIVE. A data set under a map that others fixed, without a pass over the source. Its rows
+ * have not been looked at, so each is checked whenever it is read: a value that is not finite, or
+ * so far out that squared distances do not fit single precision, is IKT_ERR_DATA with its row.
+ *   source   lent; as many columns as the map.
+ *   map      its parts are lent until ikt_dataset_destroy.
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_dataset_create_mapped(ikt_context *ctx, ikt_source *source, const ikt_data_map *map,
+                                     ikt_dataset **out);
+
+/* LOCAL. Frees *dataset and sets it to NULL; accepts NULL. The source stays open; what was taken by
+ * ikt_dataset_take_model goes too. */
 void ikt_dataset_destroy(ikt_dataset **dataset);
+
+/* LOCAL. Makes `*model`, a data set under the same map, the one that centres of an Isolation model
+ * of the rows of `d` are drawn from. Takes both it and its source. Where only one of the two can be
+ * read as bytes, neither is from now on, so that rows meet centres of their own type. */
+void ikt_dataset_take_model(ikt_dataset *d, ikt_source **source, ikt_dataset **model);
+
+/* LOCAL. The data set that centres are drawn from: `d` itself unless another was taken. */
+ikt_dataset *ikt_dataset_model(ikt_dataset *d);
 
 /* LOCAL. Rows of the source; columns after reduction. */
 int64_t ikt_dataset_rows(const ikt_dataset *d);
 int64_t ikt_dataset_columns(const ikt_dataset *d);
 
-/* LOCAL. Whether the source is uint8 and neither normalised nor reduced, so that integer kernels
- * are exact. */
+/* LOCAL. Whether the source (and that of the model) is uint8 and neither normalised nor reduced, so
+ * that integer kernels are exact. */
 bool ikt_dataset_is_u8(const ikt_dataset *d);
 
 /* LOCAL. "file.h5:/X", for messages. */

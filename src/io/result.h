@@ -3,6 +3,7 @@
  *   /embedding    n x q float32 (q = 1, 2 or 3), row i = input row i
  *   /labels       n integers, /marked: rows to mark; where the input had them
  *   /trace/       iteration, kl (cost where the objective is another), gradient_norm
+ *   /diagnostics/ what is known of single rows, n numbers each; where a verb has such
  *   /provenance   attributes: configuration (YAML), version, input, hash, ...
  *   /provenance/run  what varies from run to run: host, ranks, times, memory; trace_seconds
  * The root has attributes format = "iktsne-result" and format_version. Everything outside
@@ -26,6 +27,14 @@ typedef struct {
     char text[4096];
 } ikt_note;
 
+/* A number for each row. */
+typedef enum { IKT_COLUMN_FLOAT, IKT_COLUMN_DOUBLE, IKT_COLUMN_INT64 } ikt_column_type;
+typedef struct {
+    const char *name;
+    ikt_column_type type;
+    const void *values; /* [map.count] */
+} ikt_result_column;
+
 /* What is written; everything is lent, and but for the rows the same on every rank. */
 typedef struct {
     ikt_row_map map;
@@ -43,6 +52,8 @@ typedef struct {
     int64_t n_facts;
     const ikt_note *circumstances; /* [n_circumstances] what varies */
     int64_t n_circumstances;
+    const ikt_result_column *columns; /* [n_columns] */
+    int64_t n_columns;
 } ikt_result;
 
 /* COLLECTIVE. Writes the file beside its name and renames it. Errors: IKT_ERR_FILE. */

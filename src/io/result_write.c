@@ -1,4 +1,5 @@
 /* Writing the output file of a run. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/atomic_file.h"
@@ -22,6 +23,20 @@ static ikt_status write_rows(const writing *w, const char *name, hid_t type, int
     if (st == IKT_OK) st = ikt_h5_write_rows(w->ctx, dataset, type, map->first, map->count, rows);
     ikt_h5_close(dataset);
     return st;
+}
+
+static ikt_status write_diagnostics(const writing *w, hid_t group) {
+    char name[128];
+    (void)group; /* which exists: the columns go there by their paths */
+    for (int64_t c = 0; c < w->result->n_columns; c++) {
+        const ikt_result_column *column = &w->result->columns[c];
+        const hid_t type = column->type == IKT_COLUMN_FLOAT    ? H5T_NATIVE_FLOAT
+                           : column->type == IKT_COLUMN_DOUBLE ? H5T_NATIVE_DOUBLE
+                                                               : H5T_NATIVE_INT64;
+        snprintf(name, sizeof name, "diagnostics/%s", column->name);
+        IKT_TRY(write_rows(w, name, type, 0, column->values));
+    }
+    return IKT_OK;
 }
 
 static ikt_status write_trace(const writing *w, hid_t group) {
@@ -97,6 +112,7 @@ static ikt_status write_all(const writing *w) {
         IKT_TRY(ikt_h5_write_array(w->ctx, w->file, "marked", H5T_NATIVE_INT64, r->n_marked,
                                    r->marked));
     IKT_TRY(write_group(w, "trace", write_trace));
+    if (r->n_columns > 0) IKT_TRY(write_group(w, "diagnostics", write_diagnostics));
     IKT_TRY(write_group(w, "provenance", write_facts));
     return write_group(w, "provenance/run", write_circumstances);
 }

@@ -87,7 +87,8 @@ ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_row_
 ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget, ikt_dataset *data,
                                     const ikt_row_map *map, const ikt_model *model, ikt_codes *out,
                                     uint16_t *coarse) {
-    assert(model->spec.n == ikt_dataset_rows(data) && map->n == model->spec.n);
+    assert(model->spec.n == ikt_dataset_rows(ikt_dataset_model(data)));
+    assert(map->n == ikt_dataset_rows(data));
     assert(model->spec.form == IKT_FORM_VORONOI || !coarse);
     const bool is_u8 = ikt_dataset_is_u8(data);
     ikt_coding c = {.ctx = ctx,

@@ -31,7 +31,8 @@ typedef struct {
 
 /* COLLECTIVE. Codes of the rows of this rank. Bit-identical on any number of ranks and threads and
  * on every instruction set; the cell is defined in codes_kernel.h.
- *   data    rows to code; the centres are taken from it too (model->n = its rows). Finite values.
+ *   data    rows to code; the centres are rows of ikt_dataset_model(data), which has model->spec.n
+ *           rows. Finite values.
  *   map     of the rows of `data`.
  *   model   the same on all ranks.
  *   out     receives the codes, owned by the caller (ikt_codes_destroy); empty on failure.

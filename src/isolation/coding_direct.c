@@ -71,7 +71,7 @@ static ikt_status load_run(const direct_job *job, const int64_t *centre, const i
     if (st == IKT_OK)
         st = ikt_alloc(c->ctx, &index, c->threads * job->psi, sizeof *index, "centres");
     st = ikt_agree(c->ctx, st);
-    if (st == IKT_OK) st = ikt_dataset_gather(c->data, row, n_rows, gathered);
+    if (st == IKT_OK) st = ikt_dataset_gather(ikt_dataset_model(c->data), row, n_rows, gathered);
     if (st == IKT_OK) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads)
         for (int64_t i = 0; i < job->count; i++)

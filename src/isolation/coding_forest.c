@@ -86,7 +86,7 @@ static ikt_status grow_some(const forest_job *job, int64_t p, int64_t count) {
     ikt_status st = ikt_model_distinct(c->ctx, c->model, p, count, &row, &n_rows);
     if (st == IKT_OK) st = ikt_alloc(c->ctx, &x, n_rows * c->d, (size_t)c->element, purpose);
     st = ikt_agree(c->ctx, st);
-    if (st == IKT_OK) st = ikt_dataset_gather(c->data, row, n_rows, x);
+    if (st == IKT_OK) st = ikt_dataset_gather(ikt_dataset_model(c->data), row, n_rows, x);
     if (st == IKT_OK) {
         const ikt_tree_rows gathered = {x, c->d, c->kernel->is_u8};
 #pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads)

@@ -38,7 +38,8 @@ static ikt_status load_centres(ikt_coding *c, const ikt_centre_table *table,
     ikt_status st =
         ikt_alloc(c->ctx, &gathered, table->count * c->d, (size_t)c->element, "centres");
     st = ikt_agree(c->ctx, st);
-    if (st == IKT_OK) st = ikt_dataset_gather(c->data, table->row, table->count, gathered);
+    if (st == IKT_OK)
+        st = ikt_dataset_gather(ikt_dataset_model(c->data), table->row, table->count, gathered);
     if (st == IKT_OK)
         st = ikt_agree(c->ctx, ikt_list_coder_create(c->ctx, c->kernel, c->model, table, c->d,
                                                      &gathered, coder));

@@ -20,32 +20,40 @@ static const ikt_key keys[] = {
     {"pool", IKT_KEY_INT, offsetof(ikt_isolation_settings, pool), "auto", 0, 1e12, 1, NULL, "rows",
      "Rows that the centres of all partitionings are drawn from, themselves drawn from all rows; 0 "
      "draws from all rows, as in the paper; auto is 8 psi where that saves at least half "
-     "of the time, otherwise 0, and 0 for the forest form"}};
+     "of the time, otherwise 0, and 0 for the forest form"},
+    {"model_from", IKT_KEY_STRING, offsetof(ikt_isolation_settings, model_from), "", 0, 0, 0, NULL,
+     "",
+     "HDF5 file with other rows of the same columns that the centres are drawn from; minmax, "
+     "zscore and principal components are then those of that data set; empty draws from the "
+     "input"},
+    {"model_dataset", IKT_KEY_STRING, offsetof(ikt_isolation_settings, model_dataset), "X", 0, 0, 0,
+     NULL, "", "Name of the data set in isolation.model_from"}};
 
 const ikt_section ikt_isolation_section = {"isolation",
                                            "The Isolation kernel (affinity.kind: isolation)", keys,
                                            sizeof keys / sizeof *keys};
 
 /* The power of two nearest to n/16 in proportion: the largest p with p * sqrt(2) <= 2 n/16. */
-static int64_t automatic(int64_t n) {
+static int64_t automatic(int64_t n, int64_t drawn) {
     int64_t psi = AUTO_LEAST;
     while (psi < AUTO_MOST &&
            2.0 * (double)(psi * psi) * AUTO_ROWS_A_CELL * AUTO_ROWS_A_CELL <= (double)n * (double)n)
         psi *= 2;
-    return psi < n ? psi : n;
+    return psi < drawn ? psi : drawn;
 }
 
 ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_settings *settings,
-                                     int64_t n, int64_t *psi) {
-    *psi = settings->psi == IKT_AUTO_INT ? automatic(n) : settings->psi;
-    if (n < 1)
+                                     int64_t n, int64_t drawn, int64_t *psi) {
+    *psi = settings->psi == IKT_AUTO_INT ? automatic(n, drawn) : settings->psi;
+    if (drawn < 1)
         return ikt_fail(ctx, IKT_ERR_DATA, "the Isolation kernel needs rows to draw centres from");
-    if (*psi > n)
+    if (*psi > drawn)
         return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "isolation.psi = %lld is larger than the %lld rows of the data; choose at "
-                        "most %lld",
-                        (long long)*psi, (long long)n,
-                        (long long)(n < IKT_PSI_MOST ? n : IKT_PSI_MOST));
+                        "isolation.psi = %lld is larger than the %lld rows of the data%s; choose "
+                        "at most %lld",
+                        (long long)*psi, (long long)drawn,
+                        settings->model_from[0] ? " in isolation.model_from" : "",
+                        (long long)(drawn < IKT_PSI_MOST ? drawn : IKT_PSI_MOST));
     return IKT_OK;
 }
 
@@ -62,8 +70,9 @@ ikt_status ikt_isolation_resolve_pool(ikt_context *ctx, const ikt_isolation_sett
     if (*pool > n || (*pool > 0 && *pool < psi))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "isolation.pool = %lld; it must be from isolation.psi = %lld to the %lld "
-                        "rows of the data, or 0 for all rows",
-                        (long long)*pool, (long long)psi, (long long)n);
+                        "rows of the data%s, or 0 for all rows",
+                        (long long)*pool, (long long)psi, (long long)n,
+                        settings->model_from[0] ? " in isolation.model_from" : "");
     if (*pool == n) *pool = 0;
     return IKT_OK;
 }

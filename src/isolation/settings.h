@@ -22,22 +22,27 @@ typedef struct {
     int64_t psi;           /* centres of a partitioning, or IKT_AUTO_INT */
     int64_t partitionings; /* t */
     int64_t pool;          /* rows that centres are drawn from, 0 for all, or IKT_AUTO_INT */
-    int form;              /* ikt_isolation_form */
+    char model_from[IKT_STRING_MAX];    /* file whose rows centres are drawn from; "": the input */
+    char model_dataset[IKT_STRING_MAX]; /* in that file */
+    int form;                           /* ikt_isolation_form */
 } ikt_isolation_settings;
 
 extern const ikt_section ikt_isolation_section;
 
-/* SAME-ARGS. Checks psi against the number of rows n that the model is drawn from, and chooses it
- * where it is "auto": n/16 to the nearest power of two, at least 2, at most 4096 and at most n.
- *   psi   receives the number of centres.
+/* SAME-ARGS. Checks psi against the rows that the model is drawn from, and chooses it where it is
+ * "auto": n/16 to the nearest power of two, at least 2, at most 4096 and at most `drawn`.
+ *   n       rows whose similarity is wanted
+ *   drawn   rows that centres are drawn from: n, unless another data set gives the model
+ *   psi     receives the number of centres.
  * Why n/16: sharpness should grow with n; cells of about 16 rows were best on digits from 10,000
  * to 70,000 rows, and beyond psi = 4096 the time for codes outgrows what is gained.
  * Errors: IKT_ERR_USAGE with the value and what is possible. */
 ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_settings *settings,
-                                     int64_t n, int64_t *psi);
+                                     int64_t n, int64_t drawn, int64_t *psi);
 
-/* SAME-ARGS. Checks the pool, and chooses it where it is "auto": 8 psi rows where that is at most a
- * quarter of n and of all centres, otherwise all.
+/* SAME-ARGS. Checks the pool, and chooses it where it is "auto": 8 psi rows where that is at most
+ * half of n and of all centres, otherwise all.
+ *   n      rows that centres are drawn from
  *   psi    resolved
  *   pool   receives the number of rows, 0 for all
  * Why 8 psi: 10-NN accuracy in the graph of codes stays within .001 of independent partitionings

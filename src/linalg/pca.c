@@ -112,6 +112,21 @@ done:
     return status;
 }
 
+ikt_status ikt_pca_restore(ikt_context *ctx, int64_t d, int64_t k, const double *mean,
+                           const double *components, ikt_pca **out) {
+    *out = NULL;
+    ikt_status status = create(ctx, d, k, out);
+    if (status != IKT_OK) {
+        ikt_pca_destroy(out);
+        return status;
+    }
+    memcpy((*out)->mean, mean, (size_t)d * sizeof *mean);
+    memcpy((*out)->components, components, (size_t)(k * d) * sizeof *components);
+    (*out)->rank = k;
+    pack(*out);
+    return IKT_OK;
+}
+
 void ikt_pca_project(const ikt_pca *pca, ikt_isa isa, const double *rows, int64_t count,
                      double *scores) {
     for (int64_t m = 0; m < pca->k; m += LANES) {

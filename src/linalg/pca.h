@@ -30,6 +30,13 @@ typedef struct {
  * values that are not finite; the reader's and the solver's. Reads all rows twice. */
 ikt_status ikt_pca_fit(ikt_context *ctx, const ikt_row_reader *reader, int64_t k, ikt_pca **out);
 
+/* LOCAL. Components that were fitted before: projections have the bits of those of the original.
+ *   mean         [d], copied; components [k*d], copied
+ *   out          as above; variances are unknown and left 0
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_pca_restore(ikt_context *ctx, int64_t d, int64_t k, const double *mean,
+                           const double *components, ikt_pca **out);
+
 /* LOCAL. Frees *pca and sets it to NULL; accepts NULL. */
 void ikt_pca_destroy(ikt_pca **pca);
 

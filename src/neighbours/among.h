@@ -12,4 +12,12 @@
 ikt_status ikt_neighbours_among(ikt_context *ctx, const ikt_scorer *scorer, const void *packed,
                                 int64_t few, ikt_neighbours *lists);
 
+/* LOCAL. Offers a block of rows to lists that may hold some already: blocks in any order, and
+ * ikt_neighbours_sort at the end, give the lists of all of them.
+ *   packed   [few] rows with the numbers first .. first + few - 1
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_neighbours_offer_block(ikt_context *ctx, const ikt_scorer *scorer,
+                                      const void *packed, int64_t first, int64_t few,
+                                      ikt_neighbours *lists);
+
 #endif

@@ -92,7 +92,7 @@ ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *
     if (st == IKT_OK) st = ikt_alloc(ctx, &number, count, sizeof *number, "cells");
     if (st == IKT_OK) st = ikt_alloc(ctx, &own, map->count, sizeof *own, "cells");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_dataset_gather_floats(data, centre_row, count, x);
+    if (st == IKT_OK) st = ikt_dataset_gather_floats(ikt_dataset_model(data), centre_row, count, x);
     if (st == IKT_OK) st = ikt_agree(ctx, order_centres(ctx, x, out, number));
     ikt_free(&x);
     if (st == IKT_OK) st = find_cells(ctx, data, map, cell, number, out, own);

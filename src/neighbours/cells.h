@@ -33,8 +33,8 @@ int64_t ikt_cells_choose(int64_t n, int64_t pool);
 int64_t ikt_cells_pool(int64_t n, int64_t pool);
 
 /* COLLECTIVE. Orders the cells and gives every row its position: by cell, then by row.
- *   data        where the centres' coordinates are read
- *   centre_row  [count] rows of the centres, ascending, the same on all ranks
+ *   data        the rows; the centres' coordinates are read from ikt_dataset_model(data)
+ *   centre_row  [count] rows of the centres there, ascending, the same on all ranks
  *   cell        [map->count] cell of each own row: index into centre_row. Or NULL: the rows are
  *               read, and each gets a near centre (nearest_cell.h)
  *   position    [map->count], receives the positions

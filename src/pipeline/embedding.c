@@ -59,7 +59,8 @@ static ikt_status place(ikt_context *ctx, const ikt_layout_settings *settings,
 }
 
 ikt_status ikt_embedding_make(ikt_context *ctx, ikt_settings *settings, ikt_dataset *data,
-                              const ikt_row_map *map, const int64_t *labels, ikt_embedding *out) {
+                              const ikt_row_map *map, const int64_t *labels, ikt_model_writer *keep,
+                              ikt_embedding *out) {
     const ikt_settings given = *settings;
     ikt_landmarks landmarks = {0};
     ikt_probabilities p = {0};
@@ -72,7 +73,7 @@ ikt_status ikt_embedding_make(ikt_context *ctx, ikt_settings *settings, ikt_data
     const double begun = ikt_now();
     if (st == IKT_OK)
         st = ikt_probabilities_compute(ctx, settings, data, map, labels,
-                                       has_landmarks ? &landmarks : NULL, &p);
+                                       has_landmarks ? &landmarks : NULL, keep, &p);
     if (st == IKT_OK) {
         note_probabilities(ctx, &p, map->n, ikt_now() - begun, settings, out);
         out->y = p.start;

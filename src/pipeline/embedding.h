@@ -7,6 +7,7 @@
 
 #include "data/dataset.h"
 #include "dist/row_map.h"
+#include "io/model_write.h"
 #include "neighbours/recall.h"
 #include "pipeline/settings.h"
 
@@ -24,11 +25,13 @@ typedef struct {
  *   settings   as the user gave them; what the embedding had to decide replaces "auto"
  *   map        ownership of the rows
  *   labels     [map->count] of the own rows, or NULL
+ *   keep       receives model and codes (keep.h), or NULL
  *   out        free with ikt_embedding_destroy; empty on failure
  * Errors: IKT_ERR_USAGE for settings that do not suit the number of rows, IKT_ERR_RESOURCE,
  * IKT_ERR_DATA, those of reading. */
 ikt_status ikt_embedding_make(ikt_context *ctx, ikt_settings *settings, ikt_dataset *data,
-                              const ikt_row_map *map, const int64_t *labels, ikt_embedding *out);
+                              const ikt_row_map *map, const int64_t *labels, ikt_model_writer *keep,
+                              ikt_embedding *out);
 
 void ikt_embedding_destroy(ikt_embedding *embedding);
 

@@ -50,6 +50,7 @@ ikt_settings ikt_landmarks_settings(const ikt_settings *settings, int64_t count)
     s.preprocess.normalise = IKT_NORMALISE_NONE; /* has been done */
     s.preprocess.pca = 0;
     s.isolation.psi = s.isolation.pool = IKT_AUTO_INT;
+    s.isolation.model_from[0] = '\0';
     ikt_affinity_shrink(&s.affinity, count);
     s.layout.init = IKT_INIT_PCA;
     s.layout.learning_rate = s.layout.final_learning_rate = IKT_AUTO_REAL;
@@ -76,7 +77,7 @@ static ikt_status embed_rows(ikt_context *ctx, ikt_settings *settings, const voi
     ikt_embedding embedding = {0};
     ikt_status st = ikt_source_from_memory(ctx, rows, landmarks->count, columns, type, &source);
     if (st == IKT_OK) st = ikt_dataset_create(ctx, source, &settings->preprocess, &data);
-    if (st == IKT_OK) st = ikt_embedding_make(ctx, settings, data, &map, NULL, &embedding);
+    if (st == IKT_OK) st = ikt_embedding_make(ctx, settings, data, &map, NULL, NULL, &embedding);
     if (st == IKT_OK) st = share(ctx, &map, embedding.y, landmarks);
     ikt_embedding_destroy(&embedding);
     ikt_dataset_destroy(&data);

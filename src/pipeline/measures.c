@@ -13,7 +13,7 @@
 #include "evaluate/radix.h"
 #include "evaluate/tree.h"
 #include "isolation/model.h"
-#include "neighbours/cells.h"
+#include "pipeline/model_spec.h"
 #include "pipeline/objective_make.h"
 #include "pipeline/probabilities.h"
 
@@ -99,20 +99,6 @@ ikt_status ikt_measure_marked(ikt_context *ctx, const ikt_measured *what, const 
     return ikt_agree(ctx, st);
 }
 
-/* Of the model as probabilities.c makes it: coarse cells are no part of the kernel. */
-static ikt_status model_spec(ikt_context *ctx, const ikt_settings *settings, int64_t n,
-                             ikt_model_spec *spec) {
-    const ikt_isolation_settings *isolation = &settings->isolation;
-    *spec = (ikt_model_spec){
-        .seed = (uint64_t)settings->run.seed, .n = n, .t = isolation->partitionings};
-    IKT_TRY(ikt_isolation_resolve_psi(ctx, isolation, n, &spec->psi));
-    IKT_TRY(ikt_isolation_resolve_pool(ctx, isolation, n, spec->psi, &spec->pool));
-    if (settings->affinity.support != IKT_SUPPORT_DENSE &&
-        ikt_affinity_is_approximate(&settings->affinity, n))
-        spec->pool = ikt_cells_pool(n, spec->pool);
-    return IKT_OK;
-}
-
 ikt_status ikt_measure_codes(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                              const ikt_row_map *map, ikt_codes *codes) {
     ikt_model_spec spec;
@@ -122,7 +108,9 @@ ikt_status ikt_measure_codes(ikt_context *ctx, const ikt_settings *settings, ikt
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "neighbours by the Isolation kernel are those of an embedding by that "
                         "kernel; this one has another affinity.kind");
-    IKT_TRY(model_spec(ctx, settings, map->n, &spec));
+    IKT_TRY(ikt_model_spec_make(ctx, settings, map->n, ikt_dataset_rows(ikt_dataset_model(data)),
+                                &spec));
+    spec.coarse = 0; /* cells that order rows are no part of the kernel */
     ikt_status st = ikt_agree(ctx, ikt_model_create(ctx, &spec, &model));
     if (st == IKT_OK) st = ikt_codes_compute(ctx, data, map, model, codes, NULL);
     ikt_model_destroy(&model);
@@ -223,7 +211,7 @@ ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings
                        : q == 2             ? IKT_REPULSION_FFT
                                             : IKT_REPULSION_TREE;
     layout.accuracy = IKT_ACCURACY_TIGHT;
-    IKT_TRY(ikt_probabilities_compute(ctx, settings, data, map, NULL, NULL, &p));
+    IKT_TRY(ikt_probabilities_compute(ctx, settings, data, map, NULL, NULL, NULL, &p));
     ikt_status st = ikt_objective_make(ctx, &p, &layout, &made);
     if (st == IKT_OK) {
         ikt_objective_terms terms = {true, 0, 0};

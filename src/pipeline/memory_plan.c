@@ -9,6 +9,7 @@
 #include "dist/order.h"
 #include "evaluate/measure.h"
 #include "isolation/codes.h"
+#include "kernelsum/field.h"
 #include "kernelsum/kernelsum.h"
 #include "kernelsum/replica.h"
 #include "neighbours/neighbours.h"
@@ -44,6 +45,10 @@ enum { READ_BYTES = 32 << 20 };
 
 /* Of labels, which are not looked at before they are needed. */
 enum { USUAL_CLASSES = 10 };
+
+/* Keeping a model: blocks of centres and of codes on their way to the file; a centre's row, once in
+ * the model and once among the distinct ones, and its number. */
+enum { KEEP_BYTES = 20 << 20, KEEP_CENTRE_BYTES = 8 + 8 + 4 };
 
 static void find_peak(ikt_memory_plan *plan) {
     const struct {
@@ -145,20 +150,47 @@ static int64_t measures_bytes(const ikt_workload *w) {
     return ikt_measures_memory(&settings, &extent);
 }
 
+/* Codes while they are computed, or while they and what they were made from are written. */
+static int64_t codes_bytes(const ikt_workload *w) {
+    const int64_t computing =
+        ikt_codes_memory_peak(w->is_u8, w->columns, w->map.count, &w->model, w->threads);
+    const int64_t keeping = rows_bytes(w) + KEEP_BYTES + KEEP_CENTRE_BYTES * w->t * w->psi;
+    bool is_kept = w->settings.output.model[0] != '\0';
+    return is_kept && keeping > computing ? keeping : computing;
+}
+
 ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     int64_t n_local = w->map.count, rows = rows_bytes(w), p = p_bytes(w);
-    int64_t reading = w->is_u8 ? 0 : READ_BYTES;
+    int64_t readers = w->settings.isolation.model_from[0] ? 2 : 1;
+    int64_t reading = w->is_u8 ? 0 : readers * READ_BYTES;
     int64_t lists = w->is_dense ? p : ikt_neighbours_memory(n_local, w->k);
     int64_t kept = n_local * (dimensions(w) * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t));
     ikt_memory_plan plan = {.base = base, .largest = "codes"};
-    if (w->is_isolation)
-        plan.codes = ikt_codes_memory_peak(w->is_u8, w->columns, n_local, &w->model, w->threads) +
-                     reading + kept;
+    if (w->is_isolation) plan.codes = codes_bytes(w) + reading + kept;
     plan.neighbours = rows + searching(w) + (w->is_isolation ? 0 : reading) + lists + kept;
     plan.graph = (w->is_near ? 0 : rows) + p + (w->is_dense ? 0 : symmetrise_bytes(w)) + kept;
     plan.layout = p + loop_bytes(w) + kept;
     plan.measures = measures_bytes(w) + kept;
     plan.advice = w->is_dense ? "affinity.support=sparse" : "fewer affinity.neighbours";
+    find_peak(&plan);
+    return plan;
+}
+
+/* Blocks of old codes that pass by, here and joined; chunks of new rows on their way. */
+enum { PASSING_BYTES = 64 << 20, CHUNK_BYTES = 5 << 20, OLD_LABEL_BYTES = 30 };
+
+ikt_memory_plan ikt_memory_plan_placing(const ikt_placing_size *s, int64_t base) {
+    const int64_t lists = ikt_neighbours_memory(s->rows, s->k);
+    const int64_t codes = ikt_codes_memory(s->rows, s->model.psi, s->model.t);
+    const int64_t kept = s->rows * (int64_t)(4 * s->q + 8 + 4 + 8 + 8); /* places and what goes
+                                                                           with them */
+    ikt_memory_plan plan = {.base = base, .largest = "codes", .advice = "fewer new rows at a time"};
+    plan.codes = ikt_codes_memory_peak(s->is_u8, s->columns, s->rows, &s->model, s->threads) +
+                 (s->is_u8 ? 0 : READ_BYTES);
+    plan.neighbours = codes + lists + PASSING_BYTES + kept;
+    plan.layout =
+        lists + ikt_field_memory(s->n, (int)s->q, s->threads, s->span) + CHUNK_BYTES + kept;
+    plan.measures = OLD_LABEL_BYTES * s->n + kept;
     find_peak(&plan);
     return plan;
 }

@@ -22,6 +22,22 @@ typedef struct {
  *   base   bytes that the process takes before it reads any data. */
 ikt_memory_plan ikt_memory_plan_make(const ikt_workload *work, int64_t base);
 
+/* What placing new rows into a finished embedding has to do. */
+typedef struct {
+    int64_t n, q;    /* old rows, dimensions of the map */
+    int64_t rows;    /* new rows of the rank that has most */
+    int64_t columns; /* of what the kernels read */
+    int64_t k;       /* neighbours of a new row */
+    bool is_u8;
+    ikt_model_spec model; /* t, psi and distinct centres */
+    double span;          /* of the map */
+    int threads;
+} ikt_placing_size;
+
+/* LOCAL, pure. The same for placing; there is neither P nor a measure of the input.
+ *   base   with the old embedding, which has been read by then */
+ikt_memory_plan ikt_memory_plan_placing(const ikt_placing_size *size, int64_t base);
+
 /* COLLECTIVE. Logs the prediction and refuses a run that cannot fit on some rank.
  * Errors: IKT_ERR_RESOURCE with stage, need, what is there, and what would help. */
 ikt_status ikt_memory_plan_check(ikt_context *ctx, const ikt_memory_plan *plan);

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/row_hash.h"
 #include "pipeline/memory_plan.h"
+#include "pipeline/model_rows.h"
 #include "pipeline/workload.h"
 
 ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source **source,
@@ -22,7 +23,10 @@ ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt
                         "input.file is not set: name the HDF5 file with the data");
     ikt_status st = ikt_source_open(ctx, input->file, input->dataset,
                                     input->rows == IKT_AUTO_INT ? 0 : input->rows, source);
-    if (st == IKT_OK) st = ikt_dataset_create(ctx, *source, &settings->preprocess, data);
+    if (st == IKT_OK)
+        st = settings->isolation.model_from[0]
+                 ? ikt_model_rows_open(ctx, settings, *source, data)
+                 : ikt_dataset_create(ctx, *source, &settings->preprocess, data);
     if (st != IKT_OK) ikt_source_close(source);
     return st;
 }
@@ -40,9 +44,36 @@ static ikt_status check_outputs(ikt_context *ctx, const ikt_output_settings *out
     return output->picture[0] ? ikt_atomic_check(ctx, output->picture, output->overwrite) : IKT_OK;
 }
 
-static ikt_status check_memory(ikt_context *ctx, const ikt_source *source, ikt_run *run) {
+/* Begins the file of output.model, which is filled as the run goes on. */
+static ikt_status open_model(ikt_context *ctx, ikt_run *run) {
+    const ikt_output_settings *output = &run->settings.output;
+    if (!output->model[0]) return IKT_OK;
+    if (run->settings.affinity.kind != IKT_AFFINITY_ISOLATION)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "output.model needs affinity.kind = isolation: only its cell codes tell "
+                        "where new rows belong");
+    if (run->settings.isolation.form != IKT_FORM_VORONOI)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "output.model needs isolation.form = voronoi: the file holds centres of "
+                        "cells, not trees");
+    if (run->settings.layout.objective == IKT_OBJECTIVE_SNE)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "output.model does not go with layout.objective = sne: new rows are placed "
+                        "by the kernel of t-SNE");
+    if (strcmp(output->model, output->file) == 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "output.model and output.file are the same file: %s",
+                        output->file);
+    return ikt_model_writer_begin(ctx, output->model, output->overwrite, &run->keep);
+}
+
+static ikt_status check_memory(ikt_context *ctx, const ikt_source *source, ikt_dataset *data,
+                               ikt_run *run) {
     ikt_workload work;
-    const ikt_data_shape shape = {run->map.n, ikt_source_columns(source), ikt_source_type(source)};
+    ikt_data_shape shape = {.n = run->map.n,
+                            .d = ikt_source_columns(source),
+                            .type = ikt_source_type(source),
+                            .drawn = ikt_dataset_rows(ikt_dataset_model(data))};
+    if (shape.type == IKT_TYPE_U8 && !ikt_dataset_is_u8(data)) shape.type = IKT_TYPE_F32;
     IKT_TRY(ikt_workload_make(ctx, &run->settings, &shape, ikt_size(ctx), ikt_threads(ctx), &work));
     ikt_memory_plan plan = ikt_memory_plan_make(&work, ikt_memory_resident_peak());
     run->predicted_bytes = ikt_max_one(ctx, plan.peak);
@@ -76,10 +107,11 @@ static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data,
     run->map = ikt_row_map_make(ikt_dataset_rows(data), ikt_size(ctx), ikt_rank(ctx));
     ikt_log(ctx, IKT_LOG_STAGE, "%s: %lld rows x %lld, %s; %d ranks x %d threads", run->input_name,
             (long long)run->map.n, (long long)run->d, run->type, ikt_size(ctx), ikt_threads(ctx));
-    ikt_status st = check_memory(ctx, source, run);
+    ikt_status st = check_memory(ctx, source, data, run);
     if (st == IKT_OK) st = read_labels(ctx, source, run);
     if (st == IKT_OK)
-        st = ikt_embedding_make(ctx, &run->settings, data, &run->map, run->labels, &run->embedding);
+        st = ikt_embedding_make(ctx, &run->settings, data, &run->map, run->labels, run->keep,
+                                &run->embedding);
     return st;
 }
 
@@ -90,6 +122,7 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_
     out->settings = *settings;
     out->start_time = (double)time(NULL);
     ikt_status st = check_outputs(ctx, &settings->output);
+    if (st == IKT_OK) st = open_model(ctx, out);
     if (st == IKT_OK) st = ikt_pipeline_open(ctx, settings, &source, &data);
     if (st == IKT_OK) st = embed(ctx, source, data, out);
     if (st == IKT_OK)
@@ -101,6 +134,7 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_
 }
 
 void ikt_run_destroy(ikt_run *run) {
+    ikt_model_writer_abandon(&run->keep);
     ikt_embedding_destroy(&run->embedding);
     ikt_free(&run->labels);
     ikt_free(&run->marked);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "data/dataset.h"
+#include "io/model_write.h"
 #include "io/source.h"
 #include "pipeline/embedding.h"
 
@@ -27,6 +28,7 @@ typedef struct {
     uint64_t hash;                        /* of the embedding; the same on any ranks */
     double start_time;                    /* seconds since 1970 */
     int64_t predicted_bytes;              /* per rank, before the run */
+    ikt_model_writer *keep;               /* output.model, with codes; NULL where none is wanted */
 } ikt_run;
 
 /* COLLECTIVE. Runs the pipeline.
@@ -35,9 +37,11 @@ typedef struct {
  * Errors: IKT_ERR_USAGE, IKT_ERR_DATA, IKT_ERR_FILE, IKT_ERR_RESOURCE; see each module. */
 ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_run *out);
 
+/* COLLECTIVE. A model that is not complete is removed. */
 void ikt_run_destroy(ikt_run *run);
 
-/* COLLECTIVE. Opens input.file and applies input.rows and the preprocessing.
+/* COLLECTIVE. Opens input.file and applies input.rows and the preprocessing; with
+ * isolation.model_from also that data set (model_rows.h).
  * Errors: those of ikt_source_open and ikt_dataset_create; both NULL then. */
 ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source **source,
                              ikt_dataset **data);

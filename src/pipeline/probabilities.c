@@ -48,12 +48,13 @@ static ikt_status weigh(ikt_context *ctx, const ikt_similar_job *job, ikt_neighb
 ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *settings,
                                      ikt_dataset *data, const ikt_row_map *map,
                                      const int64_t *labels, const ikt_landmarks *landmarks,
-                                     ikt_probabilities *out) {
+                                     ikt_model_writer *keep, ikt_probabilities *out) {
     const ikt_similar_job job = {settings, ikt_affinity_of(&settings->affinity), data, map};
     ikt_neighbours lists = {0, 0, NULL, NULL};
     memset(out, 0, sizeof *out);
     out->labels = labels;
     out->landmarks = landmarks;
+    out->keep = keep;
     out->accuracy = -1;
     out->is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
     IKT_TRY(ikt_affinity_resolve(ctx, &settings->affinity, map->n, &out->k));

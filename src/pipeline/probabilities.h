@@ -5,6 +5,7 @@
 #include "affinity/dense.h"
 #include "dist/order.h"
 #include "graph/graph.h"
+#include "io/model_write.h"
 #include "neighbours/recall.h"
 #include "pipeline/landmarks.h"
 #include "pipeline/settings.h"
@@ -17,6 +18,7 @@ typedef struct {
     double accuracy;   /* 10-NN label accuracy of the lists; negative where there are no labels */
     const int64_t *labels;          /* lent while P is computed */
     const ikt_landmarks *landmarks; /* the same */
+    ikt_model_writer *keep;         /* the same */
     float *start; /* [map->count * q] places of the own rows (not positions) among the landmarks;
                      NULL without landmarks, and where the kernel needs no codes */
     bool is_dense;
@@ -33,11 +35,12 @@ typedef struct {
  *   map      ownership of the rows.
  *   labels      [map->count] of the own rows, or NULL.
  *   landmarks   among which codes place the rows while they are there, or NULL
+ *   keep        receives model and codes while they are there (keep.h), or NULL
  * Errors: IKT_ERR_USAGE for settings that do not suit n, IKT_ERR_RESOURCE, those of reading. */
 ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *settings,
                                      ikt_dataset *data, const ikt_row_map *map,
                                      const int64_t *labels, const ikt_landmarks *landmarks,
-                                     ikt_probabilities *out);
+                                     ikt_model_writer *keep, ikt_probabilities *out);
 
 void ikt_probabilities_destroy(ikt_probabilities *p);
 

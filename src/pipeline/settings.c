@@ -23,6 +23,9 @@ static const ikt_key output_keys[] = {
      "HDF5 file for the embedding, the trace and the provenance of the run"},
     {"picture", IKT_KEY_STRING, offsetof(ikt_output_settings, picture), "", 0, 0, 0, NULL, "",
      "PNG file for a picture of the embedding; empty for none"},
+    {"model", IKT_KEY_STRING, offsetof(ikt_output_settings, model), "", 0, 0, 0, NULL, "",
+     "HDF5 file for what `iktsne transform` places new rows by: centres, codes of all rows and the "
+     "embedding (affinity.kind: isolation); empty for none"},
     {"overwrite", IKT_KEY_BOOL, offsetof(ikt_output_settings, overwrite), "no", 0, 0, 0, NULL, "",
      "Replace output files that exist"},
     {"measures", IKT_KEY_CHOICE, offsetof(ikt_output_settings, measures), "map", 0, 0, 0,

@@ -23,6 +23,7 @@ typedef enum { IKT_MEASURES_NONE, IKT_MEASURES_MAP, IKT_MEASURES_ALL } ikt_measu
 typedef struct {
     char file[IKT_STRING_MAX];
     char picture[IKT_STRING_MAX]; /* "" = none */
+    char model[IKT_STRING_MAX];   /* "" = none */
     bool overwrite;
     int measures; /* ikt_measures_wanted */
 } ikt_output_settings;

@@ -4,6 +4,8 @@
 #include "base/timer.h"
 #include "isolation/codes.h"
 #include "neighbours/scorers.h"
+#include "pipeline/keep.h"
+#include "pipeline/model_spec.h"
 #include "pipeline/rows_order.h"
 #include "pipeline/similar.h"
 
@@ -20,33 +22,22 @@ static void coded_free(coded *c) {
     ikt_free(&c->cell);
 }
 
-static ikt_status resolve(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p) {
-    const ikt_isolation_settings *settings = &job->settings->isolation;
-    IKT_TRY(ikt_isolation_resolve_psi(ctx, settings, job->map->n, &p->psi));
-    IKT_TRY(ikt_isolation_resolve_pool(ctx, settings, job->map->n, p->psi, &p->pool));
-    if (ikt_similar_is_near(job, p)) p->pool = ikt_cells_pool(job->map->n, p->pool);
+/* The model, drawn from the rows of the input or of isolation.model_from. */
+static ikt_status resolve(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p,
+                          ikt_model_spec *spec) {
+    const int64_t drawn = ikt_dataset_rows(ikt_dataset_model(job->data));
+    IKT_TRY(ikt_model_spec_make(ctx, job->settings, job->map->n, drawn, spec));
+    p->psi = spec->psi;
+    p->pool = spec->pool;
     if (p->pool > 0)
         ikt_log(ctx, IKT_LOG_STAGE, "isolation: psi %lld, centres from a pool of %lld rows",
                 (long long)p->psi, (long long)p->pool);
     return IKT_OK;
 }
 
-static ikt_model_spec spec_of(const ikt_similar_job *job, const ikt_probabilities *p) {
-    const ikt_settings *settings = job->settings;
-    const int64_t n = job->map->n;
-    return (ikt_model_spec){.seed = (uint64_t)settings->run.seed,
-                            .n = n,
-                            .psi = p->psi,
-                            .t = settings->isolation.partitionings,
-                            .pool = p->pool,
-                            .coarse =
-                                ikt_similar_is_near(job, p) ? ikt_cells_choose(n, p->pool) : 0,
-                            .form = settings->isolation.form};
-}
-
 /* Codes of the own rows; from here on the coordinates are not needed. */
 static ikt_status code_rows(ikt_context *ctx, const ikt_similar_job *job,
-                            const ikt_model_spec *spec, coded *out) {
+                            const ikt_model_spec *spec, ikt_model_writer *keep, coded *out) {
     const ikt_row_map *map = job->map;
     *out = (coded){0};
     ikt_stage_begin(ctx, IKT_STAGE_CODES);
@@ -57,6 +48,9 @@ static ikt_status code_rows(ikt_context *ctx, const ikt_similar_job *job,
     if (st == IKT_OK)
         st = ikt_codes_compute(ctx, job->data, map, out->model, &out->codes, out->cell);
     ikt_stage_end(ctx, IKT_STAGE_CODES);
+    if (st == IKT_OK && keep)
+        st = ikt_keep_codes(ctx, keep, job->data, map, out->model, &out->codes,
+                            job->settings->layout.dimensions);
     if (st != IKT_OK) coded_free(out);
     return st;
 }
@@ -103,9 +97,9 @@ static ikt_status search_all(ikt_context *ctx, const ikt_similar_job *job, const
 ikt_status ikt_similar_by_codes(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p,
                                 ikt_neighbours *lists) {
     coded c = {0};
-    IKT_TRY(resolve(ctx, job, p));
-    const ikt_model_spec spec = spec_of(job, p);
-    IKT_TRY(code_rows(ctx, job, &spec, &c));
+    ikt_model_spec spec;
+    IKT_TRY(resolve(ctx, job, p, &spec));
+    IKT_TRY(code_rows(ctx, job, &spec, p->keep, &c));
     ikt_status st = place_among_landmarks(ctx, job->map, &c.codes, p);
     if (st == IKT_OK)
         st = spec.coarse > 0 ? search_near(ctx, job, &c, p, lists)

@@ -7,6 +7,7 @@
 #include "neighbours/cells.h"
 #include "neighbours/shelf.h"
 #include "pipeline/landmarks.h"
+#include "pipeline/model_spec.h"
 
 /* The map while attraction is exaggerated: some clumps in a few units. */
 static const double early_span = 15;
@@ -30,7 +31,7 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
                           .ranks = ranks,
                           .threads = threads};
     ikt_settings *s = &out->settings;
-    int64_t pool = 0;
+    const int64_t drawn = data->drawn > 0 ? data->drawn : data->n;
     out->columns = s->preprocess.pca > 0 ? s->preprocess.pca : data->d;
     if (out->columns > data->d)
         return ikt_fail(ctx, IKT_ERR_USAGE, "preprocess.pca = %lld, but there are %lld columns",
@@ -42,29 +43,24 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     out->is_dense = s->affinity.support == IKT_SUPPORT_DENSE;
     IKT_TRY(ikt_layout_resolve(ctx, &s->layout, data->n));
     IKT_TRY(ikt_affinity_resolve(ctx, &s->affinity, data->n, &out->k));
+    out->model = (ikt_model_spec){.n = drawn, .psi = 1};
     if (out->is_isolation) {
-        IKT_TRY(ikt_isolation_resolve_psi(ctx, &s->isolation, data->n, &out->psi));
-        out->t = s->isolation.partitionings;
-        IKT_TRY(ikt_isolation_resolve_pool(ctx, &s->isolation, data->n, out->psi, &pool));
+        IKT_TRY(ikt_model_spec_make(ctx, s, data->n, drawn, &out->model));
+        out->psi = out->model.psi;
+        out->t = out->model.t;
     }
     out->is_near = !out->is_dense && ikt_affinity_is_approximate(&s->affinity, data->n);
     out->candidates = data->n;
     if (out->is_near) {
         int64_t most = ikt_affinity_candidates(&s->affinity, data->n, out->k);
         out->candidates = most < data->n ? most : data->n;
-        out->cells = ikt_cells_choose(data->n, pool);
-        pool = ikt_cells_pool(data->n, pool);
+        if (!out->is_isolation) out->model.coarse = ikt_cells_choose(data->n, 0);
+        out->cells = out->model.coarse;
     }
-    out->model = (ikt_model_spec){.n = data->n,
-                                  .psi = out->is_isolation ? out->psi : 1,
-                                  .t = out->t,
-                                  .pool = pool,
-                                  .coarse = out->cells,
-                                  .form = out->is_forest ? IKT_FORM_FOREST : IKT_FORM_VORONOI};
     int64_t distinct = ikt_codes_distinct(&out->model, out->is_u8, out->columns);
     out->compared = distinct > 0 ? distinct : out->t * out->psi + out->cells;
     if (out->is_forest) {
-        int64_t from = pool > 0 ? pool : data->n, sampled = out->t * out->psi;
+        int64_t from = out->model.pool > 0 ? out->model.pool : drawn, sampled = out->t * out->psi;
         out->compared = sampled < from ? sampled : from;
     }
     out->has_lists = distinct > 0;
@@ -79,7 +75,8 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
 ikt_status ikt_workload_of_landmarks(ikt_context *ctx, const ikt_workload *w, ikt_workload *out) {
     ikt_settings settings = ikt_landmarks_settings(&w->settings, w->landmarks);
     settings.output.measures = IKT_MEASURES_NONE;
-    const ikt_data_shape shape = {w->landmarks, w->columns, w->is_u8 ? IKT_TYPE_U8 : IKT_TYPE_F32};
+    const ikt_data_shape shape = {
+        .n = w->landmarks, .d = w->columns, .type = w->is_u8 ? IKT_TYPE_U8 : IKT_TYPE_F32};
     return ikt_workload_make(ctx, &settings, &shape, w->ranks, w->threads, out);
 }
 

@@ -21,6 +21,7 @@ enum { IKT_START_ROWS = 1 << 17 };
 typedef struct {
     int64_t n, d; /* rows and columns of the file */
     ikt_type type;
+    int64_t drawn; /* rows that centres are drawn from, of another file; 0: n */
 } ikt_data_shape;
 
 typedef struct {

@@ -46,7 +46,7 @@ enum {
 typedef struct {
     int across, up;
     const char *name;
-} panel;
+} panel_points;
 
 static const panel sides_of_three[PANELS_MOST] = {{0, 1, "x y"}, {0, 2, "x z"}, {1, 2, "y z"}};
 
@@ -58,6 +58,7 @@ typedef struct {
     int q, panels;
     int64_t left, top, side; /* of a square panel; side is also the width of bars */
     int64_t height, gap;     /* of panels; between them */
+    bool is_backed;          /* some rank has points behind */
     char title[TEXT_BYTES];
     ikt_legend legend;
     ikt_legend_content content;
@@ -65,10 +66,12 @@ typedef struct {
     ikt_view view;
     ikt_histogram histogram; /* one dimension */
     ikt_stamp stamp;
-    float *flat;         /* [n_local * 2] what a panel shows; owned unless q is 2 */
+    float *flat;         /* [n_local * 2] what a panel shows; NULL where q is 2 */
+    float *flat_behind;  /* [n_behind * 2] the same of the points behind */
     int64_t *marks;      /* [n_marked * 2], steps */
     ikt_shaded *pixels;  /* [side * side] on rank 0, otherwise empty */
     ikt_pixel_sum *sums; /* [band_rows * side] */
+    ikt_pixel_sum *back; /* [band_rows * side] of the points behind; NULL where no rank has any */
     uint8_t *table;      /* linear light to sRGB */
     int64_t band_rows;
     ikt_image image; /* rank 0 */
@@ -167,8 +170,13 @@ static ikt_status allocate(ikt_context *ctx, figure *f, const ikt_plot_points *p
     IKT_TRY(ikt_stamp_create(ctx, f->settings.point_radius, &f->stamp));
     if (f->q != 2)
         IKT_TRY(ikt_alloc(ctx, &f->flat, 2 * points->map->count, sizeof *f->flat, "picture"));
+    if (f->q != 2 && f->is_backed)
+        IKT_TRY(ikt_alloc(ctx, &f->flat_behind, 2 * points->n_behind, sizeof *f->flat_behind,
+                          "picture"));
     IKT_TRY(ikt_alloc(ctx, &f->marks, 2 * points->n_marked, sizeof *f->marks, "picture"));
     IKT_TRY(ikt_alloc(ctx, &f->sums, f->band_rows * f->side, sizeof *f->sums, "picture"));
+    if (f->is_backed)
+        IKT_TRY(ikt_alloc(ctx, &f->back, f->band_rows * f->side, sizeof *f->back, "picture"));
     if (!root) return IKT_OK;
     IKT_TRY(ikt_alloc(ctx, &f->pixels, f->side * f->side, sizeof *f->pixels, "picture"));
     IKT_TRY(ikt_alloc(ctx, &f->table, 65536, 1, "picture"));
@@ -177,22 +185,61 @@ static ikt_status allocate(ikt_context *ctx, figure *f, const ikt_plot_points *p
                             &f->image);
 }
 
-/* LOCAL. What panel p shows of the points: [map->count * 2]. */
-static const float *project(const figure *f, const ikt_plot_points *points, int p) {
+/* LOCAL. What panel p shows of `count` points: [count * 2], in `flat` unless they are that already.
+ */
+static const float *project(const figure *f, const float *points, int64_t count, int p,
+                            float *flat) {
     const int q = f->q;
-    if (q == 2) return points->y;
-    for (int64_t i = 0; i < points->map->count; i++) {
-        const float *y = points->y + q * i;
-        f->flat[2 * i] = y[q == 1 ? 0 : sides_of_three[p].across];
-        f->flat[2 * i + 1] = q == 1 ? 0 : y[sides_of_three[p].up];
+    if (q == 2) return points;
+    for (int64_t i = 0; i < count; i++) {
+        const float *y = points + q * i;
+        flat[2 * i] = y[q == 1 ? 0 : sides_of_three[p].across];
+        flat[2 * i + 1] = q == 1 ? 0 : y[sides_of_three[p].up];
     }
-    return f->flat;
+    return flat;
+}
+
+/* LOCAL. A panel's view of the rows, and of what is behind them. */
+typedef struct {
+    const float *rows, *behind;
+} panel_points;
+
+static panel_points project_all(const figure *f, const ikt_plot_points *points, int p) {
+    return (panel_points){
+        project(f, points->y, points->map->count, p, f->flat),
+        f->is_backed ? project(f, points->behind, points->n_behind, p, f->flat_behind) : NULL};
+}
+
+/* What lies behind fills what the points before it leave of a pixel. Its mean colour stays what it
+ * is, or darker by rounding: never more than a colour can be. */
+static void show_behind(ikt_pixel_sum *front, const ikt_pixel_sum *back) {
+    const int64_t left = IKT_COVER_FULL - front->cover;
+    const int64_t most = back->cover > IKT_COVER_FULL ? back->cover : IKT_COVER_FULL;
+    if (left <= 0 || back->cover == 0) return;
+    const int64_t part = back->cover * left / most;
+    front->cover += part;
+    front->r += back->r * part / back->cover;
+    front->g += back->g * part / back->cover;
+    front->b += back->b * part / back->cover;
+}
+
+/* COLLECTIVE. Sums of the points behind, added to those before them. */
+static void sum_behind(ikt_context *ctx, figure *f, const float *behind, int64_t n_behind,
+                       int64_t row, int64_t rows) {
+    const ikt_linear grey = ikt_linear_of(f->theme.faint);
+    const ikt_raster_points own = {n_behind, behind, NULL, &grey};
+    const int64_t count = rows * f->side;
+    memset(f->back, 0, (size_t)count * sizeof *f->back);
+    ikt_raster_band(ctx, &f->view, &f->stamp, &own, row, rows, f->back);
+    ikt_sum_i64(ctx, &f->back->cover, count * 4);
+    for (int64_t p = 0; p < count; p++)
+        show_behind(&f->sums[p], &f->back[p]);
 }
 
 /* COLLECTIVE. Sums the bands one after the other; rank 0 keeps their mean colours. */
 static void sum_bands(ikt_context *ctx, figure *f, const ikt_plot_points *points,
-                      const float *flat) {
-    const ikt_raster_points own = {points->map->count, flat, f->colouring.index,
+                      panel_points shown) {
+    const ikt_raster_points own = {points->map->count, shown.rows, f->colouring.index,
                                    f->colouring.linear};
     for (int64_t row = 0; row < f->side; row += f->band_rows) {
         int64_t rows = f->side - row < f->band_rows ? f->side - row : f->band_rows;
@@ -200,6 +247,7 @@ static void sum_bands(ikt_context *ctx, figure *f, const ikt_plot_points *points
         memset(f->sums, 0, (size_t)count * sizeof *f->sums);
         ikt_raster_band(ctx, &f->view, &f->stamp, &own, row, rows, f->sums);
         ikt_sum_i64(ctx, &f->sums->cover, count * 4);
+        if (f->back) sum_behind(ctx, f, shown.behind, points->n_behind, row, rows);
         if (ikt_rank(ctx) == 0) ikt_shade_mean(f->sums, count, f->table, f->pixels + row * f->side);
     }
 }
@@ -259,6 +307,26 @@ static void finish(figure *f) {
                         (double)f->left + plot_width(f) + LEGEND_GAP * f->unit, (double)f->top);
 }
 
+/* COLLECTIVE. The view of a panel's points, those behind included. */
+static ikt_status fit_view(ikt_context *ctx, const figure *f, const ikt_plot_points *points,
+                           panel_points shown, double margin, ikt_view *view) {
+    ikt_row_map map = *points->map;
+    float *all = NULL;
+    if (!f->is_backed) return ikt_view_fit(ctx, &map, shown.rows, f->side, margin, view);
+    const int64_t own = map.count;
+    map.count += points->n_behind;
+    map.n += map.n == 0; /* rows or not, there are points */
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &all, 2 * map.count, sizeof *all, "picture"));
+    if (st == IKT_OK) {
+        if (own > 0) memcpy(all, shown.rows, 2 * (size_t)own * sizeof *all);
+        if (points->n_behind > 0)
+            memcpy(all + 2 * own, shown.behind, 2 * (size_t)points->n_behind * sizeof *all);
+        st = ikt_view_fit(ctx, &map, all, f->side, margin, view);
+    }
+    ikt_free(&all);
+    return st;
+}
+
 /* COLLECTIVE. The view of each panel, all at the scale of the widest. */
 static ikt_status fit_views(ikt_context *ctx, figure *f, const ikt_plot_points *points,
                             ikt_view *views) {
@@ -266,8 +334,7 @@ static ikt_status fit_views(ikt_context *ctx, figure *f, const ikt_plot_points *
         f->q == 1 ? 0.01 * (double)f->side : f->settings.point_radius + 0.02 * (double)f->side;
     double scale = INFINITY;
     for (int p = 0; p < f->panels; p++) {
-        const float *flat = project(f, points, p);
-        IKT_TRY(ikt_view_fit(ctx, points->map, flat, f->side, margin, &views[p]));
+        IKT_TRY(fit_view(ctx, f, points, project_all(f, points, p), margin, &views[p]));
         scale = fmin(scale, views[p].scale);
     }
     for (int p = 0; p < f->panels; p++)
@@ -293,13 +360,13 @@ static ikt_status draw_panels(ikt_context *ctx, figure *f, const ikt_plot_points
     ikt_view views[PANELS_MOST];
     IKT_TRY(fit_views(ctx, f, points, views));
     for (int p = 0; p < f->panels; p++) {
-        const float *flat = project(f, points, p);
+        const panel_points shown = project_all(f, points, p);
         f->view = views[p];
-        find_marks(ctx, f, points, flat);
+        find_marks(ctx, f, points, shown.rows);
         if (f->q == 1) {
-            IKT_TRY(draw_bars(ctx, f, points, flat));
+            IKT_TRY(draw_bars(ctx, f, points, shown.rows));
         } else {
-            sum_bands(ctx, f, points, flat);
+            sum_bands(ctx, f, points, shown);
             if (ikt_rank(ctx) == 0)
                 ikt_shade_draw(&f->image, f->pixels, f->side, f->settings.opacity,
                                f->left + p * (f->side + f->gap), f->top);
@@ -329,6 +396,7 @@ static ikt_status make_figure(ikt_context *ctx, figure *f, const ikt_plot_points
     IKT_TRY(ikt_colouring_create(ctx, points, &f->theme, f->settings.black, &f->colouring));
     make_title(f, points, path, f->title);
     lay_out(f, points);
+    f->is_backed = f->q > 1 && ikt_max_one(ctx, points->n_behind) > 0;
     IKT_TRY(ikt_agree(ctx, allocate(ctx, f, points)));
     IKT_TRY(draw_panels(ctx, f, points));
     if (ikt_rank(ctx) == 0) finish(f);
@@ -341,9 +409,11 @@ static void destroy(figure *f) {
     ikt_stamp_destroy(&f->stamp);
     ikt_image_destroy(&f->image);
     ikt_free(&f->flat);
+    ikt_free(&f->flat_behind);
     ikt_free(&f->marks);
     ikt_free(&f->pixels);
     ikt_free(&f->sums);
+    ikt_free(&f->back);
     ikt_free(&f->table);
 }
 

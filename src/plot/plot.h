@@ -37,6 +37,9 @@ typedef struct {
     const char *column;     /* name of labels or values for the legend; NULL: none */
     const int64_t *marked;  /* [n_marked] rows to mark with a cross, the same on all ranks */
     int64_t n_marked;
+    const float *behind; /* [n_behind * q] points of this rank, drawn in grey behind the rows, whose
+                            view then holds them, too; NULL with 0: none. Not shown where q is 1 */
+    int64_t n_behind;
 } ikt_plot_points;
 
 /* LOCAL. 1200 pixels wide, automatic radius and opacity, white, with legend, nothing overwritten.

@@ -6,6 +6,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 
 $IKT_PROGRAM generate glyphs data.h5 --points 500 --seed 3 --quiet
+$IKT_PROGRAM generate glyphs other.h5 --points 300 --seed 4 --quiet
 # Rows so few per cell that some share none: the adopted ones must not depend on the ranks either.
 common="input.file=data.h5 output.file=out.h5 output.overwrite=yes output.measures=none
     layout.iterations=60 layout.exaggeration_iterations=20 run.seed=5 --quiet --json"
@@ -27,6 +28,9 @@ cases=("isolation.psi=64 preprocess.normalise=none layout.repulsion=fft"
     "affinity.kind=knn affinity.neighbours=9 affinity.support=dense layout.init=random"
     "affinity.kind=adaptive affinity.search=approximate affinity.neighbours=12 adaptive.neighbours=5 preprocess.pca=20"
     "affinity.kind=adaptive affinity.support=dense layout.init=random"
+    # The model of other rows, fewer than those embedded, with their components; of trees.
+    "isolation.model_from=other.h5 isolation.psi=200 preprocess.pca=15 affinity.search=approximate affinity.candidates=90"
+    "isolation.model_from=other.h5 isolation.form=forest isolation.psi=100 preprocess.normalise=none"
     # A start from landmarks.
     "layout.init=landmark layout.landmarks=90 isolation.psi=64 layout.repulsion=fft"
     "layout.init=landmark affinity.search=approximate affinity.candidates=90 affinity.kind=gaussian gaussian.perplexity=5 preprocess.pca=20"

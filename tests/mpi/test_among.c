@@ -3,6 +3,7 @@
 #include "support/ikt_test.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/comm.h"
 #include "base/cpu.h"
@@ -11,6 +12,7 @@
 #include "linalg/distance.h"
 #include "neighbours/among.h"
 #include "neighbours/scorers.h"
+#include "neighbours/stream.h"
 
 enum { N = 300, D = 7, FEW = 290, K = 5 }; /* more than one block of the few, more than one tile */
 
@@ -85,4 +87,45 @@ static void fewer_than_asked_for_leave_places_empty(void **state) {
     ikt_neighbours_destroy(&lists);
 }
 
-IKT_MPI_TESTS(ikt_test(nearest_are_found), ikt_test(fewer_than_asked_for_leave_places_empty))
+/* Codes of some rows that nobody holds: many are equal. */
+enum { STREAMED = 1048576 + 77, STRIDE = 64, ENTRIES = 20 }; /* more than two blocks */
+
+static ikt_status read_rows(void *self, int64_t first, int64_t count, void *packed) {
+    (void)self;
+    memset(packed, 0, (size_t)(count * STRIDE));
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t p = 0; p < ENTRIES; p++)
+            ((uint8_t *)packed)[i * STRIDE + p] = (uint8_t)((first + i) * (p + 3) / 7 % 50);
+    return IKT_OK;
+}
+
+/* Blocks that pass by give the lists of all rows at once. */
+static void a_stream_gives_the_lists_of_all(void **state) {
+    ikt_context *ctx = *state;
+    const ikt_row_map map = ikt_row_map_make(5, ikt_size(ctx), ikt_rank(ctx));
+    uint8_t own_codes[5 * STRIDE];
+    const ikt_codes own = {map.count, ENTRIES, STRIDE, 1, own_codes};
+    const ikt_scorer scorer = ikt_scorer_codes(&own, &map);
+    const ikt_row_stream stream = {NULL, STREAMED, STRIDE, read_rows};
+    ikt_neighbours lists, expected;
+    uint8_t *all = malloc((size_t)STREAMED * STRIDE);
+    assert_non_null(all);
+    for (int64_t i = 0; i < map.count; i++)
+        read_rows(NULL, 300000 * (map.first + i) / 3, 1, own_codes + i * STRIDE);
+    read_rows(NULL, 0, STREAMED, all);
+    assert_int_equal(ikt_neighbours_create(ctx, &map, K, &lists), IKT_OK);
+    assert_int_equal(ikt_neighbours_create(ctx, &map, K, &expected), IKT_OK);
+    assert_int_equal(ikt_neighbours_stream(ctx, &scorer, &stream, &lists), IKT_OK);
+    assert_int_equal(ikt_neighbours_among(ctx, &scorer, all, STREAMED, &expected), IKT_OK);
+    const size_t entries = (size_t)(map.count * K);
+    assert_memory_equal(lists.row, expected.row, entries * sizeof *lists.row);
+    assert_memory_equal(lists.score, expected.score, entries * sizeof *lists.score);
+    for (int64_t i = 0; i < map.count; i++)
+        assert_true(lists.score[i * K] == 0);
+    ikt_neighbours_destroy(&lists);
+    ikt_neighbours_destroy(&expected);
+    free(all);
+}
+
+IKT_MPI_TESTS(ikt_test(nearest_are_found), ikt_test(fewer_than_asked_for_leave_places_empty),
+              ikt_test(a_stream_gives_the_lists_of_all))

@@ -219,6 +219,87 @@ static void refuses_more_components_than_columns(void **state) {
     free(data);
 }
 
+/* Under the map of another data set rows have the bits that they have in it. */
+static void a_lent_map_gives_the_same_bits(void **state) {
+    ikt_context *ctx = *state;
+    for (int mode = IKT_NORMALISE_NONE; mode <= IKT_NORMALISE_UNIT; mode++)
+        for (int64_t pca = 0; pca <= 17; pca += 17) {
+            const ikt_type type = mode % 2 ? IKT_TYPE_F64 : IKT_TYPE_F32;
+            float *expected = rows_alone(type, N, mode, pca);
+            opened o = open_set(ctx, type, N, mode, pca), mapped = {o.data, o.source, NULL};
+            const ikt_data_map map = ikt_dataset_map(o.set);
+            assert_int_equal(ikt_dataset_create_mapped(ctx, o.source, &map, &mapped.set), IKT_OK);
+            assert_int_equal(ikt_dataset_columns(mapped.set), pca ? pca : D);
+            check_ranges(ctx, &mapped, expected);
+            check_gather(ctx, &mapped, expected);
+            ikt_dataset_destroy(&mapped.set);
+            close_set(&o);
+            free(expected);
+        }
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
+static void expect_refusal(ikt_context *ctx, ikt_dataset *set, const char *text) {
+    const int64_t wanted[] = {3, 900, N - 1};
+    float *rows = malloc((size_t)N * D * sizeof *rows);
+    assert_non_null(rows);
+    for (int gather = 0; gather < 2; gather++) {
+        assert_int_equal(gather ? ikt_dataset_gather(set, wanted, 3, rows)
+                                : ikt_dataset_read(set, 0, N, rows),
+                         IKT_ERR_DATA);
+        if (!strstr(ikt_message(ctx), text)) fail_msg("%s", ikt_message(ctx));
+        ikt_clear(ctx);
+    }
+    free(rows);
+}
+
+/* Rows that no statistic has seen are looked at when they are read. */
+static void rows_that_cannot_be_used_are_named(void **state) {
+    ikt_context *ctx = *state;
+    opened good = open_set(ctx, IKT_TYPE_F64, N, IKT_NORMALISE_MINMAX, 0);
+    const ikt_data_map map = ikt_dataset_map(good.set);
+    const double bad[] = {NAN, INFINITY, 1e300, -1e25};
+    static const char *const said[] = {"row 900, column 4 (counted from 0): value is NaN",
+                                       "row 900, column 4 (counted from 0): value is infinite",
+                                       "row 900 lies too far from the data",
+                                       "row 900 lies too far from the data"};
+    for (int b = 0; b < 4; b++) {
+        ikt_dataset *set;
+        double *value = (double *)good.data + (ptrdiff_t)900 * D + 4, kept = *value;
+        *value = bad[b];
+        assert_int_equal(ikt_dataset_create_mapped(ctx, good.source, &map, &set), IKT_OK);
+        expect_refusal(ctx, set, said[b]);
+        ikt_dataset_destroy(&set);
+        *value = kept;
+    }
+    close_set(&good);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
+/* Centres come from the data set taken, which goes with the rows; bytes where both are bytes. */
+static void a_model_can_be_another_data_set(void **state) {
+    ikt_context *ctx = *state;
+    for (ikt_type type = IKT_TYPE_U8; type <= IKT_TYPE_F32; type++) {
+        opened rows = open_set(ctx, IKT_TYPE_U8, 40, IKT_NORMALISE_NONE, 0);
+        opened other = open_set(ctx, type, N, IKT_NORMALISE_NONE, 0);
+        ikt_dataset *model = other.set;
+        assert_ptr_equal(ikt_dataset_model(rows.set), rows.set);
+        assert_true(ikt_dataset_is_u8(rows.set));
+        ikt_dataset_take_model(rows.set, &other.source, &other.set);
+        assert_true(!other.source && !other.set);
+        assert_ptr_equal(ikt_dataset_model(rows.set), model);
+        assert_int_equal(ikt_dataset_rows(ikt_dataset_model(rows.set)), N);
+        assert_int_equal(ikt_dataset_is_u8(rows.set), type == IKT_TYPE_U8);
+        assert_int_equal(ikt_dataset_is_u8(model), type == IKT_TYPE_U8);
+        close_set(&rows);
+        free(other.data);
+        assert_int_equal(ikt_memory_now(ctx), 0);
+    }
+}
+
 IKT_MPI_TESTS(ikt_test(every_read_gives_the_same_bits), ikt_test(fewer_rows_than_ranks),
               ikt_test(bytes_stay_bytes), ikt_test(reduction_is_a_rotation),
-              ikt_test(refuses_more_components_than_columns))
+              ikt_test(refuses_more_components_than_columns),
+              ikt_test(a_lent_map_gives_the_same_bits),
+              ikt_test(rows_that_cannot_be_used_are_named),
+              ikt_test(a_model_can_be_another_data_set))

@@ -17,7 +17,7 @@
 enum { N_MAX = 3000 };
 
 /* All points on every rank; a rank's own are a part of them. */
-static float all_y[2 * N_MAX];
+static float all_y[2 * N_MAX], all_behind[2 * N_MAX];
 static int64_t all_labels[N_MAX];
 static double all_values[N_MAX];
 
@@ -27,25 +27,30 @@ static void make_points(int64_t n, int64_t classes) {
         all_y[2 * i] = (float)(7 * (double)(c % 5) + ikt_rng_normal(1, IKT_RNG_TEST, i, 1));
         all_y[2 * i + 1] = (float)(7 * (double)(c / 5) + ikt_rng_normal(1, IKT_RNG_TEST, i, 2));
         all_labels[i] = 11 * c - 20; /* any integers */
+        for (int64_t e = 2 * i; e < 2 * i + 2; e++)
+            all_behind[e] = all_y[e] - 0.9f * all_y[2 * N_MAX - 1 - e]; /* wider than the rows */
         all_values[i] = i % 50 == 3 ? NAN : all_y[2 * i] * 1e5;
     }
 }
 
-typedef enum { PLAIN, LABELS, VALUES } kind;
+typedef enum { PLAIN, LABELS, VALUES, BACKED } kind;
 
 static int all_q = 2; /* dimensions that the numbers of all_y are taken for */
 
 static ikt_plot_points part(const ikt_row_map *map, kind colours) {
     static const int64_t marked[] = {0, 2};
     int64_t n_marked = map->n >= 3 ? 2 : 0;
-    return (ikt_plot_points){.map = map,
-                             .q = all_q,
-                             .y = all_y + all_q * map->first,
-                             .labels = colours == LABELS ? all_labels + map->first : NULL,
-                             .values = colours == VALUES ? all_values + map->first : NULL,
-                             .column = "a column",
-                             .marked = marked,
-                             .n_marked = n_marked};
+    return (ikt_plot_points){
+        .map = map,
+        .q = all_q,
+        .y = all_y + all_q * map->first,
+        .labels = colours == LABELS || colours == BACKED ? all_labels + map->first : NULL,
+        .values = colours == VALUES ? all_values + map->first : NULL,
+        .column = "a column",
+        .marked = marked,
+        .n_marked = n_marked,
+        .behind = colours == BACKED ? all_behind + 2 * map->first : NULL,
+        .n_behind = colours == BACKED ? map->count : 0};
 }
 
 static ikt_plot_settings small_settings(void) {
@@ -120,10 +125,10 @@ static void pictures_do_not_depend_on_ranks_or_threads(void **state) {
     ikt_context *ctx = *state;
     ikt_plot_settings settings = small_settings();
     make_points(N_MAX, 10);
-    uint64_t hash[3];
+    uint64_t hash[4];
     for (int threads = 1; threads <= 2; threads++) {
         ikt_context_set_threads(ctx, threads);
-        for (int k = PLAIN; k <= VALUES; k++) {
+        for (int k = PLAIN; k <= BACKED; k++) {
             uint64_t now = draw_both(ctx, &settings, N_MAX, (kind)k);
             if (threads == 1)
                 hash[k] = now;
@@ -132,6 +137,7 @@ static void pictures_do_not_depend_on_ranks_or_threads(void **state) {
         }
     }
     assert_true(hash[PLAIN] != hash[LABELS] && hash[PLAIN] != hash[VALUES]);
+    assert_true(hash[BACKED] != hash[LABELS]);
 }
 
 static void settings_change_the_picture(void **state) {

@@ -8,9 +8,9 @@
 #include "isolation/settings.h"
 
 static int64_t resolved(ikt_context *ctx, int64_t psi, int64_t n) {
-    ikt_isolation_settings settings = {.psi = psi, .partitionings = 200};
+    const ikt_isolation_settings settings = {.psi = psi, .partitionings = 200};
     int64_t value;
-    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, n, &value), IKT_OK);
+    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, n, n, &value), IKT_OK);
     return value;
 }
 
@@ -28,11 +28,28 @@ static void more_centres_than_rows_are_refused(void **state) {
     ikt_context *ctx = *state;
     ikt_isolation_settings settings = {.psi = 2000, .partitionings = 200};
     int64_t psi;
-    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 1250, &psi), IKT_ERR_USAGE);
+    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 1250, 1250, &psi), IKT_ERR_USAGE);
     assert_non_null(strstr(ikt_message(ctx), "isolation.psi = 2000"));
     assert_non_null(strstr(ikt_message(ctx), "1250"));
     ikt_clear(ctx);
-    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 0, &psi), IKT_ERR_DATA);
+    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 0, 0, &psi), IKT_ERR_DATA);
+}
+
+/* Sharpness follows the rows embedded; what is possible, the rows drawn from. */
+static void another_data_set_limits_psi(void **state) {
+    ikt_context *ctx = *state;
+    ikt_isolation_settings settings = {
+        .psi = IKT_AUTO_INT, .partitionings = 200, .model_from = "other.h5"};
+    int64_t psi;
+    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 10000, 8100000, &psi), IKT_OK);
+    assert_int_equal(psi, 512);
+    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 10000, 300, &psi), IKT_OK);
+    assert_int_equal(psi, 300);
+    settings.psi = 2048;
+    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 1000, 8100000, &psi), IKT_OK);
+    assert_int_equal(psi, 2048);
+    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 8100000, 1000, &psi), IKT_ERR_USAGE);
+    assert_non_null(strstr(ikt_message(ctx), "1000 rows of the data in isolation.model_from"));
 }
 
 static ikt_model *draw(ikt_context *ctx, uint64_t seed, int64_t n, int64_t psi, int64_t t) {
@@ -99,7 +116,7 @@ static void distinct_rows_are_listed_once(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(automatic_psi_is_a_sixteenth_of_the_rows),
-              ikt_test(more_centres_than_rows_are_refused),
+              ikt_test(more_centres_than_rows_are_refused), ikt_test(another_data_set_limits_psi),
               ikt_test(centres_are_distinct_ascending_rows),
               ikt_test(a_longer_model_begins_with_the_shorter),
               ikt_test(subsets_are_equally_likely), ikt_test(distinct_rows_are_listed_once))

@@ -31,7 +31,7 @@ static ikt_settings defaults(ikt_context *ctx) {
 
 static ikt_workload workload(ikt_context *ctx, const ikt_settings *settings, int64_t n, int64_t d,
                              ikt_type type, int ranks, int threads) {
-    const ikt_data_shape shape = {n, d, type};
+    const ikt_data_shape shape = {.n = n, .d = d, .type = type};
     ikt_workload w;
     assert_int_equal(ikt_workload_make(ctx, settings, &shape, ranks, threads, &w), IKT_OK);
     return w;
@@ -236,7 +236,7 @@ static void memory_is_that_of_the_largest_stage(void **state) {
 static void impossible_work_is_refused(void **state) {
     ikt_context *ctx = *state;
     ikt_settings s = defaults(ctx);
-    const ikt_data_shape shape = {100, 10, IKT_TYPE_F32};
+    const ikt_data_shape shape = {.n = 100, .d = 10, .type = IKT_TYPE_F32};
     ikt_workload w;
     s.preprocess.pca = 11;
     assert_int_equal(ikt_workload_make(ctx, &s, &shape, 1, 1, &w), IKT_ERR_USAGE);

@@ -1,0 +1,124 @@
+/* iktsne transform: new rows into a finished embedding. */
+#include <stdio.h>
+#include <string.h>
+
+#include "app/json.h"
+#include "app/option.h"
+#include "app/verbs.h"
+#include "base/atomic_file.h"
+#include "pipeline/outcome.h"
+#include "pipeline/transform_write.h"
+
+typedef struct {
+    char dataset[IKT_STRING_MAX], labels[IKT_STRING_MAX], picture[IKT_STRING_MAX];
+    int64_t neighbours, iterations;
+    bool overwrite, json;
+    const char *path[3]; /* model, new rows, output */
+} wishes;
+
+static void print_json(ikt_context *ctx, const ikt_transformed *done, const ikt_run_cost *cost) {
+    char hash[32];
+    ikt_json json = {stdout, 0, false};
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)done->hash);
+    ikt_json_begin(&json, NULL, '{');
+    ikt_json_text(&json, "input", done->input_name);
+    ikt_json_int(&json, "rows", done->map.n);
+    ikt_json_int(&json, "model_rows", done->loaded.shape.n);
+    ikt_json_text(&json, "model_hash", done->loaded.hash);
+    ikt_json_int(&json, "ranks", ikt_size(ctx));
+    ikt_json_int(&json, "threads", ikt_threads(ctx));
+    ikt_json_text(&json, "hash", hash);
+    ikt_json_int(&json, "neighbours", done->k);
+    ikt_json_real(&json, "mean_divergence", done->mean_divergence);
+    ikt_json_int(&json, "rows_without_similarity", done->lonely);
+    ikt_json_int(&json, "rows_still_moving", done->unsettled);
+    if (done->accuracy >= 0) ikt_json_real(&json, "label_accuracy_among_old_rows", done->accuracy);
+    ikt_json_int(&json, "peak_bytes_per_rank", cost->peak_bytes);
+    ikt_json_int(&json, "predicted_bytes_per_rank", done->predicted_bytes);
+    ikt_json_begin(&json, "seconds", '{');
+    for (int s = 0; s < IKT_STAGE_COUNT; s++)
+        if (cost->times[s].count > 0)
+            ikt_json_real(&json, ikt_stage_name((ikt_stage)s), cost->times[s].most);
+    ikt_json_end(&json, '}');
+    ikt_json_end(&json, '}');
+}
+
+static void print_text(const wishes *w, const ikt_transformed *done, const ikt_run_cost *cost) {
+    printf("%s: %lld rows among the %lld of %s\n", w->path[2], (long long)done->map.n,
+           (long long)done->loaded.shape.n, w->path[0]);
+    printf("mean KL divergence %.6f over %lld old neighbours a row\n", done->mean_divergence,
+           (long long)done->k);
+    if (done->accuracy >= 0)
+        printf("10-NN accuracy   %.4f: labels of the nearest old rows in the map\n",
+               done->accuracy);
+    printf("rows without any similarity: %lld\n", (long long)done->lonely);
+    printf("seconds          %.3f\n", cost->times[IKT_STAGE_TOTAL].most);
+    printf("embedding hash   %016llx\n", (unsigned long long)done->hash);
+}
+
+/* Names that cannot be written are refused before the work; the model is never one of them. */
+static ikt_status check_outputs(ikt_context *ctx, const wishes *w) {
+    if (strcmp(w->path[0], w->path[2]) == 0 || strcmp(w->path[1], w->path[2]) == 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "%s is read and cannot be the output, too", w->path[2]);
+    IKT_TRY(ikt_atomic_check(ctx, w->path[2], w->overwrite));
+    return w->picture[0] ? ikt_atomic_check(ctx, w->picture, w->overwrite) : IKT_OK;
+}
+
+static ikt_status write_outputs(ikt_context *ctx, const wishes *w,
+                                const ikt_transform_request *request, ikt_transformed *done) {
+    IKT_TRY(ikt_transform_accuracy(ctx, done, &done->accuracy));
+    IKT_TRY(ikt_transform_write(ctx, request, done, w->path[2], w->overwrite));
+    if (!w->picture[0]) return IKT_OK;
+    return ikt_transform_picture(ctx, request, done, w->picture, w->overwrite);
+}
+
+static ikt_status transform(ikt_context *ctx, const wishes *w) {
+    const ikt_transform_request request = {.model = w->path[0],
+                                           .input = w->path[1],
+                                           .dataset = w->dataset,
+                                           .labels = w->labels,
+                                           .neighbours = w->neighbours,
+                                           .trials = w->iterations};
+    ikt_transformed done;
+    ikt_run_cost cost;
+    IKT_TRY(check_outputs(ctx, w));
+    ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
+    IKT_TRY(ikt_transform_run(ctx, &request, &done));
+    ikt_status st = write_outputs(ctx, w, &request, &done);
+    ikt_stage_end(ctx, IKT_STAGE_TOTAL);
+    if (st == IKT_OK) {
+        ikt_run_cost_collect(ctx, &cost);
+        if (ikt_rank(ctx) == 0 && w->json) print_json(ctx, &done, &cost);
+        if (ikt_rank(ctx) == 0 && !w->json) print_text(w, &done, &cost);
+    }
+    ikt_transformed_destroy(&done);
+    return st;
+}
+
+static ikt_status run(ikt_context *ctx, int argc, char **argv) {
+    wishes w;
+    bool help;
+    int count;
+    const ikt_option options[] = {
+        {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL, "Data set of the new rows", w.dataset},
+        {"labels", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL,
+         "Data set of their labels, for picture and accuracy; not used for the places", w.labels},
+        {"neighbours", IKT_KEY_INT, "K", "auto", 1, 1e6, NULL,
+         "Most similar old rows that a new row is attracted to; auto is as many as the rows of the "
+         "model had",
+         &w.neighbours},
+        {"iterations", IKT_KEY_INT, "N", "200", 2, 1e6, NULL,
+         "Most places that are tried for a row; most rows settle after some ten", &w.iterations},
+        {"picture", IKT_KEY_STRING, "FILE", "", 0, 0, NULL,
+         "PNG file: new rows coloured by label, old ones grey", w.picture},
+        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace output files that exist",
+         &w.overwrite},
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the summary as JSON", &w.json}};
+    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_transform, options, sizeof options / sizeof *options,
+                              argc, argv, w.path, 3, 3, &count, &help));
+    return help ? IKT_OK : transform(ctx, &w);
+}
+
+const ikt_verb ikt_verb_transform = {
+    "transform", "MODEL.h5 NEW.h5 OUT.h5 [options]",
+    "Place new rows into a finished embedding, whose rows stay where they are", run};

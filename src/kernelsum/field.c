@@ -1,0 +1,263 @@
+/* The field of given points at other places. See field.h. */
+#include "kernelsum/field.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "kernelsum/mesh.h"
+#include "kernelsum/places.h"
+
+enum {
+    LANES = 16,
+    BLOCK = 256,       /* sources that are summed in single precision */
+    GRID_LIMIT = 4096, /* cells a side: beyond, the spacing grows */
+    SORTED_LEAST = 1 << 15
+};
+
+/* How far the grid reaches beyond the sources: so many units and so much of their span. */
+static const double margin_units = 4, margin_share = 0.02;
+
+/* Far from all sources what the grid errs by would count: below this phi is summed exactly. */
+static const double phi_least = 1e-3;
+
+typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
+
+struct ikt_field {
+    ikt_context *ctx;
+    int64_t n, padded; /* sources; the same rounded up to whole lanes */
+    int q;
+    float *at[IKT_FIELD_DIMENSIONS_MOST]; /* [padded] coordinates; the padding is far away */
+    bool has_mesh;
+    ikt_isa isa;
+    ikt_bounds inside; /* places that the grid serves */
+    ikt_grid grid;
+    ikt_window window;
+    ikt_influence influence; /* its self-terms are 0: a place is no source */
+    const ikt_mesh_ops *ops;
+    ikt_mesh_space space;
+    int64_t *charge; /* [nodes], and the potentials that take their place */
+};
+
+/* --- one by one ------------------------------------------------------------------------------- */
+
+/* sum = {phi, sum of w^2 (y - y_j) along each axis}; lanes and blocks in a fixed order. */
+static inline __attribute__((always_inline)) void sum_any(const ikt_field *f, int q, const float *y,
+                                                          double *sum) {
+    for (int64_t block = 0; block < f->padded; block += BLOCK) {
+        const int64_t end = block + BLOCK < f->padded ? block + BLOCK : f->padded;
+        lanes part[1 + IKT_FIELD_DIMENSIONS_MOST] = {{0}};
+        for (int64_t j = block; j < end; j += LANES) {
+            lanes d[IKT_FIELD_DIMENSIONS_MOST], r2 = {0};
+            for (int a = 0; a < q; a++) {
+                memcpy(&d[a], f->at[a] + j, sizeof d[a]);
+                d[a] = y[a] - d[a];
+                r2 += d[a] * d[a];
+            }
+            lanes w = 1.0f / (1.0f + r2);
+            part[0] += w;
+            w *= w;
+            for (int a = 0; a < q; a++)
+                part[1 + a] += w * d[a];
+        }
+        for (int s = 0; s <= q; s++)
+            for (int lane = 0; lane < LANES; lane++)
+                sum[s] += (double)part[s][lane];
+    }
+}
+
+static IKT_WIDEST_VECTORS void sum_exactly(const ikt_field *f, const float *y, double *phi,
+                                           float *gradient) {
+    double sum[1 + IKT_FIELD_DIMENSIONS_MOST] = {0};
+    if (f->q == 2)
+        sum_any(f, 2, y, sum);
+    else
+        sum_any(f, f->q, y, sum);
+    *phi = sum[0];
+    for (int a = 0; a < f->q; a++) /* grad w = -2 w^2 (y - y_j) */
+        gradient[a] = (float)(-2 * sum[1 + a]);
+}
+
+/* 1e30 squares to infinity: a kernel value of exactly 0, and 0 * 1e30 = 0. */
+static ikt_status keep_sources(ikt_field *f, const float *y) {
+    f->padded = (f->n + LANES - 1) / LANES * LANES;
+    for (int a = 0; a < f->q; a++) {
+        IKT_TRY(ikt_alloc(f->ctx, &f->at[a], f->padded, sizeof(float), "field"));
+        for (int64_t j = 0; j < f->padded; j++)
+            f->at[a][j] = j < f->n ? y[j * f->q + a] : 1e30f;
+    }
+    return IKT_OK;
+}
+
+/* --- the mesh --------------------------------------------------------------------------------- */
+
+static ikt_fft_settings mesh_settings(void) {
+    ikt_fft_settings settings = ikt_fft_preset(IKT_FFT_TIGHT);
+    settings.grid_limit = GRID_LIMIT;
+    return settings;
+}
+
+static const ikt_mesh_ops *mesh_ops(const ikt_fft_settings *settings) {
+    return settings->single ? &ikt_mesh_f32 : &ikt_mesh_f64;
+}
+
+static ikt_bounds widened(const ikt_field *f) {
+    ikt_bounds b = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
+    for (int a = 0; a < 2; a++)
+        for (int64_t j = 0; j < f->n; j++) {
+            b.low[a] = fmin(b.low[a], (double)f->at[a][j]);
+            b.high[a] = fmax(b.high[a], (double)f->at[a][j]);
+        }
+    double span = fmax(b.high[0] - b.low[0], b.high[1] - b.low[1]);
+    for (int a = 0; a < 2; a++) {
+        b.low[a] -= margin_units + margin_share * span;
+        b.high[a] += margin_units + margin_share * span;
+    }
+    return b;
+}
+
+static ikt_status spread(ikt_field *f, const float *y, const ikt_charges *charges) {
+    ikt_spread_space space = {.threads = f->n < SORTED_LEAST ? 1 : f->space.threads};
+    ikt_status st = ikt_spread_prepare(f->ctx, &space, f->n, f->grid.cells[1]);
+    if (st == IKT_OK) ikt_spread(f->isa, &f->grid, &f->window, y, f->n, &space, charges);
+    ikt_spread_release(&space);
+    return st;
+}
+
+static ikt_status convolve(ikt_field *f, const ikt_charges *charges) {
+    ikt_mesh *mesh = NULL;
+    const ikt_mesh_ops *ops = f->ops;
+    ikt_status st = ops->create(f->ctx, f->grid.padded, &f->influence, &mesh);
+    if (st == IKT_OK)
+        st = ikt_alloc(f->ctx, &f->space.field, ops->field_count(f->grid.padded, f->grid.nodes[1]),
+                       ops->size, "field");
+    if (st == IKT_OK)
+        st = ikt_alloc(f->ctx, &f->space.buffers,
+                       f->space.threads * ops->buffer_count(f->grid.padded), ops->size, "field");
+    if (st == IKT_OK) {
+        const ikt_mesh_shape shape = ops->shape(mesh, &f->grid);
+        ops->forward(mesh, &f->grid, charges, &f->space, 0, shape.groups);
+        ops->columns(mesh, &f->grid, &f->space, 0, shape.batches);
+        ops->inverse(mesh, &f->grid, &f->space, 0, shape.groups);
+    }
+    ikt_free(&f->space.field);
+    ikt_free(&f->space.buffers);
+    ops->destroy(&mesh);
+    return st;
+}
+
+static ikt_status make_mesh(ikt_field *f, const float *y) {
+    const ikt_fft_settings settings = mesh_settings();
+    f->ops = mesh_ops(&settings);
+    f->space.threads = ikt_threads(f->ctx);
+    f->window = ikt_window_make(settings.order);
+    f->inside = widened(f);
+    f->grid = ikt_grid_fit(&settings, &f->inside);
+    const int64_t stride = ikt_charge_stride(&f->grid, settings.order);
+    IKT_TRY(ikt_influence_make(f->ctx, &f->grid, &f->window, &f->influence));
+    IKT_TRY(ikt_alloc(f->ctx, &f->charge, stride * f->grid.nodes[1], sizeof *f->charge, "field"));
+    const ikt_charges charges = {f->charge, stride, ikt_charge_unit(f->n)};
+    f->space.potential = f->charge;
+    f->space.potential_stride = stride;
+    IKT_TRY(spread(f, y, &charges));
+    IKT_TRY(convolve(f, &charges));
+    ikt_free(&f->influence.table);
+    memset(f->influence.self, 0, 4 * IKT_SELF_PLACES * IKT_SELF_PLACES * sizeof(float));
+    f->has_mesh = true;
+    return IKT_OK;
+}
+
+static bool is_inside(const ikt_field *f, const float *y) {
+    for (int a = 0; a < 2; a++)
+        if (!((double)y[a] >= f->inside.low[a] && (double)y[a] <= f->inside.high[a])) return false;
+    return true;
+}
+
+/* At most IKT_PIECE places; those that the grid serves are brought together. */
+static void gather_piece(const ikt_field *f, const float *y, int64_t count, double *phi,
+                         float *gradient) {
+    float place[2 * IKT_PIECE], slope[2 * IKT_PIECE];
+    double sum[IKT_PIECE];
+    int64_t from[IKT_PIECE], served = 0;
+    for (int64_t i = 0; i < count; i++) {
+        phi[i] = 0;
+        if (!is_inside(f, y + 2 * i)) continue;
+        from[served] = i;
+        memcpy(place + 2 * served++, y + 2 * i, 2 * sizeof *y);
+    }
+    const ikt_mesh_space alone = {1, NULL, NULL, f->space.potential, f->space.potential_stride};
+    const ikt_gather_job job = {
+        f->isa, &f->grid, &f->window, &f->influence, (double)f->n * f->influence.mean,
+        place,  sum,      slope,      served};
+    if (served > 0) f->ops->gather(&alone, &job);
+    for (int64_t s = 0; s < served; s++) {
+        phi[from[s]] = sum[s];
+        memcpy(gradient + 2 * from[s], slope + 2 * s, 2 * sizeof *slope);
+    }
+    for (int64_t i = 0; i < count; i++)
+        if (!(phi[i] >= phi_least)) sum_exactly(f, y + 2 * i, phi + i, gradient + 2 * i);
+}
+
+/* --- both ------------------------------------------------------------------------------------- */
+
+void ikt_field_evaluate(const ikt_field *f, const float *y, int64_t count, double *phi,
+                        float *gradient) {
+    const int64_t q = f->q, step = f->has_mesh ? IKT_PIECE : 1;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(f->ctx)) if (count > step)
+    for (int64_t i = 0; i < count; i += step) {
+        if (f->has_mesh)
+            gather_piece(f, y + q * i, count - i < step ? count - i : step, phi + i,
+                         gradient + q * i);
+        else
+            sum_exactly(f, y + q * i, phi + i, gradient + q * i);
+    }
+}
+
+bool ikt_field_has_mesh(const ikt_field *field) {
+    return field->has_mesh;
+}
+
+ikt_status ikt_field_create(ikt_context *ctx, const float *y, int64_t n, int q, bool exact,
+                            ikt_field **out) {
+    ikt_field *f = NULL;
+    ikt_status st = ikt_alloc(ctx, &f, 1, sizeof *f, "field");
+    if (st == IKT_OK) {
+        f->ctx = ctx;
+        f->isa = ikt_cpu_isa();
+        f->n = n;
+        f->q = q;
+        st = keep_sources(f, y);
+    }
+    if (st == IKT_OK && !exact && q == 2 && n > IKT_FIELD_EXACT_SOURCES) st = make_mesh(f, y);
+    if (st != IKT_OK) ikt_field_destroy(&f);
+    *out = f;
+    return st;
+}
+
+void ikt_field_destroy(ikt_field **field) {
+    ikt_field *f = *field;
+    if (!f) return;
+    for (int a = 0; a < IKT_FIELD_DIMENSIONS_MOST; a++)
+        ikt_free(&f->at[a]);
+    ikt_influence_release(&f->influence);
+    ikt_free(&f->charge);
+    ikt_free(field);
+}
+
+int64_t ikt_field_memory(int64_t n, int q, int threads, double span) {
+    const int64_t sources = (int64_t)sizeof(ikt_field) + 4 * q * (n + LANES);
+    if (q != 2 || n <= IKT_FIELD_EXACT_SOURCES) return sources;
+    const ikt_fft_settings settings = mesh_settings();
+    const ikt_mesh_ops *ops = mesh_ops(&settings);
+    const double margin = margin_units + margin_share * span;
+    const ikt_grid grid =
+        ikt_grid_fit(&settings, &(ikt_bounds){{-margin, -margin}, {span + margin, span + margin}});
+    const int64_t size = (int64_t)ops->size;
+    int64_t waves = (grid.padded[0] / 2 + 8) * (grid.padded[1] / 2 + 32) + grid.padded[1];
+    return sources + 8 * ikt_charge_stride(&grid, settings.order) * grid.nodes[1] +
+           size * (ops->field_count(grid.padded, grid.nodes[1]) +
+                   threads * ops->buffer_count(grid.padded)) +
+           waves * (size + 8) + 8 * n + 8 * threads * (grid.cells[1] + 1) +
+           4 * 4 * IKT_SELF_PLACES * IKT_SELF_PLACES;
+}

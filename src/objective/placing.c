@@ -1,0 +1,296 @@
+/* Places for new points in a finished map. See placing.h. */
+#include "objective/placing.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { MOST = IKT_FIELD_DIMENSIONS_MOST, CHUNK = 8192, CENTRAL_AMONG = 10 };
+
+static const double step_most = 5;       /* units of the map */
+static const double armijo = 1e-4;       /* of the fall that the slope promises */
+static const double fall_least = 1e-7;   /* promised fall below which a point has settled */
+static const double curved_least = 1e-9; /* cosine of step and change of gradient for an update */
+
+/* A point under way. */
+typedef struct {
+    float y[MOST];         /* where it is */
+    double value;          /* KL_i there */
+    double gradient[MOST]; /* and its gradient */
+    double inverse[MOST][MOST];
+    double direction[MOST]; /* of the trial, at full length */
+    double slope;           /* along it, negative */
+    double length;          /* of the trial, in directions; 0: the point has settled */
+    double entropy;         /* sum p log p */
+} mover;
+
+typedef struct {
+    ikt_context *ctx;
+    const ikt_placed *old;
+    const ikt_neighbours *lists;
+    int64_t first, count; /* points of the chunk */
+    mover *point;         /* [count] */
+    int32_t *active;      /* [n_active] points that take a trial */
+    int64_t n_active;
+    float *trial;  /* [n_active * q] */
+    double *phi;   /* [n_active] */
+    float *slopes; /* [n_active * q] grad phi */
+} chunk;
+
+/* --- the objective of one point --------------------------------------------------------------- */
+
+/* sum p log(1 + r^2) and, unless NULL, its gradient and sum p w. */
+static double attraction(const chunk *c, int64_t i, const float *y, double *gradient,
+                         double *weight) {
+    const int64_t q = c->old->q, k = c->lists->k;
+    const uint32_t *row = c->lists->row + i * k;
+    const float *p = c->lists->score + i * k;
+    double value = 0;
+    for (int64_t e = 0; e < k; e++) {
+        if (!(p[e] > 0)) continue;
+        const float *other = c->old->y + (int64_t)row[e] * q;
+        double d[MOST] = {0}, r2 = 0;
+        for (int64_t a = 0; a < q; a++) {
+            d[a] = (double)y[a] - (double)other[a];
+            r2 += d[a] * d[a];
+        }
+        value += (double)p[e] * log1p(r2);
+        if (!gradient) continue;
+        const double pw = (double)p[e] / (1 + r2);
+        *weight += pw;
+        for (int64_t a = 0; a < q; a++)
+            gradient[a] += 2 * pw * d[a];
+    }
+    return value;
+}
+
+/* KL_i, its gradient and sum p w, at a place with that field. */
+static double evaluate(const chunk *c, const mover *m, int64_t i, const float *y, double phi,
+                       const float *slope, double *gradient, double *weight) {
+    memset(gradient, 0, MOST * sizeof *gradient);
+    *weight = 0;
+    double value = attraction(c, i, y, gradient, weight);
+    for (int a = 0; a < c->old->q; a++)
+        gradient[a] += (double)slope[a] / phi;
+    return m->entropy + value + log(phi);
+}
+
+/* --- starts ----------------------------------------------------------------------------------- */
+
+static void mean_place(const chunk *c, int64_t i, float *y) {
+    const int64_t q = c->old->q, k = c->lists->k;
+    double sum[MOST] = {0};
+    for (int64_t e = i * k; e < (i + 1) * k; e++) {
+        const double p = (double)c->lists->score[e];
+        if (!(p > 0)) continue;
+        for (int64_t a = 0; a < q; a++)
+            sum[a] += p * (double)c->old->y[(int64_t)c->lists->row[e] * q + a];
+    }
+    for (int64_t a = 0; a < q; a++)
+        y[a] = (float)sum[a];
+}
+
+/* The place of the neighbour, among the first, to which the others are nearest. */
+static void central_place(const chunk *c, int64_t i, float *y) {
+    const int64_t q = c->old->q, k = c->lists->k;
+    double least = INFINITY;
+    for (int64_t e = 0; e < k && e < CENTRAL_AMONG; e++) {
+        if (!(c->lists->score[i * k + e] > 0)) continue;
+        const float *place = c->old->y + (int64_t)c->lists->row[i * k + e] * q;
+        double value = attraction(c, i, place, NULL, NULL);
+        if (value >= least) continue;
+        least = value;
+        memcpy(y, place, (size_t)q * sizeof *y);
+    }
+}
+
+static double entropy(const float *p, int64_t k) {
+    double sum = 0;
+    for (int64_t e = 0; e < k; e++)
+        if (p[e] > 0) sum += (double)p[e] * log((double)p[e]);
+    return sum;
+}
+
+/* --- descent ---------------------------------------------------------------------------------- */
+
+static void reset_inverse(mover *m, int q, double weight) {
+    const double inverse = weight > 0 ? 1 / (2 * weight) : 1;
+    for (int a = 0; a < q; a++)
+        for (int b = 0; b < q; b++)
+            m->inverse[a][b] = a == b ? inverse : 0;
+}
+
+static double dot(const double *a, const double *b, int q) {
+    double sum = 0;
+    for (int c = 0; c < q; c++)
+        sum += a[c] * b[c];
+    return sum;
+}
+
+static void multiply(const mover *m, int q, const double *vector, double *out) {
+    for (int a = 0; a < q; a++)
+        out[a] = dot(m->inverse[a], vector, q);
+}
+
+/* The next direction; a point whose fall would not be worth a trial has settled. */
+static void aim(mover *m, int q, double weight) {
+    for (int attempt = 0; attempt < 2; attempt++) {
+        multiply(m, q, m->gradient, m->direction);
+        for (int a = 0; a < q; a++)
+            m->direction[a] = -m->direction[a];
+        m->slope = dot(m->direction, m->gradient, q);
+        if (m->slope < 0) break;
+        reset_inverse(m, q, weight);
+    }
+    m->length = -m->slope > fall_least ? 1 : 0; /* NaN settles, too */
+    double size = sqrt(dot(m->direction, m->direction, q));
+    if (size <= step_most) return;
+    for (int a = 0; a < q; a++)
+        m->direction[a] *= step_most / size;
+    m->slope *= step_most / size;
+}
+
+/* BFGS: the inverse learns from a step and what it did to the gradient. */
+static void learn(mover *m, int q, const double *step, const double *change) {
+    const double along = dot(step, change, q);
+    double turned[MOST];
+    if (!(along > curved_least * sqrt(dot(step, step, q) * dot(change, change, q)))) return;
+    multiply(m, q, change, turned);
+    const double scale = (1 + dot(change, turned, q) / along) / along;
+    for (int a = 0; a < q; a++)
+        for (int b = 0; b < q; b++)
+            m->inverse[a][b] +=
+                scale * step[a] * step[b] - (turned[a] * step[b] + step[a] * turned[b]) / along;
+}
+
+static void set_place(mover *m, int q, const float *y, double value, const double *gradient) {
+    memcpy(m->y, y, (size_t)q * sizeof *y);
+    memcpy(m->gradient, gradient, MOST * sizeof *gradient);
+    m->value = value;
+}
+
+/* Takes the trial or halves it. */
+static void judge(mover *m, int q, const float *trial, double value, const double *gradient,
+                  double weight) {
+    if (!(value <= m->value + armijo * m->length * m->slope)) {
+        double size = m->length * sqrt(dot(m->direction, m->direction, q)), at = 1;
+        for (int a = 0; a < q; a++)
+            at = fmax(at, fabs((double)m->y[a]));
+        m->length = size > 1e-6 * at ? m->length / 2 : 0; /* below the steps of a float */
+        return;
+    }
+    double step[MOST], change[MOST];
+    for (int a = 0; a < q; a++) {
+        step[a] = (double)trial[a] - (double)m->y[a];
+        change[a] = gradient[a] - m->gradient[a];
+    }
+    learn(m, q, step, change);
+    set_place(m, q, trial, value, gradient);
+    aim(m, q, weight);
+}
+
+/* --- a chunk of points ------------------------------------------------------------------------ */
+
+static void ask_field(const chunk *c) {
+    ikt_field_evaluate(c->old->field, c->trial, c->n_active, c->phi, c->slopes);
+}
+
+/* Both starts of every point: the mean first, which the other must beat. */
+static void start(chunk *c) {
+    const int q = c->old->q;
+    const int64_t k = c->lists->k;
+    c->n_active = c->count;
+    for (int again = 0; again < 2; again++) {
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(c->ctx))
+        for (int64_t i = 0; i < c->count; i++)
+            (again ? central_place : mean_place)(c, c->first + i, c->trial + i * q);
+        ask_field(c);
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(c->ctx))
+        for (int64_t i = 0; i < c->count; i++) {
+            mover *m = &c->point[i];
+            const float *y = c->trial + i * q;
+            double gradient[MOST], weight;
+            if (!again) m->entropy = entropy(c->lists->score + (c->first + i) * k, k);
+            double value =
+                evaluate(c, m, c->first + i, y, c->phi[i], c->slopes + i * q, gradient, &weight);
+            if (again && !(value < m->value)) continue;
+            set_place(m, q, y, value, gradient);
+            reset_inverse(m, q, weight);
+            aim(m, q, weight);
+        }
+    }
+}
+
+/* Lists the points that go on, and writes their trials. */
+static void collect(chunk *c) {
+    const int q = c->old->q;
+    c->n_active = 0;
+    for (int64_t i = 0; i < c->count; i++)
+        if (c->point[i].length > 0) c->active[c->n_active++] = (int32_t)i;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(c->ctx))
+    for (int64_t e = 0; e < c->n_active; e++) {
+        const mover *m = &c->point[c->active[e]];
+        for (int a = 0; a < q; a++)
+            c->trial[e * q + a] = (float)((double)m->y[a] + m->length * m->direction[a]);
+    }
+}
+
+static void take_trials(chunk *c) {
+    const int q = c->old->q;
+    ask_field(c);
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(c->ctx))
+    for (int64_t e = 0; e < c->n_active; e++) {
+        mover *m = &c->point[c->active[e]];
+        const float *y = c->trial + e * q;
+        double gradient[MOST], weight;
+        double value = evaluate(c, m, c->first + c->active[e], y, c->phi[e], c->slopes + e * q,
+                                gradient, &weight);
+        judge(m, q, y, value, gradient, weight);
+    }
+}
+
+static int64_t run_chunk(chunk *c, int64_t trials, float *y, double *divergence) {
+    const int q = c->old->q;
+    start(c);
+    collect(c);
+    for (int64_t trial = 2; trial < trials && c->n_active > 0; trial++) {
+        take_trials(c);
+        collect(c);
+    }
+    for (int64_t i = 0; i < c->count; i++) {
+        memcpy(y + (c->first + i) * q, c->point[i].y, (size_t)q * sizeof *y);
+        divergence[c->first + i] = c->point[i].value;
+    }
+    return c->n_active;
+}
+
+static ikt_status make_chunk(chunk *c, int64_t rows) {
+    const char *purpose = "placing";
+    const int64_t q = c->old->q;
+    IKT_TRY(ikt_alloc(c->ctx, &c->point, rows, sizeof *c->point, purpose));
+    IKT_TRY(ikt_alloc(c->ctx, &c->active, rows, sizeof *c->active, purpose));
+    IKT_TRY(ikt_alloc(c->ctx, &c->trial, rows * q, sizeof *c->trial, purpose));
+    IKT_TRY(ikt_alloc(c->ctx, &c->phi, rows, sizeof *c->phi, purpose));
+    return ikt_alloc(c->ctx, &c->slopes, rows * q, sizeof *c->slopes, purpose);
+}
+
+ikt_status ikt_placing_run(ikt_context *ctx, const ikt_placed *old, const ikt_neighbours *lists,
+                           int64_t trials, float *y, double *divergence, int64_t *unsettled) {
+    const int64_t n = lists->n_local, rows = n < CHUNK ? n : CHUNK;
+    chunk c = {.ctx = ctx, .old = old, .lists = lists};
+    int64_t open = 0;
+    ikt_status st = make_chunk(&c, rows);
+    for (int64_t first = 0; st == IKT_OK && first < n; first += rows) {
+        c.first = first;
+        c.count = n - first < rows ? n - first : rows;
+        open += run_chunk(&c, trials, y, divergence);
+    }
+    if (unsettled) *unsettled = open;
+    ikt_free(&c.point);
+    ikt_free(&c.active);
+    ikt_free(&c.trial);
+    ikt_free(&c.phi);
+    ikt_free(&c.slopes);
+    return st;
+}

@@ -1,0 +1,378 @@
+/* From embed through a model file to placed rows: the same bits on any ranks and in any batch, the
+ * preprocessing of the model, accuracy, rows without similarity, models of other data. */
+#include "io/io_files.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/rng.h"
+#include "base/row_hash.h"
+#include "data/generate.h"
+#include "evaluate/measure.h"
+#include "io/table_writer.h"
+#include "pipeline/keep.h"
+#include "pipeline/outcome.h"
+#include "pipeline/transform_write.h"
+
+enum { OLD = 420, NEW = 90, SPLIT = 37, BYTES = 12 };
+
+static void succeed(ikt_context *ctx, ikt_status st) {
+    if (st != IKT_OK) fail_msg("%s", ikt_message(ctx));
+}
+
+/* --- data ------------------------------------------------------------------------------------- */
+
+/* Rows first .. first + count - 1 of a set of digits, a pure function of the row. */
+static void write_digits(ikt_context *ctx, const char *name, int64_t first, int64_t count) {
+    ikt_generate_settings settings;
+    ikt_generation *set;
+    ikt_table_writer *table;
+    succeed(ctx, ikt_generate_defaults(ctx, &settings));
+    settings.points = OLD + NEW;
+    succeed(ctx, ikt_generation_open(ctx, "glyphs", &settings, 5, &set));
+    char *rows = malloc((size_t)(count * set->columns));
+    int32_t *labels = malloc((size_t)count * sizeof *labels);
+    assert_true(rows && labels);
+    ikt_generation_fill(set, first, count, rows, labels);
+    const int64_t mine = ikt_rank(ctx) == 0 ? count : 0;
+    succeed(ctx, ikt_table_create(ctx, name, true, count, set->columns, IKT_TYPE_U8, true, &table));
+    succeed(ctx, ikt_table_write(table, 0, mine, rows, labels));
+    succeed(ctx, ikt_table_close(&table, IKT_OK));
+    ikt_generation_close(&set);
+    free(rows);
+    free(labels);
+}
+
+/* `count` rows round a corner of a cube, in few columns: squared distances are exact in float. */
+static void write_bytes(ikt_context *ctx, const char *name, ikt_type type, int64_t first,
+                        int64_t count, int corner) {
+    uint8_t rows[OLD * BYTES];
+    float floats[OLD * BYTES];
+    ikt_table_writer *table;
+    for (int64_t e = 0; e < count * BYTES; e++) {
+        int64_t step = ikt_rng_below(2, IKT_RNG_TEST, first + e / BYTES, (uint64_t)(e % BYTES), 60);
+        rows[e] = (uint8_t)(step + (corner >> e % BYTES & 1) * 180);
+        floats[e] = rows[e];
+    }
+    const int64_t mine = ikt_rank(ctx) == 0 ? count : 0;
+    const void *data = type == IKT_TYPE_U8 ? (const void *)rows : floats;
+    succeed(ctx, ikt_table_create(ctx, name, true, count, BYTES, type, false, &table));
+    succeed(ctx, ikt_table_write(table, 0, mine, data, NULL));
+    succeed(ctx, ikt_table_close(&table, IKT_OK));
+}
+
+/* --- runs ------------------------------------------------------------------------------------- */
+
+static void set(ikt_context *ctx, ikt_settings *settings, const char *key, const char *value) {
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    char text[256];
+    ikt_settings_parts(settings, parts);
+    snprintf(text, sizeof text, "%s=%s", key, value);
+    succeed(ctx, ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, text));
+}
+
+static ikt_settings settings_for(ikt_context *ctx, const char *input, const char *output) {
+    ikt_settings settings;
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    memset(&settings, 0, sizeof settings);
+    ikt_settings_parts(&settings, parts);
+    succeed(ctx, ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
+    set(ctx, &settings, "input.file", input);
+    set(ctx, &settings, "output.file", output);
+    set(ctx, &settings, "output.overwrite", "yes");
+    set(ctx, &settings, "layout.iterations", "250");
+    set(ctx, &settings, "layout.exaggeration_iterations", "100");
+    return settings;
+}
+
+/* Embeds; the file of the model is complete afterwards. Returns the hash. */
+static uint64_t embed(ikt_context *ctx, const ikt_settings *settings, double *accuracy) {
+    ikt_run run;
+    ikt_measures measures = {0};
+    succeed(ctx, ikt_pipeline_run(ctx, settings, &run));
+    succeed(ctx, ikt_run_keep(ctx, &run));
+    const uint64_t hash = run.hash;
+    if (accuracy) {
+        const ikt_measured what = {run.map, run.embedding.y, run.labels, true, NULL};
+        ikt_measure_settings wanted = ikt_measure_defaults();
+        wanted.only = "labels";
+        succeed(ctx, ikt_measures_compute(ctx, &wanted, &what, &measures));
+        assert_string_equal(measures.list[0].name, "10-NN accuracy");
+        *accuracy = measures.list[0].value;
+        ikt_measures_destroy(&measures);
+    }
+    ikt_run_destroy(&run);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+    return hash;
+}
+
+static ikt_transformed transform(ikt_context *ctx, const char *model, const char *input) {
+    const ikt_transform_request request = {model, input, "X", "labels", IKT_AUTO_INT, 200};
+    ikt_transformed done;
+    succeed(ctx, ikt_transform_run(ctx, &request, &done));
+    return done;
+}
+
+static uint64_t hash_all(ikt_context *ctx, const ikt_transformed *done) {
+    const ikt_row_map *map = &done->map;
+    return done->hash +
+           3 * ikt_row_hash(ctx, done->divergence, map->first, map->count, sizeof(double)) +
+           5 * ikt_row_hash(ctx, done->similarity, map->first, map->count, sizeof(float)) +
+           7 * ikt_row_hash(ctx, done->nearest, map->first, map->count, sizeof(int64_t));
+}
+
+/* Names of one test's files. */
+typedef struct {
+    char old[IO_NAME_MAX], new[IO_NAME_MAX], part[IO_NAME_MAX], run[IO_NAME_MAX],
+        model[IO_NAME_MAX];
+} names;
+
+static names make_names(ikt_context *ctx) {
+    names n;
+    io_name(ctx, "old.h5", n.old);
+    io_name(ctx, "new.h5", n.new);
+    io_name(ctx, "part.h5", n.part);
+    io_name(ctx, "run.h5", n.run);
+    io_name(ctx, "model.h5", n.model);
+    return n;
+}
+
+static void remove_all(ikt_context *ctx, const names *n) {
+    io_remove(ctx, n->old);
+    io_remove(ctx, n->new);
+    io_remove(ctx, n->part);
+    io_remove(ctx, n->run);
+    io_remove(ctx, n->model);
+}
+
+/* --- tests ------------------------------------------------------------------------------------ */
+
+/* Ranks, and one rank alone; all rows at once, and in two files. */
+static void places_are_a_function_of_model_and_row(void **state) {
+    ikt_context *ctx = *state, *alone = ikt_test_alone();
+    names n = make_names(ctx);
+    double before, after;
+    char hash[32];
+    write_digits(ctx, n.old, 0, OLD);
+    write_digits(ctx, n.new, OLD, NEW);
+    ikt_settings settings = settings_for(ctx, n.old, n.run);
+    set(ctx, &settings, "preprocess.normalise", "none");
+    set(ctx, &settings, "output.model", n.model);
+    embed(ctx, &settings, &before);
+    ikt_transformed done = transform(ctx, n.model, n.new);
+    const uint64_t all = hash_all(ctx, &done);
+    succeed(ctx, ikt_transform_accuracy(ctx, &done, &after));
+    print_message("accuracy: old rows %.3f, new rows among them %.3f\n", before, after);
+    assert_true(before > 0.7 && after > before - 0.05);
+    assert_int_equal(done.lonely + done.unsettled, 0);
+    snprintf(hash, sizeof hash, "%s", done.loaded.hash);
+    assert_int_equal(strlen(hash), 16);
+    const uint64_t places = done.hash;
+    ikt_transformed_destroy(&done);
+
+    if (ikt_rank(ctx) == 0) { /* the others go on to the barrier of io_remove */
+        done = transform(alone, n.model, n.new);
+        assert_true(hash_all(alone, &done) == all);
+        ikt_transformed_destroy(&done);
+    }
+    uint64_t joined = 0;
+    for (int half = 0; half < 2; half++) {
+        const int64_t first = half ? SPLIT : 0, count = half ? NEW - SPLIT : SPLIT;
+        write_digits(ctx, n.part, OLD + first, count);
+        done = transform(ctx, n.model, n.part);
+        joined += ikt_row_hash(ctx, done.y, first + done.map.first, done.map.count, 8);
+        ikt_transformed_destroy(&done);
+    }
+    assert_true(joined == places);
+    remove_all(ctx, &n);
+
+    if (ikt_rank(ctx) == 0) { /* and the model itself, made by one rank */
+        write_digits(alone, n.old, 0, OLD);
+        write_digits(alone, n.new, OLD, NEW);
+        embed(alone, &settings, NULL);
+        done = transform(alone, n.model, n.new);
+        assert_string_equal(done.loaded.hash, hash);
+        assert_true(hash_all(alone, &done) == all);
+        ikt_transformed_destroy(&done);
+    }
+    remove_all(ctx, &n);
+    ikt_context_destroy(&alone);
+}
+
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Old rows once more: whatever the preprocessing, they have all cells in common with themselves,
+ * and land next to where they are. */
+static void twins_land_next_to_old_rows(void **state) {
+    static const char *const ways[][2] = {
+        {"none", "0"}, {"minmax", "0"}, {"zscore", "12"}, {"unit", "9"}, {"unit", "0"}};
+    ikt_context *ctx = *state;
+    names n = make_names(ctx);
+    write_digits(ctx, n.old, 0, OLD);
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+        ikt_settings settings = settings_for(ctx, n.old, n.run);
+        set(ctx, &settings, "preprocess.normalise", ways[w][0]);
+        set(ctx, &settings, "preprocess.pca", ways[w][1]);
+        set(ctx, &settings, "affinity.search", w % 2 ? "exact" : "approximate");
+        set(ctx, &settings, "output.model", n.model);
+        embed(ctx, &settings, NULL);
+        ikt_transformed done = transform(ctx, n.model, n.old);
+        double away[OLD] = {0}, low = INFINITY, high = -INFINITY;
+        for (int64_t i = 0; i < done.map.count; i++) {
+            const int64_t row = done.map.first + i;
+            assert_true(done.similarity[i] == 1 && done.nearest[i] <= row);
+            const float *old = done.loaded.y + 2 * row;
+            away[row] = -hypot((double)done.y[2 * i] - (double)old[0],
+                               (double)done.y[2 * i + 1] - (double)old[1]);
+        }
+        for (int64_t e = 0; e < OLD; e++) {
+            low = fmin(low, (double)done.loaded.y[2 * e]);
+            high = fmax(high, (double)done.loaded.y[2 * e]);
+        }
+        ikt_min_f64(ctx, away, OLD);
+        qsort(away, OLD, sizeof *away, by_size);
+        print_message("%s, pca %s: median distance %.3f, a tenth beyond %.3f, width %.1f\n",
+                      ways[w][0], ways[w][1], -away[OLD / 2], -away[OLD / 10], high - low);
+        assert_true(-away[OLD / 2] < 0.02 * (high - low));
+        assert_true(-away[OLD / 10] < 0.05 * (high - low));
+        ikt_transformed_destroy(&done);
+    }
+    remove_all(ctx, &n);
+}
+
+/* The model of the data set itself, named as another; and the same centres as floats. */
+static void the_model_of_another_file(void **state) {
+    static const char *const ways[] = {"none", "minmax", "zscore", "unit"};
+    ikt_context *ctx = *state;
+    names n = make_names(ctx);
+    write_bytes(ctx, n.old, IKT_TYPE_U8, 0, 200, 0);
+    write_bytes(ctx, n.new, IKT_TYPE_F32, 0, 200, 0);
+    for (int w = 0; w < 4; w++)
+        for (int pca = 0; pca <= 5; pca += 5) {
+            ikt_settings settings = settings_for(ctx, n.old, n.run);
+            set(ctx, &settings, "layout.iterations", "60");
+            set(ctx, &settings, "layout.exaggeration_iterations", "20");
+            set(ctx, &settings, "preprocess.normalise", ways[w]);
+            set(ctx, &settings, "preprocess.pca", pca ? "5" : "0");
+            const uint64_t own = embed(ctx, &settings, NULL);
+            set(ctx, &settings, "isolation.model_from", n.old);
+            assert_true(embed(ctx, &settings, NULL) == own);
+            set(ctx, &settings, "isolation.model_from", n.new);
+            assert_true(embed(ctx, &settings, NULL) == own);
+        }
+    remove_all(ctx, &n);
+}
+
+/* More centres than rows embedded; and the first rows embedded, by a model of all. */
+static void a_larger_model_than_the_rows(void **state) {
+    ikt_context *ctx = *state;
+    names n = make_names(ctx);
+    write_digits(ctx, n.old, 0, OLD);
+    write_digits(ctx, n.new, OLD, NEW);
+    ikt_settings settings = settings_for(ctx, n.new, n.run);
+    set(ctx, &settings, "isolation.model_from", n.old);
+    set(ctx, &settings, "isolation.psi", "300");
+    set(ctx, &settings, "output.model", n.model);
+    embed(ctx, &settings, NULL);
+    ikt_transformed done = transform(ctx, n.model, n.new);
+    assert_int_equal(done.loaded.shape.psi, 300);
+    assert_int_equal(done.loaded.shape.n, NEW);
+    for (int64_t i = 0; i < done.map.count; i++)
+        assert_true(done.similarity[i] == 1);
+    ikt_transformed_destroy(&done);
+    set(ctx, &settings, "input.file", n.old);
+    set(ctx, &settings, "input.rows", "100");
+    embed(ctx, &settings, NULL);
+    remove_all(ctx, &n);
+}
+
+/* A model of two far corners, of which one is embedded: rows of the other share no cell with any
+ * old row. They are told apart, and still get a place among old rows. */
+static void rows_without_similarity_are_told_and_placed(void **state) {
+    ikt_context *ctx = *state;
+    names n = make_names(ctx);
+    uint8_t rows[120 * BYTES];
+    ikt_table_writer *table;
+    for (int64_t e = 0; e < 120 * BYTES; e++)
+        rows[e] = (uint8_t)(ikt_rng_below(3, IKT_RNG_TEST, e / BYTES, (uint64_t)(e % BYTES), 60) +
+                            (e / BYTES < 60 ? 0 : 180));
+    succeed(ctx, ikt_table_create(ctx, n.part, true, 120, BYTES, IKT_TYPE_U8, false, &table));
+    succeed(ctx, ikt_table_write(table, 0, ikt_rank(ctx) == 0 ? 120 : 0, rows, NULL));
+    succeed(ctx, ikt_table_close(&table, IKT_OK));
+    write_bytes(ctx, n.old, IKT_TYPE_U8, 500, 60, 0);
+    write_bytes(ctx, n.new, IKT_TYPE_U8, 800, 40, (1 << BYTES) - 1);
+    ikt_settings settings = settings_for(ctx, n.old, n.run);
+    set(ctx, &settings, "preprocess.normalise", "none");
+    set(ctx, &settings, "isolation.model_from", n.part);
+    set(ctx, &settings, "isolation.psi", "40");
+    set(ctx, &settings, "affinity.neighbours", "8");
+    set(ctx, &settings, "output.model", n.model);
+    embed(ctx, &settings, NULL);
+    ikt_transformed done = transform(ctx, n.model, n.new);
+    assert_int_equal(done.lonely, 40);
+    for (int64_t i = 0; i < done.map.count; i++) {
+        assert_true(done.similarity[i] == 0);
+        assert_true(done.nearest[i] >= 0 && done.nearest[i] < 60);
+        assert_true(isfinite(done.y[2 * i]) && isfinite(done.divergence[i]));
+    }
+    const uint64_t all = hash_all(ctx, &done);
+    ikt_transformed_destroy(&done);
+    if (ikt_rank(ctx) == 0) {
+        ikt_context *alone = ikt_test_alone();
+        ikt_context_set_log(alone, IKT_LOG_ERROR);
+        done = transform(alone, n.model, n.new);
+        assert_true(hash_all(alone, &done) == all);
+        ikt_transformed_destroy(&done);
+        ikt_context_destroy(&alone);
+    }
+    remove_all(ctx, &n);
+}
+
+/* New rows of another type than the old: bytes in a file of floats have the same places. */
+static void types_may_differ(void **state) {
+    ikt_context *ctx = *state;
+    names n = make_names(ctx);
+    write_bytes(ctx, n.old, IKT_TYPE_U8, 0, 200, 0);
+    write_bytes(ctx, n.new, IKT_TYPE_U8, 700, 50, 0);
+    write_bytes(ctx, n.part, IKT_TYPE_F32, 700, 50, 0);
+    for (int way = 0; way < 2; way++) {
+        ikt_settings settings = settings_for(ctx, n.old, n.run);
+        set(ctx, &settings, "preprocess.normalise", way ? "minmax" : "none");
+        set(ctx, &settings, "output.model", n.model);
+        embed(ctx, &settings, NULL);
+        ikt_transformed bytes = transform(ctx, n.model, n.new);
+        ikt_transformed floats = transform(ctx, n.model, n.part);
+        assert_int_equal(bytes.loaded.shape.is_u8, way == 0);
+        assert_true(hash_all(ctx, &bytes) == hash_all(ctx, &floats));
+        ikt_transformed_destroy(&bytes);
+        ikt_transformed_destroy(&floats);
+    }
+    remove_all(ctx, &n);
+}
+
+/* A run that fails after its codes were kept leaves neither a model nor a part of one. */
+static void a_failed_run_leaves_no_model(void **state) {
+    ikt_context *ctx = *state;
+    names n = make_names(ctx);
+    ikt_run run;
+    write_digits(ctx, n.old, 0, OLD);
+    ikt_settings settings = settings_for(ctx, n.old, n.run);
+    set(ctx, &settings, "output.model", n.model);
+    set(ctx, &settings, "layout.init", "file");
+    set(ctx, &settings, "layout.init_file", n.part); /* there is none: noticed when rows start */
+    assert_int_equal(ikt_pipeline_run(ctx, &settings, &run), IKT_ERR_FILE);
+    ikt_clear(ctx);
+    ikt_barrier(ctx);
+    assert_int_not_equal(access(n.model, F_OK), 0);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+    remove_all(ctx, &n);
+}
+
+IKT_MPI_TESTS(ikt_test(places_are_a_function_of_model_and_row),
+              ikt_test(twins_land_next_to_old_rows), ikt_test(the_model_of_another_file),
+              ikt_test(a_larger_model_than_the_rows),
+              ikt_test(rows_without_similarity_are_told_and_placed), ikt_test(types_may_differ),
+              ikt_test(a_failed_run_leaves_no_model))

@@ -1,0 +1,2 @@
+ikt_add_mpi_test(NAME reference_field LABEL reference SOURCES reference/test_field.c RANKS 1 THREADS 1 2)
+ikt_add_mpi_test(NAME reference_placing LABEL reference SOURCES reference/test_placing.c RANKS 1 THREADS 1 2)
