@@ -46,7 +46,7 @@ enum {
 typedef struct {
     int across, up;
     const char *name;
-} panel_points;
+} panel;
 
 static const panel sides_of_three[PANELS_MOST] = {{0, 1, "x y"}, {0, 2, "x z"}, {1, 2, "y z"}};
 
