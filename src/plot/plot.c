@@ -39,7 +39,8 @@ enum {
     SIDE_MAX = 20000,
     TEXT_BYTES = 512,
     PANELS_MOST = 3,
-    BAR_PIXELS = 3
+    BAR_PIXELS = 3,
+    BARS_LEAST = 20
 };
 
 /* Axes that a panel shows, to the right and up, and what it is called. */
@@ -275,12 +276,19 @@ static ikt_status fit_views(ikt_context *ctx, figure *f, const ikt_plot_points *
     return IKT_OK;
 }
 
+/* As many bars as the eye tells apart, fewer where points are few, so that a bar has some. */
+static int64_t count_bars(const figure *f, int64_t n) {
+    const int64_t most = f->side / BAR_PIXELS, wanted = (int64_t)(4 * sqrt((double)n));
+    const int64_t bars = wanted < most ? wanted : most;
+    return bars > BARS_LEAST ? bars : BARS_LEAST;
+}
+
 /* COLLECTIVE. Bars of a line. */
 static ikt_status draw_bars(ikt_context *ctx, figure *f, const ikt_plot_points *points,
                             const float *flat) {
-    const int64_t bars = f->side / BAR_PIXELS;
-    IKT_TRY(ikt_histogram_make(ctx, points->map, flat, &f->view, &f->colouring, bars > 1 ? bars : 1,
-                               &f->histogram));
+    const int64_t bars = count_bars(f, points->map->n);
+    IKT_TRY(
+        ikt_histogram_make(ctx, points->map, flat, &f->view, &f->colouring, bars, &f->histogram));
     const int64_t head = (int64_t)((2 * AXES_GAP + AXES) * f->unit); /* for the text */
     if (ikt_rank(ctx) == 0)
         ikt_histogram_draw(&f->image, &f->histogram, &f->colouring, f->left, f->top + head, f->side,
