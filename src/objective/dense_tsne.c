@@ -15,7 +15,12 @@
 #include "objective/normalisation.h"
 #include "objective/objective.h"
 
-enum { GROUP = 2, PIECE = 16 };
+enum {
+    GROUP = 2,
+    PIECE = 16,
+    AHEAD =
+        512 /* entries of P that are fetched ahead: a page of memory stops the processor's own */
+};
 
 typedef struct {
     ikt_context *ctx;
@@ -69,7 +74,9 @@ LANES_INLINE void add_block(const job *j, int q, bool want_value, int group, con
             memcpy(&other[c], all->at[c] + at, sizeof other[c]);
         for (int i = 0; i < group; i++) {
             vector value, d[IKT_DIMENSIONS_MOST];
-            memcpy(&value, p + i * all->padded + at, sizeof value);
+            const float *entries = p + i * all->padded + at;
+            memcpy(&value, entries, sizeof value);
+            if (at + AHEAD < all->padded) __builtin_prefetch(entries + AHEAD);
             for (int c = 0; c < q; c++)
                 d[c] = own[q * i + c] - other[c];
             add_pair(q, want_value, &value, d, &lanes[i]);

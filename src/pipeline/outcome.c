@@ -216,7 +216,7 @@ static void describe_run(const ikt_run *run, char *text, size_t size) {
 
 ikt_status ikt_run_picture(ikt_context *ctx, const ikt_run *run) {
     const ikt_output_settings *output = &run->settings.output;
-    char footer[256], *configuration = NULL;
+    char footer[512], *configuration = NULL;
     if (!output->picture[0]) return IKT_OK;
     ikt_stage_begin(ctx, IKT_STAGE_PICTURE);
     ikt_status st = ikt_agree(ctx, print_configuration(ctx, run, &configuration));

@@ -1,7 +1,5 @@
-/* Pictures of embeddings: layout of the figure, and the way from points to the file.
- *
- * The plot is summed in bands of rows, so that ranks other than 0 never hold a whole picture and
- * any picture size works within the same memory. */
+/* Pictures of embeddings: layout of the figure, and the way from points to the file. What is drawn
+ * of the points: panels.c. */
 #include "plot/plot.h"
 
 #include <inttypes.h>
@@ -10,15 +8,12 @@
 #include <string.h>
 
 #include "base/atomic_file.h"
-#include "base/comm.h"
-#include "base/memory.h"
 #include "config/key.h"
 #include "iktsne/version.h"
 #include "plot/font.h"
-#include "plot/histogram.h"
 #include "plot/legend.h"
+#include "plot/panels.h"
 #include "plot/png_file.h"
-#include "plot/shade.h"
 
 /* In thousandths of the picture's smaller side. */
 #define MARGIN      30.0
@@ -28,52 +23,21 @@
 #define FOOTER_GAP  16.0
 #define LEGEND_GAP  28.0
 #define PANEL_GAP   16.0
-#define AXES        11.0 /* capital height of what a panel shows */
-#define AXES_GAP    9.0
 #define UNIT_MIN    0.7  /* pixels: letters of small pictures must stay readable */
 #define LEGEND_PART 0.26 /* of the picture's width at most */
 
-enum {
-    BAND_BYTES = 8 << 20,
-    SIDE_MIN = 200,
-    SIDE_MAX = 20000,
-    TEXT_BYTES = 512,
-    PANELS_MOST = 3,
-    BAR_PIXELS = 3
-};
-
-/* Axes that a panel shows, to the right and up, and what it is called. */
-typedef struct {
-    int across, up;
-    const char *name;
-} panel;
-
-static const panel sides_of_three[PANELS_MOST] = {{0, 1, "x y"}, {0, 2, "x z"}, {1, 2, "y z"}};
+enum { SIDE_MIN = 200, SIDE_MAX = 20000, TEXT_BYTES = 512 };
 
 /* Everything a figure is made of; freed as one. */
 typedef struct {
     ikt_plot_settings settings; /* with automatic values resolved, but for opacity */
     ikt_theme theme;
     double unit; /* pixels per thousandth of the smaller side */
-    int q, panels;
-    int64_t left, top, side; /* of a square panel; side is also the width of bars */
-    int64_t height, gap;     /* of panels; between them */
-    bool is_backed;          /* some rank has points behind */
+    ikt_panels panels;
     char title[TEXT_BYTES];
     ikt_legend legend;
     ikt_legend_content content;
     ikt_colouring colouring;
-    ikt_view view;
-    ikt_histogram histogram; /* one dimension */
-    ikt_stamp stamp;
-    float *flat;         /* [n_local * 2] what a panel shows; NULL where q is 2 */
-    float *flat_behind;  /* [n_behind * 2] the same of the points behind */
-    int64_t *marks;      /* [n_marked * 2], steps */
-    ikt_shaded *pixels;  /* [side * side] on rank 0, otherwise empty */
-    ikt_pixel_sum *sums; /* [band_rows * side] */
-    ikt_pixel_sum *back; /* [band_rows * side] of the points behind; NULL where no rank has any */
-    uint8_t *table;      /* linear light to sRGB */
-    int64_t band_rows;
     ikt_image image; /* rank 0 */
 } figure;
 
@@ -135,8 +99,27 @@ static void make_title(const figure *f, const ikt_plot_points *points, const cha
     snprintf(out, TEXT_BYTES, "%.*s, n = %s", length > 300 ? 300 : length, name, count);
 }
 
-/* The largest squares that title, footer and legend leave, or all that they leave for bars; plot
- * and legend are centred together. */
+/* What title, footer, margins and legend leave: from the top, high and wide; the legend beside. */
+typedef struct {
+    double top, room, across, beside;
+} box;
+
+/* The largest squares that there is room for, or all of it for bars; plot and legend are centred
+ * together. */
+static void place_panels(figure *f, box left, int64_t n) {
+    ikt_panels *p = &f->panels;
+    p->unit = f->unit;
+    p->gap = (int64_t)(PANEL_GAP * f->unit);
+    double shared = (left.across - (double)((p->count - 1) * p->gap)) / p->count;
+    p->side = (int64_t)(p->q == 1 ? shared : fmin(left.room, shared));
+    p->height = p->q == 1 ? (int64_t)left.room : p->side;
+    p->left = (int64_t)(((double)f->settings.width - ikt_panels_width(p) - left.beside) / 2);
+    p->top = (int64_t)(left.top + (left.room - (double)p->height) / 2);
+    p->opacity = f->settings.opacity;
+    p->point_radius = f->settings.point_radius == IKT_AUTO_REAL ? ikt_plot_radius(n, p->side)
+                                                                : f->settings.point_radius;
+}
+
 static void lay_out(figure *f, const ikt_plot_points *points) {
     const ikt_plot_settings *s = &f->settings;
     double width = (double)s->width, height = (double)s->height;
@@ -151,152 +134,19 @@ static void lay_out(figure *f, const ikt_plot_points *points) {
         f->legend = ikt_legend_plan(&f->content, f->unit, likely, LEGEND_PART * width);
         beside = f->legend.width + LEGEND_GAP * f->unit;
     }
-    f->gap = (int64_t)(PANEL_GAP * f->unit);
-    double shared = (across - beside - (double)((f->panels - 1) * f->gap)) / f->panels;
-    f->side = (int64_t)(f->q == 1 ? shared : fmin(room, shared));
-    f->height = f->q == 1 ? (int64_t)room : f->side;
-    double plot = (double)(f->panels * f->side + (f->panels - 1) * f->gap);
-    f->left = (int64_t)((width - plot - beside) / 2);
-    f->top = (int64_t)(top + (room - (double)f->height) / 2);
-    f->band_rows = BAND_BYTES / (int64_t)sizeof *f->sums / f->side;
-    if (f->band_rows < 1) f->band_rows = 1;
-    if (f->band_rows > f->side) f->band_rows = f->side;
-    if (f->settings.point_radius == IKT_AUTO_REAL)
-        f->settings.point_radius = ikt_plot_radius(points->map->n, f->side);
-}
-
-static ikt_status allocate(ikt_context *ctx, figure *f, const ikt_plot_points *points) {
-    bool root = ikt_rank(ctx) == 0;
-    IKT_TRY(ikt_stamp_create(ctx, f->settings.point_radius, &f->stamp));
-    if (f->q != 2)
-        IKT_TRY(ikt_alloc(ctx, &f->flat, 2 * points->map->count, sizeof *f->flat, "picture"));
-    if (f->q != 2 && f->is_backed)
-        IKT_TRY(ikt_alloc(ctx, &f->flat_behind, 2 * points->n_behind, sizeof *f->flat_behind,
-                          "picture"));
-    IKT_TRY(ikt_alloc(ctx, &f->marks, 2 * points->n_marked, sizeof *f->marks, "picture"));
-    IKT_TRY(ikt_alloc(ctx, &f->sums, f->band_rows * f->side, sizeof *f->sums, "picture"));
-    if (f->is_backed)
-        IKT_TRY(ikt_alloc(ctx, &f->back, f->band_rows * f->side, sizeof *f->back, "picture"));
-    if (!root) return IKT_OK;
-    IKT_TRY(ikt_alloc(ctx, &f->pixels, f->side * f->side, sizeof *f->pixels, "picture"));
-    IKT_TRY(ikt_alloc(ctx, &f->table, 65536, 1, "picture"));
-    ikt_linear_table(f->table);
-    return ikt_image_create(ctx, f->settings.width, f->settings.height, f->theme.background,
-                            &f->image);
-}
-
-/* LOCAL. What panel p shows of `count` points: [count * 2], in `flat` unless they are that already.
- */
-static const float *project(const figure *f, const float *points, int64_t count, int p,
-                            float *flat) {
-    const int q = f->q;
-    if (q == 2) return points;
-    for (int64_t i = 0; i < count; i++) {
-        const float *y = points + q * i;
-        flat[2 * i] = y[q == 1 ? 0 : sides_of_three[p].across];
-        flat[2 * i + 1] = q == 1 ? 0 : y[sides_of_three[p].up];
-    }
-    return flat;
-}
-
-/* LOCAL. A panel's view of the rows, and of what is behind them. */
-typedef struct {
-    const float *rows, *behind;
-} panel_points;
-
-static panel_points project_all(const figure *f, const ikt_plot_points *points, int p) {
-    return (panel_points){
-        project(f, points->y, points->map->count, p, f->flat),
-        f->is_backed ? project(f, points->behind, points->n_behind, p, f->flat_behind) : NULL};
-}
-
-/* What lies behind fills what the points before it leave of a pixel. Its mean colour stays what it
- * is, or darker by rounding: never more than a colour can be. */
-static void show_behind(ikt_pixel_sum *front, const ikt_pixel_sum *back) {
-    const int64_t left = IKT_COVER_FULL - front->cover;
-    const int64_t most = back->cover > IKT_COVER_FULL ? back->cover : IKT_COVER_FULL;
-    if (left <= 0 || back->cover == 0) return;
-    const int64_t part = back->cover * left / most;
-    front->cover += part;
-    front->r += back->r * part / back->cover;
-    front->g += back->g * part / back->cover;
-    front->b += back->b * part / back->cover;
-}
-
-/* COLLECTIVE. Sums of the points behind, added to those before them. */
-static void sum_behind(ikt_context *ctx, figure *f, const float *behind, int64_t n_behind,
-                       int64_t row, int64_t rows) {
-    const ikt_linear grey = ikt_linear_of(f->theme.faint);
-    const ikt_raster_points own = {n_behind, behind, NULL, &grey};
-    const int64_t count = rows * f->side;
-    memset(f->back, 0, (size_t)count * sizeof *f->back);
-    ikt_raster_band(ctx, &f->view, &f->stamp, &own, row, rows, f->back);
-    ikt_sum_i64(ctx, &f->back->cover, count * 4);
-    for (int64_t p = 0; p < count; p++)
-        show_behind(&f->sums[p], &f->back[p]);
-}
-
-/* COLLECTIVE. Sums the bands one after the other; rank 0 keeps their mean colours. */
-static void sum_bands(ikt_context *ctx, figure *f, const ikt_plot_points *points,
-                      panel_points shown) {
-    const ikt_raster_points own = {points->map->count, shown.rows, f->colouring.index,
-                                   f->colouring.linear};
-    for (int64_t row = 0; row < f->side; row += f->band_rows) {
-        int64_t rows = f->side - row < f->band_rows ? f->side - row : f->band_rows;
-        int64_t count = rows * f->side;
-        memset(f->sums, 0, (size_t)count * sizeof *f->sums);
-        ikt_raster_band(ctx, &f->view, &f->stamp, &own, row, rows, f->sums);
-        ikt_sum_i64(ctx, &f->sums->cover, count * 4);
-        if (f->back) sum_behind(ctx, f, shown.behind, points->n_behind, row, rows);
-        if (ikt_rank(ctx) == 0) ikt_shade_mean(f->sums, count, f->table, f->pixels + row * f->side);
-    }
-}
-
-/* COLLECTIVE. Positions of the marked rows: their owner knows them, the others add zeros. */
-static void find_marks(ikt_context *ctx, figure *f, const ikt_plot_points *points,
-                       const float *flat) {
-    memset(f->marks, 0, (size_t)points->n_marked * 2 * sizeof *f->marks);
-    for (int64_t m = 0; m < points->n_marked; m++) {
-        int64_t i = points->marked[m] - points->map->first;
-        if (i < 0 || i >= points->map->count) continue;
-        f->marks[2 * m] = ikt_view_x(&f->view, flat[2 * i]);
-        f->marks[2 * m + 1] = ikt_view_y(&f->view, flat[2 * i + 1]);
-    }
-    ikt_sum_i64(ctx, f->marks, 2 * points->n_marked);
-}
-
-static double plot_width(const figure *f) {
-    return (double)(f->panels * f->side + (f->panels - 1) * f->gap);
+    place_panels(f, (box){top, room, across - beside, beside}, points->map->n);
 }
 
 static void draw_texts(figure *f) {
     double unit = f->unit, width = (double)f->settings.width - 2 * MARGIN * unit;
     char text[TEXT_BYTES];
     ikt_font_fit(f->title, TITLE * unit, width, text, TEXT_BYTES);
-    ikt_font_draw(&f->image, text, (double)f->left, (double)f->top - TITLE_GAP * unit, TITLE * unit,
-                  f->theme.ink);
-    ikt_font_fit(f->settings.footer, FOOTER * unit, plot_width(f), text, TEXT_BYTES);
-    ikt_font_draw(&f->image, text, (double)f->left,
-                  (double)(f->top + f->height) + (FOOTER_GAP + FOOTER) * unit, FOOTER * unit,
-                  f->theme.faint);
-}
-
-/* LOCAL, rank 0. A frame around panel p, the marked points in it, and the axes it shows. */
-static void finish_panel(figure *f, const ikt_plot_points *points, int p) {
-    const int64_t left = f->left + p * (f->side + f->gap);
-    ikt_image_frame(&f->image, left - 1, f->top - 1, f->side + 2, f->height + 2, f->theme.faint);
-    for (int64_t m = 0; m < points->n_marked; m++) {
-        double down = f->q == 1 ? (double)f->height - 12 * f->unit
-                                : ((double)f->marks[2 * m + 1] + 0.5) / IKT_VIEW_PHASES;
-        ikt_mark_draw(&f->image, (double)left + ((double)f->marks[2 * m] + 0.5) / IKT_VIEW_PHASES,
-                      (double)f->top + down, f->unit, &f->theme);
-    }
-    char text[TEXT_BYTES] = "", count[32];
-    ikt_count_text(f->histogram.most, count);
-    if (f->q == 1) snprintf(text, sizeof text, "highest bar: %s", count);
-    if (f->q == 3) snprintf(text, sizeof text, "%s", sides_of_three[p].name);
-    ikt_font_draw(&f->image, text, (double)left + AXES_GAP * f->unit,
-                  (double)f->top + (AXES_GAP + AXES) * f->unit, AXES * f->unit, f->theme.faint);
+    ikt_font_draw(&f->image, text, (double)f->panels.left, (double)f->panels.top - TITLE_GAP * unit,
+                  TITLE * unit, f->theme.ink);
+    ikt_font_fit(f->settings.footer, FOOTER * unit, ikt_panels_width(&f->panels), text, TEXT_BYTES);
+    ikt_font_draw(&f->image, text, (double)f->panels.left,
+                  (double)(f->panels.top + f->panels.height) + (FOOTER_GAP + FOOTER) * unit,
+                  FOOTER * unit, f->theme.faint);
 }
 
 /* LOCAL, rank 0. */
@@ -304,76 +154,9 @@ static void finish(figure *f) {
     draw_texts(f);
     if (f->settings.legend)
         ikt_legend_draw(&f->image, &f->legend, &f->content,
-                        (double)f->left + plot_width(f) + LEGEND_GAP * f->unit, (double)f->top);
-}
-
-/* COLLECTIVE. The view of a panel's points, those behind included. */
-static ikt_status fit_view(ikt_context *ctx, const figure *f, const ikt_plot_points *points,
-                           panel_points shown, double margin, ikt_view *view) {
-    ikt_row_map map = *points->map;
-    float *all = NULL;
-    if (!f->is_backed) return ikt_view_fit(ctx, &map, shown.rows, f->side, margin, view);
-    const int64_t own = map.count;
-    map.count += points->n_behind;
-    map.n += map.n == 0; /* rows or not, there are points */
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &all, 2 * map.count, sizeof *all, "picture"));
-    if (st == IKT_OK) {
-        if (own > 0) memcpy(all, shown.rows, 2 * (size_t)own * sizeof *all);
-        if (points->n_behind > 0)
-            memcpy(all + 2 * own, shown.behind, 2 * (size_t)points->n_behind * sizeof *all);
-        st = ikt_view_fit(ctx, &map, all, f->side, margin, view);
-    }
-    ikt_free(&all);
-    return st;
-}
-
-/* COLLECTIVE. The view of each panel, all at the scale of the widest. */
-static ikt_status fit_views(ikt_context *ctx, figure *f, const ikt_plot_points *points,
-                            ikt_view *views) {
-    const double margin =
-        f->q == 1 ? 0.01 * (double)f->side : f->settings.point_radius + 0.02 * (double)f->side;
-    double scale = INFINITY;
-    for (int p = 0; p < f->panels; p++) {
-        IKT_TRY(fit_view(ctx, f, points, project_all(f, points, p), margin, &views[p]));
-        scale = fmin(scale, views[p].scale);
-    }
-    for (int p = 0; p < f->panels; p++)
-        views[p].scale = scale;
-    return IKT_OK;
-}
-
-/* COLLECTIVE. Bars of a line. */
-static ikt_status draw_bars(ikt_context *ctx, figure *f, const ikt_plot_points *points,
-                            const float *flat) {
-    const int64_t bars = f->side / BAR_PIXELS;
-    IKT_TRY(ikt_histogram_make(ctx, points->map, flat, &f->view, &f->colouring, bars > 1 ? bars : 1,
-                               &f->histogram));
-    const int64_t head = (int64_t)((2 * AXES_GAP + AXES) * f->unit); /* for the text */
-    if (ikt_rank(ctx) == 0)
-        ikt_histogram_draw(&f->image, &f->histogram, &f->colouring, f->left, f->top + head, f->side,
-                           f->height - head);
-    return IKT_OK;
-}
-
-/* COLLECTIVE. */
-static ikt_status draw_panels(ikt_context *ctx, figure *f, const ikt_plot_points *points) {
-    ikt_view views[PANELS_MOST];
-    IKT_TRY(fit_views(ctx, f, points, views));
-    for (int p = 0; p < f->panels; p++) {
-        const panel_points shown = project_all(f, points, p);
-        f->view = views[p];
-        find_marks(ctx, f, points, shown.rows);
-        if (f->q == 1) {
-            IKT_TRY(draw_bars(ctx, f, points, shown.rows));
-        } else {
-            sum_bands(ctx, f, points, shown);
-            if (ikt_rank(ctx) == 0)
-                ikt_shade_draw(&f->image, f->pixels, f->side, f->settings.opacity,
-                               f->left + p * (f->side + f->gap), f->top);
-        }
-        if (ikt_rank(ctx) == 0) finish_panel(f, points, p);
-    }
-    return IKT_OK;
+                        (double)f->panels.left + ikt_panels_width(&f->panels) +
+                            LEGEND_GAP * f->unit,
+                        (double)f->panels.top);
 }
 
 static ikt_status write_file(ikt_context *ctx, const figure *f, const char *path) {
@@ -396,30 +179,25 @@ static ikt_status make_figure(ikt_context *ctx, figure *f, const ikt_plot_points
     IKT_TRY(ikt_colouring_create(ctx, points, &f->theme, f->settings.black, &f->colouring));
     make_title(f, points, path, f->title);
     lay_out(f, points);
-    f->is_backed = f->q > 1 && ikt_max_one(ctx, points->n_behind) > 0;
-    IKT_TRY(ikt_agree(ctx, allocate(ctx, f, points)));
-    IKT_TRY(draw_panels(ctx, f, points));
+    ikt_status st = IKT_OK;
+    if (ikt_rank(ctx) == 0)
+        st = ikt_image_create(ctx, f->settings.width, f->settings.height, f->theme.background,
+                              &f->image);
+    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_panels_draw(ctx, &f->panels, points, &f->colouring, &f->theme, &f->image));
     if (ikt_rank(ctx) == 0) finish(f);
     return write_file(ctx, f, path);
 }
 
 static void destroy(figure *f) {
     ikt_colouring_destroy(&f->colouring);
-    ikt_histogram_destroy(&f->histogram);
-    ikt_stamp_destroy(&f->stamp);
     ikt_image_destroy(&f->image);
-    ikt_free(&f->flat);
-    ikt_free(&f->flat_behind);
-    ikt_free(&f->marks);
-    ikt_free(&f->pixels);
-    ikt_free(&f->sums);
-    ikt_free(&f->back);
-    ikt_free(&f->table);
 }
 
 ikt_status ikt_plot_embedding(ikt_context *ctx, const ikt_plot_settings *settings,
                               const ikt_plot_points *points, const char *path) {
-    figure f = {.settings = *settings, .q = points->q, .panels = points->q == 3 ? 3 : 1};
+    figure f = {.settings = *settings,
+                .panels = {.q = points->q, .count = ikt_panels_count(points->q)}};
     ikt_status st = make_figure(ctx, &f, points, path);
     destroy(&f);
     return st;

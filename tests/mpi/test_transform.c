@@ -93,7 +93,11 @@ static uint64_t embed(ikt_context *ctx, const ikt_settings *settings, double *ac
     succeed(ctx, ikt_run_keep(ctx, &run));
     const uint64_t hash = run.hash;
     if (accuracy) {
-        const ikt_measured what = {run.map, run.embedding.y, run.labels, true, NULL};
+        const ikt_measured what = {.map = run.map,
+                                   .y = run.embedding.y,
+                                   .q = run.settings.layout.dimensions,
+                                   .labels = run.labels,
+                                   .has_labels = true};
         ikt_measure_settings wanted = ikt_measure_defaults();
         wanted.only = "labels";
         succeed(ctx, ikt_measures_compute(ctx, &wanted, &what, &measures));

@@ -1,0 +1,281 @@
+/* The panels of a figure. See panels.h. */
+#include "plot/panels.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "plot/font.h"
+#include "plot/histogram.h"
+#include "plot/legend.h"
+#include "plot/shade.h"
+
+/* In thousandths of the picture's smaller side. */
+#define AXES     11.0 /* capital height of what a panel shows */
+#define AXES_GAP 9.0
+
+enum { BAND_BYTES = 8 << 20, TEXT_BYTES = 64, PANELS_MOST = 3, BAR_PIXELS = 3, BARS_LEAST = 20 };
+
+/* Axes that a panel shows, to the right and up, and what it is called. */
+typedef struct {
+    int across, up;
+    const char *name;
+} side_of_three;
+
+static const side_of_three sides_of_three[PANELS_MOST] = {
+    {0, 1, "x y"}, {0, 2, "x z"}, {1, 2, "y z"}};
+
+/* What panels are drawn with; freed as one. */
+typedef struct {
+    const ikt_panels *at;
+    const ikt_colouring *colouring;
+    const ikt_theme *theme;
+    ikt_image *image;
+    ikt_view view;           /* of the panel under way */
+    ikt_histogram histogram; /* one dimension */
+    ikt_stamp stamp;
+    bool is_backed;      /* some rank has points behind, and they are shown */
+    float *flat;         /* [n_local * 2] what a panel shows; NULL where q is 2 */
+    float *flat_behind;  /* [n_behind * 2] the same of the points behind */
+    int64_t *marks;      /* [n_marked * 2], steps */
+    ikt_shaded *pixels;  /* [side * side] on rank 0, otherwise empty */
+    ikt_pixel_sum *sums; /* [band_rows * side] */
+    ikt_pixel_sum *back; /* [band_rows * side] of the points behind */
+    uint8_t *table;      /* linear light to sRGB */
+    int64_t band_rows;
+} drawing;
+
+int ikt_panels_count(int q) {
+    return q == 3 ? PANELS_MOST : 1;
+}
+
+double ikt_panels_width(const ikt_panels *panels) {
+    return (double)(panels->count * panels->side + (panels->count - 1) * panels->gap);
+}
+
+/* What squares are summed in. */
+static ikt_status allocate_squares(ikt_context *ctx, drawing *f) {
+    const int64_t side = f->at->side;
+    f->band_rows = BAND_BYTES / (int64_t)sizeof *f->sums / side;
+    if (f->band_rows < 1) f->band_rows = 1;
+    if (f->band_rows > side) f->band_rows = side;
+    IKT_TRY(ikt_stamp_create(ctx, f->at->point_radius, &f->stamp));
+    IKT_TRY(ikt_alloc(ctx, &f->sums, f->band_rows * side, sizeof *f->sums, "picture"));
+    if (f->is_backed)
+        IKT_TRY(ikt_alloc(ctx, &f->back, f->band_rows * side, sizeof *f->back, "picture"));
+    if (ikt_rank(ctx) != 0) return IKT_OK;
+    IKT_TRY(ikt_alloc(ctx, &f->pixels, side * side, sizeof *f->pixels, "picture"));
+    IKT_TRY(ikt_alloc(ctx, &f->table, 65536, 1, "picture"));
+    ikt_linear_table(f->table);
+    return IKT_OK;
+}
+
+static ikt_status allocate(ikt_context *ctx, drawing *f, const ikt_plot_points *points) {
+    if (f->at->q != 2)
+        IKT_TRY(ikt_alloc(ctx, &f->flat, 2 * points->map->count, sizeof *f->flat, "picture"));
+    if (f->at->q != 2 && f->is_backed)
+        IKT_TRY(ikt_alloc(ctx, &f->flat_behind, 2 * points->n_behind, sizeof *f->flat_behind,
+                          "picture"));
+    IKT_TRY(ikt_alloc(ctx, &f->marks, 2 * points->n_marked, sizeof *f->marks, "picture"));
+    return f->at->q == 1 ? IKT_OK : allocate_squares(ctx, f);
+}
+
+/* LOCAL. What panel p shows of `count` points: [count * 2], in `flat` unless they are that already.
+ */
+static const float *project(const drawing *f, const float *points, int64_t count, int p,
+                            float *flat) {
+    const int q = f->at->q;
+    if (q == 2) return points;
+    for (int64_t i = 0; i < count; i++) {
+        const float *y = points + q * i;
+        flat[2 * i] = y[q == 1 ? 0 : sides_of_three[p].across];
+        flat[2 * i + 1] = q == 1 ? 0 : y[sides_of_three[p].up];
+    }
+    return flat;
+}
+
+/* A panel's view of the rows, and of what is behind them. */
+typedef struct {
+    const float *rows, *behind;
+} shown;
+
+static shown project_all(const drawing *f, const ikt_plot_points *points, int p) {
+    return (shown){project(f, points->y, points->map->count, p, f->flat),
+                   f->is_backed ? project(f, points->behind, points->n_behind, p, f->flat_behind)
+                                : NULL};
+}
+
+/* What lies behind fills what the points before it leave of a pixel. Its mean colour stays what it
+ * is, or darker by rounding: never more than a colour can be. */
+static void show_behind(ikt_pixel_sum *front, const ikt_pixel_sum *back) {
+    const int64_t left = IKT_COVER_FULL - front->cover;
+    const int64_t most = back->cover > IKT_COVER_FULL ? back->cover : IKT_COVER_FULL;
+    if (left <= 0 || back->cover == 0) return;
+    const int64_t part = back->cover * left / most;
+    front->cover += part;
+    front->r += back->r * part / back->cover;
+    front->g += back->g * part / back->cover;
+    front->b += back->b * part / back->cover;
+}
+
+/* COLLECTIVE. Sums of the points behind, added to those before them. */
+static void sum_behind(ikt_context *ctx, drawing *f, const float *behind, int64_t n_behind,
+                       int64_t row, int64_t rows) {
+    const ikt_linear grey = ikt_linear_of(f->theme->faint);
+    const ikt_raster_points own = {n_behind, behind, NULL, &grey};
+    const int64_t count = rows * f->at->side;
+    memset(f->back, 0, (size_t)count * sizeof *f->back);
+    ikt_raster_band(ctx, &f->view, &f->stamp, &own, row, rows, f->back);
+    ikt_sum_i64(ctx, &f->back->cover, count * 4);
+    for (int64_t p = 0; p < count; p++)
+        show_behind(&f->sums[p], &f->back[p]);
+}
+
+/* COLLECTIVE. Sums the bands one after the other; rank 0 keeps their mean colours. */
+static void sum_bands(ikt_context *ctx, drawing *f, const ikt_plot_points *points, shown all) {
+    const ikt_raster_points own = {points->map->count, all.rows, f->colouring->index,
+                                   f->colouring->linear};
+    for (int64_t row = 0; row < f->at->side; row += f->band_rows) {
+        int64_t rows = f->at->side - row < f->band_rows ? f->at->side - row : f->band_rows;
+        int64_t count = rows * f->at->side;
+        memset(f->sums, 0, (size_t)count * sizeof *f->sums);
+        ikt_raster_band(ctx, &f->view, &f->stamp, &own, row, rows, f->sums);
+        ikt_sum_i64(ctx, &f->sums->cover, count * 4);
+        if (f->is_backed) sum_behind(ctx, f, all.behind, points->n_behind, row, rows);
+        if (ikt_rank(ctx) == 0)
+            ikt_shade_mean(f->sums, count, f->table, f->pixels + row * f->at->side);
+    }
+}
+
+/* COLLECTIVE. Positions of the marked rows: their owner knows them, the others add zeros. */
+static void find_marks(ikt_context *ctx, drawing *f, const ikt_plot_points *points,
+                       const float *flat) {
+    memset(f->marks, 0, (size_t)points->n_marked * 2 * sizeof *f->marks);
+    for (int64_t m = 0; m < points->n_marked; m++) {
+        int64_t i = points->marked[m] - points->map->first;
+        if (i < 0 || i >= points->map->count) continue;
+        f->marks[2 * m] = ikt_view_x(&f->view, flat[2 * i]);
+        f->marks[2 * m + 1] = ikt_view_y(&f->view, flat[2 * i + 1]);
+    }
+    ikt_sum_i64(ctx, f->marks, 2 * points->n_marked);
+}
+
+/* LOCAL, rank 0. A frame around panel p, the marked points in it, and the axes it shows. */
+static void finish_panel(drawing *f, const ikt_plot_points *points, int p) {
+    const int64_t left = f->at->left + p * (f->at->side + f->at->gap);
+    ikt_image_frame(f->image, left - 1, f->at->top - 1, f->at->side + 2, f->at->height + 2,
+                    f->theme->faint);
+    for (int64_t m = 0; m < points->n_marked; m++) {
+        double down = f->at->q == 1 ? (double)f->at->height - 12 * f->at->unit
+                                    : ((double)f->marks[2 * m + 1] + 0.5) / IKT_VIEW_PHASES;
+        ikt_mark_draw(f->image, (double)left + ((double)f->marks[2 * m] + 0.5) / IKT_VIEW_PHASES,
+                      (double)f->at->top + down, f->at->unit, f->theme);
+    }
+    char text[TEXT_BYTES] = "", count[32];
+    ikt_count_text(f->histogram.most, count);
+    if (f->at->q == 1) snprintf(text, sizeof text, "highest bar: %s", count);
+    if (f->at->q == 3) snprintf(text, sizeof text, "%s", sides_of_three[p].name);
+    ikt_font_draw(f->image, text, (double)left + AXES_GAP * f->at->unit,
+                  (double)f->at->top + (AXES_GAP + AXES) * f->at->unit, AXES * f->at->unit,
+                  f->theme->faint);
+}
+
+/* COLLECTIVE. The view of a panel's points, those behind included. */
+static ikt_status fit_view(ikt_context *ctx, const drawing *f, const ikt_plot_points *points,
+                           shown of, double margin, ikt_view *view) {
+    ikt_row_map map = *points->map;
+    float *all = NULL;
+    if (!f->is_backed) return ikt_view_fit(ctx, &map, of.rows, f->at->side, margin, view);
+    const int64_t own = map.count;
+    map.count += points->n_behind;
+    map.n += map.n == 0; /* rows or not, there are points */
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &all, 2 * map.count, sizeof *all, "picture"));
+    if (st == IKT_OK) {
+        if (own > 0) memcpy(all, of.rows, 2 * (size_t)own * sizeof *all);
+        if (points->n_behind > 0)
+            memcpy(all + 2 * own, of.behind, 2 * (size_t)points->n_behind * sizeof *all);
+        st = ikt_view_fit(ctx, &map, all, f->at->side, margin, view);
+    }
+    ikt_free(&all);
+    return st;
+}
+
+/* COLLECTIVE. The view of each panel, all at the scale of the widest. */
+static ikt_status fit_views(ikt_context *ctx, drawing *f, const ikt_plot_points *points,
+                            ikt_view *views) {
+    const double margin = f->at->q == 1 ? 0.01 * (double)f->at->side
+                                        : f->at->point_radius + 0.02 * (double)f->at->side;
+    double scale = INFINITY;
+    for (int p = 0; p < f->at->count; p++) {
+        IKT_TRY(fit_view(ctx, f, points, project_all(f, points, p), margin, &views[p]));
+        scale = fmin(scale, views[p].scale);
+    }
+    for (int p = 0; p < f->at->count; p++)
+        views[p].scale = scale;
+    return IKT_OK;
+}
+
+/* As many bars as the eye tells apart, fewer where points are few, so that a bar has some. */
+static int64_t count_bars(const drawing *f, int64_t n) {
+    const int64_t most = f->at->side / BAR_PIXELS, wanted = (int64_t)(4 * sqrt((double)n));
+    const int64_t bars = wanted < most ? wanted : most;
+    return bars > BARS_LEAST ? bars : BARS_LEAST;
+}
+
+/* COLLECTIVE. Bars of a line. */
+static ikt_status draw_bars(ikt_context *ctx, drawing *f, const ikt_plot_points *points,
+                            const float *flat) {
+    const int64_t bars = count_bars(f, points->map->n);
+    IKT_TRY(
+        ikt_histogram_make(ctx, points->map, flat, &f->view, f->colouring, bars, &f->histogram));
+    const int64_t head = (int64_t)((2 * AXES_GAP + AXES) * f->at->unit); /* for the text */
+    if (ikt_rank(ctx) == 0)
+        ikt_histogram_draw(f->image, &f->histogram, f->colouring, f->at->left, f->at->top + head,
+                           f->at->side, f->at->height - head);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. */
+static ikt_status draw_panels(ikt_context *ctx, drawing *f, const ikt_plot_points *points) {
+    ikt_view views[PANELS_MOST];
+    IKT_TRY(fit_views(ctx, f, points, views));
+    for (int p = 0; p < f->at->count; p++) {
+        const shown all = project_all(f, points, p);
+        f->view = views[p];
+        find_marks(ctx, f, points, all.rows);
+        if (f->at->q == 1) {
+            IKT_TRY(draw_bars(ctx, f, points, all.rows));
+        } else {
+            sum_bands(ctx, f, points, all);
+            if (ikt_rank(ctx) == 0)
+                ikt_shade_draw(f->image, f->pixels, f->at->side, f->at->opacity,
+                               f->at->left + p * (f->at->side + f->at->gap), f->at->top);
+        }
+        if (ikt_rank(ctx) == 0) finish_panel(f, points, p);
+    }
+    return IKT_OK;
+}
+
+static void destroy(drawing *f) {
+    ikt_histogram_destroy(&f->histogram);
+    ikt_stamp_destroy(&f->stamp);
+    ikt_free(&f->flat);
+    ikt_free(&f->flat_behind);
+    ikt_free(&f->back);
+    ikt_free(&f->marks);
+    ikt_free(&f->pixels);
+    ikt_free(&f->sums);
+    ikt_free(&f->table);
+}
+
+ikt_status ikt_panels_draw(ikt_context *ctx, const ikt_panels *panels,
+                           const ikt_plot_points *points, const ikt_colouring *colouring,
+                           const ikt_theme *theme, ikt_image *image) {
+    drawing f = {.at = panels, .colouring = colouring, .theme = theme, .image = image};
+    f.is_backed = panels->q > 1 && ikt_max_one(ctx, points->n_behind) > 0;
+    ikt_status st = ikt_agree(ctx, allocate(ctx, &f, points));
+    if (st == IKT_OK) st = draw_panels(ctx, &f, points);
+    destroy(&f);
+    return st;
+}
