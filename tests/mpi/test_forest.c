@@ -369,7 +369,7 @@ static void similarity_falls_with_distance(void **state) {
 }
 
 static void trees_draw_from_all_rows_unless_told_otherwise(void **state) {
-    const ikt_isolation_settings settings = {
+    ikt_isolation_settings settings = {
         .psi = IKT_AUTO_INT, .partitionings = 200, .pool = IKT_AUTO_INT, .form = IKT_FORM_FOREST};
     int64_t pool = -1;
     assert_int_equal(ikt_isolation_resolve_pool(*state, &settings, 1000000, 4096, &pool), IKT_OK);
