@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/comm.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
 #include "evaluate/classes.h"
@@ -115,7 +116,10 @@ ikt_status ikt_run_measures(ikt_context *ctx, const ikt_run *run, ikt_measures *
     ikt_dataset *data = NULL;
     ikt_status st = IKT_OK;
     if (wanted == IKT_MEASURES_NONE || run->map.n < 4) return IKT_OK;
-    if (run->settings.layout.dimensions != 2) return IKT_OK; /* measures know two dimensions */
+    if (run->settings.layout.dimensions != 2) {
+        ikt_log(ctx, IKT_LOG_STAGE, "no measures: they know maps of two dimensions");
+        return IKT_OK;
+    }
     ikt_stage_begin(ctx, IKT_STAGE_MEASURES);
     if (wanted == IKT_MEASURES_ALL) st = ikt_pipeline_open(ctx, &run->settings, &source, &data);
     if (st == IKT_OK) {
