@@ -55,8 +55,12 @@ LANES_INLINE void pair_kernel(ikt_kernel kernel, const vector *r2, vector *value
     *value = w;
     *slope = w * w;
     if (kernel == IKT_KERNEL_STUDENT_LOG) {
-        vector l = 1.0f + *r2; /* -log w; in the padding infinity, whose bits have a finite one */
+        vector square = *r2; /* not infinite, as in the padding */
+        vector_cap(&square, pair_far);
+        const vector u = 1.0f + square;
+        vector l = u; /* -log w */
         vector_log(&l);
+        l += (square - (u - 1.0f)) * w; /* what the sum has lost of a small square */
         *value = -(w * l);
         *slope *= 1.0f - l;
     }

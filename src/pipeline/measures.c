@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/comm.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
 #include "evaluate/classes.h"

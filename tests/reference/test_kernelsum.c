@@ -72,6 +72,47 @@ static void fft_keeps_the_stated_accuracy(void **state) {
             }
 }
 
+/* Sums of the other Student kernel, w log w, by the same grids, against exact ones; it is a little
+ * steeper. */
+static void the_logarithmic_kernel_is_about_as_accurate(void **state) {
+    static const double force[] = {[IKT_FFT_DEFAULT] = 1.2e-2, [IKT_FFT_TIGHT] = 1.2e-4};
+    static const double total[] = {[IKT_FFT_DEFAULT] = 1e-3, [IKT_FFT_TIGHT] = 1e-5};
+    for (int accuracy = IKT_FFT_DEFAULT; accuracy <= IKT_FFT_TIGHT; accuracy++)
+        for (int kind = 0; kind < MAP_LINE; kind++) {
+            enum { N = 5000 };
+            const ikt_row_map map = ikt_row_map_make(N, 1, 0);
+            const ikt_fft_settings fft = ikt_fft_preset((ikt_fft_accuracy)accuracy);
+            map_points grid = map_make(*state, (map_kind)kind, N, 0, N);
+            map_points exact = map_make(*state, (map_kind)kind, N, 0, N);
+            ikt_kernelsum *sums[2];
+            assert_int_equal(
+                ikt_kernelsum_create_fft_of(*state, &map, IKT_KERNEL_STUDENT_LOG, &fft, &sums[0]),
+                IKT_OK);
+            assert_int_equal(
+                ikt_kernelsum_create_exact(*state, &map, 2, IKT_KERNEL_STUDENT_LOG, &sums[1]),
+                IKT_OK);
+            ikt_kernelsum_evaluate(sums[0], grid.y, grid.phi, grid.gradient);
+            ikt_kernelsum_evaluate(sums[1], exact.y, exact.phi, exact.gradient);
+            double wrong = 0, right = 0, sum = 0, off = 0;
+            for (int64_t i = 0; i < N; i++) {
+                sum += exact.phi[i];
+                off += grid.phi[i] - exact.phi[i];
+                for (int64_t e = 2 * i; e < 2 * i + 2; e++) {
+                    wrong += pow((double)grid.gradient[e] - (double)exact.gradient[e], 2);
+                    right += pow((double)exact.gradient[e], 2);
+                }
+            }
+            print_message("w log w, accuracy %d, map %d: force %.2e, total %.2e\n", accuracy, kind,
+                          sqrt(wrong / right), fabs(off / sum));
+            assert_true(sqrt(wrong / right) < force[accuracy]);
+            assert_true(fabs(off) < total[accuracy] * fmax(fabs(sum), N)); /* beside Z */
+            for (int w = 0; w < 2; w++)
+                ikt_kernelsum_destroy(&sums[w]);
+            map_free(&grid);
+            map_free(&exact);
+        }
+}
+
 /* What a point feels of itself and of others in its own place has no direction. */
 static void points_in_one_place_do_not_move(void **state) {
     ikt_fft_settings fft = ikt_fft_preset(IKT_FFT_DEFAULT);
@@ -183,6 +224,7 @@ static void memory_is_as_predicted(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(exact_sums_are_exact), ikt_test(fft_keeps_the_stated_accuracy),
+              ikt_test(the_logarithmic_kernel_is_about_as_accurate),
               ikt_test(points_in_one_place_do_not_move), ikt_test(a_line_is_worse_but_bounded),
               ikt_test(error_of_a_pair_is_that_of_the_window),
               ikt_test(a_map_too_large_for_the_grid_gets_a_coarser_one),

@@ -136,6 +136,38 @@ static void the_boundary_of_unordered_rows_is_nearly_everything(void **state) {
     near_to(ikt_time_plan_iteration(&plan).collectives, 3 + 2 * 16.0 / 751);
 }
 
+/* What objective and dimensions change: a second grid for NeRV, three numbers a boundary row, a
+ * tree in place of a grid, and one pass for a dense P with exact sums. */
+static void plans_know_objective_and_dimensions(void **state) {
+    ikt_context *ctx = *state;
+    ikt_settings s = defaults(ctx);
+    ikt_machine m = simple_machine(ctx);
+    s.layout.grid = IKT_SHARING_REPLICATED;
+    const ikt_workload flat = workload(ctx, &s, 50000, 50, IKT_TYPE_F32, 2, 1);
+    s.layout.objective = IKT_OBJECTIVE_NERV;
+    const ikt_workload nerv = workload(ctx, &s, 50000, 50, IKT_TYPE_F32, 2, 1);
+    s.layout.objective = IKT_OBJECTIVE_TSNE;
+    s.layout.dimensions = 3;
+    const ikt_workload solid = workload(ctx, &s, 50000, 50, IKT_TYPE_F32, 2, 1);
+    const ikt_time_plan a = ikt_time_plan_make(&flat, NULL, &m);
+    const ikt_time_plan b = ikt_time_plan_make(&nerv, NULL, &m);
+    const ikt_time_plan c = ikt_time_plan_make(&solid, NULL, &m);
+    near_to(b.stage[IKT_STAGE_FFT].seconds, 2 * a.stage[IKT_STAGE_FFT].seconds);
+    near_to(b.stage[IKT_STAGE_SPREAD].seconds, 2 * a.stage[IKT_STAGE_SPREAD].seconds);
+    near_to(c.stage[IKT_STAGE_HALO].bytes_sent, 1.5 * a.stage[IKT_STAGE_HALO].bytes_sent);
+    near_to(c.stage[IKT_STAGE_STEP].seconds, 1.5 * a.stage[IKT_STAGE_STEP].seconds);
+    assert_true(c.stage[IKT_STAGE_FFT].seconds == 0 && c.stage[IKT_STAGE_SPREAD].seconds == 0);
+    assert_true(c.stage[IKT_STAGE_REPULSION].seconds > 751 * 25000.0 * 9000 / 1e6);
+    assert_true(ikt_memory_plan_make(&nerv, 0).layout > ikt_memory_plan_make(&flat, 0).layout);
+
+    s.affinity.support = IKT_SUPPORT_DENSE;
+    s.layout.repulsion = IKT_REPULSION_EXACT;
+    const ikt_workload dense = workload(ctx, &s, 2000, 50, IKT_TYPE_F32, 2, 1);
+    const ikt_time_plan d = ikt_time_plan_make(&dense, NULL, &m);
+    assert_true(d.stage[IKT_STAGE_ATTRACTION].seconds == 0);
+    assert_true(d.stage[IKT_STAGE_REPULSION].seconds >= 751 * 1000.0 * 2000 / 1e6);
+}
+
 /* Slabs halve the transform on two ranks, and each charge is summed on one of them only. */
 static void shared_grids_divide_the_transform(void **state) {
     ikt_context *ctx = *state;
@@ -251,6 +283,7 @@ static void impossible_work_is_refused(void **state) {
 IKT_MPI_TESTS(ikt_test(transfers_follow_the_formulas), ikt_test(stages_count_their_operations),
               ikt_test(trees_count_the_nodes_passed),
               ikt_test(the_boundary_of_unordered_rows_is_nearly_everything),
+              ikt_test(plans_know_objective_and_dimensions),
               ikt_test(shared_grids_divide_the_transform), ikt_test(landmarks_are_planned),
               ikt_test(ordered_rows_stay_together), ikt_test(plans_scale),
               ikt_test(memory_is_that_of_the_largest_stage), ikt_test(impossible_work_is_refused))
