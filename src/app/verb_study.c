@@ -6,8 +6,8 @@
 #include "app/option.h"
 #include "app/verbs.h"
 #include "base/log.h"
-#include "study/execute.h"
 #include "study/report.h"
+#include "study/workers.h"
 
 typedef struct {
     char output[IKT_STRING_MAX], data[IKT_STRING_MAX], only[IKT_STRING_MAX];

@@ -1,4 +1,5 @@
 /* A report as HTML and as Markdown. */
+#define _GNU_SOURCE
 #include "study/page.h"
 
 #include <errno.h>

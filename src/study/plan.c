@@ -74,6 +74,12 @@ void ikt_study_run_name(const ikt_study *study, const ikt_study_run *run, char *
     snprintf(text + strlen(text), size - strlen(text), ", seed %" PRId64, run->seed);
 }
 
+/* Drops the folders of a path. */
+static void keep_name(char *path) {
+    const char *slash = strrchr(path, '/');
+    if (slash) memmove(path, slash + 1, strlen(slash));
+}
+
 /* A fingerprint of what the result depends on: settings, shape and name of the data. */
 static ikt_status identify(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
                            ikt_study_run *run) {
@@ -82,7 +88,8 @@ static ikt_status identify(ikt_context *ctx, const ikt_study *study, const ikt_s
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     char *text = NULL, shape[IKT_STRING_MAX];
     IKT_TRY(ikt_study_run_settings(ctx, study, plan, run, run->table, &settings));
-    settings.input.file[0] = '\0'; /* where it lies does not matter */
+    settings.input.file[0] = '\0'; /* where files lie does not matter */
+    keep_name(settings.isolation.model_from);
     settings.run.threads = IKT_AUTO_INT;
     ikt_settings_parts(&settings, parts);
     IKT_TRY(ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, &text));
@@ -177,7 +184,7 @@ static ikt_status list_runs(planner *p) {
     const ikt_study *study = p->study;
     for (int64_t i = 0; i < study->n_data; i++)
         for (int64_t m = 0; m < study->n_methods; m++)
-            for (int64_t s = 0, first = p->plan->n_runs; s < study->n_seeds; s++) {
+            for (int64_t s = 0, first = p->plan->n_runs; s < study->data[i].n_seeds; s++) {
                 ikt_study_run run = {.data = i,
                                      .method = m,
                                      .table = i * study->n_seeds + s,

@@ -188,19 +188,20 @@ static void take_line(const ikt_study *study, const ikt_study_plan *plan, char *
     snprintf(of->message, sizeof of->message, "%s", cell[at]);
 }
 
-static void make_empty(ikt_study_result *result, int64_t count) {
-    for (int64_t r = 0; r < count; r++) {
-        memset(&result[r], 0, sizeof result[r]);
-        for (int i = 0; i < IKT_RUN_NUMBERS + IKT_STUDY_MEASURES; i++)
-            result[r].number[i] = NAN;
-    }
+ikt_study_result ikt_study_result_empty(void) {
+    ikt_study_result empty;
+    memset(&empty, 0, sizeof empty); /* also what lies between the members: ranks send it */
+    for (int i = 0; i < IKT_RUN_NUMBERS + IKT_STUDY_MEASURES; i++)
+        empty.number[i] = NAN;
+    return empty;
 }
 
 /* All whole lines of the text, which is cut up. The last line of a run counts. */
 static ikt_status parse(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
                         const char *path, char *text, ikt_study_result *result) {
     ikt_text header = {ctx, NULL, 0, 0, IKT_OK};
-    make_empty(result, plan->n_runs);
+    for (int64_t r = 0; r < plan->n_runs; r++)
+        result[r] = ikt_study_result_empty();
     add_header(study, &header);
     ikt_status st = header.status;
     if (st == IKT_OK && *text && strncmp(text, header.data, (size_t)header.length) != 0)

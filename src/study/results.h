@@ -32,6 +32,9 @@ typedef struct {
     double number[IKT_RUN_NUMBERS + IKT_STUDY_MEASURES]; /* NaN: not measured */
 } ikt_study_result;
 
+/* LOCAL, pure. A run of which nothing is known: all numbers NaN. */
+ikt_study_result ikt_study_result_empty(void);
+
 /* LOCAL, pure. Name of a number of every run, as measures are named: "seconds layout". */
 const char *ikt_run_number_name(ikt_run_number number);
 

@@ -41,6 +41,7 @@ typedef struct {
     char generator[IKT_STUDY_NAME]; /* "" where it is a file */
     ikt_assignments options;        /* of the generator, as key=value */
     int64_t seed;                   /* of the generator; IKT_AUTO_INT: that of each run */
+    int64_t n_seeds;                /* of the study's seeds, the first so many are taken */
     bool is_optional;               /* a missing file is a warning */
     bool is_source;                 /* not embedded: other data sets and settings refer to it */
     ikt_assignments settings;       /* for this data set only */

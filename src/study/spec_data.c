@@ -9,9 +9,9 @@
 #include "data/generate.h"
 #include "study/spec_parts.h"
 
-static const char *const keys[] = {"name",      "file",      "generate", "options",
-                                   "seed",      "embed",     "optional", "settings",
-                                   "published", "reference", NULL};
+static const char *const keys[] = {"name",     "file",      "generate",  "options",
+                                   "seed",     "seeds",     "embed",     "optional",
+                                   "settings", "published", "reference", NULL};
 
 static const ikt_key *option_key(const char *name) {
     for (size_t k = 0; k < ikt_generate_section.n_keys; k++)
@@ -119,6 +119,18 @@ static ikt_status read_published(ikt_spec_reader *r, int node, ikt_study_data *d
     return IKT_OK;
 }
 
+/* How many of the study's seeds a data set takes: all, or fewer where runs are long. */
+static ikt_status read_seed_count(ikt_spec_reader *r, int node, ikt_study_data *data) {
+    const ikt_key key = {
+        .name = "seeds", .type = IKT_KEY_INT, .low = 1, .high = (double)r->study->n_seeds};
+    char what[IKT_STRING_MAX];
+    data->n_seeds = r->study->n_seeds;
+    if (!node) return IKT_OK;
+    ikt_yaml_where(r->yaml, node, what, sizeof what);
+    snprintf(what + strlen(what), sizeof what - strlen(what), "seeds");
+    return ikt_value_parse(r->ctx, &key, what, ikt_yaml_text(r->yaml, node), &data->n_seeds);
+}
+
 /* Leaves the value where there is no node. */
 static ikt_status read_yes_no(ikt_spec_reader *r, int node, const char *name, bool *value) {
     const ikt_key key = {.name = name, .type = IKT_KEY_BOOL};
@@ -138,6 +150,7 @@ static ikt_status read_data(ikt_spec_reader *r, int node, ikt_study_data *data) 
     IKT_TRY(ikt_spec_text(r, name, "the name of a data set", data->name, sizeof data->name));
     IKT_TRY(read_origin(r, node, data));
     bool is_embedded = true;
+    IKT_TRY(read_seed_count(r, ikt_yaml_find(r->yaml, node, "seeds"), data));
     IKT_TRY(read_yes_no(r, optional, "optional", &data->is_optional));
     IKT_TRY(read_yes_no(r, ikt_yaml_find(r->yaml, node, "embed"), "embed", &is_embedded));
     data->is_source = !is_embedded;
