@@ -118,10 +118,35 @@ static ikt_status compare(ikt_context *ctx, const ikt_study *study, const ikt_st
     return st;
 }
 
+/* COLLECTIVE. Whether all rows lie so close together that the kernel 1 / (1 + r^2) tells none of
+ * them apart: what similarities that are all alike lead to. Measures of such a map, scaled to fill
+ * the unit square, would be measures of its noise. */
+static bool is_in_one_place(ikt_context *ctx, const ikt_run *run) {
+    enum { AXES = 3 };
+    const int64_t q = run->settings.layout.dimensions;
+    double least[2 * AXES]; /* and the least of the negative: minus the most */
+    for (int64_t c = 0; c < 2 * AXES; c++)
+        least[c] = INFINITY;
+    for (int64_t e = 0; e < q * run->map.count; e++) {
+        const double y = (double)run->embedding.y[e];
+        least[2 * (e % q)] = fmin(least[2 * (e % q)], y);
+        least[2 * (e % q) + 1] = fmin(least[2 * (e % q) + 1], -y);
+    }
+    ikt_min_f64(ctx, least, 2 * q);
+    for (int64_t c = 0; c < q; c++)
+        if (-least[2 * c + 1] - least[2 * c] > 0.01) return false;
+    return true;
+}
+
 static ikt_status measure(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
                           const ikt_study_run *what, const ikt_run *run, ikt_study_result *out) {
     const needs n = find_needs(study);
     ikt_measures measures = {0};
+    if (is_in_one_place(ctx, run)) {
+        snprintf(out->message, sizeof out->message,
+                 "all rows are in one place: nothing to measure");
+        return IKT_OK;
+    }
     ikt_status st = ikt_run_measures_of(ctx, run, n.families, n.marked, &measures);
     if (st == IKT_OK && n.apart) {
         const ikt_measured map = map_of(ctx, run);
