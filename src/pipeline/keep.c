@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "iktsne/version.h"
+#include "pipeline/outcome.h"
 
 enum { CENTRE_BYTES = 16 << 20, FACTS_MOST = 8 };
 
@@ -130,16 +131,6 @@ static int64_t list_facts(const ikt_run *run, ikt_note *facts) {
     return count;
 }
 
-/* The configuration as used, but for what names this run's own machine. */
-static ikt_status print_configuration(ikt_context *ctx, const ikt_run *run, char **text) {
-    ikt_settings settings = run->settings;
-    ikt_config_part parts[IKT_SETTINGS_PARTS];
-    settings.output.overwrite = false;
-    settings.run.threads = IKT_AUTO_INT;
-    ikt_settings_parts(&settings, parts);
-    return ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, text);
-}
-
 static ikt_status write_run(ikt_context *ctx, const ikt_run *run, const ikt_note *facts,
                             int64_t n_facts, const char *configuration) {
     const ikt_row_map *map = &run->map;
@@ -158,7 +149,7 @@ ikt_status ikt_run_keep(ikt_context *ctx, ikt_run *run) {
     if (!run->keep) return IKT_OK;
     ikt_stage_begin(ctx, IKT_STAGE_WRITE);
     ikt_status st = ikt_alloc(ctx, &facts, FACTS_MOST, sizeof *facts, purpose);
-    if (st == IKT_OK) st = print_configuration(ctx, run, &configuration);
+    if (st == IKT_OK) st = ikt_run_configuration(ctx, run, &configuration);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = write_run(ctx, run, facts, list_facts(run, facts), configuration);
     st = ikt_model_writer_end(&run->keep, st);

@@ -110,8 +110,7 @@ void ikt_run_cost_collect(ikt_context *ctx, ikt_run_cost *cost) {
     cost->accounted_bytes = ikt_max_one(ctx, ikt_memory_peak(ctx));
 }
 
-/* The configuration as used, but for what names this run's own files and machine. */
-static ikt_status print_configuration(ikt_context *ctx, const ikt_run *run, char **text) {
+ikt_status ikt_run_configuration(ikt_context *ctx, const ikt_run *run, char **text) {
     ikt_settings settings = run->settings;
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     settings.output.overwrite = false;
@@ -171,7 +170,7 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
     ikt_run_cost_collect(ctx, &cost);
     ikt_status st = ikt_alloc(ctx, &n, 1, sizeof *n, "provenance");
     if (st == IKT_OK) st = split_trace(ctx, &run->embedding.trace, &c);
-    if (st == IKT_OK) st = print_configuration(ctx, run, &configuration);
+    if (st == IKT_OK) st = ikt_run_configuration(ctx, run, &configuration);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
         add_facts(run, n);
@@ -219,7 +218,7 @@ ikt_status ikt_run_picture(ikt_context *ctx, const ikt_run *run) {
     char footer[512], *configuration = NULL;
     if (!output->picture[0]) return IKT_OK;
     ikt_stage_begin(ctx, IKT_STAGE_PICTURE);
-    ikt_status st = ikt_agree(ctx, print_configuration(ctx, run, &configuration));
+    ikt_status st = ikt_agree(ctx, ikt_run_configuration(ctx, run, &configuration));
     if (st == IKT_OK) {
         ikt_plot_settings settings = ikt_plot_defaults();
         describe_run(run, footer, sizeof footer);

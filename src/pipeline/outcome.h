@@ -9,6 +9,10 @@
 /* COLLECTIVE. Writes output.file (io/result.h). Errors: IKT_ERR_FILE. */
 ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run);
 
+/* LOCAL. The configuration as used, as YAML, but for what names this run's own machine. *text is
+ * freed with ikt_free. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_run_configuration(ikt_context *ctx, const ikt_run *run, char **text);
+
 /* COLLECTIVE. Draws output.picture; nothing when that is empty. Errors: IKT_ERR_FILE. */
 ikt_status ikt_run_picture(ikt_context *ctx, const ikt_run *run);
 

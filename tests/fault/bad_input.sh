@@ -1,30 +1,7 @@
 #!/usr/bin/env bash
 # What goes wrong outside the program: one clear sentence, the documented exit code, no hang, on one
 # rank and on three. Prints each message; fails when a code, a message or their number is not as said.
-set -uo pipefail
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failed=0
-
-# expect CODE 'words of the message' COMMAND...
-expect() {
-    local code=$1 words=$2 ranks
-    shift 2
-    for ranks in 1 3; do
-        local launch=()
-        [ "$ranks" -eq 1 ] || read -ra launch <<<"$IKT_MPIRUN $ranks"
-        timeout 60 "${launch[@]}" "$IKT_PROGRAM" "$@" >out.txt 2>err.txt
-        local got=$? count
-        count=$(grep -c '^iktsne: error: ' err.txt)
-        if [ "$got" -ne "$code" ] || [ "$count" -ne 1 ] || ! grep -q -- "$words" err.txt; then
-            echo "FAILED: exit code $got instead of $code, $count messages, on $ranks ranks: $*"
-            cat err.txt
-            failed=1
-        fi
-    done
-    echo "exit $code: $(grep '^iktsne: error: ' err.txt)"
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../support/expect.sh"
 
 # An NPY file of 40 x 3 float32 zeros; with a NaN in row 17, column 1 where $2 is set.
 write_npy() {

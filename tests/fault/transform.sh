@@ -1,30 +1,7 @@
 #!/usr/bin/env bash
 # What can be wrong with a model, with new rows and with the names of outputs: one clear sentence and
 # the documented exit code, on one rank and on three; and the model is never touched.
-set -uo pipefail
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failed=0
-
-# expect CODE 'words of the message' COMMAND...
-expect() {
-    local code=$1 words=$2 ranks
-    shift 2
-    for ranks in 1 3; do
-        local launch=()
-        [ "$ranks" -eq 1 ] || read -ra launch <<<"$IKT_MPIRUN $ranks"
-        timeout 60 "${launch[@]}" "$IKT_PROGRAM" "$@" >out.txt 2>err.txt
-        local got=$? count
-        count=$(grep -c '^iktsne: error: ' err.txt)
-        if [ "$got" -ne "$code" ] || [ "$count" -ne 1 ] || ! grep -q -- "$words" err.txt; then
-            echo "FAILED: exit code $got instead of $code, $count messages, on $ranks ranks: $*"
-            cat err.txt
-            failed=1
-        fi
-    done
-    echo "exit $code: $(grep '^iktsne: error: ' err.txt)"
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../support/expect.sh"
 
 "$IKT_PROGRAM" generate gaussian-mixture data.h5 --points 90 --dimensions 3 --clusters 3 --quiet || exit 1
 "$IKT_PROGRAM" generate gaussian-mixture wide.h5 --points 90 --dimensions 5 --clusters 3 --quiet || exit 1
