@@ -64,6 +64,11 @@ refused 2 "has no data set 'other'" small.yaml --output r --only other
 refused 2 "did you mean --retry" small.yaml --retyr
 [ ! -e r/results.csv ] || fail "a refused study left results"
 
+# The studies that come with the program are read, down to the choice of their data.
+for file in "$IKT_SOURCE"/config/studies/*.yaml; do
+    refused 2 "has no data set 'none at all'" "$file" --output r --only "none at all"
+done
+
 # 6 Gaussian runs, of which perplexity 200 is too much for 90 rows, and 8 of isolation.
 study small.yaml --output one --list || fail "--list"
 [ "$(wc -l <out.txt)" -eq 14 ] || fail "not 14 runs"
@@ -116,6 +121,34 @@ wait $! || fail "the second of two jobs"
 unset SLURM_ARRAY_JOB_ID
 [ "$(tail -n +2 shared/results.csv | wc -l)" -eq 14 ] || fail "two jobs made $(tail -n +2 shared/results.csv | wc -l) runs"
 sort -u expected.txt | diff - <(facts shared | sort -u) >diff.txt || fail "two jobs: $(head -3 diff.txt)"
+
+# A map whose rows are all in one place is a result without measures, and best in nothing.
+cat >flat.yaml <<'Y'
+data: [{name: blobs, generate: gaussian-mixture, options: {points: 90, dimensions: 4, clusters: 3}}]
+settings: {layout.iterations: 0}
+methods: [{name: Isolation}]
+measures: [Davies-Bouldin]
+Y
+study flat.yaml --output flat || fail "a flat map"
+grep -q ',ok,.*all rows are in one place' flat/results.csv || fail "a flat map is not told"
+[ -z "$(ls flat/best)" ] || fail "a flat map is among the best"
+
+# A source that other sets and settings refer to; fewer seeds for one of the sets.
+cat >refer.yaml <<'Y'
+data:
+  - {name: base, generate: gaussian-mixture, options: {points: 200, dimensions: 4, clusters: 3}, embed: no}
+  - {name: small, generate: gaussian-mixture, options: {points: 60, dimensions: 4, clusters: 3}, seeds: 1}
+  - {name: other, generate: gaussian-mixture, options: {points: 70, dimensions: 4, clusters: 3}, reference: small}
+settings: {layout.iterations: 60}
+methods: [{name: Isolation, settings: {isolation.psi: 150, isolation.model_from: "data:base"}}]
+seeds: [1, 2]
+measures: [arrangement error]
+Y
+study refer.yaml --output refer || fail "a study with a source"
+[ "$(grep -c ',ok,' refer/results.csv)" -eq 3 ] || fail "not 3 runs: $(cat refer/results.csv)"
+grep -q '^[0-9a-f]*,base,' refer/results.csv && fail "a source was embedded"
+[ "$(awk -F, '$2 == "other" && $15 != "" { n++ } END { print n }' refer/results.csv)" -eq 2 ] ||
+    fail "no comparison with the reference"
 
 # Results of another study are not mixed up with ours.
 sed 's/AUC_RNX, //' small.yaml >fewer.yaml
