@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/exact_sum.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -85,22 +86,6 @@ static void report(const loop *l, int64_t iteration) {
     ikt_progress(l->ctx, "iterations", iteration, l->settings->iterations, extra);
 }
 
-static ikt_status iterate(loop *l) {
-    for (int64_t iteration = 0; !l->phases.is_done; iteration++) {
-        ikt_objective_terms terms;
-        IKT_TRY(evaluate(l, iteration, &terms));
-        if (is_reported(l, iteration) || l->phases.is_done) add_to_trace(l, iteration, terms.value);
-        if (l->phases.is_done) break;
-        step(l, iteration);
-        report(l, iteration + 1);
-    }
-    l->trace->exaggeration_end = l->phases.exaggeration_end;
-    l->trace->end = l->phases.end;
-    l->trace->is_settled = l->phases.end < l->settings->iterations;
-    if (l->trace->is_settled) ikt_progress(l->ctx, "iterations", l->phases.end, l->phases.end, "");
-    return IKT_OK;
-}
-
 /* Moves the mean of the map to the origin; no objective determines it. */
 static void centre(ikt_context *ctx, const ikt_row_map *map, int q, float *y) {
     enum { MOST = IKT_DIMENSIONS_MOST };
@@ -122,6 +107,61 @@ static void centre(ikt_context *ctx, const ikt_row_map *map, int q, float *y) {
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
     for (int64_t e = 0; e < q * map->count; e++)
         y[e] = (float)((double)y[e] - mean[e % q]);
+}
+
+/* COLLECTIVE. The longer side of the box round all rows. */
+static double width_of(const loop *l) {
+    const int64_t q = l->objective->q, count = q * l->map->count;
+    double most[2 * IKT_DIMENSIONS_MOST]; /* of each axis, and minus the least */
+    double width = 0;
+    for (int64_t c = 0; c < 2 * q; c++)
+        most[c] = -INFINITY;
+    for (int64_t e = 0; e < count; e++) {
+        const double y = (double)l->objective->y[e];
+        most[2 * (e % q)] = fmax(most[2 * (e % q)], y);
+        most[2 * (e % q) + 1] = fmax(most[2 * (e % q) + 1], -y);
+    }
+    ikt_max_f64(l->ctx, most, 2 * q);
+    for (int64_t c = 0; c < q; c++)
+        width = fmax(width, most[2 * c] + most[2 * c + 1]);
+    return width;
+}
+
+/* COLLECTIVE. A map may contract without end where exaggerated attraction is all there is: with
+ * similarities that are nearly alike. Far below the width of the kernel forces are linear in the
+ * differences of positions, so that place and size of the map change nothing but themselves; but
+ * floats have 24 bits and end at 1e-38, and rows that have met never part. So a map that has all
+ * but vanished is centred and brought back to the size of a start by a power of two, with the steps
+ * in proportion.
+ *   z   of before the last step: of n (n - 1) terms that are all 1 where the map is tiny. Maps that
+ *       are not cost nothing here */
+static void keep_from_vanishing(loop *l, double z) {
+    const double pairs = (double)l->map->n * (double)(l->map->n - 1);
+    if (z < 0.999 * pairs) return;
+    const double width = width_of(l);
+    if (!(width > 0) || width > 0x1p-16) return;
+    int exponent;
+    frexp(width, &exponent);
+    centre(l->ctx, l->map, l->objective->q, l->objective->y);
+    ikt_optimiser_scale(&l->optimiser, (float)ldexp(1, -12 - exponent), l->objective->y);
+}
+
+static ikt_status iterate(loop *l) {
+    for (int64_t iteration = 0; !l->phases.is_done; iteration++) {
+        ikt_objective_terms terms;
+
+        IKT_TRY(evaluate(l, iteration, &terms));
+        if (is_reported(l, iteration) || l->phases.is_done) add_to_trace(l, iteration, terms.value);
+        if (l->phases.is_done) break;
+        step(l, iteration);
+        keep_from_vanishing(l, terms.z);
+        report(l, iteration + 1);
+    }
+    l->trace->exaggeration_end = l->phases.exaggeration_end;
+    l->trace->end = l->phases.end;
+    l->trace->is_settled = l->phases.end < l->settings->iterations;
+    if (l->trace->is_settled) ikt_progress(l->ctx, "iterations", l->phases.end, l->phases.end, "");
+    return IKT_OK;
 }
 
 ikt_status ikt_layout_run(ikt_context *ctx, const ikt_layout_settings *settings,

@@ -59,6 +59,13 @@ void ikt_optimiser_step(ikt_context *ctx, ikt_optimiser *optimiser, double momen
     }
 }
 
+void ikt_optimiser_scale(ikt_optimiser *optimiser, float factor, float *y) {
+    for (int64_t e = 0; e < optimiser->coordinates; e++) {
+        optimiser->velocity[e] *= factor;
+        y[e] *= factor;
+    }
+}
+
 double ikt_gradient_norm(ikt_context *ctx, const ikt_gradient *gradient, int q, int64_t n_local) {
     ikt_exact_sum sum = {{0}, 0, 0};
 #pragma omp parallel num_threads(ikt_threads(ctx))

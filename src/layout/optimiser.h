@@ -25,6 +25,9 @@ void ikt_optimiser_destroy(ikt_optimiser *optimiser);
 void ikt_optimiser_step(ikt_context *ctx, ikt_optimiser *optimiser, double momentum, double rate,
                         const ikt_gradient *gradient, float *y);
 
+/* LOCAL. Multiplies positions and last steps by a factor. */
+void ikt_optimiser_scale(ikt_optimiser *optimiser, float factor, float *y);
+
 /* COLLECTIVE. Euclidean norm of the whole gradient, of q numbers a row, n_local own rows a rank. */
 double ikt_gradient_norm(ikt_context *ctx, const ikt_gradient *gradient, int q, int64_t n_local);
 

@@ -1,0 +1,86 @@
+/* The loop by itself, on objectives made for it. */
+#include "support/ikt_test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "layout/layout.h"
+
+enum { ROWS = 3, Q = 2 };
+
+/* An objective without forces that changes the size of the map by itself: `size` says by what
+ * factor in which evaluation. */
+typedef struct {
+    float y[ROWS * Q], none[ROWS * Q];
+    int64_t evaluations;
+    float (*size)(int64_t evaluation);
+} breathing;
+
+static void evaluate(void *self, ikt_gradient *gradient, ikt_objective_terms *terms) {
+    breathing *b = self;
+    for (int e = 0; e < ROWS * Q; e++)
+        b->y[e] *= b->size(b->evaluations);
+    b->evaluations++;
+    terms->z = ROWS * (ROWS - 1); /* as of rows in one place */
+    terms->value = 1;
+    *gradient = (ikt_gradient){b->none, b->none, 1, 1};
+}
+
+static void destroy(void *self) {
+    (void)self;
+}
+
+static void run(ikt_context *ctx, float (*size)(int64_t), float *y) {
+    const ikt_layout_settings settings = {.iterations = 100,
+                                          .exaggeration = 1,
+                                          .learning_rate = 1,
+                                          .final_learning_rate = 1,
+                                          .dimensions = Q,
+                                          .report_every = 50};
+    const ikt_row_map map = ikt_row_map_make(ROWS, 1, 0);
+    breathing b = {.size = size};
+    ikt_objective objective = {.self = &b,
+                               .y = b.y,
+                               .q = Q,
+                               .value_name = "cost",
+                               .evaluate = evaluate,
+                               .destroy = destroy};
+    ikt_trace trace;
+    assert_int_equal(ikt_layout_run(ctx, &settings, &map, &objective, y, &trace), IKT_OK);
+    assert_int_equal(trace.end, 100);
+    ikt_trace_destroy(&trace);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
+/* By 2^-240 in all: far below what a float holds. */
+static float shrinks(int64_t evaluation) {
+    return evaluation < 60 ? 0x1p-4f : 1.0f;
+}
+
+static float shrinks_a_little(int64_t evaluation) {
+    return evaluation < 1 ? 0x1p-2f : 1.0f;
+}
+
+static void a_map_that_contracts_without_end_keeps_its_shape(void **state) {
+    const float start[ROWS * Q] = {3e-5f, -1e-5f, -2e-5f, 4e-5f, -1e-5f, -3e-5f}; /* centred */
+    float y[ROWS * Q];
+    memcpy(y, start, sizeof y);
+    run(*state, shrinks, y);
+    const float ratio = y[0] / start[0];
+    assert_true(ratio > 0);
+    for (int e = 0; e < ROWS * Q; e++)
+        assert_true(fabsf(y[e] - ratio * start[e]) <= 1e-6f * fabsf(ratio * start[e]));
+}
+
+static void a_small_map_is_left_alone(void **state) {
+    const float start[ROWS * Q] = {3e-5f, -1e-5f, -2e-5f, 4e-5f, -1e-5f, -3e-5f};
+    float y[ROWS * Q];
+    memcpy(y, start, sizeof y);
+    run(*state, shrinks_a_little, y);
+    for (int e = 0; e < ROWS * Q; e++)
+        assert_true(fabsf(y[e] - 0x1p-2f * start[e]) <= 1e-6f * fabsf(start[e]));
+}
+
+IKT_MPI_TESTS(ikt_test(a_map_that_contracts_without_end_keeps_its_shape),
+              ikt_test(a_small_map_is_left_alone))
