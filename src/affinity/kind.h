@@ -48,7 +48,7 @@ typedef struct {
     /* COLLECTIVE. The dense symmetric P from all scores; empty on failure. */
     ikt_status (*dense)(ikt_context *ctx, const ikt_affinity_job *job, const ikt_scorer *scorer,
                         ikt_dense *out, int64_t *orphans);
-    bool is_sought; /* weights are found by iteration: plans of time count them */
+    bool is_sought;              /* weights are found by iteration: plans of time count them */
     const char *orphans_because; /* "N rows ...": why a row may have no similarity; NULL: never */
 } ikt_affinity;
 
