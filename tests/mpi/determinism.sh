@@ -31,6 +31,8 @@ cases=("isolation.psi=64 preprocess.normalise=none layout.repulsion=fft"
     # The model of other rows, fewer than those embedded, with their components; of trees.
     "isolation.model_from=other.h5 isolation.psi=200 preprocess.pca=15 affinity.search=approximate affinity.candidates=90"
     "isolation.model_from=other.h5 isolation.form=forest isolation.psi=100 preprocess.normalise=none"
+    # A map that contracts to nothing, nearly, and is brought back.
+    "affinity.support=dense isolation.psi=1 layout.preset=matlab layout.learning_rate=60 layout.repulsion=exact"
     # A start from landmarks.
     "layout.init=landmark layout.landmarks=90 isolation.psi=64 layout.repulsion=fft"
     "layout.init=landmark affinity.search=approximate affinity.candidates=90 affinity.kind=gaussian gaussian.perplexity=5 preprocess.pca=20"
