@@ -81,6 +81,16 @@ static const char *lacking(const ikt_measure_family *f, const ikt_measured *what
     return NULL;
 }
 
+bool ikt_measures_need_input(const char *list) {
+    bool any = false;
+    while (*list) {
+        const size_t length = strcspn(list, ","), f = family_named(list, length);
+        any |= f < FAMILIES && (families[f]->needs & (IKT_NEEDS_INPUT | IKT_NEEDS_CODES)) != 0;
+        list += length + (list[length] == ',');
+    }
+    return any;
+}
+
 /* SAME-ARGS. Takes "a,b" apart; everything that is possible is wanted where there is no list. */
 static ikt_status find_wanted(ikt_context *ctx, const ikt_measure_settings *settings,
                               const ikt_measured *what, bool wanted[FAMILIES]) {

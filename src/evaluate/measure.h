@@ -69,6 +69,9 @@ ikt_measure_settings ikt_measure_defaults(void);
 const char *ikt_measure_family_name(int i);
 const char *ikt_measure_family_help(int i);
 
+/* LOCAL, pure. Whether a family of the list ("clusters,ranks") compares with the input. */
+bool ikt_measures_need_input(const char *families);
+
 /* COLLECTIVE; the same settings on all ranks. Appends to *out every measure that what is given
  * allows, or those of the families asked for (ikt_measure_family_name). Data that do not allow a
  * family (labels that make no clusters, too many columns) cost a warning, or fail where `only`

@@ -193,12 +193,7 @@ ikt_status ikt_run_measures(ikt_context *ctx, const ikt_run *run, ikt_measures *
 
 ikt_status ikt_run_measures_of(ikt_context *ctx, const ikt_run *run, const char *families,
                                bool has_marked, ikt_measures *out) {
-    static const char *const of_input[] = {"ranks",  "retrieval",  "triplets",
-                                           "global", "separation", "kernel"};
-    bool has_input = false;
-    for (size_t f = 0; f < sizeof of_input / sizeof *of_input; f++)
-        has_input |= strstr(families, of_input[f]) != NULL;
-    return measure(ctx, run, families, has_input, has_marked, out);
+    return measure(ctx, run, families, ikt_measures_need_input(families), has_marked, out);
 }
 
 ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
