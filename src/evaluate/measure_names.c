@@ -1,10 +1,8 @@
 /* The names that measures come under. */
 #include "evaluate/measure_names.h"
 
-#include <limits.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "config/value.h"
 
@@ -59,13 +57,22 @@ static bool matches(const char *pattern, const char *name) {
     return *name == '\0';
 }
 
-const ikt_measure_name *ikt_measure_find(const char *name, char *nearest, size_t size) {
-    int best = INT_MAX;
-    for (int i = 0; i < NAMES; i++) {
-        const int distance = ikt_name_distance(names[i].pattern, name);
-        if (distance < best) snprintf(nearest, size, "%s", names[i].pattern);
-        if (distance < best) best = distance;
+const ikt_measure_name *ikt_measure_find(const char *name) {
+    for (int i = 0; i < NAMES; i++)
         if (matches(names[i].pattern, name)) return &names[i];
-    }
     return NULL;
+}
+
+const char *ikt_measure_nearest(const char *name) {
+    int best = 0;
+    for (int i = 1; i < NAMES; i++)
+        if (ikt_name_distance(names[i].pattern, name) <
+            ikt_name_distance(names[best].pattern, name))
+            best = i;
+    return names[best].pattern;
+}
+
+int ikt_measure_way(const char *name) {
+    const ikt_measure_name *found = ikt_measure_find(name);
+    return found ? found->better : 0;
 }

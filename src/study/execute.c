@@ -53,8 +53,7 @@ static void add_family(needs *n, const char *family) {
 static needs find_needs(const ikt_study *study) {
     needs n = {.marked = false};
     for (int64_t m = 0; m < study->n_measures; m++) {
-        char nearest[IKT_STUDY_NAME];
-        const char *family = ikt_measure_find(study->measure[m], nearest, sizeof nearest)->family;
+        const char *family = ikt_measure_find(study->measure[m])->family;
         const bool is_marked = strcmp(family, "marked") == 0,
                    is_apart = strcmp(family, "apart") == 0,
                    is_reference = strcmp(family, "reference") == 0;

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -26,10 +27,8 @@ static ikt_status apply_one(const target *t, const char *assignment) {
     if (!name) return ikt_config_override(t->ctx, t->parts, IKT_SETTINGS_PARTS, assignment);
     const int key = (int)(name - assignment);
     name += strlen("=data:");
-    int64_t i = 0;
-    while (i < t->study->n_data && strcmp(t->study->data[i].name, name) != 0)
-        i++;
-    if (i == t->study->n_data)
+    const int64_t i = ikt_study_find_data(t->study, name);
+    if (i < 0)
         return ikt_fail(t->ctx, IKT_ERR_USAGE, "%s: there is no data set '%s' (%.*s)",
                         t->study->path, name, key, assignment);
     snprintf(with_file, sizeof with_file, "%.*s=%s", key, assignment,
@@ -106,11 +105,9 @@ static ikt_status identify(ikt_context *ctx, const ikt_study *study, const ikt_s
 }
 
 static int64_t reference_of(const ikt_study *study, int64_t data, int64_t seed) {
-    for (int64_t i = 0; i < study->n_data; i++)
-        if (study->data[data].reference[0] &&
-            strcmp(study->data[i].name, study->data[data].reference) == 0)
-            return i * study->n_seeds + seed;
-    return -1;
+    const char *name = study->data[data].reference;
+    const int64_t i = name[0] ? ikt_study_find_data(study, name) : -1;
+    return i < 0 ? -1 : i * study->n_seeds + seed;
 }
 
 typedef struct {
@@ -159,10 +156,8 @@ static ikt_status vary(planner *p, ikt_study_run *run, int axis, int64_t first) 
 static bool lacks(const planner *p, const ikt_assignments *assignments, int64_t seed) {
     for (int64_t a = 0; a < assignments->count; a++) {
         const char *name = strstr(assignments->text[a], "=data:");
-        for (int64_t i = 0; name && i < p->study->n_data; i++)
-            if (strcmp(p->study->data[i].name, name + strlen("=data:")) == 0 &&
-                !p->plan->table[i * p->study->n_seeds + seed].file[0])
-                return true;
+        const int64_t i = name ? ikt_study_find_data(p->study, name + strlen("=data:")) : -1;
+        if (i >= 0 && !p->plan->table[i * p->study->n_seeds + seed].file[0]) return true;
     }
     return false;
 }
@@ -198,15 +193,56 @@ static ikt_status list_runs(planner *p) {
     return IKT_OK;
 }
 
+typedef struct {
+    uint64_t id;
+    int64_t run;
+} identity;
+
+static int by_identity(const void *a, const void *b) {
+    const identity *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static ikt_status sort_runs(ikt_context *ctx, ikt_study_plan *plan) {
+    identity *list = NULL;
+    ikt_status st = ikt_alloc(ctx, &list, plan->n_runs, sizeof *list, "study");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &plan->by_id, plan->n_runs, sizeof *plan->by_id, "study");
+    if (st == IKT_OK) {
+        for (int64_t r = 0; r < plan->n_runs; r++)
+            list[r] = (identity){plan->run[r].id, r};
+        qsort(list, (size_t)plan->n_runs, sizeof *list, by_identity);
+        for (int64_t r = 0; r < plan->n_runs; r++)
+            plan->by_id[r] = list[r].run;
+    }
+    ikt_free(&list);
+    return st;
+}
+
+int64_t ikt_study_plan_find(const ikt_study_plan *plan, uint64_t id) {
+    int64_t low = 0, high = plan->n_runs;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (plan->run[plan->by_id[middle]].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < plan->n_runs && plan->run[plan->by_id[low]].id == id ? plan->by_id[low] : -1;
+}
+
 ikt_status ikt_study_plan_make(ikt_context *ctx, const ikt_study *study,
                                const ikt_study_places *places, ikt_study_plan *out) {
     planner p = {ctx, study, out, 0};
-    *out = (ikt_study_plan){NULL, NULL, 0};
+    *out = (ikt_study_plan){.n_runs = 0};
     ikt_status st =
         ikt_alloc(ctx, &out->table, study->n_data * study->n_seeds, sizeof *out->table, "study");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = ikt_study_tables_find(ctx, study, places, out->table);
-    if (st == IKT_OK) st = ikt_agree(ctx, list_runs(&p));
+    if (st == IKT_OK) {
+        st = list_runs(&p);
+        if (st == IKT_OK) st = sort_runs(ctx, out);
+        st = ikt_agree(ctx, st);
+    }
     if (st != IKT_OK) ikt_study_plan_destroy(out);
     return st;
 }
@@ -214,5 +250,6 @@ ikt_status ikt_study_plan_make(ikt_context *ctx, const ikt_study *study,
 void ikt_study_plan_destroy(ikt_study_plan *plan) {
     ikt_free(&plan->table);
     ikt_free(&plan->run);
+    ikt_free(&plan->by_id);
     plan->n_runs = 0;
 }

@@ -40,6 +40,7 @@ typedef struct {
 typedef struct {
     ikt_study_table *table; /* [n_data * n_seeds]; n = 0 where the data set is left out */
     ikt_study_run *run;     /* [n_runs] in the order of the study */
+    int64_t *by_id;         /* [n_runs] numbers of the runs by ascending identity */
     int64_t n_runs;
 } ikt_study_plan;
 
@@ -58,6 +59,9 @@ void ikt_study_plan_destroy(ikt_study_plan *plan);
 ikt_status ikt_study_run_settings(ikt_context *ctx, const ikt_study *study,
                                   const ikt_study_plan *plan, const ikt_study_run *run,
                                   int64_t table, ikt_settings *out);
+
+/* LOCAL. Number of the run with that identity; -1 where there is none. */
+int64_t ikt_study_plan_find(const ikt_study_plan *plan, uint64_t id);
 
 /* LOCAL. "Wine, Isolation, isolation.psi 5, seed 1". */
 void ikt_study_run_name(const ikt_study *study, const ikt_study_run *run, char *text, size_t size);

@@ -44,11 +44,6 @@ void ikt_report_values(const ikt_study *study, const ikt_study_run *run, char *t
     }
 }
 
-static int better_way(const ikt_study *study, int64_t m) {
-    char nearest[IKT_STUDY_NAME];
-    return ikt_measure_find(study->measure[m], nearest, sizeof nearest)->better;
-}
-
 static double published(const ikt_study *study, int64_t data, int64_t method, int64_t m) {
     const double *values = study->data[data].published;
     return values ? values[method * study->n_measures + m] : NAN;
@@ -88,7 +83,7 @@ static void best_table(ikt_report *r, int64_t m) {
     char title[IKT_STRING_MAX], text[IKT_REPORT_CELL];
     row cells;
     snprintf(title, sizeof title, "%s: the best of each method (%s is better)", study->measure[m],
-             better_way(study, m) > 0 ? "larger" : "smaller");
+             ikt_measure_way(study->measure[m]) > 0 ? "larger" : "smaller");
     ikt_page_heading(r->page, 3, title);
     begin_row(&cells);
     add(&cells, "data set");
@@ -118,7 +113,7 @@ static void best_table(ikt_report *r, int64_t m) {
 
 void ikt_report_best(ikt_report *r) {
     for (int64_t m = 0; m < r->study->n_measures; m++)
-        if (better_way(r->study, m) != 0) best_table(r, m);
+        if (ikt_measure_way(r->study->measure[m]) != 0) best_table(r, m);
 }
 
 /* Data sets on which method `i` is at least as good as the first, of those where both have a value:
@@ -135,7 +130,7 @@ static void count_wins(const ikt_report *r, int64_t i, int64_t m, bool as_publis
         if (!as_published) first = a->median[m], other = b->median[m];
         if (!isfinite(first) || !isfinite(other)) continue;
         ++*of;
-        *wins += better_way(study, m) * (other - first) >= 0;
+        *wins += ikt_measure_way(study->measure[m]) * (other - first) >= 0;
     }
 }
 
@@ -159,7 +154,7 @@ void ikt_report_wins(ikt_report *r) {
     ikt_page_table(r->page, heading, 4, 2);
     for (int64_t i = 1; i < study->n_methods; i++)
         for (int64_t m = 0; m < study->n_measures; m++) {
-            if (better_way(study, m) == 0) continue;
+            if (ikt_measure_way(study->measure[m]) == 0) continue;
             begin_row(&cells);
             add(&cells, study->method[i].name);
             add(&cells, study->measure[m]);
@@ -182,7 +177,7 @@ static void add_published(const ikt_study *study, const ikt_study_cell *cell, in
                           char text[IKT_REPORT_CELL]) {
     char number[IKT_REPORT_CELL];
     const double value = published(study, cell->data, cell->method, m);
-    if (better_way(study, m) != 0 || !isfinite(value)) return;
+    if (ikt_measure_way(study->measure[m]) != 0 || !isfinite(value)) return;
     ikt_report_number(value, number);
     const size_t used = strlen(text);
     snprintf(text + used, IKT_REPORT_CELL - used, "; published %.20s", number);

@@ -33,17 +33,10 @@ void ikt_study_embedding_file(const char *output, const ikt_study_run *run,
     snprintf(path, IKT_STRING_MAX, "%.900s/best/%016" PRIx64 ".h5", output, run->id);
 }
 
-/* +1, -1 or 0: the way in which measure m is better. */
-static int better_way(const ikt_study *study, int64_t m) {
-    char nearest[IKT_STUDY_NAME];
-    const ikt_measure_name *name = ikt_measure_find(study->measure[m], nearest, sizeof nearest);
-    return name ? name->better : 0;
-}
-
 int64_t ikt_study_best_run(const ikt_study *study, const ikt_study_plan *plan,
                            const ikt_study_result *result, int64_t data, int64_t method,
                            int64_t m) {
-    const int way = better_way(study, m);
+    const int way = ikt_measure_way(study->measure[m]);
     const int64_t at = ikt_study_number(study, m);
     int64_t best = -1;
     for (int64_t r = 0; r < plan->n_runs && way != 0; r++) {
@@ -172,10 +165,8 @@ static void take_line(const ikt_study *study, const ikt_study_plan *plan, char *
         wanted += ikt_study_number(study, m) >= IKT_RUN_NUMBERS;
     if (cells != wanted) return;
     const uint64_t id = strtoull(cell[0], NULL, 16);
-    int64_t r = 0;
-    while (r < plan->n_runs && plan->run[r].id != id)
-        r++;
-    if (r == plan->n_runs) return;
+    const int64_t r = ikt_study_plan_find(plan, id);
+    if (r < 0) return;
     ikt_study_result *of = &result[r];
     of->is_done = true;
     of->is_good = strcmp(cell[at++], "ok") == 0;
@@ -226,13 +217,16 @@ static void results_path(const char *output, char path[IKT_STRING_MAX]) {
 static void prune(const ikt_study *study, const ikt_study_plan *plan, const char *output,
                   int64_t run, const ikt_study_result *result) {
     const int64_t data = plan->run[run].data, method = plan->run[run].method;
+    int64_t best[IKT_STUDY_MEASURES];
+    for (int64_t m = 0; m < study->n_measures; m++)
+        best[m] = ikt_study_best_run(study, plan, result, data, method, m);
     for (int64_t r = 0; r < plan->n_runs; r++) {
         bool is_best = false;
         char path[IKT_STRING_MAX];
         if (plan->run[r].data != data || plan->run[r].method != method || !result[r].is_done)
             continue;
         for (int64_t m = 0; m < study->n_measures && !is_best; m++)
-            is_best = ikt_study_best_run(study, plan, result, data, method, m) == r;
+            is_best = best[m] == r;
         ikt_study_embedding_file(output, &plan->run[r], path);
         if (!is_best) unlink(path);
     }

@@ -21,7 +21,7 @@ typedef enum {
     IKT_RUN_NUMBERS
 } ikt_run_number;
 
-enum { IKT_STUDY_MEASURES = 32, IKT_STUDY_MESSAGE = 400 };
+enum { IKT_STUDY_MESSAGE = 400 };
 
 /* One finished run. Plain memory: ranks send it to each other. */
 typedef struct {

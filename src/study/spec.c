@@ -17,16 +17,19 @@ static ikt_status read_measures(ikt_spec_reader *r, int node) {
     const int count = ikt_yaml_count(r->yaml, node);
     if (ikt_yaml_kind_of(r->yaml, node) != IKT_YAML_LIST || count == 0)
         return ikt_yaml_fail(r->ctx, r->yaml, node, "`measures` is a list of names of measures");
+    if (count > IKT_STUDY_MEASURES)
+        return ikt_yaml_fail(r->ctx, r->yaml, node, "a study has at most %d measures",
+                             (int)IKT_STUDY_MEASURES);
     IKT_TRY(ikt_alloc(r->ctx, &study->measure, count, sizeof *study->measure, "study"));
     study->n_measures = count;
     for (int m = 0; m < count; m++) {
         const int item = ikt_yaml_item(r->yaml, node, m);
-        char nearest[IKT_STUDY_NAME];
+
         IKT_TRY(ikt_spec_text(r, item, "a measure", study->measure[m], sizeof *study->measure));
-        if (!ikt_measure_find(study->measure[m], nearest, sizeof nearest))
+        if (!ikt_measure_find(study->measure[m]))
             return ikt_yaml_fail(r->ctx, r->yaml, item,
                                  "there is no measure '%s'; did you mean '%s'?", study->measure[m],
-                                 nearest);
+                                 ikt_measure_nearest(study->measure[m]));
     }
     return IKT_OK;
 }
@@ -101,6 +104,12 @@ ikt_status ikt_study_read(ikt_context *ctx, const char *path, ikt_study *out) {
     ikt_yaml_destroy(&yaml);
     if (st != IKT_OK) ikt_study_destroy(out);
     return st;
+}
+
+int64_t ikt_study_find_data(const ikt_study *study, const char *name) {
+    for (int64_t i = 0; i < study->n_data; i++)
+        if (strcmp(study->data[i].name, name) == 0) return i;
+    return -1;
 }
 
 static void method_destroy(ikt_study_method *method) {

@@ -13,7 +13,7 @@
 #include "config/key.h"
 #include "study/values.h"
 
-enum { IKT_STUDY_NAME = 64, IKT_STUDY_AXES = 4 };
+enum { IKT_STUDY_NAME = 64, IKT_STUDY_AXES = 4, IKT_STUDY_MEASURES = 32 };
 
 /* Settings as `section.key=value`, applied in order. */
 typedef struct {
@@ -73,5 +73,8 @@ typedef struct {
  * measure, generator, data set referred to), missing, repeated or contradictory. */
 ikt_status ikt_study_read(ikt_context *ctx, const char *path, ikt_study *out);
 void ikt_study_destroy(ikt_study *study);
+
+/* LOCAL. Number of the data set of that name; -1 where there is none. */
+int64_t ikt_study_find_data(const ikt_study *study, const char *name);
 
 #endif

@@ -198,12 +198,6 @@ static ikt_status read_entry(ikt_spec_reader *r, int node) {
     return st;
 }
 
-static int64_t find_data(const ikt_study *study, const char *name, int64_t before) {
-    for (int64_t i = 0; i < before; i++)
-        if (strcmp(study->data[i].name, name) == 0) return i;
-    return -1;
-}
-
 ikt_status ikt_spec_data(ikt_spec_reader *r, int node) {
     ikt_study *study = r->study;
     if (ikt_yaml_kind_of(r->yaml, node) != IKT_YAML_LIST || ikt_yaml_count(r->yaml, node) == 0)
@@ -213,10 +207,10 @@ ikt_status ikt_spec_data(ikt_spec_reader *r, int node) {
         IKT_TRY(read_entry(r, ikt_yaml_item(r->yaml, node, i)));
     for (int64_t i = 0; i < study->n_data; i++) {
         const ikt_study_data *data = &study->data[i];
-        if (find_data(study, data->name, i) >= 0)
+        if (ikt_study_find_data(study, data->name) < i)
             return ikt_yaml_fail(r->ctx, r->yaml, node, "there are two data sets called '%s'",
                                  data->name);
-        if (data->reference[0] && find_data(study, data->reference, study->n_data) < 0)
+        if (data->reference[0] && ikt_study_find_data(study, data->reference) < 0)
             return ikt_yaml_fail(r->ctx, r->yaml, node, "there is no data set '%s' (reference)",
                                  data->reference);
     }

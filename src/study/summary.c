@@ -84,8 +84,7 @@ void ikt_study_summary_destroy(ikt_study_summary *summary) {
 const ikt_study_cell *ikt_study_summary_best(const ikt_study *study,
                                              const ikt_study_summary *summary, int64_t data,
                                              int64_t method, int64_t m) {
-    char nearest[IKT_STUDY_NAME];
-    const int way = ikt_measure_find(study->measure[m], nearest, sizeof nearest)->better;
+    const int way = ikt_measure_way(study->measure[m]);
     const ikt_study_cell *best = NULL;
     for (int64_t c = 0; c < summary->count && way != 0; c++) {
         const ikt_study_cell *cell = &summary->cell[c];

@@ -171,6 +171,11 @@ static void what_is_unknown_is_refused_with_its_line(void **state) {
     refused(ctx, "methods: [{name: A}, {name: A}]\nmeasures: [KL]\ndata: [{name: x, file: x}]\n",
             "two methods called 'A'");
     refused(ctx, "methods: [{name: A, vary: {affinity.kind: [2n]}}]\n", "no values in shares of n");
+    char many[1024] = "methods: [{name: A}]\nmeasures: [KL";
+    for (int m = 0; m < IKT_STUDY_MEASURES; m++)
+        strcat(many, ", KL");
+    strcat(many, "]\n");
+    refused(ctx, many, "line 2: a study has at most 32 measures");
     refused(ctx, "[1, 2]\n", "a study is a mapping");
     refused(ctx, "", "a study is a mapping");
     remove("unit-study.yaml");
@@ -178,14 +183,12 @@ static void what_is_unknown_is_refused_with_its_line(void **state) {
 
 static void measures_are_found_with_any_number_in_their_names(void **state) {
     (void)state;
-    char nearest[64];
-    assert_int_equal(ikt_measure_find("Davies-Bouldin", nearest, sizeof nearest)->better, -1);
-    assert_string_equal(ikt_measure_find("37-NN accuracy", nearest, sizeof nearest)->family,
-                        "labels");
-    assert_non_null(ikt_measure_find("row 12 to class -3", nearest, sizeof nearest));
-    assert_null(ikt_measure_find("row x to class 3", nearest, sizeof nearest));
-    assert_null(ikt_measure_find("row 1 to class 3 and 4", nearest, sizeof nearest));
-    assert_null(ikt_measure_find("", nearest, sizeof nearest));
+    assert_int_equal(ikt_measure_find("Davies-Bouldin")->better, -1);
+    assert_string_equal(ikt_measure_find("37-NN accuracy")->family, "labels");
+    assert_non_null(ikt_measure_find("row 12 to class -3"));
+    assert_null(ikt_measure_find("row x to class 3"));
+    assert_null(ikt_measure_find("row 1 to class 3 and 4"));
+    assert_null(ikt_measure_find(""));
 }
 
 static int64_t occurrences(const char *text, const char *word) {
