@@ -74,3 +74,17 @@ ikt_status ikt_atomic_end(ikt_context *ctx, const char *path, const char *tempor
     if (st != IKT_OK && ctx->rank == 0 && temporary[0]) unlink(temporary);
     return st;
 }
+
+ikt_status ikt_atomic_write_text(ikt_context *ctx, const char *path, const char *text) {
+    char temporary[IKT_PATH_MAX];
+    IKT_TRY(begin_on_root(ctx, path, true, temporary));
+    FILE *file = fopen(temporary, "w");
+    bool is_short = !file || fputs(text, file) < 0;
+    if (file && fclose(file) != 0) is_short = true;
+    ikt_status st = IKT_OK;
+    if (is_short)
+        st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", path, strerror(errno));
+    if (st == IKT_OK) st = finish_on_root(ctx, path, temporary);
+    if (st != IKT_OK) unlink(temporary);
+    return st;
+}

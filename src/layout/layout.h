@@ -98,6 +98,9 @@ void ikt_initial_from_map(ikt_context *ctx, const ikt_row_map *map, int q, uint6
 /* LOCAL. Initial positions y[n_local * q] drawn from N(0, 1e-4^2). */
 void ikt_initial_random(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed, float *y);
 
+/* COLLECTIVE. The longest side of the box round all rows of a map y[n_local * q]. */
+double ikt_map_width(ikt_context *ctx, const float *y, int64_t q, int64_t n_local);
+
 /* COLLECTIVE. Minimises the objective by gradient descent with momentum and gains (van der Maaten &
  * Hinton 2008; Jacobs 1988), phase after phase (phases.h), and centres the map in the end.
  *   settings   resolved

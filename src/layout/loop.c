@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/comm.h"
 #include "base/exact_sum.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -109,24 +108,6 @@ static void centre(ikt_context *ctx, const ikt_row_map *map, int q, float *y) {
         y[e] = (float)((double)y[e] - mean[e % q]);
 }
 
-/* COLLECTIVE. The longer side of the box round all rows. */
-static double width_of(const loop *l) {
-    const int64_t q = l->objective->q, count = q * l->map->count;
-    double most[2 * IKT_DIMENSIONS_MOST]; /* of each axis, and minus the least */
-    double width = 0;
-    for (int64_t c = 0; c < 2 * q; c++)
-        most[c] = -INFINITY;
-    for (int64_t e = 0; e < count; e++) {
-        const double y = (double)l->objective->y[e];
-        most[2 * (e % q)] = fmax(most[2 * (e % q)], y);
-        most[2 * (e % q) + 1] = fmax(most[2 * (e % q) + 1], -y);
-    }
-    ikt_max_f64(l->ctx, most, 2 * q);
-    for (int64_t c = 0; c < q; c++)
-        width = fmax(width, most[2 * c] + most[2 * c + 1]);
-    return width;
-}
-
 /* COLLECTIVE. A map may contract without end where exaggerated attraction is all there is: with
  * similarities that are nearly alike. Far below the width of the kernel forces are linear in the
  * differences of positions, so that place and size of the map change nothing but themselves; but
@@ -138,7 +119,7 @@ static double width_of(const loop *l) {
 static void keep_from_vanishing(loop *l, double z) {
     const double pairs = (double)l->map->n * (double)(l->map->n - 1);
     if (z < 0.999 * pairs) return;
-    const double width = width_of(l);
+    const double width = ikt_map_width(l->ctx, l->objective->y, l->objective->q, l->map->count);
     if (!(width > 0) || width > 0x1p-16) return;
     int exponent;
     frexp(width, &exponent);
@@ -149,7 +130,6 @@ static void keep_from_vanishing(loop *l, double z) {
 static ikt_status iterate(loop *l) {
     for (int64_t iteration = 0; !l->phases.is_done; iteration++) {
         ikt_objective_terms terms;
-
         IKT_TRY(evaluate(l, iteration, &terms));
         if (is_reported(l, iteration) || l->phases.is_done) add_to_trace(l, iteration, terms.value);
         if (l->phases.is_done) break;

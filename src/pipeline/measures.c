@@ -129,20 +129,12 @@ static ikt_measure_settings settings_for(const ikt_run *run) {
     return settings;
 }
 
-/* The families of a list but `kernel`, and whether that was among them. */
-static bool without_kernel(const char *families, char *list, size_t size) {
-    bool found = false;
-    list[0] = '\0';
-    for (const char *at = families ? families : ""; *at;) {
-        const size_t length = strcspn(at, ",");
-        const bool is_kernel = length == 6 && memcmp(at, "kernel", 6) == 0;
-        if (!is_kernel)
-            snprintf(list + strlen(list), size - strlen(list), "%s%.*s", list[0] ? "," : "",
-                     (int)length, at);
-        found |= is_kernel;
-        at += length + (at[length] == ',');
-    }
-    return found;
+ikt_measured ikt_run_measured(ikt_context *ctx, const ikt_run *run) {
+    return (ikt_measured){.map = run->map,
+                          .y = run->embedding.y,
+                          .q = run->settings.layout.dimensions,
+                          .labels = run->labels,
+                          .has_labels = ikt_max_one(ctx, run->labels != NULL) > 0};
 }
 
 /* Measures of a run; `only`: families, NULL for all that are possible. */
@@ -151,30 +143,22 @@ static ikt_status measure(ikt_context *ctx, const ikt_run *run, const char *only
     ikt_source *source = NULL;
     ikt_dataset *data = NULL;
     ikt_codes codes = {0};
-    char list[IKT_STRING_MAX];
     ikt_status st = IKT_OK;
-    const bool has_codes = without_kernel(only, list, sizeof list) &&
-                           run->settings.affinity.kind == IKT_AFFINITY_ISOLATION;
+    const bool has_codes = only && strstr(only, "kernel");
     if (run->map.n < 4) return IKT_OK;
     ikt_stage_begin(ctx, IKT_STAGE_MEASURES);
-    if (has_codes)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%skernel", list[0] ? "," : "");
+
     if (has_input) st = ikt_pipeline_open(ctx, &run->settings, &source, &data);
     if (st == IKT_OK && has_codes)
         st = ikt_measure_codes(ctx, &run->settings, data, &run->map, &codes);
     if (st == IKT_OK) {
         ikt_measure_settings settings = settings_for(run);
-        settings.only = only ? list : NULL;
+        settings.only = only;
         if (only) settings.cheap_only = false;
-        bool has_labels = ikt_max_one(ctx, run->labels != NULL) > 0;
-        const ikt_measured what = {.map = run->map,
-                                   .y = run->embedding.y,
-                                   .q = run->settings.layout.dimensions,
-                                   .labels = run->labels,
-                                   .has_labels = has_labels,
-                                   .data = data,
-                                   .codes = has_codes ? &codes : NULL};
-        if (st == IKT_OK && (!only || list[0]))
+        ikt_measured what = ikt_run_measured(ctx, run);
+        what.data = data;
+        what.codes = has_codes ? &codes : NULL;
+        if (st == IKT_OK && (!only || only[0]))
             st = ikt_measures_compute(ctx, &settings, &what, out);
         if (st == IKT_OK && has_marked)
             st = ikt_measure_marked(ctx, &what, run->marked, run->n_marked, out);

@@ -11,9 +11,12 @@
  * ikt_measures_compute. */
 ikt_status ikt_run_measures(ikt_context *ctx, const ikt_run *run, ikt_measures *out);
 
+/* COLLECTIVE. The map of a run as what is measured, without input and codes; lent by the run. */
+ikt_measured ikt_run_measured(ikt_context *ctx, const ikt_run *run);
+
 /* COLLECTIVE. The measures of the families named ("clusters,ranks"; "" for none), whatever
- * output.measures says, and with has_marked where marked rows landed. The family `kernel` is left
- * out where the affinity is not the Isolation kernel. Errors: as above. */
+ * output.measures says, and with has_marked where marked rows landed. The family `kernel` needs
+ * the affinity to be the Isolation kernel. Errors: as above. */
 ikt_status ikt_run_measures_of(ikt_context *ctx, const ikt_run *run, const char *families,
                                bool has_marked, ikt_measures *out);
 

@@ -50,7 +50,7 @@ static void add_family(needs *n, const char *family) {
     snprintf(n->families + used, sizeof n->families - used, "%s%s", used ? "," : "", family);
 }
 
-static needs find_needs(const ikt_study *study) {
+static needs find_needs(const ikt_study *study, const ikt_run *run) {
     needs n = {.marked = false};
     for (int64_t m = 0; m < study->n_measures; m++) {
         const char *family = ikt_measure_find(study->measure[m])->family;
@@ -61,8 +61,9 @@ static needs find_needs(const ikt_study *study) {
         n.apart |= is_apart;
         n.reference |= is_reference;
         if (is_marked || is_apart || is_reference || strcmp(family, "run") == 0) continue;
-        add_family(&n, family);
-        if (strcmp(family, "kernel") == 0) add_family(&n, "ranks");
+        const bool by_distance =
+            strcmp(family, "kernel") == 0 && run->settings.affinity.kind != IKT_AFFINITY_ISOLATION;
+        add_family(&n, by_distance ? "ranks" : family);
     }
     return n;
 }
@@ -92,15 +93,6 @@ static void note_measures(const ikt_study *study, const ikt_run *run, const ikt_
     }
 }
 
-/* The map of a run as what is measured. */
-static ikt_measured map_of(ikt_context *ctx, const ikt_run *run) {
-    return (ikt_measured){.map = run->map,
-                          .y = run->embedding.y,
-                          .q = run->settings.layout.dimensions,
-                          .labels = run->labels,
-                          .has_labels = ikt_max_one(ctx, run->labels != NULL) > 0};
-}
-
 /* Embeds the data set that this one is compared with, in the same way, and compares. */
 static ikt_status compare(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
                           const ikt_study_run *what, const ikt_run *run, ikt_measures *out) {
@@ -111,7 +103,7 @@ static ikt_status compare(ikt_context *ctx, const ikt_study *study, const ikt_st
              run->settings.output.file); /* checked, not written */
     settings.output.overwrite = true;
     IKT_TRY(ikt_pipeline_run(ctx, &settings, &other));
-    const ikt_measured map = map_of(ctx, run), reference = map_of(ctx, &other);
+    const ikt_measured map = ikt_run_measured(ctx, run), reference = ikt_run_measured(ctx, &other);
     ikt_status st = ikt_measure_arrangement(ctx, &map, &reference, (uint64_t)what->seed, out);
     ikt_run_destroy(&other);
     return st;
@@ -121,25 +113,13 @@ static ikt_status compare(ikt_context *ctx, const ikt_study *study, const ikt_st
  * them apart: what similarities that are all alike lead to. Measures of such a map, scaled to fill
  * the unit square, would be measures of its noise. */
 static bool is_in_one_place(ikt_context *ctx, const ikt_run *run) {
-    enum { AXES = 3 };
-    const int64_t q = run->settings.layout.dimensions;
-    double least[2 * AXES]; /* and the least of the negative: minus the most */
-    for (int64_t c = 0; c < 2 * AXES; c++)
-        least[c] = INFINITY;
-    for (int64_t e = 0; e < q * run->map.count; e++) {
-        const double y = (double)run->embedding.y[e];
-        least[2 * (e % q)] = fmin(least[2 * (e % q)], y);
-        least[2 * (e % q) + 1] = fmin(least[2 * (e % q) + 1], -y);
-    }
-    ikt_min_f64(ctx, least, 2 * q);
-    for (int64_t c = 0; c < q; c++)
-        if (-least[2 * c + 1] - least[2 * c] > 0.01) return false;
-    return true;
+    return ikt_map_width(ctx, run->embedding.y, run->settings.layout.dimensions, run->map.count) <=
+           0.01;
 }
 
 static ikt_status measure(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
                           const ikt_study_run *what, const ikt_run *run, ikt_study_result *out) {
-    const needs n = find_needs(study);
+    const needs n = find_needs(study, run);
     ikt_measures measures = {0};
     if (is_in_one_place(ctx, run)) {
         snprintf(out->message, sizeof out->message,
@@ -148,7 +128,7 @@ static ikt_status measure(ikt_context *ctx, const ikt_study *study, const ikt_st
     }
     ikt_status st = ikt_run_measures_of(ctx, run, n.families, n.marked, &measures);
     if (st == IKT_OK && n.apart) {
-        const ikt_measured map = map_of(ctx, run);
+        const ikt_measured map = ikt_run_measured(ctx, run);
         st = ikt_measure_apart(ctx, &map, run->marked, run->n_marked, &measures);
     }
     if (st == IKT_OK && n.reference && what->reference >= 0 && what->reference != what->table)

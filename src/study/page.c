@@ -1,11 +1,9 @@
 /* A report as HTML and as Markdown. */
-#define _GNU_SOURCE
 #include "study/page.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/atomic_file.h"
 #include "base/memory.h"
@@ -122,20 +120,6 @@ static ikt_status failed(ikt_context *ctx, const char *path, const char *what) {
     return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be %s: %s", path, what, strerror(errno));
 }
 
-/* LOCAL, one rank. The text as a file, whole or not at all. */
-static ikt_status write_text(ikt_context *ctx, const char *path, const char *text) {
-    char temporary[IKT_PATH_MAX];
-    snprintf(temporary, sizeof temporary, "%s.part-%ld", path, (long)getpid());
-    FILE *file = fopen(temporary, "w");
-    if (!file) return failed(ctx, path, "written");
-    const bool is_short = fputs(text, file) < 0 || fflush(file) != 0 || fsync(fileno(file)) != 0;
-    ikt_status st = is_short ? failed(ctx, path, "written") : IKT_OK;
-    if (fclose(file) != 0 && st == IKT_OK) st = failed(ctx, path, "written");
-    if (st == IKT_OK && rename(temporary, path) != 0) st = failed(ctx, path, "completed");
-    if (st != IKT_OK) unlink(temporary);
-    return st;
-}
-
 void ikt_page_chart(ikt_page *page, const ikt_chart *chart) {
     ikt_text svg = {page->ctx, NULL, 0, 0, IKT_OK};
     char path[IKT_STRING_MAX];
@@ -143,7 +127,7 @@ void ikt_page_chart(ikt_page *page, const ikt_chart *chart) {
     ikt_chart_svg(chart, &svg);
     page->status = svg.status;
     snprintf(path, sizeof path, "%.900s/figure-%d.svg", page->folder, ++page->figures);
-    if (page->status == IKT_OK) page->status = write_text(page->ctx, path, svg.data);
+    if (page->status == IKT_OK) page->status = ikt_atomic_write_text(page->ctx, path, svg.data);
     if (page->status == IKT_OK) {
         ikt_text_add(&page->html, "<figure>%s</figure>\n", svg.data);
         ikt_text_add(&page->markdown, "![");
@@ -200,9 +184,11 @@ ikt_status ikt_page_end(ikt_page *page) {
     if (page->status == IKT_OK) page->status = page->html.status;
     if (page->status == IKT_OK) page->status = page->markdown.status;
     snprintf(path, sizeof path, "%.900s/report.html", page->folder);
-    if (page->status == IKT_OK) page->status = write_text(page->ctx, path, page->html.data);
+    if (page->status == IKT_OK)
+        page->status = ikt_atomic_write_text(page->ctx, path, page->html.data);
     snprintf(path, sizeof path, "%.900s/report.md", page->folder);
-    if (page->status == IKT_OK) page->status = write_text(page->ctx, path, page->markdown.data);
+    if (page->status == IKT_OK)
+        page->status = ikt_atomic_write_text(page->ctx, path, page->markdown.data);
     ikt_free(&page->html.data);
     ikt_free(&page->markdown.data);
     return page->status;

@@ -3,9 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
-#include "base/comm.h"
 #include "base/memory.h"
 #include "io/result.h"
 #include "plot/plot.h"
@@ -72,20 +70,13 @@ static ikt_status draw(ikt_context *ctx, const char *embedding, const char *titl
     return st;
 }
 
-/* COLLECTIVE. Whether the embedding is still there: a study may have been moved without it. */
-static bool is_there(ikt_context *ctx, const char *path) {
-    int64_t found = 0;
-    if (ikt_rank(ctx) == 0) found = access(path, R_OK) == 0;
-    return ikt_max_one(ctx, found) > 0;
-}
-
 static ikt_status draw_run(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
                            const char *output, const char *folder, int64_t run,
                            ikt_study_picture *picture, int64_t *count) {
     char embedding[IKT_STRING_MAX], path[IKT_STRING_MAX], title[IKT_STRING_MAX];
     const ikt_study_run *of = &plan->run[run];
     ikt_study_embedding_file(output, of, embedding);
-    if (!is_there(ctx, embedding)) return IKT_OK;
+    if (!ikt_study_embedding_is_there(ctx, embedding)) return IKT_OK;
     ikt_study_run_name(study, of, title, sizeof title);
     picture[*count].run = run;
     snprintf(picture[*count].name, sizeof picture->name, "picture-%" PRId64 ".png", *count + 1);

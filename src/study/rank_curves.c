@@ -2,9 +2,7 @@
 #include "study/rank_curves.h"
 
 #include <math.h>
-#include <unistd.h>
 
-#include "base/comm.h"
 #include "base/memory.h"
 #include "evaluate/measure.h"
 #include "io/result.h"
@@ -49,13 +47,6 @@ static ikt_status measure(ikt_context *ctx, const ikt_settings *settings, const 
     return st;
 }
 
-/* COLLECTIVE. */
-static bool is_there(ikt_context *ctx, const char *path) {
-    int64_t found = 0;
-    if (ikt_rank(ctx) == 0) found = access(path, R_OK) == 0;
-    return ikt_max_one(ctx, found) > 0;
-}
-
 static ikt_status add(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
                       const char *output, int64_t run, ikt_study_rank_curve *curve,
                       int64_t *count) {
@@ -63,7 +54,8 @@ static ikt_status add(ikt_context *ctx, const ikt_study *study, const ikt_study_
     ikt_settings settings;
     const ikt_study_run *of = &plan->run[run];
     ikt_study_embedding_file(output, of, embedding);
-    if (!is_there(ctx, embedding) || plan->table[of->table].n < 3) return IKT_OK;
+    if (!ikt_study_embedding_is_there(ctx, embedding) || plan->table[of->table].n < 3)
+        return IKT_OK;
     IKT_TRY(ikt_study_run_settings(ctx, study, plan, of, of->table, &settings));
     curve[*count] = (ikt_study_rank_curve){.run = run};
     return measure(ctx, &settings, embedding, &curve[(*count)++]);

@@ -1,18 +1,17 @@
 /* The report of a study. Read ikt_study_report first. */
 #include "study/report.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "iktsne/version.h"
 #include "study/pictures.h"
 #include "study/rank_curves.h"
 #include "study/report_parts.h"
+#include "study/tables.h"
 
 static void introduce(ikt_report *r) {
     const ikt_study *study = r->study;
@@ -139,13 +138,6 @@ static ikt_status write_report(ikt_context *ctx, const ikt_study *study, const i
     return st;
 }
 
-static ikt_status make_folder(ikt_context *ctx, const char *path) {
-    ikt_status st = IKT_OK;
-    if (ikt_rank(ctx) == 0 && mkdir(path, 0777) != 0 && errno != EEXIST)
-        st = ikt_fail(ctx, IKT_ERR_FILE, "the folder %s cannot be made: %s", path, strerror(errno));
-    return ikt_agree(ctx, st);
-}
-
 ikt_status ikt_study_report(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
                             const char *output, char path[IKT_STRING_MAX]) {
     char folder[IKT_STRING_MAX];
@@ -154,7 +146,7 @@ ikt_status ikt_study_report(ikt_context *ctx, const ikt_study *study, const ikt_
     snprintf(folder, sizeof folder, "%.900s/report", output);
     snprintf(path, IKT_STRING_MAX, "%.1000s/report.html", folder);
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &result, plan->n_runs, sizeof *result, "study"));
-    if (st == IKT_OK) st = make_folder(ctx, folder);
+    if (st == IKT_OK) st = ikt_study_make_folder(ctx, folder);
     if (st == IKT_OK) st = ikt_study_results_load(ctx, study, plan, output, result);
     if (st == IKT_OK)
         st = ikt_study_pictures_draw(ctx, study, plan, result, output, folder, &made.picture,

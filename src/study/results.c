@@ -33,6 +33,12 @@ void ikt_study_embedding_file(const char *output, const ikt_study_run *run,
     snprintf(path, IKT_STRING_MAX, "%.900s/best/%016" PRIx64 ".h5", output, run->id);
 }
 
+bool ikt_study_embedding_is_there(ikt_context *ctx, const char *path) {
+    int64_t found = 0;
+    if (ikt_rank(ctx) == 0) found = access(path, R_OK) == 0;
+    return ikt_max_one(ctx, found) > 0;
+}
+
 int64_t ikt_study_best_run(const ikt_study *study, const ikt_study_plan *plan,
                            const ikt_study_result *result, int64_t data, int64_t method,
                            int64_t m) {

@@ -52,6 +52,10 @@ ikt_status ikt_study_results_add(ikt_context *ctx, const ikt_study *study,
 void ikt_study_embedding_file(const char *output, const ikt_study_run *run,
                               char path[IKT_STRING_MAX]);
 
+/* COLLECTIVE. Whether the embedding is there: it is kept for the best only, and a study may have
+ * been moved without it. */
+bool ikt_study_embedding_is_there(ikt_context *ctx, const char *path);
+
 /* LOCAL, pure. The run of a data set and method that is best by measure m; the first of several;
  * -1 where there is none, or no better way. */
 int64_t ikt_study_best_run(const ikt_study *study, const ikt_study_plan *plan,

@@ -136,20 +136,21 @@ static ikt_status generate(ikt_context *ctx, const ikt_study *study, const ikt_s
     return st == IKT_OK ? measure_table(ctx, data, table) : st;
 }
 
-static ikt_status make_folder(ikt_context *ctx, const char *path) {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_FILE, "the folder %s cannot be made: %s", path, strerror(errno));
+ikt_status ikt_study_make_folder(ikt_context *ctx, const char *path) {
+    ikt_status st = IKT_OK;
+    if (ikt_rank(ctx) == 0 && mkdir(path, 0777) != 0 && errno != EEXIST)
+        st = ikt_fail(ctx, IKT_ERR_FILE, "the folder %s cannot be made: %s", path, strerror(errno));
+    return ikt_agree(ctx, st);
 }
 
 static ikt_status make_folders(ikt_context *ctx, const char *output) {
     static const char *const below[] = {"", "/data", "/best"};
-    ikt_status st = IKT_OK;
-    for (size_t f = 0; f < sizeof below / sizeof *below && ikt_rank(ctx) == 0; f++) {
+    for (size_t f = 0; f < sizeof below / sizeof *below; f++) {
         char path[IKT_STRING_MAX];
         snprintf(path, sizeof path, "%.1000s%s", output, below[f]);
-        if (st == IKT_OK) st = make_folder(ctx, path);
+        IKT_TRY(ikt_study_make_folder(ctx, path));
     }
-    return ikt_agree(ctx, st);
+    return IKT_OK;
 }
 
 /* Whether a list "a,b" names the data set; everything where there is no list. */
