@@ -58,11 +58,10 @@ void ikt_page_paragraph(ikt_page *page, const char *text) {
     ikt_text_add(&page->markdown, "\n\n");
 }
 
-static void html_cells(ikt_page *page, const char *const *cell, int64_t columns, int64_t left,
-                       const char *tag) {
+static void html_cells(ikt_page *page, const char *const *cell, int64_t columns, const char *tag) {
     ikt_text_add(&page->html, "<tr>");
     for (int64_t c = 0; c < columns; c++) {
-        ikt_text_add(&page->html, "<%s%s>", tag, c >= left ? " class=\"n\"" : "");
+        ikt_text_add(&page->html, "<%s%s>", tag, c >= page->left ? " class=\"n\"" : "");
         ikt_text_add_xml(&page->html, cell[c]);
         ikt_text_add(&page->html, "</%s>", tag);
     }
@@ -80,8 +79,9 @@ static void markdown_cells(ikt_page *page, const char *const *cell, int64_t colu
 }
 
 void ikt_page_table(ikt_page *page, const char *const *heading, int64_t columns, int64_t left) {
+    page->left = left;
     ikt_text_add(&page->html, "<table>\n");
-    html_cells(page, heading, columns, left, "th");
+    html_cells(page, heading, columns, "th");
     markdown_cells(page, heading, columns);
     ikt_text_add(&page->markdown, "|");
     for (int64_t c = 0; c < columns; c++)
@@ -89,16 +89,8 @@ void ikt_page_table(ikt_page *page, const char *const *heading, int64_t columns,
     ikt_text_add(&page->markdown, "\n");
 }
 
-/* Which columns are numbers is told by their cells: those begin with a digit, a sign or nothing. */
 void ikt_page_row(ikt_page *page, const char *const *cell, int64_t columns) {
-    ikt_text_add(&page->html, "<tr>");
-    for (int64_t c = 0; c < columns; c++) {
-        const bool is_number = c > 0 && strspn(cell[c], "-0123456789.") > 0;
-        ikt_text_add(&page->html, "<td%s>", is_number ? " class=\"n\"" : "");
-        ikt_text_add_xml(&page->html, cell[c]);
-        ikt_text_add(&page->html, "</td>");
-    }
-    ikt_text_add(&page->html, "</tr>\n");
+    html_cells(page, cell, columns, "td");
     markdown_cells(page, cell, columns);
 }
 

@@ -13,6 +13,7 @@ typedef struct {
     const char *folder; /* of the pictures and of the two files; lent */
     ikt_text html, markdown;
     int figures;       /* so far */
+    int64_t left;      /* columns of the table under way that stand at the left */
     ikt_status status; /* of the first failure; what follows does nothing then */
 } ikt_page;
 

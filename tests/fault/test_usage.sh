@@ -1,17 +1,7 @@
 #!/usr/bin/env bash
 # Wrong command lines: exit code 2, exactly one message on one line, nothing on standard output, no
 # hang, on one rank and on three; and what asks for help or the version, printed once, exit code 0.
-set -uo pipefail
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failed=0
-
-fail() {
-    echo "FAILED: $*"
-    cat out.txt err.txt
-    failed=1
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../support/script.sh"
 
 # launch RANKS ARGUMENTS...: output in out.txt and err.txt, exit code returned; 124 is a hang.
 launch() {

@@ -1,16 +1,7 @@
 #!/usr/bin/env bash
 # Maps in one and three dimensions, and other objectives, through the whole program: embed, info,
 # plot, start from a file, evaluate --kl; and what is refused.
-set -uo pipefail
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failed=0
-
-fail() {
-    echo "FAILED: $*"
-    failed=1
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../support/script.sh"
 
 embed() {
     "$IKT_PROGRAM" embed input.file=data.h5 isolation.psi=16 output.overwrite=yes \

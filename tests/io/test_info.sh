@@ -1,17 +1,7 @@
 #!/usr/bin/env bash
 # iktsne info: a data set and a result, as text and as JSON, on one rank and on three; the stored
 # configuration repeats the run.
-set -uo pipefail
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failed=0
-
-fail() {
-    echo "FAILED: $*"
-    cat out.txt
-    failed=1
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../support/script.sh"
 
 # info ARGUMENTS...: the same output on one rank and on three, in out.txt.
 info() {

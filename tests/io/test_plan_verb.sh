@@ -1,17 +1,7 @@
 #!/usr/bin/env bash
 # iktsne plan: calibration writes a file that plans read, on one rank and on two; what is refused.
-set -uo pipefail
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
+. "$(dirname "${BASH_SOURCE[0]}")/../support/script.sh"
 export XDG_CONFIG_HOME=$work/home
-failed=0
-
-fail() {
-    echo "FAILED: $*"
-    cat out.txt err.txt
-    failed=1
-}
 
 plan() { timeout 60 "$IKT_PROGRAM" plan "$@" >out.txt 2>err.txt; }
 

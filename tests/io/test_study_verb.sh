@@ -1,17 +1,7 @@
 #!/usr/bin/env bash
 # iktsne study: what is refused before anything runs; runs, their lines and the report; the same on
 # any ranks and groups; failing runs; going on where a study was stopped; jobs that share a study.
-set -uo pipefail
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failed=0
-
-fail() {
-    echo "FAILED: $*"
-    cat out.txt err.txt
-    failed=1
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../support/script.sh"
 
 study() { timeout 120 "$IKT_PROGRAM" study "$@" >out.txt 2>err.txt; }
 on_ranks() {

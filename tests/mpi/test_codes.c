@@ -9,6 +9,7 @@
 #include "base/row_hash.h"
 #include "isolation/codes.h"
 #include "isolation/similarity.h"
+#include "support/equal_cells.h"
 
 typedef struct {
     int64_t n, d, psi, t;
@@ -100,15 +101,6 @@ static void codes_do_not_depend_on_threads(void **state) {
 }
 
 /* --- one rank: identities --------------------------------------------------------------------- */
-
-static int64_t equal_cells(const ikt_codes *codes, int64_t i, int64_t k) {
-    const ikt_code_shape shape = {codes->t, codes->stride, codes->width};
-    const char *code = codes->code;
-    uint16_t equal;
-    ikt_similarity_block(ikt_cpu_isa(), shape, code + i * codes->stride, 1,
-                         code + k * codes->stride, 1, &equal, 1);
-    return equal;
-}
 
 static void kernel_is_symmetric_and_one_on_the_diagonal(void **state) {
     (void)state;

@@ -13,6 +13,7 @@
 #include "isolation/codes.h"
 #include "isolation/similarity.h"
 #include "isolation/tree.h"
+#include "support/equal_cells.h"
 
 /* --- one tree --------------------------------------------------------------------------------- */
 
@@ -301,15 +302,6 @@ static void codes_do_not_depend_on_ranks_threads_or_passes(void **state) {
         }
     }
     ikt_context_destroy(&alone);
-}
-
-static int64_t equal_cells(const ikt_codes *codes, int64_t i, int64_t k) {
-    const ikt_code_shape shape = {codes->t, codes->stride, codes->width};
-    const char *code = codes->code;
-    uint16_t equal;
-    ikt_similarity_block(ikt_cpu_isa(), shape, code + i * codes->stride, 1,
-                         code + k * codes->stride, 1, &equal, 1);
-    return equal;
 }
 
 /* With every row sampled, rows share a cell where they are equal, and never otherwise. */

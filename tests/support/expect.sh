@@ -1,10 +1,6 @@
 # For scripts that try what can go wrong; sourced. A folder of their own, and a check that a command ends
 # with one sentence and the documented exit code, on one rank and on three. `failed` is 1 after a failure.
-set -uo pipefail
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failed=0
+. "$(dirname "${BASH_SOURCE[0]}")/script.sh"
 
 # expect CODE 'words of the message' COMMAND...
 expect() {
