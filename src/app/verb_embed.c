@@ -10,6 +10,7 @@
 #include "app/verbs.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/watch.h"
 #include "pipeline/keep.h"
 #include "pipeline/measures.h"
 #include "pipeline/outcome.h"
@@ -163,7 +164,8 @@ static ikt_status embed(ikt_context *ctx, const ikt_settings *settings, bool as_
     ikt_status st = ikt_run_write(ctx, &run);
     if (st == IKT_OK) st = ikt_run_keep(ctx, &run);
     if (st == IKT_OK) st = ikt_run_picture(ctx, &run);
-    if (st == IKT_OK) ikt_run_finish(&run);
+    if (st == IKT_OK) ikt_run_finish(ctx, &run);
+    ikt_watch_signals_end(); /* measures are not worth waiting for */
     if (st == IKT_OK) st = ikt_run_measures(ctx, &run, &measures);
     ikt_stage_end(ctx, IKT_STAGE_TOTAL);
     if (st == IKT_OK) {

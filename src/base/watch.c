@@ -69,6 +69,12 @@ void ikt_watch_signals(void) {
     catch (SIGINT, on_stop);
 }
 
+void ikt_watch_signals_end(void) {
+    static const int numbers[] = {SIGUSR1, SIGTERM, SIGUSR2, SIGINT};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        catch (numbers[i], SIG_DFL);
+}
+
 void ikt_watch_begin(ikt_context *ctx, double seconds, double save_every) {
     const double now = ikt_now();
     ctx->watch = (ikt_watch){.is_on = true,
@@ -122,7 +128,7 @@ ikt_wish ikt_watch_ask(ikt_context *ctx) {
     return ikt_watch_heard(ctx);
 }
 
-static const char *reason(const ikt_context *ctx) {
+const char *ikt_watch_reason(const ikt_context *ctx) {
     if (!ctx->watch.is_signal) return "the end of its time";
     return stop_signal == SIGTERM   ? "SIGTERM"
            : stop_signal == SIGUSR2 ? "SIGUSR2"
@@ -146,7 +152,8 @@ ikt_status ikt_watch_obey(ikt_context *ctx, ikt_wish wish, const ikt_saver *save
         return ikt_fail(ctx, IKT_STOPPED,
                         "stopped by %s in the stage '%s'; %s holds all that is done, and the same "
                         "command goes on from there",
-                        reason(ctx), ikt_stage_name(ikt_stage_innermost(ctx)), saver->where);
+                        ikt_watch_reason(ctx), ikt_stage_name(ikt_stage_innermost(ctx)),
+                        saver->where);
     }
     save_or_warn(ctx, saver);
     ctx->watch.saved_at = ikt_now();

@@ -30,14 +30,18 @@ typedef struct {
 
 /* LOCAL. From now on SIGUSR1 asks for a checkpoint, SIGTERM, SIGUSR2 and SIGINT for an end; a
  * second one of these, some seconds later, ends the process at once. Files stay whole: they get
- * their names when they are complete. */
+ * their names when they are complete. And: from now on they do what they do by default. */
 void ikt_watch_signals(void);
+void ikt_watch_signals_end(void);
 
 /* SAME-ARGS. Begins to watch; before, nothing is ever asked for.
  *   seconds      until the run has to have ended, or infinite
  *   save_every   seconds between two checkpoints, or infinite: only where they are asked for */
 void ikt_watch_begin(ikt_context *ctx, double seconds, double save_every);
 void ikt_watch_end(ikt_context *ctx);
+
+/* LOCAL. What asked for the end, for messages: "SIGTERM", "the end of its time". */
+const char *ikt_watch_reason(const ikt_context *ctx);
 
 /* LOCAL. How long the next checkpoint will take: so much earlier a run stops for lack of time. */
 void ikt_watch_expect(ikt_context *ctx, double seconds);

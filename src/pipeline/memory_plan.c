@@ -169,7 +169,8 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     ikt_memory_plan plan = {.base = base, .largest = "codes"};
     /* How far each row is, for checkpoints: entries of its code; whether it has its list. */
     if (w->is_isolation) plan.codes = codes_bytes(w) + reading + kept + 4 * n_local;
-    plan.neighbours = n_local + rows + searching(w) + (w->is_isolation ? 0 : reading) + lists + kept;
+    plan.neighbours =
+        n_local + rows + searching(w) + (w->is_isolation ? 0 : reading) + lists + kept;
     plan.graph = (w->is_near ? 0 : rows) + p + (w->is_dense ? 0 : symmetrise_bytes(w)) + kept;
     plan.layout = p + loop_bytes(w) + kept;
     plan.measures = measures_bytes(w) + kept;

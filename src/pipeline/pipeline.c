@@ -186,13 +186,16 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_
     if (st == IKT_OK)
         out->hash = ikt_row_hash(ctx, out->embedding.y, out->map.first, out->map.count,
                                  (size_t)settings->layout.dimensions * sizeof(float));
-    ikt_watch_end(ctx);
     ikt_pipeline_close(&source, &data);
-    if (st != IKT_OK) ikt_run_destroy(out);
+    if (st != IKT_OK) {
+        ikt_watch_end(ctx);
+        ikt_run_destroy(out);
+    }
     return st;
 }
 
-void ikt_run_finish(ikt_run *run) {
+void ikt_run_finish(ikt_context *ctx, ikt_run *run) {
+    ikt_watch_end(ctx);
     ikt_checkpoint_finish(run->checkpoint);
     ikt_loop_state_destroy(&run->embedding.last); /* measures want the memory */
 }

@@ -38,14 +38,16 @@ typedef struct {
 /* COLLECTIVE. Runs the pipeline.
  *   settings   as the user gave them
  *   out        receives the run; free with ikt_run_destroy. Empty on failure.
- * With run.checkpoint it obeys signals and time limits (base/watch.h).
+ * With run.checkpoint it obeys signals and time limits (base/watch.h); what comes between here and
+ * ikt_run_finish is too short to be stopped, so that signals wait.
  * Errors: IKT_ERR_USAGE, IKT_ERR_DATA, IKT_ERR_FILE, IKT_ERR_RESOURCE; see each module. IKT_STOPPED
  * where it was stopped with a checkpoint. */
 ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_run *out);
 
-/* COLLECTIVE. All that is wanted of the run is in files: its checkpoint is removed, unless
- * run.checkpoint_keep asks for it, and the loop's last state is freed. */
-void ikt_run_finish(ikt_run *run);
+/* COLLECTIVE. All that is wanted of the run is in files: nobody asks for checkpoints any more, that
+ * of the run is removed, unless run.checkpoint_keep asks for it, and the loop's last state freed.
+ */
+void ikt_run_finish(ikt_context *ctx, ikt_run *run);
 
 /* COLLECTIVE. A model that is not complete is removed. */
 void ikt_run_destroy(ikt_run *run);

@@ -61,16 +61,23 @@ static bool ask_slurm(const char *job, double *seconds) {
     return is_told && ikt_time_parse(answer, seconds);
 }
 
-/* LOCAL, rank 0. */
+/* LOCAL, rank 0. What Slurm has said is put where newer ones say it themselves: it is asked once,
+ * however many runs a study has. */
 static double slurm_limit(ikt_context *ctx) {
     const char *job = getenv("SLURM_JOB_ID"), *end = getenv("SLURM_JOB_END_TIME");
+    const double now = (double)time(NULL);
     double seconds = INFINITY;
+    char text[32];
     if (!job) return INFINITY;
-    if (end && strtod(end, NULL) > 0) return strtod(end, NULL) - (double)time(NULL);
-    if (!ask_slurm(job, &seconds))
+    if (end) return strtod(end, NULL) > 0 ? strtod(end, NULL) - now : INFINITY;
+    if (ask_slurm(job, &seconds)) {
+        snprintf(text, sizeof text, "%.0f", isfinite(seconds) ? now + seconds : 0);
+        setenv("SLURM_JOB_END_TIME", text, 1);
+    } else {
         ikt_log(ctx, IKT_LOG_WARN,
                 "Slurm does not say when the job ends: set run.max_time for the run to stop in "
                 "time with a checkpoint");
+    }
     return seconds;
 }
 

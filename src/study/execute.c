@@ -152,7 +152,7 @@ static ikt_status embed(ikt_context *ctx, const ikt_study *study, const ikt_stud
     if (st != IKT_OK) return st;
     note_run(ctx, &run, out);
     st = ikt_run_write(ctx, &run);
-    if (st == IKT_OK) ikt_run_finish(&run);
+    if (st == IKT_OK) ikt_run_finish(ctx, &run);
     if (st == IKT_OK) st = measure(ctx, study, plan, what, &run, out);
     ikt_run_destroy(&run);
     return st;

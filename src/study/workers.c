@@ -9,6 +9,7 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/watch.h"
 #include "study/execute.h"
 #include "study/queue.h"
 
@@ -80,9 +81,16 @@ static ikt_status make_run(worker *w, ikt_context *group, const ikt_study_claim 
 }
 
 static ikt_status work(worker *w, ikt_context *group) {
+    ikt_watch_signals();
+    ikt_watch_begin(group, INFINITY, INFINITY);
     for (;;) {
         ikt_study_claim claim = {-1, 0};
         ikt_status st = IKT_OK;
+        if (ikt_watch_ask(group) == IKT_WISH_STOP)
+            return ikt_fail(group, IKT_STOPPED,
+                            "stopped by %s between two runs; the same command goes on with those "
+                            "that are left",
+                            ikt_watch_reason(group));
         if (ikt_rank(group) == 0)
             st = ikt_study_queue_take(group, w->plan, w->output, w->session, w->order, w->count,
                                       &w->cursor, &claim);

@@ -134,6 +134,7 @@ long=(input.file=data.h5 output.measures=none isolation.psi=16 layout.iterations
 begin() { # RANKS ARGUMENTS...: starts in the background, waits until the loop runs
     launch "$1"
     shift
+    : >err.txt # what an earlier run has said must not be taken for this one's
     "${launcher[@]}" "$IKT_PROGRAM" embed "$@" >out.txt 2>err.txt &
     started=$!
     for ((i = 0; i < 200; i++)); do
@@ -175,6 +176,40 @@ kill -USR2 "${pids[2]}"
 finish
 [ $code -eq 75 ] || fail "a signal to one rank: exit code $code"
 echo "signals: $((signals + 1)) tried"
+
+# A study that is stopped goes on with the run that was under way, not from its beginning.
+cat >study.yaml <<'Y'
+data: [{name: blobs, file: data.h5}]
+settings: {layout.iterations: 4000, isolation.psi: 16}
+methods: [{name: Isolation, vary: {affinity.neighbours: [20, 30]}}]
+seeds: [1]
+measures: [Davies-Bouldin]
+Y
+facts() { # what results.csv says but for times
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) skip[i] = $i ~ /seconds|MB/ }
+        { line = ""; for (i = 1; i <= NF; i++) if (!skip[i]) line = line $i ","; print line }' "$1/results.csv" | sort
+}
+"$IKT_PROGRAM" study study.yaml --output unbroken >out.txt 2>err.txt || fail "a study"
+launch 2
+"${launcher[@]}" "$IKT_PROGRAM" study study.yaml --output broken --ranks 2 >out.txt 2>err.txt &
+started=$!
+for ((i = 0; i < 200; i++)); do
+    [ -s broken/queue ] && break
+    sleep 0.1
+done
+sleep 1
+mapfile -t pids < <(pgrep -f "output broken " | while read -r p; do
+    [ "$(cat "/proc/$p/comm" 2>/dev/null)" = iktsne ] && echo "$p"
+done)
+kill -TERM "${pids[@]}"
+finish
+[ $code -eq 75 ] || fail "a study that was stopped: exit code $code"
+grep -q '^iktsne: stopped by SIGTERM' err.txt || fail "what a stopped study says"
+ls -d broken/best/*.checkpoint >out.txt 2>&1 || fail "no checkpoint of the run under way"
+"$IKT_PROGRAM" study study.yaml --output broken >out.txt 2>err.txt || fail "a study that goes on"
+[ "$(facts broken)" = "$(facts unbroken)" ] || fail "a study that was stopped has other results"
+ls -d broken/best/*.checkpoint 2>/dev/null && fail "a checkpoint was left"
+echo "study: stopped and gone on with"
 
 [ -z "$(ls -- *.part-* ./*/*.part-* 2>/dev/null)" ] || fail "partial files are left"
 [ $failed -eq 0 ] && echo "all checkpoints held"
