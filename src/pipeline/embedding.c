@@ -61,7 +61,6 @@ static ikt_status place(ikt_context *ctx, const ikt_layout_settings *settings,
 ikt_status ikt_embedding_make(ikt_context *ctx, ikt_settings *settings, ikt_dataset *data,
                               const ikt_row_map *map, const int64_t *labels, ikt_model_writer *keep,
                               ikt_embedding *out) {
-    const ikt_settings given = *settings;
     ikt_landmarks landmarks = {0};
     ikt_probabilities p = {0};
     *out = (ikt_embedding){.accuracy = -1};
@@ -69,7 +68,7 @@ ikt_status ikt_embedding_make(ikt_context *ctx, ikt_settings *settings, ikt_data
     bool has_landmarks = settings->layout.init == IKT_INIT_LANDMARK;
     ikt_status st = IKT_OK;
     if (has_landmarks)
-        st = ikt_landmarks_make(ctx, &given, settings->layout.landmarks, data, &landmarks);
+        st = ikt_landmarks_make(ctx, settings, settings->layout.landmarks, data, &landmarks);
     const double begun = ikt_now();
     if (st == IKT_OK)
         st = ikt_probabilities_compute(ctx, settings, data, map, labels,

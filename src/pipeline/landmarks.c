@@ -44,7 +44,9 @@ static ikt_status draw(ikt_context *ctx, uint64_t seed, int64_t n, ikt_landmarks
     return ikt_agree(ctx, st);
 }
 
-/* Those of the run, with what depends on the number of rows left to choose. */
+/* Those of the run, with what depends on the number of rows left to choose: also where the run's
+ * own settings have been resolved, so that a configuration written back gives the same landmarks.
+ */
 ikt_settings ikt_landmarks_settings(const ikt_settings *settings, int64_t count) {
     ikt_settings s = *settings;
     s.preprocess.normalise = IKT_NORMALISE_NONE; /* has been done */
@@ -54,6 +56,7 @@ ikt_settings ikt_landmarks_settings(const ikt_settings *settings, int64_t count)
     ikt_affinity_shrink(&s.affinity, count);
     s.layout.init = IKT_INIT_PCA;
     s.layout.learning_rate = s.layout.final_learning_rate = IKT_AUTO_REAL;
+    s.layout.repulsion = IKT_REPULSION_AUTO;
     return s;
 }
 

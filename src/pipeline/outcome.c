@@ -80,12 +80,14 @@ static void add_traffic(const ikt_run_cost *cost, notes *n) {
 /* What varies from run to run. */
 static void add_circumstances(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost,
                               notes *n) {
-    char host[256] = "unknown", start[64] = "unknown", stage[64];
+    char host[256] = "unknown", start[64] = "unknown", directory[2048] = "unknown", stage[64];
     struct tm parts;
     time_t seconds = (time_t)run->start_time;
     if (gethostname(host, sizeof host - 1) != 0) snprintf(host, sizeof host, "unknown");
     if (gmtime_r(&seconds, &parts)) strftime(start, sizeof start, "%Y-%m-%dT%H:%M:%SZ", &parts);
     ADD_NOTE(n->circumstances, n->n_circumstances, "host", "%s", host);
+    if (!getcwd(directory, sizeof directory)) snprintf(directory, sizeof directory, "unknown");
+    ADD_NOTE(n->circumstances, n->n_circumstances, "directory", "%s", directory);
     ADD_NOTE(n->circumstances, n->n_circumstances, "start", "%s", start);
     ADD_NOTE(n->circumstances, n->n_circumstances, "ranks", "%d", ikt_size(ctx));
     ADD_NOTE(n->circumstances, n->n_circumstances, "threads", "%d", ikt_threads(ctx));
