@@ -95,7 +95,8 @@ ikt_status ikt_landmarks_make(ikt_context *ctx, const ikt_settings *settings, in
     ikt_settings subset = ikt_landmarks_settings(settings, count);
     void *rows = NULL;
     *out = (ikt_landmarks){.count = count, .q = (int)settings->layout.dimensions};
-    ikt_log(ctx, IKT_LOG_STAGE, "landmarks: %lld rows are embedded first", (long long)out->count);
+    ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", out->count), {0}},
+                    "landmarks: %lld rows are embedded first", (long long)out->count);
     ikt_stage_begin(ctx, IKT_STAGE_LANDMARKS);
     ikt_status st = draw(ctx, (uint64_t)settings->run.seed, ikt_dataset_rows(data), out);
     if (st == IKT_OK)

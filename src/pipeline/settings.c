@@ -41,7 +41,9 @@ static const ikt_key run_keys[] = {
      "Seed of every random draw; equal seeds give equal embeddings, bit for bit, on any number of "
      "ranks and threads"},
     {"threads", IKT_KEY_INT, offsetof(ikt_run_settings, threads), "auto", 1, 4096, 1, NULL,
-     "threads", "OpenMP threads of each rank; auto is one for each processor the launcher gave"}};
+     "threads", "OpenMP threads of each rank; auto is one for each processor the launcher gave"},
+    {"log", IKT_KEY_CHOICE, offsetof(ikt_run_settings, log), "text", 0, 0, 0, "text|json", "",
+     "Lines of the log on standard error: text, or json, one object a line (docs/logs.md)"}};
 
 static const ikt_section run_section = {"run", "The run itself", run_keys,
                                         sizeof run_keys / sizeof *run_keys};

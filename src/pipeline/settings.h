@@ -31,6 +31,7 @@ typedef struct {
 typedef struct {
     int64_t seed;
     int64_t threads; /* per rank, or IKT_AUTO_INT */
+    int log;         /* ikt_log_format */
 } ikt_run_settings;
 
 typedef struct {
