@@ -39,7 +39,7 @@ ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out);
 ikt_status ikt_context_split(ikt_context *ctx, int group, ikt_context **out);
 
 /* COLLECTIVE. Frees *ctx and sets it to NULL; accepts NULL. In debug builds memory still accounted
- * for is reported as a defect. */
+ * for after a run without failure is a defect: it is named, and the program aborts. */
 void ikt_context_destroy(ikt_context **ctx);
 
 /* LOCAL. Changes the threads per rank that later stages use; 0 = from the affinity mask. */

@@ -71,6 +71,7 @@ void ikt_context_destroy(ikt_context **ctx) {
             if ((*ctx)->purpose[i].now != 0)
                 fprintf(stderr, "iktsne: rank %d: leak: %lld bytes for %s\n", (*ctx)->rank,
                         (long long)(*ctx)->purpose[i].now, (*ctx)->purpose[i].name);
+    if ((*ctx)->memory_now != 0 && (*ctx)->status == IKT_OK) abort();
 #endif
     MPI_Comm_free(&(*ctx)->comm);
     free(*ctx);
