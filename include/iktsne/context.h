@@ -21,6 +21,9 @@ typedef enum {
     IKT_LOG_DEBUG
 } ikt_log_level;
 
+/* How a line of the log is written: for people, or one JSON object a line (docs/logs.md). */
+typedef enum { IKT_LOG_TEXT, IKT_LOG_JSON } ikt_log_format;
+
 /* COLLECTIVE over `comm`. Duplicates `comm` and detects threads and placement.
  *   comm      a communicator of an initialised MPI (thread level FUNNELED or higher).
  *   threads   OpenMP threads per rank; 0 = as many as the affinity mask gives this rank.
@@ -36,7 +39,7 @@ ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out);
 ikt_status ikt_context_split(ikt_context *ctx, int group, ikt_context **out);
 
 /* COLLECTIVE. Frees *ctx and sets it to NULL; accepts NULL. In debug builds memory still accounted
- * for is reported as a defect. */
+ * for after a run without failure is a defect: it is named, and the program aborts. */
 void ikt_context_destroy(ikt_context **ctx);
 
 /* LOCAL. Changes the threads per rank that later stages use; 0 = from the affinity mask. */
@@ -58,5 +61,8 @@ void ikt_clear(ikt_context *ctx);
 /* LOCAL. Sets what is printed on rank 0 (stderr): level, and whether a progress bar may be drawn.
  */
 void ikt_context_set_log(ikt_context *ctx, ikt_log_level level);
+
+/* LOCAL. Sets how lines are written; IKT_LOG_TEXT without it. */
+void ikt_context_set_log_format(ikt_context *ctx, ikt_log_format format);
 
 #endif

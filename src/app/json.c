@@ -3,33 +3,14 @@
 
 #include <math.h>
 
-#include "config/utf8.h"
+#include "base/quote.h"
 #include "config/value.h"
-
-/* Bytes that are no UTF-8 (file names may hold any) become U+FFFD. */
-static void quote(FILE *file, const char *text) {
-    fputc('"', file);
-    while (*text) {
-        uint32_t point = 0;
-        int length = ikt_utf8_decode(text, &point);
-        if (length == 0)
-            fputs("\\ufffd", file);
-        else if (point == '"' || point == '\\')
-            fprintf(file, "\\%c", (int)point);
-        else if (point < 32)
-            fprintf(file, "\\u%04x", (unsigned)point);
-        else
-            fprintf(file, "%.*s", length, text);
-        text += length > 0 ? length : 1;
-    }
-    fputc('"', file);
-}
 
 static void lead(ikt_json *json, const char *key) {
     if (json->comma) fputc(',', json->file);
     if (json->depth > 0) fprintf(json->file, "\n%*s", 2 * json->depth, "");
     if (key) {
-        quote(json->file, key);
+        ikt_quote(json->file, key);
         fputs(": ", json->file);
     }
     json->comma = true;
@@ -51,7 +32,7 @@ void ikt_json_end(ikt_json *json, char bracket) {
 
 void ikt_json_text(ikt_json *json, const char *key, const char *value) {
     lead(json, key);
-    quote(json->file, value);
+    ikt_quote(json->file, value);
 }
 
 void ikt_json_bool(ikt_json *json, const char *key, bool value) {

@@ -15,7 +15,7 @@
 static const ikt_verb *const verbs[] = {&ikt_verb_embed,    &ikt_verb_generate,  &ikt_verb_convert,
                                         &ikt_verb_evaluate, &ikt_verb_plot,      &ikt_verb_info,
                                         &ikt_verb_plan,     &ikt_verb_transform, &ikt_verb_study};
-enum { VERBS = sizeof verbs / sizeof *verbs, MESSAGE_SIZE = 2048 };
+enum { VERBS = sizeof verbs / sizeof *verbs };
 
 static const char overview[] =
     "iktsne: t-SNE with the Isolation kernel, for millions of points on MPI\n"
@@ -30,6 +30,7 @@ static const char options[] =
     "  --help       complete help of the verb\n"
     "  --quiet      print warnings and results only\n"
     "  --verbose    print details of each stage\n"
+    "  --log KIND   lines of the log as text, or as json: one object a line\n"
     "  --threads N  OpenMP threads of each rank (default: the processors the launcher gave)\n"
     "iktsne --version names version, libraries and instruction set\n"
     "\n"
@@ -74,6 +75,29 @@ static ikt_status set_threads(ikt_context *ctx, const char *text) {
     return IKT_OK;
 }
 
+static ikt_status set_log(ikt_context *ctx, const char *text) {
+    int format;
+    const ikt_key key = {.name = "log", .type = IKT_KEY_CHOICE, .choices = "text|json"};
+    IKT_TRY(ikt_value_parse(ctx, &key, "--log", text, &format));
+    ikt_context_set_log_format(ctx, (ikt_log_format)format);
+    return IKT_OK;
+}
+
+/* "--name" or "--name=..." */
+static bool is_option(const char *word, const char *name) {
+    const size_t length = strlen(name);
+    return strncmp(word, name, length) == 0 && (word[length] == '\0' || word[length] == '=');
+}
+
+/* The value after the = of argv[*at], or in the word that follows. */
+static ikt_status take_value(ikt_context *ctx, int argc, char **argv, int *at, const char *name,
+                             ikt_status (*set)(ikt_context *ctx, const char *text)) {
+    const char *value = strchr(argv[*at], '=');
+    if (value) return set(ctx, value + 1);
+    if (++*at >= argc) return ikt_fail(ctx, IKT_ERR_USAGE, "%s needs a value", name);
+    return set(ctx, argv[*at]);
+}
+
 /* Takes the options that every verb has out of argv, up to `--`. */
 static ikt_status take_global_options(ikt_context *ctx, int *argc, char **argv) {
     int kept = 0;
@@ -86,11 +110,10 @@ static ikt_status take_global_options(ikt_context *ctx, int *argc, char **argv) 
             ikt_context_set_log(ctx, IKT_LOG_WARN);
         } else if (strcmp(argv[at], "--verbose") == 0) {
             ikt_context_set_log(ctx, IKT_LOG_DETAIL);
-        } else if (strncmp(argv[at], "--threads=", 10) == 0) {
-            IKT_TRY(set_threads(ctx, argv[at] + 10));
-        } else if (strcmp(argv[at], "--threads") == 0) {
-            if (++at >= *argc) return ikt_fail(ctx, IKT_ERR_USAGE, "--threads needs a value");
-            IKT_TRY(set_threads(ctx, argv[at]));
+        } else if (is_option(argv[at], "--threads")) {
+            IKT_TRY(take_value(ctx, *argc, argv, &at, "--threads", set_threads));
+        } else if (is_option(argv[at], "--log")) {
+            IKT_TRY(take_value(ctx, *argc, argv, &at, "--log", set_log));
         } else {
             argv[kept++] = argv[at];
         }
@@ -118,13 +141,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     return st == IKT_OK ? run_verb(ctx, argc, argv) : st;
 }
 
-/* One line, whatever the names and values that the message quotes hold. */
-static void print_message(const char *what, const char *message) {
-    char line[MESSAGE_SIZE];
-    snprintf(line, sizeof line, "%s", message);
-    for (char *c = line; *c; c++)
-        if ((unsigned char)*c < 32 || *c == 127) *c = '?';
-    fprintf(stderr, "iktsne: %s%s\n", what, line);
+/* Where there is no context to log with. */
+static void print_error(const char *message) {
+    fprintf(stderr, "iktsne: error: %s\n", message);
 }
 
 /* Runs, and makes rank 0 print the one message there may be. Output that did not arrive (a full
@@ -134,8 +153,8 @@ static ikt_status run_and_report(ikt_context *ctx, int argc, char **argv) {
     if (st == IKT_OK && ikt_rank(ctx) == 0 && (fflush(stdout) != 0 || ferror(stdout)))
         st = ikt_fail(ctx, IKT_ERR_FILE, "standard output cannot be written: %s", strerror(errno));
     st = ikt_agree(ctx, st);
-    if (st != IKT_OK && ikt_rank(ctx) == 0)
-        print_message(st == IKT_STOPPED ? "" : "error: ", ikt_message(ctx));
+    if (st != IKT_OK)
+        ikt_log(ctx, st == IKT_STOPPED ? IKT_LOG_WARN : IKT_LOG_ERROR, "%s", ikt_message(ctx));
     return st;
 }
 
@@ -143,12 +162,12 @@ int main(int argc, char **argv) {
     int provided;
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, not a death without a word */
     if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
-        print_message("error: ", "MPI cannot be started");
+        print_error("MPI cannot be started");
         return IKT_ERR_INTERNAL;
     }
     ikt_context *ctx = NULL;
     ikt_status st = ikt_context_create(MPI_COMM_WORLD, 0, &ctx);
-    if (st != IKT_OK) print_message("error: ", "not enough memory to begin");
+    if (st != IKT_OK) print_error("not enough memory to begin");
     if (st == IKT_OK && provided < MPI_THREAD_FUNNELED) {
         ikt_log(ctx, IKT_LOG_WARN,
                 "this MPI library does not allow threads; each rank runs one: start more ranks");

@@ -48,7 +48,7 @@ static ikt_status print_help(ikt_context *ctx, const ikt_verb *verb, const ikt_o
     ikt_text_add(&text, "\noptions:\n");
     for (size_t o = 0; o < n; o++)
         print_option(&text, &options[o]);
-    ikt_text_add(&text, "  --help, --quiet, --verbose, --threads N\n"
+    ikt_text_add(&text, "  --help, --quiet, --verbose, --log text|json, --threads N\n"
                         "      as for every verb; see `iktsne --help`\n");
     if (text.status == IKT_OK && ikt_rank(ctx) == 0) fputs(text.data, stdout);
     ikt_free(&text.data);

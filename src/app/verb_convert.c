@@ -291,9 +291,12 @@ static ikt_status convert(ikt_context *ctx, const request *wish, const char *in,
     ikt_status st = open_input(&c);
     if (st == IKT_OK) st = write_output(&c, out);
     if (st == IKT_OK)
-        ikt_log(ctx, IKT_LOG_STAGE, "%s: %lld rows x %lld columns, %s, %s labels", out,
-                (long long)c.shape.n, (long long)c.shape.d, ikt_type_name(c.type),
-                c.shape.labels ? "with" : "without");
+        ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                        (ikt_log_number[]){
+                            IKT_LOG_INT("rows", c.shape.n), IKT_LOG_INT("columns", c.shape.d), {0}},
+                        "%s: %lld rows x %lld columns, %s, %s labels", out, (long long)c.shape.n,
+                        (long long)c.shape.d, ikt_type_name(c.type),
+                        c.shape.labels ? "with" : "without");
     ikt_reader_close(&c.rows);
     ikt_reader_close(&c.labels);
     ikt_source_close(&c.source);

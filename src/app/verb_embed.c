@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/cost_print.h"
 #include "app/json.h"
 #include "app/measures_print.h"
 #include "app/option.h"
@@ -52,28 +53,15 @@ static ikt_status read_settings(ikt_context *ctx, int count, const char **argume
     IKT_TRY(ikt_settings_read(ctx, parts, IKT_SETTINGS_PARTS, count, arguments));
     if (settings->run.threads != IKT_AUTO_INT)
         ikt_context_set_threads(ctx, (int)settings->run.threads);
+    if (settings->run.log == IKT_LOG_JSON) ikt_context_set_log_format(ctx, IKT_LOG_JSON);
     return IKT_OK;
-}
-
-static void print_times(const ikt_run_cost *cost, int ranks) {
-    printf("\nstage            seconds%s\n", ranks > 1 ? "   (mean, slowest rank)" : "");
-    for (int s = 0; s < IKT_STAGE_COUNT; s++) {
-        const ikt_stage_times *t = &cost->times[s];
-        if (t->count == 0) continue;
-        int indent = 2 * ikt_stage_depth((ikt_stage)s);
-        printf("%*s%-*s %9.3f", indent, "", 14 - indent, ikt_stage_name((ikt_stage)s), t->most);
-        if (ranks > 1) printf("   (%.3f, rank %d)", t->mean, t->slowest);
-        printf("\n");
-    }
 }
 
 static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost) {
     const ikt_trace *trace = &run->embedding.trace;
-    print_times(cost, ikt_size(ctx));
-    printf("\npeak memory      %.0f MB per rank at most, %.0f MB in all (predicted %.0f MB per "
-           "rank)\n",
-           (double)cost->peak_bytes / 1e6, (double)cost->peak_bytes_all / 1e6,
-           (double)run->predicted_bytes / 1e6);
+    ikt_times_print(cost, ikt_size(ctx));
+    printf("\n");
+    ikt_memory_print(cost, run->predicted_bytes);
     ikt_traffic_print(cost, ikt_size(ctx));
     if (ikt_affinity_of(&run->settings.affinity)->orphans_because)
         printf("rows without any similarity: %lld\n", (long long)run->embedding.orphans);
@@ -113,9 +101,7 @@ static void json_summary(ikt_context *ctx, ikt_json *json, const ikt_run *run,
         ikt_json_real(json, "neighbour_similarity", run->embedding.recall.similarity);
         ikt_json_real(json, "neighbours_found", run->embedding.recall.found);
     }
-    ikt_json_int(json, "peak_bytes_per_rank", cost->peak_bytes);
-    ikt_json_int(json, "peak_bytes", cost->peak_bytes_all);
-    ikt_json_int(json, "predicted_bytes_per_rank", run->predicted_bytes);
+    ikt_memory_json(json, cost, run->predicted_bytes);
     ikt_json_begin(json, "seconds", '{');
     for (int s = 0; s < IKT_STAGE_COUNT; s++)
         if (cost->times[s].count > 0)
@@ -170,6 +156,7 @@ static ikt_status embed(ikt_context *ctx, const ikt_settings *settings, bool as_
     ikt_stage_end(ctx, IKT_STAGE_TOTAL);
     if (st == IKT_OK) {
         ikt_run_cost_collect(ctx, &cost);
+        ikt_cost_log(ctx, &cost, run.predicted_bytes);
         print_outcome(ctx, &run, &cost, &measures, as_json);
     }
     ikt_measures_destroy(&measures);

@@ -4,6 +4,7 @@
 
 #include "app/json.h"
 #include "app/option.h"
+#include "app/repetition.h"
 #include "app/verbs.h"
 #include "base/memory.h"
 #include "io/result.h"
@@ -83,15 +84,6 @@ static ikt_status show_result(ikt_context *ctx, const char *path, ikt_result_fil
     return st;
 }
 
-static ikt_status show_configuration(ikt_context *ctx, const char *path, ikt_result_file *file) {
-    char *text = NULL;
-    IKT_TRY(ikt_result_configuration(file, &text));
-    if (!text) return ikt_fail(ctx, IKT_ERR_DATA, "%s holds no configuration of a run", path);
-    if (ikt_rank(ctx) == 0) fputs(text, stdout);
-    ikt_free(&text);
-    return IKT_OK;
-}
-
 static void print_data(const ikt_source *source, const companions *has, bool as_json) {
     const char *type = ikt_type_name(ikt_source_type(source));
     int64_t n = ikt_source_rows(source), d = ikt_source_columns(source);
@@ -129,7 +121,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     char dataset[IKT_STRING_MAX];
     const ikt_option options[] = {
         {"config", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
-         "Print the configuration that repeats the run, as YAML", &configuration},
+         "Print the configuration that repeats the run, as YAML: `iktsne embed` with it and "
+         "another "
+         "output.file gives the same embedding",
+         &configuration},
         {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL, "Data set to describe", dataset},
         {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print as JSON", &as_json}};
     const char *path;
@@ -144,7 +139,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         return show_data(ctx, path, dataset, as_json);
     }
     if (st == IKT_OK)
-        st = configuration ? show_configuration(ctx, path, file)
+        st = configuration ? ikt_repetition_print(ctx, path, file)
                            : show_result(ctx, path, file, as_json);
     ikt_result_close(&file);
     return st;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/cost_print.h"
 #include "app/json.h"
 #include "app/option.h"
 #include "app/verbs.h"
@@ -33,8 +34,7 @@ static void print_json(ikt_context *ctx, const ikt_transformed *done, const ikt_
     ikt_json_int(&json, "rows_without_similarity", done->lonely);
     ikt_json_int(&json, "rows_still_moving", done->unsettled);
     if (done->accuracy >= 0) ikt_json_real(&json, "label_accuracy_among_old_rows", done->accuracy);
-    ikt_json_int(&json, "peak_bytes_per_rank", cost->peak_bytes);
-    ikt_json_int(&json, "predicted_bytes_per_rank", done->predicted_bytes);
+    ikt_memory_json(&json, cost, done->predicted_bytes);
     ikt_json_begin(&json, "seconds", '{');
     for (int s = 0; s < IKT_STAGE_COUNT; s++)
         if (cost->times[s].count > 0)
@@ -53,6 +53,7 @@ static void print_text(const wishes *w, const ikt_transformed *done, const ikt_r
                done->accuracy);
     printf("rows without any similarity: %lld\n", (long long)done->lonely);
     printf("seconds          %.3f\n", cost->times[IKT_STAGE_TOTAL].most);
+    ikt_memory_print(cost, done->predicted_bytes);
     printf("embedding hash   %016llx\n", (unsigned long long)done->hash);
 }
 
@@ -88,6 +89,7 @@ static ikt_status transform(ikt_context *ctx, const wishes *w) {
     ikt_stage_end(ctx, IKT_STAGE_TOTAL);
     if (st == IKT_OK) {
         ikt_run_cost_collect(ctx, &cost);
+        ikt_cost_log(ctx, &cost, done.predicted_bytes);
         if (ikt_rank(ctx) == 0 && w->json) print_json(ctx, &done, &cost);
         if (ikt_rank(ctx) == 0 && !w->json) print_text(w, &done, &cost);
     }

@@ -10,23 +10,31 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/log_line.h"
 #include "base/traffic.h"
 
 enum { TAG_RING = 101 };
 
-static void check(const ikt_context *ctx, int code, const char *what) {
-    if (code == MPI_SUCCESS) return;
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int length = 0;
-    MPI_Error_string(code, text, &length);
-    fprintf(stderr, "iktsne: rank %d: %s failed: %s\n", ctx->rank, what, text);
-    MPI_Abort(ctx->comm, IKT_ERR_INTERNAL);
-}
-
+/* The last that is heard of this rank, and what it had kept for the others. */
 void ikt_abort(const ikt_context *ctx, const char *what) {
-    fprintf(stderr, "iktsne: rank %d: %s\n", ctx->rank, what);
+    char message[IKT_MESSAGE_MAX];
+    ikt_warnings_print(ctx);
+    snprintf(message, sizeof message, "rank %d: %s", ctx->rank, what);
+    if (ctx->is_json)
+        ikt_log_line(ctx, IKT_LOG_ERROR, NULL, message);
+    else
+        fprintf(stderr, "iktsne: %s\n", message);
     MPI_Abort(ctx->comm, IKT_ERR_INTERNAL);
     abort();
+}
+
+static void check(const ikt_context *ctx, int code, const char *what) {
+    if (code == MPI_SUCCESS) return;
+    char text[MPI_MAX_ERROR_STRING] = "", message[MPI_MAX_ERROR_STRING + 64];
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    snprintf(message, sizeof message, "%s failed: %s", what, text);
+    ikt_abort(ctx, message);
 }
 
 void ikt_set_piece_bytes(ikt_context *ctx, int64_t bytes) {

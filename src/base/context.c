@@ -8,6 +8,7 @@
 
 #include "base/comm.h"
 #include "base/cpu.h"
+#include "base/warning.h"
 
 static const int64_t default_piece_bytes = (int64_t)1 << 30;
 
@@ -51,6 +52,7 @@ ikt_status ikt_context_split(ikt_context *ctx, int group, ikt_context **out) {
     MPI_Comm_free(&comm);
     if (st == IKT_OK) {
         (*out)->level = ctx->level;
+        ikt_context_set_log_format(*out, ctx->is_json ? IKT_LOG_JSON : IKT_LOG_TEXT);
         (*out)->piece_bytes = ctx->piece_bytes;
     } else {
         ikt_fail(ctx, st, "out of memory for a group of ranks");
@@ -62,12 +64,14 @@ ikt_status ikt_context_split(ikt_context *ctx, int group, ikt_context **out) {
 
 void ikt_context_destroy(ikt_context **ctx) {
     if (!*ctx) return;
+    ikt_warnings_print(*ctx);
 #ifndef NDEBUG
     if ((*ctx)->memory_now != 0 && (*ctx)->status == IKT_OK)
         for (int i = 0; i < (*ctx)->purposes; i++)
             if ((*ctx)->purpose[i].now != 0)
                 fprintf(stderr, "iktsne: rank %d: leak: %lld bytes for %s\n", (*ctx)->rank,
                         (long long)(*ctx)->purpose[i].now, (*ctx)->purpose[i].name);
+    if ((*ctx)->memory_now != 0 && (*ctx)->status == IKT_OK) abort();
 #endif
     MPI_Comm_free(&(*ctx)->comm);
     free(*ctx);
@@ -80,6 +84,11 @@ void ikt_context_set_threads(ikt_context *ctx, int threads) {
 
 void ikt_context_set_log(ikt_context *ctx, ikt_log_level level) {
     ctx->level = level;
+}
+
+void ikt_context_set_log_format(ikt_context *ctx, ikt_log_format format) {
+    ctx->is_json = format == IKT_LOG_JSON;
+    if (ctx->is_json) ctx->terminal = false; /* no bar among the lines */
 }
 
 int ikt_rank(const ikt_context *ctx) {

@@ -8,12 +8,14 @@
 #include "base/status.h"
 #include "base/timer.h"
 #include "base/traffic.h"
+#include "base/warning.h"
 
 enum { IKT_MESSAGE_MAX = 2048, IKT_PURPOSES_MAX = 64, IKT_STAGES_OPEN_MAX = 16 };
 
 typedef struct {
     const char *name;
     int64_t now, peak; /* bytes */
+    int64_t at_peak;   /* when the sum of all was largest */
 } ikt_purpose;
 
 /* See watch.h. Times in seconds of ikt_now. */
@@ -34,11 +36,14 @@ struct ikt_context {
     char message[IKT_MESSAGE_MAX]; /* first failure on this rank */
 
     int64_t memory_now, memory_peak; /* bytes */
+    ikt_stage memory_peak_stage;
     int purposes;
     ikt_purpose purpose[IKT_PURPOSES_MAX];
 
     ikt_log_level level;
+    bool is_json; /* the log's lines */
     bool terminal, bar_open;
+    ikt_warnings warnings;
     double progress_start, progress_last; /* seconds */
     int64_t progress_first;
 

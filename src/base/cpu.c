@@ -117,13 +117,10 @@ ikt_status ikt_cpu_check_launch(ikt_context *ctx) {
             ctx->node_ranks, host, ctx->threads, mask);
 
     long online = sysconf(_SC_NPROCESSORS_ONLN);
-    int64_t crowded[2] = {ctx->threads > ikt_cpu_mask_count(),
-                          (long)ctx->threads * ctx->node_ranks > online};
-    ikt_max_i64(ctx, crowded, 2);
-    if (crowded[0] || crowded[1])
-        ikt_log(ctx, IKT_LOG_WARN,
-                "more threads than processors (%d ranks on a node x %d threads, %ld processors): "
-                "set run.threads or start fewer ranks a node",
-                ctx->node_ranks, ctx->threads, online);
-    return IKT_OK;
+    if (ctx->threads > ikt_cpu_mask_count() || (long)ctx->threads * ctx->node_ranks > online)
+        ikt_warn(ctx,
+                 "more threads than processors (%d ranks on a node x %d threads, %ld processors): "
+                 "set run.threads or start fewer ranks a node",
+                 ctx->node_ranks, ctx->threads, online);
+    return ikt_agree(ctx, IKT_OK);
 }

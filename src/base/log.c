@@ -1,28 +1,126 @@
 /* The log on rank 0's stderr. */
+#define _POSIX_C_SOURCE 200809L
 #include "base/log.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
 
 #include "base/context.h"
+#include "base/log_line.h"
+#include "base/quote.h"
 #include "base/timer.h"
 
 static const double bar_interval = 0.1, line_interval = 5.0; /* seconds */
 
-void ikt_log(const ikt_context *ctx, ikt_log_level level, const char *format, ...) {
-    if (ctx->rank != 0 || level > ctx->level) return;
-    char line[1200];
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    if (length < 0) return;
+/* --- one line --------------------------------------------------------------------------------- */
+
+static void add_time(FILE *line) {
+    struct timespec now;
+    struct tm parts;
+    char text[32] = "";
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (gmtime_r(&now.tv_sec, &parts)) strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+    fprintf(line, "{\"time\": \"%s.%03dZ\"", text, (int)(now.tv_nsec / 1000000));
+}
+
+static void add_numbers(FILE *line, const ikt_log_number *number) {
+    for (; number && number->name; number++) {
+        fprintf(line, ", \"%s\": ", number->name);
+        if (!number->is_real)
+            fprintf(line, "%lld", (long long)number->integer);
+        else if (isfinite(number->real))
+            fprintf(line, "%.9g", number->real);
+        else
+            fputs("null", line);
+    }
+}
+
+/* Written at once, so that lines of several processes do not mix. */
+static void print_json(const ikt_context *ctx, ikt_log_level level, const ikt_log_number *numbers,
+                       const char *message) {
+    static const char *const names[] = {"error", "warning", "stage", "detail", "debug"};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *line = open_memstream(&text, &size);
+    if (!line) return;
+    const ikt_stage stage = ikt_stage_current(ctx);
+    add_time(line);
+    fprintf(line, ", \"level\": \"%s\", \"stage\": ", names[level]);
+    if (stage != IKT_STAGE_TOTAL)
+        ikt_quote(line, ikt_stage_name(stage));
+    else
+        fputs("null", line);
+    fputs(", \"message\": ", line);
+    ikt_quote(line, message);
+    add_numbers(line, numbers);
+    fputs("}\n", line);
+    if (fclose(line) == 0) fwrite(text, 1, size, stderr);
+    free(text);
+}
+
+/* One line, whatever the names and values that the message quotes hold. */
+static void print_text(const ikt_context *ctx, ikt_log_level level, char *message) {
     const char *mark = level == IKT_LOG_ERROR  ? "error: "
                        : level == IKT_LOG_WARN ? "warning: "
                                                : "";
+    for (char *c = message; *c; c++)
+        if ((unsigned char)*c < 32 || *c == 127) *c = '?';
     fprintf(stderr, "%siktsne: %s%s\n", ctx->bar_open && ctx->terminal ? "\r\033[K" : "", mark,
-            line);
+            message);
 }
+
+void ikt_log_line(const ikt_context *ctx, ikt_log_level level, const ikt_log_number *numbers,
+                  char *message) {
+    if (ctx->is_json)
+        print_json(ctx, level, numbers, message);
+    else
+        print_text(ctx, level, message);
+}
+
+/* --- what is logged --------------------------------------------------------------------------- */
+
+bool ikt_log_is_json(const ikt_context *ctx) {
+    return ctx->is_json;
+}
+
+ikt_log_level ikt_log_record(const ikt_context *ctx) {
+    return ctx->is_json ? IKT_LOG_STAGE : IKT_LOG_DETAIL;
+}
+
+static bool is_printed(const ikt_context *ctx, ikt_log_level level) {
+    if (level == IKT_LOG_STAGE && ikt_stage_is_open(ctx, IKT_STAGE_LANDMARKS))
+        level = IKT_LOG_DETAIL;
+    return ctx->rank == 0 && level <= ctx->level;
+}
+
+static void log_arguments(const ikt_context *ctx, ikt_log_level level,
+                          const ikt_log_number *numbers, const char *format, va_list arguments) {
+    char message[IKT_MESSAGE_MAX];
+    if (vsnprintf(message, sizeof message, format, arguments) >= 0)
+        ikt_log_line(ctx, level, numbers, message);
+}
+
+void ikt_log(const ikt_context *ctx, ikt_log_level level, const char *format, ...) {
+    if (!is_printed(ctx, level)) return;
+    va_list arguments;
+    va_start(arguments, format);
+    log_arguments(ctx, level, NULL, format, arguments);
+    va_end(arguments);
+}
+
+void ikt_log_numbers(const ikt_context *ctx, ikt_log_level level, const ikt_log_number *numbers,
+                     const char *format, ...) {
+    if (!is_printed(ctx, level)) return;
+    va_list arguments;
+    va_start(arguments, format);
+    log_arguments(ctx, level, numbers, format, arguments);
+    va_end(arguments);
+}
+
+/* --- progress --------------------------------------------------------------------------------- */
 
 static void text_of_seconds(double seconds, char *text, size_t size) {
     if (seconds < 120)
@@ -46,6 +144,22 @@ static void draw_bar(const char *unit, int64_t done, int64_t total, double rate,
     fflush(stderr);
 }
 
+static void print_progress(const ikt_context *ctx, const char *unit, int64_t done, int64_t total,
+                           double rate, const char *left, const char *extra) {
+    char message[256];
+    const ikt_log_number numbers[] = {
+        IKT_LOG_INT("done", done),
+        IKT_LOG_INT("total", total),
+        IKT_LOG_REAL("rate", rate),
+        IKT_LOG_REAL("seconds_left", rate > 0 ? (double)(total - done) / rate : NAN),
+        {0}};
+    snprintf(message, sizeof message, "%s%lld of %lld %s (%.0f %%), %.3g %s/s, %s left%s%s",
+             ctx->is_json ? "" : "  ", (long long)done, (long long)total, unit,
+             100.0 * (double)done / (double)total, rate, unit, left, extra ? ", " : "",
+             extra ? extra : "");
+    ikt_log_line(ctx, IKT_LOG_STAGE, numbers, message);
+}
+
 void ikt_progress(ikt_context *ctx, const char *unit, int64_t done, int64_t total,
                   const char *extra) {
     if (ctx->rank != 0 || ctx->level < IKT_LOG_STAGE) return;
@@ -63,11 +177,8 @@ void ikt_progress(ikt_context *ctx, const char *unit, int64_t done, int64_t tota
     double rate = spent > 0 ? (double)(done - ctx->progress_first) / spent : 0;
     char left[32] = "?";
     if (rate > 0) text_of_seconds((double)(total - done) / rate, left, sizeof left);
-    if (ctx->terminal) {
+    if (ctx->terminal)
         draw_bar(unit, done, total, rate, left, extra ? extra : "");
-        return;
-    }
-    fprintf(stderr, "iktsne:   %lld of %lld %s (%.0f %%), %.3g %s/s, %s left%s%s\n",
-            (long long)done, (long long)total, unit, 100.0 * (double)done / (double)total, rate,
-            unit, left, extra ? ", " : "", extra ? extra : "");
+    else
+        print_progress(ctx, unit, done, total, rate, left, extra);
 }

@@ -22,9 +22,15 @@ typedef struct {
 
 static const uint64_t guard_value = 0x69d5b1e7c0ffee42u;
 
+static void note_peak(ikt_context *ctx) {
+    ctx->memory_peak = ctx->memory_now;
+    ctx->memory_peak_stage = ikt_stage_current(ctx);
+    for (int i = 0; i < ctx->purposes; i++)
+        ctx->purpose[i].at_peak = ctx->purpose[i].now;
+}
+
 static void count(ikt_context *ctx, const char *purpose, int64_t bytes) {
     ctx->memory_now += bytes;
-    if (ctx->memory_now > ctx->memory_peak) ctx->memory_peak = ctx->memory_now;
     int i = 0;
     while (i < ctx->purposes && strcmp(ctx->purpose[i].name, purpose) != 0)
         i++;
@@ -32,10 +38,11 @@ static void count(ikt_context *ctx, const char *purpose, int64_t bytes) {
         if (i == IKT_PURPOSES_MAX)
             i--; /* the last one collects what does not fit the table */
         else
-            ctx->purpose[ctx->purposes++] = (ikt_purpose){purpose, 0, 0};
+            ctx->purpose[ctx->purposes++] = (ikt_purpose){purpose, 0, 0, 0};
     }
     ctx->purpose[i].now += bytes;
     if (ctx->purpose[i].now > ctx->purpose[i].peak) ctx->purpose[i].peak = ctx->purpose[i].now;
+    if (ctx->memory_now > ctx->memory_peak) note_peak(ctx);
 }
 
 void ikt_account(ikt_context *ctx, const char *purpose, int64_t bytes) {

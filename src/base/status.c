@@ -1,7 +1,8 @@
 /* Failing with a message, and agreeing on an outcome.
  *
- * Agreement is one MIN-reduction of "lowest failing rank"; only when a rank failed does a second
- * step broadcast its status and message, so success costs one small allreduce. */
+ * Agreement is one MIN-reduction of "lowest failing rank" and "lowest rank with a warning"; only
+ * when there is one does a second step bring what it has to say, so success costs one small
+ * allreduce. */
 #include "base/status.h"
 
 #include <stdarg.h>
@@ -10,6 +11,7 @@
 
 #include "base/comm.h"
 #include "base/context.h"
+#include "base/warning.h"
 
 ikt_status ikt_fail(ikt_context *ctx, ikt_status status, const char *format, ...) {
     if (ctx->status != IKT_OK) return status; /* the first message tells the cause */
@@ -23,9 +25,10 @@ ikt_status ikt_fail(ikt_context *ctx, ikt_status status, const char *format, ...
 }
 
 ikt_status ikt_agree(ikt_context *ctx, ikt_status local) {
-    int64_t lowest = local == IKT_OK ? ctx->size : ctx->rank;
-    ikt_min_i64(ctx, &lowest, 1);
-    if (lowest == ctx->size) return IKT_OK;
+    int64_t lowest[2] = {local == IKT_OK ? ctx->size : ctx->rank, ikt_warnings_rank(ctx)};
+    ikt_min_i64(ctx, lowest, 2);
+    ikt_warnings_merge(ctx, lowest[1]);
+    if (lowest[0] == ctx->size) return IKT_OK;
 
     struct {
         int status;
@@ -34,7 +37,7 @@ ikt_status ikt_agree(ikt_context *ctx, ikt_status local) {
     memset(&verdict, 0, sizeof verdict);
     verdict.status = (int)local;
     memcpy(verdict.text, ctx->message, sizeof verdict.text);
-    ikt_broadcast(ctx, &verdict, (int64_t)sizeof verdict, (int)lowest);
+    ikt_broadcast(ctx, &verdict, (int64_t)sizeof verdict, (int)lowest[0]);
     ctx->status = (ikt_status)verdict.status;
     memcpy(ctx->message, verdict.text, sizeof verdict.text);
     return ctx->status;

@@ -15,8 +15,8 @@ ikt_status ikt_fail(ikt_context *ctx, ikt_status status, const char *format, ...
     __attribute__((format(printf, 3, 4)));
 
 /* COLLECTIVE. Returns the same status on every rank: IKT_OK when all passed IKT_OK, otherwise the
- * status of the lowest failing rank, whose message every rank then holds. One small allreduce when
- * all is well. */
+ * status of the lowest failing rank, whose message every rank then holds. Prints warnings that
+ * ranks have kept (ikt_warn). One small allreduce when all is well. */
 ikt_status ikt_agree(ikt_context *ctx, ikt_status local);
 
 /* LOCAL. "3 bad data"-like name of a status, for reports. */

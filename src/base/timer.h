@@ -2,6 +2,7 @@
 #ifndef IKT_BASE_TIMER_H
 #define IKT_BASE_TIMER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -41,9 +42,17 @@ double ikt_now(void);
 
 /* LOCAL. Starts and stops a stage; may be repeated (times add up) and nested. The end of a stage
  * ends those that began within it and were left by a failure. Stages within IKT_STAGE_LANDMARKS
- * are not recorded: their time is that of the landmarks. */
+ * are not recorded: their time is that of the landmarks. The end of a stage that succeeded is a
+ * line of the log: with its seconds on rank 0, the first time and where it took a tenth of one;
+ * other ends are details. */
 void ikt_stage_begin(ikt_context *ctx, ikt_stage stage);
 void ikt_stage_end(ikt_context *ctx, ikt_stage stage);
+
+/* LOCAL. Whether the stage runs. */
+bool ikt_stage_is_open(const ikt_context *ctx, ikt_stage stage);
+
+/* LOCAL. The stage of the first depth that runs; IKT_STAGE_TOTAL where none does. */
+ikt_stage ikt_stage_current(const ikt_context *ctx);
 
 /* LOCAL. The stage begun last of those that run; IKT_STAGE_TOTAL where none does. */
 ikt_stage ikt_stage_innermost(const ikt_context *ctx);

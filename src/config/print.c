@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "config/config.h"
 #include "config/lookup.h"
-#include "config/utf8.h"
 #include "config/value.h"
 
 /* What YAML takes in double quotes as it stands: no controls, no line breaks (U+0085, U+2028,

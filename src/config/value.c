@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "config/utf8.h"
+#include "base/utf8.h"
 
 static ikt_status refuse(ikt_context *ctx, const ikt_key *key, const char *what, const char *text) {
     char expected[256];

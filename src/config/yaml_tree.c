@@ -7,9 +7,9 @@
 #include <yaml.h>
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "config/key.h"
 #include "config/text_file.h"
-#include "config/utf8.h"
 #include "config/value.h"
 
 struct ikt_yaml {

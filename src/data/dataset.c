@@ -139,9 +139,13 @@ static ikt_status reduce(ikt_dataset *d, int64_t k) {
     for (int64_t m = 0; m < k; m++)
         kept += d->pca->variance[m];
     if (d->pca->total_variance > 0) kept /= d->pca->total_variance;
-    ikt_log(d->ctx, IKT_LOG_STAGE,
-            "%s: %lld columns -> %lld components with %.1f %% of the variance", reader.name,
-            (long long)d->d, (long long)k, 100 * kept);
+    ikt_log_numbers(d->ctx, IKT_LOG_STAGE,
+                    (ikt_log_number[]){IKT_LOG_INT("columns", d->d),
+                                       IKT_LOG_INT("components", k),
+                                       IKT_LOG_REAL("variance", kept),
+                                       {0}},
+                    "%s: %lld columns -> %lld components with %.1f %% of the variance", reader.name,
+                    (long long)d->d, (long long)k, 100 * kept);
     if (d->pca->rank < k)
         ikt_log(d->ctx, IKT_LOG_WARN,
                 "%s: only %lld of %lld components have variance; the others are 0", reader.name,

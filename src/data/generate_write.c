@@ -63,7 +63,11 @@ ikt_status ikt_generation_write(ikt_generation *g, const char *path, bool overwr
     ikt_free(&rows);
     ikt_free(&labels);
     if (st == IKT_OK)
-        ikt_log(g->ctx, IKT_LOG_STAGE, "%s: %" PRId64 " x %" PRId64 " %s, %s", path,
-                g->settings.points, g->columns, ikt_type_name(type), g->generator->name);
+        ikt_log_numbers(g->ctx, IKT_LOG_STAGE,
+                        (ikt_log_number[]){IKT_LOG_INT("rows", g->settings.points),
+                                           IKT_LOG_INT("columns", g->columns),
+                                           {0}},
+                        "%s: %" PRId64 " x %" PRId64 " %s, %s", path, g->settings.points,
+                        g->columns, ikt_type_name(type), g->generator->name);
     return st;
 }

@@ -131,11 +131,15 @@ static ikt_status check_range(ikt_context *ctx, const ikt_normaliser *map,
 
 static void report(ikt_context *ctx, const ikt_normaliser *map, const char *name) {
     if (map->constant > 0)
-        ikt_log(ctx, IKT_LOG_STAGE, "%s: %lld of %lld columns are constant and become 0", name,
-                (long long)map->constant, (long long)map->d);
+        ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                        (ikt_log_number[]){IKT_LOG_INT("columns", map->constant), {0}},
+                        "%s: %lld of %lld columns are constant and become 0", name,
+                        (long long)map->constant, (long long)map->d);
     if (map->zero_rows > 0)
-        ikt_log(ctx, IKT_LOG_STAGE, "%s: %lld rows are zero and have no direction; they stay zero",
-                name, (long long)map->zero_rows);
+        ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                        (ikt_log_number[]){IKT_LOG_INT("rows", map->zero_rows), {0}},
+                        "%s: %lld rows are zero and have no direction; they stay zero", name,
+                        (long long)map->zero_rows);
 }
 
 /* Same on all ranks: everything follows from statistics that are. */

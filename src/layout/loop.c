@@ -65,10 +65,16 @@ static ikt_status evaluate(loop *l, int64_t iteration, ikt_objective_terms *term
 }
 
 static void add_to_trace(loop *l, int64_t iteration, double value) {
-    const int q = l->objective->q;
-    l->trace->point[l->trace->count++] = (ikt_trace_point){
-        iteration, value, ikt_gradient_norm(l->ctx, &l->gradient, q, l->map->count),
-        ikt_now() - l->began};
+    const double norm = ikt_gradient_norm(l->ctx, &l->gradient, l->objective->q, l->map->count);
+    const double seconds = ikt_now() - l->began;
+    l->trace->point[l->trace->count++] = (ikt_trace_point){iteration, value, norm, seconds};
+    ikt_log_numbers(l->ctx, ikt_log_record(l->ctx),
+                    (ikt_log_number[]){IKT_LOG_INT("iteration", iteration),
+                                       IKT_LOG_REAL(ikt_trace_key(l->trace), value),
+                                       IKT_LOG_REAL("gradient_norm", norm),
+                                       IKT_LOG_REAL("seconds", seconds),
+                                       {0}},
+                    "iteration %lld: %s %.6f", (long long)iteration, l->trace->value_name, value);
 }
 
 static void step(loop *l, int64_t iteration) {

@@ -20,18 +20,27 @@ static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, int
         settings->isolation.psi = p->psi;
         settings->isolation.pool = p->pool;
     }
-    ikt_log(ctx, IKT_LOG_STAGE, "P: %lld entries, %.1f a row, in %.1f s", (long long)p->entries,
-            (double)p->entries / (double)n, seconds);
+    ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                    (ikt_log_number[]){
+                        IKT_LOG_INT("entries", p->entries), IKT_LOG_REAL("seconds", seconds), {0}},
+                    "P: %lld entries, %.1f a row, in %.1f s", (long long)p->entries,
+                    (double)p->entries / (double)n, seconds);
     out->recall = p->recall;
     out->accuracy = p->accuracy;
     if (p->recall.sample > 0)
-        ikt_log(ctx, IKT_LOG_STAGE,
-                "neighbours: %.1f %% of the similarity of the true ones, %.1f %% of them found "
-                "(%lld rows compared with exact search)",
-                100 * p->recall.similarity, 100 * p->recall.found, (long long)p->recall.sample);
+        ikt_log_numbers(
+            ctx, IKT_LOG_STAGE,
+            (ikt_log_number[]){IKT_LOG_REAL("similarity", p->recall.similarity),
+                               IKT_LOG_REAL("found", p->recall.found),
+                               IKT_LOG_INT("sample", p->recall.sample),
+                               {0}},
+            "neighbours: %.1f %% of the similarity of the true ones, %.1f %% of them found "
+            "(%lld rows compared with exact search)",
+            100 * p->recall.similarity, 100 * p->recall.found, (long long)p->recall.sample);
     if (p->orphans > 0)
-        ikt_log(ctx, IKT_LOG_WARN, "%lld rows %s", (long long)p->orphans,
-                ikt_affinity_of(&settings->affinity)->orphans_because);
+        ikt_log_numbers(ctx, IKT_LOG_WARN, (ikt_log_number[]){IKT_LOG_INT("rows", p->orphans), {0}},
+                        "%lld rows %s", (long long)p->orphans,
+                        ikt_affinity_of(&settings->affinity)->orphans_because);
 }
 
 /* The loop works in positions, the run in rows of the input. */
@@ -48,7 +57,6 @@ static ikt_status bring(ikt_context *ctx, const ikt_probabilities *p, int64_t q,
 
 /* What an embedding is made of while it is made. */
 typedef struct {
-    const ikt_settings given; /* as the user gave them */
     const ikt_embedding_wish *wish;
     ikt_landmarks landmarks;
     ikt_probabilities p;
@@ -119,12 +127,12 @@ static ikt_status place(ikt_context *ctx, making *m, const ikt_layout_settings *
 ikt_status ikt_embedding_make(ikt_context *ctx, ikt_settings *settings, ikt_dataset *data,
                               const ikt_row_map *map, const ikt_embedding_wish *wish,
                               ikt_embedding *out) {
-    making m = {.given = *settings, .wish = wish};
+    making m = {.wish = wish};
     *out = (ikt_embedding){.accuracy = -1};
     IKT_TRY(ikt_layout_resolve(ctx, &settings->layout, map->n));
     ikt_status st = find_kept(ctx, &m);
     if (st == IKT_OK && settings->layout.init == IKT_INIT_LANDMARK && !loop_start(&m) && !m.p.start)
-        st = ikt_landmarks_make(ctx, &m.given, settings->layout.landmarks, data, &m.landmarks);
+        st = ikt_landmarks_make(ctx, settings, settings->layout.landmarks, data, &m.landmarks);
     if (st == IKT_OK) st = make_probabilities(ctx, &m, settings, data, map, out);
     if (st == IKT_OK) st = start(ctx, &m, settings, data, map, &out->y);
     ikt_landmarks_destroy(&m.landmarks);

@@ -44,7 +44,9 @@ static ikt_status draw(ikt_context *ctx, uint64_t seed, int64_t n, ikt_landmarks
     return ikt_agree(ctx, st);
 }
 
-/* Those of the run, with what depends on the number of rows left to choose. */
+/* Those of the run, with what depends on the number of rows left to choose: also where the run's
+ * own settings have been resolved, so that a configuration written back gives the same landmarks.
+ */
 ikt_settings ikt_landmarks_settings(const ikt_settings *settings, int64_t count) {
     ikt_settings s = *settings;
     s.preprocess.normalise = IKT_NORMALISE_NONE; /* has been done */
@@ -54,6 +56,7 @@ ikt_settings ikt_landmarks_settings(const ikt_settings *settings, int64_t count)
     ikt_affinity_shrink(&s.affinity, count);
     s.layout.init = IKT_INIT_PCA;
     s.layout.learning_rate = s.layout.final_learning_rate = IKT_AUTO_REAL;
+    s.layout.repulsion = IKT_REPULSION_AUTO;
     return s;
 }
 
@@ -93,7 +96,8 @@ ikt_status ikt_landmarks_make(ikt_context *ctx, const ikt_settings *settings, in
     ikt_settings subset = ikt_landmarks_settings(settings, count);
     void *rows = NULL;
     *out = (ikt_landmarks){.count = count, .q = (int)settings->layout.dimensions};
-    ikt_log(ctx, IKT_LOG_STAGE, "landmarks: %lld rows are embedded first", (long long)out->count);
+    ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", out->count), {0}},
+                    "landmarks: %lld rows are embedded first", (long long)out->count);
     ikt_stage_begin(ctx, IKT_STAGE_LANDMARKS);
     ikt_status st = draw(ctx, (uint64_t)settings->run.seed, ikt_dataset_rows(data), out);
     if (st == IKT_OK)

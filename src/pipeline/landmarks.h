@@ -27,8 +27,8 @@ ikt_settings ikt_landmarks_settings(const ikt_settings *settings, int64_t count)
 
 /* COLLECTIVE. Draws `count` rows and embeds them by themselves: with the settings of the
  * run, but a start from principal components, and what follows from the number of rows (psi, pool,
- * rates) chosen for their number.
- *   settings   as the user gave them
+ * rates, repulsion) chosen for their number.
+ *   settings   of the run, its layout resolved
  * Errors: those of ikt_embedding_make; empty then. */
 ikt_status ikt_landmarks_make(ikt_context *ctx, const ikt_settings *settings, int64_t count,
                               ikt_dataset *data, ikt_landmarks *out);

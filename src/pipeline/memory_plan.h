@@ -7,7 +7,7 @@
 /* Predicted bytes per rank of the stages that hold the most; stages follow each other, so the peak
  * is `base` plus the largest of them. */
 typedef struct {
-    int64_t base;       /* the process with its libraries */
+    int64_t base;       /* the process with its libraries and their buffers */
     int64_t codes;      /* codes, and centres while they are computed */
     int64_t neighbours; /* codes or rows, lists, blocks under way */
     int64_t graph;      /* lists and symmetrisation, or the dense matrix */

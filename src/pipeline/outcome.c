@@ -80,22 +80,41 @@ static void add_traffic(const ikt_run_cost *cost, notes *n) {
     }
 }
 
+/* Of the rank that had most when the file was written, and a number for each of few ranks. */
+static void add_memory(const ikt_memory_peaks *m, notes *n) {
+    ikt_note *list = n->circumstances, *each;
+    ADD_NOTE(list, n->n_circumstances, "peak_rank", "%d", m->rank);
+    ADD_NOTE(list, n->n_circumstances, "peak_stage", "%s", ikt_stage_name(m->stage));
+    ADD_NOTE(list, n->n_circumstances, "peak_purposes", "%s", "");
+    each = &list[n->n_circumstances - 1];
+    ikt_memory_peaks_describe(m, each->text, sizeof each->text);
+    if (m->ranks == 0) return;
+    ADD_NOTE(list, n->n_circumstances, "peak_bytes_of_ranks", "%s", "");
+    each = &list[n->n_circumstances - 1];
+    for (int r = 0; r < m->ranks; r++)
+        snprintf(each->text + strlen(each->text), sizeof each->text - strlen(each->text), "%s%lld",
+                 r > 0 ? " " : "", (long long)m->of_rank[r]);
+}
+
 /* What varies from run to run. */
 static void add_circumstances(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost,
                               notes *n) {
-    char host[256] = "unknown", start[64] = "unknown", stage[64];
+    char host[256] = "unknown", start[64] = "unknown", directory[2048] = "unknown", stage[64];
     struct tm parts;
     time_t seconds = (time_t)run->start_time;
     if (gethostname(host, sizeof host - 1) != 0) snprintf(host, sizeof host, "unknown");
     if (gmtime_r(&seconds, &parts)) strftime(start, sizeof start, "%Y-%m-%dT%H:%M:%SZ", &parts);
     ADD_NOTE(n->circumstances, n->n_circumstances, "host", "%s", host);
+    if (!getcwd(directory, sizeof directory)) snprintf(directory, sizeof directory, "unknown");
+    ADD_NOTE(n->circumstances, n->n_circumstances, "directory", "%s", directory);
     ADD_NOTE(n->circumstances, n->n_circumstances, "start", "%s", start);
     ADD_NOTE(n->circumstances, n->n_circumstances, "ranks", "%d", ikt_size(ctx));
     ADD_NOTE(n->circumstances, n->n_circumstances, "threads", "%d", ikt_threads(ctx));
     ADD_NOTE(n->circumstances, n->n_circumstances, "peak_bytes_per_rank", "%lld",
-             (long long)cost->peak_bytes);
+             (long long)cost->memory.most);
     ADD_NOTE(n->circumstances, n->n_circumstances, "predicted_bytes_per_rank", "%lld",
              (long long)run->predicted_bytes);
+    add_memory(&cost->memory, n);
     for (int s = 0; s < IKT_STAGE_COUNT; s++) {
         if (cost->times[s].count == 0) continue;
         snprintf(stage, sizeof stage, "seconds_%s", ikt_stage_name((ikt_stage)s));
@@ -105,11 +124,9 @@ static void add_circumstances(ikt_context *ctx, const ikt_run *run, const ikt_ru
 }
 
 void ikt_run_cost_collect(ikt_context *ctx, ikt_run_cost *cost) {
-    int64_t peak = ikt_memory_resident_peak();
     ikt_traffic_collect(ctx, cost->traffic); /* first: what follows communicates, too */
     ikt_stage_collect(ctx, cost->times);
-    cost->peak_bytes = ikt_max_one(ctx, peak);
-    cost->peak_bytes_all = ikt_sum_one(ctx, peak);
+    ikt_memory_peaks_collect(ctx, &cost->memory);
     cost->accounted_bytes = ikt_max_one(ctx, ikt_memory_peak(ctx));
 }
 

@@ -2,6 +2,7 @@
 #ifndef IKT_PIPELINE_OUTCOME_H
 #define IKT_PIPELINE_OUTCOME_H
 
+#include "base/memory_peak.h"
 #include "base/timer.h"
 #include "base/traffic.h"
 #include "pipeline/pipeline.h"
@@ -20,8 +21,7 @@ ikt_status ikt_run_picture(ikt_context *ctx, const ikt_run *run);
 typedef struct {
     ikt_stage_times times[IKT_STAGE_COUNT];
     ikt_traffic traffic[IKT_STAGE_COUNT];
-    int64_t peak_bytes;      /* most resident memory of a rank */
-    int64_t peak_bytes_all;  /* sum over ranks */
+    ikt_memory_peaks memory;
     int64_t accounted_bytes; /* most that a rank allocated through our account */
 } ikt_run_cost;
 

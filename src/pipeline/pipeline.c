@@ -161,8 +161,15 @@ static ikt_status make_embedding(ikt_context *ctx, ikt_dataset *data, ikt_run *r
 static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data, ikt_run *run) {
     note_input(source, run);
     run->map = ikt_row_map_make(ikt_dataset_rows(data), ikt_size(ctx), ikt_rank(ctx));
-    ikt_log(ctx, IKT_LOG_STAGE, "%s: %lld rows x %lld, %s; %d ranks x %d threads", run->input_name,
-            (long long)run->map.n, (long long)run->d, run->type, ikt_size(ctx), ikt_threads(ctx));
+    ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                    (ikt_log_number[]){IKT_LOG_INT("rows", run->map.n),
+                                       IKT_LOG_INT("columns", run->d),
+                                       IKT_LOG_INT("ranks", ikt_size(ctx)),
+                                       IKT_LOG_INT("threads", ikt_threads(ctx)),
+                                       {0}},
+                    "%s: %lld rows x %lld, %s; %d ranks x %d threads", run->input_name,
+                    (long long)run->map.n, (long long)run->d, run->type, ikt_size(ctx),
+                    ikt_threads(ctx));
     ikt_status st = check_memory(ctx, source, data, run);
     if (st == IKT_OK) st = open_checkpoint(ctx, source, run);
     if (st == IKT_OK) st = read_labels(ctx, source, run);

@@ -59,7 +59,9 @@ static const ikt_key run_keys[] = {
      "Go on from the checkpoint of this run, where there is one; no: remove it and begin anew"},
     {"checkpoint_keep", IKT_KEY_BOOL, offsetof(ikt_run_settings, checkpoint_keep), "no", 0, 0, 0,
      NULL, "",
-     "Leave the checkpoint behind when the run is done, so that --extend need not make P again"}};
+     "Leave the checkpoint behind when the run is done, so that --extend need not make P again"},
+    {"log", IKT_KEY_CHOICE, offsetof(ikt_run_settings, log), "text", 0, 0, 0, "text|json", "",
+     "Lines of the log on standard error: text, or json, one object a line (docs/logs.md)"}};
 
 static const ikt_section run_section = {"run", "The run itself", run_keys,
                                         sizeof run_keys / sizeof *run_keys};
@@ -86,4 +88,5 @@ void ikt_settings_forget_job(ikt_run_settings *run) {
     run->resume = true;
     run->checkpoint_keep = false;
     run->extend = 0;
+    run->log = IKT_LOG_TEXT;
 }

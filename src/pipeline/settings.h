@@ -38,6 +38,7 @@ typedef struct {
     bool resume;
     bool checkpoint_keep;
     int64_t extend; /* no key: iterations to add to the finished run in output.file, or 0 */
+    int log;        /* ikt_log_format */
 } ikt_run_settings;
 
 typedef struct {

@@ -30,8 +30,11 @@ static ikt_status resolve(ikt_context *ctx, const ikt_similar_job *job, ikt_prob
     p->psi = spec->psi;
     p->pool = spec->pool;
     if (p->pool > 0)
-        ikt_log(ctx, IKT_LOG_STAGE, "isolation: psi %lld, centres from a pool of %lld rows",
-                (long long)p->psi, (long long)p->pool);
+        ikt_log_numbers(
+            ctx, IKT_LOG_STAGE,
+            (ikt_log_number[]){IKT_LOG_INT("psi", p->psi), IKT_LOG_INT("pool", p->pool), {0}},
+            "isolation: psi %lld, centres from a pool of %lld rows", (long long)p->psi,
+            (long long)p->pool);
     return IKT_OK;
 }
 

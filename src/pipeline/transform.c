@@ -77,9 +77,14 @@ static void note_input(ikt_context *ctx, const ikt_source *source, ikt_transform
     done->d = ikt_source_columns(source);
     done->type = ikt_type_name(ikt_source_type(source));
     done->map = ikt_row_map_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
-    ikt_log(ctx, IKT_LOG_STAGE, "%s: %lld rows x %lld, %s, into an embedding of %lld rows",
-            done->input_name, (long long)done->map.n, (long long)done->d, done->type,
-            (long long)done->loaded.shape.n);
+    ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                    (ikt_log_number[]){IKT_LOG_INT("rows", done->map.n),
+                                       IKT_LOG_INT("columns", done->d),
+                                       IKT_LOG_INT("model_rows", done->loaded.shape.n),
+                                       {0}},
+                    "%s: %lld rows x %lld, %s, into an embedding of %lld rows", done->input_name,
+                    (long long)done->map.n, (long long)done->d, done->type,
+                    (long long)done->loaded.shape.n);
 }
 
 /* --- the arrows ------------------------------------------------------------------------------- */
@@ -93,13 +98,15 @@ static ikt_status claim(ikt_context *ctx, ikt_transformed *done) {
 
 static void report(ikt_context *ctx, const ikt_transformed *done) {
     if (done->lonely > 0)
-        ikt_log(ctx, IKT_LOG_WARN,
-                "%lld rows share no cell with any old row (similarity 0 in the output): they lie "
-                "where the embedding has nothing, and were put to the rows of their nearest centre",
-                (long long)done->lonely);
+        ikt_log_numbers(
+            ctx, IKT_LOG_WARN, (ikt_log_number[]){IKT_LOG_INT("rows", done->lonely), {0}},
+            "%lld rows share no cell with any old row (similarity 0 in the output): they lie "
+            "where the embedding has nothing, and were put to the rows of their nearest centre",
+            (long long)done->lonely);
     if (done->unsettled > 0)
-        ikt_log(ctx, IKT_LOG_STAGE, "%lld rows were still moving at the last iteration",
-                (long long)done->unsettled);
+        ikt_log_numbers(
+            ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", done->unsettled), {0}},
+            "%lld rows were still moving at the last iteration", (long long)done->unsettled);
 }
 
 /* LOCAL, but for the sums. Lists to places. */

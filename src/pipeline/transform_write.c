@@ -2,11 +2,13 @@
 #include "pipeline/transform_write.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/timer.h"
+#include "config/value.h"
 #include "iktsne/version.h"
 #include "io/result.h"
 #include "plot/plot.h"
@@ -16,7 +18,7 @@ enum { FACTS_MOST = 20 };
 typedef struct {
     ikt_note fact[FACTS_MOST];
     int64_t count;
-    ikt_note varying[2];
+    ikt_note varying[3];
 } notes;
 
 static void add(notes *n, const char *name, const char *text) {
@@ -35,6 +37,32 @@ static void add_real(notes *n, const char *name, double value) {
     char text[32];
     snprintf(text, sizeof text, "%.17g", value);
     add(n, name, text);
+}
+
+/* Words of a command as a shell takes them. */
+static void add_word(ikt_text *text, const char *word) {
+    ikt_text_add(text, " '");
+    for (; *word; word++)
+        ikt_text_add(text, *word == '\'' ? "'\\%c'" : "%c", *word);
+    ikt_text_add(text, "'");
+}
+
+/* The command that gives the same file again; no note where it is longer than a note. */
+static ikt_status add_command(ikt_context *ctx, const ikt_transform_request *request,
+                              const ikt_transformed *done, notes *n) {
+    ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
+    ikt_text_add(&text, "iktsne transform");
+    add_word(&text, request->model);
+    add_word(&text, request->input);
+    ikt_text_add(&text, " OUT.h5 --neighbours %lld --iterations %lld --dataset", (long long)done->k,
+                 (long long)request->trials);
+    add_word(&text, request->dataset);
+    ikt_text_add(&text, " --labels");
+    add_word(&text, request->labels);
+    if (text.status == IKT_OK && text.length < (int64_t)sizeof n->fact->text)
+        add(n, "command", text.data);
+    ikt_free(&text.data);
+    return text.status;
 }
 
 static void describe(ikt_context *ctx, const ikt_transform_request *request,
@@ -61,8 +89,11 @@ static void describe(ikt_context *ctx, const ikt_transform_request *request,
     add(n, "embedding_hash", text);
     n->varying[0] = (ikt_note){"ranks", ""};
     n->varying[1] = (ikt_note){"threads", ""};
+    n->varying[2] = (ikt_note){"directory", "unknown"};
     snprintf(n->varying[0].text, sizeof n->varying[0].text, "%d", ikt_size(ctx));
     snprintf(n->varying[1].text, sizeof n->varying[1].text, "%d", ikt_threads(ctx));
+    if (!getcwd(n->varying[2].text, sizeof n->varying[2].text))
+        snprintf(n->varying[2].text, sizeof n->varying[2].text, "unknown");
 }
 
 /* The run that made the model, on the new input. */
@@ -94,7 +125,7 @@ static ikt_status write_result(ikt_context *ctx, const ikt_transformed *done, co
                                .facts = n->fact,
                                .n_facts = n->count,
                                .circumstances = n->varying,
-                               .n_circumstances = 2,
+                               .n_circumstances = 3,
                                .columns = columns,
                                .n_columns = sizeof columns / sizeof *columns};
     return ikt_result_write(ctx, path, overwrite, &result);
@@ -107,9 +138,12 @@ ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *re
     ikt_stage_begin(ctx, IKT_STAGE_WRITE);
     ikt_status st = ikt_alloc(ctx, &n, 1, sizeof *n, "provenance");
     if (st == IKT_OK) st = print_configuration(ctx, request, done, &configuration);
-    st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
         describe(ctx, request, done, n);
+        st = add_command(ctx, request, done, n);
+    }
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
         ikt_broadcast(ctx, n, (int64_t)sizeof *n, 0); /* HDF5 wants equal attributes */
         st = write_result(ctx, done, n, configuration, path, overwrite);
     }

@@ -37,8 +37,13 @@ static void report(const worker *w, const ikt_study_claim *claim, const ikt_stud
         if (isfinite(result->number[ikt_study_number(w->study, m)]))
             snprintf(values + strlen(values), sizeof values - strlen(values), ", %s %.4g",
                      w->study->measure[m], result->number[ikt_study_number(w->study, m)]);
-    ikt_log(w->ctx, IKT_LOG_STAGE, "%lld of %lld: %s%s (%.1f s)", (long long)w->cursor,
-            (long long)w->count, name, values, result->number[IKT_RUN_SECONDS]);
+    ikt_log_numbers(w->ctx, IKT_LOG_STAGE,
+                    (ikt_log_number[]){IKT_LOG_INT("done", w->cursor),
+                                       IKT_LOG_INT("total", w->count),
+                                       IKT_LOG_REAL("seconds", result->number[IKT_RUN_SECONDS]),
+                                       {0}},
+                    "%lld of %lld: %s%s (%.1f s)", (long long)w->cursor, (long long)w->count, name,
+                    values, result->number[IKT_RUN_SECONDS]);
 }
 
 /* A run that was begun again and again and never ended must not hold up the study for ever. */
@@ -148,8 +153,11 @@ ikt_status ikt_study_execute_all(ikt_context *ctx, const ikt_study *study,
     if (st == IKT_OK) st = ikt_agree(ctx, make_order(ctx, plan, result, effort->retry, &w));
     if (st == IKT_OK) {
         ikt_study_session(ctx, w.session);
-        ikt_log(ctx, IKT_LOG_STAGE, "%s: %lld runs, %lld of them done before", study->name,
-                (long long)plan->n_runs, (long long)(plan->n_runs - w.count));
+        ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                        (ikt_log_number[]){
+                            IKT_LOG_INT("runs", plan->n_runs), IKT_LOG_INT("left", w.count), {0}},
+                        "%s: %lld runs, %lld of them done before", study->name,
+                        (long long)plan->n_runs, (long long)(plan->n_runs - w.count));
         st = make_group(ctx, effort->ranks, &group);
     }
     if (st == IKT_OK) {

@@ -163,7 +163,7 @@ for ranks in 1 3; do
         kill -$signal "${pids[0]}"
         finish
         [ $code -eq 75 ] || fail "$signal on $ranks ranks: exit code $code"
-        grep -q "^iktsne: stopped by SIG$signal in the stage 'layout'; $file.checkpoint holds" err.txt || fail "$signal: message"
+        grep -q "^iktsne: warning: stopped by SIG$signal in the stage 'layout'; $file.checkpoint holds" err.txt || fail "$signal: message"
         grep -q error: err.txt && fail "$signal: an error"
         [ ! -e $file ] || fail "$signal: a result"
         signals=$((signals + 1))
@@ -204,7 +204,7 @@ done)
 kill -TERM "${pids[@]}"
 finish
 [ $code -eq 75 ] || fail "a study that was stopped: exit code $code"
-grep -q '^iktsne: stopped by SIGTERM' err.txt || fail "what a stopped study says"
+grep -q '^iktsne: warning: stopped by SIGTERM' err.txt || fail "what a stopped study says"
 ls -d broken/best/*.checkpoint >out.txt 2>&1 || fail "no checkpoint of the run under way"
 "$IKT_PROGRAM" study study.yaml --output broken >out.txt 2>err.txt || fail "a study that goes on"
 [ "$(facts broken)" = "$(facts unbroken)" ] || fail "a study that was stopped has other results"

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "config/utf8.h"
+#include "base/utf8.h"
 #include "config/value.h"
 #include "pipeline/settings.h"
 

@@ -1,6 +1,6 @@
 /* Characters of UTF-8 text: what YAML and JSON are made of. */
-#ifndef IKT_CONFIG_UTF8_H
-#define IKT_CONFIG_UTF8_H
+#ifndef IKT_BASE_UTF8_H
+#define IKT_BASE_UTF8_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Decoding UTF-8, strictly: each code point has exactly one spelling.
  *
  * A terminating zero is no continuation byte, so text that is cut short is never read beyond. */
-#include "config/utf8.h"
+#include "base/utf8.h"
 
 int ikt_utf8_decode(const char *text, uint32_t *point) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* that needs so many bytes */

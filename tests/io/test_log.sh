@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# What the verbs say on standard error: with --quiet nothing in a clean run, with --verbose more than
+# without, at most two lines a stage, no carriage returns; and as JSON one object a line, with the
+# stages, the trace and the costs in it. Results on standard output are the same each time.
+. "$(dirname "${BASH_SOURCE[0]}")/../support/script.sh"
+export OMP_NUM_THREADS=1
+ranks=$(($(nproc --all) < 2 ? 1 : 2)) # no warning of too few processors
+
+verb() { timeout 60 $IKT_MPIRUN "$ranks" "$IKT_PROGRAM" "$@" >out.txt 2>err.txt || fail "$*"; }
+lines() { wc -l <err.txt; }
+
+# Every line is an object that says when, how grave, where and what.
+is_json() {
+    command -v python3 >/dev/null || return 0
+    python3 - <<'P' || fail "not JSON lines: $*"
+import json, re, sys
+for line in open("err.txt", encoding="utf-8"):
+    fact = json.loads(line)
+    assert list(fact)[:4] == ["time", "level", "stage", "message"], line
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", fact["time"]), line
+    assert fact["level"] in ("error", "warning", "stage", "detail", "debug"), line
+    assert all(v is None or isinstance(v, (int, float)) for v in list(fact.values())[4:]), line
+P
+}
+
+# speaks WORDS ARGUMENTS...: text at every level, and JSON; WORDS are in the details.
+speaks() {
+    local words=$1 normal
+    shift
+    verb "$@" --quiet
+    [ -s err.txt ] && fail "--quiet is not: $*"
+    cp out.txt quiet.txt
+    verb "$@"
+    normal=$(lines)
+    grep -qvE '^iktsne: ' err.txt && fail "lines that do not begin with the program's name: $*"
+    grep -qE ' (error|warning): ' err.txt && fail "a clean run warns: $*"
+    grep -q $'\r' err.txt && fail "a carriage return: $*"
+    verb "$@" --verbose
+    [ "$(lines)" -gt "$normal" ] || fail "--verbose says no more: $*"
+    grep -qE "$words" err.txt || fail "no '$words' with --verbose: $*"
+    verb "$@" --log json
+    is_json "$@"
+    grep -q '^{.*}$' err.txt || [ "$normal" -eq 0 ] || fail "no JSON: $*"
+    grep -q '^iktsne:' err.txt && fail "text among JSON: $*"
+    # But for times and memory.
+    diff <(sed 's/[0-9.]\+//g' quiet.txt) <(sed 's/[0-9.]\+//g' out.txt) >diff.txt ||
+        [ "$1" = embed ] || [ "$1" = transform ] || { cat diff.txt; fail "another result as JSON: $*"; }
+    verb "$@" --log=json --quiet
+    [ -s err.txt ] && fail "--quiet is not, as JSON: $*"
+}
+
+"$IKT_PROGRAM" generate gaussian-mixture data.h5 --points 200 --dimensions 3 --clusters 2 --quiet || exit 1
+settings="input.file=data.h5 output.file=run.h5 output.model=model.h5 output.overwrite=yes layout.iterations=120
+    layout.exaggeration_iterations=20 isolation.psi=8 affinity.search=approximate layout.init=landmark"
+seq 1 30 | sed 's/.*/&,1,2/' >table.csv
+speaks "predicted memory" embed $settings
+speaks "placement" transform model.h5 data.h5 placed.h5 --overwrite
+speaks "placement" generate uniform-2d other.h5 --points 300 --overwrite
+speaks "placement" convert table.csv table.h5 --overwrite
+speaks "placement" evaluate run.h5 --input data.h5
+speaks "placement" plot run.h5 run.png --overwrite
+speaks "placement" info run.h5
+speaks "placement" plan $settings
+
+# A stage has a line for its end, where it is not short, and at most one of its own.
+verb embed $settings
+end='^iktsne: [a-z]+: [0-9.]+ s$'
+[ "$(grep -cE "$end" err.txt)" -le 13 ] && [ -z "$(grep -E "$end" err.txt | cut -d: -f2 | sort | uniq -d)" ] ||
+    fail "a stage ends twice"
+[ "$(grep -cvE "$end" err.txt)" -le 7 ] || fail "more lines than the stages have to say"
+
+# run.log: the stages as they end, the trace, and the costs.
+verb embed $settings run.log=json
+is_json embed run.log=json
+for stage in cells neighbours recall graph layout write measures landmarks; do
+    [ "$(grep -c "\"stage\": \"$stage\", \"message\": \"$stage: .* s\", \"seconds\": " err.txt)" -eq 1 ] ||
+        fail "not one end of the stage $stage"
+    grep -q "\"message\": \"$stage: .* in all\".*\"mean_seconds\".*\"slowest_rank\"" err.txt ||
+        fail "no cost of the stage $stage"
+done
+for iteration in 0 50 100 120; do
+    grep -q "\"stage\": \"layout\".*\"iteration\": $iteration, \"kl\": [0-9.]*, \"gradient_norm\": " err.txt ||
+        fail "iteration $iteration is not in the log"
+done
+grep -q '"peak_bytes_per_rank": [0-9]*,.*"predicted_bytes_per_rank": [0-9]*,' err.txt || fail "no memory"
+grep -q '"rows": 200, "columns": 3, "ranks": ' err.txt || fail "no input"
+"$IKT_PROGRAM" info run.h5 --config | grep -q '^  log: text$' || fail "the log is part of the result"
+
+# Errors, too; and what is wrong with the choice itself.
+"$IKT_PROGRAM" embed run.log=json input.file=none.h5 output.file=none2.h5 >out.txt 2>err.txt
+[ $? -eq 4 ] || fail "none.h5: exit code 4 expected"
+is_json "an error"
+grep -q '"level": "error", "stage": null, "message": "none.h5 cannot be read' err.txt || fail "no error as JSON"
+"$IKT_PROGRAM" info run.h5 --log jsn >out.txt 2>err.txt
+[ $? -eq 2 ] && grep -q "^iktsne: error: --log: 'jsn' is not one of text, json" err.txt || fail "--log jsn"
+"$IKT_PROGRAM" info run.h5 --log >out.txt 2>err.txt
+[ $? -eq 2 ] && grep -q "^iktsne: error: --log needs a value" err.txt || fail "--log without a value"
+
+# Too many threads: one warning for all ranks.
+OMP_NUM_THREADS=500 timeout 60 $IKT_MPIRUN 3 "$IKT_PROGRAM" info run.h5 --quiet >out.txt 2>err.txt || fail "info"
+[ "$(lines)" -eq 1 ] && grep -q "^iktsne: warning: more threads than processors .*(on all 3 ranks)$" err.txt ||
+    fail "not one warning for three ranks"
+exit "$failed"
