@@ -24,6 +24,10 @@ ikt_status ikt_atomic_check(ikt_context *ctx, const char *path, bool overwrite);
 ikt_status ikt_atomic_end(ikt_context *ctx, const char *path, const char *temporary,
                           ikt_status local);
 
+/* COLLECTIVE. The same, and a file that was at `path` is kept as `previous`, whatever was there. */
+ikt_status ikt_atomic_end_keeping(ikt_context *ctx, const char *path, const char *previous,
+                                  const char *temporary, ikt_status local);
+
 /* LOCAL, for one rank. The text as a file, whole or not at all; replaces a file of that name.
  * Errors: IKT_ERR_FILE. */
 ikt_status ikt_atomic_write_text(ikt_context *ctx, const char *path, const char *text);
