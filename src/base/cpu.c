@@ -79,10 +79,10 @@ void ikt_cpu_node_ranks(ikt_context *ctx, int *ranks, int *mine) {
     MPI_Comm_free(&node);
 }
 
-/* Tasks that the launcher announced in the environment; 0 when none did. The innermost launcher speaks
- * first: ranks of Open MPI's mpirun also see the Slurm step that holds its daemons, one a node. Inside
- * an allocation without a step, a plain start is one rank: worth refusing as well, since as many tasks
- * were asked for and paid for. */
+/* Tasks that the launcher announced in the environment; 0 when none did. The innermost launcher
+ * speaks first: ranks of Open MPI's mpirun also see the Slurm step that holds its daemons, one a
+ * node. Inside an allocation without a step, a plain start is one rank: worth refusing as well,
+ * since as many tasks were asked for and paid for. */
 static int announced_tasks(const char **variable) {
     static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS",
                                         "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"};

@@ -1,4 +1,4 @@
-# A Slurm of our own for tests; sourced. Two pretended nodes, node1 and node2, are two slurmd on the
+# A Slurm of our own for tests; sourced, after ../support/script.sh. Two pretended nodes, node1 and node2, are two slurmd on the
 # loopback of this machine; slurmctld, both slurmd and munged keep all they have in one folder, with
 # a key, a socket and ports of their own, so that two such clusters do not meet and one that the
 # machine runs is not touched. No systemd, nothing in /etc, any user.
@@ -99,16 +99,6 @@ cluster_watch() {
         cluster_clean "$3"' watcher "${BASH_SOURCE[0]}" $$ "$cluster" </dev/null >/dev/null 2>&1
 }
 
-# cluster_wait SECONDS COMMAND...: until the command succeeds.
-cluster_wait() {
-    local tenths=$(($1 * 5))
-    shift
-    until "$@" >/dev/null 2>&1; do
-        [ $((tenths -= 1)) -gt 0 ] || return 1
-        sleep 0.2
-    done
-}
-
 cluster_idle() {
     [ "$(sinfo -h -N -o %t | grep -c '^idle$')" -eq 2 ]
 }
@@ -120,13 +110,13 @@ cluster_daemons() {
         --socket="$cluster/munge.socket" --pid-file="$cluster/munge.pid" \
         --log-file="$cluster/munge.log" --seed-file="$cluster/munge.seed" \
         >"$cluster/munge.out" 2>&1 &
-    cluster_wait 10 test -S "$cluster/munge.socket" || return
+    wait_until 10 test -S "$cluster/munge.socket" || return
     slurmctld -D -i >"$cluster/slurmctld.out" 2>&1 &
     for node in node1 node2; do
         slurmd -D -N "$node" >"$cluster/$node/slurmd.out" 2>&1 &
     done
     disown -a
-    cluster_wait 30 cluster_idle
+    wait_until 30 cluster_idle
 }
 
 cluster_start() {

@@ -12,7 +12,7 @@ PATH=$(dirname "$IKT_PROGRAM"):$PATH
 jobs=$IKT_SOURCE/jobs
 # No shared memory between pretended nodes, and nothing leaves this machine. A rank's death is noted soon.
 export OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo
-export OMPI_MCA_odls_base_sigkill_timeout=3
+export OMPI_MCA_odls_base_sigkill_timeout=3 SLURM_WAIT=3
 two_nodes="--nodes=2 --ntasks-per-node=1 --cpus-per-task=1"
 
 # submit NAME LAUNCHER SCRIPT OPTIONS -- ARGUMENTS: a job whose log is NAME.log; its number is id[NAME].
@@ -49,10 +49,10 @@ has_ended() { [[ $(field "$1" JobState) =~ ^(COMPLETED|FAILED|CANCELLED|TIMEOUT|
 
 # ends NAME STATE SECONDS: the job ends so, in so many seconds at most, and leaves nothing running.
 ends() {
-    cluster_wait "$3" has_ended "$1"
+    wait_until "$3" has_ended "$1"
     [ "$(field "$1" JobState)" = "$2" ] ||
         fail "$1 is $(field "$1" JobState), not $2, after $3 s at most: $(cat "$1.log")"
-    cluster_wait 10 runs_no_more "$1" || fail "$1 left processes: $(processes "$1" | xargs ps -fp)"
+    wait_until 10 runs_no_more "$1" || fail "$1 left processes: $(processes "$1" | xargs ps -fp)"
 }
 
 says() { # NAME WORDS
@@ -63,7 +63,7 @@ says() { # NAME WORDS
 cat >run.yaml <<'END'
 input: {file: data.h5}
 isolation: {psi: 64}
-layout: {iterations: 3000, exaggeration_iterations: 60}
+layout: {iterations: 15000, exaggeration_iterations: 60}
 output: {measures: none}
 END
 hasty="layout.iterations=100"
@@ -87,7 +87,6 @@ on_two_nodes() {
     done
     ends node COMPLETED 60
     says node "embedding hash   $hasty_hash"
-    echo "ok: on one node and on two, by srun and by mpirun: the bits of one rank"
 }
 
 # Without a launcher, and with one that MPI does not know: refused, not made twice by one rank each.
@@ -99,19 +98,17 @@ without_launcher() {
     says alone "SLURM_NTASKS announces 2 tasks but this MPI sees a single rank"
     ends apart FAILED 60
     [ ! -e apart.h5 ] || fail "ranks that did not know each other made a result"
-    echo "ok: ranks that do not know each other are refused"
 }
 
 over_psi() {
     submit psi mpirun psi-array --array=0-2 --nodes=1 -- run.yaml $hasty
-    cluster_wait 60 array_done || fail "the array did not end: $(squeue)"
+    wait_until 60 array_done || fail "the array did not end: $(squeue)"
     local psi
     for psi in 64 128 256; do
         iktsne info "psi-$psi.h5" --config 2>>err.txt | grep -q " psi: $psi\b" ||
             fail "psi-$psi.h5 is not the run of psi $psi: $(cat psi.log)"
         [ -s "psi-$psi.png" ] || fail "no picture of psi $psi"
     done
-    echo "ok: a job array over psi"
 }
 array_done() { [ -z "$(squeue -h -j "${id[psi]}" -o %A)" ]; }
 
@@ -126,12 +123,11 @@ scaling() {
         iktsne info "weak-$ranks.h5" | grep -q "$((400 * ranks))" || fail "weak-$ranks.h5: rows"
     done
     [ -s machine.yaml ] || fail "no machine.yaml"
-    echo "ok: strong scaling by srun, weak scaling by mpirun"
 }
 
 # hold NAME: waits until the job's run has written a checkpoint, and keeps it from going on.
 hold() {
-    cluster_wait 60 holds_checkpoint "$1" || fail "$1 writes no checkpoint: $(cat "$1.log")"
+    wait_until 60 holds_checkpoint "$1" || fail "$1 writes no checkpoint: $(cat "$1.log")"
     kill -STOP $(processes "$1" iktsne) || fail "$1 was over before it could be stopped"
 }
 
@@ -139,9 +135,9 @@ let_go() {
     kill -CONT $(processes "$1" iktsne)
 }
 
-# What all long runs are started with: a checkpoint every 0.6 s.
+# What all long runs are started with: a checkpoint every 0.3 s.
 long() { # NAME LAUNCHER SCRIPT OPTIONS...
-    submit "$@" -- run.yaml output.file="$1.h5" run.checkpoint_every=0.01
+    submit "$@" -- run.yaml output.file="$1.h5" run.checkpoint_every=0.005
 }
 
 # again NAME LAUNCHER: the same command goes on from the checkpoint and gives the same bits.
@@ -170,7 +166,7 @@ is_warned() { grep -q "warning signal .* JobId=${id[$1]}\b" "$cluster/slurmctld.
 time_limit_ends() {
     local launcher
     for launcher in srun mpirun; do
-        cluster_wait 70 is_warned "limit-$launcher" || fail "Slurm does not warn limit-$launcher"
+        wait_until 70 is_warned "limit-$launcher" || fail "Slurm does not warn limit-$launcher"
     done
     sleep 1 # for the signal to reach the ranks
     for launcher in srun mpirun; do let_go "limit-$launcher"; done
@@ -179,24 +175,26 @@ time_limit_ends() {
         [ "$(field "limit-$launcher" Restarts)" -ge 1 ] || fail "limit-$launcher was not requeued"
         says "limit-$launcher" checkpoint
     done
-    echo "ok: stopped before the time limit, requeued until complete: the bits of an unbroken run"
 }
 
-# The end of the allocation is all that the program goes by.
+# The end of the allocation is all that the program goes by; the run is held until it has come.
 end_time() {
-    SLURM_JOB_END_TIME=$(($(date +%s) + 8)) IKT_RESTARTS=0 long end srun requeue
+    local end=$(($(date +%s) + 5))
+    SLURM_JOB_END_TIME=$end IKT_RESTARTS=0 long end srun requeue
+    hold end
+    while [ "$(date +%s)" -le $end ]; do sleep 0.2; done
+    let_go end
     ends end FAILED 60
     [ "$(field end ExitCode)" = 75:0 ] || fail "exit code $(field end ExitCode) at the end of time"
     again end srun
     complete end
-    echo "ok: a run that knows the end of its allocation stops before it and goes on later"
 }
 
 rank_dies() {
     local launcher victim
     for launcher in srun mpirun; do
         long "death-$launcher" "$launcher" several-nodes
-        cluster_wait 60 holds_checkpoint "death-$launcher" || fail "death-$launcher: no checkpoint"
+        wait_until 60 holds_checkpoint "death-$launcher" || fail "death-$launcher: no checkpoint"
         victim=$(processes "death-$launcher" iktsne | tail -n 1)
         kill -KILL "$victim"
     done
@@ -206,14 +204,21 @@ rank_dies() {
         again "death-$launcher" "$launcher"
     done
     for launcher in srun mpirun; do complete "death-$launcher"; done
-    echo "ok: the death of a rank ends the job with a message; its last checkpoint is good"
 }
 
+is_in_loop() { grep -q "repulsion:" "$1.log"; }
+
+# The only checkpoint before scancel is one that was asked for by a signal.
 cancelled() {
     local launcher
     for launcher in srun mpirun; do
-        long "cancel-$launcher" "$launcher" requeue
-        cluster_wait 60 holds_checkpoint "cancel-$launcher" || fail "cancel-$launcher: no checkpoint"
+        submit "cancel-$launcher" "$launcher" requeue -- run.yaml output.file="cancel-$launcher.h5" \
+            run.checkpoint_every=0
+    done
+    for launcher in srun mpirun; do
+        wait_until 60 is_in_loop "cancel-$launcher" || fail "cancel-$launcher does not begin"
+        scancel --batch --signal=USR1 "${id[cancel-$launcher]}"
+        wait_until 20 holds_checkpoint "cancel-$launcher" || fail "cancel-$launcher: no checkpoint"
         scancel "${id[cancel-$launcher]}"
     done
     for launcher in srun mpirun; do
@@ -221,7 +226,6 @@ cancelled() {
         again "cancel-$launcher" "$launcher"
     done
     for launcher in srun mpirun; do complete "cancel-$launcher"; done
-    echo "ok: scancel ends everything, nothing is requeued; the checkpoint is good"
 }
 
 cluster_start || exit 1
@@ -229,12 +233,12 @@ iktsne generate gaussian-mixture data.h5 --points 1000 --dimensions 10 --cluster
 hasty_hash=$(run_alone $hasty) hash=$(run_alone)
 [ -n "$hasty_hash" ] && [ -n "$hash" ] || fail "no runs to compare with"
 time_limit_begins
-on_two_nodes
-without_launcher
-over_psi
-scaling
-time_limit_ends
-end_time
-rank_dies
-cancelled
+try on_two_nodes "on one node and on two, by srun and by mpirun: the bits of one rank"
+try without_launcher "ranks that do not know each other are refused"
+try over_psi "a job array over psi"
+try scaling "strong scaling by srun, weak scaling by mpirun"
+try time_limit_ends "stopped before the time limit, requeued until complete: the bits of an unbroken run"
+try end_time "a run that knows the end of its allocation stops before it and goes on later"
+try rank_dies "the death of a rank ends the job with a message; its last checkpoint is good"
+try cancelled "scancel ends everything and requeues nothing; the checkpoint is good"
 exit $failed
