@@ -134,10 +134,10 @@ static ikt_status compute(ikt_coding *c) {
     return ikt_watch_milestone(c->ctx, c->keeper ? &saver : NULL);
 }
 
-static ikt_status compute_within(ikt_context *ctx, ikt_codes_budget budget,
-                                 const ikt_codes_keeper *keeper, ikt_dataset *data,
-                                 const ikt_row_map *map, const ikt_model *model, ikt_codes *out,
-                                 uint16_t *coarse) {
+ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
+                                    const ikt_codes_keeper *keeper, ikt_dataset *data,
+                                    const ikt_row_map *map, const ikt_model *model, ikt_codes *out,
+                                    uint16_t *coarse) {
     assert(model->spec.n == ikt_dataset_rows(ikt_dataset_model(data)));
     assert(map->n == ikt_dataset_rows(data));
     assert(model->spec.form == IKT_FORM_VORONOI || !coarse);
@@ -168,19 +168,13 @@ static ikt_status compute_within(ikt_context *ctx, ikt_codes_budget budget,
 
 ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
                              const ikt_model *model, ikt_codes *out, uint16_t *coarse) {
-    return compute_within(ctx, usual_budget, NULL, data, map, model, out, coarse);
-}
-
-ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget, ikt_dataset *data,
-                                    const ikt_row_map *map, const ikt_model *model, ikt_codes *out,
-                                    uint16_t *coarse) {
-    return compute_within(ctx, budget, NULL, data, map, model, out, coarse);
+    return ikt_codes_compute_within(ctx, usual_budget, NULL, data, map, model, out, coarse);
 }
 
 ikt_status ikt_codes_compute_kept(ikt_context *ctx, const ikt_codes_keeper *keeper,
                                   ikt_dataset *data, const ikt_row_map *map, const ikt_model *model,
                                   ikt_codes *out, uint16_t *coarse) {
-    return compute_within(ctx, usual_budget, keeper, data, map, model, out, coarse);
+    return ikt_codes_compute_within(ctx, usual_budget, keeper, data, map, model, out, coarse);
 }
 
 void ikt_codes_destroy(ikt_codes *codes) {

@@ -50,12 +50,6 @@ typedef struct {
     int64_t batch_bytes, block_bytes;
 } ikt_codes_budget;
 
-/* COLLECTIVE. The same with a budget of one's own, equal on all ranks; the result does not depend
- * on it. ikt_codes_compute allows 256 MiB of centres and 64 MiB of rows. */
-ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget, ikt_dataset *data,
-                                    const ikt_row_map *map, const ikt_model *model, ikt_codes *out,
-                                    uint16_t *coarse);
-
 /* Keeps codes that are not complete, so that a run which is stopped can go on. done[i] tells how
  * many entries of own row i are there, in the order in which they are computed: partition after
  * partition, the coarse one last, so that t + 1 are all. Both COLLECTIVE. */
@@ -74,6 +68,13 @@ typedef struct {
 ikt_status ikt_codes_compute_kept(ikt_context *ctx, const ikt_codes_keeper *keeper,
                                   ikt_dataset *data, const ikt_row_map *map, const ikt_model *model,
                                   ikt_codes *out, uint16_t *coarse);
+
+/* COLLECTIVE. The same with a budget of one's own, equal on all ranks; the result does not depend
+ * on it. The others allow 256 MiB of centres and 64 MiB of rows. `keeper` may be NULL. */
+ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
+                                    const ikt_codes_keeper *keeper, ikt_dataset *data,
+                                    const ikt_row_map *map, const ikt_model *model, ikt_codes *out,
+                                    uint16_t *coarse);
 
 /* LOCAL. Frees the codes and empties the struct; accepts an empty one. */
 void ikt_codes_destroy(ikt_codes *codes);

