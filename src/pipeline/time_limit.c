@@ -61,11 +61,25 @@ static bool ask_slurm(const char *job, double *seconds) {
     return is_told && ikt_time_parse(answer, seconds);
 }
 
+/* What Slurm calls this job; false outside of one. The number of one task of an array is also that
+ * of the whole array, for which Slurm would list all tasks. */
+static bool find_job(char *name, size_t size) {
+    const char *job = getenv("SLURM_JOB_ID"), *array = getenv("SLURM_ARRAY_JOB_ID"),
+               *task = getenv("SLURM_ARRAY_TASK_ID");
+    if (!job) return false;
+    if (array && task)
+        snprintf(name, size, "%s_%s", array, task);
+    else
+        snprintf(name, size, "%s", job);
+    return true;
+}
+
 /* LOCAL, rank 0. */
 static double slurm_limit(ikt_context *ctx) {
-    const char *job = getenv("SLURM_JOB_ID"), *end = getenv("SLURM_JOB_END_TIME");
+    const char *end = getenv("SLURM_JOB_END_TIME");
+    char job[64];
     double seconds = INFINITY;
-    if (!job) return INFINITY;
+    if (!find_job(job, sizeof job)) return INFINITY;
     if (end && strtod(end, NULL) > 0) return strtod(end, NULL) - (double)time(NULL);
     if (!ask_slurm(job, &seconds))
         ikt_log(ctx, IKT_LOG_WARN,

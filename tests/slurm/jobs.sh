@@ -45,6 +45,7 @@ processes() {
 runs_no_more() { [ -z "$(processes "$1")" ]; }
 holds_checkpoint() { [ -n "$(ls -A "$1.h5.checkpoint" 2>/dev/null)" ]; }
 
+array_ended() { [ -z "$(squeue -h -j "${id[$1]}" -o %A)" ]; }
 has_ended() { [[ $(field "$1" JobState) =~ ^(COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL)$ ]]; }
 
 # ends NAME STATE SECONDS: the job ends so, in so many seconds at most, and leaves nothing running.
@@ -63,7 +64,7 @@ says() { # NAME WORDS
 cat >run.yaml <<'END'
 input: {file: data.h5}
 isolation: {psi: 64}
-layout: {iterations: 15000, exaggeration_iterations: 60}
+layout: {iterations: 8000, exaggeration_iterations: 60}
 output: {measures: none}
 END
 hasty="layout.iterations=100"
@@ -77,12 +78,13 @@ on_two_nodes() {
     local launcher
     for launcher in srun mpirun; do
         submit "nodes-$launcher" "$launcher" several-nodes -- run.yaml $hasty \
-            output.file="nodes-$launcher.h5"
+            --verbose output.file="nodes-$launcher.h5"
     done
     submit node srun one-node --nodes=1 --ntasks-per-node=2 -- run.yaml $hasty output.file=node.h5
     for launcher in srun mpirun; do
         ends "nodes-$launcher" COMPLETED 60
         says "nodes-$launcher" "; 2 ranks x 1 threads"
+        says "nodes-$launcher" "seconds are left for the run" # of the job's time, asked of Slurm
         says "nodes-$launcher" "embedding hash   $hasty_hash"
     done
     ends node COMPLETED 60
@@ -101,8 +103,10 @@ without_launcher() {
 }
 
 over_psi() {
-    submit psi mpirun psi-array --array=0-2 --nodes=1 -- run.yaml $hasty
-    wait_until 60 array_done || fail "the array did not end: $(squeue)"
+    submit psi mpirun psi-array --array=0-2 --nodes=1 -- run.yaml $hasty --verbose
+    wait_until 60 array_ended psi || fail "the array did not end: $(squeue)"
+    [ "$(grep -c "seconds are left for the run" psi.log)" -eq 3 ] ||
+        fail "not every task of the array knows its end: $(cat psi.log)"
     local psi
     for psi in 64 128 256; do
         iktsne info "psi-$psi.h5" --config 2>>err.txt | grep -q " psi: $psi\b" ||
@@ -110,7 +114,6 @@ over_psi() {
         [ -s "psi-$psi.png" ] || fail "no picture of psi $psi"
     done
 }
-array_done() { [ -z "$(squeue -h -j "${id[psi]}" -o %A)" ]; }
 
 scaling() {
     submit strong srun strong-scaling -- run.yaml $hasty
@@ -161,6 +164,7 @@ time_limit_begins() {
     for launcher in srun mpirun; do hold "limit-$launcher"; done
 }
 
+is_requeued() { [ "$(field "$1" Restarts)" -ge 1 ]; }
 is_warned() { grep -q "warning signal .* JobId=${id[$1]}\b" "$cluster/slurmctld.log"; }
 
 time_limit_ends() {
@@ -170,11 +174,41 @@ time_limit_ends() {
     done
     sleep 1 # for the signal to reach the ranks
     for launcher in srun mpirun; do let_go "limit-$launcher"; done
+    for launcher in srun mpirun; do # once is enough: the rest has more time
+        wait_until 30 is_requeued "limit-$launcher" || fail "limit-$launcher is not requeued"
+        scontrol update JobId="${id[limit-$launcher]}" TimeLimit=30
+    done
     for launcher in srun mpirun; do
         complete "limit-$launcher"
-        [ "$(field "limit-$launcher" Restarts)" -ge 1 ] || fail "limit-$launcher was not requeued"
-        says "limit-$launcher" checkpoint
+        says "limit-$launcher" "stopped by SIGUSR2"
+        says "limit-$launcher" "the loop goes on at iteration"
     done
+}
+
+# Two tasks share a study; both are warned and go on with each other's runs, or their own.
+cat >study.yaml <<'END'
+settings: {layout.iterations: 6000, run.checkpoint_every: 0.005}
+methods:
+  - {name: Isolation, vary: {isolation.psi: [16, 32, 64, 128]}}
+measures: [10-NN accuracy]
+data:
+  - {name: mixture, generate: gaussian-mixture, options: {points: 1000, dimensions: 10}}
+END
+study_has_checkpoint() { compgen -G "results/best/*.checkpoint/*"; }
+
+study_begins() {
+    id[study]=$(sbatch --parsable --array=0-1 --nodes=1 --ntasks-per-node=2 --cpus-per-task=1 \
+        --output=study-%a.log "$jobs/study-array.sbatch" study.yaml --output results)
+    wait_until 60 study_has_checkpoint || fail "the study writes no checkpoint: $(cat study-*.log)"
+    scancel --batch --signal=USR2 "${id[study]}"
+}
+
+study_ends() {
+    wait_until 90 array_ended study || fail "the study did not end: $(squeue)"
+    grep -q "stopped by SIGUSR2" study-*.log || fail "the study was not stopped: $(cat study-*.log)"
+    [ "$(grep -c '^[0-9a-f]*,mixture,.*,ok,' results/results.csv)" -eq 4 ] ||
+        fail "not four good runs: $(cat results/results.csv study-*.log)"
+    ! study_has_checkpoint || fail "the study is complete, but a checkpoint is still there"
 }
 
 # The end of the allocation is all that the program goes by; the run is held until it has come.
@@ -194,9 +228,10 @@ rank_dies() {
     local launcher victim
     for launcher in srun mpirun; do
         long "death-$launcher" "$launcher" several-nodes
-        wait_until 60 holds_checkpoint "death-$launcher" || fail "death-$launcher: no checkpoint"
+        hold "death-$launcher"
         victim=$(processes "death-$launcher" iktsne | tail -n 1)
         kill -KILL "$victim"
+        let_go "death-$launcher"
     done
     for launcher in srun mpirun; do
         ends "death-$launcher" FAILED 30
@@ -214,8 +249,6 @@ cancelled() {
     for launcher in srun mpirun; do
         submit "cancel-$launcher" "$launcher" requeue -- run.yaml output.file="cancel-$launcher.h5" \
             run.checkpoint_every=0
-    done
-    for launcher in srun mpirun; do
         wait_until 60 is_in_loop "cancel-$launcher" || fail "cancel-$launcher does not begin"
         scancel --batch --signal=USR1 "${id[cancel-$launcher]}"
         wait_until 20 holds_checkpoint "cancel-$launcher" || fail "cancel-$launcher: no checkpoint"
@@ -233,10 +266,12 @@ iktsne generate gaussian-mixture data.h5 --points 1000 --dimensions 10 --cluster
 hasty_hash=$(run_alone $hasty) hash=$(run_alone)
 [ -n "$hasty_hash" ] && [ -n "$hash" ] || fail "no runs to compare with"
 time_limit_begins
+study_begins
 try on_two_nodes "on one node and on two, by srun and by mpirun: the bits of one rank"
 try without_launcher "ranks that do not know each other are refused"
 try over_psi "a job array over psi"
 try scaling "strong scaling by srun, weak scaling by mpirun"
+try study_ends "a study shared by two jobs, stopped and requeued: every run made"
 try time_limit_ends "stopped before the time limit, requeued until complete: the bits of an unbroken run"
 try end_time "a run that knows the end of its allocation stops before it and goes on later"
 try rank_dies "the death of a rank ends the job with a message; its last checkpoint is good"
