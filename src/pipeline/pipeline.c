@@ -194,6 +194,7 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_
 
 void ikt_run_finish(ikt_run *run) {
     ikt_checkpoint_finish(run->checkpoint);
+    ikt_loop_state_destroy(&run->embedding.last); /* measures want the memory */
 }
 
 void ikt_run_destroy(ikt_run *run) {

@@ -44,7 +44,7 @@ typedef struct {
 ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_run *out);
 
 /* COLLECTIVE. All that is wanted of the run is in files: its checkpoint is removed, unless
- * run.checkpoint_keep asks for it. */
+ * run.checkpoint_keep asks for it, and the loop's last state is freed. */
 void ikt_run_finish(ikt_run *run);
 
 /* COLLECTIVE. A model that is not complete is removed. */
