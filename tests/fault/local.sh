@@ -8,10 +8,11 @@ export IKT_RANKS=2 IKT_THREADS=1
 settings="input.file=data.h5 isolation.psi=64 layout.iterations=15000 output.measures=none --quiet"
 
 ranks() { # process numbers of the run in this folder
-    local process
-    for process in $(pgrep -x iktsne); do
-        [ "$(readlink "/proc/$process/cwd")" != "$work" ] || echo "$process"
-    done
+    local entry name
+    for entry in /proc/[0-9]*; do
+        read -r name 2>/dev/null <"$entry/comm" && [ "$name" = iktsne ] || continue
+        [ "$(readlink "$entry/cwd")" != "$work" ] || echo "${entry#/proc/}"
+    done 2>/dev/null
 }
 have_checkpoint() { [ -n "$(ls -A run.h5.checkpoint 2>/dev/null)" ]; }
 are_gone() { [ -z "$(ranks)" ]; }

@@ -10,6 +10,7 @@ trap 'cluster_stop; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM HUP
 PATH=$(dirname "$IKT_PROGRAM"):$PATH
 jobs=$IKT_SOURCE/jobs
+unset "${!SLURM_@}" "${!SBATCH_@}" # of a job that this test may run in
 # No shared memory between pretended nodes, and nothing leaves this machine. A rank's death is noted soon.
 export OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo
 export OMPI_MCA_odls_base_sigkill_timeout=3 SLURM_WAIT=3
@@ -53,7 +54,7 @@ ends() {
     wait_until "$3" has_ended "$1"
     [ "$(field "$1" JobState)" = "$2" ] ||
         fail "$1 is $(field "$1" JobState), not $2, after $3 s at most: $(cat "$1.log")"
-    wait_until 10 runs_no_more "$1" || fail "$1 left processes: $(processes "$1" | xargs ps -fp)"
+    wait_until 10 runs_no_more "$1" || fail "$1 left processes: $(processes "$1")"
 }
 
 says() { # NAME WORDS
