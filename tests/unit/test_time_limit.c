@@ -1,7 +1,9 @@
 /* Times as Slurm writes them, and the first difference of two sets of settings. */
+#define _GNU_SOURCE
 #include "support/ikt_test.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
