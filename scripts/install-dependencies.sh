@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Installs what iktsne needs from Debian's packages, or says what to install where it may not.
+#   scripts/install-dependencies.sh [tests]     tests: also a Slurm, of which nothing is started
 set -euo pipefail
 
 packages=(build-essential cmake ninja-build pkg-config git openmpi-bin libopenmpi-dev
     libscalapack-openmpi-dev libopenblas-dev libfftw3-dev libhdf5-openmpi-dev hdf5-tools
-    libyaml-dev libpng-dev zlib1g-dev libcmocka-dev valgrind)
+    libyaml-dev libpng-dev zlib1g-dev libcmocka-dev)
+[ "${1:-}" != tests ] || packages+=(valgrind munge slurmctld slurmd slurm-client)
 
 missing=()
 if command -v dpkg-query >/dev/null; then
@@ -35,9 +37,24 @@ if ! command -v apt-get >/dev/null || [ "${run[0]:-}" = none ]; then
     exit 0
 fi
 echo "iktsne: installing ${missing[*]}" >&2
+# The tests start a Slurm of their own: the services of its packages are neither started now nor with
+# the machine.
+policy=/usr/sbin/policy-rc.d
+services=()
+for service in munge slurmctld slurmd; do
+    [[ " ${missing[*]} " != *" $service "* ]] || services+=("$service")
+done
+if [ ${#services[@]} -gt 0 ] && [ ! -e $policy ]; then
+    trap '"${run[@]}" rm -f $policy' EXIT
+    printf '#!/bin/sh\nexit 101\n' | "${run[@]}" tee $policy >/dev/null
+    "${run[@]}" chmod 755 $policy
+fi
 # A stale package list is the usual cause of a failing install: refresh it and try once more.
 install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -q)
 "${run[@]}" "${install[@]}" "${missing[@]}" >/dev/null 2>&1 || {
     "${run[@]}" apt-get update -q >/dev/null
     "${run[@]}" "${install[@]}" "${missing[@]}" >/dev/null
 }
+if [ ${#services[@]} -gt 0 ] && command -v systemctl >/dev/null; then
+    "${run[@]}" systemctl disable "${services[@]}" >/dev/null 2>&1 || true
+fi

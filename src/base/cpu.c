@@ -79,24 +79,21 @@ void ikt_cpu_node_ranks(ikt_context *ctx, int *ranks, int *mine) {
     MPI_Comm_free(&node);
 }
 
-/* Tasks that a launcher announced in the environment; 0 when none did. */
+/* Tasks that the launcher announced in the environment; 0 when none did. The innermost launcher
+ * speaks first: ranks of Open MPI's mpirun also see the Slurm step that holds its daemons, one a
+ * node. Inside an allocation without a step, a plain start is one rank: worth refusing as well,
+ * since as many tasks were asked for and paid for. */
 static int announced_tasks(const char **variable) {
-    /* A Slurm batch script itself sees SLURM_NTASKS; only a step's tasks have SLURM_STEP_*. */
-    static const char *const names[] = {"SLURM_STEP_NUM_TASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
-                                        "MPI_LOCALNRANKS"};
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS",
+                                        "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *text = getenv(names[i]);
         int tasks = text ? atoi(text) : 0;
-        if (tasks > 1) {
-            *variable = names[i];
-            return tasks;
-        }
+        if (tasks < 1) continue;
+        *variable = names[i];
+        return tasks;
     }
-    *variable = "SLURM_NTASKS";
-    const char *slurm = getenv("SLURM_NTASKS");
-    /* Inside an allocation without a step, a plain start is one rank: worth refusing as well, since
-     * as many tasks were asked for and paid for. */
-    return slurm ? atoi(slurm) : 0;
+    return 0;
 }
 
 ikt_status ikt_cpu_check_launch(ikt_context *ctx) {

@@ -61,14 +61,27 @@ static bool ask_slurm(const char *job, double *seconds) {
     return is_told && ikt_time_parse(answer, seconds);
 }
 
+/* What Slurm calls this job; false outside of one. The number of one task of an array is also that
+ * of the whole array, for which Slurm would list all tasks. */
+static bool find_job(char *name, size_t size) {
+    const char *job = getenv("SLURM_JOB_ID"), *array = getenv("SLURM_ARRAY_JOB_ID"),
+               *task = getenv("SLURM_ARRAY_TASK_ID");
+    if (!job) return false;
+    if (array && task)
+        snprintf(name, size, "%s_%s", array, task);
+    else
+        snprintf(name, size, "%s", job);
+    return true;
+}
+
 /* LOCAL, rank 0. What Slurm has said is put where newer ones say it themselves: it is asked once,
  * however many runs a study has. */
 static double slurm_limit(ikt_context *ctx) {
-    const char *job = getenv("SLURM_JOB_ID"), *end = getenv("SLURM_JOB_END_TIME");
+    const char *end = getenv("SLURM_JOB_END_TIME");
     const double now = (double)time(NULL);
     double seconds = INFINITY;
-    char text[32];
-    if (!job) return INFINITY;
+    char job[64], text[32];
+    if (!find_job(job, sizeof job)) return INFINITY;
     if (end) return strtod(end, NULL) > 0 ? strtod(end, NULL) - now : INFINITY;
     if (ask_slurm(job, &seconds)) {
         snprintf(text, sizeof text, "%.0f", isfinite(seconds) ? now + seconds : 0);

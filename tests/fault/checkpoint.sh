@@ -180,7 +180,7 @@ echo "signals: $((signals + 1)) tried"
 # A study that is stopped goes on with the run that was under way, not from its beginning.
 cat >study.yaml <<'Y'
 data: [{name: blobs, file: data.h5}]
-settings: {layout.iterations: 4000, isolation.psi: 16}
+settings: {layout.iterations: 60000, isolation.psi: 16}
 methods: [{name: Isolation, vary: {affinity.neighbours: [20, 30]}}]
 seeds: [1]
 measures: [Davies-Bouldin]

@@ -12,3 +12,22 @@ fail() {
     cat out.txt err.txt
     failed=1
 }
+
+# wait_until SECONDS COMMAND...: until the command succeeds; fails when it has not by then.
+wait_until() {
+    local tries=$(($1 * 5))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        [ $((tries -= 1)) -gt 0 ] || return 1
+        sleep 0.2
+    done
+}
+
+# try FUNCTION WORDS: says so where it finds no fault.
+try() {
+    local before=$failed
+    failed=0
+    "$1"
+    [ $failed -ne 0 ] || echo "ok: $2"
+    failed=$((failed | before))
+}

@@ -1,0 +1,1 @@
+ikt_add_script_test(NAME fault_local_launcher LABEL fault TIMEOUT 240 SCRIPT fault/local.sh)
