@@ -2,11 +2,13 @@
  *
  * Agreement is one MIN-reduction of "lowest failing rank"; only when a rank failed does a second
  * step broadcast its status and message, so success costs one small allreduce. */
+#define _POSIX_C_SOURCE 200809L
 #include "base/status.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/comm.h"
 #include "base/context.h"
@@ -22,11 +24,8 @@ ikt_status ikt_fail(ikt_context *ctx, ikt_status status, const char *format, ...
     return status;
 }
 
-ikt_status ikt_agree(ikt_context *ctx, ikt_status local) {
-    int64_t lowest = local == IKT_OK ? ctx->size : ctx->rank;
-    ikt_min_i64(ctx, &lowest, 1);
-    if (lowest == ctx->size) return IKT_OK;
-
+/* Status and message of the rank `lowest`, on every rank. */
+static ikt_status share_verdict(ikt_context *ctx, ikt_status local, int64_t lowest) {
     struct {
         int status;
         char text[IKT_MESSAGE_MAX];
@@ -38,6 +37,24 @@ ikt_status ikt_agree(ikt_context *ctx, ikt_status local) {
     ctx->status = (ikt_status)verdict.status;
     memcpy(ctx->message, verdict.text, sizeof verdict.text);
     return ctx->status;
+}
+
+ikt_status ikt_agree(ikt_context *ctx, ikt_status local) {
+    int64_t lowest = local == IKT_OK ? ctx->size : ctx->rank;
+    ikt_min_i64(ctx, &lowest, 1);
+    return lowest == ctx->size ? IKT_OK : share_verdict(ctx, local, lowest);
+}
+
+/* Of several that failed the first to lose patience should be alone to speak. */
+static const double patience = 10, patience_step = 0.1; /* seconds */
+
+ikt_status ikt_agree_file(ikt_context *ctx, ikt_status local, const char *unfinished) {
+    int64_t lowest = local == IKT_OK ? ctx->size : ctx->rank;
+    if (!ikt_min_soon(ctx, &lowest, local == IKT_OK ? 0 : patience + patience_step * ctx->rank)) {
+        unlink(unfinished);
+        ikt_abort_alone(ctx);
+    }
+    return lowest == ctx->size ? IKT_OK : share_verdict(ctx, local, lowest);
 }
 
 const char *ikt_status_name(ikt_status status) {

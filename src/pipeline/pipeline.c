@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
+#include "io/result.h"
 #include "pipeline/memory_plan.h"
 #include "pipeline/model_rows.h"
 #include "pipeline/workload.h"
@@ -42,6 +43,12 @@ static ikt_status check_outputs(ikt_context *ctx, const ikt_output_settings *out
         return ikt_fail(ctx, IKT_ERR_USAGE, "output.file is not set: name the HDF5 file to write");
     IKT_TRY(ikt_atomic_check(ctx, output->file, output->overwrite));
     return output->picture[0] ? ikt_atomic_check(ctx, output->picture, output->overwrite) : IKT_OK;
+}
+
+/* As soon as the rows are counted: a disk that is full now will hardly be emptier after the run. */
+static ikt_status check_room(ikt_context *ctx, const ikt_run *run) {
+    const ikt_result likely = {.map = run->map, .q = (int)run->settings.layout.dimensions};
+    return ikt_atomic_check_room(ctx, run->settings.output.file, ikt_result_bytes(&likely));
 }
 
 /* Begins the file of output.model, which is filled as the run goes on. */
@@ -107,7 +114,8 @@ static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data,
     run->map = ikt_row_map_make(ikt_dataset_rows(data), ikt_size(ctx), ikt_rank(ctx));
     ikt_log(ctx, IKT_LOG_STAGE, "%s: %lld rows x %lld, %s; %d ranks x %d threads", run->input_name,
             (long long)run->map.n, (long long)run->d, run->type, ikt_size(ctx), ikt_threads(ctx));
-    ikt_status st = check_memory(ctx, source, data, run);
+    ikt_status st = check_room(ctx, run);
+    if (st == IKT_OK) st = check_memory(ctx, source, data, run);
     if (st == IKT_OK) st = read_labels(ctx, source, run);
     if (st == IKT_OK)
         st = ikt_embedding_make(ctx, &run->settings, data, &run->map, run->labels, run->keep,
