@@ -10,6 +10,7 @@
 #include "app/version.h"
 #include "base/cpu.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "config/value.h"
 #include "io/h5.h"
 
@@ -115,6 +116,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         return IKT_OK;
     }
     ikt_status st = ikt_cpu_check_launch(ctx);
+    if (st == IKT_OK) st = ikt_memory_check_start(ctx);
     return st == IKT_OK ? run_verb(ctx, argc, argv) : st;
 }
 

@@ -26,6 +26,7 @@ struct ikt_context {
     char message[IKT_MESSAGE_MAX]; /* first failure on this rank */
 
     int64_t memory_now, memory_peak; /* bytes */
+    int64_t address_space;           /* what limits left at the start; INT64_MAX: no limit */
     int purposes;
     ikt_purpose purpose[IKT_PURPOSES_MAX];
 

@@ -14,7 +14,7 @@
 #include "base/context.h"
 
 ikt_status ikt_fail(ikt_context *ctx, ikt_status status, const char *format, ...) {
-    if (ctx->status != IKT_OK) return status; /* the first message tells the cause */
+    if (ctx->status != IKT_OK) return ctx->status; /* the first message tells the cause */
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(ctx->message, sizeof ctx->message, format, arguments);
