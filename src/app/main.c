@@ -37,7 +37,8 @@ static const char options[] =
     "\n"
     "exit codes: 0 success, 1 internal error, 2 usage or configuration, 3 bad data, 4 file "
     "system,\n"
-    "            5 not enough resources, 75 stopped at a limit with a checkpoint\n"
+    "            5 not enough resources, 75 stopped by a signal or in time, with a\n"
+    "            checkpoint: the same command goes on\n"
     "\n"
     "examples:\n"
     "  iktsne generate five-subspace data.h5\n"
@@ -121,12 +122,12 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
 }
 
 /* One line, whatever the names and values that the message quotes hold. */
-static void print_error(const char *message) {
+static void print_message(const char *what, const char *message) {
     char line[MESSAGE_SIZE];
     snprintf(line, sizeof line, "%s", message);
     for (char *c = line; *c; c++)
         if ((unsigned char)*c < 32 || *c == 127) *c = '?';
-    fprintf(stderr, "iktsne: error: %s\n", line);
+    fprintf(stderr, "iktsne: %s%s\n", what, line);
 }
 
 /* Runs, and makes rank 0 print the one message there may be. Output that did not arrive (a full
@@ -136,7 +137,8 @@ static ikt_status run_and_report(ikt_context *ctx, int argc, char **argv) {
     if (st == IKT_OK && ikt_rank(ctx) == 0 && (fflush(stdout) != 0 || ferror(stdout)))
         st = ikt_fail(ctx, IKT_ERR_FILE, "standard output cannot be written: %s", strerror(errno));
     st = ikt_agree(ctx, st);
-    if (st != IKT_OK && ikt_rank(ctx) == 0) print_error(ikt_message(ctx));
+    if (st != IKT_OK && ikt_rank(ctx) == 0)
+        print_message(st == IKT_STOPPED ? "" : "error: ", ikt_message(ctx));
     return st;
 }
 
@@ -147,12 +149,12 @@ int main(int argc, char **argv) {
     signal(SIGXFSZ, SIG_IGN);
     ikt_h5_begin();
     if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
-        print_error("MPI cannot be started");
+        print_message("error: ", "MPI cannot be started");
         return IKT_ERR_INTERNAL;
     }
     ikt_context *ctx = NULL;
     ikt_status st = ikt_context_create(MPI_COMM_WORLD, 0, &ctx);
-    if (st != IKT_OK) print_error("not enough memory to begin");
+    if (st != IKT_OK) print_message("error: ", "not enough memory to begin");
     if (st == IKT_OK && provided < MPI_THREAD_FUNNELED) {
         ikt_log(ctx, IKT_LOG_WARN,
                 "this MPI library does not allow threads; each rank runs one: start more ranks");

@@ -10,6 +10,7 @@
 #include "app/verbs.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/watch.h"
 #include "pipeline/keep.h"
 #include "pipeline/measures.h"
 #include "pipeline/outcome.h"
@@ -163,6 +164,8 @@ static ikt_status embed(ikt_context *ctx, const ikt_settings *settings, bool as_
     ikt_status st = ikt_run_write(ctx, &run);
     if (st == IKT_OK) st = ikt_run_keep(ctx, &run);
     if (st == IKT_OK) st = ikt_run_picture(ctx, &run);
+    if (st == IKT_OK) ikt_run_finish(ctx, &run);
+    ikt_watch_signals_end(); /* measures are not worth waiting for */
     if (st == IKT_OK) st = ikt_run_measures(ctx, &run, &measures);
     ikt_stage_end(ctx, IKT_STAGE_TOTAL);
     if (st == IKT_OK) {
@@ -176,11 +179,16 @@ static ikt_status embed(ikt_context *ctx, const ikt_settings *settings, bool as_
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     bool as_json, only_print, help;
+    int64_t extend;
     const ikt_option options[] = {
         {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
          "Print the summary and measures as JSON on standard output", &as_json},
         {"print-config", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
-         "Print the configuration with all defaults as YAML, and do nothing else", &only_print}};
+         "Print the configuration with all defaults as YAML, and do nothing else", &only_print},
+        {"extend", IKT_KEY_INT, "N", "0", 0, 1e7, NULL,
+         "Go on with the finished run in output.file for N more iterations, with the settings it "
+         "had, and put the result in its place",
+         &extend}};
     const char *arguments[ARGUMENTS_MOST];
     int count;
     ikt_settings settings;
@@ -188,6 +196,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
                               argv, arguments, 0, ARGUMENTS_MOST, &count, &help));
     if (help) return describe_keys(ctx);
     IKT_TRY(read_settings(ctx, count, arguments, &settings));
+    settings.run.extend = extend;
     if (only_print) return print_configuration(ctx, &settings);
     return embed(ctx, &settings, as_json);
 }

@@ -90,8 +90,13 @@ static int sync_path(const char *path, int flags) {
     return result;
 }
 
-static ikt_status finish_on_root(ikt_context *ctx, const char *path, const char *temporary) {
-    if (sync_path(temporary, O_RDWR) != 0 || rename(temporary, path) != 0)
+/* What was there keeps the name `previous`, where one is given: a crash at any moment leaves one of
+ * both. */
+static ikt_status finish_on_root(ikt_context *ctx, const char *path, const char *previous,
+                                 const char *temporary) {
+    bool good = sync_path(temporary, O_RDWR) == 0;
+    if (good && previous) good = rename(path, previous) == 0 || errno == ENOENT;
+    if (!good || rename(temporary, path) != 0)
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be completed: %s", path, strerror(errno));
     char folder[IKT_PATH_MAX];
     snprintf(folder, sizeof folder, "%s", path);
@@ -108,9 +113,14 @@ void ikt_atomic_discard(const char *temporary) {
 
 ikt_status ikt_atomic_end(ikt_context *ctx, const char *path, const char *temporary,
                           ikt_status local) {
+    return ikt_atomic_end_keeping(ctx, path, NULL, temporary, local);
+}
+
+ikt_status ikt_atomic_end_keeping(ikt_context *ctx, const char *path, const char *previous,
+                                  const char *temporary, ikt_status local) {
     ikt_status st = ikt_agree_file(ctx, local, temporary);
     ikt_status root = IKT_OK;
-    if (ctx->rank == 0 && st == IKT_OK) root = finish_on_root(ctx, path, temporary);
+    if (ctx->rank == 0 && st == IKT_OK) root = finish_on_root(ctx, path, previous, temporary);
     if (st == IKT_OK) st = ikt_agree(ctx, root);
     if (st != IKT_OK && ctx->rank == 0 && temporary[0]) ikt_atomic_discard(temporary);
     return st;
@@ -125,7 +135,7 @@ ikt_status ikt_atomic_write_text(ikt_context *ctx, const char *path, const char 
     ikt_status st = IKT_OK;
     if (is_short)
         st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", path, strerror(errno));
-    if (st == IKT_OK) st = finish_on_root(ctx, path, temporary);
+    if (st == IKT_OK) st = finish_on_root(ctx, path, NULL, temporary);
     if (st != IKT_OK) unlink(temporary);
     return st;
 }

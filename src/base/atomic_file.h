@@ -35,6 +35,10 @@ ikt_status ikt_atomic_check_room(ikt_context *ctx, const char *path, int64_t byt
 ikt_status ikt_atomic_end(ikt_context *ctx, const char *path, const char *temporary,
                           ikt_status local);
 
+/* COLLECTIVE. The same, and a file that was at `path` is kept as `previous`, whatever was there. */
+ikt_status ikt_atomic_end_keeping(ikt_context *ctx, const char *path, const char *previous,
+                                  const char *temporary, ikt_status local);
+
 /* LOCAL, for one rank. Removes a file that was begun and will not be completed. */
 void ikt_atomic_discard(const char *temporary);
 

@@ -16,6 +16,14 @@ typedef struct {
     int64_t now, peak; /* bytes */
 } ikt_purpose;
 
+/* See watch.h. Times in seconds of ikt_now. */
+typedef struct {
+    bool is_on, is_signal; /* is_signal: why the run was stopped */
+    double stop_at, spare; /* the end, and what is kept free before it */
+    double save_every, saved_at, save_seconds;
+    int64_t heard;
+} ikt_watch;
+
 struct ikt_context {
     MPI_Comm comm;
     int rank, size, threads;
@@ -41,6 +49,8 @@ struct ikt_context {
     int stages_open;
 
     int64_t traffic[IKT_STAGE_COUNT][IKT_TRAFFIC_KINDS]; /* without the stages below */
+
+    ikt_watch watch;
 };
 
 #endif

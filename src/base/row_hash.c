@@ -28,12 +28,19 @@ uint64_t ikt_hash_bytes(const void *data, size_t bytes, uint64_t seed) {
     return mix(state);
 }
 
-uint64_t ikt_row_hash(ikt_context *ctx, const void *rows, int64_t first_row, int64_t n_local,
-                      size_t row_bytes) {
+uint64_t ikt_row_hash_local(ikt_context *ctx, const void *rows, int64_t first_row, int64_t n_local,
+                            size_t row_bytes) {
     uint64_t sum = 0;
+#pragma omp parallel for reduction(+ : sum) num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < n_local; i++)
         sum += ikt_hash_bytes((const char *)rows + (size_t)i * row_bytes, row_bytes,
                               (uint64_t)(first_row + i));
+    return sum;
+}
+
+uint64_t ikt_row_hash(ikt_context *ctx, const void *rows, int64_t first_row, int64_t n_local,
+                      size_t row_bytes) {
+    uint64_t sum = ikt_row_hash_local(ctx, rows, first_row, n_local, row_bytes);
     int64_t total;
     memcpy(&total, &sum, sizeof total);
     ikt_sum_i64(ctx, &total, 1); /* two's complement addition is addition modulo 2^64 */

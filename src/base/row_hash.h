@@ -14,6 +14,11 @@
 uint64_t ikt_row_hash(ikt_context *ctx, const void *rows, int64_t first_row, int64_t n_local,
                       size_t row_bytes);
 
+/* LOCAL. What this rank's rows add to it, for arrays that pass by in blocks: sums of these modulo
+ * 2^64, over blocks and ranks, are the hash of the whole. */
+uint64_t ikt_row_hash_local(ikt_context *ctx, const void *rows, int64_t first_row, int64_t n_local,
+                            size_t row_bytes);
+
 /* LOCAL. 64-bit hash of a byte string (for fingerprints of settings). */
 uint64_t ikt_hash_bytes(const void *data, size_t bytes, uint64_t seed);
 

@@ -84,6 +84,11 @@ int64_t ikt_h5_rows_bytes(int64_t n, int64_t row_bytes);
 ikt_status ikt_h5_create_rows(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
                               int64_t n, int64_t d, hid_t *dataset);
 
+/* COLLECTIVE. The same in one piece and without checksum, for files that are sealed as a whole:
+ * written and read at the speed of the file system. */
+ikt_status ikt_h5_create_plain(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
+                               int64_t n, int64_t d, hid_t *dataset);
+
 /* COLLECTIVE. A new one-dimensional data set of `count` values that every rank holds. Errors:
  * IKT_ERR_FILE, agreed. */
 ikt_status ikt_h5_write_array(ikt_context *ctx, hid_t parent, const char *name, hid_t type,

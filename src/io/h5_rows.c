@@ -147,18 +147,14 @@ int64_t ikt_h5_rows_bytes(int64_t n, int64_t row_bytes) {
     return DATASET_BYTES + chunks * (rows * row_bytes + CHUNK_EXTRA_BYTES);
 }
 
-ikt_status ikt_h5_create_rows(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
-                              int64_t n, int64_t d, hid_t *dataset) {
-    const int dimensions = d > 0 ? 2 : 1;
+/* Creates the data set with the properties of `list`, which it closes. */
+static ikt_status create(ikt_context *ctx, hid_t parent, const char *name, hid_t type, int64_t n,
+                         int64_t d, hid_t list, hid_t *dataset) {
     const hsize_t size[2] = {(hsize_t)n, (hsize_t)d};
-    int64_t row_bytes = (int64_t)H5Tget_size(type) * (d > 0 ? d : 1);
-    const hsize_t chunk[2] = {(hsize_t)chunk_rows(n, row_bytes), (hsize_t)d};
-    hid_t space = H5Screate_simple(dimensions, size, NULL), list = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t space = H5Screate_simple(d > 0 ? 2 : 1, size, NULL);
     char reason[256];
     ikt_status st = IKT_OK;
     bool good = space >= 0 && list >= 0 && H5Pset_obj_track_times(list, false) >= 0;
-    if (good && n > 0) /* no rows, no chunks */
-        good = H5Pset_chunk(list, dimensions, chunk) >= 0 && H5Pset_fletcher32(list) >= 0;
     *dataset =
         good ? H5Dcreate2(parent, name, type, space, H5P_DEFAULT, list, H5P_DEFAULT) : H5I_BADID;
     if (*dataset < 0)
@@ -167,6 +163,31 @@ ikt_status ikt_h5_create_rows(ikt_context *ctx, hid_t parent, const char *name, 
     ikt_h5_close(space);
     ikt_h5_close(list);
     return ikt_h5_agree(ctx, parent, st);
+}
+
+ikt_status ikt_h5_create_rows(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
+                              int64_t n, int64_t d, hid_t *dataset) {
+    int64_t row_bytes = (int64_t)H5Tget_size(type) * (d > 0 ? d : 1);
+    const hsize_t chunk[2] = {(hsize_t)chunk_rows(n, row_bytes), (hsize_t)d};
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    if (list >= 0 && n > 0 && /* no rows, no chunks */
+        (H5Pset_chunk(list, d > 0 ? 2 : 1, chunk) < 0 || H5Pset_fletcher32(list) < 0)) {
+        ikt_h5_close(list);
+        list = H5I_BADID;
+    }
+    return create(ctx, parent, name, type, n, d, list, dataset);
+}
+
+ikt_status ikt_h5_create_plain(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
+                               int64_t n, int64_t d, hid_t *dataset) {
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    /* Every byte is written: no need to write zeros before. */
+    if (list >= 0 && (H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) < 0 ||
+                      H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY) < 0)) {
+        ikt_h5_close(list);
+        list = H5I_BADID;
+    }
+    return create(ctx, parent, name, type, n, d, list, dataset);
 }
 
 ikt_status ikt_h5_write_array(ikt_context *ctx, hid_t parent, const char *name, hid_t type,

@@ -3,6 +3,7 @@
  *   /embedding    n x q float32 (q = 1, 2 or 3), row i = input row i
  *   /labels       n integers, /marked: rows to mark; where the input had them
  *   /trace/       iteration, kl (cost where the objective is another), gradient_norm
+ *   /state        what a run that is extended goes on from: see stage_file.h for its head
  *   /diagnostics/ what is known of single rows, n numbers each; where a verb has such
  *   /provenance   attributes: configuration (YAML), version, input, hash, ...
  *   /provenance/run  what varies from run to run: host, ranks, times, memory; trace_seconds
@@ -17,6 +18,8 @@
 
 #include "base/status.h"
 #include "dist/row_map.h"
+#include "io/parts.h"
+#include "io/stage_file.h"
 
 /* Versions of the format; append only. */
 typedef enum { IKT_RESULT_FIRST = 1, IKT_RESULT_CURRENT = IKT_RESULT_FIRST } ikt_result_version;
@@ -54,6 +57,9 @@ typedef struct {
     int64_t n_circumstances;
     const ikt_result_column *columns; /* [n_columns] */
     int64_t n_columns;
+    const ikt_part *state; /* [n_state] */
+    int64_t n_state;
+    ikt_stage_head state_head;
 } ikt_result;
 
 /* LOCAL, pure. What the file takes at most, by map.n, q and the counts of the rest. */
@@ -72,6 +78,11 @@ typedef struct ikt_result_file ikt_result_file;
 ikt_status ikt_result_open(ikt_context *ctx, const char *path, ikt_result_file **out);
 /* COLLECTIVE. Closes, frees and sets to NULL; accepts NULL. */
 void ikt_result_close(ikt_result_file **file);
+
+/* COLLECTIVE. What the run's state has to agree with; lent as long as the file is open. And parts
+ * of it. Errors: IKT_ERR_USAGE (there is no state), IKT_ERR_DATA, IKT_ERR_FILE. */
+ikt_status ikt_result_state_head(ikt_result_file *file, ikt_stage_head *head);
+ikt_status ikt_result_read_state(ikt_result_file *file, const ikt_part *parts, int64_t count);
 
 /* LOCAL. Rows of the embedding, and its dimensions: 1, 2 or 3. */
 int64_t ikt_result_rows(const ikt_result_file *file);

@@ -6,7 +6,9 @@
 #include "base/memory.h"
 #include "io/columns.h"
 #include "io/h5.h"
+#include "io/parts_h5.h"
 #include "io/result.h"
+#include "io/stage_head.h"
 
 enum { COLUMNS_MOST = 3 };
 
@@ -16,6 +18,8 @@ struct ikt_result_file {
     char *path;
     int64_t n;
     int q;
+    hid_t state;
+    ikt_stage_texts head; /* of the state */
 };
 
 static ikt_status check_version(ikt_result_file *f) {
@@ -50,7 +54,7 @@ ikt_status ikt_result_open(ikt_context *ctx, const char *path, ikt_result_file *
     *out = NULL;
     ikt_status st = ikt_alloc(ctx, &f, 1, sizeof *f, "result");
     if (st == IKT_OK) {
-        *f = (ikt_result_file){ctx, -1, -1, NULL, 0, 0};
+        *f = (ikt_result_file){.ctx = ctx, .file = -1, .embedding = -1, .state = -1};
         st = ikt_alloc(ctx, &f->path, (int64_t)strlen(path) + 1, 1, "result");
     }
     if (st == IKT_OK) strcpy(f->path, path);
@@ -64,6 +68,8 @@ ikt_status ikt_result_open(ikt_context *ctx, const char *path, ikt_result_file *
 
 void ikt_result_close(ikt_result_file **file) {
     if (!*file) return;
+    ikt_h5_close((*file)->state);
+    ikt_stage_texts_free(&(*file)->head);
     ikt_h5_close((*file)->embedding);
     ikt_h5_close((*file)->file);
     ikt_free(&(*file)->path);
@@ -90,6 +96,25 @@ ikt_status ikt_result_read_labels(ikt_result_file *f, const char *dataset, int64
 
 ikt_status ikt_result_read_marked(ikt_result_file *f, int64_t **rows, int64_t *count) {
     return ikt_marked_read(f->ctx, f->file, f->path, f->n, rows, count);
+}
+
+ikt_status ikt_result_state_head(ikt_result_file *f, ikt_stage_head *head) {
+    bool is_known = false;
+    ikt_status st = IKT_OK;
+    if (f->state < 0 && ikt_h5_has(f->file, "state"))
+        f->state = H5Gopen2(f->file, "state", H5P_DEFAULT);
+    if (f->state >= 0) st = ikt_stage_head_read(f->ctx, f->state, &f->head, &is_known);
+    if (st == IKT_OK && !is_known)
+        st = ikt_fail(f->ctx, IKT_ERR_USAGE,
+                      "%s holds no state to go on from: it was written with output.state: no, or "
+                      "not by `iktsne embed`",
+                      f->path);
+    *head = ikt_stage_texts_head(&f->head);
+    return ikt_agree(f->ctx, st);
+}
+
+ikt_status ikt_result_read_state(ikt_result_file *f, const ikt_part *parts, int64_t count) {
+    return ikt_parts_read(f->ctx, f->state, parts, count);
 }
 
 ikt_status ikt_result_configuration(ikt_result_file *f, char **text) {

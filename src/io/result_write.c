@@ -5,7 +5,9 @@
 #include "base/atomic_file.h"
 #include "base/comm.h"
 #include "io/h5.h"
+#include "io/parts_h5.h"
 #include "io/result.h"
+#include "io/stage_head.h"
 
 /* What is being written, and where. */
 typedef struct {
@@ -91,6 +93,11 @@ static ikt_status write_group(const writing *w, const char *name,
     return st;
 }
 
+static ikt_status write_state(const writing *w, hid_t group) {
+    IKT_TRY(ikt_stage_head_write(w->ctx, group, &w->result->state_head));
+    return ikt_parts_write(w->ctx, group, false, w->result->state, w->result->n_state);
+}
+
 static ikt_status write_format(const writing *w) {
     char reason[256];
     ikt_status st = IKT_OK;
@@ -112,6 +119,7 @@ static ikt_status write_all(const writing *w) {
         IKT_TRY(ikt_h5_write_array(w->ctx, w->file, "marked", H5T_NATIVE_INT64, r->n_marked,
                                    r->marked));
     IKT_TRY(write_group(w, "trace", write_trace));
+    if (r->n_state > 0) IKT_TRY(write_group(w, "state", write_state));
     if (r->n_columns > 0) IKT_TRY(write_group(w, "diagnostics", write_diagnostics));
     IKT_TRY(write_group(w, "provenance", write_facts));
     return write_group(w, "provenance/run", write_circumstances);
@@ -121,7 +129,8 @@ int64_t ikt_result_bytes(const ikt_result *r) {
     const int64_t n = r->map.n;
     int64_t bytes = IKT_H5_FILE_BYTES + ikt_h5_rows_bytes(n, 4 * r->q) + ikt_h5_rows_bytes(n, 8);
     bytes += ikt_h5_rows_bytes(r->n_marked, 8) + 4 * ikt_h5_rows_bytes(r->n_trace, 8);
-    return bytes + r->n_columns * ikt_h5_rows_bytes(n, 8);
+    bytes += r->n_columns * ikt_h5_rows_bytes(n, 8);
+    return bytes + ikt_parts_bytes(r->state, r->n_state);
 }
 
 ikt_status ikt_result_write(ikt_context *ctx, const char *path, bool overwrite,

@@ -4,8 +4,10 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/watch.h"
 #include "isolation/codes_list.h"
 #include "isolation/coding.h"
 #include "linalg/blocks.h"
@@ -25,18 +27,50 @@ static int64_t block_rows(ikt_codes_budget budget, int64_t row_bytes, int64_t mo
 
 /* --- one pass over X -------------------------------------------------------------------------- */
 
-ikt_status ikt_coding_pass(ikt_coding *c, ikt_coding_visitor *visit, void *self) {
+/* Whether `count` rows from own row `row` on have `entries` entries. */
+static bool is_done(const ikt_coding *c, int64_t row, int64_t count, int64_t entries) {
+    if (!c->done) return false;
+    for (int64_t i = row; i < row + count; i++)
+        if (c->done[i] < entries) return false;
+    return true;
+}
+
+static void note_done(ikt_coding *c, int64_t row, int64_t count, int64_t entries) {
+    c->has_worked |= !is_done(c, row, count, entries);
+    for (int64_t i = row; c->done && i < row + count; i++)
+        if (c->done[i] < entries) c->done[i] = (int32_t)entries;
+}
+
+static ikt_status save(void *self) {
+    const ikt_coding *c = self;
+    return c->keeper->save(c->keeper->self, c->codes, c->coarse, c->done);
+}
+
+/* COLLECTIVE. Between two blocks, but not before some rank has done something: a run that is
+ * stopped again and again has to come to its end. */
+static ikt_status pause_coding(ikt_coding *c) {
+    if (!c->keeper || ikt_max_one(c->ctx, c->has_worked) == 0) return IKT_OK;
+    const ikt_saver saver = {c, save, c->keeper->where};
+    c->has_worked = false;
+    return ikt_watch_pause(c->ctx, &saver);
+}
+
+ikt_status ikt_coding_pass(ikt_coding *c, int64_t entries, ikt_coding_visitor *visit, void *self) {
     const ikt_row_range own = {c->map->first, c->map->count};
     const int64_t steps = ikt_stream_steps(c->ctx, own.count, c->block);
     for (int64_t step = 0; step < steps; step++) {
         ikt_row_range at = ikt_stream_step(own, c->block, step);
+        const int64_t row = at.first - own.first, count = at.count;
+        if (is_done(c, row, count, entries)) at.count = 0;
         if (c->kernel->is_u8)
             IKT_TRY(ikt_dataset_read_u8(c->data, at.first, at.count, c->rows));
         else
             IKT_TRY(ikt_dataset_read(c->data, at.first, at.count, c->rows));
-        if (at.count > 0) visit(self, at.first - own.first, at.count);
-        c->done += at.count;
-        ikt_progress(c->ctx, "rows coded", c->done / c->passes, own.count, NULL);
+        if (at.count > 0) visit(self, row, at.count);
+        note_done(c, row, count, entries);
+        c->seen += count;
+        ikt_progress(c->ctx, "rows coded", c->seen / c->passes, own.count, NULL);
+        IKT_TRY(pause_coding(c));
     }
     return IKT_OK;
 }
@@ -79,12 +113,29 @@ static bool use_lists(const ikt_model_spec *spec, bool is_u8, int64_t d) {
            ikt_list_pays(is_u8, distinct_most(spec), spec->psi, spec->t, d);
 }
 
-ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
-                             const ikt_model *model, ikt_codes *out, uint16_t *coarse) {
-    return ikt_codes_compute_within(ctx, usual_budget, data, map, model, out, coarse);
+/* COLLECTIVE. Whether there is nothing left to do. */
+static bool is_complete(const ikt_coding *c) {
+    bool all = is_done(c, 0, c->map->count, c->model->t + 1);
+    return c->done && ikt_max_one(c->ctx, !all) == 0;
 }
 
-ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget, ikt_dataset *data,
+static ikt_status compute(ikt_coding *c) {
+    const ikt_model *model = c->model;
+    const ikt_saver saver = {c, save, c->keeper ? c->keeper->where : NULL};
+    if (c->keeper) IKT_TRY(c->keeper->load(c->keeper->self, c->codes, c->coarse, c->done));
+    if (is_complete(c)) return IKT_OK;
+    ikt_log(c->ctx, IKT_LOG_DETAIL, "codes: %lld partitionings x %lld centres, %s",
+            (long long)model->t, (long long)model->psi,
+            model->spec.form == IKT_FORM_FOREST ? "random trees" : c->kernel->name);
+    IKT_TRY(model->spec.form == IKT_FORM_FOREST               ? ikt_coding_forest(c)
+            : use_lists(&model->spec, c->kernel->is_u8, c->d) ? ikt_coding_lists(c)
+                                                              : ikt_coding_direct(c));
+    note_done(c, 0, c->map->count, model->t + 1);
+    return ikt_watch_milestone(c->ctx, c->keeper ? &saver : NULL);
+}
+
+ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
+                                    const ikt_codes_keeper *keeper, ikt_dataset *data,
                                     const ikt_row_map *map, const ikt_model *model, ikt_codes *out,
                                     uint16_t *coarse) {
     assert(model->spec.n == ikt_dataset_rows(ikt_dataset_model(data)));
@@ -101,21 +152,29 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget, i
                     .budget = budget,
                     .d = ikt_dataset_columns(data),
                     .element = is_u8 ? 1 : (int64_t)sizeof(float),
-                    .threads = ikt_threads(ctx)};
+                    .threads = ikt_threads(ctx),
+                    .keeper = keeper};
     c.block = block_rows(budget, c.d * c.element, ikt_row_map_count(map, 0));
     ikt_status st = create_codes(ctx, map->count, model->psi, model->t, out);
     if (st == IKT_OK) st = ikt_alloc(ctx, &c.rows, c.block * c.d, (size_t)c.element, "rows of X");
+    if (st == IKT_OK && keeper) st = ikt_alloc(ctx, &c.done, map->count, sizeof *c.done, "codes");
     st = ikt_agree(ctx, st);
-    ikt_log(ctx, IKT_LOG_DETAIL, "codes: %lld partitionings x %lld centres, %s",
-            (long long)model->t, (long long)model->psi,
-            model->spec.form == IKT_FORM_FOREST ? "random trees" : c.kernel->name);
-    if (st == IKT_OK)
-        st = model->spec.form == IKT_FORM_FOREST   ? ikt_coding_forest(&c)
-             : use_lists(&model->spec, is_u8, c.d) ? ikt_coding_lists(&c)
-                                                   : ikt_coding_direct(&c);
+    if (st == IKT_OK) st = compute(&c);
     ikt_free(&c.rows);
+    ikt_free(&c.done);
     if (st != IKT_OK) ikt_codes_destroy(out);
     return st;
+}
+
+ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
+                             const ikt_model *model, ikt_codes *out, uint16_t *coarse) {
+    return ikt_codes_compute_within(ctx, usual_budget, NULL, data, map, model, out, coarse);
+}
+
+ikt_status ikt_codes_compute_kept(ikt_context *ctx, const ikt_codes_keeper *keeper,
+                                  ikt_dataset *data, const ikt_row_map *map, const ikt_model *model,
+                                  ikt_codes *out, uint16_t *coarse) {
+    return ikt_codes_compute_within(ctx, usual_budget, keeper, data, map, model, out, coarse);
 }
 
 void ikt_codes_destroy(ikt_codes *codes) {

@@ -50,9 +50,29 @@ typedef struct {
     int64_t batch_bytes, block_bytes;
 } ikt_codes_budget;
 
+/* Keeps codes that are not complete, so that a run which is stopped can go on. done[i] tells how
+ * many entries of own row i are there, in the order in which they are computed: partition after
+ * partition, the coarse one last, so that t + 1 are all. Both COLLECTIVE. */
+typedef struct {
+    void *self;
+    const char *where; /* for messages */
+    /* Fills codes (allocated), coarse (or NULL) and done with what was kept, if anything was. */
+    ikt_status (*load)(void *self, ikt_codes *codes, uint16_t *coarse, int32_t *done);
+    ikt_status (*save)(void *self, const ikt_codes *codes, const uint16_t *coarse,
+                       const int32_t *done);
+} ikt_codes_keeper;
+
+/* COLLECTIVE. ikt_codes_compute from where a keeper left off, giving it the codes from time to time
+ * (base/watch.h) and when they are complete. Memory: 4 bytes a row more.
+ * Errors: IKT_STOPPED as well, with the codes saved. */
+ikt_status ikt_codes_compute_kept(ikt_context *ctx, const ikt_codes_keeper *keeper,
+                                  ikt_dataset *data, const ikt_row_map *map, const ikt_model *model,
+                                  ikt_codes *out, uint16_t *coarse);
+
 /* COLLECTIVE. The same with a budget of one's own, equal on all ranks; the result does not depend
- * on it. ikt_codes_compute allows 256 MiB of centres and 64 MiB of rows. */
-ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget, ikt_dataset *data,
+ * on it. The others allow 256 MiB of centres and 64 MiB of rows. `keeper` may be NULL. */
+ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
+                                    const ikt_codes_keeper *keeper, ikt_dataset *data,
                                     const ikt_row_map *map, const ikt_model *model, ikt_codes *out,
                                     uint16_t *coarse);
 

@@ -18,16 +18,21 @@ typedef struct {
     int64_t element; /* bytes of a coordinate */
     int64_t block;   /* rows of X read at a time: the same on all ranks */
     int threads;
-    void *rows;     /* [block * d] */
-    int64_t passes; /* over X, for progress */
-    int64_t done;   /* rows seen in all passes */
+    void *rows;                     /* [block * d] */
+    int64_t passes;                 /* over X, for progress */
+    int64_t seen;                   /* rows seen in all passes */
+    const ikt_codes_keeper *keeper; /* or NULL */
+    int32_t *done;                  /* [map->count] see there; NULL without a keeper */
+    bool has_worked;                /* this rank, since the last pause */
 } ikt_coding;
 
 /* LOCAL. Codes of `count` rows of the block at hand, which begins at own row `row`. */
 typedef void ikt_coding_visitor(void *self, int64_t row, int64_t count);
 
-/* COLLECTIVE. One pass over the own rows of X: reads block after block into c->rows. */
-ikt_status ikt_coding_pass(ikt_coding *c, ikt_coding_visitor *visit, void *self);
+/* COLLECTIVE. One pass over the own rows of X: reads block after block into c->rows. Blocks that
+ * are done are passed over, and between two blocks the run may stop. entries   of a row that are
+ * there after the pass */
+ikt_status ikt_coding_pass(ikt_coding *c, int64_t entries, ikt_coding_visitor *visit, void *self);
 
 /* LOCAL. Writes the cell of `count` rows in partitioning p, `step` numbers from one to the next;
  * p = t is the coarse one. */

@@ -123,7 +123,7 @@ static ikt_status code_batch(direct_job *job, int64_t first, int64_t count) {
     ikt_status st =
         ikt_agree(c->ctx, ikt_model_distinct(c->ctx, c->model, first, count, &row, &n_rows));
     if (st == IKT_OK) st = load_run(job, c->model->row + first * job->psi, row, n_rows);
-    if (st == IKT_OK) st = ikt_coding_pass(c, code_block, job);
+    if (st == IKT_OK) st = ikt_coding_pass(c, first + count, code_block, job);
     ikt_free(&row);
     return st;
 }
@@ -134,7 +134,7 @@ static ikt_status code_coarse(direct_job *job) {
     job->count = 1;
     job->psi = model->spec.coarse;
     IKT_TRY(load_run(job, model->coarse_row, model->coarse_row, job->psi));
-    return ikt_coding_pass(job->c, code_block, job);
+    return ikt_coding_pass(job->c, model->t + 1, code_block, job);
 }
 
 static int64_t slab_bytes(const ikt_codes_kernel *kernel, int64_t batch, int64_t psi,

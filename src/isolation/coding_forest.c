@@ -127,7 +127,7 @@ static ikt_status code_pass(forest_job *job, int64_t gather) {
     for (int64_t done = 0; done < job->count; done += gather)
         IKT_TRY(grow_some(job, job->first + done,
                           job->count - done < gather ? job->count - done : gather));
-    return ikt_coding_pass(job->c, code_block, job);
+    return ikt_coding_pass(job->c, job->first + job->count, code_block, job);
 }
 
 static ikt_status create_job(forest_job *job, int64_t trees) {

@@ -75,7 +75,7 @@ ikt_status ikt_coding_lists(ikt_coding *c) {
     ikt_status st = ikt_agree(c->ctx, ikt_centre_table_create(c->ctx, c->model, &table));
     if (st == IKT_OK) st = load_centres(c, &table, &job.coder);
     if (st == IKT_OK) st = ikt_agree(c->ctx, make_spaces(&job));
-    if (st == IKT_OK) st = ikt_coding_pass(c, code_block, &job);
+    if (st == IKT_OK) st = ikt_coding_pass(c, c->model->t + 1, code_block, &job);
     if (st == IKT_OK) report(&job);
     for (int i = 0; job.space && i < c->threads; i++)
         ikt_list_space_destroy(&job.space[i]);

@@ -101,16 +101,52 @@ void ikt_initial_random(ikt_context *ctx, const ikt_row_map *map, int q, uint64_
 /* COLLECTIVE. The longest side of the box round all rows of a map y[n_local * q]. */
 double ikt_map_width(ikt_context *ctx, const float *y, int64_t q, int64_t n_local);
 
+/* The loop between two iterations: all that the rest of it depends on. */
+enum { IKT_PHASE_NUMBERS = 7, IKT_PHASE_REALS = 2 };
+
+typedef struct {
+    int64_t iteration;          /* steps done */
+    float *y, *velocity, *gain; /* [n_local * q] in the order of the loop; not centred */
+    int64_t phase_number[IKT_PHASE_NUMBERS]; /* of ikt_phases_pack */
+    double phase_real[IKT_PHASE_REALS];
+    ikt_trace_point *point; /* [points] the trace so far */
+    int64_t points;
+    double seconds; /* that the loop has taken so far */
+} ikt_loop_state;
+
+/* LOCAL. Frees what an owned state holds; accepts an empty one. */
+void ikt_loop_state_destroy(ikt_loop_state *state);
+
+/* Keeps states, so that a run that is stopped can go on. */
+typedef struct {
+    void *self;
+    const char *where; /* for messages */
+    /* COLLECTIVE. The state is lent. */
+    ikt_status (*save)(void *self, const ikt_loop_state *state);
+} ikt_loop_keeper;
+
+/* Where a loop begins, and what becomes of it. */
+typedef struct {
+    const ikt_loop_keeper *keeper; /* NULL: it cannot be stopped */
+    const ikt_loop_state *from;    /* NULL: at the beginning */
+    bool is_extended;              /* the run had ended before: only `iterations` ends it now */
+    ikt_loop_state *last; /* receives the state before the last value of the trace, as if there were
+                             more iterations to come; owned by the caller. NULL: not wanted */
+} ikt_loop_course;
+
 /* COLLECTIVE. Minimises the objective by gradient descent with momentum and gains (van der Maaten &
  * Hinton 2008; Jacobs 1988), phase after phase (phases.h), and centres the map in the end.
  *   settings   resolved
  *   objective  receives the positions in its table
- *   y          [n_local * q] initial positions in, final positions out
- *   trace      receives one point every report_every iterations and one at the end; the same
- *              (but for seconds) on every rank
- * Errors: IKT_ERR_DATA when positions stop being finite, naming the iteration; IKT_ERR_RESOURCE. */
+ *   course     or NULL: from the beginning to the end
+ *   y          [n_local * q] initial positions in (not looked at where course->from is given),
+ * final positions out trace      receives one point every report_every iterations and one at the
+ * end; the same (but for seconds) on every rank Signals and the end of the time are obeyed between
+ * two iterations (base/watch.h). Errors: IKT_ERR_DATA when positions stop being finite, naming the
+ * iteration; IKT_ERR_RESOURCE; IKT_STOPPED, with a state saved; IKT_ERR_USAGE where the state has
+ * more iterations behind it than the settings ask for. */
 ikt_status ikt_layout_run(ikt_context *ctx, const ikt_layout_settings *settings,
-                          const ikt_row_map *map, ikt_objective *objective, float *y,
-                          ikt_trace *trace);
+                          const ikt_row_map *map, ikt_objective *objective,
+                          const ikt_loop_course *course, float *y, ikt_trace *trace);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
+#include "base/watch.h"
 #include "kernelsum/replica.h"
 #include "layout/layout.h"
 #include "layout/optimiser.h"
@@ -17,9 +18,11 @@ typedef struct {
     const ikt_layout_settings *settings;
     const ikt_row_map *map;
     ikt_objective *objective;
+    ikt_loop_course course;
     ikt_optimiser optimiser;
     ikt_phases phases;
     ikt_gradient gradient;
+    ikt_phases before; /* the last decision */
     ikt_trace *trace;
     double began; /* seconds */
 } loop;
@@ -139,10 +142,87 @@ static void keep_from_vanishing(loop *l, double z) {
     ikt_optimiser_scale(&l->optimiser, (float)ldexp(1, -12 - exponent), l->objective->y);
 }
 
-static ikt_status iterate(loop *l) {
-    for (int64_t iteration = 0; !l->phases.is_done; iteration++) {
+/* --- stopping and going on ---------------------------------------------------------------------
+ */
+
+void ikt_loop_state_destroy(ikt_loop_state *state) {
+    ikt_free(&state->y);
+    ikt_free(&state->velocity);
+    ikt_free(&state->gain);
+    ikt_free(&state->point);
+}
+
+/* The loop as it was before `iteration` was looked at. Everything is lent. */
+static ikt_loop_state state_at(const loop *l, int64_t iteration) {
+    ikt_loop_state state = {.iteration = iteration,
+                            .y = l->objective->y,
+                            .velocity = l->optimiser.velocity,
+                            .gain = l->optimiser.gain,
+                            .point = l->trace->point,
+                            .points = l->trace->count,
+                            .seconds = ikt_now() - l->began};
+    ikt_phases_pack(&l->before, state.phase_number, state.phase_real);
+    return state;
+}
+
+typedef struct {
+    const ikt_loop_keeper *keeper;
+    ikt_loop_state state;
+} saving;
+
+static ikt_status save(void *self) {
+    const saving *s = self;
+    return s->keeper->save(s->keeper->self, &s->state);
+}
+
+/* COLLECTIVE. Saves and stops where the ranks were asked for it, which Z's sum has told. */
+static ikt_status obey(const loop *l, int64_t iteration) {
+    const ikt_loop_keeper *keeper = l->course.keeper;
+    const ikt_wish wish = ikt_watch_heard(l->ctx);
+    if (!keeper || wish == IKT_WISH_NONE) return IKT_OK;
+    saving s = {keeper, state_at(l, iteration)};
+    const ikt_saver saver = {&s, save, keeper->where};
+    return ikt_watch_obey(l->ctx, wish, &saver);
+}
+
+/* SAME-ARGS. Takes up where a state left off. */
+static ikt_status restore(loop *l, const ikt_loop_state *from) {
+    const size_t bytes = (size_t)l->optimiser.coordinates * sizeof(float);
+    if (from->iteration > l->settings->iterations)
+        return ikt_fail(l->ctx, IKT_ERR_USAGE,
+                        "%lld iterations are done already; layout.iterations = %lld asks for fewer",
+                        (long long)from->iteration, (long long)l->settings->iterations);
+    memcpy(l->objective->y, from->y, bytes);
+    memcpy(l->optimiser.velocity, from->velocity, bytes);
+    memcpy(l->optimiser.gain, from->gain, bytes);
+    ikt_phases_unpack(from->phase_number, from->phase_real, &l->phases);
+    for (int64_t i = 0; i < from->points; i++)
+        if (from->point[i].iteration < from->iteration)
+            l->trace->point[l->trace->count++] = from->point[i];
+    l->began -= from->seconds;
+    return IKT_OK;
+}
+
+/* Hands the loop's last state over. */
+static void give_state(loop *l, int64_t iteration, float *y, ikt_loop_state *out) {
+    *out = state_at(l, iteration);
+    memcpy(y, out->y, (size_t)l->optimiser.coordinates * sizeof *y);
+    out->y = y;
+    out->point = NULL; /* the trace itself has them */
+    out->points = 0;
+    l->optimiser.velocity = l->optimiser.gain = NULL;
+}
+
+/* --- the loop ----------------------------------------------------------------------------------
+ */
+
+static ikt_status iterate(loop *l, int64_t first) {
+    for (int64_t iteration = first; !l->phases.is_done; iteration++) {
         ikt_objective_terms terms;
+        l->before = l->phases;
         IKT_TRY(evaluate(l, iteration, &terms));
+        /* Every start does at least one step: however short its time, a chain of them ends. */
+        if (!l->phases.is_done && iteration > first) IKT_TRY(obey(l, iteration));
         if (is_reported(l, iteration) || l->phases.is_done) add_to_trace(l, iteration, terms.value);
         if (l->phases.is_done) break;
         step(l, iteration);
@@ -156,31 +236,48 @@ static ikt_status iterate(loop *l) {
     return IKT_OK;
 }
 
+/* Room for the optimiser, the trace and, where it is wanted, the last state. */
+static ikt_status make_room(loop *l, float **last_y) {
+    const int64_t coordinates = l->objective->q * l->map->count;
+    const int64_t earlier = l->course.from ? l->course.from->points : 0;
+    const int64_t points = l->settings->iterations / l->settings->report_every + 2 + earlier;
+    IKT_TRY(ikt_optimiser_create(l->ctx, coordinates, &l->optimiser));
+    if (l->course.last) IKT_TRY(ikt_alloc(l->ctx, last_y, coordinates, sizeof **last_y, "layout"));
+    return ikt_alloc(l->ctx, &l->trace->point, points, sizeof *l->trace->point, "trace");
+}
+
 ikt_status ikt_layout_run(ikt_context *ctx, const ikt_layout_settings *settings,
-                          const ikt_row_map *map, ikt_objective *objective, float *y,
-                          ikt_trace *trace) {
+                          const ikt_row_map *map, ikt_objective *objective,
+                          const ikt_loop_course *course, float *y, ikt_trace *trace) {
     const int q = objective->q;
+    const size_t bytes = (size_t)(map->count * q) * sizeof *y;
+    float *last_y = NULL;
     *trace = (ikt_trace){.value_name = objective->value_name};
     loop l = {.ctx = ctx,
               .settings = settings,
               .map = map,
               .objective = objective,
+              .course = course ? *course : (ikt_loop_course){0},
               .phases = ikt_phases_begin(settings),
               .trace = trace,
               .began = ikt_now()};
-    int64_t points = settings->iterations / settings->report_every + 2;
-    size_t bytes = (size_t)(map->count * q) * sizeof *y;
-    ikt_status st = ikt_optimiser_create(ctx, q * map->count, &l.optimiser);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &trace->point, points, sizeof *trace->point, "trace");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
+    const ikt_loop_state *from = l.course.from;
+    l.phases.is_extended = l.course.is_extended;
+    ikt_status st = ikt_agree(ctx, make_room(&l, &last_y));
+    if (st == IKT_OK && from)
+        st = restore(&l, from);
+    else if (st == IKT_OK)
         memcpy(objective->y, y, bytes);
-        st = iterate(&l);
+    if (st == IKT_OK) st = iterate(&l, from ? from->iteration : 0);
+    if (st == IKT_OK && l.course.last) {
+        give_state(&l, trace->end, last_y, l.course.last);
+        last_y = NULL;
     }
     if (st == IKT_OK) {
         memcpy(y, objective->y, bytes);
         centre(ctx, map, q, y);
     }
+    ikt_free(&last_y);
     ikt_optimiser_destroy(&l.optimiser);
     if (st != IKT_OK) ikt_trace_destroy(trace);
     return st;

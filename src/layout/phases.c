@@ -2,6 +2,7 @@
 #include "layout/phases.h"
 
 #include <math.h>
+#include <string.h>
 
 /* KL is compared over a few iterations: it wavers from one to the next while gains adapt. */
 enum { CHECK_EVERY = 3, PATIENCE = 3 };
@@ -62,7 +63,30 @@ void ikt_phases_decide(ikt_phases *p, int64_t iteration, double kl) {
         if (is_over || iteration >= s->exaggeration_iterations) end_exaggeration(p, iteration);
         p->is_done = iteration >= s->iterations;
     } else {
-        p->is_done = is_over || iteration >= s->iterations;
+        p->is_done = (is_over && !p->is_extended) || iteration >= s->iterations;
     }
     if (p->is_done) p->end = iteration;
+}
+
+void ikt_phases_pack(const ikt_phases *p, int64_t number[IKT_PHASE_NUMBERS],
+                     double real[IKT_PHASE_REALS]) {
+    const int64_t numbers[IKT_PHASE_NUMBERS] = {
+        p->is_exaggerated, p->is_done, p->exaggeration_end, p->end, p->begun,
+        p->checked,        p->misses};
+    const double reals[IKT_PHASE_REALS] = {p->kl, p->best_rate};
+    memcpy(number, numbers, sizeof numbers);
+    memcpy(real, reals, sizeof reals);
+}
+
+void ikt_phases_unpack(const int64_t number[IKT_PHASE_NUMBERS], const double real[IKT_PHASE_REALS],
+                       ikt_phases *p) {
+    p->is_exaggerated = number[0] != 0;
+    p->is_done = number[1] != 0;
+    p->exaggeration_end = number[2];
+    p->end = number[3];
+    p->begun = number[4];
+    p->checked = number[5];
+    p->misses = (int)number[6];
+    p->kl = real[0];
+    p->best_rate = real[1];
 }

@@ -17,6 +17,7 @@ typedef struct {
     const ikt_layout_settings *settings; /* lent */
     bool is_exaggerated;
     bool is_done;
+    bool is_extended;         /* only the number of iterations ends the run */
     int64_t exaggeration_end; /* iterations done when the first phase ended */
     int64_t end;              /* ... when the run ended */
     double kl, best_rate;     /* at the last check; fastest relative fall an iteration */
@@ -33,5 +34,11 @@ bool ikt_phases_want_value(const ikt_phases *phases, int64_t iteration);
 /* LOCAL. Decides at `iteration`, before its step, whether the step is exaggerated and whether there
  * is one. `kl`: where wanted, else not used. */
 void ikt_phases_decide(ikt_phases *phases, int64_t iteration, double kl);
+
+/* LOCAL. All but settings and is_extended as plain numbers, and back. */
+void ikt_phases_pack(const ikt_phases *phases, int64_t number[IKT_PHASE_NUMBERS],
+                     double real[IKT_PHASE_REALS]);
+void ikt_phases_unpack(const int64_t number[IKT_PHASE_NUMBERS], const double real[IKT_PHASE_REALS],
+                       ikt_phases *phases);
 
 #endif

@@ -12,6 +12,8 @@ typedef struct {
     float *score;  /* [n_local * k] smaller is more similar */
 } ikt_neighbours;
 
+typedef struct ikt_list_course ikt_list_course; /* list_course.h */
+
 /* LOCAL. Lists with "nothing yet" in every place.
  *   map   ownership of the rows.
  * Errors: IKT_ERR_RESOURCE (memory; too many rows for 32 bits); empty then. */
@@ -27,6 +29,11 @@ void ikt_neighbours_sort(ikt_context *ctx, ikt_neighbours *lists);
  * Errors: IKT_ERR_RESOURCE. Cost: n_local * n scores. Memory: 8 k bytes a row. */
 ikt_status ikt_neighbours_brute(ikt_context *ctx, const ikt_scorer *scorer, int64_t k,
                                 ikt_neighbours *out);
+
+/* COLLECTIVE. The same into lists that are there, of which some may be done (round 0 of a course),
+ * and without sorting them. Errors: IKT_STOPPED. */
+ikt_status ikt_neighbours_brute_kept(ikt_context *ctx, const ikt_scorer *scorer,
+                                     ikt_list_course *course);
 
 void ikt_neighbours_destroy(ikt_neighbours *neighbours);
 

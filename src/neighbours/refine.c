@@ -82,15 +82,16 @@ static void foreign_free(foreign *f) {
 typedef struct {
     ikt_context *ctx;
     ikt_shelf *shelf;
-    ikt_neighbours *lists;
-    int64_t near;       /* of a row: at most NEAR */
-    uint32_t *nearest;  /* [n_local * near] numbers, as the lists were */
-    int64_t first, end; /* own rows of the batch, local numbers */
-    foreign numbers;    /* nearest of foreign rows */
-    foreign rows;       /* foreign candidates */
-    number_set wanted;  /* while they are collected */
-    number_set *seen;   /* [threads] */
-    char *scratch;      /* [threads * shelf->some_bytes] */
+    ikt_list_course *course;
+    ikt_neighbours *lists; /* its lists */
+    int64_t near;          /* of a row: at most NEAR */
+    uint32_t *nearest;     /* [n_local * near] numbers, as the lists were; of the course */
+    int64_t first, end;    /* own rows of the batch, local numbers */
+    foreign numbers;       /* nearest of foreign rows */
+    foreign rows;          /* foreign candidates */
+    number_set wanted;     /* while they are collected */
+    number_set *seen;      /* [threads] */
+    char *scratch;         /* [threads * shelf->some_bytes] */
 } work;
 
 static bool is_own(const work *w, uint32_t row) {
@@ -138,16 +139,21 @@ static void want(work *w, const uint32_t *row) {
         if (!is_own(w, row[e])) set_add(&w->wanted, row[e]);
 }
 
+/* A run before this one has been there. */
+static bool is_through(const work *w, int64_t i) {
+    return ikt_list_done(w->course, i, i + 1);
+}
+
 /* COLLECTIVE. Nothing travels on one rank. */
 static ikt_status fetch_all(work *w) {
     if (ikt_size(w->ctx) == 1) return IKT_OK;
     set_empty(&w->wanted);
     for (int64_t i = w->first; i < w->end; i++)
-        want(w, w->nearest + i * w->near);
+        if (!is_through(w, i)) want(w, w->nearest + i * w->near);
     IKT_TRY(fetch(w, w->nearest, w->near * (int64_t)sizeof *w->nearest, &w->numbers));
     set_empty(&w->wanted);
     for (int64_t i = w->first; i < w->end; i++)
-        for (int64_t e = 0; e < w->near; e++)
+        for (int64_t e = 0; e < w->near && !is_through(w, i); e++)
             want(w, nearest_of(w, w->nearest[i * w->near + e]));
     return fetch(w, w->shelf->data, w->shelf->left_bytes, &w->rows);
 }
@@ -191,8 +197,10 @@ static ikt_status refine_batch(work *w) {
     if (st == IKT_OK) {
 #pragma omp parallel for schedule(dynamic, 64) num_threads(ikt_threads(w->ctx))
         for (int64_t i = w->first; i < w->end; i++)
-            refine_row(w, i, &w->seen[omp_get_thread_num()],
-                       w->scratch + omp_get_thread_num() * w->shelf->some_bytes);
+            if (!is_through(w, i))
+                refine_row(w, i, &w->seen[omp_get_thread_num()],
+                           w->scratch + omp_get_thread_num() * w->shelf->some_bytes);
+        ikt_list_note(w->course, w->first, w->end);
     }
     foreign_free(&w->numbers);
     foreign_free(&w->rows);
@@ -232,8 +240,7 @@ static int64_t largest_share(const work *w) {
 
 static ikt_status work_alloc(work *w) {
     ikt_context *ctx = w->ctx;
-    const int64_t threads = ikt_threads(ctx), n_local = w->shelf->map.count;
-    IKT_TRY(ikt_alloc(ctx, &w->nearest, n_local * w->near, sizeof *w->nearest, purpose));
+    const int64_t threads = ikt_threads(ctx);
     IKT_TRY(ikt_alloc(ctx, &w->seen, threads, sizeof *w->seen, purpose));
     for (int64_t t = 0; t < threads; t++)
         IKT_TRY(set_create(ctx, row_slots(w->lists->k), &w->seen[t]));
@@ -243,7 +250,6 @@ static ikt_status work_alloc(work *w) {
 }
 
 static void work_free(work *w) {
-    ikt_free(&w->nearest);
     for (int64_t t = 0; w->seen && t < ikt_threads(w->ctx); t++)
         set_destroy(&w->seen[t]);
     ikt_free(&w->seen);
@@ -251,39 +257,60 @@ static void work_free(work *w) {
     ikt_free(&w->scratch);
 }
 
-/* Lists in order, and their first entries set aside. */
-static void set_aside(work *w) {
+/* COLLECTIVE. Lists in order, and their first entries set aside, unless a run before this one has
+ * done so: then some lists are improved already. */
+static ikt_status set_aside(work *w) {
+    ikt_list_progress *progress = &w->course->progress;
+    ikt_status st = IKT_OK;
+    const bool is_begun = progress->nearest != NULL;
+    progress->near = w->near;
+    if (!is_begun)
+        st = ikt_alloc(w->ctx, &progress->nearest, w->lists->n_local * w->near,
+                       sizeof *progress->nearest, purpose);
+    IKT_TRY(ikt_agree(w->ctx, st));
+    w->nearest = progress->nearest;
+    if (is_begun) return IKT_OK;
     ikt_neighbours_sort(w->ctx, w->lists);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(w->ctx))
     for (int64_t i = 0; i < w->lists->n_local; i++)
         memcpy(w->nearest + i * w->near, w->lists->row + i * w->lists->k,
                (size_t)w->near * sizeof *w->nearest);
+    return IKT_OK;
 }
 
 /* COLLECTIVE. */
 static ikt_status refine_all(work *w) {
     const int64_t most = largest_share(w), own = w->shelf->map.count;
-    const int64_t rows = batch_rows(most, w->shelf->left_bytes);
+    const bool is_small = ikt_piece_bytes(w->ctx) < FETCH_BYTES; /* as tests make it */
+    const int64_t rows = is_small ? BATCH_LEAST : batch_rows(most, w->shelf->left_bytes);
     for (int64_t done = 0; done < most; done += rows) {
         w->first = done < own ? done : own;
         w->end = done + rows < own ? done + rows : own;
         IKT_TRY(refine_batch(w));
         ikt_progress(w->ctx, "rows refined", done + rows < most ? done + rows : most, most, NULL);
+        IKT_TRY(ikt_list_pause(w->ctx, w->course));
     }
     return IKT_OK;
 }
 
-ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_shelf *shelf, ikt_neighbours *lists) {
-    work w = {.ctx = ctx, .shelf = shelf, .lists = lists};
-    w.near = lists->k < NEAR ? lists->k : NEAR;
+ikt_status ikt_neighbours_refine_kept(ikt_context *ctx, ikt_shelf *shelf, ikt_list_course *course) {
+    work w = {.ctx = ctx, .shelf = shelf, .course = course, .lists = course->lists};
+    w.near = w.lists->k < NEAR ? w.lists->k : NEAR;
     ikt_status st = ikt_agree(ctx, work_alloc(&w));
+    if (st == IKT_OK) st = set_aside(&w);
     if (st == IKT_OK) {
-        set_aside(&w);
         shelf->flatten(shelf);
         st = refine_all(&w);
         shelf->pack(shelf);
     }
     work_free(&w);
+    return st;
+}
+
+ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_shelf *shelf, ikt_neighbours *lists) {
+    ikt_list_course course = {.lists = lists};
+    ikt_status st = ikt_neighbours_refine_kept(ctx, shelf, &course);
+    ikt_list_course_end(&course);
     return st;
 }
 

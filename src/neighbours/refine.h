@@ -2,7 +2,7 @@
 #ifndef IKT_NEIGHBOURS_REFINE_H
 #define IKT_NEIGHBOURS_REFINE_H
 
-#include "neighbours/neighbours.h"
+#include "neighbours/list_course.h"
 #include "neighbours/shelf.h"
 
 /* COLLECTIVE. One round: each row is scored against the nearest neighbours of its nearest
@@ -14,6 +14,10 @@
  * IKT_REFINE_NEAR^2 scores a row. Memory: 4 IKT_REFINE_NEAR bytes a row, and rows and numbers of
  * other ranks of a batch, at most ikt_refine_memory. */
 ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_shelf *shelf, ikt_neighbours *lists);
+
+/* COLLECTIVE. The same on the lists of a course, round course->progress.round of it, which may have
+ * been begun. Errors: IKT_STOPPED as well. */
+ikt_status ikt_neighbours_refine_kept(ikt_context *ctx, ikt_shelf *shelf, ikt_list_course *course);
 
 /* Nearest neighbours that are followed, and theirs that are looked at. */
 enum { IKT_REFINE_NEAR = 16 };

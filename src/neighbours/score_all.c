@@ -17,22 +17,32 @@ static int64_t block_count(const ikt_row_map *map, int rank, int64_t block) {
     return left < 0 ? 0 : left < BLOCK_ROWS ? left : BLOCK_ROWS;
 }
 
-static void score_block(ikt_context *ctx, const ikt_scorer *scorer, const void *packed, int64_t row,
-                        int64_t nb, float *scores, ikt_score_visitor visit, void *self) {
-    int64_t n_local = scorer->map.count, tiles = (n_local + TILE_ROWS - 1) / TILE_ROWS;
-#pragma omp parallel for schedule(dynamic) num_threads(ikt_threads(ctx))
+/* The own rows that are scored, and who is shown the scores. */
+typedef struct {
+    ikt_context *ctx;
+    const ikt_scorer *scorer;
+    int64_t first, end;
+    ikt_score_visitor visit;
+    void *self;
+    float *scores; /* [threads] tiles */
+} ring;
+
+static void score_block(const ring *r, const void *packed, int64_t row, int64_t nb) {
+    const int64_t tiles = (r->end - r->first + TILE_ROWS - 1) / TILE_ROWS;
+#pragma omp parallel for schedule(dynamic) num_threads(ikt_threads(r->ctx))
     for (int64_t tile = 0; tile < tiles; tile++) {
-        int64_t first = tile * TILE_ROWS;
-        int64_t na = n_local - first < TILE_ROWS ? n_local - first : TILE_ROWS;
-        float *score = scores + (int64_t)omp_get_thread_num() * TILE_ROWS * BLOCK_ROWS;
-        scorer->score(scorer->self, first, na, packed, nb, score);
-        visit(self, first, na, row, nb, score, ikt_score_stride(nb));
+        int64_t first = r->first + tile * TILE_ROWS;
+        int64_t na = r->end - first < TILE_ROWS ? r->end - first : TILE_ROWS;
+        float *score = r->scores + (int64_t)omp_get_thread_num() * TILE_ROWS * BLOCK_ROWS;
+        r->scorer->score(r->scorer->self, first, na, packed, nb, score);
+        r->visit(r->self, first, na, row, nb, score, ikt_score_stride(nb));
     }
 }
 
 /* One own block goes once round the ring; after `size` steps every rank has seen every rank's. */
-static void circulate(ikt_context *ctx, const ikt_scorer *scorer, int64_t block, char *here,
-                      char *next, float *scores, ikt_score_visitor visit, void *self) {
+static void circulate(const ring *r, int64_t block, char *here, char *next) {
+    ikt_context *ctx = r->ctx;
+    const ikt_scorer *scorer = r->scorer;
     const ikt_row_map *map = &scorer->map;
     int rank = ikt_rank(ctx), size = ikt_size(ctx);
     int before = (rank + size - 1) % size, after = (rank + 1) % size;
@@ -41,7 +51,7 @@ static void circulate(ikt_context *ctx, const ikt_scorer *scorer, int64_t block,
         int owner = (rank + step) % size, coming = (rank + step + 1) % size;
         int64_t nb = block_count(map, owner, block), n_coming = block_count(map, coming, block);
         int64_t row = ikt_row_map_first(map, owner) + block * BLOCK_ROWS;
-        if (nb > 0) score_block(ctx, scorer, here, row, nb, scores, visit, self);
+        if (nb > 0) score_block(r, here, row, nb);
         if (step + 1 == size) break;
         ikt_send_receive(
             ctx, here, nb ? (int64_t)scorer->packed_bytes(scorer->self, nb) : 0, before, next,
@@ -52,25 +62,30 @@ static void circulate(ikt_context *ctx, const ikt_scorer *scorer, int64_t block,
     }
 }
 
-ikt_status ikt_score_all(ikt_context *ctx, const ikt_scorer *scorer, ikt_score_visitor visit,
-                         void *self) {
+ikt_status ikt_score_some(ikt_context *ctx, const ikt_scorer *scorer, int64_t first, int64_t count,
+                          ikt_score_visitor visit, void *self) {
     char *here = NULL, *next = NULL;
-    float *scores = NULL;
+    ring r = {ctx, scorer, first, first + count, visit, self, NULL};
     int64_t bytes = (int64_t)scorer->packed_bytes(scorer->self, BLOCK_ROWS);
     ikt_status st = ikt_alloc(ctx, &here, bytes, 1, "neighbour blocks");
     if (st == IKT_OK) st = ikt_alloc(ctx, &next, bytes, 1, "neighbour blocks");
     if (st == IKT_OK)
-        st = ikt_alloc(ctx, &scores, (int64_t)ikt_threads(ctx) * TILE_ROWS * BLOCK_ROWS,
-                       sizeof *scores, "neighbour blocks");
+        st = ikt_alloc(ctx, &r.scores, (int64_t)ikt_threads(ctx) * TILE_ROWS * BLOCK_ROWS,
+                       sizeof *r.scores, "neighbour blocks");
     st = ikt_agree(ctx, st);
     int64_t most = ikt_row_map_count(&scorer->map, 0); /* rank 0 owns the most rows */
     int64_t blocks = st == IKT_OK ? (most + BLOCK_ROWS - 1) / BLOCK_ROWS : 0;
     for (int64_t block = 0; block < blocks; block++) {
-        circulate(ctx, scorer, block, here, next, scores, visit, self);
+        circulate(&r, block, here, next);
         ikt_progress(ctx, "blocks", block + 1, blocks, NULL);
     }
     ikt_free(&here);
     ikt_free(&next);
-    ikt_free(&scores);
+    ikt_free(&r.scores);
     return st;
+}
+
+ikt_status ikt_score_all(ikt_context *ctx, const ikt_scorer *scorer, ikt_score_visitor visit,
+                         void *self) {
+    return ikt_score_some(ctx, scorer, 0, scorer->map.count, visit, self);
 }

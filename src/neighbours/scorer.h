@@ -43,4 +43,9 @@ typedef void (*ikt_score_visitor)(void *self, int64_t first, int64_t na, int64_t
 ikt_status ikt_score_all(ikt_context *ctx, const ikt_scorer *scorer, ikt_score_visitor visit,
                          void *self);
 
+/* COLLECTIVE. The same for own rows first .. first + count - 1 (local numbers), others on each rank
+ * and maybe none. */
+ikt_status ikt_score_some(ikt_context *ctx, const ikt_scorer *scorer, int64_t first, int64_t count,
+                          ikt_score_visitor visit, void *self);
+
 #endif

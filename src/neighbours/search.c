@@ -31,15 +31,16 @@ typedef struct {
     const ikt_shelf *shelf;
     ikt_probe_lists lists;
     ikt_foreign foreign;
-    ikt_neighbours *out;
-    float *scores;    /* [threads * TILE] */
-    ikt_select *kept; /* [threads * IKT_SHELF_ROWS] */
-    ikt_pair *pairs;  /* [threads * IKT_SHELF_ROWS * IKT_SELECT_ROOM * k] */
-    char *scratch;    /* [threads * shelf->scratch_bytes] */
+    ikt_list_course *course;
+    ikt_neighbours *out; /* its lists */
+    float *scores;       /* [threads * TILE] */
+    ikt_select *kept;    /* [threads * IKT_SHELF_ROWS] */
+    ikt_pair *pairs;     /* [threads * IKT_SHELF_ROWS * IKT_SELECT_ROOM * k] */
+    char *scratch;       /* [threads * shelf->scratch_bytes] */
 } search;
 
-static int64_t batch_blocks(int64_t candidates, int64_t row_bytes) {
-    int64_t blocks = FETCH_BYTES / (candidates * row_bytes);
+static int64_t batch_blocks(int64_t bytes, int64_t candidates, int64_t row_bytes) {
+    int64_t blocks = bytes / (candidates * row_bytes);
     return blocks < BATCH_LEAST ? BATCH_LEAST : blocks > BATCH_MOST ? BATCH_MOST : blocks;
 }
 
@@ -76,17 +77,31 @@ static void search_block(const search *s, int64_t block) {
         write_list(&kept[a], s->out->score + (i + a) * k, s->out->row + (i + a) * k);
 }
 
+/* First and last own row of a block of the batch, as local numbers. */
+static int64_t block_row(const search *s, int64_t block) {
+    return s->shelf->first[s->lists.first_block + block] - s->shelf->map.first;
+}
+
+/* Blocks that a run before this one has been through want nothing. */
+static void pass_over_done(search *s) {
+    for (int64_t block = 0; block < s->lists.count; block++)
+        if (ikt_list_done(s->course, block_row(s, block), block_row(s, block + 1)))
+            s->lists.probes[block] = 0;
+}
+
 /* COLLECTIVE. The batch that begins at own block `done`; ranks that have finished help others. */
 static ikt_status search_batch(search *s, int64_t done, int64_t blocks, int64_t candidates) {
     int64_t left = s->shelf->blocks - done;
     s->lists.first_block = done;
     s->lists.count = left < 0 ? 0 : left < blocks ? left : blocks;
     IKT_TRY(ikt_agree(s->ctx, ikt_probe_choose(s->ctx, s->cells, s->shelf, candidates, &s->lists)));
+    pass_over_done(s);
     IKT_TRY(ikt_foreign_fetch(s->ctx, s->cells, s->shelf, &s->lists, &s->foreign));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(s->ctx))
     for (int64_t block = 0; block < s->lists.count; block++)
-        search_block(s, block);
+        if (s->lists.probes[block] > 0) search_block(s, block);
     ikt_foreign_destroy(&s->foreign);
+    if (s->lists.count > 0) ikt_list_note(s->course, block_row(s, 0), block_row(s, s->lists.count));
     return IKT_OK;
 }
 
@@ -103,18 +118,19 @@ static ikt_status search_alloc(search *s, int64_t blocks, int64_t candidates) {
     return ikt_alloc(ctx, &s->scores, threads * TILE, sizeof(float), "blocks");
 }
 
-ikt_status ikt_neighbours_search(ikt_context *ctx, const ikt_cells *cells, const ikt_shelf *shelf,
-                                 int64_t k, int64_t candidates, ikt_neighbours *out) {
-    search s = {.ctx = ctx, .cells = cells, .shelf = shelf, .out = out};
-    int64_t blocks = batch_blocks(candidates, shelf->row_bytes);
-    ikt_status st = ikt_neighbours_create(ctx, &shelf->map, k, out);
-    if (st == IKT_OK) st = search_alloc(&s, blocks, candidates);
-    st = ikt_agree(ctx, st);
+ikt_status ikt_neighbours_search_kept(ikt_context *ctx, const ikt_cells *cells,
+                                      const ikt_shelf *shelf, int64_t candidates,
+                                      ikt_list_course *course) {
+    search s = {.ctx = ctx, .cells = cells, .shelf = shelf, .course = course, .out = course->lists};
+    const int64_t piece = ikt_piece_bytes(ctx) < FETCH_BYTES ? ikt_piece_bytes(ctx) : FETCH_BYTES;
+    int64_t blocks = batch_blocks(piece, candidates, shelf->row_bytes);
+    ikt_status st = ikt_agree(ctx, search_alloc(&s, blocks, candidates));
     int64_t most = st == IKT_OK ? ikt_max_one(ctx, shelf->blocks) : 0;
     for (int64_t done = 0; st == IKT_OK && done < most; done += blocks) {
         st = search_batch(&s, done, blocks, candidates);
         ikt_progress(ctx, "blocks of rows", done + blocks < most ? done + blocks : most, most,
                      NULL);
+        if (st == IKT_OK) st = ikt_list_pause(ctx, course);
     }
     ikt_free(&s.lists.probes);
     ikt_free(&s.lists.probe);
@@ -122,12 +138,20 @@ ikt_status ikt_neighbours_search(ikt_context *ctx, const ikt_cells *cells, const
     ikt_free(&s.scores);
     ikt_free(&s.kept);
     ikt_free(&s.pairs);
+    return st;
+}
+
+ikt_status ikt_neighbours_search(ikt_context *ctx, const ikt_cells *cells, const ikt_shelf *shelf,
+                                 int64_t k, int64_t candidates, ikt_neighbours *out) {
+    ikt_list_course course = {.lists = out};
+    ikt_status st = ikt_agree(ctx, ikt_neighbours_create(ctx, &shelf->map, k, out));
+    if (st == IKT_OK) st = ikt_neighbours_search_kept(ctx, cells, shelf, candidates, &course);
     if (st != IKT_OK) ikt_neighbours_destroy(out);
     return st;
 }
 
 int64_t ikt_search_memory(int64_t cells, int64_t candidates, int64_t row_bytes, int threads) {
-    int64_t blocks = batch_blocks(candidates, row_bytes);
+    int64_t blocks = batch_blocks(FETCH_BYTES, candidates, row_bytes);
     return blocks * candidates * (row_bytes + (int64_t)sizeof(ikt_probe)) +
            threads * IKT_SHELF_ROWS * (IKT_SHELF_ROWS * (int64_t)sizeof(float) + row_bytes) +
            ikt_probe_memory(cells, threads);

@@ -3,7 +3,7 @@
 #define IKT_NEIGHBOURS_SEARCH_H
 
 #include "neighbours/cells.h"
-#include "neighbours/neighbours.h"
+#include "neighbours/list_course.h"
 #include "neighbours/shelf.h"
 
 /* COLLECTIVE. For every row the k most similar among about `candidates` rows: those of its own cell
@@ -17,6 +17,12 @@
  * ikt_search_memory. */
 ikt_status ikt_neighbours_search(ikt_context *ctx, const ikt_cells *cells, const ikt_shelf *shelf,
                                  int64_t k, int64_t candidates, ikt_neighbours *out);
+
+/* COLLECTIVE. The same into lists that are there, of which some may be done: round 0 of a course.
+ * Errors: IKT_STOPPED as well. */
+ikt_status ikt_neighbours_search_kept(ikt_context *ctx, const ikt_cells *cells,
+                                      const ikt_shelf *shelf, int64_t candidates,
+                                      ikt_list_course *course);
 
 /* LOCAL. Most bytes that a search takes beside shelf and lists. */
 int64_t ikt_search_memory(int64_t cells, int64_t candidates, int64_t row_bytes, int threads);

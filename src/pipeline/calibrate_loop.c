@@ -144,7 +144,7 @@ static ikt_status time_loop(ikt_context *ctx, map_data *m, ikt_objective *object
     settings.report_every = report_every;
     note_seconds(ctx, before);
     double begin = ikt_now();
-    IKT_TRY(ikt_layout_run(ctx, &settings, &m->map, objective, m->y, &trace));
+    IKT_TRY(ikt_layout_run(ctx, &settings, &m->map, objective, NULL, m->y, &trace));
     out->rest = ikt_calibrate_slowest(ctx, ikt_now() - begin);
     ikt_trace_destroy(&trace);
     for (int s = 0; s < IKT_STAGE_COUNT; s++)

@@ -46,43 +46,90 @@ static ikt_status bring(ikt_context *ctx, const ikt_probabilities *p, int64_t q,
     return st;
 }
 
-static ikt_status place(ikt_context *ctx, const ikt_layout_settings *settings,
-                        const ikt_probabilities *p, const ikt_row_map *map, ikt_embedding *out) {
+/* What an embedding is made of while it is made. */
+typedef struct {
+    const ikt_settings given; /* as the user gave them */
+    const ikt_embedding_wish *wish;
+    ikt_landmarks landmarks;
+    ikt_probabilities p;
+    ikt_loop_state kept; /* of a checkpoint */
+    bool is_kept;
+} making;
+
+static void making_free(making *m) {
+    ikt_landmarks_destroy(&m->landmarks);
+    ikt_probabilities_destroy(&m->p);
+    ikt_loop_state_destroy(&m->kept);
+}
+
+/* Where the loop begins: the state that has come furthest; NULL: at initial positions. */
+static const ikt_loop_state *loop_start(const making *m) {
+    const ikt_loop_state *from = m->wish->from;
+    if (m->is_kept && (!from || m->kept.iteration > from->iteration)) return &m->kept;
+    return from;
+}
+
+/* COLLECTIVE. What a checkpoint holds of loop and P. */
+static ikt_status find_kept(ikt_context *ctx, making *m) {
+    if (m->wish->keepers) IKT_TRY(ikt_keepers_loop(m->wish->keepers, &m->kept, &m->is_kept));
+    return ikt_probabilities_begin(ctx, m->wish->keepers, &m->p);
+}
+
+static ikt_status make_probabilities(ikt_context *ctx, making *m, ikt_settings *settings,
+                                     ikt_dataset *data, const ikt_row_map *map,
+                                     ikt_embedding *out) {
+    const double begun = ikt_now();
+    IKT_TRY(ikt_probabilities_compute(ctx, settings, data, map, m->wish->labels,
+                                      m->landmarks.count > 0 ? &m->landmarks : NULL, m->wish->keep,
+                                      &m->p));
+    note_probabilities(ctx, &m->p, map->n, ikt_now() - begun, settings, out);
+    out->y = m->p.start;
+    m->p.start = NULL;
+    return IKT_OK;
+}
+
+/* Initial positions in the order of the loop; where it goes on, room for its results. */
+static ikt_status start(ikt_context *ctx, making *m, const ikt_settings *settings,
+                        ikt_dataset *data, const ikt_row_map *map, float **y) {
+    const int64_t q = settings->layout.dimensions;
+    if (!loop_start(m)) {
+        IKT_TRY(ikt_start(ctx, settings, data, map, &m->landmarks, y));
+        return bring(ctx, &m->p, q, false, *y);
+    }
+    if (*y) return IKT_OK;
+    return ikt_agree(ctx, ikt_alloc(ctx, y, q * map->count, sizeof **y, "embedding"));
+}
+
+static ikt_status place(ikt_context *ctx, making *m, const ikt_layout_settings *settings,
+                        const ikt_row_map *map, ikt_embedding *out) {
+    const ikt_loop_course course = {.keeper = m->wish->keepers ? &m->wish->keepers->loop : NULL,
+                                    .from = loop_start(m),
+                                    .is_extended = m->wish->from != NULL,
+                                    .last = m->wish->want_last ? &out->last : NULL};
     ikt_made_objective made;
-    IKT_TRY(bring(ctx, p, settings->dimensions, false, out->y));
     ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
-    ikt_status st = ikt_objective_make(ctx, p, settings, &made);
-    if (st == IKT_OK) st = ikt_layout_run(ctx, settings, map, &made.objective, out->y, &out->trace);
+    ikt_status st = ikt_objective_make(ctx, &m->p, settings, &made);
+    if (st == IKT_OK)
+        st = ikt_layout_run(ctx, settings, map, &made.objective, &course, out->y, &out->trace);
     ikt_objective_release(&made);
     ikt_stage_end(ctx, IKT_STAGE_LAYOUT);
-    return st == IKT_OK ? bring(ctx, p, settings->dimensions, true, out->y) : st;
+    return st == IKT_OK ? bring(ctx, &m->p, settings->dimensions, true, out->y) : st;
 }
 
 ikt_status ikt_embedding_make(ikt_context *ctx, ikt_settings *settings, ikt_dataset *data,
-                              const ikt_row_map *map, const int64_t *labels, ikt_model_writer *keep,
+                              const ikt_row_map *map, const ikt_embedding_wish *wish,
                               ikt_embedding *out) {
-    const ikt_settings given = *settings;
-    ikt_landmarks landmarks = {0};
-    ikt_probabilities p = {0};
+    making m = {.given = *settings, .wish = wish};
     *out = (ikt_embedding){.accuracy = -1};
     IKT_TRY(ikt_layout_resolve(ctx, &settings->layout, map->n));
-    bool has_landmarks = settings->layout.init == IKT_INIT_LANDMARK;
-    ikt_status st = IKT_OK;
-    if (has_landmarks)
-        st = ikt_landmarks_make(ctx, &given, settings->layout.landmarks, data, &landmarks);
-    const double begun = ikt_now();
-    if (st == IKT_OK)
-        st = ikt_probabilities_compute(ctx, settings, data, map, labels,
-                                       has_landmarks ? &landmarks : NULL, keep, &p);
-    if (st == IKT_OK) {
-        note_probabilities(ctx, &p, map->n, ikt_now() - begun, settings, out);
-        out->y = p.start;
-        p.start = NULL;
-        st = ikt_start(ctx, settings, data, map, &landmarks, &out->y);
-    }
-    ikt_landmarks_destroy(&landmarks);
-    if (st == IKT_OK) st = place(ctx, &settings->layout, &p, map, out);
-    ikt_probabilities_destroy(&p);
+    ikt_status st = find_kept(ctx, &m);
+    if (st == IKT_OK && settings->layout.init == IKT_INIT_LANDMARK && !loop_start(&m) && !m.p.start)
+        st = ikt_landmarks_make(ctx, &m.given, settings->layout.landmarks, data, &m.landmarks);
+    if (st == IKT_OK) st = make_probabilities(ctx, &m, settings, data, map, out);
+    if (st == IKT_OK) st = start(ctx, &m, settings, data, map, &out->y);
+    ikt_landmarks_destroy(&m.landmarks);
+    if (st == IKT_OK) st = place(ctx, &m, &settings->layout, map, out);
+    making_free(&m);
     if (st != IKT_OK) ikt_embedding_destroy(out);
     return st;
 }
@@ -90,4 +137,5 @@ ikt_status ikt_embedding_make(ikt_context *ctx, ikt_settings *settings, ikt_data
 void ikt_embedding_destroy(ikt_embedding *embedding) {
     ikt_free(&embedding->y);
     ikt_trace_destroy(&embedding->trace);
+    ikt_loop_state_destroy(&embedding->last);
 }

@@ -9,28 +9,37 @@
 #include "dist/row_map.h"
 #include "io/model_write.h"
 #include "neighbours/recall.h"
+#include "pipeline/keepers.h"
 #include "pipeline/settings.h"
 
 /* Positions, and what was learned while making them. */
 typedef struct {
     float *y; /* [map->count * q], q = layout.dimensions; owned */
     ikt_trace trace;
-    int64_t orphans;   /* rows without any similarity */
-    int64_t entries;   /* of P */
-    double accuracy;   /* 10-NN label accuracy of the neighbours; or negative */
-    ikt_recall recall; /* of approximate neighbour search; sample 0: exact */
+    int64_t orphans;     /* rows without any similarity */
+    int64_t entries;     /* of P */
+    double accuracy;     /* 10-NN label accuracy of the neighbours; or negative */
+    ikt_recall recall;   /* of approximate neighbour search; sample 0: exact */
+    ikt_loop_state last; /* the loop's, in its own order; where it was wanted */
 } ikt_embedding;
+
+/* What there is beside the data, and what else is wanted. All of it may be empty, and is lent. */
+typedef struct {
+    const int64_t *labels;      /* [map->count] of the own rows */
+    ikt_model_writer *keep;     /* receives model and codes (keep.h) */
+    ikt_keepers *keepers;       /* the checkpoint to go on from and to write */
+    const ikt_loop_state *from; /* of the finished run that is extended */
+    bool want_last;             /* the loop's last state */
+} ikt_embedding_wish;
 
 /* COLLECTIVE. Embeds the rows of a data set.
  *   settings   as the user gave them; what the embedding had to decide replaces "auto"
  *   map        ownership of the rows
- *   labels     [map->count] of the own rows, or NULL
- *   keep       receives model and codes (keep.h), or NULL
  *   out        free with ikt_embedding_destroy; empty on failure
  * Errors: IKT_ERR_USAGE for settings that do not suit the number of rows, IKT_ERR_RESOURCE,
- * IKT_ERR_DATA, those of reading. */
+ * IKT_ERR_DATA, those of reading; IKT_STOPPED, with a checkpoint written. */
 ikt_status ikt_embedding_make(ikt_context *ctx, ikt_settings *settings, ikt_dataset *data,
-                              const ikt_row_map *map, const int64_t *labels, ikt_model_writer *keep,
+                              const ikt_row_map *map, const ikt_embedding_wish *wish,
                               ikt_embedding *out);
 
 void ikt_embedding_destroy(ikt_embedding *embedding);

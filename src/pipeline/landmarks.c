@@ -77,7 +77,8 @@ static ikt_status embed_rows(ikt_context *ctx, ikt_settings *settings, const voi
     ikt_embedding embedding = {0};
     ikt_status st = ikt_source_from_memory(ctx, rows, landmarks->count, columns, type, &source);
     if (st == IKT_OK) st = ikt_dataset_create(ctx, source, &settings->preprocess, &data);
-    if (st == IKT_OK) st = ikt_embedding_make(ctx, settings, data, &map, NULL, NULL, &embedding);
+    if (st == IKT_OK)
+        st = ikt_embedding_make(ctx, settings, data, &map, &(ikt_embedding_wish){0}, &embedding);
     if (st == IKT_OK) st = share(ctx, &map, embedding.y, landmarks);
     ikt_embedding_destroy(&embedding);
     ikt_dataset_destroy(&data);

@@ -191,6 +191,7 @@ ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings
                        : q == 2             ? IKT_REPULSION_FFT
                                             : IKT_REPULSION_TREE;
     layout.accuracy = IKT_ACCURACY_TIGHT;
+    IKT_TRY(ikt_probabilities_begin(ctx, NULL, &p));
     IKT_TRY(ikt_probabilities_compute(ctx, settings, data, map, NULL, NULL, NULL, &p));
     ikt_status st = ikt_objective_make(ctx, &p, &layout, &made);
     if (st == IKT_OK) {

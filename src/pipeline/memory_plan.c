@@ -86,7 +86,8 @@ static int64_t repulsion_bytes(const ikt_workload *w) {
 
 static int64_t loop_bytes(const ikt_workload *w) {
     const int64_t q = dimensions(w);
-    return (LAYOUT_ROW_BYTES + q * LAYOUT_AXIS_BYTES) * w->map.count +
+    const int64_t state = w->settings.output.state ? q * (int64_t)sizeof(float) : 0;
+    return (LAYOUT_ROW_BYTES + q * LAYOUT_AXIS_BYTES + state) * w->map.count +
            (w->is_dense ? ikt_replica_memory(&w->map, (int)q) : 0) +
            (BOUNDARY_BYTES + q * BOUNDARY_AXIS_BYTES) * (int64_t)ikt_workload_boundary(w) +
            repulsion_bytes(w);
@@ -166,8 +167,10 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     int64_t lists = w->is_dense ? p : ikt_neighbours_memory(n_local, w->k);
     int64_t kept = n_local * (dimensions(w) * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t));
     ikt_memory_plan plan = {.base = base, .largest = "codes"};
-    if (w->is_isolation) plan.codes = codes_bytes(w) + reading + kept;
-    plan.neighbours = rows + searching(w) + (w->is_isolation ? 0 : reading) + lists + kept;
+    /* How far each row is, for checkpoints: entries of its code; whether it has its list. */
+    if (w->is_isolation) plan.codes = codes_bytes(w) + reading + kept + 4 * n_local;
+    plan.neighbours =
+        n_local + rows + searching(w) + (w->is_isolation ? 0 : reading) + lists + kept;
     plan.graph = (w->is_near ? 0 : rows) + p + (w->is_dense ? 0 : symmetrise_bytes(w)) + kept;
     plan.layout = p + loop_bytes(w) + kept;
     plan.measures = measures_bytes(w) + kept;

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "iktsne/version.h"
 #include "io/result.h"
+#include "pipeline/finished.h"
 #include "plot/plot.h"
 
 enum { FACTS_MAX = 24, CIRCUMSTANCES_MAX = 16 + 2 * IKT_STAGE_COUNT };
@@ -38,6 +39,8 @@ static void add_facts(const ikt_run *run, notes *n) {
     ADD_NOTE(n->facts, n->n_facts, "input", "%s", run->input_name);
     ADD_NOTE(n->facts, n->n_facts, "input_shape", "%lld x %lld %s", (long long)run->map.n,
              (long long)run->d, run->type);
+    if (run->input_print[0])
+        ADD_NOTE(n->facts, n->n_facts, "input_fingerprint", "%s", run->input_print);
     ADD_NOTE(n->facts, n->n_facts, "entries_of_p", "%lld", (long long)run->embedding.entries);
     ADD_NOTE(n->facts, n->n_facts, "rows_without_similarity", "%lld",
              (long long)run->embedding.orphans);
@@ -115,6 +118,7 @@ ikt_status ikt_run_configuration(ikt_context *ctx, const ikt_run *run, char **te
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     settings.output.overwrite = false;
     settings.run.threads = IKT_AUTO_INT;
+    ikt_settings_forget_job(&settings.run);
     ikt_settings_parts(&settings, parts);
     return ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, text);
 }
@@ -141,7 +145,7 @@ static ikt_status split_trace(ikt_context *ctx, const ikt_trace *trace, columns 
 }
 
 static ikt_result describe(const ikt_run *run, const columns *c, const notes *n,
-                           const char *configuration) {
+                           const ikt_loop_parts *state, const char *configuration) {
     return (ikt_result){.map = run->map,
                         .q = (int)run->settings.layout.dimensions,
                         .embedding = run->embedding.y,
@@ -158,7 +162,10 @@ static ikt_result describe(const ikt_run *run, const columns *c, const notes *n,
                         .facts = n->facts,
                         .n_facts = n->n_facts,
                         .circumstances = n->circumstances,
-                        .n_circumstances = n->n_circumstances};
+                        .n_circumstances = n->n_circumstances,
+                        .state = state->part,
+                        .n_state = ikt_finished_count(run),
+                        .state_head = ikt_finished_head(run)};
 }
 
 ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
@@ -166,18 +173,20 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
     notes *n = NULL;
     columns c = {NULL, NULL, NULL, NULL};
     char *configuration = NULL;
+    ikt_loop_parts state = {.iteration = NULL};
     ikt_stage_begin(ctx, IKT_STAGE_WRITE);
     ikt_run_cost_collect(ctx, &cost);
     ikt_status st = ikt_alloc(ctx, &n, 1, sizeof *n, "provenance");
     if (st == IKT_OK) st = split_trace(ctx, &run->embedding.trace, &c);
     if (st == IKT_OK) st = ikt_run_configuration(ctx, run, &configuration);
+    if (st == IKT_OK) st = ikt_finished_parts(ctx, run, &state);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
         add_facts(run, n);
         add_circumstances(ctx, run, &cost, n);
         /* Times and host of rank 0 are written by all: HDF5 wants equal attributes. */
         ikt_broadcast(ctx, n, (int64_t)sizeof *n, 0);
-        ikt_result result = describe(run, &c, n, configuration);
+        ikt_result result = describe(run, &c, n, &state, configuration);
         st = ikt_result_write(ctx, run->settings.output.file, run->settings.output.overwrite,
                               &result);
     }
@@ -187,6 +196,7 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
     ikt_free(&c.norm);
     ikt_free(&c.seconds);
     ikt_free(&configuration);
+    ikt_loop_parts_destroy(&state);
     ikt_stage_end(ctx, IKT_STAGE_WRITE);
     return st;
 }

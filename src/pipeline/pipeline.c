@@ -1,6 +1,7 @@
 /* The pipeline. Read ikt_pipeline_run first: it is the architecture on one screen. */
 #include "pipeline/pipeline.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -9,9 +10,13 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
+#include "base/timer.h"
+#include "base/watch.h"
 #include "io/result.h"
+#include "pipeline/finished.h"
 #include "pipeline/memory_plan.h"
 #include "pipeline/model_rows.h"
+#include "pipeline/time_limit.h"
 #include "pipeline/workload.h"
 
 ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source **source,
@@ -47,7 +52,10 @@ static ikt_status check_outputs(ikt_context *ctx, const ikt_output_settings *out
 
 /* As soon as the rows are counted: a disk that is full now will hardly be emptier after the run. */
 static ikt_status check_room(ikt_context *ctx, const ikt_run *run) {
-    const ikt_result likely = {.map = run->map, .q = (int)run->settings.layout.dimensions};
+    const int64_t q = run->settings.layout.dimensions;
+    const ikt_part arrays = ikt_part_rows("y", IKT_PART_F32, &run->map, q, NULL);
+    const ikt_part state[] = {arrays, arrays, arrays}; /* positions, velocities, gains */
+    const ikt_result likely = {.map = run->map, .q = (int)q, .state = state, .n_state = 3};
     return ikt_atomic_check_room(ctx, run->settings.output.file, ikt_result_bytes(&likely));
 }
 
@@ -108,6 +116,57 @@ static void note_input(const ikt_source *source, ikt_run *run) {
     run->type = names[ikt_source_type(source)];
 }
 
+/* COLLECTIVE. Begins to watch signals and time; a run without checkpoints dies of them. */
+static ikt_status watch(ikt_context *ctx, const ikt_run_settings *settings) {
+    const double every =
+        settings->checkpoint_every > 0 ? 60 * settings->checkpoint_every : INFINITY;
+    const bool is_limited =
+        strcmp(settings->max_time, "auto") != 0 && strcmp(settings->max_time, "none") != 0;
+    double seconds;
+    if (strcmp(settings->checkpoint, "none") == 0 && is_limited)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "run.max_time needs a checkpoint to stop with, and run.checkpoint is none");
+    if (strcmp(settings->checkpoint, "none") == 0) return IKT_OK;
+    IKT_TRY(ikt_time_limit(ctx, settings->max_time, &seconds));
+    ikt_watch_signals();
+    ikt_watch_begin(ctx, seconds, every);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. What the result depends on, and the checkpoint that has to agree with it. */
+static ikt_status open_checkpoint(ikt_context *ctx, ikt_source *source, ikt_run *run) {
+    ikt_stage_begin(ctx, IKT_STAGE_READ);
+    ikt_status st = ikt_fingerprint_input(ctx, source, run->input_print);
+    ikt_stage_end(ctx, IKT_STAGE_READ);
+    if (st == IKT_OK)
+        st = ikt_agree(ctx, ikt_fingerprint_settings(ctx, &run->settings, &run->settings_print));
+    if (st == IKT_OK)
+        st = ikt_checkpoint_create(ctx, &run->settings, run->input_print, &run->checkpoint);
+    return st;
+}
+
+/* COLLECTIVE. Embeds, from the checkpoint or the finished run there is. */
+static ikt_status make_embedding(ikt_context *ctx, ikt_dataset *data, ikt_run *run) {
+    const int64_t q = run->settings.layout.dimensions;
+    ikt_keepers keepers;
+    ikt_loop_state finished = {0};
+    ikt_embedding_wish wish = {
+        .labels = run->labels, .keep = run->keep, .want_last = run->settings.output.state};
+    if (run->checkpoint) {
+        ikt_keepers_make(ctx, run->checkpoint, &run->map, q, &keepers);
+        wish.keepers = &keepers;
+    }
+    if (run->settings.run.extend > 0) {
+        IKT_TRY(ikt_finished_read(ctx, run, &finished));
+        wish.from = &finished;
+        run->settings.layout.iterations = finished.iteration + run->settings.run.extend;
+    }
+    ikt_status st =
+        ikt_embedding_make(ctx, &run->settings, data, &run->map, &wish, &run->embedding);
+    ikt_loop_state_destroy(&finished);
+    return st;
+}
+
 /* Checks what can be refused, and embeds. */
 static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data, ikt_run *run) {
     note_input(source, run);
@@ -116,10 +175,9 @@ static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data,
             (long long)run->map.n, (long long)run->d, run->type, ikt_size(ctx), ikt_threads(ctx));
     ikt_status st = check_room(ctx, run);
     if (st == IKT_OK) st = check_memory(ctx, source, data, run);
+    if (st == IKT_OK) st = open_checkpoint(ctx, source, run);
     if (st == IKT_OK) st = read_labels(ctx, source, run);
-    if (st == IKT_OK)
-        st = ikt_embedding_make(ctx, &run->settings, data, &run->map, run->labels, run->keep,
-                                &run->embedding);
+    if (st == IKT_OK) st = make_embedding(ctx, data, run);
     return st;
 }
 
@@ -129,7 +187,10 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_
     memset(out, 0, sizeof *out);
     out->settings = *settings;
     out->start_time = (double)time(NULL);
-    ikt_status st = check_outputs(ctx, &settings->output);
+    /* The finished run is read before it is replaced. */
+    if (settings->run.extend > 0) out->settings.output.overwrite = true;
+    ikt_status st = check_outputs(ctx, &out->settings.output);
+    if (st == IKT_OK) st = watch(ctx, &settings->run);
     if (st == IKT_OK) st = open_model(ctx, out);
     if (st == IKT_OK) st = ikt_pipeline_open(ctx, settings, &source, &data);
     if (st == IKT_OK) st = embed(ctx, source, data, out);
@@ -137,8 +198,17 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_
         out->hash = ikt_row_hash(ctx, out->embedding.y, out->map.first, out->map.count,
                                  (size_t)settings->layout.dimensions * sizeof(float));
     ikt_pipeline_close(&source, &data);
-    if (st != IKT_OK) ikt_run_destroy(out);
+    if (st != IKT_OK) {
+        ikt_watch_end(ctx);
+        ikt_run_destroy(out);
+    }
     return st;
+}
+
+void ikt_run_finish(ikt_context *ctx, ikt_run *run) {
+    ikt_watch_end(ctx);
+    ikt_checkpoint_finish(run->checkpoint);
+    ikt_loop_state_destroy(&run->embedding.last); /* measures want the memory */
 }
 
 void ikt_run_destroy(ikt_run *run) {
@@ -146,4 +216,6 @@ void ikt_run_destroy(ikt_run *run) {
     ikt_embedding_destroy(&run->embedding);
     ikt_free(&run->labels);
     ikt_free(&run->marked);
+    ikt_checkpoint_destroy(&run->checkpoint);
+    ikt_free(&run->settings_print);
 }

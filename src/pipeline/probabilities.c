@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "evaluate/list_accuracy.h"
+#include "pipeline/kept_probabilities.h"
 #include "pipeline/similar.h"
 
 enum { LABEL_NEIGHBOURS = 10 };
@@ -26,17 +27,22 @@ static ikt_status judge(ikt_context *ctx, const ikt_row_map *map, const ikt_neig
     return st;
 }
 
-/* From lists of neighbours to P. Takes the lists over. */
-static ikt_status weigh(ikt_context *ctx, const ikt_similar_job *job, ikt_neighbours *lists,
-                        ikt_probabilities *p) {
+/* Weights in place of the scores of lists. */
+static ikt_status weigh(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p) {
     const ikt_affinity_job weighing = ikt_similar_weighing(job, p);
     ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
-    ikt_status st = judge(ctx, job->map, lists, p);
-    if (st == IKT_OK) st = job->kind->weigh(ctx, &weighing, lists, &p->orphans);
+    ikt_status st = judge(ctx, job->map, &p->lists, p);
+    if (st == IKT_OK) st = job->kind->weigh(ctx, &weighing, &p->lists, &p->orphans);
+    if (st == IKT_OK) st = ikt_probabilities_keep(ctx, p, &p->lists);
     ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
+    return st;
+}
+
+/* From weighted lists to P. Takes the lists over. */
+static ikt_status symmetrise(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p) {
     ikt_stage_begin(ctx, IKT_STAGE_GRAPH);
-    if (st == IKT_OK) st = ikt_graph_symmetrise(ctx, job->map, lists, &p->graph);
-    ikt_neighbours_destroy(lists);
+    ikt_status st = ikt_graph_symmetrise(ctx, job->map, &p->lists, &p->graph);
+    ikt_neighbours_destroy(&p->lists);
 #ifndef NDEBUG
     if (st == IKT_OK) st = ikt_graph_check(ctx, &p->graph);
 #endif
@@ -45,29 +51,41 @@ static ikt_status weigh(ikt_context *ctx, const ikt_similar_job *job, ikt_neighb
     return st;
 }
 
+ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_keepers *keepers, ikt_probabilities *out) {
+    memset(out, 0, sizeof *out);
+    out->keepers = keepers;
+    out->accuracy = -1;
+    return ikt_probabilities_find(ctx, out, &out->lists, &out->is_found);
+}
+
+/* Lists of similar rows, or the dense P at once; nothing where a checkpoint has had them. */
+static ikt_status find_similar(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p) {
+    if (p->is_found) return p->keep ? ikt_similar_keep_codes(ctx, job, p) : IKT_OK;
+    IKT_TRY(job->kind->scores == IKT_SCORES_CODES
+                ? ikt_similar_by_codes(ctx, job, p, &p->lists)
+                : ikt_similar_by_distances(ctx, job, p, &p->lists));
+    return p->is_dense ? IKT_OK : weigh(ctx, job, p);
+}
+
 ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *settings,
                                      ikt_dataset *data, const ikt_row_map *map,
                                      const int64_t *labels, const ikt_landmarks *landmarks,
-                                     ikt_model_writer *keep, ikt_probabilities *out) {
+                                     ikt_model_writer *keep, ikt_probabilities *p) {
     const ikt_similar_job job = {settings, ikt_affinity_of(&settings->affinity), data, map};
-    ikt_neighbours lists = {0, 0, NULL, NULL};
-    memset(out, 0, sizeof *out);
-    out->labels = labels;
-    out->landmarks = landmarks;
-    out->keep = keep;
-    out->accuracy = -1;
-    out->is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
-    IKT_TRY(ikt_affinity_resolve(ctx, &settings->affinity, map->n, &out->k));
-    ikt_status st = job.kind->scores == IKT_SCORES_CODES
-                        ? ikt_similar_by_codes(ctx, &job, out, &lists)
-                        : ikt_similar_by_distances(ctx, &job, out, &lists);
-    if (st == IKT_OK && !out->is_dense) st = weigh(ctx, &job, &lists, out);
-    if (st != IKT_OK) ikt_probabilities_destroy(out);
+    p->labels = labels;
+    p->landmarks = landmarks;
+    p->keep = keep;
+    p->is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
+    ikt_status st = ikt_affinity_resolve(ctx, &settings->affinity, map->n, &p->k);
+    if (st == IKT_OK) st = find_similar(ctx, &job, p);
+    if (st == IKT_OK && !p->is_dense) st = symmetrise(ctx, &job, p);
+    if (st != IKT_OK) ikt_probabilities_destroy(p);
     return st;
 }
 
 void ikt_probabilities_destroy(ikt_probabilities *p) {
     ikt_free(&p->start);
+    ikt_neighbours_destroy(&p->lists);
     ikt_order_destroy(&p->order);
     ikt_graph_destroy(&p->graph);
     ikt_dense_destroy(&p->dense);

@@ -7,6 +7,7 @@
 #include "graph/graph.h"
 #include "io/model_write.h"
 #include "neighbours/recall.h"
+#include "pipeline/keepers.h"
 #include "pipeline/landmarks.h"
 #include "pipeline/settings.h"
 
@@ -19,6 +20,9 @@ typedef struct {
     const int64_t *labels;          /* lent while P is computed */
     const ikt_landmarks *landmarks; /* the same */
     ikt_model_writer *keep;         /* the same */
+    ikt_keepers *keepers;           /* of the run's checkpoint, or NULL; the same */
+    bool is_found;                  /* in the checkpoint: but for the graph all of this is there */
+    ikt_neighbours lists;           /* what was found; empty otherwise, and when P is computed */
     float *start; /* [map->count * q] places of the own rows (not positions) among the landmarks;
                      NULL without landmarks, and where the kernel needs no codes */
     bool is_dense;
@@ -31,16 +35,24 @@ typedef struct {
     int64_t entries; /* of P over all ranks */
 } ikt_probabilities;
 
-/* COLLECTIVE. Computes P of the data set under the settings.
+/* COLLECTIVE. An empty P, or what a checkpoint holds of it.
+ *   keepers   or NULL; lent until P is computed
+ *   out       free with ikt_probabilities_destroy; empty on failure
+ * Errors: those of ikt_checkpoint_find and of reading. */
+ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_keepers *keepers, ikt_probabilities *out);
+
+/* COLLECTIVE. Computes P of the data set under the settings, or what is left to do of it.
  *   map      ownership of the rows.
  *   labels      [map->count] of the own rows, or NULL.
  *   landmarks   among which codes place the rows while they are there, or NULL
  *   keep        receives model and codes while they are there (keep.h), or NULL
- * Errors: IKT_ERR_USAGE for settings that do not suit n, IKT_ERR_RESOURCE, those of reading. */
+ *   p           of ikt_probabilities_begin
+ * Errors: IKT_ERR_USAGE for settings that do not suit n, IKT_ERR_RESOURCE, those of reading;
+ * IKT_STOPPED, with the stage saved. */
 ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *settings,
                                      ikt_dataset *data, const ikt_row_map *map,
                                      const int64_t *labels, const ikt_landmarks *landmarks,
-                                     ikt_model_writer *keep, ikt_probabilities *out);
+                                     ikt_model_writer *keep, ikt_probabilities *p);
 
 void ikt_probabilities_destroy(ikt_probabilities *p);
 

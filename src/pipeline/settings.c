@@ -28,6 +28,8 @@ static const ikt_key output_keys[] = {
      "embedding (affinity.kind: isolation); empty for none"},
     {"overwrite", IKT_KEY_BOOL, offsetof(ikt_output_settings, overwrite), "no", 0, 0, 0, NULL, "",
      "Replace output files that exist"},
+    {"state", IKT_KEY_BOOL, offsetof(ikt_output_settings, state), "yes", 0, 0, 0, NULL, "",
+     "Also write what --extend goes on from: 12 bytes a row and dimension"},
     {"measures", IKT_KEY_CHOICE, offsetof(ikt_output_settings, measures), "map", 0, 0, 0,
      "none|map|all", "",
      "Measures printed at the end: none, those of the map and its labels, or also those that "
@@ -41,7 +43,23 @@ static const ikt_key run_keys[] = {
      "Seed of every random draw; equal seeds give equal embeddings, bit for bit, on any number of "
      "ranks and threads"},
     {"threads", IKT_KEY_INT, offsetof(ikt_run_settings, threads), "auto", 1, 4096, 1, NULL,
-     "threads", "OpenMP threads of each rank; auto is one for each processor the launcher gave"}};
+     "threads", "OpenMP threads of each rank; auto is one for each processor the launcher gave"},
+    {"checkpoint", IKT_KEY_STRING, offsetof(ikt_run_settings, checkpoint), "auto", 0, 0, 0, NULL,
+     "",
+     "Folder for checkpoints, which are removed at the end of the run; auto is output.file with "
+     ".checkpoint behind it, none for no checkpoints. The same command goes on from what is there"},
+    {"checkpoint_every", IKT_KEY_REAL, offsetof(ikt_run_settings, checkpoint_every), "15", 0, 1e6,
+     0, NULL, "minutes",
+     "Time between two checkpoints; 0: only where a signal or the end of the time asks for one"},
+    {"max_time", IKT_KEY_STRING, offsetof(ikt_run_settings, max_time), "auto", 0, 0, 0, NULL, "",
+     "Time after which the run stops with a checkpoint and exit code 75: minutes, "
+     "hours:minutes:seconds or another form that Slurm knows; auto is the end of the Slurm job, "
+     "none for no limit"},
+    {"resume", IKT_KEY_BOOL, offsetof(ikt_run_settings, resume), "yes", 0, 0, 0, NULL, "",
+     "Go on from the checkpoint of this run, where there is one; no: remove it and begin anew"},
+    {"checkpoint_keep", IKT_KEY_BOOL, offsetof(ikt_run_settings, checkpoint_keep), "no", 0, 0, 0,
+     NULL, "",
+     "Leave the checkpoint behind when the run is done, so that --extend need not make P again"}};
 
 static const ikt_section run_section = {"run", "The run itself", run_keys,
                                         sizeof run_keys / sizeof *run_keys};
@@ -59,4 +77,13 @@ void ikt_settings_parts(ikt_settings *settings, ikt_config_part parts[IKT_SETTIN
     memcpy(parts, before, sizeof before);
     ikt_affinity_parts(&settings->affinity, parts + BEFORE);
     memcpy(parts + BEFORE + IKT_AFFINITY_PARTS, after, sizeof after);
+}
+
+void ikt_settings_forget_job(ikt_run_settings *run) {
+    strcpy(run->checkpoint, "auto");
+    strcpy(run->max_time, "auto");
+    run->checkpoint_every = 15;
+    run->resume = true;
+    run->checkpoint_keep = false;
+    run->extend = 0;
 }

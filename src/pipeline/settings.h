@@ -25,12 +25,19 @@ typedef struct {
     char picture[IKT_STRING_MAX]; /* "" = none */
     char model[IKT_STRING_MAX];   /* "" = none */
     bool overwrite;
+    bool state;   /* of the loop, for --extend */
     int measures; /* ikt_measures_wanted */
 } ikt_output_settings;
 
 typedef struct {
     int64_t seed;
-    int64_t threads; /* per rank, or IKT_AUTO_INT */
+    int64_t threads;                 /* per rank, or IKT_AUTO_INT */
+    char checkpoint[IKT_STRING_MAX]; /* folder, "auto" or "none" */
+    double checkpoint_every;         /* minutes, 0: only where it is asked for */
+    char max_time[IKT_STRING_MAX];   /* "auto", "none" or a time as Slurm writes them */
+    bool resume;
+    bool checkpoint_keep;
+    int64_t extend; /* no key: iterations to add to the finished run in output.file, or 0 */
 } ikt_run_settings;
 
 typedef struct {
@@ -47,5 +54,9 @@ enum { IKT_SETTINGS_PARTS = 7 + IKT_AFFINITY_PARTS };
 
 /* LOCAL. The sections bound to the members of `settings`, for the functions of config.h. */
 void ikt_settings_parts(ikt_settings *settings, ikt_config_part parts[IKT_SETTINGS_PARTS]);
+
+/* LOCAL. Sets to their defaults the keys that belong to one job and not to the study: time,
+ * checkpoints. */
+void ikt_settings_forget_job(ikt_run_settings *run);
 
 #endif

@@ -30,24 +30,55 @@ static ikt_status make_dense(ikt_context *ctx, const ikt_similar_job *job, const
     return st;
 }
 
+/* COLLECTIVE. Lists and their course, with what a checkpoint holds of them. */
+static ikt_status begin_lists(ikt_context *ctx, const ikt_row_map *map, const ikt_probabilities *p,
+                              ikt_neighbours *lists, ikt_list_course *course) {
+    *course = (ikt_list_course){.lists = lists};
+    IKT_TRY(ikt_agree(ctx, ikt_neighbours_create(ctx, map, p->k, lists)));
+    return ikt_list_course_begin(ctx, p->keepers ? &p->keepers->lists : NULL, lists, course);
+}
+
 ikt_status ikt_similar_all(ikt_context *ctx, const ikt_similar_job *job, const ikt_scorer *scorer,
                            ikt_probabilities *p, ikt_neighbours *lists) {
+    ikt_list_course course;
     if (p->is_dense) return make_dense(ctx, job, scorer, p);
     ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
-    ikt_status st = ikt_neighbours_brute(ctx, scorer, p->k, lists);
+    ikt_status st = begin_lists(ctx, &scorer->map, p, lists, &course);
+    if (st == IKT_OK) st = ikt_neighbours_brute_kept(ctx, scorer, &course);
+    ikt_list_course_end(&course);
+    if (st == IKT_OK)
+        ikt_neighbours_sort(ctx, lists);
+    else
+        ikt_neighbours_destroy(lists);
     ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
     return st;
 }
 
+/* COLLECTIVE. The search and the rounds after it, from where they were left off. */
+static ikt_status search_rounds(ikt_context *ctx, const ikt_similar_job *job,
+                                const ikt_cells *cells, ikt_shelf *shelf, ikt_list_course *course) {
+    const ikt_affinity_settings *settings = &job->settings->affinity;
+    const int64_t k = course->lists->k;
+    if (course->progress.round == 0) {
+        IKT_TRY(ikt_neighbours_search_kept(
+            ctx, cells, shelf, ikt_affinity_candidates(settings, shelf->map.n, k), course));
+        ikt_list_course_next(course);
+    }
+    while (course->progress.round <= settings->refinements) {
+        IKT_TRY(ikt_neighbours_refine_kept(ctx, shelf, course));
+        ikt_list_course_next(course);
+    }
+    return IKT_OK;
+}
+
 ikt_status ikt_similar_near(ikt_context *ctx, const ikt_similar_job *job, const ikt_cells *cells,
                             ikt_shelf *shelf, ikt_probabilities *p, ikt_neighbours *lists) {
-    const ikt_affinity_settings *settings = &job->settings->affinity;
     const uint64_t seed = (uint64_t)job->settings->run.seed;
+    ikt_list_course course;
     ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
-    ikt_status st = ikt_neighbours_search(
-        ctx, cells, shelf, p->k, ikt_affinity_candidates(settings, shelf->map.n, p->k), lists);
-    for (int64_t round = 0; st == IKT_OK && round < settings->refinements; round++)
-        st = ikt_neighbours_refine(ctx, shelf, lists);
+    ikt_status st = begin_lists(ctx, &shelf->map, p, lists, &course);
+    if (st == IKT_OK) st = search_rounds(ctx, job, cells, shelf, &course);
+    ikt_list_course_end(&course);
     ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
     ikt_stage_begin(ctx, IKT_STAGE_RECALL);
     if (st == IKT_OK) st = ikt_recall_measure(ctx, shelf, lists, seed, RECALL_SAMPLE, &p->recall);

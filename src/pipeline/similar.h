@@ -23,11 +23,15 @@ typedef struct {
  *   p       receives order, start, recall, and what was resolved; and the dense P, where
  * p->is_dense lists   receives sorted or unsorted lists of p->k neighbours, in positions where
  * p->is_ordered; untouched where P is dense Errors: IKT_ERR_USAGE, IKT_ERR_RESOURCE, those of
- * reading. */
+ * reading, IKT_STOPPED. */
 ikt_status ikt_similar_by_codes(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p,
                                 ikt_neighbours *lists);
 ikt_status ikt_similar_by_distances(ikt_context *ctx, const ikt_similar_job *job,
                                     ikt_probabilities *p, ikt_neighbours *lists);
+
+/* COLLECTIVE. Hands codes to p->keep alone, where P is there already. Errors: those above. */
+ikt_status ikt_similar_keep_codes(ikt_context *ctx, const ikt_similar_job *job,
+                                  ikt_probabilities *p);
 
 /* LOCAL, pure. Whether rows are ordered by coarse cells and compared with those of near cells. */
 bool ikt_similar_is_near(const ikt_similar_job *job, const ikt_probabilities *p);

@@ -37,7 +37,7 @@ static ikt_status resolve(ikt_context *ctx, const ikt_similar_job *job, ikt_prob
 
 /* Codes of the own rows; from here on the coordinates are not needed. */
 static ikt_status code_rows(ikt_context *ctx, const ikt_similar_job *job,
-                            const ikt_model_spec *spec, ikt_model_writer *keep, coded *out) {
+                            const ikt_model_spec *spec, const ikt_probabilities *p, coded *out) {
     const ikt_row_map *map = job->map;
     *out = (coded){0};
     ikt_stage_begin(ctx, IKT_STAGE_CODES);
@@ -45,11 +45,14 @@ static ikt_status code_rows(ikt_context *ctx, const ikt_similar_job *job,
     if (st == IKT_OK && spec->coarse > 0 && spec->form == IKT_FORM_VORONOI)
         st = ikt_alloc(ctx, &out->cell, map->count, sizeof *out->cell, "cells");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK)
+    if (st == IKT_OK && p->keepers)
+        st = ikt_codes_compute_kept(ctx, &p->keepers->codes, job->data, map, out->model,
+                                    &out->codes, out->cell);
+    else if (st == IKT_OK)
         st = ikt_codes_compute(ctx, job->data, map, out->model, &out->codes, out->cell);
     ikt_stage_end(ctx, IKT_STAGE_CODES);
-    if (st == IKT_OK && keep)
-        st = ikt_keep_codes(ctx, keep, job->data, map, out->model, &out->codes,
+    if (st == IKT_OK && p->keep)
+        st = ikt_keep_codes(ctx, p->keep, job->data, map, out->model, &out->codes,
                             job->settings->layout.dimensions);
     if (st != IKT_OK) coded_free(out);
     return st;
@@ -99,11 +102,21 @@ ikt_status ikt_similar_by_codes(ikt_context *ctx, const ikt_similar_job *job, ik
     coded c = {0};
     ikt_model_spec spec;
     IKT_TRY(resolve(ctx, job, p, &spec));
-    IKT_TRY(code_rows(ctx, job, &spec, p->keep, &c));
+    IKT_TRY(code_rows(ctx, job, &spec, p, &c));
     ikt_status st = place_among_landmarks(ctx, job->map, &c.codes, p);
     if (st == IKT_OK)
         st = spec.coarse > 0 ? search_near(ctx, job, &c, p, lists)
                              : search_all(ctx, job, &c, p, lists);
+    coded_free(&c);
+    return st;
+}
+
+ikt_status ikt_similar_keep_codes(ikt_context *ctx, const ikt_similar_job *job,
+                                  ikt_probabilities *p) {
+    coded c = {0};
+    ikt_model_spec spec;
+    IKT_TRY(resolve(ctx, job, p, &spec));
+    ikt_status st = code_rows(ctx, job, &spec, p, &c);
     coded_free(&c);
     return st;
 }

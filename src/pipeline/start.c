@@ -51,7 +51,9 @@ static ikt_status start_from_landmarks(ikt_context *ctx, const ikt_settings *set
                                        ikt_dataset *data, const ikt_row_map *map,
                                        const ikt_landmarks *landmarks, bool is_placed, float *y) {
     if (!is_placed) IKT_TRY(ikt_landmarks_place_rows(ctx, landmarks, map, data, y));
-    ikt_initial_from_map(ctx, map, landmarks->q, (uint64_t)settings->run.seed, y);
+    /* Rows that a checkpoint has placed come without landmarks. */
+    ikt_initial_from_map(ctx, map, (int)settings->layout.dimensions, (uint64_t)settings->run.seed,
+                         y);
     return IKT_OK;
 }
 

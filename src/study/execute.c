@@ -102,6 +102,7 @@ static ikt_status compare(ikt_context *ctx, const ikt_study *study, const ikt_st
     snprintf(settings.output.file, sizeof settings.output.file, "%s",
              run->settings.output.file); /* checked, not written */
     settings.output.overwrite = true;
+    strcpy(settings.run.checkpoint, "none"); /* the run's own has that place */
     IKT_TRY(ikt_pipeline_run(ctx, &settings, &other));
     const ikt_measured map = ikt_run_measured(ctx, run), reference = ikt_run_measured(ctx, &other);
     ikt_status st = ikt_measure_arrangement(ctx, &map, &reference, (uint64_t)what->seed, out);
@@ -151,17 +152,20 @@ static ikt_status embed(ikt_context *ctx, const ikt_study *study, const ikt_stud
     if (st != IKT_OK) return st;
     note_run(ctx, &run, out);
     st = ikt_run_write(ctx, &run);
+    if (st == IKT_OK) ikt_run_finish(ctx, &run);
     if (st == IKT_OK) st = measure(ctx, study, plan, what, &run, out);
     ikt_run_destroy(&run);
     return st;
 }
 
-void ikt_study_execute(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
-                       const char *output, int64_t run, ikt_study_result *out) {
+ikt_status ikt_study_execute(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
+                             const char *output, int64_t run, ikt_study_result *out) {
     *out = ikt_study_result_empty();
     ikt_status st = embed(ctx, study, plan, output, &plan->run[run], out);
+    if (st == IKT_STOPPED) return st;
     out->is_done = true;
     out->is_good = st == IKT_OK;
     if (st != IKT_OK) snprintf(out->message, sizeof out->message, "%s", ikt_message(ctx));
     ikt_clear(ctx);
+    return IKT_OK;
 }

@@ -13,6 +13,8 @@
 #include "base/comm.h"
 #include "base/locked_file.h"
 
+static const char stopped[] = "stopped";
+
 /* Blanks separate the fields of the queue. */
 static void set_session(char session[IKT_STUDY_SESSION]) {
     const char *array = getenv("SLURM_ARRAY_JOB_ID"), *job = getenv("SLURM_JOB_ID");
@@ -36,18 +38,21 @@ void ikt_study_session(ikt_context *ctx, char session[IKT_STUDY_SESSION]) {
     ikt_broadcast(ctx, session, IKT_STUDY_SESSION, 0);
 }
 
-/* Whether this session has taken the run, and how many others have. */
+/* Whether this session has taken the run, and how many others have, without putting it back. */
 static bool is_taken(const char *text, const char *session, uint64_t id, int64_t *attempts) {
-    char name[IKT_STUDY_SESSION];
+    char name[IKT_STUDY_SESSION], note[16];
     uint64_t other;
     bool is_ours = false;
     *attempts = 0;
     for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-        if (sscanf(line, "%127s %" SCNx64, name, &other) != 2 || other != id) continue;
+        /* A line may be cut off: its fields must not be looked for in the next. */
+        const int fields = sscanf(line, "%127s %" SCNx64 "%*1[ ]%15s", name, &other, note);
+        if (fields < 2 || other != id) continue;
+        const bool is_back = fields == 3 && strcmp(note, stopped) == 0;
         if (strcmp(name, session) == 0)
             is_ours = true;
         else
-            ++*attempts;
+            *attempts += is_back ? -1 : 1;
     }
     return is_ours;
 }
@@ -69,6 +74,18 @@ ikt_status ikt_study_queue_take(ikt_context *ctx, const ikt_study_plan *plan, co
         snprintf(line, sizeof line, "%s %016" PRIx64 "\n", session, plan->run[out->run].id);
         st = ikt_locked_append(&file, line);
     }
+    ikt_locked_close(&file);
+    return st;
+}
+
+ikt_status ikt_study_queue_put_back(ikt_context *ctx, const ikt_study_plan *plan,
+                                    const char *output, const char *session, int64_t run) {
+    char path[IKT_STRING_MAX], line[IKT_STUDY_SESSION + 32];
+    ikt_locked_file file;
+    snprintf(path, sizeof path, "%.1000s/queue", output);
+    IKT_TRY(ikt_locked_open(ctx, path, &file));
+    snprintf(line, sizeof line, "%s %016" PRIx64 " %s\n", session, plan->run[run].id, stopped);
+    ikt_status st = ikt_locked_append(&file, line);
     ikt_locked_close(&file);
     return st;
 }

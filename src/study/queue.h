@@ -6,7 +6,8 @@
  * know of each other. Disadvantage: a file system with locks is needed, and some milliseconds a
  * run.
  * A session is what runs at the same time: a job, or all jobs of an array. A run that earlier
- * sessions began and never ended is taken again, but not for ever.
+ * sessions began and never ended is taken again, but not for ever; one that was stopped in good
+ * order, with a checkpoint, is as if that session had not begun it.
  */
 #ifndef IKT_STUDY_QUEUE_H
 #define IKT_STUDY_QUEUE_H
@@ -31,5 +32,10 @@ void ikt_study_session(ikt_context *ctx, char session[IKT_STUDY_SESSION]);
 ikt_status ikt_study_queue_take(ikt_context *ctx, const ikt_study_plan *plan, const char *output,
                                 const char *session, const int64_t *order, int64_t count,
                                 int64_t *cursor, ikt_study_claim *out);
+
+/* LOCAL, for the first rank of a group. Notes that a run that was taken has been stopped, and goes
+ * on in a later session. Errors: IKT_ERR_FILE. */
+ikt_status ikt_study_queue_put_back(ikt_context *ctx, const ikt_study_plan *plan,
+                                    const char *output, const char *session, int64_t run);
 
 #endif

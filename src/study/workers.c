@@ -9,6 +9,7 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/watch.h"
 #include "study/execute.h"
 #include "study/queue.h"
 
@@ -49,6 +50,15 @@ static void give_up(const ikt_study_claim *claim, ikt_study_result *out) {
              (long long)claim->attempts);
 }
 
+/* COLLECTIVE over a group. Leaves a run that was stopped to a later session; returns `st`. */
+static ikt_status put_back(worker *w, const ikt_study_claim *claim, ikt_status st) {
+    ikt_status noted = IKT_OK;
+    if (ikt_rank(w->ctx) == 0)
+        noted = ikt_study_queue_put_back(w->ctx, w->plan, w->output, w->session, claim->run);
+    noted = ikt_agree(w->ctx, noted);
+    return noted == IKT_OK ? st : noted;
+}
+
 /* COLLECTIVE over a group whose context is made anew for each run: its account, clocks and message
  * begin empty. */
 static ikt_status make_run(worker *w, ikt_context *group, const ikt_study_claim *claim) {
@@ -59,9 +69,11 @@ static ikt_status make_run(worker *w, ikt_context *group, const ikt_study_claim 
     if (claim->attempts >= IKT_STUDY_ATTEMPTS)
         give_up(claim, &result);
     else
-        ikt_study_execute(w->ctx, w->study, w->plan, w->output, claim->run, &result);
+        st = ikt_study_execute(w->ctx, w->study, w->plan, w->output, claim->run, &result);
+    if (st != IKT_OK) ikt_fail(group, st, "%s", ikt_message(w->ctx));
     ikt_context_destroy(&w->ctx);
     w->ctx = group;
+    if (st != IKT_OK) return put_back(w, claim, st);
     report(w, claim, &result);
     if (ikt_rank(group) == 0)
         st = ikt_study_results_add(group, w->study, w->plan, w->output, claim->run, &result);
@@ -69,9 +81,16 @@ static ikt_status make_run(worker *w, ikt_context *group, const ikt_study_claim 
 }
 
 static ikt_status work(worker *w, ikt_context *group) {
+    ikt_watch_signals();
+    ikt_watch_begin(group, INFINITY, INFINITY);
     for (;;) {
         ikt_study_claim claim = {-1, 0};
         ikt_status st = IKT_OK;
+        if (ikt_watch_ask(group) == IKT_WISH_STOP)
+            return ikt_fail(group, IKT_STOPPED,
+                            "stopped by %s between two runs; the same command goes on with those "
+                            "that are left",
+                            ikt_watch_reason(group));
         if (ikt_rank(group) == 0)
             st = ikt_study_queue_take(group, w->plan, w->output, w->session, w->order, w->count,
                                       &w->cursor, &claim);

@@ -68,9 +68,9 @@ if [ "$can_mount" = yes ]; then
     done
 
     # A previous result on a disk that has become full.
-    disk size=600k
+    disk size=2m
     try 0 "" 1 $embed output.file=full/out.h5 output.picture=full/out.png
-    head -c 600k /dev/zero >full/filler 2>/dev/null
+    head -c 2m /dev/zero >full/filler 2>/dev/null
     before=$(cat full/out.h5 full/out.png | cksum)
     for ranks in 1 3; do
         try 4 "full/out.h5 $no_room" "$ranks" $embed output.file=full/out.h5 output.overwrite=yes run.seed=2

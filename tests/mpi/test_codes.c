@@ -48,7 +48,8 @@ static void compute_within(ikt_context *ctx, ikt_codes_budget budget, const prob
         ikt_model_create(ctx, &(ikt_model_spec){.seed = 21, .n = p->n, .psi = p->psi, .t = p->t},
                          &model),
         IKT_OK);
-    assert_int_equal(ikt_codes_compute_within(ctx, budget, data, map, model, codes, NULL), IKT_OK);
+    assert_int_equal(ikt_codes_compute_within(ctx, budget, NULL, data, map, model, codes, NULL),
+                     IKT_OK);
     assert_int_equal(codes->n_local, map->count);
     assert_int_equal(codes->width, p->psi <= 256 ? 1 : 2);
     ikt_model_destroy(&model);

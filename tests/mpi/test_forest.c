@@ -267,7 +267,8 @@ static void compute(ikt_context *ctx, ikt_codes_budget budget, const problem *p,
     assert_int_equal(ikt_dataset_create(ctx, source, &settings, &data), IKT_OK);
     assert_int_equal(ikt_model_create(ctx, &spec, &model), IKT_OK);
     const int64_t before = ikt_memory_peak(ctx);
-    assert_int_equal(ikt_codes_compute_within(ctx, budget, data, map, model, codes, NULL), IKT_OK);
+    assert_int_equal(ikt_codes_compute_within(ctx, budget, NULL, data, map, model, codes, NULL),
+                     IKT_OK);
     if (budget.batch_bytes == roomy.batch_bytes) {
         int64_t used = ikt_memory_peak(ctx) - before;
         int64_t predicted = ikt_codes_memory_peak(ikt_dataset_is_u8(data), p->d, map->count, &spec,

@@ -195,7 +195,7 @@ static uint64_t descend(ikt_context *ctx, int repulsion, double *first_kl, doubl
                          : ikt_kernelsum_create_fft(ctx, &map, &fft, &sums),
                      IKT_OK);
     assert_int_equal(ikt_tsne_create(ctx, &graph, sums, &objective), IKT_OK);
-    assert_int_equal(ikt_layout_run(ctx, &settings, &map, &objective, y, &trace), IKT_OK);
+    assert_int_equal(ikt_layout_run(ctx, &settings, &map, &objective, NULL, y, &trace), IKT_OK);
     assert_int_equal(trace.count, 4);
     assert_int_equal(trace.point[3].iteration, 150);
     *first_kl = trace.point[0].value;
@@ -246,7 +246,7 @@ static stopped descend_until_settled(ikt_context *ctx) {
     ikt_initial_random(ctx, &map, 2, 3, y);
     assert_int_equal(ikt_kernelsum_create_exact(ctx, &map, 2, IKT_KERNEL_STUDENT, &sums), IKT_OK);
     assert_int_equal(ikt_tsne_create(ctx, &graph, sums, &objective), IKT_OK);
-    assert_int_equal(ikt_layout_run(ctx, &settings, &map, &objective, y, &trace), IKT_OK);
+    assert_int_equal(ikt_layout_run(ctx, &settings, &map, &objective, NULL, y, &trace), IKT_OK);
     const ikt_trace_point *last = &trace.point[trace.count - 1];
     assert_int_equal(last->iteration, trace.end);
     assert_true(isfinite(last->value) && isfinite(last->gradient_norm));
@@ -306,7 +306,8 @@ static void a_diverging_run_is_stopped_with_advice(void **state) {
     ikt_initial_random(ctx, &map, 2, 3, y);
     assert_int_equal(ikt_kernelsum_create_exact(ctx, &map, 2, IKT_KERNEL_STUDENT, &sums), IKT_OK);
     assert_int_equal(ikt_tsne_create(ctx, &graph, sums, &objective), IKT_OK);
-    assert_int_equal(ikt_layout_run(ctx, &settings, &map, &objective, y, &trace), IKT_ERR_DATA);
+    assert_int_equal(ikt_layout_run(ctx, &settings, &map, &objective, NULL, y, &trace),
+                     IKT_ERR_DATA);
     assert_non_null(strstr(ikt_message(ctx), "learning_rate"));
     ikt_objective_destroy(&objective);
     ikt_kernelsum_destroy(&sums);

@@ -47,7 +47,7 @@ static void run(ikt_context *ctx, float (*size)(int64_t), float *y) {
                                .evaluate = evaluate,
                                .destroy = destroy};
     ikt_trace trace;
-    assert_int_equal(ikt_layout_run(ctx, &settings, &map, &objective, y, &trace), IKT_OK);
+    assert_int_equal(ikt_layout_run(ctx, &settings, &map, &objective, NULL, y, &trace), IKT_OK);
     assert_int_equal(trace.end, 100);
     ikt_trace_destroy(&trace);
     assert_int_equal(ikt_memory_now(ctx), 0);

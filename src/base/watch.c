@@ -1,0 +1,176 @@
+/* Signals and time. See watch.h. */
+#define _GNU_SOURCE
+#include "base/watch.h"
+
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/comm.h"
+#include "base/context.h"
+#include "base/log.h"
+
+/* A sum over up to a million ranks: how many want to save, stop for time, stop for a signal. */
+static const int64_t want_save = 1, want_end = INT64_C(1) << 20, want_stop = INT64_C(1) << 40;
+
+/* Of the time there is, at most: what is kept free beside the checkpoint itself. */
+static const double spare_seconds = 30, spare_share = 0.1;
+
+/* A checkpoint may take longer than the one before it. */
+static const double save_caution = 3;
+
+/* Of the interval: the least work that the end of a stage is saved for. */
+static const double milestone_share = 0.1;
+
+/* Launchers and schedulers send the same signal two or three times within milliseconds: what comes
+ * so soon after the first is that. */
+enum { SECOND_SIGNAL_SECONDS = 2 };
+
+/* The one thing that a signal handler may write to. */
+static volatile sig_atomic_t save_signals, stop_signal, stop_second;
+
+static void on_save(int number) {
+    (void)number;
+    save_signals = 1;
+}
+
+/* Wraps around after years, and is only compared for a difference. */
+static sig_atomic_t second_now(void) {
+    struct timespec now = {0, 0};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (sig_atomic_t)now.tv_sec;
+}
+
+/* The second signal of this kind finds the first: no cleaning up, which might take its time. */
+static void on_stop(int number) {
+    if (!stop_signal) {
+        stop_second = second_now();
+        stop_signal = number;
+    } else if (second_now() - stop_second > SECOND_SIGNAL_SECONDS) {
+        _exit(128 + number);
+    }
+}
+
+static void catch (int number, void (*handler)(int)) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART; /* reading and writing go on */
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
+}
+
+void ikt_watch_signals(void) {
+    catch (SIGUSR1, on_save);
+    catch (SIGTERM, on_stop);
+    catch (SIGUSR2, on_stop);
+    catch (SIGINT, on_stop);
+}
+
+void ikt_watch_signals_end(void) {
+    static const int numbers[] = {SIGUSR1, SIGTERM, SIGUSR2, SIGINT};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        catch (numbers[i], SIG_DFL);
+}
+
+void ikt_watch_begin(ikt_context *ctx, double seconds, double save_every) {
+    const double now = ikt_now();
+    ctx->watch = (ikt_watch){.is_on = true,
+                             .stop_at = now + seconds,
+                             .spare = fmin(spare_seconds, spare_share * seconds),
+                             .save_every = save_every,
+                             .saved_at = now};
+}
+
+void ikt_watch_end(ikt_context *ctx) {
+    ctx->watch.is_on = false;
+}
+
+void ikt_watch_expect(ikt_context *ctx, double seconds) {
+    ctx->watch.save_seconds = seconds;
+}
+
+static bool is_late(const ikt_watch *watch) {
+    return ikt_now() + watch->spare + save_caution * watch->save_seconds >= watch->stop_at;
+}
+
+int64_t ikt_watch_here(ikt_context *ctx) {
+    const ikt_watch *watch = &ctx->watch;
+    int64_t want = 0;
+    if (!watch->is_on) return 0;
+    if (stop_signal) want += want_stop;
+    if (save_signals) want += want_save;
+    if (ctx->rank != 0) return want; /* clocks differ */
+    if (is_late(watch)) want += want_end;
+    if (!save_signals && ikt_now() - watch->saved_at >= watch->save_every) want += want_save;
+    return want;
+}
+
+void ikt_watch_hear(ikt_context *ctx, int64_t sum) {
+    ctx->watch.heard = sum;
+}
+
+ikt_wish ikt_watch_heard(ikt_context *ctx) {
+    const int64_t sum = ctx->watch.heard;
+    ctx->watch.heard = 0;
+    if (sum >= want_end) {
+        ctx->watch.is_signal = sum >= want_stop;
+        return IKT_WISH_STOP;
+    }
+    return sum > 0 ? IKT_WISH_SAVE : IKT_WISH_NONE;
+}
+
+ikt_wish ikt_watch_ask(ikt_context *ctx) {
+    if (!ctx->watch.is_on) return IKT_WISH_NONE;
+    ikt_watch_hear(ctx, ikt_sum_one(ctx, ikt_watch_here(ctx)));
+    return ikt_watch_heard(ctx);
+}
+
+const char *ikt_watch_reason(const ikt_context *ctx) {
+    if (!ctx->watch.is_signal) return "the end of its time";
+    return stop_signal == SIGTERM   ? "SIGTERM"
+           : stop_signal == SIGUSR2 ? "SIGUSR2"
+           : stop_signal == SIGINT  ? "SIGINT"
+                                    : "a signal to another rank";
+}
+
+/* COLLECTIVE. A checkpoint on the way: the run is worth more than it. */
+static void save_or_warn(ikt_context *ctx, const ikt_saver *saver) {
+    if (saver->save(saver->self) == IKT_OK) return;
+    ikt_log(ctx, IKT_LOG_WARN, "no checkpoint could be written: %s", ikt_message(ctx));
+    ikt_clear(ctx);
+}
+
+ikt_status ikt_watch_obey(ikt_context *ctx, ikt_wish wish, const ikt_saver *saver) {
+    if (!saver || wish == IKT_WISH_NONE) return IKT_OK;
+    save_signals = 0;
+    const double begun = ikt_now();
+    if (wish == IKT_WISH_STOP) {
+        IKT_TRY(saver->save(saver->self));
+        return ikt_fail(ctx, IKT_STOPPED,
+                        "stopped by %s in the stage '%s'; %s holds all that is done, and the same "
+                        "command goes on from there",
+                        ikt_watch_reason(ctx), ikt_stage_name(ikt_stage_innermost(ctx)),
+                        saver->where);
+    }
+    save_or_warn(ctx, saver);
+    ctx->watch.saved_at = ikt_now();
+    ctx->watch.save_seconds = ctx->watch.saved_at - begun;
+    return IKT_OK;
+}
+
+ikt_status ikt_watch_pause(ikt_context *ctx, const ikt_saver *saver) {
+    return saver ? ikt_watch_obey(ctx, ikt_watch_ask(ctx), saver) : IKT_OK;
+}
+
+ikt_status ikt_watch_milestone(ikt_context *ctx, const ikt_saver *saver) {
+    const ikt_watch *watch = &ctx->watch;
+    if (!saver || !watch->is_on) return IKT_OK;
+    ikt_wish wish = ikt_watch_ask(ctx);
+    int64_t is_due =
+        ctx->rank == 0 && ikt_now() - watch->saved_at >= milestone_share * watch->save_every;
+    if (ikt_max_one(ctx, is_due) > 0 && wish == IKT_WISH_NONE) wish = IKT_WISH_SAVE;
+    return ikt_watch_obey(ctx, wish, saver);
+}

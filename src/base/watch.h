@@ -1,0 +1,71 @@
+/* What may interrupt a long stage: a signal, the end of the time there is, a checkpoint being due.
+ *
+ * Method: signals only set a flag, and rank 0's clock alone decides about time. A stage asks
+ * between two pieces of its work; the ranks then agree, so that all of them save or stop at the
+ * same piece. The loop needs no message of its own for that: its flags travel with a sum that it
+ * makes anyway (ikt_watch_here, ikt_watch_hear).
+ * Advantage: no rank is ever interrupted within a collective. Disadvantage: a stage that cannot
+ * pause is finished first.
+ */
+#ifndef IKT_BASE_WATCH_H
+#define IKT_BASE_WATCH_H
+
+#include <stdint.h>
+
+#include "base/status.h"
+
+/* What all ranks are asked for. */
+typedef enum {
+    IKT_WISH_NONE,
+    IKT_WISH_SAVE, /* a checkpoint, and to go on */
+    IKT_WISH_STOP  /* a checkpoint, and to end */
+} ikt_wish;
+
+/* Writes a checkpoint of a stage. COLLECTIVE, and only where all ranks are. */
+typedef struct {
+    void *self;
+    ikt_status (*save)(void *self);
+    const char *where; /* file or folder, for messages */
+} ikt_saver;
+
+/* LOCAL. From now on SIGUSR1 asks for a checkpoint, SIGTERM, SIGUSR2 and SIGINT for an end; a
+ * second one of these, some seconds later, ends the process at once. Files stay whole: they get
+ * their names when they are complete. And: from now on they do what they do by default. */
+void ikt_watch_signals(void);
+void ikt_watch_signals_end(void);
+
+/* SAME-ARGS. Begins to watch; before, nothing is ever asked for.
+ *   seconds      until the run has to have ended, or infinite
+ *   save_every   seconds between two checkpoints, or infinite: only where they are asked for */
+void ikt_watch_begin(ikt_context *ctx, double seconds, double save_every);
+void ikt_watch_end(ikt_context *ctx);
+
+/* LOCAL. What asked for the end, for messages: "SIGTERM", "the end of its time". */
+const char *ikt_watch_reason(const ikt_context *ctx);
+
+/* LOCAL. How long the next checkpoint will take: so much earlier a run stops for lack of time. */
+void ikt_watch_expect(ikt_context *ctx, double seconds);
+
+/* COLLECTIVE. One small reduction: what the ranks are asked for. */
+ikt_wish ikt_watch_ask(ikt_context *ctx);
+
+/* The same with a sum of integers that the caller makes over all ranks, for nothing. LOCAL.
+ *   here    what this rank adds
+ *   hear    the sum; ikt_watch_heard then tells, the same on all ranks, and forgets it. */
+int64_t ikt_watch_here(ikt_context *ctx);
+void ikt_watch_hear(ikt_context *ctx, int64_t sum);
+ikt_wish ikt_watch_heard(ikt_context *ctx);
+
+/* COLLECTIVE. Does what is wished for. A checkpoint that cannot be written on the way is a warning;
+ * in the end it is an error. `saver` may be NULL: there is nothing to save here, and nothing
+ * happens. Returns IKT_STOPPED, with a message, where the run has to end. */
+ikt_status ikt_watch_obey(ikt_context *ctx, ikt_wish wish, const ikt_saver *saver);
+
+/* COLLECTIVE. Asks and obeys, between two pieces of work; NULL saver: does nothing. */
+ikt_status ikt_watch_pause(ikt_context *ctx, const ikt_saver *saver);
+
+/* COLLECTIVE. The same at the end of a stage: a checkpoint is written here, where it is complete,
+ * once a tenth of the usual interval has passed since the last. */
+ikt_status ikt_watch_milestone(ikt_context *ctx, const ikt_saver *saver);
+
+#endif

@@ -1,0 +1,56 @@
+/* The state of a finished run. See finished.h. */
+#include "pipeline/finished.h"
+
+#include <string.h>
+
+#include "iktsne/version.h"
+#include "io/result.h"
+
+ikt_stage_head ikt_finished_head(const ikt_run *run) {
+    return (ikt_stage_head){"loop", IKT_VERSION, run->input_print, run->settings_print};
+}
+
+int64_t ikt_finished_count(const ikt_run *run) {
+    return run->settings.output.state ? IKT_LOOP_PARTS : 0;
+}
+
+ikt_status ikt_finished_parts(ikt_context *ctx, const ikt_run *run, ikt_loop_parts *out) {
+    const ikt_trace *trace = &run->embedding.trace;
+    ikt_loop_state state = run->embedding.last;
+    *out = (ikt_loop_parts){.iteration = NULL};
+    if (ikt_finished_count(run) == 0) return IKT_OK;
+    state.point = trace->point;
+    state.seconds = 0;
+    while (state.points < trace->count && trace->point[state.points].iteration < state.iteration)
+        state.points++;
+    IKT_TRY(ikt_loop_parts_make(ctx, &run->map, run->settings.layout.dimensions, &state, out));
+    memset(out->seconds, 0, (size_t)state.points * sizeof *out->seconds);
+    return IKT_OK;
+}
+
+static ikt_status read_parts(void *file, const ikt_part *parts, int64_t count) {
+    return ikt_result_read_state(file, parts, count);
+}
+
+static ikt_status read_state(ikt_context *ctx, const ikt_run *run, ikt_result_file *file,
+                             ikt_loop_state *out) {
+    const ikt_stage_head own = ikt_finished_head(run);
+    const char *path = run->settings.output.file;
+    ikt_stage_head head;
+    if (ikt_result_rows(file) != run->map.n ||
+        ikt_result_dimensions(file) != run->settings.layout.dimensions)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "%s is of other data, or in other dimensions", path);
+    IKT_TRY(ikt_result_state_head(file, &head));
+    IKT_TRY(ikt_checkpoint_compare(ctx, &own, &head, path));
+    return ikt_loop_parts_read(ctx, &run->map, run->settings.layout.dimensions, read_parts, file,
+                               out);
+}
+
+ikt_status ikt_finished_read(ikt_context *ctx, const ikt_run *run, ikt_loop_state *out) {
+    ikt_result_file *file = NULL;
+    *out = (ikt_loop_state){0};
+    IKT_TRY(ikt_result_open(ctx, run->settings.output.file, &file));
+    ikt_status st = read_state(ctx, run, file, out);
+    ikt_result_close(&file);
+    return st;
+}

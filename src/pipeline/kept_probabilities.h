@@ -1,0 +1,19 @@
+/* Weighted neighbour lists, from which P follows, in the checkpoint of a run. */
+#ifndef IKT_PIPELINE_KEPT_PROBABILITIES_H
+#define IKT_PIPELINE_KEPT_PROBABILITIES_H
+
+#include "pipeline/probabilities.h"
+
+/* COLLECTIVE. Writes lists with weights in place of scores, and what was learned on the way, where
+ * a checkpoint is due (base/watch.h). Errors: IKT_STOPPED, with all of it saved; IKT_ERR_FILE. */
+ikt_status ikt_probabilities_keep(ikt_context *ctx, ikt_probabilities *p,
+                                  const ikt_neighbours *lists);
+
+/* COLLECTIVE. Reads them back: everything of *p but P itself.
+ *   lists   made here
+ *   found   false: there are none, and nothing is changed
+ * Errors: those of ikt_checkpoint_find and of reading, IKT_ERR_RESOURCE. */
+ikt_status ikt_probabilities_find(ikt_context *ctx, ikt_probabilities *p, ikt_neighbours *lists,
+                                  bool *found);
+
+#endif

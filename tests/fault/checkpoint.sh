@@ -1,0 +1,216 @@
+#!/usr/bin/env bash
+# Checkpoints: runs that are stopped at every place where they can be, and go on with other ranks, give
+# the bits of a run that was never stopped; signals; --extend; checkpoints that are foreign or damaged.
+. "$(dirname "${BASH_SOURCE[0]}")/../support/checkpoints.sh"
+
+"$IKT_PROGRAM" generate gaussian-mixture data.h5 --points 900 --dimensions 6 --clusters 5 --seed 2 --quiet || exit 1
+"$IKT_PROGRAM" generate gaussian-mixture other.h5 --points 900 --dimensions 6 --clusters 5 --seed 3 --quiet || exit 1
+short=(input.file=data.h5 output.measures=none isolation.psi=16 affinity.neighbours=20
+    layout.iterations=3 layout.report_every=2 --quiet)
+
+# chain NAME ARGUMENTS...: one run in one go, and one of as many as its stages and steps ask for.
+ranks=(1 2 3 4 7 5)
+chains=0 starts=0
+chain() {
+    local name=$1 start=0
+    shift
+    embed 2 "${short[@]}" "$@" output.file=whole.h5 output.overwrite=yes run.checkpoint=none
+    [ $code -eq 0 ] || fail "$name: exit code $code"
+    local whole
+    whole=$(hash_of)
+    code=75
+    while [ $code -eq 75 ] && [ $start -lt 40 ]; do
+        embed "${ranks[start % 6]}" "${short[@]}" "$@" output.file=parts.h5 output.overwrite=yes run.max_time=0
+        start=$((start + 1))
+    done
+    [ $code -eq 0 ] || fail "$name: exit code $code after $start starts"
+    [ "$(hash_of)" = "$whole" ] || fail "$name: hash $(hash_of) in $start starts, $whole in one"
+    [ $start -gt 3 ] || fail "$name: only $start starts"
+    [ ! -e parts.h5.checkpoint ] || fail "$name: the checkpoint was left"
+    same_result whole.h5 parts.h5
+    chains=$((chains + 1)) starts=$((starts + start))
+    echo "$name: $start starts, hash $whole"
+}
+chain "near cells" affinity.search=approximate affinity.refinements=2
+chain "all pairs" affinity.search=exact layout.repulsion=fft
+chain "distances" affinity.kind=gaussian gaussian.perplexity=6 affinity.search=approximate
+chain "dense" affinity.support=dense
+chain "trees" isolation.form=forest affinity.search=approximate
+chain "landmarks" layout.init=landmark layout.landmarks=50 affinity.search=approximate
+chain "landmarks by distance" layout.init=landmark layout.landmarks=50 affinity.kind=knn
+chain "volume" layout.dimensions=3 layout.repulsion=barnes_hut preprocess.normalise=zscore preprocess.pca=4
+chain "two divergences" layout.objective=nerv layout.preset=matlab
+chain "a model" affinity.search=approximate output.model=model.h5
+"$IKT_PROGRAM" transform model.h5 data.h5 placed.h5 --quiet >/dev/null 2>err.txt || fail "the model of a run in parts"
+echo "chains: $chains tried, $starts starts"
+
+# Automatic stop looks back at what was before.
+auto=("${short[@]}" layout.stop=auto layout.iterations=400)
+embed 1 "${auto[@]}" output.file=whole.h5 output.overwrite=yes
+whole=$(hash_of)
+code=75
+for ((start = 0; code == 75 && start < 20; start++)); do
+    embed $((start % 3 + 1)) "${auto[@]}" output.file=auto.h5 run.checkpoint_every=0.00001 run.max_time=$((start < 6 ? 0 : 5))
+done
+[ $code -eq 0 ] && [ "$(hash_of)" = "$whole" ] || fail "automatic stop: exit code $code, $(hash_of), $whole"
+same_result whole.h5 auto.h5
+
+# --extend: the bits of a run that was longer from the beginning, also in parts and on other ranks.
+embed 2 "${short[@]}" output.file=long.h5 layout.iterations=30 && long=$(hash_of)
+embed 1 "${short[@]}" output.file=extended.h5 layout.iterations=10
+embed 3 "${short[@]}" output.file=extended.h5 layout.iterations=10 --extend 20
+[ $code -eq 0 ] && [ "$(hash_of)" = "$long" ] || fail "--extend: $(hash_of) is not $long"
+same_result long.h5 extended.h5
+embed 1 "${short[@]}" output.file=extended.h5 layout.iterations=10 output.overwrite=yes
+before=$(cksum <extended.h5)
+embed 2 "${short[@]}" output.file=extended.h5 --extend 20 run.max_time=0
+[ $code -eq 75 ] && [ "$before" = "$(cksum <extended.h5)" ] || fail "a stopped --extend changed the result"
+for ((start = 0; code == 75 && start < 30; start++)); do
+    embed 3 "${short[@]}" output.file=extended.h5 --extend 20 run.max_time=0
+done
+[ $code -eq 0 ] && [ "$(hash_of)" = "$long" ] || fail "--extend in parts: $(hash_of) is not $long"
+embed 1 "${short[@]}" output.file=nostate.h5 output.state=no
+
+# refused CODE WORDS ARGUMENTS...
+refused() {
+    local expected=$1 words=$2
+    shift 2
+    embed 2 "${short[@]}" "$@"
+    [ $code -eq "$expected" ] || fail "exit code $code instead of $expected: $*"
+    grep -q "^iktsne: error: .*$words" err.txt || fail "no '$words': $*"
+    [ "$(grep -c '^iktsne: error' err.txt)" -eq 1 ] || fail "more than one message: $*"
+}
+refused 2 "nostate.h5 holds no state to go on from" output.file=nostate.h5 --extend 5
+refused 2 "layout.exaggeration is auto there and 3 here" output.file=extended.h5 --extend 5 layout.exaggeration=3
+refused 2 "extended.h5 is of other data" output.file=extended.h5 --extend 5 input.file=other.h5
+refused 4 "new.h5 cannot be read" output.file=new.h5 --extend 5
+
+# A checkpoint of another run.
+embed 2 "${short[@]}" output.file=mine.h5 run.max_time=0
+[ $code -eq 75 ] || fail "not stopped"
+grep -q "stopped by the end of its time in the stage 'codes'; mine.h5.checkpoint holds" err.txt || fail "what was stopped"
+refused 2 "mine.h5.checkpoint/codes.h5 is of a run with other settings: isolation.psi is 16 there and 32 here" \
+    output.file=mine.h5 isolation.psi=32
+refused 2 "mine.h5.checkpoint/codes.h5 is of other data" output.file=mine.h5 input.file=other.h5
+refused 2 "codes.h5 is of a run with other settings: run.seed is 1 there and 2 here" output.file=mine.h5 run.seed=2
+refused 2 "run.max_time: 'soon' is no time" output.file=mine.h5 run.max_time=soon
+refused 2 "run.max_time needs a checkpoint" output.file=mine.h5 run.max_time=10 run.checkpoint=none
+refused 4 "the folder /nowhere/ck for checkpoints cannot be made" output.file=mine.h5 run.checkpoint=/nowhere/ck
+embed 2 "${short[@]}" output.file=mine.h5 run.seed=2 run.resume=no
+[ $code -eq 0 ] && [ ! -e mine.h5.checkpoint ] || fail "run.resume=no"
+# Where it lies and how long it goes on do not make a run another.
+embed 2 "${short[@]}" output.file=mine.h5 output.overwrite=yes run.max_time=0 run.checkpoint=there
+mv data.h5 moved.h5
+embed 3 "${short[@]}" input.file=moved.h5 output.file=mine2.h5 run.checkpoint=there layout.iterations=5
+[ $code -eq 0 ] && [ ! -e there ] || fail "a checkpoint that was moved"
+mv moved.h5 data.h5
+
+# Damage: the older file is used, then those of stages before, then the data; the result is the same.
+many=("${short[@]}" affinity.search=approximate layout.iterations=300 run.checkpoint_keep=yes)
+embed 1 "${many[@]}" output.file=kept.h5 run.checkpoint_every=0.00001
+[ $code -eq 0 ] || fail "exit code $code"
+whole=$(hash_of)
+ls kept.h5.checkpoint >files.txt
+grep -q '^loop.previous.h5$' files.txt && grep -q '^probabilities.h5$' files.txt || fail "no two generations: $(cat files.txt)"
+flip() { # FILE: turns the bits of a byte in its middle
+    local at=$(($(stat -c %s "$1") / 2)) byte
+    byte=$(od -An -tu1 -j $at -N1 "$1")
+    printf "\\x$(printf %02x $((255 - byte)))" | dd of="$1" bs=1 seek=$at conv=notrunc status=none
+}
+damaged() { # WARNINGS: a run that meets so many damaged files
+    embed 2 "${many[@]}" output.file=kept.h5 output.overwrite=yes
+    [ $code -eq 0 ] && [ "$(hash_of)" = "$whole" ] || fail "after damage: exit code $code, $(hash_of), not $whole"
+    [ "$(grep -c 'a checkpoint cannot be used' err.txt)" -eq "$1" ] || fail "not $1 warnings"
+}
+damaged 0
+flip kept.h5.checkpoint/loop.h5 && damaged 1
+head -c 1000 kept.h5.checkpoint/loop.previous.h5 >cut && mv cut kept.h5.checkpoint/loop.previous.h5 && damaged 2
+flip kept.h5.checkpoint/probabilities.h5 && damaged 3
+rm -r kept.h5.checkpoint
+damaged 0
+
+# Signals, to one rank or to all; the launcher passes them on, or each process gets them.
+long=(input.file=data.h5 output.measures=none isolation.psi=16 layout.iterations=2000000)
+begin() { # RANKS ARGUMENTS...: starts in the background, waits until the loop runs
+    launch "$1"
+    shift
+    : >err.txt # what an earlier run has said must not be taken for this one's
+    "${launcher[@]}" "$IKT_PROGRAM" embed "$@" >out.txt 2>err.txt &
+    started=$!
+    for ((i = 0; i < 200; i++)); do
+        grep -q 'tsne in 2 dimensions' err.txt && break
+        sleep 0.1
+    done
+    mapfile -t pids < <(pgrep -f "output.file=$file " | while read -r p; do
+        [ "$(cat "/proc/$p/comm" 2>/dev/null)" = iktsne ] && echo "$p"
+    done)
+}
+finish() { # leaves the exit code in `code`
+    wait $started
+    code=$?
+}
+signals=0
+for ranks in 1 3; do
+    for signal in TERM USR2 INT; do
+        file=sig-$ranks-$signal.h5
+        begin $ranks "${long[@]}" output.file=$file run.seed=9
+        [ ${#pids[@]} -eq $ranks ] || fail "${#pids[@]} processes instead of $ranks"
+        kill -USR1 "${pids[@]}"
+        for ((i = 0; i < 100; i++)); do [ -e $file.checkpoint/loop.h5 ] && break || sleep 0.1; done
+        [ -e $file.checkpoint/loop.h5 ] || fail "SIGUSR1: no checkpoint on $ranks ranks"
+        kill -0 "${pids[0]}" 2>/dev/null || fail "SIGUSR1 ended the run"
+        kill -$signal "${pids[@]}" # all of them, as schedulers do
+        kill -$signal "${pids[0]}"
+        finish
+        [ $code -eq 75 ] || fail "$signal on $ranks ranks: exit code $code"
+        grep -q "^iktsne: stopped by SIG$signal in the stage 'layout'; $file.checkpoint holds" err.txt || fail "$signal: message"
+        grep -q error: err.txt && fail "$signal: an error"
+        [ ! -e $file ] || fail "$signal: a result"
+        signals=$((signals + 1))
+    done
+done
+# One rank's signal is enough.
+file=one-rank.h5
+begin 3 "${long[@]}" output.file=$file run.seed=9
+kill -USR2 "${pids[2]}"
+finish
+[ $code -eq 75 ] || fail "a signal to one rank: exit code $code"
+echo "signals: $((signals + 1)) tried"
+
+# A study that is stopped goes on with the run that was under way, not from its beginning.
+cat >study.yaml <<'Y'
+data: [{name: blobs, file: data.h5}]
+settings: {layout.iterations: 4000, isolation.psi: 16}
+methods: [{name: Isolation, vary: {affinity.neighbours: [20, 30]}}]
+seeds: [1]
+measures: [Davies-Bouldin]
+Y
+facts() { # what results.csv says but for times
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) skip[i] = $i ~ /seconds|MB/ }
+        { line = ""; for (i = 1; i <= NF; i++) if (!skip[i]) line = line $i ","; print line }' "$1/results.csv" | sort
+}
+"$IKT_PROGRAM" study study.yaml --output unbroken >out.txt 2>err.txt || fail "a study"
+launch 2
+"${launcher[@]}" "$IKT_PROGRAM" study study.yaml --output broken --ranks 2 >out.txt 2>err.txt &
+started=$!
+for ((i = 0; i < 200; i++)); do
+    [ -s broken/queue ] && break
+    sleep 0.1
+done
+sleep 1
+mapfile -t pids < <(pgrep -f "output broken " | while read -r p; do
+    [ "$(cat "/proc/$p/comm" 2>/dev/null)" = iktsne ] && echo "$p"
+done)
+kill -TERM "${pids[@]}"
+finish
+[ $code -eq 75 ] || fail "a study that was stopped: exit code $code"
+grep -q '^iktsne: stopped by SIGTERM' err.txt || fail "what a stopped study says"
+ls -d broken/best/*.checkpoint >out.txt 2>&1 || fail "no checkpoint of the run under way"
+"$IKT_PROGRAM" study study.yaml --output broken >out.txt 2>err.txt || fail "a study that goes on"
+[ "$(facts broken)" = "$(facts unbroken)" ] || fail "a study that was stopped has other results"
+ls -d broken/best/*.checkpoint 2>/dev/null && fail "a checkpoint was left"
+echo "study: stopped and gone on with"
+
+[ -z "$(ls -- *.part-* ./*/*.part-* 2>/dev/null)" ] || fail "partial files are left"
+[ $failed -eq 0 ] && echo "all checkpoints held"
+exit $failed

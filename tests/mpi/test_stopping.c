@@ -1,0 +1,293 @@
+/* Stages that are stopped at every place where they can be, and go on from what was saved: the
+ * result is that of a stage that was never stopped; and who is asked for what. */
+#include "support/search_setting.h"
+
+#include <math.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/comm.h"
+#include "base/watch.h"
+#include "neighbours/refine.h"
+#include "neighbours/scorers.h"
+
+enum { N = 900, STOPS_MOST = 2000 };
+
+/* Copies in memory stand for files. */
+typedef struct {
+    char *bytes;
+    int64_t size;
+} copy;
+
+static void keep(ikt_context *ctx, copy *c, const void *from, int64_t bytes) {
+    ikt_free(&c->bytes);
+    assert_int_equal(ikt_alloc(ctx, &c->bytes, bytes, 1, "test"), IKT_OK);
+    memcpy(c->bytes, from, (size_t)bytes);
+    c->size = bytes;
+}
+
+static void give(const copy *c, void *to) {
+    if (c->bytes) memcpy(to, c->bytes, (size_t)c->size);
+}
+
+/* --- codes -------------------------------------------------------------------------------------
+ */
+
+typedef struct {
+    ikt_context *ctx;
+    int64_t rows;
+    int saves;
+    copy codes, coarse, done;
+} kept_codes;
+
+static ikt_status load_codes(void *self, ikt_codes *codes, uint16_t *coarse, int32_t *done) {
+    const kept_codes *k = self;
+    give(&k->codes, codes->code);
+    give(&k->coarse, coarse);
+    give(&k->done, done);
+    return IKT_OK;
+}
+
+static ikt_status save_codes(void *self, const ikt_codes *codes, const uint16_t *coarse,
+                             const int32_t *done) {
+    kept_codes *k = self;
+    k->saves++;
+    keep(k->ctx, &k->codes, codes->code, codes->n_local * codes->stride);
+    if (coarse) keep(k->ctx, &k->coarse, coarse, codes->n_local * (int64_t)sizeof *coarse);
+    keep(k->ctx, &k->done, done, codes->n_local * (int64_t)sizeof *done);
+    return IKT_OK;
+}
+
+/* Blocks of few rows, runs of few partitionings: many places to stop at. */
+static void codes_go_on(ikt_context *ctx, int form, int64_t t, bool coarse) {
+    const ikt_codes_budget small = {form == IKT_FORM_FOREST ? 1 << 16 : 1 << 12, 1 << 9};
+    setting s;
+    open_data(ctx, SPREAD, N, &s);
+    const ikt_model_spec spec = {
+        .seed = 2, .n = N, .psi = PSI, .t = t, .coarse = coarse ? 64 : 0, .form = form};
+    assert_int_equal(ikt_model_create(ctx, &spec, &s.model), IKT_OK);
+    uint16_t *cell[2] = {NULL, NULL};
+    for (int i = 0; i < 2 && coarse; i++)
+        assert_int_equal(ikt_alloc(ctx, &cell[i], s.map.count, sizeof *cell[i], "test"), IKT_OK);
+    ikt_codes codes;
+    assert_int_equal(
+        ikt_codes_compute_within(ctx, small, NULL, s.data, &s.map, s.model, &s.codes, cell[0]),
+        IKT_OK);
+    kept_codes kept = {.ctx = ctx};
+    const ikt_codes_keeper keeper = {&kept, "memory", load_codes, save_codes};
+    ikt_status st = IKT_STOPPED;
+    int stops = 0;
+    while (st == IKT_STOPPED && stops < STOPS_MOST) {
+        ikt_watch_begin(ctx, 0, INFINITY);
+        st =
+            ikt_codes_compute_within(ctx, small, &keeper, s.data, &s.map, s.model, &codes, cell[1]);
+        stops += st == IKT_STOPPED;
+        ikt_clear(ctx);
+    }
+    ikt_watch_end(ctx);
+    assert_int_equal(st, IKT_OK);
+    assert_int_equal(kept.saves, stops);
+    assert_true(stops > 3);
+    assert_memory_equal(codes.code, s.codes.code, (size_t)(codes.n_local * codes.stride));
+    if (coarse && s.map.count > 0)
+        assert_memory_equal(cell[0], cell[1], (size_t)s.map.count * sizeof *cell[0]);
+    ikt_codes_destroy(&codes);
+    ikt_free(&kept.codes.bytes);
+    ikt_free(&kept.coarse.bytes);
+    ikt_free(&kept.done.bytes);
+    ikt_free(&cell[0]);
+    ikt_free(&cell[1]);
+    clear(&s);
+}
+
+static void codes_that_are_stopped_go_on(void **state) {
+    codes_go_on(*state, IKT_FORM_VORONOI, T, true);
+    codes_go_on(*state, IKT_FORM_VORONOI, T, false);
+    codes_go_on(*state, IKT_FORM_VORONOI, 300, true);
+    codes_go_on(*state, IKT_FORM_FOREST, T, false);
+}
+
+/* --- lists -------------------------------------------------------------------------------------
+ */
+
+typedef struct {
+    ikt_context *ctx;
+    int64_t round, near;
+    int saves;
+    copy row, score, done, nearest;
+} kept_lists;
+
+static ikt_status load_lists(void *self, ikt_neighbours *lists, ikt_list_progress *progress) {
+    const kept_lists *k = self;
+    progress->round = k->round;
+    progress->near = k->near;
+    give(&k->row, lists->row);
+    give(&k->score, lists->score);
+    give(&k->done, progress->done);
+    if (k->near == 0) return IKT_OK;
+    assert_int_equal(ikt_alloc(k->ctx, &progress->nearest, lists->n_local * k->near,
+                               sizeof *progress->nearest, "test"),
+                     IKT_OK);
+    give(&k->nearest, progress->nearest);
+    return IKT_OK;
+}
+
+static ikt_status save_lists(void *self, const ikt_neighbours *lists,
+                             const ikt_list_progress *progress) {
+    kept_lists *k = self;
+    const int64_t entries = lists->n_local * lists->k;
+    k->saves++;
+    k->round = progress->round;
+    k->near = progress->nearest ? progress->near : 0;
+    keep(k->ctx, &k->row, lists->row, entries * (int64_t)sizeof *lists->row);
+    keep(k->ctx, &k->score, lists->score, entries * (int64_t)sizeof *lists->score);
+    keep(k->ctx, &k->done, progress->done, lists->n_local);
+    if (progress->nearest)
+        keep(k->ctx, &k->nearest, progress->nearest,
+             lists->n_local * k->near * (int64_t)sizeof *progress->nearest);
+    return IKT_OK;
+}
+
+static void free_lists(kept_lists *k) {
+    ikt_free(&k->row.bytes);
+    ikt_free(&k->score.bytes);
+    ikt_free(&k->done.bytes);
+    ikt_free(&k->nearest.bytes);
+}
+
+enum { ROUNDS = 2, CANDIDATES = 60 };
+
+/* A search and rounds of refinement, or all pairs. */
+static ikt_status make_lists(ikt_context *ctx, setting *s, bool is_near,
+                             const ikt_list_keeper *keeper, ikt_neighbours *lists) {
+    const ikt_scorer scorer = ikt_scorer_codes(&s->codes, &s->map);
+    ikt_list_course course;
+    assert_int_equal(ikt_neighbours_create(ctx, &s->map, K, lists), IKT_OK);
+    assert_int_equal(ikt_list_course_begin(ctx, keeper, lists, &course), IKT_OK);
+    ikt_status st = IKT_OK;
+    if (!is_near) {
+        st = ikt_neighbours_brute_kept(ctx, &scorer, &course);
+    } else if (course.progress.round == 0) {
+        st = ikt_neighbours_search_kept(ctx, &s->cells, &s->shelf, CANDIDATES, &course);
+        if (st == IKT_OK) ikt_list_course_next(&course);
+    }
+    while (is_near && st == IKT_OK && course.progress.round <= ROUNDS) {
+        st = ikt_neighbours_refine_kept(ctx, &s->shelf, &course);
+        if (st == IKT_OK) ikt_list_course_next(&course);
+    }
+    ikt_list_course_end(&course);
+    ikt_neighbours_sort(ctx, lists);
+    return st;
+}
+
+static void lists_go_on(ikt_context *ctx, bool is_near) {
+    setting s;
+    ikt_neighbours whole, lists;
+    prepare(ctx, SPREAD, N, true, &s);
+    assert_int_equal(make_lists(ctx, &s, is_near, NULL, &whole), IKT_OK);
+    kept_lists kept = {.ctx = ctx};
+    const ikt_list_keeper keeper = {&kept, "memory", load_lists, save_lists};
+    ikt_set_piece_bytes(ctx, 1 << 10); /* short batches */
+    ikt_status st = IKT_STOPPED;
+    int stops = 0;
+    while (st == IKT_STOPPED && stops < STOPS_MOST) {
+        ikt_watch_begin(ctx, 0, INFINITY);
+        st = make_lists(ctx, &s, is_near, &keeper, &lists);
+        stops += st == IKT_STOPPED;
+        if (st == IKT_STOPPED) ikt_neighbours_destroy(&lists);
+        ikt_clear(ctx);
+    }
+    ikt_watch_end(ctx);
+    ikt_set_piece_bytes(ctx, 1 << 30);
+    assert_int_equal(st, IKT_OK);
+    assert_int_equal(kept.saves, stops);
+    if (is_near) assert_true(stops > 3);
+    assert_true(hash_lists(ctx, &lists, s.map.first) == hash_lists(ctx, &whole, s.map.first));
+    ikt_neighbours_destroy(&lists);
+    ikt_neighbours_destroy(&whole);
+    free_lists(&kept);
+    clear(&s);
+}
+
+static void lists_that_are_stopped_go_on(void **state) {
+    lists_go_on(*state, true);
+    lists_go_on(*state, false);
+}
+
+/* --- wishes ------------------------------------------------------------------------------------
+ */
+
+static ikt_status count_save(void *self) {
+    ++*(int *)self;
+    return IKT_OK;
+}
+
+static ikt_status fail_to_save(void *self) {
+    return ikt_fail(self, IKT_ERR_FILE, "the disk is full");
+}
+
+static void time_asks_on_all_ranks_alike(void **state) {
+    ikt_context *ctx = *state;
+    int saves = 0;
+    const ikt_saver saver = {&saves, count_save, "memory"};
+    assert_int_equal(ikt_watch_ask(ctx), IKT_WISH_NONE); /* nobody watches */
+    ikt_watch_begin(ctx, INFINITY, INFINITY);
+    assert_int_equal(ikt_watch_ask(ctx), IKT_WISH_NONE);
+    ikt_watch_begin(ctx, INFINITY, 0);
+    assert_int_equal(ikt_watch_ask(ctx), IKT_WISH_SAVE);
+    assert_int_equal(ikt_watch_pause(ctx, &saver), IKT_OK);
+    assert_int_equal(saves, 1);
+    ikt_watch_begin(ctx, 3600, INFINITY);
+    assert_int_equal(ikt_watch_pause(ctx, &saver), IKT_OK);
+    assert_int_equal(saves, 1);
+    ikt_watch_expect(ctx, 1200); /* three times that do not fit any more */
+    assert_int_equal(ikt_watch_pause(ctx, &saver), IKT_STOPPED);
+    assert_int_equal(saves, 2);
+    assert_non_null(strstr(ikt_message(ctx), "the end of its time"));
+    ikt_clear(ctx);
+    ikt_watch_end(ctx);
+}
+
+static void a_checkpoint_that_fails_is_a_warning_and_in_the_end_an_error(void **state) {
+    ikt_context *ctx = *state;
+    const ikt_saver saver = {ctx, fail_to_save, "memory"};
+    ikt_context_set_log(ctx, IKT_LOG_ERROR);
+    ikt_watch_begin(ctx, INFINITY, 0);
+    assert_int_equal(ikt_watch_pause(ctx, &saver), IKT_OK);
+    assert_string_equal(ikt_message(ctx), "");
+    ikt_watch_begin(ctx, 0, INFINITY);
+    assert_int_equal(ikt_watch_pause(ctx, &saver), IKT_ERR_FILE);
+    ikt_clear(ctx);
+    ikt_watch_end(ctx);
+    ikt_context_set_log(ctx, IKT_LOG_WARN);
+}
+
+/* The last rank alone gets the signals. The one that stops comes last: it is never forgotten. */
+static void a_signal_to_one_rank_reaches_all(void **state) {
+    ikt_context *ctx = *state;
+    int saves = 0;
+    const ikt_saver saver = {&saves, count_save, "memory"};
+    const bool is_last = ikt_rank(ctx) == ikt_size(ctx) - 1;
+    ikt_watch_signals();
+    ikt_watch_begin(ctx, INFINITY, INFINITY);
+    assert_int_equal(ikt_watch_pause(ctx, &saver), IKT_OK);
+    if (is_last) raise(SIGUSR1);
+    assert_int_equal(ikt_watch_pause(ctx, &saver), IKT_OK);
+    assert_int_equal(saves, 1);
+    assert_int_equal(ikt_watch_pause(ctx, &saver), IKT_OK); /* once is enough */
+    assert_int_equal(saves, 1);
+    if (is_last) {
+        raise(SIGTERM);
+        raise(SIGTERM); /* as launchers do: the same one */
+    }
+    assert_int_equal(ikt_watch_pause(ctx, &saver), IKT_STOPPED);
+    assert_int_equal(saves, 2);
+    assert_non_null(strstr(ikt_message(ctx), is_last || ikt_size(ctx) > 1 ? "" : "SIGTERM"));
+    ikt_clear(ctx);
+    ikt_watch_end(ctx);
+}
+
+IKT_MPI_TESTS(ikt_test(codes_that_are_stopped_go_on), ikt_test(lists_that_are_stopped_go_on),
+              ikt_test(time_asks_on_all_ranks_alike),
+              ikt_test(a_checkpoint_that_fails_is_a_warning_and_in_the_end_an_error),
+              ikt_test(a_signal_to_one_rank_reaches_all))
