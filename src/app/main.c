@@ -10,7 +10,9 @@
 #include "app/version.h"
 #include "base/cpu.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "config/value.h"
+#include "io/h5.h"
 
 static const ikt_verb *const verbs[] = {&ikt_verb_embed,    &ikt_verb_generate,  &ikt_verb_convert,
                                         &ikt_verb_evaluate, &ikt_verb_plot,      &ikt_verb_info,
@@ -138,6 +140,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         return IKT_OK;
     }
     ikt_status st = ikt_cpu_check_launch(ctx);
+    if (st == IKT_OK) st = ikt_memory_check_start(ctx);
     return st == IKT_OK ? run_verb(ctx, argc, argv) : st;
 }
 
@@ -160,7 +163,10 @@ static ikt_status run_and_report(ikt_context *ctx, int argc, char **argv) {
 
 int main(int argc, char **argv) {
     int provided;
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, not a death without a word */
+    /* A closed pipe or a limit of file sizes is a failed write, not a death without a word. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    ikt_h5_begin();
     if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
         print_error("MPI cannot be started");
         return IKT_ERR_INTERNAL;

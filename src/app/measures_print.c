@@ -32,17 +32,19 @@ void ikt_measures_json(ikt_json *json, const ikt_measures *measures) {
     ikt_json_end(json, '}');
 }
 
-static ikt_status write_lines(ikt_context *ctx, const char *path, const ikt_rank_curve *curve) {
+static ikt_status write_lines(ikt_context *ctx, const char *path, const char *shown,
+                              const ikt_rank_curve *curve) {
     FILE *file = fopen(path, "w");
-    if (!file) return ikt_fail(ctx, IKT_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
+    if (!file)
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", shown, strerror(errno));
     fprintf(file, "k,Q,R\n");
     for (int64_t k = 1; k <= curve->count; k++)
         fprintf(file, "%lld,%.17g,%.17g\n", (long long)k, curve->overlap[k - 1],
                 curve->rescaled[k - 1]);
     bool failed = ferror(file) != 0;
     failed = fclose(file) != 0 || failed;
-    return failed ? ikt_fail(ctx, IKT_ERR_FILE, "cannot write %s: %s", path, strerror(errno))
-                  : IKT_OK;
+    if (!failed) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", shown, strerror(errno));
 }
 
 ikt_status ikt_curve_write(ikt_context *ctx, const char *path, bool overwrite,
@@ -50,6 +52,6 @@ ikt_status ikt_curve_write(ikt_context *ctx, const char *path, bool overwrite,
     char temporary[IKT_PATH_MAX];
     ikt_status st = IKT_OK;
     IKT_TRY(ikt_atomic_begin(ctx, path, overwrite, temporary));
-    if (ikt_rank(ctx) == 0) st = write_lines(ctx, temporary, curve);
+    if (ikt_rank(ctx) == 0) st = write_lines(ctx, temporary, path, curve);
     return ikt_atomic_end(ctx, path, temporary, st);
 }

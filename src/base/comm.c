@@ -3,17 +3,29 @@
  * Transfers are cut into pieces that MPI's int counts can express. Concatenation beyond a piece is
  * one broadcast a rank, and exchange is pairwise messages. Advantage: any sizes. Disadvantage: as
  * many steps as ranks, so an exchange does not belong into an iteration (dist/halo.h does). */
+#define _POSIX_C_SOURCE 200809L
 #include "base/comm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/context.h"
 #include "base/log_line.h"
 #include "base/traffic.h"
 
 enum { TAG_RING = 101 };
+
+void ikt_abort_alone(const ikt_context *ctx) {
+    ikt_warnings_print(ctx);
+    if (ctx->is_json)
+        ikt_log_line(ctx, IKT_LOG_ERROR, NULL, ctx->message);
+    else
+        fprintf(stderr, "iktsne: error: %s\n", ctx->message);
+    MPI_Abort(ctx->comm, (int)ctx->status);
+    abort();
+}
 
 /* The last that is heard of this rank, and what it had kept for the others. */
 void ikt_abort(const ikt_context *ctx, const char *what) {
@@ -74,6 +86,23 @@ void ikt_min_i64(ikt_context *ctx, int64_t *values, int64_t count) {
 
 void ikt_max_i64(ikt_context *ctx, int64_t *values, int64_t count) {
     reduce(ctx, values, count, sizeof *values, MPI_INT64_T, MPI_MAX);
+}
+
+bool ikt_min_soon(ikt_context *ctx, int64_t *value, double seconds) {
+    const struct timespec pause = {0, 1000000};
+    const double end = MPI_Wtime() + seconds;
+    MPI_Request request;
+    int done = 0;
+    check(ctx, MPI_Iallreduce(MPI_IN_PLACE, value, 1, MPI_INT64_T, MPI_MIN, ctx->comm, &request),
+          "MPI_Iallreduce");
+    while (!done && seconds > 0) {
+        check(ctx, MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        if (!done && MPI_Wtime() > end) return false;
+        if (!done) nanosleep(&pause, NULL);
+    }
+    if (!done) check(ctx, MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+    ikt_traffic_collective(ctx, (int64_t)sizeof *value, (int64_t)sizeof *value);
+    return true;
 }
 
 void ikt_min_f64(ikt_context *ctx, double *values, int64_t count) {

@@ -7,6 +7,7 @@
 #ifndef IKT_BASE_COMM_H
 #define IKT_BASE_COMM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,10 @@
 void ikt_sum_i64(ikt_context *ctx, int64_t *values, int64_t count);
 void ikt_min_i64(ikt_context *ctx, int64_t *values, int64_t count);
 void ikt_max_i64(ikt_context *ctx, int64_t *values, int64_t count);
+/* COLLECTIVE. As ikt_min_i64 of one number, but false where `seconds` is above 0 and not all ranks
+ * came in that time; then nothing but ikt_abort_alone may follow. */
+bool ikt_min_soon(ikt_context *ctx, int64_t *value, double seconds);
+
 void ikt_min_f64(ikt_context *ctx, double *values, int64_t count);
 void ikt_max_f64(ikt_context *ctx, double *values, int64_t count);
 
@@ -65,6 +70,9 @@ void ikt_barrier(ikt_context *ctx);
 /* LOCAL. The largest piece in bytes that one MPI call moves; 1 GiB unless a test makes it small. */
 void ikt_set_piece_bytes(ikt_context *ctx, int64_t bytes);
 int64_t ikt_piece_bytes(const ikt_context *ctx);
+
+/* LOCAL. Prints the message that ikt_fail recorded and aborts the whole job with its status. */
+_Noreturn void ikt_abort_alone(const ikt_context *ctx);
 
 /* LOCAL. Prints the message and aborts the whole job with status IKT_ERR_INTERNAL. */
 _Noreturn void ikt_abort(const ikt_context *ctx, const char *what);

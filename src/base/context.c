@@ -8,6 +8,7 @@
 
 #include "base/comm.h"
 #include "base/cpu.h"
+#include "base/memory_limit.h"
 #include "base/warning.h"
 
 static const int64_t default_piece_bytes = (int64_t)1 << 30;
@@ -39,6 +40,7 @@ ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out) {
     ctx->terminal = isatty(STDERR_FILENO) == 1;
     ikt_cpu_node_ranks(ctx, &ctx->node_ranks, &ctx->node_rank);
     ikt_context_set_threads(ctx, threads);
+    ctx->address_space = ikt_address_space_left();
     *out = ctx;
     return IKT_OK;
 }

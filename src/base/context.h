@@ -37,6 +37,7 @@ struct ikt_context {
 
     int64_t memory_now, memory_peak; /* bytes */
     ikt_stage memory_peak_stage;
+    int64_t address_space; /* what limits left at the start; INT64_MAX: no limit */
     int purposes;
     ikt_purpose purpose[IKT_PURPOSES_MAX];
 

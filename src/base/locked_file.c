@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -51,24 +52,33 @@ ikt_status ikt_locked_open(ikt_context *ctx, const char *path, ikt_locked_file *
     return st;
 }
 
-static ikt_status write_all(ikt_locked_file *f, const char *text, size_t length) {
+/* What was cut off by a full disk must not stay: the file would end in half a line. */
+static ikt_status take_back(const ikt_locked_file *f, off_t end) {
+    ikt_status st = failed(f, "written");
+    (void)!ftruncate(f->file, end);
+    return st;
+}
+
+/* False with errno. */
+static bool write_all(const ikt_locked_file *f, const char *text, size_t length) {
     while (length > 0) {
         const ssize_t done = write(f->file, text, length);
         if (done < 0 && errno == EINTR) continue;
-        if (done < 0) return failed(f, "written");
+        if (done < 0) return false;
         text += done;
         length -= (size_t)done;
     }
-    return IKT_OK;
+    return true;
 }
 
 ikt_status ikt_locked_append(ikt_locked_file *f, const char *text) {
     const off_t end = lseek(f->file, 0, SEEK_END);
     char last = '\n';
     if (end < 0 || (end > 0 && pread(f->file, &last, 1, end - 1) != 1)) return failed(f, "read");
-    if (last != '\n') IKT_TRY(write_all(f, "\n", 1));
-    IKT_TRY(write_all(f, text, strlen(text)));
-    return fsync(f->file) == 0 ? IKT_OK : failed(f, "written");
+    if ((last != '\n' && !write_all(f, "\n", 1)) || !write_all(f, text, strlen(text)) ||
+        fsync(f->file) != 0)
+        return take_back(f, end);
+    return IKT_OK;
 }
 
 void ikt_locked_close(ikt_locked_file *f) {

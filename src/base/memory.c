@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "base/context.h"
+#include "base/memory_limit.h"
 
 enum { HEADER = 64 };
 
@@ -63,6 +64,17 @@ static header *header_of(void *data) {
     return (header *)(void *)((char *)data - HEADER);
 }
 
+/* What the libraries take of a limited address space after the start, most of it never touched:
+ * OpenBLAS 128 MB, in which it loops for ever where it cannot get them, HDF5 its copy of chunks,
+ * MPI its buffers; and a stack for each thread. */
+static const int64_t library_bytes = (int64_t)320 << 20, thread_bytes = (int64_t)16 << 20;
+
+/* What is left of the address space for our own arrays; negative where libraries need it all. */
+static int64_t address_space_left(const ikt_context *ctx) {
+    if (ctx->address_space == INT64_MAX) return INT64_MAX;
+    return ctx->address_space - library_bytes - (ctx->threads - 1) * thread_bytes - ctx->memory_now;
+}
+
 ikt_status ikt_alloc(ikt_context *ctx, void *pointer, int64_t elements, size_t size,
                      const char *purpose) {
     pointer_set(pointer, NULL);
@@ -71,7 +83,8 @@ ikt_status ikt_alloc(ikt_context *ctx, void *pointer, int64_t elements, size_t s
                         (long long)elements, size, purpose);
     size_t bytes = (size_t)elements * size;
     size_t whole = (HEADER + (bytes ? bytes : 1) + HEADER - 1) / HEADER * HEADER;
-    char *block = aligned_alloc(HEADER, whole);
+    char *block = NULL;
+    if ((int64_t)whole <= address_space_left(ctx)) block = aligned_alloc(HEADER, whole);
     if (!block)
         return ikt_fail(
             ctx, IKT_ERR_RESOURCE,
@@ -137,54 +150,34 @@ const char *ikt_memory_purpose(const ikt_context *ctx, int i, int64_t *now, int6
     return ctx->purpose[i].name;
 }
 
-/* First number in a small file of the kernel; -1 where there is none ("max"). */
-static int64_t number_in(const char *path) {
-    FILE *file = fopen(path, "r");
-    if (!file) return -1;
-    long long value = -1;
-    if (fscanf(file, "%lld", &value) != 1) value = -1;
-    fclose(file);
-    return value;
+ikt_status ikt_memory_check_start(ikt_context *ctx) {
+    ikt_status st = IKT_OK;
+    const int64_t left = address_space_left(ctx);
+    if (left <= 0)
+        st = ikt_fail(
+            ctx, IKT_ERR_RESOURCE,
+            "the limit of address space (ulimit -v or -d) leaves %.0f MB to rank %d; MPI, "
+            "HDF5 and BLAS need %.0f MB: raise it",
+            (double)ctx->address_space / 1e6, ctx->rank, (double)(ctx->address_space - left) / 1e6);
+    return ikt_agree(ctx, st);
 }
 
-static int64_t machine_available(void) {
-    FILE *file = fopen("/proc/meminfo", "r");
-    if (!file) return INT64_MAX;
-    char line[256];
-    long long kib = -1;
-    while (fgets(line, sizeof line, file) && sscanf(line, "MemAvailable: %lld kB", &kib) != 1) {
-    }
-    fclose(file);
-    return kib < 0 ? INT64_MAX : (int64_t)kib * 1024;
-}
-
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-/* What the control group (version 2 or 1) still allows; the root group has no such files. */
-static int64_t group_available(void) {
-    static const char *const pairs[][2] = {
-        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
-        {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
-         "/sys/fs/cgroup/memory/memory.usage_in_bytes"}};
-    int64_t result = INT64_MAX;
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        int64_t limit = number_in(pairs[i][0]), used = number_in(pairs[i][1]);
-        if (limit > 0 && used >= 0) result = least(result, limit > used ? limit - used : 0);
-    }
-    return result;
+ikt_memory_room ikt_memory_left(const ikt_context *ctx) {
+    const int64_t ranks = ctx->node_ranks, none = INT64_MAX;
+    const int64_t machine = ikt_machine_memory_left(), slurm = ikt_slurm_memory();
+    const int64_t group = ikt_group_memory_left("/proc/self/cgroup", "/sys/fs/cgroup");
+    const ikt_memory_room rooms[] = {
+        {machine == none ? none : machine / ranks, "free memory of the machine"},
+        {group == none ? none : group / ranks, "limit of the control group"},
+        {slurm == none ? none : slurm / ranks - ikt_resident_now(), "memory that Slurm granted"},
+        {address_space_left(ctx), "ulimit -v"}};
+    ikt_memory_room room = rooms[0];
+    for (size_t i = 1; i < sizeof rooms / sizeof *rooms; i++)
+        if (rooms[i].bytes < room.bytes) room = rooms[i];
+    if (room.bytes < 0) room.bytes = 0;
+    return room;
 }
 
 int64_t ikt_memory_available(const ikt_context *ctx) {
-    int64_t shared = least(machine_available(), group_available());
-    int64_t result = shared == INT64_MAX ? shared : shared / ctx->node_ranks;
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-        int64_t pages = number_in("/proc/self/statm");
-        int64_t mapped = pages > 0 ? pages * 4096 : 0;
-        int64_t cap = (int64_t)limit.rlim_cur;
-        result = least(result, cap > mapped ? cap - mapped : 0);
-    }
-    return result;
+    return ikt_memory_left(ctx).bytes;
 }

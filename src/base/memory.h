@@ -37,9 +37,18 @@ int64_t ikt_memory_peak(const ikt_context *ctx);
 /* LOCAL. Peak resident set of this process in bytes as the operating system counts it. */
 int64_t ikt_memory_resident_peak(void);
 
-/* LOCAL. Bytes this rank may still use: the least of what the machine, the control group and the
- * address-space limit leave, divided by the ranks on this node. */
+/* LOCAL. Bytes this rank may still use, and by what: the least of what the machine, the control
+ * groups, Slurm's grant (shared by the ranks on this node) and the limit of address space leave. */
+typedef struct {
+    int64_t bytes;
+    const char *limit; /* "ulimit -v" */
+} ikt_memory_room;
+ikt_memory_room ikt_memory_left(const ikt_context *ctx);
 int64_t ikt_memory_available(const ikt_context *ctx);
+
+/* COLLECTIVE. Refuses to begin where a limit of address space leaves nothing beside what the
+ * libraries will take. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_memory_check_start(ikt_context *ctx);
 
 /* LOCAL. i-th purpose of the account (0 <= i < count returned by ikt_memory_purposes) with its
  * bytes now and at its own peak. */

@@ -3,18 +3,20 @@
  * Agreement is one MIN-reduction of "lowest failing rank" and "lowest rank with a warning"; only
  * when there is one does a second step bring what it has to say, so success costs one small
  * allreduce. */
+#define _POSIX_C_SOURCE 200809L
 #include "base/status.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/comm.h"
 #include "base/context.h"
 #include "base/warning.h"
 
 ikt_status ikt_fail(ikt_context *ctx, ikt_status status, const char *format, ...) {
-    if (ctx->status != IKT_OK) return status; /* the first message tells the cause */
+    if (ctx->status != IKT_OK) return ctx->status; /* the first message tells the cause */
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(ctx->message, sizeof ctx->message, format, arguments);
@@ -24,12 +26,8 @@ ikt_status ikt_fail(ikt_context *ctx, ikt_status status, const char *format, ...
     return status;
 }
 
-ikt_status ikt_agree(ikt_context *ctx, ikt_status local) {
-    int64_t lowest[2] = {local == IKT_OK ? ctx->size : ctx->rank, ikt_warnings_rank(ctx)};
-    ikt_min_i64(ctx, lowest, 2);
-    ikt_warnings_merge(ctx, lowest[1]);
-    if (lowest[0] == ctx->size) return IKT_OK;
-
+/* Status and message of the rank `lowest`, on every rank. */
+static ikt_status share_verdict(ikt_context *ctx, ikt_status local, int64_t lowest) {
     struct {
         int status;
         char text[IKT_MESSAGE_MAX];
@@ -37,10 +35,29 @@ ikt_status ikt_agree(ikt_context *ctx, ikt_status local) {
     memset(&verdict, 0, sizeof verdict);
     verdict.status = (int)local;
     memcpy(verdict.text, ctx->message, sizeof verdict.text);
-    ikt_broadcast(ctx, &verdict, (int64_t)sizeof verdict, (int)lowest[0]);
+    ikt_broadcast(ctx, &verdict, (int64_t)sizeof verdict, (int)lowest);
     ctx->status = (ikt_status)verdict.status;
     memcpy(ctx->message, verdict.text, sizeof verdict.text);
     return ctx->status;
+}
+
+ikt_status ikt_agree(ikt_context *ctx, ikt_status local) {
+    int64_t lowest[2] = {local == IKT_OK ? ctx->size : ctx->rank, ikt_warnings_rank(ctx)};
+    ikt_min_i64(ctx, lowest, 2);
+    ikt_warnings_merge(ctx, lowest[1]);
+    return lowest[0] == ctx->size ? IKT_OK : share_verdict(ctx, local, lowest[0]);
+}
+
+/* Of several that failed the first to lose patience should be alone to speak. */
+static const double patience = 10, patience_step = 0.1; /* seconds */
+
+ikt_status ikt_agree_file(ikt_context *ctx, ikt_status local, const char *unfinished) {
+    int64_t lowest = local == IKT_OK ? ctx->size : ctx->rank;
+    if (!ikt_min_soon(ctx, &lowest, local == IKT_OK ? 0 : patience + patience_step * ctx->rank)) {
+        unlink(unfinished);
+        ikt_abort_alone(ctx);
+    }
+    return lowest == ctx->size ? IKT_OK : share_verdict(ctx, local, lowest);
 }
 
 const char *ikt_status_name(ikt_status status) {

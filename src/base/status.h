@@ -9,8 +9,9 @@
 
 #include "iktsne/context.h"
 
-/* LOCAL. Records the message unless one is held already, and returns `status`. No full stop and no
- * newline at the end. At most 2,000 characters are kept. */
+/* LOCAL. Records the message and returns `status`; where one is held already that one stays, and
+ * its status is returned. No full stop and no newline at the end. At most 2,000 characters are
+ * kept. */
 ikt_status ikt_fail(ikt_context *ctx, ikt_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -18,6 +19,12 @@ ikt_status ikt_fail(ikt_context *ctx, ikt_status status, const char *format, ...
  * status of the lowest failing rank, whose message every rank then holds. Prints warnings that
  * ranks have kept (ikt_warn). One small allreduce when all is well. */
 ikt_status ikt_agree(ikt_context *ctx, ikt_status local);
+
+/* COLLECTIVE. As ikt_agree, after a collective call of a parallel file library that wrote to the
+ * file `unfinished`. Where such a call fails on one rank it may hold the others for ever (HDF5 1.10
+ * and Open MPI on a full disk do): a rank that failed waits for the others for ten seconds, then
+ * removes the file, prints its message, and aborts the job with its status. */
+ikt_status ikt_agree_file(ikt_context *ctx, ikt_status local, const char *unfinished);
 
 /* LOCAL. "3 bad data"-like name of a status, for reports. */
 const char *ikt_status_name(ikt_status status);

@@ -7,6 +7,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/atomic_file.h"
+
+/* HDF5 asks to be called by MPI_Finalize when it is first used after MPI_Init, and by exit unless
+ * told not to. */
+void ikt_h5_begin(void) {
+    H5dont_atexit();
+    H5open();
+}
+
 bool ikt_h5_close(hid_t id) {
     if (id < 0) return true;
     switch (H5Iget_type(id)) {
@@ -27,6 +36,40 @@ bool ikt_h5_close(hid_t id) {
     default:
         return false;
     }
+}
+
+ikt_status ikt_h5_agree(ikt_context *ctx, hid_t object, ikt_status local) {
+    char name[4096] = "";
+    if (H5Fget_name(object, name, sizeof name) < 0) name[0] = '\0';
+    return ikt_agree_file(ctx, local, name);
+}
+
+/* Metadata goes to the disk here and not when the file is closed: closing goes on after a failed
+ * write into calls that wait for the other ranks. */
+static ikt_status flush(ikt_context *ctx, hid_t file, const char *path) {
+    char reason[256];
+    if (file < 0 || H5Fflush(file, H5F_SCOPE_LOCAL) >= 0) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be completed: %s", path,
+                    ikt_h5_reason(reason, sizeof reason));
+}
+
+static ikt_status close_all(ikt_context *ctx, const hid_t *ids, int count, const char *path) {
+    char reason[256];
+    bool closed = true;
+    for (int i = 0; i < count; i++)
+        closed = ikt_h5_close(ids[i]) && closed;
+    if (closed) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be completed: %s", path,
+                    ikt_h5_reason(reason, sizeof reason));
+}
+
+ikt_status ikt_h5_complete(ikt_context *ctx, const hid_t *ids, int count, const char *path,
+                           const char *temporary, ikt_status local) {
+    local = ikt_agree_file(ctx, local, temporary);
+    if (local == IKT_OK) local = ikt_agree_file(ctx, flush(ctx, ids[count - 1], path), temporary);
+    if (local == IKT_ERR_FILE) return local;
+    ikt_status st = close_all(ctx, ids, count, path);
+    return ikt_agree_file(ctx, local == IKT_OK ? st : local, temporary);
 }
 
 static herr_t keep_description(unsigned depth, const H5E_error2_t *error, void *target) {
@@ -130,6 +173,14 @@ ikt_status ikt_h5_create(ikt_context *ctx, const char *path, hid_t *file) {
     }
     ikt_h5_close(list);
     return st;
+}
+
+ikt_status ikt_h5_create_sized(ikt_context *ctx, const char *path, const char *temporary,
+                               int64_t bytes, hid_t *file) {
+    *file = -1;
+    IKT_TRY(ikt_atomic_reserve(ctx, path, temporary, bytes)); /* creating takes it away again */
+    IKT_TRY(ikt_h5_create(ctx, temporary, file));
+    return ikt_atomic_reserve(ctx, path, temporary, bytes);
 }
 
 bool ikt_h5_has(hid_t file, const char *path) {

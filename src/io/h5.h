@@ -12,6 +12,10 @@
 
 #include "base/status.h"
 
+/* LOCAL, once, before MPI_Init. Readies HDF5 in such a way that it does not put itself in order at
+ * MPI_Finalize or exit, where a file that could not be closed (a full disk) ends in a crash. */
+void ikt_h5_begin(void);
+
 /* COLLECTIVE. Opens an existing file on all ranks for reading. Rank 0 looks first, alone, so that a
  * missing or damaged file gives one message. Errors: IKT_ERR_FILE. *file is negative on failure. */
 ikt_status ikt_h5_open(ikt_context *ctx, const char *path, hid_t *file);
@@ -19,9 +23,28 @@ ikt_status ikt_h5_open(ikt_context *ctx, const char *path, hid_t *file);
 /* COLLECTIVE. Creates (truncates) a file on all ranks for writing. Errors: IKT_ERR_FILE. */
 ikt_status ikt_h5_create(ikt_context *ctx, const char *path, hid_t *file);
 
+/* COLLECTIVE. Creates a file for writing with room for `bytes` bytes (base/reserve.h), so that no
+ * write meets a full disk. On failure *file may be open: ikt_h5_complete ends it either way.
+ *   path     the name it will have, for the message; temporary: the one it has. Errors:
+ * IKT_ERR_FILE. */
+ikt_status ikt_h5_create_sized(ikt_context *ctx, const char *path, const char *temporary,
+                               int64_t bytes, hid_t *file);
+
 /* LOCAL, but COLLECTIVE for files and data sets opened in parallel. Closes whatever `id` is;
  * accepts negative ids. Returns false when closing failed. Clears HDF5's error stack. */
 bool ikt_h5_close(hid_t id);
+
+/* COLLECTIVE. Agrees on the outcome of writing to the file that `object` is in: ikt_agree_file. */
+ikt_status ikt_h5_agree(ikt_context *ctx, hid_t object, ikt_status local);
+
+/* COLLECTIVE. Writes what HDF5 still holds back, closes, and agrees on the outcome. After an error
+ * of the file system (IKT_ERR_FILE) everything is left open, to be given back when the process
+ * ends: HDF5 would try to write again, and wait for ever where that fails on some ranks only. ids
+ * [count] the file last; negative ones are passed over path     the name it will have, for the
+ * message; temporary: the one it has local    outcome so far on this rank. Errors: `local`,
+ * IKT_ERR_FILE. */
+ikt_status ikt_h5_complete(ikt_context *ctx, const hid_t *ids, int count, const char *path,
+                           const char *temporary, ikt_status local);
 
 /* LOCAL. Innermost line of HDF5's error stack, or "unknown reason"; clears the stack. Every other
  * call of HDF5 clears it too: ask before closing anything. Returns `text`. */
@@ -48,6 +71,12 @@ ikt_status ikt_h5_read_rows(ikt_context *ctx, hid_t dataset, hid_t type, int64_t
                             int64_t count, void *rows);
 ikt_status ikt_h5_write_rows(ikt_context *ctx, hid_t dataset, hid_t type, int64_t first,
                              int64_t count, const void *rows);
+
+/* What a file takes beside its data sets, at most: format, groups, attributes. */
+enum { IKT_H5_FILE_BYTES = 256 << 10 };
+
+/* LOCAL, pure. Bytes that a data set of ikt_h5_create_rows takes in the file, at most. */
+int64_t ikt_h5_rows_bytes(int64_t n, int64_t row_bytes);
 
 /* COLLECTIVE. Creates a data set of n rows (and d columns when d > 0), chunked in whole rows of
  * about 1 MiB and checksummed (fletcher32). *dataset is negative on failure.

@@ -107,6 +107,7 @@ static ikt_status transfer_all(ikt_context *ctx, const transfer *t, int64_t firs
             st = ikt_fail(ctx, IKT_ERR_FILE, "%s: rows %lld to %lld cannot be %s: %s", t->name,
                           (long long)(first + done), (long long)(first + done + now - 1),
                           write_from ? "written" : "read", reason);
+        if (write_from) IKT_TRY(ikt_h5_agree(ctx, t->dataset, st));
     }
     return ikt_agree(ctx, st);
 }
@@ -130,6 +131,22 @@ ikt_status ikt_h5_write_rows(ikt_context *ctx, hid_t dataset, hid_t type, int64_
     return transfer_rows(ctx, dataset, type, first, count, NULL, rows ? rows : "");
 }
 
+/* Rows of a chunk, as many as it takes to hold about 1 MiB. */
+static int64_t chunk_rows(int64_t n, int64_t row_bytes) {
+    int64_t rows = chunk_bytes > row_bytes ? chunk_bytes / row_bytes : 1;
+    return rows < n ? rows : n;
+}
+
+/* Of a data set: its header and the first node of the tree of chunks; of a chunk: checksum, place
+ * in the tree. */
+enum { DATASET_BYTES = 16 << 10, CHUNK_EXTRA_BYTES = 128 };
+
+int64_t ikt_h5_rows_bytes(int64_t n, int64_t row_bytes) {
+    if (n <= 0) return DATASET_BYTES;
+    const int64_t rows = chunk_rows(n, row_bytes), chunks = (n + rows - 1) / rows;
+    return DATASET_BYTES + chunks * (rows * row_bytes + CHUNK_EXTRA_BYTES);
+}
+
 /* Creates the data set with the properties of `list`, which it closes. */
 static ikt_status create(ikt_context *ctx, hid_t parent, const char *name, hid_t type, int64_t n,
                          int64_t d, hid_t list, hid_t *dataset) {
@@ -145,14 +162,13 @@ static ikt_status create(ikt_context *ctx, hid_t parent, const char *name, hid_t
                       ikt_h5_reason(reason, sizeof reason));
     ikt_h5_close(space);
     ikt_h5_close(list);
-    return ikt_agree(ctx, st);
+    return ikt_h5_agree(ctx, parent, st);
 }
 
 ikt_status ikt_h5_create_rows(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
                               int64_t n, int64_t d, hid_t *dataset) {
     int64_t row_bytes = (int64_t)H5Tget_size(type) * (d > 0 ? d : 1);
-    int64_t rows = chunk_bytes > row_bytes ? chunk_bytes / row_bytes : 1;
-    const hsize_t chunk[2] = {(hsize_t)(rows < n ? rows : n), (hsize_t)d};
+    const hsize_t chunk[2] = {(hsize_t)chunk_rows(n, row_bytes), (hsize_t)d};
     hid_t list = H5Pcreate(H5P_DATASET_CREATE);
     if (list >= 0 && n > 0 && /* no rows, no chunks */
         (H5Pset_chunk(list, d > 0 ? 2 : 1, chunk) < 0 || H5Pset_fletcher32(list) < 0)) {

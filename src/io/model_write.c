@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/atomic_file.h"
 #include "base/comm.h"
@@ -44,13 +43,23 @@ static ikt_status note_failure(ikt_model_writer *w, bool good, const char *what)
     if (!good)
         st = ikt_fail(w->ctx, IKT_ERR_FILE, "%s: %s cannot be written: %s", w->path, what,
                       ikt_h5_reason(reason, sizeof reason));
-    return ikt_agree(w->ctx, st);
+    return ikt_h5_agree(w->ctx, w->file, st);
+}
+
+static int64_t file_bytes(const ikt_model_shape *shape) {
+    int64_t bytes = IKT_H5_FILE_BYTES;
+    for (int part = 0; part < IKT_MODEL_PARTS; part++) {
+        const ikt_model_layout layout = ikt_model_layout_of(shape, (ikt_model_part)part);
+        bytes += ikt_h5_rows_bytes(layout.n, (int64_t)layout.row_bytes);
+    }
+    return bytes;
 }
 
 ikt_status ikt_model_writer_shape(ikt_model_writer *w, const ikt_model_shape *shape) {
     int64_t number[IKT_MODEL_NUMBERS];
     w->shape = *shape;
     ikt_model_shape_pack(shape, number);
+    IKT_TRY(ikt_atomic_reserve(w->ctx, w->path, w->temporary, file_bytes(shape)));
     bool good = ikt_h5_set_text(w->file, "format", "iktsne-model") &&
                 ikt_h5_set_int(w->file, "format_version", IKT_MODEL_CURRENT);
     for (int i = 0; i < IKT_MODEL_NUMBERS && good; i++)
@@ -131,21 +140,17 @@ ikt_status ikt_model_writer_notes(ikt_model_writer *w, const char *configuration
     return st;
 }
 
-static bool close_all(ikt_model_writer *w) {
-    bool good = true;
-    for (int part = 0; part < IKT_MODEL_PARTS; part++)
-        good = ikt_h5_close(w->part[part]) && good;
-    return ikt_h5_close(w->file) && good;
+static ikt_status close_all(ikt_model_writer *w, ikt_status local) {
+    hid_t ids[IKT_MODEL_PARTS + 1];
+    memcpy(ids, w->part, sizeof w->part);
+    ids[IKT_MODEL_PARTS] = w->file;
+    return ikt_h5_complete(w->ctx, ids, IKT_MODEL_PARTS + 1, w->path, w->temporary, local);
 }
 
 ikt_status ikt_model_writer_end(ikt_model_writer **writer, ikt_status local) {
     ikt_model_writer *w = *writer;
     if (!w) return local;
-    char reason[256];
-    if (!close_all(w) && local == IKT_OK)
-        local = ikt_fail(w->ctx, IKT_ERR_FILE, "%s cannot be completed: %s", w->path,
-                         ikt_h5_reason(reason, sizeof reason));
-    ikt_status st = ikt_atomic_end(w->ctx, w->path, w->temporary, local);
+    ikt_status st = ikt_atomic_end(w->ctx, w->path, w->temporary, close_all(w, local));
     ikt_free(writer);
     return st;
 }
@@ -153,8 +158,7 @@ ikt_status ikt_model_writer_end(ikt_model_writer **writer, ikt_status local) {
 void ikt_model_writer_abandon(ikt_model_writer **writer) {
     ikt_model_writer *w = *writer;
     if (!w) return;
-    close_all(w);
-    ikt_barrier(w->ctx); /* nobody has it open any more */
-    if (ikt_rank(w->ctx) == 0 && w->temporary[0]) unlink(w->temporary);
+    close_all(w, IKT_OK); /* after which nobody has it open any more */
+    if (ikt_rank(w->ctx) == 0 && w->temporary[0]) ikt_atomic_discard(w->temporary);
     ikt_free(writer);
 }

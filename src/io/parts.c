@@ -29,6 +29,16 @@ static hid_t type_of(const ikt_part *part) {
     }
 }
 
+int64_t ikt_parts_bytes(const ikt_part *parts, int64_t count) {
+    int64_t bytes = 0;
+    for (int64_t p = 0; p < count; p++) {
+        const int64_t columns = parts[p].d > 0 ? parts[p].d : 1;
+        const int64_t element = (int64_t)H5Tget_size(type_of(&parts[p]));
+        bytes += ikt_h5_rows_bytes(parts[p].n, columns * element);
+    }
+    return bytes;
+}
+
 static ikt_status write_one(ikt_context *ctx, hid_t group, bool is_plain, const ikt_part *part) {
     const hid_t type = type_of(part);
     const bool is_idle = part->is_shared && ikt_rank(ctx) != 0; /* all hold it; one writes it */

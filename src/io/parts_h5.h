@@ -5,6 +5,9 @@
 #include "io/h5.h"
 #include "io/parts.h"
 
+/* LOCAL, pure. Bytes that parts take in a file, at most. */
+int64_t ikt_parts_bytes(const ikt_part *parts, int64_t count);
+
 /* COLLECTIVE. Writes and reads parts as data sets of a group.
  *   is_plain   in one piece and without checksums (ikt_h5_create_plain)
  * Errors: IKT_ERR_FILE; reading, IKT_ERR_DATA where a part is missing or has another size. */

@@ -62,6 +62,9 @@ typedef struct {
     ikt_stage_head state_head;
 } ikt_result;
 
+/* LOCAL, pure. What the file takes at most, by map.n, q and the counts of the rest. */
+int64_t ikt_result_bytes(const ikt_result *result);
+
 /* COLLECTIVE. Writes the file beside its name and renames it. Errors: IKT_ERR_FILE. */
 ikt_status ikt_result_write(ikt_context *ctx, const char *path, bool overwrite,
                             const ikt_result *result);

@@ -58,7 +58,7 @@ static ikt_status write_notes(const writing *w, hid_t group, const ikt_note *not
         if (!ikt_h5_set_text(group, notes[i].name, notes[i].text))
             st = ikt_fail(w->ctx, IKT_ERR_FILE, "attribute %s cannot be written: %s", notes[i].name,
                           ikt_h5_reason(reason, sizeof reason));
-    return ikt_agree(w->ctx, st);
+    return ikt_h5_agree(w->ctx, group, st);
 }
 
 static ikt_status write_facts(const writing *w, hid_t group) {
@@ -67,7 +67,7 @@ static ikt_status write_facts(const writing *w, hid_t group) {
     if (!ikt_h5_set_text(group, "configuration", w->result->configuration))
         st = ikt_fail(w->ctx, IKT_ERR_FILE, "the configuration cannot be written: %s",
                       ikt_h5_reason(reason, sizeof reason));
-    IKT_TRY(ikt_agree(w->ctx, st));
+    IKT_TRY(ikt_h5_agree(w->ctx, group, st));
     return write_notes(w, group, w->result->facts, w->result->n_facts);
 }
 
@@ -87,7 +87,7 @@ static ikt_status write_group(const writing *w, const char *name,
     if (group < 0)
         st = ikt_fail(w->ctx, IKT_ERR_FILE, "group %s cannot be created: %s", name,
                       ikt_h5_reason(reason, sizeof reason));
-    st = ikt_agree(w->ctx, st);
+    st = ikt_h5_agree(w->ctx, w->file, st);
     if (st == IKT_OK) st = fill(w, group);
     ikt_h5_close(group);
     return st;
@@ -105,7 +105,7 @@ static ikt_status write_format(const writing *w) {
         !ikt_h5_set_int(w->file, "format_version", IKT_RESULT_CURRENT))
         st = ikt_fail(w->ctx, IKT_ERR_FILE, "the format cannot be written: %s",
                       ikt_h5_reason(reason, sizeof reason));
-    return ikt_agree(w->ctx, st);
+    return ikt_h5_agree(w->ctx, w->file, st);
 }
 
 static ikt_status write_all(const writing *w) {
@@ -125,15 +125,21 @@ static ikt_status write_all(const writing *w) {
     return write_group(w, "provenance/run", write_circumstances);
 }
 
+int64_t ikt_result_bytes(const ikt_result *r) {
+    const int64_t n = r->map.n;
+    int64_t bytes = IKT_H5_FILE_BYTES + ikt_h5_rows_bytes(n, 4 * r->q) + ikt_h5_rows_bytes(n, 8);
+    bytes += ikt_h5_rows_bytes(r->n_marked, 8) + 4 * ikt_h5_rows_bytes(r->n_trace, 8);
+    bytes += r->n_columns * ikt_h5_rows_bytes(n, 8);
+    return bytes + ikt_parts_bytes(r->state, r->n_state);
+}
+
 ikt_status ikt_result_write(ikt_context *ctx, const char *path, bool overwrite,
                             const ikt_result *result) {
-    char temporary[IKT_PATH_MAX], reason[256];
+    char temporary[IKT_PATH_MAX];
     writing w = {ctx, result, -1};
     IKT_TRY(ikt_atomic_begin(ctx, path, overwrite, temporary));
-    ikt_status st = ikt_h5_create(ctx, temporary, &w.file);
+    ikt_status st = ikt_h5_create_sized(ctx, path, temporary, ikt_result_bytes(result), &w.file);
     if (st == IKT_OK) st = write_all(&w);
-    if (!ikt_h5_close(w.file) && st == IKT_OK)
-        st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be completed: %s", path,
-                      ikt_h5_reason(reason, sizeof reason));
+    st = ikt_h5_complete(ctx, &w.file, 1, path, temporary, st);
     return ikt_atomic_end(ctx, path, temporary, st);
 }

@@ -15,25 +15,22 @@ struct ikt_stage_file {
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-static ikt_status write_file(ikt_context *ctx, const char *path, const ikt_stage_head *head,
-                             const ikt_part *parts, int64_t count) {
-    char reason[256];
+static ikt_status write_file(ikt_context *ctx, const char *path, const char *temporary,
+                             const ikt_stage_head *head, const ikt_part *parts, int64_t count) {
+    const int64_t bytes = IKT_H5_FILE_BYTES + ikt_parts_bytes(parts, count);
     hid_t file;
-    ikt_status st = ikt_h5_create(ctx, path, &file);
+    ikt_status st = ikt_h5_create_sized(ctx, path, temporary, bytes, &file);
     if (st == IKT_OK) st = ikt_stage_head_write(ctx, file, head);
     if (st == IKT_OK) st = ikt_parts_write(ctx, file, true, parts, count);
-    if (!ikt_h5_close(file) && st == IKT_OK)
-        st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be completed: %s", path,
-                      ikt_h5_reason(reason, sizeof reason));
-    st = ikt_agree(ctx, st);
-    return st == IKT_OK ? ikt_seal_put(ctx, path) : st;
+    st = ikt_h5_complete(ctx, &file, 1, path, temporary, st);
+    return st == IKT_OK ? ikt_seal_put(ctx, temporary) : st;
 }
 
 ikt_status ikt_stage_file_write(ikt_context *ctx, const char *path, const char *previous,
                                 const ikt_stage_head *head, const ikt_part *parts, int64_t count) {
     char temporary[IKT_PATH_MAX];
     IKT_TRY(ikt_atomic_begin(ctx, path, true, temporary));
-    ikt_status st = write_file(ctx, temporary, head, parts, count);
+    ikt_status st = write_file(ctx, path, temporary, head, parts, count);
     return ikt_atomic_end_keeping(ctx, path, previous, temporary, st);
 }
 

@@ -20,6 +20,12 @@ static hid_t native(ikt_type type) {
                                   : H5T_NATIVE_DOUBLE;
 }
 
+/* The rows to be marked are few. */
+static int64_t file_bytes(int64_t n, int64_t row_bytes, bool labels) {
+    return IKT_H5_FILE_BYTES + ikt_h5_rows_bytes(n, row_bytes) +
+           (labels ? ikt_h5_rows_bytes(n, (int64_t)sizeof(int32_t)) : 0);
+}
+
 static ikt_status create_datasets(ikt_table_writer *w, int64_t n, int64_t d, bool labels) {
     IKT_TRY(ikt_h5_create_rows(w->ctx, w->file, "X", w->memory, n, d, &w->rows));
     if (!labels) return IKT_OK;
@@ -40,7 +46,8 @@ ikt_status ikt_table_create(ikt_context *ctx, const char *path, bool overwrite, 
         ikt_free(&w);
         return st;
     }
-    st = ikt_h5_create(ctx, w->temporary, &w->file);
+    st = ikt_h5_create_sized(ctx, path, w->temporary,
+                             file_bytes(n, d * (int64_t)ikt_type_size(type), labels), &w->file);
     if (st == IKT_OK) st = create_datasets(w, n, d, labels);
     if (st != IKT_OK) st = ikt_table_close(&w, st);
     *out = w;
@@ -60,7 +67,7 @@ ikt_status ikt_table_attribute(ikt_table_writer *w, const char *name, const char
     if (!ikt_h5_set_text(w->file, name, text))
         st = ikt_fail(w->ctx, IKT_ERR_FILE, "%s: attribute %s cannot be written: %s", w->path, name,
                       ikt_h5_reason(reason, sizeof reason));
-    return ikt_agree(w->ctx, st);
+    return ikt_h5_agree(w->ctx, w->file, st);
 }
 
 ikt_status ikt_table_marked(ikt_table_writer *w, const int64_t *rows, int64_t count) {
@@ -70,13 +77,8 @@ ikt_status ikt_table_marked(ikt_table_writer *w, const int64_t *rows, int64_t co
 ikt_status ikt_table_close(ikt_table_writer **writer, ikt_status local) {
     ikt_table_writer *w = *writer;
     if (!w) return local;
-    char reason[256];
-    bool closed = ikt_h5_close(w->labels);
-    closed = ikt_h5_close(w->rows) && closed;
-    closed = ikt_h5_close(w->file) && closed;
-    if (local == IKT_OK && !closed)
-        local = ikt_fail(w->ctx, IKT_ERR_FILE, "%s cannot be completed: %s", w->path,
-                         ikt_h5_reason(reason, sizeof reason));
+    hid_t ids[] = {w->labels, w->rows, w->file};
+    local = ikt_h5_complete(w->ctx, ids, 3, w->path, w->temporary, local);
     ikt_status st = ikt_atomic_end(w->ctx, w->path, w->temporary, local);
     ikt_free(writer);
     return st;

@@ -44,16 +44,28 @@ static bool is_reported(const loop *l, int64_t iteration) {
     return iteration % l->settings->report_every == 0 || iteration == l->settings->iterations;
 }
 
+/* Z is a sum of positive terms; where it is not above 0, they are less than a grid errs by. */
+static ikt_status check_sum(const loop *l, int64_t iteration, double z) {
+    const ikt_layout_settings *s = l->settings;
+    if (isfinite(z) && z > 0) return IKT_OK;
+    if (isfinite(z))
+        return ikt_fail(l->ctx, IKT_ERR_DATA,
+                        "at iteration %lld the rows are so few or lie so far apart that all forces "
+                        "between them are below the accuracy of the grid (Z = %g): use "
+                        "layout.repulsion=exact, or a smaller layout.learning_rate than %g",
+                        (long long)iteration, z, s->learning_rate);
+    return ikt_fail(l->ctx, IKT_ERR_DATA,
+                    "positions stopped being finite at iteration %lld (Z = %g): choose a "
+                    "smaller layout.learning_rate than %g (final_learning_rate: %g)",
+                    (long long)iteration, z, s->learning_rate, s->final_learning_rate);
+}
+
 /* Gradient, exaggerated where the phase is, and what is known about it. */
 static ikt_status evaluate(loop *l, int64_t iteration, ikt_objective_terms *terms) {
     const ikt_layout_settings *s = l->settings;
     terms->want_value = is_reported(l, iteration) || ikt_phases_want_value(&l->phases, iteration);
     l->objective->evaluate(l->objective->self, &l->gradient, terms);
-    if (!isfinite(terms->z) || !(terms->z > 0))
-        return ikt_fail(l->ctx, IKT_ERR_DATA,
-                        "positions stopped being finite at iteration %lld (Z = %g): choose a "
-                        "smaller layout.learning_rate than %g (final_learning_rate: %g)",
-                        (long long)iteration, terms->z, s->learning_rate, s->final_learning_rate);
+    IKT_TRY(check_sum(l, iteration, terms->z));
     bool was_exaggerated = l->phases.is_exaggerated;
     ikt_phases_decide(&l->phases, iteration, terms->value);
     if (l->phases.is_exaggerated)

@@ -99,12 +99,13 @@ static ikt_status make_folders(ikt_context *ctx, const char *path) {
 }
 
 /* LOCAL. */
-static ikt_status write_text(ikt_context *ctx, const char *path, const char *text) {
+static ikt_status write_text(ikt_context *ctx, const char *path, const char *shown,
+                             const char *text) {
     FILE *file = fopen(path, "w");
     bool good = file && fputs(text, file) >= 0;
     if (file && fclose(file) != 0) good = false;
     if (good) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", path, strerror(errno));
+    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", shown, strerror(errno));
 }
 
 ikt_status ikt_machine_check(ikt_context *ctx, const char *path) {
@@ -119,7 +120,7 @@ ikt_status ikt_machine_write(ikt_context *ctx, const ikt_machine *machine, const
     bool is_root = ikt_rank(ctx) == 0;
     IKT_TRY(ikt_atomic_begin(ctx, path, true, temporary));
     ikt_status st = ikt_config_print(ctx, &part, 1, &text);
-    if (st == IKT_OK && is_root) st = write_text(ctx, temporary, text);
+    if (st == IKT_OK && is_root) st = write_text(ctx, temporary, path, text);
     ikt_free(&text);
     return ikt_atomic_end(ctx, path, temporary, st);
 }

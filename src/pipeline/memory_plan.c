@@ -221,13 +221,14 @@ ikt_status ikt_memory_plan_check(ikt_context *ctx, const ikt_memory_plan *plan) 
         (double)plan->neighbours / megabyte, (double)plan->graph / megabyte,
         (double)plan->layout / megabyte, (double)plan->measures / megabyte,
         (double)plan->base / megabyte);
-    int64_t more = plan->peak - plan->base, available = ikt_memory_available(ctx);
+    const int64_t more = plan->peak - plan->base;
+    const ikt_memory_room room = ikt_memory_left(ctx);
     ikt_status st = IKT_OK;
-    if (more > available)
+    if (more > room.bytes)
         st = ikt_fail(ctx, IKT_ERR_RESOURCE,
                       "the stage '%s' needs about %.0f MB more on each rank, but only %.0f MB are "
-                      "left for rank %d: use more nodes, or %s",
-                      plan->largest, (double)more / megabyte, (double)available / megabyte,
-                      ikt_rank(ctx), plan->advice);
+                      "left for rank %d (%s): use more nodes, or %s",
+                      plan->largest, (double)more / megabyte, (double)room.bytes / megabyte,
+                      ikt_rank(ctx), room.limit, plan->advice);
     return ikt_agree(ctx, st);
 }

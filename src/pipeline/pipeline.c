@@ -12,6 +12,7 @@
 #include "base/row_hash.h"
 #include "base/timer.h"
 #include "base/watch.h"
+#include "io/result.h"
 #include "pipeline/finished.h"
 #include "pipeline/memory_plan.h"
 #include "pipeline/model_rows.h"
@@ -47,6 +48,15 @@ static ikt_status check_outputs(ikt_context *ctx, const ikt_output_settings *out
         return ikt_fail(ctx, IKT_ERR_USAGE, "output.file is not set: name the HDF5 file to write");
     IKT_TRY(ikt_atomic_check(ctx, output->file, output->overwrite));
     return output->picture[0] ? ikt_atomic_check(ctx, output->picture, output->overwrite) : IKT_OK;
+}
+
+/* As soon as the rows are counted: a disk that is full now will hardly be emptier after the run. */
+static ikt_status check_room(ikt_context *ctx, const ikt_run *run) {
+    const int64_t q = run->settings.layout.dimensions;
+    const ikt_part arrays = ikt_part_rows("y", IKT_PART_F32, &run->map, q, NULL);
+    const ikt_part state[] = {arrays, arrays, arrays}; /* positions, velocities, gains */
+    const ikt_result likely = {.map = run->map, .q = (int)q, .state = state, .n_state = 3};
+    return ikt_atomic_check_room(ctx, run->settings.output.file, ikt_result_bytes(&likely));
 }
 
 /* Begins the file of output.model, which is filled as the run goes on. */
@@ -170,7 +180,8 @@ static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data,
                     "%s: %lld rows x %lld, %s; %d ranks x %d threads", run->input_name,
                     (long long)run->map.n, (long long)run->d, run->type, ikt_size(ctx),
                     ikt_threads(ctx));
-    ikt_status st = check_memory(ctx, source, data, run);
+    ikt_status st = check_room(ctx, run);
+    if (st == IKT_OK) st = check_memory(ctx, source, data, run);
     if (st == IKT_OK) st = open_checkpoint(ctx, source, run);
     if (st == IKT_OK) st = read_labels(ctx, source, run);
     if (st == IKT_OK) st = make_embedding(ctx, data, run);

@@ -1,1 +1,2 @@
 ikt_add_test(NAME unit_select LABEL unit SOURCES unit/test_select.c)
+ikt_add_test(NAME unit_memory_limit LABEL unit SOURCES unit/test_memory_limit.c)

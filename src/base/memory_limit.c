@@ -1,0 +1,154 @@
+/* What a process may use. */
+#define _POSIX_C_SOURCE 200809L
+#include "base/memory_limit.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { PATH_LENGTH = 4096, LINE_LENGTH = 4400 };
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* First number in a small file of the kernel; -1 where there is none ("max"). */
+static int64_t number_in(const char *path) {
+    FILE *file = fopen(path, "r");
+    if (!file) return -1;
+    long long value = -1;
+    if (fscanf(file, "%lld", &value) != 1) value = -1;
+    fclose(file);
+    return value;
+}
+
+/* The number after `key` at the beginning of a line; -1 where there is none. */
+static int64_t number_after(const char *path, const char *key) {
+    char line[LINE_LENGTH];
+    const size_t length = strlen(key);
+    int64_t value = -1;
+    FILE *file = fopen(path, "r");
+    if (!file) return -1;
+    while (value < 0 && fgets(line, sizeof line, file))
+        if (strncmp(line, key, length) == 0) value = strtoll(line + length, NULL, 10);
+    fclose(file);
+    return value;
+}
+
+/* The files of a version, in the folder of a group. */
+typedef struct {
+    const char *limit, *used, *reclaimable;
+} group_files;
+
+static const group_files version_1 = {"memory.limit_in_bytes", "memory.usage_in_bytes",
+                                      "total_inactive_file "};
+static const group_files version_2 = {"memory.max", "memory.current", "inactive_file "};
+
+/* Of one group, without those above it. */
+static int64_t group_left(const char *folder, const group_files *f) {
+    char path[2 * PATH_LENGTH];
+    snprintf(path, sizeof path, "%s/%s", folder, f->limit);
+    const int64_t limit = number_in(path);
+    snprintf(path, sizeof path, "%s/%s", folder, f->used);
+    const int64_t used = number_in(path);
+    if (limit <= 0 || used < 0) return INT64_MAX;
+    snprintf(path, sizeof path, "%s/memory.stat", folder);
+    const int64_t reclaimable = number_after(path, f->reclaimable);
+    const int64_t taken = used - (reclaimable > 0 ? least(reclaimable, used) : 0);
+    return limit > taken ? limit - taken : 0;
+}
+
+/* From the group up to the root, below which a container may see no more than a part of the way. */
+static int64_t groups_left(const char *root, const char *group, const group_files *f) {
+    char folder[2 * PATH_LENGTH];
+    const size_t stem = strlen(root);
+    snprintf(folder, sizeof folder, "%s%s", root, group);
+    int64_t left = group_left(folder, f);
+    for (char *slash = strrchr(folder + stem, '/'); slash; slash = strrchr(folder + stem, '/')) {
+        *slash = '\0';
+        left = least(left, group_left(folder, f));
+    }
+    return left;
+}
+
+/* Whether "cpu,memory" names the memory. */
+static bool has_memory(const char *controllers) {
+    for (const char *at = controllers; (at = strstr(at, "memory")); at += 6)
+        if ((at == controllers || at[-1] == ',') && (at[6] == ',' || at[6] == '\0')) return true;
+    return false;
+}
+
+int64_t ikt_group_memory_left(const char *self, const char *root) {
+    char line[LINE_LENGTH], folder[PATH_LENGTH];
+    int64_t left = INT64_MAX;
+    FILE *file = fopen(self, "r");
+    if (!file) return left;
+    while (fgets(line, sizeof line, file)) { /* number:controllers:group */
+        line[strcspn(line, "\n")] = '\0';
+        char *controllers = strchr(line, ':');
+        char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!group) continue;
+        *group++ = '\0';
+        snprintf(folder, sizeof folder, "%s/memory", root);
+        if (controllers[1] == '\0')
+            left = least(left, groups_left(root, group, &version_2));
+        else if (has_memory(controllers + 1))
+            left = least(left, groups_left(folder, group, &version_1));
+    }
+    fclose(file);
+    return left;
+}
+
+/* Megabytes in the environment as bytes; 0 where there are none. Slurm says 0 for "all of it". */
+static int64_t megabytes_of(const char *name) {
+    const char *text = getenv(name);
+    const int64_t value = text ? strtoll(text, NULL, 10) : 0;
+    return value > 0 && value < (int64_t)1 << 40 ? value << 20 : 0;
+}
+
+int64_t ikt_slurm_memory(void) {
+    const int64_t node = megabytes_of("SLURM_MEM_PER_NODE");
+    const int64_t processor = megabytes_of("SLURM_MEM_PER_CPU");
+    const char *text = getenv("SLURM_CPUS_ON_NODE");
+    const int64_t processors = text ? strtoll(text, NULL, 10) : 0;
+    if (node > 0) return node;
+    if (processor > 0 && processors > 0 && processors < 1 << 20) return processor * processors;
+    return INT64_MAX;
+}
+
+int64_t ikt_machine_memory_left(void) {
+    const int64_t kib = number_after("/proc/meminfo", "MemAvailable:");
+    return kib < 0 ? INT64_MAX : kib * 1024;
+}
+
+/* Of /proc/self/statm, in bytes: size, resident, shared, text, library, data. */
+static int64_t own_bytes(int field) {
+    FILE *file = fopen("/proc/self/statm", "r");
+    long long pages = 0;
+    bool good = file != NULL;
+    for (int i = 0; good && i <= field; i++)
+        good = fscanf(file, "%lld", &pages) == 1;
+    if (file) fclose(file);
+    return good ? pages * sysconf(_SC_PAGESIZE) : 0;
+}
+
+static int64_t limit_left(const struct rlimit *limit, int64_t used) {
+    if (limit->rlim_cur == RLIM_INFINITY || limit->rlim_cur > INT64_MAX) return INT64_MAX;
+    const int64_t cap = (int64_t)limit->rlim_cur;
+    return cap > used ? cap - used : 0;
+}
+
+int64_t ikt_address_space_left(void) {
+    struct rlimit limit;
+    int64_t left = INT64_MAX;
+    if (getrlimit(RLIMIT_AS, &limit) == 0) left = limit_left(&limit, own_bytes(0));
+    if (getrlimit(RLIMIT_DATA, &limit) == 0) left = least(left, limit_left(&limit, own_bytes(5)));
+    return left;
+}
+
+int64_t ikt_resident_now(void) {
+    return own_bytes(1);
+}
