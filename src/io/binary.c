@@ -65,10 +65,11 @@ static ikt_status truncated(ikt_reader *reader, const ikt_binary *array, int64_t
 static ikt_status check_packed(ikt_reader *reader, int64_t bytes, int64_t file_bytes) {
     const int64_t ratio_most = 1032;
     if (bytes / ratio_most <= file_bytes) return IKT_OK;
-    return ikt_fail(reader->ctx, IKT_ERR_FILE,
-                    "%s is truncated or damaged: its header announces %lld rows, %lld bytes in all, "
-                    "which a compressed file of %lld bytes cannot hold",
-                    reader->path, (long long)reader->n, (long long)bytes, (long long)file_bytes);
+    return ikt_fail(
+        reader->ctx, IKT_ERR_FILE,
+        "%s is truncated or damaged: its header announces %lld rows, %lld bytes in all, "
+        "which a compressed file of %lld bytes cannot hold",
+        reader->path, (long long)reader->n, (long long)bytes, (long long)file_bytes);
 }
 
 ikt_status ikt_binary_shape(ikt_reader *reader, ikt_binary *array, int64_t n, int64_t d,

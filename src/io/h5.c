@@ -76,7 +76,8 @@ static ikt_status look_first(ikt_context *ctx, const char *path) {
         return ikt_fail(ctx, IKT_ERR_FILE, "%s is a folder; a file is needed", path);
     if (H5Fis_hdf5(path) <= 0)
         return ikt_fail(ctx, IKT_ERR_FILE,
-                        "%s is not an HDF5 file; `iktsne convert` makes one from IDX, NPY or CSV",
+                        "%s is not an HDF5 file; `iktsne convert` makes one from IDX, NPY, CSV or "
+                        "LIBSVM",
                         path);
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file < 0) {

@@ -17,7 +17,8 @@ static void check_names(const ikt_study *study) {
         fuzz_check(ikt_study_find_data(study, data->name) == i, "two data sets of one name");
         fuzz_check((data->file[0] != '\0') + (data->generator[0] != '\0') == 1,
                    "a data set that is neither a file nor generated");
-        fuzz_check(data->n_seeds >= 1 && data->n_seeds <= study->n_seeds, "more seeds than there are");
+        fuzz_check(data->n_seeds >= 1 && data->n_seeds <= study->n_seeds,
+                   "more seeds than there are");
     }
 }
 

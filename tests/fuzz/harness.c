@@ -123,8 +123,8 @@ static void read_rows(ikt_reader *reader, int64_t step, table *t) {
     }
 }
 
-/* The memory that a reader may have: buffers, and what bytes can stand for. Compressed text may be a
- * thousand times as long as its file, and a cell of one byte has a pointer of eight. */
+/* The memory that a reader may have: buffers, and what bytes can stand for. Compressed text may be
+ * a thousand times as long as its file, and a cell of one byte has a pointer of eight. */
 static int64_t bound(size_t size) {
     return (1 << 20) + (int64_t)size * 1032 * 64;
 }

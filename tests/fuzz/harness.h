@@ -1,7 +1,8 @@
 /* What the fuzzers share: one context, inputs as files in memory, and the promises of the readers.
  *
- * libFuzzer calls LLVMFuzzerInitialize once and LLVMFuzzerTestOneInput for each input. What breaks a
- * promise ends the process by fuzz_fail, which libFuzzer reports with the input that led to it. */
+ * libFuzzer calls LLVMFuzzerInitialize once and LLVMFuzzerTestOneInput for each input. What breaks
+ * a promise ends the process by fuzz_fail, which libFuzzer reports with the input that led to it.
+ */
 #ifndef IKT_FUZZ_HARNESS_H
 #define IKT_FUZZ_HARNESS_H
 
