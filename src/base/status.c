@@ -11,10 +11,10 @@
 #include "base/comm.h"
 #include "base/context.h"
 
-/* Messages quote files. What would break the line or steer the terminal becomes a blank. */
+/* Messages quote files. What would break the line or steer the terminal becomes a question mark. */
 static void make_printable(char *text) {
     for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f) *text = ' ';
+        if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
 }
 
 ikt_status ikt_fail(ikt_context *ctx, ikt_status status, const char *format, ...) {

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/h5_check.h"
+
 bool ikt_h5_close(hid_t id) {
     if (id < 0) return true;
     switch (H5Iget_type(id)) {
@@ -66,6 +68,14 @@ static hid_t parallel_access(ikt_context *ctx) {
     return -1;
 }
 
+static ikt_status refused(ikt_context *ctx, const char *path, const char *reason) {
+    const bool locked = strstr(reason, "unable to lock") != NULL;
+    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be opened: %s%s", path, reason,
+                    locked ? " (another program may be writing it; on file systems without locks "
+                             "set HDF5_USE_FILE_LOCKING=FALSE)"
+                           : "");
+}
+
 /* What rank 0 finds out alone about a file to be read. */
 static ikt_status look_first(ikt_context *ctx, const char *path) {
     char reason[256];
@@ -79,17 +89,13 @@ static ikt_status look_first(ikt_context *ctx, const char *path) {
                         "%s is not an HDF5 file; `iktsne convert` makes one from IDX, NPY, CSV or "
                         "LIBSVM",
                         path);
-    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (file < 0) {
-        ikt_h5_reason(reason, sizeof reason);
-        bool locked = strstr(reason, "unable to lock") != NULL;
-        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be opened: %s%s", path, reason,
-                        locked ? " (another program may be writing it; on file systems without "
-                                 "locks set HDF5_USE_FILE_LOCKING=FALSE)"
-                               : "");
-    }
-    ikt_h5_close(file);
-    return IKT_OK;
+    const ikt_h5_soundness found = ikt_h5_check(path, reason, sizeof reason);
+    if (found == IKT_H5_REFUSED) return refused(ctx, path, reason);
+    if (found == IKT_H5_SOUND) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_FILE,
+                    "%s is damaged: the HDF5 library %s its structure; take another copy of the "
+                    "file, or make it again",
+                    path, reason);
 }
 
 /* The outcome of opening or creating on all ranks; on failure none keeps the file open. */

@@ -1,0 +1,4 @@
+# Verbs are of the program, not of the library, so the test brings them along.
+set(ikt_verb_sources ${IKT_APP_SOURCES})
+list(FILTER ikt_verb_sources EXCLUDE REGEX "/main\\.c$")
+ikt_test_executable(fault_corruption SOURCES fault/corruption.c ${ikt_verb_sources})
