@@ -11,6 +11,7 @@ if [ ! -x "$program" ]; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+export TMPDIR=$work # Open MPI's files, of each its own
 mkdir -p "$folder/findings" "$work/corpus"
 words=()
 [ ! -e "$here/$parser.dict" ] || words=(-dict="$here/$parser.dict")
