@@ -15,7 +15,7 @@
 static const ikt_verb *const verbs[] = {&ikt_verb_embed,    &ikt_verb_generate,  &ikt_verb_convert,
                                         &ikt_verb_evaluate, &ikt_verb_plot,      &ikt_verb_info,
                                         &ikt_verb_plan,     &ikt_verb_transform, &ikt_verb_study};
-enum { VERBS = sizeof verbs / sizeof *verbs, MESSAGE_SIZE = 2048 };
+enum { VERBS = sizeof verbs / sizeof *verbs };
 
 static const char overview[] =
     "iktsne: t-SNE with the Isolation kernel, for millions of points on MPI\n"
@@ -117,13 +117,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     return st == IKT_OK ? run_verb(ctx, argc, argv) : st;
 }
 
-/* One line, whatever the names and values that the message quotes hold. */
+/* Messages are one line (ikt_fail sees to it). */
 static void print_error(const char *message) {
-    char line[MESSAGE_SIZE];
-    snprintf(line, sizeof line, "%s", message);
-    for (char *c = line; *c; c++)
-        if ((unsigned char)*c < 32 || *c == 127) *c = '?';
-    fprintf(stderr, "iktsne: error: %s\n", line);
+    fprintf(stderr, "iktsne: error: %s\n", message);
 }
 
 /* Runs, and makes rank 0 print the one message there may be. Output that did not arrive (a full

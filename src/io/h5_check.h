@@ -1,7 +1,7 @@
 /* Whether HDF5 survives a file.
  *
  * HDF5 trusts what it reads: of files with a few damaged bytes it crashes on some and reads others
- * for ever (release 1.10; about one in twenty-five of our results with random damage). A job of a
+ * for ever (release 1.10; one in twenty-five of our results with random damage). A job of a
  * thousand ranks should end with a sentence instead.
  *
  * Method: a process forked for the purpose opens the file alone, with neither MPI nor the files

@@ -209,8 +209,7 @@ static ikt_status csv_read(ikt_reader *reader, int64_t count, void *rows, int32_
                             reader->path);
         IKT_TRY(check_cells(reader));
         IKT_TRY(read_row(reader, row));
-        if (labels)
-            labels[i] = ikt_csv_labels_number(&self->labels, self->line.cell[self->label]);
+        if (labels) labels[i] = ikt_csv_labels_number(&self->labels, self->line.cell[self->label]);
     }
     return IKT_OK;
 }

@@ -68,6 +68,8 @@ static ikt_status read_origin(ikt_spec_reader *r, int node, ikt_study_data *data
     if ((file != 0) == (generate != 0))
         return ikt_yaml_fail(r->ctx, r->yaml, node, "a data set has either `file` or `generate`");
     IKT_TRY(ikt_spec_text(r, file, "`file`", data->file, sizeof data->file));
+    if (file && !data->file[0])
+        return ikt_yaml_fail(r->ctx, r->yaml, file, "`file` is empty: name the file of the data");
     IKT_TRY(ikt_spec_text(r, generate, "`generate`", data->generator, sizeof data->generator));
     if (generate) IKT_TRY(check_generator(r, generate, data->generator));
     if (options && !generate)
@@ -148,6 +150,7 @@ static ikt_status read_data(ikt_spec_reader *r, int node, ikt_study_data *data) 
     IKT_TRY(ikt_yaml_check_keys(r->ctx, r->yaml, node, "a data set", keys));
     if (!name) return ikt_yaml_fail(r->ctx, r->yaml, node, "a data set needs a name");
     IKT_TRY(ikt_spec_text(r, name, "the name of a data set", data->name, sizeof data->name));
+    if (!data->name[0]) return ikt_yaml_fail(r->ctx, r->yaml, name, "a data set needs a name");
     IKT_TRY(read_origin(r, node, data));
     bool is_embedded = true;
     IKT_TRY(read_seed_count(r, ikt_yaml_find(r->yaml, node, "seeds"), data));

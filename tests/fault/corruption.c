@@ -28,7 +28,6 @@
 #include "base/rng.h"
 
 enum { WATCHDOG_SECONDS = 60, WORDS_MOST = 32, NAME_SIZE = 64, TEXT_SIZE = 8192, FLIPS_MOST = 8 };
-static const rlim_t memory_most = (rlim_t)8 << 30; /* of addresses; MPI alone has one GB or two */
 static const char damaged_name[] = "damaged.bin", errors_name[] = "damaged.err",
                   output_name[] = "damaged.out";
 
@@ -112,8 +111,9 @@ static void write_file(const char *path, const content *c) {
 }
 
 static void confine(void) {
-#if !defined __SANITIZE_ADDRESS__ /* which maps terabytes of addresses */
-    const struct rlimit memory = {memory_most, memory_most}, core = {0, 0};
+#if !defined __SANITIZE_ADDRESS__        /* which maps terabytes of addresses */
+    const rlim_t most = (rlim_t)8 << 30; /* of addresses; MPI alone has one GB or two */
+    const struct rlimit memory = {most, most}, core = {0, 0};
     setrlimit(RLIMIT_AS, &memory);
     setrlimit(RLIMIT_CORE, &core);
 #endif

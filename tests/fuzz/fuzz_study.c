@@ -14,6 +14,7 @@ static void check_names(const ikt_study *study) {
         fuzz_check(ikt_measure_find(study->measure[m]) != NULL, "a measure that does not exist");
     for (int64_t i = 0; i < study->n_data; i++) {
         const ikt_study_data *data = &study->data[i];
+        fuzz_check(data->name[0] != '\0', "a data set without a name");
         fuzz_check(ikt_study_find_data(study, data->name) == i, "two data sets of one name");
         fuzz_check((data->file[0] != '\0') + (data->generator[0] != '\0') == 1,
                    "a data set that is neither a file nor generated");
@@ -26,6 +27,8 @@ static void check_methods(const ikt_study *study) {
     fuzz_check(study->n_methods > 0 && study->n_data > 0 && study->n_measures > 0 &&
                    study->n_seeds > 0,
                "an accepted study has nothing to do");
+    for (int64_t m = 0; m < study->n_methods; m++)
+        fuzz_check(study->method[m].name[0] != '\0', "a method without a name");
     for (int64_t m = 0; m < study->n_methods; m++)
         for (int a = 0; a < study->method[m].axes; a++)
             fuzz_check(study->method[m].axis[a].key && study->method[m].axis[a].values.count > 0,
