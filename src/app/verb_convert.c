@@ -1,4 +1,4 @@
-/* iktsne convert: IDX, NPY, CSV or HDF5 to the HDF5 that embed reads.
+/* iktsne convert: IDX, NPY, CSV, LIBSVM or HDF5 to the HDF5 that embed reads.
  *
  * Foreign files are read in order by rank 0, block by block; HDF5 is read by all ranks. All take
  * part in the writing and in the outcome. */
@@ -60,7 +60,10 @@ static ikt_status check_labels(const conversion *c) {
         return ikt_fail(c->ctx, IKT_ERR_DATA, "%s: labels must be one column, it has %lld",
                         c->labels->path, (long long)c->labels->d);
     if (c->rows->labels)
-        return ikt_fail(c->ctx, IKT_ERR_USAGE, "--labels and --label-column exclude each other");
+        return ikt_fail(c->ctx, IKT_ERR_USAGE,
+                        "the rows of %s come with labels (--label-column, or LIBSVM): --labels "
+                        "and these exclude each other",
+                        c->path);
     if (c->labels->n != c->rows->n)
         return ikt_fail(c->ctx, IKT_ERR_DATA, "%s has %lld labels, but %s has %lld rows",
                         c->labels->path, (long long)c->labels->n, c->rows->path,
@@ -323,7 +326,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "a number should be",
          &wish.header},
         {"type", IKT_KEY_CHOICE, "TYPE", "auto", 0, 0, "auto|uint8|float32|float64",
-         "Type of the numbers written; auto keeps that of the input (CSV: float64)", &wish.type},
+         "Type of the numbers written; auto keeps that of the input (CSV: float64, "
+         "LIBSVM: float32)",
+         &wish.type},
         {"rows", IKT_KEY_INT, "N", "0", 0, 1e15, NULL, "Take the first N rows only; 0 is all",
          &wish.rows},
         {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL, "Data set of an HDF5 input",
@@ -340,6 +345,6 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
 }
 
 const ikt_verb ikt_verb_convert = {"convert", "INPUT OUTPUT.h5 [options]",
-                                   "Convert IDX, NPY, CSV (each also gzipped) or HDF5 to a data "
-                                   "set that embed reads",
+                                   "Convert IDX, NPY, CSV, LIBSVM (each also gzipped) or HDF5 to "
+                                   "a data set that embed reads",
                                    run};

@@ -17,36 +17,38 @@
 
 enum { TAG_RING = 101 };
 
-void ikt_abort_alone(const ikt_context *ctx) {
-    ikt_warnings_print(ctx);
+/* Says the last word of this rank in the form of the log, and ends the job. */
+static _Noreturn void end_job(const ikt_context *ctx, ikt_status status, char *message) {
     if (ctx->is_json)
-        ikt_log_line(ctx, IKT_LOG_ERROR, NULL, ctx->message);
+        ikt_log_line(ctx, IKT_LOG_ERROR, NULL, message);
     else
-        fprintf(stderr, "iktsne: error: %s\n", ctx->message);
-    MPI_Abort(ctx->comm, (int)ctx->status);
+        fprintf(stderr, "iktsne: error: %s\n", message);
+    MPI_Abort(ctx->comm, (int)status);
     abort();
 }
 
 /* The last that is heard of this rank, and what it had kept for the others. */
+void ikt_abort_alone(const ikt_context *ctx) {
+    char message[IKT_MESSAGE_MAX];
+    ikt_warnings_print(ctx);
+    snprintf(message, sizeof message, "%s", ctx->message);
+    end_job(ctx, ctx->status, message);
+}
+
 void ikt_abort(const ikt_context *ctx, const char *what) {
     char message[IKT_MESSAGE_MAX];
     ikt_warnings_print(ctx);
     snprintf(message, sizeof message, "rank %d: %s", ctx->rank, what);
-    if (ctx->is_json)
-        ikt_log_line(ctx, IKT_LOG_ERROR, NULL, message);
-    else
-        fprintf(stderr, "iktsne: %s\n", message);
-    MPI_Abort(ctx->comm, IKT_ERR_INTERNAL);
-    abort();
+    end_job(ctx, IKT_ERR_INTERNAL, message);
 }
 
 static void check(const ikt_context *ctx, int code, const char *what) {
     if (code == MPI_SUCCESS) return;
-    char text[MPI_MAX_ERROR_STRING] = "", message[MPI_MAX_ERROR_STRING + 64];
+    char reason[MPI_MAX_ERROR_STRING] = "", text[IKT_MESSAGE_MAX];
     int length = 0;
-    MPI_Error_string(code, text, &length);
-    snprintf(message, sizeof message, "%s failed: %s", what, text);
-    ikt_abort(ctx, message);
+    MPI_Error_string(code, reason, &length);
+    snprintf(text, sizeof text, "%s failed: %s", what, reason);
+    ikt_abort(ctx, text);
 }
 
 void ikt_set_piece_bytes(ikt_context *ctx, int64_t bytes) {

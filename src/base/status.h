@@ -10,8 +10,8 @@
 #include "iktsne/context.h"
 
 /* LOCAL. Records the message and returns `status`; where one is held already that one stays, and
- * its status is returned. No full stop and no newline at the end. At most 2,000 characters are
- * kept. */
+ * its status is returned. No full stop and no newline at the end; control characters, which a
+ * quoted file may hold, become question marks. At most 2,000 characters are kept. */
 ikt_status ikt_fail(ikt_context *ctx, ikt_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

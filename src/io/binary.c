@@ -59,6 +59,19 @@ static ikt_status truncated(ikt_reader *reader, const ikt_binary *array, int64_t
                     (long long)(array->header + reader->n * row), (long long)found);
 }
 
+/* The length of compressed data shows when their end comes, but it has a limit that the file tells:
+ * deflate makes nothing shorter than a thousandth. Without it a few damaged bytes of a header would
+ * have us ask for any amount of memory. */
+static ikt_status check_packed(ikt_reader *reader, int64_t bytes, int64_t file_bytes) {
+    const int64_t ratio_most = 1032;
+    if (bytes / ratio_most <= file_bytes) return IKT_OK;
+    return ikt_fail(
+        reader->ctx, IKT_ERR_FILE,
+        "%s is truncated or damaged: its header announces %lld rows, %lld bytes in all, "
+        "which a compressed file of %lld bytes cannot hold",
+        reader->path, (long long)reader->n, (long long)bytes, (long long)file_bytes);
+}
+
 ikt_status ikt_binary_shape(ikt_reader *reader, ikt_binary *array, int64_t n, int64_t d,
                             bool more) {
     int64_t bytes = ikt_binary_product(ikt_binary_product(n, d), array->element.bytes);
@@ -69,8 +82,8 @@ ikt_status ikt_binary_shape(ikt_reader *reader, ikt_binary *array, int64_t n, in
     reader->n = n;
     reader->d = d;
     reader->type = type_of(array->element);
-    if (!gzdirect(array->file) || stat(reader->path, &about) != 0 || !S_ISREG(about.st_mode))
-        return IKT_OK; /* the end of compressed data shows when it comes */
+    if (stat(reader->path, &about) != 0 || !S_ISREG(about.st_mode)) return IKT_OK;
+    if (!gzdirect(array->file)) return check_packed(reader, bytes, about.st_size);
     if (about.st_size < array->header + bytes) return truncated(reader, array, about.st_size);
     if (more || about.st_size == array->header + bytes) return IKT_OK;
     return ikt_fail(reader->ctx, IKT_ERR_DATA,

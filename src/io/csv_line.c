@@ -192,10 +192,16 @@ static ikt_status split(ikt_csv_line *line) {
     }
 }
 
+static void cut_comment(ikt_csv_line *line) {
+    char *comment = line->comment ? strchr(line->text, line->comment) : NULL;
+    if (comment) *comment = '\0';
+}
+
 ikt_status ikt_csv_next(ikt_csv_line *line, bool *end) {
     do {
         IKT_TRY(read_text(line, end));
         if (*end) return IKT_OK;
+        cut_comment(line);
     } while (line->text[strspn(line->text, " \t")] == '\0');
     if (line->delimiter == 0) line->delimiter = ikt_csv_detect(line->text);
     return split(line);

@@ -11,7 +11,8 @@
 
 #include "base/status.h"
 
-/* A line being read, with its cells. Start with {ctx, path}; free with ikt_csv_free. */
+/* A line being read, with its cells. Start with {ctx, path} and, where they are known, delimiter
+ * and comment; free with ikt_csv_free. */
 typedef struct {
     ikt_context *ctx;
     const char *path;
@@ -20,6 +21,7 @@ typedef struct {
     int at, filled;
     bool after_return; /* the last byte taken was a return: a line feed may belong to it */
     char delimiter;    /* ' ' stands for any run of blanks and tabs */
+    char comment;      /* begins what is left out up to the end of the line; 0: none */
     int64_t number;    /* of the line, from 1 */
     char *text;        /* the line; cells point into it */
     int64_t room;      /* bytes of text */
@@ -33,7 +35,7 @@ ikt_status ikt_csv_open(ikt_csv_line *line);
 
 /* LOCAL. Reads the next line that is not empty and splits it; *end at the end of the file. Cells
  * may be quoted ("a, b", with "" for a quote); blanks around cells are dropped.
- * Lines end with line feed, return, or both.  * A byte order mark is dropped. Errors: IKT_ERR_DATA
+ * Lines end with line feed, return, or both. A byte order mark is dropped. Errors: IKT_ERR_DATA
  * (unclosed quote, line over 64 MiB, zero byte), IKT_ERR_FILE (truncated, damaged compression). */
 ikt_status ikt_csv_next(ikt_csv_line *line, bool *end);
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/atomic_file.h"
+#include "io/h5_check.h"
 
 /* HDF5 asks to be called by MPI_Finalize when it is first used after MPI_Init, and by exit unless
  * told not to. */
@@ -109,6 +110,14 @@ static hid_t parallel_access(ikt_context *ctx) {
     return -1;
 }
 
+static ikt_status refused(ikt_context *ctx, const char *path, const char *reason) {
+    const bool locked = strstr(reason, "unable to lock") != NULL;
+    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be opened: %s%s", path, reason,
+                    locked ? " (another program may be writing it; on file systems without locks "
+                             "set HDF5_USE_FILE_LOCKING=FALSE)"
+                           : "");
+}
+
 /* What rank 0 finds out alone about a file to be read. */
 static ikt_status look_first(ikt_context *ctx, const char *path) {
     char reason[256];
@@ -119,19 +128,16 @@ static ikt_status look_first(ikt_context *ctx, const char *path) {
         return ikt_fail(ctx, IKT_ERR_FILE, "%s is a folder; a file is needed", path);
     if (H5Fis_hdf5(path) <= 0)
         return ikt_fail(ctx, IKT_ERR_FILE,
-                        "%s is not an HDF5 file; `iktsne convert` makes one from IDX, NPY or CSV",
+                        "%s is not an HDF5 file; `iktsne convert` makes one from IDX, NPY, CSV or "
+                        "LIBSVM",
                         path);
-    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (file < 0) {
-        ikt_h5_reason(reason, sizeof reason);
-        bool locked = strstr(reason, "unable to lock") != NULL;
-        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be opened: %s%s", path, reason,
-                        locked ? " (another program may be writing it; on file systems without "
-                                 "locks set HDF5_USE_FILE_LOCKING=FALSE)"
-                               : "");
-    }
-    ikt_h5_close(file);
-    return IKT_OK;
+    const ikt_h5_soundness found = ikt_h5_check(path, reason, sizeof reason);
+    if (found == IKT_H5_REFUSED) return refused(ctx, path, reason);
+    if (found == IKT_H5_SOUND) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_FILE,
+                    "%s is damaged: the HDF5 library %s its structure; take another copy of the "
+                    "file, or make it again",
+                    path, reason);
 }
 
 /* The outcome of opening or creating on all ranks; on failure none keeps the file open. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/csv_classes.h"
+#include "io/csv_labels.h"
 #include "io/csv_line.h"
 #include "io/reader.h"
 
@@ -17,9 +17,7 @@ typedef struct {
     int64_t label;   /* column of the labels, or -1 */
     bool *skip;      /* [columns] not part of the rows: skipped, or the labels */
     char *names;     /* cells of the first line, each with its zero */
-    ikt_csv_classes classes;
-    bool text_labels;  /* some label is not an integer */
-    bool many_classes; /* more than there is room for */
+    ikt_csv_labels labels;
 } csv_self;
 
 static bool csv_probe(const unsigned char *head, int64_t bytes) {
@@ -147,15 +145,8 @@ static ikt_status bad_cell(ikt_reader *reader, int64_t column, const char *what)
 static ikt_status learn_label(ikt_reader *reader) {
     csv_self *self = reader->self;
     const char *cell = self->line.cell[self->label];
-    double value;
     if (!*cell) return bad_cell(reader, self->label, "the label is missing");
-    self->text_labels |=
-        !ikt_csv_number(cell, &value) || fabs(value) >= 2147483648.0 || value != floor(value);
-    IKT_TRY(ikt_csv_classes_add(reader->ctx, &self->classes, cell, &self->many_classes));
-    if (!self->text_labels || !self->many_classes) return IKT_OK;
-    return ikt_fail(reader->ctx, IKT_ERR_DATA,
-                    "%s: the label column holds more than %d different texts", reader->path,
-                    IKT_CLASSES_MAX);
+    return ikt_csv_labels_learn(reader->ctx, reader->path, &self->labels, cell);
 }
 
 /* Counts rows; learns the classes of text labels. */
@@ -170,8 +161,7 @@ static ikt_status first_pass(ikt_reader *reader, const ikt_reader_options *optio
         reader->n++;
         IKT_TRY(ikt_csv_next(&self->line, &end));
     }
-    if (!self->text_labels) return IKT_OK;
-    return ikt_csv_classes_list(reader->ctx, &self->classes, &reader->classes);
+    return ikt_csv_labels_list(reader->ctx, &self->labels, &reader->classes);
 }
 
 static ikt_status csv_open(ikt_reader *reader, const ikt_reader_options *options) {
@@ -208,12 +198,6 @@ static ikt_status read_row(ikt_reader *reader, double *row) {
     return IKT_OK;
 }
 
-static int32_t label_of(const csv_self *self) {
-    const char *cell = self->line.cell[self->label];
-    return self->text_labels ? (int32_t)ikt_csv_classes_find(&self->classes, cell)
-                             : (int32_t)strtod(cell, NULL);
-}
-
 static ikt_status csv_read(ikt_reader *reader, int64_t count, void *rows, int32_t *labels) {
     csv_self *self = reader->self;
     double *row = rows;
@@ -225,7 +209,7 @@ static ikt_status csv_read(ikt_reader *reader, int64_t count, void *rows, int32_
                             reader->path);
         IKT_TRY(check_cells(reader));
         IKT_TRY(read_row(reader, row));
-        if (labels) labels[i] = label_of(self);
+        if (labels) labels[i] = ikt_csv_labels_number(&self->labels, self->line.cell[self->label]);
     }
     return IKT_OK;
 }
@@ -234,7 +218,7 @@ static void csv_close(ikt_reader *reader) {
     csv_self *self = reader->self;
     if (!self) return;
     ikt_csv_free(&self->line);
-    ikt_csv_classes_free(&self->classes);
+    ikt_csv_labels_free(&self->labels);
     ikt_free(&self->skip);
     ikt_free(&self->names);
     ikt_free(&self);

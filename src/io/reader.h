@@ -1,4 +1,5 @@
-/* Sequential readers of foreign formats, for `convert`: IDX, NPY, CSV, each also gzipped.
+/* Sequential readers of foreign formats, for `convert`: IDX, NPY, CSV, LIBSVM, each also
+ * gzipped.
  *
  * A reader is used on one rank; the others learn the outcome. Rows come in order, block by block,
  * so a file never has to fit in memory (NPY in Fortran order excepted: there a row is spread over
@@ -65,6 +66,6 @@ ikt_status ikt_reader_read(ikt_reader *reader, int64_t count, void *rows, int32_
 void ikt_reader_close(ikt_reader **reader);
 
 /* The formats; the order in which they are tried is in reader_table.c. */
-extern const ikt_reader_ops ikt_reader_idx, ikt_reader_npy, ikt_reader_csv;
+extern const ikt_reader_ops ikt_reader_idx, ikt_reader_npy, ikt_reader_libsvm, ikt_reader_csv;
 
 #endif

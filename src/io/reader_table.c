@@ -4,7 +4,8 @@
 #include "io/reader.h"
 
 /* In the order in which they are asked: CSV takes any text. */
-static const ikt_reader_ops *const formats[] = {&ikt_reader_npy, &ikt_reader_idx, &ikt_reader_csv};
+static const ikt_reader_ops *const formats[] = {&ikt_reader_npy, &ikt_reader_idx,
+                                                &ikt_reader_libsvm, &ikt_reader_csv};
 enum { FORMATS = sizeof formats / sizeof *formats, HEAD = 512 };
 
 static ikt_status read_head(ikt_context *ctx, const char *path, unsigned char *head, int *bytes) {
@@ -27,7 +28,8 @@ ikt_status ikt_reader_open(ikt_context *ctx, const char *path, const ikt_reader_
     while (format < FORMATS && !formats[format]->probe(head, bytes))
         format++;
     if (format == FORMATS)
-        return ikt_fail(ctx, IKT_ERR_DATA, "%s is neither HDF5, IDX, NPY nor CSV text", path);
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s is neither HDF5, IDX, NPY, LIBSVM nor CSV text",
+                        path);
     ikt_reader *reader;
     IKT_TRY(ikt_alloc(ctx, &reader, 1, sizeof *reader, "reader"));
     reader->ctx = ctx;

@@ -6,7 +6,8 @@
 
 static const ikt_key input_keys[] = {
     {"file", IKT_KEY_STRING, offsetof(ikt_input_settings, file), "", 0, 0, 0, NULL, "",
-     "HDF5 file with the data, one row a point; `iktsne convert` makes one from IDX, NPY or CSV"},
+     "HDF5 file with the data, one row a point; `iktsne convert` makes one from IDX, NPY, CSV or "
+     "LIBSVM"},
     {"dataset", IKT_KEY_STRING, offsetof(ikt_input_settings, dataset), "X", 0, 0, 0, NULL, "",
      "Name of the data set (n x d; uint8, float32 or float64)"},
     {"labels", IKT_KEY_STRING, offsetof(ikt_input_settings, labels), "labels", 0, 0, 0, NULL, "",

@@ -13,7 +13,12 @@
 #include "config/key.h"
 #include "study/values.h"
 
-enum { IKT_STUDY_NAME = 64, IKT_STUDY_AXES = 4, IKT_STUDY_MEASURES = 32 };
+enum {
+    IKT_STUDY_NAME = 64,
+    IKT_STUDY_AXES = 4,
+    IKT_STUDY_MEASURES = 32,
+    IKT_STUDY_DATA_MOST = 1024
+};
 
 /* Settings as `section.key=value`, applied in order. */
 typedef struct {

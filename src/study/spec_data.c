@@ -45,7 +45,7 @@ static ikt_status read_option(ikt_spec_reader *r, const char *name, int node,
     snprintf(what + strlen(what), sizeof what - strlen(what), "%s", name);
     IKT_TRY(ikt_value_parse(r->ctx, key, what, ikt_yaml_text(r->yaml, node),
                             (char *)&scratch + key->offset));
-    return ikt_spec_assign(r, name, ikt_yaml_text(r->yaml, node), &data->options);
+    return ikt_spec_assign(r, node, name, ikt_yaml_text(r->yaml, node), &data->options);
 }
 
 static ikt_status read_seed(ikt_spec_reader *r, int node, ikt_study_data *data) {
@@ -68,6 +68,8 @@ static ikt_status read_origin(ikt_spec_reader *r, int node, ikt_study_data *data
     if ((file != 0) == (generate != 0))
         return ikt_yaml_fail(r->ctx, r->yaml, node, "a data set has either `file` or `generate`");
     IKT_TRY(ikt_spec_text(r, file, "`file`", data->file, sizeof data->file));
+    if (file && !data->file[0])
+        return ikt_yaml_fail(r->ctx, r->yaml, file, "`file` is empty: name the file of the data");
     IKT_TRY(ikt_spec_text(r, generate, "`generate`", data->generator, sizeof data->generator));
     if (generate) IKT_TRY(check_generator(r, generate, data->generator));
     if (options && !generate)
@@ -148,6 +150,7 @@ static ikt_status read_data(ikt_spec_reader *r, int node, ikt_study_data *data) 
     IKT_TRY(ikt_yaml_check_keys(r->ctx, r->yaml, node, "a data set", keys));
     if (!name) return ikt_yaml_fail(r->ctx, r->yaml, node, "a data set needs a name");
     IKT_TRY(ikt_spec_text(r, name, "the name of a data set", data->name, sizeof data->name));
+    if (!data->name[0]) return ikt_yaml_fail(r->ctx, r->yaml, name, "a data set needs a name");
     IKT_TRY(read_origin(r, node, data));
     bool is_embedded = true;
     IKT_TRY(read_seed_count(r, ikt_yaml_find(r->yaml, node, "seeds"), data));
@@ -170,9 +173,16 @@ static int list_option(const ikt_spec_reader *r, int node, const char **name) {
     return 0;
 }
 
+/* Room is doubled. The limit is there for aliases of YAML, by which a small file can ask for any
+ * number of data sets. */
 static ikt_status append(ikt_spec_reader *r, int node, ikt_study_data **data) {
     ikt_study *study = r->study;
-    IKT_TRY(ikt_resize(r->ctx, &study->data, study->n_data + 1, sizeof *study->data, "study"));
+    const int64_t n = study->n_data;
+    if (n == IKT_STUDY_DATA_MOST)
+        return ikt_yaml_fail(r->ctx, r->yaml, node, "a study has at most %d data sets",
+                             (int)IKT_STUDY_DATA_MOST);
+    if ((n & (n - 1)) == 0)
+        IKT_TRY(ikt_resize(r->ctx, &study->data, n ? 2 * n : 1, sizeof *study->data, "study"));
     *data = &study->data[study->n_data++];
     return read_data(r, node, *data);
 }
@@ -192,7 +202,7 @@ static ikt_status read_entry(ikt_spec_reader *r, int node) {
         snprintf(base, sizeof base, "%s", data->name);
         snprintf(data->name, sizeof data->name, "%.24s (%.12s %.20s)", base, name,
                  values.value[v].text);
-        st = ikt_spec_assign(r, name, values.value[v].text, &data->options);
+        st = ikt_spec_assign(r, node, name, values.value[v].text, &data->options);
     }
     ikt_study_values_destroy(&values);
     return st;

@@ -31,6 +31,7 @@ static ikt_status read_method(ikt_spec_reader *r, int node, ikt_study_method *me
               vary = ikt_yaml_find(r->yaml, node, "vary");
     if (!name) return ikt_yaml_fail(r->ctx, r->yaml, node, "a method needs a name");
     IKT_TRY(ikt_spec_text(r, name, "the name of a method", method->name, sizeof method->name));
+    if (!method->name[0]) return ikt_yaml_fail(r->ctx, r->yaml, name, "a method needs a name");
     IKT_TRY(ikt_spec_settings(r, ikt_yaml_find(r->yaml, node, "settings"), &method->settings));
     if (vary && ikt_yaml_kind_of(r->yaml, vary) != IKT_YAML_MAPPING)
         return ikt_yaml_fail(r->ctx, r->yaml, vary,

@@ -21,8 +21,8 @@ ikt_status ikt_spec_settings(ikt_spec_reader *r, int node, ikt_assignments *out)
  * itself. */
 const ikt_key *ikt_spec_key(ikt_spec_reader *r, int node, const char *name);
 
-/* Appends "name=value". */
-ikt_status ikt_spec_assign(ikt_spec_reader *r, const char *name, const char *value,
+/* Appends "name=value"; a name that is there already is an error at the node. */
+ikt_status ikt_spec_assign(ikt_spec_reader *r, int node, const char *name, const char *value,
                            ikt_assignments *out);
 
 /* A scalar of at most `size` - 1 bytes; "" and IKT_OK where there is no node. */

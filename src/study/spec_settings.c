@@ -46,8 +46,12 @@ const ikt_key *ikt_spec_key(ikt_spec_reader *r, int node, const char *name) {
     return find(r, node, name, &settings, &part);
 }
 
-ikt_status ikt_spec_assign(ikt_spec_reader *r, const char *name, const char *value,
+ikt_status ikt_spec_assign(ikt_spec_reader *r, int node, const char *name, const char *value,
                            ikt_assignments *out) {
+    const size_t length = strlen(name);
+    for (int64_t i = 0; i < out->count; i++)
+        if (strncmp(out->text[i], name, length) == 0 && out->text[i][length] == '=')
+            return ikt_yaml_fail(r->ctx, r->yaml, node, "%s is given a second time", name);
     IKT_TRY(ikt_resize(r->ctx, &out->text, out->count + 1, sizeof *out->text, "study"));
     snprintf(out->text[out->count++], sizeof *out->text, "%.100s=%.900s", name, value);
     return IKT_OK;
@@ -68,7 +72,7 @@ static ikt_status read_setting(ikt_spec_reader *r, int node, const char *name,
     snprintf(what + strlen(what), sizeof what - strlen(what), "%s", name);
     IKT_TRY(ikt_value_parse(r->ctx, key, what, ikt_yaml_text(r->yaml, node),
                             ikt_config_member(&part, key)));
-    return ikt_spec_assign(r, name, ikt_yaml_text(r->yaml, node), out);
+    return ikt_spec_assign(r, node, name, ikt_yaml_text(r->yaml, node), out);
 }
 
 static ikt_status read_section(ikt_spec_reader *r, const char *section, int node,

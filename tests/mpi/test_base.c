@@ -15,6 +15,14 @@
 #include "base/timer.h"
 #include "dist/row_map.h"
 
+/* Files are quoted in messages; they must neither break the line nor steer a terminal. */
+static void a_message_is_one_printable_line(void **state) {
+    ikt_context *ctx = *state;
+    assert_int_equal(ikt_fail(ctx, IKT_ERR_DATA, "row 3: 'a\n%s\x7f'", "\x1b[2J"), IKT_ERR_DATA);
+    assert_string_equal(ikt_message(ctx), "row 3: 'a??[2J?'");
+    ikt_clear(ctx);
+}
+
 static void agree_shares_the_lowest_ranks_message(void **state) {
     ikt_context *ctx = *state;
     int size = ikt_size(ctx);
@@ -252,12 +260,10 @@ static void stages_are_collected_over_ranks(void **state) {
     assert_int_equal(times[IKT_STAGE_FFT].count, 0);
 }
 
-IKT_MPI_TESTS(ikt_test(agree_shares_the_lowest_ranks_message),
-              ikt_test(reductions_work_in_small_pieces),
-              ikt_test(allgather_and_exchange_move_every_element),
-              ikt_test(exact_sums_ignore_order_and_cancel_exactly),
-              ikt_test(hash_does_not_depend_on_the_partition),
-              ikt_test(row_map_covers_every_row_once),
-              ikt_test(a_failed_write_leaves_the_previous_file),
-              ikt_test(draws_have_the_right_moments), ikt_test(memory_is_accounted_and_bounded),
-              ikt_test(stages_are_collected_over_ranks))
+IKT_MPI_TESTS(
+    ikt_test(a_message_is_one_printable_line), ikt_test(agree_shares_the_lowest_ranks_message),
+    ikt_test(reductions_work_in_small_pieces), ikt_test(allgather_and_exchange_move_every_element),
+    ikt_test(exact_sums_ignore_order_and_cancel_exactly),
+    ikt_test(hash_does_not_depend_on_the_partition), ikt_test(row_map_covers_every_row_once),
+    ikt_test(a_failed_write_leaves_the_previous_file), ikt_test(draws_have_the_right_moments),
+    ikt_test(memory_is_accounted_and_bounded), ikt_test(stages_are_collected_over_ranks))

@@ -176,6 +176,11 @@ static void what_is_unknown_is_refused_with_its_line(void **state) {
         strcat(many, ", KL");
     strcat(many, "]\n");
     refused(ctx, many, "line 2: a study has at most 32 measures");
+    refused(ctx, "methods: [{name: \"\"}]\n", "line 1: a method needs a name");
+    refused(ctx, "methods: [{name: A, settings: {isolation.psi: 3, isolation.psi: 4}}]\n",
+            "line 1: isolation.psi is given a second time");
+    refused(ctx, "methods: [{name: A}]\nmeasures: [KL]\ndata: [{name: x, file: }]\n",
+            "line 3: `file` is empty");
     refused(ctx, "[1, 2]\n", "a study is a mapping");
     refused(ctx, "", "a study is a mapping");
     remove("unit-study.yaml");

@@ -1,0 +1,11 @@
+# Verbs are of the program, not of the library, so the test brings them along.
+set(ikt_verb_sources ${IKT_APP_SOURCES})
+list(FILTER ikt_verb_sources EXCLUDE REGEX "/main\\.c$")
+ikt_test_executable(fault_corruption SOURCES fault/corruption.c ${ikt_verb_sources})
+foreach(part tables hdf5 ranks)
+    ikt_add_script_test(NAME fault_corruption_${part} LABEL fault TIMEOUT 900
+        SCRIPT fault/corruption.sh ARGUMENTS $<TARGET_FILE:fault_corruption> ${part})
+    if(NOT part STREQUAL ranks) # a process at a time
+        set_tests_properties(fault_corruption_${part} PROPERTIES PROCESSORS 1)
+    endif()
+endforeach()

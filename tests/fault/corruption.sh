@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Damaged files of every format, hundreds of cases each: one clear sentence and the documented exit
+# code, or a run on the numbers that the file then holds; no crash, no hang. corruption.sh PROGRAM PART,
+# with the program of corruption.c and `tables`, `hdf5` or `ranks`. IKT_CORRUPTIONS (200): cases of each.
+corruption=$1 part=$2 cases=${IKT_CORRUPTIONS:-200}
+. "$(dirname "${BASH_SOURCE[0]}")/../support/script.sh"
+
+# damaged FILE VERB ARGUMENTS...
+damaged() {
+    local file=$1
+    shift
+    "$corruption" "$file" "$cases" -- "$@" || fail "$file: $*"
+}
+
+# A table of 60 rows of 4 numbers and a class, as text with the given separators and prefixes of cells.
+rows_of_text() {
+    awk -v mode="$1" 'BEGIN {
+        if (mode == "csv") print "a,b,c,d,kind"
+        for (i = 0; i < 60; i++) {
+            label = i % 3
+            if (mode == "csv") printf "%d,%.3f,%.2e,%d,%s\n", i, i / 7, i * 31.7, -i, "kind" label
+            else printf "%d 1:%d 2:%.3f %s4:%.2e\n", label, i, i / 7, i % 2 ? "3:1 " : "", i * 31.7
+        }
+    }'
+}
+
+make_tables() {
+    printf '\x00\x00\x08\x03\x00\x00\x00\x28\x00\x00\x00\x05\x00\x00\x00\x04' >x.idx # 40 x (5 x 4)
+    for ((i = 0; i < 800; i++)); do printf "\\x$(printf %02x $((i * 7 % 256)))"; done >>x.idx
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (40, 5), }" >x.npy
+    for ((i = 0; i < 200; i++)); do printf "\\x00\\x00\\x$(printf %02x $((i % 100)))\\x40"; done >>x.npy
+    sed 's/False/True /' x.npy >fortran.npy
+    rows_of_text csv >x.csv
+    rows_of_text libsvm >x.libsvm
+    gzip -nk x.idx x.csv x.libsvm
+}
+
+make_hdf5() {
+    "$IKT_PROGRAM" generate gaussian-mixture data.h5 --points 60 --dimensions 3 --clusters 2 --quiet &&
+        "$IKT_PROGRAM" embed input.file=data.h5 output.file=run.h5 output.model=model.h5 $tiny --quiet >/dev/null &&
+        "$(dirname "$IKT_PROGRAM")/tests/write_h5" plain.h5 finite || exit 1
+}
+
+tiny="isolation.psi=8 layout.iterations=5 layout.exaggeration_iterations=2 output.overwrite=yes output.measures=none"
+case $part in
+tables)
+    make_tables
+    for file in x.idx x.idx.gz x.npy fortran.npy x.libsvm x.libsvm.gz; do damaged $file convert @ % --overwrite; done
+    for file in x.csv x.csv.gz; do damaged $file convert @ % --overwrite --label-column kind; done
+    damaged "$IKT_SOURCE/config/five-subspace.yaml" embed @ --print-config
+    ;;
+hdf5)
+    make_hdf5
+    for file in data.h5 plain.h5; do damaged $file embed input.file=@ output.file=% $tiny; done
+    damaged data.h5 convert @ % --overwrite
+    damaged run.h5 info @
+    damaged run.h5 evaluate @ --input data.h5
+    damaged run.h5 plot @ % --overwrite
+    damaged model.h5 transform @ data.h5 % --overwrite
+    ;;
+ranks) # few, as each starts a launcher: no rank waits for one that has given up
+    make_hdf5
+    refused=0 ran=0
+    for ((i = 0; i < ${IKT_CORRUPTIONS_RANKS:-8}; i++)); do
+        for try in "run.h5 info damaged.bin" "model.h5 transform damaged.bin data.h5 damaged.out --overwrite" \
+            "data.h5 embed input.file=damaged.bin output.file=damaged.out $tiny --quiet"; do
+            read -ra words <<<"$try"
+            how=$("$corruption" "${words[0]}" "$i") || exit 1
+            timeout 60 $IKT_MPIRUN 3 "$IKT_PROGRAM" "${words[@]:1}" >out.txt 2>err.txt
+            code=$? errors=$(grep -c '^iktsne: error: ' err.txt)
+            if [ $code -eq 0 ] && [ "$errors" -eq 0 ]; then ran=$((ran + 1)); else
+                refused=$((refused + 1))
+                [ $code -ge 2 ] && [ $code -le 5 ] && [ "$errors" -eq 1 ] ||
+                    fail "case $i of ${words[0]} ($how), three ranks: exit code $code, $errors messages"
+            fi
+        done
+    done
+    echo "three ranks: $((refused + ran)) cases, $refused refused, $ran ran"
+    ;;
+*) exit 2 ;;
+esac
+exit $failed
