@@ -9,6 +9,8 @@
 #include "base/memory.h"
 #include "io/result.h"
 #include "io/source.h"
+#include "io/stage_file.h"
+#include "pipeline/loop_parts.h"
 
 /* Labels and marked rows: what a data set and an embedding may both have beside their rows. */
 typedef struct {
@@ -116,6 +118,43 @@ static ikt_status show_data(ikt_context *ctx, const char *path, const char *data
     return st;
 }
 
+static void print_checkpoint(const char *path, const ikt_stage_head *head, int64_t iteration,
+                             bool as_json) {
+    ikt_json json = {stdout, 0, false};
+    if (!as_json) {
+        printf("%s: checkpoint of the stage '%s'", path, head->stage);
+        if (iteration >= 0) printf(", %lld iterations done", (long long)iteration);
+        printf("\n  version: %s\n  input: %s\n", head->version, head->input);
+        return;
+    }
+    ikt_json_begin(&json, NULL, '{');
+    ikt_json_text(&json, "kind", "checkpoint");
+    ikt_json_text(&json, "stage", head->stage);
+    ikt_json_text(&json, "version", head->version);
+    ikt_json_text(&json, "input", head->input);
+    if (iteration >= 0) ikt_json_int(&json, "iterations_done", iteration);
+    ikt_json_end(&json, '}');
+}
+
+static ikt_status show_checkpoint(ikt_context *ctx, const char *path, bool configuration,
+                                  bool as_json) {
+    ikt_stage_file *file = NULL;
+    int64_t number[IKT_LOOP_NUMBERS] = {-1};
+    const ikt_part numbers = ikt_part_shared("numbers", IKT_PART_I64, IKT_LOOP_NUMBERS, number);
+    IKT_TRY(ikt_stage_file_open(ctx, path, &file));
+    const ikt_stage_head head = ikt_stage_file_head(file);
+    ikt_status st = IKT_OK;
+    if (strcmp(head.stage, "loop") == 0) st = ikt_stage_file_read(file, &numbers, 1);
+    if (st == IKT_OK && ikt_rank(ctx) == 0) {
+        if (configuration)
+            fputs(head.settings, stdout);
+        else
+            print_checkpoint(path, &head, number[0], as_json);
+    }
+    ikt_stage_file_close(&file);
+    return st;
+}
+
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     bool configuration, as_json, help;
     char dataset[IKT_STRING_MAX];
@@ -133,6 +172,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
                               argv, &path, 1, 1, &count, &help));
     if (help) return IKT_OK;
     ikt_result_file *file = NULL;
+    if (ikt_stage_file_is(ctx, path)) return show_checkpoint(ctx, path, configuration, as_json);
     ikt_status st = ikt_result_open(ctx, path, &file);
     if (st == IKT_ERR_DATA && !configuration) { /* no embedding in it: a data set, then */
         ikt_clear(ctx);
@@ -145,6 +185,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     return st;
 }
 
-const ikt_verb ikt_verb_info = {"info", "FILE.h5 [options]",
-                                "Tell what a file is: data, or an embedding and how it was made",
-                                run};
+const ikt_verb ikt_verb_info = {
+    "info", "FILE.h5 [options]",
+    "Tell what a file is: data, a checkpoint, or an embedding and how it "
+    "was made",
+    run};

@@ -121,3 +121,8 @@ ikt_status ikt_cpu_check_launch(ikt_context *ctx) {
                  ctx->node_ranks, ctx->threads, online);
     return ikt_agree(ctx, IKT_OK);
 }
+
+bool ikt_cpu_may_fork(void) {
+    const char *text = getenv("IKTSNE_FORK");
+    return !text || strcmp(text, "no") != 0;
+}

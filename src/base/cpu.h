@@ -2,6 +2,8 @@
 #ifndef IKT_BASE_CPU_H
 #define IKT_BASE_CPU_H
 
+#include <stdbool.h>
+
 #include "base/status.h"
 
 typedef enum {
@@ -40,5 +42,9 @@ void ikt_cpu_node_ranks(ikt_context *ctx, int *ranks, int *mine);
 /* COLLECTIVE. Checks the launch: fails (IKT_ERR_USAGE) where a launcher announced several tasks but
  * the communicator has one rank; warns where threads outnumber processors; logs the placement. */
 ikt_status ikt_cpu_check_launch(ikt_context *ctx);
+
+/* LOCAL. Whether processes may be started from here: not where the environment says IKTSNE_FORK=no,
+ * for networks whose driver does not bear it in a process of MPI. */
+bool ikt_cpu_may_fork(void);
 
 #endif

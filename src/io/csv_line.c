@@ -206,3 +206,10 @@ ikt_status ikt_csv_next(ikt_csv_line *line, bool *end) {
     if (line->delimiter == 0) line->delimiter = ikt_csv_detect(line->text);
     return split(line);
 }
+
+ikt_status ikt_csv_next_again(ikt_csv_line *line) {
+    bool end;
+    IKT_TRY(ikt_csv_next(line, &end));
+    if (!end) return IKT_OK;
+    return ikt_fail(line->ctx, IKT_ERR_FILE, "%s became shorter while it was read", line->path);
+}

@@ -39,6 +39,10 @@ ikt_status ikt_csv_open(ikt_csv_line *line);
  * (unclosed quote, line over 64 MiB, zero byte), IKT_ERR_FILE (truncated, damaged compression). */
 ikt_status ikt_csv_next(ikt_csv_line *line, bool *end);
 
+/* LOCAL. The same where an earlier pass has counted that there is one more. Errors: IKT_ERR_FILE
+ * where there is none any more. */
+ikt_status ikt_csv_next_again(ikt_csv_line *line);
+
 /* LOCAL. Chooses the delimiter of the next lines: the first of tab, semicolon, comma that `text`
  * holds outside quotes, else blanks. */
 char ikt_csv_detect(const char *text);

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cpu.h"
 #include "io/h5.h"
 
 enum { DEPTH_MOST = 4, OBJECTS_MOST = 10000, REASON_SIZE = 256, EXIT_REFUSED = 7 };
@@ -179,7 +180,8 @@ ikt_h5_soundness ikt_h5_check(const char *path, char *reason, size_t size) {
     struct stat about;
     int ends[2];
     reason[0] = '\0';
-    if (stat(path, &about) != 0 || pipe(ends) != 0) return only_open(path, reason, size);
+    if (!ikt_cpu_may_fork() || stat(path, &about) != 0 || pipe(ends) != 0)
+        return only_open(path, reason, size);
     fflush(NULL); /* what is buffered would be written twice */
     const pid_t child = fork();
     if (child == 0) try_file(path, (int64_t)about.st_size, ends[1]);

@@ -9,8 +9,8 @@
  * of chunks. It may use a few seconds of processor time and some memory. Only its end matters: what
  * is merely wrong is left to whoever reads it, and who needs it.
  *
- * Cost: a fork, and the metadata read once more. Where no process can be started the file is opened
- * without this.
+ * Cost: a fork, and the metadata read once more. Where no process can be started, or none may be
+ * (base/cpu.h), the file is opened without this.
  */
 #ifndef IKT_IO_H5_CHECK_H
 #define IKT_IO_H5_CHECK_H

@@ -201,12 +201,8 @@ static ikt_status read_row(ikt_reader *reader, float *row) {
 static ikt_status libsvm_read(ikt_reader *reader, int64_t count, void *rows, int32_t *labels) {
     libsvm_self *self = reader->self;
     float *row = rows;
-    bool end;
     for (int64_t i = 0; i < count; i++, row += reader->d) {
-        IKT_TRY(ikt_csv_next(&self->line, &end));
-        if (end)
-            return ikt_fail(reader->ctx, IKT_ERR_FILE, "%s became shorter while it was read",
-                            reader->path);
+        IKT_TRY(ikt_csv_next_again(&self->line));
         IKT_TRY(read_row(reader, row));
         if (labels) labels[i] = ikt_csv_labels_number(&self->labels, self->line.cell[0]);
     }

@@ -56,6 +56,12 @@ ikt_status ikt_stage_file_open(ikt_context *ctx, const char *path, ikt_stage_fil
     return st;
 }
 
+bool ikt_stage_file_is(ikt_context *ctx, const char *path) {
+    const ikt_status st = ikt_seal_check(ctx, path);
+    ikt_clear(ctx);
+    return st == IKT_OK;
+}
+
 void ikt_stage_file_close(ikt_stage_file **file) {
     if (!*file) return;
     ikt_h5_close((*file)->file);

@@ -33,7 +33,7 @@ ikt_status ikt_stage_head_read(ikt_context *ctx, hid_t object, ikt_stage_texts *
                 ikt_h5_get_int(object, "format_version", &version);
     ikt_free(&format);
     if (*is_known && version > IKT_STAGE_FILE_CURRENT)
-        return ikt_fail(ctx, IKT_ERR_DATA,
+        return ikt_fail(ctx, IKT_ERR_USAGE,
                         "this checkpoint has format version %lld; this program reads up to %d: use "
                         "a newer iktsne",
                         (long long)version, IKT_STAGE_FILE_CURRENT);

@@ -18,7 +18,7 @@ ikt_status ikt_stage_head_write(ikt_context *ctx, hid_t object, const ikt_stage_
 
 /* LOCAL. Reads it.
  *   is_known   false: it has none
- * Errors: IKT_ERR_DATA (of a newer program), IKT_ERR_RESOURCE. */
+ * Errors: IKT_ERR_USAGE (of a newer program), IKT_ERR_RESOURCE. */
 ikt_status ikt_stage_head_read(ikt_context *ctx, hid_t object, ikt_stage_texts *out,
                                bool *is_known);
 

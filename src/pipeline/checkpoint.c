@@ -221,13 +221,18 @@ static bool is_there(ikt_context *ctx, const char *path) {
     return found != 0;
 }
 
-/* COLLECTIVE. Opens one file, or says why not and goes on. */
-static void open_whole(ikt_context *ctx, const char *path, ikt_stage_file **out) {
+/* COLLECTIVE. Opens one file. Where it is damaged it says so and goes on without; and removes it,
+ * so that it will not take the place of an older one that is whole. */
+static ikt_status open_whole(ikt_context *ctx, const char *path, ikt_stage_file **out) {
     *out = NULL;
-    if (!is_there(ctx, path) || ikt_stage_file_open(ctx, path, out) == IKT_OK) return;
+    if (!is_there(ctx, path)) return IKT_OK;
+    const ikt_status st = ikt_stage_file_open(ctx, path, out);
+    if (st != IKT_ERR_DATA && st != IKT_ERR_FILE) return st;
     ikt_log(ctx, IKT_LOG_WARN, "a checkpoint cannot be used, an older one or the data is: %s",
             ikt_message(ctx));
+    if (st == IKT_ERR_DATA && ikt_rank(ctx) == 0) unlink(path);
     ikt_clear(ctx);
+    return IKT_OK;
 }
 
 ikt_status ikt_checkpoint_find(ikt_checkpoint *c, ikt_checkpoint_stage stage,
@@ -236,7 +241,7 @@ ikt_status ikt_checkpoint_find(ikt_checkpoint *c, ikt_checkpoint_stage stage,
     *out = NULL;
     for (int previous = 0; previous < 2 && !*out; previous++) {
         file_name(c, (int)stage, previous != 0, path);
-        open_whole(c->ctx, path, out);
+        IKT_TRY(open_whole(c->ctx, path, out));
     }
     if (!*out) return IKT_OK;
     const ikt_stage_head head = ikt_stage_file_head(*out), own = head_of(c, (int)stage);

@@ -44,9 +44,9 @@ const char *ikt_checkpoint_folder(const ikt_checkpoint *checkpoint);
 ikt_status ikt_checkpoint_write(ikt_checkpoint *checkpoint, ikt_checkpoint_stage stage,
                                 const ikt_part *parts, int64_t count);
 
-/* COLLECTIVE. Opens the newest file of a stage that is whole; damaged ones are warned of.
- *   out   NULL where there is none
- * Errors: IKT_ERR_USAGE for one of other data, settings or program, with the first difference. */
+/* COLLECTIVE. Opens the newest file of a stage that is whole; damaged ones are warned of and
+ * removed. out   NULL where there is none Errors: IKT_ERR_USAGE for one of other data, settings or
+ * program, with the first difference. */
 ikt_status ikt_checkpoint_find(ikt_checkpoint *checkpoint, ikt_checkpoint_stage stage,
                                ikt_stage_file **out);
 

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/comm.h"
+#include "base/cpu.h"
 #include "base/log.h"
 
 /* Numbers between colons, at most three. Returns how many, 0 where the text is not of that form. */
@@ -83,7 +84,7 @@ static double slurm_limit(ikt_context *ctx) {
     char job[64], text[32];
     if (!find_job(job, sizeof job)) return INFINITY;
     if (end) return strtod(end, NULL) > 0 ? strtod(end, NULL) - now : INFINITY;
-    if (ask_slurm(job, &seconds)) {
+    if (ikt_cpu_may_fork() && ask_slurm(job, &seconds)) {
         snprintf(text, sizeof text, "%.0f", isfinite(seconds) ? now + seconds : 0);
         setenv("SLURM_JOB_END_TIME", text, 1);
     } else {

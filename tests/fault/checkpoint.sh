@@ -89,6 +89,7 @@ refused 4 "new.h5 cannot be read" output.file=new.h5 --extend 5
 embed 2 "${short[@]}" output.file=mine.h5 run.max_time=0
 [ $code -eq 75 ] || fail "not stopped"
 grep -q "stopped by the end of its time in the stage 'codes'; mine.h5.checkpoint holds" err.txt || fail "what was stopped"
+"$IKT_PROGRAM" info mine.h5.checkpoint/codes.h5 >out.txt 2>err.txt && grep -q "checkpoint of the stage 'codes'" out.txt || fail "info of a checkpoint"
 refused 2 "mine.h5.checkpoint/codes.h5 is of a run with other settings: isolation.psi is 16 there and 32 here" \
     output.file=mine.h5 isolation.psi=32
 refused 2 "mine.h5.checkpoint/codes.h5 is of other data" output.file=mine.h5 input.file=other.h5
@@ -122,10 +123,11 @@ damaged() { # WARNINGS: a run that meets so many damaged files
     [ $code -eq 0 ] && [ "$(hash_of)" = "$whole" ] || fail "after damage: exit code $code, $(hash_of), not $whole"
     [ "$(grep -c 'a checkpoint cannot be used' err.txt)" -eq "$1" ] || fail "not $1 warnings"
 }
+"$IKT_PROGRAM" info kept.h5.checkpoint/loop.h5 >out.txt 2>err.txt && grep -q "'loop', [0-9]* iterations done" out.txt || fail "info of the loop's checkpoint"
 damaged 0
-flip kept.h5.checkpoint/loop.h5 && damaged 1
-head -c 1000 kept.h5.checkpoint/loop.previous.h5 >cut && mv cut kept.h5.checkpoint/loop.previous.h5 && damaged 2
-flip kept.h5.checkpoint/probabilities.h5 && damaged 3
+flip kept.h5.checkpoint/loop.h5 && damaged 1 && [ ! -e kept.h5.checkpoint/loop.h5 ] || fail "a damaged file stays"
+head -c 1000 kept.h5.checkpoint/loop.previous.h5 >cut && mv cut kept.h5.checkpoint/loop.previous.h5 && damaged 1
+flip kept.h5.checkpoint/probabilities.h5 && damaged 1
 rm -r kept.h5.checkpoint
 damaged 0
 

@@ -6,6 +6,7 @@ command -v valgrind >/dev/null || { echo "skipped: valgrind is not installed"; e
 "$IKT_PROGRAM" --version | grep -q "^MPI: .*Open MPI" ||
     { echo "skipped: leaks.supp knows what Open MPI keeps, and this is another MPI"; exit 77; }
 export OMP_NUM_THREADS=1 HWLOC_COMPONENTS=-x86 # hwloc cannot ask the processor under valgrind
+export IKTSNE_FORK=no # valgrind would hold what a forked process leaves behind for lost, too
 tests=$(dirname "$IKT_PROGRAM")/tests
 check=(valgrind --quiet --leak-check=full --show-leak-kinds=all --errors-for-leak-kinds=all --num-callers=40
     --suppressions="$IKT_SOURCE/tests/fault/leaks.supp" --error-exitcode=99 --log-file=valgrind.%p)
