@@ -24,10 +24,15 @@ LANES_INLINE TARGET void gather_pairs(const int32_t *column, const float *y, vec
     *y_out = _mm512_shuffle_ps(a, b, 0xDD);
 }
 
+/* Without optimisation the intrinsic is a macro of the compiler's own header, which converts a mask
+ * in a way that it warns of itself. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
 LANES_INLINE TARGET void gather_one(const int32_t *column, const float *y, int q, vector *out) {
     const __m512i at = _mm512_loadu_si512(column);
     *out = _mm512_i32gather_ps(_mm512_mullo_epi32(at, _mm512_set1_epi32(q)), y, 4);
 }
+#pragma GCC diagnostic pop
 
 #include "objective/attraction_body.h"
 

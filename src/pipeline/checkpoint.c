@@ -175,8 +175,8 @@ ikt_status ikt_checkpoint_write(ikt_checkpoint *c, ikt_checkpoint_stage stage,
     const ikt_stage_head head = head_of(c, (int)stage);
     const double begun = ikt_now();
     ikt_status st = IKT_OK;
-    file_name(c, stage, false, path);
-    file_name(c, stage, true, previous);
+    file_name(c, (int)stage, false, path);
+    file_name(c, (int)stage, true, previous);
     if (ikt_rank(c->ctx) == 0 && mkdir(c->folder, 0777) != 0 && errno != EEXIST)
         st = ikt_fail(c->ctx, IKT_ERR_FILE, "the folder %s cannot be made: %s", c->folder,
                       strerror(errno));

@@ -1,5 +1,6 @@
 /* The log: warnings of single ranks are printed once, by rank 0, at the next agreement; lines are
  * JSON where that is wanted; progress has its numbers; and off a terminal nothing is drawn. */
+#define _POSIX_C_SOURCE 200809L
 #include "support/ikt_test.h"
 
 #include <stdio.h>
