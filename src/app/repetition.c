@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/quote.h"
 
 /* The facts of the head, in this order. */
 enum { VERSION, COMMIT, ISA, HASH, HOST, START, DIRECTORY, COMMAND, FACTS };
@@ -15,15 +16,14 @@ typedef struct {
     char text[FACTS][4096]; /* "" where the file does not say */
 } head;
 
-/* A comment ends with its line: whatever is no printable text becomes '?'. */
+/* A comment ends with its line. */
 static void take(void *self, const char *name, const char *text, bool varying) {
     head *h = self;
     (void)varying;
     for (int f = 0; f < FACTS; f++) {
         if (strcmp(name, names[f]) != 0) continue;
         snprintf(h->text[f], sizeof h->text[f], "%s", text);
-        for (char *c = h->text[f]; *c; c++)
-            if ((unsigned char)*c < 32 || *c == 127) *c = '?';
+        ikt_make_printable(h->text[f]);
     }
 }
 

@@ -19,10 +19,7 @@ enum { TAG_RING = 101 };
 
 /* Says the last word of this rank in the form of the log, and ends the job. */
 static _Noreturn void end_job(const ikt_context *ctx, ikt_status status, char *message) {
-    if (ctx->is_json)
-        ikt_log_line(ctx, IKT_LOG_ERROR, NULL, message);
-    else
-        fprintf(stderr, "iktsne: error: %s\n", message);
+    ikt_log_line(ctx, IKT_LOG_ERROR, NULL, message);
     MPI_Abort(ctx->comm, (int)status);
     abort();
 }

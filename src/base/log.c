@@ -66,8 +66,7 @@ static void print_text(const ikt_context *ctx, ikt_log_level level, char *messag
     const char *mark = level == IKT_LOG_ERROR  ? "error: "
                        : level == IKT_LOG_WARN ? "warning: "
                                                : "";
-    for (char *c = message; *c; c++)
-        if ((unsigned char)*c < 32 || *c == 127) *c = '?';
+    ikt_make_printable(message);
     fprintf(stderr, "%siktsne: %s%s\n", ctx->bar_open && ctx->terminal ? "\r\033[K" : "", mark,
             message);
 }

@@ -20,3 +20,8 @@ void ikt_quote(FILE *file, const char *text) {
     }
     fputc('"', file);
 }
+
+void ikt_make_printable(char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
+}

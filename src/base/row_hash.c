@@ -38,12 +38,15 @@ uint64_t ikt_row_hash_local(ikt_context *ctx, const void *rows, int64_t first_ro
     return sum;
 }
 
+uint64_t ikt_hash_total(ikt_context *ctx, uint64_t mine) {
+    int64_t sum;
+    memcpy(&sum, &mine, sizeof sum);
+    sum = ikt_sum_one(ctx, sum); /* two's complement addition is addition modulo 2^64 */
+    memcpy(&mine, &sum, sizeof mine);
+    return mine;
+}
+
 uint64_t ikt_row_hash(ikt_context *ctx, const void *rows, int64_t first_row, int64_t n_local,
                       size_t row_bytes) {
-    uint64_t sum = ikt_row_hash_local(ctx, rows, first_row, n_local, row_bytes);
-    int64_t total;
-    memcpy(&total, &sum, sizeof total);
-    ikt_sum_i64(ctx, &total, 1); /* two's complement addition is addition modulo 2^64 */
-    memcpy(&sum, &total, sizeof sum);
-    return sum;
+    return ikt_hash_total(ctx, ikt_row_hash_local(ctx, rows, first_row, n_local, row_bytes));
 }

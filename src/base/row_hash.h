@@ -19,6 +19,9 @@ uint64_t ikt_row_hash(ikt_context *ctx, const void *rows, int64_t first_row, int
 uint64_t ikt_row_hash_local(ikt_context *ctx, const void *rows, int64_t first_row, int64_t n_local,
                             size_t row_bytes);
 
+/* COLLECTIVE. Sum modulo 2^64 of what each rank has, the same on every rank. */
+uint64_t ikt_hash_total(ikt_context *ctx, uint64_t mine);
+
 /* LOCAL. 64-bit hash of a byte string (for fingerprints of settings). */
 uint64_t ikt_hash_bytes(const void *data, size_t bytes, uint64_t seed);
 

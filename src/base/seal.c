@@ -57,15 +57,12 @@ static ikt_status hash_share(ikt_context *ctx, int file, const char *path, int64
     return st;
 }
 
-/* COLLECTIVE. Hash of the first `bytes` bytes; sums modulo 2^64 do not depend on who adds what. */
+/* COLLECTIVE. Hash of the first `bytes` bytes. */
 static ikt_status hash_file(ikt_context *ctx, int file, const char *path, int64_t bytes,
                             uint64_t *hash) {
     uint64_t sum = 0;
-    int64_t total;
     IKT_TRY(ikt_agree(ctx, hash_share(ctx, file, path, bytes, &sum)));
-    memcpy(&total, &sum, sizeof total);
-    total = ikt_sum_one(ctx, total);
-    memcpy(&sum, &total, sizeof sum);
+    sum = ikt_hash_total(ctx, sum);
     *hash = ikt_hash_bytes(&sum, sizeof sum, (uint64_t)bytes);
     return IKT_OK;
 }

@@ -13,13 +13,8 @@
 
 #include "base/comm.h"
 #include "base/context.h"
+#include "base/quote.h"
 #include "base/warning.h"
-
-/* Messages quote files. What would break the line or steer the terminal becomes a question mark. */
-static void make_printable(char *text) {
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
-}
 
 ikt_status ikt_fail(ikt_context *ctx, ikt_status status, const char *format, ...) {
     if (ctx->status != IKT_OK) return ctx->status; /* the first message tells the cause */
@@ -28,7 +23,7 @@ ikt_status ikt_fail(ikt_context *ctx, ikt_status status, const char *format, ...
     int length = vsnprintf(ctx->message, sizeof ctx->message, format, arguments);
     va_end(arguments);
     if (length < 0) snprintf(ctx->message, sizeof ctx->message, "(message cannot be formatted)");
-    make_printable(ctx->message);
+    ikt_make_printable(ctx->message); /* messages quote files */
     ctx->status = status;
     return status;
 }

@@ -165,6 +165,16 @@ ikt_status ikt_watch_pause(ikt_context *ctx, const ikt_saver *saver) {
     return saver ? ikt_watch_obey(ctx, ikt_watch_ask(ctx), saver) : IKT_OK;
 }
 
+ikt_status ikt_watch_pause_after(ikt_context *ctx, const ikt_saver *saver, bool *has_worked) {
+    int64_t sum[2] = {ikt_watch_here(ctx), *has_worked};
+    if (!ctx->watch.is_on) return IKT_OK;
+    ikt_sum_i64(ctx, sum, 2);
+    if (sum[1] == 0) return IKT_OK;
+    *has_worked = false;
+    ikt_watch_hear(ctx, sum[0]);
+    return ikt_watch_obey(ctx, ikt_watch_heard(ctx), saver);
+}
+
 ikt_status ikt_watch_milestone(ikt_context *ctx, const ikt_saver *saver) {
     const ikt_watch *watch = &ctx->watch;
     if (!saver || !watch->is_on) return IKT_OK;

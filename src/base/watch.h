@@ -10,6 +10,7 @@
 #ifndef IKT_BASE_WATCH_H
 #define IKT_BASE_WATCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -63,6 +64,11 @@ ikt_status ikt_watch_obey(ikt_context *ctx, ikt_wish wish, const ikt_saver *save
 
 /* COLLECTIVE. Asks and obeys, between two pieces of work; NULL saver: does nothing. */
 ikt_status ikt_watch_pause(ikt_context *ctx, const ikt_saver *saver);
+
+/* COLLECTIVE. The same, but not before some rank has done something since the last time: a run that
+ * is stopped again and again has to come to its end.
+ *   has_worked   of this rank; cleared */
+ikt_status ikt_watch_pause_after(ikt_context *ctx, const ikt_saver *saver, bool *has_worked);
 
 /* COLLECTIVE. The same at the end of a stage: a checkpoint is written here, where it is complete,
  * once a tenth of the usual interval has passed since the last. */

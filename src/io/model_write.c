@@ -116,20 +116,10 @@ ikt_status ikt_model_writer_part(ikt_model_writer *w, ikt_model_part part, int64
     return ikt_h5_write_rows(w->ctx, *dataset, layout.type, first, count, rows);
 }
 
-/* COLLECTIVE. Sums modulo 2^64 do not depend on who wrote what. */
-static uint64_t total_hash(const ikt_model_writer *w) {
-    int64_t sum;
-    uint64_t total;
-    memcpy(&sum, &w->hash, sizeof sum);
-    sum = ikt_sum_one(w->ctx, sum);
-    memcpy(&total, &sum, sizeof total);
-    return total;
-}
-
 ikt_status ikt_model_writer_notes(ikt_model_writer *w, const char *configuration,
                                   const ikt_note *notes, int64_t count) {
     char hash[32];
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)total_hash(w));
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)ikt_hash_total(w->ctx, w->hash));
     hid_t group = ikt_h5_create_group(w->file, "provenance");
     bool good = group >= 0 && ikt_h5_set_text(group, "configuration", configuration) &&
                 ikt_h5_set_text(group, "model_hash", hash);

@@ -46,13 +46,11 @@ static ikt_status save(void *self) {
     return c->keeper->save(c->keeper->self, c->codes, c->coarse, c->done);
 }
 
-/* COLLECTIVE. Between two blocks, but not before some rank has done something: a run that is
- * stopped again and again has to come to its end. */
+/* COLLECTIVE. Between two blocks. */
 static ikt_status pause_coding(ikt_coding *c) {
-    if (!c->keeper || ikt_max_one(c->ctx, c->has_worked) == 0) return IKT_OK;
+    if (!c->keeper) return IKT_OK;
     const ikt_saver saver = {c, save, c->keeper->where};
-    c->has_worked = false;
-    return ikt_watch_pause(c->ctx, &saver);
+    return ikt_watch_pause_after(c->ctx, &saver, &c->has_worked);
 }
 
 ikt_status ikt_coding_pass(ikt_coding *c, int64_t entries, ikt_coding_visitor *visit, void *self) {

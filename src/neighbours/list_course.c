@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/comm.h"
 #include "base/memory.h"
 #include "base/watch.h"
 
@@ -39,10 +38,9 @@ static ikt_status save(void *self) {
 }
 
 ikt_status ikt_list_pause(ikt_context *ctx, ikt_list_course *course) {
-    if (!course->keeper || ikt_max_one(ctx, course->has_worked) == 0) return IKT_OK;
+    if (!course->keeper) return IKT_OK;
     const ikt_saver saver = {course, save, course->keeper->where};
-    course->has_worked = false;
-    return ikt_watch_pause(ctx, &saver);
+    return ikt_watch_pause_after(ctx, &saver, &course->has_worked);
 }
 
 bool ikt_list_done(const ikt_list_course *course, int64_t first, int64_t end) {

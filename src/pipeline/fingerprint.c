@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/comm.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
 #include "linalg/blocks.h"
@@ -32,16 +31,11 @@ static ikt_status hash_rows(ikt_context *ctx, ikt_source *source, uint64_t *sum)
 }
 
 ikt_status ikt_fingerprint_input(ikt_context *ctx, ikt_source *source, char text[IKT_INPUT_TEXT]) {
-    static const char *const names[] = {"uint8", "float32", "float64"};
     uint64_t sum = 0;
-    int64_t total;
     IKT_TRY(hash_rows(ctx, source, &sum));
-    memcpy(&total, &sum, sizeof total);
-    total = ikt_sum_one(ctx, total);
-    memcpy(&sum, &total, sizeof sum);
     snprintf(text, IKT_INPUT_TEXT, "%lld x %lld %s, hash %016llx",
              (long long)ikt_source_rows(source), (long long)ikt_source_columns(source),
-             names[ikt_source_type(source)], (unsigned long long)sum);
+             ikt_type_name(ikt_source_type(source)), (unsigned long long)ikt_hash_total(ctx, sum));
     return IKT_OK;
 }
 

@@ -17,14 +17,14 @@ int64_t ikt_finished_count(const ikt_run *run) {
 ikt_status ikt_finished_parts(ikt_context *ctx, const ikt_run *run, ikt_loop_parts *out) {
     const ikt_trace *trace = &run->embedding.trace;
     ikt_loop_state state = run->embedding.last;
-    *out = (ikt_loop_parts){.iteration = NULL};
+    *out = (ikt_loop_parts){.trace = {NULL, NULL, NULL, NULL}};
     if (ikt_finished_count(run) == 0) return IKT_OK;
     state.point = trace->point;
     state.seconds = 0;
     while (state.points < trace->count && trace->point[state.points].iteration < state.iteration)
         state.points++;
     IKT_TRY(ikt_loop_parts_make(ctx, &run->map, run->settings.layout.dimensions, &state, out));
-    memset(out->seconds, 0, (size_t)state.points * sizeof *out->seconds);
+    memset(out->trace.seconds, 0, (size_t)state.points * sizeof *out->trace.seconds);
     return IKT_OK;
 }
 

@@ -62,7 +62,6 @@ static ikt_status find_positions(ikt_context *ctx, const ikt_order *order, uint3
 typedef struct {
     ikt_context *ctx;
     ikt_probabilities *p;
-    const ikt_neighbours *lists;
 } saving;
 
 static ikt_status save(void *self) {
@@ -78,17 +77,16 @@ static ikt_status save(void *self) {
     if (st == IKT_OK && s->p->is_ordered) st = find_positions(s->ctx, &s->p->order, f.position);
     if (st == IKT_OK)
         st = ikt_checkpoint_write(k->checkpoint, IKT_CHECKPOINT_PROBABILITIES, part,
-                                  name_parts(k, &f, s->lists, s->p->start, part));
+                                  name_parts(k, &f, &s->p->lists, s->p->start, part));
     ikt_free(&f.position);
     return st;
 }
 
-ikt_status ikt_probabilities_keep(ikt_context *ctx, ikt_probabilities *p,
-                                  const ikt_neighbours *lists) {
+ikt_status ikt_probabilities_keep(ikt_context *ctx, ikt_probabilities *p) {
     if (!p->keepers) return IKT_OK;
-    saving s = {ctx, p, lists};
+    saving s = {ctx, p};
     const ikt_saver saver = {&s, save, ikt_checkpoint_folder(p->keepers->checkpoint)};
-    ikt_checkpoint_expect(p->keepers->checkpoint, 8 * p->keepers->map->n * lists->k);
+    ikt_checkpoint_expect(p->keepers->checkpoint, 8 * p->keepers->map->n * p->lists.k);
     return ikt_watch_milestone(ctx, &saver);
 }
 
@@ -107,9 +105,9 @@ static ikt_status make_room(ikt_context *ctx, const ikt_keepers *k, facts *f, fl
     return ikt_alloc(ctx, start, k->q * k->map->count, sizeof **start, "embedding");
 }
 
-static ikt_status read(ikt_context *ctx, ikt_stage_file *file, ikt_probabilities *p,
-                       ikt_neighbours *lists) {
+static ikt_status read(ikt_context *ctx, ikt_stage_file *file, ikt_probabilities *p) {
     const ikt_keepers *k = p->keepers;
+    ikt_neighbours *lists = &p->lists;
     ikt_part part[PARTS_MOST];
     facts f = {.position = NULL};
     name_parts(k, &f, lists, NULL, part);
@@ -126,17 +124,15 @@ static ikt_status read(ikt_context *ctx, ikt_stage_file *file, ikt_probabilities
     return st;
 }
 
-ikt_status ikt_probabilities_find(ikt_context *ctx, ikt_probabilities *p, ikt_neighbours *lists,
-                                  bool *found) {
+ikt_status ikt_probabilities_find(ikt_context *ctx, ikt_probabilities *p) {
     ikt_stage_file *file;
-    *found = false;
     if (!p->keepers) return IKT_OK;
     IKT_TRY(ikt_checkpoint_find(p->keepers->checkpoint, IKT_CHECKPOINT_PROBABILITIES, &file));
     if (!file) return IKT_OK;
-    ikt_status st = read(ctx, file, p, lists);
+    ikt_status st = read(ctx, file, p);
     ikt_stage_file_close(&file);
-    *found = st == IKT_OK;
-    if (*found)
+    p->is_found = st == IKT_OK;
+    if (p->is_found)
         ikt_log(ctx, IKT_LOG_STAGE, "P: goes on from %s",
                 ikt_checkpoint_folder(p->keepers->checkpoint));
     return st;

@@ -4,16 +4,14 @@
 
 #include "pipeline/probabilities.h"
 
-/* COLLECTIVE. Writes lists with weights in place of scores, and what was learned on the way, where
- * a checkpoint is due (base/watch.h). Errors: IKT_STOPPED, with all of it saved; IKT_ERR_FILE. */
-ikt_status ikt_probabilities_keep(ikt_context *ctx, ikt_probabilities *p,
-                                  const ikt_neighbours *lists);
+/* COLLECTIVE. Writes p->lists with weights in place of scores, and what was learned on the way,
+ * where a checkpoint is due (base/watch.h). Errors: IKT_STOPPED, with all of it saved;
+ * IKT_ERR_FILE. */
+ikt_status ikt_probabilities_keep(ikt_context *ctx, ikt_probabilities *p);
 
 /* COLLECTIVE. Reads them back: everything of *p but P itself.
- *   lists   made here
- *   found   false: there are none, and nothing is changed
+ * Where there are none nothing is changed, and p->is_found stays false.
  * Errors: those of ikt_checkpoint_find and of reading, IKT_ERR_RESOURCE. */
-ikt_status ikt_probabilities_find(ikt_context *ctx, ikt_probabilities *p, ikt_neighbours *lists,
-                                  bool *found);
+ikt_status ikt_probabilities_find(ikt_context *ctx, ikt_probabilities *p);
 
 #endif

@@ -12,12 +12,22 @@ enum {
     IKT_LOOP_PARTS = IKT_LOOP_HEADS + 3 + 4
 };
 
+/* A trace as columns, which files have. */
+typedef struct {
+    int64_t *iteration; /* [count]; so all, owned */
+    double *value, *norm, *seconds;
+} ikt_trace_columns;
+
+/* LOCAL. Free with ikt_trace_columns_destroy, also after a failure. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_trace_columns_make(ikt_context *ctx, const ikt_trace_point *point, int64_t count,
+                                  ikt_trace_columns *out);
+void ikt_trace_columns_destroy(ikt_trace_columns *columns);
+
 /* Where single numbers and columns are while they are written or read. */
 typedef struct {
     int64_t number[IKT_LOOP_NUMBERS];
     double real[IKT_LOOP_REALS];
-    int64_t *iteration; /* [points] */
-    double *value, *norm, *seconds;
+    ikt_trace_columns trace;       /* [points] */
     ikt_part part[IKT_LOOP_PARTS]; /* heads first */
 } ikt_loop_parts;
 

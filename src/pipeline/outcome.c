@@ -140,28 +140,7 @@ ikt_status ikt_run_configuration(ikt_context *ctx, const ikt_run *run, char **te
     return ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, text);
 }
 
-/* The trace as columns. */
-typedef struct {
-    int64_t *iteration;
-    double *value, *norm, *seconds;
-} columns;
-
-static ikt_status split_trace(ikt_context *ctx, const ikt_trace *trace, columns *c) {
-    int64_t count = trace->count;
-    IKT_TRY(ikt_alloc(ctx, &c->iteration, count, sizeof *c->iteration, "trace"));
-    IKT_TRY(ikt_alloc(ctx, &c->value, count, sizeof *c->value, "trace"));
-    IKT_TRY(ikt_alloc(ctx, &c->norm, count, sizeof *c->norm, "trace"));
-    IKT_TRY(ikt_alloc(ctx, &c->seconds, count, sizeof *c->seconds, "trace"));
-    for (int64_t i = 0; i < count; i++) {
-        c->iteration[i] = trace->point[i].iteration;
-        c->value[i] = trace->point[i].value;
-        c->norm[i] = trace->point[i].gradient_norm;
-        c->seconds[i] = trace->point[i].seconds;
-    }
-    return IKT_OK;
-}
-
-static ikt_result describe(const ikt_run *run, const columns *c, const notes *n,
+static ikt_result describe(const ikt_run *run, const ikt_trace_columns *c, const notes *n,
                            const ikt_loop_parts *state, const char *configuration) {
     return (ikt_result){.map = run->map,
                         .q = (int)run->settings.layout.dimensions,
@@ -186,15 +165,16 @@ static ikt_result describe(const ikt_run *run, const columns *c, const notes *n,
 }
 
 ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
+    const ikt_trace *trace = &run->embedding.trace;
     ikt_run_cost cost;
     notes *n = NULL;
-    columns c = {NULL, NULL, NULL, NULL};
+    ikt_trace_columns c = {NULL, NULL, NULL, NULL};
     char *configuration = NULL;
-    ikt_loop_parts state = {.iteration = NULL};
+    ikt_loop_parts state = {.trace = {NULL, NULL, NULL, NULL}};
     ikt_stage_begin(ctx, IKT_STAGE_WRITE);
     ikt_run_cost_collect(ctx, &cost);
     ikt_status st = ikt_alloc(ctx, &n, 1, sizeof *n, "provenance");
-    if (st == IKT_OK) st = split_trace(ctx, &run->embedding.trace, &c);
+    if (st == IKT_OK) st = ikt_trace_columns_make(ctx, trace->point, trace->count, &c);
     if (st == IKT_OK) st = ikt_run_configuration(ctx, run, &configuration);
     if (st == IKT_OK) st = ikt_finished_parts(ctx, run, &state);
     st = ikt_agree(ctx, st);
@@ -208,10 +188,7 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
                               &result);
     }
     ikt_free(&n);
-    ikt_free(&c.iteration);
-    ikt_free(&c.value);
-    ikt_free(&c.norm);
-    ikt_free(&c.seconds);
+    ikt_trace_columns_destroy(&c);
     ikt_free(&configuration);
     ikt_loop_parts_destroy(&state);
     ikt_stage_end(ctx, IKT_STAGE_WRITE);

@@ -110,10 +110,9 @@ static ikt_status read_labels(ikt_context *ctx, ikt_source *source, ikt_run *run
 }
 
 static void note_input(const ikt_source *source, ikt_run *run) {
-    static const char *const names[] = {"uint8", "float32", "float64"};
     strncat(run->input_name, ikt_source_name(source), sizeof run->input_name - 1);
     run->d = ikt_source_columns(source);
-    run->type = names[ikt_source_type(source)];
+    run->type = ikt_type_name(ikt_source_type(source));
 }
 
 /* COLLECTIVE. Begins to watch signals and time; a run without checkpoints dies of them. */

@@ -33,7 +33,7 @@ static ikt_status weigh(ikt_context *ctx, const ikt_similar_job *job, ikt_probab
     ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
     ikt_status st = judge(ctx, job->map, &p->lists, p);
     if (st == IKT_OK) st = job->kind->weigh(ctx, &weighing, &p->lists, &p->orphans);
-    if (st == IKT_OK) st = ikt_probabilities_keep(ctx, p, &p->lists);
+    if (st == IKT_OK) st = ikt_probabilities_keep(ctx, p);
     ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
     return st;
 }
@@ -55,7 +55,7 @@ ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_keepers *keepers, ikt_p
     memset(out, 0, sizeof *out);
     out->keepers = keepers;
     out->accuracy = -1;
-    return ikt_probabilities_find(ctx, out, &out->lists, &out->is_found);
+    return ikt_probabilities_find(ctx, out);
 }
 
 /* Lists of similar rows, or the dense P at once; nothing where a checkpoint has had them. */
