@@ -139,13 +139,8 @@ begin() { # RANKS ARGUMENTS...: starts in the background, waits until the loop r
     : >err.txt # what an earlier run has said must not be taken for this one's
     "${launcher[@]}" "$IKT_PROGRAM" embed "$@" >out.txt 2>err.txt &
     started=$!
-    for ((i = 0; i < 200; i++)); do
-        grep -q 'tsne in 2 dimensions' err.txt && break
-        sleep 0.1
-    done
-    mapfile -t pids < <(pgrep -f "output.file=$file " | while read -r p; do
-        [ "$(cat "/proc/$p/comm" 2>/dev/null)" = iktsne ] && echo "$p"
-    done)
+    wait_until 20 grep -q 'tsne in 2 dimensions' err.txt
+    ranks_of "output.file=$file "
 }
 finish() { # leaves the exit code in `code`
     wait $started
@@ -158,8 +153,7 @@ for ranks in 1 3; do
         begin $ranks "${long[@]}" output.file=$file run.seed=9
         [ ${#pids[@]} -eq $ranks ] || fail "${#pids[@]} processes instead of $ranks"
         kill -USR1 "${pids[@]}"
-        for ((i = 0; i < 100; i++)); do [ -e $file.checkpoint/loop.h5 ] && break || sleep 0.1; done
-        [ -e $file.checkpoint/loop.h5 ] || fail "SIGUSR1: no checkpoint on $ranks ranks"
+        wait_until 10 [ -e $file.checkpoint/loop.h5 ] || fail "SIGUSR1: no checkpoint on $ranks ranks"
         kill -0 "${pids[0]}" 2>/dev/null || fail "SIGUSR1 ended the run"
         kill -$signal "${pids[@]}" # all of them, as schedulers do
         kill -$signal "${pids[0]}"
@@ -195,14 +189,9 @@ facts() { # what results.csv says but for times
 launch 2
 "${launcher[@]}" "$IKT_PROGRAM" study study.yaml --output broken --ranks 2 >out.txt 2>err.txt &
 started=$!
-for ((i = 0; i < 200; i++)); do
-    [ -s broken/queue ] && break
-    sleep 0.1
-done
+wait_until 20 [ -s broken/queue ]
 sleep 1
-mapfile -t pids < <(pgrep -f "output broken " | while read -r p; do
-    [ "$(cat "/proc/$p/comm" 2>/dev/null)" = iktsne ] && echo "$p"
-done)
+ranks_of "output broken "
 kill -TERM "${pids[@]}"
 finish
 [ $code -eq 75 ] || fail "a study that was stopped: exit code $code"

@@ -24,9 +24,7 @@ for ((case = 0; killed < kills && case < 4 * kills; case++)); do
     # From before the first stage to after the last, and checkpoints take their time, too.
     wait_for=$((RANDOM % (3 * milliseconds / 2 + 1)))
     sleep $((wait_for / 1000)).$(printf %03d $((wait_for % 1000)))
-    mapfile -t pids < <(pgrep -f "output.file=killed.h5 " | while read -r p; do
-        [ "$(cat "/proc/$p/comm" 2>/dev/null)" = iktsne ] && echo "$p"
-    done)
+    ranks_of "output.file=killed.h5 "
     if [ ${#pids[@]} -gt 0 ] && kill -9 "${pids[RANDOM % ${#pids[@]}]}" 2>/dev/null; then
         killed=$((killed + 1))
         wait $started 2>/dev/null

@@ -20,6 +20,12 @@ embed() { # RANKS ARGUMENTS...
     [ $code -ne 124 ] || fail "hang: embed $*"
 }
 
+ranks_of() { # WORDS: the processes of the run that has them in its command line, as `pids`
+    mapfile -t pids < <(pgrep -f -- "$1" | while read -r p; do
+        [ "$(cat "/proc/$p/comm" 2>/dev/null)" = iktsne ] && echo "$p"
+    done)
+}
+
 hash_of() { # what out.txt says
     sed -n 's/^embedding hash *//p' out.txt
 }
