@@ -5,7 +5,4 @@ ikt_test_executable(fault_corruption SOURCES fault/corruption.c ${ikt_verb_sourc
 foreach(part tables hdf5 ranks)
     ikt_add_script_test(NAME fault_corruption_${part} LABEL fault TIMEOUT 900
         SCRIPT fault/corruption.sh ARGUMENTS $<TARGET_FILE:fault_corruption> ${part})
-    if(NOT part STREQUAL ranks) # a process at a time
-        set_tests_properties(fault_corruption_${part} PROPERTIES PROCESSORS 1)
-    endif()
 endforeach()
