@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "app/json.h"
-
 static double mega(double value) {
     return value / 1e6;
 }
@@ -96,17 +94,21 @@ static void work_json(ikt_json *json, const ikt_plan *plan) {
     ikt_json_int(json, "iterations", w->settings.layout.iterations);
 }
 
-void ikt_plan_json(const ikt_plan *plan) {
-    ikt_json json = {stdout, 0, false};
+void ikt_plan_json_members(ikt_json *json, const ikt_plan *plan) {
     ikt_cost iteration = ikt_time_plan_iteration(&plan->time);
-    ikt_json_begin(&json, NULL, '{');
-    work_json(&json, plan);
-    memory_json(&json, &plan->memory);
-    cost_json(&json, "per_iteration", &iteration);
-    ikt_json_begin(&json, "stages", '{');
+    work_json(json, plan);
+    memory_json(json, &plan->memory);
+    cost_json(json, "per_iteration", &iteration);
+    ikt_json_begin(json, "stages", '{');
     for (int s = 0; s < IKT_STAGE_COUNT; s++)
         if (plan->time.stage[s].seconds > 0)
-            cost_json(&json, ikt_stage_name((ikt_stage)s), &plan->time.stage[s]);
-    ikt_json_end(&json, '}');
+            cost_json(json, ikt_stage_name((ikt_stage)s), &plan->time.stage[s]);
+    ikt_json_end(json, '}');
+}
+
+void ikt_plan_json(const ikt_plan *plan) {
+    ikt_json json = {stdout, 0, false};
+    ikt_json_begin(&json, NULL, '{');
+    ikt_plan_json_members(&json, plan);
     ikt_json_end(&json, '}');
 }

@@ -2,18 +2,14 @@
 #ifndef IKT_APP_PLAN_PRINT_H
 #define IKT_APP_PLAN_PRINT_H
 
-#include "pipeline/memory_plan.h"
-#include "pipeline/time_plan.h"
-
-typedef struct {
-    ikt_workload work;
-    ikt_machine machine;
-    ikt_memory_plan memory;
-    ikt_time_plan time;
-} ikt_plan;
+#include "app/json.h"
+#include "pipeline/plan.h"
 
 /* LOCAL. */
 void ikt_plan_print(const ikt_plan *plan);
 void ikt_plan_json(const ikt_plan *plan);
+
+/* LOCAL. What ikt_plan_json writes, as members of an object that has been begun. */
+void ikt_plan_json_members(ikt_json *json, const ikt_plan *plan);
 
 #endif

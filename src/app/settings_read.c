@@ -1,21 +1,156 @@
-/* The settings of a verb that works on a run. */
+/* The settings of a verb that works on a run. See settings_read.h. */
 #include "app/settings_read.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
-ikt_status ikt_settings_read(ikt_context *ctx, const ikt_config_part *parts, size_t n, int count,
-                             const char **arguments) {
-    for (int a = 0; a < count; a++) {
-        if (strchr(arguments[a], '=')) {
-            IKT_TRY(ikt_config_override(ctx, parts, n, arguments[a]));
-        } else if (a == 0) {
-            IKT_TRY(ikt_config_load(ctx, parts, n, arguments[a]));
-        } else {
-            return ikt_fail(ctx, IKT_ERR_USAGE,
-                            "'%.80s' is neither a setting (section.key=value) nor in the first "
-                            "place, where the configuration file stands",
-                            arguments[a]);
-        }
-    }
+#include "base/comm.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "config/text_file.h"
+#include "pipeline/preset.h"
+
+/* The words by what they are, and the text of the configuration. */
+typedef struct {
+    const char *configuration, *data, *result; /* NULL: not given */
+    char *text;
+} reading;
+
+/* All sections there are. */
+typedef struct {
+    ikt_config_part part[IKT_SETTINGS_PARTS + 1];
+    size_t count;
+} sections;
+
+static bool is_assignment(const char *word) {
+    return word[strcspn(word, "=/")] == '=';
+}
+
+static bool ends_in(const char *name, const char *end) {
+    const size_t length = strlen(name), own = strlen(end);
+    return length > own && strcmp(name + length - own, end) == 0;
+}
+
+/* COLLECTIVE. */
+static bool is_configuration(ikt_context *ctx, const char *name) {
+    struct stat is;
+    if (ends_in(name, ".yaml") || ends_in(name, ".yml")) return true;
+    if (strncmp(name, "/dev/", strlen("/dev/")) == 0) return true; /* <file, too */
+    int64_t is_pipe =
+        ikt_rank(ctx) == 0 && stat(name, &is) == 0 && !S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode);
+    ikt_broadcast(ctx, &is_pipe, (int64_t)sizeof is_pipe, 0);
+    return is_pipe != 0;
+}
+
+static ikt_status sort_word(ikt_context *ctx, const char *word, reading *r) {
+    if (!word[0]) return ikt_fail(ctx, IKT_ERR_USAGE, "the name of a file is empty");
+    const char **place = is_configuration(ctx, word) ? &r->configuration
+                         : !r->data                  ? &r->data
+                                                     : &r->result;
+    if (*place)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "'%.80s' is one name too many: there may be a configuration (.yaml), the "
+                        "data, the file to write, and settings as section.key=value",
+                        word);
+    *place = word;
     return IKT_OK;
+}
+
+static ikt_status sort_words(ikt_context *ctx, const ikt_settings_words *words, reading *r) {
+    for (int w = 0; w < words->count; w++)
+        if (!is_assignment(words->word[w])) IKT_TRY(sort_word(ctx, words->word[w], r));
+    return r->configuration ? ikt_text_file_load(ctx, r->configuration, &r->text) : IKT_OK;
+}
+
+/* --- names of outputs ------------------------------------------------------------------------- */
+
+/* Where the last ending of a name begins, also two of them in data.csv.gz. */
+static size_t stem_length(const char *name) {
+    const size_t length = strlen(name) - (ends_in(name, ".gz") ? strlen(".gz") : 0);
+    for (size_t dot = length - 1; dot > 0 && name[dot] != '/'; dot--)
+        if (name[dot] == '.' && name[dot - 1] != '/') return dot;
+    return length;
+}
+
+static const char *without_folders(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static ikt_status set_name(ikt_context *ctx, char *member, const char *name, const char *end) {
+    const int stem = end ? (int)stem_length(name) : (int)strlen(name);
+    const int length = snprintf(member, IKT_STRING_MAX, "%.*s%s", stem, name, end ? end : "");
+    if (length < IKT_STRING_MAX) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE, "the name of a file is longer than %d characters: %.80s...",
+                    IKT_STRING_MAX - 1, name);
+}
+
+/* Names that the configuration leaves open follow from those of the command line. */
+static ikt_status set_names(ikt_context *ctx, const reading *r, ikt_settings *s) {
+    if (!r->data) return IKT_OK;
+    const char *base = r->result ? r->result : without_folders(r->data);
+    const bool had_result = s->output.file[0] && !r->result;
+    IKT_TRY(set_name(ctx, s->input.file, r->data, NULL));
+    if (r->result) IKT_TRY(set_name(ctx, s->output.file, r->result, NULL));
+    if (!s->output.file[0]) IKT_TRY(set_name(ctx, s->output.file, base, ".embedding.h5"));
+    if (s->output.picture[0] || had_result) return IKT_OK;
+    return set_name(ctx, s->output.picture, base, ".png");
+}
+
+/* A name of the command line and a setting that says something else. */
+static ikt_status check_name(ikt_context *ctx, const char *key, const char *name,
+                             const char *setting) {
+    if (!name || strcmp(name, setting) == 0) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE, "%s is given twice: as '%.80s' and as %s=%.80s", key, name,
+                    key, setting);
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static sections sections_of(ikt_settings *settings, const ikt_config_part *more) {
+    sections s = {.count = IKT_SETTINGS_PARTS};
+    ikt_settings_parts(settings, s.part);
+    if (more) s.part[s.count++] = *more;
+    return s;
+}
+
+static ikt_status apply(ikt_context *ctx, const ikt_settings_words *words, const reading *r,
+                        int preset, ikt_settings *settings) {
+    const sections s = sections_of(settings, words->more);
+    IKT_TRY(ikt_config_defaults(ctx, s.part, IKT_SETTINGS_PARTS));
+    IKT_TRY(ikt_preset_apply(ctx, s.part, IKT_SETTINGS_PARTS, preset));
+    if (r->text) IKT_TRY(ikt_config_parse_text(ctx, s.part, s.count, r->configuration, r->text));
+    IKT_TRY(set_names(ctx, r, settings));
+    for (int w = 0; w < words->count; w++)
+        if (is_assignment(words->word[w]))
+            IKT_TRY(ikt_config_override(ctx, s.part, s.count, words->word[w]));
+    if (words->preset != IKT_RUN_PRESET_NONE) settings->run.preset = words->preset;
+    IKT_TRY(check_name(ctx, "input.file", r->data, settings->input.file));
+    return check_name(ctx, "output.file", r->result, settings->output.file);
+}
+
+/* The first pass finds which preset is wanted, wherever it stands; the second begins with it. */
+static ikt_status apply_with_preset(ikt_context *ctx, const ikt_settings_words *words,
+                                    const reading *r, ikt_settings *settings) {
+    IKT_TRY(apply(ctx, words, r, IKT_RUN_PRESET_NONE, settings));
+    if (settings->run.preset == IKT_RUN_PRESET_NONE) return IKT_OK;
+    return apply(ctx, words, r, settings->run.preset, settings);
+}
+
+ikt_status ikt_settings_read(ikt_context *ctx, const ikt_settings_words *words,
+                             ikt_settings *settings, bool *is_named) {
+    reading r = {NULL, NULL, NULL, NULL};
+    memset(settings, 0, sizeof *settings);
+    ikt_status st = sort_words(ctx, words, &r);
+    if (st == IKT_OK) st = apply_with_preset(ctx, words, &r, settings);
+    ikt_free(&r.text);
+    *is_named = r.data != NULL;
+    return st;
+}
+
+void ikt_settings_log_names(ikt_context *ctx, const ikt_settings *settings) {
+    const ikt_output_settings *out = &settings->output;
+    ikt_log(ctx, IKT_LOG_STAGE, "%s is read, %s%s%s written", settings->input.file, out->file,
+            out->picture[0] ? " and the picture " : "", out->picture);
 }

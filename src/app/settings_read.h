@@ -1,13 +1,44 @@
-/* The settings of a verb that works on a run: a configuration file, then assignments. */
+/* The settings of a verb that works on a run: names of files, a configuration, assignments.
+ *
+ *   [CONFIG.yaml] [DATA [OUT.h5]] [section.key=value ...]
+ * A word with an = in it is an assignment, unless a / stands before it; a name that ends in .yaml
+ * or .yml, or is no ordinary file (a pipe), is the configuration; others are the data and the
+ * result. Values come from the defaults, then the preset, the configuration, the names, the
+ * assignments: the later one wins.
+ */
 #ifndef IKT_APP_SETTINGS_READ_H
 #define IKT_APP_SETTINGS_READ_H
 
-#include "config/config.h"
+#include "pipeline/settings.h"
 
-/* COLLECTIVE. Arguments of the command line over the values that are there: first a YAML file, if
- * the first argument is no assignment; then section.key=value, which win over it.
+enum { IKT_WORDS_MOST = 256 };
+
+/* What the command line says. */
+typedef struct {
+    const char *word[IKT_WORDS_MOST]; /* as ikt_options_parse collects them */
+    int count;
+    int preset;                  /* of --preset; IKT_RUN_PRESET_NONE: that of run.preset */
+    const ikt_config_part *more; /* a section beside those of a run, with its values; or NULL */
+} ikt_settings_words;
+
+/* The option --preset of verbs that read settings. */
+#define IKT_PRESET_OPTION(member)                                                                  \
+    {                                                                                              \
+        "preset", IKT_KEY_CHOICE, "NAME", "none", 0, 0, IKT_PRESET_NAMES,                          \
+            "Settings for a first look (quick), as in the paper (paper), or for millions of rows " \
+            "(large); the same as run.preset=NAME. Settings that are given win over it",           \
+            member                                                                                 \
+    }
+
+/* COLLECTIVE.
+ *   settings   receives the settings
+ *   is_named   set where DATA was given: names of outputs that nobody gave are then made from it,
+ *              NAME.embedding.h5 and NAME.png in the current folder, or OUT.png beside OUT.h5
  * Errors: IKT_ERR_USAGE, IKT_ERR_FILE. */
-ikt_status ikt_settings_read(ikt_context *ctx, const ikt_config_part *parts, size_t n, int count,
-                             const char **arguments);
+ikt_status ikt_settings_read(ikt_context *ctx, const ikt_settings_words *words,
+                             ikt_settings *settings, bool *is_named);
+
+/* LOCAL. Says which files a run that got names reads and writes. */
+void ikt_settings_log_names(ikt_context *ctx, const ikt_settings *settings);
 
 #endif

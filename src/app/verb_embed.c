@@ -6,6 +6,7 @@
 #include "app/json.h"
 #include "app/measures_print.h"
 #include "app/option.h"
+#include "app/rehearsal_print.h"
 #include "app/settings_read.h"
 #include "app/traffic_print.h"
 #include "app/verbs.h"
@@ -15,8 +16,7 @@
 #include "pipeline/keep.h"
 #include "pipeline/measures.h"
 #include "pipeline/outcome.h"
-
-enum { ARGUMENTS_MOST = 256 };
+#include "pipeline/preset.h"
 
 static ikt_status print_text(ikt_context *ctx, ikt_status st, char *text) {
     if (st == IKT_OK && ikt_rank(ctx) == 0) fputs(text, stdout);
@@ -24,16 +24,50 @@ static ikt_status print_text(ikt_context *ctx, ikt_status st, char *text) {
     return st;
 }
 
-static ikt_status describe_keys(ikt_context *ctx) {
+/* The keys with their defaults, as one of the functions of config.h writes them. */
+typedef ikt_status writer(ikt_context *ctx, const ikt_config_part *parts, size_t n, char **text);
+
+static ikt_status print_keys(ikt_context *ctx, writer *write) {
     ikt_settings settings;
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     char *text = NULL;
+    memset(&settings, 0, sizeof settings);
     ikt_settings_parts(&settings, parts);
-    if (ikt_rank(ctx) == 0)
-        puts("\nkeys of the configuration, as `section: {key: value}` in the file or "
-             "section.key=value\non the command line, with their defaults:\n");
-    ikt_status st = ikt_config_describe(ctx, parts, IKT_SETTINGS_PARTS, &text);
+    IKT_TRY(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
+    ikt_status st = write(ctx, parts, IKT_SETTINGS_PARTS, &text);
     return print_text(ctx, st, text);
+}
+
+static ikt_status print_presets(ikt_context *ctx, void (*describe)(ikt_text *text)) {
+    ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
+    describe(&text);
+    return print_text(ctx, text.status, text.data);
+}
+
+static void print_line(ikt_context *ctx, const char *line) {
+    if (ikt_rank(ctx) == 0) puts(line);
+}
+
+static ikt_status describe_keys(ikt_context *ctx) {
+    print_line(ctx, "\nDATA.h5 alone will do: the result is then DATA.embedding.h5 and the picture "
+                    "DATA.png, both in\nthe current folder; with OUT.h5 it is OUT.h5 and OUT.png");
+    print_line(ctx, "\npresets, and the settings they begin with:\n");
+    IKT_TRY(print_presets(ctx, ikt_presets_describe));
+    print_line(ctx, "\nkeys of the configuration, as `section: {key: value}` in the file or "
+                    "section.key=value\non the command line, with their defaults:\n");
+    return print_keys(ctx, ikt_config_describe);
+}
+
+static ikt_status print_defaults(ikt_context *ctx) {
+    print_line(ctx, "# Every setting of `iktsne embed` with its default. What is left out of a "
+                    "configuration has it.\n");
+    return print_keys(ctx, ikt_config_print_commented);
+}
+
+static ikt_status print_reference(ikt_context *ctx) {
+    IKT_TRY(print_keys(ctx, ikt_config_describe_markdown));
+    print_line(ctx, "");
+    return print_presets(ctx, ikt_presets_describe_markdown);
 }
 
 static ikt_status print_configuration(ikt_context *ctx, ikt_settings *settings) {
@@ -44,17 +78,25 @@ static ikt_status print_configuration(ikt_context *ctx, ikt_settings *settings) 
     return print_text(ctx, st, text);
 }
 
-static ikt_status read_settings(ikt_context *ctx, int count, const char **arguments,
-                                ikt_settings *settings) {
-    ikt_config_part parts[IKT_SETTINGS_PARTS];
-    memset(settings, 0, sizeof *settings);
-    ikt_settings_parts(settings, parts);
-    IKT_TRY(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
-    IKT_TRY(ikt_settings_read(ctx, parts, IKT_SETTINGS_PARTS, count, arguments));
+static ikt_status read_settings(ikt_context *ctx, const ikt_settings_words *words,
+                                ikt_settings *settings, bool *is_named) {
+    IKT_TRY(ikt_settings_read(ctx, words, settings, is_named));
     if (settings->run.threads != IKT_AUTO_INT)
         ikt_context_set_threads(ctx, (int)settings->run.threads);
     if (settings->run.log == IKT_LOG_JSON) ikt_context_set_log_format(ctx, IKT_LOG_JSON);
     return IKT_OK;
+}
+
+/* Everything a run would refuse and decide, and nothing else. */
+static ikt_status rehearse(ikt_context *ctx, const ikt_settings *settings, bool as_json) {
+    ikt_machine machine;
+    ikt_rehearsal *rehearsal = NULL;
+    IKT_TRY(ikt_machine_load(ctx, "", &machine));
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &rehearsal, 1, sizeof *rehearsal, "rehearsal"));
+    if (st == IKT_OK) st = ikt_rehearse(ctx, settings, &machine, rehearsal);
+    if (st == IKT_OK) st = (as_json ? ikt_rehearsal_json : ikt_rehearsal_print)(ctx, rehearsal);
+    ikt_free(&rehearsal);
+    return st;
 }
 
 static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost) {
@@ -164,32 +206,64 @@ static ikt_status embed(ikt_context *ctx, const ikt_settings *settings, bool as_
     return st;
 }
 
-static ikt_status run(ikt_context *ctx, int argc, char **argv) {
-    bool as_json, only_print, help;
+/* What the command line asks for beside settings. */
+typedef struct {
+    bool json, print_config, print_defaults, print_reference, dry_run;
     int64_t extend;
+} wishes;
+
+/* What needs no settings, and takes none. */
+static ikt_status print_tables(ikt_context *ctx, const wishes *w, const ikt_settings_words *words) {
+    if (words->count > 0 || words->preset != IKT_RUN_PRESET_NONE)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "--%s takes no settings; --print-config prints what would be used",
+                        w->print_defaults ? "print-defaults" : "print-reference");
+    return w->print_defaults ? print_defaults(ctx) : print_reference(ctx);
+}
+
+static ikt_status obey(ikt_context *ctx, const wishes *w, const ikt_settings_words *words) {
+    ikt_settings settings;
+    bool is_named;
+    if (w->print_defaults || w->print_reference) return print_tables(ctx, w, words);
+    IKT_TRY(read_settings(ctx, words, &settings, &is_named));
+    settings.run.extend = w->extend;
+    if (w->print_config) return print_configuration(ctx, &settings);
+    if (is_named) ikt_settings_log_names(ctx, &settings);
+    if (w->dry_run) return rehearse(ctx, &settings, w->json);
+    return embed(ctx, &settings, w->json);
+}
+
+static ikt_status run(ikt_context *ctx, int argc, char **argv) {
+    wishes w;
+    bool help;
+    ikt_settings_words words = {.more = NULL};
     const ikt_option options[] = {
+        IKT_PRESET_OPTION(&words.preset),
+        {"dry-run", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
+         "Refuse what the run would refuse, print what it would use and take (settings, memory, "
+         "time), and compute and write nothing; with --json as JSON",
+         &w.dry_run},
         {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
-         "Print the summary and measures as JSON on standard output", &as_json},
+         "Print the summary and measures as JSON on standard output", &w.json},
         {"print-config", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
-         "Print the configuration with all defaults as YAML, and do nothing else", &only_print},
+         "Print the configuration with all defaults as YAML, and do nothing else", &w.print_config},
+        {"print-defaults", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
+         "Print every setting with its default and what it means, as YAML to start from, and do "
+         "nothing else",
+         &w.print_defaults},
+        {"print-reference", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
+         "Print the same as Markdown, and do nothing else", &w.print_reference},
         {"extend", IKT_KEY_INT, "N", "0", 0, 1e7, NULL,
          "Go on with the finished run in output.file for N more iterations, with the settings it "
          "had, and put the result in its place",
-         &extend}};
-    const char *arguments[ARGUMENTS_MOST];
-    int count;
-    ikt_settings settings;
+         &w.extend}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_embed, options, sizeof options / sizeof *options, argc,
-                              argv, arguments, 0, ARGUMENTS_MOST, &count, &help));
-    if (help) return describe_keys(ctx);
-    IKT_TRY(read_settings(ctx, count, arguments, &settings));
-    settings.run.extend = extend;
-    if (only_print) return print_configuration(ctx, &settings);
-    return embed(ctx, &settings, as_json);
+                              argv, words.word, 0, IKT_WORDS_MOST, &words.count, &help));
+    return help ? describe_keys(ctx) : obey(ctx, &w, &words);
 }
 
 const ikt_verb ikt_verb_embed = {
-    "embed", "[CONFIG.yaml] [SECTION.KEY=VALUE ...] [options]",
+    "embed", "[CONFIG.yaml] [DATA.h5 [OUT.h5]] [SECTION.KEY=VALUE ...] [options]",
     "Embed a data set in 1 to 3 dimensions: HDF5 in; embedding, picture and "
     "measures out",
     run};

@@ -11,8 +11,9 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "pipeline/calibrate.h"
+#include "pipeline/preset.h"
 
-enum { ARGUMENTS_MOST = 256, PARTS = IKT_SETTINGS_PARTS + 1, TIMED_BYTES = 8 << 20 };
+enum { TIMED_BYTES = 8 << 20 };
 
 typedef struct {
     int64_t points, columns, ranks;
@@ -108,35 +109,27 @@ static ikt_status find_drawn(ikt_context *ctx, const ikt_isolation_settings *iso
 }
 
 /* Constants: built in, then those of the machine's file, then of the command line. */
-static ikt_status read_all(ikt_context *ctx, const arguments *a, int count, const char **words,
+static ikt_status read_all(ikt_context *ctx, const arguments *a, ikt_settings_words *words,
                            ikt_settings *settings, ikt_machine *machine) {
-    ikt_config_part parts[PARTS];
-    char path[IKT_STRING_MAX];
-    bool exists;
-    memset(settings, 0, sizeof *settings);
-    ikt_settings_parts(settings, parts);
-    parts[IKT_SETTINGS_PARTS] = ikt_machine_part(machine);
-    IKT_TRY(ikt_config_defaults(ctx, parts, PARTS));
-    IKT_TRY(machine_path(ctx, a, path, &exists));
-    if (exists) IKT_TRY(ikt_config_load(ctx, &parts[IKT_SETTINGS_PARTS], 1, path));
-    return ikt_settings_read(ctx, parts, PARTS, count, words);
+    const ikt_config_part part = ikt_machine_part(machine);
+    bool is_named;
+    words->more = &part;
+    IKT_TRY(ikt_machine_load(ctx, a->machine, machine));
+    return ikt_settings_read(ctx, words, settings, &is_named);
 }
 
-static ikt_status plan(ikt_context *ctx, const arguments *a, int count, const char **words) {
+static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words *words) {
     ikt_settings settings;
     ikt_data_shape shape;
-    ikt_workload landmarks;
     ikt_plan p;
-    IKT_TRY(read_all(ctx, a, count, words, &settings, &p.machine));
+    IKT_TRY(read_all(ctx, a, words, &settings, &p.machine));
     IKT_TRY(find_shape(ctx, a, &settings.input, &shape, &p.machine.file));
     IKT_TRY(find_drawn(ctx, &settings.isolation, &shape));
     int ranks = a->ranks == IKT_AUTO_INT ? ikt_size(ctx) : (int)a->ranks;
     int threads =
         settings.run.threads == IKT_AUTO_INT ? ikt_threads(ctx) : (int)settings.run.threads;
     IKT_TRY(ikt_workload_make(ctx, &settings, &shape, ranks, threads, &p.work));
-    p.memory = ikt_memory_plan_make(&p.work, ikt_memory_resident_peak());
-    if (p.work.landmarks > 0) IKT_TRY(ikt_workload_of_landmarks(ctx, &p.work, &landmarks));
-    p.time = ikt_time_plan_make(&p.work, p.work.landmarks > 0 ? &landmarks : NULL, &p.machine);
+    IKT_TRY(ikt_plan_make(ctx, ikt_memory_resident_peak(), &p));
     if (ikt_rank(ctx) == 0) (a->as_json ? ikt_plan_json : ikt_plan_print)(&p);
     return IKT_OK;
 }
@@ -144,9 +137,9 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, int count, const ch
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     arguments a;
     bool help;
-    int count;
-    const char *words[ARGUMENTS_MOST];
+    ikt_settings_words words = {.more = NULL};
     const ikt_option options[] = {
+        IKT_PRESET_OPTION(&words.preset),
         {"points", IKT_KEY_INT, "N", "auto", 2, 1e15, NULL,
          "Rows of the data; auto asks the file that input.file names", &a.points},
         {"columns", IKT_KEY_INT, "D", "auto", 1, 1e9, NULL,
@@ -166,16 +159,16 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          &a.calibrate},
         {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the plan as JSON", &a.as_json}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_plan, options, sizeof options / sizeof *options, argc,
-                              argv, words, 0, ARGUMENTS_MOST, &count, &help));
+                              argv, words.word, 0, IKT_WORDS_MOST, &words.count, &help));
     if (help) return IKT_OK;
-    if (a.calibrate && count > 0)
+    if (a.calibrate && words.count > 0)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "'%.80s' has no meaning with --calibrate, which measures the machine; name "
                         "the file to write with --machine FILE",
-                        words[0]);
-    return a.calibrate ? calibrate(ctx, &a) : plan(ctx, &a, count, words);
+                        words.word[0]);
+    return a.calibrate ? calibrate(ctx, &a) : plan(ctx, &a, &words);
 }
 
 const ikt_verb ikt_verb_plan = {
-    "plan", "[CONFIG.yaml] [SECTION.KEY=VALUE ...] [options]",
+    "plan", "[CONFIG.yaml] [DATA.h5] [SECTION.KEY=VALUE ...] [options]",
     "predict time, memory and communication of an embedding from constants of the machine", run};

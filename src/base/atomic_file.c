@@ -30,7 +30,8 @@ static ikt_status begin_on_root(ikt_context *ctx, const char *path, bool overwri
         return ikt_fail(ctx, IKT_ERR_FILE, "%s is a folder; name a file to write", path);
     if (!overwrite && access(path, F_OK) == 0)
         return ikt_fail(ctx, IKT_ERR_FILE,
-                        "%s exists already; choose another name or allow it to be overwritten",
+                        "%s exists already; choose another name, or let it be replaced "
+                        "(output.overwrite=yes for a run, --overwrite elsewhere)",
                         path);
     int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     if (file < 0 || close(file) != 0)

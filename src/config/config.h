@@ -42,8 +42,17 @@ ikt_status ikt_config_override(ikt_context *ctx, const ikt_config_part *parts, s
  * caller that fills the struct itself can have. */
 ikt_status ikt_config_print(ikt_context *ctx, const ikt_config_part *parts, size_t n, char **text);
 
+/* LOCAL. The same with what every section and key means as comments, in lines of at most 100
+ * characters: a file to start from. As above. */
+ikt_status ikt_config_print_commented(ikt_context *ctx, const ikt_config_part *parts, size_t n,
+                                      char **text);
+
 /* LOCAL. All sections and keys with type, default, range and help, for people. As above. */
 ikt_status ikt_config_describe(ikt_context *ctx, const ikt_config_part *parts, size_t n,
                                char **text);
+
+/* LOCAL. The same as Markdown: a heading of the second level and a table for each section. */
+ikt_status ikt_config_describe_markdown(ikt_context *ctx, const ikt_config_part *parts, size_t n,
+                                        char **text);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "config/value.h"
 
-enum { NAME_MAX_LENGTH = 63, LINE_WIDTH = 88 };
+enum { NAME_MAX_LENGTH = 63, LINE_WIDTH = 88, INDENT_MOST = 32 };
 
 static int least(int a, int b) {
     return a < b ? a : b;
@@ -49,17 +49,17 @@ void ikt_text_add(ikt_text *text, const char *format, ...) {
     va_end(again);
 }
 
-void ikt_text_wrap(ikt_text *text, int indent, const char *words) {
+void ikt_text_wrap_behind(ikt_text *text, const char *before, int width, const char *words) {
     int column = 0;
     while (*words) {
         int length = (int)strcspn(words, " ");
-        if (column > 0 && column + 1 + length > LINE_WIDTH) {
+        if (column > 0 && column + 1 + length > width) {
             ikt_text_add(text, "\n");
             column = 0;
         }
         if (column == 0) {
-            ikt_text_add(text, "%*s", indent, "");
-            column = indent;
+            ikt_text_add(text, "%s", before);
+            column = (int)strlen(before);
         } else {
             ikt_text_add(text, " ");
             column++;
@@ -70,4 +70,10 @@ void ikt_text_wrap(ikt_text *text, int indent, const char *words) {
         words += strspn(words, " ");
     }
     ikt_text_add(text, "\n");
+}
+
+void ikt_text_wrap(ikt_text *text, int indent, const char *words) {
+    char blanks[INDENT_MOST + 1];
+    snprintf(blanks, sizeof blanks, "%*s", indent < INDENT_MOST ? indent : INDENT_MOST, "");
+    ikt_text_wrap_behind(text, blanks, LINE_WIDTH, words);
 }

@@ -41,4 +41,7 @@ void ikt_text_add(ikt_text *text, const char *format, ...) __attribute__((format
 /* LOCAL. Adds `words` broken into lines of at most 88 characters, each behind `indent` blanks. */
 void ikt_text_wrap(ikt_text *text, int indent, const char *words);
 
+/* LOCAL. The same into lines of at most `width` characters that begin with `before`: "  # ". */
+void ikt_text_wrap_behind(ikt_text *text, const char *before, int width, const char *words);
+
 #endif

@@ -1,7 +1,7 @@
 /* Configuration keys of the Isolation kernel, and what "auto" means for n rows. */
 #include "isolation/settings.h"
 
-enum { AUTO_LEAST = 2, AUTO_MOST = 4096, AUTO_ROWS_A_CELL = 16, AUTO_POOL = 8 };
+enum { AUTO_LEAST = 2, AUTO_ROWS_A_CELL = 16, AUTO_POOL = 8 };
 
 static const ikt_key keys[] = {
     {"form", IKT_KEY_CHOICE, offsetof(ikt_isolation_settings, form), "voronoi", 0, 0, 0,
@@ -12,7 +12,11 @@ static const ikt_key keys[] = {
      "rows",
      "Sampled rows (centres) of a partitioning, the only parameter of the kernel: more make it "
      "sharper; auto is a "
-     "sixteenth of the rows, to a power of two from 2 to 4096"},
+     "sixteenth of the rows, to a power of two from 2 to psi_most"},
+    {"psi_most", IKT_KEY_INT, offsetof(ikt_isolation_settings, psi_most), "4096", 2, IKT_PSI_MOST,
+     0, NULL, "rows",
+     "Largest psi that auto takes: on millions of rows a smaller one is a coarser kernel in less "
+     "time, which is mostly that of the codes"},
     {"partitionings", IKT_KEY_INT, offsetof(ikt_isolation_settings, partitionings), "200", 1,
      IKT_PARTITIONINGS_MOST, 0, NULL, "",
      "Partitionings (t) whose shared cells make up the similarity of two rows: more make it "
@@ -34,9 +38,9 @@ const ikt_section ikt_isolation_section = {"isolation",
                                            sizeof keys / sizeof *keys};
 
 /* The power of two nearest to n/16 in proportion: the largest p with p * sqrt(2) <= 2 n/16. */
-static int64_t automatic(int64_t n, int64_t drawn) {
+static int64_t automatic(int64_t n, int64_t most, int64_t drawn) {
     int64_t psi = AUTO_LEAST;
-    while (psi < AUTO_MOST &&
+    while (2 * psi <= most &&
            2.0 * (double)(psi * psi) * AUTO_ROWS_A_CELL * AUTO_ROWS_A_CELL <= (double)n * (double)n)
         psi *= 2;
     return psi < drawn ? psi : drawn;
@@ -44,7 +48,7 @@ static int64_t automatic(int64_t n, int64_t drawn) {
 
 ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_settings *settings,
                                      int64_t n, int64_t drawn, int64_t *psi) {
-    *psi = settings->psi == IKT_AUTO_INT ? automatic(n, drawn) : settings->psi;
+    *psi = settings->psi == IKT_AUTO_INT ? automatic(n, settings->psi_most, drawn) : settings->psi;
     if (drawn < 1)
         return ikt_fail(ctx, IKT_ERR_DATA, "the Isolation kernel needs rows to draw centres from");
     if (*psi > drawn)

@@ -20,6 +20,7 @@ typedef enum {
 
 typedef struct {
     int64_t psi;           /* centres of a partitioning, or IKT_AUTO_INT */
+    int64_t psi_most;      /* that auto takes */
     int64_t partitionings; /* t */
     int64_t pool;          /* rows that centres are drawn from, 0 for all, or IKT_AUTO_INT */
     char model_from[IKT_STRING_MAX];    /* file whose rows centres are drawn from; "": the input */
@@ -30,13 +31,13 @@ typedef struct {
 extern const ikt_section ikt_isolation_section;
 
 /* SAME-ARGS. Checks psi against the rows that the model is drawn from, and chooses it where it is
- * "auto": n/16 to the nearest power of two, at least 2, at most 4096 and at most `drawn`.
+ * "auto": n/16 to the nearest power of two, at least 2, at most psi_most and at most `drawn`.
  *   n       rows whose similarity is wanted
  *   drawn   rows that centres are drawn from: n, unless another data set gives the model
  *   psi     receives the number of centres.
  * Why n/16: sharpness should grow with n; cells of about 16 rows were best on digits from 10,000
- * to 70,000 rows, and beyond psi = 4096 the time for codes outgrows what is gained.
- * Errors: IKT_ERR_USAGE with the value and what is possible. */
+ * to 70,000 rows, and beyond psi = 4096, the default of psi_most, the time for codes outgrows what
+ * is gained. Errors: IKT_ERR_USAGE with the value and what is possible. */
 ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_settings *settings,
                                      int64_t n, int64_t drawn, int64_t *psi);
 

@@ -22,7 +22,9 @@ static const ikt_key layout_keys[] = {
         "Weight of false neighbours (near in the map, far in the data) against missed ones, for "
         "objective nerv and jse; auto is 0.5"),
     KEY(preset, IKT_KEY_CHOICE, "default", 0, 0, 0, "default|matlab", "",
-        "Schedule that the keys left at auto follow: default (exaggeration 12 for 250 of 750 "
+        "Schedule of the loop that its keys left at auto follow (run.preset begins with settings "
+        "for "
+        "a whole run): default (exaggeration 12 for 250 of 750 "
         "iterations), or matlab, that of the Isolation kernel paper (4 for 100 of 1000, learning "
         "rate 500 on the full gradient, random start)"),
     KEY(iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",

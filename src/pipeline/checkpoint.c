@@ -90,6 +90,10 @@ static ikt_status try_folder(const ikt_checkpoint *c) {
     return IKT_OK;
 }
 
+static ikt_status look_at_folder(const ikt_checkpoint *c) {
+    return ikt_agree(c->ctx, ikt_rank(c->ctx) == 0 ? try_folder(c) : IKT_OK);
+}
+
 static ikt_status prepare_folder(const ikt_checkpoint *c, bool is_resumed) {
     ikt_status st = IKT_OK;
     if (ikt_rank(c->ctx) == 0) {
@@ -110,11 +114,10 @@ static void choose_folder(const ikt_settings *settings, char *folder) {
         snprintf(folder, IKT_PATH_MAX, "%s", settings->run.checkpoint);
 }
 
-ikt_status ikt_checkpoint_create(ikt_context *ctx, const ikt_settings *settings, const char *input,
-                                 ikt_checkpoint **out) {
+/* COLLECTIVE. What is known of a checkpoint without looking. */
+static ikt_status describe(ikt_context *ctx, const ikt_settings *settings, const char *input,
+                           ikt_checkpoint **out) {
     ikt_checkpoint *c = NULL;
-    *out = NULL;
-    if (strcmp(settings->run.checkpoint, "none") == 0) return IKT_OK;
     ikt_status st = ikt_alloc(ctx, &c, 1, sizeof *c, "checkpoint");
     if (st == IKT_OK) {
         c->ctx = ctx;
@@ -124,10 +127,17 @@ ikt_status ikt_checkpoint_create(ikt_context *ctx, const ikt_settings *settings,
         snprintf(c->input, sizeof c->input, "%s", input);
         st = ikt_fingerprint_settings(ctx, settings, &c->settings);
     }
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = prepare_folder(c, settings->run.resume);
-    if (st != IKT_OK) ikt_checkpoint_destroy(&c);
     *out = c;
+    return ikt_agree(ctx, st);
+}
+
+ikt_status ikt_checkpoint_create(ikt_context *ctx, const ikt_settings *settings, const char *input,
+                                 ikt_checkpoint **out) {
+    *out = NULL;
+    if (strcmp(settings->run.checkpoint, "none") == 0) return IKT_OK;
+    ikt_status st = describe(ctx, settings, input, out);
+    if (st == IKT_OK) st = prepare_folder(*out, settings->run.resume);
+    if (st != IKT_OK) ikt_checkpoint_destroy(out);
     return st;
 }
 
@@ -247,5 +257,34 @@ ikt_status ikt_checkpoint_find(ikt_checkpoint *c, ikt_checkpoint_stage stage,
     const ikt_stage_head head = ikt_stage_file_head(*out), own = head_of(c, (int)stage);
     ikt_status st = ikt_checkpoint_compare(c->ctx, &own, &head, path);
     if (st != IKT_OK) ikt_stage_file_close(out);
+    return st;
+}
+
+/* COLLECTIVE. The stage that a file of the folder is of, if it is one of such a run. */
+static ikt_status look_at(const ikt_checkpoint *c, int stage, bool previous, const char **found) {
+    char path[IKT_PATH_MAX];
+    ikt_stage_file *file = NULL;
+    file_name(c, stage, previous, path);
+    if (!is_there(c->ctx, path) || !ikt_stage_file_is(c->ctx, path)) return IKT_OK;
+    IKT_TRY(ikt_stage_file_open(c->ctx, path, &file));
+    const ikt_stage_head head = ikt_stage_file_head(file);
+    ikt_stage_head own = head_of(c, stage);
+    own.input = head.input;
+    ikt_status st = ikt_checkpoint_compare(c->ctx, &own, &head, path);
+    if (st == IKT_OK) *found = stage_name[stage];
+    ikt_stage_file_close(&file);
+    return st;
+}
+
+ikt_status ikt_checkpoint_look(ikt_context *ctx, const ikt_settings *settings, const char **stage) {
+    ikt_checkpoint *c = NULL;
+    *stage = NULL;
+    if (strcmp(settings->run.checkpoint, "none") == 0) return IKT_OK;
+    ikt_status st = describe(ctx, settings, "", &c);
+    if (st == IKT_OK) st = look_at_folder(c);
+    for (int s = IKT_CHECKPOINT_STAGES - 1; settings->run.resume && s >= 0; s--)
+        for (int previous = 0; previous < 2 && st == IKT_OK && !*stage; previous++)
+            st = look_at(c, s, previous != 0, stage);
+    ikt_checkpoint_destroy(&c);
     return st;
 }

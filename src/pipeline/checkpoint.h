@@ -36,6 +36,11 @@ ikt_status ikt_checkpoint_create(ikt_context *ctx, const ikt_settings *settings,
                                  ikt_checkpoint **out);
 void ikt_checkpoint_destroy(ikt_checkpoint **checkpoint);
 
+/* COLLECTIVE. What is there for such a run to go on from, changing nothing. Whether it is of the
+ * same data is not asked. stage   "loop": how far it is; NULL: there is nothing, or run.resume is
+ * no Errors: IKT_ERR_FILE (the folder cannot be written to), IKT_ERR_USAGE (of other settings). */
+ikt_status ikt_checkpoint_look(ikt_context *ctx, const ikt_settings *settings, const char **stage);
+
 /* LOCAL. The folder; lent. */
 const char *ikt_checkpoint_folder(const ikt_checkpoint *checkpoint);
 

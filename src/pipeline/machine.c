@@ -85,6 +85,16 @@ void ikt_machine_file(ikt_context *ctx, char *path, bool *exists) {
     *exists = found.exists;
 }
 
+ikt_status ikt_machine_load(ikt_context *ctx, const char *named, ikt_machine *machine) {
+    const ikt_config_part part = ikt_machine_part(machine);
+    char usual[IKT_STRING_MAX];
+    bool exists;
+    IKT_TRY(ikt_config_defaults(ctx, &part, 1));
+    ikt_machine_file(ctx, usual, &exists);
+    if (!named[0] && !exists) return IKT_OK;
+    return ikt_config_load(ctx, &part, 1, named[0] ? named : usual);
+}
+
 /* LOCAL. Makes the folders that the path names. */
 static ikt_status make_folders(ikt_context *ctx, const char *path) {
     char folder[IKT_STRING_MAX];

@@ -59,6 +59,11 @@ ikt_config_part ikt_machine_part(ikt_machine *machine);
  *   exists   whether it is there. */
 void ikt_machine_file(ikt_context *ctx, char *path, bool *exists);
 
+/* COLLECTIVE. The built-in constants, then those of a file.
+ *   named   the file; "": that of ikt_machine_file, where there is one
+ * Errors: those of ikt_config_load. */
+ikt_status ikt_machine_load(ikt_context *ctx, const char *named, ikt_machine *machine);
+
 /* COLLECTIVE. Makes the folders of a file to be written, where they are missing, and checks that it
  * can be. Errors: IKT_ERR_FILE. */
 ikt_status ikt_machine_check(ikt_context *ctx, const char *path);

@@ -19,24 +19,44 @@ static ikt_status create_both(ikt_context *ctx, const ikt_preprocess_settings *s
     return ikt_dataset_create_mapped(ctx, second, &map, following);
 }
 
-ikt_status ikt_model_rows_open(ikt_context *ctx, const ikt_settings *settings, ikt_source *source,
-                               ikt_dataset **out) {
+static ikt_status open_other(ikt_context *ctx, const ikt_settings *settings,
+                             const ikt_source *source, ikt_source **other) {
     const ikt_isolation_settings *isolation = &settings->isolation;
-    const ikt_preprocess_settings *preprocess = &settings->preprocess;
-    ikt_source *other = NULL;
-    ikt_dataset *model = NULL;
-    *out = NULL;
+    *other = NULL;
     if (settings->affinity.kind != IKT_AFFINITY_ISOLATION)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "isolation.model_from needs affinity.kind = isolation: other kernels draw "
                         "no centres");
+    IKT_TRY(ikt_source_open(ctx, isolation->model_from, isolation->model_dataset, 0, other));
+    ikt_status st = check_columns(ctx, source, *other);
+    if (st != IKT_OK) ikt_source_close(other);
+    return st;
+}
+
+ikt_status ikt_model_rows_check(ikt_context *ctx, const ikt_settings *settings,
+                                const ikt_source *source, int64_t *drawn, bool *is_u8) {
+    ikt_source *other = NULL;
+    *drawn = 0;
+    *is_u8 = ikt_source_type(source) == IKT_TYPE_U8;
+    if (!settings->isolation.model_from[0]) return IKT_OK;
+    IKT_TRY(open_other(ctx, settings, source, &other));
+    *drawn = ikt_source_rows(other);
+    *is_u8 = ikt_source_type(other) == IKT_TYPE_U8;
+    ikt_source_close(&other);
+    return IKT_OK;
+}
+
+ikt_status ikt_model_rows_open(ikt_context *ctx, const ikt_settings *settings, ikt_source *source,
+                               ikt_dataset **out) {
+    const ikt_preprocess_settings *preprocess = &settings->preprocess;
+    ikt_source *other = NULL;
+    ikt_dataset *model = NULL;
+    *out = NULL;
     bool by_rows = preprocess->pca == 0 && (preprocess->normalise == IKT_NORMALISE_NONE ||
                                             preprocess->normalise == IKT_NORMALISE_UNIT);
-    IKT_TRY(ikt_source_open(ctx, isolation->model_from, isolation->model_dataset, 0, &other));
-    ikt_status st = check_columns(ctx, source, other);
-    if (st == IKT_OK)
-        st = by_rows ? create_both(ctx, preprocess, source, other, out, &model)
-                     : create_both(ctx, preprocess, other, source, &model, out);
+    IKT_TRY(open_other(ctx, settings, source, &other));
+    ikt_status st = by_rows ? create_both(ctx, preprocess, source, other, out, &model)
+                            : create_both(ctx, preprocess, other, source, &model, out);
     if (st == IKT_OK) {
         ikt_dataset_take_model(*out, &other, &model);
     } else if (by_rows) {

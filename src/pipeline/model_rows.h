@@ -12,6 +12,15 @@
 #include "data/dataset.h"
 #include "pipeline/settings.h"
 
+/* COLLECTIVE. What of it can be told without reading rows: how many rows centres are drawn from.
+ *   source   the rows to be embedded
+ *   drawn    0 without isolation.model_from
+ *   is_u8    whether those rows are bytes; as `source` without isolation.model_from
+ * Errors: IKT_ERR_USAGE where the kernel needs no model; IKT_ERR_DATA for another number of
+ * columns; those of opening. */
+ikt_status ikt_model_rows_check(ikt_context *ctx, const ikt_settings *settings,
+                                const ikt_source *source, int64_t *drawn, bool *is_u8);
+
 /* COLLECTIVE. The data set of `source`, with that of isolation.model_from as its model
  * (ikt_dataset_take_model).
  *   source   the rows; lent until ikt_dataset_destroy

@@ -5,34 +5,35 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
 #include "base/timer.h"
 #include "base/watch.h"
-#include "io/result.h"
+#include "pipeline/checks.h"
 #include "pipeline/finished.h"
 #include "pipeline/memory_plan.h"
 #include "pipeline/model_rows.h"
-#include "pipeline/time_limit.h"
 #include "pipeline/workload.h"
 
-ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source **source,
-                             ikt_dataset **data) {
-    const ikt_input_settings *input = &settings->input;
+ikt_status ikt_pipeline_open_source(ikt_context *ctx, const ikt_input_settings *input,
+                                    ikt_source **source) {
     *source = NULL;
-    *data = NULL;
     if (!input->file[0])
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "input.file is not set: name the HDF5 file with the data");
-    ikt_status st = ikt_source_open(ctx, input->file, input->dataset,
-                                    input->rows == IKT_AUTO_INT ? 0 : input->rows, source);
-    if (st == IKT_OK)
-        st = settings->isolation.model_from[0]
-                 ? ikt_model_rows_open(ctx, settings, *source, data)
-                 : ikt_dataset_create(ctx, *source, &settings->preprocess, data);
+    return ikt_source_open(ctx, input->file, input->dataset,
+                           input->rows == IKT_AUTO_INT ? 0 : input->rows, source);
+}
+
+ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source **source,
+                             ikt_dataset **data) {
+    *data = NULL;
+    IKT_TRY(ikt_pipeline_open_source(ctx, &settings->input, source));
+    ikt_status st = settings->isolation.model_from[0]
+                        ? ikt_model_rows_open(ctx, settings, *source, data)
+                        : ikt_dataset_create(ctx, *source, &settings->preprocess, data);
     if (st != IKT_OK) ikt_source_close(source);
     return st;
 }
@@ -42,42 +43,11 @@ void ikt_pipeline_close(ikt_source **source, ikt_dataset **data) {
     ikt_source_close(source);
 }
 
-/* Everything that can be refused is refused before the first long stage. */
-static ikt_status check_outputs(ikt_context *ctx, const ikt_output_settings *output) {
-    if (!output->file[0])
-        return ikt_fail(ctx, IKT_ERR_USAGE, "output.file is not set: name the HDF5 file to write");
-    IKT_TRY(ikt_atomic_check(ctx, output->file, output->overwrite));
-    return output->picture[0] ? ikt_atomic_check(ctx, output->picture, output->overwrite) : IKT_OK;
-}
-
-/* As soon as the rows are counted: a disk that is full now will hardly be emptier after the run. */
-static ikt_status check_room(ikt_context *ctx, const ikt_run *run) {
-    const int64_t q = run->settings.layout.dimensions;
-    const ikt_part arrays = ikt_part_rows("y", IKT_PART_F32, &run->map, q, NULL);
-    const ikt_part state[] = {arrays, arrays, arrays}; /* positions, velocities, gains */
-    const ikt_result likely = {.map = run->map, .q = (int)q, .state = state, .n_state = 3};
-    return ikt_atomic_check_room(ctx, run->settings.output.file, ikt_result_bytes(&likely));
-}
-
 /* Begins the file of output.model, which is filled as the run goes on. */
 static ikt_status open_model(ikt_context *ctx, ikt_run *run) {
     const ikt_output_settings *output = &run->settings.output;
     if (!output->model[0]) return IKT_OK;
-    if (run->settings.affinity.kind != IKT_AFFINITY_ISOLATION)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "output.model needs affinity.kind = isolation: only its cell codes tell "
-                        "where new rows belong");
-    if (run->settings.isolation.form != IKT_FORM_VORONOI)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "output.model needs isolation.form = voronoi: the file holds centres of "
-                        "cells, not trees");
-    if (run->settings.layout.objective == IKT_OBJECTIVE_SNE)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "output.model does not go with layout.objective = sne: new rows are placed "
-                        "by the kernel of t-SNE");
-    if (strcmp(output->model, output->file) == 0)
-        return ikt_fail(ctx, IKT_ERR_USAGE, "output.model and output.file are the same file: %s",
-                        output->file);
+    IKT_TRY(ikt_check_model(ctx, &run->settings));
     return ikt_model_writer_begin(ctx, output->model, output->overwrite, &run->keep);
 }
 
@@ -95,6 +65,21 @@ static ikt_status check_memory(ikt_context *ctx, const ikt_source *source, ikt_d
     return ikt_memory_plan_check(ctx, &plan);
 }
 
+/* Labels that were named have to be there. */
+static ikt_status check_present(ikt_context *ctx, const ikt_input_settings *input, bool present) {
+    if (present || strcmp(input->labels, "labels") == 0) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA, "%s has no data set '%s' (input.labels)", input->file,
+                    input->labels);
+}
+
+ikt_status ikt_pipeline_check_labels(ikt_context *ctx, const ikt_settings *settings,
+                                     ikt_source *source, bool *present) {
+    int64_t none;
+    *present = false;
+    IKT_TRY(ikt_source_read_labels(source, settings->input.labels, 0, 0, &none, present));
+    return check_present(ctx, &settings->input, *present);
+}
+
 static ikt_status read_labels(ikt_context *ctx, ikt_source *source, ikt_run *run) {
     const ikt_input_settings *input = &run->settings.input;
     bool present = false;
@@ -103,9 +88,7 @@ static ikt_status read_labels(ikt_context *ctx, ikt_source *source, ikt_run *run
     IKT_TRY(ikt_source_read_labels(source, input->labels, run->map.first, run->map.count,
                                    run->labels, &present));
     if (!present) ikt_free(&run->labels);
-    if (!present && strcmp(input->labels, "labels") != 0)
-        return ikt_fail(ctx, IKT_ERR_DATA, "%s has no data set '%s' (input.labels)", input->file,
-                        input->labels);
+    IKT_TRY(check_present(ctx, input, present));
     if (present) IKT_TRY(ikt_source_read_text(source, "label_names", &run->label_names));
     return ikt_source_read_marked(source, &run->marked, &run->n_marked);
 }
@@ -120,14 +103,10 @@ static void note_input(const ikt_source *source, ikt_run *run) {
 static ikt_status watch(ikt_context *ctx, const ikt_run_settings *settings) {
     const double every =
         settings->checkpoint_every > 0 ? 60 * settings->checkpoint_every : INFINITY;
-    const bool is_limited =
-        strcmp(settings->max_time, "auto") != 0 && strcmp(settings->max_time, "none") != 0;
     double seconds;
-    if (strcmp(settings->checkpoint, "none") == 0 && is_limited)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "run.max_time needs a checkpoint to stop with, and run.checkpoint is none");
-    if (strcmp(settings->checkpoint, "none") == 0) return IKT_OK;
-    IKT_TRY(ikt_time_limit(ctx, settings->max_time, &seconds));
+    bool is_watched;
+    IKT_TRY(ikt_check_limits(ctx, settings, &is_watched, &seconds));
+    if (!is_watched) return IKT_OK;
     ikt_watch_signals();
     ikt_watch_begin(ctx, seconds, every);
     return IKT_OK;
@@ -180,7 +159,7 @@ static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data,
                     "%s: %lld rows x %lld, %s; %d ranks x %d threads", run->input_name,
                     (long long)run->map.n, (long long)run->d, run->type, ikt_size(ctx),
                     ikt_threads(ctx));
-    ikt_status st = check_room(ctx, run);
+    ikt_status st = ikt_check_room(ctx, &run->settings, run->map.n);
     if (st == IKT_OK) st = check_memory(ctx, source, data, run);
     if (st == IKT_OK) st = open_checkpoint(ctx, source, run);
     if (st == IKT_OK) st = read_labels(ctx, source, run);
@@ -196,7 +175,8 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_
     out->start_time = (double)time(NULL);
     /* The finished run is read before it is replaced. */
     if (settings->run.extend > 0) out->settings.output.overwrite = true;
-    ikt_status st = check_outputs(ctx, &out->settings.output);
+    /* Everything that can be refused is refused before the first long stage. */
+    ikt_status st = ikt_check_outputs(ctx, &out->settings);
     if (st == IKT_OK) st = watch(ctx, &settings->run);
     if (st == IKT_OK) st = open_model(ctx, out);
     if (st == IKT_OK) st = ikt_pipeline_open(ctx, settings, &source, &data);

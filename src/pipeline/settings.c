@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "pipeline/preset.h"
+
 static const ikt_key input_keys[] = {
     {"file", IKT_KEY_STRING, offsetof(ikt_input_settings, file), "", 0, 0, 0, NULL, "",
      "HDF5 file with the data, one row a point; `iktsne convert` makes one from IDX, NPY, CSV or "
@@ -40,6 +42,11 @@ static const ikt_section output_section = {"output", "What is written", output_k
                                            sizeof output_keys / sizeof *output_keys};
 
 static const ikt_key run_keys[] = {
+    {"preset", IKT_KEY_CHOICE, offsetof(ikt_run_settings, preset), "none", 0, 0, 0,
+     IKT_PRESET_NAMES, "",
+     "Settings to begin with: quick for a first look, paper for what the Isolation kernel paper "
+     "does, large for millions of rows; every setting that is given wins over it (layout.preset is "
+     "the schedule of the loop alone)"},
     {"seed", IKT_KEY_INT, offsetof(ikt_run_settings, seed), "1", 0, 9e15, 0, NULL, "",
      "Seed of every random draw; equal seeds give equal embeddings, bit for bit, on any number of "
      "ranks and threads"},

@@ -39,6 +39,7 @@ typedef struct {
     bool checkpoint_keep;
     int64_t extend; /* no key: iterations to add to the finished run in output.file, or 0 */
     int log;        /* ikt_log_format */
+    int preset;     /* ikt_run_preset */
 } ikt_run_settings;
 
 typedef struct {

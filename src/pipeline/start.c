@@ -29,20 +29,35 @@ static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings,
     return st;
 }
 
-static ikt_status start_from_file(ikt_context *ctx, const ikt_layout_settings *layout,
-                                  const ikt_row_map *map, float *y) {
+/* The file of layout.init_file, which has to fit the data; NULL on failure. */
+static ikt_status open_start(ikt_context *ctx, const ikt_layout_settings *layout, int64_t n,
+                             ikt_result_file **file) {
     const char *path = layout->init_file;
-    ikt_result_file *file = NULL;
-    IKT_TRY(ikt_result_open(ctx, path, &file));
+    IKT_TRY(ikt_result_open(ctx, path, file));
     ikt_status st = IKT_OK;
-    if (ikt_result_rows(file) != map->n)
+    if (ikt_result_rows(*file) != n)
         st = ikt_fail(ctx, IKT_ERR_DATA, "%s holds %lld positions, the data has %lld rows", path,
-                      (long long)ikt_result_rows(file), (long long)map->n);
-    if (st == IKT_OK && ikt_result_dimensions(file) != layout->dimensions)
+                      (long long)ikt_result_rows(*file), (long long)n);
+    if (st == IKT_OK && ikt_result_dimensions(*file) != layout->dimensions)
         st = ikt_fail(ctx, IKT_ERR_DATA,
                       "%s holds positions in %d dimensions, but layout.dimensions = %lld", path,
-                      ikt_result_dimensions(file), (long long)layout->dimensions);
-    if (st == IKT_OK) st = ikt_result_read_embedding(file, map->first, map->count, y);
+                      ikt_result_dimensions(*file), (long long)layout->dimensions);
+    if (st != IKT_OK) ikt_result_close(file);
+    return st;
+}
+
+ikt_status ikt_start_check_file(ikt_context *ctx, const ikt_layout_settings *layout, int64_t n) {
+    ikt_result_file *file = NULL;
+    IKT_TRY(open_start(ctx, layout, n, &file));
+    ikt_result_close(&file);
+    return IKT_OK;
+}
+
+static ikt_status start_from_file(ikt_context *ctx, const ikt_layout_settings *layout,
+                                  const ikt_row_map *map, float *y) {
+    ikt_result_file *file = NULL;
+    IKT_TRY(open_start(ctx, layout, map->n, &file));
+    ikt_status st = ikt_result_read_embedding(file, map->first, map->count, y);
     ikt_result_close(&file);
     return st;
 }

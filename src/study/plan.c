@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "config/config.h"
+#include "pipeline/preset.h"
 #include "study/tables.h"
 
 /* Where settings are applied to. */
@@ -42,23 +43,33 @@ static ikt_status apply(const target *t, const ikt_assignments *assignments) {
     return IKT_OK;
 }
 
-ikt_status ikt_study_run_settings(ikt_context *ctx, const ikt_study *study,
-                                  const ikt_study_plan *plan, const ikt_study_run *run,
-                                  int64_t table, ikt_settings *out) {
+/* Defaults, the preset, and what the study says. */
+static ikt_status apply_all(const target *to, int preset, const ikt_study_run *run, int64_t table) {
+    const ikt_study *study = to->study;
     const ikt_study_method *method = &study->method[run->method];
-    ikt_config_part parts[IKT_SETTINGS_PARTS];
-    memset(out, 0, sizeof *out);
-    ikt_settings_parts(out, parts);
-    IKT_TRY(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
-    const target to = {ctx, study, plan, table % study->n_seeds, parts};
-    IKT_TRY(apply(&to, &study->settings));
-    IKT_TRY(apply(&to, &study->data[table / study->n_seeds].settings));
-    IKT_TRY(apply(&to, &method->settings));
+    IKT_TRY(ikt_config_defaults(to->ctx, to->parts, IKT_SETTINGS_PARTS));
+    IKT_TRY(ikt_preset_apply(to->ctx, to->parts, IKT_SETTINGS_PARTS, preset));
+    IKT_TRY(apply(to, &study->settings));
+    IKT_TRY(apply(to, &study->data[table / study->n_seeds].settings));
+    IKT_TRY(apply(to, &method->settings));
     for (int a = 0; a < method->axes; a++) {
         char assignment[IKT_STRING_MAX];
         snprintf(assignment, sizeof assignment, "%s=%s", method->axis[a].name, run->value[a]);
-        IKT_TRY(ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, assignment));
+        IKT_TRY(ikt_config_override(to->ctx, to->parts, IKT_SETTINGS_PARTS, assignment));
     }
+    return IKT_OK;
+}
+
+ikt_status ikt_study_run_settings(ikt_context *ctx, const ikt_study *study,
+                                  const ikt_study_plan *plan, const ikt_study_run *run,
+                                  int64_t table, ikt_settings *out) {
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    const target to = {ctx, study, plan, table % study->n_seeds, parts};
+    memset(out, 0, sizeof *out);
+    ikt_settings_parts(out, parts);
+    IKT_TRY(apply_all(&to, IKT_RUN_PRESET_NONE, run, table));
+    if (out->run.preset != IKT_RUN_PRESET_NONE)
+        IKT_TRY(apply_all(&to, out->run.preset, run, table));
     snprintf(out->input.file, sizeof out->input.file, "%s", plan->table[table].file);
     out->run.seed = run->seed;
     return IKT_OK;

@@ -190,6 +190,57 @@ static void the_description_is_complete(void **state) {
     ikt_free(&text);
 }
 
+/* Of every line that is no comment, what ikt_config_print writes; and every line fits. */
+static void comments_change_nothing(void **state) {
+    static ikt_settings settings, again;
+    ikt_config_part parts[IKT_SETTINGS_PARTS], other[IKT_SETTINGS_PARTS];
+    char *plain = NULL, *commented = NULL, *back = NULL;
+    ikt_settings_parts(&settings, parts);
+    ikt_settings_parts(&again, other);
+    assert_int_equal(ikt_config_defaults(*state, parts, IKT_SETTINGS_PARTS), IKT_OK);
+    assert_int_equal(ikt_config_print(*state, parts, IKT_SETTINGS_PARTS, &plain), IKT_OK);
+    assert_int_equal(ikt_config_print_commented(*state, parts, IKT_SETTINGS_PARTS, &commented),
+                     IKT_OK);
+    assert_int_equal(
+        ikt_config_parse_text(*state, other, IKT_SETTINGS_PARTS, "commented", commented), IKT_OK);
+    assert_int_equal(ikt_config_print(*state, other, IKT_SETTINGS_PARTS, &back), IKT_OK);
+    assert_string_equal(back, plain);
+    int comments = 0, keys = 0;
+    for (const char *line = commented; *line; line += strcspn(line, "\n") + 1) {
+        assert_true(strcspn(line, "\n") <= 100);
+        comments += line[strspn(line, " ")] == '#';
+    }
+    for (int p = 0; p < IKT_SETTINGS_PARTS; p++)
+        keys += (int)parts[p].section->n_keys;
+    assert_true(comments >= 2 * keys);
+    ikt_free(&plain);
+    ikt_free(&commented);
+    ikt_free(&back);
+}
+
+/* A row of a table for each key, of as many cells as its heading: bars within texts are escaped. */
+static void the_markdown_is_complete(void **state) {
+    static ikt_settings settings;
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    char *text = NULL, name[128];
+    ikt_settings_parts(&settings, parts);
+    assert_int_equal(ikt_config_describe_markdown(*state, parts, IKT_SETTINGS_PARTS, &text),
+                     IKT_OK);
+    for (int p = 0; p < IKT_SETTINGS_PARTS; p++)
+        for (size_t k = 0; k < parts[p].section->n_keys; k++) {
+            snprintf(name, sizeof name, "\n| `%s.%s` | `", parts[p].section->name,
+                     parts[p].section->keys[k].name);
+            if (!strstr(text, name)) fail_msg("not described:%s", name);
+        }
+    for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
+        int bars = 0;
+        for (const char *c = line; line[0] == '|' && *c != '\n'; c++)
+            bars += *c == '|' && (c == line || c[-1] != '\\');
+        assert_true(line[0] != '|' || bars == 5);
+    }
+    ikt_free(&text);
+}
+
 static void distance_of_names(void **state) {
     char a[101], b[101];
     (void)state;
@@ -214,4 +265,5 @@ IKT_MPI_TESTS(ikt_test(text_of_the_defaults), ikt_test(numbers_read_well),
               ikt_test(numbers_come_back_bit_for_bit), ikt_test(every_character_comes_back),
               ikt_test(difficult_strings_come_back), ikt_test(strings_that_are_no_text_are_refused),
               ikt_test(the_programs_own_configuration), ikt_test(the_description_is_complete),
+              ikt_test(comments_change_nothing), ikt_test(the_markdown_is_complete),
               ikt_test(distance_of_names))

@@ -8,7 +8,7 @@
 #include "isolation/settings.h"
 
 static int64_t resolved(ikt_context *ctx, int64_t psi, int64_t n) {
-    const ikt_isolation_settings settings = {.psi = psi, .partitionings = 200};
+    const ikt_isolation_settings settings = {.psi = psi, .psi_most = 4096, .partitionings = 200};
     int64_t value;
     assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, n, n, &value), IKT_OK);
     return value;
@@ -22,6 +22,18 @@ static void automatic_psi_is_a_sixteenth_of_the_rows(void **state) {
         assert_int_equal(resolved(*state, IKT_AUTO_INT, known[i][0]), known[i][1]);
     assert_int_equal(resolved(*state, 77, 100), 77);
     assert_int_equal(resolved(*state, 100, 100), 100);
+}
+
+/* A power of two, where the bound is none. */
+static void automatic_psi_has_a_bound(void **state) {
+    static const int64_t known[][2] = {{1024, 1024}, {1500, 1024}, {2, 2}, {65536, 32768}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const ikt_isolation_settings settings = {.psi = IKT_AUTO_INT, .psi_most = known[i][0]};
+        int64_t psi;
+        assert_int_equal(ikt_isolation_resolve_psi(*state, &settings, 600000, 600000, &psi),
+                         IKT_OK);
+        assert_int_equal(psi, known[i][1]);
+    }
 }
 
 static void more_centres_than_rows_are_refused(void **state) {
@@ -39,7 +51,7 @@ static void more_centres_than_rows_are_refused(void **state) {
 static void another_data_set_limits_psi(void **state) {
     ikt_context *ctx = *state;
     ikt_isolation_settings settings = {
-        .psi = IKT_AUTO_INT, .partitionings = 200, .model_from = "other.h5"};
+        .psi = IKT_AUTO_INT, .psi_most = 4096, .partitionings = 200, .model_from = "other.h5"};
     int64_t psi;
     assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 10000, 8100000, &psi), IKT_OK);
     assert_int_equal(psi, 512);
@@ -116,7 +128,7 @@ static void distinct_rows_are_listed_once(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(automatic_psi_is_a_sixteenth_of_the_rows),
-              ikt_test(more_centres_than_rows_are_refused), ikt_test(another_data_set_limits_psi),
-              ikt_test(centres_are_distinct_ascending_rows),
+              ikt_test(automatic_psi_has_a_bound), ikt_test(more_centres_than_rows_are_refused),
+              ikt_test(another_data_set_limits_psi), ikt_test(centres_are_distinct_ascending_rows),
               ikt_test(a_longer_model_begins_with_the_shorter),
               ikt_test(subsets_are_equally_likely), ikt_test(distinct_rows_are_listed_once))

@@ -1,0 +1,34 @@
+/* What a run refuses before its first long stage, apart from what reading the data tells.
+ *
+ * Used by the run itself and by its rehearsal (rehearsal.h).
+ */
+#ifndef IKT_PIPELINE_CHECKS_H
+#define IKT_PIPELINE_CHECKS_H
+
+#include <stdbool.h>
+
+#include "pipeline/settings.h"
+
+/* COLLECTIVE. Whether output.file and output.picture are named, can be written and are not the
+ * data. Errors: IKT_ERR_USAGE, IKT_ERR_FILE. */
+ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings);
+
+/* SAME-ARGS. Whether the other settings allow output.model, where it is wanted.
+ * Errors: IKT_ERR_USAGE. */
+ikt_status ikt_check_model(ikt_context *ctx, const ikt_settings *settings);
+
+/* COLLECTIVE. What run.checkpoint and run.max_time ask for.
+ *   is_watched   whether the run obeys signals and time
+ *   seconds      left for it; infinite without a limit
+ * Errors: IKT_ERR_USAGE. */
+ikt_status ikt_check_limits(ikt_context *ctx, const ikt_run_settings *run, bool *is_watched,
+                            double *seconds);
+
+/* LOCAL, pure. What output.file will take at most. */
+int64_t ikt_check_result_bytes(ikt_context *ctx, const ikt_settings *settings, int64_t n);
+
+/* COLLECTIVE. As soon as the rows are counted: a disk that is full now will hardly be emptier after
+ * the run. Errors: IKT_ERR_FILE. */
+ikt_status ikt_check_room(ikt_context *ctx, const ikt_settings *settings, int64_t n);
+
+#endif
