@@ -7,8 +7,9 @@
  *   /diagnostics/ what is known of single rows, n numbers each; where a verb has such
  *   /provenance   attributes: configuration (YAML), version, input, hash, ...
  *   /provenance/run  what varies from run to run: host, ranks, times, memory; trace_seconds
- * The root has attributes format = "iktsne-result" and format_version. Everything outside
- * /provenance/run compares equal between two runs of equal settings, on any number of ranks.
+ * The root has attributes format = "iktsne-result" and format_version, and label_names, "a\nb\n",
+ * where the classes have names: line k names class k. Everything outside /provenance/run compares
+ * equal between two runs of equal settings, on any number of ranks.
  */
 #ifndef IKT_IO_RESULT_H
 #define IKT_IO_RESULT_H
@@ -41,10 +42,11 @@ typedef struct {
 /* What is written; everything is lent, and but for the rows the same on every rank. */
 typedef struct {
     ikt_row_map map;
-    int q;                  /* dimensions */
-    const float *embedding; /* [map.count * q] */
-    const int64_t *labels;  /* [map.count], or NULL */
-    const int64_t *marked;  /* [n_marked] */
+    int q;                   /* dimensions */
+    const float *embedding;  /* [map.count * q] */
+    const int64_t *labels;   /* [map.count], or NULL */
+    const char *label_names; /* a line a class, or NULL */
+    const int64_t *marked;   /* [n_marked] */
     int64_t n_marked;
     int64_t n_trace;
     const int64_t *trace_iteration; /* [n_trace] */
@@ -95,6 +97,10 @@ ikt_status ikt_result_read_embedding(ikt_result_file *file, int64_t first, int64
 ikt_status ikt_result_read_labels(ikt_result_file *file, const char *dataset, int64_t first,
                                   int64_t count, int64_t *labels, bool *present);
 ikt_status ikt_result_read_marked(ikt_result_file *file, int64_t **rows, int64_t *count);
+
+/* COLLECTIVE. A text attribute of the file ("label_names"), on every rank, freed with ikt_free;
+ * NULL where there is none. */
+ikt_status ikt_result_read_text(ikt_result_file *file, const char *name, char **text);
 
 /* COLLECTIVE. The stored configuration (YAML), on every rank; *text is NULL where there is none.
  * Freed with ikt_free. */

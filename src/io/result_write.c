@@ -100,9 +100,11 @@ static ikt_status write_state(const writing *w, hid_t group) {
 
 static ikt_status write_format(const writing *w) {
     char reason[256];
+    const char *names = w->result->label_names;
     ikt_status st = IKT_OK;
     if (!ikt_h5_set_text(w->file, "format", "iktsne-result") ||
-        !ikt_h5_set_int(w->file, "format_version", IKT_RESULT_CURRENT))
+        !ikt_h5_set_int(w->file, "format_version", IKT_RESULT_CURRENT) ||
+        (names && !ikt_h5_set_text(w->file, "label_names", names)))
         st = ikt_fail(w->ctx, IKT_ERR_FILE, "the format cannot be written: %s",
                       ikt_h5_reason(reason, sizeof reason));
     return ikt_h5_agree(w->ctx, w->file, st);
@@ -130,6 +132,7 @@ int64_t ikt_result_bytes(const ikt_result *r) {
     int64_t bytes = IKT_H5_FILE_BYTES + ikt_h5_rows_bytes(n, 4 * r->q) + ikt_h5_rows_bytes(n, 8);
     bytes += ikt_h5_rows_bytes(r->n_marked, 8) + 4 * ikt_h5_rows_bytes(r->n_trace, 8);
     bytes += r->n_columns * ikt_h5_rows_bytes(n, 8);
+    if (r->label_names) bytes += (int64_t)strlen(r->label_names);
     return bytes + ikt_parts_bytes(r->state, r->n_state);
 }
 

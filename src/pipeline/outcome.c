@@ -146,6 +146,7 @@ static ikt_result describe(const ikt_run *run, const ikt_trace_columns *c, const
                         .q = (int)run->settings.layout.dimensions,
                         .embedding = run->embedding.y,
                         .labels = run->labels,
+                        .label_names = run->label_names,
                         .marked = run->marked,
                         .n_marked = run->n_marked,
                         .n_trace = run->embedding.trace.count,

@@ -106,6 +106,7 @@ static ikt_status read_labels(ikt_context *ctx, ikt_source *source, ikt_run *run
     if (!present && strcmp(input->labels, "labels") != 0)
         return ikt_fail(ctx, IKT_ERR_DATA, "%s has no data set '%s' (input.labels)", input->file,
                         input->labels);
+    if (present) IKT_TRY(ikt_source_read_text(source, "label_names", &run->label_names));
     return ikt_source_read_marked(source, &run->marked, &run->n_marked);
 }
 
@@ -221,6 +222,7 @@ void ikt_run_destroy(ikt_run *run) {
     ikt_model_writer_abandon(&run->keep);
     ikt_embedding_destroy(&run->embedding);
     ikt_free(&run->labels);
+    ikt_free(&run->label_names);
     ikt_free(&run->marked);
     ikt_checkpoint_destroy(&run->checkpoint);
     ikt_free(&run->settings_print);

@@ -21,6 +21,7 @@ typedef struct {
     ikt_row_map map;
     ikt_embedding embedding; /* of the own rows */
     int64_t *labels;         /* [map.count], or NULL where the input has none */
+    char *label_names;       /* a line a class, or NULL */
     int64_t *marked;         /* [n_marked] rows to mark, the same on every rank */
     int64_t n_marked;
     char input_name[IKT_STRING_MAX + 64]; /* "file.h5:/X" */

@@ -66,8 +66,9 @@ static ikt_status read_labels(ikt_context *ctx, const ikt_transform_request *req
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_source_read_labels(source, request->labels, done->map.first, done->map.count,
                                    done->labels, &present));
-    if (!present) ikt_free(&done->labels);
-    if (present || strcmp(request->labels, "labels") == 0) return IKT_OK;
+    if (present) return ikt_source_read_text(source, "label_names", &done->label_names);
+    ikt_free(&done->labels);
+    if (strcmp(request->labels, "labels") == 0) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_DATA, "%s has no data set '%s' (--labels)", request->input,
                     request->labels);
 }
@@ -184,6 +185,7 @@ void ikt_transformed_destroy(ikt_transformed *done) {
     ikt_free(&done->similarity);
     ikt_free(&done->nearest);
     ikt_free(&done->labels);
+    ikt_free(&done->label_names);
 }
 
 /* --- labels ----------------------------------------------------------------------------------- */

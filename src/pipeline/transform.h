@@ -28,6 +28,7 @@ typedef struct {
     float *similarity;  /* [map.count] K to the most similar old row; 0 flags an outlier */
     int64_t *nearest;   /* [map.count] that old row (the first of the list) */
     int64_t *labels;    /* [map.count], or NULL where the input has none */
+    char *label_names;  /* a line a class, or NULL */
     int64_t lonely;     /* rows whose similarity is 0 */
     int64_t unsettled;  /* rows that the limit of trials stopped */
     double mean_divergence;

@@ -120,6 +120,7 @@ static ikt_status write_result(ikt_context *ctx, const ikt_transformed *done, co
                                .q = (int)done->loaded.shape.q,
                                .embedding = done->y,
                                .labels = done->labels,
+                               .label_names = done->label_names,
                                .value_name = "kl",
                                .configuration = configuration,
                                .facts = n->fact,

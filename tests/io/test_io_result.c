@@ -35,10 +35,14 @@ static void collect(void *self, const char *name, const char *text, bool varying
     snprintf(all + used, 1024 - used, "%s%s=%s;", varying ? "run/" : "", name, text);
 }
 
-static void check_texts(ikt_result_file *file) {
+static void check_texts(ikt_result_file *file, bool labels) {
     char all[1024] = "", *text;
     assert_int_equal(ikt_result_configuration(file, &text), IKT_OK);
     assert_string_equal(text, "run:\n  seed: 7\n");
+    ikt_free(&text);
+    assert_int_equal(ikt_result_read_text(file, "label_names", &text), IKT_OK);
+    assert_true(labels == (text != NULL));
+    if (labels) assert_string_equal(text, "one\ntwo\n\xCF\x88\n");
     ikt_free(&text);
     assert_int_equal(ikt_result_notes(file, collect, all), IKT_OK);
     assert_string_equal(all, "compiler=cc \"\xCF\x88\";configuration=run:\n  seed: 7\n;kl=1.125;"
@@ -56,7 +60,7 @@ static void round_trip(ikt_context *ctx, int64_t n, bool labels) {
     ikt_row_map map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx));
     check_rows(file, map.first, map.count, labels);
     check_rows(file, 0, n, labels);
-    check_texts(file);
+    check_texts(file, labels);
     assert_int_equal(ikt_result_read_marked(file, &marked, &n_marked), IKT_OK);
     assert_int_equal(n_marked, n > 2 ? 2 : 0);
     assert_true(n_marked == 0 || (marked[0] == 2 && marked[1] == 0));
