@@ -14,7 +14,7 @@ typedef struct {
     const char *path[2];                      /* run, output */
 } wishes;
 
-static const char formats[] = "auto|npy|csv|tsv|h5ad|vtkhdf|xdmf";
+static const char formats[] = "auto|npy|csv|tsv|h5ad|vtkhdf";
 
 /* The word of the choice of that number. */
 static void choice(int index, char *name, size_t size) {
@@ -46,8 +46,8 @@ static ikt_status check_options(ikt_context *ctx, const wishes *w, const ikt_exp
     const bool is_anndata = format == &ikt_export_h5ad;
     if (!format->has_columns && (w->has_columns || w->row_numbers))
         return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "%s holds the places alone: --columns and --row-numbers are for csv, tsv, "
-                        "vtkhdf and xdmf",
+                        "%s holds the places alone: --columns and --row-numbers are for csv, tsv "
+                        "and vtkhdf",
                         format->name);
     if (is_anndata && !w->anndata[0])
         return ikt_fail(ctx, IKT_ERR_USAGE,
@@ -121,7 +121,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"format", IKT_KEY_CHOICE, "FORMAT", "auto", 0, 0, formats,
          "Format of OUT; auto: by its ending. npy: float32, n x dimensions; csv, tsv: text, "
          "gzipped where OUT ends in .gz; h5ad: a copy of an AnnData file with the embedding added; "
-         "vtkhdf: for ParaView; xdmf: the same without a copy of the numbers",
+         "vtkhdf: for ParaView and VTK",
          &w.format},
         {"columns", IKT_KEY_STRING, "LIST", "", 0, 0, NULL,
          "Data sets of n numbers to write beside the places, with commas between: DATASET of "
@@ -133,12 +133,12 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"h5ad", IKT_KEY_STRING, "DATA.h5ad", "", 0, 0, NULL,
          "AnnData file with the same rows, which is copied; the copy gets the embedding",
          w.anndata},
-        {"key", IKT_KEY_STRING, "NAME", "X_iktsne", 0, 0, NULL,
-         "Name of the embedding in obsm of the AnnData file; facts of the run go to uns under the "
-         "name without X_",
+        {"key", IKT_KEY_STRING, "NAME", IKT_EXPORT_KEY, 0, 0, NULL,
+         "Name of the embedding in obsm of the AnnData file; facts of the run go to uns/iktsne, or "
+         "with another name to uns/iktsne_NAME",
          w.key},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
-         "Replace OUT where it exists, and an embedding of that name in its AnnData", &w.overwrite},
+         "Replace OUT where it exists, and an embedding of that name in its obsm", &w.overwrite},
     };
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_export, options, sizeof options / sizeof *options,
                               argc, argv, w.path, 2, 2, &count, &help));

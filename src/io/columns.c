@@ -178,13 +178,6 @@ bool ikt_column_is_real(const ikt_column *c) {
     return c->of.real;
 }
 
-int64_t ikt_column_bytes(const ikt_column *c) {
-    const hid_t type = H5Dget_type(c->of.dataset);
-    const int64_t bytes = type < 0 ? 0 : (int64_t)H5Tget_size(type);
-    ikt_h5_close(type);
-    return bytes;
-}
-
 ikt_status ikt_column_read_reals(ikt_column *c, int64_t first, int64_t count, double *values) {
     return ikt_h5_read_rows(c->ctx, c->of.dataset, H5T_NATIVE_DOUBLE, first, count, values);
 }

@@ -38,9 +38,8 @@ ikt_status ikt_column_open(ikt_context *ctx, const char *path, const char *datas
 /* COLLECTIVE. Closes, frees and sets to NULL; accepts NULL. */
 void ikt_column_close(ikt_column **column);
 
-/* LOCAL. Whether its numbers are of a floating type; bytes of one of them in the file. */
+/* LOCAL. Whether its numbers are of a floating type. */
 bool ikt_column_is_real(const ikt_column *column);
-int64_t ikt_column_bytes(const ikt_column *column);
 
 /* COLLECTIVE. Reads `count` numbers from `first` on, as doubles, or as integers what is stored as
  * integers. Errors: IKT_ERR_FILE. */

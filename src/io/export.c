@@ -35,9 +35,9 @@ static ikt_status look_up(ikt_export *export, const char *dataset, bool *present
 }
 
 /* "diagnostics/nearest" is headed "nearest"; one of the labels is a label. */
-static void set_heading(ikt_export_column *c) {
-    const char *slash = strrchr(c->dataset, '/');
-    snprintf(c->name, sizeof c->name, "%s", slash ? slash + 1 : c->dataset);
+static void set_heading(ikt_export_column *c, const char *dataset) {
+    const char *slash = strrchr(dataset, '/');
+    snprintf(c->name, sizeof c->name, "%s", slash ? slash + 1 : dataset);
     if (strcmp(c->name, "labels") == 0) snprintf(c->name, sizeof c->name, "label");
 }
 
@@ -52,9 +52,7 @@ ikt_status ikt_export_add(ikt_export *export, const char *file, const char *data
     *c = (ikt_export_column){.values = NULL};
     IKT_TRY(ikt_column_open(export->ctx, file, dataset, export->n, &c->values));
     export->columns++; /* from here on it is closed with the others */
-    snprintf(c->file, sizeof c->file, "%s", file);
-    snprintf(c->dataset, sizeof c->dataset, "%s", dataset);
-    set_heading(c);
+    set_heading(c, dataset);
     if (strcmp(file, export->run) != 0 || strcmp(dataset, "labels") != 0) return IKT_OK;
     return ikt_result_read_text(export->file, "label_names", &c->names);
 }

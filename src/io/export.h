@@ -16,13 +16,13 @@
 
 enum { IKT_EXPORT_NAME = 256, IKT_EXPORT_COLUMNS = 32, IKT_EXPORT_BLOCK = 1 << 16 };
 
+#define IKT_EXPORT_KEY "X_iktsne" /* in obsm, unless another is wished for */
+
 /* A number for each row beside its place. */
 typedef struct {
-    char name[IKT_EXPORT_NAME];    /* "label" */
-    char file[IKT_PATH_MAX];       /* where it is */
-    char dataset[IKT_EXPORT_NAME]; /* "labels" */
-    ikt_column *values;            /* owned */
-    char *names;                   /* "a\nb\n": line k names class k; NULL: none; owned */
+    char name[IKT_EXPORT_NAME]; /* "label" */
+    ikt_column *values;         /* owned */
+    char *names;                /* "a\nb\n": line k names class k; NULL: none; owned */
 } ikt_export_column;
 
 /* What is exported; freed with ikt_export_close. */
@@ -76,6 +76,6 @@ int64_t ikt_export_rounds(const ikt_export *export);
 void ikt_export_share(const ikt_export *export, int64_t round, int64_t *first, int64_t *count);
 
 extern const ikt_export_format ikt_export_npy, ikt_export_csv, ikt_export_tsv, ikt_export_h5ad,
-    ikt_export_vtkhdf, ikt_export_xdmf;
+    ikt_export_vtkhdf;
 
 #endif

@@ -117,11 +117,16 @@ static ikt_status check_original(const addition *a, hid_t original) {
     IKT_TRY(check_rows(a, original));
     IKT_TRY(check_group(a, original, "obsm"));
     IKT_TRY(check_group(a, original, "uns"));
-    if (!ikt_h5_has(original, a->place) || a->wishes->overwrite) return IKT_OK;
-    return ikt_fail(a->export->ctx, IKT_ERR_DATA,
-                    "%s has %s already; choose another --key, or --overwrite replaces it in the "
-                    "copy",
-                    a->wishes->anndata, a->place);
+    if (a->wishes->overwrite) return IKT_OK;
+    for (int i = 0; i < 2; i++) {
+        const char *name = i == 0 ? a->place : a->about;
+        if (ikt_h5_has(original, name))
+            return ikt_fail(a->export->ctx, IKT_ERR_DATA,
+                            "%s has %s already; choose another --key, or --overwrite replaces it "
+                            "in the copy",
+                            a->wishes->anndata, name);
+    }
+    return IKT_OK;
 }
 
 static ikt_status look_first(const addition *a) {
@@ -225,10 +230,11 @@ static ikt_status add_all(addition *a, const char *temporary) {
 static ikt_status write_h5ad(ikt_export *export, const ikt_export_wishes *wishes,
                              const char *path) {
     addition a = {.export = export, .wishes = wishes, .path = path, .file = -1};
-    const char *short_key = strncmp(wishes->key, "X_", 2) == 0 ? wishes->key + 2 : wishes->key;
+    const bool is_usual = strcmp(wishes->key, IKT_EXPORT_KEY) == 0;
     ikt_shared_file *copy;
     snprintf(a.place, sizeof a.place, "obsm/%s", wishes->key);
-    snprintf(a.about, sizeof a.about, "uns/%s", short_key);
+    snprintf(a.about, sizeof a.about, "uns/iktsne%s%s", is_usual ? "" : "_",
+             is_usual ? "" : wishes->key);
     IKT_TRY(look_first(&a));
     ikt_status st = copy_file(&a, &copy);
     if (st == IKT_OK) st = ikt_shared_close(copy);

@@ -4,9 +4,8 @@
 
 #include "io/export.h"
 
-static const ikt_export_format *const formats[] = {&ikt_export_npy,    &ikt_export_csv,
-                                                   &ikt_export_tsv,    &ikt_export_h5ad,
-                                                   &ikt_export_vtkhdf, &ikt_export_xdmf};
+static const ikt_export_format *const formats[] = {
+    &ikt_export_npy, &ikt_export_csv, &ikt_export_tsv, &ikt_export_h5ad, &ikt_export_vtkhdf};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 static bool ends_with(const char *text, size_t length, const char *ending, size_t of_ending) {

@@ -18,6 +18,7 @@
 #include "pipeline/model_rows.h"
 #include "pipeline/time_limit.h"
 #include "pipeline/workload.h"
+#include "plot/plot.h"
 
 ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source **source,
                              ikt_dataset **data) {
@@ -47,7 +48,9 @@ static ikt_status check_outputs(ikt_context *ctx, const ikt_output_settings *out
     if (!output->file[0])
         return ikt_fail(ctx, IKT_ERR_USAGE, "output.file is not set: name the HDF5 file to write");
     IKT_TRY(ikt_atomic_check(ctx, output->file, output->overwrite));
-    return output->picture[0] ? ikt_atomic_check(ctx, output->picture, output->overwrite) : IKT_OK;
+    if (!output->picture[0]) return IKT_OK;
+    IKT_TRY(ikt_plot_check(ctx, output->picture));
+    return ikt_atomic_check(ctx, output->picture, output->overwrite);
 }
 
 /* As soon as the rows are counted: a disk that is full now will hardly be emptier after the run. */
