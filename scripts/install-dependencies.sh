@@ -6,11 +6,14 @@ set -euo pipefail
 packages=(build-essential cmake ninja-build pkg-config git openmpi-bin libopenmpi-dev
     libscalapack-openmpi-dev libopenblas-dev libfftw3-dev libhdf5-openmpi-dev hdf5-tools
     libyaml-dev libpng-dev zlib1g-dev libcmocka-dev)
-optional=()
+optional=(libcairo2-dev) # pictures as PDF
 if [ "${1:-}" = tests ]; then
     packages+=(valgrind munge slurmctld slurmd slurm-client)
     # For the fuzzers, which are skipped without: libFuzzer comes with clang.
-    optional=(clang libclang-rt-dev libomp-dev)
+    optional+=(clang libclang-rt-dev libomp-dev)
+    # Readers of what `export` and `plot` write; python3-anndata and python3-vtk9, which are large,
+    # are tested with where they are.
+    optional+=(python3-h5py librsvg2-bin poppler-utils)
 fi
 
 # Names of those that are not installed, a line each.
@@ -67,4 +70,5 @@ install "${missing[@]}"
 if [ ${#services[@]} -gt 0 ] && command -v systemctl >/dev/null; then
     "${run[@]}" systemctl disable "${services[@]}" >/dev/null 2>&1 || true
 fi
-install "${wanted[@]}" || echo "iktsne: the fuzzers will be skipped: ${wanted[*]} cannot be installed" >&2
+install "${wanted[@]}" ||
+    echo "iktsne: goes on without what cannot be installed: ${wanted[*]}" >&2

@@ -19,7 +19,7 @@ enum { AS_AUTO, AS_CLASSES, AS_NUMBERS };
 
 typedef struct {
     int64_t width, height;
-    double point_radius, opacity;
+    double point_radius, opacity, dpi;
     int background, colour_as;
     bool legend, overwrite;
     char colour_by[IKT_STRING_MAX], title[IKT_STRING_MAX], mark[IKT_STRING_MAX];
@@ -188,6 +188,7 @@ static ikt_status draw(ikt_context *ctx, const options *o, const subject *s, con
                                         .height = o->height,
                                         .point_radius = o->point_radius,
                                         .opacity = o->opacity,
+                                        .dpi = o->dpi,
                                         .black = o->background == 1,
                                         .legend = o->legend,
                                         .overwrite = o->overwrite,
@@ -230,6 +231,9 @@ static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options
          "Opacity of a single point; where points overlap it grows with the logarithm of their "
          "number",
          &o->opacity},
+        {"dpi", IKT_KEY_REAL, "NUMBER", "auto", 20, 5000, NULL,
+         "Pixels in an inch of an SVG or PDF page; auto is 200, so that 1200 pixels are six inches",
+         &o->dpi},
         {"background", IKT_KEY_CHOICE, "COLOUR", "white", 0, 0, "white|black",
          "Colour of the background", &o->background},
         {"title", IKT_KEY_STRING, "TEXT", "", 0, 0, NULL,
@@ -240,7 +244,7 @@ static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options
          o->mark},
         {"legend", IKT_KEY_BOOL, NULL, "yes", 0, 0, NULL,
          "Draw the legend (on by default; --no-legend leaves it out)", &o->legend},
-        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace OUT.png where it exists",
+        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace OUT where it exists",
          &o->overwrite},
     };
     int n_paths;
@@ -262,8 +266,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     return st;
 }
 
-const ikt_verb ikt_verb_plot = {
-    "plot", "RUN.h5 OUT.png [options]",
-    "Draws a picture (PNG) of an embedding: of the output of `iktsne embed`, or of any HDF5 file "
-    "with a data set /embedding of n x 1, n x 2 or n x 3",
-    run};
+const ikt_verb ikt_verb_plot = {"plot", "RUN.h5 OUT.png|.svg|.pdf [options]",
+                                "Draws a picture (PNG, SVG or PDF) of an embedding: of the output "
+                                "of `iktsne embed`, or of any HDF5 file "
+                                "with a data set /embedding of n x 1, n x 2 or n x 3",
+                                run};

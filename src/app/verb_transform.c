@@ -9,6 +9,7 @@
 #include "base/atomic_file.h"
 #include "pipeline/outcome.h"
 #include "pipeline/transform_write.h"
+#include "plot/plot.h"
 
 typedef struct {
     char dataset[IKT_STRING_MAX], labels[IKT_STRING_MAX], picture[IKT_STRING_MAX];
@@ -62,7 +63,9 @@ static ikt_status check_outputs(ikt_context *ctx, const wishes *w) {
     if (strcmp(w->path[0], w->path[2]) == 0 || strcmp(w->path[1], w->path[2]) == 0)
         return ikt_fail(ctx, IKT_ERR_USAGE, "%s is read and cannot be the output, too", w->path[2]);
     IKT_TRY(ikt_atomic_check(ctx, w->path[2], w->overwrite));
-    return w->picture[0] ? ikt_atomic_check(ctx, w->picture, w->overwrite) : IKT_OK;
+    if (!w->picture[0]) return IKT_OK;
+    IKT_TRY(ikt_plot_check(ctx, w->picture));
+    return ikt_atomic_check(ctx, w->picture, w->overwrite);
 }
 
 static ikt_status write_outputs(ikt_context *ctx, const wishes *w,
@@ -112,7 +115,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"iterations", IKT_KEY_INT, "N", "200", 2, 1e6, NULL,
          "Most places that are tried for a row; most rows settle after some ten", &w.iterations},
         {"picture", IKT_KEY_STRING, "FILE", "", 0, 0, NULL,
-         "PNG file: new rows coloured by label, old ones grey", w.picture},
+         "PNG, SVG or PDF file: new rows coloured by label, old ones grey", w.picture},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace output files that exist",
          &w.overwrite},
         {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the summary as JSON", &w.json}};

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
@@ -119,4 +120,68 @@ ikt_status ikt_marked_read(ikt_context *ctx, hid_t file, const char *path, int64
     if (kept == 0) ikt_free(rows);
     column_close(&c);
     return st;
+}
+
+struct ikt_column {
+    ikt_context *ctx;
+    hid_t file;
+    column of;
+    char *path, *name; /* of the file and the data set, owned */
+};
+
+static ikt_status copy_text(ikt_context *ctx, const char *from, char **to) {
+    IKT_TRY(ikt_alloc(ctx, to, (int64_t)strlen(from) + 1, 1, "column"));
+    strcpy(*to, from);
+    return IKT_OK;
+}
+
+static ikt_status prepare(ikt_context *ctx, const char *path, const char *dataset,
+                          ikt_column **out) {
+    IKT_TRY(ikt_alloc(ctx, out, 1, sizeof **out, "column"));
+    ikt_column *c = *out;
+    c->ctx = ctx;
+    c->file = -1;
+    c->of = (column){.ctx = ctx, .dataset = -1};
+    IKT_TRY(copy_text(ctx, path, &c->path));
+    IKT_TRY(copy_text(ctx, dataset, &c->name));
+    c->of.path = c->path;
+    c->of.name = c->name;
+    return IKT_OK;
+}
+
+ikt_status ikt_column_open(ikt_context *ctx, const char *path, const char *dataset, int64_t n,
+                           ikt_column **out) {
+    *out = NULL;
+    ikt_status st = ikt_agree(ctx, prepare(ctx, path, dataset, out));
+    ikt_column *c = *out;
+    if (st == IKT_OK) st = ikt_h5_open(ctx, path, &c->file);
+    if (st == IKT_OK && !ikt_h5_has(c->file, dataset))
+        st = ikt_h5_missing(ctx, c->file, path, dataset);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = column_open(&c->of, c->file);
+    if (st == IKT_OK) st = check_length(&c->of, n);
+    if (st != IKT_OK) ikt_column_close(out);
+    return st;
+}
+
+void ikt_column_close(ikt_column **of) {
+    ikt_column *c = *of;
+    if (!c) return;
+    column_close(&c->of);
+    ikt_h5_close(c->file);
+    ikt_free(&c->path);
+    ikt_free(&c->name);
+    ikt_free(of);
+}
+
+bool ikt_column_is_real(const ikt_column *c) {
+    return c->of.real;
+}
+
+ikt_status ikt_column_read_reals(ikt_column *c, int64_t first, int64_t count, double *values) {
+    return ikt_h5_read_rows(c->ctx, c->of.dataset, H5T_NATIVE_DOUBLE, first, count, values);
+}
+
+ikt_status ikt_column_read_wholes(ikt_column *c, int64_t first, int64_t count, int64_t *values) {
+    return ikt_h5_read_rows(c->ctx, c->of.dataset, H5T_NATIVE_INT64, first, count, values);
 }

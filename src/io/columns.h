@@ -28,6 +28,25 @@ ikt_status ikt_column_read_int(ikt_context *ctx, hid_t file, const char *path, c
 ikt_status ikt_source_read_column(ikt_context *ctx, const char *path, const char *dataset,
                                   int64_t n, int64_t first, int64_t count, double *values);
 
+/* A column that is read range after range, of any HDF5 file. */
+typedef struct ikt_column ikt_column;
+
+/* COLLECTIVE. Opens it; errors as above. *out is NULL on failure. */
+ikt_status ikt_column_open(ikt_context *ctx, const char *path, const char *dataset, int64_t n,
+                           ikt_column **out);
+
+/* COLLECTIVE. Closes, frees and sets to NULL; accepts NULL. */
+void ikt_column_close(ikt_column **column);
+
+/* LOCAL. Whether its numbers are of a floating type. */
+bool ikt_column_is_real(const ikt_column *column);
+
+/* COLLECTIVE. Reads `count` numbers from `first` on, as doubles, or as integers what is stored as
+ * integers. Errors: IKT_ERR_FILE. */
+ikt_status ikt_column_read_reals(ikt_column *column, int64_t first, int64_t count, double *values);
+ikt_status ikt_column_read_wholes(ikt_column *column, int64_t first, int64_t count,
+                                  int64_t *values);
+
 /* COLLECTIVE. All entries of /marked from 0 to n - 1, on every rank, in the order of the file; see
  * ikt_source_read_marked. Errors: IKT_ERR_DATA (not integers), IKT_ERR_FILE, IKT_ERR_RESOURCE. */
 ikt_status ikt_marked_read(ikt_context *ctx, hid_t file, const char *path, int64_t n,

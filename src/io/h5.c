@@ -189,6 +189,19 @@ ikt_status ikt_h5_create_sized(ikt_context *ctx, const char *path, const char *t
     return ikt_atomic_reserve(ctx, path, temporary, bytes);
 }
 
+ikt_status ikt_h5_open_to_add(ikt_context *ctx, const char *path, const char *temporary,
+                              hid_t *file) {
+    *file = -1;
+    hid_t list = parallel_access(ctx);
+    ikt_status st = ikt_agree(ctx, list < 0 ? IKT_ERR_RESOURCE : IKT_OK);
+    if (st == IKT_OK) {
+        *file = H5Fopen(temporary, H5F_ACC_RDWR, list);
+        st = opened(ctx, path, "opened for writing", file);
+    }
+    ikt_h5_close(list);
+    return st;
+}
+
 bool ikt_h5_has(hid_t file, const char *path) {
     char part[1024];
     if (path[0] == '\0' || strcmp(path, "/") == 0 || strlen(path) >= sizeof part) return false;

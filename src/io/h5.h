@@ -30,6 +30,11 @@ ikt_status ikt_h5_create(ikt_context *ctx, const char *path, hid_t *file);
 ikt_status ikt_h5_create_sized(ikt_context *ctx, const char *path, const char *temporary,
                                int64_t bytes, hid_t *file);
 
+/* COLLECTIVE. Opens a file of ours on all ranks, to add to it. path, temporary as above. Errors:
+ * IKT_ERR_FILE. */
+ikt_status ikt_h5_open_to_add(ikt_context *ctx, const char *path, const char *temporary,
+                              hid_t *file);
+
 /* LOCAL, but COLLECTIVE for files and data sets opened in parallel. Closes whatever `id` is;
  * accepts negative ids. Returns false when closing failed. Clears HDF5's error stack. */
 bool ikt_h5_close(hid_t id);

@@ -9,6 +9,7 @@
 #include "base/comm.h"
 #include "io/result.h"
 #include "pipeline/time_limit.h"
+#include "plot/plot.h"
 
 /* LOCAL, rank 0. Whether two names lead to one file that is there. */
 static bool is_same(const char *a, const char *b) {
@@ -41,6 +42,7 @@ ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings) {
         return ikt_fail(ctx, IKT_ERR_USAGE, "output.picture and output.file are the same file: %s",
                         output->file);
     IKT_TRY(check_output(ctx, settings, "output.file", output->file));
+    if (output->picture[0]) IKT_TRY(ikt_plot_check(ctx, output->picture));
     IKT_TRY(check_output(ctx, settings, "output.picture", output->picture));
     return check_output(ctx, settings, "output.model", output->model);
 }

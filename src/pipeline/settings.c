@@ -25,7 +25,7 @@ static const ikt_key output_keys[] = {
     {"file", IKT_KEY_STRING, offsetof(ikt_output_settings, file), "", 0, 0, 0, NULL, "",
      "HDF5 file for the embedding, the trace and the provenance of the run"},
     {"picture", IKT_KEY_STRING, offsetof(ikt_output_settings, picture), "", 0, 0, 0, NULL, "",
-     "PNG file for a picture of the embedding; empty for none"},
+     "File for a picture of the embedding: PNG, or SVG or PDF by its ending; empty for none"},
     {"model", IKT_KEY_STRING, offsetof(ikt_output_settings, model), "", 0, 0, 0, NULL, "",
      "HDF5 file for what `iktsne transform` places new rows by: centres, codes of all rows and the "
      "embedding (affinity.kind: isolation); empty for none"},

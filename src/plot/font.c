@@ -208,19 +208,36 @@ double ikt_font_width(const char *text, double size) {
     return width;
 }
 
+/* The strokes of a character with its left end at x; returns how many. */
+static int place(unsigned char character, double x, double y, double size, ikt_segment *segments) {
+    const int count = ikt_glyph_segments(character, segments);
+    const double left = x + BEARING * size / CAPITAL;
+    for (int i = 0; i < count; i++) {
+        ikt_segment *s = &segments[i];
+        *s = (ikt_segment){left + s->x0 * size, y + s->y0 * size, left + s->x1 * size,
+                           y + s->y1 * size};
+    }
+    return count;
+}
+
 void ikt_font_draw(ikt_image *image, const char *text, double x, double y, double size,
                    ikt_rgb colour) {
     ikt_segment segments[IKT_GLYPH_SEGMENTS];
     while (*text) {
-        unsigned char character = next_character(&text);
-        int count = ikt_glyph_segments(character, segments);
-        double left = x + BEARING * size / CAPITAL;
-        for (int i = 0; i < count; i++) {
-            ikt_segment *s = &segments[i];
-            *s = (ikt_segment){left + s->x0 * size, y + s->y0 * size, left + s->x1 * size,
-                               y + s->y1 * size};
-        }
+        const unsigned char character = next_character(&text);
+        const int count = place(character, x, y, size, segments);
         ikt_image_stroke(image, segments, count, WEIGHT * size / CAPITAL, colour);
+        x += advance(character, size);
+    }
+}
+
+void ikt_font_strokes(const char *text, double x, double y, double size, ikt_rgb colour,
+                      ikt_stroker stroke, void *self) {
+    ikt_segment segments[IKT_GLYPH_SEGMENTS];
+    while (*text) {
+        const unsigned char character = next_character(&text);
+        const int count = place(character, x, y, size, segments);
+        stroke(self, segments, count, WEIGHT * size / CAPITAL, colour);
         x += advance(character, size);
     }
 }

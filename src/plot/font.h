@@ -20,6 +20,12 @@ double ikt_font_width(const char *text, double size);
 void ikt_font_draw(ikt_image *image, const char *text, double x, double y, double size,
                    ikt_rgb colour);
 
+/* The same by strokes that someone else draws, one call a character: see ikt_image_stroke. */
+typedef void (*ikt_stroker)(void *self, const ikt_segment *segments, int count, double width,
+                            ikt_rgb colour);
+void ikt_font_strokes(const char *text, double x, double y, double size, ikt_rgb colour,
+                      ikt_stroker stroke, void *self);
+
 /* Copies `text` to `out` (`bytes` bytes), cut with "..." where it is wider than `width` pixels or
  * longer than `out`. Never cuts inside a UTF-8 character. */
 void ikt_font_fit(const char *text, double size, double width, char *out, int bytes);

@@ -41,7 +41,7 @@ static int64_t pixels(const ikt_histogram *h, int64_t points, int64_t height) {
     return h->most > 0 ? (points * height + h->most / 2) / h->most : 0;
 }
 
-void ikt_histogram_draw(ikt_image *image, const ikt_histogram *h, const ikt_colouring *colouring,
+void ikt_histogram_draw(ikt_canvas *canvas, const ikt_histogram *h, const ikt_colouring *colouring,
                         int64_t left, int64_t top, int64_t width, int64_t height) {
     for (int64_t b = 0; b < h->bars; b++) {
         const int64_t from = left + b * width / h->bars, to = left + (b + 1) * width / h->bars;
@@ -49,8 +49,8 @@ void ikt_histogram_draw(ikt_image *image, const ikt_histogram *h, const ikt_colo
         for (int64_t c = 0; c < h->colours; c++) {
             const int64_t above = below + h->count[b * h->colours + c];
             const int64_t low = pixels(h, below, height), high = pixels(h, above, height);
-            ikt_image_fill(image, from, top + height - high, to - from, high - low,
-                           colouring->colour[c]);
+            ikt_canvas_fill(canvas, from, top + height - high, to - from, high - low,
+                            colouring->colour[c]);
             below = above;
         }
     }

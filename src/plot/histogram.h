@@ -6,8 +6,8 @@
 #ifndef IKT_PLOT_HISTOGRAM_H
 #define IKT_PLOT_HISTOGRAM_H
 
+#include "plot/canvas.h"
 #include "plot/colouring.h"
-#include "plot/image.h"
 
 typedef struct {
     int64_t bars, colours;
@@ -25,7 +25,7 @@ ikt_status ikt_histogram_make(ikt_context *ctx, const ikt_row_map *map, const fl
                               ikt_histogram *out);
 
 /* LOCAL. Draws the bars into the rectangle, the highest as high as that. */
-void ikt_histogram_draw(ikt_image *image, const ikt_histogram *histogram,
+void ikt_histogram_draw(ikt_canvas *canvas, const ikt_histogram *histogram,
                         const ikt_colouring *colouring, int64_t left, int64_t top, int64_t width,
                         int64_t height);
 

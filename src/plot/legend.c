@@ -136,28 +136,29 @@ ikt_legend ikt_legend_plan(const ikt_legend_content *content, double unit, doubl
     return l;
 }
 
-static void draw_text(ikt_image *image, const ikt_legend *l, const char *text, double x, double y,
+static void draw_text(ikt_canvas *canvas, const ikt_legend *l, const char *text, double x, double y,
                       double width, ikt_rgb colour) {
     char fitted[TEXT_BYTES];
     ikt_font_fit(text, TEXT * l->unit, width, fitted, TEXT_BYTES);
-    ikt_font_draw(image, fitted, x, y + TEXT * l->unit, TEXT * l->unit, colour);
+    ikt_canvas_text(canvas, fitted, x, y + TEXT * l->unit, TEXT * l->unit, colour);
 }
 
-static void draw_swatch(ikt_image *image, const ikt_legend *l, double x, double y, ikt_rgb colour) {
+static void draw_swatch(ikt_canvas *canvas, const ikt_legend *l, double x, double y,
+                        ikt_rgb colour) {
     double cx = x + SWATCH / 2 * l->unit, cy = y + TEXT / 2 * l->unit;
     ikt_segment dot = {cx, cy, cx, cy};
-    ikt_image_stroke(image, &dot, 1, SWATCH * l->unit, colour);
+    ikt_canvas_stroke(canvas, &dot, 1, SWATCH * l->unit, colour);
 }
 
-void ikt_mark_draw(ikt_image *image, double x, double y, double unit, const ikt_theme *theme) {
+void ikt_mark_draw(ikt_canvas *canvas, double x, double y, double unit, const ikt_theme *theme) {
     double arm = 6.5 * unit;
     const ikt_segment cross[2] = {{x - arm, y - arm, x + arm, y + arm},
                                   {x - arm, y + arm, x + arm, y - arm}};
-    ikt_image_stroke(image, cross, 2, 6 * unit, theme->background);
-    ikt_image_stroke(image, cross, 2, 2.6 * unit, theme->ink);
+    ikt_canvas_stroke(canvas, cross, 2, 6 * unit, theme->background);
+    ikt_canvas_stroke(canvas, cross, 2, 2.6 * unit, theme->ink);
 }
 
-static void draw_classes(ikt_image *image, const ikt_legend *l, const ikt_legend_content *c,
+static void draw_classes(ikt_canvas *canvas, const ikt_legend *l, const ikt_legend_content *c,
                          double x, double y) {
     char name[TEXT_BYTES], count[32];
     double size = TEXT * l->unit;
@@ -165,59 +166,62 @@ static void draw_classes(ikt_image *image, const ikt_legend *l, const ikt_legend
         class_texts(&c->colouring->classes[i], name, count);
         double left = x + (double)(i / l->rows) * (l->column_width + COLUMN_GAP * l->unit);
         double top = y + (double)(i % l->rows) * LINE * l->unit;
-        draw_swatch(image, l, left, top, c->colouring->colour[i]);
-        draw_text(image, l, name, left + INDENT * l->unit, top, l->name_width + 0.5, c->theme->ink);
-        ikt_font_draw(image, count, left + l->column_width - ikt_font_width(count, size),
-                      top + size, size, c->theme->faint);
+        draw_swatch(canvas, l, left, top, c->colouring->colour[i]);
+        draw_text(canvas, l, name, left + INDENT * l->unit, top, l->name_width + 0.5,
+                  c->theme->ink);
+        ikt_canvas_text_right(canvas, count, left + l->column_width, top + size, size,
+                              c->theme->faint);
     }
     if (l->shown == c->colouring->n_classes) return;
     more_text(c->colouring->n_classes - l->shown, name);
-    draw_text(
-        image, l, name, x + (double)(l->shown / l->rows) * (l->column_width + COLUMN_GAP * l->unit),
-        y + (double)(l->shown % l->rows) * LINE * l->unit, l->column_width + 0.5, c->theme->ink);
+    draw_text(canvas, l, name,
+              x + (double)(l->shown / l->rows) * (l->column_width + COLUMN_GAP * l->unit),
+              y + (double)(l->shown % l->rows) * LINE * l->unit, l->column_width + 0.5,
+              c->theme->ink);
 }
 
 /* Returns the height it used. */
-static double draw_bar(ikt_image *image, const ikt_legend *l, const ikt_legend_content *c, double x,
-                       double y) {
+static double draw_bar(ikt_canvas *canvas, const ikt_legend *l, const ikt_legend_content *c,
+                       double x, double y) {
     char largest[TEXT_BYTES], least[TEXT_BYTES], missing[TEXT_BYTES];
     int64_t left = llround(x), top = llround(y), width = llround(BAR_WIDTH * l->unit);
     int64_t height = llround(l->bar_height);
     double beside = x + (BAR_WIDTH + BAR_GAP) * l->unit, room = l->width - (beside - x) + 0.5;
     value_texts(c->colouring, largest, least, missing);
+    /* Each row down to the end: what lies over it leaves one row, and no seams on a page. */
     for (int64_t row = 0; row < height; row++)
-        ikt_image_fill(
-            image, left, top + row, width, 1,
+        ikt_canvas_fill(
+            canvas, left, top + row, width, height - row,
             ikt_palette_value(1 - (double)row / (double)(height - 1), c->colouring->black));
-    draw_text(image, l, largest, beside, y, room, c->theme->ink);
-    draw_text(image, l, least, beside, y + l->bar_height - TEXT * l->unit, room, c->theme->ink);
+    draw_text(canvas, l, largest, beside, y, room, c->theme->ink);
+    draw_text(canvas, l, least, beside, y + l->bar_height - TEXT * l->unit, room, c->theme->ink);
     if (c->colouring->missing == 0) return l->bar_height;
     double below = y + l->bar_height + (LINE - TEXT) * l->unit;
-    draw_swatch(image, l, x, below, c->theme->missing);
-    draw_text(image, l, missing, x + INDENT * l->unit, below, l->width - INDENT * l->unit + 0.5,
+    draw_swatch(canvas, l, x, below, c->theme->missing);
+    draw_text(canvas, l, missing, x + INDENT * l->unit, below, l->width - INDENT * l->unit + 0.5,
               c->theme->ink);
     return l->bar_height + LINE * l->unit;
 }
 
-void ikt_legend_draw(ikt_image *image, const ikt_legend *legend, const ikt_legend_content *content,
-                     double x, double y) {
+void ikt_legend_draw(ikt_canvas *canvas, const ikt_legend *legend,
+                     const ikt_legend_content *content, double x, double y) {
     char first[TEXT_BYTES], second[TEXT_BYTES], mark[TEXT_BYTES];
     double line = LINE * legend->unit;
     head_texts(content, first, second);
-    draw_text(image, legend, first, x, y, legend->width + 0.5, content->theme->ink);
-    draw_text(image, legend, second, x, y + line, legend->width + 0.5, content->theme->ink);
+    draw_text(canvas, legend, first, x, y, legend->width + 0.5, content->theme->ink);
+    draw_text(canvas, legend, second, x, y + line, legend->width + 0.5, content->theme->ink);
     double at = y + (second[0] ? HEAD_LINES + 0.5 : 1) * line;
     if (content->colouring->kind == IKT_COLOUR_CLASSES) {
-        draw_classes(image, legend, content, x, at);
+        draw_classes(canvas, legend, content, x, at);
         at += (double)legend->rows * line;
     } else if (content->colouring->kind == IKT_COLOUR_VALUES) {
-        at += draw_bar(image, legend, content, x, at);
+        at += draw_bar(canvas, legend, content, x, at);
     }
     if (content->n_marked == 0) return;
     at += 0.5 * line;
     mark_text(content, mark);
-    ikt_mark_draw(image, x + SWATCH / 2 * legend->unit, at + TEXT / 2 * legend->unit, legend->unit,
+    ikt_mark_draw(canvas, x + SWATCH / 2 * legend->unit, at + TEXT / 2 * legend->unit, legend->unit,
                   content->theme);
-    draw_text(image, legend, mark, x + INDENT * legend->unit, at, legend->width,
+    draw_text(canvas, legend, mark, x + INDENT * legend->unit, at, legend->width,
               content->theme->ink);
 }

@@ -7,6 +7,7 @@
 #ifndef IKT_PLOT_LEGEND_H
 #define IKT_PLOT_LEGEND_H
 
+#include "plot/canvas.h"
 #include "plot/colouring.h"
 
 /* What a legend tells of. Everything is lent. */
@@ -34,7 +35,7 @@ void ikt_count_text(int64_t count, char *out);
 
 /* LOCAL. Draws a cross with a halo, so that it is seen on any colour, centred at (x, y): a marked
  * point. */
-void ikt_mark_draw(ikt_image *image, double x, double y, double unit, const ikt_theme *theme);
+void ikt_mark_draw(ikt_canvas *canvas, double x, double y, double unit, const ikt_theme *theme);
 
 /* LOCAL, pure: the same plan on every rank.
  *   unit        pixels per thousandth of the picture's smaller side
@@ -45,7 +46,7 @@ ikt_legend ikt_legend_plan(const ikt_legend_content *content, double unit, doubl
                            double width_max);
 
 /* LOCAL. Draws the legend with its top left corner at (x, y). */
-void ikt_legend_draw(ikt_image *image, const ikt_legend *legend, const ikt_legend_content *content,
-                     double x, double y);
+void ikt_legend_draw(ikt_canvas *canvas, const ikt_legend *legend,
+                     const ikt_legend_content *content, double x, double y);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "plot/font.h"
 #include "plot/histogram.h"
 #include "plot/legend.h"
 #include "plot/shade.h"
@@ -31,7 +30,7 @@ typedef struct {
     const ikt_panels *at;
     const ikt_colouring *colouring;
     const ikt_theme *theme;
-    ikt_image *image;
+    ikt_canvas *canvas;
     ikt_view view;           /* of the panel under way */
     ikt_histogram histogram; /* one dimension */
     ikt_stamp stamp;
@@ -164,21 +163,21 @@ static void find_marks(ikt_context *ctx, drawing *f, const ikt_plot_points *poin
 /* LOCAL, rank 0. A frame around panel p, the marked points in it, and the axes it shows. */
 static void finish_panel(drawing *f, const ikt_plot_points *points, int p) {
     const int64_t left = f->at->left + p * (f->at->side + f->at->gap);
-    ikt_image_frame(f->image, left - 1, f->at->top - 1, f->at->side + 2, f->at->height + 2,
-                    f->theme->faint);
+    ikt_canvas_frame(f->canvas, left - 1, f->at->top - 1, f->at->side + 2, f->at->height + 2,
+                     f->theme->faint);
     for (int64_t m = 0; m < points->n_marked; m++) {
         double down = f->at->q == 1 ? (double)f->at->height - 12 * f->at->unit
                                     : ((double)f->marks[2 * m + 1] + 0.5) / IKT_VIEW_PHASES;
-        ikt_mark_draw(f->image, (double)left + ((double)f->marks[2 * m] + 0.5) / IKT_VIEW_PHASES,
+        ikt_mark_draw(f->canvas, (double)left + ((double)f->marks[2 * m] + 0.5) / IKT_VIEW_PHASES,
                       (double)f->at->top + down, f->at->unit, f->theme);
     }
     char text[TEXT_BYTES] = "", count[32];
     ikt_count_text(f->histogram.most, count);
     if (f->at->q == 1) snprintf(text, sizeof text, "highest bar: %s", count);
     if (f->at->q == 3) snprintf(text, sizeof text, "%s", sides_of_three[p].name);
-    ikt_font_draw(f->image, text, (double)left + AXES_GAP * f->at->unit,
-                  (double)f->at->top + (AXES_GAP + AXES) * f->at->unit, AXES * f->at->unit,
-                  f->theme->faint);
+    ikt_canvas_text(f->canvas, text, (double)left + AXES_GAP * f->at->unit,
+                    (double)f->at->top + (AXES_GAP + AXES) * f->at->unit, AXES * f->at->unit,
+                    f->theme->faint);
 }
 
 /* COLLECTIVE. The view of a panel's points, those behind included. */
@@ -231,7 +230,7 @@ static ikt_status draw_bars(ikt_context *ctx, drawing *f, const ikt_plot_points 
         ikt_histogram_make(ctx, points->map, flat, &f->view, f->colouring, bars, &f->histogram));
     const int64_t head = (int64_t)((2 * AXES_GAP + AXES) * f->at->unit); /* for the text */
     if (ikt_rank(ctx) == 0)
-        ikt_histogram_draw(f->image, &f->histogram, f->colouring, f->at->left, f->at->top + head,
+        ikt_histogram_draw(f->canvas, &f->histogram, f->colouring, f->at->left, f->at->top + head,
                            f->at->side, f->at->height - head);
     return IKT_OK;
 }
@@ -249,8 +248,8 @@ static ikt_status draw_panels(ikt_context *ctx, drawing *f, const ikt_plot_point
         } else {
             sum_bands(ctx, f, points, all);
             if (ikt_rank(ctx) == 0)
-                ikt_shade_draw(f->image, f->pixels, f->at->side, f->at->opacity,
-                               f->at->left + p * (f->at->side + f->at->gap), f->at->top);
+                ikt_canvas_points(f->canvas, f->pixels, f->at->side, f->at->opacity,
+                                  f->at->left + p * (f->at->side + f->at->gap), f->at->top);
         }
         if (ikt_rank(ctx) == 0) finish_panel(f, points, p);
     }
@@ -271,8 +270,8 @@ static void destroy(drawing *f) {
 
 ikt_status ikt_panels_draw(ikt_context *ctx, const ikt_panels *panels,
                            const ikt_plot_points *points, const ikt_colouring *colouring,
-                           const ikt_theme *theme, ikt_image *image) {
-    drawing f = {.at = panels, .colouring = colouring, .theme = theme, .image = image};
+                           const ikt_theme *theme, ikt_canvas *canvas) {
+    drawing f = {.at = panels, .colouring = colouring, .theme = theme, .canvas = canvas};
     f.is_backed = panels->q > 1 && ikt_max_one(ctx, points->n_behind) > 0;
     ikt_status st = ikt_agree(ctx, allocate(ctx, &f, points));
     if (st == IKT_OK) st = draw_panels(ctx, &f, points);

@@ -8,8 +8,8 @@
 #ifndef IKT_PLOT_PANELS_H
 #define IKT_PLOT_PANELS_H
 
+#include "plot/canvas.h"
 #include "plot/colouring.h"
-#include "plot/image.h"
 
 /* In pixels. */
 typedef struct {
@@ -27,11 +27,11 @@ int ikt_panels_count(int q);
 /* LOCAL. Width of all together. */
 double ikt_panels_width(const ikt_panels *panels);
 
-/* COLLECTIVE. Draws the points with their frames and marks into the picture of rank 0; the others
- * pass one without pixels.
+/* COLLECTIVE. Draws the points with their frames and marks onto the canvas of rank 0; the
+ * others pass one that is not open.
  * Errors: IKT_ERR_DATA (coordinates not finite, with the row), IKT_ERR_RESOURCE. */
 ikt_status ikt_panels_draw(ikt_context *ctx, const ikt_panels *panels,
                            const ikt_plot_points *points, const ikt_colouring *colouring,
-                           const ikt_theme *theme, ikt_image *image);
+                           const ikt_theme *theme, ikt_canvas *canvas);
 
 #endif

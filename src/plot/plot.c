@@ -9,11 +9,10 @@
 
 #include "base/atomic_file.h"
 #include "config/key.h"
-#include "iktsne/version.h"
+#include "plot/canvas.h"
 #include "plot/font.h"
 #include "plot/legend.h"
 #include "plot/panels.h"
-#include "plot/png_file.h"
 
 /* In thousandths of the picture's smaller side. */
 #define MARGIN      30.0
@@ -38,7 +37,7 @@ typedef struct {
     ikt_legend legend;
     ikt_legend_content content;
     ikt_colouring colouring;
-    ikt_image image; /* rank 0 */
+    ikt_canvas canvas; /* rank 0 */
 } figure;
 
 ikt_plot_settings ikt_plot_defaults(void) {
@@ -46,6 +45,7 @@ ikt_plot_settings ikt_plot_defaults(void) {
                                .height = IKT_AUTO_INT,
                                .point_radius = IKT_AUTO_REAL,
                                .opacity = IKT_AUTO_REAL,
+                               .dpi = IKT_AUTO_REAL,
                                .legend = true};
 }
 
@@ -67,7 +67,20 @@ static int64_t automatic_height(int q, int64_t width) {
     return width * 2 / 5 > SIDE_MIN ? width * 2 / 5 : SIDE_MIN;
 }
 
-static ikt_status resolve(ikt_context *ctx, const ikt_plot_points *points, ikt_plot_settings *s) {
+static ikt_status resolve_dpi(ikt_context *ctx, const char *path, ikt_plot_settings *s) {
+    if (s->dpi != IKT_AUTO_REAL && ikt_canvas_kind_of(path) == IKT_CANVAS_PNG)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "%s: a PNG file has pixels and no size in inches: a number of dots per "
+                        "inch is for .svg and .pdf",
+                        path);
+    if (s->dpi == IKT_AUTO_REAL) s->dpi = 200;
+    return check_range(ctx, "dots per inch", s->dpi, 20, 5000);
+}
+
+static ikt_status resolve(ikt_context *ctx, const ikt_plot_points *points, const char *path,
+                          ikt_plot_settings *s) {
+    IKT_TRY(ikt_canvas_check(ctx, path));
+    IKT_TRY(resolve_dpi(ctx, path, s));
     if (s->height == IKT_AUTO_INT) s->height = automatic_height(points->q, s->width);
     if (!s->footer) s->footer = "";
     if (!s->description) s->description = "";
@@ -141,57 +154,67 @@ static void draw_texts(figure *f) {
     double unit = f->unit, width = (double)f->settings.width - 2 * MARGIN * unit;
     char text[TEXT_BYTES];
     ikt_font_fit(f->title, TITLE * unit, width, text, TEXT_BYTES);
-    ikt_font_draw(&f->image, text, (double)f->panels.left, (double)f->panels.top - TITLE_GAP * unit,
-                  TITLE * unit, f->theme.ink);
+    ikt_canvas_text(&f->canvas, text, (double)f->panels.left,
+                    (double)f->panels.top - TITLE_GAP * unit, TITLE * unit, f->theme.ink);
     ikt_font_fit(f->settings.footer, FOOTER * unit, ikt_panels_width(&f->panels), text, TEXT_BYTES);
-    ikt_font_draw(&f->image, text, (double)f->panels.left,
-                  (double)(f->panels.top + f->panels.height) + (FOOTER_GAP + FOOTER) * unit,
-                  FOOTER * unit, f->theme.faint);
+    ikt_canvas_text(&f->canvas, text, (double)f->panels.left,
+                    (double)(f->panels.top + f->panels.height) + (FOOTER_GAP + FOOTER) * unit,
+                    FOOTER * unit, f->theme.faint);
 }
 
 /* LOCAL, rank 0. */
 static void finish(figure *f) {
     draw_texts(f);
     if (f->settings.legend)
-        ikt_legend_draw(&f->image, &f->legend, &f->content,
+        ikt_legend_draw(&f->canvas, &f->legend, &f->content,
                         (double)f->panels.left + ikt_panels_width(&f->panels) +
                             LEGEND_GAP * f->unit,
                         (double)f->panels.top);
 }
 
-static ikt_status write_file(ikt_context *ctx, const figure *f, const char *path) {
-    char temporary[IKT_PATH_MAX];
-    IKT_TRY(ikt_atomic_begin(ctx, path, f->settings.overwrite, temporary));
-    const ikt_png_text texts[] = {{"Software", "iktsne " IKT_VERSION},
-                                  {"Title", f->title},
-                                  {"Comment", f->settings.footer},
-                                  {"Description", f->settings.description}};
-    ikt_status st = IKT_OK;
-    if (ikt_rank(ctx) == 0)
-        st = ikt_png_write(ctx, temporary, path, &f->image, texts, sizeof texts / sizeof *texts);
-    return ikt_atomic_end(ctx, path, temporary, st);
+/* LOCAL, rank 0. */
+static ikt_status open_canvas(ikt_context *ctx, figure *f, const char *path,
+                              const char *temporary) {
+    const ikt_plot_settings *s = &f->settings;
+    const ikt_canvas_page page = {.path = temporary,
+                                  .shown = path,
+                                  .width = s->width,
+                                  .height = s->height,
+                                  .dpi = s->dpi,
+                                  .background = f->theme.background,
+                                  .texts = {f->title, s->footer, s->description}};
+    return ikt_canvas_open(ctx, ikt_canvas_kind_of(path), &page, &f->canvas);
+}
+
+static ikt_status draw_file(ikt_context *ctx, figure *f, const ikt_plot_points *points,
+                            const char *path, const char *temporary) {
+    const bool is_root = ikt_rank(ctx) == 0;
+    IKT_TRY(ikt_agree(ctx, is_root ? open_canvas(ctx, f, path, temporary) : IKT_OK));
+    IKT_TRY(ikt_panels_draw(ctx, &f->panels, points, &f->colouring, &f->theme, &f->canvas));
+    if (!is_root) return IKT_OK;
+    finish(f);
+    return ikt_canvas_finish(&f->canvas);
 }
 
 static ikt_status make_figure(ikt_context *ctx, figure *f, const ikt_plot_points *points,
                               const char *path) {
-    IKT_TRY(ikt_agree(ctx, resolve(ctx, points, &f->settings)));
+    char temporary[IKT_PATH_MAX];
+    IKT_TRY(ikt_agree(ctx, resolve(ctx, points, path, &f->settings)));
     f->theme = ikt_theme_get(f->settings.black);
     IKT_TRY(ikt_colouring_create(ctx, points, &f->theme, f->settings.black, &f->colouring));
     make_title(f, points, path, f->title);
     lay_out(f, points);
-    ikt_status st = IKT_OK;
-    if (ikt_rank(ctx) == 0)
-        st = ikt_image_create(ctx, f->settings.width, f->settings.height, f->theme.background,
-                              &f->image);
-    IKT_TRY(ikt_agree(ctx, st));
-    IKT_TRY(ikt_panels_draw(ctx, &f->panels, points, &f->colouring, &f->theme, &f->image));
-    if (ikt_rank(ctx) == 0) finish(f);
-    return write_file(ctx, f, path);
+    IKT_TRY(ikt_atomic_begin(ctx, path, f->settings.overwrite, temporary));
+    return ikt_atomic_end(ctx, path, temporary, draw_file(ctx, f, points, path, temporary));
 }
 
 static void destroy(figure *f) {
     ikt_colouring_destroy(&f->colouring);
-    ikt_image_destroy(&f->image);
+    ikt_canvas_close(&f->canvas);
+}
+
+ikt_status ikt_plot_check(ikt_context *ctx, const char *path) {
+    return ikt_canvas_check(ctx, path);
 }
 
 ikt_status ikt_plot_embedding(ikt_context *ctx, const ikt_plot_settings *settings,

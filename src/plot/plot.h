@@ -20,6 +20,7 @@ typedef struct {
                                 one and three dimensions two fifths */
     double point_radius;     /* pixels, 0.3 .. 100; IKT_AUTO_REAL: from n, see ikt_plot_radius */
     double opacity;          /* of a single point, 0 .. 1; IKT_AUTO_REAL: from the overlap */
+    double dpi;              /* pixels in an inch of SVG and PDF; IKT_AUTO_REAL: 200; no PNG */
     bool black;              /* black background instead of white */
     bool legend;             /* draw the legend */
     bool overwrite;          /* replace a file of that name */
@@ -50,12 +51,18 @@ ikt_plot_settings ikt_plot_defaults(void);
  * with the fourth root of n to 0.65 (about one pixel) beyond 800,000, at most 6. */
 double ikt_plot_radius(int64_t n, int64_t side);
 
-/* COLLECTIVE. Draws the points and writes the PNG file `path` on rank 0 (written beside, renamed).
+/* LOCAL. Whether this program writes files of that ending. Errors: IKT_ERR_USAGE: .pdf where it was
+ * built without cairo. */
+ikt_status ikt_plot_check(ikt_context *ctx, const char *path);
+
+/* COLLECTIVE. Draws the points and writes the file `path` on rank 0 (written beside, renamed): SVG
+ * or PDF where its name ends so, in which the points are a picture of pixels within a page of
+ * shapes and text (canvas.h), otherwise PNG.
  * Memory: 8 MB and 2 bytes a point on every rank, in one and three dimensions 8 bytes more; on rank
  * 0 also 16 bytes a pixel of the plot and 3 of the picture. Time: a few nanoseconds a point for
  * each 8 MB of sums, then rank 0 alone compresses. The caller times it. Errors: IKT_ERR_USAGE
- * (settings out of range, a marked row that does not exist), IKT_ERR_DATA (coordinates not finite,
- * with the row; more than 4096 classes), IKT_ERR_FILE, IKT_ERR_RESOURCE.
+ * (settings out of range, a marked row that does not exist, no PDF here), IKT_ERR_DATA (coordinates
+ * not finite, with the row; more than 4096 classes), IKT_ERR_FILE, IKT_ERR_RESOURCE.
  */
 ikt_status ikt_plot_embedding(ikt_context *ctx, const ikt_plot_settings *settings,
                               const ikt_plot_points *points, const char *path);

@@ -14,7 +14,8 @@
 enum { REASON_MAX = 200, TEXTS_MAX = 8, COMPRESSION = 6 };
 
 typedef struct {
-    FILE *file;
+    ikt_png_put put;
+    void *self;
     char reason[REASON_MAX];
 } sink;
 
@@ -30,7 +31,7 @@ static void on_warning(png_structp png, png_const_charp message) {
 
 static void on_write(png_structp png, png_bytep data, png_size_t bytes) {
     sink *s = png_get_io_ptr(png);
-    if (fwrite(data, 1, bytes, s->file) == bytes) return;
+    if (s->put(s->self, data, bytes)) return;
     snprintf(s->reason, REASON_MAX, "%s", strerror(errno));
     png_error(png, "writing failed");
 }
@@ -99,14 +100,25 @@ static ikt_status write_open(ikt_context *ctx, sink *s, const char *shown, const
     return IKT_OK;
 }
 
+ikt_status ikt_png_send(ikt_context *ctx, const char *shown, const ikt_image *image,
+                        ikt_png_put put, void *self) {
+    sink s = {put, self, ""};
+    return write_open(ctx, &s, shown, image, NULL, 0);
+}
+
+static bool put_in_file(void *self, const void *bytes, size_t count) {
+    return fwrite(bytes, 1, count, self) == count;
+}
+
 ikt_status ikt_png_write(ikt_context *ctx, const char *path, const char *shown,
                          const ikt_image *image, const ikt_png_text *texts, int n_texts) {
     _Static_assert(sizeof(ikt_rgb) == 3, "a row of pixels is a row of a PNG file");
-    sink s = {fopen(path, "wb"), ""};
-    if (!s.file)
+    FILE *file = fopen(path, "wb");
+    sink s = {put_in_file, file, ""};
+    if (!file)
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", shown, strerror(errno));
     ikt_status st = write_open(ctx, &s, shown, image, texts, n_texts);
-    if (fclose(s.file) != 0 && st == IKT_OK)
+    if (fclose(file) != 0 && st == IKT_OK)
         st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", shown, strerror(errno));
     return st;
 }

@@ -4,6 +4,9 @@
 #ifndef IKT_PLOT_PNG_FILE_H
 #define IKT_PLOT_PNG_FILE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "plot/image.h"
 
 /* A text chunk: keyword of at most 79 characters ("Title"), UTF-8 text (tEXt where it is ASCII,
@@ -19,5 +22,12 @@ typedef struct {
  * Errors: IKT_ERR_FILE with path and reason, IKT_ERR_RESOURCE. */
 ikt_status ikt_png_write(ikt_context *ctx, const char *path, const char *shown,
                          const ikt_image *image, const ikt_png_text *texts, int n_texts);
+
+/* LOCAL. Takes bytes of a PNG file as they come; false, with errno, where it cannot. */
+typedef bool (*ikt_png_put)(void *self, const void *bytes, size_t count);
+
+/* LOCAL. Sends the picture, without texts, to `put`. Errors: as above. */
+ikt_status ikt_png_send(ikt_context *ctx, const char *shown, const ikt_image *image,
+                        ikt_png_put put, void *self);
 
 #endif

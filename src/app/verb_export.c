@@ -1,0 +1,152 @@
+/* iktsne export: an embedding in the formats of other programs. */
+#include <stdio.h>
+#include <string.h>
+
+#include "app/option.h"
+#include "app/verbs.h"
+#include "base/log.h"
+#include "io/export.h"
+
+typedef struct {
+    char columns[IKT_STRING_MAX], anndata[IKT_STRING_MAX], key[IKT_STRING_MAX];
+    int format;
+    bool row_numbers, overwrite, has_columns; /* has_columns: some were asked for */
+    const char *path[2];                      /* run, output */
+} wishes;
+
+static const char formats[] = "auto|npy|csv|tsv|h5ad|vtkhdf";
+
+/* The word of the choice of that number. */
+static void choice(int index, char *name, size_t size) {
+    const char *at = formats;
+    while (index-- > 0)
+        at += strcspn(at, "|") + 1;
+    snprintf(name, size, "%.*s", (int)strcspn(at, "|"), at);
+}
+
+static ikt_status choose_format(ikt_context *ctx, const wishes *w, const ikt_export_format **out,
+                                bool *is_gzipped) {
+    char name[16], known[128];
+    choice(w->format, name, sizeof name);
+    *out = ikt_export_find(name, w->path[1], is_gzipped);
+    if (*out && *is_gzipped && !(*out)->is_text)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "%s: only csv and tsv are compressed as a whole",
+                        w->path[1]);
+    if (*out) return IKT_OK;
+    ikt_export_names(known, sizeof known);
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "%s: its ending names no format; known are %s (.csv and .tsv also with .gz), "
+                    "or say --format",
+                    w->path[1], known);
+}
+
+/* Options that the format has no place for are refused, not passed over. */
+static ikt_status check_options(ikt_context *ctx, const wishes *w, const ikt_export_format *format,
+                                bool is_key_given) {
+    const bool is_anndata = format == &ikt_export_h5ad;
+    if (!format->has_columns && (w->has_columns || w->row_numbers))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "%s holds the places alone: --columns and --row-numbers are for csv, tsv "
+                        "and vtkhdf",
+                        format->name);
+    if (is_anndata && !w->anndata[0])
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "an AnnData file holds more than an embedding: name the one of which a "
+                        "copy gets it, --h5ad DATA.h5ad");
+    if (!is_anndata && (w->anndata[0] || is_key_given))
+        return ikt_fail(ctx, IKT_ERR_USAGE, "--h5ad and --key are for .h5ad files, not for %s",
+                        format->name);
+    if (is_anndata && (strchr(w->key, '/') || !w->key[0]))
+        return ikt_fail(ctx, IKT_ERR_USAGE, "--key '%s': a name without slashes is needed", w->key);
+    for (int i = 0; i < 2; i++)
+        if (strcmp(w->path[1], i == 0 ? w->path[0] : w->anndata) == 0)
+            return ikt_fail(ctx, IKT_ERR_USAGE, "%s is read and cannot be the output, too",
+                            w->path[1]);
+    return IKT_OK;
+}
+
+/* One name of the list: DATASET of the run, or FILE.h5:DATASET. */
+static ikt_status add_column(const wishes *w, const char *name, ikt_export *export) {
+    char file[IKT_STRING_MAX];
+    const char *colon = strrchr(name, ':'), *dataset = colon ? colon + 1 : name;
+    snprintf(file, sizeof file, "%.*s", colon ? (int)(colon - name) : IKT_STRING_MAX - 1,
+             colon ? name : w->path[0]);
+    if (*dataset == '/') dataset++;
+    return ikt_export_add(export, file, dataset, NULL);
+}
+
+/* The columns asked for; by default labels, where there are some. */
+static ikt_status add_columns(ikt_context *ctx, const wishes *w, ikt_export *export) {
+    char name[IKT_STRING_MAX];
+    bool present;
+    if (!w->has_columns) return ikt_export_add(export, w->path[0], "labels", &present);
+    if (strcmp(w->columns, "none") == 0) return IKT_OK;
+    for (const char *at = w->columns; *at;) {
+        const size_t length = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        if (length == 0)
+            return ikt_fail(ctx, IKT_ERR_USAGE, "--columns %s: an empty name", w->columns);
+        IKT_TRY(add_column(w, name, export));
+        at += length + (at[length] == ',');
+    }
+    return IKT_OK;
+}
+
+static ikt_status write_export(ikt_context *ctx, const wishes *w, bool is_key_given) {
+    const ikt_export_format *format;
+    ikt_export export;
+    ikt_export_wishes how = {.overwrite = w->overwrite,
+                             .row_numbers = w->row_numbers,
+                             .anndata = w->anndata,
+                             .key = w->key};
+    IKT_TRY(choose_format(ctx, w, &format, &how.is_gzipped));
+    IKT_TRY(check_options(ctx, w, format, is_key_given));
+    IKT_TRY(ikt_atomic_check(ctx, w->path[1], w->overwrite));
+    ikt_status st = ikt_export_open(ctx, w->path[0], &export);
+    if (st == IKT_OK && format->has_columns) st = add_columns(ctx, w, &export);
+    if (st == IKT_OK) st = format->write(&export, &how, w->path[1]);
+    if (st == IKT_OK)
+        ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", export.n), {0}},
+                        "%s: %lld rows in %d dimension%s, %s", w->path[1], (long long)export.n,
+                        export.q, export.q == 1 ? "" : "s", format->name);
+    ikt_export_close(&export);
+    return st;
+}
+
+static ikt_status run(ikt_context *ctx, int argc, char **argv) {
+    wishes w;
+    bool help;
+    int count;
+    const ikt_option options[] = {
+        {"format", IKT_KEY_CHOICE, "FORMAT", "auto", 0, 0, formats,
+         "Format of OUT; auto: by its ending. npy: float32, n x dimensions; csv, tsv: text, "
+         "gzipped where OUT ends in .gz; h5ad: a copy of an AnnData file with the embedding added; "
+         "vtkhdf: for ParaView and VTK",
+         &w.format},
+        {"columns", IKT_KEY_STRING, "LIST", "", 0, 0, NULL,
+         "Data sets of n numbers to write beside the places, with commas between: DATASET of "
+         "RUN.h5 or FILE.h5:DATASET of another file; none for none; by default labels, where "
+         "RUN.h5 has them",
+         w.columns},
+        {"row-numbers", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
+         "Write the number of each row, from 0, as a column", &w.row_numbers},
+        {"h5ad", IKT_KEY_STRING, "DATA.h5ad", "", 0, 0, NULL,
+         "AnnData file with the same rows, which is copied; the copy gets the embedding",
+         w.anndata},
+        {"key", IKT_KEY_STRING, "NAME", IKT_EXPORT_KEY, 0, 0, NULL,
+         "Name of the embedding in obsm of the AnnData file; facts of the run go to uns/iktsne, or "
+         "with another name to uns/iktsne_NAME",
+         w.key},
+        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
+         "Replace OUT where it exists, and an embedding of that name in its obsm", &w.overwrite},
+    };
+    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_export, options, sizeof options / sizeof *options,
+                              argc, argv, w.path, 2, 2, &count, &help));
+    if (help) return IKT_OK;
+    w.has_columns = w.columns[0] != '\0';
+    return write_export(ctx, &w, ikt_option_given("key", argc, argv));
+}
+
+const ikt_verb ikt_verb_export = {
+    "export", "RUN.h5 OUT [options]",
+    "Write an embedding as NumPy array, text, AnnData or for ParaView", run};

@@ -1,0 +1,100 @@
+/* A file that all ranks write together. See shared_file.h. */
+#include "base/shared_file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/atomic_file.h"
+#include "base/comm.h"
+#include "base/context.h"
+#include "base/memory.h"
+
+struct ikt_shared_file {
+    ikt_context *ctx;
+    char path[IKT_PATH_MAX], temporary[IKT_PATH_MAX];
+    MPI_File file; /* MPI_FILE_NULL: closed */
+    int64_t end;   /* bytes so far, of all ranks */
+};
+
+static ikt_status refuse(const ikt_shared_file *f, int code, const char *what) {
+    char reason[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    MPI_Error_string(code, reason, &length);
+    return ikt_fail(f->ctx, IKT_ERR_FILE, "%s cannot be %s: %s", f->path, what, reason);
+}
+
+/* Files return their errors, unlike the rest of MPI, unless someone has changed that. */
+static ikt_status open_file(ikt_shared_file *f) {
+    int code = MPI_File_open(f->ctx->comm, f->temporary, MPI_MODE_WRONLY, MPI_INFO_NULL, &f->file);
+    if (code != MPI_SUCCESS) {
+        f->file = MPI_FILE_NULL;
+        return refuse(f, code, "written");
+    }
+    MPI_File_set_errhandler(f->file, MPI_ERRORS_RETURN);
+    return IKT_OK;
+}
+
+ikt_status ikt_shared_begin(ikt_context *ctx, const char *path, bool overwrite, int64_t bytes,
+                            ikt_shared_file **out) {
+    ikt_shared_file *f = NULL;
+    *out = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &f, 1, sizeof *f, "output file")));
+    f->ctx = ctx;
+    f->file = MPI_FILE_NULL;
+    snprintf(f->path, sizeof f->path, "%s", path);
+    ikt_status st = ikt_atomic_begin(ctx, path, overwrite, f->temporary);
+    if (st == IKT_OK) {
+        st = ikt_atomic_reserve(ctx, path, f->temporary, bytes);
+        if (st == IKT_OK) st = ikt_agree(ctx, open_file(f));
+        if (st != IKT_OK) st = ikt_shared_end(&f, st);
+    }
+    if (st != IKT_OK) ikt_free(&f);
+    *out = f;
+    return st;
+}
+
+/* Writes `count` bytes in as many steps on all ranks, each of what an MPI count can express. */
+static ikt_status write_at(ikt_shared_file *f, int64_t at, const char *bytes, int64_t count) {
+    const int64_t piece = f->ctx->piece_bytes;
+    const int64_t steps = ikt_max_one(f->ctx, (count + piece - 1) / piece);
+    for (int64_t step = 0; step < steps; step++) {
+        const int64_t done = step * piece < count ? step * piece : count;
+        const int64_t now = count - done < piece ? count - done : piece;
+        const int code =
+            MPI_File_write_at_all(f->file, (MPI_Offset)(at + done), now > 0 ? bytes + done : "",
+                                  (int)now, MPI_BYTE, MPI_STATUS_IGNORE);
+        const ikt_status st = code == MPI_SUCCESS ? IKT_OK : refuse(f, code, "written");
+        IKT_TRY(ikt_agree_file(f->ctx, st, f->temporary));
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_shared_append(ikt_shared_file *f, const void *bytes, int64_t count) {
+    const int64_t at = f->end + ikt_sum_before(f->ctx, count);
+    f->end += ikt_sum_one(f->ctx, count);
+    return write_at(f, at, bytes, count);
+}
+
+ikt_status ikt_shared_append_text(ikt_shared_file *f, const char *text) {
+    return ikt_shared_append(f, text, f->ctx->rank == 0 ? (int64_t)strlen(text) : 0);
+}
+
+const char *ikt_shared_name(const ikt_shared_file *f) {
+    return f->temporary;
+}
+
+ikt_status ikt_shared_close(ikt_shared_file *f) {
+    const int code = f->file == MPI_FILE_NULL ? MPI_SUCCESS : MPI_File_close(&f->file);
+    f->file = MPI_FILE_NULL;
+    return ikt_agree(f->ctx, code == MPI_SUCCESS ? IKT_OK : refuse(f, code, "completed"));
+}
+
+ikt_status ikt_shared_end(ikt_shared_file **file, ikt_status local) {
+    ikt_shared_file *f = *file;
+    if (!f) return local;
+    const ikt_status closed = ikt_shared_close(f);
+    const ikt_status st =
+        ikt_atomic_end(f->ctx, f->path, f->temporary, local == IKT_OK ? closed : local);
+    ikt_free(file);
+    return st;
+}

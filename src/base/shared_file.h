@@ -1,0 +1,44 @@
+/* A file that all ranks write together, front to back.
+ *
+ * Method: round after round every rank brings a piece (or none), and the pieces follow one another
+ * in the order of the ranks; where each begins is a sum over the ranks before. They are written by
+ * collective MPI-IO. Work that is dealt out in blocks of fixed size, block b to rank b modulo the
+ * number of ranks, therefore gives the same bytes on any number of ranks.
+ * Advantage: a rank holds one piece; lengths need not be known before. Disadvantage: ranks wait for
+ * the slowest piece of each round.
+ */
+#ifndef IKT_BASE_SHARED_FILE_H
+#define IKT_BASE_SHARED_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+typedef struct ikt_shared_file ikt_shared_file;
+
+/* COLLECTIVE. Begins a file of that name, beside it (atomic_file.h).
+ *   bytes   what the file takes at most: room for it is taken now; 0: not known
+ * Errors: IKT_ERR_FILE, those of ikt_atomic_begin; *out is NULL then. */
+ikt_status ikt_shared_begin(ikt_context *ctx, const char *path, bool overwrite, int64_t bytes,
+                            ikt_shared_file **out);
+
+/* COLLECTIVE. Appends what the ranks bring, in their order; count may be 0. A failure is agreed and
+ * leaves nothing to do but ikt_shared_end. Errors: IKT_ERR_FILE. */
+ikt_status ikt_shared_append(ikt_shared_file *file, const void *bytes, int64_t count);
+
+/* COLLECTIVE. The same of a text that every rank has: rank 0 writes it. */
+ikt_status ikt_shared_append_text(ikt_shared_file *file, const char *text);
+
+/* LOCAL. The name that the file has until it is complete; lent. */
+const char *ikt_shared_name(const ikt_shared_file *file);
+
+/* COLLECTIVE. Closes the file so that others may go on writing to it by its name, and keeps it
+ * unfinished. Errors: IKT_ERR_FILE. */
+ikt_status ikt_shared_close(ikt_shared_file *file);
+
+/* COLLECTIVE. Completes the file where `local` is IKT_OK on all ranks, else removes it; frees and
+ * sets to NULL; accepts NULL. Returns the agreed outcome. */
+ikt_status ikt_shared_end(ikt_shared_file **file, ikt_status local);
+
+#endif

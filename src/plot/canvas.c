@@ -1,0 +1,96 @@
+/* What figures are drawn on. See canvas.h. */
+#include "plot/canvas.h"
+
+#include <errno.h>
+#include <string.h>
+
+static bool ends_with(const char *text, const char *ending) {
+    const size_t length = strlen(text), own = strlen(ending);
+    return length > own && strcmp(text + length - own, ending) == 0;
+}
+
+ikt_canvas_kind ikt_canvas_kind_of(const char *path) {
+    if (ends_with(path, ".svg")) return IKT_CANVAS_SVG;
+    return ends_with(path, ".pdf") ? IKT_CANVAS_PDF : IKT_CANVAS_PNG;
+}
+
+ikt_status ikt_canvas_check(ikt_context *ctx, const char *path) {
+    if (ikt_canvas_kind_of(path) != IKT_CANVAS_PDF || ikt_canvas_has_pdf) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "%s: this iktsne was built without cairo, which writes PDF; take .svg or .png, "
+                    "or build it where cairo is (Debian package libcairo2-dev)",
+                    path);
+}
+
+ikt_status ikt_canvas_open(ikt_context *ctx, ikt_canvas_kind kind, const ikt_canvas_page *page,
+                           ikt_canvas *out) {
+    static const ikt_canvas_ops *const kinds[] = {&ikt_canvas_png, &ikt_canvas_svg,
+                                                  &ikt_canvas_pdf};
+    *out = (ikt_canvas){.ctx = ctx, .ops = kinds[kind], .page = *page};
+    if (kind != IKT_CANVAS_PNG) {
+        out->file = fopen(page->path, "wb");
+        if (!out->file)
+            return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", page->shown,
+                            strerror(errno));
+    }
+    return out->ops->open(out);
+}
+
+void ikt_canvas_fill(ikt_canvas *c, int64_t x, int64_t y, int64_t width, int64_t height,
+                     ikt_rgb colour) {
+    if (width > 0 && height > 0) c->ops->fill(c, x, y, width, height, colour);
+}
+
+void ikt_canvas_frame(ikt_canvas *c, int64_t x, int64_t y, int64_t width, int64_t height,
+                      ikt_rgb colour) {
+    ikt_canvas_fill(c, x, y, width, 1, colour);
+    ikt_canvas_fill(c, x, y + height - 1, width, 1, colour);
+    ikt_canvas_fill(c, x, y, 1, height, colour);
+    ikt_canvas_fill(c, x + width - 1, y, 1, height, colour);
+}
+
+void ikt_canvas_stroke(ikt_canvas *c, const ikt_segment *segments, int count, double width,
+                       ikt_rgb colour) {
+    c->ops->stroke(c, segments, count, width, colour);
+}
+
+void ikt_canvas_text(ikt_canvas *c, const char *text, double x, double y, double size,
+                     ikt_rgb colour) {
+    if (text[0]) c->ops->text(c, text, x, y, size, false, colour);
+}
+
+void ikt_canvas_text_right(ikt_canvas *c, const char *text, double x, double y, double size,
+                           ikt_rgb colour) {
+    if (text[0]) c->ops->text(c, text, x, y, size, true, colour);
+}
+
+void ikt_canvas_points(ikt_canvas *c, const ikt_shaded *pixels, int64_t side, double opacity,
+                       int64_t x, int64_t y) {
+    c->ops->points(c, pixels, side, opacity, x, y);
+}
+
+ikt_status ikt_canvas_tile(ikt_canvas *c, const ikt_shaded *pixels, int64_t side, double opacity,
+                           ikt_image *tile) {
+    IKT_TRY(ikt_image_create(c->ctx, side, side, c->page.background, tile));
+    ikt_shade_draw(tile, pixels, side, opacity, 0, 0);
+    return IKT_OK;
+}
+
+ikt_status ikt_canvas_finish(ikt_canvas *c) {
+    ikt_status st = c->status == IKT_OK ? c->ops->finish(c) : c->status;
+    FILE *file = c->file;
+    c->file = NULL;
+    if (!file) return st;
+    const bool is_short = ferror(file) != 0;
+    if ((fclose(file) != 0 || is_short) && st == IKT_OK)
+        st = ikt_fail(c->ctx, IKT_ERR_FILE, "%s cannot be written: %s", c->page.shown,
+                      strerror(errno));
+    return st;
+}
+
+void ikt_canvas_close(ikt_canvas *c) {
+    if (c->ops) c->ops->close(c);
+    if (c->file) fclose(c->file);
+    ikt_image_destroy(&c->image);
+    *c = (ikt_canvas){.ctx = NULL};
+}
