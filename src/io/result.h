@@ -96,6 +96,10 @@ ikt_status ikt_result_read_labels(ikt_result_file *file, const char *dataset, in
                                   int64_t count, int64_t *labels, bool *present);
 ikt_status ikt_result_read_marked(ikt_result_file *file, int64_t **rows, int64_t *count);
 
+/* COLLECTIVE. A text attribute of the file ("label_names"), on every rank, freed with ikt_free;
+ * NULL where there is none. */
+ikt_status ikt_result_read_text(ikt_result_file *file, const char *name, char **text);
+
 /* COLLECTIVE. The stored configuration (YAML), on every rank; *text is NULL where there is none.
  * Freed with ikt_free. */
 ikt_status ikt_result_configuration(ikt_result_file *file, char **text);

@@ -98,6 +98,10 @@ ikt_status ikt_result_read_marked(ikt_result_file *f, int64_t **rows, int64_t *c
     return ikt_marked_read(f->ctx, f->file, f->path, f->n, rows, count);
 }
 
+ikt_status ikt_result_read_text(ikt_result_file *f, const char *name, char **text) {
+    return ikt_agree(f->ctx, ikt_h5_get_text(f->ctx, f->file, name, text));
+}
+
 ikt_status ikt_result_state_head(ikt_result_file *f, ikt_stage_head *head) {
     bool is_known = false;
     ikt_status st = IKT_OK;
