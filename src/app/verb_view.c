@@ -1,0 +1,193 @@
+/* iktsne view: an embedding as a page to pan and zoom in with a browser. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/map_file.h"
+#include "app/option.h"
+#include "app/verbs.h"
+#include "base/log.h"
+#include "viewer/viewer.h"
+
+enum { SHAPE_MOST = 65536 };
+
+typedef struct {
+    int64_t images_most, image_shrink;
+    int background, colour_as;
+    bool overwrite;
+    char colour_by[IKT_STRING_MAX], title[IKT_STRING_MAX], mark[IKT_STRING_MAX];
+    char images[IKT_STRING_MAX], image_shape[IKT_STRING_MAX];
+} options;
+
+/* What the page is made from; freed as one. */
+typedef struct {
+    ikt_map_file run;
+    ikt_map_column column[IKT_VIEWER_COLUMNS_MOST];
+    int n_columns;
+    char images[IKT_STRING_MAX]; /* file of the pictures */
+    ikt_picture_settings pictures;
+} subject;
+
+/* COLLECTIVE. The columns that the list names. */
+static ikt_status read_columns(ikt_context *ctx, const options *o, bool asked_for, subject *s) {
+    char list[IKT_STRING_MAX], *rest = list;
+    memcpy(list, o->colour_by, sizeof list);
+    for (char *name = list; rest; name = rest) {
+        rest = strchr(name, ',');
+        if (rest) *rest++ = '\0';
+        if (s->n_columns == IKT_VIEWER_COLUMNS_MOST)
+            return ikt_fail(ctx, IKT_ERR_USAGE, "--colour-by: a page has at most %d data sets",
+                            IKT_VIEWER_COLUMNS_MOST);
+        if (name[0] == '\0')
+            return ikt_fail(ctx, IKT_ERR_USAGE,
+                            "--colour-by: '%s' has an empty name; a list looks like "
+                            "labels,FILE.h5:DATASET",
+                            o->colour_by);
+        ikt_map_column *column = &s->column[s->n_columns];
+        IKT_TRY(ikt_map_column_read(ctx, &s->run, name, (ikt_colour_as)o->colour_as, asked_for,
+                                    column));
+        if (column->name[0]) s->n_columns++;
+    }
+    return IKT_OK;
+}
+
+/* "28x28" or "28x28x3". */
+static ikt_status parse_shape(ikt_context *ctx, const char *text, ikt_picture_settings *pictures) {
+    int64_t side[3] = {0, 0, 1};
+    const char *at = text;
+    int sides = 0;
+    bool good = true;
+    for (; good && sides < 3; sides++) {
+        char *end;
+        long long value = strtoll(at, &end, 10);
+        good = end != at && value >= 1 && value <= SHAPE_MOST && (*end == 'x' || *end == '\0');
+        side[sides] = value;
+        at = end + (*end == 'x');
+        if (*end == '\0') {
+            sides++;
+            break;
+        }
+    }
+    good = good && *at == '\0' && at[-1] != 'x' && sides >= 2 && (side[2] == 1 || side[2] == 3);
+    pictures->height = side[0];
+    pictures->width = side[1];
+    pictures->channels = side[2];
+    if (good) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "--image-shape: '%s' is not a height and a width such as 28x28, or with three "
+                    "colours 32x32x3",
+                    text);
+}
+
+static ikt_status choose_pictures(ikt_context *ctx, const options *o, subject *s) {
+    const char *colon = strrchr(o->images, ':');
+    if (!o->images[0] && !o->image_shape[0]) return IKT_OK;
+    if (!o->images[0] || !o->image_shape[0])
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "--images FILE.h5:DATASET and --image-shape HEIGHTxWIDTH need each other");
+    snprintf(s->images, sizeof s->images, "%.*s",
+             colon ? (int)(colon - o->images) : IKT_STRING_MAX - 1, o->images);
+    s->pictures = (ikt_picture_settings){.path = s->images,
+                                         .dataset = colon ? colon + 1 : "X",
+                                         .shrink = o->image_shrink,
+                                         .most = o->images_most};
+    if (s->pictures.dataset[0] == '/') s->pictures.dataset++;
+    return parse_shape(ctx, o->image_shape, &s->pictures);
+}
+
+static ikt_status write_page(ikt_context *ctx, const options *o, const subject *s,
+                             const char *path) {
+    ikt_viewer_column column[IKT_VIEWER_COLUMNS_MOST];
+    for (int c = 0; c < s->n_columns; c++) {
+        const ikt_map_column *own = &s->column[c];
+        bool named = strcmp(own->name, "labels") == 0;
+        column[c] =
+            (ikt_viewer_column){own->name, own->labels, own->values, named ? s->run.names : NULL};
+    }
+    const ikt_viewer_settings settings = {.title = ikt_map_file_title(&s->run, o->title),
+                                          .note = s->run.note,
+                                          .black = o->background == 1,
+                                          .overwrite = o->overwrite};
+    const ikt_viewer_content content = {.map = &s->run.map,
+                                        .q = s->run.q,
+                                        .y = s->run.y,
+                                        .column = column,
+                                        .n_columns = s->n_columns,
+                                        .marked = s->run.marked,
+                                        .n_marked = s->run.n_marked,
+                                        .pictures = o->images[0] ? &s->pictures : NULL};
+    return ikt_viewer_write(ctx, &settings, &content, path);
+}
+
+/* Reads the command line; see ikt_options_parse. */
+static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options *o,
+                                const char *paths[2], bool *help) {
+    const ikt_option table[] = {
+        {"colour-by", IKT_KEY_STRING, "NAMES", "labels", 0, 0, NULL,
+         "Data sets of n numbers to choose the colours from, separated by commas: DATASET of "
+         "RUN.h5, FILE.h5:DATASET of another file, or none; labels are used where the file has "
+         "them",
+         o->colour_by},
+        {"colour-as", IKT_KEY_CHOICE, "KIND", "auto", 0, 0, IKT_COLOUR_AS,
+         "Whether the data sets hold classes or numbers; auto takes labels, and whole numbers "
+         "that span fewer than 64, as classes",
+         &o->colour_as},
+        {"images", IKT_KEY_STRING, "FILE.h5:DATASET", "", 0, 0, NULL,
+         "Show the picture of a row beside its point: the data set, X by default, holds one in "
+         "each row, as uint8 or as floating numbers, which are scaled",
+         o->images},
+        {"image-shape", IKT_KEY_STRING, "HxW", "", 0, 0, NULL,
+         "Height and width of these pictures, such as 28x28, or with three colours, the last to "
+         "vary, 32x32x3",
+         o->image_shape},
+        {"images-most", IKT_KEY_INT, "N", "10000", 1, 1e9, NULL,
+         "Pictures that the page has at most; of more rows those are taken that lie evenly over "
+         "the map",
+         &o->images_most},
+        {"image-shrink", IKT_KEY_INT, "K", "1", 1, 1024, NULL,
+         "Make K x K pixels one, their mean, for a smaller file", &o->image_shrink},
+        {"background", IKT_KEY_CHOICE, "COLOUR", "white", 0, 0, "white|black",
+         "Background that the page begins with; a button changes it", &o->background},
+        {"title", IKT_KEY_STRING, "TEXT", "", 0, 0, NULL,
+         "Title of the page; by default the name of RUN.h5", o->title},
+        {"mark", IKT_KEY_STRING, "ROWS", "", 0, 0, NULL,
+         "Rows to mark with a cross, such as 17 or 0,17, or none; by default those that the file "
+         "names in /marked",
+         o->mark},
+        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace OUT.html where it exists",
+         &o->overwrite},
+    };
+    int n_paths;
+    return ikt_options_parse(ctx, &ikt_verb_view, table, sizeof table / sizeof *table, argc, argv,
+                             paths, 2, 2, &n_paths, help);
+}
+
+static ikt_status make(ikt_context *ctx, const options *o, bool asked_for, subject *s,
+                       const char *const paths[2]) {
+    IKT_TRY(choose_pictures(ctx, o, s));
+    IKT_TRY(ikt_map_file_open(ctx, paths[0], o->mark, &s->run));
+    IKT_TRY(read_columns(ctx, o, asked_for, s));
+    return write_page(ctx, o, s, paths[1]);
+}
+
+static ikt_status run(ikt_context *ctx, int argc, char **argv) {
+    options o;
+    const char *paths[2];
+    bool help;
+    IKT_TRY(parse_options(ctx, argc, argv, &o, paths, &help));
+    if (help) return IKT_OK;
+    subject s = {.n_columns = 0};
+    ikt_status st = make(ctx, &o, ikt_option_given("colour-by", argc, argv), &s, paths);
+    for (int c = 0; c < IKT_VIEWER_COLUMNS_MOST; c++)
+        ikt_map_column_free(&s.column[c]);
+    ikt_map_file_close(&s.run);
+    return st;
+}
+
+const ikt_verb ikt_verb_view = {
+    "view", "RUN.h5 OUT.html [options]",
+    "Make a page (one HTML file, which loads nothing) to pan and zoom an embedding in with a "
+    "browser: of the output of `iktsne embed`, or of any HDF5 file with a data set /embedding of "
+    "n x 1, n x 2 or n x 3",
+    run};

@@ -1,0 +1,191 @@
+/* Items as blocks of text.
+ *
+ * Method: rounds of as many blocks as there are ranks, at most 16. In a round each of these ranks
+ * receives the items of one block from all, arranges, deflates and encodes them, and rank 0 writes
+ * the texts in their order.
+ * Advantage: bounded memory, and the slowest part, deflate, is shared. Disadvantage: one stream a
+ * file, from one rank; it is a few hundred megabytes at most. */
+#include "viewer/blocks.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/base64.h"
+#include "base/comm.h"
+#include "base/memory.h"
+
+enum { AT_ONCE = 16, PLACE_BYTES = sizeof(uint32_t), NO_ZLIB_HEADER = -15, LEVEL = 6, MEMORY = 8 };
+
+static const char purpose[] = "pages";
+
+/* The work of a round; freed as one. */
+typedef struct {
+    const ikt_block_items *items;
+    int64_t first;                   /* block of the round */
+    int64_t sent;                    /* items of this rank that have left */
+    int64_t *send, *come;            /* [ranks] */
+    uint8_t *leave, *arrive, *block; /* records; records; items in order */
+    char *text, *texts;              /* of this rank's block; on rank 0 of all */
+    int64_t length;
+} work;
+
+static void work_clear(work *w) {
+    ikt_free(&w->leave);
+    ikt_free(&w->arrive);
+    ikt_free(&w->block);
+    ikt_free(&w->text);
+    ikt_free(&w->texts);
+    w->length = 0;
+}
+
+int64_t ikt_blocks_count(const ikt_block_items *items) {
+    return (items->n + items->per_block - 1) / items->per_block;
+}
+
+static int64_t at_once(const ikt_context *ctx) {
+    return ikt_size(ctx) < AT_ONCE ? ikt_size(ctx) : AT_ONCE;
+}
+
+/* Items of the rank's block in this round. */
+static int64_t items_of(const work *w, int64_t rank, int64_t ranks) {
+    int64_t first = (w->first + rank) * w->items->per_block, left = w->items->n - first;
+    if (rank >= ranks || left <= 0) return 0;
+    return left < w->items->per_block ? left : w->items->per_block;
+}
+
+/* This rank's items of the round, each behind its place: those from `sent` on, as they ascend. */
+static ikt_status take_leave(ikt_context *ctx, work *w) {
+    const ikt_block_items *items = w->items;
+    const int64_t record = PLACE_BYTES + items->bytes, ranks = at_once(ctx);
+    int64_t upto = w->sent;
+    memset(w->send, 0, (size_t)ikt_size(ctx) * sizeof *w->send);
+    for (; upto < items->count; upto++) {
+        int64_t rank = items->place[upto] / items->per_block - w->first;
+        if (rank >= ranks) break;
+        w->send[rank]++;
+    }
+    IKT_TRY(ikt_alloc(ctx, &w->leave, upto - w->sent, (size_t)record, purpose));
+    for (int64_t i = w->sent; i < upto; i++) {
+        uint8_t *out = w->leave + (i - w->sent) * record;
+        memcpy(out, &items->place[i], PLACE_BYTES);
+        items->fill(items->self, i, out + PLACE_BYTES);
+    }
+    w->sent = upto;
+    return IKT_OK;
+}
+
+/* From records, in the order in which they came, to items in theirs. */
+static void put_in_order(const work *w, int64_t count, int64_t first) {
+    const int64_t bytes = w->items->bytes, record = PLACE_BYTES + bytes;
+    for (int64_t k = 0; k < count; k++) {
+        uint32_t place;
+        memcpy(&place, w->arrive + k * record, PLACE_BYTES);
+        memcpy(w->block + (place - first) * bytes, w->arrive + k * record + PLACE_BYTES,
+               (size_t)bytes);
+    }
+}
+
+static ikt_status deflate_all(ikt_context *ctx, const uint8_t *bytes, int64_t count, uint8_t *out,
+                              int64_t room, int64_t *length) {
+    z_stream z;
+    memset(&z, 0, sizeof z);
+    int st = deflateInit2(&z, LEVEL, Z_DEFLATED, NO_ZLIB_HEADER, MEMORY, Z_DEFAULT_STRATEGY);
+    if (st == Z_OK) {
+        z.next_in = (Bytef *)(uintptr_t)bytes; /* zlib reads it only */
+        z.avail_in = (uInt)count;
+        z.next_out = out;
+        z.avail_out = (uInt)room;
+        st = deflate(&z, Z_FINISH);
+        *length = (int64_t)z.total_out;
+        deflateEnd(&z);
+    }
+    if (st == Z_STREAM_END) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_RESOURCE, "zlib cannot compress a block of %" PRId64 " bytes",
+                    count);
+}
+
+/* The block as text. A block of nothing stays without one. */
+static ikt_status pack(ikt_context *ctx, work *w, int64_t count) {
+    const int64_t bytes = count * w->items->bytes;
+    const int64_t room = (int64_t)compressBound((uLong)bytes);
+    uint8_t *packed = NULL;
+    int64_t length = 0;
+    if (count == 0) return IKT_OK;
+    ikt_status st = ikt_alloc(ctx, &packed, room, 1, purpose);
+    if (st == IKT_OK && w->items->arrange) {
+        w->items->arrange(w->block, count, w->items->bytes, w->arrive);
+        st = deflate_all(ctx, w->arrive, bytes, packed, room, &length);
+    } else if (st == IKT_OK) {
+        st = deflate_all(ctx, w->block, bytes, packed, room, &length);
+    }
+    w->length = ikt_base64_length(length);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w->text, w->length, 1, purpose);
+    if (st == IKT_OK) ikt_base64(packed, length, w->text);
+    ikt_free(&packed);
+    return st;
+}
+
+/* COLLECTIVE. The round's items to the ranks that pack them. */
+static ikt_status bring(ikt_context *ctx, work *w) {
+    const int64_t record = PLACE_BYTES + w->items->bytes;
+    const int64_t count = items_of(w, ikt_rank(ctx), at_once(ctx));
+    IKT_TRY(ikt_agree(ctx, take_leave(ctx, w)));
+    ikt_exchange_counts(ctx, w->send, w->come);
+    ikt_status st = ikt_alloc(ctx, &w->arrive, count, (size_t)record, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w->block, count, (size_t)w->items->bytes, purpose);
+    IKT_TRY(ikt_agree(ctx, st));
+    ikt_exchange(ctx, w->leave, w->send, w->arrive, w->come, (size_t)record);
+    put_in_order(w, count, (w->first + ikt_rank(ctx)) * w->items->per_block);
+    return ikt_agree(ctx, pack(ctx, w, count));
+}
+
+/* LOCAL, rank 0. */
+static ikt_status put_texts(ikt_context *ctx, const work *w, FILE *file, const char *path) {
+    const char *text = w->texts;
+    bool good = true;
+    for (int64_t r = 0; r < at_once(ctx) && good; text += w->come[r++]) {
+        if (w->come[r] == 0) continue;
+        good = fprintf(file, "<script type=\"application/octet-stream\" id=\"%s-%" PRId64 "\">",
+                       w->items->name, w->first + r) > 0 &&
+               fwrite(text, 1, (size_t)w->come[r], file) == (size_t)w->come[r] &&
+               fputs("</script>\n", file) >= 0;
+    }
+    if (good) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", path, strerror(errno));
+}
+
+/* COLLECTIVE. The round's texts to rank 0 and from there to the file. */
+static ikt_status put(ikt_context *ctx, work *w, FILE *file, const char *path) {
+    int64_t total = 0;
+    ikt_gather_counts(ctx, w->length, w->come);
+    for (int r = 0; r < ikt_size(ctx); r++) {
+        total += w->come[r];
+        w->send[r] = 0;
+        if (ikt_rank(ctx) != 0) w->come[r] = 0;
+    }
+    w->send[0] = w->length;
+    ikt_status st = ikt_rank(ctx) == 0 ? ikt_alloc(ctx, &w->texts, total, 1, purpose) : IKT_OK;
+    IKT_TRY(ikt_agree(ctx, st));
+    ikt_exchange(ctx, w->text, w->send, w->texts, w->come, 1);
+    if (ikt_rank(ctx) == 0) st = put_texts(ctx, w, file, path);
+    return ikt_agree(ctx, st);
+}
+
+ikt_status ikt_blocks_write(ikt_context *ctx, const ikt_block_items *items, FILE *file,
+                            const char *path) {
+    work w = {.items = items};
+    ikt_status st = ikt_alloc(ctx, &w.send, ikt_size(ctx), sizeof *w.send, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.come, ikt_size(ctx), sizeof *w.come, purpose);
+    st = ikt_agree(ctx, st);
+    const int64_t blocks = ikt_blocks_count(items), step = at_once(ctx);
+    for (w.first = 0; w.first < blocks && st == IKT_OK; w.first += step) {
+        st = bring(ctx, &w);
+        if (st == IKT_OK) st = put(ctx, &w, file, path);
+        work_clear(&w);
+    }
+    ikt_free(&w.send);
+    ikt_free(&w.come);
+    return st;
+}

@@ -1,0 +1,96 @@
+/* Near views without WebGL: every point a smooth disc, drawn by the processor.
+ *
+ * Method: discs are drawn beforehand at 4 x 4 places within a pixel; a point adds the one for its
+ * place to an array of pixels, which is copied to the screen as a whole.
+ * Advantage: no call for each point, the same picture everywhere. Disadvantage: time grows with the
+ * area that the discs cover. */
+
+const PHASES = 4;
+
+/* Coverage 0 .. 256 of the pixels of a disc at each place. */
+function makeStamps(radius, opacity) {
+    const reach = Math.ceil(radius + 1), size = 2 * reach + 1, stamps = [];
+    for (let phase = 0; phase < PHASES * PHASES; phase++) {
+        const cx = reach + (phase % PHASES + 0.5) / PHASES;
+        const cy = reach + (Math.floor(phase / PHASES) + 0.5) / PHASES;
+        const cover = [];
+        for (let y = 0; y < size; y++) {
+            for (let x = 0; x < size; x++) {
+                const distance = Math.hypot(x + 0.5 - cx, y + 0.5 - cy);
+                const part = Math.min(1, Math.max(0, radius + 0.5 - distance));
+                const weight = Math.round(256 * opacity * part * Math.min(1, 2 * radius) ** 2);
+                if (weight > 0) cover.push({ dx: x - reach, dy: y - reach, weight });
+            }
+        }
+        stamps.push(cover);
+    }
+    return { reach, stamps };
+}
+
+class Discs {
+    constructor(canvas, data) {
+        this.canvas = canvas;
+        this.context = canvas.getContext("2d");
+        this.data = data;
+    }
+
+    setColours(colours, paint) {
+        this.paint = paint;
+        this.shown = colours.shown;
+        this.rgb = Uint32Array.from(colours.shown, (_, i) =>
+            colours.blue[i] << 16 | colours.green[i] << 8 | colours.red[i]);
+    }
+
+    /* Pixels as one array, cleared to the background, with a border for discs at the edge. */
+    begin(background) {
+        const width = this.canvas.width + 2 * this.reach;
+        const height = this.canvas.height + 2 * this.reach;
+        if (!this.image || this.image.width !== width || this.image.height !== height) {
+            this.image = this.context.createImageData(width, height);
+            this.pixels = new Uint32Array(this.image.data.buffer);
+        }
+        const [red, green, blue] = background;
+        this.pixels.fill((0xff000000 | blue << 16 | green << 8 | red) >>> 0);
+    }
+
+    /* Offsets and weights of the discs. */
+    prepare(radius, opacity) {
+        const key = radius + " " + opacity + " " + this.canvas.width;
+        if (this.key === key) return;
+        const { reach, stamps } = makeStamps(radius, opacity), width = this.canvas.width + 2 * reach;
+        this.key = key;
+        this.reach = reach;
+        this.offsets = stamps.map((cover) => Int32Array.from(cover, (c) => c.dy * width + c.dx));
+        this.weights = stamps.map((cover) => Int32Array.from(cover, (c) => c.weight));
+    }
+
+    /* Draws the points of the ranges. */
+    draw(view, ranges, radius, opacity, background) {
+        this.prepare(radius, opacity);
+        this.begin(background);
+        for (let r = 0; r < ranges.length; r += 2) this.add(view, ranges[r], ranges[r + 1]);
+        this.context.putImageData(this.image, -this.reach, -this.reach);
+    }
+
+    add(view, first, end) {
+        const { pixels, paint, shown, rgb, reach, offsets, weights } = this, { xy } = this.data;
+        const { width, height } = this.image, { scale } = view;
+        const left = view.x - (width / 2) / scale, top = view.y + (height / 2) / scale;
+        for (let i = first; i < end; i++) {
+            const p = paint[i];
+            if (!shown[p]) continue;
+            const x = (xy[2 * i] - left) * scale, y = (top - xy[2 * i + 1]) * scale;
+            if (!(x >= reach && y >= reach && x < width - reach && y < height - reach)) continue;
+            const column = x | 0, row = y | 0;
+            const phase = ((y - row) * PHASES | 0) * PHASES + ((x - column) * PHASES | 0);
+            const offset = offsets[phase], weight = weights[phase], at = row * width + column;
+            const even = rgb[p] & 0xff00ff, odd = rgb[p] >>> 8 & 0xff;
+            for (let k = 0; k < offset.length; k++) {
+                const old = pixels[at + offset[k]], w = weight[k], v = 256 - w;
+                const both = Math.imul(even, w) + Math.imul(old & 0xff00ff, v) >>> 8 & 0xff00ff;
+                const green = odd * w + (old >>> 8 & 0xff) * v & 0xff00;
+                pixels[at + offset[k]] = 0xff000000 | both | green;
+            }
+        }
+    }
+}

@@ -1,0 +1,286 @@
+/* What is on the screen: the view, and frames when something has changed.
+ *
+ * Method: few points in view are drawn as discs (webgl.js, or discs.js without it), many as tiles of
+ * sums (tiles.js). Frames are asked for, never drawn by themselves, so a page at rest takes no time.
+ * Advantage: either way a frame takes a few milliseconds. Disadvantage: where one way gives way to
+ * the other, points change their look a little. */
+
+const DISCS_MOST = 250000, DISC_AREA_MOST = 6e6, TILE_BUDGET = 8, OPACITY = 0.85;
+const MARGIN = 0.94, SCALE_MOST = 4000 / 2 ** 20, MOVE_TIME = 220;
+
+class View {
+    constructor() {
+        Object.assign(this, { x: SIDE / 2, y: SIDE / 2, scale: 1e-7, width: 1, height: 1 });
+    }
+
+    /* Pixels a unit at which all is seen. */
+    fitScale() {
+        return Math.min(this.width, this.height) * MARGIN / SIDE;
+    }
+
+    toX(x) {
+        return (x - this.x) * this.scale + this.width / 2;
+    }
+
+    toY(y) {
+        return (this.y - y) * this.scale + this.height / 2;
+    }
+
+    fromX(pixel) {
+        return this.x + (pixel - this.width / 2) / this.scale;
+    }
+
+    fromY(pixel) {
+        return this.y - (pixel - this.height / 2) / this.scale;
+    }
+
+    /* Units that are seen, and a border of so many pixels. */
+    box(border = 0) {
+        return { x0: this.fromX(-border), x1: this.fromX(this.width + border),
+            y0: this.fromY(this.height + border), y1: this.fromY(-border) };
+    }
+
+    /* Neither is all lost from sight, nor are single steps of the positions. */
+    limit() {
+        const fit = this.fitScale();
+        this.scale = Math.min(SCALE_MOST, Math.max(0.4 * fit, this.scale));
+        this.x = Math.min(SIDE, Math.max(0, this.x));
+        this.y = Math.min(SIDE, Math.max(0, this.y));
+    }
+}
+
+class MapScreen {
+    constructor(data) {
+        this.data = data;
+        this.view = new View();
+        this.map = document.getElementById("map");
+        this.over = document.getElementById("over");
+        this.frame = document.getElementById("frame");
+        this.sizeFactor = 1;
+        this.rings = []; /* points that are ringed: { point, colour } */
+        this.tiles = new Tiles(data);
+        this.discs = this.makeDiscs();
+        this.findCrosses();
+        this.resize();
+        this.home();
+        new ResizeObserver(() => this.resize()).observe(this.frame);
+    }
+
+    makeDiscs() {
+        const canvas = document.getElementById("gl");
+        if (!wishes.has("canvas")) {
+            try {
+                return new WebglDiscs(canvas, this.data);
+            } catch (error) {
+                /* no WebGL: below */
+            }
+        }
+        canvas.hidden = true;
+        return new Discs(this.map, this.data);
+    }
+
+    get isWebgl() {
+        return this.discs instanceof WebglDiscs;
+    }
+
+    resize() {
+        const { view } = this, ratio = window.devicePixelRatio || 1;
+        const width = Math.max(1, Math.round(this.frame.clientWidth * ratio));
+        const height = Math.max(1, Math.round(this.frame.clientHeight * ratio));
+        if (width === view.width && height === view.height) return;
+        const zoom = view.scale / view.fitScale();
+        Object.assign(view, { width, height, ratio });
+        view.scale = zoom * view.fitScale();
+        for (const canvas of [this.map, this.over, document.getElementById("gl")]) {
+            Object.assign(canvas, { width, height });
+        }
+        this.drawNow();
+    }
+
+    /* colours: { red, green, blue, shown } by paint; background: [red, green, blue]. */
+    setColours(colours, paint, background, ink) {
+        Object.assign(this, { colours, paint, background, ink });
+        this.tiles.setColours(colours, paint);
+        this.discs.setColours(colours, paint);
+        this.refresh();
+    }
+
+    /* Positions have changed: no point is where it was. */
+    forget() {
+        this.rings = [];
+        this.findCrosses();
+        if (this.onForget) this.onForget();
+    }
+
+    /* Points of the marked rows. */
+    findCrosses() {
+        const marked = new Set(this.data.about.marked), { row, n } = this.data;
+        this.crosses = [];
+        for (let i = 0; i < n && this.crosses.length < marked.size; i++) {
+            if (marked.has(row[i])) this.crosses.push(i);
+        }
+    }
+
+    isShown(point) {
+        return this.colours.shown[this.paint[point]] !== 0;
+    }
+
+    /* Asks for a frame. */
+    refresh() {
+        if (this.asked) return;
+        this.asked = true;
+        requestAnimationFrame((now) => {
+            this.asked = false;
+            this.move(now);
+            this.drawNow();
+        });
+    }
+
+    /* Radius of a point in pixels: as `iktsne plot` draws so many points as there would be in view
+     * if they were spread evenly. */
+    radius() {
+        const { view } = this, zoom = Math.max(1, view.scale / view.fitScale());
+        const seen = Math.max(1, this.data.n / zoom ** 2);
+        const radius = Math.min(6, Math.max(0.65, 3.5 * (1000 / seen) ** 0.25));
+        const side = Math.min(view.width, view.height) / 1000;
+        return Math.max(0.5, radius * Math.min(side, 2.2 * view.ratio) * this.sizeFactor);
+    }
+
+    drawNow() {
+        if (!this.colours) return;
+        const { view } = this, radius = this.radius();
+        const ranges = rangesOfRectangle(this.data, view.box(radius + 1), 256);
+        const most = this.isWebgl ? DISCS_MOST
+            : Math.min(DISCS_MOST, DISC_AREA_MOST / (3 * radius ** 2 + 12));
+        this.usesDiscs = countOfRanges(ranges) <= most;
+        if (this.usesDiscs) this.drawDiscs(ranges, radius);
+        else this.drawTiles(radius);
+        this.drawOver();
+        if (this.onDraw) this.onDraw();
+    }
+
+    drawDiscs(ranges, radius) {
+        if (this.isWebgl) this.clearMap();
+        this.discs.draw(this.view, ranges, radius, OPACITY, this.background);
+    }
+
+    clearMap() {
+        const context = this.map.getContext("2d"), [red, green, blue] = this.background;
+        context.fillStyle = `rgb(${red} ${green} ${blue})`;
+        context.fillRect(0, 0, this.map.width, this.map.height);
+        return context;
+    }
+
+    drawTiles(radius) {
+        if (this.isWebgl) this.discs.clear();
+        const context = this.clearMap();
+        const complete = this.tiles.draw(context, this.view, Math.max(1, 1.6 * radius), TILE_BUDGET);
+        if (!complete) this.refresh();
+    }
+
+    drawOver() {
+        const context = this.over.getContext("2d"), { ratio } = this.view;
+        context.clearRect(0, 0, this.over.width, this.over.height);
+        for (const point of this.crosses) this.drawCross(context, point, 6 * ratio);
+        for (const ring of this.rings) {
+            const [x, y] = this.pixelOf(ring.point), r = Math.max(5 * ratio, this.radius() + 3 * ratio);
+            for (const [colour, width] of [[this.background, 5], [this.ink, 2]]) {
+                context.beginPath();
+                context.arc(x, y, r, 0, 2 * Math.PI);
+                context.lineWidth = width * ratio;
+                context.strokeStyle = `rgb(${colour.join(" ")})`;
+                context.stroke();
+            }
+        }
+    }
+
+    /* A cross with a halo, so that it is seen on any colour. */
+    drawCross(context, point, arm) {
+        const [x, y] = this.pixelOf(point);
+        for (const [colour, width] of [[this.background, 5], [this.ink, 2]]) {
+            context.beginPath();
+            context.moveTo(x - arm, y);
+            context.lineTo(x + arm, y);
+            context.moveTo(x, y - arm);
+            context.lineTo(x, y + arm);
+            context.lineWidth = width * this.view.ratio;
+            context.lineCap = "round";
+            context.strokeStyle = `rgb(${colour.join(" ")})`;
+            context.stroke();
+        }
+    }
+
+    pixelOf(point) {
+        const { xy } = this.data;
+        return [this.view.toX(xy[2 * point]), this.view.toY(xy[2 * point + 1])];
+    }
+
+    /* Zooms so that what is at this pixel stays there. */
+    zoomAt(factor, pixelX, pixelY) {
+        const { view } = this, x = view.fromX(pixelX), y = view.fromY(pixelY);
+        this.way = null;
+        view.scale *= factor;
+        view.limit();
+        view.x = x - (pixelX - view.width / 2) / view.scale;
+        view.y = y + (pixelY - view.height / 2) / view.scale;
+        view.limit();
+        this.refresh();
+    }
+
+    pan(pixelsX, pixelsY) {
+        const { view } = this;
+        this.way = null;
+        view.x -= pixelsX / view.scale;
+        view.y += pixelsY / view.scale;
+        view.limit();
+        this.refresh();
+    }
+
+    home() {
+        this.goTo(SIDE / 2, SIDE / 2, this.view.fitScale());
+    }
+
+    /* Moves there, at once where the user wants no motion. */
+    goTo(x, y, scale) {
+        const { view } = this, still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+        if (still || !this.colours) Object.assign(view, { x, y, scale });
+        else this.way = { from: { x: view.x, y: view.y, scale: view.scale }, to: { x, y, scale } };
+        view.limit();
+        this.refresh();
+    }
+
+    move(now) {
+        const { way, view } = this;
+        if (!way) return;
+        if (way.begun === undefined) way.begun = now;
+        const part = Math.min(1, (now - way.begun) / MOVE_TIME), eased = part * part * (3 - 2 * part);
+        view.scale = way.from.scale * (way.to.scale / way.from.scale) ** eased;
+        /* What stays in place while both zoom and middle change. */
+        const even = way.from.scale === way.to.scale;
+        const done = even ? eased : (1 / way.from.scale - 1 / view.scale) /
+            (1 / way.from.scale - 1 / way.to.scale);
+        view.x = way.from.x + (way.to.x - way.from.x) * done;
+        view.y = way.from.y + (way.to.y - way.from.y) * done;
+        if (part === 1) this.way = null;
+        view.limit();
+        this.refresh();
+    }
+
+    /* The view as a picture file. */
+    save(name) {
+        this.drawNow();
+        const canvas = document.createElement("canvas");
+        Object.assign(canvas, { width: this.map.width, height: this.map.height });
+        const context = canvas.getContext("2d");
+        context.drawImage(this.map, 0, 0);
+        if (this.isWebgl) context.drawImage(document.getElementById("gl"), 0, 0);
+        context.drawImage(this.over, 0, 0);
+        canvas.toBlob((blob) => {
+            const link = document.createElement("a");
+            link.href = URL.createObjectURL(blob);
+            link.download = name;
+            link.click();
+            setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+        });
+    }
+}

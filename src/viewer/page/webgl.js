@@ -1,0 +1,158 @@
+/* Near views with WebGL 2: every point a smooth disc, drawn by the graphics processor.
+ *
+ * Method: positions stay integers of 32 bits; the shader subtracts the middle of the view from them
+ * before anything becomes a floating number, so that no zoom is too deep for it. Points outside the
+ * view are not sent: the quadtree gives ranges.
+ * Advantage: the time of a frame hardly depends on how large discs are. Disadvantage: 10 bytes a
+ * point of graphics memory; where WebGL is emulated by the processor, discs.js is faster, so a
+ * browser that says so gets that. */
+
+const PALETTE_WIDTH = 256;
+
+const VERTEX_SHADER = `#version 300 es
+precision highp float;
+precision highp int;
+layout(location = 0) in uvec2 place;
+layout(location = 1) in uint paint;
+uniform uvec2 middle;
+uniform vec2 rest, scale;
+uniform float radius;
+uniform highp sampler2D palette;
+out vec4 colour;
+void main() {
+    colour = texelFetch(palette, ivec2(int(paint & 255u), int(paint >> 8)), 0);
+    vec2 away = 2.0 * vec2(ivec2(place >> 1) - ivec2(middle >> 1)) - rest; /* 31 bits: no overflow */
+    gl_Position = colour.a > 0.0 ? vec4(away * scale, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);
+    gl_PointSize = 2.0 * radius + 2.0;
+}`;
+
+const FRAGMENT_SHADER = `#version 300 es
+precision highp float;
+uniform float radius, opacity;
+in vec4 colour;
+out vec4 pixel;
+void main() {
+    float away = length(gl_PointCoord - 0.5) * (2.0 * radius + 2.0);
+    float part = clamp(radius + 0.5 - away, 0.0, 1.0) * opacity;
+    pixel = vec4(colour.rgb * part, part);
+}`;
+
+function compiled(gl, kind, text) {
+    const shader = gl.createShader(kind);
+    gl.shaderSource(shader, text);
+    gl.compileShader(shader);
+    if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader));
+    return shader;
+}
+
+function linked(gl) {
+    const program = gl.createProgram();
+    gl.attachShader(program, compiled(gl, gl.VERTEX_SHADER, VERTEX_SHADER));
+    gl.attachShader(program, compiled(gl, gl.FRAGMENT_SHADER, FRAGMENT_SHADER));
+    gl.linkProgram(program);
+    if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
+    return program;
+}
+
+/* Whether the processor plays the graphics processor. Not every browser admits it when it is asked
+ * for a context "without a major performance caveat". */
+function isEmulated(gl) {
+    const names = gl.getExtension("WEBGL_debug_renderer_info");
+    const name = gl.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : gl.RENDERER);
+    return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+}
+
+class WebglDiscs {
+    /* Throws where there is no WebGL 2 that is worth its name. */
+    constructor(canvas, data) {
+        const isWished = wishes.has("webgl");
+        const gl = canvas.getContext("webgl2", { antialias: false, depth: false,
+            failIfMajorPerformanceCaveat: !isWished });
+        if (!gl || !isWished && isEmulated(gl)) throw new Error("no WebGL 2");
+        this.canvas = canvas;
+        this.data = data;
+        this.gl = gl;
+        this.start();
+        canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
+        canvas.addEventListener("webglcontextrestored", () => this.start());
+    }
+
+    start() {
+        const { gl } = this;
+        this.program = linked(gl);
+        this.at = {};
+        for (const name of ["middle", "rest", "scale", "radius", "opacity"]) {
+            this.at[name] = gl.getUniformLocation(this.program, name);
+        }
+        this.places = gl.createBuffer();
+        this.paints = gl.createBuffer();
+        this.palette = gl.createTexture();
+        this.sent = null; /* positions that the buffer holds */
+        this.isStale = true;
+        gl.enable(gl.BLEND);
+        gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    }
+
+    setColours(colours, paint) {
+        this.colours = colours;
+        this.paint = paint;
+        this.isStale = true;
+    }
+
+    /* Positions once, paints and palette when they have changed. */
+    send() {
+        const { gl } = this;
+        if (this.sent !== this.data.xy) {
+            gl.bindBuffer(gl.ARRAY_BUFFER, this.places);
+            gl.bufferData(gl.ARRAY_BUFFER, this.data.xy, gl.STATIC_DRAW);
+            gl.vertexAttribIPointer(0, 2, gl.UNSIGNED_INT, 0, 0);
+            gl.enableVertexAttribArray(0);
+            this.sent = this.data.xy;
+        }
+        if (!this.isStale) return;
+        const kind = this.paint.BYTES_PER_ELEMENT === 1 ? gl.UNSIGNED_BYTE : gl.UNSIGNED_SHORT;
+        gl.bindBuffer(gl.ARRAY_BUFFER, this.paints);
+        if (this.painted !== this.paint) gl.bufferData(gl.ARRAY_BUFFER, this.paint, gl.STATIC_DRAW);
+        gl.vertexAttribIPointer(1, 1, kind, 0, 0);
+        gl.enableVertexAttribArray(1);
+        this.sendPalette();
+        this.isStale = false;
+    }
+
+    sendPalette() {
+        const { gl, colours } = this, count = colours.shown.length;
+        const height = Math.ceil(count / PALETTE_WIDTH);
+        const texels = new Uint8Array(4 * PALETTE_WIDTH * height);
+        for (let i = 0; i < count; i++) {
+            texels.set([colours.red[i], colours.green[i], colours.blue[i],
+                colours.shown[i] ? 255 : 0], 4 * i);
+        }
+        gl.bindTexture(gl.TEXTURE_2D, this.palette);
+        gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
+        gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
+        gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, PALETTE_WIDTH, height, 0, gl.RGBA,
+            gl.UNSIGNED_BYTE, texels);
+    }
+
+    clear() {
+        this.gl.clearColor(0, 0, 0, 0);
+        this.gl.clear(this.gl.COLOR_BUFFER_BIT);
+    }
+
+    draw(view, ranges, radius, opacity) {
+        const { gl, at } = this, { width, height } = this.canvas;
+        const middle = [view.x, view.y].map((unit) => Math.min(SIDE - 1, Math.max(0, 2 * Math.floor(unit / 2))));
+        gl.viewport(0, 0, width, height);
+        this.clear();
+        this.send();
+        gl.useProgram(this.program);
+        gl.uniform2ui(at.middle, middle[0], middle[1]);
+        gl.uniform2f(at.rest, view.x - middle[0], view.y - middle[1]);
+        gl.uniform2f(at.scale, 2 * view.scale / width, 2 * view.scale / height);
+        gl.uniform1f(at.radius, radius);
+        gl.uniform1f(at.opacity, opacity);
+        for (let r = 0; r < ranges.length; r += 2) {
+            gl.drawArrays(gl.POINTS, ranges[r], ranges[r + 1] - ranges[r]);
+        }
+    }
+}

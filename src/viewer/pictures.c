@@ -1,0 +1,180 @@
+/* Pictures of rows.
+ *
+ * Method: every rank reads its rows in blocks and keeps those that were chosen.
+ * Advantage: one pass over the file in its own order, however the chosen rows lie. Disadvantage:
+ * all of the file is read, also for a few pictures. */
+#include "viewer/pictures.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+
+enum { READ_BYTES = 16 << 20, BLOCK_BYTES = 1 << 20 };
+
+static const char purpose[] = "pictures";
+
+/* What reading needs beside the result; freed as one. */
+typedef struct {
+    const ikt_picture_settings *settings;
+    const ikt_row_map *map;
+    ikt_source *source;
+    int32_t *slot; /* [map->count] of a row among the own pictures; -1: not chosen */
+    float *real;   /* [count * size] where the data are floating numbers */
+    void *rows;    /* a block of rows as they are in the file */
+} reading;
+
+int64_t ikt_pictures_count(const ikt_picture_settings *settings, int64_t n) {
+    return settings->most < n ? settings->most : n;
+}
+
+/* Number of the picture of the row at that place; -1: it has none. */
+static int64_t picture_at(int64_t place, int64_t n, int64_t pictures) {
+    int64_t k = (place * pictures + n - 1) / n;
+    return k * n < (place + 1) * pictures ? k : -1;
+}
+
+static ikt_status check(ikt_context *ctx, const reading *r) {
+    const ikt_picture_settings *s = r->settings;
+    int64_t d = ikt_source_columns(r->source), n = ikt_source_rows(r->source);
+    if (n != r->map->n)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "--images: %s has %" PRId64 " rows, but the embedding has %" PRId64,
+                        ikt_source_name(r->source), n, r->map->n);
+    if (s->height * s->width * s->channels != d)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "--image-shape: %" PRId64 "x%" PRId64 "x%" PRId64 " are %" PRId64
+                        " numbers, but rows of %s have %" PRId64,
+                        s->height, s->width, s->channels, s->height * s->width * s->channels,
+                        ikt_source_name(r->source), d);
+    return IKT_OK;
+}
+
+/* Chosen rows get slots in the order of their places. */
+static void choose(reading *r, const uint32_t *row, const uint32_t *place, ikt_pictures *out) {
+    out->count = 0;
+    for (int64_t i = 0; i < r->map->count; i++) {
+        int64_t k = picture_at(place[i], r->map->n, out->n);
+        r->slot[row[i]] = k < 0 ? -1 : (int32_t)out->count;
+        if (k >= 0) out->place[out->count++] = (uint32_t)k;
+    }
+}
+
+static ikt_status begin(ikt_context *ctx, reading *r, const uint32_t *row, const uint32_t *place,
+                        ikt_pictures *out) {
+    const ikt_picture_settings *s = r->settings;
+    IKT_TRY(check(ctx, r));
+    *out = (ikt_pictures){.n = ikt_pictures_count(s, r->map->n),
+                          .height = (s->height + s->shrink - 1) / s->shrink,
+                          .width = (s->width + s->shrink - 1) / s->shrink,
+                          .channels = s->channels,
+                          .is_scaled = ikt_source_type(r->source) != IKT_TYPE_U8};
+    out->size = out->height * out->width * out->channels;
+    IKT_TRY(ikt_alloc(ctx, &r->slot, r->map->count, sizeof *r->slot, purpose));
+    IKT_TRY(ikt_alloc(ctx, &out->place, r->map->count, sizeof *out->place, purpose));
+    choose(r, row, place, out);
+    IKT_TRY(ikt_resize(ctx, &out->place, out->count, sizeof *out->place, purpose));
+    IKT_TRY(ikt_alloc(ctx, &out->pixel, out->count, (size_t)out->size, purpose));
+    if (!out->is_scaled) return IKT_OK;
+    return ikt_alloc(ctx, &r->real, out->count, (size_t)out->size * sizeof *r->real, purpose);
+}
+
+static double element(const reading *r, int64_t at) {
+    switch (ikt_source_type(r->source)) {
+    case IKT_TYPE_U8:
+        return ((const uint8_t *)r->rows)[at];
+    case IKT_TYPE_F32:
+        return (double)((const float *)r->rows)[at];
+    default:
+        return ((const double *)r->rows)[at];
+    }
+}
+
+/* Mean of a square of the picture that begins at element `first` of the block. */
+static double shrunk(const reading *r, int64_t first, int64_t y, int64_t x, int64_t channel) {
+    const ikt_picture_settings *s = r->settings;
+    double sum = 0;
+    int64_t count = 0;
+    for (int64_t v = y * s->shrink; v < (y + 1) * s->shrink && v < s->height; v++)
+        for (int64_t u = x * s->shrink; u < (x + 1) * s->shrink && u < s->width; u++, count++)
+            sum += element(r, first + (v * s->width + u) * s->channels + channel);
+    return sum / (double)count;
+}
+
+/* The picture of a row of the block to its slot. */
+static void keep(const reading *r, int64_t row, int64_t slot, ikt_pictures *out) {
+    const int64_t first = row * ikt_source_columns(r->source);
+    int64_t at = slot * out->size;
+    for (int64_t y = 0; y < out->height; y++)
+        for (int64_t x = 0; x < out->width; x++)
+            for (int64_t c = 0; c < out->channels; c++, at++) {
+                double value = shrunk(r, first, y, x, c);
+                if (r->real)
+                    r->real[at] = (float)value;
+                else
+                    out->pixel[at] = (uint8_t)lround(value);
+            }
+}
+
+/* COLLECTIVE. All ranks read as many blocks as the one with the most. */
+static ikt_status read_all(ikt_context *ctx, reading *r, ikt_pictures *out) {
+    const int64_t bytes =
+        ikt_source_columns(r->source) * (int64_t)ikt_type_size(ikt_source_type(r->source));
+    const int64_t step = bytes < READ_BYTES ? READ_BYTES / bytes : 1;
+    const int64_t most = ikt_row_map_count(r->map, 0);
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &r->rows, step, (size_t)bytes, purpose)));
+    for (int64_t at = 0; at < most; at += step) {
+        int64_t count = r->map->count - at < step ? r->map->count - at : step;
+        if (count < 0) count = 0;
+        IKT_TRY(ikt_source_read(r->source, r->map->first + (count > 0 ? at : 0), count, r->rows));
+        for (int64_t i = 0; i < count; i++)
+            if (r->slot[at + i] >= 0) keep(r, i, r->slot[at + i], out);
+    }
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Floating numbers to bytes. */
+static void scale(ikt_context *ctx, const reading *r, ikt_pictures *out) {
+    double limits[2] = {INFINITY, INFINITY};
+    for (int64_t e = 0; e < out->count * out->size; e++) {
+        double value = (double)r->real[e];
+        if (!isfinite(value)) continue;
+        limits[0] = fmin(limits[0], value);
+        limits[1] = fmin(limits[1], -value);
+    }
+    ikt_min_f64(ctx, limits, 2);
+    out->least = isfinite(limits[0]) ? limits[0] + 0.0 : 0;
+    out->largest = isfinite(limits[1]) ? 0.0 - limits[1] : 0;
+    double span = out->largest > out->least ? out->largest - out->least : 1;
+    for (int64_t e = 0; e < out->count * out->size; e++) {
+        double value = (double)r->real[e];
+        out->pixel[e] = isfinite(value) ? (uint8_t)lround((value - out->least) / span * 255) : 0;
+    }
+}
+
+ikt_status ikt_pictures_read(ikt_context *ctx, const ikt_picture_settings *settings,
+                             const ikt_row_map *map, const uint32_t *row, const uint32_t *place,
+                             ikt_pictures *out) {
+    reading r = {.settings = settings, .map = map};
+    *out = (ikt_pictures){0};
+    ikt_status st = ikt_source_open(ctx, settings->path, settings->dataset, 0, &r.source);
+    if (st == IKT_OK) st = ikt_agree(ctx, begin(ctx, &r, row, place, out));
+    if (st == IKT_OK) st = read_all(ctx, &r, out);
+    if (st == IKT_OK && out->is_scaled) scale(ctx, &r, out);
+    ikt_source_close(&r.source);
+    ikt_free(&r.slot);
+    ikt_free(&r.real);
+    ikt_free(&r.rows);
+    if (st != IKT_OK) ikt_pictures_destroy(out);
+    return st;
+}
+
+int64_t ikt_pictures_per_block(const ikt_pictures *pictures) {
+    return pictures->size < BLOCK_BYTES ? BLOCK_BYTES / pictures->size : 1;
+}
+
+void ikt_pictures_destroy(ikt_pictures *pictures) {
+    ikt_free(&pictures->place);
+    ikt_free(&pictures->pixel);
+}

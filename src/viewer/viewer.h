@@ -1,0 +1,52 @@
+/* An embedding as one HTML file in which a browser pans and zooms.
+ *
+ * The file loads nothing: style, program and data are in it, and its content security policy allows
+ * no other script (docs/view.md describes it, and the form of the data). Its bytes are the same for
+ * any number of ranks.
+ */
+#ifndef IKT_VIEWER_VIEWER_H
+#define IKT_VIEWER_VIEWER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "dist/row_map.h"
+#include "viewer/pictures.h"
+
+/* What a browser can be expected to hold; and what the select box can. */
+enum { IKT_VIEWER_ROWS_MOST = 1 << 25, IKT_VIEWER_COLUMNS_MOST = 16 };
+
+/* Something to colour the points by: classes or numbers. */
+typedef struct {
+    const char *name;      /* UTF-8 */
+    const int64_t *labels; /* [map->count] classes, or NULL on all ranks */
+    const double *values;  /* [map->count] numbers, or NULL on all ranks; one of both is given */
+    const char *names;     /* of the classes: line k (from 0) names class k; NULL: none */
+} ikt_viewer_column;
+
+typedef struct {
+    const ikt_row_map *map;          /* which rows this rank has */
+    int q;                           /* dimensions: 1, 2 or 3 */
+    const float *y;                  /* [map->count * q] */
+    const ikt_viewer_column *column; /* [n_columns] */
+    int n_columns;
+    const int64_t *marked; /* [n_marked] rows shown with a cross, the same on all ranks */
+    int64_t n_marked;
+    const ikt_picture_settings *pictures; /* NULL: none */
+} ikt_viewer_content;
+
+typedef struct {
+    const char *title, *note; /* UTF-8: above the map, and small below it; "" for none */
+    bool black;               /* begin with the black background */
+    bool overwrite;           /* replace a file of that name */
+} ikt_viewer_settings;
+
+/* COLLECTIVE. Writes the file (beside its name, renamed). Memory per rank: 60 bytes a row, and what
+ * curve.h, blocks.h and pictures.h say. Errors: IKT_ERR_USAGE (a marked row that does not exist,
+ * the pictures' shape), IKT_ERR_DATA (coordinates not finite, with the row; more than 4096
+ * classes), IKT_ERR_FILE, IKT_ERR_RESOURCE (more than IKT_VIEWER_ROWS_MOST rows). */
+ikt_status ikt_viewer_write(ikt_context *ctx, const ikt_viewer_settings *settings,
+                            const ikt_viewer_content *content, const char *path);
+
+#endif
