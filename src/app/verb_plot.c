@@ -33,6 +33,7 @@ typedef struct {
     int q;
     float *y;
     int64_t *labels;
+    char *class_names;
     double *values;
     int64_t *marked, n_marked;
     char column[IKT_STRING_MAX];
@@ -56,7 +57,7 @@ static ikt_status read_labels(ikt_context *ctx, subject *s, bool asked_for) {
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(
         ikt_result_read_labels(s->file, "labels", s->map.first, s->map.count, s->labels, &present));
-    if (present) return IKT_OK;
+    if (present) return ikt_result_read_text(s->file, "label_names", &s->class_names);
     ikt_free(&s->labels);
     s->column[0] = '\0';
     if (!asked_for) return IKT_OK;
@@ -169,6 +170,7 @@ static void release(subject *s) {
     ikt_result_close(&s->file);
     ikt_free(&s->y);
     ikt_free(&s->labels);
+    ikt_free(&s->class_names);
     ikt_free(&s->values);
     ikt_free(&s->marked);
     ikt_free(&s->configuration);
@@ -198,6 +200,7 @@ static ikt_status draw(ikt_context *ctx, const options *o, const subject *s, con
                                     .q = s->q,
                                     .y = s->y,
                                     .labels = s->labels,
+                                    .class_names = s->class_names,
                                     .values = s->values,
                                     .column = s->column[0] ? s->column : NULL,
                                     .marked = s->marked,

@@ -14,6 +14,7 @@
 #include "base/watch.h"
 #include "io/result.h"
 #include "pipeline/finished.h"
+#include "pipeline/input.h"
 #include "pipeline/memory_plan.h"
 #include "pipeline/model_rows.h"
 #include "pipeline/time_limit.h"
@@ -21,14 +22,9 @@
 
 ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source **source,
                              ikt_dataset **data) {
-    const ikt_input_settings *input = &settings->input;
     *source = NULL;
     *data = NULL;
-    if (!input->file[0])
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "input.file is not set: name the HDF5 file with the data");
-    ikt_status st = ikt_source_open(ctx, input->file, input->dataset,
-                                    input->rows == IKT_AUTO_INT ? 0 : input->rows, source);
+    ikt_status st = ikt_input_open(ctx, &settings->input, source);
     if (st == IKT_OK)
         st = settings->isolation.model_from[0]
                  ? ikt_model_rows_open(ctx, settings, *source, data)
@@ -104,8 +100,7 @@ static ikt_status read_labels(ikt_context *ctx, ikt_source *source, ikt_run *run
                                    run->labels, &present));
     if (!present) ikt_free(&run->labels);
     if (!present && strcmp(input->labels, "labels") != 0)
-        return ikt_fail(ctx, IKT_ERR_DATA, "%s has no data set '%s' (input.labels)", input->file,
-                        input->labels);
+        return ikt_source_no_labels(source, input->labels, "input.labels");
     if (present) IKT_TRY(ikt_source_read_text(source, "label_names", &run->label_names));
     return ikt_source_read_marked(source, &run->marked, &run->n_marked);
 }
@@ -180,6 +175,7 @@ static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data,
                     "%s: %lld rows x %lld, %s; %d ranks x %d threads", run->input_name,
                     (long long)run->map.n, (long long)run->d, run->type, ikt_size(ctx),
                     ikt_threads(ctx));
+    ikt_input_describe(ctx, source);
     ikt_status st = check_room(ctx, run);
     if (st == IKT_OK) st = check_memory(ctx, source, data, run);
     if (st == IKT_OK) st = open_checkpoint(ctx, source, run);
