@@ -78,6 +78,8 @@ static ikt_status read_labels(ikt_context *ctx, const request *wish, subject *s)
     if (!s->has_labels && s->source)
         IKT_TRY(ikt_source_read_labels(s->source, wish->labels, s->map.first, s->map.count,
                                        s->labels, &s->has_labels));
+    if (!s->has_labels && s->source && strcmp(wish->labels, "labels") != 0)
+        return ikt_source_no_labels(s->source, wish->labels, "--labels");
     if (!s->has_labels && strcmp(wish->labels, "labels") != 0)
         return ikt_fail(ctx, IKT_ERR_DATA, "there is no data set '%s' of labels", wish->labels);
     return ikt_result_read_marked(s->file, &s->marked, &s->n_marked);

@@ -6,6 +6,7 @@
 #include "app/option.h"
 #include "app/repetition.h"
 #include "app/verbs.h"
+#include "base/comm.h"
 #include "base/memory.h"
 #include "io/result.h"
 #include "io/source.h"
@@ -86,13 +87,23 @@ static ikt_status show_result(ikt_context *ctx, const char *path, ikt_result_fil
     return st;
 }
 
-static void print_data(const ikt_source *source, const companions *has, bool as_json) {
+/* Of files that hold much besides; `content` of a plain one is what the first line says. */
+static void print_content(const ikt_source_content *content) {
+    if (strcmp(content->format, "HDF5") == 0) return;
+    printf("  %-28s %s\n", "format", content->format);
+    if (content->tables[0]) printf("  %-28s %s\n", "data sets", content->tables);
+    if (content->labels[0]) printf("  %-28s %s\n", "labels may be", content->labels);
+}
+
+static void print_data(const ikt_source *source, const companions *has,
+                       const ikt_source_content *content, bool as_json) {
     const char *type = ikt_type_name(ikt_source_type(source));
     int64_t n = ikt_source_rows(source), d = ikt_source_columns(source);
     if (!as_json) {
         printf("%s: %lld rows x %lld columns, %s", ikt_source_name(source), (long long)n,
                (long long)d, type);
         print_companions(has);
+        print_content(content);
         return;
     }
     ikt_json json = {stdout, 0, false};
@@ -102,6 +113,9 @@ static void print_data(const ikt_source *source, const companions *has, bool as_
     ikt_json_int(&json, "columns", d);
     ikt_json_text(&json, "type", type);
     json_companions(&json, has);
+    ikt_json_text(&json, "format", content->format);
+    if (content->tables[0]) ikt_json_text(&json, "data_sets", content->tables);
+    if (content->labels[0]) ikt_json_text(&json, "labels_may_be", content->labels);
     ikt_json_end(&json, '}');
 }
 
@@ -109,10 +123,12 @@ static ikt_status show_data(ikt_context *ctx, const char *path, const char *data
     ikt_source *source = NULL;
     int64_t label, *marked = NULL;
     companions has = {false, 0};
+    ikt_source_content content;
     IKT_TRY(ikt_source_open(ctx, path, dataset, 0, &source));
+    ikt_source_describe(source, &content);
     ikt_status st = ikt_source_read_labels(source, "labels", 0, 1, &label, &has.labels);
     if (st == IKT_OK) st = ikt_source_read_marked(source, &marked, &has.marked);
-    if (st == IKT_OK && ikt_rank(ctx) == 0) print_data(source, &has, as_json);
+    if (st == IKT_OK && ikt_rank(ctx) == 0) print_data(source, &has, &content, as_json);
     ikt_free(&marked);
     ikt_source_close(&source);
     return st;
@@ -173,6 +189,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     if (help) return IKT_OK;
     ikt_result_file *file = NULL;
     if (ikt_stage_file_is(ctx, path)) return show_checkpoint(ctx, path, configuration, as_json);
+    /* Embeddings and their configurations are in HDF5 files; what is not may be data. */
+    if (!configuration && ikt_max_one(ctx, ikt_rank(ctx) == 0 && !ikt_source_is_hdf5(path)) > 0)
+        return show_data(ctx, path, dataset, as_json);
     ikt_status st = ikt_result_open(ctx, path, &file);
     if (st == IKT_ERR_DATA && !configuration) { /* no embedding in it: a data set, then */
         ikt_clear(ctx);
@@ -186,7 +205,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
 }
 
 const ikt_verb ikt_verb_info = {
-    "info", "FILE.h5 [options]",
+    "info", "FILE [options]",
     "Tell what a file is: data, a checkpoint, or an embedding and how it "
     "was made",
     run};

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "pipeline/calibrate.h"
+#include "pipeline/input.h"
 #include "pipeline/preset.h"
 
 enum { TIMED_BYTES = 8 << 20 };
@@ -83,8 +84,7 @@ static ikt_status find_shape(ikt_context *ctx, const arguments *a, const ikt_inp
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "the size of the data is not known: give --points and --columns, or an "
                         "input.file to take it from");
-    int64_t rows = input->rows == IKT_AUTO_INT ? 0 : input->rows;
-    IKT_TRY(ikt_source_open(ctx, input->file, input->dataset, rows, &source));
+    IKT_TRY(ikt_input_open(ctx, input, &source));
     *out = (ikt_data_shape){.n = ikt_source_rows(source),
                             .d = ikt_source_columns(source),
                             .type = ikt_source_type(source)};

@@ -29,6 +29,7 @@ static ikt_status draw(ikt_context *ctx, const options *o, const ikt_map_file *r
                                     .q = run->q,
                                     .y = run->y,
                                     .labels = column->labels,
+                                    .class_names = run->names,
                                     .values = column->values,
                                     .column = column->name[0] ? column->name : NULL,
                                     .marked = run->marked,

@@ -84,6 +84,7 @@ ikt_status ikt_binary_shape(ikt_reader *reader, ikt_binary *array, int64_t n, in
     reader->type = type_of(array->element);
     if (stat(reader->path, &about) != 0 || !S_ISREG(about.st_mode)) return IKT_OK;
     if (!gzdirect(array->file)) return check_packed(reader, bytes, about.st_size);
+    reader->layout = (ikt_layout){array->element, array->header, n, d, false};
     if (about.st_size < array->header + bytes) return truncated(reader, array, about.st_size);
     if (more || about.st_size == array->header + bytes) return IKT_OK;
     return ikt_fail(reader->ctx, IKT_ERR_DATA,

@@ -4,14 +4,8 @@
 
 #include <zlib.h>
 
+#include "io/element.h"
 #include "io/reader.h"
-
-/* How an element is stored. */
-typedef struct {
-    char kind; /* 'u' unsigned, 'i' signed, 'f' floating, 'b' truth value */
-    int bytes; /* 1, 2, 4 or 8 */
-    bool big;  /* most significant byte first */
-} ikt_element;
 
 /* An array of the reader's n x d elements in a file, after its header. */
 typedef struct {
@@ -28,8 +22,8 @@ void ikt_binary_close(ikt_binary *array);
 /* LOCAL. Reads exactly `bytes` bytes of the header. Errors: IKT_ERR_FILE. */
 ikt_status ikt_binary_header(ikt_reader *reader, ikt_binary *array, void *data, int64_t bytes);
 
-/* LOCAL. Ends the header: sets the reader's n, d and type. A file that is not compressed must have
- * the announced length, or at least that where `more` may follow.
+/* LOCAL. Ends the header: sets the reader's n, d, type and layout. A file that is not compressed
+ * must have the announced length, or at least that where `more` may follow.
  * Errors: IKT_ERR_DATA (impossible size, too long), IKT_ERR_FILE (too short). */
 ikt_status ikt_binary_shape(ikt_reader *reader, ikt_binary *array, int64_t n, int64_t d, bool more);
 

@@ -14,7 +14,8 @@ typedef struct {
     const char *path, *name; /* of the file and the data set, for messages */
     hid_t dataset;
     int64_t length;
-    bool real; /* of floating type */
+    bool real;   /* of floating type */
+    bool across; /* a matrix of one row, as MATLAB stores a column */
 } column;
 
 static void column_close(column *c) {
@@ -22,19 +23,28 @@ static void column_close(column *c) {
     c->dataset = -1;
 }
 
-/* Learns length and type of an opened data set. */
+/* Learns the length of a list of numbers; a matrix with one row or one column is one, too. */
+static bool measure_length(column *c, hid_t space) {
+    hsize_t size[2] = {0, 1};
+    const int dimensions = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
+    if (dimensions < 1 || dimensions > 2 ||
+        H5Sget_simple_extent_dims(space, size, NULL) != dimensions)
+        return false;
+    c->across = dimensions == 2 && size[1] != 1;
+    c->length = (int64_t)(c->across ? size[1] : size[0]);
+    return !c->across || size[0] == 1;
+}
+
+/* Learns length and type of an opened data set. Truth values are an enumeration. */
 static ikt_status measure(column *c) {
-    hsize_t size[1] = {0};
     hid_t space = c->dataset < 0 ? -1 : H5Dget_space(c->dataset);
     hid_t type = c->dataset < 0 ? -1 : H5Dget_type(c->dataset);
     H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
-    bool flat = space >= 0 && H5Sget_simple_extent_ndims(space) == 1 &&
-                H5Sget_simple_extent_dims(space, size, NULL) == 1;
+    const bool flat = measure_length(c, space);
     ikt_h5_close(space);
     ikt_h5_close(type);
-    c->length = (int64_t)size[0];
     c->real = class == H5T_FLOAT;
-    if (flat && (class == H5T_INTEGER || class == H5T_FLOAT)) return IKT_OK;
+    if (flat && (class == H5T_INTEGER || class == H5T_FLOAT || class == H5T_ENUM)) return IKT_OK;
     return ikt_fail(c->ctx, IKT_ERR_DATA, "%s: '%s' is not a one-dimensional data set of numbers",
                     c->path, c->name);
 }
@@ -53,12 +63,17 @@ static ikt_status check_length(const column *c, int64_t n) {
                     c->path, c->name, (long long)c->length, (long long)n);
 }
 
+static ikt_status read_range(const column *c, hid_t type, int64_t first, int64_t count,
+                             void *values) {
+    return (c->across ? ikt_h5_read_columns : ikt_h5_read_rows)(c->ctx, c->dataset, type, first,
+                                                                count, values);
+}
+
 /* Integers that are stored as floating numbers. */
 static ikt_status read_reals(const column *c, int64_t first, int64_t count, int64_t *values) {
     double *reals = NULL;
     ikt_status st = ikt_agree(c->ctx, ikt_alloc(c->ctx, &reals, count, sizeof *reals, "labels"));
-    if (st == IKT_OK)
-        st = ikt_h5_read_rows(c->ctx, c->dataset, H5T_NATIVE_DOUBLE, first, count, reals);
+    if (st == IKT_OK) st = read_range(c, H5T_NATIVE_DOUBLE, first, count, reals);
     for (int64_t i = 0; i < count && st == IKT_OK; i++) {
         if (!(fabs(reals[i]) < 9e15) || reals[i] != floor(reals[i]))
             st = ikt_fail(c->ctx, IKT_ERR_DATA, "%s: '%s', row %lld: %g is not an integer", c->path,
@@ -72,7 +87,7 @@ static ikt_status read_reals(const column *c, int64_t first, int64_t count, int6
 
 static ikt_status column_read(const column *c, int64_t first, int64_t count, int64_t *values) {
     if (c->real) return read_reals(c, first, count, values);
-    return ikt_h5_read_rows(c->ctx, c->dataset, H5T_NATIVE_INT64, first, count, values);
+    return read_range(c, H5T_NATIVE_INT64, first, count, values);
 }
 
 ikt_status ikt_column_read_int(ikt_context *ctx, hid_t file, const char *path, const char *name,
@@ -97,8 +112,7 @@ ikt_status ikt_source_read_column(ikt_context *ctx, const char *path, const char
         ctx, ikt_h5_has(file, dataset) ? IKT_OK : ikt_h5_missing(ctx, file, path, dataset));
     if (st == IKT_OK) st = column_open(&c, file);
     if (st == IKT_OK) st = check_length(&c, n);
-    if (st == IKT_OK)
-        st = ikt_h5_read_rows(ctx, c.dataset, H5T_NATIVE_DOUBLE, first, count, values);
+    if (st == IKT_OK) st = read_range(&c, H5T_NATIVE_DOUBLE, first, count, values);
     column_close(&c);
     ikt_h5_close(file);
     return st;

@@ -77,6 +77,23 @@ ikt_status ikt_h5_read_rows(ikt_context *ctx, hid_t dataset, hid_t type, int64_t
 ikt_status ikt_h5_write_rows(ikt_context *ctx, hid_t dataset, hid_t type, int64_t first,
                              int64_t count, const void *rows);
 
+/* COLLECTIVE. Reads columns first .. first + count - 1 of a two-dimensional data set, each as a row
+ * of rows[count * number of its rows], as native uint8, float or double (any type where it has one
+ * row only). Ranks may ask for different ranges and for none. Needs 4 MiB. Errors: as above. */
+ikt_status ikt_h5_read_columns(ikt_context *ctx, hid_t dataset, hid_t type, int64_t first,
+                               int64_t count, void *rows);
+
+/* COLLECTIVE. Opens a data set again in such a way that the chunks which hold one column stay in
+ * memory (up to 64 MiB). Returns the data set to use, which replaces `dataset`; negative on
+ * failure. */
+hid_t ikt_h5_open_columns(hid_t file, const char *name, hid_t dataset);
+
+/* LOCAL. Whether any values of a data set were ever written; true where it has none. */
+bool ikt_h5_has_storage(hid_t dataset);
+
+/* LOCAL. Whether an object has an attribute. */
+bool ikt_h5_has_attribute(hid_t object, const char *name);
+
 /* What a file takes beside its data sets, at most: format, groups, attributes. */
 enum { IKT_H5_FILE_BYTES = 256 << 10 };
 

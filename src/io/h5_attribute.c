@@ -41,6 +41,10 @@ static hid_t open_single(hid_t object, const char *name, H5T_class_t class, hid_
     return -1;
 }
 
+bool ikt_h5_has_attribute(hid_t object, const char *name) {
+    return object >= 0 && H5Aexists(object, name) > 0;
+}
+
 bool ikt_h5_get_int(hid_t object, const char *name, int64_t *value) {
     hid_t type, attribute = open_single(object, name, H5T_INTEGER, &type);
     bool good = attribute >= 0 && H5Aread(attribute, H5T_NATIVE_INT64, value) >= 0;

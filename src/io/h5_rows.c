@@ -25,13 +25,13 @@ static void transfer_end(transfer *t) {
     ikt_h5_close(t->list);
 }
 
-/* From a data set without storage HDF5 returns at once on the ranks that want rows, and waits on
- * those that want none: one that was created but never written is refused instead. */
-static bool has_storage(const transfer *t) {
+bool ikt_h5_has_storage(hid_t dataset) {
     H5D_space_status_t status = H5D_SPACE_STATUS_NOT_ALLOCATED;
-    bool empty = t->size[0] == 0 || t->size[1] == 0;
-    return empty || (H5Dget_space_status(t->dataset, &status) >= 0 &&
-                     status != H5D_SPACE_STATUS_NOT_ALLOCATED);
+    hid_t space = H5Dget_space(dataset);
+    bool empty = space >= 0 && H5Sget_simple_extent_npoints(space) == 0;
+    ikt_h5_close(space);
+    return empty ||
+           (H5Dget_space_status(dataset, &status) >= 0 && status != H5D_SPACE_STATUS_NOT_ALLOCATED);
 }
 
 static H5FD_mpio_xfer_t mode_of(hid_t dataset, bool reading) {
@@ -55,7 +55,9 @@ static ikt_status transfer_begin(ikt_context *ctx, transfer *t, int64_t first, i
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be used: %s", t->name,
                         ikt_h5_reason(reason, sizeof reason));
     t->row_bytes = (int64_t)H5Tget_size(t->type) * (t->dimensions == 2 ? (int64_t)t->size[1] : 1);
-    if (reading && !has_storage(t))
+    /* From a data set without storage HDF5 returns at once on the ranks that want rows, and waits
+     * on those that want none: one that was created but never written is refused instead. */
+    if (reading && !ikt_h5_has_storage(t->dataset))
         return ikt_fail(ctx, IKT_ERR_DATA, "%s was created but never written: it holds no values",
                         t->name);
     int64_t n = (int64_t)t->size[0];

@@ -90,7 +90,9 @@ static ikt_status parse_header(ikt_reader *reader, npy_self *self, const char *t
     IKT_TRY(parse_type(reader, value_of(text, "descr"), &self->array.element));
     IKT_TRY(parse_shape(reader, value_of(text, "shape"), self->fortran, &n, &d));
     /* numpy lets further arrays follow. */
-    return ikt_binary_shape(reader, &self->array, n, d, true);
+    IKT_TRY(ikt_binary_shape(reader, &self->array, n, d, true));
+    reader->layout.by_columns = self->fortran;
+    return IKT_OK;
 }
 
 static ikt_status read_header(ikt_reader *reader, npy_self *self) {

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "io/element.h"
 #include "io/source.h"
 
 /* Whether the first line of a CSV file names the columns. AUTO: when it holds a text (outside the
@@ -51,6 +52,8 @@ struct ikt_reader {
     int64_t done;  /* rows read so far */
     bool labels;   /* whether rows come with labels */
     char *classes; /* names of text labels 0, 1, ..., a line each; NULL when labels are numbers */
+    ikt_layout layout; /* where the numbers stand, so that others can read them without the reader;
+                          element.bytes is 0 where they have to be parsed or unpacked */
 };
 
 /* LOCAL. Opens a file by its content. Errors: IKT_ERR_FILE (missing, truncated), IKT_ERR_DATA (of
@@ -64,6 +67,10 @@ ikt_status ikt_reader_read(ikt_reader *reader, int64_t count, void *rows, int32_
 
 /* LOCAL. Closes, frees and sets to NULL; accepts NULL. */
 void ikt_reader_close(ikt_reader **reader);
+
+/* LOCAL. What the content of a file looks like: the name of a format ("CSV"), and whether it is
+ * gzipped. *name is NULL where no format is known. Errors: IKT_ERR_FILE. */
+ikt_status ikt_reader_guess(ikt_context *ctx, const char *path, const char **name, bool *gzipped);
 
 /* The formats; the order in which they are tried is in reader_table.c. */
 extern const ikt_reader_ops ikt_reader_idx, ikt_reader_npy, ikt_reader_libsvm, ikt_reader_csv;

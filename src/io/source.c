@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "io/label_file.h"
 #include "io/source_ops.h"
 
 size_t ikt_type_size(ikt_type type) {
@@ -24,7 +25,8 @@ ikt_status ikt_source_new(ikt_context *ctx, const char *file, const char *datase
     size_t length = strlen(file) + strlen(dataset) + 3;
     ikt_status st = ikt_alloc(ctx, &(*out)->name, (int64_t)length, 1, "source");
     if (st == IKT_OK)
-        snprintf((*out)->name, length, "%s:%s%s", file, dataset[0] == '/' ? "" : "/", dataset);
+        snprintf((*out)->name, length, "%s%s%s%s", file, dataset[0] ? ":" : "",
+                 dataset[0] && dataset[0] != '/' ? "/" : "", dataset);
     else
         ikt_free(out);
     return st;
@@ -34,7 +36,19 @@ void ikt_source_close(ikt_source **source) {
     if (!*source) return;
     if ((*source)->ops) (*source)->ops->close(*source);
     ikt_free(&(*source)->name);
+    ikt_free(&(*source)->label_names);
     ikt_free(source);
+}
+
+ikt_status ikt_source_use_rows(ikt_source *source, int64_t rows) {
+    source->n = rows > 0 ? rows : source->n_file;
+    if (source->n_file == 0 || source->d == 0)
+        return ikt_fail(source->ctx, IKT_ERR_DATA, "%s is empty (%lld x %lld)", source->name,
+                        (long long)source->n_file, (long long)source->d);
+    if (source->n > source->n_file)
+        return ikt_fail(source->ctx, IKT_ERR_USAGE, "input.rows = %lld, but %s has only %lld rows",
+                        (long long)source->n, source->name, (long long)source->n_file);
+    return IKT_OK;
 }
 
 int64_t ikt_source_rows(const ikt_source *source) {
@@ -57,17 +71,53 @@ ikt_status ikt_source_read(ikt_source *source, int64_t first, int64_t count, voi
     return source->ops->read(source, first, count, rows);
 }
 
-ikt_status ikt_source_read_labels(ikt_source *source, const char *dataset, int64_t first,
+ikt_status ikt_source_read_labels(ikt_source *source, const char *name, int64_t first,
                                   int64_t count, int64_t *labels, bool *present) {
-    return source->ops->read_labels(source, dataset, first, count, labels, present);
+    if (strlen(name) >= sizeof source->labels_read || strcmp(name, source->labels_read) != 0)
+        ikt_free(&source->label_names);
+    snprintf(source->labels_read, sizeof source->labels_read, "%s", name);
+    source->default_labels = strcmp(name, "labels") == 0 || strcmp(name, "/labels") == 0;
+    *present = false;
+    if (source->ops->read_labels)
+        IKT_TRY(source->ops->read_labels(source, name, first, count, labels, present));
+    if (*present || source->default_labels) return IKT_OK;
+    return ikt_label_file_read(source->ctx, name, source->n_file, first, count, labels, present,
+                               &source->label_names);
+}
+
+ikt_status ikt_source_no_labels(ikt_source *source, const char *name, const char *key) {
+    ikt_source_content content;
+    ikt_source_describe(source, &content);
+    return ikt_agree(source->ctx,
+                     ikt_fail(source->ctx, IKT_ERR_DATA,
+                              "%s has no labels '%s' (%s), and there is no file of that name; it "
+                              "has these that could be labels: %s",
+                              source->name, name, key,
+                              content.labels[0] ? content.labels : "none"));
 }
 
 ikt_status ikt_source_read_marked(ikt_source *source, int64_t **rows, int64_t *count) {
-    return source->ops->read_marked(source, rows, count);
+    *rows = NULL;
+    *count = 0;
+    return source->ops->read_marked ? source->ops->read_marked(source, rows, count) : IKT_OK;
 }
 
+/* Names of classes that are not those of /labels must not come from the attribute of the file. */
 ikt_status ikt_source_read_text(ikt_source *source, const char *name, char **text) {
-    return source->ops->read_text(source, name, text);
+    const char *own = source->label_names;
+    *text = NULL;
+    if (strcmp(name, "label_names") != 0 || (!own && source->default_labels))
+        return source->ops->read_text ? source->ops->read_text(source, name, text) : IKT_OK;
+    if (!own) return IKT_OK;
+    const int64_t length = (int64_t)strlen(own) + 1;
+    IKT_TRY(ikt_agree(source->ctx, ikt_alloc(source->ctx, text, length, 1, "class names")));
+    memcpy(*text, own, (size_t)length);
+    return IKT_OK;
+}
+
+void ikt_source_describe(const ikt_source *source, ikt_source_content *content) {
+    *content = (ikt_source_content){.format = source->format};
+    if (source->ops->describe) source->ops->describe(source, content);
 }
 
 /* The source in memory: `self` is the caller's array. */
@@ -79,32 +129,11 @@ static ikt_status memory_read(ikt_source *source, int64_t first, int64_t count, 
     return IKT_OK;
 }
 
-static ikt_status memory_labels(ikt_source *source, const char *dataset, int64_t first,
-                                int64_t count, int64_t *labels, bool *present) {
-    (void)source, (void)dataset, (void)first, (void)count, (void)labels;
-    *present = false;
-    return IKT_OK;
-}
-
-static ikt_status memory_marked(ikt_source *source, int64_t **rows, int64_t *count) {
-    (void)source;
-    *rows = NULL;
-    *count = 0;
-    return IKT_OK;
-}
-
-static ikt_status memory_text(ikt_source *source, const char *name, char **text) {
-    (void)source, (void)name;
-    *text = NULL;
-    return IKT_OK;
-}
-
 static void memory_close(ikt_source *source) {
     source->self = NULL; /* the array is the caller's */
 }
 
-static const ikt_source_ops memory_ops = {memory_read, memory_labels, memory_marked, memory_text,
-                                          memory_close};
+static const ikt_source_ops memory_ops = {.read = memory_read, .close = memory_close};
 
 ikt_status ikt_source_from_memory(ikt_context *ctx, const void *rows, int64_t n, int64_t d,
                                   ikt_type type, ikt_source **out) {
@@ -116,6 +145,7 @@ ikt_status ikt_source_from_memory(ikt_context *ctx, const void *rows, int64_t n,
         return st;
     }
     (*out)->ops = &memory_ops;
+    (*out)->format = "memory";
     memcpy(&(*out)->self, &rows, sizeof rows); /* only read; the member is shared with writers */
     (*out)->n = (*out)->n_file = n;
     (*out)->d = d;

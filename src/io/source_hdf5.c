@@ -1,4 +1,5 @@
-/* Rows in an HDF5 data set, read by collective hyperslabs. */
+/* Rows in an HDF5 data set, read by collective hyperslabs; AnnData and MATLAB 7.3 files are such.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,11 +8,14 @@
 #include "base/memory.h"
 #include "io/columns.h"
 #include "io/h5.h"
+#include "io/h5_contents.h"
+#include "io/labels_h5.h"
 #include "io/source_ops.h"
 
 typedef struct {
     hid_t file, dataset;
-    bool wide; /* integers of 64 bits */
+    bool wide;   /* integers of 64 bits */
+    bool turned; /* rows are the columns of the data set */
     char *path;
 } hdf5_self;
 
@@ -36,17 +40,17 @@ static ikt_status check_exact(const ikt_source *source, int64_t first, int64_t c
 
 static ikt_status hdf5_read(ikt_source *source, int64_t first, int64_t count, void *rows) {
     hdf5_self *self = source->self;
-    IKT_TRY(ikt_h5_read_rows(source->ctx, self->dataset, memory_type(source->type), first, count,
-                             rows));
+    IKT_TRY((self->turned ? ikt_h5_read_columns : ikt_h5_read_rows)(
+        source->ctx, self->dataset, memory_type(source->type), first, count, rows));
     if (!self->wide) return IKT_OK;
     return ikt_agree(source->ctx, check_exact(source, first, count, rows));
 }
 
-static ikt_status hdf5_labels(ikt_source *source, const char *dataset, int64_t first, int64_t count,
+static ikt_status hdf5_labels(ikt_source *source, const char *name, int64_t first, int64_t count,
                               int64_t *labels, bool *present) {
     hdf5_self *self = source->self;
-    return ikt_column_read_int(source->ctx, self->file, self->path, dataset, source->n_file, first,
-                               count, labels, present);
+    return ikt_labels_read(source->ctx, self->file, self->path, name, source->n_file, first, count,
+                           labels, present, &source->label_names);
 }
 
 static ikt_status hdf5_marked(ikt_source *source, int64_t **rows, int64_t *count) {
@@ -59,6 +63,12 @@ static ikt_status hdf5_text(ikt_source *source, const char *name, char **text) {
     return ikt_agree(source->ctx, ikt_h5_get_text(source->ctx, self->file, name, text));
 }
 
+static void hdf5_describe(const ikt_source *source, ikt_source_content *content) {
+    hdf5_self *self = source->self;
+    ikt_h5_list_tables(self->file, content->tables, sizeof content->tables);
+    ikt_h5_list_labels(self->file, source->n_file, content->labels, sizeof content->labels);
+}
+
 static void hdf5_close(ikt_source *source) {
     hdf5_self *self = source->self;
     ikt_h5_close(self->dataset);
@@ -68,7 +78,12 @@ static void hdf5_close(ikt_source *source) {
     source->self = NULL;
 }
 
-static const ikt_source_ops hdf5_ops = {hdf5_read, hdf5_labels, hdf5_marked, hdf5_text, hdf5_close};
+static const ikt_source_ops hdf5_ops = {.read = hdf5_read,
+                                        .read_labels = hdf5_labels,
+                                        .read_marked = hdf5_marked,
+                                        .read_text = hdf5_text,
+                                        .describe = hdf5_describe,
+                                        .close = hdf5_close};
 
 /* The type of ours that holds every value exactly. */
 static ikt_status choose_type(ikt_source *source, hid_t type) {
@@ -104,28 +119,37 @@ static ikt_status measure(ikt_source *source, int64_t rows) {
     ikt_h5_close(space);
     ikt_h5_close(type);
     IKT_TRY(st);
-    source->n_file = (int64_t)size[0];
-    source->d = (int64_t)size[1];
-    source->n = rows > 0 ? rows : source->n_file;
-    if (source->n_file == 0 || source->d == 0)
-        return ikt_fail(source->ctx, IKT_ERR_DATA, "%s is empty (%lld x %lld)", source->name,
-                        (long long)source->n_file, (long long)source->d);
-    if (source->n > source->n_file)
-        return ikt_fail(source->ctx, IKT_ERR_USAGE, "input.rows = %lld, but %s has only %lld rows",
-                        (long long)source->n, source->name, (long long)source->n_file);
-    return IKT_OK;
+    source->n_file = (int64_t)size[self->turned];
+    source->d = (int64_t)size[!self->turned];
+    return ikt_source_use_rows(source, rows);
 }
 
-static ikt_status open_dataset(ikt_source *source, const char *path, const char *dataset,
-                               int64_t rows) {
+/* Whether rows are columns: as the user says, or as MATLAB stores them. */
+static ikt_status take_dataset(ikt_source *source, const ikt_source_options *options) {
     hdf5_self *self = source->self;
+    const bool is_matlab = ikt_h5_is_matlab(self->dataset);
+    if (is_matlab) IKT_TRY(ikt_h5_check_matlab(source->ctx, self->dataset, source->name));
+    self->turned = options->transposed == IKT_TRANSPOSED_AUTO
+                       ? is_matlab
+                       : options->transposed == IKT_TRANSPOSED_YES;
+    IKT_TRY(measure(source, options->rows));
+    if (!self->turned) return IKT_OK;
+    self->dataset = ikt_h5_open_columns(self->file, options->dataset, self->dataset);
+    if (self->dataset >= 0) return IKT_OK;
+    return ikt_fail(source->ctx, IKT_ERR_FILE, "%s cannot be opened", source->name);
+}
+
+static ikt_status open_dataset(ikt_source *source, const char *path,
+                               const ikt_source_options *options) {
+    hdf5_self *self = source->self;
+    const char *dataset = options->dataset;
     char reason[256];
     if (!ikt_h5_has(self->file, dataset))
-        return ikt_h5_missing(source->ctx, self->file, path, dataset);
+        return ikt_h5_no_table(source->ctx, self->file, path, dataset);
     hid_t object = H5Oopen(self->file, dataset, H5P_DEFAULT);
     if (object >= 0 && H5Iget_type(object) == H5I_DATASET) {
         self->dataset = object;
-        return measure(source, rows);
+        return take_dataset(source, options);
     }
     if (object < 0)
         return ikt_fail(source->ctx, IKT_ERR_FILE, "%s cannot be opened: %s", source->name,
@@ -149,12 +173,34 @@ static ikt_status prepare(ikt_context *ctx, const char *path, const char *datase
     return IKT_OK;
 }
 
-ikt_status ikt_source_open(ikt_context *ctx, const char *path, const char *dataset, int64_t rows,
-                           ikt_source **out) {
+static const char *format_of(hid_t file) {
+    return ikt_h5_is_anndata(file)       ? "AnnData"
+           : ikt_h5_is_matlab_file(file) ? "MATLAB 7.3"
+                                         : "HDF5";
+}
+
+static ikt_status hdf5_open(ikt_context *ctx, const char *path, const ikt_source_options *options,
+                            ikt_source **out) {
     *out = NULL;
-    ikt_status st = ikt_agree(ctx, prepare(ctx, path, dataset, out));
+    ikt_status st = ikt_agree(ctx, prepare(ctx, path, options->dataset, out));
     if (st == IKT_OK) st = ikt_h5_open(ctx, path, &((hdf5_self *)(*out)->self)->file);
-    if (st == IKT_OK) st = ikt_agree(ctx, open_dataset(*out, path, dataset, rows));
+    if (st == IKT_OK) {
+        (*out)->format = format_of(((hdf5_self *)(*out)->self)->file);
+        st = ikt_agree(ctx, open_dataset(*out, path, options));
+    }
     if (st != IKT_OK) ikt_source_close(out);
     return st;
 }
+
+/* Behind a block of another program's, which MATLAB writes, the signature comes later. */
+bool ikt_source_is_hdf5(const char *path) {
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* we speak for HDF5 */
+    return H5Fis_hdf5(path) > 0;
+}
+
+static bool is_hdf5(const char *path, const unsigned char *head, int64_t bytes) {
+    (void)head, (void)bytes;
+    return ikt_source_is_hdf5(path);
+}
+
+const ikt_source_format ikt_source_hdf5 = {"HDF5", is_hdf5, hdf5_open};

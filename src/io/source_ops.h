@@ -1,7 +1,7 @@
 /* What a way of holding rows provides to source.c.
  *
- * A new format is one file with one const table of these functions and one function that opens it
- * (as ikt_source_open does for HDF5 and ikt_source_from_memory for arrays); nothing else changes.
+ * A new format is one file with one const table of these functions, one function that opens it and
+ * one line in source_table.c; nothing else changes.
  * Every function is COLLECTIVE and keeps the contract of the function of source.h that calls it.
  */
 #ifndef IKT_IO_SOURCE_OPS_H
@@ -12,13 +12,16 @@
 typedef struct {
     /* Rows in the source's type; count may be 0, ranges may differ between ranks. */
     ikt_status (*read)(ikt_source *source, int64_t first, int64_t count, void *rows);
-    /* *present = false where there are no labels of that name. */
-    ikt_status (*read_labels)(ikt_source *source, const char *dataset, int64_t first, int64_t count,
+    /* *present = false where there are no labels of that name. Where the classes have names of
+     * their own, label_names is set. NULL: there are never any beside the rows. */
+    ikt_status (*read_labels)(ikt_source *source, const char *name, int64_t first, int64_t count,
                               int64_t *labels, bool *present);
-    /* Rows below source->n, on every rank. */
+    /* Rows below source->n, on every rank. NULL: there are never any. */
     ikt_status (*read_marked)(ikt_source *source, int64_t **rows, int64_t *count);
-    /* NULL where there is no such text. */
+    /* NULL where there is no such text, or never any. */
     ikt_status (*read_text)(ikt_source *source, const char *name, char **text);
+    /* What else the file holds; `format` is set. NULL: nothing. */
+    void (*describe)(const ikt_source *source, ikt_source_content *content);
     /* Frees `self`; also called on a source whose opening failed half way. */
     void (*close)(ikt_source *source);
 } ikt_source_ops;
@@ -31,12 +34,36 @@ struct ikt_source {
     int64_t n_file; /* rows there are */
     ikt_type type;
     char *name;
+    const char *format; /* for ikt_source_content */
+    /* Of the labels that were read last: whether they are the data set /labels, whose classes the
+     * file's attribute names; the names of others, or NULL. */
+    bool default_labels;
+    char *label_names;
+    char labels_read[1024]; /* their name; the names above are good for reading them again */
 };
 
-/* LOCAL. A source without ops, named "file:/dataset"; closed with ikt_source_close.
+/* LOCAL. A source without ops, named "file:/dataset", or "file" where `dataset` is ""; closed with
+ * ikt_source_close.
  *   out   receives the source (owned by the caller), NULL on failure
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_source_new(ikt_context *ctx, const char *file, const char *dataset,
                           ikt_source **out);
+
+/* LOCAL. Sets n from n_file and the rows that are wanted. Errors: IKT_ERR_DATA (empty),
+ * IKT_ERR_USAGE (rows > n_file). */
+ikt_status ikt_source_use_rows(ikt_source *source, int64_t rows);
+
+/* A format that is read directly. */
+typedef struct {
+    const char *name;
+    /* LOCAL. Whether a file is of this format, by its first bytes; on rank 0. */
+    bool (*probe)(const char *path, const unsigned char *head, int64_t bytes);
+    /* COLLECTIVE. As ikt_source_open_with. */
+    ikt_status (*open)(ikt_context *ctx, const char *path, const ikt_source_options *options,
+                       ikt_source **out);
+} ikt_source_format;
+
+/* The formats; the order in which they are tried is in source_table.c. */
+extern const ikt_source_format ikt_source_hdf5, ikt_source_npy, ikt_source_idx, ikt_source_raw;
 
 #endif

@@ -235,6 +235,7 @@ ikt_status ikt_run_picture(ikt_context *ctx, const ikt_run *run) {
                                         .y = run->embedding.y,
                                         .labels = run->labels,
                                         .column = run->settings.input.labels,
+                                        .class_names = run->label_names,
                                         .marked = run->marked,
                                         .n_marked = run->n_marked};
         st = ikt_plot_embedding(ctx, &settings, &points, output->picture);

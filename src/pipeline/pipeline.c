@@ -13,24 +13,15 @@
 #include "base/watch.h"
 #include "pipeline/checks.h"
 #include "pipeline/finished.h"
+#include "pipeline/input.h"
 #include "pipeline/memory_plan.h"
 #include "pipeline/model_rows.h"
 #include "pipeline/workload.h"
 
-ikt_status ikt_pipeline_open_source(ikt_context *ctx, const ikt_input_settings *input,
-                                    ikt_source **source) {
-    *source = NULL;
-    if (!input->file[0])
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "input.file is not set: name the HDF5 file with the data");
-    return ikt_source_open(ctx, input->file, input->dataset,
-                           input->rows == IKT_AUTO_INT ? 0 : input->rows, source);
-}
-
 ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source **source,
                              ikt_dataset **data) {
     *data = NULL;
-    IKT_TRY(ikt_pipeline_open_source(ctx, &settings->input, source));
+    IKT_TRY(ikt_input_open(ctx, &settings->input, source));
     ikt_status st = settings->isolation.model_from[0]
                         ? ikt_model_rows_open(ctx, settings, *source, data)
                         : ikt_dataset_create(ctx, *source, &settings->preprocess, data);
@@ -66,18 +57,17 @@ static ikt_status check_memory(ikt_context *ctx, const ikt_source *source, ikt_d
 }
 
 /* Labels that were named have to be there. */
-static ikt_status check_present(ikt_context *ctx, const ikt_input_settings *input, bool present) {
+static ikt_status check_present(const ikt_input_settings *input, ikt_source *source, bool present) {
     if (present || strcmp(input->labels, "labels") == 0) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_DATA, "%s has no data set '%s' (input.labels)", input->file,
-                    input->labels);
+    return ikt_source_no_labels(source, input->labels, "input.labels");
 }
 
-ikt_status ikt_pipeline_check_labels(ikt_context *ctx, const ikt_settings *settings,
-                                     ikt_source *source, bool *present) {
+ikt_status ikt_pipeline_check_labels(const ikt_settings *settings, ikt_source *source,
+                                     bool *present) {
     int64_t none;
     *present = false;
     IKT_TRY(ikt_source_read_labels(source, settings->input.labels, 0, 0, &none, present));
-    return check_present(ctx, &settings->input, *present);
+    return check_present(&settings->input, source, *present);
 }
 
 static ikt_status read_labels(ikt_context *ctx, ikt_source *source, ikt_run *run) {
@@ -88,7 +78,7 @@ static ikt_status read_labels(ikt_context *ctx, ikt_source *source, ikt_run *run
     IKT_TRY(ikt_source_read_labels(source, input->labels, run->map.first, run->map.count,
                                    run->labels, &present));
     if (!present) ikt_free(&run->labels);
-    IKT_TRY(check_present(ctx, input, present));
+    IKT_TRY(check_present(input, source, present));
     if (present) IKT_TRY(ikt_source_read_text(source, "label_names", &run->label_names));
     return ikt_source_read_marked(source, &run->marked, &run->n_marked);
 }
@@ -159,6 +149,7 @@ static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data,
                     "%s: %lld rows x %lld, %s; %d ranks x %d threads", run->input_name,
                     (long long)run->map.n, (long long)run->d, run->type, ikt_size(ctx),
                     ikt_threads(ctx));
+    ikt_input_describe(ctx, source);
     ikt_status st = ikt_check_room(ctx, &run->settings, run->map.n);
     if (st == IKT_OK) st = check_memory(ctx, source, data, run);
     if (st == IKT_OK) st = open_checkpoint(ctx, source, run);

@@ -53,14 +53,10 @@ void ikt_run_finish(ikt_context *ctx, ikt_run *run);
 /* COLLECTIVE. A model that is not complete is removed. */
 void ikt_run_destroy(ikt_run *run);
 
-/* COLLECTIVE. Opens input.file with input.rows. Errors: those of ikt_source_open; NULL then. */
-ikt_status ikt_pipeline_open_source(ikt_context *ctx, const ikt_input_settings *input,
-                                    ikt_source **source);
-
 /* COLLECTIVE. Whether the source has labels, as many as rows, where some are named.
  * Errors: those of ikt_source_read_labels; IKT_ERR_DATA where they are not there. */
-ikt_status ikt_pipeline_check_labels(ikt_context *ctx, const ikt_settings *settings,
-                                     ikt_source *source, bool *present);
+ikt_status ikt_pipeline_check_labels(const ikt_settings *settings, ikt_source *source,
+                                     bool *present);
 
 /* COLLECTIVE. Opens input.file and applies input.rows and the preprocessing; with
  * isolation.model_from also that data set (model_rows.h).

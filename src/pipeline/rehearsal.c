@@ -10,6 +10,7 @@
 #include "pipeline/checkpoint.h"
 #include "pipeline/checks.h"
 #include "pipeline/finished.h"
+#include "pipeline/input.h"
 #include "pipeline/model_rows.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/start.h"
@@ -40,7 +41,7 @@ static ikt_status make_plan(ikt_context *ctx, const ikt_settings *settings,
 static ikt_status check_companions(ikt_context *ctx, const ikt_settings *settings,
                                    ikt_source *source, ikt_rehearsal *out) {
     const int64_t n = ikt_source_rows(source);
-    IKT_TRY(ikt_pipeline_check_labels(ctx, settings, source, &out->has_labels));
+    IKT_TRY(ikt_pipeline_check_labels(settings, source, &out->has_labels));
     IKT_TRY(ikt_checkpoint_look(ctx, settings, &out->goes_on));
     if (settings->run.extend > 0) IKT_TRY(ikt_finished_check(ctx, settings, n));
     if (settings->layout.init != IKT_INIT_FILE) return IKT_OK;
@@ -70,7 +71,7 @@ ikt_status ikt_rehearse(ikt_context *ctx, const ikt_settings *settings, const ik
     IKT_TRY(ikt_check_outputs(ctx, &wanted));
     IKT_TRY(ikt_check_limits(ctx, &wanted.run, &is_watched, &out->seconds_left));
     IKT_TRY(ikt_check_model(ctx, &wanted));
-    IKT_TRY(ikt_pipeline_open_source(ctx, &wanted.input, &source));
+    IKT_TRY(ikt_input_open(ctx, &wanted.input, &source));
     ikt_status st = rehearse_with(ctx, &wanted, source, out);
     ikt_source_close(&source);
     return st;

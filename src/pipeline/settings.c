@@ -8,15 +8,32 @@
 
 static const ikt_key input_keys[] = {
     {"file", IKT_KEY_STRING, offsetof(ikt_input_settings, file), "", 0, 0, 0, NULL, "",
-     "HDF5 file with the data, one row a point; `iktsne convert` makes one from IDX, NPY, CSV or "
-     "LIBSVM"},
+     "File with the data, one row a point: HDF5, AnnData (.h5ad), MATLAB 7.3, NPY, IDX or raw "
+     "numbers; `iktsne convert` makes HDF5 from what is compressed or text"},
     {"dataset", IKT_KEY_STRING, offsetof(ikt_input_settings, dataset), "X", 0, 0, 0, NULL, "",
-     "Name of the data set (n x d; uint8, float32 or float64)"},
+     "Name of the data set (n x d numbers), of AnnData also obsm/X_pca, layers/NAME or raw/X; of "
+     "MATLAB the variable. NPY, IDX and raw files hold one array only"},
     {"labels", IKT_KEY_STRING, offsetof(ikt_input_settings, labels), "labels", 0, 0, 0, NULL, "",
-     "Name of a data set of n integers that colours the picture and serves the measures; not used "
-     "for the embedding, and absent is fine"},
+     "Classes of the rows, which colour the picture and serve the measures; not used for the "
+     "embedding, and absent is fine. The name of a data set of n integers, of a column of obs "
+     "(AnnData), of a file (labels.npy, IDX), or FILE.h5:DATASET"},
     {"rows", IKT_KEY_INT, offsetof(ikt_input_settings, rows), "auto", 2, 1e15, 1, NULL, "rows",
-     "Use only the first rows of the file; auto is all"}};
+     "Use only the first rows of the file; auto is all"},
+    {"transposed", IKT_KEY_CHOICE, offsetof(ikt_input_settings, transposed), "auto", 0, 0, 0,
+     "auto|yes|no", "",
+     "Whether the points are the columns of the array in the file and not its rows; auto: no, but "
+     "matrices of MATLAB, which are stored so, are read as MATLAB shows them"},
+    {"columns", IKT_KEY_INT, offsetof(ikt_input_settings, columns), "auto", 1, 1e9, 1, NULL,
+     "numbers",
+     "Of a raw file, which holds nothing but numbers: how many are a row; the size of the file "
+     "tells how many rows. auto: the file is not raw"},
+    {"type", IKT_KEY_CHOICE, offsetof(ikt_input_settings, type), "auto", 0, 0, 0,
+     "auto|uint8|int8|uint16|int16|uint32|int32|uint64|int64|float16|float32|float64", "",
+     "Of a raw file: the type of its numbers"},
+    {"byte_order", IKT_KEY_CHOICE, offsetof(ikt_input_settings, byte_order), "little", 0, 0, 0,
+     "little|big", "", "Of a raw file: which byte of a number comes first"},
+    {"skip", IKT_KEY_INT, offsetof(ikt_input_settings, skip), "0", 0, 1e15, 0, NULL, "bytes",
+     "Of a raw file: bytes before the first number"}};
 
 static const ikt_section input_section = {"input", "The data", input_keys,
                                           sizeof input_keys / sizeof *input_keys};

@@ -16,6 +16,9 @@ typedef struct {
     char dataset[IKT_STRING_MAX]; /* "X" */
     char labels[IKT_STRING_MAX];  /* "labels" */
     int64_t rows;                 /* first rows of the file, or IKT_AUTO_INT for all */
+    int transposed;               /* ikt_transposed */
+    int64_t columns, skip;        /* of a raw file; IKT_AUTO_INT: the file is not raw */
+    int type, byte_order;         /* of a raw file; see input.h */
 } ikt_input_settings;
 
 typedef enum { IKT_MEASURES_NONE, IKT_MEASURES_MAP, IKT_MEASURES_ALL } ikt_measures_wanted;

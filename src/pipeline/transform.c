@@ -13,6 +13,7 @@
 #include "evaluate/tree.h"
 #include "evaluate/votes.h"
 #include "objective/placing.h"
+#include "pipeline/input.h"
 #include "pipeline/memory_plan.h"
 #include "pipeline/transform_lists.h"
 
@@ -69,8 +70,7 @@ static ikt_status read_labels(ikt_context *ctx, const ikt_transform_request *req
     if (present) return ikt_source_read_text(source, "label_names", &done->label_names);
     ikt_free(&done->labels);
     if (strcmp(request->labels, "labels") == 0) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_DATA, "%s has no data set '%s' (--labels)", request->input,
-                    request->labels);
+    return ikt_source_no_labels(source, request->labels, "--labels");
 }
 
 static void note_input(ikt_context *ctx, const ikt_source *source, ikt_transformed *done) {
@@ -166,7 +166,9 @@ ikt_status ikt_transform_run(ikt_context *ctx, const ikt_transform_request *requ
     ikt_stage_begin(ctx, IKT_STAGE_READ);
     ikt_status st = ikt_model_load(ctx, request->model, &out->loaded);
     ikt_stage_end(ctx, IKT_STAGE_READ);
-    if (st == IKT_OK) st = ikt_source_open(ctx, request->input, request->dataset, 0, &source);
+    if (st == IKT_OK)
+        st = ikt_input_open_like(ctx, &out->loaded.settings.input, request->input, request->dataset,
+                                 &source);
     if (st == IKT_OK) st = ikt_loaded_model_dataset(ctx, &out->loaded, source, &data);
     if (st == IKT_OK) {
         note_input(ctx, source, out);

@@ -170,6 +170,7 @@ ikt_status ikt_transform_picture(ikt_context *ctx, const ikt_transform_request *
                                     .y = done->y,
                                     .labels = done->labels,
                                     .column = request->labels,
+                                    .class_names = done->label_names,
                                     .behind = done->loaded.y + done->loaded.shape.q * old.first,
                                     .n_behind = old.count};
     ikt_status st = ikt_plot_embedding(ctx, &settings, &points, path);

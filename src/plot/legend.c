@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "io/label_names.h"
 #include "plot/font.h"
 
 /* In thousandths of the picture's smaller side. */
@@ -61,8 +62,10 @@ static void mark_text(const ikt_legend_content *c, char text[TEXT_BYTES]) {
         snprintf(text, TEXT_BYTES, "%" PRId64 " marked rows", c->n_marked);
 }
 
-static void class_texts(const ikt_class *entry, char name[TEXT_BYTES], char count[32]) {
-    snprintf(name, TEXT_BYTES, "%" PRId64, entry->label);
+static void class_texts(const ikt_legend_content *c, int64_t i, char name[TEXT_BYTES],
+                        char count[32]) {
+    const ikt_class *entry = &c->colouring->classes[i];
+    ikt_label_name(c->class_names, entry->label, name, TEXT_BYTES);
     ikt_count_text(entry->count, count);
 }
 
@@ -90,17 +93,17 @@ static void plan_bar(ikt_legend *l, const ikt_colouring *colouring, double heigh
     l->bar_height = fmin(BAR_HEIGHT * l->unit, height - 2 * LINE * l->unit);
 }
 
-static void plan_table(ikt_legend *l, const ikt_colouring *colouring, double height,
+static void plan_table(ikt_legend *l, const ikt_legend_content *c, double height,
                        double width_max) {
     char name[TEXT_BYTES], count[32];
-    for (int64_t i = 0; i < colouring->n_classes; i++) {
-        class_texts(&colouring->classes[i], name, count);
+    for (int64_t i = 0; i < c->colouring->n_classes; i++) {
+        class_texts(c, i, name, count);
         l->name_width = widest(l->name_width, ikt_font_width(name, TEXT * l->unit));
         l->count_width = widest(l->count_width, ikt_font_width(count, TEXT * l->unit));
     }
     l->name_width = fmin(l->name_width, NAME_MAX * l->unit);
     l->column_width = INDENT * l->unit + l->name_width + GAP * l->unit + l->count_width;
-    int64_t n = colouring->n_classes, fit = (int64_t)(height / (LINE * l->unit));
+    int64_t n = c->colouring->n_classes, fit = (int64_t)(height / (LINE * l->unit));
     more_text(n, name);
     if (n > fit) l->column_width = widest(l->column_width, ikt_font_width(name, TEXT * l->unit));
     int64_t most =
@@ -126,7 +129,7 @@ ikt_legend ikt_legend_plan(const ikt_legend_content *content, double unit, doubl
         l.width = widest(l.width, INDENT * unit + ikt_font_width(mark, size));
     }
     if (content->colouring->kind == IKT_COLOUR_CLASSES) {
-        plan_table(&l, content->colouring, height - used, width_max);
+        plan_table(&l, content, height - used, width_max);
         l.width = widest(l.width, (double)l.columns * (l.column_width + COLUMN_GAP * unit) -
                                       COLUMN_GAP * unit);
     }
@@ -163,7 +166,7 @@ static void draw_classes(ikt_canvas *canvas, const ikt_legend *l, const ikt_lege
     char name[TEXT_BYTES], count[32];
     double size = TEXT * l->unit;
     for (int64_t i = 0; i < l->shown; i++) {
-        class_texts(&c->colouring->classes[i], name, count);
+        class_texts(c, i, name, count);
         double left = x + (double)(i / l->rows) * (l->column_width + COLUMN_GAP * l->unit);
         double top = y + (double)(i % l->rows) * LINE * l->unit;
         draw_swatch(canvas, l, left, top, c->colouring->colour[i]);

@@ -14,8 +14,9 @@
 typedef struct {
     const ikt_colouring *colouring;
     const ikt_theme *theme;
-    const char *column; /* name of the column that gives the colours; NULL: none */
-    int64_t n;          /* points of the embedding */
+    const char *column;      /* name of the column that gives the colours; NULL: none */
+    const char *class_names; /* a line a class (io/label_names.h); NULL: classes are numbers */
+    int64_t n;               /* points of the embedding */
     const int64_t *marked;
     int64_t n_marked;
 } ikt_legend_content;

@@ -140,8 +140,13 @@ static void lay_out(figure *f, const ikt_plot_points *points) {
     double top = (f->title[0] ? MARGIN + TITLE + TITLE_GAP : MARGIN) * f->unit;
     double bottom = (s->footer[0] ? MARGIN + FOOTER + FOOTER_GAP : MARGIN) * f->unit;
     double room = height - top - bottom, across = width - 2 * MARGIN * f->unit, beside = 0;
-    f->content = (ikt_legend_content){&f->colouring,  &f->theme,      points->column,
-                                      points->map->n, points->marked, points->n_marked};
+    f->content = (ikt_legend_content){.colouring = &f->colouring,
+                                      .theme = &f->theme,
+                                      .column = points->column,
+                                      .class_names = points->class_names,
+                                      .n = points->map->n,
+                                      .marked = points->marked,
+                                      .n_marked = points->n_marked};
     if (s->legend) {
         double likely = fmin(room, (1 - LEGEND_PART) * across); /* the side, about */
         f->legend = ikt_legend_plan(&f->content, f->unit, likely, LEGEND_PART * width);

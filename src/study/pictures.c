@@ -28,6 +28,7 @@ typedef struct {
     int q;
     float *y;
     int64_t *labels, *marked, n_marked;
+    char *class_names;
 } subject;
 
 static ikt_status read_subject(ikt_context *ctx, ikt_result_file *file, subject *s) {
@@ -41,6 +42,7 @@ static ikt_status read_subject(ikt_context *ctx, ikt_result_file *file, subject 
     IKT_TRY(
         ikt_result_read_labels(file, "labels", s->map.first, s->map.count, s->labels, &present));
     if (!present) ikt_free(&s->labels);
+    if (present) IKT_TRY(ikt_result_read_text(file, "label_names", &s->class_names));
     return ikt_result_read_marked(file, &s->marked, &s->n_marked);
 }
 
@@ -59,12 +61,14 @@ static ikt_status draw(ikt_context *ctx, const char *embedding, const char *titl
                                         .y = s.y,
                                         .q = s.q,
                                         .labels = s.labels,
+                                        .class_names = s.class_names,
                                         .marked = s.marked,
                                         .n_marked = s.n_marked};
         st = ikt_plot_embedding(ctx, &settings, &points, path);
     }
     ikt_free(&s.y);
     ikt_free(&s.labels);
+    ikt_free(&s.class_names);
     ikt_free(&s.marked);
     ikt_result_close(&file);
     return st;
