@@ -30,7 +30,7 @@ static ikt_status read_text(ikt_context *ctx, hid_t group, const char *name, cha
 
 /* "csr_matrix", "csc_matrix", ...; "" where the group does not say. */
 static ikt_status read_format(ikt_context *ctx, hid_t group, char *text, size_t size) {
-    char old[32];
+    char old[16];
     IKT_TRY(read_text(ctx, group, "encoding-type", text, size));
     if (text[0]) return IKT_OK;
     IKT_TRY(read_text(ctx, group, "h5sparse_format", old, sizeof old));
@@ -51,24 +51,10 @@ bool ikt_csr_group_is(hid_t file, const char *path) {
     return is;
 }
 
-/* Two integers of an attribute. */
-static bool read_pair(hid_t group, const char *name, int64_t pair[2]) {
-    if (H5Aexists(group, name) <= 0) return false;
-    hid_t attribute = H5Aopen(group, name, H5P_DEFAULT);
-    hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute);
-    hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
-    const bool good = space >= 0 && type >= 0 && H5Sget_simple_extent_npoints(space) == 2 &&
-                      H5Tget_class(type) == H5T_INTEGER &&
-                      H5Aread(attribute, H5T_NATIVE_INT64, pair) >= 0;
-    ikt_h5_close(space);
-    ikt_h5_close(type);
-    ikt_h5_close(attribute);
-    return good;
-}
-
 static ikt_status read_shape(ikt_csr_group *g) {
     int64_t shape[2] = {0, 0};
-    if (!read_pair(g->group, "shape", shape) && !read_pair(g->group, "h5sparse_shape", shape))
+    if (!ikt_h5_get_ints(g->group, "shape", 2, shape) &&
+        !ikt_h5_get_ints(g->group, "h5sparse_shape", 2, shape))
         return ikt_fail(g->ctx, IKT_ERR_DATA,
                         "%s has no attribute 'shape' of two integers, rows and columns", g->name);
     g->n = shape[0];
