@@ -49,6 +49,9 @@ static void gaussian_weights(double perplexity, const double *distance, int64_t 
         weight[e] = (float)(exp(-beta * ((double)squared[e] - least)) / total);
 }
 
+/* What takes the place of weights that would become 0, which symmetrisation takes for none. */
+static const float weight_least = 1e-30F;
+
 void ikt_edge_weights(const ikt_edge_rule *rule, const double *value, int64_t count, float *squared,
                       float *weight) {
     const bool is_gaussian = rule->kernel == IKT_WEIGHTS_GAUSSIAN;
@@ -61,6 +64,8 @@ void ikt_edge_weights(const ikt_edge_rule *rule, const double *value, int64_t co
     else
         for (int64_t e = 0; e < count; e++)
             weight[e] = (float)(value[e] * rule->scale);
+    for (int64_t e = 0; e < count; e++)
+        weight[e] = fmaxf(weight[e], weight_least);
 }
 
 /* --- the kind --------------------------------------------------------------------------------- */

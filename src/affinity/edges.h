@@ -39,7 +39,8 @@ bool ikt_edges_keep_zero(ikt_edges values);
 /* LOCAL, pure. Edges that a row must have at least. */
 double ikt_edges_least(const ikt_edge_rule *rule);
 
-/* LOCAL. Weights of the edges of one row, of which there is at least one.
+/* LOCAL. Weights of the edges of one row, of which there is at least one. No weight is less than
+ * 1e-30: an edge stays an edge.
  *   value    [count] finite, not below 0; ascending by column, so that sums have one order
  *   squared  [count] room
  *   weight   [count], receives p_j|i; sums to 1 but for probabilities and conditional ones */

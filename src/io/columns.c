@@ -87,6 +87,15 @@ ikt_status ikt_column_read_int(ikt_context *ctx, hid_t file, const char *path, c
     return st;
 }
 
+ikt_status ikt_labels_read(ikt_context *ctx, const char *path, const char *dataset, int64_t n,
+                           int64_t first, int64_t count, int64_t *labels, bool *present) {
+    hid_t file;
+    IKT_TRY(ikt_h5_open(ctx, path, &file));
+    ikt_status st = ikt_column_read_int(ctx, file, path, dataset, n, first, count, labels, present);
+    ikt_h5_close(file);
+    return st;
+}
+
 ikt_status ikt_source_read_column(ikt_context *ctx, const char *path, const char *dataset,
                                   int64_t n, int64_t first, int64_t count, double *values) {
     column c = {.ctx = ctx, .path = path, .name = dataset, .dataset = -1};

@@ -28,6 +28,11 @@ ikt_status ikt_column_read_int(ikt_context *ctx, hid_t file, const char *path, c
 ikt_status ikt_source_read_column(ikt_context *ctx, const char *path, const char *dataset,
                                   int64_t n, int64_t first, int64_t count, double *values);
 
+/* COLLECTIVE. As ikt_column_read_int, of a file that is opened and closed: labels in a file of
+ * their own. */
+ikt_status ikt_labels_read(ikt_context *ctx, const char *path, const char *dataset, int64_t n,
+                           int64_t first, int64_t count, int64_t *labels, bool *present);
+
 /* COLLECTIVE. All entries of /marked from 0 to n - 1, on every rank, in the order of the file; see
  * ikt_source_read_marked. Errors: IKT_ERR_DATA (not integers), IKT_ERR_FILE, IKT_ERR_RESOURCE. */
 ikt_status ikt_marked_read(ikt_context *ctx, hid_t file, const char *path, int64_t n,

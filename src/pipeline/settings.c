@@ -10,6 +10,11 @@ static const ikt_key input_keys[] = {
      "LIBSVM"},
     {"dataset", IKT_KEY_STRING, offsetof(ikt_input_settings, dataset), "X", 0, 0, 0, NULL, "",
      "Name of the data set (n x d; uint8, float32 or float64)"},
+    {"graph", IKT_KEY_STRING, offsetof(ikt_input_settings, graph), "", 0, 0, 0, NULL, "",
+     "FILE or FILE:PATH of a neighbour graph or affinity matrix (a sparse matrix by rows in an "
+     "HDF5 "
+     "file, as AnnData has in obsp, or a graph of output.graph), which takes the place of the "
+     "kernel; input.file may then be left out"},
     {"labels", IKT_KEY_STRING, offsetof(ikt_input_settings, labels), "labels", 0, 0, 0, NULL, "",
      "Name of a data set of n integers that colours the picture and serves the measures; not used "
      "for the embedding, and absent is fine"},
@@ -27,6 +32,9 @@ static const ikt_key output_keys[] = {
     {"model", IKT_KEY_STRING, offsetof(ikt_output_settings, model), "", 0, 0, 0, NULL, "",
      "HDF5 file for what `iktsne transform` places new rows by: centres, codes of all rows and the "
      "embedding (affinity.kind: isolation); empty for none"},
+    {"graph", IKT_KEY_STRING, offsetof(ikt_output_settings, graph), "", 0, 0, 0, NULL, "",
+     "HDF5 file for the neighbour graph of the run, which further runs read by input.graph, and "
+     "scipy as a sparse matrix; empty for none"},
     {"overwrite", IKT_KEY_BOOL, offsetof(ikt_output_settings, overwrite), "no", 0, 0, 0, NULL, "",
      "Replace output files that exist"},
     {"state", IKT_KEY_BOOL, offsetof(ikt_output_settings, state), "yes", 0, 0, 0, NULL, "",
