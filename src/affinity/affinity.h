@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "affinity/edges.h"
 #include "base/status.h"
 #include "config/key.h"
 #include "data/dataset.h"
@@ -17,6 +18,7 @@ typedef enum {
     IKT_AFFINITY_GAUSSIAN,
     IKT_AFFINITY_KNN,
     IKT_AFFINITY_ADAPTIVE,
+    IKT_AFFINITY_GRAPH, /* no kernel: input.graph */
     IKT_AFFINITIES
 } ikt_affinity_name;
 
@@ -41,6 +43,7 @@ typedef struct {
     int64_t refinements;            /* rounds over neighbours of neighbours after it */
     ikt_gaussian_settings gaussian; /* of single kinds, in sections of their own */
     ikt_adaptive_settings adaptive;
+    ikt_graph_settings graph;
 } ikt_affinity_settings;
 
 extern const ikt_section ikt_affinity_section, ikt_gaussian_section, ikt_adaptive_section;

@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "affinity/kind.h"
+#include "config/value.h"
 
 static const ikt_affinity *const kinds[IKT_AFFINITIES] = {
     [IKT_AFFINITY_ISOLATION] = &ikt_affinity_isolation,
     [IKT_AFFINITY_GAUSSIAN] = &ikt_affinity_gaussian,
     [IKT_AFFINITY_KNN] = &ikt_affinity_knn,
     [IKT_AFFINITY_ADAPTIVE] = &ikt_affinity_adaptive,
+    [IKT_AFFINITY_GRAPH] = &ikt_affinity_graph,
 };
 
 const ikt_affinity *ikt_affinity_of(const ikt_affinity_settings *settings) {
@@ -19,11 +21,9 @@ const ikt_affinity *ikt_affinity_of(const ikt_affinity_settings *settings) {
 
 /* " perplexity 30" */
 static int describe_key(const ikt_key *key, const char *values, char *text, size_t size) {
-    const char *value = values + key->offset;
-    if (key->type == IKT_KEY_REAL)
-        return snprintf(text, size, " %s %g", key->name, *(const double *)(const void *)value);
-    return snprintf(text, size, " %s %lld", key->name,
-                    (long long)*(const int64_t *)(const void *)value);
+    char value[64];
+    ikt_value_print(key, values + key->offset, value, sizeof value);
+    return snprintf(text, size, " %s %s", key->name, value);
 }
 
 void ikt_affinity_describe(const ikt_affinity_settings *settings, char *text, size_t size) {

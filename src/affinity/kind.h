@@ -53,7 +53,7 @@ typedef struct {
 } ikt_affinity;
 
 extern const ikt_affinity ikt_affinity_isolation, ikt_affinity_gaussian, ikt_affinity_knn,
-    ikt_affinity_adaptive;
+    ikt_affinity_adaptive, ikt_affinity_graph;
 
 /* LOCAL, pure. The kind that the settings name. */
 const ikt_affinity *ikt_affinity_of(const ikt_affinity_settings *settings);
@@ -62,7 +62,7 @@ const ikt_affinity *ikt_affinity_of(const ikt_affinity_settings *settings);
  *   text   [size] */
 void ikt_affinity_describe(const ikt_affinity_settings *settings, char *text, size_t size);
 
-enum { IKT_AFFINITY_PARTS = 2 };
+enum { IKT_AFFINITY_PARTS = 3 };
 
 /* LOCAL. The kinds' own sections, bound to the members of `settings`, for config.h. */
 void ikt_affinity_parts(ikt_affinity_settings *settings, ikt_config_part parts[IKT_AFFINITY_PARTS]);

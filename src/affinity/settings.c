@@ -5,10 +5,11 @@
 
 static const ikt_key affinity_keys[] = {
     {"kind", IKT_KEY_CHOICE, offsetof(ikt_affinity_settings, kind), "isolation", 0, 0, 0,
-     "isolation|gaussian|knn|adaptive", "",
+     "isolation|gaussian|knn|adaptive|graph", "",
      "Kernel that measures how similar two rows are: the Isolation kernel; the Gaussian kernel of "
      "plain t-SNE; knn, 1 for the nearest rows and 0 for others; or the adaptive Gaussian, whose "
-     "widths are distances to a near row"},
+     "widths are distances to a near row; graph, what input.graph holds, is meant wherever that is "
+     "given"},
     {"neighbours", IKT_KEY_INT, offsetof(ikt_affinity_settings, neighbours), "auto", 1, 1e9, 1,
      NULL, "rows",
      "Most similar rows that each row is attracted to (k); auto is 30 for isolation and knn, three "

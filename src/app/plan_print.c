@@ -18,6 +18,8 @@ static void print_work(const ikt_workload *w) {
                (long long)w->t);
     if (w->is_dense)
         printf(", dense");
+    else if (w->is_given)
+        printf(", %lld entries a row of input.graph", (long long)w->k);
     else
         printf(", k %lld of %lld candidates", (long long)w->k, (long long)w->candidates);
     printf("; %lld iterations\n", (long long)w->settings.layout.iterations);

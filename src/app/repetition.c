@@ -49,7 +49,7 @@ static bool starts(const char *line, const char *with) {
 
 /* Whether a line of the section names a file that the run wrote besides output.file. */
 static bool is_further_output(const char *section, const char *line) {
-    static const char *const keys[] = {"  picture: ", "  model: "};
+    static const char *const keys[] = {"  picture: ", "  model: ", "  graph: "};
     if (!starts(section, "output:")) return false;
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
         if (starts(line, keys[k])) return !starts(line + strlen(keys[k]), "\"\"");

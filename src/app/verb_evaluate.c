@@ -87,7 +87,9 @@ static ikt_status read_labels(ikt_context *ctx, const request *wish, subject *s)
 
 /* What needs the settings of the run has to have them. */
 static ikt_status check_settings(ikt_context *ctx, const request *wish, const subject *s) {
-    if ((!wish->divergence && !wish->kernel) || (s->data && s->has_settings)) return IKT_OK;
+    const bool has_graph = s->settings.input.graph[0] && !wish->kernel; /* which is read again */
+    if ((!wish->divergence && !wish->kernel) || ((s->data || has_graph) && s->has_settings))
+        return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "--%s needs --input and an embedding of `iktsne embed`, whose file holds the "
                     "settings of %s",

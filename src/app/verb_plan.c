@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "pipeline/calibrate.h"
+#include "pipeline/graph_input.h"
 #include "pipeline/input.h"
 #include "pipeline/preset.h"
 
@@ -73,8 +74,8 @@ static ikt_status time_file(ikt_context *ctx, ikt_source *source, double *rate) 
 
 /* Rows, columns and type: from the options, or from the file that the settings name, which is also
  * timed then. */
-static ikt_status find_shape(ikt_context *ctx, const arguments *a, const ikt_input_settings *input,
-                             ikt_data_shape *out, double *file_rate) {
+static ikt_status find_rows(ikt_context *ctx, const arguments *a, const ikt_input_settings *input,
+                            ikt_data_shape *out, double *file_rate) {
     ikt_source *source = NULL;
     if (a->points != IKT_AUTO_INT && a->columns != IKT_AUTO_INT) {
         *out = (ikt_data_shape){.n = a->points, .d = a->columns, .type = (ikt_type)a->type};
@@ -93,6 +94,16 @@ static ikt_status find_shape(ikt_context *ctx, const arguments *a, const ikt_inp
     if (a->points != IKT_AUTO_INT) out->n = a->points;
     if (a->columns != IKT_AUTO_INT) out->d = a->columns;
     return st;
+}
+
+/* The same with a graph, which may stand alone. */
+static ikt_status find_shape(ikt_context *ctx, const arguments *a, const ikt_input_settings *input,
+                             const ikt_graph_about *graph, ikt_data_shape *out, double *file_rate) {
+    if (graph->n > 0 && !input->file[0])
+        *out = (ikt_data_shape){.n = graph->n, .type = IKT_TYPE_F32};
+    else
+        IKT_TRY(find_rows(ctx, a, input, out, file_rate));
+    return ikt_graph_shape(ctx, graph, out);
 }
 
 /* Rows that the centres are drawn from, where that is another file. */
@@ -121,9 +132,11 @@ static ikt_status read_all(ikt_context *ctx, const arguments *a, ikt_settings_wo
 static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words *words) {
     ikt_settings settings;
     ikt_data_shape shape;
+    ikt_graph_about graph;
     ikt_plan p;
     IKT_TRY(read_all(ctx, a, words, &settings, &p.machine));
-    IKT_TRY(find_shape(ctx, a, &settings.input, &shape, &p.machine.file));
+    IKT_TRY(ikt_graph_settle(ctx, &settings, &graph));
+    IKT_TRY(find_shape(ctx, a, &settings.input, &graph, &shape, &p.machine.file));
     IKT_TRY(find_drawn(ctx, &settings.isolation, &shape));
     int ranks = a->ranks == IKT_AUTO_INT ? ikt_size(ctx) : (int)a->ranks;
     int threads =

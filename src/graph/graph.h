@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "dist/row_map.h"
+#include "graph/directed.h"
 #include "neighbours/neighbours.h"
 
 /* Rows of entries, one behind the other. */
@@ -32,11 +33,18 @@ typedef struct {
 } ikt_graph;
 
 /* COLLECTIVE. Symmetrises directed weights.
+ *   rows     p_j|i, those of a row summing to 1, or all of them to n. Taken over: empty afterwards,
+ *            also on failure.
+ * Errors: IKT_ERR_RESOURCE (memory; more than 2^31 rows and ghosts on one rank).
+ * Memory at the peak, beside the rows and the reverse part (8 bytes an entry): buffers of fixed
+ * size, 16 bytes a row and n/5 bytes for the numbers of the ghosts. */
+ikt_status ikt_graph_from_directed(ikt_context *ctx, const ikt_row_map *map, ikt_directed *rows,
+                                   ikt_graph *out);
+
+/* COLLECTIVE. The same from lists.
  *   lists    neighbours of the own rows, with weights p_j|i >= 0 in place of their scores, those of
  *            a row summing to 1; zeros are dropped. Taken over: empty afterwards, also on failure.
- * Errors: IKT_ERR_RESOURCE (memory; more than 2^31 rows and ghosts on one rank).
- * Memory at the peak, beside the lists and the reverse part (8 bytes an entry): buffers of fixed
- * size, 24 bytes a row and n/5 bytes for the numbers of the ghosts. */
+ */
 ikt_status ikt_graph_symmetrise(ikt_context *ctx, const ikt_row_map *map, ikt_neighbours *lists,
                                 ikt_graph *out);
 

@@ -127,4 +127,9 @@ ikt_status ikt_h5_get_text(ikt_context *ctx, hid_t object, const char *name, cha
 /* LOCAL. Reads an integer attribute. Returns false where there is none or it is not one integer. */
 bool ikt_h5_get_int(hid_t object, const char *name, int64_t *value);
 
+/* COLLECTIVE, and LOCAL. An attribute of `count` integers: written; read, false where there is none
+ * of so many integers. */
+bool ikt_h5_set_ints(hid_t object, const char *name, int64_t count, const int64_t *value);
+bool ikt_h5_get_ints(hid_t object, const char *name, int64_t count, int64_t *value);
+
 #endif

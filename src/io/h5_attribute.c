@@ -1,4 +1,4 @@
-/* Attributes of HDF5 objects: one text or one integer each. See h5.h. */
+/* Attributes of HDF5 objects: one text, one integer, some integers. See h5.h. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -48,6 +48,30 @@ bool ikt_h5_has_attribute(hid_t object, const char *name) {
 bool ikt_h5_get_int(hid_t object, const char *name, int64_t *value) {
     hid_t type, attribute = open_single(object, name, H5T_INTEGER, &type);
     bool good = attribute >= 0 && H5Aread(attribute, H5T_NATIVE_INT64, value) >= 0;
+    ikt_h5_close(type);
+    ikt_h5_close(attribute);
+    return good;
+}
+
+bool ikt_h5_set_ints(hid_t object, const char *name, int64_t count, const int64_t *value) {
+    const hsize_t size[1] = {(hsize_t)count};
+    hid_t space = H5Screate_simple(1, size, NULL), attribute = -1;
+    if (space >= 0)
+        attribute = H5Acreate2(object, name, H5T_NATIVE_INT64, space, H5P_DEFAULT, H5P_DEFAULT);
+    const bool good = attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_INT64, value) >= 0;
+    ikt_h5_close(space);
+    return ikt_h5_close(attribute) && good;
+}
+
+bool ikt_h5_get_ints(hid_t object, const char *name, int64_t count, int64_t *value) {
+    if (H5Aexists(object, name) <= 0) return false;
+    hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+    hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute);
+    hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
+    const bool good = space >= 0 && type >= 0 && H5Sget_simple_extent_npoints(space) == count &&
+                      H5Tget_class(type) == H5T_INTEGER &&
+                      H5Aread(attribute, H5T_NATIVE_INT64, value) >= 0;
+    ikt_h5_close(space);
     ikt_h5_close(type);
     ikt_h5_close(attribute);
     return good;

@@ -44,6 +44,7 @@ ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings) {
     IKT_TRY(check_output(ctx, settings, "output.file", output->file));
     if (output->picture[0]) IKT_TRY(ikt_plot_check(ctx, output->picture));
     IKT_TRY(check_output(ctx, settings, "output.picture", output->picture));
+    IKT_TRY(check_output(ctx, settings, "output.graph", output->graph));
     return check_output(ctx, settings, "output.model", output->model);
 }
 

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
+#include "pipeline/graph_keep.h"
 #include "pipeline/landmarks.h"
 #include "pipeline/objective_make.h"
 #include "pipeline/probabilities.h"
@@ -87,6 +88,7 @@ static ikt_status make_probabilities(ikt_context *ctx, making *m, ikt_settings *
                                      ikt_dataset *data, const ikt_row_map *map,
                                      ikt_embedding *out) {
     const double begun = ikt_now();
+    m->p.graph_keep = m->wish->graph ? *m->wish->graph : NULL;
     IKT_TRY(ikt_probabilities_compute(ctx, settings, data, map, m->wish->labels,
                                       m->landmarks.count > 0 ? &m->landmarks : NULL, m->wish->keep,
                                       &m->p));
@@ -96,14 +98,24 @@ static ikt_status make_probabilities(ikt_context *ctx, making *m, ikt_settings *
     return IKT_OK;
 }
 
+/* Whether the start has to be found: for the loop, or for the file of the graph, although the loop
+ * goes on; landmarks that nobody needs any more are not embedded again for that. */
+static bool wants_start(const making *m, const ikt_layout_settings *layout) {
+    if (!loop_start(m)) return true;
+    return m->p.graph_keep && layout->init == IKT_INIT_PCA;
+}
+
 /* Initial positions in the order of the loop; where it goes on, room for its results. */
 static ikt_status start(ikt_context *ctx, making *m, const ikt_settings *settings,
                         ikt_dataset *data, const ikt_row_map *map, float **y) {
     const int64_t q = settings->layout.dimensions;
-    if (!loop_start(m)) {
-        IKT_TRY(ikt_start(ctx, settings, data, map, &m->landmarks, y));
-        return bring(ctx, &m->p, q, false, *y);
+    const ikt_start_sources from = {&m->landmarks, m->p.scores, m->p.graph_keep};
+    if (wants_start(m, &settings->layout)) {
+        IKT_TRY(ikt_start(ctx, settings, data, map, &from, y));
+        if (!loop_start(m)) IKT_TRY(bring(ctx, &m->p, q, false, *y));
+        ikt_free(&m->p.scores);
     }
+    if (m->wish->graph) IKT_TRY(ikt_graph_keep_end(ctx, m->wish->graph));
     if (*y) return IKT_OK;
     return ikt_agree(ctx, ikt_alloc(ctx, y, q * map->count, sizeof **y, "embedding"));
 }
@@ -131,7 +143,8 @@ ikt_status ikt_embedding_make(ikt_context *ctx, ikt_settings *settings, ikt_data
     *out = (ikt_embedding){.accuracy = -1};
     IKT_TRY(ikt_layout_resolve(ctx, &settings->layout, map->n));
     ikt_status st = find_kept(ctx, &m);
-    if (st == IKT_OK && settings->layout.init == IKT_INIT_LANDMARK && !loop_start(&m) && !m.p.start)
+    if (st == IKT_OK && settings->layout.init == IKT_INIT_LANDMARK && !settings->input.graph[0] &&
+        !loop_start(&m) && !m.p.start)
         st = ikt_landmarks_make(ctx, settings, settings->layout.landmarks, data, &m.landmarks);
     if (st == IKT_OK) st = make_probabilities(ctx, &m, settings, data, map, out);
     if (st == IKT_OK) st = start(ctx, &m, settings, data, map, &out->y);

@@ -7,6 +7,7 @@
 
 #include "data/dataset.h"
 #include "dist/row_map.h"
+#include "io/graph_write.h"
 #include "io/model_write.h"
 #include "neighbours/recall.h"
 #include "pipeline/keepers.h"
@@ -27,13 +28,15 @@ typedef struct {
 typedef struct {
     const int64_t *labels;      /* [map->count] of the own rows */
     ikt_model_writer *keep;     /* receives model and codes (keep.h) */
+    ikt_graph_writer **graph;   /* receives P before the loop begins, and is ended (graph_keep.h) */
     ikt_keepers *keepers;       /* the checkpoint to go on from and to write */
     const ikt_loop_state *from; /* of the finished run that is extended */
     bool want_last;             /* the loop's last state */
 } ikt_embedding_wish;
 
-/* COLLECTIVE. Embeds the rows of a data set.
+/* COLLECTIVE. Embeds the rows of a data set, or of a graph.
  *   settings   as the user gave them; what the embedding had to decide replaces "auto"
+ *   data       NULL where there is a graph (input.graph) and nothing is taken from the rows
  *   map        ownership of the rows
  *   out        free with ikt_embedding_destroy; empty on failure
  * Errors: IKT_ERR_USAGE for settings that do not suit the number of rows, IKT_ERR_RESOURCE,

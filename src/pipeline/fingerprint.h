@@ -5,7 +5,7 @@
 #include "io/source.h"
 #include "pipeline/settings.h"
 
-enum { IKT_INPUT_TEXT = 128 };
+enum { IKT_INPUT_TEXT = 256 };
 
 /* COLLECTIVE. "1000 x 50 float32, hash 0123456789abcdef": shape, type and a checksum of every
  * value, the same on any ranks. Cost: one pass over the source. Errors: those of reading. */

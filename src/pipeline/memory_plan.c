@@ -50,6 +50,9 @@ enum { USUAL_CLASSES = 10 };
  * the model and once among the distinct ones, and its number. */
 enum { KEEP_BYTES = 20 << 20, KEEP_CENTRE_BYTES = 8 + 8 + 4 };
 
+/* Keeping a graph: HDF5's chunks of a piece, and a batch of entries that changes its order. */
+enum { KEEP_GRAPH_BYTES = 136 << 20 };
+
 /* What libraries allocate when they are first used, beside what the process had: buffers of MPI,
  * HDF5 and BLAS. Measured: up to 13 MB in small runs, 44 MB with 2 million rows on two ranks. */
 enum { LIBRARY_BYTES = 44 << 20 };
@@ -104,8 +107,26 @@ static int64_t smaller(int64_t a, int64_t b) {
 
 /* Codes, or the rows themselves: what neighbours are searched in. */
 static int64_t rows_bytes(const ikt_workload *w) {
+    if (w->is_given) return 0;
     return w->is_isolation ? ikt_codes_memory(w->map.count, w->psi, w->t)
                            : w->map.count * w->columns * (int64_t)sizeof(float);
+}
+
+/* A graph from a file: a block of a million entries as they are in the file, and being sorted;
+ * where it is ordered, its columns or weights twice while they move. */
+enum { LOAD_BLOCK_BYTES = 32 << 20, LOAD_ROW_BYTES = 24, MOVED_ENTRY_BYTES = 4 };
+
+static int64_t loading_bytes(const ikt_workload *w) {
+    if (!w->is_given) return 0;
+    const int64_t moved =
+        w->is_near ? MOVED_ENTRY_BYTES * w->k * w->map.count + ikt_order_memory(w->map.count) : 0;
+    return LOAD_BLOCK_BYTES + LOAD_ROW_BYTES * w->map.count + moved + w->map.n / 5;
+}
+
+/* The weights of a run on their way to output.graph, in the order of the input. */
+static int64_t keeping_bytes(const ikt_workload *w) {
+    if (!w->settings.output.graph[0] || !w->is_near) return 0;
+    return MOVED_ENTRY_BYTES * w->k * w->map.count + KEEP_GRAPH_BYTES;
 }
 
 static int64_t symmetrise_bytes(const ikt_workload *w) {
@@ -123,7 +144,7 @@ static int64_t p_bytes(const ikt_workload *w) {
 /* What a search needs beside rows and lists: centres as they are and packed, their order; while
  * rows are moved, and before lists are made, a copy of coordinates, or slices of codes. */
 static int64_t searching(const ikt_workload *w) {
-    if (!w->is_near) return 0;
+    if (!w->is_near || w->is_given) return 0;
     int64_t centres = 3 * w->cells * w->columns * (int64_t)sizeof(float);
     int64_t lists = ikt_neighbours_memory(w->map.count, w->k);
     int64_t bytes = ikt_workload_searched_bytes(w);
@@ -174,9 +195,10 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     ikt_memory_plan plan = {.base = base, .largest = "codes"};
     /* How far each row is, for checkpoints: entries of its code; whether it has its list. */
     if (w->is_isolation) plan.codes = codes_bytes(w) + reading + kept + 4 * n_local;
-    plan.neighbours =
-        n_local + rows + searching(w) + (w->is_isolation ? 0 : reading) + lists + kept;
-    plan.graph = (w->is_near ? 0 : rows) + p + (w->is_dense ? 0 : symmetrise_bytes(w)) + kept;
+    plan.neighbours = n_local + rows + searching(w) + (w->is_isolation ? 0 : reading) + lists +
+                      loading_bytes(w) + kept;
+    plan.graph = (w->is_near ? 0 : rows) + p + (w->is_dense ? 0 : symmetrise_bytes(w)) +
+                 keeping_bytes(w) + kept;
     plan.layout = p + loop_bytes(w) + kept;
     plan.measures = measures_bytes(w) + kept;
     plan.advice = w->is_dense ? "affinity.support=sparse" : "fewer affinity.neighbours";

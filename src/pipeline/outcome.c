@@ -15,7 +15,7 @@
 #include "pipeline/finished.h"
 #include "plot/plot.h"
 
-enum { FACTS_MAX = 24, CIRCUMSTANCES_MAX = 16 + 2 * IKT_STAGE_COUNT };
+enum { FACTS_MAX = 28, CIRCUMSTANCES_MAX = 16 + 2 * IKT_STAGE_COUNT };
 
 typedef struct {
     ikt_note facts[FACTS_MAX], circumstances[CIRCUMSTANCES_MAX];
@@ -37,8 +37,12 @@ static void add_facts(const ikt_run *run, notes *n) {
     ADD_NOTE(n->facts, n->n_facts, "compiler", "%s %s", IKT_COMPILER, IKT_COMPILE_FLAGS);
     ADD_NOTE(n->facts, n->n_facts, "instruction_set", "%s", ikt_isa_name(ikt_cpu_isa()));
     ADD_NOTE(n->facts, n->n_facts, "input", "%s", run->input_name);
-    ADD_NOTE(n->facts, n->n_facts, "input_shape", "%lld x %lld %s", (long long)run->map.n,
-             (long long)run->d, run->type);
+    if (run->d > 0)
+        ADD_NOTE(n->facts, n->n_facts, "input_shape", "%lld x %lld %s", (long long)run->map.n,
+                 (long long)run->d, run->type);
+    if (run->graph.n > 0)
+        ADD_NOTE(n->facts, n->n_facts, "graph", "%s, %lld rows, %lld entries", run->graph.name,
+                 (long long)run->graph.n, (long long)run->graph.entries);
     if (run->input_print[0])
         ADD_NOTE(n->facts, n->n_facts, "input_fingerprint", "%s", run->input_print);
     ADD_NOTE(n->facts, n->n_facts, "entries_of_p", "%lld", (long long)run->embedding.entries);
@@ -208,7 +212,10 @@ static void describe_run(const ikt_run *run, char *text, size_t size) {
         snprintf(own, sizeof own, "%s psi %lld, t %lld",
                  s->isolation.form == IKT_FORM_FOREST ? " forest" : "", (long long)s->isolation.psi,
                  (long long)s->isolation.partitionings);
-    if (s->affinity.support == IKT_SUPPORT_SPARSE)
+    if (s->affinity.kind == IKT_AFFINITY_GRAPH)
+        snprintf(support, sizeof support, "%.1f entries a row",
+                 (double)run->graph.entries / (double)run->graph.n);
+    else if (s->affinity.support == IKT_SUPPORT_SPARSE)
         snprintf(support, sizeof support, "k %lld", (long long)s->affinity.neighbours);
     if (d->has_trade_off)
         snprintf(objective, sizeof objective, "%s %g, ", d->name, s->layout.trade_off);

@@ -2,6 +2,7 @@
 #include "pipeline/pipeline.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -13,6 +14,7 @@
 #include "base/watch.h"
 #include "pipeline/checks.h"
 #include "pipeline/finished.h"
+#include "pipeline/graph_keep.h"
 #include "pipeline/input.h"
 #include "pipeline/memory_plan.h"
 #include "pipeline/model_rows.h"
@@ -21,6 +23,8 @@
 ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source **source,
                              ikt_dataset **data) {
     *data = NULL;
+    *source = NULL;
+    if (!settings->input.file[0] && settings->input.graph[0]) return IKT_OK;
     IKT_TRY(ikt_input_open(ctx, &settings->input, source));
     ikt_status st = settings->isolation.model_from[0]
                         ? ikt_model_rows_open(ctx, settings, *source, data)
@@ -45,11 +49,13 @@ static ikt_status open_model(ikt_context *ctx, ikt_run *run) {
 static ikt_status check_memory(ikt_context *ctx, const ikt_source *source, ikt_dataset *data,
                                ikt_run *run) {
     ikt_workload work;
-    ikt_data_shape shape = {.n = run->map.n,
-                            .d = ikt_source_columns(source),
-                            .type = ikt_source_type(source),
-                            .drawn = ikt_dataset_rows(ikt_dataset_model(data))};
-    if (shape.type == IKT_TYPE_U8 && !ikt_dataset_is_u8(data)) shape.type = IKT_TYPE_F32;
+    ikt_data_shape shape = {.n = run->map.n, .d = run->d, .type = IKT_TYPE_F32};
+    if (data) {
+        const bool is_u8 = ikt_source_type(source) == IKT_TYPE_U8;
+        shape.type = is_u8 && !ikt_dataset_is_u8(data) ? IKT_TYPE_F32 : ikt_source_type(source);
+        shape.drawn = ikt_dataset_rows(ikt_dataset_model(data));
+    }
+    IKT_TRY(ikt_graph_shape(ctx, &run->graph, &shape));
     IKT_TRY(ikt_workload_make(ctx, &run->settings, &shape, ikt_size(ctx), ikt_threads(ctx), &work));
     ikt_memory_plan plan = ikt_memory_plan_make(&work, ikt_memory_resident_peak());
     run->predicted_bytes = ikt_max_one(ctx, plan.peak);
@@ -70,9 +76,21 @@ ikt_status ikt_pipeline_check_labels(const ikt_settings *settings, ikt_source *s
     return check_present(&settings->input, source, *present);
 }
 
+/* COLLECTIVE. The same of a graph that stands alone. */
+static ikt_status read_companions(ikt_context *ctx, ikt_run *run) {
+    ikt_graph_companions found;
+    IKT_TRY(ikt_graph_companions_read(ctx, &run->settings.input, &run->map, &found));
+    run->labels = found.labels;
+    run->label_names = found.label_names;
+    run->marked = found.marked;
+    run->n_marked = found.n_marked;
+    return IKT_OK;
+}
+
 static ikt_status read_labels(ikt_context *ctx, ikt_source *source, ikt_run *run) {
     const ikt_input_settings *input = &run->settings.input;
     bool present = false;
+    if (!source) return read_companions(ctx, run);
     ikt_status st = ikt_alloc(ctx, &run->labels, run->map.count, sizeof *run->labels, "labels");
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_source_read_labels(source, input->labels, run->map.first, run->map.count,
@@ -83,10 +101,32 @@ static ikt_status read_labels(ikt_context *ctx, ikt_source *source, ikt_run *run
     return ikt_source_read_marked(source, &run->marked, &run->n_marked);
 }
 
-static void note_input(const ikt_source *source, ikt_run *run) {
-    strncat(run->input_name, ikt_source_name(source), sizeof run->input_name - 1);
-    run->d = ikt_source_columns(source);
-    run->type = ikt_type_name(ikt_source_type(source));
+/* Rows, columns and ownership: of the data, or of a graph that stands alone. */
+static void note_input(ikt_context *ctx, const ikt_source *source, ikt_dataset *data,
+                       ikt_run *run) {
+    const char *name = source ? ikt_source_name(source) : run->graph.name;
+    const int64_t n = source ? ikt_dataset_rows(data) : run->graph.n;
+    snprintf(run->input_name, sizeof run->input_name, "%s", name);
+    run->d = source ? ikt_source_columns(source) : 0;
+    run->type = source ? ikt_type_name(ikt_source_type(source)) : "graph";
+    run->map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx));
+}
+
+static void log_input(ikt_context *ctx, const ikt_run *run) {
+    ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                    (ikt_log_number[]){IKT_LOG_INT("rows", run->map.n),
+                                       IKT_LOG_INT("columns", run->d),
+                                       IKT_LOG_INT("ranks", ikt_size(ctx)),
+                                       IKT_LOG_INT("threads", ikt_threads(ctx)),
+                                       {0}},
+                    "%s: %lld rows x %lld, %s; %d ranks x %d threads", run->input_name,
+                    (long long)run->map.n, (long long)run->d, run->type, ikt_size(ctx),
+                    ikt_threads(ctx));
+    if (run->graph.n > 0)
+        ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                        (ikt_log_number[]){IKT_LOG_INT("entries", run->graph.entries), {0}},
+                        "graph: %s, %lld entries%s", run->graph.name, (long long)run->graph.entries,
+                        run->graph.is_kept ? ", kept by a run of iktsne" : "");
 }
 
 /* COLLECTIVE. Begins to watch signals and time; a run without checkpoints dies of them. */
@@ -102,10 +142,29 @@ static ikt_status watch(ikt_context *ctx, const ikt_run_settings *settings) {
     return IKT_OK;
 }
 
+/* COLLECTIVE. What the rows are, and the graph. */
+static ikt_status print_input(ikt_context *ctx, ikt_source *source, ikt_run *run) {
+    char data[IKT_INPUT_TEXT] = "";
+    if (source) IKT_TRY(ikt_fingerprint_input(ctx, source, data));
+    if (run->graph.n > 0) return ikt_graph_fingerprint(ctx, &run->settings, data, run->input_print);
+    memcpy(run->input_print, data, sizeof data);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Begins the file of output.graph, which the graph is written to as soon as it is made.
+ */
+static ikt_status open_graph(ikt_context *ctx, ikt_run *run) {
+    const ikt_graph_origin origin = {.settings = &run->settings,
+                                     .input = run->input_print,
+                                     .marked = run->marked,
+                                     .n_marked = run->n_marked};
+    return ikt_graph_keep_begin(ctx, &origin, &run->graph_keep);
+}
+
 /* COLLECTIVE. What the result depends on, and the checkpoint that has to agree with it. */
 static ikt_status open_checkpoint(ikt_context *ctx, ikt_source *source, ikt_run *run) {
     ikt_stage_begin(ctx, IKT_STAGE_READ);
-    ikt_status st = ikt_fingerprint_input(ctx, source, run->input_print);
+    ikt_status st = print_input(ctx, source, run);
     ikt_stage_end(ctx, IKT_STAGE_READ);
     if (st == IKT_OK)
         st = ikt_agree(ctx, ikt_fingerprint_settings(ctx, &run->settings, &run->settings_print));
@@ -119,8 +178,10 @@ static ikt_status make_embedding(ikt_context *ctx, ikt_dataset *data, ikt_run *r
     const int64_t q = run->settings.layout.dimensions;
     ikt_keepers keepers;
     ikt_loop_state finished = {0};
-    ikt_embedding_wish wish = {
-        .labels = run->labels, .keep = run->keep, .want_last = run->settings.output.state};
+    ikt_embedding_wish wish = {.labels = run->labels,
+                               .keep = run->keep,
+                               .graph = &run->graph_keep,
+                               .want_last = run->settings.output.state};
     if (run->checkpoint) {
         ikt_keepers_make(ctx, run->checkpoint, &run->map, q, &keepers);
         wish.keepers = &keepers;
@@ -138,22 +199,14 @@ static ikt_status make_embedding(ikt_context *ctx, ikt_dataset *data, ikt_run *r
 
 /* Checks what can be refused, and embeds. */
 static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data, ikt_run *run) {
-    note_input(source, run);
-    run->map = ikt_row_map_make(ikt_dataset_rows(data), ikt_size(ctx), ikt_rank(ctx));
-    ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                    (ikt_log_number[]){IKT_LOG_INT("rows", run->map.n),
-                                       IKT_LOG_INT("columns", run->d),
-                                       IKT_LOG_INT("ranks", ikt_size(ctx)),
-                                       IKT_LOG_INT("threads", ikt_threads(ctx)),
-                                       {0}},
-                    "%s: %lld rows x %lld, %s; %d ranks x %d threads", run->input_name,
-                    (long long)run->map.n, (long long)run->d, run->type, ikt_size(ctx),
-                    ikt_threads(ctx));
-    ikt_input_describe(ctx, source);
+    note_input(ctx, source, data, run);
+    log_input(ctx, run);
+    if (source) ikt_input_describe(ctx, source);
     ikt_status st = ikt_check_room(ctx, &run->settings, run->map.n);
     if (st == IKT_OK) st = check_memory(ctx, source, data, run);
     if (st == IKT_OK) st = open_checkpoint(ctx, source, run);
     if (st == IKT_OK) st = read_labels(ctx, source, run);
+    if (st == IKT_OK) st = open_graph(ctx, run);
     if (st == IKT_OK) st = make_embedding(ctx, data, run);
     return st;
 }
@@ -168,9 +221,10 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_
     if (settings->run.extend > 0) out->settings.output.overwrite = true;
     /* Everything that can be refused is refused before the first long stage. */
     ikt_status st = ikt_check_outputs(ctx, &out->settings);
+    if (st == IKT_OK) st = ikt_graph_settle(ctx, &out->settings, &out->graph);
     if (st == IKT_OK) st = watch(ctx, &settings->run);
     if (st == IKT_OK) st = open_model(ctx, out);
-    if (st == IKT_OK) st = ikt_pipeline_open(ctx, settings, &source, &data);
+    if (st == IKT_OK) st = ikt_pipeline_open(ctx, &out->settings, &source, &data);
     if (st == IKT_OK) st = embed(ctx, source, data, out);
     if (st == IKT_OK)
         out->hash = ikt_row_hash(ctx, out->embedding.y, out->map.first, out->map.count,
@@ -191,6 +245,7 @@ void ikt_run_finish(ikt_context *ctx, ikt_run *run) {
 
 void ikt_run_destroy(ikt_run *run) {
     ikt_model_writer_abandon(&run->keep);
+    ikt_graph_writer_abandon(&run->graph_keep);
     ikt_embedding_destroy(&run->embedding);
     ikt_free(&run->labels);
     ikt_free(&run->label_names);

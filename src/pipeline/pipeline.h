@@ -14,6 +14,7 @@
 #include "io/source.h"
 #include "pipeline/embedding.h"
 #include "pipeline/fingerprint.h"
+#include "pipeline/graph_input.h"
 
 /* An embedding and what was learned while making it. */
 typedef struct {
@@ -24,9 +25,11 @@ typedef struct {
     char *label_names;       /* a line a class, or NULL */
     int64_t *marked;         /* [n_marked] rows to mark, the same on every rank */
     int64_t n_marked;
-    char input_name[IKT_STRING_MAX + 64]; /* "file.h5:/X" */
-    int64_t d;                            /* columns of the input */
-    const char *type;                     /* "uint8", "float32", "float64" */
+    char input_name[IKT_STRING_MAX + 64]; /* "file.h5:/X", or of a graph that stands alone */
+    int64_t d;                            /* columns of the input; 0 where there are no rows */
+    const char *type;                     /* "uint8", "float32", "float64"; "graph" */
+    ikt_graph_about graph;                /* n = 0 without input.graph */
+    ikt_graph_writer *graph_keep;         /* output.graph, until P is */
     uint64_t hash;                        /* of the embedding; the same on any ranks */
     double start_time;                    /* seconds since 1970 */
     int64_t predicted_bytes;              /* per rank, before the run */
@@ -59,8 +62,8 @@ ikt_status ikt_pipeline_check_labels(const ikt_settings *settings, ikt_source *s
                                      bool *present);
 
 /* COLLECTIVE. Opens input.file and applies input.rows and the preprocessing; with
- * isolation.model_from also that data set (model_rows.h).
- * Errors: those of ikt_source_open and ikt_dataset_create; both NULL then. */
+ * isolation.model_from also that data set (model_rows.h). Both are NULL where there is a graph and
+ * no input.file. Errors: those of ikt_source_open and ikt_dataset_create; both NULL then. */
 ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source **source,
                              ikt_dataset **data);
 void ikt_pipeline_close(ikt_source **source, ikt_dataset **data);

@@ -6,6 +6,8 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "evaluate/list_accuracy.h"
+#include "pipeline/graph_input.h"
+#include "pipeline/graph_keep.h"
 #include "pipeline/kept_probabilities.h"
 #include "pipeline/similar.h"
 
@@ -38,11 +40,19 @@ static ikt_status weigh(ikt_context *ctx, const ikt_similar_job *job, ikt_probab
     return st;
 }
 
-/* From weighted lists to P. Takes the lists over. */
-static ikt_status symmetrise(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p) {
+/* Weighted lists become rows where they stand. */
+static ikt_status make_rows(ikt_context *ctx, ikt_probabilities *p) {
+    if (p->rows.start) return IKT_OK;
+    return ikt_agree(ctx, ikt_directed_from_lists(ctx, &p->lists, &p->rows));
+}
+
+/* From weights to P, by way of a file where they are kept. */
+static ikt_status symmetrise(ikt_context *ctx, const ikt_settings *settings, const ikt_row_map *map,
+                             ikt_probabilities *p) {
     ikt_stage_begin(ctx, IKT_STAGE_GRAPH);
-    ikt_status st = ikt_graph_symmetrise(ctx, job->map, &p->lists, &p->graph);
-    ikt_neighbours_destroy(&p->lists);
+    ikt_status st = make_rows(ctx, p);
+    if (st == IKT_OK && p->graph_keep) st = ikt_graph_keep_rows(ctx, settings, map, p);
+    if (st == IKT_OK) st = ikt_graph_from_directed(ctx, map, &p->rows, &p->graph);
 #ifndef NDEBUG
     if (st == IKT_OK) st = ikt_graph_check(ctx, &p->graph);
 #endif
@@ -58,8 +68,17 @@ ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_keepers *keepers, ikt_p
     return ikt_probabilities_find(ctx, out);
 }
 
+/* COLLECTIVE. Weights from input.graph. */
+static ikt_status read_graph(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p) {
+    ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
+    ikt_status st = ikt_graph_weights(ctx, job->settings, job->data, job->map, p);
+    ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
+    return st;
+}
+
 /* Lists of similar rows, or the dense P at once; nothing where a checkpoint has had them. */
 static ikt_status find_similar(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p) {
+    if (job->settings->input.graph[0]) return read_graph(ctx, job, p);
     if (p->is_found) return p->keep ? ikt_similar_keep_codes(ctx, job, p) : IKT_OK;
     IKT_TRY(job->kind->scores == IKT_SCORES_CODES
                 ? ikt_similar_by_codes(ctx, job, p, &p->lists)
@@ -78,14 +97,16 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
     p->is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
     ikt_status st = ikt_affinity_resolve(ctx, &settings->affinity, map->n, &p->k);
     if (st == IKT_OK) st = find_similar(ctx, &job, p);
-    if (st == IKT_OK && !p->is_dense) st = symmetrise(ctx, &job, p);
+    if (st == IKT_OK && !p->is_dense) st = symmetrise(ctx, settings, map, p);
     if (st != IKT_OK) ikt_probabilities_destroy(p);
     return st;
 }
 
 void ikt_probabilities_destroy(ikt_probabilities *p) {
     ikt_free(&p->start);
+    ikt_free(&p->scores);
     ikt_neighbours_destroy(&p->lists);
+    ikt_directed_destroy(&p->rows);
     ikt_order_destroy(&p->order);
     ikt_graph_destroy(&p->graph);
     ikt_dense_destroy(&p->dense);

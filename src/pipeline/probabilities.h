@@ -5,6 +5,7 @@
 #include "affinity/dense.h"
 #include "dist/order.h"
 #include "graph/graph.h"
+#include "io/graph_write.h"
 #include "io/model_write.h"
 #include "neighbours/recall.h"
 #include "pipeline/keepers.h"
@@ -22,9 +23,12 @@ typedef struct {
     ikt_model_writer *keep;         /* the same */
     ikt_keepers *keepers;           /* of the run's checkpoint, or NULL; the same */
     bool is_found;                  /* in the checkpoint: but for the graph all of this is there */
+    ikt_graph_writer *graph_keep;   /* receives the weights (output.graph), or NULL; the same */
     ikt_neighbours lists;           /* what was found; empty otherwise, and when P is computed */
-    float *start; /* [map->count * q] places of the own rows (not positions) among the landmarks;
-                     NULL without landmarks, and where the kernel needs no codes */
+    ikt_directed rows;              /* the same of a graph from a file, and of lists with weights */
+    double *scores; /* [map->count * q] principal components of the own rows, of a kept graph */
+    float *start;   /* [map->count * q] places of the own rows (not positions) among the landmarks;
+                       NULL without landmarks, and where the kernel needs no codes */
     bool is_dense;
     ikt_graph graph; /* sparse P */
     ikt_dense dense; /* or dense P */

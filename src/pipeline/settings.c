@@ -13,6 +13,11 @@ static const ikt_key input_keys[] = {
     {"dataset", IKT_KEY_STRING, offsetof(ikt_input_settings, dataset), "X", 0, 0, 0, NULL, "",
      "Name of the data set (n x d numbers), of AnnData also obsm/X_pca, layers/NAME or raw/X; of "
      "MATLAB the variable. NPY, IDX and raw files hold one array only"},
+    {"graph", IKT_KEY_STRING, offsetof(ikt_input_settings, graph), "", 0, 0, 0, NULL, "",
+     "FILE or FILE:PATH of a neighbour graph or affinity matrix (a sparse matrix by rows in an "
+     "HDF5 "
+     "file, as AnnData has in obsp, or a graph of output.graph), which takes the place of the "
+     "kernel; input.file may then be left out"},
     {"labels", IKT_KEY_STRING, offsetof(ikt_input_settings, labels), "labels", 0, 0, 0, NULL, "",
      "Classes of the rows, which colour the picture and serve the measures; not used for the "
      "embedding, and absent is fine. The name of a data set of n integers, of a column of obs "
@@ -46,6 +51,9 @@ static const ikt_key output_keys[] = {
     {"model", IKT_KEY_STRING, offsetof(ikt_output_settings, model), "", 0, 0, 0, NULL, "",
      "HDF5 file for what `iktsne transform` places new rows by: centres, codes of all rows and the "
      "embedding (affinity.kind: isolation); empty for none"},
+    {"graph", IKT_KEY_STRING, offsetof(ikt_output_settings, graph), "", 0, 0, 0, NULL, "",
+     "HDF5 file for the neighbour graph of the run, which further runs read by input.graph, and "
+     "scipy as a sparse matrix; empty for none"},
     {"overwrite", IKT_KEY_BOOL, offsetof(ikt_output_settings, overwrite), "no", 0, 0, 0, NULL, "",
      "Replace output files that exist"},
     {"state", IKT_KEY_BOOL, offsetof(ikt_output_settings, state), "yes", 0, 0, 0, NULL, "",

@@ -14,6 +14,7 @@
 typedef struct {
     char file[IKT_STRING_MAX];
     char dataset[IKT_STRING_MAX]; /* "X" */
+    char graph[IKT_STRING_MAX];   /* FILE[:PATH], "" = none: similarities come from a kernel */
     char labels[IKT_STRING_MAX];  /* "labels" */
     int64_t rows;                 /* first rows of the file, or IKT_AUTO_INT for all */
     int transposed;               /* ikt_transposed */
@@ -27,6 +28,7 @@ typedef struct {
     char file[IKT_STRING_MAX];
     char picture[IKT_STRING_MAX]; /* "" = none */
     char model[IKT_STRING_MAX];   /* "" = none */
+    char graph[IKT_STRING_MAX];   /* "" = none */
     bool overwrite;
     bool state;   /* of the loop, for --extend */
     int measures; /* ikt_measures_wanted */

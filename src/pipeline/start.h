@@ -4,17 +4,26 @@
 
 #include "data/dataset.h"
 #include "dist/row_map.h"
+#include "io/graph_write.h"
 #include "pipeline/landmarks.h"
 #include "pipeline/settings.h"
 
+/* What there is to start from, and to tell of it; lent. */
+typedef struct {
+    const ikt_landmarks *landmarks; /* used with init: landmark */
+    const double *scores;           /* [map->count * layout.dimensions] principal components of the
+                                       own rows, where they are known already; or NULL */
+    ikt_graph_writer *keep;         /* receives components, or places among landmarks; or NULL */
+} ikt_start_sources;
+
 /* COLLECTIVE. Initial positions, as layout.init says.
  *   settings    layout resolved
- *   landmarks   used with init: landmark
+ *   data        may be NULL where nothing is taken from the rows
  *   y           [map->count * layout.dimensions] the positions, owned by the caller. NULL, or with
  * init: landmark the places of the rows among the landmarks, where those are known already Errors:
  * IKT_ERR_RESOURCE, those of reading. */
 ikt_status ikt_start(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                     const ikt_row_map *map, const ikt_landmarks *landmarks, float **y);
+                     const ikt_row_map *map, const ikt_start_sources *from, float **y);
 
 /* COLLECTIVE. Whether layout.init_file holds positions for n rows. Errors: IKT_ERR_DATA, those of
  * opening. */

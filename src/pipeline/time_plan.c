@@ -122,8 +122,20 @@ static ikt_cost initial(const ikt_workload *w, const ikt_machine *m) {
     return sum(cost, work(w, scored * rows_of(w) * columns, m->projection * giga));
 }
 
+/* Of an entry in the file: a column and a value, 4 or 8 bytes each. */
+static const double file_entry_bytes = 12;
+
+/* A graph is read twice, for its checksum and for its weights; where it is ordered, its entries
+ * move to their positions. */
+static ikt_cost graph_file(const ikt_workload *w, const ikt_machine *m) {
+    double entries = rows_of(w) * (double)w->k;
+    ikt_cost cost = seconds(2 * entries * file_entry_bytes / (m->file * mega));
+    return w->is_near ? sum(cost, move(w, m, 8 * w->k)) : cost;
+}
+
 /* The Gaussian kernel holds its rows; where they are ordered, those that change rank are sent. */
 static ikt_cost reading(const ikt_workload *w, const ikt_machine *m) {
+    if (w->is_given) return graph_file(w, m);
     if (w->is_isolation) return seconds(0);
     return sum(pass(w, m, true), w->is_near ? move(w, m, ikt_workload_row_bytes(w)) : seconds(0));
 }
@@ -161,7 +173,7 @@ static ikt_cost codes(const ikt_workload *w, const ikt_machine *m) {
 /* The order of the C cells, C log C coordinates of d, on one thread; and the cell of each row,
  * where it does not come with the codes. */
 static ikt_cost cells(const ikt_workload *w, const ikt_machine *m) {
-    if (!w->is_near) return seconds(0);
+    if (!w->is_near || w->is_given) return seconds(0);
     double count = (double)w->cells, c = (double)w->columns;
     ikt_cost cost = seconds(count * log2(count) * c / (m->locality * giga));
     if (!w->is_isolation || w->is_forest) {
@@ -230,13 +242,13 @@ static ikt_cost near_pairs(const ikt_workload *w, const ikt_machine *m) {
 }
 
 static ikt_cost neighbours(const ikt_workload *w, const ikt_machine *m) {
-    if (w->is_dense) return seconds(0);
+    if (w->is_dense || w->is_given) return seconds(0);
     return w->is_near ? near_pairs(w, m) : all_pairs(w, m);
 }
 
 /* 1,000 rows against all. */
 static ikt_cost recall(const ikt_workload *w, const ikt_machine *m) {
-    if (!w->is_near) return seconds(0);
+    if (!w->is_near || w->is_given) return seconds(0);
     double sample = 1000, bytes = (double)ikt_workload_searched_bytes(w);
     return sum(pairs(w, m, sample * rows_of(w)),
                ikt_cost_concatenation(m, w->ranks, sample * bytes));
@@ -245,7 +257,8 @@ static ikt_cost recall(const ikt_workload *w, const ikt_machine *m) {
 /* m k weights, or of all pairs; those of the Gaussian kernel are searched for. */
 static ikt_cost affinity(const ikt_workload *w, const ikt_machine *m) {
     double entries = rows_of(w) * (double)(w->is_dense ? w->data.n : w->k);
-    bool is_sought = ikt_affinity_of(&w->settings.affinity)->is_sought;
+    bool is_sought = w->is_given ? w->settings.affinity.graph.values == IKT_EDGES_DISTANCES
+                                 : ikt_affinity_of(&w->settings.affinity)->is_sought;
     ikt_cost cost = is_sought ? work(w, entries, m->weights * mega) : seconds(0);
     return w->is_dense ? sum(cost, all_pairs(w, m)) : cost;
 }

@@ -33,12 +33,13 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     ikt_settings *s = &out->settings;
     const int64_t drawn = data->drawn > 0 ? data->drawn : data->n;
     out->columns = s->preprocess.pca > 0 ? s->preprocess.pca : data->d;
-    if (out->columns > data->d)
+    if (out->columns > data->d && data->d > 0)
         return ikt_fail(ctx, IKT_ERR_USAGE, "preprocess.pca = %lld, but there are %lld columns",
                         (long long)s->preprocess.pca, (long long)data->d);
     out->is_u8 = data->type == IKT_TYPE_U8 && s->preprocess.normalise == IKT_NORMALISE_NONE &&
                  s->preprocess.pca == 0;
-    out->is_isolation = ikt_affinity_of(&s->affinity)->scores == IKT_SCORES_CODES;
+    out->is_given = data->entries > 0;
+    out->is_isolation = !out->is_given && ikt_affinity_of(&s->affinity)->scores == IKT_SCORES_CODES;
     out->is_forest = out->is_isolation && s->isolation.form == IKT_FORM_FOREST;
     out->is_dense = s->affinity.support == IKT_SUPPORT_DENSE;
     IKT_TRY(ikt_layout_resolve(ctx, &s->layout, data->n));
@@ -50,8 +51,12 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
         out->t = out->model.t;
     }
     out->is_near = !out->is_dense && ikt_affinity_is_approximate(&s->affinity, data->n);
+    if (out->is_given) {
+        out->k = (data->entries + data->n - 1) / data->n;
+        out->is_near = data->is_ordered;
+    }
     out->candidates = data->n;
-    if (out->is_near) {
+    if (out->is_near && !out->is_given) {
         int64_t most = ikt_affinity_candidates(&s->affinity, data->n, out->k);
         out->candidates = most < data->n ? most : data->n;
         if (!out->is_isolation) out->model.coarse = ikt_cells_choose(data->n, 0);

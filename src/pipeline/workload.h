@@ -21,7 +21,9 @@ enum { IKT_START_ROWS = 1 << 17 };
 typedef struct {
     int64_t n, d; /* rows and columns of the file */
     ikt_type type;
-    int64_t drawn; /* rows that centres are drawn from, of another file; 0: n */
+    int64_t drawn;   /* rows that centres are drawn from, of another file; 0: n */
+    int64_t entries; /* of a graph that takes the place of the kernel; 0: there is none */
+    bool is_ordered; /* its rows are in an order of their own */
 } ikt_data_shape;
 
 typedef struct {
@@ -35,6 +37,7 @@ typedef struct {
     bool is_forest;    /* which come from trees */
     bool is_dense;
     bool is_near;  /* neighbours are searched for in near cells, and rows are ordered */
+    bool is_given; /* neighbours come from a file */
     bool is_exact; /* repulsion over all pairs */
     int64_t k;
     int64_t candidates;   /* of a row: n, or of near cells */

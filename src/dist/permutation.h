@@ -1,0 +1,18 @@
+/* Whether numbers that a file gives for rows are a renumbering. */
+#ifndef IKT_DIST_PERMUTATION_H
+#define IKT_DIST_PERMUTATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "dist/row_map.h"
+
+/* COLLECTIVE.
+ *   position   [map->count] of the own rows
+ *   is_one     receives whether each of 0 .. n - 1 occurs once over all ranks; the same on all
+ * Errors: IKT_ERR_RESOURCE. Memory: 9 bytes a row. */
+ikt_status ikt_permutation_check(ikt_context *ctx, const ikt_row_map *map, const uint32_t *position,
+                                 bool *is_one);
+
+#endif

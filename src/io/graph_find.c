@@ -1,0 +1,88 @@
+/* The sparse matrices of a file. See graph_find.h. */
+#include "io/graph_find.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/comm.h"
+#include "io/csr_group.h"
+#include "io/graph_form.h"
+#include "io/h5.h"
+
+enum { DEPTH_MOST = 3, OBJECTS_MOST = 10000, PATH_SIZE = 512 };
+
+size_t ikt_graph_name_split(ikt_context *ctx, const char *name) {
+    const char *colon = strrchr(name, ':');
+    int64_t length = (int64_t)strlen(name);
+    if (ikt_rank(ctx) == 0 && colon && colon > name && access(name, F_OK) != 0)
+        length = colon - name;
+    ikt_broadcast(ctx, &length, (int64_t)sizeof length, 0);
+    return (size_t)length;
+}
+
+/* What a walk through the groups has found. */
+typedef struct {
+    int depth, objects, found;
+    char path[PATH_SIZE];  /* of the group that the walk is in, ended by a slash; "" at the root */
+    char first[PATH_SIZE]; /* found first */
+    char names[PATH_SIZE]; /* of all that were found, as far as there is room */
+} walk;
+
+static void note(walk *w, const char *path) {
+    const size_t used = strlen(w->names);
+    if (w->found++ == 0) snprintf(w->first, sizeof w->first, "%s", path);
+    if (used + strlen(path) + 3 < sizeof w->names)
+        snprintf(w->names + used, sizeof w->names - used, "%s%s", used > 0 ? ", " : "", path);
+}
+
+/* Both numbers of the attribute that says how large a sparse matrix is. */
+static bool is_square(hid_t group) {
+    static const char *const names[] = {"shape", "h5sparse_shape"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int64_t shape[2];
+        if (ikt_h5_get_ints(group, names[i], 2, shape)) return shape[0] == shape[1];
+    }
+    return false;
+}
+
+static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void *target) {
+    walk *w = target;
+    const size_t length = strlen(w->path);
+    if (info->type == H5L_TYPE_EXTERNAL || ++w->objects > OBJECTS_MOST) return 0;
+    if (length + strlen(name) + 2 > sizeof w->path) return 0;
+    hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+    if (object >= 0 && H5Iget_type(object) == H5I_GROUP) {
+        snprintf(w->path + length, sizeof w->path - length, "%s", name);
+        if (ikt_csr_group_is(group, name)) {
+            if (is_square(object)) note(w, w->path);
+        } else if (w->depth < DEPTH_MOST) {
+            strcat(w->path, "/");
+            w->depth++;
+            H5Literate(object, H5_INDEX_NAME, H5_ITER_INC, NULL, visit, w);
+            w->depth--;
+        }
+        w->path[length] = '\0';
+    }
+    ikt_h5_close(object);
+    return 0;
+}
+
+ikt_status ikt_graph_find(ikt_context *ctx, hid_t file, const char *file_name, char *path,
+                          size_t size) {
+    walk w = {.depth = 1};
+    snprintf(path, size, "%s", IKT_GRAPH_GROUP);
+    if (ikt_csr_group_is(file, IKT_GRAPH_GROUP)) return IKT_OK;
+    H5Literate(file, H5_INDEX_NAME, H5_ITER_INC, NULL, visit, &w);
+    snprintf(path, size, "%s", w.first);
+    if (w.found == 1) return IKT_OK;
+    if (w.found == 0)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s has no square sparse matrix (a group with data, indices and indptr): "
+                        "no graph to be found",
+                        file_name);
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "%s has %d square sparse matrices (%s): say which one, as "
+                    "input.graph=FILE:%s",
+                    file_name, w.found, w.names, w.first);
+}
