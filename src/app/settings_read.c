@@ -11,6 +11,8 @@
 #include "config/text_file.h"
 #include "pipeline/preset.h"
 
+enum { LINE_ROOM = 256 };
+
 /* The words by what they are, and the text of the configuration. */
 typedef struct {
     const char *configuration, *data, *result; /* NULL: not given */
@@ -32,15 +34,32 @@ static bool ends_in(const char *name, const char *end) {
     return length > own && strcmp(name + length - own, end) == 0;
 }
 
+/* LOCAL, rank 0. Whether the first line that is neither empty nor a comment is a section's:
+ * "input:". No line of a table is. */
+static bool begins_as_configuration(const char *name) {
+    char line[LINE_ROOM];
+    bool is_section = false;
+    FILE *file = fopen(name, "rb");
+    while (file && fgets(line, sizeof line, file)) {
+        if (line[0] == '#' || line[strspn(line, " \t\r\n")] == '\0') continue;
+        const size_t word = strspn(line, "abcdefghijklmnopqrstuvwxyz");
+        is_section = word > 0 && line[word] == ':';
+        break;
+    }
+    if (file) fclose(file);
+    return is_section;
+}
+
 /* COLLECTIVE. */
 static bool is_configuration(ikt_context *ctx, const char *name) {
     struct stat is;
     if (ends_in(name, ".yaml") || ends_in(name, ".yml")) return true;
     if (strncmp(name, "/dev/", strlen("/dev/")) == 0) return true; /* <file, too */
-    int64_t is_pipe =
-        ikt_rank(ctx) == 0 && stat(name, &is) == 0 && !S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode);
-    ikt_broadcast(ctx, &is_pipe, (int64_t)sizeof is_pipe, 0);
-    return is_pipe != 0;
+    int64_t answer = 0;
+    if (ikt_rank(ctx) == 0 && stat(name, &is) == 0 && !S_ISDIR(is.st_mode))
+        answer = !S_ISREG(is.st_mode) || begins_as_configuration(name);
+    ikt_broadcast(ctx, &answer, (int64_t)sizeof answer, 0);
+    return answer != 0;
 }
 
 static ikt_status sort_word(ikt_context *ctx, const char *word, reading *r) {

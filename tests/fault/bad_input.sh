@@ -52,7 +52,9 @@ head -c $(($(stat -c %s data.h5) * 6 / 10)) data.h5 >truncated.h5
 expect 4 "truncated.h5 cannot be opened: truncated file" embed $good input.file=truncated.h5
 expect 4 "wrong-key.yaml is not an HDF5 file" embed $good input.file=wrong-key.yaml
 expect 4 "/nowhere/out.h5 cannot be written: No such file or directory" embed $good output.file=/nowhere/out.h5
-expect 4 "data.h5 exists already" embed $good output.file=data.h5
+cp data.h5 there.h5
+expect 4 "there.h5 exists already.*output.overwrite=yes" embed $good output.file=there.h5
+expect 2 "output.file and input.file are the same file" embed $good output.file=data.h5 output.overwrite=yes
 expect 4 "/nowhere/out.png cannot be written" embed $good output.picture=/nowhere/out.png
 
 # A folder that may not be written to; root may write anywhere, so a read-only file system stands in.

@@ -76,7 +76,8 @@ refused "$both" 2 "unknown key 'isolation.pis'; did you mean 'isolation.psi'" em
 refused "$one" 2 "unknown section 'layuot'; did you mean 'layout'" embed layuot.iterations=4
 refused "$one" 2 "run.seed: '1.5' is not an integer from 0 to 9e+15" embed run.seed=1.5
 refused "$one" 2 "layout.init: 'cpa' is not one of auto, pca" embed layout.init=cpa
-refused "$one" 2 "'extra.yaml' is neither a setting" embed run.seed=1 extra.yaml
+refused "$one" 4 "extra.yaml cannot be read" embed run.seed=1 extra.yaml
+refused "$one" 2 "'c.h5' is one name too many" embed a.h5 b.h5 c.h5
 refused "$one" 2 "unknown section 'a?'; did you mean" embed $'a\n.b=1'
 refused "$one" 2 "output.file: not UTF-8 text" embed $'output.file=\xff.h5'
 refused "$both" 4 "missing.yaml cannot be read: No such file or directory" embed missing.yaml

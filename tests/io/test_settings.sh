@@ -90,6 +90,8 @@ names() {
     embed data.h5 c.yaml fifth.h5 && [ -f fifth.h5 ] || fail "a configuration behind a name"
     embed /dev/stdin data.h5 sixth.h5 --print-config <c.yaml && [ "$(value layout.iterations out.txt)" = 20 ] ||
         fail "a configuration from a pipe"
+    cp c.yaml settings.txt && embed settings.txt --print-config && [ "$(value layout.iterations out.txt)" = 20 ] ||
+        fail "a configuration of another name"
     embed ./data.h5 --print-config && [ "$(value output.file out.txt)" = '"data.embedding.h5"' ] || fail "a dot before"
     embed x.csv.gz --print-config && [ "$(value output.file out.txt)" = '"x.embedding.h5"' ] || fail "two endings"
     embed .hidden --print-config && [ "$(value output.file out.txt)" = '".hidden.embedding.h5"' ] || fail "no ending"
