@@ -10,6 +10,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "io/columns.h"
+#include "io/label_file.h"
 #include "io/result.h"
 #include "plot/plot.h"
 
@@ -107,6 +108,18 @@ static ikt_status choose_kind(ikt_context *ctx, const options *o, subject *s) {
     return IKT_OK;
 }
 
+/* Classes of another file that have names, such as the categories of an AnnData. */
+static ikt_status read_named(ikt_context *ctx, const options *o, subject *s, bool *named) {
+    *named = false;
+    if (!strchr(o->colour_by, ':') || o->colour_as == AS_NUMBERS) return IKT_OK;
+    IKT_TRY(ikt_label_file_has_names(ctx, o->colour_by, named));
+    if (!*named) return IKT_OK;
+    ikt_status st = ikt_alloc(ctx, &s->labels, s->map.count, sizeof *s->labels, "labels");
+    IKT_TRY(ikt_agree(ctx, st));
+    return ikt_label_file_read(ctx, o->colour_by, s->map.n, s->map.first, s->map.count, s->labels,
+                               named, &s->class_names);
+}
+
 static ikt_status read_colours(ikt_context *ctx, const options *o, bool asked_for, subject *s) {
     char file[IKT_STRING_MAX];
     const char *dataset;
@@ -115,6 +128,9 @@ static ikt_status read_colours(ikt_context *ctx, const options *o, bool asked_fo
     snprintf(s->column, sizeof s->column, "%s", dataset);
     if (strcmp(o->colour_by, "labels") == 0 && o->colour_as != AS_NUMBERS)
         return read_labels(ctx, s, asked_for);
+    bool named;
+    IKT_TRY(read_named(ctx, o, s, &named));
+    if (named) return IKT_OK;
     ikt_status st = ikt_alloc(ctx, &s->values, s->map.count, sizeof *s->values, "colours");
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_source_read_column(ctx, file, dataset, s->map.n, s->map.first, s->map.count,
@@ -214,7 +230,8 @@ static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options
     const ikt_option table[] = {
         {"colour-by", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL,
          "Colour by this data set of n numbers: DATASET of RUN.h5, FILE.h5:DATASET of another "
-         "file, or none; labels are used where the file has them",
+         "file (of AnnData also FILE.h5ad:COLUMN of obs, categories among them), or none; labels "
+         "are used where the file has them",
          o->colour_by},
         {"colour-as", IKT_KEY_CHOICE, "KIND", "auto", 0, 0, "auto|classes|numbers",
          "Whether the data set holds classes or numbers; auto takes labels, and whole numbers "
