@@ -10,6 +10,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "io/columns.h"
+#include "io/label_file.h"
 
 /* Whole numbers that span fewer values than this are classes unless the user says otherwise. */
 enum { CLASSES_GUESSED = 64 };
@@ -35,7 +36,7 @@ static ikt_status read_labels(ikt_context *ctx, const ikt_map_file *map, bool as
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_result_read_labels(map->file, "labels", map->map.first, map->map.count, out->labels,
                                    &present));
-    if (present) return IKT_OK;
+    if (present) return ikt_result_read_text(map->file, "label_names", &out->names);
     ikt_free(&out->labels);
     out->name[0] = '\0';
     if (!asked_for) return IKT_OK;
@@ -86,16 +87,32 @@ static ikt_status choose_kind(ikt_context *ctx, const ikt_row_map *map, const ch
     return IKT_OK;
 }
 
+/* Classes of another file that have names, such as the categories of an AnnData. */
+static ikt_status read_named(ikt_context *ctx, const ikt_map_file *map, const char *name,
+                             ikt_colour_as as, ikt_map_column *out, bool *is_named) {
+    *is_named = false;
+    if (!strchr(name, ':') || as == IKT_COLOUR_AS_NUMBERS) return IKT_OK;
+    IKT_TRY(ikt_label_file_has_names(ctx, name, is_named));
+    if (!*is_named) return IKT_OK;
+    ikt_status st = ikt_alloc(ctx, &out->labels, map->map.count, sizeof *out->labels, "labels");
+    IKT_TRY(ikt_agree(ctx, st));
+    return ikt_label_file_read(ctx, name, map->map.n, map->map.first, map->map.count, out->labels,
+                               is_named, &out->names);
+}
+
 ikt_status ikt_map_column_read(ikt_context *ctx, const ikt_map_file *map, const char *name,
                                ikt_colour_as as, bool asked_for, ikt_map_column *out) {
     char file[IKT_STRING_MAX];
     const char *dataset;
+    bool is_named;
     *out = (ikt_map_column){.labels = NULL};
     if (strcmp(name, "none") == 0) return IKT_OK;
     split_name(name, map->path, file, &dataset);
     snprintf(out->name, sizeof out->name, "%s", dataset);
     if (strcmp(name, "labels") == 0 && as != IKT_COLOUR_AS_NUMBERS)
         return read_labels(ctx, map, asked_for, out);
+    IKT_TRY(read_named(ctx, map, name, as, out, &is_named));
+    if (is_named) return IKT_OK;
     ikt_status st = ikt_alloc(ctx, &out->values, map->map.count, sizeof *out->values, "colours");
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_source_read_column(ctx, file, dataset, map->map.n, map->map.first, map->map.count,
@@ -105,6 +122,7 @@ ikt_status ikt_map_column_read(ikt_context *ctx, const ikt_map_file *map, const 
 
 void ikt_map_column_free(ikt_map_column *column) {
     ikt_free(&column->labels);
+    ikt_free(&column->names);
     ikt_free(&column->values);
 }
 
@@ -153,7 +171,6 @@ ikt_status ikt_map_file_open(ikt_context *ctx, const char *path, const char *mar
     IKT_TRY(ikt_result_notes(out->file, visit_note, &n));
     snprintf(out->note, sizeof out->note, "%s%s%s", n.input, n.input[0] && n.value[0] ? ", " : "",
              n.value);
-    IKT_TRY(ikt_result_read_text(out->file, "label_names", &out->names));
     return ikt_result_configuration(out->file, &out->configuration);
 }
 
@@ -162,7 +179,6 @@ void ikt_map_file_close(ikt_map_file *map) {
     ikt_free(&map->y);
     ikt_free(&map->marked);
     ikt_free(&map->configuration);
-    ikt_free(&map->names);
 }
 
 const char *ikt_map_file_title(const ikt_map_file *map, const char *given) {

@@ -14,10 +14,10 @@ typedef struct {
     const char *path; /* lent */
     ikt_row_map map;
     int q;
-    float *y;                    /* [map.count * q] */
-    int64_t *marked, n_marked;   /* rows to mark, the same on every rank */
-    char note[512];              /* what the file says of the run: its input and KL; or "" */
-    char *configuration, *names; /* YAML; names of the classes, a line each; NULL: none */
+    float *y;                  /* [map.count * q] */
+    int64_t *marked, n_marked; /* rows to mark, the same on every rank */
+    char note[512];            /* what the file says of the run: its input and KL; or "" */
+    char *configuration;       /* YAML, or NULL */
 } ikt_map_file;
 
 /* COLLECTIVE. Opens RUN.h5 and reads all but columns.
@@ -39,10 +39,12 @@ typedef enum { IKT_COLOUR_AS_AUTO, IKT_COLOUR_AS_CLASSES, IKT_COLOUR_AS_NUMBERS 
 typedef struct {
     char name[IKT_STRING_MAX]; /* of the data set; "" where there is nothing */
     int64_t *labels;           /* [map.count] classes, or NULL */
+    char *names;               /* of the classes, a line each; NULL: they are numbers */
     double *values;            /* [map.count] numbers, or NULL */
 } ikt_map_column;
 
-/* COLLECTIVE. Reads "DATASET" of the run's file, or "FILE.h5:DATASET" of another; "none" is
+/* COLLECTIVE. Reads "DATASET" of the run's file, or "FILE.h5:DATASET" of another, which may be a
+ * column of obs of an AnnData; "none" is
  * nothing, and so is "labels" where the file has none, unless the user asked for them. Errors:
  * IKT_ERR_DATA (no such data set, not one-dimensional, not numbers, not whole numbers for classes),
  * IKT_ERR_FILE, IKT_ERR_RESOURCE. */

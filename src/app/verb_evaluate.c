@@ -57,6 +57,7 @@ static ikt_status read_settings(ikt_context *ctx, const request *wish, subject *
         st =
             ikt_config_parse_text(ctx, parts, IKT_SETTINGS_PARTS, "the stored configuration", text);
     ikt_free(&text);
+    s->settings.input.inherited = strcmp(s->settings.input.file, wish->input) != 0;
     for (int a = 1; a < wish->arguments && st == IKT_OK; a++)
         st = ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, wish->argument[a]);
     snprintf(s->settings.input.file, sizeof s->settings.input.file, "%s", wish->input);

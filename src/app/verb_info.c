@@ -109,13 +109,13 @@ static void print_data(const ikt_source *source, const companions *has,
     ikt_json json = {stdout, 0, false};
     ikt_json_begin(&json, NULL, '{');
     ikt_json_text(&json, "kind", "data");
+    ikt_json_text(&json, "format", content->format);
+    if (content->tables[0]) ikt_json_text(&json, "data_sets", content->tables);
+    if (content->labels[0]) ikt_json_text(&json, "labels_may_be", content->labels);
     ikt_json_int(&json, "rows", n);
     ikt_json_int(&json, "columns", d);
     ikt_json_text(&json, "type", type);
     json_companions(&json, has);
-    ikt_json_text(&json, "format", content->format);
-    if (content->tables[0]) ikt_json_text(&json, "data_sets", content->tables);
-    if (content->labels[0]) ikt_json_text(&json, "labels_may_be", content->labels);
     ikt_json_end(&json, '}');
 }
 

@@ -29,7 +29,7 @@ static ikt_status draw(ikt_context *ctx, const options *o, const ikt_map_file *r
                                     .q = run->q,
                                     .y = run->y,
                                     .labels = column->labels,
-                                    .class_names = run->names,
+                                    .class_names = column->names,
                                     .values = column->values,
                                     .column = column->name[0] ? column->name : NULL,
                                     .marked = run->marked,
@@ -43,7 +43,8 @@ static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options
     const ikt_option table[] = {
         {"colour-by", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL,
          "Colour by this data set of n numbers: DATASET of RUN.h5, FILE.h5:DATASET of another "
-         "file, or none; labels are used where the file has them",
+         "file (of AnnData also FILE.h5ad:COLUMN of obs, categories among them), or none; labels "
+         "are used where the file has them",
          o->colour_by},
         {"colour-as", IKT_KEY_CHOICE, "KIND", "auto", 0, 0, IKT_COLOUR_AS,
          "Whether the data set holds classes or numbers; auto takes labels, and whole numbers "

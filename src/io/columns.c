@@ -106,8 +106,11 @@ ikt_status ikt_column_read_int(ikt_context *ctx, hid_t file, const char *path, c
 ikt_status ikt_source_read_column(ikt_context *ctx, const char *path, const char *dataset,
                                   int64_t n, int64_t first, int64_t count, double *values) {
     column c = {.ctx = ctx, .path = path, .name = dataset, .dataset = -1};
+    char beside[1024]; /* a column of an AnnData file */
     hid_t file;
     IKT_TRY(ikt_h5_open(ctx, path, &file));
+    snprintf(beside, sizeof beside, "obs/%s", dataset);
+    if (!ikt_h5_has(file, dataset) && ikt_h5_has(file, beside)) c.name = dataset = beside;
     ikt_status st = ikt_agree(
         ctx, ikt_h5_has(file, dataset) ? IKT_OK : ikt_h5_missing(ctx, file, path, dataset));
     if (st == IKT_OK) st = column_open(&c, file);

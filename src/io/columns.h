@@ -23,8 +23,8 @@ ikt_status ikt_column_read_int(ikt_context *ctx, hid_t file, const char *path, c
                                bool *present);
 
 /* COLLECTIVE. The same for numbers of any type, as doubles, of any HDF5 file: it is opened and
- * closed. Errors: those above; IKT_ERR_DATA where there is no such data set, naming those there
- * are. */
+ * closed. A column of obs (AnnData) may be named alone. Errors: those above; IKT_ERR_DATA where
+ * there is no such data set, naming those there are. */
 ikt_status ikt_source_read_column(ikt_context *ctx, const char *path, const char *dataset,
                                   int64_t n, int64_t first, int64_t count, double *values);
 

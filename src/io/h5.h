@@ -124,6 +124,10 @@ bool ikt_h5_set_int(hid_t object, const char *name, int64_t value);
  * IKT_OK where there is none or it is not one text. */
 ikt_status ikt_h5_get_text(ikt_context *ctx, hid_t object, const char *name, char **text);
 
+/* LOCAL. The beginning of a text attribute, for comparing: at most `size` bytes; "" where there is
+ * none. Returns `text`. */
+const char *ikt_h5_short_text(hid_t object, const char *name, char *text, size_t size);
+
 /* LOCAL. Reads an integer attribute. Returns false where there is none or it is not one integer. */
 bool ikt_h5_get_int(hid_t object, const char *name, int64_t *value);
 

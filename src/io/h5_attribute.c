@@ -1,4 +1,5 @@
 /* Attributes of HDF5 objects: one text, one integer, some integers. See h5.h. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -109,4 +110,17 @@ ikt_status ikt_h5_get_text(ikt_context *ctx, hid_t object, const char *name, cha
     ikt_h5_close(type);
     ikt_h5_close(attribute);
     return st;
+}
+
+const char *ikt_h5_short_text(hid_t object, const char *name, char *text, size_t size) {
+    char *variable = NULL, fixed[256] = "";
+    hid_t type, attribute = open_single(object, name, H5T_STRING, &type);
+    const bool is_variable = attribute >= 0 && H5Tis_variable_str(type) > 0;
+    bool good = attribute >= 0 && (is_variable || H5Tget_size(type) < sizeof fixed);
+    good = good && H5Aread(attribute, type, is_variable ? (void *)&variable : fixed) >= 0;
+    snprintf(text, size, "%s", !good ? "" : !is_variable ? fixed : variable ? variable : "");
+    if (variable) H5free_memory(variable);
+    ikt_h5_close(type);
+    ikt_h5_close(attribute);
+    return text;
 }

@@ -18,7 +18,13 @@
 #include "base/cpu.h"
 #include "io/h5.h"
 
-enum { DEPTH_MOST = 4, OBJECTS_MOST = 10000, REASON_SIZE = 256, EXIT_REFUSED = 7 };
+enum {
+    DEPTH_MOST = 4,
+    OBJECTS_MOST = 10000,
+    TEXTS_MOST = 1 << 16, /* of a data set: all, where there are no more */
+    REASON_SIZE = 256,
+    EXIT_REFUSED = 7
+};
 static const int64_t value_most = (int64_t)1 << 26; /* bytes of an attribute that is read */
 static const int64_t memory_most = (int64_t)4 << 30;
 static const int64_t bytes_a_second = (int64_t)10 << 20; /* of metadata; a slow machine does more */
@@ -50,6 +56,17 @@ static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *
     return 0;
 }
 
+/* Names of classes: those of variable length lie anywhere in the file. */
+static void read_texts(hid_t dataset, hid_t type, hid_t space) {
+    const hssize_t count = H5Sget_simple_extent_npoints(space);
+    const size_t size = H5Tget_size(type);
+    if (count <= 0 || count > TEXTS_MOST || size == 0 || (int64_t)size > value_most / count) return;
+    char *texts = calloc((size_t)count, size);
+    if (texts && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts) >= 0)
+        H5Dvlen_reclaim(type, space, H5P_DEFAULT, texts);
+    free(texts);
+}
+
 /* Index of the chunks, and one value, which shows whether the type can be converted. */
 static void read_dataset(hid_t dataset) {
     H5D_space_status_t status;
@@ -68,6 +85,7 @@ static void read_dataset(hid_t dataset) {
         H5Sget_simple_extent_npoints(space) > 0 &&
         H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0)
         (void)H5Dread(dataset, H5T_NATIVE_DOUBLE, here, space, H5P_DEFAULT, &value);
+    if (class == H5T_STRING && dimensions == 1) read_texts(dataset, type, space);
     ikt_h5_close(list);
     ikt_h5_close(here);
     ikt_h5_close(space);

@@ -53,20 +53,9 @@ static int shape_of(hid_t dataset, hsize_t size[2]) {
 
 /* Old files have obs and var as tables. */
 bool ikt_h5_is_anndata(hid_t file) {
-    char text[16] = "";
-    hid_t type = -1;
+    char text[16];
     if (ikt_h5_has(file, "obs") && ikt_h5_has(file, "var")) return true;
-    if (!ikt_h5_has_attribute(file, "encoding-type")) return false;
-    hid_t attribute = H5Aopen(file, "encoding-type", H5P_DEFAULT);
-    if (attribute >= 0) type = H5Aget_type(attribute);
-    char *variable = NULL;
-    const bool is_text = type >= 0 && H5Tget_class(type) == H5T_STRING;
-    if (is_text && H5Tis_variable_str(type) > 0 && H5Aread(attribute, type, &variable) >= 0)
-        snprintf(text, sizeof text, "%s", variable ? variable : "");
-    if (variable) H5free_memory(variable);
-    ikt_h5_close(type);
-    ikt_h5_close(attribute);
-    return strcmp(text, "anndata") == 0;
+    return strcmp(ikt_h5_short_text(file, "encoding-type", text, sizeof text), "anndata") == 0;
 }
 
 bool ikt_h5_is_matlab(hid_t dataset) {

@@ -38,6 +38,13 @@ static void split(const char *name, place *p) {
     p->is_hdf5 = p->file[0] && ikt_source_is_hdf5(p->file);
 }
 
+static place find(ikt_context *ctx, const char *name) {
+    place p = {.file = ""};
+    if (ikt_rank(ctx) == 0) split(name, &p);
+    ikt_broadcast(ctx, &p, sizeof p, 0);
+    return p;
+}
+
 static ikt_status read_hdf5(ikt_context *ctx, const place *p, int64_t n, int64_t first,
                             int64_t count, int64_t *labels, char **names) {
     const char *dataset = p->dataset[0] ? p->dataset : "labels";
@@ -98,12 +105,22 @@ static ikt_status read_array(ikt_context *ctx, const place *p, int64_t n, int64_
 
 ikt_status ikt_label_file_read(ikt_context *ctx, const char *name, int64_t n, int64_t first,
                                int64_t count, int64_t *labels, bool *present, char **names) {
-    place p = {.file = ""};
-    if (ikt_rank(ctx) == 0) split(name, &p);
-    ikt_broadcast(ctx, &p, sizeof p, 0);
+    const place p = find(ctx, name);
     *present = p.file[0] != '\0';
     if (!*present) return IKT_OK;
     if (p.is_hdf5) return read_hdf5(ctx, &p, n, first, count, labels, names);
     ikt_free(names);
     return read_array(ctx, &p, n, first, count, labels);
+}
+
+ikt_status ikt_label_file_has_names(ikt_context *ctx, const char *name, bool *named) {
+    const place p = find(ctx, name);
+    hid_t file;
+    *named = false;
+    if (!p.is_hdf5) return IKT_OK;
+    IKT_TRY(ikt_h5_open(ctx, p.file, &file));
+    ikt_status st =
+        ikt_labels_have_names(ctx, file, p.file, p.dataset[0] ? p.dataset : "labels", named);
+    ikt_h5_close(file);
+    return st;
 }

@@ -15,4 +15,8 @@
 ikt_status ikt_label_file_read(ikt_context *ctx, const char *name, int64_t n, int64_t first,
                                int64_t count, int64_t *labels, bool *present, char **names);
 
+/* COLLECTIVE. Whether FILE.h5:DATASET names classes that have names, rather than numbers; false
+ * where there is no such file. Errors: those of ikt_labels_have_names. */
+ikt_status ikt_label_file_has_names(ikt_context *ctx, const char *name, bool *named);
+
 #endif

@@ -229,3 +229,16 @@ ikt_status ikt_labels_read(ikt_context *ctx, hid_t file, const char *path, const
     if (st != IKT_OK) ikt_free(names);
     return st;
 }
+
+ikt_status ikt_labels_have_names(ikt_context *ctx, hid_t file, const char *path, const char *name,
+                                 bool *named) {
+    labels_place p = {.ctx = ctx, .file = file, .path = path, .categories = -1, .texts = -1};
+    char *members = NULL;
+    ikt_status st = ikt_agree(ctx, find(&p, name));
+    if (st == IKT_OK && p.object[0]) st = name_members(&p, &members);
+    *named = p.categories >= 0 || p.texts >= 0 || members || p.mask[0];
+    ikt_free(&members);
+    ikt_h5_close(p.categories);
+    ikt_h5_close(p.texts);
+    return st;
+}

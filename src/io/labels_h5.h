@@ -33,4 +33,9 @@ ikt_status ikt_labels_read(ikt_context *ctx, hid_t file, const char *path, const
                            int64_t n, int64_t first, int64_t count, int64_t *labels, bool *present,
                            char **names);
 
+/* COLLECTIVE. Whether NAME stands for classes that have names: categories, texts or truth values.
+ * Errors: IKT_ERR_DATA, IKT_ERR_FILE. */
+ikt_status ikt_labels_have_names(ikt_context *ctx, hid_t file, const char *path, const char *name,
+                                 bool *named);
+
 #endif

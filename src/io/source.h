@@ -35,7 +35,6 @@ typedef struct {
     int bytes;       /* of a number: 1, 2, 4 or 8 */
     bool big;        /* most significant byte first */
     int64_t skip;    /* bytes before the first number */
-    bool is_likely;  /* the file may also be of a format that says what it holds */
 } ikt_raw;
 
 typedef struct {
@@ -43,6 +42,8 @@ typedef struct {
     int64_t rows;        /* use only the first rows; 0 = all */
     ikt_transposed transposed;
     ikt_raw raw;
+    bool inherited; /* the data set and `raw` are those of another file: passed over where the
+                       format has no use for them */
 } ikt_source_options;
 
 /* COLLECTIVE. Opens the rows (n x d) that a file holds, whose format its content tells. uint8,

@@ -210,8 +210,10 @@ static void take_layout(ikt_source *source, ikt_transposed transposed) {
 }
 
 static ikt_status check_dataset(ikt_context *ctx, const char *path, const char *format,
-                                const char *dataset) {
-    if (strcmp(dataset, "X") == 0 || strcmp(dataset, "/X") == 0) return IKT_OK;
+                                const ikt_source_options *options) {
+    const char *dataset = options->dataset;
+    if (options->inherited || strcmp(dataset, "X") == 0 || strcmp(dataset, "/X") == 0)
+        return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "%s is %s, which holds one array: there is no data set '%s' to choose", path,
                     format, dataset);
@@ -221,7 +223,7 @@ static ikt_status flat_open(ikt_context *ctx, const char *path, const char *form
                             const ikt_source_options *options, layout_finder *find,
                             ikt_source **out) {
     *out = NULL;
-    IKT_TRY(check_dataset(ctx, path, format, options->dataset)); /* the same on all ranks */
+    IKT_TRY(check_dataset(ctx, path, format, options)); /* the same on all ranks */
     ikt_status st = ikt_agree(ctx, prepare(ctx, path, out));
     if (st == IKT_OK) {
         flat_self *self = (*out)->self;

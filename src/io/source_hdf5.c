@@ -7,6 +7,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "io/columns.h"
+#include "io/csc_h5.h"
 #include "io/h5.h"
 #include "io/h5_contents.h"
 #include "io/labels_h5.h"
@@ -154,7 +155,10 @@ static ikt_status open_dataset(ikt_source *source, const char *path,
     if (object < 0)
         return ikt_fail(source->ctx, IKT_ERR_FILE, "%s cannot be opened: %s", source->name,
                         ikt_h5_reason(reason, sizeof reason));
+    const bool by_columns = H5Iget_type(object) == H5I_GROUP && ikt_csc_is_here(object);
+    ikt_status st = by_columns ? ikt_csc_refuse(source->ctx, object, path, dataset) : IKT_OK;
     ikt_h5_close(object);
+    if (st != IKT_OK) return st;
     return ikt_fail(source->ctx, IKT_ERR_DATA,
                     "%s is a group (a sparse matrix?); this version reads dense data sets",
                     source->name);

@@ -62,7 +62,7 @@ static ikt_status refuse(ikt_context *ctx, const char *path) {
 }
 
 /* The number of the file's format in the table, FORMATS for raw numbers; on one rank. */
-static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_raw *raw,
+static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_source_options *options,
                               int64_t *format) {
     unsigned char head[HEAD];
     int64_t bytes = 0;
@@ -70,9 +70,9 @@ static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_raw 
     *format = 0;
     while (*format < FORMATS && !formats[*format]->probe(path, head, bytes))
         ++*format;
-    if (raw->columns == 0) return *format < FORMATS ? IKT_OK : refuse(ctx, path);
+    if (options->raw.columns == 0) return *format < FORMATS ? IKT_OK : refuse(ctx, path);
     if (*format < FORMATS && formats[*format] == &ikt_source_idx) *format = FORMATS; /* by chance */
-    if (*format == FORMATS || raw->is_likely) return IKT_OK;
+    if (*format == FORMATS || options->inherited) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "%s is %s, which says itself what it holds; input.columns and input.type are "
                     "for raw numbers",
@@ -84,7 +84,7 @@ ikt_status ikt_source_open_with(ikt_context *ctx, const char *path,
     int64_t format = 0;
     *out = NULL;
     ikt_status st = IKT_OK;
-    if (ikt_rank(ctx) == 0) st = find_format(ctx, path, &options->raw, &format);
+    if (ikt_rank(ctx) == 0) st = find_format(ctx, path, options, &format);
     IKT_TRY(ikt_agree(ctx, st));
     ikt_broadcast(ctx, &format, sizeof format, 0);
     const ikt_source_format *found = format < FORMATS ? formats[format] : &ikt_source_raw;

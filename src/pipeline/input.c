@@ -32,23 +32,18 @@ static ikt_status find_raw(ikt_context *ctx, const ikt_input_settings *input, ik
     return IKT_OK;
 }
 
-static ikt_status open_as(ikt_context *ctx, const ikt_input_settings *input, bool is_likely,
-                          ikt_source **out) {
+ikt_status ikt_input_open(ikt_context *ctx, const ikt_input_settings *input, ikt_source **out) {
     static const ikt_transposed transposed[] = {IKT_TRANSPOSED_AUTO, IKT_TRANSPOSED_YES,
                                                 IKT_TRANSPOSED_NO};
+    *out = NULL;
+    if (!input->file[0])
+        return ikt_fail(ctx, IKT_ERR_USAGE, "input.file is not set: name the file with the data");
     ikt_source_options options = {.dataset = input->dataset,
                                   .rows = input->rows == IKT_AUTO_INT ? 0 : input->rows,
-                                  .transposed = transposed[input->transposed]};
-    *out = NULL;
+                                  .transposed = transposed[input->transposed],
+                                  .inherited = input->inherited};
     IKT_TRY(find_raw(ctx, input, &options.raw));
-    options.raw.is_likely = is_likely;
     return ikt_source_open_with(ctx, input->file, &options, out);
-}
-
-ikt_status ikt_input_open(ikt_context *ctx, const ikt_input_settings *input, ikt_source **out) {
-    if (input->file[0]) return open_as(ctx, input, false, out);
-    *out = NULL;
-    return ikt_fail(ctx, IKT_ERR_USAGE, "input.file is not set: name the file with the data");
 }
 
 ikt_status ikt_input_open_like(ikt_context *ctx, const ikt_input_settings *input, const char *file,
@@ -57,7 +52,8 @@ ikt_status ikt_input_open_like(ikt_context *ctx, const ikt_input_settings *input
     snprintf(other.file, sizeof other.file, "%s", file);
     snprintf(other.dataset, sizeof other.dataset, "%s", dataset);
     other.rows = IKT_AUTO_INT;
-    return open_as(ctx, &other, true, out);
+    other.inherited = true;
+    return ikt_input_open(ctx, &other, out);
 }
 
 void ikt_input_describe(ikt_context *ctx, const ikt_source *source) {

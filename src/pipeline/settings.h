@@ -20,6 +20,7 @@ typedef struct {
     int transposed;               /* ikt_transposed */
     int64_t columns, skip;        /* of a raw file; IKT_AUTO_INT: the file is not raw */
     int type, byte_order;         /* of a raw file; see input.h */
+    bool inherited;               /* no key: what stands above was said of another file */
 } ikt_input_settings;
 
 typedef enum { IKT_MEASURES_NONE, IKT_MEASURES_MAP, IKT_MEASURES_ALL } ikt_measures_wanted;

@@ -38,7 +38,17 @@ make_tables() {
 make_hdf5() {
     "$IKT_PROGRAM" generate gaussian-mixture data.h5 --points 60 --dimensions 3 --clusters 2 --quiet &&
         "$IKT_PROGRAM" embed input.file=data.h5 output.file=run.h5 output.model=model.h5 $tiny --quiet >/dev/null &&
-        "$(dirname "$IKT_PROGRAM")/tests/write_h5" plain.h5 finite || exit 1
+        "$(dirname "$IKT_PROGRAM")/tests/write_h5" plain.h5 finite &&
+        "$(dirname "$IKT_PROGRAM")/tests/write_h5ad" annotated.h5ad || exit 1
+}
+
+# Files of other programs that are read directly: an AnnData with labels of all kinds, a matrix of MATLAB's.
+damaged_annotated() {
+    cases=$(((cases + 3) / 4))
+    for labels in kind old text; do
+        damaged annotated.h5ad embed input.file=@ output.file=% input.labels=$labels $tiny
+    done
+    damaged annotated.h5ad embed input.file=@ output.file=% input.dataset=M input.labels=flag $tiny
 }
 
 tiny="isolation.psi=8 layout.iterations=5 layout.exaggeration_iterations=2 output.overwrite=yes output.measures=none"
@@ -48,6 +58,8 @@ tables)
     for file in x.idx x.idx.gz x.npy fortran.npy x.libsvm x.libsvm.gz; do damaged $file convert @ % --overwrite; done
     for file in x.csv x.csv.gz; do damaged $file convert @ % --overwrite --label-column kind; done
     damaged "$IKT_SOURCE/config/five-subspace.yaml" embed @ --print-config
+    cases=$(((cases + 3) / 4)) # the headers are read by the same code
+    for file in x.idx x.npy fortran.npy; do damaged $file embed input.file=@ output.file=% $tiny; done
     ;;
 hdf5)
     make_hdf5
@@ -57,6 +69,7 @@ hdf5)
     damaged run.h5 evaluate @ --input data.h5
     damaged run.h5 plot @ % --overwrite
     damaged model.h5 transform @ data.h5 % --overwrite
+    damaged_annotated
     ;;
 ranks) # few, as each starts a launcher: no rank waits for one that has given up
     make_hdf5

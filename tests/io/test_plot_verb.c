@@ -27,7 +27,8 @@ static void name_files(ikt_context *ctx) {
     snprintf(picture_path, sizeof picture_path, "plot-verb-%lld.png", (long long)id);
 }
 
-static void write_run(ikt_context *ctx, bool labels) {
+/* Where there are labels they may have names. */
+static void write_named_run(ikt_context *ctx, bool labels, const char *names) {
     static float y[2 * N];
     static int64_t classes[N];
     static const int64_t marked[] = {17}, iteration[] = {1};
@@ -44,6 +45,7 @@ static void write_run(ikt_context *ctx, bool labels) {
                                .q = 2,
                                .embedding = y + 2 * map.first,
                                .labels = labels ? classes + map.first : NULL,
+                               .label_names = names,
                                .marked = marked,
                                .n_marked = labels ? 1 : 0,
                                .n_trace = 1,
@@ -56,6 +58,10 @@ static void write_run(ikt_context *ctx, bool labels) {
                                .facts = notes,
                                .n_facts = 2};
     assert_int_equal(ikt_result_write(ctx, run_path, true, &result), IKT_OK);
+}
+
+static void write_run(ikt_context *ctx, bool labels) {
+    write_named_run(ctx, labels, NULL);
 }
 
 static void write_column(hid_t file, const char *name, int64_t n, const double *values) {
@@ -174,6 +180,17 @@ static void whole_numbers_of_small_span_are_classes(void **state) {
     assert_true(guessed != pixels_of(ctx, "--width=400", wide, "--colour-as=classes", NULL));
 }
 
+/* Names that are the numbers change nothing. */
+static void the_legend_names_classes(void **state) {
+    ikt_context *ctx = *state;
+    write_run(ctx, true);
+    uint64_t numbers = pixels_of(ctx, "--width=400", NULL, NULL, NULL);
+    write_named_run(ctx, true, "0\n1\n2\n3\n");
+    assert_true(numbers == pixels_of(ctx, "--width=400", NULL, NULL, NULL));
+    write_named_run(ctx, true, "b cell\nt cell\n");
+    assert_true(numbers != pixels_of(ctx, "--width=400", NULL, NULL, NULL));
+}
+
 static void labels_are_not_needed(void **state) {
     ikt_context *ctx = *state;
     write_run(ctx, false);
@@ -255,5 +272,6 @@ static int teardown(void **state) {
 #define verb_test(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 IKT_MPI_TESTS(verb_test(every_option_changes_the_picture),
-              verb_test(whole_numbers_of_small_span_are_classes), verb_test(labels_are_not_needed),
+              verb_test(whole_numbers_of_small_span_are_classes),
+              verb_test(the_legend_names_classes), verb_test(labels_are_not_needed),
               verb_test(the_file_says_where_it_comes_from), verb_test(mistakes_are_explained))

@@ -1,0 +1,370 @@
+"""Files of other programs that `iktsne embed` reads directly, and what must come out of them.
+
+    inputs.py make     writes files, cases.txt for dump_source, and what is expected, into this folder
+    inputs.py check    compares what dump_source wrote
+"""
+import pickle
+import sys
+
+import anndata
+import h5py
+import numpy as np
+import pandas as pd
+
+N, D = 211, 7
+cases, expected = [], {}
+
+
+def case(name, file, rows=None, dataset="X", labels="-", transposed="auto", first=0, raw="-",
+         classes=None, names=None, error=None, kind=None):
+    """What dump_source is to read, and the rows, labels and names, or the (code, words) of an error."""
+    cases.append(f"{name} {file} {dataset} {labels} {transposed} {first} {raw}")
+    expected[name] = dict(rows=rows, classes=classes, names=names, error=error, kind=kind)
+
+
+def our_type(dtype):
+    dtype = np.dtype(dtype)
+    if dtype.kind == "b" or (dtype.kind == "u" and dtype.itemsize == 1):
+        return "uint8"
+    if dtype.kind == "f":
+        return "float64" if dtype.itemsize == 8 else "float32"
+    return "float32" if dtype.itemsize <= 2 else "float64"
+
+
+def values(rng, dtype, shape=(N, D)):
+    dtype = np.dtype(dtype)
+    if dtype.kind == "f":
+        return rng.normal(size=shape).astype(dtype)
+    if dtype.kind == "b":
+        return rng.random(shape) > 0.5
+    limits = np.iinfo(dtype)
+    low, high = max(limits.min, -2**53 + 1), min(limits.max, 2**53 - 1)
+    x = rng.integers(low, high, shape, dtype=np.int64, endpoint=True).astype(dtype)
+    x.flat[0], x.flat[1] = low, high
+    return x
+
+
+# --- NPY, IDX, raw ---------------------------------------------------------------------------------
+
+def arrays(rng):
+    for code in "?", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8":
+        for order in "<>":
+            x = values(rng, np.dtype(order + code))
+            name = f"npy-{'big' if order == '>' else 'little'}-{x.dtype.str[1:]}"
+            np.save(name + ".npy", x)
+            case(name, name + ".npy", x, kind=our_type(code))
+            np.save(name + "-f.npy", np.asfortranarray(x))
+            case(name + "-f", name + "-f.npy", x, kind=our_type(code))
+            if code != "?":
+                x.tofile(name + ".raw")
+                raw = f"{x.dtype.kind},{x.itemsize},{'big' if order == '>' else 'little'},{D},0"
+                case(name + "-raw", name + ".raw", x, raw=raw, kind=our_type(code))
+    x = values(rng, "f4", (N, 40))
+    np.save("wide.npy", x)
+    case("wide-transposed", "wide.npy", x.T, transposed="yes")
+    case("wide-first", "wide.npy", x[:20], first=20)
+    np.save("wide-f.npy", np.asfortranarray(x))
+    case("wide-f-transposed", "wide-f.npy", x.T, transposed="yes")
+    case("wide-f-first", "wide-f.npy", x[:100], first=100)
+    long = values(rng, "f8", (70000, 3)) # pieces of columns are shorter than columns
+    np.save("long-f.npy", np.asfortranarray(long))
+    case("long-f", "long-f.npy", long)
+    cube = values(rng, "u1", (N, 3, 4))
+    np.save("cube.npy", cube)
+    case("cube", "cube.npy", cube.reshape(N, 12))
+    with open("x.raw", "wb") as f:
+        f.write(b"x" * 13 + x.astype(">f4").tobytes())
+    case("raw-skip", "x.raw", x, raw="f,4,big,40,13")
+    half = values(rng, "f2")
+    half.flat[:4] = [np.float16(6e-8), -0.0, 65504, -6e-5]
+    half.tofile("half.raw")
+    case("raw-half", "half.raw", half, raw=f"f,2,little,{D},0", kind="float32")
+    case("raw-part", "x.raw", error=(3, "x.raw has .* no whole rows of 40 numbers of 4 bytes"),
+         raw="f,4,big,40,12")
+    case("raw-short", "x.raw", error=(3, "no whole rows"), raw="f,4,big,40,99999999")
+    case("raw-is-npy", "wide.npy", error=(2, "is NPY, which says itself"), raw="f,4,little,40,0")
+    case("npy-dataset", "wide.npy", dataset="Y", error=(2, "holds one array"))
+    case("npy-rows", "wide.npy", first=N + 1, error=(2, f"has only {N} rows"))
+    big = np.array([[1, 2], [3, 2**53 + 1]])
+    np.save("big.npy", big)
+    case("npy-big", "big.npy", error=(3, "row 1, column 1: an integer beyond 2"))
+    np.save("big-f.npy", np.asfortranarray(big))
+    case("npy-big-f", "big-f.npy", error=(3, "row 1, column 1: an integer beyond 2"))
+    bytes_ = open("wide.npy", "rb").read()
+    for name, content, error in (
+            ("cut", bytes_[:-1], (4, "cut.npy is truncated: its header announces")),
+            ("head", bytes_[:40], (4, "ends in its header")),
+            ("huge", bytes_.replace(b"(211, 40)", b"(9999999,)"), (4, "is truncated")),
+            ("empty", b"", (4, "it is empty"))):
+        open(name + ".npy", "wb").write(content)
+        case("npy-" + name, name + ".npy", error=error)
+    np.save("complex.npy", x.astype(complex))
+    case("npy-complex", "complex.npy", error=(3, "holds elements of type <c16"))
+
+
+def idx(rng):
+    codes = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+    for code, dtype in codes.items():
+        x = values(rng, dtype, (N, 3, 2))
+        name = f"idx-{dtype[1:]}"
+        head = bytes([0, 0, code, 3]) + np.array(x.shape, ">u4").tobytes()
+        open(name, "wb").write(head + x.tobytes())
+        case(name, name, x.reshape(N, 6), kind=our_type(dtype))
+    open("idx-cut", "wb").write(head + x.tobytes()[:-8])
+    case("idx-cut", "idx-cut", error=(4, "idx-cut is truncated"))
+    open("idx-long", "wb").write(head + x.tobytes() + b"x")
+    case("idx-long", "idx-long", error=(3, "is it damaged"))
+    labels = rng.integers(0, 10, N).astype("u1")
+    open("labels-idx1-ubyte", "wb").write(bytes([0, 0, 8, 1]) + np.array([N], ">u4").tobytes() +
+                                          labels.tobytes())
+    case("idx-labels", "idx-u1", labels="labels-idx1-ubyte", classes=labels)
+
+
+def label_files(rng):
+    labels = rng.integers(-3, 9, N)
+    np.save("labels.npy", labels)
+    case("labels-npy", "idx-u1", labels="labels.npy", classes=labels)
+    np.save("real-labels.npy", labels.astype("f4"))
+    case("labels-real", "idx-u1", labels="real-labels.npy", classes=labels)
+    np.save("half-labels.npy", labels + 0.5)
+    case("labels-half", "idx-u1", labels="half-labels.npy", error=(3, "row 0: .* is not an integer"))
+    np.save("few-labels.npy", labels[:9])
+    case("labels-few", "idx-u1", labels="few-labels.npy", error=(3, f"9 labels, but there are {N} rows"))
+    case("labels-wide", "idx-u1", labels="wide.npy", error=(3, "must be one column, it has 40"))
+    case("labels-none", "idx-u1", labels="nothing.npy", error=(3, "has no labels 'nothing.npy'"))
+    with h5py.File("labels.h5", "w") as f:
+        f["labels"] = labels
+        f["y"] = labels[:, None]
+        f.attrs["label_names"] = "a\nb\n"
+    case("labels-h5", "idx-u1", labels="labels.h5:labels", classes=labels, names="a\nb\n")
+    case("labels-h5-alone", "idx-u1", labels="labels.h5", classes=labels, names="a\nb\n")
+    case("labels-h5-column", "idx-u1", labels="labels.h5:y", classes=labels)
+    case("labels-h5-none", "idx-u1", labels="labels.h5:z", error=(3, "no data set 'z'; it holds"))
+
+
+# --- AnnData ---------------------------------------------------------------------------------------
+
+def annotated(rng):
+    x = values(rng, "f4")
+    category = rng.choice(["b cell", "a", "z\u03c8"], N)
+    obs = pd.DataFrame({
+        "cat": pd.Categorical(category, categories=["z\u03c8", "a", "unused", "b cell"]),
+        "number": pd.Categorical(rng.choice([10, 9, 2], N)),
+        "flag": rng.random(N) > 0.5, "int": rng.integers(-2, 5, N), "real": rng.normal(size=N),
+        "group": rng.choice([f"t{i}" for i in range(12)], N)},
+        index=[f"r{i}" for i in range(N)])
+    obs.loc[obs.index[[3, N - 1]], "cat"] = np.nan
+    a = anndata.AnnData(X=x, obs=obs)
+    a.obsm["X_pca"] = values(rng, "f8", (N, 3))
+    a.layers["counts"] = values(rng, "i4")
+    a.raw = anndata.AnnData(X=values(rng, "u2", (N, 11)), obs=obs[[]])
+    a.write_h5ad("a.h5ad")
+    obs = a.obs
+    import scipy.sparse
+    anndata.AnnData(X=scipy.sparse.csc_matrix(x)).write_h5ad("csc.h5ad")
+    case("ad-csc", "csc.h5ad", error=(3, "stands column after column; `iktsne convert csc.h5ad rows.h5"))
+    with h5py.File("a.h5ad", "r+") as f: # what this version of anndata does not write
+        f.create_dataset("obs/text", data=np.array(category, dtype=object),
+                         dtype=h5py.string_dtype())
+        f.create_dataset("obs/fixed", data=np.char.encode(category, "utf-8"))
+        f.create_dataset("obs/name", data=[f"r{i % 97}" for i in range(N)], dtype=h5py.string_dtype())
+        for name, gaps in (("gaps", 2), ("full", 0)):
+            group = f.create_group("obs/" + name)
+            group["values"] = np.arange(N) % 5
+            group["mask"] = np.arange(N) % 5 < gaps
+        f["obs/minus/values"] = np.arange(N) % 5 - 2
+        f["obs/minus/mask"] = np.arange(N) % 7 == 0
+        f["obs/short/codes"] = np.zeros(N - 1, "i1")
+        f["obs/short/categories"] = ["a"]
+        f["obs/beyond/codes"] = np.full(N, 3, "i1")
+        f["obs/beyond/categories"] = np.array(["a", "b", "c"], dtype=object)
+        f["obs/odd/codes"] = np.zeros(N, "i1")
+    codes = lambda column: obs[column].cat.codes.to_numpy()
+    lines = lambda texts: "".join(f"{t}\n" for t in texts)
+    kinds = sorted(set(category), key=lambda t: t.encode())
+    place = np.array([kinds.index(t) for t in category])
+    case("ad-x", "a.h5ad", x, labels="cat", classes=codes("cat"),
+         names=lines(obs["cat"].cat.categories))
+    case("ad-pca", "a.h5ad", a.obsm["X_pca"], "obsm/X_pca", labels="obs/cat", classes=codes("cat"),
+         names=lines(obs["cat"].cat.categories), kind="float64")
+    case("ad-layer", "a.h5ad", a.layers["counts"], "layers/counts", kind="float64")
+    case("ad-raw", "a.h5ad", a.raw.X, "raw/X", kind="float32")
+    case("ad-number", "a.h5ad", labels="number", classes=codes("number"),
+         names=lines(obs["number"].cat.categories))
+    case("ad-flag", "a.h5ad", labels="flag", classes=obs["flag"], names="FALSE\nTRUE\n")
+    case("ad-int", "a.h5ad", labels="int", classes=obs["int"])
+    case("ad-group", "a.h5ad", labels="group", classes=codes("group"),
+         names=lines(obs["group"].cat.categories))
+    case("ad-text", "a.h5ad", labels="text", classes=place, names=lines(kinds))
+    case("ad-fixed", "a.h5ad", labels="fixed", classes=place, names=lines(kinds))
+    case("ad-gaps", "a.h5ad", labels="gaps",
+         classes=np.where(np.arange(N) % 5 < 2, -1, np.arange(N) % 5))
+    case("ad-full", "a.h5ad", labels="full", classes=np.arange(N) % 5)
+    case("ad-first", "a.h5ad", x[:5], labels="text", first=5, classes=place[:5], names=lines(kinds))
+    case("ad-file", "idx-u1", labels="a.h5ad:cat", classes=codes("cat"),
+         names=lines(obs["cat"].cat.categories))
+    case("ad-minus", "a.h5ad", labels="minus", error=(3, "both missing and negative"))
+    case("ad-real", "a.h5ad", labels="real", error=(3, "'obs/real', row 0: .* is not an integer"))
+    case("ad-short", "a.h5ad", labels="short", error=(3, f"{N - 1} entries, but there are {N} rows"))
+    case("ad-beyond", "a.h5ad", labels="beyond", error=(3, "row 0 has code 3, but there are 3 categories"))
+    case("ad-odd", "a.h5ad", labels="odd", error=(3, "neither one of codes and categories"))
+    case("ad-none", "a.h5ad", labels="leiden", error=(3, "could be labels: .*cat, .*group, .*number"))
+    case("ad-default", "a.h5ad", labels="labels", error=(3, "has no labels"))
+    case("ad-nothing", "a.h5ad", dataset="Y", error=(
+        3, r"an AnnData file without 'Y'; input.dataset may be one of: X \(211 x 7\), raw/X "
+           r"\(211 x 11\), layers/counts \(211 x 7\), obsm/X_pca \(211 x 3\)"))
+
+
+def annotated_before(rng):
+    """As anndata wrote before 0.8 (categories by reference) and before 0.7 (obs as one table)."""
+    x = values(rng, "f4")
+    codes = rng.integers(-1, 3, N).astype("i1")
+    with h5py.File("old.h5ad", "w") as f:
+        f["X"] = x
+        f["var/index"] = np.arange(D)
+        obs = f.create_group("obs")
+        obs["kind"] = codes
+        obs["__categories/kind"] = np.array(["x", "y", "z"], dtype=object)
+        obs["kind"].attrs["categories"] = obs["__categories/kind"].ref
+        obs["bad"] = codes
+        obs["bad"].attrs["categories"] = obs["__categories"].ref
+    case("old", "old.h5ad", x, labels="kind", classes=codes, names="x\ny\nz\n")
+    case("old-bad", "old.h5ad", labels="bad", error=(3, "refers to no data set"))
+    with h5py.File("older.h5ad", "w") as f:
+        f["X"] = x
+        f["obs"] = np.zeros(N, dtype=[("index", "S4"), ("kind", "i4")])
+        f["var"] = np.zeros(D, dtype=[("index", "S4")])
+    case("older", "older.h5ad", x)
+    case("older-labels", "older.h5ad", labels="kind", error=(3, "anndata before 0.7"))
+
+
+# --- MATLAB 7.3 ------------------------------------------------------------------------------------
+
+def matlab(rng):
+    """As MATLAB writes them: a block before HDF5, matrices column after column, a class."""
+    classes = {"double": "f8", "single": "f4", "int8": "i1", "uint8": "u1", "int16": "i2",
+               "uint16": "u2", "int32": "i4", "uint32": "u4", "int64": "i8", "uint64": "u8"}
+    content = {}
+    with h5py.File("m.mat", "w", userblock_size=512) as f:
+        def put(name, x, kind, **how):
+            f.create_dataset(name, data=np.ascontiguousarray(x.T), **how)
+            f[name].attrs["MATLAB_class"] = np.bytes_(kind)
+            content[name] = x
+        for kind, dtype in classes.items():
+            put("of_" + kind, values(rng, dtype), kind)
+        put("X", values(rng, "f8"), "double")
+        put("packed", values(rng, "f4", (N, 30)), "single", chunks=(4, 64), compression="gzip")
+        put("mask", values(rng, "?").astype("u1"), "logical")
+        f["mask"].attrs["MATLAB_int_decode"] = np.int32(1)
+        put("column", rng.integers(0, 5, (N, 1)).astype("f8"), "double")
+        put("row", rng.integers(0, 5, (1, N)).astype("f8"), "double")
+        put("text", np.full((1, 4), 65, "u2"), "char")
+        put("few", np.zeros((3, 1)), "double")
+        sparse = f.create_group("S") # 4 x 2, column after column
+        sparse.attrs["MATLAB_class"], sparse.attrs["MATLAB_sparse"] = np.bytes_("double"), np.uint64(4)
+        sparse["data"], sparse["ir"], sparse["jc"] = [1.0, 2, 3], np.array([0, 3, 1], "u8"), np.array([0, 2, 3], "u8")
+        f["nothing"] = np.array([0, 0], "u8")
+        f["nothing"].attrs["MATLAB_class"] = np.bytes_("double")
+        f["nothing"].attrs["MATLAB_empty"] = np.uint8(1)
+    with open("m.mat", "r+b") as f:
+        f.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64, Created on: by h5py".ljust(116) +
+                b"\0" * 8 + b"\0\2IM")
+    for name in list(content):
+        if name.startswith("of_") or name in ("packed", "mask"):
+            case("mat-" + name, "m.mat", content[name], name, kind=our_type(content[name].dtype))
+    case("mat-first", "m.mat", content["packed"][:50], "packed", first=50)
+    case("mat-turned", "m.mat", content["packed"].T, "packed", transposed="no")
+    for name in "column", "row":
+        case("mat-" + name, "m.mat", content["X"], labels=name, classes=content[name].ravel())
+    case("mat-few", "m.mat", labels="few", error=(3, f"3 entries, but there are {N} rows"))
+    case("mat-other", "m.mat", labels="other", error=(3, "could be labels: column, row"))
+    case("mat-text", "m.mat", dataset="text", error=(3, "MATLAB array of class char"))
+    case("mat-empty", "m.mat", dataset="nothing", error=(3, "an empty MATLAB array"))
+    case("mat-sparse", "m.mat", dataset="S", error=(
+        3, "a sparse matrix of MATLAB .*`iktsne convert m.mat rows.h5 --dataset S`"))
+    case("mat-nix", "m.mat", dataset="Y", error=(3, r"a MATLAB 7.3 file without 'Y'; .*X \(211 x 7\)"))
+    bytes_ = open("m.mat", "rb").read()
+    open("cut.mat", "wb").write(bytes_[:len(bytes_) // 2])
+    case("mat-cut", "cut.mat", error=(4, "cut.mat cannot be opened: truncated file"))
+
+
+def turned(rng):
+    x = values(rng, "f4", (300, 50))
+    with h5py.File("turned.h5", "w") as f:
+        f["X"] = x.T
+        f.create_dataset("packed", data=x.T, chunks=(50, 16), compression="gzip")
+        f["long"] = values(rng, "i8", (3, 2)) // 4
+        f["huge"] = np.array([[1, 2**53]])
+        f.create_dataset("unwritten", (5, 6), "f4", chunks=(5, 6))
+        far = values(rng, "f8", (40000, 20)).T
+        f["far"] = far
+        packed = f["long"][:]
+    case("turned", "turned.h5", x, transposed="yes")
+    case("turned-packed", "turned.h5", x, "packed", transposed="yes")
+    case("turned-first", "turned.h5", x[:9], transposed="yes", first=9)
+    case("turned-long", "turned.h5", packed.T, "long", transposed="yes")
+    case("turned-far", "turned.h5", far.T, "far", transposed="yes")
+    case("turned-huge", "turned.h5", dataset="huge", transposed="yes",
+         error=(3, "huge, row 1, column 0: an integer of 2"))
+    case("turned-unwritten", "turned.h5", dataset="unwritten", transposed="yes",
+         error=(3, "never written"))
+
+
+def others():
+    import gzip
+    open("data.csv", "w").write("a,b\n1,2\n3,4\n")
+    with gzip.open("data.csv.gz", "wb") as f:
+        f.write(b"a,b\n1,2\n3,4\n")
+    open("noise.bin", "wb").write(bytes(range(1, 256)) * 3)
+    case("csv", "data.csv", error=(4, "is not an HDF5 file but CSV, .*`iktsne convert data.csv data.h5`"))
+    case("csv-gz", "data.csv.gz", error=(4, "but gzipped CSV, .*`iktsne convert data.csv.gz data.h5`"))
+    case("noise", "noise.bin", error=(4, "nor of another known format"))
+
+
+def make():
+    rng = np.random.default_rng(7)
+    for part in arrays, idx, label_files, annotated, annotated_before, matlab, turned:
+        part(rng)
+    others()
+    open("cases.txt", "w").write("\n".join(cases) + "\n")
+    pickle.dump(expected, open("expected.pickle", "wb"))
+
+
+def check_case(name, wish):
+    import os
+    import re
+    said = open(name + ".said").read().split(None, 4)
+    code, message = int(said[0]), said[4].strip() if len(said) > 4 else ""
+    if wish["error"]:
+        right = code == wish["error"][0] and re.search(wish["error"][1], message)
+        return None if right else f"{code}: {message}, not {wish['error']}"
+    if code != 0:
+        return f"{code}: {message}"
+    if wish["rows"] is not None:
+        shape = (int(said[2]), int(said[3]))
+        if shape != wish["rows"].shape:
+            return f"{shape} rows, not {wish['rows'].shape}"
+        if not np.array_equal(np.fromfile(name + ".rows").reshape(shape), wish["rows"].astype("f8")):
+            return "other rows"
+    if wish["kind"] and said[1] != wish["kind"]:
+        return f"{said[1]}, not {wish['kind']}"
+    if wish["classes"] is not None:
+        if not np.array_equal(np.fromfile(name + ".labels", "i8"), wish["classes"]):
+            return "other labels"
+        names = open(name + ".names", encoding="utf-8").read() if os.path.exists(name + ".names") else None
+        if names != wish["names"]:
+            return f"names {names!r}, not {wish['names']!r}"
+    return None
+
+
+def check():
+    wishes = pickle.load(open("expected.pickle", "rb"))
+    wrong = {name: fault for name, wish in wishes.items() if (fault := check_case(name, wish))}
+    for name, fault in wrong.items():
+        print(f"FAILED: {name}: {fault}")
+    print(f"{len(wishes)} cases, {len(wrong)} wrong")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(make() if sys.argv[1] == "make" else check())
