@@ -74,10 +74,16 @@ static void describe_values(const ikt_key *key, char *text, size_t size) {
     snprintf(text + used, size - used, "%s%s", unit[0] ? "; " : "", unit);
 }
 
-static void add_comment(ikt_text *text, const ikt_key *key) {
-    char values[VALUES_SIZE], inside[VALUES_SIZE + 2];
+/* The same in brackets. */
+static void describe_inside(const ikt_key *key, char *text, size_t size) {
+    char values[VALUES_SIZE];
     describe_values(key, values, sizeof values);
-    snprintf(inside, sizeof inside, "(%s)", values);
+    snprintf(text, size, "(%s)", values);
+}
+
+static void add_comment(ikt_text *text, const ikt_key *key) {
+    char inside[VALUES_SIZE + 2];
+    describe_inside(key, inside, sizeof inside);
     ikt_text_wrap_behind(text, "  # ", COMMENT_WIDTH, key->help);
     ikt_text_wrap_behind(text, "  # ", COMMENT_WIDTH, inside);
 }
@@ -105,11 +111,11 @@ static const char *shown_default(const ikt_key *key) {
 }
 
 static void describe_key(ikt_text *text, const ikt_section *section, const ikt_key *key) {
-    char values[VALUES_SIZE];
-    describe_values(key, values, sizeof values);
+    char inside[VALUES_SIZE + 2];
+    describe_inside(key, inside, sizeof inside);
     ikt_text_add(text, "  %s.%s = %s\n", section->name, key->name, shown_default(key));
     ikt_text_wrap(text, 6, key->help);
-    ikt_text_add(text, "      (%s)\n", values);
+    ikt_text_wrap(text, 6, inside);
 }
 
 ikt_status ikt_config_describe(ikt_context *ctx, const ikt_config_part *parts, size_t n,
