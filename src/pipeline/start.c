@@ -3,9 +3,9 @@
 
 #include "base/memory.h"
 #include "base/timer.h"
-#include "io/result.h"
 #include "linalg/pca.h"
 #include "linalg/thin_reader.h"
+#include "pipeline/start_file.h"
 #include "pipeline/workload.h"
 
 static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
@@ -26,24 +26,6 @@ static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings,
     ikt_pca_destroy(&pca);
     ikt_free(&scores);
     ikt_stage_end(ctx, IKT_STAGE_PCA);
-    return st;
-}
-
-static ikt_status start_from_file(ikt_context *ctx, const ikt_layout_settings *layout,
-                                  const ikt_row_map *map, float *y) {
-    const char *path = layout->init_file;
-    ikt_result_file *file = NULL;
-    IKT_TRY(ikt_result_open(ctx, path, &file));
-    ikt_status st = IKT_OK;
-    if (ikt_result_rows(file) != map->n)
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s holds %lld positions, the data has %lld rows", path,
-                      (long long)ikt_result_rows(file), (long long)map->n);
-    if (st == IKT_OK && ikt_result_dimensions(file) != layout->dimensions)
-        st = ikt_fail(ctx, IKT_ERR_DATA,
-                      "%s holds positions in %d dimensions, but layout.dimensions = %lld", path,
-                      ikt_result_dimensions(file), (long long)layout->dimensions);
-    if (st == IKT_OK) st = ikt_result_read_embedding(file, map->first, map->count, y);
-    ikt_result_close(&file);
     return st;
 }
 
@@ -70,7 +52,7 @@ ikt_status ikt_start(ikt_context *ctx, const ikt_settings *settings, ikt_dataset
     case IKT_INIT_LANDMARK:
         return start_from_landmarks(ctx, settings, data, map, landmarks, is_placed, *y);
     case IKT_INIT_FILE:
-        return start_from_file(ctx, &settings->layout, map, *y);
+        return ikt_start_from_file(ctx, settings, map, *y);
     default:
         ikt_initial_random(ctx, map, q, (uint64_t)settings->run.seed, *y);
         return IKT_OK;
