@@ -66,12 +66,13 @@ static ikt_status check_finite(ikt_context *ctx, const char *path, const ikt_row
     return IKT_OK;
 }
 
-/* Numbers of the type as doubles, from the last to the first: both may be one array. */
+/* Numbers of the type as doubles that are float32, as positions are, so that equal positions start
+ * equal runs from whatever file; from the last to the first: both may be one array. */
 static void widen(ikt_type type, const void *from, int64_t count, double *to) {
     for (int64_t e = count - 1; e >= 0; e--)
         to[e] = type == IKT_TYPE_U8    ? (double)((const uint8_t *)from)[e]
                 : type == IKT_TYPE_F32 ? (double)((const float *)from)[e]
-                                       : ((const double *)from)[e];
+                                       : (double)(float)((const double *)from)[e];
 }
 
 /* --- three ways of reading ---------------------------------------------------------------------
