@@ -236,6 +236,17 @@ expect 3 'entries, but there are 400 rows' export run.h5 x.csv --columns many.h5
 expect 4 'exists already' export run.h5 1-run.csv
 expect 4 'cannot be written' export run.h5 no/folder/x.csv
 expect 2 'only csv and tsv are compressed' export run.h5 x.npy.gz --format npy
+
+# A file that cannot become as long as it must: the old one stays. Its length is not known before.
+echo old >x.csv
+(
+    ulimit -f 512 # half-kilobytes or kilobytes: less than the file
+    exec "$IKT_PROGRAM" export many.h5 x.csv --overwrite --quiet
+) 2>err.txt
+[ $? -eq 4 ] || fail "a file beyond the limit of sizes: exit code 4 expected"
+grep -q 'x.csv cannot be ' err.txt || fail "message: $(cat err.txt)"
+[ "$(cat x.csv)" = old ] || fail "the old file has changed"
+rm x.csv
 leftover=$(find . -name 'x.*' -o -name '*.part-*')
 [ -z "$leftover" ] || fail "left behind: $leftover"
 [ "$failed" -eq 0 ] && echo "exports hold what the run holds"
