@@ -240,8 +240,8 @@ expect 2 'only csv and tsv are compressed' export run.h5 x.npy.gz --format npy
 # A file that cannot become as long as it must: the old one stays. Its length is not known before.
 echo old >x.csv
 (
-    ulimit -f 512 # half-kilobytes or kilobytes: less than the file
-    exec "$IKT_PROGRAM" export many.h5 x.csv --overwrite --quiet
+    ulimit -f 16384 # kilobytes: enough for what MPI needs, and less than the file
+    exec "$IKT_PROGRAM" export space.h5 x.csv --overwrite --quiet
 ) 2>err.txt
 [ $? -eq 4 ] || fail "a file beyond the limit of sizes: exit code 4 expected"
 grep -q 'x.csv cannot be ' err.txt || fail "message: $(cat err.txt)"
