@@ -2,10 +2,10 @@
  *
  * Method: round after round every rank brings a piece (or none), and the pieces follow one another
  * in the order of the ranks; where each begins is a sum over the ranks before. They are written by
- * collective MPI-IO. Work that is dealt out in blocks of fixed size, block b to rank b modulo the
- * number of ranks, therefore gives the same bytes on any number of ranks.
- * Advantage: a rank holds one piece; lengths need not be known before. Disadvantage: ranks wait for
- * the slowest piece of each round.
+ * MPI-IO, side by side. Work that is dealt out in blocks of fixed size, block b to rank b modulo
+ * the number of ranks, therefore gives the same bytes on any number of ranks. Advantage: a rank
+ * holds one piece; lengths need not be known before. Disadvantage: ranks wait for the slowest piece
+ * of each round.
  */
 #ifndef IKT_BASE_SHARED_FILE_H
 #define IKT_BASE_SHARED_FILE_H

@@ -20,17 +20,34 @@ static double deviation(ikt_context *ctx, const ikt_row_map *map, int q, const d
     return variance > 0 ? sqrt(variance) : 0;
 }
 
-void ikt_initial_from_scores(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed,
-                             const double *scores, float *y) {
+static void scale_to(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed,
+                     const double *scores, double target, float *y) {
     double spread = deviation(ctx, map, q, scores);
-    double scale = spread > 0 ? start_deviation / spread : 0; /* all rows equal: jitter alone */
+    double scale = spread > 0 ? target / spread : 0; /* all rows equal: jitter alone */
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < map->count; i++)
         for (int c = 0; c < q; c++) {
             double jitter = ikt_rng_normal(seed, IKT_RNG_JITTER, map->first + i, (uint64_t)c);
-            y[q * i + c] =
-                (float)(scale * scores[q * i + c] + jitter_share * start_deviation * jitter);
+            y[q * i + c] = (float)(scale * scores[q * i + c] + jitter_share * target * jitter);
         }
+}
+
+void ikt_initial_from_scores(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed,
+                             const double *scores, float *y) {
+    scale_to(ctx, map, q, seed, scores, start_deviation, y);
+}
+
+void ikt_initial_from_places(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed,
+                             double target, double *places, float *y) {
+    for (int c = 0; c < q; c++) {
+        ikt_exact_sum sum = {{0}, 0, 0};
+        ikt_exact_sum_add_array(&sum, places + c, map->count, q);
+        ikt_exact_sum_reduce(ctx, &sum, 1);
+        const double mean = ikt_exact_sum_value(&sum) / (double)map->n;
+        for (int64_t i = 0; i < map->count; i++)
+            places[q * i + c] -= mean;
+    }
+    scale_to(ctx, map, q, seed, places, target > 0 ? target : start_deviation, y);
 }
 
 void ikt_initial_from_map(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed,

@@ -43,6 +43,7 @@ typedef struct {
     int64_t momentum_switch; /* iteration from which final_momentum holds */
     int init;                /* ikt_layout_init */
     char init_file[IKT_STRING_MAX];
+    double init_scale;    /* of what is in it; 0: as it is; auto: see start_file.h */
     int64_t landmarks;    /* rows embedded first (init: landmark) */
     int repulsion;        /* ikt_layout_repulsion */
     int accuracy;         /* ikt_layout_accuracy of FFT and tree */
@@ -89,6 +90,12 @@ const char *ikt_trace_key(const ikt_trace *trace);
  *   y       [n_local * q], receives the positions */
 void ikt_initial_from_scores(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed,
                              const double *scores, float *y);
+
+/* COLLECTIVE. The same from places of any spread and anywhere, as other programs leave them:
+ * centred, and scaled to the deviation `target`, or 1e-4 where that is not positive. places
+ * [n_local * q], centred in place */
+void ikt_initial_from_places(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed,
+                             double target, double *places, float *y);
 
 /* COLLECTIVE. Initial positions from places in another map that is centred: the places, not made
  * smaller, plus a keyed jitter of 1 % of their spread.

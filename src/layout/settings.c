@@ -61,7 +61,16 @@ static const ikt_key layout_keys[] = {
         "Rows that are embedded first (init: landmark); auto is a tenth of the rows, "
         "from 100 to 10,000"),
     KEY(init_file, IKT_KEY_STRING, "", 0, 0, 0, NULL, "",
-        "HDF5 file whose /embedding (n x dimensions) gives the starting positions (init: file)"),
+        "Starting positions, n x dimensions (init: file): an HDF5 file with /embedding, such as "
+        "the "
+        "output of a run; FILE:DATASET of any HDF5 or AnnData file (data.h5ad:obsm/X_umap); or a "
+        "NPY "
+        "or CSV file"),
+    KEY(init_scale, IKT_KEY_REAL, "auto", 0, 1e6, 1, NULL, "",
+        "Standard deviation of the first coordinate that the positions of init_file are scaled to; "
+        "0 "
+        "leaves them as they are; auto is 0 for the output of a run and 1e-4, the spread of the "
+        "other starts, for anything else"),
     KEY(repulsion, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|fft|exact|barnes_hut", "",
         "How repulsion is summed over all pairs: exactly in n^2 operations; by FFT on a grid, in "
         "two dimensions; or by a tree (Barnes-Hut), for objective tsne and jse; auto is exact up "
@@ -201,6 +210,9 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
     if (settings->init != IKT_INIT_FILE && settings->init_file[0])
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.init_file is set, but layout.init is not file (or auto)");
+    if (settings->init != IKT_INIT_FILE && settings->init_scale > IKT_AUTO_REAL)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.init_scale is set, but there is no layout.init_file to scale");
     if (settings->init == IKT_INIT_LANDMARK) IKT_TRY(resolve_landmarks(ctx, settings, n));
     if (settings->exaggeration_iterations > settings->iterations)
         return ikt_fail(ctx, IKT_ERR_USAGE,

@@ -14,7 +14,7 @@
 #include "pipeline/input.h"
 #include "pipeline/model_rows.h"
 #include "pipeline/pipeline.h"
-#include "pipeline/start.h"
+#include "pipeline/start_file.h"
 
 /* What is embedded: rows, a graph, or both. */
 typedef struct {
@@ -71,7 +71,7 @@ static ikt_status check_companions(ikt_context *ctx, const ikt_settings *setting
     IKT_TRY(ikt_checkpoint_look(ctx, settings, &out->goes_on));
     if (settings->run.extend > 0) IKT_TRY(ikt_finished_check(ctx, settings, s->shape.n));
     if (settings->layout.init != IKT_INIT_FILE) return IKT_OK;
-    return ikt_start_check_file(ctx, &settings->layout, s->shape.n);
+    return ikt_start_file_check(ctx, &settings->layout, s->shape.n);
 }
 
 static ikt_status rehearse_with(ikt_context *ctx, const ikt_settings *settings, subject *s,

@@ -5,9 +5,9 @@
 
 #include "base/memory.h"
 #include "base/timer.h"
-#include "io/result.h"
 #include "linalg/pca.h"
 #include "linalg/thin_reader.h"
+#include "pipeline/start_file.h"
 #include "pipeline/workload.h"
 
 /* Scores of the own rows on the first components. */
@@ -43,39 +43,6 @@ static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings,
     return st;
 }
 
-/* The file of layout.init_file, which has to fit the data; NULL on failure. */
-static ikt_status open_start(ikt_context *ctx, const ikt_layout_settings *layout, int64_t n,
-                             ikt_result_file **file) {
-    const char *path = layout->init_file;
-    IKT_TRY(ikt_result_open(ctx, path, file));
-    ikt_status st = IKT_OK;
-    if (ikt_result_rows(*file) != n)
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s holds %lld positions, the data has %lld rows", path,
-                      (long long)ikt_result_rows(*file), (long long)n);
-    if (st == IKT_OK && ikt_result_dimensions(*file) != layout->dimensions)
-        st = ikt_fail(ctx, IKT_ERR_DATA,
-                      "%s holds positions in %d dimensions, but layout.dimensions = %lld", path,
-                      ikt_result_dimensions(*file), (long long)layout->dimensions);
-    if (st != IKT_OK) ikt_result_close(file);
-    return st;
-}
-
-ikt_status ikt_start_check_file(ikt_context *ctx, const ikt_layout_settings *layout, int64_t n) {
-    ikt_result_file *file = NULL;
-    IKT_TRY(open_start(ctx, layout, n, &file));
-    ikt_result_close(&file);
-    return IKT_OK;
-}
-
-static ikt_status start_from_file(ikt_context *ctx, const ikt_layout_settings *layout,
-                                  const ikt_row_map *map, float *y) {
-    ikt_result_file *file = NULL;
-    IKT_TRY(open_start(ctx, layout, map->n, &file));
-    ikt_status st = ikt_result_read_embedding(file, map->first, map->count, y);
-    ikt_result_close(&file);
-    return st;
-}
-
 static ikt_status start_from_landmarks(ikt_context *ctx, const ikt_settings *settings,
                                        ikt_dataset *data, const ikt_row_map *map,
                                        const ikt_start_sources *from, bool is_placed, float *y) {
@@ -100,7 +67,7 @@ ikt_status ikt_start(ikt_context *ctx, const ikt_settings *settings, ikt_dataset
     case IKT_INIT_LANDMARK:
         return start_from_landmarks(ctx, settings, data, map, from, is_placed, *y);
     case IKT_INIT_FILE:
-        return start_from_file(ctx, &settings->layout, map, *y);
+        return ikt_start_from_file(ctx, settings, map, *y);
     default:
         ikt_initial_random(ctx, map, q, (uint64_t)settings->run.seed, *y);
         return IKT_OK;

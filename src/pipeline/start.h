@@ -25,8 +25,4 @@ typedef struct {
 ikt_status ikt_start(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                      const ikt_row_map *map, const ikt_start_sources *from, float **y);
 
-/* COLLECTIVE. Whether layout.init_file holds positions for n rows. Errors: IKT_ERR_DATA, those of
- * opening. */
-ikt_status ikt_start_check_file(ikt_context *ctx, const ikt_layout_settings *layout, int64_t n);
-
 #endif

@@ -1,0 +1,112 @@
+/* iktsne align: an embedding turned, mirrored, scaled and shifted onto another. */
+#include <stdio.h>
+#include <string.h>
+
+#include "app/json.h"
+#include "app/option.h"
+#include "app/verbs.h"
+#include "base/atomic_file.h"
+#include "pipeline/align.h"
+
+typedef struct {
+    int64_t rows;
+    bool reflection, scale, overwrite, json;
+    const char *path[3]; /* run, reference, output */
+} wishes;
+
+static void print_json(const wishes *w, const ikt_aligned *a) {
+    char hash[32];
+    ikt_json json = {stdout, 0, false};
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)a->hash);
+    ikt_json_begin(&json, NULL, '{');
+    ikt_json_text(&json, "run", w->path[0]);
+    ikt_json_text(&json, "reference", w->path[1]);
+    ikt_json_int(&json, "rows", a->map.n);
+    ikt_json_int(&json, "rows_matched", a->rows);
+    ikt_json_int(&json, "dimensions", a->motion.q);
+    ikt_json_real(&json, "residual", a->residual);
+    ikt_json_real(&json, "scale", a->motion.scale);
+    ikt_json_real(&json, "rotation_degrees", ikt_procrustes_angle(&a->motion));
+    ikt_json_bool(&json, "mirrored", a->motion.is_mirrored);
+    ikt_json_text(&json, "hash", hash);
+    ikt_json_begin(&json, "classes", '[');
+    for (int64_t k = 0; k < a->classes; k++) {
+        ikt_json_begin(&json, NULL, '{');
+        ikt_json_int(&json, "label", a->class[k].label);
+        ikt_json_int(&json, "rows", a->class[k].rows);
+        ikt_json_real(&json, "centre_shift", a->class[k].shift);
+        ikt_json_real(&json, "displacement", a->class[k].rms);
+        ikt_json_end(&json, '}');
+    }
+    ikt_json_end(&json, ']');
+    ikt_json_end(&json, '}');
+}
+
+static void print_text(const wishes *w, const ikt_aligned *a) {
+    const ikt_procrustes *m = &a->motion;
+    printf("%s: %s aligned to %s by %lld of %lld rows\n", w->path[2], w->path[0], w->path[1],
+           (long long)a->rows, (long long)a->map.n);
+    printf(
+        "residual         %.6g (root mean square distance from the reference, whose size is 1)\n",
+        a->residual);
+    printf("scale            %.6g\n", m->scale);
+    printf("rotation         %.4f degrees%s\n", ikt_procrustes_angle(m),
+           m->is_mirrored ? ", after mirroring the last coordinate" : "");
+    printf("embedding hash   %016llx\n", (unsigned long long)a->hash);
+    if (a->classes == 0) return;
+    printf("\nclass                 rows   centre moved   rows moved (root mean square)\n");
+    for (int64_t k = 0; k < a->classes; k++)
+        printf("%-16lld %9lld %14.4f %12.4f\n", (long long)a->class[k].label,
+               (long long)a->class[k].rows, a->class[k].shift, a->class[k].rms);
+}
+
+static ikt_status align(ikt_context *ctx, const wishes *w) {
+    const ikt_align_request request = {.run = w->path[0],
+                                       .reference = w->path[1],
+                                       .rows = w->rows,
+                                       .mirror = w->reflection,
+                                       .scale = w->scale};
+    ikt_aligned a;
+    for (int i = 0; i < 2; i++)
+        if (strcmp(w->path[i], w->path[2]) == 0)
+            return ikt_fail(ctx, IKT_ERR_USAGE, "%s is read and cannot be the output, too",
+                            w->path[2]);
+    IKT_TRY(ikt_atomic_check(ctx, w->path[2], w->overwrite));
+    ikt_status st = ikt_align_run(ctx, &request, &a);
+    if (st == IKT_OK) st = ikt_align_write(ctx, &request, &a, w->path[2], w->overwrite);
+    if (st == IKT_OK && ikt_rank(ctx) == 0) {
+        if (w->json)
+            print_json(w, &a);
+        else
+            print_text(w, &a);
+    }
+    ikt_aligned_destroy(&a);
+    return st;
+}
+
+static ikt_status run(ikt_context *ctx, int argc, char **argv) {
+    wishes w;
+    bool help;
+    int count;
+    const ikt_option options[] = {
+        {"rows", IKT_KEY_INT, "N", "0", 0, 1e15, NULL,
+         "Align by the first N rows of both files, which may then have different numbers of rows; "
+         "0 takes all, which must be as many in both",
+         &w.rows},
+        {"reflection", IKT_KEY_BOOL, NULL, "yes", 0, 0, NULL,
+         "Mirror the embedding where that brings it nearer", &w.reflection},
+        {"scale", IKT_KEY_BOOL, NULL, "yes", 0, 0, NULL,
+         "Scale the embedding; --no-scale keeps its distances", &w.scale},
+        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace OUT.h5 where it exists",
+         &w.overwrite},
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the summary as JSON", &w.json}};
+    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_align, options, sizeof options / sizeof *options, argc,
+                              argv, w.path, 3, 3, &count, &help));
+    return help ? IKT_OK : align(ctx, &w);
+}
+
+const ikt_verb ikt_verb_align = {"align", "RUN.h5 REFERENCE.h5 OUT.h5 [options]",
+                                 "Turn, mirror, scale and shift an embedding onto another of the "
+                                 "same rows, as near as can be in "
+                                 "least squares (orthogonal Procrustes analysis)",
+                                 run};

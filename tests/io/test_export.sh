@@ -1,0 +1,253 @@
+#!/usr/bin/env bash
+# iktsne export: every format holds what the run holds, as numpy, csv, gzip, AnnData and VTK read it; the
+# same bytes on any number of ranks; what cannot be written is refused with a sentence.
+. "$(dirname "${BASH_SOURCE[0]}")/../support/expect.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/python.sh"
+
+python=$(find_python h5py numpy) || {
+    echo "there is no python3 with h5py: not tested"
+    exit 77
+}
+anndata=$(find_python anndata) || echo "AnnData is not there: .h5ad is checked with h5py only"
+vtk=$(find_python vtk) || echo "VTK is not there: .vtkhdf is checked with h5py only"
+
+# A real run (of digits, where there are some), and files of other programs: many rows with labels that
+# have names, in one to three dimensions, and AnnData of the same rows.
+data=${IKT_TEST_DATA:-}/digits.h5
+[ -r "$data" ] || { "$IKT_PROGRAM" generate glyphs made.h5 --points 400 --quiet && data=made.h5; }
+"$IKT_PROGRAM" embed input.file="$data" input.rows=400 isolation.psi=32 layout.iterations=40 \
+    layout.exaggeration_iterations=20 output.file=run.h5 output.measures=none --quiet >/dev/null ||
+    fail "embed"
+"$python" - <<'PYTHON' || fail "the files to begin with"
+import h5py
+import numpy as np
+
+rng = np.random.default_rng(5)
+for name, n, q in (("many", 150003, 2), ("line", 70001, 1), ("space", (1 << 20) + 70001, 3)):
+    with h5py.File(name + ".h5", "w") as f:
+        f["embedding"] = (30 * rng.normal(size=(n, q))).astype(np.float32)
+        f["labels"] = rng.integers(-1, 4, n).astype(np.int16)
+        f["diagnostics/weight"] = rng.normal(size=n)
+        f.attrs["label_names"] = 'plain\nwith, comma\nwith "quotes"\n'
+
+
+def strings(group, name, values, encoding):
+    made = group.create_dataset(name, data=np.array(values, dtype=object), dtype=h5py.string_dtype())
+    made.attrs["encoding-type"], made.attrs["encoding-version"] = encoding, "0.2.0"
+
+
+def mapping(parent, name, kind="dict", version="0.1.0"):
+    made = parent.create_group(name)
+    made.attrs["encoding-type"], made.attrs["encoding-version"] = kind, version
+    return made
+
+
+for name, n, has_obsm in (("data", 150003, True), ("bare", 150003, False), ("other", 7, True)):
+    with h5py.File(name + ".h5ad", "w") as f:
+        f.attrs["encoding-type"], f.attrs["encoding-version"] = "anndata", "0.1.0"
+        x = f.create_dataset("X", data=np.arange(n * 2, dtype="f4").reshape(n, 2), compression="gzip")
+        x.attrs["encoding-type"], x.attrs["encoding-version"] = "array", "0.2.0"
+        for table, rows in (("obs", n), ("var", 2)):
+            made = mapping(f, table, "dataframe", "0.2.0")
+            made.attrs["_index"] = "_index"
+            made.attrs.create("column-order", np.array([], dtype="f8"))
+            strings(made, "_index", [str(i) for i in range(rows)], "string-array")
+        for group in ("layers", "obsp", "varm", "varp", "uns"):
+            mapping(f, group)
+        f["uns/note"] = 3.5
+        if has_obsm:
+            old = mapping(f, "obsm").create_dataset("X_old", data=np.ones((n, 2), "f4"))
+            old.attrs["encoding-type"], old.attrs["encoding-version"] = "array", "0.2.0"
+PYTHON
+
+# On 1 to 4 ranks, the same bytes.
+export_on() {
+    local ranks=$1 from=$2 to=$3
+    shift 3
+    # shellcheck disable=SC2086
+    $IKT_MPIRUN "$ranks" "$IKT_PROGRAM" export "$from" "$ranks-$to" --quiet "$@" 2>err.txt ||
+        fail "export $from $to on $ranks ranks"
+}
+all_ranks() {
+    local ranks
+    for ranks in 1 $RANKS; do
+        export_on "$ranks" "$@"
+        cmp "1-$2" "$ranks-$2" || fail "$2 differs on $ranks ranks"
+    done
+}
+RANKS="2 3 4" all_ranks many.h5 many.csv.gz
+RANKS="3" all_ranks many.h5 many.npy
+RANKS="3" all_ranks many.h5 full.tsv --columns diagnostics/weight,many.h5:/labels --row-numbers
+RANKS="3" all_ranks space.h5 space.vtkhdf --columns labels,diagnostics/weight --row-numbers
+RANKS="3" all_ranks many.h5 data.h5ad --h5ad data.h5ad
+RANKS="" all_ranks many.h5 bare.h5ad --h5ad bare.h5ad --key X_mine
+for to in line.csv line.npy line.vtkhdf; do RANKS="" all_ranks line.h5 $to; done
+for to in run.csv run.npy run.hdf; do RANKS="" all_ranks run.h5 $to; done
+
+"$python" - <<'PYTHON' || fail "what the formats hold"
+import csv
+import gzip
+import h5py
+import numpy as np
+
+names = ["plain", "with, comma", 'with "quotes"']
+
+
+def run(name):
+    with h5py.File(name + ".h5") as f:
+        return f["embedding"][:], f["labels"][:] if "labels" in f else None, f["diagnostics/weight"][:] \
+            if "diagnostics" in f else None
+
+
+def rows_of(opened, delimiter=","):
+    return list(csv.reader(opened, delimiter=delimiter))
+
+
+for name, text in (("many", gzip.open("1-many.csv.gz", "rt", newline="")), ("line", open("1-line.csv")),
+                   ("run", open("1-run.csv"))):
+    y, labels, _ = run(name)
+    rows = rows_of(text)
+    q = y.shape[1]
+    assert rows[0][:q + 1] == ["x", "y", "z"][:q] + ["label"], rows[0]
+    read = np.array([[np.float32(v) for v in row[:q]] for row in rows[1:]])
+    assert read.shape == y.shape and np.array_equal(read, y), name
+    assert [int(row[q]) for row in rows[1:]] == list(labels)
+    if name != "run":
+        assert rows[0][q + 1:] == ["label_name"]
+        assert [row[q + 1] for row in rows[1:]] == [names[k] if 0 <= k < 3 else "" for k in labels]
+    array = np.load("1-many.npy" if name == "many" else f"1-{name}.npy")
+    assert array.dtype == np.float32 and array.flags.c_contiguous and np.array_equal(array, y), name
+
+y, labels, weight = run("many")
+rows = rows_of(open("1-full.tsv"), "\t")
+assert rows[0] == ["row", "x", "y", "weight", "label", "label_name"], rows[0]
+assert [int(row[0]) for row in rows[1:]] == list(range(len(y)))
+assert np.array_equal(np.array([float(row[3]) for row in rows[1:]]), weight)
+
+for name in ("space.vtkhdf", "line.vtkhdf", "run.hdf"):
+    y, labels, weight = run(name.split(".")[0])
+    n, q = y.shape
+    with h5py.File("1-" + name) as f:
+        g = f["VTKHDF"]
+        assert g.attrs["Type"] == b"UnstructuredGrid" and list(g.attrs["Version"]) == [1, 0]
+        assert g["NumberOfPoints"][:].sum() == n and len(g["Offsets"]) == n + len(g["NumberOfPoints"])
+        assert np.array_equal(g["Points"][:, :q], y) and not g["Points"][:, q:].any()
+        assert np.array_equal(g["PointData/label"][:], labels)
+        if name == "space.vtkhdf":
+            assert np.array_equal(g["PointData/weight"][:], weight)
+            assert np.array_equal(g["PointData/row"][:], np.arange(n))
+
+
+def contents(path):
+    found = {}
+
+    def visit(name, item):
+        found[name] = ({k: str(v) for k, v in item.attrs.items()},
+                       item[()] if isinstance(item, h5py.Dataset) else None)
+
+    with h5py.File(path) as f:
+        f.visititems(visit)
+    return found
+
+
+y, _, _ = run("many")
+for name, key, about in (("data", "X_iktsne", "uns/iktsne"), ("bare", "X_mine", "uns/iktsne_X_mine")):
+    before, after = contents(name + ".h5ad"), contents(f"1-{name}.h5ad")
+    for path, (attributes, value) in before.items():
+        assert after[path][0] == attributes and np.array_equal(after[path][1], value), path
+    new = set(after) - set(before)
+    assert "obsm/" + key in new and about in new
+    assert all(p in ("obsm", "obsm/" + key) or p.startswith(about) for p in new), new
+    attributes, value = after["obsm/" + key]
+    assert attributes == {"encoding-type": "array", "encoding-version": "0.2.0"}, attributes
+    assert value.dtype == np.float32 and np.array_equal(value, y)
+    assert after["obsm"][0]["encoding-type"] == "dict"
+PYTHON
+
+if [ -n "$anndata" ]; then
+    # The facts of a real run, too, and replacing what is there.
+    "$anndata" - "$IKT_PROGRAM" <<'PYTHON' 2>err.txt || fail "AnnData does not read it"
+import subprocess
+import sys
+import anndata
+import h5py
+import numpy as np
+
+a = anndata.AnnData(np.zeros((400, 3), np.float32))
+a.obs["group"] = ["a", "b"] * 200
+a.write("small.h5ad")
+for step in ([], ["--overwrite"]):
+    source = "small.h5ad" if not step else "again.h5ad"
+    subprocess.run([sys.argv[1], "export", "run.h5", "with.h5ad", "--h5ad", source, "--quiet"] + step,
+                   check=True)
+    subprocess.run(["cp", "with.h5ad", "again.h5ad"], check=True)
+b = anndata.read_h5ad("with.h5ad")
+with h5py.File("run.h5") as f:
+    assert np.array_equal(b.obsm["X_iktsne"], f["embedding"][:])
+    facts = f["provenance"].attrs
+    about = b.uns["iktsne"]
+    assert about["configuration"] == facts["configuration"] and about["run"] == "run.h5", about
+    assert about["embedding_hash"] == facts["embedding_hash"]
+    assert abs(about["kl"] - float(facts["kl"])) < 1e-12 and about["iterations_done"] == 40
+assert list(b.obs["group"]) == list(a.obs["group"])
+c = anndata.read_h5ad("1-data.h5ad")
+assert set(c.obsm) == {"X_old", "X_iktsne"} and c.uns["note"] == 3.5 and c.shape == (150003, 2)
+assert set(anndata.read_h5ad("1-bare.h5ad").obsm) == {"X_mine"}
+PYTHON
+fi
+
+if [ -n "$vtk" ]; then
+    "$vtk" - <<'PYTHON' || fail "VTK does not read it"
+import h5py
+import numpy as np
+import vtk
+from vtk.util.numpy_support import vtk_to_numpy
+
+for name in ("space.vtkhdf", "line.vtkhdf", "run.hdf"):
+    reader = vtk.vtkHDFReader()
+    assert reader.CanReadFile("1-" + name)
+    reader.SetFileName("1-" + name)
+    reader.Update()
+    grid = reader.GetOutput()
+    with h5py.File(name.split(".")[0] + ".h5") as f:
+        y, labels = f["embedding"][:], f["labels"][:]
+    n, q = y.shape
+    points = vtk_to_numpy(grid.GetPoints().GetData())
+    assert np.array_equal(points[:, :q], y) and not points[:, q:].any()
+    assert np.array_equal(vtk_to_numpy(grid.GetPointData().GetArray("label")), labels)
+    assert grid.GetNumberOfCells() == n
+    for cell in (0, n // 2, (1 << 20) - 1, 1 << 20, n - 1):
+        if cell < n:
+            assert grid.GetCellType(cell) == vtk.VTK_VERTEX
+            assert grid.GetCell(cell).GetPointId(0) == cell, cell
+PYTHON
+fi
+
+# What cannot be.
+expect 3 'no /embedding' export "$data" x.npy
+expect 2 'its ending names no format' export run.h5 x.parquet
+expect 2 'holds the places alone' export run.h5 x.npy --columns labels
+expect 2 'name the one of which a copy gets it' export run.h5 x.h5ad
+expect 3 'other.h5ad has 7 rows (obs), but run.h5 has 400' export run.h5 x.h5ad --h5ad other.h5ad
+expect 3 'has obsm/X_old already' export many.h5 x.h5ad --h5ad data.h5ad --key X_old
+expect 3 'no AnnData file' export run.h5 x.h5ad --h5ad run.h5
+expect 3 "has no data set 'nothing'" export run.h5 x.csv --columns nothing
+expect 3 'entries, but there are 400 rows' export run.h5 x.csv --columns many.h5:labels
+expect 4 'exists already' export run.h5 1-run.csv
+expect 4 'cannot be written' export run.h5 no/folder/x.csv
+expect 2 'only csv and tsv are compressed' export run.h5 x.npy.gz --format npy
+
+# A file that cannot become as long as it must: the old one stays. Its length is not known before.
+echo old >x.csv
+(
+    ulimit -f 16384 # kilobytes: enough for what MPI needs, and less than the file
+    exec "$IKT_PROGRAM" export space.h5 x.csv --overwrite --quiet
+) 2>err.txt
+[ $? -eq 4 ] || fail "a file beyond the limit of sizes: exit code 4 expected"
+grep -q 'x.csv cannot be ' err.txt || fail "message: $(cat err.txt)"
+[ "$(cat x.csv)" = old ] || fail "the old file has changed"
+rm x.csv
+leftover=$(find . -name 'x.*' -o -name '*.part-*')
+[ -z "$leftover" ] || fail "left behind: $leftover"
+[ "$failed" -eq 0 ] && echo "exports hold what the run holds"
+exit "$failed"
