@@ -251,7 +251,7 @@ ikt_status ikt_graph_weights(ikt_context *ctx, const ikt_settings *settings, ikt
 
 /* --- what it is ------------------------------------------------------------------------------- */
 
-/* COLLECTIVE. Order and start are part of what a result depends on. */
+/* COLLECTIVE. Adds the order and the start, which a result may depend on as well. */
 static ikt_status hash_order(ikt_context *ctx, const ikt_graph_file *file, const ikt_row_map *map,
                              uint64_t *hash) {
     uint32_t *position = NULL;
@@ -262,6 +262,21 @@ static ikt_status hash_order(ikt_context *ctx, const ikt_graph_file *file, const
     if (st == IKT_OK)
         *hash += ikt_row_hash(ctx, position, map->first, map->count, sizeof *position);
     ikt_free(&position);
+    return st;
+}
+
+static ikt_status hash_start(ikt_context *ctx, const ikt_graph_file *file, const ikt_row_map *map,
+                             uint64_t *hash) {
+    int64_t q;
+    const ikt_graph_start start = ikt_graph_file_start(file, &q);
+    const size_t bytes =
+        (size_t)q * (start == IKT_GRAPH_START_PCA ? sizeof(double) : sizeof(float));
+    char *rows = NULL;
+    if (start == IKT_GRAPH_START_NONE) return IKT_OK;
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &rows, map->count, bytes, "initial"));
+    if (st == IKT_OK) st = ikt_graph_file_read_start(file, map, rows);
+    if (st == IKT_OK) *hash += ikt_row_hash(ctx, rows, map->first, map->count, bytes);
+    ikt_free(&rows);
     return st;
 }
 
@@ -286,7 +301,8 @@ static ikt_status hash_file(ikt_context *ctx, const ikt_graph_file *file,
     const ikt_row_map map =
         ikt_row_map_make(ikt_graph_file_rows(file), ikt_size(ctx), ikt_rank(ctx));
     IKT_TRY(ikt_graph_file_hash(ctx, file, &map, rule.values, hash));
-    return hash_order(ctx, file, &map, hash);
+    IKT_TRY(hash_order(ctx, file, &map, hash));
+    return hash_start(ctx, file, &map, hash);
 }
 
 ikt_status ikt_graph_fingerprint(ikt_context *ctx, const ikt_settings *settings, const char *data,
