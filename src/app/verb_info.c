@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/info_graph.h"
 #include "app/json.h"
 #include "app/option.h"
 #include "app/repetition.h"
@@ -171,6 +172,14 @@ static ikt_status show_checkpoint(ikt_context *ctx, const char *path, bool confi
     return st;
 }
 
+/* COLLECTIVE. The graph that a run has kept, if the file holds one; NULL otherwise. */
+static ikt_graph_file *open_kept(ikt_context *ctx, const char *path) {
+    ikt_graph_file *graph = NULL;
+    if (ikt_graph_file_open(ctx, path, &graph) != IKT_OK) ikt_clear(ctx);
+    if (graph && !ikt_graph_file_is_kept(graph)) ikt_graph_file_close(&graph);
+    return graph;
+}
+
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     bool configuration, as_json, help;
     char dataset[IKT_STRING_MAX];
@@ -192,6 +201,12 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     /* Embeddings and their configurations are in HDF5 files; what is not may be data. */
     if (!configuration && ikt_max_one(ctx, ikt_rank(ctx) == 0 && !ikt_source_is_hdf5(path)) > 0)
         return show_data(ctx, path, dataset, as_json);
+    ikt_graph_file *graph = open_kept(ctx, path);
+    if (graph) {
+        ikt_status shown = ikt_info_graph(ctx, graph, configuration, as_json);
+        ikt_graph_file_close(&graph);
+        return shown;
+    }
     ikt_status st = ikt_result_open(ctx, path, &file);
     if (st == IKT_ERR_DATA && !configuration) { /* no embedding in it: a data set, then */
         ikt_clear(ctx);
@@ -206,6 +221,5 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
 
 const ikt_verb ikt_verb_info = {
     "info", "FILE [options]",
-    "Tell what a file is: data, a checkpoint, or an embedding and how it "
-    "was made",
+    "Tell what a file is: data, a kept graph, a checkpoint, or an embedding and how it was made",
     run};

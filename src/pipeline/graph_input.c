@@ -251,7 +251,7 @@ ikt_status ikt_graph_weights(ikt_context *ctx, const ikt_settings *settings, ikt
 
 /* --- what it is ------------------------------------------------------------------------------- */
 
-/* COLLECTIVE. Order and start are part of what a result depends on. */
+/* COLLECTIVE. Adds the order and the start, which a result may depend on as well. */
 static ikt_status hash_order(ikt_context *ctx, const ikt_graph_file *file, const ikt_row_map *map,
                              uint64_t *hash) {
     uint32_t *position = NULL;
@@ -271,6 +271,21 @@ ikt_status ikt_graph_shape(ikt_context *ctx, const ikt_graph_about *about, ikt_d
     if (about->n == 0 || about->n == shape->n) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, input.file has %lld: not the same data",
                     about->name, (long long)about->n, (long long)shape->n);
+}
+
+static ikt_status hash_start(ikt_context *ctx, const ikt_graph_file *file, const ikt_row_map *map,
+                             uint64_t *hash) {
+    int64_t q;
+    const ikt_graph_start start = ikt_graph_file_start(file, &q);
+    const size_t bytes =
+        (size_t)q * (start == IKT_GRAPH_START_PCA ? sizeof(double) : sizeof(float));
+    char *rows = NULL;
+    if (start == IKT_GRAPH_START_NONE) return IKT_OK;
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &rows, map->count, bytes, "initial"));
+    if (st == IKT_OK) st = ikt_graph_file_read_start(file, map, rows);
+    if (st == IKT_OK) *hash += ikt_row_hash(ctx, rows, map->first, map->count, bytes);
+    ikt_free(&rows);
+    return st;
 }
 
 /* COLLECTIVE. A graph and rows that do not belong together need not be an error: the same data may
@@ -294,7 +309,8 @@ static ikt_status hash_file(ikt_context *ctx, const ikt_graph_file *file,
     const ikt_row_map map =
         ikt_row_map_make(ikt_graph_file_rows(file), ikt_size(ctx), ikt_rank(ctx));
     IKT_TRY(ikt_graph_file_hash(ctx, file, &map, rule.values, hash));
-    return hash_order(ctx, file, &map, hash);
+    IKT_TRY(hash_order(ctx, file, &map, hash));
+    return hash_start(ctx, file, &map, hash);
 }
 
 ikt_status ikt_graph_fingerprint(ikt_context *ctx, const ikt_settings *settings, const char *data,

@@ -1,0 +1,1 @@
+ikt_add_script_test(NAME io_graph LABEL io TIMEOUT 300 SCRIPT io/test_graph.sh)
