@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "app/cost_print.h"
+#include "app/help.h"
 #include "app/json.h"
 #include "app/measures_print.h"
-#include "app/option.h"
 #include "app/settings_read.h"
 #include "app/traffic_print.h"
 #include "app/verbs.h"
@@ -24,16 +24,16 @@ static ikt_status print_text(ikt_context *ctx, ikt_status st, char *text) {
     return st;
 }
 
-static ikt_status describe_keys(ikt_context *ctx) {
+static ikt_status describe_keys(ikt_context *ctx, int argc, char **argv) {
     ikt_settings settings;
     ikt_config_part parts[IKT_SETTINGS_PARTS];
-    char *text = NULL;
+    ikt_help help = ikt_help_begin(ctx, &ikt_verb_embed, argc, argv);
     ikt_settings_parts(&settings, parts);
-    if (ikt_rank(ctx) == 0)
-        puts("\nkeys of the configuration, as `section: {key: value}` in the file or "
-             "section.key=value\non the command line, with their defaults:\n");
-    ikt_status st = ikt_config_describe(ctx, parts, IKT_SETTINGS_PARTS, &text);
-    return print_text(ctx, st, text);
+    ikt_help_heading(&help, "keys of the configuration",
+                     "as `section: {key: value}` in the file or section.key=value on the command "
+                     "line, with their defaults");
+    ikt_help_keys(&help, parts, IKT_SETTINGS_PARTS);
+    return ikt_help_end(&help);
 }
 
 static ikt_status print_configuration(ikt_context *ctx, ikt_settings *settings) {
@@ -181,7 +181,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     ikt_settings settings;
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_embed, options, sizeof options / sizeof *options, argc,
                               argv, arguments, 0, ARGUMENTS_MOST, &count, &help));
-    if (help) return describe_keys(ctx);
+    if (help) return describe_keys(ctx, argc, argv);
     IKT_TRY(read_settings(ctx, count, arguments, &settings));
     settings.run.extend = extend;
     if (only_print) return print_configuration(ctx, &settings);

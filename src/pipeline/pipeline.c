@@ -19,22 +19,37 @@
 #include "pipeline/time_limit.h"
 #include "pipeline/workload.h"
 
-ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source **source,
-                             ikt_dataset **data) {
-    const ikt_input_settings *input = &settings->input;
+ikt_status ikt_pipeline_source(ikt_context *ctx, const ikt_input_settings *input,
+                               ikt_source **source) {
     *source = NULL;
-    *data = NULL;
     if (!input->file[0])
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "input.file is not set: name the HDF5 file with the data");
-    ikt_status st = ikt_source_open(ctx, input->file, input->dataset,
-                                    input->rows == IKT_AUTO_INT ? 0 : input->rows, source);
-    if (st == IKT_OK)
-        st = settings->isolation.model_from[0]
-                 ? ikt_model_rows_open(ctx, settings, *source, data)
-                 : ikt_dataset_create(ctx, *source, &settings->preprocess, data);
+    return ikt_source_open(ctx, input->file, input->dataset,
+                           input->rows == IKT_AUTO_INT ? 0 : input->rows, source);
+}
+
+static ikt_status open_data(ikt_context *ctx, const ikt_settings *settings, ikt_source *source,
+                            ikt_dataset **data) {
+    return settings->isolation.model_from[0]
+               ? ikt_model_rows_open(ctx, settings, source, data)
+               : ikt_dataset_create(ctx, source, &settings->preprocess, data);
+}
+
+ikt_status ikt_pipeline_open_on(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
+                                ikt_source **source, ikt_dataset **data) {
+    *source = NULL;
+    *data = NULL;
+    if (given) return open_data(ctx, settings, given, data);
+    ikt_status st = ikt_pipeline_source(ctx, &settings->input, source);
+    if (st == IKT_OK) st = open_data(ctx, settings, *source, data);
     if (st != IKT_OK) ikt_source_close(source);
     return st;
+}
+
+ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source **source,
+                             ikt_dataset **data) {
+    return ikt_pipeline_open_on(ctx, settings, NULL, source, data);
 }
 
 void ikt_pipeline_close(ikt_source **source, ikt_dataset **data) {
@@ -43,16 +58,18 @@ void ikt_pipeline_close(ikt_source **source, ikt_dataset **data) {
 }
 
 /* Everything that can be refused is refused before the first long stage. */
-static ikt_status check_outputs(ikt_context *ctx, const ikt_output_settings *output) {
-    if (!output->file[0])
+static ikt_status check_outputs(ikt_context *ctx, const ikt_run *run) {
+    const ikt_output_settings *output = &run->settings.output;
+    if (!output->file[0] && !run->given)
         return ikt_fail(ctx, IKT_ERR_USAGE, "output.file is not set: name the HDF5 file to write");
-    IKT_TRY(ikt_atomic_check(ctx, output->file, output->overwrite));
+    if (output->file[0]) IKT_TRY(ikt_atomic_check(ctx, output->file, output->overwrite));
     return output->picture[0] ? ikt_atomic_check(ctx, output->picture, output->overwrite) : IKT_OK;
 }
 
 /* As soon as the rows are counted: a disk that is full now will hardly be emptier after the run. */
 static ikt_status check_room(ikt_context *ctx, const ikt_run *run) {
     const int64_t q = run->settings.layout.dimensions;
+    if (!run->settings.output.file[0]) return IKT_OK;
     const ikt_part arrays = ikt_part_rows("y", IKT_PART_F32, &run->map, q, NULL);
     const ikt_part state[] = {arrays, arrays, arrays}; /* positions, velocities, gains */
     const ikt_result likely = {.map = run->map, .q = (int)q, .state = state, .n_state = 3};
@@ -115,8 +132,9 @@ static void note_input(const ikt_source *source, ikt_run *run) {
     run->type = ikt_type_name(ikt_source_type(source));
 }
 
-/* COLLECTIVE. Begins to watch signals and time; a run without checkpoints dies of them. */
-static ikt_status watch(ikt_context *ctx, const ikt_run_settings *settings) {
+/* COLLECTIVE. Begins to watch signals and time; a run without checkpoints dies of them. Signals of
+ * a program of others are not ours. */
+static ikt_status watch(ikt_context *ctx, const ikt_run_settings *settings, bool is_guest) {
     const double every =
         settings->checkpoint_every > 0 ? 60 * settings->checkpoint_every : INFINITY;
     const bool is_limited =
@@ -127,7 +145,7 @@ static ikt_status watch(ikt_context *ctx, const ikt_run_settings *settings) {
                         "run.max_time needs a checkpoint to stop with, and run.checkpoint is none");
     if (strcmp(settings->checkpoint, "none") == 0) return IKT_OK;
     IKT_TRY(ikt_time_limit(ctx, settings->max_time, &seconds));
-    ikt_watch_signals();
+    if (!is_guest) ikt_watch_signals();
     ikt_watch_begin(ctx, seconds, every);
     return IKT_OK;
 }
@@ -187,19 +205,29 @@ static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data,
     return st;
 }
 
-ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_run *out) {
+/* What a guest leaves out: files without a name, and what only they are for. */
+static void be_guest(ikt_settings *settings) {
+    if (settings->output.file[0]) return;
+    settings->output.state = false;
+    if (strcmp(settings->run.checkpoint, "auto") == 0) strcpy(settings->run.checkpoint, "none");
+}
+
+ikt_status ikt_pipeline_run_on(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
+                               ikt_run *out) {
     ikt_source *source = NULL;
     ikt_dataset *data = NULL;
     memset(out, 0, sizeof *out);
     out->settings = *settings;
+    out->given = given;
     out->start_time = (double)time(NULL);
     /* The finished run is read before it is replaced. */
     if (settings->run.extend > 0) out->settings.output.overwrite = true;
-    ikt_status st = check_outputs(ctx, &out->settings.output);
-    if (st == IKT_OK) st = watch(ctx, &settings->run);
+    if (given) be_guest(&out->settings);
+    ikt_status st = check_outputs(ctx, out);
+    if (st == IKT_OK) st = watch(ctx, &out->settings.run, given != NULL);
     if (st == IKT_OK) st = open_model(ctx, out);
-    if (st == IKT_OK) st = ikt_pipeline_open(ctx, settings, &source, &data);
-    if (st == IKT_OK) st = embed(ctx, source, data, out);
+    if (st == IKT_OK) st = ikt_pipeline_open_on(ctx, settings, given, &source, &data);
+    if (st == IKT_OK) st = embed(ctx, given ? given : source, data, out);
     if (st == IKT_OK)
         out->hash = ikt_row_hash(ctx, out->embedding.y, out->map.first, out->map.count,
                                  (size_t)settings->layout.dimensions * sizeof(float));
@@ -209,6 +237,10 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_
         ikt_run_destroy(out);
     }
     return st;
+}
+
+ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_run *out) {
+    return ikt_pipeline_run_on(ctx, settings, NULL, out);
 }
 
 void ikt_run_finish(ikt_context *ctx, ikt_run *run) {

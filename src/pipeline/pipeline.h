@@ -17,6 +17,7 @@
 
 /* An embedding and what was learned while making it. */
 typedef struct {
+    ikt_source *given;     /* the rows, lent until the end; NULL: input.file */
     ikt_settings settings; /* as used: nothing is "auto" that the run had to decide */
     ikt_row_map map;
     ikt_embedding embedding; /* of the own rows */
@@ -44,6 +45,13 @@ typedef struct {
  * where it was stopped with a checkpoint. */
 ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_run *out);
 
+/* COLLECTIVE. The same as a guest in a program of others, on rows that it has.
+ *   given   the rows, lent until ikt_run_destroy; NULL: as above
+ * A guest writes no file but those that the settings name, so that without output.file there is no
+ * state to extend and run.checkpoint: auto means none; and it catches no signals. */
+ikt_status ikt_pipeline_run_on(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
+                               ikt_run *out);
+
 /* COLLECTIVE. All that is wanted of the run is in files: nobody asks for checkpoints any more, that
  * of the run is removed, unless run.checkpoint_keep asks for it, and the loop's last state freed.
  */
@@ -52,11 +60,21 @@ void ikt_run_finish(ikt_context *ctx, ikt_run *run);
 /* COLLECTIVE. A model that is not complete is removed. */
 void ikt_run_destroy(ikt_run *run);
 
+/* COLLECTIVE. The rows of input.file, as many as input.rows says. Errors: IKT_ERR_USAGE (none is
+ * named), those of ikt_source_open; NULL then. */
+ikt_status ikt_pipeline_source(ikt_context *ctx, const ikt_input_settings *input,
+                               ikt_source **source);
+
 /* COLLECTIVE. Opens input.file and applies input.rows and the preprocessing; with
  * isolation.model_from also that data set (model_rows.h).
  * Errors: those of ikt_source_open and ikt_dataset_create; both NULL then. */
 ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source **source,
                              ikt_dataset **data);
+
+/* COLLECTIVE. The same on rows that are given instead of input.file: they stay the caller's, and
+ * *source is NULL. */
+ikt_status ikt_pipeline_open_on(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
+                                ikt_source **source, ikt_dataset **data);
 void ikt_pipeline_close(ikt_source **source, ikt_dataset **data);
 
 #endif
