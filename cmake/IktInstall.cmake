@@ -64,12 +64,21 @@ endif()
 file(RELATIVE_PATH IKT_MODULE_TO_PREFIX ${CMAKE_INSTALL_FULL_DATADIR}/iktsne/modules/iktsne
     ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" IKT_MODULE_TO_PREFIX ${IKT_MODULE_TO_PREFIX})
-configure_file(packaging/modules/iktsne.tcl.in ${PROJECT_BINARY_DIR}/package/module.tcl @ONLY)
-configure_file(packaging/modules/iktsne.lua.in ${PROJECT_BINARY_DIR}/package/module.lua @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/package/module.tcl RENAME ${PROJECT_VERSION}
-    DESTINATION ${ikt_share}/modules/iktsne)
-install(FILES ${PROJECT_BINARY_DIR}/package/module.lua RENAME ${PROJECT_VERSION}.lua
-    DESTINATION ${ikt_share}/lmod/iktsne)
+foreach(language tcl lua)
+    configure_file(packaging/modules/iktsne.${language}.in
+        ${PROJECT_BINARY_DIR}/package/module.${language} @ONLY)
+endforeach()
+# The prefix is known when it is installed.
+function(ikt_install_module language folder name)
+    install(CODE "
+        file(READ ${PROJECT_BINARY_DIR}/package/module.${language} text)
+        string(REPLACE %PREFIX% \"\${CMAKE_INSTALL_PREFIX}\" text \"\${text}\")
+        file(WRITE ${PROJECT_BINARY_DIR}/package/${folder}/${name} \"\${text}\")")
+    install(FILES ${PROJECT_BINARY_DIR}/package/${folder}/${name}
+        DESTINATION ${ikt_share}/${folder}/iktsne)
+endfunction()
+ikt_install_module(tcl modules ${PROJECT_VERSION})
+ikt_install_module(lua lmod ${PROJECT_VERSION}.lua)
 
 # --- documents and examples ----------------------------------------------------------------------
 install(FILES LICENSE README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -7,8 +7,8 @@ _iktsne_verb() { # NAME HELP KEYS
 }
 _iktsne_option() { # VERB NAME ARGUMENT CHOICES HELP; no VERB: of every verb
     [[ -z $1 || $1 == $verb ]] || return 0
-    options+=("--$2:$5")
-    [[ $4 != 'yes|no' ]] || options+=("--no-$2:not so: $5")
+    flags+=("--$2:$5")
+    [[ $4 != 'yes|no' ]] || flags+=("--no-$2:not so: $5")
     argument[--$2]=$3
     choices[--$2]=$4
 }

@@ -22,11 +22,11 @@ _iktsne_offer_values() { # NAME
 
 _iktsne() {
     local current=$words[CURRENT] before=$words[CURRENT-1] verb='' takes_keys=''
-    local -a verbs options keys known
+    local -a verbs flags keys known
     local -A argument choices
     _iktsne_table
     _iktsne_find_verb
-    verbs=() options=() keys=() known=()
+    verbs=() flags=() keys=() known=()
     _iktsne_table
     if [[ $current == *=* ]]; then
         compset -P '*='
@@ -34,7 +34,7 @@ _iktsne() {
     elif [[ -n $argument[$before] ]]; then
         _iktsne_offer_values $before
     elif [[ $current == -* ]]; then
-        _describe -o option options
+        _describe -o option flags
     elif [[ -z $verb ]]; then
         _describe verb verbs
     else
