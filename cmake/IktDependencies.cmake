@@ -17,7 +17,9 @@ endmacro()
 # pkg-config where it knows the library, from a plain search otherwise.
 function(ikt_find target)
     cmake_parse_arguments(ARG "" "HEADER" "PKG;LIBRARY" ${ARGN})
-    if(TARGET ikt_dep::${target}) # a package may be found from several folders
+    # A package may be found from several folders; and what IKT_WITHOUT names is not wanted, such as
+    # an optional library that happens to be there.
+    if(TARGET ikt_dep::${target} OR target IN_LIST IKT_WITHOUT)
         return()
     endif()
     if(PKG_CONFIG_FOUND)

@@ -85,4 +85,5 @@ install(FILES LICENSE README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_IN
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
 install(DIRECTORY config DESTINATION ${ikt_share})
 install(DIRECTORY jobs DESTINATION ${ikt_share} USE_SOURCE_PERMISSIONS)
+install(PROGRAMS scripts/self-test.sh DESTINATION ${ikt_share})
 install(DIRECTORY examples DESTINATION ${ikt_share} PATTERN build EXCLUDE)

@@ -195,7 +195,6 @@ static void man_keys(ikt_text *text, const ikt_config_part *parts, size_t n) {
 }
 
 static void man_verbatim(ikt_text *text, const char *lines) {
-    add_title(text, "more");
     ikt_text_add(text, ".nf\n");
     add_escaped(text, lines);
     ikt_text_add(text, ".fi\n");

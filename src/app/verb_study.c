@@ -91,6 +91,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
                               positional, 1, 1, &count, &help));
     if (help) {
         ikt_help more = ikt_help_begin(ctx, &ikt_verb_study, argc, argv);
+        ikt_help_heading(&more, "the study and its results", "");
         ikt_help_verbatim(&more, explanation);
         return ikt_help_end(&more);
     }

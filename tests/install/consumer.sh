@@ -32,6 +32,13 @@ built_by_pkg_config() { # PREFIX PROGRAM
 stage /opt/iktsne "$work/one"
 if grep -rlIF -e "$build" -e "$IKT_SOURCE" "$work/one" >out.txt; then fail "names of build or source folder"; fi
 
+# What the public headers declare can be linked with, and nothing else (but names that OpenMP makes).
+cat one/include/iktsne/*.h | tr '\n' ' ' | grep -o 'IKT_API [^(]*(' | sed 's/.*[ *]\(ikt_[a-z_]*\)($/\1/' | sort >declared.txt
+readelf -sW "$work"/one/lib/libiktsne.* 2>err.txt |
+    awk '$5 == "GLOBAL" && $6 == "DEFAULT" && $7 != "UND" && $8 !~ /^\.gomp/ { print $8 }' | sort -u >shown.txt
+[ "$(wc -l <declared.txt)" -gt 30 ] || fail "few functions are declared"
+diff declared.txt shown.txt >out.txt || fail "declared (<) and shown (>) functions differ"
+
 built_by_cmake "$work/one" by-cmake
 runs 1 by-cmake/embed_blobs run
 cp out.txt one-rank.txt
