@@ -423,6 +423,37 @@ static void wrong_parameters_are_refused(void **state) {
     assert_int_equal(ikt_memory_now(ctx), 0);
 }
 
+/* With a folder for checkpoints and no time left it stops; called again it goes on, on what is
+ * there. */
+static void stopped_and_gone_on(void **state) {
+    ikt_context *ctx = *state;
+    char folder[IO_NAME_MAX];
+    struct stat about;
+    ikt_map *map;
+    make_rows();
+    io_name(ctx, "checkpoint", folder);
+    ikt_parameters *parameters = parameters_for(ctx);
+    map = embed(ctx, parameters, 0, IKT_TYPE_F32, false);
+    const uint64_t hash = ikt_map_hash(map);
+    ikt_map_destroy(&map);
+    succeed(ctx, ikt_parameters_set(parameters, "run.checkpoint", folder));
+    succeed(ctx, ikt_parameters_set(parameters, "run.max_time", "0"));
+    int64_t first, count;
+    share_of(4, ikt_rank(ctx), ikt_size(ctx), &first, &count);
+    refuse(ctx,
+           attempt(ctx, parameters, rows_at(IKT_TYPE_F32, first), count, D, IKT_TYPE_F32, NULL),
+           IKT_STOPPED, folder);
+    assert_int_equal(stat(folder, &about), 0);
+    succeed(ctx, ikt_parameters_set(parameters, "run.max_time", "none"));
+    map = embed(ctx, parameters, 3, IKT_TYPE_F32, false); /* in other blocks */
+    assert_int_equal(ikt_map_hash(map), hash);
+    ikt_map_destroy(&map);
+    ikt_barrier(ctx);
+    assert_int_not_equal(stat(folder, &about), 0); /* removed in the end */
+    ikt_parameters_destroy(&parameters);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
 /* What belongs to the program stays as it was: threads, HDF5's words, signals, the folder. */
 static void the_caller_keeps_what_is_his(void **state) {
     ikt_context *ctx = *state;
@@ -446,4 +477,4 @@ IKT_MPI_TESTS(ikt_test(same_as_embed), ikt_test(one_after_the_other),
               ikt_test(on_a_part_of_the_ranks), ikt_test(maps_tell), ikt_test(maps_and_files),
               ikt_test(parameters_by_name), ikt_test(parameters_of_a_file),
               ikt_test(wrong_rows_are_refused), ikt_test(wrong_parameters_are_refused),
-              ikt_test(the_caller_keeps_what_is_his))
+              ikt_test(stopped_and_gone_on), ikt_test(the_caller_keeps_what_is_his))
