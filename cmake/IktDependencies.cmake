@@ -1,8 +1,12 @@
 # Finds every library the program stands on, says how to get each that is missing, and collects them
 # in the interface target ikt_dependencies. Nothing here knows a distribution's paths: libraries are
 # found by CMake's own modules, by pkg-config, or by name along CMAKE_PREFIX_PATH.
+#
+# This file is installed: find_package(iktsne) includes it (with IKT_PACKAGE set) to find again what
+# the static library was linked with. So every library is a target here, and all that is linked
+# is what ikt_dependencies links: what is added there is in the package without further work.
 
-find_package(PkgConfig)
+find_package(PkgConfig QUIET)
 set(ikt_missing "")
 
 macro(ikt_missing_library name debian hint)
@@ -13,6 +17,11 @@ endmacro()
 # pkg-config where it knows the library, from a plain search otherwise.
 function(ikt_find target)
     cmake_parse_arguments(ARG "" "HEADER" "PKG;LIBRARY" ${ARGN})
+    # A package may be found from several folders; and what IKT_WITHOUT names is not wanted, such as
+    # an optional library that happens to be there.
+    if(TARGET ikt_dep::${target} OR target IN_LIST IKT_WITHOUT)
+        return()
+    endif()
     if(PKG_CONFIG_FOUND)
         foreach(name IN LISTS ARG_PKG)
             pkg_check_modules(${target}_PC QUIET IMPORTED_TARGET GLOBAL ${name})
@@ -49,6 +58,13 @@ set(HDF5_PREFER_PARALLEL TRUE)
 find_package(HDF5 COMPONENTS C)
 if(NOT HDF5_FOUND OR NOT HDF5_IS_PARALLEL)
     ikt_missing_library("parallel HDF5" "libhdf5-openmpi-dev" "HDF5 built with --enable-parallel for the same MPI; set HDF5_ROOT")
+endif()
+
+if(HDF5_FOUND AND NOT TARGET ikt_dep::hdf5)
+    add_library(ikt_dep::hdf5 INTERFACE IMPORTED GLOBAL)
+    target_include_directories(ikt_dep::hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
+    target_link_libraries(ikt_dep::hdf5 INTERFACE ${HDF5_C_LIBRARIES})
+    target_compile_definitions(ikt_dep::hdf5 INTERFACE ${HDF5_C_DEFINITIONS})
 endif()
 
 ikt_find(fftw3 PKG fftw3 LIBRARY fftw3 HEADER fftw3.h)
@@ -93,18 +109,20 @@ if(IKT_BUILD_TESTS)
     endif()
 endif()
 
-if(ikt_missing)
+if(ikt_missing AND IKT_PACKAGE) # the package's file says it
+    return()
+elseif(ikt_missing)
     list(JOIN ikt_missing "\n" ikt_missing_text)
     message(FATAL_ERROR "iktsne needs libraries that were not found:\n${ikt_missing_text}\n"
         "scripts/install-dependencies.sh installs all of them on Debian.")
 endif()
 
+if(TARGET ikt_dependencies)
+    return()
+endif()
 add_library(ikt_dependencies INTERFACE)
-target_link_libraries(ikt_dependencies INTERFACE MPI::MPI_C OpenMP::OpenMP_C ikt_dep::fftw3
-    ikt_dep::fftw3f ikt_dep::yaml ikt_dep::scalapack LAPACK::LAPACK PNG::PNG ZLIB::ZLIB m)
-target_include_directories(ikt_dependencies SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
-target_link_libraries(ikt_dependencies INTERFACE ${HDF5_C_LIBRARIES})
-target_compile_definitions(ikt_dependencies INTERFACE ${HDF5_C_DEFINITIONS})
+target_link_libraries(ikt_dependencies INTERFACE MPI::MPI_C OpenMP::OpenMP_C ikt_dep::hdf5
+    ikt_dep::fftw3 ikt_dep::fftw3f ikt_dep::yaml ikt_dep::scalapack LAPACK::LAPACK PNG::PNG ZLIB::ZLIB m)
 if(TARGET ikt_dep::cairo)
     target_link_libraries(ikt_dependencies INTERFACE ikt_dep::cairo)
     target_compile_definitions(ikt_dependencies INTERFACE IKT_HAVE_CAIRO)

@@ -8,7 +8,10 @@
 
 #include <mpi.h>
 
+#include "iktsne/export.h"
 #include "iktsne/status.h"
+
+IKT_BEGIN_C
 
 typedef struct ikt_context ikt_context;
 
@@ -29,40 +32,42 @@ typedef enum { IKT_LOG_TEXT, IKT_LOG_JSON } ikt_log_format;
  *   threads   OpenMP threads per rank; 0 = as many as the affinity mask gives this rank.
  *   out       receives the context (owned by the caller), NULL on failure.
  * Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out);
+IKT_API ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out);
 
 /* COLLECTIVE. Divides the ranks of a context into groups, each with a context of its own, with the
  * same threads and log.
  *   group   from 0: ranks that give the same number are together, in the order they had
  *   out     receives the context of the caller's group (owned by the caller), NULL on failure.
  * Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_context_split(ikt_context *ctx, int group, ikt_context **out);
+IKT_API ikt_status ikt_context_split(ikt_context *ctx, int group, ikt_context **out);
 
 /* COLLECTIVE. Frees *ctx and sets it to NULL; accepts NULL. In debug builds memory still accounted
  * for after a run without failure is a defect: it is named, and the program aborts. */
-void ikt_context_destroy(ikt_context **ctx);
+IKT_API void ikt_context_destroy(ikt_context **ctx);
 
 /* LOCAL. Changes the threads per rank that later stages use; 0 = from the affinity mask. */
-void ikt_context_set_threads(ikt_context *ctx, int threads);
+IKT_API void ikt_context_set_threads(ikt_context *ctx, int threads);
 
 /* LOCAL. Rank of the caller, number of ranks, OpenMP threads of this rank (at least 1). */
-int ikt_rank(const ikt_context *ctx);
-int ikt_size(const ikt_context *ctx);
-int ikt_threads(const ikt_context *ctx);
+IKT_API int ikt_rank(const ikt_context *ctx);
+IKT_API int ikt_size(const ikt_context *ctx);
+IKT_API int ikt_threads(const ikt_context *ctx);
 
 /* LOCAL. The duplicated communicator, for libraries that need one (HDF5, ScaLAPACK). */
-MPI_Comm ikt_comm(const ikt_context *ctx);
+IKT_API MPI_Comm ikt_comm(const ikt_context *ctx);
 
 /* LOCAL. The message of the first failure since the last ikt_clear; "" when there was none. After
  * a collective function failed every rank holds the same text. Valid until the next failure. */
-const char *ikt_message(const ikt_context *ctx);
-void ikt_clear(ikt_context *ctx);
+IKT_API const char *ikt_message(const ikt_context *ctx);
+IKT_API void ikt_clear(ikt_context *ctx);
 
 /* LOCAL. Sets what is printed on rank 0 (stderr): level, and whether a progress bar may be drawn.
  */
-void ikt_context_set_log(ikt_context *ctx, ikt_log_level level);
+IKT_API void ikt_context_set_log(ikt_context *ctx, ikt_log_level level);
 
 /* LOCAL. Sets how lines are written; IKT_LOG_TEXT without it. */
-void ikt_context_set_log_format(ikt_context *ctx, ikt_log_format format);
+IKT_API void ikt_context_set_log_format(ikt_context *ctx, ikt_log_format format);
+
+IKT_END_C
 
 #endif

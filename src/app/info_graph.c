@@ -85,8 +85,10 @@ ikt_status ikt_info_graph(ikt_context *ctx, const ikt_graph_file *file, bool con
                           bool as_json) {
     int64_t label;
     bool labels;
-    ikt_status st = IKT_OK;
-    IKT_TRY(ikt_graph_file_labels(file, "labels", 0, 1, &label, &labels));
+    char *names = NULL;
+    ikt_status st = ikt_graph_file_labels(file, "labels", 0, 1, &label, &labels, &names);
+    ikt_free(&names);
+    IKT_TRY(st);
     if (ikt_rank(ctx) == 0)
         st = configuration ? print_configuration(file)
              : as_json     ? print_json(file, labels)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/document.h"
 #include "app/verbs.h"
 #include "app/version.h"
 #include "base/cpu.h"
@@ -19,39 +20,6 @@ static const ikt_verb *const verbs[] = {&ikt_verb_embed,    &ikt_verb_generate, 
                                         &ikt_verb_plan,     &ikt_verb_transform, &ikt_verb_study,
                                         &ikt_verb_export,   &ikt_verb_align,     &ikt_verb_view};
 enum { VERBS = sizeof verbs / sizeof *verbs };
-
-static const char overview[] =
-    "iktsne: t-SNE with the Isolation kernel, for millions of points on MPI\n"
-    "\n"
-    "usage: iktsne VERB [arguments] [options]\n"
-    "       mpirun -n RANKS iktsne VERB [arguments] [options]\n"
-    "\n";
-
-static const char options[] =
-    "\n"
-    "options of every verb, also before it:\n"
-    "  --help       complete help of the verb\n"
-    "  --quiet      print warnings and results only\n"
-    "  --verbose    print details of each stage\n"
-    "  --log KIND   lines of the log as text, or as json: one object a line\n"
-    "  --threads N  OpenMP threads of each rank (default: the processors the launcher gave)\n"
-    "iktsne --version names version, libraries and instruction set\n"
-    "\n"
-    "exit codes: 0 success, 1 internal error, 2 usage or configuration, 3 bad data, 4 file "
-    "system,\n"
-    "            5 not enough resources, 75 stopped by a signal or in time, with a\n"
-    "            checkpoint: the same command goes on\n"
-    "\n"
-    "examples:\n"
-    "  iktsne generate five-subspace data.h5\n"
-    "  mpirun -n 2 iktsne embed config/five-subspace.yaml input.file=data.h5 run.seed=7\n";
-
-static void print_overview(void) {
-    fputs(overview, stdout);
-    for (int v = 0; v < VERBS; v++)
-        printf("  %-9s %s\n", verbs[v]->name, verbs[v]->summary);
-    fputs(options, stdout);
-}
 
 static ikt_status run_verb(ikt_context *ctx, int argc, char **argv) {
     if (argv[0][0] == '-')
@@ -132,10 +100,7 @@ static bool asks_for_help(const char *word) {
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     IKT_TRY(take_global_options(ctx, &argc, argv));
     bool is_root = ikt_rank(ctx) == 0;
-    if (argc == 0 || asks_for_help(argv[0])) {
-        if (is_root) print_overview();
-        return IKT_OK;
-    }
+    if (argc == 0 || asks_for_help(argv[0])) return ikt_document_overview(ctx, verbs, VERBS);
     if (strcmp(argv[0], "--version") == 0) {
         if (is_root) ikt_print_version(stdout);
         return IKT_OK;
@@ -167,6 +132,8 @@ int main(int argc, char **argv) {
     /* A closed pipe or a limit of file sizes is a failed write, not a death without a word. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    if (ikt_document_wanted(argc - 1, argv + 1))
+        return (int)ikt_document_print(argc - 1, argv + 1, verbs, VERBS);
     ikt_h5_begin();
     if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
         print_error("MPI cannot be started");

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "app/help.h"
 #include "config/value.h"
 
-static ikt_key key_of(const ikt_option *option) {
+ikt_key ikt_option_key(const ikt_option *option) {
     return (ikt_key){.name = option->name,
                      .type = option->type,
                      .fallback = option->fallback,
@@ -19,40 +19,9 @@ static ikt_key key_of(const ikt_option *option) {
 
 static ikt_status set(ikt_context *ctx, const ikt_option *option, const char *text) {
     char what[80];
-    ikt_key key = key_of(option);
+    ikt_key key = ikt_option_key(option);
     snprintf(what, sizeof what, "--%s", option->name);
     return ikt_value_parse(ctx, &key, what, text, option->value);
-}
-
-static void print_option(ikt_text *text, const ikt_option *option) {
-    char expected[256];
-    ikt_key key = key_of(option);
-    ikt_value_expected(&key, expected, sizeof expected);
-    ikt_text_add(text, "  --%s%s%s\n", option->name, option->argument ? " " : "",
-                 option->argument ? option->argument : "");
-    ikt_text_wrap(text, 6, option->help);
-    if (option->type == IKT_KEY_BOOL) {
-        if (strcmp(option->fallback, "yes") == 0)
-            ikt_text_add(text, "      (the default; --no-%s turns it off)\n", option->name);
-        return;
-    }
-    ikt_text_add(text, "      (%s; default %s)\n", expected,
-                 option->fallback[0] ? option->fallback : "none");
-}
-
-static ikt_status print_help(ikt_context *ctx, const ikt_verb *verb, const ikt_option *options,
-                             size_t n) {
-    ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
-    ikt_text_add(&text, "usage: iktsne %s %s\n\n", verb->name, verb->synopsis);
-    ikt_text_wrap(&text, 0, verb->summary);
-    ikt_text_add(&text, "\noptions:\n");
-    for (size_t o = 0; o < n; o++)
-        print_option(&text, &options[o]);
-    ikt_text_add(&text, "  --help, --quiet, --verbose, --log text|json, --threads N\n"
-                        "      as for every verb; see `iktsne --help`\n");
-    if (text.status == IKT_OK && ikt_rank(ctx) == 0) fputs(text.data, stdout);
-    ikt_free(&text.data);
-    return text.status;
 }
 
 /* `word` is what the user wrote: dashes, name, perhaps =value. */
@@ -126,7 +95,7 @@ ikt_status ikt_options_parse(ikt_context *ctx, const ikt_verb *verb, const ikt_o
                              bool *help) {
     *help = asks_for_help(argc, argv);
     *n_positional = 0;
-    if (*help) return print_help(ctx, verb, options, n_options);
+    if (*help) return ikt_help_options(ctx, verb, options, n_options, argc, argv);
     for (size_t o = 0; o < n_options; o++)
         IKT_TRY(set(ctx, &options[o], options[o].fallback));
     bool options_end = false;

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "app/cost_print.h"
+#include "app/help.h"
 #include "app/json.h"
 #include "app/measures_print.h"
-#include "app/option.h"
 #include "app/rehearsal_print.h"
 #include "app/settings_read.h"
 #include "app/traffic_print.h"
@@ -48,14 +48,26 @@ static void print_line(ikt_context *ctx, const char *line) {
     if (ikt_rank(ctx) == 0) puts(line);
 }
 
-static ikt_status describe_keys(ikt_context *ctx) {
-    print_line(ctx, "\nDATA.h5 alone will do: the result is then DATA.embedding.h5 and the picture "
-                    "DATA.png, both in\nthe current folder; with OUT.h5 it is OUT.h5 and OUT.png");
-    print_line(ctx, "\npresets, and the settings they begin with:\n");
-    IKT_TRY(print_presets(ctx, ikt_presets_describe));
-    print_line(ctx, "\nkeys of the configuration, as `section: {key: value}` in the file or "
-                    "section.key=value\non the command line, with their defaults:\n");
-    return print_keys(ctx, ikt_config_describe);
+static ikt_status describe_keys(ikt_context *ctx, int argc, char **argv) {
+    ikt_settings settings;
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    ikt_text presets = {ctx, NULL, 0, 0, IKT_OK};
+    ikt_help help = ikt_help_begin(ctx, &ikt_verb_embed, argc, argv);
+    ikt_settings_parts(&settings, parts);
+    ikt_presets_describe(&presets);
+    ikt_help_heading(&help, "names",
+                     "DATA alone will do: the result is then DATA.embedding.h5 and the picture "
+                     "DATA.png, both in the current folder; with OUT.h5 they are OUT.h5 and "
+                     "OUT.png");
+    ikt_help_heading(&help, "presets", "and the settings they begin with");
+    if (presets.status == IKT_OK) ikt_help_verbatim(&help, presets.data);
+    ikt_free(&presets.data);
+    ikt_help_heading(&help, "keys of the configuration",
+                     "as `section: {key: value}` in the file or section.key=value on the command "
+                     "line, with their defaults");
+    ikt_help_keys(&help, parts, IKT_SETTINGS_PARTS);
+    IKT_TRY(ikt_help_end(&help));
+    return presets.status;
 }
 
 static ikt_status print_defaults(ikt_context *ctx) {
@@ -259,7 +271,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          &w.extend}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_embed, options, sizeof options / sizeof *options, argc,
                               argv, words.word, 0, IKT_WORDS_MOST, &words.count, &help));
-    return help ? describe_keys(ctx) : obey(ctx, &w, &words);
+    return help ? describe_keys(ctx, argc, argv) : obey(ctx, &w, &words);
 }
 
 const ikt_verb ikt_verb_embed = {

@@ -1,7 +1,5 @@
 /* `iktsne generate`: writes a generated data set. */
-#include <stdio.h>
-
-#include "app/option.h"
+#include "app/help.h"
 #include "app/verbs.h"
 #include "base/memory.h"
 #include "config/value.h"
@@ -40,23 +38,24 @@ static size_t make_options(arguments *a, ikt_option options[OPTIONS_MAX]) {
     return n;
 }
 
-/* One line a set, one with its settings and their defaults. */
-static ikt_status print_sets(ikt_context *ctx) {
-    ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
-    ikt_text_add(&text, "\nsets (NAME), with the options that each has and what auto is there:\n");
+/* What a set's settings are, and their defaults. */
+static void describe_uses(ikt_text *text, const ikt_generator *generator) {
+    for (const ikt_generate_use *use = generator->uses; use->key; use++)
+        ikt_text_add(text, "%s--%s %s", use == generator->uses ? "" : " ", use->key,
+                     use->fallback[0] ? use->fallback : "(needed)");
+}
+
+static ikt_status describe_sets(ikt_context *ctx, int argc, char **argv) {
+    ikt_help help = ikt_help_begin(ctx, &ikt_verb_generate, argc, argv);
     const ikt_generator *generator;
+    ikt_help_heading(&help, "sets (NAME)", "with the options that each has and what auto is there");
     for (int i = 0; (generator = ikt_generator_at(i)) != NULL; i++) {
-        ikt_text_add(&text, "  %s\n", generator->name);
-        ikt_text_wrap(&text, 6, generator->help);
-        ikt_text_add(&text, "     ");
-        for (const ikt_generate_use *use = generator->uses; use->key; use++)
-            ikt_text_add(&text, " --%s %s", use->key,
-                         use->fallback[0] ? use->fallback : "(needed)");
-        ikt_text_add(&text, "\n");
+        ikt_text uses = {ctx, NULL, 0, 0, IKT_OK};
+        describe_uses(&uses, generator);
+        ikt_help_entry(&help, generator->name, generator->help, uses.data ? uses.data : "");
+        ikt_free(&uses.data);
     }
-    if (text.status == IKT_OK && ikt_rank(ctx) == 0) fputs(text.data, stdout);
-    ikt_free(&text.data);
-    return text.status;
+    return ikt_help_end(&help);
 }
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
@@ -68,7 +67,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     size_t n = make_options(&a, options);
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_generate, options, n, argc, argv, positional, 2, 2,
                               &count, &help));
-    if (help) return print_sets(ctx);
+    if (help) return describe_sets(ctx, argc, argv);
     ikt_generation *generation = NULL;
     IKT_TRY(ikt_generation_open(ctx, positional[0], &a.settings, (uint64_t)a.seed, &generation));
     ikt_status st = ikt_generation_write(generation, positional[1], a.overwrite);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/option.h"
+#include "app/help.h"
 #include "app/verbs.h"
 #include "base/log.h"
 #include "study/report.h"
@@ -16,7 +16,6 @@ typedef struct {
 } options;
 
 static const char explanation[] =
-    "\n"
     "STUDY.yaml names data sets, methods (settings, and lists of values that settings take), seeds "
     "and\n"
     "measures; every combination is a run. Studies of the Isolation kernel paper are in "
@@ -91,8 +90,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_study, table, sizeof table / sizeof *table, argc, argv,
                               positional, 1, 1, &count, &help));
     if (help) {
-        if (ikt_rank(ctx) == 0) fputs(explanation, stdout);
-        return IKT_OK;
+        ikt_help more = ikt_help_begin(ctx, &ikt_verb_study, argc, argv);
+        ikt_help_heading(&more, "the study and its results", "");
+        ikt_help_verbatim(&more, explanation);
+        return ikt_help_end(&more);
     }
     ikt_study_places places = {.output = o.output, .only = o.only[0] ? o.only : NULL};
     split_folders(o.data, &places);

@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "base/cpu.h"
-#include "iktsne/version.h"
+#include "iktsne/build.h"
 
 void ikt_print_version(FILE *file) {
     char mpi[MPI_MAX_LIBRARY_VERSION_STRING];

@@ -45,6 +45,16 @@ ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out) {
     return IKT_OK;
 }
 
+ikt_context *ikt_context_create_alone(void) {
+    ikt_context *ctx = calloc(1, sizeof *ctx);
+    if (!ctx) return NULL;
+    ctx->comm = MPI_COMM_NULL;
+    ctx->size = ctx->node_ranks = ctx->threads = 1;
+    ctx->level = IKT_LOG_WARN;
+    ctx->address_space = INT64_MAX;
+    return ctx;
+}
+
 ikt_status ikt_context_split(ikt_context *ctx, int group, ikt_context **out) {
     MPI_Comm comm;
     *out = NULL;
@@ -75,7 +85,7 @@ void ikt_context_destroy(ikt_context **ctx) {
                         (long long)(*ctx)->purpose[i].now, (*ctx)->purpose[i].name);
     if ((*ctx)->memory_now != 0 && (*ctx)->status == IKT_OK) abort();
 #endif
-    MPI_Comm_free(&(*ctx)->comm);
+    if ((*ctx)->comm != MPI_COMM_NULL) MPI_Comm_free(&(*ctx)->comm);
     free(*ctx);
     *ctx = NULL;
 }

@@ -58,4 +58,9 @@ struct ikt_context {
     ikt_watch watch;
 };
 
+/* LOCAL. A context of one rank without MPI, which need not have begun: for texts and memory. No
+ * collective function may be called with it. NULL where there is no memory; freed with
+ * ikt_context_destroy. */
+ikt_context *ikt_context_create_alone(void);
+
 #endif

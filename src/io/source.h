@@ -12,8 +12,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-
-typedef enum { IKT_TYPE_U8, IKT_TYPE_F32, IKT_TYPE_F64 } ikt_type;
+#include "iktsne/type.h"
 
 /* LOCAL. Bytes of an element; name ("uint8"). */
 size_t ikt_type_size(ikt_type type);
@@ -63,6 +62,16 @@ ikt_status ikt_source_open(ikt_context *ctx, const char *path, const char *datas
 /* COLLECTIVE. A source on an array that every rank holds whole; lent until close. */
 ikt_status ikt_source_from_memory(ikt_context *ctx, const void *rows, int64_t n, int64_t d,
                                   ikt_type type, ikt_source **out);
+
+/* COLLECTIVE. A source on rows of which each rank holds its own, in the order of the ranks.
+ *   rows     [count * d] of this rank; lent until close
+ *   labels   [count], lent until close, or NULL on all ranks with rows: the labels whatever name is
+ *            asked for
+ *   count    any, also 0; d and type the same on all ranks
+ * Errors: IKT_ERR_USAGE (negative sizes, an array that is missing, ranks that disagree),
+ * IKT_ERR_DATA (no rows), IKT_ERR_RESOURCE. */
+ikt_status ikt_source_from_rows(ikt_context *ctx, const void *rows, const int64_t *labels,
+                                int64_t count, int64_t d, ikt_type type, ikt_source **out);
 
 /* COLLECTIVE. Closes and sets to NULL; accepts NULL. */
 void ikt_source_close(ikt_source **source);

@@ -6,7 +6,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "config/value.h"
-#include "iktsne/version.h"
+#include "iktsne/build.h"
 #include "pipeline/align.h"
 
 enum { FACTS_MOST = 24 };

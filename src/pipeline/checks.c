@@ -34,11 +34,11 @@ static ikt_status check_output(ikt_context *ctx, const ikt_settings *s, const ch
     return ikt_atomic_check(ctx, path, s->output.overwrite);
 }
 
-ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings) {
+ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings, bool needs_file) {
     const ikt_output_settings *output = &settings->output;
-    if (!output->file[0])
+    if (!output->file[0] && needs_file)
         return ikt_fail(ctx, IKT_ERR_USAGE, "output.file is not set: name the HDF5 file to write");
-    if (strcmp(output->file, output->picture) == 0)
+    if (output->file[0] && strcmp(output->file, output->picture) == 0)
         return ikt_fail(ctx, IKT_ERR_USAGE, "output.picture and output.file are the same file: %s",
                         output->file);
     IKT_TRY(check_output(ctx, settings, "output.file", output->file));
@@ -91,6 +91,7 @@ int64_t ikt_check_result_bytes(ikt_context *ctx, const ikt_settings *settings, i
 }
 
 ikt_status ikt_check_room(ikt_context *ctx, const ikt_settings *settings, int64_t n) {
+    if (!settings->output.file[0]) return IKT_OK;
     return ikt_atomic_check_room(ctx, settings->output.file,
                                  ikt_check_result_bytes(ctx, settings, n));
 }

@@ -9,9 +9,10 @@
 
 #include "pipeline/settings.h"
 
-/* COLLECTIVE. Whether output.file and output.picture are named, can be written and are not the
- * data. Errors: IKT_ERR_USAGE, IKT_ERR_FILE. */
-ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings);
+/* COLLECTIVE. Whether the output files that are named can be written and are not the data.
+ *   needs_file   whether output.file has to be named
+ * Errors: IKT_ERR_USAGE, IKT_ERR_FILE. */
+ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings, bool needs_file);
 
 /* SAME-ARGS. Whether the other settings allow output.model, where it is wanted.
  * Errors: IKT_ERR_USAGE. */
@@ -28,7 +29,7 @@ ikt_status ikt_check_limits(ikt_context *ctx, const ikt_run_settings *run, bool 
 int64_t ikt_check_result_bytes(ikt_context *ctx, const ikt_settings *settings, int64_t n);
 
 /* COLLECTIVE. As soon as the rows are counted: a disk that is full now will hardly be emptier after
- * the run. Errors: IKT_ERR_FILE. */
+ * the run. Nothing without output.file. Errors: IKT_ERR_FILE. */
 ikt_status ikt_check_room(ikt_context *ctx, const ikt_settings *settings, int64_t n);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
-#include "iktsne/version.h"
+#include "iktsne/build.h"
 #include "pipeline/outcome.h"
 
 enum { CENTRE_BYTES = 16 << 20, FACTS_MOST = 8 };

@@ -148,7 +148,7 @@ static ikt_status measure(ikt_context *ctx, const ikt_run *run, const char *only
     if (run->map.n < 4) return IKT_OK;
     ikt_stage_begin(ctx, IKT_STAGE_MEASURES);
 
-    if (has_input) st = ikt_pipeline_open(ctx, &run->settings, &source, &data);
+    if (has_input) st = ikt_pipeline_open_on(ctx, &run->settings, run->given, &source, &data);
     if (st == IKT_OK && has_codes)
         st = ikt_measure_codes(ctx, &run->settings, data, &run->map, &codes);
     if (st == IKT_OK) {

@@ -10,7 +10,7 @@
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/memory.h"
-#include "iktsne/version.h"
+#include "iktsne/build.h"
 #include "io/result.h"
 #include "pipeline/finished.h"
 #include "plot/plot.h"

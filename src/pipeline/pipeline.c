@@ -20,17 +20,28 @@
 #include "pipeline/model_rows.h"
 #include "pipeline/workload.h"
 
-ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source **source,
-                             ikt_dataset **data) {
-    *data = NULL;
+static ikt_status open_data(ikt_context *ctx, const ikt_settings *settings, ikt_source *source,
+                            ikt_dataset **data) {
+    return settings->isolation.model_from[0]
+               ? ikt_model_rows_open(ctx, settings, source, data)
+               : ikt_dataset_create(ctx, source, &settings->preprocess, data);
+}
+
+ikt_status ikt_pipeline_open_on(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
+                                ikt_source **source, ikt_dataset **data) {
     *source = NULL;
+    *data = NULL;
+    if (given) return open_data(ctx, settings, given, data);
     if (!settings->input.file[0] && settings->input.graph[0]) return IKT_OK;
     IKT_TRY(ikt_input_open(ctx, &settings->input, source));
-    ikt_status st = settings->isolation.model_from[0]
-                        ? ikt_model_rows_open(ctx, settings, *source, data)
-                        : ikt_dataset_create(ctx, *source, &settings->preprocess, data);
+    ikt_status st = open_data(ctx, settings, *source, data);
     if (st != IKT_OK) ikt_source_close(source);
     return st;
+}
+
+ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source **source,
+                             ikt_dataset **data) {
+    return ikt_pipeline_open_on(ctx, settings, NULL, source, data);
 }
 
 void ikt_pipeline_close(ikt_source **source, ikt_dataset **data) {
@@ -129,15 +140,16 @@ static void log_input(ikt_context *ctx, const ikt_run *run) {
                         run->graph.is_kept ? ", kept by a run of iktsne" : "");
 }
 
-/* COLLECTIVE. Begins to watch signals and time; a run without checkpoints dies of them. */
-static ikt_status watch(ikt_context *ctx, const ikt_run_settings *settings) {
+/* COLLECTIVE. Begins to watch signals and time; a run without checkpoints dies of them. Signals of
+ * a program of others are not ours. */
+static ikt_status watch(ikt_context *ctx, const ikt_run_settings *settings, bool is_guest) {
     const double every =
         settings->checkpoint_every > 0 ? 60 * settings->checkpoint_every : INFINITY;
     double seconds;
     bool is_watched;
     IKT_TRY(ikt_check_limits(ctx, settings, &is_watched, &seconds));
     if (!is_watched) return IKT_OK;
-    ikt_watch_signals();
+    if (!is_guest) ikt_watch_signals();
     ikt_watch_begin(ctx, seconds, every);
     return IKT_OK;
 }
@@ -211,21 +223,31 @@ static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data,
     return st;
 }
 
-ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_run *out) {
+/* What a guest leaves out: files without a name, and what only they are for. */
+static void be_guest(ikt_settings *settings) {
+    if (settings->output.file[0]) return;
+    settings->output.state = false;
+    if (strcmp(settings->run.checkpoint, "auto") == 0) strcpy(settings->run.checkpoint, "none");
+}
+
+ikt_status ikt_pipeline_run_on(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
+                               ikt_run *out) {
     ikt_source *source = NULL;
     ikt_dataset *data = NULL;
     memset(out, 0, sizeof *out);
     out->settings = *settings;
+    out->given = given;
     out->start_time = (double)time(NULL);
     /* The finished run is read before it is replaced. */
     if (settings->run.extend > 0) out->settings.output.overwrite = true;
+    if (given) be_guest(&out->settings);
     /* Everything that can be refused is refused before the first long stage. */
-    ikt_status st = ikt_check_outputs(ctx, &out->settings);
+    ikt_status st = ikt_check_outputs(ctx, &out->settings, given == NULL);
     if (st == IKT_OK) st = ikt_graph_settle(ctx, &out->settings, &out->graph);
-    if (st == IKT_OK) st = watch(ctx, &settings->run);
+    if (st == IKT_OK) st = watch(ctx, &out->settings.run, given != NULL);
     if (st == IKT_OK) st = open_model(ctx, out);
-    if (st == IKT_OK) st = ikt_pipeline_open(ctx, &out->settings, &source, &data);
-    if (st == IKT_OK) st = embed(ctx, source, data, out);
+    if (st == IKT_OK) st = ikt_pipeline_open_on(ctx, &out->settings, given, &source, &data);
+    if (st == IKT_OK) st = embed(ctx, given ? given : source, data, out);
     if (st == IKT_OK)
         out->hash = ikt_row_hash(ctx, out->embedding.y, out->map.first, out->map.count,
                                  (size_t)settings->layout.dimensions * sizeof(float));
@@ -235,6 +257,10 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_
         ikt_run_destroy(out);
     }
     return st;
+}
+
+ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_run *out) {
+    return ikt_pipeline_run_on(ctx, settings, NULL, out);
 }
 
 void ikt_run_finish(ikt_context *ctx, ikt_run *run) {

@@ -18,6 +18,7 @@
 
 /* An embedding and what was learned while making it. */
 typedef struct {
+    ikt_source *given;     /* the rows, lent until the end; NULL: input.file */
     ikt_settings settings; /* as used: nothing is "auto" that the run had to decide */
     ikt_row_map map;
     ikt_embedding embedding; /* of the own rows */
@@ -48,6 +49,13 @@ typedef struct {
  * where it was stopped with a checkpoint. */
 ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_run *out);
 
+/* COLLECTIVE. The same as a guest in a program of others, on rows that it has.
+ *   given   the rows, lent until ikt_run_destroy; NULL: as above
+ * A guest writes no file but those that the settings name, so that without output.file there is no
+ * state to extend and run.checkpoint: auto means none; and it catches no signals. */
+ikt_status ikt_pipeline_run_on(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
+                               ikt_run *out);
+
 /* COLLECTIVE. All that is wanted of the run is in files: nobody asks for checkpoints any more, that
  * of the run is removed, unless run.checkpoint_keep asks for it, and the loop's last state freed.
  */
@@ -66,6 +74,11 @@ ikt_status ikt_pipeline_check_labels(const ikt_settings *settings, ikt_source *s
  * no input.file. Errors: those of ikt_source_open and ikt_dataset_create; both NULL then. */
 ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source **source,
                              ikt_dataset **data);
+
+/* COLLECTIVE. The same on rows that are given instead of input.file: they stay the caller's, and
+ * *source is NULL. */
+ikt_status ikt_pipeline_open_on(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
+                                ikt_source **source, ikt_dataset **data);
 void ikt_pipeline_close(ikt_source **source, ikt_dataset **data);
 
 #endif

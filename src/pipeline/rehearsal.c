@@ -93,7 +93,7 @@ ikt_status ikt_rehearse(ikt_context *ctx, const ikt_settings *settings, const ik
     memset(out, 0, sizeof *out);
     out->plan.machine = *machine;
     if (wanted.run.extend > 0) wanted.output.overwrite = true;
-    IKT_TRY(ikt_check_outputs(ctx, &wanted));
+    IKT_TRY(ikt_check_outputs(ctx, &wanted, true));
     IKT_TRY(ikt_graph_settle(ctx, &wanted, &s.graph));
     IKT_TRY(ikt_check_limits(ctx, &wanted.run, &is_watched, &out->seconds_left));
     IKT_TRY(ikt_check_model(ctx, &wanted));

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "config/value.h"
-#include "iktsne/version.h"
+#include "iktsne/build.h"
 #include "io/result.h"
 #include "plot/plot.h"
 

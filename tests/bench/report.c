@@ -3,7 +3,7 @@
 
 #include "app/json.h"
 #include "base/cpu.h"
-#include "iktsne/version.h"
+#include "iktsne/build.h"
 
 static void json_limits(ikt_json *json, const bench_record *r) {
     ikt_json_begin(json, "limits", '[');

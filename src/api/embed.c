@@ -1,0 +1,136 @@
+/* Embedding for programs of others: the verb `embed` as a function. */
+#include "iktsne/embed.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "api/own.h"
+#include "base/comm.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/row_hash.h"
+#include "base/timer.h"
+#include "io/h5_host.h"
+#include "pipeline/input.h"
+#include "pipeline/keep.h"
+#include "pipeline/measures.h"
+#include "pipeline/outcome.h"
+
+/* Rows in memory, as the caller gave them. */
+typedef struct {
+    const void *rows;
+    int64_t count, columns;
+    ikt_type type;
+    const int64_t *labels;
+} caller_rows;
+
+/* Keys of a file do not go with rows in memory, and none is ignored. */
+static ikt_status check_input(ikt_context *ctx, const ikt_input_settings *input) {
+    if (input->file[0])
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "the rows come from memory, but input.file is '%.200s': leave it empty",
+                        input->file);
+    if (input->rows != IKT_AUTO_INT)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "the rows come from memory, but input.rows is %lld: leave it auto and give "
+                        "fewer rows",
+                        (long long)input->rows);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Ranks that do not want the same would wait for each other for ever. */
+static ikt_status check_equal(ikt_context *ctx, const ikt_parameters *parameters) {
+    ikt_settings copy = parameters->settings;
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    char *text = NULL;
+    ikt_settings_parts(&copy, parts);
+    IKT_TRY(ikt_agree(ctx, ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, &text)));
+    const int64_t hash = (int64_t)(ikt_hash_bytes(text, strlen(text), 0) >> 1);
+    int64_t most[] = {hash, -hash};
+    ikt_free(&text);
+    ikt_max_i64(ctx, most, 2);
+    if (most[0] == -most[1]) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE, "the parameters are not the same on all ranks");
+}
+
+static void take_threads_and_log(ikt_context *ctx, const ikt_run_settings *settings) {
+    if (settings->threads != IKT_AUTO_INT) ikt_context_set_threads(ctx, (int)settings->threads);
+    if (settings->log == IKT_LOG_JSON) ikt_context_set_log_format(ctx, IKT_LOG_JSON);
+}
+
+static ikt_status open_rows(ikt_context *ctx, const ikt_settings *settings,
+                            const caller_rows *given, ikt_source **source) {
+    if (given) {
+        IKT_TRY(check_input(ctx, &settings->input));
+        return ikt_source_from_rows(ctx, given->rows, given->labels, given->count, given->columns,
+                                    given->type, source);
+    }
+    return ikt_input_open(ctx, &settings->input, source);
+}
+
+/* The files that the parameters name, and the measures: as `iktsne embed` makes them. */
+static ikt_status conclude(ikt_map *map) {
+    ikt_context *ctx = map->ctx;
+    ikt_run *run = &map->run;
+    ikt_status st = run->settings.output.file[0] ? ikt_run_write(ctx, run) : IKT_OK;
+    if (st == IKT_OK) st = ikt_run_keep(ctx, run);
+    if (st == IKT_OK) st = ikt_run_picture(ctx, run);
+    if (st == IKT_OK) ikt_run_finish(ctx, run);
+    if (st == IKT_OK) st = ikt_run_measures(ctx, run, &map->measures);
+    run->settings.output.state = false; /* is gone */
+    return st;
+}
+
+/* What the accessors tell. */
+static ikt_status describe(ikt_map *map, int64_t count) {
+    const ikt_run *run = &map->run;
+    const ikt_trace *trace = &run->embedding.trace;
+    map->is_run = true;
+    map->q = (int)run->settings.layout.dimensions;
+    map->hash = run->hash;
+    map->objective = trace->count > 0 ? ikt_trace_last(trace) : NAN;
+    map->iterations = trace->end;
+    map->orphans = run->embedding.orphans;
+    IKT_TRY(ikt_agree(map->ctx, ikt_run_configuration(map->ctx, run, &map->yaml)));
+    return ikt_map_hand_over(map, count);
+}
+
+/* COLLECTIVE. The rows are opened, embedded and closed. */
+static ikt_status make(ikt_map *map, const ikt_settings *settings, const caller_rows *given) {
+    ikt_context *ctx = map->ctx;
+    ikt_source *source = NULL;
+    IKT_TRY(ikt_memory_check_start(ctx));
+    IKT_TRY(open_rows(ctx, settings, given, &source));
+    ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
+    ikt_status st = ikt_pipeline_run_on(ctx, settings, source, &map->run);
+    if (st == IKT_OK) st = conclude(map);
+    ikt_stage_end(ctx, IKT_STAGE_TOTAL);
+    if (st == IKT_OK) st = describe(map, given ? given->count : map->run.map.count);
+    map->run.given = NULL;
+    ikt_source_close(&source);
+    return st;
+}
+
+static ikt_status embed(ikt_context *ctx, const ikt_parameters *parameters,
+                        const caller_rows *given, ikt_map **out) {
+    const ikt_h5_host host = ikt_h5_host_keep();
+    *out = NULL;
+    IKT_TRY(check_equal(ctx, parameters));
+    IKT_TRY(ikt_map_new(ctx, out));
+    take_threads_and_log((*out)->ctx, &parameters->settings.run);
+    const ikt_status st = ikt_map_report(*out, make(*out, &parameters->settings, given));
+    if (st != IKT_OK) ikt_map_destroy(out);
+    ikt_h5_host_restore(&host);
+    return st;
+}
+
+ikt_status ikt_embed_rows(ikt_context *ctx, const ikt_parameters *parameters, const void *rows,
+                          int64_t count, int64_t columns, ikt_type type, const int64_t *labels,
+                          ikt_map **out) {
+    const caller_rows given = {rows, count, columns, type, labels};
+    return embed(ctx, parameters, &given, out);
+}
+
+ikt_status ikt_embed_file(ikt_context *ctx, const ikt_parameters *parameters, ikt_map **out) {
+    return embed(ctx, parameters, NULL, out);
+}

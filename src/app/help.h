@@ -1,0 +1,73 @@
+/* The help of a verb in the form that is asked for: text, manual page, completion of a shell.
+ *
+ * All forms are made from the same tables: options (option.h), keys (config/key.h), examples. A
+ * verb that has more to say than its options does it by these functions, once for all forms: if
+ * (help) { ikt_help page = ikt_help_begin(ctx, &ikt_verb_it, argc, argv); ikt_help_heading(&page,
+ * "sets"); ikt_help_entry(&page, "sphere", "Points on a sphere", "--points 1000"); return
+ * ikt_help_end(&page);
+ *     }
+ */
+#ifndef IKT_APP_HELP_H
+#define IKT_APP_HELP_H
+
+#include "app/option.h"
+#include "config/config.h"
+#include "config/value.h"
+
+/* What a form makes of each part. Texts are plain; a form quotes them as it needs. */
+typedef struct {
+    const char *name; /* "man", as in --help=man */
+    /* Of the program as a whole; where takes_verbs all verbs follow, and then the tail. */
+    void (*program)(ikt_text *text, const ikt_verb *const *verbs, int n);
+    bool takes_verbs;
+    void (*tail)(ikt_text *text);
+    /* Before the options of a verb; each; after them: the options that every verb has. */
+    void (*verb)(ikt_text *text, const ikt_verb *verb);
+    void (*option)(ikt_text *text, const ikt_verb *verb, const ikt_option *option);
+    void (*common)(ikt_text *text);
+    /* What else a verb has to say: a title with some words, which may be ""; under it a thing with
+     * a name (a word that may stand on the command line), note may be ""; keys of the
+     * configuration; lines as they stand. */
+    void (*heading)(ikt_text *text, const char *title, const char *words);
+    void (*entry)(ikt_text *text, const ikt_verb *verb, const char *name, const char *help,
+                  const char *note);
+    void (*keys)(ikt_text *text, const ikt_config_part *parts, size_t n);
+    void (*verbatim)(ikt_text *text, const char *lines);
+    /* After all of a verb. */
+    void (*end)(ikt_text *text, const ikt_verb *verb);
+} ikt_help_form;
+
+extern const ikt_help_form ikt_help_text, ikt_help_man, ikt_help_bash, ikt_help_zsh, ikt_help_fish;
+
+typedef struct {
+    const ikt_help_form *form;
+    const ikt_verb *verb;
+    ikt_text text;
+} ikt_help;
+
+/* LOCAL. The form that `--help` or `--help=FORM` among the arguments asks for: NULL where there is
+ * none of that name; text where nobody asks. */
+const ikt_help_form *ikt_help_form_of(int argc, char **argv);
+
+/* LOCAL. Begins a part, adds to it, and prints it on rank 0. Errors: IKT_ERR_RESOURCE. */
+ikt_help ikt_help_begin(ikt_context *ctx, const ikt_verb *verb, int argc, char **argv);
+void ikt_help_heading(ikt_help *help, const char *title, const char *words);
+void ikt_help_entry(ikt_help *help, const char *name, const char *words, const char *note);
+void ikt_help_keys(ikt_help *help, const ikt_config_part *parts, size_t n);
+void ikt_help_verbatim(ikt_help *help, const char *lines);
+ikt_status ikt_help_end(ikt_help *help);
+
+/* LOCAL. Help of a verb and its options; Errors: also IKT_ERR_USAGE (no such form). */
+ikt_status ikt_help_options(ikt_context *ctx, const ikt_verb *verb, const ikt_option *options,
+                            size_t n, int argc, char **argv);
+
+/* LOCAL, pure. Whether a verb takes section.key=value: its synopsis says so. */
+bool ikt_help_takes_keys(const ikt_verb *verb);
+
+/* LOCAL, pure. What an option or key takes: "yes|no", its choices, "" for anything. */
+const char *ikt_help_choices(ikt_key_type type, const char *choices);
+
+/* LOCAL, pure. How an option is declared, as a key: for ikt_value_expected and parsing. */
+ikt_key ikt_option_key(const ikt_option *option);
+
+#endif

@@ -1,0 +1,243 @@
+/* Help as manual pages (roff, macros man). */
+#include <string.h>
+
+#include "app/examples.h"
+#include "app/help.h"
+#include "app/overview.h"
+#include "iktsne/build.h"
+
+/* Text as roff: what it would take for requests, escapes or typographic signs. A line of `words`
+ * that begins with a dot or an apostrophe is text, too. */
+static void add_escaped(ikt_text *text, const char *words) {
+    bool begins = true;
+    for (const char *c = words; *c; c++) {
+        if (begins && (*c == '.' || *c == '\'')) ikt_text_add(text, "\\&");
+        begins = *c == '\n';
+        switch (*c) {
+        case '\\':
+            ikt_text_add(text, "\\e");
+            break;
+        case '-':
+            ikt_text_add(text, "\\-");
+            break;
+        case '\'':
+            ikt_text_add(text, "\\(aq");
+            break;
+        case '`':
+            ikt_text_add(text, "\\(ga");
+            break;
+        case '^':
+            ikt_text_add(text, "\\(ha");
+            break;
+        case '~':
+            ikt_text_add(text, "\\(ti");
+            break;
+        default:
+            ikt_text_add(text, "%c", *c);
+        }
+    }
+}
+
+static void add_line(ikt_text *text, const char *words) {
+    add_escaped(text, words);
+    ikt_text_add(text, "\n");
+}
+
+static void add_upper(ikt_text *text, const char *words) {
+    for (const char *c = words; *c; c++)
+        ikt_text_add(text, "%c", *c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
+}
+
+/* "-embed" behind the program's name; nothing for the program itself. */
+static void add_head(ikt_text *text, const char *verb, const char *summary) {
+    ikt_text_add(text, ".\\\" Made by `iktsne%s%s --help=man`.\n.TH IKTSNE", verb ? " " : "",
+                 verb ? verb : "");
+    if (verb) ikt_text_add(text, "\\-");
+    if (verb) add_upper(text, verb);
+    ikt_text_add(text, " 1 \"%s\" \"iktsne %s\" \"User Commands\"\n.SH NAME\niktsne%s%s \\- ",
+                 IKT_DATE, IKT_VERSION, verb ? "\\-" : "", verb ? verb : "");
+    add_line(text, summary);
+}
+
+/* A term and what it means; `sign` stands between its bold name and its argument. */
+static void add_term(ikt_text *text, const char *dashes, const char *name, const char *sign,
+                     const char *argument) {
+    ikt_text_add(text, ".TP\n\\fB");
+    add_escaped(text, dashes);
+    add_escaped(text, name);
+    ikt_text_add(text, "\\fR%s", sign);
+    if (argument[0]) {
+        ikt_text_add(text, "\\fI");
+        add_escaped(text, argument);
+        ikt_text_add(text, "\\fR");
+    }
+    ikt_text_add(text, "\n");
+}
+
+static void man_heading(ikt_text *text, const char *title, const char *words) {
+    ikt_text_add(text, ".SH ");
+    add_upper(text, title);
+    ikt_text_add(text, "\n");
+    if (!words[0]) return;
+    add_upper(text, (char[]){words[0], '\0'});
+    add_escaped(text, words + 1);
+    ikt_text_add(text, ".\n");
+}
+
+static void add_title(ikt_text *text, const char *title) {
+    man_heading(text, title, "");
+}
+
+static void add_examples(ikt_text *text, const char *verb, int most) {
+    const ikt_example *example;
+    for (int i = 0; i < most && (example = ikt_example_of(verb, i)) != NULL; i++) {
+        if (i == 0) add_title(text, "examples");
+        ikt_text_add(text, "%s.nf\n.RS\n", i > 0 ? ".PP\n" : "");
+        add_line(text, example->command);
+        ikt_text_add(text, ".RE\n.fi\n");
+        if (!example->help) continue;
+        ikt_text_add(text, ".PP\n");
+        add_escaped(text, example->help);
+        ikt_text_add(text, ".\n");
+    }
+}
+
+static void add_exit_codes(ikt_text *text) {
+    add_title(text, "exit status");
+    for (const ikt_exit_code *e = ikt_exit_codes; e->help; e++) {
+        ikt_text_add(text, ".TP\n.B %d\n", e->code);
+        add_line(text, e->help);
+    }
+}
+
+static void add_program_options(ikt_text *text) {
+    for (const ikt_program_option *o = ikt_program_options; o->name; o++) {
+        add_term(text, "--", o->name, o->argument[0] && o->argument[0] != '=' ? " " : "",
+                 o->argument);
+        add_line(text, o->help);
+    }
+}
+
+/* --- a verb ------------------------------------------------------------------------------------
+ */
+
+static void man_verb(ikt_text *text, const ikt_verb *verb) {
+    add_head(text, verb->name, verb->summary);
+    ikt_text_add(text, ".SH SYNOPSIS\n.B iktsne %s\n", verb->name);
+    add_line(text, verb->synopsis);
+    ikt_text_add(text, ".PP\n.B mpirun \\-n\n.I RANKS\n.B iktsne %s\n\\&...\n", verb->name);
+    add_title(text, "description");
+    add_escaped(text, verb->summary);
+    ikt_text_add(text, ".\n");
+    add_title(text, "options");
+}
+
+static void add_values(ikt_text *text, const char *expected, const char *fallback,
+                       const char *unit) {
+    ikt_text_add(text, "(");
+    add_escaped(text, expected);
+    if (unit[0]) ikt_text_add(text, "; ");
+    add_escaped(text, unit);
+    ikt_text_add(text, "; default ");
+    add_escaped(text, fallback[0] ? fallback : "none");
+    ikt_text_add(text, ")\n");
+}
+
+static void man_option(ikt_text *text, const ikt_verb *verb, const ikt_option *option) {
+    char expected[256];
+    ikt_key key = ikt_option_key(option);
+    (void)verb;
+    ikt_value_expected(&key, expected, sizeof expected);
+    add_term(text, "--", option->name, option->argument ? " " : "",
+             option->argument ? option->argument : "");
+    add_escaped(text, option->help);
+    ikt_text_add(text, ".\n");
+    if (option->type != IKT_KEY_BOOL)
+        add_values(text, expected, option->fallback, "");
+    else if (strcmp(option->fallback, "yes") == 0) {
+        ikt_text_add(text, "(the default; \\fB\\-\\-no\\-");
+        add_escaped(text, option->name);
+        ikt_text_add(text, "\\fR turns it off)\n");
+    }
+}
+
+static void man_entry(ikt_text *text, const ikt_verb *verb, const char *name, const char *help,
+                      const char *note) {
+    (void)verb;
+    add_term(text, "", name, "", "");
+    add_escaped(text, help);
+    ikt_text_add(text, ".\n");
+    if (!note[0]) return;
+    ikt_text_add(text, ".br\n");
+    add_line(text, note + strspn(note, " "));
+}
+
+static void man_keys(ikt_text *text, const ikt_config_part *parts, size_t n) {
+    for (size_t p = 0; p < n; p++) {
+        const ikt_section *section = parts[p].section;
+        ikt_text_add(text, ".SS ");
+        add_escaped(text, section->name);
+        ikt_text_add(text, "\n");
+        add_escaped(text, section->help);
+        ikt_text_add(text, ".\n");
+        for (size_t k = 0; k < section->n_keys; k++) {
+            const ikt_key *key = &section->keys[k];
+            char expected[256];
+            ikt_value_expected(key, expected, sizeof expected);
+            ikt_text_add(text, ".TP\n\\fB%s.", section->name);
+            add_escaped(text, key->name);
+            ikt_text_add(text, "\\fR\n");
+            add_escaped(text, key->help);
+            ikt_text_add(text, ".\n");
+            add_values(text, expected, key->fallback, key->unit ? key->unit : "");
+        }
+    }
+}
+
+static void man_verbatim(ikt_text *text, const char *lines) {
+    ikt_text_add(text, ".nf\n");
+    add_escaped(text, lines);
+    ikt_text_add(text, ".fi\n");
+}
+
+static void man_end(ikt_text *text, const ikt_verb *verb) {
+    add_exit_codes(text);
+    add_examples(text, verb->name, 16);
+    add_title(text, "see also");
+    ikt_text_add(text, ".BR iktsne (1)\n");
+}
+
+/* --- the program -------------------------------------------------------------------------------
+ */
+
+static void man_program(ikt_text *text, const ikt_verb *const *verbs, int n) {
+    add_head(text, NULL, ikt_program_summary);
+    ikt_text_add(text, ".SH SYNOPSIS\n.B iktsne\n.I VERB\n[arguments] [options]\n.PP\n"
+                       ".B mpirun \\-n\n.I RANKS\n.B iktsne\n.I VERB\n[arguments] [options]\n");
+    add_title(text, "verbs");
+    for (int v = 0; v < n; v++) {
+        add_term(text, "", verbs[v]->name, "", "");
+        add_escaped(text, verbs[v]->summary);
+        ikt_text_add(text, ".\n");
+    }
+    add_title(text, "options");
+    ikt_text_add(text, "Of every verb, also before it; each verb has more.\n");
+    add_program_options(text);
+    add_exit_codes(text);
+    add_examples(text, NULL, 2);
+    add_title(text, "see also");
+    for (int v = 0; v < n; v++)
+        ikt_text_add(text, ".BR iktsne\\-%s (1)%s\n", verbs[v]->name, v + 1 < n ? "," : "");
+}
+
+/* The options of every verb are written out in each page. */
+const ikt_help_form ikt_help_man = {.name = "man",
+                                    .program = man_program,
+                                    .verb = man_verb,
+                                    .option = man_option,
+                                    .common = add_program_options,
+                                    .heading = man_heading,
+                                    .entry = man_entry,
+                                    .keys = man_keys,
+                                    .verbatim = man_verbatim,
+                                    .end = man_end};

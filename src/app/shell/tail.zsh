@@ -1,0 +1,51 @@
+}
+
+# The verb among the words before the cursor: the first that is neither an option nor its value.
+_iktsne_find_verb() {
+    local at
+    for ((at = 2; at < CURRENT; at++)); do
+        if [[ $words[at] != -* ]]; then
+            verb=$words[at]
+            return
+        fi
+        [[ -z $argument[$words[at]] ]] || ((at++))
+    done
+}
+
+_iktsne_offer_values() { # NAME
+    if [[ -n $choices[$1] ]]; then
+        compadd -- ${(s:|:)choices[$1]}
+    else
+        _files
+    fi
+}
+
+_iktsne() {
+    local current=$words[CURRENT] before=$words[CURRENT-1] verb='' takes_keys=''
+    local -a verbs flags keys known
+    local -A argument choices
+    _iktsne_table
+    _iktsne_find_verb
+    verbs=() flags=() keys=() known=()
+    _iktsne_table
+    if [[ $current == *=* ]]; then
+        compset -P '*='
+        _iktsne_offer_values ${current%%=*}
+    elif [[ -n $argument[$before] ]]; then
+        _iktsne_offer_values $before
+    elif [[ $current == -* ]]; then
+        _describe -o option flags
+    elif [[ -z $verb ]]; then
+        _describe verb verbs
+    else
+        _describe word known
+        [[ -z $takes_keys ]] || _describe setting keys -S '='
+        _files
+    fi
+}
+# Read by compinit from a folder of fpath this file is the function; sourced, it defines it.
+if [[ $funcstack[1] == _iktsne ]]; then
+    _iktsne "$@"
+else
+    compdef _iktsne iktsne
+fi

@@ -1,0 +1,165 @@
+/* Rows of which each rank holds a block of its own. See row_blocks.h. */
+#include "dist/row_blocks.h"
+
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+
+static const char purpose[] = "rows of the caller";
+static const int64_t default_round_bytes = (int64_t)64 << 20;
+
+static ikt_status alloc(ikt_context *ctx, ikt_row_blocks *b) {
+    const int64_t ranks = ikt_size(ctx);
+    IKT_TRY(ikt_alloc(ctx, &b->first, ranks + 1, sizeof *b->first, purpose));
+    IKT_TRY(ikt_alloc(ctx, &b->wish, ranks, sizeof *b->wish, purpose));
+    IKT_TRY(ikt_alloc(ctx, &b->give_counts, ranks, sizeof *b->give_counts, purpose));
+    return ikt_alloc(ctx, &b->counts, ranks, sizeof *b->counts, purpose);
+}
+
+ikt_status ikt_row_blocks_create(ikt_context *ctx, int64_t count, ikt_row_blocks *out) {
+    *out = (ikt_row_blocks){.round_bytes = default_round_bytes};
+    const ikt_status st = ikt_agree(ctx, alloc(ctx, out));
+    if (st != IKT_OK) {
+        ikt_row_blocks_destroy(out);
+        return st;
+    }
+    ikt_gather_counts(ctx, count, out->counts);
+    for (int r = 0; r < ikt_size(ctx); r++)
+        out->first[r + 1] = out->first[r] + out->counts[r];
+    out->n = out->first[ikt_size(ctx)];
+    return IKT_OK;
+}
+
+void ikt_row_blocks_destroy(ikt_row_blocks *blocks) {
+    ikt_free(&blocks->first);
+    ikt_free(&blocks->wish);
+    ikt_free(&blocks->give_counts);
+    ikt_free(&blocks->counts);
+    blocks->n = 0;
+}
+
+static ikt_row_span block_of(const ikt_row_blocks *b, int rank) {
+    return (ikt_row_span){b->first[rank], b->first[rank + 1] - b->first[rank]};
+}
+
+static ikt_row_span common(ikt_row_span a, ikt_row_span b) {
+    const int64_t first = a.first > b.first ? a.first : b.first;
+    const int64_t end_a = a.first + a.count, end_b = b.first + b.count;
+    const int64_t count = (end_a < end_b ? end_a : end_b) - first;
+    return (ikt_row_span){first, count > 0 ? count : 0};
+}
+
+/* COLLECTIVE. What each rank wants. */
+static void tell(ikt_context *ctx, ikt_row_blocks *b, int64_t first, int64_t count) {
+    const ikt_row_span mine = {first, count};
+    for (int r = 0; r < ikt_size(ctx); r++)
+        b->counts[r] = 1;
+    ikt_allgather(ctx, &mine, 1, sizeof mine, b->wish, b->counts);
+}
+
+/* SAME-ARGS. Whether each rank wants rows of its own block only. */
+static bool is_at_home(const ikt_row_blocks *b, int ranks) {
+    for (int r = 0; r < ranks; r++)
+        if (common(b->wish[r], block_of(b, r)).count < b->wish[r].count) return false;
+    return true;
+}
+
+/* The rank whose block holds a row: the last whose block begins at or before it. */
+static int owner_of(const ikt_row_blocks *b, int ranks, int64_t row) {
+    int low = 0, high = ranks - 1;
+    while (low < high) {
+        const int middle = (low + high + 1) / 2;
+        if (b->first[middle] <= row)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* SAME-ARGS. The most ranks that want rows of one: +1 at the block where a wish begins, -1 behind
+ * the one where it ends. */
+static int64_t most_askers(ikt_row_blocks *b, int ranks) {
+    int64_t *change = b->counts, now = 0, most = 0;
+    memset(change, 0, (size_t)ranks * sizeof *change);
+    for (int r = 0; r < ranks; r++) {
+        const ikt_row_span wish = b->wish[r];
+        if (wish.count == 0) continue;
+        const int last = owner_of(b, ranks, wish.first + wish.count - 1);
+        change[owner_of(b, ranks, wish.first)]++;
+        if (last + 1 < ranks) change[last + 1]--;
+    }
+    for (int r = 0; r < ranks; r++) {
+        now += change[r];
+        if (now > most) most = now;
+    }
+    return most;
+}
+
+/* The part of a wish that is met in a round of `step` rows. */
+static ikt_row_span part_of(ikt_row_span wish, int64_t step, int64_t round) {
+    const int64_t passed = round * step, left = wish.count - passed;
+    return (ikt_row_span){wish.first + passed, left < 0 ? 0 : left < step ? left : step};
+}
+
+/* Packs what others want of this rank in a round, by rank; counts both directions. */
+static void pack(ikt_context *ctx, ikt_row_blocks *b, const char *own, size_t bytes, int64_t step,
+                 int64_t round, char *leaving) {
+    const int me = ikt_rank(ctx);
+    const ikt_row_span mine = block_of(b, me), wanted = part_of(b->wish[me], step, round);
+    for (int r = 0; r < ikt_size(ctx); r++) {
+        const ikt_row_span give = common(part_of(b->wish[r], step, round), mine);
+        b->give_counts[r] = give.count;
+        b->counts[r] = common(wanted, block_of(b, r)).count;
+        if (give.count == 0) continue;
+        memcpy(leaving, own + (size_t)(give.first - mine.first) * bytes,
+               (size_t)give.count * bytes);
+        leaving += (size_t)give.count * bytes;
+    }
+}
+
+/* Rows that leave this rank in its fullest round. */
+static int64_t leaving_rows(ikt_context *ctx, const ikt_row_blocks *b, int64_t step,
+                            int64_t rounds) {
+    const ikt_row_span mine = block_of(b, ikt_rank(ctx));
+    int64_t most = 0;
+    for (int64_t round = 0; round < rounds; round++) {
+        int64_t rows = 0;
+        for (int r = 0; r < ikt_size(ctx); r++)
+            rows += common(part_of(b->wish[r], step, round), mine).count;
+        if (rows > most) most = rows;
+    }
+    return most;
+}
+
+/* COLLECTIVE. Rows travel, so many in a round that the rank most asked sends no more than planned.
+ */
+static ikt_status fetch(ikt_context *ctx, ikt_row_blocks *b, const void *own, size_t bytes,
+                        char *rows) {
+    const int ranks = ikt_size(ctx);
+    int64_t step = b->round_bytes / (most_askers(b, ranks) * (int64_t)bytes), rounds = 0;
+    char *leaving = NULL;
+    if (step < 1) step = 1;
+    for (int r = 0; r < ranks; r++)
+        if ((b->wish[r].count + step - 1) / step > rounds)
+            rounds = (b->wish[r].count + step - 1) / step;
+    ikt_status st = ikt_alloc(ctx, &leaving, leaving_rows(ctx, b, step, rounds), bytes, purpose);
+    st = ikt_agree(ctx, st);
+    for (int64_t round = 0; round < rounds && st == IKT_OK; round++) {
+        pack(ctx, b, own, bytes, step, round, leaving);
+        ikt_exchange(ctx, leaving, b->give_counts, rows, b->counts, bytes);
+        rows += (size_t)part_of(b->wish[ikt_rank(ctx)], step, round).count * bytes;
+    }
+    ikt_free(&leaving);
+    return st;
+}
+
+ikt_status ikt_row_blocks_read(ikt_context *ctx, ikt_row_blocks *blocks, const void *own,
+                               size_t bytes, int64_t first, int64_t count, void *rows) {
+    tell(ctx, blocks, first, count);
+    if (!is_at_home(blocks, ikt_size(ctx))) return fetch(ctx, blocks, own, bytes, rows);
+    const int64_t before = first - blocks->first[ikt_rank(ctx)];
+    if (count > 0) memcpy(rows, (const char *)own + (size_t)before * bytes, (size_t)count * bytes);
+    return IKT_OK;
+}

@@ -1,0 +1,12 @@
+# What others build on: the build tree installed elsewhere, and programs built against that.
+ikt_add_script_test(NAME install_consumer LABEL install TIMEOUT 240 SCRIPT install/consumer.sh
+    ARGUMENTS ${PROJECT_BINARY_DIR})
+ikt_add_script_test(NAME install_module LABEL install SCRIPT install/module.sh
+    ARGUMENTS ${PROJECT_BINARY_DIR})
+ikt_add_script_test(NAME install_manual LABEL install SCRIPT install/manual.sh)
+ikt_add_script_test(NAME install_completion LABEL install SCRIPT install/completion.sh)
+ikt_add_script_test(NAME install_packaging LABEL install SCRIPT install/packaging.sh)
+if(IKT_SANITIZE)
+    # Programs of others would have to be built with the same sanitizers.
+    set_tests_properties(install_consumer PROPERTIES DISABLED ON)
+endif()
