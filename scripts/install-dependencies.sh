@@ -11,6 +11,8 @@ if [ "${1:-}" = tests ]; then
     packages+=(valgrind munge slurmctld slurmd slurm-client)
     # For the fuzzers, which are skipped without: libFuzzer comes with clang.
     optional=(clang libclang-rt-dev libomp-dev)
+    # Readers of manual pages, modules and completions.
+    optional+=(mandoc man-db environment-modules lua5.3 zsh fish)
 fi
 
 # Names of those that are not installed, a line each.
