@@ -6,14 +6,16 @@ set -euo pipefail
 packages=(build-essential cmake ninja-build pkg-config git openmpi-bin libopenmpi-dev
     libscalapack-openmpi-dev libopenblas-dev libfftw3-dev libhdf5-openmpi-dev hdf5-tools
     libyaml-dev libpng-dev zlib1g-dev libcmocka-dev)
-optional=(libcairo2-dev) # pictures as PDF
+optional=(libcairo2-dev libzip-dev libmatio-dev) # pictures as PDF; NPZ; MATLAB before 7.3
 if [ "${1:-}" = tests ]; then
     packages+=(valgrind munge slurmctld slurmd slurm-client)
     # For the fuzzers, which are skipped without: libFuzzer comes with clang.
     optional+=(clang libclang-rt-dev libomp-dev)
-    # Readers of what `export` and `plot` write; python3-anndata and python3-vtk9, which are large,
-    # are tested with where they are.
-    optional+=(python3-h5py librsvg2-bin poppler-utils)
+    # Readers of what is written: arrays, AnnData, ParaView's files, pictures, pages, manual pages, modules
+    # and completions.
+    optional+=(python3-numpy python3-h5py python3-scipy python3-anndata python3-vtk9 librsvg2-bin
+        poppler-utils chromium chromium-driver mandoc man-db environment-modules lua5.3 zsh fish)
+    command -v node >/dev/null || optional+=(nodejs)
 fi
 
 # Names of those that are not installed, a line each.
@@ -70,5 +72,7 @@ install "${missing[@]}"
 if [ ${#services[@]} -gt 0 ] && command -v systemctl >/dev/null; then
     "${run[@]}" systemctl disable "${services[@]}" >/dev/null 2>&1 || true
 fi
-install "${wanted[@]}" ||
-    echo "iktsne: goes on without what cannot be installed: ${wanted[*]}" >&2
+# One that a distribution lacks must not keep the others away.
+install "${wanted[@]}" 2>/dev/null || for package in "${wanted[@]}"; do
+    install "$package" 2>/dev/null || echo "iktsne: goes on without $package, which cannot be installed" >&2
+done

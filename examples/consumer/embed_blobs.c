@@ -6,8 +6,8 @@
  *   mpirun -n 3 ./embed_blobs [PREFIX]
  *
  * prints a summary on rank 0. With PREFIX it also writes PREFIX.h5 (what the verbs of iktsne read)
- * and PREFIX.png, and before it embeds PREFIX.rows.csv, with which `iktsne convert` and `iktsne embed`
- * give the same hash. */
+ * and PREFIX.png, and before it embeds PREFIX.rows.csv, with which `iktsne convert` and `iktsne
+ * embed` give the same hash. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +18,8 @@
 enum { ROWS = 300, COLUMNS = 8, CLASSES = 3 };
 
 /* Settings by the names of `iktsne embed --help`. */
-static const char *const settings[][2] = {{"run.seed", "7"},
-                                          {"layout.iterations", "300"},
-                                          {"layout.exaggeration_iterations", "100"}};
+static const char *const settings[][2] = {
+    {"run.seed", "7"}, {"layout.iterations", "300"}, {"layout.exaggeration_iterations", "100"}};
 
 /* Whole numbers from 0 to 255 that depend on the row and the column only, not on the rank. */
 static float value_of(int64_t row, int column) {

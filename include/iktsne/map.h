@@ -39,8 +39,8 @@ IKT_API uint64_t ikt_map_hash(const ikt_map *map);
  * layout.objective names. NaN where it is not known (a file of another program). */
 IKT_API double ikt_map_objective(const ikt_map *map);
 
-/* Iterations that were done, and rows without any similarity to others (the README of the affinity
- * in use says when there are such); -1 where it is not known. */
+/* Iterations that were done, and rows without any similarity to others (docs/affinities.md); -1
+ * where it is not known. */
 IKT_API int64_t ikt_map_iterations(const ikt_map *map);
 IKT_API int64_t ikt_map_orphans(const ikt_map *map);
 

@@ -22,7 +22,7 @@ class Iktsne(CMakePackage):
     variant("cairo", default=True, description="Pictures as SVG and PDF (cairo)")
 
     depends_on("c", type="build")
-    depends_on("cxx", type="test")
+    depends_on("cxx", type="build")  # of an example that the stand-alone tests build
     depends_on("cmake@3.20:", type="build")
     depends_on("pkgconfig", type="build")
 
@@ -37,7 +37,8 @@ class Iktsne(CMakePackage):
     depends_on("libpng")
     depends_on("zlib-api")
 
-    depends_on("matio", when="+matlab")
+    # Files of version 7.3 are HDF5, which iktsne reads itself: no second HDF5 beside the parallel one.
+    depends_on("matio ~hdf5", when="+matlab")
     depends_on("libzip", when="+npz")
     depends_on("cairo +svg +pdf", when="+cairo")
 
