@@ -126,7 +126,8 @@ static ikt_status refuse(const reader *r, int64_t row, const uint32_t *column, c
 /* LOCAL. Sorts, checks and thins the rows of a block that was read. */
 static ikt_status prepare(reader *r, const ikt_edge_block *b, ikt_graph_facts *facts) {
     int64_t bad_row = INT64_MAX, selves = 0, zeros = 0;
-#pragma omp parallel for schedule(dynamic, 64) num_threads(ikt_threads(r->ctx)) reduction(+ : selves, zeros) reduction(min : bad_row)
+#pragma omp parallel for schedule(dynamic, 64) num_threads(ikt_threads(r->ctx)) \
+    reduction(+ : selves, zeros) reduction(min : bad_row)
     for (int64_t i = 0; i < b->count; i++) {
         const int64_t at = b->start[i] - b->start[0], count = b->start[i + 1] - b->start[i];
         ikt_graph_facts mine = {0, 0, 0};
