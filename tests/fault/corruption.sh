@@ -37,7 +37,8 @@ make_tables() {
 
 make_hdf5() {
     "$IKT_PROGRAM" generate gaussian-mixture data.h5 --points 60 --dimensions 3 --clusters 2 --quiet &&
-        "$IKT_PROGRAM" embed input.file=data.h5 output.file=run.h5 output.model=model.h5 $tiny --quiet >/dev/null &&
+        "$IKT_PROGRAM" embed input.file=data.h5 output.file=run.h5 output.model=model.h5 \
+            output.graph=graph.h5 affinity.search=approximate affinity.neighbours=7 $tiny --quiet >/dev/null &&
         "$(dirname "$IKT_PROGRAM")/tests/write_h5" plain.h5 finite &&
         "$(dirname "$IKT_PROGRAM")/tests/write_h5ad" annotated.h5ad || exit 1
 }
@@ -64,6 +65,7 @@ tables)
 hdf5)
     make_hdf5
     for file in data.h5 plain.h5; do damaged $file embed input.file=@ output.file=% $tiny; done
+    damaged graph.h5 embed input.graph=@ output.file=% $tiny
     damaged data.h5 convert @ % --overwrite
     damaged run.h5 info @
     damaged run.h5 evaluate @ --input data.h5
