@@ -13,6 +13,9 @@ if [ "${1:-}" = tests ]; then
     optional=(clang libclang-rt-dev libomp-dev)
 fi
 
+# For the pages of `view`: a browser that needs no screen, and their scripts without one.
+[ "${1:-}" != tests ] || optional+=(chromium chromium-driver nodejs)
+
 # Names of those that are not installed, a line each.
 not_installed() {
     for package in "$@"; do

@@ -13,10 +13,10 @@ function countText(count) {
     return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/* A number as it is read best: seven digits, which is what a float holds. */
-function numberText(value) {
+/* A number as it is read best; a float holds seven digits. */
+function numberText(value, digits = 7) {
     if (!Number.isFinite(value)) return "none";
-    const text = String(Number(value.toPrecision(7)));
+    const text = String(Number(value.toPrecision(digits)));
     return text.replace("e+", "e");
 }
 
@@ -200,7 +200,7 @@ class Legend {
         }
         const low = this.isLogarithmic ? leastAboveZero : least;
         const middle = this.isLogarithmic ? Math.sqrt(low) * Math.sqrt(largest) : low / 2 + largest / 2;
-        const texts = least === null ? ["", "no numbers", ""] : [low, middle, largest].map(numberText);
+        const texts = least === null ? ["", "no numbers", ""] : [low, middle, largest].map((v) => numberText(v, 4));
         [...this.ticksElement.children].forEach((tick, t) => { tick.textContent = texts[t]; });
         this.missingElement.hidden = missing === 0;
         this.missingElement.textContent = "not a number: " + countText(missing);

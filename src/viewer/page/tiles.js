@@ -163,11 +163,11 @@ class Tiles {
         return false;
     }
 
-    /* Draws the view. cell: pixels that a cell should have at least. Makes tiles for about
+    /* Draws the view. cell: pixels that a cell should have, about. Makes tiles for about
      * `budget` milliseconds; returns whether all were there. */
     draw(context, view, cell, budget) {
         if (!this.levels) this.prepare();
-        const wanted = Math.floor(Math.log2(view.scale * SIDE / cell));
+        const wanted = Math.round(Math.log2(view.scale * SIDE / cell));
         const level = Math.min(FINEST, Math.max(COARSEST, wanted));
         const side = 2 ** (32 - level + TILE_BITS), last = 2 ** (level - TILE_BITS) - 1;
         const until = performance.now() + budget, box = view.box();
