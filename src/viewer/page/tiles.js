@@ -3,8 +3,9 @@
  * Method: at level L the square round the map has 2^L x 2^L cells. Each keeps how many shown points
  * it has and the sums of their colours in linear light; it is drawn in their mean colour, the more
  * opaque the more there are, by the logarithm, as `iktsne plot` does. Levels are made in tiles of
- * 256 x 256 cells when they come into view, and kept. The points of a tile stand together, so a tile
- * costs a few nanoseconds a point of it; the coarsest three levels come from one pass over all.
+ * 256 x 256 cells when they come into view, and kept. The points of a tile stand together, so a
+ * tile costs a few nanoseconds a point of it; the coarsest three levels come from one pass over
+ * all.
  * Advantage: a frame copies finished pictures, whatever the number of points, and nothing of it is
  * in the file. Disadvantage: other colours or classes need that pass again (a tenth of a second for
  * ten million points), and between two levels pictures are scaled, so single points look soft. */
@@ -90,7 +91,8 @@ class Tiles {
 
     /* Count at which a cell of the level is opaque. */
     highOf(level) {
-        return level <= BASE ? this.high[level] : Math.max(2, this.high[BASE] / 4 ** (level - BASE));
+        if (level <= BASE) return this.high[level];
+        return Math.max(2, this.high[BASE] / 4 ** (level - BASE));
     }
 
     /* Cells to a picture: `width` cells a line of sums, from cell `from` on. */
@@ -176,7 +178,8 @@ class Tiles {
         context.imageSmoothingEnabled = true;
         for (let row = clamp(box.y0); row <= clamp(box.y1); row++) {
             for (let column = clamp(box.x0); column <= clamp(box.x1); column++) {
-                const x = Math.round(view.toX(column * side)), y = Math.round(view.toY((row + 1) * side));
+                const x = Math.round(view.toX(column * side));
+                const y = Math.round(view.toY((row + 1) * side));
                 const at = { x, y, width: Math.round(view.toX((column + 1) * side)) - x,
                     height: Math.round(view.toY(row * side)) - y };
                 const mayMake = performance.now() < until;
