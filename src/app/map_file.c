@@ -35,6 +35,7 @@ static ikt_status read_labels(ikt_context *ctx, const ikt_map_file *map, bool as
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_result_read_labels(map->file, "labels", map->map.first, map->map.count, out->labels,
                                    &present));
+    out->is_own = present;
     if (present) return IKT_OK;
     ikt_free(&out->labels);
     out->name[0] = '\0';

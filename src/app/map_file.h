@@ -40,6 +40,7 @@ typedef struct {
     char name[IKT_STRING_MAX]; /* of the data set; "" where there is nothing */
     int64_t *labels;           /* [map.count] classes, or NULL */
     double *values;            /* [map.count] numbers, or NULL */
+    bool is_own;               /* the labels of the run's file, whose classes it may name */
 } ikt_map_column;
 
 /* COLLECTIVE. Reads "DATASET" of the run's file, or "FILE.h5:DATASET" of another; "none" is

@@ -101,9 +101,8 @@ static ikt_status write_page(ikt_context *ctx, const options *o, const subject *
     ikt_viewer_column column[IKT_VIEWER_COLUMNS_MOST];
     for (int c = 0; c < s->n_columns; c++) {
         const ikt_map_column *own = &s->column[c];
-        bool named = strcmp(own->name, "labels") == 0;
-        column[c] =
-            (ikt_viewer_column){own->name, own->labels, own->values, named ? s->run.names : NULL};
+        column[c] = (ikt_viewer_column){own->name, own->labels, own->values,
+                                        own->is_own ? s->run.names : NULL};
     }
     const ikt_viewer_settings settings = {.title = ikt_map_file_title(&s->run, o->title),
                                           .note = s->run.note,

@@ -28,14 +28,14 @@ check() {
     "$python" "$here/view_page.py" check "$@" >out.txt 2>err.txt || fail "the page $2 of $1"
 }
 
-full=(--colour-by "labels,values.h5:real,values.h5:wide" --images pictures.h5:X --image-shape 6x5
+full=(--colour-by "labels,values.h5:real,values.h5:wide,full.h5:labels" --images pictures.h5:X --image-shape 6x5
     --images-most 77 --title '"><img src=x onerror=alert(1)>' --mark 3,999 --background black)
 for ranks in 1 2 3 4 7; do
     view full-$ranks.html $ranks full.h5 "${full[@]}"
     cmp -s full-1.html full-$ranks.html || fail "other bytes on $ranks ranks"
 done
 check full.h5 full-1.html --hostile --pictures pictures.h5 77 6 5 1 1 --column values.h5:real \
-    --column values.h5:wide
+    --column values.h5:wide --column full.h5:labels
 
 # More than one block; colours of pictures, shrunk; few rows on many ranks; one row, none; all equal.
 for ranks in 1 3; do view many-$ranks.html $ranks many.h5; done

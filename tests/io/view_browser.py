@@ -324,7 +324,7 @@ def check_classes(b):
 
 def check_tiles(b):
     """Far views of many points, by making few count as many."""
-    drawn = b.run("""const s = page.screen; s.view.limit(); s.drawTiles(s.radius());
+    drawn = b.run("""const s = page.screen; s.view.limit(); while (!s.tiles.draw(s.clearMap(), s.view, 1, 8));
         const pixels = s.map.getContext('2d').getImageData(0, 0, s.map.width, s.map.height).data;
         let ink = 0, counted = 0;
         for (let p = 0; p < pixels.length; p += 4) if (pixels[p] + pixels[p + 1] + pixels[p + 2] < 720) ink++;

@@ -71,7 +71,9 @@ class MapScreen {
         const canvas = document.getElementById("gl");
         if (!wishes.has("canvas")) {
             try {
-                return new WebglDiscs(canvas, this.data);
+                const discs = new WebglDiscs(canvas, this.data);
+                canvas.addEventListener("webglcontextrestored", () => this.refresh());
+                return discs;
             } catch (error) {
                 /* no WebGL: below */
             }

@@ -149,7 +149,7 @@ class Tiles {
     /* A tile, or the part of a coarser one that covers it. */
     drawTile(context, level, column, row, at, mayMake) {
         let tile = this.find(level, column, row);
-        if (tile === undefined && mayMake) tile = this.keep(level, column, row);
+        if (tile === undefined && mayMake()) tile = this.keep(level, column, row);
         if (tile !== undefined) {
             if (tile) context.drawImage(tile, at.x, at.y, at.width, at.height);
             return true;
@@ -173,6 +173,8 @@ class Tiles {
         const level = Math.min(FINEST, Math.max(COARSEST, wanted));
         const side = 2 ** (32 - level + TILE_BITS), last = 2 ** (level - TILE_BITS) - 1;
         const until = performance.now() + budget, box = view.box();
+        let made = 0; /* one at least, however slow the machine */
+        const mayMake = () => made++ === 0 || performance.now() < until;
         const clamp = (unit) => Math.min(last, Math.max(0, Math.floor(unit / side)));
         let complete = true;
         context.imageSmoothingEnabled = true;
@@ -182,7 +184,6 @@ class Tiles {
                 const y = Math.round(view.toY((row + 1) * side));
                 const at = { x, y, width: Math.round(view.toX((column + 1) * side)) - x,
                     height: Math.round(view.toY(row * side)) - y };
-                const mayMake = performance.now() < until;
                 complete = this.drawTile(context, level, column, row, at, mayMake) && complete;
             }
         }

@@ -88,7 +88,7 @@ class WebglDiscs {
         this.places = gl.createBuffer();
         this.paints = gl.createBuffer();
         this.palette = gl.createTexture();
-        this.sent = null; /* positions that the buffer holds */
+        this.sent = this.painted = null; /* positions and paints that the buffers hold */
         this.isStale = true;
         gl.enable(gl.BLEND);
         gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
@@ -114,6 +114,7 @@ class WebglDiscs {
         const kind = this.paint.BYTES_PER_ELEMENT === 1 ? gl.UNSIGNED_BYTE : gl.UNSIGNED_SHORT;
         gl.bindBuffer(gl.ARRAY_BUFFER, this.paints);
         if (this.painted !== this.paint) gl.bufferData(gl.ARRAY_BUFFER, this.paint, gl.STATIC_DRAW);
+        this.painted = this.paint;
         gl.vertexAttribIPointer(1, 1, kind, 0, 0);
         gl.enableVertexAttribArray(1);
         this.sendPalette();
