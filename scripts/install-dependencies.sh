@@ -18,6 +18,9 @@ if [ "${1:-}" = tests ]; then
     command -v node >/dev/null || optional+=(nodejs)
 fi
 
+# For the pages of `view`: a browser that needs no screen, and their scripts without one.
+[ "${1:-}" != tests ] || optional+=(chromium chromium-driver nodejs)
+
 # Names of those that are not installed, a line each.
 not_installed() {
     for package in "$@"; do

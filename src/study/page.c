@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/atomic_file.h"
+#include "base/base64.h"
 #include "base/memory.h"
 #include "config/key.h"
 
@@ -129,26 +130,16 @@ void ikt_page_chart(ikt_page *page, const ikt_chart *chart) {
     ikt_free(&svg.data);
 }
 
-/* RFC 4648. */
-static void add_base64(ikt_text *out, const unsigned char *byte, size_t count) {
-    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < count; i += 3) {
-        const unsigned second = i + 1 < count ? byte[i + 1] : 0,
-                       third = i + 2 < count ? byte[i + 2] : 0;
-        const unsigned all = (unsigned)byte[i] << 16 | second << 8 | third;
-        ikt_text_add(out, "%c%c%c%c", digit[all >> 18], digit[all >> 12 & 63],
-                     i + 1 < count ? digit[all >> 6 & 63] : '=',
-                     i + 2 < count ? digit[all & 63] : '=');
-    }
-}
-
 static ikt_status add_file(ikt_context *ctx, ikt_text *out, const char *path) {
-    enum { PIECE = 3 << 12 };
+    enum { PIECE = 3 << 12, LETTERS = 4 << 12 };
     unsigned char piece[PIECE];
+    char letters[LETTERS];
     FILE *file = fopen(path, "rb");
     if (!file) return failed(ctx, path, "read");
-    for (size_t got; (got = fread(piece, 1, sizeof piece, file)) > 0;)
-        add_base64(out, piece, got);
+    for (size_t got; (got = fread(piece, 1, sizeof piece, file)) > 0;) {
+        ikt_base64(piece, (int64_t)got, letters);
+        ikt_text_add(out, "%.*s", (int)ikt_base64_length((int64_t)got), letters);
+    }
     ikt_status st = ferror(file) ? failed(ctx, path, "read") : IKT_OK;
     fclose(file);
     return st;

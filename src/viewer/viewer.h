@@ -42,7 +42,7 @@ typedef struct {
     bool overwrite;           /* replace a file of that name */
 } ikt_viewer_settings;
 
-/* COLLECTIVE. Writes the file (beside its name, renamed). Memory per rank: 60 bytes a row, and what
+/* COLLECTIVE. Writes the file (beside its name, renamed). Memory per rank: 80 bytes a row, and what
  * curve.h, blocks.h and pictures.h say. Errors: IKT_ERR_USAGE (a marked row that does not exist,
  * the pictures' shape), IKT_ERR_DATA (coordinates not finite, with the row; more than 4096
  * classes), IKT_ERR_FILE, IKT_ERR_RESOURCE (more than IKT_VIEWER_ROWS_MOST rows). */

@@ -1,7 +1,8 @@
 /* The data in the page: from blocks of text to arrays. docs/view.md describes the form.
  *
- * Positions become 32-bit fixed-point numbers, 0 .. 2^32 along the side of the square round the map,
- * of which the file holds the upper 24 bits. Points stay in the order of the file, along a Z-curve. */
+ * Positions become 32-bit fixed-point numbers, 0 .. 2^32 along the side of the square round the
+ * map, of which the file holds the upper 24 bits. Points stay in the order of the file, along a
+ * Z-curve. */
 
 /* "#own-inflate" and the like behind the page's name: ways that are not taken by themselves. */
 const wishes = new Set(location.hash.slice(1).split("&"));
@@ -11,7 +12,9 @@ const CODE_PLANES = 6, ROW_PLANES = 4, Z_PLANES = 3;
 /* Bits 0, 2, 4 .. of twelve, and above them bits 1, 3, 5 .. */
 const APART = Uint16Array.from({ length: 4096 }, (_, code) => {
     let apart = 0;
-    for (let b = 0; b < 6; b++) apart |= (code >> 2 * b & 1) << b | (code >> 2 * b + 1 & 1) << b + 6;
+    for (let b = 0; b < 6; b++) {
+        apart |= (code >> 2 * b & 1) << b | (code >> 2 * b + 1 & 1) << b + 6;
+    }
     return apart;
 });
 

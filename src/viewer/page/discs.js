@@ -57,7 +57,8 @@ class Discs {
     prepare(radius, opacity) {
         const key = radius + " " + opacity + " " + this.canvas.width;
         if (this.key === key) return;
-        const { reach, stamps } = makeStamps(radius, opacity), width = this.canvas.width + 2 * reach;
+        const { reach, stamps } = makeStamps(radius, opacity);
+        const width = this.canvas.width + 2 * reach;
         this.key = key;
         this.reach = reach;
         this.offsets = stamps.map((cover) => Int32Array.from(cover, (c) => c.dy * width + c.dx));

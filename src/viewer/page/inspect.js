@@ -7,7 +7,8 @@ class Inspector {
         Object.assign(this, { data, screen, point: -1, held: -1, shown: 0 });
         const { pictures } = data.about;
         this.pictures = pictures ? new Pictures(pictures, data.n) : null;
-        for (const id of ["card", "facts", "picture", "absent", "close", "row", "answer", "announce"]) {
+        for (const id of ["card", "facts", "picture", "absent", "close", "row", "answer",
+            "announce"]) {
             this[id] = document.getElementById(id);
         }
         this.close.addEventListener("click", () => this.letGo());

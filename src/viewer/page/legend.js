@@ -1,7 +1,7 @@
 /* The legend: what colours mean, and which classes are shown.
  *
- * Every point has a paint, a small number: its class, or its step on the ramp of numbers. The legend
- * turns paints into colours; hidden classes are not shown. */
+ * Every point has a paint, a small number: its class, or its step on the ramp of numbers. The
+ * legend turns paints into colours; hidden classes are not shown. */
 
 const RAMP = 255, MISSING = 255; /* steps, and the paint of what is not a number */
 
@@ -13,10 +13,10 @@ function countText(count) {
     return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/* A number as it is read best: seven digits, which is what a float holds. */
-function numberText(value) {
+/* A number as it is read best; a float holds seven digits. */
+function numberText(value, digits = 7) {
     if (!Number.isFinite(value)) return "none";
-    const text = String(Number(value.toPrecision(7)));
+    const text = String(Number(value.toPrecision(digits)));
     return text.replace("e+", "e");
 }
 
@@ -38,12 +38,12 @@ class Legend {
         }
         document.getElementById("column-line").hidden = data.columns.length < 2;
         document.getElementById("axes-line").hidden = data.about.dimensions !== 3;
-        this.columnElement.addEventListener("change", () => this.choose(this.columnElement.selectedIndex));
+        this.columnElement.addEventListener("change", () => this.chooseSelected());
         this.axesElement.addEventListener("change", () => this.turn());
         this.allElement.addEventListener("click", () => this.show(() => true));
         this.logElement.addEventListener("change", () => {
             this.isLogarithmic = this.logElement.checked;
-            this.choose(this.columnElement.selectedIndex);
+            this.chooseSelected();
         });
         this.themeElement.addEventListener("click", () => {
             this.black = !this.black;
@@ -52,6 +52,10 @@ class Legend {
         });
         this.countElement.textContent = countText(data.n) + (data.n === 1 ? " point" : " points");
         this.choose(0);
+    }
+
+    chooseSelected() {
+        this.choose(this.columnElement.selectedIndex);
     }
 
     choose(number) {
@@ -199,8 +203,10 @@ class Legend {
             context.fillRect(step, 0, 1, 1);
         }
         const low = this.isLogarithmic ? leastAboveZero : least;
-        const middle = this.isLogarithmic ? Math.sqrt(low) * Math.sqrt(largest) : low / 2 + largest / 2;
-        const texts = least === null ? ["", "no numbers", ""] : [low, middle, largest].map(numberText);
+        const middle = this.isLogarithmic ? Math.sqrt(low) * Math.sqrt(largest)
+            : low / 2 + largest / 2;
+        const texts = least === null ? ["", "no numbers", ""]
+            : [low, middle, largest].map((value) => numberText(value, 4));
         [...this.ticksElement.children].forEach((tick, t) => { tick.textContent = texts[t]; });
         this.missingElement.hidden = missing === 0;
         this.missingElement.textContent = "not a number: " + countText(missing);

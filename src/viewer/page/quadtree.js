@@ -2,11 +2,12 @@
  *
  * Method: along the Z-curve the points of each square of the quadtree stand together, and within it
  * those of its four quarters one after the other; where a quarter begins is found by bisection.
- * Advantage: no tree is stored, any depth. Disadvantage: a bisection for each quarter on the way. */
+ * Advantage: no tree is stored, any depth. Disadvantage: a bisection for each quarter on the
+ * way. */
 
 const SIDE = 2 ** 32;
 
-/* First of the points lo .. hi - 1 of a square whose quarter (0 .. 3, by this bit) is at least q. */
+/* First of the points lo .. hi - 1 of a square whose quarter (0 .. 3, by this bit) is q or more. */
 function quarterBegin(xy, lo, hi, bit, q) {
     while (lo < hi) {
         const middle = lo + hi >>> 1;
@@ -115,7 +116,9 @@ function chooseAxes(data, axes) {
     data.row = sorted(data.row);
     data.place = sorted(data.place || Uint32Array.from({ length: n }, (_, i) => i));
     for (const column of data.columns) {
-        for (const part of ["paint", "value"]) if (column[part]) column[part] = sorted(column[part]);
+        for (const part of ["paint", "value"]) {
+            if (column[part]) column[part] = sorted(column[part]);
+        }
     }
     data.axes = axes;
 }

@@ -1,7 +1,8 @@
 /* What is on the screen: the view, and frames when something has changed.
  *
- * Method: few points in view are drawn as discs (webgl.js, or discs.js without it), many as tiles of
- * sums (tiles.js). Frames are asked for, never drawn by themselves, so a page at rest takes no time.
+ * Method: few points in view are drawn as discs (webgl.js, or discs.js without it), many as tiles
+ * of sums (tiles.js). Frames are asked for, never drawn by themselves, so a page at rest takes no
+ * time.
  * Advantage: either way a frame takes a few milliseconds. Disadvantage: where one way gives way to
  * the other, points change their look a little. */
 
@@ -70,7 +71,9 @@ class MapScreen {
         const canvas = document.getElementById("gl");
         if (!wishes.has("canvas")) {
             try {
-                return new WebglDiscs(canvas, this.data);
+                const discs = new WebglDiscs(canvas, this.data);
+                canvas.addEventListener("webglcontextrestored", () => this.refresh());
+                return discs;
             } catch (error) {
                 /* no WebGL: below */
             }
@@ -174,7 +177,8 @@ class MapScreen {
     drawTiles(radius) {
         if (this.isWebgl) this.discs.clear();
         const context = this.clearMap();
-        const complete = this.tiles.draw(context, this.view, Math.max(1, 1.6 * radius), TILE_BUDGET);
+        const cell = Math.max(1, 1.6 * radius);
+        const complete = this.tiles.draw(context, this.view, cell, TILE_BUDGET);
         if (!complete) this.refresh();
     }
 
@@ -183,7 +187,8 @@ class MapScreen {
         context.clearRect(0, 0, this.over.width, this.over.height);
         for (const point of this.crosses) this.drawCross(context, point, 6 * ratio);
         for (const ring of this.rings) {
-            const [x, y] = this.pixelOf(ring.point), r = Math.max(5 * ratio, this.radius() + 3 * ratio);
+            const [x, y] = this.pixelOf(ring.point);
+            const r = Math.max(5 * ratio, this.radius() + 3 * ratio);
             for (const [colour, width] of [[this.background, 5], [this.ink, 2]]) {
                 context.beginPath();
                 context.arc(x, y, r, 0, 2 * Math.PI);
@@ -253,7 +258,8 @@ class MapScreen {
         const { way, view } = this;
         if (!way) return;
         if (way.begun === undefined) way.begun = now;
-        const part = Math.min(1, (now - way.begun) / MOVE_TIME), eased = part * part * (3 - 2 * part);
+        const part = Math.min(1, (now - way.begun) / MOVE_TIME);
+        const eased = part * part * (3 - 2 * part);
         view.scale = way.from.scale * (way.to.scale / way.from.scale) ** eased;
         /* What stays in place while both zoom and middle change. */
         const even = way.from.scale === way.to.scale;

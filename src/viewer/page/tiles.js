@@ -3,8 +3,9 @@
  * Method: at level L the square round the map has 2^L x 2^L cells. Each keeps how many shown points
  * it has and the sums of their colours in linear light; it is drawn in their mean colour, the more
  * opaque the more there are, by the logarithm, as `iktsne plot` does. Levels are made in tiles of
- * 256 x 256 cells when they come into view, and kept. The points of a tile stand together, so a tile
- * costs a few nanoseconds a point of it; the coarsest three levels come from one pass over all.
+ * 256 x 256 cells when they come into view, and kept. The points of a tile stand together, so a
+ * tile costs a few nanoseconds a point of it; the coarsest three levels come from one pass over
+ * all.
  * Advantage: a frame copies finished pictures, whatever the number of points, and nothing of it is
  * in the file. Disadvantage: other colours or classes need that pass again (a tenth of a second for
  * ten million points), and between two levels pictures are scaled, so single points look soft. */
@@ -90,7 +91,8 @@ class Tiles {
 
     /* Count at which a cell of the level is opaque. */
     highOf(level) {
-        return level <= BASE ? this.high[level] : Math.max(2, this.high[BASE] / 4 ** (level - BASE));
+        if (level <= BASE) return this.high[level];
+        return Math.max(2, this.high[BASE] / 4 ** (level - BASE));
     }
 
     /* Cells to a picture: `width` cells a line of sums, from cell `from` on. */
@@ -147,7 +149,7 @@ class Tiles {
     /* A tile, or the part of a coarser one that covers it. */
     drawTile(context, level, column, row, at, mayMake) {
         let tile = this.find(level, column, row);
-        if (tile === undefined && mayMake) tile = this.keep(level, column, row);
+        if (tile === undefined && mayMake()) tile = this.keep(level, column, row);
         if (tile !== undefined) {
             if (tile) context.drawImage(tile, at.x, at.y, at.width, at.height);
             return true;
@@ -163,23 +165,25 @@ class Tiles {
         return false;
     }
 
-    /* Draws the view. cell: pixels that a cell should have at least. Makes tiles for about
+    /* Draws the view. cell: pixels that a cell should have, about. Makes tiles for about
      * `budget` milliseconds; returns whether all were there. */
     draw(context, view, cell, budget) {
         if (!this.levels) this.prepare();
-        const wanted = Math.floor(Math.log2(view.scale * SIDE / cell));
+        const wanted = Math.round(Math.log2(view.scale * SIDE / cell));
         const level = Math.min(FINEST, Math.max(COARSEST, wanted));
         const side = 2 ** (32 - level + TILE_BITS), last = 2 ** (level - TILE_BITS) - 1;
         const until = performance.now() + budget, box = view.box();
+        let made = 0; /* one at least, however slow the machine */
+        const mayMake = () => made++ === 0 || performance.now() < until;
         const clamp = (unit) => Math.min(last, Math.max(0, Math.floor(unit / side)));
         let complete = true;
         context.imageSmoothingEnabled = true;
         for (let row = clamp(box.y0); row <= clamp(box.y1); row++) {
             for (let column = clamp(box.x0); column <= clamp(box.x1); column++) {
-                const x = Math.round(view.toX(column * side)), y = Math.round(view.toY((row + 1) * side));
+                const x = Math.round(view.toX(column * side));
+                const y = Math.round(view.toY((row + 1) * side));
                 const at = { x, y, width: Math.round(view.toX((column + 1) * side)) - x,
                     height: Math.round(view.toY(row * side)) - y };
-                const mayMake = performance.now() < until;
                 complete = this.drawTile(context, level, column, row, at, mayMake) && complete;
             }
         }

@@ -21,7 +21,8 @@ uniform highp sampler2D palette;
 out vec4 colour;
 void main() {
     colour = texelFetch(palette, ivec2(int(paint & 255u), int(paint >> 8)), 0);
-    vec2 away = 2.0 * vec2(ivec2(place >> 1) - ivec2(middle >> 1)) - rest; /* 31 bits: no overflow */
+    /* 31 bits, so that no difference overflows. */
+    vec2 away = 2.0 * vec2(ivec2(place >> 1) - ivec2(middle >> 1)) - rest;
     gl_Position = colour.a > 0.0 ? vec4(away * scale, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);
     gl_PointSize = 2.0 * radius + 2.0;
 }`;
@@ -41,8 +42,8 @@ function compiled(gl, kind, text) {
     const shader = gl.createShader(kind);
     gl.shaderSource(shader, text);
     gl.compileShader(shader);
-    if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader));
-    return shader;
+    if (gl.getShaderParameter(shader, gl.COMPILE_STATUS)) return shader;
+    throw new Error(gl.getShaderInfoLog(shader));
 }
 
 function linked(gl) {
@@ -50,8 +51,8 @@ function linked(gl) {
     gl.attachShader(program, compiled(gl, gl.VERTEX_SHADER, VERTEX_SHADER));
     gl.attachShader(program, compiled(gl, gl.FRAGMENT_SHADER, FRAGMENT_SHADER));
     gl.linkProgram(program);
-    if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
-    return program;
+    if (gl.getProgramParameter(program, gl.LINK_STATUS)) return program;
+    throw new Error(gl.getProgramInfoLog(program));
 }
 
 /* Whether the processor plays the graphics processor. Not every browser admits it when it is asked
@@ -87,7 +88,7 @@ class WebglDiscs {
         this.places = gl.createBuffer();
         this.paints = gl.createBuffer();
         this.palette = gl.createTexture();
-        this.sent = null; /* positions that the buffer holds */
+        this.sent = this.painted = null; /* positions and paints that the buffers hold */
         this.isStale = true;
         gl.enable(gl.BLEND);
         gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
@@ -113,6 +114,7 @@ class WebglDiscs {
         const kind = this.paint.BYTES_PER_ELEMENT === 1 ? gl.UNSIGNED_BYTE : gl.UNSIGNED_SHORT;
         gl.bindBuffer(gl.ARRAY_BUFFER, this.paints);
         if (this.painted !== this.paint) gl.bufferData(gl.ARRAY_BUFFER, this.paint, gl.STATIC_DRAW);
+        this.painted = this.paint;
         gl.vertexAttribIPointer(1, 1, kind, 0, 0);
         gl.enableVertexAttribArray(1);
         this.sendPalette();
@@ -141,7 +143,8 @@ class WebglDiscs {
 
     draw(view, ranges, radius, opacity) {
         const { gl, at } = this, { width, height } = this.canvas;
-        const middle = [view.x, view.y].map((unit) => Math.min(SIDE - 1, Math.max(0, 2 * Math.floor(unit / 2))));
+        const middle = [view.x, view.y].map((unit) =>
+            Math.min(SIDE - 2, Math.max(0, 2 * Math.floor(unit / 2))));
         gl.viewport(0, 0, width, height);
         this.clear();
         this.send();

@@ -1,0 +1,221 @@
+"""Pages of iktsne view, decoded by other means than the page's own.
+
+view_page.py make FOLDER                 the files that test_view.sh shows
+view_page.py check RUN.h5 PAGE.html ...  whether the page holds the run
+"""
+
+import argparse
+import base64
+import json
+import re
+import sys
+import zlib
+
+import h5py
+import numpy as np
+
+HOSTILE = ["</script><script>alert(1)</script>", "<!--<script>", "a\u2028b & \"c\" \\ 'd'", "\u03c8"]
+
+
+def make(folder):
+    random = np.random.default_rng(1)
+
+    def write(name, y, **data):
+        with h5py.File(f"{folder}/{name}.h5", "w") as f:
+            f["embedding"] = np.asarray(y, np.float32)
+            names = data.pop("names", None)
+            if names:
+                f.attrs["label_names"] = "\n".join(names) + "\n"
+            for key, value in data.items():
+                f[key] = value
+
+    n = 1000
+    y = random.normal(size=(n, 2)) * [50, 3] + 1000
+    y[10:20] = y[10]  # equal points keep the order of their rows
+    write("full", y, labels=np.arange(n) % 5 - 1, marked=np.array([7]), names=HOSTILE)
+    real = random.normal(size=n)
+    real[[5, 6, 7]] = [np.nan, np.inf, 1e300]
+    with h5py.File(f"{folder}/values.h5", "w") as f:
+        f["real"] = real
+        f["wide"] = np.arange(n) % 300
+    with h5py.File(f"{folder}/pictures.h5", "w") as f:
+        f["X"] = random.normal(size=(n, 30)).astype(np.float32)
+    write("many", random.standard_cauchy(size=(300000, 2)), labels=random.integers(0, 700, 300000))
+    write("few", random.normal(size=(5, 2)), labels=[2, 0, 2, 1, 0],
+          colours=random.integers(0, 256, (5, 60)).astype(np.uint8))
+    write("one", [[3, -4]])
+    write("none", np.zeros((0, 2)))
+    write("equal", np.full((9, 2), 7))
+    write("line", random.normal(size=(400, 1)))
+    write("solid", random.normal(size=(700, 3)) * [1, 2, 3])
+    write("broken", [[0, 0], [1, 1], [np.nan, 2]])
+
+
+class Page:
+    def __init__(self, path):
+        with open(path, encoding="utf-8", newline="") as f:
+            self.text = f.read()
+        about = re.search(r'<script type="application/json" id="about">(.*?)</script>', self.text,
+                          re.DOTALL)
+        self.about = json.loads(about.group(1))
+
+    def blocks(self, name, items, per_block, size):
+        """Bytes of all blocks of that name, each an array of (items of the block, size)."""
+        for first in range(0, items, per_block):
+            count = min(per_block, items - first)
+            text = re.search(rf'id="{name}-{first // per_block}">([^<]*)</script>', self.text).group(1)
+            raw = zlib.decompress(base64.b64decode(text, validate=True), -15)
+            assert len(raw) == count * size, (name, first, len(raw))
+            yield np.frombuffer(raw, np.uint8)
+
+    def points(self):
+        about = self.about
+        solid = about["dimensions"] == 3
+        sizes = [column["bytes"] for column in about["columns"]]
+        record = 10 + 3 * solid + sum(sizes)
+        parts = []
+        for raw in self.blocks("points", about["rows"], about["block"], record):
+            parts.append(np.concatenate([part for part in decode(raw.reshape(record, -1))], axis=0))
+        planes = np.concatenate(parts, axis=1) if parts else np.zeros((record - 4, 0), np.int64)
+        return planes
+
+
+def decode(planes):
+    """x, y (24 bits each), then the other planes."""
+    planes = planes.astype(np.int64)
+    upper = np.cumsum(planes[0] << 16 | planes[1] << 8 | planes[2])
+    code = upper << 24 | planes[3] << 16 | planes[4] << 8 | planes[5]
+    assert np.all(np.diff(code) >= 0), "not in the order of the curve"
+    x = sum((code >> 2 * b & 1) << b for b in range(24))
+    y = sum((code >> 2 * b + 1 & 1) << b for b in range(24))
+    yield np.stack([x, y])
+    yield planes[6:]
+
+
+def number(planes):
+    return sum(plane << 8 * b for b, plane in enumerate(planes))
+
+
+def check_positions(page, f, planes, row):
+    about, y = page.about, f["embedding"][:].astype(float)
+    n, q = y.shape
+    assert (about["rows"], about["dimensions"]) == (n, q)
+    assert np.array_equal(np.sort(row), np.arange(n)), "not every row once"
+    axes = [planes[0], planes[1]]
+    if q == 3:
+        axes.append(number(planes[6:9]))
+    step = about["side"] / 2**24
+    for axis in range(q):
+        found = about["corner"][axis] + (axes[axis] + 0.5) * step
+        # Half a step, and what the sums above round by.
+        slack = 1e-15 * np.abs(about["corner"][axis])
+        assert np.all(np.abs(found - y[row, axis]) <= 0.5 * step * (1 + 1e-6) + slack), axis
+    if n > 1 and np.ptp(y, axis=0).max() > 0:
+        assert np.isclose(about["side"], np.ptp(y, axis=0).max(), rtol=1e-12)
+    if q == 2:
+        code = sum((axes[a] >> b & 1) << 2 * b + a for a in (0, 1) for b in range(24))
+        same = np.diff(code) == 0
+        assert np.all(np.diff(row)[same] > 0), "equal points are not in the order of their rows"
+
+
+def check_column(about, planes, values, names):
+    if "classes" not in about:
+        single = number(planes).astype(np.uint32).view(np.float32)
+        most = np.finfo(np.float32).max
+        expected = np.where(np.isfinite(values), np.clip(values, -most, most), np.nan)
+        assert np.array_equal(single, expected.astype(np.float32), equal_nan=True), about["name"]
+        finite = values[np.isfinite(values)]
+        assert (about["least"], about["largest"]) == (finite.min(), finite.max())
+        assert about["missing"] == np.sum(~np.isfinite(values))
+        return
+    labels, counts = np.unique(values, return_counts=True)
+    assert [c[0] for c in about["classes"]] == labels.tolist()
+    assert [c[1] for c in about["classes"]] == counts.tolist()
+    assert np.array_equal(labels[number(planes)], values), about["name"]
+    for entry in about["classes"]:
+        assert all(re.fullmatch("#[0-9a-f]{6}", colour) for colour in entry[2:4])
+        label = entry[0]
+        expected = [names[label]] if names and 0 <= label < len(names) else []
+        assert entry[4:] == expected, entry
+
+
+def check_columns(page, f, others, planes, row):
+    names = f.attrs.get("label_names")
+    names = names.split("\n")[:-1] if names else None
+    columns = [("labels", f["labels"][:], names)] if "labels" in f else []
+    for other in others:
+        file, dataset = other.split(":")
+        with h5py.File(file) as g:
+            columns.append((dataset, g[dataset][:], None))
+    assert [c["name"] for c in page.about["columns"]] == [name for name, _, _ in columns]
+    at = 6 + 3 * (page.about["dimensions"] == 3)
+    for about, (_, values, known) in zip(page.about["columns"], columns):
+        check_column(about, planes[at:at + about["bytes"]], values[row], known)
+        at += about["bytes"]
+    assert at == len(planes)
+
+
+def shrink(picture, k):
+    height, width, channels = picture.shape
+    return np.array([[[picture[y:y + k, x:x + k, c].mean() for c in range(channels)]
+                      for x in range(0, width, k)] for y in range(0, height, k)])
+
+
+def check_pictures(page, spec, row):
+    file, count, height, width, channels, k = spec[0], *map(int, spec[1:])
+    about, n = page.about["pictures"], len(row)
+    assert about["count"] == count
+    with h5py.File(file) as f:
+        data = f["X" if "X" in f else "colours"][:]
+    chosen = [row[i * n // count] for i in range(count)]
+    wanted = np.array([shrink(data[r].reshape(height, width, channels).astype(float), k)
+                       for r in chosen])
+    assert wanted.shape[1:] == (about["height"], about["width"], about["channels"])
+    if data.dtype != np.uint8:
+        wanted = (wanted - wanted.min()) / np.ptp(wanted) * 255
+    size = wanted[0].size
+    raw = np.concatenate(list(page.blocks("pictures", count, about["block"], size)))
+    assert np.all(np.abs(raw - wanted.reshape(-1)) <= 0.5001), "other pictures"
+
+
+def check_safe(page, hostile):
+    text = page.text
+    assert "http:" not in text.lower() and "https:" not in text.lower(), "it names an address"
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text).group(1)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-"), policy
+    assert "unsafe" not in policy and "http" not in policy
+    tags = re.findall(r"<script[^>]*>", text)
+    # The program, what the page knows of its data, and the blocks.
+    assert tags.count("<script>") == 1, tags
+    assert all(re.fullmatch(r'<script( type="application/(json|octet-stream)" id="[a-z]+(-\d+)?")?>',
+                            tag) for tag in tags), tags
+    if hostile:
+        assert page.about["title"] == '"><img src=x onerror=alert(1)>'
+        assert "<img" not in text and "alert(1)</script>" not in text and "<!--" not in text
+        assert page.about["marked"] == [3, 999] and page.about["black"]
+
+
+def check(arguments):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("run")
+    parser.add_argument("page")
+    parser.add_argument("--hostile", action="store_true")
+    parser.add_argument("--pictures", nargs=6)
+    parser.add_argument("--column", action="append", default=[])
+    o = parser.parse_args(arguments)
+    page = Page(o.page)
+    check_safe(page, o.hostile)
+    planes = page.points()
+    row = number(planes[2:6])
+    # x and y stand for the six planes of the codes.
+    with h5py.File(o.run) as f:
+        check_positions(page, f, planes, row)
+        check_columns(page, f, o.column, planes, row)
+    if o.pictures:
+        check_pictures(page, o.pictures, row)
+
+
+if sys.argv[1] == "make":
+    make(sys.argv[2])
+else:
+    check(sys.argv[2:])
