@@ -16,4 +16,4 @@ ikt_add_script_test(NAME io_h5py LABEL io SCRIPT io/test_io_h5py.sh
 # The verb is of the program, not of the library, so the test brings it along.
 ikt_add_mpi_test(NAME io_convert LABEL io RANKS 1 3
     SOURCES io/test_io_convert.c ${PROJECT_SOURCE_DIR}/src/app/verb_convert.c
-    ${PROJECT_SOURCE_DIR}/src/app/option.c)
+    ${ikt_option_sources})
