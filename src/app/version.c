@@ -1,6 +1,9 @@
 /* What the program is made of. */
 #include "app/version.h"
 
+#ifdef IKT_HAVE_CAIRO
+#include <cairo.h>
+#endif
 #include <fftw3.h>
 #include <hdf5.h>
 #include <mpi.h>
@@ -28,4 +31,9 @@ void ikt_print_version(FILE *file) {
     fprintf(file, "libyaml:         %s\n", yaml_get_version_string());
     fprintf(file, "libpng:          %s\n", png_get_libpng_ver(NULL));
     fprintf(file, "zlib:            %s\n", zlibVersion());
+#ifdef IKT_HAVE_CAIRO
+    fprintf(file, "cairo:           %s\n", cairo_version_string());
+#else
+    fprintf(file, "cairo:           none: no pictures as PDF\n");
+#endif
 }
