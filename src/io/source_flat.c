@@ -139,7 +139,7 @@ static const ikt_source_ops flat_ops = {
 /* What the header says; on one rank. */
 static ikt_status layout_of_header(ikt_context *ctx, const char *path, const ikt_raw *raw,
                                    ikt_layout *layout) {
-    static const ikt_reader_options plain = {0, IKT_HEADER_AUTO, "", ""};
+    static const ikt_reader_options plain = {.label_column = "", .skip_columns = ""};
     ikt_reader *reader = NULL;
     (void)raw;
     IKT_TRY(ikt_reader_open(ctx, path, &plain, &reader));
