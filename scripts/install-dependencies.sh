@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(build-essential cmake ninja-build pkg-config git openmpi-bin libopenmpi-dev
     libscalapack-openmpi-dev libopenblas-dev libfftw3-dev libhdf5-openmpi-dev hdf5-tools
-    libyaml-dev libpng-dev zlib1g-dev libcmocka-dev)
+    libyaml-dev libpng-dev zlib1g-dev libzip-dev libmatio-dev libcmocka-dev)
 optional=()
 if [ "${1:-}" = tests ]; then
     packages+=(valgrind munge slurmctld slurmd slurm-client)

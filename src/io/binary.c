@@ -2,36 +2,19 @@
 #include "io/binary.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/memory.h"
-#include "io/gz.h"
 
 static const int64_t exact_most = (int64_t)1 << 53;
 
 void ikt_binary_close(ikt_binary *array) {
-    if (array->file) gzclose(array->file);
-    array->file = NULL;
+    ikt_bytes_close(&array->bytes);
     ikt_free(&array->stored);
-}
-
-/* Reads until `bytes` or the end; `got` tells how far. The caller judges an early end. */
-static ikt_status read_bytes(ikt_reader *reader, gzFile file, void *data, int64_t bytes,
-                             int64_t *got) {
-    const int64_t piece = (int64_t)1 << 28; /* zlib counts in ints */
-    int now = 1;
-    *got = 0;
-    while (*got < bytes && now > 0) {
-        int64_t left = bytes - *got;
-        now = gzread(file, (char *)data + *got, (unsigned)(left < piece ? left : piece));
-        if (now > 0) *got += now;
-    }
-    return now < 0 ? ikt_gz_check(reader->ctx, reader->path, file) : IKT_OK;
 }
 
 ikt_status ikt_binary_header(ikt_reader *reader, ikt_binary *array, void *data, int64_t bytes) {
     int64_t got;
-    IKT_TRY(read_bytes(reader, array->file, data, bytes, &got));
+    IKT_TRY(ikt_bytes_read(&array->bytes, data, bytes, &got));
     array->header += got;
     if (got == bytes) return IKT_OK;
     return ikt_fail(reader->ctx, IKT_ERR_FILE, "%s is truncated: it ends in its header",
@@ -44,7 +27,7 @@ int64_t ikt_binary_product(int64_t a, int64_t b) {
     return a <= INT64_MAX / 16 / b ? a * b : -1;
 }
 
-static ikt_type type_of(ikt_element e) {
+ikt_type ikt_binary_type(ikt_element e) {
     if (e.kind == 'b' || (e.kind == 'u' && e.bytes == 1)) return IKT_TYPE_U8;
     if (e.kind == 'f') return e.bytes == 4 ? IKT_TYPE_F32 : IKT_TYPE_F64;
     return e.bytes <= 2 ? IKT_TYPE_F32 : IKT_TYPE_F64;
@@ -59,36 +42,27 @@ static ikt_status truncated(ikt_reader *reader, const ikt_binary *array, int64_t
                     (long long)(array->header + reader->n * row), (long long)found);
 }
 
-/* The length of compressed data shows when their end comes, but it has a limit that the file tells:
- * deflate makes nothing shorter than a thousandth. Without it a few damaged bytes of a header would
- * have us ask for any amount of memory. */
-static ikt_status check_packed(ikt_reader *reader, int64_t bytes, int64_t file_bytes) {
-    const int64_t ratio_most = 1032;
-    if (bytes / ratio_most <= file_bytes) return IKT_OK;
-    return ikt_fail(
-        reader->ctx, IKT_ERR_FILE,
-        "%s is truncated or damaged: its header announces %lld rows, %lld bytes in all, "
-        "which a compressed file of %lld bytes cannot hold",
-        reader->path, (long long)reader->n, (long long)bytes, (long long)file_bytes);
-}
-
 ikt_status ikt_binary_shape(ikt_reader *reader, ikt_binary *array, int64_t n, int64_t d,
                             bool more) {
     int64_t bytes = ikt_binary_product(ikt_binary_product(n, d), array->element.bytes);
-    struct stat about;
+    const ikt_bytes *from = &array->bytes;
     if (bytes < 0)
         return ikt_fail(reader->ctx, IKT_ERR_DATA, "%s: its header announces an impossible size",
                         reader->path);
     reader->n = n;
     reader->d = d;
-    reader->type = type_of(array->element);
-    if (stat(reader->path, &about) != 0 || !S_ISREG(about.st_mode)) return IKT_OK;
-    if (!gzdirect(array->file)) return check_packed(reader, bytes, about.st_size);
-    if (about.st_size < array->header + bytes) return truncated(reader, array, about.st_size);
-    if (more || about.st_size == array->header + bytes) return IKT_OK;
+    reader->type = ikt_binary_type(array->element);
+    if (!ikt_bytes_can_hold(from, bytes))
+        return ikt_fail(reader->ctx, IKT_ERR_FILE,
+                        "%s is truncated or damaged: its header announces %lld rows, %lld bytes in "
+                        "all, which a compressed file of %lld bytes cannot hold",
+                        reader->path, (long long)n, (long long)bytes, (long long)from->packed);
+    if (from->size < 0) return IKT_OK;
+    if (from->size < array->header + bytes) return truncated(reader, array, from->size);
+    if (more || from->size == array->header + bytes) return IKT_OK;
     return ikt_fail(reader->ctx, IKT_ERR_DATA,
                     "%s has %lld bytes, but its header announces %lld: is it damaged?",
-                    reader->path, (long long)about.st_size, (long long)(array->header + bytes));
+                    reader->path, (long long)from->size, (long long)(array->header + bytes));
 }
 
 ikt_status ikt_binary_read(ikt_reader *reader, ikt_binary *array, int64_t done, int64_t count) {
@@ -97,7 +71,7 @@ ikt_status ikt_binary_read(ikt_reader *reader, ikt_binary *array, int64_t done, 
         IKT_TRY(ikt_resize(reader->ctx, &array->stored, bytes, 1, "reader"));
         array->room = bytes;
     }
-    IKT_TRY(read_bytes(reader, array->file, array->stored, bytes, &got));
+    IKT_TRY(ikt_bytes_read(&array->bytes, array->stored, bytes, &got));
     if (got == bytes) return IKT_OK;
     return truncated(reader, array, array->header + done * size + got);
 }
@@ -110,8 +84,8 @@ static uint64_t bits_of(ikt_element e, const unsigned char *stored) {
     return bits;
 }
 
-/* An element as a number; false where a double does not hold it. */
-static bool number_of(ikt_element e, uint64_t bits, double *value) {
+bool ikt_binary_number(ikt_element e, const unsigned char *stored, double *value) {
+    const uint64_t bits = bits_of(e, stored);
     if (e.kind == 'f' && e.bytes == 4) {
         uint32_t word = (uint32_t)bits;
         float narrow;
@@ -137,7 +111,7 @@ ikt_status ikt_binary_convert(ikt_reader *reader, const ikt_binary *array, int64
     const unsigned char *stored = array->stored + first * e.bytes;
     for (int64_t i = 0; i < count; i++) {
         double value;
-        if (!number_of(e, bits_of(e, stored + i * e.bytes), &value))
+        if (!ikt_binary_number(e, stored + i * e.bytes, &value))
             return ikt_fail(reader->ctx, IKT_ERR_DATA,
                             "%s holds an integer near %g, which no floating number holds exactly",
                             reader->path, value);

@@ -1,9 +1,8 @@
-/* Binary numbers of other machines, read through zlib (plain files, too). */
+/* Binary numbers of other machines, from a file, gzipped or not, or from an archive (bytes.h). */
 #ifndef IKT_IO_BINARY_H
 #define IKT_IO_BINARY_H
 
-#include <zlib.h>
-
+#include "io/bytes.h"
 #include "io/reader.h"
 
 /* How an element is stored. */
@@ -15,7 +14,7 @@ typedef struct {
 
 /* An array of the reader's n x d elements in a file, after its header. */
 typedef struct {
-    gzFile file;
+    ikt_bytes bytes;
     ikt_element element;
     int64_t header;        /* bytes before the elements */
     unsigned char *stored; /* a block as stored */
@@ -28,8 +27,8 @@ void ikt_binary_close(ikt_binary *array);
 /* LOCAL. Reads exactly `bytes` bytes of the header. Errors: IKT_ERR_FILE. */
 ikt_status ikt_binary_header(ikt_reader *reader, ikt_binary *array, void *data, int64_t bytes);
 
-/* LOCAL. Ends the header: sets the reader's n, d and type. A file that is not compressed must have
- * the announced length, or at least that where `more` may follow.
+/* LOCAL. Ends the header: sets the reader's n, d and type. Bytes of known number must have the
+ * announced length, or at least that where `more` may follow.
  * Errors: IKT_ERR_DATA (impossible size, too long), IKT_ERR_FILE (too short). */
 ikt_status ikt_binary_shape(ikt_reader *reader, ikt_binary *array, int64_t n, int64_t d, bool more);
 
@@ -41,6 +40,12 @@ ikt_status ikt_binary_read(ikt_reader *reader, ikt_binary *array, int64_t done, 
  * reader's type; values[i * stride]. Errors: IKT_ERR_DATA: a 64-bit integer beyond 2^53. */
 ikt_status ikt_binary_convert(ikt_reader *reader, const ikt_binary *array, int64_t first,
                               int64_t count, void *values, int64_t stride);
+
+/* LOCAL, pure. The type of ours that holds every such element. */
+ikt_type ikt_binary_type(ikt_element element);
+
+/* LOCAL. Converts one stored element; false where a double does not hold it exactly. */
+bool ikt_binary_number(ikt_element element, const unsigned char *stored, double *value);
 
 /* LOCAL. a * b, both at least 0, or -1 where that is too much for a file. */
 int64_t ikt_binary_product(int64_t a, int64_t b);

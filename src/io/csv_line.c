@@ -1,10 +1,10 @@
 /* Lines of delimited text, split into cells. */
 #include "io/csv_line.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "io/decimal.h"
 #include "io/gz.h"
 
 static const int64_t line_most = (int64_t)1 << 26;
@@ -31,9 +31,8 @@ void ikt_csv_free(ikt_csv_line *line) {
 }
 
 bool ikt_csv_number(const char *cell, double *value) {
-    char *end;
-    *value = strtod(cell, &end);
-    return end != cell && *end == '\0' && !strpbrk(cell, "xX(");
+    const char *end;
+    return ikt_decimal(cell, &end, value) && *end == '\0';
 }
 
 char ikt_csv_detect(const char *text) {

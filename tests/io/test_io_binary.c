@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "io/reader.h"
 
-static const ikt_reader_options plain = {0, IKT_HEADER_AUTO, "", ""};
+static const ikt_reader_options plain = {.header = IKT_HEADER_AUTO};
 
 /* Reads a file of these bytes in blocks of `block` rows into rows[]; the reader's shape goes to n,
  * d, type. */
@@ -236,7 +236,7 @@ static void damaged_compression(void **state) {
 static void missing_and_strange_files(void **state) {
     ikt_context *ctx = *state;
     ikt_reader *reader;
-    const ikt_reader_options columns = {0, IKT_HEADER_AUTO, "3", ""};
+    const ikt_reader_options columns = {.label_column = "3"};
     assert_int_equal(ikt_reader_open(ctx, "no/such/file.npy", &plain, &reader), IKT_ERR_FILE);
     io_expect(ctx, "no/such/file.npy cannot be read: No such file");
     assert_int_equal(ikt_reader_open(ctx, ".", &plain, &reader), IKT_ERR_FILE);

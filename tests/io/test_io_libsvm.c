@@ -17,7 +17,7 @@ typedef struct {
 
 static table read_bytes(ikt_context *ctx, const char *text, bool gzipped) {
     table t = {.status = IKT_OK, .format = ""};
-    const ikt_reader_options options = {0, IKT_HEADER_AUTO, "", ""};
+    const ikt_reader_options options = {.header = IKT_HEADER_AUTO};
     char name[IO_NAME_MAX];
     ikt_reader *reader = NULL;
     io_name(ctx, "pairs.libsvm", name);
@@ -133,7 +133,7 @@ static void what_is_too_wide_says_what_it_would_take(void **state) {
 
 static void columns_cannot_be_chosen(void **state) {
     ikt_context *ctx = *state;
-    const ikt_reader_options options = {0, IKT_HEADER_AUTO, "1", ""};
+    const ikt_reader_options options = {.label_column = "1"};
     char name[IO_NAME_MAX];
     ikt_reader *reader;
     io_name(ctx, "pairs.libsvm", name);
