@@ -50,18 +50,20 @@ static bool take_label(const char **at, obstacle *o) {
     return true;
 }
 
+static bool no_pair(const char *at, obstacle *o) {
+    if (strncmp(at, "qid:", 4) != 0)
+        return stop(o, at, "is no pair index:value with an index from 0");
+    return stop(o, at,
+                "is the number of a query; data for ranking are not read: take these entries out");
+}
+
 /* The index of the pair that begins at *at, which is left on its value. */
 static bool take_index(const char **at, int64_t before, int64_t *index, obstacle *o) {
     const char *digit = *at;
     *index = 0;
     for (; is_digit(*digit); digit++)
         *index = *index < index_most / 10 ? 10 * *index + (*digit - '0') : index_most;
-    if (strncmp(*at, "qid:", 4) == 0)
-        return stop(o, *at,
-                    "is the number of a query; data for ranking are not read: take these entries "
-                    "out");
-    if (digit == *at || *digit != ':')
-        return stop(o, *at, "is no pair index:value with an index from 0");
+    if (digit == *at || *digit != ':') return no_pair(*at, o);
     if (*index >= index_most) return stop(o, *at, "has an index that is too large");
     if (*index <= before)
         return stop(o, *at, "does not follow: indices ascend within a line, each once");
@@ -102,10 +104,12 @@ static ikt_status take_pairs(ikt_libsvm_part *part, const char *at, ikt_sparse_r
     return IKT_OK;
 }
 
-/* The next line that is a row; *line = NULL behind the last. Comments are cut off. */
+/* The next line that is a row, and its label in it; both NULL behind the last. Comments are cut
+ * off. */
 static ikt_status next_line(ikt_text_lines *lines, char **line, char **label) {
     do {
         int64_t length;
+        *label = NULL;
         IKT_TRY(ikt_text_lines_next(lines, line, &length));
         if (!*line) return IKT_OK;
         char *comment = memchr(*line, '#', (size_t)length);
@@ -120,7 +124,6 @@ static ikt_status next_line(ikt_text_lines *lines, char **line, char **label) {
 static ikt_status next_row(ikt_libsvm_part *part, ikt_sparse_rows *block, char **label) {
     char *line;
     obstacle o = {NULL, NULL};
-    *label = NULL;
     IKT_TRY(next_line(&part->lines, &line, label));
     if (!line) return IKT_OK;
     const char *at = *label;

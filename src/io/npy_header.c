@@ -39,11 +39,11 @@ static const char *value_of(const char *header, const char *name) {
     return at + 1 + strspn(at + 1, " ");
 }
 
-/* "'<f4'": order of bytes, kind, bytes. A list of fields is a type that is not numeric. */
+/* "'<f4'": order of bytes, kind, bytes. A list, of fields, is a type that is not numeric. */
 static ikt_status parse_type(const parser *p, const char *text) {
     ikt_npy_header *header = p->header;
     if (*text == '[') {
-        snprintf(header->type, sizeof header->type, "a record");
+        snprintf(header->type, sizeof header->type, "'fields' (descr)");
         return IKT_OK;
     }
     if (*text != '\'' && *text != '"') return malformed(p, "element type (descr)");

@@ -1,18 +1,10 @@
 /* Numbers of one type as numbers of another. See recast.h. */
 #include "io/recast.h"
 
-#include <float.h>
-#include <math.h>
-
 double ikt_number_at(ikt_type type, const void *values, int64_t i) {
     return type == IKT_TYPE_U8    ? (double)((const uint8_t *)values)[i]
            : type == IKT_TYPE_F32 ? (double)((const float *)values)[i]
                                   : ((const double *)values)[i];
-}
-
-bool ikt_number_fits(ikt_type type, double value) {
-    if (type == IKT_TYPE_U8) return value >= 0 && value <= 255 && value == floor(value);
-    return type == IKT_TYPE_F32 ? fabs(value) <= FLT_MAX : isfinite(value);
 }
 
 void ikt_number_put(ikt_type type, void *values, int64_t i, double value) {

@@ -7,6 +7,8 @@
 #ifndef IKT_IO_RECAST_H
 #define IKT_IO_RECAST_H
 
+#include <float.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,8 +17,11 @@
 /* LOCAL, pure. The i-th of an array. */
 double ikt_number_at(ikt_type type, const void *values, int64_t i);
 
-/* LOCAL, pure. Whether a number can be stored as this type. */
-bool ikt_number_fits(ikt_type type, double value);
+/* LOCAL, pure. Whether a number can be stored as this type. (In line: parsers ask it of each.) */
+static inline bool ikt_number_fits(ikt_type type, double value) {
+    if (type == IKT_TYPE_U8) return value >= 0 && value <= 255 && value == floor(value);
+    return type == IKT_TYPE_F32 ? fabs(value) <= (double)FLT_MAX : isfinite(value);
+}
 
 /* LOCAL. values[count] of type `from` into recast[count] of type `to`. Returns the first that does
  * not fit, or -1. */

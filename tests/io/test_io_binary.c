@@ -108,7 +108,7 @@ static void idx_errors(void **state) {
     check_error(ctx, BYTES(0, 0, 0x08, 2, 0, 255, 255, 255, 0, 255, 255, 255), false, IKT_ERR_FILE,
                 "is truncated");
     check_error(ctx, BYTES(0, 0, 0x0F, 1, 0, 0, 0, 1, 5), false, IKT_ERR_DATA,
-                "neither HDF5, IDX, NPY, LIBSVM nor CSV");
+                "neither HDF5, IDX, NPY, NPZ, MATLAB, LIBSVM nor CSV");
 }
 
 /* An NPY file: header text and bytes after it. */
