@@ -1,14 +1,34 @@
 /* Formats that are known and not read. See foreign.h. */
 #include "io/foreign.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 typedef struct {
     const char *magic;
     size_t length;
     const char *what;
 } format;
+
+/* ARFF is text: comments of %, then @relation. */
+static bool is_arff(const char *at, const char *end) {
+    static const char word[] = "@relation";
+    while (at < end && (*at == '%' || *at == '\n' || *at == '\r')) {
+        while (at < end && *at != '\n')
+            at++;
+        at += at < end;
+    }
+    return end - at >= 9 && strncasecmp(at, word, 9) == 0;
+}
+
+const char *ikt_foreign_text(const unsigned char *head, int64_t bytes) {
+    const char *at = (const char *)head;
+    if (!is_arff(at, at + bytes)) return NULL;
+    return "is an ARFF file, which is not read: what follows @DATA is CSV, and what stands before it "
+           "can be deleted";
+}
 
 const char *ikt_foreign_format(const unsigned char *head, int64_t bytes) {
     static const format known[] = {

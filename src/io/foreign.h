@@ -9,4 +9,8 @@
  * these. */
 const char *ikt_foreign_format(const unsigned char *head, int64_t bytes);
 
+/* LOCAL, pure. The same of formats of text, which another reader would take for its own. Those that
+ * are known by a word behind comments are known if it is among these bytes. */
+const char *ikt_foreign_text(const unsigned char *head, int64_t bytes);
+
 #endif

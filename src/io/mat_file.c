@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/trial.h"
 #include "io/array_choice.h"
+#include "io/mat_check.h"
 
 #ifdef IKT_HAVE_MATIO
 #include <matio.h>
@@ -169,6 +170,7 @@ static ikt_status take(ikt_mat_matrix *m, const char *path, matvar_t *v) {
 ikt_status ikt_mat_read(ikt_context *ctx, const char *path, const char *name, ikt_mat_matrix *m) {
     matvar_t *v;
     *m = (ikt_mat_matrix){.ctx = ctx};
+    IKT_TRY(ikt_mat_check(ctx, path));
     IKT_TRY(check_survival(ctx, path, name));
     IKT_TRY(load(ctx, path, name, &v));
     return take(m, path, v);

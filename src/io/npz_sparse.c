@@ -68,7 +68,7 @@ static ikt_status open_rows(const ikt_npz *npz, ikt_npz_sparse *s) {
     s->streamed = true;
     IKT_TRY(ikt_npz_column_open(npz, "indices", &s->columns));
     if (s->columns.length != s->entries)
-        return refuse(s, IKT_ERR_DATA, "has as many indices as values no more: is it damaged?");
+        return refuse(s, IKT_ERR_DATA, "has not as many indices as values: is it damaged?");
     IKT_TRY(ikt_npz_column_all(npz, "indptr", &s->starts, &length));
     return check_starts(s, length);
 }
@@ -110,14 +110,14 @@ ikt_status ikt_npz_sparse_open(const ikt_npz *npz, ikt_npz_sparse *s) {
     char format[NAME_SIZE];
     *s = (ikt_npz_sparse){.ctx = npz->ctx, .path = npz->path};
     IKT_TRY(read_format(npz, format));
+    const bool csr = strcmp(format, "csr") == 0, csc = strcmp(format, "csc") == 0;
+    if (!csr && !csc && strcmp(format, "coo") != 0)
+        return refuse(s, IKT_ERR_DATA,
+                      "is of another format than csr, csc and coo: save it with "
+                      "scipy.sparse.save_npz(FILE, x.tocsr())");
     IKT_TRY(read_shape(npz, s));
     IKT_TRY(open_values(npz, s));
-    if (strcmp(format, "csr") == 0) return open_rows(npz, s);
-    if (strcmp(format, "csc") == 0) return open_whole(npz, s, true);
-    if (strcmp(format, "coo") == 0) return open_whole(npz, s, false);
-    return refuse(s, IKT_ERR_DATA,
-                  "is of another format than csr, csc and coo: save it with "
-                  "scipy.sparse.save_npz(FILE, x.tocsr())");
+    return csr ? open_rows(npz, s) : open_whole(npz, s, csc);
 }
 
 static ikt_status check_columns(const ikt_npz_sparse *s, ikt_sparse_rows *block) {

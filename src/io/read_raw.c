@@ -33,18 +33,20 @@ static ikt_status measure(ikt_reader *reader, ikt_binary *array, const ikt_raw_o
                         "rows of %lld %s (%lld bytes each)",
                         reader->path, (long long)array->bytes.size, (long long)raw->skip,
                         (long long)raw->columns, raw->type, (long long)row);
+    array->header = raw->skip;
     return ikt_binary_shape(reader, array, bytes / row, raw->columns, false);
 }
 
-/* What is skipped is read: the bytes may not be a file's own. */
 static ikt_status skip(ikt_reader *reader, ikt_binary *array, int64_t bytes) {
     char gone[4096];
-    while (bytes > 0) {
+    int64_t got = 1;
+    while (bytes > 0 && got > 0) {
         const int64_t now = bytes < (int64_t)sizeof gone ? bytes : (int64_t)sizeof gone;
-        IKT_TRY(ikt_binary_header(reader, array, gone, now));
-        bytes -= now;
+        IKT_TRY(ikt_bytes_read(&array->bytes, gone, now, &got));
+        bytes -= got;
     }
-    return IKT_OK;
+    if (bytes == 0) return IKT_OK;
+    return ikt_fail(reader->ctx, IKT_ERR_FILE, "%s became shorter while it was read", reader->path);
 }
 
 static ikt_status raw_open(ikt_reader *reader, const ikt_reader_options *options) {
@@ -56,8 +58,8 @@ static ikt_status raw_open(ikt_reader *reader, const ikt_reader_options *options
         return ikt_fail(reader->ctx, IKT_ERR_USAGE, "'%s' is no type of raw numbers",
                         options->raw.type);
     IKT_TRY(ikt_bytes_open_plain(reader->ctx, reader->path, &array->bytes));
-    IKT_TRY(skip(reader, array, options->raw.skip));
-    return measure(reader, array, &options->raw);
+    IKT_TRY(measure(reader, array, &options->raw));
+    return skip(reader, array, options->raw.skip);
 }
 
 static ikt_status raw_read(ikt_reader *reader, int64_t count, void *rows, int32_t *labels) {

@@ -99,6 +99,9 @@ void ikt_reader_close(ikt_reader **reader);
 ikt_status ikt_reader_no_columns(const ikt_reader *reader, const ikt_reader_options *options,
                                  const char *instead);
 
+/* LOCAL. Fails with IKT_ERR_USAGE where an array is named for a format that has one table. */
+ikt_status ikt_reader_check_array(const ikt_reader *reader, const ikt_reader_options *options);
+
 /* LOCAL. The rows of a block as dense ones: rows[block->rows * d] of `type`, which they fit. */
 void ikt_sparse_rows_spread(const ikt_sparse_rows *block, int64_t d, ikt_type type, void *rows);
 

@@ -38,9 +38,10 @@ static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_read
     int bytes = 0;
     bool packed;
     IKT_TRY(read_head(ctx, path, head, &bytes, &packed));
-    *ops = format_of(head, bytes);
+    const char *foreign = ikt_foreign_text(head, bytes);
+    *ops = foreign ? NULL : format_of(head, bytes);
     if (*ops) return IKT_OK;
-    const char *foreign = ikt_foreign_format(head, bytes);
+    if (!foreign) foreign = ikt_foreign_format(head, bytes);
     if (foreign) return ikt_fail(ctx, IKT_ERR_DATA, "%s %s", path, foreign);
     return ikt_fail(ctx, IKT_ERR_DATA,
                     "%s is neither HDF5, IDX, NPY, NPZ, MATLAB, LIBSVM nor CSV text; numbers "
@@ -72,7 +73,7 @@ static const char *article(const ikt_reader *reader) {
     return strchr("IN", reader->ops->name[0]) ? "an" : "a";
 }
 
-static ikt_status check_array(const ikt_reader *reader, const ikt_reader_options *options) {
+ikt_status ikt_reader_check_array(const ikt_reader *reader, const ikt_reader_options *options) {
     if (!given(options->array) || reader->ops == &ikt_reader_npz || reader->ops == &ikt_reader_mat)
         return IKT_OK;
     return ikt_fail(reader->ctx, IKT_ERR_USAGE,
@@ -91,7 +92,7 @@ ikt_status ikt_reader_open(ikt_context *ctx, const char *path, const ikt_reader_
     reader->ctx = ctx;
     reader->ops = ops;
     reader->path = path;
-    ikt_status st = check_array(reader, options);
+    ikt_status st = ikt_reader_check_array(reader, options);
     if (st == IKT_OK) st = reader->ops->open(reader, options);
     if (st == IKT_OK) st = check_shape(reader);
     if (st != IKT_OK) ikt_reader_close(&reader);

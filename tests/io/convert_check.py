@@ -1,6 +1,7 @@
 """What `iktsne convert` made of files of numpy, scipy and others, against numpy and scipy.
 
   convert_check.py make FOLDER       writes the input files
+  convert_check.py bad FOLDER        writes files that cannot be used
   convert_check.py check FOLDER      compares FOLDER/NAME.h5 with what each input holds
   convert_check.py same A.h5 B.h5    whether all data sets have the same bytes and types
   convert_check.py libsvm TEXT H5    a LIBSVM file against a plain reading of it
@@ -8,6 +9,7 @@
 import os
 import struct
 import sys
+import zipfile
 
 import h5py
 import numpy as np
@@ -73,6 +75,35 @@ def make(folder):
         write(os.path.join(folder, name))
 
 
+def npy_bytes(shape, data=b""):
+    """An NPY file with a header of our own."""
+    text = "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }" % (shape,)
+    text += " " * (117 - len(text)) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + data
+
+
+def bad(folder):
+    at = lambda name: os.path.join(folder, name)
+    x = np.arange(12.0).reshape(4, 3)
+    m = sp.random(53, 400, density=0.04, random_state=5, format="csr")
+    np.savez(at("two.npz"), a=x, b=x)
+    with zipfile.ZipFile(at("empty.npz"), "w") as z:
+        z.writestr("readme.txt", "nothing")
+    with zipfile.ZipFile(at("bomb.npz"), "w", zipfile.ZIP_DEFLATED) as z:
+        z.writestr("a.npy", npy_bytes("(100000000, 1000)", bytes(100000)))
+    sp.save_npz(at("bsr.npz"), sp.random(8, 8, density=0.5, format="csr").tobsr())
+    scipy.io.savemat(at("complex.mat"), {"c": x * 1j, "d": x})
+
+    def csr(name, indices=m.indices, indptr=m.indptr):
+        np.savez(at(name), format=np.array(b"csr"), shape=m.shape, data=m.data, indices=indices, indptr=indptr)
+
+    csr("outside.npz", indices=np.where(np.arange(m.nnz) == 99, 400, m.indices))
+    twice = m.indices.copy()
+    twice[m.indptr[3] + 1] = twice[m.indptr[3]]
+    csr("twice.npz", indices=twice)
+    csr("starts.npz", indptr=m.indptr[::-1].copy())
+
+
 def check(folder):
     for name, (_, x, y) in inputs().items():
         with h5py.File(os.path.join(folder, name + ".h5"), "r") as f:
@@ -126,4 +157,4 @@ def libsvm(text, h5):
             assert np.array_equal(f["labels"][:], np.array(labels, dtype=float))
 
 
-{"make": make, "check": check, "same": same, "libsvm": libsvm}[sys.argv[1]](*sys.argv[2:])
+{"make": make, "bad": bad, "check": check, "same": same, "libsvm": libsvm}[sys.argv[1]](*sys.argv[2:])
