@@ -40,6 +40,11 @@ static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_read
     IKT_TRY(read_head(ctx, path, head, &bytes, &packed));
     const char *foreign = ikt_foreign_text(head, bytes);
     *ops = foreign ? NULL : format_of(head, bytes);
+    if (packed && (*ops == &ikt_reader_npz || *ops == &ikt_reader_mat))
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s is a gzipped %s file: unpack it (gunzip); such files are compressed "
+                        "within",
+                        path, (*ops)->name);
     if (*ops) return IKT_OK;
     if (!foreign) foreign = ikt_foreign_format(head, bytes);
     if (foreign) return ikt_fail(ctx, IKT_ERR_DATA, "%s %s", path, foreign);
