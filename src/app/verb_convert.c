@@ -27,23 +27,23 @@ static ikt_status check_raw(ikt_context *ctx, const request *wish) {
 
 static ikt_convert_options options_of(const request *wish) {
     static const char delimiters[] = {0, ',', ';', '\t', ' '};
-    static const char *const raw_types[] = {NULL,    "int8",   "int16",  "int32",   "int64",  "uint8",
-                                            "uint16", "uint32", "uint64", "float32", "float64"};
-    return (ikt_convert_options){
-        .feed = {.reader = {.delimiter = delimiters[wish->delimiter],
-                            .header = (ikt_csv_header)wish->header,
-                            .label_column = wish->label_column,
-                            .skip_columns = wish->skip_columns,
-                            .array = wish->array,
-                            .raw = {raw_types[wish->raw], wish->columns, wish->skip,
-                                    wish->byte_order == 1}},
-                 .dataset = wish->dataset,
-                 .labels = wish->labels,
-                 .label_array = wish->label_array,
-                 .rows = wish->rows},
-        .as = wish->type,
-        .sparse = (ikt_sparse_choice)wish->sparse,
-        .overwrite = wish->overwrite};
+    static const char *const raw_types[] = {NULL,     "int8",    "int16",  "int32",
+                                            "int64",  "uint8",   "uint16", "uint32",
+                                            "uint64", "float32", "float64"};
+    return (ikt_convert_options){.feed = {.reader = {.delimiter = delimiters[wish->delimiter],
+                                                     .header = (ikt_csv_header)wish->header,
+                                                     .label_column = wish->label_column,
+                                                     .skip_columns = wish->skip_columns,
+                                                     .array = wish->array,
+                                                     .raw = {raw_types[wish->raw], wish->columns,
+                                                             wish->skip, wish->byte_order == 1}},
+                                          .dataset = wish->dataset,
+                                          .labels = wish->labels,
+                                          .label_array = wish->label_array,
+                                          .rows = wish->rows},
+                                 .as = wish->type,
+                                 .sparse = (ikt_sparse_choice)wish->sparse,
+                                 .overwrite = wish->overwrite};
 }
 
 static void report(ikt_context *ctx, const char *out, const ikt_converted *made) {
@@ -127,7 +127,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     return convert(ctx, &wish, path[0], path[1]);
 }
 
-const ikt_verb ikt_verb_convert = {
-    "convert", "INPUT OUTPUT.h5 [options]",
-    "Convert IDX, NPY, NPZ, MATLAB, CSV, LIBSVM, raw numbers or HDF5 to a data set that embed reads",
-    run};
+const ikt_verb ikt_verb_convert = {"convert", "INPUT OUTPUT.h5 [options]",
+                                   "Convert IDX, NPY, NPZ, MATLAB, CSV, LIBSVM, raw numbers or "
+                                   "HDF5 to a data set that embed reads",
+                                   run};

@@ -83,8 +83,7 @@ ikt_trial_end ikt_trial(bool (*task)(void *about, char *reason, size_t size), vo
         _exit(accepts ? 0 : told >= 0 ? EXIT_REFUSED : 1);
     }
     close(ends[1]);
-    const ikt_trial_end found =
-        child < 0 ? IKT_TRIAL_NONE : hear(child, ends[0], reason, size);
+    const ikt_trial_end found = child < 0 ? IKT_TRIAL_NONE : hear(child, ends[0], reason, size);
     close(ends[0]);
     return found;
 }

@@ -1,8 +1,8 @@
 /* A task tried in a process of its own, because it may crash or never end.
  *
- * Libraries that trust the files they read do both on damaged ones. A job of a thousand ranks should
- * end with a sentence instead. The process is forked, has no part in MPI, writes nowhere, and has a
- * limited time and memory; only its end matters.
+ * Libraries that trust the files they read do both on damaged ones. A job of a thousand ranks
+ * should end with a sentence instead. The process is forked, has no part in MPI, writes nowhere,
+ * and has a limited time and memory; only its end matters.
  *
  * Cost: a fork, and the work done once more. Where no process can be started, or none may be
  * (cpu.h), nothing is tried.

@@ -6,8 +6,8 @@
 
 enum { LIST_SIZE = 800 };
 
-static ikt_status refuse(ikt_context *ctx, const char *path, const ikt_array *arrays,
-                         int64_t count, const char *what) {
+static ikt_status refuse(ikt_context *ctx, const char *path, const ikt_array *arrays, int64_t count,
+                         const char *what) {
     char list[LIST_SIZE] = "";
     size_t used = 0;
     for (int64_t a = 0; a < count && used + 160 < sizeof list; a++)
@@ -35,8 +35,8 @@ static int64_t only(const ikt_array *arrays, int64_t count, bool table) {
 }
 
 static int64_t usual(const ikt_array *arrays, int64_t count) {
-    static const char *const names[] = {"X",       "x",    "data",     "x_train", "X_train",
-                                        "train_x", "fea",  "features", "images",  "arr_0"};
+    static const char *const names[] = {"X",       "x",   "data",     "x_train", "X_train",
+                                        "train_x", "fea", "features", "images",  "arr_0"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         const int64_t a = find(arrays, count, names[k]);
         if (a >= 0 && arrays[a].usable && arrays[a].table) return a;

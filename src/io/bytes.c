@@ -61,8 +61,7 @@ ikt_status ikt_bytes_open(ikt_context *ctx, const char *path, ikt_bytes *bytes) 
 ikt_status ikt_bytes_open_plain(ikt_context *ctx, const char *path, ikt_bytes *bytes) {
     *bytes = (ikt_bytes){.ctx = ctx, .path = path, .size = length_of(path)};
     FILE *file = fopen(path, "rb");
-    if (!file)
-        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
+    if (!file) return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
     bytes->ops = &plain_ops;
     bytes->handle = file;
     return IKT_OK;

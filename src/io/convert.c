@@ -192,8 +192,8 @@ ikt_status ikt_convert(ikt_context *ctx, const char *in, const char *out,
     IKT_TRY(ikt_atomic_check(ctx, out, options->overwrite)); /* before a long input is read */
     IKT_TRY(ikt_row_feed_open(ctx, in, &wish, &c.feed));
     c.type = options->as ? (ikt_type)(options->as - 1) : c.feed->type;
-    *made = (ikt_converted){.n = c.feed->n, .d = c.feed->d, .type = c.type,
-                            .labels = c.feed->labels};
+    *made =
+        (ikt_converted){.n = c.feed->n, .d = c.feed->d, .type = c.type, .labels = c.feed->labels};
     ikt_status st = choose_form(&c, options->sparse, &made->sparse);
     if (made->sparse) made->entries = c.feed->entries;
     if (st == IKT_OK) st = write_output(&c, out, options->overwrite, made);

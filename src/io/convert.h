@@ -1,7 +1,7 @@
 /* Files of foreign formats as the HDF5 that `embed` reads: rows, labels, names of classes.
  *
- * The rows of a feed (row_feed.h) go to the file block by block, from each rank to its place. Sparse
- * rows are written sparse or dense, dense rows dense. Memory per rank: a few blocks.
+ * The rows of a feed (row_feed.h) go to the file block by block, from each rank to its place.
+ * Sparse rows are written sparse or dense, dense rows dense. Memory per rank: a few blocks.
  */
 #ifndef IKT_IO_CONVERT_H
 #define IKT_IO_CONVERT_H

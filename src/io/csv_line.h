@@ -1,8 +1,8 @@
 /* Records of delimited text, split into cells.
  *
- * Method: a record is a line, cut and unquoted where it stands; where a quoted cell has line breaks,
- * it is as many lines as that takes, copied together. Memory: a block of the file and the longest
- * record.
+ * Method: a record is a line, cut and unquoted where it stands; where a quoted cell has line
+ * breaks, it is as many lines as that takes, copied together. Memory: a block of the file and the
+ * longest record.
  */
 #ifndef IKT_IO_CSV_LINE_H
 #define IKT_IO_CSV_LINE_H
@@ -30,8 +30,8 @@ typedef struct {
  * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. */
 ikt_status ikt_csv_open(ikt_csv_line *line);
 
-/* LOCAL. Reads the next record that is not an empty line and splits it; *end at the end of the file.
- * Cells may be quoted ("a, b", with "" for a quote, and line breaks); blanks around cells are
+/* LOCAL. Reads the next record that is not an empty line and splits it; *end at the end of the
+ * file. Cells may be quoted ("a, b", with "" for a quote, and line breaks); blanks around cells are
  * dropped. Lines end with line feed, return, or both. A byte order mark is dropped.
  * Errors: IKT_ERR_DATA (unclosed quote, over 64 MiB, zero byte), IKT_ERR_FILE (truncated, damaged
  * compression). */

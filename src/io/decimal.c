@@ -73,8 +73,8 @@ bool ikt_decimal(const char *text, const char **end, double *value) {
         number.power < -POWER_MOST)
         return take_slowly(text, end, value);
     const double integer = (double)number.integer;
-    const double size = number.power < 0 ? integer / powers[-number.power]
-                                         : integer * powers[number.power];
+    const double size =
+        number.power < 0 ? integer / powers[-number.power] : integer * powers[number.power];
     *value = negative ? -size : size;
     *end = at;
     return true;

@@ -26,7 +26,8 @@ static bool is_arff(const char *at, const char *end) {
 const char *ikt_foreign_text(const unsigned char *head, int64_t bytes) {
     const char *at = (const char *)head;
     if (!is_arff(at, at + bytes)) return NULL;
-    return "is an ARFF file, which is not read: what follows @DATA is CSV, and what stands before it "
+    return "is an ARFF file, which is not read: what follows @DATA is CSV, and what stands before "
+           "it "
            "can be deleted";
 }
 
@@ -57,7 +58,9 @@ const char *ikt_foreign_format(const unsigned char *head, int64_t bytes) {
         {"\xD0\xCF\x11\xE0", 4, "is a file of Excel, which is not read: save the table as CSV"},
         {"7z\xBC\xAF", 4, "is a 7z archive: unpack it, or compress the file with gzip"},
         {"BZh91AY&SY", 10, "is compressed with bzip2: unpack it, or compress it with gzip"},
-        {"\xFD" "7zXZ", 5, "is compressed with xz: unpack it, or compress it with gzip"},
+        {"\xFD"
+         "7zXZ",
+         5, "is compressed with xz: unpack it, or compress it with gzip"},
         {"\x28\xB5\x2F\xFD", 4, "is compressed with zstd: unpack it, or compress it with gzip"},
     };
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)

@@ -30,12 +30,13 @@ static ikt_status scan(ikt_libsvm_file *file) {
     const bool bad = fault->status != IKT_OK;
     IKT_TRY(ikt_agree(file->ctx, bad ? IKT_OK : st));
     const int64_t before = ikt_sum_before(file->ctx, part->lines.number);
-    return ikt_agree(file->ctx, bad ? ikt_text_fault_report(file->ctx, part->lines.path, fault,
-                                                           before)
-                                    : IKT_OK);
+    return ikt_agree(file->ctx,
+                     bad ? ikt_text_fault_report(file->ctx, part->lines.path, fault, before)
+                         : IKT_OK);
 }
 
-/* The names that one rank has, on all: a list at a time, so that no rank holds all of them twice. */
+/* The names that one rank has, on all: a list at a time, so that no rank holds all of them twice.
+ */
 static ikt_status merge_names(ikt_libsvm_file *file, int from) {
     ikt_csv_labels *labels = &file->part.labels;
     char *names = NULL;
@@ -62,8 +63,8 @@ static ikt_status merge_labels(ikt_libsvm_file *file) {
     labels->are_many = flags[1] > 0;
     for (int rank = 0; rank < ikt_size(file->ctx) && labels->are_text && !flags[1]; rank++)
         IKT_TRY(merge_names(file, rank));
-    return ikt_agree(file->ctx, ikt_csv_labels_list(file->ctx, file->part.lines.path, labels,
-                                                    &file->classes));
+    return ikt_agree(file->ctx,
+                     ikt_csv_labels_list(file->ctx, file->part.lines.path, labels, &file->classes));
 }
 
 static void merge_counts(ikt_libsvm_file *file) {

@@ -4,8 +4,8 @@
  * lines that begin in its own (libsvm_text.h). After the first pass the ranks merge what they have
  * learnt. Rows, their order, columns, classes, and the message of the first bad line are those of
  * one rank. Advantage: parsing, which takes longer than reading, is shared by the ranks.
- * Disadvantage: the file is read twice, and all ranks must see it. Memory per rank: a block of text,
- * and the names of classes where labels are text.
+ * Disadvantage: the file is read twice, and all ranks must see it. Memory per rank: a block of
+ * text, and the names of classes where labels are text.
  */
 #ifndef IKT_IO_LIBSVM_RANKS_H
 #define IKT_IO_LIBSVM_RANKS_H
@@ -27,7 +27,8 @@ typedef struct {
  *   path   lent
  *   type   which the values must fit
  *   rows   use only the first rows; 0: all
- * Errors: IKT_ERR_FILE, IKT_ERR_DATA (with the first bad line of the file), IKT_ERR_USAGE (rows). */
+ * Errors: IKT_ERR_FILE, IKT_ERR_DATA (with the first bad line of the file), IKT_ERR_USAGE (rows).
+ */
 ikt_status ikt_libsvm_file_open(ikt_context *ctx, const char *path, ikt_type type, int64_t rows,
                                 ikt_libsvm_file *file);
 

@@ -79,8 +79,9 @@ static bool take_value(ikt_type type, const char *pair, const char **text, doubl
     if (ikt_number_fits(type, *value)) return true;
     if (type == IKT_TYPE_U8 && isfinite(*value))
         return stop(o, pair, "has a value that is no uint8, an integer from 0 to 255");
-    return stop(o, pair, type == IKT_TYPE_F32 ? "has a value that is not a finite number of float32"
-                                              : "has a value that is not a finite number");
+    return stop(o, pair,
+                type == IKT_TYPE_F32 ? "has a value that is not a finite number of float32"
+                                     : "has a value that is not a finite number");
 }
 
 /* The pairs of a line as entries behind those of the block. */
@@ -119,8 +120,8 @@ static ikt_status next_line(ikt_text_lines *lines, char **line, char **label) {
     return IKT_OK;
 }
 
-/* Appends the next row to the block, with columns as the file counts them; its label, as text, stays
- * where it is until the next line. *label = NULL behind the last row. */
+/* Appends the next row to the block, with columns as the file counts them; its label, as text,
+ * stays where it is until the next line. *label = NULL behind the last row. */
 static ikt_status next_row(ikt_libsvm_part *part, ikt_sparse_rows *block, char **label) {
     char *line;
     obstacle o = {NULL, NULL};

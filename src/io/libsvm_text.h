@@ -11,8 +11,8 @@
 #define IKT_IO_LIBSVM_TEXT_H
 
 #include "io/csv_labels.h"
-#include "io/sparse_rows.h"
 #include "io/source.h"
+#include "io/sparse_rows.h"
 #include "io/text_lines.h"
 
 /* A part of a file. Start with the lines' {ctx, path, begin, end} and `type`; free with

@@ -209,9 +209,9 @@ ikt_status ikt_mat_check(ikt_context *ctx, const char *path) {
     w->ctx = ctx;
     w->path = path;
     w->file = fopen(path, "rb");
-    const ikt_status st = w->file ? check_file(w)
-                                  : ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path,
-                                             strerror(errno));
+    const ikt_status st =
+        w->file ? check_file(w)
+                : ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
     if (w->file) fclose(w->file);
     ikt_free(&w);
     return st;

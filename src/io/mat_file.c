@@ -15,7 +15,7 @@
 
 enum { VARIABLES_MOST = 1000, SHAPE_SIZE = 64, NAME_SIZE = 64 };
 static const int64_t bytes_a_second = (int64_t)2 << 20; /* a slow machine does more */
-static const int64_t ratio_most = 1032; /* of deflate */
+static const int64_t ratio_most = 1032;                 /* of deflate */
 
 /* What there is to choose from. */
 typedef struct {
@@ -50,9 +50,9 @@ static bool is_usable(const matvar_t *v) {
 }
 
 static void list_variable(listing *list, const matvar_t *v) {
-    static const char *const classes[] = {"empty", "cell",  "struct", "object", "char",  "sparse",
-                                          "double", "single", "int8",  "uint8",  "int16", "uint16",
-                                          "int32",  "uint32", "int64", "uint64", "function"};
+    static const char *const classes[] = {
+        "empty", "cell",  "struct", "object", "char",   "sparse", "double", "single",  "int8",
+        "uint8", "int16", "uint16", "int32",  "uint32", "int64",  "uint64", "function"};
     const size_t class = (size_t)v->class_type;
     char *shape = list->shape[list->count], *name = list->name[list->count];
     snprintf(name, NAME_SIZE, "%.63s", v->name ? v->name : "");
@@ -62,8 +62,8 @@ static void list_variable(listing *list, const matvar_t *v) {
              class < sizeof classes / sizeof *classes ? classes[class] : "unknown");
     if (!flat) snprintf(shape, SHAPE_SIZE, "%d axes", v->rank);
     const bool usable = is_usable(v);
-    list->array[list->count++] = (ikt_array){
-        name, usable, usable && v->dims[0] > 1 && v->dims[1] > 1, shape};
+    list->array[list->count++] =
+        (ikt_array){name, usable, usable && v->dims[0] > 1 && v->dims[1] > 1, shape};
 }
 
 static ikt_status choose(ikt_context *ctx, const char *path, mat_t *file, const char *name,
@@ -187,8 +187,8 @@ static bool sparse_element(const matvar_t *v, ikt_element *element) {
 static bool is_whole(const ikt_mat_matrix *m, const mat_sparse_t *s) {
     if (!s->jc || (int64_t)s->njc != m->d + 1) return false;
     const int64_t entries = (int64_t)s->jc[m->d];
-    return entries == 0 || (s->ir && s->data && entries <= (int64_t)s->nir &&
-                            entries <= (int64_t)s->ndata);
+    return entries == 0 ||
+           (s->ir && s->data && entries <= (int64_t)s->nir && entries <= (int64_t)s->ndata);
 }
 
 static ikt_status spread(const ikt_mat_matrix *m, const char *path, int64_t *starts, int64_t *rows,

@@ -2,7 +2,8 @@
  *
  * Needs libmatio; a build without it says so when it meets such a file. The library trusts what it
  * reads, so a file is first tried in another process (base/trial.h): it is read twice, which is
- * bearable, as a variable of these versions has at most 2 GB. (Version 7.3 is HDF5, another format.)
+ * bearable, as a variable of these versions has at most 2 GB. (Version 7.3 is HDF5, another
+ * format.)
  */
 #ifndef IKT_IO_MAT_FILE_H
 #define IKT_IO_MAT_FILE_H
@@ -23,9 +24,9 @@ typedef struct {
     void *values;        /* dense: [d][n] elements; lent by the variable */
 } ikt_mat_matrix;
 
-/* LOCAL. Reads the matrix that is meant (array_choice.h): of numbers, two axes, not complex. `matrix`
- * is to be closed in any case. Errors: IKT_ERR_FILE (damaged), IKT_ERR_DATA (no such matrix),
- * IKT_ERR_RESOURCE. */
+/* LOCAL. Reads the matrix that is meant (array_choice.h): of numbers, two axes, not complex.
+ * `matrix` is to be closed in any case. Errors: IKT_ERR_FILE (damaged), IKT_ERR_DATA (no such
+ * matrix), IKT_ERR_RESOURCE. */
 ikt_status ikt_mat_read(ikt_context *ctx, const char *path, const char *name,
                         ikt_mat_matrix *matrix);
 

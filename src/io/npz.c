@@ -42,11 +42,12 @@ static ikt_status check_sizes(const ikt_npz *npz, const char *name, const zip_st
     if (about->encryption_method == ZIP_EM_NONE && about->comp_size <= file &&
         (stored ? about->size == about->comp_size : about->size / ratio_most <= about->comp_size))
         return IKT_OK;
-    return ikt_fail(npz->ctx, IKT_ERR_FILE,
-                    "%s is damaged: '%s' is said to have %llu bytes, and %llu compressed, in a file "
-                    "of %llu",
-                    npz->path, name, (unsigned long long)about->size,
-                    (unsigned long long)about->comp_size, (unsigned long long)file);
+    return ikt_fail(
+        npz->ctx, IKT_ERR_FILE,
+        "%s is damaged: '%s' is said to have %llu bytes, and %llu compressed, in a file "
+        "of %llu",
+        npz->path, name, (unsigned long long)about->size, (unsigned long long)about->comp_size,
+        (unsigned long long)file);
 }
 
 ikt_status ikt_npz_bytes(const ikt_npz *npz, const ikt_npz_member *member, ikt_bytes *bytes) {
@@ -87,8 +88,8 @@ static ikt_status add_member(ikt_npz *npz, int64_t place) {
 static ikt_status list_members(ikt_npz *npz) {
     const int64_t entries = zip_get_num_entries(npz->zip, 0);
     if (entries > MEMBERS_MOST)
-        return ikt_fail(npz->ctx, IKT_ERR_DATA, "%s has %lld members; up to %d are read",
-                        npz->path, (long long)entries, MEMBERS_MOST);
+        return ikt_fail(npz->ctx, IKT_ERR_DATA, "%s has %lld members; up to %d are read", npz->path,
+                        (long long)entries, MEMBERS_MOST);
     IKT_TRY(ikt_alloc(npz->ctx, &npz->member, entries, sizeof *npz->member, "reader"));
     for (int64_t place = 0; place < entries; place++)
         IKT_TRY(add_member(npz, place));
@@ -106,7 +107,8 @@ ikt_status ikt_npz_open(ikt_context *ctx, const char *path, ikt_npz *npz) {
     if (npz->zip) return list_members(npz);
     zip_error_t error;
     zip_error_init_with_code(&error, code);
-    const ikt_status st = ikt_fail(ctx, IKT_ERR_FILE, "%s is truncated or damaged: as a zip "
+    const ikt_status st = ikt_fail(ctx, IKT_ERR_FILE,
+                                   "%s is truncated or damaged: as a zip "
                                    "archive (NPZ) it cannot be read: %s",
                                    path, zip_error_strerror(&error));
     zip_error_fini(&error);

@@ -8,7 +8,7 @@
 #include "io/npy_header.h"
 
 typedef struct {
-    char *name; /* without ".npy" */
+    char *name;    /* without ".npy" */
     int64_t place; /* in the archive */
     ikt_npy_header header;
 } ikt_npz_member;

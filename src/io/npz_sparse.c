@@ -95,8 +95,8 @@ static ikt_status read_places(const ikt_npz *npz, ikt_npz_sparse *s, bool by_col
 static ikt_status open_whole(const ikt_npz *npz, ikt_npz_sparse *s, bool by_columns) {
     places p = {NULL, NULL, NULL, NULL};
     ikt_status st = read_places(npz, s, by_columns, &p);
-    const ikt_sparse_places all = {s->path,   s->n,     s->d,    s->entries, p.rows,
-                                   p.columns, p.starts, p.values};
+    const ikt_sparse_places all = {s->path, s->n,      s->d,     s->entries,
+                                   p.rows,  p.columns, p.starts, p.values};
     if (st == IKT_OK) st = ikt_sparse_whole(s->ctx, &all, &s->whole);
     s->entries = s->whole.entries;
     ikt_free(&p.rows);

@@ -44,8 +44,8 @@ static ikt_status idx_open(ikt_reader *reader, const ikt_reader_options *options
     ikt_binary *array;
     IKT_TRY(ikt_alloc(reader->ctx, &array, 1, sizeof *array, "reader"));
     reader->self = array;
-    IKT_TRY(ikt_reader_no_columns(reader, options,
-                                  "labels of IDX are a file of their own (--labels)"));
+    IKT_TRY(
+        ikt_reader_no_columns(reader, options, "labels of IDX are a file of their own (--labels)"));
     IKT_TRY(ikt_bytes_open(reader->ctx, reader->path, &array->bytes));
     return read_header(reader, array);
 }
@@ -58,8 +58,7 @@ static ikt_status idx_read(ikt_reader *reader, int64_t count, void *rows, int32_
     IKT_TRY(ikt_binary_convert(reader, array, 0, elements, rows, 1));
     char more;
     int64_t got = 0;
-    if (reader->done + count == reader->n)
-        IKT_TRY(ikt_bytes_read(&array->bytes, &more, 1, &got));
+    if (reader->done + count == reader->n) IKT_TRY(ikt_bytes_read(&array->bytes, &more, 1, &got));
     if (got > 0)
         return ikt_fail(reader->ctx, IKT_ERR_DATA,
                         "%s goes on after the %lld rows that its header announces: is it damaged?",

@@ -25,13 +25,11 @@ static ikt_status libsvm_open(ikt_reader *reader, const ikt_reader_options *opti
     libsvm_self *self;
     IKT_TRY(ikt_alloc(reader->ctx, &self, 1, sizeof *self, "reader"));
     reader->self = self;
-    IKT_TRY(ikt_reader_no_columns(reader, options,
-                                  "its labels are the first word of each line"));
+    IKT_TRY(ikt_reader_no_columns(reader, options, "its labels are the first word of each line"));
     reader->type = options->as ? (ikt_type)(options->as - 1) : IKT_TYPE_F32;
     reader->labels = reader->sparse = true;
     self->part.type = reader->type;
-    self->part.lines =
-        (ikt_text_lines){.ctx = reader->ctx, .path = reader->path, .end = INT64_MAX};
+    self->part.lines = (ikt_text_lines){.ctx = reader->ctx, .path = reader->path, .end = INT64_MAX};
     IKT_TRY(first_pass(reader));
     return ikt_libsvm_rewind(&self->part);
 }

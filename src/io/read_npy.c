@@ -57,8 +57,8 @@ ikt_status ikt_npy_begin(ikt_reader *reader, ikt_bytes *bytes) {
 
 static ikt_status npy_open(ikt_reader *reader, const ikt_reader_options *options) {
     ikt_bytes bytes;
-    IKT_TRY(ikt_reader_no_columns(reader, options,
-                                  "give labels as a file of their own (--labels)"));
+    IKT_TRY(
+        ikt_reader_no_columns(reader, options, "give labels as a file of their own (--labels)"));
     IKT_TRY(ikt_bytes_open(reader->ctx, reader->path, &bytes));
     return ikt_npy_begin(reader, &bytes);
 }

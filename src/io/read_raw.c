@@ -9,8 +9,8 @@ static bool element_of(const ikt_raw_options *raw, ikt_element *element) {
         const char *name;
         char kind;
         int bytes;
-    } known[] = {{"int8", 'i', 1},   {"int16", 'i', 2},   {"int32", 'i', 4},   {"int64", 'i', 8},
-                 {"uint8", 'u', 1},  {"uint16", 'u', 2},  {"uint32", 'u', 4},  {"uint64", 'u', 8},
+    } known[] = {{"int8", 'i', 1},    {"int16", 'i', 2},  {"int32", 'i', 4},  {"int64", 'i', 8},
+                 {"uint8", 'u', 1},   {"uint16", 'u', 2}, {"uint32", 'u', 4}, {"uint64", 'u', 8},
                  {"float32", 'f', 4}, {"float64", 'f', 8}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (strcmp(known[k].name, raw->type) == 0) {

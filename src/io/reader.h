@@ -1,8 +1,8 @@
 /* Sequential readers of foreign formats, for `convert`: IDX, NPY, NPZ, MATLAB, CSV, LIBSVM, raw
  * numbers; those of text, IDX and NPY also gzipped.
  *
- * A reader is used on one rank; the others learn the outcome. Rows come in order, block by block, so
- * a file never has to fit in memory (except where a row is spread over the whole file: arrays in
+ * A reader is used on one rank; the others learn the outcome. Rows come in order, block by block,
+ * so a file never has to fit in memory (except where a row is spread over the whole file: arrays in
  * Fortran order, sparse matrices by columns or in no order). A format is one file with one line in
  * reader_table.c.
  */

@@ -9,8 +9,8 @@
 #include "io/recast.h"
 
 /* In the order in which they are asked: CSV takes any text. */
-static const ikt_reader_ops *const formats[] = {&ikt_reader_npy, &ikt_reader_npz,
-                                                &ikt_reader_mat, &ikt_reader_idx,
+static const ikt_reader_ops *const formats[] = {&ikt_reader_npy,    &ikt_reader_npz,
+                                                &ikt_reader_mat,    &ikt_reader_idx,
                                                 &ikt_reader_libsvm, &ikt_reader_csv};
 enum { FORMATS = sizeof formats / sizeof *formats, HEAD = 512 };
 

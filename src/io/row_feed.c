@@ -66,8 +66,8 @@ ikt_status ikt_row_feed_sparse(ikt_row_feed *feed, int64_t rows, int64_t entries
                                ikt_sparse_rows *block) {
     const int64_t left = feed->count - feed->done;
     ikt_sparse_rows_clear(block);
-    IKT_TRY(ikt_agree(feed->ctx,
-                      feed->ops->sparse(feed, rows < left ? rows : left, entries, block)));
+    IKT_TRY(
+        ikt_agree(feed->ctx, feed->ops->sparse(feed, rows < left ? rows : left, entries, block)));
     feed->done += block->rows;
     return IKT_OK;
 }

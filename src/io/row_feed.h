@@ -1,9 +1,9 @@
 /* The rows of a file that is converted, of whatever format, on their way through the ranks.
  *
- * Each rank has a part of the rows, which it is given block by block: formats that are read in order
- * have all of them on rank 0, HDF5 and plain LIBSVM are read by all ranks. Rows are dense or sparse,
- * as the format has them. A format whose rows come in another way is one row_feed_*.c with a table
- * of functions, and one line in row_feed.c.
+ * Each rank has a part of the rows, which it is given block by block: formats that are read in
+ * order have all of them on rank 0, HDF5 and plain LIBSVM are read by all ranks. Rows are dense or
+ * sparse, as the format has them. A format whose rows come in another way is one row_feed_*.c with
+ * a table of functions, and one line in row_feed.c.
  */
 #ifndef IKT_IO_ROW_FEED_H
 #define IKT_IO_ROW_FEED_H
@@ -15,10 +15,10 @@
 /* What is asked for; texts may be NULL for "". */
 typedef struct {
     ikt_reader_options reader;
-    const char *dataset;      /* of HDF5 */
-    const char *labels;       /* a file, or "FILE:ARRAY" */
-    const char *label_array;  /* of the input itself */
-    int64_t rows;             /* the first ones; 0: all */
+    const char *dataset;     /* of HDF5 */
+    const char *labels;      /* a file, or "FILE:ARRAY" */
+    const char *label_array; /* of the input itself */
+    int64_t rows;            /* the first ones; 0: all */
 } ikt_feed_options;
 
 typedef struct ikt_row_feed ikt_row_feed;
@@ -26,8 +26,7 @@ typedef struct ikt_row_feed ikt_row_feed;
 /* The functions of a kind of feed; COLLECTIVE, as those below, but for close. */
 typedef struct {
     ikt_status (*dense)(ikt_row_feed *feed, int64_t count, void *rows, int32_t *labels);
-    ikt_status (*sparse)(ikt_row_feed *feed, int64_t rows, int64_t entries,
-                         ikt_sparse_rows *block);
+    ikt_status (*sparse)(ikt_row_feed *feed, int64_t rows, int64_t entries, ikt_sparse_rows *block);
     ikt_status (*marked)(ikt_row_feed *feed, int64_t **rows, int64_t *count);
     void (*close)(ikt_row_feed *feed);
 } ikt_row_feed_ops;
@@ -38,12 +37,12 @@ struct ikt_row_feed {
     const char *path; /* lent */
     void *self;
     int64_t n, d;
-    bool sparse;         /* rows are given sparse */
-    int64_t entries;     /* of sparse rows, in all */
-    ikt_type type;       /* of dense rows; what holds every value of sparse ones */
-    bool labels;         /* whether rows come with labels */
-    char *classes;       /* names of labels, "a\nb\n", on every rank, or NULL */
-    int64_t first;       /* rows first .. first + count - 1 are this rank's */
+    bool sparse;     /* rows are given sparse */
+    int64_t entries; /* of sparse rows, in all */
+    ikt_type type;   /* of dense rows; what holds every value of sparse ones */
+    bool labels;     /* whether rows come with labels */
+    char *classes;   /* names of labels, "a\nb\n", on every rank, or NULL */
+    int64_t first;   /* rows first .. first + count - 1 are this rank's */
     int64_t count;
     int64_t first_entry; /* of this rank's rows */
     int64_t done;        /* rows of this rank that have been given */

@@ -69,8 +69,7 @@ static ikt_status open_readers(ikt_row_feed *feed, const ikt_feed_options *optio
     reader_self *self = feed->self;
     IKT_TRY(ikt_reader_open(feed->ctx, feed->path, &options->reader, &self->rows));
     const ikt_reader *rows = self->rows;
-    if (given(options->labels) || given(options->label_array))
-        IKT_TRY(open_labels(feed, options));
+    if (given(options->labels) || given(options->label_array)) IKT_TRY(open_labels(feed, options));
     if (options->rows > rows->n)
         return ikt_fail(feed->ctx, IKT_ERR_USAGE, "--rows %lld, but %s has only %lld rows",
                         (long long)options->rows, feed->path, (long long)rows->n);
@@ -85,9 +84,9 @@ static void share(ikt_row_feed *feed, int64_t most) {
     const ikt_reader *rows = self->rows;
     int64_t facts[6] = {0};
     if (rows) {
-        const int64_t known[6] = {most > 0 ? most : rows->n, rows->d,
-                                  feed->entries,             rows->sparse,
-                                  rows->type,                rows->labels || self->labels};
+        const int64_t known[6] = {
+            most > 0 ? most : rows->n,   rows->d, feed->entries, rows->sparse, rows->type,
+            rows->labels || self->labels};
         memcpy(facts, known, sizeof facts);
     }
     ikt_broadcast(feed->ctx, facts, sizeof facts, 0);
@@ -124,8 +123,8 @@ static ikt_status read_labels(ikt_row_feed *feed, int64_t count, int32_t *labels
     if (reader->n > 1 || reader->done == 0)
         IKT_TRY(ikt_reader_read(reader, reader->n > 1 ? count : 1, self->label_block, NULL));
     for (int64_t i = 0; i < count; i++) {
-        const double value = ikt_number_at(reader->type, self->label_block,
-                                           reader->n > 1 ? i : feed->done + i);
+        const double value =
+            ikt_number_at(reader->type, self->label_block, reader->n > 1 ? i : feed->done + i);
         if (value != floor(value) || fabs(value) >= 2147483648.0)
             return ikt_fail(feed->ctx, IKT_ERR_DATA,
                             "%s, row %lld (counted from 0): %.17g is no label (an integer of 32 "
@@ -170,8 +169,7 @@ ikt_status ikt_feed_from_reader(ikt_row_feed *feed, const ikt_feed_options *opti
     IKT_TRY(ikt_agree(feed->ctx, ikt_alloc(feed->ctx, &self, 1, sizeof *self, "reader")));
     feed->self = self;
     feed->ops = &reader_ops;
-    IKT_TRY(ikt_agree(feed->ctx,
-                      ikt_rank(feed->ctx) == 0 ? open_readers(feed, options) : IKT_OK));
+    IKT_TRY(ikt_agree(feed->ctx, ikt_rank(feed->ctx) == 0 ? open_readers(feed, options) : IKT_OK));
     share(feed, options->rows);
     return share_classes(feed);
 }

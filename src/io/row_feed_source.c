@@ -80,8 +80,7 @@ ikt_status ikt_feed_from_source(ikt_row_feed *feed, const ikt_feed_options *opti
     IKT_TRY(ikt_agree(feed->ctx, ikt_alloc(feed->ctx, &self, 1, sizeof *self, "reader")));
     feed->self = self;
     feed->ops = &source_ops;
-    IKT_TRY(ikt_source_open(feed->ctx, feed->path, options->dataset, options->rows,
-                            &self->source));
+    IKT_TRY(ikt_source_open(feed->ctx, feed->path, options->dataset, options->rows, &self->source));
     IKT_TRY(ikt_source_read_labels(self->source, "labels", 0, 0, &label, &feed->labels));
     IKT_TRY(ikt_source_read_text(self->source, "label_names", &feed->classes));
     feed->n = ikt_source_rows(self->source);

@@ -5,7 +5,8 @@
 
 #include "base/memory.h"
 
-/* Rows take memory, whether they have entries or not, and only a number in the file tells of them. */
+/* Rows take memory, whether they have entries or not, and only a number in the file tells of them.
+ */
 static const int64_t rows_an_entry = 1000;
 
 static ikt_status check_starts(ikt_context *ctx, const ikt_sparse_places *p) {
@@ -21,8 +22,9 @@ static ikt_status check_starts(ikt_context *ctx, const ikt_sparse_places *p) {
 
 static ikt_status check_places(ikt_context *ctx, const ikt_sparse_places *p) {
     if (p->n / rows_an_entry > p->entries + rows_an_entry)
-        return ikt_fail(ctx, IKT_ERR_DATA, "%s announces %lld rows for %lld entries: is it damaged?",
-                        p->path, (long long)p->n, (long long)p->entries);
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s announces %lld rows for %lld entries: is it damaged?", p->path,
+                        (long long)p->n, (long long)p->entries);
     if (p->column_starts) IKT_TRY(check_starts(ctx, p));
     for (int64_t e = 0; e < p->entries; e++) {
         const int64_t column = p->columns ? p->columns[e] : 0;

@@ -1,8 +1,8 @@
 /* A sparse matrix by columns, or as places in no order, brought into rows in memory.
  *
  * Method: the entries of each row are counted, and then each is put into its place. Advantage: one
- * pass over the entries each. Disadvantage: the matrix is in memory twice, 16 bytes an entry and 8 a
- * row as rows; a reader that can avoid it does.
+ * pass over the entries each. Disadvantage: the matrix is in memory twice, 16 bytes an entry and 8
+ * a row as rows; a reader that can avoid it does.
  */
 #ifndef IKT_IO_SPARSE_WHOLE_H
 #define IKT_IO_SPARSE_WHOLE_H
@@ -13,10 +13,10 @@
 typedef struct {
     const char *path; /* for messages */
     int64_t n, d, entries;
-    const int64_t *rows;    /* [entries] from 0 */
-    const int64_t *columns; /* [entries], or NULL: column_ends tells them */
+    const int64_t *rows;          /* [entries] from 0 */
+    const int64_t *columns;       /* [entries], or NULL: column_ends tells them */
     const int64_t *column_starts; /* [d + 1], where entries stand column after column */
-    const double *values;   /* [entries] */
+    const double *values;         /* [entries] */
 } ikt_sparse_places;
 
 /* LOCAL. The rows of the matrix as one block, to be freed by ikt_sparse_rows_free. Entries of the

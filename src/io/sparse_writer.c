@@ -34,8 +34,7 @@ static bool set_shape(hid_t group, const ikt_sparse_shape *shape) {
     const hid_t space = H5Screate_simple(1, &two, NULL);
     hid_t attribute = -1;
     if (space >= 0)
-        attribute =
-            H5Acreate2(group, "shape", H5T_NATIVE_INT64, space, H5P_DEFAULT, H5P_DEFAULT);
+        attribute = H5Acreate2(group, "shape", H5T_NATIVE_INT64, space, H5P_DEFAULT, H5P_DEFAULT);
     const bool good = attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_INT64, size) >= 0;
     ikt_h5_close(space);
     return ikt_h5_close(attribute) && good;
@@ -56,8 +55,7 @@ static ikt_status create_group(ikt_table_writer *w, const ikt_sparse_shape *shap
 static ikt_status create_datasets(ikt_table_writer *w, const ikt_sparse_shape *shape) {
     const hid_t group = w->ids[GROUP];
     w->index = is_wide(shape) ? H5T_NATIVE_INT64 : H5T_NATIVE_INT32;
-    IKT_TRY(ikt_h5_create_rows(w->ctx, group, "data", w->memory, shape->entries, 0,
-                               &w->ids[DATA]));
+    IKT_TRY(ikt_h5_create_rows(w->ctx, group, "data", w->memory, shape->entries, 0, &w->ids[DATA]));
     IKT_TRY(ikt_h5_create_rows(w->ctx, group, "indices", w->index, shape->entries, 0,
                                &w->ids[INDICES]));
     return ikt_h5_create_rows(w->ctx, group, "indptr", H5T_NATIVE_INT64, shape->n + 1, 0,

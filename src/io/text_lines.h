@@ -1,8 +1,8 @@
 /* The lines of a range of bytes of a text file, gzipped or not.
  *
- * A range has the lines that begin in it, so ranges that make up a file have each of its lines once,
- * wherever they are cut: within a line, between a return and its line feed, within a line longer
- * than a range. Lines end with line feed, return, or both.
+ * A range has the lines that begin in it, so ranges that make up a file have each of its lines
+ * once, wherever they are cut: within a line, between a return and its line feed, within a line
+ * longer than a range. Lines end with line feed, return, or both.
  *
  * Method: large blocks are read, and a line is given where it stands in its block. Memory: a block,
  * or twice the longest line.
@@ -34,9 +34,9 @@ typedef struct {
     int64_t number;     /* of the line, from 1, in the range; in the end: how many there are */
     ikt_text_fault fault;
     gzFile file;
-    char *buffer;                  /* bytes at .. filled - 1 are to come */
-    int64_t room, at, filled;      /* room: without the byte that ends the last line */
-    int64_t offset;                /* of buffer[0] in the file */
+    char *buffer;                   /* bytes at .. filled - 1 are to come */
+    int64_t room, at, filled;       /* room: without the byte that ends the last line */
+    int64_t offset;                 /* of buffer[0] in the file */
     int64_t next_feed, next_return; /* none stands from `at` up to there */
     bool file_end;
 } ikt_text_lines;

@@ -2,8 +2,8 @@
  * the parts together know and give what one part of the whole does, or have its first fault. */
 #include <string.h>
 
-#include "harness.h"
 #include "base/memory.h"
+#include "harness.h"
 #include "io/libsvm_text.h"
 
 enum { CUTS = 3, PARTS = CUTS + 1 };
@@ -70,8 +70,7 @@ static void compare(text *a, text *b, ikt_context *ctx) {
     fuzz_check(a->fault.status == b->fault.status, "accepted in one way only");
     if (a->fault.status != IKT_OK) {
         fuzz_check(a->fault.line == b->fault.line && a->fault.column == b->fault.column &&
-                       a->fault.what == b->fault.what &&
-                       strcmp(a->fault.word, b->fault.word) == 0,
+                       a->fault.what == b->fault.what && strcmp(a->fault.word, b->fault.word) == 0,
                    "another first fault");
         return;
     }
@@ -84,9 +83,8 @@ static void compare(text *a, text *b, ikt_context *ctx) {
     read_rows(a, &x);
     read_rows(b, &y);
     fuzz_check(x.rows == y.rows && x.entries == y.entries, "other rows");
-    fuzz_check(x.rows == 0 ||
-                   (memcmp(x.ends, y.ends, (size_t)x.rows * sizeof *x.ends) == 0 &&
-                    memcmp(x.labels, y.labels, (size_t)x.rows * sizeof *x.labels) == 0),
+    fuzz_check(x.rows == 0 || (memcmp(x.ends, y.ends, (size_t)x.rows * sizeof *x.ends) == 0 &&
+                               memcmp(x.labels, y.labels, (size_t)x.rows * sizeof *x.labels) == 0),
                "other rows or labels");
     fuzz_check(x.entries == 0 ||
                    (memcmp(x.columns, y.columns, (size_t)x.entries * sizeof *x.columns) == 0 &&

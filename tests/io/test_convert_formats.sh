@@ -66,6 +66,13 @@ libsvm() {
         printf i % 5 ? "\n" : "\r\n\n" } }' >made.libsvm
     ranks made.libsvm
     ranks made.libsvm --sparse no
+    printf '1 3000000000:1.5\n2\n3 1:2\n' >far.libsvm
+    convert far.libsvm
+    "$python" -c 'import h5py
+x = h5py.File("far.libsvm.h5")["X"]
+assert list(x.attrs["shape"]) == [3, 3000000000] and x["indices"].dtype == "i8"
+assert list(x["indices"]) == [2999999999, 0] and list(x["indptr"]) == [0, 1, 1, 2] and list(x["data"]) == [1.5, 2]' \
+        >out.txt 2>err.txt || fail "columns beyond 2^31"
     [ -n "${IKT_TEST_DATA:-}" ] && [ -r "$IKT_TEST_DATA/raw/basehock.libsvm.gz" ] || return 0
     gzip -dc "$IKT_TEST_DATA/raw/basehock.libsvm.gz" >basehock.libsvm
     cp "$IKT_TEST_DATA/raw/a9a.t" a9a.libsvm

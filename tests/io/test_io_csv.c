@@ -121,6 +121,29 @@ static void headers(void **state) {
     io_expect(ctx, "line 1, column 1: 'a' is not a number");
 }
 
+/* A record is as many lines as its quotes take. Messages name the line that it begins in. */
+static void records_of_several_lines(void **state) {
+    ikt_context *ctx = *state;
+    static const double x[] = {1, 2, 3, 4};
+    static const char *const texts[] = {
+        "a,note,b\n1,\"two\nlines\",2\n3,\"with \"\"quotes\"\"\n\nand, more\",4\n",
+        "\357\273\277a,\"no\rte\",b\r\n1,x\"y,2\r\n3,\"\r\n\",4\r\n",
+        "\"a\nb\";\"no;te\";c\n1;\"\";2\n3;\"\n\n\n\";4"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        table t = read_text(ctx, texts[i], "", "2");
+        check(ctx, &t, 2, 2, x);
+    }
+    table t = read_text(ctx, "a,b\n1,\"one\ntwo\"\n2,x\n", "", "");
+    assert_int_equal(t.status, IKT_ERR_DATA);
+    io_expect(ctx, "text.csv, line 2, column 2 ('b'): 'one?two' is not a number");
+    t = read_text(ctx, "a,b\n1,\"one\ntwo\"\n2,x\n", "b", "");
+    assert_int_equal(t.status, IKT_ERR_DATA);
+    io_expect(ctx, "is a label of several lines");
+    t = read_text(ctx, "a,b\n1,\"one\ntwo\n2,x\n", "", "b");
+    assert_int_equal(t.status, IKT_ERR_DATA);
+    io_expect(ctx, "line 2: a quote is not closed");
+}
+
 static void refuse(ikt_context *ctx, const char *text, const char *label, const char *skip,
                    ikt_status status, const char *message) {
     table t = read_text(ctx, text, label, skip);
@@ -226,5 +249,6 @@ static void real_tables(void **state) {
     assert_int_equal(ikt_memory_now(ctx), 0);
 }
 
-IKT_MPI_TESTS(ikt_test(delimiters), ikt_test(labels), ikt_test(headers), ikt_test(errors),
-              ikt_test(zero_byte), ikt_test(long_lines_and_many_labels), ikt_test(real_tables))
+IKT_MPI_TESTS(ikt_test(delimiters), ikt_test(labels), ikt_test(headers),
+              ikt_test(records_of_several_lines), ikt_test(errors), ikt_test(zero_byte),
+              ikt_test(long_lines_and_many_labels), ikt_test(real_tables))

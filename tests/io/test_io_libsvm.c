@@ -160,12 +160,36 @@ static void rows_are_read_sparse(void **state) {
 /* Short decimals are exact without strtod, and the others go to it: the bits are always its. */
 static void numbers_are_those_of_strtod(void **state) {
     (void)state;
-    static const char *const texts[] = {
-        "0", "-0", "+1", "1.", ".5", "-.5e1", "123456789012345678", "9007199254740993",
-        "9007199254740992", "0.1", "1e22", "1e23", "123e-22", "123e-23", "1.7976931348623157e308",
-        "1e309", "4.9e-324", "1e-400", "0.30000000000000004", "3.14159265358979323846264338",
-        "00000000000000000000000000001.5", "0.00000000000000000000000000001", "1e", "1e+", "1e5x",
-        "nan", "-inf", "infinity", "1e99999999999", "5e-00001"};
+    static const char *const texts[] = {"0",
+                                        "-0",
+                                        "+1",
+                                        "1.",
+                                        ".5",
+                                        "-.5e1",
+                                        "123456789012345678",
+                                        "9007199254740993",
+                                        "9007199254740992",
+                                        "0.1",
+                                        "1e22",
+                                        "1e23",
+                                        "123e-22",
+                                        "123e-23",
+                                        "1.7976931348623157e308",
+                                        "1e309",
+                                        "4.9e-324",
+                                        "1e-400",
+                                        "0.30000000000000004",
+                                        "3.14159265358979323846264338",
+                                        "00000000000000000000000000001.5",
+                                        "0.00000000000000000000000000001",
+                                        "1e",
+                                        "1e+",
+                                        "1e5x",
+                                        "nan",
+                                        "-inf",
+                                        "infinity",
+                                        "1e99999999999",
+                                        "5e-00001"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const char *end;
         char *expected_end;
@@ -184,11 +208,13 @@ static void numbers_are_those_of_strtod(void **state) {
         char text[64];
         const uint64_t bits = ikt_rng_u64(3, IKT_RNG_TEST, i, 0);
         const double scale = pow(10, (int)(bits % 40) - 20);
-        snprintf(text, sizeof text, "%.*g", (int)(1 + bits / 64 % 18), (double)(bits >> 11) * scale);
+        snprintf(text, sizeof text, "%.*g", (int)(1 + bits / 64 % 18),
+                 (double)(bits >> 11) * scale);
         const char *end;
         double value, expected = strtod(text, NULL);
         assert_true(ikt_decimal(text, &end, &value) && *end == '\0');
-        if (memcmp(&value, &expected, sizeof value) != 0) fail_msg("%s: %a, %a", text, value, expected);
+        if (memcmp(&value, &expected, sizeof value) != 0)
+            fail_msg("%s: %a, %a", text, value, expected);
     }
 }
 
@@ -207,6 +233,5 @@ static void columns_cannot_be_chosen(void **state) {
 IKT_MPI_TESTS(ikt_test(rows_are_dense_and_what_is_not_named_is_zero), ikt_test(a_row_may_be_empty),
               ikt_test(a_file_with_an_index_of_zero_counts_from_zero),
               ikt_test(labels_that_are_no_integers_are_classes), ikt_test(tables_are_left_to_csv),
-              ikt_test(errors_name_line_and_column),
-              ikt_test(rows_are_read_sparse), ikt_test(numbers_are_those_of_strtod),
-              ikt_test(columns_cannot_be_chosen))
+              ikt_test(errors_name_line_and_column), ikt_test(rows_are_read_sparse),
+              ikt_test(numbers_are_those_of_strtod), ikt_test(columns_cannot_be_chosen))

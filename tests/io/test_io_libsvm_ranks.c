@@ -77,13 +77,16 @@ static void check_text(ikt_context *ctx, const char *text) {
 static void ranges_of_every_text(void **state) {
     ikt_context *ctx = *state;
     static const char *const texts[] = {
-        "1 1:1\n", "1 1:1", "1 1:1\n2 2:2\n3 3:3\n4 4:4\n5 5:5\n6 6:6\n7 7:7\n8 8:8\n",
+        "1 1:1\n",
+        "1 1:1",
+        "1 1:1\n2 2:2\n3 3:3\n4 4:4\n5 5:5\n6 6:6\n7 7:7\n8 8:8\n",
         "1 1:1\r\n2 2:2\r\n3 3:3\r\n4 4:4\r\n5 5:5\r\n6 6:6\r\n7 7:7\r\n",
         "1 1:1\r2 2:2\r3 3:3\r4 4:4\r5 5:5\r6 6:6\r7 7:7",
         "1 1:1\n\n\n\n\n\r\n\r\r\n\n2 0:2\n\n\n\n\n\n\n# no row 1:2\n\n3\n\n",
         "\357\273\277wolf 1:1\nant 2:2 # first\nbear 1:1 2:3\nwolf\nant 9:1\n",
         "3 1:1\n2.5 1:1\n1 1:1\n2 1:1\n-7 1:1\n",
-        "# a comment that is longer than all of the ranges that seven ranks would make of it\n1 1:1\n",
+        "# a comment that is longer than all of the ranges that seven ranks would make of it\n1 "
+        "1:1\n",
         "1 1:1 2:2 3:3 4:4 5:5 6:6 7:7 8:8 9:9 10:10 11:11 12:12 13:13 14:14 15:15 16:16\n2 3:4\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         check_text(ctx, texts[i]);
@@ -92,8 +95,13 @@ static void ranges_of_every_text(void **state) {
 /* Whichever rank meets the first bad line, the message names its number in the file. */
 static void messages_of_every_line(void **state) {
     ikt_context *ctx = *state;
-    static const char *const bad[] = {"1 2:1 1:1", "1 1:x", "1 1:1e99", "7:1 8:1", "2 qid:3 1:1",
-                                      "1 1:1 zwei", "1 99999999999999999999:1"};
+    static const char *const bad[] = {"1 2:1 1:1",
+                                      "1 1:x",
+                                      "1 1:1e99",
+                                      "7:1 8:1",
+                                      "2 qid:3 1:1",
+                                      "1 1:1 zwei",
+                                      "1 99999999999999999999:1"};
     for (int line = 0; line < 9; line += 2) {
         char text[SIZE_MAX_TEXT] = "";
         for (int row = 0; row < 9; row++) {
