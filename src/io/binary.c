@@ -1,37 +1,16 @@
 /* Binary numbers of other machines. */
 #include "io/binary.h"
 
-#include <string.h>
-#include <sys/stat.h>
-
 #include "base/memory.h"
-#include "io/gz.h"
-
-static const int64_t exact_most = (int64_t)1 << 53;
 
 void ikt_binary_close(ikt_binary *array) {
-    if (array->file) gzclose(array->file);
-    array->file = NULL;
+    ikt_bytes_close(&array->bytes);
     ikt_free(&array->stored);
-}
-
-/* Reads until `bytes` or the end; `got` tells how far. The caller judges an early end. */
-static ikt_status read_bytes(ikt_reader *reader, gzFile file, void *data, int64_t bytes,
-                             int64_t *got) {
-    const int64_t piece = (int64_t)1 << 28; /* zlib counts in ints */
-    int now = 1;
-    *got = 0;
-    while (*got < bytes && now > 0) {
-        int64_t left = bytes - *got;
-        now = gzread(file, (char *)data + *got, (unsigned)(left < piece ? left : piece));
-        if (now > 0) *got += now;
-    }
-    return now < 0 ? ikt_gz_check(reader->ctx, reader->path, file) : IKT_OK;
 }
 
 ikt_status ikt_binary_header(ikt_reader *reader, ikt_binary *array, void *data, int64_t bytes) {
     int64_t got;
-    IKT_TRY(read_bytes(reader, array->file, data, bytes, &got));
+    IKT_TRY(ikt_bytes_read(&array->bytes, data, bytes, &got));
     array->header += got;
     if (got == bytes) return IKT_OK;
     return ikt_fail(reader->ctx, IKT_ERR_FILE, "%s is truncated: it ends in its header",
@@ -44,12 +23,6 @@ int64_t ikt_binary_product(int64_t a, int64_t b) {
     return a <= INT64_MAX / 16 / b ? a * b : -1;
 }
 
-static ikt_type type_of(ikt_element e) {
-    if (e.kind == 'b' || (e.kind == 'u' && e.bytes == 1)) return IKT_TYPE_U8;
-    if (e.kind == 'f') return e.bytes == 4 ? IKT_TYPE_F32 : IKT_TYPE_F64;
-    return e.bytes <= 2 ? IKT_TYPE_F32 : IKT_TYPE_F64;
-}
-
 static ikt_status truncated(ikt_reader *reader, const ikt_binary *array, int64_t found) {
     int64_t row = ikt_binary_product(reader->d, array->element.bytes);
     return ikt_fail(reader->ctx, IKT_ERR_FILE,
@@ -59,37 +32,29 @@ static ikt_status truncated(ikt_reader *reader, const ikt_binary *array, int64_t
                     (long long)(array->header + reader->n * row), (long long)found);
 }
 
-/* The length of compressed data shows when their end comes, but it has a limit that the file tells:
- * deflate makes nothing shorter than a thousandth. Without it a few damaged bytes of a header would
- * have us ask for any amount of memory. */
-static ikt_status check_packed(ikt_reader *reader, int64_t bytes, int64_t file_bytes) {
-    const int64_t ratio_most = 1032;
-    if (bytes / ratio_most <= file_bytes) return IKT_OK;
-    return ikt_fail(
-        reader->ctx, IKT_ERR_FILE,
-        "%s is truncated or damaged: its header announces %lld rows, %lld bytes in all, "
-        "which a compressed file of %lld bytes cannot hold",
-        reader->path, (long long)reader->n, (long long)bytes, (long long)file_bytes);
-}
-
 ikt_status ikt_binary_shape(ikt_reader *reader, ikt_binary *array, int64_t n, int64_t d,
                             bool more) {
     int64_t bytes = ikt_binary_product(ikt_binary_product(n, d), array->element.bytes);
-    struct stat about;
+    const ikt_bytes *from = &array->bytes;
     if (bytes < 0)
         return ikt_fail(reader->ctx, IKT_ERR_DATA, "%s: its header announces an impossible size",
                         reader->path);
     reader->n = n;
     reader->d = d;
-    reader->type = type_of(array->element);
-    if (stat(reader->path, &about) != 0 || !S_ISREG(about.st_mode)) return IKT_OK;
-    if (!gzdirect(array->file)) return check_packed(reader, bytes, about.st_size);
-    reader->layout = (ikt_layout){array->element, array->header, n, d, false};
-    if (about.st_size < array->header + bytes) return truncated(reader, array, about.st_size);
-    if (more || about.st_size == array->header + bytes) return IKT_OK;
+    reader->type = ikt_element_type(array->element);
+    if (!ikt_bytes_can_hold(from, bytes))
+        return ikt_fail(reader->ctx, IKT_ERR_FILE,
+                        "%s is truncated or damaged: its header announces %lld rows, %lld bytes in "
+                        "all, which a compressed file of %lld bytes cannot hold",
+                        reader->path, (long long)n, (long long)bytes, (long long)from->packed);
+    if (from->size < 0) return IKT_OK;
+    if (ikt_bytes_is_file(from))
+        reader->layout = (ikt_layout){array->element, array->header, n, d, false};
+    if (from->size < array->header + bytes) return truncated(reader, array, from->size);
+    if (more || from->size == array->header + bytes) return IKT_OK;
     return ikt_fail(reader->ctx, IKT_ERR_DATA,
                     "%s has %lld bytes, but its header announces %lld: is it damaged?",
-                    reader->path, (long long)about.st_size, (long long)(array->header + bytes));
+                    reader->path, (long long)from->size, (long long)(array->header + bytes));
 }
 
 ikt_status ikt_binary_read(ikt_reader *reader, ikt_binary *array, int64_t done, int64_t count) {
@@ -98,56 +63,18 @@ ikt_status ikt_binary_read(ikt_reader *reader, ikt_binary *array, int64_t done, 
         IKT_TRY(ikt_resize(reader->ctx, &array->stored, bytes, 1, "reader"));
         array->room = bytes;
     }
-    IKT_TRY(read_bytes(reader, array->file, array->stored, bytes, &got));
+    IKT_TRY(ikt_bytes_read(&array->bytes, array->stored, bytes, &got));
     if (got == bytes) return IKT_OK;
     return truncated(reader, array, array->header + done * size + got);
 }
 
-/* The bits of one element, whatever the order of its bytes. */
-static uint64_t bits_of(ikt_element e, const unsigned char *stored) {
-    uint64_t bits = 0;
-    for (int b = 0; b < e.bytes; b++)
-        bits = bits << 8 | stored[e.big ? b : e.bytes - 1 - b];
-    return bits;
-}
-
-/* An element as a number; false where a double does not hold it. */
-static bool number_of(ikt_element e, uint64_t bits, double *value) {
-    if (e.kind == 'f' && e.bytes == 4) {
-        uint32_t word = (uint32_t)bits;
-        float narrow;
-        memcpy(&narrow, &word, sizeof narrow);
-        *value = (double)narrow;
-    } else if (e.kind == 'f') {
-        memcpy(value, &bits, sizeof *value);
-    } else if (e.kind == 'i') {
-        int unused = 64 - 8 * e.bytes; /* shifting there and back extends the sign */
-        int64_t number = (int64_t)(bits << unused) >> unused;
-        *value = (double)number;
-        return number <= exact_most && number >= -exact_most;
-    } else {
-        *value = (double)bits;
-        return bits <= (uint64_t)exact_most;
-    }
-    return true;
-}
-
 ikt_status ikt_binary_convert(ikt_reader *reader, const ikt_binary *array, int64_t first,
                               int64_t count, void *values, int64_t stride) {
-    ikt_element e = array->element;
+    const ikt_element e = array->element;
     const unsigned char *stored = array->stored + first * e.bytes;
-    for (int64_t i = 0; i < count; i++) {
-        double value;
-        if (!number_of(e, bits_of(e, stored + i * e.bytes), &value))
-            return ikt_fail(reader->ctx, IKT_ERR_DATA,
-                            "%s holds an integer near %g, which no floating number holds exactly",
-                            reader->path, value);
-        if (reader->type == IKT_TYPE_U8)
-            ((uint8_t *)values)[i * stride] = (uint8_t)value;
-        else if (reader->type == IKT_TYPE_F32)
-            ((float *)values)[i * stride] = (float)value;
-        else
-            ((double *)values)[i * stride] = value;
-    }
-    return IKT_OK;
+    const int64_t good = ikt_elements_convert(e, stored, count, values, stride);
+    if (good == count) return IKT_OK;
+    return ikt_fail(reader->ctx, IKT_ERR_DATA,
+                    "%s holds an integer near %g, which no floating number holds exactly",
+                    reader->path, ikt_element_value(e, stored + good * e.bytes));
 }

@@ -1,15 +1,14 @@
-/* Binary numbers of other machines, read through zlib (plain files, too). */
+/* Binary numbers of other machines, from a file, gzipped or not, or from an archive (bytes.h). */
 #ifndef IKT_IO_BINARY_H
 #define IKT_IO_BINARY_H
 
-#include <zlib.h>
-
+#include "io/bytes.h"
 #include "io/element.h"
 #include "io/reader.h"
 
 /* An array of the reader's n x d elements in a file, after its header. */
 typedef struct {
-    gzFile file;
+    ikt_bytes bytes;
     ikt_element element;
     int64_t header;        /* bytes before the elements */
     unsigned char *stored; /* a block as stored */
@@ -22,8 +21,8 @@ void ikt_binary_close(ikt_binary *array);
 /* LOCAL. Reads exactly `bytes` bytes of the header. Errors: IKT_ERR_FILE. */
 ikt_status ikt_binary_header(ikt_reader *reader, ikt_binary *array, void *data, int64_t bytes);
 
-/* LOCAL. Ends the header: sets the reader's n, d, type and layout. A file that is not compressed
- * must have the announced length, or at least that where `more` may follow.
+/* LOCAL. Ends the header: sets the reader's n, d, type and layout. Bytes of known number must have
+ * the announced length, or at least that where `more` may follow.
  * Errors: IKT_ERR_DATA (impossible size, too long), IKT_ERR_FILE (too short). */
 ikt_status ikt_binary_shape(ikt_reader *reader, ikt_binary *array, int64_t n, int64_t d, bool more);
 

@@ -3,23 +3,33 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "io/csv_line.h"
 
-ikt_status ikt_csv_labels_learn(ikt_context *ctx, const char *path, ikt_csv_labels *labels,
-                                const char *text) {
+ikt_status ikt_csv_labels_learn(ikt_context *ctx, ikt_csv_labels *labels, const char *text) {
     double value;
     labels->are_text |=
         !ikt_csv_number(text, &value) || !(fabs(value) < 2147483648.0) || value != floor(value);
-    IKT_TRY(ikt_csv_classes_add(ctx, &labels->classes, text, &labels->are_many));
-    if (!labels->are_text || !labels->are_many) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_DATA, "%s: the labels are more than %d different texts", path,
-                    IKT_CLASSES_MAX);
+    return ikt_csv_classes_add(ctx, &labels->classes, text, &labels->are_many);
 }
 
-ikt_status ikt_csv_labels_list(ikt_context *ctx, const ikt_csv_labels *labels, char **text) {
+ikt_status ikt_csv_labels_merge(ikt_context *ctx, ikt_csv_labels *labels, char *names) {
+    for (char *name = names, *end = strchr(name, '\n'); end; end = strchr(name, '\n')) {
+        *end = '\0';
+        IKT_TRY(ikt_csv_classes_add(ctx, &labels->classes, name, &labels->are_many));
+        name = end + 1;
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_csv_labels_list(ikt_context *ctx, const char *path, const ikt_csv_labels *labels,
+                               char **text) {
     *text = NULL;
-    return labels->are_text ? ikt_csv_classes_list(ctx, &labels->classes, text) : IKT_OK;
+    if (!labels->are_text) return IKT_OK;
+    if (!labels->are_many) return ikt_csv_classes_list(ctx, &labels->classes, text);
+    return ikt_fail(ctx, IKT_ERR_DATA, "%s: the labels are more than %d different texts", path,
+                    IKT_CLASSES_MAX);
 }
 
 int32_t ikt_csv_labels_number(const ikt_csv_labels *labels, const char *text) {

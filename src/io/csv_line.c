@@ -1,39 +1,33 @@
-/* Lines of delimited text, split into cells. */
+/* Records of delimited text, split into cells. See csv_line.h. */
 #include "io/csv_line.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/gz.h"
+#include "io/decimal.h"
 
-static const int64_t line_most = (int64_t)1 << 26;
-enum { buffer_bytes = 1 << 16 };
+static const int64_t record_most = (int64_t)1 << 26;
 
 ikt_status ikt_csv_open(ikt_csv_line *line) {
-    line->number = 0;
-    line->at = line->filled = 0;
-    line->after_return = false;
-    if (!line->buffer) IKT_TRY(ikt_alloc(line->ctx, &line->buffer, buffer_bytes, 1, "reader"));
-    return ikt_gz_open(line->ctx, line->path, &line->file);
+    line->lines.ctx = line->ctx;
+    line->lines.path = line->path;
+    line->lines.end = INT64_MAX;
+    return ikt_text_lines_open(&line->lines);
 }
 
 void ikt_csv_close(ikt_csv_line *line) {
-    if (line->file) gzclose(line->file);
-    line->file = NULL;
+    ikt_text_lines_close(&line->lines);
 }
 
 void ikt_csv_free(ikt_csv_line *line) {
-    ikt_csv_close(line);
-    ikt_free(&line->buffer);
+    ikt_text_lines_free(&line->lines);
     ikt_free(&line->text);
     ikt_free(&line->cell);
 }
 
 bool ikt_csv_number(const char *cell, double *value) {
-    char *end;
-    *value = strtod(cell, &end);
-    return end != cell && *end == '\0' && !strpbrk(cell, "xX(");
+    const char *end;
+    return ikt_decimal(cell, &end, value) && *end == '\0';
 }
 
 char ikt_csv_detect(const char *text) {
@@ -46,81 +40,6 @@ char ikt_csv_detect(const char *text) {
         }
     }
     return ' ';
-}
-
-static ikt_status make_room(ikt_csv_line *line, int64_t bytes) {
-    int64_t room = line->room ? line->room : 4096;
-    if (bytes > line_most)
-        return ikt_fail(line->ctx, IKT_ERR_DATA, "%s, line %lld: longer than 64 MiB", line->path,
-                        (long long)line->number);
-    if (bytes <= line->room) return IKT_OK;
-    while (room < bytes)
-        room *= 2;
-    IKT_TRY(ikt_resize(line->ctx, &line->text, room, 1, "reader"));
-    line->room = room;
-    return IKT_OK;
-}
-
-/* Fills the empty buffer; *end at the end of the file. */
-static ikt_status fill(ikt_csv_line *line, bool *end) {
-    int error = Z_OK;
-    line->at = 0;
-    line->filled = gzread(line->file, line->buffer, buffer_bytes);
-    *end = line->filled <= 0;
-    if (!*end) return IKT_OK;
-    line->filled = 0;
-    IKT_TRY(ikt_gz_check(line->ctx, line->path, line->file));
-    (void)gzerror(line->file, &error);
-    if (error != Z_BUF_ERROR) return IKT_OK;
-    return ikt_fail(line->ctx, IKT_ERR_FILE, "%s is truncated: it ends in line %lld", line->path,
-                    (long long)line->number);
-}
-
-/* Whether the byte at line->at ends the line; takes it then. A return and a line feed behind it
- * are one end. */
-static bool take_end(ikt_csv_line *line) {
-    char c = line->buffer[line->at];
-    if (c != '\n' && c != '\r') return false;
-    line->at++;
-    line->after_return = c == '\r';
-    return true;
-}
-
-/* Appends the bytes of the buffer before the next end or zero to the line. */
-static ikt_status take_bytes(ikt_csv_line *line, int64_t *length) {
-    const char *from = line->buffer + line->at;
-    int count = 0, most = line->filled - line->at;
-    while (count < most && from[count] != '\n' && from[count] != '\r' && from[count] != '\0')
-        count++;
-    IKT_TRY(make_room(line, *length + count + 1));
-    memcpy(line->text + *length, from, (size_t)count);
-    *length += count;
-    line->at += count;
-    if (count == most || line->buffer[line->at] != '\0') return IKT_OK;
-    return ikt_fail(line->ctx, IKT_ERR_DATA, "%s, line %lld: holds a zero byte; not text?",
-                    line->path, (long long)line->number);
-}
-
-/* One line without its end and without a byte order mark; *end when nothing is left. */
-static ikt_status read_text(ikt_csv_line *line, bool *end) {
-    static const char mark[] = "\xEF\xBB\xBF";
-    int64_t length = 0;
-    bool file_end = false, line_end = false;
-    line->number++;
-    while (!line_end && !file_end) {
-        if (line->at == line->filled) IKT_TRY(fill(line, &file_end));
-        if (file_end) break;
-        if (line->after_return && line->buffer[line->at] == '\n') line->at++;
-        line->after_return = false;
-        IKT_TRY(take_bytes(line, &length));
-        line_end = line->at < line->filled && take_end(line);
-    }
-    *end = file_end && length == 0;
-    IKT_TRY(make_room(line, length + 1));
-    line->text[length] = '\0';
-    if (line->number == 1 && strncmp(line->text, mark, 3) == 0)
-        memmove(line->text, line->text + 3, (size_t)length - 2);
-    return IKT_OK;
 }
 
 static ikt_status add_cell(ikt_csv_line *line, char *cell) {
@@ -168,8 +87,8 @@ static void take_plain(char **at, char delimiter, char **end_of_cell) {
         --*end_of_cell;
 }
 
-static ikt_status split(ikt_csv_line *line) {
-    char *at = line->text, delimiter = line->delimiter;
+static ikt_status split(ikt_csv_line *line, char *at) {
+    const char delimiter = line->delimiter;
     line->cells = 0;
     for (;;) {
         while (is_blank(*at) && (delimiter == ' ' || *at != delimiter))
@@ -192,19 +111,84 @@ static ikt_status split(ikt_csv_line *line) {
     }
 }
 
-static void cut_comment(ikt_csv_line *line) {
-    char *comment = line->comment ? strchr(line->text, line->comment) : NULL;
-    if (comment) *comment = '\0';
+/* How far a record has been looked through for quotes that its end leaves open. */
+typedef struct {
+    bool quoted, start; /* within quotes; where a cell may begin */
+} quotes;
+
+/* Goes on through a line. While the delimiter is not known, every quote counts. */
+static void look_through(quotes *q, const char *at, char delimiter) {
+    for (; *at; at++) {
+        if (q->quoted) {
+            if (*at != '"') continue;
+            if (at[1] == '"')
+                at++;
+            else
+                q->quoted = q->start = false;
+        } else if (*at == '"' && (q->start || delimiter == 0)) {
+            q->quoted = true;
+        } else if (delimiter != 0 && is_end(*at, delimiter)) {
+            q->start = true;
+        } else if (!is_blank(*at)) {
+            q->start = false;
+        }
+    }
+}
+
+static ikt_status next_line(ikt_csv_line *line, char **text, int64_t *length) {
+    const ikt_status st = ikt_text_lines_next(&line->lines, text, length);
+    if (line->lines.fault.status == IKT_OK) return st;
+    return ikt_text_fault_report(line->ctx, line->path, &line->lines.fault, 0);
+}
+
+/* Appends a line, and a line break before it, to the `length` bytes of line->text. */
+static ikt_status append(ikt_csv_line *line, int64_t *length, const char *more, int64_t bytes) {
+    const int64_t all = *length + bytes + 2;
+    if (all > record_most)
+        return ikt_fail(line->ctx, IKT_ERR_DATA,
+                        "%s, line %lld: a quote is not closed within 64 MiB", line->path,
+                        (long long)line->number);
+    if (all > line->room) {
+        IKT_TRY(ikt_resize(line->ctx, &line->text, 2 * all, 1, "reader"));
+        line->room = 2 * all;
+    }
+    if (*length > 0) line->text[(*length)++] = '\n';
+    memcpy(line->text + *length, more, (size_t)bytes + 1);
+    *length += bytes;
+    return IKT_OK;
+}
+
+/* Joins the lines that follow to *text for as long as a quote is open. At the end of the file it
+ * stays so, which splitting finds. */
+static ikt_status join(ikt_csv_line *line, char **text, int64_t bytes) {
+    quotes q = {false, true};
+    char *more = *text;
+    int64_t length = 0;
+    if (!memchr(*text, '"', (size_t)bytes)) return IKT_OK;
+    look_through(&q, more, line->delimiter);
+    while (q.quoted && more) {
+        IKT_TRY(append(line, &length, more, bytes));
+        IKT_TRY(next_line(line, &more, &bytes));
+        if (more) look_through(&q, more, line->delimiter);
+    }
+    if (length == 0) return IKT_OK;
+    if (more) IKT_TRY(append(line, &length, more, bytes));
+    *text = line->text;
+    return IKT_OK;
 }
 
 ikt_status ikt_csv_next(ikt_csv_line *line, bool *end) {
+    char *text;
+    int64_t bytes = 0;
     do {
-        IKT_TRY(read_text(line, end));
+        IKT_TRY(next_line(line, &text, &bytes));
+        *end = text == NULL;
         if (*end) return IKT_OK;
-        cut_comment(line);
-    } while (line->text[strspn(line->text, " \t")] == '\0');
-    if (line->delimiter == 0) line->delimiter = ikt_csv_detect(line->text);
-    return split(line);
+    } while (text[strspn(text, " \t")] == '\0');
+    line->number = line->lines.number;
+    IKT_TRY(join(line, &text, bytes));
+    if (line->delimiter == 0) line->delimiter = ikt_csv_detect(text);
+    return split(line, text);
 }
 
 ikt_status ikt_csv_next_again(ikt_csv_line *line) {

@@ -89,6 +89,16 @@ int64_t ikt_elements_convert(ikt_element e, const void *stored, int64_t count, v
     return convert(stored, count, is_swapped(e), values, stride);
 }
 
+bool ikt_element_number(ikt_element e, const void *stored, double *value) {
+    const ikt_type type = ikt_element_type(e);
+    uint8_t byte;
+    float narrow;
+    void *at = type == IKT_TYPE_U8 ? (void *)&byte : type == IKT_TYPE_F32 ? (void *)&narrow : value;
+    if (ikt_elements_convert(e, stored, 1, at, 1) < 1) return false;
+    if (type != IKT_TYPE_F64) *value = type == IKT_TYPE_U8 ? (double)byte : (double)narrow;
+    return true;
+}
+
 double ikt_element_value(ikt_element e, const void *stored) {
     uint64_t bits = 0;
     for (int b = 0; b < e.bytes; b++)

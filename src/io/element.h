@@ -39,6 +39,9 @@ bool ikt_element_is_native(ikt_element element);
 int64_t ikt_elements_convert(ikt_element element, const void *stored, int64_t count, void *values,
                              int64_t stride);
 
+/* LOCAL. One element; false where a double does not hold it exactly. */
+bool ikt_element_number(ikt_element element, const void *stored, double *value);
+
 /* LOCAL, pure. One element, for messages. */
 double ikt_element_value(ikt_element element, const void *stored);
 

@@ -128,8 +128,8 @@ static ikt_status look_first(ikt_context *ctx, const char *path) {
         return ikt_fail(ctx, IKT_ERR_FILE, "%s is a folder; a file is needed", path);
     if (H5Fis_hdf5(path) <= 0)
         return ikt_fail(ctx, IKT_ERR_FILE,
-                        "%s is not an HDF5 file; `iktsne convert` makes one from IDX, NPY, CSV or "
-                        "LIBSVM",
+                        "%s is not an HDF5 file; `iktsne convert` makes one from IDX, NPY, NPZ, "
+                        "MATLAB, CSV, LIBSVM or raw numbers",
                         path);
     const ikt_h5_soundness found = ikt_h5_check(path, reason, sizeof reason);
     if (found == IKT_H5_REFUSED) return refused(ctx, path, reason);

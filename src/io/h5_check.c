@@ -1,29 +1,20 @@
 /* Whether HDF5 survives a file. See h5_check.h. */
-#define _DEFAULT_SOURCE /* fork, and limits */
 #include "io/h5_check.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/cpu.h"
+#include "base/atomic_file.h"
+#include "base/trial.h"
 #include "io/h5.h"
 
 enum {
     DEPTH_MOST = 4,
     OBJECTS_MOST = 10000,
-    TEXTS_MOST = 1 << 16, /* of a data set: all, where there are no more */
-    REASON_SIZE = 256,
-    EXIT_REFUSED = 7
+    TEXTS_MOST = 1 << 16 /* of a data set: all, where there are no more */
 };
 static const int64_t value_most = (int64_t)1 << 26; /* bytes of an attribute that is read */
 static const int64_t memory_most = (int64_t)4 << 30;
@@ -124,43 +115,9 @@ static bool walk_through(const char *path, char *reason, size_t size) {
     return true;
 }
 
-/* Bytes of addresses that this process has. */
-static int64_t mapped(void) {
-    long long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file && fscanf(file, "%lld", &pages) != 1) pages = 0;
-    if (file) fclose(file);
-    return (int64_t)pages * sysconf(_SC_PAGESIZE);
-}
-
-static void limit(int what, int64_t value) {
-    const struct rlimit both = {(rlim_t)value, (rlim_t)value};
-    (void)setrlimit(what, &both);
-}
-
-/* Dies quietly: no reports of MPI or of the C library, no image of the memory, and soon. */
-static void confine(int64_t file_bytes) {
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGTERM};
-    const int nowhere = open("/dev/null", O_WRONLY);
-    for (size_t s = 0; s < sizeof signals / sizeof *signals; s++)
-        signal(signals[s], SIG_DFL);
-    if (nowhere >= 0) {
-        dup2(nowhere, STDOUT_FILENO);
-        dup2(nowhere, STDERR_FILENO);
-    }
-    limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_CPU, 2 + file_bytes / bytes_a_second);
-    const int64_t now = mapped();
-    if (now > 0) limit(RLIMIT_AS, now + memory_most);
-}
-
-/* The other process. */
-static void try_file(const char *path, int64_t file_bytes, int answer) {
-    char reason[REASON_SIZE] = "";
-    confine(file_bytes);
-    const bool sound = walk_through(path, reason, sizeof reason);
-    const ssize_t told = write(answer, reason, strlen(reason));
-    _exit(sound ? 0 : told >= 0 ? EXIT_REFUSED : 1);
+/* What the other process does. */
+static bool try_file(void *about, char *reason, size_t size) {
+    return walk_through(about, reason, size);
 }
 
 /* Without another process. */
@@ -171,41 +128,21 @@ static ikt_h5_soundness only_open(const char *path, char *reason, size_t size) {
     return file < 0 ? IKT_H5_REFUSED : IKT_H5_SOUND;
 }
 
-/* Its end: what it said, and how it died. */
-static ikt_h5_soundness hear(pid_t child, int answer, char *reason, size_t size) {
-    int outcome = 0;
-    size_t length = 0;
-    ssize_t now = 1;
-    while (now > 0 && length + 1 < size) {
-        now = read(answer, reason + length, size - 1 - length);
-        if (now < 0 && errno == EINTR)
-            now = 1;
-        else if (now > 0)
-            length += (size_t)now;
-    }
-    reason[length] = '\0';
-    while (waitpid(child, &outcome, 0) < 0 && errno == EINTR) {
-    }
-    if (WIFEXITED(outcome) && WEXITSTATUS(outcome) == 0) return IKT_H5_SOUND;
-    if (WIFEXITED(outcome) && WEXITSTATUS(outcome) == EXIT_REFUSED) return IKT_H5_REFUSED;
-    const bool endless =
-        WIFSIGNALED(outcome) && (WTERMSIG(outcome) == SIGXCPU || WTERMSIG(outcome) == SIGKILL);
-    snprintf(reason, size, "%s", endless ? "does not come to an end with" : "crashes on");
-    return IKT_H5_BROKEN;
-}
-
 ikt_h5_soundness ikt_h5_check(const char *path, char *reason, size_t size) {
     struct stat about;
-    int ends[2];
+    char name[IKT_PATH_MAX];
+    snprintf(name, sizeof name, "%s", path);
     reason[0] = '\0';
-    if (!ikt_cpu_may_fork() || stat(path, &about) != 0 || pipe(ends) != 0)
+    if (stat(path, &about) != 0) return only_open(path, reason, size);
+    switch (
+        ikt_trial(try_file, name, 2 + about.st_size / bytes_a_second, memory_most, reason, size)) {
+    case IKT_TRIAL_PASSED:
+        return IKT_H5_SOUND;
+    case IKT_TRIAL_REFUSED:
+        return IKT_H5_REFUSED;
+    case IKT_TRIAL_DIED:
+        return IKT_H5_BROKEN;
+    default:
         return only_open(path, reason, size);
-    fflush(NULL); /* what is buffered would be written twice */
-    const pid_t child = fork();
-    if (child == 0) try_file(path, (int64_t)about.st_size, ends[1]);
-    close(ends[1]);
-    const ikt_h5_soundness found =
-        child < 0 ? only_open(path, reason, size) : hear(child, ends[0], reason, size);
-    close(ends[0]);
-    return found;
+    }
 }

@@ -146,7 +146,8 @@ static ikt_status learn_label(ikt_reader *reader) {
     csv_self *self = reader->self;
     const char *cell = self->line.cell[self->label];
     if (!*cell) return bad_cell(reader, self->label, "the label is missing");
-    return ikt_csv_labels_learn(reader->ctx, reader->path, &self->labels, cell);
+    if (strchr(cell, '\n')) return bad_cell(reader, self->label, " is a label of several lines");
+    return ikt_csv_labels_learn(reader->ctx, &self->labels, cell);
 }
 
 /* Counts rows; learns the classes of text labels. */
@@ -161,10 +162,19 @@ static ikt_status first_pass(ikt_reader *reader, const ikt_reader_options *optio
         reader->n++;
         IKT_TRY(ikt_csv_next(&self->line, &end));
     }
-    return ikt_csv_labels_list(reader->ctx, &self->labels, &reader->classes);
+    return ikt_csv_labels_list(reader->ctx, reader->path, &self->labels, &reader->classes);
 }
 
-static ikt_status csv_open(ikt_reader *reader, const ikt_reader_options *options) {
+/* Texts that are not given are empty ones. */
+static ikt_reader_options filled(const ikt_reader_options *options) {
+    ikt_reader_options all = *options;
+    if (!all.label_column) all.label_column = "";
+    if (!all.skip_columns) all.skip_columns = "";
+    return all;
+}
+
+static ikt_status csv_open(ikt_reader *reader, const ikt_reader_options *given) {
+    const ikt_reader_options all = filled(given), *options = &all;
     csv_self *self;
     IKT_TRY(ikt_alloc(reader->ctx, &self, 1, sizeof *self, "reader"));
     reader->self = self;
@@ -220,4 +230,5 @@ static void csv_close(ikt_reader *reader) {
     ikt_free(&self);
 }
 
-const ikt_reader_ops ikt_reader_csv = {"CSV", csv_probe, csv_open, csv_read, csv_close};
+const ikt_reader_ops ikt_reader_csv = {
+    .name = "CSV", .probe = csv_probe, .open = csv_open, .read = csv_read, .close = csv_close};

@@ -2,7 +2,6 @@
  * row. */
 #include "base/memory.h"
 #include "io/binary.h"
-#include "io/gz.h"
 
 static bool element_of(int code, ikt_element *element) {
     static const struct {
@@ -45,12 +44,9 @@ static ikt_status idx_open(ikt_reader *reader, const ikt_reader_options *options
     ikt_binary *array;
     IKT_TRY(ikt_alloc(reader->ctx, &array, 1, sizeof *array, "reader"));
     reader->self = array;
-    if (options->label_column[0] || options->skip_columns[0])
-        return ikt_fail(reader->ctx, IKT_ERR_USAGE,
-                        "%s is an IDX file, which has no named columns; labels of IDX are a file "
-                        "of their own (--labels)",
-                        reader->path);
-    IKT_TRY(ikt_gz_open(reader->ctx, reader->path, &array->file));
+    IKT_TRY(
+        ikt_reader_no_columns(reader, options, "labels of IDX are a file of their own (--labels)"));
+    IKT_TRY(ikt_bytes_open(reader->ctx, reader->path, &array->bytes));
     return read_header(reader, array);
 }
 
@@ -61,7 +57,9 @@ static ikt_status idx_read(ikt_reader *reader, int64_t count, void *rows, int32_
     IKT_TRY(ikt_binary_read(reader, array, reader->done * reader->d, elements));
     IKT_TRY(ikt_binary_convert(reader, array, 0, elements, rows, 1));
     char more;
-    if (reader->done + count == reader->n && gzread(array->file, &more, 1) != 0)
+    int64_t got = 0;
+    if (reader->done + count == reader->n) IKT_TRY(ikt_bytes_read(&array->bytes, &more, 1, &got));
+    if (got > 0)
         return ikt_fail(reader->ctx, IKT_ERR_DATA,
                         "%s goes on after the %lld rows that its header announces: is it damaged?",
                         reader->path, (long long)reader->n);
@@ -75,4 +73,5 @@ static void idx_close(ikt_reader *reader) {
     ikt_free(&array);
 }
 
-const ikt_reader_ops ikt_reader_idx = {"IDX", idx_probe, idx_open, idx_read, idx_close};
+const ikt_reader_ops ikt_reader_idx = {
+    .name = "IDX", .probe = idx_probe, .open = idx_open, .read = idx_read, .close = idx_close};

@@ -45,10 +45,11 @@ static void name_converted(const char *path, char name[NAME_SIZE]) {
 
 /* What cannot be read in parallel, with the command that makes it so. */
 static ikt_status refuse(ikt_context *ctx, const char *path) {
-    const char *format;
+    const char *format, *foreign;
     bool gzipped;
     char made[NAME_SIZE];
-    IKT_TRY(ikt_reader_guess(ctx, path, &format, &gzipped));
+    IKT_TRY(ikt_reader_guess(ctx, path, &format, &gzipped, &foreign));
+    if (foreign) return ikt_fail(ctx, IKT_ERR_DATA, "%s %s", path, foreign);
     name_converted(path, made);
     if (!format)
         return ikt_fail(ctx, IKT_ERR_FILE,

@@ -114,7 +114,7 @@ static ikt_status read_dataset(ikt_context *ctx, const origin *o, const ikt_layo
 
 static ikt_status open_reader(ikt_context *ctx, const origin *o, const ikt_layout_settings *layout,
                               int64_t n, ikt_reader **reader) {
-    const ikt_reader_options plain = {0, IKT_HEADER_AUTO, "", ""};
+    static const ikt_reader_options plain = {.label_column = "", .skip_columns = ""};
     IKT_TRY(ikt_reader_open(ctx, o->file, &plain, reader));
     return check_shape(ctx, layout, (*reader)->n, (*reader)->d, n);
 }

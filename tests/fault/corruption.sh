@@ -33,6 +33,17 @@ make_tables() {
     rows_of_text csv >x.csv
     rows_of_text libsvm >x.libsvm
     gzip -nk x.idx x.csv x.libsvm
+    head -c 800 /dev/zero | tr '\0' '\7' >x.raw
+    # Of other programs, where these are there.
+    for python in python3 /usr/bin/python3; do
+        $python "$IKT_SOURCE/tests/io/convert_check.py" make . 2>/dev/null && break
+    done
+}
+
+# damaged, for a file that may not have been made, or that this build does not read
+perhaps() {
+    [ -e "$1" ] && "$IKT_PROGRAM" convert "$1" probe.h5 --overwrite "${@:2}" >/dev/null 2>&1 || return 0
+    damaged "$1" convert @ % --overwrite "${@:2}"
 }
 
 make_hdf5() {
@@ -58,6 +69,11 @@ tables)
     make_tables
     for file in x.idx x.idx.gz x.npy fortran.npy x.libsvm x.libsvm.gz; do damaged $file convert @ % --overwrite; done
     for file in x.csv x.csv.gz; do damaged $file convert @ % --overwrite --label-column kind; done
+    damaged x.raw convert @ % --overwrite --raw uint8 --columns 10
+    cases=$((cases / 4))
+    for file in big.npz csr.npz csr_plain.npz coo.npz packed.mat sparse.mat; do perhaps $file; done
+    perhaps full.mat --label-array Y
+    cases=$((cases * 4))
     damaged "$IKT_SOURCE/config/five-subspace.yaml" embed @ --print-config
     cases=$(((cases + 3) / 4)) # the headers are read by the same code
     for file in x.idx x.npy fortran.npy; do damaged $file embed input.file=@ output.file=% $tiny; done

@@ -2,10 +2,11 @@
 #include "harness.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const ikt_reader_options ways[] = {{0, IKT_HEADER_AUTO, "", ""},
-                                              {0, IKT_HEADER_AUTO, "1", "kind,3"},
-                                              {',', IKT_HEADER_YES, "kind", ""},
-                                              {' ', IKT_HEADER_NO, "2", "1"}};
+    static const ikt_reader_options ways[] = {
+        {.header = IKT_HEADER_AUTO},
+        {.label_column = "1", .skip_columns = "kind,3"},
+        {.delimiter = ',', .header = IKT_HEADER_YES, .label_column = "kind"},
+        {.delimiter = ' ', .header = IKT_HEADER_NO, .label_column = "2", .skip_columns = "1"}};
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
         fuzz_table(data, size, &ways[w]);
     return 0;

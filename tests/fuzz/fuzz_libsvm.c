@@ -2,7 +2,7 @@
 #include "harness.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const ikt_reader_options plain = {0, IKT_HEADER_AUTO, "", ""};
+    static const ikt_reader_options plain = {.header = IKT_HEADER_AUTO};
     fuzz_table(data, size, &plain);
     return 0;
 }

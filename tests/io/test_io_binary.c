@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "io/reader.h"
 
-static const ikt_reader_options plain = {0, IKT_HEADER_AUTO, "", ""};
+static const ikt_reader_options plain = {.header = IKT_HEADER_AUTO};
 
 /* Reads a file of these bytes in blocks of `block` rows into rows[]; the reader's shape goes to n,
  * d, type. */
@@ -108,7 +108,7 @@ static void idx_errors(void **state) {
     check_error(ctx, BYTES(0, 0, 0x08, 2, 0, 255, 255, 255, 0, 255, 255, 255), false, IKT_ERR_FILE,
                 "is truncated");
     check_error(ctx, BYTES(0, 0, 0x0F, 1, 0, 0, 0, 1, 5), false, IKT_ERR_DATA,
-                "neither HDF5, IDX, NPY, LIBSVM nor CSV");
+                "neither HDF5, IDX, NPY, NPZ, MATLAB, LIBSVM nor CSV");
 }
 
 /* An NPY file: header text and bytes after it. */
@@ -236,7 +236,7 @@ static void damaged_compression(void **state) {
 static void missing_and_strange_files(void **state) {
     ikt_context *ctx = *state;
     ikt_reader *reader;
-    const ikt_reader_options columns = {0, IKT_HEADER_AUTO, "3", ""};
+    const ikt_reader_options columns = {.label_column = "3"};
     assert_int_equal(ikt_reader_open(ctx, "no/such/file.npy", &plain, &reader), IKT_ERR_FILE);
     io_expect(ctx, "no/such/file.npy cannot be read: No such file");
     assert_int_equal(ikt_reader_open(ctx, ".", &plain, &reader), IKT_ERR_FILE);

@@ -43,7 +43,7 @@ static table read_bytes(ikt_context *ctx, const char *text, size_t length, bool 
 }
 
 static table read_text(ikt_context *ctx, const char *text, const char *label, const char *skip) {
-    const ikt_reader_options options = {0, IKT_HEADER_AUTO, label, skip};
+    const ikt_reader_options options = {.label_column = label, .skip_columns = skip};
     table t = read_bytes(ctx, text, strlen(text), false, options);
     table packed = read_bytes(ctx, text, strlen(text), true, options);
     assert_int_equal(t.status, packed.status);
@@ -77,7 +77,7 @@ static void delimiters(void **state) {
         check(ctx, &t, 2, 3, x);
         assert_false(t.has_labels);
     }
-    const ikt_reader_options blank = {' ', IKT_HEADER_AUTO, "", ""};
+    const ikt_reader_options blank = {.delimiter = ' '};
     table t = read_bytes(ctx, "1\t2 3\n4 5\t6\n", 12, false, blank);
     check(ctx, &t, 2, 3, (const double[]){1, 2, 3, 4, 5, 6});
 }
@@ -112,13 +112,36 @@ static void headers(void **state) {
     check(ctx, &t, 2, 2, x);
     t = read_text(ctx, "id,a,b,kind\nid1,1,2,setosa\nid2,4,5,other\n", "kind", "id");
     check(ctx, &t, 2, 2, x);
-    ikt_reader_options options = {0, IKT_HEADER_YES, "", ""};
+    ikt_reader_options options = {.header = IKT_HEADER_YES};
     t = read_bytes(ctx, "0,1\n1,2\n4,5\n", 12, false, options);
     check(ctx, &t, 2, 2, x);
     options.header = IKT_HEADER_NO;
     t = read_bytes(ctx, "a,1\n1,2\n", 8, false, options);
     assert_int_equal(t.status, IKT_ERR_DATA);
     io_expect(ctx, "line 1, column 1: 'a' is not a number");
+}
+
+/* A record is as many lines as its quotes take. Messages name the line that it begins in. */
+static void records_of_several_lines(void **state) {
+    ikt_context *ctx = *state;
+    static const double x[] = {1, 2, 3, 4};
+    static const char *const texts[] = {
+        "a,note,b\n1,\"two\nlines\",2\n3,\"with \"\"quotes\"\"\n\nand, more\",4\n",
+        "\357\273\277a,\"no\rte\",b\r\n1,x\"y,2\r\n3,\"\r\n\",4\r\n",
+        "\"a\nb\";\"no;te\";c\n1;\"\";2\n3;\"\n\n\n\";4"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        table t = read_text(ctx, texts[i], "", "2");
+        check(ctx, &t, 2, 2, x);
+    }
+    table t = read_text(ctx, "a,b\n1,\"one\ntwo\"\n2,x\n", "", "");
+    assert_int_equal(t.status, IKT_ERR_DATA);
+    io_expect(ctx, "text.csv, line 2, column 2 ('b'): 'one?two' is not a number");
+    t = read_text(ctx, "a,b\n1,\"one\ntwo\"\n2,x\n", "b", "");
+    assert_int_equal(t.status, IKT_ERR_DATA);
+    io_expect(ctx, "is a label of several lines");
+    t = read_text(ctx, "a,b\n1,\"one\ntwo\n2,x\n", "", "b");
+    assert_int_equal(t.status, IKT_ERR_DATA);
+    io_expect(ctx, "line 2: a quote is not closed");
 }
 
 static void refuse(ikt_context *ctx, const char *text, const char *label, const char *skip,
@@ -154,7 +177,7 @@ static void errors(void **state) {
 static void zero_byte(void **state) {
     ikt_context *ctx = *state;
     static char text[2000];
-    const ikt_reader_options options = {0, IKT_HEADER_AUTO, "", ""};
+    const ikt_reader_options options = {.header = IKT_HEADER_AUTO};
     for (int i = 0; i < 500; i++)
         memcpy(text + 4 * i, "1,2\n", 4);
     text[1602] = '\0';
@@ -169,7 +192,7 @@ static void long_lines_and_many_labels(void **state) {
     enum { LONG = 20000, MANY = 100100 };
     char name[IO_NAME_MAX];
     ikt_reader *reader;
-    ikt_reader_options options = {0, IKT_HEADER_AUTO, "", ""};
+    ikt_reader_options options = {.header = IKT_HEADER_AUTO};
     io_name(ctx, "long.csv", name);
     FILE *file = fopen(name, "w");
     for (int row = 0; row < 2; row++)
@@ -200,8 +223,7 @@ static void real_tables(void **state) {
     ikt_reader *reader;
     static double row[256];
     int32_t label;
-    ikt_reader_options options = {0, IKT_HEADER_AUTO, "class",
-                                  "MouseID,Genotype,Treatment,Behavior"};
+    ikt_reader_options options = {.header = IKT_HEADER_AUTO};
     if (!io_data("raw/Data_Cortex_Nuclear.csv", path)) skip();
     /* Text in columns 1 and 79 to 82, missing cells in between. */
     options.label_column = "";
@@ -227,5 +249,6 @@ static void real_tables(void **state) {
     assert_int_equal(ikt_memory_now(ctx), 0);
 }
 
-IKT_MPI_TESTS(ikt_test(delimiters), ikt_test(labels), ikt_test(headers), ikt_test(errors),
-              ikt_test(zero_byte), ikt_test(long_lines_and_many_labels), ikt_test(real_tables))
+IKT_MPI_TESTS(ikt_test(delimiters), ikt_test(labels), ikt_test(headers),
+              ikt_test(records_of_several_lines), ikt_test(errors), ikt_test(zero_byte),
+              ikt_test(long_lines_and_many_labels), ikt_test(real_tables))

@@ -1,7 +1,11 @@
 /* LIBSVM's text: what is read, what is refused, and where the message points. */
 #include "io/io_files.h"
 
+#include <math.h>
+
 #include "base/memory.h"
+#include "base/rng.h"
+#include "io/decimal.h"
 #include "io/reader.h"
 
 enum { CELLS_MAX = 64 };
@@ -17,7 +21,7 @@ typedef struct {
 
 static table read_bytes(ikt_context *ctx, const char *text, bool gzipped) {
     table t = {.status = IKT_OK, .format = ""};
-    const ikt_reader_options options = {0, IKT_HEADER_AUTO, "", ""};
+    const ikt_reader_options options = {.header = IKT_HEADER_AUTO};
     char name[IO_NAME_MAX];
     ikt_reader *reader = NULL;
     io_name(ctx, "pairs.libsvm", name);
@@ -121,19 +125,102 @@ static void errors_name_line_and_column(void **state) {
     refuse(ctx, "1:2 2:3\n", "line 1, column 1: '1:2' stands where the label");
     refuse(ctx, "2 qid:1 1:3\n", "column 3: 'qid:1' is the number of a query");
     refuse(ctx, "1 99999999999999999999:4\n", "has an index that is too large");
+    refuse(ctx, "1 0:1 9223372036854775807:1\n", "column 7: '9223372036854775807:1' has an index");
 }
 
-static void what_is_too_wide_says_what_it_would_take(void **state) {
+/* Any number of columns, as sparse rows. */
+static void rows_are_read_sparse(void **state) {
     ikt_context *ctx = *state;
-    refuse(ctx, "1 2000000000:1\n1 1:1\n",
-           "2 rows of 2000000000 columns, by its greatest index: as a dense table of float32 that "
-           "takes 16 GB");
-    refuse(ctx, "1 0:1 9223372036854775807:1\n", "1 rows of 9223372036854775807 columns");
+    static const char text[] = "7 2:1.5 4000000000:2\n8\n9 1:-1e-3 3:0\n";
+    const ikt_reader_options options = {.as = 1 + IKT_TYPE_F64};
+    char name[IO_NAME_MAX];
+    ikt_reader *reader;
+    ikt_sparse_rows block = {0};
+    io_name(ctx, "wide.libsvm", name);
+    io_write(name, text, strlen(text), false);
+    assert_int_equal(ikt_reader_open(ctx, name, &options, &reader), IKT_OK);
+    assert_true(reader->sparse && reader->type == IKT_TYPE_F64);
+    assert_int_equal(reader->n, 3);
+    assert_int_equal(reader->d, 4000000000);
+    assert_int_equal(reader->entries, 4);
+    assert_int_equal(ikt_reader_read_sparse(reader, 3, 2, &block), IKT_OK);
+    assert_int_equal(block.rows, 1); /* whose entries are as many as asked for */
+    assert_int_equal(ikt_reader_read_sparse(reader, 2, 100, &block), IKT_OK);
+    assert_int_equal(block.rows, 2);
+    assert_memory_equal(block.ends, ((const int64_t[]){0, 2}), 2 * sizeof(int64_t));
+    assert_memory_equal(block.columns, ((const int64_t[]){0, 2}), 2 * sizeof(int64_t));
+    assert_memory_equal(block.values, ((const double[]){-1e-3, 0}), 2 * sizeof(double));
+    assert_memory_equal(block.labels, ((const int32_t[]){8, 9}), 2 * sizeof(int32_t));
+    ikt_sparse_rows_free(&block);
+    ikt_reader_close(&reader);
+    unlink(name);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
+/* Short decimals are exact without strtod, and the others go to it: the bits are always its. */
+static void numbers_are_those_of_strtod(void **state) {
+    (void)state;
+    static const char *const texts[] = {"0",
+                                        "-0",
+                                        "+1",
+                                        "1.",
+                                        ".5",
+                                        "-.5e1",
+                                        "123456789012345678",
+                                        "9007199254740993",
+                                        "9007199254740992",
+                                        "0.1",
+                                        "1e22",
+                                        "1e23",
+                                        "123e-22",
+                                        "123e-23",
+                                        "1.7976931348623157e308",
+                                        "1e309",
+                                        "4.9e-324",
+                                        "1e-400",
+                                        "0.30000000000000004",
+                                        "3.14159265358979323846264338",
+                                        "00000000000000000000000000001.5",
+                                        "0.00000000000000000000000000001",
+                                        "1e",
+                                        "1e+",
+                                        "1e5x",
+                                        "nan",
+                                        "-inf",
+                                        "infinity",
+                                        "1e99999999999",
+                                        "5e-00001"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *end;
+        char *expected_end;
+        double value, expected = strtod(texts[i], &expected_end);
+        assert_true(ikt_decimal(texts[i], &end, &value));
+        assert_ptr_equal(end, expected_end);
+        assert_memory_equal(&value, &expected, sizeof value);
+    }
+    static const char *const none[] = {"", "+", "-", ".", "e5", "x", "0x10", "-0x1p3", "nan(1)"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        const char *end;
+        double value;
+        assert_false(ikt_decimal(none[i], &end, &value));
+    }
+    for (int64_t i = 0; i < 20000; i++) {
+        char text[64];
+        const uint64_t bits = ikt_rng_u64(3, IKT_RNG_TEST, i, 0);
+        const double scale = pow(10, (int)(bits % 40) - 20);
+        snprintf(text, sizeof text, "%.*g", (int)(1 + bits / 64 % 18),
+                 (double)(bits >> 11) * scale);
+        const char *end;
+        double value, expected = strtod(text, NULL);
+        assert_true(ikt_decimal(text, &end, &value) && *end == '\0');
+        if (memcmp(&value, &expected, sizeof value) != 0)
+            fail_msg("%s: %a, %a", text, value, expected);
+    }
 }
 
 static void columns_cannot_be_chosen(void **state) {
     ikt_context *ctx = *state;
-    const ikt_reader_options options = {0, IKT_HEADER_AUTO, "1", ""};
+    const ikt_reader_options options = {.label_column = "1"};
     char name[IO_NAME_MAX];
     ikt_reader *reader;
     io_name(ctx, "pairs.libsvm", name);
@@ -146,6 +233,5 @@ static void columns_cannot_be_chosen(void **state) {
 IKT_MPI_TESTS(ikt_test(rows_are_dense_and_what_is_not_named_is_zero), ikt_test(a_row_may_be_empty),
               ikt_test(a_file_with_an_index_of_zero_counts_from_zero),
               ikt_test(labels_that_are_no_integers_are_classes), ikt_test(tables_are_left_to_csv),
-              ikt_test(errors_name_line_and_column),
-              ikt_test(what_is_too_wide_says_what_it_would_take),
-              ikt_test(columns_cannot_be_chosen))
+              ikt_test(errors_name_line_and_column), ikt_test(rows_are_read_sparse),
+              ikt_test(numbers_are_those_of_strtod), ikt_test(columns_cannot_be_chosen))
