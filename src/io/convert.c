@@ -29,14 +29,14 @@ typedef struct {
 typedef struct {
     void *read, *written;
     int32_t *labels;
-    ikt_sparse_rows sparse;
+    ikt_sparse_block sparse;
 } blocks;
 
 static void blocks_free(blocks *b) {
     ikt_free(&b->read);
     ikt_free(&b->written);
     ikt_free(&b->labels);
-    ikt_sparse_rows_free(&b->sparse);
+    ikt_sparse_block_free(&b->sparse);
 }
 
 static ikt_status does_not_fit(const conversion *c, int64_t row, int64_t column, double value) {
@@ -47,9 +47,9 @@ static ikt_status does_not_fit(const conversion *c, int64_t row, int64_t column,
 }
 
 /* Values of sparse rows must fit before they are spread or narrowed. */
-static ikt_status check_sparse(const conversion *c, int64_t first, const ikt_sparse_rows *block) {
+static ikt_status check_sparse(const conversion *c, int64_t first, const ikt_sparse_block *block) {
     for (int64_t row = 0; row < block->rows; row++)
-        for (int64_t e = ikt_sparse_rows_first(block, row); e < block->ends[row]; e++)
+        for (int64_t e = ikt_sparse_block_first(block, row); e < block->ends[row]; e++)
             if (!ikt_number_fits(c->type, block->values[e]))
                 return does_not_fit(c, first + row, block->columns[e], block->values[e]);
     return IKT_OK;
@@ -64,7 +64,7 @@ static ikt_status next_dense(conversion *c, int64_t most, blocks *b, int64_t *co
         IKT_TRY(ikt_row_feed_sparse(feed, most, INT64_MAX, &b->sparse));
         *count = b->sparse.rows;
         st = check_sparse(c, first, &b->sparse);
-        if (st == IKT_OK) ikt_sparse_rows_spread(&b->sparse, feed->d, c->type, b->written);
+        if (st == IKT_OK) ikt_sparse_block_spread(&b->sparse, feed->d, c->type, b->written);
         if (*count > 0) memcpy(b->labels, b->sparse.labels, (size_t)*count * sizeof *b->labels);
         return ikt_agree(c->ctx, st);
     }
@@ -111,7 +111,7 @@ static ikt_status copy_dense(conversion *c) {
     return st;
 }
 
-static ikt_status copy_sparse_blocks(conversion *c, ikt_sparse_rows *block) {
+static ikt_status copy_sparse_blocks(conversion *c, ikt_sparse_block *block) {
     ikt_row_feed *feed = c->feed;
     int64_t first_entry = feed->first_entry, all;
     do {
@@ -128,9 +128,9 @@ static ikt_status copy_sparse_blocks(conversion *c, ikt_sparse_rows *block) {
 }
 
 static ikt_status copy_sparse(conversion *c) {
-    ikt_sparse_rows block = {0};
+    ikt_sparse_block block = {0};
     const ikt_status st = copy_sparse_blocks(c, &block);
-    ikt_sparse_rows_free(&block);
+    ikt_sparse_block_free(&block);
     return st;
 }
 

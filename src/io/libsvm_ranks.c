@@ -118,9 +118,9 @@ ikt_status ikt_libsvm_file_open(ikt_context *ctx, const char *path, ikt_type typ
 }
 
 ikt_status ikt_libsvm_file_read(ikt_libsvm_file *file, int64_t rows, int64_t entries,
-                                ikt_sparse_rows *block) {
+                                ikt_sparse_block *block) {
     const int64_t left = file->count - file->done;
-    ikt_sparse_rows_clear(block);
+    ikt_sparse_block_clear(block);
     IKT_TRY(ikt_libsvm_read(&file->part, rows < left ? rows : left, entries, file->origin, file->d,
                             block));
     file->done += block->rows;

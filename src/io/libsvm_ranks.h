@@ -36,7 +36,7 @@ ikt_status ikt_libsvm_file_open(ikt_context *ctx, const char *path, ikt_type typ
  * them, fewer where they come to `entries` entries, none when all have been read. Errors:
  * IKT_ERR_FILE: the file has changed. */
 ikt_status ikt_libsvm_file_read(ikt_libsvm_file *file, int64_t rows, int64_t entries,
-                                ikt_sparse_rows *block);
+                                ikt_sparse_block *block);
 
 /* LOCAL. Closes and frees; accepts an all-zero struct. */
 void ikt_libsvm_file_close(ikt_libsvm_file *file);

@@ -85,7 +85,7 @@ static bool take_value(ikt_type type, const char *pair, const char **text, doubl
 }
 
 /* The pairs of a line as entries behind those of the block. */
-static ikt_status take_pairs(ikt_libsvm_part *part, const char *at, ikt_sparse_rows *block,
+static ikt_status take_pairs(ikt_libsvm_part *part, const char *at, ikt_sparse_block *block,
                              obstacle *o) {
     int64_t index = -1;
     double value;
@@ -96,7 +96,7 @@ static ikt_status take_pairs(ikt_libsvm_part *part, const char *at, ikt_sparse_r
         if (!take_index(&at, index, &index, o) || !take_value(part->type, pair, &at, &value, o))
             return IKT_OK;
         if (block->entries == block->entry_room)
-            IKT_TRY(ikt_sparse_rows_room(part->lines.ctx, block, 0, 1024));
+            IKT_TRY(ikt_sparse_block_room(part->lines.ctx, block, 0, 1024));
         block->columns[block->entries] = index;
         block->values[block->entries++] = value;
         while (is_blank(*at))
@@ -122,13 +122,13 @@ static ikt_status next_line(ikt_text_lines *lines, char **line, char **label) {
 
 /* Appends the next row to the block, with columns as the file counts them; its label, as text,
  * stays where it is until the next line. *label = NULL behind the last row. */
-static ikt_status next_row(ikt_libsvm_part *part, ikt_sparse_rows *block, char **label) {
+static ikt_status next_row(ikt_libsvm_part *part, ikt_sparse_block *block, char **label) {
     char *line;
     obstacle o = {NULL, NULL};
     IKT_TRY(next_line(&part->lines, &line, label));
     if (!line) return IKT_OK;
     const char *at = *label;
-    IKT_TRY(ikt_sparse_rows_room(part->lines.ctx, block, 1, 0));
+    IKT_TRY(ikt_sparse_block_room(part->lines.ctx, block, 1, 0));
     if (take_label(&at, &o)) IKT_TRY(take_pairs(part, at, block, &o));
     if (o.what) return ikt_text_lines_fault(&part->lines, IKT_ERR_DATA, line, o.at, o.what);
     block->ends[block->rows++] = block->entries;
@@ -138,7 +138,7 @@ static ikt_status next_row(ikt_libsvm_part *part, ikt_sparse_rows *block, char *
 
 /* Takes note of the row in part->line. */
 static ikt_status learn_row(ikt_libsvm_part *part, const char *label) {
-    const ikt_sparse_rows *row = &part->line;
+    const ikt_sparse_block *row = &part->line;
     part->rows++;
     part->entries += row->entries;
     if (row->entries > 0) {
@@ -156,12 +156,12 @@ ikt_status ikt_libsvm_scan(ikt_libsvm_part *part) {
     part->greatest = -1;
     IKT_TRY(ikt_text_lines_open(&part->lines));
     for (;;) {
-        ikt_sparse_rows_clear(&part->line);
+        ikt_sparse_block_clear(&part->line);
         IKT_TRY(next_row(part, &part->line, &label));
         if (!label) break;
         IKT_TRY(learn_row(part, label));
     }
-    ikt_sparse_rows_free(&part->line);
+    ikt_sparse_block_free(&part->line);
     return IKT_OK;
 }
 
@@ -171,7 +171,7 @@ static ikt_status has_changed(const ikt_libsvm_part *part) {
 }
 
 /* A row of a file that has been scanned: a fault now, or an end, is a change. */
-static ikt_status next_row_again(ikt_libsvm_part *part, ikt_sparse_rows *block, char **label) {
+static ikt_status next_row_again(ikt_libsvm_part *part, ikt_sparse_block *block, char **label) {
     const ikt_status st = next_row(part, block, label);
     const bool changed = part->lines.fault.status != IKT_OK || (st == IKT_OK && !*label);
     return changed ? has_changed(part) : st;
@@ -182,11 +182,11 @@ ikt_status ikt_libsvm_count(ikt_libsvm_part *part, int64_t rows, int64_t *entrie
     *entries = 0;
     IKT_TRY(ikt_libsvm_rewind(part));
     for (int64_t row = 0; row < rows; row++) {
-        ikt_sparse_rows_clear(&part->line);
+        ikt_sparse_block_clear(&part->line);
         IKT_TRY(next_row_again(part, &part->line, &label));
         *entries += part->line.entries;
     }
-    ikt_sparse_rows_free(&part->line);
+    ikt_sparse_block_free(&part->line);
     return IKT_OK;
 }
 
@@ -201,7 +201,7 @@ ikt_status ikt_libsvm_rewind(ikt_libsvm_part *part) {
 }
 
 /* From the file's count of columns to ours. */
-static ikt_status shift_columns(const ikt_libsvm_part *part, ikt_sparse_rows *block, int64_t from,
+static ikt_status shift_columns(const ikt_libsvm_part *part, ikt_sparse_block *block, int64_t from,
                                 int64_t origin, int64_t columns) {
     for (int64_t e = from; e < block->entries; e++) {
         block->columns[e] -= origin;
@@ -211,7 +211,7 @@ static ikt_status shift_columns(const ikt_libsvm_part *part, ikt_sparse_rows *bl
 }
 
 ikt_status ikt_libsvm_read(ikt_libsvm_part *part, int64_t rows, int64_t entries, int64_t origin,
-                           int64_t columns, ikt_sparse_rows *block) {
+                           int64_t columns, ikt_sparse_block *block) {
     char *label;
     for (int64_t row = 0; row < rows && block->entries < entries; row++) {
         const int64_t from = block->entries;
@@ -227,5 +227,5 @@ ikt_status ikt_libsvm_read(ikt_libsvm_part *part, int64_t rows, int64_t entries,
 void ikt_libsvm_free(ikt_libsvm_part *part) {
     ikt_text_lines_free(&part->lines);
     ikt_csv_labels_free(&part->labels);
-    ikt_sparse_rows_free(&part->line);
+    ikt_sparse_block_free(&part->line);
 }

@@ -12,7 +12,7 @@
 
 #include "io/csv_labels.h"
 #include "io/source.h"
-#include "io/sparse_rows.h"
+#include "io/sparse_block.h"
 #include "io/text_lines.h"
 
 /* A part of a file. Start with the lines' {ctx, path, begin, end} and `type`; free with
@@ -23,7 +23,7 @@ typedef struct {
     ikt_csv_labels labels;
     int64_t rows, entries;
     int64_t least, greatest; /* index of the part; INT64_MAX and -1 where there is none */
-    ikt_sparse_rows line;    /* the first pass: the row at hand */
+    ikt_sparse_block line;   /* the first pass: the row at hand */
 } ikt_libsvm_part;
 
 /* LOCAL. The first pass: sets what the part knows. lines.number is then its number of lines.
@@ -46,7 +46,7 @@ ikt_status ikt_libsvm_rewind(ikt_libsvm_part *part);
  *   origin, columns   of the whole file; part->labels holds those of the whole file
  * Errors: IKT_ERR_FILE: the file has changed since the first pass, with a message. */
 ikt_status ikt_libsvm_read(ikt_libsvm_part *part, int64_t rows, int64_t entries, int64_t origin,
-                           int64_t columns, ikt_sparse_rows *block);
+                           int64_t columns, ikt_sparse_block *block);
 
 /* LOCAL, pure. Whether the first bytes of a file are this format's: by the first line that has more
  * than a label. */

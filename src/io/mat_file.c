@@ -192,7 +192,7 @@ static bool is_whole(const ikt_mat_matrix *m, const mat_sparse_t *s) {
 }
 
 static ikt_status spread(const ikt_mat_matrix *m, const char *path, int64_t *starts, int64_t *rows,
-                         double *values, ikt_sparse_rows *whole) {
+                         double *values, ikt_sparse_block *whole) {
     const mat_sparse_t *s = m->values;
     ikt_element element;
     sparse_element(m->variable, &element);
@@ -202,13 +202,13 @@ static ikt_status spread(const ikt_mat_matrix *m, const char *path, int64_t *sta
     for (int64_t e = 0; e < entries; e++) {
         rows[e] = (int64_t)s->ir[e];
         (void)ikt_element_number(element, (const unsigned char *)s->data + e * element.bytes,
-                                &values[e]);
+                                 &values[e]);
     }
     const ikt_sparse_places all = {path, m->n, m->d, entries, rows, NULL, starts, values};
     return ikt_sparse_whole(m->ctx, &all, whole);
 }
 
-ikt_status ikt_mat_rows(const ikt_mat_matrix *m, const char *path, ikt_sparse_rows *whole) {
+ikt_status ikt_mat_rows(const ikt_mat_matrix *m, const char *path, ikt_sparse_block *whole) {
     const mat_sparse_t *s = m->values;
     ikt_element element;
     int64_t *starts = NULL, *rows = NULL;
@@ -244,7 +244,7 @@ ikt_status ikt_mat_read(ikt_context *ctx, const char *path, const char *name,
                     path);
 }
 
-ikt_status ikt_mat_rows(const ikt_mat_matrix *matrix, const char *path, ikt_sparse_rows *whole) {
+ikt_status ikt_mat_rows(const ikt_mat_matrix *matrix, const char *path, ikt_sparse_block *whole) {
     (void)path, (void)whole;
     return ikt_fail(matrix->ctx, IKT_ERR_INTERNAL, "this program was built without libmatio");
 }

@@ -31,7 +31,7 @@ ikt_status ikt_mat_read(ikt_context *ctx, const char *path, const char *name,
                         ikt_mat_matrix *matrix);
 
 /* LOCAL. The rows of a sparse matrix as one block. Errors: IKT_ERR_DATA, IKT_ERR_RESOURCE. */
-ikt_status ikt_mat_rows(const ikt_mat_matrix *matrix, const char *path, ikt_sparse_rows *whole);
+ikt_status ikt_mat_rows(const ikt_mat_matrix *matrix, const char *path, ikt_sparse_block *whole);
 
 /* LOCAL. Frees; accepts an all-zero struct. */
 void ikt_mat_close(ikt_mat_matrix *matrix);

@@ -120,14 +120,14 @@ ikt_status ikt_npz_sparse_open(const ikt_npz *npz, ikt_npz_sparse *s) {
     return csr ? open_rows(npz, s) : open_whole(npz, s, csc);
 }
 
-static ikt_status check_columns(const ikt_npz_sparse *s, ikt_sparse_rows *block) {
+static ikt_status check_columns(const ikt_npz_sparse *s, ikt_sparse_block *block) {
     for (int64_t e = 0; e < block->entries; e++)
         if (block->columns[e] < 0 || block->columns[e] >= s->d)
             return ikt_fail(s->ctx, IKT_ERR_DATA,
                             "%s: an entry stands in column %lld (counted from 0) of a matrix of "
                             "%lld columns",
                             s->path, (long long)block->columns[e], (long long)s->d);
-    const int64_t twice = ikt_sparse_rows_sort(block);
+    const int64_t twice = ikt_sparse_block_sort(block);
     if (twice < 0) return IKT_OK;
     return ikt_fail(s->ctx, IKT_ERR_DATA,
                     "%s, row %lld (counted from 0) has several entries in one column: "
@@ -136,13 +136,13 @@ static ikt_status check_columns(const ikt_npz_sparse *s, ikt_sparse_rows *block)
 }
 
 static ikt_status read_rows(ikt_npz_sparse *s, int64_t rows, int64_t entries,
-                            ikt_sparse_rows *block) {
+                            ikt_sparse_block *block) {
     const int64_t from = s->starts[s->done];
     int64_t count = 0;
     while (count < rows && (count == 0 || s->starts[s->done + count] - from < entries))
         count++;
     const int64_t now = s->starts[s->done + count] - from;
-    IKT_TRY(ikt_sparse_rows_room(s->ctx, block, count, now));
+    IKT_TRY(ikt_sparse_block_room(s->ctx, block, count, now));
     for (int64_t row = 0; row < count; row++)
         block->ends[row] = s->starts[s->done + row + 1] - from;
     block->rows = count;
@@ -153,7 +153,7 @@ static ikt_status read_rows(ikt_npz_sparse *s, int64_t rows, int64_t entries,
 }
 
 ikt_status ikt_npz_sparse_read(ikt_npz_sparse *s, int64_t rows, int64_t entries,
-                               ikt_sparse_rows *block) {
+                               ikt_sparse_block *block) {
     IKT_TRY(s->streamed ? read_rows(s, rows, entries, block)
                         : ikt_sparse_whole_read(s->ctx, &s->whole, s->done, rows, entries, block));
     s->done += block->rows;
@@ -161,12 +161,12 @@ ikt_status ikt_npz_sparse_read(ikt_npz_sparse *s, int64_t rows, int64_t entries,
 }
 
 int64_t ikt_npz_sparse_count(const ikt_npz_sparse *s, int64_t rows) {
-    return s->streamed ? s->starts[rows] : ikt_sparse_rows_first(&s->whole, rows);
+    return s->streamed ? s->starts[rows] : ikt_sparse_block_first(&s->whole, rows);
 }
 
 void ikt_npz_sparse_close(ikt_npz_sparse *s) {
     ikt_npz_column_close(&s->columns);
     ikt_npz_column_close(&s->values);
-    ikt_sparse_rows_free(&s->whole);
+    ikt_sparse_block_free(&s->whole);
     ikt_free(&s->starts);
 }

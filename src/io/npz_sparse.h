@@ -6,7 +6,7 @@
 #define IKT_IO_NPZ_SPARSE_H
 
 #include "io/npz_column.h"
-#include "io/sparse_rows.h"
+#include "io/sparse_block.h"
 
 /* All zero: closed. */
 typedef struct {
@@ -17,7 +17,7 @@ typedef struct {
     ikt_type type;                  /* that holds every value */
     int64_t *starts;                /* csr: [n + 1] */
     ikt_npz_column columns, values; /* csr */
-    ikt_sparse_rows whole;          /* csc, coo */
+    ikt_sparse_block whole;         /* csc, coo */
     int64_t done;                   /* rows */
 } ikt_npz_sparse;
 
@@ -31,7 +31,7 @@ ikt_status ikt_npz_sparse_open(const ikt_npz *npz, ikt_npz_sparse *sparse);
 /* LOCAL. As the read_sparse and the count of a reader. Errors: IKT_ERR_DATA (a column that the
  * matrix does not have, or twice in a row), IKT_ERR_FILE. */
 ikt_status ikt_npz_sparse_read(ikt_npz_sparse *sparse, int64_t rows, int64_t entries,
-                               ikt_sparse_rows *block);
+                               ikt_sparse_block *block);
 int64_t ikt_npz_sparse_count(const ikt_npz_sparse *sparse, int64_t rows);
 
 /* LOCAL. Closes and frees. */

@@ -35,7 +35,7 @@ static ikt_status libsvm_open(ikt_reader *reader, const ikt_reader_options *opti
 }
 
 static ikt_status libsvm_read(ikt_reader *reader, int64_t rows, int64_t entries,
-                              ikt_sparse_rows *block) {
+                              ikt_sparse_block *block) {
     libsvm_self *self = reader->self;
     return ikt_libsvm_read(&self->part, rows, entries, self->origin, reader->d, block);
 }

@@ -8,7 +8,7 @@
 
 typedef struct {
     ikt_mat_matrix matrix;
-    ikt_sparse_rows whole; /* of a sparse one */
+    ikt_sparse_block whole; /* of a sparse one */
 } mat_self;
 
 static bool mat_probe(const unsigned char *head, int64_t bytes) {
@@ -53,13 +53,13 @@ static ikt_status mat_read(ikt_reader *reader, int64_t count, void *rows, int32_
 }
 
 static ikt_status mat_read_sparse(ikt_reader *reader, int64_t rows, int64_t entries,
-                                  ikt_sparse_rows *block) {
+                                  ikt_sparse_block *block) {
     const mat_self *self = reader->self;
     return ikt_sparse_whole_read(reader->ctx, &self->whole, reader->done, rows, entries, block);
 }
 
 static ikt_status mat_count(ikt_reader *reader, int64_t rows, int64_t *entries) {
-    *entries = ikt_sparse_rows_first(&((const mat_self *)reader->self)->whole, rows);
+    *entries = ikt_sparse_block_first(&((const mat_self *)reader->self)->whole, rows);
     return IKT_OK;
 }
 
@@ -67,7 +67,7 @@ static void mat_close(ikt_reader *reader) {
     mat_self *self = reader->self;
     if (!self) return;
     ikt_mat_close(&self->matrix);
-    ikt_sparse_rows_free(&self->whole);
+    ikt_sparse_block_free(&self->whole);
     ikt_free(&self);
 }
 

@@ -102,7 +102,7 @@ static ikt_status npz_read(ikt_reader *reader, int64_t count, void *rows, int32_
 }
 
 static ikt_status npz_read_sparse(ikt_reader *reader, int64_t rows, int64_t entries,
-                                  ikt_sparse_rows *block) {
+                                  ikt_sparse_block *block) {
     return ikt_npz_sparse_read(&((npz_self *)reader->self)->sparse, rows, entries, block);
 }
 

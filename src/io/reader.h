@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "io/element.h"
 #include "io/source.h"
-#include "io/sparse_rows.h"
+#include "io/sparse_block.h"
 
 /* Whether the first line of a CSV file names the columns. AUTO: when it holds a text (outside the
  * columns that are labels or skipped by number, where text is no sign). */
@@ -55,7 +55,7 @@ typedef struct {
     /* One of the two, as reader->sparse says. */
     ikt_status (*read)(ikt_reader *reader, int64_t count, void *rows, int32_t *labels);
     ikt_status (*read_sparse)(ikt_reader *reader, int64_t rows, int64_t entries,
-                              ikt_sparse_rows *block);
+                              ikt_sparse_block *block);
     /* Of sparse rows: the entries of the first `rows`. Called before any are read. */
     ikt_status (*count)(ikt_reader *reader, int64_t rows, int64_t *entries);
     /* Frees `self`; also called where `open` failed half way. */
@@ -92,7 +92,7 @@ ikt_status ikt_reader_read(ikt_reader *reader, int64_t count, void *rows, int32_
 /* LOCAL, for sparse readers. The next rows into a block, which is emptied before: at most `rows`,
  * fewer where they come to `entries` entries. */
 ikt_status ikt_reader_read_sparse(ikt_reader *reader, int64_t rows, int64_t entries,
-                                  ikt_sparse_rows *block);
+                                  ikt_sparse_block *block);
 
 /* LOCAL. Closes, frees and sets to NULL; accepts NULL. */
 void ikt_reader_close(ikt_reader **reader);
@@ -112,7 +112,7 @@ ikt_status ikt_reader_no_columns(const ikt_reader *reader, const ikt_reader_opti
 ikt_status ikt_reader_check_array(const ikt_reader *reader, const ikt_reader_options *options);
 
 /* LOCAL. The rows of a block as dense ones: rows[block->rows * d] of `type`, which they fit. */
-void ikt_sparse_rows_spread(const ikt_sparse_rows *block, int64_t d, ikt_type type, void *rows);
+void ikt_sparse_block_spread(const ikt_sparse_block *block, int64_t d, ikt_type type, void *rows);
 
 /* LOCAL. Whether a file is plain text of LIBSVM, which all ranks can read (libsvm_ranks.h). Errors:
  * IKT_ERR_FILE, IKT_ERR_DATA (empty). */

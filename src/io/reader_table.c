@@ -118,19 +118,19 @@ ikt_status ikt_reader_open(ikt_context *ctx, const char *path, const ikt_reader_
     return st;
 }
 
-void ikt_sparse_rows_spread(const ikt_sparse_rows *block, int64_t d, ikt_type type, void *rows) {
+void ikt_sparse_block_spread(const ikt_sparse_block *block, int64_t d, ikt_type type, void *rows) {
     memset(rows, 0, (size_t)(block->rows * d) * ikt_type_size(type));
     for (int64_t row = 0; row < block->rows; row++)
-        for (int64_t e = ikt_sparse_rows_first(block, row); e < block->ends[row]; e++)
+        for (int64_t e = ikt_sparse_block_first(block, row); e < block->ends[row]; e++)
             ikt_number_put(type, rows, row * d + block->columns[e], block->values[e]);
 }
 
 static ikt_status read_spread(ikt_reader *reader, int64_t count, void *rows, int32_t *labels) {
-    ikt_sparse_rows block = {0};
+    ikt_sparse_block block = {0};
     ikt_status st = reader->ops->read_sparse(reader, count, INT64_MAX, &block);
-    if (st == IKT_OK) ikt_sparse_rows_spread(&block, reader->d, reader->type, rows);
+    if (st == IKT_OK) ikt_sparse_block_spread(&block, reader->d, reader->type, rows);
     if (st == IKT_OK && labels) memcpy(labels, block.labels, (size_t)count * sizeof *labels);
-    ikt_sparse_rows_free(&block);
+    ikt_sparse_block_free(&block);
     return st;
 }
 
@@ -142,8 +142,8 @@ ikt_status ikt_reader_read(ikt_reader *reader, int64_t count, void *rows, int32_
 }
 
 ikt_status ikt_reader_read_sparse(ikt_reader *reader, int64_t rows, int64_t entries,
-                                  ikt_sparse_rows *block) {
-    ikt_sparse_rows_clear(block);
+                                  ikt_sparse_block *block) {
+    ikt_sparse_block_clear(block);
     IKT_TRY(reader->ops->read_sparse(reader, rows, entries, block));
     reader->done += block->rows;
     return IKT_OK;

@@ -63,9 +63,9 @@ ikt_status ikt_row_feed_dense(ikt_row_feed *feed, int64_t most, void *rows, int3
 }
 
 ikt_status ikt_row_feed_sparse(ikt_row_feed *feed, int64_t rows, int64_t entries,
-                               ikt_sparse_rows *block) {
+                               ikt_sparse_block *block) {
     const int64_t left = feed->count - feed->done;
-    ikt_sparse_rows_clear(block);
+    ikt_sparse_block_clear(block);
     IKT_TRY(
         ikt_agree(feed->ctx, feed->ops->sparse(feed, rows < left ? rows : left, entries, block)));
     feed->done += block->rows;

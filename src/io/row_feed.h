@@ -10,7 +10,7 @@
 
 #include "io/reader.h"
 #include "io/source.h"
-#include "io/sparse_rows.h"
+#include "io/sparse_block.h"
 
 /* What is asked for; texts may be NULL for "". */
 typedef struct {
@@ -26,7 +26,8 @@ typedef struct ikt_row_feed ikt_row_feed;
 /* The functions of a kind of feed; COLLECTIVE, as those below, but for close. */
 typedef struct {
     ikt_status (*dense)(ikt_row_feed *feed, int64_t count, void *rows, int32_t *labels);
-    ikt_status (*sparse)(ikt_row_feed *feed, int64_t rows, int64_t entries, ikt_sparse_rows *block);
+    ikt_status (*sparse)(ikt_row_feed *feed, int64_t rows, int64_t entries,
+                         ikt_sparse_block *block);
     ikt_status (*marked)(ikt_row_feed *feed, int64_t **rows, int64_t *count);
     void (*close)(ikt_row_feed *feed);
 } ikt_row_feed_ops;
@@ -65,7 +66,7 @@ ikt_status ikt_row_feed_dense(ikt_row_feed *feed, int64_t most, void *rows, int3
 /* COLLECTIVE. The next sparse rows of this rank into a block, which is emptied before: at most
  * `rows`, fewer where they come to `entries` entries. Errors: agreed. */
 ikt_status ikt_row_feed_sparse(ikt_row_feed *feed, int64_t rows, int64_t entries,
-                               ikt_sparse_rows *block);
+                               ikt_sparse_block *block);
 
 /* COLLECTIVE. Rows to be marked in pictures, as ikt_source_read_marked. */
 ikt_status ikt_row_feed_marked(ikt_row_feed *feed, int64_t **rows, int64_t *count);

@@ -20,7 +20,7 @@ static ikt_status check_options(const ikt_row_feed *feed, const ikt_feed_options
 }
 
 static ikt_status libsvm_sparse(ikt_row_feed *feed, int64_t rows, int64_t entries,
-                                ikt_sparse_rows *block) {
+                                ikt_sparse_block *block) {
     return ikt_libsvm_file_read(feed->self, rows, entries, block);
 }
 

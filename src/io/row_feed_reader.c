@@ -143,7 +143,7 @@ static ikt_status reader_dense(ikt_row_feed *feed, int64_t count, void *rows, in
 }
 
 static ikt_status reader_sparse(ikt_row_feed *feed, int64_t rows, int64_t entries,
-                                ikt_sparse_rows *block) {
+                                ikt_sparse_block *block) {
     reader_self *self = feed->self;
     if (rows == 0) return IKT_OK;
     IKT_TRY(ikt_reader_read_sparse(self->rows, rows, entries, block));

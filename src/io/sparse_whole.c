@@ -50,7 +50,7 @@ static ikt_status check_memory(ikt_context *ctx, const ikt_sparse_places *p) {
 
 /* Puts the entries where they belong; ends[row] is where the next of the row goes, and in the end
  * the end of the row. */
-static void place(const ikt_sparse_places *p, ikt_sparse_rows *whole) {
+static void place(const ikt_sparse_places *p, ikt_sparse_block *whole) {
     for (int64_t e = 0; e < p->entries; e++)
         whole->ends[p->rows[e]]++;
     for (int64_t row = 0, before = 0; row < p->n; row++) {
@@ -67,26 +67,26 @@ static void place(const ikt_sparse_places *p, ikt_sparse_rows *whole) {
     }
 }
 
-ikt_status ikt_sparse_whole(ikt_context *ctx, const ikt_sparse_places *p, ikt_sparse_rows *whole) {
+ikt_status ikt_sparse_whole(ikt_context *ctx, const ikt_sparse_places *p, ikt_sparse_block *whole) {
     IKT_TRY(check_places(ctx, p));
     IKT_TRY(check_memory(ctx, p));
-    IKT_TRY(ikt_sparse_rows_room(ctx, whole, p->n, p->entries));
+    IKT_TRY(ikt_sparse_block_room(ctx, whole, p->n, p->entries));
     memset(whole->ends, 0, (size_t)p->n * sizeof *whole->ends);
     place(p, whole);
     whole->rows = p->n;
     whole->entries = p->entries;
-    ikt_sparse_rows_merge(whole);
+    ikt_sparse_block_merge(whole);
     return IKT_OK;
 }
 
-ikt_status ikt_sparse_whole_read(ikt_context *ctx, const ikt_sparse_rows *whole, int64_t first,
-                                 int64_t rows, int64_t entries, ikt_sparse_rows *block) {
-    const int64_t from = ikt_sparse_rows_first(whole, first);
+ikt_status ikt_sparse_whole_read(ikt_context *ctx, const ikt_sparse_block *whole, int64_t first,
+                                 int64_t rows, int64_t entries, ikt_sparse_block *block) {
+    const int64_t from = ikt_sparse_block_first(whole, first);
     int64_t count = 0;
     while (count < rows && (count == 0 || whole->ends[first + count - 1] - from < entries))
         count++;
     const int64_t now = count > 0 ? whole->ends[first + count - 1] - from : 0;
-    IKT_TRY(ikt_sparse_rows_room(ctx, block, count, now));
+    IKT_TRY(ikt_sparse_block_room(ctx, block, count, now));
     for (int64_t row = 0; row < count; row++)
         block->ends[block->rows + row] = block->entries + whole->ends[first + row] - from;
     if (now > 0) {

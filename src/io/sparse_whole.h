@@ -7,7 +7,7 @@
 #ifndef IKT_IO_SPARSE_WHOLE_H
 #define IKT_IO_SPARSE_WHOLE_H
 
-#include "io/sparse_rows.h"
+#include "io/sparse_block.h"
 
 /* A matrix as it stands in a file; arrays are lent. */
 typedef struct {
@@ -19,14 +19,14 @@ typedef struct {
     const double *values;         /* [entries] */
 } ikt_sparse_places;
 
-/* LOCAL. The rows of the matrix as one block, to be freed by ikt_sparse_rows_free. Entries of the
+/* LOCAL. The rows of the matrix as one block, to be freed by ikt_sparse_block_free. Entries of the
  * same place are added up. Errors: IKT_ERR_DATA: places outside the matrix, column starts that do
  * not ascend; IKT_ERR_RESOURCE: more than there is memory for. */
 ikt_status ikt_sparse_whole(ikt_context *ctx, const ikt_sparse_places *places,
-                            ikt_sparse_rows *whole);
+                            ikt_sparse_block *whole);
 
 /* LOCAL. Appends rows from number `first` on to a block, as the read_sparse of a reader does. */
-ikt_status ikt_sparse_whole_read(ikt_context *ctx, const ikt_sparse_rows *whole, int64_t first,
-                                 int64_t rows, int64_t entries, ikt_sparse_rows *block);
+ikt_status ikt_sparse_whole_read(ikt_context *ctx, const ikt_sparse_block *whole, int64_t first,
+                                 int64_t rows, int64_t entries, ikt_sparse_block *block);
 
 #endif

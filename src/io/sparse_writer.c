@@ -72,7 +72,7 @@ ikt_status ikt_sparse_create(ikt_context *ctx, const char *path, bool overwrite,
 }
 
 /* In place: a narrower element never reaches beyond the one it comes from. */
-static void narrow_columns(ikt_sparse_rows *block) {
+static void narrow_columns(ikt_sparse_block *block) {
     char *to = (char *)block->columns;
     for (int64_t e = 0; e < block->entries; e++) {
         const int32_t column = (int32_t)block->columns[e];
@@ -80,7 +80,7 @@ static void narrow_columns(ikt_sparse_rows *block) {
     }
 }
 
-static void narrow_values(ikt_sparse_rows *block, ikt_type type) {
+static void narrow_values(ikt_sparse_block *block, ikt_type type) {
     const size_t size = ikt_type_size(type);
     char *to = (char *)block->values;
     for (int64_t e = 0; e < block->entries; e++) {
@@ -101,7 +101,7 @@ static ikt_type type_of(const ikt_table_writer *w) {
 
 /* indptr has one number more than there are rows, a zero, which goes with row 0. */
 static ikt_status write_ends(ikt_table_writer *w, int64_t first, int64_t first_entry,
-                             const ikt_sparse_rows *block) {
+                             const ikt_sparse_block *block) {
     const bool zero = first == 0 && block->rows > 0;
     int64_t *ends = NULL;
     ikt_status st = ikt_alloc(w->ctx, &ends, block->rows + 1, sizeof *ends, "blocks");
@@ -116,7 +116,7 @@ static ikt_status write_ends(ikt_table_writer *w, int64_t first, int64_t first_e
 }
 
 ikt_status ikt_sparse_write(ikt_table_writer *w, int64_t first, int64_t first_entry,
-                            ikt_sparse_rows *block) {
+                            ikt_sparse_block *block) {
     IKT_TRY(write_ends(w, first, first_entry, block));
     if (H5Tget_size(w->index) < sizeof(int64_t)) narrow_columns(block);
     narrow_values(block, type_of(w));

@@ -7,7 +7,7 @@
 #ifndef IKT_IO_SPARSE_WRITER_H
 #define IKT_IO_SPARSE_WRITER_H
 
-#include "io/sparse_rows.h"
+#include "io/sparse_block.h"
 #include "io/table_writer.h"
 
 typedef struct {
@@ -33,6 +33,6 @@ ikt_status ikt_sparse_create(ikt_context *ctx, const char *path, bool overwrite,
  *   block         whose values fit the type of the file; spoilt
  * Errors: IKT_ERR_FILE, agreed. */
 ikt_status ikt_sparse_write(ikt_table_writer *writer, int64_t first, int64_t first_entry,
-                            ikt_sparse_rows *block);
+                            ikt_sparse_block *block);
 
 #endif

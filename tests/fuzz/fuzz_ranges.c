@@ -56,7 +56,7 @@ static void merge_names(text *t, ikt_context *ctx) {
         }
 }
 
-static void read_rows(text *t, ikt_sparse_rows *block) {
+static void read_rows(text *t, ikt_sparse_block *block) {
     int64_t origin, columns;
     ikt_libsvm_columns(t->least, t->greatest, &origin, &columns);
     for (int p = 0; p < t->parts; p++)
@@ -74,7 +74,7 @@ static void compare(text *a, text *b, ikt_context *ctx) {
                    "another first fault");
         return;
     }
-    ikt_sparse_rows x = {0}, y = {0};
+    ikt_sparse_block x = {0}, y = {0};
     fuzz_check(a->rows == b->rows && a->entries == b->entries && a->least == b->least &&
                    a->greatest == b->greatest && a->are_text == b->are_text,
                "counted otherwise");
@@ -90,8 +90,8 @@ static void compare(text *a, text *b, ikt_context *ctx) {
                    (memcmp(x.columns, y.columns, (size_t)x.entries * sizeof *x.columns) == 0 &&
                     memcmp(x.values, y.values, (size_t)x.entries * sizeof *x.values) == 0),
                "other entries");
-    ikt_sparse_rows_free(&x);
-    ikt_sparse_rows_free(&y);
+    ikt_sparse_block_free(&x);
+    ikt_sparse_block_free(&y);
 }
 
 static void close_text(text *t) {

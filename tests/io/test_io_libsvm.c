@@ -135,7 +135,7 @@ static void rows_are_read_sparse(void **state) {
     const ikt_reader_options options = {.as = 1 + IKT_TYPE_F64};
     char name[IO_NAME_MAX];
     ikt_reader *reader;
-    ikt_sparse_rows block = {0};
+    ikt_sparse_block block = {0};
     io_name(ctx, "wide.libsvm", name);
     io_write(name, text, strlen(text), false);
     assert_int_equal(ikt_reader_open(ctx, name, &options, &reader), IKT_OK);
@@ -151,7 +151,7 @@ static void rows_are_read_sparse(void **state) {
     assert_memory_equal(block.columns, ((const int64_t[]){0, 2}), 2 * sizeof(int64_t));
     assert_memory_equal(block.values, ((const double[]){-1e-3, 0}), 2 * sizeof(double));
     assert_memory_equal(block.labels, ((const int32_t[]){8, 9}), 2 * sizeof(int32_t));
-    ikt_sparse_rows_free(&block);
+    ikt_sparse_block_free(&block);
     ikt_reader_close(&reader);
     unlink(name);
     assert_int_equal(ikt_memory_now(ctx), 0);

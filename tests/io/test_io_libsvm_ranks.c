@@ -23,12 +23,12 @@ static ikt_status open_whole(ikt_context *alone, ikt_reader **reader) {
 }
 
 static void check_rows(ikt_libsvm_file *file, ikt_reader *reader) {
-    ikt_sparse_rows mine = {0}, all = {0};
+    ikt_sparse_block mine = {0}, all = {0};
     const int64_t n = file->n;
     assert_int_equal(ikt_reader_read_sparse(reader, n, INT64_MAX, &all), IKT_OK);
     for (int64_t row = file->first; row < file->first + file->count; row++) {
         assert_int_equal(ikt_libsvm_file_read(file, 1, INT64_MAX, &mine), IKT_OK);
-        const int64_t from = ikt_sparse_rows_first(&all, row), count = all.ends[row] - from;
+        const int64_t from = ikt_sparse_block_first(&all, row), count = all.ends[row] - from;
         assert_int_equal(mine.rows, 1);
         assert_int_equal(mine.entries, count);
         assert_int_equal(mine.labels[0], all.labels[row]);
@@ -39,8 +39,8 @@ static void check_rows(ikt_libsvm_file *file, ikt_reader *reader) {
     }
     assert_int_equal(ikt_libsvm_file_read(file, 1, INT64_MAX, &mine), IKT_OK);
     assert_int_equal(mine.rows, 0);
-    ikt_sparse_rows_free(&mine);
-    ikt_sparse_rows_free(&all);
+    ikt_sparse_block_free(&mine);
+    ikt_sparse_block_free(&all);
 }
 
 /* Both ways of reading come to the same, be it rows or a message. */
@@ -142,7 +142,7 @@ static void the_first_rows(void **state) {
     static const int64_t entries[] = {0, 1, 3, 3, 4, 6};
     for (int64_t rows = 1; rows <= 5; rows++) {
         ikt_libsvm_file file;
-        ikt_sparse_rows block = {0};
+        ikt_sparse_block block = {0};
         assert_int_equal(ikt_libsvm_file_open(ctx, name, IKT_TYPE_F32, rows, &file), IKT_OK);
         assert_int_equal(file.n, rows);
         assert_int_equal(file.d, 9);
@@ -150,7 +150,7 @@ static void the_first_rows(void **state) {
         assert_int_equal(ikt_sum_one(ctx, file.count), rows);
         assert_int_equal(ikt_libsvm_file_read(&file, 100, 100, &block), IKT_OK);
         assert_int_equal(ikt_sum_one(ctx, block.entries), entries[rows]);
-        ikt_sparse_rows_free(&block);
+        ikt_sparse_block_free(&block);
         ikt_libsvm_file_close(&file);
     }
     ikt_libsvm_file file;

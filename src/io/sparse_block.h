@@ -3,8 +3,8 @@
  * Rows stand one after the other; numbers that a row does not hold are zero. Columns are counted
  * from 0 and values are doubles, whatever the formats at both ends say: the writer narrows them.
  */
-#ifndef IKT_IO_SPARSE_ROWS_H
-#define IKT_IO_SPARSE_ROWS_H
+#ifndef IKT_IO_SPARSE_BLOCK_H
+#define IKT_IO_SPARSE_BLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,24 +19,24 @@ typedef struct {
     double *values;   /* [entries] */
     int32_t *labels;  /* [rows] where the rows come with labels */
     int64_t row_room, entry_room;
-} ikt_sparse_rows;
+} ikt_sparse_block;
 
 /* LOCAL. Room for so many rows and entries more. Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_sparse_rows_room(ikt_context *ctx, ikt_sparse_rows *block, int64_t rows,
-                                int64_t entries);
+ikt_status ikt_sparse_block_room(ikt_context *ctx, ikt_sparse_block *block, int64_t rows,
+                                 int64_t entries);
 
 /* LOCAL. Empties the block and keeps its room; frees it. */
-void ikt_sparse_rows_clear(ikt_sparse_rows *block);
-void ikt_sparse_rows_free(ikt_sparse_rows *block);
+void ikt_sparse_block_clear(ikt_sparse_block *block);
+void ikt_sparse_block_free(ikt_sparse_block *block);
 
 /* LOCAL. First entry of a row of the block. */
-int64_t ikt_sparse_rows_first(const ikt_sparse_rows *block, int64_t row);
+int64_t ikt_sparse_block_first(const ikt_sparse_block *block, int64_t row);
 
 /* LOCAL. Puts the entries of each row in the order of their columns. Costs nothing but a look where
  * they are. Returns the first row that names a column twice, or -1. */
-int64_t ikt_sparse_rows_sort(ikt_sparse_rows *block);
+int64_t ikt_sparse_block_sort(ikt_sparse_block *block);
 
 /* LOCAL. The same, and entries of the same row and column become one, their sum. */
-void ikt_sparse_rows_merge(ikt_sparse_rows *block);
+void ikt_sparse_block_merge(ikt_sparse_block *block);
 
 #endif

@@ -1,5 +1,5 @@
 /* A block of sparse rows. See sparse_rows.h. */
-#include "io/sparse_rows.h"
+#include "io/sparse_block.h"
 
 #include "base/memory.h"
 
@@ -8,8 +8,8 @@ static int64_t grown(int64_t room, int64_t needed) {
     return twice > needed ? twice : needed;
 }
 
-ikt_status ikt_sparse_rows_room(ikt_context *ctx, ikt_sparse_rows *block, int64_t rows,
-                                int64_t entries) {
+ikt_status ikt_sparse_block_room(ikt_context *ctx, ikt_sparse_block *block, int64_t rows,
+                                 int64_t entries) {
     const int64_t all_rows = block->rows + rows, all_entries = block->entries + entries;
     if (all_rows > block->row_room) {
         const int64_t room = grown(block->row_room, all_rows);
@@ -26,19 +26,19 @@ ikt_status ikt_sparse_rows_room(ikt_context *ctx, ikt_sparse_rows *block, int64_
     return IKT_OK;
 }
 
-void ikt_sparse_rows_clear(ikt_sparse_rows *block) {
+void ikt_sparse_block_clear(ikt_sparse_block *block) {
     block->rows = block->entries = 0;
 }
 
-void ikt_sparse_rows_free(ikt_sparse_rows *block) {
+void ikt_sparse_block_free(ikt_sparse_block *block) {
     ikt_free(&block->ends);
     ikt_free(&block->columns);
     ikt_free(&block->values);
     ikt_free(&block->labels);
-    *block = (ikt_sparse_rows){0};
+    *block = (ikt_sparse_block){0};
 }
 
-int64_t ikt_sparse_rows_first(const ikt_sparse_rows *block, int64_t row) {
+int64_t ikt_sparse_block_first(const ikt_sparse_block *block, int64_t row) {
     return row > 0 ? block->ends[row - 1] : 0;
 }
 
@@ -76,10 +76,10 @@ static bool ascends(const int64_t *columns, int64_t count) {
     return true;
 }
 
-int64_t ikt_sparse_rows_sort(ikt_sparse_rows *block) {
+int64_t ikt_sparse_block_sort(ikt_sparse_block *block) {
     int64_t twice = -1;
     for (int64_t row = 0; row < block->rows; row++) {
-        const int64_t first = ikt_sparse_rows_first(block, row), count = block->ends[row] - first;
+        const int64_t first = ikt_sparse_block_first(block, row), count = block->ends[row] - first;
         int64_t *columns = block->columns + first;
         if (ascends(columns, count)) continue;
         sort_row(columns, block->values + first, count);
@@ -88,8 +88,8 @@ int64_t ikt_sparse_rows_sort(ikt_sparse_rows *block) {
     return twice;
 }
 
-void ikt_sparse_rows_merge(ikt_sparse_rows *block) {
-    if (ikt_sparse_rows_sort(block) < 0) return;
+void ikt_sparse_block_merge(ikt_sparse_block *block) {
+    if (ikt_sparse_block_sort(block) < 0) return;
     int64_t kept = 0, first = 0;
     for (int64_t row = 0; row < block->rows; row++) {
         const int64_t start = kept, end = block->ends[row];
