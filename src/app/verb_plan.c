@@ -84,9 +84,7 @@ static ikt_status find_shape(ikt_context *ctx, const arguments *a, const ikt_inp
                         "input.file to take it from");
     int64_t rows = input->rows == IKT_AUTO_INT ? 0 : input->rows;
     IKT_TRY(ikt_source_open(ctx, input->file, input->dataset, rows, &source));
-    *out = (ikt_data_shape){.n = ikt_source_rows(source),
-                            .d = ikt_source_columns(source),
-                            .type = ikt_source_type(source)};
+    *out = ikt_data_shape_of(source, ikt_source_is_sparse(source));
     ikt_status st = time_file(ctx, source, file_rate);
     ikt_source_close(&source);
     if (a->points != IKT_AUTO_INT) out->n = a->points;

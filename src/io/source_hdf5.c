@@ -1,4 +1,4 @@
-/* Rows in an HDF5 data set, read by collective hyperslabs. */
+/* Rows in an HDF5 data set, read by collective hyperslabs, or in the group of a sparse matrix. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,11 +7,13 @@
 #include "base/memory.h"
 #include "io/columns.h"
 #include "io/h5.h"
+#include "io/source_csr.h"
 #include "io/source_ops.h"
 
 typedef struct {
     hid_t file, dataset;
-    bool wide; /* integers of 64 bits */
+    ikt_csr_group *csr; /* in place of the data set, or NULL */
+    bool wide;          /* integers of 64 bits */
     char *path;
 } hdf5_self;
 
@@ -42,6 +44,12 @@ static ikt_status hdf5_read(ikt_source *source, int64_t first, int64_t count, vo
     return ikt_agree(source->ctx, check_exact(source, first, count, rows));
 }
 
+static ikt_status hdf5_read_sparse(ikt_source *source, int64_t first, int64_t count,
+                                   ikt_sparse_rows *rows) {
+    hdf5_self *self = source->self;
+    return ikt_csr_read(self->csr, first, count, rows);
+}
+
 static ikt_status hdf5_labels(ikt_source *source, const char *dataset, int64_t first, int64_t count,
                               int64_t *labels, bool *present) {
     hdf5_self *self = source->self;
@@ -61,6 +69,7 @@ static ikt_status hdf5_text(ikt_source *source, const char *name, char **text) {
 
 static void hdf5_close(ikt_source *source) {
     hdf5_self *self = source->self;
+    ikt_csr_close(&self->csr);
     ikt_h5_close(self->dataset);
     ikt_h5_close(self->file);
     ikt_free(&self->path);
@@ -68,7 +77,17 @@ static void hdf5_close(ikt_source *source) {
     source->self = NULL;
 }
 
-static const ikt_source_ops hdf5_ops = {hdf5_read, hdf5_labels, hdf5_marked, hdf5_text, hdf5_close};
+static const ikt_source_ops hdf5_ops = {.read = hdf5_read,
+                                        .read_labels = hdf5_labels,
+                                        .read_marked = hdf5_marked,
+                                        .read_text = hdf5_text,
+                                        .close = hdf5_close};
+
+static const ikt_source_ops hdf5_sparse_ops = {.read_sparse = hdf5_read_sparse,
+                                               .read_labels = hdf5_labels,
+                                               .read_marked = hdf5_marked,
+                                               .read_text = hdf5_text,
+                                               .close = hdf5_close};
 
 /* The type of ours that holds every value exactly. */
 static ikt_status choose_type(ikt_source *source, hid_t type) {
@@ -90,6 +109,19 @@ static ikt_status choose_type(ikt_source *source, hid_t type) {
     return IKT_OK;
 }
 
+static ikt_status set_shape(ikt_source *source, int64_t n, int64_t d, int64_t rows) {
+    source->n_file = n;
+    source->d = d;
+    source->n = rows > 0 ? rows : n;
+    if (source->n_file == 0 || source->d == 0)
+        return ikt_fail(source->ctx, IKT_ERR_DATA, "%s is empty (%lld x %lld)", source->name,
+                        (long long)source->n_file, (long long)source->d);
+    if (source->n > source->n_file)
+        return ikt_fail(source->ctx, IKT_ERR_USAGE, "input.rows = %lld, but %s has only %lld rows",
+                        (long long)source->n, source->name, (long long)source->n_file);
+    return IKT_OK;
+}
+
 /* Learns rows, columns and type of the opened data set. */
 static ikt_status measure(ikt_source *source, int64_t rows) {
     hdf5_self *self = source->self;
@@ -104,24 +136,46 @@ static ikt_status measure(ikt_source *source, int64_t rows) {
     ikt_h5_close(space);
     ikt_h5_close(type);
     IKT_TRY(st);
-    source->n_file = (int64_t)size[0];
-    source->d = (int64_t)size[1];
-    source->n = rows > 0 ? rows : source->n_file;
-    if (source->n_file == 0 || source->d == 0)
-        return ikt_fail(source->ctx, IKT_ERR_DATA, "%s is empty (%lld x %lld)", source->name,
-                        (long long)source->n_file, (long long)source->d);
-    if (source->n > source->n_file)
-        return ikt_fail(source->ctx, IKT_ERR_USAGE, "input.rows = %lld, but %s has only %lld rows",
-                        (long long)source->n, source->name, (long long)source->n_file);
+    return set_shape(source, (int64_t)size[0], (int64_t)size[1], rows);
+}
+
+/* The group of a sparse matrix, taken over; its rows are looked at afterwards (scan_group). */
+static ikt_status measure_group(ikt_source *source, hid_t group, int64_t rows) {
+    hdf5_self *self = source->self;
+    source->ops = &hdf5_sparse_ops;
+    IKT_TRY(ikt_csr_open(source->ctx, group, source->name, &self->csr));
+    const ikt_csr_facts *facts = ikt_csr_about(self->csr);
+    source->type = facts->type;
+    return set_shape(source, facts->n, facts->d, rows);
+}
+
+/* COLLECTIVE. */
+static ikt_status scan_group(ikt_source *source) {
+    hdf5_self *self = source->self;
+    if (!self->csr) return IKT_OK;
+    IKT_TRY(ikt_csr_scan(self->csr, source->n));
+    const ikt_csr_facts *facts = ikt_csr_about(self->csr);
+    source->entries = facts->entries;
+    source->longest = facts->longest;
+    source->block = facts->block;
     return IKT_OK;
+}
+
+static ikt_status at_the_root(const ikt_source *source, const char *dataset) {
+    return ikt_fail(source->ctx, IKT_ERR_DATA,
+                    "%s does not exist, but the file is a sparse matrix itself (data, indices, "
+                    "indptr): name it '/' in place of '%s'",
+                    source->name, dataset);
 }
 
 static ikt_status open_dataset(ikt_source *source, const char *path, const char *dataset,
                                int64_t rows) {
     hdf5_self *self = source->self;
     char reason[256];
-    if (!ikt_h5_has(self->file, dataset))
-        return ikt_h5_missing(source->ctx, self->file, path, dataset);
+    const bool is_root = strcmp(dataset, "/") == 0;
+    if (!is_root && !ikt_h5_has(self->file, dataset))
+        return ikt_csr_is_here(self->file) ? at_the_root(source, dataset)
+                                           : ikt_h5_missing(source->ctx, self->file, path, dataset);
     hid_t object = H5Oopen(self->file, dataset, H5P_DEFAULT);
     if (object >= 0 && H5Iget_type(object) == H5I_DATASET) {
         self->dataset = object;
@@ -130,10 +184,9 @@ static ikt_status open_dataset(ikt_source *source, const char *path, const char 
     if (object < 0)
         return ikt_fail(source->ctx, IKT_ERR_FILE, "%s cannot be opened: %s", source->name,
                         ikt_h5_reason(reason, sizeof reason));
+    if (H5Iget_type(object) == H5I_GROUP) return measure_group(source, object, rows);
     ikt_h5_close(object);
-    return ikt_fail(source->ctx, IKT_ERR_DATA,
-                    "%s is a group (a sparse matrix?); this version reads dense data sets",
-                    source->name);
+    return ikt_fail(source->ctx, IKT_ERR_DATA, "%s is no data set", source->name);
 }
 
 static ikt_status prepare(ikt_context *ctx, const char *path, const char *dataset,
@@ -155,6 +208,7 @@ ikt_status ikt_source_open(ikt_context *ctx, const char *path, const char *datas
     ikt_status st = ikt_agree(ctx, prepare(ctx, path, dataset, out));
     if (st == IKT_OK) st = ikt_h5_open(ctx, path, &((hdf5_self *)(*out)->self)->file);
     if (st == IKT_OK) st = ikt_agree(ctx, open_dataset(*out, path, dataset, rows));
+    if (st == IKT_OK) st = scan_group(*out);
     if (st != IKT_OK) ikt_source_close(out);
     return st;
 }

@@ -81,13 +81,24 @@ static ikt_status open_model(ikt_context *ctx, ikt_run *run) {
     return ikt_model_writer_begin(ctx, output->model, output->overwrite, &run->keep);
 }
 
+/* What is known only when the data is open. */
+static ikt_status check_sparse(ikt_context *ctx, const ikt_dataset *data,
+                               const ikt_settings *settings) {
+    if (!ikt_dataset_is_sparse(data)) return IKT_OK;
+    if (settings->output.model[0])
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "output.model needs dense rows, and those of %s are sparse: the file holds "
+                        "centres with all their columns",
+                        ikt_dataset_name(data));
+    return IKT_OK;
+}
+
 static ikt_status check_memory(ikt_context *ctx, const ikt_source *source, ikt_dataset *data,
                                ikt_run *run) {
     ikt_workload work;
-    ikt_data_shape shape = {.n = run->map.n,
-                            .d = ikt_source_columns(source),
-                            .type = ikt_source_type(source),
-                            .drawn = ikt_dataset_rows(ikt_dataset_model(data))};
+    ikt_data_shape shape = ikt_data_shape_of(source, ikt_source_is_sparse(source));
+    shape.is_sparse = shape.is_sparse && ikt_dataset_is_sparse(data);
+    shape.drawn = ikt_dataset_rows(ikt_dataset_model(data));
     if (shape.type == IKT_TYPE_U8 && !ikt_dataset_is_u8(data)) shape.type = IKT_TYPE_F32;
     IKT_TRY(ikt_workload_make(ctx, &run->settings, &shape, ikt_size(ctx), ikt_threads(ctx), &work));
     ikt_memory_plan plan = ikt_memory_plan_make(&work, ikt_memory_resident_peak());
@@ -179,7 +190,8 @@ static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data,
                     "%s: %lld rows x %lld, %s; %d ranks x %d threads", run->input_name,
                     (long long)run->map.n, (long long)run->d, run->type, ikt_size(ctx),
                     ikt_threads(ctx));
-    ikt_status st = check_room(ctx, run);
+    ikt_status st = check_sparse(ctx, data, &run->settings);
+    if (st == IKT_OK) st = check_room(ctx, run);
     if (st == IKT_OK) st = check_memory(ctx, source, data, run);
     if (st == IKT_OK) st = open_checkpoint(ctx, source, run);
     if (st == IKT_OK) st = read_labels(ctx, source, run);

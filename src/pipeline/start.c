@@ -1,10 +1,13 @@
 /* Where the rows start. */
 #include "pipeline/start.h"
 
+#include "base/draw.h"
 #include "base/memory.h"
 #include "base/timer.h"
 #include "io/result.h"
+#include "linalg/blocks.h"
 #include "linalg/pca.h"
+#include "linalg/sparse_axes.h"
 #include "linalg/thin_reader.h"
 #include "pipeline/workload.h"
 
@@ -24,6 +27,62 @@ static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings,
     if (st == IKT_OK) st = ikt_pca_scores(ctx, pca, &reader, map->first, map->count, scores);
     if (st == IKT_OK) ikt_initial_from_scores(ctx, map, q, seed, scores, y);
     ikt_pca_destroy(&pca);
+    ikt_free(&scores);
+    ikt_stage_end(ctx, IKT_STAGE_PCA);
+    return st;
+}
+
+/* COLLECTIVE. Some rows, drawn at random, on every rank. */
+static ikt_status draw_rows(ikt_context *ctx, uint64_t seed, ikt_dataset *data, ikt_sparse *out) {
+    const int64_t n = ikt_dataset_rows(data);
+    const int64_t count = n < IKT_START_SPARSE_ROWS ? n : IKT_START_SPARSE_ROWS;
+    const int64_t slots = ikt_draw_slots(count);
+    int64_t *row = NULL, *slot = NULL;
+    ikt_status st = ikt_alloc(ctx, &row, count, sizeof *row, "initial");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &slot, slots, sizeof *slot, "initial");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) ikt_draw_subset(seed, IKT_RNG_AXES, 0, n, count, slot, slots, row);
+    if (st == IKT_OK) st = ikt_dataset_gather_sparse(data, row, count, out);
+    ikt_free(&row);
+    ikt_free(&slot);
+    return st;
+}
+
+/* COLLECTIVE. Scores of the own rows along the axes.
+ *   scores   [map->count * axes->q] */
+static ikt_status score_rows(ikt_context *ctx, const ikt_sparse_axes *axes, ikt_dataset *data,
+                             const ikt_row_map *map, double *scores) {
+    const ikt_row_range own = {map->first, map->count};
+    const int64_t block = ikt_dataset_block_rows(data);
+    const int64_t steps = ikt_stream_steps(ctx, own.count, block);
+    ikt_sparse rows = {0};
+    ikt_status st = IKT_OK;
+    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+        const ikt_row_range at = ikt_stream_step(own, block, step);
+        st = ikt_dataset_read_sparse(data, at.first, at.count, &rows);
+        if (st == IKT_OK)
+            ikt_sparse_axes_scores(ctx, axes, &rows, scores + (at.first - own.first) * axes->q);
+    }
+    ikt_sparse_destroy(&rows);
+    return st;
+}
+
+static ikt_status start_from_axes(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
+                                  const ikt_row_map *map, float *y) {
+    const int q = (int)settings->layout.dimensions;
+    const uint64_t seed = (uint64_t)settings->run.seed;
+    double *scores = NULL;
+    ikt_sparse sample = {0};
+    ikt_sparse_axes axes = {0};
+    ikt_stage_begin(ctx, IKT_STAGE_PCA);
+    ikt_status st =
+        ikt_agree(ctx, ikt_alloc(ctx, &scores, q * map->count, sizeof *scores, "initial"));
+    if (st == IKT_OK) st = draw_rows(ctx, seed, data, &sample);
+    if (st == IKT_OK) st = ikt_sparse_axes_fit(ctx, &sample, q, &axes);
+    if (st == IKT_OK) st = score_rows(ctx, &axes, data, map, scores);
+    if (st == IKT_OK) ikt_initial_from_scores(ctx, map, q, seed, scores, y);
+    ikt_sparse_axes_destroy(&axes);
+    ikt_sparse_destroy(&sample);
     ikt_free(&scores);
     ikt_stage_end(ctx, IKT_STAGE_PCA);
     return st;
@@ -66,7 +125,8 @@ ikt_status ikt_start(ikt_context *ctx, const ikt_settings *settings, ikt_dataset
     IKT_TRY(ikt_agree(ctx, st));
     switch (settings->layout.init) {
     case IKT_INIT_PCA:
-        return start_from_pca(ctx, settings, data, map, *y);
+        return ikt_dataset_is_sparse(data) ? start_from_axes(ctx, settings, data, map, *y)
+                                           : start_from_pca(ctx, settings, data, map, *y);
     case IKT_INIT_LANDMARK:
         return start_from_landmarks(ctx, settings, data, map, landmarks, is_placed, *y);
     case IKT_INIT_FILE:
