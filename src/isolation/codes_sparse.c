@@ -100,6 +100,11 @@ static void post_tile(const ikt_sparse_coder *coder, ikt_sparse_space *space,
     }
 }
 
+/* Whether the bounds on values mean something. */
+static bool is_safe(const ikt_sparse_coder *coder, double x_norm) {
+    return x_norm <= largest_safe_norm && coder->postings.largest_norm <= largest_safe_norm;
+}
+
 /* Values of a posted row and all centres, by number. */
 static void score_all(const ikt_sparse_coder *coder, const ikt_sparse_space *space, int64_t chunk,
                       int64_t r, float *all) {
@@ -143,9 +148,7 @@ static uint16_t race(const ikt_sparse_coder *coder, ikt_sparse_row row, double x
     float least = INFINITY;
     for (int64_t j = 1; j < count; j++)
         if (all[index[j]] < all[index[best]]) best = j;
-    const bool is_safe =
-        x_norm <= largest_safe_norm && coder->postings.largest_norm <= largest_safe_norm;
-    const float bound = is_safe
+    const float bound = is_safe(coder, x_norm)
                             ? race_bound(ikt_postings_rounding(&coder->postings, row.count), x_norm,
                                          coder->postings.norm[index[best]], all[index[best]])
                             : INFINITY;
@@ -162,22 +165,80 @@ static uint16_t race(const ikt_sparse_coder *coder, ikt_sparse_row row, double x
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* Sorts a row's list by the distance that defines cells; pairs below *certain are beyond doubt. */
-static void order_list(const ikt_sparse_coder *coder, ikt_sparse_row row, ikt_select *kept,
-                       ikt_pair *certain) {
-    *certain = UINT64_MAX;
+/* Between which bounds a distance by definition lies, by its value. */
+typedef struct {
+    double low, high;
+} interval;
+
+static interval bounds_of(const ikt_sparse_coder *coder, double start, int64_t entries,
+                          double x_norm, ikt_pair pair) {
+    const uint32_t number = ikt_pair_number(pair);
+    const double s = (double)ikt_pair_value(pair), norm = coder->postings.norm[number];
+    const int64_t terms = entries + ikt_sparse_row_of(coder->centres, number).count;
+    const double g = rounding_gamma(terms + 2), tiny = (double)(terms + 4) * 0x1p-145;
+    const double low = x_norm + 2 * (s - start * x_norm / 2);
+    const double high = x_norm + 2 * (s + start * (x_norm / 2 + 2 * norm));
+    return (interval){low * (1 - g) - tiny, high * (1 + g) + tiny};
+}
+
+/* Distances in place of values, and their order. */
+static void define(const ikt_sparse_coder *coder, ikt_sparse_row row, ikt_pair *pair,
+                   int64_t count) {
+    for (int64_t e = 0; e < count; e++) {
+        const uint32_t number = ikt_pair_number(pair[e]);
+        const ikt_sparse_row centre = ikt_sparse_row_of(coder->centres, number);
+        pair[e] = ikt_pair_make(ikt_sparse_distance(row, centre), number);
+    }
+    ikt_pairs_sort(pair, count);
+}
+
+/* Pairs whose bounds overlap are put in order by their distances; for a single one its upper bound
+ * stands. */
+static void order_group(const ikt_sparse_coder *coder, ikt_sparse_row row, double high,
+                        ikt_pair *pair, int64_t count) {
+    if (count > 1)
+        define(coder, row, pair, count);
+    else
+        *pair = ikt_pair_make((float)(high * (1 + 0x1p-22)), ikt_pair_number(*pair));
+}
+
+/* Brings pairs that are sorted by value into the order of distance. */
+static void order_pairs(const ikt_sparse_coder *coder, ikt_sparse_row row, double x_norm,
+                        ikt_pair *pair, int64_t count) {
+    const double start = ikt_postings_rounding(&coder->postings, row.count).start;
+    double reach = -INFINITY; /* upper bound of the group so far */
+    int64_t first = 0;
+    for (int64_t e = 0; e < count; e++) {
+        const interval at = bounds_of(coder, start, row.count, x_norm, pair[e]);
+        if (e > first && at.low > reach) {
+            order_group(coder, row, reach, pair + first, e - first);
+            first = e;
+            reach = -INFINITY;
+        }
+        reach = fmax(reach, at.high);
+    }
+    if (count > 0) order_group(coder, row, reach, pair + first, count - first);
+}
+
+/* Brings a row's list into the order of distance; pairs below the result are beyond doubt. */
+static ikt_pair order_list(const ikt_sparse_coder *coder, ikt_sparse_row row, ikt_select *kept) {
+    const double x_norm = ikt_sparse_norm(row);
+    ikt_pair certain = UINT64_MAX;
     if (kept->limit < UINT64_MAX) {
         const rounding round = ikt_postings_rounding(&coder->postings, row.count);
-        const float below = ikt_list_certain_below(
-            round, ikt_sparse_norm(row), coder->postings.largest_norm, ikt_pair_value(kept->limit));
-        *certain = ikt_pair_make(below, 0);
+        const float below = ikt_list_certain_below(round, x_norm, coder->postings.largest_norm,
+                                                   ikt_pair_value(kept->limit));
+        certain = ikt_pair_make(below, 0);
     }
-    for (int64_t e = 0; e < kept->count; e++) {
-        const uint32_t number = number_of(coder, ikt_pair_number(kept->pair[e]));
-        const ikt_sparse_row centre = ikt_sparse_row_of(coder->centres, number);
-        kept->pair[e] = ikt_pair_make(ikt_sparse_distance(row, centre), number);
-    }
+    for (int64_t e = 0; e < kept->count; e++)
+        kept->pair[e] = (kept->pair[e] & ~(ikt_pair)UINT32_MAX) |
+                        number_of(coder, ikt_pair_number(kept->pair[e]));
     ikt_pairs_sort(kept->pair, kept->count);
+    if (is_safe(coder, x_norm))
+        order_pairs(coder, row, x_norm, kept->pair, kept->count);
+    else
+        define(coder, row, kept->pair, kept->count);
+    return certain;
 }
 
 /* Decides what a list left open. */
@@ -197,8 +258,7 @@ static void code_by_lists(const ikt_sparse_coder *coder, ikt_sparse_space *space
     keep_nearest(coder, space, count);
     for (int64_t r = 0; r < count; r++) {
         const ikt_sparse_row row = ikt_sparse_row_of(rows, from + r);
-        ikt_pair certain;
-        order_list(coder, row, &space->kept[r], &certain);
+        const ikt_pair certain = order_list(coder, row, &space->kept[r]);
         if (ikt_list_walk(coder->table, &space->kept[r], certain, cell + r * parts) > 0)
             close_row(coder, space, row, r, cell + r * parts);
     }

@@ -4,10 +4,11 @@
  * distance by definition is a merge of two rows (linalg/sparse.h).
  * Method: a row's values for all distinct centres come from the index (postings.h). With lists, the
  * `length` least are kept, sorted by the distance that defines cells and walked through, as for
- * dense rows (codes_list.h). Without lists, and in partitionings that a list leaves open, the
- * centres of a partitioning whose values are within rounding of its least one race by definition;
- * mostly there is one. Advantage: nothing of length d is touched for a row. Disadvantage: of
- * models whose partitionings share no centres every centre has to be indexed, some at a time.
+ * dense rows (codes_list.h); distances are only computed where values leave the order open. Without
+ * lists, and in partitionings that a list leaves open, the centres of a partitioning whose values
+ * are within rounding of its least one race by definition; mostly there is one. Advantage: nothing
+ * of length d is touched for a row. Disadvantage: of models whose partitionings share no centres
+ * every centre has to be indexed, some at a time.
  */
 #ifndef IKT_ISOLATION_CODES_SPARSE_H
 #define IKT_ISOLATION_CODES_SPARSE_H
