@@ -8,6 +8,9 @@
 
 enum { CHUNK = IKT_POSTINGS_CHUNK, FILLED_SHARE = 4 };
 
+/* Lists are looked up this many entries of a row ahead: they are anywhere in memory. */
+enum { AHEAD = 8 };
+
 static const char purpose[] = "centres";
 
 static int64_t members_of(const ikt_postings *p, int64_t chunk) {
@@ -54,7 +57,7 @@ static void fill_chunk(ikt_postings *p, const ikt_sparse *centres, int64_t strid
         next[s] = first[s];
         for (int64_t m = 0;
              is_filled(p, chunk, chunk * p->slots + s) && m < first[s + 1] - first[s]; m++)
-            p->member[first[s] + m] = (uint16_t)m;
+            p->posting[first[s] + m].member = (uint32_t)m;
     }
     for (int64_t m = 0; m < members_of(p, chunk); m++) {
         const ikt_sparse_row c =
@@ -62,8 +65,7 @@ static void fill_chunk(ikt_postings *p, const ikt_sparse *centres, int64_t strid
         for (int64_t e = 0; e < c.count; e++) {
             const int32_t s = p->slot[c.column[e]];
             const int64_t at = is_filled(p, chunk, chunk * p->slots + s) ? first[s] + m : next[s]++;
-            p->member[at] = (uint16_t)m;
-            p->value[at] = c.value[e];
+            p->posting[at] = (ikt_posting){c.value[e], (uint32_t)m};
         }
     }
 }
@@ -93,8 +95,7 @@ static ikt_status create(ikt_context *ctx, const ikt_sparse *centres, int64_t st
     IKT_TRY(ikt_alloc(ctx, &p->first, p->chunks * p->slots + 1, sizeof *p->first, purpose));
     place_lists(p, centres, stride);
     const int64_t entries = p->first[p->chunks * p->slots];
-    IKT_TRY(ikt_alloc(ctx, &p->member, entries, sizeof *p->member, purpose));
-    IKT_TRY(ikt_alloc(ctx, &p->value, entries, sizeof *p->value, purpose));
+    IKT_TRY(ikt_alloc(ctx, &p->posting, entries, sizeof *p->posting, purpose));
     IKT_TRY(ikt_alloc(ctx, &next, p->slots, sizeof *next, purpose));
     for (int64_t chunk = 0; chunk < p->chunks; chunk++)
         fill_chunk(p, centres, stride, chunk, next);
@@ -115,8 +116,7 @@ ikt_status ikt_postings_create(ikt_context *ctx, const ikt_sparse *centres, int6
 void ikt_postings_destroy(ikt_postings *p) {
     ikt_free(&p->slot);
     ikt_free(&p->first);
-    ikt_free(&p->member);
-    ikt_free(&p->value);
+    ikt_free(&p->posting);
     ikt_free(&p->start);
     ikt_free(&p->norm);
     *p = (ikt_postings){0};
@@ -135,17 +135,16 @@ void ikt_postings_post(const ikt_postings *p, ikt_sparse_row row, ikt_posted_row
 }
 
 /* A list of some centres: one after the other. */
-static void subtract_some(double *sum, const uint16_t *member, const float *value, int64_t count,
-                          double x) {
+static void subtract_some(double *sum, const ikt_posting *list, int64_t count, double x) {
     for (int64_t e = 0; e < count; e++)
-        sum[member[e]] -= x * (double)value[e];
+        sum[list[e].member] -= x * (double)list[e].value;
 }
 
 /* A list of all centres of a chunk. */
 IKT_WIDEST_VECTORS
-static void subtract_all(double *sum, const float *value, int64_t count, double x) {
+static void subtract_all(double *sum, const ikt_posting *list, int64_t count, double x) {
     for (int64_t m = 0; m < count; m++)
-        sum[m] -= x * (double)value[m];
+        sum[m] -= x * (double)list[m].value;
 }
 
 IKT_WIDEST_VECTORS
@@ -162,10 +161,12 @@ int64_t ikt_postings_score(const ikt_postings *p, const ikt_posted_row *row, int
         sum[m] = p->start[chunk * CHUNK + m];
     for (int64_t e = 0; e < row->count; e++) {
         const int64_t at = first[row->slot[e]], length = first[row->slot[e] + 1] - at;
+        if (e + 2 * AHEAD < row->count) __builtin_prefetch(first + row->slot[e + 2 * AHEAD]);
+        if (e + AHEAD < row->count) __builtin_prefetch(p->posting + first[row->slot[e + AHEAD]]);
         if (length == members)
-            subtract_all(sum, p->value + at, length, row->value[e]);
+            subtract_all(sum, p->posting + at, length, row->value[e]);
         else
-            subtract_some(sum, p->member + at, p->value + at, length, row->value[e]);
+            subtract_some(sum, p->posting + at, length, row->value[e]);
     }
     round_all(sum, members, value);
     return members;
@@ -180,5 +181,6 @@ rounding ikt_postings_rounding(const ikt_postings *p, int64_t entries) {
 /* A list may take four times its entries when it is filled up. */
 int64_t ikt_postings_bytes(int64_t count, int64_t d, int64_t entries) {
     const int64_t chunks = (count + CHUNK - 1) / CHUNK, slots = entries < d ? entries : d;
-    return d * 4 + count * 16 + (chunks + 1) * slots * 8 + 2 * entries * (2 + 4);
+    return d * 4 + count * 16 + (chunks + 1) * slots * 8 +
+           2 * entries * (int64_t)sizeof(ikt_posting);
 }

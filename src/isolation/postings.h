@@ -21,18 +21,23 @@
 #include "isolation/kernel_f32_bound.h"
 #include "linalg/sparse.h"
 
-enum { IKT_POSTINGS_CHUNK = 2048 };
+enum { IKT_POSTINGS_CHUNK = 4096 };
+
+/* Side by side: a short list is one line of the cache. */
+typedef struct {
+    float value;
+    uint32_t member; /* centre, counted in the chunk */
+} ikt_posting;
 
 typedef struct {
     int64_t count, d; /* centres, columns */
     int64_t chunks;
-    int64_t slots;    /* columns that some centre has */
-    int32_t *slot;    /* [d] number of a column among them, or -1 */
-    int64_t *first;   /* [chunks * slots + 1] where the list of each chunk and slot begins */
-    uint16_t *member; /* [first[chunks * slots]] centre, counted in the chunk */
-    float *value;     /* [first[chunks * slots]] */
-    double *start;    /* [count] |c|^2/2 less its error bound */
-    double *norm;     /* [count] |c|^2, by row of the centres */
+    int64_t slots;        /* columns that some centre has */
+    int32_t *slot;        /* [d] number of a column among them, or -1 */
+    int64_t *first;       /* [chunks * slots + 1] where the list of each chunk and slot begins */
+    ikt_posting *posting; /* [first[chunks * slots]] by member in each list */
+    double *start;        /* [count] |c|^2/2 less its error bound */
+    double *norm;         /* [count] |c|^2, by row of the centres */
     double largest_norm;
     int64_t longest; /* entries of a centre, at most */
 } ikt_postings;

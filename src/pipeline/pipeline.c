@@ -124,6 +124,8 @@ static void note_input(const ikt_source *source, ikt_run *run) {
     strncat(run->input_name, ikt_source_name(source), sizeof run->input_name - 1);
     run->d = ikt_source_columns(source);
     run->type = ikt_type_name(ikt_source_type(source));
+    if (ikt_source_is_sparse(source))
+        run->type = ikt_source_type(source) == IKT_TYPE_F32 ? "sparse float32" : "sparse float64";
 }
 
 /* COLLECTIVE. Begins to watch signals and time; a run without checkpoints dies of them. */
