@@ -9,7 +9,8 @@ static const ikt_key input_keys[] = {
      "HDF5 file with the data, one row a point; `iktsne convert` makes one from IDX, NPY, CSV or "
      "LIBSVM"},
     {"dataset", IKT_KEY_STRING, offsetof(ikt_input_settings, dataset), "X", 0, 0, 0, NULL, "",
-     "Name of the data set (n x d; uint8, float32 or float64)"},
+     "Name of the data set (n x d; uint8, float32 or float64), or of the group of a sparse matrix "
+     "(CSR, as AnnData writes it; / where its parts lie at the root)"},
     {"labels", IKT_KEY_STRING, offsetof(ikt_input_settings, labels), "labels", 0, 0, 0, NULL, "",
      "Name of a data set of n integers that colours the picture and serves the measures; not used "
      "for the embedding, and absent is fine"},
