@@ -86,7 +86,7 @@ static ikt_status check_width(const pass *p, const ikt_dataset *data) {
         p->ctx, IKT_ERR_RESOURCE,
         "measures of the input take sparse rows dense: with the %lld columns of %s that "
         "is %.1f GB a rank; leave them out (output.measures=map), or compare with "
-        "the Isolation kernel's neighbours (`iktsne evaluate --kernel --only kernel`)",
+        "the Isolation kernel's neighbours (`iktsne evaluate --kernel --measures kernel`)",
         (long long)d, ikt_dataset_name(data), (double)needed / 1e9);
 }
 
