@@ -20,7 +20,7 @@ enum {
 /* Longer arrays are nobody's: sums of such lengths still fit 64 bits. */
 static const hsize_t length_most = (hsize_t)1 << 48;
 
-struct ikt_csr_group {
+struct ikt_csr_reader {
     ikt_context *ctx;
     const char *name;
     hid_t group, data, indices, indptr;
@@ -46,7 +46,7 @@ static bool get_pair(hid_t object, const char *name, int64_t pair[2]) {
     return good;
 }
 
-static ikt_status refuse_columns(const ikt_csr_group *csr) {
+static ikt_status refuse_columns(const ikt_csr_reader *csr) {
     return ikt_fail(
         csr->ctx, IKT_ERR_DATA,
         "%s is a sparse matrix stored by columns (CSC); rows are needed: write the file "
@@ -55,7 +55,7 @@ static ikt_status refuse_columns(const ikt_csr_group *csr) {
 }
 
 /* What the attributes say the group is. */
-static ikt_status check_kind(const ikt_csr_group *csr) {
+static ikt_status check_kind(const ikt_csr_reader *csr) {
     static const char *const names[] = {"encoding-type", "h5sparse_format"};
     ikt_status st = IKT_OK;
     for (int i = 0; i < 2 && st == IKT_OK; i++) {
@@ -77,7 +77,7 @@ static ikt_status check_kind(const ikt_csr_group *csr) {
 
 /* Opens a part, which has to have one dimension, and numbers of up to 64 bits.
  *   type   receives its type, to be closed */
-static ikt_status open_part(const ikt_csr_group *csr, const char *name, bool is_index,
+static ikt_status open_part(const ikt_csr_reader *csr, const char *name, bool is_index,
                             hid_t *dataset, hid_t *type, int64_t *length) {
     hsize_t size = 0;
     *type = -1;
@@ -98,14 +98,14 @@ static ikt_status open_part(const ikt_csr_group *csr, const char *name, bool is_
 
 /* The type of ours that holds every value exactly; bytes become float32, as rows of bytes would
  * have to be dense. */
-static void choose_type(ikt_csr_group *csr, hid_t type) {
+static void choose_type(ikt_csr_reader *csr, hid_t type) {
     const size_t size = H5Tget_size(type);
     const bool is_float = H5Tget_class(type) == H5T_FLOAT;
     csr->facts.type = size <= (is_float ? 4 : 2) ? IKT_TYPE_F32 : IKT_TYPE_F64;
     csr->wide = !is_float && size == 8;
 }
 
-static ikt_status check_shape(ikt_csr_group *csr) {
+static ikt_status check_shape(ikt_csr_reader *csr) {
     int64_t shape[2];
     if (!get_pair(csr->group, "shape", shape) && !get_pair(csr->group, "h5sparse_shape", shape))
         return ikt_fail(csr->ctx, IKT_ERR_DATA,
@@ -123,7 +123,7 @@ static ikt_status check_shape(ikt_csr_group *csr) {
     return IKT_OK;
 }
 
-static ikt_status check_lengths(const ikt_csr_group *csr, int64_t indices, int64_t indptr) {
+static ikt_status check_lengths(const ikt_csr_reader *csr, int64_t indices, int64_t indptr) {
     if (indices != csr->stored)
         return ikt_fail(csr->ctx, IKT_ERR_DATA,
                         "%s is damaged: %lld values in data, but %lld columns in indices",
@@ -137,7 +137,7 @@ static ikt_status check_lengths(const ikt_csr_group *csr, int64_t indices, int64
     return IKT_OK;
 }
 
-static ikt_status open_parts(ikt_csr_group *csr) {
+static ikt_status open_parts(ikt_csr_reader *csr) {
     hid_t type[3] = {-1, -1, -1};
     int64_t indices = 0, indptr = 0;
     ikt_status st = open_part(csr, "data", false, &csr->data, &type[0], &csr->stored);
@@ -153,14 +153,14 @@ bool ikt_csr_is_here(hid_t group) {
     return ikt_h5_has(group, "data") && ikt_h5_has(group, "indices") && ikt_h5_has(group, "indptr");
 }
 
-ikt_status ikt_csr_open(ikt_context *ctx, hid_t group, const char *name, ikt_csr_group **out) {
+ikt_status ikt_csr_open(ikt_context *ctx, hid_t group, const char *name, ikt_csr_reader **out) {
     ikt_status st = ikt_alloc(ctx, out, 1, sizeof **out, "source");
     if (st != IKT_OK) {
         ikt_h5_close(group);
         return st;
     }
-    ikt_csr_group *csr = *out;
-    *csr = (ikt_csr_group){.ctx = ctx, .name = name, .group = group};
+    ikt_csr_reader *csr = *out;
+    *csr = (ikt_csr_reader){.ctx = ctx, .name = name, .group = group};
     csr->data = csr->indices = csr->indptr = -1;
     st = check_kind(csr);
     if (st == IKT_OK) st = check_shape(csr);
@@ -169,7 +169,7 @@ ikt_status ikt_csr_open(ikt_context *ctx, hid_t group, const char *name, ikt_csr
     return st;
 }
 
-void ikt_csr_close(ikt_csr_group **csr) {
+void ikt_csr_close(ikt_csr_reader **csr) {
     if (!*csr) return;
     ikt_h5_close((*csr)->data);
     ikt_h5_close((*csr)->indices);
@@ -178,14 +178,14 @@ void ikt_csr_close(ikt_csr_group **csr) {
     ikt_free(csr);
 }
 
-const ikt_csr_facts *ikt_csr_about(const ikt_csr_group *csr) {
+const ikt_csr_facts *ikt_csr_about(const ikt_csr_reader *csr) {
     return &csr->facts;
 }
 
 /* --- indptr ----------------------------------------------------------------------------------- */
 
 /* Whether rows from `first` on begin where they may: start[count + 1]. */
-static ikt_status check_starts(const ikt_csr_group *csr, int64_t first, int64_t count,
+static ikt_status check_starts(const ikt_csr_reader *csr, int64_t first, int64_t count,
                                const int64_t *start) {
     if (first == 0 && count > 0 && start[0] != 0)
         return ikt_fail(csr->ctx, IKT_ERR_DATA, "%s is damaged: indptr begins with %lld, not 0",
@@ -217,7 +217,7 @@ static void note_blocks(const int64_t *start, int64_t count, int64_t most[LEVELS
 }
 
 /* COLLECTIVE. This rank's share of indptr, in pieces. */
-static ikt_status scan_share(ikt_csr_group *csr, int64_t rows, int64_t most[LEVELS], int64_t *end) {
+static ikt_status scan_share(ikt_csr_reader *csr, int64_t rows, int64_t most[LEVELS], int64_t *end) {
     ikt_context *ctx = csr->ctx;
     const ikt_row_map pieces =
         ikt_row_map_make((rows + PIECE - 1) / PIECE, ikt_size(ctx), ikt_rank(ctx));
@@ -238,7 +238,7 @@ static ikt_status scan_share(ikt_csr_group *csr, int64_t rows, int64_t most[LEVE
     return st;
 }
 
-ikt_status ikt_csr_scan(ikt_csr_group *csr, int64_t rows) {
+ikt_status ikt_csr_scan(ikt_csr_reader *csr, int64_t rows) {
     int64_t most[LEVELS] = {0}, end = 0;
     ikt_csr_facts *facts = &csr->facts;
     IKT_TRY(scan_share(csr, rows > 0 && rows < facts->n ? rows : facts->n, most, &end));
@@ -254,7 +254,7 @@ ikt_status ikt_csr_scan(ikt_csr_group *csr, int64_t rows) {
 /* --- rows ------------------------------------------------------------------------------------- */
 
 /* One row as stored: indices within the columns, values that can be used. */
-static ikt_status check_row(const ikt_csr_group *csr, int64_t row, const int32_t *column,
+static ikt_status check_row(const ikt_csr_reader *csr, int64_t row, const int32_t *column,
                             const double *value, int64_t count) {
     for (int64_t e = 0; e < count; e++) {
         if (column[e] < 0 || column[e] >= csr->facts.d)
@@ -278,7 +278,7 @@ static ikt_status check_row(const ikt_csr_group *csr, int64_t row, const int32_t
 }
 
 /* Looks for a row that cannot be used, all threads at once; then says what is wrong with it. */
-static ikt_status check_rows(const ikt_csr_group *csr, int64_t first, const ikt_sparse_rows *rows) {
+static ikt_status check_rows(const ikt_csr_reader *csr, int64_t first, const ikt_sparse_rows *rows) {
     int64_t bad = INT64_MAX;
     const int64_t d = csr->facts.d;
     const double most = csr->wide ? 9007199254740992.0 : INFINITY;
@@ -316,7 +316,7 @@ static bool is_ascending(const ikt_sparse_rows *rows, int64_t i) {
 }
 
 /* Brings all rows to canonical form. */
-static ikt_status order_rows(const ikt_csr_group *csr, ikt_sparse_rows *rows) {
+static ikt_status order_rows(const ikt_csr_reader *csr, ikt_sparse_rows *rows) {
     ikt_context *ctx = csr->ctx;
     const int threads = ikt_threads(ctx);
     int64_t longest = 0, *left = NULL;
@@ -344,7 +344,7 @@ static ikt_status order_rows(const ikt_csr_group *csr, ikt_sparse_rows *rows) {
 }
 
 /* COLLECTIVE. Where the rows begin, from 0; *begin: in the file. */
-static ikt_status read_starts(ikt_csr_group *csr, int64_t first, int64_t count,
+static ikt_status read_starts(ikt_csr_reader *csr, int64_t first, int64_t count,
                               ikt_sparse_rows *rows, int64_t *begin) {
     ikt_context *ctx = csr->ctx;
     IKT_TRY(ikt_agree(ctx, ikt_sparse_rows_reserve(ctx, count, 0, rows)));
@@ -359,7 +359,7 @@ static ikt_status read_starts(ikt_csr_group *csr, int64_t first, int64_t count,
     return IKT_OK;
 }
 
-ikt_status ikt_csr_read(ikt_csr_group *csr, int64_t first, int64_t count, ikt_sparse_rows *rows) {
+ikt_status ikt_csr_read(ikt_csr_reader *csr, int64_t first, int64_t count, ikt_sparse_rows *rows) {
     ikt_context *ctx = csr->ctx;
     int64_t begin = 0;
     rows->count = 0;

@@ -21,7 +21,7 @@
 #include "io/source.h"
 #include "io/sparse_rows.h"
 
-typedef struct ikt_csr_group ikt_csr_group;
+typedef struct ikt_csr_reader ikt_csr_reader;
 
 /* What is known of an opened group. */
 typedef struct {
@@ -40,21 +40,21 @@ bool ikt_csr_is_here(hid_t group);
  *   name    "file.h5:/X", lent until ikt_csr_close
  * Errors: IKT_ERR_DATA (stored by columns; parts missing or of lengths that do not match),
  * IKT_ERR_FILE, IKT_ERR_RESOURCE. */
-ikt_status ikt_csr_open(ikt_context *ctx, hid_t group, const char *name, ikt_csr_group **out);
+ikt_status ikt_csr_open(ikt_context *ctx, hid_t group, const char *name, ikt_csr_reader **out);
 
 /* COLLECTIVE. Goes through indptr of the first `rows` rows (0: all); `facts` are complete after it.
  * Errors: IKT_ERR_DATA with the row that is wrong, IKT_ERR_FILE. Cost: 8 n / ranks bytes read. */
-ikt_status ikt_csr_scan(ikt_csr_group *csr, int64_t rows);
+ikt_status ikt_csr_scan(ikt_csr_reader *csr, int64_t rows);
 
 /* LOCAL. */
-const ikt_csr_facts *ikt_csr_about(const ikt_csr_group *csr);
+const ikt_csr_facts *ikt_csr_about(const ikt_csr_reader *csr);
 
 /* COLLECTIVE. Rows first .. first + count - 1, in canonical form. Errors: IKT_ERR_DATA with row and
  * column (an index beyond the columns, a value that is not finite, an integer of 2^53 or more),
  * IKT_ERR_FILE, IKT_ERR_RESOURCE. */
-ikt_status ikt_csr_read(ikt_csr_group *csr, int64_t first, int64_t count, ikt_sparse_rows *rows);
+ikt_status ikt_csr_read(ikt_csr_reader *csr, int64_t first, int64_t count, ikt_sparse_rows *rows);
 
 /* LOCAL, but COLLECTIVE as all closing. Sets to NULL; accepts NULL. */
-void ikt_csr_close(ikt_csr_group **csr);
+void ikt_csr_close(ikt_csr_reader **csr);
 
 #endif

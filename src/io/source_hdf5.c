@@ -12,7 +12,7 @@
 
 typedef struct {
     hid_t file, dataset;
-    ikt_csr_group *csr; /* in place of the data set, or NULL */
+    ikt_csr_reader *csr; /* in place of the data set, or NULL */
     bool wide;          /* integers of 64 bits */
     char *path;
 } hdf5_self;
