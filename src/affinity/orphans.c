@@ -2,7 +2,8 @@
  *
  * Method: such rows are few; their coordinates go to every rank, each rank streams its own rows
  * past them and keeps the k nearest, and the ranks' lists are merged. Advantage: exact, and one
- * pass over the data per thousand orphans. Disadvantage: the data is read again. */
+ * pass over the data per thousand orphans. Disadvantage: the data is read again. Sparse rows stay
+ * sparse, with the same distances. */
 #include <string.h>
 
 #include "affinity/orphans.h"
@@ -16,10 +17,13 @@ enum { BATCH = 1024, BLOCK_ROWS = 1024 };
 typedef struct {
     const int64_t *row; /* [count] global rows */
     int64_t count, k, d;
+    bool is_sparse;    /* x and block are the sparse rows below in place of these */
     float *x;          /* [count * d] */
     float *score;      /* [count * k] */
     uint32_t *nearest; /* [count * k] */
     float *block;      /* [BLOCK_ROWS * d] own rows being streamed */
+    ikt_sparse orphan; /* [count] */
+    ikt_sparse rows;   /* own rows being streamed */
     float *all_score;  /* [ranks * count * k] lists of all ranks */
     uint32_t *all_nearest;
     int64_t *counts; /* [ranks] */
@@ -30,6 +34,8 @@ static void batch_free(batch *b) {
     ikt_free(&b->score);
     ikt_free(&b->nearest);
     ikt_free(&b->block);
+    ikt_sparse_destroy(&b->orphan);
+    ikt_sparse_destroy(&b->rows);
     ikt_free(&b->all_score);
     ikt_free(&b->all_nearest);
     ikt_free(&b->counts);
@@ -37,10 +43,11 @@ static void batch_free(batch *b) {
 
 static ikt_status batch_alloc(ikt_context *ctx, batch *b) {
     int64_t lists = b->count * b->k, ranks = ikt_size(ctx);
-    ikt_status st = ikt_alloc(ctx, &b->x, b->count * b->d, sizeof *b->x, "orphans");
+    const int64_t d = b->is_sparse ? 0 : b->d;
+    ikt_status st = ikt_alloc(ctx, &b->x, b->count * d, sizeof *b->x, "orphans");
     if (st == IKT_OK) st = ikt_alloc(ctx, &b->score, lists, sizeof *b->score, "orphans");
     if (st == IKT_OK) st = ikt_alloc(ctx, &b->nearest, lists, sizeof *b->nearest, "orphans");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b->block, BLOCK_ROWS * b->d, sizeof(float), "orphans");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &b->block, BLOCK_ROWS * d, sizeof(float), "orphans");
     if (st == IKT_OK) st = ikt_alloc(ctx, &b->all_score, ranks * lists, sizeof(float), "orphans");
     if (st == IKT_OK)
         st = ikt_alloc(ctx, &b->all_nearest, ranks * lists, sizeof(uint32_t), "orphans");
@@ -57,12 +64,19 @@ static float squared_distance(const float *a, const float *b, int64_t d) {
     return (float)sum;
 }
 
+/* Orphan q and row r of the block. */
+static float distance_of(const batch *b, int64_t q, int64_t r) {
+    if (!b->is_sparse) return squared_distance(b->x + q * b->d, b->block + r * b->d, b->d);
+    return (float)ikt_sparse_distance_f64(ikt_sparse_row_of(&b->orphan, q),
+                                          ikt_sparse_row_of(&b->rows, r));
+}
+
 static void offer_block(ikt_context *ctx, batch *b, int64_t first_row, int64_t rows) {
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t q = 0; q < b->count; q++)
         for (int64_t r = 0; r < rows; r++) {
             if (first_row + r == b->row[q]) continue;
-            float score = squared_distance(b->x + q * b->d, b->block + r * b->d, b->d);
+            float score = distance_of(b, q, r);
             ikt_best_offer(b->score + q * b->k, b->nearest + q * b->k, b->k, score,
                            (uint32_t)(first_row + r));
         }
@@ -71,12 +85,14 @@ static void offer_block(ikt_context *ctx, batch *b, int64_t first_row, int64_t r
 static ikt_status stream(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map, batch *b) {
     for (int64_t q = 0; q < b->count; q++)
         ikt_best_clear(b->score + q * b->k, b->nearest + q * b->k, b->k);
-    int64_t steps = (ikt_row_map_count(map, 0) + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    const int64_t block = b->is_sparse ? ikt_dataset_block_rows(data) : BLOCK_ROWS;
+    int64_t steps = (ikt_row_map_count(map, 0) + block - 1) / block;
     for (int64_t step = 0; step < steps; step++) {
-        int64_t done = step * BLOCK_ROWS, left = map->count - done;
-        int64_t rows = left < 0 ? 0 : left < BLOCK_ROWS ? left : BLOCK_ROWS;
-        IKT_TRY(ikt_dataset_read(data, rows ? map->first + done : 0, rows, b->block));
-        offer_block(ctx, b, map->first + done, rows);
+        int64_t done = step * block, left = map->count - done;
+        int64_t rows = left < 0 ? 0 : left < block ? left : block, first = map->first + done;
+        IKT_TRY(b->is_sparse ? ikt_dataset_read_sparse(data, rows ? first : 0, rows, &b->rows)
+                             : ikt_dataset_read(data, rows ? first : 0, rows, b->block));
+        offer_block(ctx, b, first, rows);
     }
     return IKT_OK;
 }
@@ -108,9 +124,12 @@ static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_row_
     batch b = {.row = orphans->row + done,
                .count = count,
                .k = orphans->k,
+               .is_sparse = ikt_dataset_is_sparse(data),
                .d = ikt_dataset_columns(data)};
     ikt_status st = batch_alloc(ctx, &b);
-    if (st == IKT_OK) st = ikt_dataset_gather_floats(data, b.row, b.count, b.x);
+    if (st == IKT_OK)
+        st = b.is_sparse ? ikt_dataset_gather_sparse(data, b.row, b.count, &b.orphan)
+                         : ikt_dataset_gather_floats(data, b.row, b.count, b.x);
     if (st == IKT_OK) st = stream(ctx, data, map, &b);
     if (st == IKT_OK) {
         merge(ctx, &b);

@@ -8,8 +8,9 @@ static double mega(double value) {
 }
 
 static void print_work(const ikt_workload *w) {
-    printf("%lld rows x %lld, %s; %d ranks x %d threads\n", (long long)w->data.n,
-           (long long)w->data.d, ikt_type_name(w->data.type), w->ranks, w->threads);
+    printf("%lld rows x %lld, ", (long long)w->data.n, (long long)w->data.d);
+    if (w->data.is_sparse) printf("sparse, %.1f values a row, ", w->data.entries);
+    printf("%s; %d ranks x %d threads\n", ikt_type_name(w->data.type), w->ranks, w->threads);
     char kind[128];
     ikt_affinity_describe(&w->settings.affinity, kind, sizeof kind);
     printf("%s", kind);
@@ -86,6 +87,7 @@ static void work_json(ikt_json *json, const ikt_plan *plan) {
     ikt_json_text(json, "machine", plan->machine.name);
     ikt_json_int(json, "rows", w->data.n);
     ikt_json_int(json, "columns", w->data.d);
+    if (w->data.is_sparse) ikt_json_real(json, "values_a_row", w->data.entries);
     ikt_json_text(json, "type", ikt_type_name(w->data.type));
     ikt_json_int(json, "ranks", w->ranks);
     ikt_json_int(json, "threads", w->threads);

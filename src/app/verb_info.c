@@ -103,6 +103,8 @@ static void print_data(const ikt_source *source, const companions *has,
     if (!as_json) {
         printf("%s: %lld rows x %lld columns, %s", ikt_source_name(source), (long long)n,
                (long long)d, type);
+        if (ikt_source_is_sparse(source))
+            printf(", sparse, %lld values", (long long)ikt_source_entries(source));
         print_companions(has);
         print_content(content);
         return;
@@ -116,6 +118,7 @@ static void print_data(const ikt_source *source, const companions *has,
     ikt_json_int(&json, "rows", n);
     ikt_json_int(&json, "columns", d);
     ikt_json_text(&json, "type", type);
+    if (ikt_source_is_sparse(source)) ikt_json_int(&json, "values", ikt_source_entries(source));
     json_companions(&json, has);
     ikt_json_end(&json, '}');
 }

@@ -18,7 +18,7 @@
 enum { TIMED_BYTES = 8 << 20 };
 
 typedef struct {
-    int64_t points, columns, ranks;
+    int64_t points, columns, entries, ranks;
     int type;
     bool as_json, calibrate;
     char machine[IKT_STRING_MAX];
@@ -72,13 +72,51 @@ static ikt_status time_file(ikt_context *ctx, ikt_source *source, double *rate) 
     return st;
 }
 
+/* Columns that two of some rows share, on average over all pairs. */
+static ikt_status find_overlap(ikt_context *ctx, const ikt_sparse_rows *rows, int64_t d,
+                               double *overlap) {
+    double *held = NULL;
+    IKT_TRY(ikt_alloc(ctx, &held, d, sizeof *held, "rows of X"));
+    for (int64_t e = 0; e < rows->start[rows->count]; e++)
+        held[rows->column[e]] += 1 / (double)rows->count;
+    for (int64_t k = 0; k < d; k++)
+        *overlap += held[k] * held[k];
+    ikt_free(&held);
+    return IKT_OK;
+}
+
+/* The same for a sparse source; and what its rows have in common, in those of rank 0. */
+static ikt_status time_sparse(ikt_context *ctx, ikt_source *source, double *rate,
+                              ikt_data_shape *shape) {
+    ikt_row_map map = ikt_row_map_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+    const int64_t block = ikt_source_block_rows(source);
+    const int64_t count = map.count < block ? map.count : block;
+    ikt_sparse_rows rows = {0};
+    double begin = ikt_now();
+    ikt_status st = ikt_source_read_sparse(source, count > 0 ? map.first : 0, count, &rows);
+    if (st == IKT_OK) {
+        double seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
+        int64_t bytes = rows.start[count] * (4 + (int64_t)ikt_type_size(ikt_source_type(source)));
+        *rate = (double)ikt_max_one(ctx, bytes > 0 ? bytes : 1) / seconds / 1e6;
+        if (ikt_rank(ctx) == 0) st = find_overlap(ctx, &rows, shape->d, &shape->overlap);
+        st = ikt_agree(ctx, st);
+    }
+    if (st == IKT_OK) ikt_broadcast(ctx, &shape->overlap, sizeof shape->overlap, 0);
+    ikt_sparse_rows_destroy(&rows);
+    return st;
+}
+
 /* Rows, columns and type: from the options, or from the file that the settings name, which is also
  * timed then. */
 static ikt_status find_rows(ikt_context *ctx, const arguments *a, const ikt_input_settings *input,
                             ikt_data_shape *out, double *file_rate) {
     ikt_source *source = NULL;
     if (a->points != IKT_AUTO_INT && a->columns != IKT_AUTO_INT) {
-        *out = (ikt_data_shape){.n = a->points, .d = a->columns, .type = (ikt_type)a->type};
+        *out = (ikt_data_shape){.n = a->points,
+                                .d = a->columns,
+                                .type = (ikt_type)a->type,
+                                .is_sparse = a->entries > 0,
+                                .entries = (double)a->entries};
         return IKT_OK;
     }
     if (!input->file[0])
@@ -86,10 +124,9 @@ static ikt_status find_rows(ikt_context *ctx, const arguments *a, const ikt_inpu
                         "the size of the data is not known: give --points and --columns, or an "
                         "input.file to take it from");
     IKT_TRY(ikt_input_open(ctx, input, &source));
-    *out = (ikt_data_shape){.n = ikt_source_rows(source),
-                            .d = ikt_source_columns(source),
-                            .type = ikt_source_type(source)};
-    ikt_status st = time_file(ctx, source, file_rate);
+    *out = ikt_data_shape_of(source, ikt_source_is_sparse(source));
+    ikt_status st = out->is_sparse ? time_sparse(ctx, source, file_rate, out)
+                                   : time_file(ctx, source, file_rate);
     ikt_source_close(&source);
     if (a->points != IKT_AUTO_INT) out->n = a->points;
     if (a->columns != IKT_AUTO_INT) out->d = a->columns;
@@ -157,6 +194,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "Rows of the data; auto asks the file that input.file names", &a.points},
         {"columns", IKT_KEY_INT, "D", "auto", 1, 1e9, NULL,
          "Columns of the data; auto asks the file", &a.columns},
+        {"entries", IKT_KEY_INT, "E", "0", 0, 1e9, NULL,
+         "Values of a row that are not zero, on average, of sparse data; 0: rows are dense. With "
+         "--points and --columns",
+         &a.entries},
         {"type", IKT_KEY_CHOICE, "TYPE", "float32", 0, 0, "uint8|float32|float64",
          "Type of the data, with --points and --columns", &a.type},
         {"ranks", IKT_KEY_INT, "R", "auto", 1, 1e7, NULL,

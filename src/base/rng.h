@@ -25,7 +25,8 @@ typedef enum {
     IKT_RNG_TREE = 13,     /* splits of random trees; row = partitioning */
     IKT_RNG_TRIPLET = 20,  /* random triplets of a measure */
     IKT_RNG_KMEANS = 21,   /* first centres of k-means; draw = restart and centre */
-    IKT_RNG_COPIES = 22    /* triplets over two copies of a data set */
+    IKT_RNG_COPIES = 22,   /* triplets over two copies of a data set */
+    IKT_RNG_AXES = 23      /* sparse rows whose principal axes make a start */
 } ikt_rng_purpose;
 
 /* LOCAL, all of them, pure. `draw` counts the draws of one row, 0 <= draw < 2^48. */

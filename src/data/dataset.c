@@ -5,38 +5,19 @@
 #include <string.h>
 
 #include "base/comm.h"
-#include "base/cpu.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
+#include "data/dataset_parts.h"
 #include "data/row_check.h"
 #include "dist/row_map.h"
 #include "linalg/blocks.h"
 #include "linalg/dot_tile.h"
 #include "linalg/pca.h"
 
-enum { GROUP = IKT_TILE_ROWS }; /* rows that a thread maps at a time */
-
-struct ikt_dataset {
-    ikt_context *ctx;
-    ikt_source *source;
-    ikt_normaliser normaliser;
-    const ikt_pca *pca; /* NULL: no reduction */
-    ikt_pca *fitted;    /* the same where it is ours */
-    bool is_lent;       /* the map is another's, and rows are checked as they are read */
-    bool is_u8;         /* bytes reach the kernels as they are */
-    int64_t bad;        /* a row of the block just mapped that cannot be used; -1: none */
-    ikt_dataset *model; /* that centres are drawn from; NULL: this one */
-    ikt_source *model_source;
-    ikt_isa isa;
-    int64_t n, d, columns; /* d as read, columns after reduction */
-    size_t row_bytes;      /* of the source */
-    int64_t block;         /* rows read at a time */
-    unsigned char *native; /* [block] rows as read */
-    float *mapped;         /* [block*columns] */
-    int threads;           /* that `work` has room for */
-    int64_t work_stride;   /* doubles a thread: GROUP rows as read, GROUP rows mapped */
-    double *work;
+enum {
+    GROUP = IKT_TILE_ROWS,      /* rows that a thread maps at a time */
+    SPARSE_REDUCED_MOST = 16384 /* columns of sparse rows that principal components are found of */
 };
 
 /* Where the rows of a read go: a step's native rows are in d->native. */
@@ -124,6 +105,7 @@ static ikt_status read_normalised(void *self, int64_t first, int64_t count, doub
 
 static ikt_status read_widened(void *self, int64_t first, int64_t count, double *rows) {
     ikt_dataset *d = self;
+    if (d->from_sparse) return ikt_dataset_fill_doubles(d, first, count, rows);
     return stream(d, first, count, put_widened, rows, (size_t)d->columns * sizeof(double));
 }
 
@@ -153,8 +135,10 @@ static ikt_status reduce(ikt_dataset *d, int64_t k) {
     return IKT_OK;
 }
 
+/* Work space of dense rows; that of sparse ones grows as it is needed. */
 static ikt_status allocate(ikt_dataset *d) {
     ikt_context *ctx = d->ctx;
+    if (d->from_sparse) return IKT_OK;
     d->block = ikt_stream_rows(d->d, (int64_t)sizeof(double));
     d->threads = ikt_threads(ctx);
     d->work_stride = GROUP * (d->d + d->columns);
@@ -170,7 +154,15 @@ static ikt_status prepare(ikt_dataset *d, const ikt_preprocess_settings *setting
                         "preprocess.pca = %lld, but %s has only %lld columns; choose fewer "
                         "components, or 0 to keep all columns",
                         (long long)settings->pca, ikt_source_name(d->source), (long long)d->d);
+    if (settings->pca > 0 && ikt_source_is_sparse(d->source) && d->d > SPARSE_REDUCED_MOST)
+        return ikt_fail(d->ctx, IKT_ERR_USAGE,
+                        "preprocess.pca = %lld would need a matrix of %lld x %lld columns of the "
+                        "sparse rows of %s; it is possible up to %d columns: set preprocess.pca=0, "
+                        "the Isolation kernel takes sparse rows as they are",
+                        (long long)settings->pca, (long long)d->d, (long long)d->d,
+                        ikt_source_name(d->source), SPARSE_REDUCED_MOST);
     IKT_TRY(ikt_normaliser_create(d->ctx, d->source, mode, &d->normaliser));
+    d->from_sparse = d->is_sparse = ikt_source_is_sparse(d->source) && settings->pca == 0;
     IKT_TRY(ikt_agree(d->ctx, allocate(d)));
     if (settings->pca > 0) IKT_TRY(reduce(d, settings->pca));
     d->is_u8 = ikt_source_type(d->source) == IKT_TYPE_U8 && !d->pca && mode == IKT_NORMALISE_NONE;
@@ -215,7 +207,9 @@ ikt_status ikt_dataset_create_mapped(ikt_context *ctx, ikt_source *source, const
         d->normaliser = map->normaliser;
         d->pca = map->pca;
         if (d->pca) d->columns = d->pca->k;
-        d->is_u8 = ikt_source_type(source) == IKT_TYPE_U8 && !d->pca && !map->normaliser.shift &&
+        d->from_sparse = d->is_sparse =
+            ikt_source_is_sparse(source) && !d->pca && !map->normaliser.shift;
+        d->is_u8 = ikt_source_type(source) == IKT_TYPE_U8 && !d->pca && !map->normaliser.scale &&
                    map->normaliser.mode == IKT_NORMALISE_NONE;
         status = allocate(d);
     }
@@ -234,6 +228,7 @@ void ikt_dataset_destroy(ikt_dataset **dataset) {
     ikt_free(&d->native);
     ikt_free(&d->mapped);
     ikt_free(&d->work);
+    ikt_sparse_rows_destroy(&d->entries);
     ikt_free(dataset);
 }
 
@@ -241,6 +236,7 @@ void ikt_dataset_take_model(ikt_dataset *d, ikt_source **source, ikt_dataset **m
     d->model = *model;
     d->model_source = *source;
     d->is_u8 = d->model->is_u8 = d->is_u8 && d->model->is_u8;
+    d->is_sparse = d->model->is_sparse = d->is_sparse && d->model->is_sparse;
     *model = NULL;
     *source = NULL;
 }
@@ -261,11 +257,16 @@ bool ikt_dataset_is_u8(const ikt_dataset *d) {
     return d->is_u8;
 }
 
+bool ikt_dataset_is_sparse(const ikt_dataset *d) {
+    return d->is_sparse;
+}
+
 const char *ikt_dataset_name(const ikt_dataset *d) {
     return ikt_source_name(d->source);
 }
 
 ikt_status ikt_dataset_read(ikt_dataset *d, int64_t first, int64_t count, float *rows) {
+    if (d->from_sparse) return ikt_dataset_fill_floats(d, first, count, rows);
     return stream(d, first, count, put_mapped, rows, (size_t)d->columns * sizeof(float));
 }
 
@@ -318,6 +319,7 @@ static ikt_status gather_share(ikt_dataset *d, const int64_t *rows, int64_t coun
 
 ikt_status ikt_dataset_gather(ikt_dataset *d, const int64_t *rows, int64_t count, void *out) {
     ikt_context *ctx = d->ctx;
+    if (d->from_sparse) return ikt_dataset_fill_gathered(d, rows, count, out);
     int ranks = ikt_size(ctx);
     ikt_row_map share = ikt_row_map_make(count, ranks, ikt_rank(ctx));
     size_t bytes = (size_t)d->columns * (ikt_dataset_is_u8(d) ? 1 : sizeof(float));

@@ -5,6 +5,8 @@
  * rounds to float32 once, at the end. Advantage: X never has to fit in memory; a row has the same
  * bits in every read, on any rank. Disadvantage: the map is computed again at each pass, 2 d k
  * operations a row with reduction.
+ * Rows of a sparse source stay sparse unless they are reduced (ikt_dataset_is_sparse); the
+ * functions that give dense rows fill them up, for those who can hold them.
  */
 #ifndef IKT_DATA_DATASET_H
 #define IKT_DATA_DATASET_H
@@ -17,6 +19,7 @@
 #include "io/source.h"
 #include "linalg/pca.h"
 #include "linalg/row_reader.h"
+#include "linalg/sparse.h"
 
 typedef struct ikt_dataset ikt_dataset;
 
@@ -68,6 +71,16 @@ int64_t ikt_dataset_columns(const ikt_dataset *d);
  * that integer kernels are exact. */
 bool ikt_dataset_is_u8(const ikt_dataset *d);
 
+/* LOCAL. Whether rows (and those of the model) can be read sparse: of a sparse source, neither
+ * reduced nor shifted. */
+bool ikt_dataset_is_sparse(const ikt_dataset *d);
+
+/* LOCAL. Of a sparse data set: entries of all rows, as stored; the longest row; rows to be read at
+ * a time (ikt_source_block_rows). */
+int64_t ikt_dataset_entries(const ikt_dataset *d);
+int64_t ikt_dataset_longest_row(const ikt_dataset *d);
+int64_t ikt_dataset_block_rows(const ikt_dataset *d);
+
 /* LOCAL. "file.h5:/X", for messages. */
 const char *ikt_dataset_name(const ikt_dataset *d);
 
@@ -79,6 +92,18 @@ ikt_status ikt_dataset_read(ikt_dataset *d, int64_t first, int64_t count, float 
 
 /* COLLECTIVE. The same as bytes; only if ikt_dataset_is_u8. */
 ikt_status ikt_dataset_read_u8(ikt_dataset *d, int64_t first, int64_t count, uint8_t *rows);
+
+/* COLLECTIVE. The same in sparse form; only if ikt_dataset_is_sparse. The float32 values are those
+ * of ikt_dataset_read.
+ *   rows   grows as needed; free with ikt_sparse_destroy, also after a failure */
+ikt_status ikt_dataset_read_sparse(ikt_dataset *d, int64_t first, int64_t count, ikt_sparse *rows);
+
+/* COLLECTIVE. Gives every rank the same selected rows, sparse; only if ikt_dataset_is_sparse.
+ *   rows   [count], distinct global rows in ascending order, the same on all ranks
+ *   out    receives them, owned by the caller; empty on failure
+ * Each rank reads an equal share of them. Errors: IKT_ERR_RESOURCE, the source's. */
+ikt_status ikt_dataset_gather_sparse(ikt_dataset *d, const int64_t *rows, int64_t count,
+                                     ikt_sparse *out);
 
 /* COLLECTIVE. Gives every rank the same selected rows.
  *   rows   [count], distinct global rows in ascending order, the same on all ranks.

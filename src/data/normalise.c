@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "data/sparse_stats.h"
 #include "linalg/blocks.h"
 #include "linalg/column_stats.h"
 
@@ -52,7 +53,18 @@ void ikt_normaliser_row(const ikt_normaliser *normaliser, ikt_type type, const v
     if (shift)
         for (int64_t k = 0; k < d; k++)
             out[k] = (out[k] - shift[k]) * scale[k];
+    else if (scale)
+        for (int64_t k = 0; k < d; k++)
+            out[k] *= scale[k];
     if (normaliser->mode == IKT_NORMALISE_UNIT) to_unit_length(out, d);
+}
+
+void ikt_normaliser_entries(const ikt_normaliser *normaliser, const int32_t *column,
+                            const double *value, int64_t count, double *out) {
+    const double *scale = normaliser->scale;
+    for (int64_t e = 0; e < count; e++)
+        out[e] = scale ? value[e] * scale[column[e]] : value[e];
+    if (normaliser->mode == IKT_NORMALISE_UNIT) to_unit_length(out, count);
 }
 
 /* The source as linear algebra reads it: unmapped values. */
@@ -68,7 +80,10 @@ static ikt_status raw_read(void *self, int64_t first, int64_t count, double *row
     return IKT_OK;
 }
 
-static ikt_status statistics(ikt_context *ctx, ikt_source *source, ikt_column_stats *stats) {
+static ikt_status statistics(ikt_context *ctx, ikt_source *source, ikt_normalise mode,
+                             ikt_column_stats *stats) {
+    if (ikt_source_is_sparse(source))
+        return ikt_sparse_stats_compute(ctx, source, mode == IKT_NORMALISE_ZSCORE, stats);
     int64_t n = ikt_source_rows(source), d = ikt_source_columns(source);
     raw_rows raw = {source, NULL};
     ikt_row_reader reader = {raw_read, &raw, n, d, ikt_source_name(source)};
@@ -113,7 +128,8 @@ static ikt_status check_range(ikt_context *ctx, const ikt_normaliser *map,
     double square = 0;
     for (int64_t k = 0; k < stats->d; k++) {
         double range = stats->most[k] - stats->least[k];
-        if (range != 0 && !(stats->variance[k] >= DBL_MIN && stats->variance[k] <= DBL_MAX))
+        const double spread = stats->variance ? stats->variance[k] : range * range;
+        if (range != 0 && !(spread >= DBL_MIN && spread <= DBL_MAX))
             return ikt_fail(ctx, IKT_ERR_DATA,
                             "%s, column %lld (counted from 0): values between %g and %g are beyond "
                             "what can be computed with; rescale the column",
@@ -142,14 +158,28 @@ static void report(ikt_context *ctx, const ikt_normaliser *map, const char *name
                         (long long)map->zero_rows);
 }
 
+/* Of sparse rows: a scale alone, or nothing. */
+static ikt_status make_scale(ikt_context *ctx, const ikt_column_stats *stats, ikt_normaliser *out) {
+    if (out->mode == IKT_NORMALISE_NONE) return IKT_OK;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &out->scale, out->d, sizeof(double), "normalisation")));
+    for (int64_t k = 0; k < out->d; k++) {
+        const double range = stats->most[k] - stats->least[k];
+        out->constant += range == 0;
+        if (range == 0) continue;
+        out->scale[k] = stats->variance ? 1 / sqrt(stats->variance[k]) : 1 / range;
+    }
+    return IKT_OK;
+}
+
 /* Same on all ranks: everything follows from statistics that are. */
 static ikt_status make_map(ikt_context *ctx, const ikt_column_stats *stats, const char *name,
-                           ikt_normaliser *out) {
+                           bool is_sparse, ikt_normaliser *out) {
     if (out->mode == IKT_NORMALISE_UNIT) {
         out->zero_rows = stats->zero_rows;
         return IKT_OK;
     }
     IKT_TRY(check_range(ctx, out, stats, name));
+    if (is_sparse) return make_scale(ctx, stats, out);
     ikt_status status = ikt_alloc(ctx, &out->shift, 2 * out->d, sizeof(double), "normalisation");
     IKT_TRY(ikt_agree(ctx, status));
     out->scale = out->shift + out->d;
@@ -168,14 +198,17 @@ ikt_status ikt_normaliser_create(ikt_context *ctx, ikt_source *source, ikt_norma
     /* Bytes are finite and need no centre. */
     if (mode == IKT_NORMALISE_NONE && ikt_source_type(source) == IKT_TYPE_U8) return IKT_OK;
     ikt_column_stats stats = {0};
-    ikt_status status = statistics(ctx, source, &stats);
-    if (status == IKT_OK) status = make_map(ctx, &stats, name, out);
+    ikt_status status = statistics(ctx, source, mode, &stats);
+    if (status == IKT_OK) status = make_map(ctx, &stats, name, ikt_source_is_sparse(source), out);
     if (status == IKT_OK) report(ctx, out, name);
     ikt_column_stats_free(&stats);
     return status;
 }
 
 void ikt_normaliser_free(ikt_normaliser *normaliser) {
-    ikt_free(&normaliser->shift);
+    if (normaliser->shift)
+        ikt_free(&normaliser->shift); /* and with it the scale */
+    else
+        ikt_free(&normaliser->scale);
     *normaliser = (ikt_normaliser){0};
 }

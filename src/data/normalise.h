@@ -5,6 +5,9 @@
  * input is centred before it is rounded.
  * Advantage: X stays where it is and each read applies the map anew; the same bits on any ranks.
  * Disadvantage: an extra pass over the file for everything but uint8 data taken as they are.
+ * Sparse rows are not shifted, only scaled, so that zeros stay zeros: kernels use differences
+ * between rows alone, in which a shift cancels. What is lost: a column without zeros, far from
+ * zero, keeps its offset when it is rounded to float32.
  */
 #ifndef IKT_DATA_NORMALISE_H
 #define IKT_DATA_NORMALISE_H
@@ -16,7 +19,8 @@
 typedef struct {
     ikt_normalise mode;
     int64_t d;
-    double *shift, *scale; /* [d] each; NULL when the map is the identity */
+    double *shift, *scale; /* [d] each; NULL when the map is the identity; of sparse rows, shift is
+                              always NULL */
     int64_t constant;      /* columns with one value only: mapped to 0 */
     int64_t zero_rows;     /* mode unit: rows without length, which stay zero */
 } ikt_normaliser;
@@ -29,6 +33,8 @@ typedef struct {
  *   minmax   shift = least, scale = 1 / (most - least).
  *   zscore   shift = mean, scale = 1 / standard deviation (divided by n).
  *   unit     the identity; ikt_normaliser_row divides by the row's length.
+ * Of a sparse source (ikt_source_is_sparse) minmax and zscore have the same scale, over all rows,
+ * zeros included, and no shift; none is the identity.
  * `out` is filled; free it with ikt_normaliser_free, also after a failure. Logs how many columns
  * are constant and rows zero (level stage). Errors: IKT_ERR_DATA for no rows, for a NaN or an
  * infinity (lowest row of all ranks, with column), for values whose squared distances single
@@ -41,5 +47,10 @@ void ikt_normaliser_free(ikt_normaliser *normaliser);
  *   row   [d] of `type`, as read.   out   [d]. */
 void ikt_normaliser_row(const ikt_normaliser *normaliser, ikt_type type, const void *row,
                         double *out);
+
+/* LOCAL. The same for the entries of a sparse row, under a map without shift; zeros may come out.
+ *   column, value   [count].   out   [count] */
+void ikt_normaliser_entries(const ikt_normaliser *normaliser, const int32_t *column,
+                            const double *value, int64_t count, double *out);
 
 #endif

@@ -10,7 +10,8 @@ static const ikt_key keys[] = {
      .unit = "",
      .help =
          "what brings the columns to one scale: minmax maps each column to [0, 1], zscore to mean "
-         "0 and variance 1, unit each row to length 1 (cosine distance); none keeps the values"},
+         "0 and variance 1, unit each row to length 1 (cosine distance); none keeps the values. "
+         "Sparse rows are scaled only, so that zeros stay zeros"},
     {.name = "pca",
      .type = IKT_KEY_INT,
      .offset = offsetof(ikt_preprocess_settings, pca),
@@ -18,7 +19,9 @@ static const ikt_key keys[] = {
      .low = 0,
      .high = 1e6,
      .unit = "components",
-     .help = "reduce the normalised rows to this many principal components; 0 keeps all columns"},
+     .help =
+         "reduce the normalised rows to this many principal components; 0 keeps all columns. Of "
+         "sparse rows: up to 16,384 columns"},
 };
 
 const ikt_section ikt_preprocess_section = {"preprocess",

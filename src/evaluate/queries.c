@@ -76,6 +76,20 @@ void ikt_queries_draw(const ikt_measure_settings *settings, int64_t n, const ikt
     }
 }
 
+/* Distances take blocks of dense rows, which wide sparse rows may be too wide for. */
+static ikt_status check_width(const pass *p, const ikt_dataset *data) {
+    const int64_t d = ikt_dataset_columns(data);
+    const int64_t needed =
+        ikt_input_distances_memory(p->n, d, p->room, ikt_size(p->ctx), ikt_threads(p->ctx));
+    if (!ikt_dataset_is_sparse(data) || needed <= ikt_memory_available(p->ctx) / 2) return IKT_OK;
+    return ikt_fail(
+        p->ctx, IKT_ERR_RESOURCE,
+        "measures of the input take sparse rows dense: with the %lld columns of %s that "
+        "is %.1f GB a rank; leave them out (output.measures=map), or compare with "
+        "the Isolation kernel's neighbours (`iktsne evaluate --kernel --measures kernel`)",
+        (long long)d, ikt_dataset_name(data), (double)needed / 1e9);
+}
+
 static ikt_status allocate(pass *p, const ikt_measured *what) {
     ikt_context *ctx = p->ctx;
     IKT_TRY(ikt_alloc(ctx, &p->query, p->count, sizeof *p->query, "measures"));
@@ -90,6 +104,7 @@ static ikt_status allocate(pass *p, const ikt_measured *what) {
         p->stride = p->code.stride;
         return IKT_OK;
     }
+    IKT_TRY(check_width(p, what->data));
     IKT_TRY(ikt_input_distances_create(ctx, what->data, p->room, &p->input));
     p->distance = p->input.distance;
     p->stride = p->input.stride;

@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/memory.h"
 #include "io/label_file.h"
 #include "io/source_ops.h"
+
+enum { MEMORY_ENTRIES = 1 << 20 }; /* of a block of sparse rows */
 
 size_t ikt_type_size(ikt_type type) {
     static const size_t sizes[] = {sizeof(uint8_t), sizeof(float), sizeof(double)};
@@ -67,7 +70,59 @@ const char *ikt_source_name(const ikt_source *source) {
     return source->name;
 }
 
+bool ikt_source_is_sparse(const ikt_source *source) {
+    return source->ops->read_sparse != NULL;
+}
+
+int64_t ikt_source_entries(const ikt_source *source) {
+    return source->entries;
+}
+
+int64_t ikt_source_longest_row(const ikt_source *source) {
+    return source->longest;
+}
+
+int64_t ikt_source_block_rows(const ikt_source *source) {
+    return source->block;
+}
+
+ikt_status ikt_source_read_sparse(ikt_source *source, int64_t first, int64_t count,
+                                  ikt_sparse_rows *rows) {
+    return source->ops->read_sparse(source, first, count, rows);
+}
+
+/* Writes sparse rows into dense ones of the source's type. */
+static void fill(const ikt_source *source, const ikt_sparse_rows *from, char *rows) {
+    const size_t value_bytes = ikt_type_size(source->type);
+    memset(rows, 0, (size_t)(from->count * source->d) * value_bytes);
+    for (int64_t i = 0; i < from->count; i++)
+        for (int64_t e = from->start[i]; e < from->start[i + 1]; e++) {
+            char *at = rows + (size_t)(i * source->d + from->column[e]) * value_bytes;
+            if (source->type == IKT_TYPE_F32)
+                *(float *)(void *)at = (float)from->value[e];
+            else
+                *(double *)(void *)at = from->value[e];
+        }
+}
+
+/* COLLECTIVE. Dense rows of a sparse source, some at a time. */
+static ikt_status read_filled(ikt_source *source, int64_t first, int64_t count, char *rows) {
+    const int64_t steps = ikt_max_one(source->ctx, (count + source->block - 1) / source->block);
+    const size_t row_bytes = (size_t)source->d * ikt_type_size(source->type);
+    ikt_sparse_rows block = {0};
+    ikt_status st = IKT_OK;
+    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+        const int64_t done = step * source->block < count ? step * source->block : count;
+        const int64_t now = count - done < source->block ? count - done : source->block;
+        st = ikt_source_read_sparse(source, now > 0 ? first + done : 0, now, &block);
+        if (st == IKT_OK && now > 0) fill(source, &block, rows + (size_t)done * row_bytes);
+    }
+    ikt_sparse_rows_destroy(&block);
+    return st;
+}
+
 ikt_status ikt_source_read(ikt_source *source, int64_t first, int64_t count, void *rows) {
+    if (ikt_source_is_sparse(source)) return read_filled(source, first, count, rows);
     return source->ops->read(source, first, count, rows);
 }
 
@@ -120,7 +175,7 @@ void ikt_source_describe(const ikt_source *source, ikt_source_content *content) 
     if (source->ops->describe) source->ops->describe(source, content);
 }
 
-/* The source in memory: `self` is the caller's array. */
+/* The sources in memory: `self` is the caller's array, or his sparse rows. */
 
 static ikt_status memory_read(ikt_source *source, int64_t first, int64_t count, void *rows) {
     size_t row = (size_t)source->d * ikt_type_size(source->type);
@@ -135,8 +190,29 @@ static void memory_close(ikt_source *source) {
 
 static const ikt_source_ops memory_ops = {.read = memory_read, .close = memory_close};
 
-ikt_status ikt_source_from_memory(ikt_context *ctx, const void *rows, int64_t n, int64_t d,
-                                  ikt_type type, ikt_source **out) {
+static ikt_status memory_read_sparse(ikt_source *source, int64_t first, int64_t count,
+                                     ikt_sparse_rows *rows) {
+    const ikt_sparse_rows *from = source->self;
+    const int64_t begin = count > 0 ? from->start[first] : 0;
+    const int64_t entries = count > 0 ? from->start[first + count] - begin : 0;
+    IKT_TRY(ikt_agree(source->ctx, ikt_sparse_rows_reserve(source->ctx, count, entries, rows)));
+    rows->count = count;
+    rows->start[0] = 0;
+    for (int64_t i = 0; i < count; i++)
+        rows->start[i + 1] = from->start[first + i + 1] - begin;
+    if (entries == 0) return IKT_OK;
+    memcpy(rows->column, from->column + begin, (size_t)entries * sizeof *rows->column);
+    memcpy(rows->value, from->value + begin, (size_t)entries * sizeof *rows->value);
+    return IKT_OK;
+}
+
+static const ikt_source_ops sparse_memory_ops = {.read_sparse = memory_read_sparse,
+                                                 .close = memory_close};
+
+/* COLLECTIVE. A source on what `rows` points to, which is only read; the member is shared with
+ * writers. */
+static ikt_status from_memory(ikt_context *ctx, const ikt_source_ops *ops, const void *rows,
+                              int64_t n, int64_t d, ikt_type type, ikt_source **out) {
     *out = NULL;
     ikt_status st = ikt_source_new(ctx, "memory", "rows", out);
     st = ikt_agree(ctx, st);
@@ -144,11 +220,30 @@ ikt_status ikt_source_from_memory(ikt_context *ctx, const void *rows, int64_t n,
         ikt_source_close(out);
         return st;
     }
-    (*out)->ops = &memory_ops;
+    (*out)->ops = ops;
     (*out)->format = "memory";
-    memcpy(&(*out)->self, &rows, sizeof rows); /* only read; the member is shared with writers */
+    memcpy(&(*out)->self, &rows, sizeof rows);
     (*out)->n = (*out)->n_file = n;
     (*out)->d = d;
     (*out)->type = type;
+    return IKT_OK;
+}
+
+ikt_status ikt_source_from_memory(ikt_context *ctx, const void *rows, int64_t n, int64_t d,
+                                  ikt_type type, ikt_source **out) {
+    return from_memory(ctx, &memory_ops, rows, n, d, type, out);
+}
+
+ikt_status ikt_source_from_sparse(ikt_context *ctx, const ikt_sparse_rows *rows, int64_t d,
+                                  ikt_type type, ikt_source **out) {
+    IKT_TRY(from_memory(ctx, &sparse_memory_ops, rows, rows->count, d, type, out));
+    ikt_source *source = *out;
+    source->entries = rows->start[rows->count];
+    for (int64_t i = 0; i < rows->count; i++)
+        if (rows->start[i + 1] - rows->start[i] > source->longest)
+            source->longest = rows->start[i + 1] - rows->start[i];
+    source->block = 1;
+    while (2 * source->block * source->longest <= MEMORY_ENTRIES && source->block < rows->count)
+        source->block *= 2;
     return IKT_OK;
 }

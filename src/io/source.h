@@ -13,6 +13,7 @@
 
 #include "base/status.h"
 #include "iktsne/type.h"
+#include "io/sparse_rows.h"
 
 /* LOCAL. Bytes of an element; name ("uint8"). */
 size_t ikt_type_size(ikt_type type);
@@ -45,13 +46,14 @@ typedef struct {
                        format has no use for them */
 } ikt_source_options;
 
-/* COLLECTIVE. Opens the rows (n x d) that a file holds, whose format its content tells. uint8,
- * float32 and float64 keep their type; float16 and integers of up to 16 bits come as float32, other
- * integers as float64, which holds them exactly (64-bit integers of 2^53 or more are refused when
- * they are read).
- * Errors: IKT_ERR_FILE (missing, damaged; of a format that is to be converted first, with the
- * command), IKT_ERR_DATA (no such data set, with those there are; not two-dimensional; not numbers;
- * a group; no rows), IKT_ERR_USAGE (rows > n; options that the format has no use for). */
+/* COLLECTIVE. Opens the rows (n x d) that a file holds, whose format its content tells; of HDF5 a
+ * data set, or the group of a sparse matrix stored by rows (source_csr.h; "/" where its parts lie
+ * at the root). uint8, float32 and float64 keep their type; float16 and integers of up to 16 bits
+ * come as float32, other integers as float64, which holds them exactly (64-bit integers of 2^53 or
+ * more are refused when they are read). Errors: IKT_ERR_FILE (missing, damaged; of a format that is
+ * to be converted first, with the command), IKT_ERR_DATA (no such data set, with those there are;
+ * not two-dimensional; not numbers; a group that is no sparse matrix of rows, or a damaged one; no
+ * rows), IKT_ERR_USAGE (rows > n; options that the format has no use for). */
 ikt_status ikt_source_open_with(ikt_context *ctx, const char *path,
                                 const ikt_source_options *options, ikt_source **out);
 
@@ -73,6 +75,10 @@ ikt_status ikt_source_from_memory(ikt_context *ctx, const void *rows, int64_t n,
 ikt_status ikt_source_from_rows(ikt_context *ctx, const void *rows, const int64_t *labels,
                                 int64_t count, int64_t d, ikt_type type, ikt_source **out);
 
+/* COLLECTIVE. The same on sparse rows of float32 or float64 values (`type`), canonical; lent. */
+ikt_status ikt_source_from_sparse(ikt_context *ctx, const ikt_sparse_rows *rows, int64_t d,
+                                  ikt_type type, ikt_source **out);
+
 /* COLLECTIVE. Closes and sets to NULL; accepts NULL. */
 void ikt_source_close(ikt_source **source);
 
@@ -82,9 +88,25 @@ int64_t ikt_source_columns(const ikt_source *source);
 ikt_type ikt_source_type(const ikt_source *source);
 const char *ikt_source_name(const ikt_source *source); /* "file.h5:/X", "file.npy" */
 
-/* COLLECTIVE. Reads rows first .. first + count - 1 into rows[count * d] of the source's type.
- * Ranks may ask for different ranges; count may be 0. Errors: IKT_ERR_FILE, agreed. */
+/* LOCAL. Whether rows are held sparse; they are never uint8 then. Of sparse ones: how many entries
+ * the rows hold in all, as stored; the longest of them; and rows to be read at a time, a power of
+ * two, so that blocks that begin at its multiples hold a million entries at most, or one row. */
+bool ikt_source_is_sparse(const ikt_source *source);
+int64_t ikt_source_entries(const ikt_source *source);
+int64_t ikt_source_longest_row(const ikt_source *source);
+int64_t ikt_source_block_rows(const ikt_source *source);
+
+/* COLLECTIVE. Reads rows first .. first + count - 1 into rows[count * d] of the source's type;
+ * those of a sparse source are filled up with zeros. Ranks may ask for different ranges; count may
+ * be 0. Errors: IKT_ERR_FILE, agreed; of sparse sources also those of ikt_source_read_sparse. */
 ikt_status ikt_source_read(ikt_source *source, int64_t first, int64_t count, void *rows);
+
+/* COLLECTIVE. The same rows of a sparse source as they are held, in canonical form.
+ *   rows   grows as needed; free with ikt_sparse_rows_destroy, also after a failure
+ * Errors: IKT_ERR_DATA with row and column (an index beyond the columns, a value that is not finite
+ * or an integer of 2^53 or more), IKT_ERR_FILE, IKT_ERR_RESOURCE; agreed. */
+ikt_status ikt_source_read_sparse(ikt_source *source, int64_t first, int64_t count,
+                                  ikt_sparse_rows *rows);
 
 /* COLLECTIVE. Reads the labels of rows.
  *   name      a data set of n integers beside the rows; of an AnnData file also a column of obs

@@ -1,5 +1,5 @@
-/* Rows in an HDF5 data set, read by collective hyperslabs; AnnData and MATLAB 7.3 files are such.
- */
+/* Rows in an HDF5 data set, read by collective hyperslabs, or in the group of a sparse matrix;
+ * AnnData and MATLAB 7.3 files are such. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,12 +11,14 @@
 #include "io/h5.h"
 #include "io/h5_contents.h"
 #include "io/labels_h5.h"
+#include "io/source_csr.h"
 #include "io/source_ops.h"
 
 typedef struct {
     hid_t file, dataset;
-    bool wide;   /* integers of 64 bits */
-    bool turned; /* rows are the columns of the data set */
+    ikt_csr_reader *csr; /* in place of the data set, or NULL */
+    bool wide;           /* integers of 64 bits */
+    bool turned;         /* rows are the columns of the data set */
     char *path;
 } hdf5_self;
 
@@ -47,6 +49,12 @@ static ikt_status hdf5_read(ikt_source *source, int64_t first, int64_t count, vo
     return ikt_agree(source->ctx, check_exact(source, first, count, rows));
 }
 
+static ikt_status hdf5_read_sparse(ikt_source *source, int64_t first, int64_t count,
+                                   ikt_sparse_rows *rows) {
+    hdf5_self *self = source->self;
+    return ikt_csr_read(self->csr, first, count, rows);
+}
+
 static ikt_status hdf5_labels(ikt_source *source, const char *name, int64_t first, int64_t count,
                               int64_t *labels, bool *present) {
     hdf5_self *self = source->self;
@@ -72,6 +80,7 @@ static void hdf5_describe(const ikt_source *source, ikt_source_content *content)
 
 static void hdf5_close(ikt_source *source) {
     hdf5_self *self = source->self;
+    ikt_csr_close(&self->csr);
     ikt_h5_close(self->dataset);
     ikt_h5_close(self->file);
     ikt_free(&self->path);
@@ -85,6 +94,13 @@ static const ikt_source_ops hdf5_ops = {.read = hdf5_read,
                                         .read_text = hdf5_text,
                                         .describe = hdf5_describe,
                                         .close = hdf5_close};
+
+static const ikt_source_ops hdf5_sparse_ops = {.read_sparse = hdf5_read_sparse,
+                                               .read_labels = hdf5_labels,
+                                               .read_marked = hdf5_marked,
+                                               .read_text = hdf5_text,
+                                               .describe = hdf5_describe,
+                                               .close = hdf5_close};
 
 /* The type of ours that holds every value exactly. */
 static ikt_status choose_type(ikt_source *source, hid_t type) {
@@ -125,6 +141,34 @@ static ikt_status measure(ikt_source *source, int64_t rows) {
     return ikt_source_use_rows(source, rows);
 }
 
+/* The group of a sparse matrix, taken over; its rows are looked at afterwards (scan_group). */
+static ikt_status take_group(ikt_source *source, hid_t group, const ikt_source_options *options) {
+    hdf5_self *self = source->self;
+    source->ops = &hdf5_sparse_ops;
+    IKT_TRY(ikt_csr_open(source->ctx, group, source->name, &self->csr));
+    const ikt_csr_facts *facts = ikt_csr_about(self->csr);
+    source->type = facts->type;
+    source->n_file = facts->n;
+    source->d = facts->d;
+    if (options->transposed == IKT_TRANSPOSED_YES)
+        return ikt_fail(source->ctx, IKT_ERR_USAGE,
+                        "input.transposed: yes is for dense arrays, and %s is a sparse matrix",
+                        source->name);
+    return ikt_source_use_rows(source, options->rows);
+}
+
+/* COLLECTIVE. */
+static ikt_status scan_group(ikt_source *source) {
+    hdf5_self *self = source->self;
+    if (!self->csr) return IKT_OK;
+    IKT_TRY(ikt_csr_scan(self->csr, source->n));
+    const ikt_csr_facts *facts = ikt_csr_about(self->csr);
+    source->entries = facts->entries;
+    source->longest = facts->longest;
+    source->block = facts->block;
+    return IKT_OK;
+}
+
 /* Whether rows are columns: as the user says, or as MATLAB stores them. */
 static ikt_status take_dataset(ikt_source *source, const ikt_source_options *options) {
     hdf5_self *self = source->self;
@@ -140,13 +184,23 @@ static ikt_status take_dataset(ikt_source *source, const ikt_source_options *opt
     return ikt_fail(source->ctx, IKT_ERR_FILE, "%s cannot be opened", source->name);
 }
 
+static ikt_status at_the_root(const ikt_source *source, const char *dataset) {
+    return ikt_fail(source->ctx, IKT_ERR_DATA,
+                    "%s does not exist, but the file is a sparse matrix itself (data, indices, "
+                    "indptr): name it '/' in place of '%s'",
+                    source->name, dataset);
+}
+
 static ikt_status open_dataset(ikt_source *source, const char *path,
                                const ikt_source_options *options) {
     hdf5_self *self = source->self;
     const char *dataset = options->dataset;
     char reason[256];
-    if (!ikt_h5_has(self->file, dataset))
-        return ikt_h5_no_table(source->ctx, self->file, path, dataset);
+    const bool is_root = strcmp(dataset, "/") == 0;
+    if (!is_root && !ikt_h5_has(self->file, dataset))
+        return ikt_csr_is_here(self->file)
+                   ? at_the_root(source, dataset)
+                   : ikt_h5_no_table(source->ctx, self->file, path, dataset);
     hid_t object = H5Oopen(self->file, dataset, H5P_DEFAULT);
     if (object >= 0 && H5Iget_type(object) == H5I_DATASET) {
         self->dataset = object;
@@ -155,13 +209,14 @@ static ikt_status open_dataset(ikt_source *source, const char *path,
     if (object < 0)
         return ikt_fail(source->ctx, IKT_ERR_FILE, "%s cannot be opened: %s", source->name,
                         ikt_h5_reason(reason, sizeof reason));
-    const bool by_columns = H5Iget_type(object) == H5I_GROUP && ikt_csc_is_here(object);
-    ikt_status st = by_columns ? ikt_csc_refuse(source->ctx, object, path, dataset) : IKT_OK;
+    const bool is_group = H5Iget_type(object) == H5I_GROUP;
+    ikt_status st = is_group && ikt_csc_is_here(object)
+                        ? ikt_csc_refuse(source->ctx, object, path, dataset)
+                        : IKT_OK;
+    if (st == IKT_OK && is_group) return take_group(source, object, options);
     ikt_h5_close(object);
     if (st != IKT_OK) return st;
-    return ikt_fail(source->ctx, IKT_ERR_DATA,
-                    "%s is a group (a sparse matrix?); this version reads dense data sets",
-                    source->name);
+    return ikt_fail(source->ctx, IKT_ERR_DATA, "%s is no data set", source->name);
 }
 
 static ikt_status prepare(ikt_context *ctx, const char *path, const char *dataset,
@@ -192,6 +247,7 @@ static ikt_status hdf5_open(ikt_context *ctx, const char *path, const ikt_source
         (*out)->format = format_of(((hdf5_self *)(*out)->self)->file);
         st = ikt_agree(ctx, open_dataset(*out, path, options));
     }
+    if (st == IKT_OK) st = scan_group(*out);
     if (st != IKT_OK) ikt_source_close(out);
     return st;
 }

@@ -12,6 +12,9 @@
 typedef struct {
     /* Rows in the source's type; count may be 0, ranges may differ between ranks. */
     ikt_status (*read)(ikt_source *source, int64_t first, int64_t count, void *rows);
+    /* The same in sparse form; NULL in a source of dense rows. `read` may then be NULL. */
+    ikt_status (*read_sparse)(ikt_source *source, int64_t first, int64_t count,
+                              ikt_sparse_rows *rows);
     /* *present = false where there are no labels of that name. Where the classes have names of
      * their own, label_names is set. NULL: there are never any beside the rows. */
     ikt_status (*read_labels)(ikt_source *source, const char *name, int64_t first, int64_t count,
@@ -33,6 +36,8 @@ struct ikt_source {
     int64_t n, d;   /* rows used, columns */
     int64_t n_file; /* rows there are */
     ikt_type type;
+    /* Of sparse sources; see source.h. */
+    int64_t entries, longest, block;
     char *name;
     const char *format; /* for ikt_source_content */
     /* Of the labels that were read last: whether they are the data set /labels, whose classes the

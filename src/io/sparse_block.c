@@ -1,4 +1,4 @@
-/* A block of sparse rows. See sparse_rows.h. */
+/* A block of sparse rows. See sparse_block.h. */
 #include "io/sparse_block.h"
 
 #include "base/memory.h"

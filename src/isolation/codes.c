@@ -9,8 +9,16 @@
 #include "base/memory.h"
 #include "base/watch.h"
 #include "isolation/codes_list.h"
+#include "isolation/codes_sparse.h"
 #include "isolation/coding.h"
 #include "linalg/blocks.h"
+
+/* What lists may take for centres of sparse rows. */
+static const int64_t sparse_index_most = INT64_C(4) << 30;
+
+/* Entries of a block of sparse rows, twice what aligned ones have, and bytes of each: as read, as
+ * mapped. */
+enum { SPARSE_BLOCK = 1 << 21, SPARSE_ENTRY_BYTES = 12 + 8 };
 
 static const ikt_codes_budget usual_budget = {INT64_C(256) << 20, INT64_C(64) << 20};
 
@@ -60,7 +68,9 @@ ikt_status ikt_coding_pass(ikt_coding *c, int64_t entries, ikt_coding_visitor *v
         ikt_row_range at = ikt_stream_step(own, c->block, step);
         const int64_t row = at.first - own.first, count = at.count;
         if (is_done(c, row, count, entries)) at.count = 0;
-        if (c->kernel->is_u8)
+        if (c->is_sparse)
+            IKT_TRY(ikt_dataset_read_sparse(c->data, at.first, at.count, &c->entries));
+        else if (c->kernel->is_u8)
             IKT_TRY(ikt_dataset_read_u8(c->data, at.first, at.count, c->rows));
         else
             IKT_TRY(ikt_dataset_read(c->data, at.first, at.count, c->rows));
@@ -106,15 +116,28 @@ static int64_t distinct_most(const ikt_model_spec *spec) {
     return all < from ? all : from;
 }
 
-static bool use_lists(const ikt_model_spec *spec, bool is_u8, int64_t d) {
-    return spec->form == IKT_FORM_VORONOI &&
-           ikt_list_pays(is_u8, distinct_most(spec), spec->psi, spec->t, d);
+static bool use_lists(const ikt_model_spec *spec, const ikt_codes_rows *rows) {
+    const int64_t distinct = distinct_most(spec);
+    if (spec->form != IKT_FORM_VORONOI) return false;
+    if (!rows->is_sparse) return ikt_list_pays(rows->is_u8, distinct, spec->psi, spec->t, rows->d);
+    const int64_t held = (int64_t)((double)distinct * rows->entries);
+    return ikt_sparse_list_pays(distinct, spec->psi, spec->t) &&
+           ikt_sparse_coder_bytes(distinct, rows->d, held) <= sparse_index_most;
 }
 
 /* COLLECTIVE. Whether there is nothing left to do. */
 static bool is_complete(const ikt_coding *c) {
     bool all = is_done(c, 0, c->map->count, c->model->t + 1);
     return c->done && ikt_max_one(c->ctx, !all) == 0;
+}
+
+static ikt_codes_rows rows_of(const ikt_coding *c) {
+    ikt_codes_rows rows = {.d = c->d, .is_u8 = c->kernel->is_u8, .is_sparse = c->is_sparse};
+    if (!c->is_sparse) return rows;
+    const ikt_dataset *centres = ikt_dataset_model(c->data);
+    rows.entries = (double)ikt_dataset_entries(centres) / (double)ikt_dataset_rows(centres);
+    rows.longest = ikt_dataset_longest_row(c->data);
+    return rows;
 }
 
 static ikt_status compute(ikt_coding *c) {
@@ -124,10 +147,15 @@ static ikt_status compute(ikt_coding *c) {
     if (is_complete(c)) return IKT_OK;
     ikt_log(c->ctx, IKT_LOG_DETAIL, "codes: %lld partitionings x %lld centres, %s",
             (long long)model->t, (long long)model->psi,
-            model->spec.form == IKT_FORM_FOREST ? "random trees" : c->kernel->name);
-    IKT_TRY(model->spec.form == IKT_FORM_FOREST               ? ikt_coding_forest(c)
-            : use_lists(&model->spec, c->kernel->is_u8, c->d) ? ikt_coding_lists(c)
-                                                              : ikt_coding_direct(c));
+            c->is_sparse                          ? "sparse float32"
+            : model->spec.form == IKT_FORM_FOREST ? "random trees"
+                                                  : c->kernel->name);
+    const ikt_codes_rows rows = rows_of(c);
+    const bool with_lists = use_lists(&model->spec, &rows);
+    IKT_TRY(c->is_sparse                          ? ikt_coding_sparse(c, with_lists)
+            : model->spec.form == IKT_FORM_FOREST ? ikt_coding_forest(c)
+            : with_lists                          ? ikt_coding_lists(c)
+                                                  : ikt_coding_direct(c));
     note_done(c, 0, c->map->count, model->t + 1);
     return ikt_watch_milestone(c->ctx, c->keeper ? &saver : NULL);
 }
@@ -149,16 +177,25 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
                     .coarse = coarse,
                     .budget = budget,
                     .d = ikt_dataset_columns(data),
+                    .is_sparse = ikt_dataset_is_sparse(data),
                     .element = is_u8 ? 1 : (int64_t)sizeof(float),
                     .threads = ikt_threads(ctx),
                     .keeper = keeper};
-    c.block = block_rows(budget, c.d * c.element, ikt_row_map_count(map, 0));
+    if (c.is_sparse && model->spec.form == IKT_FORM_FOREST)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "isolation.form: forest needs dense rows, and those of %s are sparse; take "
+                        "isolation.form=voronoi",
+                        ikt_dataset_name(data));
+    c.block = c.is_sparse ? ikt_dataset_block_rows(data)
+                          : block_rows(budget, c.d * c.element, ikt_row_map_count(map, 0));
     ikt_status st = create_codes(ctx, map->count, model->psi, model->t, out);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &c.rows, c.block * c.d, (size_t)c.element, "rows of X");
+    if (st == IKT_OK && !c.is_sparse)
+        st = ikt_alloc(ctx, &c.rows, c.block * c.d, (size_t)c.element, "rows of X");
     if (st == IKT_OK && keeper) st = ikt_alloc(ctx, &c.done, map->count, sizeof *c.done, "codes");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = compute(&c);
     ikt_free(&c.rows);
+    ikt_sparse_destroy(&c.entries);
     ikt_free(&c.done);
     if (st != IKT_OK) ikt_codes_destroy(out);
     return st;
@@ -189,20 +226,30 @@ int64_t ikt_codes_memory(int64_t n_local, int64_t psi, int64_t t) {
     return n_local * divide_up(t * (psi <= 256 ? 1 : 2), 64) * 64;
 }
 
-int64_t ikt_codes_distinct(const ikt_model_spec *spec, bool is_u8, int64_t d) {
-    return use_lists(spec, is_u8, d) ? distinct_most(spec) : 0;
+int64_t ikt_codes_distinct(const ikt_model_spec *spec, const ikt_codes_rows *rows) {
+    return use_lists(spec, rows) ? distinct_most(spec) : 0;
 }
 
-int64_t ikt_codes_memory_peak(bool is_u8, int64_t d, int64_t n_local, const ikt_model_spec *spec,
-                              int threads) {
-    const ikt_codes_kernel *kernel = ikt_codes_kernel_choose(is_u8, ikt_cpu_isa());
-    const int64_t element = is_u8 ? 1 : 4;
-    const int64_t block = block_rows(usual_budget, d * element, n_local > 1 ? n_local : 1);
-    const int64_t work = spec->form == IKT_FORM_FOREST
-                             ? ikt_coding_forest_bytes(usual_budget, spec, d * element, d, threads)
-                         : use_lists(spec, is_u8, d)
-                             ? ikt_coding_lists_bytes(kernel, spec, distinct_most(spec), d, threads)
-                             : ikt_coding_direct_bytes(kernel, usual_budget, spec, d, threads);
+/* Rows of X that are held at a time, as read and, sparse ones, as mapped. */
+static int64_t block_bytes(const ikt_codes_rows *rows, int64_t n_local) {
+    const int64_t row_bytes = rows->d * (rows->is_u8 ? 1 : (int64_t)sizeof(float));
+    if (!rows->is_sparse)
+        return block_rows(usual_budget, row_bytes, n_local > 1 ? n_local : 1) * row_bytes;
+    const int64_t block = rows->longest > SPARSE_BLOCK ? rows->longest : SPARSE_BLOCK;
+    return SPARSE_ENTRY_BYTES * block;
+}
+
+int64_t ikt_codes_memory_peak(const ikt_codes_rows *rows, int64_t n_local,
+                              const ikt_model_spec *spec, int threads) {
+    const ikt_codes_kernel *kernel = ikt_codes_kernel_choose(rows->is_u8, ikt_cpu_isa());
+    const int64_t d = rows->d, row_bytes = d * (rows->is_u8 ? 1 : (int64_t)sizeof(float));
+    const int64_t distinct = ikt_codes_distinct(spec, rows);
+    const int64_t work =
+        rows->is_sparse ? ikt_coding_sparse_bytes(usual_budget, spec, distinct, rows, threads)
+        : spec->form == IKT_FORM_FOREST
+            ? ikt_coding_forest_bytes(usual_budget, spec, row_bytes, d, threads)
+        : distinct > 0 ? ikt_coding_lists_bytes(kernel, spec, distinct, d, threads)
+                       : ikt_coding_direct_bytes(kernel, usual_budget, spec, d, threads);
     return ikt_codes_memory(n_local, spec->psi, spec->t) + spec->t * spec->psi * 8 +
-           block * d * element + work;
+           block_bytes(rows, n_local) + work;
 }

@@ -9,6 +9,8 @@
  * budget, one pass over X a batch (codes_kernel.h). Both give the same bits. Advantage: memory
  * independent of n beside the codes. Disadvantage: without lists, large psi * d means several
  * passes over X.
+ * Sparse rows stay sparse, and so do their centres (codes_sparse.h): the same cells as of the same
+ * rows held dense in float32, by an inverted index of the centres.
  */
 #ifndef IKT_ISOLATION_CODES_H
 #define IKT_ISOLATION_CODES_H
@@ -39,7 +41,8 @@ typedef struct {
  *   coarse  [map->count], receives the nearest coarse centre of each row; NULL where the model has
  *           none, and in the forest form, whose coarse cells are found without codes
  *           (neighbours/cells.h).
- * Errors: IKT_ERR_RESOURCE, those of reading. Cost: n_local d multiply-adds over the threads times
+ * Errors: IKT_ERR_RESOURCE, those of reading; IKT_ERR_USAGE for the forest form of sparse rows.
+ * Cost: n_local d multiply-adds over the threads times
  * the distinct centres, or t psi; in the forest form n_local t steps down trees of some 2 ln(psi)
  * levels. Memory: ikt_codes_memory_peak. */
 ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
@@ -85,15 +88,23 @@ int64_t ikt_codes_cell(const ikt_codes *codes, int64_t i, int64_t p);
 /* LOCAL, pure. Bytes of the codes of n_local rows. */
 int64_t ikt_codes_memory(int64_t n_local, int64_t psi, int64_t t);
 
+/* Shape of the rows to be coded. */
+typedef struct {
+    int64_t d;
+    bool is_u8;
+    bool is_sparse;
+    double entries;  /* sparse: of a row, on average */
+    int64_t longest; /* sparse: of a row, at most */
+} ikt_codes_rows;
+
 /* LOCAL, pure. Distinct centres that each row is compared with, at most, where codes of d columns
  * come from lists of them; 0 where every partitioning is looked at by itself. */
-int64_t ikt_codes_distinct(const ikt_model_spec *spec, bool is_u8, int64_t d);
+int64_t ikt_codes_distinct(const ikt_model_spec *spec, const ikt_codes_rows *rows);
 
-/* LOCAL. Most bytes that ikt_codes_compute and the model take on a rank with n_local rows of d
- * columns (bytes where is_u8) and `threads` threads, the codes included. Only the shape of the spec
- * is looked at. */
-int64_t ikt_codes_memory_peak(bool is_u8, int64_t d, int64_t n_local, const ikt_model_spec *spec,
-                              int threads);
+/* LOCAL. Most bytes that ikt_codes_compute and the model take on a rank with n_local such rows and
+ * `threads` threads, the codes included. Only the shape of the spec is looked at. */
+int64_t ikt_codes_memory_peak(const ikt_codes_rows *rows, int64_t n_local,
+                              const ikt_model_spec *spec, int threads);
 
 /* COLLECTIVE. Number of rows, over all ranks, in every cell.
  *   size   [t*psi], receives the numbers, the same on all ranks. */

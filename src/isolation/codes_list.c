@@ -5,13 +5,11 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "isolation/kernel_f32_bound.h"
 
 enum {
     TILE_ROWS = 96,     /* a multiple of every kernel's rows */
     CHUNK_VECTORS = 64, /* of centres: the values of a tile stay in the second-level cache */
-    CHUNK = CHUNK_VECTORS * IKT_LANES,
-    LIST_LEAST = 32
+    CHUNK = CHUNK_VECTORS * IKT_LANES
 };
 
 static const int64_t packed_most = INT64_C(1) << 30;
@@ -23,15 +21,6 @@ bool ikt_list_pays(bool is_u8, int64_t centres, int64_t psi, int64_t t, int64_t 
            (!is_u8 || d <= IKT_U8_COLUMNS);
 }
 
-/* After `length` entries a partitioning is still open with the chance (1 - psi/centres)^length. */
-int64_t ikt_list_length(int64_t centres, int64_t psi, int64_t t, int64_t coarse) {
-    double fine = (double)centres / (double)psi * (log((double)t) + 4.6);
-    double rough = coarse > 0 ? (double)centres / (double)coarse * 4.6 : 0;
-    int64_t length = (int64_t)ceil(fmax(fine, rough));
-    if (length < LIST_LEAST) length = LIST_LEAST;
-    return length < centres ? length : centres;
-}
-
 int64_t ikt_list_rows(const ikt_codes_kernel *kernel, int64_t d) {
     int64_t rows = ikt_row_tile_rows(kernel, d);
     return rows < TILE_ROWS ? rows : TILE_ROWS;
@@ -39,20 +28,6 @@ int64_t ikt_list_rows(const ikt_codes_kernel *kernel, int64_t d) {
 
 static int64_t slots(int64_t centres) {
     return (centres + IKT_LANES - 1) / IKT_LANES * IKT_LANES;
-}
-
-/* A stride near the golden section of `count` that has no divisor in common with it. */
-static int64_t mixing_stride(int64_t count) {
-    int64_t stride = (int64_t)(0.6180339887498949 * (double)count);
-    for (;; stride++) {
-        int64_t a = count, b = stride > 0 ? stride : 1;
-        while (b > 0) {
-            int64_t rest = a % b;
-            a = b;
-            b = rest;
-        }
-        if (a == 1) return stride > 0 ? stride : 1;
-    }
 }
 
 static uint32_t number_of(const ikt_list_coder *coder, int64_t packed) {
@@ -66,7 +41,7 @@ ikt_status ikt_list_coder_create(ikt_context *ctx, const ikt_codes_kernel *kerne
                                  void **gathered, ikt_list_coder *out) {
     int64_t *index = NULL, count = table->count;
     *out = (ikt_list_coder){.kernel = kernel, .isa = ikt_cpu_isa(), .table = table, .d = d};
-    out->stride = mixing_stride(count);
+    out->stride = ikt_list_stride(count);
     out->length = ikt_list_length(count, model->psi, model->t, model->spec.coarse);
     ikt_status st = ikt_alloc(ctx, &out->slab, ikt_centres_bytes(kernel, count, d), 1, "centres");
     if (st == IKT_OK) st = ikt_alloc(ctx, &index, count, sizeof *index, "centres");
@@ -136,16 +111,6 @@ static void offer_chunk(const ikt_list_coder *coder, ikt_list_space *space, int6
     }
 }
 
-/* After a share of the centres, which stand in random order, as many values of a row as are likely
- * to hold all of the final list's (four standard deviations); the others need not be looked at. */
-static void tighten(const ikt_list_coder *coder, ikt_list_space *space, int64_t seen) {
-    double expected =
-        (double)coder->length * (double)(seen * IKT_LANES) / (double)coder->table->count;
-    int64_t most = (int64_t)(expected + 4 * sqrt(expected) + 4);
-    for (int64_t r = 0; most < coder->length && r < space->tile.all.count; r++)
-        ikt_select_tighten(&space->kept[r], most);
-}
-
 /* About the `length` least values of every row. */
 static void keep_nearest(const ikt_list_coder *coder, ikt_list_space *space, const void *rows,
                          int64_t count) {
@@ -160,7 +125,8 @@ static void keep_nearest(const ikt_list_coder *coder, ikt_list_space *space, con
         coder->kernel->score(&space->tile, centres, vector, end, space->value, CHUNK);
         offer_chunk(coder, space, vector);
         if (end == CHUNK_VECTORS || end == 4 * CHUNK_VECTORS || end == 16 * CHUNK_VECTORS)
-            tighten(coder, space, end);
+            ikt_list_tighten(space->kept, count, coder->length, end * IKT_LANES,
+                             coder->table->count);
     }
     for (int64_t r = 0; r < count; r++)
         ikt_select_end(&space->kept[r]);
@@ -197,27 +163,16 @@ static void define(const ikt_list_coder *coder, const float *x, ikt_select *kept
     }
 }
 
-/* A distance below which every centre is in the list: a centre that is not has a value of at least
- * `least_out`, and the definition's rounding and that of the value are bounded
- * (kernel_f32_bound.h). */
-static float certain_below(int64_t d, double x_norm, double largest_norm, float least_out) {
-    rounding round = rounding_of(d);
-    if (!(x_norm <= largest_safe_norm) || !(largest_norm <= largest_safe_norm)) return 0;
-    double squared = x_norm + 2 * ((double)least_out - round.start * x_norm / 2 - 2 * round.tiny);
-    double bound = squared * (1 - round.definition) - round.tiny;
-    return bound > 0 ? (float)(bound * (1 - 0x1p-22)) : 0;
-}
-
 /* Sorts a row's list by the distance that defines cells; pairs below *certain are beyond doubt. */
 static void order_floats(const ikt_list_coder *coder, const ikt_list_space *space, const float *x,
                          int64_t row, ikt_pair *certain) {
     ikt_select *kept = &space->kept[row];
     *certain = UINT64_MAX;
     if (kept->limit < UINT64_MAX)
-        *certain =
-            ikt_pair_make(certain_below(coder->d, space->tile.all.norm[row],
-                                        coder->centres.largest_norm, ikt_pair_value(kept->limit)),
-                          0);
+        *certain = ikt_pair_make(
+            ikt_list_certain_below(rounding_of(coder->d), space->tile.all.norm[row],
+                                   coder->centres.largest_norm, ikt_pair_value(kept->limit)),
+            0);
     define(coder, x, kept);
     ikt_pairs_sort(kept->pair, kept->count);
 }
@@ -231,29 +186,6 @@ static void order_ints(const ikt_list_coder *coder, const ikt_list_space *space,
     for (int64_t e = 0; e < kept->count; e++)
         kept->pair[e] = (kept->pair[e] & value) | number_of(coder, ikt_pair_number(kept->pair[e]));
     ikt_pairs_sort(kept->pair, kept->count);
-}
-
-/* --- the walk --------------------------------------------------------------------------------- */
-
-enum { OPEN = UINT16_MAX }; /* a cell not found yet; 65535 is a cell as well, see `walk` */
-
-/* Gives each partitioning the first centre of the list that is one of its own. Returns how many
- * stay open. A partitioning of 65536 centres has a cell of the number OPEN: it counts as open and
- * is decided again, to the same. */
-static int64_t walk(const ikt_centre_table *table, const ikt_select *kept, ikt_pair certain,
-                    uint16_t *cell) {
-    int64_t open = table->parts;
-    for (int64_t p = 0; p < table->parts; p++)
-        cell[p] = OPEN;
-    for (int64_t e = 0; e < kept->count && open > 0 && kept->pair[e] < certain; e++) {
-        int64_t centre = ikt_pair_number(kept->pair[e]);
-        for (int64_t u = table->start[centre]; u < table->start[centre + 1]; u++)
-            if (cell[table->part[u]] == OPEN) {
-                cell[table->part[u]] = table->cell[u];
-                open -= table->cell[u] != OPEN;
-            }
-    }
-    return open;
 }
 
 /* --- rows that a list leaves open ------------------------------------------------------------- */
@@ -296,7 +228,7 @@ static void close_row(const ikt_list_coder *coder, ikt_list_space *space, const 
         define_all(coder, row, space->all);
     }
     for (int64_t p = 0; p < table->parts; p++)
-        if (cell[p] == OPEN)
+        if (cell[p] == IKT_CELL_OPEN)
             cell[p] = nearest_of(table, p, is_u8 ? NULL : space->all, is_u8 ? numbered : NULL);
     space->open_rows++;
 }
@@ -313,7 +245,7 @@ void ikt_list_code(const ikt_list_coder *coder, ikt_list_space *space, const voi
             order_ints(coder, space, r, &certain);
         else
             order_floats(coder, space, (const float *)(const void *)row, r, &certain);
-        if (walk(coder->table, &space->kept[r], certain, cell + r * parts) > 0)
+        if (ikt_list_walk(coder->table, &space->kept[r], certain, cell + r * parts) > 0)
             close_row(coder, space, row, cell + r * parts);
     }
 }

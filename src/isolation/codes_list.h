@@ -13,9 +13,8 @@
 #ifndef IKT_ISOLATION_CODES_LIST_H
 #define IKT_ISOLATION_CODES_LIST_H
 
-#include "base/select.h"
-#include "isolation/centre_table.h"
 #include "isolation/codes_kernel.h"
+#include "isolation/codes_walk.h"
 
 typedef struct {
     const ikt_codes_kernel *kernel;
@@ -43,9 +42,6 @@ typedef struct {
 /* LOCAL, pure. Whether lists pay for a model of `centres` distinct centres: they need half of the
  * distances at most, and all packed centres fit 1 GiB. */
 bool ikt_list_pays(bool is_u8, int64_t centres, int64_t psi, int64_t t, int64_t d);
-
-/* LOCAL. Length of the lists: 99 of 100 rows find all their cells in it. */
-int64_t ikt_list_length(int64_t centres, int64_t psi, int64_t t, int64_t coarse);
 
 /* LOCAL. Packs the centres.
  *   gathered   [table->count * d] their coordinates, in the order of the table; may be taken over,

@@ -56,7 +56,7 @@ static const ikt_key layout_keys[] = {
     KEY(init, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|pca|random|landmark|file", "",
         "Where the rows start: the first principal components, random positions, the places "
         "among landmarks that are embedded first, or the embedding in init_file; auto is pca, for "
-        "preset matlab random"),
+        "preset matlab random. Of sparse rows, components are those of 1,024 rows drawn at random"),
     KEY(landmarks, IKT_KEY_INT, "auto", 2, 1e6, 1, NULL, "rows",
         "Rows that are embedded first (init: landmark); auto is a tenth of the rows, "
         "from 100 to 10,000"),

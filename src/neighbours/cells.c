@@ -26,6 +26,11 @@ int64_t ikt_cells_pool(int64_t n, int64_t pool) {
     return pool > 0 && pool < cells ? cells : pool;
 }
 
+static void note_numbers(const uint32_t *order, int64_t count, uint32_t *number) {
+    for (int64_t c = 0; c < count; c++)
+        number[order[c]] = (uint32_t)c;
+}
+
 /* Centres in the order of locality: cells->centre and cells->packed, and the new number of each
  * cell in `number`. */
 static ikt_status order_centres(ikt_context *ctx, const float *x, ikt_cells *cells,
@@ -38,13 +43,30 @@ static ikt_status order_centres(ikt_context *ctx, const float *x, ikt_cells *cel
         st = ikt_alloc(ctx, &cells->packed, ikt_packed_floats(count, d), sizeof(float), "cells");
     if (st == IKT_OK) st = ikt_locality_order(ctx, x, count, d, order);
     if (st == IKT_OK) {
-        for (int64_t c = 0; c < count; c++) {
-            number[order[c]] = (uint32_t)c;
+        note_numbers(order, count, number);
+        for (int64_t c = 0; c < count; c++)
             memcpy(cells->centre + c * d, x + order[c] * d, (size_t)d * sizeof *x);
-        }
         ikt_pack_rows(cells->centre, count, d, cells->packed);
     }
     ikt_free(&order);
+    return st;
+}
+
+/* The same for sparse centres. */
+static ikt_status order_sparse(ikt_context *ctx, const ikt_sparse *x, ikt_cells *cells,
+                               uint32_t *number) {
+    uint32_t *order = NULL;
+    int64_t *row = NULL;
+    ikt_status st = ikt_alloc(ctx, &order, cells->count, sizeof *order, "cells");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &row, cells->count, sizeof *row, "cells");
+    if (st == IKT_OK) st = ikt_locality_order_sparse(ctx, x, order);
+    for (int64_t c = 0; st == IKT_OK && c < cells->count; c++)
+        row[c] = order[c];
+    if (st == IKT_OK) note_numbers(order, cells->count, number);
+    if (st == IKT_OK) st = ikt_sparse_choose(ctx, x, row, cells->count, &cells->rows);
+    if (st == IKT_OK) st = ikt_sparse_pack_create(ctx, &cells->rows, &cells->sparse_pack);
+    ikt_free(&order);
+    ikt_free(&row);
     return st;
 }
 
@@ -81,20 +103,41 @@ static ikt_status find_cells(ikt_context *ctx, ikt_dataset *data, const ikt_row_
     return IKT_OK;
 }
 
+/* COLLECTIVE. Fetches the centres and orders them. */
+static ikt_status load_centres(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
+                               ikt_cells *cells, uint32_t *number) {
+    float *x = NULL;
+    const int64_t count = cells->count;
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &x, count * cells->d, sizeof *x, "cells"));
+    if (st == IKT_OK) st = ikt_dataset_gather_floats(ikt_dataset_model(data), centre_row, count, x);
+    if (st == IKT_OK) st = ikt_agree(ctx, order_centres(ctx, x, cells, number));
+    ikt_free(&x);
+    return st;
+}
+
+static ikt_status load_sparse(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
+                              ikt_cells *cells, uint32_t *number) {
+    ikt_sparse x = {0};
+    ikt_status st =
+        ikt_dataset_gather_sparse(ikt_dataset_model(data), centre_row, cells->count, &x);
+    if (st == IKT_OK) st = ikt_agree(ctx, order_sparse(ctx, &x, cells, number));
+    ikt_sparse_destroy(&x);
+    return st;
+}
+
 ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
                             int64_t count, const ikt_row_map *map, const uint16_t *cell,
                             ikt_cells *out, uint32_t *position) {
-    float *x = NULL;
     uint32_t *number = NULL;
     uint16_t *own = NULL;
     *out = (ikt_cells){.count = count, .d = ikt_dataset_columns(data)};
-    ikt_status st = ikt_alloc(ctx, &x, count * out->d, sizeof *x, "cells");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &number, count, sizeof *number, "cells");
+    out->is_sparse = cell && ikt_dataset_is_sparse(data);
+    ikt_status st = ikt_alloc(ctx, &number, count, sizeof *number, "cells");
     if (st == IKT_OK) st = ikt_alloc(ctx, &own, map->count, sizeof *own, "cells");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_dataset_gather_floats(ikt_dataset_model(data), centre_row, count, x);
-    if (st == IKT_OK) st = ikt_agree(ctx, order_centres(ctx, x, out, number));
-    ikt_free(&x);
+    if (st == IKT_OK)
+        st = out->is_sparse ? load_sparse(ctx, data, centre_row, out, number)
+                            : load_centres(ctx, data, centre_row, out, number);
     if (st == IKT_OK) st = find_cells(ctx, data, map, cell, number, out, own);
     if (st == IKT_OK) st = number_rows(ctx, map, own, out, position);
     ikt_free(&number);
@@ -107,6 +150,8 @@ void ikt_cells_destroy(ikt_cells *cells) {
     ikt_free(&cells->first);
     ikt_free(&cells->centre);
     ikt_free(&cells->packed);
+    ikt_sparse_destroy(&cells->rows);
+    ikt_sparse_pack_destroy(&cells->sparse_pack);
     cells->count = 0;
 }
 

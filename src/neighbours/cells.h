@@ -7,18 +7,23 @@
 #ifndef IKT_NEIGHBOURS_CELLS_H
 #define IKT_NEIGHBOURS_CELLS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
 #include "data/dataset.h"
 #include "dist/row_map.h"
+#include "linalg/sparse_pack.h"
 
 typedef struct {
-    int64_t count;  /* cells */
-    int64_t d;      /* columns */
-    int64_t *first; /* [count + 1] first position of each cell */
-    float *centre;  /* [count * d] their centres, row-major */
-    float *packed;  /* the same, packed for ikt_distance_block */
+    int64_t count;               /* cells */
+    int64_t d;                   /* columns */
+    int64_t *first;              /* [count + 1] first position of each cell */
+    float *centre;               /* [count * d] their centres, row-major */
+    float *packed;               /* the same, packed for ikt_distance_block */
+    bool is_sparse;              /* centres are the following in place of these */
+    ikt_sparse rows;             /* [count] */
+    ikt_sparse_pack sparse_pack; /* the same, packed */
 } ikt_cells;
 
 /* LOCAL, pure. How many cells suit n rows: 16 sqrt(n) to the next power of two below, between 16
@@ -38,7 +43,9 @@ int64_t ikt_cells_pool(int64_t n, int64_t pool);
  *   cell        [map->count] cell of each own row: index into centre_row. Or NULL: the rows are
  *               read, and each gets a near centre (nearest_cell.h)
  *   position    [map->count], receives the positions
- * Errors: IKT_ERR_RESOURCE, those of reading; empty then. Memory: 12 count d bytes at the peak. */
+ * Errors: IKT_ERR_RESOURCE, those of reading; empty then. Memory: 12 count d bytes at the peak.
+ * Centres of sparse rows whose cells are given stay sparse; what depends on them has the same bits.
+ */
 ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
                             int64_t count, const ikt_row_map *map, const uint16_t *cell,
                             ikt_cells *out, uint32_t *position);

@@ -18,7 +18,8 @@ typedef struct {
 } ranked;
 
 typedef struct {
-    const float *x;
+    const float *x;         /* dense points, or NULL */
+    const ikt_sparse *rows; /* sparse points, or NULL */
     int64_t d;
     float *direction; /* [d] */
     ranked *rank;     /* [count] */
@@ -53,8 +54,61 @@ static float product(const float *a, const float *b, int64_t d) {
     return add_lanes(lane);
 }
 
+/* The same two of sparse points: columns that a point lacks would add zeros. */
+
+static float sparse_distance(ikt_sparse_row a, ikt_sparse_row b) {
+    float lane[LANES] = {0};
+    int64_t i = 0, j = 0;
+    while (i < a.count || j < b.count) {
+        const int32_t x = i < a.count ? a.column[i] : INT32_MAX;
+        const int32_t y = j < b.count ? b.column[j] : INT32_MAX;
+        const float gap = (x <= y ? a.value[i] : 0) - (y <= x ? b.value[j] : 0);
+        lane[(x < y ? x : y) % LANES] += gap * gap;
+        i += x <= y;
+        j += y <= x;
+    }
+    return add_lanes(lane);
+}
+
+static float sparse_product(ikt_sparse_row a, const float *b) {
+    float lane[LANES] = {0};
+    for (int64_t e = 0; e < a.count; e++)
+        lane[a.column[e] % LANES] += a.value[e] * b[a.column[e]];
+    return add_lanes(lane);
+}
+
 static const float *point_of(const sorter *s, int64_t place) {
     return s->x + (int64_t)s->rank[place].point * s->d;
+}
+
+static ikt_sparse_row row_of(const sorter *s, int64_t place) {
+    return ikt_sparse_row_of(s->rows, s->rank[place].point);
+}
+
+static float distance_of(const sorter *s, int64_t i, int64_t j) {
+    return s->rows ? sparse_distance(row_of(s, i), row_of(s, j))
+                   : squared_distance(point_of(s, i), point_of(s, j), s->d);
+}
+
+/* Projections of the points first .. last - 1 on the line from `one` to `other`. */
+static void project(sorter *s, int64_t first, int64_t last, int64_t one, int64_t other) {
+    const float *a = point_of(s, one), *b = point_of(s, other);
+    for (int64_t c = 0; c < s->d; c++)
+        s->direction[c] = b[c] - a[c];
+    for (int64_t i = first; i < last; i++)
+        s->rank[i].key = product(point_of(s, i), s->direction, s->d);
+}
+
+/* The direction is zero before and after. */
+static void project_sparse(sorter *s, int64_t first, int64_t last, int64_t one, int64_t other) {
+    const ikt_sparse_row a = row_of(s, one), b = row_of(s, other);
+    ikt_sparse_fill(b, s->direction);
+    for (int64_t e = 0; e < a.count; e++)
+        s->direction[a.column[e]] -= a.value[e];
+    for (int64_t i = first; i < last; i++)
+        s->rank[i].key = sparse_product(row_of(s, i), s->direction);
+    ikt_sparse_clear(a, s->direction);
+    ikt_sparse_clear(b, s->direction);
 }
 
 /* The place in first .. last - 1 whose point is farthest from that of `from`. */
@@ -62,7 +116,7 @@ static int64_t farthest(const sorter *s, int64_t first, int64_t last, int64_t fr
     int64_t best = first;
     float most = -1;
     for (int64_t i = first; i < last; i++) {
-        float distance = squared_distance(point_of(s, i), point_of(s, from), s->d);
+        float distance = distance_of(s, i, from);
         if (distance > most) {
             most = distance;
             best = i;
@@ -81,21 +135,18 @@ static int by_key(const void *a, const void *b) {
 static void halve(sorter *s, int64_t first, int64_t last) {
     if (last - first < 3) return;
     int64_t one = farthest(s, first, last, first), other = farthest(s, first, last, one);
-    const float *a = point_of(s, one), *b = point_of(s, other);
-    for (int64_t c = 0; c < s->d; c++)
-        s->direction[c] = b[c] - a[c];
-    for (int64_t i = first; i < last; i++)
-        s->rank[i].key = product(point_of(s, i), s->direction, s->d);
+    if (s->rows)
+        project_sparse(s, first, last, one, other);
+    else
+        project(s, first, last, one, other);
     qsort(s->rank + first, (size_t)(last - first), sizeof *s->rank, by_key);
     int64_t middle = first + (last - first) / 2;
     halve(s, first, middle);
     halve(s, middle, last);
 }
 
-ikt_status ikt_locality_order(ikt_context *ctx, const float *x, int64_t count, int64_t d,
-                              uint32_t *order) {
-    sorter s = {x, d, NULL, NULL};
-    ikt_status st = ikt_alloc(ctx, &s.direction, d, sizeof *s.direction, "cells");
+static ikt_status sort(ikt_context *ctx, sorter s, int64_t count, uint32_t *order) {
+    ikt_status st = ikt_alloc(ctx, &s.direction, s.d, sizeof *s.direction, "cells");
     if (st == IKT_OK) st = ikt_alloc(ctx, &s.rank, count, sizeof *s.rank, "cells");
     if (st == IKT_OK) {
         for (int64_t i = 0; i < count; i++)
@@ -107,4 +158,13 @@ ikt_status ikt_locality_order(ikt_context *ctx, const float *x, int64_t count, i
     ikt_free(&s.direction);
     ikt_free(&s.rank);
     return st;
+}
+
+ikt_status ikt_locality_order(ikt_context *ctx, const float *x, int64_t count, int64_t d,
+                              uint32_t *order) {
+    return sort(ctx, (sorter){.x = x, .d = d}, count, order);
+}
+
+ikt_status ikt_locality_order_sparse(ikt_context *ctx, const ikt_sparse *x, uint32_t *order) {
+    return sort(ctx, (sorter){.rows = x, .d = x->d}, x->count, order);
 }

@@ -15,7 +15,7 @@ enum { TOGETHER = 8 }; /* blocks whose distances to all centres are computed at 
 
 /* Room of one thread. */
 typedef struct {
-    float *centre;   /* [TOGETHER * d] centres of the blocks' cells */
+    float *centre;   /* [TOGETHER * d] dense centres of the blocks' cells */
     float *distance; /* [TOGETHER * count rounded up] */
     float *score;    /* [count] nearest cells */
     uint32_t *near;  /* [count] */
@@ -89,15 +89,26 @@ static void choose_one(const chooser *c, int64_t block, const float *distance, r
     c->lists->probes[block] = list.count;
 }
 
+/* Distances of the centres of some blocks' cells to all centres.
+ *   cell   [count] of each block */
+static void measure(const chooser *c, const int64_t *cell, int64_t count, room *r) {
+    const int64_t d = c->cells->d;
+    for (int64_t b = 0; b < count && !c->cells->is_sparse; b++)
+        memcpy(r->centre + b * d, c->cells->centre + cell[b] * d, (size_t)d * sizeof(float));
+    if (!c->cells->is_sparse)
+        ikt_distance_block(ikt_cpu_isa(), r->centre, count, c->cells->packed, c->cells->count, d,
+                           r->distance);
+    for (int64_t b = 0; b < count && c->cells->is_sparse; b++)
+        ikt_sparse_pack_distances(&c->cells->sparse_pack,
+                                  ikt_sparse_row_of(&c->cells->rows, cell[b]),
+                                  r->distance + b * c->stride);
+}
+
 static void choose_some(const chooser *c, int64_t from, int64_t count, room *r) {
-    int64_t d = c->cells->d;
-    for (int64_t b = 0; b < count; b++) {
-        int64_t first = c->shelf->first[c->lists->first_block + from + b];
-        memcpy(r->centre + b * d, c->cells->centre + ikt_cells_find(c->cells, first) * d,
-               (size_t)d * sizeof(float));
-    }
-    ikt_distance_block(ikt_cpu_isa(), r->centre, count, c->cells->packed, c->cells->count, d,
-                       r->distance);
+    int64_t cell[TOGETHER];
+    for (int64_t b = 0; b < count; b++)
+        cell[b] = ikt_cells_find(c->cells, c->shelf->first[c->lists->first_block + from + b]);
+    measure(c, cell, count, r);
     for (int64_t b = 0; b < count; b++)
         choose_one(c, from + b, r->distance + b * c->stride, r);
 }
@@ -117,7 +128,8 @@ static ikt_status make_rooms(ikt_context *ctx, const ikt_cells *cells, room **ou
     IKT_TRY(ikt_alloc(ctx, out, ikt_threads(ctx), sizeof **out, "cells"));
     for (int i = 0; i < ikt_threads(ctx); i++) {
         room *r = &(*out)[i];
-        IKT_TRY(ikt_alloc(ctx, &r->centre, TOGETHER * cells->d, sizeof(float), "cells"));
+        if (!cells->is_sparse)
+            IKT_TRY(ikt_alloc(ctx, &r->centre, TOGETHER * cells->d, sizeof(float), "cells"));
         IKT_TRY(ikt_alloc(ctx, &r->distance, distances, sizeof(float), "cells"));
         IKT_TRY(ikt_alloc(ctx, &r->score, cells->count, sizeof *r->score, "cells"));
         IKT_TRY(ikt_alloc(ctx, &r->near, cells->count, sizeof *r->near, "cells"));

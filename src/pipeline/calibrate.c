@@ -132,5 +132,6 @@ ikt_status ikt_calibrate(ikt_context *ctx, const char *scratch, ikt_machine *out
     ikt_log(ctx, IKT_LOG_STAGE, "measuring this machine: rows, loop, transfers");
     IKT_TRY(ikt_calibrate_transfers(ctx, scratch, out));
     IKT_TRY(ikt_calibrate_rows(ctx, out));
+    IKT_TRY(ikt_calibrate_sparse(ctx, out));
     return ikt_calibrate_loop(ctx, out);
 }

@@ -16,8 +16,10 @@
  * Errors: IKT_ERR_RESOURCE, IKT_ERR_FILE. */
 ikt_status ikt_calibrate(ikt_context *ctx, const char *scratch, ikt_machine *out);
 
-/* The parts, each COLLECTIVE: rates of what comes before P; from P on; of files and messages. */
+/* The parts, each COLLECTIVE: rates of what comes before P; of sparse rows there, after it; from P
+ * on; of files and messages. */
 ikt_status ikt_calibrate_rows(ikt_context *ctx, ikt_machine *out);
+ikt_status ikt_calibrate_sparse(ikt_context *ctx, ikt_machine *out);
 ikt_status ikt_calibrate_loop(ikt_context *ctx, ikt_machine *out);
 ikt_status ikt_calibrate_transfers(ikt_context *ctx, const char *scratch, ikt_machine *out);
 

@@ -69,6 +69,14 @@ ikt_status ikt_check_model(ikt_context *ctx, const ikt_settings *settings) {
     return IKT_OK;
 }
 
+ikt_status ikt_check_sparse(ikt_context *ctx, const ikt_settings *settings, bool is_sparse) {
+    if (!is_sparse || !settings->output.model[0]) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "output.model needs dense rows, and those of %s are sparse: the file holds "
+                    "centres with all their columns",
+                    settings->input.file);
+}
+
 ikt_status ikt_check_limits(ikt_context *ctx, const ikt_run_settings *run, bool *is_watched,
                             double *seconds) {
     const bool is_limited =

@@ -30,12 +30,39 @@ static ikt_status hash_rows(ikt_context *ctx, ikt_source *source, uint64_t *sum)
     return st;
 }
 
+/* Of each row the hash of its columns and values, which are canonical, stands for the row. */
+static ikt_status hash_sparse_rows(ikt_context *ctx, ikt_source *source, uint64_t *sum) {
+    const ikt_row_map map = ikt_row_map_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+    const ikt_row_range own = {map.first, map.count};
+    const int64_t block = ikt_source_block_rows(source);
+    const int64_t steps = ikt_stream_steps(ctx, own.count, block);
+    ikt_sparse_rows rows = {0};
+    uint64_t *hash = NULL;
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &hash, block, sizeof *hash, "rows of X"));
+    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+        const ikt_row_range at = ikt_stream_step(own, block, step);
+        st = ikt_source_read_sparse(source, at.first, at.count, &rows);
+        for (int64_t i = 0; st == IKT_OK && i < at.count; i++) {
+            const int64_t from = rows.start[i];
+            const size_t held = (size_t)(rows.start[i + 1] - from);
+            hash[i] = ikt_hash_bytes(rows.column + from, held * sizeof *rows.column, held);
+            hash[i] = ikt_hash_bytes(rows.value + from, held * sizeof *rows.value, hash[i]);
+        }
+        if (st == IKT_OK) *sum += ikt_row_hash_local(ctx, hash, at.first, at.count, sizeof *hash);
+    }
+    ikt_sparse_rows_destroy(&rows);
+    ikt_free(&hash);
+    return st;
+}
+
 ikt_status ikt_fingerprint_input(ikt_context *ctx, ikt_source *source, char text[IKT_INPUT_TEXT]) {
     uint64_t sum = 0;
-    IKT_TRY(hash_rows(ctx, source, &sum));
-    snprintf(text, IKT_INPUT_TEXT, "%lld x %lld %s, hash %016llx",
+    const bool is_sparse = ikt_source_is_sparse(source);
+    IKT_TRY(is_sparse ? hash_sparse_rows(ctx, source, &sum) : hash_rows(ctx, source, &sum));
+    snprintf(text, IKT_INPUT_TEXT, "%lld x %lld %s%s, hash %016llx",
              (long long)ikt_source_rows(source), (long long)ikt_source_columns(source),
-             ikt_type_name(ikt_source_type(source)), (unsigned long long)ikt_hash_total(ctx, sum));
+             is_sparse ? "sparse " : "", ikt_type_name(ikt_source_type(source)),
+             (unsigned long long)ikt_hash_total(ctx, sum));
     return IKT_OK;
 }
 

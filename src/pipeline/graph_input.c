@@ -266,8 +266,8 @@ static ikt_status hash_order(ikt_context *ctx, const ikt_graph_file *file, const
 }
 
 ikt_status ikt_graph_shape(ikt_context *ctx, const ikt_graph_about *about, ikt_data_shape *shape) {
-    shape->entries = about->entries;
-    shape->is_ordered = about->is_ordered;
+    shape->graph_entries = about->entries;
+    shape->graph_is_ordered = about->is_ordered;
     if (about->n == 0 || about->n == shape->n) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, input.file has %lld: not the same data",
                     about->name, (long long)about->n, (long long)shape->n);

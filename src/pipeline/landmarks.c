@@ -72,40 +72,76 @@ static ikt_status share(ikt_context *ctx, const ikt_row_map *map, const float *o
     return IKT_OK;
 }
 
-static ikt_status embed_rows(ikt_context *ctx, ikt_settings *settings, const void *rows,
-                             int64_t columns, ikt_type type, ikt_landmarks *landmarks) {
+static ikt_status embed_rows(ikt_context *ctx, ikt_settings *settings, ikt_source *source,
+                             ikt_landmarks *landmarks) {
     const ikt_row_map map = ikt_row_map_make(landmarks->count, ikt_size(ctx), ikt_rank(ctx));
-    ikt_source *source = NULL;
     ikt_dataset *data = NULL;
     ikt_embedding embedding = {0};
-    ikt_status st = ikt_source_from_memory(ctx, rows, landmarks->count, columns, type, &source);
-    if (st == IKT_OK) st = ikt_dataset_create(ctx, source, &settings->preprocess, &data);
+    ikt_status st = ikt_dataset_create(ctx, source, &settings->preprocess, &data);
     if (st == IKT_OK)
         st = ikt_embedding_make(ctx, settings, data, &map, &(ikt_embedding_wish){0}, &embedding);
     if (st == IKT_OK) st = share(ctx, &map, embedding.y, landmarks);
     ikt_embedding_destroy(&embedding);
     ikt_dataset_destroy(&data);
+    return st;
+}
+
+static ikt_status embed_dense(ikt_context *ctx, ikt_settings *settings, ikt_dataset *data,
+                              ikt_landmarks *landmarks) {
+    const int64_t columns = ikt_dataset_columns(data);
+    const ikt_type type = ikt_dataset_is_u8(data) ? IKT_TYPE_U8 : IKT_TYPE_F32;
+    ikt_source *source = NULL;
+    void *rows = NULL;
+    ikt_status st = ikt_agree(
+        ctx, ikt_alloc(ctx, &rows, landmarks->count * columns, ikt_type_size(type), purpose));
+    if (st == IKT_OK) st = ikt_dataset_gather(data, landmarks->row, landmarks->count, rows);
+    if (st == IKT_OK)
+        st = ikt_source_from_memory(ctx, rows, landmarks->count, columns, type, &source);
+    if (st == IKT_OK) st = embed_rows(ctx, settings, source, landmarks);
     ikt_source_close(&source);
+    ikt_free(&rows);
+    return st;
+}
+
+/* Rows of kernels as rows of a source. */
+static ikt_status widen(ikt_context *ctx, const ikt_sparse *from, ikt_sparse_rows *to) {
+    const int64_t entries = from->start[from->count];
+    IKT_TRY(ikt_sparse_rows_reserve(ctx, from->count, entries, to));
+    to->count = from->count;
+    memcpy(to->start, from->start, (size_t)(from->count + 1) * sizeof *to->start);
+    for (int64_t e = 0; e < entries; e++) {
+        to->column[e] = from->column[e];
+        to->value[e] = (double)from->value[e];
+    }
+    return IKT_OK;
+}
+
+static ikt_status embed_sparse(ikt_context *ctx, ikt_settings *settings, ikt_dataset *data,
+                               ikt_landmarks *landmarks) {
+    ikt_source *source = NULL;
+    ikt_sparse gathered = {0};
+    ikt_sparse_rows rows = {0};
+    ikt_status st = ikt_dataset_gather_sparse(data, landmarks->row, landmarks->count, &gathered);
+    if (st == IKT_OK) st = ikt_agree(ctx, widen(ctx, &gathered, &rows));
+    if (st == IKT_OK) st = ikt_source_from_sparse(ctx, &rows, gathered.d, IKT_TYPE_F32, &source);
+    if (st == IKT_OK) st = embed_rows(ctx, settings, source, landmarks);
+    ikt_source_close(&source);
+    ikt_sparse_destroy(&gathered);
+    ikt_sparse_rows_destroy(&rows);
     return st;
 }
 
 ikt_status ikt_landmarks_make(ikt_context *ctx, const ikt_settings *settings, int64_t count,
                               ikt_dataset *data, ikt_landmarks *out) {
-    const int64_t columns = ikt_dataset_columns(data);
-    const ikt_type type = ikt_dataset_is_u8(data) ? IKT_TYPE_U8 : IKT_TYPE_F32;
     ikt_settings subset = ikt_landmarks_settings(settings, count);
-    void *rows = NULL;
     *out = (ikt_landmarks){.count = count, .q = (int)settings->layout.dimensions};
     ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", out->count), {0}},
                     "landmarks: %lld rows are embedded first", (long long)out->count);
     ikt_stage_begin(ctx, IKT_STAGE_LANDMARKS);
     ikt_status st = draw(ctx, (uint64_t)settings->run.seed, ikt_dataset_rows(data), out);
     if (st == IKT_OK)
-        st = ikt_agree(ctx,
-                       ikt_alloc(ctx, &rows, out->count * columns, ikt_type_size(type), purpose));
-    if (st == IKT_OK) st = ikt_dataset_gather(data, out->row, out->count, rows);
-    if (st == IKT_OK) st = embed_rows(ctx, &subset, rows, columns, type, out);
-    ikt_free(&rows);
+        st = ikt_dataset_is_sparse(data) ? embed_sparse(ctx, &subset, data, out)
+                                         : embed_dense(ctx, &subset, data, out);
     ikt_stage_end(ctx, IKT_STAGE_LANDMARKS);
     if (st != IKT_OK) ikt_landmarks_destroy(out);
     return st;

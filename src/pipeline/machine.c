@@ -25,6 +25,7 @@ static const ikt_key keys[] = {
     RATE(codes_f32, "62", "1e9/s a thread", "Coordinates of float32 against those of a centre"),
     RATE(lists, "2000", "1e6/s a thread", "Distances offered to lists of the nearest centres"),
     RATE(walks, "8.8", "1e6/s a thread", "Cells found in lists of the nearest centres"),
+    RATE(postings, "500", "1e6/s a thread", "Columns that sparse rows share with centres"),
     RATE(trees, "300", "1e6/s a thread", "Nodes of random trees on the way to a row's cell"),
     RATE(similarity, "71.2", "1e9/s a thread", "Bytes of codes compared with others"),
     RATE(distance, "7.97", "1e9/s a thread", "Coordinates of pairs of rows in a neighbour search"),

@@ -17,6 +17,7 @@ typedef struct {
     double codes_u8, codes_f32; /* 1e9 coordinates of a row against a centre a second and thread */
     double lists;               /* 1e6 of these distances offered to lists of the nearest */
     double walks;               /* 1e6 cells found in such lists */
+    double postings;            /* 1e6 columns that sparse rows share with centres */
     double trees;               /* 1e6 nodes of random trees that a row passes */
     double similarity;          /* 1e9 bytes of codes compared */
     double distance;            /* 1e9 coordinates of pairs of rows, and the best kept */

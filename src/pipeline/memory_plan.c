@@ -2,6 +2,8 @@
  * allocate in blocks of fixed size is counted with the block. */
 #include "pipeline/memory_plan.h"
 
+#include <string.h>
+
 #include "affinity/dense.h"
 #include "base/comm.h"
 #include "base/log.h"
@@ -12,6 +14,7 @@
 #include "kernelsum/field.h"
 #include "kernelsum/kernelsum.h"
 #include "kernelsum/replica.h"
+#include "linalg/sparse_pack.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/refine.h"
 #include "neighbours/search.h"
@@ -146,6 +149,9 @@ static int64_t p_bytes(const ikt_workload *w) {
 static int64_t searching(const ikt_workload *w) {
     if (!w->is_near || w->is_given) return 0;
     int64_t centres = 3 * w->cells * w->columns * (int64_t)sizeof(float);
+    if (w->rows.is_sparse)
+        centres = ikt_sparse_pack_bytes(w->cells, (int64_t)((double)w->cells * w->rows.entries)) +
+                  2 * w->cells * ikt_workload_row_bytes(w);
     int64_t lists = ikt_neighbours_memory(w->map.count, w->k);
     int64_t bytes = ikt_workload_searched_bytes(w);
     /* Without the most that a batch may fetch, but with what it usually does, here and there. */
@@ -179,11 +185,18 @@ static int64_t measures_bytes(const ikt_workload *w) {
 
 /* Codes while they are computed, or while they and what they were made from are written. */
 static int64_t codes_bytes(const ikt_workload *w) {
-    const int64_t computing =
-        ikt_codes_memory_peak(w->is_u8, w->columns, w->map.count, &w->model, w->threads);
+    const int64_t computing = ikt_codes_memory_peak(&w->rows, w->map.count, &w->model, w->threads);
     const int64_t keeping = rows_bytes(w) + KEEP_BYTES + KEEP_CENTRE_BYTES * w->t * w->psi;
     bool is_kept = w->settings.output.model[0] != '\0';
     return is_kept && keeping > computing ? keeping : computing;
+}
+
+/* What takes rows of many columns dense. */
+static void advise_sparse(const ikt_workload *w, ikt_memory_plan *plan) {
+    if (strcmp(plan->largest, "measures") == 0)
+        plan->advice = "output.measures=map: measures of the input take sparse rows dense";
+    else if (!w->is_isolation)
+        plan->advice = "affinity.kind=isolation: the other kernels take sparse rows dense";
 }
 
 ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
@@ -203,6 +216,7 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     plan.measures = measures_bytes(w) + kept;
     plan.advice = w->is_dense ? "affinity.support=sparse" : "fewer affinity.neighbours";
     find_peak(&plan);
+    if (w->data.is_sparse) advise_sparse(w, &plan);
     return plan;
 }
 
@@ -215,8 +229,9 @@ ikt_memory_plan ikt_memory_plan_placing(const ikt_placing_size *s, int64_t base)
     const int64_t kept = s->rows * (int64_t)(4 * s->q + 8 + 4 + 8 + 8); /* places and what goes
                                                                            with them */
     ikt_memory_plan plan = {.base = base, .largest = "codes", .advice = "fewer new rows at a time"};
-    plan.codes = ikt_codes_memory_peak(s->is_u8, s->columns, s->rows, &s->model, s->threads) +
-                 (s->is_u8 ? 0 : READ_BYTES);
+    const ikt_codes_rows rows = {.d = s->columns, .is_u8 = s->is_u8};
+    plan.codes =
+        ikt_codes_memory_peak(&rows, s->rows, &s->model, s->threads) + (s->is_u8 ? 0 : READ_BYTES);
     plan.neighbours = codes + lists + PASSING_BYTES + kept;
     plan.layout =
         lists + ikt_field_memory(s->n, (int)s->q, s->threads, s->span) + CHUNK_BYTES + kept;

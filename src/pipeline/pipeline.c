@@ -62,8 +62,8 @@ static ikt_status check_memory(ikt_context *ctx, const ikt_source *source, ikt_d
     ikt_workload work;
     ikt_data_shape shape = {.n = run->map.n, .d = run->d, .type = IKT_TYPE_F32};
     if (data) {
-        const bool is_u8 = ikt_source_type(source) == IKT_TYPE_U8;
-        shape.type = is_u8 && !ikt_dataset_is_u8(data) ? IKT_TYPE_F32 : ikt_source_type(source);
+        shape = ikt_data_shape_of(source, ikt_dataset_is_sparse(data));
+        if (shape.type == IKT_TYPE_U8 && !ikt_dataset_is_u8(data)) shape.type = IKT_TYPE_F32;
         shape.drawn = ikt_dataset_rows(ikt_dataset_model(data));
     }
     IKT_TRY(ikt_graph_shape(ctx, &run->graph, &shape));
@@ -121,6 +121,8 @@ static void note_input(ikt_context *ctx, const ikt_source *source, ikt_dataset *
     run->d = source ? ikt_source_columns(source) : 0;
     run->type = source ? ikt_type_name(ikt_source_type(source)) : "graph";
     run->map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx));
+    if (source && ikt_source_is_sparse(source))
+        run->type = ikt_source_type(source) == IKT_TYPE_F32 ? "sparse float32" : "sparse float64";
 }
 
 static void log_input(ikt_context *ctx, const ikt_run *run) {
@@ -214,7 +216,8 @@ static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data,
     note_input(ctx, source, data, run);
     log_input(ctx, run);
     if (source) ikt_input_describe(ctx, source);
-    ikt_status st = ikt_check_room(ctx, &run->settings, run->map.n);
+    ikt_status st = ikt_check_sparse(ctx, &run->settings, data && ikt_dataset_is_sparse(data));
+    if (st == IKT_OK) st = ikt_check_room(ctx, &run->settings, run->map.n);
     if (st == IKT_OK) st = check_memory(ctx, source, data, run);
     if (st == IKT_OK) st = open_checkpoint(ctx, source, run);
     if (st == IKT_OK) st = read_labels(ctx, source, run);

@@ -26,10 +26,10 @@ typedef struct {
 /* What the rows are, without reading them. */
 static ikt_status find_rows(ikt_context *ctx, const ikt_settings *settings,
                             const ikt_source *source, ikt_data_shape *out) {
+    const bool is_sparse = ikt_source_is_sparse(source) && settings->preprocess.pca == 0;
     bool is_u8;
-    *out = (ikt_data_shape){.n = ikt_source_rows(source),
-                            .d = ikt_source_columns(source),
-                            .type = ikt_source_type(source)};
+    IKT_TRY(ikt_check_sparse(ctx, settings, is_sparse));
+    *out = ikt_data_shape_of(source, is_sparse);
     IKT_TRY(ikt_model_rows_check(ctx, settings, source, &out->drawn, &is_u8));
     if (out->type == IKT_TYPE_U8 && !is_u8) out->type = IKT_TYPE_F32;
     return IKT_OK;

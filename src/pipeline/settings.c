@@ -12,11 +12,11 @@ static const ikt_key input_keys[] = {
      "numbers; `iktsne convert` makes HDF5 from what is compressed or text"},
     {"dataset", IKT_KEY_STRING, offsetof(ikt_input_settings, dataset), "X", 0, 0, 0, NULL, "",
      "Name of the data set (n x d numbers), of AnnData also obsm/X_pca, layers/NAME or raw/X; of "
-     "MATLAB the variable. NPY, IDX and raw files hold one array only"},
+     "MATLAB the variable; or of the group of a sparse matrix (CSR; / where its parts lie at the "
+     "root). NPY, IDX and raw files hold one array only"},
     {"graph", IKT_KEY_STRING, offsetof(ikt_input_settings, graph), "", 0, 0, 0, NULL, "",
      "FILE or FILE:PATH of a neighbour graph or affinity matrix (a sparse matrix by rows in an "
-     "HDF5 "
-     "file, as AnnData has in obsp, or a graph of output.graph), which takes the place of the "
+     "HDF5 file, as AnnData has in obsp, or a graph of output.graph), which takes the place of the "
      "kernel; input.file may then be left out"},
     {"labels", IKT_KEY_STRING, offsetof(ikt_input_settings, labels), "labels", 0, 0, 0, NULL, "",
      "Classes of the rows, which colour the picture and serve the measures; not used for the "

@@ -3,9 +3,12 @@
 
 #include <string.h>
 
+#include "base/draw.h"
 #include "base/memory.h"
 #include "base/timer.h"
+#include "linalg/blocks.h"
 #include "linalg/pca.h"
+#include "linalg/sparse_axes.h"
 #include "linalg/thin_reader.h"
 #include "pipeline/start_file.h"
 #include "pipeline/workload.h"
@@ -24,6 +27,55 @@ static ikt_status find_scores(ikt_context *ctx, const ikt_settings *settings, ik
     return st;
 }
 
+/* COLLECTIVE. Some rows, drawn at random, on every rank. */
+static ikt_status draw_rows(ikt_context *ctx, uint64_t seed, ikt_dataset *data, ikt_sparse *out) {
+    const int64_t n = ikt_dataset_rows(data);
+    const int64_t count = n < IKT_START_SPARSE_ROWS ? n : IKT_START_SPARSE_ROWS;
+    const int64_t slots = ikt_draw_slots(count);
+    int64_t *row = NULL, *slot = NULL;
+    ikt_status st = ikt_alloc(ctx, &row, count, sizeof *row, "initial");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &slot, slots, sizeof *slot, "initial");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) ikt_draw_subset(seed, IKT_RNG_AXES, 0, n, count, slot, slots, row);
+    if (st == IKT_OK) st = ikt_dataset_gather_sparse(data, row, count, out);
+    ikt_free(&row);
+    ikt_free(&slot);
+    return st;
+}
+
+/* COLLECTIVE. Scores of the own rows along the axes.
+ *   scores   [map->count * axes->q] */
+static ikt_status score_rows(ikt_context *ctx, const ikt_sparse_axes *axes, ikt_dataset *data,
+                             const ikt_row_map *map, double *scores) {
+    const ikt_row_range own = {map->first, map->count};
+    const int64_t block = ikt_dataset_block_rows(data);
+    const int64_t steps = ikt_stream_steps(ctx, own.count, block);
+    ikt_sparse rows = {0};
+    ikt_status st = IKT_OK;
+    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+        const ikt_row_range at = ikt_stream_step(own, block, step);
+        st = ikt_dataset_read_sparse(data, at.first, at.count, &rows);
+        if (st == IKT_OK)
+            ikt_sparse_axes_scores(ctx, axes, &rows, scores + (at.first - own.first) * axes->q);
+    }
+    ikt_sparse_destroy(&rows);
+    return st;
+}
+
+/* The same scores of sparse rows, along the axes of some of them. */
+static ikt_status find_sparse_scores(ikt_context *ctx, const ikt_settings *settings,
+                                     ikt_dataset *data, const ikt_row_map *map, double *scores) {
+    ikt_sparse sample = {0};
+    ikt_sparse_axes axes = {0};
+    ikt_status st = draw_rows(ctx, (uint64_t)settings->run.seed, data, &sample);
+    if (st == IKT_OK)
+        st = ikt_sparse_axes_fit(ctx, &sample, (int)settings->layout.dimensions, &axes);
+    if (st == IKT_OK) st = score_rows(ctx, &axes, data, map, scores);
+    ikt_sparse_axes_destroy(&axes);
+    ikt_sparse_destroy(&sample);
+    return st;
+}
+
 static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                                  const ikt_row_map *map, const ikt_start_sources *from, float *y) {
     const int q = (int)settings->layout.dimensions;
@@ -34,7 +86,8 @@ static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings,
     if (st == IKT_OK && from->scores)
         memcpy(scores, from->scores, (size_t)(q * map->count) * sizeof *scores);
     else if (st == IKT_OK)
-        st = find_scores(ctx, settings, data, map, scores);
+        st = ikt_dataset_is_sparse(data) ? find_sparse_scores(ctx, settings, data, map, scores)
+                                         : find_scores(ctx, settings, data, map, scores);
     if (st == IKT_OK && from->keep)
         st = ikt_graph_writer_start(from->keep, IKT_GRAPH_START_PCA, q, scores);
     if (st == IKT_OK) ikt_initial_from_scores(ctx, map, q, (uint64_t)settings->run.seed, scores, y);

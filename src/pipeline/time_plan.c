@@ -80,11 +80,15 @@ static ikt_cost move(const ikt_workload *w, const ikt_machine *m, int64_t bytes)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
+/* Column of an entry of a sparse row. */
+enum { INDEX_BYTES = 4 };
+
 /* One pass over the own rows: m d values from the file; brought to scale unless they stay bytes;
  * and projected, m d c multiply-adds, where they are reduced. */
 static ikt_cost pass(const ikt_workload *w, const ikt_machine *m, bool reduced) {
-    double values = rows_of(w) * (double)w->data.d;
-    ikt_cost cost = seconds(values * (double)ikt_type_size(w->data.type) / (m->file * mega));
+    double values = rows_of(w) * (w->data.is_sparse ? w->data.entries : (double)w->data.d);
+    double bytes = (double)ikt_type_size(w->data.type) + (w->data.is_sparse ? INDEX_BYTES : 0);
+    ikt_cost cost = seconds(values * bytes / (m->file * mega));
     if (!w->is_u8) cost = sum(cost, work(w, values, m->rows * mega));
     if (reduced && w->settings.preprocess.pca > 0)
         cost = sum(cost, work(w, values * (double)w->columns, m->projection * giga));
@@ -113,9 +117,21 @@ static ikt_cost preprocess(const ikt_workload *w, const ikt_machine *m) {
     return cost;
 }
 
+/* Of sparse rows: products of every two of a sample, of which each is as good as an entry looked
+ * up; their eigenvectors; and the scores of all. */
+static ikt_cost initial_sparse(const ikt_workload *w, const ikt_machine *m) {
+    const double sample = fmin(IKT_START_SPARSE_ROWS, (double)w->data.n);
+    const double products = sample * sample / w->ranks * w->rows.entries;
+    const double scored = rows_of(w) * w->rows.entries * (double)w->settings.layout.dimensions;
+    ikt_cost cost = sum(work(w, products + scored, m->postings * mega), pass(w, m, true));
+    cost = sum(cost, seconds(sample * sample * sample / (m->eigen * giga)));
+    return sum(cost, ikt_cost_concatenation(m, w->ranks, 8 * sample * sample));
+}
+
 /* The first positions: some components of a sample of the rows, and the scores of all. */
 static ikt_cost initial(const ikt_workload *w, const ikt_machine *m) {
     if (w->settings.layout.init != IKT_INIT_PCA) return seconds(0);
+    if (w->rows.is_sparse) return initial_sparse(w, m);
     double columns = (double)w->columns, share = fmin(1, IKT_START_ROWS / (double)w->data.n);
     ikt_cost cost = sum(components(w, m, share, columns, true), pass(w, m, true));
     double scored = 8 * (double)w->settings.layout.dimensions; /* eight lanes a component */
@@ -165,16 +181,41 @@ static ikt_cost coding(const ikt_workload *w, const ikt_machine *m) {
     return sum(cost, ikt_cost_concatenation(m, w->ranks, centres * bytes));
 }
 
+/* Columns that each row shares with the centres are looked up, and their values go to lists or are
+ * looked through, partitioning by partitioning. */
+static ikt_cost coding_sparse(const ikt_workload *w, const ikt_machine *m) {
+    const double distinct = fmin((double)w->compared, (double)w->model.n),
+                 centres = (double)(w->psi * w->t);
+    ikt_cost cost = work(w, rows_of(w) * distinct * ikt_workload_overlap(w), m->postings * mega);
+    if (w->has_lists) {
+        cost = sum(cost, work(w, rows_of(w) * distinct, m->lists * mega));
+        cost = sum(cost, work(w, rows_of(w) * (double)w->t, m->walks * mega));
+    } else {
+        cost = sum(cost, work(w, rows_of(w) * centres, m->lists * mega));
+    }
+    cost = sum(cost, pass(w, m, true));
+    return sum(cost,
+               ikt_cost_concatenation(m, w->ranks, distinct * (double)ikt_workload_row_bytes(w)));
+}
+
 static ikt_cost codes(const ikt_workload *w, const ikt_machine *m) {
     if (!w->is_isolation) return seconds(0);
+    if (w->rows.is_sparse) return coding_sparse(w, m);
     return w->is_forest ? trees(w, m) : coding(w, m);
+}
+
+/* Coordinates of a distance between centres: sixteen sparse rows have some ten times the columns of
+ * one together. */
+static double compared_columns(const ikt_workload *w) {
+    const double columns = (double)w->columns;
+    return w->rows.is_sparse ? fmin(columns, 10 * w->rows.entries) : columns;
 }
 
 /* The order of the C cells, C log C coordinates of d, on one thread; and the cell of each row,
  * where it does not come with the codes. */
 static ikt_cost cells(const ikt_workload *w, const ikt_machine *m) {
     if (!w->is_near || w->is_given) return seconds(0);
-    double count = (double)w->cells, c = (double)w->columns;
+    double count = (double)w->cells, c = compared_columns(w);
     ikt_cost cost = seconds(count * log2(count) * c / (m->locality * giga));
     if (!w->is_isolation || w->is_forest) {
         double compared = (double)ikt_nearest_cell_compared(w->cells);
@@ -233,7 +274,7 @@ static ikt_cost compare_near(const ikt_workload *w, const ikt_machine *m) {
 /* And a distance of each own cell to every centre. Blocks of other ranks come as often as they are
  * wanted by another batch of own blocks. */
 static ikt_cost near_pairs(const ikt_workload *w, const ikt_machine *m) {
-    double count = (double)w->cells, c = (double)w->columns;
+    double count = (double)w->cells, c = compared_columns(w);
     ikt_cost cost = compare_near(w, m);
     cost = sum(cost, work(w, count * count / w->ranks * c, m->distance_block * giga));
     double fetched = ikt_workload_fetched(w), bytes = (double)ikt_workload_searched_bytes(w);

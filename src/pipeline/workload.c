@@ -9,6 +9,9 @@
 #include "pipeline/landmarks.h"
 #include "pipeline/model_spec.h"
 
+/* Of an entry of a sparse row: column and value. */
+enum { SPARSE_ENTRY_BYTES = 8 };
+
 /* The map while attraction is exaggerated: some clumps in a few units. */
 static const double early_span = 15;
 
@@ -21,6 +24,43 @@ static const double halving_loss = 0.285;
 /* What a batch of blocks may fetch (neighbours/search.c), and how many times more rows than it has,
  * and than a row has candidates, are near its rows. */
 static const double fetch_bytes = 256 << 20, batch_spread = 12;
+
+/* A row of text shares a twentieth of its words with another: measured on newsgroups, unless it is
+ * known; and some by chance. Rows are taken to differ in length as much as those of texts do. */
+static const double shared_words = 0.05, longest_share = 30;
+
+ikt_data_shape ikt_data_shape_of(const ikt_source *source, bool is_sparse) {
+    ikt_data_shape shape = {.n = ikt_source_rows(source),
+                            .d = ikt_source_columns(source),
+                            .type = ikt_source_type(source),
+                            .is_sparse = is_sparse};
+    if (!is_sparse) return shape;
+    shape.entries = (double)ikt_source_entries(source) / (double)shape.n;
+    shape.longest = ikt_source_longest_row(source);
+    return shape;
+}
+
+static ikt_codes_rows rows_of(const ikt_workload *w) {
+    ikt_codes_rows rows = {.d = w->columns, .is_u8 = w->is_u8};
+    if (!w->data.is_sparse || !w->is_isolation || w->settings.preprocess.pca > 0) return rows;
+    rows.is_sparse = true;
+    rows.entries = w->data.entries;
+    rows.longest = w->data.longest > 0
+                       ? w->data.longest
+                       : (int64_t)fmin(longest_share * rows.entries, (double)rows.d);
+    return rows;
+}
+
+double ikt_workload_row_entries(const ikt_workload *w) {
+    return w->rows.is_sparse ? w->rows.entries : (double)w->columns;
+}
+
+double ikt_workload_overlap(const ikt_workload *w) {
+    const double entries = w->rows.entries;
+    if (!w->rows.is_sparse) return (double)w->columns;
+    if (w->data.overlap > 0) return w->data.overlap;
+    return fmin(entries, shared_words * entries + entries * entries / (double)w->columns);
+}
 
 ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
                              const ikt_data_shape *data, int ranks, int threads,
@@ -36,12 +76,17 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     if (out->columns > data->d && data->d > 0)
         return ikt_fail(ctx, IKT_ERR_USAGE, "preprocess.pca = %lld, but there are %lld columns",
                         (long long)s->preprocess.pca, (long long)data->d);
-    out->is_u8 = data->type == IKT_TYPE_U8 && s->preprocess.normalise == IKT_NORMALISE_NONE &&
-                 s->preprocess.pca == 0;
-    out->is_given = data->entries > 0;
+    out->is_u8 = data->type == IKT_TYPE_U8 && !data->is_sparse &&
+                 s->preprocess.normalise == IKT_NORMALISE_NONE && s->preprocess.pca == 0;
+    out->is_given = data->graph_entries > 0;
     out->is_isolation = !out->is_given && ikt_affinity_of(&s->affinity)->scores == IKT_SCORES_CODES;
     out->is_forest = out->is_isolation && s->isolation.form == IKT_FORM_FOREST;
     out->is_dense = s->affinity.support == IKT_SUPPORT_DENSE;
+    out->rows = rows_of(out);
+    if (out->rows.is_sparse && out->is_forest)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "isolation.form: forest needs dense rows, and these are sparse; take "
+                        "isolation.form=voronoi");
     IKT_TRY(ikt_layout_resolve(ctx, &s->layout, data->n));
     IKT_TRY(ikt_affinity_resolve(ctx, &s->affinity, data->n, &out->k));
     out->model = (ikt_model_spec){.n = drawn, .psi = 1};
@@ -52,8 +97,8 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     }
     out->is_near = !out->is_dense && ikt_affinity_is_approximate(&s->affinity, data->n);
     if (out->is_given) {
-        out->k = (data->entries + data->n - 1) / data->n;
-        out->is_near = data->is_ordered;
+        out->k = (data->graph_entries + data->n - 1) / data->n;
+        out->is_near = data->graph_is_ordered;
     }
     out->candidates = data->n;
     if (out->is_near && !out->is_given) {
@@ -62,7 +107,7 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
         if (!out->is_isolation) out->model.coarse = ikt_cells_choose(data->n, 0);
         out->cells = out->model.coarse;
     }
-    int64_t distinct = ikt_codes_distinct(&out->model, out->is_u8, out->columns);
+    int64_t distinct = ikt_codes_distinct(&out->model, &out->rows);
     out->compared = distinct > 0 ? distinct : out->t * out->psi + out->cells;
     if (out->is_forest) {
         int64_t from = out->model.pool > 0 ? out->model.pool : drawn, sampled = out->t * out->psi;
@@ -80,12 +125,18 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
 ikt_status ikt_workload_of_landmarks(ikt_context *ctx, const ikt_workload *w, ikt_workload *out) {
     ikt_settings settings = ikt_landmarks_settings(&w->settings, w->landmarks);
     settings.output.measures = IKT_MEASURES_NONE;
-    const ikt_data_shape shape = {
-        .n = w->landmarks, .d = w->columns, .type = w->is_u8 ? IKT_TYPE_U8 : IKT_TYPE_F32};
+    const ikt_data_shape shape = {.n = w->landmarks,
+                                  .d = w->columns,
+                                  .type = w->is_u8 ? IKT_TYPE_U8 : IKT_TYPE_F32,
+                                  .is_sparse = w->rows.is_sparse,
+                                  .entries = w->rows.entries,
+                                  .longest = w->rows.longest,
+                                  .overlap = w->data.overlap};
     return ikt_workload_make(ctx, &settings, &shape, w->ranks, w->threads, out);
 }
 
 int64_t ikt_workload_row_bytes(const ikt_workload *w) {
+    if (w->rows.is_sparse) return (int64_t)(w->rows.entries * SPARSE_ENTRY_BYTES);
     return w->columns * (w->is_u8 ? 1 : (int64_t)sizeof(float));
 }
 

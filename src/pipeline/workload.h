@@ -9,8 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "data/dataset.h"
 #include "dist/row_map.h"
 #include "io/source.h"
+#include "isolation/codes.h"
 #include "isolation/model.h"
 #include "kernelsum/grid.h"
 #include "pipeline/settings.h"
@@ -18,12 +20,19 @@
 /* Rows that directions for a start are fitted to: more would not turn them visibly. */
 enum { IKT_START_ROWS = 1 << 17 };
 
+/* The same of sparse rows, whose axes are found by products of every two of them. */
+enum { IKT_START_SPARSE_ROWS = 1024 };
+
 typedef struct {
     int64_t n, d; /* rows and columns of the file */
     ikt_type type;
-    int64_t drawn;   /* rows that centres are drawn from, of another file; 0: n */
-    int64_t entries; /* of a graph that takes the place of the kernel; 0: there is none */
-    bool is_ordered; /* its rows are in an order of their own */
+    int64_t drawn;         /* rows that centres are drawn from, of another file; 0: n */
+    int64_t graph_entries; /* of a graph that takes the place of the kernel; 0: there is none */
+    bool graph_is_ordered; /* its rows are in an order of their own */
+    bool is_sparse;        /* rows are held and compared sparse */
+    double entries;        /* of a sparse row, on average */
+    int64_t longest;       /* entries of a sparse row, at most; 0: unknown */
+    double overlap;        /* columns that two sparse rows share, on average; 0: unknown */
 } ikt_data_shape;
 
 typedef struct {
@@ -31,10 +40,11 @@ typedef struct {
     ikt_data_shape data;
     ikt_row_map map; /* of rank 0, which has the most rows */
     int ranks, threads;
-    int64_t columns;   /* after reduction: of what the kernels read */
-    bool is_u8;        /* they read bytes */
-    bool is_isolation; /* rows are compared by cell codes */
-    bool is_forest;    /* which come from trees */
+    int64_t columns;     /* after reduction: of what the kernels read */
+    bool is_u8;          /* they read bytes */
+    ikt_codes_rows rows; /* what codes are made of */
+    bool is_isolation;   /* rows are compared by cell codes */
+    bool is_forest;      /* which come from trees */
     bool is_dense;
     bool is_near;  /* neighbours are searched for in near cells, and rows are ordered */
     bool is_given; /* neighbours come from a file */
@@ -50,6 +60,9 @@ typedef struct {
     int64_t landmarks; /* rows that are embedded first; 0: none */
 } ikt_workload;
 
+/* LOCAL. The shape of an opened source, whose rows the kernels will read sparse or not. */
+ikt_data_shape ikt_data_shape_of(const ikt_source *source, bool is_sparse);
+
 /* SAME-ARGS. Resolves the settings for the shape. Errors: IKT_ERR_USAGE, as an embedding would. */
 ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
                              const ikt_data_shape *data, int ranks, int threads, ikt_workload *out);
@@ -58,6 +71,12 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
 ikt_status ikt_workload_of_landmarks(ikt_context *ctx, const ikt_workload *w, ikt_workload *out);
 
 /* LOCAL, pure, all of the following. */
+
+/* Entries of a row that the kernels read: columns, or those that a sparse row has. */
+double ikt_workload_row_entries(const ikt_workload *w);
+
+/* Columns that two rows share: all, or of sparse ones those that both have. */
+double ikt_workload_overlap(const ikt_workload *w);
 
 /* Bytes of a row that the kernels read, and of what a search compares: codes or floats. */
 int64_t ikt_workload_row_bytes(const ikt_workload *w);

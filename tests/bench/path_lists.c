@@ -56,7 +56,7 @@ static ikt_status measure(bench *b, int64_t n, int64_t psi) {
     listing l = {.ctx = b->ctx, .map = ikt_row_map_make(n, ikt_size(b->ctx), ikt_rank(b->ctx))};
     ikt_status st = make(&l, &spec);
     bench_cores cores = {ikt_cpu_isa(), ikt_threads(b->ctx)};
-    int64_t distinct = ikt_codes_distinct(&spec, false, COLUMNS);
+    int64_t distinct = ikt_codes_distinct(&spec, &(ikt_codes_rows){.d = COLUMNS});
     double operations = 2.0 * COLUMNS * (double)(l.map.count * distinct);
     bench_case c = {
         .path = "codes-lists",

@@ -274,7 +274,7 @@ static void unfit_data_sets(void **state) {
     refuse(ctx, name, "none", 0, IKT_ERR_DATA, "is empty (0 x 2)");
     refuse(ctx, name, "text", 0, IKT_ERR_DATA, "holds no numbers that can be used");
     refuse(ctx, name, "wide", 0, IKT_ERR_DATA, "holds no numbers that can be used");
-    refuse(ctx, name, "sparse", 0, IKT_ERR_DATA, "is a group (a sparse matrix?)");
+    refuse(ctx, name, "sparse", 0, IKT_ERR_DATA, "is a group, but no sparse matrix");
     refuse(ctx, name, "i8", 4, IKT_ERR_USAGE, "input.rows = 4, but");
     io_remove(ctx, name);
 }

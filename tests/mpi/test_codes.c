@@ -214,9 +214,9 @@ static void predicted_memory_covers_what_is_used(void **state) {
         IKT_OK);
     assert_int_equal(ikt_codes_compute(ctx, data, &map, model, &codes, NULL), IKT_OK);
     const int64_t used = ikt_memory_peak(ctx) - before;
+    const ikt_codes_rows shape = {.d = p.d, .is_u8 = ikt_dataset_is_u8(data)};
     const int64_t predicted = ikt_codes_memory_peak(
-        ikt_dataset_is_u8(data), ikt_dataset_columns(data), map.count,
-        &(ikt_model_spec){.n = p.n, .psi = p.psi, .t = p.t}, ikt_threads(ctx));
+        &shape, map.count, &(ikt_model_spec){.n = p.n, .psi = p.psi, .t = p.t}, ikt_threads(ctx));
     /* The data set's own buffers for reading come on top and are small. */
     assert_in_range(used, predicted / 2, predicted + predicted / 4 + (1 << 20));
     ikt_codes_destroy(&codes);

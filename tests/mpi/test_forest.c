@@ -271,8 +271,8 @@ static void compute(ikt_context *ctx, ikt_codes_budget budget, const problem *p,
                      IKT_OK);
     if (budget.batch_bytes == roomy.batch_bytes) {
         int64_t used = ikt_memory_peak(ctx) - before;
-        int64_t predicted = ikt_codes_memory_peak(ikt_dataset_is_u8(data), p->d, map->count, &spec,
-                                                  ikt_threads(ctx));
+        const ikt_codes_rows shape = {.d = p->d, .is_u8 = ikt_dataset_is_u8(data)};
+        int64_t predicted = ikt_codes_memory_peak(&shape, map->count, &spec, ikt_threads(ctx));
         assert_in_range(used, 0, predicted + (1 << 20));
     }
     ikt_model_destroy(&model);

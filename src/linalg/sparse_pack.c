@@ -1,0 +1,113 @@
+/* Distances of a sparse row to many others. See sparse_pack.h. */
+#include "linalg/sparse_pack.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/cpu.h"
+#include "base/memory.h"
+
+enum { LANES = 16 };
+
+static const char purpose[] = "sparse rows";
+
+static int ascending(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Entries of the rows of a group, which stand one behind the other. */
+static int64_t group_begin(const ikt_sparse *rows, int64_t group) {
+    const int64_t row = group * LANES;
+    return rows->start[row < rows->count ? row : rows->count];
+}
+
+/* The columns of a group, each once, to `column`. Returns how many. */
+static int64_t join_columns(const ikt_sparse *rows, int64_t group, int32_t *column) {
+    const int64_t begin = group_begin(rows, group), end = group_begin(rows, group + 1);
+    int64_t kept = 0;
+    for (int64_t e = begin; e < end; e++)
+        column[e - begin] = rows->column[e];
+    qsort(column, (size_t)(end - begin), sizeof *column, ascending);
+    for (int64_t e = 0; e < end - begin; e++)
+        if (e == 0 || column[e] != column[e - 1]) column[kept++] = column[e];
+    return kept;
+}
+
+static void place_values(const ikt_sparse *rows, int64_t group, ikt_sparse_pack *pack) {
+    const int32_t *column = pack->column + pack->first[group];
+    float *value = pack->value + pack->first[group] * LANES;
+    for (int64_t l = 0; l < LANES && group * LANES + l < rows->count; l++) {
+        const ikt_sparse_row row = ikt_sparse_row_of(rows, group * LANES + l);
+        for (int64_t e = 0, at = 0; e < row.count; e++, at++) {
+            while (column[at] != row.column[e])
+                at++;
+            value[at * LANES + l] = row.value[e];
+        }
+    }
+}
+
+static ikt_status create(ikt_context *ctx, const ikt_sparse *rows, ikt_sparse_pack *pack) {
+    const int64_t entries = rows->start[rows->count];
+    IKT_TRY(ikt_alloc(ctx, &pack->first, pack->groups + 1, sizeof *pack->first, purpose));
+    IKT_TRY(ikt_alloc(ctx, &pack->column, entries, sizeof *pack->column, purpose));
+    for (int64_t g = 0; g < pack->groups; g++)
+        pack->first[g + 1] = pack->first[g] + join_columns(rows, g, pack->column + pack->first[g]);
+    const int64_t columns = pack->first[pack->groups];
+    IKT_TRY(ikt_alloc(ctx, &pack->value, columns * LANES, sizeof *pack->value, purpose));
+    for (int64_t g = 0; g < pack->groups; g++)
+        place_values(rows, g, pack);
+    return IKT_OK;
+}
+
+ikt_status ikt_sparse_pack_create(ikt_context *ctx, const ikt_sparse *rows, ikt_sparse_pack *out) {
+    *out = (ikt_sparse_pack){.count = rows->count, .groups = (rows->count + LANES - 1) / LANES};
+    ikt_status st = create(ctx, rows, out);
+    if (st != IKT_OK) ikt_sparse_pack_destroy(out);
+    return st;
+}
+
+void ikt_sparse_pack_destroy(ikt_sparse_pack *pack) {
+    ikt_free(&pack->first);
+    ikt_free(&pack->column);
+    ikt_free(&pack->value);
+    pack->count = pack->groups = 0;
+}
+
+/* One group; `out` [16]. */
+IKT_WIDEST_FUSED
+static void distances(const int32_t *column, const float *value, int64_t count, ikt_sparse_row row,
+                      float *out) {
+    float sum[LANES] = {0};
+    int64_t e = 0;
+    for (int64_t k = 0; k < count; k++) {
+        for (; e < row.count && row.column[e] < column[k]; e++)
+            for (int l = 0; l < LANES; l++)
+                sum[l] = fmaf(row.value[e], row.value[e], sum[l]);
+        const bool is_shared = e < row.count && row.column[e] == column[k];
+        const float x = is_shared ? row.value[e] : 0;
+        e += is_shared;
+        for (int l = 0; l < LANES; l++) {
+            const float gap = x - value[k * LANES + l];
+            sum[l] = fmaf(gap, gap, sum[l]);
+        }
+    }
+    for (; e < row.count; e++)
+        for (int l = 0; l < LANES; l++)
+            sum[l] = fmaf(row.value[e], row.value[e], sum[l]);
+    for (int l = 0; l < LANES; l++)
+        out[l] = sum[l];
+}
+
+void ikt_sparse_pack_distances(const ikt_sparse_pack *pack, ikt_sparse_row row, float *out) {
+    for (int64_t g = 0; g < pack->groups; g++) {
+        const int64_t at = pack->first[g];
+        distances(pack->column + at, pack->value + at * LANES, pack->first[g + 1] - at, row,
+                  out + g * LANES);
+    }
+}
+
+int64_t ikt_sparse_pack_bytes(int64_t rows, int64_t entries) {
+    return (rows / LANES + 2) * 8 + entries * (4 + 4 * LANES);
+}

@@ -1,0 +1,111 @@
+#!/bin/bash
+# Embedding sparse rows: the bits of the same rows held dense, on any number of ranks; and a matrix that
+# would take 10 GB dense in little memory.
+. "$IKT_SOURCE/tests/support/script.sh"
+
+python=""
+for candidate in /usr/bin/python3 python3; do
+    if [ -z "$python" ] && $candidate -c 'import h5py' 2>/dev/null; then python=$candidate; fi
+done
+if [ -z "$python" ]; then
+    echo "h5py is not there: not tested"
+    exit 77
+fi
+text=$IKT_TEST_DATA/basehock.h5
+
+# embed RANKS WORDS...: hash of the embedding in `hash`, all that was said in out.txt.
+embed() {
+    local ranks=$1
+    shift
+    timeout 100 $IKT_MPIRUN "$ranks" "$IKT_PROGRAM" embed "$@" output.file=y.h5 output.overwrite=yes \
+        >out.txt 2>&1 || fail "embed on $ranks ranks: $*"
+    hash=$(sed -n 's/^embedding hash *//p' out.txt)
+    [ -n "$hash" ] || fail "no hash on $ranks ranks: $*"
+}
+
+bits_are_those_of_dense_rows() {
+    local as_is="preprocess.normalise=none layout.init=random layout.iterations=30 isolation.partitionings=100
+        layout.exaggeration_iterations=20 output.measures=none" expected search ranks
+    "$python" - "$text" <<'PYTHON' || fail "writing the rows dense"
+import sys
+import h5py
+import numpy as np
+with h5py.File(sys.argv[1]) as f, h5py.File("dense.h5", "w") as g:
+    n, d = f.attrs["shape"]
+    x = np.zeros((n, d), "f4")
+    x[np.repeat(np.arange(n), np.diff(f["indptr"][:])), f["indices"][:]] = f["data"][:]
+    g["X"] = x
+PYTHON
+    for search in exact approximate; do
+        embed 2 input.file=dense.h5 affinity.search=$search $as_is
+        expected=$hash
+        for ranks in 1 2 3 4 7; do
+            [ $search = exact ] || [ $((ranks % 2)) = 1 ] || continue
+            embed $ranks input.file="$text" input.dataset=/ affinity.search=$search $as_is
+            [ "$hash" = "$expected" ] || fail "$search search on $ranks ranks: $hash, not $expected"
+        done
+    done
+}
+
+starts_do_not_depend_on_ranks() {
+    local init expected
+    for init in pca landmark; do
+        embed 1 input.file="$text" input.dataset=/ preprocess.normalise=unit layout.init=$init \
+            layout.iterations=30 layout.exaggeration_iterations=20
+        expected=$hash
+        embed 3 input.file="$text" input.dataset=/ preprocess.normalise=unit layout.init=$init \
+            layout.iterations=30 layout.exaggeration_iterations=20
+        [ "$hash" = "$expected" ] || fail "init $init on 3 ranks: $hash, not $expected"
+    done
+}
+
+wide_rows_need_little_memory() {
+    local peak
+    "$python" - <<'PYTHON' || fail "writing wide rows"
+import h5py
+import numpy as np
+rng = np.random.default_rng(5)
+n, d, held = 2000, 1300000, 300
+own = (np.arange(n) % 4)[:, None] * 40000 + (rng.random((n, held // 2)) ** 3 * 40000).astype(int)
+other = rng.integers(0, d, (n, held - held // 2))
+with h5py.File("wide.h5", "w") as f:
+    g = f.create_group("X")
+    g["indices"] = np.concatenate([own, other], axis=1).ravel().astype("i4")
+    g["data"] = np.ones(n * held, "u1")
+    g["indptr"] = np.arange(n + 1, dtype="i8") * held
+    g.attrs["encoding-type"] = "csr_matrix"
+    g.attrs["shape"] = np.array([n, d])
+    f["labels"] = np.arange(n) % 4
+PYTHON
+    embed 2 input.file=wide.h5 preprocess.normalise=unit layout.iterations=30 \
+        layout.exaggeration_iterations=20 output.measures=map
+    peak=$(sed -n 's/^peak memory *\([0-9]*\) MB per rank.*/\1/p' out.txt)
+    [ "${peak:-9999}" -lt 400 ] || fail "wide rows took ${peak:-?} MB a rank"
+    grep -q '10-NN accuracy   \(0.9\|1\)[.0-9]* among' out.txt || fail "neighbours of wide rows are no good"
+}
+
+distances_of_wide_rows_are_refused() {
+    (ulimit -v 6000000 && exec timeout -s KILL 60 "$IKT_PROGRAM" embed input.file=wide.h5 \
+        affinity.kind=gaussian output.file=z.h5 layout.init=random) >out.txt 2>&1
+    [ $? -eq 5 ] || fail "another exit code for distances of wide rows"
+    grep -q 'affinity.kind=isolation: the other kernels take sparse rows dense' out.txt ||
+        fail "distances of wide rows: another sentence"
+}
+
+plans_know_sparse_rows() {
+    "$IKT_PROGRAM" plan input.file=wide.h5 >out.txt 2>&1 || fail "plan"
+    grep -q '2000 rows x 1300000, sparse, 300.0 values a row, float32' out.txt || fail "plan of the file"
+    "$IKT_PROGRAM" plan --points 800000 --columns 47236 --entries 76 >out.txt 2>&1 || fail "plan of a shape"
+    grep -q 'sparse, 76.0 values a row' out.txt || fail "plan of a shape: not sparse"
+}
+
+try wide_rows_need_little_memory "2000 rows x 1.3 million in little memory"
+try distances_of_wide_rows_are_refused "distances of wide rows are refused"
+try plans_know_sparse_rows "plans of sparse rows"
+if [ -r "$text" ]; then
+    try bits_are_those_of_dense_rows "sparse rows have the bits of dense ones"
+    try starts_do_not_depend_on_ranks "starts by axes and landmarks"
+else
+    echo "no real data: $text"
+fi
+exit $failed
