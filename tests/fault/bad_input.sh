@@ -31,7 +31,7 @@ expect 2 "input.rows = 1000, but data.h5:/X has only 60 rows" embed $good input.
 expect 4 "missing.h5 cannot be read: No such file" embed $good input.file=missing.h5
 expect 4 "missing.yaml cannot be read: No such file" embed missing.yaml
 expect 3 "data.h5 has no data set 'Y'; it holds: X, labels" embed $good input.dataset=Y
-expect 3 "has no data set 'classes' (input.labels)" embed $good input.labels=classes
+expect 3 "has no labels 'classes' (input.labels)" embed $good input.labels=classes
 expect 3 "/labels has 1 dimensions" embed $good input.dataset=labels
 
 "$(dirname "$IKT_PROGRAM")/tests/write_h5" nan.h5 || exit 1
