@@ -1,2 +1,3 @@
 # What the documents say is what the program does.
 ikt_add_script_test(NAME docs_settings LABEL docs SCRIPT docs/settings_page.sh)
+ikt_add_script_test(NAME docs_commands LABEL docs TIMEOUT 600 SCRIPT docs/commands.sh)
