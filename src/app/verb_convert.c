@@ -75,7 +75,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     const ikt_option options[] = {
         {"labels", IKT_KEY_STRING, "FILE", "", 0, 0, NULL,
          "File with one integer a row (IDX, NPY, CSV), or FILE:NAME, an array in an NPZ or MATLAB "
-         "file",
+         "file; of an HDF5 input a data set, or a column of obs (AnnData)",
          wish.labels},
         {"label-array", IKT_KEY_STRING, "NAME", "", 0, 0, NULL,
          "Array of an NPZ or MATLAB input that holds the labels", wish.label_array},
