@@ -198,7 +198,8 @@ static void hdf5(void **state) {
     expect(ctx, convert(ctx, name, "--type uint8"), IKT_ERR_DATA,
            "row 1, column 0 (counted from 0): 0.333333 cannot be stored as uint8");
     expect(ctx, convert(ctx, name, "--dataset Y"), IKT_ERR_DATA, "no data set 'Y'; it holds: X");
-    expect(ctx, convert(ctx, name, "--labels x"), IKT_ERR_USAGE, "do not apply");
+    expect(ctx, convert(ctx, name, "--label-column x"), IKT_ERR_USAGE, "do not apply");
+    expect(ctx, convert(ctx, name, "--labels x"), IKT_ERR_DATA, "has no labels 'x' (--labels)");
     expect(ctx, convert(ctx, name, "--rows 12"), IKT_ERR_USAGE, "has only 11 rows");
     must(ctx, ikt_table_create(ctx, name, true, N, 2, IKT_TYPE_F64, false, &writer));
     rows[6][1] = NAN;
