@@ -101,6 +101,7 @@ static ikt_status prepare(ikt_context *ctx, ikt_source **out) {
     IKT_TRY(ikt_alloc(ctx, &self, 1, sizeof *self, "source"));
     (*out)->self = self;
     (*out)->ops = &rows_ops;
+    (*out)->format = "memory";
     return IKT_OK;
 }
 

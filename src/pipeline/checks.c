@@ -27,10 +27,16 @@ static ikt_status check_apart(ikt_context *ctx, const ikt_settings *s, const cha
                     is_input ? "input.file" : "isolation.model_from", path);
 }
 
+/* COLLECTIVE. */
+static ikt_status check_apart_all(ikt_context *ctx, const ikt_settings *s, const char *key,
+                                  const char *path) {
+    return ikt_agree(ctx, ikt_rank(ctx) == 0 ? check_apart(ctx, s, key, path) : IKT_OK);
+}
+
 static ikt_status check_output(ikt_context *ctx, const ikt_settings *s, const char *key,
                                const char *path) {
     if (!path[0]) return IKT_OK;
-    IKT_TRY(ikt_agree(ctx, ikt_rank(ctx) == 0 ? check_apart(ctx, s, key, path) : IKT_OK));
+    IKT_TRY(check_apart_all(ctx, s, key, path));
     return ikt_atomic_check(ctx, path, s->output.overwrite);
 }
 
@@ -44,7 +50,8 @@ ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings, boo
     IKT_TRY(check_output(ctx, settings, "output.file", output->file));
     if (output->picture[0]) IKT_TRY(ikt_plot_check(ctx, output->picture));
     IKT_TRY(check_output(ctx, settings, "output.picture", output->picture));
-    IKT_TRY(check_output(ctx, settings, "output.graph", output->graph));
+    /* Whether it may be written depends on the graph (graph_keep.h). */
+    IKT_TRY(check_apart_all(ctx, settings, "output.graph", output->graph));
     return check_output(ctx, settings, "output.model", output->model);
 }
 

@@ -62,10 +62,10 @@ offers plot run.h5 --background "" -- white black
 offers embed --colour -- ""
 offers embed --json data -- data.h5
 # Keys, and their values; also of verbs that take them without listing them.
-offers embed isolation.ps -- isolation.psi=
+offers embed isolation.part -- isolation.partitionings=
 offers --threads 2 embed layout.objective = j -- jse
-offers embed affinity.kind = "" -- isolation gaussian knn adaptive
-offers embed affinity.kind = -- isolation gaussian knn adaptive
+offers embed affinity.kind = "" -- isolation gaussian knn adaptive graph
+offers embed affinity.kind = -- isolation gaussian knn adaptive graph
 offers plan layout.preset = m -- matlab
 offers evaluate run.seed -- run.seed=
 offers embed output.overwrite = y -- yes
@@ -75,7 +75,7 @@ offers embed fold -- folder
 has embed "" -- run.seed= data.h5
 # Names of sets, which are words of `generate`.
 offers generate sph -- sphere
-offers info isolation.ps -- ""
+offers info isolation.part -- ""
 echo "bash $BASH_VERSION: $failed failures"
 
 if command -v zsh >/dev/null; then
@@ -101,13 +101,13 @@ if command -v fish >/dev/null; then
     export HOME=$work XDG_CONFIG_HOME=$work XDG_DATA_HOME=$work
     fish -c 'source iktsne.fish
         complete -C "iktsne em"; complete -C "iktsne plot --col"; complete -C "iktsne plot --colour-as "
-        complete -C "iktsne embed layout.objective=j"; complete -C "iktsne plan isolation.ps"
-        complete -C "iktsne generate sph"; complete -C "iktsne info isolation.ps"' >out.txt 2>err.txt
+        complete -C "iktsne embed layout.objective=j"; complete -C "iktsne plan isolation.part"
+        complete -C "iktsne generate sph"; complete -C "iktsne info isolation.part"' >out.txt 2>err.txt
     cut -f1 out.txt >names.txt
-    for name in embed --colour-by classes layout.objective=jse isolation.psi= sphere; do
+    for name in embed --colour-by classes layout.objective=jse isolation.partitionings= sphere; do
         grep -qxF -- "$name" names.txt || fail "fish: no $name"
     done
-    [ "$(grep -c '^isolation.psi=' names.txt)" -eq 1 ] || fail "fish offers keys to info"
+    [ "$(grep -c '^isolation.partitionings=' names.txt)" -eq 1 ] || fail "fish offers keys to info"
 else
     echo "fish is not installed: its completion was not tried"
 fi

@@ -147,7 +147,7 @@ refusals() {
     refused 4 "my.data.embedding.h5 exists already" folder/my.data.h5 --dry-run
     refused 4 "missing/out.h5 cannot be written" data.h5 missing/out.h5 --dry-run
     refused 3 "no data set 'Y'" data.h5 new.h5 input.dataset=Y --dry-run
-    refused 3 "no data set 'kinds' (input.labels)" data.h5 new.h5 input.labels=kinds --dry-run
+    refused 3 "no labels 'kinds' (input.labels)" data.h5 new.h5 input.labels=kinds --dry-run
     refused 2 "isolation.psi = 301 is larger than the 300 rows" data.h5 new.h5 isolation.psi=301 --dry-run
     refused 2 "affinity.neighbours = 300" data.h5 new.h5 affinity.neighbours=300 --dry-run
     refused 2 "preprocess.pca = 7, but there are 6 columns" data.h5 new.h5 preprocess.pca=7 --dry-run

@@ -72,7 +72,7 @@ assert root.find(svg + "title").text == 'A "title" & <more>, Grüße'
 assert "seed: 7" in root.find(svg + "desc").text
 texts = [t.text for t in root.iter(svg + "text")]
 assert 'A "title" & <more>, Grüße' in texts and "1,000 points" in texts and "labels: 3 classes" in texts, texts
-assert {"-1", "0", "1", "333", "334", "2 marked rows"} <= set(texts), texts
+assert {"(missing)", "one", "two", "333", "334", "2 marked rows"} <= set(texts), texts
 assert len(list(root.iter(svg + "path"))) == 2 * (2 + 1)  # marks with their halos, one in the legend
 assert len(list(root.iter(svg + "circle"))) == 3
 (image,) = root.iter(svg + "image")
