@@ -97,7 +97,7 @@ int64_t ikt_sparse_longest(const ikt_sparse *rows) {
 
 /* Which row a column comes from cannot be foreseen: values are chosen, not branched to. */
 IKT_WIDEST_FUSED
-float ikt_sparse_distance(ikt_sparse_row a, ikt_sparse_row b) {
+static float squared_distance(ikt_sparse_row a, ikt_sparse_row b) {
     int64_t i = 0, j = 0;
     float sum = 0;
     while (i < a.count && j < b.count) {
@@ -112,6 +112,12 @@ float ikt_sparse_distance(ikt_sparse_row a, ikt_sparse_row b) {
     for (; j < b.count; j++)
         sum = fmaf(b.value[j], b.value[j], sum);
     return sum;
+}
+
+/* The variants of a function for each instruction set are visible outside a shared library,
+ * whatever it is declared: those are of a static one. */
+float ikt_sparse_distance(ikt_sparse_row a, ikt_sparse_row b) {
+    return squared_distance(a, b);
 }
 
 double ikt_sparse_distance_f64(ikt_sparse_row a, ikt_sparse_row b) {
