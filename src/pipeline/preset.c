@@ -5,8 +5,8 @@ static const ikt_preset presets[IKT_RUN_PRESETS] = {
     [IKT_RUN_PRESET_NONE] = {"none", "The defaults", {NULL}},
     [IKT_RUN_PRESET_QUICK] =
         {"quick",
-         "A first look: a coarser kernel and fewer iterations, three to four times faster on "
-         "millions of rows; clusters are where they will be, their insides less settled",
+         "A first look: a coarser kernel and fewer iterations, about three times faster; clusters "
+         "are where they will be, their insides are less settled",
          {"isolation.psi_most=1024", "isolation.partitionings=100", "affinity.candidates=3000",
           "layout.iterations=300", "layout.exaggeration_iterations=150", NULL}},
     [IKT_RUN_PRESET_PAPER] =
@@ -17,9 +17,11 @@ static const ikt_preset presets[IKT_RUN_PRESETS] = {
          {"preprocess.normalise=minmax", "isolation.form=voronoi", "isolation.partitionings=200",
           "isolation.pool=0", "affinity.support=dense", "affinity.search=exact",
           "layout.preset=matlab", "layout.repulsion=exact", NULL}},
-    [IKT_RUN_PRESET_LARGE] = {"large",
-                              "Millions of rows: more iterations, which large maps need to settle",
-                              {"layout.stop=auto", NULL}},
+    [IKT_RUN_PRESET_LARGE] =
+        {"large",
+         "Millions of rows, at about twice the time: better neighbours, and the iterations that "
+         "large maps need to settle",
+         {"affinity.refinements=1", "layout.iterations=1500", NULL}},
 };
 
 const ikt_preset *ikt_preset_of(int preset) {

@@ -31,7 +31,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).parent
-MARK = re.compile(r"<!-- *(not run|dry run): *(.*?) *-->")
+MARK = re.compile(r"\s*<!-- *(not run|dry run): *(.*?) *-->\s*")
 SHOWN = {"text", "json"}
 ONLY_CHECKED = ["cmake", "ctest", "sbatch", "srun", "scancel", "sudo", "apt-get", "pip", "spack", "apptainer", "module"]
 TIMEOUT = 300  # seconds for a block, on a loaded machine
@@ -84,7 +84,7 @@ def blocks_of(page, text):
                 block.lines.append("")
         else:
             block = None
-            told = MARK.search(line)
+            told = MARK.fullmatch(line)
             mark = told.groups() if told else None
         before = line
     return found

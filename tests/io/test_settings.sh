@@ -113,7 +113,7 @@ names() {
 
 # What a rehearsal says is what the run then does: every setting of the provenance, the shape.
 rehearsal() {
-    local ranks kind kinds=("" "layout.init=landmark" "--preset paper" "affinity.kind=gaussian gaussian.perplexity=20"
+    local ranks kind kinds=("" "layout.init=landmark" "--preset paper" "affinity.kind=gaussian gaussian.perplexity=5"
         "affinity.search=approximate isolation.psi=16" "isolation.form=forest layout.dimensions=3")
     for ranks in 1 2; do
         [ "$ranks" -eq 1 ] || kinds=("${kinds[@]:0:2}")
