@@ -61,9 +61,9 @@ refused "$one" 2 "--threads: '2x' is not an integer" info data.h5 --threads=2x
 refused "$both" 2 "iktsne info has no option --jsn; did you mean --json" info data.h5 --jsn
 refused "$one" 2 "iktsne plot has no option --widht; did you mean --width" plot a.h5 a.png --widht=5
 refused "$one" 2 "iktsne info has no option -j" info data.h5 -j
-refused "$one" 2 "too few arguments; usage: iktsne info FILE.h5" info
+refused "$one" 2 "too few arguments; usage: iktsne info FILE" info
 refused "$both" 2 "too few arguments; usage: iktsne convert" convert one.csv
-refused "$both" 2 "too many arguments; usage: iktsne info FILE.h5" info one.h5 two.h5
+refused "$both" 2 "too many arguments; usage: iktsne info FILE" info one.h5 two.h5
 refused "$one" 2 "too few arguments" info --json
 refused "$one" 2 "--json: 'perhaps' is not yes or no" info data.h5 --json=perhaps
 refused "$both" 2 "--points: 'ten' is not an integer" generate five-subspace out.h5 --points ten
