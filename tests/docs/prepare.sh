@@ -62,8 +62,14 @@ with h5py.File("news20.h5", "w") as f:
 with h5py.File("counts.h5", "w") as f:
     sparse(f, x)
 with h5py.File("cells.h5ad", "w") as f:
-    f["X"] = x.astype(np.float32)
+    f["X"] = f["obsm/X_pca"] = x.astype(np.float32)
     sparse(f.create_group("obsp/connectivities"), np.maximum(weights, weights.T))
+    obs = f.create_group("obs")
+    obs.attrs.update({"encoding-type": "dataframe", "encoding-version": "0.2.0", "_index": "_index", "column-order": ["cell_type"]})
+    obs["_index"] = [f"cell{i}" for i in range(len(x))]
+    kind = obs.create_group("cell_type")
+    kind.attrs.update({"encoding-type": "categorical", "encoding-version": "0.2.0", "ordered": False})
+    kind["codes"], kind["categories"] = labels.astype(np.int8), list("abcdefghij")
 PYTHON
 /usr/bin/python3 -c '
 import numpy, scipy.io
