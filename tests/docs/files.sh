@@ -9,7 +9,7 @@ short="layout.iterations=30 layout.exaggeration_iterations=10"
 printf 'a,b,class\n1,2,x\n3,4,y\n5,6,x\n' >table.csv
 iktsne convert table.csv table.h5 --label-column class
 printf '1 1:2 3:4\n2 2:5\n1 1:6 3:7\n' >sparse.libsvm
-iktsne convert sparse.libsvm sparse.h5
+iktsne convert sparse.libsvm sparse.h5 --sparse yes
 iktsne generate glyphs glyphs.h5 --points 300
 for set in five-subspace gaussian-mixture swiss-roll; do iktsne generate $set $set.h5 --points 100; done
 iktsne generate deform deform.h5 --source glyphs.h5 --points 20
