@@ -3,7 +3,8 @@
     commands.py [--list] [PAGE...]      IKT_PROGRAM, IKT_MPIRUN and IKT_SOURCE in the environment
 
 What is a command: a line of an indented block, or of a ``` block whose language is sh. A ```yaml
-block is settings of `embed`, or a study: the program reads it. A ```python block is run. Blocks of
+block is settings of `embed`, or a study: the program reads it. A ```python block is run behind
+those before it on the page. Blocks of
 other languages must say why they are not run; ```text and ```json are output or formulas and are
 shown only. A comment before a block marks it:
 
@@ -90,11 +91,12 @@ def blocks_of(page, text):
     return found
 
 
-def script_of(block, folder):
+def script_of(block, earlier, folder):
     """What is run for a block, as an argument list."""
     name = folder / f".block-{block.line}"
     if block.language == "python":
-        name.write_text(block.text())
+        programs = [b.text() for b in earlier if b.language == "python" and not b.is_marked]
+        name.write_text("".join(programs) + block.text())
         return ["/usr/bin/python3", name.name]
     if block.language == "yaml":
         name = name.with_suffix(".yaml")
@@ -125,9 +127,9 @@ def environment(prepared, block):
     return names
 
 
-def run_block(block, folder, prepared):
+def run_block(block, earlier, folder, prepared):
     """The output of a block that failed, or None."""
-    done = subprocess.run(script_of(block, folder), cwd=folder, env=environment(prepared, block),
+    done = subprocess.run(script_of(block, earlier, folder), cwd=folder, env=environment(prepared, block),
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                           timeout=TIMEOUT, text=True, errors="replace")
     return None if done.returncode == 0 else f"exit code {done.returncode}\n{done.stdout[-1500:]}"
@@ -140,10 +142,10 @@ def run_page(page, blocks, prepared, scratch):
     for name in ("config", "jobs", "docs", "tests"):
         (folder / name).symlink_to(Path(os.environ["IKT_SOURCE"]) / name)
     failures = []
-    for block in blocks:
+    for number, block in enumerate(blocks):
         told = problem_of(block)
         if told is None and block.language not in SHOWN and not block.is_marked:
-            told = run_block(block, folder, prepared)
+            told = run_block(block, blocks[:number], folder, prepared)
         if told:
             failures.append(f"{block.where}: {told}\n{block.text()}")
     return failures

@@ -8,6 +8,8 @@ short="layout.iterations=30 layout.exaggeration_iterations=10"
 # Data sets: every set of `generate`, and a table with labels that are texts.
 printf 'a,b,class\n1,2,x\n3,4,y\n5,6,x\n' >table.csv
 iktsne convert table.csv table.h5 --label-column class
+printf '1 1:2 3:4\n2 2:5\n1 1:6 3:7\n' >sparse.libsvm
+iktsne convert sparse.libsvm sparse.h5 --sparse yes
 iktsne generate glyphs glyphs.h5 --points 300
 for set in five-subspace gaussian-mixture swiss-roll; do iktsne generate $set $set.h5 --points 100; done
 iktsne generate deform deform.h5 --source glyphs.h5 --points 20
@@ -35,7 +37,7 @@ for start in 1 2 3 4 5 6 7 8; do
 done
 
 /usr/bin/python3 "$IKT_SOURCE/tests/docs/files.py" "$IKT_SOURCE/docs/files.md" \
-    Data_sets table.h5 glyphs.h5 five-subspace.h5 gaussian-mixture.h5 swiss-roll.h5 deform.h5 outlier.h5 subset.h5 -- \
+    Data_sets table.h5 sparse.h5 glyphs.h5 five-subspace.h5 gaussian-mixture.h5 swiss-roll.h5 deform.h5 outlier.h5 subset.h5 -- \
     Results run.h5 five.h5 named.h5 cost.h5 again.h5 placed.h5 aligned.h5 -- Models model.h5 -- \
     Kept_graphs graph.h5 start.h5 -- Checkpoints stage-*.h5 >out.txt 2>err.txt || fail "docs/files.md"
 cat out.txt

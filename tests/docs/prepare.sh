@@ -16,7 +16,7 @@ iktsne generate subset new.h5 --source digits.h5 --share 0.2 --seed 2
 iktsne generate five-subspace five-subspace.h5 --points 300 --seed 1
 cp five-subspace.h5 five.h5
 
-# The same as MNIST's files and as tables.
+# The same in the formats that are read and converted: MNIST's, tables, arrays, sparse matrices.
 /usr/bin/python3 - <<'PYTHON'
 import gzip, struct, h5py, numpy as np
 with h5py.File("digits.h5") as f:
@@ -25,12 +25,55 @@ with gzip.open("t10k-images-idx3-ubyte.gz", "wb", 1) as f:
     f.write(struct.pack(">IIII", 0x803, len(x), 28, 28) + x.tobytes())
 with gzip.open("t10k-labels-idx1-ubyte.gz", "wb", 1) as f:
     f.write(struct.pack(">II", 0x801, len(labels)) + labels.tobytes())
-np.save("table.npy", x[:200, ::8].astype(np.float32))
+
+x, labels = x[:200, 280:344], labels[:200].astype(np.int32)  # some rows of pixels, some of them 0
+kinds = np.array(list("abcdefghij"))[labels]
+np.save("digits.npy", x)
+np.save("digits-labels.npy", labels)
+np.savez("digits.npz", x_train=x, y_train=labels)
+with open("vectors.raw", "wb") as f:
+    f.write(bytes(16) + np.random.default_rng(1).normal(size=(100, 784)).astype(">f4").tobytes())
 with open("table.csv", "w") as f:
-    f.write(",".join(f"c{i}" for i in range(8)) + ",class\n")
-    for row, label in zip(x[:200, 300:308], labels):
-        f.write(",".join(map(str, row)) + f",{'abcdefghij'[label]}\n")
+    f.write("name," + ",".join(f"c{i}" for i in range(8)) + ",kind\n")
+    for i, row in enumerate(x):
+        f.write(f"{i}," + ",".join(map(str, row[20:28])) + f",{kinds[i]}\n")
+for name in ("reviews", "digits"):
+    with open(f"{name}.libsvm", "w") as f:
+        for label, row in zip(labels, x):
+            f.write(f"{label} " + " ".join(f"{j + 1}:{v}" for j, v in enumerate(row) if v) + "\n")
+
+
+def sparse(group, matrix):
+    """A sparse matrix by rows, as AnnData writes it."""
+    rows, columns = np.nonzero(matrix)
+    group.attrs.update({"encoding-type": "csr_matrix", "encoding-version": "0.1.0",
+                        "shape": np.array(matrix.shape, np.int64)})
+    group["data"] = matrix[rows, columns].astype(np.float32)
+    group["indices"] = columns.astype(np.int32)
+    group["indptr"] = np.searchsorted(rows, np.arange(len(matrix) + 1)).astype(np.int64)
+
+
+near = ((x[:, None, :].astype(int) - x[None]) ** 2).sum(2)
+weights = np.where(near <= np.sort(near)[:, 8:9], np.exp(-near / near.mean()), 0)
+np.fill_diagonal(weights, 0)
+with h5py.File("news20.h5", "w") as f:
+    sparse(f.create_group("X"), x)
+    f["labels"] = labels
+with h5py.File("counts.h5", "w") as f:
+    sparse(f, x)
+with h5py.File("cells.h5ad", "w") as f:
+    f["X"] = f["obsm/X_pca"] = x.astype(np.float32)
+    sparse(f.create_group("obsp/connectivities"), np.maximum(weights, weights.T))
+    obs = f.create_group("obs")
+    obs.attrs.update({"encoding-type": "dataframe", "encoding-version": "0.2.0", "_index": "_index", "column-order": ["cell_type"]})
+    obs["_index"] = [f"cell{i}" for i in range(len(x))]
+    kind = obs.create_group("cell_type")
+    kind.attrs.update({"encoding-type": "categorical", "encoding-version": "0.2.0", "ordered": False})
+    kind["codes"], kind["categories"] = labels.astype(np.int8), list("abcdefghij")
 PYTHON
+/usr/bin/python3 -c '
+import numpy, scipy.io
+scipy.io.savemat("measured.mat", {"X": numpy.load("digits.npy").astype(float), "Y": numpy.load("digits-labels.npy")})'
 
 # A configuration, a finished run with its model, an embedding of another seed, a study.
 cat >config.yaml <<'YAML'
