@@ -9,16 +9,6 @@
 
 typedef ikt_status (*opener)(ikt_row_feed *feed, const ikt_feed_options *options);
 
-/* The signature stands first, or behind the header that MATLAB 7.3 puts before it. */
-static bool is_hdf5(const char *path) {
-    static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-    unsigned char head[520] = {0};
-    FILE *file = fopen(path, "rb");
-    const size_t got = file ? fread(head, 1, sizeof head, file) : 0;
-    if (file) fclose(file);
-    return got >= 8 && (memcmp(head, signature, 8) == 0 || memcmp(head + 512, signature, 8) == 0);
-}
-
 /* Which kind it is, as rank 0 sees it. */
 static ikt_status choose(ikt_row_feed *feed, const ikt_feed_options *options, opener *open) {
     static const opener kinds[] = {ikt_feed_from_reader, ikt_feed_from_libsvm,
@@ -27,7 +17,7 @@ static ikt_status choose(ikt_row_feed *feed, const ikt_feed_options *options, op
     bool plain = false;
     int64_t kind = 0;
     if (ikt_rank(feed->ctx) == 0 && !options->reader.raw.type) {
-        if (is_hdf5(feed->path))
+        if (ikt_source_is_hdf5(feed->path))
             kind = 2;
         else
             st = ikt_reader_is_plain_libsvm(feed->ctx, feed->path, &plain);

@@ -76,6 +76,8 @@ void ikt_row_feed_close(ikt_row_feed **feed);
 
 /* The kinds. COLLECTIVE; each sets what the feed tells, and `self`. */
 ikt_status ikt_feed_from_source(ikt_row_feed *feed, const ikt_feed_options *options);
+/* Of a matrix that stands by columns; *taken is false where the data set is none, no error. */
+ikt_status ikt_feed_from_csc(ikt_row_feed *feed, const ikt_feed_options *options, bool *taken);
 ikt_status ikt_feed_from_libsvm(ikt_row_feed *feed, const ikt_feed_options *options);
 ikt_status ikt_feed_from_reader(ikt_row_feed *feed, const ikt_feed_options *options);
 

@@ -6,7 +6,8 @@
 
 typedef struct {
     ikt_source *source;
-    int64_t *wide; /* labels of a block, as the file has them */
+    const char *labels; /* what they are named by; lent */
+    int64_t *wide;      /* labels of a block, as the file has them */
     int64_t room;
 } source_self;
 
@@ -16,11 +17,11 @@ static bool given(const char *text) {
 
 static ikt_status check_options(const ikt_row_feed *feed, const ikt_feed_options *options) {
     if (!given(options->reader.label_column) && !given(options->reader.skip_columns) &&
-        !given(options->labels) && !given(options->label_array) && !given(options->reader.array))
+        !given(options->label_array) && !given(options->reader.array))
         return IKT_OK;
     return ikt_fail(feed->ctx, IKT_ERR_USAGE,
                     "%s is an HDF5 file: its rows are the data set named by --dataset and its "
-                    "labels the data set 'labels'; --labels, --label-column, --label-array, "
+                    "labels those named by --labels; --label-column, --label-array, "
                     "--skip-columns and --array do not apply",
                     feed->path);
 }
@@ -54,7 +55,7 @@ static ikt_status source_dense(ikt_row_feed *feed, int64_t count, void *rows, in
     IKT_TRY(ikt_source_read(self->source, first, count, rows));
     if (!feed->labels) return IKT_OK;
     IKT_TRY(ikt_agree(feed->ctx, wide_room(feed, count)));
-    IKT_TRY(ikt_source_read_labels(self->source, "labels", first, count, self->wide, &present));
+    IKT_TRY(ikt_source_read_labels(self->source, self->labels, first, count, self->wide, &present));
     return narrow_labels(feed, count, labels);
 }
 
@@ -76,12 +77,18 @@ static const ikt_row_feed_ops source_ops = {
 ikt_status ikt_feed_from_source(ikt_row_feed *feed, const ikt_feed_options *options) {
     source_self *self = NULL;
     int64_t label;
+    bool is_csc;
     IKT_TRY(check_options(feed, options)); /* the same on all ranks */
+    IKT_TRY(ikt_feed_from_csc(feed, options, &is_csc));
+    if (is_csc) return IKT_OK;
     IKT_TRY(ikt_agree(feed->ctx, ikt_alloc(feed->ctx, &self, 1, sizeof *self, "reader")));
     feed->self = self;
     feed->ops = &source_ops;
     IKT_TRY(ikt_source_open(feed->ctx, feed->path, options->dataset, options->rows, &self->source));
-    IKT_TRY(ikt_source_read_labels(self->source, "labels", 0, 0, &label, &feed->labels));
+    self->labels = given(options->labels) ? options->labels : "labels";
+    IKT_TRY(ikt_source_read_labels(self->source, self->labels, 0, 0, &label, &feed->labels));
+    if (!feed->labels && given(options->labels))
+        return ikt_source_no_labels(self->source, options->labels, "--labels");
     IKT_TRY(ikt_source_read_text(self->source, "label_names", &feed->classes));
     feed->n = ikt_source_rows(self->source);
     feed->d = ikt_source_columns(self->source);
