@@ -28,6 +28,7 @@ typedef struct {
     int64_t n, d;         /* rows, columns, at least 1 */
     int64_t entries;      /* as stored; more than indptr says where some are no row's */
     ikt_h5_number number; /* what the values are */
+    bool is_short;        /* columns are stored in 32 bits */
 } ikt_csr_group;
 
 /* LOCAL. Whether a group has the three data sets of such a matrix, or says that it is sparse. */

@@ -20,6 +20,8 @@ bool ikt_h5_number_of(hid_t type, ikt_h5_number *number) {
     const H5T_sign_t sign = class == H5T_INTEGER ? H5Tget_sign(type) : H5T_SGN_ERROR;
     *number = (ikt_h5_number){.type = type_of(class, size, sign),
                               .is_integer = class == H5T_INTEGER,
+                              .is_short = class == H5T_INTEGER &&
+                                          (size < 4 || (size == 4 && sign == H5T_SGN_2)),
                               .is_wide = class == H5T_INTEGER && size == 8,
                               .is_truth = is_truth};
     return true;

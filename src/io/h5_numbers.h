@@ -17,6 +17,7 @@ typedef struct {
     ikt_type type; /* of ours that holds every value: float16 and integers of up to 16 bits come as
                       float32, wider integers as float64 */
     bool is_integer;
+    bool is_short; /* integers that int32 holds */
     bool is_wide;  /* integers of 64 bits, which float64 holds below 2^53 */
     bool is_truth; /* truth values: an enumeration of one byte, which HDF5 makes no numbers of */
 } ikt_h5_number;
