@@ -62,6 +62,20 @@ ikt_status ikt_row_feed_sparse(ikt_row_feed *feed, int64_t rows, int64_t entries
     return IKT_OK;
 }
 
+ikt_status ikt_feed_narrow_labels(const ikt_row_feed *feed, int64_t count, const int64_t *wide,
+                                  int32_t *labels) {
+    for (int64_t i = 0; i < count; i++) {
+        labels[i] = (int32_t)wide[i];
+        if (labels[i] != wide[i])
+            return ikt_fail(feed->ctx, IKT_ERR_DATA,
+                            "%s, row %lld (counted from 0): %lld is no label (an integer of 32 "
+                            "bits)",
+                            feed->path, (long long)(feed->first + feed->done + i),
+                            (long long)wide[i]);
+    }
+    return IKT_OK;
+}
+
 ikt_status ikt_row_feed_marked(ikt_row_feed *feed, int64_t **rows, int64_t *count) {
     *rows = NULL;
     *count = 0;

@@ -9,6 +9,7 @@
 #include "io/h5.h"
 #include "io/label_file.h"
 #include "io/labels_h5.h"
+#include "io/recast.h"
 #include "io/row_feed.h"
 #include "io/sparse_whole.h"
 
@@ -26,16 +27,8 @@ static ikt_status csc_sparse(ikt_row_feed *feed, int64_t rows, int64_t entries,
     const csc_self *self = feed->self;
     if (rows == 0) return IKT_OK;
     IKT_TRY(ikt_sparse_whole_read(feed->ctx, &self->whole, feed->done, rows, entries, block));
-    for (int64_t i = 0; feed->labels && i < block->rows; i++) {
-        const int64_t label = self->labels[feed->done + i];
-        if (label != (int32_t)label)
-            return ikt_fail(feed->ctx, IKT_ERR_DATA,
-                            "%s, row %lld (counted from 0): %lld is no label (an integer of 32 "
-                            "bits)",
-                            feed->path, (long long)(feed->done + i), (long long)label);
-        block->labels[i] = (int32_t)label;
-    }
-    return IKT_OK;
+    if (!feed->labels) return IKT_OK;
+    return ikt_feed_narrow_labels(feed, block->rows, self->labels + feed->done, block->labels);
 }
 
 static void csc_close(ikt_row_feed *feed) {
@@ -48,6 +41,13 @@ static void csc_close(ikt_row_feed *feed) {
 }
 
 static const ikt_row_feed_ops csc_ops = {.sparse = csc_sparse, .close = csc_close};
+
+/* Bytes that were added up may be bytes no more. */
+static ikt_type type_of(ikt_type stored, const ikt_sparse_block *whole) {
+    for (int64_t e = 0; stored == IKT_TYPE_U8 && e < whole->entries; e++)
+        if (!ikt_number_fits(IKT_TYPE_U8, whole->values[e])) return IKT_TYPE_F32;
+    return stored;
+}
 
 /* LOCAL, on rank 0. */
 static ikt_status turn(ikt_row_feed *feed, hid_t group, const char *name, int64_t facts[4]) {
@@ -66,7 +66,7 @@ static ikt_status turn(ikt_row_feed *feed, hid_t group, const char *name, int64_
     }
     facts[0] = csc.n;
     facts[1] = csc.d;
-    facts[2] = (int64_t)csc.type;
+    facts[2] = (int64_t)type_of(csc.type, &self->whole);
     ikt_csc_destroy(&csc);
     return st;
 }
@@ -81,7 +81,7 @@ static ikt_status take_rows(ikt_row_feed *feed, int64_t rows, const int64_t fact
     feed->n = rows > 0 ? rows : facts[0];
     feed->d = facts[1];
     feed->type = (ikt_type)facts[2];
-    feed->sparse = true;
+    feed->sparse = feed->keeps_form = true;
     feed->entries = ikt_max_one(feed->ctx, root ? self->whole.ends[feed->n - 1] : 0);
     feed->count = root ? feed->n : 0;
     feed->first = root ? 0 : feed->n;

@@ -138,6 +138,7 @@ static ikt_status take_group(ikt_source *source, hid_t group, const ikt_source_o
     IKT_TRY(ikt_csr_open(source->ctx, group, source->name, &self->csr));
     const ikt_csr_facts *facts = ikt_csr_about(self->csr);
     source->type = facts->type;
+    source->stored = facts->stored;
     source->n_file = facts->n;
     source->d = facts->d;
     if (options->transposed == IKT_TRANSPOSED_YES)
