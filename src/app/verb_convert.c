@@ -110,13 +110,14 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "LIBSVM: float32)",
          &wish.type},
         {"sparse", IKT_KEY_CHOICE, "WHETHER", "auto", 0, 0, "auto|yes|no",
-         "Whether sparse rows (LIBSVM, sparse matrices of NPZ and MATLAB files) are written as a "
-         "sparse matrix; auto: where that takes at most half of the bytes",
+         "Whether sparse rows (LIBSVM, sparse matrices of HDF5, NPZ and MATLAB files) are written "
+         "as a sparse matrix; auto: those of HDF5 are, others where that takes at most half of the "
+         "bytes",
          &wish.sparse},
         {"rows", IKT_KEY_INT, "N", "0", 0, 1e15, NULL, "Take the first N rows only; 0 is all",
          &wish.rows},
-        {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL, "Data set of an HDF5 input",
-         wish.dataset},
+        {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL,
+         "Data set of an HDF5 input, or the group of a sparse matrix", wish.dataset},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace the output if it exists",
          &wish.overwrite}};
     const char *path[2];

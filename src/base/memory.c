@@ -112,6 +112,14 @@ ikt_status ikt_resize(ikt_context *ctx, void *pointer, int64_t elements, size_t 
     return IKT_OK;
 }
 
+ikt_status ikt_room(ikt_context *ctx, void *pointer, int64_t elements, size_t size,
+                    const char *purpose) {
+    void *old = pointer_get(pointer);
+    if (old && elements >= 0 && (uint64_t)elements <= header_of(old)->bytes / size) return IKT_OK;
+    ikt_free(pointer);
+    return ikt_alloc(ctx, pointer, elements, size, purpose);
+}
+
 void ikt_free(void *pointer) {
     void *data = pointer_get(pointer);
     pointer_set(pointer, NULL);

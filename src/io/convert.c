@@ -175,11 +175,12 @@ static ikt_status choose_form(const conversion *c, ikt_sparse_choice choice, boo
     const ikt_sparse_shape shape = {feed->n, feed->d, feed->entries, c->type, feed->labels};
     const double dense = (double)feed->n * (double)feed->d * (double)ikt_type_size(c->type);
     *sparse = feed->sparse && choice != IKT_SPARSE_NO;
-    if (choice == IKT_SPARSE_AUTO && 2 * ikt_sparse_bytes(&shape) > dense) *sparse = false;
+    if (choice == IKT_SPARSE_AUTO && !feed->keeps_form && 2 * ikt_sparse_bytes(&shape) > dense)
+        *sparse = false;
     if (choice == IKT_SPARSE_YES && !feed->sparse)
         return ikt_fail(c->ctx, IKT_ERR_USAGE,
                         "the rows of %s are dense and are written so; --sparse yes is for LIBSVM "
-                        "and for sparse matrices of NPZ and MATLAB files",
+                        "and for sparse matrices of HDF5, NPZ and MATLAB files",
                         feed->path);
     return *sparse ? IKT_OK : check_table(c);
 }

@@ -8,7 +8,7 @@
 
 #include "io/row_feed.h"
 
-/* AUTO: sparse rows are written sparse where that takes at most half of the bytes. */
+/* AUTO: sparse rows of HDF5 stay sparse; others where that takes at most half of the bytes. */
 typedef enum { IKT_SPARSE_AUTO, IKT_SPARSE_YES, IKT_SPARSE_NO } ikt_sparse_choice;
 
 typedef struct {

@@ -17,9 +17,9 @@
 
 typedef struct {
     int64_t n, d, entries;
-    ikt_type type;   /* that holds every value: float32 or float64 */
+    ikt_type type;   /* that holds every value */
     int64_t *rows;   /* [entries] from 0, column after column; as the file has them, unchecked */
-    int64_t *starts; /* [d + 1] first entry of each column; ascending from 0 to `entries` */
+    int64_t *starts; /* [d + 1] first entry of each column; unchecked, too */
     double *values;  /* [entries] */
 } ikt_csc;
 

@@ -23,6 +23,7 @@ struct ikt_graph_file {
     ikt_graph_start start;
     int64_t q; /* columns of the start */
     char path[IKT_STRING_MAX], values[32];
+    char name[2 * IKT_STRING_MAX + 2]; /* "file.h5:/graph" */
 };
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -79,6 +80,18 @@ static ikt_status recognise(ikt_graph_file *f) {
     return look_at_start(f);
 }
 
+/* The group of a sparse matrix; any size that a graph can have. */
+static ikt_status open_group(ikt_graph_file *f, const char *path) {
+    snprintf(f->name, sizeof f->name, "%s:%s%s", f->path, path[0] == '/' ? "" : "/", path);
+    hid_t object = ikt_h5_has(f->file, path) ? H5Oopen(f->file, path, H5P_DEFAULT) : -1;
+    if (object < 0) return ikt_h5_missing(f->ctx, f->file, f->path, path);
+    if (H5Iget_type(object) == H5I_GROUP)
+        return ikt_csr_group_open(f->ctx, object, f->name, (int64_t)UINT32_MAX - 1, &f->csr);
+    ikt_h5_close(object);
+    return ikt_fail(f->ctx, IKT_ERR_DATA, "%s is a dense data set; a sparse matrix is needed",
+                    f->name);
+}
+
 static ikt_status check_square(const ikt_graph_file *f) {
     const ikt_csr_group *g = &f->csr;
     if (g->n != g->d)
@@ -94,8 +107,8 @@ static ikt_status open_graph(ikt_graph_file *f, const char *group) {
     snprintf(path, sizeof path, "%s", group);
     if (!path[0])
         IKT_TRY(ikt_agree(f->ctx, ikt_graph_find(f->ctx, f->file, f->path, path, sizeof path)));
-    IKT_TRY(ikt_csr_group_open(f->ctx, f->file, path, &f->csr));
-    ikt_status st = check_square(f);
+    ikt_status st = open_group(f, path);
+    if (st == IKT_OK) st = check_square(f);
     if (st == IKT_OK) st = recognise(f);
     return ikt_agree(f->ctx, st);
 }
@@ -133,7 +146,7 @@ int64_t ikt_graph_file_entries(const ikt_graph_file *file) {
 }
 
 const char *ikt_graph_file_name(const ikt_graph_file *file) {
-    return file->csr.name;
+    return file->name;
 }
 
 const char *ikt_graph_file_values(const ikt_graph_file *file) {
@@ -163,15 +176,24 @@ bool ikt_graph_file_int(const ikt_graph_file *file, const char *name, int64_t *v
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
+/* Every entry is an edge, so that there may be none behind the last row. */
+static ikt_status check_end(const ikt_graph_file *file, int64_t end) {
+    if (end == file->csr.entries) return IKT_OK;
+    return ikt_fail(file->ctx, IKT_ERR_DATA,
+                    "%s is damaged: indptr ends with %lld, but there are %lld entries", file->name,
+                    (long long)end, (long long)file->csr.entries);
+}
+
 ikt_status ikt_graph_file_starts(const ikt_graph_file *file, int64_t first, int64_t count,
                                  int64_t *start) {
-    return ikt_csr_group_starts(&file->csr, first, count, start);
+    IKT_TRY(ikt_csr_group_starts(&file->csr, first, count, start));
+    const bool is_last = count > 0 && first + count == file->csr.n;
+    return ikt_agree(file->ctx, is_last ? check_end(file, start[count]) : IKT_OK);
 }
 
 ikt_status ikt_graph_file_edges(const ikt_graph_file *file, int64_t first, int64_t count,
                                 const int64_t *start, uint32_t *column, double *value) {
-    IKT_TRY(ikt_csr_group_columns(&file->csr, first, count, start, column));
-    return ikt_csr_group_values(&file->csr, first, count, start, column, IKT_TYPE_F64, value);
+    return ikt_csr_group_entries(&file->csr, first, count, start, column, value);
 }
 
 ikt_status ikt_graph_file_positions(const ikt_graph_file *file, const ikt_row_map *map,

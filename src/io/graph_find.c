@@ -36,14 +36,20 @@ static void note(walk *w, const char *path) {
         snprintf(w->names + used, sizeof w->names - used, "%s%s", used > 0 ? ", " : "", path);
 }
 
-/* Both numbers of the attribute that says how large a sparse matrix is. */
+static bool is_group(hid_t object) {
+    return object >= 0 && H5Iget_type(object) == H5I_GROUP;
+}
+
 static bool is_square(hid_t group) {
-    static const char *const names[] = {"shape", "h5sparse_shape"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        int64_t shape[2];
-        if (ikt_h5_get_ints(group, names[i], 2, shape)) return shape[0] == shape[1];
-    }
-    return false;
+    int64_t shape[2];
+    return ikt_csr_group_shape(group, shape) && shape[0] == shape[1];
+}
+
+static bool has_matrix(hid_t file, const char *path) {
+    hid_t object = ikt_h5_has(file, path) ? H5Oopen(file, path, H5P_DEFAULT) : -1;
+    const bool has = is_group(object) && ikt_csr_group_is(object);
+    ikt_h5_close(object);
+    return has;
 }
 
 static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void *target) {
@@ -52,9 +58,9 @@ static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void 
     if (info->type == H5L_TYPE_EXTERNAL || ++w->objects > OBJECTS_MOST) return 0;
     if (length + strlen(name) + 2 > sizeof w->path) return 0;
     hid_t object = H5Oopen(group, name, H5P_DEFAULT);
-    if (object >= 0 && H5Iget_type(object) == H5I_GROUP) {
+    if (is_group(object)) {
         snprintf(w->path + length, sizeof w->path - length, "%s", name);
-        if (ikt_csr_group_is(group, name)) {
+        if (ikt_csr_group_is(object)) {
             if (is_square(object)) note(w, w->path);
         } else if (w->depth < DEPTH_MOST) {
             strcat(w->path, "/");
@@ -72,7 +78,7 @@ ikt_status ikt_graph_find(ikt_context *ctx, hid_t file, const char *file_name, c
                           size_t size) {
     walk w = {.depth = 1};
     snprintf(path, size, "%s", IKT_GRAPH_GROUP);
-    if (ikt_csr_group_is(file, IKT_GRAPH_GROUP)) return IKT_OK;
+    if (has_matrix(file, IKT_GRAPH_GROUP)) return IKT_OK;
     H5Literate(file, H5_INDEX_NAME, H5_ITER_INC, NULL, visit, &w);
     snprintf(path, size, "%s", w.first);
     if (w.found == 1) return IKT_OK;

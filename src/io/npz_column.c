@@ -49,7 +49,7 @@ ikt_status ikt_npz_column_reals(ikt_npz_column *c, int64_t count, double *values
         IKT_TRY(read_block(c, now));
         for (int64_t i = 0; i < now; i++)
             if (!ikt_element_number(c->element, c->stored + i * c->element.bytes,
-                                   &values[first + i]))
+                                    &values[first + i]))
                 return cannot(c, IKT_ERR_DATA,
                               "holds an integer that no floating number holds exactly");
     }

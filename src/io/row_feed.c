@@ -9,16 +9,6 @@
 
 typedef ikt_status (*opener)(ikt_row_feed *feed, const ikt_feed_options *options);
 
-/* The signature stands first, or behind the header that MATLAB 7.3 puts before it. */
-static bool is_hdf5(const char *path) {
-    static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-    unsigned char head[520] = {0};
-    FILE *file = fopen(path, "rb");
-    const size_t got = file ? fread(head, 1, sizeof head, file) : 0;
-    if (file) fclose(file);
-    return got >= 8 && (memcmp(head, signature, 8) == 0 || memcmp(head + 512, signature, 8) == 0);
-}
-
 /* Which kind it is, as rank 0 sees it. */
 static ikt_status choose(ikt_row_feed *feed, const ikt_feed_options *options, opener *open) {
     static const opener kinds[] = {ikt_feed_from_reader, ikt_feed_from_libsvm,
@@ -27,7 +17,7 @@ static ikt_status choose(ikt_row_feed *feed, const ikt_feed_options *options, op
     bool plain = false;
     int64_t kind = 0;
     if (ikt_rank(feed->ctx) == 0 && !options->reader.raw.type) {
-        if (is_hdf5(feed->path))
+        if (ikt_source_is_hdf5(feed->path))
             kind = 2;
         else
             st = ikt_reader_is_plain_libsvm(feed->ctx, feed->path, &plain);
@@ -69,6 +59,20 @@ ikt_status ikt_row_feed_sparse(ikt_row_feed *feed, int64_t rows, int64_t entries
     IKT_TRY(
         ikt_agree(feed->ctx, feed->ops->sparse(feed, rows < left ? rows : left, entries, block)));
     feed->done += block->rows;
+    return IKT_OK;
+}
+
+ikt_status ikt_feed_narrow_labels(const ikt_row_feed *feed, int64_t count, const int64_t *wide,
+                                  int32_t *labels) {
+    for (int64_t i = 0; i < count; i++) {
+        labels[i] = (int32_t)wide[i];
+        if (labels[i] != wide[i])
+            return ikt_fail(feed->ctx, IKT_ERR_DATA,
+                            "%s, row %lld (counted from 0): %lld is no label (an integer of 32 "
+                            "bits)",
+                            feed->path, (long long)(feed->first + feed->done + i),
+                            (long long)wide[i]);
+    }
     return IKT_OK;
 }
 

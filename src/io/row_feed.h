@@ -39,6 +39,7 @@ struct ikt_row_feed {
     void *self;
     int64_t n, d;
     bool sparse;     /* rows are given sparse */
+    bool keeps_form; /* sparse rows stay so whatever they take, unless dense ones are asked for */
     int64_t entries; /* of sparse rows, in all */
     ikt_type type;   /* of dense rows; what holds every value of sparse ones */
     bool labels;     /* whether rows come with labels */
@@ -74,8 +75,15 @@ ikt_status ikt_row_feed_marked(ikt_row_feed *feed, int64_t **rows, int64_t *coun
 /* COLLECTIVE. Closes and sets to NULL; accepts NULL. */
 void ikt_row_feed_close(ikt_row_feed **feed);
 
+/* LOCAL. Labels of the next `count` rows, as the file has them, to 32 bits. Errors: IKT_ERR_DATA
+ * with the row. */
+ikt_status ikt_feed_narrow_labels(const ikt_row_feed *feed, int64_t count, const int64_t *wide,
+                                  int32_t *labels);
+
 /* The kinds. COLLECTIVE; each sets what the feed tells, and `self`. */
 ikt_status ikt_feed_from_source(ikt_row_feed *feed, const ikt_feed_options *options);
+/* Of a matrix that stands by columns; *taken is false where the data set is none, no error. */
+ikt_status ikt_feed_from_csc(ikt_row_feed *feed, const ikt_feed_options *options, bool *taken);
 ikt_status ikt_feed_from_libsvm(ikt_row_feed *feed, const ikt_feed_options *options);
 ikt_status ikt_feed_from_reader(ikt_row_feed *feed, const ikt_feed_options *options);
 

@@ -74,6 +74,10 @@ bool ikt_source_is_sparse(const ikt_source *source) {
     return source->ops->read_sparse != NULL;
 }
 
+ikt_type ikt_source_stored_type(const ikt_source *source) {
+    return source->stored;
+}
+
 int64_t ikt_source_entries(const ikt_source *source) {
     return source->entries;
 }
@@ -238,6 +242,7 @@ ikt_status ikt_source_from_sparse(ikt_context *ctx, const ikt_sparse_rows *rows,
                                   ikt_type type, ikt_source **out) {
     IKT_TRY(from_memory(ctx, &sparse_memory_ops, rows, rows->count, d, type, out));
     ikt_source *source = *out;
+    source->stored = type;
     source->entries = rows->start[rows->count];
     for (int64_t i = 0; i < rows->count; i++)
         if (rows->start[i + 1] - rows->start[i] > source->longest)

@@ -88,10 +88,12 @@ int64_t ikt_source_columns(const ikt_source *source);
 ikt_type ikt_source_type(const ikt_source *source);
 const char *ikt_source_name(const ikt_source *source); /* "file.h5:/X", "file.npy" */
 
-/* LOCAL. Whether rows are held sparse; they are never uint8 then. Of sparse ones: how many entries
- * the rows hold in all, as stored; the longest of them; and rows to be read at a time, a power of
- * two, so that blocks that begin at its multiples hold a million entries at most, or one row. */
+/* LOCAL. Whether rows are held sparse; they are never uint8 then. Of sparse ones: the type that
+ * holds every value as stored, which may be uint8; how many entries the rows hold in all, as
+ * stored; the longest of them; and rows to be read at a time, a power of two, so that blocks that
+ * begin at its multiples hold a million entries at most, or one row. */
 bool ikt_source_is_sparse(const ikt_source *source);
+ikt_type ikt_source_stored_type(const ikt_source *source);
 int64_t ikt_source_entries(const ikt_source *source);
 int64_t ikt_source_longest_row(const ikt_source *source);
 int64_t ikt_source_block_rows(const ikt_source *source);

@@ -1,15 +1,10 @@
-/* A sparse matrix in a group of an HDF5 file, as AnnData (csr_matrix) and h5sparse store it:
- *
- *   data      [entries] values of any numeric type, row behind row
- *   indices   [entries] their columns, any integer type
- *   indptr    [n + 1] where each row begins, any integer type
- *   shape     attribute of the group (or h5sparse_shape): n, d
+/* Rows of data in the group of a sparse matrix (csr_group.h).
  *
  * Method: one pass over indptr when the group is opened checks it and learns how many rows make
  * blocks of a bounded number of entries; a range of rows is then a range of indptr and a range of
- * the two others. Advantage: each rank reads its own rows and nothing else, and no damage in the
- * file leads beyond an array. Disadvantage: a matrix stored by columns (CSC) would have to be
- * turned round first, and is refused.
+ * the columns and values. Advantage: each rank reads its own rows and nothing else, and no damage
+ * in the file leads beyond an array. Disadvantage: a matrix stored by columns (CSC) would have to
+ * be turned round first, and is refused.
  * Columns of a row may stand in any order; a value that comes twice counts as its sum, as in SciPy.
  */
 #ifndef IKT_IO_SOURCE_CSR_H
@@ -25,21 +20,18 @@ typedef struct ikt_csr_reader ikt_csr_reader;
 
 /* What is known of an opened group. */
 typedef struct {
-    int64_t n, d; /* of `shape` */
-    ikt_type type;
+    int64_t n, d;    /* of `shape` */
+    ikt_type type;   /* of the values as they are read: never uint8 */
+    ikt_type stored; /* the same, but uint8 of bytes and truth values */
     int64_t entries; /* of the rows that are used */
     int64_t longest; /* entries of the longest of them, as stored */
     int64_t block;   /* rows to read at a time; see ikt_source_block_rows */
 } ikt_csr_facts;
 
-/* LOCAL. Whether a group holds data, indices and indptr. */
-bool ikt_csr_is_here(hid_t group);
-
-/* LOCAL. Opens the parts of a group and checks their shapes and types.
+/* LOCAL. Opens the parts of a group, as ikt_csr_group_open.
  *   group   an open group, taken over also on failure
  *   name    "file.h5:/X", lent until ikt_csr_close
- * Errors: IKT_ERR_DATA (stored by columns; parts missing or of lengths that do not match),
- * IKT_ERR_FILE, IKT_ERR_RESOURCE. */
+ * Errors: those of ikt_csr_group_open (more than 2^31 - 1 columns among them). */
 ikt_status ikt_csr_open(ikt_context *ctx, hid_t group, const char *name, ikt_csr_reader **out);
 
 /* COLLECTIVE. Goes through indptr of the first `rows` rows (0: all); `facts` are complete after it.

@@ -8,8 +8,10 @@
 #include "base/memory.h"
 #include "io/columns.h"
 #include "io/csc_h5.h"
+#include "io/csr_group.h"
 #include "io/h5.h"
 #include "io/h5_contents.h"
+#include "io/h5_numbers.h"
 #include "io/labels_h5.h"
 #include "io/source_csr.h"
 #include "io/source_ops.h"
@@ -22,17 +24,11 @@ typedef struct {
     char *path;
 } hdf5_self;
 
-static hid_t memory_type(ikt_type type) {
-    return type == IKT_TYPE_U8    ? H5T_NATIVE_UINT8
-           : type == IKT_TYPE_F32 ? H5T_NATIVE_FLOAT
-                                  : H5T_NATIVE_DOUBLE;
-}
-
 /* Integers of 64 bits come as doubles, which hold them up to 2^53. */
 static ikt_status check_exact(const ikt_source *source, int64_t first, int64_t count,
                               const double *values) {
     for (int64_t e = 0; e < count * source->d; e++)
-        if (fabs(values[e]) >= 9007199254740992.0)
+        if (fabs(values[e]) >= IKT_H5_EXACT_MOST)
             return ikt_fail(source->ctx, IKT_ERR_DATA,
                             "%s, row %lld, column %lld: an integer of 2^53 or more loses digits as "
                             "a floating number; store it otherwise",
@@ -44,7 +40,7 @@ static ikt_status check_exact(const ikt_source *source, int64_t first, int64_t c
 static ikt_status hdf5_read(ikt_source *source, int64_t first, int64_t count, void *rows) {
     hdf5_self *self = source->self;
     IKT_TRY((self->turned ? ikt_h5_read_columns : ikt_h5_read_rows)(
-        source->ctx, self->dataset, memory_type(source->type), first, count, rows));
+        source->ctx, self->dataset, ikt_h5_memory_type(source->type), first, count, rows));
     if (!self->wide) return IKT_OK;
     return ikt_agree(source->ctx, check_exact(source, first, count, rows));
 }
@@ -105,20 +101,14 @@ static const ikt_source_ops hdf5_sparse_ops = {.read_sparse = hdf5_read_sparse,
 /* The type of ours that holds every value exactly. */
 static ikt_status choose_type(ikt_source *source, hid_t type) {
     hdf5_self *self = source->self;
-    H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
-    size_t size = class == H5T_NO_CLASS ? 0 : H5Tget_size(type);
-    if (size > 8 || (class != H5T_INTEGER && class != H5T_FLOAT))
+    ikt_h5_number number;
+    if (!ikt_h5_number_of(type, &number) || number.is_truth)
         return ikt_fail(source->ctx, IKT_ERR_DATA,
                         "%s holds no numbers that can be used: integers and floating numbers of up "
                         "to 64 bits are needed",
                         source->name);
-    if (class == H5T_FLOAT)
-        source->type = size <= 4 ? IKT_TYPE_F32 : IKT_TYPE_F64;
-    else if (size == 1 && H5Tget_sign(type) == H5T_SGN_NONE)
-        source->type = IKT_TYPE_U8;
-    else
-        source->type = size <= 2 ? IKT_TYPE_F32 : IKT_TYPE_F64;
-    self->wide = class == H5T_INTEGER && size == 8;
+    source->type = number.type;
+    self->wide = number.is_wide;
     return IKT_OK;
 }
 
@@ -148,6 +138,7 @@ static ikt_status take_group(ikt_source *source, hid_t group, const ikt_source_o
     IKT_TRY(ikt_csr_open(source->ctx, group, source->name, &self->csr));
     const ikt_csr_facts *facts = ikt_csr_about(self->csr);
     source->type = facts->type;
+    source->stored = facts->stored;
     source->n_file = facts->n;
     source->d = facts->d;
     if (options->transposed == IKT_TRANSPOSED_YES)
@@ -198,7 +189,7 @@ static ikt_status open_dataset(ikt_source *source, const char *path,
     char reason[256];
     const bool is_root = strcmp(dataset, "/") == 0;
     if (!is_root && !ikt_h5_has(self->file, dataset))
-        return ikt_csr_is_here(self->file)
+        return ikt_csr_group_is(self->file)
                    ? at_the_root(source, dataset)
                    : ikt_h5_no_table(source->ctx, self->file, path, dataset);
     hid_t object = H5Oopen(self->file, dataset, H5P_DEFAULT);

@@ -37,6 +37,7 @@ struct ikt_source {
     int64_t n_file; /* rows there are */
     ikt_type type;
     /* Of sparse sources; see source.h. */
+    ikt_type stored;
     int64_t entries, longest, block;
     char *name;
     const char *format; /* for ikt_source_content */

@@ -12,12 +12,10 @@
 #include "base/status.h"
 
 typedef struct {
-    int64_t count;      /* rows */
-    int64_t *start;     /* [count + 1] entries of row i are start[i] .. start[i + 1] - 1, from 0 */
-    int32_t *column;    /* [start[count]] ascending in each row */
-    double *value;      /* [start[count]] finite, not 0 */
-    int64_t row_room;   /* rows that `start` has room for */
-    int64_t entry_room; /* entries that the others have room for */
+    int64_t count;   /* rows */
+    int64_t *start;  /* [count + 1] entries of row i are start[i] .. start[i + 1] - 1, from 0 */
+    int32_t *column; /* [start[count]] ascending in each row */
+    double *value;   /* [start[count]] finite, not 0 */
 } ikt_sparse_rows;
 
 /* LOCAL. Makes room; an array that has to grow loses what it holds. An empty struct is one without

@@ -28,25 +28,14 @@ static int64_t file_bytes(const ikt_sparse_shape *shape) {
            ikt_h5_rows_bytes(shape->n + 1, (int64_t)sizeof(int64_t));
 }
 
-static bool set_shape(hid_t group, const ikt_sparse_shape *shape) {
-    const int64_t size[2] = {shape->n, shape->d};
-    const hsize_t two = 2;
-    const hid_t space = H5Screate_simple(1, &two, NULL);
-    hid_t attribute = -1;
-    if (space >= 0)
-        attribute = H5Acreate2(group, "shape", H5T_NATIVE_INT64, space, H5P_DEFAULT, H5P_DEFAULT);
-    const bool good = attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_INT64, size) >= 0;
-    ikt_h5_close(space);
-    return ikt_h5_close(attribute) && good;
-}
-
 static ikt_status create_group(ikt_table_writer *w, const ikt_sparse_shape *shape) {
+    const int64_t size[2] = {shape->n, shape->d};
     char reason[256];
     ikt_status st = IKT_OK;
     w->ids[GROUP] = ikt_h5_create_group(w->file, "X");
     if (w->ids[GROUP] < 0 || !ikt_h5_set_text(w->ids[GROUP], "encoding-type", "csr_matrix") ||
         !ikt_h5_set_text(w->ids[GROUP], "encoding-version", "0.1.0") ||
-        !set_shape(w->ids[GROUP], shape))
+        !ikt_h5_set_ints(w->ids[GROUP], "shape", 2, size))
         st = ikt_fail(w->ctx, IKT_ERR_FILE, "%s: the group X cannot be created: %s", w->path,
                       ikt_h5_reason(reason, sizeof reason));
     return ikt_h5_agree(w->ctx, w->file, st);

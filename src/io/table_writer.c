@@ -5,13 +5,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "io/h5_numbers.h"
 #include "io/table_parts.h"
-
-static hid_t native(ikt_type type) {
-    return type == IKT_TYPE_U8    ? H5T_NATIVE_UINT8
-           : type == IKT_TYPE_F32 ? H5T_NATIVE_FLOAT
-                                  : H5T_NATIVE_DOUBLE;
-}
 
 /* The rows to be marked are few. */
 static int64_t file_bytes(int64_t n, int64_t bytes, bool labels) {
@@ -27,7 +22,7 @@ static ikt_status make_writer(ikt_context *ctx, const char *path, ikt_type type,
     w->file = w->labels = w->index = -1;
     for (int i = 0; i < IKT_TABLE_IDS; i++)
         w->ids[i] = -1;
-    w->memory = native(type);
+    w->memory = ikt_h5_memory_type(type);
     snprintf(w->path, sizeof w->path, "%s", path);
     return IKT_OK;
 }

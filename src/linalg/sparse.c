@@ -11,20 +11,10 @@
 static const char purpose[] = "sparse rows";
 
 ikt_status ikt_sparse_reserve(ikt_context *ctx, int64_t count, int64_t entries, ikt_sparse *rows) {
-    if (!rows->start || count > rows->row_room) {
-        ikt_free(&rows->start);
-        rows->row_room = 0;
-        IKT_TRY(ikt_alloc(ctx, &rows->start, count + 1, sizeof *rows->start, purpose));
-        rows->row_room = count;
-    }
-    if (!rows->column || entries > rows->entry_room) {
-        ikt_free(&rows->column);
-        ikt_free(&rows->value);
-        rows->entry_room = 0;
-        IKT_TRY(ikt_alloc(ctx, &rows->column, entries, sizeof *rows->column, purpose));
-        IKT_TRY(ikt_alloc(ctx, &rows->value, entries, sizeof *rows->value, purpose));
-        rows->entry_room = entries;
-    }
+    IKT_TRY(ikt_room(ctx, &rows->start, count + 1, sizeof *rows->start, purpose));
+    IKT_TRY(ikt_room(ctx, &rows->column, entries, sizeof *rows->column, purpose));
+    IKT_TRY(ikt_room(ctx, &rows->value, entries, sizeof *rows->value, purpose));
+    if (entries > rows->entry_room) rows->entry_room = entries;
     return IKT_OK;
 }
 

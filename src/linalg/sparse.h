@@ -16,8 +16,7 @@ typedef struct {
     int64_t *start;     /* [count + 1] entries of row i are start[i] .. start[i + 1] - 1, from 0 */
     int32_t *column;    /* [start[count]] below d, ascending in each row */
     float *value;       /* [start[count]] finite, not 0 */
-    int64_t row_room;   /* rows that `start` has room for */
-    int64_t entry_room; /* entries that the others have room for */
+    int64_t entry_room; /* entries that column and value have room for */
 } ikt_sparse;
 
 /* One row, lent. */

@@ -122,7 +122,7 @@ other_refusals() {
     refuse 3 'to be skipped' u8.raw $o --raw uint8 --columns 9 --skip 5000
     refuse 2 '--raw needs --columns' u8.raw $o --raw uint8
     refuse 2 'give their type, too' u8.raw $o --columns 9
-    refuse 2 'sparse matrices of NPZ and MATLAB files' u8.raw $o --raw uint8 --columns 9 --sparse yes
+    refuse 2 'sparse matrices of HDF5, NPZ and MATLAB files' u8.raw $o --raw uint8 --columns 9 --sparse yes
     printf '1 2000000000:1\n1 1:1\n' >wide.libsvm
     refuse 2 '--sparse yes' wide.libsvm $o --sparse no
     printf 'PAR1\x15\x04\x15\x00\x15' >table.parquet
