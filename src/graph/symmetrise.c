@@ -10,6 +10,7 @@
  * Advantage: the lists become P where they stand, and beside the reverse part only buffers of fixed
  * size are needed; the sum of two floats commutes, so nothing depends on who sent first.
  * Disadvantage: entries to rows of other ranks without a partner travel twice. */
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -138,11 +139,12 @@ static ikt_status join_both(work *w) {
 }
 
 /* From sums of conditional probabilities, of either sign, to p_ij. */
+/* An entry stays one, however small: what Gaussian weights far away leave behind. */
 static void scale_values(ikt_context *ctx, int64_t n, float *value, int64_t count) {
     double scale = 1.0 / (2.0 * (double)n);
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t e = 0; e < count; e++)
-        value[e] = (float)(scale * fabs((double)value[e]));
+        value[e] = (float)fmax(scale * fabs((double)value[e]), FLT_MIN);
 }
 
 /* Hands the arrays over; columns are still global numbers. */
