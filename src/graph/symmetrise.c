@@ -138,8 +138,8 @@ static ikt_status join_both(work *w) {
     return ikt_agree(w->ctx, ikt_directed_sort(w->ctx, &reverse));
 }
 
-/* From sums of conditional probabilities, of either sign, to p_ij. */
-/* An entry stays one, however small: what Gaussian weights far away leave behind. */
+/* From sums of conditional probabilities, of either sign, to p_ij. An entry stays one however small
+ * it is, as Gaussian weights of far rows are. */
 static void scale_values(ikt_context *ctx, int64_t n, float *value, int64_t count) {
     double scale = 1.0 / (2.0 * (double)n);
 #pragma omp parallel for num_threads(ikt_threads(ctx))
