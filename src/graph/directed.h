@@ -20,7 +20,8 @@ typedef struct {
 } ikt_directed;
 
 /* LOCAL. Weighted lists as rows: zeros are dropped, and the gaps closed.
- *   lists   with weights p_j|i >= 0 in place of scores. Taken over: empty afterwards, also on failure
+ *   lists   with weights p_j|i >= 0 in place of scores. Taken over: empty afterwards, also on a
+ *           failure
  *   out     free with ikt_directed_destroy; empty on failure
  * Errors: IKT_ERR_RESOURCE. Memory: 8 bytes a row. */
 ikt_status ikt_directed_from_lists(ikt_context *ctx, ikt_neighbours *lists, ikt_directed *out);
