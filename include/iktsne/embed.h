@@ -14,17 +14,21 @@ IKT_BEGIN_C
 
 /* COLLECTIVE. Embeds rows in memory. Row i of the whole is the i-th when the ranks' blocks stand
  * one behind the other in the order of the ranks; the result is that of `iktsne embed` on a file
- * with these rows, bit for bit, however they are distributed. parameters   the same on all ranks;
- * lent for the call. A file appears only where output.file, output.model, output.picture or
- * run.checkpoint names one; without output.file run.checkpoint: auto means none. input.file must be
- * empty and input.rows auto. run.threads and run.log hold for this embedding, else threads and log
- * are those of the context. Measures are those of output.measures (ikt_map_measures). rows [count *
- * columns] of this rank, row-major; lent for the call, never copied whole; may be NULL where count
- * is 0 count        rows of this rank, any number, also 0; two at least over all ranks columns the
- * same on all ranks, at least 1 type         of the numbers, the same on all ranks; they must be
- * finite labels       [count] a class for each row, lent for the call: measures and pictures use
- * them, the embedding does not. NULL on all ranks for none; ranks without rows may pass NULL in any
- * case out          receives the map (owned by the caller), NULL on failure; ctx must outlive it
+ * with these rows, bit for bit, however they are distributed.
+ *   parameters   the same on all ranks; lent for the call. A file appears only where output.file,
+ *                output.model, output.picture or run.checkpoint names one; without output.file
+ *                run.checkpoint: auto means none. input.file must be empty and input.rows auto.
+ *                run.threads and run.log hold for this embedding, else those of the context;
+ *                measures are those of output.measures (ikt_map_measures)
+ *   rows         [count * columns] of this rank, row-major; lent for the call, never copied whole;
+ *                may be NULL where count is 0
+ *   count        rows of this rank, any number, also 0; two at least over all ranks
+ *   columns      the same on all ranks, at least 1
+ *   type         of the numbers, the same on all ranks; they must be finite
+ *   labels       [count] a class for each row, lent for the call: measures and pictures use them,
+ *                the embedding does not. NULL on all ranks for none; ranks without rows may pass
+ *                NULL in any case
+ *   out          receives the map (owned by the caller), NULL on failure; ctx must outlive it
  * Signals stay with the program: none is caught. With run.checkpoint a folder, an interrupted
  * embedding goes on from there when it is called again with the same rows and parameters, and
  * run.max_time can stop it.

@@ -1,11 +1,12 @@
 /* The help of a verb in the form that is asked for: text, manual page, completion of a shell.
  *
  * All forms are made from the same tables: options (option.h), keys (config/key.h), examples. A
- * verb that has more to say than its options does it by these functions, once for all forms: if
- * (help) { ikt_help page = ikt_help_begin(ctx, &ikt_verb_it, argc, argv); ikt_help_heading(&page,
- * "sets"); ikt_help_entry(&page, "sphere", "Points on a sphere", "--points 1000"); return
- * ikt_help_end(&page);
- *     }
+ * verb that has more to say than its options does it by these functions, once for all forms:
+ *
+ *     ikt_help page = ikt_help_begin(ctx, &ikt_verb_it, argc, argv);
+ *     ikt_help_heading(&page, "sets", "");
+ *     ikt_help_entry(&page, "sphere", "Points on a sphere", "--points 1000");
+ *     return ikt_help_end(&page);
  */
 #ifndef IKT_APP_HELP_H
 #define IKT_APP_HELP_H

@@ -8,9 +8,11 @@
 #include "dist/row_map.h"
 
 /* COLLECTIVE. Replaces numbers by the new names of what they number, for instance rows by
- * positions. map      who owns which old name name     [map->count] new names of the own old ones;
- * lent number   [count] old names below map->n, in any order, any number of times; replaced Errors:
- * IKT_ERR_RESOURCE. Memory: n/5 bytes, 8 for each name of another rank that occurs. */
+ * positions.
+ *   map      who owns which old name
+ *   name     [map->count] new names of the own old ones; lent
+ *   number   [count] old names below map->n, in any order, any number of times; replaced
+ * Errors: IKT_ERR_RESOURCE. Memory: n/5 bytes, 8 for each name of another rank that occurs. */
 ikt_status ikt_rename(ikt_context *ctx, const ikt_row_map *map, const uint32_t *name,
                       uint32_t *number, int64_t count);
 

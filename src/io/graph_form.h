@@ -1,9 +1,10 @@
 /* Names and versions of a kept graph (output.graph), for the files of io/ that read and write it.
  *
  *   /graph      a CSR group (csr_group.h) of the weights p_j|i: rows in the order of the input,
- * those of a row ascending by column and summing to 1, zeros left out. Attribute values =
- * "conditional" /position   [n] uint32, where rows were ordered by coarse cells: where each row was
- * put /start      [n x q] where the run began at principal components: their scores, float64; where
+ *               those of a row ascending by column and summing to 1, zeros left out. Attribute
+ *               values = "conditional"
+ *   /position   [n] uint32, where rows were ordered by coarse cells: where each row was put
+ *   /start      [n x q] where the run began at principal components: their scores, float64; where
  *               it began at landmarks: places among them, float32
  *   /labels     [n] int64, /marked: as in data files, where the input had them
  *   attributes of the root: format = "iktsne-graph", format_version; version, input, settings,

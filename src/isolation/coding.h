@@ -31,9 +31,9 @@ typedef struct {
 /* LOCAL. Codes of `count` rows of the block at hand, which begins at own row `row`. */
 typedef void ikt_coding_visitor(void *self, int64_t row, int64_t count);
 
-/* COLLECTIVE. One pass over the own rows of X: reads block after block into c->rows. Blocks that
- * are done are passed over, and between two blocks the run may stop. Sparse rows come in
- * c->entries. entries   of a row that are there after the pass */
+/* COLLECTIVE. One pass over the own rows of X: reads block after block into c->rows, sparse ones
+ * into c->entries. Blocks that are done are passed over, and between two blocks the run may stop.
+ *   entries   of a row that are there after the pass */
 ikt_status ikt_coding_pass(ikt_coding *c, int64_t entries, ikt_coding_visitor *visit, void *self);
 
 /* LOCAL. Writes the cell of `count` rows in partitioning p, `step` numbers from one to the next;

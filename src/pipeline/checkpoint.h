@@ -37,8 +37,9 @@ ikt_status ikt_checkpoint_create(ikt_context *ctx, const ikt_settings *settings,
 void ikt_checkpoint_destroy(ikt_checkpoint **checkpoint);
 
 /* COLLECTIVE. What is there for such a run to go on from, changing nothing. Whether it is of the
- * same data is not asked. stage   "loop": how far it is; NULL: there is nothing, or run.resume is
- * no Errors: IKT_ERR_FILE (the folder cannot be written to), IKT_ERR_USAGE (of other settings). */
+ * same data is not asked.
+ *   stage   "loop": how far it is; NULL: there is nothing, or run.resume is no
+ * Errors: IKT_ERR_FILE (the folder cannot be written to), IKT_ERR_USAGE (of other settings). */
 ikt_status ikt_checkpoint_look(ikt_context *ctx, const ikt_settings *settings, const char **stage);
 
 /* LOCAL. The folder; lent. */
@@ -50,8 +51,9 @@ ikt_status ikt_checkpoint_write(ikt_checkpoint *checkpoint, ikt_checkpoint_stage
                                 const ikt_part *parts, int64_t count);
 
 /* COLLECTIVE. Opens the newest file of a stage that is whole; damaged ones are warned of and
- * removed. out   NULL where there is none Errors: IKT_ERR_USAGE for one of other data, settings or
- * program, with the first difference. */
+ * removed.
+ *   out   NULL where there is none
+ * Errors: IKT_ERR_USAGE for one of other data, settings or program, with the first difference. */
 ikt_status ikt_checkpoint_find(ikt_checkpoint *checkpoint, ikt_checkpoint_stage stage,
                                ikt_stage_file **out);
 
