@@ -88,6 +88,7 @@ hdf5)
     damaged run.h5 plot @ % --overwrite
     damaged model.h5 transform @ data.h5 % --overwrite
     damaged_annotated
+    damaged graph.h5 convert @ % --overwrite --dataset graph
     ;;
 ranks) # few, as each starts a launcher: no rank waits for one that has given up
     make_hdf5
