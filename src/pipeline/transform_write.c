@@ -2,42 +2,14 @@
 #include "pipeline/transform_write.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/timer.h"
 #include "config/value.h"
-#include "iktsne/build.h"
-#include "io/result.h"
+#include "pipeline/notes.h"
 #include "plot/plot.h"
-
-enum { FACTS_MOST = 20 };
-
-typedef struct {
-    ikt_note fact[FACTS_MOST];
-    int64_t count;
-    ikt_note varying[3];
-} notes;
-
-static void add(notes *n, const char *name, const char *text) {
-    ikt_note *fact = &n->fact[n->count++];
-    snprintf(fact->name, sizeof fact->name, "%s", name);
-    snprintf(fact->text, sizeof fact->text, "%s", text);
-}
-
-static void add_int(notes *n, const char *name, int64_t value) {
-    char text[32];
-    snprintf(text, sizeof text, "%lld", (long long)value);
-    add(n, name, text);
-}
-
-static void add_real(notes *n, const char *name, double value) {
-    char text[32];
-    snprintf(text, sizeof text, "%.17g", value);
-    add(n, name, text);
-}
 
 /* Words of a command as a shell takes them. */
 static void add_word(ikt_text *text, const char *word) {
@@ -49,7 +21,7 @@ static void add_word(ikt_text *text, const char *word) {
 
 /* The command that gives the same file again; no note where it is longer than a note. */
 static ikt_status add_command(ikt_context *ctx, const ikt_transform_request *request,
-                              const ikt_transformed *done, notes *n) {
+                              const ikt_transformed *done, ikt_notes *n) {
     ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
     ikt_text_add(&text, "iktsne transform");
     add_word(&text, request->model);
@@ -60,40 +32,30 @@ static ikt_status add_command(ikt_context *ctx, const ikt_transform_request *req
     ikt_text_add(&text, " --labels");
     add_word(&text, request->labels);
     if (text.status == IKT_OK && text.length < (int64_t)sizeof n->fact->text)
-        add(n, "command", text.data);
+        ikt_note_text(n, "command", text.data);
     ikt_free(&text.data);
     return text.status;
 }
 
-static void describe(ikt_context *ctx, const ikt_transform_request *request,
-                     const ikt_transformed *done, notes *n) {
+static void describe(const ikt_transform_request *request, const ikt_transformed *done,
+                     ikt_notes *n) {
     char text[128];
-    add(n, "version", IKT_VERSION);
-    add(n, "commit", IKT_COMMIT);
-    add(n, "compiler", IKT_COMPILER " " IKT_COMPILE_FLAGS);
-    add(n, "instruction_set", ikt_isa_name(ikt_cpu_isa()));
-    add(n, "made_by", "iktsne transform: new rows placed into the embedding of a model");
-    add(n, "model", request->model);
-    add(n, "model_hash", done->loaded.hash);
-    add_int(n, "model_rows", done->loaded.shape.n);
-    add(n, "input", done->input_name);
+    ikt_notes_program(n);
+    ikt_note_text(n, "instruction_set", ikt_isa_name(ikt_cpu_isa()));
+    ikt_note_text(n, "made_by", "iktsne transform: new rows placed into the embedding of a model");
+    ikt_note_text(n, "model", request->model);
+    ikt_note_text(n, "model_hash", done->loaded.hash);
+    ikt_note_int(n, "model_rows", done->loaded.shape.n);
+    ikt_note_text(n, "input", done->input_name);
     snprintf(text, sizeof text, "%lld x %lld %s", (long long)done->map.n, (long long)done->d,
              done->type);
-    add(n, "input_shape", text);
-    add_int(n, "neighbours", done->k);
-    add_int(n, "iterations", request->trials);
-    add_int(n, "rows_without_similarity", done->lonely);
-    add_real(n, "mean_divergence", done->mean_divergence);
-    if (done->accuracy >= 0) add_real(n, "label_accuracy_among_old_rows", done->accuracy);
-    snprintf(text, sizeof text, "%016llx", (unsigned long long)done->hash);
-    add(n, "embedding_hash", text);
-    n->varying[0] = (ikt_note){"ranks", ""};
-    n->varying[1] = (ikt_note){"threads", ""};
-    n->varying[2] = (ikt_note){"directory", "unknown"};
-    snprintf(n->varying[0].text, sizeof n->varying[0].text, "%d", ikt_size(ctx));
-    snprintf(n->varying[1].text, sizeof n->varying[1].text, "%d", ikt_threads(ctx));
-    if (!getcwd(n->varying[2].text, sizeof n->varying[2].text))
-        snprintf(n->varying[2].text, sizeof n->varying[2].text, "unknown");
+    ikt_note_text(n, "input_shape", text);
+    ikt_note_int(n, "neighbours", done->k);
+    ikt_note_int(n, "iterations", request->trials);
+    ikt_note_int(n, "rows_without_similarity", done->lonely);
+    ikt_note_reals(n, "mean_divergence", &done->mean_divergence, 1);
+    if (done->accuracy >= 0) ikt_note_reals(n, "label_accuracy_among_old_rows", &done->accuracy, 1);
+    ikt_note_hash(n, "embedding_hash", done->hash);
 }
 
 /* The run that made the model, on the new input. */
@@ -111,7 +73,7 @@ static ikt_status print_configuration(ikt_context *ctx, const ikt_transform_requ
     return ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, text);
 }
 
-static ikt_status write_result(ikt_context *ctx, const ikt_transformed *done, const notes *n,
+static ikt_status write_result(ikt_context *ctx, const ikt_transformed *done, const ikt_notes *n,
                                const char *configuration, const char *path, bool overwrite) {
     const ikt_result_column columns[] = {{"divergence", IKT_COLUMN_DOUBLE, done->divergence},
                                          {"similarity", IKT_COLUMN_FLOAT, done->similarity},
@@ -126,7 +88,7 @@ static ikt_status write_result(ikt_context *ctx, const ikt_transformed *done, co
                                .facts = n->fact,
                                .n_facts = n->count,
                                .circumstances = n->varying,
-                               .n_circumstances = 3,
+                               .n_circumstances = IKT_NOTES_VARYING,
                                .columns = columns,
                                .n_columns = sizeof columns / sizeof *columns};
     return ikt_result_write(ctx, path, overwrite, &result);
@@ -134,18 +96,18 @@ static ikt_status write_result(ikt_context *ctx, const ikt_transformed *done, co
 
 ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *request,
                                const ikt_transformed *done, const char *path, bool overwrite) {
-    notes *n = NULL;
+    ikt_notes *n = NULL;
     char *configuration = NULL;
     ikt_stage_begin(ctx, IKT_STAGE_WRITE);
     ikt_status st = ikt_alloc(ctx, &n, 1, sizeof *n, "provenance");
     if (st == IKT_OK) st = print_configuration(ctx, request, done, &configuration);
     if (st == IKT_OK) {
-        describe(ctx, request, done, n);
+        describe(request, done, n);
         st = add_command(ctx, request, done, n);
     }
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
-        ikt_broadcast(ctx, n, (int64_t)sizeof *n, 0); /* HDF5 wants equal attributes */
+        ikt_notes_share(ctx, n);
         st = write_result(ctx, done, n, configuration, path, overwrite);
     }
     ikt_free(&n);
