@@ -6,7 +6,8 @@
  *   /position   [n] uint32, where rows were ordered by coarse cells: where each row was put
  *   /start      [n x q] where the run began at principal components: their scores, float64; where
  *               it began at landmarks: places among them, float32
- *   /labels     [n] int64, /marked: as in data files, where the input had them
+ *   /labels     [n] int64, /marked, attribute label_names: as in data files, where the input had
+ *               them
  *   attributes of the root: format = "iktsne-graph", format_version; version, input, settings,
  *               settings_given, seed, and what was learned while the graph was made
  *

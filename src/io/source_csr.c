@@ -91,12 +91,23 @@ static ikt_status scan_share(ikt_csr_reader *csr, int64_t rows, int64_t most[LEV
     return st;
 }
 
+/* Entries that belong to no row are those of rows that were lost. */
+static ikt_status check_end(const ikt_csr_reader *csr, int64_t end) {
+    const ikt_csr_group *g = &csr->group;
+    if (end == g->entries) return IKT_OK;
+    return ikt_fail(g->ctx, IKT_ERR_DATA,
+                    "%s is damaged: the rows of indptr end at entry %lld, but there are %lld",
+                    g->name, (long long)end, (long long)g->entries);
+}
+
 ikt_status ikt_csr_scan(ikt_csr_reader *csr, int64_t rows) {
     int64_t most[LEVELS] = {0}, end = 0;
     ikt_csr_facts *facts = &csr->facts;
-    IKT_TRY(scan_share(csr, rows > 0 && rows < facts->n ? rows : facts->n, most, &end));
+    const bool is_all = rows <= 0 || rows >= facts->n;
+    IKT_TRY(scan_share(csr, is_all ? facts->n : rows, most, &end));
     ikt_max_i64(csr->group.ctx, most, LEVELS);
     facts->entries = ikt_max_one(csr->group.ctx, end);
+    if (is_all) IKT_TRY(check_end(csr, facts->entries));
     facts->longest = most[0];
     facts->block = 1;
     for (int level = 1; level < LEVELS && most[level] <= BLOCK_ENTRIES; level++)

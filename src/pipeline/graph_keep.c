@@ -65,6 +65,7 @@ static ikt_status write_origin(const ikt_graph_origin *o, const char *given, ikt
     IKT_TRY(ikt_graph_writer_text(w, "input", o->input));
     IKT_TRY(ikt_graph_writer_text(w, "settings_given", given));
     IKT_TRY(ikt_graph_writer_int(w, "seed", o->settings->run.seed));
+    if (o->label_names) IKT_TRY(ikt_graph_writer_text(w, "label_names", o->label_names));
     return o->n_marked > 0 ? ikt_graph_writer_marked(w, o->marked, o->n_marked) : IKT_OK;
 }
 

@@ -12,6 +12,7 @@
 typedef struct {
     const ikt_settings *settings; /* as the user gave them */
     const char *input;            /* of ikt_fingerprint_input */
+    const char *label_names;      /* a line a class, or NULL */
     int64_t *marked;              /* [n_marked] rows */
     int64_t n_marked;
 } ikt_graph_origin;

@@ -170,6 +170,7 @@ static ikt_status print_input(ikt_context *ctx, ikt_source *source, ikt_run *run
 static ikt_status open_graph(ikt_context *ctx, ikt_run *run) {
     const ikt_graph_origin origin = {.settings = &run->settings,
                                      .input = run->input_print,
+                                     .label_names = run->label_names,
                                      .marked = run->marked,
                                      .n_marked = run->n_marked};
     return ikt_graph_keep_begin(ctx, &origin, &run->graph_keep);

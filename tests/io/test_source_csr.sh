@@ -62,7 +62,6 @@ columns = rng.integers(0, d, 600).astype("i4")
 values = rng.integers(-2, 3, 600).astype("f4")
 starts = np.sort(np.concatenate([[0, 0, 0], rng.integers(0, 601, n - 3), [600]])).astype("i8")
 put("disorder", values, columns, starts, dense=sp.csr_matrix((values, columns, starts), (n, d)).toarray())
-put("longer", np.append(m.data, [5, np.nan]), np.append(m.indices, [1, 999]), m.indptr, dense=m.toarray())
 none = np.zeros(0)
 put("zero", none, none.astype("i4"), np.zeros(n + 1, "i8"), dense=np.zeros((n, d)))
 wide = sp.csr_matrix((np.arange(1, n + 1.0), (np.arange(n), rng.integers(0, 2000, n))), (n, 2000))
@@ -74,6 +73,7 @@ def changed(a, at, value):
     b = a.copy()
     b[at] = value
     return b
+put("longer", np.append(x, [5, 6]), np.append(i, [1, 2]), p, message="rows of indptr end at entry")
 put("descends", x, i, changed(p, 20, p[19] - 1), message="indptr descends from")
 put("starts", x, i, changed(p, 0, 1), message="indptr begins with 1, not 0")
 put("beyond", x, i, changed(p, slice(n - 2, None), 10**9), message=f"of {m.nnz}")

@@ -401,4 +401,5 @@ def main(binary, folder):
         b.end()
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])
