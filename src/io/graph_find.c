@@ -31,7 +31,7 @@ typedef struct {
 
 static void note(walk *w, const char *path) {
     const size_t used = strlen(w->names);
-    if (w->found++ == 0) snprintf(w->first, sizeof w->first, "%s", path);
+    if (w->found++ == 0) snprintf(w->first, sizeof w->first, "%.*s", (int)sizeof w->first - 1, path);
     if (used + strlen(path) + 3 < sizeof w->names)
         snprintf(w->names + used, sizeof w->names - used, "%s%s", used > 0 ? ", " : "", path);
 }
