@@ -30,10 +30,12 @@ typedef struct {
 } walk;
 
 static void note(walk *w, const char *path) {
-    const size_t used = strlen(w->names);
-    if (w->found++ == 0) snprintf(w->first, sizeof w->first, "%.*s", (int)sizeof w->first - 1, path);
-    if (used + strlen(path) + 3 < sizeof w->names)
-        snprintf(w->names + used, sizeof w->names - used, "%s%s", used > 0 ? ", " : "", path);
+    const char *between = w->found > 0 ? ", " : "";
+    const size_t used = strlen(w->names), gap = strlen(between), length = strlen(path);
+    if (w->found++ == 0) snprintf(w->first, sizeof w->first, "%s", path);
+    if (used + gap + length >= sizeof w->names) return;
+    memcpy(w->names + used, between, gap);
+    memcpy(w->names + used + gap, path, length + 1);
 }
 
 static bool is_group(hid_t object) {
