@@ -20,8 +20,7 @@ typedef struct {
     char input[256], value[64];
 } notes;
 
-/* A name that may be "DATASET" of the run's file or "FILE.h5:DATASET" of another. */
-static void split_name(const char *name, const char *own, char *file, const char **dataset) {
+void ikt_map_name_split(const char *name, const char *own, char *file, const char **dataset) {
     const char *colon = strrchr(name, ':');
     *dataset = colon ? colon + 1 : name;
     snprintf(file, IKT_STRING_MAX, "%.*s", colon ? (int)(colon - name) : IKT_STRING_MAX - 1,
@@ -107,7 +106,7 @@ ikt_status ikt_map_column_read(ikt_context *ctx, const ikt_map_file *map, const 
     bool is_named;
     *out = (ikt_map_column){.labels = NULL};
     if (strcmp(name, "none") == 0) return IKT_OK;
-    split_name(name, map->path, file, &dataset);
+    ikt_map_name_split(name, map->path, file, &dataset);
     snprintf(out->name, sizeof out->name, "%s", dataset);
     if (strcmp(name, "labels") == 0 && as != IKT_COLOUR_AS_NUMBERS)
         return read_labels(ctx, map, asked_for, out);

@@ -35,6 +35,10 @@ const char *ikt_map_file_title(const ikt_map_file *map, const char *given);
 #define IKT_COLOUR_AS "auto|classes|numbers"
 typedef enum { IKT_COLOUR_AS_AUTO, IKT_COLOUR_AS_CLASSES, IKT_COLOUR_AS_NUMBERS } ikt_colour_as;
 
+/* LOCAL. The parts of a name that may be "DATASET" of the run's file or "FILE.h5:DATASET" of
+ * another. own    the run's file file   [IKT_STRING_MAX], receives the file's name */
+void ikt_map_name_split(const char *name, const char *own, char *file, const char **dataset);
+
 /* Something to colour the points by. */
 typedef struct {
     char name[IKT_STRING_MAX]; /* of the data set; "" where there is nothing */

@@ -21,10 +21,10 @@ typedef struct {
 /* SAME-ARGS. Sets the values (defaults first) and collects positional arguments.
  *   positional     [max_positional], receives pointers into argv
  *   help           set when --help was given: it has been printed, in the form that --help=FORM
- * asks for, and the verb should return; one that has more to say does so by help.h Accepts --name
- * value, --name=value, flags --name, --no-name and --name=yes|no; options may stand between
- * arguments; `--` ends them; `-` alone is an argument. The last of several wins. Errors:
- * IKT_ERR_USAGE: unknown option (with the nearest), bad value, too few or many arguments.
+ *                  asks for, and the verb should return; one that has more to say does so by help.h
+ * Accepts --name value, --name=value, flags --name, --no-name and --name=yes|no; options may stand
+ * between arguments; `--` ends them; `-` alone is an argument. The last of several wins.
+ * Errors: IKT_ERR_USAGE: unknown option (with the nearest), bad value, too few or many arguments.
  */
 ikt_status ikt_options_parse(ikt_context *ctx, const ikt_verb *verb, const ikt_option *options,
                              size_t n_options, int argc, char **argv, const char **positional,

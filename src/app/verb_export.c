@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/map_file.h"
 #include "app/option.h"
 #include "app/verbs.h"
 #include "base/log.h"
@@ -68,10 +69,8 @@ static ikt_status check_options(ikt_context *ctx, const wishes *w, const ikt_exp
 /* One name of the list: DATASET of the run, or FILE.h5:DATASET. */
 static ikt_status add_column(const wishes *w, const char *name, ikt_export *export) {
     char file[IKT_STRING_MAX];
-    const char *colon = strrchr(name, ':'), *dataset = colon ? colon + 1 : name;
-    snprintf(file, sizeof file, "%.*s", colon ? (int)(colon - name) : IKT_STRING_MAX - 1,
-             colon ? name : w->path[0]);
-    if (*dataset == '/') dataset++;
+    const char *dataset;
+    ikt_map_name_split(name, w->path[0], file, &dataset);
     return ikt_export_add(export, file, dataset, NULL);
 }
 

@@ -3,20 +3,17 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/comm.h"
 #include "io/csr_group.h"
+#include "io/file_name.h"
 #include "io/graph_form.h"
 #include "io/h5.h"
 
 enum { DEPTH_MOST = 3, OBJECTS_MOST = 10000, PATH_SIZE = 512 };
 
 size_t ikt_graph_name_split(ikt_context *ctx, const char *name) {
-    const char *colon = strrchr(name, ':');
-    int64_t length = (int64_t)strlen(name);
-    if (ikt_rank(ctx) == 0 && colon && colon > name && access(name, F_OK) != 0)
-        length = colon - name;
+    int64_t length = ikt_rank(ctx) == 0 ? (int64_t)ikt_file_name_length(name) : 0;
     ikt_broadcast(ctx, &length, (int64_t)sizeof length, 0);
     return (size_t)length;
 }

@@ -8,8 +8,10 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "io/file_name.h"
 #include "io/h5.h"
 #include "io/labels_h5.h"
+#include "io/recast.h"
 #include "io/source.h"
 
 enum { NAME_SIZE = 1024 };
@@ -26,14 +28,11 @@ static bool is_file(const char *path) {
 
 /* On one rank: other nodes need not see the same names. */
 static void split(const char *name, place *p) {
-    const char *colon = strrchr(name, ':');
+    const size_t length = ikt_file_name_length(name);
     memset(p, 0, sizeof *p);
     if (strlen(name) >= NAME_SIZE) return;
-    snprintf(p->file, NAME_SIZE, "%s", name);
-    if (!is_file(p->file) && colon) {
-        snprintf(p->file, NAME_SIZE, "%.*s", (int)(colon - name), name);
-        snprintf(p->dataset, NAME_SIZE, "%s", colon + 1);
-    }
+    snprintf(p->file, NAME_SIZE, "%.*s", (int)length, name);
+    if (name[length]) snprintf(p->dataset, NAME_SIZE, "%s", name + length + 1);
     if (!is_file(p->file)) p->file[0] = '\0';
     p->is_hdf5 = p->file[0] && ikt_source_is_hdf5(p->file);
 }
@@ -61,16 +60,10 @@ static ikt_status read_hdf5(ikt_context *ctx, const place *p, int64_t n, int64_t
     return st;
 }
 
-static double value_at(ikt_type type, const void *values, int64_t i) {
-    return type == IKT_TYPE_U8    ? (double)((const uint8_t *)values)[i]
-           : type == IKT_TYPE_F32 ? (double)((const float *)values)[i]
-                                  : ((const double *)values)[i];
-}
-
 static ikt_status take_values(ikt_context *ctx, ikt_source *source, int64_t first, int64_t count,
                               const void *values, int64_t *labels) {
     for (int64_t i = 0; i < count; i++) {
-        const double value = value_at(ikt_source_type(source), values, i);
+        const double value = ikt_number_at(ikt_source_type(source), values, i);
         if (!(fabs(value) < 9e15) || value != floor(value))
             return ikt_fail(ctx, IKT_ERR_DATA, "%s, row %lld: %g is not an integer",
                             ikt_source_name(source), (long long)(first + i), value);

@@ -62,6 +62,11 @@ typedef struct {
     void (*close)(ikt_reader *reader);
 } ikt_reader_ops;
 
+/* LOCAL. Whether an option that is a text was given. */
+static inline bool ikt_is_given(const char *text) {
+    return text && *text;
+}
+
 struct ikt_reader {
     ikt_context *ctx;
     const ikt_reader_ops *ops;

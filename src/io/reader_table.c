@@ -83,16 +83,13 @@ static ikt_status check_shape(ikt_reader *reader) {
                     reader->path, (long long)reader->n, (long long)reader->d);
 }
 
-static bool given(const char *text) {
-    return text && *text;
-}
-
 static const char *article(const ikt_reader *reader) {
     return strchr("IN", reader->ops->name[0]) ? "an" : "a";
 }
 
 ikt_status ikt_reader_check_array(const ikt_reader *reader, const ikt_reader_options *options) {
-    if (!given(options->array) || reader->ops == &ikt_reader_npz || reader->ops == &ikt_reader_mat)
+    if (!ikt_is_given(options->array) || reader->ops == &ikt_reader_npz ||
+        reader->ops == &ikt_reader_mat)
         return IKT_OK;
     return ikt_fail(reader->ctx, IKT_ERR_USAGE,
                     "%s is %s %s file, which holds one table: arrays have names in NPZ and MATLAB "
@@ -158,7 +155,7 @@ void ikt_reader_close(ikt_reader **reader) {
 
 ikt_status ikt_reader_no_columns(const ikt_reader *reader, const ikt_reader_options *options,
                                  const char *instead) {
-    if (!given(options->label_column) && !given(options->skip_columns)) return IKT_OK;
+    if (!ikt_is_given(options->label_column) && !ikt_is_given(options->skip_columns)) return IKT_OK;
     return ikt_fail(reader->ctx, IKT_ERR_USAGE, "%s is %s %s file, which has no named columns; %s",
                     reader->path, article(reader), reader->ops->name, instead);
 }

@@ -18,10 +18,6 @@ typedef struct {
     int64_t *labels;        /* rank 0: of all rows; others: nothing */
 } csc_self;
 
-static bool given(const char *text) {
-    return text && *text;
-}
-
 static ikt_status csc_sparse(ikt_row_feed *feed, int64_t rows, int64_t entries,
                              ikt_sparse_block *block) {
     const csc_self *self = feed->self;
@@ -92,21 +88,21 @@ static ikt_status take_rows(ikt_row_feed *feed, int64_t rows, const int64_t fact
 /* Beside the matrix, a column of obs, or a file of their own. */
 static ikt_status read_labels(ikt_row_feed *feed, hid_t file, const char *wanted, int64_t n) {
     csc_self *self = feed->self;
-    const char *name = given(wanted) ? wanted : "labels";
+    const char *name = ikt_is_given(wanted) ? wanted : "labels";
     ikt_status st =
         ikt_alloc(feed->ctx, &self->labels, feed->count, sizeof *self->labels, "blocks");
     IKT_TRY(ikt_agree(feed->ctx, st));
     IKT_TRY(ikt_labels_read(feed->ctx, file, feed->path, name, n, 0, feed->count, self->labels,
                             &feed->labels, &feed->classes));
-    if (!feed->labels && given(wanted))
+    if (!feed->labels && ikt_is_given(wanted))
         IKT_TRY(ikt_label_file_read(feed->ctx, name, n, 0, feed->count, self->labels, &feed->labels,
                                     &feed->classes));
-    if (!feed->labels && given(wanted))
+    if (!feed->labels && ikt_is_given(wanted))
         return ikt_agree(feed->ctx, ikt_fail(feed->ctx, IKT_ERR_DATA,
                                              "%s has no labels '%s' (--labels), and there is no "
                                              "file of that name",
                                              feed->path, name));
-    if (feed->labels && !given(wanted) && !feed->classes)
+    if (feed->labels && !ikt_is_given(wanted) && !feed->classes)
         return ikt_agree(feed->ctx,
                          ikt_h5_get_text(feed->ctx, file, "label_names", &feed->classes));
     return IKT_OK;

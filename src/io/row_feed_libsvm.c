@@ -3,16 +3,12 @@
 #include "io/libsvm_ranks.h"
 #include "io/row_feed.h"
 
-static bool given(const char *text) {
-    return text && *text;
-}
-
 static ikt_status check_options(const ikt_row_feed *feed, const ikt_feed_options *options) {
     const ikt_reader reader = {.ctx = feed->ctx, .ops = &ikt_reader_libsvm, .path = feed->path};
     IKT_TRY(ikt_reader_check_array(&reader, &options->reader));
     IKT_TRY(ikt_reader_no_columns(&reader, &options->reader,
                                   "its labels are the first word of each line"));
-    if (!given(options->labels) && !given(options->label_array)) return IKT_OK;
+    if (!ikt_is_given(options->labels) && !ikt_is_given(options->label_array)) return IKT_OK;
     return ikt_fail(feed->ctx, IKT_ERR_USAGE,
                     "%s is a LIBSVM file, whose rows come with labels: --labels and --label-array "
                     "do not apply",

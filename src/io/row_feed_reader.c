@@ -1,10 +1,10 @@
 /* Rows to be converted that are read in order, by rank 0, with the labels beside them. */
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "io/file_name.h"
 #include "io/recast.h"
 #include "io/row_feed.h"
 
@@ -14,10 +14,6 @@ typedef struct {
     void *label_block; /* as they are stored */
     int64_t room;
 } reader_self;
-
-static bool given(const char *text) {
-    return text && *text;
-}
 
 /* A reader's labels are a column of integers, one a row. */
 static ikt_status check_labels(const ikt_row_feed *feed) {
@@ -43,20 +39,20 @@ static ikt_status split_name(const ikt_row_feed *feed, const char *text) {
     reader_self *self = feed->self;
     IKT_TRY(ikt_alloc(feed->ctx, &self->label_path, (int64_t)strlen(text) + 1, 1, "reader"));
     strcpy(self->label_path, text);
-    char *colon = strrchr(self->label_path, ':');
-    if (!colon || access(text, F_OK) == 0) return IKT_OK;
-    *colon = '\0';
-    self->label_array = colon + 1;
+    const size_t length = ikt_file_name_length(text);
+    if (text[length] == '\0') return IKT_OK;
+    self->label_path[length] = '\0';
+    self->label_array = self->label_path + length + 1;
     return IKT_OK;
 }
 
 static ikt_status open_labels(const ikt_row_feed *feed, const ikt_feed_options *options) {
     reader_self *self = feed->self;
     ikt_reader_options plain = {.array = options->label_array};
-    if (given(options->labels) && given(options->label_array))
+    if (ikt_is_given(options->labels) && ikt_is_given(options->label_array))
         return ikt_fail(feed->ctx, IKT_ERR_USAGE, "--labels and --label-array exclude each other");
     const char *path = feed->path;
-    if (given(options->labels)) {
+    if (ikt_is_given(options->labels)) {
         IKT_TRY(split_name(feed, options->labels));
         path = self->label_path;
         plain.array = self->label_array;
@@ -69,7 +65,8 @@ static ikt_status open_readers(ikt_row_feed *feed, const ikt_feed_options *optio
     reader_self *self = feed->self;
     IKT_TRY(ikt_reader_open(feed->ctx, feed->path, &options->reader, &self->rows));
     const ikt_reader *rows = self->rows;
-    if (given(options->labels) || given(options->label_array)) IKT_TRY(open_labels(feed, options));
+    if (ikt_is_given(options->labels) || ikt_is_given(options->label_array))
+        IKT_TRY(open_labels(feed, options));
     if (options->rows > rows->n)
         return ikt_fail(feed->ctx, IKT_ERR_USAGE, "--rows %lld, but %s has only %lld rows",
                         (long long)options->rows, feed->path, (long long)rows->n);

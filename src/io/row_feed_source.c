@@ -15,13 +15,10 @@ typedef struct {
     ikt_sparse_rows rows;
 } source_self;
 
-static bool given(const char *text) {
-    return text && *text;
-}
-
 static ikt_status check_options(const ikt_row_feed *feed, const ikt_feed_options *options) {
-    if (!given(options->reader.label_column) && !given(options->reader.skip_columns) &&
-        !given(options->label_array) && !given(options->reader.array))
+    if (!ikt_is_given(options->reader.label_column) &&
+        !ikt_is_given(options->reader.skip_columns) && !ikt_is_given(options->label_array) &&
+        !ikt_is_given(options->reader.array))
         return IKT_OK;
     return ikt_fail(feed->ctx, IKT_ERR_USAGE,
                     "%s is an HDF5 file: its rows are the data set named by --dataset and its "
@@ -138,9 +135,9 @@ ikt_status ikt_feed_from_source(ikt_row_feed *feed, const ikt_feed_options *opti
     feed->self = self;
     feed->ops = &source_ops;
     IKT_TRY(ikt_source_open(feed->ctx, feed->path, options->dataset, options->rows, &self->source));
-    self->labels = given(options->labels) ? options->labels : "labels";
+    self->labels = ikt_is_given(options->labels) ? options->labels : "labels";
     IKT_TRY(ikt_source_read_labels(self->source, self->labels, 0, 0, &label, &feed->labels));
-    if (!feed->labels && given(options->labels))
+    if (!feed->labels && ikt_is_given(options->labels))
         return ikt_source_no_labels(self->source, options->labels, "--labels");
     IKT_TRY(ikt_source_read_text(self->source, "label_names", &feed->classes));
     feed->n = ikt_source_rows(self->source);

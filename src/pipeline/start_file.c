@@ -9,7 +9,9 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "io/file_name.h"
 #include "io/reader.h"
+#include "io/recast.h"
 #include "io/result.h"
 #include "io/source.h"
 
@@ -23,25 +25,16 @@ typedef struct {
     char file[IKT_STRING_MAX], dataset[IKT_STRING_MAX];
 } origin;
 
-static bool is_hdf5(const char *path) {
-    static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-    unsigned char head[8];
-    FILE *file = fopen(path, "rb");
-    const bool same = file && fread(head, 1, 8, file) == 8 && memcmp(head, signature, 8) == 0;
-    if (file) fclose(file);
-    return same;
-}
-
 /* LOCAL, rank 0. A colon parts file and data set unless it belongs to the name of a file. What
  * cannot be read is left to the reader of runs, whose message says so. */
 static void understand(const char *path, origin *o) {
-    const char *colon = strrchr(path, ':');
-    const bool is_whole = access(path, F_OK) == 0 || !colon || !colon[1];
-    snprintf(o->file, sizeof o->file, "%.*s", is_whole ? IKT_STRING_MAX - 1 : (int)(colon - path),
-             path);
-    snprintf(o->dataset, sizeof o->dataset, "%s", is_whole ? "" : colon + 1);
+    const size_t length = ikt_file_name_length(path);
+    const bool is_whole = !path[length] || !path[length + 1];
+    snprintf(o->file, sizeof o->file, "%.*s", is_whole ? IKT_STRING_MAX - 1 : (int)length, path);
+    snprintf(o->dataset, sizeof o->dataset, "%s", is_whole ? "" : path + length + 1);
     o->kind = is_whole ? PLACES_OF_RUN : PLACES_OF_DATASET;
-    if (is_whole && access(path, R_OK) == 0 && !is_hdf5(path)) o->kind = PLACES_OF_READER;
+    if (is_whole && access(path, R_OK) == 0 && !ikt_source_is_hdf5(path))
+        o->kind = PLACES_OF_READER;
 }
 
 static ikt_status check_shape(ikt_context *ctx, const ikt_layout_settings *layout, int64_t rows,
@@ -70,9 +63,7 @@ static ikt_status check_finite(ikt_context *ctx, const char *path, const ikt_row
  * equal runs from whatever file; from the last to the first: both may be one array. */
 static void widen(ikt_type type, const void *from, int64_t count, double *to) {
     for (int64_t e = count - 1; e >= 0; e--)
-        to[e] = type == IKT_TYPE_U8    ? (double)((const uint8_t *)from)[e]
-                : type == IKT_TYPE_F32 ? (double)((const float *)from)[e]
-                                       : (double)(float)((const double *)from)[e];
+        to[e] = (double)(float)ikt_number_at(type, from, e);
 }
 
 /* --- three ways of reading; without places they only check ------------------------------------ */
