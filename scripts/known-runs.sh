@@ -1,0 +1,154 @@
+#!/usr/bin/env bash
+# Makes the small runs of tests/known/runs.txt and compares their final objective values and the hashes
+# of their embeddings with those that the file holds.
+#   scripts/known-runs.sh                 compare all; exit code 1 where one differs
+#   scripts/known-runs.sh --only REGEX    compare the runs whose names match
+#   scripts/known-runs.sh --renew         write what this build gives into the file, on purpose
+# Bits hold for one instruction set, compiler and mathematics library (docs/reproducibility.md). Elsewhere
+# only the values are compared, to the tolerance that the file states, and the exit code is 77 (skipped).
+# The environment names another program (IKT_PROGRAM) or launcher (IKT_MPIRUN, up to its option for ranks).
+set -uo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+program=${IKT_PROGRAM:-$root/build/release/iktsne}
+launcher=${IKT_MPIRUN:-mpirun --oversubscribe --bind-to none -n}
+file=$root/tests/known/runs.txt
+mode=compare
+only=.
+case ${1:-} in
+"") ;;
+--renew) mode=renew ;;
+--only) only=${2:?--only needs a regular expression} ;;
+*) sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+esac
+program=$(realpath "$program") || exit 2
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+
+# --- the machine that the bits hold for ---
+
+says() { sed -n "s/^$1: *//p" version.txt; }
+"$program" --version >version.txt || exit 2
+machine="$(says 'instruction set'); $(says compiler | cut -d' ' -f1,2); $(says FFTW); $(ldd --version | sed -n '1s/.* /libc /p')"
+written_for=$(sed -n 's/^machine *//p' "$file")
+tolerance=$(sed -n 's/^tolerance *//p' "$file")
+same_machine=no
+[ "$machine" != "$written_for" ] || same_machine=yes
+
+# --- the data ---
+
+# Two topics of forty words each that share ten, and three rows without any word: LIBSVM text, from a
+# generator of its own (Park and Miller's).
+write_words() {
+    awk 'function draw(n) { state = state * 16807 % 2147483647; return state % n }
+        BEGIN {
+            state = 271828
+            for (row = 0; row < 240; row++) {
+                topic = row % 2
+                split("", held)
+                if (row % 80 != 79)
+                    for (word = 0; word < 12; word++) held[topic * 30 + draw(40) + 1] += 1 + draw(3)
+                line = topic
+                for (column = 1; column <= 80; column++)
+                    if (column in held) line = line " " column ":" held[column]
+                print line
+            }
+        }' >words.libsvm
+}
+
+make_data() { # NAME COMMAND...
+    local name=$1 verb=$2
+    shift 2
+    if [ "$verb" = convert ]; then
+        write_words
+        "$program" convert "$1" "$name.h5" --quiet
+    else
+        "$program" generate "$1" "$name.h5" "${@:2}" --quiet
+    fi </dev/null >out.txt 2>&1 || { echo "FAILED: $name cannot be made"; cat out.txt; failed=1; } >&2
+}
+
+# --- the runs ---
+
+common="output.file=run.h5 output.overwrite=yes output.measures=none output.state=no run.seed=5
+    run.checkpoint=none layout.iterations=90 layout.exaggeration_iterations=35 layout.momentum_switch=45
+    layout.report_every=90"
+
+# run RANKS THREADS DATA SETTINGS...: value and hash in `got`.
+run() {
+    local ranks=$1 threads=$2 data=()
+    [ "$3" = none ] || data=("input.file=$3.h5")
+    shift 3
+    # shellcheck disable=SC2086
+    OMP_NUM_THREADS=$threads $launcher "$ranks" "$program" embed $common run.threads=$threads \
+        "${data[@]}" "$@" --quiet --json </dev/null >out.txt 2>err.txt || { got="failed failed"; return; }
+    got="$(sed -n 's/^ *"\(kl\|cost\)": \([-+.e0-9]*\).*/\2/p' out.txt | tail -n 1) $(
+        sed -n 's/^ *"hash": "\([0-9a-f]*\)".*/\1/p' out.txt)"
+}
+
+is_near() {
+    awk -v a="$1" -v b="$2" -v t="$tolerance" \
+        'BEGIN { d = a - b; if (d < 0) d = -d; exit !(a + 0 == a && d <= t * (b < 0 ? -b : b)) }'
+}
+
+compare() { # NAME VALUE HASH, with `got`
+    local value=${got% *} hash=${got#* }
+    if [ $same_machine = yes ] && [ "$got" != "$2 $3" ]; then
+        echo "FAILED: $1: expected $2 $3, found $value $hash"
+        [ "$value" != failed ] || cat err.txt
+        failed=1
+    elif ! is_near "$value" "$2"; then
+        echo "FAILED: $1: expected $2 within $tolerance of it, found $value"
+        [ "$value" != failed ] || cat err.txt
+        failed=1
+    else
+        [ "$hash" != "$3" ] || equal=$((equal + 1))
+        echo "ok: $1 $value $hash"
+    fi
+}
+
+failed=0
+equal=0
+while read -r kind name rest; do
+    case $kind in
+    data)
+        # shellcheck disable=SC2086
+        make_data "$name" $rest
+        ;;
+    run)
+        # What a run leaves for others (kept.h5) has to be there, whichever runs are asked for.
+        if [[ $name =~ $only || $rest == *output.graph* ]]; then
+            known=${rest##*=> }
+            # shellcheck disable=SC2086
+            run ${rest%%=> *}
+            if [ $mode = renew ]; then
+                printf 'run  %-22s %s => %s\n' "$name" "$(sed 's/ *=>.*//' <<<"$rest")" "$got"
+                [ "$got" != "failed failed" ] || { cat err.txt; failed=1; } >&2
+            else
+                # shellcheck disable=SC2086
+                compare "$name" $known
+            fi
+            continue
+        fi
+        ;;
+    machine)
+        if [ $mode = renew ]; then echo "machine $machine"; continue; fi
+        ;;
+    esac
+    [ $mode != renew ] || echo "$kind${name:+ $name}${rest:+ $rest}"
+done <"$file" >result.txt
+if [ $mode = renew ]; then
+    [ $failed -eq 0 ] || exit 1
+    cp result.txt "$file"
+    echo "$file is renewed for: $machine"
+    exit 0
+fi
+cat result.txt
+[ $failed -eq 0 ] || exit 1
+if [ $same_machine = no ]; then
+    echo "the values agree within $tolerance, and $equal hashes do; those need not, as they hold for"
+    echo "  $written_for"
+    echo "and this is"
+    echo "  $machine"
+    exit 77
+fi
