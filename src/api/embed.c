@@ -10,11 +10,11 @@
 #include "base/memory.h"
 #include "base/row_hash.h"
 #include "base/timer.h"
-#include "io/h5_host.h"
-#include "pipeline/input.h"
+#include "io/hdf5/h5_host.h"
 #include "pipeline/keep.h"
 #include "pipeline/measures.h"
 #include "pipeline/outcome.h"
+#include "settings/input.h"
 
 /* Rows in memory, as the caller gave them. */
 typedef struct {

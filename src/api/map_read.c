@@ -6,8 +6,8 @@
 #include "api/own.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
-#include "io/h5_host.h"
-#include "io/result.h"
+#include "io/hdf5/h5_host.h"
+#include "io/results/result.h"
 
 static void take_note(void *self, const char *name, const char *text, bool varying) {
     ikt_map *map = self;

@@ -9,8 +9,8 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "io/columns.h"
-#include "io/label_file.h"
+#include "io/hdf5/columns.h"
+#include "io/sources/label_file.h"
 
 /* Whole numbers that span fewer values than this are classes unless the user says otherwise. */
 enum { CLASSES_GUESSED = 64 };

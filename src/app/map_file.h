@@ -7,7 +7,7 @@
 
 #include "config/key.h"
 #include "dist/row_map.h"
-#include "io/result.h"
+#include "io/results/result.h"
 
 typedef struct {
     ikt_result_file *file;
@@ -22,7 +22,8 @@ typedef struct {
 
 /* COLLECTIVE. Opens RUN.h5 and reads all but columns.
  *   marks   "": rows to mark are those of the file; "none"; or a list such as "0,17"
- * Errors: IKT_ERR_USAGE (marks), those of io/result.h; ikt_map_file_close frees what there is. */
+ * Errors: IKT_ERR_USAGE (marks), those of io/results/result.h; ikt_map_file_close frees what there
+ * is. */
 ikt_status ikt_map_file_open(ikt_context *ctx, const char *path, const char *marks,
                              ikt_map_file *out);
 void ikt_map_file_close(ikt_map_file *map);

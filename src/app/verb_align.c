@@ -6,7 +6,7 @@
 #include "app/option.h"
 #include "app/verbs.h"
 #include "base/atomic_file.h"
-#include "pipeline/align.h"
+#include "transform/align.h"
 
 typedef struct {
     int64_t rows;

@@ -16,7 +16,7 @@
 #include "pipeline/keep.h"
 #include "pipeline/measures.h"
 #include "pipeline/outcome.h"
-#include "pipeline/preset.h"
+#include "settings/preset.h"
 
 static ikt_status print_text(ikt_context *ctx, ikt_status st, char *text) {
     if (st == IKT_OK && ikt_rank(ctx) == 0) fputs(text, stdout);

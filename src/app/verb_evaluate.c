@@ -7,7 +7,7 @@
 #include "app/verbs.h"
 #include "base/atomic_file.h"
 #include "base/memory.h"
-#include "io/result.h"
+#include "io/results/result.h"
 #include "isolation/codes.h"
 #include "pipeline/measures.h"
 

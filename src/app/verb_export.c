@@ -6,7 +6,7 @@
 #include "app/option.h"
 #include "app/verbs.h"
 #include "base/log.h"
-#include "io/export.h"
+#include "io/export/export.h"
 
 typedef struct {
     char columns[IKT_STRING_MAX], anndata[IKT_STRING_MAX], key[IKT_STRING_MAX];

@@ -10,10 +10,10 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
-#include "pipeline/calibrate.h"
 #include "pipeline/graph_input.h"
-#include "pipeline/input.h"
-#include "pipeline/preset.h"
+#include "plan/calibrate.h"
+#include "settings/input.h"
+#include "settings/preset.h"
 
 enum { TIMED_BYTES = 8 << 20 };
 

@@ -8,8 +8,8 @@
 #include "app/verbs.h"
 #include "base/atomic_file.h"
 #include "pipeline/outcome.h"
-#include "pipeline/transform_write.h"
 #include "plot/plot.h"
+#include "transform/transform_write.h"
 
 typedef struct {
     char dataset[IKT_STRING_MAX], labels[IKT_STRING_MAX], picture[IKT_STRING_MAX];

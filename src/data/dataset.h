@@ -16,7 +16,7 @@
 #include "base/status.h"
 #include "data/normalise.h"
 #include "data/preprocess.h"
-#include "io/source.h"
+#include "io/sources/source.h"
 #include "linalg/pca.h"
 #include "linalg/row_reader.h"
 #include "linalg/sparse.h"

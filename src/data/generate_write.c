@@ -9,7 +9,7 @@
 #include "data/generate.h"
 #include "dist/row_map.h"
 #include "iktsne/version.h"
-#include "io/table_writer.h"
+#include "io/convert/table_writer.h"
 #include "linalg/blocks.h"
 
 static ikt_status write_attributes(ikt_generation *g, ikt_table_writer *writer) {

@@ -6,7 +6,7 @@
 #include "data/dataset.h"
 #include "dist/order.h"
 #include "graph/directed.h"
-#include "io/graph_file.h"
+#include "io/results/graph_file.h"
 
 /* What is told of a graph beside its weights. */
 typedef struct {

@@ -5,13 +5,13 @@
 #ifndef IKT_PIPELINE_EMBEDDING_H
 #define IKT_PIPELINE_EMBEDDING_H
 
+#include "checkpoint/keepers.h"
 #include "data/dataset.h"
 #include "dist/row_map.h"
-#include "io/graph_write.h"
-#include "io/model_write.h"
+#include "io/results/graph_write.h"
+#include "io/results/model_write.h"
 #include "neighbours/recall.h"
-#include "pipeline/keepers.h"
-#include "pipeline/settings.h"
+#include "settings/settings.h"
 
 /* Positions, and what was learned while making them. */
 typedef struct {

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "iktsne/version.h"
-#include "io/result.h"
+#include "io/results/result.h"
 
 ikt_stage_head ikt_finished_head(const ikt_run *run) {
     return (ikt_stage_head){"loop", IKT_VERSION, run->input_print, run->settings_print};

@@ -10,8 +10,8 @@
 #include "base/memory.h"
 #include "base/row_hash.h"
 #include "graph/load.h"
-#include "io/label_file.h"
-#include "pipeline/graph_settings.h"
+#include "io/sources/label_file.h"
+#include "settings/graph_settings.h"
 
 /* --- what it decides -------------------------------------------------------------------------- */
 

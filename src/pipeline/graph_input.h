@@ -2,10 +2,10 @@
 #ifndef IKT_PIPELINE_GRAPH_INPUT_H
 #define IKT_PIPELINE_GRAPH_INPUT_H
 
-#include "io/graph_file.h"
-#include "pipeline/fingerprint.h"
+#include "checkpoint/fingerprint.h"
+#include "io/results/graph_file.h"
 #include "pipeline/probabilities.h"
-#include "pipeline/workload.h"
+#include "plan/workload.h"
 
 /* What is known of the graph of a run before it is read. */
 typedef struct {
@@ -53,7 +53,7 @@ typedef struct {
 } ikt_graph_companions;
 
 /* COLLECTIVE. Labels and marked rows beside the graph, for runs without input.file; labels also
- * from a file of their own (io/label_file.h).
+ * from a file of their own (io/sources/label_file.h).
  *   out   free with ikt_graph_companions_free; empty on failure
  * Errors: IKT_ERR_DATA, IKT_ERR_FILE, IKT_ERR_RESOURCE. */
 ikt_status ikt_graph_companions_read(ikt_context *ctx, const ikt_input_settings *input,

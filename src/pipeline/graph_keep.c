@@ -12,8 +12,8 @@
 #include "dist/ragged.h"
 #include "dist/rename.h"
 #include "iktsne/version.h"
-#include "io/graph_file.h"
-#include "pipeline/graph_settings.h"
+#include "io/results/graph_file.h"
+#include "settings/graph_settings.h"
 
 /* --- beginning -------------------------------------------------------------------------------- */
 

@@ -1,12 +1,12 @@
 /* Keeping what places new rows: model, codes, preprocessing and embedding of a run (output.model).
  *
  * Codes are written while they are there, in the order of the input, so that a run with a model
- * holds no more than one without. Form of the file: io/model_file.h, docs/transform.md.
+ * holds no more than one without. Form of the file: io/results/model_file.h, docs/transform.md.
  */
 #ifndef IKT_PIPELINE_KEEP_H
 #define IKT_PIPELINE_KEEP_H
 
-#include "io/model_write.h"
+#include "io/results/model_write.h"
 #include "isolation/codes.h"
 #include "pipeline/pipeline.h"
 

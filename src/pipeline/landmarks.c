@@ -44,22 +44,6 @@ static ikt_status draw(ikt_context *ctx, uint64_t seed, int64_t n, ikt_landmarks
     return ikt_agree(ctx, st);
 }
 
-/* Those of the run, with what depends on the number of rows left to choose: also where the run's
- * own settings have been resolved, so that a configuration written back gives the same landmarks.
- */
-ikt_settings ikt_landmarks_settings(const ikt_settings *settings, int64_t count) {
-    ikt_settings s = *settings;
-    s.preprocess.normalise = IKT_NORMALISE_NONE; /* has been done */
-    s.preprocess.pca = 0;
-    s.isolation.psi = s.isolation.pool = IKT_AUTO_INT;
-    s.isolation.model_from[0] = '\0';
-    ikt_affinity_shrink(&s.affinity, count);
-    s.layout.init = IKT_INIT_PCA;
-    s.layout.learning_rate = s.layout.final_learning_rate = IKT_AUTO_REAL;
-    s.layout.repulsion = IKT_REPULSION_AUTO;
-    return s;
-}
-
 /* COLLECTIVE. Gathers what the ranks have of the positions. */
 static ikt_status share(ikt_context *ctx, const ikt_row_map *map, const float *own,
                         ikt_landmarks *landmarks) {
@@ -133,7 +117,7 @@ static ikt_status embed_sparse(ikt_context *ctx, ikt_settings *settings, ikt_dat
 
 ikt_status ikt_landmarks_make(ikt_context *ctx, const ikt_settings *settings, int64_t count,
                               ikt_dataset *data, ikt_landmarks *out) {
-    ikt_settings subset = ikt_landmarks_settings(settings, count);
+    ikt_settings subset = ikt_settings_of_landmarks(settings, count);
     *out = (ikt_landmarks){.count = count, .q = (int)settings->layout.dimensions};
     ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", out->count), {0}},
                     "landmarks: %lld rows are embedded first", (long long)out->count);

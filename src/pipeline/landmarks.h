@@ -12,7 +12,7 @@
 #include "data/dataset.h"
 #include "dist/row_map.h"
 #include "isolation/codes.h"
-#include "pipeline/settings.h"
+#include "settings/settings.h"
 
 /* The same on every rank. */
 typedef struct {
@@ -21,9 +21,6 @@ typedef struct {
     int q;        /* dimensions */
     float *y;     /* [count * q] their positions, centred */
 } ikt_landmarks;
-
-/* LOCAL, pure. The settings under which `count` landmarks are embedded. */
-ikt_settings ikt_landmarks_settings(const ikt_settings *settings, int64_t count);
 
 /* COLLECTIVE. Draws `count` rows and embeds them by themselves: with the settings of the
  * run, but a start from principal components, and what follows from the number of rows (psi, pool,

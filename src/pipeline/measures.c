@@ -14,9 +14,9 @@
 #include "evaluate/radix.h"
 #include "evaluate/tree.h"
 #include "isolation/model.h"
-#include "pipeline/model_spec.h"
 #include "pipeline/objective_make.h"
 #include "pipeline/probabilities.h"
+#include "settings/model_spec.h"
 
 enum { EXACT_ROWS = 50000, MARKED_MOST = 16, CLASSES_MOST = 64 };
 

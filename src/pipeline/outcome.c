@@ -11,7 +11,7 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "iktsne/build.h"
-#include "io/result.h"
+#include "io/results/result.h"
 #include "pipeline/finished.h"
 #include "plot/plot.h"
 

@@ -12,13 +12,13 @@
 #include "base/row_hash.h"
 #include "base/timer.h"
 #include "base/watch.h"
-#include "pipeline/checks.h"
 #include "pipeline/finished.h"
 #include "pipeline/graph_keep.h"
-#include "pipeline/input.h"
-#include "pipeline/memory_plan.h"
 #include "pipeline/model_rows.h"
-#include "pipeline/workload.h"
+#include "plan/memory_plan.h"
+#include "plan/workload.h"
+#include "settings/checks.h"
+#include "settings/input.h"
 
 static ikt_status open_data(ikt_context *ctx, const ikt_settings *settings, ikt_source *source,
                             ikt_dataset **data) {

@@ -9,11 +9,11 @@
 
 #include <stdint.h>
 
+#include "checkpoint/fingerprint.h"
 #include "data/dataset.h"
-#include "io/model_write.h"
-#include "io/source.h"
+#include "io/results/model_write.h"
+#include "io/sources/source.h"
 #include "pipeline/embedding.h"
-#include "pipeline/fingerprint.h"
 #include "pipeline/graph_input.h"
 
 /* An embedding and what was learned while making it. */

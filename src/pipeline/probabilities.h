@@ -3,14 +3,14 @@
 #define IKT_PIPELINE_PROBABILITIES_H
 
 #include "affinity/dense.h"
+#include "checkpoint/keepers.h"
 #include "dist/order.h"
 #include "graph/graph.h"
-#include "io/graph_write.h"
-#include "io/model_write.h"
+#include "io/results/graph_write.h"
+#include "io/results/model_write.h"
 #include "neighbours/recall.h"
-#include "pipeline/keepers.h"
 #include "pipeline/landmarks.h"
-#include "pipeline/settings.h"
+#include "settings/settings.h"
 
 /* P in one of its two forms, and what was learned on the way. */
 typedef struct {

@@ -7,14 +7,14 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "pipeline/checkpoint.h"
-#include "pipeline/checks.h"
+#include "checkpoint/checkpoint.h"
 #include "pipeline/finished.h"
 #include "pipeline/graph_input.h"
-#include "pipeline/input.h"
 #include "pipeline/model_rows.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/start_file.h"
+#include "settings/checks.h"
+#include "settings/input.h"
 
 /* What is embedded: rows, a graph, or both. */
 typedef struct {

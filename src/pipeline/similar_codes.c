@@ -3,11 +3,11 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "isolation/codes.h"
+#include "neighbours/rows_order.h"
 #include "neighbours/scorers.h"
 #include "pipeline/keep.h"
-#include "pipeline/model_spec.h"
-#include "pipeline/rows_order.h"
 #include "pipeline/similar.h"
+#include "settings/model_spec.h"
 
 /* Codes of the own rows and the coarse cells that order them. */
 typedef struct {

@@ -1,8 +1,8 @@
 /* Similar rows by their distances. */
 #include "base/timer.h"
 #include "isolation/model.h"
+#include "neighbours/rows_order.h"
 #include "neighbours/scorers.h"
-#include "pipeline/rows_order.h"
 #include "pipeline/similar.h"
 
 static ikt_status search_near(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p,

@@ -11,7 +11,7 @@
 #include "linalg/sparse_axes.h"
 #include "linalg/thin_reader.h"
 #include "pipeline/start_file.h"
-#include "pipeline/workload.h"
+#include "plan/workload.h"
 
 /* Scores of the own rows on the first components. */
 static ikt_status find_scores(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,

@@ -4,9 +4,9 @@
 
 #include "data/dataset.h"
 #include "dist/row_map.h"
-#include "io/graph_write.h"
+#include "io/results/graph_write.h"
 #include "pipeline/landmarks.h"
-#include "pipeline/settings.h"
+#include "settings/settings.h"
 
 /* What there is to start from, and to tell of it; lent. */
 typedef struct {

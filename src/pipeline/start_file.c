@@ -9,11 +9,11 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "io/file_name.h"
-#include "io/reader.h"
-#include "io/recast.h"
-#include "io/result.h"
-#include "io/source.h"
+#include "io/formats/file_name.h"
+#include "io/formats/reader.h"
+#include "io/numbers/recast.h"
+#include "io/results/result.h"
+#include "io/sources/source.h"
 
 enum { BLOCK = 1 << 16 };
 

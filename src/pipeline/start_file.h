@@ -3,10 +3,10 @@
 #define IKT_PIPELINE_START_FILE_H
 
 #include "dist/row_map.h"
-#include "pipeline/settings.h"
+#include "settings/settings.h"
 
 /* COLLECTIVE. Positions of layout.init_file: /embedding of an HDF5 file; FILE:DATASET of any HDF5
- * file, AnnData's among them; or a file that io/reader.h knows (NPY, CSV).
+ * file, AnnData's among them; or a file that io/formats/reader.h knows (NPY, CSV).
  * Positions of a run stay as they are unless layout.init_scale is given: a map that is gone on with
  * keeps its spread. Others are scaled to a standard deviation of 1e-4, as openTSNE does with its
  * own starts: t-SNE must be free to move rows while attraction is exaggerated.

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "io/result.h"
+#include "io/results/result.h"
 #include "plot/plot.h"
 
 enum { WIDTH = 760 };

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "evaluate/measure.h"
-#include "io/result.h"
+#include "io/results/result.h"
 #include "pipeline/pipeline.h"
 #include "study/pictures.h"
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "dist/row_map.h"
-#include "io/source.h"
+#include "io/sources/source.h"
 
 typedef struct {
     const char *path, *dataset;

@@ -11,7 +11,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "io/h5.h"
+#include "io/hdf5/h5.h"
 #include "pipeline/pipeline.h"
 
 enum { COLUMNS_MOST = 8, ROWS_MOST = 64, SETTINGS_MOST = 16 };

@@ -15,8 +15,8 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "dist/row_map.h"
-#include "io/h5.h"
-#include "io/source.h"
+#include "io/hdf5/h5.h"
+#include "io/sources/source.h"
 
 static double number(ikt_type type, const void *rows, int64_t e) {
     return type == IKT_TYPE_U8    ? (double)((const uint8_t *)rows)[e]

@@ -16,7 +16,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "dist/row_map.h"
-#include "io/source.h"
+#include "io/sources/source.h"
 
 enum { WORD = 256 };
 

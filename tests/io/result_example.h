@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "dist/row_map.h"
-#include "io/result.h"
+#include "io/results/result.h"
 
 enum { RESULT_ROWS_MAX = 4096, RESULT_TRACE = 3 };
 

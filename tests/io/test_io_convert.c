@@ -6,8 +6,8 @@
 #include "app/verbs.h"
 #include "base/memory.h"
 #include "dist/row_map.h"
-#include "io/source.h"
-#include "io/table_writer.h"
+#include "io/convert/table_writer.h"
+#include "io/sources/source.h"
 
 enum { ARGUMENTS_MAX = 12, OPTIONS_BYTES = 256 };
 

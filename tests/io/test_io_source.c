@@ -10,9 +10,9 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "dist/row_map.h"
-#include "io/columns.h"
-#include "io/source.h"
-#include "io/table_writer.h"
+#include "io/convert/table_writer.h"
+#include "io/hdf5/columns.h"
+#include "io/sources/source.h"
 
 /* The element of row i, column c: any byte, or a number that float32 holds exactly. */
 static double element(ikt_type type, int64_t i, int64_t c) {

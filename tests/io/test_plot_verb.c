@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/row_hash.h"
-#include "io/result.h"
+#include "io/results/result.h"
 
 enum { N = 500, ARGUMENTS_MAX = 16 };
 

@@ -10,7 +10,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "io/stage_file.h"
+#include "io/hdf5/stage_file.h"
 
 enum { ROWS = 1000, COLUMNS = 7, SHARED = 5, DAMAGES = 250 };
 

@@ -10,8 +10,8 @@
 #include "base/row_hash.h"
 #include "data/generate.h"
 #include "dist/row_map.h"
-#include "io/h5.h"
-#include "io/source.h"
+#include "io/hdf5/h5.h"
+#include "io/sources/source.h"
 
 static const char *file_name(ikt_context *ctx, const char *what) {
     static char names[2][64];

@@ -11,8 +11,8 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "io/h5_host.h"
-#include "io/table_writer.h"
+#include "io/convert/table_writer.h"
+#include "io/hdf5/h5_host.h"
 #include "pipeline/pipeline.h"
 
 enum { N = 90, D = 6, Q = 2, WAYS = 5 };

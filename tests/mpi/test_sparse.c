@@ -9,6 +9,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "checkpoint/fingerprint.h"
 #include "isolation/codes.h"
 #include "isolation/codes_sparse.h"
 #include "linalg/distance.h"
@@ -17,7 +18,6 @@
 #include "linalg/sparse_pack.h"
 #include "neighbours/cells.h"
 #include "neighbours/locality.h"
-#include "pipeline/fingerprint.h"
 
 typedef enum {
     PLAIN,

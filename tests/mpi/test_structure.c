@@ -12,7 +12,7 @@
 #include "data/generate.h"
 #include "evaluate/apart.h"
 #include "evaluate/arrangement.h"
-#include "io/source.h"
+#include "io/sources/source.h"
 
 enum { ROWS = 200, COLUMNS = 5 };
 

@@ -9,10 +9,10 @@
 #include "base/row_hash.h"
 #include "data/generate.h"
 #include "evaluate/measure.h"
-#include "io/table_writer.h"
+#include "io/convert/table_writer.h"
 #include "pipeline/keep.h"
 #include "pipeline/outcome.h"
-#include "pipeline/transform_write.h"
+#include "transform/transform_write.h"
 
 enum { OLD = 420, NEW = 90, SPLIT = 37, BYTES = 12 };
 

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "pipeline/memory_plan.h"
-#include "pipeline/time_plan.h"
+#include "plan/memory_plan.h"
+#include "plan/time_plan.h"
 
 /* Rates of 1 and a network that is easy to reckon with: 1 us, 1 GB/s. */
 static ikt_machine simple_machine(ikt_context *ctx) {
