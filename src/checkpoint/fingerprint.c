@@ -12,13 +12,14 @@
  */
 
 static ikt_status hash_rows(ikt_context *ctx, ikt_source *source, uint64_t *sum) {
-    const ikt_row_map map = ikt_row_map_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows distribution =
+        ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
     const int64_t columns = ikt_source_columns(source);
     const size_t value_bytes = ikt_type_size(ikt_source_type(source));
     const size_t row_bytes = (size_t)columns * value_bytes;
     const int64_t block = ikt_stream_rows(columns, (int64_t)value_bytes);
-    const int64_t steps = ikt_stream_steps(ctx, map.count, block);
-    const ikt_row_range own = {map.first, map.count};
+    const int64_t steps = ikt_stream_steps(ctx, distribution.count, block);
+    const ikt_row_range own = {distribution.first, distribution.count};
     char *rows = NULL;
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &rows, block, row_bytes, "rows of X"));
     for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
@@ -32,8 +33,9 @@ static ikt_status hash_rows(ikt_context *ctx, ikt_source *source, uint64_t *sum)
 
 /* Of each row the hash of its columns and values, which are canonical, stands for the row. */
 static ikt_status hash_sparse_rows(ikt_context *ctx, ikt_source *source, uint64_t *sum) {
-    const ikt_row_map map = ikt_row_map_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
-    const ikt_row_range own = {map.first, map.count};
+    const ikt_rows distribution =
+        ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+    const ikt_row_range own = {distribution.first, distribution.count};
     const int64_t block = ikt_source_block_rows(source);
     const int64_t steps = ikt_stream_steps(ctx, own.count, block);
     ikt_sparse_rows rows = {0};

@@ -8,8 +8,8 @@
 static const char purpose[] = "checkpoint";
 
 /* LOCAL. The table of the parts: heads, the trace, rows. */
-static void name_parts(const ikt_row_map *map, int64_t q, int64_t points,
-                       const ikt_loop_state *state, ikt_loop_parts *p) {
+static void name_parts(const ikt_rows *rows, int64_t q, int64_t points, const ikt_loop_state *state,
+                       ikt_loop_parts *p) {
     const ikt_part parts[IKT_LOOP_PARTS] = {
         ikt_part_shared("numbers", IKT_PART_I64, IKT_LOOP_NUMBERS, p->number),
         ikt_part_shared("reals", IKT_PART_F64, IKT_LOOP_REALS, p->real),
@@ -17,9 +17,9 @@ static void name_parts(const ikt_row_map *map, int64_t q, int64_t points,
         ikt_part_shared("trace_value", IKT_PART_F64, points, p->trace.value),
         ikt_part_shared("trace_gradient_norm", IKT_PART_F64, points, p->trace.norm),
         ikt_part_shared("trace_seconds", IKT_PART_F64, points, p->trace.seconds),
-        ikt_part_rows("y", IKT_PART_F32, map, q, state->y),
-        ikt_part_rows("velocity", IKT_PART_F32, map, q, state->velocity),
-        ikt_part_rows("gain", IKT_PART_F32, map, q, state->gain)};
+        ikt_part_rows("y", IKT_PART_F32, rows, q, state->y),
+        ikt_part_rows("velocity", IKT_PART_F32, rows, q, state->velocity),
+        ikt_part_rows("gain", IKT_PART_F32, rows, q, state->gain)};
     memcpy(p->part, parts, sizeof parts);
 }
 
@@ -60,13 +60,13 @@ void ikt_loop_parts_destroy(ikt_loop_parts *p) {
     ikt_trace_columns_destroy(&p->trace);
 }
 
-ikt_status ikt_loop_parts_make(ikt_context *ctx, const ikt_row_map *map, int64_t q,
+ikt_status ikt_loop_parts_make(ikt_context *ctx, const ikt_rows *rows, int64_t q,
                                const ikt_loop_state *state, ikt_loop_parts *out) {
     *out = (ikt_loop_parts){.number = {state->iteration, state->points}, .real = {state->seconds}};
     memcpy(out->number + 2, state->phase_number, sizeof state->phase_number);
     memcpy(out->real + 1, state->phase_real, sizeof state->phase_real);
     IKT_TRY(ikt_trace_columns_make(ctx, state->point, state->points, &out->trace));
-    name_parts(map, q, state->points, state, out);
+    name_parts(rows, q, state->points, state, out);
     return IKT_OK;
 }
 
@@ -93,16 +93,16 @@ static void join_columns(const ikt_loop_parts *p, ikt_loop_state *state) {
                                             p->trace.norm[i], p->trace.seconds[i]};
 }
 
-ikt_status ikt_loop_parts_read(ikt_context *ctx, const ikt_row_map *map, int64_t q,
+ikt_status ikt_loop_parts_read(ikt_context *ctx, const ikt_rows *rows, int64_t q,
                                ikt_status (*read)(void *file, const ikt_part *parts, int64_t count),
                                void *file, ikt_loop_state *out) {
     ikt_loop_parts p = {.trace = {NULL, NULL, NULL, NULL}};
     *out = (ikt_loop_state){0};
-    name_parts(map, q, 0, out, &p);
+    name_parts(rows, q, 0, out, &p);
     ikt_status st = read(file, p.part, IKT_LOOP_HEADS);
-    if (st == IKT_OK) st = ikt_agree(ctx, make_state(ctx, q * map->count, &p, out));
+    if (st == IKT_OK) st = ikt_agree(ctx, make_state(ctx, q * rows->count, &p, out));
     if (st == IKT_OK) {
-        name_parts(map, q, out->points, out, &p);
+        name_parts(rows, q, out->points, out, &p);
         st = read(file, p.part + IKT_LOOP_HEADS, IKT_LOOP_PARTS - IKT_LOOP_HEADS);
     }
     if (st == IKT_OK) join_columns(&p, out);

@@ -32,11 +32,11 @@ typedef struct {
 } ikt_loop_parts;
 
 /* LOCAL. Parts that hold a state, for writing.
- *   map    of the loop's rows
+ *   rows    of the loop's rows
  *   q      dimensions
  *   state  lent as long as the parts
  * Errors: IKT_ERR_RESOURCE. Free with ikt_loop_parts_destroy. */
-ikt_status ikt_loop_parts_make(ikt_context *ctx, const ikt_row_map *map, int64_t q,
+ikt_status ikt_loop_parts_make(ikt_context *ctx, const ikt_rows *rows, int64_t q,
                                const ikt_loop_state *state, ikt_loop_parts *out);
 void ikt_loop_parts_destroy(ikt_loop_parts *parts);
 
@@ -44,7 +44,7 @@ void ikt_loop_parts_destroy(ikt_loop_parts *parts);
  *   read   reads `count` parts of whatever file it is
  *   out    owned by the caller; empty on failure
  * Errors: those of `read`, IKT_ERR_RESOURCE, IKT_ERR_DATA. */
-ikt_status ikt_loop_parts_read(ikt_context *ctx, const ikt_row_map *map, int64_t q,
+ikt_status ikt_loop_parts_read(ikt_context *ctx, const ikt_rows *rows, int64_t q,
                                ikt_status (*read)(void *file, const ikt_part *parts, int64_t count),
                                void *file, ikt_loop_state *out);
 

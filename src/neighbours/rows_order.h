@@ -8,11 +8,11 @@
 #include "neighbours/cells.h"
 
 /* COLLECTIVE. Plans the exchange that orders rows by cell.
- *   map     of the rows
+ *   rows     of the rows
  *   model   whose coarse partition gives the cells
- *   cell    [map->count] coarse cell of each own row, or NULL where they are to be found
+ *   cell    [rows->count] coarse cell of each own row, or NULL where they are to be found
  * Errors: IKT_ERR_RESOURCE, those of reading; both empty then. */
-ikt_status ikt_rows_order(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
+ikt_status ikt_rows_order(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
                           const ikt_model *model, const uint16_t *cell, ikt_cells *cells,
                           ikt_order *order);
 

@@ -12,13 +12,13 @@
 
 /* COLLECTIVE. Writes shape, preprocessing, distinct centres, partitionings and codes.
  *   data    the rows coded
- *   map     of them
+ *   rows     of them
  *   codes   of the own rows, in the order of the input
  *   q       dimensions of the map that is to come
  * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE, those of reading the centres. Memory: some 32 MiB, and 8
  * t psi bytes. */
 ikt_status ikt_keep_codes(ikt_context *ctx, ikt_model_writer *writer, ikt_dataset *data,
-                          const ikt_row_map *map, const ikt_model *model, const ikt_codes *codes,
+                          const ikt_rows *rows, const ikt_model *model, const ikt_codes *codes,
                           int64_t q);
 
 /* COLLECTIVE. Adds embedding, labels and provenance of a finished run and gives the file its name;

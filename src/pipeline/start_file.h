@@ -2,7 +2,7 @@
 #ifndef IKT_PIPELINE_START_FILE_H
 #define IKT_PIPELINE_START_FILE_H
 
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "settings/settings.h"
 
 /* COLLECTIVE. Positions of layout.init_file: /embedding of an HDF5 file; FILE:DATASET of any HDF5
@@ -12,13 +12,13 @@
  * own starts: t-SNE must be free to move rows while attraction is exaggerated.
  *
  *   settings   layout resolved
- *   y          [map->count * layout.dimensions], receives the positions
+ *   y          [rows->count * layout.dimensions], receives the positions
  *
  * Foreign files are read by rank 0 and shared block after block. Errors: IKT_ERR_DATA: other
  * numbers of rows or dimensions, positions that are not finite; those of reading; IKT_ERR_RESOURCE.
  */
-ikt_status ikt_start_from_file(ikt_context *ctx, const ikt_settings *settings,
-                               const ikt_row_map *map, float *y);
+ikt_status ikt_start_from_file(ikt_context *ctx, const ikt_settings *settings, const ikt_rows *rows,
+                               float *y);
 
 /* COLLECTIVE. Whether layout.init_file holds positions for n rows, without reading them. Errors: as
  * above. */

@@ -30,7 +30,7 @@ enum {
 };
 
 typedef struct {
-    ikt_row_map map;
+    ikt_rows distribution;
     ikt_graph graph;
     float *y;
 } map_data;
@@ -50,12 +50,13 @@ static double along(int64_t at, int axis) {
 
 static void place(ikt_context *ctx, map_data *m, double span) {
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < m->map.count; i++) {
-        int64_t row = m->map.first + i, at = (int64_t)((double)row / (double)m->map.n * 0x1p31);
+    for (int64_t i = 0; i < m->distribution.count; i++) {
+        int64_t row = m->distribution.first + i,
+                at = (int64_t)((double)row / (double)m->distribution.n * 0x1p31);
         for (int axis = 0; axis < 2; axis++) {
             double jitter = ikt_rng_uniform(1, IKT_RNG_SAMPLE, row, (uint64_t)axis) - 0.5;
             m->y[2 * i + axis] =
-                (float)(span * along(at, axis) + jitter * span / sqrt((double)m->map.n));
+                (float)(span * along(at, axis) + jitter * span / sqrt((double)m->distribution.n));
         }
     }
 }
@@ -72,14 +73,16 @@ static int64_t draw_step(int64_t row, int64_t e, int64_t n) {
 }
 
 /* Lists as a search leaves them. Rows may be twice in a list, which costs the same. */
-static ikt_status make_lists(ikt_context *ctx, const ikt_row_map *map, ikt_neighbours *lists) {
-    IKT_TRY(ikt_neighbours_create(ctx, map, NEIGHBOURS, lists));
+static ikt_status make_lists(ikt_context *ctx, const ikt_rows *distribution,
+                             ikt_neighbours *lists) {
+    IKT_TRY(ikt_neighbours_create(ctx, distribution, NEIGHBOURS, lists));
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < map->count; i++)
+    for (int64_t i = 0; i < distribution->count; i++)
         for (int64_t e = 0; e < NEIGHBOURS; e++) {
-            int64_t step = draw_step(map->first + i, e, map->n),
-                    back = e / GROUP % 2 ? map->n - step : step;
-            lists->row[i * NEIGHBOURS + e] = (uint32_t)((map->first + i + back) % map->n);
+            int64_t step = draw_step(distribution->first + i, e, distribution->n),
+                    back = e / GROUP % 2 ? distribution->n - step : step;
+            lists->row[i * NEIGHBOURS + e] =
+                (uint32_t)((distribution->first + i + back) % distribution->n);
             lists->score[i * NEIGHBOURS + e] = 1.0f / NEIGHBOURS;
         }
     return IKT_OK;
@@ -87,12 +90,12 @@ static ikt_status make_lists(ikt_context *ctx, const ikt_row_map *map, ikt_neigh
 
 static ikt_status measure_graph(ikt_context *ctx, map_data *m, ikt_machine *out) {
     ikt_neighbours lists = {0, 0, NULL, NULL};
-    IKT_TRY(ikt_agree(ctx, make_lists(ctx, &m->map, &lists)));
+    IKT_TRY(ikt_agree(ctx, make_lists(ctx, &m->distribution, &lists)));
     double begin = ikt_now();
-    ikt_status st = ikt_graph_symmetrise(ctx, &m->map, &lists, &m->graph);
+    ikt_status st = ikt_graph_symmetrise(ctx, &m->distribution, &lists, &m->graph);
     double seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
     out->symmetrise =
-        (double)(m->map.n * NEIGHBOURS) / ikt_size(ctx) / seconds / ikt_threads(ctx) / 1e6;
+        (double)(m->distribution.n * NEIGHBOURS) / ikt_size(ctx) / seconds / ikt_threads(ctx) / 1e6;
     return st;
 }
 
@@ -144,7 +147,7 @@ static ikt_status time_loop(ikt_context *ctx, map_data *m, ikt_objective *object
     settings.report_every = report_every;
     note_seconds(ctx, before);
     double begin = ikt_now();
-    IKT_TRY(ikt_layout_run(ctx, &settings, &m->map, objective, NULL, m->y, &trace));
+    IKT_TRY(ikt_layout_run(ctx, &settings, &m->distribution, objective, NULL, m->y, &trace));
     const double whole = ikt_calibrate_slowest(ctx, ikt_now() - begin);
     out->rest = whole;
     ikt_trace_destroy(&trace);
@@ -195,7 +198,7 @@ static ikt_status measure_stages(ikt_context *ctx, map_data *m, ikt_kernelsum *s
 static ikt_status measure_loop(ikt_context *ctx, map_data *m, ikt_machine *out) {
     ikt_kernelsum *sums = NULL;
     ikt_fft_settings fft = whole_grid();
-    IKT_TRY(ikt_kernelsum_create_fft(ctx, &m->map, &fft, &sums));
+    IKT_TRY(ikt_kernelsum_create_fft(ctx, &m->distribution, &fft, &sums));
     ikt_status st = measure_stages(ctx, m, sums, &fft, out);
     ikt_kernelsum_destroy(&sums);
     return st;
@@ -206,7 +209,7 @@ static ikt_status time_attraction(ikt_context *ctx, map_data *m, ikt_machine *ou
     ikt_kernelsum *sums = NULL;
     loop_times times;
     ikt_fft_settings fft = whole_grid();
-    IKT_TRY(ikt_kernelsum_create_fft(ctx, &m->map, &fft, &sums));
+    IKT_TRY(ikt_kernelsum_create_fft(ctx, &m->distribution, &fft, &sums));
     ikt_status st = ikt_tsne_create(ctx, &m->graph, sums, &objective);
     if (st == IKT_OK) st = time_loop(ctx, m, &objective, FEW_ITERATIONS, 1 << 20, &times);
     ikt_objective_destroy(&objective);
@@ -223,8 +226,9 @@ static ikt_status time_attraction(ikt_context *ctx, map_data *m, ikt_machine *ou
 /* The graph and its attraction where positions of rows are too many for a near cache. */
 static ikt_status measure_many(ikt_context *ctx, ikt_machine *out) {
     const int ranks = ikt_size(ctx);
-    map_data m = {.map = ikt_row_map_make((int64_t)MANY_ROWS * ranks, ranks, ikt_rank(ctx))};
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &m.y, 2 * m.map.count, sizeof *m.y, "calibrate"));
+    map_data m = {.distribution = ikt_rows_make((int64_t)MANY_ROWS * ranks, ranks, ikt_rank(ctx))};
+    ikt_status st =
+        ikt_agree(ctx, ikt_alloc(ctx, &m.y, 2 * m.distribution.count, sizeof *m.y, "calibrate"));
     if (st == IKT_OK) {
         place(ctx, &m, NEAR_SPAN);
         st = measure_graph(ctx, &m, out);
@@ -239,9 +243,9 @@ static ikt_status time_sums(ikt_context *ctx, map_data *m, ikt_kernelsum *sums, 
                             double *seconds) {
     double *phi = NULL;
     float *gradient = NULL;
-    ikt_status st = ikt_alloc(ctx, &phi, m->map.count, sizeof *phi, "calibrate");
+    ikt_status st = ikt_alloc(ctx, &phi, m->distribution.count, sizeof *phi, "calibrate");
     if (st == IKT_OK)
-        st = ikt_alloc(ctx, &gradient, 2 * m->map.count, sizeof *gradient, "calibrate");
+        st = ikt_alloc(ctx, &gradient, 2 * m->distribution.count, sizeof *gradient, "calibrate");
     st = ikt_agree(ctx, st);
     for (int t = 0; t < 2 && st == IKT_OK; t++) {
         note_seconds(ctx, before);
@@ -255,13 +259,14 @@ static ikt_status time_sums(ikt_context *ctx, map_data *m, ikt_kernelsum *sums, 
 }
 
 static ikt_status measure_far(ikt_context *ctx, ikt_machine *out) {
-    map_data m = {
-        .map = ikt_row_map_make((int64_t)FAR_ROWS * ikt_size(ctx), ikt_size(ctx), ikt_rank(ctx))};
+    map_data m = {.distribution = ikt_rows_make((int64_t)FAR_ROWS * ikt_size(ctx), ikt_size(ctx),
+                                                ikt_rank(ctx))};
     ikt_kernelsum *sums = NULL;
     ikt_fft_settings fft = whole_grid();
     double before[IKT_STAGE_COUNT], seconds = 0;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &m.y, 2 * m.map.count, sizeof *m.y, "calibrate"));
-    if (st == IKT_OK) st = ikt_kernelsum_create_fft(ctx, &m.map, &fft, &sums);
+    ikt_status st =
+        ikt_agree(ctx, ikt_alloc(ctx, &m.y, 2 * m.distribution.count, sizeof *m.y, "calibrate"));
+    if (st == IKT_OK) st = ikt_kernelsum_create_fft(ctx, &m.distribution, &fft, &sums);
     if (st == IKT_OK) {
         place(ctx, &m, FAR_SPAN);
         st = time_sums(ctx, &m, sums, before, &seconds);
@@ -275,11 +280,13 @@ static ikt_status measure_far(ikt_context *ctx, ikt_machine *out) {
 
 static ikt_status measure_exact(ikt_context *ctx, ikt_machine *out) {
     int64_t n = (int64_t)(EXACT * sqrt((double)ikt_size(ctx)));
-    map_data m = {.map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx))};
+    map_data m = {.distribution = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx))};
     ikt_kernelsum *sums = NULL;
     double before[IKT_STAGE_COUNT], seconds = 1;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &m.y, 2 * m.map.count, sizeof *m.y, "calibrate"));
-    if (st == IKT_OK) st = ikt_kernelsum_create_exact(ctx, &m.map, 2, IKT_KERNEL_STUDENT, &sums);
+    ikt_status st =
+        ikt_agree(ctx, ikt_alloc(ctx, &m.y, 2 * m.distribution.count, sizeof *m.y, "calibrate"));
+    if (st == IKT_OK)
+        st = ikt_kernelsum_create_exact(ctx, &m.distribution, 2, IKT_KERNEL_STUDENT, &sums);
     if (st == IKT_OK) {
         place(ctx, &m, NEAR_SPAN);
         st = time_sums(ctx, &m, sums, before, &seconds);
@@ -296,24 +303,25 @@ static ikt_status measure_measures(ikt_context *ctx, const map_data *m, ikt_mach
     ikt_measure_settings settings = ikt_measure_defaults();
     settings.cheap_only = true;
     ikt_status st =
-        ikt_agree(ctx, ikt_alloc(ctx, &labels, m->map.count, sizeof *labels, "calibrate"));
-    for (int64_t i = 0; st == IKT_OK && i < m->map.count; i++)
-        labels[i] = (m->map.first + i) * CLASSES / m->map.n;
+        ikt_agree(ctx, ikt_alloc(ctx, &labels, m->distribution.count, sizeof *labels, "calibrate"));
+    for (int64_t i = 0; st == IKT_OK && i < m->distribution.count; i++)
+        labels[i] = (m->distribution.first + i) * CLASSES / m->distribution.n;
     const ikt_measured what = {
-        .map = m->map, .y = m->y, .q = 2, .labels = labels, .has_labels = true};
+        .rows = m->distribution, .y = m->y, .q = 2, .labels = labels, .has_labels = true};
     double begin = ikt_now();
     if (st == IKT_OK) st = ikt_measures_compute(ctx, &settings, &what, &measures);
     double seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
-    out->measures = ROWS * log2((double)m->map.n) / seconds / ikt_threads(ctx) / 1e6;
+    out->measures = ROWS * log2((double)m->distribution.n) / seconds / ikt_threads(ctx) / 1e6;
     ikt_measures_destroy(&measures);
     ikt_free(&labels);
     return st;
 }
 
 ikt_status ikt_calibrate_loop(ikt_context *ctx, ikt_machine *out) {
-    map_data m = {
-        .map = ikt_row_map_make((int64_t)ROWS * ikt_size(ctx), ikt_size(ctx), ikt_rank(ctx))};
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &m.y, 2 * m.map.count, sizeof *m.y, "calibrate"));
+    map_data m = {.distribution =
+                      ikt_rows_make((int64_t)ROWS * ikt_size(ctx), ikt_size(ctx), ikt_rank(ctx))};
+    ikt_status st =
+        ikt_agree(ctx, ikt_alloc(ctx, &m.y, 2 * m.distribution.count, sizeof *m.y, "calibrate"));
     if (st == IKT_OK) {
         place(ctx, &m, NEAR_SPAN);
         st = measure_graph(ctx, &m, out);

@@ -62,7 +62,7 @@ typedef struct {
     void *rows;
     ikt_source *source;
     ikt_dataset *data;
-    ikt_row_map map;
+    ikt_rows distribution;
 } rows;
 
 static void rows_destroy(rows *r) {
@@ -74,7 +74,7 @@ static void rows_destroy(rows *r) {
 /* COLLECTIVE. A data set in memory, whole on every rank; bytes or floats. */
 static ikt_status rows_make(ikt_context *ctx, int64_t n, int64_t d, ikt_type type,
                             ikt_preprocess_settings settings, rows *out) {
-    *out = (rows){.map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx))};
+    *out = (rows){.distribution = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx))};
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &out->rows, n * d, ikt_type_size(type), "calibrate")));
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < n; i++)
@@ -101,13 +101,13 @@ static double rate(ikt_context *ctx, double operations, double seconds, double u
 static ikt_status time_codes(ikt_context *ctx, const rows *r, ikt_model_spec spec,
                              double *seconds) {
     spec.seed = 1;
-    spec.n = r->map.n;
+    spec.n = r->distribution.n;
     ikt_model *model = NULL;
     ikt_codes codes = {0};
     ikt_status st = ikt_agree(ctx, ikt_model_create(ctx, &spec, &model));
     for (int i = 0; i < TRIES && st == IKT_OK; i++) {
         double begin = ikt_now();
-        st = ikt_codes_compute(ctx, r->data, &r->map, model, &codes, NULL);
+        st = ikt_codes_compute(ctx, r->data, &r->distribution, model, &codes, NULL);
         double took = ikt_calibrate_slowest(ctx, ikt_now() - begin);
         if (i == 0 || took < *seconds) *seconds = took;
         ikt_codes_destroy(&codes);
@@ -138,7 +138,7 @@ static ikt_status measure_lists(ikt_context *ctx, ikt_machine *out) {
     double few = 1, many = 1, parallel = out->codes_f32 * 1e9 * ikt_threads(ctx);
     IKT_TRY(rows_make(ctx, rows_wanted > least ? rows_wanted : least, CODED_FLOATS, IKT_TYPE_F32,
                       plain, &r));
-    double n = (double)ikt_row_map_count(&r.map, 0), d = CODED_FLOATS;
+    double n = (double)ikt_rows_count(&r.distribution, 0), d = CODED_FLOATS;
     ikt_model_spec spec = {.psi = FEW_CENTRES / 16, .t = 200, .pool = FEW_CENTRES};
     ikt_status st = time_codes(ctx, &r, spec, &few);
     spec.psi = MANY_CENTRES / 16;
@@ -184,15 +184,16 @@ static ikt_status time_search(ikt_context *ctx, const ikt_scorer *scorer, int64_
 
 static ikt_status measure_similarity(ikt_context *ctx, ikt_machine *out) {
     const int64_t n = searched_rows(ctx), stride = ikt_codes_memory(1, SEARCH_PSI, SEARCH_T);
-    const ikt_row_map map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx));
-    ikt_codes codes = {.n_local = map.count, .t = SEARCH_T, .width = 2, .stride = stride};
+    const ikt_rows distribution = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
+    ikt_codes codes = {.n_local = distribution.count, .t = SEARCH_T, .width = 2, .stride = stride};
     double seconds = 1;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &codes.code, map.count * stride, 1, "calibrate")));
-    for (int64_t i = 0; i < map.count; i++)
+    IKT_TRY(
+        ikt_agree(ctx, ikt_alloc(ctx, &codes.code, distribution.count * stride, 1, "calibrate")));
+    for (int64_t i = 0; i < distribution.count; i++)
         for (int64_t p = 0; p < SEARCH_T; p++)
-            ((uint16_t *)codes.code)[i * stride / 2 + p] =
-                (uint16_t)ikt_rng_below(1, IKT_RNG_SAMPLE, map.first + i, (uint64_t)p, SEARCH_PSI);
-    ikt_scorer scorer = ikt_scorer_codes(&codes, &map);
+            ((uint16_t *)codes.code)[i * stride / 2 + p] = (uint16_t)ikt_rng_below(
+                1, IKT_RNG_SAMPLE, distribution.first + i, (uint64_t)p, SEARCH_PSI);
+    ikt_scorer scorer = ikt_scorer_codes(&codes, &distribution);
     ikt_status st = time_search(ctx, &scorer, NEIGHBOURS_CODES, &seconds);
     out->similarity = rate(ctx, (double)(n * n) * (double)stride, seconds, 1e9);
     ikt_codes_destroy(&codes);
@@ -205,7 +206,7 @@ static ikt_status measure_distance(ikt_context *ctx, ikt_machine *out) {
     const int64_t n = searched_rows(ctx);
     double seconds = 1;
     IKT_TRY(rows_make(ctx, n, SEARCH_COLUMNS, IKT_TYPE_F32, plain, &r));
-    ikt_status st = ikt_scorer_euclidean(ctx, r.data, &r.map, &scorer);
+    ikt_status st = ikt_scorer_euclidean(ctx, r.data, &r.distribution, &scorer);
     if (st == IKT_OK) st = time_search(ctx, &scorer, NEIGHBOURS_GAUSSIAN, &seconds);
     out->distance = rate(ctx, (double)(n * n) * SEARCH_COLUMNS, seconds, 1e9);
     if (scorer.self) ikt_scorer_euclidean_destroy(&scorer);
@@ -234,33 +235,33 @@ static ikt_status measure_block(ikt_context *ctx, const rows *r, ikt_machine *ou
 }
 
 /* Seconds of a search; the lists stay. */
-static ikt_status time_candidates(ikt_context *ctx, const ikt_cells *cells, const ikt_shelf *shelf,
+static ikt_status time_candidates(ikt_context *ctx, const ikt_cells *cells, const ikt_tiles *tiles,
                                   int64_t candidates, ikt_neighbours *lists, double *seconds) {
     double begin = ikt_now();
     ikt_neighbours_destroy(lists);
     ikt_status st =
-        ikt_neighbours_search(ctx, cells, shelf, NEIGHBOURS_GAUSSIAN, candidates, lists);
+        ikt_neighbours_search(ctx, cells, tiles, NEIGHBOURS_GAUSSIAN, candidates, lists);
     *seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
     return st;
 }
 
 /* A search among near cells by the times for few and for many candidates: what a cell takes beyond
  * distances, and what a neighbour takes; a refinement; and the weights of the neighbours. */
-static ikt_status time_near(ikt_context *ctx, ikt_shelf *shelf, const ikt_cells *cells,
+static ikt_status time_near(ikt_context *ctx, ikt_tiles *tiles, const ikt_cells *cells,
                             ikt_machine *out) {
     ikt_neighbours lists = {0, 0, NULL, NULL};
-    const double n = (double)shelf->map.n, more = n * (CANDIDATES - FEW_CANDIDATES);
+    const double n = (double)tiles->rows.n, more = n * (CANDIDATES - FEW_CANDIDATES);
     const double share = (double)ikt_size(ctx) * ikt_threads(ctx), k = NEIGHBOURS_GAUSSIAN;
     double few = 1, many = 1;
-    ikt_status st = time_candidates(ctx, cells, shelf, FEW_CANDIDATES, &lists, &few);
-    if (st == IKT_OK) st = time_candidates(ctx, cells, shelf, CANDIDATES, &lists, &many);
+    ikt_status st = time_candidates(ctx, cells, tiles, FEW_CANDIDATES, &lists, &few);
+    if (st == IKT_OK) st = time_candidates(ctx, cells, tiles, CANDIDATES, &lists, &many);
     double each = fmax(many - few, many / 100) * share / more; /* a candidate, of a thread */
     double looking = fmax(each - SEARCH_COLUMNS / (out->distance_block * 1e9), each / 10);
     out->probes = (double)cells->count / n / looking / 1e6;
     double kept = fmax(few - n * FEW_CANDIDATES * each / share, few / 10);
     out->keeps = n * k / share / kept / 1e6;
     double begin = ikt_now();
-    if (st == IKT_OK) st = ikt_neighbours_refine(ctx, shelf, &lists);
+    if (st == IKT_OK) st = ikt_neighbours_refine(ctx, tiles, &lists);
     out->refine = rate(ctx, n * IKT_REFINE_NEAR * IKT_REFINE_NEAR, ikt_now() - begin, 1e6);
     begin = ikt_now();
     if (st == IKT_OK) ikt_gaussian_weights(ctx, &lists, 30, lists.score);
@@ -274,16 +275,17 @@ static ikt_status measure_near(ikt_context *ctx, ikt_machine *out) {
     ikt_model *model = NULL;
     ikt_cells cells = {0};
     ikt_order order = {0};
-    ikt_shelf shelf = {0};
+    ikt_tiles tiles = {0};
     const int64_t n = (int64_t)ikt_size(ctx) * ikt_threads(ctx) * NEAR_ROWS;
     const ikt_model_spec spec = {.seed = 1, .n = n, .psi = 1, .coarse = ikt_cells_choose(n, 0)};
     IKT_TRY(rows_make(ctx, n, SEARCH_COLUMNS, IKT_TYPE_F32, plain, &r));
     ikt_status st = measure_block(ctx, &r, out);
     if (st == IKT_OK) st = ikt_agree(ctx, ikt_model_create(ctx, &spec, &model));
-    if (st == IKT_OK) st = ikt_rows_order(ctx, r.data, &r.map, model, NULL, &cells, &order);
-    if (st == IKT_OK) st = ikt_shelf_euclidean(ctx, &cells, &order, r.data, &shelf);
-    if (st == IKT_OK) st = time_near(ctx, &shelf, &cells, out);
-    ikt_shelf_destroy(&shelf);
+    if (st == IKT_OK)
+        st = ikt_rows_order(ctx, r.data, &r.distribution, model, NULL, &cells, &order);
+    if (st == IKT_OK) st = ikt_tiles_euclidean(ctx, &cells, &order, r.data, &tiles);
+    if (st == IKT_OK) st = time_near(ctx, &tiles, &cells, out);
+    ikt_tiles_destroy(&tiles);
     ikt_order_destroy(&order);
     ikt_cells_destroy(&cells);
     ikt_model_destroy(&model);
@@ -315,11 +317,11 @@ static ikt_status time_reading(ikt_context *ctx, int64_t n, ikt_preprocess_setti
     rows r;
     float *values = NULL;
     IKT_TRY(rows_make(ctx, n, COMPONENTS, IKT_TYPE_U8, settings, &r));
-    int64_t count = r.map.count * ikt_dataset_columns(r.data);
+    int64_t count = r.distribution.count * ikt_dataset_columns(r.data);
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &values, count, sizeof *values, "calibrate"));
     for (int t = 0; t < 2 && st == IKT_OK; t++) { /* the first try touches the memory */
         double begin = ikt_now();
-        st = ikt_dataset_read(r.data, r.map.first, r.map.count, values);
+        st = ikt_dataset_read(r.data, r.distribution.first, r.distribution.count, values);
         *seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
     }
     ikt_free(&values);
@@ -358,7 +360,7 @@ static ikt_status measure_cells(ikt_context *ctx, const rows *r, const uint32_t 
     uint16_t *cell = NULL;
     ikt_status st = ikt_alloc(ctx, &centre, ORDERED * d, sizeof *centre, "calibrate");
     if (st == IKT_OK) st = ikt_alloc(ctx, &packed, floats, sizeof *packed, "calibrate");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &cell, r->map.count, sizeof *cell, "calibrate");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &cell, r->distribution.count, sizeof *cell, "calibrate");
     st = ikt_agree(ctx, st);
     double seconds = 1;
     if (st == IKT_OK) {
@@ -366,10 +368,10 @@ static ikt_status measure_cells(ikt_context *ctx, const rows *r, const uint32_t 
             memcpy(centre + c * d, (float *)r->rows + order[c] * d, (size_t)d * sizeof *centre);
         ikt_pack_rows(centre, ORDERED, d, packed);
         double begin = ikt_now();
-        st = ikt_nearest_cells(ctx, r->data, &r->map, packed, ORDERED, cell);
+        st = ikt_nearest_cells(ctx, r->data, &r->distribution, packed, ORDERED, cell);
         seconds = ikt_now() - begin;
     }
-    double compared = (double)(r->map.n * ikt_nearest_cell_compared(ORDERED) * d);
+    double compared = (double)(r->distribution.n * ikt_nearest_cell_compared(ORDERED) * d);
     out->nearest_cell = rate(ctx, compared, seconds, 1e9);
     ikt_free(&centre);
     ikt_free(&packed);

@@ -56,14 +56,14 @@ static ikt_status find_overlap(ikt_context *ctx, const ikt_sparse_rows *rows, do
 
 static ikt_status time_codes(ikt_context *ctx, ikt_dataset *data, double *seconds) {
     const int64_t n = ikt_dataset_rows(data);
-    const ikt_row_map map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows distribution = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
     const ikt_model_spec spec = {.seed = 1, .n = n, .psi = PSI, .t = T, .pool = CENTRES};
     ikt_model *model = NULL;
     ikt_codes codes = {0};
     ikt_status st = ikt_agree(ctx, ikt_model_create(ctx, &spec, &model));
     for (int i = 0; i < TRIES && st == IKT_OK; i++) {
         const double begin = ikt_now();
-        st = ikt_codes_compute(ctx, data, &map, model, &codes, NULL);
+        st = ikt_codes_compute(ctx, data, &distribution, model, &codes, NULL);
         const double took = ikt_calibrate_slowest(ctx, ikt_now() - begin);
         if (i == 0 || took < *seconds) *seconds = took;
         ikt_codes_destroy(&codes);

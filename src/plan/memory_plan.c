@@ -82,24 +82,25 @@ static void find_peak(ikt_memory_plan *plan) {
 /* The map may grow by a fifth more than usual. */
 static int64_t sum_bytes(const ikt_workload *w) {
     const int q = (int)dimensions(w);
-    if (w->is_exact) return ikt_kernelsum_memory_exact(&w->map, q);
+    if (w->is_exact) return ikt_kernelsum_memory_exact(&w->distribution, q);
     if (w->settings.layout.repulsion == IKT_REPULSION_TREE)
-        return ikt_kernelsum_memory_tree(&w->map, q, w->threads);
-    return ikt_kernelsum_memory_fft(&w->fft, &w->map, w->threads, 1.2 * ikt_workload_span(w, 1));
+        return ikt_kernelsum_memory_tree(&w->distribution, q, w->threads);
+    return ikt_kernelsum_memory_fft(&w->fft, &w->distribution, w->threads,
+                                    1.2 * ikt_workload_span(w, 1));
 }
 
 /* A field for each kernel after the first, and its sums. */
 static int64_t repulsion_bytes(const ikt_workload *w) {
     const int64_t kernels = divergence(w)->n_kernels;
     return kernels * sum_bytes(w) +
-           (kernels - 1) * dimensions(w) * (int64_t)sizeof(float) * w->map.count;
+           (kernels - 1) * dimensions(w) * (int64_t)sizeof(float) * w->distribution.count;
 }
 
 static int64_t loop_bytes(const ikt_workload *w) {
     const int64_t q = dimensions(w);
     const int64_t state = w->settings.output.state ? q * (int64_t)sizeof(float) : 0;
-    return (LAYOUT_ROW_BYTES + q * LAYOUT_AXIS_BYTES + state) * w->map.count +
-           (w->is_dense ? ikt_replica_memory(&w->map, (int)q) : 0) +
+    return (LAYOUT_ROW_BYTES + q * LAYOUT_AXIS_BYTES + state) * w->distribution.count +
+           (w->is_dense ? ikt_replica_memory(&w->distribution, (int)q) : 0) +
            (BOUNDARY_BYTES + q * BOUNDARY_AXIS_BYTES) * (int64_t)ikt_workload_boundary(w) +
            repulsion_bytes(w);
 }
@@ -111,8 +112,8 @@ static int64_t smaller(int64_t a, int64_t b) {
 /* Codes, or the rows themselves: what neighbours are searched in. */
 static int64_t rows_bytes(const ikt_workload *w) {
     if (w->is_given) return 0;
-    return w->is_isolation ? ikt_codes_memory(w->map.count, w->psi, w->t)
-                           : w->map.count * w->columns * (int64_t)sizeof(float);
+    return w->is_isolation ? ikt_codes_memory(w->distribution.count, w->psi, w->t)
+                           : w->distribution.count * w->columns * (int64_t)sizeof(float);
 }
 
 /* A graph from a file: a block of a million entries as they are in the file, and being sorted;
@@ -121,26 +122,28 @@ enum { LOAD_BLOCK_BYTES = 32 << 20, LOAD_ROW_BYTES = 24, MOVED_ENTRY_BYTES = 4 }
 
 static int64_t loading_bytes(const ikt_workload *w) {
     if (!w->is_given) return 0;
-    const int64_t moved =
-        w->is_near ? MOVED_ENTRY_BYTES * w->k * w->map.count + ikt_order_memory(w->map.count) : 0;
-    return LOAD_BLOCK_BYTES + LOAD_ROW_BYTES * w->map.count + moved + w->map.n / 5;
+    const int64_t moved = w->is_near ? MOVED_ENTRY_BYTES * w->k * w->distribution.count +
+                                           ikt_order_memory(w->distribution.count)
+                                     : 0;
+    return LOAD_BLOCK_BYTES + LOAD_ROW_BYTES * w->distribution.count + moved +
+           w->distribution.n / 5;
 }
 
 /* The weights of a run on their way to output.graph, in the order of the input. */
 static int64_t keeping_bytes(const ikt_workload *w) {
     if (!w->settings.output.graph[0] || !w->is_near) return 0;
-    return MOVED_ENTRY_BYTES * w->k * w->map.count + KEEP_GRAPH_BYTES;
+    return MOVED_ENTRY_BYTES * w->k * w->distribution.count + KEEP_GRAPH_BYTES;
 }
 
 static int64_t symmetrise_bytes(const ikt_workload *w) {
-    return BATCH_BYTES * smaller(BATCH_ENTRIES, w->map.count * w->k) +
-           SYMMETRISE_ROW_BYTES * w->map.count + w->map.n / 5;
+    return BATCH_BYTES * smaller(BATCH_ENTRIES, w->distribution.count * w->k) +
+           SYMMETRISE_ROW_BYTES * w->distribution.count + w->distribution.n / 5;
 }
 
 /* P in its final form. */
 static int64_t p_bytes(const ikt_workload *w) {
-    if (w->is_dense) return ikt_dense_memory(w->map.count, w->map.n);
-    double entries = ikt_workload_symmetric_share() * (double)(w->map.count * w->k);
+    if (w->is_dense) return ikt_dense_memory(w->distribution.count, w->distribution.n);
+    double entries = ikt_workload_symmetric_share() * (double)(w->distribution.count * w->k);
     return ENTRY_BYTES * (int64_t)entries;
 }
 
@@ -152,7 +155,7 @@ static int64_t searching(const ikt_workload *w) {
     if (w->rows.is_sparse)
         centres = ikt_sparse_pack_bytes(w->cells, (int64_t)((double)w->cells * w->rows.entries)) +
                   2 * w->cells * ikt_workload_row_bytes(w);
-    int64_t lists = ikt_neighbours_memory(w->map.count, w->k);
+    int64_t lists = ikt_neighbours_memory(w->distribution.count, w->k);
     int64_t bytes = ikt_workload_searched_bytes(w);
     /* Without the most that a batch may fetch, but with what it usually does, here and there. */
     double most = ikt_workload_blocks(w) * (double)(w->candidates * bytes);
@@ -160,12 +163,14 @@ static int64_t searching(const ikt_workload *w) {
     int64_t searched =
         ikt_search_memory(w->cells, w->candidates, bytes, w->threads) + (int64_t)(usual - most);
     if (w->settings.affinity.refinements > 0) {
-        int64_t refined = ikt_refine_memory(w->map.count, w->k, bytes, w->ranks, w->threads);
+        int64_t refined =
+            ikt_refine_memory(w->distribution.count, w->k, bytes, w->ranks, w->threads);
         if (refined > searched) searched = refined;
     }
-    int64_t moving = ikt_order_memory_transfer(w->map.count) - lists;
-    if (!w->is_isolation) moving = w->map.count * ikt_workload_row_bytes(w) - lists;
-    return centres + ikt_order_memory(w->map.count) + (moving > searched ? moving : searched);
+    int64_t moving = ikt_order_memory_transfer(w->distribution.count) - lists;
+    if (!w->is_isolation) moving = w->distribution.count * ikt_workload_row_bytes(w) - lists;
+    return centres + ikt_order_memory(w->distribution.count) +
+           (moving > searched ? moving : searched);
 }
 
 static int64_t measures_bytes(const ikt_workload *w) {
@@ -173,7 +178,7 @@ static int64_t measures_bytes(const ikt_workload *w) {
     int wanted = w->settings.output.measures;
     if (wanted == IKT_MEASURES_NONE) return 0;
     settings.cheap_only = wanted == IKT_MEASURES_MAP;
-    const ikt_measure_extent extent = {.n = w->map.n,
+    const ikt_measure_extent extent = {.n = w->distribution.n,
                                        .d = w->columns,
                                        .q = dimensions(w),
                                        .classes = USUAL_CLASSES,
@@ -185,7 +190,8 @@ static int64_t measures_bytes(const ikt_workload *w) {
 
 /* Codes while they are computed, or while they and what they were made from are written. */
 static int64_t codes_bytes(const ikt_workload *w) {
-    const int64_t computing = ikt_codes_memory_peak(&w->rows, w->map.count, &w->model, w->threads);
+    const int64_t computing =
+        ikt_codes_memory_peak(&w->rows, w->distribution.count, &w->model, w->threads);
     const int64_t keeping = rows_bytes(w) + KEEP_BYTES + KEEP_CENTRE_BYTES * w->t * w->psi;
     bool is_kept = w->settings.output.model[0] != '\0';
     return is_kept && keeping > computing ? keeping : computing;
@@ -200,7 +206,7 @@ static void advise_sparse(const ikt_workload *w, ikt_memory_plan *plan) {
 }
 
 ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
-    int64_t n_local = w->map.count, rows = rows_bytes(w), p = p_bytes(w);
+    int64_t n_local = w->distribution.count, rows = rows_bytes(w), p = p_bytes(w);
     int64_t readers = w->settings.isolation.model_from[0] ? 2 : 1;
     int64_t reading = w->is_u8 ? 0 : readers * READ_BYTES;
     int64_t lists = w->is_dense ? p : ikt_neighbours_memory(n_local, w->k);

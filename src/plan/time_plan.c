@@ -68,7 +68,7 @@ static ikt_cost work(const ikt_workload *w, double count, double rate) {
 }
 
 static double rows_of(const ikt_workload *w) {
-    return (double)w->map.count;
+    return (double)w->distribution.count;
 }
 
 /* Rows of so many bytes brought to their positions: all but 1/R of them on another rank, in slices

@@ -5,7 +5,7 @@
 
 #include "isolation/codes.h"
 #include "neighbours/cells.h"
-#include "neighbours/shelf.h"
+#include "neighbours/tiles.h"
 #include "settings/model_spec.h"
 
 /* Of an entry of a sparse row: column and value. */
@@ -66,7 +66,7 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
                              ikt_workload *out) {
     *out = (ikt_workload){.settings = *settings,
                           .data = *data,
-                          .map = ikt_row_map_make(data->n, ranks, 0),
+                          .distribution = ikt_rows_make(data->n, ranks, 0),
                           .ranks = ranks,
                           .threads = threads};
     ikt_settings *s = &out->settings;
@@ -165,8 +165,9 @@ double ikt_workload_cut(const ikt_workload *w) {
 }
 
 double ikt_workload_boundary(const ikt_workload *w) {
-    double others = (double)(w->map.n - w->map.count);
-    double crossing = ikt_workload_cut(w) * symmetric_share * (double)(w->map.count * w->k);
+    double others = (double)(w->distribution.n - w->distribution.count);
+    double crossing =
+        ikt_workload_cut(w) * symmetric_share * (double)(w->distribution.count * w->k);
     if (others <= 0) return 0;
     if (w->is_dense) return others;
     double thrown = crossing / others;
@@ -185,11 +186,13 @@ double ikt_workload_blocks(const ikt_workload *w) {
 
 double ikt_workload_batches(const ikt_workload *w) {
     double rows = fmin((double)w->data.n / (double)w->cells, IKT_SHELF_ROWS); /* of a block */
-    return ceil((double)w->map.count / (ikt_workload_blocks(w) * rows));
+    return ceil((double)w->distribution.count / (ikt_workload_blocks(w) * rows));
 }
 
 double ikt_workload_fetched(const ikt_workload *w) {
-    double batches = ikt_workload_batches(w), others = (double)(w->map.n - w->map.count);
-    double around = batch_spread * ((double)w->map.count / batches + (double)w->candidates);
+    double batches = ikt_workload_batches(w),
+           others = (double)(w->distribution.n - w->distribution.count);
+    double around =
+        batch_spread * ((double)w->distribution.count / batches + (double)w->candidates);
     return batches * fmin(others, ikt_workload_cut(w) * around);
 }

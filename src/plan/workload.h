@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "data/dataset.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "io/sources/source.h"
 #include "isolation/codes.h"
 #include "isolation/model.h"
@@ -38,7 +38,7 @@ typedef struct {
 typedef struct {
     ikt_settings settings; /* nothing in it is "auto" that depends on n */
     ikt_data_shape data;
-    ikt_row_map map; /* of rank 0, which has the most rows */
+    ikt_rows distribution; /* of rank 0, which has the most rows */
     int ranks, threads;
     int64_t columns;     /* after reduction: of what the kernels read */
     bool is_u8;          /* they read bytes */

@@ -98,10 +98,10 @@ ikt_status ikt_check_limits(ikt_context *ctx, const ikt_run_settings *run, bool 
 
 int64_t ikt_check_result_bytes(ikt_context *ctx, const ikt_settings *settings, int64_t n) {
     const int64_t q = settings->layout.dimensions;
-    const ikt_row_map map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx));
-    const ikt_part arrays = ikt_part_rows("y", IKT_PART_F32, &map, q, NULL);
+    const ikt_rows rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_part arrays = ikt_part_rows("y", IKT_PART_F32, &rows, q, NULL);
     const ikt_part state[] = {arrays, arrays, arrays}; /* positions, velocities, gains */
-    const ikt_result likely = {.map = map, .q = (int)q, .state = state, .n_state = 3};
+    const ikt_result likely = {.rows = rows, .q = (int)q, .state = state, .n_state = 3};
     return ikt_result_bytes(&likely);
 }
 

@@ -46,10 +46,10 @@ static ikt_status check_finite(ikt_context *ctx, const char *path, int64_t first
 
 static ikt_status read_labels(ikt_context *ctx, ikt_aligned *a) {
     bool present = false;
-    ikt_status st = ikt_alloc(ctx, &a->labels, a->map.count, sizeof *a->labels, "labels");
+    ikt_status st = ikt_alloc(ctx, &a->labels, a->distribution.count, sizeof *a->labels, "labels");
     IKT_TRY(ikt_agree(ctx, st));
-    IKT_TRY(
-        ikt_result_read_labels(a->file, "labels", a->map.first, a->map.count, a->labels, &present));
+    IKT_TRY(ikt_result_read_labels(a->file, "labels", a->distribution.first, a->distribution.count,
+                                   a->labels, &present));
     if (!present) ikt_free(&a->labels);
     return IKT_OK;
 }
@@ -57,7 +57,7 @@ static ikt_status read_labels(ikt_context *ctx, ikt_aligned *a) {
 static ikt_status read_places(ikt_context *ctx, const ikt_align_request *request, ikt_aligned *a,
                               matched *m) {
     const int q = ikt_result_dimensions(a->file);
-    const int64_t first = a->map.first, count = a->map.count;
+    const int64_t first = a->distribution.first, count = a->distribution.count;
     const int64_t left = a->rows > first ? a->rows - first : 0;
     m->count = left < count ? left : count;
     const int64_t from = m->count > 0 ? first : 0;
@@ -77,7 +77,7 @@ static ikt_status read_places(ikt_context *ctx, const ikt_align_request *request
 static void find_displacements(ikt_context *ctx, const matched *m, ikt_aligned *a) {
     const int q = a->motion.q;
     ikt_exact_sum squares = {{0}, 0, 0};
-    for (int64_t i = 0; i < a->map.count; i++) {
+    for (int64_t i = 0; i < a->distribution.count; i++) {
         double square = 0;
         for (int c = 0; c < q && i < m->count; c++) {
             const double away = (double)a->y[q * i + c] - (double)m->y[q * i + c];
@@ -160,12 +160,12 @@ static ikt_status align(ikt_context *ctx, const ikt_align_request *request, ikt_
     const int q = ikt_result_dimensions(a->file);
     const size_t row_bytes = (size_t)q * sizeof *a->y;
     IKT_TRY(read_places(ctx, request, a, m));
-    a->run_hash = ikt_row_hash(ctx, a->y, a->map.first, a->map.count, row_bytes);
-    a->reference_hash = ikt_row_hash(ctx, m->y, a->map.first, m->count, row_bytes);
+    a->run_hash = ikt_row_hash(ctx, a->y, a->distribution.first, a->distribution.count, row_bytes);
+    a->reference_hash = ikt_row_hash(ctx, m->y, a->distribution.first, m->count, row_bytes);
     IKT_TRY(ikt_procrustes_fit(ctx, q, a->y, m->y, m->count, request->mirror, request->scale,
                                &a->motion));
-    ikt_procrustes_apply(&a->motion, a->y, a->map.count, a->y);
-    a->hash = ikt_row_hash(ctx, a->y, a->map.first, a->map.count, row_bytes);
+    ikt_procrustes_apply(&a->motion, a->y, a->distribution.count, a->y);
+    a->hash = ikt_row_hash(ctx, a->y, a->distribution.first, a->distribution.count, row_bytes);
     find_displacements(ctx, m, a);
     IKT_TRY(read_labels(ctx, a));
     return summarise_classes(ctx, m, a);
@@ -179,7 +179,7 @@ ikt_status ikt_align_run(ikt_context *ctx, const ikt_align_request *request, ikt
     ikt_status st = check_files(ctx, request, out, m.reference);
     if (st == IKT_OK) {
         const int64_t n = ikt_result_rows(out->file);
-        out->map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx));
+        out->distribution = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
         out->rows = request->rows > 0 ? request->rows : n;
         st = align(ctx, request, out, &m);
     }

@@ -2,7 +2,7 @@
 #ifndef IKT_TRANSFORM_ALIGN_H
 #define IKT_TRANSFORM_ALIGN_H
 
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "io/results/result.h"
 #include "linalg/procrustes.h"
 
@@ -25,13 +25,14 @@ enum { IKT_ALIGN_CLASSES = 1000 };
 /* Freed with ikt_aligned_destroy. */
 typedef struct {
     ikt_result_file *file; /* of the run; owned */
-    ikt_row_map map;       /* of all its rows */
+    ikt_rows distribution; /* of all its rows */
     int64_t rows;          /* that were matched */
     ikt_procrustes motion;
-    float *y;               /* [map.count * q] aligned */
-    double *displacement;   /* [map.count] distance from the reference, NaN where it has none */
-    int64_t *labels;        /* [map.count], or NULL */
-    double residual;        /* root mean square of the displacements, in sizes of the reference */
+    float *y; /* [distribution.count * q] aligned */
+    double
+        *displacement; /* [distribution.count] distance from the reference, NaN where it has none */
+    int64_t *labels;   /* [distribution.count], or NULL */
+    double residual;   /* root mean square of the displacements, in sizes of the reference */
     ikt_align_class *class; /* [classes] ascending by label, the same on every rank */
     int64_t classes;
     uint64_t run_hash, reference_hash, hash; /* of places: before, of the reference, after */

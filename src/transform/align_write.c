@@ -54,7 +54,7 @@ static ikt_status inherit(const ikt_aligned *a, inheritance *in, ikt_notes *n) {
 static ikt_status write_result(ikt_context *ctx, const ikt_aligned *a, const ikt_notes *n,
                                const inheritance *in, const char *path, bool overwrite) {
     const ikt_result_column column = {"displacement", IKT_COLUMN_DOUBLE, a->displacement};
-    const ikt_result result = {.map = a->map,
+    const ikt_result result = {.rows = a->distribution,
                                .q = a->motion.q,
                                .embedding = a->y,
                                .labels = a->labels,

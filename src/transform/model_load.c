@@ -7,7 +7,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 static const char purpose[] = "model";
 
@@ -100,18 +100,18 @@ static ikt_status read_model(ikt_context *ctx, ikt_loaded_model *m) {
 /* Each rank reads its share, and all get all. */
 static ikt_status read_embedding(ikt_context *ctx, ikt_loaded_model *m) {
     const int64_t q = m->shape.q;
-    const ikt_row_map map = ikt_row_map_make(m->shape.n, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows rows = ikt_rows_make(m->shape.n, ikt_size(ctx), ikt_rank(ctx));
     float *own = NULL;
     int64_t *counts = NULL;
     ikt_status st = ikt_alloc(ctx, &m->y, m->shape.n * q, sizeof *m->y, "embedding");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &own, map.count * q, sizeof *own, "embedding");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, map.ranks, sizeof *counts, "embedding");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &own, rows.count * q, sizeof *own, "embedding");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, rows.ranks, sizeof *counts, "embedding");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK)
-        st = ikt_model_file_read(m->file, IKT_MODEL_EMBEDDING, map.first, map.count, own, 0);
-    for (int r = 0; st == IKT_OK && r < map.ranks; r++)
-        counts[r] = ikt_row_map_count(&map, r);
-    if (st == IKT_OK) ikt_allgather(ctx, own, map.count, (size_t)q * sizeof *own, m->y, counts);
+        st = ikt_model_file_read(m->file, IKT_MODEL_EMBEDDING, rows.first, rows.count, own, 0);
+    for (int r = 0; st == IKT_OK && r < rows.ranks; r++)
+        counts[r] = ikt_rows_count(&rows, r);
+    if (st == IKT_OK) ikt_allgather(ctx, own, rows.count, (size_t)q * sizeof *own, m->y, counts);
     for (int64_t e = 0; st == IKT_OK && e < m->shape.n * q; e++)
         if (!isfinite(m->y[e])) st = damaged(ctx, m, "its embedding is not finite");
     ikt_free(&own);

@@ -48,7 +48,7 @@ static ikt_status check_memory(ikt_context *ctx, ikt_dataset *data, ikt_transfor
     const ikt_model_shape *s = &done->loaded.shape;
     const ikt_placing_size size = {.n = s->n,
                                    .q = s->q,
-                                   .rows = ikt_row_map_count(&done->map, 0),
+                                   .rows = ikt_rows_count(&done->rows, 0),
                                    .columns = s->columns,
                                    .k = done->k,
                                    .is_u8 = ikt_dataset_is_u8(data),
@@ -63,9 +63,9 @@ static ikt_status check_memory(ikt_context *ctx, ikt_dataset *data, ikt_transfor
 static ikt_status read_labels(ikt_context *ctx, const ikt_transform_request *request,
                               ikt_source *source, ikt_transformed *done) {
     bool present = false;
-    ikt_status st = ikt_alloc(ctx, &done->labels, done->map.count, sizeof *done->labels, "labels");
+    ikt_status st = ikt_alloc(ctx, &done->labels, done->rows.count, sizeof *done->labels, "labels");
     IKT_TRY(ikt_agree(ctx, st));
-    IKT_TRY(ikt_source_read_labels(source, request->labels, done->map.first, done->map.count,
+    IKT_TRY(ikt_source_read_labels(source, request->labels, done->rows.first, done->rows.count,
                                    done->labels, &present));
     if (present) return ikt_source_read_text(source, "label_names", &done->label_names);
     ikt_free(&done->labels);
@@ -77,21 +77,21 @@ static void note_input(ikt_context *ctx, const ikt_source *source, ikt_transform
     strncat(done->input_name, ikt_source_name(source), sizeof done->input_name - 1);
     done->d = ikt_source_columns(source);
     done->type = ikt_type_name(ikt_source_type(source));
-    done->map = ikt_row_map_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+    done->rows = ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
     ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                    (ikt_log_number[]){IKT_LOG_INT("rows", done->map.n),
+                    (ikt_log_number[]){IKT_LOG_INT("rows", done->rows.n),
                                        IKT_LOG_INT("columns", done->d),
                                        IKT_LOG_INT("model_rows", done->loaded.shape.n),
                                        {0}},
                     "%s: %lld rows x %lld, %s, into an embedding of %lld rows", done->input_name,
-                    (long long)done->map.n, (long long)done->d, done->type,
+                    (long long)done->rows.n, (long long)done->d, done->type,
                     (long long)done->loaded.shape.n);
 }
 
 /* --- the arrows ------------------------------------------------------------------------------- */
 
 static ikt_status claim(ikt_context *ctx, ikt_transformed *done) {
-    const int64_t count = done->map.count;
+    const int64_t count = done->rows.count;
     IKT_TRY(ikt_alloc(ctx, &done->y, count * done->loaded.shape.q, sizeof *done->y, "embedding"));
     IKT_TRY(ikt_alloc(ctx, &done->divergence, count, sizeof(double), "embedding"));
     return ikt_alloc(ctx, &done->nearest, count, sizeof *done->nearest, "embedding");
@@ -126,13 +126,13 @@ static ikt_status place(ikt_context *ctx, const ikt_new_lists *new, int64_t tria
         st = ikt_placing_run(ctx, &old, &new->lists, trials, done->y, done->divergence, &unsettled);
     }
     ikt_field_destroy(&field);
-    for (int64_t i = 0; st == IKT_OK && i < done->map.count; i++)
+    for (int64_t i = 0; st == IKT_OK && i < done->rows.count; i++)
         done->nearest[i] = new->lists.row[i * done->k];
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
         done->unsettled = ikt_sum_one(ctx, unsettled);
         done->mean_divergence =
-            ikt_exact_total(ctx, done->divergence, done->map.count) / (double)done->map.n;
+            ikt_exact_total(ctx, done->divergence, done->rows.count) / (double)done->rows.n;
     }
     ikt_stage_end(ctx, IKT_STAGE_LAYOUT);
     return st;
@@ -144,7 +144,7 @@ static ikt_status transform(ikt_context *ctx, const ikt_transform_request *reque
     IKT_TRY(choose_neighbours(ctx, request, done));
     IKT_TRY(check_memory(ctx, data, done));
     IKT_TRY(read_labels(ctx, request, source, done));
-    IKT_TRY(ikt_new_lists_find(ctx, &done->loaded, data, &done->map, done->k, &new));
+    IKT_TRY(ikt_new_lists_find(ctx, &done->loaded, data, &done->rows, done->k, &new));
     done->lonely = new.lonely;
     ikt_status st = place(ctx, &new, request->trials, done);
     done->similarity = new.similarity;
@@ -152,7 +152,7 @@ static ikt_status transform(ikt_context *ctx, const ikt_transform_request *reque
     ikt_new_lists_destroy(&new);
     if (st != IKT_OK) return st;
     report(ctx, done);
-    done->hash = ikt_row_hash(ctx, done->y, done->map.first, done->map.count,
+    done->hash = ikt_row_hash(ctx, done->y, done->rows.first, done->rows.count,
                               (size_t)done->loaded.shape.q * sizeof *done->y);
     return IKT_OK;
 }
@@ -194,17 +194,18 @@ void ikt_transformed_destroy(ikt_transformed *done) {
 
 /* COLLECTIVE. Labels of all old rows on every rank. */
 static ikt_status old_labels(ikt_context *ctx, const ikt_loaded_model *m, int64_t **labels) {
-    const ikt_row_map map = ikt_row_map_make(m->shape.n, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows distribution = ikt_rows_make(m->shape.n, ikt_size(ctx), ikt_rank(ctx));
     int64_t *own = NULL, *counts = NULL;
     ikt_status st = ikt_alloc(ctx, labels, m->shape.n, sizeof **labels, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &own, map.count, sizeof *own, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, map.ranks, sizeof *counts, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &own, distribution.count, sizeof *own, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, distribution.ranks, sizeof *counts, "measures");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK)
-        st = ikt_model_file_read(m->file, IKT_MODEL_LABELS, map.first, map.count, own, 0);
-    for (int r = 0; st == IKT_OK && r < map.ranks; r++)
-        counts[r] = ikt_row_map_count(&map, r);
-    if (st == IKT_OK) ikt_allgather(ctx, own, map.count, sizeof *own, *labels, counts);
+        st = ikt_model_file_read(m->file, IKT_MODEL_LABELS, distribution.first, distribution.count,
+                                 own, 0);
+    for (int r = 0; st == IKT_OK && r < distribution.ranks; r++)
+        counts[r] = ikt_rows_count(&distribution, r);
+    if (st == IKT_OK) ikt_allgather(ctx, own, distribution.count, sizeof *own, *labels, counts);
     ikt_free(&own);
     ikt_free(&counts);
     return st;
@@ -215,7 +216,7 @@ static int64_t count_right(ikt_context *ctx, const ikt_transformed *done, const 
     const int64_t k = LABEL_NEIGHBOURS < tree->n - 1 ? LABEL_NEIGHBOURS : tree->n - 1;
     int64_t right = 0;
 #pragma omp parallel for schedule(dynamic, 256) reduction(+ : right) num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < done->map.count; i++) {
+    for (int64_t i = 0; i < done->rows.count; i++) {
         float score[LABEL_NEIGHBOURS];
         uint32_t nearest[LABEL_NEIGHBOURS];
         int64_t votes[LABEL_NEIGHBOURS];
@@ -240,7 +241,7 @@ ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done,
         st = ikt_agree(ctx, ikt_tree_create(ctx, m->y, m->shape.n, m->shape.q, &tree));
     if (st == IKT_OK)
         *accuracy =
-            (double)ikt_sum_one(ctx, count_right(ctx, done, &tree, labels)) / (double)done->map.n;
+            (double)ikt_sum_one(ctx, count_right(ctx, done, &tree, labels)) / (double)done->rows.n;
     ikt_tree_destroy(&tree);
     ikt_free(&labels);
     ikt_stage_end(ctx, IKT_STAGE_MEASURES);

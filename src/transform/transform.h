@@ -21,13 +21,13 @@ typedef struct {
 /* New rows and their places. */
 typedef struct {
     ikt_loaded_model loaded; /* the model, with the old embedding on every rank */
-    ikt_row_map map;
+    ikt_rows rows;
     int64_t k;          /* neighbours */
-    float *y;           /* [map.count * q] */
-    double *divergence; /* [map.count] KL_i */
-    float *similarity;  /* [map.count] K to the most similar old row; 0 flags an outlier */
-    int64_t *nearest;   /* [map.count] that old row (the first of the list) */
-    int64_t *labels;    /* [map.count], or NULL where the input has none */
+    float *y;           /* [rows.count * q] */
+    double *divergence; /* [rows.count] KL_i */
+    float *similarity;  /* [rows.count] K to the most similar old row; 0 flags an outlier */
+    int64_t *nearest;   /* [rows.count] that old row (the first of the list) */
+    int64_t *labels;    /* [rows.count], or NULL where the input has none */
     char *label_names;  /* a line a class, or NULL */
     int64_t lonely;     /* rows whose similarity is 0 */
     int64_t unsettled;  /* rows that the limit of trials stopped */

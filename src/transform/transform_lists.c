@@ -10,7 +10,7 @@
 #include "isolation/codes.h"
 #include "neighbours/scorers.h"
 #include "neighbours/stream.h"
-#include "transform/lonely.h"
+#include "transform/zero_similarity_new.h"
 
 typedef struct {
     ikt_model_file *file;
@@ -24,10 +24,10 @@ static ikt_status read_codes(void *self, int64_t first, int64_t count, void *pac
 
 /* COLLECTIVE. The k most similar old rows of rows with these codes. */
 static ikt_status search(ikt_context *ctx, const ikt_loaded_model *loaded, const ikt_codes *codes,
-                         const ikt_row_map *map, ikt_neighbours *lists) {
+                         const ikt_rows *rows, ikt_neighbours *lists) {
     code_reader reader = {loaded->file, codes->stride};
     const ikt_row_stream old = {&reader, loaded->shape.n, (size_t)codes->stride, read_codes};
-    const ikt_scorer scorer = ikt_scorer_codes(codes, map);
+    const ikt_scorer scorer = ikt_scorer_codes(codes, rows);
     ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
     ikt_status st = ikt_neighbours_stream(ctx, &scorer, &old, lists);
     ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
@@ -38,7 +38,7 @@ static ikt_status search(ikt_context *ctx, const ikt_loaded_model *loaded, const
 
 /* Codes and lists of the lonely rows alone. */
 typedef struct {
-    bool *flag; /* [map->count] */
+    bool *flag; /* [rows->count] */
     int64_t count;
     ikt_codes codes;
     ikt_neighbours lists;
@@ -51,7 +51,7 @@ static void lonely_free(lonely_rows *l) {
 }
 
 static ikt_status take_out(ikt_context *ctx, const ikt_codes *codes, int64_t k, lonely_rows *l) {
-    const ikt_row_map part = {l->count, 1, 0, l->count};
+    const ikt_rows part = {l->count, 1, 0, l->count};
     l->codes = *codes;
     l->codes.n_local = l->count;
     l->codes.code = NULL;
@@ -76,11 +76,11 @@ static void put_back(const lonely_rows *l, ikt_neighbours *lists) {
 
 /* COLLECTIVE. New cells for them, and lists by those. */
 static ikt_status adopt(ikt_context *ctx, const ikt_loaded_model *loaded, ikt_dataset *data,
-                        const ikt_row_map *map, ikt_codes *codes, lonely_rows *l,
+                        const ikt_rows *rows, ikt_codes *codes, lonely_rows *l,
                         ikt_neighbours *lists) {
-    IKT_TRY(ikt_lonely_adopt(ctx, loaded, data, map, l->flag, codes));
+    IKT_TRY(ikt_zero_similarity_new_adopt(ctx, loaded, data, rows, l->flag, codes));
     IKT_TRY(ikt_agree(ctx, take_out(ctx, codes, lists->k, l)));
-    const ikt_row_map part = {l->count, 1, 0, l->count};
+    const ikt_rows part = {l->count, 1, 0, l->count};
     IKT_TRY(search(ctx, loaded, &l->codes, &part, &l->lists));
     put_back(l, lists);
     return IKT_OK;
@@ -88,34 +88,35 @@ static ikt_status adopt(ikt_context *ctx, const ikt_loaded_model *loaded, ikt_da
 
 /* COLLECTIVE. Notes how similar the most similar old rows are, and helps where none is at all. */
 static ikt_status judge(ikt_context *ctx, const ikt_loaded_model *loaded, ikt_dataset *data,
-                        const ikt_row_map *map, ikt_codes *codes, ikt_new_lists *out) {
+                        const ikt_rows *rows, ikt_codes *codes, ikt_new_lists *out) {
     const int64_t k = out->lists.k, t = codes->t;
     lonely_rows l = {0};
-    ikt_status st = ikt_alloc(ctx, &l.flag, map->count, sizeof *l.flag, "lonely rows");
+    ikt_status st = ikt_alloc(ctx, &l.flag, rows->count, sizeof *l.flag, "lonely rows");
     if (st == IKT_OK)
-        st = ikt_alloc(ctx, &out->similarity, map->count, sizeof *out->similarity, "neighbours");
+        st = ikt_alloc(ctx, &out->similarity, rows->count, sizeof *out->similarity, "neighbours");
     st = ikt_agree(ctx, st);
-    for (int64_t i = 0; st == IKT_OK && i < map->count; i++) {
+    for (int64_t i = 0; st == IKT_OK && i < rows->count; i++) {
         out->similarity[i] = ((float)t - out->lists.score[i * k]) / (float)t;
         l.flag[i] = !(out->similarity[i] > 0);
         l.count += l.flag[i];
     }
     if (st == IKT_OK) out->lonely = ikt_sum_one(ctx, l.count);
-    if (st == IKT_OK && out->lonely > 0) st = adopt(ctx, loaded, data, map, codes, &l, &out->lists);
+    if (st == IKT_OK && out->lonely > 0)
+        st = adopt(ctx, loaded, data, rows, codes, &l, &out->lists);
     lonely_free(&l);
     return st;
 }
 
 ikt_status ikt_new_lists_find(ikt_context *ctx, const ikt_loaded_model *loaded, ikt_dataset *data,
-                              const ikt_row_map *map, int64_t k, ikt_new_lists *out) {
+                              const ikt_rows *rows, int64_t k, ikt_new_lists *out) {
     ikt_codes codes = {0};
     *out = (ikt_new_lists){{0}, NULL, 0};
     ikt_stage_begin(ctx, IKT_STAGE_CODES);
-    ikt_status st = ikt_codes_compute(ctx, data, map, loaded->model, &codes, NULL);
+    ikt_status st = ikt_codes_compute(ctx, data, rows, loaded->model, &codes, NULL);
     ikt_stage_end(ctx, IKT_STAGE_CODES);
-    if (st == IKT_OK) st = ikt_agree(ctx, ikt_neighbours_create(ctx, map, k, &out->lists));
-    if (st == IKT_OK) st = search(ctx, loaded, &codes, map, &out->lists);
-    if (st == IKT_OK) st = judge(ctx, loaded, data, map, &codes, out);
+    if (st == IKT_OK) st = ikt_agree(ctx, ikt_neighbours_create(ctx, rows, k, &out->lists));
+    if (st == IKT_OK) st = search(ctx, loaded, &codes, rows, &out->lists);
+    if (st == IKT_OK) st = judge(ctx, loaded, data, rows, &codes, out);
     ikt_codes_destroy(&codes);
     if (st == IKT_OK)
         ikt_isolation_weights(ctx, &out->lists, loaded->shape.t, out->lists.score);

@@ -7,7 +7,7 @@
 #ifndef IKT_TRANSFORM_TRANSFORM_LISTS_H
 #define IKT_TRANSFORM_TRANSFORM_LISTS_H
 
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "neighbours/neighbours.h"
 #include "transform/model_load.h"
 
@@ -19,12 +19,12 @@ typedef struct {
 
 /* COLLECTIVE.
  *   data   new rows, of ikt_loaded_model_dataset
- *   map    of them
+ *   rows    of them
  *   k      old rows of a list, 1 .. those there are
  *   out    free with ikt_new_lists_destroy; empty on failure
  * Errors: IKT_ERR_RESOURCE, those of reading; IKT_ERR_DATA for codes that are no cells. */
 ikt_status ikt_new_lists_find(ikt_context *ctx, const ikt_loaded_model *loaded, ikt_dataset *data,
-                              const ikt_row_map *map, int64_t k, ikt_new_lists *out);
+                              const ikt_rows *rows, int64_t k, ikt_new_lists *out);
 void ikt_new_lists_destroy(ikt_new_lists *lists);
 
 #endif

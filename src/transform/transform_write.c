@@ -47,7 +47,7 @@ static void describe(const ikt_transform_request *request, const ikt_transformed
     ikt_note_text(n, "model_hash", done->loaded.hash);
     ikt_note_int(n, "model_rows", done->loaded.shape.n);
     ikt_note_text(n, "input", done->input_name);
-    snprintf(text, sizeof text, "%lld x %lld %s", (long long)done->map.n, (long long)done->d,
+    snprintf(text, sizeof text, "%lld x %lld %s", (long long)done->rows.n, (long long)done->d,
              done->type);
     ikt_note_text(n, "input_shape", text);
     ikt_note_int(n, "neighbours", done->k);
@@ -78,7 +78,7 @@ static ikt_status write_result(ikt_context *ctx, const ikt_transformed *done, co
     const ikt_result_column columns[] = {{"divergence", IKT_COLUMN_DOUBLE, done->divergence},
                                          {"similarity", IKT_COLUMN_FLOAT, done->similarity},
                                          {"nearest", IKT_COLUMN_INT64, done->nearest}};
-    const ikt_result result = {.map = done->map,
+    const ikt_result result = {.rows = done->rows,
                                .q = (int)done->loaded.shape.q,
                                .embedding = done->y,
                                .labels = done->labels,
@@ -118,7 +118,7 @@ ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *re
 
 ikt_status ikt_transform_picture(ikt_context *ctx, const ikt_transform_request *request,
                                  const ikt_transformed *done, const char *path, bool overwrite) {
-    const ikt_row_map old = ikt_row_map_make(done->loaded.shape.n, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows old = ikt_rows_make(done->loaded.shape.n, ikt_size(ctx), ikt_rank(ctx));
     ikt_plot_settings settings = ikt_plot_defaults();
     char footer[256];
     ikt_stage_begin(ctx, IKT_STAGE_PICTURE);
@@ -127,7 +127,7 @@ ikt_status ikt_transform_picture(ikt_context *ctx, const ikt_transform_request *
              (long long)done->k, done->mean_divergence);
     settings.overwrite = overwrite;
     settings.footer = footer;
-    const ikt_plot_points points = {.map = &done->map,
+    const ikt_plot_points points = {.rows = &done->rows,
                                     .q = (int)done->loaded.shape.q,
                                     .y = done->y,
                                     .labels = done->labels,

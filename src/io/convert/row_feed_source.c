@@ -4,7 +4,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "io/convert/row_feed.h"
 #include "io/numbers/recast.h"
 
@@ -143,7 +143,7 @@ ikt_status ikt_feed_from_source(ikt_row_feed *feed, const ikt_feed_options *opti
     feed->n = ikt_source_rows(self->source);
     feed->d = ikt_source_columns(self->source);
     feed->type = ikt_source_type(self->source);
-    const ikt_row_map share = ikt_row_map_make(feed->n, ikt_size(feed->ctx), ikt_rank(feed->ctx));
+    const ikt_rows share = ikt_rows_make(feed->n, ikt_size(feed->ctx), ikt_rank(feed->ctx));
     feed->first = share.first;
     feed->count = share.count;
     feed->sparse = feed->keeps_form = ikt_source_is_sparse(self->source);

@@ -7,7 +7,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 /* Bytes of the file as rank 0 sees it: ranges must not depend on who asks. */
 static ikt_status measure(ikt_context *ctx, const char *path, int64_t *bytes) {
@@ -106,7 +106,7 @@ ikt_status ikt_libsvm_file_open(ikt_context *ctx, const char *path, ikt_type typ
     int64_t bytes;
     *file = (ikt_libsvm_file){.ctx = ctx};
     IKT_TRY(measure(ctx, path, &bytes));
-    const ikt_row_map range = ikt_row_map_make(bytes, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows range = ikt_rows_make(bytes, ikt_size(ctx), ikt_rank(ctx));
     file->part.type = type;
     file->part.lines = (ikt_text_lines){
         .ctx = ctx, .path = path, .begin = range.first, .end = range.first + range.count};

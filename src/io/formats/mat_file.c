@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
-#include "base/trial.h"
+#include "base/sandbox.h"
 #include "io/formats/array_choice.h"
 #include "io/formats/mat_check.h"
 
@@ -144,8 +144,8 @@ static ikt_status check_survival(ikt_context *ctx, const char *path, const char 
     char how[128];
     trial t = {ctx, path, name};
     const int64_t file = stat(path, &about) == 0 ? (int64_t)about.st_size : 0;
-    if (ikt_trial(try_file, &t, 2 + file / bytes_a_second, ikt_memory_available(ctx), how,
-                  sizeof how) != IKT_TRIAL_DIED)
+    if (ikt_sandbox(try_file, &t, 2 + file / bytes_a_second, ikt_memory_available(ctx), how,
+                    sizeof how) != IKT_TRIAL_DIED)
         return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_FILE,
                     "%s is damaged: the library for MATLAB files %s it; take another copy of the "

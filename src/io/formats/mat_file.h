@@ -1,7 +1,7 @@
 /* MATLAB's MAT files of versions 5, 6 and 7: what variables there are, and their values.
  *
  * Needs libmatio; a build without it says so when it meets such a file. The library trusts what it
- * reads, so a file is first tried in another process (base/trial.h): it is read twice, which is
+ * reads, so a file is first tried in another process (base/sandbox.h): it is read twice, which is
  * bearable, as a variable of these versions has at most 2 GB. (Version 7.3 is HDF5, another
  * format.)
  */

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/atomic_file.h"
-#include "base/trial.h"
+#include "base/sandbox.h"
 #include "io/hdf5/h5.h"
 
 enum {
@@ -134,8 +134,8 @@ ikt_h5_soundness ikt_h5_check(const char *path, char *reason, size_t size) {
     snprintf(name, sizeof name, "%s", path);
     reason[0] = '\0';
     if (stat(path, &about) != 0) return only_open(path, reason, size);
-    switch (
-        ikt_trial(try_file, name, 2 + about.st_size / bytes_a_second, memory_most, reason, size)) {
+    switch (ikt_sandbox(try_file, name, 2 + about.st_size / bytes_a_second, memory_most, reason,
+                        size)) {
     case IKT_TRIAL_PASSED:
         return IKT_H5_SOUND;
     case IKT_TRIAL_REFUSED:

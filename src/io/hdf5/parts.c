@@ -3,9 +3,10 @@
 
 #include "io/hdf5/parts_h5.h"
 
-ikt_part ikt_part_rows(const char *name, ikt_part_type type, const ikt_row_map *map, int64_t d,
-                       void *rows) {
-    return (ikt_part){name, type, map->n, d, false, map->first, map->count, rows};
+ikt_part ikt_part_rows(const char *name, ikt_part_type type, const ikt_rows *distribution,
+                       int64_t d, void *rows) {
+    return (ikt_part){
+        name, type, distribution->n, d, false, distribution->first, distribution->count, rows};
 }
 
 ikt_part ikt_part_shared(const char *name, ikt_part_type type, int64_t n, void *values) {

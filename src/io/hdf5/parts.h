@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 typedef enum {
     IKT_PART_U8,
@@ -31,8 +31,8 @@ typedef struct {
 } ikt_part;
 
 /* LOCAL, pure. A part of the rows of a map; a part that all ranks hold. */
-ikt_part ikt_part_rows(const char *name, ikt_part_type type, const ikt_row_map *map, int64_t d,
-                       void *rows);
+ikt_part ikt_part_rows(const char *name, ikt_part_type type, const ikt_rows *distribution,
+                       int64_t d, void *rows);
 ikt_part ikt_part_shared(const char *name, ikt_part_type type, int64_t n, void *values);
 
 #endif

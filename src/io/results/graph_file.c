@@ -196,22 +196,22 @@ ikt_status ikt_graph_file_edges(const ikt_graph_file *file, int64_t first, int64
     return ikt_csr_group_entries(&file->csr, first, count, start, column, value);
 }
 
-ikt_status ikt_graph_file_positions(const ikt_graph_file *file, const ikt_row_map *map,
+ikt_status ikt_graph_file_positions(const ikt_graph_file *file, const ikt_rows *rows,
                                     uint32_t *position) {
-    const ikt_part part = ikt_part_rows("position", IKT_PART_U32, map, 0, position);
+    const ikt_part part = ikt_part_rows("position", IKT_PART_U32, rows, 0, position);
     bool is_one = false;
     IKT_TRY(ikt_parts_read(file->ctx, file->file, &part, 1));
-    IKT_TRY(ikt_permutation_check(file->ctx, map, position, &is_one));
+    IKT_TRY(ikt_permutation_check(file->ctx, rows, position, &is_one));
     if (is_one) return IKT_OK;
     return ikt_fail(file->ctx, IKT_ERR_DATA,
                     "%s: 'position' does not name each of %lld positions once", file->path,
-                    (long long)map->n);
+                    (long long)rows->n);
 }
 
-ikt_status ikt_graph_file_read_start(const ikt_graph_file *file, const ikt_row_map *map,
+ikt_status ikt_graph_file_read_start(const ikt_graph_file *file, const ikt_rows *rows,
                                      void *start) {
     const ikt_part_type type = file->start == IKT_GRAPH_START_PCA ? IKT_PART_F64 : IKT_PART_F32;
-    const ikt_part part = ikt_part_rows("start", type, map, file->q, start);
+    const ikt_part part = ikt_part_rows("start", type, rows, file->q, start);
     return ikt_parts_read(file->ctx, file->file, &part, 1);
 }
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 typedef struct ikt_graph_file ikt_graph_file;
 
@@ -48,12 +48,11 @@ ikt_status ikt_graph_file_edges(const ikt_graph_file *file, int64_t first, int64
 
 /* Positions of the rows of a map; over all ranks a permutation.
  * Errors: IKT_ERR_DATA where they are none, IKT_ERR_FILE, IKT_ERR_RESOURCE. */
-ikt_status ikt_graph_file_positions(const ikt_graph_file *file, const ikt_row_map *map,
+ikt_status ikt_graph_file_positions(const ikt_graph_file *file, const ikt_rows *rows,
                                     uint32_t *position);
 
-/* The start of the rows of a map: double [map->count * q] of PCA, float of landmarks. */
-ikt_status ikt_graph_file_read_start(const ikt_graph_file *file, const ikt_row_map *map,
-                                     void *start);
+/* The start of the rows of a map: double [rows->count * q] of PCA, float of landmarks. */
+ikt_status ikt_graph_file_read_start(const ikt_graph_file *file, const ikt_rows *rows, void *start);
 
 /* As ikt_labels_read (labels_h5.h) and ikt_source_read_marked. */
 ikt_status ikt_graph_file_labels(const ikt_graph_file *file, const char *name, int64_t first,

@@ -14,7 +14,7 @@ struct ikt_graph_writer {
     ikt_context *ctx;
     char path[IKT_PATH_MAX], temporary[IKT_PATH_MAX];
     hid_t file, group; /* negative: not made yet */
-    ikt_row_map map;
+    ikt_rows rows;
     int64_t first, count, entries; /* own entries: the first, how many; of all ranks */
 };
 
@@ -49,14 +49,14 @@ static ikt_status note_failure(ikt_graph_writer *w, bool good, const char *what)
 
 /* With labels, positions and the largest start. */
 static int64_t file_bytes(const ikt_graph_writer *w) {
-    const int64_t n = w->map.n;
+    const int64_t n = w->rows.n;
     return IKT_H5_FILE_BYTES + 2 * ikt_h5_rows_bytes(w->entries, 8) + ikt_h5_rows_bytes(n + 1, 8) +
            ikt_h5_rows_bytes(n, 8) + ikt_h5_rows_bytes(n, 4) + ikt_h5_rows_bytes(n, 24);
 }
 
 /* What makes the group a sparse matrix, and the file a kept graph. */
 static bool write_form(ikt_graph_writer *w) {
-    const int64_t shape[2] = {w->map.n, w->map.n};
+    const int64_t shape[2] = {w->rows.n, w->rows.n};
     w->group = ikt_h5_create_group(w->file, IKT_GRAPH_GROUP);
     return w->group >= 0 && ikt_h5_set_text(w->file, "format", IKT_GRAPH_FORMAT) &&
            ikt_h5_set_int(w->file, "format_version", IKT_GRAPH_CURRENT) &&
@@ -78,23 +78,22 @@ static ikt_status write(ikt_graph_writer *w, const char *name, hid_t type, int64
 
 /* COLLECTIVE. The last rank that has rows also writes where the last one ends. */
 static ikt_status write_starts(ikt_graph_writer *w, const int64_t *start) {
-    const int64_t rows = w->map.count;
-    const int64_t count = rows + (rows > 0 && w->map.first + rows == w->map.n);
+    const int64_t rows = w->rows.count;
+    const int64_t count = rows + (rows > 0 && w->rows.first + rows == w->rows.n);
     int64_t *global = NULL;
     ikt_status st = ikt_alloc(w->ctx, &global, count, sizeof *global, "graph file");
     st = ikt_agree(w->ctx, st);
     for (int64_t i = 0; st == IKT_OK && i < count; i++)
         global[i] = w->first + start[i];
     if (st == IKT_OK)
-        st = write(w, "indptr", H5T_NATIVE_INT64, w->map.n + 1, w->map.first, count, global);
+        st = write(w, "indptr", H5T_NATIVE_INT64, w->rows.n + 1, w->rows.first, count, global);
     ikt_free(&global);
     return st;
 }
 
-ikt_status ikt_graph_writer_rows(ikt_graph_writer *w, const ikt_row_map *map,
-                                 const int64_t *start) {
-    w->map = *map;
-    w->count = start[map->count];
+ikt_status ikt_graph_writer_rows(ikt_graph_writer *w, const ikt_rows *rows, const int64_t *start) {
+    w->rows = *rows;
+    w->count = start[rows->count];
     w->first = ikt_sum_before(w->ctx, w->count);
     w->entries = ikt_sum_one(w->ctx, w->count);
     IKT_TRY(ikt_atomic_reserve(w->ctx, w->path, w->temporary, file_bytes(w)));
@@ -105,7 +104,7 @@ ikt_status ikt_graph_writer_rows(ikt_graph_writer *w, const ikt_row_map *map,
 ikt_status ikt_graph_writer_columns(ikt_graph_writer *w, const uint32_t *column) {
     /* Numbers below 2^31 have the same bits with and without a sign; parallel HDF5 converts nothing
      * that it checksums. */
-    const hid_t type = w->map.n <= INT32_MAX ? H5T_NATIVE_INT32 : H5T_NATIVE_UINT32;
+    const hid_t type = w->rows.n <= INT32_MAX ? H5T_NATIVE_INT32 : H5T_NATIVE_UINT32;
     return write(w, "indices", type, w->entries, w->first, w->count, column);
 }
 
@@ -119,17 +118,17 @@ static ikt_status write_part(ikt_graph_writer *w, ikt_part part) {
 }
 
 ikt_status ikt_graph_writer_positions(ikt_graph_writer *w, uint32_t *position) {
-    return write_part(w, ikt_part_rows("position", IKT_PART_U32, &w->map, 0, position));
+    return write_part(w, ikt_part_rows("position", IKT_PART_U32, &w->rows, 0, position));
 }
 
 ikt_status ikt_graph_writer_start(ikt_graph_writer *w, ikt_graph_start what, int64_t q,
                                   void *start) {
     const ikt_part_type type = what == IKT_GRAPH_START_PCA ? IKT_PART_F64 : IKT_PART_F32;
-    return write_part(w, ikt_part_rows("start", type, &w->map, q, start));
+    return write_part(w, ikt_part_rows("start", type, &w->rows, q, start));
 }
 
 ikt_status ikt_graph_writer_labels(ikt_graph_writer *w, const int64_t *labels) {
-    return write_part(w, ikt_part_rows("labels", IKT_PART_I64, &w->map, 0, (void *)labels));
+    return write_part(w, ikt_part_rows("labels", IKT_PART_I64, &w->rows, 0, (void *)labels));
 }
 
 ikt_status ikt_graph_writer_marked(ikt_graph_writer *w, int64_t *rows, int64_t count) {

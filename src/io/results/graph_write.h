@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "io/results/graph_file.h"
 
 typedef struct ikt_graph_writer ikt_graph_writer;
@@ -20,13 +20,13 @@ ikt_status ikt_graph_writer_begin(ikt_context *ctx, const char *path, bool overw
 const char *ikt_graph_writer_path(const ikt_graph_writer *writer);
 
 /* Says how much comes, and writes where rows begin.
- *   map     of the rows
- *   start   [map->count + 1] of the own rows, from start[0] = 0 on
+ *   rows     of the rows
+ *   start   [rows->count + 1] of the own rows, from start[0] = 0 on
  * Errors: IKT_ERR_FILE (also where the disk has no room for it). */
-ikt_status ikt_graph_writer_rows(ikt_graph_writer *writer, const ikt_row_map *map,
+ikt_status ikt_graph_writer_rows(ikt_graph_writer *writer, const ikt_rows *rows,
                                  const int64_t *start);
 
-/* Columns and weights of the own rows, [start[map->count]] each. Errors: IKT_ERR_FILE. */
+/* Columns and weights of the own rows, [start[rows->count]] each. Errors: IKT_ERR_FILE. */
 ikt_status ikt_graph_writer_columns(ikt_graph_writer *writer, const uint32_t *column);
 ikt_status ikt_graph_writer_weights(ikt_graph_writer *writer, const float *weight);
 

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "io/hdf5/parts.h"
 #include "io/hdf5/stage_file.h"
 
@@ -36,15 +36,15 @@ typedef enum { IKT_COLUMN_FLOAT, IKT_COLUMN_DOUBLE, IKT_COLUMN_INT64 } ikt_colum
 typedef struct {
     const char *name;
     ikt_column_type type;
-    const void *values; /* [map.count] */
+    const void *values; /* [rows.count] */
 } ikt_result_column;
 
 /* What is written; everything is lent, and but for the rows the same on every rank. */
 typedef struct {
-    ikt_row_map map;
+    ikt_rows rows;
     int q;                   /* dimensions */
-    const float *embedding;  /* [map.count * q] */
-    const int64_t *labels;   /* [map.count], or NULL */
+    const float *embedding;  /* [rows.count * q] */
+    const int64_t *labels;   /* [rows.count], or NULL */
     const char *label_names; /* a line a class, or NULL */
     const int64_t *marked;   /* [n_marked] */
     int64_t n_marked;
@@ -64,7 +64,7 @@ typedef struct {
     ikt_stage_head state_head;
 } ikt_result;
 
-/* LOCAL, pure. What the file takes at most, by map.n, q and the counts of the rest. */
+/* LOCAL, pure. What the file takes at most, by rows.n, q and the counts of the rest. */
 int64_t ikt_result_bytes(const ikt_result *result);
 
 /* COLLECTIVE. Writes the file beside its name and renames it. Errors: IKT_ERR_FILE. */

@@ -19,10 +19,12 @@ typedef struct {
 /* A data set of which every rank writes its rows. */
 static ikt_status write_rows(const writing *w, const char *name, hid_t type, int64_t d,
                              const void *rows) {
-    const ikt_row_map *map = &w->result->map;
+    const ikt_rows *distribution = &w->result->rows;
     hid_t dataset;
-    ikt_status st = ikt_h5_create_rows(w->ctx, w->file, name, type, map->n, d, &dataset);
-    if (st == IKT_OK) st = ikt_h5_write_rows(w->ctx, dataset, type, map->first, map->count, rows);
+    ikt_status st = ikt_h5_create_rows(w->ctx, w->file, name, type, distribution->n, d, &dataset);
+    if (st == IKT_OK)
+        st = ikt_h5_write_rows(w->ctx, dataset, type, distribution->first, distribution->count,
+                               rows);
     ikt_h5_close(dataset);
     return st;
 }
@@ -128,7 +130,7 @@ static ikt_status write_all(const writing *w) {
 }
 
 int64_t ikt_result_bytes(const ikt_result *r) {
-    const int64_t n = r->map.n;
+    const int64_t n = r->rows.n;
     int64_t bytes = IKT_H5_FILE_BYTES + ikt_h5_rows_bytes(n, 4 * r->q) + ikt_h5_rows_bytes(n, 8);
     bytes += ikt_h5_rows_bytes(r->n_marked, 8) + 4 * ikt_h5_rows_bytes(r->n_trace, 8);
     bytes += r->n_columns * ikt_h5_rows_bytes(n, 8);

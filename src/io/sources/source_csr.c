@@ -6,7 +6,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "io/hdf5/csr_group.h"
 #include "io/hdf5/h5.h"
 
@@ -74,11 +74,10 @@ static void note_blocks(const int64_t *start, int64_t count, int64_t most[LEVELS
 static ikt_status scan_share(ikt_csr_reader *csr, int64_t rows, int64_t most[LEVELS],
                              int64_t *end) {
     ikt_context *ctx = csr->group.ctx;
-    const ikt_row_map pieces =
-        ikt_row_map_make((rows + PIECE - 1) / PIECE, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows pieces = ikt_rows_make((rows + PIECE - 1) / PIECE, ikt_size(ctx), ikt_rank(ctx));
     int64_t *start = NULL;
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &start, PIECE + 1, sizeof *start, "source"));
-    for (int64_t p = 0; st == IKT_OK && p < ikt_row_map_count(&pieces, 0); p++) {
+    for (int64_t p = 0; st == IKT_OK && p < ikt_rows_count(&pieces, 0); p++) {
         const int64_t first = p < pieces.count ? (pieces.first + p) * PIECE : 0;
         int64_t count = p < pieces.count ? rows - first : 0;
         if (count > PIECE) count = PIECE;

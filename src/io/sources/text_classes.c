@@ -6,7 +6,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "io/formats/csv_classes.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/h5_texts.h"
@@ -100,11 +100,11 @@ static ikt_status join(ikt_context *ctx, const char *own, numbering *all) {
 }
 
 ikt_status ikt_text_classes_find(ikt_context *ctx, hid_t dataset, char **names) {
-    const ikt_row_map map = ikt_row_map_make(ikt_h5_length(dataset), ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows rows = ikt_rows_make(ikt_h5_length(dataset), ikt_size(ctx), ikt_rank(ctx));
     numbering own = {.ctx = ctx}, all = {.ctx = ctx};
     char *lines = NULL;
     *names = NULL;
-    ikt_status st = ikt_h5_visit_texts(ctx, dataset, map.first, map.count, collect, &own);
+    ikt_status st = ikt_h5_visit_texts(ctx, dataset, rows.first, rows.count, collect, &own);
     if (st == IKT_OK) st = ikt_csv_classes_list(ctx, &own.classes, &lines);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = join(ctx, lines, &all);

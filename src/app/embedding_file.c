@@ -1,5 +1,5 @@
 /* What pictures of an embedding are made from. */
-#include "app/map_file.h"
+#include "app/embedding_file.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -20,7 +20,7 @@ typedef struct {
     char input[256], value[64];
 } notes;
 
-void ikt_map_name_split(const char *name, const char *own, char *file, const char **dataset) {
+void ikt_embedding_name_split(const char *name, const char *own, char *file, const char **dataset) {
     const char *colon = strrchr(name, ':');
     *dataset = colon ? colon + 1 : name;
     snprintf(file, IKT_STRING_MAX, "%.*s", colon ? (int)(colon - name) : IKT_STRING_MAX - 1,
@@ -28,36 +28,37 @@ void ikt_map_name_split(const char *name, const char *own, char *file, const cha
     if (**dataset == '/') ++*dataset;
 }
 
-static ikt_status read_labels(ikt_context *ctx, const ikt_map_file *map, bool asked_for,
-                              ikt_map_column *out) {
+static ikt_status read_labels(ikt_context *ctx, const ikt_embedding_file *embedding, bool asked_for,
+                              ikt_embedding_column *out) {
     bool present = false;
-    ikt_status st = ikt_alloc(ctx, &out->labels, map->map.count, sizeof *out->labels, "labels");
+    ikt_status st =
+        ikt_alloc(ctx, &out->labels, embedding->rows.count, sizeof *out->labels, "labels");
     IKT_TRY(ikt_agree(ctx, st));
-    IKT_TRY(ikt_result_read_labels(map->file, "labels", map->map.first, map->map.count, out->labels,
-                                   &present));
-    if (present) return ikt_result_read_text(map->file, "label_names", &out->names);
+    IKT_TRY(ikt_result_read_labels(embedding->file, "labels", embedding->rows.first,
+                                   embedding->rows.count, out->labels, &present));
+    if (present) return ikt_result_read_text(embedding->file, "label_names", &out->names);
     ikt_free(&out->labels);
     out->name[0] = '\0';
     if (!asked_for) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_DATA,
                     "%s has no /labels; name another data set, --colour-by FILE.h5:DATASET, or "
                     "--colour-by none",
-                    map->path);
+                    embedding->path);
 }
 
 /* COLLECTIVE. Row number of the lowest value that is not a whole number; -1: all are. */
-static int64_t first_broken(ikt_context *ctx, const ikt_row_map *map, const double *values) {
+static int64_t first_broken(ikt_context *ctx, const ikt_rows *rows, const double *values) {
     int64_t row = INT64_MAX;
-    for (int64_t i = map->count - 1; i >= 0; i--)
-        if (!(fabs(values[i]) < 9e15) || values[i] != floor(values[i])) row = map->first + i;
+    for (int64_t i = rows->count - 1; i >= 0; i--)
+        if (!(fabs(values[i]) < 9e15) || values[i] != floor(values[i])) row = rows->first + i;
     ikt_min_i64(ctx, &row, 1);
     return row == INT64_MAX ? -1 : row;
 }
 
 /* COLLECTIVE. Largest value - least value. */
-static double span_of(ikt_context *ctx, const ikt_row_map *map, const double *values) {
+static double span_of(ikt_context *ctx, const ikt_rows *rows, const double *values) {
     double limits[2] = {INFINITY, INFINITY};
-    for (int64_t i = 0; i < map->count; i++) {
+    for (int64_t i = 0; i < rows->count; i++) {
         limits[0] = fmin(limits[0], values[i]);
         limits[1] = fmin(limits[1], -values[i]);
     }
@@ -66,9 +67,9 @@ static double span_of(ikt_context *ctx, const ikt_row_map *map, const double *va
 }
 
 /* Turns the values into labels where they are to be classes. */
-static ikt_status choose_kind(ikt_context *ctx, const ikt_row_map *map, const char *name,
-                              ikt_colour_as as, ikt_map_column *out) {
-    int64_t broken = as == IKT_COLOUR_AS_NUMBERS ? 0 : first_broken(ctx, map, out->values);
+static ikt_status choose_kind(ikt_context *ctx, const ikt_rows *rows, const char *name,
+                              ikt_colour_as as, ikt_embedding_column *out) {
+    int64_t broken = as == IKT_COLOUR_AS_NUMBERS ? 0 : first_broken(ctx, rows, out->values);
     if (as == IKT_COLOUR_AS_CLASSES && broken >= 0)
         return ikt_fail(ctx, IKT_ERR_DATA,
                         "%s, row %" PRId64 ": classes must be whole numbers; use --colour-as "
@@ -76,71 +77,75 @@ static ikt_status choose_kind(ikt_context *ctx, const ikt_row_map *map, const ch
                         name, broken);
     bool classes = broken < 0;
     if (classes && as == IKT_COLOUR_AS_AUTO)
-        classes = span_of(ctx, map, out->values) < CLASSES_GUESSED;
+        classes = span_of(ctx, rows, out->values) < CLASSES_GUESSED;
     if (!classes) return IKT_OK;
-    ikt_status st = ikt_alloc(ctx, &out->labels, map->count, sizeof *out->labels, "labels");
+    ikt_status st = ikt_alloc(ctx, &out->labels, rows->count, sizeof *out->labels, "labels");
     IKT_TRY(ikt_agree(ctx, st));
-    for (int64_t i = 0; i < map->count; i++)
+    for (int64_t i = 0; i < rows->count; i++)
         out->labels[i] = (int64_t)out->values[i];
     ikt_free(&out->values);
     return IKT_OK;
 }
 
 /* Classes of another file that have names, such as the categories of an AnnData. */
-static ikt_status read_named(ikt_context *ctx, const ikt_map_file *map, const char *name,
-                             ikt_colour_as as, ikt_map_column *out, bool *is_named) {
+static ikt_status read_named(ikt_context *ctx, const ikt_embedding_file *embedding,
+                             const char *name, ikt_colour_as as, ikt_embedding_column *out,
+                             bool *is_named) {
     *is_named = false;
     if (!strchr(name, ':') || as == IKT_COLOUR_AS_NUMBERS) return IKT_OK;
     IKT_TRY(ikt_label_file_has_names(ctx, name, is_named));
     if (!*is_named) return IKT_OK;
-    ikt_status st = ikt_alloc(ctx, &out->labels, map->map.count, sizeof *out->labels, "labels");
+    ikt_status st =
+        ikt_alloc(ctx, &out->labels, embedding->rows.count, sizeof *out->labels, "labels");
     IKT_TRY(ikt_agree(ctx, st));
-    return ikt_label_file_read(ctx, name, map->map.n, map->map.first, map->map.count, out->labels,
-                               is_named, &out->names);
+    return ikt_label_file_read(ctx, name, embedding->rows.n, embedding->rows.first,
+                               embedding->rows.count, out->labels, is_named, &out->names);
 }
 
-ikt_status ikt_map_column_read(ikt_context *ctx, const ikt_map_file *map, const char *name,
-                               ikt_colour_as as, bool asked_for, ikt_map_column *out) {
+ikt_status ikt_embedding_column_read(ikt_context *ctx, const ikt_embedding_file *embedding,
+                                     const char *name, ikt_colour_as as, bool asked_for,
+                                     ikt_embedding_column *out) {
     char file[IKT_STRING_MAX];
     const char *dataset;
     bool is_named;
-    *out = (ikt_map_column){.labels = NULL};
+    *out = (ikt_embedding_column){.labels = NULL};
     if (strcmp(name, "none") == 0) return IKT_OK;
-    ikt_map_name_split(name, map->path, file, &dataset);
+    ikt_embedding_name_split(name, embedding->path, file, &dataset);
     snprintf(out->name, sizeof out->name, "%s", dataset);
     if (strcmp(name, "labels") == 0 && as != IKT_COLOUR_AS_NUMBERS)
-        return read_labels(ctx, map, asked_for, out);
-    IKT_TRY(read_named(ctx, map, name, as, out, &is_named));
+        return read_labels(ctx, embedding, asked_for, out);
+    IKT_TRY(read_named(ctx, embedding, name, as, out, &is_named));
     if (is_named) return IKT_OK;
-    ikt_status st = ikt_alloc(ctx, &out->values, map->map.count, sizeof *out->values, "colours");
+    ikt_status st =
+        ikt_alloc(ctx, &out->values, embedding->rows.count, sizeof *out->values, "colours");
     IKT_TRY(ikt_agree(ctx, st));
-    IKT_TRY(ikt_source_read_column(ctx, file, dataset, map->map.n, map->map.first, map->map.count,
-                                   out->values));
-    return choose_kind(ctx, &map->map, name, as, out);
+    IKT_TRY(ikt_source_read_column(ctx, file, dataset, embedding->rows.n, embedding->rows.first,
+                                   embedding->rows.count, out->values));
+    return choose_kind(ctx, &embedding->rows, name, as, out);
 }
 
-void ikt_map_column_free(ikt_map_column *column) {
+void ikt_embedding_column_free(ikt_embedding_column *column) {
     ikt_free(&column->labels);
     ikt_free(&column->names);
     ikt_free(&column->values);
 }
 
 /* "0,17" to row numbers; they replace the file's own. "none": no marks. */
-static ikt_status parse_marks(ikt_context *ctx, const char *text, ikt_map_file *map) {
-    ikt_free(&map->marked);
-    map->n_marked = 0;
+static ikt_status parse_marks(ikt_context *ctx, const char *text, ikt_embedding_file *embedding) {
+    ikt_free(&embedding->marked);
+    embedding->n_marked = 0;
     if (strcmp(text, "none") == 0) return IKT_OK;
     int64_t most = (int64_t)strlen(text) / 2 + 1;
-    IKT_TRY(ikt_alloc(ctx, &map->marked, most, sizeof *map->marked, "marked rows"));
+    IKT_TRY(ikt_alloc(ctx, &embedding->marked, most, sizeof *embedding->marked, "marked rows"));
     for (const char *at = text;; at++) {
         char *end;
         long long row = strtoll(at, &end, 10);
-        if (end == at || (*end != ',' && *end != '\0') || row < 0 || row >= map->map.n)
+        if (end == at || (*end != ',' && *end != '\0') || row < 0 || row >= embedding->rows.n)
             return ikt_fail(ctx, IKT_ERR_USAGE,
                             "--mark: '%s' is not a list of rows such as 0,17 (rows 0 to %" PRId64
                             ")",
-                            text, map->map.n - 1);
-        map->marked[map->n_marked++] = row;
+                            text, embedding->rows.n - 1);
+        embedding->marked[embedding->n_marked++] = row;
         if (*end == '\0') return IKT_OK;
         at = end;
     }
@@ -155,16 +160,16 @@ static void visit_note(void *self, const char *name, const char *text, bool vary
                  strtod(text, NULL));
 }
 
-ikt_status ikt_map_file_open(ikt_context *ctx, const char *path, const char *marks,
-                             ikt_map_file *out) {
+ikt_status ikt_embedding_file_open(ikt_context *ctx, const char *path, const char *marks,
+                                   ikt_embedding_file *out) {
     notes n = {"", ""};
-    *out = (ikt_map_file){.path = path};
+    *out = (ikt_embedding_file){.path = path};
     IKT_TRY(ikt_result_open(ctx, path, &out->file));
-    out->map = ikt_row_map_make(ikt_result_rows(out->file), ikt_size(ctx), ikt_rank(ctx));
+    out->rows = ikt_rows_make(ikt_result_rows(out->file), ikt_size(ctx), ikt_rank(ctx));
     out->q = ikt_result_dimensions(out->file);
-    ikt_status st = ikt_alloc(ctx, &out->y, out->q * out->map.count, sizeof *out->y, "embedding");
+    ikt_status st = ikt_alloc(ctx, &out->y, out->q * out->rows.count, sizeof *out->y, "embedding");
     IKT_TRY(ikt_agree(ctx, st));
-    IKT_TRY(ikt_result_read_embedding(out->file, out->map.first, out->map.count, out->y));
+    IKT_TRY(ikt_result_read_embedding(out->file, out->rows.first, out->rows.count, out->y));
     IKT_TRY(ikt_result_read_marked(out->file, &out->marked, &out->n_marked));
     if (marks[0]) IKT_TRY(ikt_agree(ctx, parse_marks(ctx, marks, out)));
     IKT_TRY(ikt_result_notes(out->file, visit_note, &n));
@@ -173,14 +178,14 @@ ikt_status ikt_map_file_open(ikt_context *ctx, const char *path, const char *mar
     return ikt_result_configuration(out->file, &out->configuration);
 }
 
-void ikt_map_file_close(ikt_map_file *map) {
-    ikt_result_close(&map->file);
-    ikt_free(&map->y);
-    ikt_free(&map->marked);
-    ikt_free(&map->configuration);
+void ikt_embedding_file_close(ikt_embedding_file *embedding) {
+    ikt_result_close(&embedding->file);
+    ikt_free(&embedding->y);
+    ikt_free(&embedding->marked);
+    ikt_free(&embedding->configuration);
 }
 
-const char *ikt_map_file_title(const ikt_map_file *map, const char *given) {
-    const char *slash = strrchr(map->path, '/');
-    return given[0] ? given : slash ? slash + 1 : map->path;
+const char *ikt_embedding_file_title(const ikt_embedding_file *embedding, const char *given) {
+    const char *slash = strrchr(embedding->path, '/');
+    return given[0] ? given : slash ? slash + 1 : embedding->path;
 }

@@ -1,5 +1,5 @@
 /* Values of rows of other ranks: numbers go to the owners, values come back in the same order. */
-#include "dist/pull.h"
+#include "dist/gather_rows.h"
 
 #include <string.h>
 
@@ -29,10 +29,10 @@ static ikt_status talk_alloc(ikt_context *ctx, talk *t) {
 }
 
 /* COLLECTIVE. Learns what others want. */
-static ikt_status listen(ikt_context *ctx, const ikt_row_map *map, const uint32_t *row,
-                         int64_t count, size_t bytes, talk *t) {
+static ikt_status listen(ikt_context *ctx, const ikt_rows *rows, const uint32_t *row, int64_t count,
+                         size_t bytes, talk *t) {
     for (int64_t e = 0; e < count; e++)
-        t->ask_counts[ikt_row_map_owner(map, row[e])]++;
+        t->ask_counts[ikt_rows_owner(rows, row[e])]++;
     ikt_exchange_counts(ctx, t->ask_counts, t->asked_counts);
     for (int r = 0; r < ikt_size(ctx); r++)
         t->n_asked += t->asked_counts[r];
@@ -43,16 +43,16 @@ static ikt_status listen(ikt_context *ctx, const ikt_row_map *map, const uint32_
     return IKT_OK;
 }
 
-ikt_status ikt_pull(ikt_context *ctx, const ikt_row_map *map, const uint32_t *row, int64_t count,
-                    const void *own, size_t bytes, void *value) {
+ikt_status ikt_gather_rows(ikt_context *ctx, const ikt_rows *rows, const uint32_t *row,
+                           int64_t count, const void *own, size_t bytes, void *value) {
     talk t = {0};
     ikt_status st = ikt_agree(ctx, talk_alloc(ctx, &t));
-    if (st == IKT_OK) st = listen(ctx, map, row, count, bytes, &t);
+    if (st == IKT_OK) st = listen(ctx, rows, row, count, bytes, &t);
     if (st == IKT_OK) {
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
         for (int64_t e = 0; e < t.n_asked; e++)
             memcpy(t.leaving + (size_t)e * bytes,
-                   (const char *)own + (size_t)(t.asked[e] - map->first) * bytes, bytes);
+                   (const char *)own + (size_t)(t.asked[e] - rows->first) * bytes, bytes);
         ikt_exchange(ctx, t.leaving, t.asked_counts, value, t.ask_counts, bytes);
     }
     talk_free(&t);

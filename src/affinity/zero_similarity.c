@@ -6,7 +6,7 @@
  * sparse, with the same distances. */
 #include <string.h>
 
-#include "affinity/orphans.h"
+#include "affinity/zero_similarity.h"
 #include "base/comm.h"
 #include "base/memory.h"
 #include "neighbours/neighbours.h"
@@ -82,14 +82,18 @@ static void offer_block(ikt_context *ctx, batch *b, int64_t first_row, int64_t r
         }
 }
 
-static ikt_status stream(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map, batch *b) {
+static ikt_status stream(ikt_context *ctx, ikt_dataset *data, const ikt_rows *distribution,
+                         batch *b) {
     for (int64_t q = 0; q < b->count; q++)
         ikt_best_clear(b->score + q * b->k, b->nearest + q * b->k, b->k);
     const int64_t block = b->is_sparse ? ikt_dataset_block_rows(data) : BLOCK_ROWS;
-    int64_t steps = (ikt_row_map_count(map, 0) + block - 1) / block;
+    int64_t steps = (ikt_rows_count(distribution, 0) + block - 1) / block;
     for (int64_t step = 0; step < steps; step++) {
-        int64_t done = step * block, left = map->count - done;
-        int64_t rows = left < 0 ? 0 : left < block ? left : block, first = map->first + done;
+        int64_t done = step * block, left = distribution->count - done;
+        int64_t rows = left < 0       ? 0
+                       : left < block ? left
+                                      : block,
+                first = distribution->first + done;
         IKT_TRY(b->is_sparse ? ikt_dataset_read_sparse(data, rows ? first : 0, rows, &b->rows)
                              : ikt_dataset_read(data, rows ? first : 0, rows, b->block));
         offer_block(ctx, b, first, rows);
@@ -118,8 +122,8 @@ static void merge(ikt_context *ctx, batch *b) {
     }
 }
 
-static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
-                             ikt_orphans *orphans, int64_t done) {
+static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
+                             ikt_zero_similarity *orphans, int64_t done) {
     int64_t left = orphans->count - done, count = left < BATCH ? left : BATCH;
     batch b = {.row = orphans->row + done,
                .count = count,
@@ -130,7 +134,7 @@ static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_row_
     if (st == IKT_OK)
         st = b.is_sparse ? ikt_dataset_gather_sparse(data, b.row, b.count, &b.orphan)
                          : ikt_dataset_gather_floats(data, b.row, b.count, b.x);
-    if (st == IKT_OK) st = stream(ctx, data, map, &b);
+    if (st == IKT_OK) st = stream(ctx, data, rows, &b);
     if (st == IKT_OK) {
         merge(ctx, &b);
         memcpy(orphans->nearest + done * b.k, b.nearest,
@@ -141,14 +145,14 @@ static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_row_
 }
 
 /* Global numbers of all marked rows on every rank, ascending. */
-static ikt_status list_marked(ikt_context *ctx, const ikt_row_map *map, const uint8_t *marked,
-                              ikt_orphans *out) {
+static ikt_status list_marked(ikt_context *ctx, const ikt_rows *rows, const uint8_t *marked,
+                              ikt_zero_similarity *out) {
     int64_t mine = 0, *own = NULL, *counts = NULL;
-    ikt_status st = ikt_alloc(ctx, &own, map->count, sizeof *own, "orphans");
+    ikt_status st = ikt_alloc(ctx, &own, rows->count, sizeof *own, "orphans");
     if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, "orphans");
     if (st == IKT_OK)
-        for (int64_t i = 0; i < map->count; i++)
-            if (marked[i]) own[mine++] = map->first + i;
+        for (int64_t i = 0; i < rows->count; i++)
+            if (marked[i]) own[mine++] = rows->first + i;
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
         out->count = ikt_sum_one(ctx, mine);
@@ -165,17 +169,17 @@ static ikt_status list_marked(ikt_context *ctx, const ikt_row_map *map, const ui
     return st;
 }
 
-ikt_status ikt_orphans_find(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
-                            const uint8_t *marked, int64_t k, ikt_orphans *out) {
-    *out = (ikt_orphans){0, k, NULL, NULL};
-    ikt_status st = list_marked(ctx, map, marked, out);
+ikt_status ikt_zero_similarity_find(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
+                                    const uint8_t *marked, int64_t k, ikt_zero_similarity *out) {
+    *out = (ikt_zero_similarity){0, k, NULL, NULL};
+    ikt_status st = list_marked(ctx, rows, marked, out);
     for (int64_t done = 0; done < out->count && st == IKT_OK; done += BATCH)
-        st = find_batch(ctx, data, map, out, done);
-    if (st != IKT_OK) ikt_orphans_destroy(out);
+        st = find_batch(ctx, data, rows, out, done);
+    if (st != IKT_OK) ikt_zero_similarity_destroy(out);
     return st;
 }
 
-void ikt_orphans_destroy(ikt_orphans *orphans) {
+void ikt_zero_similarity_destroy(ikt_zero_similarity *orphans) {
     ikt_free(&orphans->row);
     ikt_free(&orphans->nearest);
     orphans->count = 0;

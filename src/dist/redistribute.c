@@ -3,7 +3,7 @@
  * Method: both sides know the lengths of all rows that one has for the other, and the sequence in
  * which they come (that of the order's exchange); so both cut it into the same batches, and nothing
  * but entries travels. */
-#include "dist/ragged.h"
+#include "dist/redistribute.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -117,12 +117,13 @@ static ikt_status bring(ikt_context *ctx, side *out_of, side *into, const void *
     return IKT_OK;
 }
 
-ikt_status ikt_ragged_bring(ikt_context *ctx, const ikt_order *order, ikt_direction direction,
-                            const int64_t *from, const void *in, const int64_t *to, void *out) {
+ikt_status ikt_redistribute_entries(ikt_context *ctx, const ikt_order *order,
+                                    ikt_direction direction, const int64_t *from, const void *in,
+                                    const int64_t *to, void *out) {
     side rows = {.index = order->leaving, .counts = order->leave_counts};
     side positions = {.index = order->place, .counts = order->come_counts};
-    side *out_of = direction == IKT_TO_POSITIONS ? &rows : &positions;
-    side *into = direction == IKT_TO_POSITIONS ? &positions : &rows;
+    side *out_of = direction == IKT_TO_SLOTS ? &rows : &positions;
+    side *into = direction == IKT_TO_SLOTS ? &positions : &rows;
     out_of->start = from;
     into->start = to;
     ikt_status st = side_alloc(ctx, out_of);
@@ -134,12 +135,12 @@ ikt_status ikt_ragged_bring(ikt_context *ctx, const ikt_order *order, ikt_direct
     return st;
 }
 
-ikt_status ikt_ragged_starts(ikt_context *ctx, const ikt_order *order, ikt_direction direction,
-                             const int64_t *from, int64_t *to) {
-    const int64_t count = order->map.count, bytes = sizeof *to;
+ikt_status ikt_redistribute_starts(ikt_context *ctx, const ikt_order *order,
+                                   ikt_direction direction, const int64_t *from, int64_t *to) {
+    const int64_t count = order->rows.count, bytes = sizeof *to;
     for (int64_t i = 0; i < count; i++)
         to[i + 1] = from[i + 1] - from[i];
-    IKT_TRY(direction == IKT_TO_POSITIONS
+    IKT_TRY(direction == IKT_TO_SLOTS
                 ? ikt_order_apply(ctx, order, to + 1, bytes, to + 1, bytes, bytes)
                 : ikt_order_restore(ctx, order, to + 1, bytes, to + 1, bytes, bytes));
     to[0] = 0;

@@ -1,5 +1,5 @@
 /* New rows that share no cell with any old row. */
-#include "transform/lonely.h"
+#include "transform/zero_similarity_new.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,8 +51,8 @@ static ikt_status mark(const job *j, const void *code, int64_t rows, int width) 
 static ikt_status find_occupied(const job *j) {
     const ikt_model_shape *s = &j->loaded->shape;
     const int width = ikt_model_code_bytes(s);
-    const ikt_row_map map = ikt_row_map_make(s->n, ikt_size(j->ctx), ikt_rank(j->ctx));
-    const ikt_row_range own = {map.first, map.count};
+    const ikt_rows rows = ikt_rows_make(s->n, ikt_size(j->ctx), ikt_rank(j->ctx));
+    const ikt_row_range own = {rows.first, rows.count};
     const int64_t block = BLOCK_BYTES / (s->t * width) + 1;
     void *code = NULL;
     ikt_status st =
@@ -161,9 +161,10 @@ static void finish(job *j) {
     ikt_free(&j->nearest);
 }
 
-ikt_status ikt_lonely_adopt(ikt_context *ctx, const ikt_loaded_model *loaded, ikt_dataset *data,
-                            const ikt_row_map *map, const bool *lonely, ikt_codes *codes) {
-    const ikt_row_range own = {map->first, map->count};
+ikt_status ikt_zero_similarity_new_adopt(ikt_context *ctx, const ikt_loaded_model *loaded,
+                                         ikt_dataset *data, const ikt_rows *rows,
+                                         const bool *lonely, ikt_codes *codes) {
+    const ikt_row_range own = {rows->first, rows->count};
     job j = {.ctx = ctx, .loaded = loaded, .data = data, .d = ikt_dataset_columns(data)};
     ikt_status st = ikt_agree(ctx, prepare(&j));
     if (st == IKT_OK) st = find_occupied(&j);

@@ -4,8 +4,8 @@
  * block. Which positions make a block is known to every rank without asking. A kernel that can
  * score blocks against blocks is one struct of this kind.
  */
-#ifndef IKT_NEIGHBOURS_SHELF_H
-#define IKT_NEIGHBOURS_SHELF_H
+#ifndef IKT_NEIGHBOURS_TILES_H
+#define IKT_NEIGHBOURS_TILES_H
 
 #include "base/cpu.h"
 #include "data/dataset.h"
@@ -15,15 +15,15 @@
 
 enum { IKT_SHELF_ROWS = 256 };
 
-typedef struct ikt_shelf ikt_shelf;
+typedef struct ikt_tiles ikt_tiles;
 
-struct ikt_shelf {
-    ikt_row_map map;       /* of positions */
+struct ikt_tiles {
+    ikt_rows rows;         /* of positions */
     int64_t blocks;        /* of this rank */
     int64_t *first;        /* [blocks + 1] first position of each, and the end */
     int64_t *offset;       /* [blocks] bytes into data */
     const char *data;      /* the packed blocks */
-    void *owned;           /* memory behind `data` that belongs to the shelf, or NULL */
+    void *owned;           /* memory behind `data` that belongs to the tiles, or NULL */
     char *space;           /* for flatten and pack: a block, or NULL */
     ikt_isa isa;           /* what to compute with */
     int64_t d;             /* columns, or entries of a code */
@@ -35,20 +35,20 @@ struct ikt_shelf {
     int64_t scratch_bytes; /* that `prepare` may need for a block */
     int64_t some_bytes;    /* that `score_some` may need */
     /* LOCAL. Bytes of a block of `count` rows. */
-    int64_t (*bytes)(const void *shelf, int64_t count);
+    int64_t (*bytes)(const void *tiles, int64_t count);
     /* LOCAL. The left-hand side of `score` from a block; may live in `scratch`. */
-    const void *(*prepare)(const void *shelf, const char *block, int64_t count, void *scratch);
+    const void *(*prepare)(const void *tiles, const char *block, int64_t count, void *scratch);
     /* LOCAL, from several threads. score[a * ikt_score_stride(nb) + b]: smaller is more similar;
      * entries from nb on may hold anything. */
-    void (*score)(const void *shelf, const void *left, int64_t na, const char *block, int64_t nb,
+    void (*score)(const void *tiles, const void *left, int64_t na, const char *block, int64_t nb,
                   float *score);
     /* LOCAL. Lays the own rows one behind the other, left_bytes apart, as `prepare` leaves them;
      * and back into blocks. In between only `score_some` may be used. */
-    void (*flatten)(ikt_shelf *shelf);
-    void (*pack)(ikt_shelf *shelf);
+    void (*flatten)(ikt_tiles *tiles);
+    void (*pack)(ikt_tiles *tiles);
     /* LOCAL, from several threads. score[c] of a row against other rows, all as `flatten` lays
      * them; the same bits as `score`. */
-    void (*score_some)(const ikt_shelf *shelf, const char *row, const char *const *other,
+    void (*score_some)(const ikt_tiles *tiles, const char *row, const char *const *other,
                        int64_t count, void *scratch, float *score);
 };
 
@@ -56,20 +56,19 @@ struct ikt_shelf {
 int64_t ikt_stretch_begin(const ikt_cells *cells, int64_t position);
 
 /* LOCAL. The block that begins at or contains the position: its first position; its end in *end. */
-int64_t ikt_block_at(const ikt_cells *cells, const ikt_row_map *map, int64_t position,
-                     int64_t *end);
+int64_t ikt_block_at(const ikt_cells *cells, const ikt_rows *rows, int64_t position, int64_t *end);
 
 /* LOCAL. Codes as blocks: scores are numbers of differing cells, t (1 - K).
- *   codes   of the rows at the own positions; lent as long as the shelf lives. */
-ikt_status ikt_shelf_codes(ikt_context *ctx, const ikt_cells *cells, const ikt_row_map *map,
-                           const ikt_codes *codes, ikt_shelf *out);
+ *   codes   of the rows at the own positions; lent as long as the tiles lives. */
+ikt_status ikt_tiles_codes(ikt_context *ctx, const ikt_cells *cells, const ikt_rows *rows,
+                           const ikt_codes *codes, ikt_tiles *out);
 
 /* COLLECTIVE. Coordinates as blocks: scores are squared Euclidean distances of preprocessed rows.
  * Reads the own rows of `data` and brings them to their positions. 4 d bytes a row, twice that
  * while they are packed. Errors: IKT_ERR_RESOURCE, those of reading. */
-ikt_status ikt_shelf_euclidean(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
-                               ikt_dataset *data, ikt_shelf *out);
+ikt_status ikt_tiles_euclidean(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
+                               ikt_dataset *data, ikt_tiles *out);
 
-void ikt_shelf_destroy(ikt_shelf *shelf);
+void ikt_tiles_destroy(ikt_tiles *tiles);
 
 #endif

@@ -7,8 +7,8 @@
  * Cost: a fork, and the work done once more. Where no process can be started, or none may be
  * (cpu.h), nothing is tried.
  */
-#ifndef IKT_BASE_TRIAL_H
-#define IKT_BASE_TRIAL_H
+#ifndef IKT_BASE_SANDBOX_H
+#define IKT_BASE_SANDBOX_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ typedef enum {
     IKT_TRIAL_REFUSED, /* the task says no, with a reason */
     IKT_TRIAL_DIED,    /* the reason says how: "crashes on", "does not come to an end with" */
     IKT_TRIAL_NONE     /* no process could be started */
-} ikt_trial_end;
+} ikt_sandbox_end;
 
 /* LOCAL. Runs the task in another process.
  *   task      returns whether it accepts; its reason goes to `reason`
@@ -27,7 +27,7 @@ typedef enum {
  *   bytes     of addresses that it may use beside what this process has
  *   reason    [size] "" where it passed
  */
-ikt_trial_end ikt_trial(bool (*task)(void *about, char *reason, size_t size), void *about,
-                        int64_t seconds, int64_t bytes, char *reason, size_t size);
+ikt_sandbox_end ikt_sandbox(bool (*task)(void *about, char *reason, size_t size), void *about,
+                            int64_t seconds, int64_t bytes, char *reason, size_t size);
 
 #endif

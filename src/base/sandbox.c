@@ -1,6 +1,6 @@
 /* A task tried in a process of its own. See trial.h. */
 #define _DEFAULT_SOURCE /* fork, and limits */
-#include "base/trial.h"
+#include "base/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ static void confine(int64_t seconds, int64_t bytes) {
 }
 
 /* Its end: what it said, and how it died. */
-static ikt_trial_end hear(pid_t child, int answer, char *reason, size_t size) {
+static ikt_sandbox_end hear(pid_t child, int answer, char *reason, size_t size) {
     int outcome = 0;
     size_t length = 0;
     ssize_t now = 1;
@@ -68,8 +68,8 @@ static ikt_trial_end hear(pid_t child, int answer, char *reason, size_t size) {
     return IKT_TRIAL_DIED;
 }
 
-ikt_trial_end ikt_trial(bool (*task)(void *about, char *reason, size_t size), void *about,
-                        int64_t seconds, int64_t bytes, char *reason, size_t size) {
+ikt_sandbox_end ikt_sandbox(bool (*task)(void *about, char *reason, size_t size), void *about,
+                            int64_t seconds, int64_t bytes, char *reason, size_t size) {
     int ends[2];
     reason[0] = '\0';
     if (!ikt_cpu_may_fork() || pipe(ends) != 0) return IKT_TRIAL_NONE;
@@ -83,7 +83,7 @@ ikt_trial_end ikt_trial(bool (*task)(void *about, char *reason, size_t size), vo
         _exit(accepts ? 0 : told >= 0 ? EXIT_REFUSED : 1);
     }
     close(ends[1]);
-    const ikt_trial_end found = child < 0 ? IKT_TRIAL_NONE : hear(child, ends[0], reason, size);
+    const ikt_sandbox_end found = child < 0 ? IKT_TRIAL_NONE : hear(child, ends[0], reason, size);
     close(ends[0]);
     return found;
 }
