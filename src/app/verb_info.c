@@ -144,13 +144,16 @@ static void print_checkpoint(const char *path, const ikt_stage_head *head, int64
     if (!as_json) {
         printf("%s: checkpoint of the stage '%s'", path, head->stage);
         if (iteration >= 0) printf(", %lld iterations done", (long long)iteration);
-        printf("\n  version: %s\n  input: %s\n", head->version, head->input);
+        printf("\n  version: %s\n  build: %s\n  instruction set: %s\n  input: %s\n", head->version,
+               head->build, head->isa, head->input);
         return;
     }
     ikt_json_begin(&json, NULL, '{');
     ikt_json_text(&json, "kind", "checkpoint");
     ikt_json_text(&json, "stage", head->stage);
     ikt_json_text(&json, "version", head->version);
+    ikt_json_text(&json, "build", head->build);
+    ikt_json_text(&json, "instruction_set", head->isa);
     ikt_json_text(&json, "input", head->input);
     if (iteration >= 0) ikt_json_int(&json, "iterations_done", iteration);
     ikt_json_end(&json, '}');

@@ -1,4 +1,5 @@
 /* Life of a context, and its plain accessors. */
+#define _POSIX_C_SOURCE 200809L
 #include "base/context.h"
 
 #include <omp.h>
@@ -23,8 +24,17 @@ static int threads_by_default(const ikt_context *ctx) {
     return share < 1 ? 1 : share;
 }
 
+/* Open MPI 4 chooses a component for shared file pointers at every opening of a file, also where
+ * none are used. Its component `lockedfile` writes the absolute path into 256 bytes and thereby
+ * ends the program where the path is longer. It is switched off by a parameter that Open MPI reads
+ * from the environment when the first file is opened; other MPI libraries ignore the variable. */
+static void avoid_locked_files(void) {
+    setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
+}
+
 ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out) {
     *out = NULL;
+    avoid_locked_files();
     ikt_context *ctx = calloc(1, sizeof *ctx);
     int missing = ctx == NULL, anywhere = 1;
     if (MPI_Allreduce(&missing, &anywhere, 1, MPI_INT, MPI_MAX, comm) != MPI_SUCCESS || anywhere ||

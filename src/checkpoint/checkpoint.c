@@ -5,12 +5,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/atomic_file.h"
+#include "base/build.h"
 #include "base/comm.h"
+#include "base/cpu.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
@@ -55,12 +58,25 @@ static void remove_stage(const ikt_checkpoint *c, int stage) {
     unlink(path);
 }
 
+/* "codes.h5.part-1234": what ikt_atomic_begin calls a file that is not complete. */
+static bool is_name_of_part(const char *name) {
+    for (int stage = 0; stage < IKT_CHECKPOINT_STAGES; stage++) {
+        char begin[64];
+        const size_t length =
+            (size_t)snprintf(begin, sizeof begin, "%s.h5.part-", stage_name[stage]);
+        const char *number = name + length;
+        if (strncmp(name, begin, length) == 0)
+            return number[0] && number[strspn(number, "0123456789")] == '\0';
+    }
+    return false;
+}
+
 /* LOCAL, rank 0. Removes what a run that was killed while writing has left. */
 static void remove_parts(const ikt_checkpoint *c) {
     char path[IKT_PATH_MAX];
     DIR *folder = opendir(c->folder);
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
-        if (!strstr(entry->d_name, ".h5.part-")) continue;
+        if (!is_name_of_part(entry->d_name)) continue;
         snprintf(path, sizeof path, "%.3500s/%.500s", c->folder, entry->d_name);
         unlink(path);
     }
@@ -72,6 +88,41 @@ static void remove_all(const ikt_checkpoint *c) {
         remove_stage(c, stage);
     remove_parts(c);
     rmdir(c->folder); /* stays where others have put files there */
+}
+
+/* LOCAL, rank 0. Whether a file with the name of a checkpoint's file may be replaced: it is one,
+ * perhaps a damaged one, or it is empty. HDF5 has the attributes of the root, which were written
+ * first, at the beginning of the file. */
+static bool is_own(const char *path) {
+    static const char signature[] = "\211HDF\r\n\032\n";
+    enum { HEAD_BYTES = 1 << 16 };
+    char *head = malloc(HEAD_BYTES);
+    struct stat about;
+    FILE *file = lstat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "rb") : NULL;
+    const size_t count = head && file ? fread(head, 1, HEAD_BYTES, file) : 0;
+    const bool is_checkpoint =
+        count > strlen(signature) && memcmp(head, signature, strlen(signature)) == 0 &&
+        memmem(head, count, IKT_STAGE_FILE_FORMAT, strlen(IKT_STAGE_FILE_FORMAT)) != NULL;
+    const bool is_empty = file && about.st_size == 0;
+    if (file) fclose(file);
+    free(head);
+    return is_checkpoint || is_empty;
+}
+
+/* LOCAL, rank 0. Refuses a folder in which files of others have the names of ours, before one of
+ * them is taken for a damaged checkpoint and replaced. */
+static ikt_status refuse_foreign(const ikt_checkpoint *c) {
+    char path[IKT_PATH_MAX];
+    for (int file = 0; file < 2 * IKT_CHECKPOINT_STAGES; file++) {
+        file_name(c, file / 2, file % 2 != 0, path);
+        if (access(path, F_OK) == 0 && !is_own(path))
+            return ikt_fail(
+                c->ctx, IKT_ERR_FILE,
+                "%s is no checkpoint of iktsne, and one would have to be written in its "
+                "place: move it away, or name another folder by run.checkpoint",
+                path);
+    }
+    return IKT_OK;
 }
 
 /* LOCAL, rank 0. A run of hours must not find out at its end that it cannot save. */
@@ -87,7 +138,7 @@ static ikt_status try_folder(const ikt_checkpoint *c) {
                         "the folder %s for checkpoints cannot be written to: %s", c->folder,
                         strerror(errno));
     if (is_new) rmdir(c->folder); /* until it is needed */
-    return IKT_OK;
+    return refuse_foreign(c);
 }
 
 static ikt_status look_at_folder(const ikt_checkpoint *c) {
@@ -151,8 +202,17 @@ const char *ikt_checkpoint_folder(const ikt_checkpoint *checkpoint) {
     return checkpoint->folder;
 }
 
+ikt_stage_head ikt_checkpoint_head(const char *stage, const char *input, const char *settings) {
+    return (ikt_stage_head){.stage = stage,
+                            .version = IKT_VERSION,
+                            .build = ikt_build_text(),
+                            .isa = ikt_isa_name(ikt_cpu_isa()),
+                            .input = input,
+                            .settings = settings};
+}
+
 static ikt_stage_head head_of(const ikt_checkpoint *c, int stage) {
-    return (ikt_stage_head){stage_name[stage], IKT_VERSION, c->input, c->settings};
+    return ikt_checkpoint_head(stage_name[stage], c->input, c->settings);
 }
 
 void ikt_checkpoint_expect(const ikt_checkpoint *checkpoint, int64_t bytes) {
@@ -221,6 +281,19 @@ ikt_status ikt_checkpoint_compare(ikt_context *ctx, const ikt_stage_head *own,
                         "%s was made by iktsne %s, this is %s; run.resume=no removes a checkpoint "
                         "and begins anew",
                         what, head->version, own->version);
+    if (strcmp(head->build, own->build) != 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "%s was made by another build of iktsne (%s), whose bits may differ from "
+                        "those of this one (%s): go on with that program, or begin anew with "
+                        "run.resume=no, which removes the checkpoint",
+                        what, head->build[0] ? head->build : "one that did not note which",
+                        own->build);
+    if (strcmp(head->isa, own->isa) != 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "%s was made with the instruction set %s, and this run uses %s, whose bits "
+                        "may differ: go on with IKTSNE_ISA=%s on a processor that has it, or begin "
+                        "anew with run.resume=no, which removes the checkpoint",
+                        what, head->isa, own->isa, head->isa);
     return IKT_OK;
 }
 

@@ -26,12 +26,13 @@ typedef enum {
 
 typedef struct ikt_checkpoint ikt_checkpoint;
 
-/* COLLECTIVE. The checkpoint that run.checkpoint names; with run.resume: no, what is there is
- * removed first.
+/* COLLECTIVE. The checkpoint that run.checkpoint names; with run.resume: no, the files of one that
+ * are there are removed first, and no others.
  *   settings   as the user gave them
  *   input      of ikt_fingerprint_input; copied
  *   out        NULL where none is wanted
- * Errors: IKT_ERR_RESOURCE, IKT_ERR_FILE (the folder cannot be made). */
+ * Errors: IKT_ERR_RESOURCE, IKT_ERR_FILE (the folder cannot be made, or a file that is no
+ * checkpoint has the name of one). */
 ikt_status ikt_checkpoint_create(ikt_context *ctx, const ikt_settings *settings, const char *input,
                                  ikt_checkpoint **out);
 void ikt_checkpoint_destroy(ikt_checkpoint **checkpoint);
@@ -39,7 +40,7 @@ void ikt_checkpoint_destroy(ikt_checkpoint **checkpoint);
 /* COLLECTIVE. What is there for such a run to go on from, changing nothing. Whether it is of the
  * same data is not asked.
  *   stage   "loop": how far it is; NULL: there is nothing, or run.resume is no
- * Errors: IKT_ERR_FILE (the folder cannot be written to), IKT_ERR_USAGE (of other settings). */
+ * Errors: IKT_ERR_FILE (as above), IKT_ERR_USAGE (of other settings or of another program). */
 ikt_status ikt_checkpoint_look(ikt_context *ctx, const ikt_settings *settings, const char **stage);
 
 /* LOCAL. The folder; lent. */
@@ -63,7 +64,12 @@ void ikt_checkpoint_expect(const ikt_checkpoint *checkpoint, int64_t bytes);
 /* COLLECTIVE. Removes files and folder, unless run.checkpoint_keep asks for them. Accepts NULL. */
 void ikt_checkpoint_finish(ikt_checkpoint *checkpoint);
 
-/* SAME-ARGS. Refuses a head that is not that of this run.
+/* LOCAL. The head of this program's own files.
+ *   input, settings   of fingerprint.h; lent */
+ikt_stage_head ikt_checkpoint_head(const char *stage, const char *input, const char *settings);
+
+/* SAME-ARGS. Refuses a head that is not that of this run: of other data or settings, of another
+ * version or build of the program, or of another instruction set.
  *   own    of this run
  *   what   how messages name where `head` is from
  * Errors: IKT_ERR_USAGE. */

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
+#include "base/log.h"
 #include "base/memory.h"
-#include "iktsne/version.h"
 #include "io/results/result.h"
 
 ikt_stage_head ikt_finished_head(const ikt_run *run) {
-    return (ikt_stage_head){"loop", IKT_VERSION, run->input_print, run->settings_print};
+    return ikt_checkpoint_head("loop", run->input_print, run->settings_print);
 }
 
 int64_t ikt_finished_count(const ikt_run *run) {
@@ -43,15 +43,23 @@ static ikt_status check_state(ikt_context *ctx, const ikt_settings *settings, in
         return ikt_fail(ctx, IKT_ERR_USAGE, "%s is of other data, or in other dimensions", path);
     IKT_TRY(ikt_result_state_head(file, &head));
     if (!wanted.input) wanted.input = head.input;
-    return ikt_checkpoint_compare(ctx, &wanted, &head, path);
+    wanted.build = head.build;
+    wanted.isa = head.isa;
+    IKT_TRY(ikt_checkpoint_compare(ctx, &wanted, &head, path));
+    if (strcmp(head.build, own->build) != 0 || strcmp(head.isa, own->isa) != 0)
+        ikt_log(ctx, IKT_LOG_WARN,
+                "%s was made by another build of iktsne or with another instruction set (%s; %s): "
+                "the embedding will not have the bits of one longer run",
+                path, head.build[0] ? head.build : "a build that was not noted",
+                head.isa[0] ? head.isa : "not noted");
+    return IKT_OK;
 }
 
 ikt_status ikt_finished_check(ikt_context *ctx, const ikt_settings *settings, int64_t n) {
     ikt_result_file *file = NULL;
-    ikt_stage_head own = {"loop", IKT_VERSION, NULL, NULL};
     char *print = NULL;
     IKT_TRY(ikt_agree(ctx, ikt_fingerprint_settings(ctx, settings, &print)));
-    own.settings = print;
+    const ikt_stage_head own = ikt_checkpoint_head("loop", NULL, print);
     ikt_status st = ikt_result_open(ctx, settings->output.file, &file);
     if (st == IKT_OK) st = check_state(ctx, settings, n, &own, file);
     ikt_result_close(&file);

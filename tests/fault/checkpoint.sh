@@ -99,6 +99,31 @@ refused 2 "run.max_time needs a checkpoint" output.file=mine.h5 run.max_time=10 
 refused 4 "the folder /nowhere/ck for checkpoints cannot be made" output.file=mine.h5 run.checkpoint=/nowhere/ck
 embed 2 "${short[@]}" output.file=mine.h5 run.seed=2 run.resume=no
 [ $code -eq 0 ] && [ ! -e mine.h5.checkpoint ] || fail "run.resume=no"
+# A checkpoint of another instruction set, whose bits may differ: refused in the run and in its rehearsal.
+embed 1 "${short[@]}" output.file=isa.h5 run.max_time=0
+isa=$("$IKT_PROGRAM" info isa.h5.checkpoint/codes.h5 --json | sed -n 's/.*"instruction_set": "\(.*\)".*/\1/p')
+[ -n "$isa" ] || fail "info does not name the instruction set"
+"$IKT_PROGRAM" info isa.h5.checkpoint/codes.h5 | grep -q '^  build: commit .*, sources [0-9a-f]\{16\}, ' || fail "info does not name the build"
+if [ "$isa" != portable ]; then
+    export IKTSNE_ISA=portable
+    refused 2 "codes.h5 was made with the instruction set $isa, and this run uses portable" output.file=isa.h5
+    refused 2 "codes.h5 was made with the instruction set $isa" output.file=isa.h5 --dry-run
+    unset IKTSNE_ISA
+fi
+# run.resume=no removes what is this program's, and nothing else.
+echo notes >isa.h5.checkpoint/notes.txt
+echo mine >isa.h5.checkpoint/mine.h5.part-12
+touch isa.h5.checkpoint/loop.h5.part-99999
+embed 1 "${short[@]}" output.file=isa.h5 run.resume=no
+[ $code -eq 0 ] && [ "$(ls isa.h5.checkpoint | tr '\n' ' ')" = "mine.h5.part-12 notes.txt " ] ||
+    fail "run.resume=no: exit code $code, left: $(ls isa.h5.checkpoint)"
+mkdir foreign && cp data.h5 foreign/codes.h5 && echo loop >foreign/loop.previous.h5 && cksum foreign/* >before.txt
+for resume in yes no; do
+    refused 4 "foreign/codes.h5 is no checkpoint of iktsne" output.file=new.h5 run.checkpoint=foreign run.resume=$resume
+done
+refused 4 "foreign/codes.h5 is no checkpoint of iktsne" output.file=new.h5 run.checkpoint=foreign --dry-run
+cksum foreign/* | cmp -s - before.txt || fail "files of others were changed"
+rm -r foreign isa.h5.checkpoint
 # Where it lies and how long it goes on do not make a run another.
 embed 2 "${short[@]}" output.file=mine.h5 output.overwrite=yes run.max_time=0 run.checkpoint=there
 mv data.h5 moved.h5

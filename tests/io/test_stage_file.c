@@ -14,7 +14,7 @@
 
 enum { ROWS = 1000, COLUMNS = 7, SHARED = 5, DAMAGES = 250 };
 
-static const ikt_stage_head head = {"codes", "1.0", "1000 x 7", "a: 1\nb: 2\n"};
+static const ikt_stage_head head = {"codes", "1.0", "commit 1", "avx2", "1000 x 7", "a: 1\nb: 2\n"};
 
 static char path[64], previous[64];
 

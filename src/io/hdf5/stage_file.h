@@ -1,7 +1,7 @@
 /* What a stage of a run has made so far, in a file: a checkpoint.
  *
- *   attributes of the root: format = "iktsne-checkpoint", format_version, stage, version, input,
- *   settings; one data set for each part (parts.h)
+ *   attributes of the root: format = "iktsne-checkpoint", format_version, stage, version, build,
+ *   instruction_set, input, settings; one data set for each part (parts.h)
  * The file is written in parallel beside its name, sealed (base/seal.h) and renamed; the one before
  * it is kept under a second name. It does not depend on the ranks that wrote it.
  */
@@ -9,6 +9,8 @@
 #define IKT_IO_HDF5_STAGE_FILE_H
 
 #include "io/hdf5/parts.h"
+
+#define IKT_STAGE_FILE_FORMAT "iktsne-checkpoint"
 
 /* Versions of the format; append only. */
 typedef enum {
@@ -20,6 +22,8 @@ typedef enum {
 typedef struct {
     const char *stage;    /* "codes" */
     const char *version;  /* of the program */
+    const char *build;    /* of the program (base/build.h); "" in files of before it was noted */
+    const char *isa;      /* instruction set that the run used; "" likewise */
     const char *input;    /* what the data is: shape and hash */
     const char *settings; /* YAML of all that the result depends on */
 } ikt_stage_head;

@@ -5,18 +5,24 @@
 
 #include "base/memory.h"
 
-static const char format_name[] = "iktsne-checkpoint";
+static const char format_name[] = IKT_STAGE_FILE_FORMAT;
 
-static const char *const text_name[IKT_STAGE_TEXTS] = {"stage", "version", "input", "settings"};
+static const char *const text_name[IKT_STAGE_TEXTS] = {"stage",           "version", "build",
+                                                       "instruction_set", "input",   "settings"};
+
+/* Files of before these were noted have neither. */
+static bool may_be_absent(int text) {
+    return strcmp(text_name[text], "build") == 0 || strcmp(text_name[text], "instruction_set") == 0;
+}
 
 ikt_status ikt_stage_head_write(ikt_context *ctx, hid_t object, const ikt_stage_head *head) {
-    const char *const text[IKT_STAGE_TEXTS] = {head->stage, head->version, head->input,
-                                               head->settings};
+    const char *const text[IKT_STAGE_TEXTS] = {head->stage, head->version, head->build,
+                                               head->isa,   head->input,   head->settings};
     char reason[256];
     bool good = ikt_h5_set_text(object, "format", format_name) &&
                 ikt_h5_set_int(object, "format_version", IKT_STAGE_FILE_CURRENT);
     for (int t = 0; t < IKT_STAGE_TEXTS && good; t++)
-        good = ikt_h5_set_text(object, text_name[t], text[t]);
+        good = !text[t][0] || ikt_h5_set_text(object, text_name[t], text[t]);
     ikt_status st = IKT_OK;
     if (!good)
         st = ikt_fail(ctx, IKT_ERR_FILE, "the head of a checkpoint cannot be written: %s",
@@ -40,13 +46,18 @@ ikt_status ikt_stage_head_read(ikt_context *ctx, hid_t object, ikt_stage_texts *
     for (int t = 0; t < IKT_STAGE_TEXTS && *is_known; t++) {
         ikt_free(&out->text[t]);
         IKT_TRY(ikt_h5_get_text(ctx, object, text_name[t], &out->text[t]));
-        *is_known = out->text[t] != NULL;
+        *is_known = out->text[t] != NULL || may_be_absent(t);
     }
     return IKT_OK;
 }
 
 ikt_stage_head ikt_stage_texts_head(const ikt_stage_texts *t) {
-    return (ikt_stage_head){t->text[0], t->text[1], t->text[2], t->text[3]};
+    return (ikt_stage_head){.stage = t->text[0],
+                            .version = t->text[1],
+                            .build = t->text[2] ? t->text[2] : "",
+                            .isa = t->text[3] ? t->text[3] : "",
+                            .input = t->text[4],
+                            .settings = t->text[5]};
 }
 
 void ikt_stage_texts_free(ikt_stage_texts *texts) {

@@ -6,7 +6,7 @@
 #include "io/hdf5/h5.h"
 #include "io/hdf5/stage_file.h"
 
-enum { IKT_STAGE_TEXTS = 4 };
+enum { IKT_STAGE_TEXTS = 6 };
 
 /* The texts of a head that was read; owned. */
 typedef struct {
