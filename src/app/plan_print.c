@@ -52,12 +52,13 @@ void ikt_plan_print(const ikt_plan *plan) {
     if (plan->work.ranks > 1)
         printf("; %.1f KB sent, %.1f messages, %.1f collective calls per rank",
                iteration.bytes_sent / 1e3, iteration.messages, iteration.collectives);
-    printf("\nmemory per rank  %.0f MB at most, in the stage '%s' (codes %.0f, neighbours %.0f, "
-           "graph %.0f, layout %.0f, measures %.0f, each with %.0f for the program)\n",
-           mega((double)m->peak), m->largest, mega((double)(m->codes + m->base)),
-           mega((double)(m->neighbours + m->base)), mega((double)(m->graph + m->base)),
-           mega((double)(m->layout + m->base)), mega((double)(m->measures + m->base)),
-           mega((double)m->base));
+    printf("\nmemory per rank  %.0f MB at most, in the stage '%s' (", mega((double)m->peak),
+           ikt_stage_name(m->largest));
+    for (int s = 0; s < IKT_STAGE_COUNT; s++)
+        if (ikt_memory_plan_has(s))
+            printf("%s %.0f, ", ikt_stage_name((ikt_stage)s),
+                   mega((double)(m->stage[s] + m->base)));
+    printf("each with %.0f for the program)\n", mega((double)m->base));
 }
 
 static void cost_json(ikt_json *json, const char *name, const ikt_cost *cost) {
@@ -72,13 +73,11 @@ static void cost_json(ikt_json *json, const char *name, const ikt_cost *cost) {
 static void memory_json(ikt_json *json, const ikt_memory_plan *memory) {
     ikt_json_begin(json, "bytes_per_rank", '{');
     ikt_json_int(json, "peak", memory->peak);
-    ikt_json_text(json, "largest", memory->largest);
+    ikt_json_text(json, "largest", ikt_stage_name(memory->largest));
     ikt_json_int(json, "program", memory->base);
-    ikt_json_int(json, "codes", memory->codes);
-    ikt_json_int(json, "neighbours", memory->neighbours);
-    ikt_json_int(json, "graph", memory->graph);
-    ikt_json_int(json, "layout", memory->layout);
-    ikt_json_int(json, "measures", memory->measures);
+    for (int s = 0; s < IKT_STAGE_COUNT; s++)
+        if (ikt_memory_plan_has(s))
+            ikt_json_int(json, ikt_stage_name((ikt_stage)s), memory->stage[s]);
     ikt_json_end(json, '}');
 }
 

@@ -1,4 +1,4 @@
-/* Measuring the machine: the whole, and its transfers. */
+/* Measuring the machine. See calibrate.h. */
 #define _GNU_SOURCE
 #include "plan/calibrate.h"
 
@@ -10,16 +10,33 @@
 #include "base/cpu.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/rng.h"
 #include "base/timer.h"
 #include "io/convert/table_writer.h"
+#include "io/sources/source.h"
+#include "isolation/codes_kernel.h"
+#include "isolation/similarity.h"
+#include "kernelsum/grid.h"
+#include "linalg/distance.h"
 
 enum {
-    FILE_ROWS = 65536, /* of a rank, of FILE_COLUMNS floats: 16 MB */
+    TRIES = 5,
+    SIDE = 256,         /* rows of a block that is compared with another */
+    COLUMNS = 64,       /* of a row of floats */
+    CODE_BYTES = 448,   /* of a row of codes */
+    CENTRES = 512,      /* of a partitioning, of bytes */
+    WIDE_COLUMNS = 784, /* of a row of bytes */
+    NUMBERS = 1 << 17,  /* doubles of a thread, which a second-level cache holds */
+    GATHERED = 1 << 20, /* readings of them, in random order */
+    POINTS = 65536,     /* of a rank, in a map with a padded grid of about 2^20 nodes */
+    SPAN = 190,         /* of that map */
+    FILE_ROWS = 65536,  /* of a rank, of FILE_COLUMNS floats: 16 MB */
     FILE_COLUMNS = 64,
-    TRIES = 3,
     SHORT_MESSAGES = 200,
     LONG_BYTES = 4 << 20
 };
+
+static const char purpose[] = "calibrate";
 
 double ikt_calibrate_slowest(ikt_context *ctx, double seconds) {
     ikt_max_f64(ctx, &seconds, 1);
@@ -33,6 +50,171 @@ static void describe(ikt_context *ctx, char *name) {
     snprintf(name, IKT_STRING_MAX, "measured with %d ranks x %d threads, %s, on %s", ikt_size(ctx),
              ikt_threads(ctx), ikt_isa_name(ikt_cpu_isa()), host);
     ikt_broadcast(ctx, name, IKT_STRING_MAX, 0);
+}
+
+/* --- the processor ------------------------------------------------------------- */
+
+/* What a thread works on. */
+typedef struct {
+    double *number;  /* [NUMBERS] */
+    uint32_t *index; /* [GATHERED] */
+    float *packed;   /* rows of floats, for ikt_distance_block; lent to all threads */
+    float *distance; /* [SIDE * SIDE] */
+    uint16_t *equal; /* [SIDE * SIDE] */
+    ikt_row_tile tile;
+    ikt_centres *centres; /* lent to all threads */
+    double sum;           /* of what was read, so that no compiler leaves the reading out */
+} bench_thread;
+
+/* Each does a fixed piece of work and returns how many operations that were. */
+static double multiply_adds(bench_thread *t) {
+    enum { REPEATS = 16 };
+    for (int i = 0; i < REPEATS; i++)
+        ikt_distance_block(ikt_cpu_isa(), (const float *)t->number, SIDE, t->packed, SIDE, COLUMNS,
+                           t->distance);
+    return (double)REPEATS * SIDE * SIDE * COLUMNS;
+}
+
+static double byte_coordinates(bench_thread *t) {
+    uint16_t *cell = t->equal;
+    ikt_row_tile_assign(ikt_codes_kernel_choose(true, ikt_cpu_isa()), &t->tile, t->centres, cell);
+    return (double)t->tile.all.count * CENTRES * WIDE_COLUMNS;
+}
+
+static double compares(bench_thread *t) {
+    const ikt_code_shape shape = {.t = CODE_BYTES / 2, .stride = CODE_BYTES, .width = 2};
+    ikt_similarity_block(ikt_cpu_isa(), shape, t->number, SIDE, t->number + SIDE * CODE_BYTES / 8,
+                         SIDE, t->equal, SIDE);
+    return (double)SIDE * SIDE * CODE_BYTES;
+}
+
+static double gathers(bench_thread *t) {
+    double sum = 0;
+    for (int64_t e = 0; e < GATHERED; e++)
+        sum += t->number[t->index[e]];
+    t->sum += sum;
+    return GATHERED;
+}
+
+/* Operations a second and thread while all threads of all ranks do this work; the best try. */
+static double rate_of(ikt_context *ctx, bench_thread *thread, double (*work)(bench_thread *)) {
+    const int threads = ikt_threads(ctx);
+    double best = 0;
+    for (int t = 0; t < TRIES; t++) {
+        double slowest = 0, operations = 0;
+        ikt_barrier(ctx);
+#pragma omp parallel for num_threads(threads) schedule(static, 1) reduction(max                    \
+                                                                            : slowest, operations)
+        for (int i = 0; i < threads; i++) {
+            const double begin = ikt_now();
+            operations = work(&thread[i]);
+            slowest = ikt_now() - begin;
+        }
+        const double rate = operations / ikt_calibrate_slowest(ctx, slowest);
+        if (rate > best) best = rate;
+    }
+    return best;
+}
+
+static ikt_status make_thread(ikt_context *ctx, const float *packed, ikt_centres *centres,
+                              const uint8_t *bytes, int number, bench_thread *t) {
+    const ikt_codes_kernel *kernel = ikt_codes_kernel_choose(true, ikt_cpu_isa());
+    *t = (bench_thread){.packed = (float *)packed, .centres = centres};
+    IKT_TRY(ikt_alloc(ctx, &t->number, NUMBERS, sizeof *t->number, purpose));
+    IKT_TRY(ikt_alloc(ctx, &t->index, GATHERED, sizeof *t->index, purpose));
+    IKT_TRY(ikt_alloc(ctx, &t->distance, SIDE * SIDE, sizeof *t->distance, purpose));
+    IKT_TRY(ikt_alloc(ctx, &t->equal, SIDE * SIDE, sizeof *t->equal, purpose));
+    for (int64_t i = 0; i < NUMBERS; i++)
+        t->number[i] = (double)(i % 7);
+    for (int64_t e = 0; e < GATHERED; e++)
+        t->index[e] = (uint32_t)ikt_rng_below(1, IKT_RNG_SAMPLE, e, (uint64_t)number, NUMBERS);
+    IKT_TRY(ikt_row_tile_create(ctx, kernel, WIDE_COLUMNS, &t->tile));
+    ikt_row_tile_stage(kernel, &t->tile, bytes, SIDE < t->tile.capacity ? SIDE : t->tile.capacity);
+    return IKT_OK;
+}
+
+static void free_thread(bench_thread *t) {
+    ikt_free(&t->number);
+    ikt_free(&t->index);
+    ikt_free(&t->distance);
+    ikt_free(&t->equal);
+    ikt_row_tile_destroy(&t->tile);
+}
+
+static ikt_status measure_processor(ikt_context *ctx, ikt_machine *out) {
+    const ikt_codes_kernel *kernel = ikt_codes_kernel_choose(true, ikt_cpu_isa());
+    const int threads = ikt_threads(ctx);
+    bench_thread *thread = NULL;
+    float *packed = NULL;
+    uint8_t *bytes = NULL;
+    char *memory = NULL;
+    int64_t index[CENTRES];
+    ikt_centres centres;
+    ikt_status st = ikt_alloc(ctx, &thread, threads, sizeof *thread, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &packed, ikt_packed_floats(SIDE, COLUMNS), sizeof *packed, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &bytes, CENTRES * WIDE_COLUMNS, 1, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &memory, ikt_centres_bytes(kernel, CENTRES, WIDE_COLUMNS), 1, purpose);
+    if (st == IKT_OK) {
+        for (int64_t i = 0; i < CENTRES * WIDE_COLUMNS; i++)
+            bytes[i] = (uint8_t)(31 * i + i / 251);
+        for (int64_t c = 0; c < CENTRES; c++)
+            index[c] = c;
+        ikt_centres_place(kernel, CENTRES, WIDE_COLUMNS, memory, &centres);
+        ikt_centres_fill(kernel, &centres, bytes, index);
+    }
+    for (int i = 0; i < threads && st == IKT_OK; i++)
+        st = make_thread(ctx, packed, &centres, bytes, i, &thread[i]);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        out->compares = rate_of(ctx, thread, compares) / 1e9;
+        out->bytes = rate_of(ctx, thread, byte_coordinates) / 1e9;
+        out->gathers = rate_of(ctx, thread, gathers) / 1e6;
+        for (int i = 0; i < threads; i++) /* the other numbers are denormal as floats */
+            for (int64_t e = 0; e < SIDE * COLUMNS; e++)
+                ((float *)thread[i].number)[e] = (float)(e % 7);
+        out->multiply_adds = rate_of(ctx, thread, multiply_adds) / 1e9;
+    }
+    for (int i = 0; thread && i < threads; i++)
+        free_thread(&thread[i]);
+    ikt_free(&thread);
+    ikt_free(&packed);
+    ikt_free(&bytes);
+    ikt_free(&memory);
+    return st;
+}
+
+/* The transforms of a sum over points at random, by the clock of their stage. */
+static ikt_status measure_fft(ikt_context *ctx, ikt_machine *out) {
+    ikt_fft_settings fft = ikt_fft_preset(IKT_FFT_DEFAULT);
+    const ikt_rows rows =
+        ikt_rows_make((int64_t)POINTS * ikt_size(ctx), ikt_size(ctx), ikt_rank(ctx));
+    ikt_kernelsum *sums = NULL;
+    float *y = NULL, *gradient = NULL;
+    double *phi = NULL, best = 1e30;
+    fft.sharing = IKT_SHARING_REPLICATED;
+    ikt_status st = ikt_alloc(ctx, &y, 2 * rows.count, sizeof *y, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &gradient, 2 * rows.count, sizeof *gradient, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &phi, rows.count, sizeof *phi, purpose);
+    for (int64_t e = 0; st == IKT_OK && e < 2 * rows.count; e++)
+        y[e] = (float)(SPAN * ikt_rng_uniform(1, IKT_RNG_SAMPLE, 2 * rows.first + e, 0));
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = ikt_kernelsum_create_fft(ctx, &rows, &fft, &sums);
+    for (int t = 0; t < TRIES && st == IKT_OK; t++) {
+        const double before = ikt_stage_seconds(ctx, IKT_STAGE_FFT);
+        ikt_kernelsum_evaluate(sums, y, phi, gradient);
+        const double took =
+            ikt_calibrate_slowest(ctx, ikt_stage_seconds(ctx, IKT_STAGE_FFT) - before);
+        if (took < best) best = took; /* the first makes FFTW's plans */
+    }
+    const ikt_grid grid = ikt_grid_fit(&fft, &(ikt_bounds){{0, 0}, {SPAN, SPAN}});
+    out->fft = (double)(grid.padded[0] * grid.padded[1]) / best / ikt_threads(ctx) / 1e6;
+    ikt_kernelsum_destroy(&sums);
+    ikt_free(&y);
+    ikt_free(&gradient);
+    ikt_free(&phi);
+    return st;
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -65,7 +247,7 @@ static ikt_status measure_file(ikt_context *ctx, const char *path, ikt_machine *
     float *rows = NULL;
     double best = 1;
     ikt_status st =
-        ikt_agree(ctx, ikt_alloc(ctx, &rows, FILE_ROWS * FILE_COLUMNS, sizeof *rows, "calibrate"));
+        ikt_agree(ctx, ikt_alloc(ctx, &rows, FILE_ROWS * FILE_COLUMNS, sizeof *rows, purpose));
     if (st == IKT_OK) st = write_rows(ctx, path, rows);
     if (st == IKT_OK) st = read_rows(ctx, path, rows, &best);
     ikt_free(&rows);
@@ -108,8 +290,8 @@ static ikt_status measure_messages(ikt_context *ctx, ikt_machine *out) {
     char *sent = NULL, *received = NULL;
     int size = ikt_size(ctx);
     if (size == 1) return IKT_OK;
-    ikt_status st = ikt_alloc(ctx, &sent, LONG_BYTES, 1, "calibrate");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &received, LONG_BYTES, 1, "calibrate");
+    ikt_status st = ikt_alloc(ctx, &sent, LONG_BYTES, 1, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &received, LONG_BYTES, 1, purpose);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
         out->latency = 1e6 * pass_round(ctx, sent, received, 8, SHORT_MESSAGES);
@@ -122,16 +304,11 @@ static ikt_status measure_messages(ikt_context *ctx, ikt_machine *out) {
     return st;
 }
 
-ikt_status ikt_calibrate_transfers(ikt_context *ctx, const char *scratch, ikt_machine *out) {
-    IKT_TRY(measure_messages(ctx, out));
-    return measure_file(ctx, scratch, out);
-}
-
 ikt_status ikt_calibrate(ikt_context *ctx, const char *scratch, ikt_machine *out) {
     describe(ctx, out->name);
-    ikt_log(ctx, IKT_LOG_STAGE, "measuring this machine: rows, loop, transfers");
-    IKT_TRY(ikt_calibrate_transfers(ctx, scratch, out));
-    IKT_TRY(ikt_calibrate_rows(ctx, out));
-    IKT_TRY(ikt_calibrate_sparse(ctx, out));
-    return ikt_calibrate_loop(ctx, out);
+    ikt_log(ctx, IKT_LOG_STAGE, "measuring this machine: messages, files, processor");
+    IKT_TRY(measure_messages(ctx, out));
+    IKT_TRY(measure_file(ctx, scratch, out));
+    IKT_TRY(measure_processor(ctx, out));
+    return measure_fft(ctx, out);
 }

@@ -61,22 +61,11 @@ enum { KEEP_GRAPH_BYTES = 136 << 20 };
 enum { LIBRARY_BYTES = 44 << 20 };
 
 static void find_peak(ikt_memory_plan *plan) {
-    const struct {
-        const char *name;
-        int64_t bytes;
-    } stages[] = {{"codes", plan->codes},
-                  {"neighbours", plan->neighbours},
-                  {"graph", plan->graph},
-                  {"layout", plan->layout},
-                  {"measures", plan->measures}};
-    int64_t most = 0;
-    for (size_t s = 0; s < sizeof stages / sizeof *stages; s++)
-        if (stages[s].bytes > most) {
-            most = stages[s].bytes;
-            plan->largest = stages[s].name;
-        }
+    plan->largest = IKT_STAGE_CODES;
+    for (int s = 0; s < IKT_STAGE_COUNT; s++)
+        if (plan->stage[s] > plan->stage[plan->largest]) plan->largest = (ikt_stage)s;
     plan->base += LIBRARY_BYTES;
-    plan->peak = plan->base + most;
+    plan->peak = plan->base + plan->stage[plan->largest];
 }
 
 /* The map may grow by a fifth more than usual. */
@@ -188,38 +177,72 @@ static int64_t measures_bytes(const ikt_workload *w) {
     return ikt_measures_memory(&settings, &extent);
 }
 
-/* Codes while they are computed, or while they and what they were made from are written. */
+/* The own part of the embedding and of the labels, which every stage holds. */
+static int64_t kept_bytes(const ikt_workload *w) {
+    return w->distribution.count *
+           (dimensions(w) * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t));
+}
+
+static int64_t reading_bytes(const ikt_workload *w) {
+    const int64_t readers = w->settings.isolation.model_from[0] ? 2 : 1;
+    return w->is_u8 ? 0 : readers * READ_BYTES;
+}
+
+/* Codes while they are computed, or while they and what they were made from are written; and, for
+ * checkpoints, how many entries of its code a row has. */
 static int64_t codes_bytes(const ikt_workload *w) {
-    const int64_t computing =
-        ikt_codes_memory_peak(&w->rows, w->distribution.count, &w->model, w->threads);
+    const bool is_kept = w->settings.output.model[0] != '\0';
+    if (!w->is_isolation) return 0;
+    int64_t bytes = ikt_codes_memory_peak(&w->rows, w->distribution.count, &w->model, w->threads);
     const int64_t keeping = rows_bytes(w) + KEEP_BYTES + KEEP_CENTRE_BYTES * w->t * w->psi;
-    bool is_kept = w->settings.output.model[0] != '\0';
-    return is_kept && keeping > computing ? keeping : computing;
+    if (is_kept && keeping > bytes) bytes = keeping;
+    return bytes + reading_bytes(w) + 4 * w->distribution.count;
+}
+
+/* Codes or rows, lists, blocks under way; and whether a row has its list. */
+static int64_t neighbours_bytes(const ikt_workload *w) {
+    const int64_t lists =
+        w->is_dense ? p_bytes(w) : ikt_neighbours_memory(w->distribution.count, w->k);
+    return w->distribution.count + rows_bytes(w) + searching(w) +
+           (w->is_isolation ? 0 : reading_bytes(w)) + lists + loading_bytes(w);
+}
+
+/* Lists and symmetrisation, or the dense matrix. */
+static int64_t graph_bytes(const ikt_workload *w) {
+    return (w->is_near ? 0 : rows_bytes(w)) + p_bytes(w) + (w->is_dense ? 0 : symmetrise_bytes(w)) +
+           keeping_bytes(w);
+}
+
+/* P, positions, grid. */
+static int64_t layout_bytes(const ikt_workload *w) {
+    return p_bytes(w) + loop_bytes(w);
+}
+
+/* What each stage holds beside the embedding. */
+static int64_t (*const stages[IKT_STAGE_COUNT])(const ikt_workload *) = {
+    [IKT_STAGE_CODES] = codes_bytes,
+    [IKT_STAGE_NEIGHBOURS] = neighbours_bytes,
+    [IKT_STAGE_GRAPH] = graph_bytes,
+    [IKT_STAGE_LAYOUT] = layout_bytes,
+    [IKT_STAGE_MEASURES] = measures_bytes};
+
+bool ikt_memory_plan_has(int stage) {
+    return stages[stage] != NULL;
 }
 
 /* What takes rows of many columns dense. */
 static void advise_sparse(const ikt_workload *w, ikt_memory_plan *plan) {
-    if (strcmp(plan->largest, "measures") == 0)
+    if (plan->largest == IKT_STAGE_MEASURES)
         plan->advice = "output.measures=map: measures of the input take sparse rows dense";
     else if (!w->is_isolation)
         plan->advice = "affinity.kind=isolation: the other kernels take sparse rows dense";
 }
 
 ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
-    int64_t n_local = w->distribution.count, rows = rows_bytes(w), p = p_bytes(w);
-    int64_t readers = w->settings.isolation.model_from[0] ? 2 : 1;
-    int64_t reading = w->is_u8 ? 0 : readers * READ_BYTES;
-    int64_t lists = w->is_dense ? p : ikt_neighbours_memory(n_local, w->k);
-    int64_t kept = n_local * (dimensions(w) * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t));
-    ikt_memory_plan plan = {.base = base, .largest = "codes"};
-    /* How far each row is, for checkpoints: entries of its code; whether it has its list. */
-    if (w->is_isolation) plan.codes = codes_bytes(w) + reading + kept + 4 * n_local;
-    plan.neighbours = n_local + rows + searching(w) + (w->is_isolation ? 0 : reading) + lists +
-                      loading_bytes(w) + kept;
-    plan.graph = (w->is_near ? 0 : rows) + p + (w->is_dense ? 0 : symmetrise_bytes(w)) +
-                 keeping_bytes(w) + kept;
-    plan.layout = p + loop_bytes(w) + kept;
-    plan.measures = measures_bytes(w) + kept;
+    ikt_memory_plan plan = {.base = base};
+    for (int s = 0; s < IKT_STAGE_COUNT; s++)
+        if (stages[s]) plan.stage[s] = stages[s](w) + kept_bytes(w);
+    if (!w->is_isolation) plan.stage[IKT_STAGE_CODES] = 0;
     plan.advice = w->is_dense ? "affinity.support=sparse" : "fewer affinity.neighbours";
     find_peak(&plan);
     if (w->data.is_sparse) advise_sparse(w, &plan);
@@ -234,35 +257,36 @@ ikt_memory_plan ikt_memory_plan_placing(const ikt_placing_size *s, int64_t base)
     const int64_t codes = ikt_codes_memory(s->rows, s->model.psi, s->model.t);
     const int64_t kept = s->rows * (int64_t)(4 * s->q + 8 + 4 + 8 + 8); /* places and what goes
                                                                            with them */
-    ikt_memory_plan plan = {.base = base, .largest = "codes", .advice = "fewer new rows at a time"};
+    ikt_memory_plan plan = {.base = base, .advice = "fewer new rows at a time"};
     const ikt_codes_rows rows = {.d = s->columns, .is_u8 = s->is_u8};
-    plan.codes =
+    plan.stage[IKT_STAGE_CODES] =
         ikt_codes_memory_peak(&rows, s->rows, &s->model, s->threads) + (s->is_u8 ? 0 : READ_BYTES);
-    plan.neighbours = codes + lists + PASSING_BYTES + kept;
-    plan.layout =
+    plan.stage[IKT_STAGE_NEIGHBOURS] = codes + lists + PASSING_BYTES + kept;
+    plan.stage[IKT_STAGE_LAYOUT] =
         lists + ikt_field_memory(s->n, (int)s->q, s->threads, s->span) + CHUNK_BYTES + kept;
-    plan.measures = OLD_LABEL_BYTES * s->n + kept;
+    plan.stage[IKT_STAGE_MEASURES] = OLD_LABEL_BYTES * s->n + kept;
     find_peak(&plan);
     return plan;
 }
 
 ikt_status ikt_memory_plan_check(ikt_context *ctx, const ikt_memory_plan *plan) {
-    double megabyte = 1e6;
+    const double megabyte = 1e6;
+    const int64_t *stage = plan->stage;
     ikt_log_numbers(
         ctx, ikt_log_record(ctx),
         (ikt_log_number[]){IKT_LOG_INT("peak_bytes", plan->peak),
-                           IKT_LOG_INT("codes_bytes", plan->codes),
-                           IKT_LOG_INT("neighbours_bytes", plan->neighbours),
-                           IKT_LOG_INT("graph_bytes", plan->graph),
-                           IKT_LOG_INT("layout_bytes", plan->layout),
-                           IKT_LOG_INT("measures_bytes", plan->measures),
+                           IKT_LOG_INT("codes_bytes", stage[IKT_STAGE_CODES]),
+                           IKT_LOG_INT("neighbours_bytes", stage[IKT_STAGE_NEIGHBOURS]),
+                           IKT_LOG_INT("graph_bytes", stage[IKT_STAGE_GRAPH]),
+                           IKT_LOG_INT("layout_bytes", stage[IKT_STAGE_LAYOUT]),
+                           IKT_LOG_INT("measures_bytes", stage[IKT_STAGE_MEASURES]),
                            IKT_LOG_INT("program_bytes", plan->base),
                            {0}},
         "predicted memory per rank: %.0f MB at most (codes %.0f, neighbours %.0f, graph %.0f, "
         "layout %.0f, measures %.0f, program %.0f)",
-        (double)plan->peak / megabyte, (double)plan->codes / megabyte,
-        (double)plan->neighbours / megabyte, (double)plan->graph / megabyte,
-        (double)plan->layout / megabyte, (double)plan->measures / megabyte,
+        (double)plan->peak / megabyte, (double)stage[IKT_STAGE_CODES] / megabyte,
+        (double)stage[IKT_STAGE_NEIGHBOURS] / megabyte, (double)stage[IKT_STAGE_GRAPH] / megabyte,
+        (double)stage[IKT_STAGE_LAYOUT] / megabyte, (double)stage[IKT_STAGE_MEASURES] / megabyte,
         (double)plan->base / megabyte);
     const int64_t more = plan->peak - plan->base;
     const ikt_memory_room room = ikt_memory_left(ctx);
@@ -271,7 +295,7 @@ ikt_status ikt_memory_plan_check(ikt_context *ctx, const ikt_memory_plan *plan) 
         st = ikt_fail(ctx, IKT_ERR_RESOURCE,
                       "the stage '%s' needs about %.0f MB more on each rank, but only %.0f MB are "
                       "left for rank %d (%s): use more nodes, or %s",
-                      plan->largest, (double)more / megabyte, (double)room.bytes / megabyte,
-                      ikt_rank(ctx), room.limit, plan->advice);
+                      ikt_stage_name(plan->largest), (double)more / megabyte,
+                      (double)room.bytes / megabyte, ikt_rank(ctx), room.limit, plan->advice);
     return ikt_agree(ctx, st);
 }

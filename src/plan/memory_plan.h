@@ -2,25 +2,25 @@
 #ifndef IKT_PLAN_MEMORY_PLAN_H
 #define IKT_PLAN_MEMORY_PLAN_H
 
+#include "base/timer.h"
 #include "plan/workload.h"
 
 /* Predicted bytes per rank of the stages that hold the most; stages follow each other, so the peak
  * is `base` plus the largest of them. */
 typedef struct {
-    int64_t base;       /* the process with its libraries and their buffers */
-    int64_t codes;      /* codes, and centres while they are computed */
-    int64_t neighbours; /* codes or rows, lists, blocks under way */
-    int64_t graph;      /* lists and symmetrisation, or the dense matrix */
-    int64_t layout;     /* P, positions, grid */
-    int64_t measures;   /* positions, and what the measures compute in */
+    int64_t base;                   /* the process with its libraries and their buffers */
+    int64_t stage[IKT_STAGE_COUNT]; /* beyond that; 0: never the most */
     int64_t peak;
-    const char *largest; /* name of the stage of the peak */
-    const char *advice;  /* a setting that would need less */
+    ikt_stage largest;  /* of the peak */
+    const char *advice; /* a setting that would need less */
 } ikt_memory_plan;
 
 /* LOCAL, pure. Prediction for the rank that has most.
  *   base   bytes that the process takes before it reads any data. */
 ikt_memory_plan ikt_memory_plan_make(const ikt_workload *work, int64_t base);
+
+/* LOCAL, pure. Whether a stage is among those that plans predict. */
+bool ikt_memory_plan_has(int stage);
 
 /* What placing new rows into a finished embedding has to do. */
 typedef struct {

@@ -37,7 +37,7 @@ slow=$(number seconds halo) messages=$(number messages_sent halo)
 plan run.yaml --points 100000 --columns 50 --ranks 64 --threads 4 --json machine.latency=101
 awk "BEGIN { d = $(number seconds halo) - $slow - 100e-6 * $messages; exit !(d * d < 1e-12) }" ||
     fail "a hundred microseconds a message more are not seen"
-printf 'machine:\n  name: slow\n  attraction_near: 1e-3\n  attraction_far: 1e-3\n' >slow.yaml
+printf 'machine:\n  name: slow\n  gathers: 1e-3\n' >slow.yaml
 plan --machine slow.yaml --points 100000 --columns 50 && grep -q '^machine: slow' out.txt || fail "--machine"
 
 # The size of a file is asked for.
