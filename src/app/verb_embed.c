@@ -17,6 +17,7 @@
 #include "pipeline/measures.h"
 #include "pipeline/outcome.h"
 #include "settings/preset.h"
+#include "settings/unused.h"
 
 static ikt_status print_text(ikt_context *ctx, ikt_status st, char *text) {
     if (st == IKT_OK && ikt_rank(ctx) == 0) fputs(text, stdout);
@@ -85,6 +86,8 @@ static ikt_status print_reference(ikt_context *ctx) {
 static ikt_status print_configuration(ikt_context *ctx, ikt_settings *settings) {
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     char *text = NULL;
+    /* With a graph it is the graph's file that tells what is in use. */
+    if (!settings->input.graph[0]) IKT_TRY(ikt_unused_check(ctx, settings, true, false));
     ikt_settings_parts(settings, parts);
     ikt_status st = ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, &text);
     return print_text(ctx, st, text);

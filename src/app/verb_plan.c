@@ -14,6 +14,7 @@
 #include "plan/calibrate.h"
 #include "settings/input.h"
 #include "settings/preset.h"
+#include "settings/unused.h"
 
 enum { TIMED_BYTES = 8 << 20 };
 
@@ -174,6 +175,8 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words 
     ikt_plan p;
     IKT_TRY(read_all(ctx, a, words, &settings, &p.machine));
     IKT_TRY(ikt_graph_settle(ctx, &settings, &graph));
+    IKT_TRY(
+        ikt_unused_check(ctx, &settings, settings.input.file[0] || graph.n == 0, graph.is_kept));
     IKT_TRY(find_shape(ctx, a, &settings.input, &graph, &shape, &p.machine.file));
     IKT_TRY(find_drawn(ctx, &settings.isolation, &shape));
     int ranks = a->ranks == IKT_AUTO_INT ? ikt_size(ctx) : (int)a->ranks;

@@ -100,7 +100,9 @@ ikt_stage ikt_stage_innermost(const ikt_context *ctx) {
 }
 
 double ikt_stage_seconds(const ikt_context *ctx, ikt_stage stage) {
-    return ctx->stage_seconds[stage];
+    const double finished = ctx->stage_seconds[stage];
+    return ikt_stage_is_open(ctx, stage) ? finished + ikt_now() - ctx->stage_begun[stage]
+                                         : finished;
 }
 
 const char *ikt_stage_name(ikt_stage stage) {
@@ -112,18 +114,18 @@ int ikt_stage_depth(ikt_stage stage) {
 }
 
 void ikt_stage_collect(ikt_context *ctx, ikt_stage_times *times) {
-    double least[IKT_STAGE_COUNT], most[IKT_STAGE_COUNT];
+    double own[IKT_STAGE_COUNT], least[IKT_STAGE_COUNT], most[IKT_STAGE_COUNT];
     int64_t nanoseconds[IKT_STAGE_COUNT], slowest[IKT_STAGE_COUNT], count[IKT_STAGE_COUNT];
     for (int s = 0; s < IKT_STAGE_COUNT; s++) {
-        least[s] = most[s] = ctx->stage_seconds[s];
-        nanoseconds[s] = (int64_t)(ctx->stage_seconds[s] * 1e9);
+        own[s] = least[s] = most[s] = ikt_stage_seconds(ctx, (ikt_stage)s);
+        nanoseconds[s] = (int64_t)(own[s] * 1e9);
         count[s] = ctx->stage_count[s];
     }
     ikt_min_f64(ctx, least, IKT_STAGE_COUNT);
     ikt_max_f64(ctx, most, IKT_STAGE_COUNT);
     ikt_sum_i64(ctx, nanoseconds, IKT_STAGE_COUNT);
     for (int s = 0; s < IKT_STAGE_COUNT; s++)
-        slowest[s] = ctx->stage_seconds[s] >= most[s] ? ctx->rank : ctx->size;
+        slowest[s] = own[s] >= most[s] ? ctx->rank : ctx->size;
     ikt_min_i64(ctx, slowest, IKT_STAGE_COUNT);
     ikt_broadcast(ctx, count, (int64_t)sizeof count, 0);
     for (int s = 0; s < IKT_STAGE_COUNT; s++)

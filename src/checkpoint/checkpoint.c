@@ -92,17 +92,23 @@ static void remove_all(const ikt_checkpoint *c) {
 
 /* LOCAL, rank 0. Whether a file with the name of a checkpoint's file may be replaced: it is one,
  * perhaps a damaged one, or it is empty. HDF5 has the attributes of the root, which were written
- * first, at the beginning of the file. */
+ * first, at the beginning of the file; where even these are cut off, the file is shorter than the
+ * length at byte 40 of its superblock. */
 static bool is_own(const char *path) {
     static const char signature[] = "\211HDF\r\n\032\n";
-    enum { HEAD_BYTES = 1 << 16 };
-    char *head = malloc(HEAD_BYTES);
+    enum { HEAD_BYTES = 1 << 16, LENGTH_AT = 40 };
+    char *head = calloc(1, HEAD_BYTES);
     struct stat about;
+    uint64_t length = 0;
+    bool is_checkpoint = false;
     FILE *file = lstat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "rb") : NULL;
     const size_t count = head && file ? fread(head, 1, HEAD_BYTES, file) : 0;
-    const bool is_checkpoint =
-        count > strlen(signature) && memcmp(head, signature, strlen(signature)) == 0 &&
-        memmem(head, count, IKT_STAGE_FILE_FORMAT, strlen(IKT_STAGE_FILE_FORMAT)) != NULL;
+    if (count > 0 && memcmp(head, signature, strlen(signature)) == 0) {
+        memcpy(&length, head + LENGTH_AT, sizeof length);
+        is_checkpoint =
+            memmem(head, count, IKT_STAGE_FILE_FORMAT, strlen(IKT_STAGE_FILE_FORMAT)) != NULL ||
+            (head[strlen(signature)] == 0 && (uint64_t)about.st_size < length);
+    }
     const bool is_empty = file && about.st_size == 0;
     if (file) fclose(file);
     free(head);

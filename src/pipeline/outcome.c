@@ -14,6 +14,7 @@
 #include "io/results/result.h"
 #include "pipeline/finished.h"
 #include "plot/plot.h"
+#include "settings/unused.h"
 
 enum { FACTS_MAX = 28, CIRCUMSTANCES_MAX = 16 + 2 * IKT_STAGE_COUNT };
 
@@ -140,6 +141,7 @@ ikt_status ikt_run_configuration(ikt_context *ctx, const ikt_run *run, char **te
     settings.output.overwrite = false;
     settings.run.threads = IKT_AUTO_INT;
     ikt_settings_forget_job(&settings.run);
+    IKT_TRY(ikt_unused_reset(ctx, &settings, run->given || settings.input.file[0], NULL));
     ikt_settings_parts(&settings, parts);
     return ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, text);
 }

@@ -19,6 +19,7 @@
 #include "plan/workload.h"
 #include "settings/checks.h"
 #include "settings/input.h"
+#include "settings/unused.h"
 
 static ikt_status open_data(ikt_context *ctx, const ikt_settings *settings, ikt_source *source,
                             ikt_dataset **data) {
@@ -248,6 +249,9 @@ ikt_status ikt_pipeline_run_on(ikt_context *ctx, const ikt_settings *settings, i
     /* Everything that can be refused is refused before the first long stage. */
     ikt_status st = ikt_check_outputs(ctx, &out->settings, given == NULL);
     if (st == IKT_OK) st = ikt_graph_settle(ctx, &out->settings, &out->graph);
+    if (st == IKT_OK)
+        st = ikt_unused_check(ctx, &out->settings, given || settings->input.file[0],
+                              out->graph.is_kept);
     if (st == IKT_OK) st = watch(ctx, &out->settings.run, given != NULL);
     if (st == IKT_OK) st = open_model(ctx, out);
     if (st == IKT_OK) st = ikt_pipeline_open_on(ctx, &out->settings, given, &source, &data);

@@ -15,6 +15,7 @@
 #include "pipeline/start_file.h"
 #include "settings/checks.h"
 #include "settings/input.h"
+#include "settings/unused.h"
 
 /* What is embedded: rows, a graph, or both. */
 typedef struct {
@@ -50,6 +51,7 @@ static ikt_status make_plan(ikt_context *ctx, const ikt_settings *settings,
         ikt_workload_make(ctx, settings, shape, ikt_size(ctx), ikt_threads(ctx), &out->plan.work));
     IKT_TRY(ikt_plan_make(ctx, base, &out->plan));
     ikt_plan_settings(&out->plan.work, &out->settings);
+    IKT_TRY(ikt_unused_reset(ctx, &out->settings, settings->input.file[0], NULL));
     return ikt_memory_plan_check(ctx, &out->plan.memory);
 }
 
@@ -95,6 +97,7 @@ ikt_status ikt_rehearse(ikt_context *ctx, const ikt_settings *settings, const ik
     if (wanted.run.extend > 0) wanted.output.overwrite = true;
     IKT_TRY(ikt_check_outputs(ctx, &wanted, true));
     IKT_TRY(ikt_graph_settle(ctx, &wanted, &s.graph));
+    IKT_TRY(ikt_unused_check(ctx, &wanted, wanted.input.file[0], s.graph.is_kept));
     IKT_TRY(ikt_check_limits(ctx, &wanted.run, &is_watched, &out->seconds_left));
     IKT_TRY(ikt_check_model(ctx, &wanted));
     if (wanted.input.file[0] || s.graph.n == 0)

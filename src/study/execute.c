@@ -102,6 +102,7 @@ static ikt_status compare(ikt_context *ctx, const ikt_study *study, const ikt_st
     snprintf(settings.output.file, sizeof settings.output.file, "%s",
              run->settings.output.file); /* checked, not written */
     settings.output.overwrite = true;
+    ikt_settings_forget_job(&settings.run);
     strcpy(settings.run.checkpoint, "none"); /* the run's own has that place */
     IKT_TRY(ikt_pipeline_run(ctx, &settings, &other));
     const ikt_measured map = ikt_run_measured(ctx, run), reference = ikt_run_measured(ctx, &other);

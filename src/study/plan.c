@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "config/config.h"
 #include "settings/preset.h"
+#include "settings/unused.h"
 #include "study/tables.h"
 
 /* Where settings are applied to. */
@@ -19,6 +20,7 @@ typedef struct {
     const ikt_study_plan *plan;
     int64_t seed; /* number of the run's seed */
     const ikt_config_part *parts;
+    const ikt_settings *settings; /* that the parts are of */
 } target;
 
 /* "section.key=data:NAME" stands for the file of the data set of that name. */
@@ -43,14 +45,17 @@ static ikt_status apply(const target *t, const ikt_assignments *assignments) {
     return IKT_OK;
 }
 
-/* Defaults, the preset, and what the study says. */
-static ikt_status apply_all(const target *to, int preset, const ikt_study_run *run, int64_t table) {
+/* Defaults, the preset, and what the study says.
+ *   shared   receives what it says for all methods */
+static ikt_status apply_all(const target *to, int preset, const ikt_study_run *run, int64_t table,
+                            ikt_settings *shared) {
     const ikt_study *study = to->study;
     const ikt_study_method *method = &study->method[run->method];
     IKT_TRY(ikt_config_defaults(to->ctx, to->parts, IKT_SETTINGS_PARTS));
     IKT_TRY(ikt_preset_apply(to->ctx, to->parts, IKT_SETTINGS_PARTS, preset));
     IKT_TRY(apply(to, &study->settings));
     IKT_TRY(apply(to, &study->data[table / study->n_seeds].settings));
+    *shared = *to->settings;
     IKT_TRY(apply(to, &method->settings));
     for (int a = 0; a < method->axes; a++) {
         char assignment[IKT_STRING_MAX];
@@ -64,15 +69,17 @@ ikt_status ikt_study_run_settings(ikt_context *ctx, const ikt_study *study,
                                   const ikt_study_plan *plan, const ikt_study_run *run,
                                   int64_t table, ikt_settings *out) {
     ikt_config_part parts[IKT_SETTINGS_PARTS];
-    const target to = {ctx, study, plan, table % study->n_seeds, parts};
+    const target to = {ctx, study, plan, table % study->n_seeds, parts, out};
+    ikt_settings shared;
     memset(out, 0, sizeof *out);
     ikt_settings_parts(out, parts);
-    IKT_TRY(apply_all(&to, IKT_RUN_PRESET_NONE, run, table));
+    IKT_TRY(apply_all(&to, IKT_RUN_PRESET_NONE, run, table, &shared));
     if (out->run.preset != IKT_RUN_PRESET_NONE)
-        IKT_TRY(apply_all(&to, out->run.preset, run, table));
+        IKT_TRY(apply_all(&to, out->run.preset, run, table, &shared));
     snprintf(out->input.file, sizeof out->input.file, "%s", plan->table[table].file);
     out->run.seed = run->seed;
-    return IKT_OK;
+    IKT_TRY(ikt_unused_reset(ctx, out, true, &shared));
+    return ikt_unused_check(ctx, out, true, out->input.graph[0] != '\0');
 }
 
 void ikt_study_run_name(const ikt_study *study, const ikt_study_run *run, char *text, size_t size) {

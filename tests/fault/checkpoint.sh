@@ -33,11 +33,11 @@ chain() {
 }
 chain "near cells" affinity.search=approximate affinity.refinements=2
 chain "all pairs" affinity.search=exact layout.repulsion=fft
-chain "distances" affinity.kind=gaussian gaussian.perplexity=6 affinity.search=approximate
-chain "dense" affinity.support=dense
+chain "distances" isolation.psi=auto affinity.kind=gaussian gaussian.perplexity=6 affinity.search=approximate
+chain "dense" affinity.neighbours=auto affinity.support=dense
 chain "trees" isolation.form=forest affinity.search=approximate
 chain "landmarks" layout.init=landmark layout.landmarks=50 affinity.search=approximate
-chain "landmarks by distance" layout.init=landmark layout.landmarks=50 affinity.kind=knn
+chain "landmarks by distance" layout.init=landmark layout.landmarks=50 isolation.psi=auto affinity.kind=knn
 chain "volume" layout.dimensions=3 layout.repulsion=barnes_hut preprocess.normalise=zscore preprocess.pca=4
 chain "two divergences" layout.objective=nerv layout.preset=matlab
 chain "a model" affinity.search=approximate output.model=model.h5

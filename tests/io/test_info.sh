@@ -42,6 +42,9 @@ hash=$(sed -n 's/.*"hash": "\([0-9a-f]*\)".*/\1/p' run.json)
 info run.h5
 shows "run.h5: embedding of 60 rows in 2 dimensions, with labels" "this run"
 grep -q "embedding_hash  *$hash\$" out.txt || fail "not the hash that embed printed: $hash"
+# The file is written before the run has ended; the total is what had passed by then.
+awk '$1 == "seconds_total" { total = $2 } $1 ~ /^seconds_(codes|layout)/ { parts += $2 }
+    END { exit !(total > 0 && total >= 0.9 * parts) }' out.txt || fail "seconds_total: $(grep seconds_ out.txt)"
 info run.h5 --json
 is_json
 shows '"kind": "embedding",' '"rows": 60,' '"labels": true,' "\"embedding_hash\": \"$hash\"," \

@@ -169,9 +169,37 @@ refusals() {
     [ -d stopped.h5.checkpoint ] || fail "a rehearsal removes a checkpoint"
 }
 
+# A setting of a part that is not in use is refused, wherever it stands and by every verb that takes settings.
+idle() {
+    local way file kind
+    printf 'gaussian:\n  perplexity: 5\n' >idle.yaml
+    for way in "gaussian.perplexity=5" idle.yaml; do
+        refused 2 "gaussian.perplexity = 5 would have no effect in this run, as it goes with affinity.kind=gaussian" data.h5 new.h5 $way
+        refused 2 "gaussian.perplexity = 5 would have no effect" data.h5 new.h5 $way --dry-run
+        refused 2 "gaussian.perplexity = 5 would have no effect" data.h5 new.h5 $way --print-config
+    done
+    "$IKT_PROGRAM" plan data.h5 gaussian.perplexity=5 >out.txt 2>err.txt
+    [ $? -eq 2 ] && grep -q "goes with affinity.kind=gaussian" err.txt || fail "plan"
+    embed data.h5 new.h5 idle.yaml affinity.kind=gaussian --dry-run || fail "a setting in use"
+    # Presets name what only some kernels use.
+    for kind in "--preset paper" "--preset quick" "--preset large"; do
+        embed data.h5 new.h5 $kind affinity.kind=gaussian --dry-run || fail "$kind with another kernel"
+    done
+    # A run writes down a configuration that is accepted, also with what auto has made useless.
+    for kind in "layout.accuracy=tight" "affinity.candidates=50" "--preset quick layout.exaggeration_iterations=10" "--preset paper affinity.kind=gaussian"; do
+        embed data.h5 i.h5 $kind $short output.picture= output.overwrite=yes || fail "a run: $kind"
+        "$IKT_PROGRAM" info i.h5 --config >i.yaml && embed i.yaml output.overwrite=yes --dry-run || fail "written back: $kind"
+    done
+    # What comes with the program.
+    for file in "$IKT_SOURCE"/config/*.yaml; do
+        embed "$file" --print-config || fail "$file"
+    done
+}
+
 try defaults "defaults with comments"
 try presets "presets"
 try names "names on the command line"
 try rehearsal "a rehearsal tells what the run does"
 try refusals "a rehearsal refuses what the run would refuse"
+try idle "settings that are not in use"
 exit "$failed"
