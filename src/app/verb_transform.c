@@ -32,7 +32,7 @@ static void print_json(ikt_context *ctx, const ikt_transformed *done, const ikt_
     ikt_json_text(&json, "hash", hash);
     ikt_json_int(&json, "neighbours", done->k);
     ikt_json_real(&json, "mean_divergence", done->mean_divergence);
-    ikt_json_int(&json, "rows_without_similarity", done->lonely);
+    ikt_json_int(&json, "rows_without_similarity", done->zero_similarity);
     ikt_json_int(&json, "rows_still_moving", done->unsettled);
     if (done->accuracy >= 0) ikt_json_real(&json, "label_accuracy_among_old_rows", done->accuracy);
     ikt_memory_json(&json, cost, done->predicted_bytes);
@@ -52,7 +52,7 @@ static void print_text(const wishes *w, const ikt_transformed *done, const ikt_r
     if (done->accuracy >= 0)
         printf("10-NN accuracy   %.4f: labels of the nearest old rows in the map\n",
                done->accuracy);
-    printf("rows without any similarity: %lld\n", (long long)done->lonely);
+    printf("rows without any similarity: %lld\n", (long long)done->zero_similarity);
     printf("seconds          %.3f\n", cost->times[IKT_STAGE_TOTAL].most);
     ikt_memory_print(cost, done->predicted_bytes);
     printf("embedding hash   %016llx\n", (unsigned long long)done->hash);

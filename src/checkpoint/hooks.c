@@ -1,4 +1,4 @@
-/* Checkpoints of codes, neighbour lists and the loop. See keepers.h. */
+/* Checkpoints of codes, neighbour lists and the loop. See hooks.h. */
 #include "checkpoint/hooks.h"
 
 #include <string.h>

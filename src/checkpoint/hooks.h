@@ -11,7 +11,7 @@
 typedef struct {
     ikt_context *ctx;
     ikt_checkpoint *checkpoint;
-    const ikt_rows *rows; /* of rows and of positions */
+    const ikt_rows *rows; /* of rows and of slots */
     int64_t q;            /* dimensions */
     ikt_codes_hooks codes;
     ikt_list_hooks lists;
@@ -25,7 +25,7 @@ void ikt_checkpoint_hooks_make(ikt_context *ctx, ikt_checkpoint *checkpoint, con
 /* COLLECTIVE. The loop's state in the newest checkpoint, owned by the caller.
  *   found   false: there is none
  * Errors: those of ikt_checkpoint_find and of reading. */
-ikt_status ikt_checkpoint_load_loop(ikt_checkpoint_hooks *keepers, ikt_loop_state *state,
+ikt_status ikt_checkpoint_load_loop(ikt_checkpoint_hooks *hooks, ikt_loop_state *state,
                                     bool *found);
 
 #endif

@@ -16,7 +16,6 @@
 #include "isolation/model.h"
 #include "pipeline/objective_make.h"
 #include "pipeline/probabilities.h"
-#include "settings/model_spec.h"
 
 enum { EXACT_ROWS = 50000, MARKED_MOST = 16, CLASSES_MOST = 64 };
 

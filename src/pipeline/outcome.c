@@ -10,9 +10,9 @@
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "checkpoint/finished.h"
 #include "iktsne/build.h"
 #include "io/results/result.h"
-#include "pipeline/finished.h"
 #include "plot/plot.h"
 #include "settings/unused.h"
 
@@ -167,8 +167,9 @@ static ikt_result describe(const ikt_run *run, const ikt_trace_columns *c, const
                         .circumstances = n->circumstances,
                         .n_circumstances = n->n_circumstances,
                         .state = state->part,
-                        .n_state = ikt_finished_count(run),
-                        .state_head = ikt_finished_head(run)};
+                        .n_state = run->settings.output.state ? IKT_LOOP_PARTS : 0,
+                        .state_head =
+                            ikt_checkpoint_head("loop", run->input_print, run->settings_print)};
 }
 
 ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
@@ -183,7 +184,9 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
     ikt_status st = ikt_alloc(ctx, &n, 1, sizeof *n, "provenance");
     if (st == IKT_OK) st = ikt_trace_columns_make(ctx, trace->point, trace->count, &c);
     if (st == IKT_OK) st = ikt_run_configuration(ctx, run, &configuration);
-    if (st == IKT_OK) st = ikt_finished_parts(ctx, run, &state);
+    if (st == IKT_OK && run->settings.output.state)
+        st = ikt_finished_parts(ctx, &run->rows, run->settings.layout.dimensions,
+                                &run->embedding.last, trace, &state);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
         add_facts(run, n);

@@ -12,7 +12,7 @@
 #include "base/row_hash.h"
 #include "base/timer.h"
 #include "base/watch.h"
-#include "pipeline/finished.h"
+#include "checkpoint/finished.h"
 #include "pipeline/graph_keep.h"
 #include "pipeline/model_rows.h"
 #include "plan/memory_plan.h"
@@ -203,7 +203,9 @@ static ikt_status make_embedding(ikt_context *ctx, ikt_dataset *data, ikt_run *r
         wish.keepers = &keepers;
     }
     if (run->settings.run.extend > 0) {
-        IKT_TRY(ikt_finished_read(ctx, run, &finished));
+        const ikt_stage_head own =
+            ikt_checkpoint_head("loop", run->input_print, run->settings_print);
+        IKT_TRY(ikt_finished_read(ctx, &run->settings, &run->rows, &own, &finished));
         wish.from = &finished;
         run->settings.layout.iterations = finished.iteration + run->settings.run.extend;
     }

@@ -7,7 +7,6 @@
 #include "neighbours/scorers.h"
 #include "pipeline/keep.h"
 #include "pipeline/similar.h"
-#include "settings/model_spec.h"
 
 /* Codes of the own rows and the coarse cells that order them. */
 typedef struct {

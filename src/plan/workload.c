@@ -6,7 +6,6 @@
 #include "isolation/codes.h"
 #include "neighbours/cells.h"
 #include "neighbours/tiles.h"
-#include "settings/model_spec.h"
 
 /* Of an entry of a sparse row: column and value. */
 enum { SPARSE_ENTRY_BYTES = 8 };

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "neighbours/cells.h"
 #include "settings/preset.h"
 
 static const ikt_key input_keys[] = {
@@ -135,4 +136,22 @@ ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t cou
     s.layout.learning_rate = s.layout.final_learning_rate = IKT_AUTO_REAL;
     s.layout.repulsion = IKT_REPULSION_AUTO;
     return s;
+}
+
+ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, int64_t n,
+                               int64_t drawn, ikt_model_spec *out) {
+    const ikt_isolation_settings *isolation = &settings->isolation;
+    const bool is_near = settings->affinity.support != IKT_SUPPORT_DENSE &&
+                         ikt_affinity_is_approximate(&settings->affinity, n);
+    *out = (ikt_model_spec){.seed = (uint64_t)settings->run.seed,
+                            .n = drawn,
+                            .t = isolation->partitionings,
+                            .form = isolation->form};
+    IKT_TRY(ikt_isolation_resolve_psi(ctx, isolation, n, drawn, &out->psi));
+    IKT_TRY(ikt_isolation_resolve_pool(ctx, isolation, drawn, out->psi, &out->pool));
+    if (is_near) out->pool = ikt_cells_pool(n, out->pool);
+    if (out->pool >= drawn) out->pool = 0;
+    if (is_near) out->coarse = ikt_cells_choose(n, out->pool);
+    if (out->coarse > drawn) out->coarse = drawn;
+    return IKT_OK;
 }

@@ -8,6 +8,7 @@
 #include "affinity/kind.h"
 #include "config/config.h"
 #include "data/preprocess.h"
+#include "isolation/model.h"
 #include "isolation/settings.h"
 #include "layout/layout.h"
 
@@ -72,5 +73,13 @@ void ikt_settings_forget_job(ikt_run_settings *run);
  * settings have been resolved, so that a configuration that was written back gives the same
  * landmarks. */
 ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t count);
+
+/* SAME-ARGS. Which model of the Isolation kernel the settings of a run mean: resolves what is
+ * "auto", and adds the coarse cells where rows are searched for among near ones.
+ *   n       rows that are coded
+ *   drawn   rows that centres are drawn from: n, or those of isolation.model_from
+ * Errors: IKT_ERR_USAGE for psi or pool that do not suit the rows. */
+ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, int64_t n,
+                               int64_t drawn, ikt_model_spec *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* One run of a study: embed, write, measure. */
-#include "study/execute.h"
+#include "study/workers.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -11,7 +11,6 @@
 #include "config/config.h"
 #include "settings/preset.h"
 #include "settings/unused.h"
-#include "study/tables.h"
 
 /* Where settings are applied to. */
 typedef struct {

@@ -9,9 +9,7 @@
 #include "base/memory.h"
 #include "iktsne/version.h"
 #include "study/pictures.h"
-#include "study/rank_curves.h"
 #include "study/report_parts.h"
-#include "study/tables.h"
 
 static void introduce(ikt_report *r) {
     const ikt_study *study = r->study;

@@ -1,5 +1,5 @@
 /* The data sets of a study as files. */
-#include "study/tables.h"
+#include "study/plan.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,17 +1,126 @@
-/* All runs of a study, by groups of ranks. Read ikt_study_execute_all first. */
+/* All runs of a study, taken from a queue by groups of ranks. Read ikt_study_execute_all at the end
+ * first.
+ *
+ * Method: OUTPUT/queue holds a line for each run that was begun: session and identity. Whoever is
+ * free locks the file, takes the first run of the list that nobody of this session has, and adds
+ * its line. Advantage: the same for groups of one job and for the jobs of an array, which need not
+ * know of each other. Disadvantage: a file system with locks is needed, and some milliseconds a
+ * run.
+ * A session is what runs at the same time: a job, or all jobs of an array. A run that earlier
+ * sessions began and never ended is taken again, but not for ever; one that was stopped in good
+ * order, with a checkpoint, is as if that session had not begun it.
+ */
+#define _GNU_SOURCE
 #include "study/workers.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/comm.h"
+#include "base/locked_file.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/watch.h"
-#include "study/execute.h"
-#include "study/queue.h"
+
+enum { SESSION_TEXT = 128, ATTEMPTS_MOST = 3 };
+
+typedef struct {
+    int64_t run;      /* taken; -1: none is left */
+    int64_t attempts; /* earlier sessions that began it */
+} claim_of_run;
+
+static const char stopped[] = "stopped";
+
+/* Blanks separate the fields of the queue. */
+static void set_session(char session[SESSION_TEXT]) {
+    const char *array = getenv("SLURM_ARRAY_JOB_ID"), *job = getenv("SLURM_JOB_ID");
+    const char *restarts = getenv("SLURM_RESTART_COUNT");
+    char host[64] = "host";
+    if (array || job) {
+        snprintf(session, SESSION_TEXT, "slurm-%.40s-%.20s", array ? array : job,
+                 restarts ? restarts : "0");
+    } else {
+        if (gethostname(host, sizeof host - 1) != 0) snprintf(host, sizeof host, "host");
+        snprintf(session, SESSION_TEXT, "%.60s-%ld-%lld", host, (long)getpid(),
+                 (long long)time(NULL));
+    }
+    for (char *c = session; *c; c++)
+        if (*c == ' ' || *c == '\n') *c = '-';
+}
+
+/* COLLECTIVE. The name of this session: of the Slurm job or array, and how often it was requeued;
+ * otherwise host, process and time. The same on every rank. */
+static void name_session(ikt_context *ctx, char session[SESSION_TEXT]) {
+    memset(session, 0, SESSION_TEXT);
+    if (ikt_rank(ctx) == 0) set_session(session);
+    ikt_broadcast(ctx, session, SESSION_TEXT, 0);
+}
+
+/* Whether this session has taken the run, and how many others have, without putting it back. */
+static bool is_taken(const char *text, const char *session, uint64_t id, int64_t *attempts) {
+    char name[SESSION_TEXT], note[16];
+    uint64_t other;
+    bool is_ours = false;
+    *attempts = 0;
+    for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        /* A line may be cut off: its fields must not be looked for in the next. */
+        const int fields = sscanf(line, "%127s %" SCNx64 "%*1[ ]%15s", name, &other, note);
+        if (fields < 2 || other != id) continue;
+        const bool is_back = fields == 3 && strcmp(note, stopped) == 0;
+        if (strcmp(name, session) == 0)
+            is_ours = true;
+        else
+            *attempts += is_back ? -1 : 1;
+    }
+    return is_ours;
+}
+
+/* LOCAL, for the first rank of a group. Takes a run.
+ *   order    [count] numbers of runs, those to be taken first at the front
+ *   cursor   place in `order` up to which all were found taken; 0 at first, kept by the caller
+ * Errors: IKT_ERR_FILE. */
+static ikt_status queue_take(ikt_context *ctx, const ikt_study_plan *plan, const char *output,
+                             const char *session, const int64_t *order, int64_t count,
+                             int64_t *cursor, claim_of_run *out) {
+    char path[IKT_STRING_MAX], line[SESSION_TEXT + 32];
+    ikt_locked_file file;
+    *out = (claim_of_run){-1, 0};
+    snprintf(path, sizeof path, "%.1000s/queue", output);
+    IKT_TRY(ikt_locked_open(ctx, path, &file));
+    while (*cursor < count &&
+           is_taken(file.text, session, plan->run[order[*cursor]].id, &out->attempts))
+        ++*cursor;
+    ikt_status st = IKT_OK;
+    if (*cursor < count) {
+        out->run = order[(*cursor)++];
+        snprintf(line, sizeof line, "%s %016" PRIx64 "\n", session, plan->run[out->run].id);
+        st = ikt_locked_append(&file, line);
+    }
+    ikt_locked_close(&file);
+    return st;
+}
+
+/* LOCAL, for the first rank of a group. Notes that a run that was taken has been stopped, and goes
+ * on in a later session. Errors: IKT_ERR_FILE. */
+static ikt_status queue_put_back(ikt_context *ctx, const ikt_study_plan *plan, const char *output,
+                                 const char *session, int64_t run) {
+    char path[IKT_STRING_MAX], line[SESSION_TEXT + 32];
+    ikt_locked_file file;
+    snprintf(path, sizeof path, "%.1000s/queue", output);
+    IKT_TRY(ikt_locked_open(ctx, path, &file));
+    snprintf(line, sizeof line, "%s %016" PRIx64 " %s\n", session, plan->run[run].id, stopped);
+    ikt_status st = ikt_locked_append(&file, line);
+    ikt_locked_close(&file);
+    return st;
+}
+
+/* --- groups of ranks -------------------------------------------------------------------------- */
 
 /* Everything that a group works with. */
 typedef struct {
@@ -19,13 +128,13 @@ typedef struct {
     const ikt_study *study;
     const ikt_study_plan *plan;
     const char *output;
-    char session[IKT_STUDY_SESSION];
+    char session[SESSION_TEXT];
     int64_t *order; /* [count] runs that are not done, the longest first */
     int64_t count;
     int64_t cursor;
 } worker;
 
-static void report(const worker *w, const ikt_study_claim *claim, const ikt_study_result *result) {
+static void report(const worker *w, const claim_of_run *claim, const ikt_study_result *result) {
     char name[IKT_STRING_MAX], values[IKT_STRING_MAX] = "";
     const ikt_study_run *run = &w->plan->run[claim->run];
     ikt_study_run_name(w->study, run, name, sizeof name);
@@ -47,7 +156,7 @@ static void report(const worker *w, const ikt_study_claim *claim, const ikt_stud
 }
 
 /* A run that was begun again and again and never ended must not hold up the study for ever. */
-static void give_up(const ikt_study_claim *claim, ikt_study_result *out) {
+static void give_up(const claim_of_run *claim, ikt_study_result *out) {
     *out = ikt_study_result_empty();
     out->is_done = true;
     snprintf(out->message, sizeof out->message,
@@ -56,22 +165,22 @@ static void give_up(const ikt_study_claim *claim, ikt_study_result *out) {
 }
 
 /* COLLECTIVE over a group. Leaves a run that was stopped to a later session; returns `st`. */
-static ikt_status put_back(worker *w, const ikt_study_claim *claim, ikt_status st) {
+static ikt_status put_back(worker *w, const claim_of_run *claim, ikt_status st) {
     ikt_status noted = IKT_OK;
     if (ikt_rank(w->ctx) == 0)
-        noted = ikt_study_queue_put_back(w->ctx, w->plan, w->output, w->session, claim->run);
+        noted = queue_put_back(w->ctx, w->plan, w->output, w->session, claim->run);
     noted = ikt_agree(w->ctx, noted);
     return noted == IKT_OK ? st : noted;
 }
 
 /* COLLECTIVE over a group whose context is made anew for each run: its account, clocks and message
  * begin empty. */
-static ikt_status make_run(worker *w, ikt_context *group, const ikt_study_claim *claim) {
+static ikt_status make_run(worker *w, ikt_context *group, const claim_of_run *claim) {
     ikt_study_result result;
     ikt_status st = ikt_context_split(group, 0, &w->ctx);
     if (st != IKT_OK) return st;
     ikt_context_set_log(w->ctx, IKT_LOG_ERROR);
-    if (claim->attempts >= IKT_STUDY_ATTEMPTS)
+    if (claim->attempts >= ATTEMPTS_MOST)
         give_up(claim, &result);
     else
         st = ikt_study_execute(w->ctx, w->study, w->plan, w->output, claim->run, &result);
@@ -89,7 +198,7 @@ static ikt_status work(worker *w, ikt_context *group) {
     ikt_watch_signals();
     ikt_watch_begin(group, INFINITY, INFINITY);
     for (;;) {
-        ikt_study_claim claim = {-1, 0};
+        claim_of_run claim = {-1, 0};
         ikt_status st = IKT_OK;
         if (ikt_watch_ask(group) == IKT_REQUEST_STOP)
             return ikt_fail(group, IKT_STOPPED,
@@ -97,8 +206,8 @@ static ikt_status work(worker *w, ikt_context *group) {
                             "that are left",
                             ikt_watch_reason(group));
         if (ikt_rank(group) == 0)
-            st = ikt_study_queue_take(group, w->plan, w->output, w->session, w->order, w->count,
-                                      &w->cursor, &claim);
+            st = queue_take(group, w->plan, w->output, w->session, w->order, w->count, &w->cursor,
+                            &claim);
         IKT_TRY(ikt_agree(group, st));
         ikt_broadcast(group, &claim, sizeof claim, 0);
         if (claim.run < 0) return IKT_OK;
@@ -152,7 +261,7 @@ ikt_status ikt_study_execute_all(ikt_context *ctx, const ikt_study *study,
     if (st == IKT_OK) st = ikt_study_results_load(ctx, study, plan, output, result);
     if (st == IKT_OK) st = ikt_agree(ctx, make_order(ctx, plan, result, effort->retry, &w));
     if (st == IKT_OK) {
-        ikt_study_session(ctx, w.session);
+        name_session(ctx, w.session);
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
                         (ikt_log_number[]){
                             IKT_LOG_INT("runs", plan->n_runs), IKT_LOG_INT("left", w.count), {0}},

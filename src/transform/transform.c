@@ -98,12 +98,12 @@ static ikt_status claim(ikt_context *ctx, ikt_transformed *done) {
 }
 
 static void report(ikt_context *ctx, const ikt_transformed *done) {
-    if (done->lonely > 0)
+    if (done->zero_similarity > 0)
         ikt_log_numbers(
-            ctx, IKT_LOG_WARN, (ikt_log_number[]){IKT_LOG_INT("rows", done->lonely), {0}},
+            ctx, IKT_LOG_WARN, (ikt_log_number[]){IKT_LOG_INT("rows", done->zero_similarity), {0}},
             "%lld rows share no cell with any old row (similarity 0 in the output): they lie "
             "where the embedding has nothing, and were put to the rows of their nearest centre",
-            (long long)done->lonely);
+            (long long)done->zero_similarity);
     if (done->unsettled > 0)
         ikt_log_numbers(
             ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", done->unsettled), {0}},
@@ -145,7 +145,7 @@ static ikt_status transform(ikt_context *ctx, const ikt_transform_request *reque
     IKT_TRY(check_memory(ctx, data, done));
     IKT_TRY(read_labels(ctx, request, source, done));
     IKT_TRY(ikt_new_lists_find(ctx, &done->loaded, data, &done->rows, done->k, &new));
-    done->lonely = new.lonely;
+    done->zero_similarity = new.zero_similarity;
     ikt_status st = place(ctx, &new, request->trials, done);
     done->similarity = new.similarity;
     new.similarity = NULL;

@@ -22,15 +22,15 @@ typedef struct {
 typedef struct {
     ikt_loaded_model loaded; /* the model, with the old embedding on every rank */
     ikt_rows rows;
-    int64_t k;          /* neighbours */
-    float *y;           /* [rows.count * q] */
-    double *divergence; /* [rows.count] KL_i */
-    float *similarity;  /* [rows.count] K to the most similar old row; 0 flags an outlier */
-    int64_t *nearest;   /* [rows.count] that old row (the first of the list) */
-    int64_t *labels;    /* [rows.count], or NULL where the input has none */
-    char *label_names;  /* a line a class, or NULL */
-    int64_t lonely;     /* rows whose similarity is 0 */
-    int64_t unsettled;  /* rows that the limit of trials stopped */
+    int64_t k;               /* neighbours */
+    float *y;                /* [rows.count * q] */
+    double *divergence;      /* [rows.count] KL_i */
+    float *similarity;       /* [rows.count] K to the most similar old row; 0 flags an outlier */
+    int64_t *nearest;        /* [rows.count] that old row (the first of the list) */
+    int64_t *labels;         /* [rows.count], or NULL where the input has none */
+    char *label_names;       /* a line a class, or NULL */
+    int64_t zero_similarity; /* rows whose similarity is 0 */
+    int64_t unsettled;       /* rows that the limit of trials stopped */
     double mean_divergence;
     double accuracy; /* see ikt_transform_accuracy; negative where there are no labels */
     char input_name[IKT_STRING_MAX + 64];

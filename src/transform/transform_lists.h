@@ -12,9 +12,9 @@
 #include "transform/model_load.h"
 
 typedef struct {
-    ikt_neighbours lists; /* old rows, with p_j|i in place of scores */
-    float *similarity;    /* [n_local] K to the most similar old row; 0: none shares a cell */
-    int64_t lonely;       /* rows over all ranks whose similarity is 0 */
+    ikt_neighbours lists;    /* old rows, with p_j|i in place of scores */
+    float *similarity;       /* [n_local] K to the most similar old row; 0: none shares a cell */
+    int64_t zero_similarity; /* rows over all ranks whose similarity is 0 */
 } ikt_new_lists;
 
 /* COLLECTIVE.

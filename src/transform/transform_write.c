@@ -52,7 +52,7 @@ static void describe(const ikt_transform_request *request, const ikt_transformed
     ikt_note_text(n, "input_shape", text);
     ikt_note_int(n, "neighbours", done->k);
     ikt_note_int(n, "iterations", request->trials);
-    ikt_note_int(n, "rows_without_similarity", done->lonely);
+    ikt_note_int(n, "rows_without_similarity", done->zero_similarity);
     ikt_note_reals(n, "mean_divergence", &done->mean_divergence, 1);
     if (done->accuracy >= 0) ikt_note_reals(n, "label_accuracy_among_old_rows", &done->accuracy, 1);
     ikt_note_hash(n, "embedding_hash", done->hash);

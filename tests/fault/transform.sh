@@ -38,14 +38,14 @@ expect 2 "too few arguments" transform model.h5 data.h5
 [ ! -e out.h5 ] || { echo "FAILED: a failed transform left a file"; failed=1; }
 
 # output.model and isolation.model_from
-expect 2 "output.model needs affinity.kind = isolation" embed $good output.overwrite=yes output.model=no.h5 affinity.kind=gaussian
+expect 2 "output.model needs affinity.kind = isolation" embed $good output.overwrite=yes output.model=no.h5 affinity.kind=gaussian isolation.psi=auto
 expect 2 "output.model and output.file are the same file" embed $good output.overwrite=yes output.model=run.h5
 expect 4 "model.h5 exists already" embed $good output.file=run2.h5 output.model=model.h5
 expect 4 "missing.h5 cannot be read" embed $good output.overwrite=yes isolation.model_from=missing.h5
 expect 3 "wide.h5:/X (isolation.model_from) has 5 columns, data.h5:/X has 3" embed $good output.overwrite=yes isolation.model_from=wide.h5
 expect 2 "isolation.psi = 16 is larger than the 9 rows of the data in isolation.model_from" embed $good output.overwrite=yes isolation.model_from=few.h5
 expect 3 "has no data set 'Y'" embed $good output.overwrite=yes isolation.model_from=few.h5 isolation.model_dataset=Y
-expect 2 "isolation.model_from needs affinity.kind = isolation" embed $good output.overwrite=yes isolation.model_from=few.h5 affinity.kind=gaussian
+expect 2 "isolation.[a-z_]* = .* goes with affinity.kind=isolation" embed $good output.overwrite=yes isolation.model_from=few.h5 affinity.kind=gaussian
 expect 3 "nan.h5:/X, row 17, column 1 (counted from 0): value is NaN" embed $good output.overwrite=yes isolation.model_from=nan.h5
 # Without statistics only the centres are read, and those are looked at.
 expect 3 "nan.h5:/X, row 17, column 1 (counted from 0): value is NaN" embed $good output.overwrite=yes isolation.model_from=nan.h5 preprocess.normalise=none isolation.psi=40

@@ -168,7 +168,7 @@ static void places_are_a_function_of_model_and_row(void **state) {
     succeed(ctx, ikt_transform_accuracy(ctx, &done, &after));
     print_message("accuracy: old rows %.3f, new rows among them %.3f\n", before, after);
     assert_true(before > 0.7 && after > before - 0.05);
-    assert_int_equal(done.lonely, 0);
+    assert_int_equal(done.zero_similarity, 0);
     assert_true(done.unsettled <= NEW / 50); /* near a saddle steps may stay small for long */
     snprintf(hash, sizeof hash, "%s", done.loaded.hash);
     assert_int_equal(strlen(hash), 16);
@@ -317,7 +317,7 @@ static void rows_without_similarity_are_told_and_placed(void **state) {
     set(ctx, &settings, "output.model", n.model);
     embed(ctx, &settings, NULL);
     ikt_transformed done = transform(ctx, n.model, n.new);
-    assert_int_equal(done.lonely, 40);
+    assert_int_equal(done.zero_similarity, 40);
     for (int64_t i = 0; i < done.rows.count; i++) {
         assert_true(done.similarity[i] == 0);
         assert_true(done.nearest[i] >= 0 && done.nearest[i] < 60);

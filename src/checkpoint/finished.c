@@ -1,30 +1,23 @@
 /* The state of a finished run. See finished.h. */
-#include "pipeline/finished.h"
+#include "checkpoint/finished.h"
 
 #include <string.h>
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/fingerprint.h"
 #include "io/results/result.h"
 
-ikt_stage_head ikt_finished_head(const ikt_run *run) {
-    return ikt_checkpoint_head("loop", run->input_print, run->settings_print);
-}
-
-int64_t ikt_finished_count(const ikt_run *run) {
-    return run->settings.output.state ? IKT_LOOP_PARTS : 0;
-}
-
-ikt_status ikt_finished_parts(ikt_context *ctx, const ikt_run *run, ikt_loop_parts *out) {
-    const ikt_trace *trace = &run->embedding.trace;
-    ikt_loop_state state = run->embedding.last;
-    *out = (ikt_loop_parts){.trace = {NULL, NULL, NULL, NULL}};
-    if (ikt_finished_count(run) == 0) return IKT_OK;
+ikt_status ikt_finished_parts(ikt_context *ctx, const ikt_rows *rows, int64_t q,
+                              const ikt_loop_state *last, const ikt_trace *trace,
+                              ikt_loop_parts *out) {
+    ikt_loop_state state = *last;
     state.point = trace->point;
     state.seconds = 0;
     while (state.points < trace->count && trace->point[state.points].iteration < state.iteration)
         state.points++;
-    IKT_TRY(ikt_loop_parts_make(ctx, &run->rows, run->settings.layout.dimensions, &state, out));
+    IKT_TRY(ikt_loop_parts_make(ctx, rows, q, &state, out));
     memset(out->trace.seconds, 0, (size_t)state.points * sizeof *out->trace.seconds);
     return IKT_OK;
 }
@@ -67,15 +60,14 @@ ikt_status ikt_finished_check(ikt_context *ctx, const ikt_settings *settings, in
     return st;
 }
 
-ikt_status ikt_finished_read(ikt_context *ctx, const ikt_run *run, ikt_loop_state *out) {
-    const ikt_stage_head own = ikt_finished_head(run);
+ikt_status ikt_finished_read(ikt_context *ctx, const ikt_settings *settings, const ikt_rows *rows,
+                             const ikt_stage_head *own, ikt_loop_state *out) {
     ikt_result_file *file = NULL;
     *out = (ikt_loop_state){0};
-    IKT_TRY(ikt_result_open(ctx, run->settings.output.file, &file));
-    ikt_status st = check_state(ctx, &run->settings, run->rows.n, &own, file);
+    IKT_TRY(ikt_result_open(ctx, settings->output.file, &file));
+    ikt_status st = check_state(ctx, settings, rows->n, own, file);
     if (st == IKT_OK)
-        st = ikt_loop_parts_read(ctx, &run->rows, run->settings.layout.dimensions, read_parts, file,
-                                 out);
+        st = ikt_loop_parts_read(ctx, rows, settings->layout.dimensions, read_parts, file, out);
     ikt_result_close(&file);
     return st;
 }
