@@ -66,7 +66,7 @@ typedef struct {
     ikt_objective_options options;
     const ikt_graph *graph;           /* P, sparse; */
     const ikt_dense *dense;           /* or dense, in row blocks; one of both is NULL */
-    const ikt_neighbours *neighbours; /* rows in the order of the loop, by descending similarity */
+    const ikt_neighbours *neighbours; /* with scores: the most similar rows first */
     const ikt_codes *codes;
     const int64_t *labels; /* [rows.count] */
 } ikt_objective_inputs;

@@ -125,11 +125,12 @@ static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, int
                                double seconds, ikt_settings *settings, ikt_embed_result *out) {
     out->zero_similarity = p->zero_similarity;
     out->entries = p->entries;
-    settings->affinity.neighbours = p->k;
+    if (p->k > 0) settings->affinity.neighbours = p->k;
     if (p->psi > 0) {
         settings->isolation.psi = p->psi;
         settings->isolation.pool = p->pool;
     }
+    if (p->k == 0) return; /* nothing was made of the rows */
     ikt_log_numbers(ctx, IKT_LOG_STAGE,
                     (ikt_log_number[]){
                         IKT_LOG_INT("entries", p->entries), IKT_LOG_REAL("seconds", seconds), {0}},

@@ -40,28 +40,31 @@ static ikt_status measure_accuracy(ikt_context *ctx, const int64_t *labels, ikt_
     return st;
 }
 
-/* The lists with their scores, of which weights take the place. */
-static ikt_status copy_neighbours(ikt_context *ctx, ikt_probabilities *p) {
-    const int64_t entries = p->rows.count * p->lists.k;
-    IKT_TRY(ikt_agree(ctx, ikt_neighbours_create(ctx, &p->rows, p->lists.k, &p->neighbours)));
-    memcpy(p->neighbours.row, p->lists.row, (size_t)entries * sizeof *p->lists.row);
-    memcpy(p->neighbours.score, p->lists.score, (size_t)entries * sizeof *p->lists.score);
-    return IKT_OK;
-}
-
-/* COLLECTIVE. From lists with scores to weights, which a checkpoint may hold already; lists alone
- * are handed on as they are. */
+/* COLLECTIVE. From lists with scores to what the objective needs of them: the lists as they are,
+ * weights, or both. A checkpoint holds lists with weights, unless their scores are needed. */
 static ikt_status weigh(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p) {
+    const bool needs_scores = job->options->needs & IKT_NEEDS_NEIGHBOURS;
+    const bool needs_weights = job->options->needs & IKT_NEEDS_P;
     const ikt_affinity_job weighing = ikt_similar_weighing(job, p);
-    const unsigned needs = job->options->needs;
-    if (p->is_found) return IKT_OK;
-    ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
+    const int64_t entries = p->rows.count * p->lists.k;
     ikt_status st = IKT_OK;
-    if (job->options->labels) st = measure_accuracy(ctx, job->options->labels, p);
-    if (st == IKT_OK && (needs & IKT_NEEDS_NEIGHBOURS)) st = copy_neighbours(ctx, p);
-    if (st == IKT_OK && (needs & IKT_NEEDS_P))
+    ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
+    if (job->options->labels && !p->is_found) st = measure_accuracy(ctx, job->options->labels, p);
+    if (st == IKT_OK && needs_scores && !p->is_found) st = ikt_probabilities_save(ctx, p);
+    if (st == IKT_OK && needs_scores && needs_weights) {
+        st = ikt_agree(ctx, ikt_neighbours_create(ctx, &p->rows, p->lists.k, &p->neighbours));
+        if (st == IKT_OK && entries > 0) {
+            memcpy(p->neighbours.row, p->lists.row, (size_t)entries * sizeof *p->lists.row);
+            memcpy(p->neighbours.score, p->lists.score, (size_t)entries * sizeof *p->lists.score);
+        }
+    } else if (st == IKT_OK && needs_scores) {
+        p->neighbours = p->lists;
+        p->lists = (ikt_neighbours){0};
+    }
+    if (st == IKT_OK && needs_scores) ikt_neighbours_sort(ctx, &p->neighbours);
+    if (st == IKT_OK && needs_weights && (needs_scores || !p->is_found))
         st = job->kind->weigh(ctx, &weighing, &p->lists, &p->zero_similarity);
-    if (st == IKT_OK) st = ikt_probabilities_save(ctx, p);
+    if (st == IKT_OK && !needs_scores && !p->is_found) st = ikt_probabilities_save(ctx, p);
     ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
     return st;
 }
@@ -83,12 +86,28 @@ static ikt_status symmetrise(ikt_context *ctx, const ikt_similar_job *job, ikt_p
     return st;
 }
 
+/* Outputs and forms that an objective with these needs does not have. */
+static ikt_status check_needs(ikt_context *ctx, const ikt_settings *settings,
+                              const ikt_probabilities_options *options) {
+    const char *name = ikt_layout_objective(&settings->layout)->name;
+    if (options->graph_writer && !(options->needs & IKT_NEEDS_P))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "output.graph keeps P, which layout.objective=%s does not make", name);
+    if (!(options->needs & IKT_NEEDS_NEIGHBOURS)) return IKT_OK;
+    if (settings->affinity.support == IKT_SUPPORT_DENSE || settings->input.graph[0])
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.objective=%s works on lists of neighbours, which %s does not give",
+                        name, settings->input.graph[0] ? "input.graph" : "affinity.support=dense");
+    return IKT_OK;
+}
+
 ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *settings,
                                      ikt_dataset *data, const ikt_probabilities_options *options,
                                      ikt_probabilities *p) {
     const unsigned of_rows = IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES;
     const ikt_similar_job job = {settings, ikt_affinity_of(&settings->affinity), data, options};
-    if (!(options->needs & of_rows)) return IKT_OK;
+    if (!(options->needs & of_rows) && !options->model_writer) return IKT_OK;
+    IKT_TRY(check_needs(ctx, settings, options));
     p->is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
     ikt_status st = ikt_affinity_resolve(ctx, &settings->affinity, p->rows.n, &p->k);
     if (st == IKT_OK && settings->input.graph[0]) {
@@ -97,7 +116,7 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
         ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
     } else if (st == IKT_OK) {
         st = ikt_similar_find(ctx, &job, p);
-        if (st == IKT_OK && !p->is_dense) st = weigh(ctx, &job, p);
+        if (st == IKT_OK && !p->is_dense && p->lists.k > 0) st = weigh(ctx, &job, p);
     }
     if (st == IKT_OK && !p->is_dense && (options->needs & IKT_NEEDS_P))
         st = symmetrise(ctx, &job, p);

@@ -159,7 +159,8 @@ static ikt_status find_by_codes(ikt_context *ctx, const ikt_similar_job *job,
     ikt_status st = code_rows(ctx, job, p, &c);
     if (st == IKT_OK && landmarks && !p->is_found)
         st = place_among_landmarks(ctx, landmarks, &c.codes, p);
-    if (st == IKT_OK && p->is_found) {
+    const bool needs_lists = job->options->needs & (IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS);
+    if (st == IKT_OK && (p->is_found || !needs_lists)) {
         if (p->is_ordered) st = order_codes(ctx, &p->order, &c.codes);
     } else if (st == IKT_OK && c.model->spec.coarse > 0) {
         st = compare_near_codes(ctx, job, &c, p);

@@ -187,18 +187,26 @@ static void advise_sparse(const ikt_workload *w, ikt_memory_plan *plan) {
 }
 
 ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
-    int64_t n_local = w->distribution.count, rows = rows_bytes(w), p = p_bytes(w);
+    const unsigned needs = ikt_layout_objective(&w->settings.layout)->needs;
+    const bool needs_p = needs & IKT_NEEDS_P, needs_lists = needs & IKT_NEEDS_NEIGHBOURS;
+    const bool needs_codes = needs & IKT_NEEDS_CODES;
+    int64_t n_local = w->distribution.count, rows = rows_bytes(w), p = needs_p ? p_bytes(w) : 0;
     int64_t readers = w->settings.isolation.model_from[0] ? 2 : 1;
     int64_t reading = w->is_u8 ? 0 : readers * READ_BYTES;
     int64_t lists = w->is_dense ? p : ikt_neighbours_memory(n_local, w->k);
     int64_t kept = n_local * (dimensions(w) * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t));
     ikt_memory_plan plan = {.base = base, .largest = "codes"};
-    /* How far each row is, for checkpoints: entries of its code; whether it has its list. */
-    if (w->is_isolation) plan.codes = codes_bytes(w) + reading + kept + 4 * n_local;
-    plan.neighbours = n_local + rows + searching(w) + (w->is_isolation ? 0 : reading) + lists +
-                      loading_bytes(w) + kept;
-    plan.graph = (w->is_near ? 0 : rows) + p + (w->is_dense ? 0 : symmetrise_bytes(w)) +
-                 keeping_bytes(w) + kept;
+    if (needs_p || needs_lists || needs_codes) {
+        /* How far each row is, for checkpoints: entries of its code; whether it has its list. */
+        if (w->is_isolation) plan.codes = codes_bytes(w) + reading + kept + 4 * n_local;
+        plan.neighbours = n_local + rows + searching(w) + (w->is_isolation ? 0 : reading) + lists +
+                          loading_bytes(w) + kept;
+    }
+    if (needs_lists && !w->is_dense) p += lists;
+    if (needs_codes) p += rows;
+    if (needs_p)
+        plan.graph = (w->is_near ? 0 : rows) + p + (w->is_dense ? 0 : symmetrise_bytes(w)) +
+                     keeping_bytes(w) + kept;
     plan.layout = p + loop_bytes(w) + kept;
     plan.measures = measures_bytes(w) + kept;
     plan.advice = w->is_dense ? "affinity.support=sparse" : "fewer affinity.neighbours";
