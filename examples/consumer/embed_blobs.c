@@ -49,34 +49,34 @@ static void write_rows(const char *prefix) {
     fclose(file);
 }
 
-static void print_map(const ikt_map *map) {
+static void print_map(const ikt_embedding *map) {
     printf("iktsne %s: %" PRId64 " rows in %d dimensions, %" PRId64 " iterations\n", ikt_version(),
-           ikt_map_rows(map), ikt_map_dimensions(map), ikt_map_iterations(map));
-    printf("KL divergence  %.6f\n", ikt_map_objective(map));
-    for (int64_t i = 0; i < ikt_map_measures(map) && i < 3; i++) {
-        const ikt_map_measure measure = ikt_map_measure_at(map, i);
+           ikt_embedding_rows(map), ikt_embedding_dimensions(map), ikt_embedding_iterations(map));
+    printf("KL divergence  %.6f\n", ikt_embedding_objective(map));
+    for (int64_t i = 0; i < ikt_embedding_measures(map) && i < 3; i++) {
+        const ikt_embedding_measure measure = ikt_embedding_measure_at(map, i);
         printf("%-14s %.4f (%s)\n", measure.name, measure.value, measure.note);
     }
-    const float *y = ikt_map_positions(map);
-    for (int64_t i = 0; i < 3 && i < ikt_map_count(map); i++)
+    const float *y = ikt_embedding_positions(map);
+    for (int64_t i = 0; i < 3 && i < ikt_embedding_count(map); i++)
         printf("row %" PRId64 "          (%.3f, %.3f)\n", i, y[2 * i], y[2 * i + 1]);
-    printf("embedding hash %016" PRIx64 "\n", ikt_map_hash(map));
+    printf("embedding hash %016" PRIx64 "\n", ikt_embedding_hash(map));
 }
 
 /* File and picture of the map. */
-static ikt_status write_map(ikt_map *map, const char *prefix) {
+static ikt_status write_map(ikt_embedding *map, const char *prefix) {
     char path[512];
     snprintf(path, sizeof path, "%s.h5", prefix);
-    ikt_status st = ikt_map_write(map, path, true);
+    ikt_status st = ikt_embedding_write(map, path, true);
     snprintf(path, sizeof path, "%s.png", prefix);
-    return st == IKT_OK ? ikt_map_draw(map, path, true, "Three corners of a cube") : st;
+    return st == IKT_OK ? ikt_embedding_draw(map, path, true, "Three corners of a cube") : st;
 }
 
 /* Every function returns the same status on all ranks, so all take the same way. */
 static ikt_status run(ikt_context *ctx, const char *prefix) {
     int64_t first, count;
     ikt_parameters *parameters = NULL;
-    ikt_map *map = NULL;
+    ikt_embedding *map = NULL;
     find_block(ikt_rank(ctx), ikt_size(ctx), &first, &count);
     float *rows = malloc((size_t)(count * COLUMNS + 1) * sizeof *rows);
     int64_t *labels = malloc((size_t)(count + 1) * sizeof *labels);
@@ -93,7 +93,7 @@ static ikt_status run(ikt_context *ctx, const char *prefix) {
         st = ikt_embed_rows(ctx, parameters, rows, count, COLUMNS, IKT_TYPE_F32, labels, &map);
     if (st == IKT_OK && ikt_rank(ctx) == 0) print_map(map);
     if (st == IKT_OK && prefix) st = write_map(map, prefix);
-    ikt_map_destroy(&map);
+    ikt_embedding_destroy(&map);
     ikt_parameters_destroy(&parameters);
     free(rows);
     free(labels);

@@ -15,7 +15,7 @@ struct free_parameters {
     void operator()(ikt_parameters *parameters) const { ikt_parameters_destroy(&parameters); }
 };
 struct free_map {
-    void operator()(ikt_map *map) const { ikt_map_destroy(&map); }
+    void operator()(ikt_embedding *map) const { ikt_embedding_destroy(&map); }
 };
 
 // Rows on a circle, the same number on each rank.
@@ -30,13 +30,13 @@ ikt_status embed(ikt_context *ctx) {
     if (ikt_status st = ikt_parameters_create(ctx, &created)) return st;
     std::unique_ptr<ikt_parameters, free_parameters> parameters(created);
     if (ikt_status st = ikt_parameters_set(parameters.get(), "layout.iterations", "100")) return st;
-    ikt_map *made = nullptr;
+    ikt_embedding *made = nullptr;
     ikt_status st = ikt_embed_rows(ctx, parameters.get(), rows.data(), count, columns, IKT_TYPE_F64,
                                    nullptr, &made);
-    std::unique_ptr<ikt_map, free_map> map(made);
+    std::unique_ptr<ikt_embedding, free_map> map(made);
     if (st == IKT_OK && ikt_rank(ctx) == 0)
-        std::printf("%lld rows, hash %016llx\n", static_cast<long long>(ikt_map_rows(made)),
-                    static_cast<unsigned long long>(ikt_map_hash(made)));
+        std::printf("%lld rows, hash %016llx\n", static_cast<long long>(ikt_embedding_rows(made)),
+                    static_cast<unsigned long long>(ikt_embedding_hash(made)));
     return st;
 }
 

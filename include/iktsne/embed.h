@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "iktsne/context.h"
+#include "iktsne/embedding.h"
 #include "iktsne/export.h"
-#include "iktsne/map.h"
 #include "iktsne/parameters.h"
 #include "iktsne/type.h"
 
@@ -19,7 +19,7 @@ IKT_BEGIN_C
  *                output.model, output.picture or run.checkpoint names one; without output.file
  *                run.checkpoint: auto means none. input.file must be empty and input.rows auto.
  *                run.threads and run.log hold for this embedding, else those of the context;
- *                measures are those of output.measures (ikt_map_measures)
+ *                measures are those of output.measures (ikt_embedding_measures)
  *   rows         [count * columns] of this rank, row-major; lent for the call, never copied whole;
  *                may be NULL where count is 0
  *   count        rows of this rank, any number, also 0; two at least over all ranks
@@ -39,12 +39,12 @@ IKT_BEGIN_C
  * first long stage where it is not there. */
 IKT_API ikt_status ikt_embed_rows(ikt_context *ctx, const ikt_parameters *parameters,
                                   const void *rows, int64_t count, int64_t columns, ikt_type type,
-                                  const int64_t *labels, ikt_map **out);
+                                  const int64_t *labels, ikt_embedding **out);
 
 /* COLLECTIVE. Embeds the rows of input.file, of which each rank gets an equal block; the rest as
  * above. Errors: also those of reading, IKT_ERR_FILE and IKT_ERR_DATA. */
 IKT_API ikt_status ikt_embed_file(ikt_context *ctx, const ikt_parameters *parameters,
-                                  ikt_map **out);
+                                  ikt_embedding **out);
 
 IKT_END_C
 

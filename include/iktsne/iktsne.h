@@ -3,7 +3,7 @@
  *   ikt_context_create      a communicator, threads, the log           context.h
  *   ikt_parameters_create   what an embedding is told                  parameters.h
  *   ikt_embed_rows          rows that the ranks hold -> a map           embed.h
- *   ikt_map_positions ...   what came out; files, pictures, measures   map.h
+ *   ikt_embedding_positions ...   what came out; files, pictures, measures   map.h
  *
  * The words before a function: COLLECTIVE, all ranks of the context call it, in the same order, and
  * all get the same status; LOCAL, a rank may call it alone; SAME-ARGS, without communication, but
@@ -18,7 +18,7 @@
 
 #include "iktsne/context.h"
 #include "iktsne/embed.h"
-#include "iktsne/map.h"
+#include "iktsne/embedding.h"
 #include "iktsne/parameters.h"
 #include "iktsne/status.h"
 #include "iktsne/type.h"

@@ -13,7 +13,7 @@
 #include "affinity/kind.h"
 #include "base/comm.h"
 #include "base/memory.h"
-#include "dist/pull.h"
+#include "dist/gather_rows.h"
 #include "dist/row_set.h"
 
 static const char purpose[] = "widths";
@@ -28,8 +28,8 @@ double ikt_adaptive_exponent(double squared, double reach_x, double reach_y) {
 
 /* Squared distances to the m-th nearest row: of the own rows, and of those in their lists. */
 typedef struct {
-    const ikt_row_map *map;
-    float *own;        /* [map->count] */
+    const ikt_rows *rows;
+    float *own;        /* [rows->count] */
     ikt_row_set other; /* rows of other ranks in the lists */
     uint32_t *row;     /* [other.count] the same, ascending */
     float *foreign;    /* [other.count] */
@@ -43,17 +43,17 @@ static void reaches_free(reaches *r) {
 }
 
 static bool is_own(const reaches *r, uint32_t row) {
-    return row >= r->map->first && row < r->map->first + r->map->count;
+    return row >= r->rows->first && row < r->rows->first + r->rows->count;
 }
 
 static double reach_of(const reaches *r, uint32_t row) {
-    if (is_own(r, row)) return (double)r->own[row - r->map->first];
+    if (is_own(r, row)) return (double)r->own[row - r->rows->first];
     return (double)r->foreign[ikt_row_set_place(&r->other, row)];
 }
 
 /* Which rows of others are in the lists. */
 static ikt_status list_others(ikt_context *ctx, const ikt_neighbours *lists, reaches *r) {
-    IKT_TRY(ikt_row_set_create(ctx, r->map->n, &r->other));
+    IKT_TRY(ikt_row_set_create(ctx, r->rows->n, &r->other));
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t e = 0; e < lists->n_local * lists->k; e++)
         if (!is_own(r, lists->row[e])) ikt_row_set_add(&r->other, lists->row[e]);
@@ -72,7 +72,8 @@ static ikt_status find_reaches(ikt_context *ctx, const ikt_neighbours *lists, in
     IKT_TRY(ikt_agree(ctx, st));
     for (int64_t i = 0; i < lists->n_local; i++)
         r->own[i] = lists->score[i * lists->k + m - 1];
-    return ikt_pull(ctx, r->map, r->row, r->other.count, r->own, sizeof *r->own, r->foreign);
+    return ikt_gather_rows(ctx, r->rows, r->row, r->other.count, r->own, sizeof *r->own,
+                           r->foreign);
 }
 
 /* Weights of own row i; whether it has no similarity to any of its list.
@@ -97,10 +98,10 @@ static bool weigh_row(const reaches *r, const ikt_neighbours *lists, int64_t i, 
     return is_flat;
 }
 
-ikt_status ikt_adaptive_weights(ikt_context *ctx, const ikt_row_map *map, ikt_neighbours *lists,
+ikt_status ikt_adaptive_weights(ikt_context *ctx, const ikt_rows *rows, ikt_neighbours *lists,
                                 int64_t m, int64_t *flat) {
     const int64_t k = lists->k;
-    reaches r = {.map = map};
+    reaches r = {.rows = rows};
     double *exponent = NULL;
     int64_t count = 0;
     ikt_neighbours_sort(ctx, lists); /* sums in one order, whatever the order of the search */
@@ -120,7 +121,7 @@ ikt_status ikt_adaptive_weights(ikt_context *ctx, const ikt_row_map *map, ikt_ne
 
 static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neighbours *lists,
                         int64_t *orphans) {
-    return ikt_adaptive_weights(ctx, job->map, lists, job->settings->adaptive.neighbours, orphans);
+    return ikt_adaptive_weights(ctx, job->rows, lists, job->settings->adaptive.neighbours, orphans);
 }
 
 /* --- dense P ---------------------------------------------------------------------------------- */
@@ -142,11 +143,11 @@ static double dense_exponent(const scales *s, const float *row, int64_t i, int64
 }
 
 static scale find_scale(const scales *s, const ikt_dense *dense, int64_t i) {
-    const float *row = dense->value + (i - dense->map.first) * dense->stride;
+    const float *row = dense->value + (i - dense->rows.first) * dense->stride;
     scale found = {INFINITY, 0};
-    for (int64_t j = 0; j < dense->map.n; j++)
+    for (int64_t j = 0; j < dense->rows.n; j++)
         if (j != i) found.least = fmin(found.least, dense_exponent(s, row, i, j));
-    for (int64_t j = 0; j < dense->map.n && found.least < INFINITY; j++)
+    for (int64_t j = 0; j < dense->rows.n && found.least < INFINITY; j++)
         if (j != i) found.total += exp(found.least - dense_exponent(s, row, i, j));
     return found;
 }
@@ -159,9 +160,9 @@ static double conditional(const scales *s, int64_t i, int64_t j, float squared, 
 }
 
 static void fill_row(const scales *s, ikt_dense *dense, int64_t i) {
-    const double half = 1 / (2 * (double)dense->map.n);
-    float *row = dense->value + (i - dense->map.first) * dense->stride;
-    for (int64_t j = 0; j < dense->map.n; j++) {
+    const double half = 1 / (2 * (double)dense->rows.n);
+    float *row = dense->value + (i - dense->rows.first) * dense->stride;
+    for (int64_t j = 0; j < dense->rows.n; j++) {
         const double exponent = dense_exponent(s, row, i, j);
         row[j] = (float)(half * (conditional(s, i, j, row[j], exponent) +
                                  conditional(s, j, i, row[j], exponent)));
@@ -174,14 +175,14 @@ static ikt_status find_scales(ikt_context *ctx, const ikt_dense *dense, scales *
                               int64_t *orphans) {
     int64_t count = 0;
     scale *own = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &own, dense->map.count, sizeof *own, purpose)));
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &own, dense->rows.count, sizeof *own, purpose)));
 #pragma omp parallel for schedule(static) reduction(+ : count) num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < dense->map.count; i++) {
-        own[i] = find_scale(s, dense, dense->map.first + i);
+    for (int64_t i = 0; i < dense->rows.count; i++) {
+        own[i] = find_scale(s, dense, dense->rows.first + i);
         count += own[i].least == INFINITY;
     }
     *orphans = ikt_sum_one(ctx, count);
-    ikt_status st = ikt_dense_share(ctx, &dense->map, own, sizeof *own, &s->scale);
+    ikt_status st = ikt_dense_share(ctx, &dense->rows, own, sizeof *own, &s->scale);
     ikt_free(&own);
     return st;
 }
@@ -194,8 +195,8 @@ static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt
     if (st == IKT_OK) st = find_scales(ctx, out, &s, orphans);
     if (st == IKT_OK) {
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < out->map.count; i++)
-            fill_row(&s, out, out->map.first + i);
+        for (int64_t i = 0; i < out->rows.count; i++)
+            fill_row(&s, out, out->rows.first + i);
     }
     ikt_free(&s.nearest);
     ikt_free(&s.scale);
@@ -243,5 +244,6 @@ const ikt_affinity ikt_affinity_adaptive = {
     .shrink = shrink,
     .weigh = weigh,
     .dense = dense,
-    .orphans_because = "lie alone beside heaps of more than adaptive.neighbours equal rows; they "
-                       "are tied to their adaptive.neighbours nearest rows alike"};
+    .zero_similarity_because =
+        "lie alone beside heaps of more than adaptive.neighbours equal rows; they "
+        "are tied to their adaptive.neighbours nearest rows alike"};

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "affinity/affinity.h"
-#include "affinity/orphans.h"
+#include "affinity/zero_similarity.h"
 #include "base/memory.h"
 
 static uint8_t is_empty(const float *weight, int64_t k) {
@@ -24,7 +24,8 @@ static int64_t find_position(const int64_t *row, int64_t count, const int64_t *p
 }
 
 /* COLLECTIVE. Rows in the orphans' lists become positions. */
-static ikt_status to_positions(ikt_context *ctx, const ikt_order *order, ikt_orphans *orphans) {
+static ikt_status to_positions(ikt_context *ctx, const ikt_order *order,
+                               ikt_zero_similarity *orphans) {
     int64_t entries = orphans->count * orphans->k, total = orphans->count + entries, kept = 0;
     int64_t *row = NULL, *position = NULL;
     ikt_status st = ikt_alloc(ctx, &row, total, sizeof *row, "orphans");
@@ -48,11 +49,11 @@ static ikt_status to_positions(ikt_context *ctx, const ikt_order *order, ikt_orp
     return st;
 }
 
-static void adopt(const ikt_orphans *orphans, const ikt_row_map *map, ikt_neighbours *lists) {
+static void adopt(const ikt_zero_similarity *orphans, const ikt_rows *rows, ikt_neighbours *lists) {
     int64_t k = lists->k;
     for (int64_t o = 0; o < orphans->count; o++) {
-        int64_t i = orphans->row[o] - map->first;
-        if (i < 0 || i >= map->count) continue;
+        int64_t i = orphans->row[o] - rows->first;
+        if (i < 0 || i >= rows->count) continue;
         memcpy(lists->row + i * k, orphans->nearest + o * k, (size_t)k * sizeof *lists->row);
         for (int64_t e = 0; e < k; e++)
             lists->score[i * k + e] = (float)(1 / (double)k);
@@ -60,26 +61,26 @@ static void adopt(const ikt_orphans *orphans, const ikt_row_map *map, ikt_neighb
 }
 
 /* COLLECTIVE. Which own rows of the input have empty lists. */
-static ikt_status mark(ikt_context *ctx, const ikt_row_map *map, const ikt_order *order,
+static ikt_status mark(ikt_context *ctx, const ikt_rows *rows, const ikt_order *order,
                        const ikt_neighbours *lists, uint8_t *marked) {
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < map->count; i++)
+    for (int64_t i = 0; i < rows->count; i++)
         marked[i] = is_empty(lists->score + i * lists->k, lists->k);
     return order ? ikt_order_restore(ctx, order, marked, 1, marked, 1, 1) : IKT_OK;
 }
 
-ikt_status ikt_affinity_adopt_orphans(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
-                                      const ikt_order *order, ikt_neighbours *lists,
-                                      int64_t *count) {
+ikt_status ikt_affinity_adopt_zero_similarity(ikt_context *ctx, ikt_dataset *data,
+                                              const ikt_rows *rows, const ikt_order *order,
+                                              ikt_neighbours *lists, int64_t *count) {
     uint8_t *marked = NULL;
-    ikt_orphans orphans = {0, 0, NULL, NULL};
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &marked, map->count, 1, "orphans"));
-    if (st == IKT_OK) st = mark(ctx, map, order, lists, marked);
-    if (st == IKT_OK) st = ikt_orphans_find(ctx, data, map, marked, lists->k, &orphans);
+    ikt_zero_similarity orphans = {0, 0, NULL, NULL};
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &marked, rows->count, 1, "orphans"));
+    if (st == IKT_OK) st = mark(ctx, rows, order, lists, marked);
+    if (st == IKT_OK) st = ikt_zero_similarity_find(ctx, data, rows, marked, lists->k, &orphans);
     if (st == IKT_OK && order && orphans.count > 0) st = to_positions(ctx, order, &orphans);
-    if (st == IKT_OK) adopt(&orphans, map, lists);
+    if (st == IKT_OK) adopt(&orphans, rows, lists);
     *count = orphans.count;
-    ikt_orphans_destroy(&orphans);
+    ikt_zero_similarity_destroy(&orphans);
     ikt_free(&marked);
     return st;
 }

@@ -96,14 +96,14 @@ void ikt_knn_weights(ikt_context *ctx, const ikt_neighbours *lists, float *weigh
  * whose similarities all are 0 thereby (a lone row beside a heap of equal ones) gets the uniform
  * weight over its m nearest rows. Kernels too small for a number do no harm: they are normalised by
  * differences of their exponents.
- *   map     of the rows of the lists
+ *   rows     of the rows of the lists
  *   lists   sorted, and weights put in place of scores
  *   m       1 <= m <= lists->k
  *   flat    receives the number of such rows, over all ranks.
  * Errors: IKT_ERR_RESOURCE. Memory beside the lists: 4 bytes a row, 16 for each neighbour on
  * another rank, n/5 bytes. */
-ikt_status ikt_adaptive_weights(ikt_context *ctx, const ikt_row_map *map, ikt_neighbours *lists,
-                                int64_t m, int64_t *flat);
+ikt_status ikt_adaptive_weights(ikt_context *ctx, const ikt_rows *distribution,
+                                ikt_neighbours *lists, int64_t m, int64_t *flat);
 
 /* LOCAL, pure. |x - y|^2 / (sigma_x sigma_y) from the squares of all three, by the rule above:
  * infinite where K is 0. */
@@ -111,13 +111,13 @@ double ikt_adaptive_exponent(double squared, double reach_x, double reach_y);
 
 /* COLLECTIVE. Gives rows without any similarity (all weights zero) the uniform weight over their k
  * nearest rows by input distance; see orphans.h. Replaces those rows' lists in place.
- *   map       of the rows of the lists
+ *   rows       of the rows of the lists
  *   order     where the lists are in positions: the order they are in; otherwise NULL
  *   lists     with weights in place of scores
  *   orphans   receives their number over all ranks.
  * Errors: those of reading, IKT_ERR_RESOURCE. */
-ikt_status ikt_affinity_adopt_orphans(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
-                                      const ikt_order *order, ikt_neighbours *lists,
-                                      int64_t *orphans);
+ikt_status ikt_affinity_adopt_zero_similarity(ikt_context *ctx, ikt_dataset *data,
+                                              const ikt_rows *rows, const ikt_order *order,
+                                              ikt_neighbours *lists, int64_t *orphans);
 
 #endif

@@ -27,26 +27,26 @@ static void copy_tile(void *self, int64_t first, int64_t na, int64_t row, int64_
 }
 
 ikt_status ikt_dense_fill(ikt_context *ctx, const ikt_scorer *scorer, ikt_dense *out) {
-    *out = (ikt_dense){scorer->map, padded(scorer->map.n), NULL};
+    *out = (ikt_dense){scorer->rows, padded(scorer->rows.n), NULL};
     ikt_status st =
-        ikt_alloc(ctx, &out->value, out->map.count * out->stride, sizeof *out->value, purpose);
+        ikt_alloc(ctx, &out->value, out->rows.count * out->stride, sizeof *out->value, purpose);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = ikt_score_all(ctx, scorer, copy_tile, out);
     if (st != IKT_OK) ikt_dense_destroy(out);
     return st;
 }
 
-ikt_status ikt_dense_share(ikt_context *ctx, const ikt_row_map *map, const void *own, size_t bytes,
+ikt_status ikt_dense_share(ikt_context *ctx, const ikt_rows *rows, const void *own, size_t bytes,
                            void *all) {
     int64_t *counts = NULL;
     void *values = NULL;
-    ikt_status st = ikt_alloc(ctx, &values, map->n, bytes, purpose);
+    ikt_status st = ikt_alloc(ctx, &values, rows->n, bytes, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
         for (int r = 0; r < ikt_size(ctx); r++)
-            counts[r] = ikt_row_map_count(map, r);
-        ikt_allgather(ctx, own, map->count, bytes, values, counts);
+            counts[r] = ikt_rows_count(rows, r);
+        ikt_allgather(ctx, own, rows->count, bytes, values, counts);
     } else {
         ikt_free(&values);
     }
@@ -60,7 +60,8 @@ static ikt_pair find_nearest(const ikt_dense *dense, int64_t i, int64_t k, ikt_p
     ikt_select s;
     ikt_pair worst = 0;
     ikt_select_begin(&s, ikt_cpu_isa(), k, room);
-    ikt_select_floats(&s, dense->map.first + i, 0, dense->map.n, dense->value + i * dense->stride);
+    ikt_select_floats(&s, dense->rows.first + i, 0, dense->rows.n,
+                      dense->value + i * dense->stride);
     ikt_select_end(&s);
     for (int64_t e = 0; e < s.count; e++)
         if (s.pair[e] > worst) worst = s.pair[e];
@@ -68,7 +69,7 @@ static ikt_pair find_nearest(const ikt_dense *dense, int64_t i, int64_t k, ikt_p
 }
 
 ikt_status ikt_dense_nearest(ikt_context *ctx, const ikt_dense *dense, int64_t k, ikt_pair **all) {
-    const int64_t room = IKT_SELECT_ROOM * k, count = dense->map.count;
+    const int64_t room = IKT_SELECT_ROOM * k, count = dense->rows.count;
     ikt_pair *own = NULL, *pairs = NULL;
     *all = NULL;
     ikt_status st = ikt_alloc(ctx, &own, count, sizeof *own, purpose);
@@ -78,7 +79,7 @@ ikt_status ikt_dense_nearest(ikt_context *ctx, const ikt_dense *dense, int64_t k
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
         for (int64_t i = 0; i < count; i++)
             own[i] = find_nearest(dense, i, k, pairs + omp_get_thread_num() * room);
-        st = ikt_dense_share(ctx, &dense->map, own, sizeof *own, all);
+        st = ikt_dense_share(ctx, &dense->rows, own, sizeof *own, all);
     }
     ikt_free(&own);
     ikt_free(&pairs);

@@ -13,9 +13,9 @@
 #include "neighbours/scorer.h"
 
 typedef struct {
-    ikt_row_map map;
+    ikt_rows rows;
     int64_t stride; /* floats a row, n rounded up to a multiple of 16; the rest is zero */
-    float *value;   /* [map.count * stride] p_ij; 0 on the diagonal */
+    float *value;   /* [rows.count * stride] p_ij; 0 on the diagonal */
 } ikt_dense;
 
 /* LOCAL. Bytes of the matrix on a rank with n_local of n rows. */
@@ -26,16 +26,16 @@ int64_t ikt_dense_memory(int64_t n_local, int64_t n);
 ikt_status ikt_dense_fill(ikt_context *ctx, const ikt_scorer *scorer, ikt_dense *out);
 
 /* COLLECTIVE. One number per row on every rank, from those of the own rows.
- *   own     [map->count] of `bytes` bytes
- *   all     ADDRESS of a pointer that receives [map->n] of them, owned by the caller; NULL on
+ *   own     [rows->count] of `bytes` bytes
+ *   all     ADDRESS of a pointer that receives [rows->n] of them, owned by the caller; NULL on
  *           failure
  * Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_dense_share(ikt_context *ctx, const ikt_row_map *map, const void *own, size_t bytes,
+ikt_status ikt_dense_share(ikt_context *ctx, const ikt_rows *rows, const void *own, size_t bytes,
                            void *all);
 
 /* COLLECTIVE. Of every row of a matrix of scores the k-th nearest other row, ties to the lower one:
  * row j is among the k nearest of row i where ikt_pair_make(score of i and j, j) <= all[i].
- *   all   receives [map->n], the same on every rank, owned by the caller; NULL on failure
+ *   all   receives [rows->n], the same on every rank, owned by the caller; NULL on failure
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_dense_nearest(ikt_context *ctx, const ikt_dense *dense, int64_t k, ikt_pair **all);
 

@@ -108,5 +108,6 @@ const ikt_affinity ikt_affinity_graph = {
     .keys = offsetof(ikt_affinity_settings, graph),
     .neighbours = neighbours,
     .check = check,
-    .orphans_because = "have no entry in the graph; they are tied to their nearest rows by input "
-                       "distance"};
+    .zero_similarity_because =
+        "have no entry in the graph; they are tied to their nearest rows by input "
+        "distance"};

@@ -92,21 +92,21 @@ typedef struct {
 static void find_bandwidths(ikt_context *ctx, const ikt_dense *dense, double perplexity,
                             double *beta, double *shift) {
 #pragma omp parallel for schedule(dynamic, 16) num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < dense->map.count; i++) {
+    for (int64_t i = 0; i < dense->rows.count; i++) {
         double least, total;
-        beta[i] = ikt_gaussian_beta(dense->value + i * dense->stride, dense->map.n,
-                                    dense->map.first + i, perplexity, &least, &total);
+        beta[i] = ikt_gaussian_beta(dense->value + i * dense->stride, dense->rows.n,
+                                    dense->rows.first + i, perplexity, &least, &total);
         shift[i] = beta[i] * least - log(total);
     }
 }
 
 static void gaussian_rows(ikt_context *ctx, ikt_dense *dense, const bandwidths *b) {
-    double scale = 1 / (2 * (double)dense->map.n);
+    double scale = 1 / (2 * (double)dense->rows.n);
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < dense->map.count; i++) {
+    for (int64_t i = 0; i < dense->rows.count; i++) {
         float *row = dense->value + i * dense->stride;
-        int64_t own = dense->map.first + i;
-        for (int64_t j = 0; j < dense->map.n; j++) {
+        int64_t own = dense->rows.first + i;
+        for (int64_t j = 0; j < dense->rows.n; j++) {
             double squared = (double)row[j];
             row[j] = (float)(scale * (exp(b->shift[own] - b->beta[own] * squared) +
                                       exp(b->shift[j] - b->beta[j] * squared)));
@@ -122,13 +122,13 @@ static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt
     *orphans = 0;
     ikt_status st = ikt_dense_fill(ctx, scorer, out);
     if (st == IKT_OK) {
-        st = ikt_alloc(ctx, &beta, out->map.count, sizeof *beta, "dense P");
-        if (st == IKT_OK) st = ikt_alloc(ctx, &shift, out->map.count, sizeof *shift, "dense P");
+        st = ikt_alloc(ctx, &beta, out->rows.count, sizeof *beta, "dense P");
+        if (st == IKT_OK) st = ikt_alloc(ctx, &shift, out->rows.count, sizeof *shift, "dense P");
         st = ikt_agree(ctx, st);
     }
     if (st == IKT_OK) find_bandwidths(ctx, out, job->settings->gaussian.perplexity, beta, shift);
-    if (st == IKT_OK) st = ikt_dense_share(ctx, &out->map, beta, sizeof *beta, &all.beta);
-    if (st == IKT_OK) st = ikt_dense_share(ctx, &out->map, shift, sizeof *shift, &all.shift);
+    if (st == IKT_OK) st = ikt_dense_share(ctx, &out->rows, beta, sizeof *beta, &all.beta);
+    if (st == IKT_OK) st = ikt_dense_share(ctx, &out->rows, shift, sizeof *shift, &all.shift);
     if (st == IKT_OK) gaussian_rows(ctx, out, &all);
     ikt_free(&beta);
     ikt_free(&shift);

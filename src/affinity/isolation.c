@@ -3,7 +3,7 @@
  * Advantage: counts are integers, so every sum is exact. Disadvantage: a row may share no cell with
  * any other; such rows are few, and their nearest rows are looked up in the data (orphans.h). */
 #include "affinity/kind.h"
-#include "affinity/orphans.h"
+#include "affinity/zero_similarity.h"
 #include "base/memory.h"
 
 int64_t ikt_isolation_weights(ikt_context *ctx, const ikt_neighbours *lists, int64_t t,
@@ -26,7 +26,8 @@ int64_t ikt_isolation_weights(ikt_context *ctx, const ikt_neighbours *lists, int
 static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neighbours *lists,
                         int64_t *orphans) {
     ikt_isolation_weights(ctx, lists, job->t, lists->score);
-    return ikt_affinity_adopt_orphans(ctx, job->data, job->map, job->order, lists, orphans);
+    return ikt_affinity_adopt_zero_similarity(ctx, job->data, job->rows, job->order, lists,
+                                              orphans);
 }
 
 /* --- dense P ---------------------------------------------------------------------------------- */
@@ -35,22 +36,22 @@ static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neigh
 static double count_equal(ikt_dense *dense, int64_t i, int64_t t) {
     float *row = dense->value + i * dense->stride;
     int64_t sum = 0;
-    for (int64_t j = 0; j < dense->map.n; j++) {
+    for (int64_t j = 0; j < dense->rows.n; j++) {
         row[j] = (float)t - row[j];
         sum += (int64_t)row[j];
     }
-    row[dense->map.first + i] = 0;
+    row[dense->rows.first + i] = 0;
     return (double)(sum - t);
 }
 
 static void isolation_rows(ikt_context *ctx, ikt_dense *dense, const double *sum) {
-    double scale = 1 / (2 * (double)dense->map.n);
+    double scale = 1 / (2 * (double)dense->rows.n);
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < dense->map.count; i++) {
+    for (int64_t i = 0; i < dense->rows.count; i++) {
         float *row = dense->value + i * dense->stride;
-        double own = sum[dense->map.first + i];
+        double own = sum[dense->rows.first + i];
         if (!(own > 0)) continue; /* no similarity at all: the row is zero already */
-        for (int64_t j = 0; j < dense->map.n; j++)
+        for (int64_t j = 0; j < dense->rows.n; j++)
             if (row[j] > 0) row[j] = (float)(scale * (double)row[j] * (1 / own + 1 / sum[j]));
     }
 }
@@ -58,26 +59,26 @@ static void isolation_rows(ikt_context *ctx, ikt_dense *dense, const double *sum
 /* Rows without similarity get uniform weights over their nearest rows, in both directions. */
 static ikt_status add_orphans(ikt_context *ctx, const ikt_affinity_job *job, const double *sum,
                               ikt_dense *dense, int64_t *count) {
-    const ikt_row_map *map = &dense->map;
+    const ikt_rows *rows = &dense->rows;
     const int64_t k = job->k;
     uint8_t *marked = NULL;
-    ikt_orphans orphans = {0, 0, NULL, NULL};
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &marked, map->count, 1, "orphans"));
+    ikt_zero_similarity orphans = {0, 0, NULL, NULL};
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &marked, rows->count, 1, "orphans"));
     if (st == IKT_OK) {
-        for (int64_t i = 0; i < map->count; i++)
-            marked[i] = !(sum[map->first + i] > 0);
-        st = ikt_orphans_find(ctx, job->data, map, marked, k, &orphans);
+        for (int64_t i = 0; i < rows->count; i++)
+            marked[i] = !(sum[rows->first + i] > 0);
+        st = ikt_zero_similarity_find(ctx, job->data, rows, marked, k, &orphans);
     }
-    float share = (float)(1 / (2 * (double)map->n * (double)k));
+    float share = (float)(1 / (2 * (double)rows->n * (double)k));
     for (int64_t e = 0; e < orphans.count * k; e++) {
         int64_t a = orphans.row[e / k], b = orphans.nearest[e];
-        if (a >= map->first && a < map->first + map->count)
-            dense->value[(a - map->first) * dense->stride + b] += share;
-        if (b >= map->first && b < map->first + map->count)
-            dense->value[(b - map->first) * dense->stride + a] += share;
+        if (a >= rows->first && a < rows->first + rows->count)
+            dense->value[(a - rows->first) * dense->stride + b] += share;
+        if (b >= rows->first && b < rows->first + rows->count)
+            dense->value[(b - rows->first) * dense->stride + a] += share;
     }
     *count = orphans.count;
-    ikt_orphans_destroy(&orphans);
+    ikt_zero_similarity_destroy(&orphans);
     ikt_free(&marked);
     return st;
 }
@@ -86,9 +87,9 @@ static ikt_status dense_from_counts(ikt_context *ctx, const ikt_affinity_job *jo
                                     ikt_dense *out, int64_t *orphans) {
     double *sum = NULL;
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < out->map.count; i++)
+    for (int64_t i = 0; i < out->rows.count; i++)
         own[i] = count_equal(out, i, job->t);
-    ikt_status st = ikt_dense_share(ctx, &out->map, own, sizeof *own, &sum);
+    ikt_status st = ikt_dense_share(ctx, &out->rows, own, sizeof *own, &sum);
     if (st == IKT_OK) {
         isolation_rows(ctx, out, sum);
         st = add_orphans(ctx, job, sum, out, orphans);
@@ -101,7 +102,7 @@ static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt
                         ikt_dense *out, int64_t *orphans) {
     double *own = NULL;
     IKT_TRY(ikt_dense_fill(ctx, scorer, out));
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &own, out->map.count, sizeof *own, "dense P"));
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &own, out->rows.count, sizeof *own, "dense P"));
     if (st == IKT_OK) st = dense_from_counts(ctx, job, own, out, orphans);
     ikt_free(&own);
     if (st != IKT_OK) ikt_dense_destroy(out);
@@ -120,5 +121,6 @@ const ikt_affinity ikt_affinity_isolation = {
     .neighbours = neighbours,
     .weigh = weigh,
     .dense = dense,
-    .orphans_because = "share no cell with any other (isolation.psi may be too large); they are "
-                       "tied to their nearest rows by input distance"};
+    .zero_similarity_because =
+        "share no cell with any other (isolation.psi may be too large); they are "
+        "tied to their nearest rows by input distance"};

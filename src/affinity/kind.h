@@ -24,7 +24,7 @@ typedef struct {
     int64_t k;              /* neighbours of a row, resolved */
     int64_t t;              /* entries of a code, where scores are of codes */
     ikt_dataset *data;      /* the rows, which may be read again */
-    const ikt_row_map *map; /* of the rows of the lists */
+    const ikt_rows *rows;   /* of the rows of the lists */
     const ikt_order *order; /* where lists are in positions, the order they are in; or NULL */
 } ikt_affinity_job;
 
@@ -48,8 +48,9 @@ typedef struct {
     /* COLLECTIVE. The dense symmetric P from all scores; empty on failure. */
     ikt_status (*dense)(ikt_context *ctx, const ikt_affinity_job *job, const ikt_scorer *scorer,
                         ikt_dense *out, int64_t *orphans);
-    bool is_sought;              /* weights are found by iteration: plans of time count them */
-    const char *orphans_because; /* "N rows ...": why a row may have no similarity; NULL: never */
+    bool is_sought; /* weights are found by iteration: plans of time count them */
+    const char
+        *zero_similarity_because; /* "N rows ...": why a row may have no similarity; NULL: never */
 } ikt_affinity;
 
 extern const ikt_affinity ikt_affinity_isolation, ikt_affinity_gaussian, ikt_affinity_knn,

@@ -25,12 +25,12 @@ static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neigh
 /* --- dense P ---------------------------------------------------------------------------------- */
 
 static void fill_rows(ikt_context *ctx, ikt_dense *dense, int64_t k, const ikt_pair *nearest) {
-    const double share = 1 / (2 * (double)dense->map.n * (double)k);
+    const double share = 1 / (2 * (double)dense->rows.n * (double)k);
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < dense->map.count; i++) {
+    for (int64_t i = 0; i < dense->rows.count; i++) {
         float *row = dense->value + i * dense->stride;
-        const int64_t own = dense->map.first + i;
-        for (int64_t j = 0; j < dense->map.n; j++) {
+        const int64_t own = dense->rows.first + i;
+        for (int64_t j = 0; j < dense->rows.n; j++) {
             int to = ikt_pair_make(row[j], (uint32_t)j) <= nearest[own];
             int from = ikt_pair_make(row[j], (uint32_t)own) <= nearest[j];
             row[j] = (float)(share * (to + from));

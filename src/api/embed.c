@@ -10,11 +10,11 @@
 #include "base/memory.h"
 #include "base/row_hash.h"
 #include "base/timer.h"
-#include "io/h5_host.h"
-#include "pipeline/input.h"
+#include "io/hdf5/h5_host.h"
 #include "pipeline/keep.h"
 #include "pipeline/measures.h"
 #include "pipeline/outcome.h"
+#include "settings/input.h"
 
 /* Rows in memory, as the caller gave them. */
 typedef struct {
@@ -69,68 +69,70 @@ static ikt_status open_rows(ikt_context *ctx, const ikt_settings *settings,
 }
 
 /* The files that the parameters name, and the measures: as `iktsne embed` makes them. */
-static ikt_status conclude(ikt_map *map) {
-    ikt_context *ctx = map->ctx;
-    ikt_run *run = &map->run;
+static ikt_status conclude(ikt_embedding *embedding) {
+    ikt_context *ctx = embedding->ctx;
+    ikt_run *run = &embedding->run;
     ikt_status st = run->settings.output.file[0] ? ikt_run_write(ctx, run) : IKT_OK;
     if (st == IKT_OK) st = ikt_run_keep(ctx, run);
     if (st == IKT_OK) st = ikt_run_picture(ctx, run);
     if (st == IKT_OK) ikt_run_finish(ctx, run);
-    if (st == IKT_OK) st = ikt_run_measures(ctx, run, &map->measures);
+    if (st == IKT_OK) st = ikt_run_measures(ctx, run, &embedding->measures);
     run->settings.output.state = false; /* is gone */
     return st;
 }
 
 /* What the accessors tell. */
-static ikt_status describe(ikt_map *map, int64_t count) {
-    const ikt_run *run = &map->run;
+static ikt_status describe(ikt_embedding *embedding, int64_t count) {
+    const ikt_run *run = &embedding->run;
     const ikt_trace *trace = &run->embedding.trace;
-    map->is_run = true;
-    map->q = (int)run->settings.layout.dimensions;
-    map->hash = run->hash;
-    map->objective = trace->count > 0 ? ikt_trace_last(trace) : NAN;
-    map->iterations = trace->end;
-    map->orphans = run->embedding.orphans;
-    IKT_TRY(ikt_agree(map->ctx, ikt_run_configuration(map->ctx, run, &map->yaml)));
-    return ikt_map_hand_over(map, count);
+    embedding->is_run = true;
+    embedding->q = (int)run->settings.layout.dimensions;
+    embedding->hash = run->hash;
+    embedding->objective = trace->count > 0 ? ikt_trace_last(trace) : NAN;
+    embedding->iterations = trace->end;
+    embedding->orphans = run->embedding.orphans;
+    IKT_TRY(
+        ikt_agree(embedding->ctx, ikt_run_configuration(embedding->ctx, run, &embedding->yaml)));
+    return ikt_embedding_hand_over(embedding, count);
 }
 
 /* COLLECTIVE. The rows are opened, embedded and closed. */
-static ikt_status make(ikt_map *map, const ikt_settings *settings, const caller_rows *given) {
-    ikt_context *ctx = map->ctx;
+static ikt_status make(ikt_embedding *embedding, const ikt_settings *settings,
+                       const caller_rows *given) {
+    ikt_context *ctx = embedding->ctx;
     ikt_source *source = NULL;
     IKT_TRY(ikt_memory_check_start(ctx));
     IKT_TRY(open_rows(ctx, settings, given, &source));
     ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
-    ikt_status st = ikt_pipeline_run_on(ctx, settings, source, &map->run);
-    if (st == IKT_OK) st = conclude(map);
+    ikt_status st = ikt_pipeline_run_on(ctx, settings, source, &embedding->run);
+    if (st == IKT_OK) st = conclude(embedding);
     ikt_stage_end(ctx, IKT_STAGE_TOTAL);
-    if (st == IKT_OK) st = describe(map, given ? given->count : map->run.map.count);
-    map->run.given = NULL;
+    if (st == IKT_OK) st = describe(embedding, given ? given->count : embedding->run.rows.count);
+    embedding->run.given = NULL;
     ikt_source_close(&source);
     return st;
 }
 
 static ikt_status embed(ikt_context *ctx, const ikt_parameters *parameters,
-                        const caller_rows *given, ikt_map **out) {
+                        const caller_rows *given, ikt_embedding **out) {
     const ikt_h5_host host = ikt_h5_host_keep();
     *out = NULL;
     IKT_TRY(check_equal(ctx, parameters));
-    IKT_TRY(ikt_map_new(ctx, out));
+    IKT_TRY(ikt_embedding_new(ctx, out));
     take_threads_and_log((*out)->ctx, &parameters->settings.run);
-    const ikt_status st = ikt_map_report(*out, make(*out, &parameters->settings, given));
-    if (st != IKT_OK) ikt_map_destroy(out);
+    const ikt_status st = ikt_embedding_report(*out, make(*out, &parameters->settings, given));
+    if (st != IKT_OK) ikt_embedding_destroy(out);
     ikt_h5_host_restore(&host);
     return st;
 }
 
 ikt_status ikt_embed_rows(ikt_context *ctx, const ikt_parameters *parameters, const void *rows,
                           int64_t count, int64_t columns, ikt_type type, const int64_t *labels,
-                          ikt_map **out) {
+                          ikt_embedding **out) {
     const caller_rows given = {rows, count, columns, type, labels};
     return embed(ctx, parameters, &given, out);
 }
 
-ikt_status ikt_embed_file(ikt_context *ctx, const ikt_parameters *parameters, ikt_map **out) {
+ikt_status ikt_embed_file(ikt_context *ctx, const ikt_parameters *parameters, ikt_embedding **out) {
     return embed(ctx, parameters, NULL, out);
 }

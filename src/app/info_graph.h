@@ -2,7 +2,7 @@
 #ifndef IKT_APP_INFO_GRAPH_H
 #define IKT_APP_INFO_GRAPH_H
 
-#include "io/graph_file.h"
+#include "io/results/graph_file.h"
 
 /* COLLECTIVE. Prints what it is and how it was made.
  *   configuration   only the settings that made it, as YAML

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "config/value.h"
-#include "io/h5.h"
+#include "io/hdf5/h5.h"
 
 static const ikt_verb *const verbs[] = {&ikt_verb_embed,    &ikt_verb_generate,  &ikt_verb_convert,
                                         &ikt_verb_evaluate, &ikt_verb_plot,      &ikt_verb_info,

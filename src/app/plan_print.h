@@ -3,7 +3,7 @@
 #define IKT_APP_PLAN_PRINT_H
 
 #include "app/json.h"
-#include "pipeline/plan.h"
+#include "plan/plan.h"
 
 /* LOCAL. */
 void ikt_plan_print(const ikt_plan *plan);

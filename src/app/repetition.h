@@ -2,7 +2,7 @@
 #ifndef IKT_APP_REPETITION_H
 #define IKT_APP_REPETITION_H
 
-#include "io/result.h"
+#include "io/results/result.h"
 
 /* COLLECTIVE. Prints (rank 0, standard output) the stored configuration as YAML that `iktsne embed`
  * takes. Comments at the head name program, instruction set, folder and hash, and for a file that

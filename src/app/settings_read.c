@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "config/text_file.h"
-#include "pipeline/preset.h"
+#include "settings/preset.h"
 
 enum { LINE_ROOM = 256 };
 

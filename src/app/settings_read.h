@@ -9,7 +9,7 @@
 #ifndef IKT_APP_SETTINGS_READ_H
 #define IKT_APP_SETTINGS_READ_H
 
-#include "pipeline/settings.h"
+#include "settings/settings.h"
 
 enum { IKT_WORDS_MOST = 256 };
 

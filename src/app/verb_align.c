@@ -6,7 +6,7 @@
 #include "app/option.h"
 #include "app/verbs.h"
 #include "base/atomic_file.h"
-#include "pipeline/align.h"
+#include "transform/align.h"
 
 typedef struct {
     int64_t rows;
@@ -21,7 +21,7 @@ static void print_json(const wishes *w, const ikt_aligned *a) {
     ikt_json_begin(&json, NULL, '{');
     ikt_json_text(&json, "run", w->path[0]);
     ikt_json_text(&json, "reference", w->path[1]);
-    ikt_json_int(&json, "rows", a->map.n);
+    ikt_json_int(&json, "rows", a->distribution.n);
     ikt_json_int(&json, "rows_matched", a->rows);
     ikt_json_int(&json, "dimensions", a->motion.q);
     ikt_json_real(&json, "residual", a->residual);
@@ -45,7 +45,7 @@ static void print_json(const wishes *w, const ikt_aligned *a) {
 static void print_text(const wishes *w, const ikt_aligned *a) {
     const ikt_procrustes *m = &a->motion;
     printf("%s: %s aligned to %s by %lld of %lld rows\n", w->path[2], w->path[0], w->path[1],
-           (long long)a->rows, (long long)a->map.n);
+           (long long)a->rows, (long long)a->distribution.n);
     printf(
         "residual         %.6g (root mean square distance from the reference, whose size is 1)\n",
         a->residual);

@@ -1,10 +1,11 @@
-/* iktsne convert: a file of a foreign format to the HDF5 that embed reads (io/convert.h). */
+/* iktsne convert: a file of a foreign format to the HDF5 that embed reads (io/convert/convert.h).
+ */
 #include <stdio.h>
 
 #include "app/option.h"
 #include "app/verbs.h"
 #include "base/log.h"
-#include "io/convert.h"
+#include "io/convert/convert.h"
 
 typedef struct {
     char labels[IKT_STRING_MAX], label_array[IKT_STRING_MAX], label_column[IKT_STRING_MAX];

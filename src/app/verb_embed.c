@@ -16,7 +16,7 @@
 #include "pipeline/keep.h"
 #include "pipeline/measures.h"
 #include "pipeline/outcome.h"
-#include "pipeline/preset.h"
+#include "settings/preset.h"
 
 static ikt_status print_text(ikt_context *ctx, ikt_status st, char *text) {
     if (st == IKT_OK && ikt_rank(ctx) == 0) fputs(text, stdout);
@@ -117,7 +117,7 @@ static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_co
     printf("\n");
     ikt_memory_print(cost, run->predicted_bytes);
     ikt_traffic_print(cost, ikt_size(ctx));
-    if (ikt_affinity_of(&run->settings.affinity)->orphans_because)
+    if (ikt_affinity_of(&run->settings.affinity)->zero_similarity_because)
         printf("rows without any similarity: %lld\n", (long long)run->embedding.orphans);
     if (run->embedding.accuracy >= 0)
         printf("10-NN accuracy   %.4f among the most similar rows, before placing them\n",
@@ -141,7 +141,7 @@ static void json_summary(ikt_context *ctx, ikt_json *json, const ikt_run *run,
     char hash[32];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)run->hash);
     ikt_json_text(json, "input", run->input_name);
-    ikt_json_int(json, "rows", run->map.n);
+    ikt_json_int(json, "rows", run->rows.n);
     ikt_json_int(json, "columns", run->d);
     ikt_json_int(json, "dimensions", run->settings.layout.dimensions);
     ikt_json_int(json, "ranks", ikt_size(ctx));

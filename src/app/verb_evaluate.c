@@ -7,7 +7,7 @@
 #include "app/verbs.h"
 #include "base/atomic_file.h"
 #include "base/memory.h"
-#include "io/result.h"
+#include "io/results/result.h"
 #include "isolation/codes.h"
 #include "pipeline/measures.h"
 
@@ -26,7 +26,7 @@ typedef struct {
     ikt_result_file *file;
     ikt_settings settings; /* of the run, as stored in its file */
     bool has_settings;
-    ikt_row_map map;
+    ikt_rows rows;
     float *y;
     int64_t *labels, *marked, n_marked;
     bool has_labels;
@@ -67,17 +67,17 @@ static ikt_status read_settings(ikt_context *ctx, const request *wish, subject *
 static ikt_status open_input(ikt_context *ctx, const request *wish, subject *s) {
     if (!wish->input[0]) return IKT_OK;
     IKT_TRY(ikt_pipeline_open(ctx, &s->settings, &s->source, &s->data));
-    if (ikt_dataset_rows(s->data) == s->map.n) return IKT_OK;
+    if (ikt_dataset_rows(s->data) == s->rows.n) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, the embedding %lld: not the same data",
-                    wish->input, (long long)ikt_dataset_rows(s->data), (long long)s->map.n);
+                    wish->input, (long long)ikt_dataset_rows(s->data), (long long)s->rows.n);
 }
 
 /* Labels beside the embedding, or else beside the input. */
 static ikt_status read_labels(ikt_context *ctx, const request *wish, subject *s) {
-    IKT_TRY(ikt_result_read_labels(s->file, wish->labels, s->map.first, s->map.count, s->labels,
+    IKT_TRY(ikt_result_read_labels(s->file, wish->labels, s->rows.first, s->rows.count, s->labels,
                                    &s->has_labels));
     if (!s->has_labels && s->source)
-        IKT_TRY(ikt_source_read_labels(s->source, wish->labels, s->map.first, s->map.count,
+        IKT_TRY(ikt_source_read_labels(s->source, wish->labels, s->rows.first, s->rows.count,
                                        s->labels, &s->has_labels));
     if (!s->has_labels && s->source && strcmp(wish->labels, "labels") != 0)
         return ikt_source_no_labels(s->source, wish->labels, "--labels");
@@ -100,22 +100,22 @@ static ikt_status check_settings(ikt_context *ctx, const request *wish, const su
 static ikt_status subject_open(ikt_context *ctx, const request *wish, subject *s) {
     IKT_TRY(ikt_result_open(ctx, wish->argument[0], &s->file));
     const int64_t q = ikt_result_dimensions(s->file);
-    s->map = ikt_row_map_make(ikt_result_rows(s->file), ikt_size(ctx), ikt_rank(ctx));
-    ikt_status st = ikt_alloc(ctx, &s->y, q * s->map.count, sizeof *s->y, "embedding");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &s->labels, s->map.count, sizeof *s->labels, "labels");
+    s->rows = ikt_rows_make(ikt_result_rows(s->file), ikt_size(ctx), ikt_rank(ctx));
+    ikt_status st = ikt_alloc(ctx, &s->y, q * s->rows.count, sizeof *s->y, "embedding");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &s->labels, s->rows.count, sizeof *s->labels, "labels");
     IKT_TRY(ikt_agree(ctx, st));
-    IKT_TRY(ikt_result_read_embedding(s->file, s->map.first, s->map.count, s->y));
+    IKT_TRY(ikt_result_read_embedding(s->file, s->rows.first, s->rows.count, s->y));
     IKT_TRY(read_settings(ctx, wish, s));
     IKT_TRY(open_input(ctx, wish, s));
     IKT_TRY(check_settings(ctx, wish, s));
     IKT_TRY(read_labels(ctx, wish, s));
-    return wish->kernel ? ikt_measure_codes(ctx, &s->settings, s->data, &s->map, &s->codes)
+    return wish->kernel ? ikt_measure_codes(ctx, &s->settings, s->data, &s->rows, &s->codes)
                         : IKT_OK;
 }
 
 static ikt_status add_divergence(ikt_context *ctx, const subject *s, ikt_measures *measures) {
     double kl;
-    IKT_TRY(ikt_measure_divergence(ctx, &s->settings, s->data, &s->map,
+    IKT_TRY(ikt_measure_divergence(ctx, &s->settings, s->data, &s->rows,
                                    ikt_result_dimensions(s->file), s->y, &kl));
     return ikt_measures_add(ctx, measures, "KL divergence", kl, 0,
                             "KL(P || Q), P computed again from the input");
@@ -133,7 +133,7 @@ static ikt_status measure(ikt_context *ctx, const request *wish, const subject *
                                            .batch_bytes = wish->memory << 20,
                                            .keep_curve = wish->curve[0] != 0,
                                            .only = wish->only[0] ? wish->only : NULL};
-    const ikt_measured what = {.map = s->map,
+    const ikt_measured what = {.rows = s->rows,
                                .y = s->y,
                                .q = ikt_result_dimensions(s->file),
                                .labels = s->labels,
@@ -159,7 +159,7 @@ static void print(ikt_context *ctx, const request *wish, const subject *s,
     ikt_json json = {stdout, 0, false};
     ikt_json_begin(&json, NULL, '{');
     ikt_json_text(&json, "embedding", wish->argument[0]);
-    ikt_json_int(&json, "rows", s->map.n);
+    ikt_json_int(&json, "rows", s->rows.n);
     ikt_measures_json(&json, measures);
     ikt_json_end(&json, '}');
 }

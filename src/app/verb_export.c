@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/map_file.h"
+#include "app/embedding_file.h"
 #include "app/option.h"
 #include "app/verbs.h"
 #include "base/log.h"
-#include "io/export.h"
+#include "io/export/export.h"
 
 typedef struct {
     char columns[IKT_STRING_MAX], anndata[IKT_STRING_MAX], key[IKT_STRING_MAX];
@@ -70,7 +70,7 @@ static ikt_status check_options(ikt_context *ctx, const wishes *w, const ikt_exp
 static ikt_status add_column(const wishes *w, const char *name, ikt_export *export) {
     char file[IKT_STRING_MAX];
     const char *dataset;
-    ikt_map_name_split(name, w->path[0], file, &dataset);
+    ikt_embedding_name_split(name, w->path[0], file, &dataset);
     return ikt_export_add(export, file, dataset, NULL);
 }
 

@@ -9,10 +9,10 @@
 #include "app/verbs.h"
 #include "base/comm.h"
 #include "base/memory.h"
-#include "io/result.h"
-#include "io/source.h"
-#include "io/stage_file.h"
-#include "pipeline/loop_parts.h"
+#include "checkpoint/loop_parts.h"
+#include "io/hdf5/stage_file.h"
+#include "io/results/result.h"
+#include "io/sources/source.h"
 
 /* Labels and marked rows: what a data set and an embedding may both have beside their rows. */
 typedef struct {

@@ -10,10 +10,10 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
-#include "pipeline/calibrate.h"
 #include "pipeline/graph_input.h"
-#include "pipeline/input.h"
-#include "pipeline/preset.h"
+#include "plan/calibrate.h"
+#include "settings/input.h"
+#include "settings/preset.h"
 
 enum { TIMED_BYTES = 8 << 20 };
 
@@ -58,14 +58,14 @@ static ikt_status calibrate(ikt_context *ctx, const arguments *a) {
 
 /* MB a second and rank at which the file itself can be read: it may be compressed, or far away. */
 static ikt_status time_file(ikt_context *ctx, ikt_source *source, double *rate) {
-    ikt_row_map map = ikt_row_map_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+    ikt_rows distribution = ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
     int64_t row = ikt_source_columns(source) * (int64_t)ikt_type_size(ikt_source_type(source));
     int64_t most = TIMED_BYTES / row + 1;
-    int64_t count = map.count < most ? map.count : most;
+    int64_t count = distribution.count < most ? distribution.count : most;
     void *rows = NULL;
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &rows, count * row, 1, "rows of X")));
     double begin = ikt_now();
-    ikt_status st = ikt_source_read(source, count > 0 ? map.first : 0, count, rows);
+    ikt_status st = ikt_source_read(source, count > 0 ? distribution.first : 0, count, rows);
     double seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
     *rate = (double)ikt_max_one(ctx, count * row) / seconds / 1e6;
     ikt_free(&rows);
@@ -88,12 +88,13 @@ static ikt_status find_overlap(ikt_context *ctx, const ikt_sparse_rows *rows, in
 /* The same for a sparse source; and what its rows have in common, in those of rank 0. */
 static ikt_status time_sparse(ikt_context *ctx, ikt_source *source, double *rate,
                               ikt_data_shape *shape) {
-    ikt_row_map map = ikt_row_map_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+    ikt_rows distribution = ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
     const int64_t block = ikt_source_block_rows(source);
-    const int64_t count = map.count < block ? map.count : block;
+    const int64_t count = distribution.count < block ? distribution.count : block;
     ikt_sparse_rows rows = {0};
     double begin = ikt_now();
-    ikt_status st = ikt_source_read_sparse(source, count > 0 ? map.first : 0, count, &rows);
+    ikt_status st =
+        ikt_source_read_sparse(source, count > 0 ? distribution.first : 0, count, &rows);
     if (st == IKT_OK) {
         double seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
         int64_t bytes = rows.start[count] * (4 + (int64_t)ikt_type_size(ikt_source_type(source)));

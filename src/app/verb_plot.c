@@ -1,5 +1,5 @@
 /* iktsne plot: a picture of an embedding that is already in a file. */
-#include "app/map_file.h"
+#include "app/embedding_file.h"
 #include "app/option.h"
 #include "app/verbs.h"
 #include "plot/plot.h"
@@ -12,8 +12,8 @@ typedef struct {
     char colour_by[IKT_STRING_MAX], title[IKT_STRING_MAX], mark[IKT_STRING_MAX];
 } options;
 
-static ikt_status draw(ikt_context *ctx, const options *o, const ikt_map_file *run,
-                       const ikt_map_column *column, const char *path) {
+static ikt_status draw(ikt_context *ctx, const options *o, const ikt_embedding_file *run,
+                       const ikt_embedding_column *column, const char *path) {
     const ikt_plot_settings settings = {.width = o->width,
                                         .height = o->height,
                                         .point_radius = o->point_radius,
@@ -22,10 +22,10 @@ static ikt_status draw(ikt_context *ctx, const options *o, const ikt_map_file *r
                                         .black = o->background == 1,
                                         .legend = o->legend,
                                         .overwrite = o->overwrite,
-                                        .title = ikt_map_file_title(run, o->title),
+                                        .title = ikt_embedding_file_title(run, o->title),
                                         .footer = run->note,
                                         .description = run->configuration};
-    const ikt_plot_points points = {.map = &run->map,
+    const ikt_plot_points points = {.rows = &run->rows,
                                     .q = run->q,
                                     .y = run->y,
                                     .labels = column->labels,
@@ -90,15 +90,15 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     bool help;
     IKT_TRY(parse_options(ctx, argc, argv, &o, paths, &help));
     if (help) return IKT_OK;
-    ikt_map_file map;
-    ikt_map_column column = {.labels = NULL};
-    ikt_status st = ikt_map_file_open(ctx, paths[0], o.mark, &map);
+    ikt_embedding_file map;
+    ikt_embedding_column column = {.labels = NULL};
+    ikt_status st = ikt_embedding_file_open(ctx, paths[0], o.mark, &map);
     if (st == IKT_OK)
-        st = ikt_map_column_read(ctx, &map, o.colour_by, (ikt_colour_as)o.colour_as,
-                                 ikt_option_given("colour-by", argc, argv), &column);
+        st = ikt_embedding_column_read(ctx, &map, o.colour_by, (ikt_colour_as)o.colour_as,
+                                       ikt_option_given("colour-by", argc, argv), &column);
     if (st == IKT_OK) st = draw(ctx, &o, &map, &column, paths[1]);
-    ikt_map_column_free(&column);
-    ikt_map_file_close(&map);
+    ikt_embedding_column_free(&column);
+    ikt_embedding_file_close(&map);
     return st;
 }
 

@@ -8,8 +8,8 @@
 #include "app/verbs.h"
 #include "base/atomic_file.h"
 #include "pipeline/outcome.h"
-#include "pipeline/transform_write.h"
 #include "plot/plot.h"
+#include "transform/transform_write.h"
 
 typedef struct {
     char dataset[IKT_STRING_MAX], labels[IKT_STRING_MAX], picture[IKT_STRING_MAX];
@@ -24,7 +24,7 @@ static void print_json(ikt_context *ctx, const ikt_transformed *done, const ikt_
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)done->hash);
     ikt_json_begin(&json, NULL, '{');
     ikt_json_text(&json, "input", done->input_name);
-    ikt_json_int(&json, "rows", done->map.n);
+    ikt_json_int(&json, "rows", done->rows.n);
     ikt_json_int(&json, "model_rows", done->loaded.shape.n);
     ikt_json_text(&json, "model_hash", done->loaded.hash);
     ikt_json_int(&json, "ranks", ikt_size(ctx));
@@ -45,7 +45,7 @@ static void print_json(ikt_context *ctx, const ikt_transformed *done, const ikt_
 }
 
 static void print_text(const wishes *w, const ikt_transformed *done, const ikt_run_cost *cost) {
-    printf("%s: %lld rows among the %lld of %s\n", w->path[2], (long long)done->map.n,
+    printf("%s: %lld rows among the %lld of %s\n", w->path[2], (long long)done->rows.n,
            (long long)done->loaded.shape.n, w->path[0]);
     printf("mean KL divergence %.6f over %lld old neighbours a row\n", done->mean_divergence,
            (long long)done->k);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/map_file.h"
+#include "app/embedding_file.h"
 #include "app/option.h"
 #include "app/verbs.h"
 #include "base/log.h"
@@ -22,8 +22,8 @@ typedef struct {
 
 /* What the page is made from; freed as one. */
 typedef struct {
-    ikt_map_file run;
-    ikt_map_column column[IKT_VIEWER_COLUMNS_MOST];
+    ikt_embedding_file run;
+    ikt_embedding_column column[IKT_VIEWER_COLUMNS_MOST];
     int n_columns;
     char images[IKT_STRING_MAX]; /* file of the pictures */
     ikt_picture_settings pictures;
@@ -44,9 +44,9 @@ static ikt_status read_columns(ikt_context *ctx, const options *o, bool asked_fo
                             "--colour-by: '%s' has an empty name; a list looks like "
                             "labels,FILE.h5:DATASET",
                             o->colour_by);
-        ikt_map_column *column = &s->column[s->n_columns];
-        IKT_TRY(ikt_map_column_read(ctx, &s->run, name, (ikt_colour_as)o->colour_as, asked_for,
-                                    column));
+        ikt_embedding_column *column = &s->column[s->n_columns];
+        IKT_TRY(ikt_embedding_column_read(ctx, &s->run, name, (ikt_colour_as)o->colour_as,
+                                          asked_for, column));
         if (column->name[0]) s->n_columns++;
     }
     return IKT_OK;
@@ -100,14 +100,14 @@ static ikt_status write_page(ikt_context *ctx, const options *o, const subject *
                              const char *path) {
     ikt_viewer_column column[IKT_VIEWER_COLUMNS_MOST];
     for (int c = 0; c < s->n_columns; c++) {
-        const ikt_map_column *own = &s->column[c];
+        const ikt_embedding_column *own = &s->column[c];
         column[c] = (ikt_viewer_column){own->name, own->labels, own->values, own->names};
     }
-    const ikt_viewer_settings settings = {.title = ikt_map_file_title(&s->run, o->title),
+    const ikt_viewer_settings settings = {.title = ikt_embedding_file_title(&s->run, o->title),
                                           .note = s->run.note,
                                           .black = o->background == 1,
                                           .overwrite = o->overwrite};
-    const ikt_viewer_content content = {.map = &s->run.map,
+    const ikt_viewer_content content = {.rows = &s->run.rows,
                                         .q = s->run.q,
                                         .y = s->run.y,
                                         .column = column,
@@ -164,7 +164,7 @@ static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options
 static ikt_status make(ikt_context *ctx, const options *o, bool asked_for, subject *s,
                        const char *const paths[2]) {
     IKT_TRY(choose_pictures(ctx, o, s));
-    IKT_TRY(ikt_map_file_open(ctx, paths[0], o->mark, &s->run));
+    IKT_TRY(ikt_embedding_file_open(ctx, paths[0], o->mark, &s->run));
     IKT_TRY(read_columns(ctx, o, asked_for, s));
     return write_page(ctx, o, s, paths[1]);
 }
@@ -178,8 +178,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     subject s = {.n_columns = 0};
     ikt_status st = make(ctx, &o, ikt_option_given("colour-by", argc, argv), &s, paths);
     for (int c = 0; c < IKT_VIEWER_COLUMNS_MOST; c++)
-        ikt_map_column_free(&s.column[c]);
-    ikt_map_file_close(&s.run);
+        ikt_embedding_column_free(&s.column[c]);
+    ikt_embedding_file_close(&s.run);
     return st;
 }
 

@@ -96,7 +96,7 @@ static bool is_late(const ikt_watch *watch) {
     return ikt_now() + watch->spare + save_caution * watch->save_seconds >= watch->stop_at;
 }
 
-int64_t ikt_watch_here(ikt_context *ctx) {
+int64_t ikt_watch_pack(ikt_context *ctx) {
     const ikt_watch *watch = &ctx->watch;
     int64_t want = 0;
     if (!watch->is_on) return 0;
@@ -108,24 +108,24 @@ int64_t ikt_watch_here(ikt_context *ctx) {
     return want;
 }
 
-void ikt_watch_hear(ikt_context *ctx, int64_t sum) {
+void ikt_watch_unpack(ikt_context *ctx, int64_t sum) {
     ctx->watch.heard = sum;
 }
 
-ikt_wish ikt_watch_heard(ikt_context *ctx) {
+ikt_request ikt_watch_poll(ikt_context *ctx) {
     const int64_t sum = ctx->watch.heard;
     ctx->watch.heard = 0;
     if (sum >= want_end) {
         ctx->watch.is_signal = sum >= want_stop;
-        return IKT_WISH_STOP;
+        return IKT_REQUEST_STOP;
     }
-    return sum > 0 ? IKT_WISH_SAVE : IKT_WISH_NONE;
+    return sum > 0 ? IKT_REQUEST_SAVE : IKT_REQUEST_NONE;
 }
 
-ikt_wish ikt_watch_ask(ikt_context *ctx) {
-    if (!ctx->watch.is_on) return IKT_WISH_NONE;
-    ikt_watch_hear(ctx, ikt_sum_one(ctx, ikt_watch_here(ctx)));
-    return ikt_watch_heard(ctx);
+ikt_request ikt_watch_ask(ikt_context *ctx) {
+    if (!ctx->watch.is_on) return IKT_REQUEST_NONE;
+    ikt_watch_unpack(ctx, ikt_sum_one(ctx, ikt_watch_pack(ctx)));
+    return ikt_watch_poll(ctx);
 }
 
 const char *ikt_watch_reason(const ikt_context *ctx) {
@@ -143,11 +143,11 @@ static void save_or_warn(ikt_context *ctx, const ikt_saver *saver) {
     ikt_clear(ctx);
 }
 
-ikt_status ikt_watch_obey(ikt_context *ctx, ikt_wish wish, const ikt_saver *saver) {
-    if (!saver || wish == IKT_WISH_NONE) return IKT_OK;
+ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request wish, const ikt_saver *saver) {
+    if (!saver || wish == IKT_REQUEST_NONE) return IKT_OK;
     save_signals = 0;
     const double begun = ikt_now();
-    if (wish == IKT_WISH_STOP) {
+    if (wish == IKT_REQUEST_STOP) {
         IKT_TRY(saver->save(saver->self));
         return ikt_fail(ctx, IKT_STOPPED,
                         "stopped by %s in the stage '%s'; %s holds all that is done, and the same "
@@ -162,25 +162,25 @@ ikt_status ikt_watch_obey(ikt_context *ctx, ikt_wish wish, const ikt_saver *save
 }
 
 ikt_status ikt_watch_pause(ikt_context *ctx, const ikt_saver *saver) {
-    return saver ? ikt_watch_obey(ctx, ikt_watch_ask(ctx), saver) : IKT_OK;
+    return saver ? ikt_watch_handle(ctx, ikt_watch_ask(ctx), saver) : IKT_OK;
 }
 
 ikt_status ikt_watch_pause_after(ikt_context *ctx, const ikt_saver *saver, bool *has_worked) {
-    int64_t sum[2] = {ikt_watch_here(ctx), *has_worked};
+    int64_t sum[2] = {ikt_watch_pack(ctx), *has_worked};
     if (!ctx->watch.is_on) return IKT_OK;
     ikt_sum_i64(ctx, sum, 2);
     if (sum[1] == 0) return IKT_OK;
     *has_worked = false;
-    ikt_watch_hear(ctx, sum[0]);
-    return ikt_watch_obey(ctx, ikt_watch_heard(ctx), saver);
+    ikt_watch_unpack(ctx, sum[0]);
+    return ikt_watch_handle(ctx, ikt_watch_poll(ctx), saver);
 }
 
-ikt_status ikt_watch_milestone(ikt_context *ctx, const ikt_saver *saver) {
+ikt_status ikt_watch_stage_end(ikt_context *ctx, const ikt_saver *saver) {
     const ikt_watch *watch = &ctx->watch;
     if (!saver || !watch->is_on) return IKT_OK;
-    ikt_wish wish = ikt_watch_ask(ctx);
+    ikt_request wish = ikt_watch_ask(ctx);
     int64_t is_due =
         ctx->rank == 0 && ikt_now() - watch->saved_at >= milestone_share * watch->save_every;
-    if (ikt_max_one(ctx, is_due) > 0 && wish == IKT_WISH_NONE) wish = IKT_WISH_SAVE;
-    return ikt_watch_obey(ctx, wish, saver);
+    if (ikt_max_one(ctx, is_due) > 0 && wish == IKT_REQUEST_NONE) wish = IKT_REQUEST_SAVE;
+    return ikt_watch_handle(ctx, wish, saver);
 }

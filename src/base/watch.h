@@ -3,7 +3,7 @@
  * Method: signals only set a flag, and rank 0's clock alone decides about time. A stage asks
  * between two pieces of its work; the ranks then agree, so that all of them save or stop at the
  * same piece. The loop needs no message of its own for that: its flags travel with a sum that it
- * makes anyway (ikt_watch_here, ikt_watch_hear).
+ * makes anyway (ikt_watch_pack, ikt_watch_unpack).
  * Advantage: no rank is ever interrupted within a collective. Disadvantage: a stage that cannot
  * pause is finished first.
  */
@@ -17,10 +17,10 @@
 
 /* What all ranks are asked for. */
 typedef enum {
-    IKT_WISH_NONE,
-    IKT_WISH_SAVE, /* a checkpoint, and to go on */
-    IKT_WISH_STOP  /* a checkpoint, and to end */
-} ikt_wish;
+    IKT_REQUEST_NONE,
+    IKT_REQUEST_SAVE, /* a checkpoint, and to go on */
+    IKT_REQUEST_STOP  /* a checkpoint, and to end */
+} ikt_request;
 
 /* Writes a checkpoint of a stage. COLLECTIVE, and only where all ranks are. */
 typedef struct {
@@ -48,19 +48,19 @@ const char *ikt_watch_reason(const ikt_context *ctx);
 void ikt_watch_expect(ikt_context *ctx, double seconds);
 
 /* COLLECTIVE. One small reduction: what the ranks are asked for. */
-ikt_wish ikt_watch_ask(ikt_context *ctx);
+ikt_request ikt_watch_ask(ikt_context *ctx);
 
 /* The same with a sum of integers that the caller makes over all ranks, for nothing. LOCAL.
  *   here    what this rank adds
- *   hear    the sum; ikt_watch_heard then tells, the same on all ranks, and forgets it. */
-int64_t ikt_watch_here(ikt_context *ctx);
-void ikt_watch_hear(ikt_context *ctx, int64_t sum);
-ikt_wish ikt_watch_heard(ikt_context *ctx);
+ *   hear    the sum; ikt_watch_poll then tells, the same on all ranks, and forgets it. */
+int64_t ikt_watch_pack(ikt_context *ctx);
+void ikt_watch_unpack(ikt_context *ctx, int64_t sum);
+ikt_request ikt_watch_poll(ikt_context *ctx);
 
 /* COLLECTIVE. Does what is wished for. A checkpoint that cannot be written on the way is a warning;
  * in the end it is an error. `saver` may be NULL: there is nothing to save here, and nothing
  * happens. Returns IKT_STOPPED, with a message, where the run has to end. */
-ikt_status ikt_watch_obey(ikt_context *ctx, ikt_wish wish, const ikt_saver *saver);
+ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request wish, const ikt_saver *saver);
 
 /* COLLECTIVE. Asks and obeys, between two pieces of work; NULL saver: does nothing. */
 ikt_status ikt_watch_pause(ikt_context *ctx, const ikt_saver *saver);
@@ -72,6 +72,6 @@ ikt_status ikt_watch_pause_after(ikt_context *ctx, const ikt_saver *saver, bool 
 
 /* COLLECTIVE. The same at the end of a stage: a checkpoint is written here, where it is complete,
  * once a tenth of the usual interval has passed since the last. */
-ikt_status ikt_watch_milestone(ikt_context *ctx, const ikt_saver *saver);
+ikt_status ikt_watch_stage_end(ikt_context *ctx, const ikt_saver *saver);
 
 #endif

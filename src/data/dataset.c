@@ -10,7 +10,7 @@
 #include "base/timer.h"
 #include "data/dataset_parts.h"
 #include "data/row_check.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "linalg/blocks.h"
 #include "linalg/dot_tile.h"
 #include "linalg/pca.h"
@@ -321,13 +321,13 @@ ikt_status ikt_dataset_gather(ikt_dataset *d, const int64_t *rows, int64_t count
     ikt_context *ctx = d->ctx;
     if (d->from_sparse) return ikt_dataset_fill_gathered(d, rows, count, out);
     int ranks = ikt_size(ctx);
-    ikt_row_map share = ikt_row_map_make(count, ranks, ikt_rank(ctx));
+    ikt_rows share = ikt_rows_make(count, ranks, ikt_rank(ctx));
     size_t bytes = (size_t)d->columns * (ikt_dataset_is_u8(d) ? 1 : sizeof(float));
     char *mine = (char *)out + (size_t)share.first * bytes;
     int64_t *counts = NULL;
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &counts, ranks, sizeof *counts, "row blocks")));
     for (int rank = 0; rank < ranks; rank++)
-        counts[rank] = ikt_row_map_count(&share, rank);
+        counts[rank] = ikt_rows_count(&share, rank);
     ikt_status status = gather_share(d, rows + share.first, share.count, mine, bytes);
     if (status == IKT_OK) ikt_allgather(ctx, mine, share.count, bytes, out, counts);
     ikt_free(&counts);

@@ -16,7 +16,7 @@
 #include "base/status.h"
 #include "data/normalise.h"
 #include "data/preprocess.h"
-#include "io/source.h"
+#include "io/sources/source.h"
 #include "linalg/pca.h"
 #include "linalg/row_reader.h"
 #include "linalg/sparse.h"
@@ -46,7 +46,7 @@ ikt_data_map ikt_dataset_map(const ikt_dataset *d);
  * have not been looked at, so each is checked whenever it is read: a value that is not finite, or
  * so far out that squared distances do not fit single precision, is IKT_ERR_DATA with its row.
  *   source   lent; as many columns as the map.
- *   map      its parts are lent until ikt_dataset_destroy.
+ *   rows      its parts are lent until ikt_dataset_destroy.
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_dataset_create_mapped(ikt_context *ctx, ikt_source *source, const ikt_data_map *map,
                                      ikt_dataset **out);

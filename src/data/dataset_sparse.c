@@ -5,7 +5,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "data/dataset_parts.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "linalg/blocks.h"
 
 /* Squared length of a row that others' map may lead to, at most: distances between two such rows
@@ -137,7 +137,7 @@ static ikt_status gather_share(ikt_dataset *d, const int64_t *rows, int64_t coun
 
 ikt_status ikt_dataset_gather_sparse(ikt_dataset *d, const int64_t *rows, int64_t count,
                                      ikt_sparse *out) {
-    const ikt_row_map share = ikt_row_map_make(count, ikt_size(d->ctx), ikt_rank(d->ctx));
+    const ikt_rows share = ikt_rows_make(count, ikt_size(d->ctx), ikt_rank(d->ctx));
     ikt_sparse own;
     *out = (ikt_sparse){0};
     ikt_status st = gather_share(d, rows + share.first, share.count, &own);

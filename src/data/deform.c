@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "data/deform_field.h"
 #include "data/generate_sets.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 enum { SIDE_MAX = 1024, KNOTS = IKT_FIELD_KNOTS };
 
@@ -80,7 +80,7 @@ static ikt_status allocate(ikt_context *ctx, images *im, bool labels) {
 
 /* A part of the source: read by its rank, then gathered on all. */
 typedef struct {
-    ikt_row_map map;
+    ikt_rows rows;
     uint8_t *pixels;
     int64_t *wide;
     int32_t *labels;
@@ -88,9 +88,9 @@ typedef struct {
 } part;
 
 static ikt_status part_allocate(ikt_context *ctx, part *p, int64_t d) {
-    IKT_TRY(ikt_alloc(ctx, &p->pixels, p->map.count, (size_t)d, "source images"));
-    IKT_TRY(ikt_alloc(ctx, &p->wide, p->map.count, sizeof *p->wide, "source images"));
-    IKT_TRY(ikt_alloc(ctx, &p->labels, p->map.count, sizeof *p->labels, "source images"));
+    IKT_TRY(ikt_alloc(ctx, &p->pixels, p->rows.count, (size_t)d, "source images"));
+    IKT_TRY(ikt_alloc(ctx, &p->wide, p->rows.count, sizeof *p->wide, "source images"));
+    IKT_TRY(ikt_alloc(ctx, &p->labels, p->rows.count, sizeof *p->labels, "source images"));
     return ikt_alloc(ctx, &p->counts, ikt_size(ctx), sizeof *p->counts, "source images");
 }
 
@@ -102,11 +102,11 @@ static void part_free(part *p) {
 }
 
 static ikt_status narrow_labels(ikt_context *ctx, const ikt_source *source, part *p) {
-    for (int64_t i = 0; i < p->map.count; i++) {
+    for (int64_t i = 0; i < p->rows.count; i++) {
         if (p->wide[i] < INT32_MIN || p->wide[i] > INT32_MAX)
             return ikt_fail(ctx, IKT_ERR_DATA,
                             "%s: the label %" PRId64 " of row %" PRId64 " is beyond 32 bits",
-                            ikt_source_name(source), p->wide[i], p->map.first + i);
+                            ikt_source_name(source), p->wide[i], p->rows.first + i);
         p->labels[i] = (int32_t)p->wide[i];
     }
     return IKT_OK;
@@ -114,8 +114,9 @@ static ikt_status narrow_labels(ikt_context *ctx, const ikt_source *source, part
 
 /* COLLECTIVE. Reads this rank's part and its labels; agreed. */
 static ikt_status part_read(ikt_context *ctx, ikt_source *source, part *p, bool *labels) {
-    IKT_TRY(ikt_source_read(source, p->map.first, p->map.count, p->pixels));
-    IKT_TRY(ikt_source_read_labels(source, "labels", p->map.first, p->map.count, p->wide, labels));
+    IKT_TRY(ikt_source_read(source, p->rows.first, p->rows.count, p->pixels));
+    IKT_TRY(
+        ikt_source_read_labels(source, "labels", p->rows.first, p->rows.count, p->wide, labels));
     return ikt_agree(ctx, *labels ? narrow_labels(ctx, source, p) : IKT_OK);
 }
 
@@ -123,15 +124,15 @@ static ikt_status part_read(ikt_context *ctx, ikt_source *source, part *p, bool 
 static ikt_status load(ikt_context *ctx, ikt_source *source, images *im) {
     int64_t d = (int64_t)im->side * im->side;
     bool labels = false;
-    part p = {.map = ikt_row_map_make(im->n, ikt_size(ctx), ikt_rank(ctx))};
+    part p = {.rows = ikt_rows_make(im->n, ikt_size(ctx), ikt_rank(ctx))};
     ikt_status st = ikt_agree(ctx, part_allocate(ctx, &p, d));
     if (st == IKT_OK) st = part_read(ctx, source, &p, &labels);
     if (st == IKT_OK) st = ikt_agree(ctx, allocate(ctx, im, labels));
     if (st == IKT_OK) {
-        ikt_gather_counts(ctx, p.map.count, p.counts);
-        ikt_allgather(ctx, p.pixels, p.map.count, (size_t)d, im->pixels, p.counts);
+        ikt_gather_counts(ctx, p.rows.count, p.counts);
+        ikt_allgather(ctx, p.pixels, p.rows.count, (size_t)d, im->pixels, p.counts);
         if (labels)
-            ikt_allgather(ctx, p.labels, p.map.count, sizeof *p.labels, im->labels, p.counts);
+            ikt_allgather(ctx, p.labels, p.rows.count, sizeof *p.labels, im->labels, p.counts);
     }
     part_free(&p);
     return st;

@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "data/generate_sets.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 /* Draws of purpose IKT_RNG_SHAPE, row 0: the directions of the shift come first. */
 enum { ROW_OF_SUBSET = 1, ROW_OF_OUTLIER = 2 };
@@ -63,28 +63,28 @@ static float element(const void *rows, ikt_type type, int64_t e) {
 static ikt_status load(ikt_generation *g, ikt_source *source, derived *s) {
     ikt_context *ctx = g->ctx;
     const ikt_type type = ikt_source_type(source);
-    const ikt_row_map map = ikt_row_map_make(s->n, ikt_size(ctx), ikt_rank(ctx));
-    const int64_t entries = map.count * g->columns;
+    const ikt_rows rows = ikt_rows_make(s->n, ikt_size(ctx), ikt_rank(ctx));
+    const int64_t entries = rows.count * g->columns;
     void *own = NULL;
     float *floats = NULL;
     int64_t *labels = NULL, *counts = NULL;
     bool present = false;
     ikt_status st = ikt_alloc(ctx, &own, entries, ikt_type_size(type), "source");
     if (st == IKT_OK) st = ikt_alloc(ctx, &floats, entries, sizeof *floats, "source");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &labels, map.count, sizeof *labels, "source");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &labels, rows.count, sizeof *labels, "source");
     if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, "source");
     if (st == IKT_OK) st = ikt_alloc(ctx, &s->x, s->n * g->columns, sizeof *s->x, "source");
     if (st == IKT_OK) st = ikt_alloc(ctx, &s->labels, s->n, sizeof *s->labels, "source");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_source_read(source, map.first, map.count, own);
+    if (st == IKT_OK) st = ikt_source_read(source, rows.first, rows.count, own);
     if (st == IKT_OK)
-        st = ikt_source_read_labels(source, "labels", map.first, map.count, labels, &present);
+        st = ikt_source_read_labels(source, "labels", rows.first, rows.count, labels, &present);
     if (st == IKT_OK) {
         for (int64_t e = 0; e < entries; e++)
             floats[e] = element(own, type, e);
-        ikt_gather_counts(ctx, map.count, counts);
-        ikt_allgather(ctx, floats, map.count, (size_t)g->columns * sizeof *floats, s->x, counts);
-        ikt_allgather(ctx, labels, map.count, sizeof *labels, s->labels, counts);
+        ikt_gather_counts(ctx, rows.count, counts);
+        ikt_allgather(ctx, floats, rows.count, (size_t)g->columns * sizeof *floats, s->x, counts);
+        ikt_allgather(ctx, labels, rows.count, sizeof *labels, s->labels, counts);
         if (!present) ikt_free(&s->labels);
     }
     ikt_free(&own);

@@ -18,7 +18,7 @@
 
 #include "base/status.h"
 #include "config/key.h"
-#include "io/source.h"
+#include "io/sources/source.h"
 
 /* "auto" in the members below is "the set's own default". Which settings a set has, and their
  * defaults there, is in its ikt_generator; giving one that it has not is an error. */

@@ -7,9 +7,9 @@
 #include "base/memory.h"
 #include "config/value.h"
 #include "data/generate.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "iktsne/version.h"
-#include "io/table_writer.h"
+#include "io/convert/table_writer.h"
 #include "linalg/blocks.h"
 
 static ikt_status write_attributes(ikt_generation *g, ikt_table_writer *writer) {
@@ -32,15 +32,16 @@ static ikt_status write_attributes(ikt_generation *g, ikt_table_writer *writer) 
 /* Goes through this rank's rows; ranks that are done take part with none. */
 static ikt_status write_rows(ikt_generation *g, ikt_table_writer *writer, int64_t block, void *rows,
                              int32_t *labels) {
-    ikt_row_map map = ikt_row_map_make(g->settings.points, ikt_size(g->ctx), ikt_rank(g->ctx));
-    ikt_row_range mine = {map.first, map.count};
-    int64_t steps = ikt_stream_steps(g->ctx, map.count, block);
+    ikt_rows distribution = ikt_rows_make(g->settings.points, ikt_size(g->ctx), ikt_rank(g->ctx));
+    ikt_row_range mine = {distribution.first, distribution.count};
+    int64_t steps = ikt_stream_steps(g->ctx, distribution.count, block);
     for (int64_t step = 0; step < steps; step++) {
         ikt_row_range part = ikt_stream_step(mine, block, step);
         ikt_generation_fill(g, part.first, part.count, rows, labels);
         IKT_TRY(
             ikt_table_write(writer, part.first, part.count, rows, g->has_labels ? labels : NULL));
-        ikt_progress(g->ctx, "rows", part.first + part.count - map.first, map.count, NULL);
+        ikt_progress(g->ctx, "rows", part.first + part.count - distribution.first,
+                     distribution.count, NULL);
     }
     return IKT_OK;
 }

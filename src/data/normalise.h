@@ -14,7 +14,7 @@
 
 #include "base/status.h"
 #include "data/preprocess.h"
-#include "io/source.h"
+#include "io/sources/source.h"
 
 typedef struct {
     ikt_normalise mode;

@@ -2,7 +2,7 @@
 #ifndef IKT_DATA_ROW_CHECK_H
 #define IKT_DATA_ROW_CHECK_H
 
-#include "io/source.h"
+#include "io/sources/source.h"
 
 /* LOCAL. First of `count` mapped rows that holds a value that is not finite, or so large that
  * squared distances leave single precision; -1: none.

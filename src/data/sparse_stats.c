@@ -5,7 +5,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "linalg/blocks.h"
 
 enum { UNIT = 61, LOWER = 31 }; /* bits of a scaled value, and of those its lower half */
@@ -24,8 +24,9 @@ typedef struct {
 typedef void visitor(pass *p, const ikt_sparse_rows *rows);
 
 static ikt_status go_through(ikt_context *ctx, ikt_source *source, visitor *visit, pass *p) {
-    const ikt_row_map map = ikt_row_map_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
-    const ikt_row_range own = {map.first, map.count};
+    const ikt_rows distribution =
+        ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+    const ikt_row_range own = {distribution.first, distribution.count};
     const int64_t block = ikt_source_block_rows(source);
     const int64_t steps = ikt_stream_steps(ctx, own.count, block);
     ikt_sparse_rows rows = {0};

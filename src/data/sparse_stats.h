@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "io/source.h"
+#include "io/sources/source.h"
 #include "linalg/column_stats.h"
 
 /* COLLECTIVE. Statistics of a sparse source, the same on all ranks.

@@ -47,12 +47,12 @@ static int list_peers(const int64_t *counts, int size, peer *peers) {
 }
 
 /* Tells each owner which of its rows this rank needs. */
-static ikt_status exchange_wishes(ikt_halo *halo, const ikt_row_map *map, const int64_t *ghost_row,
-                                  int64_t *needs, int64_t *gives) {
+static ikt_status exchange_wishes(ikt_halo *halo, const ikt_rows *distribution,
+                                  const int64_t *ghost_row, int64_t *needs, int64_t *gives) {
     ikt_context *ctx = halo->ctx;
     int size = ikt_size(ctx);
     for (int64_t g = 0; g < halo->received; g++)
-        needs[ikt_row_map_owner(map, ghost_row[g])]++;
+        needs[ikt_rows_owner(distribution, ghost_row[g])]++;
     ikt_exchange_counts(ctx, needs, gives);
     for (int r = 0; r < size; r++)
         halo->sent += gives[r];
@@ -66,13 +66,13 @@ static ikt_status exchange_wishes(ikt_halo *halo, const ikt_row_map *map, const 
     if (st == IKT_OK) {
         ikt_exchange(ctx, ghost_row, needs, wish, gives, sizeof *wish);
         for (int64_t s = 0; s < halo->sent; s++)
-            halo->send_row[s] = (int32_t)(wish[s] - map->first);
+            halo->send_row[s] = (int32_t)(wish[s] - distribution->first);
     }
     ikt_free(&wish);
     return st;
 }
 
-static ikt_status plan(ikt_halo *halo, const ikt_row_map *map, const int64_t *ghost_row) {
+static ikt_status plan(ikt_halo *halo, const ikt_rows *distribution, const int64_t *ghost_row) {
     ikt_context *ctx = halo->ctx;
     int size = ikt_size(ctx);
     int64_t *needs = NULL, *gives = NULL;
@@ -83,7 +83,7 @@ static ikt_status plan(ikt_halo *halo, const ikt_row_map *map, const int64_t *gh
     if (st == IKT_OK)
         st = ikt_alloc(ctx, &halo->request, 2 * (int64_t)size, sizeof(MPI_Request), "halo");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = exchange_wishes(halo, map, ghost_row, needs, gives);
+    if (st == IKT_OK) st = exchange_wishes(halo, distribution, ghost_row, needs, gives);
     if (st == IKT_OK) {
         halo->senders = list_peers(needs, size, halo->from);
         halo->receivers = list_peers(gives, size, halo->to);
@@ -93,7 +93,7 @@ static ikt_status plan(ikt_halo *halo, const ikt_row_map *map, const int64_t *gh
     return st;
 }
 
-ikt_status ikt_halo_create(ikt_context *ctx, const ikt_row_map *map, const int64_t *ghost_row,
+ikt_status ikt_halo_create(ikt_context *ctx, const ikt_rows *distribution, const int64_t *ghost_row,
                            int64_t n_ghost, int width, ikt_halo **out) {
     *out = NULL;
     ikt_halo *halo = NULL;
@@ -104,7 +104,7 @@ ikt_status ikt_halo_create(ikt_context *ctx, const ikt_row_map *map, const int64
     halo->received = n_ghost;
     check(halo, MPI_Type_contiguous(width, MPI_FLOAT, &halo->row_type));
     check(halo, MPI_Type_commit(&halo->row_type));
-    st = plan(halo, map, ghost_row);
+    st = plan(halo, distribution, ghost_row);
     if (st != IKT_OK) ikt_halo_destroy(&halo);
     *out = halo;
     return st;

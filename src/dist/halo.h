@@ -12,19 +12,19 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 typedef struct ikt_halo ikt_halo;
 
 /* COLLECTIVE. Plans the exchange of `width` floats a row.
- *   map        ownership of the rows; kept by value.
+ *   rows        ownership of the rows; kept by value.
  *   ghost_row  [n_ghost] global numbers of foreign rows, ascending, none owned by this rank; lent.
  * Errors: IKT_ERR_RESOURCE. Memory: 4 bytes per row sent, 4*width bytes per row sent. */
-ikt_status ikt_halo_create(ikt_context *ctx, const ikt_row_map *map, const int64_t *ghost_row,
+ikt_status ikt_halo_create(ikt_context *ctx, const ikt_rows *rows, const int64_t *ghost_row,
                            int64_t n_ghost, int width, ikt_halo **out);
 void ikt_halo_destroy(ikt_halo **halo);
 
-/* COLLECTIVE. Starts sending the boundary rows of own[map.count * width] and receiving into
+/* COLLECTIVE. Starts sending the boundary rows of own[rows.count * width] and receiving into
  * ghost[n_ghost * width]. Neither may be touched for writing until ikt_halo_end. */
 void ikt_halo_begin(ikt_halo *halo, const float *own, float *ghost);
 void ikt_halo_end(ikt_halo *halo);

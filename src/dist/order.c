@@ -15,7 +15,7 @@
 enum { SLICE = 64 }; /* bytes of a row that travel at a time */
 
 static ikt_status order_alloc(ikt_context *ctx, ikt_order *order) {
-    int64_t count = order->map.count, ranks = ikt_size(ctx);
+    int64_t count = order->rows.count, ranks = ikt_size(ctx);
     IKT_TRY(ikt_alloc(ctx, &order->leave_counts, ranks, sizeof(int64_t), "order"));
     IKT_TRY(ikt_alloc(ctx, &order->come_counts, ranks, sizeof(int64_t), "order"));
     IKT_TRY(ikt_alloc(ctx, &order->leaving, count, sizeof *order->leaving, "order"));
@@ -25,28 +25,28 @@ static ikt_status order_alloc(ikt_context *ctx, ikt_order *order) {
 
 /* Groups the own rows by the rank that owns their position; `next` is room for [ranks] numbers. */
 static void group_by_owner(ikt_order *order, const uint32_t *position, int64_t *next) {
-    const ikt_row_map *map = &order->map;
+    const ikt_rows *rows = &order->rows;
     int64_t before = 0;
-    for (int64_t i = 0; i < map->count; i++)
-        order->leave_counts[ikt_row_map_owner(map, position[i])]++;
-    for (int r = 0; r < map->ranks; r++) {
+    for (int64_t i = 0; i < rows->count; i++)
+        order->leave_counts[ikt_rows_owner(rows, position[i])]++;
+    for (int r = 0; r < rows->ranks; r++) {
         next[r] = before;
         before += order->leave_counts[r];
     }
-    for (int64_t i = 0; i < map->count; i++)
-        order->leaving[next[ikt_row_map_owner(map, position[i])]++] = (uint32_t)i;
+    for (int64_t i = 0; i < rows->count; i++)
+        order->leaving[next[ikt_rows_owner(rows, position[i])]++] = (uint32_t)i;
 }
 
 /* COLLECTIVE. Tells the owners the positions of what will come. */
 static ikt_status tell_places(ikt_context *ctx, ikt_order *order, const uint32_t *position) {
     uint32_t *sent = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &sent, order->map.count, sizeof *sent, "order")));
-    for (int64_t e = 0; e < order->map.count; e++)
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &sent, order->rows.count, sizeof *sent, "order")));
+    for (int64_t e = 0; e < order->rows.count; e++)
         sent[e] = position[order->leaving[e]];
     ikt_exchange_counts(ctx, order->leave_counts, order->come_counts);
     ikt_exchange(ctx, sent, order->leave_counts, order->place, order->come_counts, sizeof *sent);
-    for (int64_t e = 0; e < order->map.count; e++)
-        order->place[e] = (uint32_t)(order->place[e] - order->map.first);
+    for (int64_t e = 0; e < order->rows.count; e++)
+        order->place[e] = (uint32_t)(order->place[e] - order->rows.first);
     ikt_free(&sent);
     return IKT_OK;
 }
@@ -54,9 +54,9 @@ static ikt_status tell_places(ikt_context *ctx, ikt_order *order, const uint32_t
 /* COLLECTIVE. Which row each own position holds. */
 static ikt_status learn_rows(ikt_context *ctx, ikt_order *order) {
     uint32_t *own = NULL;
-    ikt_status st = ikt_alloc(ctx, &own, order->map.count, sizeof *own, "order");
-    for (int64_t i = 0; st == IKT_OK && i < order->map.count; i++)
-        own[i] = (uint32_t)(order->map.first + i);
+    ikt_status st = ikt_alloc(ctx, &own, order->rows.count, sizeof *own, "order");
+    for (int64_t i = 0; st == IKT_OK && i < order->rows.count; i++)
+        own[i] = (uint32_t)(order->rows.first + i);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK)
         st = ikt_order_apply(ctx, order, own, sizeof *own, order->row, sizeof *own, sizeof *own);
@@ -64,12 +64,12 @@ static ikt_status learn_rows(ikt_context *ctx, ikt_order *order) {
     return st;
 }
 
-ikt_status ikt_order_create(ikt_context *ctx, const ikt_row_map *map, const uint32_t *position,
+ikt_status ikt_order_create(ikt_context *ctx, const ikt_rows *rows, const uint32_t *position,
                             ikt_order *out) {
     int64_t *next = NULL;
-    *out = (ikt_order){.map = *map};
+    *out = (ikt_order){.rows = *rows};
     ikt_status st = order_alloc(ctx, out);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &next, map->ranks, sizeof *next, "order");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &next, rows->ranks, sizeof *next, "order");
     if (st == IKT_OK) group_by_owner(out, position, next);
     ikt_free(&next);
     st = ikt_agree(ctx, st);
@@ -130,14 +130,14 @@ ikt_status ikt_order_apply(ikt_context *ctx, const ikt_order *order, const void 
                            int64_t in_stride, void *out, int64_t out_stride, int64_t bytes) {
     side rows = {order->leaving, order->leave_counts, in_stride};
     side positions = {order->place, order->come_counts, out_stride};
-    return transfer(ctx, order->map.count, &rows, &positions, in, out, bytes);
+    return transfer(ctx, order->rows.count, &rows, &positions, in, out, bytes);
 }
 
 ikt_status ikt_order_restore(ikt_context *ctx, const ikt_order *order, const void *in,
                              int64_t in_stride, void *out, int64_t out_stride, int64_t bytes) {
     side rows = {order->leaving, order->leave_counts, out_stride};
     side positions = {order->place, order->come_counts, in_stride};
-    return transfer(ctx, order->map.count, &positions, &rows, in, out, bytes);
+    return transfer(ctx, order->rows.count, &positions, &rows, in, out, bytes);
 }
 
 static int by_number(const void *a, const void *b) {
@@ -149,10 +149,10 @@ void ikt_order_find(ikt_context *ctx, const ikt_order *order, const int64_t *row
                     int64_t *position) {
     for (int64_t e = 0; e < count; e++)
         position[e] = -1;
-    for (int64_t i = 0; count > 0 && i < order->map.count; i++) {
+    for (int64_t i = 0; count > 0 && i < order->rows.count; i++) {
         int64_t wanted = order->row[i];
         const int64_t *found = bsearch(&wanted, row, (size_t)count, sizeof *row, by_number);
-        if (found) position[found - row] = order->map.first + i;
+        if (found) position[found - row] = order->rows.first + i;
     }
     ikt_max_i64(ctx, position, count);
 }

@@ -9,28 +9,28 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 typedef struct {
-    ikt_row_map map;       /* of rows and of positions */
+    ikt_rows rows;         /* of rows and of positions */
     int64_t *leave_counts; /* [ranks] own rows whose position each rank owns */
     int64_t *come_counts;  /* [ranks] rows that each rank has for own positions */
-    uint32_t *leaving;     /* [map.count] own rows (local numbers) grouped by owner of position */
-    uint32_t *place;       /* [map.count] own position (local) of the rows as they arrive */
-    uint32_t *row;         /* [map.count] global row at each own position */
+    uint32_t *leaving;     /* [rows.count] own rows (local numbers) grouped by owner of position */
+    uint32_t *place;       /* [rows.count] own position (local) of the rows as they arrive */
+    uint32_t *row;         /* [rows.count] global row at each own position */
 } ikt_order;
 
 /* COLLECTIVE. Plans the exchange.
- *   map        of the rows, at most 2^32 - 1.
- *   position   [map->count] of each own row; over all ranks a permutation of 0 .. n - 1. Lent.
+ *   rows        of the rows, at most 2^32 - 1.
+ *   position   [rows->count] of each own row; over all ranks a permutation of 0 .. n - 1. Lent.
  * Errors: IKT_ERR_RESOURCE; empty then. Memory: 12 bytes a row. */
-ikt_status ikt_order_create(ikt_context *ctx, const ikt_row_map *map, const uint32_t *position,
+ikt_status ikt_order_create(ikt_context *ctx, const ikt_rows *rows, const uint32_t *position,
                             ikt_order *out);
 void ikt_order_destroy(ikt_order *order);
 
 /* COLLECTIVE. Brings `bytes` bytes a row from the order of rows to that of positions, and back.
- *   in    [map.count] of the one order, `in_stride` bytes from one to the next
- *   out   [map.count] of the other, `out_stride` bytes apart; may be `in` itself with its stride
+ *   in    [rows.count] of the one order, `in_stride` bytes from one to the next
+ *   out   [rows.count] of the other, `out_stride` bytes apart; may be `in` itself with its stride
  * Rows travel in slices of at most 64 bytes, so that beside in and out 128 bytes a row are needed,
  * however long rows are. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_order_apply(ikt_context *ctx, const ikt_order *order, const void *in,

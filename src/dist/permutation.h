@@ -6,13 +6,13 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 /* COLLECTIVE.
- *   position   [map->count] of the own rows
+ *   position   [rows->count] of the own rows
  *   is_one     receives whether each of 0 .. n - 1 occurs once over all ranks; the same on all
  * Errors: IKT_ERR_RESOURCE. Memory: 9 bytes a row. */
-ikt_status ikt_permutation_check(ikt_context *ctx, const ikt_row_map *map, const uint32_t *position,
+ikt_status ikt_permutation_check(ikt_context *ctx, const ikt_rows *rows, const uint32_t *position,
                                  bool *is_one);
 
 #endif

@@ -23,7 +23,7 @@ static double loneliness(const ikt_tree *tree, const float *y, int64_t q, int64_
 static ikt_status judge(ikt_context *ctx, const ikt_tree *tree, const float *y,
                         const ikt_measured *what, const int64_t *marked, int64_t n_marked,
                         ikt_measures *out) {
-    const int64_t n = what->map.n, k = n - 1 < NEAREST_MOST ? n - 1 : NEAREST_MOST;
+    const int64_t n = what->rows.n, k = n - 1 < NEAREST_MOST ? n - 1 : NEAREST_MOST;
     const int64_t step = (n + QUERIES - 1) / QUERIES, queries = (n + step - 1) / step;
     float *usual = NULL;
     double least = INFINITY;
@@ -44,9 +44,9 @@ ikt_status ikt_measure_apart(ikt_context *ctx, const ikt_measured *what, const i
                              int64_t n_marked, ikt_measures *out) {
     float *y = NULL;
     ikt_tree tree = {0};
-    if (n_marked == 0 || what->map.n < 2) return IKT_OK;
-    IKT_TRY(ikt_measure_replicate(ctx, &what->map, what->y, (size_t)what->q * sizeof *y, &y));
-    ikt_status st = ikt_tree_create(ctx, y, what->map.n, what->q, &tree);
+    if (n_marked == 0 || what->rows.n < 2) return IKT_OK;
+    IKT_TRY(ikt_measure_replicate(ctx, &what->rows, what->y, (size_t)what->q * sizeof *y, &y));
+    ikt_status st = ikt_tree_create(ctx, y, what->rows.n, what->q, &tree);
     if (st == IKT_OK) st = judge(ctx, &tree, y, what, marked, n_marked, out);
     ikt_tree_destroy(&tree);
     ikt_free(&y);

@@ -23,11 +23,11 @@ static void whole_free(whole *w) {
 }
 
 static ikt_status whole_make(ikt_context *ctx, const ikt_measured *of, whole *out) {
-    *out = (whole){of->map.n, of->q, NULL, NULL};
+    *out = (whole){of->rows.n, of->q, NULL, NULL};
     ikt_status st =
-        ikt_measure_replicate(ctx, &of->map, of->y, (size_t)of->q * sizeof(float), &out->y);
+        ikt_measure_replicate(ctx, &of->rows, of->y, (size_t)of->q * sizeof(float), &out->y);
     if (st == IKT_OK)
-        st = ikt_measure_replicate(ctx, &of->map, of->labels, sizeof(int64_t), &out->labels);
+        st = ikt_measure_replicate(ctx, &of->rows, of->labels, sizeof(int64_t), &out->labels);
     if (st != IKT_OK) whole_free(out);
     return st;
 }

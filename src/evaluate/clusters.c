@@ -29,13 +29,13 @@ typedef struct {
 enum { CLASSES_MOST = 10000, SUMS = IKT_AXES_MOST };
 
 static int64_t class_at(const work *w, int64_t i) {
-    return w->view->class_of[w->view->what->map.first + i];
+    return w->view->class_of[w->view->what->rows.first + i];
 }
 
 static void find_centres(ikt_context *ctx, work *w) {
     const ikt_measured *what = w->view->what;
     const int64_t q = what->q;
-    for (int64_t i = 0; i < what->map.count; i++) {
+    for (int64_t i = 0; i < what->rows.count; i++) {
         double at[IKT_AXES_MOST];
         int64_t c = class_at(w, i);
         ikt_unit_box_scale(&w->box, what->y + q * i, at);
@@ -60,7 +60,7 @@ static double squared(const double *a, const double *b, int64_t q) {
 
 static void find_spreads(ikt_context *ctx, work *w) {
     const ikt_measured *what = w->view->what;
-    for (int64_t i = 0; i < what->map.count; i++) {
+    for (int64_t i = 0; i < what->rows.count; i++) {
         double at[IKT_AXES_MOST];
         int64_t c = class_at(w, i);
         ikt_unit_box_scale(&w->box, what->y + what->q * i, at);

@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "isolation/codes.h"
 
 typedef struct {
-    ikt_row_map map;
+    ikt_rows rows;
     const ikt_codes *codes;
     int64_t room;            /* queries of a rank that fit */
     int64_t stride;          /* floats from query to query in `distance` */
@@ -31,8 +31,8 @@ typedef struct {
 /* LOCAL. Work space for `room` queries of each rank at a time.
  *   codes   of the own rows of `map`, lent.
  * Errors: IKT_ERR_RESOURCE; what was allocated is freed with ikt_code_distances_destroy. */
-ikt_status ikt_code_distances_create(ikt_context *ctx, const ikt_row_map *map,
-                                     const ikt_codes *codes, int64_t room, ikt_code_distances *out);
+ikt_status ikt_code_distances_create(ikt_context *ctx, const ikt_rows *rows, const ikt_codes *codes,
+                                     int64_t room, ikt_code_distances *out);
 void ikt_code_distances_destroy(ikt_code_distances *work);
 
 /* LOCAL. Bytes of the work space. */

@@ -7,7 +7,7 @@
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/memory.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "linalg/blocks.h"
 #include "linalg/distance.h"
 
@@ -100,11 +100,11 @@ static ikt_status read_queries(ikt_context *ctx, ikt_input_distances *work, cons
 static ikt_status read_block(ikt_context *ctx, ikt_input_distances *work, int64_t first,
                              int64_t count) {
     if (ikt_size(ctx) == 1) return ikt_dataset_read(work->data, first, count, work->rows);
-    ikt_row_map map = ikt_row_map_make(count, ikt_size(ctx), ikt_rank(ctx));
-    IKT_TRY(ikt_dataset_read(work->data, first + map.first, map.count, work->part));
+    ikt_rows rows = ikt_rows_make(count, ikt_size(ctx), ikt_rank(ctx));
+    IKT_TRY(ikt_dataset_read(work->data, first + rows.first, rows.count, work->part));
     for (int r = 0; r < ikt_size(ctx); r++)
-        work->counts[r] = ikt_row_map_count(&map, r);
-    ikt_allgather(ctx, work->part, map.count, (size_t)work->d * sizeof(float), work->rows,
+        work->counts[r] = ikt_rows_count(&rows, r);
+    ikt_allgather(ctx, work->part, rows.count, (size_t)work->d * sizeof(float), work->rows,
                   work->counts);
     return IKT_OK;
 }

@@ -17,12 +17,12 @@ enum { ITERATIONS = 300, LANES = 16 };
 typedef struct {
     ikt_context *ctx;
     const ikt_kmeans_settings *settings;
-    const ikt_row_map *map;
+    const ikt_rows *rows;
     const float *y;
     int64_t q, k;        /* k: centres there are */
     double *centre;      /* [settings->k * q] */
-    double *near;        /* [map->count] squared distance to the nearest centre */
-    int32_t *cluster;    /* [map->count] number of it, -1: none yet */
+    double *near;        /* [rows->count] squared distance to the nearest centre */
+    int32_t *cluster;    /* [rows->count] number of it, -1: none yet */
     ikt_exact_sum *sum;  /* [(threads + 1) * settings->k * q] of coordinates, the last of all */
     int64_t *size;       /* [(threads + 1) * settings->k] rows */
     ikt_exact_sum *each; /* [threads] of one number a row */
@@ -31,7 +31,7 @@ typedef struct {
 
 static ikt_status allocate(work *w) {
     ikt_context *ctx = w->ctx;
-    const int64_t k = w->settings->k, n = w->map->count, threads = ikt_threads(ctx);
+    const int64_t k = w->settings->k, n = w->rows->count, threads = ikt_threads(ctx);
     IKT_TRY(ikt_alloc(ctx, &w->centre, k * w->q, sizeof *w->centre, "measures"));
     IKT_TRY(ikt_alloc(ctx, &w->near, n, sizeof *w->near, "measures"));
     IKT_TRY(ikt_alloc(ctx, &w->cluster, n, sizeof *w->cluster, "measures"));
@@ -76,13 +76,13 @@ static double collect_each(work *w) {
 
 /* COLLECTIVE. 1e-4 of the mean variance of the axes. */
 static void find_tolerance(work *w) {
-    const double n = (double)w->map->n;
+    const double n = (double)w->rows->n;
     double variance = 0;
     for (int64_t axis = 0; axis < w->q; axis++) {
-        for (int64_t i = 0; i < w->map->count; i++)
+        for (int64_t i = 0; i < w->rows->count; i++)
             ikt_exact_sum_add(w->each, (double)w->y[w->q * i + axis]);
         double mean = collect_each(w) / n;
-        for (int64_t i = 0; i < w->map->count; i++) {
+        for (int64_t i = 0; i < w->rows->count; i++) {
             double apart = (double)w->y[w->q * i + axis] - mean;
             ikt_exact_sum_add(w->each, apart * apart);
         }
@@ -104,7 +104,7 @@ static arrival earlier(arrival a, arrival b) {
 }
 
 static arrival arrive(const work *w, int64_t i, uint64_t draw) {
-    int64_t row = w->map->first + i;
+    int64_t row = w->rows->first + i;
     double u = ikt_rng_uniform(w->settings->seed, IKT_RNG_KMEANS, row, draw);
     return w->near[i] > 0 ? (arrival){-log1p(-u) / w->near[i], row}
                           : (arrival){INFINITY, INT64_MAX};
@@ -117,7 +117,7 @@ static int64_t race(const work *w, uint64_t draw) {
     {
         arrival mine = {INFINITY, INT64_MAX};
 #pragma omp for schedule(static) nowait
-        for (int64_t i = 0; i < w->map->count; i++)
+        for (int64_t i = 0; i < w->rows->count; i++)
             mine = earlier(mine, arrive(w, i, draw));
 #pragma omp critical
         first = earlier(first, mine);
@@ -132,14 +132,14 @@ static int64_t race(const work *w, uint64_t draw) {
 /* COLLECTIVE. Makes a row's place the next centre. */
 static void add_centre(work *w, int64_t row) {
     double *centre = w->centre + w->k * w->q;
-    const int owner = ikt_row_map_owner(w->map, row);
+    const int owner = ikt_rows_owner(w->rows, row);
     if (owner == ikt_rank(w->ctx))
         for (int64_t c = 0; c < w->q; c++)
-            centre[c] = (double)w->y[w->q * (row - w->map->first) + c];
+            centre[c] = (double)w->y[w->q * (row - w->rows->first) + c];
     ikt_broadcast(w->ctx, centre, w->q * (int64_t)sizeof *centre, owner);
     w->k++;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(w->ctx))
-    for (int64_t i = 0; i < w->map->count; i++) {
+    for (int64_t i = 0; i < w->rows->count; i++) {
         double away = squared(w->y + w->q * i, centre, w->q);
         if (w->k == 1 || away < w->near[i]) w->near[i] = away;
     }
@@ -151,7 +151,7 @@ static void choose_centres(work *w, int64_t restart) {
     w->k = 0;
     memset(w->sum, 0, (size_t)(threads * k * w->q) * sizeof *w->sum);
     memset(w->size, 0, (size_t)(threads * k) * sizeof *w->size);
-    for (int64_t i = 0; i < w->map->count; i++) {
+    for (int64_t i = 0; i < w->rows->count; i++) {
         w->near[i] = 1;
         w->cluster[i] = -1;
     }
@@ -209,7 +209,7 @@ static int64_t assign_rows(const work *w, int64_t first, int64_t count) {
 
 /* COLLECTIVE. Every row to its nearest centre; how many changed. */
 static int64_t assign(work *w) {
-    const int64_t n = w->map->count;
+    const int64_t n = w->rows->count;
     int64_t changed = 0;
 #pragma omp parallel for schedule(static) reduction(+ : changed) num_threads(ikt_threads(w->ctx))
     for (int64_t first = 0; first < n; first += LANES)
@@ -252,7 +252,7 @@ static double move(work *w) {
 
 static double inertia_of(work *w) {
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(w->ctx))
-    for (int64_t i = 0; i < w->map->count; i++)
+    for (int64_t i = 0; i < w->rows->count; i++)
         ikt_exact_sum_add(&w->each[omp_get_thread_num()], w->near[i]);
     return collect_each(w);
 }
@@ -268,9 +268,9 @@ static double iterate(work *w, int64_t restart) {
     return inertia_of(w);
 }
 
-ikt_status ikt_kmeans(ikt_context *ctx, const ikt_kmeans_settings *settings, const ikt_row_map *map,
+ikt_status ikt_kmeans(ikt_context *ctx, const ikt_kmeans_settings *settings, const ikt_rows *rows,
                       const float *y, int64_t q, int32_t *cluster, double *inertia) {
-    work w = {.ctx = ctx, .settings = settings, .map = map, .y = y, .q = q};
+    work w = {.ctx = ctx, .settings = settings, .rows = rows, .y = y, .q = q};
     ikt_status st = ikt_agree(ctx, allocate(&w));
     *inertia = INFINITY;
     if (st == IKT_OK) find_tolerance(&w);
@@ -278,7 +278,7 @@ ikt_status ikt_kmeans(ikt_context *ctx, const ikt_kmeans_settings *settings, con
         double found = iterate(&w, restart);
         if (restart > 0 && !(found < *inertia)) continue;
         *inertia = found;
-        memcpy(cluster, w.cluster, (size_t)map->count * sizeof *cluster);
+        memcpy(cluster, w.cluster, (size_t)rows->count * sizeof *cluster);
     }
     work_free(&w);
     return st;

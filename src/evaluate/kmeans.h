@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 typedef struct {
     int64_t k;        /* clusters, >= 1; fewer are made where rows are in fewer places */
@@ -25,12 +25,12 @@ typedef struct {
 } ikt_kmeans_settings;
 
 /* COLLECTIVE.
- *   y         [map->count * q] finite positions, 1 <= q <= IKT_AXES_MOST; lent.
- *   cluster   [map->count], receives numbers below k; among equally near centres the lowest.
+ *   y         [rows->count * q] finite positions, 1 <= q <= IKT_AXES_MOST; lent.
+ *   cluster   [rows->count], receives numbers below k; among equally near centres the lowest.
  *   inertia   receives the sum of squared distances to the own centre; the same on all ranks.
  * Errors: IKT_ERR_RESOURCE. Cost: n k distances an iteration, at most 300
  * iterations a restart. Memory: ikt_kmeans_memory. */
-ikt_status ikt_kmeans(ikt_context *ctx, const ikt_kmeans_settings *settings, const ikt_row_map *map,
+ikt_status ikt_kmeans(ikt_context *ctx, const ikt_kmeans_settings *settings, const ikt_rows *rows,
                       const float *y, int64_t q, int32_t *cluster, double *inertia);
 
 /* LOCAL. Bytes for n_local rows, beside what is lent. */

@@ -50,12 +50,12 @@ static void judge(const work *w, int64_t row, int64_t *by_majority, int64_t *by_
 }
 
 static void count_right(ikt_context *ctx, const work *w, int64_t right[2]) {
-    const ikt_row_map *map = &w->view->what->map;
+    const ikt_rows *rows = &w->view->what->rows;
     int64_t by_majority = 0, by_nearest = 0;
 #pragma omp parallel for schedule(dynamic, 256) reduction(+ : by_majority, by_nearest)             \
     num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < map->count; i++)
-        judge(w, map->first + i, &by_majority, &by_nearest);
+    for (int64_t i = 0; i < rows->count; i++)
+        judge(w, rows->first + i, &by_majority, &by_nearest);
     right[0] = by_majority;
     right[1] = by_nearest;
     ikt_sum_i64(ctx, right, 2);
@@ -86,12 +86,12 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
 
 static ikt_status check(ikt_context *ctx, const ikt_measure_settings *settings,
                         const ikt_measured *what) {
-    long long others = what->map.n - 1;
+    long long others = what->rows.n - 1;
     if (settings->k >= 1 && settings->k <= others) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "%lld-nearest-neighbour accuracy: a row of %lld has %lld others; choose "
                     "k from 1 to %lld",
-                    (long long)settings->k, (long long)what->map.n, others, others);
+                    (long long)settings->k, (long long)what->rows.n, others, others);
 }
 
 static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent) {

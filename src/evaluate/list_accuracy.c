@@ -29,16 +29,16 @@ static bool is_told(const ikt_neighbours *lists, int64_t i, int64_t k, const int
     return ikt_votes_majority(votes, count) == label;
 }
 
-ikt_status ikt_list_label_accuracy(ikt_context *ctx, const ikt_row_map *map,
+ikt_status ikt_list_label_accuracy(ikt_context *ctx, const ikt_rows *rows,
                                    const ikt_neighbours *lists, const int64_t *labels, int64_t k,
                                    double *accuracy) {
     int64_t *all = NULL, right = 0, votes = k < lists->k ? k : lists->k;
     if (votes > VOTES_MOST) votes = VOTES_MOST;
-    IKT_TRY(ikt_measure_replicate(ctx, map, labels, sizeof *labels, &all));
+    IKT_TRY(ikt_measure_replicate(ctx, rows, labels, sizeof *labels, &all));
 #pragma omp parallel for schedule(static) reduction(+ : right) num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < map->count; i++)
+    for (int64_t i = 0; i < rows->count; i++)
         right += is_told(lists, i, votes, all, labels[i]);
     ikt_free(&all);
-    *accuracy = (double)ikt_sum_one(ctx, right) / (double)map->n;
+    *accuracy = (double)ikt_sum_one(ctx, right) / (double)rows->n;
     return IKT_OK;
 }

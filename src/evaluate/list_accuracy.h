@@ -3,16 +3,16 @@
 #ifndef IKT_EVALUATE_LIST_ACCURACY_H
 #define IKT_EVALUATE_LIST_ACCURACY_H
 
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "neighbours/neighbours.h"
 
 /* COLLECTIVE. Share of rows whose label the majority of their k best neighbours has (of fewer where
  * lists are shorter); among equal votes the smallest label counts, as in measure.h.
  *   lists      neighbours by score, in any order
- *   labels     [map->count] of the own rows, in the order of the lists
+ *   labels     [rows->count] of the own rows, in the order of the lists
  *   accuracy   the same on every rank
  * Errors: IKT_ERR_RESOURCE. Memory: labels of all rows, 8 n bytes. */
-ikt_status ikt_list_label_accuracy(ikt_context *ctx, const ikt_row_map *map,
+ikt_status ikt_list_label_accuracy(ikt_context *ctx, const ikt_rows *rows,
                                    const ikt_neighbours *lists, const int64_t *labels, int64_t k,
                                    double *accuracy);
 

@@ -41,10 +41,10 @@ static ikt_status check_positions(ikt_context *ctx, const ikt_measured *what) {
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "a map of %lld columns cannot be measured; measures are made for 1 to %d",
                         (long long)what->q, IKT_AXES_MOST);
-    for (int64_t e = 0; e < what->q * what->map.count && st == IKT_OK; e++)
+    for (int64_t e = 0; e < what->q * what->rows.count && st == IKT_OK; e++)
         if (!isfinite(what->y[e]))
             st = ikt_fail(ctx, IKT_ERR_DATA, "the position of row %lld is not finite",
-                          (long long)(what->map.first + e / what->q));
+                          (long long)(what->rows.first + e / what->q));
     return ikt_agree(ctx, st);
 }
 

@@ -12,7 +12,7 @@
 
 #include "base/status.h"
 #include "data/dataset.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "isolation/codes.h"
 
 typedef struct {
@@ -31,10 +31,10 @@ typedef struct {
 
 /* What is measured; the same map, q, has_labels on all ranks. Arrays are of the own rows, lent. */
 typedef struct {
-    ikt_row_map map;
-    const float *y;        /* [map.count * q] */
+    ikt_rows rows;
+    const float *y;        /* [rows.count * q] */
     int64_t q;             /* columns of y: 1, 2 or 3 */
-    const int64_t *labels; /* [map.count]; has_labels false: none */
+    const int64_t *labels; /* [rows.count]; has_labels false: none */
     bool has_labels;
     ikt_dataset *data; /* the input, or NULL on all ranks: families that need it are left out */
     const ikt_codes *codes; /* codes of the own rows, or NULL on all ranks, as with data */
@@ -112,11 +112,11 @@ ikt_status ikt_measures_add(ikt_context *ctx, ikt_measures *measures, const char
 void ikt_measures_destroy(ikt_measures *measures);
 
 /* COLLECTIVE. One element of `size` bytes of every row on every rank, from those of the own rows.
- *   own   [map->count] elements.
- *   all   ADDRESS of the pointer to set, as in ikt_alloc, to [map->n] elements; freed with
+ *   own   [rows->count] elements.
+ *   all   ADDRESS of the pointer to set, as in ikt_alloc, to [rows->n] elements; freed with
  *         ikt_free; NULL on failure.
  * Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_measure_replicate(ikt_context *ctx, const ikt_row_map *map, const void *own,
+ikt_status ikt_measure_replicate(ikt_context *ctx, const ikt_rows *rows, const void *own,
                                  size_t size, void *all);
 
 #endif

@@ -41,16 +41,16 @@ static double normalised(const int64_t *table, const int64_t *size, const int64_
 }
 
 typedef struct {
-    int32_t *cluster; /* [map.count] */
+    int32_t *cluster; /* [rows.count] */
     int64_t *table;   /* [classes * classes], then [classes] rows of each cluster */
 } work;
 
 static double compare(ikt_context *ctx, const ikt_measure_view *view, const work *w) {
     const int64_t k = view->classes.count;
-    const ikt_row_map *map = &view->what->map;
+    const ikt_rows *rows = &view->what->rows;
     int64_t *size = w->table + k * k;
-    for (int64_t i = 0; i < map->count; i++) {
-        w->table[view->class_of[map->first + i] * k + w->cluster[i]]++;
+    for (int64_t i = 0; i < rows->count; i++) {
+        w->table[view->class_of[rows->first + i] * k + w->cluster[i]]++;
         size[w->cluster[i]]++;
     }
     ikt_sum_i64(ctx, w->table, k * k + k);
@@ -76,11 +76,11 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
     if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "k-means clusters of the map", &st))
         return st;
     const ikt_kmeans_settings settings = {k, view->settings->restarts, view->settings->seed};
-    st = ikt_alloc(ctx, &w.cluster, what->map.count, sizeof *w.cluster, "measures");
+    st = ikt_alloc(ctx, &w.cluster, what->rows.count, sizeof *w.cluster, "measures");
     if (st == IKT_OK) st = ikt_alloc(ctx, &w.table, k * k + k, sizeof *w.table, "measures");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK)
-        st = ikt_kmeans(ctx, &settings, &what->map, what->y, what->q, w.cluster, &inertia);
+        st = ikt_kmeans(ctx, &settings, &what->rows, what->y, what->q, w.cluster, &inertia);
     if (st == IKT_OK) st = report(ctx, view, compare(ctx, view, &w), out);
     ikt_free(&w.cluster);
     ikt_free(&w.table);

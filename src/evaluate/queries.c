@@ -60,7 +60,7 @@ int64_t ikt_queries_memory(const ikt_measure_settings *settings, const ikt_measu
                                                          extent->threads));
 }
 
-void ikt_queries_draw(const ikt_measure_settings *settings, int64_t n, const ikt_row_map *share,
+void ikt_queries_draw(const ikt_measure_settings *settings, int64_t n, const ikt_rows *share,
                       int64_t *query) {
     if (share->n == n) {
         for (int64_t q = 0; q < share->count; q++)
@@ -99,7 +99,7 @@ static ikt_status allocate(pass *p, const ikt_measured *what) {
         IKT_TRY(ikt_alloc(ctx, &p->rankers[t].distance, p->n, sizeof(float), "measures"));
     }
     if (p->by_code) {
-        IKT_TRY(ikt_code_distances_create(ctx, &what->map, what->codes, p->room, &p->code));
+        IKT_TRY(ikt_code_distances_create(ctx, &what->rows, what->codes, p->room, &p->code));
         p->distance = p->code.distance;
         p->stride = p->code.stride;
         return IKT_OK;
@@ -130,7 +130,7 @@ static void rank_all(const pass *p, ranker *r, int64_t row, float *distance) {
     distance[row] = -1; /* the query itself comes first */
     ikt_radix_ranks(&r->radix, distance, r->radix.rank[0]);
     distance[row] = own;
-    ikt_map_distances(p->y, p->n, p->q, p->y + p->q * row, r->distance);
+    ikt_embedding_distances(p->y, p->n, p->q, p->y + p->q * row, r->distance);
     r->distance[row] = -1;
     ikt_radix_ranks(&r->radix, r->distance, r->radix.rank[1]);
 }
@@ -167,9 +167,8 @@ static ikt_status show_all(pass *p) {
 ikt_status ikt_queries_run(ikt_context *ctx, const ikt_measure_settings *settings,
                            const ikt_measured *what, const float *y, bool by_code,
                            const ikt_query_observer *observers, int count) {
-    int64_t n = what->map.n;
-    ikt_row_map share =
-        ikt_row_map_make(ikt_queries_count(settings, n), ikt_size(ctx), ikt_rank(ctx));
+    int64_t n = what->rows.n;
+    ikt_rows share = ikt_rows_make(ikt_queries_count(settings, n), ikt_size(ctx), ikt_rank(ctx));
     pass p = {.ctx = ctx,
               .observers = observers,
               .observer_count = count,

@@ -42,7 +42,7 @@ int64_t ikt_queries_count(const ikt_measure_settings *settings, int64_t n);
 /* LOCAL. Queries share->first .. + share->count - 1 of share->n, as ascending rows of n. A sample
  * is drawn without replacement, each row with the same chance, by selection sampling in the order
  * of the rows: every rank makes all the draws. */
-void ikt_queries_draw(const ikt_measure_settings *settings, int64_t n, const ikt_row_map *share,
+void ikt_queries_draw(const ikt_measure_settings *settings, int64_t n, const ikt_rows *share,
                       int64_t *query);
 
 /* COLLECTIVE. Shows every query of this rank to all observers.

@@ -72,9 +72,9 @@ ikt_status ikt_rank_counts_compute(ikt_context *ctx, const ikt_measure_settings 
     ikt_query_observer observer = {0};
     float *y = NULL;
     *out = (ikt_rank_counts){0};
-    ikt_status st = ikt_agree(ctx, ikt_rank_counter_begin(ctx, settings, what->map.n, &observer));
+    ikt_status st = ikt_agree(ctx, ikt_rank_counter_begin(ctx, settings, what->rows.n, &observer));
     if (st == IKT_OK)
-        st = ikt_measure_replicate(ctx, &what->map, what->y, (size_t)what->q * sizeof *y, &y);
+        st = ikt_measure_replicate(ctx, &what->rows, what->y, (size_t)what->q * sizeof *y, &y);
     if (st == IKT_OK) st = ikt_queries_run(ctx, settings, what, y, false, &observer, 1);
     if (st == IKT_OK) st = ikt_rank_counter_collect(ctx, observer.self, out);
     if (observer.end) observer.end(observer.self);

@@ -97,7 +97,7 @@ void ikt_rank_curve_destroy(ikt_rank_curve *curve) {
 
 static ikt_status check(ikt_context *ctx, const ikt_measure_settings *settings,
                         const ikt_measured *what) {
-    const int64_t n = what->map.n;
+    const int64_t n = what->rows.n;
     if (n < 4 || settings->trust_k < 1 || 2 * settings->trust_k >= n)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "trustworthiness over %lld neighbours needs more than twice as many rows, "
@@ -110,7 +110,7 @@ ikt_status ikt_measure_rank_curve(ikt_context *ctx, const ikt_measure_settings *
                                   const ikt_measured *what, ikt_rank_curve *out) {
     ikt_rank_counts counts;
     *out = (ikt_rank_curve){0};
-    if (what->map.n < 3 || !what->data)
+    if (what->rows.n < 3 || !what->data)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "the curve R(k) compares a map of at least 3 rows with the input data");
     IKT_TRY(ikt_rank_counts_compute(ctx, settings, what, &counts));

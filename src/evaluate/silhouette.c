@@ -118,7 +118,7 @@ static double mean_silhouette(ikt_context *ctx, const work *w, int64_t queries) 
 
 static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
     const int64_t queries = ikt_queries_count(view->settings, view->n);
-    const ikt_row_map share = ikt_row_map_make(queries, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows share = ikt_rows_make(queries, ikt_size(ctx), ikt_rank(ctx));
     work w = {.view = view, .count = share.count};
     ikt_status st;
     if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "silhouettes", &st)) return st;

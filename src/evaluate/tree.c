@@ -13,10 +13,11 @@ enum { LEAF = 16 }; /* a leaf holds LEAF / 2 .. LEAF points (fewer only where n 
 /* With q a constant the compiler makes a loop of its own for each number of axes. */
 static inline void distances(const float *y, int64_t n, int64_t q, const float *at, float *out) {
     for (int64_t j = 0; j < n; j++)
-        out[j] = ikt_map_distance(y + q * j, at, q);
+        out[j] = ikt_embedding_distance(y + q * j, at, q);
 }
 
-void ikt_map_distances(const float *y, int64_t n, int64_t q, const float *at, float *distance) {
+void ikt_embedding_distances(const float *y, int64_t n, int64_t q, const float *at,
+                             float *distance) {
     if (q == 1) distances(y, n, 1, at, distance);
     if (q == 2) distances(y, n, 2, at, distance);
     if (q == 3) distances(y, n, 3, at, distance);
@@ -151,7 +152,7 @@ typedef struct {
 } query;
 
 /* Squared distance to the node's box. Every rounding is monotonic, also the one of
- * ikt_map_distance, so no point in the box is nearer than this says. */
+ * ikt_embedding_distance, so no point in the box is nearer than this says. */
 static float box_distance(const query *q, int64_t node) {
     const ikt_tree_node *box = &q->tree->node[node];
     double sum = 0;
@@ -174,7 +175,7 @@ static void search_leaf(query *q, int64_t index) {
         const ikt_tree_point *point = &q->tree->point[e];
         if (point->row != q->row)
             ikt_best_offer(q->score, q->nearest, q->k,
-                           ikt_map_distance(point->at, q->at, IKT_AXES_MOST), point->row);
+                           ikt_embedding_distance(point->at, q->at, IKT_AXES_MOST), point->row);
     }
 }
 

@@ -58,7 +58,7 @@ void ikt_tree_nearest(const ikt_tree *tree, const float *at, int64_t row, int64_
 
 /* LOCAL. Squared distance of two positions as all measures take it: in double precision, axis after
  * axis, rounded to float. */
-static inline float ikt_map_distance(const float *a, const float *b, int64_t q) {
+static inline float ikt_embedding_distance(const float *a, const float *b, int64_t q) {
     double sum = 0;
     for (int64_t c = 0; c < q; c++) {
         double apart = (double)a[c] - (double)b[c];
@@ -68,6 +68,7 @@ static inline float ikt_map_distance(const float *a, const float *b, int64_t q) 
 }
 
 /* LOCAL. The same from one place to all of y[n * q]: distance[n]. */
-void ikt_map_distances(const float *y, int64_t n, int64_t q, const float *at, float *distance);
+void ikt_embedding_distances(const float *y, int64_t n, int64_t q, const float *at,
+                             float *distance);
 
 #endif

@@ -44,8 +44,8 @@ static void see(void *self, const ikt_query *query) {
         int64_t j, l;
         draw(view, query->row, t, &j, &l);
         int high = sign_of(query->distance[j], query->distance[l]);
-        int low = sign_of(ikt_map_distance(view->y + q * j, own, q),
-                          ikt_map_distance(view->y + q * l, own, q));
+        int low = sign_of(ikt_embedding_distance(view->y + q * j, own, q),
+                          ikt_embedding_distance(view->y + q * l, own, q));
         c->halves[query->thread * APART] += high == low ? 2 : high == 0 || low == 0;
     }
 }

@@ -8,17 +8,17 @@
 #include "base/memory.h"
 #include "evaluate/family.h"
 
-ikt_status ikt_measure_replicate(ikt_context *ctx, const ikt_row_map *map, const void *own,
+ikt_status ikt_measure_replicate(ikt_context *ctx, const ikt_rows *distribution, const void *own,
                                  size_t size, void *all) {
     int64_t *counts = NULL;
     void *rows = NULL;
     ikt_status st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &rows, map->n, size, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &rows, distribution->n, size, "measures");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
         for (int r = 0; r < ikt_size(ctx); r++)
-            counts[r] = ikt_row_map_count(map, r);
-        ikt_allgather(ctx, own, map->count, size, rows, counts);
+            counts[r] = ikt_rows_count(distribution, r);
+        ikt_allgather(ctx, own, distribution->count, size, rows, counts);
     } else {
         ikt_free(&rows);
     }
@@ -31,15 +31,15 @@ ikt_status ikt_measure_replicate(ikt_context *ctx, const ikt_row_map *map, const
 static ikt_status find_classes(ikt_context *ctx, ikt_measure_view *view) {
     const ikt_measured *what = view->what;
     int32_t *own = NULL;
-    IKT_TRY(ikt_classes_find(ctx, what->labels, what->map.count, &view->classes));
-    ikt_status st = ikt_alloc(ctx, &own, what->map.count, sizeof *own, "measures");
+    IKT_TRY(ikt_classes_find(ctx, what->labels, what->rows.count, &view->classes));
+    ikt_status st = ikt_alloc(ctx, &own, what->rows.count, sizeof *own, "measures");
     if (st == IKT_OK)
         st = ikt_alloc(ctx, &view->size, view->classes.count, sizeof *view->size, "measures");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
-        for (int64_t i = 0; i < what->map.count; i++)
+        for (int64_t i = 0; i < what->rows.count; i++)
             own[i] = (int32_t)ikt_classes_number(&view->classes, what->labels[i]);
-        st = ikt_measure_replicate(ctx, &what->map, own, sizeof *own, &view->class_of);
+        st = ikt_measure_replicate(ctx, &what->rows, own, sizeof *own, &view->class_of);
     }
     for (int64_t i = 0; st == IKT_OK && i < view->n; i++)
         view->size[view->class_of[i]]++;
@@ -49,14 +49,14 @@ static ikt_status find_classes(ikt_context *ctx, ikt_measure_view *view) {
 
 ikt_status ikt_measure_view_make(ikt_context *ctx, const ikt_measure_settings *settings,
                                  const ikt_measured *what, ikt_measure_view *view) {
-    *view = (ikt_measure_view){.settings = settings, .what = what, .n = what->map.n, .q = what->q};
+    *view = (ikt_measure_view){.settings = settings, .what = what, .n = what->rows.n, .q = what->q};
     ikt_status st = IKT_OK;
     if (view->n > INT32_MAX)
         st = ikt_fail(ctx, IKT_ERR_RESOURCE,
                       "rows are numbered in 31 bits in measures, and there are %lld",
                       (long long)view->n);
     if (st == IKT_OK)
-        st = ikt_measure_replicate(ctx, &what->map, what->y, (size_t)what->q * sizeof *view->y,
+        st = ikt_measure_replicate(ctx, &what->rows, what->y, (size_t)what->q * sizeof *view->y,
                                    &view->y);
     if (st == IKT_OK && what->has_labels) st = find_classes(ctx, view);
     if (st != IKT_OK) ikt_measure_view_free(view);

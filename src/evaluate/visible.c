@@ -126,10 +126,10 @@ static int64_t enters(const double *square, int64_t size, double away) {
 /* COLLECTIVE. How many rows of any class enter the shell as the ball of each class grows. */
 static void count_entering(ikt_context *ctx, work *w) {
     const ikt_measure_view *view = w->view;
-    const ikt_row_map *map = &view->what->map;
+    const ikt_rows *rows = &view->what->rows;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(ctx))
     for (int64_t c = 0; c < w->count; c++)
-        for (int64_t i = map->first; i < map->first + map->count; i++) {
+        for (int64_t i = rows->first; i < rows->first + rows->count; i++) {
             int64_t at = enters(w->square + w->begin[c], view->size[c], squared_to(w, i, c));
             if (at < view->size[c]) w->entered[w->begin[c] + at]++;
         }
@@ -174,11 +174,11 @@ static bool disturbs(const work *w, int64_t row) {
 
 /* COLLECTIVE. Whether what every class keeps at epsilon is far enough from all others. */
 static bool is_apart(ikt_context *ctx, work *w, double epsilon) {
-    const ikt_row_map *map = &w->view->what->map;
+    const ikt_rows *rows = &w->view->what->rows;
     int64_t disturbing = 0;
     set_balls(w, epsilon);
 #pragma omp parallel for schedule(static) reduction(+ : disturbing) num_threads(ikt_threads(ctx))
-    for (int64_t i = map->first; i < map->first + map->count; i++)
+    for (int64_t i = rows->first; i < rows->first + rows->count; i++)
         disturbing += disturbs(w, i);
     return ikt_sum_one(ctx, disturbing) == 0;
 }

@@ -8,12 +8,12 @@
 #include "graph/graph.h"
 
 int64_t ikt_graph_global(const ikt_graph *graph, int32_t column) {
-    int64_t n_local = graph->map.count;
-    return column < n_local ? graph->map.first + column : graph->ghost_row[column - n_local];
+    int64_t n_local = graph->rows.count;
+    return column < n_local ? graph->rows.first + column : graph->ghost_row[column - n_local];
 }
 
 int64_t ikt_graph_entries(ikt_context *ctx, const ikt_graph *graph) {
-    int64_t n_local = graph->map.count;
+    int64_t n_local = graph->rows.count;
     return ikt_sum_one(ctx, graph->forward.start[n_local] + graph->reverse.start[n_local]);
 }
 
@@ -43,7 +43,7 @@ static ikt_status check_entry(ikt_context *ctx, const ikt_graph *graph, int64_t 
     int64_t global = ikt_graph_global(graph, column);
     if (!(value > 0))
         return ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld of P: value not positive", (long long)row);
-    if (column < graph->map.count && value_at(graph, column, row) != value)
+    if (column < graph->rows.count && value_at(graph, column, row) != value)
         return ikt_fail(ctx, IKT_ERR_INTERNAL, "P is not symmetric at (%lld, %lld)", (long long)row,
                         (long long)global);
     return IKT_OK;
@@ -51,10 +51,10 @@ static ikt_status check_entry(ikt_context *ctx, const ikt_graph *graph, int64_t 
 
 static ikt_status check_part(ikt_context *ctx, const ikt_graph *graph, const ikt_csr *part,
                              int64_t i) {
-    int64_t row = graph->map.first + i, before = -1;
+    int64_t row = graph->rows.first + i, before = -1;
     for (int64_t e = part->start[i]; e < part->start[i + 1]; e++) {
         int32_t column = part->column[e];
-        if (column < 0 || column >= graph->map.count + graph->n_ghost)
+        if (column < 0 || column >= graph->rows.count + graph->n_ghost)
             return ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld of P: column out of range",
                             (long long)row);
         int64_t global = ikt_graph_global(graph, column);
@@ -71,7 +71,7 @@ static ikt_status check_row(ikt_context *ctx, const ikt_graph *graph, int64_t i)
     const ikt_csr *forward = &graph->forward, *reverse = &graph->reverse;
     if (forward->start[i] == forward->start[i + 1] && reverse->start[i] == reverse->start[i + 1])
         return ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld of P is empty",
-                        (long long)(graph->map.first + i));
+                        (long long)(graph->rows.first + i));
     IKT_TRY(check_part(ctx, graph, forward, i));
     return check_part(ctx, graph, reverse, i);
 }
@@ -84,11 +84,11 @@ static void add_values(const ikt_csr *part, int64_t n_local, ikt_exact_sum *tota
 ikt_status ikt_graph_check(ikt_context *ctx, const ikt_graph *graph) {
     ikt_status st = IKT_OK;
     ikt_exact_sum total = {{0}, 0, 0};
-    for (int64_t i = 0; i < graph->map.count && st == IKT_OK; i++)
+    for (int64_t i = 0; i < graph->rows.count && st == IKT_OK; i++)
         st = check_row(ctx, graph, i);
     IKT_TRY(ikt_agree(ctx, st));
-    add_values(&graph->forward, graph->map.count, &total);
-    add_values(&graph->reverse, graph->map.count, &total);
+    add_values(&graph->forward, graph->rows.count, &total);
+    add_values(&graph->reverse, graph->rows.count, &total);
     ikt_exact_sum_reduce(ctx, &total, 1);
     double sum = ikt_exact_sum_value(&total);
     if (fabs(sum - 1) > 1e-5)
@@ -98,12 +98,12 @@ ikt_status ikt_graph_check(ikt_context *ctx, const ikt_graph *graph) {
 
 static uint64_t hash_part(const ikt_graph *graph, const ikt_csr *part) {
     uint64_t sum = 0;
-    for (int64_t i = 0; i < graph->map.count; i++)
+    for (int64_t i = 0; i < graph->rows.count; i++)
         for (int64_t e = part->start[i]; e < part->start[i + 1]; e++) {
             struct {
                 int64_t row, column;
                 double value;
-            } whole = {graph->map.first + i, ikt_graph_global(graph, part->column[e]),
+            } whole = {graph->rows.first + i, ikt_graph_global(graph, part->column[e]),
                        (double)part->value[e]};
             sum += ikt_hash_bytes(&whole, sizeof whole, 1);
         }

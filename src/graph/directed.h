@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "neighbours/neighbours.h"
 
 typedef struct {
@@ -39,7 +39,7 @@ void ikt_directed_destroy(ikt_directed *rows);
  *   name        of the file, for the message
  * Errors: IKT_ERR_DATA with the first pair (lowest row, then column), IKT_ERR_RESOURCE.
  * Cost: every entry that leads to another rank travels once. */
-ikt_status ikt_directed_check_symmetric(ikt_context *ctx, const ikt_row_map *map,
+ikt_status ikt_directed_check_symmetric(ikt_context *ctx, const ikt_rows *distribution,
                                         const ikt_directed *rows, double tolerance, double scale,
                                         const char *name);
 

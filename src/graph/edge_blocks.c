@@ -151,18 +151,18 @@ static ikt_status prepare(reader *r, const ikt_edge_block *b, ikt_graph_facts *f
                   find_bad(r->rule, b->column + at, b->value + at, count));
 }
 
-ikt_status ikt_edge_blocks_read(ikt_context *ctx, const ikt_graph_file *file,
-                                const ikt_row_map *map, const int64_t *start,
-                                const ikt_edge_rule *rule, ikt_graph_facts *facts,
+ikt_status ikt_edge_blocks_read(ikt_context *ctx, const ikt_graph_file *file, const ikt_rows *rows,
+                                const int64_t *start, const ikt_edge_rule *rule,
+                                ikt_graph_facts *facts,
                                 ikt_status (*take)(void *self, const ikt_edge_block *block),
                                 void *self) {
     reader r = {.ctx = ctx, .file = file, .start = start, .rule = rule};
-    ikt_status st = ikt_agree(ctx, reader_alloc(&r, map->count));
+    ikt_status st = ikt_agree(ctx, reader_alloc(&r, rows->count));
     int64_t done = 0;
-    while (st == IKT_OK && ikt_max_one(ctx, done < map->count) > 0) {
-        const int64_t end = block_end(start, map->count, done);
-        const ikt_edge_block b = {map->first + done, end - done, start + done,
-                                  r.edges,           r.column,   r.value};
+    while (st == IKT_OK && ikt_max_one(ctx, done < rows->count) > 0) {
+        const int64_t end = block_end(start, rows->count, done);
+        const ikt_edge_block b = {rows->first + done, end - done, start + done, r.edges,
+                                  r.column,           r.value};
         st = ikt_graph_file_edges(file, b.first, b.count, b.start, b.column, b.value);
         ikt_status mine = IKT_OK;
         if (st == IKT_OK) mine = prepare(&r, &b, facts);

@@ -17,15 +17,15 @@ typedef struct {
 } ikt_edge_block;
 
 /* COLLECTIVE. Goes through the own rows.
- *   start   [map->count + 1] of ikt_graph_file_starts
+ *   start   [rows->count + 1] of ikt_graph_file_starts
  *   rule    says which numbers are edges
  *   facts   receives what was left out, on this rank
  *   take    LOCAL, is given one block after another
  * Errors: those of reading and of `take`; IKT_ERR_DATA naming row and column of a number below 0
  * where there may be none, or of a column that comes twice; IKT_ERR_RESOURCE. */
-ikt_status ikt_edge_blocks_read(ikt_context *ctx, const ikt_graph_file *file,
-                                const ikt_row_map *map, const int64_t *start,
-                                const ikt_edge_rule *rule, ikt_graph_facts *facts,
+ikt_status ikt_edge_blocks_read(ikt_context *ctx, const ikt_graph_file *file, const ikt_rows *rows,
+                                const int64_t *start, const ikt_edge_rule *rule,
+                                ikt_graph_facts *facts,
                                 ikt_status (*take)(void *self, const ikt_edge_block *block),
                                 void *self);
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "graph/directed.h"
 #include "neighbours/neighbours.h"
 
@@ -26,7 +26,7 @@ typedef struct {
 } ikt_csr;
 
 typedef struct {
-    ikt_row_map map;
+    ikt_rows rows;
     ikt_csr forward, reverse;
     int64_t n_ghost;    /* foreign rows that occur as columns */
     int64_t *ghost_row; /* [n_ghost] their global numbers, ascending */
@@ -38,14 +38,14 @@ typedef struct {
  * Errors: IKT_ERR_RESOURCE (memory; more than 2^31 rows and ghosts on one rank).
  * Memory at the peak, beside the rows and the reverse part (8 bytes an entry): buffers of fixed
  * size, 16 bytes a row and n/5 bytes for the numbers of the ghosts. */
-ikt_status ikt_graph_from_directed(ikt_context *ctx, const ikt_row_map *map, ikt_directed *rows,
-                                   ikt_graph *out);
+ikt_status ikt_graph_from_directed(ikt_context *ctx, const ikt_rows *distribution,
+                                   ikt_directed *rows, ikt_graph *out);
 
 /* COLLECTIVE. The same from lists.
  *   lists    neighbours of the own rows, with weights p_j|i >= 0 in place of their scores, those of
  *            a row summing to 1; zeros are dropped. Taken over: empty afterwards, also on failure.
  */
-ikt_status ikt_graph_symmetrise(ikt_context *ctx, const ikt_row_map *map, ikt_neighbours *lists,
+ikt_status ikt_graph_symmetrise(ikt_context *ctx, const ikt_rows *rows, ikt_neighbours *lists,
                                 ikt_graph *out);
 
 void ikt_graph_destroy(ikt_graph *graph);

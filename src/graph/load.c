@@ -8,13 +8,13 @@
 #include <omp.h>
 #include <string.h>
 
-#include "affinity/orphans.h"
+#include "affinity/zero_similarity.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
-#include "dist/ragged.h"
-#include "dist/rename.h"
+#include "dist/redistribute.h"
+#include "dist/translate.h"
 #include "graph/edge_blocks.h"
 
 /* How far an entry may differ from its mirror image, as a part of the larger one: floats that were
@@ -24,9 +24,9 @@ static const double symmetry_tolerance = 1e-4;
 typedef struct {
     ikt_context *ctx;
     const ikt_graph_file *file;
-    const ikt_row_map *map;
+    const ikt_rows *distribution;
     ikt_edge_rule rule;
-    int64_t *start;          /* [map->count + 1] in the file */
+    int64_t *start;          /* [distribution->count + 1] in the file */
     ikt_directed rows;       /* filled as far as `done` rows */
     int64_t done, least_row; /* rows so far; the first with too few edges, or -1 */
     int64_t orphans;         /* own ones */
@@ -43,10 +43,10 @@ static void loading_free(loading *l) {
 }
 
 static ikt_status find_starts(loading *l) {
-    const int64_t count = l->map->count;
+    const int64_t count = l->distribution->count;
     ikt_status st = ikt_alloc(l->ctx, &l->start, count + 1, sizeof *l->start, "graph");
     IKT_TRY(ikt_agree(l->ctx, st));
-    IKT_TRY(ikt_graph_file_starts(l->file, l->map->first, count, l->start));
+    IKT_TRY(ikt_graph_file_starts(l->file, l->distribution->first, count, l->start));
     for (int64_t i = 0; i < count; i++)
         if (l->start[i + 1] - l->start[i] > l->longest) l->longest = l->start[i + 1] - l->start[i];
     return IKT_OK;
@@ -55,7 +55,7 @@ static ikt_status find_starts(loading *l) {
 /* --- weights ---------------------------------------------------------------------------------- */
 
 static ikt_status make_room(loading *l) {
-    const int64_t count = l->map->count, entries = l->start[count] - l->start[0];
+    const int64_t count = l->distribution->count, entries = l->start[count] - l->start[0];
     ikt_directed *rows = &l->rows;
     rows->n_local = count;
     IKT_TRY(ikt_alloc(l->ctx, &rows->start, count + 1, sizeof *rows->start, "graph"));
@@ -102,7 +102,7 @@ static ikt_status check_edges(const loading *l) {
         "%s, row %lld has %lld distances to others, and gaussian.perplexity = %g needs "
         "as many at least (three times as many are usual); choose a smaller perplexity, "
         "or graph.weights=knn",
-        ikt_graph_file_name(l->file), (long long)(l->map->first + l->least_row),
+        ikt_graph_file_name(l->file), (long long)(l->distribution->first + l->least_row),
         (long long)(start[1] - start[0]), l->rule.perplexity);
 }
 
@@ -125,19 +125,19 @@ static ikt_status find_scale(loading *l) {
     ikt_graph_facts ignored = {0, 0, 0};
     l->rule.scale = 1;
     if (l->rule.values != IKT_EDGES_PROBABILITIES) return IKT_OK;
-    IKT_TRY(
-        ikt_edge_blocks_read(l->ctx, l->file, l->map, l->start, &l->rule, &ignored, add_block, l));
+    IKT_TRY(ikt_edge_blocks_read(l->ctx, l->file, l->distribution, l->start, &l->rule, &ignored,
+                                 add_block, l));
     ikt_exact_sum_reduce(l->ctx, &l->total, 1);
     const double total = ikt_exact_sum_value(&l->total);
     const int64_t orphans = ikt_sum_one(l->ctx, l->orphans);
     l->orphans = 0;
-    if (total > 0) l->rule.scale = (double)(l->map->n - orphans) / total;
+    if (total > 0) l->rule.scale = (double)(l->distribution->n - orphans) / total;
     return IKT_OK;
 }
 
 static ikt_status check_symmetric(const loading *l) {
     if (l->rule.values != IKT_EDGES_PROBABILITIES) return IKT_OK;
-    return ikt_directed_check_symmetric(l->ctx, l->map, &l->rows, symmetry_tolerance,
+    return ikt_directed_check_symmetric(l->ctx, l->distribution, &l->rows, symmetry_tolerance,
                                         1 / l->rule.scale, ikt_graph_file_name(l->file));
 }
 
@@ -145,37 +145,38 @@ static ikt_status check_symmetric(const loading *l) {
 
 static ikt_status refuse_orphans(const loading *l, int64_t orphans) {
     int64_t first = INT64_MAX;
-    for (int64_t i = 0; i < l->map->count && first == INT64_MAX; i++)
-        if (l->rows.start[i] == l->rows.start[i + 1]) first = l->map->first + i;
+    for (int64_t i = 0; i < l->distribution->count && first == INT64_MAX; i++)
+        if (l->rows.start[i] == l->rows.start[i + 1]) first = l->distribution->first + i;
     ikt_min_i64(l->ctx, &first, 1);
     return ikt_fail(l->ctx, IKT_ERR_DATA,
                     "%s: %lld of %lld rows have no edge to another row, first row %lld; with "
                     "input.file they are tied to their nearest rows there, otherwise leave them "
                     "out of the graph",
-                    ikt_graph_file_name(l->file), (long long)orphans, (long long)l->map->n,
+                    ikt_graph_file_name(l->file), (long long)orphans, (long long)l->distribution->n,
                     (long long)first);
 }
 
 /* LOCAL. Own orphans among those of all ranks: the first one, and how many. */
-static void own_orphans(const ikt_row_map *map, const ikt_orphans *all, int64_t *first,
-                        int64_t *count) {
+static void own_orphans(const ikt_rows *distribution, const ikt_zero_similarity *all,
+                        int64_t *first, int64_t *count) {
     *first = *count = 0;
     for (int64_t o = 0; o < all->count; o++) {
-        if (all->row[o] < map->first) ++*first;
-        *count += all->row[o] >= map->first && all->row[o] < map->first + map->count;
+        if (all->row[o] < distribution->first) ++*first;
+        *count += all->row[o] >= distribution->first &&
+                  all->row[o] < distribution->first + distribution->count;
     }
 }
 
 /* LOCAL. Puts k edges of the same weight into each own row without any, from the last row on, as
  * rows only move towards the end. */
-static ikt_status insert(loading *l, const ikt_orphans *all) {
+static ikt_status insert(loading *l, const ikt_zero_similarity *all) {
     ikt_directed *rows = &l->rows;
     int64_t first, left;
-    own_orphans(l->map, all, &first, &left);
-    const int64_t k = all->k, entries = rows->start[l->map->count] + left * k;
+    own_orphans(l->distribution, all, &first, &left);
+    const int64_t k = all->k, entries = rows->start[l->distribution->count] + left * k;
     IKT_TRY(ikt_resize(l->ctx, &rows->column, entries, sizeof *rows->column, "graph"));
     IKT_TRY(ikt_resize(l->ctx, &rows->value, entries, sizeof *rows->value, "graph"));
-    for (int64_t i = l->map->count - 1; i >= 0 && left > 0; i--) {
+    for (int64_t i = l->distribution->count - 1; i >= 0 && left > 0; i--) {
         const int64_t count = rows->start[i + 1] - rows->start[i], from = rows->start[i];
         const int64_t end = rows->start[i + 1] + left * k;
         memmove(rows->column + end - count, rows->column + from,
@@ -194,15 +195,15 @@ static ikt_status insert(loading *l, const ikt_orphans *all) {
 
 /* COLLECTIVE. */
 static ikt_status adopt(loading *l, ikt_dataset *data, int64_t k) {
-    const int64_t count = l->map->count;
+    const int64_t count = l->distribution->count;
     uint8_t *marked = NULL;
-    ikt_orphans all = {0, k, NULL, NULL};
+    ikt_zero_similarity all = {0, k, NULL, NULL};
     ikt_status st = ikt_agree(l->ctx, ikt_alloc(l->ctx, &marked, count, 1, "orphans"));
     for (int64_t i = 0; st == IKT_OK && i < count; i++)
         marked[i] = l->rows.start[i] == l->rows.start[i + 1];
-    if (st == IKT_OK) st = ikt_orphans_find(l->ctx, data, l->map, marked, k, &all);
+    if (st == IKT_OK) st = ikt_zero_similarity_find(l->ctx, data, l->distribution, marked, k, &all);
     if (st == IKT_OK) st = ikt_agree(l->ctx, insert(l, &all));
-    ikt_orphans_destroy(&all);
+    ikt_zero_similarity_destroy(&all);
     ikt_free(&marked);
     return st == IKT_OK ? ikt_agree(l->ctx, ikt_directed_sort(l->ctx, &l->rows)) : st;
 }
@@ -212,22 +213,24 @@ static ikt_status adopt(loading *l, ikt_dataset *data, int64_t k) {
 /* COLLECTIVE. Weights of the rows that have edges. */
 static ikt_status weigh_all(loading *l, ikt_graph_facts *facts) {
     IKT_TRY(ikt_agree(l->ctx, make_room(l)));
-    IKT_TRY(
-        ikt_edge_blocks_read(l->ctx, l->file, l->map, l->start, &l->rule, facts, weigh_block, l));
+    IKT_TRY(ikt_edge_blocks_read(l->ctx, l->file, l->distribution, l->start, &l->rule, facts,
+                                 weigh_block, l));
     facts->orphans = ikt_sum_one(l->ctx, l->orphans);
     facts->selves = ikt_sum_one(l->ctx, facts->selves);
     facts->zeros = ikt_sum_one(l->ctx, facts->zeros);
-    if (facts->orphans == l->map->n)
+    if (facts->orphans == l->distribution->n)
         return ikt_fail(l->ctx, IKT_ERR_DATA, "%s has no edges between different rows",
                         ikt_graph_file_name(l->file));
     IKT_TRY(ikt_agree(l->ctx, check_edges(l)));
     return check_symmetric(l);
 }
 
-ikt_status ikt_directed_load(ikt_context *ctx, const ikt_graph_file *file, const ikt_row_map *map,
-                             const ikt_edge_rule *rule, ikt_dataset *data, int64_t k,
-                             ikt_directed *out, ikt_graph_facts *facts) {
-    loading l = {.ctx = ctx, .file = file, .map = map, .rule = *rule, .least_row = -1};
+ikt_status ikt_directed_load(ikt_context *ctx, const ikt_graph_file *file,
+                             const ikt_rows *distribution, const ikt_edge_rule *rule,
+                             ikt_dataset *data, int64_t k, ikt_directed *out,
+                             ikt_graph_facts *facts) {
+    loading l = {
+        .ctx = ctx, .file = file, .distribution = distribution, .rule = *rule, .least_row = -1};
     *out = (ikt_directed){0, NULL, NULL, NULL};
     *facts = (ikt_graph_facts){0, 0, 0};
     ikt_status st = find_starts(&l);
@@ -248,9 +251,9 @@ static ikt_status move(ikt_context *ctx, const ikt_order *order, const ikt_direc
                        const int64_t *to, void *array_address) {
     void *moved = NULL, *array;
     memcpy(&array, array_address, sizeof array);
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &moved, to[order->map.count], 4, "graph"));
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &moved, to[order->rows.count], 4, "graph"));
     if (st == IKT_OK)
-        st = ikt_ragged_bring(ctx, order, IKT_TO_POSITIONS, rows->start, array, to, moved);
+        st = ikt_redistribute_entries(ctx, order, IKT_TO_SLOTS, rows->start, array, to, moved);
     if (st == IKT_OK) {
         ikt_free(&array);
         memcpy(array_address, &moved, sizeof moved);
@@ -262,11 +265,12 @@ static ikt_status move(ikt_context *ctx, const ikt_order *order, const ikt_direc
 
 ikt_status ikt_directed_to_positions(ikt_context *ctx, const ikt_order *order,
                                      const uint32_t *position, ikt_directed *rows) {
-    const int64_t count = order->map.count;
+    const int64_t count = order->rows.count;
     int64_t *to = NULL;
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &to, count + 1, sizeof *to, "graph"));
-    if (st == IKT_OK) st = ikt_rename(ctx, &order->map, position, rows->column, rows->start[count]);
-    if (st == IKT_OK) st = ikt_ragged_starts(ctx, order, IKT_TO_POSITIONS, rows->start, to);
+    if (st == IKT_OK)
+        st = ikt_translate_indices(ctx, &order->rows, position, rows->column, rows->start[count]);
+    if (st == IKT_OK) st = ikt_redistribute_starts(ctx, order, IKT_TO_SLOTS, rows->start, to);
     if (st == IKT_OK) st = move(ctx, order, rows, to, &rows->column);
     if (st == IKT_OK) st = move(ctx, order, rows, to, &rows->value);
     if (st == IKT_OK) {
@@ -299,13 +303,15 @@ static ikt_status hash_block(void *self, const ikt_edge_block *b) {
     return IKT_OK;
 }
 
-ikt_status ikt_graph_file_hash(ikt_context *ctx, const ikt_graph_file *file, const ikt_row_map *map,
-                               ikt_edges values, uint64_t *hash) {
-    loading l = {.ctx = ctx, .file = file, .map = map, .rule = {.values = values}};
+ikt_status ikt_graph_file_hash(ikt_context *ctx, const ikt_graph_file *file,
+                               const ikt_rows *distribution, ikt_edges values, uint64_t *hash) {
+    loading l = {
+        .ctx = ctx, .file = file, .distribution = distribution, .rule = {.values = values}};
     ikt_graph_facts ignored = {0, 0, 0};
     ikt_status st = find_starts(&l);
     if (st == IKT_OK)
-        st = ikt_edge_blocks_read(ctx, file, map, l.start, &l.rule, &ignored, hash_block, &l);
+        st = ikt_edge_blocks_read(ctx, file, distribution, l.start, &l.rule, &ignored, hash_block,
+                                  &l);
     *hash = ikt_hash_total(ctx, l.hash);
     loading_free(&l);
     return st;

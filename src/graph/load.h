@@ -6,7 +6,7 @@
 #include "data/dataset.h"
 #include "dist/order.h"
 #include "graph/directed.h"
-#include "io/graph_file.h"
+#include "io/results/graph_file.h"
 
 /* What is told of a graph beside its weights. */
 typedef struct {
@@ -16,7 +16,7 @@ typedef struct {
 } ikt_graph_facts;
 
 /* COLLECTIVE. Reads the own rows, checks them, and weighs them.
- *   file   of map->n rows
+ *   file   of distribution->n rows
  *   rule   what the numbers are; its scale is found here
  *   data   of the same rows, or NULL: rows without an edge are tied to their k nearest rows there,
  *          and refused without it
@@ -26,9 +26,10 @@ typedef struct {
  * column; fewer edges than the kernel needs; not symmetric where it has to be; no edges), those of
  * reading, IKT_ERR_RESOURCE. Memory at the peak: 8 bytes an entry, and 24 for each of a block of
  * some million entries, which is at least the longest row. */
-ikt_status ikt_directed_load(ikt_context *ctx, const ikt_graph_file *file, const ikt_row_map *map,
-                             const ikt_edge_rule *rule, ikt_dataset *data, int64_t k,
-                             ikt_directed *out, ikt_graph_facts *facts);
+ikt_status ikt_directed_load(ikt_context *ctx, const ikt_graph_file *file,
+                             const ikt_rows *distribution, const ikt_edge_rule *rule,
+                             ikt_dataset *data, int64_t k, ikt_directed *out,
+                             ikt_graph_facts *facts);
 
 /* COLLECTIVE. Rows and columns in positions instead.
  *   order   of the rows; its positions are those of ikt_graph_file_positions
@@ -40,7 +41,7 @@ ikt_status ikt_directed_to_positions(ikt_context *ctx, const ikt_order *order,
 /* COLLECTIVE. Checksum of the edges, that is of rows, columns and numbers, the same on any ranks.
  *   values   what the numbers are, which says whether 0 is an edge
  * Errors: those of reading, IKT_ERR_RESOURCE. */
-ikt_status ikt_graph_file_hash(ikt_context *ctx, const ikt_graph_file *file, const ikt_row_map *map,
-                               ikt_edges values, uint64_t *hash);
+ikt_status ikt_graph_file_hash(ikt_context *ctx, const ikt_graph_file *file,
+                               const ikt_rows *distribution, ikt_edges values, uint64_t *hash);
 
 #endif

@@ -10,11 +10,12 @@
 #include "graph/transpose.h"
 
 typedef struct {
-    const ikt_row_map *map;
+    const ikt_rows *distribution;
     const ikt_directed *rows;
     double tolerance;
-    uint32_t *wrong; /* [map->count] lowest column of each row with another weight, or none */
-    float *other;    /* [map->count] that weight */
+    uint32_t
+        *wrong;   /* [distribution->count] lowest column of each row with another weight, or none */
+    float *other; /* [distribution->count] that weight */
 } search;
 
 /* The weight of own row `row` for a column; 0 where there is none. */
@@ -42,21 +43,21 @@ static void compare(void *self, const ikt_transposed *from) {
 /* Pairs of own rows do not travel. */
 static void compare_own(ikt_context *ctx, search *s) {
     const ikt_directed *rows = s->rows;
-    const int64_t first = s->map->first;
+    const int64_t first = s->distribution->first;
 #pragma omp parallel for schedule(dynamic, 1024) num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < s->map->count; i++)
+    for (int64_t i = 0; i < s->distribution->count; i++)
         for (int64_t e = rows->start[i]; e < rows->start[i + 1]; e++) {
-            if (!ikt_transpose_is_own(s->map, rows->column[e])) continue;
+            if (!ikt_transpose_is_own(s->distribution, rows->column[e])) continue;
             compare(s, &(ikt_transposed){(uint32_t)(rows->column[e] - first), (uint32_t)(first + i),
                                          rows->value[e]});
         }
 }
 
 static ikt_status report(ikt_context *ctx, const search *s, double scale, const char *name) {
-    for (int64_t i = 0; i < s->map->count; i++) {
+    for (int64_t i = 0; i < s->distribution->count; i++) {
         if (s->wrong[i] == UINT32_MAX) continue;
         const double here = scale * (double)weight_of(s->rows, i, s->wrong[i]);
-        const long long row = s->map->first + i, column = s->wrong[i];
+        const long long row = s->distribution->first + i, column = s->wrong[i];
         return ikt_fail(ctx, IKT_ERR_DATA,
                         "%s is not symmetric: row %lld, column %lld holds %.6g, and row %lld, "
                         "column %lld holds %.6g (they may differ by %g of the larger); take "
@@ -67,16 +68,17 @@ static ikt_status report(ikt_context *ctx, const search *s, double scale, const 
     return IKT_OK;
 }
 
-ikt_status ikt_directed_check_symmetric(ikt_context *ctx, const ikt_row_map *map,
+ikt_status ikt_directed_check_symmetric(ikt_context *ctx, const ikt_rows *distribution,
                                         const ikt_directed *rows, double tolerance, double scale,
                                         const char *name) {
-    search s = {.map = map, .rows = rows, .tolerance = tolerance};
+    search s = {.distribution = distribution, .rows = rows, .tolerance = tolerance};
     ikt_transpose t = {0};
-    ikt_status st = ikt_alloc(ctx, &s.wrong, map->count, sizeof *s.wrong, "symmetrise");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &s.other, map->count, sizeof *s.other, "symmetrise");
-    if (st == IKT_OK) st = ikt_transpose_begin(ctx, map, rows, &t);
+    ikt_status st = ikt_alloc(ctx, &s.wrong, distribution->count, sizeof *s.wrong, "symmetrise");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &s.other, distribution->count, sizeof *s.other, "symmetrise");
+    if (st == IKT_OK) st = ikt_transpose_begin(ctx, distribution, rows, &t);
     st = ikt_agree(ctx, st);
-    for (int64_t i = 0; st == IKT_OK && i < map->count; i++)
+    for (int64_t i = 0; st == IKT_OK && i < distribution->count; i++)
         s.wrong[i] = UINT32_MAX;
     if (st == IKT_OK) st = ikt_transpose_run(&t, false, compare, &s);
     if (st == IKT_OK) compare_own(ctx, &s);

@@ -23,7 +23,7 @@
 
 typedef struct {
     ikt_context *ctx;
-    ikt_row_map map;
+    ikt_rows distribution;
     ikt_directed rows; /* the forward part, global numbers */
     ikt_transpose transpose;
     int64_t *reverse_start, *cursor; /* [n_local + 1] */
@@ -42,10 +42,10 @@ static void work_free(work *w) {
 
 static ikt_status work_alloc(work *w) {
     ikt_context *ctx = w->ctx;
-    const int64_t rows = w->map.count + 1;
+    const int64_t rows = w->distribution.count + 1;
     IKT_TRY(ikt_alloc(ctx, &w->reverse_start, rows, sizeof *w->reverse_start, "graph"));
     IKT_TRY(ikt_alloc(ctx, &w->cursor, rows, sizeof *w->cursor, "symmetrise"));
-    return ikt_transpose_begin(ctx, &w->map, &w->rows, &w->transpose);
+    return ikt_transpose_begin(ctx, &w->distribution, &w->rows, &w->transpose);
 }
 
 /* --- pairs of rows of two ranks --------------------------------------------------------------- */
@@ -75,19 +75,19 @@ static void place_single(void *self, const ikt_transposed *from) {
 
 /* The entry that mirrors entry e of own row i, a pair of own rows; -1 where there is none. */
 static int64_t mirror_of(const work *w, int64_t i, int64_t e) {
-    int64_t row = w->rows.column[e] - w->map.first, begin = w->rows.start[row];
+    int64_t row = w->rows.column[e] - w->distribution.first, begin = w->rows.start[row];
     int64_t found = ikt_entries_find(w->rows.column + begin, w->rows.start[row + 1] - begin,
-                                     (uint32_t)(w->map.first + i));
+                                     (uint32_t)(w->distribution.first + i));
     return found < 0 ? -1 : begin + found;
 }
 
 /* Both entries of a pair are written by the thread that has the lower row, and by no other. */
 static void join_own(work *w) {
 #pragma omp parallel for schedule(dynamic, 1024) num_threads(ikt_threads(w->ctx))
-    for (int64_t i = 0; i < w->map.count; i++)
+    for (int64_t i = 0; i < w->distribution.count; i++)
         for (int64_t e = w->rows.start[i]; e < w->rows.start[i + 1]; e++) {
-            if (!ikt_transpose_is_own(&w->map, w->rows.column[e])) continue;
-            int64_t row = w->rows.column[e] - w->map.first, mirror = mirror_of(w, i, e);
+            if (!ikt_transpose_is_own(&w->distribution, w->rows.column[e])) continue;
+            int64_t row = w->rows.column[e] - w->distribution.first, mirror = mirror_of(w, i, e);
             if (mirror < 0) {
 #pragma omp atomic update
                 w->reverse_start[row + 1]++;
@@ -101,14 +101,15 @@ static void join_own(work *w) {
 /* The order in which threads come does not matter: rows are sorted afterwards. */
 static void place_own(work *w) {
 #pragma omp parallel for schedule(dynamic, 1024) num_threads(ikt_threads(w->ctx))
-    for (int64_t i = 0; i < w->map.count; i++)
+    for (int64_t i = 0; i < w->distribution.count; i++)
         for (int64_t e = w->rows.start[i]; e < w->rows.start[i + 1]; e++) {
-            if (!ikt_transpose_is_own(&w->map, w->rows.column[e]) || !(w->rows.value[e] > 0))
+            if (!ikt_transpose_is_own(&w->distribution, w->rows.column[e]) ||
+                !(w->rows.value[e] > 0))
                 continue;
-            int64_t row = w->rows.column[e] - w->map.first, at;
+            int64_t row = w->rows.column[e] - w->distribution.first, at;
 #pragma omp atomic capture
             at = w->cursor[row]++;
-            w->reverse_column[at] = (uint32_t)(w->map.first + i);
+            w->reverse_column[at] = (uint32_t)(w->distribution.first + i);
             w->reverse_value[at] = w->rows.value[e];
         }
 }
@@ -116,10 +117,10 @@ static void place_own(work *w) {
 /* --- the whole -------------------------------------------------------------------------------- */
 
 static ikt_status make_reverse_room(work *w) {
-    for (int64_t i = 0; i < w->map.count; i++)
+    for (int64_t i = 0; i < w->distribution.count; i++)
         w->reverse_start[i + 1] += w->reverse_start[i];
-    memcpy(w->cursor, w->reverse_start, (size_t)(w->map.count + 1) * sizeof *w->cursor);
-    int64_t total = w->reverse_start[w->map.count];
+    memcpy(w->cursor, w->reverse_start, (size_t)(w->distribution.count + 1) * sizeof *w->cursor);
+    int64_t total = w->reverse_start[w->distribution.count];
     IKT_TRY(ikt_alloc(w->ctx, &w->reverse_column, total, sizeof *w->reverse_column, "graph"));
     return ikt_alloc(w->ctx, &w->reverse_value, total, sizeof *w->reverse_value, "graph");
 }
@@ -133,7 +134,7 @@ static ikt_status join_both(work *w) {
     place_own(w);
     ikt_transpose_end(&w->transpose);
     ikt_free(&w->cursor);
-    const ikt_directed reverse = {w->map.count, w->reverse_start, w->reverse_column,
+    const ikt_directed reverse = {w->distribution.count, w->reverse_start, w->reverse_column,
                                   w->reverse_value};
     return ikt_agree(w->ctx, ikt_directed_sort(w->ctx, &reverse));
 }
@@ -157,17 +158,17 @@ static void hand_over(work *w, ikt_graph *out) {
     w->reverse_value = NULL;
 }
 
-ikt_status ikt_graph_from_directed(ikt_context *ctx, const ikt_row_map *map, ikt_directed *rows,
-                                   ikt_graph *out) {
+ikt_status ikt_graph_from_directed(ikt_context *ctx, const ikt_rows *distribution,
+                                   ikt_directed *rows, ikt_graph *out) {
     memset(out, 0, sizeof *out);
-    out->map = *map;
-    work w = {.ctx = ctx, .map = *map, .rows = *rows};
+    out->rows = *distribution;
+    work w = {.ctx = ctx, .distribution = *distribution, .rows = *rows};
     *rows = (ikt_directed){0, NULL, NULL, NULL};
     ikt_status st = ikt_agree(ctx, work_alloc(&w));
     if (st == IKT_OK) st = join_both(&w);
     if (st == IKT_OK) {
-        scale_values(ctx, map->n, w.rows.value, w.rows.start[map->count]);
-        scale_values(ctx, map->n, w.reverse_value, w.reverse_start[map->count]);
+        scale_values(ctx, distribution->n, w.rows.value, w.rows.start[distribution->count]);
+        scale_values(ctx, distribution->n, w.reverse_value, w.reverse_start[distribution->count]);
         hand_over(&w, out);
         st = ikt_agree(ctx, ikt_ghosts_number(ctx, out));
     }
@@ -176,12 +177,12 @@ ikt_status ikt_graph_from_directed(ikt_context *ctx, const ikt_row_map *map, ikt
     return st;
 }
 
-ikt_status ikt_graph_symmetrise(ikt_context *ctx, const ikt_row_map *map, ikt_neighbours *lists,
-                                ikt_graph *out) {
+ikt_status ikt_graph_symmetrise(ikt_context *ctx, const ikt_rows *distribution,
+                                ikt_neighbours *lists, ikt_graph *out) {
     ikt_directed rows;
     memset(out, 0, sizeof *out);
     IKT_TRY(ikt_agree(ctx, ikt_directed_from_lists(ctx, lists, &rows)));
-    return ikt_graph_from_directed(ctx, map, &rows, out);
+    return ikt_graph_from_directed(ctx, distribution, &rows, out);
 }
 
 static void csr_free(ikt_csr *part) {

@@ -12,10 +12,10 @@ enum { BATCH_ENTRIES = 1 << 21 }; /* 25 MB to send */
 
 static const char purpose[] = "symmetrise";
 
-ikt_status ikt_transpose_begin(ikt_context *ctx, const ikt_row_map *map, const ikt_directed *rows,
-                               ikt_transpose *out) {
+ikt_status ikt_transpose_begin(ikt_context *ctx, const ikt_rows *distribution,
+                               const ikt_directed *rows, ikt_transpose *out) {
     const int64_t ranks = ikt_size(ctx);
-    *out = (ikt_transpose){.ctx = ctx, .map = map, .rows = rows};
+    *out = (ikt_transpose){.ctx = ctx, .distribution = distribution, .rows = rows};
     IKT_TRY(ikt_alloc(ctx, &out->send_counts, ranks, sizeof(int64_t), purpose));
     IKT_TRY(ikt_alloc(ctx, &out->recv_counts, ranks, sizeof(int64_t), purpose));
     return ikt_alloc(ctx, &out->place, ranks, sizeof(int64_t), purpose);
@@ -36,7 +36,7 @@ typedef struct {
 
 /* The rows from `first` on that a batch takes. */
 static batch next_batch(const ikt_transpose *t, int64_t first) {
-    const int64_t *start = t->rows->start, count = t->map->count;
+    const int64_t *start = t->rows->start, count = t->distribution->count;
     batch b = {first, first};
     while (b.last < count && start[b.last + 1] - start[first] <= BATCH_ENTRIES)
         b.last++;
@@ -46,7 +46,7 @@ static batch next_batch(const ikt_transpose *t, int64_t first) {
 
 /* Whether an entry has to travel. */
 static bool is_wanted(const ikt_transpose *t, int64_t e, bool only_positive) {
-    return !ikt_transpose_is_own(t->map, t->rows->column[e]) &&
+    return !ikt_transpose_is_own(t->distribution, t->rows->column[e]) &&
            (!only_positive || t->rows->value[e] > 0);
 }
 
@@ -57,7 +57,7 @@ static ikt_status count_sent(ikt_transpose *t, batch b, bool only_positive) {
     memset(t->send_counts, 0, (size_t)ranks * sizeof *t->send_counts);
     for (int64_t e = rows->start[b.first]; e < rows->start[b.last]; e++)
         if (is_wanted(t, e, only_positive))
-            t->send_counts[ikt_row_map_owner(t->map, rows->column[e])]++;
+            t->send_counts[ikt_rows_owner(t->distribution, rows->column[e])]++;
     for (int64_t r = 0; r < ranks; r++) {
         t->place[r] = total;
         total += t->send_counts[r];
@@ -77,10 +77,10 @@ static ikt_status fill(ikt_transpose *t, batch b, bool only_positive) {
     for (int64_t i = b.first; i < b.last; i++)
         for (int64_t e = rows->start[i]; e < rows->start[i + 1]; e++) {
             if (!is_wanted(t, e, only_positive)) continue;
-            int owner = ikt_row_map_owner(t->map, rows->column[e]);
-            int64_t local = rows->column[e] - ikt_row_map_first(t->map, owner);
-            t->sent[t->place[owner]++] =
-                (ikt_transposed){(uint32_t)local, (uint32_t)(t->map->first + i), rows->value[e]};
+            int owner = ikt_rows_owner(t->distribution, rows->column[e]);
+            int64_t local = rows->column[e] - ikt_rows_first(t->distribution, owner);
+            t->sent[t->place[owner]++] = (ikt_transposed){
+                (uint32_t)local, (uint32_t)(t->distribution->first + i), rows->value[e]};
         }
     return IKT_OK;
 }
@@ -110,7 +110,7 @@ static void apply(const ikt_transpose *t, int64_t count,
     int threads = ikt_threads(t->ctx);
 #pragma omp parallel num_threads(threads)
     {
-        ikt_row_map share = ikt_row_map_make(t->map->count, threads, omp_get_thread_num());
+        ikt_rows share = ikt_rows_make(t->distribution->count, threads, omp_get_thread_num());
         for (int64_t e = 0; e < count; e++)
             if (t->received[e].row - share.first < share.count && t->received[e].row >= share.first)
                 take(self, &t->received[e]);
@@ -120,7 +120,7 @@ static void apply(const ikt_transpose *t, int64_t count,
 ikt_status ikt_transpose_run(ikt_transpose *t, bool only_positive,
                              void (*take)(void *self, const ikt_transposed *), void *self) {
     int64_t done = 0, count;
-    while (ikt_max_one(t->ctx, done < t->map->count)) {
+    while (ikt_max_one(t->ctx, done < t->distribution->count)) {
         const batch b = next_batch(t, done);
         IKT_TRY(exchange(t, b, only_positive, &count));
         apply(t, count, take, self);

@@ -18,7 +18,7 @@ typedef struct {
  * longest row, and as much for what comes. */
 typedef struct {
     ikt_context *ctx;
-    const ikt_row_map *map;                     /* lent */
+    const ikt_rows *distribution;               /* lent */
     const ikt_directed *rows;                   /* lent; values may change between two batches */
     int64_t *send_counts, *recv_counts, *place; /* [ranks] */
     ikt_transposed *sent, *received;
@@ -26,8 +26,8 @@ typedef struct {
 } ikt_transpose;
 
 /* LOCAL. Errors: IKT_ERR_RESOURCE; free with ikt_transpose_end in any case. */
-ikt_status ikt_transpose_begin(ikt_context *ctx, const ikt_row_map *map, const ikt_directed *rows,
-                               ikt_transpose *out);
+ikt_status ikt_transpose_begin(ikt_context *ctx, const ikt_rows *distribution,
+                               const ikt_directed *rows, ikt_transpose *out);
 void ikt_transpose_end(ikt_transpose *t);
 
 /* COLLECTIVE. All entries that lead to rows of other ranks, a batch of rows at a time.
@@ -38,8 +38,8 @@ ikt_status ikt_transpose_run(ikt_transpose *t, bool only_positive,
                              void (*take)(void *self, const ikt_transposed *), void *self);
 
 /* LOCAL, pure. */
-static inline bool ikt_transpose_is_own(const ikt_row_map *map, uint32_t row) {
-    return row >= map->first && row < map->first + map->count;
+static inline bool ikt_transpose_is_own(const ikt_rows *distribution, uint32_t row) {
+    return row >= distribution->first && row < distribution->first + distribution->count;
 }
 
 #endif

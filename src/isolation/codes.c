@@ -62,7 +62,7 @@ static ikt_status pause_coding(ikt_coding *c) {
 }
 
 ikt_status ikt_coding_pass(ikt_coding *c, int64_t entries, ikt_coding_visitor *visit, void *self) {
-    const ikt_row_range own = {c->map->first, c->map->count};
+    const ikt_row_range own = {c->distribution->first, c->distribution->count};
     const int64_t steps = ikt_stream_steps(c->ctx, own.count, c->block);
     for (int64_t step = 0; step < steps; step++) {
         ikt_row_range at = ikt_stream_step(own, c->block, step);
@@ -127,7 +127,7 @@ static bool use_lists(const ikt_model_spec *spec, const ikt_codes_rows *rows) {
 
 /* COLLECTIVE. Whether there is nothing left to do. */
 static bool is_complete(const ikt_coding *c) {
-    bool all = is_done(c, 0, c->map->count, c->model->t + 1);
+    bool all = is_done(c, 0, c->distribution->count, c->model->t + 1);
     return c->done && ikt_max_one(c->ctx, !all) == 0;
 }
 
@@ -156,21 +156,21 @@ static ikt_status compute(ikt_coding *c) {
             : model->spec.form == IKT_FORM_FOREST ? ikt_coding_forest(c)
             : with_lists                          ? ikt_coding_lists(c)
                                                   : ikt_coding_direct(c));
-    note_done(c, 0, c->map->count, model->t + 1);
-    return ikt_watch_milestone(c->ctx, c->keeper ? &saver : NULL);
+    note_done(c, 0, c->distribution->count, model->t + 1);
+    return ikt_watch_stage_end(c->ctx, c->keeper ? &saver : NULL);
 }
 
 ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
-                                    const ikt_codes_keeper *keeper, ikt_dataset *data,
-                                    const ikt_row_map *map, const ikt_model *model, ikt_codes *out,
-                                    uint16_t *coarse) {
+                                    const ikt_codes_hooks *keeper, ikt_dataset *data,
+                                    const ikt_rows *distribution, const ikt_model *model,
+                                    ikt_codes *out, uint16_t *coarse) {
     assert(model->spec.n == ikt_dataset_rows(ikt_dataset_model(data)));
-    assert(map->n == ikt_dataset_rows(data));
+    assert(distribution->n == ikt_dataset_rows(data));
     assert(model->spec.form == IKT_FORM_VORONOI || !coarse);
     const bool is_u8 = ikt_dataset_is_u8(data);
     ikt_coding c = {.ctx = ctx,
                     .data = data,
-                    .map = map,
+                    .distribution = distribution,
                     .model = model,
                     .kernel = ikt_codes_kernel_choose(is_u8, ikt_cpu_isa()),
                     .codes = out,
@@ -187,11 +187,12 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
                         "isolation.form=voronoi",
                         ikt_dataset_name(data));
     c.block = c.is_sparse ? ikt_dataset_block_rows(data)
-                          : block_rows(budget, c.d * c.element, ikt_row_map_count(map, 0));
-    ikt_status st = create_codes(ctx, map->count, model->psi, model->t, out);
+                          : block_rows(budget, c.d * c.element, ikt_rows_count(distribution, 0));
+    ikt_status st = create_codes(ctx, distribution->count, model->psi, model->t, out);
     if (st == IKT_OK && !c.is_sparse)
         st = ikt_alloc(ctx, &c.rows, c.block * c.d, (size_t)c.element, "rows of X");
-    if (st == IKT_OK && keeper) st = ikt_alloc(ctx, &c.done, map->count, sizeof *c.done, "codes");
+    if (st == IKT_OK && keeper)
+        st = ikt_alloc(ctx, &c.done, distribution->count, sizeof *c.done, "codes");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = compute(&c);
     ikt_free(&c.rows);
@@ -201,15 +202,17 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
     return st;
 }
 
-ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
+ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_rows *distribution,
                              const ikt_model *model, ikt_codes *out, uint16_t *coarse) {
-    return ikt_codes_compute_within(ctx, usual_budget, NULL, data, map, model, out, coarse);
+    return ikt_codes_compute_within(ctx, usual_budget, NULL, data, distribution, model, out,
+                                    coarse);
 }
 
-ikt_status ikt_codes_compute_kept(ikt_context *ctx, const ikt_codes_keeper *keeper,
-                                  ikt_dataset *data, const ikt_row_map *map, const ikt_model *model,
-                                  ikt_codes *out, uint16_t *coarse) {
-    return ikt_codes_compute_within(ctx, usual_budget, keeper, data, map, model, out, coarse);
+ikt_status ikt_codes_compute_kept(ikt_context *ctx, const ikt_codes_hooks *keeper,
+                                  ikt_dataset *data, const ikt_rows *distribution,
+                                  const ikt_model *model, ikt_codes *out, uint16_t *coarse) {
+    return ikt_codes_compute_within(ctx, usual_budget, keeper, data, distribution, model, out,
+                                    coarse);
 }
 
 void ikt_codes_destroy(ikt_codes *codes) {

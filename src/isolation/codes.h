@@ -20,7 +20,7 @@
 
 #include "base/status.h"
 #include "data/dataset.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "isolation/model.h"
 
 typedef struct {
@@ -35,17 +35,17 @@ typedef struct {
  * on every instruction set; the cell is defined in codes_kernel.h.
  *   data    rows to code; the centres are rows of ikt_dataset_model(data), which has model->spec.n
  *           rows. Finite values.
- *   map     of the rows of `data`.
+ *   distribution     of the rows of `data`.
  *   model   the same on all ranks.
  *   out     receives the codes, owned by the caller (ikt_codes_destroy); empty on failure.
- *   coarse  [map->count], receives the nearest coarse centre of each row; NULL where the model has
- *           none, and in the forest form, whose coarse cells are found without codes
+ *   coarse  [distribution->count], receives the nearest coarse centre of each row; NULL where the
+ * model has none, and in the forest form, whose coarse cells are found without codes
  *           (neighbours/cells.h).
  * Errors: IKT_ERR_RESOURCE, those of reading; IKT_ERR_USAGE for the forest form of sparse rows.
  * Cost: n_local d multiply-adds over the threads times
  * the distinct centres, or t psi; in the forest form n_local t steps down trees of some 2 ln(psi)
  * levels. Memory: ikt_codes_memory_peak. */
-ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
+ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_rows *distribution,
                              const ikt_model *model, ikt_codes *out, uint16_t *coarse);
 
 /* What a pass may take: bytes of centres (as gathered and packed together), bytes of rows of X. */
@@ -63,21 +63,21 @@ typedef struct {
     ikt_status (*load)(void *self, ikt_codes *codes, uint16_t *coarse, int32_t *done);
     ikt_status (*save)(void *self, const ikt_codes *codes, const uint16_t *coarse,
                        const int32_t *done);
-} ikt_codes_keeper;
+} ikt_codes_hooks;
 
 /* COLLECTIVE. ikt_codes_compute from where a keeper left off, giving it the codes from time to time
  * (base/watch.h) and when they are complete. Memory: 4 bytes a row more.
  * Errors: IKT_STOPPED as well, with the codes saved. */
-ikt_status ikt_codes_compute_kept(ikt_context *ctx, const ikt_codes_keeper *keeper,
-                                  ikt_dataset *data, const ikt_row_map *map, const ikt_model *model,
-                                  ikt_codes *out, uint16_t *coarse);
+ikt_status ikt_codes_compute_kept(ikt_context *ctx, const ikt_codes_hooks *keeper,
+                                  ikt_dataset *data, const ikt_rows *distribution,
+                                  const ikt_model *model, ikt_codes *out, uint16_t *coarse);
 
 /* COLLECTIVE. The same with a budget of one's own, equal on all ranks; the result does not depend
  * on it. The others allow 256 MiB of centres and 64 MiB of rows. `keeper` may be NULL. */
 ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
-                                    const ikt_codes_keeper *keeper, ikt_dataset *data,
-                                    const ikt_row_map *map, const ikt_model *model, ikt_codes *out,
-                                    uint16_t *coarse);
+                                    const ikt_codes_hooks *keeper, ikt_dataset *data,
+                                    const ikt_rows *distribution, const ikt_model *model,
+                                    ikt_codes *out, uint16_t *coarse);
 
 /* LOCAL. Frees the codes and empties the struct; accepts an empty one. */
 void ikt_codes_destroy(ikt_codes *codes);

@@ -8,11 +8,11 @@
 typedef struct {
     ikt_context *ctx;
     ikt_dataset *data;
-    const ikt_row_map *map;
+    const ikt_rows *distribution;
     const ikt_model *model;
     const ikt_codes_kernel *kernel;
     ikt_codes *codes;
-    uint16_t *coarse; /* [map->count], or NULL */
+    uint16_t *coarse; /* [distribution->count], or NULL */
     ikt_codes_budget budget;
     int64_t d;
     int64_t element; /* bytes of a coordinate */
@@ -20,12 +20,12 @@ typedef struct {
     int threads;
     void *rows; /* [block * d]; NULL for sparse rows */
     bool is_sparse;
-    ikt_sparse entries;             /* sparse rows in place of them */
-    int64_t passes;                 /* over X, for progress */
-    int64_t seen;                   /* rows seen in all passes */
-    const ikt_codes_keeper *keeper; /* or NULL */
-    int32_t *done;                  /* [map->count] see there; NULL without a keeper */
-    bool has_worked;                /* this rank, since the last pause */
+    ikt_sparse entries;            /* sparse rows in place of them */
+    int64_t passes;                /* over X, for progress */
+    int64_t seen;                  /* rows seen in all passes */
+    const ikt_codes_hooks *keeper; /* or NULL */
+    int32_t *done;                 /* [distribution->count] see there; NULL without a keeper */
+    bool has_worked;               /* this rank, since the last pause */
 } ikt_coding;
 
 /* LOCAL. Codes of `count` rows of the block at hand, which begins at own row `row`. */

@@ -65,7 +65,7 @@ static void report(const list_job *job) {
             "codes: lists of %lld of %lld distinct centres; on this rank %lld of %lld rows needed "
             "all of them",
             (long long)job->coder.length, (long long)job->coder.table->count, (long long)open,
-            (long long)job->c->map->count);
+            (long long)job->c->distribution->count);
 }
 
 ikt_status ikt_coding_lists(ikt_coding *c) {

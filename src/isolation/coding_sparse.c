@@ -74,7 +74,7 @@ static void report(const sparse_job *job) {
             "codes: lists of %lld of %lld distinct centres; on this rank %lld of %lld rows needed "
             "all of them",
             (long long)job->coder.length, (long long)job->table.count, (long long)open,
-            (long long)job->c->map->count);
+            (long long)job->c->distribution->count);
 }
 
 /* COLLECTIVE. Codes of all own rows in the partitionings of job->part.

@@ -60,10 +60,10 @@ static void sum_share(ikt_context *ctx, const barnes_hut *m, int64_t begin, int6
 static void share(ikt_kernelsum *sums) {
     barnes_hut *m = sums->self;
     ikt_context *ctx = sums->ctx;
-    for (int r = 0; r < sums->map.ranks; r++)
-        m->counts[r] = share_begin(&m->tree, sums->map.ranks, r + 1) -
-                       share_begin(&m->tree, sums->map.ranks, r);
-    const int64_t begin = share_begin(&m->tree, sums->map.ranks, ikt_rank(ctx));
+    for (int r = 0; r < sums->rows.ranks; r++)
+        m->counts[r] = share_begin(&m->tree, sums->rows.ranks, r + 1) -
+                       share_begin(&m->tree, sums->rows.ranks, r);
+    const int64_t begin = share_begin(&m->tree, sums->rows.ranks, ikt_rank(ctx));
     const int64_t count = m->counts[ikt_rank(ctx)];
     sum_share(ctx, m, begin, begin + count);
     ikt_allgather(ctx, m->all + begin, count, sizeof *m->all, m->all, m->counts);
@@ -82,13 +82,13 @@ static ikt_status make_tree(ikt_kernelsum *sums) {
 
 static void evaluate(ikt_kernelsum *sums, const float *y, double *phi, float *gradient) {
     barnes_hut *m = sums->self;
-    const int64_t first = sums->map.first, count = sums->map.count;
-    if (!ikt_replica_fill(sums->ctx, &sums->map, y, &m->replica) || make_tree(sums) != IKT_OK) {
+    const int64_t first = sums->rows.first, count = sums->rows.count;
+    if (!ikt_replica_fill(sums->ctx, &sums->rows, y, &m->replica) || make_tree(sums) != IKT_OK) {
         ikt_kernelsum_invalid(sums, phi, gradient);
         return;
     }
     share(sums);
-    for (int64_t s = 0; s < sums->map.n; s++) {
+    for (int64_t s = 0; s < sums->rows.n; s++) {
         const int64_t i = (int64_t)m->tree.row[s] - first;
         if (i < 0 || i >= count) continue;
         phi[i] = m->all[s].phi;
@@ -121,26 +121,26 @@ static ikt_status prepare(ikt_kernelsum *sums, ikt_tree_accuracy accuracy) {
         [IKT_TREE_DEFAULT] = {0, 0.3f, 0.45f, 0.5f}, [IKT_TREE_TIGHT] = {0, 0.15f, 0.22f, 0.25f}};
     ikt_context *ctx = sums->ctx;
     barnes_hut *m = NULL;
-    if (sums->map.n >= UINT32_MAX)
+    if (sums->rows.n >= UINT32_MAX)
         return ikt_fail(ctx, IKT_ERR_USAGE, "repulsion by a tree: %lld points are too many",
-                        (long long)sums->map.n);
+                        (long long)sums->rows.n);
     IKT_TRY(ikt_alloc(ctx, &m, 1, sizeof *m, "repulsion"));
     sums->self = m;
     m->isa = ikt_cpu_isa();
     m->accuracy = accuracy;
     m->opening = openings[accuracy][sums->q] * openings[accuracy][sums->q];
-    IKT_TRY(ikt_replica_create(ctx, &sums->map, sums->q, &m->replica));
-    IKT_TRY(ikt_octree_create(ctx, sums->map.n, &m->tree));
-    IKT_TRY(ikt_alloc(ctx, &m->all, sums->map.n, sizeof *m->all, "repulsion"));
-    return ikt_alloc(ctx, &m->counts, sums->map.ranks, sizeof *m->counts, "repulsion");
+    IKT_TRY(ikt_replica_create(ctx, &sums->rows, sums->q, &m->replica));
+    IKT_TRY(ikt_octree_create(ctx, sums->rows.n, &m->tree));
+    IKT_TRY(ikt_alloc(ctx, &m->all, sums->rows.n, sizeof *m->all, "repulsion"));
+    return ikt_alloc(ctx, &m->counts, sums->rows.ranks, sizeof *m->counts, "repulsion");
 }
 
-ikt_status ikt_kernelsum_create_tree(ikt_context *ctx, const ikt_row_map *map, int q,
+ikt_status ikt_kernelsum_create_tree(ikt_context *ctx, const ikt_rows *rows, int q,
                                      ikt_tree_accuracy accuracy, ikt_kernelsum **out) {
     *out = NULL;
     ikt_status st = ikt_alloc(ctx, out, 1, sizeof **out, "repulsion");
     if (st == IKT_OK) {
-        **out = (ikt_kernelsum){ctx, *map, q, IKT_KERNEL_STUDENT, NULL, &tree_ops};
+        **out = (ikt_kernelsum){ctx, *rows, q, IKT_KERNEL_STUDENT, NULL, &tree_ops};
         st = prepare(*out, accuracy);
     }
     st = ikt_agree(ctx, st);
@@ -149,10 +149,10 @@ ikt_status ikt_kernelsum_create_tree(ikt_context *ctx, const ikt_row_map *map, i
 }
 
 /* Leaves are a quarter full or more on maps as they occur, and nodes few more than leaves. */
-int64_t ikt_kernelsum_memory_tree(const ikt_row_map *map, int q, int threads) {
+int64_t ikt_kernelsum_memory_tree(const ikt_rows *rows, int q, int threads) {
     const int64_t of_point = 2 * (8 + 4) + 12 + (int64_t)sizeof(ikt_bucket_result);
     const int64_t of_node = (int64_t)(sizeof(ikt_octree_node) + sizeof(ikt_octree_moments));
-    const int64_t nodes = 7 * (map->n / 16 + 1) / 2;
-    return ikt_replica_memory(map, q) + of_point * map->n + of_node * nodes +
-           threads * ikt_bucket_memory() + 8 * map->ranks;
+    const int64_t nodes = 7 * (rows->n / 16 + 1) / 2;
+    return ikt_replica_memory(rows, q) + of_point * rows->n + of_node * nodes +
+           threads * ikt_bucket_memory() + 8 * rows->ranks;
 }

@@ -92,14 +92,14 @@ static void sum(ikt_isa isa, const job *j, ikt_kernel kernel) {
 static void evaluate(ikt_kernelsum *sums, const float *y, double *phi, float *gradient) {
     exact *e = sums->self;
     const int q = sums->q;
-    if (!ikt_replica_fill(sums->ctx, &sums->map, y, &e->replica)) {
+    if (!ikt_replica_fill(sums->ctx, &sums->rows, y, &e->replica)) {
         ikt_kernelsum_invalid(sums, phi, gradient);
         return;
     }
     enum { PIECE = 4 * PAIR_GROUP };
 #pragma omp parallel for num_threads(ikt_threads(sums->ctx)) schedule(static)
-    for (int64_t i = 0; i < sums->map.count; i += PIECE) {
-        const int64_t left = sums->map.count - i;
+    for (int64_t i = 0; i < sums->rows.count; i += PIECE) {
+        const int64_t left = sums->rows.count - i;
         const job j = {&e->replica, y + q * i, left < PIECE ? left : PIECE, phi + i,
                        gradient + q * i};
         sum(e->isa, &j, sums->kernel);
@@ -114,7 +114,7 @@ static void destroy(ikt_kernelsum *sums) {
 }
 
 static void describe(const ikt_kernelsum *sums, char *text, size_t size) {
-    snprintf(text, size, "exact sums over all pairs of %lld points", (long long)sums->map.n);
+    snprintf(text, size, "exact sums over all pairs of %lld points", (long long)sums->rows.n);
 }
 
 static const ikt_kernelsum_ops exact_ops = {evaluate, destroy, describe};
@@ -124,15 +124,15 @@ static ikt_status prepare(ikt_kernelsum *sums) {
     IKT_TRY(ikt_alloc(sums->ctx, &e, 1, sizeof *e, "repulsion"));
     sums->self = e;
     e->isa = ikt_cpu_isa();
-    return ikt_replica_create(sums->ctx, &sums->map, sums->q, &e->replica);
+    return ikt_replica_create(sums->ctx, &sums->rows, sums->q, &e->replica);
 }
 
-ikt_status ikt_kernelsum_create_exact(ikt_context *ctx, const ikt_row_map *map, int q,
+ikt_status ikt_kernelsum_create_exact(ikt_context *ctx, const ikt_rows *rows, int q,
                                       ikt_kernel kernel, ikt_kernelsum **out) {
     *out = NULL;
     ikt_status st = ikt_alloc(ctx, out, 1, sizeof **out, "repulsion");
     if (st == IKT_OK) {
-        **out = (ikt_kernelsum){ctx, *map, q, kernel, NULL, &exact_ops};
+        **out = (ikt_kernelsum){ctx, *rows, q, kernel, NULL, &exact_ops};
         st = prepare(*out);
     }
     st = ikt_agree(ctx, st);
@@ -140,6 +140,6 @@ ikt_status ikt_kernelsum_create_exact(ikt_context *ctx, const ikt_row_map *map, 
     return st;
 }
 
-int64_t ikt_kernelsum_memory_exact(const ikt_row_map *map, int q) {
-    return ikt_replica_memory(map, q);
+int64_t ikt_kernelsum_memory_exact(const ikt_rows *rows, int q) {
+    return ikt_replica_memory(rows, q);
 }

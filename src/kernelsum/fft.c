@@ -143,7 +143,7 @@ static ikt_status make_room(ikt_kernelsum *sums, const ikt_grid *grid) {
         return IKT_OK;
     needs more = {grown(need.charges, has.charges), grown(need.field, has.field),
                   grown(need.buffer, has.buffer), grown(need.rows, has.rows)};
-    ikt_status st = ikt_agree(sums->ctx, claim(sums->ctx, m, sums->map.count, &more));
+    ikt_status st = ikt_agree(sums->ctx, claim(sums->ctx, m, sums->rows.count, &more));
     m->room = st == IKT_OK ? more : (needs){0, 0, 0, 0};
     return st;
 }
@@ -161,7 +161,7 @@ static void report_coarse(ikt_kernelsum *sums, const ikt_grid *grid) {
 static void spread(ikt_kernelsum *sums, const ikt_grid *grid, const float *y) {
     particle_mesh *m = sums->self;
     ikt_stage_begin(sums->ctx, IKT_STAGE_SPREAD);
-    ikt_spread(m->isa, grid, &m->window, y, sums->map.count, &m->spread, &m->charges);
+    ikt_spread(m->isa, grid, &m->window, y, sums->rows.count, &m->spread, &m->charges);
     ikt_stage_end(sums->ctx, IKT_STAGE_SPREAD);
 }
 
@@ -199,9 +199,9 @@ static void gather(ikt_kernelsum *sums, const ikt_grid *grid, const float *y, do
     particle_mesh *m = sums->self;
     const cached_mesh *c = &m->cached[0];
     ikt_stage_begin(sums->ctx, IKT_STAGE_GATHER);
-    double everywhere = (double)sums->map.n * c->influence.mean;
-    ikt_gather_job job = {m->isa, grid, &m->window, &c->influence,  everywhere,
-                          y,      phi,  gradient,   sums->map.count};
+    double everywhere = (double)sums->rows.n * c->influence.mean;
+    ikt_gather_job job = {m->isa, grid, &m->window, &c->influence,   everywhere,
+                          y,      phi,  gradient,   sums->rows.count};
     m->ops->gather(&m->space, &job);
     ikt_stage_end(sums->ctx, IKT_STAGE_GATHER);
 }
@@ -210,7 +210,7 @@ static void evaluate(ikt_kernelsum *sums, const float *y, double *phi, float *gr
     ikt_context *ctx = sums->ctx;
     particle_mesh *m = sums->self;
     ikt_bounds bounds;
-    if (!ikt_bounds_find(ctx, y, sums->map.count, &bounds)) {
+    if (!ikt_bounds_find(ctx, y, sums->rows.count, &bounds)) {
         ikt_kernelsum_invalid(sums, phi, gradient);
         return;
     }
@@ -255,8 +255,8 @@ static void describe(const ikt_kernelsum *sums, char *text, size_t size) {
 static const ikt_kernelsum_ops fft_ops = {evaluate, destroy, describe};
 
 /* Few points are spread sooner than they are sorted for several threads. */
-static int spread_threads(const ikt_row_map *map, int threads) {
-    return map->count < SORTED_LEAST ? 1 : threads;
+static int spread_threads(const ikt_rows *rows, int threads) {
+    return rows->count < SORTED_LEAST ? 1 : threads;
 }
 
 static ikt_status check_settings(ikt_context *ctx, ikt_kernel kernel, const ikt_fft_settings *s) {
@@ -281,19 +281,19 @@ static ikt_status check_settings(ikt_context *ctx, ikt_kernel kernel, const ikt_
     return IKT_OK;
 }
 
-ikt_status ikt_kernelsum_create_fft(ikt_context *ctx, const ikt_row_map *map,
+ikt_status ikt_kernelsum_create_fft(ikt_context *ctx, const ikt_rows *rows,
                                     const ikt_fft_settings *settings, ikt_kernelsum **out) {
-    return ikt_kernelsum_create_fft_of(ctx, map, IKT_KERNEL_STUDENT, settings, out);
+    return ikt_kernelsum_create_fft_of(ctx, rows, IKT_KERNEL_STUDENT, settings, out);
 }
 
-ikt_status ikt_kernelsum_create_fft_of(ikt_context *ctx, const ikt_row_map *map, ikt_kernel kernel,
+ikt_status ikt_kernelsum_create_fft_of(ikt_context *ctx, const ikt_rows *rows, ikt_kernel kernel,
                                        const ikt_fft_settings *settings, ikt_kernelsum **out) {
     particle_mesh *m = NULL;
     *out = NULL;
     ikt_status st = check_settings(ctx, kernel, settings);
     if (st == IKT_OK) st = ikt_alloc(ctx, out, 1, sizeof **out, "repulsion");
     if (st == IKT_OK) {
-        **out = (ikt_kernelsum){ctx, *map, 2, kernel, NULL, &fft_ops};
+        **out = (ikt_kernelsum){ctx, *rows, 2, kernel, NULL, &fft_ops};
         st = ikt_alloc(ctx, &m, 1, sizeof *m, "repulsion");
     }
     if (st == IKT_OK) {
@@ -301,9 +301,9 @@ ikt_status ikt_kernelsum_create_fft_of(ikt_context *ctx, const ikt_row_map *map,
         m->ops = settings->single ? &ikt_mesh_f32 : &ikt_mesh_f64;
         m->isa = ikt_cpu_isa();
         m->space.threads = ikt_threads(ctx);
-        m->spread.threads = spread_threads(map, m->space.threads);
+        m->spread.threads = spread_threads(rows, m->space.threads);
         m->window = ikt_window_make(settings->order);
-        m->charges.unit = ikt_charge_unit(map->n);
+        m->charges.unit = ikt_charge_unit(rows->n);
         (*out)->self = m;
     }
     st = ikt_agree(ctx, st);
@@ -311,19 +311,19 @@ ikt_status ikt_kernelsum_create_fft_of(ikt_context *ctx, const ikt_row_map *map,
     return st;
 }
 
-int64_t ikt_kernelsum_memory_fft(const ikt_fft_settings *settings, const ikt_row_map *map,
+int64_t ikt_kernelsum_memory_fft(const ikt_fft_settings *settings, const ikt_rows *rows,
                                  int threads, double span) {
     particle_mesh m = {.settings = *settings,
                        .ops = settings->single ? &ikt_mesh_f32 : &ikt_mesh_f64};
     ikt_grid grid = ikt_grid_fit(settings, &(ikt_bounds){{0, 0}, {span, span}});
     needs need = needs_of(&m, &grid);
-    const int64_t size = (int64_t)m.ops->size, sorters = spread_threads(map, threads);
+    const int64_t size = (int64_t)m.ops->size, sorters = spread_threads(rows, threads);
     int64_t waves = (grid.padded[0] / 2 + 8) * (grid.padded[1] / 2 + 32) + grid.padded[1];
     int64_t work = 8 * need.charges + size * need.field + threads * size * need.buffer +
                    (sorters > 1 ? 8 * sorters * (need.rows + 1) : 0);
-    const int sharers = ikt_slabs_sharers(settings, &grid, map->ranks);
+    const int sharers = ikt_slabs_sharers(settings, &grid, rows->ranks);
     if (sharers > 1) work += 2 * size * (need.field / sharers + need.buffer); /* that travels */
-    return work + work / GROWTH + (sorters > 1 ? 8 * map->count : 0)          /* sorted points */
+    return work + work / GROWTH + (sorters > 1 ? 8 * rows->count : 0)         /* sorted points */
            + waves * size * cached_most(&grid)                                /* tables kept */
            + waves * 8                                                        /* one being made */
            + (int64_t)sizeof(particle_mesh) + CACHED * 16 * IKT_SELF_PLACES * IKT_SELF_PLACES;

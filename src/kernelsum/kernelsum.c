@@ -45,8 +45,8 @@ void ikt_kernelsum_describe(const ikt_kernelsum *sums, char *text, size_t size) 
 }
 
 void ikt_kernelsum_invalid(const ikt_kernelsum *sums, double *phi, float *gradient) {
-    for (int64_t i = 0; i < sums->map.count; i++)
+    for (int64_t i = 0; i < sums->rows.count; i++)
         phi[i] = NAN;
-    for (int64_t e = 0; e < sums->q * sums->map.count; e++)
+    for (int64_t e = 0; e < sums->q * sums->rows.count; e++)
         gradient[e] = NAN;
 }

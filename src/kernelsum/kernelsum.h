@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 typedef struct ikt_kernelsum ikt_kernelsum;
 
@@ -54,18 +54,18 @@ ikt_fft_settings ikt_fft_preset(ikt_fft_accuracy accuracy);
 /* COLLECTIVE. Exact sums over all pairs in q = 1, 2 or 3 dimensions, each to about 1e-7. Positions
  * are replicated: 8 q n bytes a rank; an evaluation costs n_local * n kernel values. Coordinates
  * beyond 1e18 overflow. Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_kernelsum_create_exact(ikt_context *ctx, const ikt_row_map *map, int q,
+ikt_status ikt_kernelsum_create_exact(ikt_context *ctx, const ikt_rows *rows, int q,
                                       ikt_kernel kernel, ikt_kernelsum **out);
 
 /* COLLECTIVE, SAME-ARGS. Sums by a particle-mesh method; see fft.c. An evaluation costs of the
  * order of order^2 n_local + g log g, where g is the number of cells of the grid in the map's
  * bounding box. Errors: IKT_ERR_USAGE for settings out of range, IKT_ERR_RESOURCE. */
-ikt_status ikt_kernelsum_create_fft(ikt_context *ctx, const ikt_row_map *map,
+ikt_status ikt_kernelsum_create_fft(ikt_context *ctx, const ikt_rows *rows,
                                     const ikt_fft_settings *settings, ikt_kernelsum **out);
 
 /* COLLECTIVE, SAME-ARGS. The same with one of the Student kernels. Errors: also IKT_ERR_USAGE for
  * any other kernel, which the grid does not resolve. */
-ikt_status ikt_kernelsum_create_fft_of(ikt_context *ctx, const ikt_row_map *map, ikt_kernel kernel,
+ikt_status ikt_kernelsum_create_fft_of(ikt_context *ctx, const ikt_rows *rows, ikt_kernel kernel,
                                        const ikt_fft_settings *settings, ikt_kernelsum **out);
 
 /* Named accuracies of the tree: root mean square error of the force relative to that of the force,
@@ -78,7 +78,7 @@ typedef enum {
 /* COLLECTIVE, SAME-ARGS. Sums of the Student kernel by a tree; see barnes_hut.c. An evaluation
  * costs of the order of n / ranks * log n, and a sort of all n points on every rank. Memory: see
  * ikt_kernelsum_memory_tree. Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_kernelsum_create_tree(ikt_context *ctx, const ikt_row_map *map, int q,
+ikt_status ikt_kernelsum_create_tree(ikt_context *ctx, const ikt_rows *rows, int q,
                                      ikt_tree_accuracy accuracy, ikt_kernelsum **out);
 
 /* LOCAL. Dimensions of the positions. */
@@ -88,9 +88,9 @@ int ikt_kernelsum_dimensions(const ikt_kernelsum *sums);
 void ikt_kernelsum_destroy(ikt_kernelsum **sums);
 
 /* COLLECTIVE. Sums at the own rows.
- *   y         [map.count * q] positions
- *   phi       [map.count], receives the sums, self included
- *   gradient  [map.count * q], receives grad phi
+ *   y         [rows.count * q] positions
+ *   phi       [rows.count], receives the sums, self included
+ *   gradient  [rows.count * q], receives grad phi
  * The bits do not depend on ranks, threads and instruction set. Where a position of any rank is not
  * finite, every phi and gradient is NaN. Cannot fail otherwise: memory that grows with the map is
  * claimed on the way, and running out of it makes all NaN, too, with the message in the context. */
@@ -101,9 +101,9 @@ void ikt_kernelsum_describe(const ikt_kernelsum *sums, char *text, size_t size);
 
 /* LOCAL. Most bytes a rank will hold.
  *   span  side of the map's bounding box, in units of the map */
-int64_t ikt_kernelsum_memory_exact(const ikt_row_map *map, int q);
-int64_t ikt_kernelsum_memory_tree(const ikt_row_map *map, int q, int threads);
-int64_t ikt_kernelsum_memory_fft(const ikt_fft_settings *settings, const ikt_row_map *map,
+int64_t ikt_kernelsum_memory_exact(const ikt_rows *rows, int q);
+int64_t ikt_kernelsum_memory_tree(const ikt_rows *rows, int q, int threads);
+int64_t ikt_kernelsum_memory_fft(const ikt_fft_settings *settings, const ikt_rows *rows,
                                  int threads, double span);
 
 #endif

@@ -19,8 +19,8 @@ typedef struct {
 
 struct ikt_kernelsum {
     ikt_context *ctx;
-    ikt_row_map map; /* which rows are this rank's */
-    int q;           /* dimensions */
+    ikt_rows rows; /* which rows are this rank's */
+    int q;         /* dimensions */
     ikt_kernel kernel;
     void *self; /* owned, of the way's own type */
     const ikt_kernelsum_ops *ops;

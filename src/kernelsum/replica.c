@@ -10,27 +10,27 @@ enum { LANES = 16 };
 
 static const float far_away = 1e30f;
 
-ikt_status ikt_replica_create(ikt_context *ctx, const ikt_row_map *map, int q, ikt_replica *out) {
-    *out = (ikt_replica){.q = q, .padded = (map->n + LANES - 1) / LANES * LANES};
-    IKT_TRY(ikt_alloc(ctx, &out->counts, map->ranks, sizeof *out->counts, "positions"));
-    IKT_TRY(ikt_alloc(ctx, &out->all, q * map->n, sizeof *out->all, "positions"));
-    for (int r = 0; r < map->ranks; r++)
-        out->counts[r] = ikt_row_map_count(map, r);
+ikt_status ikt_replica_create(ikt_context *ctx, const ikt_rows *rows, int q, ikt_replica *out) {
+    *out = (ikt_replica){.q = q, .padded = (rows->n + LANES - 1) / LANES * LANES};
+    IKT_TRY(ikt_alloc(ctx, &out->counts, rows->ranks, sizeof *out->counts, "positions"));
+    IKT_TRY(ikt_alloc(ctx, &out->all, q * rows->n, sizeof *out->all, "positions"));
+    for (int r = 0; r < rows->ranks; r++)
+        out->counts[r] = ikt_rows_count(rows, r);
     for (int c = 0; c < q; c++) {
         IKT_TRY(ikt_alloc(ctx, &out->at[c], out->padded, sizeof *out->at[c], "positions"));
-        for (int64_t i = map->n; i < out->padded; i++)
+        for (int64_t i = rows->n; i < out->padded; i++)
             out->at[c][i] = far_away;
     }
     return IKT_OK;
 }
 
-bool ikt_replica_fill(ikt_context *ctx, const ikt_row_map *map, const float *y,
+bool ikt_replica_fill(ikt_context *ctx, const ikt_rows *rows, const float *y,
                       const ikt_replica *replica) {
     const int q = replica->q;
     int64_t invalid = 0;
-    ikt_allgather(ctx, y, map->count, (size_t)q * sizeof *y, replica->all, replica->counts);
+    ikt_allgather(ctx, y, rows->count, (size_t)q * sizeof *y, replica->all, replica->counts);
 #pragma omp parallel for num_threads(ikt_threads(ctx)) reduction(+ : invalid)
-    for (int64_t i = 0; i < map->n; i++)
+    for (int64_t i = 0; i < rows->n; i++)
         for (int c = 0; c < q; c++) {
             const float value = replica->all[q * i + c];
             replica->at[c][i] = value;
@@ -46,6 +46,6 @@ void ikt_replica_destroy(ikt_replica *replica) {
         ikt_free(&replica->at[c]);
 }
 
-int64_t ikt_replica_memory(const ikt_row_map *map, int q) {
-    return 8 * q * map->n + 8 * map->ranks;
+int64_t ikt_replica_memory(const ikt_rows *rows, int q) {
+    return 8 * q * rows->n + 8 * rows->ranks;
 }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 enum { IKT_DIMENSIONS_MOST = 3 };
 
@@ -26,17 +26,17 @@ typedef struct {
 
 /* LOCAL. Room for the positions of a map in q dimensions. Errors: IKT_ERR_RESOURCE; free it then,
  * too. */
-ikt_status ikt_replica_create(ikt_context *ctx, const ikt_row_map *map, int q, ikt_replica *out);
+ikt_status ikt_replica_create(ikt_context *ctx, const ikt_rows *rows, int q, ikt_replica *out);
 
-/* COLLECTIVE. Gathers the positions y[map->count * q] of all ranks; false where a coordinate of any
- * rank is not finite. */
-bool ikt_replica_fill(ikt_context *ctx, const ikt_row_map *map, const float *y,
+/* COLLECTIVE. Gathers the positions y[rows->count * q] of all ranks; false where a coordinate of
+ * any rank is not finite. */
+bool ikt_replica_fill(ikt_context *ctx, const ikt_rows *rows, const float *y,
                       const ikt_replica *replica);
 
 /* LOCAL. */
 void ikt_replica_destroy(ikt_replica *replica);
 
 /* LOCAL. Bytes. */
-int64_t ikt_replica_memory(const ikt_row_map *map, int q);
+int64_t ikt_replica_memory(const ikt_rows *rows, int q);
 
 #endif

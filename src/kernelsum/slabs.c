@@ -7,7 +7,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/timer.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 /* What the model reckons with: seconds of a node and factor of log2 in a transform, bytes a second
  * into and out of a rank, seconds of a message. The first is measured on one thread of a two-core
@@ -28,23 +28,23 @@ typedef struct {
     const ikt_mesh_space *space;
     ikt_slab_space *slabs;
     ikt_mesh_shape shape;
-    ikt_row_map groups, batches; /* what each rank owns */
+    ikt_rows groups, batches; /* what each rank owns */
 } job;
 
 /* --- who -------------------------------------------------------------------------------------- */
 
 /* Blocks of n units for the first ranks, none for the others. */
-static ikt_row_map shares_make(int64_t n, int sharers, int rank) {
-    if (rank < sharers) return ikt_row_map_make(n, sharers, rank);
-    return (ikt_row_map){n, sharers, n, 0};
+static ikt_rows shares_make(int64_t n, int sharers, int rank) {
+    if (rank < sharers) return ikt_rows_make(n, sharers, rank);
+    return (ikt_rows){n, sharers, n, 0};
 }
 
-static int64_t first_of(const ikt_row_map *shares, int rank) {
-    return rank < shares->ranks ? ikt_row_map_first(shares, rank) : shares->n;
+static int64_t first_of(const ikt_rows *shares, int rank) {
+    return rank < shares->ranks ? ikt_rows_first(shares, rank) : shares->n;
 }
 
-static int64_t count_of(const ikt_row_map *shares, int rank) {
-    return rank < shares->ranks ? ikt_row_map_count(shares, rank) : 0;
+static int64_t count_of(const ikt_rows *shares, int rank) {
+    return rank < shares->ranks ? ikt_rows_count(shares, rank) : 0;
 }
 
 static job job_make(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,

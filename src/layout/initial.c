@@ -8,67 +8,66 @@
 static const double start_deviation = 1e-4, jitter_share = 0.01;
 
 /* Standard deviation of the first score over all rows. */
-static double deviation(ikt_context *ctx, const ikt_row_map *map, int q, const double *scores) {
+static double deviation(ikt_context *ctx, const ikt_rows *rows, int q, const double *scores) {
     ikt_exact_sum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
-    for (int64_t i = 0; i < map->count; i++) {
+    for (int64_t i = 0; i < rows->count; i++) {
         ikt_exact_sum_add(&sum[0], scores[q * i]);
         ikt_exact_sum_add(&sum[1], scores[q * i] * scores[q * i]);
     }
     ikt_exact_sum_reduce(ctx, sum, 2);
-    double n = (double)map->n, mean = ikt_exact_sum_value(&sum[0]) / n;
+    double n = (double)rows->n, mean = ikt_exact_sum_value(&sum[0]) / n;
     double variance = ikt_exact_sum_value(&sum[1]) / n - mean * mean;
     return variance > 0 ? sqrt(variance) : 0;
 }
 
-static void scale_to(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed,
+static void scale_to(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed,
                      const double *scores, double target, float *y) {
-    double spread = deviation(ctx, map, q, scores);
+    double spread = deviation(ctx, rows, q, scores);
     double scale = spread > 0 ? target / spread : 0; /* all rows equal: jitter alone */
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < map->count; i++)
+    for (int64_t i = 0; i < rows->count; i++)
         for (int c = 0; c < q; c++) {
-            double jitter = ikt_rng_normal(seed, IKT_RNG_JITTER, map->first + i, (uint64_t)c);
+            double jitter = ikt_rng_normal(seed, IKT_RNG_JITTER, rows->first + i, (uint64_t)c);
             y[q * i + c] = (float)(scale * scores[q * i + c] + jitter_share * target * jitter);
         }
 }
 
-void ikt_initial_from_scores(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed,
+void ikt_initial_from_scores(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed,
                              const double *scores, float *y) {
-    scale_to(ctx, map, q, seed, scores, start_deviation, y);
+    scale_to(ctx, rows, q, seed, scores, start_deviation, y);
 }
 
-void ikt_initial_from_places(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed,
+void ikt_initial_from_places(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed,
                              double target, double *places, float *y) {
     for (int c = 0; c < q; c++) {
         ikt_exact_sum sum = {{0}, 0, 0};
-        ikt_exact_sum_add_array(&sum, places + c, map->count, q);
+        ikt_exact_sum_add_array(&sum, places + c, rows->count, q);
         ikt_exact_sum_reduce(ctx, &sum, 1);
-        const double mean = ikt_exact_sum_value(&sum) / (double)map->n;
-        for (int64_t i = 0; i < map->count; i++)
+        const double mean = ikt_exact_sum_value(&sum) / (double)rows->n;
+        for (int64_t i = 0; i < rows->count; i++)
             places[q * i + c] -= mean;
     }
-    scale_to(ctx, map, q, seed, places, target > 0 ? target : start_deviation, y);
+    scale_to(ctx, rows, q, seed, places, target > 0 ? target : start_deviation, y);
 }
 
-void ikt_initial_from_map(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed,
-                          float *y) {
+void ikt_initial_from_map(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed, float *y) {
     ikt_exact_sum squares = {{0}, 0, 0};
-    for (int64_t e = 0; e < q * map->count; e++)
+    for (int64_t e = 0; e < q * rows->count; e++)
         ikt_exact_sum_add(&squares, (double)y[e] * (double)y[e]);
     ikt_exact_sum_reduce(ctx, &squares, 1);
-    double spread = sqrt(ikt_exact_sum_value(&squares) / (q * (double)map->n));
+    double spread = sqrt(ikt_exact_sum_value(&squares) / (q * (double)rows->n));
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < map->count; i++)
+    for (int64_t i = 0; i < rows->count; i++)
         for (int c = 0; c < q; c++)
             y[q * i + c] +=
                 (float)(jitter_share * spread *
-                        ikt_rng_normal(seed, IKT_RNG_JITTER, map->first + i, (uint64_t)c));
+                        ikt_rng_normal(seed, IKT_RNG_JITTER, rows->first + i, (uint64_t)c));
 }
 
-void ikt_initial_random(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed, float *y) {
+void ikt_initial_random(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed, float *y) {
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < map->count; i++)
+    for (int64_t i = 0; i < rows->count; i++)
         for (int c = 0; c < q; c++)
             y[q * i + c] = (float)(start_deviation * ikt_rng_normal(seed, IKT_RNG_INITIAL,
-                                                                    map->first + i, (uint64_t)c));
+                                                                    rows->first + i, (uint64_t)c));
 }

@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 #include "config/key.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "objective/objective.h"
 
 typedef enum { IKT_PRESET_DEFAULT, IKT_PRESET_MATLAB } ikt_layout_preset;
@@ -88,25 +88,25 @@ const char *ikt_trace_key(const ikt_trace *trace);
  * identical rows do not stay together (methods, section 3).
  *   scores  [n_local * q]
  *   y       [n_local * q], receives the positions */
-void ikt_initial_from_scores(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed,
+void ikt_initial_from_scores(ikt_context *ctx, const ikt_rows *distribution, int q, uint64_t seed,
                              const double *scores, float *y);
 
 /* COLLECTIVE. The same from places of any spread and anywhere, as other programs leave them:
  * centred, and scaled to the deviation `target`, or 1e-4 where that is not positive. places
  * [n_local * q], centred in place */
-void ikt_initial_from_places(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed,
+void ikt_initial_from_places(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed,
                              double target, double *places, float *y);
 
 /* COLLECTIVE. Initial positions from places in another map that is centred: the places, not made
  * smaller, plus a keyed jitter of 1 % of their spread.
  *   y   [n_local * q] the places in, positions out */
-void ikt_initial_from_map(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed, float *y);
+void ikt_initial_from_map(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed, float *y);
 
 /* LOCAL. Initial positions y[n_local * q] drawn from N(0, 1e-4^2). */
-void ikt_initial_random(ikt_context *ctx, const ikt_row_map *map, int q, uint64_t seed, float *y);
+void ikt_initial_random(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed, float *y);
 
 /* COLLECTIVE. The longest side of the box round all rows of a map y[n_local * q]. */
-double ikt_map_width(ikt_context *ctx, const float *y, int64_t q, int64_t n_local);
+double ikt_layout_width(ikt_context *ctx, const float *y, int64_t q, int64_t n_local);
 
 /* The loop between two iterations: all that the rest of it depends on. */
 enum { IKT_PHASE_NUMBERS = 7, IKT_PHASE_REALS = 2 };
@@ -130,13 +130,13 @@ typedef struct {
     const char *where; /* for messages */
     /* COLLECTIVE. The state is lent. */
     ikt_status (*save)(void *self, const ikt_loop_state *state);
-} ikt_loop_keeper;
+} ikt_loop_hooks;
 
 /* Where a loop begins, and what becomes of it. */
 typedef struct {
-    const ikt_loop_keeper *keeper; /* NULL: it cannot be stopped */
-    const ikt_loop_state *from;    /* NULL: at the beginning */
-    bool is_extended;              /* the run had ended before: only `iterations` ends it now */
+    const ikt_loop_hooks *keeper; /* NULL: it cannot be stopped */
+    const ikt_loop_state *from;   /* NULL: at the beginning */
+    bool is_extended;             /* the run had ended before: only `iterations` ends it now */
     ikt_loop_state *last; /* receives the state before the last value of the trace, as if there were
                              more iterations to come; owned by the caller. NULL: not wanted */
 } ikt_loop_course;
@@ -153,7 +153,7 @@ typedef struct {
  * iteration; IKT_ERR_RESOURCE; IKT_STOPPED, with a state saved; IKT_ERR_USAGE where the state has
  * more iterations behind it than the settings ask for. */
 ikt_status ikt_layout_run(ikt_context *ctx, const ikt_layout_settings *settings,
-                          const ikt_row_map *map, ikt_objective *objective,
+                          const ikt_rows *rows, ikt_objective *objective,
                           const ikt_loop_course *course, float *y, ikt_trace *trace);
 
 #endif

@@ -16,7 +16,7 @@
 typedef struct {
     ikt_context *ctx;
     const ikt_layout_settings *settings;
-    const ikt_row_map *map;
+    const ikt_rows *rows;
     ikt_objective *objective;
     ikt_loop_course course;
     ikt_optimiser optimiser;
@@ -77,7 +77,7 @@ static ikt_status evaluate(loop *l, int64_t iteration, ikt_objective_terms *term
 }
 
 static void add_to_trace(loop *l, int64_t iteration, double value) {
-    const double norm = ikt_gradient_norm(l->ctx, &l->gradient, l->objective->q, l->map->count);
+    const double norm = ikt_gradient_norm(l->ctx, &l->gradient, l->objective->q, l->rows->count);
     const double seconds = ikt_now() - l->began;
     l->trace->point[l->trace->count++] = (ikt_trace_point){iteration, value, norm, seconds};
     ikt_log_numbers(l->ctx, ikt_log_record(l->ctx),
@@ -107,14 +107,14 @@ static void report(const loop *l, int64_t iteration) {
 }
 
 /* Moves the mean of the map to the origin; no objective determines it. */
-static void centre(ikt_context *ctx, const ikt_row_map *map, int q, float *y) {
+static void centre(ikt_context *ctx, const ikt_rows *rows, int q, float *y) {
     enum { MOST = IKT_DIMENSIONS_MOST };
     ikt_exact_sum sum[MOST] = {{{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}};
 #pragma omp parallel num_threads(ikt_threads(ctx))
     {
         ikt_exact_sum mine[MOST] = {{{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}};
 #pragma omp for schedule(static) nowait
-        for (int64_t e = 0; e < q * map->count; e++)
+        for (int64_t e = 0; e < q * rows->count; e++)
             ikt_exact_sum_add(&mine[e % q], (double)y[e]);
 #pragma omp critical(ikt_centre)
         for (int c = 0; c < q; c++)
@@ -123,9 +123,9 @@ static void centre(ikt_context *ctx, const ikt_row_map *map, int q, float *y) {
     ikt_exact_sum_reduce(ctx, sum, q);
     double mean[MOST];
     for (int c = 0; c < q; c++)
-        mean[c] = ikt_exact_sum_value(&sum[c]) / (double)map->n;
+        mean[c] = ikt_exact_sum_value(&sum[c]) / (double)rows->n;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
-    for (int64_t e = 0; e < q * map->count; e++)
+    for (int64_t e = 0; e < q * rows->count; e++)
         y[e] = (float)((double)y[e] - mean[e % q]);
 }
 
@@ -138,13 +138,13 @@ static void centre(ikt_context *ctx, const ikt_row_map *map, int q, float *y) {
  *   z   of before the last step: of n (n - 1) terms that are all 1 where the map is tiny. Maps that
  *       are not cost nothing here */
 static void keep_from_vanishing(loop *l, double z) {
-    const double pairs = (double)l->map->n * (double)(l->map->n - 1);
+    const double pairs = (double)l->rows->n * (double)(l->rows->n - 1);
     if (z < 0.999 * pairs) return;
-    const double width = ikt_map_width(l->ctx, l->objective->y, l->objective->q, l->map->count);
+    const double width = ikt_layout_width(l->ctx, l->objective->y, l->objective->q, l->rows->count);
     if (!(width > 0) || width > 0x1p-16) return;
     int exponent;
     frexp(width, &exponent);
-    centre(l->ctx, l->map, l->objective->q, l->objective->y);
+    centre(l->ctx, l->rows, l->objective->q, l->objective->y);
     ikt_optimiser_scale(&l->optimiser, (float)ldexp(1, -12 - exponent), l->objective->y);
 }
 
@@ -172,7 +172,7 @@ static ikt_loop_state state_at(const loop *l, int64_t iteration) {
 }
 
 typedef struct {
-    const ikt_loop_keeper *keeper;
+    const ikt_loop_hooks *keeper;
     ikt_loop_state state;
 } saving;
 
@@ -183,12 +183,12 @@ static ikt_status save(void *self) {
 
 /* COLLECTIVE. Saves and stops where the ranks were asked for it, which Z's sum has told. */
 static ikt_status obey(const loop *l, int64_t iteration) {
-    const ikt_loop_keeper *keeper = l->course.keeper;
-    const ikt_wish wish = ikt_watch_heard(l->ctx);
-    if (!keeper || wish == IKT_WISH_NONE) return IKT_OK;
+    const ikt_loop_hooks *keeper = l->course.keeper;
+    const ikt_request wish = ikt_watch_poll(l->ctx);
+    if (!keeper || wish == IKT_REQUEST_NONE) return IKT_OK;
     saving s = {keeper, state_at(l, iteration)};
     const ikt_saver saver = {&s, save, keeper->where};
-    return ikt_watch_obey(l->ctx, wish, &saver);
+    return ikt_watch_handle(l->ctx, wish, &saver);
 }
 
 /* SAME-ARGS. Takes up where a state left off. */
@@ -244,7 +244,7 @@ static ikt_status iterate(loop *l, int64_t first) {
 
 /* Room for the optimiser, the trace and, where it is wanted, the last state. */
 static ikt_status make_room(loop *l, float **last_y) {
-    const int64_t coordinates = l->objective->q * l->map->count;
+    const int64_t coordinates = l->objective->q * l->rows->count;
     const int64_t earlier = l->course.from ? l->course.from->points : 0;
     const int64_t points = l->settings->iterations / l->settings->report_every + 2 + earlier;
     IKT_TRY(ikt_optimiser_create(l->ctx, coordinates, &l->optimiser));
@@ -253,15 +253,15 @@ static ikt_status make_room(loop *l, float **last_y) {
 }
 
 ikt_status ikt_layout_run(ikt_context *ctx, const ikt_layout_settings *settings,
-                          const ikt_row_map *map, ikt_objective *objective,
+                          const ikt_rows *rows, ikt_objective *objective,
                           const ikt_loop_course *course, float *y, ikt_trace *trace) {
     const int q = objective->q;
-    const size_t bytes = (size_t)(map->count * q) * sizeof *y;
+    const size_t bytes = (size_t)(rows->count * q) * sizeof *y;
     float *last_y = NULL;
     *trace = (ikt_trace){.value_name = objective->value_name};
     loop l = {.ctx = ctx,
               .settings = settings,
-              .map = map,
+              .rows = rows,
               .objective = objective,
               .course = course ? *course : (ikt_loop_course){0},
               .phases = ikt_phases_begin(settings),
@@ -281,7 +281,7 @@ ikt_status ikt_layout_run(ikt_context *ctx, const ikt_layout_settings *settings,
     }
     if (st == IKT_OK) {
         memcpy(y, objective->y, bytes);
-        centre(ctx, map, q, y);
+        centre(ctx, rows, q, y);
     }
     ikt_free(&last_y);
     ikt_optimiser_destroy(&l.optimiser);

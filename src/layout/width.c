@@ -5,7 +5,7 @@
 #include "kernelsum/replica.h"
 #include "layout/layout.h"
 
-double ikt_map_width(ikt_context *ctx, const float *y, int64_t q, int64_t n_local) {
+double ikt_layout_width(ikt_context *ctx, const float *y, int64_t q, int64_t n_local) {
     double most[2 * IKT_DIMENSIONS_MOST]; /* of each axis, and minus the least */
     double width = 0;
     for (int64_t c = 0; c < 2 * q; c++)

@@ -2,7 +2,7 @@
 #include "linalg/blocks.h"
 
 #include "base/comm.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 enum { STREAM_BYTES = 16 << 20 };
 
@@ -12,9 +12,9 @@ static int64_t least(int64_t a, int64_t b) {
 
 ikt_row_range ikt_blocks_of_rank(int64_t n, int ranks, int rank) {
     int64_t blocks = n / IKT_BLOCK_ROWS + (n % IKT_BLOCK_ROWS > 0);
-    ikt_row_map map = ikt_row_map_make(blocks, ranks, rank);
-    int64_t first = least(map.first * IKT_BLOCK_ROWS, n);
-    int64_t end = least((map.first + map.count) * IKT_BLOCK_ROWS, n);
+    ikt_rows rows = ikt_rows_make(blocks, ranks, rank);
+    int64_t first = least(rows.first * IKT_BLOCK_ROWS, n);
+    int64_t end = least((rows.first + rows.count) * IKT_BLOCK_ROWS, n);
     return (ikt_row_range){first, end - first};
 }
 

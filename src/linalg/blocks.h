@@ -6,7 +6,7 @@
  * multiples of it in the whole data set. The blocks are dealt to the ranks in contiguous ranges, so
  * a block is summed by one rank, in one order, whatever the number of ranks. Advantage: cheap plain
  * sums that are reproducible once the block sums are added exactly. Disadvantage: a second
- * distribution beside the row ownership of dist/row_map.h; data sets of less than ranks *
+ * distribution beside the row ownership of dist/rows.h; data sets of less than ranks *
  * IKT_BLOCK_ROWS rows leave ranks idle.
  */
 #ifndef IKT_LINALG_BLOCKS_H

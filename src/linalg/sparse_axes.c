@@ -7,7 +7,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "linalg/eigen.h"
 
 static const char purpose[] = "principal axes";
@@ -38,20 +38,21 @@ static void multiply_row(const ikt_sparse *rows, int64_t i, double *dense, doubl
 static ikt_status multiply(ikt_context *ctx, const ikt_sparse *rows, double *gram) {
     const int64_t m = rows->count;
     const int threads = ikt_threads(ctx);
-    const ikt_row_map map = ikt_row_map_make(m, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows distribution = ikt_rows_make(m, ikt_size(ctx), ikt_rank(ctx));
     double *dense = NULL, *own = NULL;
     int64_t *counts = NULL;
     ikt_status st = ikt_alloc(ctx, &dense, threads * rows->d, sizeof *dense, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &own, map.count * m, sizeof *own, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, map.ranks, sizeof *counts, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &own, distribution.count * m, sizeof *own, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, distribution.ranks, sizeof *counts, purpose);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-        for (int64_t i = 0; i < map.count; i++)
-            multiply_row(rows, map.first + i, dense + omp_get_thread_num() * rows->d, own + i * m);
-        for (int r = 0; r < map.ranks; r++)
-            counts[r] = ikt_row_map_count(&map, r);
-        ikt_allgather(ctx, own, map.count, (size_t)m * sizeof *own, gram, counts);
+        for (int64_t i = 0; i < distribution.count; i++)
+            multiply_row(rows, distribution.first + i, dense + omp_get_thread_num() * rows->d,
+                         own + i * m);
+        for (int r = 0; r < distribution.ranks; r++)
+            counts[r] = ikt_rows_count(&distribution, r);
+        ikt_allgather(ctx, own, distribution.count, (size_t)m * sizeof *own, gram, counts);
     }
     ikt_free(&dense);
     ikt_free(&own);

@@ -20,7 +20,7 @@ static void offer_tile(const ikt_scorer *scorer, int64_t own, int64_t rows, cons
 ikt_status ikt_neighbours_offer_block(ikt_context *ctx, const ikt_scorer *scorer,
                                       const void *packed, int64_t first, int64_t few,
                                       ikt_neighbours *lists) {
-    const int64_t count = scorer->map.count;
+    const int64_t count = scorer->rows.count;
     float *tiles = NULL;
     IKT_TRY(ikt_alloc(ctx, &tiles, (int64_t)ikt_threads(ctx) * OWN_ROWS * OTHERS, sizeof *tiles,
                       "neighbours"));
@@ -39,7 +39,7 @@ ikt_status ikt_neighbours_offer_block(ikt_context *ctx, const ikt_scorer *scorer
 
 ikt_status ikt_neighbours_among(ikt_context *ctx, const ikt_scorer *scorer, const void *packed,
                                 int64_t few, ikt_neighbours *lists) {
-    const int64_t k = lists->k, count = scorer->map.count;
+    const int64_t k = lists->k, count = scorer->rows.count;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
     for (int64_t a = 0; a < count; a++)
         ikt_best_clear(lists->score + a * k, lists->row + a * k, k);

@@ -19,18 +19,18 @@ static void keep_best(void *self, int64_t first, int64_t na, int64_t row, int64_
 
 /* Own rows whose lists are made together, where others' rows come round once more for the next: so
  * many that passing them round is little beside scoring. The same on all ranks. */
-static int64_t rows_together(const ikt_row_map *map) {
+static int64_t rows_together(const ikt_rows *distribution) {
     const int64_t scores = INT64_C(1) << 34, least = 1024;
-    const int64_t rows = scores / map->n > least ? scores / map->n : least;
-    const int64_t most = ikt_row_map_count(map, 0);
+    const int64_t rows = scores / distribution->n > least ? scores / distribution->n : least;
+    const int64_t most = ikt_rows_count(distribution, 0);
     return rows < most ? rows : most;
 }
 
 ikt_status ikt_neighbours_brute_kept(ikt_context *ctx, const ikt_scorer *scorer,
                                      ikt_list_course *course) {
-    keeper keep = {course->lists, scorer->map.first};
-    const int64_t own = scorer->map.count, most = ikt_row_map_count(&scorer->map, 0);
-    const int64_t rows = rows_together(&scorer->map), k = course->lists->k;
+    keeper keep = {course->lists, scorer->rows.first};
+    const int64_t own = scorer->rows.count, most = ikt_rows_count(&scorer->rows, 0);
+    const int64_t rows = rows_together(&scorer->rows), k = course->lists->k;
     for (int64_t done = 0; done < most; done += rows) {
         const int64_t first = done < own ? done : own;
         int64_t end = done + rows < own ? done + rows : own;
@@ -47,7 +47,7 @@ ikt_status ikt_neighbours_brute_kept(ikt_context *ctx, const ikt_scorer *scorer,
 ikt_status ikt_neighbours_brute(ikt_context *ctx, const ikt_scorer *scorer, int64_t k,
                                 ikt_neighbours *out) {
     ikt_list_course course = {.lists = out};
-    ikt_status st = ikt_agree(ctx, ikt_neighbours_create(ctx, &scorer->map, k, out));
+    ikt_status st = ikt_agree(ctx, ikt_neighbours_create(ctx, &scorer->rows, k, out));
     if (st == IKT_OK) st = ikt_neighbours_brute_kept(ctx, scorer, &course);
     if (st == IKT_OK)
         ikt_neighbours_sort(ctx, out);

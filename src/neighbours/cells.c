@@ -72,13 +72,13 @@ static ikt_status order_sparse(ikt_context *ctx, const ikt_sparse *x, ikt_cells 
 
 /* COLLECTIVE. Sizes of the cells over all ranks give their first positions; the rows of the ranks
  * before come first in each. */
-static ikt_status number_rows(ikt_context *ctx, const ikt_row_map *map, const uint16_t *cell,
+static ikt_status number_rows(ikt_context *ctx, const ikt_rows *rows, const uint16_t *cell,
                               ikt_cells *cells, uint32_t *position) {
     int64_t *next = NULL, count = cells->count;
     ikt_status st = ikt_alloc(ctx, &next, count, sizeof *next, "cells");
     if (st == IKT_OK) st = ikt_alloc(ctx, &cells->first, count + 1, sizeof *cells->first, "cells");
     IKT_TRY(ikt_agree(ctx, st));
-    for (int64_t i = 0; i < map->count; i++)
+    for (int64_t i = 0; i < rows->count; i++)
         next[cell[i]]++;
     memcpy(cells->first + 1, next, (size_t)count * sizeof *next);
     ikt_sum_i64(ctx, cells->first + 1, count);
@@ -87,18 +87,18 @@ static ikt_status number_rows(ikt_context *ctx, const ikt_row_map *map, const ui
         next[c] += cells->first[c];
         cells->first[c + 1] += cells->first[c];
     }
-    for (int64_t i = 0; i < map->count; i++)
+    for (int64_t i = 0; i < rows->count; i++)
         position[i] = (uint32_t)next[cell[i]]++;
     ikt_free(&next);
     return IKT_OK;
 }
 
 /* COLLECTIVE. The cells of the own rows, as numbers in the order of the cells, in `own`. */
-static ikt_status find_cells(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
+static ikt_status find_cells(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
                              const uint16_t *cell, const uint32_t *number, const ikt_cells *cells,
                              uint16_t *own) {
-    if (!cell) return ikt_nearest_cells(ctx, data, map, cells->packed, cells->count, own);
-    for (int64_t i = 0; i < map->count; i++)
+    if (!cell) return ikt_nearest_cells(ctx, data, rows, cells->packed, cells->count, own);
+    for (int64_t i = 0; i < rows->count; i++)
         own[i] = (uint16_t)number[cell[i]];
     return IKT_OK;
 }
@@ -126,20 +126,20 @@ static ikt_status load_sparse(ikt_context *ctx, ikt_dataset *data, const int64_t
 }
 
 ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
-                            int64_t count, const ikt_row_map *map, const uint16_t *cell,
+                            int64_t count, const ikt_rows *rows, const uint16_t *cell,
                             ikt_cells *out, uint32_t *position) {
     uint32_t *number = NULL;
     uint16_t *own = NULL;
     *out = (ikt_cells){.count = count, .d = ikt_dataset_columns(data)};
     out->is_sparse = cell && ikt_dataset_is_sparse(data);
     ikt_status st = ikt_alloc(ctx, &number, count, sizeof *number, "cells");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &own, map->count, sizeof *own, "cells");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &own, rows->count, sizeof *own, "cells");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK)
         st = out->is_sparse ? load_sparse(ctx, data, centre_row, out, number)
                             : load_centres(ctx, data, centre_row, out, number);
-    if (st == IKT_OK) st = find_cells(ctx, data, map, cell, number, out, own);
-    if (st == IKT_OK) st = number_rows(ctx, map, own, out, position);
+    if (st == IKT_OK) st = find_cells(ctx, data, rows, cell, number, out, own);
+    if (st == IKT_OK) st = number_rows(ctx, rows, own, out, position);
     ikt_free(&number);
     ikt_free(&own);
     if (st != IKT_OK) ikt_cells_destroy(out);

@@ -12,7 +12,7 @@
 
 #include "base/status.h"
 #include "data/dataset.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "linalg/sparse_pack.h"
 
 typedef struct {
@@ -40,14 +40,14 @@ int64_t ikt_cells_pool(int64_t n, int64_t pool);
 /* COLLECTIVE. Orders the cells and gives every row its position: by cell, then by row.
  *   data        the rows; the centres' coordinates are read from ikt_dataset_model(data)
  *   centre_row  [count] rows of the centres there, ascending, the same on all ranks
- *   cell        [map->count] cell of each own row: index into centre_row. Or NULL: the rows are
+ *   cell        [rows->count] cell of each own row: index into centre_row. Or NULL: the rows are
  *               read, and each gets a near centre (nearest_cell.h)
- *   position    [map->count], receives the positions
+ *   position    [rows->count], receives the positions
  * Errors: IKT_ERR_RESOURCE, those of reading; empty then. Memory: 12 count d bytes at the peak.
  * Centres of sparse rows whose cells are given stay sparse; what depends on them has the same bits.
  */
 ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
-                            int64_t count, const ikt_row_map *map, const uint16_t *cell,
+                            int64_t count, const ikt_rows *rows, const uint16_t *cell,
                             ikt_cells *out, uint32_t *position);
 void ikt_cells_destroy(ikt_cells *cells);
 

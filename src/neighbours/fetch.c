@@ -43,7 +43,7 @@ static int by_number(const void *a, const void *b) {
 }
 
 /* Foreign first positions among the probes, sorted, each once. */
-static ikt_status list_foreign(ikt_context *ctx, const ikt_cells *cells, const ikt_row_map *map,
+static ikt_status list_foreign(ikt_context *ctx, const ikt_cells *cells, const ikt_rows *rows,
                                const ikt_probe_lists *lists, ikt_foreign *out) {
     int64_t found = 0, kept = 0;
     for (int pass = 0; pass < 2; pass++) {
@@ -53,8 +53,8 @@ static ikt_status list_foreign(ikt_context *ctx, const ikt_cells *cells, const i
             for (int64_t e = 0; e < lists->probes[b]; e++) {
                 uint32_t at = lists->probe[b * lists->room + e].first;
                 int64_t end;
-                if (at >= map->first && at < map->first + map->count) continue;
-                if (pass == 1) out->first[found] = (uint32_t)ikt_block_at(cells, map, at, &end);
+                if (at >= rows->first && at < rows->first + rows->count) continue;
+                if (pass == 1) out->first[found] = (uint32_t)ikt_block_at(cells, rows, at, &end);
                 found++;
             }
     }
@@ -66,13 +66,13 @@ static ikt_status list_foreign(ikt_context *ctx, const ikt_cells *cells, const i
 }
 
 /* Sizes of what will come. */
-static ikt_status expect(ikt_context *ctx, const ikt_cells *cells, const ikt_shelf *shelf, talk *t,
+static ikt_status expect(ikt_context *ctx, const ikt_cells *cells, const ikt_tiles *tiles, talk *t,
                          ikt_foreign *out) {
     IKT_TRY(ikt_alloc(ctx, &out->offset, out->count + 1, sizeof *out->offset, "blocks"));
     for (int64_t e = 0; e < out->count; e++) {
-        int64_t end, first = ikt_block_at(cells, &shelf->map, out->first[e], &end);
-        int64_t bytes = shelf->bytes(shelf, end - first);
-        int owner = ikt_row_map_owner(&shelf->map, first);
+        int64_t end, first = ikt_block_at(cells, &tiles->rows, out->first[e], &end);
+        int64_t bytes = tiles->bytes(tiles, end - first);
+        int owner = ikt_rows_owner(&tiles->rows, first);
         t->ask_counts[owner]++;
         t->come_bytes[owner] += bytes;
         out->offset[e + 1] = out->offset[e] + bytes;
@@ -80,11 +80,11 @@ static ikt_status expect(ikt_context *ctx, const ikt_cells *cells, const ikt_she
     return ikt_alloc(ctx, &out->data, out->offset[out->count], 1, "blocks");
 }
 
-static int64_t own_block(const ikt_shelf *shelf, int64_t position) {
-    int64_t low = 0, high = shelf->blocks; /* first[low] <= position < first[high] */
+static int64_t own_block(const ikt_tiles *tiles, int64_t position) {
+    int64_t low = 0, high = tiles->blocks; /* first[low] <= position < first[high] */
     while (high - low > 1) {
         int64_t middle = (low + high) / 2;
-        if (shelf->first[middle] <= position)
+        if (tiles->first[middle] <= position)
             low = middle;
         else
             high = middle;
@@ -92,12 +92,12 @@ static int64_t own_block(const ikt_shelf *shelf, int64_t position) {
     return low;
 }
 
-static int64_t own_bytes(const ikt_shelf *shelf, int64_t block) {
-    return shelf->offset[block + 1] - shelf->offset[block];
+static int64_t own_bytes(const ikt_tiles *tiles, int64_t block) {
+    return tiles->offset[block + 1] - tiles->offset[block];
 }
 
 /* COLLECTIVE. Learns what others want, and puts it together. */
-static ikt_status answer(ikt_context *ctx, const ikt_shelf *shelf, const ikt_foreign *want,
+static ikt_status answer(ikt_context *ctx, const ikt_tiles *tiles, const ikt_foreign *want,
                          talk *t) {
     ikt_exchange_counts(ctx, t->ask_counts, t->asked_counts);
     for (int r = 0; r < ikt_size(ctx); r++)
@@ -106,28 +106,28 @@ static ikt_status answer(ikt_context *ctx, const ikt_shelf *shelf, const ikt_for
     ikt_exchange(ctx, want->first, t->ask_counts, t->asked, t->asked_counts, sizeof *t->asked);
     for (int64_t r = 0, e = 0; r < ikt_size(ctx); r++)
         for (int64_t i = 0; i < t->asked_counts[r]; i++, e++)
-            t->leave_bytes[r] += own_bytes(shelf, own_block(shelf, t->asked[e]));
+            t->leave_bytes[r] += own_bytes(tiles, own_block(tiles, t->asked[e]));
     for (int r = 0; r < ikt_size(ctx); r++)
         t->n_bytes += t->leave_bytes[r];
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &t->leaving, t->n_bytes, 1, "blocks")));
     char *at = t->leaving;
     for (int64_t e = 0; e < t->n_asked; e++) {
-        int64_t block = own_block(shelf, t->asked[e]), bytes = own_bytes(shelf, block);
-        memcpy(at, shelf->data + shelf->offset[block], (size_t)bytes);
+        int64_t block = own_block(tiles, t->asked[e]), bytes = own_bytes(tiles, block);
+        memcpy(at, tiles->data + tiles->offset[block], (size_t)bytes);
         at += bytes;
     }
     return IKT_OK;
 }
 
-ikt_status ikt_foreign_fetch(ikt_context *ctx, const ikt_cells *cells, const ikt_shelf *shelf,
+ikt_status ikt_foreign_fetch(ikt_context *ctx, const ikt_cells *cells, const ikt_tiles *tiles,
                              const ikt_probe_lists *lists, ikt_foreign *out) {
     talk t = {0};
     *out = (ikt_foreign){0};
     ikt_status st = talk_alloc(ctx, &t);
-    if (st == IKT_OK) st = list_foreign(ctx, cells, &shelf->map, lists, out);
-    if (st == IKT_OK) st = expect(ctx, cells, shelf, &t, out);
+    if (st == IKT_OK) st = list_foreign(ctx, cells, &tiles->rows, lists, out);
+    if (st == IKT_OK) st = expect(ctx, cells, tiles, &t, out);
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = answer(ctx, shelf, out, &t);
+    if (st == IKT_OK) st = answer(ctx, tiles, out, &t);
     if (st == IKT_OK)
         ikt_exchange(ctx, t.leaving, t.leave_bytes, out->data, t.come_bytes, 1);
     else
@@ -143,10 +143,10 @@ void ikt_foreign_destroy(ikt_foreign *foreign) {
     foreign->count = 0;
 }
 
-const char *ikt_foreign_block(const ikt_shelf *shelf, const ikt_foreign *foreign,
+const char *ikt_foreign_block(const ikt_tiles *tiles, const ikt_foreign *foreign,
                               int64_t position) {
-    if (position >= shelf->map.first && position < shelf->map.first + shelf->map.count)
-        return shelf->data + shelf->offset[own_block(shelf, position)];
+    if (position >= tiles->rows.first && position < tiles->rows.first + tiles->rows.count)
+        return tiles->data + tiles->offset[own_block(tiles, position)];
     uint32_t wanted = (uint32_t)position;
     const uint32_t *found =
         bsearch(&wanted, foreign->first, (size_t)foreign->count, sizeof *foreign->first, by_number);

@@ -13,11 +13,11 @@ typedef struct {
 
 /* COLLECTIVE. Fetches every block of another rank that is among the probes, once each.
  * Errors: IKT_ERR_RESOURCE; empty then. */
-ikt_status ikt_foreign_fetch(ikt_context *ctx, const ikt_cells *cells, const ikt_shelf *shelf,
+ikt_status ikt_foreign_fetch(ikt_context *ctx, const ikt_cells *cells, const ikt_tiles *tiles,
                              const ikt_probe_lists *lists, ikt_foreign *out);
 void ikt_foreign_destroy(ikt_foreign *foreign);
 
 /* LOCAL. The block that begins at the position, own or fetched. */
-const char *ikt_foreign_block(const ikt_shelf *shelf, const ikt_foreign *foreign, int64_t position);
+const char *ikt_foreign_block(const ikt_tiles *tiles, const ikt_foreign *foreign, int64_t position);
 
 #endif

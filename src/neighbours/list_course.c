@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/watch.h"
 
-ikt_status ikt_list_course_begin(ikt_context *ctx, const ikt_list_keeper *keeper,
+ikt_status ikt_list_course_begin(ikt_context *ctx, const ikt_list_hooks *keeper,
                                  ikt_neighbours *lists, ikt_list_course *out) {
     *out = (ikt_list_course){.keeper = keeper, .lists = lists};
     if (!keeper) return IKT_OK;

@@ -28,19 +28,19 @@ typedef struct {
      * was kept, if anything was. */
     ikt_status (*load)(void *self, ikt_neighbours *lists, ikt_list_progress *progress);
     ikt_status (*save)(void *self, const ikt_neighbours *lists, const ikt_list_progress *progress);
-} ikt_list_keeper;
+} ikt_list_hooks;
 
 /* A round of a search as it goes on. */
 struct ikt_list_course {
-    const ikt_list_keeper *keeper; /* NULL: it cannot be stopped */
-    ikt_list_progress progress;    /* owned; without a keeper `done` is NULL */
-    ikt_neighbours *lists;         /* lent */
-    bool has_worked;               /* this rank, since the last pause */
+    const ikt_list_hooks *keeper; /* NULL: it cannot be stopped */
+    ikt_list_progress progress;   /* owned; without a keeper `done` is NULL */
+    ikt_neighbours *lists;        /* lent */
+    bool has_worked;              /* this rank, since the last pause */
 };
 
 /* COLLECTIVE. A course on lists that are there, with what the keeper (or NULL) has kept of them.
  * Errors: IKT_ERR_RESOURCE, those of reading; empty then. */
-ikt_status ikt_list_course_begin(ikt_context *ctx, const ikt_list_keeper *keeper,
+ikt_status ikt_list_course_begin(ikt_context *ctx, const ikt_list_hooks *keeper,
                                  ikt_neighbours *lists, ikt_list_course *out);
 void ikt_list_course_end(ikt_list_course *course);
 

@@ -9,11 +9,11 @@ static ikt_status check_rows(ikt_context *ctx, int64_t n) {
                     (long long)n, (long long)UINT32_MAX - 1);
 }
 
-ikt_status ikt_neighbours_create(ikt_context *ctx, const ikt_row_map *map, int64_t k,
+ikt_status ikt_neighbours_create(ikt_context *ctx, const ikt_rows *rows, int64_t k,
                                  ikt_neighbours *out) {
-    int64_t entries = map->count * k;
-    *out = (ikt_neighbours){map->count, k, NULL, NULL};
-    ikt_status st = check_rows(ctx, map->n);
+    int64_t entries = rows->count * k;
+    *out = (ikt_neighbours){rows->count, k, NULL, NULL};
+    ikt_status st = check_rows(ctx, rows->n);
     if (st == IKT_OK) st = ikt_alloc(ctx, &out->row, entries, sizeof *out->row, "neighbours");
     if (st == IKT_OK) st = ikt_alloc(ctx, &out->score, entries, sizeof *out->score, "neighbours");
     if (st != IKT_OK) {
@@ -21,7 +21,7 @@ ikt_status ikt_neighbours_create(ikt_context *ctx, const ikt_row_map *map, int64
         return st;
     }
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < map->count; i++)
+    for (int64_t i = 0; i < rows->count; i++)
         ikt_best_clear(out->score + i * k, out->row + i * k, k);
     return IKT_OK;
 }

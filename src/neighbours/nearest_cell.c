@@ -106,13 +106,13 @@ static uint16_t find(const pyramid *p, ikt_isa isa, const float *row) {
 
 /* COLLECTIVE. */
 static ikt_status find_all(ikt_context *ctx, const pyramid *p, ikt_dataset *data,
-                           const ikt_row_map *map, float *rows, uint16_t *cell) {
-    const int64_t chunks = (ikt_row_map_count(map, 0) + CHUNK - 1) / CHUNK;
+                           const ikt_rows *distribution, float *rows, uint16_t *cell) {
+    const int64_t chunks = (ikt_rows_count(distribution, 0) + CHUNK - 1) / CHUNK;
     const ikt_isa isa = ikt_cpu_isa();
     for (int64_t chunk = 0; chunk < chunks; chunk++) {
-        int64_t done = chunk * CHUNK, left = map->count - done;
+        int64_t done = chunk * CHUNK, left = distribution->count - done;
         int64_t count = left < 0 ? 0 : left < CHUNK ? left : CHUNK;
-        IKT_TRY(ikt_dataset_read(data, count > 0 ? map->first + done : 0, count, rows));
+        IKT_TRY(ikt_dataset_read(data, count > 0 ? distribution->first + done : 0, count, rows));
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
         for (int64_t i = 0; i < count; i++)
             cell[done + i] = find(p, isa, rows + i * p->d);
@@ -120,7 +120,7 @@ static ikt_status find_all(ikt_context *ctx, const pyramid *p, ikt_dataset *data
     return IKT_OK;
 }
 
-ikt_status ikt_nearest_cells(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
+ikt_status ikt_nearest_cells(ikt_context *ctx, ikt_dataset *data, const ikt_rows *distribution,
                              const float *centre, int64_t count, uint16_t *cell) {
     const int64_t d = ikt_dataset_columns(data);
     float *rows = NULL;
@@ -128,7 +128,7 @@ ikt_status ikt_nearest_cells(ikt_context *ctx, ikt_dataset *data, const ikt_row_
     ikt_status st = pyramid_make(ctx, centre, count, d, &p);
     if (st == IKT_OK) st = ikt_alloc(ctx, &rows, CHUNK * d, sizeof *rows, "cells");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = find_all(ctx, &p, data, map, rows, cell);
+    if (st == IKT_OK) st = find_all(ctx, &p, data, distribution, rows, cell);
     ikt_free(&rows);
     pyramid_free(&p);
     return st;

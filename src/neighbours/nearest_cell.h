@@ -14,14 +14,14 @@
 
 #include "base/status.h"
 #include "data/dataset.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 /* COLLECTIVE. Reads the own rows and finds their cells: a function of row and centres alone; ties
  * go to the lower cell.
  *   centre   [count * d] in their order, packed by ikt_pack_rows
- *   cell     [map->count], receives numbers below count
+ *   cell     [rows->count], receives numbers below count
  * Errors: IKT_ERR_RESOURCE, those of reading. */
-ikt_status ikt_nearest_cells(ikt_context *ctx, ikt_dataset *data, const ikt_row_map *map,
+ikt_status ikt_nearest_cells(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
                              const float *centre, int64_t count, uint16_t *cell);
 
 /* LOCAL, pure. Centres and means that a row is compared with, at most. */

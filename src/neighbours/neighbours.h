@@ -15,9 +15,9 @@ typedef struct {
 typedef struct ikt_list_course ikt_list_course; /* list_course.h */
 
 /* LOCAL. Lists with "nothing yet" in every place.
- *   map   ownership of the rows.
+ *   rows   ownership of the rows.
  * Errors: IKT_ERR_RESOURCE (memory; too many rows for 32 bits); empty then. */
-ikt_status ikt_neighbours_create(ikt_context *ctx, const ikt_row_map *map, int64_t k,
+ikt_status ikt_neighbours_create(ikt_context *ctx, const ikt_rows *rows, int64_t k,
                                  ikt_neighbours *out);
 
 /* LOCAL. Sorts each list ascending. */

@@ -23,7 +23,7 @@ typedef struct {
 
 typedef struct {
     const ikt_cells *cells;
-    const ikt_shelf *shelf;
+    const ikt_tiles *tiles;
     int64_t candidates;
     int64_t stride; /* of distances */
     ikt_probe_lists *lists;
@@ -39,7 +39,7 @@ typedef struct {
 static void add_run(const chooser *c, int64_t from, int64_t end, chosen *list) {
     int64_t block_end;
     for (int64_t at = from; at < end; at = block_end) {
-        ikt_block_at(c->cells, &c->shelf->map, at, &block_end);
+        ikt_block_at(c->cells, &c->tiles->rows, at, &block_end);
         if (block_end > end) block_end = end;
         list->probe[list->count++] = (ikt_probe){(uint32_t)at, (uint32_t)block_end};
         list->rows += block_end - at;
@@ -73,8 +73,8 @@ static void nearest_cells(const chooser *c, const float *distance, int64_t wante
 
 /* Looks at ever more cells until they hold enough rows. */
 static void choose_one(const chooser *c, int64_t block, const float *distance, room *r) {
-    int64_t count = c->cells->count, n = c->shelf->map.n;
-    int64_t own = ikt_stretch_begin(c->cells, c->shelf->first[c->lists->first_block + block]);
+    int64_t count = c->cells->count, n = c->tiles->rows.n;
+    int64_t own = ikt_stretch_begin(c->cells, c->tiles->first[c->lists->first_block + block]);
     int64_t enough = c->candidates < n ? c->candidates : n;
     chosen list = {c->lists->probe + block * c->lists->room, 0, 0};
     int64_t wanted = 2 * enough * count / n + TOGETHER;
@@ -107,7 +107,7 @@ static void measure(const chooser *c, const int64_t *cell, int64_t count, room *
 static void choose_some(const chooser *c, int64_t from, int64_t count, room *r) {
     int64_t cell[TOGETHER];
     for (int64_t b = 0; b < count; b++)
-        cell[b] = ikt_cells_find(c->cells, c->shelf->first[c->lists->first_block + from + b]);
+        cell[b] = ikt_cells_find(c->cells, c->tiles->first[c->lists->first_block + from + b]);
     measure(c, cell, count, r);
     for (int64_t b = 0; b < count; b++)
         choose_one(c, from + b, r->distance + b * c->stride, r);
@@ -137,9 +137,9 @@ static ikt_status make_rooms(ikt_context *ctx, const ikt_cells *cells, room **ou
     return IKT_OK;
 }
 
-ikt_status ikt_probe_choose(ikt_context *ctx, const ikt_cells *cells, const ikt_shelf *shelf,
+ikt_status ikt_probe_choose(ikt_context *ctx, const ikt_cells *cells, const ikt_tiles *tiles,
                             int64_t candidates, ikt_probe_lists *lists) {
-    const chooser c = {cells, shelf, candidates, ikt_packed_rows(cells->count), lists};
+    const chooser c = {cells, tiles, candidates, ikt_packed_rows(cells->count), lists};
     room *rooms = NULL;
     ikt_status st = make_rooms(ctx, cells, &rooms);
     if (st == IKT_OK) {

@@ -3,7 +3,7 @@
 #define IKT_NEIGHBOURS_PROBE_H
 
 #include "neighbours/cells.h"
-#include "neighbours/shelf.h"
+#include "neighbours/tiles.h"
 
 /* A run of positions within one block. */
 typedef struct {
@@ -24,7 +24,7 @@ typedef struct {
  * others. What is chosen depends on cells and positions alone.
  *   lists   first_block and count are set and room is `candidates`; probes are received
  * Errors: IKT_ERR_RESOURCE. Cost: a distance to every centre for every block. */
-ikt_status ikt_probe_choose(ikt_context *ctx, const ikt_cells *cells, const ikt_shelf *shelf,
+ikt_status ikt_probe_choose(ikt_context *ctx, const ikt_cells *cells, const ikt_tiles *tiles,
                             int64_t candidates, ikt_probe_lists *lists);
 
 /* LOCAL. Bytes that choosing takes. */

@@ -21,7 +21,7 @@ enum { TOGETHER = 64 }; /* sampled rows that a thread scores at a time */
 
 typedef struct {
     ikt_context *ctx;
-    const ikt_shelf *shelf;
+    const ikt_tiles *tiles;
     const ikt_neighbours *lists;
     int64_t sample, k;
     int64_t *position; /* [sample] ascending */
@@ -52,13 +52,13 @@ static int by_number(const void *a, const void *b) {
 }
 
 static void draw(work *w, uint64_t seed) {
-    const ikt_row_map *map = &w->shelf->map;
+    const ikt_rows *rows = &w->tiles->rows;
     for (int64_t s = 0; s < w->sample; s++)
-        w->position[s] = ikt_rng_below(seed, IKT_RNG_SAMPLE, s, 0, map->n);
+        w->position[s] = ikt_rng_below(seed, IKT_RNG_SAMPLE, s, 0, rows->n);
     qsort(w->position, (size_t)w->sample, sizeof *w->position, by_number);
     for (int64_t s = 0; s < w->sample; s++) {
-        w->counts[ikt_row_map_owner(map, w->position[s])]++;
-        w->own_first += w->position[s] < map->first;
+        w->counts[ikt_rows_owner(rows, w->position[s])]++;
+        w->own_first += w->position[s] < rows->first;
     }
 }
 
@@ -69,7 +69,7 @@ static ikt_status work_alloc(work *w, uint64_t seed) {
     IKT_TRY(ikt_alloc(ctx, &w->counts, ranks, sizeof(int64_t), "recall"));
     draw(w, seed);
     int64_t coming = ranks * w->counts[ikt_rank(ctx)] * w->k;
-    IKT_TRY(ikt_alloc(ctx, &w->left, w->sample * w->shelf->left_bytes, 1, "recall"));
+    IKT_TRY(ikt_alloc(ctx, &w->left, w->sample * w->tiles->left_bytes, 1, "recall"));
     IKT_TRY(ikt_alloc(ctx, &w->score, entries, sizeof *w->score, "recall"));
     IKT_TRY(ikt_alloc(ctx, &w->row, entries, sizeof *w->row, "recall"));
     IKT_TRY(ikt_alloc(ctx, &w->come_score, coming, sizeof *w->come_score, "recall"));
@@ -80,23 +80,23 @@ static ikt_status work_alloc(work *w, uint64_t seed) {
 
 /* COLLECTIVE. The sampled rows on every rank. */
 static ikt_status share_rows(work *w) {
-    const ikt_shelf *shelf = w->shelf;
+    const ikt_tiles *tiles = w->tiles;
     int64_t own = w->counts[ikt_rank(w->ctx)], block = 0;
     char *scratch = NULL, *mine = NULL;
-    ikt_status st = ikt_alloc(w->ctx, &scratch, shelf->scratch_bytes, 1, "recall");
-    if (st == IKT_OK) st = ikt_alloc(w->ctx, &mine, own * shelf->left_bytes, 1, "recall");
+    ikt_status st = ikt_alloc(w->ctx, &scratch, tiles->scratch_bytes, 1, "recall");
+    if (st == IKT_OK) st = ikt_alloc(w->ctx, &mine, own * tiles->left_bytes, 1, "recall");
     st = ikt_agree(w->ctx, st);
     for (int64_t s = 0; st == IKT_OK && s < own; s++) {
         int64_t at = w->position[w->own_first + s];
-        while (shelf->first[block + 1] <= at)
+        while (tiles->first[block + 1] <= at)
             block++;
-        const char *rows = shelf->prepare(shelf, shelf->data + shelf->offset[block],
-                                          shelf->first[block + 1] - shelf->first[block], scratch);
-        memcpy(mine + s * shelf->left_bytes, rows + (at - shelf->first[block]) * shelf->left_bytes,
-               (size_t)shelf->left_bytes);
+        const char *rows = tiles->prepare(tiles, tiles->data + tiles->offset[block],
+                                          tiles->first[block + 1] - tiles->first[block], scratch);
+        memcpy(mine + s * tiles->left_bytes, rows + (at - tiles->first[block]) * tiles->left_bytes,
+               (size_t)tiles->left_bytes);
     }
     if (st == IKT_OK)
-        ikt_allgather(w->ctx, mine, own, (size_t)shelf->left_bytes, w->left, w->counts);
+        ikt_allgather(w->ctx, mine, own, (size_t)tiles->left_bytes, w->left, w->counts);
     ikt_free(&scratch);
     ikt_free(&mine);
     return st;
@@ -104,14 +104,14 @@ static ikt_status share_rows(work *w) {
 
 /* The best own rows for sampled rows from .. from + count - 1. */
 static void search_some(const work *w, int64_t from, int64_t count) {
-    const ikt_shelf *shelf = w->shelf;
+    const ikt_tiles *tiles = w->tiles;
     float *tile = w->tile + (int64_t)omp_get_thread_num() * TOGETHER * IKT_SHELF_ROWS;
     for (int64_t s = from; s < from + count; s++)
         ikt_best_clear(w->score + s * w->k, w->row + s * w->k, w->k);
-    for (int64_t b = 0; b < shelf->blocks; b++) {
-        int64_t first = shelf->first[b], nb = shelf->first[b + 1] - first;
-        shelf->score(shelf, w->left + from * shelf->left_bytes, count,
-                     shelf->data + shelf->offset[b], nb, tile);
+    for (int64_t b = 0; b < tiles->blocks; b++) {
+        int64_t first = tiles->first[b], nb = tiles->first[b + 1] - first;
+        tiles->score(tiles, w->left + from * tiles->left_bytes, count,
+                     tiles->data + tiles->offset[b], nb, tile);
         for (int64_t s = 0; s < count; s++)
             ikt_best_offer_row(w->score + (from + s) * w->k, w->row + (from + s) * w->k, w->k,
                                w->position[from + s], first, nb, tile + s * ikt_score_stride(nb));
@@ -156,35 +156,35 @@ static void merge(work *w) {
 }
 
 /* Closeness of a score: similarity, or distance where there is no greatest score. */
-static double closeness(const ikt_shelf *shelf, float score) {
-    return shelf->score_most > 0 ? shelf->score_most - (double)score : sqrt((double)score);
+static double closeness(const ikt_tiles *tiles, float score) {
+    return tiles->score_most > 0 ? tiles->score_most - (double)score : sqrt((double)score);
 }
 
 static void compare(work *w, ikt_recall *out) {
     int64_t own = w->counts[ikt_rank(w->ctx)], k = w->k, hits = 0;
     ikt_exact_sum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}}; /* of the lists, of the truth */
     for (int64_t s = 0; s < own; s++) {
-        int64_t i = w->position[w->own_first + s] - w->shelf->map.first;
+        int64_t i = w->position[w->own_first + s] - w->tiles->rows.first;
         for (int64_t e = 0; e < k; e++) {
             float score = w->lists->score[i * k + e];
             hits += score <= w->score[s * k]; /* the worst of the true list is on top */
-            ikt_exact_sum_add(&sum[0], closeness(w->shelf, score));
-            ikt_exact_sum_add(&sum[1], closeness(w->shelf, w->score[s * k + e]));
+            ikt_exact_sum_add(&sum[0], closeness(w->tiles, score));
+            ikt_exact_sum_add(&sum[1], closeness(w->tiles, w->score[s * k + e]));
         }
     }
     hits = ikt_sum_one(w->ctx, hits);
     ikt_exact_sum_reduce(w->ctx, sum, 2);
     double lists = ikt_exact_sum_value(&sum[0]), truth = ikt_exact_sum_value(&sum[1]);
-    double above = w->shelf->score_most > 0 ? lists : truth;
-    double below = w->shelf->score_most > 0 ? truth : lists;
+    double above = w->tiles->score_most > 0 ? lists : truth;
+    double below = w->tiles->score_most > 0 ? truth : lists;
     out->sample = w->sample;
     out->found = (double)hits / (double)(w->sample * k);
     out->similarity = below > 0 ? above / below : 1;
 }
 
-ikt_status ikt_recall_measure(ikt_context *ctx, const ikt_shelf *shelf, const ikt_neighbours *lists,
+ikt_status ikt_recall_measure(ikt_context *ctx, const ikt_tiles *tiles, const ikt_neighbours *lists,
                               uint64_t seed, int64_t sample, ikt_recall *out) {
-    work w = {.ctx = ctx, .shelf = shelf, .lists = lists, .sample = sample, .k = lists->k};
+    work w = {.ctx = ctx, .tiles = tiles, .lists = lists, .sample = sample, .k = lists->k};
     *out = (ikt_recall){0, 0, 0};
     ikt_status st = ikt_agree(ctx, work_alloc(&w, seed));
     if (st == IKT_OK) st = share_rows(&w);

@@ -3,7 +3,7 @@
 #define IKT_NEIGHBOURS_RECALL_H
 
 #include "neighbours/neighbours.h"
-#include "neighbours/shelf.h"
+#include "neighbours/tiles.h"
 
 typedef struct {
     int64_t sample;    /* rows that were looked at; 0 when nothing was measured */
@@ -16,7 +16,7 @@ typedef struct {
  * same on every rank and for any number of them.
  *   sample   rows wanted; drawn with replacement
  * Errors: IKT_ERR_RESOURCE. Cost: sample * n scores over all ranks. */
-ikt_status ikt_recall_measure(ikt_context *ctx, const ikt_shelf *shelf, const ikt_neighbours *lists,
+ikt_status ikt_recall_measure(ikt_context *ctx, const ikt_tiles *tiles, const ikt_neighbours *lists,
                               uint64_t seed, int64_t sample, ikt_recall *out);
 
 #endif

@@ -17,7 +17,7 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "dist/pull.h"
+#include "dist/gather_rows.h"
 
 enum {
     NEAR = IKT_REFINE_NEAR,
@@ -81,7 +81,7 @@ static void foreign_free(foreign *f) {
 
 typedef struct {
     ikt_context *ctx;
-    ikt_shelf *shelf;
+    ikt_tiles *tiles;
     ikt_list_course *course;
     ikt_neighbours *lists; /* its lists */
     int64_t near;          /* of a row: at most NEAR */
@@ -91,11 +91,11 @@ typedef struct {
     foreign rows;          /* foreign candidates */
     number_set wanted;     /* while they are collected */
     number_set *seen;      /* [threads] */
-    char *scratch;         /* [threads * shelf->some_bytes] */
+    char *scratch;         /* [threads * tiles->some_bytes] */
 } work;
 
 static bool is_own(const work *w, uint32_t row) {
-    return row >= w->shelf->map.first && row < w->shelf->map.first + w->shelf->map.count;
+    return row >= w->tiles->rows.first && row < w->tiles->rows.first + w->tiles->rows.count;
 }
 
 static int by_number(const void *a, const void *b) {
@@ -109,12 +109,12 @@ static const void *find_foreign(const foreign *f, uint32_t row) {
 }
 
 static const uint32_t *nearest_of(const work *w, uint32_t row) {
-    if (is_own(w, row)) return w->nearest + (row - w->shelf->map.first) * w->near;
+    if (is_own(w, row)) return w->nearest + (row - w->tiles->rows.first) * w->near;
     return find_foreign(&w->numbers, row);
 }
 
 static const char *row_of(const work *w, uint32_t row) {
-    if (is_own(w, row)) return w->shelf->data + (row - w->shelf->map.first) * w->shelf->left_bytes;
+    if (is_own(w, row)) return w->tiles->data + (row - w->tiles->rows.first) * w->tiles->left_bytes;
     return find_foreign(&w->rows, row);
 }
 
@@ -131,7 +131,8 @@ static ikt_status fetch(work *w, const void *own, int64_t bytes, foreign *out) {
     for (int64_t s = 0, e = 0; s < w->wanted.slots; s++)
         if (w->wanted.stamp[s] == w->wanted.now) out->row[e++] = w->wanted.number[s];
     qsort(out->row, (size_t)out->count, sizeof *out->row, by_number);
-    return ikt_pull(w->ctx, &w->shelf->map, out->row, out->count, own, (size_t)bytes, out->value);
+    return ikt_gather_rows(w->ctx, &w->tiles->rows, out->row, out->count, own, (size_t)bytes,
+                           out->value);
 }
 
 static void want(work *w, const uint32_t *row) {
@@ -155,7 +156,7 @@ static ikt_status fetch_all(work *w) {
     for (int64_t i = w->first; i < w->end; i++)
         for (int64_t e = 0; e < w->near && !is_through(w, i); e++)
             want(w, nearest_of(w, w->nearest[i * w->near + e]));
-    return fetch(w, w->shelf->data, w->shelf->left_bytes, &w->rows);
+    return fetch(w, w->tiles->data, w->tiles->left_bytes, &w->rows);
 }
 
 /* --- a row ------------------------------------------------------------------------------------ */
@@ -164,7 +165,7 @@ static int64_t find_candidates(const work *w, int64_t i, number_set *seen, uint3
     const uint32_t *list = w->lists->row + i * w->lists->k;
     int64_t count = 0;
     set_empty(seen);
-    set_add(seen, (uint32_t)(w->shelf->map.first + i));
+    set_add(seen, (uint32_t)(w->tiles->rows.first + i));
     for (int64_t e = 0; e < w->lists->k; e++)
         set_add(seen, list[e]);
     for (int64_t e = 0; e < w->near; e++) {
@@ -184,7 +185,7 @@ static void refine_row(const work *w, int64_t i, number_set *seen, char *scratch
     const int64_t count = find_candidates(w, i, seen, candidate);
     for (int64_t c = 0; c < count; c++)
         candidate_row[c] = row_of(w, candidate[c]);
-    w->shelf->score_some(w->shelf, w->shelf->data + i * w->shelf->left_bytes, candidate_row, count,
+    w->tiles->score_some(w->tiles, w->tiles->data + i * w->tiles->left_bytes, candidate_row, count,
                          scratch, score);
     ikt_best_reverse(list, row, k);
     for (int64_t c = 0; c < count; c++)
@@ -199,7 +200,7 @@ static ikt_status refine_batch(work *w) {
         for (int64_t i = w->first; i < w->end; i++)
             if (!is_through(w, i))
                 refine_row(w, i, &w->seen[omp_get_thread_num()],
-                           w->scratch + omp_get_thread_num() * w->shelf->some_bytes);
+                           w->scratch + omp_get_thread_num() * w->tiles->some_bytes);
         ikt_list_note(w->course, w->first, w->end);
     }
     foreign_free(&w->numbers);
@@ -235,7 +236,7 @@ static int64_t batch_slots(int64_t n_local, int64_t left_bytes) {
 }
 
 static int64_t largest_share(const work *w) {
-    return ikt_row_map_count(&w->shelf->map, 0);
+    return ikt_rows_count(&w->tiles->rows, 0);
 }
 
 static ikt_status work_alloc(work *w) {
@@ -245,8 +246,8 @@ static ikt_status work_alloc(work *w) {
     for (int64_t t = 0; t < threads; t++)
         IKT_TRY(set_create(ctx, row_slots(w->lists->k), &w->seen[t]));
     if (ikt_size(ctx) > 1)
-        IKT_TRY(set_create(ctx, batch_slots(largest_share(w), w->shelf->left_bytes), &w->wanted));
-    return ikt_alloc(ctx, &w->scratch, threads * w->shelf->some_bytes, 1, purpose);
+        IKT_TRY(set_create(ctx, batch_slots(largest_share(w), w->tiles->left_bytes), &w->wanted));
+    return ikt_alloc(ctx, &w->scratch, threads * w->tiles->some_bytes, 1, purpose);
 }
 
 static void work_free(work *w) {
@@ -280,9 +281,9 @@ static ikt_status set_aside(work *w) {
 
 /* COLLECTIVE. */
 static ikt_status refine_all(work *w) {
-    const int64_t most = largest_share(w), own = w->shelf->map.count;
+    const int64_t most = largest_share(w), own = w->tiles->rows.count;
     const bool is_small = ikt_piece_bytes(w->ctx) < FETCH_BYTES; /* as tests make it */
-    const int64_t rows = is_small ? BATCH_LEAST : batch_rows(most, w->shelf->left_bytes);
+    const int64_t rows = is_small ? BATCH_LEAST : batch_rows(most, w->tiles->left_bytes);
     for (int64_t done = 0; done < most; done += rows) {
         w->first = done < own ? done : own;
         w->end = done + rows < own ? done + rows : own;
@@ -293,23 +294,23 @@ static ikt_status refine_all(work *w) {
     return IKT_OK;
 }
 
-ikt_status ikt_neighbours_refine_kept(ikt_context *ctx, ikt_shelf *shelf, ikt_list_course *course) {
-    work w = {.ctx = ctx, .shelf = shelf, .course = course, .lists = course->lists};
+ikt_status ikt_neighbours_refine_kept(ikt_context *ctx, ikt_tiles *tiles, ikt_list_course *course) {
+    work w = {.ctx = ctx, .tiles = tiles, .course = course, .lists = course->lists};
     w.near = w.lists->k < NEAR ? w.lists->k : NEAR;
     ikt_status st = ikt_agree(ctx, work_alloc(&w));
     if (st == IKT_OK) st = set_aside(&w);
     if (st == IKT_OK) {
-        shelf->flatten(shelf);
+        tiles->flatten(tiles);
         st = refine_all(&w);
-        shelf->pack(shelf);
+        tiles->pack(tiles);
     }
     work_free(&w);
     return st;
 }
 
-ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_shelf *shelf, ikt_neighbours *lists) {
+ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_neighbours *lists) {
     ikt_list_course course = {.lists = lists};
-    ikt_status st = ikt_neighbours_refine_kept(ctx, shelf, &course);
+    ikt_status st = ikt_neighbours_refine_kept(ctx, tiles, &course);
     ikt_list_course_end(&course);
     return st;
 }

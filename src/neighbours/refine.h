@@ -3,21 +3,21 @@
 #define IKT_NEIGHBOURS_REFINE_H
 
 #include "neighbours/list_course.h"
-#include "neighbours/shelf.h"
+#include "neighbours/tiles.h"
 
 /* COLLECTIVE. One round: each row is scored against the nearest neighbours of its nearest
  * neighbours, as the lists were before the round, and keeps the k best of both. The result does not
  * depend on ranks or threads. (Dong, Moses, Li, WWW 2011, with a round for all rows at once.)
- *   shelf   the rows at the own positions; the same again afterwards
- *   lists   of a search on this shelf, in any order; improved in place, unsorted
+ *   tiles   the rows at the own positions; the same again afterwards
+ *   lists   of a search on this tiles, in any order; improved in place, unsorted
  * Errors: IKT_ERR_RESOURCE; the lists are valid but not all improved then. Cost: at most
  * IKT_REFINE_NEAR^2 scores a row. Memory: 4 IKT_REFINE_NEAR bytes a row, and rows and numbers of
  * other ranks of a batch, at most ikt_refine_memory. */
-ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_shelf *shelf, ikt_neighbours *lists);
+ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_neighbours *lists);
 
 /* COLLECTIVE. The same on the lists of a course, round course->progress.round of it, which may have
  * been begun. Errors: IKT_STOPPED as well. */
-ikt_status ikt_neighbours_refine_kept(ikt_context *ctx, ikt_shelf *shelf, ikt_list_course *course);
+ikt_status ikt_neighbours_refine_kept(ikt_context *ctx, ikt_tiles *tiles, ikt_list_course *course);
 
 /* Nearest neighbours that are followed, and theirs that are looked at. */
 enum { IKT_REFINE_NEAR = 16 };

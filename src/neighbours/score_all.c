@@ -12,8 +12,8 @@ enum {
     TILE_ROWS = 64 /* of the own side: a tile of scores fits level-2 cache as well */
 };
 
-static int64_t block_count(const ikt_row_map *map, int rank, int64_t block) {
-    int64_t left = ikt_row_map_count(map, rank) - block * BLOCK_ROWS;
+static int64_t block_count(const ikt_rows *rows, int rank, int64_t block) {
+    int64_t left = ikt_rows_count(rows, rank) - block * BLOCK_ROWS;
     return left < 0 ? 0 : left < BLOCK_ROWS ? left : BLOCK_ROWS;
 }
 
@@ -43,14 +43,14 @@ static void score_block(const ring *r, const void *packed, int64_t row, int64_t 
 static void circulate(const ring *r, int64_t block, char *here, char *next) {
     ikt_context *ctx = r->ctx;
     const ikt_scorer *scorer = r->scorer;
-    const ikt_row_map *map = &scorer->map;
+    const ikt_rows *rows = &scorer->rows;
     int rank = ikt_rank(ctx), size = ikt_size(ctx);
     int before = (rank + size - 1) % size, after = (rank + 1) % size;
-    scorer->pack(scorer->self, block * BLOCK_ROWS, block_count(map, rank, block), here);
+    scorer->pack(scorer->self, block * BLOCK_ROWS, block_count(rows, rank, block), here);
     for (int step = 0; step < size; step++) {
         int owner = (rank + step) % size, coming = (rank + step + 1) % size;
-        int64_t nb = block_count(map, owner, block), n_coming = block_count(map, coming, block);
-        int64_t row = ikt_row_map_first(map, owner) + block * BLOCK_ROWS;
+        int64_t nb = block_count(rows, owner, block), n_coming = block_count(rows, coming, block);
+        int64_t row = ikt_rows_first(rows, owner) + block * BLOCK_ROWS;
         if (nb > 0) score_block(r, here, row, nb);
         if (step + 1 == size) break;
         ikt_send_receive(
@@ -73,7 +73,7 @@ ikt_status ikt_score_some(ikt_context *ctx, const ikt_scorer *scorer, int64_t fi
         st = ikt_alloc(ctx, &r.scores, (int64_t)ikt_threads(ctx) * TILE_ROWS * BLOCK_ROWS,
                        sizeof *r.scores, "neighbour blocks");
     st = ikt_agree(ctx, st);
-    int64_t most = ikt_row_map_count(&scorer->map, 0); /* rank 0 owns the most rows */
+    int64_t most = ikt_rows_count(&scorer->rows, 0); /* rank 0 owns the most rows */
     int64_t blocks = st == IKT_OK ? (most + BLOCK_ROWS - 1) / BLOCK_ROWS : 0;
     for (int64_t block = 0; block < blocks; block++) {
         circulate(&r, block, here, next);
@@ -87,5 +87,5 @@ ikt_status ikt_score_some(ikt_context *ctx, const ikt_scorer *scorer, int64_t fi
 
 ikt_status ikt_score_all(ikt_context *ctx, const ikt_scorer *scorer, ikt_score_visitor visit,
                          void *self) {
-    return ikt_score_some(ctx, scorer, 0, scorer->map.count, visit, self);
+    return ikt_score_some(ctx, scorer, 0, scorer->rows.count, visit, self);
 }

@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 typedef struct {
     void *self;
-    ikt_row_map map;
+    ikt_rows rows;
     /* LOCAL. Bytes of a packed block of `count` rows. */
     size_t (*packed_bytes)(const void *self, int64_t count);
     /* LOCAL. Packs the own rows first .. first + count - 1 (local numbers). */

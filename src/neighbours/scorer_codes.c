@@ -42,8 +42,8 @@ static void score(const void *self, int64_t first, int64_t na, const void *packe
     }
 }
 
-ikt_scorer ikt_scorer_codes(const ikt_codes *codes, const ikt_row_map *map) {
-    ikt_scorer scorer = {NULL, *map, packed_bytes, pack, score};
+ikt_scorer ikt_scorer_codes(const ikt_codes *codes, const ikt_rows *rows) {
+    ikt_scorer scorer = {NULL, *rows, packed_bytes, pack, score};
     memcpy(&scorer.self, &codes, sizeof codes); /* only read; the member is shared with writers */
     return scorer;
 }

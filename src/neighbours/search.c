@@ -28,7 +28,7 @@ enum {
 typedef struct {
     ikt_context *ctx;
     const ikt_cells *cells;
-    const ikt_shelf *shelf;
+    const ikt_tiles *tiles;
     ikt_probe_lists lists;
     ikt_foreign foreign;
     ikt_list_course *course;
@@ -36,7 +36,7 @@ typedef struct {
     float *scores;       /* [threads * TILE] */
     ikt_select *kept;    /* [threads * IKT_SHELF_ROWS] */
     ikt_pair *pairs;     /* [threads * IKT_SHELF_ROWS * IKT_SELECT_ROOM * k] */
-    char *scratch;       /* [threads * shelf->scratch_bytes] */
+    char *scratch;       /* [threads * tiles->scratch_bytes] */
 } search;
 
 static int64_t batch_blocks(int64_t bytes, int64_t candidates, int64_t row_bytes) {
@@ -54,20 +54,20 @@ static void write_list(ikt_select *kept, float *score, uint32_t *row) {
 
 /* Scores an own block of the batch against its probes. */
 static void search_block(const search *s, int64_t block) {
-    const ikt_shelf *shelf = s->shelf;
+    const ikt_tiles *tiles = s->tiles;
     const int64_t thread = omp_get_thread_num(), k = s->out->k, room = IKT_SELECT_ROOM * k;
-    int64_t b = s->lists.first_block + block, first = shelf->first[b];
-    int64_t na = shelf->first[b + 1] - first, i = first - shelf->map.first;
+    int64_t b = s->lists.first_block + block, first = tiles->first[b];
+    int64_t na = tiles->first[b + 1] - first, i = first - tiles->rows.first;
     float *score = s->scores + thread * TILE;
     ikt_select *kept = s->kept + thread * IKT_SHELF_ROWS;
-    const void *left = shelf->prepare(shelf, shelf->data + shelf->offset[b], na,
-                                      s->scratch + thread * shelf->scratch_bytes);
+    const void *left = tiles->prepare(tiles, tiles->data + tiles->offset[b], na,
+                                      s->scratch + thread * tiles->scratch_bytes);
     for (int64_t a = 0; a < na; a++)
-        ikt_select_begin(&kept[a], shelf->isa, k, s->pairs + (thread * IKT_SHELF_ROWS + a) * room);
+        ikt_select_begin(&kept[a], tiles->isa, k, s->pairs + (thread * IKT_SHELF_ROWS + a) * room);
     for (int64_t e = 0; e < s->lists.probes[block]; e++) {
         const ikt_probe probe = s->lists.probe[block * s->lists.room + e];
-        int64_t end, begin = ikt_block_at(s->cells, &shelf->map, probe.first, &end);
-        shelf->score(shelf, left, na, ikt_foreign_block(shelf, &s->foreign, begin), end - begin,
+        int64_t end, begin = ikt_block_at(s->cells, &tiles->rows, probe.first, &end);
+        tiles->score(tiles, left, na, ikt_foreign_block(tiles, &s->foreign, begin), end - begin,
                      score);
         for (int64_t a = 0; a < na; a++)
             ikt_select_floats(&kept[a], first + a, probe.first, probe.end - probe.first,
@@ -79,7 +79,7 @@ static void search_block(const search *s, int64_t block) {
 
 /* First and last own row of a block of the batch, as local numbers. */
 static int64_t block_row(const search *s, int64_t block) {
-    return s->shelf->first[s->lists.first_block + block] - s->shelf->map.first;
+    return s->tiles->first[s->lists.first_block + block] - s->tiles->rows.first;
 }
 
 /* Blocks that a run before this one has been through want nothing. */
@@ -91,12 +91,12 @@ static void pass_over_done(search *s) {
 
 /* COLLECTIVE. The batch that begins at own block `done`; ranks that have finished help others. */
 static ikt_status search_batch(search *s, int64_t done, int64_t blocks, int64_t candidates) {
-    int64_t left = s->shelf->blocks - done;
+    int64_t left = s->tiles->blocks - done;
     s->lists.first_block = done;
     s->lists.count = left < 0 ? 0 : left < blocks ? left : blocks;
-    IKT_TRY(ikt_agree(s->ctx, ikt_probe_choose(s->ctx, s->cells, s->shelf, candidates, &s->lists)));
+    IKT_TRY(ikt_agree(s->ctx, ikt_probe_choose(s->ctx, s->cells, s->tiles, candidates, &s->lists)));
     pass_over_done(s);
-    IKT_TRY(ikt_foreign_fetch(s->ctx, s->cells, s->shelf, &s->lists, &s->foreign));
+    IKT_TRY(ikt_foreign_fetch(s->ctx, s->cells, s->tiles, &s->lists, &s->foreign));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(s->ctx))
     for (int64_t block = 0; block < s->lists.count; block++)
         if (s->lists.probes[block] > 0) search_block(s, block);
@@ -111,7 +111,7 @@ static ikt_status search_alloc(search *s, int64_t blocks, int64_t candidates) {
     s->lists.room = candidates;
     IKT_TRY(ikt_alloc(ctx, &s->lists.probes, blocks, sizeof *s->lists.probes, "blocks"));
     IKT_TRY(ikt_alloc(ctx, &s->lists.probe, blocks * candidates, sizeof *s->lists.probe, "blocks"));
-    IKT_TRY(ikt_alloc(ctx, &s->scratch, threads * s->shelf->scratch_bytes, 1, "blocks"));
+    IKT_TRY(ikt_alloc(ctx, &s->scratch, threads * s->tiles->scratch_bytes, 1, "blocks"));
     IKT_TRY(ikt_alloc(ctx, &s->kept, threads * IKT_SHELF_ROWS, sizeof *s->kept, "blocks"));
     IKT_TRY(ikt_alloc(ctx, &s->pairs, threads * IKT_SHELF_ROWS * IKT_SELECT_ROOM * s->out->k,
                       sizeof *s->pairs, "blocks"));
@@ -119,13 +119,13 @@ static ikt_status search_alloc(search *s, int64_t blocks, int64_t candidates) {
 }
 
 ikt_status ikt_neighbours_search_kept(ikt_context *ctx, const ikt_cells *cells,
-                                      const ikt_shelf *shelf, int64_t candidates,
+                                      const ikt_tiles *tiles, int64_t candidates,
                                       ikt_list_course *course) {
-    search s = {.ctx = ctx, .cells = cells, .shelf = shelf, .course = course, .out = course->lists};
+    search s = {.ctx = ctx, .cells = cells, .tiles = tiles, .course = course, .out = course->lists};
     const int64_t piece = ikt_piece_bytes(ctx) < FETCH_BYTES ? ikt_piece_bytes(ctx) : FETCH_BYTES;
-    int64_t blocks = batch_blocks(piece, candidates, shelf->row_bytes);
+    int64_t blocks = batch_blocks(piece, candidates, tiles->row_bytes);
     ikt_status st = ikt_agree(ctx, search_alloc(&s, blocks, candidates));
-    int64_t most = st == IKT_OK ? ikt_max_one(ctx, shelf->blocks) : 0;
+    int64_t most = st == IKT_OK ? ikt_max_one(ctx, tiles->blocks) : 0;
     for (int64_t done = 0; st == IKT_OK && done < most; done += blocks) {
         st = search_batch(&s, done, blocks, candidates);
         ikt_progress(ctx, "blocks of rows", done + blocks < most ? done + blocks : most, most,
@@ -141,11 +141,11 @@ ikt_status ikt_neighbours_search_kept(ikt_context *ctx, const ikt_cells *cells,
     return st;
 }
 
-ikt_status ikt_neighbours_search(ikt_context *ctx, const ikt_cells *cells, const ikt_shelf *shelf,
+ikt_status ikt_neighbours_search(ikt_context *ctx, const ikt_cells *cells, const ikt_tiles *tiles,
                                  int64_t k, int64_t candidates, ikt_neighbours *out) {
     ikt_list_course course = {.lists = out};
-    ikt_status st = ikt_agree(ctx, ikt_neighbours_create(ctx, &shelf->map, k, out));
-    if (st == IKT_OK) st = ikt_neighbours_search_kept(ctx, cells, shelf, candidates, &course);
+    ikt_status st = ikt_agree(ctx, ikt_neighbours_create(ctx, &tiles->rows, k, out));
+    if (st == IKT_OK) st = ikt_neighbours_search_kept(ctx, cells, tiles, candidates, &course);
     if (st != IKT_OK) ikt_neighbours_destroy(out);
     return st;
 }

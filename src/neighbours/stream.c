@@ -14,7 +14,7 @@ typedef struct {
 } room;
 
 static ikt_status make_room(ikt_context *ctx, int64_t rows, size_t row_bytes, room *r) {
-    const int64_t share = ikt_row_map_make(rows, ikt_size(ctx), 0).count;
+    const int64_t share = ikt_rows_make(rows, ikt_size(ctx), 0).count;
     IKT_TRY(ikt_alloc(ctx, &r->share, share, row_bytes, "neighbour blocks"));
     IKT_TRY(ikt_alloc(ctx, &r->block, rows, row_bytes, "neighbour blocks"));
     return ikt_alloc(ctx, &r->counts, ikt_size(ctx), sizeof *r->counts, "neighbour blocks");
@@ -23,9 +23,9 @@ static ikt_status make_room(ikt_context *ctx, int64_t rows, size_t row_bytes, ro
 /* COLLECTIVE. Rows first .. first + count - 1 on every rank. */
 static ikt_status fetch(ikt_context *ctx, const ikt_row_stream *rows, int64_t first, int64_t count,
                         room *r) {
-    const ikt_row_map share = ikt_row_map_make(count, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows share = ikt_rows_make(count, ikt_size(ctx), ikt_rank(ctx));
     for (int rank = 0; rank < ikt_size(ctx); rank++)
-        r->counts[rank] = ikt_row_map_count(&share, rank);
+        r->counts[rank] = ikt_rows_count(&share, rank);
     IKT_TRY(rows->read(rows->self, first + share.first, share.count, r->share));
     ikt_allgather(ctx, r->share, share.count, rows->row_bytes, r->block, r->counts);
     return IKT_OK;

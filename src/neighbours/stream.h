@@ -22,7 +22,7 @@ typedef struct {
 /* COLLECTIVE. For each own row of the scorer the lists->k most similar of the stream's rows, by
  * ascending (score, row); places that stay empty have row UINT32_MAX.
  *   scorer   whose packed rows are those of the stream
- *   lists    of scorer->map.count rows; what they held before is forgotten
+ *   lists    of scorer->rows.count rows; what they held before is forgotten
  * Errors: IKT_ERR_RESOURCE, those of reading. Memory: 64 MiB. */
 ikt_status ikt_neighbours_stream(ikt_context *ctx, const ikt_scorer *scorer,
                                  const ikt_row_stream *rows, ikt_neighbours *lists);

@@ -23,7 +23,7 @@ const ikt_attraction_kernel *ikt_attraction_kernel_for(ikt_isa isa) {
 
 /* The first row of piece `piece` of `pieces`; a row counts as one more entry. */
 static int64_t cut(const ikt_graph *graph, int64_t piece, int64_t pieces) {
-    const int64_t n = graph->map.count;
+    const int64_t n = graph->rows.count;
     const int64_t *forward = graph->forward.start, *reverse = graph->reverse.start;
     const int64_t cost = forward[n] + reverse[n] + n;
     const int64_t before = cost / pieces * piece + cost % pieces * piece / pieces;
@@ -77,7 +77,7 @@ static void attract(const ikt_attraction_kernel *kernel, const ikt_graph *graph,
 void ikt_attraction(ikt_context *ctx, const ikt_graph *graph, int q, const ikt_pair_law *law,
                     const float *y, float *force, ikt_pair_totals *totals) {
     const ikt_attraction_kernel *kernel = ikt_attraction_kernel_for(ikt_cpu_isa());
-    const int64_t pieces = PIECES * (int64_t)ikt_threads(ctx), n = graph->map.count;
+    const int64_t pieces = PIECES * (int64_t)ikt_threads(ctx), n = graph->rows.count;
     const int64_t entries = graph->forward.start[n] + graph->reverse.start[n];
 #pragma omp parallel num_threads(ikt_threads(ctx)) if (entries >= parallel_entries)
     {
@@ -103,7 +103,7 @@ void ikt_attraction_dense(ikt_context *ctx, const ikt_dense *dense, int q, const
     {
         ikt_pair_totals mine = {{{0}, 0, 0}, {{0}, 0, 0}};
 #pragma omp for schedule(static) nowait
-        for (int64_t i = 0; i < dense->map.count; i++) {
+        for (int64_t i = 0; i < dense->rows.count; i++) {
             const ikt_attraction_job job = {
                 .q = q, .law = law, .at = at, .first = i, .last = i + 1, .force = force};
             attract(kernel, NULL, dense, job, totals ? &mine : NULL);

@@ -139,7 +139,7 @@ BODY void add_part(const ikt_attraction_job *job, variant is, row_sums *sums, co
 }
 
 BODY void sparse_rows(const ikt_graph *graph, const ikt_attraction_job *job, variant is) {
-    const int64_t n = graph->map.count;
+    const int64_t n = graph->rows.count;
     const int64_t forward = graph->forward.start[n], reverse = graph->reverse.start[n];
     for (int64_t i = job->first; i < job->last; i++) {
         row_sums sums;
@@ -159,7 +159,7 @@ BODY void dense_rows(const ikt_dense *dense, const ikt_attraction_job *job, vari
         row_sums sums;
         memset(&sums, 0, sizeof sums);
         for (int c = 0; c < is.q; c++)
-            own[c] = job->at[c][dense->map.first + i];
+            own[c] = job->at[c][dense->rows.first + i];
         for (int64_t j = 0; j < dense->stride; j += LANES)
             for (int v = 0; v < VECTORS; v++) {
                 const int64_t at = j + v * LANE_WIDTH;

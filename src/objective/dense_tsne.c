@@ -172,7 +172,7 @@ static void sum(const job *j) {
 
 /* All own rows; adds their values to `total` where that is wanted. */
 static void sum_own(fused *t, ikt_exact_sum *total) {
-    const int64_t n = t->dense->map.count;
+    const int64_t n = t->dense->rows.count;
 #pragma omp parallel num_threads(ikt_threads(t->ctx))
     {
         ikt_exact_sum mine = {{0}, 0, 0};
@@ -190,16 +190,16 @@ static void sum_own(fused *t, ikt_exact_sum *total) {
 
 static void evaluate(void *self, ikt_gradient *gradient, ikt_objective_terms *terms) {
     fused *t = self;
-    const ikt_row_map *map = &t->dense->map;
+    const ikt_rows *rows = &t->dense->rows;
     ikt_exact_sum value = {{0}, 0, 0};
-    ikt_divergence_sums sums = {.n = map->n};
+    ikt_divergence_sums sums = {.n = rows->n};
     ikt_stage_begin(t->ctx, IKT_STAGE_HALO);
-    const bool is_finite = ikt_replica_fill(t->ctx, map, t->y, &t->replica);
+    const bool is_finite = ikt_replica_fill(t->ctx, rows, t->y, &t->replica);
     ikt_stage_end(t->ctx, IKT_STAGE_HALO);
     ikt_stage_begin(t->ctx, IKT_STAGE_REPULSION);
     if (is_finite) sum_own(t, terms->want_value ? &value : NULL);
     ikt_stage_end(t->ctx, IKT_STAGE_REPULSION);
-    sums.total[0] = is_finite ? ikt_normalisation(t->ctx, t->phi, 1, map->count) : NAN;
+    sums.total[0] = is_finite ? ikt_normalisation(t->ctx, t->phi, 1, rows->count) : NAN;
     if (terms->want_value) ikt_exact_sum_reduce(t->ctx, &value, 1);
     sums.value = ikt_exact_sum_value(&value);
     const ikt_divergence_terms found = ikt_divergence_tsne.combine(&sums);
@@ -220,17 +220,17 @@ static void destroy(void *self) {
 }
 
 static ikt_status prepare(ikt_context *ctx, const ikt_dense *dense, int q, fused **out) {
-    const int64_t own = q * dense->map.count;
+    const int64_t own = q * dense->rows.count;
     IKT_TRY(ikt_alloc(ctx, out, 1, sizeof **out, "layout"));
     fused *t = *out;
     t->ctx = ctx;
     t->dense = dense;
     t->isa = ikt_cpu_isa();
-    IKT_TRY(ikt_replica_create(ctx, &dense->map, q, &t->replica));
+    IKT_TRY(ikt_replica_create(ctx, &dense->rows, q, &t->replica));
     IKT_TRY(ikt_alloc(ctx, &t->y, own, sizeof *t->y, "layout"));
     IKT_TRY(ikt_alloc(ctx, &t->force, own, sizeof *t->force, "layout"));
     IKT_TRY(ikt_alloc(ctx, &t->field, own, sizeof *t->field, "layout"));
-    return ikt_alloc(ctx, &t->phi, dense->map.count, sizeof *t->phi, "layout");
+    return ikt_alloc(ctx, &t->phi, dense->rows.count, sizeof *t->phi, "layout");
 }
 
 ikt_status ikt_tsne_dense_exact_create(ikt_context *ctx, const ikt_dense *dense, int q,

@@ -20,7 +20,7 @@ typedef struct {
     ikt_context *ctx;
     ikt_objective_spec spec;
     const ikt_divergence *divergence;
-    ikt_row_map map;
+    ikt_rows rows;
     int q;
     float *y;                       /* own positions, then those of ghosts (sparse P) */
     float *force;                   /* [n_local * q] attraction */
@@ -42,7 +42,7 @@ static void repel(embedding *t, ikt_divergence_sums *sums) {
         ikt_kernelsum_evaluate(t->spec.sums[k], t->y, t->phi, t->field[k]);
         ikt_stage_end(t->ctx, IKT_STAGE_REPULSION);
         sums->total[k] =
-            ikt_normalisation(t->ctx, t->phi, kernel_at_zero(d->kernel[k]), t->map.count);
+            ikt_normalisation(t->ctx, t->phi, kernel_at_zero(d->kernel[k]), t->rows.count);
     }
 }
 
@@ -51,7 +51,7 @@ static void receive(embedding *t) {
     if (t->spec.graph)
         ikt_halo_end(t->halo);
     else /* where a position is not finite, Z says so */
-        ikt_replica_fill(t->ctx, &t->map, t->y, &t->replica);
+        ikt_replica_fill(t->ctx, &t->rows, t->y, &t->replica);
     ikt_stage_end(t->ctx, IKT_STAGE_HALO);
 }
 
@@ -76,7 +76,7 @@ static void mix(embedding *t, const double *factor) {
     float *restrict into = t->field[0];
     const float *restrict other = t->field[1];
 #pragma omp parallel for num_threads(ikt_threads(t->ctx)) schedule(static)
-    for (int64_t e = 0; e < t->q * t->map.count; e++)
+    for (int64_t e = 0; e < t->q * t->rows.count; e++)
         into[e] = a * into[e] + b * other[e];
 }
 
@@ -84,8 +84,8 @@ static void evaluate(void *self, ikt_gradient *gradient, ikt_objective_terms *te
     embedding *t = self;
     const ikt_divergence *d = t->divergence;
     ikt_pair_totals totals = {{{0}, 0, 0}, {{0}, 0, 0}};
-    ikt_divergence_sums sums = {.n = t->map.n, .trade_off = t->spec.trade_off};
-    if (t->spec.graph) ikt_halo_begin(t->halo, t->y, t->y + t->q * t->map.count);
+    ikt_divergence_sums sums = {.n = t->rows.n, .trade_off = t->spec.trade_off};
+    if (t->spec.graph) ikt_halo_begin(t->halo, t->y, t->y + t->q * t->rows.count);
     repel(t, &sums);
     receive(t);
     const ikt_pair_law law = d->law(&sums);
@@ -125,14 +125,14 @@ static ikt_status check_rows(ikt_context *ctx, int q, int64_t rows) {
 /* LOCAL. What both kinds of P need. */
 static ikt_status allocate(ikt_context *ctx, embedding *t) {
     const ikt_graph *graph = t->spec.graph;
-    const int64_t own = t->q * t->map.count, rows = t->map.count + (graph ? graph->n_ghost : 0);
+    const int64_t own = t->q * t->rows.count, rows = t->rows.count + (graph ? graph->n_ghost : 0);
     IKT_TRY(check_rows(ctx, t->q, rows));
     IKT_TRY(ikt_alloc(ctx, &t->y, t->q * rows, sizeof *t->y, "layout"));
     IKT_TRY(ikt_alloc(ctx, &t->force, own, sizeof *t->force, "layout"));
     for (int k = 0; k < t->divergence->n_kernels; k++)
         IKT_TRY(ikt_alloc(ctx, &t->field[k], own, sizeof *t->field[k], "layout"));
-    IKT_TRY(ikt_alloc(ctx, &t->phi, t->map.count, sizeof *t->phi, "layout"));
-    return graph ? IKT_OK : ikt_replica_create(ctx, &t->map, t->q, &t->replica);
+    IKT_TRY(ikt_alloc(ctx, &t->phi, t->rows.count, sizeof *t->phi, "layout"));
+    return graph ? IKT_OK : ikt_replica_create(ctx, &t->rows, t->q, &t->replica);
 }
 
 static ikt_status begin(ikt_context *ctx, const ikt_objective_spec *spec, embedding **out) {
@@ -141,7 +141,7 @@ static ikt_status begin(ikt_context *ctx, const ikt_objective_spec *spec, embedd
     t->ctx = ctx;
     t->spec = *spec;
     t->divergence = ikt_divergence_of(spec->kind);
-    t->map = spec->graph ? spec->graph->map : spec->dense->map;
+    t->rows = spec->graph ? spec->graph->rows : spec->dense->rows;
     t->q = ikt_kernelsum_dimensions(spec->sums[0]);
     return allocate(ctx, t);
 }
@@ -153,7 +153,7 @@ ikt_status ikt_objective_create(ikt_context *ctx, const ikt_objective_spec *spec
     *out = (ikt_objective){.self = NULL};
     ikt_status st = ikt_agree(ctx, begin(ctx, spec, &t));
     if (st == IKT_OK && graph)
-        st = ikt_halo_create(ctx, &graph->map, graph->ghost_row, graph->n_ghost, t->q, &t->halo);
+        st = ikt_halo_create(ctx, &graph->rows, graph->ghost_row, graph->n_ghost, t->q, &t->halo);
     if (st == IKT_OK)
         *out = (ikt_objective){t, t->y, t->q, t->divergence->value_name, evaluate, destroy};
     else

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "iktsne/version.h"
-#include "io/result.h"
+#include "io/results/result.h"
 
 ikt_stage_head ikt_finished_head(const ikt_run *run) {
     return (ikt_stage_head){"loop", IKT_VERSION, run->input_print, run->settings_print};
@@ -24,7 +24,7 @@ ikt_status ikt_finished_parts(ikt_context *ctx, const ikt_run *run, ikt_loop_par
     state.seconds = 0;
     while (state.points < trace->count && trace->point[state.points].iteration < state.iteration)
         state.points++;
-    IKT_TRY(ikt_loop_parts_make(ctx, &run->map, run->settings.layout.dimensions, &state, out));
+    IKT_TRY(ikt_loop_parts_make(ctx, &run->rows, run->settings.layout.dimensions, &state, out));
     memset(out->trace.seconds, 0, (size_t)state.points * sizeof *out->trace.seconds);
     return IKT_OK;
 }
@@ -64,9 +64,9 @@ ikt_status ikt_finished_read(ikt_context *ctx, const ikt_run *run, ikt_loop_stat
     ikt_result_file *file = NULL;
     *out = (ikt_loop_state){0};
     IKT_TRY(ikt_result_open(ctx, run->settings.output.file, &file));
-    ikt_status st = check_state(ctx, &run->settings, run->map.n, &own, file);
+    ikt_status st = check_state(ctx, &run->settings, run->rows.n, &own, file);
     if (st == IKT_OK)
-        st = ikt_loop_parts_read(ctx, &run->map, run->settings.layout.dimensions, read_parts, file,
+        st = ikt_loop_parts_read(ctx, &run->rows, run->settings.layout.dimensions, read_parts, file,
                                  out);
     ikt_result_close(&file);
     return st;

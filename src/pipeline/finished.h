@@ -2,7 +2,7 @@
 #ifndef IKT_PIPELINE_FINISHED_H
 #define IKT_PIPELINE_FINISHED_H
 
-#include "pipeline/loop_parts.h"
+#include "checkpoint/loop_parts.h"
 #include "pipeline/pipeline.h"
 
 /* COLLECTIVE. Reads the state from output.file, if it is of the same data and settings.

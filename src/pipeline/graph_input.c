@@ -10,8 +10,8 @@
 #include "base/memory.h"
 #include "base/row_hash.h"
 #include "graph/load.h"
-#include "io/label_file.h"
-#include "pipeline/graph_settings.h"
+#include "io/sources/label_file.h"
+#include "settings/graph_settings.h"
 
 /* --- what it decides -------------------------------------------------------------------------- */
 
@@ -151,11 +151,11 @@ static ikt_edge_rule rule_of(const ikt_graph_file *file, const ikt_affinity_sett
                            .perplexity = affinity->gaussian.perplexity};
 }
 
-static ikt_status check_rows(ikt_context *ctx, const ikt_graph_file *file, const ikt_row_map *map) {
-    if (ikt_graph_file_rows(file) == map->n) return IKT_OK;
+static ikt_status check_rows(ikt_context *ctx, const ikt_graph_file *file, const ikt_rows *rows) {
+    if (ikt_graph_file_rows(file) == rows->n) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, the data has %lld: not the same data",
                     ikt_graph_file_name(file), (long long)ikt_graph_file_rows(file),
-                    (long long)map->n);
+                    (long long)rows->n);
 }
 
 /* A number that a kept graph tells of its making; `fallback` where it does not. */
@@ -181,14 +181,14 @@ static void take_facts(const ikt_graph_file *file, ikt_probabilities *p) {
 }
 
 /* COLLECTIVE. Rows and columns in positions, as they were in the run that kept the graph. */
-static ikt_status put_in_order(ikt_context *ctx, const ikt_graph_file *file, const ikt_row_map *map,
+static ikt_status put_in_order(ikt_context *ctx, const ikt_graph_file *file, const ikt_rows *rows,
                                ikt_probabilities *p) {
     uint32_t *position = NULL;
     if (!ikt_graph_file_is_ordered(file)) return IKT_OK;
-    ikt_status st = ikt_alloc(ctx, &position, map->count, sizeof *position, "order");
+    ikt_status st = ikt_alloc(ctx, &position, rows->count, sizeof *position, "order");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_graph_file_positions(file, map, position);
-    if (st == IKT_OK) st = ikt_order_create(ctx, map, position, &p->order);
+    if (st == IKT_OK) st = ikt_graph_file_positions(file, rows, position);
+    if (st == IKT_OK) st = ikt_order_create(ctx, rows, position, &p->order);
     p->is_ordered = st == IKT_OK;
     if (st == IKT_OK) st = ikt_directed_to_positions(ctx, &p->order, position, &p->rows);
     ikt_free(&position);
@@ -197,22 +197,22 @@ static ikt_status put_in_order(ikt_context *ctx, const ikt_graph_file *file, con
 
 /* COLLECTIVE. What the run that kept the graph began at, where this one begins in the same way. */
 static ikt_status take_start(ikt_context *ctx, const ikt_graph_file *file,
-                             const ikt_layout_settings *layout, const ikt_row_map *map,
+                             const ikt_layout_settings *layout, const ikt_rows *rows,
                              ikt_probabilities *p) {
     int64_t q;
     const ikt_graph_start start = ikt_graph_file_start(file, &q);
-    const int64_t numbers = q * map->count;
+    const int64_t numbers = q * rows->count;
     ikt_status st = IKT_OK;
     if (q != layout->dimensions) return IKT_OK;
     if (start == IKT_GRAPH_START_PCA && layout->init == IKT_INIT_PCA) {
         st = ikt_alloc(ctx, &p->scores, numbers, sizeof *p->scores, "initial");
         IKT_TRY(ikt_agree(ctx, st));
-        return ikt_graph_file_read_start(file, map, p->scores);
+        return ikt_graph_file_read_start(file, rows, p->scores);
     }
     if (start == IKT_GRAPH_START_LANDMARK && layout->init == IKT_INIT_LANDMARK && !p->start) {
         st = ikt_alloc(ctx, &p->start, numbers, sizeof *p->start, "embedding");
         IKT_TRY(ikt_agree(ctx, st));
-        return ikt_graph_file_read_start(file, map, p->start);
+        return ikt_graph_file_read_start(file, rows, p->start);
     }
     return IKT_OK;
 }
@@ -228,23 +228,23 @@ static void log_left_out(ikt_context *ctx, const char *name, const ikt_graph_fac
 
 static ikt_status read_weights(ikt_context *ctx, const ikt_graph_file *file,
                                const ikt_settings *settings, ikt_dataset *data,
-                               const ikt_row_map *map, ikt_probabilities *p) {
+                               const ikt_rows *rows, ikt_probabilities *p) {
     const ikt_edge_rule rule = rule_of(file, &settings->affinity);
     ikt_graph_facts facts;
-    IKT_TRY(check_rows(ctx, file, map));
-    IKT_TRY(ikt_directed_load(ctx, file, map, &rule, data, p->k, &p->rows, &facts));
+    IKT_TRY(check_rows(ctx, file, rows));
+    IKT_TRY(ikt_directed_load(ctx, file, rows, &rule, data, p->k, &p->rows, &facts));
     p->orphans = facts.orphans;
     if (ikt_graph_file_is_kept(file)) take_facts(file, p);
     log_left_out(ctx, ikt_graph_file_name(file), &facts);
-    IKT_TRY(put_in_order(ctx, file, map, p));
-    return take_start(ctx, file, &settings->layout, map, p);
+    IKT_TRY(put_in_order(ctx, file, rows, p));
+    return take_start(ctx, file, &settings->layout, rows, p);
 }
 
 ikt_status ikt_graph_weights(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                             const ikt_row_map *map, ikt_probabilities *p) {
+                             const ikt_rows *rows, ikt_probabilities *p) {
     ikt_graph_file *file = NULL;
     IKT_TRY(ikt_graph_file_open(ctx, settings->input.graph, &file));
-    ikt_status st = read_weights(ctx, file, settings, data, map, p);
+    ikt_status st = read_weights(ctx, file, settings, data, rows, p);
     ikt_graph_file_close(&file);
     return st;
 }
@@ -252,15 +252,15 @@ ikt_status ikt_graph_weights(ikt_context *ctx, const ikt_settings *settings, ikt
 /* --- what it is ------------------------------------------------------------------------------- */
 
 /* COLLECTIVE. Adds the order and the start, which a result may depend on as well. */
-static ikt_status hash_order(ikt_context *ctx, const ikt_graph_file *file, const ikt_row_map *map,
+static ikt_status hash_order(ikt_context *ctx, const ikt_graph_file *file, const ikt_rows *rows,
                              uint64_t *hash) {
     uint32_t *position = NULL;
     if (!ikt_graph_file_is_ordered(file)) return IKT_OK;
-    ikt_status st = ikt_alloc(ctx, &position, map->count, sizeof *position, "order");
+    ikt_status st = ikt_alloc(ctx, &position, rows->count, sizeof *position, "order");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_graph_file_positions(file, map, position);
+    if (st == IKT_OK) st = ikt_graph_file_positions(file, rows, position);
     if (st == IKT_OK)
-        *hash += ikt_row_hash(ctx, position, map->first, map->count, sizeof *position);
+        *hash += ikt_row_hash(ctx, position, rows->first, rows->count, sizeof *position);
     ikt_free(&position);
     return st;
 }
@@ -273,17 +273,18 @@ ikt_status ikt_graph_shape(ikt_context *ctx, const ikt_graph_about *about, ikt_d
                     about->name, (long long)about->n, (long long)shape->n);
 }
 
-static ikt_status hash_start(ikt_context *ctx, const ikt_graph_file *file, const ikt_row_map *map,
-                             uint64_t *hash) {
+static ikt_status hash_start(ikt_context *ctx, const ikt_graph_file *file,
+                             const ikt_rows *distribution, uint64_t *hash) {
     int64_t q;
     const ikt_graph_start start = ikt_graph_file_start(file, &q);
     const size_t bytes =
         (size_t)q * (start == IKT_GRAPH_START_PCA ? sizeof(double) : sizeof(float));
     char *rows = NULL;
     if (start == IKT_GRAPH_START_NONE) return IKT_OK;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &rows, map->count, bytes, "initial"));
-    if (st == IKT_OK) st = ikt_graph_file_read_start(file, map, rows);
-    if (st == IKT_OK) *hash += ikt_row_hash(ctx, rows, map->first, map->count, bytes);
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &rows, distribution->count, bytes, "initial"));
+    if (st == IKT_OK) st = ikt_graph_file_read_start(file, distribution, rows);
+    if (st == IKT_OK)
+        *hash += ikt_row_hash(ctx, rows, distribution->first, distribution->count, bytes);
     ikt_free(&rows);
     return st;
 }
@@ -306,11 +307,10 @@ static ikt_status compare_data(ikt_context *ctx, const ikt_graph_file *file, con
 static ikt_status hash_file(ikt_context *ctx, const ikt_graph_file *file,
                             const ikt_affinity_settings *affinity, uint64_t *hash) {
     const ikt_edge_rule rule = rule_of(file, affinity);
-    const ikt_row_map map =
-        ikt_row_map_make(ikt_graph_file_rows(file), ikt_size(ctx), ikt_rank(ctx));
-    IKT_TRY(ikt_graph_file_hash(ctx, file, &map, rule.values, hash));
-    IKT_TRY(hash_order(ctx, file, &map, hash));
-    return hash_start(ctx, file, &map, hash);
+    const ikt_rows rows = ikt_rows_make(ikt_graph_file_rows(file), ikt_size(ctx), ikt_rank(ctx));
+    IKT_TRY(ikt_graph_file_hash(ctx, file, &rows, rule.values, hash));
+    IKT_TRY(hash_order(ctx, file, &rows, hash));
+    return hash_start(ctx, file, &rows, hash);
 }
 
 ikt_status ikt_graph_fingerprint(ikt_context *ctx, const ikt_settings *settings, const char *data,
@@ -331,14 +331,14 @@ ikt_status ikt_graph_fingerprint(ikt_context *ctx, const ikt_settings *settings,
 
 /* COLLECTIVE. Where they are: beside the graph, or in a file of their own. */
 static ikt_status read_labels(ikt_context *ctx, const ikt_graph_file *file, const char *name,
-                              const ikt_row_map *map, ikt_graph_companions *out) {
+                              const ikt_rows *rows, ikt_graph_companions *out) {
     bool present = false;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &out->labels, map->count, sizeof(int64_t), "labels")));
-    IKT_TRY(ikt_graph_file_labels(file, name, map->first, map->count, out->labels, &present,
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &out->labels, rows->count, sizeof(int64_t), "labels")));
+    IKT_TRY(ikt_graph_file_labels(file, name, rows->first, rows->count, out->labels, &present,
                                   &out->label_names));
     const bool is_default = strcmp(name, "labels") == 0;
     if (!present && !is_default)
-        IKT_TRY(ikt_label_file_read(ctx, name, map->n, map->first, map->count, out->labels,
+        IKT_TRY(ikt_label_file_read(ctx, name, rows->n, rows->first, rows->count, out->labels,
                                     &present, &out->label_names));
     if (present) return IKT_OK;
     ikt_free(&out->labels);
@@ -350,11 +350,11 @@ static ikt_status read_labels(ikt_context *ctx, const ikt_graph_file *file, cons
 }
 
 ikt_status ikt_graph_companions_read(ikt_context *ctx, const ikt_input_settings *input,
-                                     const ikt_row_map *map, ikt_graph_companions *out) {
+                                     const ikt_rows *rows, ikt_graph_companions *out) {
     ikt_graph_file *file = NULL;
     *out = (ikt_graph_companions){.labels = NULL};
     IKT_TRY(ikt_graph_file_open(ctx, input->graph, &file));
-    ikt_status st = read_labels(ctx, file, input->labels, map, out);
+    ikt_status st = read_labels(ctx, file, input->labels, rows, out);
     if (st == IKT_OK) st = ikt_graph_file_marked(file, &out->marked, &out->n_marked);
     ikt_graph_file_close(&file);
     if (st != IKT_OK) ikt_graph_companions_free(out);

@@ -2,10 +2,10 @@
 #ifndef IKT_PIPELINE_GRAPH_INPUT_H
 #define IKT_PIPELINE_GRAPH_INPUT_H
 
-#include "io/graph_file.h"
-#include "pipeline/fingerprint.h"
+#include "checkpoint/fingerprint.h"
+#include "io/results/graph_file.h"
 #include "pipeline/probabilities.h"
-#include "pipeline/workload.h"
+#include "plan/workload.h"
 
 /* What is known of the graph of a run before it is read. */
 typedef struct {
@@ -35,7 +35,7 @@ ikt_status ikt_graph_shape(ikt_context *ctx, const ikt_graph_about *about, ikt_d
  *   data   or NULL
  * Errors: those of ikt_directed_load. */
 ikt_status ikt_graph_weights(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                             const ikt_row_map *map, ikt_probabilities *p);
+                             const ikt_rows *distribution, ikt_probabilities *p);
 
 /* COLLECTIVE. "graph of 1000 rows, 30000 entries, hash 0123456789abcdef": the same on any ranks.
  *   data   the text of ikt_fingerprint_input of the rows that go with it, which then follows; or ""
@@ -47,17 +47,17 @@ ikt_status ikt_graph_fingerprint(ikt_context *ctx, const ikt_settings *settings,
 
 /* What there may be beside a graph. */
 typedef struct {
-    int64_t *labels;   /* [map->count], or NULL where there are none */
+    int64_t *labels;   /* [distribution->count], or NULL where there are none */
     char *label_names; /* a line a class, or NULL */
     int64_t *marked, n_marked;
 } ikt_graph_companions;
 
 /* COLLECTIVE. Labels and marked rows beside the graph, for runs without input.file; labels also
- * from a file of their own (io/label_file.h).
+ * from a file of their own (io/sources/label_file.h).
  *   out   free with ikt_graph_companions_free; empty on failure
  * Errors: IKT_ERR_DATA, IKT_ERR_FILE, IKT_ERR_RESOURCE. */
 ikt_status ikt_graph_companions_read(ikt_context *ctx, const ikt_input_settings *input,
-                                     const ikt_row_map *map, ikt_graph_companions *out);
+                                     const ikt_rows *distribution, ikt_graph_companions *out);
 void ikt_graph_companions_free(ikt_graph_companions *c);
 
 #endif

@@ -9,11 +9,11 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
-#include "dist/ragged.h"
-#include "dist/rename.h"
+#include "dist/redistribute.h"
+#include "dist/translate.h"
 #include "iktsne/version.h"
-#include "io/graph_file.h"
-#include "pipeline/graph_settings.h"
+#include "io/results/graph_file.h"
+#include "settings/graph_settings.h"
 
 /* --- beginning -------------------------------------------------------------------------------- */
 
@@ -100,9 +100,9 @@ ikt_status ikt_graph_keep_begin(ikt_context *ctx, const ikt_graph_origin *o,
 /* --- weights ---------------------------------------------------------------------------------- */
 
 /* COLLECTIVE. Columns and weights as they stand: rows in the order of the input. */
-static ikt_status write_rows(ikt_graph_writer *w, const ikt_row_map *map,
+static ikt_status write_rows(ikt_graph_writer *w, const ikt_rows *distribution,
                              const ikt_directed *rows) {
-    IKT_TRY(ikt_graph_writer_rows(w, map, rows->start));
+    IKT_TRY(ikt_graph_writer_rows(w, distribution, rows->start));
     IKT_TRY(ikt_graph_writer_columns(w, rows->column));
     return ikt_graph_writer_weights(w, rows->value);
 }
@@ -113,18 +113,18 @@ static ikt_status write_restored(ikt_context *ctx, const ikt_probabilities *p, c
                                  void *room) {
     const ikt_order *order = &p->order;
     const ikt_directed *rows = &p->rows;
-    IKT_TRY(ikt_graph_writer_rows(p->graph_keep, &order->map, to));
-    IKT_TRY(ikt_ragged_bring(ctx, order, IKT_TO_ROWS, rows->start, rows->column, to, room));
+    IKT_TRY(ikt_graph_writer_rows(p->graph_keep, &order->rows, to));
+    IKT_TRY(ikt_redistribute_entries(ctx, order, IKT_TO_ROWS, rows->start, rows->column, to, room));
     IKT_TRY(ikt_graph_writer_columns(p->graph_keep, room));
-    IKT_TRY(ikt_ragged_bring(ctx, order, IKT_TO_ROWS, rows->start, rows->value, to, room));
+    IKT_TRY(ikt_redistribute_entries(ctx, order, IKT_TO_ROWS, rows->start, rows->value, to, room));
     return ikt_graph_writer_weights(p->graph_keep, room);
 }
 
 /* COLLECTIVE. Where each own row was put. */
 static ikt_status find_positions(ikt_context *ctx, const ikt_order *order, uint32_t *position) {
     const int64_t bytes = sizeof *position;
-    for (int64_t i = 0; i < order->map.count; i++)
-        position[i] = (uint32_t)(order->map.first + i);
+    for (int64_t i = 0; i < order->rows.count; i++)
+        position[i] = (uint32_t)(order->rows.first + i);
     return ikt_order_restore(ctx, order, position, bytes, position, bytes, bytes);
 }
 
@@ -133,20 +133,22 @@ static ikt_status find_positions(ikt_context *ctx, const ikt_order *order, uint3
 static ikt_status write_ordered(ikt_context *ctx, ikt_probabilities *p) {
     const ikt_order *order = &p->order;
     ikt_directed *rows = &p->rows;
-    const int64_t count = order->map.count, entries = rows->start[count];
+    const int64_t count = order->rows.count, entries = rows->start[count];
     uint32_t *position = NULL, *room = NULL;
     int64_t *to = NULL;
     ikt_status st = ikt_alloc(ctx, &position, count, sizeof *position, "order");
     if (st == IKT_OK) st = ikt_alloc(ctx, &to, count + 1, sizeof *to, "graph");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_rename(ctx, &order->map, order->row, rows->column, entries);
+    if (st == IKT_OK)
+        st = ikt_translate_indices(ctx, &order->rows, order->row, rows->column, entries);
     if (st == IKT_OK) st = ikt_agree(ctx, ikt_directed_sort(ctx, rows));
-    if (st == IKT_OK) st = ikt_ragged_starts(ctx, order, IKT_TO_ROWS, rows->start, to);
+    if (st == IKT_OK) st = ikt_redistribute_starts(ctx, order, IKT_TO_ROWS, rows->start, to);
     if (st == IKT_OK) st = ikt_agree(ctx, ikt_alloc(ctx, &room, to[count], sizeof *room, "graph"));
     if (st == IKT_OK) st = write_restored(ctx, p, to, room);
     if (st == IKT_OK) st = find_positions(ctx, order, position);
     if (st == IKT_OK) st = ikt_graph_writer_positions(p->graph_keep, position);
-    if (st == IKT_OK) st = ikt_rename(ctx, &order->map, position, rows->column, entries);
+    if (st == IKT_OK)
+        st = ikt_translate_indices(ctx, &order->rows, position, rows->column, entries);
     ikt_free(&position);
     ikt_free(&room);
     ikt_free(&to);
@@ -192,13 +194,13 @@ static ikt_status write_settings(ikt_context *ctx, const ikt_settings *settings,
     return st;
 }
 
-ikt_status ikt_graph_keep_rows(ikt_context *ctx, const ikt_settings *settings,
-                               const ikt_row_map *map, ikt_probabilities *p) {
+ikt_status ikt_graph_keep_rows(ikt_context *ctx, const ikt_settings *settings, const ikt_rows *rows,
+                               ikt_probabilities *p) {
     if (p->is_ordered) {
         IKT_TRY(write_ordered(ctx, p));
     } else {
         IKT_TRY(ikt_agree(ctx, ikt_directed_sort(ctx, &p->rows)));
-        IKT_TRY(write_rows(p->graph_keep, map, &p->rows));
+        IKT_TRY(write_rows(p->graph_keep, rows, &p->rows));
     }
     /* A rank without rows may hold no labels either: all ranks take the same path. */
     if (ikt_max_one(ctx, p->labels != NULL) > 0)

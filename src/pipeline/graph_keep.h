@@ -28,8 +28,8 @@ ikt_status ikt_graph_keep_begin(ikt_context *ctx, const ikt_graph_origin *origin
  *   settings   with what is resolved in *p put in place of "auto"
  * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. Memory: where rows are in positions 4 bytes an entry, and
  * 8 for each of a million; otherwise nothing. */
-ikt_status ikt_graph_keep_rows(ikt_context *ctx, const ikt_settings *settings,
-                               const ikt_row_map *map, ikt_probabilities *p);
+ikt_status ikt_graph_keep_rows(ikt_context *ctx, const ikt_settings *settings, const ikt_rows *rows,
+                               ikt_probabilities *p);
 
 /* COLLECTIVE. Completes the file and says so; nothing where *writer is NULL. Errors: IKT_ERR_FILE.
  */

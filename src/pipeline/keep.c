@@ -16,10 +16,10 @@ enum { CENTRE_BYTES = 16 << 20, FACTS_MOST = 8 };
 
 static const char purpose[] = "model";
 
-static ikt_model_shape shape_of(ikt_dataset *data, const ikt_row_map *map, const ikt_model *model,
+static ikt_model_shape shape_of(ikt_dataset *data, const ikt_rows *rows, const ikt_model *model,
                                 int64_t centres, int64_t q) {
     const ikt_data_map preprocess = ikt_dataset_map(data);
-    return (ikt_model_shape){.n = map->n,
+    return (ikt_model_shape){.n = rows->n,
                              .q = q,
                              .d = preprocess.normaliser.d,
                              .columns = ikt_dataset_columns(data),
@@ -89,20 +89,20 @@ static ikt_status write_partitionings(ikt_context *ctx, ikt_model_writer *w, con
 }
 
 ikt_status ikt_keep_codes(ikt_context *ctx, ikt_model_writer *writer, ikt_dataset *data,
-                          const ikt_row_map *map, const ikt_model *model, const ikt_codes *codes,
+                          const ikt_rows *rows, const ikt_model *model, const ikt_codes *codes,
                           int64_t q) {
     int64_t *row = NULL, count = 0;
     ikt_stage_begin(ctx, IKT_STAGE_WRITE);
     ikt_status st = ikt_agree(ctx, ikt_model_distinct(ctx, model, 0, model->t, &row, &count));
     if (st == IKT_OK) {
-        const ikt_model_shape shape = shape_of(data, map, model, count, q);
+        const ikt_model_shape shape = shape_of(data, rows, model, count, q);
         st = ikt_model_writer_shape(writer, &shape);
     }
     if (st == IKT_OK) st = write_preprocessing(ctx, writer, data);
     if (st == IKT_OK) st = write_centres(ctx, writer, data, row, count);
     if (st == IKT_OK) st = write_partitionings(ctx, writer, model, row, count);
     if (st == IKT_OK)
-        st = ikt_model_writer_part(writer, IKT_MODEL_CODES, map->first, map->count, codes->code,
+        st = ikt_model_writer_part(writer, IKT_MODEL_CODES, rows->first, rows->count, codes->code,
                                    codes->stride);
     ikt_free(&row);
     ikt_stage_end(ctx, IKT_STAGE_WRITE);
@@ -123,7 +123,7 @@ static int64_t list_facts(const ikt_run *run, ikt_note *facts) {
     add(facts, &count, "compiler", IKT_COMPILER " " IKT_COMPILE_FLAGS);
     add(facts, &count, "instruction_set", ikt_isa_name(ikt_cpu_isa()));
     add(facts, &count, "input", run->input_name);
-    snprintf(text, sizeof text, "%lld x %lld %s", (long long)run->map.n, (long long)run->d,
+    snprintf(text, sizeof text, "%lld x %lld %s", (long long)run->rows.n, (long long)run->d,
              run->type);
     add(facts, &count, "input_shape", text);
     snprintf(text, sizeof text, "%016llx", (unsigned long long)run->hash);
@@ -133,12 +133,12 @@ static int64_t list_facts(const ikt_run *run, ikt_note *facts) {
 
 static ikt_status write_run(ikt_context *ctx, const ikt_run *run, const ikt_note *facts,
                             int64_t n_facts, const char *configuration) {
-    const ikt_row_map *map = &run->map;
-    IKT_TRY(ikt_model_writer_part(run->keep, IKT_MODEL_EMBEDDING, map->first, map->count,
+    const ikt_rows *rows = &run->rows;
+    IKT_TRY(ikt_model_writer_part(run->keep, IKT_MODEL_EMBEDDING, rows->first, rows->count,
                                   run->embedding.y, 0));
     /* A rank without rows may hold no labels either: all ranks take the same path. */
     if (ikt_max_one(ctx, run->labels != NULL) > 0)
-        IKT_TRY(ikt_model_writer_part(run->keep, IKT_MODEL_LABELS, map->first, map->count,
+        IKT_TRY(ikt_model_writer_part(run->keep, IKT_MODEL_LABELS, rows->first, rows->count,
                                       run->labels, 0));
     return ikt_model_writer_notes(run->keep, configuration, facts, n_facts);
 }

@@ -13,7 +13,7 @@ static const char purpose[] = "checkpoint";
 typedef struct {
     int64_t number[NUMBERS];
     double real[REALS];
-    uint32_t *position; /* [map->count] of the own rows, where they are ordered */
+    uint32_t *position; /* [rows->count] of the own rows, where they are ordered */
 } facts;
 
 static void note_facts(const ikt_probabilities *p, facts *f) {
@@ -35,16 +35,16 @@ static void take_facts(const facts *f, ikt_probabilities *p) {
 }
 
 /* LOCAL. The table of the parts, heads first; returns how many there are. */
-static int64_t name_parts(const ikt_keepers *k, const facts *f, const ikt_neighbours *lists,
-                          float *start, ikt_part part[PARTS_MOST]) {
+static int64_t name_parts(const ikt_checkpoint_hooks *k, const facts *f,
+                          const ikt_neighbours *lists, float *start, ikt_part part[PARTS_MOST]) {
     int64_t count = 0;
     part[count++] = ikt_part_shared("numbers", IKT_PART_I64, NUMBERS, (void *)f->number);
     part[count++] = ikt_part_shared("reals", IKT_PART_F64, REALS, (void *)f->real);
-    part[count++] = ikt_part_rows("row", IKT_PART_U32, k->map, lists->k, lists->row);
-    part[count++] = ikt_part_rows("weight", IKT_PART_F32, k->map, lists->k, lists->score);
+    part[count++] = ikt_part_rows("row", IKT_PART_U32, k->rows, lists->k, lists->row);
+    part[count++] = ikt_part_rows("weight", IKT_PART_F32, k->rows, lists->k, lists->score);
     if (f->number[5])
-        part[count++] = ikt_part_rows("position", IKT_PART_U32, k->map, 0, f->position);
-    if (f->number[6]) part[count++] = ikt_part_rows("start", IKT_PART_F32, k->map, k->q, start);
+        part[count++] = ikt_part_rows("position", IKT_PART_U32, k->rows, 0, f->position);
+    if (f->number[6]) part[count++] = ikt_part_rows("start", IKT_PART_F32, k->rows, k->q, start);
     return count;
 }
 
@@ -54,8 +54,8 @@ static int64_t name_parts(const ikt_keepers *k, const facts *f, const ikt_neighb
 /* COLLECTIVE. The positions of the own rows. */
 static ikt_status find_positions(ikt_context *ctx, const ikt_order *order, uint32_t *position) {
     const int64_t bytes = sizeof *position;
-    for (int64_t i = 0; i < order->map.count; i++)
-        position[i] = (uint32_t)(order->map.first + i);
+    for (int64_t i = 0; i < order->rows.count; i++)
+        position[i] = (uint32_t)(order->rows.first + i);
     return ikt_order_restore(ctx, order, position, bytes, position, bytes, bytes);
 }
 
@@ -66,13 +66,13 @@ typedef struct {
 
 static ikt_status save(void *self) {
     const saving *s = self;
-    ikt_keepers *k = s->p->keepers;
+    ikt_checkpoint_hooks *k = s->p->keepers;
     ikt_part part[PARTS_MOST];
     ikt_status st = IKT_OK;
     facts f;
     note_facts(s->p, &f);
     if (s->p->is_ordered)
-        st = ikt_alloc(s->ctx, &f.position, k->map->count, sizeof *f.position, purpose);
+        st = ikt_alloc(s->ctx, &f.position, k->rows->count, sizeof *f.position, purpose);
     st = ikt_agree(s->ctx, st);
     if (st == IKT_OK && s->p->is_ordered) st = find_positions(s->ctx, &s->p->order, f.position);
     if (st == IKT_OK)
@@ -86,27 +86,27 @@ ikt_status ikt_probabilities_keep(ikt_context *ctx, ikt_probabilities *p) {
     if (!p->keepers) return IKT_OK;
     saving s = {ctx, p};
     const ikt_saver saver = {&s, save, ikt_checkpoint_folder(p->keepers->checkpoint)};
-    ikt_checkpoint_expect(p->keepers->checkpoint, 8 * p->keepers->map->n * p->lists.k);
-    return ikt_watch_milestone(ctx, &saver);
+    ikt_checkpoint_expect(p->keepers->checkpoint, 8 * p->keepers->rows->n * p->lists.k);
+    return ikt_watch_stage_end(ctx, &saver);
 }
 
 /* --- reading -----------------------------------------------------------------------------------
  */
 
 /* LOCAL. Room for what the heads announce. */
-static ikt_status make_room(ikt_context *ctx, const ikt_keepers *k, facts *f, float **start,
-                            ikt_neighbours *lists) {
-    if (f->number[0] < 1 || f->number[0] >= k->map->n)
+static ikt_status make_room(ikt_context *ctx, const ikt_checkpoint_hooks *k, facts *f,
+                            float **start, ikt_neighbours *lists) {
+    if (f->number[0] < 1 || f->number[0] >= k->rows->n)
         return ikt_fail(ctx, IKT_ERR_DATA, "a checkpoint of P makes no sense");
-    IKT_TRY(ikt_neighbours_create(ctx, k->map, f->number[0], lists));
+    IKT_TRY(ikt_neighbours_create(ctx, k->rows, f->number[0], lists));
     if (f->number[5])
-        IKT_TRY(ikt_alloc(ctx, &f->position, k->map->count, sizeof *f->position, purpose));
+        IKT_TRY(ikt_alloc(ctx, &f->position, k->rows->count, sizeof *f->position, purpose));
     if (!f->number[6]) return IKT_OK;
-    return ikt_alloc(ctx, start, k->q * k->map->count, sizeof **start, "embedding");
+    return ikt_alloc(ctx, start, k->q * k->rows->count, sizeof **start, "embedding");
 }
 
 static ikt_status read(ikt_context *ctx, ikt_stage_file *file, ikt_probabilities *p) {
-    const ikt_keepers *k = p->keepers;
+    const ikt_checkpoint_hooks *k = p->keepers;
     ikt_neighbours *lists = &p->lists;
     ikt_part part[PARTS_MOST];
     facts f = {.position = NULL};
@@ -118,7 +118,7 @@ static ikt_status read(ikt_context *ctx, ikt_stage_file *file, ikt_probabilities
         st = ikt_stage_file_read(file, part + HEADS, count - HEADS);
     }
     if (st == IKT_OK) take_facts(&f, p);
-    if (st == IKT_OK && p->is_ordered) st = ikt_order_create(ctx, k->map, f.position, &p->order);
+    if (st == IKT_OK && p->is_ordered) st = ikt_order_create(ctx, k->rows, f.position, &p->order);
     ikt_free(&f.position);
     if (st != IKT_OK) ikt_neighbours_destroy(lists);
     return st;

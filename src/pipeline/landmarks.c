@@ -44,44 +44,28 @@ static ikt_status draw(ikt_context *ctx, uint64_t seed, int64_t n, ikt_landmarks
     return ikt_agree(ctx, st);
 }
 
-/* Those of the run, with what depends on the number of rows left to choose: also where the run's
- * own settings have been resolved, so that a configuration written back gives the same landmarks.
- */
-ikt_settings ikt_landmarks_settings(const ikt_settings *settings, int64_t count) {
-    ikt_settings s = *settings;
-    s.preprocess.normalise = IKT_NORMALISE_NONE; /* has been done */
-    s.preprocess.pca = 0;
-    s.isolation.psi = s.isolation.pool = IKT_AUTO_INT;
-    s.isolation.model_from[0] = '\0';
-    ikt_affinity_shrink(&s.affinity, count);
-    s.layout.init = IKT_INIT_PCA;
-    s.layout.learning_rate = s.layout.final_learning_rate = IKT_AUTO_REAL;
-    s.layout.repulsion = IKT_REPULSION_AUTO;
-    return s;
-}
-
 /* COLLECTIVE. Gathers what the ranks have of the positions. */
-static ikt_status share(ikt_context *ctx, const ikt_row_map *map, const float *own,
+static ikt_status share(ikt_context *ctx, const ikt_rows *rows, const float *own,
                         ikt_landmarks *landmarks) {
     int64_t *counts = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &counts, map->ranks, sizeof *counts, purpose)));
-    for (int rank = 0; rank < map->ranks; rank++)
-        counts[rank] = ikt_row_map_count(map, rank);
-    ikt_allgather(ctx, own, map->count, (size_t)landmarks->q * sizeof *own, landmarks->y, counts);
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &counts, rows->ranks, sizeof *counts, purpose)));
+    for (int rank = 0; rank < rows->ranks; rank++)
+        counts[rank] = ikt_rows_count(rows, rank);
+    ikt_allgather(ctx, own, rows->count, (size_t)landmarks->q * sizeof *own, landmarks->y, counts);
     ikt_free(&counts);
     return IKT_OK;
 }
 
 static ikt_status embed_rows(ikt_context *ctx, ikt_settings *settings, ikt_source *source,
                              ikt_landmarks *landmarks) {
-    const ikt_row_map map = ikt_row_map_make(landmarks->count, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows rows = ikt_rows_make(landmarks->count, ikt_size(ctx), ikt_rank(ctx));
     ikt_dataset *data = NULL;
-    ikt_embedding embedding = {0};
+    ikt_embed_result embedding = {0};
     ikt_status st = ikt_dataset_create(ctx, source, &settings->preprocess, &data);
     if (st == IKT_OK)
-        st = ikt_embedding_make(ctx, settings, data, &map, &(ikt_embedding_wish){0}, &embedding);
-    if (st == IKT_OK) st = share(ctx, &map, embedding.y, landmarks);
-    ikt_embedding_destroy(&embedding);
+        st = ikt_embed_dataset(ctx, settings, data, &rows, &(ikt_embed_options){0}, &embedding);
+    if (st == IKT_OK) st = share(ctx, &rows, embedding.y, landmarks);
+    ikt_embed_result_destroy(&embedding);
     ikt_dataset_destroy(&data);
     return st;
 }
@@ -133,7 +117,7 @@ static ikt_status embed_sparse(ikt_context *ctx, ikt_settings *settings, ikt_dat
 
 ikt_status ikt_landmarks_make(ikt_context *ctx, const ikt_settings *settings, int64_t count,
                               ikt_dataset *data, ikt_landmarks *out) {
-    ikt_settings subset = ikt_landmarks_settings(settings, count);
+    ikt_settings subset = ikt_settings_of_landmarks(settings, count);
     *out = (ikt_landmarks){.count = count, .q = (int)settings->layout.dimensions};
     ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", out->count), {0}},
                     "landmarks: %lld rows are embedded first", (long long)out->count);
@@ -171,28 +155,28 @@ static int64_t nearest_count(const ikt_landmarks *landmarks) {
 }
 
 static ikt_status lists_create(ikt_context *ctx, const ikt_landmarks *landmarks,
-                               const ikt_row_map *map, ikt_neighbours *lists) {
-    ikt_row_map chunk = *map;
+                               const ikt_rows *rows, ikt_neighbours *lists) {
+    ikt_rows chunk = *rows;
     if (chunk.count > CHUNK) chunk.count = CHUNK;
     return ikt_neighbours_create(ctx, &chunk, nearest_count(landmarks), lists);
 }
 
 /* The codes of the landmarks on every rank: each has those of its own rows. */
 static ikt_status gather_codes(ikt_context *ctx, const ikt_landmarks *landmarks,
-                               const ikt_row_map *map, const ikt_codes *codes, ikt_codes *out) {
+                               const ikt_rows *rows, const ikt_codes *codes, ikt_codes *out) {
     const size_t stride = (size_t)codes->stride;
     int64_t *counts = NULL, own = 0;
     char *mine = NULL;
     *out = *codes;
     out->n_local = landmarks->count;
     ikt_status st = ikt_alloc(ctx, &out->code, landmarks->count, stride, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, map->ranks, sizeof *counts, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, rows->ranks, sizeof *counts, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &mine, landmarks->count, stride, purpose);
     st = ikt_agree(ctx, st);
     for (int64_t l = 0; st == IKT_OK && l < landmarks->count; l++) {
-        int64_t i = landmarks->row[l] - map->first;
-        counts[ikt_row_map_owner(map, landmarks->row[l])]++;
-        if (i >= 0 && i < map->count)
+        int64_t i = landmarks->row[l] - rows->first;
+        counts[ikt_rows_owner(rows, landmarks->row[l])]++;
+        if (i >= 0 && i < rows->count)
             memcpy(mine + (size_t)own++ * stride, (const char *)codes->code + (size_t)i * stride,
                    stride);
     }
@@ -204,13 +188,13 @@ static ikt_status gather_codes(ikt_context *ctx, const ikt_landmarks *landmarks,
 }
 
 static ikt_status place_codes(ikt_context *ctx, const ikt_landmarks *landmarks,
-                              const ikt_row_map *map, const ikt_codes *codes,
-                              const ikt_codes *theirs, float *y) {
+                              const ikt_rows *rows, const ikt_codes *codes, const ikt_codes *theirs,
+                              float *y) {
     ikt_neighbours lists;
-    ikt_status st = lists_create(ctx, landmarks, map, &lists);
-    for (int64_t done = 0; st == IKT_OK && done < map->count; done += CHUNK) {
-        ikt_row_map chunk = *map;
-        chunk.count = map->count - done < CHUNK ? map->count - done : CHUNK;
+    ikt_status st = lists_create(ctx, landmarks, rows, &lists);
+    for (int64_t done = 0; st == IKT_OK && done < rows->count; done += CHUNK) {
+        ikt_rows chunk = *rows;
+        chunk.count = rows->count - done < CHUNK ? rows->count - done : CHUNK;
         ikt_codes own = *codes;
         own.n_local = lists.n_local = chunk.count;
         own.code = (char *)codes->code + done * codes->stride;
@@ -225,12 +209,12 @@ static ikt_status place_codes(ikt_context *ctx, const ikt_landmarks *landmarks,
 }
 
 ikt_status ikt_landmarks_place_codes(ikt_context *ctx, const ikt_landmarks *landmarks,
-                                     const ikt_row_map *map, const ikt_codes *codes, float *y) {
+                                     const ikt_rows *rows, const ikt_codes *codes, float *y) {
     ikt_codes theirs;
     ikt_stage_begin(ctx, IKT_STAGE_LANDMARKS);
-    ikt_status st = gather_codes(ctx, landmarks, map, codes, &theirs);
+    ikt_status st = gather_codes(ctx, landmarks, rows, codes, &theirs);
     if (st == IKT_OK) {
-        st = ikt_agree(ctx, place_codes(ctx, landmarks, map, codes, &theirs, y));
+        st = ikt_agree(ctx, place_codes(ctx, landmarks, rows, codes, &theirs, y));
         ikt_codes_destroy(&theirs);
     }
     ikt_stage_end(ctx, IKT_STAGE_LANDMARKS);
@@ -244,17 +228,17 @@ typedef struct {
 } row_room;
 
 static ikt_status room_create(ikt_context *ctx, const ikt_landmarks *landmarks,
-                              const ikt_row_map *map, int64_t d, row_room *room) {
+                              const ikt_rows *rows, int64_t d, row_room *room) {
     IKT_TRY(ikt_alloc(ctx, &room->packed, ikt_packed_floats(landmarks->count, d), sizeof(float),
                       purpose));
-    IKT_TRY(lists_create(ctx, landmarks, map, &room->lists));
+    IKT_TRY(lists_create(ctx, landmarks, rows, &room->lists));
     int64_t most = landmarks->count > CHUNK ? landmarks->count : CHUNK;
     return ikt_alloc(ctx, &room->rows, most * d, sizeof(float), purpose);
 }
 
 static ikt_status place_chunk(ikt_context *ctx, const ikt_landmarks *landmarks, row_room *room,
                               int64_t d, int64_t count, float *y) {
-    const ikt_row_map chunk = {count, 1, 0, count};
+    const ikt_rows chunk = {count, 1, 0, count};
     ikt_scorer scorer;
     room->lists.n_local = count;
     IKT_TRY(ikt_scorer_rows(ctx, room->rows, d, &chunk, &scorer));
@@ -268,19 +252,19 @@ static ikt_status place_chunk(ikt_context *ctx, const ikt_landmarks *landmarks, 
 }
 
 ikt_status ikt_landmarks_place_rows(ikt_context *ctx, const ikt_landmarks *landmarks,
-                                    const ikt_row_map *map, ikt_dataset *data, float *y) {
+                                    const ikt_rows *rows, ikt_dataset *data, float *y) {
     const int64_t d = ikt_dataset_columns(data);
-    const int64_t chunks = (ikt_row_map_count(map, 0) + CHUNK - 1) / CHUNK;
+    const int64_t chunks = (ikt_rows_count(rows, 0) + CHUNK - 1) / CHUNK;
     row_room room = {NULL, NULL, {0}};
     ikt_stage_begin(ctx, IKT_STAGE_LANDMARKS);
-    ikt_status st = ikt_agree(ctx, room_create(ctx, landmarks, map, d, &room));
+    ikt_status st = ikt_agree(ctx, room_create(ctx, landmarks, rows, d, &room));
     if (st == IKT_OK)
         st = ikt_dataset_gather_floats(data, landmarks->row, landmarks->count, room.rows);
     if (st == IKT_OK) ikt_pack_rows(room.rows, landmarks->count, d, room.packed);
     for (int64_t chunk = 0; st == IKT_OK && chunk < chunks; chunk++) { /* reading is collective */
-        int64_t done = chunk * CHUNK, left = map->count - done;
+        int64_t done = chunk * CHUNK, left = rows->count - done;
         int64_t count = left < 0 ? 0 : left < CHUNK ? left : CHUNK;
-        st = ikt_dataset_read(data, count ? map->first + done : 0, count, room.rows);
+        st = ikt_dataset_read(data, count ? rows->first + done : 0, count, room.rows);
         if (st != IKT_OK) break;
         if (count > 0) st = place_chunk(ctx, landmarks, &room, d, count, y + landmarks->q * done);
         st = ikt_agree(ctx, st);

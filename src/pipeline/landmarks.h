@@ -10,9 +10,9 @@
 #define IKT_PIPELINE_LANDMARKS_H
 
 #include "data/dataset.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "isolation/codes.h"
-#include "pipeline/settings.h"
+#include "settings/settings.h"
 
 /* The same on every rank. */
 typedef struct {
@@ -22,14 +22,11 @@ typedef struct {
     float *y;     /* [count * q] their positions, centred */
 } ikt_landmarks;
 
-/* LOCAL, pure. The settings under which `count` landmarks are embedded. */
-ikt_settings ikt_landmarks_settings(const ikt_settings *settings, int64_t count);
-
 /* COLLECTIVE. Draws `count` rows and embeds them by themselves: with the settings of the
  * run, but a start from principal components, and what follows from the number of rows (psi, pool,
  * rates, repulsion) chosen for their number.
  *   settings   of the run, its layout resolved
- * Errors: those of ikt_embedding_make; empty then. */
+ * Errors: those of ikt_embed_dataset; empty then. */
 ikt_status ikt_landmarks_make(ikt_context *ctx, const ikt_settings *settings, int64_t count,
                               ikt_dataset *data, ikt_landmarks *out);
 void ikt_landmarks_destroy(ikt_landmarks *landmarks);
@@ -37,13 +34,13 @@ void ikt_landmarks_destroy(ikt_landmarks *landmarks);
 /* COLLECTIVE. Positions of the own rows, weighted by the Isolation kernel: codes of the own rows in
  * the order of the input, those of the landmarks among them. Rows without similarity to any
  * landmark come to the middle.
- *   y   [map->count * q] */
+ *   y   [rows->count * q] */
 ikt_status ikt_landmarks_place_codes(ikt_context *ctx, const ikt_landmarks *landmarks,
-                                     const ikt_row_map *map, const ikt_codes *codes, float *y);
+                                     const ikt_rows *rows, const ikt_codes *codes, float *y);
 
 /* COLLECTIVE. The same for kinds of affinity that know distances only, weighted by a Gaussian
  * kernel whose width suits each row's distances. Reads the own rows once. */
 ikt_status ikt_landmarks_place_rows(ikt_context *ctx, const ikt_landmarks *landmarks,
-                                    const ikt_row_map *map, ikt_dataset *data, float *y);
+                                    const ikt_rows *rows, ikt_dataset *data, float *y);
 
 #endif

@@ -14,9 +14,9 @@
 #include "evaluate/radix.h"
 #include "evaluate/tree.h"
 #include "isolation/model.h"
-#include "pipeline/model_spec.h"
 #include "pipeline/objective_make.h"
 #include "pipeline/probabilities.h"
+#include "settings/model_spec.h"
 
 enum { EXACT_ROWS = 50000, MARKED_MOST = 16, CLASSES_MOST = 64 };
 
@@ -41,11 +41,12 @@ static void overview_free(overview *o) {
 }
 
 static ikt_status overview_make(ikt_context *ctx, const ikt_measured *what, overview *o) {
-    int64_t n = what->map.n;
+    int64_t n = what->rows.n;
     o->q = what->q;
-    IKT_TRY(ikt_measure_replicate(ctx, &what->map, what->y, (size_t)what->q * sizeof *o->y, &o->y));
-    IKT_TRY(ikt_measure_replicate(ctx, &what->map, what->labels, sizeof *o->labels, &o->labels));
-    IKT_TRY(ikt_classes_find(ctx, what->labels, what->map.count, &o->classes));
+    IKT_TRY(
+        ikt_measure_replicate(ctx, &what->rows, what->y, (size_t)what->q * sizeof *o->y, &o->y));
+    IKT_TRY(ikt_measure_replicate(ctx, &what->rows, what->labels, sizeof *o->labels, &o->labels));
+    IKT_TRY(ikt_classes_find(ctx, what->labels, what->rows.count, &o->classes));
     ikt_status st = ikt_radix_create(ctx, n, &o->radix);
     if (st == IKT_OK) st = ikt_alloc(ctx, &o->distance, n, sizeof *o->distance, "measures");
     if (st == IKT_OK) st = ikt_alloc(ctx, &o->ranks, n, sizeof *o->ranks, "measures");
@@ -58,7 +59,7 @@ static int by_number(const void *a, const void *b) {
 }
 
 static void rank_from(overview *o, int64_t n, int64_t row) {
-    ikt_map_distances(o->y, n, o->q, o->y + o->q * row, o->distance);
+    ikt_embedding_distances(o->y, n, o->q, o->y + o->q * row, o->distance);
     o->distance[row] = -1;
     ikt_radix_ranks(&o->radix, o->distance, o->radix.rank[0]);
 }
@@ -88,7 +89,7 @@ static ikt_status add_class(ikt_context *ctx, overview *o, int64_t n, int64_t ro
 ikt_status ikt_measure_marked(ikt_context *ctx, const ikt_measured *what, const int64_t *marked,
                               int64_t n_marked, ikt_measures *out) {
     overview o = {0};
-    int64_t n = what->map.n;
+    int64_t n = what->rows.n;
     if (n_marked == 0 || !what->has_labels || n < 2 || n > INT32_MAX) return IKT_OK;
     ikt_status st = overview_make(ctx, what, &o);
     for (int64_t m = 0; m < n_marked && m < MARKED_MOST && st == IKT_OK; m++) {
@@ -101,7 +102,7 @@ ikt_status ikt_measure_marked(ikt_context *ctx, const ikt_measured *what, const 
 }
 
 ikt_status ikt_measure_codes(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                             const ikt_row_map *map, ikt_codes *codes) {
+                             const ikt_rows *rows, ikt_codes *codes) {
     ikt_model_spec spec;
     ikt_model *model = NULL;
     *codes = (ikt_codes){0};
@@ -109,11 +110,11 @@ ikt_status ikt_measure_codes(ikt_context *ctx, const ikt_settings *settings, ikt
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "neighbours by the Isolation kernel are those of an embedding by that "
                         "kernel; this one has another affinity.kind");
-    IKT_TRY(ikt_model_spec_make(ctx, settings, map->n, ikt_dataset_rows(ikt_dataset_model(data)),
+    IKT_TRY(ikt_model_spec_make(ctx, settings, rows->n, ikt_dataset_rows(ikt_dataset_model(data)),
                                 &spec));
     spec.coarse = 0; /* cells that order rows are no part of the kernel */
     ikt_status st = ikt_agree(ctx, ikt_model_create(ctx, &spec, &model));
-    if (st == IKT_OK) st = ikt_codes_compute(ctx, data, map, model, codes, NULL);
+    if (st == IKT_OK) st = ikt_codes_compute(ctx, data, rows, model, codes, NULL);
     ikt_model_destroy(&model);
     return st;
 }
@@ -121,16 +122,16 @@ ikt_status ikt_measure_codes(ikt_context *ctx, const ikt_settings *settings, ikt
 /* Settings that suit any number of rows: fewer neighbours for tiny sets. */
 static ikt_measure_settings settings_for(const ikt_run *run) {
     ikt_measure_settings settings = ikt_measure_defaults();
-    int64_t others = run->map.n - 1;
+    int64_t others = run->rows.n - 1;
     settings.seed = (uint64_t)run->settings.run.seed;
     settings.cheap_only = run->settings.output.measures == IKT_MEASURES_MAP;
     if (settings.k > others) settings.k = others;
-    if (settings.trust_k > run->map.n / 3) settings.trust_k = run->map.n / 3;
+    if (settings.trust_k > run->rows.n / 3) settings.trust_k = run->rows.n / 3;
     return settings;
 }
 
 ikt_measured ikt_run_measured(ikt_context *ctx, const ikt_run *run) {
-    return (ikt_measured){.map = run->map,
+    return (ikt_measured){.rows = run->rows,
                           .y = run->embedding.y,
                           .q = run->settings.layout.dimensions,
                           .labels = run->labels,
@@ -145,12 +146,12 @@ static ikt_status measure(ikt_context *ctx, const ikt_run *run, const char *only
     ikt_codes codes = {0};
     ikt_status st = IKT_OK;
     const bool has_codes = only && strstr(only, "kernel");
-    if (run->map.n < 4) return IKT_OK;
+    if (run->rows.n < 4) return IKT_OK;
     ikt_stage_begin(ctx, IKT_STAGE_MEASURES);
 
     if (has_input) st = ikt_pipeline_open_on(ctx, &run->settings, run->given, &source, &data);
     if (st == IKT_OK && has_codes)
-        st = ikt_measure_codes(ctx, &run->settings, data, &run->map, &codes);
+        st = ikt_measure_codes(ctx, &run->settings, data, &run->rows, &codes);
     if (st == IKT_OK) {
         ikt_measure_settings settings = settings_for(run);
         settings.only = only;
@@ -181,23 +182,23 @@ ikt_status ikt_run_measures_of(ikt_context *ctx, const ikt_run *run, const char 
 }
 
 ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                                  const ikt_row_map *map, int q, const float *y, double *kl) {
+                                  const ikt_rows *rows, int q, const float *y, double *kl) {
     ikt_probabilities p;
     ikt_made_objective made;
     ikt_layout_settings layout = settings->layout;
     layout.dimensions = q;
     layout.objective = IKT_OBJECTIVE_TSNE;
-    layout.repulsion = map->n <= EXACT_ROWS ? IKT_REPULSION_EXACT
-                       : q == 2             ? IKT_REPULSION_FFT
-                                            : IKT_REPULSION_TREE;
+    layout.repulsion = rows->n <= EXACT_ROWS ? IKT_REPULSION_EXACT
+                       : q == 2              ? IKT_REPULSION_FFT
+                                             : IKT_REPULSION_TREE;
     layout.accuracy = IKT_ACCURACY_TIGHT;
     IKT_TRY(ikt_probabilities_begin(ctx, NULL, &p));
-    IKT_TRY(ikt_probabilities_compute(ctx, settings, data, map, NULL, NULL, NULL, &p));
+    IKT_TRY(ikt_probabilities_compute(ctx, settings, data, rows, NULL, NULL, NULL, &p));
     ikt_status st = ikt_objective_make(ctx, &p, &layout, &made);
     if (st == IKT_OK) {
         ikt_objective_terms terms = {true, 0, 0};
         ikt_gradient gradient;
-        memcpy(made.objective.y, y, (size_t)(map->count * q) * sizeof *y);
+        memcpy(made.objective.y, y, (size_t)(rows->count * q) * sizeof *y);
         made.objective.evaluate(made.objective.self, &gradient, &terms);
         *kl = terms.value;
     }

@@ -31,13 +31,13 @@ ikt_status ikt_measure_marked(ikt_context *ctx, const ikt_measured *what, const 
  * by the Isolation kernel; freed with ikt_codes_destroy, empty on failure.
  * Errors: IKT_ERR_USAGE where the affinity is another one; those of ikt_codes_compute. */
 ikt_status ikt_measure_codes(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                             const ikt_row_map *map, ikt_codes *codes);
+                             const ikt_rows *rows, ikt_codes *codes);
 
-/* COLLECTIVE. Divergence KL(P || Q) of t-SNE of a map y[map->count * q] under the P that the
+/* COLLECTIVE. Divergence KL(P || Q) of t-SNE of a map y[rows->count * q] under the P that the
  * settings give, whatever the objective was: P is computed again from the input. Z is summed
  * exactly up to 50,000 rows, with the tight FFT or tree beyond. Errors: those of
  * ikt_probabilities_compute. */
 ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                                  const ikt_row_map *map, int q, const float *y, double *kl);
+                                  const ikt_rows *distribution, int q, const float *y, double *kl);
 
 #endif

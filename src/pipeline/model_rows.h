@@ -10,7 +10,7 @@
 #define IKT_PIPELINE_MODEL_ROWS_H
 
 #include "data/dataset.h"
-#include "pipeline/settings.h"
+#include "settings/settings.h"
 
 /* COLLECTIVE. What of it can be told without reading rows: how many rows centres are drawn from.
  *   source   the rows to be embedded

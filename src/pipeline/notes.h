@@ -2,7 +2,7 @@
 #ifndef IKT_PIPELINE_NOTES_H
 #define IKT_PIPELINE_NOTES_H
 
-#include "io/result.h"
+#include "io/results/result.h"
 
 enum { IKT_NOTES_MOST = 24, IKT_NOTES_VARYING = 3 };
 

@@ -11,7 +11,7 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "iktsne/build.h"
-#include "io/result.h"
+#include "io/results/result.h"
 #include "pipeline/finished.h"
 #include "plot/plot.h"
 
@@ -38,7 +38,7 @@ static void add_facts(const ikt_run *run, notes *n) {
     ADD_NOTE(n->facts, n->n_facts, "instruction_set", "%s", ikt_isa_name(ikt_cpu_isa()));
     ADD_NOTE(n->facts, n->n_facts, "input", "%s", run->input_name);
     if (run->d > 0)
-        ADD_NOTE(n->facts, n->n_facts, "input_shape", "%lld x %lld %s", (long long)run->map.n,
+        ADD_NOTE(n->facts, n->n_facts, "input_shape", "%lld x %lld %s", (long long)run->rows.n,
                  (long long)run->d, run->type);
     if (run->graph.n > 0)
         ADD_NOTE(n->facts, n->n_facts, "graph", "%s, %lld rows, %lld entries", run->graph.name,
@@ -146,7 +146,7 @@ ikt_status ikt_run_configuration(ikt_context *ctx, const ikt_run *run, char **te
 
 static ikt_result describe(const ikt_run *run, const ikt_trace_columns *c, const notes *n,
                            const ikt_loop_parts *state, const char *configuration) {
-    return (ikt_result){.map = run->map,
+    return (ikt_result){.rows = run->rows,
                         .q = (int)run->settings.layout.dimensions,
                         .embedding = run->embedding.y,
                         .labels = run->labels,
@@ -237,7 +237,7 @@ ikt_status ikt_run_picture(ikt_context *ctx, const ikt_run *run) {
         settings.overwrite = output->overwrite;
         settings.footer = footer;
         settings.description = configuration;
-        const ikt_plot_points points = {.map = &run->map,
+        const ikt_plot_points points = {.rows = &run->rows,
                                         .q = (int)run->settings.layout.dimensions,
                                         .y = run->embedding.y,
                                         .labels = run->labels,

@@ -7,7 +7,7 @@
 #include "base/traffic.h"
 #include "pipeline/pipeline.h"
 
-/* COLLECTIVE. Writes output.file (io/result.h). Errors: IKT_ERR_FILE. */
+/* COLLECTIVE. Writes output.file (io/results/result.h). Errors: IKT_ERR_FILE. */
 ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run);
 
 /* LOCAL. The configuration as used, as YAML, but for what names this run's own machine. *text is

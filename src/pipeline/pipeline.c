@@ -12,13 +12,13 @@
 #include "base/row_hash.h"
 #include "base/timer.h"
 #include "base/watch.h"
-#include "pipeline/checks.h"
 #include "pipeline/finished.h"
 #include "pipeline/graph_keep.h"
-#include "pipeline/input.h"
-#include "pipeline/memory_plan.h"
 #include "pipeline/model_rows.h"
-#include "pipeline/workload.h"
+#include "plan/memory_plan.h"
+#include "plan/workload.h"
+#include "settings/checks.h"
+#include "settings/input.h"
 
 static ikt_status open_data(ikt_context *ctx, const ikt_settings *settings, ikt_source *source,
                             ikt_dataset **data) {
@@ -60,7 +60,7 @@ static ikt_status open_model(ikt_context *ctx, ikt_run *run) {
 static ikt_status check_memory(ikt_context *ctx, const ikt_source *source, ikt_dataset *data,
                                ikt_run *run) {
     ikt_workload work;
-    ikt_data_shape shape = {.n = run->map.n, .d = run->d, .type = IKT_TYPE_F32};
+    ikt_data_shape shape = {.n = run->rows.n, .d = run->d, .type = IKT_TYPE_F32};
     if (data) {
         shape = ikt_data_shape_of(source, ikt_dataset_is_sparse(data));
         if (shape.type == IKT_TYPE_U8 && !ikt_dataset_is_u8(data)) shape.type = IKT_TYPE_F32;
@@ -90,7 +90,7 @@ ikt_status ikt_pipeline_check_labels(const ikt_settings *settings, ikt_source *s
 /* COLLECTIVE. The same of a graph that stands alone. */
 static ikt_status read_companions(ikt_context *ctx, ikt_run *run) {
     ikt_graph_companions found;
-    IKT_TRY(ikt_graph_companions_read(ctx, &run->settings.input, &run->map, &found));
+    IKT_TRY(ikt_graph_companions_read(ctx, &run->settings.input, &run->rows, &found));
     run->labels = found.labels;
     run->label_names = found.label_names;
     run->marked = found.marked;
@@ -102,9 +102,9 @@ static ikt_status read_labels(ikt_context *ctx, ikt_source *source, ikt_run *run
     const ikt_input_settings *input = &run->settings.input;
     bool present = false;
     if (!source) return read_companions(ctx, run);
-    ikt_status st = ikt_alloc(ctx, &run->labels, run->map.count, sizeof *run->labels, "labels");
+    ikt_status st = ikt_alloc(ctx, &run->labels, run->rows.count, sizeof *run->labels, "labels");
     IKT_TRY(ikt_agree(ctx, st));
-    IKT_TRY(ikt_source_read_labels(source, input->labels, run->map.first, run->map.count,
+    IKT_TRY(ikt_source_read_labels(source, input->labels, run->rows.first, run->rows.count,
                                    run->labels, &present));
     if (!present) ikt_free(&run->labels);
     IKT_TRY(check_present(input, source, present));
@@ -120,20 +120,20 @@ static void note_input(ikt_context *ctx, const ikt_source *source, ikt_dataset *
     snprintf(run->input_name, sizeof run->input_name, "%s", name);
     run->d = source ? ikt_source_columns(source) : 0;
     run->type = source ? ikt_type_name(ikt_source_type(source)) : "graph";
-    run->map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx));
+    run->rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
     if (source && ikt_source_is_sparse(source))
         run->type = ikt_source_type(source) == IKT_TYPE_F32 ? "sparse float32" : "sparse float64";
 }
 
 static void log_input(ikt_context *ctx, const ikt_run *run) {
     ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                    (ikt_log_number[]){IKT_LOG_INT("rows", run->map.n),
+                    (ikt_log_number[]){IKT_LOG_INT("rows", run->rows.n),
                                        IKT_LOG_INT("columns", run->d),
                                        IKT_LOG_INT("ranks", ikt_size(ctx)),
                                        IKT_LOG_INT("threads", ikt_threads(ctx)),
                                        {0}},
                     "%s: %lld rows x %lld, %s; %d ranks x %d threads", run->input_name,
-                    (long long)run->map.n, (long long)run->d, run->type, ikt_size(ctx),
+                    (long long)run->rows.n, (long long)run->d, run->type, ikt_size(ctx),
                     ikt_threads(ctx));
     if (run->graph.n > 0)
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
@@ -191,14 +191,14 @@ static ikt_status open_checkpoint(ikt_context *ctx, ikt_source *source, ikt_run 
 /* COLLECTIVE. Embeds, from the checkpoint or the finished run there is. */
 static ikt_status make_embedding(ikt_context *ctx, ikt_dataset *data, ikt_run *run) {
     const int64_t q = run->settings.layout.dimensions;
-    ikt_keepers keepers;
+    ikt_checkpoint_hooks keepers;
     ikt_loop_state finished = {0};
-    ikt_embedding_wish wish = {.labels = run->labels,
-                               .keep = run->keep,
-                               .graph = &run->graph_keep,
-                               .want_last = run->settings.output.state};
+    ikt_embed_options wish = {.labels = run->labels,
+                              .keep = run->keep,
+                              .graph = &run->graph_keep,
+                              .want_last = run->settings.output.state};
     if (run->checkpoint) {
-        ikt_keepers_make(ctx, run->checkpoint, &run->map, q, &keepers);
+        ikt_checkpoint_hooks_make(ctx, run->checkpoint, &run->rows, q, &keepers);
         wish.keepers = &keepers;
     }
     if (run->settings.run.extend > 0) {
@@ -207,7 +207,7 @@ static ikt_status make_embedding(ikt_context *ctx, ikt_dataset *data, ikt_run *r
         run->settings.layout.iterations = finished.iteration + run->settings.run.extend;
     }
     ikt_status st =
-        ikt_embedding_make(ctx, &run->settings, data, &run->map, &wish, &run->embedding);
+        ikt_embed_dataset(ctx, &run->settings, data, &run->rows, &wish, &run->embedding);
     ikt_loop_state_destroy(&finished);
     return st;
 }
@@ -218,7 +218,7 @@ static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data,
     log_input(ctx, run);
     if (source) ikt_input_describe(ctx, source);
     ikt_status st = ikt_check_sparse(ctx, &run->settings, data && ikt_dataset_is_sparse(data));
-    if (st == IKT_OK) st = ikt_check_room(ctx, &run->settings, run->map.n);
+    if (st == IKT_OK) st = ikt_check_room(ctx, &run->settings, run->rows.n);
     if (st == IKT_OK) st = check_memory(ctx, source, data, run);
     if (st == IKT_OK) st = open_checkpoint(ctx, source, run);
     if (st == IKT_OK) st = read_labels(ctx, source, run);
@@ -253,7 +253,7 @@ ikt_status ikt_pipeline_run_on(ikt_context *ctx, const ikt_settings *settings, i
     if (st == IKT_OK) st = ikt_pipeline_open_on(ctx, &out->settings, given, &source, &data);
     if (st == IKT_OK) st = embed(ctx, given ? given : source, data, out);
     if (st == IKT_OK)
-        out->hash = ikt_row_hash(ctx, out->embedding.y, out->map.first, out->map.count,
+        out->hash = ikt_row_hash(ctx, out->embedding.y, out->rows.first, out->rows.count,
                                  (size_t)settings->layout.dimensions * sizeof(float));
     ikt_pipeline_close(&source, &data);
     if (st != IKT_OK) {
@@ -276,7 +276,7 @@ void ikt_run_finish(ikt_context *ctx, ikt_run *run) {
 void ikt_run_destroy(ikt_run *run) {
     ikt_model_writer_abandon(&run->keep);
     ikt_graph_writer_abandon(&run->graph_keep);
-    ikt_embedding_destroy(&run->embedding);
+    ikt_embed_result_destroy(&run->embedding);
     ikt_free(&run->labels);
     ikt_free(&run->label_names);
     ikt_free(&run->marked);

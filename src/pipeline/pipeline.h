@@ -9,22 +9,22 @@
 
 #include <stdint.h>
 
+#include "checkpoint/fingerprint.h"
 #include "data/dataset.h"
-#include "io/model_write.h"
-#include "io/source.h"
+#include "io/results/model_write.h"
+#include "io/sources/source.h"
 #include "pipeline/embedding.h"
-#include "pipeline/fingerprint.h"
 #include "pipeline/graph_input.h"
 
 /* An embedding and what was learned while making it. */
 typedef struct {
     ikt_source *given;     /* the rows, lent until the end; NULL: input.file */
     ikt_settings settings; /* as used: nothing is "auto" that the run had to decide */
-    ikt_row_map map;
-    ikt_embedding embedding; /* of the own rows */
-    int64_t *labels;         /* [map.count], or NULL where the input has none */
-    char *label_names;       /* a line a class, or NULL */
-    int64_t *marked;         /* [n_marked] rows to mark, the same on every rank */
+    ikt_rows rows;
+    ikt_embed_result embedding; /* of the own rows */
+    int64_t *labels;            /* [rows.count], or NULL where the input has none */
+    char *label_names;          /* a line a class, or NULL */
+    int64_t *marked;            /* [n_marked] rows to mark, the same on every rank */
     int64_t n_marked;
     char input_name[IKT_STRING_MAX + 64]; /* "file.h5:/X", or of a graph that stands alone */
     int64_t d;                            /* columns of the input; 0 where there are no rows */

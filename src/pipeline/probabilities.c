@@ -14,16 +14,16 @@
 enum { LABEL_NEIGHBOURS = 10 };
 
 /* Label accuracy of the lists, while they still have scores. */
-static ikt_status judge(ikt_context *ctx, const ikt_row_map *map, const ikt_neighbours *lists,
+static ikt_status judge(ikt_context *ctx, const ikt_rows *rows, const ikt_neighbours *lists,
                         ikt_probabilities *p) {
     int64_t *labels = NULL;
     if (!p->labels) return IKT_OK;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &labels, map->count, sizeof *labels, "labels"));
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &labels, rows->count, sizeof *labels, "labels"));
     if (st == IKT_OK && p->is_ordered)
         st = ikt_order_apply(ctx, &p->order, p->labels, sizeof *labels, labels, sizeof *labels,
                              sizeof *labels);
     if (st == IKT_OK)
-        st = ikt_list_label_accuracy(ctx, map, lists, p->is_ordered ? labels : p->labels,
+        st = ikt_list_label_accuracy(ctx, rows, lists, p->is_ordered ? labels : p->labels,
                                      LABEL_NEIGHBOURS, &p->accuracy);
     ikt_free(&labels);
     return st;
@@ -33,7 +33,7 @@ static ikt_status judge(ikt_context *ctx, const ikt_row_map *map, const ikt_neig
 static ikt_status weigh(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p) {
     const ikt_affinity_job weighing = ikt_similar_weighing(job, p);
     ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
-    ikt_status st = judge(ctx, job->map, &p->lists, p);
+    ikt_status st = judge(ctx, job->rows, &p->lists, p);
     if (st == IKT_OK) st = job->kind->weigh(ctx, &weighing, &p->lists, &p->orphans);
     if (st == IKT_OK) st = ikt_probabilities_keep(ctx, p);
     ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
@@ -47,12 +47,12 @@ static ikt_status make_rows(ikt_context *ctx, ikt_probabilities *p) {
 }
 
 /* From weights to P, by way of a file where they are kept. */
-static ikt_status symmetrise(ikt_context *ctx, const ikt_settings *settings, const ikt_row_map *map,
+static ikt_status symmetrise(ikt_context *ctx, const ikt_settings *settings, const ikt_rows *rows,
                              ikt_probabilities *p) {
     ikt_stage_begin(ctx, IKT_STAGE_GRAPH);
     ikt_status st = make_rows(ctx, p);
-    if (st == IKT_OK && p->graph_keep) st = ikt_graph_keep_rows(ctx, settings, map, p);
-    if (st == IKT_OK) st = ikt_graph_from_directed(ctx, map, &p->rows, &p->graph);
+    if (st == IKT_OK && p->graph_keep) st = ikt_graph_keep_rows(ctx, settings, rows, p);
+    if (st == IKT_OK) st = ikt_graph_from_directed(ctx, rows, &p->rows, &p->graph);
 #ifndef NDEBUG
     if (st == IKT_OK) st = ikt_graph_check(ctx, &p->graph);
 #endif
@@ -61,7 +61,8 @@ static ikt_status symmetrise(ikt_context *ctx, const ikt_settings *settings, con
     return st;
 }
 
-ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_keepers *keepers, ikt_probabilities *out) {
+ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *keepers,
+                                   ikt_probabilities *out) {
     memset(out, 0, sizeof *out);
     out->keepers = keepers;
     out->accuracy = -1;
@@ -71,7 +72,7 @@ ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_keepers *keepers, ikt_p
 /* COLLECTIVE. Weights from input.graph. */
 static ikt_status read_graph(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p) {
     ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
-    ikt_status st = ikt_graph_weights(ctx, job->settings, job->data, job->map, p);
+    ikt_status st = ikt_graph_weights(ctx, job->settings, job->data, job->rows, p);
     ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
     return st;
 }
@@ -87,17 +88,17 @@ static ikt_status find_similar(ikt_context *ctx, const ikt_similar_job *job, ikt
 }
 
 ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *settings,
-                                     ikt_dataset *data, const ikt_row_map *map,
-                                     const int64_t *labels, const ikt_landmarks *landmarks,
-                                     ikt_model_writer *keep, ikt_probabilities *p) {
-    const ikt_similar_job job = {settings, ikt_affinity_of(&settings->affinity), data, map};
+                                     ikt_dataset *data, const ikt_rows *rows, const int64_t *labels,
+                                     const ikt_landmarks *landmarks, ikt_model_writer *keep,
+                                     ikt_probabilities *p) {
+    const ikt_similar_job job = {settings, ikt_affinity_of(&settings->affinity), data, rows};
     p->labels = labels;
     p->landmarks = landmarks;
     p->keep = keep;
     p->is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
-    ikt_status st = ikt_affinity_resolve(ctx, &settings->affinity, map->n, &p->k);
+    ikt_status st = ikt_affinity_resolve(ctx, &settings->affinity, rows->n, &p->k);
     if (st == IKT_OK) st = find_similar(ctx, &job, p);
-    if (st == IKT_OK && !p->is_dense) st = symmetrise(ctx, settings, map, p);
+    if (st == IKT_OK && !p->is_dense) st = symmetrise(ctx, settings, rows, p);
     if (st != IKT_OK) ikt_probabilities_destroy(p);
     return st;
 }

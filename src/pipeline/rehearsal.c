@@ -7,14 +7,14 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "pipeline/checkpoint.h"
-#include "pipeline/checks.h"
+#include "checkpoint/checkpoint.h"
 #include "pipeline/finished.h"
 #include "pipeline/graph_input.h"
-#include "pipeline/input.h"
 #include "pipeline/model_rows.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/start_file.h"
+#include "settings/checks.h"
+#include "settings/input.h"
 
 /* What is embedded: rows, a graph, or both. */
 typedef struct {
@@ -55,7 +55,7 @@ static ikt_status make_plan(ikt_context *ctx, const ikt_settings *settings,
 
 static ikt_status check_labels(ikt_context *ctx, const ikt_settings *settings, const subject *s,
                                bool *present) {
-    const ikt_row_map none = {.n = s->shape.n};
+    const ikt_rows none = {.n = s->shape.n};
     ikt_graph_companions found;
     if (s->source) return ikt_pipeline_check_labels(settings, s->source, present);
     IKT_TRY(ikt_graph_companions_read(ctx, &settings->input, &none, &found));

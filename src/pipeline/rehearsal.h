@@ -7,7 +7,7 @@
 #ifndef IKT_PIPELINE_REHEARSAL_H
 #define IKT_PIPELINE_REHEARSAL_H
 
-#include "pipeline/plan.h"
+#include "plan/plan.h"
 
 typedef struct {
     ikt_plan plan;

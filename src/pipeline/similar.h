@@ -8,7 +8,7 @@
 #define IKT_PIPELINE_SIMILAR_H
 
 #include "affinity/kind.h"
-#include "neighbours/shelf.h"
+#include "neighbours/tiles.h"
 #include "pipeline/probabilities.h"
 
 /* What the ways need to know, lent to them. */
@@ -16,7 +16,7 @@ typedef struct {
     const ikt_settings *settings;
     const ikt_affinity *kind;
     ikt_dataset *data;
-    const ikt_row_map *map;
+    const ikt_rows *rows;
 } ikt_similar_job;
 
 /* COLLECTIVE. The two ways.
@@ -40,7 +40,7 @@ bool ikt_similar_is_near(const ikt_similar_job *job, const ikt_probabilities *p)
 ikt_status ikt_similar_all(ikt_context *ctx, const ikt_similar_job *job, const ikt_scorer *scorer,
                            ikt_probabilities *p, ikt_neighbours *lists);
 ikt_status ikt_similar_near(ikt_context *ctx, const ikt_similar_job *job, const ikt_cells *cells,
-                            ikt_shelf *shelf, ikt_probabilities *p, ikt_neighbours *lists);
+                            ikt_tiles *tiles, ikt_probabilities *p, ikt_neighbours *lists);
 
 /* LOCAL. What a kind of affinity is told. */
 ikt_affinity_job ikt_similar_weighing(const ikt_similar_job *job, const ikt_probabilities *p);

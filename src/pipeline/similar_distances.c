@@ -1,32 +1,32 @@
 /* Similar rows by their distances. */
 #include "base/timer.h"
 #include "isolation/model.h"
+#include "neighbours/rows_order.h"
 #include "neighbours/scorers.h"
-#include "pipeline/rows_order.h"
 #include "pipeline/similar.h"
 
 static ikt_status search_near(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p,
                               ikt_neighbours *lists) {
-    const int64_t n = job->map->n;
+    const int64_t n = job->rows->n;
     const ikt_model_spec spec = {.seed = (uint64_t)job->settings->run.seed,
                                  .n = n,
                                  .psi = 1,
                                  .coarse = ikt_cells_choose(n, 0)};
     ikt_model *centres = NULL; /* no partitioning, only the coarse one */
     ikt_cells cells = {0};
-    ikt_shelf shelf = {0};
+    ikt_tiles tiles = {0};
     ikt_status st = ikt_agree(ctx, ikt_model_create(ctx, &spec, &centres));
     if (st == IKT_OK)
-        st = ikt_rows_order(ctx, job->data, job->map, centres, NULL, &cells, &p->order);
+        st = ikt_rows_order(ctx, job->data, job->rows, centres, NULL, &cells, &p->order);
     ikt_model_destroy(&centres);
     ikt_stage_begin(ctx, IKT_STAGE_READ);
     if (st == IKT_OK) {
         p->is_ordered = true;
-        st = ikt_shelf_euclidean(ctx, &cells, &p->order, job->data, &shelf);
+        st = ikt_tiles_euclidean(ctx, &cells, &p->order, job->data, &tiles);
     }
     ikt_stage_end(ctx, IKT_STAGE_READ);
-    if (st == IKT_OK) st = ikt_similar_near(ctx, job, &cells, &shelf, p, lists);
-    ikt_shelf_destroy(&shelf);
+    if (st == IKT_OK) st = ikt_similar_near(ctx, job, &cells, &tiles, p, lists);
+    ikt_tiles_destroy(&tiles);
     ikt_cells_destroy(&cells);
     return st;
 }
@@ -35,7 +35,7 @@ static ikt_status search_all(ikt_context *ctx, const ikt_similar_job *job, ikt_p
                              ikt_neighbours *lists) {
     ikt_scorer scorer;
     ikt_stage_begin(ctx, IKT_STAGE_READ);
-    ikt_status st = ikt_scorer_euclidean(ctx, job->data, job->map, &scorer);
+    ikt_status st = ikt_scorer_euclidean(ctx, job->data, job->rows, &scorer);
     ikt_stage_end(ctx, IKT_STAGE_READ);
     if (st == IKT_OK) st = ikt_similar_all(ctx, job, &scorer, p, lists);
     ikt_scorer_euclidean_destroy(&scorer);

@@ -11,18 +11,19 @@
 #include "linalg/sparse_axes.h"
 #include "linalg/thin_reader.h"
 #include "pipeline/start_file.h"
-#include "pipeline/workload.h"
+#include "plan/workload.h"
 
 /* Scores of the own rows on the first components. */
 static ikt_status find_scores(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                              const ikt_row_map *map, double *scores) {
+                              const ikt_rows *distribution, double *scores) {
     const int q = (int)settings->layout.dimensions;
     ikt_pca *pca = NULL;
     ikt_thin_reader space;
     ikt_row_reader reader = ikt_dataset_reader(data);
     ikt_row_reader sample = ikt_thin_reader_make(ctx, &reader, IKT_START_ROWS, &space);
     ikt_status st = ikt_pca_fit(ctx, &sample, q, &pca);
-    if (st == IKT_OK) st = ikt_pca_scores(ctx, pca, &reader, map->first, map->count, scores);
+    if (st == IKT_OK)
+        st = ikt_pca_scores(ctx, pca, &reader, distribution->first, distribution->count, scores);
     ikt_pca_destroy(&pca);
     return st;
 }
@@ -44,10 +45,10 @@ static ikt_status draw_rows(ikt_context *ctx, uint64_t seed, ikt_dataset *data, 
 }
 
 /* COLLECTIVE. Scores of the own rows along the axes.
- *   scores   [map->count * axes->q] */
+ *   scores   [distribution->count * axes->q] */
 static ikt_status score_rows(ikt_context *ctx, const ikt_sparse_axes *axes, ikt_dataset *data,
-                             const ikt_row_map *map, double *scores) {
-    const ikt_row_range own = {map->first, map->count};
+                             const ikt_rows *distribution, double *scores) {
+    const ikt_row_range own = {distribution->first, distribution->count};
     const int64_t block = ikt_dataset_block_rows(data);
     const int64_t steps = ikt_stream_steps(ctx, own.count, block);
     ikt_sparse rows = {0};
@@ -64,65 +65,69 @@ static ikt_status score_rows(ikt_context *ctx, const ikt_sparse_axes *axes, ikt_
 
 /* The same scores of sparse rows, along the axes of some of them. */
 static ikt_status find_sparse_scores(ikt_context *ctx, const ikt_settings *settings,
-                                     ikt_dataset *data, const ikt_row_map *map, double *scores) {
+                                     ikt_dataset *data, const ikt_rows *distribution,
+                                     double *scores) {
     ikt_sparse sample = {0};
     ikt_sparse_axes axes = {0};
     ikt_status st = draw_rows(ctx, (uint64_t)settings->run.seed, data, &sample);
     if (st == IKT_OK)
         st = ikt_sparse_axes_fit(ctx, &sample, (int)settings->layout.dimensions, &axes);
-    if (st == IKT_OK) st = score_rows(ctx, &axes, data, map, scores);
+    if (st == IKT_OK) st = score_rows(ctx, &axes, data, distribution, scores);
     ikt_sparse_axes_destroy(&axes);
     ikt_sparse_destroy(&sample);
     return st;
 }
 
 static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                                 const ikt_row_map *map, const ikt_start_sources *from, float *y) {
+                                 const ikt_rows *distribution, const ikt_start_sources *from,
+                                 float *y) {
     const int q = (int)settings->layout.dimensions;
     double *scores = NULL;
     ikt_stage_begin(ctx, IKT_STAGE_PCA);
     ikt_status st =
-        ikt_agree(ctx, ikt_alloc(ctx, &scores, q * map->count, sizeof *scores, "initial"));
+        ikt_agree(ctx, ikt_alloc(ctx, &scores, q * distribution->count, sizeof *scores, "initial"));
     if (st == IKT_OK && from->scores)
-        memcpy(scores, from->scores, (size_t)(q * map->count) * sizeof *scores);
+        memcpy(scores, from->scores, (size_t)(q * distribution->count) * sizeof *scores);
     else if (st == IKT_OK)
-        st = ikt_dataset_is_sparse(data) ? find_sparse_scores(ctx, settings, data, map, scores)
-                                         : find_scores(ctx, settings, data, map, scores);
+        st = ikt_dataset_is_sparse(data)
+                 ? find_sparse_scores(ctx, settings, data, distribution, scores)
+                 : find_scores(ctx, settings, data, distribution, scores);
     if (st == IKT_OK && from->keep)
         st = ikt_graph_writer_start(from->keep, IKT_GRAPH_START_PCA, q, scores);
-    if (st == IKT_OK) ikt_initial_from_scores(ctx, map, q, (uint64_t)settings->run.seed, scores, y);
+    if (st == IKT_OK)
+        ikt_initial_from_scores(ctx, distribution, q, (uint64_t)settings->run.seed, scores, y);
     ikt_free(&scores);
     ikt_stage_end(ctx, IKT_STAGE_PCA);
     return st;
 }
 
 static ikt_status start_from_landmarks(ikt_context *ctx, const ikt_settings *settings,
-                                       ikt_dataset *data, const ikt_row_map *map,
+                                       ikt_dataset *data, const ikt_rows *distribution,
                                        const ikt_start_sources *from, bool is_placed, float *y) {
     const int q = (int)settings->layout.dimensions;
-    if (!is_placed) IKT_TRY(ikt_landmarks_place_rows(ctx, from->landmarks, map, data, y));
+    if (!is_placed) IKT_TRY(ikt_landmarks_place_rows(ctx, from->landmarks, distribution, data, y));
     if (from->keep) IKT_TRY(ikt_graph_writer_start(from->keep, IKT_GRAPH_START_LANDMARK, q, y));
     /* Rows that a checkpoint has placed come without landmarks. */
-    ikt_initial_from_map(ctx, map, q, (uint64_t)settings->run.seed, y);
+    ikt_initial_from_map(ctx, distribution, q, (uint64_t)settings->run.seed, y);
     return IKT_OK;
 }
 
 ikt_status ikt_start(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                     const ikt_row_map *map, const ikt_start_sources *from, float **y) {
+                     const ikt_rows *distribution, const ikt_start_sources *from, float **y) {
     const int q = (int)settings->layout.dimensions;
     const bool is_placed = *y != NULL;
     ikt_status st = IKT_OK;
-    if (!is_placed) st = ikt_alloc(ctx, y, q * map->count, sizeof **y, "embedding");
+    if (!is_placed) st = ikt_alloc(ctx, y, q * distribution->count, sizeof **y, "embedding");
     IKT_TRY(ikt_agree(ctx, st));
     switch (settings->layout.init) {
     case IKT_INIT_PCA:
-        return start_from_pca(ctx, settings, data, map, from, *y);
+        return start_from_pca(ctx, settings, data, distribution, from, *y);
     case IKT_INIT_LANDMARK:
-        return start_from_landmarks(ctx, settings, data, map, from, is_placed, *y);
+        return start_from_landmarks(ctx, settings, data, distribution, from, is_placed, *y);
     case IKT_INIT_FILE:
-        return ikt_start_from_file(ctx, settings, map, *y);
+        return ikt_start_from_file(ctx, settings, distribution, *y);
     default:
-        ikt_initial_random(ctx, map, q, (uint64_t)settings->run.seed, *y);
+        ikt_initial_random(ctx, distribution, q, (uint64_t)settings->run.seed, *y);
         return IKT_OK;
     }
 }

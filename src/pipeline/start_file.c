@@ -9,11 +9,11 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "io/file_name.h"
-#include "io/reader.h"
-#include "io/recast.h"
-#include "io/result.h"
-#include "io/source.h"
+#include "io/formats/file_name.h"
+#include "io/formats/reader.h"
+#include "io/numbers/recast.h"
+#include "io/results/result.h"
+#include "io/sources/source.h"
 
 enum { BLOCK = 1 << 16 };
 
@@ -48,14 +48,14 @@ static ikt_status check_shape(ikt_context *ctx, const ikt_layout_settings *layou
                     layout->init_file, (long long)columns, (long long)layout->dimensions);
 }
 
-static ikt_status check_finite(ikt_context *ctx, const char *path, const ikt_row_map *map,
-                               int64_t q, const double *places) {
-    for (int64_t e = 0; e < q * map->count; e++)
+static ikt_status check_finite(ikt_context *ctx, const char *path, const ikt_rows *rows, int64_t q,
+                               const double *places) {
+    for (int64_t e = 0; e < q * rows->count; e++)
         if (!(fabs(places[e]) <= 1e30))
             return ikt_fail(ctx, IKT_ERR_DATA,
                             "%s, row %lld, column %lld (counted from 0): %g is no position to "
                             "start from",
-                            path, (long long)(map->first + e / q), (long long)(e % q), places[e]);
+                            path, (long long)(rows->first + e / q), (long long)(e % q), places[e]);
     return IKT_OK;
 }
 
@@ -69,16 +69,16 @@ static void widen(ikt_type type, const void *from, int64_t count, double *to) {
 /* --- three ways of reading; without places they only check ------------------------------------ */
 
 static ikt_status read_run(ikt_context *ctx, const origin *o, const ikt_layout_settings *layout,
-                           const ikt_row_map *map, double *places) {
+                           const ikt_rows *rows, double *places) {
     ikt_result_file *file;
     float *y = NULL;
     IKT_TRY(ikt_result_open(ctx, o->file, &file));
     const int q = ikt_result_dimensions(file);
-    ikt_status st = check_shape(ctx, layout, ikt_result_rows(file), q, map->n);
+    ikt_status st = check_shape(ctx, layout, ikt_result_rows(file), q, rows->n);
     if (st == IKT_OK && places) {
-        st = ikt_agree(ctx, ikt_alloc(ctx, &y, q * map->count, sizeof *y, "initial"));
-        if (st == IKT_OK) st = ikt_result_read_embedding(file, map->first, map->count, y);
-        if (st == IKT_OK) widen(IKT_TYPE_F32, y, q * map->count, places);
+        st = ikt_agree(ctx, ikt_alloc(ctx, &y, q * rows->count, sizeof *y, "initial"));
+        if (st == IKT_OK) st = ikt_result_read_embedding(file, rows->first, rows->count, y);
+        if (st == IKT_OK) widen(IKT_TYPE_F32, y, q * rows->count, places);
     }
     ikt_free(&y);
     ikt_result_close(&file);
@@ -86,17 +86,19 @@ static ikt_status read_run(ikt_context *ctx, const origin *o, const ikt_layout_s
 }
 
 static ikt_status read_dataset(ikt_context *ctx, const origin *o, const ikt_layout_settings *layout,
-                               const ikt_row_map *map, double *places) {
+                               const ikt_rows *distribution, double *places) {
     ikt_source *source;
     void *rows = NULL;
     IKT_TRY(ikt_source_open(ctx, o->file, o->dataset, 0, &source));
     const int64_t q = ikt_source_columns(source);
     const ikt_type type = ikt_source_type(source);
-    ikt_status st = check_shape(ctx, layout, ikt_source_rows(source), q, map->n);
+    ikt_status st = check_shape(ctx, layout, ikt_source_rows(source), q, distribution->n);
     if (st == IKT_OK && places) {
-        st = ikt_agree(ctx, ikt_alloc(ctx, &rows, q * map->count, ikt_type_size(type), "initial"));
-        if (st == IKT_OK) st = ikt_source_read(source, map->first, map->count, rows);
-        if (st == IKT_OK) widen(type, rows, q * map->count, places);
+        st = ikt_agree(
+            ctx, ikt_alloc(ctx, &rows, q * distribution->count, ikt_type_size(type), "initial"));
+        if (st == IKT_OK)
+            st = ikt_source_read(source, distribution->first, distribution->count, rows);
+        if (st == IKT_OK) widen(type, rows, q * distribution->count, places);
     }
     ikt_free(&rows);
     ikt_source_close(&source);
@@ -112,16 +114,16 @@ static ikt_status open_reader(ikt_context *ctx, const origin *o, const ikt_layou
 
 /* COLLECTIVE. Every rank keeps its rows of the blocks that pass by. */
 static ikt_status share_blocks(ikt_context *ctx, ikt_reader *reader, int64_t q,
-                               const ikt_row_map *map, double *block, double *places) {
-    for (int64_t first = 0; first < map->n; first += BLOCK) {
-        const int64_t count = map->n - first < BLOCK ? map->n - first : BLOCK;
+                               const ikt_rows *rows, double *block, double *places) {
+    for (int64_t first = 0; first < rows->n; first += BLOCK) {
+        const int64_t count = rows->n - first < BLOCK ? rows->n - first : BLOCK;
         ikt_status st = reader ? ikt_reader_read(reader, count, block, NULL) : IKT_OK;
         if (reader && st == IKT_OK) widen(reader->type, block, count * q, block);
         IKT_TRY(ikt_agree(ctx, st));
         ikt_broadcast(ctx, block, count * q * (int64_t)sizeof *block, 0);
         for (int64_t i = 0; i < count; i++) {
-            const int64_t own = first + i - map->first;
-            if (own < 0 || own >= map->count) continue;
+            const int64_t own = first + i - rows->first;
+            if (own < 0 || own >= rows->count) continue;
             memcpy(places + q * own, block + q * i, (size_t)q * sizeof *places);
         }
     }
@@ -129,15 +131,15 @@ static ikt_status share_blocks(ikt_context *ctx, ikt_reader *reader, int64_t q,
 }
 
 static ikt_status read_foreign(ikt_context *ctx, const origin *o, const ikt_layout_settings *layout,
-                               const ikt_row_map *map, double *places) {
+                               const ikt_rows *rows, double *places) {
     const int64_t q = layout->dimensions;
     ikt_reader *reader = NULL;
     double *block = NULL;
     ikt_status st = IKT_OK;
-    if (ikt_rank(ctx) == 0) st = open_reader(ctx, o, layout, map->n, &reader);
+    if (ikt_rank(ctx) == 0) st = open_reader(ctx, o, layout, rows->n, &reader);
     if (st == IKT_OK) st = ikt_alloc(ctx, &block, q * BLOCK, sizeof *block, "initial");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK && places) st = share_blocks(ctx, reader, q, map, block, places);
+    if (st == IKT_OK && places) st = share_blocks(ctx, reader, q, rows, block, places);
     ikt_free(&block);
     ikt_reader_close(&reader);
     return st;
@@ -146,40 +148,40 @@ static ikt_status read_foreign(ikt_context *ctx, const origin *o, const ikt_layo
 /* --- the whole -------------------------------------------------------------------------------- */
 
 typedef ikt_status reading(ikt_context *ctx, const origin *o, const ikt_layout_settings *layout,
-                           const ikt_row_map *map, double *places);
+                           const ikt_rows *rows, double *places);
 
 /* COLLECTIVE. Checks, and reads where there is room. */
 static ikt_status read_places(ikt_context *ctx, const ikt_layout_settings *layout,
-                              const ikt_row_map *map, origin *o, double *places) {
+                              const ikt_rows *rows, origin *o, double *places) {
     static reading *const ways[] = {read_run, read_dataset, read_foreign};
     memset(o, 0, sizeof *o);
     if (ikt_rank(ctx) == 0) understand(layout->init_file, o);
     ikt_broadcast(ctx, o, (int64_t)sizeof *o, 0);
-    IKT_TRY(ways[o->kind](ctx, o, layout, map, places));
+    IKT_TRY(ways[o->kind](ctx, o, layout, rows, places));
     if (!places) return IKT_OK;
-    return ikt_agree(ctx, check_finite(ctx, layout->init_file, map, layout->dimensions, places));
+    return ikt_agree(ctx, check_finite(ctx, layout->init_file, rows, layout->dimensions, places));
 }
 
 ikt_status ikt_start_file_check(ikt_context *ctx, const ikt_layout_settings *layout, int64_t n) {
-    const ikt_row_map map = {.n = n};
+    const ikt_rows rows = {.n = n};
     origin o;
-    return read_places(ctx, layout, &map, &o, NULL);
+    return read_places(ctx, layout, &rows, &o, NULL);
 }
 
-ikt_status ikt_start_from_file(ikt_context *ctx, const ikt_settings *settings,
-                               const ikt_row_map *map, float *y) {
+ikt_status ikt_start_from_file(ikt_context *ctx, const ikt_settings *settings, const ikt_rows *rows,
+                               float *y) {
     const ikt_layout_settings *layout = &settings->layout;
     const int q = (int)layout->dimensions;
     const bool is_auto = layout->init_scale == IKT_AUTO_REAL;
     double *places = NULL;
     origin o;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &places, q * map->count, sizeof *places, "initial")));
-    const ikt_status st = read_places(ctx, layout, map, &o, places);
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &places, q * rows->count, sizeof *places, "initial")));
+    const ikt_status st = read_places(ctx, layout, rows, &o, places);
     const bool is_kept = is_auto ? o.kind == PLACES_OF_RUN : layout->init_scale == 0;
-    for (int64_t e = 0; e < q * map->count && st == IKT_OK && is_kept; e++)
+    for (int64_t e = 0; e < q * rows->count && st == IKT_OK && is_kept; e++)
         y[e] = (float)places[e];
     if (st == IKT_OK && !is_kept)
-        ikt_initial_from_places(ctx, map, q, (uint64_t)settings->run.seed,
+        ikt_initial_from_places(ctx, rows, q, (uint64_t)settings->run.seed,
                                 is_auto ? 0 : layout->init_scale, places, y);
     ikt_free(&places);
     return st;

@@ -52,7 +52,7 @@ static ikt_status too_many(ikt_context *ctx, const ikt_plot_points *points) {
 }
 
 static ikt_status list_local(ikt_context *ctx, const ikt_plot_points *points, class_list *list) {
-    for (int64_t i = 0; i < points->map->count; i++)
+    for (int64_t i = 0; i < points->rows->count; i++)
         if (!list_add(list, points->labels[i], 1)) return too_many(ctx, points);
     return IKT_OK;
 }
@@ -95,7 +95,7 @@ static void colour_classes(const ikt_plot_points *points, const class_list *list
     memcpy(out->classes, list->entry, (size_t)list->n * sizeof *list->entry);
     for (int64_t c = 0; c < list->n; c++)
         out->colour[c] = ikt_palette_class(c, list->n, black);
-    for (int64_t i = 0; i < points->map->count; i++)
+    for (int64_t i = 0; i < points->rows->count; i++)
         out->index[i] = (uint16_t)place_of(out->classes, list->n, points->labels[i]);
 }
 
@@ -107,7 +107,7 @@ static ikt_status by_class(ikt_context *ctx, const ikt_plot_points *points, bool
     if (st == IKT_OK) st = list_local(ctx, points, list);
     IKT_TRY_GOTO(st, done, ikt_agree(ctx, st));
     IKT_TRY_GOTO(st, done, list_join(ctx, points, list));
-    st = allocate(ctx, out, points->map->count, list->n > 0 ? list->n : 1, list->n);
+    st = allocate(ctx, out, points->rows->count, list->n > 0 ? list->n : 1, list->n);
     IKT_TRY_GOTO(st, done, ikt_agree(ctx, st));
     colour_classes(points, list, black, out);
 done:
@@ -119,7 +119,7 @@ done:
 static void value_range(ikt_context *ctx, const ikt_plot_points *points, ikt_colouring *out) {
     double limits[2] = {INFINITY, INFINITY};
     int64_t missing = 0;
-    for (int64_t i = 0; i < points->map->count; i++) {
+    for (int64_t i = 0; i < points->rows->count; i++) {
         double value = points->values[i];
         missing += !isfinite(value);
         if (!isfinite(value)) continue;
@@ -143,12 +143,12 @@ static double position_of(double value, double least, double largest) {
 static ikt_status by_value(ikt_context *ctx, const ikt_plot_points *points, const ikt_theme *theme,
                            bool black, ikt_colouring *out) {
     out->kind = IKT_COLOUR_VALUES;
-    IKT_TRY(ikt_agree(ctx, allocate(ctx, out, points->map->count, LEVELS + 1, 0)));
+    IKT_TRY(ikt_agree(ctx, allocate(ctx, out, points->rows->count, LEVELS + 1, 0)));
     value_range(ctx, points, out);
     for (int level = 0; level < LEVELS; level++)
         out->colour[level] = ikt_palette_value((double)level / (LEVELS - 1), black);
     out->colour[LEVELS] = theme->missing;
-    for (int64_t i = 0; i < points->map->count; i++) {
+    for (int64_t i = 0; i < points->rows->count; i++) {
         double value = points->values[i];
         double at = isfinite(value) ? position_of(value, out->least, out->largest) : 0;
         out->index[i] = isfinite(value) ? (uint16_t)lround(at * (LEVELS - 1)) : LEVELS;

@@ -21,13 +21,13 @@ static int64_t highest(const ikt_histogram *h) {
     return most;
 }
 
-ikt_status ikt_histogram_make(ikt_context *ctx, const ikt_row_map *map, const float *flat,
+ikt_status ikt_histogram_make(ikt_context *ctx, const ikt_rows *rows, const float *flat,
                               const ikt_view *view, const ikt_colouring *colouring, int64_t bars,
                               ikt_histogram *out) {
     *out = (ikt_histogram){.bars = bars, .colours = colouring->n_colours};
     const int64_t counts = bars * out->colours;
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &out->count, counts, sizeof *out->count, "picture")));
-    for (int64_t i = 0; i < map->count; i++) {
+    for (int64_t i = 0; i < rows->count; i++) {
         const int64_t colour = colouring->index ? colouring->index[i] : 0;
         out->count[bar_of(view, flat[2 * i], bars) * out->colours + colour]++;
     }

@@ -17,10 +17,10 @@ typedef struct {
 
 /* COLLECTIVE. Counts the points of all ranks, each in the bar that its place in the view is in;
  * the bars share the side of the view.
- *   flat   [map->count * 2] coordinates along the line, and anything
+ *   flat   [rows->count * 2] coordinates along the line, and anything
  *   bars   at least 1
  * Errors: IKT_ERR_RESOURCE; empty then. */
-ikt_status ikt_histogram_make(ikt_context *ctx, const ikt_row_map *map, const float *flat,
+ikt_status ikt_histogram_make(ikt_context *ctx, const ikt_rows *rows, const float *flat,
                               const ikt_view *view, const ikt_colouring *colouring, int64_t bars,
                               ikt_histogram *out);
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "io/label_names.h"
+#include "io/sources/label_names.h"
 #include "plot/font.h"
 
 /* In thousandths of the picture's smaller side. */

@@ -14,9 +14,10 @@
 typedef struct {
     const ikt_colouring *colouring;
     const ikt_theme *theme;
-    const char *column;      /* name of the column that gives the colours; NULL: none */
-    const char *class_names; /* a line a class (io/label_names.h); NULL: classes are numbers */
-    int64_t n;               /* points of the embedding */
+    const char *column; /* name of the column that gives the colours; NULL: none */
+    const char
+        *class_names; /* a line a class (io/sources/label_names.h); NULL: classes are numbers */
+    int64_t n;        /* points of the embedding */
     const int64_t *marked;
     int64_t n_marked;
 } ikt_legend_content;

@@ -72,7 +72,7 @@ static ikt_status allocate_squares(ikt_context *ctx, drawing *f) {
 
 static ikt_status allocate(ikt_context *ctx, drawing *f, const ikt_plot_points *points) {
     if (f->at->q != 2)
-        IKT_TRY(ikt_alloc(ctx, &f->flat, 2 * points->map->count, sizeof *f->flat, "picture"));
+        IKT_TRY(ikt_alloc(ctx, &f->flat, 2 * points->rows->count, sizeof *f->flat, "picture"));
     if (f->at->q != 2 && f->is_backed)
         IKT_TRY(ikt_alloc(ctx, &f->flat_behind, 2 * points->n_behind, sizeof *f->flat_behind,
                           "picture"));
@@ -100,7 +100,7 @@ typedef struct {
 } shown;
 
 static shown project_all(const drawing *f, const ikt_plot_points *points, int p) {
-    return (shown){project(f, points->y, points->map->count, p, f->flat),
+    return (shown){project(f, points->y, points->rows->count, p, f->flat),
                    f->is_backed ? project(f, points->behind, points->n_behind, p, f->flat_behind)
                                 : NULL};
 }
@@ -133,7 +133,7 @@ static void sum_behind(ikt_context *ctx, drawing *f, const float *behind, int64_
 
 /* COLLECTIVE. Sums the bands one after the other; rank 0 keeps their mean colours. */
 static void sum_bands(ikt_context *ctx, drawing *f, const ikt_plot_points *points, shown all) {
-    const ikt_raster_points own = {points->map->count, all.rows, f->colouring->index,
+    const ikt_raster_points own = {points->rows->count, all.rows, f->colouring->index,
                                    f->colouring->linear};
     for (int64_t row = 0; row < f->at->side; row += f->band_rows) {
         int64_t rows = f->at->side - row < f->band_rows ? f->at->side - row : f->band_rows;
@@ -152,8 +152,8 @@ static void find_marks(ikt_context *ctx, drawing *f, const ikt_plot_points *poin
                        const float *flat) {
     memset(f->marks, 0, (size_t)points->n_marked * 2 * sizeof *f->marks);
     for (int64_t m = 0; m < points->n_marked; m++) {
-        int64_t i = points->marked[m] - points->map->first;
-        if (i < 0 || i >= points->map->count) continue;
+        int64_t i = points->marked[m] - points->rows->first;
+        if (i < 0 || i >= points->rows->count) continue;
         f->marks[2 * m] = ikt_view_x(&f->view, flat[2 * i]);
         f->marks[2 * m + 1] = ikt_view_y(&f->view, flat[2 * i + 1]);
     }
@@ -183,18 +183,18 @@ static void finish_panel(drawing *f, const ikt_plot_points *points, int p) {
 /* COLLECTIVE. The view of a panel's points, those behind included. */
 static ikt_status fit_view(ikt_context *ctx, const drawing *f, const ikt_plot_points *points,
                            shown of, double margin, ikt_view *view) {
-    ikt_row_map map = *points->map;
+    ikt_rows rows = *points->rows;
     float *all = NULL;
-    if (!f->is_backed) return ikt_view_fit(ctx, &map, of.rows, f->at->side, margin, view);
-    const int64_t own = map.count;
-    map.count += points->n_behind;
-    map.n += map.n == 0; /* rows or not, there are points */
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &all, 2 * map.count, sizeof *all, "picture"));
+    if (!f->is_backed) return ikt_view_fit(ctx, &rows, of.rows, f->at->side, margin, view);
+    const int64_t own = rows.count;
+    rows.count += points->n_behind;
+    rows.n += rows.n == 0; /* rows or not, there are points */
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &all, 2 * rows.count, sizeof *all, "picture"));
     if (st == IKT_OK) {
         if (own > 0) memcpy(all, of.rows, 2 * (size_t)own * sizeof *all);
         if (points->n_behind > 0)
             memcpy(all + 2 * own, of.behind, 2 * (size_t)points->n_behind * sizeof *all);
-        st = ikt_view_fit(ctx, &map, all, f->at->side, margin, view);
+        st = ikt_view_fit(ctx, &rows, all, f->at->side, margin, view);
     }
     ikt_free(&all);
     return st;
@@ -225,9 +225,9 @@ static int64_t count_bars(const drawing *f, int64_t n) {
 /* COLLECTIVE. Bars of a line. */
 static ikt_status draw_bars(ikt_context *ctx, drawing *f, const ikt_plot_points *points,
                             const float *flat) {
-    const int64_t bars = count_bars(f, points->map->n);
+    const int64_t bars = count_bars(f, points->rows->n);
     IKT_TRY(
-        ikt_histogram_make(ctx, points->map, flat, &f->view, f->colouring, bars, &f->histogram));
+        ikt_histogram_make(ctx, points->rows, flat, &f->view, f->colouring, bars, &f->histogram));
     const int64_t head = (int64_t)((2 * AXES_GAP + AXES) * f->at->unit); /* for the text */
     if (ikt_rank(ctx) == 0)
         ikt_histogram_draw(f->canvas, &f->histogram, f->colouring, f->at->left, f->at->top + head,

@@ -90,11 +90,11 @@ static ikt_status resolve(ikt_context *ctx, const ikt_plot_points *points, const
     if (s->point_radius != IKT_AUTO_REAL)
         IKT_TRY(check_range(ctx, "point radius", s->point_radius, 0.3, 100));
     for (int64_t m = 0; m < points->n_marked; m++)
-        if (points->marked[m] < 0 || points->marked[m] >= points->map->n)
+        if (points->marked[m] < 0 || points->marked[m] >= points->rows->n)
             return ikt_fail(ctx, IKT_ERR_USAGE,
                             "row %" PRId64
                             " cannot be marked: the embedding has rows 0 to %" PRId64,
-                            points->marked[m], points->map->n - 1);
+                            points->marked[m], points->rows->n - 1);
     return IKT_OK;
 }
 
@@ -108,7 +108,7 @@ static void make_title(const figure *f, const ikt_plot_points *points, const cha
     const char *dot = strrchr(name, '.');
     int length = dot && dot != name ? (int)(dot - name) : (int)strlen(name);
     char count[32];
-    ikt_count_text(points->map->n, count);
+    ikt_count_text(points->rows->n, count);
     snprintf(out, TEXT_BYTES, "%.*s, n = %s", length > 300 ? 300 : length, name, count);
 }
 
@@ -144,7 +144,7 @@ static void lay_out(figure *f, const ikt_plot_points *points) {
                                       .theme = &f->theme,
                                       .column = points->column,
                                       .class_names = points->class_names,
-                                      .n = points->map->n,
+                                      .n = points->rows->n,
                                       .marked = points->marked,
                                       .n_marked = points->n_marked};
     if (s->legend) {
@@ -152,7 +152,7 @@ static void lay_out(figure *f, const ikt_plot_points *points) {
         f->legend = ikt_legend_plan(&f->content, f->unit, likely, LEGEND_PART * width);
         beside = f->legend.width + LEGEND_GAP * f->unit;
     }
-    place_panels(f, (box){top, room, across - beside, beside}, points->map->n);
+    place_panels(f, (box){top, room, across - beside, beside}, points->rows->n);
 }
 
 static void draw_texts(figure *f) {

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 typedef struct {
     int64_t width, height;   /* pixels, 200 .. 20000; height IKT_AUTO_INT: five sixths of width, of
@@ -30,14 +30,15 @@ typedef struct {
 } ikt_plot_settings;
 
 typedef struct {
-    const ikt_row_map *map;  /* which rows this rank has */
-    int q;                   /* dimensions: 1, 2 or 3 */
-    const float *y;          /* [map->count * q], positions of this rank's rows */
-    const int64_t *labels;   /* [map->count] classes, or NULL on all ranks */
-    const double *values;    /* [map->count] numbers, or NULL on all ranks; not both */
-    const char *column;      /* name of labels or values for the legend; NULL: none */
-    const char *class_names; /* of the labels, a line a class (io/label_names.h); NULL: numbers */
-    const int64_t *marked;   /* [n_marked] rows to mark with a cross, the same on all ranks */
+    const ikt_rows *rows;  /* which rows this rank has */
+    int q;                 /* dimensions: 1, 2 or 3 */
+    const float *y;        /* [rows->count * q], positions of this rank's rows */
+    const int64_t *labels; /* [rows->count] classes, or NULL on all ranks */
+    const double *values;  /* [rows->count] numbers, or NULL on all ranks; not both */
+    const char *column;    /* name of labels or values for the legend; NULL: none */
+    const char
+        *class_names; /* of the labels, a line a class (io/sources/label_names.h); NULL: numbers */
+    const int64_t *marked; /* [n_marked] rows to mark with a cross, the same on all ranks */
     int64_t n_marked;
     const float *behind; /* [n_behind * q] points of this rank, drawn in grey behind the rows, whose
                             view then holds them, too; NULL with 0: none. Not shown where q is 1 */

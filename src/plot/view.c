@@ -4,18 +4,18 @@
 #include "base/comm.h"
 
 /* limits: least x, least y, minus largest x, minus largest y, so that one MIN serves all. */
-static ikt_status local_limits(ikt_context *ctx, const ikt_row_map *map, const float *y,
+static ikt_status local_limits(ikt_context *ctx, const ikt_rows *rows, const float *y,
                                double *limits) {
     for (int l = 0; l < 4; l++)
         limits[l] = INFINITY;
-    for (int64_t i = 0; i < map->count; i++) {
+    for (int64_t i = 0; i < rows->count; i++) {
         double a = (double)y[2 * i], b = (double)y[2 * i + 1];
         if (!isfinite(a) || !isfinite(b))
             return ikt_fail(ctx, IKT_ERR_DATA,
                             "the embedding has a coordinate that is not finite in row %lld "
                             "(%g, %g), so it cannot be drawn; run it again with a smaller "
                             "learning rate",
-                            (long long)(map->first + i), a, b);
+                            (long long)(rows->first + i), a, b);
         limits[0] = fmin(limits[0], a);
         limits[1] = fmin(limits[1], b);
         limits[2] = fmin(limits[2], -a);
@@ -24,14 +24,14 @@ static ikt_status local_limits(ikt_context *ctx, const ikt_row_map *map, const f
     return IKT_OK;
 }
 
-ikt_status ikt_view_fit(ikt_context *ctx, const ikt_row_map *map, const float *y, int64_t side,
+ikt_status ikt_view_fit(ikt_context *ctx, const ikt_rows *rows, const float *y, int64_t side,
                         double margin, ikt_view *view) {
     double limits[4];
-    IKT_TRY(ikt_agree(ctx, local_limits(ctx, map, y, limits)));
+    IKT_TRY(ikt_agree(ctx, local_limits(ctx, rows, y, limits)));
     ikt_min_f64(ctx, limits, 4);
     double span = 0;
     *view = (ikt_view){0, 0, 0, side};
-    if (map->n > 0) {
+    if (rows->n > 0) {
         view->centre_x = 0.5 * (limits[0] - limits[2]);
         view->centre_y = 0.5 * (limits[1] - limits[3]);
         span = fmax(-limits[2] - limits[0], -limits[3] - limits[1]);

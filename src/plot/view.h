@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 enum { IKT_VIEW_PHASES = 8 };
 
@@ -22,13 +22,13 @@ typedef struct {
 } ikt_view;
 
 /* COLLECTIVE. Centres the range of all points in a square with equal scales.
- *   y        [map->count * 2] float32, x and y of this rank's points
+ *   y        [rows->count * 2] float32, x and y of this rank's points
  *   side     pixels of the square
  *   margin   pixels kept free at each border (less than side / 2)
  *   view     receives the view, the same on every rank
  * All points equal, or none: a view of side 2 around them. Errors: IKT_ERR_DATA naming the first
  * row whose coordinates are not finite. */
-ikt_status ikt_view_fit(ikt_context *ctx, const ikt_row_map *map, const float *y, int64_t side,
+ikt_status ikt_view_fit(ikt_context *ctx, const ikt_rows *rows, const float *y, int64_t side,
                         double margin, ikt_view *view);
 
 /* LOCAL. Steps rounded down to an integer; positions far outside are cut to +-2^40, so that the

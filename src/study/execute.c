@@ -25,7 +25,7 @@ static void note_run(ikt_context *ctx, const ikt_run *run, ikt_study_result *out
     ikt_run_cost cost;
     ikt_run_cost_collect(ctx, &cost);
     out->hash = run->hash;
-    out->number[IKT_RUN_ROWS] = (double)run->map.n;
+    out->number[IKT_RUN_ROWS] = (double)run->rows.n;
     out->number[IKT_RUN_COLUMNS] = (double)run->d;
     out->number[IKT_RUN_ITERATIONS] = (double)trace->end;
     out->number[IKT_RUN_KL] = trace->count > 0 ? ikt_trace_last(trace) : NAN;
@@ -114,8 +114,8 @@ static ikt_status compare(ikt_context *ctx, const ikt_study *study, const ikt_st
  * them apart: what similarities that are all alike lead to. Measures of such a map, scaled to fill
  * the unit square, would be measures of its noise. */
 static bool is_in_one_place(ikt_context *ctx, const ikt_run *run) {
-    return ikt_map_width(ctx, run->embedding.y, run->settings.layout.dimensions, run->map.count) <=
-           0.01;
+    return ikt_layout_width(ctx, run->embedding.y, run->settings.layout.dimensions,
+                            run->rows.count) <= 0.01;
 }
 
 static ikt_status measure(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "io/result.h"
+#include "io/results/result.h"
 #include "plot/plot.h"
 
 enum { WIDTH = 760 };
@@ -24,7 +24,7 @@ int64_t ikt_study_shown(const ikt_study *study, const ikt_study_plan *plan,
 }
 
 typedef struct {
-    ikt_row_map map;
+    ikt_rows rows;
     int q;
     float *y;
     int64_t *labels, *marked, n_marked;
@@ -33,14 +33,14 @@ typedef struct {
 
 static ikt_status read_subject(ikt_context *ctx, ikt_result_file *file, subject *s) {
     bool present = false;
-    s->map = ikt_row_map_make(ikt_result_rows(file), ikt_size(ctx), ikt_rank(ctx));
+    s->rows = ikt_rows_make(ikt_result_rows(file), ikt_size(ctx), ikt_rank(ctx));
     s->q = ikt_result_dimensions(file);
-    ikt_status st = ikt_alloc(ctx, &s->y, s->q * s->map.count, sizeof *s->y, "picture");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &s->labels, s->map.count, sizeof *s->labels, "picture");
+    ikt_status st = ikt_alloc(ctx, &s->y, s->q * s->rows.count, sizeof *s->y, "picture");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &s->labels, s->rows.count, sizeof *s->labels, "picture");
     IKT_TRY(ikt_agree(ctx, st));
-    IKT_TRY(ikt_result_read_embedding(file, s->map.first, s->map.count, s->y));
+    IKT_TRY(ikt_result_read_embedding(file, s->rows.first, s->rows.count, s->y));
     IKT_TRY(
-        ikt_result_read_labels(file, "labels", s->map.first, s->map.count, s->labels, &present));
+        ikt_result_read_labels(file, "labels", s->rows.first, s->rows.count, s->labels, &present));
     if (!present) ikt_free(&s->labels);
     if (present) IKT_TRY(ikt_result_read_text(file, "label_names", &s->class_names));
     return ikt_result_read_marked(file, &s->marked, &s->n_marked);
@@ -57,7 +57,7 @@ static ikt_status draw(ikt_context *ctx, const char *embedding, const char *titl
         settings.width = WIDTH;
         settings.overwrite = true;
         settings.title = title;
-        const ikt_plot_points points = {.map = &s.map,
+        const ikt_plot_points points = {.rows = &s.rows,
                                         .y = s.y,
                                         .q = s.q,
                                         .labels = s.labels,

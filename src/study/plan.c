@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "config/config.h"
-#include "pipeline/preset.h"
+#include "settings/preset.h"
 #include "study/tables.h"
 
 /* Where settings are applied to. */

@@ -8,7 +8,7 @@
 #ifndef IKT_STUDY_PLAN_H
 #define IKT_STUDY_PLAN_H
 
-#include "pipeline/settings.h"
+#include "settings/settings.h"
 #include "study/spec.h"
 
 enum { IKT_STUDY_FOLDERS = 16 };

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "evaluate/measure.h"
-#include "io/result.h"
+#include "io/results/result.h"
 #include "pipeline/pipeline.h"
 #include "study/pictures.h"
 
@@ -29,15 +29,15 @@ static ikt_status measure(ikt_context *ctx, const ikt_settings *settings, const 
     ikt_rank_curve curve = {0};
     float *y = NULL;
     IKT_TRY(ikt_result_open(ctx, embedding, &file));
-    const ikt_row_map map = ikt_row_map_make(ikt_result_rows(file), ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows rows = ikt_rows_make(ikt_result_rows(file), ikt_size(ctx), ikt_rank(ctx));
     const int q = ikt_result_dimensions(file);
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &y, q * map.count, sizeof *y, "measures"));
-    if (st == IKT_OK) st = ikt_result_read_embedding(file, map.first, map.count, y);
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &y, q * rows.count, sizeof *y, "measures"));
+    if (st == IKT_OK) st = ikt_result_read_embedding(file, rows.first, rows.count, y);
     ikt_result_close(&file);
     if (st == IKT_OK) st = ikt_pipeline_open(ctx, settings, &source, &data);
     if (st == IKT_OK) {
         const ikt_measure_settings how = ikt_measure_defaults();
-        const ikt_measured what = {.map = map, .y = y, .q = q, .data = data};
+        const ikt_measured what = {.rows = rows, .y = y, .q = q, .data = data};
         st = ikt_measure_rank_curve(ctx, &how, &what, &curve);
     }
     if (st == IKT_OK) thin(&curve, out);

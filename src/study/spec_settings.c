@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "config/lookup.h"
 #include "config/value.h"
-#include "pipeline/settings.h"
+#include "settings/settings.h"
 #include "study/spec_parts.h"
 
 /* Files, seeds and threads are what a study gives to its runs. */

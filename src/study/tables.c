@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "config/value.h"
 #include "data/generate.h"
-#include "io/source.h"
+#include "io/sources/source.h"
 
 uint64_t ikt_study_hash(uint64_t hash, const char *text) {
     if (hash == 0) hash = 0xcbf29ce484222325u;

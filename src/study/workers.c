@@ -91,7 +91,7 @@ static ikt_status work(worker *w, ikt_context *group) {
     for (;;) {
         ikt_study_claim claim = {-1, 0};
         ikt_status st = IKT_OK;
-        if (ikt_watch_ask(group) == IKT_WISH_STOP)
+        if (ikt_watch_ask(group) == IKT_REQUEST_STOP)
             return ikt_fail(group, IKT_STOPPED,
                             "stopped by %s between two runs; the same command goes on with those "
                             "that are left",

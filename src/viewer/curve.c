@@ -16,11 +16,11 @@
 
 enum { TILE_BITS = 16, TILES = 1 << TILE_BITS, CODE_BITS = 2 * IKT_CURVE_BITS, BYTES = 256 };
 
-static ikt_status local_limits(ikt_context *ctx, const ikt_row_map *map, int q, const float *y,
+static ikt_status local_limits(ikt_context *ctx, const ikt_rows *rows, int q, const float *y,
                                double *limits) {
     for (int l = 0; l < 6; l++)
         limits[l] = INFINITY;
-    for (int64_t i = 0; i < map->count; i++)
+    for (int64_t i = 0; i < rows->count; i++)
         for (int axis = 0; axis < q; axis++) {
             double at = (double)y[i * q + axis];
             if (!isfinite(at))
@@ -28,20 +28,20 @@ static ikt_status local_limits(ikt_context *ctx, const ikt_row_map *map, int q, 
                                 "the embedding has a coordinate that is not finite in row %lld "
                                 "(%g), so it cannot be drawn; run it again with a smaller "
                                 "learning rate",
-                                (long long)(map->first + i), at);
+                                (long long)(rows->first + i), at);
             limits[axis] = fmin(limits[axis], at);
             limits[3 + axis] = fmin(limits[3 + axis], -at);
         }
     return IKT_OK;
 }
 
-ikt_status ikt_curve_fit(ikt_context *ctx, const ikt_row_map *map, int q, const float *y,
+ikt_status ikt_curve_fit(ikt_context *ctx, const ikt_rows *rows, int q, const float *y,
                          ikt_curve_box *box) {
     double limits[6], middle[3] = {0, 0, 0};
     *box = (ikt_curve_box){{0, 0, 0}, 0};
-    IKT_TRY(ikt_agree(ctx, local_limits(ctx, map, q, y, limits)));
+    IKT_TRY(ikt_agree(ctx, local_limits(ctx, rows, q, y, limits)));
     ikt_min_f64(ctx, limits, 6);
-    for (int axis = 0; axis < q && map->n > 0; axis++) {
+    for (int axis = 0; axis < q && rows->n > 0; axis++) {
         middle[axis] = 0.5 * (limits[axis] - limits[3 + axis]);
         box->side = fmax(box->side, -limits[3 + axis] - limits[axis]);
     }
@@ -120,14 +120,14 @@ static void travel_free(travel *t) {
     ikt_free(&t->back);
 }
 
-static ikt_status travel_begin(ikt_context *ctx, const ikt_row_map *map, travel *t) {
+static ikt_status travel_begin(ikt_context *ctx, const ikt_rows *rows, travel *t) {
     const char *what = "order of the points";
     IKT_TRY(ikt_alloc(ctx, &t->tile, TILES, sizeof *t->tile, what));
-    IKT_TRY(ikt_alloc(ctx, &t->send, map->ranks, sizeof *t->send, what));
-    IKT_TRY(ikt_alloc(ctx, &t->come, map->ranks, sizeof *t->come, what));
-    IKT_TRY(ikt_alloc(ctx, &t->next, map->ranks, sizeof *t->next, what));
-    IKT_TRY(ikt_alloc(ctx, &t->slot, map->count, sizeof *t->slot, what));
-    return ikt_alloc(ctx, &t->leave, map->count, sizeof *t->leave, what);
+    IKT_TRY(ikt_alloc(ctx, &t->send, rows->ranks, sizeof *t->send, what));
+    IKT_TRY(ikt_alloc(ctx, &t->come, rows->ranks, sizeof *t->come, what));
+    IKT_TRY(ikt_alloc(ctx, &t->next, rows->ranks, sizeof *t->next, what));
+    IKT_TRY(ikt_alloc(ctx, &t->slot, rows->count, sizeof *t->slot, what));
+    return ikt_alloc(ctx, &t->leave, rows->count, sizeof *t->leave, what);
 }
 
 static int64_t tile_of(uint64_t code) {
@@ -135,9 +135,9 @@ static int64_t tile_of(uint64_t code) {
 }
 
 /* COLLECTIVE. Points before each tile. */
-static void count_tiles(ikt_context *ctx, const ikt_row_map *map, const uint64_t *code, travel *t) {
+static void count_tiles(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code, travel *t) {
     int64_t sum = 0;
-    for (int64_t i = 0; i < map->count; i++)
+    for (int64_t i = 0; i < rows->count; i++)
         t->tile[tile_of(code[i])]++;
     ikt_sum_i64(ctx, t->tile, TILES);
     for (int64_t b = 0; b < TILES; b++) {
@@ -148,29 +148,29 @@ static void count_tiles(ikt_context *ctx, const ikt_row_map *map, const uint64_t
 }
 
 /* The rank that would own the tile's first point if points were rows. */
-static int owner_of(const ikt_row_map *map, const travel *t, uint64_t code) {
-    return ikt_row_map_owner(map, t->tile[tile_of(code)]);
+static int owner_of(const ikt_rows *rows, const travel *t, uint64_t code) {
+    return ikt_rows_owner(rows, t->tile[tile_of(code)]);
 }
 
 /* Codes by owner, in the order of the rows within each. */
-static void group(const ikt_row_map *map, const uint64_t *code, travel *t) {
-    for (int64_t i = 0; i < map->count; i++)
-        t->send[owner_of(map, t, code[i])]++;
-    for (int r = 1; r < map->ranks; r++)
+static void group(const ikt_rows *rows, const uint64_t *code, travel *t) {
+    for (int64_t i = 0; i < rows->count; i++)
+        t->send[owner_of(rows, t, code[i])]++;
+    for (int r = 1; r < rows->ranks; r++)
         t->next[r] = t->next[r - 1] + t->send[r - 1];
-    for (int64_t i = 0; i < map->count; i++) {
-        int64_t slot = t->next[owner_of(map, t, code[i])]++;
+    for (int64_t i = 0; i < rows->count; i++) {
+        int64_t slot = t->next[owner_of(rows, t, code[i])]++;
         t->slot[i] = (uint32_t)slot;
         t->leave[slot] = code[i];
     }
 }
 
-static ikt_status make_room(ikt_context *ctx, const ikt_row_map *map, travel *t) {
+static ikt_status make_room(ikt_context *ctx, const ikt_rows *rows, travel *t) {
     const char *what = "order of the points";
     IKT_TRY(ikt_alloc(ctx, &t->own, t->arrived, sizeof *t->own, what));
     IKT_TRY(ikt_alloc(ctx, &t->item, t->arrived, sizeof *t->item, what));
     IKT_TRY(ikt_alloc(ctx, &t->place, t->arrived, sizeof *t->place, what));
-    return ikt_alloc(ctx, &t->back, map->count, sizeof *t->back, what);
+    return ikt_alloc(ctx, &t->back, rows->count, sizeof *t->back, what);
 }
 
 /* Places of the codes that have arrived, the first of which is `first`. */
@@ -182,26 +182,26 @@ static void rank_codes(travel *t, int64_t first) {
         t->place[t->item[k]] = (uint32_t)(first + k);
 }
 
-static ikt_status exchange_codes(ikt_context *ctx, const ikt_row_map *map, const uint64_t *code,
+static ikt_status exchange_codes(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
                                  travel *t) {
-    count_tiles(ctx, map, code, t);
-    group(map, code, t);
+    count_tiles(ctx, rows, code, t);
+    group(rows, code, t);
     ikt_exchange_counts(ctx, t->send, t->come);
-    for (int r = 0; r < map->ranks; r++)
+    for (int r = 0; r < rows->ranks; r++)
         t->arrived += t->come[r];
-    IKT_TRY(ikt_agree(ctx, make_room(ctx, map, t)));
+    IKT_TRY(ikt_agree(ctx, make_room(ctx, rows, t)));
     ikt_exchange(ctx, t->leave, t->send, t->own, t->come, sizeof *t->own);
     rank_codes(t, ikt_sum_before(ctx, t->arrived));
     ikt_exchange(ctx, t->place, t->come, t->back, t->send, sizeof *t->back);
     return IKT_OK;
 }
 
-ikt_status ikt_curve_places(ikt_context *ctx, const ikt_row_map *map, const uint64_t *code,
+ikt_status ikt_curve_places(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
                             uint32_t *place) {
     travel t = {0};
-    ikt_status st = ikt_agree(ctx, travel_begin(ctx, map, &t));
-    if (st == IKT_OK) st = exchange_codes(ctx, map, code, &t);
-    for (int64_t i = 0; i < map->count && st == IKT_OK; i++)
+    ikt_status st = ikt_agree(ctx, travel_begin(ctx, rows, &t));
+    if (st == IKT_OK) st = exchange_codes(ctx, rows, code, &t);
+    for (int64_t i = 0; i < rows->count && st == IKT_OK; i++)
         place[i] = t.back[t.slot[i]];
     travel_free(&t);
     return st;

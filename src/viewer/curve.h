@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 enum { IKT_CURVE_BITS = 24 };
 
@@ -21,10 +21,10 @@ typedef struct {
 } ikt_curve_box;
 
 /* COLLECTIVE. The least such box, with the map in its middle.
- *   y   [map->count * q] positions of this rank's rows
+ *   y   [rows->count * q] positions of this rank's rows
  * All points equal, or none: a box of side 2. Errors: IKT_ERR_DATA naming the first row whose
  * coordinates are not finite. */
-ikt_status ikt_curve_fit(ikt_context *ctx, const ikt_row_map *map, int q, const float *y,
+ikt_status ikt_curve_fit(ikt_context *ctx, const ikt_rows *rows, int q, const float *y,
                          ikt_curve_box *box);
 
 /* LOCAL. Step 0 .. 2^24 - 1 of a coordinate along axis 0, 1 or 2; its middle lies no further from
@@ -35,12 +35,12 @@ uint32_t ikt_curve_step(const ikt_curve_box *box, int axis, double coordinate);
 uint64_t ikt_curve_code(uint32_t x, uint32_t y);
 
 /* COLLECTIVE. The place of every row of this rank among all rows, sorted by code, then row.
- *   code    [map->count]
- *   place   [map->count], receives 0 .. n - 1
+ *   code    [rows->count]
+ *   place   [rows->count], receives 0 .. n - 1
  * Errors: IKT_ERR_RESOURCE. Memory: 16 bytes a row, and 24 for each row that lies in this rank's
  * part of the curve: n / ranks where the points are spread over the square, all of them where a
  * single one far away leaves the others in one 65,536th of it. */
-ikt_status ikt_curve_places(ikt_context *ctx, const ikt_row_map *map, const uint64_t *code,
+ikt_status ikt_curve_places(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
                             uint32_t *place);
 
 /* LOCAL. Sorts item[count] by the lowest 8 * digits bits of key[item]; equal keys keep their order.

@@ -18,9 +18,9 @@ static const char purpose[] = "pictures";
 /* What reading needs beside the result; freed as one. */
 typedef struct {
     const ikt_picture_settings *settings;
-    const ikt_row_map *map;
+    const ikt_rows *distribution;
     ikt_source *source;
-    int32_t *slot; /* [map->count] of a row among the own pictures; -1: not chosen */
+    int32_t *slot; /* [distribution->count] of a row among the own pictures; -1: not chosen */
     float *real;   /* [count * size] where the data are floating numbers */
     void *rows;    /* a block of rows as they are in the file */
 } reading;
@@ -38,10 +38,10 @@ static int64_t picture_at(int64_t place, int64_t n, int64_t pictures) {
 static ikt_status check(ikt_context *ctx, const reading *r) {
     const ikt_picture_settings *s = r->settings;
     int64_t d = ikt_source_columns(r->source), n = ikt_source_rows(r->source);
-    if (n != r->map->n)
+    if (n != r->distribution->n)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "--images: %s has %" PRId64 " rows, but the embedding has %" PRId64,
-                        ikt_source_name(r->source), n, r->map->n);
+                        ikt_source_name(r->source), n, r->distribution->n);
     if (s->height * s->width * s->channels != d)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "--image-shape: %" PRId64 "x%" PRId64 "x%" PRId64 " are %" PRId64
@@ -54,8 +54,8 @@ static ikt_status check(ikt_context *ctx, const reading *r) {
 /* Chosen rows get slots in the order of their places. */
 static void choose(reading *r, const uint32_t *row, const uint32_t *place, ikt_pictures *out) {
     out->count = 0;
-    for (int64_t i = 0; i < r->map->count; i++) {
-        int64_t k = picture_at(place[i], r->map->n, out->n);
+    for (int64_t i = 0; i < r->distribution->count; i++) {
+        int64_t k = picture_at(place[i], r->distribution->n, out->n);
         r->slot[row[i]] = k < 0 ? -1 : (int32_t)out->count;
         if (k >= 0) out->place[out->count++] = (uint32_t)k;
     }
@@ -65,14 +65,14 @@ static ikt_status begin(ikt_context *ctx, reading *r, const uint32_t *row, const
                         ikt_pictures *out) {
     const ikt_picture_settings *s = r->settings;
     IKT_TRY(check(ctx, r));
-    *out = (ikt_pictures){.n = ikt_pictures_count(s, r->map->n),
+    *out = (ikt_pictures){.n = ikt_pictures_count(s, r->distribution->n),
                           .height = (s->height + s->shrink - 1) / s->shrink,
                           .width = (s->width + s->shrink - 1) / s->shrink,
                           .channels = s->channels,
                           .is_scaled = ikt_source_type(r->source) != IKT_TYPE_U8};
     out->size = out->height * out->width * out->channels;
-    IKT_TRY(ikt_alloc(ctx, &r->slot, r->map->count, sizeof *r->slot, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->place, r->map->count, sizeof *out->place, purpose));
+    IKT_TRY(ikt_alloc(ctx, &r->slot, r->distribution->count, sizeof *r->slot, purpose));
+    IKT_TRY(ikt_alloc(ctx, &out->place, r->distribution->count, sizeof *out->place, purpose));
     choose(r, row, place, out);
     IKT_TRY(ikt_resize(ctx, &out->place, out->count, sizeof *out->place, purpose));
     IKT_TRY(ikt_alloc(ctx, &out->pixel, out->count, (size_t)out->size, purpose));
@@ -122,12 +122,13 @@ static ikt_status read_all(ikt_context *ctx, reading *r, ikt_pictures *out) {
     const int64_t bytes =
         ikt_source_columns(r->source) * (int64_t)ikt_type_size(ikt_source_type(r->source));
     const int64_t step = bytes < READ_BYTES ? READ_BYTES / bytes : 1;
-    const int64_t most = ikt_row_map_count(r->map, 0);
+    const int64_t most = ikt_rows_count(r->distribution, 0);
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &r->rows, step, (size_t)bytes, purpose)));
     for (int64_t at = 0; at < most; at += step) {
-        int64_t count = r->map->count - at < step ? r->map->count - at : step;
+        int64_t count = r->distribution->count - at < step ? r->distribution->count - at : step;
         if (count < 0) count = 0;
-        IKT_TRY(ikt_source_read(r->source, r->map->first + (count > 0 ? at : 0), count, r->rows));
+        IKT_TRY(ikt_source_read(r->source, r->distribution->first + (count > 0 ? at : 0), count,
+                                r->rows));
         for (int64_t i = 0; i < count; i++)
             if (r->slot[at + i] >= 0) keep(r, i, r->slot[at + i], out);
     }
@@ -154,9 +155,9 @@ static void scale(ikt_context *ctx, const reading *r, ikt_pictures *out) {
 }
 
 ikt_status ikt_pictures_read(ikt_context *ctx, const ikt_picture_settings *settings,
-                             const ikt_row_map *map, const uint32_t *row, const uint32_t *place,
-                             ikt_pictures *out) {
-    reading r = {.settings = settings, .map = map};
+                             const ikt_rows *distribution, const uint32_t *row,
+                             const uint32_t *place, ikt_pictures *out) {
+    reading r = {.settings = settings, .distribution = distribution};
     *out = (ikt_pictures){0};
     ikt_status st = ikt_source_open(ctx, settings->path, settings->dataset, 0, &r.source);
     if (st == IKT_OK) st = ikt_agree(ctx, begin(ctx, &r, row, place, out));

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dist/row_map.h"
-#include "io/source.h"
+#include "dist/rows.h"
+#include "io/sources/source.h"
 
 typedef struct {
     const char *path, *dataset;
@@ -34,14 +34,14 @@ typedef struct {
 int64_t ikt_pictures_count(const ikt_picture_settings *settings, int64_t n);
 
 /* COLLECTIVE. Reads the data once, in blocks, and keeps the chosen rows' pictures.
- *   row     [map->count] own rows (from 0) in the order of their places along the curve
- *   place   [map->count] those places, ascending
+ *   row     [rows->count] own rows (from 0) in the order of their places along the curve
+ *   place   [rows->count] those places, ascending
  * Floating numbers are scaled from the range of all chosen pictures to 0 .. 255; what is not finite
  * becomes 0. Errors: IKT_ERR_USAGE (the shape is not that of the data's rows; not as many rows),
  * IKT_ERR_DATA, IKT_ERR_FILE, IKT_ERR_RESOURCE. Memory: 16 MiB, and of each chosen picture a byte a
  * pixel, of floating numbers four more. */
 ikt_status ikt_pictures_read(ikt_context *ctx, const ikt_picture_settings *settings,
-                             const ikt_row_map *map, const uint32_t *row, const uint32_t *place,
+                             const ikt_rows *rows, const uint32_t *row, const uint32_t *place,
                              ikt_pictures *out);
 /* LOCAL, pure. Pictures in a block of the page: about 1 MiB of pixels. */
 int64_t ikt_pictures_per_block(const ikt_pictures *pictures);

@@ -17,11 +17,11 @@ enum { CODE_BYTES = 6, HALF_BYTES = 3, ROW_BYTES = 4, Z_BYTES = 3, PER_BLOCK = 1
 static const char purpose[] = "points of the page";
 
 /* COLLECTIVE. Range of the numbers. */
-static void learn_values(ikt_context *ctx, const ikt_row_map *map, const double *value,
+static void learn_values(ikt_context *ctx, const ikt_rows *rows, const double *value,
                          ikt_viewer_legend *out) {
     double limits[3] = {INFINITY, INFINITY, INFINITY};
     int64_t missing = 0;
-    for (int64_t i = 0; i < map->count; i++) {
+    for (int64_t i = 0; i < rows->count; i++) {
         missing += !isfinite(value[i]);
         if (!isfinite(value[i])) continue;
         limits[0] = fmin(limits[0], value[i]);
@@ -43,11 +43,11 @@ static ikt_status learn_columns(ikt_context *ctx, ikt_viewer_points *p) {
     for (int c = 0; c < content->n_columns; c++) {
         const ikt_viewer_column *column = &content->column[c];
         if (column->values) {
-            learn_values(ctx, content->map, column->values, &p->legend[c]);
+            learn_values(ctx, content->rows, column->values, &p->legend[c]);
             continue;
         }
         const ikt_plot_points points = {
-            .map = content->map, .labels = column->labels, .column = column->name};
+            .rows = content->rows, .labels = column->labels, .column = column->name};
         IKT_TRY(ikt_colouring_create(ctx, &points, &theme, false, &p->legend[c].colouring));
         p->legend[c].bytes = p->legend[c].colouring.n_classes <= 256 ? 1 : 2;
     }
@@ -57,32 +57,32 @@ static ikt_status learn_columns(ikt_context *ctx, ikt_viewer_points *p) {
 static uint32_t step_y(const ikt_viewer_points *p, int64_t i) {
     const ikt_viewer_content *content = p->content;
     if (content->q > 1) return ikt_curve_step(&p->box, 1, (double)content->y[i * content->q + 1]);
-    double at = ikt_rng_uniform(0, IKT_RNG_PLOT, content->map->first + i, 0) - 0.5;
+    double at = ikt_rng_uniform(0, IKT_RNG_PLOT, content->rows->first + i, 0) - 0.5;
     return ikt_curve_step(&p->box, 1, at * BAND * p->box.side);
 }
 
 static void encode(ikt_viewer_points *p) {
     const ikt_viewer_content *content = p->content;
-    for (int64_t i = 0; i < content->map->count; i++)
+    for (int64_t i = 0; i < content->rows->count; i++)
         p->code[i] = ikt_curve_code(ikt_curve_step(&p->box, 0, (double)content->y[i * content->q]),
                                     step_y(p, i));
 }
 
 /* COLLECTIVE. */
 static ikt_status order(ikt_context *ctx, ikt_viewer_points *p) {
-    const ikt_row_map *map = p->content->map;
+    const ikt_rows *rows = p->content->rows;
     uint32_t *place = NULL;
     uint64_t *key = NULL;
-    ikt_status st = ikt_alloc(ctx, &place, map->count, sizeof *place, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &key, map->count, sizeof *key, purpose);
+    ikt_status st = ikt_alloc(ctx, &place, rows->count, sizeof *place, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &key, rows->count, sizeof *key, purpose);
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_curve_places(ctx, map, p->code, place);
-    for (int64_t i = 0; i < map->count && st == IKT_OK; i++) {
+    if (st == IKT_OK) st = ikt_curve_places(ctx, rows, p->code, place);
+    for (int64_t i = 0; i < rows->count && st == IKT_OK; i++) {
         p->row[i] = (uint32_t)i;
         key[i] = place[i];
     }
-    if (st == IKT_OK) ikt_curve_sort(key, map->count, (int)sizeof *place, p->row, p->place);
-    for (int64_t i = 0; i < map->count && st == IKT_OK; i++)
+    if (st == IKT_OK) ikt_curve_sort(key, rows->count, (int)sizeof *place, p->row, p->place);
+    for (int64_t i = 0; i < rows->count && st == IKT_OK; i++)
         p->place[i] = place[p->row[i]];
     ikt_free(&place);
     ikt_free(&key);
@@ -91,8 +91,8 @@ static ikt_status order(ikt_context *ctx, ikt_viewer_points *p) {
 
 static ikt_status create(ikt_context *ctx, ikt_viewer_points *p) {
     const ikt_viewer_content *content = p->content;
-    const int64_t count = content->map->count;
-    IKT_TRY(ikt_curve_fit(ctx, content->map, content->q, content->y, &p->box));
+    const int64_t count = content->rows->count;
+    IKT_TRY(ikt_curve_fit(ctx, content->rows, content->q, content->y, &p->box));
     ikt_status st = ikt_alloc(ctx, &p->code, count, sizeof *p->code, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &p->row, count, sizeof *p->row, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &p->place, count, sizeof *p->place, purpose);
@@ -138,7 +138,7 @@ static void fill(const void *self, int64_t k, uint8_t *out) {
     const ikt_viewer_content *content = p->content;
     const int64_t i = p->row[k];
     out = put_number(out, p->code[i], CODE_BYTES);
-    out = put_number(out, (uint64_t)(content->map->first + i), ROW_BYTES);
+    out = put_number(out, (uint64_t)(content->rows->first + i), ROW_BYTES);
     if (content->q == 3)
         out = put_number(out, ikt_curve_step(&p->box, 2, (double)content->y[3 * i + 2]), Z_BYTES);
     for (int c = 0; c < content->n_columns; c++)
@@ -172,8 +172,8 @@ ikt_block_items ikt_viewer_points_items(const ikt_viewer_points *points) {
     int64_t bytes = CODE_BYTES + ROW_BYTES + (content->q == 3 ? Z_BYTES : 0);
     for (int c = 0; c < content->n_columns; c++)
         bytes += points->legend[c].bytes;
-    return (ikt_block_items){.n = content->map->n,
-                             .count = content->map->count,
+    return (ikt_block_items){.n = content->rows->n,
+                             .count = content->rows->count,
                              .place = points->place,
                              .bytes = bytes,
                              .per_block = PER_BLOCK,

@@ -23,9 +23,9 @@ typedef struct {
 typedef struct {
     const ikt_viewer_content *content;
     ikt_curve_box box;
-    uint64_t *code;  /* [map->count] of the rows */
-    uint32_t *row;   /* [map->count] own rows (from 0) in the order of the curve */
-    uint32_t *place; /* [map->count] their places, ascending */
+    uint64_t *code;  /* [rows->count] of the rows */
+    uint32_t *row;   /* [rows->count] own rows (from 0) in the order of the curve */
+    uint32_t *place; /* [rows->count] their places, ascending */
     ikt_viewer_legend legend[IKT_VIEWER_COLUMNS_MOST];
 } ikt_viewer_points;
 

@@ -28,7 +28,7 @@ typedef struct {
 } page;
 
 static ikt_status check(ikt_context *ctx, const page *p) {
-    const int64_t n = p->content->map->n;
+    const int64_t n = p->content->rows->n;
     for (int64_t m = 0; m < p->content->n_marked; m++)
         if (p->content->marked[m] < 0 || p->content->marked[m] >= n)
             return ikt_fail(ctx, IKT_ERR_USAGE,
@@ -115,7 +115,7 @@ static ikt_status make(ikt_context *ctx, page *p) {
     IKT_TRY(ikt_atomic_check(ctx, p->path, p->settings->overwrite));
     IKT_TRY(ikt_viewer_points_create(ctx, content, &p->points));
     if (content->pictures)
-        IKT_TRY(ikt_pictures_read(ctx, content->pictures, content->map, p->points.row,
+        IKT_TRY(ikt_pictures_read(ctx, content->pictures, content->rows, p->points.row,
                                   p->points.place, &p->pictures));
     return write_file(ctx, p);
 }

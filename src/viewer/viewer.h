@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 #include "viewer/pictures.h"
 
 /* What a browser can be expected to hold; and what the select box can. */
@@ -20,15 +20,15 @@ enum { IKT_VIEWER_ROWS_MOST = 1 << 25, IKT_VIEWER_COLUMNS_MOST = 16 };
 /* Something to colour the points by: classes or numbers. */
 typedef struct {
     const char *name;      /* UTF-8 */
-    const int64_t *labels; /* [map->count] classes, or NULL on all ranks */
-    const double *values;  /* [map->count] numbers, or NULL on all ranks; one of both is given */
+    const int64_t *labels; /* [rows->count] classes, or NULL on all ranks */
+    const double *values;  /* [rows->count] numbers, or NULL on all ranks; one of both is given */
     const char *names;     /* of the classes: line k (from 0) names class k; NULL: none */
 } ikt_viewer_column;
 
 typedef struct {
-    const ikt_row_map *map;          /* which rows this rank has */
+    const ikt_rows *rows;            /* which rows this rank has */
     int q;                           /* dimensions: 1, 2 or 3 */
-    const float *y;                  /* [map->count * q] */
+    const float *y;                  /* [rows->count * q] */
     const ikt_viewer_column *column; /* [n_columns] */
     int n_columns;
     const int64_t *marked; /* [n_marked] rows shown with a cross, the same on all ranks */

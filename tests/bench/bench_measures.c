@@ -55,11 +55,11 @@ static void measure(ikt_context *ctx, int64_t n, int64_t d, int64_t sample) {
     fill(n, d, x, y, labels);
     check(ctx, ikt_source_from_memory(ctx, x, n, d, IKT_TYPE_F32, &source));
     check(ctx, ikt_dataset_create(ctx, source, &none, &data));
-    ikt_row_map map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx));
-    const ikt_measured what = {.map = map,
-                               .y = y + 2 * map.first,
+    ikt_rows rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_measured what = {.rows = rows,
+                               .y = y + 2 * rows.first,
                                .q = 2,
-                               .labels = labels + map.first,
+                               .labels = labels + rows.first,
                                .has_labels = true,
                                .data = data};
     for (int f = 0; ikt_measure_family_name(f); f++)

@@ -66,10 +66,10 @@ static void free_points(points *p) {
 }
 
 static ikt_kernelsum *make_sums(ikt_context *ctx, int64_t n, const ikt_fft_settings *fft) {
-    ikt_row_map map = ikt_row_map_make(n, 1, 0);
+    ikt_rows rows = ikt_rows_make(n, 1, 0);
     ikt_kernelsum *sums = NULL;
-    ikt_status st = fft ? ikt_kernelsum_create_fft(ctx, &map, fft, &sums)
-                        : ikt_kernelsum_create_exact(ctx, &map, 2, IKT_KERNEL_STUDENT, &sums);
+    ikt_status st = fft ? ikt_kernelsum_create_fft(ctx, &rows, fft, &sums)
+                        : ikt_kernelsum_create_exact(ctx, &rows, 2, IKT_KERNEL_STUDENT, &sums);
     if (st != IKT_OK) exit((int)st);
     return sums;
 }
@@ -174,15 +174,15 @@ static void bench_accuracy(ikt_context *ctx) {
 static double time_shared(ikt_context *ctx, const late_map *late, const ikt_fft_settings *fft,
                           char *text, size_t size) {
     enum { TIMES = 25 };
-    ikt_row_map map = ikt_row_map_make(late->n, ikt_size(ctx), ikt_rank(ctx));
+    ikt_rows rows = ikt_rows_make(late->n, ikt_size(ctx), ikt_rank(ctx));
     points all = make_points(ctx, late, false);
     ikt_kernelsum *sums = NULL;
-    if (ikt_kernelsum_create_fft(ctx, &map, fft, &sums) != IKT_OK) exit(IKT_ERR_RESOURCE);
+    if (ikt_kernelsum_create_fft(ctx, &rows, fft, &sums) != IKT_OK) exit(IKT_ERR_RESOURCE);
     double least = INFINITY;
     for (int t = 0; t <= TIMES; t++) {
         ikt_barrier(ctx);
         double seconds = ikt_now();
-        ikt_kernelsum_evaluate(sums, all.y + 2 * map.first, all.phi, all.gradient);
+        ikt_kernelsum_evaluate(sums, all.y + 2 * rows.first, all.phi, all.gradient);
         seconds = ikt_now() - seconds;
         ikt_max_f64(ctx, &seconds, 1);
         if (t > 0) least = fmin(least, seconds); /* the first makes plans and tables */

@@ -79,15 +79,15 @@ static void print_errors(const points *p, int way) {
 }
 
 static void bench(ikt_context *ctx, bool clusters, int q, int64_t n) {
-    const ikt_row_map map = ikt_row_map_make(n, 1, 0);
+    const ikt_rows rows = ikt_rows_make(n, 1, 0);
     points p = make(ctx, clusters, q, n);
     printf("%d dimensions, n %lld, %s: exact", q, (long long)n, clusters ? "clusters" : "even");
     for (int way = 0; way < WAYS; way++) {
         ikt_kernelsum *sums = NULL;
         ikt_status st =
-            way == 0 ? ikt_kernelsum_create_exact(ctx, &map, q, IKT_KERNEL_STUDENT, &sums)
+            way == 0 ? ikt_kernelsum_create_exact(ctx, &rows, q, IKT_KERNEL_STUDENT, &sums)
                      : ikt_kernelsum_create_tree(
-                           ctx, &map, q, way == 1 ? IKT_TREE_DEFAULT : IKT_TREE_TIGHT, &sums);
+                           ctx, &rows, q, way == 1 ? IKT_TREE_DEFAULT : IKT_TREE_TIGHT, &sums);
         if (st != IKT_OK) exit((int)st);
         printf(" %.2f ms", 1e3 * time_of(sums, &p, way, way == 0 && n > 50000 ? 1 : TIMES));
         if (way > 0) print_errors(&p, way);

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 enum { BENCH_LIMITS = 2, BENCH_NAME = 48, BENCH_SIZE = 96 };
 

@@ -15,13 +15,13 @@ enum { NEIGHBOURS = 30, NEIGHBOURS_GAUSSIAN = 90 };
 
 typedef struct {
     ikt_context *ctx;
-    ikt_row_map map;
+    ikt_rows rows;
     ikt_neighbours lists; /* kept: those handed over are copies */
 } symmetrising;
 
 static ikt_status copy_lists(symmetrising *s, ikt_neighbours *out) {
-    const size_t entries = (size_t)(s->map.count * NEIGHBOURS);
-    IKT_TRY(ikt_agree(s->ctx, ikt_neighbours_create(s->ctx, &s->map, NEIGHBOURS, out)));
+    const size_t entries = (size_t)(s->rows.count * NEIGHBOURS);
+    IKT_TRY(ikt_agree(s->ctx, ikt_neighbours_create(s->ctx, &s->rows, NEIGHBOURS, out)));
     memcpy(out->row, s->lists.row, entries * sizeof *out->row);
     memcpy(out->score, s->lists.score, entries * sizeof *out->score);
     return IKT_OK;
@@ -33,7 +33,7 @@ static double symmetrise(void *self) {
     ikt_graph graph = {.n_ghost = 0};
     ikt_status st = copy_lists(s, &lists);
     double begin = ikt_now();
-    if (st == IKT_OK) st = ikt_graph_symmetrise(s->ctx, &s->map, &lists, &graph);
+    if (st == IKT_OK) st = ikt_graph_symmetrise(s->ctx, &s->rows, &lists, &graph);
     double seconds = ikt_now() - begin;
     ikt_graph_destroy(&graph);
     return st == IKT_OK ? seconds : 1e9; /* memory ran out: cannot pass for fast */
@@ -43,7 +43,7 @@ static double symmetrise(void *self) {
 static double touch_lists(void *self) {
     const symmetrising *s = self;
     const uint32_t *row = s->lists.row, *list = row;
-    const uint32_t n = (uint32_t)s->map.count; /* on several ranks: at as many of the own rows */
+    const uint32_t n = (uint32_t)s->rows.count; /* on several ranks: at as many of the own rows */
     int64_t sum = 0;
     double begin = ikt_now();
 #pragma omp parallel for num_threads(ikt_threads(s->ctx)) reduction(+ : sum)
@@ -58,10 +58,10 @@ static double touch_lists(void *self) {
 ikt_status bench_path_graph(bench *b) {
     char text[32];
     symmetrising s = {.ctx = b->ctx,
-                      .map = ikt_row_map_make(b->rows, ikt_size(b->ctx), ikt_rank(b->ctx))};
-    const double entries = (double)(s.map.count * NEIGHBOURS);
+                      .rows = ikt_rows_make(b->rows, ikt_size(b->ctx), ikt_rank(b->ctx))};
+    const double entries = (double)(s.rows.count * NEIGHBOURS);
     bench_stream stream = {.bytes = 0};
-    ikt_status st = bench_lists(b->ctx, &s.map, NEIGHBOURS, &s.lists);
+    ikt_status st = bench_lists(b->ctx, &s.rows, NEIGHBOURS, &s.lists);
     if (st == IKT_OK) st = bench_stream_create(b->ctx, 8 * (int64_t)entries, &stream);
     bench_case c = {.path = "graph",
                     .unit = "entries",
@@ -106,7 +106,7 @@ IKT_WIDEST_VECTORS static int64_t add_up(const int32_t *column, const int32_t *v
 /* Reads columns and values of a part, a piece of rows at a time as attraction does. */
 static int64_t read_part(const attracting *a, const ikt_csr *part) {
     enum { PIECE = 1024 };
-    const int64_t n = a->graph.map.count;
+    const int64_t n = a->graph.rows.count;
     int64_t sum = 0;
 #pragma omp parallel for num_threads(ikt_threads(a->ctx)) reduction(+ : sum)
     for (int64_t first = 0; first < n; first += PIECE) {
@@ -126,7 +126,7 @@ static double read_p(void *self) {
 
 /* Loads the eight bytes of every neighbour's position, and nothing else. */
 static int64_t load_part(const attracting *a, const ikt_csr *part) {
-    const int64_t *place = (const void *)a->y, entries = part->start[a->graph.map.count];
+    const int64_t *place = (const void *)a->y, entries = part->start[a->graph.rows.count];
     int64_t sum = 0;
 #pragma omp parallel for num_threads(ikt_threads(a->ctx)) reduction(^ : sum)
     for (int64_t e = 0; e < entries / 4; e++) {
@@ -146,16 +146,16 @@ static double load_positions(void *self) {
 
 /* Ghosts stand behind the own rows; where they lie in the map does not matter here. */
 static ikt_status place_rows(attracting *a) {
-    const ikt_row_map *map = &a->graph.map;
-    IKT_TRY(bench_positions(a->ctx, map, &a->y));
-    IKT_TRY(ikt_resize(a->ctx, &a->y, 2 * (map->count + a->graph.n_ghost), sizeof *a->y, "bench"));
-    return ikt_alloc(a->ctx, &a->force, 2 * map->count, sizeof *a->force, "bench");
+    const ikt_rows *rows = &a->graph.rows;
+    IKT_TRY(bench_positions(a->ctx, rows, &a->y));
+    IKT_TRY(ikt_resize(a->ctx, &a->y, 2 * (rows->count + a->graph.n_ghost), sizeof *a->y, "bench"));
+    return ikt_alloc(a->ctx, &a->force, 2 * rows->count, sizeof *a->force, "bench");
 }
 
 static ikt_status measure_attraction(bench *b, attracting *a, bool with_divergence) {
     char rows[32], all[32];
     const ikt_graph *graph = &a->graph;
-    const int64_t n = graph->map.count, total = ikt_graph_entries(b->ctx, graph);
+    const int64_t n = graph->rows.count, total = ikt_graph_entries(b->ctx, graph);
     const double entries = (double)(graph->forward.start[n] + graph->reverse.start[n]);
     a->with_divergence = with_divergence;
     bench_case c = {.path = "attraction",
@@ -163,15 +163,15 @@ static ikt_status measure_attraction(bench *b, attracting *a, bool with_divergen
                     .work = {NULL, attract, a, entries},
                     .limit = {{"reading P once", read_p, a, entries},
                               {"loading positions", load_positions, a, entries}}};
-    snprintf(c.size, sizeof c.size, "%s rows, %s entries%s", bench_grouped(graph->map.n, rows),
+    snprintf(c.size, sizeof c.size, "%s rows, %s entries%s", bench_grouped(graph->rows.n, rows),
              bench_grouped(total, all), with_divergence ? ", with KL" : "");
     return bench_measure(b, &c);
 }
 
 static ikt_status measure_along(bench *b, int64_t n, int64_t k) {
     attracting a = {.ctx = b->ctx};
-    ikt_row_map map = ikt_row_map_make(n, ikt_size(b->ctx), ikt_rank(b->ctx));
-    IKT_TRY(bench_graph(b->ctx, &map, k, &a.graph));
+    ikt_rows rows = ikt_rows_make(n, ikt_size(b->ctx), ikt_rank(b->ctx));
+    IKT_TRY(bench_graph(b->ctx, &rows, k, &a.graph));
     ikt_status st = ikt_agree(b->ctx, place_rows(&a));
     if (st == IKT_OK) st = measure_attraction(b, &a, false);
     if (st == IKT_OK) st = measure_attraction(b, &a, true);

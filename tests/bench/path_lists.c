@@ -14,7 +14,7 @@ enum { ROWS = 32768, COLUMNS = 50, PSI = 512, PSI_LARGE = 4096, T = 200, POOL = 
 
 typedef struct {
     ikt_context *ctx;
-    ikt_row_map map;
+    ikt_rows distribution;
     float *rows;
     ikt_source *source;
     ikt_dataset *data;
@@ -23,13 +23,14 @@ typedef struct {
 
 static ikt_status make(listing *l, const ikt_model_spec *spec) {
     static const ikt_preprocess_settings plain = {.normalise = IKT_NORMALISE_NONE, .pca = 0};
-    IKT_TRY(ikt_agree(l->ctx,
-                      ikt_alloc(l->ctx, &l->rows, l->map.n * COLUMNS, sizeof *l->rows, "bench")));
+    IKT_TRY(ikt_agree(l->ctx, ikt_alloc(l->ctx, &l->rows, l->distribution.n * COLUMNS,
+                                        sizeof *l->rows, "bench")));
 #pragma omp parallel for num_threads(ikt_threads(l->ctx))
-    for (int64_t i = 0; i < l->map.n; i++)
+    for (int64_t i = 0; i < l->distribution.n; i++)
         for (int64_t c = 0; c < COLUMNS; c++)
             l->rows[i * COLUMNS + c] = (float)bench_coordinate(i, c);
-    IKT_TRY(ikt_source_from_memory(l->ctx, l->rows, l->map.n, COLUMNS, IKT_TYPE_F32, &l->source));
+    IKT_TRY(ikt_source_from_memory(l->ctx, l->rows, l->distribution.n, COLUMNS, IKT_TYPE_F32,
+                                   &l->source));
     IKT_TRY(ikt_dataset_create(l->ctx, l->source, &plain, &l->data));
     return ikt_agree(l->ctx, ikt_model_create(l->ctx, spec, &l->model));
 }
@@ -45,7 +46,7 @@ static double compute(void *self) {
     listing *l = self;
     ikt_codes codes = {0};
     double begin = ikt_now();
-    ikt_status st = ikt_codes_compute(l->ctx, l->data, &l->map, l->model, &codes, NULL);
+    ikt_status st = ikt_codes_compute(l->ctx, l->data, &l->distribution, l->model, &codes, NULL);
     double seconds = ikt_now() - begin;
     ikt_codes_destroy(&codes);
     return st == IKT_OK ? seconds : 1e9; /* memory ran out: cannot pass for fast */
@@ -53,11 +54,12 @@ static double compute(void *self) {
 
 static ikt_status measure(bench *b, int64_t n, int64_t psi) {
     const ikt_model_spec spec = {.seed = 1, .n = n, .psi = psi, .t = T, .pool = POOL * psi};
-    listing l = {.ctx = b->ctx, .map = ikt_row_map_make(n, ikt_size(b->ctx), ikt_rank(b->ctx))};
+    listing l = {.ctx = b->ctx,
+                 .distribution = ikt_rows_make(n, ikt_size(b->ctx), ikt_rank(b->ctx))};
     ikt_status st = make(&l, &spec);
     bench_cores cores = {ikt_cpu_isa(), ikt_threads(b->ctx)};
     int64_t distinct = ikt_codes_distinct(&spec, &(ikt_codes_rows){.d = COLUMNS});
-    double operations = 2.0 * COLUMNS * (double)(l.map.count * distinct);
+    double operations = 2.0 * COLUMNS * (double)(l.distribution.count * distinct);
     bench_case c = {
         .path = "codes-lists",
         .unit = "operations",

@@ -13,7 +13,7 @@ enum { WINDOW = 4 /* nodes along an axis of the default accuracy */ };
 
 typedef struct {
     ikt_context *ctx;
-    ikt_row_map map;
+    ikt_rows rows;
     ikt_stage stage; /* that is measured */
     ikt_fft_settings settings;
     ikt_grid grid;
@@ -26,8 +26,8 @@ typedef struct {
 } repelling;
 
 static ikt_status alloc_rows(repelling *r) {
-    const int64_t n = r->map.count;
-    IKT_TRY(bench_positions(r->ctx, &r->map, &r->y));
+    const int64_t n = r->rows.count;
+    IKT_TRY(bench_positions(r->ctx, &r->rows, &r->y));
     IKT_TRY(ikt_alloc(r->ctx, &r->gradient, 2 * n, sizeof *r->gradient, "bench"));
     IKT_TRY(ikt_alloc(r->ctx, &r->phi, n, sizeof *r->phi, "bench"));
     return ikt_alloc(r->ctx, &r->corner, n, sizeof *r->corner, "bench");
@@ -36,11 +36,11 @@ static ikt_status alloc_rows(repelling *r) {
 /* The grid that an evaluation will make for these points. */
 static ikt_status make_grid(repelling *r) {
     ikt_bounds bounds;
-    if (!ikt_bounds_find(r->ctx, r->y, r->map.count, &bounds))
+    if (!ikt_bounds_find(r->ctx, r->y, r->rows.count, &bounds))
         return ikt_fail(r->ctx, IKT_ERR_INTERNAL, "the positions of the benchmark are not finite");
     r->grid = ikt_grid_fit(&r->settings, &bounds);
     r->stride = r->grid.nodes[0] + 2 * WINDOW;
-    for (int64_t i = 0; i < r->map.count; i++) {
+    for (int64_t i = 0; i < r->rows.count; i++) {
         double u;
         r->corner[i] = ikt_grid_cell(&r->grid, 0, r->y[2 * i], &u) +
                        ikt_grid_cell(&r->grid, 1, r->y[2 * i + 1], &u) * r->stride;
@@ -51,11 +51,11 @@ static ikt_status make_grid(repelling *r) {
 
 static ikt_status make(bench *b, ikt_stage stage, int64_t node_bytes, repelling *r) {
     *r = (repelling){.ctx = b->ctx, .stage = stage, .node_bytes = node_bytes};
-    r->map = ikt_row_map_make(b->rows, ikt_size(b->ctx), ikt_rank(b->ctx));
+    r->rows = ikt_rows_make(b->rows, ikt_size(b->ctx), ikt_rank(b->ctx));
     r->settings = ikt_fft_preset(IKT_FFT_DEFAULT);
     IKT_TRY(ikt_agree(b->ctx, alloc_rows(r)));
     IKT_TRY(make_grid(r));
-    return ikt_kernelsum_create_fft(b->ctx, &r->map, &r->settings, &r->sums);
+    return ikt_kernelsum_create_fft(b->ctx, &r->rows, &r->settings, &r->sums);
 }
 
 static void release(repelling *r) {
@@ -81,7 +81,7 @@ static double read_windows(void *self) {
     int64_t sum = 0;
     double begin = ikt_now();
 #pragma omp parallel for num_threads(ikt_threads(r->ctx)) reduction(^ : sum)
-    for (int64_t i = 0; i < r->map.count; i++) {
+    for (int64_t i = 0; i < r->rows.count; i++) {
         const char *at = r->field + r->corner[i] * r->node_bytes;
         for (int64_t line = 0; line < WINDOW; line++) {
             int64_t first, last; /* a window of doubles may lie on two cache lines */
@@ -106,7 +106,7 @@ static void say_size(const bench *b, const repelling *r, bench_case *c) {
 static ikt_status measure_points(bench *b, const char *path, repelling *r, const char *copied,
                                  int64_t bytes) {
     bench_stream stream;
-    const double points = (double)r->map.count;
+    const double points = (double)r->rows.count;
     IKT_TRY(ikt_agree(b->ctx, bench_stream_create(b->ctx, bytes, &stream)));
     bench_case c = {.path = path,
                     .unit = "points",
@@ -123,7 +123,7 @@ static ikt_status measure_points(bench *b, const char *path, repelling *r, const
 ikt_status bench_path_spread(bench *b) {
     repelling r;
     ikt_status st = make(b, IKT_STAGE_SPREAD, 8, &r);
-    int64_t bytes = 8 * (r.map.count + r.grid.nodes[0] * r.grid.nodes[1]);
+    int64_t bytes = 8 * (r.rows.count + r.grid.nodes[0] * r.grid.nodes[1]);
     if (st == IKT_OK) st = measure_points(b, "spread", &r, "copying points and grid", bytes);
     release(&r);
     return st;
@@ -134,7 +134,7 @@ ikt_status bench_path_gather(bench *b) {
     repelling r;
     ikt_status st = make(b, IKT_STAGE_GATHER, 4, &r);
     if (st == IKT_OK)
-        st = measure_points(b, "gather", &r, "copying what is written", 16 * r.map.count);
+        st = measure_points(b, "gather", &r, "copying what is written", 16 * r.rows.count);
     release(&r);
     return st;
 }

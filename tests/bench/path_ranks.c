@@ -30,17 +30,17 @@ typedef struct {
 static double exchange(void *self) {
     exchanging *e = self;
     double begin = ikt_now();
-    ikt_halo_begin(e->halo, e->y, e->y + 2 * e->graph.map.count);
+    ikt_halo_begin(e->halo, e->y, e->y + 2 * e->graph.rows.count);
     ikt_halo_end(e->halo);
     return ikt_now() - begin;
 }
 
 static ikt_status make(bench *b, exchanging *e) {
-    ikt_row_map map = ikt_row_map_make(b->rows, ikt_size(b->ctx), ikt_rank(b->ctx));
-    IKT_TRY(bench_graph(b->ctx, &map, NEIGHBOURS, &e->graph));
-    int64_t places = map.count + e->graph.n_ghost;
+    ikt_rows rows = ikt_rows_make(b->rows, ikt_size(b->ctx), ikt_rank(b->ctx));
+    IKT_TRY(bench_graph(b->ctx, &rows, NEIGHBOURS, &e->graph));
+    int64_t places = rows.count + e->graph.n_ghost;
     IKT_TRY(ikt_agree(b->ctx, ikt_alloc(b->ctx, &e->y, 2 * places, sizeof *e->y, "bench")));
-    return ikt_halo_create(b->ctx, &map, e->graph.ghost_row, e->graph.n_ghost, 2, &e->halo);
+    return ikt_halo_create(b->ctx, &rows, e->graph.ghost_row, e->graph.n_ghost, 2, &e->halo);
 }
 
 static ikt_status measure_halo(bench *b, exchanging *e) {

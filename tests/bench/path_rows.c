@@ -55,9 +55,9 @@ static double rewrite(void *self) {
 }
 
 /* Signs alternate at random, as late ones do. */
-static ikt_status make(stepping *s, const ikt_row_map *map) {
-    const int64_t count = 2 * map->count;
-    IKT_TRY(bench_positions(s->ctx, map, &s->y));
+static ikt_status make(stepping *s, const ikt_rows *rows) {
+    const int64_t count = 2 * rows->count;
+    IKT_TRY(bench_positions(s->ctx, rows, &s->y));
     IKT_TRY(ikt_optimiser_create(s->ctx, count, &s->optimiser));
     IKT_TRY(ikt_alloc(s->ctx, &s->attraction, count, sizeof *s->attraction, "bench"));
     IKT_TRY(ikt_alloc(s->ctx, &s->repulsion, count, sizeof *s->repulsion, "bench"));
@@ -78,9 +78,9 @@ static void release(stepping *s) {
 ikt_status bench_path_step(bench *b) {
     char text[32];
     stepping s = {.ctx = b->ctx};
-    ikt_row_map map = ikt_row_map_make(b->rows, ikt_size(b->ctx), ikt_rank(b->ctx));
-    const double count = (double)map.count;
-    ikt_status st = ikt_agree(b->ctx, make(&s, &map));
+    ikt_rows rows = ikt_rows_make(b->rows, ikt_size(b->ctx), ikt_rank(b->ctx));
+    const double count = (double)rows.count;
+    ikt_status st = ikt_agree(b->ctx, make(&s, &rows));
     bench_case c = {.path = "step",
                     .unit = "points",
                     .work = {NULL, step, &s, count},
@@ -131,11 +131,11 @@ static double add_exactly(void *self) {
 static ikt_status measure_sum(bench *b, const char *path, bench_pass *pass) {
     char text[32];
     summing s = {.ctx = b->ctx};
-    ikt_row_map map = ikt_row_map_make(b->rows, ikt_size(b->ctx), ikt_rank(b->ctx));
-    const double count = (double)map.count;
-    IKT_TRY(ikt_agree(b->ctx, bench_stream_create(b->ctx, 8 * map.count, &s.stream)));
+    ikt_rows rows = ikt_rows_make(b->rows, ikt_size(b->ctx), ikt_rank(b->ctx));
+    const double count = (double)rows.count;
+    IKT_TRY(ikt_agree(b->ctx, bench_stream_create(b->ctx, 8 * rows.count, &s.stream)));
     double *value = (void *)s.stream.from;
-    for (int64_t i = 0; i < map.count; i++)
+    for (int64_t i = 0; i < rows.count; i++)
         value[i] = 1 + 4000 * ikt_rng_uniform(6, IKT_RNG_TEST, i, 0);
     bench_case c = {.path = path,
                     .unit = "values",

@@ -20,15 +20,15 @@ static double along(int64_t place, int axis) {
     return value;
 }
 
-ikt_status bench_positions(ikt_context *ctx, const ikt_row_map *map, float **y) {
+ikt_status bench_positions(ikt_context *ctx, const ikt_rows *rows, float **y) {
     float *at = NULL;
-    IKT_TRY(ikt_alloc(ctx, y, 2 * map->count, sizeof **y, "bench"));
+    IKT_TRY(ikt_alloc(ctx, y, 2 * rows->count, sizeof **y, "bench"));
     at = *y;
-    const double span = bench_span(map->n), side = sqrt((double)SQUARE / (double)map->n);
+    const double span = bench_span(rows->n), side = sqrt((double)SQUARE / (double)rows->n);
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < map->count; i++) {
-        int64_t row = map->first + i;
-        int64_t place = (int64_t)((double)(row / SQUARE * SQUARE) / (double)map->n * 0x1p31);
+    for (int64_t i = 0; i < rows->count; i++) {
+        int64_t row = rows->first + i;
+        int64_t place = (int64_t)((double)(row / SQUARE * SQUARE) / (double)rows->n * 0x1p31);
         for (int axis = 0; axis < 2; axis++) {
             double within = ikt_rng_uniform(SEED, IKT_RNG_TEST, row, (uint64_t)axis);
             at[2 * i + axis] = (float)(span * (along(place, axis) + side * within));
@@ -71,21 +71,21 @@ static void fill_list(int64_t n, int64_t row, int64_t k, uint32_t *list) {
     }
 }
 
-ikt_status bench_lists(ikt_context *ctx, const ikt_row_map *map, int64_t k, ikt_neighbours *out) {
-    IKT_TRY(ikt_neighbours_create(ctx, map, k, out));
+ikt_status bench_lists(ikt_context *ctx, const ikt_rows *rows, int64_t k, ikt_neighbours *out) {
+    IKT_TRY(ikt_neighbours_create(ctx, rows, k, out));
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < map->count; i++) {
-        fill_list(map->n, map->first + i, k, out->row + i * k);
+    for (int64_t i = 0; i < rows->count; i++) {
+        fill_list(rows->n, rows->first + i, k, out->row + i * k);
         for (int64_t e = 0; e < k; e++)
             out->score[i * k + e] = 1.0f / (float)k;
     }
     return IKT_OK;
 }
 
-ikt_status bench_graph(ikt_context *ctx, const ikt_row_map *map, int64_t k, ikt_graph *out) {
+ikt_status bench_graph(ikt_context *ctx, const ikt_rows *rows, int64_t k, ikt_graph *out) {
     ikt_neighbours lists = {0, 0, NULL, NULL};
-    IKT_TRY(ikt_agree(ctx, bench_lists(ctx, map, k, &lists)));
-    return ikt_graph_symmetrise(ctx, map, &lists, out);
+    IKT_TRY(ikt_agree(ctx, bench_lists(ctx, rows, k, &lists)));
+    return ikt_graph_symmetrise(ctx, rows, &lists, out);
 }
 
 double bench_coordinate(int64_t row, int64_t column) {

@@ -11,7 +11,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "io/h5.h"
+#include "io/hdf5/h5.h"
 #include "pipeline/pipeline.h"
 
 enum { COLUMNS_MOST = 8, ROWS_MOST = 64, SETTINGS_MOST = 16 };
@@ -375,7 +375,7 @@ static ikt_status set(ikt_context *ctx, const edge *e, const way *w, const char 
 
 static bool is_finite(ikt_context *ctx, const ikt_run *run) {
     int64_t bad = 0;
-    for (int64_t i = 0; i < run->map.count * run->settings.layout.dimensions; i++)
+    for (int64_t i = 0; i < run->rows.count * run->settings.layout.dimensions; i++)
         bad += !isfinite(run->embedding.y[i]);
     return ikt_sum_one(ctx, bad) == 0;
 }

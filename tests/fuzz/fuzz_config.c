@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "harness.h"
-#include "pipeline/settings.h"
+#include "settings/settings.h"
 
 enum { MEMORY_MOST = 4 << 20 }; /* a text of 1 MiB, and what is written */
 

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "harness.h"
-#include "io/libsvm_text.h"
+#include "io/formats/libsvm_text.h"
 
 enum { CUTS = 3, PARTS = CUTS + 1 };
 

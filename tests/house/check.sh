@@ -8,27 +8,39 @@ mapfile -t order <tests/house/order.txt
 declare -A place
 for i in "${!order[@]}"; do place[${order[$i]}]=$i; done
 
-for file in src/*/*.[ch]; do
-    folder=$(basename "$(dirname "$file")")
-    [ "${place[$folder]+known}" ] || { echo "$file: folder not in tests/house/order.txt"; failed=1; }
-    while read -r included; do
-        [ "${place[$included]+known}" ] || continue
-        if [ "${place[$included]}" -gt "${place[$folder]}" ]; then
-            echo "$file includes $included/, which stands to its right"
-            failed=1
-        fi
-    done < <(sed -n 's|^#include "\([a-z]*\)/.*|\1|p' "$file")
-done
+# The folder of a path below src/, as order.txt has it: "io/hdf5/h5.c" lies in io/hdf5, "base/rng.c" in base.
+mapfile -t files < <(find src -name '*.[ch]' | sort)
+mapfile -t sources < <(find src -name '*.c' | sort)
+folder_of() {
+    local folder=${1%/*}
+    while [ -n "$folder" ] && [ -z "${place[$folder]+known}" ]; do
+        [[ $folder == */* ]] && folder=${folder%/*} || folder=
+    done
+    echo "$folder"
+}
+declare -A room
+while IFS=: read -r file included; do
+    [ "${room[${file%/*}]+known}" ] || room[${file%/*}]=$(folder_of "${file#src/}")
+    from=${room[${file%/*}]}
+    [ -n "$from" ] || { echo "$file: its folder is not in tests/house/order.txt"; failed=1; continue; }
+    [ "${room[${included%/*}]+known}" ] || room[${included%/*}]=$(folder_of "$included")
+    to=${room[${included%/*}]}
+    [ -n "$to" ] || continue
+    if [ "${place[$to]}" -gt "${place[$from]}" ]; then
+        echo "$file includes $included, whose folder stands to the right of its own"
+        failed=1
+    fi
+done < <(grep -HoE '^#include "[a-z0-9_/]+\.h"' "${files[@]}" | sed -E 's/#include "//; s/"$//')
 
 # MPI_Init and MPI_Finalize belong to the program; types and constants of MPI are exempt.
-raw=$(grep -nE '\bMPI_[A-Z][a-z_]+ *\(' src/*/*.c |
+raw=$(grep -nE '\bMPI_[A-Z][a-z_]+ *\(' "${sources[@]}" |
     grep -vE '^src/(base/(comm|context|cpu|shared_file)\.c|dist/halo\.c|app/(main|version)\.c)')
 [ -z "$raw" ] || { echo "raw MPI calls:"; echo "$raw"; failed=1; }
-sums=$(grep -nE 'MPI_SUM' src/*/*.c | grep -v 'MPI_INT64_T')
+sums=$(grep -nE 'MPI_SUM' "${sources[@]}" | grep -v 'MPI_INT64_T')
 sums=$(echo "$sums" | grep -vE '^src/base/comm\.c' || true)
 [ -z "$sums" ] || { echo "MPI_SUM outside base/comm.c: $sums"; failed=1; }
-state=$(grep -nE '\b(rand|srand|random|drand48|time) *\(' src/*/*.c | grep -vE 'time\(NULL\)')
+state=$(grep -nE '\b(rand|srand|random|drand48|time) *\(' "${sources[@]}" | grep -vE 'time\(NULL\)')
 [ -z "$state" ] || { echo "random numbers or clocks: $state"; failed=1; }
-long=$(awk 'length($0) > 100 { print FILENAME ":" FNR ": longer than 100 columns" }' src/*/*.[ch])
+long=$(awk 'length($0) > 100 { print FILENAME ":" FNR ": longer than 100 columns" }' "${files[@]}")
 [ -z "$long" ] || { echo "$long"; failed=1; }
 exit $failed

@@ -14,9 +14,9 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "dist/row_map.h"
-#include "io/h5.h"
-#include "io/source.h"
+#include "dist/rows.h"
+#include "io/hdf5/h5.h"
+#include "io/sources/source.h"
 
 static double number(ikt_type type, const void *rows, int64_t e) {
     return type == IKT_TYPE_U8    ? (double)((const uint8_t *)rows)[e]
@@ -25,12 +25,12 @@ static double number(ikt_type type, const void *rows, int64_t e) {
 }
 
 /* The sparse form has to say the same. */
-static ikt_status check_sparse(ikt_context *ctx, ikt_source *source, const ikt_row_map *map,
+static ikt_status check_sparse(ikt_context *ctx, ikt_source *source, const ikt_rows *distribution,
                                const double *dense) {
     const int64_t d = ikt_source_columns(source);
     ikt_sparse_rows rows = {0};
-    ikt_status st = ikt_source_read_sparse(source, map->first, map->count, &rows);
-    for (int64_t i = 0; st == IKT_OK && i < map->count; i++) {
+    ikt_status st = ikt_source_read_sparse(source, distribution->first, distribution->count, &rows);
+    for (int64_t i = 0; st == IKT_OK && i < distribution->count; i++) {
         int64_t held = 0, wrong = 0;
         for (int64_t k = 0; k < d; k++)
             held += dense[i * d + k] != 0;
@@ -39,7 +39,8 @@ static ikt_status check_sparse(ikt_context *ctx, ikt_source *source, const ikt_r
             wrong += e > rows.start[i] && rows.column[e - 1] >= rows.column[e];
         }
         if (held != rows.start[i + 1] - rows.start[i] || wrong > 0)
-            st = ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld differs", (long long)(map->first + i));
+            st = ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld differs",
+                          (long long)(distribution->first + i));
     }
     ikt_sparse_rows_destroy(&rows);
     return ikt_agree(ctx, st);
@@ -59,15 +60,19 @@ static ikt_status dump(ikt_context *ctx, const char *path, const char *dataset, 
     IKT_TRY(ikt_source_open(ctx, path, dataset, 0, &source));
     const int64_t d = ikt_source_columns(source);
     const ikt_type type = ikt_source_type(source);
-    const ikt_row_map map = ikt_row_map_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
-    ikt_status st = ikt_alloc(ctx, &rows, map.count * d, ikt_type_size(type), "test");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &numbers, map.count * d, sizeof *numbers, "test");
+    const ikt_rows distribution =
+        ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+    ikt_status st = ikt_alloc(ctx, &rows, distribution.count * d, ikt_type_size(type), "test");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &numbers, distribution.count * d, sizeof *numbers, "test");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_source_read(source, map.first, map.count, rows);
-    for (int64_t e = 0; st == IKT_OK && e < map.count * d; e++)
+    if (st == IKT_OK) st = ikt_source_read(source, distribution.first, distribution.count, rows);
+    for (int64_t e = 0; st == IKT_OK && e < distribution.count * d; e++)
         numbers[e] = number(type, rows, e);
-    if (st == IKT_OK && ikt_source_is_sparse(source)) st = check_sparse(ctx, source, &map, numbers);
-    if (st == IKT_OK && !write_rows(out, numbers, map.first * d, map.count * d)) abort();
+    if (st == IKT_OK && ikt_source_is_sparse(source))
+        st = check_sparse(ctx, source, &distribution, numbers);
+    if (st == IKT_OK && !write_rows(out, numbers, distribution.first * d, distribution.count * d))
+        abort();
     ikt_free(&rows);
     ikt_free(&numbers);
     ikt_source_close(&source);

@@ -15,8 +15,8 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "dist/row_map.h"
-#include "io/source.h"
+#include "dist/rows.h"
+#include "io/sources/source.h"
 
 enum { WORD = 256 };
 
@@ -67,20 +67,22 @@ static void write_all(ikt_context *ctx, const char *name, const char *ending, co
 }
 
 static ikt_status dump_rows(ikt_context *ctx, const wish *w, ikt_source *source,
-                            const ikt_row_map *map) {
-    const int64_t d = ikt_source_columns(source), half = map->count / 2;
+                            const ikt_rows *distribution) {
+    const int64_t d = ikt_source_columns(source), half = distribution->count / 2;
     const int64_t row = d * (int64_t)ikt_type_size(ikt_source_type(source));
     char *rows = NULL;
     double *wide = NULL;
-    IKT_TRY(ikt_alloc(ctx, &rows, map->count * d, 8, "test"));
-    IKT_TRY(ikt_alloc(ctx, &wide, map->count * d, 8, "test"));
+    IKT_TRY(ikt_alloc(ctx, &rows, distribution->count * d, 8, "test"));
+    IKT_TRY(ikt_alloc(ctx, &wide, distribution->count * d, 8, "test"));
     /* In two parts that meet within blocks of all kinds. */
-    ikt_status st = ikt_source_read(source, map->first, half, rows);
+    ikt_status st = ikt_source_read(source, distribution->first, half, rows);
     if (st == IKT_OK)
-        st = ikt_source_read(source, map->first + half, map->count - half, rows + half * row);
-    for (int64_t i = 0; i < map->count * d; i++)
+        st = ikt_source_read(source, distribution->first + half, distribution->count - half,
+                             rows + half * row);
+    for (int64_t i = 0; i < distribution->count * d; i++)
         wide[i] = value_at(ikt_source_type(source), rows, i);
-    if (st == IKT_OK) write_all(ctx, w->name, "rows", wide, map->count * d, map->n * d);
+    if (st == IKT_OK)
+        write_all(ctx, w->name, "rows", wide, distribution->count * d, distribution->n * d);
     ikt_free(&rows);
     ikt_free(&wide);
     return st;
@@ -95,20 +97,20 @@ static void write_names(ikt_context *ctx, const char *name, const char *names) {
 }
 
 static ikt_status dump_labels(ikt_context *ctx, const wish *w, ikt_source *source,
-                              const ikt_row_map *map) {
-    const int64_t half = map->count / 3;
+                              const ikt_rows *rows) {
+    const int64_t half = rows->count / 3;
     int64_t *labels = NULL;
     char *names = NULL;
     bool present = false;
     if (strcmp(w->labels, "-") == 0) return IKT_OK;
-    IKT_TRY(ikt_alloc(ctx, &labels, map->count, 8, "test"));
-    ikt_status st = ikt_source_read_labels(source, w->labels, map->first, half, labels, &present);
+    IKT_TRY(ikt_alloc(ctx, &labels, rows->count, 8, "test"));
+    ikt_status st = ikt_source_read_labels(source, w->labels, rows->first, half, labels, &present);
     if (st == IKT_OK && present)
-        st = ikt_source_read_labels(source, w->labels, map->first + half, map->count - half,
+        st = ikt_source_read_labels(source, w->labels, rows->first + half, rows->count - half,
                                     labels + half, &present);
     if (st == IKT_OK && !present) st = ikt_source_no_labels(source, w->labels, "input.labels");
     if (st == IKT_OK) st = ikt_source_read_text(source, "label_names", &names);
-    if (st == IKT_OK) write_all(ctx, w->name, "labels", labels, map->count, map->n);
+    if (st == IKT_OK) write_all(ctx, w->name, "labels", labels, rows->count, rows->n);
     if (st == IKT_OK) write_names(ctx, w->name, names);
     ikt_free(&labels);
     ikt_free(&names);
@@ -121,12 +123,11 @@ static void dump(ikt_context *ctx, const wish *w) {
     char path[2 * WORD], about[WORD] = "- 0 0";
     ikt_status st = ikt_source_open_with(ctx, w->file, &options, &source);
     if (st == IKT_OK) {
-        const ikt_row_map map =
-            ikt_row_map_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+        const ikt_rows rows = ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
         snprintf(about, sizeof about, "%s %lld %lld", ikt_type_name(ikt_source_type(source)),
-                 (long long)map.n, (long long)ikt_source_columns(source));
-        st = dump_rows(ctx, w, source, &map);
-        if (st == IKT_OK) st = dump_labels(ctx, w, source, &map);
+                 (long long)rows.n, (long long)ikt_source_columns(source));
+        st = dump_rows(ctx, w, source, &rows);
+        if (st == IKT_OK) st = dump_labels(ctx, w, source, &rows);
     }
     ikt_source_close(&source);
     snprintf(path, sizeof path, "%s.said", w->name);

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dist/row_map.h"
-#include "io/result.h"
+#include "dist/rows.h"
+#include "io/results/result.h"
 
 enum { RESULT_ROWS_MAX = 4096, RESULT_TRACE = 3 };
 
@@ -29,15 +29,15 @@ static inline void result_example_fill(result_example *e, int64_t n, int ranks, 
     static const ikt_note facts[] = {
         {"version", "1.2.3"}, {"compiler", "cc \"\xCF\x88\""}, {"kl", "1.125"}};
     static ikt_note circumstances[] = {{"host", ""}, {"ranks", "?"}};
-    ikt_row_map map = ikt_row_map_make(n, ranks, rank);
-    for (int64_t i = 0; i < map.count; i++) {
-        e->labels[i] = (map.first + i) % 3 - 1;
+    ikt_rows rows = ikt_rows_make(n, ranks, rank);
+    for (int64_t i = 0; i < rows.count; i++) {
+        e->labels[i] = (rows.first + i) % 3 - 1;
         for (int64_t c = 0; c < 2; c++)
-            e->y[2 * i + c] = result_element(map.first + i, c);
+            e->y[2 * i + c] = result_element(rows.first + i, c);
     }
     for (int b = 0; b < 63 && host[b]; b++)
         circumstances[0].text[b] = host[b];
-    e->result = (ikt_result){.map = map,
+    e->result = (ikt_result){.rows = rows,
                              .q = 2,
                              .embedding = e->y,
                              .labels = labels ? e->labels : NULL,

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "io/reader.h"
+#include "io/formats/reader.h"
 
 static const ikt_reader_options plain = {.header = IKT_HEADER_AUTO};
 

@@ -5,9 +5,9 @@
 
 #include "app/verbs.h"
 #include "base/memory.h"
-#include "dist/row_map.h"
-#include "io/source.h"
-#include "io/table_writer.h"
+#include "dist/rows.h"
+#include "io/convert/table_writer.h"
+#include "io/sources/source.h"
 
 enum { ARGUMENTS_MAX = 12, OPTIONS_BYTES = 256 };
 
@@ -69,22 +69,23 @@ static void check_same(ikt_context *ctx, const char *expected, int64_t first, in
     assert_int_equal(ikt_source_type(a), type);
     assert_int_equal(ikt_source_rows(a), n);
     assert_int_equal(ikt_source_columns(a), d);
-    ikt_row_map map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx));
+    ikt_rows distribution = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
     for (int s = 0; s < 2; s++) {
         ikt_source *source = s ? b : a;
-        int64_t from = map.first + (s ? first : 0);
-        must(ctx, ikt_alloc(ctx, &rows[s], map.count * d, 8, "test"));
-        must(ctx, ikt_alloc(ctx, &labels[s], map.count, 8, "test"));
-        must(ctx, ikt_source_read(source, from, map.count, rows[s]));
-        must(ctx,
-             ikt_source_read_labels(source, "labels", from, map.count, labels[s], &present[s]));
+        int64_t from = distribution.first + (s ? first : 0);
+        must(ctx, ikt_alloc(ctx, &rows[s], distribution.count * d, 8, "test"));
+        must(ctx, ikt_alloc(ctx, &labels[s], distribution.count, 8, "test"));
+        must(ctx, ikt_source_read(source, from, distribution.count, rows[s]));
+        must(ctx, ikt_source_read_labels(source, "labels", from, distribution.count, labels[s],
+                                         &present[s]));
         assert_true(present[s]);
     }
-    for (int64_t e = 0; e < map.count * d; e++)
+    for (int64_t e = 0; e < distribution.count * d; e++)
         if ((float)number(a, rows[0], e) != (float)number(b, rows[1], e))
-            fail_msg("row %lld, column %lld: %.9g, not %.9g", (long long)(map.first + e / d),
-                     (long long)(e % d), number(a, rows[0], e), number(b, rows[1], e));
-    for (int64_t i = 0; i < map.count; i++)
+            fail_msg("row %lld, column %lld: %.9g, not %.9g",
+                     (long long)(distribution.first + e / d), (long long)(e % d),
+                     number(a, rows[0], e), number(b, rows[1], e));
+    for (int64_t i = 0; i < distribution.count; i++)
         assert_int_equal(labels[0][i], labels[1][i]);
     for (int s = 0; s < 2; s++) {
         ikt_free(&rows[s]);

@@ -2,7 +2,7 @@
 #include "io/io_files.h"
 
 #include "base/memory.h"
-#include "io/reader.h"
+#include "io/formats/reader.h"
 
 enum { CELLS_MAX = 256 };
 

@@ -6,7 +6,7 @@
 #include <hdf5.h>
 
 #include "base/memory.h"
-#include "io/source.h"
+#include "io/sources/source.h"
 
 enum { N = 50, D = 4, HEADER = 128 };
 

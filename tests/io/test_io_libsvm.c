@@ -5,8 +5,8 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "io/decimal.h"
-#include "io/reader.h"
+#include "io/formats/reader.h"
+#include "io/numbers/decimal.h"
 
 enum { CELLS_MAX = 64 };
 

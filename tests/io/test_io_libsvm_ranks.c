@@ -3,8 +3,8 @@
 #include "io/io_files.h"
 
 #include "base/memory.h"
-#include "io/libsvm_ranks.h"
-#include "io/reader.h"
+#include "io/formats/libsvm_ranks.h"
+#include "io/formats/reader.h"
 
 enum { SIZE_MAX_TEXT = 4096 };
 

@@ -57,8 +57,8 @@ static void round_trip(ikt_context *ctx, int64_t n, bool labels) {
     write_example(ctx, name, n, labels);
     assert_int_equal(ikt_result_open(ctx, name, &file), IKT_OK);
     assert_int_equal(ikt_result_rows(file), n);
-    ikt_row_map map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx));
-    check_rows(file, map.first, map.count, labels);
+    ikt_rows rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
+    check_rows(file, rows.first, rows.count, labels);
     check_rows(file, 0, n, labels);
     check_texts(file, labels);
     assert_int_equal(ikt_result_read_marked(file, &marked, &n_marked), IKT_OK);

@@ -9,10 +9,10 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "dist/row_map.h"
-#include "io/columns.h"
-#include "io/source.h"
-#include "io/table_writer.h"
+#include "dist/rows.h"
+#include "io/convert/table_writer.h"
+#include "io/hdf5/columns.h"
+#include "io/sources/source.h"
 
 /* The element of row i, column c: any byte, or a number that float32 holds exactly. */
 static double element(ikt_type type, int64_t i, int64_t c) {
@@ -48,19 +48,20 @@ static void *make_rows(ikt_context *ctx, ikt_type type, int64_t first, int64_t c
 static void write_table(ikt_context *ctx, const char *name, int64_t n, int64_t d, ikt_type type,
                         bool labels, int64_t block) {
     ikt_table_writer *writer;
-    ikt_row_map map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx));
+    ikt_rows distribution = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
     assert_int_equal(ikt_table_create(ctx, name, true, n, d, type, labels, &writer), IKT_OK);
-    int64_t steps = ikt_max_one(ctx, (map.count + block - 1) / block);
+    int64_t steps = ikt_max_one(ctx, (distribution.count + block - 1) / block);
     for (int64_t step = 0; step < steps; step++) {
-        int64_t first = step * block < map.count ? step * block : map.count;
-        int64_t count = map.count - first < block ? map.count - first : block;
-        void *rows = make_rows(ctx, type, map.first + first, count, d);
+        int64_t first = step * block < distribution.count ? step * block : distribution.count;
+        int64_t count = distribution.count - first < block ? distribution.count - first : block;
+        void *rows = make_rows(ctx, type, distribution.first + first, count, d);
         int32_t *own = NULL;
         assert_int_equal(ikt_alloc(ctx, &own, count, sizeof *own, "test"), IKT_OK);
         for (int64_t i = 0; i < count; i++)
-            own[i] = (int32_t)((map.first + first + i) % 11) - 5;
+            own[i] = (int32_t)((distribution.first + first + i) % 11) - 5;
         assert_int_equal(
-            ikt_table_write(writer, map.first + first, count, rows, labels ? own : NULL), IKT_OK);
+            ikt_table_write(writer, distribution.first + first, count, rows, labels ? own : NULL),
+            IKT_OK);
         ikt_free(&rows);
         ikt_free(&own);
     }
@@ -115,9 +116,9 @@ static void round_trip(ikt_context *ctx, int64_t n, int64_t d, ikt_type type, in
         assert_int_equal(ikt_source_rows(source), used);
         assert_int_equal(ikt_source_columns(source), d);
         assert_int_equal(ikt_source_type(source), type);
-        ikt_row_map map = ikt_row_map_make(used, ikt_size(ctx), ikt_rank(ctx));
-        check_range(ctx, source, map.first, map.count);
-        check_labels(ctx, source, map.first, map.count);
+        ikt_rows rows = ikt_rows_make(used, ikt_size(ctx), ikt_rank(ctx));
+        check_range(ctx, source, rows.first, rows.count);
+        check_labels(ctx, source, rows.first, rows.count);
         check_range(ctx, source, 0, ikt_rank(ctx) == 0 ? used : 0); /* one for all */
         check_range(ctx, source, used - 1, 1);                      /* all the same row */
         check_marked(source, n, used);
@@ -370,9 +371,10 @@ static void changed_bytes(void **state) {
         fclose(file);
     }
     ikt_barrier(ctx);
-    ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    ikt_rows distribution = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
     assert_int_equal(ikt_source_open(ctx, name, "X", 0, &source), IKT_OK);
-    assert_int_equal(ikt_source_read(source, map.first, map.count, rows), IKT_ERR_FILE);
+    assert_int_equal(ikt_source_read(source, distribution.first, distribution.count, rows),
+                     IKT_ERR_FILE);
     io_expect(ctx, "checksum");
     ikt_source_close(&source);
     io_remove(ctx, name);
@@ -416,8 +418,8 @@ static void chunks_of_others(void **state) {
     static const char *const whole[] = {"packed", "part", "packedpart"};
     for (int i = 0; i < 3; i++) {
         assert_int_equal(ikt_source_open(ctx, name, whole[i], i ? 20 : 0, &source), IKT_OK);
-        ikt_row_map map = ikt_row_map_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
-        check_range(ctx, source, map.first, map.count);
+        ikt_rows rows = ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+        check_range(ctx, source, rows.first, rows.count);
         bool last = ikt_rank(ctx) == ikt_size(ctx) - 1;
         check_range(ctx, source, 3, last ? 15 : 0);
         ikt_source_close(&source);

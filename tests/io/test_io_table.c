@@ -5,8 +5,8 @@
 #include <hdf5.h>
 
 #include "base/memory.h"
-#include "io/source.h"
-#include "io/table_writer.h"
+#include "io/convert/table_writer.h"
+#include "io/sources/source.h"
 
 /* Names in the folder that begin with this one: the file and what was left beside it. */
 static int64_t files_like(ikt_context *ctx, const char *name) {

@@ -6,8 +6,8 @@
 
 #include "base/memory.h"
 #include "base/row_hash.h"
-#include "io/model_read.h"
-#include "io/model_write.h"
+#include "io/results/model_read.h"
+#include "io/results/model_write.h"
 
 enum { N = 301, T = 13, PSI = 300, CENTRES = 500, D = 7, K = 3, STRIDE = 64 };
 
@@ -27,7 +27,7 @@ static uint16_t code_of(int64_t row, int64_t p) {
 
 /* Writes all parts; rows and codes by the ranks that own them, the rest by one. */
 static void write_parts(ikt_context *ctx, ikt_model_writer *w, bool labels) {
-    const ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
     const int64_t one = ikt_rank(ctx) == 0;
     static char codes[N * STRIDE];
     static float y[2 * N], centres[CENTRES * K];
@@ -36,15 +36,15 @@ static void write_parts(ikt_context *ctx, ikt_model_writer *w, bool labels) {
     double scale[D * K];
     for (int64_t e = 0; e < D * K; e++)
         scale[e] = (double)e / 3;
-    for (int64_t i = 0; i < map.count; i++) {
+    for (int64_t i = 0; i < rows.count; i++) {
         memset(codes + i * STRIDE, 0x5A, STRIDE); /* what lies in the gaps must not matter */
         for (int64_t p = 0; p < T; p++) {
-            uint16_t code = code_of(map.first + i, p);
+            uint16_t code = code_of(rows.first + i, p);
             memcpy(codes + i * STRIDE + 2 * p, &code, sizeof code);
         }
-        y[2 * i] = (float)(map.first + i);
+        y[2 * i] = (float)(rows.first + i);
         y[2 * i + 1] = -y[2 * i] / 3;
-        label[i] = (map.first + i) % 4 - 1;
+        label[i] = (rows.first + i) % 4 - 1;
     }
     for (int64_t e = 0; e < CENTRES * K; e++)
         centres[e] = (float)e / 8;
@@ -64,13 +64,13 @@ static void write_parts(ikt_context *ctx, ikt_model_writer *w, bool labels) {
     }
     assert_int_equal(ikt_model_writer_part(w, IKT_MODEL_PARTITIONINGS, 0, T * one, number, 0),
                      IKT_OK);
-    assert_int_equal(ikt_model_writer_part(w, IKT_MODEL_CODES, map.first, map.count, codes, STRIDE),
-                     IKT_OK);
-    assert_int_equal(ikt_model_writer_part(w, IKT_MODEL_EMBEDDING, map.first, map.count, y, 0),
+    assert_int_equal(
+        ikt_model_writer_part(w, IKT_MODEL_CODES, rows.first, rows.count, codes, STRIDE), IKT_OK);
+    assert_int_equal(ikt_model_writer_part(w, IKT_MODEL_EMBEDDING, rows.first, rows.count, y, 0),
                      IKT_OK);
     if (labels)
-        assert_int_equal(ikt_model_writer_part(w, IKT_MODEL_LABELS, map.first, map.count, label, 0),
-                         IKT_OK);
+        assert_int_equal(
+            ikt_model_writer_part(w, IKT_MODEL_LABELS, rows.first, rows.count, label, 0), IKT_OK);
 }
 
 static void write_model(ikt_context *ctx, const char *name, bool labels) {
@@ -115,8 +115,8 @@ static void round_trip(void **state) {
         assert_true(s->n == N && s->q == 2 && s->d == D && s->columns == K && s->t == T);
         assert_true(s->psi == PSI && s->centres == CENTRES && s->has_labels == labels);
         assert_true(s->is_shifted && s->is_reduced && !s->is_unit && !s->is_u8);
-        const ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
-        check_rows(f, map.first, map.count);
+        const ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
+        check_rows(f, rows.first, rows.count);
         check_rows(f, 0, ikt_rank(ctx) == 0 ? N : 0);
         assert_int_equal(ikt_model_file_read(f, IKT_MODEL_CENTRES, 0, CENTRES, centres, 0), IKT_OK);
         for (int64_t e = 0; e < CENTRES * K; e++)

@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/row_hash.h"
-#include "io/result.h"
+#include "io/results/result.h"
 
 enum { N = 500, ARGUMENTS_MAX = 16 };
 
@@ -40,11 +40,11 @@ static void write_named_run(ikt_context *ctx, bool labels, const char *names) {
             y[2 * i + (int64_t)c] =
                 (float)(6 * (double)(i % 4) + ikt_rng_normal(1, IKT_RNG_TEST, i, c));
     }
-    ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
-    const ikt_result result = {.map = map,
+    ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_result result = {.rows = rows,
                                .q = 2,
-                               .embedding = y + 2 * map.first,
-                               .labels = labels ? classes + map.first : NULL,
+                               .embedding = y + 2 * rows.first,
+                               .labels = labels ? classes + rows.first : NULL,
                                .label_names = names,
                                .marked = marked,
                                .n_marked = labels ? 1 : 0,

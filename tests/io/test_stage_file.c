@@ -10,7 +10,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "io/stage_file.h"
+#include "io/hdf5/stage_file.h"
 
 enum { ROWS = 1000, COLUMNS = 7, SHARED = 5, DAMAGES = 250 };
 
@@ -30,14 +30,15 @@ static float value_of(int64_t row, int64_t column, int generation) {
 }
 
 static void write_file(ikt_context *ctx, int generation) {
-    const ikt_row_map map = ikt_row_map_make(ROWS, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows distribution = ikt_rows_make(ROWS, ikt_size(ctx), ikt_rank(ctx));
     float *rows = NULL;
     int64_t shared[SHARED] = {1, 2, 3, 4, generation};
-    assert_int_equal(ikt_alloc(ctx, &rows, map.count * COLUMNS, sizeof *rows, "test"), IKT_OK);
-    for (int64_t e = 0; e < map.count * COLUMNS; e++)
-        rows[e] = value_of(map.first + e / COLUMNS, e % COLUMNS, generation);
+    assert_int_equal(ikt_alloc(ctx, &rows, distribution.count * COLUMNS, sizeof *rows, "test"),
+                     IKT_OK);
+    for (int64_t e = 0; e < distribution.count * COLUMNS; e++)
+        rows[e] = value_of(distribution.first + e / COLUMNS, e % COLUMNS, generation);
     const ikt_part parts[] = {ikt_part_shared("numbers", IKT_PART_I64, SHARED, shared),
-                              ikt_part_rows("rows", IKT_PART_F32, &map, COLUMNS, rows),
+                              ikt_part_rows("rows", IKT_PART_F32, &distribution, COLUMNS, rows),
                               ikt_part_shared("nothing", IKT_PART_F64, 0, shared)};
     assert_int_equal(ikt_stage_file_write(ctx, path, previous, &head, parts, 3), IKT_OK);
     ikt_free(&rows);
@@ -46,21 +47,23 @@ static void write_file(ikt_context *ctx, int generation) {
 /* Rows shared out the other way round: what a rank reads, others have written. */
 static void check_file(ikt_context *ctx, const char *name, int generation) {
     const int size = ikt_size(ctx), mirror = size - 1 - ikt_rank(ctx);
-    const ikt_row_map map = ikt_row_map_make(ROWS, size, mirror);
+    const ikt_rows distribution = ikt_rows_make(ROWS, size, mirror);
     float *rows = NULL;
     int64_t shared[SHARED];
     ikt_stage_file *file;
-    assert_int_equal(ikt_alloc(ctx, &rows, map.count * COLUMNS, sizeof *rows, "test"), IKT_OK);
+    assert_int_equal(ikt_alloc(ctx, &rows, distribution.count * COLUMNS, sizeof *rows, "test"),
+                     IKT_OK);
     assert_int_equal(ikt_stage_file_open(ctx, name, &file), IKT_OK);
     assert_string_equal(ikt_stage_file_head(file).settings, head.settings);
     assert_string_equal(ikt_stage_file_head(file).stage, "codes");
     const ikt_part parts[] = {ikt_part_shared("numbers", IKT_PART_I64, SHARED, shared),
-                              ikt_part_rows("rows", IKT_PART_F32, &map, COLUMNS, rows)};
+                              ikt_part_rows("rows", IKT_PART_F32, &distribution, COLUMNS, rows)};
     assert_int_equal(ikt_stage_file_read(file, parts, 2), IKT_OK);
     assert_int_equal(shared[SHARED - 1], generation);
-    for (int64_t e = 0; e < map.count * COLUMNS; e++)
-        assert_true(rows[e] == value_of(map.first + e / COLUMNS, e % COLUMNS, generation));
-    const ikt_part wrong[] = {ikt_part_rows("rows", IKT_PART_F32, &map, COLUMNS + 1, rows)};
+    for (int64_t e = 0; e < distribution.count * COLUMNS; e++)
+        assert_true(rows[e] == value_of(distribution.first + e / COLUMNS, e % COLUMNS, generation));
+    const ikt_part wrong[] = {
+        ikt_part_rows("rows", IKT_PART_F32, &distribution, COLUMNS + 1, rows)};
     assert_int_equal(ikt_stage_file_read(file, wrong, 1), IKT_ERR_DATA);
     ikt_clear(ctx);
     ikt_stage_file_close(&file);

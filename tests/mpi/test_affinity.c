@@ -106,7 +106,7 @@ static void assert_near(double value, double expected) {
 static const ikt_affinity_settings settings = {.kind = IKT_AFFINITY_ADAPTIVE, .adaptive = {M}};
 
 typedef struct {
-    ikt_row_map map;
+    ikt_rows rows;
     float *x;
     ikt_scorer scorer;
     ikt_affinity_job job;
@@ -114,12 +114,12 @@ typedef struct {
 
 static void rows_make(ikt_context *ctx, set what, rows *r) {
     memset(r, 0, sizeof *r);
-    r->map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
-    assert_int_equal(ikt_alloc(ctx, &r->x, r->map.count * D, sizeof *r->x, "test"), IKT_OK);
-    for (int64_t e = 0; e < r->map.count * D; e++)
-        r->x[e] = (float)coordinate(what, r->map.first + e / D, e % D);
-    assert_int_equal(ikt_scorer_rows(ctx, r->x, D, &r->map, &r->scorer), IKT_OK);
-    r->job = (ikt_affinity_job){.settings = &settings, .k = K, .map = &r->map};
+    r->rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
+    assert_int_equal(ikt_alloc(ctx, &r->x, r->rows.count * D, sizeof *r->x, "test"), IKT_OK);
+    for (int64_t e = 0; e < r->rows.count * D; e++)
+        r->x[e] = (float)coordinate(what, r->rows.first + e / D, e % D);
+    assert_int_equal(ikt_scorer_rows(ctx, r->x, D, &r->rows, &r->scorer), IKT_OK);
+    r->job = (ikt_affinity_job){.settings = &settings, .k = K, .rows = &r->rows};
 }
 
 static void rows_destroy(rows *r) {
@@ -141,11 +141,11 @@ static void check_lists(ikt_context *ctx, const ikt_affinity *kind, rule *expect
         int64_t orphans;
         rows_make(ctx, what, &r);
         make_lists(ctx, kind, &r, &lists, &orphans);
-        for (int64_t i = 0; i < r.map.count; i++) {
+        for (int64_t i = 0; i < r.rows.count; i++) {
             double total = 0;
             for (int64_t e = i * K; e < (i + 1) * K; e++) {
                 total += (double)lists.score[e];
-                assert_near((double)lists.score[e], expected(what, r.map.first + i, lists.row[e]));
+                assert_near((double)lists.score[e], expected(what, r.rows.first + i, lists.row[e]));
             }
             assert_near(total, 1);
         }
@@ -167,9 +167,9 @@ static void check_dense(ikt_context *ctx, const ikt_affinity *kind, rule *expect
         int64_t orphans;
         rows_make(ctx, what, &r);
         assert_int_equal(kind->dense(ctx, &r.job, &r.scorer, &dense, &orphans), IKT_OK);
-        for (int64_t i = 0; i < r.map.count; i++)
+        for (int64_t i = 0; i < r.rows.count; i++)
             for (int64_t j = 0; j < dense.stride; j++) {
-                const int64_t row = r.map.first + i;
+                const int64_t row = r.rows.first + i;
                 double p = j < N ? (expected(what, row, j) + expected(what, j, row)) / (2 * N) : 0;
                 assert_near((double)dense.value[i * dense.stride + j], p);
             }
@@ -191,7 +191,7 @@ static uint64_t hash_of_lists(ikt_context *ctx, const ikt_affinity *kind, set wh
     int64_t orphans;
     rows_make(ctx, what, &r);
     make_lists(ctx, kind, &r, &lists, &orphans);
-    assert_int_equal(ikt_graph_symmetrise(ctx, &r.map, &lists, &graph), IKT_OK);
+    assert_int_equal(ikt_graph_symmetrise(ctx, &r.rows, &lists, &graph), IKT_OK);
     assert_int_equal(ikt_graph_check(ctx, &graph), IKT_OK);
     uint64_t hash = ikt_graph_hash(ctx, &graph) + (uint64_t)orphans;
     ikt_graph_destroy(&graph);
@@ -205,7 +205,7 @@ static uint64_t hash_of_dense(ikt_context *ctx, const ikt_affinity *kind, set wh
     int64_t orphans;
     rows_make(ctx, what, &r);
     assert_int_equal(kind->dense(ctx, &r.job, &r.scorer, &dense, &orphans), IKT_OK);
-    uint64_t hash = ikt_row_hash(ctx, dense.value, r.map.first, r.map.count,
+    uint64_t hash = ikt_row_hash(ctx, dense.value, r.rows.first, r.rows.count,
                                  (size_t)dense.stride * sizeof *dense.value);
     ikt_dense_destroy(&dense);
     rows_destroy(&r);
@@ -241,8 +241,8 @@ static void a_lone_row_beside_heaps_is_counted_and_tied_to_its_nearest(void **st
                      IKT_OK);
     assert_int_equal(in_lists, 1);
     assert_int_equal(in_dense, 1);
-    const int64_t last = N - 1 - r.map.first;
-    for (int64_t e = 0; e < K && last >= 0 && last < r.map.count; e++)
+    const int64_t last = N - 1 - r.rows.first;
+    for (int64_t e = 0; e < K && last >= 0 && last < r.rows.count; e++)
         assert_near((double)lists.score[last * K + e], e < M ? 1.0 / M : 0);
     ikt_dense_destroy(&dense);
     ikt_neighbours_destroy(&lists);
@@ -252,13 +252,13 @@ static void a_lone_row_beside_heaps_is_counted_and_tied_to_its_nearest(void **st
 /* Widths of 1e-15 beside distances of 1e15: every similarity is far below the least number. */
 static void similarities_too_small_for_a_number_are_normalised_all_the_same(void **state) {
     ikt_context *alone = ikt_test_alone();
-    const ikt_row_map map = ikt_row_map_make(6, 1, 0);
+    const ikt_rows six = ikt_rows_make(6, 1, 0);
     uint32_t row[12] = {1, 2, 0, 2, 0, 1, 4, 5, 3, 5, 3, 4};
     float score[12] = {1e-30f, 1e30f, 1e-30f, 2e30f, 1e30f, 3e30f, 1, 4, 1, 4, 4, 9};
     ikt_neighbours lists = {6, 2, row, score};
     int64_t flat = -1;
     (void)state;
-    assert_int_equal(ikt_adaptive_weights(alone, &map, &lists, 1, &flat), IKT_OK);
+    assert_int_equal(ikt_adaptive_weights(alone, &six, &lists, 1, &flat), IKT_OK);
     assert_int_equal(flat, 0);
     for (int i = 0; i < 6; i++)
         assert_near((double)score[2 * i] + (double)score[2 * i + 1], 1);

@@ -34,7 +34,7 @@ static int64_t rank_of(const float *x, const float *few, int64_t a, int64_t b) {
 
 static void nearest_are_found(void **state) {
     ikt_context *ctx = *state;
-    const ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows distribution = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
     float *x, *few, *packed;
     ikt_scorer scorer;
     ikt_neighbours lists;
@@ -42,16 +42,16 @@ static void nearest_are_found(void **state) {
     assert_int_equal(ikt_alloc(ctx, &few, FEW * D, sizeof *few, "test"), IKT_OK);
     assert_int_equal(ikt_alloc(ctx, &packed, ikt_packed_floats(FEW, D), sizeof(float), "test"),
                      IKT_OK);
-    for (int64_t e = 0; e < map.count * D; e++)
-        x[e] = coordinate(map.first + e / D, e % D);
+    for (int64_t e = 0; e < distribution.count * D; e++)
+        x[e] = coordinate(distribution.first + e / D, e % D);
     for (int64_t e = 0; e < FEW * D; e++)
         few[e] = coordinate(N + e / D, e % D);
     ikt_pack_rows(few, FEW, D, packed);
-    assert_int_equal(ikt_scorer_rows(ctx, x, D, &map, &scorer), IKT_OK);
-    assert_int_equal(ikt_neighbours_create(ctx, &map, K, &lists), IKT_OK);
+    assert_int_equal(ikt_scorer_rows(ctx, x, D, &distribution, &scorer), IKT_OK);
+    assert_int_equal(ikt_neighbours_create(ctx, &distribution, K, &lists), IKT_OK);
     for (int again = 0; again < 2; again++) { /* what lists held before is forgotten */
         assert_int_equal(ikt_neighbours_among(ctx, &scorer, packed, FEW, &lists), IKT_OK);
-        for (int64_t i = 0; i < map.count; i++)
+        for (int64_t i = 0; i < distribution.count; i++)
             for (int64_t e = 0; e < K; e++) {
                 int64_t found = lists.row[i * K + e];
                 assert_int_equal(rank_of(x, few, i, found), e);
@@ -68,16 +68,16 @@ static void nearest_are_found(void **state) {
 
 static void fewer_than_asked_for_leave_places_empty(void **state) {
     ikt_context *ctx = *state;
-    const ikt_row_map map = ikt_row_map_make(3, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows distribution = ikt_rows_make(3, ikt_size(ctx), ikt_rank(ctx));
     uint8_t few_codes[2 * 64] = {1, 1, 1};
     uint8_t own_codes[3 * 64] = {1, 1, 2, 0};
-    const ikt_codes own = {map.count, 3, 64, 1, own_codes};
-    const ikt_scorer scorer = ikt_scorer_codes(&own, &map);
+    const ikt_codes own = {distribution.count, 3, 64, 1, own_codes};
+    const ikt_scorer scorer = ikt_scorer_codes(&own, &distribution);
     ikt_neighbours lists;
     few_codes[64] = few_codes[65] = few_codes[66] = 9;
-    assert_int_equal(ikt_neighbours_create(ctx, &map, 3, &lists), IKT_OK);
+    assert_int_equal(ikt_neighbours_create(ctx, &distribution, 3, &lists), IKT_OK);
     assert_int_equal(ikt_neighbours_among(ctx, &scorer, few_codes, 2, &lists), IKT_OK);
-    if (map.count > 0) { /* the first own row: two entries of three equal, none, nobody */
+    if (distribution.count > 0) { /* the first own row: two entries of three equal, none, nobody */
         assert_int_equal(lists.row[0], 0);
         assert_float_equal(lists.score[0], 1, 0);
         assert_int_equal(lists.row[1], 1);
@@ -102,25 +102,25 @@ static ikt_status read_rows(void *self, int64_t first, int64_t count, void *pack
 /* Blocks that pass by give the lists of all rows at once. */
 static void a_stream_gives_the_lists_of_all(void **state) {
     ikt_context *ctx = *state;
-    const ikt_row_map map = ikt_row_map_make(5, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows distribution = ikt_rows_make(5, ikt_size(ctx), ikt_rank(ctx));
     uint8_t own_codes[5 * STRIDE];
-    const ikt_codes own = {map.count, ENTRIES, STRIDE, 1, own_codes};
-    const ikt_scorer scorer = ikt_scorer_codes(&own, &map);
+    const ikt_codes own = {distribution.count, ENTRIES, STRIDE, 1, own_codes};
+    const ikt_scorer scorer = ikt_scorer_codes(&own, &distribution);
     const ikt_row_stream stream = {NULL, STREAMED, STRIDE, read_rows};
     ikt_neighbours lists, expected;
     uint8_t *all = malloc((size_t)STREAMED * STRIDE);
     assert_non_null(all);
-    for (int64_t i = 0; i < map.count; i++)
-        read_rows(NULL, 300000 * (map.first + i) / 3, 1, own_codes + i * STRIDE);
+    for (int64_t i = 0; i < distribution.count; i++)
+        read_rows(NULL, 300000 * (distribution.first + i) / 3, 1, own_codes + i * STRIDE);
     read_rows(NULL, 0, STREAMED, all);
-    assert_int_equal(ikt_neighbours_create(ctx, &map, K, &lists), IKT_OK);
-    assert_int_equal(ikt_neighbours_create(ctx, &map, K, &expected), IKT_OK);
+    assert_int_equal(ikt_neighbours_create(ctx, &distribution, K, &lists), IKT_OK);
+    assert_int_equal(ikt_neighbours_create(ctx, &distribution, K, &expected), IKT_OK);
     assert_int_equal(ikt_neighbours_stream(ctx, &scorer, &stream, &lists), IKT_OK);
     assert_int_equal(ikt_neighbours_among(ctx, &scorer, all, STREAMED, &expected), IKT_OK);
-    const size_t entries = (size_t)(map.count * K);
+    const size_t entries = (size_t)(distribution.count * K);
     assert_memory_equal(lists.row, expected.row, entries * sizeof *lists.row);
     assert_memory_equal(lists.score, expected.score, entries * sizeof *lists.score);
-    for (int64_t i = 0; i < map.count; i++)
+    for (int64_t i = 0; i < distribution.count; i++)
         assert_true(lists.score[i * K] == 0);
     ikt_neighbours_destroy(&lists);
     ikt_neighbours_destroy(&expected);

@@ -13,7 +13,7 @@
 #include "base/row_hash.h"
 #include "base/status.h"
 #include "base/timer.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 /* Files are quoted in messages; they must neither break the line nor steer a terminal. */
 static void a_message_is_one_printable_line(void **state) {
@@ -111,8 +111,8 @@ static void exact_sums_ignore_order_and_cancel_exactly(void **state) {
         ikt_exact_sum_add(&backward, values[i]);
     double expected = ikt_exact_sum_value(&forward);
     assert_true(expected == ikt_exact_sum_value(&backward));
-    ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
-    assert_true(ikt_exact_total(ctx, values + map.first, map.count) == expected);
+    ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
+    assert_true(ikt_exact_total(ctx, values + rows.first, rows.count) == expected);
 
     for (int i = 0; i < N; i++)
         ikt_exact_sum_add(&forward, -values[i]);
@@ -140,8 +140,9 @@ static void hash_does_not_depend_on_the_partition(void **state) {
             rows[i][c] = (float)ikt_rng_uniform(5, IKT_RNG_TEST, i, (uint64_t)c);
     ikt_context *alone = ikt_test_alone();
     uint64_t whole = ikt_row_hash(alone, rows, 0, N, sizeof *rows);
-    ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
-    assert_true(ikt_row_hash(ctx, rows + map.first, map.first, map.count, sizeof *rows) == whole);
+    ikt_rows distribution = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
+    assert_true(ikt_row_hash(ctx, rows + distribution.first, distribution.first, distribution.count,
+                             sizeof *rows) == whole);
     rows[50][1] = nextafterf(rows[50][1], 2);
     assert_true(ikt_row_hash(alone, rows, 0, N, sizeof *rows) != whole);
     ikt_context_destroy(&alone);
@@ -154,12 +155,12 @@ static void row_map_covers_every_row_once(void **state) {
         for (int ranks = 1; ranks <= 9; ranks++) {
             int64_t next = 0;
             for (int r = 0; r < ranks; r++) {
-                ikt_row_map map = ikt_row_map_make(sizes[s], ranks, r);
-                assert_int_equal(map.first, next);
-                next += map.count;
-                if (map.count == 0) continue;
-                assert_int_equal(ikt_row_map_owner(&map, map.first), r);
-                assert_int_equal(ikt_row_map_owner(&map, next - 1), r);
+                ikt_rows rows = ikt_rows_make(sizes[s], ranks, r);
+                assert_int_equal(rows.first, next);
+                next += rows.count;
+                if (rows.count == 0) continue;
+                assert_int_equal(ikt_rows_owner(&rows, rows.first), r);
+                assert_int_equal(ikt_rows_owner(&rows, next - 1), r);
             }
             assert_int_equal(next, sizes[s]);
         }

@@ -34,13 +34,13 @@ static void *create_rows(ikt_context *ctx, const problem *p) {
 static const ikt_codes_budget roomy = {1 << 26, 1 << 26};
 
 static void compute_within(ikt_context *ctx, ikt_codes_budget budget, const problem *p,
-                           ikt_row_map *map, ikt_codes *codes) {
+                           ikt_rows *distribution, ikt_codes *codes) {
     const ikt_preprocess_settings settings = {IKT_NORMALISE_NONE, 0};
     void *rows = create_rows(ctx, p);
     ikt_source *source;
     ikt_dataset *data;
     ikt_model *model;
-    *map = ikt_row_map_make(p->n, ikt_size(ctx), ikt_rank(ctx));
+    *distribution = ikt_rows_make(p->n, ikt_size(ctx), ikt_rank(ctx));
     assert_int_equal(ikt_source_from_memory(ctx, rows, p->n, p->d, p->type, &source), IKT_OK);
     assert_int_equal(ikt_dataset_create(ctx, source, &settings, &data), IKT_OK);
     assert_int_equal(ikt_dataset_is_u8(data), p->type == IKT_TYPE_U8);
@@ -48,9 +48,10 @@ static void compute_within(ikt_context *ctx, ikt_codes_budget budget, const prob
         ikt_model_create(ctx, &(ikt_model_spec){.seed = 21, .n = p->n, .psi = p->psi, .t = p->t},
                          &model),
         IKT_OK);
-    assert_int_equal(ikt_codes_compute_within(ctx, budget, NULL, data, map, model, codes, NULL),
-                     IKT_OK);
-    assert_int_equal(codes->n_local, map->count);
+    assert_int_equal(
+        ikt_codes_compute_within(ctx, budget, NULL, data, distribution, model, codes, NULL),
+        IKT_OK);
+    assert_int_equal(codes->n_local, distribution->count);
     assert_int_equal(codes->width, p->psi <= 256 ? 1 : 2);
     ikt_model_destroy(&model);
     ikt_dataset_destroy(&data);
@@ -58,15 +59,15 @@ static void compute_within(ikt_context *ctx, ikt_codes_budget budget, const prob
     ikt_free(&rows);
 }
 
-static void compute(ikt_context *ctx, const problem *p, ikt_row_map *map, ikt_codes *codes) {
-    compute_within(ctx, roomy, p, map, codes);
+static void compute(ikt_context *ctx, const problem *p, ikt_rows *rows, ikt_codes *codes) {
+    compute_within(ctx, roomy, p, rows, codes);
 }
 
 static uint64_t hash_within(ikt_context *ctx, ikt_codes_budget budget, const problem *p) {
-    ikt_row_map map;
+    ikt_rows rows;
     ikt_codes codes;
-    compute_within(ctx, budget, p, &map, &codes);
-    uint64_t hash = ikt_row_hash(ctx, codes.code, map.first, map.count, (size_t)codes.stride);
+    compute_within(ctx, budget, p, &rows, &codes);
+    uint64_t hash = ikt_row_hash(ctx, codes.code, rows.first, rows.count, (size_t)codes.stride);
     ikt_codes_destroy(&codes);
     assert_null(codes.code);
     return hash;
@@ -107,10 +108,10 @@ static void kernel_is_symmetric_and_one_on_the_diagonal(void **state) {
     (void)state;
     ikt_context *alone = ikt_test_alone();
     for (int q = 0; q < PROBLEMS; q++) {
-        ikt_row_map map;
+        ikt_rows rows;
         ikt_codes codes;
-        compute(alone, &problems[q], &map, &codes);
-        for (int64_t i = 0; i < map.n && i < 40; i++)
+        compute(alone, &problems[q], &rows, &codes);
+        for (int64_t i = 0; i < rows.n && i < 40; i++)
             for (int64_t k = 0; k <= i; k++) {
                 assert_int_equal(equal_cells(&codes, i, k), equal_cells(&codes, k, i));
                 if (i == k) assert_int_equal(equal_cells(&codes, i, k), codes.t);
@@ -124,21 +125,21 @@ static void kernel_is_symmetric_and_one_on_the_diagonal(void **state) {
 static void with_every_row_a_centre_cells_are_rows(void **state) {
     const problem p = {90, 150, 90, 7, IKT_TYPE_F32};
     const int64_t period = 2 * p.n / 3 + 1;
-    ikt_row_map map;
+    ikt_rows rows;
     ikt_codes codes;
-    compute(*state, &p, &map, &codes);
-    for (int64_t i = 0; i < map.count; i++)
+    compute(*state, &p, &rows, &codes);
+    for (int64_t i = 0; i < rows.count; i++)
         for (int64_t q = 0; q < p.t; q++)
-            assert_int_equal(ikt_codes_cell(&codes, i, q), (map.first + i) % period);
+            assert_int_equal(ikt_codes_cell(&codes, i, q), (rows.first + i) % period);
     ikt_codes_destroy(&codes);
 }
 
 static void one_cell_holds_everything(void **state) {
     const problem p = {50, 4, 1, 9, IKT_TYPE_F32};
-    ikt_row_map map;
+    ikt_rows rows;
     ikt_codes codes;
-    compute(*state, &p, &map, &codes);
-    for (int64_t i = 0; i < map.count; i++)
+    compute(*state, &p, &rows, &codes);
+    for (int64_t i = 0; i < rows.count; i++)
         for (int64_t q = 0; q < p.t; q++)
             assert_int_equal(ikt_codes_cell(&codes, i, q), 0);
     ikt_codes_destroy(&codes);
@@ -148,9 +149,9 @@ static void one_cell_holds_everything(void **state) {
 
 /* Row sums over all pairs, on one rank. */
 static void brute_row_sums(ikt_context *alone, const problem *p, int64_t *sum) {
-    ikt_row_map map;
+    ikt_rows rows;
     ikt_codes codes;
-    compute(alone, p, &map, &codes);
+    compute(alone, p, &rows, &codes);
     for (int64_t i = 0; i < p->n; i++) {
         sum[i] = 0;
         for (int64_t k = 0; k < p->n; k++)
@@ -163,12 +164,12 @@ static void row_sums_need_no_pairs(void **state) {
     ikt_context *ctx = *state, *alone = ikt_test_alone();
     const problem p = {300, 6, 20, 33, IKT_TYPE_U8};
     int64_t *size, *sum, expected[300];
-    ikt_row_map map;
+    ikt_rows distribution;
     ikt_codes codes;
     brute_row_sums(alone, &p, expected);
-    compute(ctx, &p, &map, &codes);
+    compute(ctx, &p, &distribution, &codes);
     assert_int_equal(ikt_alloc(ctx, &size, p.t * p.psi, sizeof *size, "test"), IKT_OK);
-    assert_int_equal(ikt_alloc(ctx, &sum, map.count, sizeof *sum, "test"), IKT_OK);
+    assert_int_equal(ikt_alloc(ctx, &sum, distribution.count, sizeof *sum, "test"), IKT_OK);
     ikt_codes_cell_sizes(ctx, &codes, p.psi, size);
     for (int64_t q = 0; q < p.t; q++) {
         int64_t rows = 0;
@@ -177,8 +178,8 @@ static void row_sums_need_no_pairs(void **state) {
         assert_int_equal(rows, p.n);
     }
     ikt_codes_row_sums(ctx, &codes, p.psi, size, sum);
-    for (int64_t i = 0; i < map.count; i++)
-        assert_int_equal(sum[i], expected[map.first + i]);
+    for (int64_t i = 0; i < distribution.count; i++)
+        assert_int_equal(sum[i], expected[distribution.first + i]);
     ikt_free(&size);
     ikt_free(&sum);
     ikt_codes_destroy(&codes);
@@ -200,7 +201,7 @@ static void predicted_memory_covers_what_is_used(void **state) {
     const problem p = {4000, 30, 200, 100, IKT_TYPE_F32};
     const ikt_preprocess_settings settings = {IKT_NORMALISE_NONE, 0};
     void *rows = create_rows(ctx, &p);
-    ikt_row_map map = ikt_row_map_make(p.n, ikt_size(ctx), ikt_rank(ctx));
+    ikt_rows distribution = ikt_rows_make(p.n, ikt_size(ctx), ikt_rank(ctx));
     ikt_source *source;
     ikt_dataset *data;
     ikt_model *model;
@@ -212,11 +213,12 @@ static void predicted_memory_covers_what_is_used(void **state) {
         ikt_model_create(ctx, &(ikt_model_spec){.seed = 21, .n = p.n, .psi = p.psi, .t = p.t},
                          &model),
         IKT_OK);
-    assert_int_equal(ikt_codes_compute(ctx, data, &map, model, &codes, NULL), IKT_OK);
+    assert_int_equal(ikt_codes_compute(ctx, data, &distribution, model, &codes, NULL), IKT_OK);
     const int64_t used = ikt_memory_peak(ctx) - before;
     const ikt_codes_rows shape = {.d = p.d, .is_u8 = ikt_dataset_is_u8(data)};
     const int64_t predicted = ikt_codes_memory_peak(
-        &shape, map.count, &(ikt_model_spec){.n = p.n, .psi = p.psi, .t = p.t}, ikt_threads(ctx));
+        &shape, distribution.count, &(ikt_model_spec){.n = p.n, .psi = p.psi, .t = p.t},
+        ikt_threads(ctx));
     /* The data set's own buffers for reading come on top and are small. */
     assert_in_range(used, predicted / 2, predicted + predicted / 4 + (1 << 20));
     ikt_codes_destroy(&codes);

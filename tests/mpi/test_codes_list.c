@@ -83,7 +83,7 @@ typedef struct {
     ikt_source *source;
     ikt_dataset *data;
     ikt_model *model;
-    ikt_row_map map;
+    ikt_rows distribution;
     ikt_codes codes;
     uint16_t *coarse;
 } setting;
@@ -92,13 +92,14 @@ static void compute(ikt_context *ctx, const problem *p, setting *s) {
     const ikt_preprocess_settings raw = {IKT_NORMALISE_NONE, 0};
     const ikt_model_spec spec = {21, p->n, p->psi, p->t, p->pool, p->coarse, IKT_FORM_VORONOI};
     s->rows = create_rows(ctx, p);
-    s->map = ikt_row_map_make(p->n, ikt_size(ctx), ikt_rank(ctx));
+    s->distribution = ikt_rows_make(p->n, ikt_size(ctx), ikt_rank(ctx));
     assert_int_equal(ikt_source_from_memory(ctx, s->rows, p->n, p->d, p->type, &s->source), IKT_OK);
     assert_int_equal(ikt_dataset_create(ctx, s->source, &raw, &s->data), IKT_OK);
     assert_int_equal(ikt_model_create(ctx, &spec, &s->model), IKT_OK);
-    assert_int_equal(ikt_alloc(ctx, &s->coarse, s->map.count, sizeof *s->coarse, "test"), IKT_OK);
-    assert_int_equal(ikt_codes_compute(ctx, s->data, &s->map, s->model, &s->codes, s->coarse),
+    assert_int_equal(ikt_alloc(ctx, &s->coarse, s->distribution.count, sizeof *s->coarse, "test"),
                      IKT_OK);
+    assert_int_equal(
+        ikt_codes_compute(ctx, s->data, &s->distribution, s->model, &s->codes, s->coarse), IKT_OK);
 }
 
 static void clear(setting *s) {
@@ -122,8 +123,8 @@ static void cells_are_those_of_the_definition(void **state) {
         setting s;
         assert_true(ikt_list_pays(p->type == IKT_TYPE_U8, distinct_most(p), p->psi, p->t, p->d));
         compute(*state, p, &s);
-        for (int64_t i = 0; i < s.map.count; i += 7) {
-            int64_t row = s.map.first + i;
+        for (int64_t i = 0; i < s.distribution.count; i += 7) {
+            int64_t row = s.distribution.first + i;
             for (int64_t t = 0; t < p->t; t++) {
                 int64_t expected = plain_cell(p, s.rows, s.model->row + t * p->psi, p->psi, row);
                 if (ikt_codes_cell(&s.codes, i, t) != expected)
@@ -141,8 +142,10 @@ static uint64_t hash_of(ikt_context *ctx, const problem *p) {
     setting s;
     compute(ctx, p, &s);
     uint64_t hash =
-        ikt_row_hash(ctx, s.codes.code, s.map.first, s.map.count, (size_t)s.codes.stride) * 31 +
-        ikt_row_hash(ctx, s.coarse, s.map.first, s.map.count, sizeof *s.coarse);
+        ikt_row_hash(ctx, s.codes.code, s.distribution.first, s.distribution.count,
+                     (size_t)s.codes.stride) *
+            31 +
+        ikt_row_hash(ctx, s.coarse, s.distribution.first, s.distribution.count, sizeof *s.coarse);
     clear(&s);
     return hash;
 }
@@ -161,9 +164,9 @@ static void a_model_may_be_coarse_only(void **state) {
     const problem p = {"coarse only", 300, 4, 1, 0, 0, 20, IKT_TYPE_F32, UNIFORM};
     setting s;
     compute(*state, &p, &s);
-    for (int64_t i = 0; i < s.map.count; i++)
-        assert_int_equal(s.coarse[i],
-                         plain_cell(&p, s.rows, s.model->coarse_row, p.coarse, s.map.first + i));
+    for (int64_t i = 0; i < s.distribution.count; i++)
+        assert_int_equal(s.coarse[i], plain_cell(&p, s.rows, s.model->coarse_row, p.coarse,
+                                                 s.distribution.first + i));
     clear(&s);
 }
 

@@ -49,10 +49,10 @@ static void fill(point_kind kind, float *y) {
 static void steps_are_near_their_points(void **state) {
     static float y[2 * N];
     for (point_kind k = 0; k < KINDS; k++) {
-        ikt_row_map map = ikt_row_map_make(N, ikt_size(*state), ikt_rank(*state));
+        ikt_rows rows = ikt_rows_make(N, ikt_size(*state), ikt_rank(*state));
         ikt_curve_box box;
         fill(k, y);
-        assert_int_equal(ikt_curve_fit(*state, &map, 2, y + 2 * map.first, &box), IKT_OK);
+        assert_int_equal(ikt_curve_fit(*state, &rows, 2, y + 2 * rows.first, &box), IKT_OK);
         for (int64_t e = 0; e < 2 * N; e++) {
             uint32_t step = ikt_curve_step(&box, (int)(e % 2), (double)y[e]);
             double back = box.corner[e % 2] + (step + 0.5) * box.side / (1 << IKT_CURVE_BITS);
@@ -67,19 +67,19 @@ static void places_are_those_of_a_plain_sort(void **state) {
     static uint64_t code[N];
     static uint32_t place[N];
     for (point_kind k = 0; k < KINDS; k++) {
-        ikt_row_map map = ikt_row_map_make(N, ikt_size(*state), ikt_rank(*state));
+        ikt_rows rows = ikt_rows_make(N, ikt_size(*state), ikt_rank(*state));
         ikt_curve_box box;
         fill(k, y);
-        assert_int_equal(ikt_curve_fit(*state, &map, 2, y + 2 * map.first, &box), IKT_OK);
+        assert_int_equal(ikt_curve_fit(*state, &rows, 2, y + 2 * rows.first, &box), IKT_OK);
         for (int64_t i = 0; i < N; i++)
             code[i] = ikt_curve_code(ikt_curve_step(&box, 0, (double)y[2 * i]),
                                      ikt_curve_step(&box, 1, (double)y[2 * i + 1]));
-        assert_int_equal(ikt_curve_places(*state, &map, code + map.first, place), IKT_OK);
-        for (int64_t i = 0; i < map.count; i++) {
-            uint64_t own = code[map.first + i];
+        assert_int_equal(ikt_curve_places(*state, &rows, code + rows.first, place), IKT_OK);
+        for (int64_t i = 0; i < rows.count; i++) {
+            uint64_t own = code[rows.first + i];
             int64_t before = 0;
             for (int64_t j = 0; j < N; j++)
-                before += code[j] < own || (code[j] == own && j < map.first + i);
+                before += code[j] < own || (code[j] == own && j < rows.first + i);
             assert_int_equal(place[i], before);
         }
         assert_int_equal(ikt_memory_now(*state), 0);
@@ -87,12 +87,12 @@ static void places_are_those_of_a_plain_sort(void **state) {
 }
 
 static void a_broken_coordinate_is_named(void **state) {
-    ikt_row_map map = ikt_row_map_make(N, ikt_size(*state), ikt_rank(*state));
+    ikt_rows rows = ikt_rows_make(N, ikt_size(*state), ikt_rank(*state));
     static float y[2 * N];
     ikt_curve_box box;
     fill(SPREAD, y);
     y[2 * 500 + 1] = INFINITY;
-    assert_int_equal(ikt_curve_fit(*state, &map, 2, y + 2 * map.first, &box), IKT_ERR_DATA);
+    assert_int_equal(ikt_curve_fit(*state, &rows, 2, y + 2 * rows.first, &box), IKT_ERR_DATA);
     assert_non_null(strstr(ikt_message(*state), "row 500"));
 }
 

@@ -254,25 +254,27 @@ static ikt_model_spec spec_of(const problem *p) {
         .seed = 21, .n = p->n, .psi = p->psi, .t = p->t, .pool = p->pool, .form = IKT_FORM_FOREST};
 }
 
-static void compute(ikt_context *ctx, ikt_codes_budget budget, const problem *p, ikt_row_map *map,
-                    ikt_codes *codes) {
+static void compute(ikt_context *ctx, ikt_codes_budget budget, const problem *p,
+                    ikt_rows *distribution, ikt_codes *codes) {
     const ikt_preprocess_settings settings = {p->normalise, 0};
     const ikt_model_spec spec = spec_of(p);
     void *rows = create_rows(ctx, p);
     ikt_source *source;
     ikt_dataset *data;
     ikt_model *model;
-    *map = ikt_row_map_make(p->n, ikt_size(ctx), ikt_rank(ctx));
+    *distribution = ikt_rows_make(p->n, ikt_size(ctx), ikt_rank(ctx));
     assert_int_equal(ikt_source_from_memory(ctx, rows, p->n, p->d, p->type, &source), IKT_OK);
     assert_int_equal(ikt_dataset_create(ctx, source, &settings, &data), IKT_OK);
     assert_int_equal(ikt_model_create(ctx, &spec, &model), IKT_OK);
     const int64_t before = ikt_memory_peak(ctx);
-    assert_int_equal(ikt_codes_compute_within(ctx, budget, NULL, data, map, model, codes, NULL),
-                     IKT_OK);
+    assert_int_equal(
+        ikt_codes_compute_within(ctx, budget, NULL, data, distribution, model, codes, NULL),
+        IKT_OK);
     if (budget.batch_bytes == roomy.batch_bytes) {
         int64_t used = ikt_memory_peak(ctx) - before;
         const ikt_codes_rows shape = {.d = p->d, .is_u8 = ikt_dataset_is_u8(data)};
-        int64_t predicted = ikt_codes_memory_peak(&shape, map->count, &spec, ikt_threads(ctx));
+        int64_t predicted =
+            ikt_codes_memory_peak(&shape, distribution->count, &spec, ikt_threads(ctx));
         assert_in_range(used, 0, predicted + (1 << 20));
     }
     ikt_model_destroy(&model);
@@ -282,10 +284,10 @@ static void compute(ikt_context *ctx, ikt_codes_budget budget, const problem *p,
 }
 
 static uint64_t hash_within(ikt_context *ctx, ikt_codes_budget budget, const problem *p) {
-    ikt_row_map map;
+    ikt_rows rows;
     ikt_codes codes;
-    compute(ctx, budget, p, &map, &codes);
-    uint64_t hash = ikt_row_hash(ctx, codes.code, map.first, map.count, (size_t)codes.stride);
+    compute(ctx, budget, p, &rows, &codes);
+    uint64_t hash = ikt_row_hash(ctx, codes.code, rows.first, rows.count, (size_t)codes.stride);
     ikt_codes_destroy(&codes);
     assert_int_equal(ikt_memory_now(ctx), 0);
     return hash;
@@ -310,10 +312,10 @@ static void a_row_is_like_itself_and_its_copies(void **state) {
     ikt_context *alone = ikt_test_alone();
     const problem p = {90, 4, 90, 33, 0, IKT_TYPE_F32, IKT_NORMALISE_NONE};
     const int64_t period = 2 * p.n / 3 + 1;
-    ikt_row_map map;
+    ikt_rows rows;
     ikt_codes codes;
     (void)state;
-    compute(alone, roomy, &p, &map, &codes);
+    compute(alone, roomy, &p, &rows, &codes);
     for (int64_t i = 0; i < p.n; i++)
         for (int64_t k = 0; k < p.n; k++)
             assert_int_equal(equal_cells(&codes, i, k), i % period == k % period ? p.t : 0);
@@ -333,7 +335,7 @@ static void similarity_falls_with_distance(void **state) {
         for (int i = 0; i < N; i++)
             line[i] = i;
         const ikt_preprocess_settings settings = {IKT_NORMALISE_NONE, 0};
-        const ikt_row_map map = ikt_row_map_make(N, 1, 0);
+        const ikt_rows rows = ikt_rows_make(N, 1, 0);
         const ikt_model_spec spec = {
             .seed = 2, .n = N, .psi = psi, .t = T, .form = IKT_FORM_FOREST};
         ikt_source *source;
@@ -343,7 +345,7 @@ static void similarity_falls_with_distance(void **state) {
         assert_int_equal(ikt_source_from_memory(alone, line, N, 1, IKT_TYPE_F64, &source), IKT_OK);
         assert_int_equal(ikt_dataset_create(alone, source, &settings, &data), IKT_OK);
         assert_int_equal(ikt_model_create(alone, &spec, &model), IKT_OK);
-        assert_int_equal(ikt_codes_compute(alone, data, &map, model, &codes, NULL), IKT_OK);
+        assert_int_equal(ikt_codes_compute(alone, data, &rows, model, &codes, NULL), IKT_OK);
         for (int step = 0; step < STEPS; step++) {
             double sum = 0;
             for (int64_t i = 0; i < ORIGINS; i++)

@@ -9,9 +9,9 @@
 #include "base/memory.h"
 #include "base/row_hash.h"
 #include "data/generate.h"
-#include "dist/row_map.h"
-#include "io/h5.h"
-#include "io/source.h"
+#include "dist/rows.h"
+#include "io/hdf5/h5.h"
+#include "io/sources/source.h"
 
 static const char *file_name(ikt_context *ctx, const char *what) {
     static char names[2][64];
@@ -106,9 +106,9 @@ static void check_file(ikt_context *ctx, const char *path, const char *name,
     ikt_alloc(alone, &labels, c.n, sizeof *labels, "test");
     ikt_generation_fill(g, 0, c.n, rows, labels);
     uint64_t whole = ikt_row_hash(alone, rows, 0, c.n, c.row_bytes);
-    ikt_row_map map = ikt_row_map_make(c.n, ikt_size(ctx), ikt_rank(ctx));
-    assert_true(ikt_row_hash(ctx, c.x + (size_t)map.first * c.row_bytes, map.first, map.count,
-                             c.row_bytes) == whole);
+    ikt_rows distribution = ikt_rows_make(c.n, ikt_size(ctx), ikt_rank(ctx));
+    assert_true(ikt_row_hash(ctx, c.x + (size_t)distribution.first * c.row_bytes,
+                             distribution.first, distribution.count, c.row_bytes) == whole);
     for (int64_t i = 0; c.labelled && i < c.n; i++)
         assert_int_equal(c.labels[i], labels[i]);
 

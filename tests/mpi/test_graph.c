@@ -31,22 +31,22 @@ static size_t packed_bytes(const void *self, int64_t count) {
 }
 
 static void pack(const void *self, int64_t first, int64_t count, void *packed) {
-    const ikt_row_map *map = self;
+    const ikt_rows *rows = self;
     for (int64_t i = 0; i < count; i++)
-        ((int64_t *)packed)[i] = map->first + first + i;
+        ((int64_t *)packed)[i] = rows->first + first + i;
 }
 
 static void score(const void *self, int64_t first, int64_t na, const void *packed, int64_t nb,
                   float *out) {
-    const ikt_row_map *map = self;
+    const ikt_rows *rows = self;
     for (int64_t a = 0; a < na; a++)
         for (int64_t b = 0; b < nb; b++)
             out[a * ikt_score_stride(nb) + b] =
-                (float)differing(map->first + first + a, ((const int64_t *)packed)[b]);
+                (float)differing(rows->first + first + a, ((const int64_t *)packed)[b]);
 }
 
-static ikt_scorer test_scorer(ikt_row_map *map) {
-    return (ikt_scorer){map, *map, packed_bytes, pack, score};
+static ikt_scorer test_scorer(ikt_rows *rows) {
+    return (ikt_scorer){rows, *rows, packed_bytes, pack, score};
 }
 
 /* The reference: all pairs sorted by (score, row). */
@@ -64,16 +64,16 @@ static void reference_lists(int64_t n, int64_t row, int64_t *best) {
 
 static void brute_force_finds_the_k_best_with_ties_by_row(void **state) {
     ikt_context *ctx = *state;
-    ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
-    ikt_scorer scorer = test_scorer(&map);
+    ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
+    ikt_scorer scorer = test_scorer(&rows);
     ikt_neighbours lists;
     assert_int_equal(ikt_neighbours_brute(ctx, &scorer, K, &lists), IKT_OK);
-    for (int64_t i = 0; i < map.count; i++) {
+    for (int64_t i = 0; i < rows.count; i++) {
         int64_t best[K];
-        reference_lists(N, map.first + i, best);
+        reference_lists(N, rows.first + i, best);
         for (int e = 0; e < K; e++) {
             assert_int_equal(lists.row[i * K + e], best[e]);
-            assert_true(lists.score[i * K + e] == (float)differing(map.first + i, best[e]));
+            assert_true(lists.score[i * K + e] == (float)differing(rows.first + i, best[e]));
         }
     }
     ikt_neighbours_destroy(&lists);
@@ -99,18 +99,18 @@ static int64_t entry_of(const ikt_graph *graph, int64_t i, int64_t e, float *val
 
 static void p_is_symmetric_and_sums_to_one(void **state) {
     ikt_context *ctx = *state;
-    ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
-    ikt_scorer scorer = test_scorer(&map);
+    ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
+    ikt_scorer scorer = test_scorer(&rows);
     ikt_neighbours lists;
     ikt_graph graph;
     assert_int_equal(ikt_neighbours_brute(ctx, &scorer, K, &lists), IKT_OK);
     assert_int_equal(ikt_isolation_weights(ctx, &lists, T, lists.score), 0);
-    assert_int_equal(ikt_graph_symmetrise(ctx, &map, &lists, &graph), IKT_OK);
+    assert_int_equal(ikt_graph_symmetrise(ctx, &rows, &lists, &graph), IKT_OK);
     assert_int_equal(ikt_graph_check(ctx, &graph), IKT_OK);
 
     /* p_ij = (p_j|i + p_i|j) / 2n, from the reference lists of both rows. */
-    for (int64_t i = 0; i < map.count; i++) {
-        int64_t row = map.first + i;
+    for (int64_t i = 0; i < rows.count; i++) {
+        int64_t row = rows.first + i;
         for (int64_t e = 0; e < row_length(&graph, i); e++) {
             float value;
             int64_t ends[2] = {row, entry_of(&graph, i, e, &value)};
@@ -134,14 +134,14 @@ static void p_is_symmetric_and_sums_to_one(void **state) {
 
 /* Builds P on the ranks of a context and returns its checksum. */
 static uint64_t hash_of_p(ikt_context *ctx, int64_t n) {
-    ikt_row_map map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx));
-    ikt_scorer scorer = test_scorer(&map);
+    ikt_rows rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
+    ikt_scorer scorer = test_scorer(&rows);
     ikt_neighbours lists;
     ikt_graph graph;
     int64_t k = n - 1 < K ? n - 1 : K;
     assert_int_equal(ikt_neighbours_brute(ctx, &scorer, k, &lists), IKT_OK);
     ikt_isolation_weights(ctx, &lists, T, lists.score);
-    assert_int_equal(ikt_graph_symmetrise(ctx, &map, &lists, &graph), IKT_OK);
+    assert_int_equal(ikt_graph_symmetrise(ctx, &rows, &lists, &graph), IKT_OK);
     uint64_t hash = ikt_graph_hash(ctx, &graph);
     ikt_graph_destroy(&graph);
     ikt_neighbours_destroy(&lists);

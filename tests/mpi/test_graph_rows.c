@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "dist/permutation.h"
-#include "dist/ragged.h"
-#include "dist/rename.h"
+#include "dist/redistribute.h"
+#include "dist/translate.h"
 #include "graph/graph.h"
 
 enum { N = 173, HUB = 41 };
@@ -23,18 +23,21 @@ static double weight(int64_t row, int64_t column) {
     return draw < 0.06 || column == (row + 2) % N ? draw + 0.01 : 0;
 }
 
-static ikt_directed make_rows(ikt_context *ctx, const ikt_row_map *map,
+static ikt_directed make_rows(ikt_context *ctx, const ikt_rows *distribution,
                               double (*of)(int64_t row, int64_t column)) {
-    ikt_directed rows = {map->count, NULL, NULL, NULL};
+    ikt_directed rows = {distribution->count, NULL, NULL, NULL};
     int64_t used = 0;
-    assert_int_equal(ikt_alloc(ctx, &rows.start, map->count + 1, sizeof *rows.start, "t"), IKT_OK);
-    assert_int_equal(ikt_alloc(ctx, &rows.column, map->count * N, sizeof(uint32_t), "t"), IKT_OK);
-    assert_int_equal(ikt_alloc(ctx, &rows.value, map->count * N, sizeof(float), "t"), IKT_OK);
-    for (int64_t i = 0; i < map->count; i++) {
+    assert_int_equal(ikt_alloc(ctx, &rows.start, distribution->count + 1, sizeof *rows.start, "t"),
+                     IKT_OK);
+    assert_int_equal(ikt_alloc(ctx, &rows.column, distribution->count * N, sizeof(uint32_t), "t"),
+                     IKT_OK);
+    assert_int_equal(ikt_alloc(ctx, &rows.value, distribution->count * N, sizeof(float), "t"),
+                     IKT_OK);
+    for (int64_t i = 0; i < distribution->count; i++) {
         for (int64_t j = N - 1; j >= 0; j--) { /* in no order that would suit anyone */
-            if (!(of(map->first + i, j) > 0)) continue;
+            if (!(of(distribution->first + i, j) > 0)) continue;
             rows.column[used] = (uint32_t)j;
-            rows.value[used++] = (float)of(map->first + i, j);
+            rows.value[used++] = (float)of(distribution->first + i, j);
         }
         rows.start[i + 1] = used;
     }
@@ -64,15 +67,16 @@ static double value_of_p(const ikt_graph *graph, int64_t i, int64_t column) {
 
 static void p_of_rows_with_hubs_is_the_half_sum(void **state) {
     ikt_context *ctx = *state;
-    const ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
-    ikt_directed rows = make_rows(ctx, &map, conditional);
+    const ikt_rows distribution = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
+    ikt_directed rows = make_rows(ctx, &distribution, conditional);
     ikt_graph graph;
-    assert_int_equal(ikt_graph_from_directed(ctx, &map, &rows, &graph), IKT_OK);
+    assert_int_equal(ikt_graph_from_directed(ctx, &distribution, &rows, &graph), IKT_OK);
     assert_int_equal(ikt_graph_check(ctx, &graph), IKT_OK);
-    for (int64_t i = 0; i < map.count; i++)
+    for (int64_t i = 0; i < distribution.count; i++)
         for (int64_t j = 0; j < N; j++) {
             const double wanted =
-                (conditional(map.first + i, j) + conditional(j, map.first + i)) / (2.0 * N);
+                (conditional(distribution.first + i, j) + conditional(j, distribution.first + i)) /
+                (2.0 * N);
             assert_true(fabs(value_of_p(&graph, i, j) - wanted) <= 2e-7 * wanted);
         }
     ikt_graph_destroy(&graph);
@@ -94,10 +98,10 @@ static double with_another(int64_t row, int64_t column) {
 }
 
 static ikt_status check(ikt_context *ctx, double (*of)(int64_t row, int64_t column)) {
-    const ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
-    ikt_directed rows = make_rows(ctx, &map, of);
+    const ikt_rows distribution = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
+    ikt_directed rows = make_rows(ctx, &distribution, of);
     assert_int_equal(ikt_directed_sort(ctx, &rows), IKT_OK);
-    ikt_status st = ikt_directed_check_symmetric(ctx, &map, &rows, 1e-4, 1, "graph");
+    ikt_status st = ikt_directed_check_symmetric(ctx, &distribution, &rows, 1e-4, 1, "graph");
     ikt_directed_destroy(&rows);
     assert_int_equal(ikt_memory_now(ctx), 0);
     return st;
@@ -122,36 +126,37 @@ static uint32_t position_of(int64_t row) {
     return (uint32_t)(row * 100 % N); /* N is prime */
 }
 
-static void own_positions(const ikt_row_map *map, uint32_t *position) {
-    for (int64_t i = 0; i < map->count; i++)
-        position[i] = position_of(map->first + i);
+static void own_positions(const ikt_rows *rows, uint32_t *position) {
+    for (int64_t i = 0; i < rows->count; i++)
+        position[i] = position_of(rows->first + i);
 }
 
 static void rows_of_any_length_travel_and_come_back(void **state) {
     ikt_context *ctx = *state;
-    const ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows distribution = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
     uint32_t position[N], *moved, *back;
     int64_t to[N + 1], again[N + 1];
     ikt_order order;
-    own_positions(&map, position);
-    ikt_directed rows = make_rows(ctx, &map, weight);
-    assert_int_equal(ikt_order_create(ctx, &map, position, &order), IKT_OK);
-    assert_int_equal(ikt_ragged_starts(ctx, &order, IKT_TO_POSITIONS, rows.start, to), IKT_OK);
-    assert_int_equal(ikt_alloc(ctx, &moved, to[map.count], 4, "t"), IKT_OK);
+    own_positions(&distribution, position);
+    ikt_directed rows = make_rows(ctx, &distribution, weight);
+    assert_int_equal(ikt_order_create(ctx, &distribution, position, &order), IKT_OK);
+    assert_int_equal(ikt_redistribute_starts(ctx, &order, IKT_TO_SLOTS, rows.start, to), IKT_OK);
+    assert_int_equal(ikt_alloc(ctx, &moved, to[distribution.count], 4, "t"), IKT_OK);
     assert_int_equal(
-        ikt_ragged_bring(ctx, &order, IKT_TO_POSITIONS, rows.start, rows.column, to, moved),
+        ikt_redistribute_entries(ctx, &order, IKT_TO_SLOTS, rows.start, rows.column, to, moved),
         IKT_OK);
-    for (int64_t i = 0; i < map.count; i++) {
+    for (int64_t i = 0; i < distribution.count; i++) {
         int64_t e = to[i];
         for (int64_t j = N - 1; j >= 0; j--)
             if (weight(order.row[i], j) > 0) assert_int_equal(moved[e++], j);
         assert_int_equal(e, to[i + 1]);
     }
-    assert_int_equal(ikt_ragged_starts(ctx, &order, IKT_TO_ROWS, to, again), IKT_OK);
-    assert_memory_equal(again, rows.start, (size_t)(map.count + 1) * sizeof *again);
-    assert_int_equal(ikt_alloc(ctx, &back, again[map.count], 4, "t"), IKT_OK);
-    assert_int_equal(ikt_ragged_bring(ctx, &order, IKT_TO_ROWS, to, moved, again, back), IKT_OK);
-    assert_memory_equal(back, rows.column, (size_t)again[map.count] * 4);
+    assert_int_equal(ikt_redistribute_starts(ctx, &order, IKT_TO_ROWS, to, again), IKT_OK);
+    assert_memory_equal(again, rows.start, (size_t)(distribution.count + 1) * sizeof *again);
+    assert_int_equal(ikt_alloc(ctx, &back, again[distribution.count], 4, "t"), IKT_OK);
+    assert_int_equal(ikt_redistribute_entries(ctx, &order, IKT_TO_ROWS, to, moved, again, back),
+                     IKT_OK);
+    assert_memory_equal(back, rows.column, (size_t)again[distribution.count] * 4);
     ikt_free(&moved);
     ikt_free(&back);
     ikt_order_destroy(&order);
@@ -161,30 +166,30 @@ static void rows_of_any_length_travel_and_come_back(void **state) {
 
 static void numbers_get_new_names(void **state) {
     ikt_context *ctx = *state;
-    const ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
     uint32_t position[N], number[3 * N];
-    own_positions(&map, position);
+    own_positions(&rows, position);
     for (int64_t e = 0; e < 3 * N; e++)
         number[e] = (uint32_t)(e * e % N);
-    assert_int_equal(ikt_rename(ctx, &map, position, number, 3 * N), IKT_OK);
+    assert_int_equal(ikt_translate_indices(ctx, &rows, position, number, 3 * N), IKT_OK);
     for (int64_t e = 0; e < 3 * N; e++)
         assert_int_equal(number[e], position_of(e * e % N));
-    assert_int_equal(ikt_rename(ctx, &map, position, number, 0), IKT_OK);
+    assert_int_equal(ikt_translate_indices(ctx, &rows, position, number, 0), IKT_OK);
 }
 
 static void only_permutations_are_permutations(void **state) {
     ikt_context *ctx = *state;
-    const ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
-    const bool is_mine = map.first <= 99 && 99 < map.first + map.count;
+    const ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
+    const bool is_mine = rows.first <= 99 && 99 < rows.first + rows.count;
     const uint32_t wrong[] = {position_of(3), N, UINT32_MAX};
     uint32_t position[N];
     bool is_one;
-    own_positions(&map, position);
-    assert_int_equal(ikt_permutation_check(ctx, &map, position, &is_one), IKT_OK);
+    own_positions(&rows, position);
+    assert_int_equal(ikt_permutation_check(ctx, &rows, position, &is_one), IKT_OK);
     assert_true(is_one);
     for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
-        if (is_mine) position[99 - map.first] = wrong[w];
-        assert_int_equal(ikt_permutation_check(ctx, &map, position, &is_one), IKT_OK);
+        if (is_mine) position[99 - rows.first] = wrong[w];
+        assert_int_equal(ikt_permutation_check(ctx, &rows, position, &is_one), IKT_OK);
         assert_false(is_one);
     }
 }

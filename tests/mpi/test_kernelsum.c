@@ -18,12 +18,12 @@ static const ikt_fft_settings single = {4, 0.40, 8192, true, IKT_SHARING_AUTO},
 
 /* Hash of phi and gradient of a map on a context's ranks; the context holds nothing afterwards. */
 static uint64_t hash_of(ikt_context *ctx, map_kind kind, int64_t n, const ikt_fft_settings *fft) {
-    ikt_row_map map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx));
-    map_points p = map_make(ctx, kind, n, map.first, map.count);
-    ikt_kernelsum *sums = map_sums(ctx, &map, fft);
+    ikt_rows rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
+    map_points p = map_make(ctx, kind, n, rows.first, rows.count);
+    ikt_kernelsum *sums = map_sums(ctx, &rows, fft);
     ikt_kernelsum_evaluate(sums, p.y, p.phi, p.gradient);
-    uint64_t hash = ikt_row_hash(ctx, p.phi, map.first, map.count, sizeof *p.phi) ^
-                    3 * ikt_row_hash(ctx, p.gradient, map.first, map.count, 2 * sizeof(float));
+    uint64_t hash = ikt_row_hash(ctx, p.phi, rows.first, rows.count, sizeof *p.phi) ^
+                    3 * ikt_row_hash(ctx, p.gradient, rows.first, rows.count, 2 * sizeof(float));
     ikt_kernelsum_destroy(&sums);
     map_free(&p);
     assert_int_equal(ikt_memory_now(ctx), 0);
@@ -146,12 +146,12 @@ static void bits_do_not_depend_on_the_instruction_set(void **state) {
 
 static void check_all_invalid(ikt_context *ctx, float bad, const ikt_fft_settings *fft) {
     enum { N = 40, BAD = 20 };
-    ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
-    map_points p = map_make(ctx, MAP_CLUSTERS, N, map.first, map.count);
-    if (map.first <= BAD && BAD < map.first + map.count) p.y[2 * (BAD - map.first) + 1] = bad;
-    ikt_kernelsum *sums = map_sums(ctx, &map, fft);
+    ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
+    map_points p = map_make(ctx, MAP_CLUSTERS, N, rows.first, rows.count);
+    if (rows.first <= BAD && BAD < rows.first + rows.count) p.y[2 * (BAD - rows.first) + 1] = bad;
+    ikt_kernelsum *sums = map_sums(ctx, &rows, fft);
     ikt_kernelsum_evaluate(sums, p.y, p.phi, p.gradient);
-    for (int64_t i = 0; i < map.count; i++)
+    for (int64_t i = 0; i < rows.count; i++)
         assert_true(isnan(p.phi[i]) && isnan(p.gradient[2 * i]) && isnan(p.gradient[2 * i + 1]));
     ikt_kernelsum_destroy(&sums);
     map_free(&p);
@@ -170,27 +170,27 @@ static void a_position_that_is_not_finite_invalidates_all(void **state) {
 static void a_huge_position_is_survived(void **state) {
     ikt_context *ctx = *state;
     enum { N = 40 };
-    ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
-    map_points p = map_make(ctx, MAP_CLUSTERS, N, map.first, map.count);
-    bool mine = map.first <= 20 && 20 < map.first + map.count;
+    ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
+    map_points p = map_make(ctx, MAP_CLUSTERS, N, rows.first, rows.count);
+    bool mine = rows.first <= 20 && 20 < rows.first + rows.count;
     ikt_context_set_log(ctx, IKT_LOG_ERROR);
     for (int sign = -1; sign <= 1; sign += 2) {
-        if (mine) p.y[2 * (20 - map.first)] = (float)sign * 3e38f;
-        ikt_kernelsum *sums = map_sums(ctx, &map, &single);
+        if (mine) p.y[2 * (20 - rows.first)] = (float)sign * 3e38f;
+        ikt_kernelsum *sums = map_sums(ctx, &rows, &single);
         ikt_kernelsum_evaluate(sums, p.y, p.phi, p.gradient);
-        for (int64_t i = 0; i < map.count; i++)
+        for (int64_t i = 0; i < rows.count; i++)
             assert_true(isfinite(p.phi[i]) && isfinite(p.gradient[2 * i]));
-        if (mine) assert_true(fabs(p.phi[20 - map.first] - 1) < 0.05);
+        if (mine) assert_true(fabs(p.phi[20 - rows.first] - 1) < 0.05);
         ikt_kernelsum_destroy(&sums);
     }
     map_free(&p);
 }
 
 static void check_refused(ikt_context *ctx, ikt_fft_settings settings, const char *word) {
-    ikt_row_map map = ikt_row_map_make(10, ikt_size(ctx), ikt_rank(ctx));
+    ikt_rows rows = ikt_rows_make(10, ikt_size(ctx), ikt_rank(ctx));
     ikt_kernelsum *sums = NULL;
     ikt_clear(ctx);
-    assert_int_equal(ikt_kernelsum_create_fft(ctx, &map, &settings, &sums), IKT_ERR_USAGE);
+    assert_int_equal(ikt_kernelsum_create_fft(ctx, &rows, &settings, &sums), IKT_ERR_USAGE);
     assert_null(sums);
     assert_non_null(strstr(ikt_message(ctx), word));
     ikt_clear(ctx);
@@ -209,10 +209,10 @@ static void settings_out_of_range_are_refused(void **state) {
 
 static void sums_describe_themselves(void **state) {
     ikt_context *ctx = *state;
-    ikt_row_map map = ikt_row_map_make(500, ikt_size(ctx), ikt_rank(ctx));
-    map_points p = map_make(ctx, MAP_LATE, 500, map.first, map.count);
+    ikt_rows rows = ikt_rows_make(500, ikt_size(ctx), ikt_rank(ctx));
+    map_points p = map_make(ctx, MAP_LATE, 500, rows.first, rows.count);
     char text[200], tiny[8];
-    ikt_kernelsum *sums = map_sums(ctx, &map, &single);
+    ikt_kernelsum *sums = map_sums(ctx, &rows, &single);
     ikt_kernelsum_describe(sums, text, sizeof text);
     assert_string_equal(text, "particle mesh, window of 4 nodes, spacing 0.4, single precision");
     ikt_kernelsum_evaluate(sums, p.y, p.phi, p.gradient);
@@ -221,7 +221,7 @@ static void sums_describe_themselves(void **state) {
     ikt_kernelsum_describe(sums, tiny, sizeof tiny);
     assert_string_equal(tiny, "particl");
     ikt_kernelsum_destroy(&sums);
-    sums = map_sums(ctx, &map, NULL);
+    sums = map_sums(ctx, &rows, NULL);
     ikt_kernelsum_describe(sums, text, sizeof text);
     assert_string_equal(text, "exact sums over all pairs of 500 points");
     ikt_kernelsum_destroy(&sums);

@@ -11,8 +11,8 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "io/h5_host.h"
-#include "io/table_writer.h"
+#include "io/convert/table_writer.h"
+#include "io/hdf5/h5_host.h"
 #include "pipeline/pipeline.h"
 
 enum { N = 90, D = 6, Q = 2, WAYS = 5 };
@@ -92,16 +92,16 @@ static ikt_parameters *parameters_for(ikt_context *ctx) {
     return parameters;
 }
 
-static ikt_map *embed(ikt_context *ctx, const ikt_parameters *parameters, int way, ikt_type type,
-                      bool labelled) {
+static ikt_embedding *embed(ikt_context *ctx, const ikt_parameters *parameters, int way,
+                            ikt_type type, bool labelled) {
     int64_t first, count;
-    ikt_map *map;
+    ikt_embedding *map;
     share_of(way, ikt_rank(ctx), ikt_size(ctx), &first, &count);
     const void *rows = count > 0 ? rows_at(type, first) : NULL;
     succeed(ctx, ikt_embed_rows(ctx, parameters, rows, count, D, type,
                                 labelled && count > 0 ? labels + first : NULL, &map));
-    assert_int_equal(ikt_map_first(map), first);
-    assert_int_equal(ikt_map_count(map), count);
+    assert_int_equal(ikt_embedding_first(map), first);
+    assert_int_equal(ikt_embedding_count(map), count);
     return map;
 }
 
@@ -164,13 +164,13 @@ static void same_as_embed(void **state) {
         const uint64_t expected = reference(ctx, path, y);
         for (int way = 0; way < WAYS; way++) {
             if (t > 0 && way != t + 1) continue; /* one way each of the other types */
-            ikt_map *map = embed(ctx, parameters, way, types[t], way == 3);
-            assert_int_equal(ikt_map_hash(map), expected);
-            assert_int_equal(ikt_map_rows(map), N);
-            assert_int_equal(ikt_map_dimensions(map), Q);
-            assert_memory_equal(ikt_map_positions(map), y + ikt_map_first(map) * Q,
-                                (size_t)ikt_map_count(map) * Q * sizeof *y);
-            ikt_map_destroy(&map);
+            ikt_embedding *map = embed(ctx, parameters, way, types[t], way == 3);
+            assert_int_equal(ikt_embedding_hash(map), expected);
+            assert_int_equal(ikt_embedding_rows(map), N);
+            assert_int_equal(ikt_embedding_dimensions(map), Q);
+            assert_memory_equal(ikt_embedding_positions(map), y + ikt_embedding_first(map) * Q,
+                                (size_t)ikt_embedding_count(map) * Q * sizeof *y);
+            ikt_embedding_destroy(&map);
             assert_null(map);
         }
         io_remove(ctx, path);
@@ -189,19 +189,19 @@ static void one_after_the_other(void **state) {
     ikt_parameters *parameters = parameters_for(ctx);
     uint64_t hash = 0;
     for (int time = 0; time < 3; time++) {
-        ikt_map *map = embed(ctx, parameters, time, IKT_TYPE_F32, false);
-        if (time > 0) assert_int_equal(ikt_map_hash(map), hash);
-        hash = ikt_map_hash(map);
-        ikt_map_destroy(&map);
+        ikt_embedding *map = embed(ctx, parameters, time, IKT_TYPE_F32, false);
+        if (time > 0) assert_int_equal(ikt_embedding_hash(map), hash);
+        hash = ikt_embedding_hash(map);
+        ikt_embedding_destroy(&map);
     }
     succeed(ctx, ikt_parameters_set(parameters, "run.seed", "8"));
-    ikt_map *first = embed(ctx, parameters, 0, IKT_TYPE_F32, false);
+    ikt_embedding *first = embed(ctx, parameters, 0, IKT_TYPE_F32, false);
     succeed(ctx, ikt_parameters_set(parameters, "run.seed", "7"));
-    ikt_map *second = embed(ctx, parameters, 0, IKT_TYPE_F32, false); /* beside the first */
-    assert_int_equal(ikt_map_hash(second), hash);
-    assert_int_not_equal(ikt_map_hash(first), hash);
-    ikt_map_destroy(&first);
-    ikt_map_destroy(&second);
+    ikt_embedding *second = embed(ctx, parameters, 0, IKT_TYPE_F32, false); /* beside the first */
+    assert_int_equal(ikt_embedding_hash(second), hash);
+    assert_int_not_equal(ikt_embedding_hash(first), hash);
+    ikt_embedding_destroy(&first);
+    ikt_embedding_destroy(&second);
     ikt_parameters_destroy(&parameters);
     assert_int_equal(ikt_memory_now(ctx), 0);
     assert_string_equal(ikt_message(ctx), "");
@@ -219,29 +219,30 @@ static void on_a_part_of_the_ranks(void **state) {
     ikt_context_set_log(ctx, IKT_LOG_ERROR);
     ikt_parameters *parameters = parameters_for(ctx);
     succeed(ctx, ikt_parameters_set(parameters, "run.seed", half ? "3" : "7"));
-    ikt_map *map = embed(ctx, parameters, half ? 1 : 4, IKT_TYPE_F32, false);
+    ikt_embedding *map = embed(ctx, parameters, half ? 1 : 4, IKT_TYPE_F32, false);
     int64_t hashes[2] = {0, 0};
-    hashes[half] = (int64_t)(ikt_map_hash(map) >> 1);
+    hashes[half] = (int64_t)(ikt_embedding_hash(map) >> 1);
     ikt_max_i64(world, hashes, 2);
-    assert_int_equal(hashes[half], (int64_t)(ikt_map_hash(map) >> 1));
+    assert_int_equal(hashes[half], (int64_t)(ikt_embedding_hash(map) >> 1));
     assert_int_not_equal(hashes[0], hashes[1]);
-    ikt_map_destroy(&map);
+    ikt_embedding_destroy(&map);
     ikt_parameters_destroy(&parameters);
     ikt_context_destroy(&ctx);
     parameters = parameters_for(world);
     map = embed(world, parameters, 3, IKT_TYPE_F32, false);
-    assert_int_equal((int64_t)(ikt_map_hash(map) >> 1), hashes[0]); /* the same on all ranks */
-    ikt_map_destroy(&map);
+    assert_int_equal((int64_t)(ikt_embedding_hash(map) >> 1),
+                     hashes[0]); /* the same on all ranks */
+    ikt_embedding_destroy(&map);
     ikt_parameters_destroy(&parameters);
 }
 
 /* --- what a map tells --------------------------------------------------------------------------
  */
 
-static double measure_of(const ikt_map *map, const char *name) {
-    for (int64_t i = 0; i < ikt_map_measures(map); i++)
-        if (strcmp(ikt_map_measure_at(map, i).name, name) == 0)
-            return ikt_map_measure_at(map, i).value;
+static double measure_of(const ikt_embedding *map, const char *name) {
+    for (int64_t i = 0; i < ikt_embedding_measures(map); i++)
+        if (strcmp(ikt_embedding_measure_at(map, i).name, name) == 0)
+            return ikt_embedding_measure_at(map, i).value;
     return NAN;
 }
 
@@ -252,21 +253,21 @@ static void maps_tell(void **state) {
     succeed(ctx, ikt_parameters_set(parameters, "output.measures", "all"));
     succeed(ctx, ikt_parameters_set(parameters, "layout.iterations", "250"));
     succeed(ctx, ikt_parameters_set(parameters, "layout.exaggeration_iterations", "80"));
-    ikt_map *map = embed(ctx, parameters, 4, IKT_TYPE_U8, true);
-    assert_int_equal(ikt_map_iterations(map), 250);
-    assert_int_equal(ikt_map_orphans(map), 0);
-    assert_true(ikt_map_objective(map) > 0 && ikt_map_objective(map) < 10);
-    for (int64_t i = 0; i < ikt_map_count(map); i++)
-        assert_int_equal(ikt_map_labels(map)[i], labels[ikt_map_first(map) + i]);
-    assert_non_null(strstr(ikt_map_yaml(map), "neighbours: 12\n"));
+    ikt_embedding *map = embed(ctx, parameters, 4, IKT_TYPE_U8, true);
+    assert_int_equal(ikt_embedding_iterations(map), 250);
+    assert_int_equal(ikt_embedding_zero_similarity(map), 0);
+    assert_true(ikt_embedding_objective(map) > 0 && ikt_embedding_objective(map) < 10);
+    for (int64_t i = 0; i < ikt_embedding_count(map); i++)
+        assert_int_equal(ikt_embedding_labels(map)[i], labels[ikt_embedding_first(map) + i]);
+    assert_non_null(strstr(ikt_embedding_yaml(map), "neighbours: 12\n"));
     assert_true(measure_of(map, "10-NN accuracy") > 0.9);         /* of the labels */
     assert_true(measure_of(map, "trustworthiness (k 12)") > 0.7); /* of the rows in memory */
-    ikt_map_destroy(&map);
+    ikt_embedding_destroy(&map);
     succeed(ctx, ikt_parameters_set(parameters, "output.measures", "none"));
     map = embed(ctx, parameters, 4, IKT_TYPE_U8, false);
-    assert_int_equal(ikt_map_measures(map), 0);
-    assert_null(ikt_map_labels(map));
-    ikt_map_destroy(&map);
+    assert_int_equal(ikt_embedding_measures(map), 0);
+    assert_null(ikt_embedding_labels(map));
+    ikt_embedding_destroy(&map);
     ikt_parameters_destroy(&parameters);
 }
 
@@ -274,7 +275,7 @@ static void maps_tell(void **state) {
 static void maps_and_files(void **state) {
     ikt_context *ctx = *state;
     char file[IO_NAME_MAX], other[IO_NAME_MAX], picture[IO_NAME_MAX];
-    ikt_map *map, *again;
+    ikt_embedding *map, *again;
     make_rows();
     io_name(ctx, "map.h5", file);
     io_name(ctx, "other.h5", other);
@@ -282,23 +283,24 @@ static void maps_and_files(void **state) {
     ikt_parameters *parameters = parameters_for(ctx);
     succeed(ctx, ikt_parameters_set(parameters, "output.file", other));
     map = embed(ctx, parameters, 3, IKT_TYPE_F64, true);
-    succeed(ctx, ikt_map_write(map, file, false));
-    refuse(ctx, ikt_map_write(map, file, false), IKT_ERR_FILE, file);
-    succeed(ctx, ikt_map_draw(map, picture, false, "Rows in memory"));
+    succeed(ctx, ikt_embedding_write(map, file, false));
+    refuse(ctx, ikt_embedding_write(map, file, false), IKT_ERR_FILE, file);
+    succeed(ctx, ikt_embedding_draw(map, picture, false, "Rows in memory"));
     assert_int_equal(access(picture, R_OK), 0);
     for (int i = 0; i < 2; i++) {
-        succeed(ctx, ikt_map_read(ctx, i ? other : file, &again));
-        assert_int_equal(ikt_map_hash(again), ikt_map_hash(map));
-        assert_int_equal(ikt_map_iterations(again), 30);
-        assert_true(ikt_map_objective(again) == ikt_map_objective(map));
-        for (int64_t k = 0; k < ikt_map_count(again); k++)
-            assert_int_equal(ikt_map_labels(again)[k], labels[ikt_map_first(again) + k]);
-        assert_non_null(strstr(ikt_map_yaml(again), "iterations: 30\n"));
-        refuse(ctx, ikt_map_write(again, "copy.h5", false), IKT_ERR_USAGE, "copy it");
-        ikt_map_destroy(&again);
+        succeed(ctx, ikt_embedding_read(ctx, i ? other : file, &again));
+        assert_int_equal(ikt_embedding_hash(again), ikt_embedding_hash(map));
+        assert_int_equal(ikt_embedding_iterations(again), 30);
+        assert_true(ikt_embedding_objective(again) == ikt_embedding_objective(map));
+        for (int64_t k = 0; k < ikt_embedding_count(again); k++)
+            assert_int_equal(ikt_embedding_labels(again)[k],
+                             labels[ikt_embedding_first(again) + k]);
+        assert_non_null(strstr(ikt_embedding_yaml(again), "iterations: 30\n"));
+        refuse(ctx, ikt_embedding_write(again, "copy.h5", false), IKT_ERR_USAGE, "copy it");
+        ikt_embedding_destroy(&again);
     }
-    ikt_map_destroy(&map);
-    refuse(ctx, ikt_map_read(ctx, picture, &again), IKT_ERR_FILE, "not an HDF5 file");
+    ikt_embedding_destroy(&map);
+    refuse(ctx, ikt_embedding_read(ctx, picture, &again), IKT_ERR_FILE, "not an HDF5 file");
     assert_null(again);
     io_remove(ctx, file);
     io_remove(ctx, other);
@@ -358,7 +360,7 @@ static void parameters_of_a_file(void **state) {
 
 static ikt_status attempt(ikt_context *ctx, const ikt_parameters *parameters, const void *rows,
                           int64_t count, int64_t columns, ikt_type type, const int64_t *classes) {
-    ikt_map *map;
+    ikt_embedding *map;
     const ikt_status st =
         ikt_embed_rows(ctx, parameters, rows, count, columns, type, classes, &map);
     assert_null(map);
@@ -416,7 +418,7 @@ static void wrong_parameters_are_refused(void **state) {
         refuse(ctx, attempt(ctx, p, floats, 12, D, IKT_TYPE_F32, NULL), IKT_ERR_USAGE,
                "not the same on all ranks");
     }
-    ikt_map *map;
+    ikt_embedding *map;
     refuse(ctx, ikt_embed_file(ctx, p, &map), IKT_ERR_USAGE,
            ikt_size(ctx) > 1 ? "not the same" : "input.file is not set");
     ikt_parameters_destroy(&p);
@@ -429,13 +431,13 @@ static void stopped_and_gone_on(void **state) {
     ikt_context *ctx = *state;
     char folder[IO_NAME_MAX];
     struct stat about;
-    ikt_map *map;
+    ikt_embedding *map;
     make_rows();
     io_name(ctx, "checkpoint", folder);
     ikt_parameters *parameters = parameters_for(ctx);
     map = embed(ctx, parameters, 0, IKT_TYPE_F32, false);
-    const uint64_t hash = ikt_map_hash(map);
-    ikt_map_destroy(&map);
+    const uint64_t hash = ikt_embedding_hash(map);
+    ikt_embedding_destroy(&map);
     succeed(ctx, ikt_parameters_set(parameters, "run.checkpoint", folder));
     succeed(ctx, ikt_parameters_set(parameters, "run.max_time", "0"));
     int64_t first, count;
@@ -446,8 +448,8 @@ static void stopped_and_gone_on(void **state) {
     assert_int_equal(stat(folder, &about), 0);
     succeed(ctx, ikt_parameters_set(parameters, "run.max_time", "none"));
     map = embed(ctx, parameters, 3, IKT_TYPE_F32, false); /* in other blocks */
-    assert_int_equal(ikt_map_hash(map), hash);
-    ikt_map_destroy(&map);
+    assert_int_equal(ikt_embedding_hash(map), hash);
+    ikt_embedding_destroy(&map);
     ikt_barrier(ctx);
     assert_int_not_equal(stat(folder, &about), 0); /* removed in the end */
     ikt_parameters_destroy(&parameters);
@@ -463,13 +465,13 @@ static void the_caller_keeps_what_is_his(void **state) {
     make_rows();
     ikt_parameters *parameters = parameters_for(ctx);
     succeed(ctx, ikt_parameters_set(parameters, "run.threads", "2"));
-    ikt_map *map = embed(ctx, parameters, 2, IKT_TYPE_F32, false);
+    ikt_embedding *map = embed(ctx, parameters, 2, IKT_TYPE_F32, false);
     const ikt_h5_host after = ikt_h5_host_keep();
     assert_int_equal(ikt_threads(ctx), threads);
     assert_true(before.is_known && after.is_known && before.print == after.print);
     assert_int_not_equal(stat(".checkpoint", &about), 0);
     assert_string_equal(ikt_version(), IKT_VERSION);
-    ikt_map_destroy(&map);
+    ikt_embedding_destroy(&map);
     ikt_parameters_destroy(&parameters);
 }
 

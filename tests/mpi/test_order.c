@@ -24,10 +24,10 @@ static unsigned char byte_of(int64_t row, int64_t b) {
 }
 
 static void make_order(ikt_context *ctx, int64_t n, uint32_t **all, ikt_order *order) {
-    ikt_row_map map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx));
+    ikt_rows rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
     assert_int_equal(ikt_alloc(ctx, all, n, sizeof **all, "test"), IKT_OK);
     draw_positions(n, *all);
-    assert_int_equal(ikt_order_create(ctx, &map, *all + map.first, order), IKT_OK);
+    assert_int_equal(ikt_order_create(ctx, &rows, *all + rows.first, order), IKT_OK);
 }
 
 static const int64_t sizes[] = {1, 2, 5, 64, 333};
@@ -38,8 +38,8 @@ static void rows_are_known_at_their_positions(void **state) {
         uint32_t *position;
         ikt_order order;
         make_order(*state, sizes[s], &position, &order);
-        for (int64_t i = 0; i < order.map.count; i++)
-            assert_int_equal(position[order.row[i]], order.map.first + i);
+        for (int64_t i = 0; i < order.rows.count; i++)
+            assert_int_equal(position[order.row[i]], order.rows.first + i);
         ikt_order_destroy(&order);
         ikt_free(&position);
         assert_int_equal(ikt_memory_now(*state), 0);
@@ -53,7 +53,7 @@ static void long_rows_travel_in_place_and_back(void **state) {
         unsigned char *rows;
         ikt_order order;
         make_order(*state, sizes[s], &position, &order);
-        int64_t count = order.map.count, first = order.map.first;
+        int64_t count = order.rows.count, first = order.rows.first;
         assert_int_equal(ikt_alloc(*state, &rows, count * STRIDE, 1, "test"), IKT_OK);
         for (int64_t i = 0; i < count; i++)
             for (int64_t b = 0; b < STRIDE; b++)

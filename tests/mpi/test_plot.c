@@ -37,20 +37,20 @@ typedef enum { PLAIN, LABELS, VALUES, BACKED } kind;
 
 static int all_q = 2; /* dimensions that the numbers of all_y are taken for */
 
-static ikt_plot_points part(const ikt_row_map *map, kind colours) {
+static ikt_plot_points part(const ikt_rows *rows, kind colours) {
     static const int64_t marked[] = {0, 2};
-    int64_t n_marked = map->n >= 3 ? 2 : 0;
+    int64_t n_marked = rows->n >= 3 ? 2 : 0;
     return (ikt_plot_points){
-        .map = map,
+        .rows = rows,
         .q = all_q,
-        .y = all_y + all_q * map->first,
-        .labels = colours == LABELS || colours == BACKED ? all_labels + map->first : NULL,
-        .values = colours == VALUES ? all_values + map->first : NULL,
+        .y = all_y + all_q * rows->first,
+        .labels = colours == LABELS || colours == BACKED ? all_labels + rows->first : NULL,
+        .values = colours == VALUES ? all_values + rows->first : NULL,
         .column = "a column",
         .marked = marked,
         .n_marked = n_marked,
-        .behind = colours == BACKED ? all_behind + 2 * map->first : NULL,
-        .n_behind = colours == BACKED ? map->count : 0};
+        .behind = colours == BACKED ? all_behind + 2 * rows->first : NULL,
+        .n_behind = colours == BACKED ? rows->count : 0};
 }
 
 static ikt_plot_settings small_settings(void) {
@@ -100,14 +100,14 @@ static uint64_t draw_both(ikt_context *ctx, const ikt_plot_settings *settings, i
     char path[80], reference[80];
     name_file(ctx, "all", path);
     name_file(ctx, "one", reference);
-    ikt_row_map map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx));
-    ikt_plot_points points = part(&map, colours);
+    ikt_rows rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
+    ikt_plot_points points = part(&rows, colours);
     assert_int_equal(ikt_plot_embedding(ctx, settings, &points, path), IKT_OK);
     uint64_t pixels = 0;
     if (ikt_rank(ctx) == 0) {
         ikt_context *alone = ikt_test_alone();
-        map = ikt_row_map_make(n, 1, 0);
-        points = part(&map, colours);
+        rows = ikt_rows_make(n, 1, 0);
+        points = part(&rows, colours);
         assert_int_equal(ikt_plot_embedding(alone, settings, &points, reference), IKT_OK);
         ikt_context_destroy(&alone);
         assert_true(hash_file(path) == hash_file(reference));
@@ -200,8 +200,8 @@ static void one_point_is_drawn_at_the_centre(void **state) {
     make_points(1, 1);
     char path[80];
     name_file(ctx, "centre", path);
-    ikt_row_map map = ikt_row_map_make(1, ikt_size(ctx), ikt_rank(ctx));
-    ikt_plot_points points = part(&map, LABELS);
+    ikt_rows rows = ikt_rows_make(1, ikt_size(ctx), ikt_rank(ctx));
+    ikt_plot_points points = part(&rows, LABELS);
     assert_int_equal(ikt_plot_embedding(ctx, &settings, &points, path), IKT_OK);
     if (ikt_rank(ctx) != 0) return;
     static unsigned char pixels[400 * 400 * 3];
@@ -256,14 +256,14 @@ static void refuse(ikt_context *ctx, const ikt_plot_settings *settings,
 static void coordinates_that_are_not_finite_are_named(void **state) {
     ikt_context *ctx = *state;
     ikt_plot_settings settings = small_settings();
-    ikt_row_map map = ikt_row_map_make(100, ikt_size(ctx), ikt_rank(ctx));
+    ikt_rows distribution = ikt_rows_make(100, ikt_size(ctx), ikt_rank(ctx));
     static const int64_t rows[] = {0, 50, 99};
     for (int r = 0; r < 3; r++) {
         char message[32];
         make_points(100, 3);
         all_y[2 * rows[r] + 1] = r == 1 ? INFINITY : NAN;
         all_y[2 * 99] = NAN;
-        ikt_plot_points points = part(&map, LABELS);
+        ikt_plot_points points = part(&distribution, LABELS);
         snprintf(message, sizeof message, "in row %lld ", (long long)rows[r]);
         refuse(ctx, &settings, &points, IKT_ERR_DATA, message);
     }
@@ -272,8 +272,8 @@ static void coordinates_that_are_not_finite_are_named(void **state) {
 static void wrong_settings_are_refused(void **state) {
     ikt_context *ctx = *state;
     make_points(N_MAX, 5);
-    ikt_row_map map = ikt_row_map_make(100, ikt_size(ctx), ikt_rank(ctx));
-    ikt_plot_points points = part(&map, LABELS);
+    ikt_rows rows = ikt_rows_make(100, ikt_size(ctx), ikt_rank(ctx));
+    ikt_plot_points points = part(&rows, LABELS);
     ikt_plot_settings settings = small_settings();
     settings.width = 100;
     refuse(ctx, &settings, &points, IKT_ERR_USAGE, "width is 100");
@@ -297,9 +297,12 @@ static void too_many_classes_are_refused(void **state) {
     static float y[2 * N];
     for (int i = 0; i < N; i++)
         labels[i] = i;
-    ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
-    ikt_plot_points points = {
-        .map = &map, .q = 2, .y = y + 2 * map.first, .labels = labels + map.first, .column = "id"};
+    ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
+    ikt_plot_points points = {.rows = &rows,
+                              .q = 2,
+                              .y = y + 2 * rows.first,
+                              .labels = labels + rows.first,
+                              .column = "id"};
     ikt_plot_settings settings = small_settings();
     refuse(ctx, &settings, &points, IKT_ERR_DATA, "id has more than 4096");
 }
@@ -308,8 +311,8 @@ static void files_that_cannot_be_written_are_reported(void **state) {
     ikt_context *ctx = *state;
     ikt_plot_settings settings = small_settings();
     make_points(20, 2);
-    ikt_row_map map = ikt_row_map_make(20, ikt_size(ctx), ikt_rank(ctx));
-    ikt_plot_points points = part(&map, LABELS);
+    ikt_rows rows = ikt_rows_make(20, ikt_size(ctx), ikt_rank(ctx));
+    ikt_plot_points points = part(&rows, LABELS);
     assert_int_equal(ikt_plot_embedding(ctx, &settings, &points, "/nowhere/x.png"), IKT_ERR_FILE);
     assert_non_null(strstr(ikt_message(ctx), "/nowhere/x.png"));
     ikt_clear(ctx);

@@ -3,7 +3,7 @@
 #include "support/search_setting.h"
 
 #include "base/comm.h"
-#include "dist/pull.h"
+#include "dist/gather_rows.h"
 #include "neighbours/recall.h"
 #include "neighbours/refine.h"
 #include "neighbours/scorers.h"
@@ -14,9 +14,9 @@ enum { NEAR = IKT_REFINE_NEAR, MANY = 24 }; /* lists longer than what of them is
 static void refined(ikt_context *ctx, kind what, int64_t n, bool codes, int64_t k, int rounds,
                     setting *s, ikt_neighbours *lists) {
     prepare(ctx, what, n, codes, s);
-    assert_int_equal(ikt_neighbours_search(ctx, &s->cells, &s->shelf, k, k + 4, lists), IKT_OK);
+    assert_int_equal(ikt_neighbours_search(ctx, &s->cells, &s->tiles, k, k + 4, lists), IKT_OK);
     for (int round = 0; round < rounds; round++)
-        assert_int_equal(ikt_neighbours_refine(ctx, &s->shelf, lists), IKT_OK);
+        assert_int_equal(ikt_neighbours_refine(ctx, &s->tiles, lists), IKT_OK);
     ikt_neighbours_sort(ctx, lists);
 }
 
@@ -24,7 +24,7 @@ static uint64_t hash_of(ikt_context *ctx, kind what, int64_t n, bool codes, int6
     setting s;
     ikt_neighbours lists;
     refined(ctx, what, n, codes, k, 2, &s, &lists);
-    uint64_t hash = hash_lists(ctx, &lists, s.map.first);
+    uint64_t hash = hash_lists(ctx, &lists, s.distribution.first);
     ikt_neighbours_destroy(&lists);
     clear(&s);
     return hash;
@@ -78,7 +78,7 @@ static void lists_are_the_best_of_what_is_offered(void **state) {
     refined(alone, SPREAD, N, true, MANY, 0, &s, &before);
     clear(&s);
     refined(alone, SPREAD, N, true, MANY, 1, &s, &after);
-    ikt_scorer scorer = ikt_scorer_codes(&s.codes, &s.map);
+    ikt_scorer scorer = ikt_scorer_codes(&s.codes, &s.distribution);
     scorer.score(scorer.self, 0, N, s.codes.code, N, all);
     for (int64_t i = 0; i < N; i++)
         check_row(&before, &after, i, all + i * ikt_score_stride(N), N);
@@ -88,7 +88,7 @@ static void lists_are_the_best_of_what_is_offered(void **state) {
     ikt_context_destroy(&alone);
 }
 
-/* The shelf is as it was: its scores, here those of recall, are right afterwards. */
+/* The tiles is as it was: its scores, here those of recall, are right afterwards. */
 static void more_is_found_and_the_shelf_is_left_whole(void **state) {
     ikt_context *ctx = *state;
     for (int codes = 0; codes < 2; codes++) {
@@ -97,7 +97,7 @@ static void more_is_found_and_the_shelf_is_left_whole(void **state) {
             setting s;
             ikt_neighbours lists;
             refined(ctx, SPREAD, 900, codes, MANY, 3 * rounds, &s, &lists);
-            assert_int_equal(ikt_recall_measure(ctx, &s.shelf, &lists, 1, 200, &recall[rounds]),
+            assert_int_equal(ikt_recall_measure(ctx, &s.tiles, &lists, 1, 200, &recall[rounds]),
                              IKT_OK);
             ikt_neighbours_destroy(&lists);
             clear(&s);
@@ -111,15 +111,17 @@ static void more_is_found_and_the_shelf_is_left_whole(void **state) {
 static void rows_are_pulled_from_their_owners(void **state) {
     enum { N = 50, WIDTH = 3 };
     ikt_context *ctx = *state;
-    const ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows distribution = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
     int32_t own[N * WIDTH], value[N * WIDTH];
     uint32_t row[N];
     int64_t count = 0;
-    for (int64_t e = 0; e < map.count * WIDTH; e++)
-        own[e] = (int32_t)(1000 * (map.first + e / WIDTH) + e % WIDTH);
+    for (int64_t e = 0; e < distribution.count * WIDTH; e++)
+        own[e] = (int32_t)(1000 * (distribution.first + e / WIDTH) + e % WIDTH);
     for (uint32_t i = 0; i < N; i += 3)
-        if (i < map.first || i >= map.first + map.count) row[count++] = i;
-    assert_int_equal(ikt_pull(ctx, &map, row, count, own, sizeof *own * WIDTH, value), IKT_OK);
+        if (i < distribution.first || i >= distribution.first + distribution.count)
+            row[count++] = i;
+    assert_int_equal(
+        ikt_gather_rows(ctx, &distribution, row, count, own, sizeof *own * WIDTH, value), IKT_OK);
     for (int64_t e = 0; e < count * WIDTH; e++)
         assert_int_equal(value[e], 1000 * row[e / WIDTH] + e % WIDTH);
 }

@@ -15,9 +15,9 @@ static uint64_t hash_of_search(ikt_context *ctx, kind what, int64_t n, bool code
     ikt_neighbours lists;
     int64_t k = n - 1 < K ? n - 1 : K;
     prepare(ctx, what, n, codes, &s);
-    assert_int_equal(ikt_neighbours_search(ctx, &s.cells, &s.shelf, k, candidates, &lists), IKT_OK);
+    assert_int_equal(ikt_neighbours_search(ctx, &s.cells, &s.tiles, k, candidates, &lists), IKT_OK);
     ikt_neighbours_sort(ctx, &lists);
-    uint64_t hash = hash_lists(ctx, &lists, s.map.first);
+    uint64_t hash = hash_lists(ctx, &lists, s.distribution.first);
     ikt_neighbours_destroy(&lists);
     clear(&s);
     return hash;
@@ -42,8 +42,8 @@ static void results_do_not_depend_on_ranks_and_threads(void **state) {
 static void check_row(const setting *s, const ikt_neighbours *lists, int64_t i,
                       const float *score) {
     for (int64_t e = 0; e < K; e++) {
-        int64_t before = 0, at = lists->row[i * K + e], own = s->map.first + i;
-        for (int64_t j = 0; j < s->map.n; j++)
+        int64_t before = 0, at = lists->row[i * K + e], own = s->distribution.first + i;
+        for (int64_t j = 0; j < s->distribution.n; j++)
             before += j != own && (score[j] < score[at] || (score[j] == score[at] && j < at));
         assert_true(lists->score[i * K + e] == score[at]);
         assert_int_equal(before, e);
@@ -60,9 +60,9 @@ static void enough_candidates_find_the_truth(void **state) {
         setting s;
         ikt_neighbours lists;
         prepare(alone, which ? DUPLICATES : SPREAD, N, true, &s);
-        assert_int_equal(ikt_neighbours_search(alone, &s.cells, &s.shelf, K, N, &lists), IKT_OK);
+        assert_int_equal(ikt_neighbours_search(alone, &s.cells, &s.tiles, K, N, &lists), IKT_OK);
         ikt_neighbours_sort(alone, &lists);
-        ikt_scorer scorer = ikt_scorer_codes(&s.codes, &s.map);
+        ikt_scorer scorer = ikt_scorer_codes(&s.codes, &s.distribution);
         scorer.score(scorer.self, 0, N, s.codes.code, N, all);
         for (int64_t i = 0; i < N; i++)
             check_row(&s, &lists, i, all + i * ikt_score_stride(N));
@@ -78,8 +78,8 @@ static ikt_recall recall_of(ikt_context *ctx, bool codes, int64_t candidates) {
     ikt_neighbours lists;
     ikt_recall recall;
     prepare(ctx, SPREAD, 900, codes, &s);
-    assert_int_equal(ikt_neighbours_search(ctx, &s.cells, &s.shelf, K, candidates, &lists), IKT_OK);
-    assert_int_equal(ikt_recall_measure(ctx, &s.shelf, &lists, 1, 200, &recall), IKT_OK);
+    assert_int_equal(ikt_neighbours_search(ctx, &s.cells, &s.tiles, K, candidates, &lists), IKT_OK);
+    assert_int_equal(ikt_recall_measure(ctx, &s.tiles, &lists, 1, 200, &recall), IKT_OK);
     ikt_neighbours_destroy(&lists);
     clear(&s);
     return recall;
@@ -109,12 +109,13 @@ static void cells_are_found_without_codes(void **state) {
     open_data(ctx, SPREAD, N, &s);
     for (int64_t c = 0; c < COUNT; c++)
         centre[c] = 4 * c + 1;
-    assert_int_equal(ikt_alloc(ctx, &s.position, s.map.count, 4, "test"), IKT_OK);
-    assert_int_equal(ikt_cells_create(ctx, s.data, centre, COUNT, &s.map, NULL, &cells, s.position),
-                     IKT_OK);
+    assert_int_equal(ikt_alloc(ctx, &s.position, s.distribution.count, 4, "test"), IKT_OK);
+    assert_int_equal(
+        ikt_cells_create(ctx, s.data, centre, COUNT, &s.distribution, NULL, &cells, s.position),
+        IKT_OK);
     assert_int_equal(cells.first[COUNT], N);
-    for (int64_t i = 0; i < s.map.count; i++) {
-        int64_t row = s.map.first + i, cell = ikt_cells_find(&cells, s.position[i]);
+    for (int64_t i = 0; i < s.distribution.count; i++) {
+        int64_t row = s.distribution.first + i, cell = ikt_cells_find(&cells, s.position[i]);
         double own = ikt_distance_ref(s.rows + row * D, cells.centre + cell * D, D), least = own;
         for (int64_t c = 0; c < COUNT; c++)
             least = fmin(least, ikt_distance_ref(s.rows + row * D, cells.centre + c * D, D));
@@ -133,9 +134,9 @@ static void cells_hold_their_rows(void **state) {
     prepare(ctx, SPREAD, 900, true, &s);
     assert_int_equal(s.cells.first[0], 0);
     assert_int_equal(s.cells.first[s.cells.count], 900);
-    for (int64_t i = 0; i < s.map.count; i++) {
+    for (int64_t i = 0; i < s.distribution.count; i++) {
         const float *centre = s.cells.centre + ikt_cells_find(&s.cells, s.position[i]) * D;
-        const float *row = s.rows + (s.map.first + i) * D;
+        const float *row = s.rows + (s.distribution.first + i) * D;
         float own = 0, least = INFINITY;
         for (int64_t c = 0; c < s.cells.count; c++) {
             float sum = 0;

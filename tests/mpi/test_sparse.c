@@ -5,10 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "affinity/orphans.h"
+#include "affinity/zero_similarity.h"
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "checkpoint/fingerprint.h"
 #include "isolation/codes.h"
 #include "isolation/codes_sparse.h"
 #include "linalg/distance.h"
@@ -17,7 +18,6 @@
 #include "linalg/sparse_pack.h"
 #include "neighbours/cells.h"
 #include "neighbours/locality.h"
-#include "pipeline/fingerprint.h"
 
 typedef enum {
     PLAIN,
@@ -73,12 +73,12 @@ typedef struct {
     ikt_sparse_rows rows;
     ikt_source *source[2]; /* dense, sparse */
     ikt_dataset *data[2];
-    ikt_row_map map;
+    ikt_rows distribution;
 } setting;
 
 static void open_setting(ikt_context *ctx, const problem *p, ikt_normalise normalise, setting *s) {
     const ikt_preprocess_settings wish = {(int)normalise, 0};
-    *s = (setting){.map = ikt_row_map_make(p->n, ikt_size(ctx), ikt_rank(ctx))};
+    *s = (setting){.distribution = ikt_rows_make(p->n, ikt_size(ctx), ikt_rank(ctx))};
     assert_int_equal(ikt_alloc(ctx, &s->dense, p->n * p->d, sizeof(float), "test"), IKT_OK);
     assert_int_equal(ikt_sparse_rows_reserve(ctx, p->n, p->n * p->d, &s->rows), IKT_OK);
     int64_t to = 0;
@@ -122,9 +122,10 @@ static void compute(ikt_context *ctx, const problem *p, const setting *s, int e,
     const ikt_codes_budget budget = {p->budget > 0 ? p->budget : INT64_C(256) << 20, 64 << 20};
     ikt_model *model;
     assert_int_equal(ikt_model_create(ctx, &spec, &model), IKT_OK);
-    assert_int_equal(ikt_alloc(ctx, coarse, s->map.count, sizeof **coarse, "test"), IKT_OK);
-    ikt_status st =
-        ikt_codes_compute_within(ctx, budget, NULL, s->data[e], &s->map, model, codes, *coarse);
+    assert_int_equal(ikt_alloc(ctx, coarse, s->distribution.count, sizeof **coarse, "test"),
+                     IKT_OK);
+    ikt_status st = ikt_codes_compute_within(ctx, budget, NULL, s->data[e], &s->distribution, model,
+                                             codes, *coarse);
     if (st != IKT_OK) fail_msg("%s: %s", p->name, ikt_message(ctx));
     ikt_model_destroy(&model);
 }
@@ -140,16 +141,18 @@ static void cells_are_those_of_the_dense_rows(void **state) {
         open_setting(ctx, p, IKT_NORMALISE_NONE, &s);
         for (int e = 0; e < 2; e++)
             compute(ctx, p, &s, e, &codes[e], &coarse[e]);
-        for (int64_t i = 0; i < s.map.count; i++) {
+        for (int64_t i = 0; i < s.distribution.count; i++) {
             for (int64_t t = 0; t < p->t; t++)
                 if (ikt_codes_cell(&codes[0], i, t) != ikt_codes_cell(&codes[1], i, t))
                     fail_msg("%s: row %d, partitioning %d: cell %d dense, %d sparse", p->name,
-                             (int)(s.map.first + i), (int)t, (int)ikt_codes_cell(&codes[0], i, t),
+                             (int)(s.distribution.first + i), (int)t,
+                             (int)ikt_codes_cell(&codes[0], i, t),
                              (int)ikt_codes_cell(&codes[1], i, t));
             if (coarse[0][i] != coarse[1][i])
-                fail_msg("%s: row %d: another coarse cell", p->name, (int)(s.map.first + i));
+                fail_msg("%s: row %d: another coarse cell", p->name,
+                         (int)(s.distribution.first + i));
         }
-        const int64_t bytes = s.map.count * codes[0].stride;
+        const int64_t bytes = s.distribution.count * codes[0].stride;
         assert_int_equal(codes[0].stride, codes[1].stride);
         assert_memory_equal(codes[0].code, codes[1].code, (size_t)(bytes > 0 ? bytes : 1));
         for (int e = 0; e < 2; e++) {
@@ -240,21 +243,22 @@ static void orphans_are_those_of_the_dense_rows(void **state) {
     for (int q = 0; q < 4; q++) {
         const problem *p = &problems[q];
         setting s;
-        ikt_orphans orphans[2];
+        ikt_zero_similarity orphans[2];
         uint8_t *marked;
         open_setting(ctx, p, IKT_NORMALISE_NONE, &s);
-        assert_int_equal(ikt_alloc(ctx, &marked, s.map.count, 1, "test"), IKT_OK);
-        for (int64_t i = 0; i < s.map.count; i++)
-            marked[i] = (s.map.first + i) % 37 == 3;
+        assert_int_equal(ikt_alloc(ctx, &marked, s.distribution.count, 1, "test"), IKT_OK);
+        for (int64_t i = 0; i < s.distribution.count; i++)
+            marked[i] = (s.distribution.first + i) % 37 == 3;
         for (int e = 0; e < 2; e++)
-            assert_int_equal(ikt_orphans_find(ctx, s.data[e], &s.map, marked, 7, &orphans[e]),
-                             IKT_OK);
+            assert_int_equal(
+                ikt_zero_similarity_find(ctx, s.data[e], &s.distribution, marked, 7, &orphans[e]),
+                IKT_OK);
         assert_true(orphans[0].count > 10);
         assert_int_equal(orphans[0].count, orphans[1].count);
         assert_memory_equal(orphans[0].nearest, orphans[1].nearest,
                             (size_t)(7 * orphans[0].count) * sizeof(uint32_t));
-        ikt_orphans_destroy(&orphans[0]);
-        ikt_orphans_destroy(&orphans[1]);
+        ikt_zero_similarity_destroy(&orphans[0]);
+        ikt_zero_similarity_destroy(&orphans[1]);
         ikt_free(&marked);
         close_setting(&s);
     }
@@ -390,7 +394,8 @@ static void forest_and_many_components_are_refused(void **state) {
     ikt_codes codes;
     open_setting(ctx, p, IKT_NORMALISE_NONE, &s);
     assert_int_equal(ikt_model_create(ctx, &spec, &model), IKT_OK);
-    assert_int_equal(ikt_codes_compute(ctx, s.data[1], &s.map, model, &codes, NULL), IKT_ERR_USAGE);
+    assert_int_equal(ikt_codes_compute(ctx, s.data[1], &s.distribution, model, &codes, NULL),
+                     IKT_ERR_USAGE);
     assert_non_null(strstr(ikt_message(ctx), "isolation.form: forest needs dense rows"));
     ikt_clear(ctx);
     ikt_model_destroy(&model);

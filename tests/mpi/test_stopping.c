@@ -68,19 +68,20 @@ static void codes_go_on(ikt_context *ctx, int form, int64_t t, bool coarse) {
     assert_int_equal(ikt_model_create(ctx, &spec, &s.model), IKT_OK);
     uint16_t *cell[2] = {NULL, NULL};
     for (int i = 0; i < 2 && coarse; i++)
-        assert_int_equal(ikt_alloc(ctx, &cell[i], s.map.count, sizeof *cell[i], "test"), IKT_OK);
+        assert_int_equal(ikt_alloc(ctx, &cell[i], s.distribution.count, sizeof *cell[i], "test"),
+                         IKT_OK);
     ikt_codes codes;
-    assert_int_equal(
-        ikt_codes_compute_within(ctx, small, NULL, s.data, &s.map, s.model, &s.codes, cell[0]),
-        IKT_OK);
+    assert_int_equal(ikt_codes_compute_within(ctx, small, NULL, s.data, &s.distribution, s.model,
+                                              &s.codes, cell[0]),
+                     IKT_OK);
     kept_codes kept = {.ctx = ctx};
-    const ikt_codes_keeper keeper = {&kept, "memory", load_codes, save_codes};
+    const ikt_codes_hooks keeper = {&kept, "memory", load_codes, save_codes};
     ikt_status st = IKT_STOPPED;
     int stops = 0;
     while (st == IKT_STOPPED && stops < STOPS_MOST) {
         ikt_watch_begin(ctx, 0, INFINITY);
-        st =
-            ikt_codes_compute_within(ctx, small, &keeper, s.data, &s.map, s.model, &codes, cell[1]);
+        st = ikt_codes_compute_within(ctx, small, &keeper, s.data, &s.distribution, s.model, &codes,
+                                      cell[1]);
         stops += st == IKT_STOPPED;
         ikt_clear(ctx);
     }
@@ -89,8 +90,8 @@ static void codes_go_on(ikt_context *ctx, int form, int64_t t, bool coarse) {
     assert_int_equal(kept.saves, stops);
     assert_true(stops > 3);
     assert_memory_equal(codes.code, s.codes.code, (size_t)(codes.n_local * codes.stride));
-    if (coarse && s.map.count > 0)
-        assert_memory_equal(cell[0], cell[1], (size_t)s.map.count * sizeof *cell[0]);
+    if (coarse && s.distribution.count > 0)
+        assert_memory_equal(cell[0], cell[1], (size_t)s.distribution.count * sizeof *cell[0]);
     ikt_codes_destroy(&codes);
     ikt_free(&kept.codes.bytes);
     ikt_free(&kept.coarse.bytes);
@@ -159,20 +160,20 @@ enum { ROUNDS = 2, CANDIDATES = 60 };
 
 /* A search and rounds of refinement, or all pairs. */
 static ikt_status make_lists(ikt_context *ctx, setting *s, bool is_near,
-                             const ikt_list_keeper *keeper, ikt_neighbours *lists) {
-    const ikt_scorer scorer = ikt_scorer_codes(&s->codes, &s->map);
+                             const ikt_list_hooks *keeper, ikt_neighbours *lists) {
+    const ikt_scorer scorer = ikt_scorer_codes(&s->codes, &s->distribution);
     ikt_list_course course;
-    assert_int_equal(ikt_neighbours_create(ctx, &s->map, K, lists), IKT_OK);
+    assert_int_equal(ikt_neighbours_create(ctx, &s->distribution, K, lists), IKT_OK);
     assert_int_equal(ikt_list_course_begin(ctx, keeper, lists, &course), IKT_OK);
     ikt_status st = IKT_OK;
     if (!is_near) {
         st = ikt_neighbours_brute_kept(ctx, &scorer, &course);
     } else if (course.progress.round == 0) {
-        st = ikt_neighbours_search_kept(ctx, &s->cells, &s->shelf, CANDIDATES, &course);
+        st = ikt_neighbours_search_kept(ctx, &s->cells, &s->tiles, CANDIDATES, &course);
         if (st == IKT_OK) ikt_list_course_next(&course);
     }
     while (is_near && st == IKT_OK && course.progress.round <= ROUNDS) {
-        st = ikt_neighbours_refine_kept(ctx, &s->shelf, &course);
+        st = ikt_neighbours_refine_kept(ctx, &s->tiles, &course);
         if (st == IKT_OK) ikt_list_course_next(&course);
     }
     ikt_list_course_end(&course);
@@ -186,7 +187,7 @@ static void lists_go_on(ikt_context *ctx, bool is_near) {
     prepare(ctx, SPREAD, N, true, &s);
     assert_int_equal(make_lists(ctx, &s, is_near, NULL, &whole), IKT_OK);
     kept_lists kept = {.ctx = ctx};
-    const ikt_list_keeper keeper = {&kept, "memory", load_lists, save_lists};
+    const ikt_list_hooks keeper = {&kept, "memory", load_lists, save_lists};
     ikt_set_piece_bytes(ctx, 1 << 10); /* short batches */
     ikt_status st = IKT_STOPPED;
     int stops = 0;
@@ -202,7 +203,8 @@ static void lists_go_on(ikt_context *ctx, bool is_near) {
     assert_int_equal(st, IKT_OK);
     assert_int_equal(kept.saves, stops);
     if (is_near) assert_true(stops > 3);
-    assert_true(hash_lists(ctx, &lists, s.map.first) == hash_lists(ctx, &whole, s.map.first));
+    assert_true(hash_lists(ctx, &lists, s.distribution.first) ==
+                hash_lists(ctx, &whole, s.distribution.first));
     ikt_neighbours_destroy(&lists);
     ikt_neighbours_destroy(&whole);
     free_lists(&kept);
@@ -230,11 +232,11 @@ static void time_asks_on_all_ranks_alike(void **state) {
     ikt_context *ctx = *state;
     int saves = 0;
     const ikt_saver saver = {&saves, count_save, "memory"};
-    assert_int_equal(ikt_watch_ask(ctx), IKT_WISH_NONE); /* nobody watches */
+    assert_int_equal(ikt_watch_ask(ctx), IKT_REQUEST_NONE); /* nobody watches */
     ikt_watch_begin(ctx, INFINITY, INFINITY);
-    assert_int_equal(ikt_watch_ask(ctx), IKT_WISH_NONE);
+    assert_int_equal(ikt_watch_ask(ctx), IKT_REQUEST_NONE);
     ikt_watch_begin(ctx, INFINITY, 0);
-    assert_int_equal(ikt_watch_ask(ctx), IKT_WISH_SAVE);
+    assert_int_equal(ikt_watch_ask(ctx), IKT_REQUEST_SAVE);
     assert_int_equal(ikt_watch_pause(ctx, &saver), IKT_OK);
     assert_int_equal(saves, 1);
     ikt_watch_begin(ctx, 3600, INFINITY);

@@ -12,7 +12,7 @@
 #include "data/generate.h"
 #include "evaluate/apart.h"
 #include "evaluate/arrangement.h"
-#include "io/source.h"
+#include "io/sources/source.h"
 
 enum { ROWS = 200, COLUMNS = 5 };
 
@@ -191,7 +191,7 @@ static void what_procrustes_can_undo_costs_nothing(void **state) {
 
 /* Own rows of a map of `rows` rows. */
 typedef struct {
-    ikt_row_map map;
+    ikt_rows rows;
     float y[4 * ROWS];
     int64_t label[2 * ROWS];
     ikt_measured what;
@@ -199,13 +199,13 @@ typedef struct {
 
 static void make_part(ikt_context *ctx, int64_t rows, void (*place)(int64_t row, float *at),
                       part *p) {
-    p->map = ikt_row_map_make(rows, ikt_size(ctx), ikt_rank(ctx));
-    for (int64_t i = 0; i < p->map.count; i++) {
-        place(p->map.first + i, p->y + 2 * i);
-        p->label[i] = (p->map.first + i) % ROWS % 4;
+    p->rows = ikt_rows_make(rows, ikt_size(ctx), ikt_rank(ctx));
+    for (int64_t i = 0; i < p->rows.count; i++) {
+        place(p->rows.first + i, p->y + 2 * i);
+        p->label[i] = (p->rows.first + i) % ROWS % 4;
     }
     p->what =
-        (ikt_measured){.map = p->map, .y = p->y, .q = 2, .labels = p->label, .has_labels = true};
+        (ikt_measured){.rows = p->rows, .y = p->y, .q = 2, .labels = p->label, .has_labels = true};
 }
 
 /* Four classes at the corners of a kite. */

@@ -97,11 +97,11 @@ static void the_halo_counts_every_exchange(void **state) {
     int64_t size = ikt_size(ctx), rank = ikt_rank(ctx), others = size - 1, n_ghost = 0;
     int64_t ghost_row[16];
     float own[20] = {0}, ghost[32];
-    ikt_row_map map = ikt_row_map_make(10 * size, (int)size, (int)rank);
+    ikt_rows rows = ikt_rows_make(10 * size, (int)size, (int)rank);
     for (int64_t r = 0; r < size; r++)
         if (r != rank) ghost_row[n_ghost++] = 10 * r;
     ikt_halo *halo = NULL;
-    assert_int_equal(ikt_halo_create(ctx, &map, ghost_row, n_ghost, 2, &halo), IKT_OK);
+    assert_int_equal(ikt_halo_create(ctx, &rows, ghost_row, n_ghost, 2, &halo), IKT_OK);
     own[0] = (float)rank;
     ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
     for (int i = 0; i < 3; i++) {

@@ -9,10 +9,10 @@
 #include "base/row_hash.h"
 #include "data/generate.h"
 #include "evaluate/measure.h"
-#include "io/table_writer.h"
+#include "io/convert/table_writer.h"
 #include "pipeline/keep.h"
 #include "pipeline/outcome.h"
-#include "pipeline/transform_write.h"
+#include "transform/transform_write.h"
 
 enum { OLD = 420, NEW = 90, SPLIT = 37, BYTES = 12 };
 
@@ -93,7 +93,7 @@ static uint64_t embed(ikt_context *ctx, const ikt_settings *settings, double *ac
     succeed(ctx, ikt_run_keep(ctx, &run));
     const uint64_t hash = run.hash;
     if (accuracy) {
-        const ikt_measured what = {.map = run.map,
+        const ikt_measured what = {.rows = run.rows,
                                    .y = run.embedding.y,
                                    .q = run.settings.layout.dimensions,
                                    .labels = run.labels,
@@ -118,11 +118,11 @@ static ikt_transformed transform(ikt_context *ctx, const char *model, const char
 }
 
 static uint64_t hash_all(ikt_context *ctx, const ikt_transformed *done) {
-    const ikt_row_map *map = &done->map;
+    const ikt_rows *rows = &done->rows;
     return done->hash +
-           3 * ikt_row_hash(ctx, done->divergence, map->first, map->count, sizeof(double)) +
-           5 * ikt_row_hash(ctx, done->similarity, map->first, map->count, sizeof(float)) +
-           7 * ikt_row_hash(ctx, done->nearest, map->first, map->count, sizeof(int64_t));
+           3 * ikt_row_hash(ctx, done->divergence, rows->first, rows->count, sizeof(double)) +
+           5 * ikt_row_hash(ctx, done->similarity, rows->first, rows->count, sizeof(float)) +
+           7 * ikt_row_hash(ctx, done->nearest, rows->first, rows->count, sizeof(int64_t));
 }
 
 /* Names of one test's files. */
@@ -185,7 +185,7 @@ static void places_are_a_function_of_model_and_row(void **state) {
         const int64_t first = half ? SPLIT : 0, count = half ? NEW - SPLIT : SPLIT;
         write_digits(ctx, n.part, OLD + first, count);
         done = transform(ctx, n.model, n.part);
-        joined += ikt_row_hash(ctx, done.y, first + done.map.first, done.map.count, 8);
+        joined += ikt_row_hash(ctx, done.y, first + done.rows.first, done.rows.count, 8);
         ikt_transformed_destroy(&done);
     }
     assert_true(joined == places);
@@ -226,8 +226,8 @@ static void twins_land_next_to_old_rows(void **state) {
         embed(ctx, &settings, NULL);
         ikt_transformed done = transform(ctx, n.model, n.old);
         double away[OLD] = {0}, low = INFINITY, high = -INFINITY;
-        for (int64_t i = 0; i < done.map.count; i++) {
-            const int64_t row = done.map.first + i;
+        for (int64_t i = 0; i < done.rows.count; i++) {
+            const int64_t row = done.rows.first + i;
             assert_true(done.similarity[i] == 1 && done.nearest[i] <= row);
             const float *old = done.loaded.y + 2 * row;
             away[row] = -hypot((double)done.y[2 * i] - (double)old[0],
@@ -285,7 +285,7 @@ static void a_larger_model_than_the_rows(void **state) {
     ikt_transformed done = transform(ctx, n.model, n.new);
     assert_int_equal(done.loaded.shape.psi, 300);
     assert_int_equal(done.loaded.shape.n, NEW);
-    for (int64_t i = 0; i < done.map.count; i++)
+    for (int64_t i = 0; i < done.rows.count; i++)
         assert_true(done.similarity[i] == 1);
     ikt_transformed_destroy(&done);
     set(ctx, &settings, "input.file", n.old);
@@ -318,7 +318,7 @@ static void rows_without_similarity_are_told_and_placed(void **state) {
     embed(ctx, &settings, NULL);
     ikt_transformed done = transform(ctx, n.model, n.new);
     assert_int_equal(done.lonely, 40);
-    for (int64_t i = 0; i < done.map.count; i++) {
+    for (int64_t i = 0; i < done.rows.count; i++) {
         assert_true(done.similarity[i] == 0);
         assert_true(done.nearest[i] >= 0 && done.nearest[i] < 60);
         assert_true(isfinite(done.y[2 * i]) && isfinite(done.divergence[i]));

@@ -38,20 +38,20 @@ static double coordinate(map_kind kind, int q, int64_t n, int64_t row, int axis)
 }
 
 typedef struct {
-    ikt_row_map map;
+    ikt_rows rows;
     int q;
     float *y, *gradient;
     double *phi;
 } points;
 
 static points make(ikt_context *ctx, map_kind kind, int q, int64_t n) {
-    points p = {.map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx)), .q = q};
-    const int64_t count = q * p.map.count;
+    points p = {.rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx)), .q = q};
+    const int64_t count = q * p.rows.count;
     assert_int_equal(ikt_alloc(ctx, &p.y, count, sizeof *p.y, "test"), IKT_OK);
     assert_int_equal(ikt_alloc(ctx, &p.gradient, count, sizeof *p.gradient, "test"), IKT_OK);
-    assert_int_equal(ikt_alloc(ctx, &p.phi, p.map.count, sizeof *p.phi, "test"), IKT_OK);
+    assert_int_equal(ikt_alloc(ctx, &p.phi, p.rows.count, sizeof *p.phi, "test"), IKT_OK);
     for (int64_t e = 0; e < count; e++)
-        p.y[e] = (float)coordinate(kind, q, n, p.map.first + e / q, (int)(e % q));
+        p.y[e] = (float)coordinate(kind, q, n, p.rows.first + e / q, (int)(e % q));
     return p;
 }
 
@@ -63,21 +63,21 @@ static void release(points *p) {
 
 static void sum_by_tree(ikt_context *ctx, points *p, ikt_tree_accuracy accuracy) {
     ikt_kernelsum *sums;
-    assert_int_equal(ikt_kernelsum_create_tree(ctx, &p->map, p->q, accuracy, &sums), IKT_OK);
+    assert_int_equal(ikt_kernelsum_create_tree(ctx, &p->rows, p->q, accuracy, &sums), IKT_OK);
     ikt_kernelsum_evaluate(sums, p->y, p->phi, p->gradient);
     ikt_kernelsum_destroy(&sums);
 }
 
 static void sum_exactly(ikt_context *ctx, points *p, ikt_kernel kernel) {
     ikt_kernelsum *sums;
-    assert_int_equal(ikt_kernelsum_create_exact(ctx, &p->map, p->q, kernel, &sums), IKT_OK);
+    assert_int_equal(ikt_kernelsum_create_exact(ctx, &p->rows, p->q, kernel, &sums), IKT_OK);
     ikt_kernelsum_evaluate(sums, p->y, p->phi, p->gradient);
     ikt_kernelsum_destroy(&sums);
 }
 
 static uint64_t hash_of(ikt_context *ctx, const points *p) {
-    return ikt_row_hash(ctx, p->phi, p->map.first, p->map.count, sizeof *p->phi) ^
-           3 * ikt_row_hash(ctx, p->gradient, p->map.first, p->map.count,
+    return ikt_row_hash(ctx, p->phi, p->rows.first, p->rows.count, sizeof *p->phi) ^
+           3 * ikt_row_hash(ctx, p->gradient, p->rows.first, p->rows.count,
                             (size_t)p->q * sizeof *p->gradient);
 }
 
@@ -127,7 +127,7 @@ static errors errors_of(ikt_context *ctx, map_kind kind, int q, int64_t n,
     errors e = {0, 0, 0};
     sum_by_tree(ctx, &tree, accuracy);
     sum_exactly(ctx, &exact, IKT_KERNEL_STUDENT);
-    for (int64_t i = 0; i < tree.map.count; i++) {
+    for (int64_t i = 0; i < tree.rows.count; i++) {
         for (int64_t c = q * i; c < q * (i + 1); c++) {
             wrong += pow((double)tree.gradient[c] - (double)exact.gradient[c], 2);
             right += pow((double)exact.gradient[c], 2);
@@ -203,9 +203,9 @@ static void exact_sums_are_exact_in_any_dimension(void **state) {
             for (int q = 1; q <= 3; q++) {
                 points p = make(ctx, (map_kind)kind, q, N);
                 sum_exactly(ctx, &p, (ikt_kernel)kernel);
-                for (int64_t i = 0; i < p.map.count; i += 41) {
+                for (int64_t i = 0; i < p.rows.count; i += 41) {
                     double phi, gradient[3];
-                    double size = plain_sum((map_kind)kind, q, N, p.map.first + i,
+                    double size = plain_sum((map_kind)kind, q, N, p.rows.first + i,
                                             (ikt_kernel)kernel, &phi, gradient);
                     assert_true(fabs(p.phi[i] - phi) < 1e-6 * size);
                     for (int c = 0; c < q; c++)
@@ -221,10 +221,10 @@ static void a_position_that_is_not_finite_invalidates_all(void **state) {
     const float bad[] = {NAN, INFINITY, -INFINITY};
     for (int b = 0; b < 3; b++) {
         points p = make(ctx, CLUSTERS, 3, 70);
-        if (p.map.first <= 20 && 20 < p.map.first + p.map.count)
-            p.y[3 * (20 - p.map.first) + 1] = bad[b];
+        if (p.rows.first <= 20 && 20 < p.rows.first + p.rows.count)
+            p.y[3 * (20 - p.rows.first) + 1] = bad[b];
         sum_by_tree(ctx, &p, IKT_TREE_DEFAULT);
-        for (int64_t i = 0; i < p.map.count; i++)
+        for (int64_t i = 0; i < p.rows.count; i++)
             assert_true(isnan(p.phi[i]) && isnan(p.gradient[3 * i + 2]));
         release(&p);
     }
@@ -235,14 +235,14 @@ static void the_past_does_not_matter(void **state) {
     ikt_context *ctx = *state;
     points p = make(ctx, LATE, 3, 800), q = make(ctx, LATE, 3, 800);
     ikt_kernelsum *old, *fresh;
-    assert_int_equal(ikt_kernelsum_create_tree(ctx, &p.map, 3, IKT_TREE_DEFAULT, &old), IKT_OK);
+    assert_int_equal(ikt_kernelsum_create_tree(ctx, &p.rows, 3, IKT_TREE_DEFAULT, &old), IKT_OK);
     for (int step = -6; step <= 6; step++) {
-        for (int64_t e = 0; e < 3 * p.map.count; e++) {
+        for (int64_t e = 0; e < 3 * p.rows.count; e++) {
             double at =
-                coordinate(step % 2 ? LATE : PLACES, 3, 800, p.map.first + e / 3, (int)(e % 3));
+                coordinate(step % 2 ? LATE : PLACES, 3, 800, p.rows.first + e / 3, (int)(e % 3));
             p.y[e] = q.y[e] = (float)(pow(4, -abs(step)) * at);
         }
-        assert_int_equal(ikt_kernelsum_create_tree(ctx, &p.map, 3, IKT_TREE_DEFAULT, &fresh),
+        assert_int_equal(ikt_kernelsum_create_tree(ctx, &p.rows, 3, IKT_TREE_DEFAULT, &fresh),
                          IKT_OK);
         ikt_kernelsum_evaluate(old, p.y, p.phi, p.gradient);
         ikt_kernelsum_evaluate(fresh, q.y, q.phi, q.gradient);
@@ -261,11 +261,11 @@ static void memory_is_as_predicted(void **state) {
             points p = make(ctx, (map_kind)kind, 3, n);
             ikt_kernelsum *sums;
             const int64_t before = ikt_memory_now(ctx);
-            assert_int_equal(ikt_kernelsum_create_tree(ctx, &p.map, 3, IKT_TREE_DEFAULT, &sums),
+            assert_int_equal(ikt_kernelsum_create_tree(ctx, &p.rows, 3, IKT_TREE_DEFAULT, &sums),
                              IKT_OK);
             ikt_kernelsum_evaluate(sums, p.y, p.phi, p.gradient);
             const int64_t held = ikt_memory_now(ctx) - before;
-            const int64_t predicted = ikt_kernelsum_memory_tree(&p.map, 3, ikt_threads(ctx));
+            const int64_t predicted = ikt_kernelsum_memory_tree(&p.rows, 3, ikt_threads(ctx));
             assert_true(held <= predicted && predicted < 3 * held + (1 << 20));
             ikt_kernelsum_destroy(&sums);
             release(&p);

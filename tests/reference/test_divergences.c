@@ -17,32 +17,32 @@
 enum { N = 61, K = 6, MOST = 3 * N };
 
 /* A symmetric sparse P: neighbours on a ring at growing distances, weights by draw. */
-static void make_p(ikt_context *ctx, const ikt_row_map *map, ikt_graph *graph) {
-    ikt_neighbours lists = {map->count, K, NULL, NULL};
-    ikt_alloc(ctx, &lists.row, map->count * K, sizeof *lists.row, "test");
-    ikt_alloc(ctx, &lists.score, map->count * K, sizeof *lists.score, "test");
-    for (int64_t i = 0; i < map->count; i++) {
+static void make_p(ikt_context *ctx, const ikt_rows *rows, ikt_graph *graph) {
+    ikt_neighbours lists = {rows->count, K, NULL, NULL};
+    ikt_alloc(ctx, &lists.row, rows->count * K, sizeof *lists.row, "test");
+    ikt_alloc(ctx, &lists.score, rows->count * K, sizeof *lists.score, "test");
+    for (int64_t i = 0; i < rows->count; i++) {
         double draw[K], total = 0;
         for (int e = 0; e < K; e++)
             total += draw[e] =
-                pow(ikt_rng_uniform(2, IKT_RNG_TEST, map->first + i, (uint64_t)e), 4);
+                pow(ikt_rng_uniform(2, IKT_RNG_TEST, rows->first + i, (uint64_t)e), 4);
         for (int e = 0; e < K; e++) {
-            lists.row[i * K + e] = (uint32_t)((map->first + i + (e + 1) * (e + 1)) % N);
+            lists.row[i * K + e] = (uint32_t)((rows->first + i + (e + 1) * (e + 1)) % N);
             lists.score[i * K + e] = (float)(draw[e] / total);
         }
     }
-    assert_int_equal(ikt_graph_symmetrise(ctx, map, &lists, graph), IKT_OK);
+    assert_int_equal(ikt_graph_symmetrise(ctx, rows, &lists, graph), IKT_OK);
     ikt_neighbours_destroy(&lists);
 }
 
 /* All of P on every rank: p[N * N]. With `dense` every pair has some. */
 static double *full_p(bool is_dense) {
     ikt_context *alone = ikt_test_alone();
-    ikt_row_map map = ikt_row_map_make(N, 1, 0);
+    ikt_rows rows = ikt_rows_make(N, 1, 0);
     ikt_graph graph;
     double *p = calloc(N * N, sizeof *p), total = 0;
     assert_non_null(p);
-    make_p(alone, &map, &graph);
+    make_p(alone, &rows, &graph);
     for (int64_t i = 0; i < N; i++)
         for (int part = 0; part < 2; part++) {
             const ikt_csr *csr = part == 0 ? &graph.forward : &graph.reverse;
@@ -127,30 +127,30 @@ typedef struct {
     double value, z;
 } found;
 
-static ikt_kernelsum *make_sums(ikt_context *ctx, const ikt_row_map *map, int q, ikt_kernel kernel,
+static ikt_kernelsum *make_sums(ikt_context *ctx, const ikt_rows *rows, int q, ikt_kernel kernel,
                                 way how) {
     ikt_kernelsum *sums = NULL;
     const ikt_fft_settings tight = ikt_fft_preset(IKT_FFT_TIGHT);
-    ikt_status st = how == FFT    ? ikt_kernelsum_create_fft_of(ctx, map, kernel, &tight, &sums)
-                    : how == TREE ? ikt_kernelsum_create_tree(ctx, map, q, IKT_TREE_TIGHT, &sums)
-                                  : ikt_kernelsum_create_exact(ctx, map, q, kernel, &sums);
+    ikt_status st = how == FFT    ? ikt_kernelsum_create_fft_of(ctx, rows, kernel, &tight, &sums)
+                    : how == TREE ? ikt_kernelsum_create_tree(ctx, rows, q, IKT_TREE_TIGHT, &sums)
+                                  : ikt_kernelsum_create_exact(ctx, rows, q, kernel, &sums);
     assert_int_equal(st, IKT_OK);
     assert_int_equal(ikt_kernelsum_dimensions(sums), q);
     return sums;
 }
 
-static ikt_dense make_dense(ikt_context *ctx, const ikt_row_map *map, const double *p) {
-    ikt_dense dense = {*map, (N + 15) / 16 * 16, NULL};
-    ikt_alloc(ctx, &dense.value, map->count * dense.stride, sizeof *dense.value, "test");
-    for (int64_t i = 0; i < map->count; i++)
+static ikt_dense make_dense(ikt_context *ctx, const ikt_rows *rows, const double *p) {
+    ikt_dense dense = {*rows, (N + 15) / 16 * 16, NULL};
+    ikt_alloc(ctx, &dense.value, rows->count * dense.stride, sizeof *dense.value, "test");
+    for (int64_t i = 0; i < rows->count; i++)
         for (int64_t j = 0; j < N; j++)
-            dense.value[i * dense.stride + j] = (float)p[(map->first + i) * N + j];
+            dense.value[i * dense.stride + j] = (float)p[(rows->first + i) * N + j];
     return dense;
 }
 
 /* One evaluation, with values or without. */
 static found evaluate(ikt_context *ctx, const problem *x, bool is_dense, way how, bool want) {
-    const ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
     ikt_objective_spec spec = {.kind = x->kind, .trade_off = x->kappa};
     ikt_graph graph = {.n_ghost = 0};
     ikt_dense dense = {.value = NULL};
@@ -158,24 +158,24 @@ static found evaluate(ikt_context *ctx, const problem *x, bool is_dense, way how
     found f;
     memset(&f, 0, sizeof f);
     if (is_dense)
-        dense = make_dense(ctx, &map, x->p);
+        dense = make_dense(ctx, &rows, x->p);
     else
-        make_p(ctx, &map, &graph);
+        make_p(ctx, &rows, &graph);
     spec.dense = is_dense ? &dense : NULL;
     spec.graph = is_dense ? NULL : &graph;
     const ikt_divergence *d = ikt_divergence_of(x->kind);
     for (int k = 0; k < d->n_kernels && how != ONE_PASS; k++)
-        spec.sums[k] = make_sums(ctx, &map, x->q, d->kernel[k], how);
+        spec.sums[k] = make_sums(ctx, &rows, x->q, d->kernel[k], how);
     assert_int_equal(how == ONE_PASS ? ikt_tsne_dense_exact_create(ctx, &dense, x->q, &objective)
                                      : ikt_objective_create(ctx, &spec, &objective),
                      IKT_OK);
     assert_int_equal(objective.q, x->q);
-    for (int64_t e = 0; e < x->q * map.count; e++)
-        objective.y[e] = position(map.first + e / x->q, e % x->q);
+    for (int64_t e = 0; e < x->q * rows.count; e++)
+        objective.y[e] = position(rows.first + e / x->q, e % x->q);
     ikt_gradient g;
     ikt_objective_terms terms = {want, 0, 0};
     objective.evaluate(objective.self, &g, &terms);
-    for (int64_t e = 0; e < x->q * map.count; e++)
+    for (int64_t e = 0; e < x->q * rows.count; e++)
         f.gradient[e] = g.pull * g.attraction[e] + g.push * g.repulsion[e];
     f.value = terms.value;
     f.z = terms.z;
@@ -189,10 +189,10 @@ static found evaluate(ikt_context *ctx, const problem *x, bool is_dense, way how
 
 /* Root mean square difference of the own rows from a gradient of all, relative to that. */
 static double difference(ikt_context *ctx, const found *f, const double *all, int q) {
-    const ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
     double wrong = 0, right = 0;
-    for (int64_t e = 0; e < q * map.count; e++)
-        wrong += pow((double)f->gradient[e] - all[q * map.first + e], 2);
+    for (int64_t e = 0; e < q * rows.count; e++)
+        wrong += pow((double)f->gradient[e] - all[q * rows.first + e], 2);
     for (int64_t e = 0; e < q * N; e++)
         right += all[e] * all[e];
     return sqrt(wrong / right);
@@ -294,12 +294,12 @@ static void jse_at_a_half_is_symmetric(void **state) {
 /* --- bits ------------------------------------------------------------------------------------- */
 
 static uint64_t hash_of(ikt_context *ctx, const problem *x, bool is_dense, way how) {
-    const ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
     const found f = evaluate(ctx, x, is_dense, how, true);
     uint64_t bits;
     memcpy(&bits, &f.value, sizeof bits);
     return bits ^
-           ikt_row_hash(ctx, f.gradient, map.first, map.count, (size_t)x->q * sizeof *f.gradient);
+           ikt_row_hash(ctx, f.gradient, rows.first, rows.count, (size_t)x->q * sizeof *f.gradient);
 }
 
 static void bits_do_not_depend_on_ranks_and_instruction_set(void **state) {

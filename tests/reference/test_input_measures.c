@@ -291,11 +291,11 @@ static void the_measures_keep_the_curve(void **state) {
 /* Codes of the own rows of a small model. */
 static ikt_codes codes_of(ikt_context *ctx, const ikt_ref_set *set, ikt_dataset *data) {
     const ikt_model_spec spec = {.seed = 3, .n = set->n, .psi = 8, .t = 40};
-    const ikt_row_map map = ikt_row_map_make(set->n, ikt_size(ctx), ikt_rank(ctx));
+    const ikt_rows rows = ikt_rows_make(set->n, ikt_size(ctx), ikt_rank(ctx));
     ikt_model *model = NULL;
     ikt_codes codes;
     assert_int_equal(ikt_model_create(ctx, &spec, &model), IKT_OK);
-    assert_int_equal(ikt_codes_compute(ctx, data, &map, model, &codes, NULL), IKT_OK);
+    assert_int_equal(ikt_codes_compute(ctx, data, &rows, model, &codes, NULL), IKT_OK);
     ikt_model_destroy(&model);
     return codes;
 }

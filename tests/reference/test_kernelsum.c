@@ -35,9 +35,9 @@ static errors errors_of(const map_points *p) {
 }
 
 static errors compare(ikt_context *ctx, map_kind kind, int64_t n, const ikt_fft_settings *fft) {
-    ikt_row_map map = ikt_row_map_make(n, 1, 0);
+    ikt_rows rows = ikt_rows_make(n, 1, 0);
     map_points p = map_make(ctx, kind, n, 0, n);
-    ikt_kernelsum *sums = map_sums(ctx, &map, fft);
+    ikt_kernelsum *sums = map_sums(ctx, &rows, fft);
     ikt_kernelsum_evaluate(sums, p.y, p.phi, p.gradient);
     errors e = errors_of(&p);
     ikt_kernelsum_destroy(&sums);
@@ -80,16 +80,16 @@ static void the_logarithmic_kernel_is_about_as_accurate(void **state) {
     for (int accuracy = IKT_FFT_DEFAULT; accuracy <= IKT_FFT_TIGHT; accuracy++)
         for (int kind = 0; kind < MAP_LINE; kind++) {
             enum { N = 5000 };
-            const ikt_row_map map = ikt_row_map_make(N, 1, 0);
+            const ikt_rows rows = ikt_rows_make(N, 1, 0);
             const ikt_fft_settings fft = ikt_fft_preset((ikt_fft_accuracy)accuracy);
             map_points grid = map_make(*state, (map_kind)kind, N, 0, N);
             map_points exact = map_make(*state, (map_kind)kind, N, 0, N);
             ikt_kernelsum *sums[2];
             assert_int_equal(
-                ikt_kernelsum_create_fft_of(*state, &map, IKT_KERNEL_STUDENT_LOG, &fft, &sums[0]),
+                ikt_kernelsum_create_fft_of(*state, &rows, IKT_KERNEL_STUDENT_LOG, &fft, &sums[0]),
                 IKT_OK);
             assert_int_equal(
-                ikt_kernelsum_create_exact(*state, &map, 2, IKT_KERNEL_STUDENT_LOG, &sums[1]),
+                ikt_kernelsum_create_exact(*state, &rows, 2, IKT_KERNEL_STUDENT_LOG, &sums[1]),
                 IKT_OK);
             ikt_kernelsum_evaluate(sums[0], grid.y, grid.phi, grid.gradient);
             ikt_kernelsum_evaluate(sums[1], exact.y, exact.phi, exact.gradient);
@@ -139,7 +139,7 @@ static void a_line_is_worse_but_bounded(void **state) {
  * at the tight setting. Pairs 40 apart measure it. */
 static double pair_error(ikt_context *ctx, const ikt_fft_settings *fft) {
     enum { PAIRS = 1600, SIDE = 40, REACH = 2 };
-    ikt_row_map map = ikt_row_map_make(2 * PAIRS, 1, 0);
+    ikt_rows rows = ikt_rows_make(2 * PAIRS, 1, 0);
     map_points p = map_make(ctx, MAP_PLACE, 2 * PAIRS, 0, 2 * PAIRS);
     for (int64_t e = 0; e < 2 * PAIRS; e++) { /* coordinates of the first points of the pairs */
         int64_t pair = e / 2, place = e % 2 ? pair / SIDE : pair % SIDE;
@@ -147,7 +147,7 @@ static double pair_error(ikt_context *ctx, const ikt_fft_settings *fft) {
         y[0] = (float)((double)(40 * place) + ikt_rng_uniform(2, IKT_RNG_TEST, e, 0));
         y[2] = y[0] + (float)(REACH * (2 * ikt_rng_uniform(2, IKT_RNG_TEST, e, 1) - 1));
     }
-    ikt_kernelsum *sums = map_sums(ctx, &map, fft), *exact = map_sums(ctx, &map, NULL);
+    ikt_kernelsum *sums = map_sums(ctx, &rows, fft), *exact = map_sums(ctx, &rows, NULL);
     ikt_kernelsum_evaluate(sums, p.y, p.phi, p.gradient);
     double square = 0, pi = 3.141592653589793;
     float *found = p.gradient;
@@ -180,15 +180,15 @@ static void a_map_too_large_for_the_grid_gets_a_coarser_one(void **state) {
  * made, kept, dropped and made again. A fresh object must give the same bits at each size. */
 static void the_past_does_not_matter(void **state) {
     enum { N = 500 };
-    ikt_row_map map = ikt_row_map_make(N, 1, 0);
+    ikt_rows rows = ikt_rows_make(N, 1, 0);
     ikt_fft_settings fft = ikt_fft_preset(IKT_FFT_DEFAULT);
     map_points p = map_make(*state, MAP_LATE, N, 0, N), q = map_make(*state, MAP_LATE, N, 0, N);
-    ikt_kernelsum *old = map_sums(*state, &map, &fft);
+    ikt_kernelsum *old = map_sums(*state, &rows, &fft);
     for (int step = -20; step <= 20; step++) {
         double scale = pow(2, 2 - 0.7 * abs(step));
         for (int64_t e = 0; e < 2 * N; e++)
             p.y[e] = q.y[e] = (float)(scale * map_coordinate(MAP_LATE, N, e / 2, (int)(e % 2)));
-        ikt_kernelsum *fresh = map_sums(*state, &map, &fft);
+        ikt_kernelsum *fresh = map_sums(*state, &rows, &fft);
         ikt_kernelsum_evaluate(old, p.y, p.phi, p.gradient);
         ikt_kernelsum_evaluate(fresh, q.y, q.phi, q.gradient);
         assert_memory_equal(p.phi, q.phi, N * sizeof *p.phi);
@@ -207,15 +207,15 @@ static void memory_is_as_predicted(void **state) {
     (void)state;
     for (int64_t n = 1000; n <= 100000; n *= 10)
         for (int accuracy = IKT_FFT_DEFAULT; accuracy <= IKT_FFT_TIGHT; accuracy++) {
-            ikt_row_map map = ikt_row_map_make(n, 1, 0);
+            ikt_rows rows = ikt_rows_make(n, 1, 0);
             ikt_fft_settings fft = ikt_fft_preset((ikt_fft_accuracy)accuracy);
-            ikt_kernelsum *sums = map_sums(alone, &map, &fft);
+            ikt_kernelsum *sums = map_sums(alone, &rows, &fft);
             map_points p = map_make(alone, MAP_LATE, n, 0, n);
             int64_t before = ikt_memory_now(alone);
             double span = 1.1 * sqrt((double)n);
             ikt_kernelsum_evaluate(sums, p.y, p.phi, p.gradient);
             int64_t held = ikt_memory_now(alone) - before;
-            int64_t predicted = ikt_kernelsum_memory_fft(&fft, &map, 1, span);
+            int64_t predicted = ikt_kernelsum_memory_fft(&fft, &rows, 1, span);
             assert_true(held <= predicted && predicted < 6 * held);
             ikt_kernelsum_destroy(&sums);
             map_free(&p);

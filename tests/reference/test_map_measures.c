@@ -36,7 +36,7 @@ static void a_sample_looks_at_all_rows(void **state) {
     ikt_measure_settings settings = ikt_measure_defaults();
     int64_t query[SAMPLE];
     double expected = 0;
-    const ikt_row_map share = ikt_row_map_make(SAMPLE, 1, 0);
+    const ikt_rows share = ikt_rows_make(SAMPLE, 1, 0);
     settings.exact_limit = 10;
     settings.sample = SAMPLE;
     settings.seed = 5;
@@ -79,8 +79,8 @@ static double cluster_all(ikt_context *ctx, const ikt_ref_set *set, int64_t k, u
     const ikt_measured what = measured(ctx, set, NULL);
     int32_t own[N_MAX], *joined = NULL;
     double inertia;
-    assert_int_equal(ikt_kmeans(ctx, &settings, &what.map, what.y, what.q, own, &inertia), IKT_OK);
-    assert_int_equal(ikt_measure_replicate(ctx, &what.map, own, sizeof *own, &joined), IKT_OK);
+    assert_int_equal(ikt_kmeans(ctx, &settings, &what.rows, what.y, what.q, own, &inertia), IKT_OK);
+    assert_int_equal(ikt_measure_replicate(ctx, &what.rows, own, sizeof *own, &joined), IKT_OK);
     memcpy(all, joined, (size_t)set->n * sizeof *all);
     ikt_free(&joined);
     return inertia;

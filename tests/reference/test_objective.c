@@ -26,27 +26,27 @@ static int64_t in_its_cluster(int64_t row, int64_t e) {
 }
 
 /* A symmetric sparse P that every rank can make: given neighbours with row-keyed weights. */
-static void make_p_of(ikt_context *ctx, const ikt_row_map *map, neighbour_of *neighbour,
+static void make_p_of(ikt_context *ctx, const ikt_rows *rows, neighbour_of *neighbour,
                       ikt_graph *graph) {
-    ikt_neighbours lists = {map->count, K, NULL, NULL};
-    ikt_alloc(ctx, &lists.row, map->count * K, sizeof *lists.row, "test");
-    ikt_alloc(ctx, &lists.score, map->count * K, sizeof *lists.score, "test");
-    for (int64_t i = 0; i < map->count; i++) {
+    ikt_neighbours lists = {rows->count, K, NULL, NULL};
+    ikt_alloc(ctx, &lists.row, rows->count * K, sizeof *lists.row, "test");
+    ikt_alloc(ctx, &lists.score, rows->count * K, sizeof *lists.score, "test");
+    for (int64_t i = 0; i < rows->count; i++) {
         double draw[K], total = 0;
         for (int e = 0; e < K; e++)
-            total += draw[e] = ikt_rng_uniform(2, IKT_RNG_TEST, map->first + i, (uint64_t)e);
+            total += draw[e] = ikt_rng_uniform(2, IKT_RNG_TEST, rows->first + i, (uint64_t)e);
         for (int e = 0; e < K; e++) {
-            lists.row[i * K + e] = (uint32_t)neighbour(map->first + i, e);
+            lists.row[i * K + e] = (uint32_t)neighbour(rows->first + i, e);
             lists.score[i * K + e] = (float)(draw[e] / total);
         }
     }
-    assert_int_equal(ikt_graph_symmetrise(ctx, map, &lists, graph), IKT_OK);
+    assert_int_equal(ikt_graph_symmetrise(ctx, rows, &lists, graph), IKT_OK);
     assert_int_equal(ikt_graph_check(ctx, graph), IKT_OK);
     ikt_neighbours_destroy(&lists);
 }
 
-static void make_p(ikt_context *ctx, const ikt_row_map *map, ikt_graph *graph) {
-    make_p_of(ctx, map, on_a_ring, graph);
+static void make_p(ikt_context *ctx, const ikt_rows *rows, ikt_graph *graph) {
+    make_p_of(ctx, rows, on_a_ring, graph);
 }
 
 static float position(int64_t row, int64_t c) {
@@ -55,9 +55,9 @@ static float position(int64_t row, int64_t c) {
 
 /* All of P as a full matrix on every rank, from the graph of one rank alone. */
 static double *full_p(ikt_context *alone) {
-    ikt_row_map map = ikt_row_map_make(N, 1, 0);
+    ikt_rows rows = ikt_rows_make(N, 1, 0);
     ikt_graph graph;
-    make_p(alone, &map, &graph);
+    make_p(alone, &rows, &graph);
     double *p = calloc(N * N, sizeof *p);
     assert_non_null(p);
     for (int64_t i = 0; i < N; i++)
@@ -97,12 +97,12 @@ static void reference_terms(const double *p, double exaggeration, reference *ref
         }
 }
 
-static void compare(const ikt_row_map *map, ikt_objective *objective, const double *p,
+static void compare(const ikt_rows *rows, ikt_objective *objective, const double *p,
                     double exaggeration) {
     reference *ref = malloc(sizeof *ref);
     ikt_gradient gradient;
-    for (int64_t e = 0; e < 2 * map->count; e++)
-        objective->y[e] = position(map->first + e / 2, e % 2);
+    for (int64_t e = 0; e < 2 * rows->count; e++)
+        objective->y[e] = position(rows->first + e / 2, e % 2);
     reference_terms(p, exaggeration, ref);
     ikt_objective_terms terms = {true, 0, 0};
     objective->evaluate(objective->self, &gradient, &terms);
@@ -112,25 +112,25 @@ static void compare(const ikt_row_map *map, ikt_objective *objective, const doub
     double scale = 0;
     for (int64_t e = 0; e < 2 * N; e++)
         scale += ref->gradient[e] * ref->gradient[e] / (2 * N);
-    for (int64_t e = 0; e < 2 * map->count; e++)
+    for (int64_t e = 0; e < 2 * rows->count; e++)
         assert_true(fabs((double)(gradient.pull * gradient.attraction[e] +
                                   gradient.push * gradient.repulsion[e]) -
-                         ref->gradient[2 * map->first + e]) < 1e-5 * sqrt(scale));
+                         ref->gradient[2 * rows->first + e]) < 1e-5 * sqrt(scale));
     free(ref);
 }
 
 static void sparse_gradient_and_divergence_are_exact(void **state) {
     ikt_context *ctx = *state, *alone = ikt_test_alone();
     double *p = full_p(alone);
-    ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
     ikt_graph graph;
     ikt_kernelsum *sums;
     ikt_objective objective;
-    make_p(ctx, &map, &graph);
-    assert_int_equal(ikt_kernelsum_create_exact(ctx, &map, 2, IKT_KERNEL_STUDENT, &sums), IKT_OK);
+    make_p(ctx, &rows, &graph);
+    assert_int_equal(ikt_kernelsum_create_exact(ctx, &rows, 2, IKT_KERNEL_STUDENT, &sums), IKT_OK);
     assert_int_equal(ikt_tsne_create(ctx, &graph, sums, &objective), IKT_OK);
-    compare(&map, &objective, p, 1);
-    compare(&map, &objective, p, 12);
+    compare(&rows, &objective, p, 1);
+    compare(&rows, &objective, p, 12);
     ikt_objective_destroy(&objective);
     ikt_kernelsum_destroy(&sums);
     ikt_graph_destroy(&graph);
@@ -142,23 +142,23 @@ static void sparse_gradient_and_divergence_are_exact(void **state) {
 static void dense_gradient_and_divergence_are_exact(void **state) {
     ikt_context *ctx = *state, *alone = ikt_test_alone();
     double *p = full_p(alone);
-    ikt_dense dense = {ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx)), (N + 15) / 16 * 16, NULL};
-    ikt_alloc(ctx, &dense.value, dense.map.count * dense.stride, sizeof *dense.value, "test");
-    for (int64_t i = 0; i < dense.map.count; i++)
+    ikt_dense dense = {ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx)), (N + 15) / 16 * 16, NULL};
+    ikt_alloc(ctx, &dense.value, dense.rows.count * dense.stride, sizeof *dense.value, "test");
+    for (int64_t i = 0; i < dense.rows.count; i++)
         for (int64_t j = 0; j < N; j++)
-            dense.value[i * dense.stride + j] = (float)p[(dense.map.first + i) * N + j];
+            dense.value[i * dense.stride + j] = (float)p[(dense.rows.first + i) * N + j];
     ikt_kernelsum *sums;
     ikt_objective objective;
-    assert_int_equal(ikt_kernelsum_create_exact(ctx, &dense.map, 2, IKT_KERNEL_STUDENT, &sums),
+    assert_int_equal(ikt_kernelsum_create_exact(ctx, &dense.rows, 2, IKT_KERNEL_STUDENT, &sums),
                      IKT_OK);
     assert_int_equal(ikt_tsne_dense_create(ctx, &dense, sums, &objective), IKT_OK);
-    compare(&dense.map, &objective, p, 1);
-    compare(&dense.map, &objective, p, 4);
+    compare(&dense.rows, &objective, p, 1);
+    compare(&dense.rows, &objective, p, 4);
     ikt_objective_destroy(&objective);
     ikt_kernelsum_destroy(&sums);
     assert_int_equal(ikt_tsne_dense_exact_create(ctx, &dense, 2, &objective), IKT_OK);
-    compare(&dense.map, &objective, p, 1);
-    compare(&dense.map, &objective, p, 4);
+    compare(&dense.rows, &objective, p, 1);
+    compare(&dense.rows, &objective, p, 4);
     ikt_objective_destroy(&objective);
     ikt_dense_destroy(&dense);
     free(p);
@@ -179,28 +179,28 @@ static ikt_layout_settings schedule(int64_t iterations, double rate) {
 
 /* Runs the loop on a context's ranks; returns the hash of the map and the last divergence. */
 static uint64_t descend(ikt_context *ctx, int repulsion, double *first_kl, double *last_kl) {
-    ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
     ikt_layout_settings settings = schedule(150, 20);
     ikt_graph graph;
     ikt_kernelsum *sums;
     ikt_objective objective;
     ikt_trace trace;
     float *y;
-    make_p(ctx, &map, &graph);
-    ikt_alloc(ctx, &y, 2 * map.count, sizeof *y, "test");
-    ikt_initial_random(ctx, &map, 2, 3, y);
+    make_p(ctx, &rows, &graph);
+    ikt_alloc(ctx, &y, 2 * rows.count, sizeof *y, "test");
+    ikt_initial_random(ctx, &rows, 2, 3, y);
     ikt_fft_settings fft = ikt_fft_preset(IKT_FFT_DEFAULT);
     assert_int_equal(repulsion == IKT_REPULSION_EXACT
-                         ? ikt_kernelsum_create_exact(ctx, &map, 2, IKT_KERNEL_STUDENT, &sums)
-                         : ikt_kernelsum_create_fft(ctx, &map, &fft, &sums),
+                         ? ikt_kernelsum_create_exact(ctx, &rows, 2, IKT_KERNEL_STUDENT, &sums)
+                         : ikt_kernelsum_create_fft(ctx, &rows, &fft, &sums),
                      IKT_OK);
     assert_int_equal(ikt_tsne_create(ctx, &graph, sums, &objective), IKT_OK);
-    assert_int_equal(ikt_layout_run(ctx, &settings, &map, &objective, NULL, y, &trace), IKT_OK);
+    assert_int_equal(ikt_layout_run(ctx, &settings, &rows, &objective, NULL, y, &trace), IKT_OK);
     assert_int_equal(trace.count, 4);
     assert_int_equal(trace.point[3].iteration, 150);
     *first_kl = trace.point[0].value;
     *last_kl = trace.point[3].value;
-    uint64_t hash = ikt_row_hash(ctx, y, map.first, map.count, 2 * sizeof *y);
+    uint64_t hash = ikt_row_hash(ctx, y, rows.first, rows.count, 2 * sizeof *y);
     ikt_objective_destroy(&objective);
     ikt_kernelsum_destroy(&sums);
     ikt_graph_destroy(&graph);
@@ -231,7 +231,7 @@ typedef struct {
 } stopped;
 
 static stopped descend_until_settled(ikt_context *ctx) {
-    ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
     ikt_layout_settings settings = schedule(3000, 100);
     settings.stop = IKT_STOP_AUTO;
     settings.exaggeration_iterations = 500;
@@ -241,16 +241,16 @@ static stopped descend_until_settled(ikt_context *ctx) {
     ikt_objective objective;
     ikt_trace trace;
     float *y;
-    make_p_of(ctx, &map, in_its_cluster, &graph);
-    ikt_alloc(ctx, &y, 2 * map.count, sizeof *y, "test");
-    ikt_initial_random(ctx, &map, 2, 3, y);
-    assert_int_equal(ikt_kernelsum_create_exact(ctx, &map, 2, IKT_KERNEL_STUDENT, &sums), IKT_OK);
+    make_p_of(ctx, &rows, in_its_cluster, &graph);
+    ikt_alloc(ctx, &y, 2 * rows.count, sizeof *y, "test");
+    ikt_initial_random(ctx, &rows, 2, 3, y);
+    assert_int_equal(ikt_kernelsum_create_exact(ctx, &rows, 2, IKT_KERNEL_STUDENT, &sums), IKT_OK);
     assert_int_equal(ikt_tsne_create(ctx, &graph, sums, &objective), IKT_OK);
-    assert_int_equal(ikt_layout_run(ctx, &settings, &map, &objective, NULL, y, &trace), IKT_OK);
+    assert_int_equal(ikt_layout_run(ctx, &settings, &rows, &objective, NULL, y, &trace), IKT_OK);
     const ikt_trace_point *last = &trace.point[trace.count - 1];
     assert_int_equal(last->iteration, trace.end);
     assert_true(isfinite(last->value) && isfinite(last->gradient_norm));
-    stopped out = {ikt_row_hash(ctx, y, map.first, map.count, 2 * sizeof *y),
+    stopped out = {ikt_row_hash(ctx, y, rows.first, rows.count, 2 * sizeof *y),
                    trace.exaggeration_end, trace.end, trace.is_settled, last->value};
     ikt_objective_destroy(&objective);
     ikt_kernelsum_destroy(&sums);
@@ -276,37 +276,37 @@ static void an_easy_set_stops_by_itself_in_the_same_iteration_on_any_ranks(void 
 static void the_normalisation_is_exact(void **state) {
     ikt_context *ctx = *state, *alone = ikt_test_alone();
     enum { ROWS = 70000 };
-    ikt_row_map map = ikt_row_map_make(ROWS, ikt_size(ctx), ikt_rank(ctx));
+    ikt_rows rows = ikt_rows_make(ROWS, ikt_size(ctx), ikt_rank(ctx));
     double *phi, z = 0;
     assert_int_equal(ikt_alloc(ctx, &phi, ROWS, sizeof *phi, "test"), IKT_OK);
     for (int64_t i = 0; i < ROWS; i++) {
         phi[i] = 1 + pow(2, 32 * ikt_rng_uniform(9, IKT_RNG_TEST, i, 0) - 1);
         z += phi[i] - 1;
     }
-    const double found = ikt_normalisation(ctx, phi + map.first, 1, map.count);
+    const double found = ikt_normalisation(ctx, phi + rows.first, 1, rows.count);
     assert_true(fabs(found - z) < 1e-12 * z);
     assert_true(found == ikt_normalisation(alone, phi, 1, ROWS));
     phi[ROWS / 2] = INFINITY;
-    assert_true(isnan(ikt_normalisation(ctx, phi + map.first, 1, map.count)));
+    assert_true(isnan(ikt_normalisation(ctx, phi + rows.first, 1, rows.count)));
     ikt_free(&phi);
     ikt_context_destroy(&alone);
 }
 
 static void a_diverging_run_is_stopped_with_advice(void **state) {
     ikt_context *ctx = *state;
-    ikt_row_map map = ikt_row_map_make(N, ikt_size(ctx), ikt_rank(ctx));
+    ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
     ikt_layout_settings settings = schedule(100, 1e38);
     ikt_graph graph;
     ikt_kernelsum *sums;
     ikt_objective objective;
     ikt_trace trace;
     float *y;
-    make_p(ctx, &map, &graph);
-    ikt_alloc(ctx, &y, 2 * map.count, sizeof *y, "test");
-    ikt_initial_random(ctx, &map, 2, 3, y);
-    assert_int_equal(ikt_kernelsum_create_exact(ctx, &map, 2, IKT_KERNEL_STUDENT, &sums), IKT_OK);
+    make_p(ctx, &rows, &graph);
+    ikt_alloc(ctx, &y, 2 * rows.count, sizeof *y, "test");
+    ikt_initial_random(ctx, &rows, 2, 3, y);
+    assert_int_equal(ikt_kernelsum_create_exact(ctx, &rows, 2, IKT_KERNEL_STUDENT, &sums), IKT_OK);
     assert_int_equal(ikt_tsne_create(ctx, &graph, sums, &objective), IKT_OK);
-    assert_int_equal(ikt_layout_run(ctx, &settings, &map, &objective, NULL, y, &trace),
+    assert_int_equal(ikt_layout_run(ctx, &settings, &rows, &objective, NULL, y, &trace),
                      IKT_ERR_DATA);
     assert_non_null(strstr(ikt_message(ctx), "learning_rate"));
     ikt_objective_destroy(&objective);

@@ -8,7 +8,7 @@
 
 #include "base/row_hash.h"
 #include "data/dataset.h"
-#include "dist/row_map.h"
+#include "dist/rows.h"
 
 enum { SKIPPED = 77, K = 10 };
 
@@ -155,11 +155,12 @@ static uint64_t hash_of(ikt_context *ctx, int64_t k) {
     ikt_source *source = open_file(ctx, "usps.h5");
     ikt_dataset *set = reduced(ctx, source, k);
     int64_t columns = ikt_dataset_columns(set);
-    ikt_row_map map = ikt_row_map_make(ikt_dataset_rows(set), ikt_size(ctx), ikt_rank(ctx));
-    float *rows = malloc((size_t)(map.count * columns + 1) * sizeof(float));
+    ikt_rows distribution = ikt_rows_make(ikt_dataset_rows(set), ikt_size(ctx), ikt_rank(ctx));
+    float *rows = malloc((size_t)(distribution.count * columns + 1) * sizeof(float));
     assert_non_null(rows);
-    assert_int_equal(ikt_dataset_read(set, map.first, map.count, rows), IKT_OK);
-    uint64_t hash = ikt_row_hash(ctx, rows, map.first, map.count, (size_t)columns * sizeof(float));
+    assert_int_equal(ikt_dataset_read(set, distribution.first, distribution.count, rows), IKT_OK);
+    uint64_t hash = ikt_row_hash(ctx, rows, distribution.first, distribution.count,
+                                 (size_t)columns * sizeof(float));
     free(rows);
     ikt_dataset_destroy(&set);
     ikt_source_close(&source);

@@ -21,14 +21,14 @@ typedef struct {
 } scene;
 
 static void make_scene(ikt_context *ctx, int64_t n, int q, scene *s) {
-    const ikt_row_map map = {NEW, 1, 0, NEW};
+    const ikt_rows rows = {NEW, 1, 0, NEW};
     *s = (scene){.n = n, .q = q};
     s->y = malloc((size_t)(n * q) * sizeof *s->y);
     assert_non_null(s->y);
     for (int64_t e = 0; e < n * q; e++)
         s->y[e] = (float)(25 * ikt_rng_normal(1, IKT_RNG_SHAPE, e / q % 9, (uint64_t)(e % q)) +
                           4 * ikt_rng_normal(1, IKT_RNG_TEST, e / q, (uint64_t)(e % q)));
-    assert_int_equal(ikt_neighbours_create(ctx, &map, K, &s->lists), IKT_OK);
+    assert_int_equal(ikt_neighbours_create(ctx, &rows, K, &s->lists), IKT_OK);
     for (int64_t i = 0; i < NEW; i++) {
         double total = 0;
         for (int64_t e = 0; e < K; e++) {

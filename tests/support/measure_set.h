@@ -44,11 +44,11 @@ static inline void make_in(sample_set *s, int64_t n, int64_t classes, double gri
 
 /* Measured rows of this rank. */
 static inline ikt_measured measured(ikt_context *ctx, const ikt_ref_set *set, ikt_dataset *data) {
-    ikt_row_map map = ikt_row_map_make(set->n, ikt_size(ctx), ikt_rank(ctx));
-    return (ikt_measured){.map = map,
-                          .y = set->y + set->q * map.first,
+    ikt_rows rows = ikt_rows_make(set->n, ikt_size(ctx), ikt_rank(ctx));
+    return (ikt_measured){.rows = rows,
+                          .y = set->y + set->q * rows.first,
                           .q = set->q,
-                          .labels = set->labels ? set->labels + map.first : NULL,
+                          .labels = set->labels ? set->labels + rows.first : NULL,
                           .has_labels = set->labels != NULL,
                           .data = data};
 }

@@ -21,7 +21,7 @@ static inline float coordinate(kind what, int64_t row, int64_t c) {
                    ikt_rng_normal(4, IKT_RNG_TEST, 100 + row, (uint64_t)c));
 }
 
-/* Everything that a search needs, from data to shelf. */
+/* Everything that a search needs, from data to tiles. */
 typedef struct {
     float *rows;
     ikt_source *source;
@@ -30,10 +30,10 @@ typedef struct {
     ikt_codes codes;
     uint16_t *cell;
     uint32_t *position;
-    ikt_row_map map;
+    ikt_rows distribution;
     ikt_cells cells;
     ikt_order order;
-    ikt_shelf shelf;
+    ikt_tiles tiles;
 } setting;
 
 static inline void open_data(ikt_context *ctx, kind what, int64_t n, setting *s) {
@@ -42,7 +42,7 @@ static inline void open_data(ikt_context *ctx, kind what, int64_t n, setting *s)
     assert_int_equal(ikt_alloc(ctx, &s->rows, n * D, sizeof *s->rows, "test"), IKT_OK);
     for (int64_t e = 0; e < n * D; e++)
         s->rows[e] = coordinate(what, e / D, e % D);
-    s->map = ikt_row_map_make(n, ikt_size(ctx), ikt_rank(ctx));
+    s->distribution = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
     assert_int_equal(ikt_source_from_memory(ctx, s->rows, n, D, IKT_TYPE_F32, &s->source), IKT_OK);
     assert_int_equal(ikt_dataset_create(ctx, s->source, &raw, &s->data), IKT_OK);
 }
@@ -52,26 +52,28 @@ static inline void prepare(ikt_context *ctx, kind what, int64_t n, bool codes, s
     const ikt_model_spec spec = {
         .seed = 2, .n = n, .psi = n < PSI ? n : PSI, .t = T, .coarse = ikt_cells_choose(n, 0)};
     assert_int_equal(ikt_model_create(ctx, &spec, &s->model), IKT_OK);
-    assert_int_equal(ikt_alloc(ctx, &s->cell, s->map.count, sizeof *s->cell, "test"), IKT_OK);
-    assert_int_equal(ikt_alloc(ctx, &s->position, s->map.count, 4, "test"), IKT_OK);
-    assert_int_equal(ikt_codes_compute(ctx, s->data, &s->map, s->model, &s->codes, s->cell),
+    assert_int_equal(ikt_alloc(ctx, &s->cell, s->distribution.count, sizeof *s->cell, "test"),
                      IKT_OK);
-    assert_int_equal(ikt_cells_create(ctx, s->data, s->model->coarse_row, spec.coarse, &s->map,
-                                      s->cell, &s->cells, s->position),
+    assert_int_equal(ikt_alloc(ctx, &s->position, s->distribution.count, 4, "test"), IKT_OK);
+    assert_int_equal(
+        ikt_codes_compute(ctx, s->data, &s->distribution, s->model, &s->codes, s->cell), IKT_OK);
+    assert_int_equal(ikt_cells_create(ctx, s->data, s->model->coarse_row, spec.coarse,
+                                      &s->distribution, s->cell, &s->cells, s->position),
                      IKT_OK);
-    assert_int_equal(ikt_order_create(ctx, &s->map, s->position, &s->order), IKT_OK);
+    assert_int_equal(ikt_order_create(ctx, &s->distribution, s->position, &s->order), IKT_OK);
     assert_int_equal(ikt_order_apply(ctx, &s->order, s->codes.code, s->codes.stride, s->codes.code,
                                      s->codes.stride, s->codes.stride),
                      IKT_OK);
     if (codes)
-        assert_int_equal(ikt_shelf_codes(ctx, &s->cells, &s->map, &s->codes, &s->shelf), IKT_OK);
+        assert_int_equal(ikt_tiles_codes(ctx, &s->cells, &s->distribution, &s->codes, &s->tiles),
+                         IKT_OK);
     else
-        assert_int_equal(ikt_shelf_euclidean(ctx, &s->cells, &s->order, s->data, &s->shelf),
+        assert_int_equal(ikt_tiles_euclidean(ctx, &s->cells, &s->order, s->data, &s->tiles),
                          IKT_OK);
 }
 
 static inline void clear(setting *s) {
-    ikt_shelf_destroy(&s->shelf);
+    ikt_tiles_destroy(&s->tiles);
     ikt_order_destroy(&s->order);
     ikt_cells_destroy(&s->cells);
     ikt_codes_destroy(&s->codes);

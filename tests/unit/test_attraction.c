@@ -48,7 +48,7 @@ static void fill_part(ikt_csr *part, int salt) {
 
 static int set_up(void **state) {
     example *x = claim(1, sizeof *x);
-    x->graph.map = x->dense.map = ikt_row_map_make(N, 1, 0);
+    x->graph.rows = x->dense.rows = ikt_rows_make(N, 1, 0);
     fill_part(&x->graph.forward, 1);
     fill_part(&x->graph.reverse, 34);
     x->dense.stride = STRIDE;

@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "base/utf8.h"
 #include "config/value.h"
-#include "pipeline/settings.h"
+#include "settings/settings.h"
 
 enum { RANDOM_CASES = 400, SEED = 20 };
 

@@ -38,7 +38,7 @@ static void run(ikt_context *ctx, float (*size)(int64_t), float *y) {
                                           .final_learning_rate = 1,
                                           .dimensions = Q,
                                           .report_every = 50};
-    const ikt_row_map map = ikt_row_map_make(ROWS, 1, 0);
+    const ikt_rows rows = ikt_rows_make(ROWS, 1, 0);
     breathing b = {.size = size};
     ikt_objective objective = {.self = &b,
                                .y = b.y,
@@ -47,7 +47,7 @@ static void run(ikt_context *ctx, float (*size)(int64_t), float *y) {
                                .evaluate = evaluate,
                                .destroy = destroy};
     ikt_trace trace;
-    assert_int_equal(ikt_layout_run(ctx, &settings, &map, &objective, NULL, y, &trace), IKT_OK);
+    assert_int_equal(ikt_layout_run(ctx, &settings, &rows, &objective, NULL, y, &trace), IKT_OK);
     assert_int_equal(trace.end, 100);
     ikt_trace_destroy(&trace);
     assert_int_equal(ikt_memory_now(ctx), 0);

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "pipeline/memory_plan.h"
-#include "pipeline/time_plan.h"
+#include "plan/memory_plan.h"
+#include "plan/time_plan.h"
 
 /* Rates of 1 and a network that is easy to reckon with: 1 us, 1 GB/s. */
 static ikt_machine simple_machine(ikt_context *ctx) {
@@ -210,7 +210,8 @@ static void ordered_rows_stay_together(void **state) {
     double before = 0;
     for (int ranks = 1; ranks <= 4096; ranks *= 2) {
         ikt_workload w = workload(ctx, &s, 8100000, 50, IKT_TYPE_F32, ranks, 1);
-        double others = (double)(w.map.n - w.map.count), cut = ikt_workload_cut(&w);
+        double others = (double)(w.distribution.n - w.distribution.count),
+               cut = ikt_workload_cut(&w);
         assert_true(w.is_near);
         assert_true(ranks == 1 ? cut == 0 : cut > before && cut < (double)(ranks - 1) / ranks);
         assert_true(ikt_workload_boundary(&w) <= others);

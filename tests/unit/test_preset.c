@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "pipeline/preset.h"
-#include "pipeline/settings.h"
+#include "settings/preset.h"
+#include "settings/settings.h"
 
 static void begin(ikt_context *ctx, ikt_settings *settings,
                   ikt_config_part parts[IKT_SETTINGS_PARTS]) {

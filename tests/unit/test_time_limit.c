@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "pipeline/fingerprint.h"
-#include "pipeline/time_limit.h"
+#include "checkpoint/fingerprint.h"
+#include "settings/time_limit.h"
 
 static void times_are_those_of_slurm(void **state) {
     static const struct {

@@ -1,0 +1,186 @@
+/* Rows that share no cell with any other row (methods: psi near n).
+ *
+ * Method: such rows are few; their coordinates go to every rank, each rank streams its own rows
+ * past them and keeps the k nearest, and the ranks' lists are merged. Advantage: exact, and one
+ * pass over the data per thousand orphans. Disadvantage: the data is read again. Sparse rows stay
+ * sparse, with the same distances. */
+#include <string.h>
+
+#include "affinity/zero_similarity.h"
+#include "base/comm.h"
+#include "base/memory.h"
+#include "neighbours/neighbours.h"
+
+enum { BATCH = 1024, BLOCK_ROWS = 1024 };
+
+/* A batch of orphans and the k nearest rows found so far. */
+typedef struct {
+    const int64_t *row; /* [count] global rows */
+    int64_t count, k, d;
+    bool is_sparse;    /* x and block are the sparse rows below in place of these */
+    float *x;          /* [count * d] */
+    float *score;      /* [count * k] */
+    uint32_t *nearest; /* [count * k] */
+    float *block;      /* [BLOCK_ROWS * d] own rows being streamed */
+    ikt_sparse orphan; /* [count] */
+    ikt_sparse rows;   /* own rows being streamed */
+    float *all_score;  /* [ranks * count * k] lists of all ranks */
+    uint32_t *all_nearest;
+    int64_t *counts; /* [ranks] */
+} batch;
+
+static void batch_free(batch *b) {
+    ikt_free(&b->x);
+    ikt_free(&b->score);
+    ikt_free(&b->nearest);
+    ikt_free(&b->block);
+    ikt_sparse_destroy(&b->orphan);
+    ikt_sparse_destroy(&b->rows);
+    ikt_free(&b->all_score);
+    ikt_free(&b->all_nearest);
+    ikt_free(&b->counts);
+}
+
+static ikt_status batch_alloc(ikt_context *ctx, batch *b) {
+    int64_t lists = b->count * b->k, ranks = ikt_size(ctx);
+    const int64_t d = b->is_sparse ? 0 : b->d;
+    ikt_status st = ikt_alloc(ctx, &b->x, b->count * d, sizeof *b->x, "orphans");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &b->score, lists, sizeof *b->score, "orphans");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &b->nearest, lists, sizeof *b->nearest, "orphans");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &b->block, BLOCK_ROWS * d, sizeof(float), "orphans");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &b->all_score, ranks * lists, sizeof(float), "orphans");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &b->all_nearest, ranks * lists, sizeof(uint32_t), "orphans");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &b->counts, ranks, sizeof *b->counts, "orphans");
+    return ikt_agree(ctx, st);
+}
+
+static float squared_distance(const float *a, const float *b, int64_t d) {
+    double sum = 0;
+    for (int64_t c = 0; c < d; c++) {
+        double difference = (double)a[c] - (double)b[c];
+        sum += difference * difference;
+    }
+    return (float)sum;
+}
+
+/* Orphan q and row r of the block. */
+static float distance_of(const batch *b, int64_t q, int64_t r) {
+    if (!b->is_sparse) return squared_distance(b->x + q * b->d, b->block + r * b->d, b->d);
+    return (float)ikt_sparse_distance_f64(ikt_sparse_row_of(&b->orphan, q),
+                                          ikt_sparse_row_of(&b->rows, r));
+}
+
+static void offer_block(ikt_context *ctx, batch *b, int64_t first_row, int64_t rows) {
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t q = 0; q < b->count; q++)
+        for (int64_t r = 0; r < rows; r++) {
+            if (first_row + r == b->row[q]) continue;
+            float score = distance_of(b, q, r);
+            ikt_best_offer(b->score + q * b->k, b->nearest + q * b->k, b->k, score,
+                           (uint32_t)(first_row + r));
+        }
+}
+
+static ikt_status stream(ikt_context *ctx, ikt_dataset *data, const ikt_rows *distribution,
+                         batch *b) {
+    for (int64_t q = 0; q < b->count; q++)
+        ikt_best_clear(b->score + q * b->k, b->nearest + q * b->k, b->k);
+    const int64_t block = b->is_sparse ? ikt_dataset_block_rows(data) : BLOCK_ROWS;
+    int64_t steps = (ikt_rows_count(distribution, 0) + block - 1) / block;
+    for (int64_t step = 0; step < steps; step++) {
+        int64_t done = step * block, left = distribution->count - done;
+        int64_t rows = left < 0       ? 0
+                       : left < block ? left
+                                      : block,
+                first = distribution->first + done;
+        IKT_TRY(b->is_sparse ? ikt_dataset_read_sparse(data, rows ? first : 0, rows, &b->rows)
+                             : ikt_dataset_read(data, rows ? first : 0, rows, b->block));
+        offer_block(ctx, b, first, rows);
+    }
+    return IKT_OK;
+}
+
+/* Every rank gets the same merged lists. */
+static void merge(ikt_context *ctx, batch *b) {
+    int64_t lists = b->count * b->k;
+    for (int r = 0; r < ikt_size(ctx); r++)
+        b->counts[r] = lists;
+    ikt_allgather(ctx, b->score, lists, sizeof(float), b->all_score, b->counts);
+    ikt_allgather(ctx, b->nearest, lists, sizeof(uint32_t), b->all_nearest, b->counts);
+    for (int64_t q = 0; q < b->count; q++) {
+        float *score = b->score + q * b->k;
+        uint32_t *nearest = b->nearest + q * b->k;
+        ikt_best_clear(score, nearest, b->k);
+        for (int r = 0; r < ikt_size(ctx); r++)
+            for (int64_t e = 0; e < b->k; e++) {
+                int64_t at = r * lists + q * b->k + e;
+                if (b->all_nearest[at] != UINT32_MAX)
+                    ikt_best_offer(score, nearest, b->k, b->all_score[at], b->all_nearest[at]);
+            }
+        ikt_best_sort(score, nearest, b->k);
+    }
+}
+
+static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
+                             ikt_zero_similarity *orphans, int64_t done) {
+    int64_t left = orphans->count - done, count = left < BATCH ? left : BATCH;
+    batch b = {.row = orphans->row + done,
+               .count = count,
+               .k = orphans->k,
+               .is_sparse = ikt_dataset_is_sparse(data),
+               .d = ikt_dataset_columns(data)};
+    ikt_status st = batch_alloc(ctx, &b);
+    if (st == IKT_OK)
+        st = b.is_sparse ? ikt_dataset_gather_sparse(data, b.row, b.count, &b.orphan)
+                         : ikt_dataset_gather_floats(data, b.row, b.count, b.x);
+    if (st == IKT_OK) st = stream(ctx, data, rows, &b);
+    if (st == IKT_OK) {
+        merge(ctx, &b);
+        memcpy(orphans->nearest + done * b.k, b.nearest,
+               (size_t)(count * b.k) * sizeof *orphans->nearest);
+    }
+    batch_free(&b);
+    return st;
+}
+
+/* Global numbers of all marked rows on every rank, ascending. */
+static ikt_status list_marked(ikt_context *ctx, const ikt_rows *rows, const uint8_t *marked,
+                              ikt_zero_similarity *out) {
+    int64_t mine = 0, *own = NULL, *counts = NULL;
+    ikt_status st = ikt_alloc(ctx, &own, rows->count, sizeof *own, "orphans");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, "orphans");
+    if (st == IKT_OK)
+        for (int64_t i = 0; i < rows->count; i++)
+            if (marked[i]) own[mine++] = rows->first + i;
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        out->count = ikt_sum_one(ctx, mine);
+        ikt_gather_counts(ctx, mine, counts);
+        st = ikt_alloc(ctx, &out->row, out->count, sizeof *out->row, "orphans");
+        if (st == IKT_OK)
+            st =
+                ikt_alloc(ctx, &out->nearest, out->count * out->k, sizeof *out->nearest, "orphans");
+        st = ikt_agree(ctx, st);
+    }
+    if (st == IKT_OK) ikt_allgather(ctx, own, mine, sizeof *own, out->row, counts);
+    ikt_free(&own);
+    ikt_free(&counts);
+    return st;
+}
+
+ikt_status ikt_zero_similarity_find(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
+                                    const uint8_t *marked, int64_t k, ikt_zero_similarity *out) {
+    *out = (ikt_zero_similarity){0, k, NULL, NULL};
+    ikt_status st = list_marked(ctx, rows, marked, out);
+    for (int64_t done = 0; done < out->count && st == IKT_OK; done += BATCH)
+        st = find_batch(ctx, data, rows, out, done);
+    if (st != IKT_OK) ikt_zero_similarity_destroy(out);
+    return st;
+}
+
+void ikt_zero_similarity_destroy(ikt_zero_similarity *orphans) {
+    ikt_free(&orphans->row);
+    ikt_free(&orphans->nearest);
+    orphans->count = 0;
+}

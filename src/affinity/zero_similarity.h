@@ -1,0 +1,28 @@
+/* Rows without any similarity, and their nearest rows by input distance. */
+#ifndef IKT_AFFINITY_ZERO_SIMILARITY_H
+#define IKT_AFFINITY_ZERO_SIMILARITY_H
+
+#include <stdint.h>
+
+#include "base/status.h"
+#include "data/dataset.h"
+#include "dist/rows.h"
+
+/* The same on every rank: orphans are few. */
+typedef struct {
+    int64_t count, k;
+    int64_t *row;      /* [count] global rows, ascending */
+    uint32_t *nearest; /* [count * k] their k nearest rows, by ascending (distance, row) */
+} ikt_zero_similarity;
+
+/* COLLECTIVE. Finds the nearest rows of the marked ones.
+ *   marked  [rows->count] nonzero for the own rows that are orphans
+ *   k       neighbours wanted, < n
+ * The data is streamed once per thousand orphans, and not at all when there are none.
+ * Errors: those of reading, IKT_ERR_RESOURCE; *out is empty then. */
+ikt_status ikt_zero_similarity_find(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
+                                    const uint8_t *marked, int64_t k, ikt_zero_similarity *out);
+
+void ikt_zero_similarity_destroy(ikt_zero_similarity *orphans);
+
+#endif

@@ -1,0 +1,191 @@
+/* What pictures of an embedding are made from. */
+#include "app/embedding_file.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "io/hdf5/columns.h"
+#include "io/sources/label_file.h"
+
+/* Whole numbers that span fewer values than this are classes unless the user says otherwise. */
+enum { CLASSES_GUESSED = 64 };
+
+/* Of the run's notes, as they come. */
+typedef struct {
+    char input[256], value[64];
+} notes;
+
+void ikt_embedding_name_split(const char *name, const char *own, char *file, const char **dataset) {
+    const char *colon = strrchr(name, ':');
+    *dataset = colon ? colon + 1 : name;
+    snprintf(file, IKT_STRING_MAX, "%.*s", colon ? (int)(colon - name) : IKT_STRING_MAX - 1,
+             colon ? name : own);
+    if (**dataset == '/') ++*dataset;
+}
+
+static ikt_status read_labels(ikt_context *ctx, const ikt_embedding_file *embedding, bool asked_for,
+                              ikt_embedding_column *out) {
+    bool present = false;
+    ikt_status st =
+        ikt_alloc(ctx, &out->labels, embedding->rows.count, sizeof *out->labels, "labels");
+    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_result_read_labels(embedding->file, "labels", embedding->rows.first,
+                                   embedding->rows.count, out->labels, &present));
+    if (present) return ikt_result_read_text(embedding->file, "label_names", &out->names);
+    ikt_free(&out->labels);
+    out->name[0] = '\0';
+    if (!asked_for) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "%s has no /labels; name another data set, --colour-by FILE.h5:DATASET, or "
+                    "--colour-by none",
+                    embedding->path);
+}
+
+/* COLLECTIVE. Row number of the lowest value that is not a whole number; -1: all are. */
+static int64_t first_broken(ikt_context *ctx, const ikt_rows *rows, const double *values) {
+    int64_t row = INT64_MAX;
+    for (int64_t i = rows->count - 1; i >= 0; i--)
+        if (!(fabs(values[i]) < 9e15) || values[i] != floor(values[i])) row = rows->first + i;
+    ikt_min_i64(ctx, &row, 1);
+    return row == INT64_MAX ? -1 : row;
+}
+
+/* COLLECTIVE. Largest value - least value. */
+static double span_of(ikt_context *ctx, const ikt_rows *rows, const double *values) {
+    double limits[2] = {INFINITY, INFINITY};
+    for (int64_t i = 0; i < rows->count; i++) {
+        limits[0] = fmin(limits[0], values[i]);
+        limits[1] = fmin(limits[1], -values[i]);
+    }
+    ikt_min_f64(ctx, limits, 2);
+    return -limits[1] - limits[0];
+}
+
+/* Turns the values into labels where they are to be classes. */
+static ikt_status choose_kind(ikt_context *ctx, const ikt_rows *rows, const char *name,
+                              ikt_colour_as as, ikt_embedding_column *out) {
+    int64_t broken = as == IKT_COLOUR_AS_NUMBERS ? 0 : first_broken(ctx, rows, out->values);
+    if (as == IKT_COLOUR_AS_CLASSES && broken >= 0)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s, row %" PRId64 ": classes must be whole numbers; use --colour-as "
+                        "numbers",
+                        name, broken);
+    bool classes = broken < 0;
+    if (classes && as == IKT_COLOUR_AS_AUTO)
+        classes = span_of(ctx, rows, out->values) < CLASSES_GUESSED;
+    if (!classes) return IKT_OK;
+    ikt_status st = ikt_alloc(ctx, &out->labels, rows->count, sizeof *out->labels, "labels");
+    IKT_TRY(ikt_agree(ctx, st));
+    for (int64_t i = 0; i < rows->count; i++)
+        out->labels[i] = (int64_t)out->values[i];
+    ikt_free(&out->values);
+    return IKT_OK;
+}
+
+/* Classes of another file that have names, such as the categories of an AnnData. */
+static ikt_status read_named(ikt_context *ctx, const ikt_embedding_file *embedding,
+                             const char *name, ikt_colour_as as, ikt_embedding_column *out,
+                             bool *is_named) {
+    *is_named = false;
+    if (!strchr(name, ':') || as == IKT_COLOUR_AS_NUMBERS) return IKT_OK;
+    IKT_TRY(ikt_label_file_has_names(ctx, name, is_named));
+    if (!*is_named) return IKT_OK;
+    ikt_status st =
+        ikt_alloc(ctx, &out->labels, embedding->rows.count, sizeof *out->labels, "labels");
+    IKT_TRY(ikt_agree(ctx, st));
+    return ikt_label_file_read(ctx, name, embedding->rows.n, embedding->rows.first,
+                               embedding->rows.count, out->labels, is_named, &out->names);
+}
+
+ikt_status ikt_embedding_column_read(ikt_context *ctx, const ikt_embedding_file *embedding,
+                                     const char *name, ikt_colour_as as, bool asked_for,
+                                     ikt_embedding_column *out) {
+    char file[IKT_STRING_MAX];
+    const char *dataset;
+    bool is_named;
+    *out = (ikt_embedding_column){.labels = NULL};
+    if (strcmp(name, "none") == 0) return IKT_OK;
+    ikt_embedding_name_split(name, embedding->path, file, &dataset);
+    snprintf(out->name, sizeof out->name, "%s", dataset);
+    if (strcmp(name, "labels") == 0 && as != IKT_COLOUR_AS_NUMBERS)
+        return read_labels(ctx, embedding, asked_for, out);
+    IKT_TRY(read_named(ctx, embedding, name, as, out, &is_named));
+    if (is_named) return IKT_OK;
+    ikt_status st =
+        ikt_alloc(ctx, &out->values, embedding->rows.count, sizeof *out->values, "colours");
+    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_source_read_column(ctx, file, dataset, embedding->rows.n, embedding->rows.first,
+                                   embedding->rows.count, out->values));
+    return choose_kind(ctx, &embedding->rows, name, as, out);
+}
+
+void ikt_embedding_column_free(ikt_embedding_column *column) {
+    ikt_free(&column->labels);
+    ikt_free(&column->names);
+    ikt_free(&column->values);
+}
+
+/* "0,17" to row numbers; they replace the file's own. "none": no marks. */
+static ikt_status parse_marks(ikt_context *ctx, const char *text, ikt_embedding_file *embedding) {
+    ikt_free(&embedding->marked);
+    embedding->n_marked = 0;
+    if (strcmp(text, "none") == 0) return IKT_OK;
+    int64_t most = (int64_t)strlen(text) / 2 + 1;
+    IKT_TRY(ikt_alloc(ctx, &embedding->marked, most, sizeof *embedding->marked, "marked rows"));
+    for (const char *at = text;; at++) {
+        char *end;
+        long long row = strtoll(at, &end, 10);
+        if (end == at || (*end != ',' && *end != '\0') || row < 0 || row >= embedding->rows.n)
+            return ikt_fail(ctx, IKT_ERR_USAGE,
+                            "--mark: '%s' is not a list of rows such as 0,17 (rows 0 to %" PRId64
+                            ")",
+                            text, embedding->rows.n - 1);
+        embedding->marked[embedding->n_marked++] = row;
+        if (*end == '\0') return IKT_OK;
+        at = end;
+    }
+}
+
+static void visit_note(void *self, const char *name, const char *text, bool varying) {
+    notes *n = self;
+    if (varying) return;
+    if (strcmp(name, "input") == 0) snprintf(n->input, sizeof n->input, "%s", text);
+    if (strcmp(name, "kl") == 0 || strcmp(name, "cost") == 0)
+        snprintf(n->value, sizeof n->value, "%s %.4f", name[0] == 'k' ? "KL" : "cost",
+                 strtod(text, NULL));
+}
+
+ikt_status ikt_embedding_file_open(ikt_context *ctx, const char *path, const char *marks,
+                                   ikt_embedding_file *out) {
+    notes n = {"", ""};
+    *out = (ikt_embedding_file){.path = path};
+    IKT_TRY(ikt_result_open(ctx, path, &out->file));
+    out->rows = ikt_rows_make(ikt_result_rows(out->file), ikt_size(ctx), ikt_rank(ctx));
+    out->q = ikt_result_dimensions(out->file);
+    ikt_status st = ikt_alloc(ctx, &out->y, out->q * out->rows.count, sizeof *out->y, "embedding");
+    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_result_read_embedding(out->file, out->rows.first, out->rows.count, out->y));
+    IKT_TRY(ikt_result_read_marked(out->file, &out->marked, &out->n_marked));
+    if (marks[0]) IKT_TRY(ikt_agree(ctx, parse_marks(ctx, marks, out)));
+    IKT_TRY(ikt_result_notes(out->file, visit_note, &n));
+    snprintf(out->note, sizeof out->note, "%s%s%s", n.input, n.input[0] && n.value[0] ? ", " : "",
+             n.value);
+    return ikt_result_configuration(out->file, &out->configuration);
+}
+
+void ikt_embedding_file_close(ikt_embedding_file *embedding) {
+    ikt_result_close(&embedding->file);
+    ikt_free(&embedding->y);
+    ikt_free(&embedding->marked);
+    ikt_free(&embedding->configuration);
+}
+
+const char *ikt_embedding_file_title(const ikt_embedding_file *embedding, const char *given) {
+    const char *slash = strrchr(embedding->path, '/');
+    return given[0] ? given : slash ? slash + 1 : embedding->path;
+}

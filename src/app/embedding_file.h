@@ -1,0 +1,61 @@
+/* What a picture or a page of an embedding is made from, read from the file of a run and beside it.
+ */
+#ifndef IKT_APP_EMBEDDING_FILE_H
+#define IKT_APP_EMBEDDING_FILE_H
+
+#include <stdbool.h>
+
+#include "config/key.h"
+#include "dist/rows.h"
+#include "io/results/result.h"
+
+typedef struct {
+    ikt_result_file *file;
+    const char *path; /* lent */
+    ikt_rows rows;
+    int q;
+    float *y;                  /* [rows.count * q] */
+    int64_t *marked, n_marked; /* rows to mark, the same on every rank */
+    char note[512];            /* what the file says of the run: its input and KL; or "" */
+    char *configuration;       /* YAML, or NULL */
+} ikt_embedding_file;
+
+/* COLLECTIVE. Opens RUN.h5 and reads all but columns.
+ *   marks   "": rows to mark are those of the file; "none"; or a list such as "0,17"
+ * Errors: IKT_ERR_USAGE (marks), those of io/results/result.h; ikt_embedding_file_close frees what
+ * there is. */
+ikt_status ikt_embedding_file_open(ikt_context *ctx, const char *path, const char *marks,
+                                   ikt_embedding_file *out);
+void ikt_embedding_file_close(ikt_embedding_file *embedding);
+
+/* LOCAL. The title that was given, or else the name of the file. */
+const char *ikt_embedding_file_title(const ikt_embedding_file *embedding, const char *given);
+
+/* How a data set is taken: auto takes labels, and whole numbers that span fewer than 64, as
+ * classes. The order of IKT_COLOUR_AS. */
+#define IKT_COLOUR_AS "auto|classes|numbers"
+typedef enum { IKT_COLOUR_AS_AUTO, IKT_COLOUR_AS_CLASSES, IKT_COLOUR_AS_NUMBERS } ikt_colour_as;
+
+/* LOCAL. The parts of a name that may be "DATASET" of the run's file or "FILE.h5:DATASET" of
+ * another. own    the run's file file   [IKT_STRING_MAX], receives the file's name */
+void ikt_embedding_name_split(const char *name, const char *own, char *file, const char **dataset);
+
+/* Something to colour the points by. */
+typedef struct {
+    char name[IKT_STRING_MAX]; /* of the data set; "" where there is nothing */
+    int64_t *labels;           /* [rows.count] classes, or NULL */
+    char *names;               /* of the classes, a line each; NULL: they are numbers */
+    double *values;            /* [rows.count] numbers, or NULL */
+} ikt_embedding_column;
+
+/* COLLECTIVE. Reads "DATASET" of the run's file, or "FILE.h5:DATASET" of another, which may be a
+ * column of obs of an AnnData; "none" is
+ * nothing, and so is "labels" where the file has none, unless the user asked for them. Errors:
+ * IKT_ERR_DATA (no such data set, not one-dimensional, not numbers, not whole numbers for classes),
+ * IKT_ERR_FILE, IKT_ERR_RESOURCE. */
+ikt_status ikt_embedding_column_read(ikt_context *ctx, const ikt_embedding_file *embedding,
+                                     const char *name, ikt_colour_as as, bool asked_for,
+                                     ikt_embedding_column *out);
+void ikt_embedding_column_free(ikt_embedding_column *column);
+
+#endif

@@ -1,0 +1,290 @@
+/* The folder of a checkpoint. See checkpoint.h. */
+#define _GNU_SOURCE
+#include "checkpoint/checkpoint.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/atomic_file.h"
+#include "base/comm.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/timer.h"
+#include "base/watch.h"
+#include "checkpoint/fingerprint.h"
+#include "iktsne/version.h"
+
+struct ikt_checkpoint {
+    ikt_context *ctx;
+    char folder[IKT_PATH_MAX];
+    char input[IKT_INPUT_TEXT];
+    char *settings;
+    bool keeps_codes; /* until the end: the model file is made from them */
+    bool is_kept;     /* after the end */
+};
+
+static const char *const stage_name[IKT_CHECKPOINT_STAGES] = {"codes", "neighbours",
+                                                              "probabilities", "loop"};
+
+/* Guessed for the first file: what a slow shared file system writes in a second. */
+static const double bytes_a_second = 2e8;
+
+static void file_name(const ikt_checkpoint *c, int stage, bool is_previous, char *path) {
+    snprintf(path, IKT_PATH_MAX, "%.4000s/%s%s.h5", c->folder, stage_name[stage],
+             is_previous ? ".previous" : "");
+}
+
+/* --- the folder --------------------------------------------------------------------------------
+ */
+
+/* LOCAL, rank 0. Removes the older file of a stage; both of them. */
+static void remove_previous(const ikt_checkpoint *c, int stage) {
+    char path[IKT_PATH_MAX];
+    file_name(c, stage, true, path);
+    unlink(path);
+}
+
+static void remove_stage(const ikt_checkpoint *c, int stage) {
+    char path[IKT_PATH_MAX];
+    remove_previous(c, stage);
+    file_name(c, stage, false, path);
+    unlink(path);
+}
+
+/* LOCAL, rank 0. Removes what a run that was killed while writing has left. */
+static void remove_parts(const ikt_checkpoint *c) {
+    char path[IKT_PATH_MAX];
+    DIR *folder = opendir(c->folder);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        if (!strstr(entry->d_name, ".h5.part-")) continue;
+        snprintf(path, sizeof path, "%.3500s/%.500s", c->folder, entry->d_name);
+        unlink(path);
+    }
+    if (folder) closedir(folder);
+}
+
+static void remove_all(const ikt_checkpoint *c) {
+    for (int stage = 0; stage < IKT_CHECKPOINT_STAGES; stage++)
+        remove_stage(c, stage);
+    remove_parts(c);
+    rmdir(c->folder); /* stays where others have put files there */
+}
+
+/* LOCAL, rank 0. A run of hours must not find out at its end that it cannot save. */
+static ikt_status try_folder(const ikt_checkpoint *c) {
+    const bool is_new = mkdir(c->folder, 0777) == 0;
+    if (!is_new && errno != EEXIST)
+        return ikt_fail(c->ctx, IKT_ERR_FILE,
+                        "the folder %s for checkpoints cannot be made: %s (run.checkpoint names "
+                        "another, or none)",
+                        c->folder, strerror(errno));
+    if (access(c->folder, W_OK | X_OK) != 0)
+        return ikt_fail(c->ctx, IKT_ERR_FILE,
+                        "the folder %s for checkpoints cannot be written to: %s", c->folder,
+                        strerror(errno));
+    if (is_new) rmdir(c->folder); /* until it is needed */
+    return IKT_OK;
+}
+
+static ikt_status look_at_folder(const ikt_checkpoint *c) {
+    return ikt_agree(c->ctx, ikt_rank(c->ctx) == 0 ? try_folder(c) : IKT_OK);
+}
+
+static ikt_status prepare_folder(const ikt_checkpoint *c, bool is_resumed) {
+    ikt_status st = IKT_OK;
+    if (ikt_rank(c->ctx) == 0) {
+        st = try_folder(c);
+        if (st == IKT_OK && is_resumed) remove_parts(c);
+        if (st == IKT_OK && !is_resumed) remove_all(c);
+    }
+    return ikt_agree(c->ctx, st);
+}
+
+/* --- life --------------------------------------------------------------------------------------
+ */
+
+static void choose_folder(const ikt_settings *settings, char *folder) {
+    if (strcmp(settings->run.checkpoint, "auto") == 0)
+        snprintf(folder, IKT_PATH_MAX, "%s.checkpoint", settings->output.file);
+    else
+        snprintf(folder, IKT_PATH_MAX, "%s", settings->run.checkpoint);
+}
+
+/* COLLECTIVE. What is known of a checkpoint without looking. */
+static ikt_status describe(ikt_context *ctx, const ikt_settings *settings, const char *input,
+                           ikt_checkpoint **out) {
+    ikt_checkpoint *c = NULL;
+    ikt_status st = ikt_alloc(ctx, &c, 1, sizeof *c, "checkpoint");
+    if (st == IKT_OK) {
+        c->ctx = ctx;
+        c->keeps_codes = settings->output.model[0] != '\0';
+        c->is_kept = settings->run.checkpoint_keep;
+        choose_folder(settings, c->folder);
+        snprintf(c->input, sizeof c->input, "%s", input);
+        st = ikt_fingerprint_settings(ctx, settings, &c->settings);
+    }
+    *out = c;
+    return ikt_agree(ctx, st);
+}
+
+ikt_status ikt_checkpoint_create(ikt_context *ctx, const ikt_settings *settings, const char *input,
+                                 ikt_checkpoint **out) {
+    *out = NULL;
+    if (strcmp(settings->run.checkpoint, "none") == 0) return IKT_OK;
+    ikt_status st = describe(ctx, settings, input, out);
+    if (st == IKT_OK) st = prepare_folder(*out, settings->run.resume);
+    if (st != IKT_OK) ikt_checkpoint_destroy(out);
+    return st;
+}
+
+void ikt_checkpoint_destroy(ikt_checkpoint **checkpoint) {
+    if (!*checkpoint) return;
+    ikt_free(&(*checkpoint)->settings);
+    ikt_free(checkpoint);
+}
+
+const char *ikt_checkpoint_folder(const ikt_checkpoint *checkpoint) {
+    return checkpoint->folder;
+}
+
+static ikt_stage_head head_of(const ikt_checkpoint *c, int stage) {
+    return (ikt_stage_head){stage_name[stage], IKT_VERSION, c->input, c->settings};
+}
+
+void ikt_checkpoint_expect(const ikt_checkpoint *checkpoint, int64_t bytes) {
+    ikt_watch_expect(checkpoint->ctx, (double)bytes / bytes_a_second);
+}
+
+void ikt_checkpoint_finish(ikt_checkpoint *checkpoint) {
+    if (!checkpoint || checkpoint->is_kept || ikt_rank(checkpoint->ctx) != 0) return;
+    remove_all(checkpoint);
+}
+
+/* --- writing -----------------------------------------------------------------------------------
+ */
+
+/* LOCAL, rank 0. Once a stage has two files of its own, older ones are not needed any more: but
+ * lists are made from the codes, and the loop needs P. */
+static void remove_superfluous(const ikt_checkpoint *c, ikt_checkpoint_stage stage) {
+    char previous[IKT_PATH_MAX];
+    file_name(c, (int)stage, true, previous);
+    if (access(previous, F_OK) != 0) return;
+    if (stage == IKT_CHECKPOINT_NEIGHBOURS) remove_previous(c, IKT_CHECKPOINT_CODES);
+    if (stage != IKT_CHECKPOINT_LOOP) return;
+    if (!c->keeps_codes) remove_stage(c, IKT_CHECKPOINT_CODES);
+    remove_stage(c, IKT_CHECKPOINT_NEIGHBOURS);
+}
+
+ikt_status ikt_checkpoint_write(ikt_checkpoint *c, ikt_checkpoint_stage stage,
+                                const ikt_part *parts, int64_t count) {
+    char path[IKT_PATH_MAX], previous[IKT_PATH_MAX];
+    const ikt_stage_head head = head_of(c, (int)stage);
+    const double begun = ikt_now();
+    ikt_status st = IKT_OK;
+    file_name(c, (int)stage, false, path);
+    file_name(c, (int)stage, true, previous);
+    if (ikt_rank(c->ctx) == 0 && mkdir(c->folder, 0777) != 0 && errno != EEXIST)
+        st = ikt_fail(c->ctx, IKT_ERR_FILE, "the folder %s cannot be made: %s", c->folder,
+                      strerror(errno));
+    st = ikt_agree(c->ctx, st);
+    if (st == IKT_OK) st = ikt_stage_file_write(c->ctx, path, previous, &head, parts, count);
+    if (st != IKT_OK) return st;
+    if (ikt_rank(c->ctx) == 0) remove_superfluous(c, stage);
+    ikt_log(c->ctx, IKT_LOG_DETAIL, "checkpoint: %s in %.2f s", path, ikt_now() - begun);
+    return IKT_OK;
+}
+
+/* --- reading -----------------------------------------------------------------------------------
+ */
+
+ikt_status ikt_checkpoint_compare(ikt_context *ctx, const ikt_stage_head *own,
+                                  const ikt_stage_head *head, const char *what) {
+    char difference[512];
+    if (strcmp(head->input, own->input) != 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "%s is of other data (%s) than input.file (%s): give back that data, or "
+                        "name another file; run.resume=no removes a checkpoint",
+                        what, head->input, own->input);
+    if (strcmp(head->settings, own->settings) != 0) {
+        ikt_fingerprint_difference(head->settings, own->settings, difference, sizeof difference);
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "%s is of a run with other settings: %s; run.resume=no removes a "
+                        "checkpoint and begins anew",
+                        what, difference);
+    }
+    if (strcmp(head->version, own->version) != 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "%s was made by iktsne %s, this is %s; run.resume=no removes a checkpoint "
+                        "and begins anew",
+                        what, head->version, own->version);
+    return IKT_OK;
+}
+
+/* COLLECTIVE. */
+static bool is_there(ikt_context *ctx, const char *path) {
+    int64_t found = ikt_rank(ctx) == 0 && access(path, F_OK) == 0;
+    ikt_broadcast(ctx, &found, (int64_t)sizeof found, 0);
+    return found != 0;
+}
+
+/* COLLECTIVE. Opens one file. Where it is damaged it says so and goes on without; and removes it,
+ * so that it will not take the place of an older one that is whole. */
+static ikt_status open_whole(ikt_context *ctx, const char *path, ikt_stage_file **out) {
+    *out = NULL;
+    if (!is_there(ctx, path)) return IKT_OK;
+    const ikt_status st = ikt_stage_file_open(ctx, path, out);
+    if (st != IKT_ERR_DATA && st != IKT_ERR_FILE) return st;
+    ikt_log(ctx, IKT_LOG_WARN, "a checkpoint cannot be used, an older one or the data is: %s",
+            ikt_message(ctx));
+    if (st == IKT_ERR_DATA && ikt_rank(ctx) == 0) unlink(path);
+    ikt_clear(ctx);
+    return IKT_OK;
+}
+
+ikt_status ikt_checkpoint_find(ikt_checkpoint *c, ikt_checkpoint_stage stage,
+                               ikt_stage_file **out) {
+    char path[IKT_PATH_MAX];
+    *out = NULL;
+    for (int previous = 0; previous < 2 && !*out; previous++) {
+        file_name(c, (int)stage, previous != 0, path);
+        IKT_TRY(open_whole(c->ctx, path, out));
+    }
+    if (!*out) return IKT_OK;
+    const ikt_stage_head head = ikt_stage_file_head(*out), own = head_of(c, (int)stage);
+    ikt_status st = ikt_checkpoint_compare(c->ctx, &own, &head, path);
+    if (st != IKT_OK) ikt_stage_file_close(out);
+    return st;
+}
+
+/* COLLECTIVE. The stage that a file of the folder is of, if it is one of such a run. */
+static ikt_status look_at(const ikt_checkpoint *c, int stage, bool previous, const char **found) {
+    char path[IKT_PATH_MAX];
+    ikt_stage_file *file = NULL;
+    file_name(c, stage, previous, path);
+    if (!is_there(c->ctx, path) || !ikt_stage_file_is(c->ctx, path)) return IKT_OK;
+    IKT_TRY(ikt_stage_file_open(c->ctx, path, &file));
+    const ikt_stage_head head = ikt_stage_file_head(file);
+    ikt_stage_head own = head_of(c, stage);
+    own.input = head.input;
+    ikt_status st = ikt_checkpoint_compare(c->ctx, &own, &head, path);
+    if (st == IKT_OK) *found = stage_name[stage];
+    ikt_stage_file_close(&file);
+    return st;
+}
+
+ikt_status ikt_checkpoint_look(ikt_context *ctx, const ikt_settings *settings, const char **stage) {
+    ikt_checkpoint *c = NULL;
+    *stage = NULL;
+    if (strcmp(settings->run.checkpoint, "none") == 0) return IKT_OK;
+    ikt_status st = describe(ctx, settings, "", &c);
+    if (st == IKT_OK) st = look_at_folder(c);
+    for (int s = IKT_CHECKPOINT_STAGES - 1; settings->run.resume && s >= 0; s--)
+        for (int previous = 0; previous < 2 && st == IKT_OK && !*stage; previous++)
+            st = look_at(c, s, previous != 0, stage);
+    ikt_checkpoint_destroy(&c);
+    return st;
+}

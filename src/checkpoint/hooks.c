@@ -1,0 +1,150 @@
+/* Checkpoints of codes, neighbour lists and the loop. See keepers.h. */
+#include "checkpoint/hooks.h"
+
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "checkpoint/loop_parts.h"
+
+/* --- codes -------------------------------------------------------------------------------------
+ */
+
+enum { CODES_PARTS = 3 };
+
+/* LOCAL. The table of the parts; returns how many there are. */
+static int64_t codes_parts(const ikt_checkpoint_hooks *k, const ikt_codes *codes,
+                           const uint16_t *coarse, const int32_t *done,
+                           ikt_part part[CODES_PARTS]) {
+    part[0] = ikt_part_rows("codes", IKT_PART_U8, k->rows, codes->stride, codes->code);
+    part[1] = ikt_part_rows("done", IKT_PART_U32, k->rows, 0, (void *)done);
+    part[2] = ikt_part_rows("coarse", IKT_PART_U16, k->rows, 0, (void *)coarse);
+    return coarse ? CODES_PARTS : CODES_PARTS - 1;
+}
+
+static ikt_status load_codes(void *self, ikt_codes *codes, uint16_t *coarse, int32_t *done) {
+    ikt_checkpoint_hooks *k = self;
+    ikt_part part[CODES_PARTS];
+    ikt_stage_file *file;
+    ikt_checkpoint_expect(k->checkpoint, k->rows->n * codes->stride);
+    IKT_TRY(ikt_checkpoint_find(k->checkpoint, IKT_CHECKPOINT_CODES, &file));
+    if (!file) return IKT_OK;
+    ikt_status st = ikt_stage_file_read(file, part, codes_parts(k, codes, coarse, done, part));
+    ikt_stage_file_close(&file);
+    if (st == IKT_OK)
+        ikt_log(k->ctx, IKT_LOG_STAGE, "codes: goes on from %s",
+                ikt_checkpoint_folder(k->checkpoint));
+    return st;
+}
+
+static ikt_status save_codes(void *self, const ikt_codes *codes, const uint16_t *coarse,
+                             const int32_t *done) {
+    ikt_checkpoint_hooks *k = self;
+    ikt_part part[CODES_PARTS];
+    const int64_t count = codes_parts(k, codes, coarse, done, part);
+    return ikt_checkpoint_write(k->checkpoint, IKT_CHECKPOINT_CODES, part, count);
+}
+
+/* --- lists -------------------------------------------------------------------------------------
+ */
+
+enum { LIST_NUMBERS = 2, LIST_PARTS = 5 };
+
+/* LOCAL. number[0] is the round, number[1] how many nearest are set aside; the first part tells. */
+static int64_t list_parts(const ikt_checkpoint_hooks *k, const ikt_neighbours *lists,
+                          const ikt_list_progress *progress, int64_t number[LIST_NUMBERS],
+                          ikt_part part[LIST_PARTS]) {
+    part[0] = ikt_part_shared("numbers", IKT_PART_I64, LIST_NUMBERS, number);
+    part[1] = ikt_part_rows("row", IKT_PART_U32, k->rows, lists->k, lists->row);
+    part[2] = ikt_part_rows("score", IKT_PART_F32, k->rows, lists->k, lists->score);
+    part[3] = ikt_part_rows("done", IKT_PART_U8, k->rows, 0, progress->done);
+    part[4] = ikt_part_rows("nearest", IKT_PART_U32, k->rows, progress->near, progress->nearest);
+    return number[1] > 0 ? LIST_PARTS : LIST_PARTS - 1;
+}
+
+static ikt_status read_lists(ikt_checkpoint_hooks *k, ikt_stage_file *file, ikt_neighbours *lists,
+                             ikt_list_progress *progress) {
+    int64_t number[LIST_NUMBERS];
+    ikt_part part[LIST_PARTS];
+    ikt_status st = IKT_OK;
+    list_parts(k, lists, progress, number, part);
+    IKT_TRY(ikt_stage_file_read(file, part, 1));
+    progress->round = number[0];
+    progress->near = number[1];
+    if (progress->near < 0 || progress->near > lists->k)
+        return ikt_fail(k->ctx, IKT_ERR_DATA, "a checkpoint of neighbour lists makes no sense");
+    if (progress->near > 0)
+        st = ikt_alloc(k->ctx, &progress->nearest, k->rows->count * progress->near,
+                       sizeof *progress->nearest, "refine");
+    IKT_TRY(ikt_agree(k->ctx, st));
+    const int64_t count = list_parts(k, lists, progress, number, part);
+    return ikt_stage_file_read(file, part + 1, count - 1);
+}
+
+static ikt_status load_lists(void *self, ikt_neighbours *lists, ikt_list_progress *progress) {
+    ikt_checkpoint_hooks *k = self;
+    ikt_stage_file *file;
+    ikt_checkpoint_expect(k->checkpoint, 8 * k->rows->n * lists->k);
+    IKT_TRY(ikt_checkpoint_find(k->checkpoint, IKT_CHECKPOINT_NEIGHBOURS, &file));
+    if (!file) return IKT_OK;
+    ikt_status st = read_lists(k, file, lists, progress);
+    ikt_stage_file_close(&file);
+    if (st == IKT_OK)
+        ikt_log(k->ctx, IKT_LOG_STAGE, "neighbours: goes on from %s",
+                ikt_checkpoint_folder(k->checkpoint));
+    return st;
+}
+
+static ikt_status save_lists(void *self, const ikt_neighbours *lists,
+                             const ikt_list_progress *progress) {
+    ikt_checkpoint_hooks *k = self;
+    /* A rank without rows may hold no array: the sizes are what all agree on. */
+    int64_t number[LIST_NUMBERS] = {progress->round, progress->nearest ? progress->near : 0};
+    ikt_part part[LIST_PARTS];
+    const int64_t count = list_parts(k, lists, progress, number, part);
+    return ikt_checkpoint_write(k->checkpoint, IKT_CHECKPOINT_NEIGHBOURS, part, count);
+}
+
+/* --- the loop ----------------------------------------------------------------------------------
+ */
+
+static ikt_status save_loop(void *self, const ikt_loop_state *state) {
+    ikt_checkpoint_hooks *k = self;
+    ikt_loop_parts parts;
+    ikt_status st = ikt_agree(k->ctx, ikt_loop_parts_make(k->ctx, k->rows, k->q, state, &parts));
+    if (st == IKT_OK)
+        st = ikt_checkpoint_write(k->checkpoint, IKT_CHECKPOINT_LOOP, parts.part, IKT_LOOP_PARTS);
+    ikt_loop_parts_destroy(&parts);
+    return st;
+}
+
+static ikt_status read_parts(void *file, const ikt_part *parts, int64_t count) {
+    return ikt_stage_file_read(file, parts, count);
+}
+
+ikt_status ikt_checkpoint_load_loop(ikt_checkpoint_hooks *k, ikt_loop_state *state, bool *found) {
+    ikt_stage_file *file;
+    *found = false;
+    IKT_TRY(ikt_checkpoint_find(k->checkpoint, IKT_CHECKPOINT_LOOP, &file));
+    if (!file) return IKT_OK;
+    ikt_status st = ikt_loop_parts_read(k->ctx, k->rows, k->q, read_parts, file, state);
+    ikt_stage_file_close(&file);
+    *found = st == IKT_OK;
+    if (*found)
+        ikt_log(k->ctx, IKT_LOG_STAGE, "the loop goes on at iteration %lld, from %s",
+                (long long)state->iteration, ikt_checkpoint_folder(k->checkpoint));
+    return st;
+}
+
+void ikt_checkpoint_hooks_make(ikt_context *ctx, ikt_checkpoint *checkpoint, const ikt_rows *rows,
+                               int64_t q, ikt_checkpoint_hooks *out) {
+    const char *where = ikt_checkpoint_folder(checkpoint);
+    *out = (ikt_checkpoint_hooks){.ctx = ctx,
+                                  .checkpoint = checkpoint,
+                                  .rows = rows,
+                                  .q = q,
+                                  .codes = {out, where, load_codes, save_codes},
+                                  .lists = {out, where, load_lists, save_lists},
+                                  .loop = {out, where, save_loop}};
+}

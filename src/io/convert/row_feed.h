@@ -1,0 +1,90 @@
+/* The rows of a file that is converted, of whatever format, on their way through the ranks.
+ *
+ * Each rank has a part of the rows, which it is given block by block: formats that are read in
+ * order have all of them on rank 0, HDF5 and plain LIBSVM are read by all ranks. Rows are dense or
+ * sparse, as the format has them. A format whose rows come in another way is one row_feed_*.c with
+ * a table of functions, and one line in row_feed.c.
+ */
+#ifndef IKT_IO_CONVERT_ROW_FEED_H
+#define IKT_IO_CONVERT_ROW_FEED_H
+
+#include "io/formats/reader.h"
+#include "io/numbers/sparse_block.h"
+#include "io/sources/source.h"
+
+/* What is asked for; texts may be NULL for "". */
+typedef struct {
+    ikt_reader_options reader;
+    const char *dataset;     /* of HDF5 */
+    const char *labels;      /* a file, or "FILE:ARRAY" */
+    const char *label_array; /* of the input itself */
+    int64_t rows;            /* the first ones; 0: all */
+} ikt_feed_options;
+
+typedef struct ikt_row_feed ikt_row_feed;
+
+/* The functions of a kind of feed; COLLECTIVE, as those below, but for close. */
+typedef struct {
+    ikt_status (*dense)(ikt_row_feed *feed, int64_t count, void *rows, int32_t *labels);
+    ikt_status (*sparse)(ikt_row_feed *feed, int64_t rows, int64_t entries,
+                         ikt_sparse_block *block);
+    ikt_status (*marked)(ikt_row_feed *feed, int64_t **rows, int64_t *count);
+    void (*close)(ikt_row_feed *feed);
+} ikt_row_feed_ops;
+
+struct ikt_row_feed {
+    ikt_context *ctx;
+    const ikt_row_feed_ops *ops;
+    const char *path; /* lent */
+    void *self;
+    int64_t n, d;
+    bool sparse;     /* rows are given sparse */
+    bool keeps_form; /* sparse rows stay so whatever they take, unless dense ones are asked for */
+    int64_t entries; /* of sparse rows, in all */
+    ikt_type type;   /* of dense rows; what holds every value of sparse ones */
+    bool labels;     /* whether rows come with labels */
+    char *classes;   /* names of labels, "a\nb\n", on every rank, or NULL */
+    int64_t first;   /* rows first .. first + count - 1 are this rank's */
+    int64_t count;
+    int64_t first_entry; /* of this rank's rows */
+    int64_t done;        /* rows of this rank that have been given */
+};
+
+/* COLLECTIVE. Opens a file by its content. The path and the options' texts are lent until close.
+ *   out   closed with ikt_row_feed_close; NULL on failure
+ * Errors: those of ikt_reader_open, ikt_source_open and ikt_libsvm_file_open. */
+ikt_status ikt_row_feed_open(ikt_context *ctx, const char *path, const ikt_feed_options *options,
+                             ikt_row_feed **out);
+
+/* COLLECTIVE. The next dense rows of this rank: at most `most`, none when it has given all.
+ *   rows     [most * d] of feed->type
+ *   labels   [most], filled where the feed has labels
+ *   count    how many these are
+ * Errors: agreed. */
+ikt_status ikt_row_feed_dense(ikt_row_feed *feed, int64_t most, void *rows, int32_t *labels,
+                              int64_t *count);
+
+/* COLLECTIVE. The next sparse rows of this rank into a block, which is emptied before: at most
+ * `rows`, fewer where they come to `entries` entries. Errors: agreed. */
+ikt_status ikt_row_feed_sparse(ikt_row_feed *feed, int64_t rows, int64_t entries,
+                               ikt_sparse_block *block);
+
+/* COLLECTIVE. Rows to be marked in pictures, as ikt_source_read_marked. */
+ikt_status ikt_row_feed_marked(ikt_row_feed *feed, int64_t **rows, int64_t *count);
+
+/* COLLECTIVE. Closes and sets to NULL; accepts NULL. */
+void ikt_row_feed_close(ikt_row_feed **feed);
+
+/* LOCAL. Labels of the next `count` rows, as the file has them, to 32 bits. Errors: IKT_ERR_DATA
+ * with the row. */
+ikt_status ikt_feed_narrow_labels(const ikt_row_feed *feed, int64_t count, const int64_t *wide,
+                                  int32_t *labels);
+
+/* The kinds. COLLECTIVE; each sets what the feed tells, and `self`. */
+ikt_status ikt_feed_from_source(ikt_row_feed *feed, const ikt_feed_options *options);
+/* Of a matrix that stands by columns; *taken is false where the data set is none, no error. */
+ikt_status ikt_feed_from_csc(ikt_row_feed *feed, const ikt_feed_options *options, bool *taken);
+ikt_status ikt_feed_from_libsvm(ikt_row_feed *feed, const ikt_feed_options *options);
+ikt_status ikt_feed_from_reader(ikt_row_feed *feed, const ikt_feed_options *options);
+
+#endif

@@ -1,0 +1,43 @@
+/* A data set file (/X, /labels, /marked) written in parallel, by blocks, and atomically.
+ *
+ * Method: collective writes to chunks of about 1 MiB with a checksum (fletcher32), into a file
+ * beside the final name. Blocks need not fit the chunks, but a chunk that is written in parts is
+ * checked and summed each time: blocks of many chunks are cheapest.
+ */
+#ifndef IKT_IO_CONVERT_TABLE_WRITER_H
+#define IKT_IO_CONVERT_TABLE_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "io/sources/source.h"
+
+typedef struct ikt_table_writer ikt_table_writer;
+
+/* COLLECTIVE. Begins a file of n rows and d columns; it appears under its name at close.
+ *   n, d     rows and columns, at least 1
+ *   labels   whether there is a data set /labels (int32)
+ *   out      receives the writer, to be closed in any case; NULL on failure
+ * Errors: IKT_ERR_FILE (cannot be written, exists and not `overwrite`). */
+ikt_status ikt_table_create(ikt_context *ctx, const char *path, bool overwrite, int64_t n,
+                            int64_t d, ikt_type type, bool labels, ikt_table_writer **out);
+
+/* COLLECTIVE. Writes rows first .. first + count - 1; ranks may write different ranges, and none.
+ *   rows     [count * d] of the file's type
+ *   labels   [count], or NULL where the file has none. Errors: IKT_ERR_FILE, agreed. */
+ikt_status ikt_table_write(ikt_table_writer *writer, int64_t first, int64_t count, const void *rows,
+                           const int32_t *labels);
+
+/* COLLECTIVE, same arguments. A text attribute of the file, in UTF-8 and of any length. Errors:
+ * IKT_ERR_FILE. */
+ikt_status ikt_table_attribute(ikt_table_writer *writer, const char *name, const char *text);
+
+/* COLLECTIVE, same arguments. Rows to be marked in pictures; at most once. Errors: IKT_ERR_FILE. */
+ikt_status ikt_table_marked(ikt_table_writer *writer, const int64_t *rows, int64_t count);
+
+/* COLLECTIVE. `local` is this rank's outcome so far: when all ranks succeeded the file gets its
+ * name, otherwise it is removed. Frees *writer. Returns the agreed outcome; accepts NULL. */
+ikt_status ikt_table_close(ikt_table_writer **writer, ikt_status local);
+
+#endif

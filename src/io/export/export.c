@@ -1,0 +1,70 @@
+/* What an export is made of: the run's file, columns beside its rows, and who has which rows when.
+ */
+#include "io/export/export.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "io/hdf5/h5.h"
+
+ikt_status ikt_export_open(ikt_context *ctx, const char *run, ikt_export *out) {
+    *out = (ikt_export){.ctx = ctx, .run = run};
+    IKT_TRY(ikt_result_open(ctx, run, &out->file));
+    out->n = ikt_result_rows(out->file);
+    out->q = ikt_result_dimensions(out->file);
+    return IKT_OK;
+}
+
+void ikt_export_close(ikt_export *export) {
+    for (int64_t c = 0; c < export->columns; c++) {
+        ikt_column_close(&export->column[c].values);
+        ikt_free(&export->column[c].names);
+    }
+    ikt_result_close(&export->file);
+}
+
+/* Whether the run's file, which is open, has the data set. */
+static ikt_status look_up(ikt_export *export, const char *dataset, bool *present) {
+    hid_t file;
+    IKT_TRY(ikt_h5_open(export->ctx, export->run, &file));
+    *present = ikt_max_one(export->ctx, ikt_h5_has(file, dataset)) > 0;
+    ikt_h5_close(file);
+    return IKT_OK;
+}
+
+/* "diagnostics/nearest" is headed "nearest"; one of the labels is a label. */
+static void set_heading(ikt_export_column *c, const char *dataset) {
+    const char *slash = strrchr(dataset, '/');
+    snprintf(c->name, sizeof c->name, "%s", slash ? slash + 1 : dataset);
+    if (strcmp(c->name, "labels") == 0) snprintf(c->name, sizeof c->name, "label");
+}
+
+ikt_status ikt_export_add(ikt_export *export, const char *file, const char *dataset,
+                          bool *present) {
+    if (present) IKT_TRY(look_up(export, dataset, present));
+    if (present && !*present) return IKT_OK;
+    if (export->columns == IKT_EXPORT_COLUMNS)
+        return ikt_fail(export->ctx, IKT_ERR_USAGE, "more than %d columns cannot be exported",
+                        IKT_EXPORT_COLUMNS);
+    ikt_export_column *c = &export->column[export->columns];
+    *c = (ikt_export_column){.values = NULL};
+    IKT_TRY(ikt_column_open(export->ctx, file, dataset, export->n, &c->values));
+    export->columns++; /* from here on it is closed with the others */
+    set_heading(c, dataset);
+    if (strcmp(file, export->run) != 0 || strcmp(dataset, "labels") != 0) return IKT_OK;
+    return ikt_result_read_text(export->file, "label_names", &c->names);
+}
+
+int64_t ikt_export_rounds(const ikt_export *export) {
+    const int64_t step = (int64_t)IKT_EXPORT_BLOCK * ikt_size(export->ctx);
+    return (export->n + step - 1) / step;
+}
+
+void ikt_export_share(const ikt_export *export, int64_t round, int64_t *first, int64_t *count) {
+    const int64_t block = round * ikt_size(export->ctx) + ikt_rank(export->ctx);
+    const int64_t from = block * IKT_EXPORT_BLOCK;
+    *first = from < export->n ? from : export->n;
+    *count = export->n - *first < IKT_EXPORT_BLOCK ? export->n - *first : IKT_EXPORT_BLOCK;
+}

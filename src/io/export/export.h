@@ -1,0 +1,81 @@
+/* What people leave with: an embedding in the formats of other programs.
+ *
+ * Rows pass by in blocks of fixed size, block b on rank b modulo the number of ranks, so that any
+ * size works in the memory of a block and the bytes do not depend on the ranks. A format is one
+ * file with one line in export_table.c.
+ */
+#ifndef IKT_IO_EXPORT_EXPORT_H
+#define IKT_IO_EXPORT_EXPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/atomic_file.h"
+#include "io/hdf5/columns.h"
+#include "io/results/result.h"
+
+enum { IKT_EXPORT_NAME = 256, IKT_EXPORT_COLUMNS = 32, IKT_EXPORT_BLOCK = 1 << 16 };
+
+#define IKT_EXPORT_KEY "X_iktsne" /* in obsm, unless another is wished for */
+
+/* A number for each row beside its place. */
+typedef struct {
+    char name[IKT_EXPORT_NAME]; /* "label" */
+    ikt_column *values;         /* owned */
+    char *names;                /* "a\nb\n": line k names class k; NULL: none; owned */
+} ikt_export_column;
+
+/* What is exported; freed with ikt_export_close. */
+typedef struct {
+    ikt_context *ctx;
+    const char *run;       /* name of the file; lent */
+    ikt_result_file *file; /* owned */
+    int64_t n;
+    int q;
+    ikt_export_column column[IKT_EXPORT_COLUMNS];
+    int64_t columns;
+} ikt_export;
+
+/* How it is written. Everything is lent. */
+typedef struct {
+    bool overwrite;
+    bool row_numbers;    /* a column of them */
+    bool is_gzipped;     /* text */
+    const char *anndata; /* the AnnData file of which a copy is made */
+    const char *key;     /* of the embedding in it: "X_iktsne" */
+} ikt_export_wishes;
+
+typedef struct {
+    const char *name;    /* "npy" */
+    const char *endings; /* ".npy", several with blanks between */
+    bool has_columns;    /* whether it holds more than the places */
+    bool is_text;        /* and may be gzipped */
+    /* COLLECTIVE. Errors: IKT_ERR_FILE, IKT_ERR_DATA, IKT_ERR_RESOURCE. */
+    ikt_status (*write)(ikt_export *export, const ikt_export_wishes *wishes, const char *path);
+} ikt_export_format;
+
+/* COLLECTIVE. Opens the result file. Errors: those of ikt_result_open. */
+ikt_status ikt_export_open(ikt_context *ctx, const char *run, ikt_export *out);
+void ikt_export_close(ikt_export *export);
+
+/* COLLECTIVE. Adds a column: the data set of the run's file, or of another.
+ *   present   NULL, or receives whether there is such a data set; without it that is an error
+ * Errors: those of ikt_column_open; IKT_ERR_USAGE: too many. */
+ikt_status ikt_export_add(ikt_export *export, const char *file, const char *dataset, bool *present);
+
+/* LOCAL. The format of that name, or of a file's name where `name` is "auto"; NULL: none.
+ *   is_gzipped   receives whether the name of the file says so */
+const ikt_export_format *ikt_export_find(const char *name, const char *path, bool *is_gzipped);
+
+/* LOCAL. All names of formats, for messages: "npy, csv, ...". */
+void ikt_export_names(char *text, size_t size);
+
+/* LOCAL. Rows of this rank in a round: *count of them from *first on; none where the rows are
+ * over. Rounds that it takes to see all rows, the same on every rank: 0 of no rows. */
+int64_t ikt_export_rounds(const ikt_export *export);
+void ikt_export_share(const ikt_export *export, int64_t round, int64_t *first, int64_t *count);
+
+extern const ikt_export_format ikt_export_npy, ikt_export_csv, ikt_export_tsv, ikt_export_h5ad,
+    ikt_export_vtkhdf;
+
+#endif

@@ -1,0 +1,245 @@
+/* A copy of an AnnData file with the embedding in obsm.
+ *
+ * The bytes of the file are copied by all ranks, and the new elements are added to the copy: all
+ * that was there stays as it is, whatever it is. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "base/shared_file.h"
+#include "iktsne/version.h"
+#include "io/export/anndata_write.h"
+#include "io/export/export.h"
+#include "io/hdf5/h5.h"
+
+enum { COPY_BYTES = 8 << 20, NAME = 300, ELEMENTS_BYTES = 1 << 20 };
+
+/* What is added, and to what. */
+typedef struct {
+    ikt_export *export;
+    const ikt_export_wishes *wishes;
+    const char *path;              /* of the copy when it is complete */
+    char place[NAME], about[NAME]; /* obsm/X_iktsne, uns/iktsne */
+    hid_t file;
+} addition;
+
+/* --- copying ---------------------------------------------------------------------------------- */
+
+/* The next piece of this rank from `at` on; short at the end of the file. */
+static ikt_status read_piece(ikt_context *ctx, const char *path, int file, int64_t at,
+                             int64_t count, char *bytes) {
+    for (int64_t done = 0; done < count;) {
+        const ssize_t now = pread(file, bytes + done, (size_t)(count - done), at + done);
+        if (now < 0 && errno == EINTR) continue;
+        if (now <= 0)
+            return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path,
+                            now < 0 ? strerror(errno) : "it has become shorter");
+        done += now;
+    }
+    return IKT_OK;
+}
+
+static ikt_status copy_pieces(ikt_context *ctx, const char *path, int from, int64_t size,
+                              ikt_shared_file *to, char *bytes) {
+    const int64_t step = (int64_t)COPY_BYTES * ikt_size(ctx);
+    for (int64_t round = 0; round < size; round += step) {
+        const int64_t at = round + (int64_t)COPY_BYTES * ikt_rank(ctx);
+        const int64_t left = at < size ? size - at : 0;
+        const int64_t count = left < COPY_BYTES ? left : COPY_BYTES;
+        IKT_TRY(ikt_agree(ctx, read_piece(ctx, path, from, at, count, bytes)));
+        IKT_TRY(ikt_shared_append(to, bytes, count));
+    }
+    return IKT_OK;
+}
+
+static ikt_status open_original(ikt_context *ctx, const char *path, int *file, int64_t *size) {
+    struct stat is;
+    *file = open(path, O_RDONLY);
+    if (*file < 0 || fstat(*file, &is) != 0)
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
+    *size = (int64_t)is.st_size;
+    return IKT_OK;
+}
+
+static ikt_status copy_file(const addition *a, ikt_shared_file **to) {
+    ikt_context *ctx = a->export->ctx;
+    const char *path = a->wishes->anndata;
+    const int64_t rows = ikt_h5_rows_bytes(a->export->n, 4 * a->export->q);
+    int64_t size = 0;
+    int from = -1;
+    char *bytes = NULL;
+    *to = NULL;
+    ikt_status st = ikt_agree(ctx, open_original(ctx, path, &from, &size));
+    if (st == IKT_OK) ikt_broadcast(ctx, &size, (int64_t)sizeof size, 0);
+    if (st == IKT_OK)
+        st = ikt_shared_begin(ctx, a->path, a->wishes->overwrite, size + rows + ELEMENTS_BYTES, to);
+    if (st == IKT_OK) st = ikt_agree(ctx, ikt_alloc(ctx, &bytes, COPY_BYTES, 1, "block"));
+    if (st == IKT_OK) st = copy_pieces(ctx, path, from, size, *to, bytes);
+    ikt_free(&bytes);
+    if (from >= 0) close(from);
+    return st;
+}
+
+/* --- looking before ----------------------------------------------------------------------------
+ */
+
+static ikt_status check_rows(const addition *a, hid_t original) {
+    const char *path = a->wishes->anndata;
+    int64_t rows;
+    IKT_TRY(ikt_anndata_rows(a->export->ctx, original, path, &rows));
+    if (rows == a->export->n) return IKT_OK;
+    return ikt_fail(a->export->ctx, IKT_ERR_DATA,
+                    "%s has %lld rows (obs), but %s has %lld: the embedding is of other data", path,
+                    (long long)rows, a->export->run, (long long)a->export->n);
+}
+
+/* Groups of the first AnnData files were tables, to which nothing can be added. */
+static ikt_status check_group(const addition *a, hid_t original, const char *name) {
+    if (!ikt_h5_has(original, name)) return IKT_OK;
+    const hid_t object = H5Oopen(original, name, H5P_DEFAULT);
+    const bool is_group = object >= 0 && H5Iget_type(object) == H5I_GROUP;
+    ikt_h5_close(object);
+    if (is_group) return IKT_OK;
+    return ikt_fail(a->export->ctx, IKT_ERR_DATA,
+                    "%s: %s is no group, as AnnData wrote before version 0.7; read and write the "
+                    "file with a newer AnnData first",
+                    a->wishes->anndata, name);
+}
+
+static ikt_status check_original(const addition *a, hid_t original) {
+    IKT_TRY(check_rows(a, original));
+    IKT_TRY(check_group(a, original, "obsm"));
+    IKT_TRY(check_group(a, original, "uns"));
+    if (a->wishes->overwrite) return IKT_OK;
+    for (int i = 0; i < 2; i++) {
+        const char *name = i == 0 ? a->place : a->about;
+        if (ikt_h5_has(original, name))
+            return ikt_fail(a->export->ctx, IKT_ERR_DATA,
+                            "%s has %s already; choose another --key, or --overwrite replaces it "
+                            "in the copy",
+                            a->wishes->anndata, name);
+    }
+    return IKT_OK;
+}
+
+static ikt_status look_first(const addition *a) {
+    hid_t original;
+    IKT_TRY(ikt_h5_open(a->export->ctx, a->wishes->anndata, &original));
+    const ikt_status st = ikt_agree(a->export->ctx, check_original(a, original));
+    ikt_h5_close(original);
+    return st;
+}
+
+/* --- adding ------------------------------------------------------------------------------------
+ */
+
+static ikt_status agree(const addition *a, bool good, const char *what) {
+    char reason[256];
+    ikt_status st = IKT_OK;
+    if (!good)
+        st = ikt_fail(a->export->ctx, IKT_ERR_FILE, "%s: %s cannot be written: %s", a->path, what,
+                      ikt_h5_reason(reason, sizeof reason));
+    return ikt_h5_agree(a->export->ctx, a->file, st);
+}
+
+static bool remove_old(hid_t file, const char *name) {
+    return !ikt_h5_has(file, name) || H5Ldelete(file, name, H5P_DEFAULT) >= 0;
+}
+
+static ikt_status write_rows(const addition *a, hid_t set) {
+    ikt_export *export = a->export;
+    float *y = NULL;
+    ikt_status st = ikt_agree(
+        export->ctx, ikt_alloc(export->ctx, &y, IKT_EXPORT_BLOCK * export->q, sizeof *y, "block"));
+    for (int64_t round = 0; round < ikt_export_rounds(export) && st == IKT_OK; round++) {
+        int64_t first, count;
+        ikt_export_share(export, round, &first, &count);
+        st = ikt_result_read_embedding(export->file, first, count, y);
+        if (st == IKT_OK)
+            st = ikt_h5_write_rows(export->ctx, set, H5T_NATIVE_FLOAT, first, count, y);
+    }
+    ikt_free(&y);
+    return st;
+}
+
+static ikt_status add_embedding(const addition *a) {
+    hid_t set = -1, group = ikt_anndata_dict(a->file, "obsm");
+    IKT_TRY(agree(a, group >= 0 && remove_old(a->file, a->place), a->place));
+    ikt_status st = ikt_h5_create_plain(a->export->ctx, group, a->wishes->key, H5T_NATIVE_FLOAT,
+                                        a->export->n, a->export->q, &set);
+    if (st == IKT_OK) st = agree(a, ikt_anndata_mark(set, "array", "0.2.0"), a->place);
+    if (st == IKT_OK) st = write_rows(a, set);
+    if (st != IKT_OK) return st; /* HDF5 must not close what it cannot write: h5.h */
+    return agree(a, ikt_h5_close(set) && ikt_h5_close(group), a->place);
+}
+
+/* Facts of the run that a reader of the file may want. */
+typedef struct {
+    hid_t group;
+    bool good;
+} facts;
+
+static void add_fact(void *self, const char *name, const char *text, bool varying) {
+    static const char *const texts[] = {"version", "input", "embedding_hash"};
+    static const char *const numbers[] = {"kl", "cost", "neighbour_label_accuracy",
+                                          "neighbour_similarity"};
+    facts *f = self;
+    for (size_t t = 0; t < sizeof texts / sizeof *texts && !varying && f->good; t++)
+        if (strcmp(name, texts[t]) == 0) f->good = ikt_anndata_text(f->group, name, text);
+    for (size_t t = 0; t < sizeof numbers / sizeof *numbers && !varying && f->good; t++)
+        if (strcmp(name, numbers[t]) == 0)
+            f->good = ikt_anndata_number(f->group, name, strtod(text, NULL));
+    if (strcmp(name, "iterations_done") == 0 && !varying && f->good)
+        f->good = ikt_anndata_integer(f->group, name, strtoll(text, NULL, 10));
+}
+
+static ikt_status add_about(const addition *a) {
+    ikt_export *export = a->export;
+    char *configuration = NULL;
+    const hid_t uns = ikt_anndata_dict(a->file, "uns");
+    const bool is_ready = uns >= 0 && remove_old(a->file, a->about);
+    const hid_t group = is_ready ? ikt_anndata_dict(a->file, a->about) : -1;
+    facts f = {group, group >= 0};
+    IKT_TRY(agree(a, f.good, a->about));
+    IKT_TRY(ikt_result_configuration(export->file, &configuration));
+    const char *slash = strrchr(export->run, '/');
+    f.good = ikt_anndata_text(group, "run", slash ? slash + 1 : export->run) &&
+             ikt_anndata_text(group, "obsm", a->wishes->key) &&
+             (!configuration || ikt_anndata_text(group, "configuration", configuration));
+    ikt_free(&configuration);
+    const ikt_status st = ikt_result_notes(export->file, add_fact, &f);
+    if (st != IKT_OK) return st;
+    IKT_TRY(agree(a, f.good, a->about));
+    return agree(a, ikt_h5_close(group) && ikt_h5_close(uns), a->about);
+}
+
+static ikt_status add_all(addition *a, const char *temporary) {
+    IKT_TRY(ikt_h5_open_to_add(a->export->ctx, a->path, temporary, &a->file));
+    ikt_status st = add_embedding(a);
+    if (st == IKT_OK) st = add_about(a);
+    return ikt_h5_complete(a->export->ctx, &a->file, 1, a->path, temporary, st);
+}
+
+static ikt_status write_h5ad(ikt_export *export, const ikt_export_wishes *wishes,
+                             const char *path) {
+    addition a = {.export = export, .wishes = wishes, .path = path, .file = -1};
+    const bool is_usual = strcmp(wishes->key, IKT_EXPORT_KEY) == 0;
+    ikt_shared_file *copy;
+    snprintf(a.place, sizeof a.place, "obsm/%s", wishes->key);
+    snprintf(a.about, sizeof a.about, "uns/iktsne%s%s", is_usual ? "" : "_",
+             is_usual ? "" : wishes->key);
+    IKT_TRY(look_first(&a));
+    ikt_status st = copy_file(&a, &copy);
+    if (st == IKT_OK) st = ikt_shared_close(copy);
+    if (st == IKT_OK) st = add_all(&a, ikt_shared_name(copy));
+    return ikt_shared_end(&copy, st);
+}
+
+const ikt_export_format ikt_export_h5ad = {"h5ad", ".h5ad", false, false, write_h5ad};

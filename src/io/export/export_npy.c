@@ -1,0 +1,54 @@
+/* NPY, version 1: a header of text and the places, row after row. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/shared_file.h"
+#include "io/export/export.h"
+
+enum { HEADER = 128, PREFIX = 10 };
+
+/* Magic, version, length, and a dictionary filled up with blanks so that the data is aligned. */
+static void make_header(const ikt_export *export, char header[HEADER]) {
+    const uint16_t one = 1;
+    const char order = *(const char *)&one ? '<' : '>';
+    char text[HEADER - PREFIX];
+    const int length = snprintf(text, sizeof text,
+                                "{'descr': '%cf4', 'fortran_order': False, 'shape': (%lld, %d), }",
+                                order, (long long)export->n, export->q);
+    memset(header, ' ', HEADER);
+    memcpy(header, "\x93NUMPY\x01\x00", 8);
+    header[8] = (char)(HEADER - PREFIX);
+    header[9] = 0;
+    memcpy(header + PREFIX, text, (size_t)length);
+    header[HEADER - 1] = '\n';
+}
+
+static ikt_status append_rows(ikt_export *export, ikt_shared_file *file, float *y) {
+    const int64_t row_bytes = export->q * (int64_t)sizeof *y;
+    for (int64_t round = 0; round < ikt_export_rounds(export); round++) {
+        int64_t first, count;
+        ikt_export_share(export, round, &first, &count);
+        IKT_TRY(ikt_result_read_embedding(export->file, first, count, y));
+        IKT_TRY(ikt_shared_append(file, y, count * row_bytes));
+    }
+    return IKT_OK;
+}
+
+static ikt_status write_npy(ikt_export *export, const ikt_export_wishes *wishes, const char *path) {
+    ikt_context *ctx = export->ctx;
+    ikt_shared_file *file;
+    float *y = NULL;
+    char header[HEADER];
+    make_header(export, header);
+    const int64_t bytes = HEADER + export->n * export->q * (int64_t)sizeof *y;
+    IKT_TRY(ikt_shared_begin(ctx, path, wishes->overwrite, bytes, &file));
+    ikt_status st =
+        ikt_agree(ctx, ikt_alloc(ctx, &y, IKT_EXPORT_BLOCK * export->q, sizeof *y, "block"));
+    if (st == IKT_OK) st = ikt_shared_append(file, header, ikt_rank(ctx) == 0 ? HEADER : 0);
+    if (st == IKT_OK) st = append_rows(export, file, y);
+    ikt_free(&y);
+    return ikt_shared_end(&file, st);
+}
+
+const ikt_export_format ikt_export_npy = {"npy", ".npy", false, false, write_npy};

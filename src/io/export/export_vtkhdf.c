@@ -1,0 +1,240 @@
+/* VTKHDF 1.0, the HDF5 of VTK and ParaView: an unstructured grid of points.
+ *
+ * Every point is a cell of its own (a vertex), so that filters that choose cells, such as
+ * ParaView's Threshold, choose points. Points are cut into pieces of fixed size, which the ranks of
+ * a ParaView server share. Dimensions that the map has not are 0. Columns are point data. */
+#include <string.h>
+
+#include "base/atomic_file.h"
+#include "base/comm.h"
+#include "base/memory.h"
+#include "io/export/export.h"
+#include "io/hdf5/h5.h"
+
+enum { PIECE = 1 << 20, VERTEX = 1, AXES = 3 };
+
+/* What is being written; buffers hold a block. */
+typedef struct {
+    ikt_export *export;
+    const ikt_export_wishes *wishes;
+    const char *path;
+    hid_t file, group, point_data;
+    int64_t pieces;
+    float *y;       /* [block * q] */
+    float *point;   /* [block * 3] */
+    int64_t *whole; /* [block + 1] */
+    double *real;   /* [block] */
+    uint8_t *byte;  /* [block] */
+} grid;
+
+static ikt_status agree(const grid *g, bool good, const char *what) {
+    char reason[256];
+    ikt_status st = IKT_OK;
+    if (!good)
+        st = ikt_fail(g->export->ctx, IKT_ERR_FILE, "%s: %s cannot be written: %s", g->path, what,
+                      ikt_h5_reason(reason, sizeof reason));
+    return ikt_h5_agree(g->export->ctx, g->file, st);
+}
+
+/* VTK wants a text of fixed length, and two numbers of the version. */
+static bool set_type(hid_t group) {
+    static const char type_name[] = "UnstructuredGrid";
+    static const int64_t version[2] = {1, 0};
+    const hsize_t two = 2;
+    const hid_t text = H5Tcopy(H5T_C_S1), one = H5Screate(H5S_SCALAR);
+    const hid_t pair = H5Screate_simple(1, &two, NULL);
+    if (text < 0 || H5Tset_size(text, sizeof type_name - 1) < 0 ||
+        H5Tset_strpad(text, H5T_STR_NULLPAD) < 0)
+        return false;
+    const hid_t a = H5Acreate2(group, "Type", text, one, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t b = H5Acreate2(group, "Version", H5T_NATIVE_INT64, pair, H5P_DEFAULT, H5P_DEFAULT);
+    if (a < 0 || b < 0 || H5Awrite(a, text, type_name) < 0 ||
+        H5Awrite(b, H5T_NATIVE_INT64, version) < 0)
+        return false;
+    ikt_h5_close(text);
+    ikt_h5_close(one);
+    ikt_h5_close(pair);
+    return ikt_h5_close(a) && ikt_h5_close(b);
+}
+
+static ikt_status create_groups(grid *g) {
+    g->group = ikt_h5_create_group(g->file, "VTKHDF");
+    IKT_TRY(agree(g, g->group >= 0 && set_type(g->group), "VTKHDF"));
+    g->point_data = ikt_h5_create_group(g->group, "PointData");
+    return agree(g, g->point_data >= 0, "VTKHDF/PointData");
+}
+
+static int64_t points_of(const grid *g, int64_t piece) {
+    const int64_t left = g->export->n - piece * PIECE;
+    return left < PIECE ? left : PIECE;
+}
+
+/* Points, cells and ends of cells are as many. */
+static ikt_status write_counts(const grid *g) {
+    static const char *const names[] = {"NumberOfPoints", "NumberOfCells",
+                                        "NumberOfConnectivityIds"};
+    int64_t *counts = NULL;
+    ikt_status st = ikt_agree(
+        g->export->ctx, ikt_alloc(g->export->ctx, &counts, g->pieces, sizeof *counts, "pieces"));
+    for (int64_t p = 0; p < g->pieces && st == IKT_OK; p++)
+        counts[p] = points_of(g, p);
+    for (int i = 0; i < 3 && st == IKT_OK; i++)
+        st = ikt_h5_write_array(g->export->ctx, g->group, names[i], H5T_NATIVE_INT64, g->pieces,
+                                counts);
+    ikt_free(&counts);
+    return st;
+}
+
+/* Fills a block of a data set: `count` rows from row `first` of the export on. */
+typedef ikt_status (*filler)(grid *g, int64_t column, int64_t first, int64_t count,
+                             const void **rows);
+
+/* A data set of n rows, block after block. */
+static ikt_status write_rows(grid *g, hid_t parent, const char *name, hid_t type, int64_t d,
+                             int64_t column, filler fill) {
+    ikt_export *export = g->export;
+    hid_t set;
+    IKT_TRY(ikt_h5_create_plain(export->ctx, parent, name, type, export->n, d, &set));
+    for (int64_t round = 0; round < ikt_export_rounds(export); round++) {
+        int64_t first, count;
+        const void *rows = NULL;
+        ikt_export_share(export, round, &first, &count);
+        IKT_TRY(fill(g, column, first, count, &rows));
+        IKT_TRY(ikt_h5_write_rows(export->ctx, set, type, first, count, rows));
+    }
+    return agree(g, ikt_h5_close(set), name);
+}
+
+static ikt_status fill_points(grid *g, int64_t column, int64_t first, int64_t count,
+                              const void **rows) {
+    const int q = g->export->q;
+    (void)column;
+    IKT_TRY(ikt_result_read_embedding(g->export->file, first, count, g->y));
+    for (int64_t i = 0; i < count; i++)
+        for (int c = 0; c < AXES; c++)
+            g->point[AXES * i + c] = c < q ? g->y[q * i + c] : 0;
+    *rows = g->point;
+    return IKT_OK;
+}
+
+/* A cell's only point, counted within its piece. */
+static ikt_status fill_connectivity(grid *g, int64_t column, int64_t first, int64_t count,
+                                    const void **rows) {
+    (void)column;
+    for (int64_t i = 0; i < count; i++)
+        g->whole[i] = (first + i) % PIECE;
+    *rows = g->whole;
+    return IKT_OK;
+}
+
+static ikt_status fill_row_numbers(grid *g, int64_t column, int64_t first, int64_t count,
+                                   const void **rows) {
+    (void)column;
+    for (int64_t i = 0; i < count; i++)
+        g->whole[i] = first + i;
+    *rows = g->whole;
+    return IKT_OK;
+}
+
+static ikt_status fill_types(grid *g, int64_t column, int64_t first, int64_t count,
+                             const void **rows) {
+    (void)column, (void)first;
+    memset(g->byte, VERTEX, (size_t)count);
+    *rows = g->byte;
+    return IKT_OK;
+}
+
+static ikt_status fill_column(grid *g, int64_t column, int64_t first, int64_t count,
+                              const void **rows) {
+    ikt_column *values = g->export->column[column].values;
+    const bool is_real = ikt_column_is_real(values);
+    *rows = is_real ? (const void *)g->real : g->whole;
+    return is_real ? ikt_column_read_reals(values, first, count, g->real)
+                   : ikt_column_read_wholes(values, first, count, g->whole);
+}
+
+/* Each piece has one end more than cells, so block b of cells begins at first + its piece. A block
+ * is within one piece; the last of a piece brings its end. */
+static ikt_status write_offsets(grid *g) {
+    ikt_export *export = g->export;
+    hid_t set;
+    IKT_TRY(ikt_h5_create_plain(export->ctx, g->group, "Offsets", H5T_NATIVE_INT64,
+                                export->n + g->pieces, 0, &set));
+    for (int64_t round = 0; round < ikt_export_rounds(export); round++) {
+        int64_t first, count;
+        ikt_export_share(export, round, &first, &count);
+        const bool is_last =
+            count > 0 && (first + count == export->n || (first + count) % PIECE == 0);
+        for (int64_t i = 0; i < count + is_last; i++)
+            g->whole[i] = first % PIECE + i;
+        const int64_t at = count > 0 ? first + first / PIECE : 0;
+        IKT_TRY(
+            ikt_h5_write_rows(export->ctx, set, H5T_NATIVE_INT64, at, count + is_last, g->whole));
+    }
+    return agree(g, ikt_h5_close(set), "Offsets");
+}
+
+static ikt_status write_all(grid *g) {
+    ikt_export *export = g->export;
+    IKT_TRY(create_groups(g));
+    IKT_TRY(write_counts(g));
+    IKT_TRY(write_rows(g, g->group, "Points", H5T_NATIVE_FLOAT, AXES, 0, fill_points));
+    IKT_TRY(write_rows(g, g->group, "Connectivity", H5T_NATIVE_INT64, 0, 0, fill_connectivity));
+    IKT_TRY(write_offsets(g));
+    IKT_TRY(write_rows(g, g->group, "Types", H5T_NATIVE_UINT8, 0, 0, fill_types));
+    if (g->wishes->row_numbers)
+        IKT_TRY(write_rows(g, g->point_data, "row", H5T_NATIVE_INT64, 0, 0, fill_row_numbers));
+    for (int64_t c = 0; c < export->columns; c++) {
+        const bool is_real = ikt_column_is_real(export->column[c].values);
+        IKT_TRY(write_rows(g, g->point_data, export->column[c].name,
+                           is_real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, 0, c, fill_column));
+    }
+    return agree(g, ikt_h5_close(g->point_data) && ikt_h5_close(g->group), "VTKHDF");
+}
+
+static ikt_status allocate(grid *g) {
+    ikt_context *ctx = g->export->ctx;
+    const int64_t rows = IKT_EXPORT_BLOCK;
+    IKT_TRY(ikt_alloc(ctx, &g->y, rows * g->export->q, sizeof *g->y, "block"));
+    IKT_TRY(ikt_alloc(ctx, &g->point, rows * AXES, sizeof *g->point, "block"));
+    IKT_TRY(ikt_alloc(ctx, &g->whole, rows + 1, sizeof *g->whole, "block"));
+    IKT_TRY(ikt_alloc(ctx, &g->real, rows, sizeof *g->real, "block"));
+    return ikt_alloc(ctx, &g->byte, rows, sizeof *g->byte, "block");
+}
+
+static void destroy(grid *g) {
+    ikt_free(&g->y);
+    ikt_free(&g->point);
+    ikt_free(&g->whole);
+    ikt_free(&g->real);
+    ikt_free(&g->byte);
+}
+
+static int64_t bytes_of(const grid *g) {
+    const int64_t columns = g->export->columns + g->wishes->row_numbers;
+    const int64_t row = AXES * 4 + 8 + 8 + 1 + 8 * columns;
+    return IKT_H5_FILE_BYTES + row * g->export->n + 32 * g->pieces;
+}
+
+static ikt_status write_vtkhdf(ikt_export *export, const ikt_export_wishes *wishes,
+                               const char *path) {
+    ikt_context *ctx = export->ctx;
+    char temporary[IKT_PATH_MAX];
+    grid g = {.export = export, .wishes = wishes, .path = path, .file = -1};
+    g.pieces = (export->n + PIECE - 1) / PIECE;
+    if (export->n == 0)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s holds no rows, and VTK shows none", export->run);
+    IKT_TRY(ikt_atomic_begin(ctx, path, wishes->overwrite, temporary));
+    ikt_status st = ikt_agree(ctx, allocate(&g));
+    if (st == IKT_OK) {
+        st = ikt_h5_create_sized(ctx, path, temporary, bytes_of(&g), &g.file);
+        if (st == IKT_OK) st = write_all(&g);
+        st = ikt_h5_complete(ctx, &g.file, 1, path, temporary, st);
+    }
+    destroy(&g);
+    return ikt_atomic_end(ctx, path, temporary, st);
+}
+
+_Static_assert(PIECE % IKT_EXPORT_BLOCK == 0, "a block lies within a piece");
+
+const ikt_export_format ikt_export_vtkhdf = {"vtkhdf", ".vtkhdf .hdf", true, false, write_vtkhdf};

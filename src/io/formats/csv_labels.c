@@ -1,0 +1,42 @@
+/* The labels of a table in text. */
+#include "io/formats/csv_labels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/formats/csv_line.h"
+
+ikt_status ikt_csv_labels_learn(ikt_context *ctx, ikt_csv_labels *labels, const char *text) {
+    double value;
+    labels->are_text |=
+        !ikt_csv_number(text, &value) || !(fabs(value) < 2147483648.0) || value != floor(value);
+    return ikt_csv_classes_add(ctx, &labels->classes, text, &labels->are_many);
+}
+
+ikt_status ikt_csv_labels_merge(ikt_context *ctx, ikt_csv_labels *labels, char *names) {
+    for (char *name = names, *end = strchr(name, '\n'); end; end = strchr(name, '\n')) {
+        *end = '\0';
+        IKT_TRY(ikt_csv_classes_add(ctx, &labels->classes, name, &labels->are_many));
+        name = end + 1;
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_csv_labels_list(ikt_context *ctx, const char *path, const ikt_csv_labels *labels,
+                               char **text) {
+    *text = NULL;
+    if (!labels->are_text) return IKT_OK;
+    if (!labels->are_many) return ikt_csv_classes_list(ctx, &labels->classes, text);
+    return ikt_fail(ctx, IKT_ERR_DATA, "%s: the labels are more than %d different texts", path,
+                    IKT_CLASSES_MAX);
+}
+
+int32_t ikt_csv_labels_number(const ikt_csv_labels *labels, const char *text) {
+    return labels->are_text ? (int32_t)ikt_csv_classes_find(&labels->classes, text)
+                            : (int32_t)strtod(text, NULL);
+}
+
+void ikt_csv_labels_free(ikt_csv_labels *labels) {
+    ikt_csv_classes_free(&labels->classes);
+}

@@ -1,0 +1,58 @@
+/* LIBSVM's text: a line is a row, `label index:value index:value ...`, and what it does not name is
+ * zero. Indices ascend within a line; they count from 1, or from 0 in a file that uses the 0.
+ *
+ * Method: a part of a file, a range of its bytes, is gone through twice. The first pass finds
+ * everything that can be wrong, counts, and learns the labels and how far the indices reach; what
+ * the parts know is merged; the second pass gives rows. So what comes out does not depend on how
+ * the file was cut. Advantage: any size in the memory of a block, and every part on a rank of its
+ * own. Disadvantage: the file is read twice.
+ */
+#ifndef IKT_IO_FORMATS_LIBSVM_TEXT_H
+#define IKT_IO_FORMATS_LIBSVM_TEXT_H
+
+#include "io/formats/csv_labels.h"
+#include "io/formats/text_lines.h"
+#include "io/numbers/element.h"
+#include "io/numbers/sparse_block.h"
+
+/* A part of a file. Start with the lines' {ctx, path, begin, end} and `type`; free with
+ * ikt_libsvm_free. */
+typedef struct {
+    ikt_text_lines lines;
+    ikt_type type; /* which the values must fit */
+    ikt_csv_labels labels;
+    int64_t rows, entries;
+    int64_t least, greatest; /* index of the part; INT64_MAX and -1 where there is none */
+    ikt_sparse_block line;   /* the first pass: the row at hand */
+} ikt_libsvm_part;
+
+/* LOCAL. The first pass: sets what the part knows. lines.number is then its number of lines.
+ * Errors: as ikt_text_lines_next; where there is a fault, it is the first one of the part. */
+ikt_status ikt_libsvm_scan(ikt_libsvm_part *part);
+
+/* LOCAL. Entries of the first rows of a part that has been scanned. Errors: IKT_ERR_FILE: the file
+ * has changed. */
+ikt_status ikt_libsvm_count(ikt_libsvm_part *part, int64_t rows, int64_t *entries);
+
+/* LOCAL. What the greatest and the least index of a file make of it: the index of the first column,
+ * and the columns, 0 where no row has an entry. */
+void ikt_libsvm_columns(int64_t least, int64_t greatest, int64_t *origin, int64_t *columns);
+
+/* LOCAL. Begins the second pass. Errors: IKT_ERR_FILE. */
+ikt_status ikt_libsvm_rewind(ikt_libsvm_part *part);
+
+/* LOCAL. Appends the next rows to a block: `rows` of them, fewer where the block has come to
+ * `entries` entries.
+ *   origin, columns   of the whole file; part->labels holds those of the whole file
+ * Errors: IKT_ERR_FILE: the file has changed since the first pass, with a message. */
+ikt_status ikt_libsvm_read(ikt_libsvm_part *part, int64_t rows, int64_t entries, int64_t origin,
+                           int64_t columns, ikt_sparse_block *block);
+
+/* LOCAL, pure. Whether the first bytes of a file are this format's: by the first line that has more
+ * than a label. */
+bool ikt_libsvm_probe(const unsigned char *head, int64_t bytes);
+
+/* LOCAL. Closes and frees; accepts an all-zero part. */
+void ikt_libsvm_free(ikt_libsvm_part *part);
+
+#endif

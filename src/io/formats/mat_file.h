@@ -1,0 +1,39 @@
+/* MATLAB's MAT files of versions 5, 6 and 7: what variables there are, and their values.
+ *
+ * Needs libmatio; a build without it says so when it meets such a file. The library trusts what it
+ * reads, so a file is first tried in another process (base/sandbox.h): it is read twice, which is
+ * bearable, as a variable of these versions has at most 2 GB. (Version 7.3 is HDF5, another
+ * format.)
+ */
+#ifndef IKT_IO_FORMATS_MAT_FILE_H
+#define IKT_IO_FORMATS_MAT_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "io/formats/binary.h"
+#include "io/numbers/sparse_whole.h"
+
+/* A matrix, as MATLAB holds it: by columns. */
+typedef struct {
+    ikt_context *ctx;
+    void *variable; /* libmatio's */
+    int64_t n, d;
+    bool sparse;
+    ikt_element element; /* of this machine */
+    void *values;        /* dense: [d][n] elements; lent by the variable */
+} ikt_mat_matrix;
+
+/* LOCAL. Reads the matrix that is meant (array_choice.h): of numbers, two axes, not complex.
+ * `matrix` is to be closed in any case. Errors: IKT_ERR_FILE (damaged), IKT_ERR_DATA (no such
+ * matrix), IKT_ERR_RESOURCE. */
+ikt_status ikt_mat_read(ikt_context *ctx, const char *path, const char *name,
+                        ikt_mat_matrix *matrix);
+
+/* LOCAL. The rows of a sparse matrix as one block. Errors: IKT_ERR_DATA, IKT_ERR_RESOURCE. */
+ikt_status ikt_mat_rows(const ikt_mat_matrix *matrix, const char *path, ikt_sparse_block *whole);
+
+/* LOCAL. Frees; accepts an all-zero struct. */
+void ikt_mat_close(ikt_mat_matrix *matrix);
+
+#endif

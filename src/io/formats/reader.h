@@ -1,0 +1,129 @@
+/* Sequential readers of foreign formats, for `convert`: IDX, NPY, NPZ, MATLAB, CSV, LIBSVM, raw
+ * numbers; those of text, IDX and NPY also gzipped.
+ *
+ * A reader is used on one rank; the others learn the outcome. Rows come in order, block by block,
+ * so a file never has to fit in memory (except where a row is spread over the whole file: arrays in
+ * Fortran order, sparse matrices by columns or in no order). A format is one file with one line in
+ * reader_table.c.
+ */
+#ifndef IKT_IO_FORMATS_READER_H
+#define IKT_IO_FORMATS_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "io/numbers/element.h"
+#include "io/numbers/sparse_block.h"
+
+/* Whether the first line of a CSV file names the columns. AUTO: when it holds a text (outside the
+ * columns that are labels or skipped by number, where text is no sign). */
+typedef enum { IKT_HEADER_AUTO, IKT_HEADER_YES, IKT_HEADER_NO } ikt_csv_header;
+
+/* Numbers without a header. */
+typedef struct {
+    const char *type; /* "float32"; NULL: the file is not raw */
+    int64_t columns;  /* 0: not given */
+    int64_t skip;     /* bytes before the first number */
+    bool big;         /* most significant byte first */
+} ikt_raw_options;
+
+/* Texts may be NULL for "". */
+typedef struct {
+    char delimiter;           /* of CSV; 0 = detect among comma, semicolon, tab, blanks */
+    ikt_csv_header header;    /* of CSV: whether the first line is one */
+    const char *label_column; /* of CSV: name, or number from 1; "" = none */
+    const char *skip_columns; /* of CSV: names or numbers with commas between; "" = none */
+    const char *array;        /* of NPZ and MATLAB: which one; "" = the one that can be meant */
+    ikt_raw_options raw;
+    int as; /* 0, or 1 + the ikt_type that values will be stored as: LIBSVM names the line of one
+             * that does not fit */
+} ikt_reader_options;
+
+typedef struct ikt_reader ikt_reader;
+
+/* A format. Its functions are LOCAL and keep the contract of the function below of the same name.
+ */
+typedef struct {
+    const char *name; /* "IDX" */
+    /* LOCAL. Whether the first bytes are this format's. */
+    bool (*probe)(const unsigned char *head, int64_t bytes);
+    /* Sets n, d, type, labels and classes, and what is sparse; `self` is the format's own. Options
+     * that do not apply to the format are errors. */
+    ikt_status (*open)(ikt_reader *reader, const ikt_reader_options *options);
+    /* One of the two, as reader->sparse says. */
+    ikt_status (*read)(ikt_reader *reader, int64_t count, void *rows, int32_t *labels);
+    ikt_status (*read_sparse)(ikt_reader *reader, int64_t rows, int64_t entries,
+                              ikt_sparse_block *block);
+    /* Of sparse rows: the entries of the first `rows`. Called before any are read. */
+    ikt_status (*count)(ikt_reader *reader, int64_t rows, int64_t *entries);
+    /* Frees `self`; also called where `open` failed half way. */
+    void (*close)(ikt_reader *reader);
+} ikt_reader_ops;
+
+/* LOCAL. Whether an option that is a text was given. */
+static inline bool ikt_is_given(const char *text) {
+    return text && *text;
+}
+
+struct ikt_reader {
+    ikt_context *ctx;
+    const ikt_reader_ops *ops;
+    const char *path;
+    void *self;
+    int64_t n, d;    /* rows, columns */
+    ikt_type type;   /* of the rows that `read` gives, and which sparse values fit */
+    bool sparse;     /* rows come as sparse ones */
+    int64_t entries; /* of sparse rows, in all */
+    int64_t done;    /* rows read so far */
+    bool labels;     /* whether rows come with labels */
+    char *classes;   /* names of text labels 0, 1, ..., a line each; NULL when labels are numbers */
+    ikt_layout layout; /* where the numbers stand, so that others can read them without the reader;
+                          element.bytes is 0 where they have to be parsed or unpacked */
+};
+
+/* LOCAL. Opens a file by its content, or as raw numbers. Errors: IKT_ERR_FILE (missing, truncated),
+ * IKT_ERR_DATA (of no known format, malformed), IKT_ERR_USAGE (options that do not apply). The path
+ * is lent. */
+ikt_status ikt_reader_open(ikt_context *ctx, const char *path, const ikt_reader_options *options,
+                           ikt_reader **out);
+
+/* LOCAL. The next `count` rows into rows[count * d] of the reader's type, and their labels into
+ * labels[count] where it has any (NULL otherwise). Sparse rows become dense ones. Errors as above,
+ * naming line or row. */
+ikt_status ikt_reader_read(ikt_reader *reader, int64_t count, void *rows, int32_t *labels);
+
+/* LOCAL, for sparse readers. The next rows into a block, which is emptied before: at most `rows`,
+ * fewer where they come to `entries` entries. */
+ikt_status ikt_reader_read_sparse(ikt_reader *reader, int64_t rows, int64_t entries,
+                                  ikt_sparse_block *block);
+
+/* LOCAL. Closes, frees and sets to NULL; accepts NULL. */
+void ikt_reader_close(ikt_reader **reader);
+
+/* LOCAL. What the content of a file looks like: the name of a format ("CSV"), NULL where it is none
+ * of ours; whether it is gzipped; and what there is to say of a format that nobody here reads ("is
+ * an Excel file, ..."), or NULL. Errors: IKT_ERR_FILE, IKT_ERR_DATA (empty). */
+ikt_status ikt_reader_guess(ikt_context *ctx, const char *path, const char **name, bool *packed,
+                            const char **foreign);
+
+/* LOCAL. Fails with IKT_ERR_USAGE where options of CSV were given for a file of another format.
+ *   instead   what the format has: "labels of IDX are a file of their own (--labels)" */
+ikt_status ikt_reader_no_columns(const ikt_reader *reader, const ikt_reader_options *options,
+                                 const char *instead);
+
+/* LOCAL. Fails with IKT_ERR_USAGE where an array is named for a format that has one table. */
+ikt_status ikt_reader_check_array(const ikt_reader *reader, const ikt_reader_options *options);
+
+/* LOCAL. The rows of a block as dense ones: rows[block->rows * d] of `type`, which they fit. */
+void ikt_sparse_block_spread(const ikt_sparse_block *block, int64_t d, ikt_type type, void *rows);
+
+/* LOCAL. Whether a file is plain text of LIBSVM, which all ranks can read (libsvm_ranks.h). Errors:
+ * IKT_ERR_FILE, IKT_ERR_DATA (empty). */
+ikt_status ikt_reader_is_plain_libsvm(ikt_context *ctx, const char *path, bool *is);
+
+/* The formats; the order in which they are tried is in reader_table.c. */
+extern const ikt_reader_ops ikt_reader_idx, ikt_reader_npy, ikt_reader_npz, ikt_reader_mat,
+    ikt_reader_libsvm, ikt_reader_csv, ikt_reader_raw;
+
+#endif

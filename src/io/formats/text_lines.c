@@ -1,0 +1,172 @@
+/* The lines of a range of bytes of a text file. See text_lines.h. */
+#include "io/formats/text_lines.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/formats/gz.h"
+
+static const int64_t block_least = (int64_t)1 << 16, block_most = (int64_t)1 << 22;
+static const int64_t block_packed = (int64_t)1 << 18, line_most = (int64_t)1 << 26;
+
+ikt_status ikt_text_lines_fault(ikt_text_lines *lines, ikt_status status, const char *line,
+                                const char *at, const char *what) {
+    ikt_text_fault *fault = &lines->fault;
+    *fault = (ikt_text_fault){.status = status, .line = lines->number, .what = what};
+    if (!at) return status;
+    fault->column = at - line + 1;
+    snprintf(fault->word, sizeof fault->word, "%.60s", at);
+    fault->word[strcspn(fault->word, " \t")] = '\0';
+    return status;
+}
+
+ikt_status ikt_text_fault_report(ikt_context *ctx, const char *path, const ikt_text_fault *fault,
+                                 int64_t before) {
+    const long long line = (long long)(before + fault->line);
+    if (fault->column == 0)
+        return ikt_fail(ctx, fault->status, "%s, line %lld: %s", path, line, fault->what);
+    return ikt_fail(ctx, fault->status, "%s, line %lld, column %lld: '%s' %s", path, line,
+                    (long long)fault->column, fault->word, fault->what);
+}
+
+/* Appends a block to what is there. */
+static ikt_status read_more(ikt_text_lines *lines) {
+    const int64_t left = lines->room - lines->filled;
+    int error = Z_OK;
+    const int got = gzread(lines->file, lines->buffer + lines->filled,
+                           (unsigned)(left < block_most ? left : block_most));
+    if (got > 0) {
+        lines->filled += got;
+        return IKT_OK;
+    }
+    lines->file_end = true;
+    IKT_TRY(ikt_gz_check(lines->ctx, lines->path, lines->file));
+    (void)gzerror(lines->file, &error);
+    if (error != Z_BUF_ERROR) return IKT_OK;
+    return ikt_text_lines_fault(lines, IKT_ERR_FILE, NULL, NULL,
+                                "the compressed file is truncated here");
+}
+
+static ikt_status too_long(ikt_text_lines *lines) {
+    return ikt_text_lines_fault(lines, IKT_ERR_DATA, NULL, NULL, "longer than 64 MiB");
+}
+
+/* Moves what is to come to the front, and makes more room where that fills the buffer. */
+static ikt_status make_room(ikt_text_lines *lines) {
+    const int64_t gone = lines->at;
+    if (gone > 0) {
+        memmove(lines->buffer, lines->buffer + gone, (size_t)(lines->filled - gone));
+        lines->offset += gone;
+        lines->filled -= gone;
+        lines->next_feed -= gone;
+        lines->next_return -= gone;
+        lines->at = 0;
+    }
+    if (lines->filled < lines->room) return IKT_OK;
+    if (lines->room > line_most) return too_long(lines);
+    IKT_TRY(ikt_resize(lines->ctx, &lines->buffer, 2 * lines->room + 1, 1, "reader"));
+    lines->room *= 2;
+    return IKT_OK;
+}
+
+/* Where the next such character stands, or the end of the buffer. No byte is looked at twice. */
+static int64_t find(const ikt_text_lines *lines, char c, int64_t *known) {
+    if (*known < lines->at) *known = lines->at;
+    if (*known == lines->filled || lines->buffer[*known] == c) return *known;
+    const char *from = lines->buffer + *known;
+    const char *found = memchr(from, c, (size_t)(lines->filled - *known));
+    *known = found ? found - lines->buffer : lines->filled;
+    return *known;
+}
+
+/* Reads until the line at lines->at has its end in the buffer, where `end` then stands, or the file
+ * ends. A return at the end of the buffer may have its line feed in the next block. */
+static ikt_status find_end(ikt_text_lines *lines, int64_t *end) {
+    for (;;) {
+        const int64_t feed = find(lines, '\n', &lines->next_feed);
+        const int64_t back = find(lines, '\r', &lines->next_return);
+        *end = feed < back ? feed : back;
+        if (lines->file_end || *end + (back < feed) < lines->filled) return IKT_OK;
+        IKT_TRY(make_room(lines));
+        IKT_TRY(read_more(lines));
+    }
+}
+
+/* Steps over the end that stands at `end`: line feed, return, or both. */
+static void step_over(ikt_text_lines *lines, int64_t end) {
+    const char *at = lines->buffer + end;
+    lines->at = end < lines->filled ? end + 1 : end;
+    if (end + 1 < lines->filled && at[0] == '\r' && at[1] == '\n') lines->at++;
+}
+
+ikt_status ikt_text_lines_next(ikt_text_lines *lines, char **line, int64_t *length) {
+    static const char mark[] = "\xEF\xBB\xBF";
+    int64_t end;
+    *line = NULL;
+    if (lines->offset + lines->at >= lines->end) return IKT_OK;
+    lines->number++;
+    IKT_TRY(find_end(lines, &end));
+    if (lines->at == lines->filled) { /* the end of the file is no line */
+        lines->number--;
+        return IKT_OK;
+    }
+    char *text = lines->buffer + lines->at;
+    *length = end - lines->at;
+    const bool at_start = lines->offset + lines->at == 0;
+    if (*length >= line_most) return too_long(lines);
+    step_over(lines, end);
+    text[*length] = '\0';
+    if (memchr(text, '\0', (size_t)*length))
+        return ikt_text_lines_fault(lines, IKT_ERR_DATA, NULL, NULL,
+                                    "holds a zero byte; not text?");
+    if (at_start && strncmp(text, mark, 3) == 0) {
+        text += 3;
+        *length -= 3;
+    }
+    *line = text;
+    return IKT_OK;
+}
+
+static int64_t first_room(const ikt_text_lines *lines) {
+    const int64_t size = lines->end == INT64_MAX ? block_packed : lines->end - lines->begin;
+    return size < block_least ? block_least : size < block_most ? size : block_most;
+}
+
+/* A range that does not begin the file begins with the rest of a line of the range before: that is
+ * passed over, from the byte before the range on, which may be the end of that line. zlib finds out
+ * at the first byte whether the file is compressed, and only then moves without reading. */
+static ikt_status pass_rest(ikt_text_lines *lines) {
+    int64_t end;
+    if (lines->begin == 0) return IKT_OK;
+    if (!gzdirect(lines->file) || gzseek(lines->file, (z_off_t)lines->offset, SEEK_SET) < 0)
+        return ikt_fail(lines->ctx, IKT_ERR_FILE, "%s cannot be read from byte %lld on",
+                        lines->path, (long long)lines->offset);
+    IKT_TRY(find_end(lines, &end));
+    step_over(lines, end);
+    return IKT_OK;
+}
+
+ikt_status ikt_text_lines_open(ikt_text_lines *lines) {
+    ikt_text_lines_close(lines);
+    lines->number = lines->at = lines->filled = lines->next_feed = lines->next_return = 0;
+    lines->offset = lines->begin > 0 ? lines->begin - 1 : 0;
+    lines->fault = (ikt_text_fault){IKT_OK, 0, 0, "", NULL};
+    lines->file_end = false;
+    if (!lines->buffer) {
+        lines->room = first_room(lines);
+        IKT_TRY(ikt_alloc(lines->ctx, &lines->buffer, lines->room + 1, 1, "reader"));
+    }
+    IKT_TRY(ikt_gz_open(lines->ctx, lines->path, &lines->file));
+    return pass_rest(lines);
+}
+
+void ikt_text_lines_close(ikt_text_lines *lines) {
+    if (lines->file) gzclose(lines->file);
+    lines->file = NULL;
+}
+
+void ikt_text_lines_free(ikt_text_lines *lines) {
+    ikt_text_lines_close(lines);
+    ikt_free(&lines->buffer);
+}

@@ -1,0 +1,68 @@
+/* The lines of a range of bytes of a text file, gzipped or not.
+ *
+ * A range has the lines that begin in it, so ranges that make up a file have each of its lines
+ * once, wherever they are cut: within a line, between a return and its line feed, within a line
+ * longer than a range. Lines end with line feed, return, or both.
+ *
+ * Method: large blocks are read, and a line is given where it stands in its block. Memory: a block,
+ * or twice the longest line.
+ */
+#ifndef IKT_IO_FORMATS_TEXT_LINES_H
+#define IKT_IO_FORMATS_TEXT_LINES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <zlib.h>
+
+#include "base/status.h"
+
+/* What is wrong with a text, and where. It is kept apart from messages, because who reads a range
+ * does not know how many lines stand before it. */
+typedef struct {
+    ikt_status status; /* IKT_OK: nothing */
+    int64_t line;      /* from 1, in the range */
+    int64_t column;    /* of the character, from 1; 0: the line as a whole */
+    char word[64];     /* what stands there, where there is a column */
+    const char *what;  /* the sentence that follows: "is no number" */
+} ikt_text_fault;
+
+/* Start with {ctx, path, begin, end}; free with ikt_text_lines_free. */
+typedef struct {
+    ikt_context *ctx;
+    const char *path;
+    int64_t begin, end; /* the range; a compressed file has one range, {0, INT64_MAX} */
+    int64_t number;     /* of the line, from 1, in the range; in the end: how many there are */
+    ikt_text_fault fault;
+    gzFile file;
+    char *buffer;                   /* bytes at .. filled - 1 are to come */
+    int64_t room, at, filled;       /* room: without the byte that ends the last line */
+    int64_t offset;                 /* of buffer[0] in the file */
+    int64_t next_feed, next_return; /* none stands from `at` up to there */
+    bool file_end;
+} ikt_text_lines;
+
+/* LOCAL. Goes to the first line of the range; may be called again, for another pass.
+ * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE, and faults as the next function. */
+ikt_status ikt_text_lines_open(ikt_text_lines *lines);
+
+/* LOCAL. The next line, or *line = NULL behind the last one. The line ends with a zero, stays until
+ * the next call, and may be changed. A byte order mark is left out, empty lines are not.
+ * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE, with a message. And without one, in lines->fault:
+ * IKT_ERR_DATA (line over 64 MiB, zero byte), IKT_ERR_FILE (truncated compression). */
+ikt_status ikt_text_lines_next(ikt_text_lines *lines, char **line, int64_t *length);
+
+/* LOCAL. Sets the fault at the present line; returns `status`, without a message.
+ *   at, line   the character in its line; NULL: the line as a whole */
+ikt_status ikt_text_lines_fault(ikt_text_lines *lines, ikt_status status, const char *line,
+                                const char *at, const char *what);
+
+/* LOCAL. Records the message of a fault, "PATH, line 12, column 5: '7:abc' is ...".
+ *   before   lines of the file before the range */
+ikt_status ikt_text_fault_report(ikt_context *ctx, const char *path, const ikt_text_fault *fault,
+                                 int64_t before);
+
+/* LOCAL. Closes the file; frees everything as well. */
+void ikt_text_lines_close(ikt_text_lines *lines);
+void ikt_text_lines_free(ikt_text_lines *lines);
+
+#endif

@@ -1,0 +1,55 @@
+/* One-dimensional data sets beside the rows: labels, marks, columns to colour by.
+ *
+ * They are read like the rows: each rank a range, collectively. `path` is the name of the file for
+ * messages; `n` is the length that the data set must have, the rows of the file that it describes.
+ */
+#ifndef IKT_IO_HDF5_COLUMNS_H
+#define IKT_IO_HDF5_COLUMNS_H
+
+#include <hdf5.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+/* COLLECTIVE. Reads `count` integers from `first` on of the data set `name` of `file`: integers of
+ * any type, or floating numbers that are integers.
+ *   first, count   this rank's range; count may be 0
+ *   values         [count]
+ *   present        false where there is no such data set (no error)
+ * Errors: IKT_ERR_DATA (length, not integers; names the row), IKT_ERR_FILE. */
+ikt_status ikt_column_read_int(ikt_context *ctx, hid_t file, const char *path, const char *name,
+                               int64_t n, int64_t first, int64_t count, int64_t *values,
+                               bool *present);
+
+/* COLLECTIVE. The same for numbers of any type, as doubles, of any HDF5 file: it is opened and
+ * closed. A column of obs (AnnData) may be named alone. Errors: those above; IKT_ERR_DATA where
+ * there is no such data set, naming those there are. */
+ikt_status ikt_source_read_column(ikt_context *ctx, const char *path, const char *dataset,
+                                  int64_t n, int64_t first, int64_t count, double *values);
+
+/* A column that is read range after range, of any HDF5 file. */
+typedef struct ikt_column ikt_column;
+
+/* COLLECTIVE. Opens it; errors as above. *out is NULL on failure. */
+ikt_status ikt_column_open(ikt_context *ctx, const char *path, const char *dataset, int64_t n,
+                           ikt_column **out);
+
+/* COLLECTIVE. Closes, frees and sets to NULL; accepts NULL. */
+void ikt_column_close(ikt_column **column);
+
+/* LOCAL. Whether its numbers are of a floating type. */
+bool ikt_column_is_real(const ikt_column *column);
+
+/* COLLECTIVE. Reads `count` numbers from `first` on, as doubles, or as integers what is stored as
+ * integers. Errors: IKT_ERR_FILE. */
+ikt_status ikt_column_read_reals(ikt_column *column, int64_t first, int64_t count, double *values);
+ikt_status ikt_column_read_wholes(ikt_column *column, int64_t first, int64_t count,
+                                  int64_t *values);
+
+/* COLLECTIVE. All entries of /marked from 0 to n - 1, on every rank, in the order of the file; see
+ * ikt_source_read_marked. Errors: IKT_ERR_DATA (not integers), IKT_ERR_FILE, IKT_ERR_RESOURCE. */
+ikt_status ikt_marked_read(ikt_context *ctx, hid_t file, const char *path, int64_t n,
+                           int64_t **rows, int64_t *count);
+
+#endif

@@ -1,0 +1,139 @@
+/* What the files of io/ share about HDF5: opening in parallel, ranges of rows, attributes, reasons.
+ *
+ * HDF5 prints its own error stack; that is switched off, and the innermost line of it becomes part
+ * of our one message. Groups and data sets are made without time stamps, so that equal contents
+ * give equal files.
+ */
+#ifndef IKT_IO_HDF5_H5_H
+#define IKT_IO_HDF5_H5_H
+
+#include <hdf5.h>
+#include <stdbool.h>
+
+#include "base/status.h"
+
+/* LOCAL, once, before MPI_Init. Readies HDF5 in such a way that it does not put itself in order at
+ * MPI_Finalize or exit, where a file that could not be closed (a full disk) ends in a crash. */
+void ikt_h5_begin(void);
+
+/* COLLECTIVE. Opens an existing file on all ranks for reading. Rank 0 looks first, alone, so that a
+ * missing or damaged file gives one message. Errors: IKT_ERR_FILE. *file is negative on failure. */
+ikt_status ikt_h5_open(ikt_context *ctx, const char *path, hid_t *file);
+
+/* COLLECTIVE. Creates (truncates) a file on all ranks for writing. Errors: IKT_ERR_FILE. */
+ikt_status ikt_h5_create(ikt_context *ctx, const char *path, hid_t *file);
+
+/* COLLECTIVE. Creates a file for writing with room for `bytes` bytes (base/reserve.h), so that no
+ * write meets a full disk. On failure *file may be open: ikt_h5_complete ends it either way.
+ *   path     the name it will have, for the message; temporary: the one it has. Errors:
+ * IKT_ERR_FILE. */
+ikt_status ikt_h5_create_sized(ikt_context *ctx, const char *path, const char *temporary,
+                               int64_t bytes, hid_t *file);
+
+/* COLLECTIVE. Opens a file of ours on all ranks, to add to it. path, temporary as above. Errors:
+ * IKT_ERR_FILE. */
+ikt_status ikt_h5_open_to_add(ikt_context *ctx, const char *path, const char *temporary,
+                              hid_t *file);
+
+/* LOCAL, but COLLECTIVE for files and data sets opened in parallel. Closes whatever `id` is;
+ * accepts negative ids. Returns false when closing failed. Clears HDF5's error stack. */
+bool ikt_h5_close(hid_t id);
+
+/* COLLECTIVE. Agrees on the outcome of writing to the file that `object` is in: ikt_agree_file. */
+ikt_status ikt_h5_agree(ikt_context *ctx, hid_t object, ikt_status local);
+
+/* COLLECTIVE. Writes what HDF5 still holds back, closes, and agrees on the outcome. After an error
+ * of the file system (IKT_ERR_FILE) everything is left open, to be given back when the process
+ * ends: HDF5 would try to write again, and wait for ever where that fails on some ranks only. ids
+ * [count] the file last; negative ones are passed over path     the name it will have, for the
+ * message; temporary: the one it has local    outcome so far on this rank. Errors: `local`,
+ * IKT_ERR_FILE. */
+ikt_status ikt_h5_complete(ikt_context *ctx, const hid_t *ids, int count, const char *path,
+                           const char *temporary, ikt_status local);
+
+/* LOCAL. Innermost line of HDF5's error stack, or "unknown reason"; clears the stack. Every other
+ * call of HDF5 clears it too: ask before closing anything. Returns `text`. */
+const char *ikt_h5_reason(char *text, size_t size);
+
+/* LOCAL. True when `file` has an object of that path (every part of the path exists). */
+bool ikt_h5_has(hid_t file, const char *path);
+
+/* LOCAL. Fails with IKT_ERR_DATA: the file has no such data set; the message names those it has. */
+ikt_status ikt_h5_missing(ikt_context *ctx, hid_t file, const char *path, const char *dataset);
+
+/* LOCAL. "FILE:/PATH" of an open object, for messages; at most `size` bytes. Returns `text`. */
+const char *ikt_h5_name(hid_t object, char *text, size_t size);
+
+/* COLLECTIVE. A new group. Negative on failure. */
+hid_t ikt_h5_create_group(hid_t parent, const char *name);
+
+/* COLLECTIVE. Reads or writes rows first .. first + count - 1 of a one- or two-dimensional data set
+ * as elements of memory type `type`, row-major, in pieces small enough for MPI. Ranks may ask for
+ * different ranges and for none (`rows` may then be NULL). Writing needs memory for a copy of the
+ * chunks of a piece (at most 128 MiB).
+ * Errors: IKT_ERR_FILE, agreed; IKT_ERR_INTERNAL: rows that the data set does not have. */
+ikt_status ikt_h5_read_rows(ikt_context *ctx, hid_t dataset, hid_t type, int64_t first,
+                            int64_t count, void *rows);
+ikt_status ikt_h5_write_rows(ikt_context *ctx, hid_t dataset, hid_t type, int64_t first,
+                             int64_t count, const void *rows);
+
+/* COLLECTIVE. Reads columns first .. first + count - 1 of a two-dimensional data set, each as a row
+ * of rows[count * number of its rows], as native uint8, float or double (any type where it has one
+ * row only). Ranks may ask for different ranges and for none. Needs 4 MiB. Errors: as above. */
+ikt_status ikt_h5_read_columns(ikt_context *ctx, hid_t dataset, hid_t type, int64_t first,
+                               int64_t count, void *rows);
+
+/* COLLECTIVE. Opens a data set again in such a way that the chunks which hold one column stay in
+ * memory (up to 64 MiB). Returns the data set to use, which replaces `dataset`; negative on
+ * failure. */
+hid_t ikt_h5_open_columns(hid_t file, const char *name, hid_t dataset);
+
+/* LOCAL. Whether any values of a data set were ever written; true where it has none. */
+bool ikt_h5_has_storage(hid_t dataset);
+
+/* LOCAL. Whether an object has an attribute. */
+bool ikt_h5_has_attribute(hid_t object, const char *name);
+
+/* What a file takes beside its data sets, at most: format, groups, attributes. */
+enum { IKT_H5_FILE_BYTES = 256 << 10 };
+
+/* LOCAL, pure. Bytes that a data set of ikt_h5_create_rows takes in the file, at most. */
+int64_t ikt_h5_rows_bytes(int64_t n, int64_t row_bytes);
+
+/* COLLECTIVE. Creates a data set of n rows (and d columns when d > 0), chunked in whole rows of
+ * about 1 MiB and checksummed (fletcher32). *dataset is negative on failure.
+ * Errors: IKT_ERR_FILE, agreed. */
+ikt_status ikt_h5_create_rows(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
+                              int64_t n, int64_t d, hid_t *dataset);
+
+/* COLLECTIVE. The same in one piece and without checksum, for files that are sealed as a whole:
+ * written and read at the speed of the file system. */
+ikt_status ikt_h5_create_plain(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
+                               int64_t n, int64_t d, hid_t *dataset);
+
+/* COLLECTIVE. A new one-dimensional data set of `count` values that every rank holds. Errors:
+ * IKT_ERR_FILE, agreed. */
+ikt_status ikt_h5_write_array(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
+                              int64_t count, const void *values);
+
+/* COLLECTIVE. Attributes with the same value on all ranks. Return false on failure. */
+bool ikt_h5_set_text(hid_t object, const char *name, const char *text);
+bool ikt_h5_set_int(hid_t object, const char *name, int64_t value);
+
+/* LOCAL. Reads a text attribute (fixed or variable length) into a string of ikt_alloc; NULL with
+ * IKT_OK where there is none or it is not one text. */
+ikt_status ikt_h5_get_text(ikt_context *ctx, hid_t object, const char *name, char **text);
+
+/* LOCAL. The beginning of a text attribute, for comparing: at most `size` bytes; "" where there is
+ * none. Returns `text`. */
+const char *ikt_h5_short_text(hid_t object, const char *name, char *text, size_t size);
+
+/* LOCAL. Reads an integer attribute. Returns false where there is none or it is not one integer. */
+bool ikt_h5_get_int(hid_t object, const char *name, int64_t *value);
+
+/* COLLECTIVE, and LOCAL. An attribute of `count` integers: written; read, false where there is none
+ * of so many integers. */
+bool ikt_h5_set_ints(hid_t object, const char *name, int64_t count, const int64_t *value);
+bool ikt_h5_get_ints(hid_t object, const char *name, int64_t count, int64_t *value);
+
+#endif

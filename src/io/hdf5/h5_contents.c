@@ -1,0 +1,195 @@
+/* What an HDF5 file holds. */
+#include "io/hdf5/h5_contents.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/hdf5/h5.h"
+
+/* A list of names with commas between, cut with "..." where there is no room. */
+typedef struct {
+    char *text;
+    size_t size, used;
+    const char *folder; /* "obsm/", or "" */
+    int64_t n;          /* entries that labels have */
+} listing;
+
+static void add(listing *l, const char *entry) {
+    const size_t more = strlen(entry) + 2;
+    if (l->used + more + 6 > l->size) {
+        if (l->used > 0 && l->text[l->used - 1] != '.')
+            l->used += (size_t)snprintf(l->text + l->used, l->size - l->used, ", ...");
+        return;
+    }
+    l->used +=
+        (size_t)snprintf(l->text + l->used, l->size - l->used, "%s%s", l->used ? ", " : "", entry);
+}
+
+static bool has_group(hid_t file, const char *name) {
+    hid_t object = ikt_h5_has(file, name) ? H5Oopen(file, name, H5P_DEFAULT) : -1;
+    const bool is_group = object >= 0 && H5Iget_type(object) == H5I_GROUP;
+    ikt_h5_close(object);
+    return is_group;
+}
+
+static H5T_class_t class_of(hid_t dataset) {
+    hid_t type = H5Dget_type(dataset);
+    const H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
+    ikt_h5_close(type);
+    return class;
+}
+
+/* Dimensions; those after the second are not looked at. */
+static int shape_of(hid_t dataset, hsize_t size[2]) {
+    hsize_t all[H5S_MAX_RANK] = {0, 1};
+    hid_t space = H5Dget_space(dataset);
+    const int dimensions = space < 0 ? -1 : H5Sget_simple_extent_dims(space, all, NULL);
+    ikt_h5_close(space);
+    size[0] = all[0];
+    size[1] = dimensions < 2 ? 1 : all[1];
+    return dimensions;
+}
+
+/* Old files have obs and var as tables. */
+bool ikt_h5_is_anndata(hid_t file) {
+    char text[16];
+    if (ikt_h5_has(file, "obs") && ikt_h5_has(file, "var")) return true;
+    return strcmp(ikt_h5_short_text(file, "encoding-type", text, sizeof text), "anndata") == 0;
+}
+
+bool ikt_h5_is_matlab(hid_t dataset) {
+    return ikt_h5_has_attribute(dataset, "MATLAB_class");
+}
+
+ikt_status ikt_h5_check_matlab(ikt_context *ctx, hid_t dataset, const char *name) {
+    static const char *const numbers[] = {"double", "single", "logical", "int8",  "uint8", "int16",
+                                          "uint16", "int32",  "uint32",  "int64", "uint64"};
+    char *class = NULL;
+    int64_t is_empty = 0;
+    bool good = false;
+    IKT_TRY(ikt_h5_get_text(ctx, dataset, "MATLAB_class", &class));
+    for (size_t c = 0; c < sizeof numbers / sizeof *numbers; c++)
+        good |= class && strcmp(class, numbers[c]) == 0;
+    good &= !(ikt_h5_get_int(dataset, "MATLAB_empty", &is_empty) && is_empty);
+    ikt_status st = IKT_OK;
+    if (!good)
+        st = ikt_fail(ctx, IKT_ERR_DATA,
+                      "%s is %s MATLAB array of class %.40s; a matrix of numbers is needed", name,
+                      is_empty ? "an empty" : "a", class ? class : "unknown");
+    ikt_free(&class);
+    return st;
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+static void add_table(listing *l, hid_t object, const char *name) {
+    hsize_t size[2];
+    char entry[300];
+    const H5I_type_t kind = H5Iget_type(object);
+    if (kind == H5I_GROUP && (ikt_h5_has(object, "indptr") || ikt_h5_has(object, "jc")) &&
+        ikt_h5_has(object, "data")) {
+        snprintf(entry, sizeof entry, "%s%.200s (sparse)", l->folder, name);
+        add(l, entry);
+    }
+    if (kind != H5I_DATASET || shape_of(object, size) != 2) return;
+    const H5T_class_t class = class_of(object);
+    if (class != H5T_INTEGER && class != H5T_FLOAT) return;
+    const bool turned = ikt_h5_is_matlab(object);
+    snprintf(entry, sizeof entry, "%s%.200s (%lld x %lld)", l->folder, name,
+             (long long)size[turned], (long long)size[!turned]);
+    add(l, entry);
+}
+
+static herr_t visit_table(hid_t group, const char *name, const H5L_info_t *info, void *target) {
+    (void)info;
+    hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+    if (object >= 0) add_table(target, object, name);
+    ikt_h5_close(object);
+    return 0;
+}
+
+static void visit_group(hid_t file, const char *name, H5L_iterate_t visit, listing *l) {
+    if (strcmp(name, "/") != 0 && !has_group(file, name)) return;
+    H5Literate_by_name(file, name, H5_INDEX_NAME, H5_ITER_INC, NULL, visit, l, H5P_DEFAULT);
+    H5Eclear2(H5E_DEFAULT);
+}
+
+void ikt_h5_list_tables(hid_t file, char *text, size_t size) {
+    static const char *const parts[][2] = {
+        {"/", ""}, {"raw", "raw/"}, {"layers", "layers/"}, {"obsm", "obsm/"}};
+    const bool is_anndata = ikt_h5_is_anndata(file);
+    listing l = {.text = text, .size = size};
+    text[0] = '\0';
+    for (size_t p = 0; p < (is_anndata ? sizeof parts / sizeof *parts : 1); p++) {
+        l.folder = parts[p][1];
+        visit_group(file, parts[p][0], visit_table, &l);
+    }
+}
+
+/* --- labels ----------------------------------------------------------------------------------- */
+
+static bool is_class(H5T_class_t class) {
+    return class == H5T_INTEGER || class == H5T_ENUM || class == H5T_STRING;
+}
+
+static herr_t visit_column(hid_t group, const char *name, const H5L_info_t *info, void *target) {
+    (void)info;
+    if (name[0] == '_' || strcmp(name, "index") == 0) return 0; /* names of rows, and categories */
+    hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+    const H5I_type_t kind = object < 0 ? H5I_BADID : H5Iget_type(object);
+    if (kind == H5I_GROUP || (kind == H5I_DATASET && is_class(class_of(object)))) add(target, name);
+    ikt_h5_close(object);
+    return 0;
+}
+
+/* Beside the rows: data sets of as many entries; rows and columns of MATLAB among them. */
+static herr_t visit_list(hid_t group, const char *name, const H5L_info_t *info, void *target) {
+    (void)info;
+    listing *l = target;
+    hsize_t size[2];
+    hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+    if (object >= 0 && H5Iget_type(object) == H5I_DATASET) {
+        const int dimensions = shape_of(object, size);
+        const bool is_line = (dimensions == 1 || dimensions == 2) &&
+                             (int64_t)(size[0] * size[1]) == l->n && (size[0] == 1 || size[1] == 1);
+        const H5T_class_t class = class_of(object);
+        if (is_line && (is_class(class) || class == H5T_FLOAT)) add(l, name);
+    }
+    ikt_h5_close(object);
+    return 0;
+}
+
+void ikt_h5_list_labels(hid_t file, int64_t n, char *text, size_t size) {
+    listing l = {.text = text, .size = size, .folder = "", .n = n};
+    text[0] = '\0';
+    visit_group(file, "/", visit_list, &l);
+    if (ikt_h5_is_anndata(file)) visit_group(file, "obs", visit_column, &l);
+}
+
+static herr_t find_matlab(hid_t group, const char *name, const H5L_info_t *info, void *target) {
+    (void)info;
+    bool *found = target;
+    hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+    *found |= ikt_h5_is_matlab(object);
+    ikt_h5_close(object);
+    return *found; /* ends the search */
+}
+
+bool ikt_h5_is_matlab_file(hid_t file) {
+    bool found = false;
+    H5Literate(file, H5_INDEX_NAME, H5_ITER_INC, NULL, find_matlab, &found);
+    return found;
+}
+
+ikt_status ikt_h5_no_table(ikt_context *ctx, hid_t file, const char *path, const char *dataset) {
+    char tables[1024];
+    const bool is_anndata = ikt_h5_is_anndata(file);
+    if (!is_anndata && !ikt_h5_is_matlab_file(file))
+        return ikt_h5_missing(ctx, file, path, dataset);
+    ikt_h5_list_tables(file, tables, sizeof tables);
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "%s is %s file without '%s'; input.dataset may be one of: %s", path,
+                    is_anndata ? "an AnnData" : "a MATLAB 7.3", dataset,
+                    tables[0] ? tables : "nothing that is a matrix of numbers");
+}

@@ -1,0 +1,168 @@
+/* Texts in HDF5 data sets. */
+#include "io/hdf5/h5_texts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/quote.h"
+#include "io/hdf5/h5.h"
+
+enum { BLOCK = 1024, TEXT_MOST = 1024 };
+static const int64_t fixed_most = 1 << 16; /* bytes of a string of fixed length */
+
+/* How a data set is read. */
+typedef struct {
+    ikt_context *ctx;
+    hid_t dataset, type; /* type: of the elements in memory */
+    H5T_class_t class;
+    bool is_variable;
+    size_t size; /* of an element in memory */
+    char name[512];
+} texts;
+
+int64_t ikt_h5_length(hid_t dataset) {
+    hsize_t length = 0;
+    hid_t space = dataset < 0 ? -1 : H5Dget_space(dataset);
+    bool is_list = space >= 0 && H5Sget_simple_extent_ndims(space) == 1 &&
+                   H5Sget_simple_extent_dims(space, &length, NULL) == 1;
+    ikt_h5_close(space);
+    return is_list ? (int64_t)length : -1;
+}
+
+bool ikt_h5_is_text(hid_t dataset) {
+    hid_t type = dataset < 0 ? -1 : H5Dget_type(dataset);
+    bool is_text = type >= 0 && H5Tget_class(type) == H5T_STRING;
+    ikt_h5_close(type);
+    return is_text;
+}
+
+/* Numbers come as double or int64; strings as they are, of fixed length with room for a zero. */
+static hid_t memory_type(texts *t, hid_t stored) {
+    t->class = stored < 0 ? H5T_NO_CLASS : H5Tget_class(stored);
+    t->is_variable = t->class == H5T_STRING && H5Tis_variable_str(stored) > 0;
+    if (t->class == H5T_FLOAT) return H5Tcopy(H5T_NATIVE_DOUBLE);
+    if (t->class == H5T_INTEGER || t->class == H5T_ENUM) return H5Tcopy(H5T_NATIVE_INT64);
+    if (t->class != H5T_STRING) return -1;
+    const size_t length = H5Tget_size(stored);
+    hid_t type = H5Tcopy(H5T_C_S1);
+    if (type < 0 || H5Tset_cset(type, H5Tget_cset(stored)) < 0 ||
+        (!t->is_variable && length >= (size_t)fixed_most) ||
+        H5Tset_size(type, t->is_variable ? H5T_VARIABLE : length + 1) < 0) {
+        ikt_h5_close(type);
+        return -1;
+    }
+    return type;
+}
+
+static ikt_status texts_begin(texts *t) {
+    hid_t stored = H5Dget_type(t->dataset);
+    ikt_h5_name(t->dataset, t->name, sizeof t->name);
+    t->type = memory_type(t, stored);
+    ikt_h5_close(stored);
+    if (t->type >= 0 && ikt_h5_length(t->dataset) >= 0) {
+        t->size = H5Tget_size(t->type);
+        return IKT_OK;
+    }
+    return ikt_fail(t->ctx, IKT_ERR_DATA, "%s is no list of texts or numbers", t->name);
+}
+
+static void text_of(const texts *t, const char *element, char text[TEXT_MOST]) {
+    const char *string = element;
+    int64_t whole;
+    double real;
+    if (t->is_variable) memcpy(&string, element, sizeof string);
+    memcpy(&whole, element, t->class == H5T_STRING ? 0 : sizeof whole);
+    memcpy(&real, element, t->class == H5T_FLOAT ? sizeof real : 0);
+    if (t->class == H5T_STRING)
+        snprintf(text, TEXT_MOST, "%s", string ? string : "");
+    else if (t->class == H5T_FLOAT)
+        snprintf(text, TEXT_MOST, "%.10g", real);
+    else
+        snprintf(text, TEXT_MOST, "%" PRId64, whole);
+    ikt_make_printable(text);
+}
+
+static ikt_status read_block(const texts *t, int64_t first, int64_t count, char *elements) {
+    const hsize_t start = (hsize_t)first, length = (hsize_t)count;
+    char reason[256];
+    hid_t space = H5Dget_space(t->dataset), here = H5Screate_simple(1, &length, NULL);
+    bool good = space >= 0 && here >= 0 &&
+                H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &length, NULL) >= 0 &&
+                H5Dread(t->dataset, t->type, here, space, H5P_DEFAULT, elements) >= 0;
+    ikt_status st = IKT_OK;
+    if (!good)
+        st = ikt_fail(t->ctx, IKT_ERR_FILE, "%s: rows %lld to %lld cannot be read: %s", t->name,
+                      (long long)first, (long long)(first + count - 1),
+                      ikt_h5_reason(reason, sizeof reason));
+    ikt_h5_close(space);
+    ikt_h5_close(here);
+    return st;
+}
+
+/* HDF5 holds the strings of variable length of a block until they are given back. */
+static void give_back(const texts *t, int64_t count, char *elements) {
+    if (!t->is_variable) return;
+    const hsize_t length = (hsize_t)count;
+    hid_t here = H5Screate_simple(1, &length, NULL);
+    if (here >= 0) H5Dvlen_reclaim(t->type, here, H5P_DEFAULT, elements);
+    ikt_h5_close(here);
+}
+
+static ikt_status visit_blocks(const texts *t, int64_t first, int64_t count, char *elements,
+                               ikt_text_visitor *visit, void *self) {
+    char text[TEXT_MOST];
+    ikt_status st = IKT_OK;
+    for (int64_t done = 0; done < count && st == IKT_OK; done += BLOCK) {
+        const int64_t now = count - done < BLOCK ? count - done : BLOCK;
+        memset(elements, 0, (size_t)now * t->size);
+        st = read_block(t, first + done, now, elements);
+        for (int64_t i = 0; i < now && st == IKT_OK; i++) {
+            text_of(t, elements + (size_t)i * t->size, text);
+            st = visit(self, first + done + i, text);
+        }
+        give_back(t, now, elements);
+    }
+    return st;
+}
+
+ikt_status ikt_h5_visit_texts(ikt_context *ctx, hid_t dataset, int64_t first, int64_t count,
+                              ikt_text_visitor *visit, void *self) {
+    texts t = {.ctx = ctx, .dataset = dataset, .type = -1};
+    char *elements = NULL;
+    ikt_status st = texts_begin(&t);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &elements, BLOCK, t.size, "class names");
+    if (st == IKT_OK) st = visit_blocks(&t, first, count, elements, visit, self);
+    ikt_free(&elements);
+    ikt_h5_close(t.type);
+    return st;
+}
+
+/* Adds "member\n" at *used of text; false where the members are not 0, 1, ... */
+static bool add_member(hid_t type, int member, char *text, size_t *used) {
+    char name[TEXT_MOST];
+    const int8_t value = (int8_t)member;
+    if (H5Tenum_nameof(type, &value, name, sizeof name) < 0) return false;
+    ikt_make_printable(name);
+    *used += (size_t)snprintf(text + *used, TEXT_MOST + 1, "%s\n", name);
+    return true;
+}
+
+/* Of one byte, as truth values are. */
+ikt_status ikt_h5_enum_names(ikt_context *ctx, hid_t dataset, char **names) {
+    hid_t type = dataset < 0 ? -1 : H5Dget_type(dataset);
+    const int members = type >= 0 && H5Tget_class(type) == H5T_ENUM && H5Tget_size(type) == 1
+                            ? H5Tget_nmembers(type)
+                            : 0;
+    size_t used = 0;
+    ikt_status st = IKT_OK;
+    *names = NULL;
+    if (members > 0 && members <= INT8_MAX)
+        st = ikt_alloc(ctx, names, members * (TEXT_MOST + 1) + 1, 1, "class names");
+    for (int m = 0; m < members && *names; m++)
+        if (!add_member(type, m, *names, &used)) ikt_free(names);
+    H5Eclear2(H5E_DEFAULT);
+    ikt_h5_close(type);
+    return st;
+}

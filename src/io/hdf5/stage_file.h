@@ -1,0 +1,51 @@
+/* What a stage of a run has made so far, in a file: a checkpoint.
+ *
+ *   attributes of the root: format = "iktsne-checkpoint", format_version, stage, version, input,
+ *   settings; one data set for each part (parts.h)
+ * The file is written in parallel beside its name, sealed (base/seal.h) and renamed; the one before
+ * it is kept under a second name. It does not depend on the ranks that wrote it.
+ */
+#ifndef IKT_IO_HDF5_STAGE_FILE_H
+#define IKT_IO_HDF5_STAGE_FILE_H
+
+#include "io/hdf5/parts.h"
+
+/* Versions of the format; append only. */
+typedef enum {
+    IKT_STAGE_FILE_FIRST = 1,
+    IKT_STAGE_FILE_CURRENT = IKT_STAGE_FILE_FIRST
+} ikt_stage_file_version;
+
+/* What a checkpoint has to agree with to be of use. */
+typedef struct {
+    const char *stage;    /* "codes" */
+    const char *version;  /* of the program */
+    const char *input;    /* what the data is: shape and hash */
+    const char *settings; /* YAML of all that the result depends on */
+} ikt_stage_head;
+
+/* COLLECTIVE. Writes the file.
+ *   previous   name under which the file that was at `path` is kept
+ * Errors: IKT_ERR_FILE; `path` is left as it was then. */
+ikt_status ikt_stage_file_write(ikt_context *ctx, const char *path, const char *previous,
+                                const ikt_stage_head *head, const ikt_part *parts, int64_t count);
+
+typedef struct ikt_stage_file ikt_stage_file;
+
+/* COLLECTIVE. Opens a file whose seal is whole.
+ * Errors: IKT_ERR_DATA (damaged, no checkpoint), IKT_ERR_USAGE (of a newer program), IKT_ERR_FILE.
+ */
+ikt_status ikt_stage_file_open(ikt_context *ctx, const char *path, ikt_stage_file **out);
+/* COLLECTIVE. Closes, frees and sets to NULL; accepts NULL. */
+void ikt_stage_file_close(ikt_stage_file **file);
+
+/* COLLECTIVE. Whether a file has a seal that is whole, as no other file of ours has. */
+bool ikt_stage_file_is(ikt_context *ctx, const char *path);
+
+/* LOCAL. Its head; lent. */
+ikt_stage_head ikt_stage_file_head(const ikt_stage_file *file);
+
+/* COLLECTIVE. Reads parts into their rows. Errors: IKT_ERR_DATA, IKT_ERR_FILE. */
+ikt_status ikt_stage_file_read(ikt_stage_file *file, const ikt_part *parts, int64_t count);
+
+#endif

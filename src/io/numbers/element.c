@@ -1,0 +1,124 @@
+/* Numbers of other machines: one plain loop for each type, in which the order of the bytes is a
+ * branch that compilers take out of the loop. */
+#include "io/numbers/element.h"
+
+#include <string.h>
+
+static const int64_t exact_most = (int64_t)1 << 53;
+
+size_t ikt_type_size(ikt_type type) {
+    static const size_t sizes[] = {sizeof(uint8_t), sizeof(float), sizeof(double)};
+    return sizes[type];
+}
+
+const char *ikt_type_name(ikt_type type) {
+    static const char *const names[] = {"uint8", "float32", "float64"};
+    return names[type];
+}
+
+ikt_type ikt_element_type(ikt_element e) {
+    if (e.kind == 'b' || (e.kind == 'u' && e.bytes == 1)) return IKT_TYPE_U8;
+    if (e.kind == 'f') return e.bytes <= 4 ? IKT_TYPE_F32 : IKT_TYPE_F64;
+    return e.bytes <= 2 ? IKT_TYPE_F32 : IKT_TYPE_F64;
+}
+
+static bool is_swapped(ikt_element e) {
+    const uint16_t one = 1;
+    unsigned char first;
+    memcpy(&first, &one, 1);
+    return e.bytes > 1 && e.big == (first == 1);
+}
+
+bool ikt_element_keeps_type(ikt_element e) {
+    return ikt_element_type(e) == IKT_TYPE_U8 || (e.kind == 'f' && e.bytes >= 4);
+}
+
+bool ikt_element_is_native(ikt_element e) {
+    return ikt_element_keeps_type(e) && !is_swapped(e);
+}
+
+static uint8_t same(uint8_t bits) {
+    return bits;
+}
+
+/* Half precision: 1 bit of sign, 5 of the exponent, 10 of the fraction. */
+static float half_value(uint16_t bits) {
+    const uint32_t sign = (uint32_t)(bits >> 15) << 31, rest = bits & 0x7FFFu;
+    uint32_t word = sign;
+    float value;
+    if (rest >= 0x7C00u) /* infinite, or not a number */
+        word |= 0x7F800000u | (rest & 0x3FFu) << 13;
+    else if (rest >= 0x400u)
+        word |= (rest << 13) + ((127u - 15u) << 23);
+    memcpy(&value, &word, sizeof value);
+    const float tiny = (float)rest * 0x1p-24f; /* below the normal ones */
+    return rest >= 0x400u ? value : sign ? -tiny : tiny;
+}
+
+static bool is_exact(int64_t value) {
+    return value <= exact_most && value >= -exact_most;
+}
+
+/* A loop over elements whose bits are a `word`, which stands for a `number` that comes as `to`. */
+#define CONVERSION(name, word, swapped, number, to, value_of, fits)                                \
+    static int64_t name(const unsigned char *stored, int64_t count, bool swap, void *values,       \
+                        int64_t stride) {                                                          \
+        to *out = values;                                                                          \
+        for (int64_t i = 0; i < count; i++) {                                                      \
+            word bits;                                                                             \
+            number x;                                                                              \
+            memcpy(&bits, stored + i * (int64_t)sizeof bits, sizeof bits);                         \
+            if (swap) bits = swapped(bits);                                                        \
+            memcpy(&x, &bits, sizeof x);                                                           \
+            if (!(fits)) return i;                                                                 \
+            out[i * stride] = (to)value_of(x);                                                     \
+        }                                                                                          \
+        return count;                                                                              \
+    }
+
+CONVERSION(from_u8, uint8_t, same, uint8_t, uint8_t, , true)
+CONVERSION(from_i8, uint8_t, same, int8_t, float, , true)
+CONVERSION(from_u16, uint16_t, __builtin_bswap16, uint16_t, float, , true)
+CONVERSION(from_i16, uint16_t, __builtin_bswap16, int16_t, float, , true)
+CONVERSION(from_u32, uint32_t, __builtin_bswap32, uint32_t, double, , true)
+CONVERSION(from_i32, uint32_t, __builtin_bswap32, int32_t, double, , true)
+CONVERSION(from_u64, uint64_t, __builtin_bswap64, uint64_t, double, , x <= (uint64_t)exact_most)
+CONVERSION(from_i64, uint64_t, __builtin_bswap64, int64_t, double, , is_exact(x))
+CONVERSION(from_f16, uint16_t, __builtin_bswap16, uint16_t, float, half_value, true)
+CONVERSION(from_f32, uint32_t, __builtin_bswap32, float, float, , true)
+CONVERSION(from_f64, uint64_t, __builtin_bswap64, double, double, , true)
+
+int64_t ikt_elements_convert(ikt_element e, const void *stored, int64_t count, void *values,
+                             int64_t stride) {
+    typedef int64_t conversion(const unsigned char *, int64_t, bool, void *, int64_t);
+    static conversion *const wholes[2][4] = {{from_u8, from_u16, from_u32, from_u64},
+                                             {from_i8, from_i16, from_i32, from_i64}};
+    static conversion *const reals[4] = {NULL, from_f16, from_f32, from_f64};
+    const int size = e.bytes == 1 ? 0 : e.bytes == 2 ? 1 : e.bytes == 4 ? 2 : 3;
+    conversion *const convert = e.kind == 'f' ? reals[size] : wholes[e.kind == 'i'][size];
+    return convert(stored, count, is_swapped(e), values, stride);
+}
+
+bool ikt_element_number(ikt_element e, const void *stored, double *value) {
+    const ikt_type type = ikt_element_type(e);
+    uint8_t byte;
+    float narrow;
+    void *at = type == IKT_TYPE_U8 ? (void *)&byte : type == IKT_TYPE_F32 ? (void *)&narrow : value;
+    if (ikt_elements_convert(e, stored, 1, at, 1) < 1) return false;
+    if (type != IKT_TYPE_F64) *value = type == IKT_TYPE_U8 ? (double)byte : (double)narrow;
+    return true;
+}
+
+double ikt_element_value(ikt_element e, const void *stored) {
+    uint64_t bits = 0;
+    for (int b = 0; b < e.bytes; b++)
+        bits = bits << 8 | ((const unsigned char *)stored)[e.big ? b : e.bytes - 1 - b];
+    const int unused = 64 - 8 * e.bytes; /* shifting there and back extends the sign */
+    if (e.kind == 'i') return (double)((int64_t)(bits << unused) >> unused);
+    if (e.kind != 'f') return (double)bits;
+    double wide;
+    float narrow;
+    const ikt_type type = ikt_element_type(e);
+    ikt_elements_convert(e, stored, 1, type == IKT_TYPE_F64 ? (void *)&wide : &narrow, 1);
+    return type == IKT_TYPE_F64 ? wide : (double)narrow;
+}

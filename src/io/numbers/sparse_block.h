@@ -1,0 +1,42 @@
+/* A block of sparse rows on its way from a file to another: what readers of sparse formats fill.
+ *
+ * Rows stand one after the other; numbers that a row does not hold are zero. Columns are counted
+ * from 0 and values are doubles, whatever the formats at both ends say: the writer narrows them.
+ */
+#ifndef IKT_IO_NUMBERS_SPARSE_BLOCK_H
+#define IKT_IO_NUMBERS_SPARSE_BLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+/* An all-zero struct is an empty block. */
+typedef struct {
+    int64_t rows, entries;
+    int64_t *ends;    /* [rows] entries of the block up to the end of each row */
+    int64_t *columns; /* [entries] ascending within a row, each once */
+    double *values;   /* [entries] */
+    int32_t *labels;  /* [rows] where the rows come with labels */
+    int64_t row_room, entry_room;
+} ikt_sparse_block;
+
+/* LOCAL. Room for so many rows and entries more. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_sparse_block_room(ikt_context *ctx, ikt_sparse_block *block, int64_t rows,
+                                 int64_t entries);
+
+/* LOCAL. Empties the block and keeps its room; frees it. */
+void ikt_sparse_block_clear(ikt_sparse_block *block);
+void ikt_sparse_block_free(ikt_sparse_block *block);
+
+/* LOCAL. First entry of a row of the block. */
+int64_t ikt_sparse_block_first(const ikt_sparse_block *block, int64_t row);
+
+/* LOCAL. Puts the entries of each row in the order of their columns. Costs nothing but a look where
+ * they are. Returns the first row that names a column twice, or -1. */
+int64_t ikt_sparse_block_sort(ikt_sparse_block *block);
+
+/* LOCAL. The same, and entries of the same row and column become one, their sum. */
+void ikt_sparse_block_merge(ikt_sparse_block *block);
+
+#endif

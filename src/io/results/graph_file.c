@@ -1,0 +1,229 @@
+/* Graphs in HDF5 files. See graph_file.h. */
+#include "io/results/graph_file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "config/key.h"
+#include "dist/permutation.h"
+#include "io/hdf5/columns.h"
+#include "io/hdf5/csr_group.h"
+#include "io/hdf5/h5.h"
+#include "io/hdf5/parts_h5.h"
+#include "io/results/graph_find.h"
+#include "io/results/graph_form.h"
+#include "io/sources/labels_h5.h"
+
+struct ikt_graph_file {
+    ikt_context *ctx;
+    hid_t file;
+    ikt_csr_group csr;
+    bool is_kept, is_ordered;
+    ikt_graph_start start;
+    int64_t q; /* columns of the start */
+    char path[IKT_STRING_MAX], values[32];
+    char name[2 * IKT_STRING_MAX + 2]; /* "file.h5:/graph" */
+};
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static ikt_status copy_text(ikt_context *ctx, hid_t object, const char *name, char *text,
+                            size_t size) {
+    char *found = NULL;
+    IKT_TRY(ikt_h5_get_text(ctx, object, name, &found));
+    snprintf(text, size, "%s", found ? found : "");
+    ikt_free(&found);
+    return IKT_OK;
+}
+
+/* What the start is, by type and shape of its data set. */
+static ikt_status look_at_start(ikt_graph_file *f) {
+    hsize_t size[2] = {0, 0};
+    if (!ikt_h5_has(f->file, "start")) return IKT_OK;
+    hid_t dataset = H5Dopen2(f->file, "start", H5P_DEFAULT);
+    hid_t space = dataset < 0 ? -1 : H5Dget_space(dataset);
+    hid_t type = dataset < 0 ? -1 : H5Dget_type(dataset);
+    const bool good = space >= 0 && type >= 0 && H5Tget_class(type) == H5T_FLOAT &&
+                      H5Sget_simple_extent_ndims(space) == 2 &&
+                      H5Sget_simple_extent_dims(space, size, NULL) == 2 &&
+                      (int64_t)size[0] == f->csr.n && size[1] >= 1 && size[1] <= 3;
+    if (good) {
+        f->q = (int64_t)size[1];
+        f->start =
+            H5Tget_size(type) == sizeof(double) ? IKT_GRAPH_START_PCA : IKT_GRAPH_START_LANDMARK;
+    }
+    ikt_h5_close(type);
+    ikt_h5_close(space);
+    ikt_h5_close(dataset);
+    if (good) return IKT_OK;
+    return ikt_fail(f->ctx, IKT_ERR_DATA, "%s: 'start' is not %lld rows of 1 to 3 numbers", f->path,
+                    (long long)f->csr.n);
+}
+
+/* Whether the graph is one that a run has kept. */
+static ikt_status recognise(ikt_graph_file *f) {
+    char format[32];
+    int64_t version = 0;
+    IKT_TRY(copy_text(f->ctx, f->csr.group, "values", f->values, sizeof f->values));
+    IKT_TRY(copy_text(f->ctx, f->file, "format", format, sizeof format));
+    f->is_kept =
+        strcmp(format, IKT_GRAPH_FORMAT) == 0 && strcmp(f->values, IKT_GRAPH_CONDITIONAL) == 0;
+    if (!f->is_kept) return IKT_OK;
+    if (!ikt_h5_get_int(f->file, "format_version", &version) || version < IKT_GRAPH_FIRST)
+        return ikt_fail(f->ctx, IKT_ERR_DATA, "%s: a kept graph without a version", f->path);
+    if (version > IKT_GRAPH_CURRENT)
+        return ikt_fail(f->ctx, IKT_ERR_USAGE,
+                        "%s was kept by a newer iktsne (form %lld, this one reads up to %d)",
+                        f->path, (long long)version, IKT_GRAPH_CURRENT);
+    f->is_ordered = ikt_h5_has(f->file, "position");
+    return look_at_start(f);
+}
+
+/* The group of a sparse matrix; any size that a graph can have. */
+static ikt_status open_group(ikt_graph_file *f, const char *path) {
+    snprintf(f->name, sizeof f->name, "%s:%s%s", f->path, path[0] == '/' ? "" : "/", path);
+    hid_t object = ikt_h5_has(f->file, path) ? H5Oopen(f->file, path, H5P_DEFAULT) : -1;
+    if (object < 0) return ikt_h5_missing(f->ctx, f->file, f->path, path);
+    if (H5Iget_type(object) == H5I_GROUP)
+        return ikt_csr_group_open(f->ctx, object, f->name, (int64_t)UINT32_MAX - 1, &f->csr);
+    ikt_h5_close(object);
+    return ikt_fail(f->ctx, IKT_ERR_DATA, "%s is a dense data set; a sparse matrix is needed",
+                    f->name);
+}
+
+static ikt_status check_square(const ikt_graph_file *f) {
+    const ikt_csr_group *g = &f->csr;
+    if (g->n != g->d)
+        return ikt_fail(f->ctx, IKT_ERR_DATA,
+                        "%s has %lld rows but %lld columns; a graph is square, a row and a column "
+                        "for each point",
+                        g->name, (long long)g->n, (long long)g->d);
+    return IKT_OK;
+}
+
+static ikt_status open_graph(ikt_graph_file *f, const char *group) {
+    char path[IKT_STRING_MAX];
+    snprintf(path, sizeof path, "%s", group);
+    if (!path[0])
+        IKT_TRY(ikt_agree(f->ctx, ikt_graph_find(f->ctx, f->file, f->path, path, sizeof path)));
+    ikt_status st = open_group(f, path);
+    if (st == IKT_OK) st = check_square(f);
+    if (st == IKT_OK) st = recognise(f);
+    return ikt_agree(f->ctx, st);
+}
+
+ikt_status ikt_graph_file_open(ikt_context *ctx, const char *name, ikt_graph_file **out) {
+    ikt_graph_file *f = NULL;
+    *out = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &f, 1, sizeof *f, "graph file")));
+    *f = (ikt_graph_file){
+        .ctx = ctx, .file = -1, .csr = {.group = -1, .indptr = -1, .indices = -1, .data = -1}};
+    const size_t length = ikt_graph_name_split(ctx, name);
+    snprintf(f->path, sizeof f->path, "%.*s", (int)length, name);
+    ikt_status st = ikt_h5_open(ctx, f->path, &f->file);
+    if (st == IKT_OK) st = open_graph(f, name[length] == ':' ? name + length + 1 : "");
+    if (st != IKT_OK) ikt_graph_file_close(&f);
+    *out = f;
+    return st;
+}
+
+void ikt_graph_file_close(ikt_graph_file **file) {
+    if (!*file) return;
+    ikt_csr_group_close(&(*file)->csr);
+    ikt_h5_close((*file)->file);
+    ikt_free(file);
+}
+
+/* --- what it is ------------------------------------------------------------------------------- */
+
+int64_t ikt_graph_file_rows(const ikt_graph_file *file) {
+    return file->csr.n;
+}
+
+int64_t ikt_graph_file_entries(const ikt_graph_file *file) {
+    return file->csr.entries;
+}
+
+const char *ikt_graph_file_name(const ikt_graph_file *file) {
+    return file->name;
+}
+
+const char *ikt_graph_file_values(const ikt_graph_file *file) {
+    return file->values;
+}
+
+bool ikt_graph_file_is_kept(const ikt_graph_file *file) {
+    return file->is_kept;
+}
+
+bool ikt_graph_file_is_ordered(const ikt_graph_file *file) {
+    return file->is_ordered;
+}
+
+ikt_graph_start ikt_graph_file_start(const ikt_graph_file *file, int64_t *q) {
+    *q = file->q;
+    return file->start;
+}
+
+ikt_status ikt_graph_file_text(const ikt_graph_file *file, const char *name, char **text) {
+    return ikt_h5_get_text(file->ctx, file->file, name, text);
+}
+
+bool ikt_graph_file_int(const ikt_graph_file *file, const char *name, int64_t *value) {
+    return ikt_h5_get_int(file->file, name, value);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+/* Every entry is an edge, so that there may be none behind the last row. */
+static ikt_status check_end(const ikt_graph_file *file, int64_t end) {
+    if (end == file->csr.entries) return IKT_OK;
+    return ikt_fail(file->ctx, IKT_ERR_DATA,
+                    "%s is damaged: indptr ends with %lld, but there are %lld entries", file->name,
+                    (long long)end, (long long)file->csr.entries);
+}
+
+ikt_status ikt_graph_file_starts(const ikt_graph_file *file, int64_t first, int64_t count,
+                                 int64_t *start) {
+    IKT_TRY(ikt_csr_group_starts(&file->csr, first, count, start));
+    const bool is_last = count > 0 && first + count == file->csr.n;
+    return ikt_agree(file->ctx, is_last ? check_end(file, start[count]) : IKT_OK);
+}
+
+ikt_status ikt_graph_file_edges(const ikt_graph_file *file, int64_t first, int64_t count,
+                                const int64_t *start, uint32_t *column, double *value) {
+    return ikt_csr_group_entries(&file->csr, first, count, start, column, value);
+}
+
+ikt_status ikt_graph_file_positions(const ikt_graph_file *file, const ikt_rows *rows,
+                                    uint32_t *position) {
+    const ikt_part part = ikt_part_rows("position", IKT_PART_U32, rows, 0, position);
+    bool is_one = false;
+    IKT_TRY(ikt_parts_read(file->ctx, file->file, &part, 1));
+    IKT_TRY(ikt_permutation_check(file->ctx, rows, position, &is_one));
+    if (is_one) return IKT_OK;
+    return ikt_fail(file->ctx, IKT_ERR_DATA,
+                    "%s: 'position' does not name each of %lld positions once", file->path,
+                    (long long)rows->n);
+}
+
+ikt_status ikt_graph_file_read_start(const ikt_graph_file *file, const ikt_rows *rows,
+                                     void *start) {
+    const ikt_part_type type = file->start == IKT_GRAPH_START_PCA ? IKT_PART_F64 : IKT_PART_F32;
+    const ikt_part part = ikt_part_rows("start", type, rows, file->q, start);
+    return ikt_parts_read(file->ctx, file->file, &part, 1);
+}
+
+ikt_status ikt_graph_file_labels(const ikt_graph_file *file, const char *name, int64_t first,
+                                 int64_t count, int64_t *labels, bool *present, char **names) {
+    const bool is_default = strcmp(name, "labels") == 0;
+    IKT_TRY(ikt_labels_read(file->ctx, file->file, file->path, name, file->csr.n, first, count,
+                            labels, present, names));
+    if (!*present || *names || !is_default) return IKT_OK;
+    return ikt_agree(file->ctx, ikt_h5_get_text(file->ctx, file->file, "label_names", names));
+}
+
+ikt_status ikt_graph_file_marked(const ikt_graph_file *file, int64_t **rows, int64_t *count) {
+    return ikt_marked_read(file->ctx, file->file, file->path, file->csr.n, rows, count);
+}

@@ -1,0 +1,144 @@
+/* Rows of a data set, opened on all ranks and read by ranges.
+ *
+ * A source is one way of holding rows (an HDF5 file, an AnnData or MATLAB 7.3 file among them; an
+ * NPY, IDX or raw file; an array in memory); all are read alike, in parallel and without a copy of
+ * the file in memory. Files that must be unpacked or parsed are for `iktsne convert`.
+ */
+#ifndef IKT_IO_SOURCES_SOURCE_H
+#define IKT_IO_SOURCES_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "io/numbers/element.h"
+#include "io/numbers/sparse_rows.h"
+
+typedef struct ikt_source ikt_source;
+
+/* LOCAL. Whether a file is HDF5, also behind a block of another program's (MATLAB has one). */
+bool ikt_source_is_hdf5(const char *path);
+
+/* Whether the rows of the data are the columns of the file. AUTO: of a MATLAB file, which stores
+ * matrices column after column. */
+typedef enum { IKT_TRANSPOSED_AUTO, IKT_TRANSPOSED_YES, IKT_TRANSPOSED_NO } ikt_transposed;
+
+/* A file of nothing but numbers, row after row; the size of the file tells how many rows. */
+typedef struct {
+    int64_t columns; /* 0: the file is of a format that says what it holds */
+    char kind;       /* of a number: 'u' unsigned, 'i' signed, 'f' floating */
+    int bytes;       /* of a number: 1, 2, 4 or 8 */
+    bool big;        /* most significant byte first */
+    int64_t skip;    /* bytes before the first number */
+} ikt_raw;
+
+typedef struct {
+    const char *dataset; /* of an HDF5 file; "X" for files that hold one array only */
+    int64_t rows;        /* use only the first rows; 0 = all */
+    ikt_transposed transposed;
+    ikt_raw raw;
+    bool inherited; /* the data set and `raw` are those of another file: passed over where the
+                       format has no use for them */
+} ikt_source_options;
+
+/* COLLECTIVE. Opens the rows (n x d) that a file holds, whose format its content tells; of HDF5 a
+ * data set, or the group of a sparse matrix stored by rows (source_csr.h; "/" where its parts lie
+ * at the root). uint8, float32 and float64 keep their type; float16 and integers of up to 16 bits
+ * come as float32, other integers as float64, which holds them exactly (64-bit integers of 2^53 or
+ * more are refused when they are read). Errors: IKT_ERR_FILE (missing, damaged; of a format that is
+ * to be converted first, with the command), IKT_ERR_DATA (no such data set, with those there are;
+ * not two-dimensional; not numbers; a group that is no sparse matrix of rows, or a damaged one; no
+ * rows), IKT_ERR_USAGE (rows > n; options that the format has no use for). */
+ikt_status ikt_source_open_with(ikt_context *ctx, const char *path,
+                                const ikt_source_options *options, ikt_source **out);
+
+/* COLLECTIVE. The same with nothing special. */
+ikt_status ikt_source_open(ikt_context *ctx, const char *path, const char *dataset, int64_t rows,
+                           ikt_source **out);
+
+/* COLLECTIVE. A source on an array that every rank holds whole; lent until close. */
+ikt_status ikt_source_from_memory(ikt_context *ctx, const void *rows, int64_t n, int64_t d,
+                                  ikt_type type, ikt_source **out);
+
+/* COLLECTIVE. A source on rows of which each rank holds its own, in the order of the ranks.
+ *   rows     [count * d] of this rank; lent until close
+ *   labels   [count], lent until close, or NULL on all ranks with rows: the labels whatever name is
+ *            asked for
+ *   count    any, also 0; d and type the same on all ranks
+ * Errors: IKT_ERR_USAGE (negative sizes, an array that is missing, ranks that disagree),
+ * IKT_ERR_DATA (no rows), IKT_ERR_RESOURCE. */
+ikt_status ikt_source_from_rows(ikt_context *ctx, const void *rows, const int64_t *labels,
+                                int64_t count, int64_t d, ikt_type type, ikt_source **out);
+
+/* COLLECTIVE. The same on sparse rows of float32 or float64 values (`type`), canonical; lent. */
+ikt_status ikt_source_from_sparse(ikt_context *ctx, const ikt_sparse_rows *rows, int64_t d,
+                                  ikt_type type, ikt_source **out);
+
+/* COLLECTIVE. Closes and sets to NULL; accepts NULL. */
+void ikt_source_close(ikt_source **source);
+
+/* LOCAL. */
+int64_t ikt_source_rows(const ikt_source *source);
+int64_t ikt_source_columns(const ikt_source *source);
+ikt_type ikt_source_type(const ikt_source *source);
+const char *ikt_source_name(const ikt_source *source); /* "file.h5:/X", "file.npy" */
+
+/* LOCAL. Whether rows are held sparse; they are never uint8 then. Of sparse ones: the type that
+ * holds every value as stored, which may be uint8; how many entries the rows hold in all, as
+ * stored; the longest of them; and rows to be read at a time, a power of two, so that blocks that
+ * begin at its multiples hold a million entries at most, or one row. */
+bool ikt_source_is_sparse(const ikt_source *source);
+ikt_type ikt_source_stored_type(const ikt_source *source);
+int64_t ikt_source_entries(const ikt_source *source);
+int64_t ikt_source_longest_row(const ikt_source *source);
+int64_t ikt_source_block_rows(const ikt_source *source);
+
+/* COLLECTIVE. Reads rows first .. first + count - 1 into rows[count * d] of the source's type;
+ * those of a sparse source are filled up with zeros. Ranks may ask for different ranges; count may
+ * be 0. Errors: IKT_ERR_FILE, agreed; of sparse sources also those of ikt_source_read_sparse. */
+ikt_status ikt_source_read(ikt_source *source, int64_t first, int64_t count, void *rows);
+
+/* COLLECTIVE. The same rows of a sparse source as they are held, in canonical form.
+ *   rows   grows as needed; free with ikt_sparse_rows_destroy, also after a failure
+ * Errors: IKT_ERR_DATA with row and column (an index beyond the columns, a value that is not finite
+ * or an integer of 2^53 or more), IKT_ERR_FILE, IKT_ERR_RESOURCE; agreed. */
+ikt_status ikt_source_read_sparse(ikt_source *source, int64_t first, int64_t count,
+                                  ikt_sparse_rows *rows);
+
+/* COLLECTIVE. Reads the labels of rows.
+ *   name      a data set of n integers beside the rows; of an AnnData file also a column of obs
+ *             (categories, texts, truth values and integers: labels_h5.h); or a file of its own,
+ *             FILE.npy, FILE-idx1-ubyte or FILE.h5:DATASET (label_file.h)
+ *   labels    [count]
+ *   present   false where there is nothing of that name (no error)
+ * Errors: IKT_ERR_DATA (wrong length, not classes), IKT_ERR_FILE. */
+ikt_status ikt_source_read_labels(ikt_source *source, const char *name, int64_t first,
+                                  int64_t count, int64_t *labels, bool *present);
+
+/* COLLECTIVE. Fails with IKT_ERR_DATA: there are no labels of that name; the message lists what
+ * could be labels.
+ *   key   what the name was given by, "input.labels" or "--labels" */
+ikt_status ikt_source_no_labels(ikt_source *source, const char *name, const char *key);
+
+/* COLLECTIVE. Rows to be marked in pictures (/marked), the same on every rank, freed with ikt_free;
+ * NULL and 0 where there are none. Rows beyond those used are left out. */
+ikt_status ikt_source_read_marked(ikt_source *source, int64_t **rows, int64_t *count);
+
+/* COLLECTIVE. A text attribute of the file, on every rank, freed with ikt_free; NULL where there is
+ * none. "label_names" are the names of the classes that were read last (ikt_source_read_labels),
+ * "a\nb\n": line k names class k. */
+ikt_status ikt_source_read_text(ikt_source *source, const char *name, char **text);
+
+/* What a file is and what it holds beside the rows that were opened, for messages. */
+enum { IKT_CONTENT_TEXT = 1024 };
+typedef struct {
+    const char *format;            /* "HDF5", "AnnData", "MATLAB 7.3", "NPY", "memory" */
+    char tables[IKT_CONTENT_TEXT]; /* what could be embedded: "X (2700 x 1838), obsm/X_pca ..." */
+    char labels[IKT_CONTENT_TEXT]; /* what could be labels: "labels", "leiden, cell_type"; or "" */
+} ikt_source_content;
+
+/* LOCAL, but on files that are opened in parallel to be called by all ranks. */
+void ikt_source_describe(const ikt_source *source, ikt_source_content *content);
+
+#endif

@@ -1,0 +1,99 @@
+/* The formats that are read directly, and opening a file by its content. */
+#define _DEFAULT_SOURCE /* access */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/comm.h"
+#include "io/formats/reader.h"
+#include "io/sources/source_ops.h"
+
+/* In the order in which they are asked; raw numbers look like nothing. */
+static const ikt_source_format *const formats[] = {&ikt_source_hdf5, &ikt_source_npy,
+                                                   &ikt_source_idx};
+enum { FORMATS = sizeof formats / sizeof *formats, HEAD = 512, NAME_SIZE = 1024 };
+
+static ikt_status read_head(ikt_context *ctx, const char *path, unsigned char head[HEAD],
+                            int64_t *bytes) {
+    struct stat about;
+    if (stat(path, &about) != 0 || access(path, R_OK) != 0)
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
+    if (S_ISDIR(about.st_mode))
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s is a folder; a file is needed", path);
+    FILE *file = S_ISREG(about.st_mode) ? fopen(path, "rb") : NULL;
+    *bytes = file ? (int64_t)fread(head, 1, HEAD, file) : 0;
+    if (file) fclose(file);
+    if (*bytes > 0) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_FILE, "%s is not an HDF5 file: it is %s", path,
+                    S_ISREG(about.st_mode) ? "empty" : "no regular file");
+}
+
+/* "data.csv.gz" to "data.h5", beside it. */
+static void name_converted(const char *path, char name[NAME_SIZE]) {
+    snprintf(name, NAME_SIZE - 16, "%s", path);
+    for (int endings = 0; endings < 2; endings++) {
+        char *dot = strrchr(name, '.'), *slash = strrchr(name, '/');
+        const bool is_packed = dot && strcmp(dot, ".gz") == 0;
+        if (dot && dot > (slash ? slash + 1 : name)) *dot = '\0';
+        if (!is_packed) break;
+    }
+    const bool is_taken = strcmp(path + strlen(name), ".h5") == 0;
+    strcat(name, is_taken ? "-converted.h5" : ".h5");
+}
+
+/* What cannot be read in parallel, with the command that makes it so. */
+static ikt_status refuse(ikt_context *ctx, const char *path) {
+    const char *format, *foreign;
+    bool gzipped;
+    char made[NAME_SIZE];
+    IKT_TRY(ikt_reader_guess(ctx, path, &format, &gzipped, &foreign));
+    if (foreign) return ikt_fail(ctx, IKT_ERR_DATA, "%s %s", path, foreign);
+    name_converted(path, made);
+    if (!format)
+        return ikt_fail(ctx, IKT_ERR_FILE,
+                        "%s is not an HDF5 file, nor of another known format; raw numbers are read "
+                        "with input.columns and input.type",
+                        path);
+    return ikt_fail(ctx, IKT_ERR_FILE,
+                    "%s is not an HDF5 file but %s%s, which is read from beginning to end; "
+                    "`iktsne convert %s %s` makes one",
+                    path, gzipped ? "gzipped " : "", format, path, made);
+}
+
+/* The number of the file's format in the table, FORMATS for raw numbers; on one rank. */
+static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_source_options *options,
+                              int64_t *format) {
+    unsigned char head[HEAD];
+    int64_t bytes = 0;
+    IKT_TRY(read_head(ctx, path, head, &bytes));
+    *format = 0;
+    while (*format < FORMATS && !formats[*format]->probe(path, head, bytes))
+        ++*format;
+    if (options->raw.columns == 0) return *format < FORMATS ? IKT_OK : refuse(ctx, path);
+    if (*format < FORMATS && formats[*format] == &ikt_source_idx) *format = FORMATS; /* by chance */
+    if (*format == FORMATS || options->inherited) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "%s is %s, which says itself what it holds; input.columns and input.type are "
+                    "for raw numbers",
+                    path, formats[*format]->name);
+}
+
+ikt_status ikt_source_open_with(ikt_context *ctx, const char *path,
+                                const ikt_source_options *options, ikt_source **out) {
+    int64_t format = 0;
+    *out = NULL;
+    ikt_status st = IKT_OK;
+    if (ikt_rank(ctx) == 0) st = find_format(ctx, path, options, &format);
+    IKT_TRY(ikt_agree(ctx, st));
+    ikt_broadcast(ctx, &format, sizeof format, 0);
+    const ikt_source_format *found = format < FORMATS ? formats[format] : &ikt_source_raw;
+    return found->open(ctx, path, options, out);
+}
+
+ikt_status ikt_source_open(ikt_context *ctx, const char *path, const char *dataset, int64_t rows,
+                           ikt_source **out) {
+    const ikt_source_options options = {.dataset = dataset, .rows = rows};
+    return ikt_source_open_with(ctx, path, &options, out);
+}

@@ -1,0 +1,277 @@
+/* What a run will need, before it starts. The sizes are those that the modules allocate; what they
+ * allocate in blocks of fixed size is counted with the block. */
+#include "plan/memory_plan.h"
+
+#include <string.h>
+
+#include "affinity/dense.h"
+#include "base/comm.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "dist/order.h"
+#include "evaluate/measure.h"
+#include "isolation/codes.h"
+#include "kernelsum/field.h"
+#include "kernelsum/kernelsum.h"
+#include "kernelsum/replica.h"
+#include "linalg/sparse_pack.h"
+#include "neighbours/neighbours.h"
+#include "neighbours/refine.h"
+#include "neighbours/search.h"
+
+/* Of a neighbour and of an entry of P: position or column, and score or value. */
+enum { ENTRY_BYTES = 8 };
+
+/* Symmetrisation: a batch to send and as much that comes, 12 bytes an entry; and a row's places. */
+enum { BATCH_ENTRIES = 1 << 21, BATCH_BYTES = 2 * 12, SYMMETRISE_ROW_BYTES = 24 };
+
+/* Of a row in the loop: sums of kernels and starts; and for each dimension positions, velocities,
+ * gains, and both fields of the gradient. A boundary row here and there: its number, its position,
+ * and both again where it is sent. */
+enum {
+    LAYOUT_ROW_BYTES = 40,
+    LAYOUT_AXIS_BYTES = 20,
+    BOUNDARY_BYTES = 12,
+    BOUNDARY_AXIS_BYTES = 8
+};
+
+static int64_t dimensions(const ikt_workload *w) {
+    return w->settings.layout.dimensions;
+}
+
+static const ikt_divergence *divergence(const ikt_workload *w) {
+    return ikt_divergence_of((ikt_objective_kind)w->settings.layout.objective);
+}
+
+/* A block of rows that is brought to scale: in double, before and after. */
+enum { READ_BYTES = 32 << 20 };
+
+/* Of labels, which are not looked at before they are needed. */
+enum { USUAL_CLASSES = 10 };
+
+/* Keeping a model: blocks of centres and of codes on their way to the file; a centre's row, once in
+ * the model and once among the distinct ones, and its number. */
+enum { KEEP_BYTES = 20 << 20, KEEP_CENTRE_BYTES = 8 + 8 + 4 };
+
+/* Keeping a graph: HDF5's chunks of a piece, and a batch of entries that changes its order. */
+enum { KEEP_GRAPH_BYTES = 136 << 20 };
+
+/* What libraries allocate when they are first used, beside what the process had: buffers of MPI,
+ * HDF5 and BLAS. Measured: up to 13 MB in small runs, 44 MB with 2 million rows on two ranks. */
+enum { LIBRARY_BYTES = 44 << 20 };
+
+static void find_peak(ikt_memory_plan *plan) {
+    const struct {
+        const char *name;
+        int64_t bytes;
+    } stages[] = {{"codes", plan->codes},
+                  {"neighbours", plan->neighbours},
+                  {"graph", plan->graph},
+                  {"layout", plan->layout},
+                  {"measures", plan->measures}};
+    int64_t most = 0;
+    for (size_t s = 0; s < sizeof stages / sizeof *stages; s++)
+        if (stages[s].bytes > most) {
+            most = stages[s].bytes;
+            plan->largest = stages[s].name;
+        }
+    plan->base += LIBRARY_BYTES;
+    plan->peak = plan->base + most;
+}
+
+/* The map may grow by a fifth more than usual. */
+static int64_t sum_bytes(const ikt_workload *w) {
+    const int q = (int)dimensions(w);
+    if (w->is_exact) return ikt_kernelsum_memory_exact(&w->distribution, q);
+    if (w->settings.layout.repulsion == IKT_REPULSION_TREE)
+        return ikt_kernelsum_memory_tree(&w->distribution, q, w->threads);
+    return ikt_kernelsum_memory_fft(&w->fft, &w->distribution, w->threads,
+                                    1.2 * ikt_workload_span(w, 1));
+}
+
+/* A field for each kernel after the first, and its sums. */
+static int64_t repulsion_bytes(const ikt_workload *w) {
+    const int64_t kernels = divergence(w)->n_kernels;
+    return kernels * sum_bytes(w) +
+           (kernels - 1) * dimensions(w) * (int64_t)sizeof(float) * w->distribution.count;
+}
+
+static int64_t loop_bytes(const ikt_workload *w) {
+    const int64_t q = dimensions(w);
+    const int64_t state = w->settings.output.state ? q * (int64_t)sizeof(float) : 0;
+    return (LAYOUT_ROW_BYTES + q * LAYOUT_AXIS_BYTES + state) * w->distribution.count +
+           (w->is_dense ? ikt_replica_memory(&w->distribution, (int)q) : 0) +
+           (BOUNDARY_BYTES + q * BOUNDARY_AXIS_BYTES) * (int64_t)ikt_workload_boundary(w) +
+           repulsion_bytes(w);
+}
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* Codes, or the rows themselves: what neighbours are searched in. */
+static int64_t rows_bytes(const ikt_workload *w) {
+    if (w->is_given) return 0;
+    return w->is_isolation ? ikt_codes_memory(w->distribution.count, w->psi, w->t)
+                           : w->distribution.count * w->columns * (int64_t)sizeof(float);
+}
+
+/* A graph from a file: a block of a million entries as they are in the file, and being sorted;
+ * where it is ordered, its columns or weights twice while they move. */
+enum { LOAD_BLOCK_BYTES = 32 << 20, LOAD_ROW_BYTES = 24, MOVED_ENTRY_BYTES = 4 };
+
+static int64_t loading_bytes(const ikt_workload *w) {
+    if (!w->is_given) return 0;
+    const int64_t moved = w->is_near ? MOVED_ENTRY_BYTES * w->k * w->distribution.count +
+                                           ikt_order_memory(w->distribution.count)
+                                     : 0;
+    return LOAD_BLOCK_BYTES + LOAD_ROW_BYTES * w->distribution.count + moved +
+           w->distribution.n / 5;
+}
+
+/* The weights of a run on their way to output.graph, in the order of the input. */
+static int64_t keeping_bytes(const ikt_workload *w) {
+    if (!w->settings.output.graph[0] || !w->is_near) return 0;
+    return MOVED_ENTRY_BYTES * w->k * w->distribution.count + KEEP_GRAPH_BYTES;
+}
+
+static int64_t symmetrise_bytes(const ikt_workload *w) {
+    return BATCH_BYTES * smaller(BATCH_ENTRIES, w->distribution.count * w->k) +
+           SYMMETRISE_ROW_BYTES * w->distribution.count + w->distribution.n / 5;
+}
+
+/* P in its final form. */
+static int64_t p_bytes(const ikt_workload *w) {
+    if (w->is_dense) return ikt_dense_memory(w->distribution.count, w->distribution.n);
+    double entries = ikt_workload_symmetric_share() * (double)(w->distribution.count * w->k);
+    return ENTRY_BYTES * (int64_t)entries;
+}
+
+/* What a search needs beside rows and lists: centres as they are and packed, their order; while
+ * rows are moved, and before lists are made, a copy of coordinates, or slices of codes. */
+static int64_t searching(const ikt_workload *w) {
+    if (!w->is_near || w->is_given) return 0;
+    int64_t centres = 3 * w->cells * w->columns * (int64_t)sizeof(float);
+    if (w->rows.is_sparse)
+        centres = ikt_sparse_pack_bytes(w->cells, (int64_t)((double)w->cells * w->rows.entries)) +
+                  2 * w->cells * ikt_workload_row_bytes(w);
+    int64_t lists = ikt_neighbours_memory(w->distribution.count, w->k);
+    int64_t bytes = ikt_workload_searched_bytes(w);
+    /* Without the most that a batch may fetch, but with what it usually does, here and there. */
+    double most = ikt_workload_blocks(w) * (double)(w->candidates * bytes);
+    double usual = 3 * ikt_workload_fetched(w) / ikt_workload_batches(w) * (double)bytes;
+    int64_t searched =
+        ikt_search_memory(w->cells, w->candidates, bytes, w->threads) + (int64_t)(usual - most);
+    if (w->settings.affinity.refinements > 0) {
+        int64_t refined =
+            ikt_refine_memory(w->distribution.count, w->k, bytes, w->ranks, w->threads);
+        if (refined > searched) searched = refined;
+    }
+    int64_t moving = ikt_order_memory_transfer(w->distribution.count) - lists;
+    if (!w->is_isolation) moving = w->distribution.count * ikt_workload_row_bytes(w) - lists;
+    return centres + ikt_order_memory(w->distribution.count) +
+           (moving > searched ? moving : searched);
+}
+
+static int64_t measures_bytes(const ikt_workload *w) {
+    ikt_measure_settings settings = ikt_measure_defaults();
+    int wanted = w->settings.output.measures;
+    if (wanted == IKT_MEASURES_NONE) return 0;
+    settings.cheap_only = wanted == IKT_MEASURES_MAP;
+    const ikt_measure_extent extent = {.n = w->distribution.n,
+                                       .d = w->columns,
+                                       .q = dimensions(w),
+                                       .classes = USUAL_CLASSES,
+                                       .ranks = w->ranks,
+                                       .threads = w->threads,
+                                       .input = wanted == IKT_MEASURES_ALL};
+    return ikt_measures_memory(&settings, &extent);
+}
+
+/* Codes while they are computed, or while they and what they were made from are written. */
+static int64_t codes_bytes(const ikt_workload *w) {
+    const int64_t computing =
+        ikt_codes_memory_peak(&w->rows, w->distribution.count, &w->model, w->threads);
+    const int64_t keeping = rows_bytes(w) + KEEP_BYTES + KEEP_CENTRE_BYTES * w->t * w->psi;
+    bool is_kept = w->settings.output.model[0] != '\0';
+    return is_kept && keeping > computing ? keeping : computing;
+}
+
+/* What takes rows of many columns dense. */
+static void advise_sparse(const ikt_workload *w, ikt_memory_plan *plan) {
+    if (strcmp(plan->largest, "measures") == 0)
+        plan->advice = "output.measures=map: measures of the input take sparse rows dense";
+    else if (!w->is_isolation)
+        plan->advice = "affinity.kind=isolation: the other kernels take sparse rows dense";
+}
+
+ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
+    int64_t n_local = w->distribution.count, rows = rows_bytes(w), p = p_bytes(w);
+    int64_t readers = w->settings.isolation.model_from[0] ? 2 : 1;
+    int64_t reading = w->is_u8 ? 0 : readers * READ_BYTES;
+    int64_t lists = w->is_dense ? p : ikt_neighbours_memory(n_local, w->k);
+    int64_t kept = n_local * (dimensions(w) * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t));
+    ikt_memory_plan plan = {.base = base, .largest = "codes"};
+    /* How far each row is, for checkpoints: entries of its code; whether it has its list. */
+    if (w->is_isolation) plan.codes = codes_bytes(w) + reading + kept + 4 * n_local;
+    plan.neighbours = n_local + rows + searching(w) + (w->is_isolation ? 0 : reading) + lists +
+                      loading_bytes(w) + kept;
+    plan.graph = (w->is_near ? 0 : rows) + p + (w->is_dense ? 0 : symmetrise_bytes(w)) +
+                 keeping_bytes(w) + kept;
+    plan.layout = p + loop_bytes(w) + kept;
+    plan.measures = measures_bytes(w) + kept;
+    plan.advice = w->is_dense ? "affinity.support=sparse" : "fewer affinity.neighbours";
+    find_peak(&plan);
+    if (w->data.is_sparse) advise_sparse(w, &plan);
+    return plan;
+}
+
+/* Blocks of old codes that pass by, here and joined; chunks of new rows on their way. */
+enum { PASSING_BYTES = 64 << 20, CHUNK_BYTES = 5 << 20, OLD_LABEL_BYTES = 30 };
+
+ikt_memory_plan ikt_memory_plan_placing(const ikt_placing_size *s, int64_t base) {
+    const int64_t lists = ikt_neighbours_memory(s->rows, s->k);
+    const int64_t codes = ikt_codes_memory(s->rows, s->model.psi, s->model.t);
+    const int64_t kept = s->rows * (int64_t)(4 * s->q + 8 + 4 + 8 + 8); /* places and what goes
+                                                                           with them */
+    ikt_memory_plan plan = {.base = base, .largest = "codes", .advice = "fewer new rows at a time"};
+    const ikt_codes_rows rows = {.d = s->columns, .is_u8 = s->is_u8};
+    plan.codes =
+        ikt_codes_memory_peak(&rows, s->rows, &s->model, s->threads) + (s->is_u8 ? 0 : READ_BYTES);
+    plan.neighbours = codes + lists + PASSING_BYTES + kept;
+    plan.layout =
+        lists + ikt_field_memory(s->n, (int)s->q, s->threads, s->span) + CHUNK_BYTES + kept;
+    plan.measures = OLD_LABEL_BYTES * s->n + kept;
+    find_peak(&plan);
+    return plan;
+}
+
+ikt_status ikt_memory_plan_check(ikt_context *ctx, const ikt_memory_plan *plan) {
+    double megabyte = 1e6;
+    ikt_log_numbers(
+        ctx, ikt_log_record(ctx),
+        (ikt_log_number[]){IKT_LOG_INT("peak_bytes", plan->peak),
+                           IKT_LOG_INT("codes_bytes", plan->codes),
+                           IKT_LOG_INT("neighbours_bytes", plan->neighbours),
+                           IKT_LOG_INT("graph_bytes", plan->graph),
+                           IKT_LOG_INT("layout_bytes", plan->layout),
+                           IKT_LOG_INT("measures_bytes", plan->measures),
+                           IKT_LOG_INT("program_bytes", plan->base),
+                           {0}},
+        "predicted memory per rank: %.0f MB at most (codes %.0f, neighbours %.0f, graph %.0f, "
+        "layout %.0f, measures %.0f, program %.0f)",
+        (double)plan->peak / megabyte, (double)plan->codes / megabyte,
+        (double)plan->neighbours / megabyte, (double)plan->graph / megabyte,
+        (double)plan->layout / megabyte, (double)plan->measures / megabyte,
+        (double)plan->base / megabyte);
+    const int64_t more = plan->peak - plan->base;
+    const ikt_memory_room room = ikt_memory_left(ctx);
+    ikt_status st = IKT_OK;
+    if (more > room.bytes)
+        st = ikt_fail(ctx, IKT_ERR_RESOURCE,
+                      "the stage '%s' needs about %.0f MB more on each rank, but only %.0f MB are "
+                      "left for rank %d (%s): use more nodes, or %s",
+                      plan->largest, (double)more / megabyte, (double)room.bytes / megabyte,
+                      ikt_rank(ctx), room.limit, plan->advice);
+    return ikt_agree(ctx, st);
+}

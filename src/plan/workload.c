@@ -1,0 +1,198 @@
+/* What a run has to do, in numbers. */
+#include "plan/workload.h"
+
+#include <math.h>
+
+#include "isolation/codes.h"
+#include "neighbours/cells.h"
+#include "neighbours/tiles.h"
+#include "settings/model_spec.h"
+
+/* Of an entry of a sparse row: column and value. */
+enum { SPARSE_ENTRY_BYTES = 8 };
+
+/* The map while attraction is exaggerated: some clumps in a few units. */
+static const double early_span = 15;
+
+static const double symmetric_share = 1.4;
+
+/* Of a row's neighbours in a set of ordered rows that is halved, a share 2^-0.285 stays in its
+ * half: measured on 70,000 digits, of which 17, 34 and 43 % leave on 2, 4 and 7 ranks. */
+static const double halving_loss = 0.285;
+
+/* What a batch of blocks may fetch (neighbours/search.c), and how many times more rows than it has,
+ * and than a row has candidates, are near its rows. */
+static const double fetch_bytes = 256 << 20, batch_spread = 12;
+
+/* A row of text shares a twentieth of its words with another: measured on newsgroups, unless it is
+ * known; and some by chance. Rows are taken to differ in length as much as those of texts do. */
+static const double shared_words = 0.05, longest_share = 30;
+
+ikt_data_shape ikt_data_shape_of(const ikt_source *source, bool is_sparse) {
+    ikt_data_shape shape = {.n = ikt_source_rows(source),
+                            .d = ikt_source_columns(source),
+                            .type = ikt_source_type(source),
+                            .is_sparse = is_sparse};
+    if (!is_sparse) return shape;
+    shape.entries = (double)ikt_source_entries(source) / (double)shape.n;
+    shape.longest = ikt_source_longest_row(source);
+    return shape;
+}
+
+static ikt_codes_rows rows_of(const ikt_workload *w) {
+    ikt_codes_rows rows = {.d = w->columns, .is_u8 = w->is_u8};
+    if (!w->data.is_sparse || !w->is_isolation || w->settings.preprocess.pca > 0) return rows;
+    rows.is_sparse = true;
+    rows.entries = w->data.entries;
+    rows.longest = w->data.longest > 0
+                       ? w->data.longest
+                       : (int64_t)fmin(longest_share * rows.entries, (double)rows.d);
+    return rows;
+}
+
+double ikt_workload_row_entries(const ikt_workload *w) {
+    return w->rows.is_sparse ? w->rows.entries : (double)w->columns;
+}
+
+double ikt_workload_overlap(const ikt_workload *w) {
+    const double entries = w->rows.entries;
+    if (!w->rows.is_sparse) return (double)w->columns;
+    if (w->data.overlap > 0) return w->data.overlap;
+    return fmin(entries, shared_words * entries + entries * entries / (double)w->columns);
+}
+
+ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
+                             const ikt_data_shape *data, int ranks, int threads,
+                             ikt_workload *out) {
+    *out = (ikt_workload){.settings = *settings,
+                          .data = *data,
+                          .distribution = ikt_rows_make(data->n, ranks, 0),
+                          .ranks = ranks,
+                          .threads = threads};
+    ikt_settings *s = &out->settings;
+    const int64_t drawn = data->drawn > 0 ? data->drawn : data->n;
+    out->columns = s->preprocess.pca > 0 ? s->preprocess.pca : data->d;
+    if (out->columns > data->d && data->d > 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "preprocess.pca = %lld, but there are %lld columns",
+                        (long long)s->preprocess.pca, (long long)data->d);
+    out->is_u8 = data->type == IKT_TYPE_U8 && !data->is_sparse &&
+                 s->preprocess.normalise == IKT_NORMALISE_NONE && s->preprocess.pca == 0;
+    out->is_given = data->graph_entries > 0;
+    out->is_isolation = !out->is_given && ikt_affinity_of(&s->affinity)->scores == IKT_SCORES_CODES;
+    out->is_forest = out->is_isolation && s->isolation.form == IKT_FORM_FOREST;
+    out->is_dense = s->affinity.support == IKT_SUPPORT_DENSE;
+    out->rows = rows_of(out);
+    if (out->rows.is_sparse && out->is_forest)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "isolation.form: forest needs dense rows, and these are sparse; take "
+                        "isolation.form=voronoi");
+    IKT_TRY(ikt_layout_resolve(ctx, &s->layout, data->n));
+    IKT_TRY(ikt_affinity_resolve(ctx, &s->affinity, data->n, &out->k));
+    out->model = (ikt_model_spec){.n = drawn, .psi = 1};
+    if (out->is_isolation) {
+        IKT_TRY(ikt_model_spec_make(ctx, s, data->n, drawn, &out->model));
+        out->psi = out->model.psi;
+        out->t = out->model.t;
+    }
+    out->is_near = !out->is_dense && ikt_affinity_is_approximate(&s->affinity, data->n);
+    if (out->is_given) {
+        out->k = (data->graph_entries + data->n - 1) / data->n;
+        out->is_near = data->graph_is_ordered;
+    }
+    out->candidates = data->n;
+    if (out->is_near && !out->is_given) {
+        int64_t most = ikt_affinity_candidates(&s->affinity, data->n, out->k);
+        out->candidates = most < data->n ? most : data->n;
+        if (!out->is_isolation) out->model.coarse = ikt_cells_choose(data->n, 0);
+        out->cells = out->model.coarse;
+    }
+    int64_t distinct = ikt_codes_distinct(&out->model, &out->rows);
+    out->compared = distinct > 0 ? distinct : out->t * out->psi + out->cells;
+    if (out->is_forest) {
+        int64_t from = out->model.pool > 0 ? out->model.pool : drawn, sampled = out->t * out->psi;
+        out->compared = sampled < from ? sampled : from;
+    }
+    out->has_lists = distinct > 0;
+    out->is_exact = s->layout.repulsion == IKT_REPULSION_EXACT;
+    bool tight = s->layout.accuracy == IKT_ACCURACY_TIGHT;
+    out->fft = ikt_fft_preset(tight ? IKT_FFT_TIGHT : IKT_FFT_DEFAULT);
+    out->fft.sharing = s->layout.grid;
+    out->landmarks = s->layout.init == IKT_INIT_LANDMARK ? s->layout.landmarks : 0;
+    return IKT_OK;
+}
+
+ikt_status ikt_workload_of_landmarks(ikt_context *ctx, const ikt_workload *w, ikt_workload *out) {
+    ikt_settings settings = ikt_settings_of_landmarks(&w->settings, w->landmarks);
+    settings.output.measures = IKT_MEASURES_NONE;
+    const ikt_data_shape shape = {.n = w->landmarks,
+                                  .d = w->columns,
+                                  .type = w->is_u8 ? IKT_TYPE_U8 : IKT_TYPE_F32,
+                                  .is_sparse = w->rows.is_sparse,
+                                  .entries = w->rows.entries,
+                                  .longest = w->rows.longest,
+                                  .overlap = w->data.overlap};
+    return ikt_workload_make(ctx, &settings, &shape, w->ranks, w->threads, out);
+}
+
+int64_t ikt_workload_row_bytes(const ikt_workload *w) {
+    if (w->rows.is_sparse) return (int64_t)(w->rows.entries * SPARSE_ENTRY_BYTES);
+    return w->columns * (w->is_u8 ? 1 : (int64_t)sizeof(float));
+}
+
+int64_t ikt_workload_searched_bytes(const ikt_workload *w) {
+    return w->is_isolation ? ikt_codes_memory(1, w->psi, w->t)
+                           : w->columns * (int64_t)sizeof(float);
+}
+
+double ikt_workload_symmetric_share(void) {
+    return symmetric_share;
+}
+
+double ikt_workload_span(const ikt_workload *w, double done) {
+    const ikt_layout_settings *layout = &w->settings.layout;
+    double after = (double)(layout->iterations - layout->exaggeration_iterations) * done;
+    double span = 21.6 * pow((double)w->data.n, 0.208) * sqrt(after / 500);
+    return span > early_span ? span : early_span;
+}
+
+ikt_grid ikt_workload_grid(const ikt_workload *w, double span) {
+    return ikt_grid_fit(&w->fft, &(ikt_bounds){{0, 0}, {span, span}});
+}
+
+double ikt_workload_cut(const ikt_workload *w) {
+    double ranks = w->ranks;
+    return w->is_near ? 1 - pow(ranks, -halving_loss) : (ranks - 1) / ranks;
+}
+
+double ikt_workload_boundary(const ikt_workload *w) {
+    double others = (double)(w->distribution.n - w->distribution.count);
+    double crossing =
+        ikt_workload_cut(w) * symmetric_share * (double)(w->distribution.count * w->k);
+    if (others <= 0) return 0;
+    if (w->is_dense) return others;
+    double thrown = crossing / others;
+    if (w->is_near) thrown = fmin(thrown, 0.257 * pow(thrown, 0.75));
+    return others * (1 - exp(-thrown));
+}
+
+double ikt_workload_partners(const ikt_workload *w) {
+    return fmin(w->ranks - 1, ikt_workload_boundary(w));
+}
+
+double ikt_workload_blocks(const ikt_workload *w) {
+    double bytes = (double)(w->candidates * ikt_workload_searched_bytes(w));
+    return floor(fmin(4096, fmax(8, fetch_bytes / bytes)));
+}
+
+double ikt_workload_batches(const ikt_workload *w) {
+    double rows = fmin((double)w->data.n / (double)w->cells, IKT_SHELF_ROWS); /* of a block */
+    return ceil((double)w->distribution.count / (ikt_workload_blocks(w) * rows));
+}
+
+double ikt_workload_fetched(const ikt_workload *w) {
+    double batches = ikt_workload_batches(w),
+           others = (double)(w->distribution.n - w->distribution.count);
+    double around =
+        batch_spread * ((double)w->distribution.count / batches + (double)w->candidates);
+    return batches * fmin(others, ikt_workload_cut(w) * around);
+}

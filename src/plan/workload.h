@@ -1,0 +1,114 @@
+/* What a run has to do, in numbers: all that a prediction of its time and memory starts from.
+ *
+ * Made from the settings and the shape of the data alone, so that a run can be planned for data and
+ * machines that are not at hand.
+ */
+#ifndef IKT_PLAN_WORKLOAD_H
+#define IKT_PLAN_WORKLOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "data/dataset.h"
+#include "dist/rows.h"
+#include "io/sources/source.h"
+#include "isolation/codes.h"
+#include "isolation/model.h"
+#include "kernelsum/grid.h"
+#include "settings/settings.h"
+
+/* Rows that directions for a start are fitted to: more would not turn them visibly. */
+enum { IKT_START_ROWS = 1 << 17 };
+
+/* The same of sparse rows, whose axes are found by products of every two of them. */
+enum { IKT_START_SPARSE_ROWS = 1024 };
+
+typedef struct {
+    int64_t n, d; /* rows and columns of the file */
+    ikt_type type;
+    int64_t drawn;         /* rows that centres are drawn from, of another file; 0: n */
+    int64_t graph_entries; /* of a graph that takes the place of the kernel; 0: there is none */
+    bool graph_is_ordered; /* its rows are in an order of their own */
+    bool is_sparse;        /* rows are held and compared sparse */
+    double entries;        /* of a sparse row, on average */
+    int64_t longest;       /* entries of a sparse row, at most; 0: unknown */
+    double overlap;        /* columns that two sparse rows share, on average; 0: unknown */
+} ikt_data_shape;
+
+typedef struct {
+    ikt_settings settings; /* nothing in it is "auto" that depends on n */
+    ikt_data_shape data;
+    ikt_rows distribution; /* of rank 0, which has the most rows */
+    int ranks, threads;
+    int64_t columns;     /* after reduction: of what the kernels read */
+    bool is_u8;          /* they read bytes */
+    ikt_codes_rows rows; /* what codes are made of */
+    bool is_isolation;   /* rows are compared by cell codes */
+    bool is_forest;      /* which come from trees */
+    bool is_dense;
+    bool is_near;  /* neighbours are searched for in near cells, and rows are ordered */
+    bool is_given; /* neighbours come from a file */
+    bool is_exact; /* repulsion over all pairs */
+    int64_t k;
+    int64_t candidates;   /* of a row: n, or of near cells */
+    int64_t cells;        /* there are; 0: none */
+    int64_t psi, t;       /* isolation */
+    ikt_model_spec model; /* of the codes, and of the cells alone where there are none */
+    bool has_lists;       /* codes come from lists of distinct centres */
+    int64_t compared;     /* centres that a row is compared with for them; of trees: sampled rows */
+    ikt_fft_settings fft;
+    int64_t landmarks; /* rows that are embedded first; 0: none */
+} ikt_workload;
+
+/* LOCAL. The shape of an opened source, whose rows the kernels will read sparse or not. */
+ikt_data_shape ikt_data_shape_of(const ikt_source *source, bool is_sparse);
+
+/* SAME-ARGS. Resolves the settings for the shape. Errors: IKT_ERR_USAGE, as an embedding would. */
+ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
+                             const ikt_data_shape *data, int ranks, int threads, ikt_workload *out);
+
+/* SAME-ARGS. That of the landmarks, where there are any. Errors: as above. */
+ikt_status ikt_workload_of_landmarks(ikt_context *ctx, const ikt_workload *w, ikt_workload *out);
+
+/* LOCAL, pure, all of the following. */
+
+/* Entries of a row that the kernels read: columns, or those that a sparse row has. */
+double ikt_workload_row_entries(const ikt_workload *w);
+
+/* Columns that two rows share: all, or of sparse ones those that both have. */
+double ikt_workload_overlap(const ikt_workload *w);
+
+/* Bytes of a row that the kernels read, and of what a search compares: codes or floats. */
+int64_t ikt_workload_row_bytes(const ikt_workload *w);
+int64_t ikt_workload_searched_bytes(const ikt_workload *w);
+
+/* Entries of P for one of the directed neighbour lists: those of pairs that are in one list only
+ * appear twice. Measured: 1.26 on 10,000 digits, 1.3 .. 1.5 on larger sets. */
+double ikt_workload_symmetric_share(void);
+
+/* Side of the map's bounding box when a share 0 < done <= 1 of the iterations after the
+ * exaggeration is done; done = 0: during the exaggeration.
+ * Measured, digits under both kernels: 110, 165, 220 for 2,500, 10,000, 70,000 rows after 500 such
+ * iterations, about 21.6 n^0.208, and growing there as the root of the iterations. */
+double ikt_workload_span(const ikt_workload *w, double done);
+
+/* The grid of the repulsion on a map of that span. */
+ikt_grid ikt_workload_grid(const ikt_workload *w, double span);
+
+/* Share of the entries of P that lead to another rank. Rows in the order of the input have
+ * neighbours on all ranks alike; of ordered rows most are near. */
+double ikt_workload_cut(const ikt_workload *w);
+
+/* Rows of other ranks whose positions a rank needs in each iteration, and the ranks they are on.
+ * Entries of P that cross over fall on the others' rows at random, and of ordered rows on the same
+ * ones much more often: 0.69, 1.8 and 2.7 for each own row were counted on 2, 4 and 7 ranks. */
+double ikt_workload_boundary(const ikt_workload *w);
+double ikt_workload_partners(const ikt_workload *w);
+
+/* The search among near cells: own blocks of a batch, batches, and rows that all of them fetch from
+ * other ranks. */
+double ikt_workload_blocks(const ikt_workload *w);
+double ikt_workload_batches(const ikt_workload *w);
+double ikt_workload_fetched(const ikt_workload *w);
+
+#endif

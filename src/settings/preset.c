@@ -1,0 +1,56 @@
+/* Presets of a run. The values are measured: docs/guide.md has what each costs and gives. */
+#include "settings/preset.h"
+
+static const ikt_preset presets[IKT_RUN_PRESETS] = {
+    [IKT_RUN_PRESET_NONE] = {"none", "The defaults", {NULL}},
+    [IKT_RUN_PRESET_QUICK] =
+        {"quick",
+         "A first look: a coarser kernel and fewer iterations, about three times faster; clusters "
+         "are where they will be, their insides are less settled",
+         {"isolation.psi_most=1024", "isolation.partitionings=100", "affinity.candidates=3000",
+          "layout.iterations=300", "layout.exaggeration_iterations=150", NULL}},
+    [IKT_RUN_PRESET_PAPER] =
+        {"paper",
+         "What the Isolation kernel paper does: every pair counts, nothing is approximate, its "
+         "schedule; 4 n^2 bytes over all ranks and n^2 operations in each iteration, so some "
+         "10,000 rows on a laptop",
+         {"preprocess.normalise=minmax", "isolation.form=voronoi", "isolation.partitionings=200",
+          "isolation.pool=0", "affinity.support=dense", "affinity.search=exact",
+          "layout.preset=matlab", "layout.repulsion=exact", NULL}},
+    [IKT_RUN_PRESET_LARGE] =
+        {"large",
+         "Millions of rows, at about twice the time: better neighbours, and the iterations that "
+         "large maps need to settle",
+         {"affinity.refinements=1", "layout.iterations=1500", NULL}},
+};
+
+const ikt_preset *ikt_preset_of(int preset) {
+    return &presets[preset];
+}
+
+ikt_status ikt_preset_apply(ikt_context *ctx, const ikt_config_part *parts, size_t n, int preset) {
+    const char *const *setting = presets[preset].setting;
+    for (; *setting; setting++)
+        if (ikt_config_override(ctx, parts, n, *setting) != IKT_OK) return IKT_ERR_INTERNAL;
+    return IKT_OK;
+}
+
+void ikt_presets_describe(ikt_text *text) {
+    for (int p = IKT_RUN_PRESET_NONE + 1; p < IKT_RUN_PRESETS; p++) {
+        ikt_text_add(text, "  %s\n", presets[p].name);
+        ikt_text_wrap(text, 6, presets[p].help);
+        for (const char *const *setting = presets[p].setting; *setting; setting++)
+            ikt_text_add(text, "      %s\n", *setting);
+    }
+}
+
+void ikt_presets_describe_markdown(ikt_text *text) {
+    ikt_text_add(text, "## Presets: what run.preset, or --preset, sets\n\n"
+                       "| preset | sets | meaning |\n|---|---|---|\n");
+    for (int p = IKT_RUN_PRESET_NONE + 1; p < IKT_RUN_PRESETS; p++) {
+        ikt_text_add(text, "| `%s` | ", presets[p].name);
+        for (const char *const *setting = presets[p].setting; *setting; setting++)
+            ikt_text_add(text, "%s`%s`", setting == presets[p].setting ? "" : ", ", *setting);
+        ikt_text_add(text, " | %s |\n", presets[p].help);
+    }
+}

@@ -1,0 +1,76 @@
+/* Everything a run can be told, as one plain struct made of the modules' own. */
+#ifndef IKT_SETTINGS_SETTINGS_H
+#define IKT_SETTINGS_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "affinity/kind.h"
+#include "config/config.h"
+#include "data/preprocess.h"
+#include "isolation/settings.h"
+#include "layout/layout.h"
+
+typedef struct {
+    char file[IKT_STRING_MAX];
+    char dataset[IKT_STRING_MAX]; /* "X" */
+    char graph[IKT_STRING_MAX];   /* FILE[:PATH], "" = none: similarities come from a kernel */
+    char labels[IKT_STRING_MAX];  /* "labels" */
+    int64_t rows;                 /* first rows of the file, or IKT_AUTO_INT for all */
+    int transposed;               /* ikt_transposed */
+    int64_t columns, skip;        /* of a raw file; IKT_AUTO_INT: the file is not raw */
+    int type, byte_order;         /* of a raw file; see input.h */
+    bool inherited;               /* no key: what stands above was said of another file */
+} ikt_input_settings;
+
+typedef enum { IKT_MEASURES_NONE, IKT_MEASURES_MAP, IKT_MEASURES_ALL } ikt_measures_wanted;
+
+typedef struct {
+    char file[IKT_STRING_MAX];
+    char picture[IKT_STRING_MAX]; /* "" = none */
+    char model[IKT_STRING_MAX];   /* "" = none */
+    char graph[IKT_STRING_MAX];   /* "" = none */
+    bool overwrite;
+    bool state;   /* of the loop, for --extend */
+    int measures; /* ikt_measures_wanted */
+} ikt_output_settings;
+
+typedef struct {
+    int64_t seed;
+    int64_t threads;                 /* per rank, or IKT_AUTO_INT */
+    char checkpoint[IKT_STRING_MAX]; /* folder, "auto" or "none" */
+    double checkpoint_every;         /* minutes, 0: only where it is asked for */
+    char max_time[IKT_STRING_MAX];   /* "auto", "none" or a time as Slurm writes them */
+    bool resume;
+    bool checkpoint_keep;
+    int64_t extend; /* no key: iterations to add to the finished run in output.file, or 0 */
+    int log;        /* ikt_log_format */
+    int preset;     /* ikt_run_preset */
+} ikt_run_settings;
+
+typedef struct {
+    ikt_input_settings input;
+    ikt_preprocess_settings preprocess;
+    ikt_affinity_settings affinity; /* with the sections of its kinds */
+    ikt_isolation_settings isolation;
+    ikt_layout_settings layout;
+    ikt_output_settings output;
+    ikt_run_settings run;
+} ikt_settings;
+
+enum { IKT_SETTINGS_PARTS = 7 + IKT_AFFINITY_PARTS };
+
+/* LOCAL. The sections bound to the members of `settings`, for the functions of config.h. */
+void ikt_settings_parts(ikt_settings *settings, ikt_config_part parts[IKT_SETTINGS_PARTS]);
+
+/* LOCAL. Sets to their defaults the keys that belong to one job and not to the study: time,
+ * checkpoints. */
+void ikt_settings_forget_job(ikt_run_settings *run);
+
+/* LOCAL, pure. The settings under which `count` landmarks are embedded: those of the run, with what
+ * depends on the number of rows left to be chosen again. That holds even where the run's own
+ * settings have been resolved, so that a configuration that was written back gives the same
+ * landmarks. */
+ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t count);
+
+#endif

@@ -1,0 +1,197 @@
+/* A finished embedding brought near to another. See align.h. */
+#include "transform/align.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/comm.h"
+#include "base/exact_sum.h"
+#include "base/memory.h"
+#include "base/row_hash.h"
+#include "evaluate/classes.h"
+
+/* The reference, as far as it is needed here. */
+typedef struct {
+    ikt_result_file *reference;
+    float *y;      /* [count * q] of the reference */
+    int64_t count; /* rows of this rank that are matched */
+} matched;
+
+static ikt_status check_files(ikt_context *ctx, const ikt_align_request *request,
+                              const ikt_aligned *a, const ikt_result_file *reference) {
+    const int64_t n = ikt_result_rows(a->file), m = ikt_result_rows(reference);
+    const int q = ikt_result_dimensions(a->file), p = ikt_result_dimensions(reference);
+    if (q != p)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s has %d dimension%s, but %s has %d", request->run, q,
+                        q == 1 ? "" : "s", request->reference, p);
+    if (request->rows > n || request->rows > m)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "--rows %" PRId64 ", but %s has %" PRId64 " rows and %s has %" PRId64,
+                        request->rows, request->run, n, request->reference, m);
+    if (n == m || request->rows > 0) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "%s has %" PRId64 " rows, but %s has %" PRId64
+                    "; --rows N takes the first N of both as the same",
+                    request->run, n, request->reference, m);
+}
+
+static ikt_status check_finite(ikt_context *ctx, const char *path, int64_t first, int64_t count,
+                               int q, const float *y) {
+    for (int64_t e = 0; e < count * q; e++)
+        if (!isfinite(y[e]))
+            return ikt_fail(ctx, IKT_ERR_DATA, "%s, row %" PRId64 ": a place that is not finite",
+                            path, first + e / q);
+    return IKT_OK;
+}
+
+static ikt_status read_labels(ikt_context *ctx, ikt_aligned *a) {
+    bool present = false;
+    ikt_status st = ikt_alloc(ctx, &a->labels, a->distribution.count, sizeof *a->labels, "labels");
+    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_result_read_labels(a->file, "labels", a->distribution.first, a->distribution.count,
+                                   a->labels, &present));
+    if (!present) ikt_free(&a->labels);
+    return IKT_OK;
+}
+
+static ikt_status read_places(ikt_context *ctx, const ikt_align_request *request, ikt_aligned *a,
+                              matched *m) {
+    const int q = ikt_result_dimensions(a->file);
+    const int64_t first = a->distribution.first, count = a->distribution.count;
+    const int64_t left = a->rows > first ? a->rows - first : 0;
+    m->count = left < count ? left : count;
+    const int64_t from = m->count > 0 ? first : 0;
+    ikt_status st = ikt_alloc(ctx, &a->y, q * count, sizeof *a->y, "embedding");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &m->y, q * m->count, sizeof *m->y, "reference");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &a->displacement, count, sizeof *a->displacement, "displacement");
+    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_result_read_embedding(a->file, first, count, a->y));
+    IKT_TRY(ikt_result_read_embedding(m->reference, from, m->count, m->y));
+    st = check_finite(ctx, request->run, first, count, q, a->y);
+    if (st == IKT_OK) st = check_finite(ctx, request->reference, first, m->count, q, m->y);
+    return ikt_agree(ctx, st);
+}
+
+/* COLLECTIVE. Distances of the moved rows from the reference. */
+static void find_displacements(ikt_context *ctx, const matched *m, ikt_aligned *a) {
+    const int q = a->motion.q;
+    ikt_exact_sum squares = {{0}, 0, 0};
+    for (int64_t i = 0; i < a->distribution.count; i++) {
+        double square = 0;
+        for (int c = 0; c < q && i < m->count; c++) {
+            const double away = (double)a->y[q * i + c] - (double)m->y[q * i + c];
+            square += away * away;
+        }
+        a->displacement[i] = i < m->count ? sqrt(square) : NAN;
+        if (i < m->count) ikt_exact_sum_add(&squares, square);
+    }
+    ikt_exact_sum_reduce(ctx, &squares, 1);
+    a->residual = sqrt(ikt_exact_sum_value(&squares) / (double)a->rows) / a->motion.size;
+}
+
+/* --- classes -----------------------------------------------------------------------------------
+ */
+
+enum { SUMS = IKT_PROCRUSTES_MOST + 1 }; /* of a class: its shift, the squares */
+
+static void add_row(const ikt_aligned *a, const matched *m, int64_t i, ikt_exact_sum *sum) {
+    const int q = a->motion.q;
+    for (int c = 0; c < q; c++)
+        ikt_exact_sum_add(&sum[c], (double)a->y[q * i + c] - (double)m->y[q * i + c]);
+    ikt_exact_sum_add(&sum[SUMS - 1], a->displacement[i] * a->displacement[i]);
+}
+
+static void describe_class(const ikt_aligned *a, const ikt_exact_sum *sum, ikt_align_class *class) {
+    const double rows = (double)class->rows;
+    double square = 0;
+    for (int c = 0; c < a->motion.q; c++) {
+        const double mean = ikt_exact_sum_value(&sum[c]) / rows;
+        square += mean * mean;
+    }
+    class->shift = sqrt(square) / a->motion.size;
+    class->rms = sqrt(ikt_exact_sum_value(&sum[SUMS - 1]) / rows) / a->motion.size;
+}
+
+/* COLLECTIVE. Sums over the rows of each class, and what they say. */
+static ikt_status sum_classes(ikt_context *ctx, const matched *m, const ikt_classes *classes,
+                              ikt_aligned *a) {
+    ikt_exact_sum *sum = NULL;
+    int64_t *rows = NULL;
+    const int64_t count = classes->count;
+    ikt_status st = ikt_alloc(ctx, &sum, count * SUMS, sizeof *sum, "classes");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &rows, count, sizeof *rows, "classes");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &a->class, count, sizeof *a->class, "classes");
+    st = ikt_agree(ctx, st);
+    for (int64_t i = 0; i < m->count && st == IKT_OK; i++) {
+        const int64_t k = ikt_classes_number(classes, a->labels[i]);
+        add_row(a, m, i, sum + k * SUMS);
+        rows[k]++;
+    }
+    if (st == IKT_OK) {
+        ikt_exact_sum_reduce(ctx, sum, count * SUMS);
+        ikt_sum_i64(ctx, rows, count);
+        for (int64_t k = 0; k < count; k++) {
+            a->class[k] = (ikt_align_class){.label = classes->label[k], .rows = rows[k]};
+            describe_class(a, sum + k * SUMS, &a->class[k]);
+        }
+        a->classes = count;
+    }
+    ikt_free(&sum);
+    ikt_free(&rows);
+    return st;
+}
+
+static ikt_status summarise_classes(ikt_context *ctx, const matched *m, ikt_aligned *a) {
+    ikt_classes classes;
+    if (ikt_max_one(ctx, a->labels != NULL) == 0) return IKT_OK;
+    IKT_TRY(ikt_classes_find(ctx, a->labels, m->count, &classes));
+    ikt_status st = IKT_OK;
+    if (classes.count <= IKT_ALIGN_CLASSES) st = sum_classes(ctx, m, &classes, a);
+    ikt_classes_destroy(&classes);
+    return st;
+}
+
+/* -----------------------------------------------------------------------------------------------
+ */
+
+static ikt_status align(ikt_context *ctx, const ikt_align_request *request, ikt_aligned *a,
+                        matched *m) {
+    const int q = ikt_result_dimensions(a->file);
+    const size_t row_bytes = (size_t)q * sizeof *a->y;
+    IKT_TRY(read_places(ctx, request, a, m));
+    a->run_hash = ikt_row_hash(ctx, a->y, a->distribution.first, a->distribution.count, row_bytes);
+    a->reference_hash = ikt_row_hash(ctx, m->y, a->distribution.first, m->count, row_bytes);
+    IKT_TRY(ikt_procrustes_fit(ctx, q, a->y, m->y, m->count, request->mirror, request->scale,
+                               &a->motion));
+    ikt_procrustes_apply(&a->motion, a->y, a->distribution.count, a->y);
+    a->hash = ikt_row_hash(ctx, a->y, a->distribution.first, a->distribution.count, row_bytes);
+    find_displacements(ctx, m, a);
+    IKT_TRY(read_labels(ctx, a));
+    return summarise_classes(ctx, m, a);
+}
+
+ikt_status ikt_align_run(ikt_context *ctx, const ikt_align_request *request, ikt_aligned *out) {
+    matched m = {.reference = NULL};
+    *out = (ikt_aligned){.file = NULL};
+    IKT_TRY(ikt_result_open(ctx, request->run, &out->file));
+    IKT_TRY(ikt_result_open(ctx, request->reference, &m.reference));
+    ikt_status st = check_files(ctx, request, out, m.reference);
+    if (st == IKT_OK) {
+        const int64_t n = ikt_result_rows(out->file);
+        out->distribution = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
+        out->rows = request->rows > 0 ? request->rows : n;
+        st = align(ctx, request, out, &m);
+    }
+    ikt_free(&m.y);
+    ikt_result_close(&m.reference);
+    return st;
+}
+
+void ikt_aligned_destroy(ikt_aligned *a) {
+    ikt_result_close(&a->file);
+    ikt_free(&a->y);
+    ikt_free(&a->displacement);
+    ikt_free(&a->labels);
+    ikt_free(&a->class);
+}

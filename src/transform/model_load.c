@@ -1,0 +1,171 @@
+/* A model file brought into memory. */
+#include "transform/model_load.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "dist/rows.h"
+
+static const char purpose[] = "model";
+
+static ikt_status damaged(ikt_context *ctx, const ikt_loaded_model *m, const char *what) {
+    return ikt_fail(ctx, IKT_ERR_DATA, "%s is damaged: %s", ikt_model_file_path(m->file), what);
+}
+
+/* --- the parts -------------------------------------------------------------------------------- */
+
+static ikt_status read_settings(ikt_context *ctx, ikt_loaded_model *m) {
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    char *text = NULL, *hash = NULL;
+    ikt_settings_parts(&m->settings, parts);
+    IKT_TRY(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
+    IKT_TRY(ikt_model_file_note(m->file, "configuration", &text));
+    ikt_status st = ikt_model_file_note(m->file, "model_hash", &hash);
+    if (st == IKT_OK && text)
+        st = ikt_config_parse_text(ctx, parts, IKT_SETTINGS_PARTS,
+                                   "the configuration stored in the model", text);
+    if (st == IKT_OK && hash) snprintf(m->hash, sizeof m->hash, "%s", hash);
+    ikt_free(&text);
+    ikt_free(&hash);
+    return st;
+}
+
+static ikt_status read_doubles(ikt_context *ctx, const ikt_loaded_model *m, ikt_model_part part,
+                               int64_t rows, int64_t columns, double *values) {
+    IKT_TRY(ikt_model_file_read(m->file, part, 0, rows, values, 0));
+    for (int64_t e = 0; e < rows * columns; e++)
+        if (!isfinite(values[e]))
+            return damaged(ctx, m, "its preprocessing holds a value that is not finite");
+    return IKT_OK;
+}
+
+static ikt_status read_scales(ikt_context *ctx, ikt_loaded_model *m) {
+    const int64_t d = m->shape.d;
+    m->normaliser = (ikt_normaliser){
+        .mode = m->shape.is_unit ? IKT_NORMALISE_UNIT : IKT_NORMALISE_NONE, .d = d};
+    if (!m->shape.is_shifted) return IKT_OK;
+    ikt_status st = ikt_alloc(ctx, &m->normaliser.shift, 2 * d, sizeof(double), purpose);
+    IKT_TRY(ikt_agree(ctx, st));
+    m->normaliser.scale = m->normaliser.shift + d;
+    IKT_TRY(read_doubles(ctx, m, IKT_MODEL_SHIFT, d, 1, m->normaliser.shift));
+    return read_doubles(ctx, m, IKT_MODEL_SCALE, d, 1, m->normaliser.scale);
+}
+
+static ikt_status read_components(ikt_context *ctx, ikt_loaded_model *m) {
+    const int64_t d = m->shape.d, k = m->shape.columns;
+    double *mean = NULL;
+    if (!m->shape.is_reduced) return IKT_OK;
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &mean, (1 + k) * d, sizeof *mean, purpose));
+    if (st == IKT_OK) st = read_doubles(ctx, m, IKT_MODEL_MEAN, d, 1, mean);
+    if (st == IKT_OK) st = read_doubles(ctx, m, IKT_MODEL_COMPONENTS, k, d, mean + d);
+    if (st == IKT_OK) st = ikt_agree(ctx, ikt_pca_restore(ctx, d, k, mean, mean + d, &m->pca));
+    ikt_free(&mean);
+    return st;
+}
+
+/* Numbers of centres become the model's rows; they must be such and ascend. */
+static ikt_status adopt_numbers(ikt_context *ctx, ikt_loaded_model *m, const int32_t *number) {
+    const int64_t psi = m->shape.psi;
+    for (int64_t e = 0; e < m->shape.t * psi; e++) {
+        bool ascends = e % psi == 0 || number[e] > number[e - 1];
+        if (number[e] < 0 || number[e] >= m->shape.centres || !ascends)
+            return damaged(ctx, m, "/partitionings holds numbers that are no centres");
+        m->model->row[e] = number[e];
+    }
+    return IKT_OK;
+}
+
+static ikt_status read_model(ikt_context *ctx, ikt_loaded_model *m) {
+    const ikt_model_shape *s = &m->shape;
+    int32_t *number = NULL;
+    ikt_status st = ikt_alloc(ctx, &m->model, 1, sizeof *m->model, purpose);
+    if (st == IKT_OK) {
+        *m->model = (ikt_model){
+            .spec = {.n = s->centres, .psi = s->psi, .t = s->t}, .psi = s->psi, .t = s->t};
+        st = ikt_alloc(ctx, &m->model->row, s->t * s->psi, sizeof(int64_t), purpose);
+    }
+    if (st == IKT_OK) st = ikt_alloc(ctx, &m->model->coarse_row, 0, sizeof(int64_t), purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &number, s->t * s->psi, sizeof *number, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK)
+        st = ikt_model_file_read(m->file, IKT_MODEL_PARTITIONINGS, 0, s->t, number, 0);
+    if (st == IKT_OK) st = adopt_numbers(ctx, m, number);
+    ikt_free(&number);
+    return st;
+}
+
+/* Each rank reads its share, and all get all. */
+static ikt_status read_embedding(ikt_context *ctx, ikt_loaded_model *m) {
+    const int64_t q = m->shape.q;
+    const ikt_rows rows = ikt_rows_make(m->shape.n, ikt_size(ctx), ikt_rank(ctx));
+    float *own = NULL;
+    int64_t *counts = NULL;
+    ikt_status st = ikt_alloc(ctx, &m->y, m->shape.n * q, sizeof *m->y, "embedding");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &own, rows.count * q, sizeof *own, "embedding");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, rows.ranks, sizeof *counts, "embedding");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK)
+        st = ikt_model_file_read(m->file, IKT_MODEL_EMBEDDING, rows.first, rows.count, own, 0);
+    for (int r = 0; st == IKT_OK && r < rows.ranks; r++)
+        counts[r] = ikt_rows_count(&rows, r);
+    if (st == IKT_OK) ikt_allgather(ctx, own, rows.count, (size_t)q * sizeof *own, m->y, counts);
+    for (int64_t e = 0; st == IKT_OK && e < m->shape.n * q; e++)
+        if (!isfinite(m->y[e])) st = damaged(ctx, m, "its embedding is not finite");
+    ikt_free(&own);
+    ikt_free(&counts);
+    return st;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+ikt_status ikt_model_load(ikt_context *ctx, const char *path, ikt_loaded_model *out) {
+    memset(out, 0, sizeof *out);
+    IKT_TRY(ikt_model_file_open(ctx, path, &out->file));
+    out->shape = *ikt_model_file_shape(out->file);
+    ikt_status st = read_settings(ctx, out);
+    if (st == IKT_OK) st = read_scales(ctx, out);
+    if (st == IKT_OK) st = read_components(ctx, out);
+    if (st == IKT_OK) st = read_model(ctx, out);
+    if (st == IKT_OK) st = read_embedding(ctx, out);
+    if (st != IKT_OK) ikt_loaded_model_destroy(out);
+    return st;
+}
+
+void ikt_loaded_model_destroy(ikt_loaded_model *loaded) {
+    ikt_model_file_close(&loaded->file);
+    ikt_normaliser_free(&loaded->normaliser);
+    ikt_pca_destroy(&loaded->pca);
+    ikt_model_destroy(&loaded->model);
+    ikt_free(&loaded->y);
+}
+
+static ikt_status check_columns(ikt_context *ctx, const ikt_loaded_model *m,
+                                const ikt_source *source) {
+    if (ikt_source_columns(source) == m->shape.d) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "%s has %lld columns, but the rows of %s had %lld: new rows must have the same",
+                    ikt_source_name(source), (long long)ikt_source_columns(source),
+                    ikt_model_file_path(m->file), (long long)m->shape.d);
+}
+
+ikt_status ikt_loaded_model_dataset(ikt_context *ctx, const ikt_loaded_model *m, ikt_source *source,
+                                    ikt_dataset **out) {
+    const ikt_data_map map = {m->normaliser, m->pca};
+    const ikt_data_map identity = {{.mode = IKT_NORMALISE_NONE, .d = m->shape.columns}, NULL};
+    ikt_source *centre_rows = NULL;
+    ikt_dataset *centres = NULL;
+    *out = NULL;
+    IKT_TRY(check_columns(ctx, m, source));
+    ikt_status st = ikt_source_open(ctx, ikt_model_file_path(m->file), "centres", 0, &centre_rows);
+    if (st == IKT_OK) st = ikt_dataset_create_mapped(ctx, centre_rows, &identity, &centres);
+    if (st == IKT_OK) st = ikt_dataset_create_mapped(ctx, source, &map, out);
+    if (st == IKT_OK)
+        ikt_dataset_take_model(*out, &centre_rows, &centres);
+    else
+        ikt_dataset_destroy(&centres);
+    ikt_source_close(&centre_rows);
+    return st;
+}
