@@ -25,6 +25,7 @@ static ikt_status make_dense(ikt_context *ctx, const ikt_similar_job *job, const
     const ikt_affinity_job weighing = ikt_similar_weighing(job, p);
     ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
     ikt_status st = job->kind->dense(ctx, &weighing, scorer, &p->dense, &p->orphans);
+    if (st == IKT_OK) st = ikt_dense_check(ctx, &p->dense);
     p->entries = scorer->rows.n * (scorer->rows.n - 1);
     ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
     return st;

@@ -40,15 +40,15 @@ static void succeed(ikt_context *ctx, ikt_status st) {
     if (st != IKT_OK) fail_msg("%s", ikt_message(ctx));
 }
 
-static ikt_map *embed(ikt_context *ctx, int n, const option *options, int iterations,
-                      int exaggerated) {
+static ikt_embedding *embed(ikt_context *ctx, int n, const option *options, int iterations,
+                            int exaggerated) {
     static const option common[] = {{"preprocess.normalise", "none"}, {"affinity.kind", "gaussian"},
                                     {"affinity.support", "dense"},    {"gaussian.perplexity", "9"},
                                     {"layout.repulsion", "exact"},    {"run.seed", "3"},
                                     {"output.measures", "none"}};
     char number[32];
     ikt_parameters *parameters;
-    ikt_map *map;
+    ikt_embedding *map;
     succeed(ctx, ikt_parameters_create(ctx, &parameters));
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
         succeed(ctx, ikt_parameters_set(parameters, common[i].key, common[i].value));
@@ -185,7 +185,7 @@ static void plain_step(const plain_settings *s, int iteration) {
 
 /* Own positions of the program against the plain ones, both centred: within `tolerance` of the
  * spread of the map. */
-static void compare(const ikt_map *map, int n, int q, int iteration, double tolerance) {
+static void compare(const ikt_embedding *map, int n, int q, int iteration, double tolerance) {
     double mean[3] = {0}, spread = 0;
     for (int i = 0; i < n; i++)
         for (int c = 0; c < q; c++)
@@ -193,9 +193,9 @@ static void compare(const ikt_map *map, int n, int q, int iteration, double tole
     for (int i = 0; i < n; i++)
         for (int c = 0; c < q; c++)
             spread += (plain.y[i][c] - mean[c]) * (plain.y[i][c] - mean[c]) / n;
-    const float *y = ikt_map_positions(map);
-    for (int64_t e = 0; e < ikt_map_count(map) * q; e++) {
-        const int64_t row = ikt_map_first(map) + e / q;
+    const float *y = ikt_embedding_positions(map);
+    for (int64_t e = 0; e < ikt_embedding_count(map) * q; e++) {
+        const int64_t row = ikt_embedding_first(map) + e / q;
         const double wanted = plain.y[row][e % q] - mean[e % q], found = (double)y[e];
         if (!(fabs(found - wanted) <= tolerance * sqrt(spread)))
             fail_msg("after %d iterations, row %d, axis %d: %.9g instead of %.9g (spread %.3g)",
@@ -209,12 +209,12 @@ static void follow(ikt_context *ctx, const plain_settings *s, const option *opti
     make_p(s->n, 9);
     start_at_random(s->n, s->q);
     for (int done = 0; done <= steps; done++) {
-        ikt_map *map = embed(ctx, s->n, options, done, s->exaggerated);
+        ikt_embedding *map = embed(ctx, s->n, options, done, s->exaggerated);
         compare(map, s->n, s->q, done, TOLERANCE);
         const double kl = plain_kl(s->n, s->q);
-        assert_true(fabs(ikt_map_objective(map) - kl) <= TOLERANCE * kl);
-        assert_int_equal(ikt_map_iterations(map), done);
-        ikt_map_destroy(&map);
+        assert_true(fabs(ikt_embedding_objective(map) - kl) <= TOLERANCE * kl);
+        assert_int_equal(ikt_embedding_iterations(map), done);
+        ikt_embedding_destroy(&map);
         plain_step(s, done);
     }
 }
@@ -250,9 +250,9 @@ static void steps_by_the_rule_of_the_learning_rate(void **state) {
     for (int done = 0; done < STEPS; done++) {
         plain_step(&s, done);
         if (done + 1 != s.exaggerated && done + 1 != STEPS) continue;
-        ikt_map *map = embed(*state, s.n, options, done + 1, s.exaggerated);
+        ikt_embedding *map = embed(*state, s.n, options, done + 1, s.exaggerated);
         compare(map, s.n, s.q, done + 1, TOLERANCE);
-        ikt_map_destroy(&map);
+        ikt_embedding_destroy(&map);
     }
 }
 
@@ -280,12 +280,12 @@ static void schedules_have_their_lengths(void **state) {
     make_data(30);
     for (int preset = 0; preset < 2; preset++) {
         const option options[] = {{"layout.preset", preset ? "matlab" : "default"}, {0}};
-        ikt_map *map = embed(*state, 30, options, -1, 0);
+        ikt_embedding *map = embed(*state, 30, options, -1, 0);
         for (int line = 0; line < 8; line++)
-            if (!strstr(ikt_map_yaml(map), wanted[preset][line]))
-                fail_msg("no %s in %s", wanted[preset][line], ikt_map_yaml(map));
-        assert_int_equal(ikt_map_iterations(map), preset ? 1000 : 750);
-        ikt_map_destroy(&map);
+            if (!strstr(ikt_embedding_yaml(map), wanted[preset][line]))
+                fail_msg("no %s in %s", wanted[preset][line], ikt_embedding_yaml(map));
+        assert_int_equal(ikt_embedding_iterations(map), preset ? 1000 : 750);
+        ikt_embedding_destroy(&map);
     }
 }
 
@@ -296,12 +296,12 @@ static void a_random_start_is_normal_with_deviation_1e_4(void **state) {
     double square = 0;
     make_data(ROWS_MOST);
     start_at_random(ROWS_MOST, 2);
-    ikt_map *map = embed(*state, ROWS_MOST, options, 0, 0);
+    ikt_embedding *map = embed(*state, ROWS_MOST, options, 0, 0);
     compare(map, ROWS_MOST, 2, 0, 1e-6);
     for (int i = 0; i < ROWS_MOST; i++)
         square += plain.y[i][0] * plain.y[i][0] + plain.y[i][1] * plain.y[i][1];
     assert_true(fabs(sqrt(square / (2 * ROWS_MOST)) - 1e-4) < 4e-6); /* 1000 draws */
-    ikt_map_destroy(&map);
+    ikt_embedding_destroy(&map);
 }
 
 /* The leading eigenvectors of the covariance by power iteration, the second beside the first. */
@@ -351,15 +351,15 @@ static void a_start_by_components_has_deviation_1e_4_on_the_first_axis(void **st
     for (int i = 0; i < N; i++)
         deviation += score[i][0] * score[i][0] / N;
     const double scale = 1e-4 / sqrt(deviation);
-    ikt_map *map = embed(*state, N, options, 0, 0);
-    const float *y = ikt_map_positions(map);
+    ikt_embedding *map = embed(*state, N, options, 0, 0);
+    const float *y = ikt_embedding_positions(map);
     double jitter_mean[2] = {0};
     for (int e = 0; e < 2 * N; e++)
         jitter_mean[e % 2] += 1e-6 * plain_normal(SEED, JITTER, e / 2, (uint64_t)(e % 2)) / N;
     for (int k = 0; k < 2; k++) {
         int wrong[2] = {0};
-        for (int64_t i = 0; i < ikt_map_count(map); i++) {
-            const int64_t row = ikt_map_first(map) + i;
+        for (int64_t i = 0; i < ikt_embedding_count(map); i++) {
+            const int64_t row = ikt_embedding_first(map) + i;
             const double jitter =
                 1e-6 * plain_normal(SEED, JITTER, row, (uint64_t)k) - jitter_mean[k];
             for (int sign = 0; sign < 2; sign++) {
@@ -369,7 +369,7 @@ static void a_start_by_components_has_deviation_1e_4_on_the_first_axis(void **st
         }
         assert_true(wrong[0] == 0 || wrong[1] == 0);
     }
-    ikt_map_destroy(&map);
+    ikt_embedding_destroy(&map);
 }
 
 IKT_MPI_TESTS(ikt_test(steps_of_the_default_schedule), ikt_test(steps_of_the_papers_schedule),
