@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "graph/graph.h"
 #include "neighbours/scorers.h"
+#include "objective/divergence.h"
 
 enum { N = 60, D = 3, T = 14, CELLS = 4, K = 9 };
 enum { ALONE_ONE = 11, ALONE_OTHER = 42 }; /* rows that share no cell with any other */
@@ -30,20 +31,29 @@ static int cell(int64_t row, int64_t partitioning) {
     return (int)ikt_rng_below(22, IKT_RNG_TEST, row, (uint64_t)partitioning, CELLS);
 }
 
+/* Of all pairs, made once. */
+static double distances[N][N];
+static int equals[N][N];
+
+static void make_pairs(void) {
+    for (int64_t a = 0; a < N; a++)
+        for (int64_t b = 0; b < N; b++) {
+            distances[a][b] = equals[a][b] = 0;
+            for (int64_t c = 0; c < D; c++) {
+                const double gap = (double)coordinate(a, c) - (double)coordinate(b, c);
+                distances[a][b] += gap * gap;
+            }
+            for (int64_t p = 0; p < T; p++)
+                equals[a][b] += cell(a, p) == cell(b, p);
+        }
+}
+
 static double squared(int64_t a, int64_t b) {
-    double sum = 0;
-    for (int64_t c = 0; c < D; c++) {
-        const double gap = (double)coordinate(a, c) - (double)coordinate(b, c);
-        sum += gap * gap;
-    }
-    return sum;
+    return distances[a][b];
 }
 
 static int equal_cells(int64_t a, int64_t b) {
-    int sum = 0;
-    for (int64_t p = 0; p < T; p++)
-        sum += cell(a, p) == cell(b, p);
-    return sum;
+    return equals[a][b];
 }
 
 /* --- plain references: p[i][j] = p_j|i ---------------------------------------------------------
@@ -93,14 +103,18 @@ static double gaussian_similarity(int64_t i, int64_t j) {
 /* Every row's precision by bisection on the entropy. */
 static void gaussian_rows(int support, table p) {
     static table one;
+    static bool is_near[N][N];
     static double precision[N];
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t j = 0; j < N; j++)
+            is_near[i][j] = i != j && place_of(i, j, squared) < support;
     for (int64_t i = 0; i < N; i++) {
         double low = 1e-5, high = 1e5;
         for (int step = 0; step < 90; step++) {
             double total = 0, moment = 0;
             precision_of_row = sqrt(low * high);
             for (int64_t j = 0; j < N; j++)
-                if (j != i && place_of(i, j, squared) < support) {
+                if (is_near[i][j]) {
                     total += gaussian_similarity(i, j);
                     moment += gaussian_similarity(i, j) * precision_of_row * squared(i, j);
                 }
@@ -115,7 +129,7 @@ static void gaussian_rows(int support, table p) {
         double total = 0;
         precision_of_row = precision[i];
         for (int64_t j = 0; j < N; j++) {
-            one[i][j] = i != j && place_of(i, j, squared) < support ? gaussian_similarity(i, j) : 0;
+            one[i][j] = is_near[i][j] ? gaussian_similarity(i, j) : 0;
             total += one[i][j];
         }
         for (int64_t j = 0; j < N; j++)
@@ -162,6 +176,7 @@ typedef struct {
 static void make(ikt_context *ctx, int kind, setting *s) {
     const ikt_preprocess_settings raw = {IKT_NORMALISE_NONE, 0};
     memset(s, 0, sizeof *s);
+    make_pairs();
     s->rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
     s->settings.kind = kind;
     s->settings.gaussian.perplexity = perplexity;
@@ -294,6 +309,12 @@ static void the_least_value_of_p_is_that_of_a_normal_float(void **state) {
     ikt_context_destroy(&alone);
 }
 
+/* NeRV needs p > 0: all pairs of 11 rows together have a hundredth of the mass. */
+static void the_floor_under_p_is_a_hundredth_of_the_mass(void **state) {
+    (void)state;
+    assert_true(fabs(ikt_nerv_floor(11) - 0.01 / 110) < 1e-18);
+}
+
 /* --- what every run checks -------------------------------------------------------------------- */
 
 static void refused(ikt_context *ctx, ikt_status st, const char *words) {
@@ -346,4 +367,5 @@ static void a_dense_p_that_is_none_is_told(void **state) {
 IKT_MPI_TESTS(ikt_test(a_dense_p_is_that_of_the_formula),
               ikt_test(a_sparse_p_is_the_dense_one_over_the_nearest_rows),
               ikt_test(the_least_value_of_p_is_that_of_a_normal_float),
+              ikt_test(the_floor_under_p_is_a_hundredth_of_the_mass),
               ikt_test(a_sparse_p_that_is_none_is_told), ikt_test(a_dense_p_that_is_none_is_told))

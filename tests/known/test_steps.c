@@ -1,8 +1,8 @@
 /* Starts and first steps of the loop against t-SNE written plainly, in double precision, from the
  * papers: van der Maaten & Hinton 2008 (P, gradient, momentum, gains), van der Maaten 2014 (early
  * exaggeration), Linderman & Steinerberger and FIt-SNE (learning rate on a quarter of the
- * gradient), Belkina et al. 2019 (its rule n / exaggeration). Only the public interface is used:
- * rows in, positions out, after every single iteration. */
+ * gradient), Belkina et al. 2019 (its rule n / exaggeration). But for two functions at the end,
+ * only the public interface is used: rows in, positions out, after every single iteration. */
 #include <iktsne/iktsne.h>
 
 #include "support/ikt_test.h"
@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "layout/layout.h"
+#include "layout/optimiser.h"
 #include "support/plain_random.h"
 
 enum { ROWS_MOST = 500, COLUMNS = 4, STEPS = 20, SEED = 3 };
@@ -372,8 +374,43 @@ static void a_start_by_components_has_deviation_1e_4_on_the_first_axis(void **st
     ikt_embedding_destroy(&map);
 }
 
+/* Scores need not be centred: those of sparse rows are centred on a sample. */
+static void scores_off_the_origin_have_the_same_spread(void **state) {
+    enum { N = 300 };
+    const ikt_rows rows = ikt_rows_make(N, 1, 0);
+    ikt_context *alone = ikt_test_alone();
+    double score[2 * N], mean = 0, square = 0;
+    float y[2 * N];
+    (void)state;
+    for (int e = 0; e < 2 * N; e++)
+        score[e] = 5 + plain_normal(1, 9, e, 0) * (e % 2 ? 3 : 1);
+    ikt_initial_from_scores(alone, &rows, 2, SEED, score, y);
+    for (int i = 0; i < N; i++) {
+        y[2 * i] -= (float)(1e-6 * plain_normal(SEED, JITTER, i, 0));
+        mean += (double)y[2 * i] / N;
+    }
+    for (int i = 0; i < N; i++)
+        square += ((double)y[2 * i] - mean) * ((double)y[2 * i] - mean) / N;
+    assert_true(fabs(sqrt(square) - 1e-4) < 1e-9);
+    ikt_context_destroy(&alone);
+}
+
+static void the_norm_is_that_of_both_parts_of_the_gradient(void **state) {
+    const float attraction[6] = {1, -2, 3, 0.5f, 0, 4}, repulsion[6] = {-1, 1, 0.25f, 2, 8, -3};
+    const ikt_gradient gradient = {attraction, repulsion, 4, 0.5f};
+    double square = 0;
+    for (int e = 0; e < 6; e++)
+        square += pow(4 * (double)attraction[e] + 0.5 * (double)repulsion[e], 2);
+    ikt_context *alone = ikt_test_alone();
+    (void)state;
+    assert_true(fabs(ikt_gradient_norm(alone, &gradient, 2, 3) - sqrt(square)) < 1e-12);
+    ikt_context_destroy(&alone);
+}
+
 IKT_MPI_TESTS(ikt_test(steps_of_the_default_schedule), ikt_test(steps_of_the_papers_schedule),
               ikt_test(steps_by_the_rule_of_the_learning_rate),
               ikt_test(steps_in_one_and_three_dimensions), ikt_test(schedules_have_their_lengths),
               ikt_test(a_random_start_is_normal_with_deviation_1e_4),
-              ikt_test(a_start_by_components_has_deviation_1e_4_on_the_first_axis))
+              ikt_test(a_start_by_components_has_deviation_1e_4_on_the_first_axis),
+              ikt_test(scores_off_the_origin_have_the_same_spread),
+              ikt_test(the_norm_is_that_of_both_parts_of_the_gradient))
