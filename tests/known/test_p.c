@@ -315,6 +315,39 @@ static void the_floor_under_p_is_a_hundredth_of_the_mass(void **state) {
     assert_true(fabs(ikt_nerv_floor(11) - 0.01 / 110) < 1e-18);
 }
 
+/* Weights of the edges of one row of a graph that was made elsewhere. */
+static void edges_are_weighed_by_what_their_numbers_are(void **state) {
+    enum { COUNT = 5 };
+    const double value[COUNT] = {0.5, 2, 0.25, 1e-40, 1.25};
+    float squared_values[COUNT], weight[COUNT];
+    double total = 0, entropy = 0;
+    (void)state;
+    ikt_edge_rule rule = {.values = IKT_EDGES_SIMILARITIES};
+    ikt_edge_weights(&rule, value, COUNT, squared_values, weight);
+    for (int e = 0; e < COUNT; e++)
+        assert_near((double)weight[e], fmax(value[e] / 4, 1e-30));
+    assert_true(weight[3] == 1e-30f); /* an edge stays an edge */
+    rule = (ikt_edge_rule){.values = IKT_EDGES_NONE};
+    ikt_edge_weights(&rule, value, COUNT, squared_values, weight);
+    for (int e = 0; e < COUNT; e++)
+        assert_near((double)weight[e], 1.0 / COUNT);
+    rule = (ikt_edge_rule){.values = IKT_EDGES_PROBABILITIES, .scale = 3};
+    ikt_edge_weights(&rule, value, COUNT, squared_values, weight);
+    assert_near((double)weight[1], 6);
+    rule = (ikt_edge_rule){
+        .values = IKT_EDGES_DISTANCES, .kernel = IKT_WEIGHTS_GAUSSIAN, .perplexity = 3};
+    ikt_edge_weights(&rule, value, COUNT, squared_values, weight);
+    for (int e = 0; e < COUNT; e++) {
+        total += (double)weight[e];
+        entropy -= (double)weight[e] * log((double)weight[e]);
+    }
+    assert_near(total, 1);
+    assert_near(entropy, log(3));
+    /* Logarithms of weights are linear in squared distances. */
+    assert_near((log((double)weight[0]) - log((double)weight[1])) / (4 - 0.25),
+                (log((double)weight[2]) - log((double)weight[4])) / (1.5625 - 0.0625));
+}
+
 /* --- what every run checks -------------------------------------------------------------------- */
 
 static void refused(ikt_context *ctx, ikt_status st, const char *words) {
@@ -368,4 +401,5 @@ IKT_MPI_TESTS(ikt_test(a_dense_p_is_that_of_the_formula),
               ikt_test(a_sparse_p_is_the_dense_one_over_the_nearest_rows),
               ikt_test(the_least_value_of_p_is_that_of_a_normal_float),
               ikt_test(the_floor_under_p_is_a_hundredth_of_the_mass),
+              ikt_test(edges_are_weighed_by_what_their_numbers_are),
               ikt_test(a_sparse_p_that_is_none_is_told), ikt_test(a_dense_p_that_is_none_is_told))
