@@ -221,8 +221,9 @@ def main():
     every = read_mutants(os.path.join(ROOT, "tests", "mutants", "mutants.txt"))
     mutants = [m for m in every if re.search(options.only, m["mutant"])]
     if options.sample and not options.list:
-        first = options.seed * options.sample
-        mutants = [mutants[(first + i) % len(mutants)] for i in range(min(options.sample, len(mutants)))]
+        count = min(options.sample, len(mutants))  # from all parts of the file
+        mutants = [mutants[(options.seed + i * len(mutants) // count) % len(mutants)]
+                   for i in range(count)]
     killed = survived = misfits = 0
     if options.sample:  # that all fit is looked at in any case: it costs nothing
         for m in every:

@@ -56,7 +56,7 @@ static void check_row(const ikt_neighbours *lists, int64_t slot, const bool *mar
     for (int64_t e = 0; e < K; e++) {
         const int64_t at = lists->row[slot * K + e];
         int64_t before = 0;
-        assert_true(at != slot);
+        assert_true(at != slot && at < N);
         assert_true(marked[at]);
         for (int64_t j = 0; j < N; j++)
             before += marked[j] && j != slot &&
@@ -96,6 +96,63 @@ static void rows_are_compared_with_near_cells(void **state) {
     ikt_context_destroy(&alone);
 }
 
+/* All but 16 rows in four cells, and these in a cell each: round them, the nearest cells hold far
+ * fewer rows than cells do on average. Coordinates are small integers: distances are exact. */
+static void prepare_uneven(ikt_context *alone, setting *s) {
+    enum { FAR = 16, DENSE = N - FAR, CENTRES = 4 + FAR };
+    const ikt_preprocess_settings raw = {IKT_NORMALISE_NONE, 0};
+    int64_t centre[CENTRES];
+    memset(s, 0, sizeof *s);
+    s->distribution = ikt_rows_make(N, 1, 0);
+    assert_int_equal(ikt_alloc(alone, &s->rows, N * D, sizeof *s->rows, "test"), IKT_OK);
+    for (int64_t e = 0; e < N * D; e++)
+        s->rows[e] = (float)(e / D < DENSE ? ikt_rng_below(5, IKT_RNG_TEST, e, 0, 4)
+                                           : 300 + ikt_rng_below(5, IKT_RNG_TEST, e, 0, 200));
+    for (int64_t c = 0; c < CENTRES; c++)
+        centre[c] = c < 4 ? c : DENSE + c - 4;
+    assert_int_equal(ikt_source_from_memory(alone, s->rows, N, D, IKT_TYPE_F32, &s->source),
+                     IKT_OK);
+    assert_int_equal(ikt_dataset_create(alone, s->source, &raw, &s->data), IKT_OK);
+    assert_int_equal(ikt_alloc(alone, &s->position, N, sizeof *s->position, "test"), IKT_OK);
+    assert_int_equal(ikt_cells_create(alone, s->data, centre, CENTRES, &s->distribution, NULL,
+                                      &s->cells, s->position),
+                     IKT_OK);
+    assert_int_equal(ikt_order_create(alone, &s->distribution, s->position, &s->order), IKT_OK);
+    assert_int_equal(ikt_tiles_euclidean(alone, &s->cells, &s->order, s->data, &s->tiles), IKT_OK);
+}
+
+static float squared_distance(const float *a, const float *b) {
+    float sum = 0;
+    for (int64_t c = 0; c < D; c++)
+        sum += (a[c] - b[c]) * (a[c] - b[c]);
+    return sum;
+}
+
+static void more_cells_are_looked_at_where_the_near_ones_hold_few_rows(void **state) {
+    static bool marked[N];
+    static int64_t row_in[N];
+    ikt_context *alone = ikt_test_alone();
+    setting s;
+    ikt_neighbours lists;
+    (void)state;
+    prepare_uneven(alone, &s);
+    for (int64_t row = 0; row < N; row++)
+        row_in[s.position[row]] = row;
+    for (int64_t a = 0; a < N; a++)
+        for (int64_t b = 0; b < N; b++)
+            all_scores[a * ikt_score_stride(N) + b] =
+                squared_distance(s.rows + row_in[a] * D, s.rows + row_in[b] * D);
+    assert_int_equal(ikt_neighbours_search(alone, &s.cells, &s.tiles, K, 25, &lists), IKT_OK);
+    ikt_neighbours_sort(alone, &lists);
+    for (int64_t slot = 0; slot < N; slot++) {
+        mark_candidates(&s.cells, slot, 25, marked);
+        check_row(&lists, slot, marked);
+    }
+    ikt_neighbours_destroy(&lists);
+    clear(&s);
+    ikt_context_destroy(&alone);
+}
+
 /* Among all pairs neither, be there as many equal rows as there may. */
 static void no_row_is_its_own_neighbour(void **state) {
     ikt_context *ctx = *state;
@@ -123,4 +180,6 @@ static void no_row_is_its_own_neighbour(void **state) {
     }
 }
 
-IKT_MPI_TESTS(ikt_test(rows_are_compared_with_near_cells), ikt_test(no_row_is_its_own_neighbour))
+IKT_MPI_TESTS(ikt_test(rows_are_compared_with_near_cells),
+              ikt_test(more_cells_are_looked_at_where_the_near_ones_hold_few_rows),
+              ikt_test(no_row_is_its_own_neighbour))

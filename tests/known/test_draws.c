@@ -4,7 +4,9 @@
 
 #include <math.h>
 
+#include "base/draw.h"
 #include "base/rng.h"
+#include "isolation/model.h"
 #include "support/plain_random.h"
 
 /* Known answers of Random123 (kat_vectors, philox 4x32 10). */
@@ -93,6 +95,75 @@ static void draws_depend_on_every_argument(void **state) {
     }
 }
 
+/* --- subsets, and the centres of the Isolation kernel ------------------------------------------
+ */
+
+enum { MOST = 64 };
+
+static int ascending(const void *a, const void *b) {
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int64_t plain_below(uint64_t seed, uint32_t purpose, int64_t row, uint64_t number,
+                           int64_t bound) {
+    uint32_t word[4];
+    plain_draw(seed, purpose, row, number, word);
+    return (int64_t)((long double)joined(word[0], word[1]) * 0x1p-64L * (long double)bound);
+}
+
+/* Floyd's algorithm as Bentley printed it, with the set as a list. */
+static void plain_subset(uint64_t seed, uint32_t purpose, int64_t which, int64_t n, int64_t count,
+                         int64_t *number) {
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t last = n - count + i;
+        int64_t drawn = plain_below(seed, purpose, which, (uint64_t)i, last + 1);
+        for (int64_t e = 0; e < i; e++)
+            if (number[e] == drawn) {
+                drawn = last;
+                break;
+            }
+        number[i] = drawn;
+    }
+    qsort(number, (size_t)count, sizeof *number, ascending);
+}
+
+static void subsets_are_those_of_floyd(void **state) {
+    int64_t slot[2 * MOST], found[MOST], wanted[MOST];
+    (void)state;
+    for (int64_t n = 1; n <= MOST; n += 9)
+        for (int64_t count = 1; count <= n; count += 5) {
+            ikt_draw_subset(6, IKT_RNG_LANDMARK, n, n, count, slot, 2 * MOST, found);
+            plain_subset(6, IKT_RNG_LANDMARK, n, n, count, wanted);
+            assert_memory_equal(found, wanted, (size_t)count * sizeof *wanted);
+        }
+}
+
+/* Centres of partitioning p: a subset of all rows, or of the rows of a pool, which is one of all
+ * rows. */
+static void centres_are_subsets_keyed_by_their_partitioning(void **state) {
+    enum { N = 500, POOL = 40, PSI = 12, T = 5, COARSE = 16 };
+    for (int64_t pool = 0; pool <= POOL; pool += POOL) {
+        const ikt_model_spec spec = {
+            .seed = 8, .n = N, .psi = PSI, .t = T, .pool = pool, .coarse = COARSE};
+        int64_t rows[POOL], wanted[COARSE];
+        ikt_model *model;
+        assert_int_equal(ikt_model_create(*state, &spec, &model), IKT_OK);
+        plain_subset(8, IKT_RNG_POOL, 0, N, POOL, rows);
+        for (int64_t p = 0; p <= T; p++) { /* and the coarse cells */
+            const int64_t count = p < T ? PSI : COARSE;
+            plain_subset(8, p < T ? IKT_RNG_MODEL : IKT_RNG_CELLS, p % T, pool ? pool : N, count,
+                         wanted);
+            for (int64_t i = 0; i < count && pool; i++)
+                wanted[i] = rows[wanted[i]];
+            assert_memory_equal(p < T ? model->row + p * PSI : model->coarse_row, wanted,
+                                (size_t)count * sizeof *wanted);
+        }
+        ikt_model_destroy(&model);
+    }
+}
+
 IKT_MPI_TESTS(ikt_test(the_plain_generator_gives_the_published_words),
               ikt_test(draws_are_the_published_words), ikt_test(purposes_keep_their_numbers),
-              ikt_test(draws_depend_on_every_argument))
+              ikt_test(draws_depend_on_every_argument), ikt_test(subsets_are_those_of_floyd),
+              ikt_test(centres_are_subsets_keyed_by_their_partitioning))
