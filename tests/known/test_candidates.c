@@ -6,20 +6,25 @@
 
 #include <math.h>
 
+#include "affinity/affinity.h"
 #include "neighbours/scorers.h"
 
 enum { N = 1200, STRETCH = 256 };
 
 static float all_scores[N * (N + 16)];
 
-/* Squared distance of two centres. */
-static double apart(const ikt_cells *cells, int64_t a, int64_t b) {
-    double sum = 0;
-    for (int64_t c = 0; c < D; c++) {
-        const double gap = (double)cells->centre[a * D + c] - (double)cells->centre[b * D + c];
-        sum += gap * gap;
-    }
-    return sum;
+static double apart[N][N]; /* squared distances of centres */
+
+static void measure_centres(const ikt_cells *cells) {
+    for (int64_t a = 0; a < cells->count; a++)
+        for (int64_t b = 0; b < cells->count; b++) {
+            apart[a][b] = 0;
+            for (int64_t c = 0; c < D; c++) {
+                const double gap =
+                    (double)cells->centre[a * D + c] - (double)cells->centre[b * D + c];
+                apart[a][b] += gap * gap;
+            }
+        }
 }
 
 /* Marks the slots that the row in `slot` is compared with. */
@@ -34,7 +39,7 @@ static void mark_candidates(const ikt_cells *cells, int64_t slot, int64_t enough
         int64_t near = -1;
         for (int64_t c = 0; c < cells->count; c++)
             if (!is_used[c] && cells->first[c + 1] > cells->first[c] &&
-                (near < 0 || apart(cells, own, c) < apart(cells, own, near)))
+                (near < 0 || apart[own][c] < apart[own][near]))
                 near = c;
         if (near < 0) break;
         is_used[near] = true;
@@ -76,6 +81,7 @@ static void check_search(ikt_context *alone, kind what, int64_t candidates) {
     assert_int_equal(ikt_neighbours_search(alone, &s.cells, &s.tiles, K, candidates, &lists),
                      IKT_OK);
     ikt_neighbours_sort(alone, &lists);
+    measure_centres(&s.cells);
     for (int64_t slot = 0; slot < N; slot++) {
         mark_candidates(&s.cells, slot, candidates, marked);
         check_row(&lists, slot, marked);
@@ -144,6 +150,7 @@ static void more_cells_are_looked_at_where_the_near_ones_hold_few_rows(void **st
                 squared_distance(s.rows + row_in[a] * D, s.rows + row_in[b] * D);
     assert_int_equal(ikt_neighbours_search(alone, &s.cells, &s.tiles, K, 25, &lists), IKT_OK);
     ikt_neighbours_sort(alone, &lists);
+    measure_centres(&s.cells);
     for (int64_t slot = 0; slot < N; slot++) {
         mark_candidates(&s.cells, slot, 25, marked);
         check_row(&lists, slot, marked);
@@ -151,6 +158,24 @@ static void more_cells_are_looked_at_where_the_near_ones_hold_few_rows(void **st
     ikt_neighbours_destroy(&lists);
     clear(&s);
     ikt_context_destroy(&alone);
+}
+
+/* 900 for each doubling of the rows from 2,048 on, four times that for distances, and at least 40
+ * for each neighbour (`iktsne embed --help`). */
+static void as_many_candidates_as_the_help_says(void **state) {
+    ikt_affinity_settings s = {.kind = IKT_AFFINITY_ISOLATION, .candidates = IKT_AUTO_INT};
+    (void)state;
+    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 30), 6 * 900);
+    assert_int_equal(ikt_affinity_candidates(&s, 1000, 10), 900);
+    assert_int_equal(ikt_affinity_candidates(&s, 4096, 50), 40 * 50);
+    s.kind = IKT_AFFINITY_KNN;
+    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 30), 6 * 3600);
+    s.candidates = 70;
+    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 30), 70);
+    assert_int_equal(ikt_affinity_candidates(&s, 2048 * 64, 80), 81);
+    s.search = IKT_SEARCH_AUTO;
+    assert_false(ikt_affinity_is_approximate(&s, 16384));
+    assert_true(ikt_affinity_is_approximate(&s, 16385));
 }
 
 /* Among all pairs neither, be there as many equal rows as there may. */
@@ -182,4 +207,4 @@ static void no_row_is_its_own_neighbour(void **state) {
 
 IKT_MPI_TESTS(ikt_test(rows_are_compared_with_near_cells),
               ikt_test(more_cells_are_looked_at_where_the_near_ones_hold_few_rows),
-              ikt_test(no_row_is_its_own_neighbour))
+              ikt_test(as_many_candidates_as_the_help_says), ikt_test(no_row_is_its_own_neighbour))

@@ -13,6 +13,7 @@
 
 #include "layout/layout.h"
 #include "layout/optimiser.h"
+#include "layout/phases.h"
 #include "support/plain_random.h"
 
 enum { ROWS_MOST = 500, COLUMNS = 4, STEPS = 20, SEED = 3 };
@@ -407,10 +408,36 @@ static void the_norm_is_that_of_both_parts_of_the_gradient(void **state) {
     ikt_context_destroy(&alone);
 }
 
+/* A run that is stopped goes on with all that its phases knew. */
+static void phases_are_kept_whole(void **state) {
+    const ikt_layout_settings settings = {.iterations = 10};
+    const ikt_phases whole = {.settings = &settings,
+                              .is_exaggerated = true,
+                              .is_done = true,
+                              .exaggeration_end = 3,
+                              .end = 4,
+                              .kl = 5.5,
+                              .best_rate = 6.5,
+                              .begun = 7,
+                              .checked = 8,
+                              .misses = 9};
+    ikt_phases again = {.settings = &settings};
+    int64_t number[IKT_PHASE_NUMBERS];
+    double real[IKT_PHASE_REALS];
+    (void)state;
+    ikt_phases_pack(&whole, number, real);
+    ikt_phases_unpack(number, real, &again);
+    assert_true(again.is_exaggerated && again.is_done);
+    assert_true(again.exaggeration_end == 3 && again.end == 4 && again.begun == 7);
+    assert_true(again.checked == 8 && again.misses == 9);
+    assert_true(again.kl == 5.5 && again.best_rate == 6.5);
+}
+
 IKT_MPI_TESTS(ikt_test(steps_of_the_default_schedule), ikt_test(steps_of_the_papers_schedule),
               ikt_test(steps_by_the_rule_of_the_learning_rate),
               ikt_test(steps_in_one_and_three_dimensions), ikt_test(schedules_have_their_lengths),
               ikt_test(a_random_start_is_normal_with_deviation_1e_4),
               ikt_test(a_start_by_components_has_deviation_1e_4_on_the_first_axis),
               ikt_test(scores_off_the_origin_have_the_same_spread),
-              ikt_test(the_norm_is_that_of_both_parts_of_the_gradient))
+              ikt_test(the_norm_is_that_of_both_parts_of_the_gradient),
+              ikt_test(phases_are_kept_whole))
