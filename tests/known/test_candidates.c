@@ -160,6 +160,55 @@ static void more_cells_are_looked_at_where_the_near_ones_hold_few_rows(void **st
     ikt_context_destroy(&alone);
 }
 
+static double gap_between(const float *a, const double *b) {
+    double sum = 0;
+    for (int64_t c = 0; c < D; c++)
+        sum += ((double)a[c] - b[c]) * ((double)a[c] - b[c]);
+    return sum;
+}
+
+/* Cells found without codes: the means of every 16 neighbouring centres are compared first, and the
+ * centres behind the 16 nearest means then. Rounding may decide otherwise for a row in a thousand.
+ */
+static void cells_are_found_by_the_means_of_sixteen(void **state) {
+    enum { ROWS = 3000, CENTRES = 700, GROUPS = (CENTRES + 15) / 16 };
+    static double mean[GROUPS][D], centre[CENTRES][D];
+    ikt_context *alone = ikt_test_alone();
+    int64_t row_of[CENTRES], unlike = 0;
+    setting s;
+    (void)state;
+    open_data(alone, SPREAD, ROWS, &s);
+    for (int64_t c = 0; c < CENTRES; c++)
+        row_of[c] = 4 * c + 1;
+    assert_int_equal(ikt_alloc(alone, &s.position, ROWS, sizeof *s.position, "test"), IKT_OK);
+    assert_int_equal(ikt_cells_create(alone, s.data, row_of, CENTRES, &s.distribution, NULL,
+                                      &s.cells, s.position),
+                     IKT_OK);
+    memset(mean, 0, sizeof mean);
+    for (int64_t e = 0; e < CENTRES * D; e++) {
+        const int64_t group = e / D / 16, left = CENTRES - 16 * group;
+        centre[e / D][e % D] = (double)s.cells.centre[e];
+        mean[group][e % D] += centre[e / D][e % D] / (double)(left < 16 ? left : 16);
+    }
+    for (int64_t row = 0; row < ROWS; row++) {
+        const float *x = s.rows + row * D;
+        int64_t found = -1;
+        for (int64_t g = 0; g < GROUPS; g++) {
+            int nearer = 0;
+            for (int64_t other = 0; other < GROUPS; other++)
+                nearer += gap_between(x, mean[other]) < gap_between(x, mean[g]);
+            for (int64_t c = 16 * g; nearer < 16 && c < 16 * g + 16 && c < CENTRES; c++)
+                if (found < 0 || gap_between(x, centre[c]) < gap_between(x, centre[found]))
+                    found = c;
+        }
+        unlike += found != ikt_cells_find(&s.cells, s.position[row]);
+    }
+    assert_true(unlike <= ROWS / 1000);
+    ikt_cells_destroy(&s.cells);
+    clear(&s);
+    ikt_context_destroy(&alone);
+}
+
 /* 900 for each doubling of the rows from 2,048 on, four times that for distances, and at least 40
  * for each neighbour (`iktsne embed --help`). */
 static void as_many_candidates_as_the_help_says(void **state) {
@@ -207,4 +256,5 @@ static void no_row_is_its_own_neighbour(void **state) {
 
 IKT_MPI_TESTS(ikt_test(rows_are_compared_with_near_cells),
               ikt_test(more_cells_are_looked_at_where_the_near_ones_hold_few_rows),
+              ikt_test(cells_are_found_by_the_means_of_sixteen),
               ikt_test(as_many_candidates_as_the_help_says), ikt_test(no_row_is_its_own_neighbour))
