@@ -41,6 +41,7 @@ static ikt_status compare_all(ikt_context *ctx, const ikt_similar_job *job,
     if (p->is_dense) {
         ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
         ikt_status st = job->kind->dense(ctx, &weighing, scorer, &p->dense, &p->zero_similarity);
+        if (st == IKT_OK) st = ikt_dense_check(ctx, &p->dense);
         p->entries = p->rows.n * (p->rows.n - 1);
         ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
         return st;
