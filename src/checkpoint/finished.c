@@ -9,15 +9,14 @@
 #include "checkpoint/fingerprint.h"
 #include "io/results/result.h"
 
-ikt_status ikt_finished_parts(ikt_context *ctx, const ikt_rows *rows, int64_t q,
-                              const ikt_loop_state *last, const ikt_trace *trace,
-                              ikt_loop_parts *out) {
+ikt_status ikt_finished_parts(ikt_context *ctx, const ikt_rows *rows, const ikt_loop_state *last,
+                              const ikt_trace *trace, ikt_loop_parts *out) {
     ikt_loop_state state = *last;
     state.point = trace->point;
     state.seconds = 0;
     while (state.points < trace->count && trace->point[state.points].iteration < state.iteration)
         state.points++;
-    IKT_TRY(ikt_loop_parts_make(ctx, rows, q, &state, out));
+    IKT_TRY(ikt_loop_parts_make(ctx, rows, &state, out));
     memset(out->trace.seconds, 0, (size_t)state.points * sizeof *out->trace.seconds);
     return IKT_OK;
 }
@@ -66,8 +65,7 @@ ikt_status ikt_finished_read(ikt_context *ctx, const ikt_settings *settings, con
     *out = (ikt_loop_state){0};
     IKT_TRY(ikt_result_open(ctx, settings->output.file, &file));
     ikt_status st = check_state(ctx, settings, rows->n, own, file);
-    if (st == IKT_OK)
-        st = ikt_loop_parts_read(ctx, rows, settings->layout.dimensions, read_parts, file, out);
+    if (st == IKT_OK) st = ikt_loop_parts_read(ctx, rows, &settings->layout, read_parts, file, out);
     ikt_result_close(&file);
     return st;
 }

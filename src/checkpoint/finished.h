@@ -24,8 +24,7 @@ ikt_status ikt_finished_check(ikt_context *ctx, const ikt_settings *settings, in
  *   trace   of the run; lent likewise
  *   out     free with ikt_loop_parts_destroy
  * Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_finished_parts(ikt_context *ctx, const ikt_rows *rows, int64_t q,
-                              const ikt_loop_state *last, const ikt_trace *trace,
-                              ikt_loop_parts *out);
+ikt_status ikt_finished_parts(ikt_context *ctx, const ikt_rows *rows, const ikt_loop_state *last,
+                              const ikt_trace *trace, ikt_loop_parts *out);
 
 #endif

@@ -25,22 +25,11 @@ enum { ENTRY_BYTES = 8 };
 /* Symmetrisation: a batch to send and as much that comes, 12 bytes an entry; and a row's places. */
 enum { BATCH_ENTRIES = 1 << 21, BATCH_BYTES = 2 * 12, SYMMETRISE_ROW_BYTES = 24 };
 
-/* Of a row in the loop: sums of kernels and starts; and for each dimension positions, velocities,
- * gains, and both fields of the gradient. A boundary row here and there: its number, its position,
- * and both again where it is sent. */
-enum {
-    LAYOUT_ROW_BYTES = 40,
-    LAYOUT_AXIS_BYTES = 20,
-    BOUNDARY_BYTES = 12,
-    BOUNDARY_AXIS_BYTES = 8
-};
+/* Of a row in the loop, beside positions and arrays: starts, and what the order moves. */
+enum { LAYOUT_ROW_BYTES = 32 };
 
 static int64_t dimensions(const ikt_workload *w) {
     return w->settings.layout.dimensions;
-}
-
-static const ikt_divergence *divergence(const ikt_workload *w) {
-    return ikt_divergence_of((ikt_objective_kind)w->settings.layout.objective);
 }
 
 /* A block of rows that is brought to scale: in double, before and after. */
@@ -68,30 +57,22 @@ static void find_peak(ikt_memory_plan *plan) {
     plan->peak = plan->base + plan->stage[plan->largest];
 }
 
-/* The map may grow by a fifth more than usual. */
-static int64_t sum_bytes(const ikt_workload *w) {
-    const int q = (int)dimensions(w);
-    if (w->is_exact) return ikt_kernelsum_memory_exact(&w->distribution, q);
-    if (w->settings.layout.repulsion == IKT_REPULSION_TREE)
-        return ikt_kernelsum_memory_tree(&w->distribution, q, w->threads);
-    return ikt_kernelsum_memory_fft(&w->fft, &w->distribution, w->threads,
-                                    1.2 * ikt_workload_span(w, 1));
-}
-
-/* A field for each kernel after the first, and its sums. */
-static int64_t repulsion_bytes(const ikt_workload *w) {
-    const int64_t kernels = divergence(w)->n_kernels;
-    return kernels * sum_bytes(w) +
-           (kernels - 1) * dimensions(w) * (int64_t)sizeof(float) * w->distribution.count;
-}
-
+/* The loop: positions, what the optimiser and the objective hold. */
 static int64_t loop_bytes(const ikt_workload *w) {
-    const int64_t q = dimensions(w);
-    const int64_t state = w->settings.output.state ? q * (int64_t)sizeof(float) : 0;
-    return (LAYOUT_ROW_BYTES + q * LAYOUT_AXIS_BYTES + state) * w->distribution.count +
-           (w->is_dense ? ikt_replica_memory(&w->distribution, (int)q) : 0) +
-           (BOUNDARY_BYTES + q * BOUNDARY_AXIS_BYTES) * (int64_t)ikt_workload_boundary(w) +
-           repulsion_bytes(w);
+    const ikt_layout_settings *layout = &w->settings.layout;
+    const ikt_objective_kind *kind = ikt_layout_objective(layout);
+    const int64_t q = dimensions(w), n_local = w->distribution.count;
+    const ikt_objective_shape shape = {.rows = w->distribution,
+                                       .q = (int)q,
+                                       .options = ikt_layout_options(layout, 0),
+                                       .is_dense = w->is_dense,
+                                       .boundary = (int64_t)ikt_workload_boundary(w),
+                                       .span = ikt_workload_span(w, 1),
+                                       .threads = w->threads};
+    const int64_t copied = w->settings.output.state ? 1 : 0; /* of the positions */
+    const int64_t arrays = 1 + copied + kind->optimiser->arrays;
+    return (LAYOUT_ROW_BYTES + arrays * q * (int64_t)sizeof(float)) * n_local +
+           kind->memory(kind, &shape);
 }
 
 static int64_t smaller(int64_t a, int64_t b) {
@@ -188,34 +169,52 @@ static int64_t reading_bytes(const ikt_workload *w) {
     return w->is_u8 ? 0 : readers * READ_BYTES;
 }
 
+static bool needs(const ikt_workload *w, unsigned flags) {
+    return (ikt_layout_objective(&w->settings.layout)->needs & flags) != 0;
+}
+
 /* Codes while they are computed, or while they and what they were made from are written; and, for
  * checkpoints, how many entries of its code a row has. */
 static int64_t codes_bytes(const ikt_workload *w) {
     const bool is_kept = w->settings.output.model[0] != '\0';
-    if (!w->is_isolation) return 0;
+    if (!w->is_isolation || !needs(w, IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES))
+        return 0;
     int64_t bytes = ikt_codes_memory_peak(&w->rows, w->distribution.count, &w->model, w->threads);
     const int64_t keeping = rows_bytes(w) + KEEP_BYTES + KEEP_CENTRE_BYTES * w->t * w->psi;
     if (is_kept && keeping > bytes) bytes = keeping;
     return bytes + reading_bytes(w) + 4 * w->distribution.count;
 }
 
+/* Neighbour lists; where P is dense, that takes their place. */
+static int64_t lists_bytes(const ikt_workload *w) {
+    if (!w->is_dense) return ikt_neighbours_memory(w->distribution.count, w->k);
+    return needs(w, IKT_NEEDS_P) ? p_bytes(w) : 0;
+}
+
 /* Codes or rows, lists, blocks under way; and whether a row has its list. */
 static int64_t neighbours_bytes(const ikt_workload *w) {
-    const int64_t lists =
-        w->is_dense ? p_bytes(w) : ikt_neighbours_memory(w->distribution.count, w->k);
+    if (!needs(w, IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES)) return 0;
     return w->distribution.count + rows_bytes(w) + searching(w) +
-           (w->is_isolation ? 0 : reading_bytes(w)) + lists + loading_bytes(w);
+           (w->is_isolation ? 0 : reading_bytes(w)) + lists_bytes(w) + loading_bytes(w);
+}
+
+/* What the objective keeps: P, lists, codes. */
+static int64_t objective_bytes(const ikt_workload *w) {
+    return (needs(w, IKT_NEEDS_P) ? p_bytes(w) : 0) +
+           (needs(w, IKT_NEEDS_NEIGHBOURS) && !w->is_dense ? lists_bytes(w) : 0) +
+           (needs(w, IKT_NEEDS_CODES) ? rows_bytes(w) : 0);
 }
 
 /* Lists and symmetrisation, or the dense matrix. */
 static int64_t graph_bytes(const ikt_workload *w) {
-    return (w->is_near ? 0 : rows_bytes(w)) + p_bytes(w) + (w->is_dense ? 0 : symmetrise_bytes(w)) +
-           keeping_bytes(w);
+    if (!needs(w, IKT_NEEDS_P)) return 0;
+    return (w->is_near ? 0 : rows_bytes(w)) + objective_bytes(w) +
+           (w->is_dense ? 0 : symmetrise_bytes(w)) + keeping_bytes(w);
 }
 
 /* P, positions, grid. */
 static int64_t layout_bytes(const ikt_workload *w) {
-    return p_bytes(w) + loop_bytes(w);
+    return objective_bytes(w) + loop_bytes(w);
 }
 
 /* What each stage holds beside the embedding. */
@@ -240,9 +239,10 @@ static void advise_sparse(const ikt_workload *w, ikt_memory_plan *plan) {
 
 ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     ikt_memory_plan plan = {.base = base};
-    for (int s = 0; s < IKT_STAGE_COUNT; s++)
-        if (stages[s]) plan.stage[s] = stages[s](w) + kept_bytes(w);
-    if (!w->is_isolation) plan.stage[IKT_STAGE_CODES] = 0;
+    for (int s = 0; s < IKT_STAGE_COUNT; s++) {
+        const int64_t bytes = stages[s] ? stages[s](w) : 0;
+        if (bytes > 0 || s == IKT_STAGE_MEASURES) plan.stage[s] = bytes + kept_bytes(w);
+    }
     plan.advice = w->is_dense ? "affinity.support=sparse" : "fewer affinity.neighbours";
     find_peak(&plan);
     if (w->data.is_sparse) advise_sparse(w, &plan);

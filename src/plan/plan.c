@@ -11,6 +11,7 @@
 #include "kernelsum/spread.h"
 #include "neighbours/nearest_cell.h"
 #include "neighbours/refine.h"
+#include "objective/divergence.h"
 
 static const double giga = 1e9, mega = 1e6, micro = 1e-6;
 
@@ -515,6 +516,7 @@ static void (*const stages[IKT_STAGE_COUNT])(const task *,
 ikt_time_plan ikt_time_plan_make(const ikt_workload *w, const ikt_workload *subset,
                                  const ikt_machine *machine) {
     const ikt_layout_settings *l = &w->settings.layout;
+    const ikt_divergence *divergence = ikt_layout_objective(l)->divergence;
     const double gradients = (double)(l->iterations + 1),
                  early = (double)l->exaggeration_iterations;
     const task t = {.w = w,
@@ -525,7 +527,7 @@ ikt_time_plan ikt_time_plan_make(const ikt_workload *w, const ikt_workload *subs
                     .late = gradients - early,
                     .reports = (double)(l->iterations / l->report_every) + 1,
                     .axes = (double)l->dimensions,
-                    .kernels = ikt_divergence_of((ikt_objective_kind)l->objective)->n_kernels};
+                    .kernels = divergence ? divergence->n_kernels : 0};
     ikt_time_plan plan = {.gradients = gradients};
     /* A stage adds to those above it: the last ones before it that are less deep. */
     for (int s = 0; s < IKT_STAGE_COUNT; s++) {
