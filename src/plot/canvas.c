@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
+#include "base/utf8.h"
+
 static bool ends_with(const char *text, const char *ending) {
     const size_t length = strlen(text), own = strlen(ending);
     return length > own && strcmp(text + length - own, ending) == 0;
@@ -22,11 +25,28 @@ ikt_status ikt_canvas_check(ikt_context *ctx, const char *path) {
                     path);
 }
 
+/* Copies of the page's texts that are UTF-8: a byte that is none becomes three. */
+static ikt_status clean_texts(ikt_canvas *c) {
+    ikt_canvas_texts *t = &c->page.texts;
+    const char **text[] = {&t->title, &t->footer, &t->description};
+    size_t bytes = 0;
+    for (int i = 0; i < 3; i++)
+        bytes += 3 * strlen(*text[i]) + 1;
+    IKT_TRY(ikt_alloc(c->ctx, &c->texts, (int64_t)bytes, 1, "picture"));
+    char *at = c->texts;
+    for (int i = 0; i < 3; i++) {
+        *text[i] = ikt_utf8_clean(*text[i], at, 3 * strlen(*text[i]) + 1);
+        at += strlen(at) + 1;
+    }
+    return IKT_OK;
+}
+
 ikt_status ikt_canvas_open(ikt_context *ctx, ikt_canvas_kind kind, const ikt_canvas_page *page,
                            ikt_canvas *out) {
     static const ikt_canvas_ops *const kinds[] = {&ikt_canvas_png, &ikt_canvas_svg,
                                                   &ikt_canvas_pdf};
     *out = (ikt_canvas){.ctx = ctx, .ops = kinds[kind], .page = *page};
+    IKT_TRY(clean_texts(out));
     if (kind != IKT_CANVAS_PNG) {
         out->file = fopen(page->path, "wb");
         if (!out->file)
@@ -54,14 +74,21 @@ void ikt_canvas_stroke(ikt_canvas *c, const ikt_segment *segments, int count, do
     c->ops->stroke(c, segments, count, width, colour);
 }
 
+static void draw_text(ikt_canvas *c, const char *text, double x, double y, double size,
+                      bool is_right, ikt_rgb colour) {
+    char clean[IKT_CANVAS_TEXT_MOST];
+    if (ikt_utf8_clean(text, clean, sizeof clean)[0])
+        c->ops->text(c, clean, x, y, size, is_right, colour);
+}
+
 void ikt_canvas_text(ikt_canvas *c, const char *text, double x, double y, double size,
                      ikt_rgb colour) {
-    if (text[0]) c->ops->text(c, text, x, y, size, false, colour);
+    draw_text(c, text, x, y, size, false, colour);
 }
 
 void ikt_canvas_text_right(ikt_canvas *c, const char *text, double x, double y, double size,
                            ikt_rgb colour) {
-    if (text[0]) c->ops->text(c, text, x, y, size, true, colour);
+    draw_text(c, text, x, y, size, true, colour);
 }
 
 void ikt_canvas_points(ikt_canvas *c, const ikt_shaded *pixels, int64_t side, double opacity,
@@ -92,5 +119,6 @@ void ikt_canvas_close(ikt_canvas *c) {
     if (c->ops) c->ops->close(c);
     if (c->file) fclose(c->file);
     ikt_image_destroy(&c->image);
+    ikt_free(&c->texts);
     *c = (ikt_canvas){.ctx = NULL};
 }

@@ -3,6 +3,7 @@
  * A figure is laid out in pixels whatever it is drawn on. On a page, lines and letters are shapes
  * and text, and the points, which may be millions, are one picture of pixels within the page: the
  * same pixels as those of the PNG file, so that no file is larger for more points.
+ * Texts may be any bytes: what a kind of canvas gets is UTF-8, as ikt_utf8_clean makes it.
  * A canvas lives on rank 0; on other ranks there is none and nothing is drawn. A failure is kept
  * until the canvas is finished.
  */
@@ -14,6 +15,8 @@
 #include "plot/image.h"
 #include "plot/palette.h"
 #include "plot/shade.h"
+
+enum { IKT_CANVAS_TEXT_MOST = 512 }; /* bytes of a text that is drawn */
 
 typedef enum { IKT_CANVAS_PNG, IKT_CANVAS_SVG, IKT_CANVAS_PDF } ikt_canvas_kind;
 
@@ -56,6 +59,7 @@ struct ikt_canvas {
     ikt_image image;   /* of a PNG file */
     FILE *file;        /* of a page */
     void *self;        /* of the kind */
+    char *texts;       /* those of the page, as UTF-8 */
 };
 
 /* LOCAL. By the ending of a file's name: .svg, .pdf, anything else is PNG. */

@@ -13,11 +13,10 @@
 
 #define CAPITAL 0.72 /* of a capital letter in the size of a sans-serif font */
 
-/* Text in which what has a meaning in XML is written out; XML has no place for control characters.
- */
+/* UTF-8 without control characters, in which what has a meaning in XML is written out. */
 static void put_text(FILE *file, const char *text) {
     for (; *text; text++) {
-        const unsigned char c = (unsigned char)*text;
+        const char c = *text;
         if (c == '&')
             fputs("&amp;", file);
         else if (c == '<')
@@ -25,7 +24,7 @@ static void put_text(FILE *file, const char *text) {
         else if (c == '>')
             fputs("&gt;", file);
         else
-            fputc(c < 32 && c != '\n' && c != '\t' ? '?' : c, file);
+            fputc(c, file);
     }
 }
 

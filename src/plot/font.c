@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 #define CAPITAL 12.0 /* grid units */
 #define BEARING 1.5  /* empty grid units at either side of a character */
 #define WEIGHT  1.55 /* stroke in grid units */
@@ -187,14 +189,11 @@ int ikt_glyph_segments(unsigned char character, ikt_segment *segments) {
     return p.count;
 }
 
-/* The byte that stands for the character at *text (0 for one without a picture of its own), and
- * moves *text behind it. */
+/* The byte that stands for the character at *text (1 for one without a picture of its own), and
+ * moves *text behind it; 0 at the end. */
 static unsigned char next_character(const char **text) {
-    unsigned char first = (unsigned char)*(*text)++;
-    if (first < 0x80) return first;
-    while (((unsigned char)**text & 0xC0) == 0x80)
-        (*text)++;
-    return 0;
+    const uint32_t point = ikt_utf8_next(text);
+    return point < 0x80 ? (unsigned char)point : 1;
 }
 
 static double advance(unsigned char character, double size) {
@@ -203,8 +202,8 @@ static double advance(unsigned char character, double size) {
 
 double ikt_font_width(const char *text, double size) {
     double width = 0;
-    while (*text)
-        width += advance(next_character(&text), size);
+    for (unsigned char character; (character = next_character(&text)) != 0;)
+        width += advance(character, size);
     return width;
 }
 
@@ -223,8 +222,7 @@ static int place(unsigned char character, double x, double y, double size, ikt_s
 void ikt_font_draw(ikt_image *image, const char *text, double x, double y, double size,
                    ikt_rgb colour) {
     ikt_segment segments[IKT_GLYPH_SEGMENTS];
-    while (*text) {
-        const unsigned char character = next_character(&text);
+    for (unsigned char character; (character = next_character(&text)) != 0;) {
         const int count = place(character, x, y, size, segments);
         ikt_image_stroke(image, segments, count, WEIGHT * size / CAPITAL, colour);
         x += advance(character, size);
@@ -234,8 +232,7 @@ void ikt_font_draw(ikt_image *image, const char *text, double x, double y, doubl
 void ikt_font_strokes(const char *text, double x, double y, double size, ikt_rgb colour,
                       ikt_stroker stroke, void *self) {
     ikt_segment segments[IKT_GLYPH_SEGMENTS];
-    while (*text) {
-        const unsigned char character = next_character(&text);
+    for (unsigned char character; (character = next_character(&text)) != 0;) {
         const int count = place(character, x, y, size, segments);
         stroke(self, segments, count, WEIGHT * size / CAPITAL, colour);
         x += advance(character, size);
@@ -250,8 +247,8 @@ void ikt_font_fit(const char *text, double size, double width, char *out, int by
     }
     const char *end = text, *next = text;
     double used = ikt_font_width("...", size);
-    while (*next) {
-        used += advance(next_character(&next), size);
+    for (unsigned char character; (character = next_character(&next)) != 0;) {
+        used += advance(character, size);
         if (used > width || (size_t)(next - text) > room) break;
         end = next;
     }

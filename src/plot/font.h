@@ -1,8 +1,8 @@
 /* Text in pictures, with letters of our own: compute nodes have no fonts.
  *
  * The printable ASCII characters are drawn as strokes (lines and parabolas) of even width, so they
- * are smooth at any size. Text is UTF-8; a character that is not printable ASCII is drawn as an
- * empty box, one box a character.
+ * are smooth at any size. Text is UTF-8; a character that is not printable ASCII, and a
+ * byte that is no UTF-8, is drawn as an empty box; control characters are left out.
  */
 #ifndef IKT_PLOT_FONT_H
 #define IKT_PLOT_FONT_H

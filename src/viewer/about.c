@@ -9,27 +9,21 @@
 
 enum { RAMP_STEPS = 64, FORMAT_VERSION = 1 };
 
-/* A character within quotes. `<` could end the element it stands in, or begin a comment. */
-static void add_character(ikt_text *out, uint32_t point, const char *bytes, int length) {
-    if (length == 0)
-        ikt_text_add(out, "\\ufffd");
-    else if (point == '"' || point == '\\')
-        ikt_text_add(out, "\\%c", (int)point);
-    else if (point < 32 || strchr("<>&\x7f", (int)(point < 128 ? point : 1)) || point == 0x2028 ||
-             point == 0x2029)
-        ikt_text_add(out, "\\u%04x", (unsigned)point);
-    else
-        ikt_text_add(out, "%.*s", length, bytes);
-}
-
-/* The first `count` bytes of the text in quotes. */
+/* The first `count` bytes of the text in quotes. `<` could end the element that the object stands
+ * in, or begin a comment. */
 static void add_part(ikt_text *out, const char *text, int64_t count) {
+    const char *end = text + count;
+    char bytes[5];
     ikt_text_add(out, "\"");
-    for (const char *end = text + count; text < end && *text;) {
-        uint32_t point = 0;
-        int length = ikt_utf8_decode(text, &point);
-        add_character(out, point, text, length);
-        text += length > 0 ? length : 1;
+    for (uint32_t point; text < end && (point = ikt_utf8_next(&text)) != 0 && text <= end;) {
+        ikt_utf8_encode(point, bytes);
+        if (point == '"' || point == '\\')
+            ikt_text_add(out, "\\%s", bytes);
+        else if (point < 32 || point == 0x7f || strchr("<>&", bytes[0]) || point == 0x2028 ||
+                 point == 0x2029)
+            ikt_text_add(out, "\\u%04x", (unsigned)point);
+        else
+            ikt_text_add(out, "%s", bytes);
     }
     ikt_text_add(out, "\"");
 }

@@ -13,7 +13,7 @@
 
 #include "base/atomic_file.h"
 #include "base/memory.h"
-#include "plot/chart.h"
+#include "config/value.h"
 #include "viewer/about.h"
 #include "viewer/page.h"
 
