@@ -61,6 +61,14 @@ int ikt_utf8_encode(uint32_t point, char bytes[5]) {
     return length;
 }
 
+const char *ikt_xml_entity(uint32_t point) {
+    return point == '&'   ? "&amp;"
+           : point == '<' ? "&lt;"
+           : point == '>' ? "&gt;"
+           : point == '"' ? "&quot;"
+                          : NULL;
+}
+
 char *ikt_utf8_clean(const char *text, char *out, size_t size) {
     size_t used = 0;
     char bytes[5];

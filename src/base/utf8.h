@@ -29,6 +29,10 @@ uint32_t ikt_utf8_next(const char **text);
 /* LOCAL. Writes the character as UTF-8 with a terminating zero; returns its bytes, 1 to 4. */
 int ikt_utf8_encode(uint32_t point, char bytes[5]);
 
+/* LOCAL, pure. How XML and HTML, and quoted attributes in them, write a character that has a
+ * meaning there: "&amp;"; NULL for one that stands for itself. */
+const char *ikt_xml_entity(uint32_t point);
+
 /* LOCAL. Copies the characters to be shown, as ikt_utf8_next gives them, to `out`: UTF-8 of at most
  * `size` bytes with the terminating zero, never cut inside a character. Returns `out`. */
 char *ikt_utf8_clean(const char *text, char *out, size_t size);

@@ -53,13 +53,9 @@ void ikt_text_add(ikt_text *text, const char *format, ...) {
 void ikt_text_add_xml(ikt_text *text, const char *words) {
     char bytes[5];
     for (uint32_t point; (point = ikt_utf8_next(&words)) != 0;) {
+        const char *entity = ikt_xml_entity(point);
         ikt_utf8_encode(point, bytes);
-        ikt_text_add(text, "%s",
-                     point == '&'   ? "&amp;"
-                     : point == '<' ? "&lt;"
-                     : point == '>' ? "&gt;"
-                     : point == '"' ? "&quot;"
-                                    : bytes);
+        ikt_text_add(text, "%s", entity ? entity : bytes);
     }
 }
 

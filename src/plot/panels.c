@@ -6,9 +6,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "plot/histogram.h"
 #include "plot/legend.h"
-#include "plot/shade.h"
 
 /* In thousandths of the picture's smaller side. */
 #define AXES     11.0 /* capital height of what a panel shows */
@@ -31,8 +29,7 @@ typedef struct {
     const ikt_colouring *colouring;
     const ikt_theme *theme;
     ikt_canvas *canvas;
-    ikt_view view;           /* of the panel under way */
-    ikt_histogram histogram; /* one dimension */
+    ikt_view view; /* of the panel under way */
     ikt_stamp stamp;
     bool is_backed;      /* some rank has points behind, and they are shown */
     float *flat;         /* [n_local * 2] what a panel shows; NULL where q is 2 */
@@ -41,8 +38,10 @@ typedef struct {
     ikt_shaded *pixels;  /* [side * side] on rank 0, otherwise empty */
     ikt_pixel_sum *sums; /* [band_rows * side] */
     ikt_pixel_sum *back; /* [band_rows * side] of the points behind */
+    uint32_t *picture;   /* [side * side] on rank 0 */
     uint8_t *table;      /* linear light to sRGB */
     int64_t band_rows;
+    int64_t most; /* points of the highest bar */
 } drawing;
 
 int ikt_panels_count(int q) {
@@ -65,6 +64,7 @@ static ikt_status allocate_squares(ikt_context *ctx, drawing *f) {
         IKT_TRY(ikt_alloc(ctx, &f->back, f->band_rows * side, sizeof *f->back, "picture"));
     if (ikt_rank(ctx) != 0) return IKT_OK;
     IKT_TRY(ikt_alloc(ctx, &f->pixels, side * side, sizeof *f->pixels, "picture"));
+    IKT_TRY(ikt_alloc(ctx, &f->picture, side * side, sizeof *f->picture, "picture"));
     IKT_TRY(ikt_alloc(ctx, &f->table, 65536, 1, "picture"));
     ikt_linear_table(f->table);
     return IKT_OK;
@@ -147,6 +147,14 @@ static void sum_bands(ikt_context *ctx, drawing *f, const ikt_plot_points *point
     }
 }
 
+/* LOCAL, rank 0. The colours of the summed points, on the canvas. */
+static void show_points(const drawing *f, int p) {
+    const int64_t side = f->at->side;
+    const ikt_canvas_picture picture = {side, side, f->picture};
+    ikt_shade(f->pixels, side * side, f->at->opacity, f->theme->background, f->picture);
+    ikt_canvas_show(f->canvas, &picture, f->at->left + p * (side + f->at->gap), f->at->top);
+}
+
 /* COLLECTIVE. Positions of the marked rows: their owner knows them, the others add zeros. */
 static void find_marks(ikt_context *ctx, drawing *f, const ikt_plot_points *points,
                        const float *flat) {
@@ -172,32 +180,12 @@ static void finish_panel(drawing *f, const ikt_plot_points *points, int p) {
                       (double)f->at->top + down, f->at->unit, f->theme);
     }
     char text[TEXT_BYTES] = "", count[32];
-    ikt_count_text(f->histogram.most, count);
+    ikt_count_text(f->most, count);
     if (f->at->q == 1) snprintf(text, sizeof text, "highest bar: %s", count);
     if (f->at->q == 3) snprintf(text, sizeof text, "%s", sides_of_three[p].name);
     ikt_canvas_text(f->canvas, text, (double)left + AXES_GAP * f->at->unit,
-                    (double)f->at->top + (AXES_GAP + AXES) * f->at->unit, AXES * f->at->unit,
+                    (double)f->at->top + (AXES_GAP + AXES) * f->at->unit, AXES * f->at->unit, false,
                     f->theme->faint);
-}
-
-/* COLLECTIVE. The view of a panel's points, those behind included. */
-static ikt_status fit_view(ikt_context *ctx, const drawing *f, const ikt_plot_points *points,
-                           shown of, double margin, ikt_view *view) {
-    ikt_rows rows = *points->rows;
-    float *all = NULL;
-    if (!f->is_backed) return ikt_view_fit(ctx, &rows, of.rows, f->at->side, margin, view);
-    const int64_t own = rows.count;
-    rows.count += points->n_behind;
-    rows.n += rows.n == 0; /* rows or not, there are points */
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &all, 2 * rows.count, sizeof *all, "picture"));
-    if (st == IKT_OK) {
-        if (own > 0) memcpy(all, of.rows, 2 * (size_t)own * sizeof *all);
-        if (points->n_behind > 0)
-            memcpy(all + 2 * own, of.behind, 2 * (size_t)points->n_behind * sizeof *all);
-        st = ikt_view_fit(ctx, &rows, all, f->at->side, margin, view);
-    }
-    ikt_free(&all);
-    return st;
 }
 
 /* COLLECTIVE. The view of each panel, all at the scale of the widest. */
@@ -207,7 +195,9 @@ static ikt_status fit_views(ikt_context *ctx, drawing *f, const ikt_plot_points 
                                         : f->at->point_radius + 0.02 * (double)f->at->side;
     double scale = INFINITY;
     for (int p = 0; p < f->at->count; p++) {
-        IKT_TRY(fit_view(ctx, f, points, project_all(f, points, p), margin, &views[p]));
+        const shown all = project_all(f, points, p);
+        IKT_TRY(ikt_view_fit(ctx, points->rows, all.rows, all.behind,
+                             all.behind ? points->n_behind : 0, f->at->side, margin, &views[p]));
         scale = fmin(scale, views[p].scale);
     }
     for (int p = 0; p < f->at->count; p++)
@@ -222,16 +212,51 @@ static int64_t count_bars(const drawing *f, int64_t n) {
     return bars > BARS_LEAST ? bars : BARS_LEAST;
 }
 
-/* COLLECTIVE. Bars of a line. */
+/* The bar that a point's place in the view is in; bars share the side of the view. */
+static int64_t bar_of(const ikt_view *view, float x, int64_t bars) {
+    const int64_t steps = view->side * IKT_VIEW_PHASES, at = ikt_view_x(view, x);
+    return (at < 0 ? 0 : at >= steps ? steps - 1 : at) * bars / steps;
+}
+
+/* LOCAL, rank 0. Draws the bars of count[bars * colours] points into the panel below its text. */
+static void stack_bars(const drawing *f, const int64_t *count, int64_t bars) {
+    const int64_t head = (int64_t)((2 * AXES_GAP + AXES) * f->at->unit),
+                  height = f->at->height - head;
+    const int64_t colours = f->colouring->n_colours, bottom = f->at->top + f->at->height;
+    for (int64_t b = 0; b < bars && f->most > 0; b++) {
+        const int64_t from = f->at->left + b * f->at->side / bars;
+        const int64_t to = f->at->left + (b + 1) * f->at->side / bars;
+        int64_t points = 0, low = 0; /* below, in points and in pixels */
+        for (int64_t c = 0; c < colours; c++) {
+            points += count[b * colours + c];
+            const int64_t high = (points * height + f->most / 2) / f->most;
+            ikt_canvas_fill(f->canvas, from, bottom - high, to - from, high - low,
+                            f->colouring->colour[c]);
+            low = high;
+        }
+    }
+}
+
+/* COLLECTIVE. Counts the points of all ranks, by bar and colour, and draws the bars. */
 static ikt_status draw_bars(ikt_context *ctx, drawing *f, const ikt_plot_points *points,
                             const float *flat) {
-    const int64_t bars = count_bars(f, points->rows->n);
-    IKT_TRY(
-        ikt_histogram_make(ctx, points->rows, flat, &f->view, f->colouring, bars, &f->histogram));
-    const int64_t head = (int64_t)((2 * AXES_GAP + AXES) * f->at->unit); /* for the text */
-    if (ikt_rank(ctx) == 0)
-        ikt_histogram_draw(f->canvas, &f->histogram, f->colouring, f->at->left, f->at->top + head,
-                           f->at->side, f->at->height - head);
+    const int64_t bars = count_bars(f, points->rows->n), colours = f->colouring->n_colours;
+    int64_t *count = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &count, bars * colours, sizeof *count, "picture")));
+    for (int64_t i = 0; i < points->rows->count; i++) {
+        const int64_t colour = f->colouring->index ? f->colouring->index[i] : 0;
+        count[bar_of(&f->view, flat[2 * i], bars) * colours + colour]++;
+    }
+    ikt_sum_i64(ctx, count, bars * colours);
+    f->most = 0;
+    for (int64_t b = 0; b < bars; b++) {
+        int64_t sum = 0;
+        for (int64_t c = 0; c < colours; c++)
+            sum += count[b * colours + c];
+        f->most = sum > f->most ? sum : f->most;
+    }
+    if (ikt_rank(ctx) == 0) stack_bars(f, count, bars);
+    ikt_free(&count);
     return IKT_OK;
 }
 
@@ -247,9 +272,7 @@ static ikt_status draw_panels(ikt_context *ctx, drawing *f, const ikt_plot_point
             IKT_TRY(draw_bars(ctx, f, points, all.rows));
         } else {
             sum_bands(ctx, f, points, all);
-            if (ikt_rank(ctx) == 0)
-                ikt_canvas_points(f->canvas, f->pixels, f->at->side, f->at->opacity,
-                                  f->at->left + p * (f->at->side + f->at->gap), f->at->top);
+            if (ikt_rank(ctx) == 0) show_points(f, p);
         }
         if (ikt_rank(ctx) == 0) finish_panel(f, points, p);
     }
@@ -257,7 +280,6 @@ static ikt_status draw_panels(ikt_context *ctx, drawing *f, const ikt_plot_point
 }
 
 static void destroy(drawing *f) {
-    ikt_histogram_destroy(&f->histogram);
     ikt_stamp_destroy(&f->stamp);
     ikt_free(&f->flat);
     ikt_free(&f->flat_behind);
@@ -265,6 +287,7 @@ static void destroy(drawing *f) {
     ikt_free(&f->marks);
     ikt_free(&f->pixels);
     ikt_free(&f->sums);
+    ikt_free(&f->picture);
     ikt_free(&f->table);
 }
 

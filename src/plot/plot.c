@@ -10,7 +10,6 @@
 #include "base/atomic_file.h"
 #include "config/key.h"
 #include "plot/canvas.h"
-#include "plot/font.h"
 #include "plot/legend.h"
 #include "plot/panels.h"
 
@@ -79,7 +78,6 @@ static ikt_status resolve_dpi(ikt_context *ctx, const char *path, ikt_plot_setti
 
 static ikt_status resolve(ikt_context *ctx, const ikt_plot_points *points, const char *path,
                           ikt_plot_settings *s) {
-    IKT_TRY(ikt_canvas_check(ctx, path));
     IKT_TRY(resolve_dpi(ctx, path, s));
     if (s->height == IKT_AUTO_INT) s->height = automatic_height(points->q, s->width);
     if (!s->footer) s->footer = "";
@@ -160,11 +158,11 @@ static void draw_texts(figure *f) {
     char text[TEXT_BYTES];
     ikt_font_fit(f->title, TITLE * unit, width, text, TEXT_BYTES);
     ikt_canvas_text(&f->canvas, text, (double)f->panels.left,
-                    (double)f->panels.top - TITLE_GAP * unit, TITLE * unit, f->theme.ink);
+                    (double)f->panels.top - TITLE_GAP * unit, TITLE * unit, false, f->theme.ink);
     ikt_font_fit(f->settings.footer, FOOTER * unit, ikt_panels_width(&f->panels), text, TEXT_BYTES);
     ikt_canvas_text(&f->canvas, text, (double)f->panels.left,
                     (double)(f->panels.top + f->panels.height) + (FOOTER_GAP + FOOTER) * unit,
-                    FOOTER * unit, f->theme.faint);
+                    FOOTER * unit, false, f->theme.faint);
 }
 
 /* LOCAL, rank 0. */
@@ -187,7 +185,9 @@ static ikt_status open_canvas(ikt_context *ctx, figure *f, const char *path,
                                   .height = s->height,
                                   .dpi = s->dpi,
                                   .background = f->theme.background,
-                                  .texts = {f->title, s->footer, s->description}};
+                                  .title = f->title,
+                                  .footer = s->footer,
+                                  .description = s->description};
     return ikt_canvas_open(ctx, ikt_canvas_kind_of(path), &page, &f->canvas);
 }
 
@@ -216,10 +216,6 @@ static ikt_status make_figure(ikt_context *ctx, figure *f, const ikt_plot_points
 static void destroy(figure *f) {
     ikt_colouring_destroy(&f->colouring);
     ikt_canvas_close(&f->canvas);
-}
-
-ikt_status ikt_plot_check(ikt_context *ctx, const char *path) {
-    return ikt_canvas_check(ctx, path);
 }
 
 ikt_status ikt_plot_embedding(ikt_context *ctx, const ikt_plot_settings *settings,
