@@ -9,7 +9,6 @@
 #include "base/exact_sum.h"
 #include "base/memory.h"
 #include "evaluate/family.h"
-#include "evaluate/unit_box.h"
 
 typedef struct {
     double centre[IKT_AXES_MOST], spread; /* mean position, mean distance to it */

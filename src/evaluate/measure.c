@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "evaluate/family.h"
-#include "evaluate/tree.h"
 
 /* In the order in which measures are listed: first what looks at the map alone. */
 static const ikt_measure_family *const families[] = {

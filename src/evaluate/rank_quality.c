@@ -89,12 +89,6 @@ static ikt_status curve_make(ikt_context *ctx, const ikt_rank_counts *counts, ik
     return IKT_OK;
 }
 
-void ikt_rank_curve_destroy(ikt_rank_curve *curve) {
-    ikt_free(&curve->overlap);
-    ikt_free(&curve->rescaled);
-    curve->count = 0;
-}
-
 static ikt_status check(ikt_context *ctx, const ikt_measure_settings *settings,
                         const ikt_measured *what) {
     const int64_t n = what->rows.n;
