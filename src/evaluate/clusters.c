@@ -15,7 +15,7 @@ typedef struct {
     double squares;                       /* sum of squared distances to it */
 } cluster;
 
-/* What the two passes over the points add to. */
+/* The sums of the two passes over the points. */
 typedef struct {
     const ikt_measure_view *view;
     ikt_unit_box box;

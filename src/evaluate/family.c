@@ -55,9 +55,10 @@ ikt_status ikt_measure_view_make(ikt_context *ctx, const ikt_measure_settings *s
     *view = (ikt_measure_view){.settings = settings, .what = what, .n = what->rows.n, .q = what->q};
     ikt_status st = IKT_OK;
     if (view->n > INT32_MAX)
-        st = ikt_fail(ctx, IKT_ERR_RESOURCE,
-                      "rows are numbered in 31 bits in measures, and there are %lld",
-                      (long long)view->n);
+        st = ikt_fail(
+            ctx, IKT_ERR_RESOURCE,
+            "measures number rows by 31 bits, which is too few for %lld rows; evaluate fewer rows",
+            (long long)view->n);
     if (st == IKT_OK)
         st = ikt_measure_replicate(ctx, &what->rows, what->y, (size_t)what->q * sizeof *view->y,
                                    &view->y);

@@ -1,4 +1,4 @@
-/* What a family of measures is: the contract between measure.c and the files of the families.
+/* A family of measures: the contract between measure.c and the files of the families.
  *
  * A family either computes on its own (`compute`), or looks at queries: rows whose distances to all
  * rows of the input are known for a moment (queries.h). All families that look at queries share one
@@ -12,11 +12,11 @@
 #include "evaluate/queries.h"
 #include "evaluate/tree.h"
 
-/* What a family cannot do without. Families that need ranks look at queries: by distance in the
+/* The inputs that a family needs. Families that need ranks look at queries: by distance in the
  * input, or, with CODES, by similarity under the Isolation kernel. */
 enum { IKT_NEEDS_LABELS = 1, IKT_NEEDS_INPUT = 2, IKT_NEEDS_CODES = 4 };
 
-/* What families share, computed once; the same on every rank but for `what`. */
+/* The input of all families, computed once; the same on every rank but for `what`. */
 typedef struct {
     const ikt_measure_settings *settings;
     const ikt_measured *what;

@@ -29,7 +29,8 @@ typedef struct {
     const char *only;    /* families asked for, "clusters,ranks"; NULL: all that are possible */
 } ikt_measure_settings;
 
-/* What is measured; the same map, q, has_labels on all ranks. Arrays are of the own rows, lent. */
+/* The map to measure, and its input; rows, q and has_labels are the same on all ranks. Arrays are
+ * of the own rows, lent. */
 typedef struct {
     ikt_rows rows;
     const float *y;        /* [rows.count * q] */
@@ -79,7 +80,7 @@ typedef struct {
     int better;          /* +1 larger, -1 smaller, 0 neither */
 } ikt_measure_name;
 
-/* LOCAL, all of them, pure. What is known about a name; NULL where there is no such measure. */
+/* LOCAL, all of them, pure. The entry of a name; NULL where there is no such measure. */
 const ikt_measure_name *ikt_measure_find(const char *name);
 
 /* The pattern nearest to a name that is none, for hints. */
@@ -108,7 +109,7 @@ ikt_status ikt_measure_rank_curve(ikt_context *ctx, const ikt_measure_settings *
                                   const ikt_measured *what, ikt_rank_curve *out);
 void ikt_rank_curve_destroy(ikt_rank_curve *curve);
 
-/* What memory depends on. */
+/* The sizes that memory depends on. */
 typedef struct {
     int64_t n, d, q; /* rows, columns after preprocessing, columns of the map */
     int64_t classes; /* of the labels; 0: none */

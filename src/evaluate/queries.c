@@ -12,7 +12,7 @@
 #include "evaluate/tree.h"
 #include "linalg/distance.h"
 
-/* What a thread ranks with. */
+/* The work space in which a thread ranks rows. */
 typedef struct {
     ikt_radix radix;
     float *distance; /* [n] in the map */

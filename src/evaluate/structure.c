@@ -1,4 +1,4 @@
-/* What a map keeps of the data as a whole. See structure.h. */
+/* How much a map keeps of the structure of the data as a whole. See structure.h. */
 #include "evaluate/structure.h"
 
 #include <math.h>

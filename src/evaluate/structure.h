@@ -1,6 +1,6 @@
-/* Measures of what a map keeps of the data as a whole, after the tests of Amid and Warmuth 2019
- * (TriMap), section 2, which look at pictures: whether it keeps the arrangement of another map, and
- * whether marked rows stand apart from the others.
+/* Measures of the structure that a map keeps of the data as a whole, after the tests of Amid and
+ * Warmuth 2019 (TriMap), section 2, which look at pictures: whether it keeps the arrangement of
+ * another map, and whether marked rows stand apart from the others.
  *
  * Arrangement: the classes of a part of the data, or of shifted copies of it, against the map of
  * the whole. The centres of the classes that both maps have are brought onto each other by the
@@ -32,10 +32,9 @@
 ikt_status ikt_measure_arrangement(ikt_context *ctx, const ikt_measured *map,
                                    const ikt_measured *reference, uint64_t seed, ikt_measures *out);
 
-/* LOCAL, pure. What is left after fitting the points b onto a: 1 - (sum of the singular values of
- * A'B)^2 / (|A|^2 |B|^2), both centred; as scipy.spatial.procrustes. NaN where one of them is a
- * single place.
- *   a, b   [count * q], q 1 .. 3 */
+/* LOCAL, pure. The error that is left after fitting the points b onto a: 1 - (sum of the singular
+ * values of A'B)^2 / (|A|^2 |B|^2), both centred; as scipy.spatial.procrustes. NaN where one of
+ * them is a single place. a, b   [count * q], q 1 .. 3 */
 double ikt_procrustes_error(const double *a, const double *b, int64_t count, int64_t q);
 
 /* COLLECTIVE. Appends "marked rows apart", the least of the ratios of the marked rows; nothing

@@ -1,4 +1,4 @@
-/* What figures are drawn on. See canvas.h. */
+/* Canvases: what is common to all kinds. See canvas.h. */
 #include "plot/canvas.h"
 
 #include <errno.h>

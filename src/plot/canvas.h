@@ -1,4 +1,4 @@
-/* What figures are drawn on: the pixels of a PNG file, or a page of shapes, SVG or PDF.
+/* A canvas, on which figures are drawn: the pixels of a PNG file, or a page of shapes, SVG or PDF.
  *
  * A figure is laid out in pixels whatever it is drawn on; x grows to the right and y downwards, and
  * the centre of pixel (0, 0) is (0.5, 0.5). On a page, lines and letters are shapes and text, and
@@ -23,7 +23,7 @@ enum { IKT_CANVAS_TEXT_MOST = 512 }; /* bytes of a text that is drawn */
 
 typedef enum { IKT_CANVAS_PNG, IKT_CANVAS_SVG, IKT_CANVAS_PDF } ikt_canvas_kind;
 
-/* Where and how large the figure is, and what the file tells of it. Everything is lent. */
+/* The file of a figure: its place, its size and the texts kept in it. Everything is lent. */
 typedef struct {
     const char *path, *shown; /* the file, and the name it will have, for messages */
     int64_t width, height;    /* pixels, at most 32,767 */
@@ -40,7 +40,7 @@ typedef struct {
 
 typedef struct ikt_canvas ikt_canvas;
 
-/* What a kind of canvas does; see the functions below. */
+/* The functions of a kind of canvas; those of the same names below say what they do. */
 typedef struct {
     ikt_status (*open)(ikt_canvas *canvas);
     void (*fill)(ikt_canvas *canvas, int64_t x, int64_t y, int64_t width, int64_t height,
@@ -51,7 +51,7 @@ typedef struct {
                  bool is_right, ikt_rgb colour);
     ikt_status (*picture)(ikt_canvas *canvas, const ikt_canvas_picture *picture, int64_t x,
                           int64_t y);
-    ikt_status (*finish)(ikt_canvas *canvas); /* writes what there is left */
+    ikt_status (*finish)(ikt_canvas *canvas); /* writes the rest of the file */
     void (*close)(ikt_canvas *canvas); /* frees; also what `open` left half done; may be NULL */
 } ikt_canvas_ops;
 

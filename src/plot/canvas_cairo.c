@@ -147,8 +147,8 @@ static ikt_status show(ikt_canvas *c, const ikt_canvas_picture *picture, int64_t
     cairo_surface_t *surface = surface_of(picture);
     cairo_set_source_surface(cairo, surface, (double)x, (double)y);
     cairo_paint(cairo);
-    cairo_set_source_rgb(cairo, 0, 0, 0); /* lets go of the surface */
-    cairo_surface_finish(surface);        /* and of the pixels: a page keeps its own */
+    cairo_set_source_rgb(cairo, 0, 0, 0); /* releases the surface */
+    cairo_surface_finish(surface);        /* and the pixels: a page has its own copy */
     cairo_surface_destroy(surface);
     return check(c, cairo_status(cairo));
 }

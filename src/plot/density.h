@@ -106,7 +106,7 @@ void ikt_raster_band(const ikt_context *ctx, const ikt_view *view, const ikt_sta
 
 /* --- colours of pixels ------------------------------------------------------------------------ */
 
-/* What rank 0 keeps of a pixel of the whole plot until all bands are summed. */
+/* A pixel of the whole plot, which rank 0 keeps until all bands are summed. */
 typedef struct {
     int64_t cover; /* as in ikt_pixel_sum */
     ikt_rgb mean;  /* mean colour, sRGB */

@@ -1,7 +1,7 @@
 /* The legend.
  *
- * Lines are of one height; the table of classes takes as many columns as fit beside a plot that
- * keeps its dignity, and classes without room share one line that says how many they are. */
+ * All lines have one height. The table of classes has as many columns as its largest width allows;
+ * the classes for which there is no room share one line that says how many they are. */
 #include "plot/legend.h"
 
 #include <inttypes.h>

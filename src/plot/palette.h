@@ -14,7 +14,7 @@ typedef struct {
     uint8_t r, g, b; /* sRGB */
 } ikt_rgb;
 
-/* What figures on a white or a black background are drawn with. */
+/* The colours of a figure on a white or a black background. */
 typedef struct {
     ikt_rgb background, ink, faint; /* faint: frame lines and secondary text */
     ikt_rgb plain;                  /* points that have no class or number */

@@ -110,7 +110,8 @@ static void make_title(const figure *f, const ikt_plot_points *points, const cha
     snprintf(out, TEXT_BYTES, "%.*s, n = %s", length > 300 ? 300 : length, name, count);
 }
 
-/* What title, footer, margins and legend leave: from the top, high and wide; the legend beside. */
+/* The space that title, footer, margins and legend leave: its top, height and width, and the width
+ * of the legend beside it. */
 typedef struct {
     double top, room, across, beside;
 } box;
@@ -165,19 +166,8 @@ static void draw_texts(figure *f) {
                     FOOTER * unit, false, f->theme.faint);
 }
 
-/* LOCAL, rank 0. */
-static void finish(figure *f) {
-    draw_texts(f);
-    if (f->settings.legend)
-        ikt_legend_draw(&f->canvas, &f->legend, &f->content,
-                        (double)f->panels.left + ikt_panels_width(&f->panels) +
-                            LEGEND_GAP * f->unit,
-                        (double)f->panels.top);
-}
-
-/* LOCAL, rank 0. */
-static ikt_status open_canvas(ikt_context *ctx, figure *f, const char *path,
-                              const char *temporary) {
+static ikt_status draw_file(ikt_context *ctx, figure *f, const ikt_plot_points *points,
+                            const char *path, const char *temporary) {
     const ikt_plot_settings *s = &f->settings;
     const ikt_canvas_page page = {.path = temporary,
                                   .shown = path,
@@ -188,16 +178,18 @@ static ikt_status open_canvas(ikt_context *ctx, figure *f, const char *path,
                                   .title = f->title,
                                   .footer = s->footer,
                                   .description = s->description};
-    return ikt_canvas_open(ctx, ikt_canvas_kind_of(path), &page, &f->canvas);
-}
-
-static ikt_status draw_file(ikt_context *ctx, figure *f, const ikt_plot_points *points,
-                            const char *path, const char *temporary) {
     const bool is_root = ikt_rank(ctx) == 0;
-    IKT_TRY(ikt_agree(ctx, is_root ? open_canvas(ctx, f, path, temporary) : IKT_OK));
+    ikt_status st = IKT_OK;
+    if (is_root) st = ikt_canvas_open(ctx, ikt_canvas_kind_of(path), &page, &f->canvas);
+    IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_panels_draw(ctx, &f->panels, points, &f->colouring, &f->theme, &f->canvas));
     if (!is_root) return IKT_OK;
-    finish(f);
+    draw_texts(f);
+    if (s->legend)
+        ikt_legend_draw(&f->canvas, &f->legend, &f->content,
+                        (double)f->panels.left + ikt_panels_width(&f->panels) +
+                            LEGEND_GAP * f->unit,
+                        (double)f->panels.top);
     return ikt_canvas_finish(&f->canvas);
 }
 
@@ -213,16 +205,12 @@ static ikt_status make_figure(ikt_context *ctx, figure *f, const ikt_plot_points
     return ikt_atomic_end(ctx, path, temporary, draw_file(ctx, f, points, path, temporary));
 }
 
-static void destroy(figure *f) {
-    ikt_colouring_destroy(&f->colouring);
-    ikt_canvas_close(&f->canvas);
-}
-
 ikt_status ikt_plot_embedding(ikt_context *ctx, const ikt_plot_settings *settings,
                               const ikt_plot_points *points, const char *path) {
     figure f = {.settings = *settings,
                 .panels = {.q = points->q, .count = ikt_panels_count(points->q)}};
     ikt_status st = make_figure(ctx, &f, points, path);
-    destroy(&f);
+    ikt_colouring_destroy(&f.colouring);
+    ikt_canvas_close(&f.canvas);
     return st;
 }
