@@ -64,7 +64,6 @@ static ikt_status check_outputs(ikt_context *ctx, const wishes *w) {
         return ikt_fail(ctx, IKT_ERR_USAGE, "%s is read and cannot be the output, too", w->path[2]);
     IKT_TRY(ikt_atomic_check(ctx, w->path[2], w->overwrite));
     if (!w->picture[0]) return IKT_OK;
-    IKT_TRY(ikt_plot_check(ctx, w->picture));
     return ikt_atomic_check(ctx, w->picture, w->overwrite);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "config/value.h"
 
 enum { NAME_MAX_LENGTH = 63, LINE_WIDTH = 88, INDENT_MOST = 32 };
@@ -47,6 +48,15 @@ void ikt_text_add(ikt_text *text, const char *format, ...) {
         text->length += more;
     }
     va_end(again);
+}
+
+void ikt_text_add_xml(ikt_text *text, const char *words) {
+    char bytes[5];
+    for (uint32_t point; (point = ikt_utf8_next(&words)) != 0;) {
+        const char *entity = ikt_xml_entity(point);
+        ikt_utf8_encode(point, bytes);
+        ikt_text_add(text, "%s", entity ? entity : bytes);
+    }
 }
 
 void ikt_text_wrap_behind(ikt_text *text, const char *before, int width, const char *words) {

@@ -1,5 +1,5 @@
 /* Distances of a batch of rows to all rows. See input_distances.h. */
-#include "evaluate/input_distances.h"
+#include "evaluate/distances.h"
 
 #include <omp.h>
 #include <string.h>

@@ -25,8 +25,6 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "evaluate/family.h"
-#include "evaluate/order_statistic.h"
-#include "evaluate/tree.h"
 
 enum { CLASSES_MOST = 1000, CLASSES_LISTED = 64, SHELL = 25 /* = 5^2 */ };
 

@@ -10,7 +10,6 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "plot/shade.h"
 
 enum { LEVELS = 1024 }; /* colours of numbers; one more is for missing ones */
 

@@ -10,9 +10,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
-#include "evaluate/apart.h"
-#include "evaluate/arrangement.h"
-#include "evaluate/measure_names.h"
+#include "evaluate/structure.h"
+#include "evaluate/measure.h"
 #include "pipeline/measures.h"
 #include "pipeline/outcome.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "evaluate/measure_names.h"
+#include "evaluate/measure.h"
 #include "study/spec_parts.h"
 
 static const char *const keys[] = {"title", "about",    "settings",    "data",        "methods",

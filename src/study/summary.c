@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "evaluate/measure_names.h"
+#include "evaluate/measure.h"
 
 static bool is_same(const ikt_study *study, const ikt_study_run *a, const ikt_study_run *b) {
     if (a->data != b->data || a->method != b->method) return false;

@@ -2,11 +2,11 @@
  *
  * Method: the curve is cut into 65,536 tiles, whose counts all ranks know; each rank takes a run of
  * tiles with about as many points as the others, receives the codes of them, sorts them by a radix
- * sort of bytes, and answers with places. Codes come in the order of their rows, so a stable sort
- * breaks ties by row without knowing it.
- * Advantage: linear, two exchanges, and the same order on any number of ranks. Disadvantage: a tile
- * is never divided, so points that are all in one tile are sorted by one rank. */
-#include "viewer/curve.h"
+ * sort of bytes, and answers with places. Codes receive in the order of their rows, so a stable
+ * sort breaks ties by row without knowing it. Advantage: linear, two exchanges, and the same order
+ * on any number of ranks. Disadvantage: a tile is never divided, so points that are all in one tile
+ * are sorted by one rank. */
+#include "viewer/parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -96,38 +96,39 @@ void ikt_curve_sort(const uint64_t *key, int64_t count, int digits, uint32_t *it
     if (from != item) memcpy(item, from, (size_t)count * sizeof *item);
 }
 
-/* What travels; freed as one. */
+/* The arrays that the ranks exchange; freed as one. */
 typedef struct {
-    int64_t *tile;         /* [TILES] points in each, then points before it, over all ranks */
-    int64_t *send, *come;  /* [ranks] */
-    int64_t *next;         /* [ranks] */
-    uint32_t *slot;        /* [count] where a row's code stands among those that leave */
-    uint64_t *leave, *own; /* codes by owner; [arrived] codes of this rank's tiles */
-    int64_t arrived;
-    uint32_t *item, *place, *back; /* [arrived]; [arrived]; [count] */
-} travel;
+    int64_t *tile;             /* [TILES] points in each, then points before it, over all ranks */
+    int64_t *send, *receive;   /* [ranks] codes to and from each rank */
+    int64_t *next;             /* [ranks] */
+    uint32_t *slot;            /* [count] where a row's code stands in `sent` */
+    uint64_t *sent, *received; /* [count] codes by owner; [n_received] codes of this rank's tiles */
+    int64_t n_received;
+    uint32_t *item, *place; /* [n_received] order and places of the received codes */
+    uint32_t *answer;       /* [count] places of the sent codes */
+} exchange;
 
-static void travel_free(travel *t) {
+static void exchange_free(exchange *t) {
     ikt_free(&t->tile);
     ikt_free(&t->send);
-    ikt_free(&t->come);
+    ikt_free(&t->receive);
     ikt_free(&t->next);
     ikt_free(&t->slot);
-    ikt_free(&t->leave);
-    ikt_free(&t->own);
+    ikt_free(&t->sent);
+    ikt_free(&t->received);
     ikt_free(&t->item);
     ikt_free(&t->place);
-    ikt_free(&t->back);
+    ikt_free(&t->answer);
 }
 
-static ikt_status travel_begin(ikt_context *ctx, const ikt_rows *rows, travel *t) {
+static ikt_status exchange_begin(ikt_context *ctx, const ikt_rows *rows, exchange *t) {
     const char *what = "order of the points";
     IKT_TRY(ikt_alloc(ctx, &t->tile, TILES, sizeof *t->tile, what));
     IKT_TRY(ikt_alloc(ctx, &t->send, rows->ranks, sizeof *t->send, what));
-    IKT_TRY(ikt_alloc(ctx, &t->come, rows->ranks, sizeof *t->come, what));
+    IKT_TRY(ikt_alloc(ctx, &t->receive, rows->ranks, sizeof *t->receive, what));
     IKT_TRY(ikt_alloc(ctx, &t->next, rows->ranks, sizeof *t->next, what));
     IKT_TRY(ikt_alloc(ctx, &t->slot, rows->count, sizeof *t->slot, what));
-    return ikt_alloc(ctx, &t->leave, rows->count, sizeof *t->leave, what);
+    return ikt_alloc(ctx, &t->sent, rows->count, sizeof *t->sent, what);
 }
 
 static int64_t tile_of(uint64_t code) {
@@ -135,7 +136,7 @@ static int64_t tile_of(uint64_t code) {
 }
 
 /* COLLECTIVE. Points before each tile. */
-static void count_tiles(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code, travel *t) {
+static void count_tiles(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code, exchange *t) {
     int64_t sum = 0;
     for (int64_t i = 0; i < rows->count; i++)
         t->tile[tile_of(code[i])]++;
@@ -148,12 +149,12 @@ static void count_tiles(ikt_context *ctx, const ikt_rows *rows, const uint64_t *
 }
 
 /* The rank that would own the tile's first point if points were rows. */
-static int owner_of(const ikt_rows *rows, const travel *t, uint64_t code) {
+static int owner_of(const ikt_rows *rows, const exchange *t, uint64_t code) {
     return ikt_rows_owner(rows, t->tile[tile_of(code)]);
 }
 
 /* Codes by owner, in the order of the rows within each. */
-static void group(const ikt_rows *rows, const uint64_t *code, travel *t) {
+static void group(const ikt_rows *rows, const uint64_t *code, exchange *t) {
     for (int64_t i = 0; i < rows->count; i++)
         t->send[owner_of(rows, t, code[i])]++;
     for (int r = 1; r < rows->ranks; r++)
@@ -161,48 +162,48 @@ static void group(const ikt_rows *rows, const uint64_t *code, travel *t) {
     for (int64_t i = 0; i < rows->count; i++) {
         int64_t slot = t->next[owner_of(rows, t, code[i])]++;
         t->slot[i] = (uint32_t)slot;
-        t->leave[slot] = code[i];
+        t->sent[slot] = code[i];
     }
 }
 
-static ikt_status make_room(ikt_context *ctx, const ikt_rows *rows, travel *t) {
+static ikt_status allocate_received(ikt_context *ctx, const ikt_rows *rows, exchange *t) {
     const char *what = "order of the points";
-    IKT_TRY(ikt_alloc(ctx, &t->own, t->arrived, sizeof *t->own, what));
-    IKT_TRY(ikt_alloc(ctx, &t->item, t->arrived, sizeof *t->item, what));
-    IKT_TRY(ikt_alloc(ctx, &t->place, t->arrived, sizeof *t->place, what));
-    return ikt_alloc(ctx, &t->back, rows->count, sizeof *t->back, what);
+    IKT_TRY(ikt_alloc(ctx, &t->received, t->n_received, sizeof *t->received, what));
+    IKT_TRY(ikt_alloc(ctx, &t->item, t->n_received, sizeof *t->item, what));
+    IKT_TRY(ikt_alloc(ctx, &t->place, t->n_received, sizeof *t->place, what));
+    return ikt_alloc(ctx, &t->answer, rows->count, sizeof *t->answer, what);
 }
 
-/* Places of the codes that have arrived, the first of which is `first`. */
-static void rank_codes(travel *t, int64_t first) {
-    for (int64_t i = 0; i < t->arrived; i++)
+/* Places of the received codes, the first of which is `first`. */
+static void rank_codes(exchange *t, int64_t first) {
+    for (int64_t i = 0; i < t->n_received; i++)
         t->item[i] = (uint32_t)i;
-    ikt_curve_sort(t->own, t->arrived, CODE_BITS / 8, t->item, t->place);
-    for (int64_t k = 0; k < t->arrived; k++)
+    ikt_curve_sort(t->received, t->n_received, CODE_BITS / 8, t->item, t->place);
+    for (int64_t k = 0; k < t->n_received; k++)
         t->place[t->item[k]] = (uint32_t)(first + k);
 }
 
 static ikt_status exchange_codes(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
-                                 travel *t) {
+                                 exchange *t) {
     count_tiles(ctx, rows, code, t);
     group(rows, code, t);
-    ikt_exchange_counts(ctx, t->send, t->come);
+    ikt_exchange_counts(ctx, t->send, t->receive);
     for (int r = 0; r < rows->ranks; r++)
-        t->arrived += t->come[r];
-    IKT_TRY(ikt_agree(ctx, make_room(ctx, rows, t)));
-    ikt_exchange(ctx, t->leave, t->send, t->own, t->come, sizeof *t->own);
-    rank_codes(t, ikt_sum_before(ctx, t->arrived));
-    ikt_exchange(ctx, t->place, t->come, t->back, t->send, sizeof *t->back);
+        t->n_received += t->receive[r];
+    IKT_TRY(ikt_agree(ctx, allocate_received(ctx, rows, t)));
+    ikt_exchange(ctx, t->sent, t->send, t->received, t->receive, sizeof *t->received);
+    rank_codes(t, ikt_sum_before(ctx, t->n_received));
+    ikt_exchange(ctx, t->place, t->receive, t->answer, t->send, sizeof *t->answer);
     return IKT_OK;
 }
 
 ikt_status ikt_curve_places(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
                             uint32_t *place) {
-    travel t = {0};
-    ikt_status st = ikt_agree(ctx, travel_begin(ctx, rows, &t));
+    exchange t = {0};
+    ikt_status st = ikt_agree(ctx, exchange_begin(ctx, rows, &t));
     if (st == IKT_OK) st = exchange_codes(ctx, rows, code, &t);
     for (int64_t i = 0; i < rows->count && st == IKT_OK; i++)
-        place[i] = t.back[t.slot[i]];
-    travel_free(&t);
+        place[i] = t.answer[t.slot[i]];
+    exchange_free(&t);
     return st;
 }

@@ -7,7 +7,7 @@
 #include "base/base64.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "viewer/curve.h"
+#include "viewer/parts.h"
 
 enum { N = 777 };
 

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "config/value.h"
 #include "config/yaml_tree.h"
-#include "evaluate/measure_names.h"
+#include "evaluate/measure.h"
 #include "plot/chart.h"
 #include "study/spec.h"
 #include "study/values.h"

@@ -1,14 +1,15 @@
-/* Whether a map keeps the arrangement of another one. */
-#include "evaluate/arrangement.h"
+/* How much a map keeps of the structure of the data as a whole. See structure.h. */
+#include "evaluate/structure.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "evaluate/classes.h"
+#include "evaluate/family.h"
+#include "linalg/small_svd.h"
 
-enum { AXES = 3, TRIPLETS = 5, QUERIES_MOST = 20000, CLASSES_LEAST = 3 };
+enum { AXES = IKT_SVD_MOST, TRIPLETS = 5, QUERIES_MOST = 20000, CLASSES_LEAST = 3 };
 
 /* All rows of a map, on every rank. */
 typedef struct {
@@ -32,38 +33,9 @@ static ikt_status whole_make(ikt_context *ctx, const ikt_measured *of, whole *ou
     return st;
 }
 
-/* Sum of the singular values of m, by turning its columns until they are at right angles (one-sided
- * Jacobi): the values are then their lengths. */
-static double nuclear_norm(double m[AXES][AXES], int64_t q) {
-    enum { SWEEPS = 30 };
-    for (int sweep = 0; sweep < SWEEPS; sweep++)
-        for (int64_t a = 0; a < q; a++)
-            for (int64_t b = a + 1; b < q; b++) {
-                double aa = 0, bb = 0, ab = 0;
-                for (int64_t r = 0; r < q; r++) {
-                    aa += m[r][a] * m[r][a];
-                    bb += m[r][b] * m[r][b];
-                    ab += m[r][a] * m[r][b];
-                }
-                const double angle = 0.5 * atan2(2 * ab, aa - bb), c = cos(angle), s = sin(angle);
-                for (int64_t r = 0; r < q; r++) {
-                    const double x = m[r][a], y = m[r][b];
-                    m[r][a] = c * x + s * y;
-                    m[r][b] = c * y - s * x;
-                }
-            }
-    double sum = 0;
-    for (int64_t a = 0; a < q; a++) {
-        double length = 0;
-        for (int64_t r = 0; r < q; r++)
-            length += m[r][a] * m[r][a];
-        sum += sqrt(length);
-    }
-    return sum;
-}
-
 double ikt_procrustes_error(const double *a, const double *b, int64_t count, int64_t q) {
-    double mean_a[AXES] = {0}, mean_b[AXES] = {0}, m[AXES][AXES] = {{0}}, aa = 0, bb = 0;
+    double mean_a[AXES] = {0}, mean_b[AXES] = {0}, aa = 0, bb = 0;
+    double m[AXES * AXES] = {0}, u[AXES * AXES], v[AXES * AXES], s[AXES], fit = 0;
     for (int64_t i = 0; i < count; i++)
         for (int64_t c = 0; c < q; c++) {
             mean_a[c] += a[i * q + c] / (double)count;
@@ -75,10 +47,12 @@ double ikt_procrustes_error(const double *a, const double *b, int64_t count, int
             aa += x * x;
             bb += y * y;
             for (int64_t c = 0; c < q; c++)
-                m[r][c] += x * (b[i * q + c] - mean_b[c]);
+                m[r * q + c] += x * (b[i * q + c] - mean_b[c]);
         }
     if (!(aa > 0) || !(bb > 0)) return NAN;
-    const double fit = nuclear_norm(m, q);
+    ikt_small_svd((int)q, m, u, s, v);
+    for (int64_t c = 0; c < q; c++)
+        fit += s[c];
     return fmax(1 - fit * fit / (aa * bb), 0);
 }
 
@@ -206,4 +180,52 @@ ikt_status ikt_measure_arrangement(ikt_context *ctx, const ikt_measured *map,
     whole_free(&a);
     whole_free(&b);
     return st;
+}
+
+/* --- marked rows ------------------------------------------------------------------------------ */
+
+enum { NEAREST_MOST = 10, APART_MOST = 2000 };
+
+/* Mean distance of a row from its k nearest. */
+static double spacing(const ikt_tree *tree, const float *y, int64_t q, int64_t row, int64_t k) {
+    float score[NEAREST_MOST];
+    uint32_t nearest[NEAREST_MOST];
+    double sum = 0;
+    ikt_tree_nearest(tree, y + q * row, row, k, score, nearest);
+    for (int64_t e = 0; e < k; e++)
+        sum += sqrt((double)score[e]);
+    return sum / (double)k;
+}
+
+static ikt_status compare_spacing(ikt_context *ctx, const ikt_tree *tree, const float *y,
+                                  const ikt_measured *what, const int64_t *marked, int64_t n_marked,
+                                  ikt_measures *out) {
+    const int64_t n = what->rows.n, k = n - 1 < NEAREST_MOST ? n - 1 : NEAREST_MOST;
+    const int64_t step = (n + APART_MOST - 1) / APART_MOST, queries = (n + step - 1) / step;
+    float *usual = NULL;
+    double least = INFINITY;
+    IKT_TRY(ikt_alloc(ctx, &usual, queries, sizeof *usual, "measures"));
+    for (int64_t i = 0; i < queries; i++)
+        usual[i] = (float)spacing(tree, y, what->q, i * step, k);
+    const double median = ikt_median(usual, queries);
+    ikt_free(&usual);
+    for (int64_t m = 0; m < n_marked; m++)
+        least = fmin(least, spacing(tree, y, what->q, marked[m], k) / median);
+    return ikt_measures_add(ctx, out, "marked rows apart", median > 0 ? least : NAN,
+                            step > 1 ? queries : 0,
+                            "distance from the ten nearest in the map, in medians of all rows; 1 "
+                            "like any other, outliers more");
+}
+
+ikt_status ikt_measure_apart(ikt_context *ctx, const ikt_measured *what, const int64_t *marked,
+                             int64_t n_marked, ikt_measures *out) {
+    float *y = NULL;
+    ikt_tree tree = {0};
+    if (n_marked == 0 || what->rows.n < 2) return IKT_OK;
+    IKT_TRY(ikt_measure_replicate(ctx, &what->rows, what->y, (size_t)what->q * sizeof *y, &y));
+    ikt_status st = ikt_tree_create(ctx, y, what->rows.n, what->q, &tree);
+    if (st == IKT_OK) st = compare_spacing(ctx, &tree, y, what, marked, n_marked, out);
+    ikt_tree_destroy(&tree);
+    ikt_free(&y);
+    return ikt_agree(ctx, st);
 }

@@ -3,14 +3,35 @@
  *
  * Every rank holds all positions in a k-d tree and answers for its own rows; what is summed over
  * the ranks are counts. */
+#include "evaluate/accuracy.h"
+
 #include <omp.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/select.h"
 #include "evaluate/family.h"
-#include "evaluate/tree.h"
-#include "evaluate/votes.h"
+
+static int by_number(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* In ascending order the smallest of several comes first. */
+int64_t ikt_votes_majority(int64_t *votes, int64_t count) {
+    int64_t best = votes[0], most = 0, run = 0;
+    qsort(votes, (size_t)count, sizeof *votes, by_number);
+    for (int64_t e = 0; e < count; e++) {
+        run = e > 0 && votes[e] == votes[e - 1] ? run + 1 : 1;
+        if (run > most) {
+            most = run;
+            best = votes[e];
+        }
+    }
+    return best;
+}
 
 typedef struct {
     const ikt_measure_view *view;
@@ -37,7 +58,7 @@ static void work_free(work *w) {
 
 /* Adds one row to the counts of those that the majority, and the nearest row, label rightly.
  * Classes are numbered in the order of their labels, so the smallest wins among equal votes. */
-static void judge(const work *w, int64_t row, int64_t *by_majority, int64_t *by_nearest) {
+static void count_row(const work *w, int64_t row, int64_t *by_majority, int64_t *by_nearest) {
     const ikt_measure_view *view = w->view;
     const int64_t k = view->settings->k, offset = omp_get_thread_num() * k;
     uint32_t *nearest = w->nearest + offset;
@@ -55,7 +76,7 @@ static void count_right(ikt_context *ctx, const work *w, int64_t right[2]) {
 #pragma omp parallel for schedule(dynamic, 256) reduction(+ : by_majority, by_nearest)             \
     num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < rows->count; i++)
-        judge(w, rows->first + i, &by_majority, &by_nearest);
+        count_row(w, rows->first + i, &by_majority, &by_nearest);
     right[0] = by_majority;
     right[1] = by_nearest;
     ikt_sum_i64(ctx, right, 2);
@@ -108,3 +129,39 @@ const ikt_measure_family ikt_family_labels = {
     .check = check,
     .compute = compute,
     .memory = memory};
+
+/* --- before anything is placed ---------------------------------------------------------------- */
+
+enum { VOTES_MOST = 256 };
+
+/* Whether the k best of a list tell the label. */
+static bool is_told(const ikt_neighbours *lists, int64_t i, int64_t k, const int64_t *all,
+                    int64_t label) {
+    ikt_pair best[VOTES_MOST];
+    int64_t votes[VOTES_MOST], count = 0;
+    for (int64_t e = i * lists->k; e < (i + 1) * lists->k; e++) {
+        ikt_pair pair = ikt_pair_make(lists->score[e], lists->row[e]);
+        if (count == k && pair > best[k - 1]) continue;
+        int64_t to = count < k ? count++ : k - 1;
+        for (; to > 0 && best[to - 1] > pair; to--)
+            best[to] = best[to - 1];
+        best[to] = pair;
+    }
+    for (int64_t e = 0; e < count; e++)
+        votes[e] = all[ikt_pair_number(best[e])];
+    return count > 0 && ikt_votes_majority(votes, count) == label;
+}
+
+ikt_status ikt_list_label_accuracy(ikt_context *ctx, const ikt_rows *rows,
+                                   const ikt_neighbours *lists, const int64_t *labels, int64_t k,
+                                   double *accuracy) {
+    int64_t *all = NULL, right = 0, votes = k < lists->k ? k : lists->k;
+    if (votes > VOTES_MOST) votes = VOTES_MOST;
+    IKT_TRY(ikt_measure_replicate(ctx, rows, labels, sizeof *labels, &all));
+#pragma omp parallel for schedule(static) reduction(+ : right) num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < rows->count; i++)
+        right += is_told(lists, i, votes, all, labels[i]);
+    ikt_free(&all);
+    *accuracy = (double)ikt_sum_one(ctx, right) / (double)rows->n;
+    return IKT_OK;
+}

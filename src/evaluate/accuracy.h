@@ -1,7 +1,7 @@
 /* How well the most similar rows tell a row's label, before anything is placed: what an embedding's
  * k-nearest-neighbour accuracy is to be compared with. */
-#ifndef IKT_EVALUATE_LIST_ACCURACY_H
-#define IKT_EVALUATE_LIST_ACCURACY_H
+#ifndef IKT_EVALUATE_ACCURACY_H
+#define IKT_EVALUATE_ACCURACY_H
 
 #include "dist/rows.h"
 #include "neighbours/neighbours.h"
@@ -15,5 +15,8 @@
 ikt_status ikt_list_label_accuracy(ikt_context *ctx, const ikt_rows *rows,
                                    const ikt_neighbours *lists, const int64_t *labels, int64_t k,
                                    double *accuracy);
+
+/* LOCAL. The most frequent of `count` >= 1 votes, the smallest of several; sorts them. */
+int64_t ikt_votes_majority(int64_t *votes, int64_t count);
 
 #endif

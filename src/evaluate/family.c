@@ -1,4 +1,8 @@
-/* What families share: positions and classes of all rows on every rank. See family.h. */
+/* What families share: positions and classes of all rows on every rank, the list of results, the
+ * unit box, medians. See family.h. */
+#include "evaluate/family.h"
+
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +10,6 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "evaluate/family.h"
 
 ikt_status ikt_measure_replicate(ikt_context *ctx, const ikt_rows *distribution, const void *own,
                                  size_t size, void *all) {
@@ -52,9 +55,10 @@ ikt_status ikt_measure_view_make(ikt_context *ctx, const ikt_measure_settings *s
     *view = (ikt_measure_view){.settings = settings, .what = what, .n = what->rows.n, .q = what->q};
     ikt_status st = IKT_OK;
     if (view->n > INT32_MAX)
-        st = ikt_fail(ctx, IKT_ERR_RESOURCE,
-                      "rows are numbered in 31 bits in measures, and there are %lld",
-                      (long long)view->n);
+        st = ikt_fail(
+            ctx, IKT_ERR_RESOURCE,
+            "measures number rows by 31 bits, which is too few for %lld rows; evaluate fewer rows",
+            (long long)view->n);
     if (st == IKT_OK)
         st = ikt_measure_replicate(ctx, &what->rows, what->y, (size_t)what->q * sizeof *view->y,
                                    &view->y);
@@ -100,4 +104,87 @@ bool ikt_measure_has_classes(ikt_context *ctx, const ikt_measure_view *view, int
         "%s need 2 to %lld classes, fewer than the %lld rows; the labels have %lld", measures,
         (long long)most, (long long)view->n, (long long)count);
     return false;
+}
+
+/* --- the list of results ---------------------------------------------------------------------- */
+
+ikt_status ikt_measures_add(ikt_context *ctx, ikt_measures *measures, const char *name,
+                            double value, int64_t sample, const char *note) {
+    if (measures->count == measures->room) {
+        int64_t room = measures->room + 16;
+        IKT_TRY(ikt_resize(ctx, &measures->list, room, sizeof *measures->list, "measures"));
+        measures->room = room;
+    }
+    ikt_measure *m = &measures->list[measures->count++];
+    *m = (ikt_measure){.value = value, .sample = sample};
+    snprintf(m->name, sizeof m->name, "%s", name);
+    snprintf(m->note, sizeof m->note, "%s", note);
+    return IKT_OK;
+}
+
+void ikt_measures_destroy(ikt_measures *measures) {
+    ikt_free(&measures->list);
+    ikt_rank_curve_destroy(&measures->curve);
+    measures->count = measures->room = 0;
+}
+
+void ikt_rank_curve_destroy(ikt_rank_curve *curve) {
+    ikt_free(&curve->overlap);
+    ikt_free(&curve->rescaled);
+    curve->count = 0;
+}
+
+/* --- the unit box, and order statistics ------------------------------------------------------- */
+
+ikt_unit_box ikt_unit_box_of(const float *y, int64_t n, int64_t q) {
+    ikt_unit_box box = {.q = q};
+    for (int64_t c = 0; c < q; c++) {
+        float low = INFINITY, high = -INFINITY;
+        for (int64_t i = 0; i < n; i++) {
+            float value = y[q * i + c];
+            low = value < low ? value : low;
+            high = value > high ? value : high;
+        }
+        double width = (double)high - (double)low;
+        box.low[c] = (double)low;
+        box.scale[c] = width > 0 ? 1 / width : 0;
+    }
+    return box;
+}
+
+static void part(float *values, int64_t low, int64_t high, int64_t *i, int64_t *j) {
+    const float pivot = values[low + (high - low) / 2];
+    *i = low;
+    *j = high;
+    while (*i <= *j) {
+        while (values[*i] < pivot)
+            ++*i;
+        while (pivot < values[*j])
+            --*j;
+        if (*i > *j) break;
+        float old = values[*i];
+        values[(*i)++] = values[*j];
+        values[(*j)--] = old;
+    }
+}
+
+float ikt_order_statistic(float *values, int64_t count, int64_t place) {
+    int64_t low = 0, high = count - 1;
+    while (low < high) {
+        int64_t i, j;
+        part(values, low, high, &i, &j);
+        if (place <= j)
+            high = j;
+        else if (place >= i)
+            low = i;
+        else
+            break;
+    }
+    return values[place];
+}
+
+double ikt_median(float *values, int64_t count) {
+    double upper = (double)ikt_order_statistic(values, count, count / 2);
+    if (count % 2 == 1) return upper;
+    return (upper + (double)ikt_order_statistic(values, count, count / 2 - 1)) / 2;
 }
