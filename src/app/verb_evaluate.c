@@ -173,7 +173,7 @@ static ikt_status check_curve(ikt_context *ctx, const request *wish) {
     if (!wish->input[0] || !ranks)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "--curve needs --input, and the family ranks among --measures");
-    return ikt_atomic_check(ctx, wish->curve, wish->overwrite);
+    return ikt_atomic_check_stream(ctx, wish->curve, wish->overwrite);
 }
 
 static ikt_status evaluate(ikt_context *ctx, const request *wish) {

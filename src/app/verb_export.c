@@ -100,7 +100,8 @@ static ikt_status write_export(ikt_context *ctx, const wishes *w, bool is_key_gi
                              .key = w->key};
     IKT_TRY(choose_format(ctx, w, &format, &how.is_gzipped));
     IKT_TRY(check_options(ctx, w, format, is_key_given));
-    IKT_TRY(ikt_atomic_check(ctx, w->path[1], w->overwrite));
+    IKT_TRY(format->is_stream ? ikt_atomic_check_stream(ctx, w->path[1], w->overwrite)
+                              : ikt_atomic_check(ctx, w->path[1], w->overwrite));
     ikt_status st = ikt_export_open(ctx, w->path[0], &export);
     if (st == IKT_OK && format->has_columns) st = add_columns(ctx, w, &export);
     if (st == IKT_OK) st = format->write(&export, &how, w->path[1]);

@@ -65,7 +65,7 @@ static ikt_status check_outputs(ikt_context *ctx, const wishes *w) {
     IKT_TRY(ikt_atomic_check(ctx, w->path[2], w->overwrite));
     if (!w->picture[0]) return IKT_OK;
     IKT_TRY(ikt_plot_check(ctx, w->picture));
-    return ikt_atomic_check(ctx, w->picture, w->overwrite);
+    return ikt_atomic_check_stream(ctx, w->picture, w->overwrite);
 }
 
 static ikt_status write_outputs(ikt_context *ctx, const wishes *w,
