@@ -236,6 +236,46 @@ static void on_a_part_of_the_ranks(void **state) {
     ikt_parameters_destroy(&parameters);
 }
 
+/* A program that goes on after a failure is told about the next one, not about the first again. */
+static void errors_replace_each_other(void **state) {
+    ikt_context *ctx = *state, *part;
+    ikt_parameters *parameters;
+    ikt_embedding *map;
+    char text[64];
+    const char *yaml;
+    make_rows();
+    succeed(ctx, ikt_parameters_create(ctx, &parameters));
+    assert_int_equal(ikt_parameters_set(parameters, "no.key", "3"), IKT_ERR_USAGE);
+    assert_non_null(strstr(ikt_message(ctx), "section 'no'"));
+    assert_int_equal(ikt_parameters_load(parameters, "/no/such.yaml"), IKT_ERR_FILE);
+    assert_non_null(strstr(ikt_message(ctx), "/no/such.yaml"));
+    assert_int_equal(ikt_parameters_get(parameters, "no.key", text, sizeof text), IKT_ERR_USAGE);
+    assert_non_null(strstr(ikt_message(ctx), "section 'no'"));
+    assert_int_equal(ikt_embedding_read(ctx, "/no/run.h5", &map), IKT_ERR_FILE);
+    assert_non_null(strstr(ikt_message(ctx), "/no/run.h5"));
+    assert_int_equal(ikt_parameters_set(parameters, "input.file", "rows.h5"), IKT_OK);
+    assert_string_equal(ikt_message(ctx), "");
+    assert_int_equal(ikt_embed_rows(ctx, parameters, floats, N, D, IKT_TYPE_F32, NULL, &map),
+                     IKT_ERR_USAGE);
+    assert_non_null(strstr(ikt_message(ctx), "input.file is 'rows.h5'"));
+    succeed(ctx, ikt_parameters_yaml(parameters, &yaml));
+    assert_string_equal(ikt_message(ctx), "");
+    ikt_parameters_destroy(&parameters);
+    parameters = parameters_for(ctx);
+    map = embed(ctx, parameters, 0, IKT_TYPE_F32, false);
+    assert_int_equal(ikt_parameters_set(parameters, "no.key", "3"), IKT_ERR_USAGE);
+    assert_int_equal(ikt_embedding_write(map, "/no/run.h5", false), IKT_ERR_FILE);
+    assert_non_null(strstr(ikt_message(ctx), "/no/run.h5"));
+    assert_int_equal(ikt_parameters_set(parameters, "no.key", "3"), IKT_ERR_USAGE);
+    assert_int_equal(ikt_embedding_draw(map, "/no/run.png", false, NULL), IKT_ERR_FILE);
+    assert_non_null(strstr(ikt_message(ctx), "/no/run.png"));
+    succeed(ctx, ikt_context_split(ctx, 0, &part));
+    assert_string_equal(ikt_message(ctx), "");
+    ikt_context_destroy(&part);
+    ikt_embedding_destroy(&map);
+    ikt_parameters_destroy(&parameters);
+}
+
 /* --- what a map tells --------------------------------------------------------------------------
  */
 
@@ -476,7 +516,8 @@ static void the_caller_keeps_what_is_his(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(same_as_embed), ikt_test(one_after_the_other),
-              ikt_test(on_a_part_of_the_ranks), ikt_test(maps_tell), ikt_test(maps_and_files),
-              ikt_test(parameters_by_name), ikt_test(parameters_of_a_file),
-              ikt_test(wrong_rows_are_refused), ikt_test(wrong_parameters_are_refused),
-              ikt_test(stopped_and_gone_on), ikt_test(the_caller_keeps_what_is_his))
+              ikt_test(on_a_part_of_the_ranks), ikt_test(errors_replace_each_other),
+              ikt_test(maps_tell), ikt_test(maps_and_files), ikt_test(parameters_by_name),
+              ikt_test(parameters_of_a_file), ikt_test(wrong_rows_are_refused),
+              ikt_test(wrong_parameters_are_refused), ikt_test(stopped_and_gone_on),
+              ikt_test(the_caller_keeps_what_is_his))
