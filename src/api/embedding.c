@@ -70,9 +70,7 @@ ikt_status ikt_embedding_hand_over(ikt_embedding *embedding, int64_t count) {
     return st;
 }
 
-/* --- what an embedding tells
- * --------------------------------------------------------------------------
- */
+/* --- what an embedding tells ------------------------------------------------------------------ */
 
 int64_t ikt_embedding_rows(const ikt_embedding *embedding) {
     return embedding->run.rows.n;
@@ -127,8 +125,7 @@ ikt_embedding_measure ikt_embedding_measure_at(const ikt_embedding *embedding, i
     return (ikt_embedding_measure){measure->name, measure->value, measure->note};
 }
 
-/* --- file and picture --------------------------------------------------------------------------
- */
+/* --- file and picture ------------------------------------------------------------------------- */
 
 static ikt_status write_run(ikt_embedding *embedding, const char *path, bool overwrite) {
     ikt_output_settings *output = &embedding->run.settings.output;

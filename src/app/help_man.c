@@ -118,8 +118,7 @@ static void add_program_options(ikt_text *text) {
     }
 }
 
-/* --- a verb ------------------------------------------------------------------------------------
- */
+/* --- a verb ----------------------------------------------------------------------------------- */
 
 static void man_verb(ikt_text *text, const ikt_verb *verb) {
     add_head(text, verb->name, verb->summary);
@@ -207,8 +206,7 @@ static void man_end(ikt_text *text, const ikt_verb *verb) {
     ikt_text_add(text, ".BR iktsne (1)\n");
 }
 
-/* --- the program -------------------------------------------------------------------------------
- */
+/* --- the program ------------------------------------------------------------------------------ */
 
 static void man_program(ikt_text *text, const ikt_verb *const *verbs, int n) {
     add_head(text, NULL, ikt_program_summary);

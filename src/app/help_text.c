@@ -70,8 +70,7 @@ static void text_end(ikt_text *text, const ikt_verb *verb) {
     (void)text, (void)verb;
 }
 
-/* --- the program -------------------------------------------------------------------------------
- */
+/* --- the program ------------------------------------------------------------------------------ */
 
 static void text_program(ikt_text *text, const ikt_verb *const *verbs, int n) {
     ikt_text_add(text,

@@ -14,8 +14,7 @@
 #include "base/comm.h"
 #include "base/context.h"
 
-/* --- what a name stands for --------------------------------------------------------------------
- */
+/* --- what a name stands for ------------------------------------------------------------------- */
 
 enum { MOST_LINKS = 40 }; /* as many as Linux follows */
 
@@ -81,8 +80,7 @@ static ikt_status find_target(ikt_context *ctx, const char *path, bool may_be_st
     return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", path, strerror(errno));
 }
 
-/* --- beginning ---------------------------------------------------------------------------------
- */
+/* --- beginning -------------------------------------------------------------------------------- */
 
 static ikt_status begin_on_root(ikt_context *ctx, const char *path, bool overwrite,
                                 bool may_be_stream, char *temporary) {
@@ -144,8 +142,7 @@ ikt_status ikt_atomic_check_stream(ikt_context *ctx, const char *path, bool over
     return check(ctx, path, overwrite, true);
 }
 
-/* --- room --------------------------------------------------------------------------------------
- */
+/* --- room ------------------------------------------------------------------------------------- */
 
 enum { ZEROS = 1 << 16 };
 
@@ -210,8 +207,7 @@ ikt_status ikt_atomic_check_room(ikt_context *ctx, const char *path, int64_t byt
     return st;
 }
 
-/* --- the end -----------------------------------------------------------------------------------
- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 /* A failed close of a synced file is not an error of the data; a failed sync is. */
 static int sync_path(const char *path, int flags) {

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "base/context.h"
-#include "base/log_line.h"
+#include "base/log.h"
 #include "base/traffic.h"
 
 enum { TAG_RING = 101 };

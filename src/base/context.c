@@ -8,8 +8,7 @@
 
 #include "base/comm.h"
 #include "base/cpu.h"
-#include "base/memory_limit.h"
-#include "base/warning.h"
+#include "base/memory.h"
 
 static const int64_t default_piece_bytes = (int64_t)1 << 30;
 

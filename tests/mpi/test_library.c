@@ -32,8 +32,7 @@ static void refuse(ikt_context *ctx, ikt_status st, ikt_status expected, const c
     ikt_clear(ctx);
 }
 
-/* --- rows --------------------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 /* All rows in each type, on every rank: values that each of the types holds. */
 static uint8_t bytes[N * D];
@@ -105,8 +104,7 @@ static ikt_embedding *embed(ikt_context *ctx, const ikt_parameters *parameters, 
     return map;
 }
 
-/* --- the reference: `embed` on a file -----------------------------------------------------------
- */
+/* --- the reference: `embed` on a file --------------------------------------------------------- */
 
 static void write_rows(ikt_context *ctx, const char *path, ikt_type type) {
     ikt_table_writer *table;
@@ -179,8 +177,7 @@ static void same_as_embed(void **state) {
     assert_int_equal(ikt_memory_now(ctx), 0);
 }
 
-/* --- more than one, anywhere -------------------------------------------------------------------
- */
+/* --- more than one, anywhere ------------------------------------------------------------------ */
 
 /* Accounts of the caller and what the C library has given out, as after the first of several. */
 static void one_after_the_other(void **state) {
@@ -276,8 +273,7 @@ static void errors_replace_each_other(void **state) {
     ikt_parameters_destroy(&parameters);
 }
 
-/* --- what a map tells --------------------------------------------------------------------------
- */
+/* --- what a map tells ------------------------------------------------------------------------- */
 
 static double measure_of(const ikt_embedding *map, const char *name) {
     for (int64_t i = 0; i < ikt_embedding_measures(map); i++)
@@ -349,8 +345,7 @@ static void maps_and_files(void **state) {
     assert_int_equal(ikt_memory_now(ctx), 0);
 }
 
-/* --- parameters --------------------------------------------------------------------------------
- */
+/* --- parameters ------------------------------------------------------------------------------- */
 
 static void parameters_by_name(void **state) {
     ikt_context *ctx = *state;
@@ -395,8 +390,7 @@ static void parameters_of_a_file(void **state) {
     ikt_parameters_destroy(&parameters);
 }
 
-/* --- what goes wrong ---------------------------------------------------------------------------
- */
+/* --- what goes wrong -------------------------------------------------------------------------- */
 
 static ikt_status attempt(ikt_context *ctx, const ikt_parameters *parameters, const void *rows,
                           int64_t count, int64_t columns, ikt_type type, const int64_t *classes) {

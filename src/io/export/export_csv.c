@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/float_text.h"
+#include "base/encoding.h"
 #include "base/memory.h"
 #include "base/shared_file.h"
 #include "config/value.h"
