@@ -4,7 +4,7 @@
 
 #include "api/own.h"
 #include "base/memory.h"
-#include "config/lookup.h"
+#include "config/config.h"
 #include "config/value.h"
 
 enum { KEY_MAX = 128 };

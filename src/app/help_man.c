@@ -1,9 +1,7 @@
 /* Help as manual pages (roff, macros man). */
 #include <string.h>
 
-#include "app/examples.h"
 #include "app/help.h"
-#include "app/overview.h"
 #include "iktsne/build.h"
 
 /* Text as roff: what it would take for requests, escapes or typographic signs. A line of `words`

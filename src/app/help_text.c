@@ -2,9 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/examples.h"
 #include "app/help.h"
-#include "app/overview.h"
 #include "base/memory.h"
 
 static void text_verb(ikt_text *text, const ikt_verb *verb) {

@@ -1,5 +1,5 @@
-/* What repeats a run. See repetition.h. */
-#include "app/repetition.h"
+/* What repeats a run. See info.h. */
+#include "app/info.h"
 
 #include <stdio.h>
 #include <string.h>

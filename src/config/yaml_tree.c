@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "config/config.h"
 #include "config/key.h"
-#include "config/text_file.h"
 #include "config/value.h"
 
 struct ikt_yaml {
