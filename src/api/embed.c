@@ -117,6 +117,7 @@ static ikt_status embed(ikt_context *ctx, const ikt_parameters *parameters,
                         const caller_rows *given, ikt_embedding **out) {
     const ikt_h5_host host = ikt_h5_host_keep();
     *out = NULL;
+    ikt_clear(ctx);
     IKT_TRY(check_equal(ctx, parameters));
     IKT_TRY(ikt_embedding_new(ctx, out));
     take_threads_and_log((*out)->ctx, &parameters->settings.run);

@@ -201,7 +201,7 @@ static ikt_status make_figure(ikt_context *ctx, figure *f, const ikt_plot_points
     IKT_TRY(ikt_colouring_create(ctx, points, &f->theme, f->settings.black, &f->colouring));
     make_title(f, points, path, f->title);
     lay_out(f, points);
-    IKT_TRY(ikt_atomic_begin(ctx, path, f->settings.overwrite, temporary));
+    IKT_TRY(ikt_atomic_begin_stream(ctx, path, f->settings.overwrite, temporary));
     return ikt_atomic_end(ctx, path, temporary, draw_file(ctx, f, points, path, temporary));
 }
 

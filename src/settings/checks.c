@@ -36,7 +36,8 @@ static ikt_status check_output(ikt_context *ctx, const ikt_settings *s, const ch
                                const char *path) {
     if (!path[0]) return IKT_OK;
     IKT_TRY(check_apart_all(ctx, s, key, path));
-    return ikt_atomic_check(ctx, path, s->output.overwrite);
+    return path == s->output.picture ? ikt_atomic_check_stream(ctx, path, s->output.overwrite)
+                                     : ikt_atomic_check(ctx, path, s->output.overwrite);
 }
 
 ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings, bool needs_file) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/atomic_file.h"
-#include "base/base64.h"
+#include "base/encoding.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "config/key.h"

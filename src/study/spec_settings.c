@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "config/lookup.h"
+#include "config/config.h"
 #include "config/value.h"
 #include "settings/settings.h"
 #include "study/spec_parts.h"

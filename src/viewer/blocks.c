@@ -12,8 +12,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/base64.h"
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/memory.h"
 
 enum { AT_ONCE = 16, PLACE_BYTES = sizeof(uint32_t), NO_ZLIB_HEADER = -15, LEVEL = 6, MEMORY = 8 };

@@ -250,7 +250,7 @@ static ikt_status put_blocks(ikt_context *ctx, const page *p) {
 
 static ikt_status write_file(ikt_context *ctx, page *p) {
     char temporary[IKT_PATH_MAX];
-    IKT_TRY(ikt_atomic_begin(ctx, p->path, p->settings->overwrite, temporary));
+    IKT_TRY(ikt_atomic_begin_stream(ctx, p->path, p->settings->overwrite, temporary));
     ikt_status st = ikt_rank(ctx) == 0 ? put_head(ctx, p, temporary) : IKT_OK;
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = put_blocks(ctx, p);
@@ -260,7 +260,7 @@ static ikt_status write_file(ikt_context *ctx, page *p) {
 static ikt_status make(ikt_context *ctx, page *p) {
     const ikt_viewer_content *content = p->content;
     IKT_TRY(ikt_agree(ctx, check(ctx, p)));
-    IKT_TRY(ikt_atomic_check(ctx, p->path, p->settings->overwrite));
+    IKT_TRY(ikt_atomic_check_stream(ctx, p->path, p->settings->overwrite));
     IKT_TRY(ikt_viewer_points_create(ctx, content, &p->points));
     if (content->pictures)
         IKT_TRY(ikt_pictures_read(ctx, content->pictures, content->rows, p->points.row,

@@ -24,7 +24,7 @@
 #include <fcntl.h>
 #include <hdf5.h>
 
-#include "app/verbs.h"
+#include "app/verb.h"
 #include "base/rng.h"
 
 enum { WATCHDOG_SECONDS = 60, WORDS_MOST = 32, NAME_SIZE = 64, TEXT_SIZE = 8192, FLIPS_MOST = 8 };

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base64.h"
+#include "base/encoding.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "viewer/parts.h"

@@ -50,6 +50,7 @@ typedef struct {
     const char *endings; /* ".npy", several with blanks between */
     bool has_columns;    /* whether it holds more than the places */
     bool is_text;        /* and may be gzipped */
+    bool is_stream;      /* written from front to back: into a pipe, too */
     /* COLLECTIVE. Errors: IKT_ERR_FILE, IKT_ERR_DATA, IKT_ERR_RESOURCE. */
     ikt_status (*write)(ikt_export *export, const ikt_export_wishes *wishes, const char *path);
 } ikt_export_format;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/float_text.h"
+#include "base/encoding.h"
 #include "base/memory.h"
 #include "base/shared_file.h"
 #include "config/value.h"
@@ -187,5 +187,5 @@ static ikt_status write_tsv(ikt_export *export, const ikt_export_wishes *wishes,
     return write_text(export, wishes, path, '\t');
 }
 
-const ikt_export_format ikt_export_csv = {"csv", ".csv", true, true, write_csv};
-const ikt_export_format ikt_export_tsv = {"tsv", ".tsv", true, true, write_tsv};
+const ikt_export_format ikt_export_csv = {"csv", ".csv", true, true, true, write_csv};
+const ikt_export_format ikt_export_tsv = {"tsv", ".tsv", true, true, true, write_tsv};

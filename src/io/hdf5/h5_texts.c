@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/encoding.h"
 #include "base/memory.h"
-#include "base/quote.h"
 #include "io/hdf5/h5.h"
 
 enum { BLOCK = 1024, TEXT_MOST = 1024 };

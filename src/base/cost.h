@@ -1,10 +1,36 @@
-/* The most memory that ranks held, and what it went to. */
-#ifndef IKT_BASE_MEMORY_PEAK_H
-#define IKT_BASE_MEMORY_PEAK_H
+/* What a run cost, collected over the ranks: seconds, transfers, memory. */
+#ifndef IKT_BASE_COST_H
+#define IKT_BASE_COST_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/timer.h"
+#include "base/traffic.h"
+
+typedef struct {
+    double least, mean, most; /* seconds over ranks */
+    int slowest;              /* rank of `most` */
+    int64_t count;            /* times begun on rank 0; 0 = the stage did not occur */
+} ikt_stage_times;
+
+/* COLLECTIVE. Fills times[IKT_STAGE_COUNT]. */
+void ikt_stage_collect(ikt_context *ctx, ikt_stage_times *times);
+
+typedef struct {
+    int64_t least, most; /* over ranks */
+    double mean;
+} ikt_traffic_range;
+
+typedef struct {
+    ikt_traffic_range of[IKT_TRAFFIC_KINDS];
+} ikt_traffic;
+
+/* COLLECTIVE. Fills traffic[IKT_STAGE_COUNT] with what was counted before the call, stages with
+ * those below them; the same on every rank. */
+void ikt_traffic_collect(ikt_context *ctx, ikt_traffic *traffic);
+
+/* --- the most memory that ranks held, and what for -------------------------------------------- */
 
 enum { IKT_PEAK_PURPOSES = 4, IKT_PEAK_RANKS = 64, IKT_PURPOSE_NAME = 32 };
 

@@ -1,5 +1,5 @@
-/* The most memory that ranks held, and what it went to. */
-#include "base/memory_peak.h"
+/* What a run cost, collected over the ranks. See cost.h. */
+#include "base/cost.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +7,44 @@
 #include "base/comm.h"
 #include "base/context.h"
 #include "base/memory.h"
+
+void ikt_stage_collect(ikt_context *ctx, ikt_stage_times *times) {
+    double least[IKT_STAGE_COUNT], most[IKT_STAGE_COUNT];
+    int64_t nanoseconds[IKT_STAGE_COUNT], slowest[IKT_STAGE_COUNT], count[IKT_STAGE_COUNT];
+    for (int s = 0; s < IKT_STAGE_COUNT; s++) {
+        least[s] = most[s] = ctx->stage_seconds[s];
+        nanoseconds[s] = (int64_t)(ctx->stage_seconds[s] * 1e9);
+        count[s] = ctx->stage_count[s];
+    }
+    ikt_min_f64(ctx, least, IKT_STAGE_COUNT);
+    ikt_max_f64(ctx, most, IKT_STAGE_COUNT);
+    ikt_sum_i64(ctx, nanoseconds, IKT_STAGE_COUNT);
+    for (int s = 0; s < IKT_STAGE_COUNT; s++)
+        slowest[s] = ctx->stage_seconds[s] >= most[s] ? ctx->rank : ctx->size;
+    ikt_min_i64(ctx, slowest, IKT_STAGE_COUNT);
+    ikt_broadcast(ctx, count, (int64_t)sizeof count, 0);
+    for (int s = 0; s < IKT_STAGE_COUNT; s++)
+        times[s] = (ikt_stage_times){least[s], 1e-9 * (double)nanoseconds[s] / ctx->size, most[s],
+                                     (int)slowest[s], count[s]};
+}
+
+void ikt_traffic_collect(ikt_context *ctx, ikt_traffic *traffic) {
+    enum { COUNTERS = IKT_STAGE_COUNT * IKT_TRAFFIC_KINDS };
+    int64_t least[COUNTERS], most[COUNTERS], sum[COUNTERS];
+    for (int c = 0; c < COUNTERS; c++)
+        sum[c] = ikt_traffic_count(ctx, (ikt_stage)(c / IKT_TRAFFIC_KINDS),
+                                   (ikt_traffic_kind)(c % IKT_TRAFFIC_KINDS));
+    memcpy(least, sum, sizeof sum);
+    memcpy(most, sum, sizeof sum);
+    ikt_min_i64(ctx, least, COUNTERS);
+    ikt_max_i64(ctx, most, COUNTERS);
+    ikt_sum_i64(ctx, sum, COUNTERS);
+    for (int c = 0; c < COUNTERS; c++)
+        traffic[c / IKT_TRAFFIC_KINDS].of[c % IKT_TRAFFIC_KINDS] =
+            (ikt_traffic_range){least[c], most[c], (double)sum[c] / ctx->size};
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
 
 /* Insertion among the largest that are there. */
 static void insert(ikt_memory_peaks *out, const char *name, int64_t bytes) {

@@ -1,8 +1,15 @@
-/* What repeats a run: its configuration, with what has to be known for it in comments. */
-#ifndef IKT_APP_REPETITION_H
-#define IKT_APP_REPETITION_H
+/* Parts of `iktsne info`: a kept graph, and what repeats a run. */
+#ifndef IKT_APP_INFO_H
+#define IKT_APP_INFO_H
 
+#include "io/results/graph_file.h"
 #include "io/results/result.h"
+
+/* COLLECTIVE. Prints what a kept graph (output.graph) is and how it was made.
+ *   configuration   only the settings that made it, as YAML
+ * Errors: those of reading. */
+ikt_status ikt_info_graph(ikt_context *ctx, const ikt_graph_file *file, bool configuration,
+                          bool as_json);
 
 /* COLLECTIVE. Prints (rank 0, standard output) the stored configuration as YAML that `iktsne embed`
  * takes. Comments at the head name program, instruction set, folder and hash, and for a file that

@@ -1,11 +1,63 @@
-/* The shortest decimal that reads back to the same float32. See float_text.h. */
-#include "base/float_text.h"
+/* Values as text of other formats. See encoding.h. */
+#include "base/encoding.h"
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
+
+#include "base/utf8.h"
+
+void ikt_quote(FILE *file, const char *text) {
+    fputc('"', file);
+    while (*text) {
+        uint32_t point = 0;
+        int length = ikt_utf8_decode(text, &point);
+        if (length == 0)
+            fputs("\\ufffd", file);
+        else if (point == '"' || point == '\\')
+            fprintf(file, "\\%c", (int)point);
+        else if (point < 32)
+            fprintf(file, "\\u%04x", (unsigned)point);
+        else
+            fprintf(file, "%.*s", length, text);
+        text += length > 0 ? length : 1;
+    }
+    fputc('"', file);
+}
+
+void ikt_make_printable(char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
+}
+
+/* --- base64 ----------------------------------------------------------------------------------- */
+
+static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+int64_t ikt_base64_length(int64_t count) {
+    return (count + 2) / 3 * 4;
+}
+
+static void put(uint32_t three, char *text) {
+    text[0] = digit[three >> 18];
+    text[1] = digit[three >> 12 & 63];
+    text[2] = digit[three >> 6 & 63];
+    text[3] = digit[three & 63];
+}
+
+void ikt_base64(const void *bytes, int64_t count, char *text) {
+    const uint8_t *byte = bytes;
+    int64_t whole = count - count % 3;
+    for (int64_t i = 0; i < whole; i += 3, text += 4)
+        put((uint32_t)byte[i] << 16 | (uint32_t)byte[i + 1] << 8 | byte[i + 2], text);
+    if (whole == count) return;
+    bool two = whole + 2 == count;
+    put((uint32_t)byte[whole] << 16 | (two ? (uint32_t)byte[whole + 1] << 8 : 0), text);
+    if (!two) text[2] = '=';
+    text[3] = '=';
+}
+
+/* --- decimals --------------------------------------------------------------------------------- */
 
 enum { DIGITS_MOST = 9, LIKELY = 8 };
 
