@@ -31,6 +31,7 @@ struct ikt_context {
     int rank, size, threads;
     int node_ranks, node_rank; /* ranks that share this node's memory */
     int64_t piece_bytes;       /* most bytes in one MPI call */
+    bool may_fork;             /* see sandbox.h; false in programs of others */
 
     ikt_status status;             /* of `message` */
     char message[IKT_MESSAGE_MAX]; /* first failure on this rank */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/comm.h"
+#include "base/input_file.h"
 #include "base/memory.h"
 
 typedef ikt_status (*opener)(ikt_row_feed *feed, const ikt_feed_options *options);
@@ -17,9 +18,10 @@ static ikt_status choose(ikt_row_feed *feed, const ikt_feed_options *options, op
     bool plain = false;
     int64_t kind = 0;
     if (ikt_rank(feed->ctx) == 0 && !options->reader.raw.type) {
-        if (ikt_source_is_hdf5(feed->path))
+        st = ikt_input_check(feed->ctx, feed->path);
+        if (st == IKT_OK && ikt_source_is_hdf5(feed->path))
             kind = 2;
-        else
+        else if (st == IKT_OK)
             st = ikt_reader_is_plain_libsvm(feed->ctx, feed->path, &plain);
         if (plain) kind = 1;
     }

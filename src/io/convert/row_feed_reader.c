@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/comm.h"
+#include "base/input_file.h"
 #include "base/memory.h"
 #include "io/convert/row_feed.h"
-#include "io/formats/file_name.h"
 #include "io/numbers/recast.h"
 
 typedef struct {

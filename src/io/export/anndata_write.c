@@ -10,8 +10,7 @@
 /* Length of a one-dimensional data set; -1: it is none. */
 static int64_t length_of(hid_t file, const char *name) {
     hsize_t size[1] = {0};
-    if (!ikt_h5_has(file, name)) return -1;
-    const hid_t object = H5Oopen(file, name, H5P_DEFAULT);
+    const hid_t object = ikt_h5_open_object(file, name);
     const bool is_set = object >= 0 && H5Iget_type(object) == H5I_DATASET;
     const hid_t space = is_set ? H5Dget_space(object) : -1;
     const bool is_flat = space >= 0 && H5Sget_simple_extent_ndims(space) == 1 &&
@@ -27,7 +26,7 @@ static ikt_status find_index(ikt_context *ctx, hid_t file, int64_t *rows) {
     char name[512] = "obs", *index = NULL;
     *rows = length_of(file, name);
     if (*rows >= 0 || !ikt_h5_has(file, name)) return IKT_OK;
-    const hid_t obs = H5Oopen(file, name, H5P_DEFAULT);
+    const hid_t obs = ikt_h5_open_object(file, name);
     ikt_status st = obs >= 0 ? ikt_h5_get_text(ctx, obs, "_index", &index) : IKT_OK;
     if (st == IKT_OK && index) {
         snprintf(name, sizeof name, "obs/%.400s", index);

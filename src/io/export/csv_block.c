@@ -29,14 +29,18 @@ static int has_meaning(char c, char delimiter) {
 }
 
 void ikt_csv_block_text(ikt_csv_block *b, char delimiter, const char *text, size_t count) {
+    /* What spreadsheets take for the beginning of a formula, which may open files and addresses. */
+    const int is_formula =
+        b->guards_formulas && count > 0 && strchr("=+-@\t\r", text[0]) && text[0];
     int is_quoted = count > 0 && (text[0] == ' ' || text[count - 1] == ' ');
     for (size_t i = 0; i < count; i++)
         is_quoted |= has_meaning(text[i], delimiter);
     if (!is_quoted) {
+        if (is_formula) ikt_csv_block_add(b, "'", 1);
         ikt_csv_block_add(b, text, count);
         return;
     }
-    ikt_csv_block_add(b, "\"", 1);
+    ikt_csv_block_add(b, "\"'", is_formula ? 2 : 1);
     for (size_t i = 0; i < count; i++)
         ikt_csv_block_add(b, text[i] == '"' ? "\"\"" : text + i, text[i] == '"' ? 2 : 1);
     ikt_csv_block_add(b, "\"", 1);
@@ -67,7 +71,7 @@ ikt_status ikt_csv_block_compress(ikt_csv_block *b) {
     ikt_status st = deflate_into(b, &z, &out, &room);
     if (st == IKT_OK) {
         ikt_free(&b->data);
-        *b = (ikt_csv_block){b->ctx, out, (int64_t)z.total_out, room, IKT_OK};
+        *b = (ikt_csv_block){b->ctx, out, (int64_t)z.total_out, room, b->guards_formulas, IKT_OK};
     } else {
         ikt_free(&out);
     }

@@ -2,6 +2,7 @@
 #ifndef IKT_IO_EXPORT_CSV_BLOCK_H
 #define IKT_IO_EXPORT_CSV_BLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,7 +13,9 @@ typedef struct {
     ikt_context *ctx;
     char *data; /* [length] of [room]; owned */
     int64_t length, room;
-    ikt_status status; /* of the first failure, after which nothing is added */
+    bool guards_formulas; /* cells of text that a spreadsheet would take for a formula begin with '
+                           */
+    ikt_status status;    /* of the first failure, after which nothing is added */
 } ikt_csv_block;
 
 /* LOCAL. Appends bytes as they are; or a cell, in quotes where it holds what has a meaning. */

@@ -168,7 +168,10 @@ static ikt_status append_rows(table *t, ikt_shared_file *file) {
 static ikt_status write_text(ikt_export *export, const ikt_export_wishes *wishes, const char *path,
                              char delimiter) {
     ikt_context *ctx = export->ctx;
-    table t = {.export = export, .wishes = wishes, .delimiter = delimiter, .block = {.ctx = ctx}};
+    table t = {.export = export,
+               .wishes = wishes,
+               .delimiter = delimiter,
+               .block = {.ctx = ctx, .guards_formulas = wishes->guards_formulas}};
     ikt_shared_file *file;
     IKT_TRY(ikt_shared_begin(ctx, path, wishes->overwrite, 0, &file));
     ikt_status st = ikt_agree(ctx, allocate(&t));

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/input_file.h"
 #include "io/formats/gz.h"
 
 static ikt_status gz_read(ikt_bytes *bytes, void *data, int64_t count, int64_t *got) {
@@ -60,6 +61,7 @@ ikt_status ikt_bytes_open(ikt_context *ctx, const char *path, ikt_bytes *bytes) 
 
 ikt_status ikt_bytes_open_plain(ikt_context *ctx, const char *path, ikt_bytes *bytes) {
     *bytes = (ikt_bytes){.ctx = ctx, .path = path, .size = length_of(path)};
+    IKT_TRY(ikt_input_check(ctx, path));
     FILE *file = fopen(path, "rb");
     if (!file) return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
     bytes->ops = &plain_ops;

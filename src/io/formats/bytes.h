@@ -26,6 +26,7 @@ struct ikt_bytes {
     const ikt_bytes_ops *ops;
     const char *path; /* for messages; lent */
     void *handle;     /* of the ops */
+    int64_t done;     /* of a member of an archive: how many were read */
     int64_t size;     /* how many there are; -1: that shows when their end comes */
     int64_t packed;   /* bytes that they take compressed; 0: they are not, or it is not known */
 };

@@ -4,7 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/input_file.h"
+
 ikt_status ikt_gz_open(ikt_context *ctx, const char *path, gzFile *file) {
+    *file = NULL;
+    IKT_TRY(ikt_input_check(ctx, path));
     *file = gzopen(path, "rb");
     if (*file && gzbuffer(*file, 1 << 17) == 0) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path,

@@ -29,7 +29,8 @@ ikt_status ikt_npz_open(ikt_context *ctx, const char *path, ikt_npz *npz);
 /* LOCAL. The array of that name, or NULL. */
 const ikt_npz_member *ikt_npz_find(const ikt_npz *npz, const char *name);
 
-/* LOCAL. The bytes of a member, from its header on; several can be open at once, and are closed
+/* LOCAL. The bytes of a member, from its header on; reading the last of them compares the checksum
+ * (CRC-32) of the archive. several can be open at once, and are closed
  * before the archive. Errors: IKT_ERR_FILE. */
 ikt_status ikt_npz_bytes(const ikt_npz *npz, const ikt_npz_member *member, ikt_bytes *bytes);
 

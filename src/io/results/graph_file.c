@@ -13,6 +13,7 @@
 #include "io/hdf5/parts_h5.h"
 #include "io/results/graph_find.h"
 #include "io/results/graph_form.h"
+#include "io/sources/label_names.h"
 #include "io/sources/labels_h5.h"
 
 struct ikt_graph_file {
@@ -83,7 +84,7 @@ static ikt_status recognise(ikt_graph_file *f) {
 /* The group of a sparse matrix; any size that a graph can have. */
 static ikt_status open_group(ikt_graph_file *f, const char *path) {
     snprintf(f->name, sizeof f->name, "%s:%s%s", f->path, path[0] == '/' ? "" : "/", path);
-    hid_t object = ikt_h5_has(f->file, path) ? H5Oopen(f->file, path, H5P_DEFAULT) : -1;
+    hid_t object = ikt_h5_open_object(f->file, path);
     if (object < 0) return ikt_h5_missing(f->ctx, f->file, f->path, path);
     if (H5Iget_type(object) == H5I_GROUP)
         return ikt_csr_group_open(f->ctx, object, f->name, (int64_t)UINT32_MAX - 1, &f->csr);
@@ -221,9 +222,12 @@ ikt_status ikt_graph_file_labels(const ikt_graph_file *file, const char *name, i
     IKT_TRY(ikt_labels_read(file->ctx, file->file, file->path, name, file->csr.n, first, count,
                             labels, present, names));
     if (!*present || *names || !is_default) return IKT_OK;
-    return ikt_agree(file->ctx, ikt_h5_get_text(file->ctx, file->file, "label_names", names));
+    ikt_status st = ikt_label_names_read(file->ctx, file->file, file->path, names);
+    if (st == IKT_OK) ikt_label_names_check(file->ctx, file->path, *names, count, labels);
+    return ikt_agree(file->ctx, st);
 }
 
 ikt_status ikt_graph_file_marked(const ikt_graph_file *file, int64_t **rows, int64_t *count) {
-    return ikt_marked_read(file->ctx, file->file, file->path, file->csr.n, rows, count);
+    return ikt_marked_read(file->ctx, file->file, file->path, file->csr.n, file->csr.n, rows,
+                           count);
 }

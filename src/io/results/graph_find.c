@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/comm.h"
-#include "io/formats/file_name.h"
+#include "base/input_file.h"
 #include "io/hdf5/csr_group.h"
 #include "io/hdf5/h5.h"
 #include "io/results/graph_form.h"
@@ -45,7 +45,7 @@ static bool is_square(hid_t group) {
 }
 
 static bool has_matrix(hid_t file, const char *path) {
-    hid_t object = ikt_h5_has(file, path) ? H5Oopen(file, path, H5P_DEFAULT) : -1;
+    hid_t object = ikt_h5_open_object(file, path);
     const bool has = is_group(object) && ikt_csr_group_is(object);
     ikt_h5_close(object);
     return has;
@@ -56,7 +56,7 @@ static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void 
     const size_t length = strlen(w->path);
     if (info->type == H5L_TYPE_EXTERNAL || ++w->objects > OBJECTS_MOST) return 0;
     if (length + strlen(name) + 2 > sizeof w->path) return 0;
-    hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+    hid_t object = ikt_h5_open_object(group, name);
     if (is_group(object)) {
         snprintf(w->path + length, sizeof w->path - length, "%s", name);
         if (ikt_csr_group_is(object)) {

@@ -6,6 +6,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/h5_texts.h"
@@ -30,7 +31,7 @@ typedef struct {
 /* --- finding ---------------------------------------------------------------------------------- */
 
 static bool is_compound(hid_t file, const char *name) {
-    hid_t object = ikt_h5_has(file, name) ? H5Oopen(file, name, H5P_DEFAULT) : -1;
+    hid_t object = ikt_h5_open_object(file, name);
     hid_t type = object >= 0 && H5Iget_type(object) == H5I_DATASET ? H5Dget_type(object) : -1;
     const bool is = type >= 0 && H5Tget_class(type) == H5T_COMPOUND;
     ikt_h5_close(type);
@@ -40,10 +41,13 @@ static bool is_compound(hid_t file, const char *name) {
 
 /* What NAME stands for; an empty `object`: nothing. */
 static ikt_status find_object(labels_place *p, const char *name) {
+    bool present;
     snprintf(p->object, PATH_SIZE, "%s", name);
-    if (strlen(name) < PATH_SIZE && ikt_h5_has(p->file, name)) return IKT_OK;
+    IKT_TRY(ikt_h5_find(p->ctx, p->file, p->path, p->object, &present));
+    if (present && strlen(name) < PATH_SIZE) return IKT_OK;
     snprintf(p->object, PATH_SIZE, "obs/%s", name + (name[0] == '/'));
-    if (ikt_h5_has(p->file, p->object)) return IKT_OK;
+    IKT_TRY(ikt_h5_find(p->ctx, p->file, p->path, p->object, &present));
+    if (present) return IKT_OK;
     p->object[0] = '\0';
     if (strcmp(name, "labels") == 0 || !is_compound(p->file, "obs")) return IKT_OK;
     return ikt_fail(p->ctx, IKT_ERR_DATA,
@@ -240,5 +244,21 @@ ikt_status ikt_labels_have_names(ikt_context *ctx, hid_t file, const char *path,
     ikt_free(&members);
     ikt_h5_close(p.categories);
     ikt_h5_close(p.texts);
+    return st;
+}
+
+/* A program of others may have left out the end of the last line. */
+ikt_status ikt_label_names_read(ikt_context *ctx, hid_t file, const char *path, char **names) {
+    char *stored = NULL;
+    *names = NULL;
+    IKT_TRY(ikt_h5_get_text(ctx, file, "label_names", &stored));
+    if (!stored) return IKT_OK;
+    const int64_t length = (int64_t)strlen(stored), room = 2 * length + 2;
+    const ikt_status st = ikt_alloc(ctx, names, room, 1, "class names");
+    if (st == IKT_OK) {
+        if (!ikt_utf8_copy(stored, *names, (size_t)room - 1)) ikt_h5_warn_latin1(ctx, path);
+        if (length > 0 && stored[length - 1] != '\n') strcat(*names, "\n");
+    }
+    ikt_free(&stored);
     return st;
 }
