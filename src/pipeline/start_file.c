@@ -11,7 +11,7 @@
 #include "base/input_file.h"
 #include "base/memory.h"
 #include "io/formats/reader.h"
-#include "io/numbers/recast.h"
+#include "io/numbers/element.h"
 #include "io/results/result.h"
 #include "io/sources/source.h"
 

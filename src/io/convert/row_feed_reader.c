@@ -6,7 +6,7 @@
 #include "base/input_file.h"
 #include "base/memory.h"
 #include "io/convert/row_feed.h"
-#include "io/numbers/recast.h"
+#include "io/numbers/element.h"
 
 typedef struct {
     ikt_reader *rows, *labels; /* rank 0 */

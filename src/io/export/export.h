@@ -2,7 +2,7 @@
  *
  * Rows pass by in blocks of fixed size, block b on rank b modulo the number of ranks, so that any
  * size works in the memory of a block and the bytes do not depend on the ranks. A format is one
- * file with one line in export_table.c.
+ * file with one line in export.c.
  */
 #ifndef IKT_IO_EXPORT_EXPORT_H
 #define IKT_IO_EXPORT_EXPORT_H

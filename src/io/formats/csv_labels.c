@@ -2,6 +2,7 @@
 #include "io/formats/csv_labels.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,4 +62,66 @@ void ikt_csv_labels_free(ikt_csv_labels *labels) {
     ikt_csv_classes_free(&labels->classes);
     ikt_free(&labels->text);
     labels->room = 0;
+}
+
+/* The names in a label column: a sorted array, searched by halving. */
+
+/* Where the name is or belongs. */
+static int64_t place_of(const ikt_csv_classes *classes, const char *name, bool *found) {
+    int64_t low = 0, high = classes->count;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (strcmp(classes->name[middle], name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *found = low < classes->count && strcmp(classes->name[low], name) == 0;
+    return low;
+}
+
+ikt_status ikt_csv_classes_add(ikt_context *ctx, ikt_csv_classes *classes, const char *name,
+                               bool *full) {
+    bool found;
+    int64_t place = place_of(classes, name, &found);
+    if (found) return IKT_OK;
+    *full |= classes->count == IKT_CLASSES_MAX;
+    if (*full) return IKT_OK;
+    if (classes->count == classes->room) {
+        int64_t room = classes->room ? 2 * classes->room : 64;
+        IKT_TRY(ikt_resize(ctx, &classes->name, room, sizeof *classes->name, "reader"));
+        classes->room = room;
+    }
+    char *copy = NULL;
+    IKT_TRY(ikt_alloc(ctx, &copy, (int64_t)strlen(name) + 1, 1, "reader"));
+    strcpy(copy, name);
+    memmove(classes->name + place + 1, classes->name + place,
+            (size_t)(classes->count - place) * sizeof *classes->name);
+    classes->name[place] = copy;
+    classes->count++;
+    return IKT_OK;
+}
+
+int64_t ikt_csv_classes_find(const ikt_csv_classes *classes, const char *name) {
+    bool found;
+    int64_t place = place_of(classes, name, &found);
+    return found ? place : -1;
+}
+
+ikt_status ikt_csv_classes_list(ikt_context *ctx, const ikt_csv_classes *classes, char **text) {
+    int64_t length = 1;
+    for (int64_t c = 0; c < classes->count; c++)
+        length += (int64_t)strlen(classes->name[c]) + 1;
+    IKT_TRY(ikt_alloc(ctx, text, length, 1, "reader"));
+    char *to = *text;
+    for (int64_t c = 0; c < classes->count; c++)
+        to += sprintf(to, "%s\n", classes->name[c]);
+    return IKT_OK;
+}
+
+void ikt_csv_classes_free(ikt_csv_classes *classes) {
+    for (int64_t c = 0; c < classes->count; c++)
+        ikt_free(&classes->name[c]);
+    ikt_free(&classes->name);
+    classes->count = classes->room = 0;
 }

@@ -1,5 +1,5 @@
-/* A LIBSVM file that is parsed by all ranks. See libsvm_ranks.h. */
-#include "io/formats/libsvm_ranks.h"
+/* A LIBSVM file that is parsed by all ranks. See libsvm_text.h. */
+#include "io/formats/libsvm_text.h"
 
 #include <errno.h>
 #include <string.h>

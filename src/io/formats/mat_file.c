@@ -7,8 +7,7 @@
 
 #include "base/memory.h"
 #include "base/sandbox.h"
-#include "io/formats/array_choice.h"
-#include "io/formats/mat_check.h"
+#include "io/formats/reader.h"
 
 #ifdef IKT_HAVE_MATIO
 #include <matio.h>

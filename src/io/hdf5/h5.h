@@ -151,4 +151,19 @@ bool ikt_h5_get_int(hid_t object, const char *name, int64_t *value);
 bool ikt_h5_set_ints(hid_t object, const char *name, int64_t count, const int64_t *value);
 bool ikt_h5_get_ints(hid_t object, const char *name, int64_t count, int64_t *value);
 
+/* What of HDF5 belongs to the whole process and not to us: whether it prints its errors.
+ *
+ * We switch that off, since our messages say them; a program of others wants it back as it was.
+ */
+
+typedef struct {
+    bool is_known;
+    H5E_auto2_t print;
+    void *data;
+} ikt_h5_host;
+
+/* LOCAL. As the program has it, before calls of ours; and given back. */
+ikt_h5_host ikt_h5_host_keep(void);
+void ikt_h5_host_restore(const ikt_h5_host *host);
+
 #endif

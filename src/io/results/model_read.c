@@ -1,5 +1,5 @@
 /* Reading a model file. */
-#include "io/results/model_read.h"
+#include "io/results/model_file.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "base/input_file.h"
 #include "base/memory.h"
 #include "io/hdf5/h5.h"
-#include "io/numbers/recast.h"
+#include "io/numbers/element.h"
 #include "io/sources/label_names.h"
 #include "io/sources/labels_h5.h"
 #include "io/sources/source.h"

@@ -17,7 +17,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "io/formats/binary.h"
-#include "io/numbers/turn.h"
+#include "io/numbers/element.h"
 #include "io/sources/source_ops.h"
 
 typedef struct {
