@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/row_hash.h"
 #include "base/timer.h"
-#include "io/hdf5/h5_host.h"
+#include "io/hdf5/h5.h"
 #include "pipeline/keep.h"
 #include "pipeline/measures.h"
 #include "pipeline/outcome.h"

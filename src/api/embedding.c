@@ -10,7 +10,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "dist/row_blocks.h"
-#include "io/hdf5/h5_host.h"
+#include "io/hdf5/h5.h"
 #include "pipeline/outcome.h"
 #include "plot/plot.h"
 

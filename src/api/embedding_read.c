@@ -6,7 +6,7 @@
 #include "api/own.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
-#include "io/hdf5/h5_host.h"
+#include "io/hdf5/h5.h"
 #include "io/results/result.h"
 
 static void take_note(void *self, const char *name, const char *text, bool varying) {

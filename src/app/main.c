@@ -12,6 +12,7 @@
 #include "base/cpu.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sandbox.h"
 #include "config/value.h"
 #include "io/hdf5/h5.h"
 
@@ -143,6 +144,7 @@ int main(int argc, char **argv) {
     ikt_context *ctx = NULL;
     ikt_status st = ikt_context_create(MPI_COMM_WORLD, 0, &ctx);
     if (st != IKT_OK) print_error("not enough memory to begin");
+    if (st == IKT_OK) ikt_sandbox_allow(ctx);
     if (st == IKT_OK && provided < MPI_THREAD_FUNNELED) {
         ikt_log(ctx, IKT_LOG_WARN,
                 "this MPI library does not allow threads; each rank runs one: start more ranks");

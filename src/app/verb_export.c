@@ -11,8 +11,9 @@
 typedef struct {
     char columns[IKT_STRING_MAX], anndata[IKT_STRING_MAX], key[IKT_STRING_MAX];
     int format;
-    bool row_numbers, overwrite, has_columns; /* has_columns: some were asked for */
-    const char *path[2];                      /* run, output */
+    bool row_numbers, guards_formulas, overwrite,
+        has_columns;     /* has_columns: some were asked for */
+    const char *path[2]; /* run, output */
 } command;
 
 static const char formats[] = "auto|npy|csv|tsv|h5ad|vtkhdf";
@@ -49,6 +50,9 @@ static ikt_status check_options(ikt_context *ctx, const command *w, const ikt_ex
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "%s holds the places alone: --columns and --row-numbers are for csv, tsv "
                         "and vtkhdf",
+                        format->name);
+    if (!format->is_text && w->guards_formulas)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "--guard-formulas is for csv and tsv, not for %s",
                         format->name);
     if (is_anndata && !w->anndata[0])
         return ikt_fail(ctx, IKT_ERR_USAGE,
@@ -96,6 +100,7 @@ static ikt_status write_export(ikt_context *ctx, const command *w, bool is_key_g
     ikt_export export;
     ikt_export_wishes how = {.overwrite = w->overwrite,
                              .row_numbers = w->row_numbers,
+                             .guards_formulas = w->guards_formulas,
                              .anndata = w->anndata,
                              .key = w->key};
     IKT_TRY(choose_format(ctx, w, &format, &how.is_gzipped));
@@ -130,6 +135,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          w.columns},
         {"row-numbers", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
          "Write the number of each row, from 0, as a column", &w.row_numbers},
+        {"guard-formulas", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
+         "In csv and tsv, write an apostrophe before names of classes and columns that begin with "
+         "=, +, - or @, so that no spreadsheet takes them for a formula; numbers stay as they are",
+         &w.guards_formulas},
         {"h5ad", IKT_KEY_STRING, "DATA.h5ad", "", 0, 0, NULL,
          "AnnData file with the same rows, which is copied; the copy gets the embedding",
          w.anndata},

@@ -81,3 +81,24 @@ char *ikt_utf8_clean(const char *text, char *out, size_t size) {
     out[used] = '\0';
     return out;
 }
+
+bool ikt_utf8_copy(const char *text, char *out, size_t size) {
+    const bool is_valid = ikt_utf8_valid(text);
+    size_t used = 0;
+    for (uint32_t point = 0; *text; text++) {
+        const unsigned char byte = (unsigned char)*text;
+        const size_t length = is_valid ? (size_t)ikt_utf8_decode(text, &point) : byte < 128 ? 1 : 2;
+        if (used + length + 1 > size) break;
+        if (is_valid || length == 1) {
+            for (size_t i = 0; i < length; i++)
+                out[used + i] = text[i];
+            text += length - 1;
+        } else {
+            out[used] = (char)(0xc0 | byte >> 6);
+            out[used + 1] = (char)(0x80 | (byte & 0x3f));
+        }
+        used += length;
+    }
+    out[used] = '\0';
+    return is_valid;
+}

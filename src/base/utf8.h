@@ -37,4 +37,11 @@ const char *ikt_xml_entity(uint32_t point);
  * `size` bytes with the terminating zero, never cut inside a character. Returns `out`. */
 char *ikt_utf8_clean(const char *text, char *out, size_t size);
 
+/* LOCAL. Writes text for people as UTF-8: as it is where it is UTF-8, otherwise taken for Latin-1
+ * (ISO 8859-1), of which every byte is a character.
+ *   out   [size], cut between two characters where it has no room for all; 2 strlen(text) + 1 bytes
+ *         are always enough
+ * Returns whether the text was UTF-8 already. */
+bool ikt_utf8_copy(const char *text, char *out, size_t size);
+
 #endif

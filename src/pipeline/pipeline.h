@@ -11,7 +11,7 @@
 
 #include "checkpoint/fingerprint.h"
 #include "data/dataset.h"
-#include "io/results/model_write.h"
+#include "io/results/model_file.h"
 #include "io/sources/source.h"
 #include "pipeline/embedding.h"
 #include "pipeline/graph_input.h"

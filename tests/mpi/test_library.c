@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "io/convert/table_writer.h"
-#include "io/hdf5/h5_host.h"
+#include "io/hdf5/h5.h"
 #include "pipeline/pipeline.h"
 
 enum { N = 90, D = 6, Q = 2, WAYS = 5 };
