@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include <omp.h>
-
 #include "base/comm.h"
 #include "base/memory.h"
 
@@ -104,15 +102,18 @@ static ikt_status exchange(ikt_transpose *t, batch b, bool only_positive, int64_
     return IKT_OK;
 }
 
-/* Gives every received entry to `take`; a thread looks after the rows of its share. */
+/* Gives every received entry to `take`. The own rows are cut into as many shares as there should be
+ * threads, and each share is the work of one thread. OpenMP may start fewer threads than it is
+ * asked for (OMP_THREAD_LIMIT, OMP_DYNAMIC), so shares are dealt out by a loop, never by thread
+ * number. */
 static void apply(const ikt_transpose *t, int64_t count,
                   void (*take)(void *, const ikt_transposed *), void *self) {
-    int threads = ikt_threads(t->ctx);
-#pragma omp parallel num_threads(threads)
-    {
-        ikt_rows share = ikt_rows_make(t->distribution->count, threads, omp_get_thread_num());
+    const int shares = ikt_threads(t->ctx);
+#pragma omp parallel for schedule(static, 1) num_threads(shares)
+    for (int s = 0; s < shares; s++) {
+        const ikt_rows share = ikt_rows_make(t->distribution->count, shares, s);
         for (int64_t e = 0; e < count; e++)
-            if (t->received[e].row - share.first < share.count && t->received[e].row >= share.first)
+            if (t->received[e].row >= share.first && t->received[e].row - share.first < share.count)
                 take(self, &t->received[e]);
     }
 }
