@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "dist/shuffle.h"
 #include "graph/directed.h"
 
 /* An entry at the owner of its column. */
@@ -18,9 +19,9 @@ typedef struct {
  * longest row, and as much for what comes. */
 typedef struct {
     ikt_context *ctx;
-    const ikt_rows *distribution;               /* lent */
-    const ikt_directed *rows;                   /* lent; values may change between two batches */
-    int64_t *send_counts, *recv_counts, *place; /* [ranks] */
+    const ikt_rows *distribution; /* lent */
+    const ikt_directed *rows;     /* lent; values may change between two batches */
+    ikt_shuffle shuffle;          /* of the entries of a batch */
     ikt_transposed *sent, *received;
     int64_t sent_room, received_room;
 } ikt_transpose;
