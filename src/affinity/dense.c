@@ -7,6 +7,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "neighbours/exact.h"
 
 static const char purpose[] = "dense P";
 

@@ -10,8 +10,7 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "linalg/distance.h"
-#include "neighbours/among.h"
-#include "neighbours/scorers.h"
+#include "neighbours/exact.h"
 #include "pipeline/embedding.h"
 
 /* Landmarks that place a row, and the perplexity of a Gaussian kernel on them. */
@@ -239,13 +238,9 @@ static ikt_status room_create(ikt_context *ctx, const ikt_landmarks *landmarks,
 static ikt_status place_chunk(ikt_context *ctx, const ikt_landmarks *landmarks, row_room *room,
                               int64_t d, int64_t count, float *y) {
     const ikt_rows chunk = {count, 1, 0, count};
-    ikt_scorer scorer;
+    const ikt_scorer scorer = ikt_scorer_rows(room->rows, d, &chunk);
     room->lists.n_local = count;
-    IKT_TRY(ikt_scorer_rows(ctx, room->rows, d, &chunk, &scorer));
-    ikt_status st =
-        ikt_neighbours_among(ctx, &scorer, room->packed, landmarks->count, &room->lists);
-    ikt_scorer_euclidean_destroy(&scorer);
-    if (st != IKT_OK) return st;
+    IKT_TRY(ikt_neighbours_among(ctx, &scorer, room->packed, landmarks->count, &room->lists));
     ikt_gaussian_weights(ctx, &room->lists, perplexity, room->lists.score);
     average(ctx, landmarks, &room->lists, count, y);
     return IKT_OK;

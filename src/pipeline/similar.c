@@ -2,6 +2,7 @@
 #include "pipeline/similar.h"
 
 #include "base/timer.h"
+#include "neighbours/exact.h"
 #include "neighbours/refine.h"
 #include "neighbours/search.h"
 
@@ -61,7 +62,7 @@ static ikt_status search_rounds(ikt_context *ctx, const ikt_similar_job *job,
     const int64_t k = course->lists->k;
     if (course->progress.round == 0) {
         IKT_TRY(ikt_neighbours_search_kept(
-            ctx, cells, tiles, ikt_affinity_candidates(settings, tiles->rows.n, k), course));
+            ctx, cells, tiles, ikt_affinity_candidates(settings, tiles->scorer.rows.n, k), course));
         ikt_list_course_next(course);
     }
     while (course->progress.round <= settings->refinements) {
@@ -76,7 +77,7 @@ ikt_status ikt_similar_near(ikt_context *ctx, const ikt_similar_job *job, const 
     const uint64_t seed = (uint64_t)job->settings->run.seed;
     ikt_list_course course;
     ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
-    ikt_status st = begin_lists(ctx, &tiles->rows, p, lists, &course);
+    ikt_status st = begin_lists(ctx, &tiles->scorer.rows, p, lists, &course);
     if (st == IKT_OK) st = search_rounds(ctx, job, cells, tiles, &course);
     ikt_list_course_end(&course);
     ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);

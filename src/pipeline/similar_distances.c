@@ -1,8 +1,7 @@
 /* Similar rows by their distances. */
 #include "base/timer.h"
 #include "isolation/model.h"
-#include "neighbours/rows_order.h"
-#include "neighbours/scorers.h"
+#include "neighbours/cells.h"
 #include "pipeline/similar.h"
 
 static ikt_status search_near(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p,
@@ -38,7 +37,7 @@ static ikt_status search_all(ikt_context *ctx, const ikt_similar_job *job, ikt_p
     ikt_status st = ikt_scorer_euclidean(ctx, job->data, job->rows, &scorer);
     ikt_stage_end(ctx, IKT_STAGE_READ);
     if (st == IKT_OK) st = ikt_similar_all(ctx, job, &scorer, p, lists);
-    ikt_scorer_euclidean_destroy(&scorer);
+    ikt_scorer_destroy(&scorer);
     return st;
 }
 

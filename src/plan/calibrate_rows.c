@@ -13,11 +13,11 @@
 #include "isolation/tree.h"
 #include "linalg/distance.h"
 #include "linalg/pca.h"
+#include "neighbours/cells.h"
+#include "neighbours/exact.h"
 #include "neighbours/locality.h"
 #include "neighbours/nearest_cell.h"
 #include "neighbours/refine.h"
-#include "neighbours/rows_order.h"
-#include "neighbours/scorers.h"
 #include "neighbours/search.h"
 #include "plan/calibrate.h"
 
@@ -209,7 +209,7 @@ static ikt_status measure_distance(ikt_context *ctx, ikt_machine *out) {
     ikt_status st = ikt_scorer_euclidean(ctx, r.data, &r.distribution, &scorer);
     if (st == IKT_OK) st = time_search(ctx, &scorer, NEIGHBOURS_GAUSSIAN, &seconds);
     out->distance = rate(ctx, (double)(n * n) * SEARCH_COLUMNS, seconds, 1e9);
-    if (scorer.self) ikt_scorer_euclidean_destroy(&scorer);
+    ikt_scorer_destroy(&scorer);
     rows_destroy(&r);
     return st;
 }
@@ -250,7 +250,7 @@ static ikt_status time_candidates(ikt_context *ctx, const ikt_cells *cells, cons
 static ikt_status time_near(ikt_context *ctx, ikt_tiles *tiles, const ikt_cells *cells,
                             ikt_machine *out) {
     ikt_neighbours lists = {0, 0, NULL, NULL};
-    const double n = (double)tiles->rows.n, more = n * (CANDIDATES - FEW_CANDIDATES);
+    const double n = (double)tiles->scorer.rows.n, more = n * (CANDIDATES - FEW_CANDIDATES);
     const double share = (double)ikt_size(ctx) * ikt_threads(ctx), k = NEIGHBOURS_GAUSSIAN;
     double few = 1, many = 1;
     ikt_status st = time_candidates(ctx, cells, tiles, FEW_CANDIDATES, &lists, &few);

@@ -10,9 +10,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "linalg/distance.h"
-#include "neighbours/among.h"
-#include "neighbours/scorers.h"
-#include "neighbours/stream.h"
+#include "neighbours/exact.h"
 
 enum { N = 300, D = 7, FEW = 290, K = 5 }; /* more than one block of the few, more than one tile */
 
@@ -36,7 +34,6 @@ static void nearest_are_found(void **state) {
     ikt_context *ctx = *state;
     const ikt_rows distribution = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
     float *x, *few, *packed;
-    ikt_scorer scorer;
     ikt_neighbours lists;
     assert_int_equal(ikt_alloc(ctx, &x, N * D, sizeof *x, "test"), IKT_OK);
     assert_int_equal(ikt_alloc(ctx, &few, FEW * D, sizeof *few, "test"), IKT_OK);
@@ -47,7 +44,7 @@ static void nearest_are_found(void **state) {
     for (int64_t e = 0; e < FEW * D; e++)
         few[e] = coordinate(N + e / D, e % D);
     ikt_pack_rows(few, FEW, D, packed);
-    assert_int_equal(ikt_scorer_rows(ctx, x, D, &distribution, &scorer), IKT_OK);
+    const ikt_scorer scorer = ikt_scorer_rows(x, D, &distribution);
     assert_int_equal(ikt_neighbours_create(ctx, &distribution, K, &lists), IKT_OK);
     for (int again = 0; again < 2; again++) { /* what lists held before is forgotten */
         assert_int_equal(ikt_neighbours_among(ctx, &scorer, packed, FEW, &lists), IKT_OK);
@@ -60,7 +57,6 @@ static void nearest_are_found(void **state) {
             }
     }
     ikt_neighbours_destroy(&lists);
-    ikt_scorer_euclidean_destroy(&scorer);
     ikt_free(&packed);
     ikt_free(&few);
     ikt_free(&x);

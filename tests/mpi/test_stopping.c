@@ -8,8 +8,8 @@
 
 #include "base/comm.h"
 #include "base/watch.h"
+#include "neighbours/exact.h"
 #include "neighbours/refine.h"
-#include "neighbours/scorers.h"
 
 enum { N = 900, STOPS_MOST = 2000 };
 
