@@ -1,14 +1,12 @@
-/* Distances of a sparse row to many others, sixteen at a time.
+/* Sparse rows packed in groups of sixteen, one row a SIMD lane.
  *
- * Method: the packed rows stand in groups of sixteen. A group holds the columns that any of its
- * rows has, ascending, and for each of them the sixteen values, one SIMD lane a row. A row goes
- * along the columns of a group and its own, in order, subtracting and adding squares by fused
- * multiply-adds; columns of its own alone meet zeros. Advantage: the bits of ikt_distance_block on
- * the dense rows, without a branch that cannot be foreseen for each pair. Disadvantage: a group
- * takes up to sixteen times what its rows take sparse, and the time of all its columns.
+ * A group holds the columns that any of its rows has, ascending, and for each of them the sixteen
+ * values. Advantage: a metric compares a row with sixteen at once, without a branch that cannot be
+ * foreseen for each pair. Disadvantage: a group takes up to sixteen times what its rows take
+ * sparse, and the time of all its columns.
  */
-#ifndef IKT_LINALG_SPARSE_PACK_H
-#define IKT_LINALG_SPARSE_PACK_H
+#ifndef IKT_METRIC_SPARSE_PACK_H
+#define IKT_METRIC_SPARSE_PACK_H
 
 #include "linalg/sparse.h"
 
@@ -23,10 +21,6 @@ typedef struct {
 /* LOCAL. Packs rows. Errors: IKT_ERR_RESOURCE; empty then. */
 ikt_status ikt_sparse_pack_create(ikt_context *ctx, const ikt_sparse *rows, ikt_sparse_pack *out);
 void ikt_sparse_pack_destroy(ikt_sparse_pack *pack);
-
-/* LOCAL. Squared distances of a row to all packed ones: those of ikt_sparse_distance.
- *   out   [groups * 16], what is beyond count is of zero rows */
-void ikt_sparse_pack_distances(const ikt_sparse_pack *pack, ikt_sparse_row row, float *out);
 
 /* LOCAL, pure. Bytes of a pack of so many rows with so many entries in all, at most. */
 int64_t ikt_sparse_pack_bytes(int64_t rows, int64_t entries);

@@ -2,7 +2,6 @@
 #include "neighbours/candidates.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <omp.h>
@@ -10,7 +9,9 @@
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/memory.h"
-#include "linalg/distance.h"
+#include "base/sort.h"
+#include "dist/shuffle.h"
+#include "metric/metric.h"
 #include "neighbours/neighbours.h"
 
 enum { TOGETHER = 8 }; /* tiles whose distances to all centres are computed at once */
@@ -90,14 +91,14 @@ static void choose_some(const chooser *c, int64_t from, int64_t count) {
         const int64_t cell =
             ikt_cells_find(cells, c->tiles->first[c->lists->first_tile + from + b]);
         if (cells->is_sparse)
-            ikt_sparse_pack_distances(&cells->sparse_pack, ikt_sparse_row_of(&cells->rows, cell),
-                                      c->distance + b * stride);
+            cells->metric->sparse(&cells->sparse_pack, ikt_sparse_row_of(&cells->rows, cell),
+                                  c->distance + b * stride);
         else
             memcpy(c->centre + b * d, cells->centre + cell * d, (size_t)d * sizeof(float));
     }
     if (!cells->is_sparse)
-        ikt_distance_block(ikt_cpu_isa(), c->centre, count, cells->packed, cells->count, d,
-                           c->distance);
+        cells->metric->block(ikt_cpu_isa(), c->centre, count, cells->packed, cells->count, d,
+                             c->distance);
     for (int64_t b = 0; b < count; b++)
         choose_one(c, from + b, c->distance + b * stride);
 }
@@ -144,11 +145,6 @@ int64_t ikt_probe_memory(int64_t cells, int threads) {
 /* --- tiles of other ranks -----------------------------------------------------------------------
  */
 
-static int by_number(const void *a, const void *b) {
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static bool is_own(const ikt_rows *rows, int64_t slot) {
     return slot >= rows->first && slot < rows->first + rows->count;
 }
@@ -156,7 +152,7 @@ static bool is_own(const ikt_rows *rows, int64_t slot) {
 /* The first slots of foreign tiles among the probes, sorted, each once. */
 static ikt_status list_foreign(ikt_context *ctx, const ikt_cells *cells, const ikt_rows *rows,
                                const ikt_probe_lists *lists, ikt_foreign *out) {
-    int64_t found = 0, kept = 0, end;
+    int64_t found = 0, end;
     for (int pass = 0; pass < 2; pass++) { /* counts, then writes */
         if (pass == 1) IKT_TRY(ikt_alloc(ctx, &out->first, found, sizeof *out->first, "blocks"));
         found = 0;
@@ -168,18 +164,15 @@ static ikt_status list_foreign(ikt_context *ctx, const ikt_cells *cells, const i
                 found++;
             }
     }
-    qsort(out->first, (size_t)found, sizeof *out->first, by_number);
-    for (int64_t e = 0; e < found; e++)
-        if (e == 0 || out->first[e] != out->first[e - 1]) out->first[kept++] = out->first[e];
-    out->count = kept;
+    out->count = ikt_sort_distinct_u32(out->first, found);
     return IKT_OK;
 }
 
 /* An exchange of tiles: what this rank asks of each rank, and what each asks of it. */
 typedef struct {
-    int64_t *ask, *asked;      /* [ranks] tiles */
+    ikt_shuffle shuffle;       /* of the first slots of the tiles that are asked for */
     int64_t *coming, *leaving; /* [ranks] bytes */
-    uint32_t *asked_first;     /* first slots of the tiles that others want */
+    uint32_t *asked_first;     /* [shuffle.received] first slots of the tiles that others want */
     char *answer;              /* these tiles */
 } exchange;
 
@@ -188,8 +181,7 @@ static ikt_status plan_exchange(ikt_context *ctx, const ikt_cells *cells, const 
                                 exchange *x, ikt_foreign *out) {
     const ikt_rows *rows = &tiles->scorer.rows;
     const int64_t ranks = ikt_size(ctx);
-    IKT_TRY(ikt_alloc(ctx, &x->ask, ranks, sizeof(int64_t), "blocks"));
-    IKT_TRY(ikt_alloc(ctx, &x->asked, ranks, sizeof(int64_t), "blocks"));
+    IKT_TRY(ikt_shuffle_create(ctx, "blocks", &x->shuffle));
     IKT_TRY(ikt_alloc(ctx, &x->coming, ranks, sizeof(int64_t), "blocks"));
     IKT_TRY(ikt_alloc(ctx, &x->leaving, ranks, sizeof(int64_t), "blocks"));
     IKT_TRY(ikt_alloc(ctx, &out->offset, out->count + 1, sizeof *out->offset, "blocks"));
@@ -198,7 +190,7 @@ static ikt_status plan_exchange(ikt_context *ctx, const ikt_cells *cells, const 
         const int64_t first = ikt_tile_at(cells, rows, out->first[e], &end);
         const int64_t bytes = tiles->scorer.packed_bytes(&tiles->scorer, end - first);
         const int owner = ikt_rows_owner(rows, first);
-        x->ask[owner]++;
+        ikt_shuffle_count(&x->shuffle, owner);
         x->coming[owner] += bytes;
         out->offset[e + 1] = out->offset[e] + bytes;
     }
@@ -209,14 +201,13 @@ static ikt_status plan_exchange(ikt_context *ctx, const ikt_cells *cells, const 
 static ikt_status answer(ikt_context *ctx, const ikt_tiles *tiles, const uint32_t *wanted,
                          exchange *x) {
     const int ranks = ikt_size(ctx);
-    int64_t asked = 0, bytes = 0;
-    ikt_exchange_counts(ctx, x->ask, x->asked);
-    for (int r = 0; r < ranks; r++)
-        asked += x->asked[r];
+    int64_t bytes = 0;
+    ikt_shuffle_meet(ctx, &x->shuffle);
+    const int64_t asked = x->shuffle.received;
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &x->asked_first, asked, sizeof *wanted, "blocks")));
-    ikt_exchange(ctx, wanted, x->ask, x->asked_first, x->asked, sizeof *wanted);
+    ikt_shuffle_send(ctx, &x->shuffle, wanted, x->asked_first, sizeof *wanted);
     for (int64_t r = 0, e = 0; r < ranks; r++) {
-        for (int64_t i = 0; i < x->asked[r]; i++, e++)
+        for (int64_t i = 0; i < x->shuffle.recv_counts[r]; i++, e++)
             x->leaving[r] += ikt_tile_bytes(tiles, ikt_tile_of(tiles, x->asked_first[e]));
         bytes += x->leaving[r];
     }
@@ -242,8 +233,7 @@ ikt_status ikt_foreign_fetch(ikt_context *ctx, const ikt_cells *cells, const ikt
         ikt_exchange(ctx, x.answer, x.leaving, out->data, x.coming, 1);
     else
         ikt_foreign_destroy(out);
-    ikt_free(&x.ask);
-    ikt_free(&x.asked);
+    ikt_shuffle_destroy(&x.shuffle);
     ikt_free(&x.coming);
     ikt_free(&x.leaving);
     ikt_free(&x.asked_first);
@@ -261,8 +251,6 @@ void ikt_foreign_destroy(ikt_foreign *foreign) {
 const char *ikt_foreign_tile(const ikt_tiles *tiles, const ikt_foreign *foreign, int64_t slot) {
     if (is_own(&tiles->scorer.rows, slot))
         return tiles->data + tiles->offset[ikt_tile_of(tiles, slot)];
-    const uint32_t wanted = (uint32_t)slot;
-    const uint32_t *found =
-        bsearch(&wanted, foreign->first, (size_t)foreign->count, sizeof *foreign->first, by_number);
-    return foreign->data + foreign->offset[found - foreign->first];
+    const int64_t e = ikt_find_u32(foreign->first, foreign->count, (uint32_t)slot);
+    return foreign->data + foreign->offset[e];
 }

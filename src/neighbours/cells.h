@@ -10,19 +10,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/sort.h"
 #include "base/status.h"
 #include "data/dataset.h"
 #include "dist/order.h"
 #include "dist/rows.h"
 #include "isolation/model.h"
-#include "linalg/sparse_pack.h"
+#include "metric/metric.h"
 
 typedef struct {
+    const ikt_metric *metric;    /* by which rows have their nearest cell */
     int64_t count;               /* cells */
     int64_t d;                   /* columns */
     int64_t *first;              /* [count + 1] first slot of each cell */
     float *centre;               /* [count * d] their centres, row-major */
-    float *packed;               /* the same, packed for ikt_distance_block */
+    float *packed;               /* the same, packed by ikt_pack_rows */
     bool is_sparse;              /* centres are the following in place of these */
     ikt_sparse rows;             /* [count] */
     ikt_sparse_pack sparse_pack; /* the same, packed */
@@ -61,13 +63,9 @@ ikt_status ikt_rows_order(ikt_context *ctx, ikt_dataset *data, const ikt_rows *r
                           const ikt_model *model, const uint16_t *cell, ikt_cells *cells,
                           ikt_order *order);
 
-/* LOCAL, pure. The interval that `at` lies in: i with first[i] <= at < first[i + 1], where
- * first[0] <= at < first[count]. */
-int64_t ikt_interval_find(const int64_t *first, int64_t count, int64_t at);
-
 /* LOCAL. Cell of a slot. */
 static inline int64_t ikt_cells_find(const ikt_cells *cells, int64_t slot) {
-    return ikt_interval_find(cells->first, cells->count, slot);
+    return ikt_find_block(cells->first, cells->count, slot);
 }
 
 #endif

@@ -21,7 +21,7 @@ static ikt_status search_near(ikt_context *ctx, const ikt_similar_job *job, ikt_
     ikt_stage_begin(ctx, IKT_STAGE_READ);
     if (st == IKT_OK) {
         p->is_ordered = true;
-        st = ikt_tiles_euclidean(ctx, &cells, &p->order, job->data, &tiles);
+        st = ikt_tiles_data(ctx, &cells, &p->order, job->data, &tiles);
     }
     ikt_stage_end(ctx, IKT_STAGE_READ);
     if (st == IKT_OK) st = ikt_similar_near(ctx, job, &cells, &tiles, p, lists);
@@ -34,7 +34,7 @@ static ikt_status search_all(ikt_context *ctx, const ikt_similar_job *job, ikt_p
                              ikt_neighbours *lists) {
     ikt_scorer scorer;
     ikt_stage_begin(ctx, IKT_STAGE_READ);
-    ikt_status st = ikt_scorer_euclidean(ctx, job->data, job->rows, &scorer);
+    ikt_status st = ikt_scorer_data(ctx, job->data, job->rows, &scorer);
     ikt_stage_end(ctx, IKT_STAGE_READ);
     if (st == IKT_OK) st = ikt_similar_all(ctx, job, &scorer, p, lists);
     ikt_scorer_destroy(&scorer);
