@@ -77,14 +77,22 @@ void ikt_model_destroy(ikt_model **model) {
 ikt_status ikt_model_distinct(ikt_context *ctx, const ikt_model *model, int64_t first,
                               int64_t count, int64_t **rows, int64_t *n_rows) {
     const int64_t all = count * model->psi;
-    int64_t *row, distinct = 0;
     *n_rows = 0;
     IKT_TRY(ikt_alloc(ctx, rows, all, sizeof **rows, purpose));
-    row = *rows;
-    memcpy(row, model->row + first * model->psi, (size_t)all * sizeof *row);
-    qsort(row, (size_t)all, sizeof *row, ascending);
-    for (int64_t i = 0; i < all; i++)
-        if (distinct == 0 || row[distinct - 1] != row[i]) row[distinct++] = row[i];
-    *n_rows = distinct;
+    memcpy(*rows, model->row + first * model->psi, (size_t)all * sizeof **rows);
+    *n_rows = ikt_rows_distinct(*rows, all);
     return IKT_OK;
+}
+
+int64_t ikt_rows_distinct(int64_t *row, int64_t count) {
+    int64_t kept = 0;
+    qsort(row, (size_t)count, sizeof *row, ascending);
+    for (int64_t i = 0; i < count; i++)
+        if (kept == 0 || row[kept - 1] != row[i]) row[kept++] = row[i];
+    return kept;
+}
+
+int64_t ikt_rows_place(const int64_t *rows, int64_t count, int64_t row) {
+    const int64_t *found = bsearch(&row, rows, (size_t)count, sizeof row, ascending);
+    return found - rows;
 }

@@ -3,7 +3,7 @@
  * Zhu & Ting 2021, section 4.1: the centres of a partitioning are psi distinct rows drawn uniformly
  * without replacement; its cells are their Voronoi cells, or the leaves of a tree that isolates
  * them. A model is row numbers only, 8 t psi bytes, a pure function of its spec: every rank draws
- * the same one without talking.
+ * the same one without communication.
  */
 #ifndef IKT_ISOLATION_MODEL_H
 #define IKT_ISOLATION_MODEL_H
@@ -51,5 +51,11 @@ void ikt_model_destroy(ikt_model **model);
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_model_distinct(ikt_context *ctx, const ikt_model *model, int64_t first,
                               int64_t count, int64_t **rows, int64_t *n_rows);
+
+/* LOCAL. Sorts rows and keeps each once; returns how many are left. */
+int64_t ikt_rows_distinct(int64_t *row, int64_t count);
+
+/* LOCAL, pure. Where a row stands among distinct ascending ones, of which it is one. */
+int64_t ikt_rows_place(const int64_t *rows, int64_t count, int64_t row);
 
 #endif
