@@ -1,10 +1,10 @@
 /* Rows without any similarity get their nearest rows as neighbours. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "affinity/affinity.h"
 #include "affinity/zero_similarity.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 static uint8_t is_empty(const float *weight, int64_t k) {
     for (int64_t e = 0; e < k; e++)
@@ -12,21 +12,15 @@ static uint8_t is_empty(const float *weight, int64_t k) {
     return 1;
 }
 
-static int by_number(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static int64_t find_position(const int64_t *row, int64_t count, const int64_t *position,
                              int64_t wanted) {
-    const int64_t *found = bsearch(&wanted, row, (size_t)count, sizeof *row, by_number);
-    return position[found - row];
+    return position[ikt_find_i64(row, count, wanted)];
 }
 
 /* COLLECTIVE. Rows in the orphans' lists become positions. */
 static ikt_status to_positions(ikt_context *ctx, const ikt_order *order,
                                ikt_zero_similarity *orphans) {
-    int64_t entries = orphans->count * orphans->k, total = orphans->count + entries, kept = 0;
+    int64_t entries = orphans->count * orphans->k, total = orphans->count + entries, kept;
     int64_t *row = NULL, *position = NULL;
     ikt_status st = ikt_alloc(ctx, &row, total, sizeof *row, "orphans");
     if (st == IKT_OK) st = ikt_alloc(ctx, &position, total, sizeof *position, "orphans");
@@ -35,9 +29,7 @@ static ikt_status to_positions(ikt_context *ctx, const ikt_order *order,
         memcpy(row, orphans->row, (size_t)orphans->count * sizeof *row);
         for (int64_t e = 0; e < entries; e++)
             row[orphans->count + e] = orphans->nearest[e];
-        qsort(row, (size_t)total, sizeof *row, by_number);
-        for (int64_t e = 0; e < total; e++)
-            if (e == 0 || row[e] != row[e - 1]) row[kept++] = row[e];
+        kept = ikt_sort_distinct_i64(row, total);
         ikt_order_find(ctx, order, row, kept, position);
         for (int64_t e = 0; e < orphans->count; e++)
             orphans->row[e] = find_position(row, kept, position, orphans->row[e]);

@@ -5,6 +5,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 static const char purpose[] = "rows of the caller";
 static const int64_t default_round_bytes = (int64_t)64 << 20;
@@ -65,19 +66,6 @@ static bool is_at_home(const ikt_row_blocks *b, int ranks) {
     return true;
 }
 
-/* The rank whose block holds a row: the last whose block begins at or before it. */
-static int owner_of(const ikt_row_blocks *b, int ranks, int64_t row) {
-    int low = 0, high = ranks - 1;
-    while (low < high) {
-        const int middle = (low + high + 1) / 2;
-        if (b->first[middle] <= row)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
 /* SAME-ARGS. The most ranks that want rows of one: +1 at the block where a wish begins, -1 behind
  * the one where it ends. */
 static int64_t most_askers(ikt_row_blocks *b, int ranks) {
@@ -86,8 +74,8 @@ static int64_t most_askers(ikt_row_blocks *b, int ranks) {
     for (int r = 0; r < ranks; r++) {
         const ikt_row_span wish = b->wish[r];
         if (wish.count == 0) continue;
-        const int last = owner_of(b, ranks, wish.first + wish.count - 1);
-        change[owner_of(b, ranks, wish.first)]++;
+        const int64_t last = ikt_find_block(b->first, ranks, wish.first + wish.count - 1);
+        change[ikt_find_block(b->first, ranks, wish.first)]++;
         if (last + 1 < ranks) change[last + 1]--;
     }
     for (int r = 0; r < ranks; r++) {

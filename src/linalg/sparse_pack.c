@@ -3,19 +3,14 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 enum { LANES = 16 };
 
 static const char purpose[] = "sparse rows";
-
-static int ascending(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* Entries of the rows of a group, which stand one behind the other. */
 static int64_t group_begin(const ikt_sparse *rows, int64_t group) {
@@ -26,13 +21,9 @@ static int64_t group_begin(const ikt_sparse *rows, int64_t group) {
 /* The columns of a group, each once, to `column`. Returns how many. */
 static int64_t join_columns(const ikt_sparse *rows, int64_t group, int32_t *column) {
     const int64_t begin = group_begin(rows, group), end = group_begin(rows, group + 1);
-    int64_t kept = 0;
     for (int64_t e = begin; e < end; e++)
         column[e - begin] = rows->column[e];
-    qsort(column, (size_t)(end - begin), sizeof *column, ascending);
-    for (int64_t e = 0; e < end - begin; e++)
-        if (e == 0 || column[e] != column[e - 1]) column[kept++] = column[e];
-    return kept;
+    return ikt_sort_distinct_i32(column, end - begin);
 }
 
 static void place_values(const ikt_sparse *rows, int64_t group, ikt_sparse_pack *pack) {

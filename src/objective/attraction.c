@@ -5,6 +5,7 @@
  * entries, several for each thread, and taken as threads become free. */
 #include "objective/attraction.h"
 
+#include "base/sort.h"
 #include "objective/attraction_kernel.h"
 
 enum { PIECES = 16 /* for each thread */, ROWS = 256 /* of which a kernel is asked at a time */ };
@@ -27,15 +28,9 @@ static int64_t cut(const ikt_graph *graph, int64_t piece, int64_t pieces) {
     const int64_t *forward = graph->forward.start, *reverse = graph->reverse.start;
     const int64_t cost = forward[n] + reverse[n] + n;
     const int64_t before = cost / pieces * piece + cost % pieces * piece / pieces;
-    int64_t low = 0, high = n;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (forward[middle] + reverse[middle] + middle < before)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return piece == pieces ? n : low;
+    int64_t row;
+    IKT_FIND_FIRST(row, 0, n, forward[row] + reverse[row] + row >= before);
+    return piece == pieces ? n : row;
 }
 
 /* Adds what a kernel has found for `count` rows. */

@@ -2,11 +2,11 @@
 #include "transform/zero_similarity_new.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "linalg/blocks.h"
 
 enum { BLOCK_BYTES = 4 << 20, NONE = -1 };
@@ -93,20 +93,15 @@ static void compare(const job *j, int64_t count, int64_t first, int64_t few) {
     }
 }
 
-static int by_number(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Gives own row i the occupied cells of a centre. */
 static void adopt(const job *j, int64_t i, int64_t centre, ikt_codes *codes) {
     const int64_t psi = j->loaded->shape.psi;
     char *row = (char *)codes->code + i * codes->stride;
     for (int64_t p = 0; p < codes->t; p++) {
         const int64_t *part = j->loaded->model->row + p * psi;
-        const int64_t *at = bsearch(&centre, part, (size_t)psi, sizeof *part, by_number);
-        if (!at || !j->occupied[p * psi + (at - part)]) continue;
-        const uint16_t cell = (uint16_t)(at - part);
+        const int64_t at = ikt_find_i64(part, psi, centre);
+        if (at < 0 || !j->occupied[p * psi + at]) continue;
+        const uint16_t cell = (uint16_t)at;
         if (codes->width == 1)
             ((uint8_t *)row)[p] = (uint8_t)cell;
         else

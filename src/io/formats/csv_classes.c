@@ -5,19 +5,14 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 
 /* Where the name is or belongs. */
 static int64_t place_of(const ikt_csv_classes *classes, const char *name, bool *found) {
-    int64_t low = 0, high = classes->count;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (strcmp(classes->name[middle], name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *found = low < classes->count && strcmp(classes->name[low], name) == 0;
-    return low;
+    int64_t at;
+    IKT_FIND_FIRST(at, 0, classes->count, strcmp(classes->name[at], name) >= 0);
+    *found = at < classes->count && strcmp(classes->name[at], name) == 0;
+    return at;
 }
 
 ikt_status ikt_csv_classes_add(ikt_context *ctx, ikt_csv_classes *classes, const char *name,
