@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 
 enum { LIST_LEAST = 32 };
 
@@ -21,7 +22,7 @@ static ikt_status list_distinct(ikt_context *ctx, const ikt_model *model, ikt_ce
     IKT_TRY(ikt_alloc(ctx, &table->row, all, sizeof *table->row, purpose));
     memcpy(table->row, model->row, (size_t)own * sizeof *table->row);
     memcpy(table->row + own, model->coarse_row, (size_t)(all - own) * sizeof *table->row);
-    table->count = ikt_rows_distinct(table->row, all);
+    table->count = ikt_sort_distinct_i64(table->row, all);
     return ikt_resize(ctx, &table->row, table->count, sizeof *table->row, purpose);
 }
 
@@ -37,7 +38,7 @@ static ikt_status number_centres(ikt_context *ctx, const ikt_model *model,
         const int64_t *row = p < model->t ? model->row + p * model->psi : model->coarse_row;
         for (int64_t j = 0; j < part_size(model, p); j++)
             table->index[table->first[p] + j] =
-                (int32_t)ikt_rows_place(table->row, table->count, row[j]);
+                (int32_t)ikt_find_i64(table->row, table->count, row[j]);
     }
     return IKT_OK;
 }

@@ -5,6 +5,7 @@
 #include <omp.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "isolation/codes_ways.h"
 
 /* A run of partitionings that are packed together; the coarse one is a run of its own. */
@@ -42,7 +43,7 @@ static ikt_status load_run(const direct *run, const int64_t *centre, const int64
         for (int64_t i = 0; i < run->count; i++) {
             int64_t *index = indices + omp_get_thread_num() * psi;
             for (int64_t j = 0; j < psi; j++)
-                index[j] = ikt_rows_place(row, n_rows, centre[i * psi + j]);
+                index[j] = ikt_find_i64(row, n_rows, centre[i * psi + j]);
             ikt_centres_place(kernel, psi, c->d, run->slab + i * bytes, &run->centres[i]);
             ikt_centres_fill(kernel, &run->centres[i], gathered, index);
         }

@@ -8,6 +8,7 @@
 #include <omp.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "isolation/codes_ways.h"
 #include "isolation/tree.h"
 
@@ -69,8 +70,7 @@ static ikt_status grow_some(const forest *f, int64_t p, int64_t count) {
             const ikt_tree_key key = {c->model->spec.seed, q};
             ikt_tree_workspace *space = &f->space[omp_get_thread_num()];
             for (int64_t j = 0; j < psi; j++)
-                space->sample[j] =
-                    (uint32_t)ikt_rows_place(row, n_rows, c->model->row[q * psi + j]);
+                space->sample[j] = (uint32_t)ikt_find_i64(row, n_rows, c->model->row[q * psi + j]);
             ikt_tree_grow(&key, &gathered, psi, space, f->node + (q - f->first) * f->nodes);
         }
     }

@@ -1,20 +1,15 @@
 /* Drawing centres: a subset of the pool, or of all rows, for each partitioning. */
 #include "isolation/model.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <omp.h>
 
 #include "base/draw.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 static const char purpose[] = "model";
-
-static int ascending(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* Numbers of the pool become rows. */
 static void look_up(const int64_t *pool, int64_t count, int64_t *row) {
@@ -80,19 +75,6 @@ ikt_status ikt_model_distinct(ikt_context *ctx, const ikt_model *model, int64_t 
     *n_rows = 0;
     IKT_TRY(ikt_alloc(ctx, rows, all, sizeof **rows, purpose));
     memcpy(*rows, model->row + first * model->psi, (size_t)all * sizeof **rows);
-    *n_rows = ikt_rows_distinct(*rows, all);
+    *n_rows = ikt_sort_distinct_i64(*rows, all);
     return IKT_OK;
-}
-
-int64_t ikt_rows_distinct(int64_t *row, int64_t count) {
-    int64_t kept = 0;
-    qsort(row, (size_t)count, sizeof *row, ascending);
-    for (int64_t i = 0; i < count; i++)
-        if (kept == 0 || row[kept - 1] != row[i]) row[kept++] = row[i];
-    return kept;
-}
-
-int64_t ikt_rows_place(const int64_t *rows, int64_t count, int64_t row) {
-    const int64_t *found = bsearch(&row, rows, (size_t)count, sizeof row, ascending);
-    return found - rows;
 }

@@ -52,10 +52,4 @@ void ikt_model_destroy(ikt_model **model);
 ikt_status ikt_model_distinct(ikt_context *ctx, const ikt_model *model, int64_t first,
                               int64_t count, int64_t **rows, int64_t *n_rows);
 
-/* LOCAL. Sorts rows and keeps each once; returns how many are left. */
-int64_t ikt_rows_distinct(int64_t *row, int64_t count);
-
-/* LOCAL, pure. Where a row stands among distinct ascending ones, of which it is one. */
-int64_t ikt_rows_place(const int64_t *rows, int64_t count, int64_t row);
-
 #endif

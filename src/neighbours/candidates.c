@@ -2,7 +2,6 @@
 #include "neighbours/candidates.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <omp.h>
@@ -10,6 +9,8 @@
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "base/sort.h"
+#include "dist/shuffle.h"
 #include "linalg/distance.h"
 #include "neighbours/neighbours.h"
 
@@ -144,11 +145,6 @@ int64_t ikt_probe_memory(int64_t cells, int threads) {
 /* --- tiles of other ranks -----------------------------------------------------------------------
  */
 
-static int by_number(const void *a, const void *b) {
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static bool is_own(const ikt_rows *rows, int64_t slot) {
     return slot >= rows->first && slot < rows->first + rows->count;
 }
@@ -156,7 +152,7 @@ static bool is_own(const ikt_rows *rows, int64_t slot) {
 /* The first slots of foreign tiles among the probes, sorted, each once. */
 static ikt_status list_foreign(ikt_context *ctx, const ikt_cells *cells, const ikt_rows *rows,
                                const ikt_probe_lists *lists, ikt_foreign *out) {
-    int64_t found = 0, kept = 0, end;
+    int64_t found = 0, end;
     for (int pass = 0; pass < 2; pass++) { /* counts, then writes */
         if (pass == 1) IKT_TRY(ikt_alloc(ctx, &out->first, found, sizeof *out->first, "blocks"));
         found = 0;
@@ -168,28 +164,24 @@ static ikt_status list_foreign(ikt_context *ctx, const ikt_cells *cells, const i
                 found++;
             }
     }
-    qsort(out->first, (size_t)found, sizeof *out->first, by_number);
-    for (int64_t e = 0; e < found; e++)
-        if (e == 0 || out->first[e] != out->first[e - 1]) out->first[kept++] = out->first[e];
-    out->count = kept;
+    out->count = ikt_sort_distinct_u32(out->first, found);
     return IKT_OK;
 }
 
-/* An exchange of tiles: what this rank asks of each rank, and what each asks of it. */
+/* An exchange of tiles. */
 typedef struct {
-    int64_t *ask, *asked;      /* [ranks] tiles */
+    ikt_shuffle asks;          /* one item for each tile that is wanted */
+    uint32_t *asked;           /* first slots of the tiles that others want */
     int64_t *coming, *leaving; /* [ranks] bytes */
-    uint32_t *asked_first;     /* first slots of the tiles that others want */
-    char *answer;              /* these tiles */
+    char *answer;              /* the tiles that others want */
 } exchange;
 
-/* What will come from whom. */
+/* What will come from whom. The tiles that are wanted are in the order of their owners. */
 static ikt_status plan_exchange(ikt_context *ctx, const ikt_cells *cells, const ikt_tiles *tiles,
                                 exchange *x, ikt_foreign *out) {
     const ikt_rows *rows = &tiles->scorer.rows;
     const int64_t ranks = ikt_size(ctx);
-    IKT_TRY(ikt_alloc(ctx, &x->ask, ranks, sizeof(int64_t), "blocks"));
-    IKT_TRY(ikt_alloc(ctx, &x->asked, ranks, sizeof(int64_t), "blocks"));
+    IKT_TRY(ikt_shuffle_create(ctx, "blocks", &x->asks));
     IKT_TRY(ikt_alloc(ctx, &x->coming, ranks, sizeof(int64_t), "blocks"));
     IKT_TRY(ikt_alloc(ctx, &x->leaving, ranks, sizeof(int64_t), "blocks"));
     IKT_TRY(ikt_alloc(ctx, &out->offset, out->count + 1, sizeof *out->offset, "blocks"));
@@ -198,7 +190,7 @@ static ikt_status plan_exchange(ikt_context *ctx, const ikt_cells *cells, const 
         const int64_t first = ikt_tile_at(cells, rows, out->first[e], &end);
         const int64_t bytes = tiles->scorer.packed_bytes(&tiles->scorer, end - first);
         const int owner = ikt_rows_owner(rows, first);
-        x->ask[owner]++;
+        ikt_shuffle_count(&x->asks, owner);
         x->coming[owner] += bytes;
         out->offset[e + 1] = out->offset[e] + bytes;
     }
@@ -208,22 +200,20 @@ static ikt_status plan_exchange(ikt_context *ctx, const ikt_cells *cells, const 
 /* COLLECTIVE. Learns what others want, and puts it together. */
 static ikt_status answer(ikt_context *ctx, const ikt_tiles *tiles, const uint32_t *wanted,
                          exchange *x) {
-    const int ranks = ikt_size(ctx);
-    int64_t asked = 0, bytes = 0;
-    ikt_exchange_counts(ctx, x->ask, x->asked);
-    for (int r = 0; r < ranks; r++)
-        asked += x->asked[r];
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &x->asked_first, asked, sizeof *wanted, "blocks")));
-    ikt_exchange(ctx, wanted, x->ask, x->asked_first, x->asked, sizeof *wanted);
-    for (int64_t r = 0, e = 0; r < ranks; r++) {
-        for (int64_t i = 0; i < x->asked[r]; i++, e++)
-            x->leaving[r] += ikt_tile_bytes(tiles, ikt_tile_of(tiles, x->asked_first[e]));
+    ikt_shuffle_meet(ctx, &x->asks);
+    const int64_t asked = x->asks.received;
+    int64_t bytes = 0;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &x->asked, asked, sizeof *wanted, "blocks")));
+    ikt_shuffle_send(ctx, &x->asks, wanted, x->asked, sizeof *wanted);
+    for (int64_t r = 0, e = 0; r < ikt_size(ctx); r++) {
+        for (int64_t i = 0; i < x->asks.recv_counts[r]; i++, e++)
+            x->leaving[r] += ikt_tile_bytes(tiles, ikt_tile_of(tiles, x->asked[e]));
         bytes += x->leaving[r];
     }
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &x->answer, bytes, 1, "blocks")));
     char *at = x->answer;
     for (int64_t e = 0; e < asked; e++) {
-        const int64_t tile = ikt_tile_of(tiles, x->asked_first[e]);
+        const int64_t tile = ikt_tile_of(tiles, x->asked[e]);
         memcpy(at, tiles->data + tiles->offset[tile], (size_t)ikt_tile_bytes(tiles, tile));
         at += ikt_tile_bytes(tiles, tile);
     }
@@ -242,11 +232,10 @@ ikt_status ikt_foreign_fetch(ikt_context *ctx, const ikt_cells *cells, const ikt
         ikt_exchange(ctx, x.answer, x.leaving, out->data, x.coming, 1);
     else
         ikt_foreign_destroy(out);
-    ikt_free(&x.ask);
+    ikt_shuffle_destroy(&x.asks);
     ikt_free(&x.asked);
     ikt_free(&x.coming);
     ikt_free(&x.leaving);
-    ikt_free(&x.asked_first);
     ikt_free(&x.answer);
     return st;
 }
@@ -261,8 +250,6 @@ void ikt_foreign_destroy(ikt_foreign *foreign) {
 const char *ikt_foreign_tile(const ikt_tiles *tiles, const ikt_foreign *foreign, int64_t slot) {
     if (is_own(&tiles->scorer.rows, slot))
         return tiles->data + tiles->offset[ikt_tile_of(tiles, slot)];
-    const uint32_t wanted = (uint32_t)slot;
-    const uint32_t *found =
-        bsearch(&wanted, foreign->first, (size_t)foreign->count, sizeof *foreign->first, by_number);
-    return foreign->data + foreign->offset[found - foreign->first];
+    const int64_t at = ikt_find_u32(foreign->first, foreign->count, (uint32_t)slot);
+    return foreign->data + foreign->offset[at];
 }

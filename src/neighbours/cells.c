@@ -151,15 +151,3 @@ ikt_status ikt_rows_order(ikt_context *ctx, ikt_dataset *data, const ikt_rows *r
     ikt_stage_end(ctx, IKT_STAGE_CELLS);
     return st;
 }
-
-int64_t ikt_interval_find(const int64_t *first, int64_t count, int64_t at) {
-    int64_t low = 0, high = count;
-    while (high - low > 1) {
-        const int64_t middle = (low + high) / 2;
-        if (first[middle] <= at)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}

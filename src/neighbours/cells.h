@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/sort.h"
 #include "base/status.h"
 #include "data/dataset.h"
 #include "dist/order.h"
@@ -61,13 +62,9 @@ ikt_status ikt_rows_order(ikt_context *ctx, ikt_dataset *data, const ikt_rows *r
                           const ikt_model *model, const uint16_t *cell, ikt_cells *cells,
                           ikt_order *order);
 
-/* LOCAL, pure. The interval that `at` lies in: i with first[i] <= at < first[i + 1], where
- * first[0] <= at < first[count]. */
-int64_t ikt_interval_find(const int64_t *first, int64_t count, int64_t at);
-
 /* LOCAL. Cell of a slot. */
 static inline int64_t ikt_cells_find(const ikt_cells *cells, int64_t slot) {
-    return ikt_interval_find(cells->first, cells->count, slot);
+    return ikt_find_block(cells->first, cells->count, slot);
 }
 
 #endif

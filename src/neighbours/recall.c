@@ -6,7 +6,6 @@
 #include "neighbours/recall.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <omp.h>
@@ -15,6 +14,7 @@
 #include "base/exact_sum.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "base/sort.h"
 
 enum { TOGETHER = 64 }; /* sampled rows that a thread scores at a time */
 
@@ -45,16 +45,11 @@ static void free_measurement(measurement *w) {
     ikt_free(&w->tile);
 }
 
-static int by_number(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void draw(measurement *w, uint64_t seed) {
     const ikt_rows *rows = &w->tiles->scorer.rows;
     for (int64_t s = 0; s < w->sample; s++)
         w->slot[s] = ikt_rng_below(seed, IKT_RNG_SAMPLE, s, 0, rows->n);
-    qsort(w->slot, (size_t)w->sample, sizeof *w->slot, by_number);
+    ikt_sort_i64(w->slot, w->sample);
     for (int64_t s = 0; s < w->sample; s++) {
         w->counts[ikt_rows_owner(rows, w->slot[s])]++;
         w->own_first += w->slot[s] < rows->first;

@@ -9,7 +9,6 @@
  * does in a search. */
 #include "neighbours/refine.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <omp.h>
@@ -17,6 +16,7 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "dist/gather_rows.h"
 
 enum {
@@ -100,16 +100,10 @@ static bool is_own(const refinement *r, uint32_t row) {
     return row >= r->rows->first && row < r->rows->first + r->rows->count;
 }
 
-static int by_number(const void *a, const void *b) {
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The value of a row: that of an own row, or one that was fetched. */
 static const void *value_of(const refinement *r, uint32_t row, const void *own, const foreign *f) {
     if (is_own(r, row)) return (const char *)own + (row - r->rows->first) * f->bytes;
-    const uint32_t *found = bsearch(&row, f->row, (size_t)f->count, sizeof row, by_number);
-    return f->value + (found - f->row) * f->bytes;
+    return f->value + ikt_find_u32(f->row, f->count, row) * f->bytes;
 }
 
 static const uint32_t *nearest_of(const refinement *r, uint32_t row) {
@@ -128,7 +122,7 @@ static ikt_status fetch(refinement *r, const void *own, foreign *out) {
     IKT_TRY(ikt_agree(r->ctx, st));
     for (int64_t s = 0, e = 0; s < wanted->slots; s++)
         if (wanted->stamp[s] == wanted->now) out->row[e++] = wanted->number[s];
-    qsort(out->row, (size_t)out->count, sizeof *out->row, by_number);
+    ikt_sort_u32(out->row, out->count);
     return ikt_gather_rows(r->ctx, r->rows, out->row, out->count, own, (size_t)out->bytes,
                            out->value);
 }

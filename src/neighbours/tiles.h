@@ -7,6 +7,7 @@
 #ifndef IKT_NEIGHBOURS_TILES_H
 #define IKT_NEIGHBOURS_TILES_H
 
+#include "base/sort.h"
 #include "dist/order.h"
 #include "neighbours/cells.h"
 #include "neighbours/scorer.h"
@@ -32,7 +33,7 @@ int64_t ikt_tile_at(const ikt_cells *cells, const ikt_rows *rows, int64_t slot, 
 
 /* LOCAL. Number of the own tile that contains an own slot. */
 static inline int64_t ikt_tile_of(const ikt_tiles *tiles, int64_t slot) {
-    return ikt_interval_find(tiles->first, tiles->count, slot);
+    return ikt_find_block(tiles->first, tiles->count, slot);
 }
 
 /* LOCAL. Bytes of an own tile. */
