@@ -168,20 +168,20 @@ static ikt_status list_foreign(ikt_context *ctx, const ikt_cells *cells, const i
     return IKT_OK;
 }
 
-/* An exchange of tiles: what this rank asks of each rank, and what each asks of it. */
+/* An exchange of tiles. */
 typedef struct {
-    ikt_shuffle shuffle;       /* of the first slots of the tiles that are asked for */
+    ikt_shuffle asks;          /* one item for each tile that is wanted */
+    uint32_t *asked;           /* first slots of the tiles that others want */
     int64_t *coming, *leaving; /* [ranks] bytes */
-    uint32_t *asked_first;     /* [shuffle.received] first slots of the tiles that others want */
-    char *answer;              /* these tiles */
+    char *answer;              /* the tiles that others want */
 } exchange;
 
-/* What will come from whom. */
+/* What will come from whom. The tiles that are wanted are in the order of their owners. */
 static ikt_status plan_exchange(ikt_context *ctx, const ikt_cells *cells, const ikt_tiles *tiles,
                                 exchange *x, ikt_foreign *out) {
     const ikt_rows *rows = &tiles->scorer.rows;
     const int64_t ranks = ikt_size(ctx);
-    IKT_TRY(ikt_shuffle_create(ctx, "blocks", &x->shuffle));
+    IKT_TRY(ikt_shuffle_create(ctx, "blocks", &x->asks));
     IKT_TRY(ikt_alloc(ctx, &x->coming, ranks, sizeof(int64_t), "blocks"));
     IKT_TRY(ikt_alloc(ctx, &x->leaving, ranks, sizeof(int64_t), "blocks"));
     IKT_TRY(ikt_alloc(ctx, &out->offset, out->count + 1, sizeof *out->offset, "blocks"));
@@ -190,7 +190,7 @@ static ikt_status plan_exchange(ikt_context *ctx, const ikt_cells *cells, const 
         const int64_t first = ikt_tile_at(cells, rows, out->first[e], &end);
         const int64_t bytes = tiles->scorer.packed_bytes(&tiles->scorer, end - first);
         const int owner = ikt_rows_owner(rows, first);
-        ikt_shuffle_count(&x->shuffle, owner);
+        ikt_shuffle_count(&x->asks, owner);
         x->coming[owner] += bytes;
         out->offset[e + 1] = out->offset[e] + bytes;
     }
@@ -200,21 +200,20 @@ static ikt_status plan_exchange(ikt_context *ctx, const ikt_cells *cells, const 
 /* COLLECTIVE. Learns what others want, and puts it together. */
 static ikt_status answer(ikt_context *ctx, const ikt_tiles *tiles, const uint32_t *wanted,
                          exchange *x) {
-    const int ranks = ikt_size(ctx);
+    ikt_shuffle_meet(ctx, &x->asks);
+    const int64_t asked = x->asks.received;
     int64_t bytes = 0;
-    ikt_shuffle_meet(ctx, &x->shuffle);
-    const int64_t asked = x->shuffle.received;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &x->asked_first, asked, sizeof *wanted, "blocks")));
-    ikt_shuffle_send(ctx, &x->shuffle, wanted, x->asked_first, sizeof *wanted);
-    for (int64_t r = 0, e = 0; r < ranks; r++) {
-        for (int64_t i = 0; i < x->shuffle.recv_counts[r]; i++, e++)
-            x->leaving[r] += ikt_tile_bytes(tiles, ikt_tile_of(tiles, x->asked_first[e]));
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &x->asked, asked, sizeof *wanted, "blocks")));
+    ikt_shuffle_send(ctx, &x->asks, wanted, x->asked, sizeof *wanted);
+    for (int64_t r = 0, e = 0; r < ikt_size(ctx); r++) {
+        for (int64_t i = 0; i < x->asks.recv_counts[r]; i++, e++)
+            x->leaving[r] += ikt_tile_bytes(tiles, ikt_tile_of(tiles, x->asked[e]));
         bytes += x->leaving[r];
     }
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &x->answer, bytes, 1, "blocks")));
     char *at = x->answer;
     for (int64_t e = 0; e < asked; e++) {
-        const int64_t tile = ikt_tile_of(tiles, x->asked_first[e]);
+        const int64_t tile = ikt_tile_of(tiles, x->asked[e]);
         memcpy(at, tiles->data + tiles->offset[tile], (size_t)ikt_tile_bytes(tiles, tile));
         at += ikt_tile_bytes(tiles, tile);
     }
@@ -233,10 +232,10 @@ ikt_status ikt_foreign_fetch(ikt_context *ctx, const ikt_cells *cells, const ikt
         ikt_exchange(ctx, x.answer, x.leaving, out->data, x.coming, 1);
     else
         ikt_foreign_destroy(out);
-    ikt_shuffle_destroy(&x.shuffle);
+    ikt_shuffle_destroy(&x.asks);
+    ikt_free(&x.asked);
     ikt_free(&x.coming);
     ikt_free(&x.leaving);
-    ikt_free(&x.asked_first);
     ikt_free(&x.answer);
     return st;
 }
@@ -251,6 +250,6 @@ void ikt_foreign_destroy(ikt_foreign *foreign) {
 const char *ikt_foreign_tile(const ikt_tiles *tiles, const ikt_foreign *foreign, int64_t slot) {
     if (is_own(&tiles->scorer.rows, slot))
         return tiles->data + tiles->offset[ikt_tile_of(tiles, slot)];
-    const int64_t e = ikt_find_u32(foreign->first, foreign->count, (uint32_t)slot);
-    return foreign->data + foreign->offset[e];
+    const int64_t at = ikt_find_u32(foreign->first, foreign->count, (uint32_t)slot);
+    return foreign->data + foreign->offset[at];
 }

@@ -82,47 +82,42 @@ static int64_t block_count(const ikt_rows *rows, int rank, int64_t block) {
     return left < 0 ? 0 : left < BLOCK_ROWS ? left : BLOCK_ROWS;
 }
 
-/* Each own block goes once round the ring: after as many steps as there are ranks every rank has
- * seen that of every rank. */
-static void pass_round(const scoring *s, int64_t block, char *here, char *next) {
-    const ikt_scorer *scorer = s->scorer;
-    const ikt_rows *rows = &scorer->rows;
-    const int rank = ikt_rank(s->ctx), size = ikt_size(s->ctx);
-    const int64_t own = block_count(rows, rank, block), own_bytes = own * scorer->row_bytes;
-    const char *plain = (const char *)scorer->plain + block * BLOCK_ROWS * scorer->row_bytes;
-    if (scorer->pack)
-        scorer->pack(scorer, plain, own, here);
-    else if (own > 0)
-        memcpy(here, plain, (size_t)own_bytes);
-    for (int step = 0; step < size; step++) {
-        const int owner = (rank + step) % size, following = (rank + step + 1) % size;
-        const int64_t nb = block_count(rows, owner, block);
-        const int64_t coming = block_count(rows, following, block);
-        if (nb > 0) score_block(s, here, ikt_rows_first(rows, owner) + block * BLOCK_ROWS, nb);
-        if (step + 1 == size) break;
-        ikt_send_receive(s->ctx, here, nb ? scorer->packed_bytes(scorer, nb) : 0,
-                         (rank + size - 1) % size, next,
-                         coming ? scorer->packed_bytes(scorer, coming) : 0, (rank + 1) % size);
-        char *swap = here;
-        here = next;
-        next = swap;
-    }
-}
-
-/* COLLECTIVE. Own rows first .. end - 1, others on each rank and maybe none, against all rows. */
+/* COLLECTIVE. Own rows first .. end - 1, others on each rank and maybe none, against all rows. Each
+ * own block goes once round the ring: after as many steps as there are ranks every rank has seen
+ * the block of every rank. */
 static ikt_status score_some(ikt_context *ctx, const ikt_scorer *scorer, int64_t first, int64_t end,
                              ikt_score_visitor visit, void *self) {
     scoring s = {ctx, scorer, first, end, visit, self, NULL};
+    const ikt_rows *rows = &scorer->rows;
+    const int rank = ikt_rank(ctx), size = ikt_size(ctx);
     const int64_t bytes = scorer->packed_bytes(scorer, BLOCK_ROWS);
-    const int64_t most = ikt_rows_count(&scorer->rows, 0); /* rank 0 owns the most rows */
-    const int64_t blocks = (most + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    const int64_t most = ikt_rows_count(rows, 0); /* rank 0 owns the most rows */
+    const int64_t blocks = ikt_divide_up(most, BLOCK_ROWS);
     char *here = NULL, *next = NULL;
     ikt_status st = ikt_alloc(ctx, &here, bytes, 1, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &next, bytes, 1, purpose);
     if (st == IKT_OK) st = alloc_tiles(&s);
     st = ikt_agree(ctx, st);
     for (int64_t block = 0; st == IKT_OK && block < blocks; block++) {
-        pass_round(&s, block, here, next);
+        const int64_t own = block_count(rows, rank, block), from = block * BLOCK_ROWS;
+        const char *plain = (const char *)scorer->plain + from * scorer->row_bytes;
+        if (scorer->pack)
+            scorer->pack(scorer, plain, own, here);
+        else if (own > 0)
+            memcpy(here, plain, (size_t)(own * scorer->row_bytes));
+        for (int step = 0; step < size; step++) {
+            const int owner = (rank + step) % size, following = (rank + step + 1) % size;
+            const int64_t nb = block_count(rows, owner, block);
+            const int64_t coming = block_count(rows, following, block);
+            if (nb > 0) score_block(&s, here, ikt_rows_first(rows, owner) + from, nb);
+            if (step + 1 == size) break;
+            ikt_send_receive(ctx, here, nb ? scorer->packed_bytes(scorer, nb) : 0,
+                             (rank + size - 1) % size, next,
+                             coming ? scorer->packed_bytes(scorer, coming) : 0, (rank + 1) % size);
+            char *swap = here;
+            here = next;
+            next = swap;
+        }
         ikt_progress(ctx, "blocks", block + 1, blocks, NULL);
     }
     ikt_free(&here);

@@ -6,6 +6,7 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/select.h"
+#include "linalg/blocks.h"
 #include "metric/metric.h"
 
 /* Nodes of a level that are followed down: fewer miss more nearest centres, more cost more. */
@@ -108,15 +109,15 @@ static uint16_t find(const pyramid *p, ikt_isa isa, const float *row) {
 /* COLLECTIVE. */
 static ikt_status find_all(ikt_context *ctx, const pyramid *p, ikt_dataset *data,
                            const ikt_rows *distribution, float *rows, uint16_t *cell) {
-    const int64_t chunks = (ikt_rows_count(distribution, 0) + CHUNK - 1) / CHUNK;
+    const ikt_row_range own = {distribution->first, distribution->count};
+    const int64_t steps = ikt_stream_steps(ctx, own.count, CHUNK);
     const ikt_isa isa = ikt_cpu_isa();
-    for (int64_t chunk = 0; chunk < chunks; chunk++) {
-        int64_t done = chunk * CHUNK, left = distribution->count - done;
-        int64_t count = left < 0 ? 0 : left < CHUNK ? left : CHUNK;
-        IKT_TRY(ikt_dataset_read(data, count > 0 ? distribution->first + done : 0, count, rows));
+    for (int64_t step = 0; step < steps; step++) {
+        const ikt_row_range at = ikt_stream_step(own, CHUNK, step);
+        IKT_TRY(ikt_dataset_read(data, at.first, at.count, rows));
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < count; i++)
-            cell[done + i] = find(p, isa, rows + i * p->d);
+        for (int64_t i = 0; i < at.count; i++)
+            cell[at.first - own.first + i] = find(p, isa, rows + i * p->d);
     }
     return IKT_OK;
 }

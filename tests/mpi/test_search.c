@@ -49,7 +49,7 @@ static void check_row(const setting *s, const ikt_neighbours *lists, int64_t i,
     }
 }
 
-/* With room for all rows as candidates the search is exact. */
+/* With all rows as candidates the search is exact. */
 static void enough_candidates_find_the_truth(void **state) {
     ikt_context *alone = ikt_test_alone();
     (void)state;

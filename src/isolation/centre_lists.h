@@ -1,12 +1,34 @@
-/* What lists of a row's nearest distinct centres have in common, dense rows or sparse: how long
- * they are, how far they can be trusted, and the walk along them that finds the cells.
+/* The distinct centres of a model, and lists of a row's nearest ones.
+ *
+ * All partitionings draw their centres from the same rows. The table tells of which partitionings
+ * each distinct centre is one; a list of a row's nearest distinct centres, walked along in the
+ * order of distance, then gives the row's cells. Dense rows and sparse ones share the table, how
+ * long lists are, how far they can be trusted, and the walk.
  */
-#ifndef IKT_ISOLATION_CODES_WALK_H
-#define IKT_ISOLATION_CODES_WALK_H
+#ifndef IKT_ISOLATION_CENTRE_LISTS_H
+#define IKT_ISOLATION_CENTRE_LISTS_H
 
 #include "base/select.h"
-#include "isolation/centre_table.h"
 #include "isolation/kernel_f32_bound.h"
+#include "isolation/model.h"
+
+typedef struct {
+    int64_t count;  /* distinct centres of all partitionings, the coarse one included */
+    int64_t *row;   /* [count] their rows, ascending */
+    int64_t parts;  /* partitionings: t, and one more where there is a coarse one, which is t */
+    int64_t *first; /* [parts + 1] where the centres of each partitioning begin in `index` */
+    int32_t *index; /* [first[parts]] each centre as a number below count, ascending in each */
+    int64_t *start; /* [count + 1] where the uses of each distinct centre begin */
+    uint16_t *part; /* [start[count]] a partitioning that it is a centre of */
+    uint16_t *cell; /* [start[count]] and its number there */
+} ikt_centre_table;
+
+/* SAME-ARGS. Makes the table of a model. Errors: IKT_ERR_RESOURCE; empty then. */
+ikt_status ikt_centre_table_create(ikt_context *ctx, const ikt_model *model, ikt_centre_table *out);
+void ikt_centre_table_destroy(ikt_centre_table *table);
+
+/* LOCAL. Bytes of a table, and of making one. */
+int64_t ikt_centre_table_bytes(int64_t centres);
 
 /* A cell that is not found yet; 65535 is a cell as well, see ikt_list_walk. */
 enum { IKT_CELL_OPEN = UINT16_MAX };
