@@ -11,18 +11,14 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/select.h"
 #include "evaluate/family.h"
-
-static int by_number(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* In ascending order the smallest of several comes first. */
 int64_t ikt_votes_majority(int64_t *votes, int64_t count) {
     int64_t best = votes[0], most = 0, run = 0;
-    qsort(votes, (size_t)count, sizeof *votes, by_number);
+    ikt_sort_i64(votes, count);
     for (int64_t e = 0; e < count; e++) {
         run = e > 0 && votes[e] == votes[e - 1] ? run + 1 : 1;
         if (run > most) {

@@ -10,7 +10,7 @@
 #include "evaluate/distances.h"
 #include "evaluate/radix.h"
 #include "evaluate/tree.h"
-#include "linalg/distance.h"
+#include "metric/metric.h"
 
 /* The work space in which a thread ranks rows. */
 typedef struct {

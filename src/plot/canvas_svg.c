@@ -5,7 +5,7 @@
  * and equal figures are equal files (cairo numbers its elements by the surfaces that a process has
  * made). Disadvantage: letters are a little wider or narrower than planned; ours are wider than
  * those of the usual families, so they fit. */
-#include "base/base64.h"
+#include "base/encoding.h"
 #include "base/utf8.h"
 #include "iktsne/version.h"
 #include "plot/canvas.h"

@@ -9,6 +9,7 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/watch.h"
 #include "study/execute.h"
 #include "study/queue.h"
@@ -114,7 +115,7 @@ typedef struct {
 static int longest_first(const void *a, const void *b) {
     const weighed *x = a, *y = b;
     if (x->cost != y->cost) return x->cost < y->cost ? 1 : -1;
-    return (x->run > y->run) - (x->run < y->run);
+    return IKT_COMPARE(x->run, y->run);
 }
 
 /* LOCAL. Runs that are to be made. */

@@ -8,8 +8,7 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "isolation/codes.h"
-#include "neighbours/scorers.h"
-#include "neighbours/stream.h"
+#include "neighbours/exact.h"
 #include "transform/zero_similarity_new.h"
 
 typedef struct {

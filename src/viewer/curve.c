@@ -2,17 +2,18 @@
  *
  * Method: the curve is cut into 65,536 tiles, whose counts all ranks know; each rank takes a run of
  * tiles with about as many points as the others, receives the codes of them, sorts them by a radix
- * sort of bytes, and answers with places. Codes receive in the order of their rows, so a stable
- * sort breaks ties by row without knowing it. Advantage: linear, two exchanges, and the same order
- * on any number of ranks. Disadvantage: a tile is never divided, so points that are all in one tile
- * are sorted by one rank. */
-#include "viewer/parts.h"
+ * sort of bytes, and answers with places. Codes come in the order of their rows, so a stable sort
+ * breaks ties by row without knowing it.
+ * Advantage: linear, two exchanges, and the same order on any number of ranks. Disadvantage: a tile
+ * is never divided, so points that are all in one tile are sorted by one rank. */
+#include "viewer/curve.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "dist/shuffle.h"
 
 enum { TILE_BITS = 16, TILES = 1 << TILE_BITS, CODE_BITS = 2 * IKT_CURVE_BITS, BYTES = 256 };
 
@@ -96,23 +97,18 @@ void ikt_curve_sort(const uint64_t *key, int64_t count, int digits, uint32_t *it
     if (from != item) memcpy(item, from, (size_t)count * sizeof *item);
 }
 
-/* The arrays that the ranks exchange; freed as one. */
+/* What travels; freed as one. */
 typedef struct {
-    int64_t *tile;             /* [TILES] points in each, then points before it, over all ranks */
-    int64_t *send, *receive;   /* [ranks] codes to and from each rank */
-    int64_t *next;             /* [ranks] */
-    uint32_t *slot;            /* [count] where a row's code stands in `sent` */
-    uint64_t *sent, *received; /* [count] codes by owner; [n_received] codes of this rank's tiles */
-    int64_t n_received;
-    uint32_t *item, *place; /* [n_received] order and places of the received codes */
-    uint32_t *answer;       /* [count] places of the sent codes */
+    int64_t *tile;         /* [TILES] points in each, then points before it, over all ranks */
+    ikt_shuffle shuffle;   /* of codes to the ranks that own their tiles */
+    uint32_t *slot;        /* [count] where a row's code stands among those that leave */
+    uint64_t *sent, *received; /* codes by owner; [received] codes of this rank's tiles */
+    uint32_t *item, *place, *answer; /* [received]; [received]; [count] */
 } exchange;
 
 static void exchange_free(exchange *t) {
     ikt_free(&t->tile);
-    ikt_free(&t->send);
-    ikt_free(&t->receive);
-    ikt_free(&t->next);
+    ikt_shuffle_destroy(&t->shuffle);
     ikt_free(&t->slot);
     ikt_free(&t->sent);
     ikt_free(&t->received);
@@ -124,9 +120,7 @@ static void exchange_free(exchange *t) {
 static ikt_status exchange_begin(ikt_context *ctx, const ikt_rows *rows, exchange *t) {
     const char *what = "order of the points";
     IKT_TRY(ikt_alloc(ctx, &t->tile, TILES, sizeof *t->tile, what));
-    IKT_TRY(ikt_alloc(ctx, &t->send, rows->ranks, sizeof *t->send, what));
-    IKT_TRY(ikt_alloc(ctx, &t->receive, rows->ranks, sizeof *t->receive, what));
-    IKT_TRY(ikt_alloc(ctx, &t->next, rows->ranks, sizeof *t->next, what));
+    IKT_TRY(ikt_shuffle_create(ctx, what, &t->shuffle));
     IKT_TRY(ikt_alloc(ctx, &t->slot, rows->count, sizeof *t->slot, what));
     return ikt_alloc(ctx, &t->sent, rows->count, sizeof *t->sent, what);
 }
@@ -154,13 +148,12 @@ static int owner_of(const ikt_rows *rows, const exchange *t, uint64_t code) {
 }
 
 /* Codes by owner, in the order of the rows within each. */
-static void group(const ikt_rows *rows, const uint64_t *code, exchange *t) {
+static void group(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code, exchange *t) {
     for (int64_t i = 0; i < rows->count; i++)
-        t->send[owner_of(rows, t, code[i])]++;
-    for (int r = 1; r < rows->ranks; r++)
-        t->next[r] = t->next[r - 1] + t->send[r - 1];
+        ikt_shuffle_count(&t->shuffle, owner_of(rows, t, code[i]));
+    ikt_shuffle_group(ctx, &t->shuffle);
     for (int64_t i = 0; i < rows->count; i++) {
-        int64_t slot = t->next[owner_of(rows, t, code[i])]++;
+        int64_t slot = ikt_shuffle_next(&t->shuffle, owner_of(rows, t, code[i]));
         t->slot[i] = (uint32_t)slot;
         t->sent[slot] = code[i];
     }
@@ -168,32 +161,30 @@ static void group(const ikt_rows *rows, const uint64_t *code, exchange *t) {
 
 static ikt_status allocate_received(ikt_context *ctx, const ikt_rows *rows, exchange *t) {
     const char *what = "order of the points";
-    IKT_TRY(ikt_alloc(ctx, &t->received, t->n_received, sizeof *t->received, what));
-    IKT_TRY(ikt_alloc(ctx, &t->item, t->n_received, sizeof *t->item, what));
-    IKT_TRY(ikt_alloc(ctx, &t->place, t->n_received, sizeof *t->place, what));
+    IKT_TRY(ikt_alloc(ctx, &t->received, t->shuffle.received, sizeof *t->received, what));
+    IKT_TRY(ikt_alloc(ctx, &t->item, t->shuffle.received, sizeof *t->item, what));
+    IKT_TRY(ikt_alloc(ctx, &t->place, t->shuffle.received, sizeof *t->place, what));
     return ikt_alloc(ctx, &t->answer, rows->count, sizeof *t->answer, what);
 }
 
-/* Places of the received codes, the first of which is `first`. */
+/* Places of the codes that have arrived, the first of which is `first`. */
 static void rank_codes(exchange *t, int64_t first) {
-    for (int64_t i = 0; i < t->n_received; i++)
+    for (int64_t i = 0; i < t->shuffle.received; i++)
         t->item[i] = (uint32_t)i;
-    ikt_curve_sort(t->received, t->n_received, CODE_BITS / 8, t->item, t->place);
-    for (int64_t k = 0; k < t->n_received; k++)
+    ikt_curve_sort(t->received, t->shuffle.received, CODE_BITS / 8, t->item, t->place);
+    for (int64_t k = 0; k < t->shuffle.received; k++)
         t->place[t->item[k]] = (uint32_t)(first + k);
 }
 
 static ikt_status exchange_codes(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
                                  exchange *t) {
     count_tiles(ctx, rows, code, t);
-    group(rows, code, t);
-    ikt_exchange_counts(ctx, t->send, t->receive);
-    for (int r = 0; r < rows->ranks; r++)
-        t->n_received += t->receive[r];
+    group(ctx, rows, code, t);
+    ikt_shuffle_meet(ctx, &t->shuffle);
     IKT_TRY(ikt_agree(ctx, allocate_received(ctx, rows, t)));
-    ikt_exchange(ctx, t->sent, t->send, t->received, t->receive, sizeof *t->received);
-    rank_codes(t, ikt_sum_before(ctx, t->n_received));
-    ikt_exchange(ctx, t->place, t->receive, t->answer, t->send, sizeof *t->answer);
+    ikt_shuffle_send(ctx, &t->shuffle, t->sent, t->received, sizeof *t->received);
+    rank_codes(t, ikt_sum_before(ctx, t->shuffle.received));
+    ikt_shuffle_answer(ctx, &t->shuffle, t->place, t->answer, sizeof *t->answer);
     return IKT_OK;
 }
 
@@ -203,7 +194,7 @@ ikt_status ikt_curve_places(ikt_context *ctx, const ikt_rows *rows, const uint64
     ikt_status st = ikt_agree(ctx, exchange_begin(ctx, rows, &t));
     if (st == IKT_OK) st = exchange_codes(ctx, rows, code, &t);
     for (int64_t i = 0; i < rows->count && st == IKT_OK; i++)
-        place[i] = t.answer[t.slot[i]];
+        place[i] = t.back[t.slot[i]];
     exchange_free(&t);
     return st;
 }
