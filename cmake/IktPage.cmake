@@ -58,7 +58,7 @@ string(REPLACE "{{SCRIPT_HASH}}" "${script_hash}" page "${page}")
 string(REPLACE "{{STYLE}}" "${style}" page "${page}")
 string(REPLACE "{{SCRIPT}}" "${script}" page "${page}")
 
-set(source "/* Written by cmake/IktPage.cmake from ${FOLDER}. */\n#include \"viewer/page.h\"\n")
+set(source "/* Written by cmake/IktPage.cmake from ${FOLDER}. */\n#include \"viewer/parts.h\"\n")
 set(parts "")
 set(number 0)
 foreach(end "{{TITLE}}" "{{DATA}}" "")

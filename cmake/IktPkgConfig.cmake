@@ -3,7 +3,6 @@
 # to Libs.private: `pkg-config --static --libs iktsne` is all that a linker needs.
 
 # Modules of libraries that CMake finds by modules of its own.
-set(ikt_module_of_PNG::PNG libpng)
 set(ikt_module_of_ZLIB::ZLIB zlib)
 
 # Adds one item of a link line to ikt_pc_requires or ikt_pc_libs of the caller.

@@ -56,8 +56,9 @@ IKT_API int ikt_threads(const ikt_context *ctx);
 /* LOCAL. The duplicated communicator, for libraries that need one (HDF5, ScaLAPACK). */
 IKT_API MPI_Comm ikt_comm(const ikt_context *ctx);
 
-/* LOCAL. The message of the first failure since the last ikt_clear; "" when there was none. After
- * a collective function failed every rank holds the same text. Valid until the next failure. */
+/* LOCAL. Why the last function that can fail has failed; "" where it has not. After a collective
+ * function failed every rank holds the same text. Every function that returns an ikt_status forgets
+ * the message as it begins, and so does ikt_clear. */
 IKT_API const char *ikt_message(const ikt_context *ctx);
 IKT_API void ikt_clear(ikt_context *ctx);
 

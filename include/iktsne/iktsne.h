@@ -8,10 +8,19 @@
  * The words before a function: COLLECTIVE, all ranks of the context call it, in the same order, and
  * all get the same status; LOCAL, a rank may call it alone; SAME-ARGS, without communication, but
  * all ranks call it with the same arguments. A function that fails returns a status (status.h) and
- * leaves one sentence for people in the context (ikt_message). Nothing is printed but the log of
- * the context, and no function ends the process; only a failing call of MPI itself, which ranks
- * cannot agree on, aborts the job. MPI_Init_thread with MPI_THREAD_FUNNELED (or higher) comes
- * before the first call, MPI_Finalize after the last. docs/library.md has a worked example.
+ * leaves one sentence for people in the context (ikt_message); the next call that can fail forgets
+ * it. Nothing is printed but the log of the context. MPI_Init_thread with MPI_THREAD_FUNNELED (or
+ * higher) comes before the first call, MPI_Finalize after the last. docs/library.md has a worked
+ * example.
+ *
+ * What may end the process. A failure on which the ranks cannot agree any more, because some of
+ * them wait inside MPI, is printed on standard error and aborts the job (MPI_Abort):
+ *   a call of MPI that fails, or HDF5 that refuses to select rows within a collective transfer;
+ *   a file that all ranks write and that some could not write, while the others did not come back
+ *   from HDF5 or MPI-IO for ten seconds (a disk that fills up though its space was reserved).
+ * And a defect calls abort(): memory that is freed twice; in debug builds also a failed assertion,
+ * or a context that is destroyed before the parameters and embeddings that were made with it.
+ * Everything else is a status, running out of memory and a full disk included.
  */
 #ifndef IKTSNE_IKTSNE_H
 #define IKTSNE_IKTSNE_H

@@ -1,4 +1,5 @@
-/* Outcome of every function that can fail. The values are the program's exit codes. */
+/* Outcome of every function that can fail. The values are the program's exit codes. What a function
+ * cannot return, because it ends the process, is listed in iktsne.h. */
 #ifndef IKTSNE_STATUS_H
 #define IKTSNE_STATUS_H
 

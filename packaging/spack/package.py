@@ -19,7 +19,6 @@ class Iktsne(CMakePackage):
     variant("shared", default=False, description="Build a shared library for other programs")
     variant("matlab", default=True, description="Read MATLAB files of version 5 (matio)")
     variant("npz", default=True, description="Read .npz files of numpy and scipy (libzip)")
-    variant("cairo", default=True, description="Pictures as SVG and PDF (cairo)")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")  # of an example that the stand-alone tests build
@@ -34,15 +33,15 @@ class Iktsne(CMakePackage):
     depends_on("lapack")
     depends_on("blas")
     depends_on("libyaml")
-    depends_on("libpng")
+    depends_on("cairo +pdf")
     depends_on("zlib-api")
 
     # Files of version 7.3 are HDF5, which iktsne reads itself: no second HDF5 beside the parallel one.
     depends_on("matio ~hdf5", when="+matlab")
     depends_on("libzip", when="+npz")
-    depends_on("cairo +svg +pdf", when="+cairo")
 
     depends_on("cmocka", type="test")
+    depends_on("libpng", type="test")
     depends_on("python", type="test")
 
     # OpenMP 4.5 and C11.
@@ -51,7 +50,7 @@ class Iktsne(CMakePackage):
 
     def cmake_args(self):
         # What is not wanted is not looked for, so that nothing of the system is linked by chance.
-        optional = {"+matlab": "matio", "+npz": "libzip", "+cairo": "cairo"}
+        optional = {"+matlab": "matio", "+npz": "libzip"}
         without = [name for variant, name in optional.items() if not self.spec.satisfies(variant)]
         return [
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),

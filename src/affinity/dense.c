@@ -9,6 +9,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
+#include "neighbours/exact.h"
 
 static const char purpose[] = "dense P";
 

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/row_hash.h"
 #include "base/timer.h"
-#include "io/hdf5/h5_host.h"
+#include "io/hdf5/h5.h"
 #include "pipeline/keep.h"
 #include "pipeline/measures.h"
 #include "pipeline/outcome.h"
@@ -104,7 +104,7 @@ static ikt_status make(ikt_embedding *embedding, const ikt_settings *settings,
     IKT_TRY(ikt_memory_check_start(ctx));
     IKT_TRY(open_rows(ctx, settings, given, &source));
     ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
-    ikt_status st = ikt_pipeline_run_on(ctx, settings, source, &embedding->run);
+    ikt_status st = ikt_pipeline_run(ctx, settings, source, &embedding->run);
     if (st == IKT_OK) st = conclude(embedding);
     ikt_stage_end(ctx, IKT_STAGE_TOTAL);
     if (st == IKT_OK) st = describe(embedding, given ? given->count : embedding->run.rows.count);
@@ -117,6 +117,7 @@ static ikt_status embed(ikt_context *ctx, const ikt_parameters *parameters,
                         const caller_rows *given, ikt_embedding **out) {
     const ikt_h5_host host = ikt_h5_host_keep();
     *out = NULL;
+    ikt_clear(ctx);
     IKT_TRY(check_equal(ctx, parameters));
     IKT_TRY(ikt_embedding_new(ctx, out));
     take_threads_and_log((*out)->ctx, &parameters->settings.run);

@@ -10,7 +10,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "dist/row_blocks.h"
-#include "io/hdf5/h5_host.h"
+#include "io/hdf5/h5.h"
 #include "pipeline/outcome.h"
 #include "plot/plot.h"
 
@@ -70,9 +70,7 @@ ikt_status ikt_embedding_hand_over(ikt_embedding *embedding, int64_t count) {
     return st;
 }
 
-/* --- what an embedding tells
- * --------------------------------------------------------------------------
- */
+/* --- what an embedding tells ------------------------------------------------------------------ */
 
 int64_t ikt_embedding_rows(const ikt_embedding *embedding) {
     return embedding->run.rows.n;
@@ -127,8 +125,7 @@ ikt_embedding_measure ikt_embedding_measure_at(const ikt_embedding *embedding, i
     return (ikt_embedding_measure){measure->name, measure->value, measure->note};
 }
 
-/* --- file and picture --------------------------------------------------------------------------
- */
+/* --- file and picture ------------------------------------------------------------------------- */
 
 static ikt_status write_run(ikt_embedding *embedding, const char *path, bool overwrite) {
     ikt_output_settings *output = &embedding->run.settings.output;
@@ -145,6 +142,7 @@ static ikt_status write_run(ikt_embedding *embedding, const char *path, bool ove
 
 ikt_status ikt_embedding_write(ikt_embedding *embedding, const char *path, bool overwrite) {
     const ikt_h5_host host = ikt_h5_host_keep();
+    ikt_clear(embedding->caller);
     const ikt_status st = ikt_embedding_report(embedding, write_run(embedding, path, overwrite));
     ikt_h5_host_restore(&host);
     return st;
@@ -155,6 +153,7 @@ ikt_status ikt_embedding_draw(ikt_embedding *embedding, const char *path, bool o
     const ikt_run *run = &embedding->run;
     const char *slash = strrchr(path, '/');
     ikt_plot_settings settings = ikt_plot_defaults();
+    ikt_clear(embedding->caller);
     settings.overwrite = overwrite;
     settings.title = title ? title : slash ? slash + 1 : path;
     settings.description = embedding->yaml;

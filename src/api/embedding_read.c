@@ -6,7 +6,7 @@
 #include "api/own.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
-#include "io/hdf5/h5_host.h"
+#include "io/hdf5/h5.h"
 #include "io/results/result.h"
 
 static void take_note(void *self, const char *name, const char *text, bool varying) {
@@ -58,6 +58,7 @@ static ikt_status open_map(ikt_embedding *embedding, const char *path) {
 
 ikt_status ikt_embedding_read(ikt_context *ctx, const char *path, ikt_embedding **out) {
     const ikt_h5_host host = ikt_h5_host_keep();
+    ikt_clear(ctx);
     IKT_TRY(ikt_embedding_new(ctx, out));
     const ikt_status st = ikt_embedding_report(*out, open_map(*out, path));
     if (st != IKT_OK) ikt_embedding_destroy(out);

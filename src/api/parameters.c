@@ -4,7 +4,7 @@
 
 #include "api/own.h"
 #include "base/memory.h"
-#include "config/lookup.h"
+#include "config/config.h"
 #include "config/value.h"
 
 enum { KEY_MAX = 128 };
@@ -12,6 +12,7 @@ enum { KEY_MAX = 128 };
 ikt_status ikt_parameters_create(ikt_context *ctx, ikt_parameters **out) {
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     *out = NULL;
+    ikt_clear(ctx);
     IKT_TRY(ikt_alloc(ctx, out, 1, sizeof **out, "parameters"));
     (*out)->ctx = ctx;
     ikt_settings_parts(&(*out)->settings, parts);
@@ -29,6 +30,7 @@ void ikt_parameters_destroy(ikt_parameters **parameters) {
 ikt_status ikt_parameters_set(ikt_parameters *p, const char *key, const char *value) {
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     ikt_text text = {p->ctx, NULL, 0, 0, IKT_OK};
+    ikt_clear(p->ctx);
     ikt_settings_parts(&p->settings, parts);
     ikt_text_add(&text, "%s=%s", key, value);
     ikt_status st = text.status;
@@ -42,6 +44,7 @@ ikt_status ikt_parameters_get(const ikt_parameters *p, const char *key, char *te
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     char section[KEY_MAX];
     const char *dot = strchr(key, '.');
+    ikt_clear(p->ctx);
     ikt_settings_parts(&copy, parts);
     if (size > 0) text[0] = '\0';
     snprintf(section, sizeof section, "%.*s", dot ? (int)(dot - key) : KEY_MAX - 1, key);
@@ -57,6 +60,7 @@ ikt_status ikt_parameters_get(const ikt_parameters *p, const char *key, char *te
 
 ikt_status ikt_parameters_load(ikt_parameters *p, const char *path) {
     ikt_config_part parts[IKT_SETTINGS_PARTS];
+    ikt_clear(p->ctx);
     ikt_settings_parts(&p->settings, parts);
     return ikt_agree(p->ctx, ikt_config_load(p->ctx, parts, IKT_SETTINGS_PARTS, path));
 }
@@ -64,6 +68,7 @@ ikt_status ikt_parameters_load(ikt_parameters *p, const char *path) {
 ikt_status ikt_parameters_yaml(ikt_parameters *p, const char **yaml) {
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     *yaml = NULL;
+    ikt_clear(p->ctx);
     ikt_free(&p->yaml);
     ikt_settings_parts(&p->settings, parts);
     IKT_TRY(ikt_config_print(p->ctx, parts, IKT_SETTINGS_PARTS, &p->yaml));

@@ -1,5 +1,5 @@
-/* What a run cost: seconds of its stages, and memory. For people, as JSON, and as lines of the log.
- */
+/* What a run cost: seconds of its stages, memory, transfers. For people, as JSON, and as
+ * lines of the log. */
 #ifndef IKT_APP_COST_PRINT_H
 #define IKT_APP_COST_PRINT_H
 
@@ -18,5 +18,13 @@ void ikt_memory_json(ikt_json *json, const ikt_run_cost *cost, int64_t predicted
 
 /* LOCAL. The same table and peaks as lines of the log, where that is JSON; nothing otherwise. */
 void ikt_cost_log(const ikt_context *ctx, const ikt_run_cost *cost, int64_t predicted);
+
+/* LOCAL. One line: bytes, messages and collective calls per rank and iteration of the loop, and the
+ * bytes of the whole run. Nothing is sent on one rank, and nothing is printed. */
+void ikt_traffic_print(const ikt_run_cost *cost, int ranks);
+
+/* LOCAL. The member "traffic": for the loop per iteration and for each stage, least, mean and most
+ * over ranks. */
+void ikt_traffic_json(ikt_json *json, const ikt_run_cost *cost);
 
 #endif

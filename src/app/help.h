@@ -71,4 +71,46 @@ const char *ikt_help_choices(ikt_key_type type, const char *choices);
 /* LOCAL, pure. How an option is declared, as a key: for ikt_value_expected and parsing. */
 ikt_key ikt_option_key(const ikt_option *option);
 
+/* --- tables: the program in a sentence, options and exit codes of every verb, examples -------- */
+
+extern const char ikt_program_summary[];
+
+typedef struct {
+    const char *name;     /* "threads"; NULL ends the table */
+    const char *argument; /* "N" or "" */
+    const char *choices;  /* "text|json" or "" */
+    const char *help;
+} ikt_program_option;
+
+extern const ikt_program_option ikt_program_options[];
+
+typedef struct {
+    int code;
+    const char *help; /* NULL ends the table */
+} ikt_exit_code;
+
+extern const ikt_exit_code ikt_exit_codes[];
+
+typedef struct {
+    const char *verb;    /* "embed" */
+    const char *command; /* as it would be typed */
+    const char *help;    /* what it does, or NULL */
+} ikt_example;
+
+/* LOCAL. i-th example of a verb; of any verb for NULL. NULL beyond the last. */
+const ikt_example *ikt_example_of(const char *verb, int i);
+
+/* --- documents about the program, printed without MPI: manual pages and completions ----------- */
+
+/* LOCAL. Whether the command line asks for one: --help=FORM. */
+bool ikt_document_wanted(int argc, char **argv);
+
+/* LOCAL, before MPI_Init. Prints what the command line asks for on standard output: the page of the
+ * verb it names, the page of the program, or a completion. `verbs` [n] is the table of verbs.
+ * Returns an exit code; what fails is said on standard error. */
+ikt_status ikt_document_print(int argc, char **argv, const ikt_verb *const *verbs, int n);
+
+/* LOCAL. Help of the program as a whole, as text. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_document_overview(ikt_context *ctx, const ikt_verb *const *verbs, int n);
+
 #endif

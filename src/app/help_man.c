@@ -1,9 +1,7 @@
 /* Help as manual pages (roff, macros man). */
 #include <string.h>
 
-#include "app/examples.h"
 #include "app/help.h"
-#include "app/overview.h"
 #include "iktsne/build.h"
 
 /* Text as roff: what it would take for requests, escapes or typographic signs. A line of `words`
@@ -118,8 +116,7 @@ static void add_program_options(ikt_text *text) {
     }
 }
 
-/* --- a verb ------------------------------------------------------------------------------------
- */
+/* --- a verb ----------------------------------------------------------------------------------- */
 
 static void man_verb(ikt_text *text, const ikt_verb *verb) {
     add_head(text, verb->name, verb->summary);
@@ -207,8 +204,7 @@ static void man_end(ikt_text *text, const ikt_verb *verb) {
     ikt_text_add(text, ".BR iktsne (1)\n");
 }
 
-/* --- the program -------------------------------------------------------------------------------
- */
+/* --- the program ------------------------------------------------------------------------------ */
 
 static void man_program(ikt_text *text, const ikt_verb *const *verbs, int n) {
     add_head(text, NULL, ikt_program_summary);

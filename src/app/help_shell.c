@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "app/help.h"
-#include "app/overview.h"
 #include "app/shell_scripts.h"
 
 enum { WORDS_MOST = 70 };

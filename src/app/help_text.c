@@ -2,9 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/examples.h"
 #include "app/help.h"
-#include "app/overview.h"
 #include "base/memory.h"
 
 static void text_verb(ikt_text *text, const ikt_verb *verb) {
@@ -70,8 +68,7 @@ static void text_end(ikt_text *text, const ikt_verb *verb) {
     (void)text, (void)verb;
 }
 
-/* --- the program -------------------------------------------------------------------------------
- */
+/* --- the program ------------------------------------------------------------------------------ */
 
 static void text_program(ikt_text *text, const ikt_verb *const *verbs, int n) {
     ikt_text_add(text,

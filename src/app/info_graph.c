@@ -1,5 +1,5 @@
-/* What a kept graph is. See info_graph.h. */
-#include "app/info_graph.h"
+/* What a kept graph is. See info.h. */
+#include "app/info.h"
 
 #include <stdio.h>
 

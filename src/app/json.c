@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/quote.h"
+#include "base/encoding.h"
 #include "config/value.h"
 
 static void lead(ikt_json *json, const char *key) {

@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/document.h"
-#include "app/verbs.h"
+#include "app/help.h"
+#include "app/verb.h"
 #include "app/version.h"
 #include "base/cpu.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sandbox.h"
 #include "config/value.h"
 #include "io/hdf5/h5.h"
 
@@ -21,21 +22,24 @@ static const ikt_verb *const verbs[] = {&ikt_verb_embed,    &ikt_verb_generate, 
                                         &ikt_verb_export,   &ikt_verb_align,     &ikt_verb_view};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
-static ikt_status run_verb(ikt_context *ctx, int argc, char **argv) {
-    if (argv[0][0] == '-')
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "%.60s is no option of iktsne itself; options of a verb follow the verb "
-                        "(`iktsne --help` lists both)",
-                        argv[0]);
+/* NULL with a message where there is none of that name. */
+static const ikt_verb *find_verb(ikt_context *ctx, const char *name) {
     const char *nearest = verbs[0]->name;
     for (int v = 0; v < VERBS; v++) {
-        if (strcmp(verbs[v]->name, argv[0]) == 0) return verbs[v]->run(ctx, argc - 1, argv + 1);
-        if (ikt_name_distance(verbs[v]->name, argv[0]) < ikt_name_distance(nearest, argv[0]))
+        if (strcmp(verbs[v]->name, name) == 0) return verbs[v];
+        if (ikt_name_distance(verbs[v]->name, name) < ikt_name_distance(nearest, name))
             nearest = verbs[v]->name;
     }
-    return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "there is no verb '%.60s'; did you mean '%s'? (`iktsne --help` lists them)",
-                    argv[0], nearest);
+    if (name[0] == '-')
+        ikt_fail(ctx, IKT_ERR_USAGE,
+                 "%.60s is no option of iktsne itself; options of a verb follow the verb "
+                 "(`iktsne --help` lists both)",
+                 name);
+    else
+        ikt_fail(ctx, IKT_ERR_USAGE,
+                 "there is no verb '%.60s'; did you mean '%s'? (`iktsne --help` lists them)", name,
+                 nearest);
+    return NULL;
 }
 
 static ikt_status set_threads(ikt_context *ctx, const char *text) {
@@ -97,28 +101,26 @@ static bool asks_for_help(const char *word) {
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
 }
 
-static ikt_status run(ikt_context *ctx, int argc, char **argv) {
-    IKT_TRY(take_global_options(ctx, &argc, argv));
-    bool is_root = ikt_rank(ctx) == 0;
-    if (argc == 0 || asks_for_help(argv[0])) return ikt_document_overview(ctx, verbs, VERBS);
-    if (strcmp(argv[0], "--version") == 0) {
-        if (is_root) ikt_print_version(stdout);
-        return IKT_OK;
-    }
-    ikt_status st = ikt_cpu_check_launch(ctx);
-    if (st == IKT_OK) st = ikt_memory_check_start(ctx);
-    return st == IKT_OK ? run_verb(ctx, argc, argv) : st;
-}
-
 /* Where there is no context to log with. */
 static void print_error(const char *message) {
     fprintf(stderr, "iktsne: error: %s\n", message);
 }
 
-/* Runs, and makes rank 0 print the one message there may be. Output that did not arrive (a full
- * disk, a closed pipe) is a failure, too. */
-static ikt_status run_and_report(ikt_context *ctx, int argc, char **argv) {
-    ikt_status st = run(ctx, argc, argv);
+/* Runs the verb, and makes rank 0 print the one message there may be. Output that did not arrive (a
+ * full disk, a closed pipe) is a failure, too. */
+static ikt_status run(ikt_context *ctx, int argc, char **argv) {
+    ikt_status st = take_global_options(ctx, &argc, argv);
+    if (st == IKT_OK && (argc == 0 || asks_for_help(argv[0]))) {
+        st = ikt_document_overview(ctx, verbs, VERBS);
+    } else if (st == IKT_OK && strcmp(argv[0], "--version") == 0) {
+        if (ikt_rank(ctx) == 0) ikt_print_version(stdout);
+    } else if (st == IKT_OK) {
+        const ikt_verb *verb = NULL;
+        st = ikt_cpu_check_launch(ctx);
+        if (st == IKT_OK) st = ikt_memory_check_start(ctx);
+        if (st == IKT_OK && !(verb = find_verb(ctx, argv[0]))) st = IKT_ERR_USAGE;
+        if (st == IKT_OK) st = verb->run(ctx, argc - 1, argv + 1);
+    }
     if (st == IKT_OK && ikt_rank(ctx) == 0 && (fflush(stdout) != 0 || ferror(stdout)))
         st = ikt_fail(ctx, IKT_ERR_FILE, "standard output cannot be written: %s", strerror(errno));
     st = ikt_agree(ctx, st);
@@ -142,12 +144,13 @@ int main(int argc, char **argv) {
     ikt_context *ctx = NULL;
     ikt_status st = ikt_context_create(MPI_COMM_WORLD, 0, &ctx);
     if (st != IKT_OK) print_error("not enough memory to begin");
+    if (st == IKT_OK) ikt_sandbox_allow(ctx);
     if (st == IKT_OK && provided < MPI_THREAD_FUNNELED) {
         ikt_log(ctx, IKT_LOG_WARN,
                 "this MPI library does not allow threads; each rank runs one: start more ranks");
         ikt_context_set_threads(ctx, 1);
     }
-    if (st == IKT_OK) st = run_and_report(ctx, argc - 1, argv + 1);
+    if (st == IKT_OK) st = run(ctx, argc - 1, argv + 1);
     ikt_context_destroy(&ctx);
     MPI_Finalize();
     return (int)st;

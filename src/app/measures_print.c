@@ -51,7 +51,7 @@ ikt_status ikt_curve_write(ikt_context *ctx, const char *path, bool overwrite,
                            const ikt_rank_curve *curve) {
     char temporary[IKT_PATH_MAX];
     ikt_status st = IKT_OK;
-    IKT_TRY(ikt_atomic_begin(ctx, path, overwrite, temporary));
+    IKT_TRY(ikt_atomic_begin_stream(ctx, path, overwrite, temporary));
     if (ikt_rank(ctx) == 0) st = write_lines(ctx, temporary, path, curve);
     return ikt_atomic_end(ctx, path, temporary, st);
 }

@@ -1,11 +1,11 @@
-/* What repeats a run. See repetition.h. */
-#include "app/repetition.h"
+/* What repeats a run. See info.h. */
+#include "app/info.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/encoding.h"
 #include "base/memory.h"
-#include "base/quote.h"
 
 /* The facts of the head, in this order. */
 enum { VERSION, COMMIT, ISA, HASH, HOST, START, DIRECTORY, COMMAND, FACTS };

@@ -8,7 +8,7 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "config/text_file.h"
+#include "config/config.h"
 #include "settings/preset.h"
 
 enum { LINE_ROOM = 256 };

@@ -4,7 +4,7 @@
 
 #include "app/json.h"
 #include "app/option.h"
-#include "app/verbs.h"
+#include "app/verb.h"
 #include "base/atomic_file.h"
 #include "transform/align.h"
 
@@ -12,9 +12,9 @@ typedef struct {
     int64_t rows;
     bool reflection, scale, overwrite, json;
     const char *path[3]; /* run, reference, output */
-} wishes;
+} command;
 
-static void print_json(const wishes *w, const ikt_aligned *a) {
+static void print_json(const command *w, const ikt_aligned *a) {
     char hash[32];
     ikt_json json = {stdout, 0, false};
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)a->hash);
@@ -42,7 +42,7 @@ static void print_json(const wishes *w, const ikt_aligned *a) {
     ikt_json_end(&json, '}');
 }
 
-static void print_text(const wishes *w, const ikt_aligned *a) {
+static void print_text(const command *w, const ikt_aligned *a) {
     const ikt_procrustes *m = &a->motion;
     printf("%s: %s aligned to %s by %lld of %lld rows\n", w->path[2], w->path[0], w->path[1],
            (long long)a->rows, (long long)a->distribution.n);
@@ -60,7 +60,7 @@ static void print_text(const wishes *w, const ikt_aligned *a) {
                (long long)a->class[k].rows, a->class[k].shift, a->class[k].rms);
 }
 
-static ikt_status align(ikt_context *ctx, const wishes *w) {
+static ikt_status align(ikt_context *ctx, const command *w) {
     const ikt_align_request request = {.run = w->path[0],
                                        .reference = w->path[1],
                                        .rows = w->rows,
@@ -85,7 +85,7 @@ static ikt_status align(ikt_context *ctx, const wishes *w) {
 }
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
-    wishes w;
+    command w;
     bool help;
     int count;
     const ikt_option options[] = {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "app/option.h"
-#include "app/verbs.h"
+#include "app/verb.h"
 #include "base/log.h"
 #include "io/convert/convert.h"
 
@@ -13,38 +13,38 @@ typedef struct {
     int type, delimiter, header, sparse, raw, byte_order;
     int64_t rows, columns, skip;
     bool overwrite;
-} request;
+} command;
 
-static ikt_status check_raw(ikt_context *ctx, const request *wish) {
-    if (wish->raw > 0 && wish->columns == 0)
+static ikt_status check_raw(ikt_context *ctx, const command *asked) {
+    if (asked->raw > 0 && asked->columns == 0)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "--raw needs --columns: raw numbers do not tell how many are a row");
-    if (wish->raw > 0 || (wish->columns == 0 && wish->skip == 0 && wish->byte_order == 0))
+    if (asked->raw > 0 || (asked->columns == 0 && asked->skip == 0 && asked->byte_order == 0))
         return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "--columns, --skip and --byte-order describe raw numbers: give their type, too "
                     "(--raw float32)");
 }
 
-static ikt_convert_options options_of(const request *wish) {
+static ikt_convert_options options_of(const command *asked) {
     static const char delimiters[] = {0, ',', ';', '\t', ' '};
     static const char *const raw_types[] = {NULL,     "int8",    "int16",  "int32",
                                             "int64",  "uint8",   "uint16", "uint32",
                                             "uint64", "float32", "float64"};
-    return (ikt_convert_options){.feed = {.reader = {.delimiter = delimiters[wish->delimiter],
-                                                     .header = (ikt_csv_header)wish->header,
-                                                     .label_column = wish->label_column,
-                                                     .skip_columns = wish->skip_columns,
-                                                     .array = wish->array,
-                                                     .raw = {raw_types[wish->raw], wish->columns,
-                                                             wish->skip, wish->byte_order == 1}},
-                                          .dataset = wish->dataset,
-                                          .labels = wish->labels,
-                                          .label_array = wish->label_array,
-                                          .rows = wish->rows},
-                                 .as = wish->type,
-                                 .sparse = (ikt_sparse_choice)wish->sparse,
-                                 .overwrite = wish->overwrite};
+    return (ikt_convert_options){.feed = {.reader = {.delimiter = delimiters[asked->delimiter],
+                                                     .header = (ikt_csv_header)asked->header,
+                                                     .label_column = asked->label_column,
+                                                     .skip_columns = asked->skip_columns,
+                                                     .array = asked->array,
+                                                     .raw = {raw_types[asked->raw], asked->columns,
+                                                             asked->skip, asked->byte_order == 1}},
+                                          .dataset = asked->dataset,
+                                          .labels = asked->labels,
+                                          .label_array = asked->label_array,
+                                          .rows = asked->rows},
+                                 .as = asked->type,
+                                 .sparse = (ikt_sparse_choice)asked->sparse,
+                                 .overwrite = asked->overwrite};
 }
 
 static void report(ikt_context *ctx, const char *out, const ikt_converted *made) {
@@ -61,72 +61,72 @@ static void report(ikt_context *ctx, const char *out, const ikt_converted *made)
                     made->labels ? "with" : "without");
 }
 
-static ikt_status convert(ikt_context *ctx, const request *wish, const char *in, const char *out) {
-    const ikt_convert_options options = options_of(wish);
+static ikt_status convert(ikt_context *ctx, const command *asked, const char *in, const char *out) {
+    const ikt_convert_options options = options_of(asked);
     ikt_converted made;
-    IKT_TRY(check_raw(ctx, wish));
+    IKT_TRY(check_raw(ctx, asked));
     IKT_TRY(ikt_convert(ctx, in, out, &options, &made));
     report(ctx, out, &made);
     return IKT_OK;
 }
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
-    request wish;
+    command asked;
     bool help;
     const ikt_option options[] = {
         {"labels", IKT_KEY_STRING, "FILE", "", 0, 0, NULL,
          "File with one integer a row (IDX, NPY, CSV), or FILE:NAME, an array in an NPZ or MATLAB "
          "file; of an HDF5 input a data set, or a column of obs (AnnData)",
-         wish.labels},
+         asked.labels},
         {"label-array", IKT_KEY_STRING, "NAME", "", 0, 0, NULL,
-         "Array of an NPZ or MATLAB input that holds the labels", wish.label_array},
+         "Array of an NPZ or MATLAB input that holds the labels", asked.label_array},
         {"label-column", IKT_KEY_STRING, "COLUMN", "", 0, 0, NULL,
          "Column of a CSV file that holds the labels, by name or number from 1; text is numbered "
          "in the order of its sorted values, whose names go to the attribute label_names",
-         wish.label_column},
+         asked.label_column},
         {"skip-columns", IKT_KEY_STRING, "LIST", "", 0, 0, NULL,
          "Columns of a CSV file to leave out, names or numbers with commas between",
-         wish.skip_columns},
+         asked.skip_columns},
         {"delimiter", IKT_KEY_CHOICE, "NAME", "auto", 0, 0, "auto|comma|semicolon|tab|blank",
-         "What separates the cells of a CSV file", &wish.delimiter},
+         "What separates the cells of a CSV file", &asked.delimiter},
         {"header", IKT_KEY_CHOICE, "WHETHER", "auto", 0, 0, "auto|yes|no",
          "Whether the first line of a CSV file names the columns; auto: when it holds a text where "
          "a number should be",
-         &wish.header},
+         &asked.header},
         {"array", IKT_KEY_STRING, "NAME", "", 0, 0, NULL,
          "Array of an NPZ or MATLAB file to take; else the only one of two axes, or X, data, ...",
-         wish.array},
+         asked.array},
         {"raw", IKT_KEY_CHOICE, "TYPE", "no", 0, 0,
          "no|int8|int16|int32|int64|uint8|uint16|uint32|uint64|float32|float64",
          "The file is numbers of this type and nothing else, row after row; with --columns",
-         &wish.raw},
+         &asked.raw},
         {"columns", IKT_KEY_INT, "N", "0", 0, 1e15, NULL, "Numbers in a row of raw numbers",
-         &wish.columns},
+         &asked.columns},
         {"skip", IKT_KEY_INT, "BYTES", "0", 0, 1e18, NULL, "Bytes before the first raw number",
-         &wish.skip},
+         &asked.skip},
         {"byte-order", IKT_KEY_CHOICE, "ORDER", "little", 0, 0, "little|big",
-         "Of raw numbers: which byte comes first", &wish.byte_order},
+         "Of raw numbers: which byte comes first", &asked.byte_order},
         {"type", IKT_KEY_CHOICE, "TYPE", "auto", 0, 0, "auto|uint8|float32|float64",
          "Type of the numbers written; auto keeps that of the input (CSV: float64, "
          "LIBSVM: float32)",
-         &wish.type},
+         &asked.type},
         {"sparse", IKT_KEY_CHOICE, "WHETHER", "auto", 0, 0, "auto|yes|no",
          "Whether sparse rows (LIBSVM, sparse matrices of HDF5, NPZ and MATLAB files) are written "
          "as a sparse matrix; auto: those of HDF5 are, others where that takes at most half of the "
          "bytes",
-         &wish.sparse},
+         &asked.sparse},
         {"rows", IKT_KEY_INT, "N", "0", 0, 1e15, NULL, "Take the first N rows only; 0 is all",
-         &wish.rows},
+         &asked.rows},
         {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL,
-         "Data set of an HDF5 input, or the group of a sparse matrix", wish.dataset},
+         "Data set of an HDF5 input, or the group of a sparse matrix", asked.dataset},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace the output if it exists",
-         &wish.overwrite}};
+         &asked.overwrite}};
     const char *path[2];
     int count;
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_convert, options, sizeof options / sizeof *options,
                               argc, argv, path, 2, 2, &count, &help));
     if (help) return IKT_OK;
-    return convert(ctx, &wish, path[0], path[1]);
+    return convert(ctx, &asked, path[0], path[1]);
 }
 
 const ikt_verb ikt_verb_convert = {"convert", "INPUT OUTPUT.h5 [options]",

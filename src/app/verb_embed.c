@@ -6,10 +6,9 @@
 #include "app/help.h"
 #include "app/json.h"
 #include "app/measures_print.h"
-#include "app/rehearsal_print.h"
+#include "app/plan_print.h"
 #include "app/settings_read.h"
-#include "app/traffic_print.h"
-#include "app/verbs.h"
+#include "app/verb.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/watch.h"
@@ -203,7 +202,7 @@ static ikt_status embed(ikt_context *ctx, const ikt_settings *settings, bool as_
     ikt_run_cost cost;
     ikt_measures measures = {0};
     ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
-    IKT_TRY(ikt_pipeline_run(ctx, settings, &run));
+    IKT_TRY(ikt_pipeline_run(ctx, settings, NULL, &run));
     ikt_status st = ikt_run_write(ctx, &run);
     if (st == IKT_OK) st = ikt_run_keep(ctx, &run);
     if (st == IKT_OK) st = ikt_run_picture(ctx, &run);
@@ -225,10 +224,11 @@ static ikt_status embed(ikt_context *ctx, const ikt_settings *settings, bool as_
 typedef struct {
     bool json, print_config, print_defaults, print_reference, dry_run;
     int64_t extend;
-} wishes;
+} command;
 
 /* What needs no settings, and takes none. */
-static ikt_status print_tables(ikt_context *ctx, const wishes *w, const ikt_settings_words *words) {
+static ikt_status print_tables(ikt_context *ctx, const command *w,
+                               const ikt_settings_words *words) {
     if (words->count > 0 || words->preset != IKT_RUN_PRESET_NONE)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "--%s takes no settings; --print-config prints what would be used",
@@ -236,21 +236,10 @@ static ikt_status print_tables(ikt_context *ctx, const wishes *w, const ikt_sett
     return w->print_defaults ? print_defaults(ctx) : print_reference(ctx);
 }
 
-static ikt_status obey(ikt_context *ctx, const wishes *w, const ikt_settings_words *words) {
-    ikt_settings settings;
-    bool is_named;
-    if (w->print_defaults || w->print_reference) return print_tables(ctx, w, words);
-    IKT_TRY(read_settings(ctx, words, &settings, &is_named));
-    settings.run.extend = w->extend;
-    if (w->print_config) return print_configuration(ctx, &settings);
-    if (is_named) ikt_settings_log_names(ctx, &settings);
-    if (w->dry_run) return rehearse(ctx, &settings, w->json);
-    return embed(ctx, &settings, w->json);
-}
-
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
-    wishes w;
-    bool help;
+    command w;
+    bool help, is_named;
+    ikt_settings settings;
     ikt_settings_words words = {.more = NULL};
     const ikt_option options[] = {
         IKT_PRESET_OPTION(&words.preset),
@@ -274,7 +263,13 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          &w.extend}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_embed, options, sizeof options / sizeof *options, argc,
                               argv, words.word, 0, IKT_WORDS_MOST, &words.count, &help));
-    return help ? describe_keys(ctx, argc, argv) : obey(ctx, &w, &words);
+    if (help) return describe_keys(ctx, argc, argv);
+    if (w.print_defaults || w.print_reference) return print_tables(ctx, &w, &words);
+    IKT_TRY(read_settings(ctx, &words, &settings, &is_named));
+    settings.run.extend = w.extend;
+    if (w.print_config) return print_configuration(ctx, &settings);
+    if (is_named) ikt_settings_log_names(ctx, &settings);
+    return w.dry_run ? rehearse(ctx, &settings, w.json) : embed(ctx, &settings, w.json);
 }
 
 const ikt_verb ikt_verb_embed = {

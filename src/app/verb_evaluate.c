@@ -4,7 +4,7 @@
 
 #include "app/measures_print.h"
 #include "app/option.h"
-#include "app/verbs.h"
+#include "app/verb.h"
 #include "base/atomic_file.h"
 #include "base/memory.h"
 #include "io/results/result.h"
@@ -19,7 +19,7 @@ typedef struct {
     bool divergence, kernel, overwrite, json;
     const char *argument[ARGUMENTS_MOST]; /* the embedding's file, then settings */
     int arguments;
-} request;
+} command;
 
 /* The embedding and what is compared with it. */
 typedef struct {
@@ -46,7 +46,7 @@ static void subject_close(subject *s) {
 
 /* Preprocessing and P of the run come from the configuration that it stored; for a file of another
  * program from the defaults. Assignments on the command line win over both. */
-static ikt_status read_settings(ikt_context *ctx, const request *wish, subject *s) {
+static ikt_status read_settings(ikt_context *ctx, const command *asked, subject *s) {
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     char *text = NULL;
     ikt_settings_parts(&s->settings, parts);
@@ -57,60 +57,60 @@ static ikt_status read_settings(ikt_context *ctx, const request *wish, subject *
         st =
             ikt_config_parse_text(ctx, parts, IKT_SETTINGS_PARTS, "the stored configuration", text);
     ikt_free(&text);
-    s->settings.input.inherited = strcmp(s->settings.input.file, wish->input) != 0;
-    for (int a = 1; a < wish->arguments && st == IKT_OK; a++)
-        st = ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, wish->argument[a]);
-    snprintf(s->settings.input.file, sizeof s->settings.input.file, "%s", wish->input);
+    s->settings.input.inherited = strcmp(s->settings.input.file, asked->input) != 0;
+    for (int a = 1; a < asked->arguments && st == IKT_OK; a++)
+        st = ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, asked->argument[a]);
+    snprintf(s->settings.input.file, sizeof s->settings.input.file, "%s", asked->input);
     return st;
 }
 
-static ikt_status open_input(ikt_context *ctx, const request *wish, subject *s) {
-    if (!wish->input[0]) return IKT_OK;
+static ikt_status open_input(ikt_context *ctx, const command *asked, subject *s) {
+    if (!asked->input[0]) return IKT_OK;
     IKT_TRY(ikt_pipeline_open(ctx, &s->settings, &s->source, &s->data));
     if (ikt_dataset_rows(s->data) == s->rows.n) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, the embedding %lld: not the same data",
-                    wish->input, (long long)ikt_dataset_rows(s->data), (long long)s->rows.n);
+                    asked->input, (long long)ikt_dataset_rows(s->data), (long long)s->rows.n);
 }
 
 /* Labels beside the embedding, or else beside the input. */
-static ikt_status read_labels(ikt_context *ctx, const request *wish, subject *s) {
-    IKT_TRY(ikt_result_read_labels(s->file, wish->labels, s->rows.first, s->rows.count, s->labels,
+static ikt_status read_labels(ikt_context *ctx, const command *asked, subject *s) {
+    IKT_TRY(ikt_result_read_labels(s->file, asked->labels, s->rows.first, s->rows.count, s->labels,
                                    &s->has_labels));
     if (!s->has_labels && s->source)
-        IKT_TRY(ikt_source_read_labels(s->source, wish->labels, s->rows.first, s->rows.count,
+        IKT_TRY(ikt_source_read_labels(s->source, asked->labels, s->rows.first, s->rows.count,
                                        s->labels, &s->has_labels));
-    if (!s->has_labels && s->source && strcmp(wish->labels, "labels") != 0)
-        return ikt_source_no_labels(s->source, wish->labels, "--labels");
-    if (!s->has_labels && strcmp(wish->labels, "labels") != 0)
-        return ikt_fail(ctx, IKT_ERR_DATA, "there is no data set '%s' of labels", wish->labels);
+    if (!s->has_labels && s->source && strcmp(asked->labels, "labels") != 0)
+        return ikt_source_no_labels(s->source, asked->labels, "--labels");
+    if (!s->has_labels && strcmp(asked->labels, "labels") != 0)
+        return ikt_fail(ctx, IKT_ERR_DATA, "there is no data set '%s' of labels", asked->labels);
     return ikt_result_read_marked(s->file, &s->marked, &s->n_marked);
 }
 
 /* What needs the settings of the run has to have them. */
-static ikt_status check_settings(ikt_context *ctx, const request *wish, const subject *s) {
-    const bool has_graph = s->settings.input.graph[0] && !wish->kernel; /* which is read again */
-    if ((!wish->divergence && !wish->kernel) || ((s->data || has_graph) && s->has_settings))
+static ikt_status check_settings(ikt_context *ctx, const command *asked, const subject *s) {
+    const bool has_graph = s->settings.input.graph[0] && !asked->kernel; /* which is read again */
+    if ((!asked->divergence && !asked->kernel) || ((s->data || has_graph) && s->has_settings))
         return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "--%s needs --input and an embedding of `iktsne embed`, whose file holds the "
                     "settings of %s",
-                    wish->divergence ? "kl" : "kernel", wish->divergence ? "P" : "the kernel");
+                    asked->divergence ? "kl" : "kernel", asked->divergence ? "P" : "the kernel");
 }
 
-static ikt_status subject_open(ikt_context *ctx, const request *wish, subject *s) {
-    IKT_TRY(ikt_result_open(ctx, wish->argument[0], &s->file));
+static ikt_status subject_open(ikt_context *ctx, const command *asked, subject *s) {
+    IKT_TRY(ikt_result_open(ctx, asked->argument[0], &s->file));
     const int64_t q = ikt_result_dimensions(s->file);
     s->rows = ikt_rows_make(ikt_result_rows(s->file), ikt_size(ctx), ikt_rank(ctx));
     ikt_status st = ikt_alloc(ctx, &s->y, q * s->rows.count, sizeof *s->y, "embedding");
     if (st == IKT_OK) st = ikt_alloc(ctx, &s->labels, s->rows.count, sizeof *s->labels, "labels");
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_result_read_embedding(s->file, s->rows.first, s->rows.count, s->y));
-    IKT_TRY(read_settings(ctx, wish, s));
-    IKT_TRY(open_input(ctx, wish, s));
-    IKT_TRY(check_settings(ctx, wish, s));
-    IKT_TRY(read_labels(ctx, wish, s));
-    return wish->kernel ? ikt_measure_codes(ctx, &s->settings, s->data, &s->rows, &s->codes)
-                        : IKT_OK;
+    IKT_TRY(read_settings(ctx, asked, s));
+    IKT_TRY(open_input(ctx, asked, s));
+    IKT_TRY(check_settings(ctx, asked, s));
+    IKT_TRY(read_labels(ctx, asked, s));
+    return asked->kernel ? ikt_measure_codes(ctx, &s->settings, s->data, &s->rows, &s->codes)
+                         : IKT_OK;
 }
 
 static ikt_status add_divergence(ikt_context *ctx, const subject *s, ikt_measures *measures) {
@@ -121,27 +121,27 @@ static ikt_status add_divergence(ikt_context *ctx, const subject *s, ikt_measure
                             "KL(P || Q), P computed again from the input");
 }
 
-static ikt_status measure(ikt_context *ctx, const request *wish, const subject *s,
+static ikt_status measure(ikt_context *ctx, const command *asked, const subject *s,
                           ikt_measures *measures) {
-    const ikt_measure_settings settings = {.k = wish->k,
-                                           .trust_k = wish->trust_k,
-                                           .triplets = wish->triplets,
-                                           .restarts = wish->restarts,
-                                           .exact_limit = wish->exact_limit,
-                                           .sample = wish->sample,
-                                           .seed = (uint64_t)wish->seed,
-                                           .batch_bytes = wish->memory << 20,
-                                           .keep_curve = wish->curve[0] != 0,
-                                           .only = wish->only[0] ? wish->only : NULL};
+    const ikt_measure_settings settings = {.k = asked->k,
+                                           .trust_k = asked->trust_k,
+                                           .triplets = asked->triplets,
+                                           .restarts = asked->restarts,
+                                           .exact_limit = asked->exact_limit,
+                                           .sample = asked->sample,
+                                           .seed = (uint64_t)asked->seed,
+                                           .batch_bytes = asked->memory << 20,
+                                           .keep_curve = asked->curve[0] != 0,
+                                           .only = asked->only[0] ? asked->only : NULL};
     const ikt_measured what = {.rows = s->rows,
                                .y = s->y,
                                .q = ikt_result_dimensions(s->file),
                                .labels = s->labels,
                                .has_labels = s->has_labels,
                                .data = s->data,
-                               .codes = wish->kernel ? &s->codes : NULL};
+                               .codes = asked->kernel ? &s->codes : NULL};
     IKT_TRY(ikt_measures_compute(ctx, &settings, &what, measures));
-    if (wish->divergence) IKT_TRY(add_divergence(ctx, s, measures));
+    if (asked->divergence) IKT_TRY(add_divergence(ctx, s, measures));
     IKT_TRY(ikt_measure_marked(ctx, &what, s->marked, s->n_marked, measures));
     if (measures->count > 0) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
@@ -149,43 +149,43 @@ static ikt_status measure(ikt_context *ctx, const request *wish, const subject *
                     "compare with");
 }
 
-static void print(ikt_context *ctx, const request *wish, const subject *s,
+static void print(ikt_context *ctx, const command *asked, const subject *s,
                   const ikt_measures *measures) {
     if (ikt_rank(ctx) != 0) return;
-    if (!wish->json) {
+    if (!asked->json) {
         ikt_measures_print(measures);
         return;
     }
     ikt_json json = {stdout, 0, false};
     ikt_json_begin(&json, NULL, '{');
-    ikt_json_text(&json, "embedding", wish->argument[0]);
+    ikt_json_text(&json, "embedding", asked->argument[0]);
     ikt_json_int(&json, "rows", s->rows.n);
     ikt_measures_json(&json, measures);
     ikt_json_end(&json, '}');
 }
 
 /* The curve comes with the family `ranks`; its file is refused before anything long. */
-static ikt_status check_curve(ikt_context *ctx, const request *wish) {
-    if (!wish->curve[0]) return IKT_OK;
-    bool ranks = !wish->only[0];
-    for (const char *at = wish->only; *at && !ranks; at += strcspn(at, ","), at += *at == ',')
+static ikt_status check_curve(ikt_context *ctx, const command *asked) {
+    if (!asked->curve[0]) return IKT_OK;
+    bool ranks = !asked->only[0];
+    for (const char *at = asked->only; *at && !ranks; at += strcspn(at, ","), at += *at == ',')
         ranks = strcspn(at, ",") == strlen("ranks") && strncmp(at, "ranks", strlen("ranks")) == 0;
-    if (!wish->input[0] || !ranks)
+    if (!asked->input[0] || !ranks)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "--curve needs --input, and the family ranks among --measures");
-    return ikt_atomic_check(ctx, wish->curve, wish->overwrite);
+    return ikt_atomic_check_stream(ctx, asked->curve, asked->overwrite);
 }
 
-static ikt_status evaluate(ikt_context *ctx, const request *wish) {
+static ikt_status evaluate(ikt_context *ctx, const command *asked) {
     subject s;
     ikt_measures measures = {0};
     memset(&s, 0, sizeof s);
-    ikt_status st = check_curve(ctx, wish);
-    if (st == IKT_OK) st = subject_open(ctx, wish, &s);
-    if (st == IKT_OK) st = measure(ctx, wish, &s, &measures);
-    if (st == IKT_OK && wish->curve[0])
-        st = ikt_curve_write(ctx, wish->curve, wish->overwrite, &measures.curve);
-    if (st == IKT_OK) print(ctx, wish, &s, &measures);
+    ikt_status st = check_curve(ctx, asked);
+    if (st == IKT_OK) st = subject_open(ctx, asked, &s);
+    if (st == IKT_OK) st = measure(ctx, asked, &s, &measures);
+    if (st == IKT_OK && asked->curve[0])
+        st = ikt_curve_write(ctx, asked->curve, asked->overwrite, &measures.curve);
+    if (st == IKT_OK) print(ctx, asked, &s, &measures);
     ikt_measures_destroy(&measures);
     subject_close(&s);
     return st;
@@ -206,7 +206,7 @@ static void describe_families(char *text, size_t room) {
 }
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
-    request wish;
+    command asked;
     bool help;
     char families[2048];
     describe_families(families, sizeof families);
@@ -214,43 +214,43 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"input", IKT_KEY_STRING, "DATA.h5", "", 0, 0, NULL,
          "The data that was embedded: adds the measures that compare with it, with the "
          "preprocessing that the run used",
-         wish.input},
-        {"measures", IKT_KEY_STRING, "LIST", "", 0, 0, NULL, families, wish.only},
+         asked.input},
+        {"measures", IKT_KEY_STRING, "LIST", "", 0, 0, NULL, families, asked.only},
         {"labels", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL,
-         "Data set of labels, in the embedding's file or else in the input", wish.labels},
+         "Data set of labels, in the embedding's file or else in the input", asked.labels},
         {"kl", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
          "Add the KL divergence: P is computed again from --input with the run's settings",
-         &wish.divergence},
+         &asked.divergence},
         {"kernel", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
          "Add the family kernel: cell codes are computed again from --input with the run's "
          "settings",
-         &wish.kernel},
+         &asked.kernel},
         {"curve", IKT_KEY_STRING, "FILE.csv", "", 0, 0, NULL,
          "Write Q(k) and R(k), the agreement of neighbourhoods of every size k, as CSV",
-         wish.curve},
+         asked.curve},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace FILE.csv if it exists",
-         &wish.overwrite},
-        {"k", IKT_KEY_INT, "K", "10", 1, 1e6, NULL, "Neighbours of the label accuracy", &wish.k},
+         &asked.overwrite},
+        {"k", IKT_KEY_INT, "K", "10", 1, 1e6, NULL, "Neighbours of the label accuracy", &asked.k},
         {"trust-k", IKT_KEY_INT, "K", "12", 1, 1e6, NULL,
-         "Neighbours of trustworthiness and continuity", &wish.trust_k},
+         "Neighbours of trustworthiness and continuity", &asked.trust_k},
         {"triplets", IKT_KEY_INT, "N", "5", 1, 1e6, NULL, "Random triplets of each row",
-         &wish.triplets},
+         &asked.triplets},
         {"restarts", IKT_KEY_INT, "N", "10", 1, 1e6, NULL,
-         "Restarts of k-means, of which the best counts", &wish.restarts},
+         "Restarts of k-means, of which the best counts", &asked.restarts},
         {"exact-limit", IKT_KEY_INT, "N", "20000", 0, 1e9, NULL,
-         "Look from all rows at all rows up to this many rows", &wish.exact_limit},
+         "Look from all rows at all rows up to this many rows", &asked.exact_limit},
         {"sample", IKT_KEY_INT, "N", "2000", 1, 1e9, NULL,
-         "Rows from which all rows are looked at beyond --exact-limit", &wish.sample},
+         "Rows from which all rows are looked at beyond --exact-limit", &asked.sample},
         {"seed", IKT_KEY_INT, "S", "1", 0, 9e15, NULL,
-         "Seed of the sample, of triplets and of k-means", &wish.seed},
+         "Seed of the sample, of triplets and of k-means", &asked.seed},
         {"memory", IKT_KEY_INT, "MIB", "256", 1, 1e6, NULL,
          "Distances that a rank holds at a time: more means fewer passes over the input",
-         &wish.memory},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print as JSON", &wish.json}};
+         &asked.memory},
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print as JSON", &asked.json}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_evaluate, options, sizeof options / sizeof *options,
-                              argc, argv, wish.argument, 1, ARGUMENTS_MOST, &wish.arguments,
+                              argc, argv, asked.argument, 1, ARGUMENTS_MOST, &asked.arguments,
                               &help));
-    return help ? IKT_OK : evaluate(ctx, &wish);
+    return help ? IKT_OK : evaluate(ctx, &asked);
 }
 
 const ikt_verb ikt_verb_evaluate = {"evaluate", "RUN.h5 [section.key=value ...] [options]",

@@ -4,16 +4,17 @@
 
 #include "app/embedding_file.h"
 #include "app/option.h"
-#include "app/verbs.h"
+#include "app/verb.h"
 #include "base/log.h"
 #include "io/export/export.h"
 
 typedef struct {
     char columns[IKT_STRING_MAX], anndata[IKT_STRING_MAX], key[IKT_STRING_MAX];
     int format;
-    bool row_numbers, overwrite, has_columns; /* has_columns: some were asked for */
-    const char *path[2];                      /* run, output */
-} wishes;
+    bool row_numbers, guards_formulas, overwrite,
+        has_columns;     /* has_columns: some were asked for */
+    const char *path[2]; /* run, output */
+} command;
 
 static const char formats[] = "auto|npy|csv|tsv|h5ad|vtkhdf";
 
@@ -25,7 +26,7 @@ static void choice(int index, char *name, size_t size) {
     snprintf(name, size, "%.*s", (int)strcspn(at, "|"), at);
 }
 
-static ikt_status choose_format(ikt_context *ctx, const wishes *w, const ikt_export_format **out,
+static ikt_status choose_format(ikt_context *ctx, const command *w, const ikt_export_format **out,
                                 bool *is_gzipped) {
     char name[16], known[128];
     choice(w->format, name, sizeof name);
@@ -42,13 +43,16 @@ static ikt_status choose_format(ikt_context *ctx, const wishes *w, const ikt_exp
 }
 
 /* Options that the format has no place for are refused, not passed over. */
-static ikt_status check_options(ikt_context *ctx, const wishes *w, const ikt_export_format *format,
+static ikt_status check_options(ikt_context *ctx, const command *w, const ikt_export_format *format,
                                 bool is_key_given) {
     const bool is_anndata = format == &ikt_export_h5ad;
     if (!format->has_columns && (w->has_columns || w->row_numbers))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "%s holds the places alone: --columns and --row-numbers are for csv, tsv "
                         "and vtkhdf",
+                        format->name);
+    if (!format->is_text && w->guards_formulas)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "--guard-formulas is for csv and tsv, not for %s",
                         format->name);
     if (is_anndata && !w->anndata[0])
         return ikt_fail(ctx, IKT_ERR_USAGE,
@@ -67,7 +71,7 @@ static ikt_status check_options(ikt_context *ctx, const wishes *w, const ikt_exp
 }
 
 /* One name of the list: DATASET of the run, or FILE.h5:DATASET. */
-static ikt_status add_column(const wishes *w, const char *name, ikt_export *export) {
+static ikt_status add_column(const command *w, const char *name, ikt_export *export) {
     char file[IKT_STRING_MAX];
     const char *dataset;
     ikt_embedding_name_split(name, w->path[0], file, &dataset);
@@ -75,7 +79,7 @@ static ikt_status add_column(const wishes *w, const char *name, ikt_export *expo
 }
 
 /* The columns asked for; by default labels, where there are some. */
-static ikt_status add_columns(ikt_context *ctx, const wishes *w, ikt_export *export) {
+static ikt_status add_columns(ikt_context *ctx, const command *w, ikt_export *export) {
     char name[IKT_STRING_MAX];
     bool present;
     if (!w->has_columns) return ikt_export_add(export, w->path[0], "labels", &present);
@@ -91,16 +95,18 @@ static ikt_status add_columns(ikt_context *ctx, const wishes *w, ikt_export *exp
     return IKT_OK;
 }
 
-static ikt_status write_export(ikt_context *ctx, const wishes *w, bool is_key_given) {
+static ikt_status write_export(ikt_context *ctx, const command *w, bool is_key_given) {
     const ikt_export_format *format;
     ikt_export export;
     ikt_export_wishes how = {.overwrite = w->overwrite,
                              .row_numbers = w->row_numbers,
+                             .guards_formulas = w->guards_formulas,
                              .anndata = w->anndata,
                              .key = w->key};
     IKT_TRY(choose_format(ctx, w, &format, &how.is_gzipped));
     IKT_TRY(check_options(ctx, w, format, is_key_given));
-    IKT_TRY(ikt_atomic_check(ctx, w->path[1], w->overwrite));
+    IKT_TRY(format->is_stream ? ikt_atomic_check_stream(ctx, w->path[1], w->overwrite)
+                              : ikt_atomic_check(ctx, w->path[1], w->overwrite));
     ikt_status st = ikt_export_open(ctx, w->path[0], &export);
     if (st == IKT_OK && format->has_columns) st = add_columns(ctx, w, &export);
     if (st == IKT_OK) st = format->write(&export, &how, w->path[1]);
@@ -113,7 +119,7 @@ static ikt_status write_export(ikt_context *ctx, const wishes *w, bool is_key_gi
 }
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
-    wishes w;
+    command w;
     bool help;
     int count;
     const ikt_option options[] = {
@@ -129,6 +135,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          w.columns},
         {"row-numbers", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
          "Write the number of each row, from 0, as a column", &w.row_numbers},
+        {"guard-formulas", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
+         "In csv and tsv, write an apostrophe before names of classes and columns that begin with "
+         "=, +, - or @, so that no spreadsheet takes them for a formula; numbers stay as they are",
+         &w.guards_formulas},
         {"h5ad", IKT_KEY_STRING, "DATA.h5ad", "", 0, 0, NULL,
          "AnnData file with the same rows, which is copied; the copy gets the embedding",
          w.anndata},

@@ -1,6 +1,6 @@
 /* `iktsne generate`: writes a generated data set. */
 #include "app/help.h"
-#include "app/verbs.h"
+#include "app/verb.h"
 #include "base/memory.h"
 #include "config/value.h"
 #include "data/generate.h"

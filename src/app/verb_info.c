@@ -2,11 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/info_graph.h"
+#include "app/info.h"
 #include "app/json.h"
 #include "app/option.h"
-#include "app/repetition.h"
-#include "app/verbs.h"
+#include "app/verb.h"
 #include "base/comm.h"
 #include "base/memory.h"
 #include "checkpoint/loop_parts.h"

@@ -5,7 +5,7 @@
 #include "app/option.h"
 #include "app/plan_print.h"
 #include "app/settings_read.h"
-#include "app/verbs.h"
+#include "app/verb.h"
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"

@@ -1,7 +1,7 @@
 /* iktsne plot: a picture of an embedding that is already in a file. */
 #include "app/embedding_file.h"
 #include "app/option.h"
-#include "app/verbs.h"
+#include "app/verb.h"
 #include "plot/plot.h"
 
 typedef struct {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "app/help.h"
-#include "app/verbs.h"
+#include "app/verb.h"
 #include "base/log.h"
 #include "study/report.h"
 #include "study/workers.h"

@@ -5,7 +5,7 @@
 #include "app/cost_print.h"
 #include "app/json.h"
 #include "app/option.h"
-#include "app/verbs.h"
+#include "app/verb.h"
 #include "base/atomic_file.h"
 #include "pipeline/outcome.h"
 #include "plot/plot.h"
@@ -16,7 +16,7 @@ typedef struct {
     int64_t neighbours, iterations;
     bool overwrite, json;
     const char *path[3]; /* model, new rows, output */
-} wishes;
+} command;
 
 static void print_json(ikt_context *ctx, const ikt_transformed *done, const ikt_run_cost *cost) {
     char hash[32];
@@ -44,7 +44,7 @@ static void print_json(ikt_context *ctx, const ikt_transformed *done, const ikt_
     ikt_json_end(&json, '}');
 }
 
-static void print_text(const wishes *w, const ikt_transformed *done, const ikt_run_cost *cost) {
+static void print_text(const command *w, const ikt_transformed *done, const ikt_run_cost *cost) {
     printf("%s: %lld rows among the %lld of %s\n", w->path[2], (long long)done->rows.n,
            (long long)done->loaded.shape.n, w->path[0]);
     printf("mean KL divergence %.6f over %lld old neighbours a row\n", done->mean_divergence,
@@ -59,16 +59,15 @@ static void print_text(const wishes *w, const ikt_transformed *done, const ikt_r
 }
 
 /* Names that cannot be written are refused before the work; the model is never one of them. */
-static ikt_status check_outputs(ikt_context *ctx, const wishes *w) {
+static ikt_status check_outputs(ikt_context *ctx, const command *w) {
     if (strcmp(w->path[0], w->path[2]) == 0 || strcmp(w->path[1], w->path[2]) == 0)
         return ikt_fail(ctx, IKT_ERR_USAGE, "%s is read and cannot be the output, too", w->path[2]);
     IKT_TRY(ikt_atomic_check(ctx, w->path[2], w->overwrite));
     if (!w->picture[0]) return IKT_OK;
-    IKT_TRY(ikt_plot_check(ctx, w->picture));
-    return ikt_atomic_check(ctx, w->picture, w->overwrite);
+    return ikt_atomic_check_stream(ctx, w->picture, w->overwrite);
 }
 
-static ikt_status write_outputs(ikt_context *ctx, const wishes *w,
+static ikt_status write_outputs(ikt_context *ctx, const command *w,
                                 const ikt_transform_request *request, ikt_transformed *done) {
     IKT_TRY(ikt_transform_accuracy(ctx, done, &done->accuracy));
     IKT_TRY(ikt_transform_write(ctx, request, done, w->path[2], w->overwrite));
@@ -76,7 +75,7 @@ static ikt_status write_outputs(ikt_context *ctx, const wishes *w,
     return ikt_transform_picture(ctx, request, done, w->picture, w->overwrite);
 }
 
-static ikt_status transform(ikt_context *ctx, const wishes *w) {
+static ikt_status transform(ikt_context *ctx, const command *w) {
     const ikt_transform_request request = {.model = w->path[0],
                                            .input = w->path[1],
                                            .dataset = w->dataset,
@@ -101,7 +100,7 @@ static ikt_status transform(ikt_context *ctx, const wishes *w) {
 }
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
-    wishes w;
+    command w;
     bool help;
     int count;
     const ikt_option options[] = {

@@ -6,7 +6,7 @@
 
 #include "app/embedding_file.h"
 #include "app/option.h"
-#include "app/verbs.h"
+#include "app/verb.h"
 #include "base/log.h"
 #include "viewer/viewer.h"
 

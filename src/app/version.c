@@ -1,13 +1,10 @@
 /* What the program is made of. */
 #include "app/version.h"
 
-#ifdef IKT_HAVE_CAIRO
 #include <cairo.h>
-#endif
 #include <fftw3.h>
 #include <hdf5.h>
 #include <mpi.h>
-#include <png.h>
 #include <string.h>
 #include <yaml.h>
 #include <zlib.h>
@@ -29,11 +26,6 @@ void ikt_print_version(FILE *file) {
     fprintf(file, "HDF5:            %u.%u.%u\n", major, minor, release);
     fprintf(file, "FFTW:            %s\n", fftw_version);
     fprintf(file, "libyaml:         %s\n", yaml_get_version_string());
-    fprintf(file, "libpng:          %s\n", png_get_libpng_ver(NULL));
     fprintf(file, "zlib:            %s\n", zlibVersion());
-#ifdef IKT_HAVE_CAIRO
     fprintf(file, "cairo:           %s\n", cairo_version_string());
-#else
-    fprintf(file, "cairo:           none: no pictures as PDF\n");
-#endif
 }

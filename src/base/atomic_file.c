@@ -1,4 +1,4 @@
-/* Output files appear complete or not at all. */
+/* Output files appear complete or not at all. See atomic_file.h. */
 #define _GNU_SOURCE
 #include "base/atomic_file.h"
 
@@ -7,28 +7,93 @@
 #include <libgen.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/comm.h"
 #include "base/context.h"
-#include "base/reserve.h"
 
-static bool is_folder(const char *path) {
-    struct stat is;
-    size_t length = strlen(path);
-    return (length > 0 && path[length - 1] == '/') || (stat(path, &is) == 0 && S_ISDIR(is.st_mode));
+/* --- what a name stands for ------------------------------------------------------------------- */
+
+enum { MOST_LINKS = 40 }; /* as many as Linux follows */
+
+static const char *kind_name(mode_t mode) {
+    return S_ISCHR(mode)    ? "a character device"
+           : S_ISBLK(mode)  ? "a block device"
+           : S_ISFIFO(mode) ? "a pipe"
+           : S_ISSOCK(mode) ? "a socket"
+                            : "the file that the program itself prints to";
 }
 
+/* Whether /dev/stdout or the like names the file that the shell has opened for what we print. */
+static bool is_own_output(const char *path, const struct stat *is) {
+    struct stat link, own;
+    if (lstat(path, &link) != 0 || !S_ISLNK(link.st_mode)) return false;
+    for (int file = STDOUT_FILENO; file <= STDERR_FILENO; file++)
+        if (fstat(file, &own) == 0 && own.st_dev == is->st_dev && own.st_ino == is->st_ino)
+            return true;
+    return false;
+}
+
+/* The name in `target`, which is a symbolic link or nothing: what the last link names. */
+static ikt_status follow_links(ikt_context *ctx, const char *path, char *target) {
+    for (int links = 0; links < MOST_LINKS; links++) {
+        char next[IKT_PATH_MAX], folder[IKT_PATH_MAX], joined[2 * IKT_PATH_MAX];
+        const ssize_t length = readlink(target, next, sizeof next - 1);
+        if (length < 0) return IKT_OK;
+        next[length] = '\0';
+        snprintf(folder, sizeof folder, "%s", target);
+        snprintf(joined, sizeof joined, "%s%s%s", next[0] == '/' ? "" : dirname(folder),
+                 next[0] == '/' ? "" : "/", next);
+        if (strlen(joined) >= IKT_PATH_MAX)
+            return ikt_fail(ctx, IKT_ERR_FILE, "%.200s...: the path is too long", path);
+        strcpy(target, joined);
+    }
+    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: its symbolic links form a loop",
+                    path);
+}
+
+/* Sets `target` to the regular file that is to be written or replaced, which need not exist, or to
+ * `path` itself where that is a stream and the output may be one. */
+static ikt_status find_target(ikt_context *ctx, const char *path, bool may_be_stream,
+                              bool *is_stream, char *target) {
+    struct stat is;
+    const size_t length = strlen(path);
+    *is_stream = false;
+    if (length == 0) return ikt_fail(ctx, IKT_ERR_USAGE, "the name of an output file is empty");
+    if (length >= IKT_PATH_MAX)
+        return ikt_fail(ctx, IKT_ERR_FILE, "%.200s...: the path is too long", path);
+    strcpy(target, path);
+    const bool exists = stat(path, &is) == 0;
+    if (path[length - 1] == '/' || (exists && S_ISDIR(is.st_mode)))
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s is a folder; name a file to write", path);
+    if (!exists || (S_ISREG(is.st_mode) && !is_own_output(path, &is)))
+        return follow_links(ctx, path, target);
+    *is_stream = may_be_stream && !S_ISBLK(is.st_mode) && !S_ISSOCK(is.st_mode);
+    if (!*is_stream)
+        return ikt_fail(ctx, IKT_ERR_FILE,
+                        "%s is %s, which is never replaced; name a regular file for this output%s",
+                        path, kind_name(is.st_mode),
+                        may_be_stream ? ", a character device, or a pipe" : "");
+    if (access(path, W_OK) == 0) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", path, strerror(errno));
+}
+
+/* --- beginning -------------------------------------------------------------------------------- */
+
 static ikt_status begin_on_root(ikt_context *ctx, const char *path, bool overwrite,
-                                char *temporary) {
-    int length = snprintf(temporary, IKT_PATH_MAX, "%s.part-%ld", path, (long)getpid());
+                                bool may_be_stream, char *temporary) {
+    char target[IKT_PATH_MAX];
+    bool is_stream;
+    IKT_TRY(find_target(ctx, path, may_be_stream, &is_stream, target));
+    const int length =
+        is_stream ? snprintf(temporary, IKT_PATH_MAX, "%s", path)
+                  : snprintf(temporary, IKT_PATH_MAX, "%s.part-%ld", target, (long)getpid());
     if (length < 0 || length >= IKT_PATH_MAX)
         return ikt_fail(ctx, IKT_ERR_FILE, "%.200s...: the path is too long", path);
-    if (path[0] == '\0') return ikt_fail(ctx, IKT_ERR_USAGE, "the name of an output file is empty");
-    if (is_folder(path))
-        return ikt_fail(ctx, IKT_ERR_FILE, "%s is a folder; name a file to write", path);
-    if (!overwrite && access(path, F_OK) == 0)
+    if (is_stream) return IKT_OK;
+    if (!overwrite && access(target, F_OK) == 0)
         return ikt_fail(ctx, IKT_ERR_FILE,
                         "%s exists already; choose another name, or let it be replaced "
                         "(output.overwrite=yes for a run, --overwrite elsewhere)",
@@ -39,26 +104,88 @@ static ikt_status begin_on_root(ikt_context *ctx, const char *path, bool overwri
     return IKT_OK;
 }
 
-ikt_status ikt_atomic_begin(ikt_context *ctx, const char *path, bool overwrite, char *temporary) {
+static ikt_status begin(ikt_context *ctx, const char *path, bool overwrite, bool may_be_stream,
+                        char *temporary) {
     ikt_status st = IKT_OK;
     temporary[0] = '\0';
-    if (ctx->rank == 0) st = begin_on_root(ctx, path, overwrite, temporary);
+    if (ctx->rank == 0) st = begin_on_root(ctx, path, overwrite, may_be_stream, temporary);
     IKT_TRY(ikt_agree(ctx, st));
     ikt_broadcast(ctx, temporary, IKT_PATH_MAX, 0);
     return IKT_OK;
 }
 
-ikt_status ikt_atomic_check(ikt_context *ctx, const char *path, bool overwrite) {
+ikt_status ikt_atomic_begin(ikt_context *ctx, const char *path, bool overwrite, char *temporary) {
+    return begin(ctx, path, overwrite, false, temporary);
+}
+
+ikt_status ikt_atomic_begin_stream(ikt_context *ctx, const char *path, bool overwrite,
+                                   char *temporary) {
+    return begin(ctx, path, overwrite, true, temporary);
+}
+
+bool ikt_atomic_is_stream(const char *path, const char *temporary) {
+    return strcmp(path, temporary) == 0;
+}
+
+static ikt_status check(ikt_context *ctx, const char *path, bool overwrite, bool may_be_stream) {
     char temporary[IKT_PATH_MAX];
-    IKT_TRY(ikt_atomic_begin(ctx, path, overwrite, temporary));
-    if (ctx->rank == 0) unlink(temporary);
+    IKT_TRY(begin(ctx, path, overwrite, may_be_stream, temporary));
+    if (ctx->rank == 0) ikt_atomic_discard(temporary);
     return IKT_OK;
+}
+
+ikt_status ikt_atomic_check(ikt_context *ctx, const char *path, bool overwrite) {
+    return check(ctx, path, overwrite, false);
+}
+
+ikt_status ikt_atomic_check_stream(ikt_context *ctx, const char *path, bool overwrite) {
+    return check(ctx, path, overwrite, true);
+}
+
+/* --- room ------------------------------------------------------------------------------------- */
+
+enum { ZEROS = 1 << 16 };
+
+static int write_zeros(int file, int64_t bytes) {
+    static const char zero[ZEROS];
+    for (int64_t done = 0; done < bytes;) {
+        const int64_t left = bytes - done;
+        const ssize_t now = pwrite(file, zero, (size_t)(left < ZEROS ? left : ZEROS), done);
+        if (now < 0 && errno == EINTR) continue;
+        if (now <= 0) return now < 0 ? errno : ENOSPC;
+        done += now;
+    }
+    return fsync(file) == 0 ? 0 : errno; /* over a network the disk answers only now */
+}
+
+/* Takes room for the first `bytes` bytes of a file that holds nothing yet: fallocate beyond its end
+ * takes blocks and quota without changing what it holds; where a file system cannot do that, zeros
+ * are written and synced. A full disk is met here, and not in the middle of a parallel write, where
+ * some ranks would fail and the others wait for them for ever (HDF5 1.10 at close). A file system
+ * that compresses or copies on write (ZFS, Btrfs) promises less than it seems. Returns 0, or the
+ * reason as an errno: ENOSPC, EDQUOT, EFBIG (the limit of `ulimit -f`), ... */
+static int reserve(int file, int64_t bytes) {
+    struct rlimit limit;
+    int failed;
+    if (bytes <= 0) return 0;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < (rlim_t)bytes) return EFBIG;
+    do {
+        failed = fallocate(file, FALLOC_FL_KEEP_SIZE, 0, bytes);
+    } while (failed != 0 && errno == EINTR);
+    if (failed == 0) return 0;
+    return errno == EOPNOTSUPP || errno == ENOSYS ? write_zeros(file, bytes) : errno;
+}
+
+/* Gives back what lies beyond the end of the file. */
+static int release(int file) {
+    struct stat is;
+    return fstat(file, &is) == 0 ? ftruncate(file, is.st_size) : -1;
 }
 
 static ikt_status reserve_on_root(ikt_context *ctx, const char *path, const char *temporary,
                                   int64_t bytes) {
     int file = open(temporary, O_WRONLY);
-    int reason = file < 0 ? errno : ikt_reserve(file, bytes);
+    int reason = file < 0 ? errno : reserve(file, bytes);
     if (file >= 0) close(file);
     if (reason == 0) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_FILE,
@@ -68,6 +195,7 @@ static ikt_status reserve_on_root(ikt_context *ctx, const char *path, const char
 
 ikt_status ikt_atomic_reserve(ikt_context *ctx, const char *path, const char *temporary,
                               int64_t bytes) {
+    if (ikt_atomic_is_stream(path, temporary)) return IKT_OK;
     return ikt_agree(ctx, ctx->rank == 0 ? reserve_on_root(ctx, path, temporary, bytes) : IKT_OK);
 }
 
@@ -75,15 +203,17 @@ ikt_status ikt_atomic_check_room(ikt_context *ctx, const char *path, int64_t byt
     char temporary[IKT_PATH_MAX];
     IKT_TRY(ikt_atomic_begin(ctx, path, true, temporary));
     ikt_status st = ikt_atomic_reserve(ctx, path, temporary, bytes);
-    if (ctx->rank == 0) unlink(temporary);
+    if (ctx->rank == 0) ikt_atomic_discard(temporary);
     return st;
 }
+
+/* --- the end ---------------------------------------------------------------------------------- */
 
 /* A failed close of a synced file is not an error of the data; a failed sync is. */
 static int sync_path(const char *path, int flags) {
     int file = open(path, flags);
     if (file < 0) return -1;
-    int result = flags & O_DIRECTORY ? 0 : ikt_reserve_release(file);
+    int result = flags & O_DIRECTORY ? 0 : release(file);
     if (result == 0) result = fsync(file);
     int reason = errno;
     close(file);
@@ -91,23 +221,35 @@ static int sync_path(const char *path, int flags) {
     return result;
 }
 
+static bool is_regular_or_absent(const char *path) {
+    struct stat is;
+    if (lstat(path, &is) != 0) return errno == ENOENT;
+    errno = EEXIST; /* for the message: something else has come to that name */
+    return S_ISREG(is.st_mode);
+}
+
 /* What was there keeps the name `previous`, where one is given: a crash at any moment leaves one of
  * both. */
 static ikt_status finish_on_root(ikt_context *ctx, const char *path, const char *previous,
                                  const char *temporary) {
-    bool good = sync_path(temporary, O_RDWR) == 0;
-    if (good && previous) good = rename(path, previous) == 0 || errno == ENOENT;
-    if (!good || rename(temporary, path) != 0)
+    char target[IKT_PATH_MAX];
+    if (ikt_atomic_is_stream(path, temporary)) return IKT_OK;
+    snprintf(target, sizeof target, "%s", temporary);
+    *strrchr(target, '.') = '\0'; /* ".part-<process>" */
+    bool good = sync_path(temporary, O_RDWR) == 0 && is_regular_or_absent(target) &&
+                (!previous || is_regular_or_absent(previous));
+    if (good && previous) good = rename(target, previous) == 0 || errno == ENOENT;
+    if (!good || rename(temporary, target) != 0)
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be completed: %s", path, strerror(errno));
-    char folder[IKT_PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", path);
     /* The name itself must survive a crash; not every file system lets a folder be synced. */
-    (void)sync_path(dirname(folder), O_RDONLY | O_DIRECTORY);
+    (void)sync_path(dirname(target), O_RDONLY | O_DIRECTORY);
     return IKT_OK;
 }
 
 /* Emptied first: who still has it open shall not keep its room. */
 void ikt_atomic_discard(const char *temporary) {
+    struct stat is;
+    if (lstat(temporary, &is) != 0 || !S_ISREG(is.st_mode)) return; /* a stream stays */
     (void)!truncate(temporary, 0);
     unlink(temporary);
 }
@@ -119,7 +261,8 @@ ikt_status ikt_atomic_end(ikt_context *ctx, const char *path, const char *tempor
 
 ikt_status ikt_atomic_end_keeping(ikt_context *ctx, const char *path, const char *previous,
                                   const char *temporary, ikt_status local) {
-    ikt_status st = ikt_agree_file(ctx, local, temporary);
+    ikt_status st =
+        ikt_agree_file(ctx, local, ikt_atomic_is_stream(path, temporary) ? "" : temporary);
     ikt_status root = IKT_OK;
     if (ctx->rank == 0 && st == IKT_OK) root = finish_on_root(ctx, path, previous, temporary);
     if (st == IKT_OK) st = ikt_agree(ctx, root);
@@ -129,7 +272,7 @@ ikt_status ikt_atomic_end_keeping(ikt_context *ctx, const char *path, const char
 
 ikt_status ikt_atomic_write_text(ikt_context *ctx, const char *path, const char *text) {
     char temporary[IKT_PATH_MAX];
-    IKT_TRY(begin_on_root(ctx, path, true, temporary));
+    IKT_TRY(begin_on_root(ctx, path, true, false, temporary));
     FILE *file = fopen(temporary, "w");
     bool is_short = !file || fputs(text, file) < 0;
     if (file && fclose(file) != 0) is_short = true;
@@ -137,6 +280,6 @@ ikt_status ikt_atomic_write_text(ikt_context *ctx, const char *path, const char 
     if (is_short)
         st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", path, strerror(errno));
     if (st == IKT_OK) st = finish_on_root(ctx, path, NULL, temporary);
-    if (st != IKT_OK) unlink(temporary);
+    if (st != IKT_OK) ikt_atomic_discard(temporary);
     return st;
 }

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "base/context.h"
-#include "base/log_line.h"
+#include "base/log.h"
 #include "base/traffic.h"
 
 enum { TAG_RING = 101 };
@@ -129,8 +129,7 @@ static void sum_large_parts(ikt_context *ctx, int64_t *values, const int64_t *co
 
 void ikt_sum_parts_i64(ikt_context *ctx, int64_t *values, const int64_t *counts) {
     int64_t total = 0, before = 0;
-    int *parts = malloc((size_t)ctx->size * sizeof *parts);
-    if (!parts) ikt_abort(ctx, "out of memory for the counts of a reduction");
+    int *parts = ctx->counts;
     for (int r = 0; r < ctx->size; r++) {
         parts[r] = (int)counts[r];
         before += r < ctx->rank ? counts[r] : 0;
@@ -144,7 +143,6 @@ void ikt_sum_parts_i64(ikt_context *ctx, int64_t *values, const int64_t *counts)
         ikt_traffic_collective(ctx, total * 8, counts[ctx->rank] * 8);
         memmove(values + before, values, (size_t)counts[ctx->rank] * sizeof *values);
     }
-    free(parts);
 }
 
 int64_t ikt_sum_one(ikt_context *ctx, int64_t value) {
@@ -192,9 +190,7 @@ void ikt_gather_counts(ikt_context *ctx, int64_t mine, int64_t *all) {
 
 /* All parts, which lie in their places and are together below piece_bytes, in one call. */
 static void gather_at_once(ikt_context *ctx, size_t size, void *all, const int64_t *counts) {
-    int *bytes = malloc(2 * (size_t)ctx->size * sizeof *bytes), total = 0;
-    if (!bytes) ikt_abort(ctx, "out of memory for the counts of a concatenation");
-    int *place = bytes + ctx->size;
+    int *bytes = ctx->counts, *place = bytes + ctx->size, total = 0;
     for (int r = 0; r < ctx->size; r++) {
         bytes[r] = (int)(counts[r] * (int64_t)size);
         place[r] = total;
@@ -205,7 +201,6 @@ static void gather_at_once(ikt_context *ctx, size_t size, void *all, const int64
         MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, bytes, place, MPI_BYTE, ctx->comm),
         "MPI_Allgatherv");
     ikt_traffic_collective(ctx, bytes[ctx->rank], total - bytes[ctx->rank]);
-    free(bytes);
 }
 
 void ikt_allgather(ikt_context *ctx, const void *part, int64_t count, size_t size, void *all,

@@ -9,8 +9,7 @@
 
 #include "base/comm.h"
 #include "base/cpu.h"
-#include "base/memory_limit.h"
-#include "base/warning.h"
+#include "base/memory.h"
 
 static const int64_t default_piece_bytes = (int64_t)1 << 30;
 
@@ -36,15 +35,19 @@ ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out) {
     *out = NULL;
     avoid_locked_files();
     ikt_context *ctx = calloc(1, sizeof *ctx);
-    int missing = ctx == NULL, anywhere = 1;
+    int size = 1, anywhere = 1;
+    MPI_Comm_size(comm, &size);
+    if (ctx) ctx->counts = malloc(2 * (size_t)size * sizeof *ctx->counts);
+    int missing = ctx == NULL || ctx->counts == NULL;
     if (MPI_Allreduce(&missing, &anywhere, 1, MPI_INT, MPI_MAX, comm) != MPI_SUCCESS || anywhere ||
         MPI_Comm_dup(comm, &ctx->comm) != MPI_SUCCESS) {
+        if (ctx) free(ctx->counts);
         free(ctx);
         return IKT_ERR_RESOURCE;
     }
     MPI_Comm_set_errhandler(ctx->comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(ctx->comm, &ctx->rank);
-    MPI_Comm_size(ctx->comm, &ctx->size);
+    ctx->size = size;
     ctx->piece_bytes = default_piece_bytes;
     ctx->level = IKT_LOG_STAGE;
     ctx->terminal = isatty(STDERR_FILENO) == 1;
@@ -68,6 +71,7 @@ ikt_context *ikt_context_create_alone(void) {
 ikt_status ikt_context_split(ikt_context *ctx, int group, ikt_context **out) {
     MPI_Comm comm;
     *out = NULL;
+    ikt_clear(ctx);
     if (MPI_Comm_split(ctx->comm, group, ctx->rank, &comm) != MPI_SUCCESS)
         ikt_abort(ctx, "MPI_Comm_split failed");
     ikt_status st = ikt_context_create(comm, ctx->threads, out);
@@ -76,6 +80,7 @@ ikt_status ikt_context_split(ikt_context *ctx, int group, ikt_context **out) {
         (*out)->level = ctx->level;
         ikt_context_set_log_format(*out, ctx->is_json ? IKT_LOG_JSON : IKT_LOG_TEXT);
         (*out)->piece_bytes = ctx->piece_bytes;
+        (*out)->may_fork = ctx->may_fork;
     } else {
         ikt_fail(ctx, st, "out of memory for a group of ranks");
     }
@@ -96,6 +101,7 @@ void ikt_context_destroy(ikt_context **ctx) {
     if ((*ctx)->memory_now != 0 && (*ctx)->status == IKT_OK) abort();
 #endif
     if ((*ctx)->comm != MPI_COMM_NULL) MPI_Comm_free(&(*ctx)->comm);
+    free((*ctx)->counts);
     free(*ctx);
     *ctx = NULL;
 }

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/log.h"
 #include "base/status.h"
 #include "base/timer.h"
 #include "base/traffic.h"
-#include "base/warning.h"
 
 enum { IKT_MESSAGE_MAX = 2048, IKT_PURPOSES_MAX = 64, IKT_STAGES_OPEN_MAX = 16 };
 
@@ -18,12 +18,21 @@ typedef struct {
     int64_t at_peak;   /* when the sum of all was largest */
 } ikt_purpose;
 
+enum { IKT_WARNINGS_MAX = 16, IKT_WARNING_MAX = 512 };
+
+/* What a rank has warned of (ikt_warn), each text once. */
+typedef struct {
+    char text[IKT_WARNINGS_MAX][IKT_WARNING_MAX];
+    bool is_new[IKT_WARNINGS_MAX]; /* not printed yet */
+    int count;
+} ikt_warnings;
+
 /* See watch.h. Times in seconds of ikt_now. */
 typedef struct {
     bool is_on, is_signal; /* is_signal: why the run was stopped */
     double stop_at, spare; /* the end, and what is kept free before it */
     double save_every, saved_at, save_seconds;
-    int64_t heard;
+    int64_t requests; /* those of all ranks, packed in a sum */
 } ikt_watch;
 
 struct ikt_context {
@@ -31,6 +40,8 @@ struct ikt_context {
     int rank, size, threads;
     int node_ranks, node_rank; /* ranks that share this node's memory */
     int64_t piece_bytes;       /* most bytes in one MPI call */
+    int *counts; /* [2 * size] for calls of MPI that take counts of all ranks; owned */
+    bool may_fork;             /* see sandbox.h; false in programs of others */
 
     ikt_status status;             /* of `message` */
     char message[IKT_MESSAGE_MAX]; /* first failure on this rank */
@@ -62,5 +73,20 @@ struct ikt_context {
  * collective function may be called with it. NULL where there is no memory; freed with
  * ikt_context_destroy. */
 ikt_context *ikt_context_create_alone(void);
+
+/* LOCAL, whatever rank and level: one line on stderr. `message` is changed: control characters
+ * become '?'. `numbers` as in ikt_log_numbers, or NULL. */
+void ikt_log_line(const ikt_context *ctx, ikt_log_level level, const ikt_log_number *numbers,
+                  char *message);
+
+/* LOCAL. Which warning of this rank has that text; -1 where none has. */
+int ikt_warning_find(const ikt_warnings *warnings, const char *text);
+
+/* LOCAL. Prints a warning with the ranks that gave it: `count` of them, from `first` to `last`. */
+void ikt_warning_print(const ikt_context *ctx, const char *text, int64_t count, int64_t first,
+                       int64_t last);
+
+/* LOCAL. This rank prints its new warnings by itself: where there will be no agreement any more. */
+void ikt_warnings_print(const ikt_context *ctx);
 
 #endif

@@ -26,10 +26,10 @@ static ikt_isa detect(void) {
 
 ikt_isa ikt_cpu_isa(void) {
     ikt_isa best = detect();
-    const char *wish = getenv("IKTSNE_ISA");
-    if (!wish) return best;
+    const char *named = getenv("IKTSNE_ISA");
+    if (!named) return best;
     for (int i = 0; i <= (int)best; i++)
-        if (strcmp(wish, isa_names[i]) == 0) return (ikt_isa)i;
+        if (strcmp(named, isa_names[i]) == 0) return (ikt_isa)i;
     return best;
 }
 

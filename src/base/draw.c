@@ -2,8 +2,9 @@
 #include "base/draw.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/sort.h"
 
 typedef struct {
     int64_t *slot; /* number + 1, 0 = free */
@@ -23,11 +24,6 @@ static bool take(number_set *set, int64_t number) {
     }
 }
 
-static int ascending(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 int64_t ikt_draw_slots(int64_t count) {
     int64_t size = 2;
     while (size < 2 * count)
@@ -45,5 +41,5 @@ void ikt_draw_subset(uint64_t seed, ikt_rng_purpose what, int64_t which, int64_t
         number[i] = take(&taken, r) ? r : j;
         if (number[i] == j && r != j) take(&taken, j);
     }
-    qsort(number, (size_t)count, sizeof *number, ascending);
+    ikt_sort_i64(number, count);
 }

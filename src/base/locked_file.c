@@ -46,7 +46,11 @@ ikt_status ikt_locked_open(ikt_context *ctx, const char *path, ikt_locked_file *
         *out = (ikt_locked_file){.ctx = NULL};
         return st;
     }
-    ikt_status st = take_lock(out);
+    struct stat is;
+    ikt_status st = IKT_OK;
+    if (fstat(out->file, &is) == 0 && !S_ISREG(is.st_mode))
+        st = ikt_fail(ctx, IKT_ERR_FILE, "%s is no regular file; remove it, or name another", path);
+    if (st == IKT_OK) st = take_lock(out);
     if (st == IKT_OK) st = read_all(out);
     if (st != IKT_OK) ikt_locked_close(out);
     return st;

@@ -6,11 +6,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/context.h"
-#include "base/log_line.h"
-#include "base/quote.h"
+#include "base/encoding.h"
 #include "base/timer.h"
 
 static const double bar_interval = 0.1, line_interval = 5.0; /* seconds */
@@ -117,6 +117,64 @@ void ikt_log_numbers(const ikt_context *ctx, ikt_log_level level, const ikt_log_
     va_start(arguments, format);
     log_arguments(ctx, level, numbers, format, arguments);
     va_end(arguments);
+}
+
+/* --- warnings of single ranks ----------------------------------------------------------------- */
+
+int ikt_warning_find(const ikt_warnings *w, const char *text) {
+    for (int i = 0; i < w->count; i++)
+        if (strcmp(w->text[i], text) == 0) return i;
+    return -1;
+}
+
+/* The last place of a full table says that there was more. */
+void ikt_warn(ikt_context *ctx, const char *format, ...) {
+    ikt_warnings *w = &ctx->warnings;
+    char text[IKT_WARNING_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length < 0 || ikt_warning_find(w, text) >= 0 || w->count == IKT_WARNINGS_MAX) return;
+    if (w->count == IKT_WARNINGS_MAX - 1)
+        snprintf(text, sizeof text, "there were more warnings, which are not shown");
+    strcpy(w->text[w->count], text);
+    w->is_new[w->count++] = true;
+}
+
+/* "(on ranks 2 to 5)"; nothing where there is one rank only. */
+static void describe_ranks(const ikt_context *ctx, int64_t count, int64_t first, int64_t last,
+                           char *text, size_t size) {
+    text[0] = '\0';
+    if (ctx->size == 1) return;
+    if (count == 1)
+        snprintf(text, size, " (on rank %lld)", (long long)first);
+    else if (count == ctx->size)
+        snprintf(text, size, " (on all %lld ranks)", (long long)count);
+    else if (count == last - first + 1)
+        snprintf(text, size, " (on ranks %lld to %lld)", (long long)first, (long long)last);
+    else
+        snprintf(text, size, " (on %lld of %d ranks, from %lld to %lld)", (long long)count,
+                 ctx->size, (long long)first, (long long)last);
+}
+
+void ikt_warning_print(const ikt_context *ctx, const char *text, int64_t count, int64_t first,
+                       int64_t last) {
+    char ranks[96], message[IKT_WARNING_MAX + sizeof ranks];
+    const ikt_log_number numbers[] = {IKT_LOG_INT("ranks", count),
+                                      IKT_LOG_INT("first_rank", first),
+                                      IKT_LOG_INT("last_rank", last),
+                                      {0}};
+    describe_ranks(ctx, count, first, last, ranks, sizeof ranks);
+    snprintf(message, sizeof message, "%s%s", text, ranks);
+    ikt_log_line(ctx, IKT_LOG_WARN, numbers, message);
+}
+
+void ikt_warnings_print(const ikt_context *ctx) {
+    const ikt_warnings *w = &ctx->warnings;
+    for (int i = 0; i < w->count; i++)
+        if (w->is_new[i] && ctx->level >= IKT_LOG_WARN)
+            ikt_warning_print(ctx, w->text[i], 1, ctx->rank, ctx->rank);
 }
 
 /* --- progress --------------------------------------------------------------------------------- */

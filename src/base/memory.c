@@ -10,7 +10,6 @@
 #include <sys/resource.h>
 
 #include "base/context.h"
-#include "base/memory_limit.h"
 
 enum { HEADER = 64 };
 

@@ -1,6 +1,6 @@
 /* What a process may use. */
 #define _POSIX_C_SOURCE 200809L
-#include "base/memory_limit.h"
+#include "base/memory.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
-/* A task tried in a process of its own. See trial.h. */
+/* A task tried in a process of its own. See sandbox.h. */
 #define _DEFAULT_SOURCE /* fork, and limits */
 #include "base/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +12,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/context.h"
 #include "base/cpu.h"
 
 enum { REASON_SIZE = 256, EXIT_REFUSED = 7 };
+
+void ikt_sandbox_allow(ikt_context *ctx) {
+    ctx->may_fork = ctx->node_ranks == ctx->size && ikt_cpu_may_fork();
+}
 
 /* Bytes of addresses that this process has. */
 static int64_t mapped(void) {
@@ -24,14 +30,17 @@ static int64_t mapped(void) {
     return (int64_t)pages * sysconf(_SC_PAGESIZE);
 }
 
-static void limit(int what, int64_t value) {
-    const struct rlimit both = {(rlim_t)value, (rlim_t)value};
+static void limit(int what, int64_t soft, int64_t hard) {
+    const struct rlimit both = {(rlim_t)soft, (rlim_t)hard};
     (void)setrlimit(what, &both);
 }
 
-/* Dies quietly: no reports of MPI or of the C library, no image of the memory, and soon. */
-static void confine(int64_t seconds, int64_t bytes) {
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGTERM};
+/* Dies quietly: no reports of MPI or of the C library, no image of the memory, and soon. The hard
+ * limit of processor time lies above the soft one, so that the end is SIGXCPU: SIGKILL may also
+ * come from outside. */
+static void confine(const ikt_sandbox_limits *limits) {
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE,  SIGILL,  SIGABRT, SIGXCPU, SIGTERM,
+                                  SIGINT,  SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT, SIGALRM, SIGPIPE};
     const int nowhere = open("/dev/null", O_WRONLY);
     for (size_t s = 0; s < sizeof signals / sizeof *signals; s++)
         signal(signals[s], SIG_DFL);
@@ -39,51 +48,67 @@ static void confine(int64_t seconds, int64_t bytes) {
         dup2(nowhere, STDOUT_FILENO);
         dup2(nowhere, STDERR_FILENO);
     }
-    limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_CPU, seconds);
+    limit(RLIMIT_CORE, 0, 0);
+    limit(RLIMIT_CPU, limits->seconds, limits->seconds + 5);
     const int64_t now = mapped();
-    if (now > 0) limit(RLIMIT_AS, now + bytes);
+    if (now > 0) limit(RLIMIT_AS, now + limits->bytes, now + limits->bytes);
 }
 
-/* Its end: what it said, and how it died. */
-static ikt_sandbox_end hear(pid_t child, int answer, char *reason, size_t size) {
-    int outcome = 0;
+/* Reads what the child says, until it closes its end or the time is over. Returns whether it did.
+ */
+static bool hear(int answer, int64_t wall_seconds, char *reason, size_t size) {
+    const double end = ikt_now() + (double)wall_seconds;
     size_t length = 0;
-    ssize_t now = 1;
-    while (now > 0 && length + 1 < size) {
-        now = read(answer, reason + length, size - 1 - length);
-        if (now < 0 && errno == EINTR)
-            now = 1;
-        else if (now > 0)
-            length += (size_t)now;
+    bool is_over = false;
+    while (!is_over && length + 1 < size) {
+        const double left = end - ikt_now();
+        struct pollfd one = {answer, POLLIN, 0};
+        if (left <= 0) break;
+        const int ready = poll(&one, 1, left < 1e6 ? (int)(1000 * left) + 1 : 1000000000);
+        if (ready <= 0) continue; /* interrupted, or too late */
+        const ssize_t now = read(answer, reason + length, size - 1 - length);
+        if (now > 0) length += (size_t)now;
+        is_over = now == 0 || (now < 0 && errno != EINTR);
     }
     reason[length] = '\0';
-    while (waitpid(child, &outcome, 0) < 0 && errno == EINTR) {
-    }
-    if (WIFEXITED(outcome) && WEXITSTATUS(outcome) == 0) return IKT_TRIAL_PASSED;
-    if (WIFEXITED(outcome) && WEXITSTATUS(outcome) == EXIT_REFUSED) return IKT_TRIAL_REFUSED;
-    const bool endless =
-        WIFSIGNALED(outcome) && (WTERMSIG(outcome) == SIGXCPU || WTERMSIG(outcome) == SIGKILL);
-    snprintf(reason, size, "%s", endless ? "does not come to an end with" : "crashes on");
-    return IKT_TRIAL_DIED;
+    return is_over || length + 1 >= size;
 }
 
-ikt_sandbox_end ikt_sandbox(bool (*task)(void *about, char *reason, size_t size), void *about,
-                            int64_t seconds, int64_t bytes, char *reason, size_t size) {
-    int ends[2];
+/* How a process that has ended did so. Only signals that a fault raises in the process itself tell
+ * something about the task: others come from outside. */
+static ikt_sandbox_end judge(int outcome, char *reason, size_t size) {
+    if (WIFEXITED(outcome) && WEXITSTATUS(outcome) == 0) return IKT_SANDBOX_PASSED;
+    if (WIFEXITED(outcome) && WEXITSTATUS(outcome) == EXIT_REFUSED) return IKT_SANDBOX_REFUSED;
+    const int by = WIFSIGNALED(outcome) ? WTERMSIG(outcome) : SIGABRT;
+    const bool is_fault =
+        by == SIGSEGV || by == SIGBUS || by == SIGFPE || by == SIGILL || by == SIGABRT;
+    if (!is_fault && by != SIGXCPU) return IKT_SANDBOX_NONE;
+    snprintf(reason, size, "%s", is_fault ? "crashes on" : "does not come to an end with");
+    return IKT_SANDBOX_DIED;
+}
+
+ikt_sandbox_end ikt_sandbox(const ikt_context *ctx,
+                            bool (*task)(void *about, char *reason, size_t size), void *about,
+                            const ikt_sandbox_limits *limits, char *reason, size_t size) {
+    int ends[2], outcome = 0;
     reason[0] = '\0';
-    if (!ikt_cpu_may_fork() || pipe(ends) != 0) return IKT_TRIAL_NONE;
+    if (!ctx->may_fork || pipe(ends) != 0) return IKT_SANDBOX_NONE;
     fflush(NULL); /* what is buffered would be written twice */
     const pid_t child = fork();
     if (child == 0) {
         char own[REASON_SIZE] = "";
-        confine(seconds, bytes);
+        close(ends[0]);
+        confine(limits);
         const bool accepts = task(about, own, sizeof own);
         const ssize_t told = write(ends[1], own, strlen(own));
         _exit(accepts ? 0 : told >= 0 ? EXIT_REFUSED : 1);
     }
     close(ends[1]);
-    const ikt_sandbox_end found = child < 0 ? IKT_TRIAL_NONE : hear(child, ends[0], reason, size);
+    const bool in_time = child < 0 || hear(ends[0], limits->wall_seconds, reason, size);
     close(ends[0]);
-    return found;
+    if (child < 0) return IKT_SANDBOX_NONE;
+    if (!in_time) kill(child, SIGKILL);
+    while (waitpid(child, &outcome, 0) < 0 && errno == EINTR) {
+    }
+    return in_time ? judge(outcome, reason, size) : IKT_SANDBOX_LATE;
 }

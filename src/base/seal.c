@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/comm.h"
+#include "base/input_file.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
 
@@ -72,8 +73,10 @@ static ikt_status open_all(ikt_context *ctx, const char *path, int flags, int *f
                            int64_t *bytes) {
     struct stat about;
     ikt_status st = IKT_OK;
-    *file = open(path, (ikt_rank(ctx) == 0 ? flags : O_RDONLY) | O_CLOEXEC);
+    /* Opening a pipe would wait for whoever writes it. */
+    *file = open(path, (ikt_rank(ctx) == 0 ? flags : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
     if (*file < 0 || fstat(*file, &about) != 0) st = unreadable(ctx, path);
+    if (st == IKT_OK && !S_ISREG(about.st_mode)) st = ikt_input_check(ctx, path);
     *bytes = st == IKT_OK ? (int64_t)about.st_size : 0;
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) ikt_broadcast(ctx, bytes, (int64_t)sizeof *bytes, 0);

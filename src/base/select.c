@@ -95,8 +95,7 @@ static void add(ikt_select *s, ikt_pair pair) {
     if (s->count == IKT_SELECT_ROOM * s->k) ikt_select_tighten(s, s->k);
 }
 
-/* --- which of sixteen values are not above a limit, one bit each -------------------------------
- */
+/* --- which of sixteen values are not above a limit, one bit each ------------------------------ */
 
 static uint32_t floats_below(const float *value, float limit) {
     uint32_t mask = 0;

@@ -15,8 +15,10 @@
 struct ikt_shared_file {
     ikt_context *ctx;
     char path[IKT_PATH_MAX], temporary[IKT_PATH_MAX];
-    MPI_File file; /* MPI_FILE_NULL: closed */
-    int64_t end;   /* bytes so far, of all ranks */
+    bool is_stream; /* rank 0 writes what all bring, into `stream` */
+    FILE *stream;   /* NULL: closed, or not rank 0 */
+    MPI_File file;  /* MPI_FILE_NULL: closed */
+    int64_t end;    /* bytes so far, of all ranks */
 };
 
 static ikt_status refuse(const ikt_shared_file *f, int code, const char *what) {
@@ -26,8 +28,16 @@ static ikt_status refuse(const ikt_shared_file *f, int code, const char *what) {
     return ikt_fail(f->ctx, IKT_ERR_FILE, "%s cannot be %s: %s", f->path, what, reason);
 }
 
+static ikt_status refuse_stream(const ikt_shared_file *f) {
+    return ikt_fail(f->ctx, IKT_ERR_FILE, "%s cannot be written: %s", f->path, strerror(errno));
+}
+
 /* Files return their errors, unlike the rest of MPI, unless someone has changed that. */
 static ikt_status open_file(ikt_shared_file *f) {
+    if (f->is_stream) {
+        f->stream = f->ctx->rank == 0 ? fopen(f->path, "wb") : NULL;
+        return f->stream || f->ctx->rank != 0 ? IKT_OK : refuse_stream(f);
+    }
     int code = MPI_File_open(f->ctx->comm, f->temporary, MPI_MODE_WRONLY, MPI_INFO_NULL, &f->file);
     if (code != MPI_SUCCESS) {
         f->file = MPI_FILE_NULL;
@@ -45,8 +55,9 @@ ikt_status ikt_shared_begin(ikt_context *ctx, const char *path, bool overwrite, 
     f->ctx = ctx;
     f->file = MPI_FILE_NULL;
     snprintf(f->path, sizeof f->path, "%s", path);
-    ikt_status st = ikt_atomic_begin(ctx, path, overwrite, f->temporary);
+    ikt_status st = ikt_atomic_begin_stream(ctx, path, overwrite, f->temporary);
     if (st == IKT_OK) {
+        f->is_stream = ikt_atomic_is_stream(path, f->temporary);
         st = ikt_atomic_reserve(ctx, path, f->temporary, bytes);
         if (st == IKT_OK) st = ikt_agree(ctx, open_file(f));
         if (st != IKT_OK) st = ikt_shared_end(&f, st);
@@ -85,7 +96,31 @@ static ikt_status write_at(ikt_shared_file *f, int64_t at, const char *bytes, in
     return IKT_OK;
 }
 
+/* What the ranks bring goes through rank 0, one rank after the other. */
+static ikt_status write_stream(ikt_shared_file *f, const char *bytes, int64_t count) {
+    ikt_context *ctx = f->ctx;
+    int64_t *counts = NULL, most = ikt_max_one(ctx, count);
+    char *theirs = NULL;
+    bool good = true;
+    ikt_status st = ikt_alloc(ctx, &counts, ctx->size, sizeof *counts, "output file");
+    if (st == IKT_OK && ctx->rank == 0) st = ikt_alloc(ctx, &theirs, most, 1, "output file");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) ikt_gather_counts(ctx, count, counts);
+    if (st == IKT_OK && ctx->rank == 0)
+        good = fwrite(bytes, 1, (size_t)count, f->stream) == (size_t)count;
+    for (int r = 1; st == IKT_OK && r < ctx->size; r++) {
+        if (ctx->rank == r) ikt_send_receive(ctx, bytes, count, 0, NULL, 0, 0);
+        if (ctx->rank != 0) continue;
+        ikt_send_receive(ctx, NULL, 0, r, theirs, counts[r], r);
+        good = good && fwrite(theirs, 1, (size_t)counts[r], f->stream) == (size_t)counts[r];
+    }
+    ikt_free(&theirs);
+    ikt_free(&counts);
+    return st != IKT_OK ? st : ikt_agree(ctx, good ? IKT_OK : refuse_stream(f));
+}
+
 ikt_status ikt_shared_append(ikt_shared_file *f, const void *bytes, int64_t count) {
+    if (f->is_stream) return write_stream(f, bytes, count);
     const int64_t at = f->end + ikt_sum_before(f->ctx, count);
     f->end += ikt_sum_one(f->ctx, count);
     return write_at(f, at, bytes, count);
@@ -112,6 +147,11 @@ static ikt_status check_size(const ikt_shared_file *f) {
 }
 
 ikt_status ikt_shared_close(ikt_shared_file *f) {
+    if (f->is_stream) {
+        const bool good = !f->stream || fclose(f->stream) == 0;
+        f->stream = NULL;
+        return ikt_agree(f->ctx, good ? IKT_OK : refuse_stream(f));
+    }
     if (f->file == MPI_FILE_NULL) return IKT_OK;
     const int code = MPI_File_close(&f->file);
     f->file = MPI_FILE_NULL;

@@ -17,7 +17,8 @@
 
 typedef struct ikt_shared_file ikt_shared_file;
 
-/* COLLECTIVE. Begins a file of that name, beside it (atomic_file.h).
+/* COLLECTIVE. Begins a file of that name, beside it, or writes into it where it is a stream
+ * (atomic_file.h); then all bytes go through rank 0.
  *   bytes   what the file takes at most: room for it is taken now; 0: not known
  * Errors: IKT_ERR_FILE, those of ikt_atomic_begin; *out is NULL then. */
 ikt_status ikt_shared_begin(ikt_context *ctx, const char *path, bool overwrite, int64_t bytes,

@@ -2,7 +2,11 @@
  *
  * Agreement is one MIN-reduction of "lowest failing rank" and "lowest rank with a warning"; only
  * when there is one does a second step bring what it has to say, so success costs one small
- * allreduce. */
+ * allreduce.
+ *
+ * Warnings: the lowest rank that has a new text gives it to all; the ranks that have it, too, say
+ * so and call it printed; and so on until none has any. Nothing grows with the number of ranks but
+ * the number of different texts. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/status.h"
 
@@ -13,8 +17,7 @@
 
 #include "base/comm.h"
 #include "base/context.h"
-#include "base/quote.h"
-#include "base/warning.h"
+#include "base/encoding.h"
 
 ikt_status ikt_fail(ikt_context *ctx, ikt_status status, const char *format, ...) {
     if (ctx->status != IKT_OK) return ctx->status; /* the first message tells the cause */
@@ -43,10 +46,40 @@ static ikt_status share_verdict(ikt_context *ctx, ikt_status local, int64_t lowe
     return ctx->status;
 }
 
+/* The first warning of this rank that is not printed yet; -1: none. */
+static int first_new(const ikt_warnings *w) {
+    for (int i = 0; i < w->count; i++)
+        if (w->is_new[i]) return i;
+    return -1;
+}
+
+/* COLLECTIVE. Rank 0 prints what is new on any rank, each text once with the ranks that gave it.
+ *   lowest   rank that has something new; the number of ranks: none */
+static void merge_warnings(ikt_context *ctx, int64_t lowest) {
+    ikt_warnings *w = &ctx->warnings;
+    while (lowest < ctx->size) {
+        char text[IKT_WARNING_MAX] = "";
+        if (ctx->rank == lowest) strcpy(text, w->text[first_new(w)]);
+        ikt_broadcast(ctx, text, (int64_t)sizeof text, (int)lowest);
+        const int mine = ikt_warning_find(w, text);
+        const bool has = mine >= 0 && w->is_new[mine];
+        if (has) w->is_new[mine] = false;
+        int64_t count = has;
+        int64_t least[3] = {has ? ctx->rank : ctx->size, has ? -ctx->rank : 0,
+                            first_new(w) >= 0 ? ctx->rank : ctx->size};
+        ikt_sum_i64(ctx, &count, 1);
+        ikt_min_i64(ctx, least, 3);
+        if (ctx->rank == 0 && ctx->level >= IKT_LOG_WARN)
+            ikt_warning_print(ctx, text, count, least[0], -least[1]);
+        lowest = least[2];
+    }
+}
+
 ikt_status ikt_agree(ikt_context *ctx, ikt_status local) {
-    int64_t lowest[2] = {local == IKT_OK ? ctx->size : ctx->rank, ikt_warnings_rank(ctx)};
+    int64_t lowest[2] = {local == IKT_OK ? ctx->size : ctx->rank,
+                         first_new(&ctx->warnings) >= 0 ? ctx->rank : ctx->size};
     ikt_min_i64(ctx, lowest, 2);
-    ikt_warnings_merge(ctx, lowest[1]);
+    merge_warnings(ctx, lowest[1]);
     return lowest[0] == ctx->size ? IKT_OK : share_verdict(ctx, local, lowest[0]);
 }
 

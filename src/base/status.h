@@ -23,7 +23,7 @@ ikt_status ikt_agree(ikt_context *ctx, ikt_status local);
 /* COLLECTIVE. As ikt_agree, after a collective call of a parallel file library that wrote to the
  * file `unfinished`. Where such a call fails on one rank it may hold the others for ever (HDF5 1.10
  * and Open MPI on a full disk do): a rank that failed waits for the others for ten seconds, then
- * removes the file, prints its message, and aborts the job with its status. */
+ * removes the file ("": none), prints its message, and aborts the job with its status. */
 ikt_status ikt_agree_file(ikt_context *ctx, ikt_status local, const char *unfinished);
 
 /* LOCAL. "3 bad data"-like name of a status, for reports. */

@@ -5,9 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "base/comm.h"
 #include "base/context.h"
-#include "base/log_line.h"
 
 typedef struct {
     const char *name;
@@ -111,24 +109,4 @@ const char *ikt_stage_name(ikt_stage stage) {
 
 int ikt_stage_depth(ikt_stage stage) {
     return stages[stage].depth;
-}
-
-void ikt_stage_collect(ikt_context *ctx, ikt_stage_times *times) {
-    double own[IKT_STAGE_COUNT], least[IKT_STAGE_COUNT], most[IKT_STAGE_COUNT];
-    int64_t nanoseconds[IKT_STAGE_COUNT], slowest[IKT_STAGE_COUNT], count[IKT_STAGE_COUNT];
-    for (int s = 0; s < IKT_STAGE_COUNT; s++) {
-        own[s] = least[s] = most[s] = ikt_stage_seconds(ctx, (ikt_stage)s);
-        nanoseconds[s] = (int64_t)(own[s] * 1e9);
-        count[s] = ctx->stage_count[s];
-    }
-    ikt_min_f64(ctx, least, IKT_STAGE_COUNT);
-    ikt_max_f64(ctx, most, IKT_STAGE_COUNT);
-    ikt_sum_i64(ctx, nanoseconds, IKT_STAGE_COUNT);
-    for (int s = 0; s < IKT_STAGE_COUNT; s++)
-        slowest[s] = own[s] >= most[s] ? ctx->rank : ctx->size;
-    ikt_min_i64(ctx, slowest, IKT_STAGE_COUNT);
-    ikt_broadcast(ctx, count, (int64_t)sizeof count, 0);
-    for (int s = 0; s < IKT_STAGE_COUNT; s++)
-        times[s] = (ikt_stage_times){least[s], 1e-9 * (double)nanoseconds[s] / ctx->size, most[s],
-                                     (int)slowest[s], count[s]};
 }

@@ -1,4 +1,4 @@
-/* Named stages on the monotonic clock, reported as min, mean and max over ranks. */
+/* Named stages on the monotonic clock; cost.h reports them over ranks. */
 #ifndef IKT_BASE_TIMER_H
 #define IKT_BASE_TIMER_H
 
@@ -61,14 +61,5 @@ ikt_stage ikt_stage_innermost(const ikt_context *ctx);
 double ikt_stage_seconds(const ikt_context *ctx, ikt_stage stage);
 const char *ikt_stage_name(ikt_stage stage);
 int ikt_stage_depth(ikt_stage stage);
-
-typedef struct {
-    double least, mean, most; /* seconds over ranks */
-    int slowest;              /* rank of `most` */
-    int64_t count;            /* times begun on rank 0; 0 = the stage did not occur */
-} ikt_stage_times;
-
-/* COLLECTIVE. Fills times[IKT_STAGE_COUNT]. */
-void ikt_stage_collect(ikt_context *ctx, ikt_stage_times *times);
 
 #endif

@@ -1,9 +1,6 @@
 /* Counters of communication. See traffic.h. */
 #include "base/traffic.h"
 
-#include <string.h>
-
-#include "base/comm.h"
 #include "base/context.h"
 
 static int64_t *counters_here(ikt_context *ctx) {
@@ -40,20 +37,4 @@ const char *ikt_traffic_name(ikt_traffic_kind kind) {
     static const char *const names[IKT_TRAFFIC_KINDS] = {
         "bytes_sent", "bytes_received", "messages_sent", "messages_received", "collective_calls"};
     return names[kind];
-}
-
-void ikt_traffic_collect(ikt_context *ctx, ikt_traffic *traffic) {
-    enum { COUNTERS = IKT_STAGE_COUNT * IKT_TRAFFIC_KINDS };
-    int64_t least[COUNTERS], most[COUNTERS], sum[COUNTERS];
-    for (int c = 0; c < COUNTERS; c++)
-        sum[c] = ikt_traffic_count(ctx, (ikt_stage)(c / IKT_TRAFFIC_KINDS),
-                                   (ikt_traffic_kind)(c % IKT_TRAFFIC_KINDS));
-    memcpy(least, sum, sizeof sum);
-    memcpy(most, sum, sizeof sum);
-    ikt_min_i64(ctx, least, COUNTERS);
-    ikt_max_i64(ctx, most, COUNTERS);
-    ikt_sum_i64(ctx, sum, COUNTERS);
-    for (int c = 0; c < COUNTERS; c++)
-        traffic[c / IKT_TRAFFIC_KINDS].of[c % IKT_TRAFFIC_KINDS] =
-            (ikt_traffic_range){least[c], most[c], (double)sum[c] / ctx->size};
 }

@@ -42,17 +42,4 @@ int64_t ikt_traffic_count(const ikt_context *ctx, ikt_stage stage, ikt_traffic_k
 /* LOCAL. "bytes_sent": the name of a kind in reports. */
 const char *ikt_traffic_name(ikt_traffic_kind kind);
 
-typedef struct {
-    int64_t least, most; /* over ranks */
-    double mean;
-} ikt_traffic_range;
-
-typedef struct {
-    ikt_traffic_range of[IKT_TRAFFIC_KINDS];
-} ikt_traffic;
-
-/* COLLECTIVE. Fills traffic[IKT_STAGE_COUNT] with what was counted before the call, stages with
- * those below them; the same on every rank. */
-void ikt_traffic_collect(ikt_context *ctx, ikt_traffic *traffic);
-
 #endif

@@ -22,7 +22,7 @@ static const double spare_seconds = 30, spare_share = 0.1;
 static const double save_caution = 3;
 
 /* Of the interval: the least work that the end of a stage is saved for. */
-static const double milestone_share = 0.1;
+static const double stage_end_share = 0.1;
 
 /* Launchers and schedulers send the same signal two or three times within milliseconds: what comes
  * so soon after the first is that. */
@@ -110,12 +110,12 @@ int64_t ikt_watch_pack(ikt_context *ctx) {
 }
 
 void ikt_watch_unpack(ikt_context *ctx, int64_t sum) {
-    ctx->watch.heard = sum;
+    ctx->watch.requests = sum;
 }
 
 ikt_request ikt_watch_poll(ikt_context *ctx) {
-    const int64_t sum = ctx->watch.heard;
-    ctx->watch.heard = 0;
+    const int64_t sum = ctx->watch.requests;
+    ctx->watch.requests = 0;
     if (sum >= want_end) {
         ctx->watch.is_signal = sum >= want_stop;
         return IKT_REQUEST_STOP;
@@ -144,11 +144,11 @@ static void save_or_warn(ikt_context *ctx, const ikt_saver *saver) {
     ikt_clear(ctx);
 }
 
-ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request wish, const ikt_saver *saver) {
-    if (!saver || wish == IKT_REQUEST_NONE) return IKT_OK;
+ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request request, const ikt_saver *saver) {
+    if (!saver || request == IKT_REQUEST_NONE) return IKT_OK;
     save_signals = 0;
     const double begun = ikt_now();
-    if (wish == IKT_REQUEST_STOP) {
+    if (request == IKT_REQUEST_STOP) {
         IKT_TRY(saver->save(saver->self));
         return ikt_fail(ctx, IKT_STOPPED,
                         "stopped by %s in the stage '%s'; %s holds all that is done, and the same "
@@ -179,9 +179,9 @@ ikt_status ikt_watch_pause_after(ikt_context *ctx, const ikt_saver *saver, bool 
 ikt_status ikt_watch_stage_end(ikt_context *ctx, const ikt_saver *saver) {
     const ikt_watch *watch = &ctx->watch;
     if (!saver || !watch->is_on) return IKT_OK;
-    ikt_request wish = ikt_watch_ask(ctx);
+    ikt_request request = ikt_watch_ask(ctx);
     int64_t is_due =
-        ctx->rank == 0 && ikt_now() - watch->saved_at >= milestone_share * watch->save_every;
-    if (ikt_max_one(ctx, is_due) > 0 && wish == IKT_REQUEST_NONE) wish = IKT_REQUEST_SAVE;
-    return ikt_watch_handle(ctx, wish, saver);
+        ctx->rank == 0 && ikt_now() - watch->saved_at >= stage_end_share * watch->save_every;
+    if (ikt_max_one(ctx, is_due) > 0 && request == IKT_REQUEST_NONE) request = IKT_REQUEST_SAVE;
+    return ikt_watch_handle(ctx, request, saver);
 }

@@ -1,9 +1,10 @@
-/* What may interrupt a long stage: a signal, the end of the time there is, a checkpoint being due.
+/* Stop requests: what may interrupt a long stage is a signal, the end of the time that the run has,
+ * or a checkpoint that is due.
  *
- * Method: signals only set a flag, and rank 0's clock alone decides about time. A stage asks
- * between two pieces of its work; the ranks then agree, so that all of them save or stop at the
- * same piece. The loop needs no message of its own for that: its flags travel with a sum that it
- * makes anyway (ikt_watch_pack, ikt_watch_unpack).
+ * Method: a signal only sets a flag, and the clock of rank 0 alone decides about time. A stage
+ * polls for a request between two pieces of its work; the ranks then agree, so that all of them
+ * save or stop at the same piece. The loop needs no message of its own for that: its requests are
+ * packed into a sum that it makes anyway (ikt_watch_pack, ikt_watch_unpack, ikt_watch_poll).
  * Advantage: no rank is ever interrupted within a collective. Disadvantage: a stage that cannot
  * pause is finished first.
  */
@@ -15,7 +16,7 @@
 
 #include "base/status.h"
 
-/* What all ranks are asked for. */
+/* What all ranks are requested to do. */
 typedef enum {
     IKT_REQUEST_NONE,
     IKT_REQUEST_SAVE, /* a checkpoint, and to go on */
@@ -35,7 +36,7 @@ typedef struct {
 void ikt_watch_signals(void);
 void ikt_watch_signals_end(void);
 
-/* SAME-ARGS. Begins to watch; before, nothing is ever asked for.
+/* SAME-ARGS. Begins to watch; before that there are no requests.
  *   seconds      until the run has to have ended, or infinite
  *   save_every   seconds between two checkpoints, or infinite: only where they are asked for */
 void ikt_watch_begin(ikt_context *ctx, double seconds, double save_every);
@@ -47,22 +48,23 @@ const char *ikt_watch_reason(const ikt_context *ctx);
 /* LOCAL. How long the next checkpoint will take: so much earlier a run stops for lack of time. */
 void ikt_watch_expect(ikt_context *ctx, double seconds);
 
-/* COLLECTIVE. One small reduction: what the ranks are asked for. */
+/* COLLECTIVE. Polls for a request of any rank, by one small reduction. */
 ikt_request ikt_watch_ask(ikt_context *ctx);
 
-/* The same with a sum of integers that the caller makes over all ranks, for nothing. LOCAL.
- *   here    what this rank adds
- *   hear    the sum; ikt_watch_poll then tells, the same on all ranks, and forgets it. */
+/* LOCAL, all three. The same without a reduction of its own, for a caller that sums integers over
+ * all ranks anyway: `pack` gives what this rank adds to the sum, `unpack` takes the sum, and `poll`
+ * then returns the request, the same on all ranks, and forgets it. */
 int64_t ikt_watch_pack(ikt_context *ctx);
 void ikt_watch_unpack(ikt_context *ctx, int64_t sum);
 ikt_request ikt_watch_poll(ikt_context *ctx);
 
-/* COLLECTIVE. Does what is wished for. A checkpoint that cannot be written on the way is a warning;
- * in the end it is an error. `saver` may be NULL: there is nothing to save here, and nothing
- * happens. Returns IKT_STOPPED, with a message, where the run has to end. */
-ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request wish, const ikt_saver *saver);
+/* COLLECTIVE. Handles a request. A checkpoint that cannot be written is a warning where the run
+ * goes on, and an error where it has to end. `saver` may be NULL: there is nothing to save, and
+ * nothing happens. Returns IKT_STOPPED, with a message, where the run has to end. */
+ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request request, const ikt_saver *saver);
 
-/* COLLECTIVE. Asks and obeys, between two pieces of work; NULL saver: does nothing. */
+/* COLLECTIVE. Polls for a request and handles it, between two pieces of work; without a saver it
+ * does nothing. */
 ikt_status ikt_watch_pause(ikt_context *ctx, const ikt_saver *saver);
 
 /* COLLECTIVE. The same, but not before some rank has done something since the last time: a run that

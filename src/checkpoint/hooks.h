@@ -5,7 +5,7 @@
 #include "checkpoint/checkpoint.h"
 #include "isolation/codes.h"
 #include "layout/layout.h"
-#include "neighbours/list_course.h"
+#include "neighbours/neighbours.h"
 
 /* One for each stage, all of one checkpoint. Everything is lent. */
 typedef struct {

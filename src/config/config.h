@@ -55,4 +55,23 @@ ikt_status ikt_config_describe(ikt_context *ctx, const ikt_config_part *parts, s
 ikt_status ikt_config_describe_markdown(ikt_context *ctx, const ikt_config_part *parts, size_t n,
                                         char **text);
 
+/* LOCAL. The part of that section, or NULL with a message that `where` (e.g. "run.yaml, line 3: ")
+ * begins and the nearest section, or key without its section, ends. n is at least 1. */
+const ikt_config_part *ikt_config_find_section(ikt_context *ctx, const ikt_config_part *parts,
+                                               size_t n, const char *where, const char *section);
+
+/* LOCAL. The key of a section, or NULL with a message that names the nearest key of any section. */
+const ikt_key *ikt_config_find_key(ikt_context *ctx, const ikt_config_part *parts, size_t n,
+                                   const ikt_config_part *part, const char *where,
+                                   const char *name);
+
+/* LOCAL. Address of a key's member in a part's settings. */
+void *ikt_config_member(const ikt_config_part *part, const ikt_key *key);
+
+/* COLLECTIVE. The text of a file of at most 1 MiB, on every rank, ended by a zero byte.
+ *   text   receives it; freed with ikt_free; NULL on failure.
+ * Errors: IKT_ERR_FILE (cannot be read, too large), IKT_ERR_USAGE (holds a zero byte),
+ * IKT_ERR_RESOURCE. */
+ikt_status ikt_text_file_load(ikt_context *ctx, const char *path, char **text);
+
 #endif

@@ -2,7 +2,7 @@
  *
  * A wrong name is answered with the nearest right one, by edit distance over all sections: a right
  * key in the wrong section, or without a section, is a small mistake. */
-#include "config/lookup.h"
+#include "config/config.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -8,8 +8,6 @@
 
 #include "base/memory.h"
 #include "config/config.h"
-#include "config/lookup.h"
-#include "config/text_file.h"
 #include "config/value.h"
 
 enum { SEEN_MAX = 512 };

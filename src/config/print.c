@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "config/config.h"
-#include "config/lookup.h"
 #include "config/value.h"
 
 enum { COMMENT_WIDTH = 100, VALUES_SIZE = 320 };

@@ -1,9 +1,13 @@
-/* Growing text, and the distance of names. */
+/* Growing text, the distance of names, and small text files that every rank needs. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/memory.h"
+#include "base/utf8.h"
+#include "config/config.h"
 #include "config/value.h"
 
 enum { NAME_MAX_LENGTH = 63, LINE_WIDTH = 88, INDENT_MOST = 32 };
@@ -49,6 +53,15 @@ void ikt_text_add(ikt_text *text, const char *format, ...) {
     va_end(again);
 }
 
+void ikt_text_add_xml(ikt_text *text, const char *words) {
+    char bytes[5];
+    for (uint32_t point; (point = ikt_utf8_next(&words)) != 0;) {
+        const char *entity = ikt_xml_entity(point);
+        ikt_utf8_encode(point, bytes);
+        ikt_text_add(text, "%s", entity ? entity : bytes);
+    }
+}
+
 void ikt_text_wrap_behind(ikt_text *text, const char *before, int width, const char *words) {
     int column = 0;
     while (*words) {
@@ -76,4 +89,39 @@ void ikt_text_wrap(ikt_text *text, int indent, const char *words) {
     char blanks[INDENT_MOST + 1];
     snprintf(blanks, sizeof blanks, "%*s", indent < INDENT_MOST ? indent : INDENT_MOST, "");
     ikt_text_wrap_behind(text, blanks, LINE_WIDTH, words);
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+enum { FILE_SIZE_MAX = 1 << 20 };
+
+/* LOCAL. `text` has room for FILE_SIZE_MAX + 1 bytes. */
+static ikt_status read_file(ikt_context *ctx, const char *path, char *text, int64_t *length) {
+    FILE *file = fopen(path, "rb");
+    if (!file) return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
+    size_t got = fread(text, 1, FILE_SIZE_MAX + 1, file);
+    ikt_status st = IKT_OK;
+    if (ferror(file))
+        st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
+    else if (got > FILE_SIZE_MAX)
+        st = ikt_fail(ctx, IKT_ERR_FILE, "%s is larger than 1 MiB: not a configuration", path);
+    else if (memchr(text, '\0', got))
+        st = ikt_fail(ctx, IKT_ERR_USAGE, "%s is no text file: it holds a zero byte", path);
+    fclose(file);
+    *length = (int64_t)got;
+    return st;
+}
+
+ikt_status ikt_text_file_load(ikt_context *ctx, const char *path, char **text) {
+    int64_t length = 0;
+    ikt_status st = ikt_alloc(ctx, text, FILE_SIZE_MAX + 2, 1, "text file");
+    if (st == IKT_OK && ikt_rank(ctx) == 0) st = read_file(ctx, path, *text, &length);
+    st = ikt_agree(ctx, st);
+    if (st != IKT_OK) {
+        ikt_free(text);
+        return st;
+    }
+    length = ikt_max_one(ctx, length);
+    ikt_broadcast(ctx, *text, length, 0); /* the zero behind it is there from the start */
+    return IKT_OK;
 }

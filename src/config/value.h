@@ -38,6 +38,10 @@ typedef struct {
 
 void ikt_text_add(ikt_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* LOCAL. Adds any bytes as text of an XML or HTML document, or of a quoted attribute in one: what
+ * has a meaning there is written out, what cannot stand there is treated as base/utf8.h says. */
+void ikt_text_add_xml(ikt_text *text, const char *words);
+
 /* LOCAL. Adds `words` broken into lines of at most 88 characters, each behind `indent` blanks. */
 void ikt_text_wrap(ikt_text *text, int indent, const char *words);
 

@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "config/config.h"
 #include "config/key.h"
-#include "config/text_file.h"
 #include "config/value.h"
 
 struct ikt_yaml {
@@ -17,9 +17,44 @@ struct ikt_yaml {
     yaml_document_t document;
 };
 
+/* libyaml's time grows with the square of the depth, and of the number of anchors. */
+enum { DEPTH_MAX = 64, ANCHORS_MAX = 1000 };
+
+/* Reads the text event by event, which is linear, before it becomes a tree. What is not valid is
+ * left to the parser of the tree. */
+static ikt_status check_depth(ikt_context *ctx, const ikt_yaml *yaml, const char *text) {
+    yaml_parser_t parser;
+    yaml_event_t event;
+    ikt_status st = IKT_OK;
+    if (!yaml_parser_initialize(&parser))
+        return ikt_fail(ctx, IKT_ERR_RESOURCE, "out of memory for reading %s", yaml->name);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, strlen(text));
+    int depth = 0, anchors = 0;
+    bool is_over = false;
+    while (!is_over && st == IKT_OK && yaml_parser_parse(&parser, &event)) {
+        const bool begins =
+            event.type == YAML_SEQUENCE_START_EVENT || event.type == YAML_MAPPING_START_EVENT;
+        depth += begins;
+        depth -= event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT;
+        anchors += (event.type == YAML_SEQUENCE_START_EVENT && event.data.sequence_start.anchor) ||
+                   (event.type == YAML_MAPPING_START_EVENT && event.data.mapping_start.anchor) ||
+                   (event.type == YAML_SCALAR_EVENT && event.data.scalar.anchor);
+        is_over = event.type == YAML_STREAM_END_EVENT || event.type == YAML_NO_EVENT;
+        if (depth > DEPTH_MAX || anchors > ANCHORS_MAX)
+            st = ikt_fail(
+                ctx, IKT_ERR_USAGE, "%s, line %zu: %s", yaml->name, event.start_mark.line + 1,
+                depth > DEPTH_MAX ? "lists and mappings are nested more than 64 deep"
+                                  : "there are more than 1000 anchors (&name) in this file");
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&parser);
+    return st;
+}
+
 static ikt_status load(ikt_context *ctx, ikt_yaml *yaml, yaml_parser_t *parser, const char *text) {
     if (!ikt_utf8_valid(text))
         return ikt_fail(ctx, IKT_ERR_USAGE, "%s is not UTF-8 text", yaml->name);
+    IKT_TRY(check_depth(ctx, yaml, text));
     yaml_parser_set_input_string(parser, (const unsigned char *)text, strlen(text));
     if (yaml_parser_load(parser, &yaml->document)) return IKT_OK;
     if (parser->error == YAML_MEMORY_ERROR)

@@ -7,6 +7,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/traffic.h"
+#include "dist/shuffle.h"
 
 enum { TAG_HALO = 201 };
 
@@ -46,50 +47,46 @@ static int list_peers(const int64_t *counts, int size, peer *peers) {
     return found;
 }
 
-/* Tells each owner which of its rows this rank needs. */
-static ikt_status exchange_wishes(ikt_halo *halo, const ikt_rows *distribution,
-                                  const int64_t *ghost_row, int64_t *needs, int64_t *gives) {
+/* COLLECTIVE. Asks the owners for the ghost rows, and learns which own rows others need. */
+static ikt_status exchange_requests(ikt_halo *halo, const ikt_rows *distribution,
+                                    const int64_t *ghost_row, ikt_shuffle *requests) {
     ikt_context *ctx = halo->ctx;
-    int size = ikt_size(ctx);
     for (int64_t g = 0; g < halo->received; g++)
-        needs[ikt_rows_owner(distribution, ghost_row[g])]++;
-    ikt_exchange_counts(ctx, needs, gives);
-    for (int r = 0; r < size; r++)
-        halo->sent += gives[r];
-    int64_t *wish = NULL;
-    ikt_status st = ikt_alloc(ctx, &wish, halo->sent, sizeof *wish, "halo");
+        ikt_shuffle_count(requests, ikt_rows_owner(distribution, ghost_row[g]));
+    ikt_shuffle_meet(ctx, requests);
+    halo->sent = requests->received;
+    int64_t *asked = NULL;
+    ikt_status st = ikt_alloc(ctx, &asked, halo->sent, sizeof *asked, "halo");
     if (st == IKT_OK)
         st = ikt_alloc(ctx, &halo->send_row, halo->sent, sizeof *halo->send_row, "halo");
     if (st == IKT_OK)
         st = ikt_alloc(ctx, &halo->buffer, halo->sent * halo->width, sizeof *halo->buffer, "halo");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
-        ikt_exchange(ctx, ghost_row, needs, wish, gives, sizeof *wish);
+        ikt_shuffle_send(ctx, requests, ghost_row, asked, sizeof *asked);
         for (int64_t s = 0; s < halo->sent; s++)
-            halo->send_row[s] = (int32_t)(wish[s] - distribution->first);
+            halo->send_row[s] = (int32_t)(asked[s] - distribution->first);
     }
-    ikt_free(&wish);
+    ikt_free(&asked);
     return st;
 }
 
 static ikt_status plan(ikt_halo *halo, const ikt_rows *distribution, const int64_t *ghost_row) {
     ikt_context *ctx = halo->ctx;
     int size = ikt_size(ctx);
-    int64_t *needs = NULL, *gives = NULL;
-    ikt_status st = ikt_alloc(ctx, &needs, size, sizeof *needs, "halo");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &gives, size, sizeof *gives, "halo");
+    ikt_shuffle requests;
+    ikt_status st = ikt_shuffle_create(ctx, "halo", &requests);
     if (st == IKT_OK) st = ikt_alloc(ctx, &halo->from, size, sizeof *halo->from, "halo");
     if (st == IKT_OK) st = ikt_alloc(ctx, &halo->to, size, sizeof *halo->to, "halo");
     if (st == IKT_OK)
         st = ikt_alloc(ctx, &halo->request, 2 * (int64_t)size, sizeof(MPI_Request), "halo");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = exchange_wishes(halo, distribution, ghost_row, needs, gives);
+    if (st == IKT_OK) st = exchange_requests(halo, distribution, ghost_row, &requests);
     if (st == IKT_OK) {
-        halo->senders = list_peers(needs, size, halo->from);
-        halo->receivers = list_peers(gives, size, halo->to);
+        halo->senders = list_peers(requests.send_counts, size, halo->from);
+        halo->receivers = list_peers(requests.recv_counts, size, halo->to);
     }
-    ikt_free(&needs);
-    ikt_free(&gives);
+    ikt_shuffle_destroy(&requests);
     return st;
 }
 

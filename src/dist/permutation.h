@@ -9,10 +9,10 @@
 #include "dist/rows.h"
 
 /* COLLECTIVE.
- *   position   [rows->count] of the own rows
- *   is_one     receives whether each of 0 .. n - 1 occurs once over all ranks; the same on all
+ *   slot     [rows->count] the new number of each own row
+ *   is_one   receives whether each of 0 .. n - 1 occurs once over all ranks; the same on all
  * Errors: IKT_ERR_RESOURCE. Memory: 9 bytes a row. */
-ikt_status ikt_permutation_check(ikt_context *ctx, const ikt_rows *rows, const uint32_t *position,
+ikt_status ikt_permutation_check(ikt_context *ctx, const ikt_rows *rows, const uint32_t *slot,
                                  bool *is_one);
 
 #endif

@@ -1,4 +1,4 @@
-/* Rows of differing length in another order. See ragged.h.
+/* Rows of differing length in another order. See redistribute.h.
  *
  * Method: both sides know the lengths of all rows that one has for the other, and the sequence in
  * which they come (that of the order's exchange); so both cut it into the same batches, and nothing
@@ -120,10 +120,10 @@ static ikt_status bring(ikt_context *ctx, side *out_of, side *into, const void *
 ikt_status ikt_redistribute_entries(ikt_context *ctx, const ikt_order *order,
                                     ikt_direction direction, const int64_t *from, const void *in,
                                     const int64_t *to, void *out) {
-    side rows = {.index = order->leaving, .counts = order->leave_counts};
-    side positions = {.index = order->place, .counts = order->come_counts};
-    side *out_of = direction == IKT_TO_SLOTS ? &rows : &positions;
-    side *into = direction == IKT_TO_SLOTS ? &positions : &rows;
+    side rows = {.index = order->leaving, .counts = order->shuffle.send_counts};
+    side slots = {.index = order->place, .counts = order->shuffle.recv_counts};
+    side *out_of = direction == IKT_TO_SLOTS ? &rows : &slots;
+    side *into = direction == IKT_TO_SLOTS ? &slots : &rows;
     out_of->start = from;
     into->start = to;
     ikt_status st = side_alloc(ctx, out_of);

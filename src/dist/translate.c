@@ -1,4 +1,4 @@
-/* New names for numbers: those of other ranks are asked for once each. See rename.h. */
+/* New names for numbers: those of other ranks are asked for once each. See translate.h. */
 #include "dist/translate.h"
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* Numbers of rows to positions of an order, and back. */
+/* Numbers of rows to slots of an order, and back. */
 #ifndef IKT_DIST_TRANSLATE_H
 #define IKT_DIST_TRANSLATE_H
 
@@ -8,7 +8,7 @@
 #include "dist/rows.h"
 
 /* COLLECTIVE. Replaces numbers by the new names of what they number, for instance rows by
- * positions.
+ * their slots.
  *   rows      who owns which old name
  *   name     [rows->count] new names of the own old ones; lent
  *   number   [count] old names below rows->n, in any order, any number of times; replaced

@@ -1,23 +1,9 @@
 /* Distinct labels: each rank sorts its own, the short lists are joined and sorted again. */
 #include "evaluate/classes.h"
 
-#include <stdlib.h>
-
 #include "base/comm.h"
 #include "base/memory.h"
-
-static int by_number(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int64_t sort_unique(int64_t *values, int64_t count) {
-    int64_t kept = 0;
-    qsort(values, (size_t)count, sizeof *values, by_number);
-    for (int64_t i = 0; i < count; i++)
-        if (i == 0 || values[i] != values[i - 1]) values[kept++] = values[i];
-    return kept;
-}
+#include "base/sort.h"
 
 ikt_status ikt_classes_find(ikt_context *ctx, const int64_t *labels, int64_t n_local,
                             ikt_classes *out) {
@@ -29,7 +15,7 @@ ikt_status ikt_classes_find(ikt_context *ctx, const int64_t *labels, int64_t n_l
     if (st == IKT_OK) {
         for (int64_t i = 0; i < n_local; i++)
             own[i] = labels[i];
-        mine = sort_unique(own, n_local);
+        mine = ikt_sort_distinct_i64(own, n_local);
         ikt_gather_counts(ctx, mine, counts);
         for (int r = 0; r < ikt_size(ctx); r++)
             total += counts[r];
@@ -37,7 +23,7 @@ ikt_status ikt_classes_find(ikt_context *ctx, const int64_t *labels, int64_t n_l
     }
     if (st == IKT_OK) {
         ikt_allgather(ctx, own, mine, sizeof *own, out->label, counts);
-        out->count = sort_unique(out->label, total);
+        out->count = ikt_sort_distinct_i64(out->label, total);
     }
     ikt_free(&own);
     ikt_free(&counts);
@@ -51,7 +37,5 @@ void ikt_classes_destroy(ikt_classes *classes) {
 }
 
 int64_t ikt_classes_number(const ikt_classes *classes, int64_t label) {
-    const int64_t *found =
-        bsearch(&label, classes->label, (size_t)classes->count, sizeof *classes->label, by_number);
-    return found - classes->label;
+    return ikt_find_i64(classes->label, classes->count, label);
 }

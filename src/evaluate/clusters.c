@@ -9,14 +9,13 @@
 #include "base/exact_sum.h"
 #include "base/memory.h"
 #include "evaluate/family.h"
-#include "evaluate/unit_box.h"
 
 typedef struct {
     double centre[IKT_AXES_MOST], spread; /* mean position, mean distance to it */
     double squares;                       /* sum of squared distances to it */
 } cluster;
 
-/* What the two passes over the points add to. */
+/* The sums of the two passes over the points. */
 typedef struct {
     const ikt_measure_view *view;
     ikt_unit_box box;

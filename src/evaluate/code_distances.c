@@ -1,5 +1,5 @@
 /* Dissimilarities of a batch of rows to all rows. See code_distances.h. */
-#include "evaluate/code_distances.h"
+#include "evaluate/distances.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What a family of measures is: the contract between measure.c and the files of the families.
+/* A family of measures: the contract between measure.c and the files of the families.
  *
  * A family either computes on its own (`compute`), or looks at queries: rows whose distances to all
  * rows of the input are known for a moment (queries.h). All families that look at queries share one
@@ -10,12 +10,13 @@
 #include "evaluate/classes.h"
 #include "evaluate/measure.h"
 #include "evaluate/queries.h"
+#include "evaluate/tree.h"
 
-/* What a family cannot do without. Families that need ranks look at queries: by distance in the
+/* The inputs that a family needs. Families that need ranks look at queries: by distance in the
  * input, or, with CODES, by similarity under the Isolation kernel. */
 enum { IKT_NEEDS_LABELS = 1, IKT_NEEDS_INPUT = 2, IKT_NEEDS_CODES = 4 };
 
-/* What families share, computed once; the same on every rank but for `what`. */
+/* The input of all families, computed once; the same on every rank but for `what`. */
 typedef struct {
     const ikt_measure_settings *settings;
     const ikt_measured *what;
@@ -63,6 +64,29 @@ ikt_status ikt_measure_refuse(ikt_context *ctx, const ikt_measure_settings *sett
  * ikt_measure_refuse where not. `measures` names them in the message. */
 bool ikt_measure_has_classes(ikt_context *ctx, const ikt_measure_view *view, int64_t most,
                              const char *measures, ikt_status *status);
+
+/* The map scaled to [0, 1] along each axis, as the Isolation kernel paper does before it looks at
+ * clusters (section 5.1). An axis without extent becomes 0. */
+typedef struct {
+    int64_t q;
+    double low[IKT_AXES_MOST], scale[IKT_AXES_MOST]; /* position -> (position - low) * scale */
+} ikt_unit_box;
+
+/* LOCAL. The box of y[n * q]. */
+ikt_unit_box ikt_unit_box_of(const float *y, int64_t n, int64_t q);
+
+/* LOCAL. One position, in double precision. */
+static inline void ikt_unit_box_scale(const ikt_unit_box *box, const float *y, double *out) {
+    for (int64_t c = 0; c < box->q; c++)
+        out[c] = ((double)y[c] - box->low[c]) * box->scale[c];
+}
+
+/* LOCAL. The place-th smallest, 0 <= place < count; reorders the values (quickselect: linear on
+ * average). No NaN. */
+float ikt_order_statistic(float *values, int64_t count, int64_t place);
+
+/* LOCAL. The median: the mean of the two in the middle where count is even; count >= 1. */
+double ikt_median(float *values, int64_t count);
 
 /* The families. */
 extern const ikt_measure_family ikt_family_clusters, ikt_family_labels, ikt_family_silhouette,

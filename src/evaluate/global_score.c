@@ -17,7 +17,6 @@
 #include "base/exact_sum.h"
 #include "base/memory.h"
 #include "evaluate/family.h"
-#include "evaluate/tree.h"
 #include "linalg/blocks.h"
 #include "linalg/covariance.h"
 #include "linalg/eigen.h"

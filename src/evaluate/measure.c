@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "evaluate/family.h"
-#include "evaluate/tree.h"
 
 /* In the order in which measures are listed: first what looks at the map alone. */
 static const ikt_measure_family *const families[] = {
@@ -38,12 +37,16 @@ const char *ikt_measure_family_help(int i) {
 static ikt_status check_positions(ikt_context *ctx, const ikt_measured *what) {
     ikt_status st = IKT_OK;
     if (what->q < 1 || what->q > IKT_AXES_MOST)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "a map of %lld columns cannot be measured; measures are made for 1 to %d",
-                        (long long)what->q, IKT_AXES_MOST);
+        return ikt_fail(
+            ctx, IKT_ERR_USAGE,
+            "a map of %lld columns cannot be measured: measures are defined for 1 to %d",
+            (long long)what->q, IKT_AXES_MOST);
     for (int64_t e = 0; e < what->q * what->rows.count && st == IKT_OK; e++)
         if (!isfinite(what->y[e]))
-            st = ikt_fail(ctx, IKT_ERR_DATA, "the position of row %lld is not finite",
+            st = ikt_fail(ctx, IKT_ERR_DATA,
+                          "the position of row %lld is not finite, so the map cannot be measured; "
+                          "run it again "
+                          "with a smaller learning rate",
                           (long long)(what->rows.first + e / what->q));
     return ikt_agree(ctx, st);
 }
@@ -72,7 +75,7 @@ static ikt_status unknown_family(ikt_context *ctx, const char *name, int length)
                     name, known);
 }
 
-/* What a family needs and what is missing, in words; NULL where nothing is. */
+/* The missing input of a family, in words; NULL where nothing is missing. */
 static const char *lacking(const ikt_measure_family *f, const ikt_measured *what) {
     if ((f->needs & IKT_NEEDS_LABELS) && !what->has_labels) return "labels, and there are none";
     if ((f->needs & IKT_NEEDS_INPUT) && !what->data) return "the input data, and there is none";

@@ -29,7 +29,8 @@ typedef struct {
     const char *only;    /* families asked for, "clusters,ranks"; NULL: all that are possible */
 } ikt_measure_settings;
 
-/* What is measured; the same map, q, has_labels on all ranks. Arrays are of the own rows, lent. */
+/* The map to measure, and its input; rows, q and has_labels are the same on all ranks. Arrays are
+ * of the own rows, lent. */
 typedef struct {
     ikt_rows rows;
     const float *y;        /* [rows.count * q] */
@@ -72,6 +73,22 @@ const char *ikt_measure_family_help(int i);
 /* LOCAL, pure. Whether a family of the list ("clusters,ranks") compares with the input. */
 bool ikt_measures_need_input(const char *families);
 
+/* A name that measures come under; which of them a study may ask for, and which way is better. */
+typedef struct {
+    const char *pattern; /* "#-NN accuracy": a # stands for an integer */
+    const char *family;  /* of measure.h; "marked": where marked rows landed; "run": of the run */
+    int better;          /* +1 larger, -1 smaller, 0 neither */
+} ikt_measure_name;
+
+/* LOCAL, all of them, pure. The entry of a name; NULL where there is no such measure. */
+const ikt_measure_name *ikt_measure_find(const char *name);
+
+/* The pattern nearest to a name that is none, for hints. */
+const char *ikt_measure_nearest(const char *name);
+
+/* The way in which a measure is better; 0 also where there is no such measure. */
+int ikt_measure_way(const char *name);
+
 /* COLLECTIVE; the same settings on all ranks. Appends to *out every measure that what is given
  * allows, or those of the families asked for (ikt_measure_family_name). Data that do not allow a
  * family (labels that make no clusters, too many columns) cost a warning, or fail where `only`
@@ -92,7 +109,7 @@ ikt_status ikt_measure_rank_curve(ikt_context *ctx, const ikt_measure_settings *
                                   const ikt_measured *what, ikt_rank_curve *out);
 void ikt_rank_curve_destroy(ikt_rank_curve *curve);
 
-/* What memory depends on. */
+/* The sizes that memory depends on. */
 typedef struct {
     int64_t n, d, q; /* rows, columns after preprocessing, columns of the map */
     int64_t classes; /* of the labels; 0: none */

@@ -1,5 +1,5 @@
 /* The names that measures come under. */
-#include "evaluate/measure_names.h"
+#include "evaluate/measure.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -7,13 +7,12 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "evaluate/code_distances.h"
-#include "evaluate/input_distances.h"
+#include "evaluate/distances.h"
 #include "evaluate/radix.h"
 #include "evaluate/tree.h"
-#include "linalg/distance.h"
+#include "metric/metric.h"
 
-/* What a thread ranks with. */
+/* The work space in which a thread ranks rows. */
 typedef struct {
     ikt_radix radix;
     float *distance; /* [n] in the map */

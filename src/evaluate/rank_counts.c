@@ -4,7 +4,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 
-/* What one thread counts; a pair (query, row) adds to `together` at most twice a query. */
+/* The counts of one thread; a pair (query, row) adds to `together` at most twice a query. */
 typedef struct {
     uint32_t *together; /* [n] */
     int64_t intruders, missing;

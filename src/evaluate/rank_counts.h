@@ -30,7 +30,7 @@ typedef struct {
 ikt_status ikt_rank_counter_begin(ikt_context *ctx, const ikt_measure_settings *settings, int64_t n,
                                   ikt_query_observer *observer);
 
-/* COLLECTIVE. What the observers of all ranks counted; the same on every rank.
+/* COLLECTIVE. The counts of the observers of all ranks; the same on every rank.
  *   counter   observer->self.
  *   out       freed with ikt_rank_counts_destroy; empty on failure. */
 ikt_status ikt_rank_counter_collect(ikt_context *ctx, void *counter, ikt_rank_counts *out);

@@ -52,7 +52,7 @@ static double faithful(const ikt_rank_counts *counts, int64_t k, int64_t excess)
     return 1 - (double)excess / ((double)counts->queries * worst);
 }
 
-/* What the names of measures end in, and their note, by the space of the neighbours. */
+/* The ending of the names of measures, and their note, by the space of the neighbours. */
 typedef struct {
     const char *suffix, *note;
 } space;
@@ -89,12 +89,6 @@ static ikt_status curve_make(ikt_context *ctx, const ikt_rank_counts *counts, ik
     return IKT_OK;
 }
 
-void ikt_rank_curve_destroy(ikt_rank_curve *curve) {
-    ikt_free(&curve->overlap);
-    ikt_free(&curve->rescaled);
-    curve->count = 0;
-}
-
 static ikt_status check(ikt_context *ctx, const ikt_measure_settings *settings,
                         const ikt_measured *what) {
     const int64_t n = what->rows.n;
@@ -112,7 +106,7 @@ ikt_status ikt_measure_rank_curve(ikt_context *ctx, const ikt_measure_settings *
     *out = (ikt_rank_curve){0};
     if (what->rows.n < 3 || !what->data)
         return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "the curve R(k) compares a map of at least 3 rows with the input data");
+                        "the curve R(k) needs a map of at least 3 rows, and the input data");
     IKT_TRY(ikt_rank_counts_compute(ctx, settings, what, &counts));
     ikt_status st = ikt_agree(ctx, curve_make(ctx, &counts, out));
     ikt_rank_counts_destroy(&counts);

@@ -19,11 +19,10 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "evaluate/family.h"
-#include "evaluate/order_statistic.h"
 
 enum { CLASSES_MOST = 1000, CLASSES_LISTED = 64 };
 
-/* Squared distances: what one thread keeps, what all do. */
+/* Squared distances that one thread has seen; in the end the first part holds those of all. */
 typedef struct {
     double *least;  /* [classes] between two rows of a class */
     double *half;   /* [classes] the most that a row needs to reach .51 of its class */
@@ -36,7 +35,7 @@ typedef struct {
     int64_t count; /* classes */
     int threads;
     part *parts; /* [threads] */
-} keeper;
+} work;
 
 /* Others of its class that a row must have within b_l: .51 |C_l|, rounded up. */
 static int64_t others_needed(int64_t size) {
@@ -44,7 +43,7 @@ static int64_t others_needed(int64_t size) {
 }
 
 static void see(void *self, const ikt_query *query) {
-    const keeper *k = self;
+    const work *k = self;
     const ikt_measure_view *view = k->view;
     part *p = &k->parts[query->thread];
     const int64_t own = view->class_of[query->row], needed = others_needed(view->size[own]);
@@ -64,7 +63,7 @@ static void see(void *self, const ikt_query *query) {
 }
 
 static void end(void *self) {
-    keeper *k = self;
+    work *k = self;
     for (int t = 0; k->parts && t < k->threads; t++) {
         ikt_free(&k->parts[t].least);
         ikt_free(&k->parts[t].half);
@@ -93,11 +92,11 @@ static ikt_status part_create(ikt_context *ctx, const ikt_measure_view *view, pa
 
 static ikt_status begin(ikt_context *ctx, const ikt_measure_view *view,
                         ikt_query_observer *observer) {
-    keeper *k;
+    work *k;
     ikt_status st;
     if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "well-separated data", &st)) return st;
     IKT_TRY(ikt_alloc(ctx, &k, 1, sizeof *k, "measures"));
-    *k = (keeper){.view = view, .count = view->classes.count, .threads = ikt_threads(ctx)};
+    *k = (work){.view = view, .count = view->classes.count, .threads = ikt_threads(ctx)};
     *observer = (ikt_query_observer){k, false, see, end};
     IKT_TRY(ikt_alloc(ctx, &k->parts, k->threads, sizeof *k->parts, "measures"));
     for (int t = 0; t < k->threads; t++)
@@ -106,7 +105,7 @@ static ikt_status begin(ikt_context *ctx, const ikt_measure_view *view,
 }
 
 /* COLLECTIVE. Minima and maxima of all threads and ranks, in the first part. */
-static const part *collect(ikt_context *ctx, const keeper *k) {
+static const part *collect(ikt_context *ctx, const work *k) {
     part *all = &k->parts[0];
     const int64_t count = k->count;
     for (int t = 1; t < k->threads; t++) {
@@ -124,14 +123,14 @@ static const part *collect(ikt_context *ctx, const keeper *k) {
     return all;
 }
 
-/* What the conditions come to. */
+/* The least and the largest gamma that the conditions allow, and what settles them. */
 typedef struct {
     double spherical; /* the least gamma */
     double separated; /* the largest */
     int64_t bent;     /* class that settles the first */
     int64_t near[2];  /* classes that settle the second */
     int64_t small;    /* a class of too few rows, -1: none */
-} verdict;
+} gammas;
 
 /* The least gamma for which a class is spherical: its b over its least squared distance, less 1. */
 static double gamma_of_class(const part *all, int64_t c) {
@@ -140,9 +139,9 @@ static double gamma_of_class(const part *all, int64_t c) {
     return INFINITY; /* duplicates, and b > 0 is asked for */
 }
 
-static verdict judge(const keeper *k, const part *all) {
+static gammas find_gammas(const work *k, const part *all) {
     const ikt_measure_view *view = k->view;
-    verdict v = {0, INFINITY, 0, {0, 1}, -1};
+    gammas v = {0, INFINITY, 0, {0, 1}, -1};
     for (int64_t c = 0; c < k->count; c++) {
         bool few = 10 * k->count * view->size[c] < view->n || isinf(all->half[c]);
         if (few && v.small < 0) v.small = c;
@@ -166,11 +165,11 @@ static verdict judge(const keeper *k, const part *all) {
     return v;
 }
 
-static bool is_met(const verdict *v) {
+static bool is_met(const gammas *v) {
     return v->small < 0 && v->separated > 0 && v->separated >= v->spherical;
 }
 
-static void explain(const ikt_measure_view *view, const verdict *v, char *note, size_t room) {
+static void explain(const ikt_measure_view *view, const gammas *v, char *note, size_t room) {
     const int64_t *label = view->classes.label;
     if (is_met(v))
         snprintf(note, room, "the largest gamma for which the data satisfy the definition");
@@ -185,10 +184,10 @@ static void explain(const ikt_measure_view *view, const verdict *v, char *note, 
                  (long long)label[v->bent]);
 }
 
-static ikt_status report(ikt_context *ctx, const keeper *k, const part *all, int64_t sample,
+static ikt_status report(ikt_context *ctx, const work *k, const part *all, int64_t sample,
                          ikt_measures *out) {
     const ikt_measure_view *view = k->view;
-    const verdict v = judge(k, all);
+    const gammas v = find_gammas(k, all);
     char text[160];
     explain(view, &v, text, sizeof text);
     IKT_TRY(ikt_measures_add(ctx, out, "gamma", is_met(&v) ? v.separated : NAN, sample, text));
@@ -209,7 +208,7 @@ static ikt_status report(ikt_context *ctx, const keeper *k, const part *all, int
 
 static ikt_status finish(ikt_context *ctx, const ikt_measure_view *view, void *self,
                          ikt_measures *out) {
-    const keeper *k = self;
+    const work *k = self;
     const int64_t queries = ikt_queries_count(view->settings, view->n);
     const part *all = collect(ctx, k);
     return ikt_agree(ctx, report(ctx, k, all, queries < view->n ? queries : 0, out));

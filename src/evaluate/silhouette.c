@@ -13,7 +13,6 @@
 #include "base/exact_sum.h"
 #include "base/memory.h"
 #include "evaluate/family.h"
-#include "evaluate/unit_box.h"
 
 enum { LANES = 8, CLASSES_MOST = 10000 };
 

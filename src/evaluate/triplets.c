@@ -10,7 +10,6 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "evaluate/family.h"
-#include "evaluate/tree.h"
 
 typedef struct {
     const ikt_measure_view *view;

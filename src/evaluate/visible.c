@@ -20,13 +20,11 @@
  * the bound is loose for classes that are long or bent, whose balls take in much else. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "evaluate/family.h"
-#include "evaluate/order_statistic.h"
-#include "evaluate/tree.h"
 
 enum { CLASSES_MOST = 1000, CLASSES_LISTED = 64, SHELL = 25 /* = 5^2 */ };
 
@@ -88,11 +86,6 @@ static void find_medians(work *w) {
     }
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The same on every rank. */
 static void prepare(ikt_context *ctx, work *w) {
     const ikt_measure_view *view = w->view;
@@ -104,7 +97,7 @@ static void prepare(ikt_context *ctx, work *w) {
     restore_begins(w);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(ctx))
     for (int64_t c = 0; c < w->count; c++)
-        qsort(w->square + w->begin[c], (size_t)view->size[c], sizeof *w->square, by_value);
+        ikt_sort_f64(w->square + w->begin[c], view->size[c]);
 }
 
 /* --- definition 1: one class ------------------------------------------------------------------ */
@@ -112,15 +105,9 @@ static void prepare(ikt_context *ctx, work *w) {
 /* The first place in an ascending array whose shell holds a point at squared distance `away`;
  * `size` if there is none. */
 static int64_t enters(const double *square, int64_t size, double away) {
-    int64_t low = 0, high = size;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (SHELL * square[middle] > away)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    int64_t at;
+    IKT_FIND_FIRST(at, 0, size, SHELL * square[at] > away);
+    return at;
 }
 
 /* COLLECTIVE. How many rows of any class enter the shell as the ball of each class grows. */

@@ -4,6 +4,7 @@
 #include "base/exact_sum.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
+#include "base/sort.h"
 #include "graph/graph.h"
 
 int64_t ikt_graph_global(const ikt_graph *graph, int32_t column) {
@@ -18,17 +19,10 @@ int64_t ikt_graph_entries(ikt_context *ctx, const ikt_graph *graph) {
 
 /* Value of the entry (row, column) of own rows in a part; 0 where there is none. */
 static float value_in(const ikt_graph *graph, const ikt_csr *part, int64_t row, int64_t global) {
-    int64_t low = part->start[row], high = part->start[row + 1];
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        int64_t here = ikt_graph_global(graph, part->column[middle]);
-        if (here == global) return part->value[middle];
-        if (here < global)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return 0;
+    const int64_t end = part->start[row + 1];
+    int64_t e;
+    IKT_FIND_FIRST(e, part->start[row], end, ikt_graph_global(graph, part->column[e]) >= global);
+    return e < end && ikt_graph_global(graph, part->column[e]) == global ? part->value[e] : 0;
 }
 
 /* An entry is in one part only: the sum is the value. */

@@ -1,10 +1,12 @@
 /* Directed weights by rows. See directed.h. */
 #include "graph/directed.h"
 
+#include <string.h>
+
 #include <omp.h>
 
 #include "base/memory.h"
-#include "graph/entry_order.h"
+#include "base/select.h"
 
 ikt_status ikt_directed_from_lists(ikt_context *ctx, ikt_neighbours *lists, ikt_directed *out) {
     const int64_t k = lists->k;
@@ -29,6 +31,22 @@ ikt_status ikt_directed_from_lists(ikt_context *ctx, ikt_neighbours *lists, ikt_
     return IKT_OK;
 }
 
+/* Sorts the entries of one row by column; columns are distinct.
+ *   key   [count] room: column and value in one number */
+static void sort_entries(uint32_t *column, float *value, int64_t count, uint64_t *key) {
+    for (int64_t e = 0; e < count; e++) {
+        uint32_t bits;
+        memcpy(&bits, &value[e], sizeof bits);
+        key[e] = (uint64_t)column[e] << 32 | bits;
+    }
+    ikt_pairs_sort(key, count);
+    for (int64_t e = 0; e < count; e++) {
+        uint32_t bits = (uint32_t)key[e];
+        memcpy(&value[e], &bits, sizeof bits);
+        column[e] = (uint32_t)(key[e] >> 32);
+    }
+}
+
 ikt_status ikt_directed_sort(ikt_context *ctx, const ikt_directed *rows) {
     const int64_t *start = rows->start, threads = ikt_threads(ctx);
     int64_t longest = 0;
@@ -38,8 +56,8 @@ ikt_status ikt_directed_sort(ikt_context *ctx, const ikt_directed *rows) {
     IKT_TRY(ikt_alloc(ctx, &keys, threads * longest, sizeof *keys, "symmetrise"));
 #pragma omp parallel for schedule(dynamic, 256) num_threads(threads)
     for (int64_t i = 0; i < rows->n_local; i++)
-        ikt_entries_sort(rows->column + start[i], rows->value + start[i], start[i + 1] - start[i],
-                         keys + omp_get_thread_num() * longest);
+        sort_entries(rows->column + start[i], rows->value + start[i], start[i + 1] - start[i],
+                     keys + omp_get_thread_num() * longest);
     ikt_free(&keys);
     return IKT_OK;
 }

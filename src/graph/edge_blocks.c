@@ -7,6 +7,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 enum { BLOCK_ENTRIES = 1 << 20 };
 
@@ -63,8 +64,7 @@ static ikt_status reader_alloc(reader *r, int64_t count) {
 /* --- one row ---------------------------------------------------------------------------------- */
 
 static int by_column(const void *a, const void *b) {
-    const uint32_t x = ((const edge *)a)->column, y = ((const edge *)b)->column;
-    return (x > y) - (x < y);
+    return IKT_COMPARE(((const edge *)a)->column, ((const edge *)b)->column);
 }
 
 static void sort_row(uint32_t *column, double *value, int64_t count, edge *sorting) {

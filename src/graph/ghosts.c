@@ -1,11 +1,11 @@
 /* Local numbers for the columns of P.
  *
  * Method: the foreign rows make a set (dist/row_set.h), and a ghost's number is its place there. */
-#include "graph/ghosts.h"
 #include <stdbool.h>
 
 #include "base/memory.h"
 #include "dist/row_set.h"
+#include "graph/graph.h"
 
 static bool is_foreign(const ikt_rows *rows, uint32_t row) {
     return row < rows->first || row >= rows->first + rows->count;
@@ -55,7 +55,7 @@ static ikt_status list_ghosts(ikt_context *ctx, const ikt_row_set *ghosts, ikt_g
     return st;
 }
 
-ikt_status ikt_ghosts_number(ikt_context *ctx, ikt_graph *graph) {
+ikt_status ikt_graph_number_ghosts(ikt_context *ctx, ikt_graph *graph) {
     const ikt_rows *rows = &graph->rows;
     ikt_row_set ghosts;
     ikt_status st = ikt_row_set_create(ctx, rows->n, &ghosts);

@@ -50,6 +50,11 @@ ikt_status ikt_graph_symmetrise(ikt_context *ctx, const ikt_rows *rows, ikt_neig
 
 void ikt_graph_destroy(ikt_graph *graph);
 
+/* LOCAL. Lists the foreign rows among the columns as ghosts, ascending, and turns the columns,
+ * which are global numbers (as uint32), into local ones: the last step of symmetrising. Errors:
+ * IKT_ERR_RESOURCE. Memory: n/8 + n/16 bytes while it works. */
+ikt_status ikt_graph_number_ghosts(ikt_context *ctx, ikt_graph *graph);
+
 /* COLLECTIVE. Checks the invariants: columns in range and ascending by global number, positive
  * values, every row non-empty, p_ij = p_ji, and the sums of the following.
  * Errors: IKT_ERR_INTERNAL, naming the row where it is known. Cost: one pass with a binary search

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "graph/entry_order.h"
+#include "base/sort.h"
 #include "graph/transpose.h"
 
 typedef struct {
@@ -21,8 +21,7 @@ typedef struct {
 /* The weight of own row `row` for a column; 0 where there is none. */
 static float weight_of(const ikt_directed *rows, int64_t row, uint32_t column) {
     const int64_t begin = rows->start[row];
-    const int64_t found =
-        ikt_entries_find(rows->column + begin, rows->start[row + 1] - begin, column);
+    const int64_t found = ikt_find_u32(rows->column + begin, rows->start[row + 1] - begin, column);
     return found < 0 ? 0 : rows->value[begin + found];
 }
 

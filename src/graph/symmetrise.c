@@ -16,8 +16,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "graph/entry_order.h"
-#include "graph/ghosts.h"
+#include "base/sort.h"
 #include "graph/graph.h"
 #include "graph/transpose.h"
 
@@ -54,8 +53,8 @@ static ikt_status work_alloc(work *w) {
 static void join(void *self, const ikt_transposed *from) {
     work *w = self;
     int64_t begin = w->rows.start[from->row];
-    int64_t found = ikt_entries_find(w->rows.column + begin, w->rows.start[from->row + 1] - begin,
-                                     from->column);
+    int64_t found =
+        ikt_find_u32(w->rows.column + begin, w->rows.start[from->row + 1] - begin, from->column);
     if (found < 0)
         w->reverse_start[from->row + 1]++;
     else if (from->value < 0) /* the partner has added already */
@@ -76,8 +75,8 @@ static void place_single(void *self, const ikt_transposed *from) {
 /* The entry that mirrors entry e of own row i, a pair of own rows; -1 where there is none. */
 static int64_t mirror_of(const work *w, int64_t i, int64_t e) {
     int64_t row = w->rows.column[e] - w->distribution.first, begin = w->rows.start[row];
-    int64_t found = ikt_entries_find(w->rows.column + begin, w->rows.start[row + 1] - begin,
-                                     (uint32_t)(w->distribution.first + i));
+    int64_t found = ikt_find_u32(w->rows.column + begin, w->rows.start[row + 1] - begin,
+                                 (uint32_t)(w->distribution.first + i));
     return found < 0 ? -1 : begin + found;
 }
 
@@ -170,7 +169,7 @@ ikt_status ikt_graph_from_directed(ikt_context *ctx, const ikt_rows *distributio
         scale_values(ctx, distribution->n, w.rows.value, w.rows.start[distribution->count]);
         scale_values(ctx, distribution->n, w.reverse_value, w.reverse_start[distribution->count]);
         hand_over(&w, out);
-        st = ikt_agree(ctx, ikt_ghosts_number(ctx, out));
+        st = ikt_agree(ctx, ikt_graph_number_ghosts(ctx, out));
     }
     work_free(&w);
     if (st != IKT_OK) ikt_graph_destroy(out);

@@ -1,10 +1,6 @@
 /* Transposed entries, a batch of rows at a time. See transpose.h. */
 #include "graph/transpose.h"
 
-#include <string.h>
-
-#include <omp.h>
-
 #include "base/comm.h"
 #include "base/memory.h"
 
@@ -14,17 +10,12 @@ static const char purpose[] = "symmetrise";
 
 ikt_status ikt_transpose_begin(ikt_context *ctx, const ikt_rows *distribution,
                                const ikt_directed *rows, ikt_transpose *out) {
-    const int64_t ranks = ikt_size(ctx);
     *out = (ikt_transpose){.ctx = ctx, .distribution = distribution, .rows = rows};
-    IKT_TRY(ikt_alloc(ctx, &out->send_counts, ranks, sizeof(int64_t), purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->recv_counts, ranks, sizeof(int64_t), purpose));
-    return ikt_alloc(ctx, &out->place, ranks, sizeof(int64_t), purpose);
+    return ikt_shuffle_create(ctx, purpose, &out->shuffle);
 }
 
 void ikt_transpose_end(ikt_transpose *t) {
-    ikt_free(&t->send_counts);
-    ikt_free(&t->recv_counts);
-    ikt_free(&t->place);
+    ikt_shuffle_destroy(&t->shuffle);
     ikt_free(&t->sent);
     ikt_free(&t->received);
 }
@@ -50,36 +41,32 @@ static bool is_wanted(const ikt_transpose *t, int64_t e, bool only_positive) {
            (!only_positive || t->rows->value[e] > 0);
 }
 
-/* Counts what each rank gets, and makes room. */
-static ikt_status count_sent(ikt_transpose *t, batch b, bool only_positive) {
-    const ikt_directed *rows = t->rows;
-    int64_t total = 0, ranks = ikt_size(t->ctx);
-    memset(t->send_counts, 0, (size_t)ranks * sizeof *t->send_counts);
-    for (int64_t e = rows->start[b.first]; e < rows->start[b.last]; e++)
-        if (is_wanted(t, e, only_positive))
-            t->send_counts[ikt_rows_owner(t->distribution, rows->column[e])]++;
-    for (int64_t r = 0; r < ranks; r++) {
-        t->place[r] = total;
-        total += t->send_counts[r];
-    }
-    if (total <= t->sent_room) return IKT_OK;
-    ikt_free(&t->sent);
-    t->sent_room = 0;
-    IKT_TRY(ikt_alloc(t->ctx, &t->sent, total, sizeof *t->sent, purpose));
-    t->sent_room = total;
+/* A buffer for at least `count` entries, whose contents may be lost. */
+static ikt_status reserve(ikt_context *ctx, int64_t count, ikt_transposed **buffer,
+                          int64_t *capacity) {
+    if (count <= *capacity) return IKT_OK;
+    ikt_free(buffer);
+    *capacity = 0;
+    IKT_TRY(ikt_alloc(ctx, buffer, count, sizeof **buffer, purpose));
+    *capacity = count;
     return IKT_OK;
 }
 
-/* Fills `sent`, grouped by owner. */
+/* Fills `sent`, grouped by the owners of the columns. */
 static ikt_status fill(ikt_transpose *t, batch b, bool only_positive) {
     const ikt_directed *rows = t->rows;
-    IKT_TRY(count_sent(t, b, only_positive));
+    ikt_shuffle_clear(t->ctx, &t->shuffle);
+    for (int64_t e = rows->start[b.first]; e < rows->start[b.last]; e++)
+        if (is_wanted(t, e, only_positive))
+            ikt_shuffle_count(&t->shuffle, ikt_rows_owner(t->distribution, rows->column[e]));
+    ikt_shuffle_group(t->ctx, &t->shuffle);
+    IKT_TRY(reserve(t->ctx, t->shuffle.sent, &t->sent, &t->sent_room));
     for (int64_t i = b.first; i < b.last; i++)
         for (int64_t e = rows->start[i]; e < rows->start[i + 1]; e++) {
             if (!is_wanted(t, e, only_positive)) continue;
             int owner = ikt_rows_owner(t->distribution, rows->column[e]);
             int64_t local = rows->column[e] - ikt_rows_first(t->distribution, owner);
-            t->sent[t->place[owner]++] = (ikt_transposed){
+            t->sent[ikt_shuffle_next(&t->shuffle, owner)] = (ikt_transposed){
                 (uint32_t)local, (uint32_t)(t->distribution->first + i), rows->value[e]};
         }
     return IKT_OK;
@@ -89,30 +76,25 @@ static ikt_status fill(ikt_transpose *t, batch b, bool only_positive) {
 static ikt_status exchange(ikt_transpose *t, batch b, bool only_positive, int64_t *count) {
     ikt_context *ctx = t->ctx;
     IKT_TRY(ikt_agree(ctx, fill(t, b, only_positive)));
-    ikt_exchange_counts(ctx, t->send_counts, t->recv_counts);
-    *count = 0;
-    for (int r = 0; r < ikt_size(ctx); r++)
-        *count += t->recv_counts[r];
-    ikt_status st = IKT_OK;
-    if (*count > t->received_room) {
-        ikt_free(&t->received);
-        st = ikt_alloc(ctx, &t->received, *count, sizeof *t->received, purpose);
-        t->received_room = st == IKT_OK ? *count : 0;
-    }
-    IKT_TRY(ikt_agree(ctx, st));
-    ikt_exchange(ctx, t->sent, t->send_counts, t->received, t->recv_counts, sizeof *t->sent);
+    ikt_shuffle_meet(ctx, &t->shuffle);
+    *count = t->shuffle.received;
+    IKT_TRY(ikt_agree(ctx, reserve(ctx, *count, &t->received, &t->received_room)));
+    ikt_shuffle_send(ctx, &t->shuffle, t->sent, t->received, sizeof *t->sent);
     return IKT_OK;
 }
 
-/* Gives every received entry to `take`; a thread looks after the rows of its share. */
+/* Gives every received entry to `take`. The own rows are cut into as many shares as there should be
+ * threads, and each share is the work of one thread. OpenMP may start fewer threads than it is
+ * asked for (OMP_THREAD_LIMIT, OMP_DYNAMIC), so shares are dealt out by a loop, never by thread
+ * number. */
 static void apply(const ikt_transpose *t, int64_t count,
                   void (*take)(void *, const ikt_transposed *), void *self) {
-    int threads = ikt_threads(t->ctx);
-#pragma omp parallel num_threads(threads)
-    {
-        ikt_rows share = ikt_rows_make(t->distribution->count, threads, omp_get_thread_num());
+    const int shares = ikt_threads(t->ctx);
+#pragma omp parallel for schedule(static, 1) num_threads(shares)
+    for (int s = 0; s < shares; s++) {
+        const ikt_rows share = ikt_rows_make(t->distribution->count, shares, s);
         for (int64_t e = 0; e < count; e++)
-            if (t->received[e].row - share.first < share.count && t->received[e].row >= share.first)
+            if (t->received[e].row >= share.first && t->received[e].row - share.first < share.count)
                 take(self, &t->received[e]);
     }
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "dist/shuffle.h"
 #include "graph/directed.h"
 
 /* An entry at the owner of its column. */
@@ -18,9 +19,9 @@ typedef struct {
  * longest row, and as much for what comes. */
 typedef struct {
     ikt_context *ctx;
-    const ikt_rows *distribution;               /* lent */
-    const ikt_directed *rows;                   /* lent; values may change between two batches */
-    int64_t *send_counts, *recv_counts, *place; /* [ranks] */
+    const ikt_rows *distribution; /* lent */
+    const ikt_directed *rows;     /* lent; values may change between two batches */
+    ikt_shuffle shuffle;          /* of the entries of a batch */
     ikt_transposed *sent, *received;
     int64_t sent_room, received_room;
 } ikt_transpose;
@@ -32,8 +33,9 @@ void ikt_transpose_end(ikt_transpose *t);
 
 /* COLLECTIVE. All entries that lead to rows of other ranks, a batch of rows at a time.
  *   only_positive   entries with values above 0 only
- *   take            LOCAL, is given every entry that comes; those of a row by one thread, in an
- * order that depends on the ranks Errors: IKT_ERR_RESOURCE. */
+ *   take            LOCAL, is given every entry that comes; the entries of one row by one thread,
+ * in an order that depends on the ranks. Right for any number of threads that OpenMP starts.
+ * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_transpose_run(ikt_transpose *t, bool only_positive,
                              void (*take)(void *self, const ikt_transposed *), void *self);
 

@@ -5,42 +5,28 @@
  * replace the data: t bytes a row (2 t for psi > 256), after which no coordinate is needed.
  * Method: X is streamed in blocks, never held whole, and tiles of rows are dealt to the threads.
  * Where partitionings share enough centres, one pass finds all cells from lists of nearest distinct
- * centres (codes_list.h). Otherwise partitionings are taken in batches whose centres fit a fixed
- * budget, one pass over X a batch (codes_kernel.h). Both give the same bits. Advantage: memory
+ * centres (codes_lists.c). Otherwise partitionings are taken in batches whose centres fit a fixed
+ * budget, one pass over X a batch (codes_direct.c). Both give the same bits. Advantage: memory
  * independent of n beside the codes. Disadvantage: without lists, large psi * d means several
  * passes over X.
- * Sparse rows stay sparse, and so do their centres (codes_sparse.h): the same cells as of the same
+ * Sparse rows stay sparse, and so do their centres (codes_sparse.c): the same cells as of the same
  * rows held dense in float32, by an inverted index of the centres.
  */
 #ifndef IKT_ISOLATION_CODES_H
 #define IKT_ISOLATION_CODES_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/status.h"
-#include "data/dataset.h"
-#include "dist/rows.h"
-#include "isolation/model.h"
-
-typedef struct {
-    int64_t n_local;
-    int64_t t;      /* entries of a row */
-    int64_t stride; /* bytes from row to row, a multiple of 64; the bytes after the entries are 0 */
-    int width;      /* bytes of an entry: 1 for psi <= 256, otherwise 2 */
-    void *code;     /* [n_local*stride bytes], aligned to 64 */
-} ikt_codes;
+#include "isolation/codes_pass.h"
 
 /* COLLECTIVE. Codes of the rows of this rank. Bit-identical on any number of ranks and threads and
  * on every instruction set; the cell is defined in codes_kernel.h.
- *   data    rows to code; the centres are rows of ikt_dataset_model(data), which has model->spec.n
- *           rows. Finite values.
- *   distribution     of the rows of `data`.
- *   model   the same on all ranks.
- *   out     receives the codes, owned by the caller (ikt_codes_destroy); empty on failure.
- *   coarse  [distribution->count], receives the nearest coarse centre of each row; NULL where the
- * model has none, and in the forest form, whose coarse cells are found without codes
- *           (neighbours/cells.h).
+ *   data           rows to code; the centres are rows of ikt_dataset_model(data), which has
+ *                  model->spec.n rows. Finite values.
+ *   distribution   of the rows of `data`.
+ *   model          the same on all ranks.
+ *   out            receives the codes, owned by the caller (ikt_codes_destroy); empty on failure.
+ *   coarse         [distribution->count], receives the nearest coarse centre of each row; NULL
+ *                  where the model has none, and in the forest form, whose coarse cells are found
+ *                  without codes (neighbours/cells.h).
  * Errors: IKT_ERR_RESOURCE, those of reading; IKT_ERR_USAGE for the forest form of sparse rows.
  * Cost: n_local d multiply-adds over the threads times
  * the distinct centres, or t psi; in the forest form n_local t steps down trees of some 2 ln(psi)
@@ -48,54 +34,19 @@ typedef struct {
 ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_rows *distribution,
                              const ikt_model *model, ikt_codes *out, uint16_t *coarse);
 
-/* What a pass may take: bytes of centres (as gathered and packed together), bytes of rows of X. */
-typedef struct {
-    int64_t batch_bytes, block_bytes;
-} ikt_codes_budget;
-
-/* Keeps codes that are not complete, so that a run which is stopped can go on. done[i] tells how
- * many entries of own row i are there, in the order in which they are computed: partition after
- * partition, the coarse one last, so that t + 1 are all. Both COLLECTIVE. */
-typedef struct {
-    void *self;
-    const char *where; /* for messages */
-    /* Fills codes (allocated), coarse (or NULL) and done with what was kept, if anything was. */
-    ikt_status (*load)(void *self, ikt_codes *codes, uint16_t *coarse, int32_t *done);
-    ikt_status (*save)(void *self, const ikt_codes *codes, const uint16_t *coarse,
-                       const int32_t *done);
-} ikt_codes_hooks;
-
-/* COLLECTIVE. ikt_codes_compute from where a keeper left off, giving it the codes from time to time
- * (base/watch.h) and when they are complete. Memory: 4 bytes a row more.
- * Errors: IKT_STOPPED as well, with the codes saved. */
-ikt_status ikt_codes_compute_kept(ikt_context *ctx, const ikt_codes_hooks *keeper,
-                                  ikt_dataset *data, const ikt_rows *distribution,
-                                  const ikt_model *model, ikt_codes *out, uint16_t *coarse);
+/* COLLECTIVE. ikt_codes_compute from where a run before this one has stopped: the hooks load the
+ * codes, and save them from time to time (base/watch.h) and when they are complete. Memory: 4 bytes
+ * a row more. Errors: IKT_STOPPED as well, with the codes saved. */
+ikt_status ikt_codes_compute_kept(ikt_context *ctx, const ikt_codes_hooks *hooks, ikt_dataset *data,
+                                  const ikt_rows *distribution, const ikt_model *model,
+                                  ikt_codes *out, uint16_t *coarse);
 
 /* COLLECTIVE. The same with a budget of one's own, equal on all ranks; the result does not depend
- * on it. The others allow 256 MiB of centres and 64 MiB of rows. `keeper` may be NULL. */
+ * on it. The others allow 256 MiB of centres and 64 MiB of rows. `hooks` may be NULL. */
 ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
-                                    const ikt_codes_hooks *keeper, ikt_dataset *data,
+                                    const ikt_codes_hooks *hooks, ikt_dataset *data,
                                     const ikt_rows *distribution, const ikt_model *model,
                                     ikt_codes *out, uint16_t *coarse);
-
-/* LOCAL. Frees the codes and empties the struct; accepts an empty one. */
-void ikt_codes_destroy(ikt_codes *codes);
-
-/* LOCAL, pure. Entry of row i in partitioning p. For tests and small loops. */
-int64_t ikt_codes_cell(const ikt_codes *codes, int64_t i, int64_t p);
-
-/* LOCAL, pure. Bytes of the codes of n_local rows. */
-int64_t ikt_codes_memory(int64_t n_local, int64_t psi, int64_t t);
-
-/* Shape of the rows to be coded. */
-typedef struct {
-    int64_t d;
-    bool is_u8;
-    bool is_sparse;
-    double entries;  /* sparse: of a row, on average */
-    int64_t longest; /* sparse: of a row, at most */
-} ikt_codes_rows;
 
 /* LOCAL, pure. Distinct centres that each row is compared with, at most, where codes of d columns
  * come from lists of them; 0 where every partitioning is looked at by itself. */
@@ -105,16 +56,5 @@ int64_t ikt_codes_distinct(const ikt_model_spec *spec, const ikt_codes_rows *row
  * `threads` threads, the codes included. Only the shape of the spec is looked at. */
 int64_t ikt_codes_memory_peak(const ikt_codes_rows *rows, int64_t n_local,
                               const ikt_model_spec *spec, int threads);
-
-/* COLLECTIVE. Number of rows, over all ranks, in every cell.
- *   size   [t*psi], receives the numbers, the same on all ranks. */
-void ikt_codes_cell_sizes(ikt_context *ctx, const ikt_codes *codes, int64_t psi, int64_t *size);
-
-/* LOCAL. Exact row sums of the kernel without looking at a pair (Zhu & Ting 2021, section 4.4):
- * sum over k != i of K(x_i, x_k) = equal[i] / t, with equal[i] = sum_p |cell_p(x_i)| - t.
- *   size    from ikt_codes_cell_sizes.
- *   equal   [n_local], receives how often another row shares a cell with row i. */
-void ikt_codes_row_sums(ikt_context *ctx, const ikt_codes *codes, int64_t psi, const int64_t *size,
-                        int64_t *equal);
 
 #endif

@@ -8,11 +8,13 @@
  * came from, and the sixteen lanes of a row are compared once at the end.
  *
  * Definition of the cell of x (the same bits on every instruction set, number of threads and
- * ranks): uint8    argmin_j |x - c_j|^2 in exact integers. float32  argmin_j D_j, with D_j the
- * value in float32 of the loop, over the dimensions in order, D = fma(x_k - c_jk, x_k - c_jk, D)
- * from D = 0. Ties go to the lowest j. The float32 kernels mostly compute |c|^2/2 - x.c, half the
- * work, and fall back to the definition where the rounding of that could matter
- * (kernel_f32_body.h).
+ * ranks), where ties go to the lowest j:
+ * - uint8: argmin_j |x - c_j|^2 in exact integers.
+ * - float32: argmin_j D_j, with D_j the value in float32 of the loop, over the dimensions in order,
+ *   D = fma(x_k - c_jk, x_k - c_jk, D) from D = 0.
+ *
+ * The float32 kernels mostly compute |c|^2/2 - x.c, half the work, and fall back to the definition
+ * where the rounding of that could matter (kernel_f32_body.h).
  */
 #ifndef IKT_ISOLATION_CODES_KERNEL_H
 #define IKT_ISOLATION_CODES_KERNEL_H

@@ -1,180 +1,183 @@
-/* Cells of sparse rows. See codes_sparse.h. */
-#include "isolation/codes_sparse.h"
-
+/* Codes of sparse rows: the values of all centres from an inverted index, then the definition.
+ *
+ * The cells are those of codes_kernel.h for the same rows held dense as float32, to the bit: a
+ * distance by definition is a merge of two rows (linalg/sparse.h).
+ * Method: a row's values for all distinct centres come from the index (postings.h). With lists, the
+ * `length` least are kept, sorted by the distance that defines cells and walked through, as for
+ * dense rows (codes_lists.c); distances are only computed where values leave the order open.
+ * Without lists, and in partitionings that a list leaves open, the centres of a partitioning whose
+ * values are within rounding of its least are compared by definition; mostly there is one.
+ * Advantage: centres are held and compared sparse, and nothing of length d is touched for a row.
+ * Disadvantage: of models whose partitionings share no centres every centre has to be indexed, some
+ * at a time, with a pass over X for every batch whose centres fit the budget. */
 #include <math.h>
 
+#include <omp.h>
+
 #include "base/memory.h"
+#include "isolation/centre_lists.h"
+#include "isolation/codes_ways.h"
+#include "isolation/postings.h"
 
-enum { CHUNK = IKT_POSTINGS_CHUNK };
+/* Rows that are coded together, and their entries: a tile has at most so many of both, or one row.
+ */
+enum { TILE_ROWS = 64, TILE_ENTRIES = 1 << 15, CHUNK = IKT_POSTINGS_CHUNK };
 
+/* What lists may take for the index of all centres. */
+static const int64_t index_most = INT64_C(4) << 30;
 static const char purpose[] = "lists";
 
-bool ikt_sparse_list_pays(int64_t centres, int64_t psi, int64_t t) {
-    return 2 * centres <= psi * t;
-}
+/* What one thread works with. */
+typedef struct {
+    ikt_posted_row *row; /* [TILE_ROWS] */
+    int32_t *slot;       /* their arrays */
+    double *entry;
+    double *sum;       /* [CHUNK] */
+    float *value;      /* [CHUNK] */
+    float *all;        /* [TILE_ROWS * centres] values by number, of rows that are compared by
+                          definition; with lists, of one row */
+    ikt_select *kept;  /* [TILE_ROWS] */
+    ikt_pair *pair;    /* [TILE_ROWS * IKT_SELECT_ROOM * length] */
+    uint16_t *cell;    /* [TILE_ROWS * parts] */
+    int64_t open_rows; /* rows whose list was too short, so far */
+} workspace;
 
-int64_t ikt_sparse_tile(const ikt_sparse *rows, int64_t from, int64_t end) {
-    int64_t count = 1;
-    const int64_t begin = rows->start[from];
-    while (from + count < end && count < IKT_SPARSE_TILE_ROWS &&
-           rows->start[from + count + 1] - begin <= IKT_SPARSE_TILE_ENTRIES)
-        count++;
-    return count;
-}
+typedef struct {
+    ikt_coding *c;
+    ikt_isa isa;
+    ikt_model part; /* the partitionings of the pass */
+    int64_t first;  /* the first of them; t where it is the coarse one alone */
+    ikt_centre_table table;
+    ikt_sparse centres; /* the distinct ones, in the order of the table */
+    ikt_postings postings;
+    int64_t stride;   /* centre q of the index is number q * stride % table.count */
+    int64_t length;   /* of a list; 0: there are none */
+    workspace *space; /* [threads] */
+    int64_t *tile;    /* [block + 1] where the tiles of the block at hand begin */
+} coder;
 
-/* --- creation --------------------------------------------------------------------------------- */
+/* --- sizes ------------------------------------------------------------------------------------ */
 
-ikt_status ikt_sparse_coder_create(ikt_context *ctx, const ikt_model *model,
-                                   const ikt_centre_table *table, const ikt_sparse *centres,
-                                   bool with_lists, ikt_sparse_coder *out) {
-    *out = (ikt_sparse_coder){.table = table, .centres = centres, .isa = ikt_cpu_isa()};
-    out->stride = ikt_list_stride(table->count);
-    if (with_lists)
-        out->length = ikt_list_length(table->count, model->psi, model->t, model->spec.coarse);
-    return ikt_postings_create(ctx, centres, out->stride, &out->postings);
-}
-
-void ikt_sparse_coder_destroy(ikt_sparse_coder *coder) {
-    ikt_postings_destroy(&coder->postings);
-}
-
-static int64_t tile_entries(int64_t longest) {
-    return longest > IKT_SPARSE_TILE_ENTRIES ? longest : IKT_SPARSE_TILE_ENTRIES;
-}
-
-/* Rows whose values of all centres are held at a time. */
-static int64_t held_rows(const ikt_sparse_coder *coder) {
-    return coder->length > 0 ? 1 : IKT_SPARSE_TILE_ROWS;
-}
-
-ikt_status ikt_sparse_space_create(ikt_context *ctx, const ikt_sparse_coder *coder, int64_t longest,
-                                   ikt_sparse_space *out) {
-    const int64_t rows = IKT_SPARSE_TILE_ROWS, entries = tile_entries(longest);
-    const int64_t pairs = rows * IKT_SELECT_ROOM * coder->length;
-    const int64_t values = held_rows(coder) * coder->table->count;
-    *out = (ikt_sparse_space){.open_rows = 0};
-    IKT_TRY(ikt_alloc(ctx, &out->row, rows, sizeof *out->row, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->slot, entries, sizeof *out->slot, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->entry, entries, sizeof *out->entry, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->sum, CHUNK, sizeof *out->sum, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->value, CHUNK, sizeof *out->value, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->all, values, sizeof *out->all, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->kept, rows, sizeof *out->kept, purpose));
-    return ikt_alloc(ctx, &out->pair, pairs, sizeof *out->pair, purpose);
-}
-
-void ikt_sparse_space_destroy(ikt_sparse_space *space) {
-    ikt_free(&space->row);
-    ikt_free(&space->slot);
-    ikt_free(&space->entry);
-    ikt_free(&space->sum);
-    ikt_free(&space->value);
-    ikt_free(&space->all);
-    ikt_free(&space->kept);
-    ikt_free(&space->pair);
-}
-
-int64_t ikt_sparse_coder_bytes(int64_t centres, int64_t d, int64_t entries) {
+/* Bytes of centres with so many entries, as they are and indexed. */
+static int64_t centres_bytes(int64_t centres, int64_t d, int64_t entries) {
     return ikt_postings_bytes(centres, d, entries) + 8 * (centres + entries);
 }
 
-int64_t ikt_sparse_space_bytes(int64_t centres, int64_t length, int64_t longest) {
-    const int64_t rows = IKT_SPARSE_TILE_ROWS;
-    return tile_entries(longest) * (4 + 8) + CHUNK * (4 + 8) +
-           (length > 0 ? 1 : rows) * centres * 4 +
-           rows * (64 + IKT_SELECT_ROOM * length * (int64_t)sizeof(ikt_pair));
+bool ikt_sparse_list_pays(const ikt_model_spec *spec, const ikt_codes_rows *rows,
+                          int64_t distinct) {
+    const int64_t held = (int64_t)((double)distinct * rows->entries);
+    return 2 * distinct <= spec->psi * spec->t &&
+           centres_bytes(distinct, rows->d, held) <= index_most;
+}
+
+static int64_t tile_entries(int64_t longest) {
+    return longest > TILE_ENTRIES ? longest : TILE_ENTRIES;
+}
+
+/* Partitionings of a pass: the centres of a batch, as they are and indexed, fit the budget. */
+static int64_t batch_of(ikt_codes_budget budget, int64_t psi, int64_t t, int64_t d,
+                        double entries) {
+    const int64_t held = psi * (int64_t)(entries + 1);
+    return ikt_coding_batch(budget.batch_bytes, centres_bytes(psi, 0, held) + psi * 24 + d / 256,
+                            t);
+}
+
+int64_t ikt_coding_sparse_bytes(ikt_codes_budget budget, const ikt_model_spec *spec,
+                                int64_t distinct, const ikt_codes_rows *rows, int threads) {
+    const bool with_lists = distinct > 0;
+    const int64_t batch = batch_of(budget, spec->psi, spec->t, rows->d, rows->entries);
+    const int64_t drawn = batch * spec->psi > spec->coarse ? batch * spec->psi : spec->coarse;
+    const int64_t centres = with_lists ? distinct : drawn < spec->n ? drawn : spec->n;
+    const int64_t length =
+        with_lists ? ikt_list_length(distinct, spec->psi, spec->t, spec->coarse) : 0;
+    const int64_t held = (int64_t)((double)centres * rows->entries);
+    const int64_t uses = with_lists ? spec->t * spec->psi + spec->coarse : drawn;
+    const int64_t space = tile_entries(rows->longest) * (4 + 8) + CHUNK * (4 + 8) +
+                          (length > 0 ? 1 : TILE_ROWS) * centres * 4 +
+                          TILE_ROWS * (64 + IKT_SELECT_ROOM * length * (int64_t)sizeof(ikt_pair));
+    return centres_bytes(centres, rows->d, held) + ikt_centre_table_bytes(uses) + threads * space;
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static uint32_t number_of(const ikt_sparse_coder *coder, int64_t indexed) {
-    return (uint32_t)(indexed * coder->stride % coder->table->count);
-}
-
-static void post_tile(const ikt_sparse_coder *coder, ikt_sparse_space *space,
-                      const ikt_sparse *rows, int64_t from, int64_t count) {
-    for (int64_t r = 0; r < count; r++) {
-        const int64_t at = rows->start[from + r] - rows->start[from];
-        space->row[r] = (ikt_posted_row){0, space->slot + at, space->entry + at};
-        ikt_postings_post(&coder->postings, ikt_sparse_row_of(rows, from + r), &space->row[r]);
-    }
+static uint32_t number_of(const coder *k, int64_t indexed) {
+    return (uint32_t)(indexed * k->stride % k->table.count);
 }
 
 /* Whether the bounds on values mean something. */
-static bool is_safe(const ikt_sparse_coder *coder, double x_norm) {
-    return x_norm <= largest_safe_norm && coder->postings.largest_norm <= largest_safe_norm;
+static bool is_safe(const coder *k, double x_norm) {
+    return x_norm <= largest_safe_norm && k->postings.largest_norm <= largest_safe_norm;
 }
 
-/* Values of a posted row and all centres, by number. */
-static void score_all(const ikt_sparse_coder *coder, const ikt_sparse_space *space, int64_t chunk,
-                      int64_t r, float *all) {
-    const int64_t count =
-        ikt_postings_score(&coder->postings, &space->row[r], chunk, space->sum, space->value);
+/* Values of a posted row and the centres of a chunk, by number; and of all centres. */
+static void score_chunk(const coder *k, const workspace *s, int64_t chunk, int64_t r, float *all) {
+    const int64_t count = ikt_postings_score(&k->postings, &s->row[r], chunk, s->sum, s->value);
     for (int64_t m = 0; m < count; m++)
-        all[number_of(coder, chunk * CHUNK + m)] = space->value[m];
+        all[number_of(k, chunk * CHUNK + m)] = s->value[m];
+}
+
+static void score_all(const coder *k, const workspace *s, int64_t r, float *all) {
+    for (int64_t chunk = 0; chunk < k->postings.chunks; chunk++)
+        score_chunk(k, s, chunk, r, all);
 }
 
 /* About the `length` least values of every row. */
-static void keep_nearest(const ikt_sparse_coder *coder, ikt_sparse_space *space, int64_t count) {
-    const int64_t chunks = coder->postings.chunks;
+static void keep_nearest(const coder *k, workspace *s, int64_t count) {
+    const int64_t chunks = k->postings.chunks;
     for (int64_t r = 0; r < count; r++)
-        ikt_select_begin(&space->kept[r], coder->isa, coder->length,
-                         space->pair + r * IKT_SELECT_ROOM * coder->length);
+        ikt_select_begin(&s->kept[r], k->isa, k->length, s->pair + r * IKT_SELECT_ROOM * k->length);
     for (int64_t chunk = 0; chunk < chunks; chunk++) {
         for (int64_t r = 0; r < count; r++) {
-            const int64_t members = ikt_postings_score(&coder->postings, &space->row[r], chunk,
-                                                       space->sum, space->value);
-            ikt_select_floats(&space->kept[r], -1, chunk * CHUNK, members, space->value);
+            const int64_t members =
+                ikt_postings_score(&k->postings, &s->row[r], chunk, s->sum, s->value);
+            ikt_select_floats(&s->kept[r], -1, chunk * CHUNK, members, s->value);
         }
         if (chunk == 0 || chunk == 3 || chunk == 15)
-            ikt_list_tighten(space->kept, count, coder->length, (chunk + 1) * CHUNK,
-                             coder->table->count);
+            ikt_list_tighten(s->kept, count, k->length, (chunk + 1) * CHUNK, k->table.count);
     }
     for (int64_t r = 0; r < count; r++)
-        ikt_select_end(&space->kept[r]);
+        ikt_select_end(&s->kept[r]);
 }
 
-/* --- the race of a partitioning's centres ------------------------------------------------------
- */
+/* --- the centres of a partitioning ------------------------------------------------------------ */
 
-/* Nearest centre of partitioning p by definition, the lowest on ties, among those that the values
- * leave in the race. */
-static uint16_t race(const ikt_sparse_coder *coder, ikt_sparse_row row, double x_norm, int64_t p,
-                     const float *all) {
-    const ikt_centre_table *table = coder->table;
+/* Nearest centre of partitioning p by definition, the lowest on ties, among those whose values
+ * leave it open. */
+static uint16_t nearest_of(const coder *k, ikt_sparse_row row, double x_norm, int64_t p,
+                           const float *all) {
+    const ikt_centre_table *table = &k->table;
     const int32_t *index = table->index + table->first[p];
     const int64_t count = table->first[p + 1] - table->first[p];
-    int64_t best = 0, winner = -1;
+    int64_t best = 0, found = -1;
     float least = INFINITY;
     for (int64_t j = 1; j < count; j++)
         if (all[index[j]] < all[index[best]]) best = j;
-    const float bound = is_safe(coder, x_norm)
-                            ? race_bound(ikt_postings_rounding(&coder->postings, row.count), x_norm,
-                                         coder->postings.norm[index[best]], all[index[best]])
+    const float bound = is_safe(k, x_norm)
+                            ? nearest_bound(ikt_postings_rounding(&k->postings, row.count), x_norm,
+                                            k->postings.norm[index[best]], all[index[best]])
                             : INFINITY;
     for (int64_t j = 0; j < count; j++) {
         if (all[index[j]] > bound) continue;
-        const float distance =
-            ikt_sparse_distance(row, ikt_sparse_row_of(coder->centres, index[j]));
-        if (winner >= 0 && !(distance < least)) continue;
-        winner = j;
+        const float distance = ikt_sparse_distance(row, ikt_sparse_row_of(&k->centres, index[j]));
+        if (found >= 0 && !(distance < least)) continue;
+        found = j;
         least = distance;
     }
-    return (uint16_t)winner;
+    return (uint16_t)found;
 }
 
-/* --- rows ------------------------------------------------------------------------------------- */
+/* --- the order of a list ---------------------------------------------------------------------- */
 
 /* Between which bounds a distance by definition lies, by its value. */
 typedef struct {
     double low, high;
 } interval;
 
-static interval bounds_of(const ikt_sparse_coder *coder, double start, int64_t entries,
-                          double x_norm, ikt_pair pair) {
+static interval bounds_of(const coder *k, double start, int64_t entries, double x_norm,
+                          ikt_pair pair) {
     const uint32_t number = ikt_pair_number(pair);
-    const double s = (double)ikt_pair_value(pair), norm = coder->postings.norm[number];
-    const int64_t terms = entries + ikt_sparse_row_of(coder->centres, number).count;
+    const double s = (double)ikt_pair_value(pair), norm = k->postings.norm[number];
+    const int64_t terms = entries + ikt_sparse_row_of(&k->centres, number).count;
     const double g = rounding_gamma(terms + 2), tiny = (double)(terms + 4) * 0x1p-145;
     const double low = x_norm + 2 * (s - start * x_norm / 2);
     const double high = x_norm + 2 * (s + start * (x_norm / 2 + 2 * norm));
@@ -182,11 +185,10 @@ static interval bounds_of(const ikt_sparse_coder *coder, double start, int64_t e
 }
 
 /* Distances in place of values, and their order. */
-static void define(const ikt_sparse_coder *coder, ikt_sparse_row row, ikt_pair *pair,
-                   int64_t count) {
+static void define(const coder *k, ikt_sparse_row row, ikt_pair *pair, int64_t count) {
     for (int64_t e = 0; e < count; e++) {
         const uint32_t number = ikt_pair_number(pair[e]);
-        const ikt_sparse_row centre = ikt_sparse_row_of(coder->centres, number);
+        const ikt_sparse_row centre = ikt_sparse_row_of(&k->centres, number);
         pair[e] = ikt_pair_make(ikt_sparse_distance(row, centre), number);
     }
     ikt_pairs_sort(pair, count);
@@ -194,95 +196,206 @@ static void define(const ikt_sparse_coder *coder, ikt_sparse_row row, ikt_pair *
 
 /* Pairs whose bounds overlap are put in order by their distances; for a single one its upper bound
  * stands. */
-static void order_group(const ikt_sparse_coder *coder, ikt_sparse_row row, double high,
-                        ikt_pair *pair, int64_t count) {
+static void order_group(const coder *k, ikt_sparse_row row, double high, ikt_pair *pair,
+                        int64_t count) {
     if (count > 1)
-        define(coder, row, pair, count);
+        define(k, row, pair, count);
     else
         *pair = ikt_pair_make((float)(high * (1 + 0x1p-22)), ikt_pair_number(*pair));
 }
 
 /* Brings pairs that are sorted by value into the order of distance. */
-static void order_pairs(const ikt_sparse_coder *coder, ikt_sparse_row row, double x_norm,
-                        ikt_pair *pair, int64_t count) {
-    const double start = ikt_postings_rounding(&coder->postings, row.count).start;
+static void order_pairs(const coder *k, ikt_sparse_row row, double x_norm, ikt_pair *pair,
+                        int64_t count) {
+    const double start = ikt_postings_rounding(&k->postings, row.count).start;
     double reach = -INFINITY; /* upper bound of the group so far */
     int64_t first = 0;
     for (int64_t e = 0; e < count; e++) {
-        const interval at = bounds_of(coder, start, row.count, x_norm, pair[e]);
+        const interval at = bounds_of(k, start, row.count, x_norm, pair[e]);
         if (e > first && at.low > reach) {
-            order_group(coder, row, reach, pair + first, e - first);
+            order_group(k, row, reach, pair + first, e - first);
             first = e;
             reach = -INFINITY;
         }
         reach = fmax(reach, at.high);
     }
-    if (count > 0) order_group(coder, row, reach, pair + first, count - first);
+    if (count > 0) order_group(k, row, reach, pair + first, count - first);
 }
 
 /* Brings a row's list into the order of distance; pairs below the result are beyond doubt. */
-static ikt_pair order_list(const ikt_sparse_coder *coder, ikt_sparse_row row, ikt_select *kept) {
+static ikt_pair order_list(const coder *k, ikt_sparse_row row, ikt_select *kept) {
     const double x_norm = ikt_sparse_norm(row);
     ikt_pair certain = UINT64_MAX;
     if (kept->limit < UINT64_MAX) {
-        const rounding round = ikt_postings_rounding(&coder->postings, row.count);
-        const float below = ikt_list_certain_below(round, x_norm, coder->postings.largest_norm,
+        const rounding round = ikt_postings_rounding(&k->postings, row.count);
+        const float below = ikt_list_certain_below(round, x_norm, k->postings.largest_norm,
                                                    ikt_pair_value(kept->limit));
         certain = ikt_pair_make(below, 0);
     }
     for (int64_t e = 0; e < kept->count; e++)
-        kept->pair[e] = (kept->pair[e] & ~(ikt_pair)UINT32_MAX) |
-                        number_of(coder, ikt_pair_number(kept->pair[e]));
+        kept->pair[e] =
+            (kept->pair[e] & ~(ikt_pair)UINT32_MAX) | number_of(k, ikt_pair_number(kept->pair[e]));
     ikt_pairs_sort(kept->pair, kept->count);
-    if (is_safe(coder, x_norm))
-        order_pairs(coder, row, x_norm, kept->pair, kept->count);
+    if (is_safe(k, x_norm))
+        order_pairs(k, row, x_norm, kept->pair, kept->count);
     else
-        define(coder, row, kept->pair, kept->count);
+        define(k, row, kept->pair, kept->count);
     return certain;
 }
 
-/* Decides what a list left open. */
-static void close_row(const ikt_sparse_coder *coder, ikt_sparse_space *space, ikt_sparse_row row,
-                      int64_t r, uint16_t *cell) {
-    const double x_norm = ikt_sparse_norm(row);
-    for (int64_t chunk = 0; chunk < coder->postings.chunks; chunk++)
-        score_all(coder, space, chunk, r, space->all);
-    for (int64_t p = 0; p < coder->table->parts; p++)
-        if (cell[p] == IKT_CELL_OPEN) cell[p] = race(coder, row, x_norm, p, space->all);
-    space->open_rows++;
-}
-
-static void code_by_lists(const ikt_sparse_coder *coder, ikt_sparse_space *space,
-                          const ikt_sparse *rows, int64_t from, int64_t count, uint16_t *cell) {
-    const int64_t parts = coder->table->parts;
-    keep_nearest(coder, space, count);
+static void code_by_lists(const coder *k, workspace *s, int64_t from, int64_t count) {
+    const int64_t parts = k->table.parts;
+    keep_nearest(k, s, count);
     for (int64_t r = 0; r < count; r++) {
-        const ikt_sparse_row row = ikt_sparse_row_of(rows, from + r);
-        const ikt_pair certain = order_list(coder, row, &space->kept[r]);
-        if (ikt_list_walk(coder->table, &space->kept[r], certain, cell + r * parts) > 0)
-            close_row(coder, space, row, r, cell + r * parts);
+        const ikt_sparse_row row = ikt_sparse_row_of(&k->c->entries, from + r);
+        uint16_t *cell = s->cell + r * parts;
+        const ikt_pair certain = order_list(k, row, &s->kept[r]);
+        if (ikt_list_walk(&k->table, &s->kept[r], certain, cell) == 0) continue;
+        const double x_norm = ikt_sparse_norm(row);
+        score_all(k, s, r, s->all);
+        for (int64_t p = 0; p < parts; p++)
+            if (cell[p] == IKT_CELL_OPEN) cell[p] = nearest_of(k, row, x_norm, p, s->all);
+        s->open_rows++;
     }
 }
 
-static void code_by_races(const ikt_sparse_coder *coder, ikt_sparse_space *space,
-                          const ikt_sparse *rows, int64_t from, int64_t count, uint16_t *cell) {
-    const int64_t parts = coder->table->parts, centres = coder->table->count;
-    for (int64_t chunk = 0; chunk < coder->postings.chunks; chunk++)
+static void code_by_definition(const coder *k, workspace *s, int64_t from, int64_t count) {
+    const int64_t parts = k->table.parts, centres = k->table.count;
+    for (int64_t chunk = 0; chunk < k->postings.chunks; chunk++)
         for (int64_t r = 0; r < count; r++)
-            score_all(coder, space, chunk, r, space->all + r * centres);
+            score_chunk(k, s, chunk, r, s->all + r * centres);
     for (int64_t r = 0; r < count; r++) {
-        const ikt_sparse_row row = ikt_sparse_row_of(rows, from + r);
+        const ikt_sparse_row row = ikt_sparse_row_of(&k->c->entries, from + r);
         const double x_norm = ikt_sparse_norm(row);
         for (int64_t p = 0; p < parts; p++)
-            cell[r * parts + p] = race(coder, row, x_norm, p, space->all + r * centres);
+            s->cell[r * parts + p] = nearest_of(k, row, x_norm, p, s->all + r * centres);
     }
 }
 
-void ikt_sparse_code(const ikt_sparse_coder *coder, ikt_sparse_space *space, const ikt_sparse *rows,
-                     int64_t from, int64_t count, uint16_t *cell) {
-    post_tile(coder, space, rows, from, count);
-    if (coder->length > 0)
-        code_by_lists(coder, space, rows, from, count, cell);
+/* Codes rows from .. from + count - 1 of the block at hand, which begins at own row `row`. */
+static void code_tile(const coder *k, workspace *s, int64_t row, int64_t from, int64_t count) {
+    const ikt_sparse *rows = &k->c->entries;
+    const int64_t parts = k->table.parts;
+    for (int64_t r = 0; r < count; r++) {
+        const int64_t at = rows->start[from + r] - rows->start[from];
+        s->row[r] = (ikt_posted_row){0, s->slot + at, s->entry + at};
+        ikt_postings_post(&k->postings, ikt_sparse_row_of(rows, from + r), &s->row[r]);
+    }
+    if (k->length > 0)
+        code_by_lists(k, s, from, count);
     else
-        code_by_races(coder, space, rows, from, count, cell);
+        code_by_definition(k, s, from, count);
+    for (int64_t p = 0; p < parts; p++)
+        ikt_coding_write(k->c, row + from, count, k->first + p, s->cell + p, parts);
+}
+
+static void code_block(void *self, int64_t row, int64_t count) {
+    const coder *k = self;
+    const int64_t *start = k->c->entries.start;
+    int64_t tiles = 0, *tile = k->tile;
+    for (int64_t from = 0; from < count; tiles++) {
+        const int64_t begin = from++;
+        while (from < count && from - begin < TILE_ROWS &&
+               start[from + 1] - start[begin] <= TILE_ENTRIES)
+            from++;
+        tile[tiles] = begin;
+        tile[tiles + 1] = from;
+    }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(k->c->threads)
+    for (int64_t t = 0; t < tiles; t++)
+        code_tile(k, &k->space[omp_get_thread_num()], row, tile[t], tile[t + 1] - tile[t]);
+}
+
+/* --- a pass ----------------------------------------------------------------------------------- */
+
+static ikt_status create_spaces(coder *k) {
+    ikt_context *ctx = k->c->ctx;
+    const int64_t entries = tile_entries(ikt_dataset_longest_row(k->c->data));
+    const int64_t pairs = TILE_ROWS * IKT_SELECT_ROOM * k->length;
+    const int64_t values = (k->length > 0 ? 1 : TILE_ROWS) * k->table.count;
+    IKT_TRY(ikt_alloc(ctx, &k->tile, k->c->block + 1, sizeof *k->tile, purpose));
+    IKT_TRY(ikt_alloc(ctx, &k->space, k->c->threads, sizeof *k->space, purpose));
+    for (workspace *s = k->space; s < k->space + k->c->threads; s++) {
+        IKT_TRY(ikt_alloc(ctx, &s->row, TILE_ROWS, sizeof *s->row, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->slot, entries, sizeof *s->slot, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->entry, entries, sizeof *s->entry, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->sum, CHUNK, sizeof *s->sum, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->value, CHUNK, sizeof *s->value, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->all, values, sizeof *s->all, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->kept, TILE_ROWS, sizeof *s->kept, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->pair, pairs, sizeof *s->pair, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->cell, TILE_ROWS * k->table.parts, sizeof *s->cell, purpose));
+    }
+    return IKT_OK;
+}
+
+/* Frees what belongs to a pass; returns how many rows lists have left open. */
+static int64_t end_pass(coder *k) {
+    int64_t open = 0;
+    for (int i = 0; k->space && i < k->c->threads; i++) {
+        workspace *s = &k->space[i];
+        open += s->open_rows;
+        ikt_free(&s->row);
+        ikt_free(&s->slot);
+        ikt_free(&s->entry);
+        ikt_free(&s->sum);
+        ikt_free(&s->value);
+        ikt_free(&s->all);
+        ikt_free(&s->kept);
+        ikt_free(&s->pair);
+        ikt_free(&s->cell);
+    }
+    ikt_free(&k->space);
+    ikt_free(&k->tile);
+    ikt_postings_destroy(&k->postings);
+    ikt_sparse_destroy(&k->centres);
+    ikt_centre_table_destroy(&k->table);
+    return open;
+}
+
+/* COLLECTIVE. Codes of all own rows in the partitionings of k->part.
+ *   entries   of a row that are there afterwards */
+static ikt_status code_part(coder *k, bool with_lists, int64_t entries) {
+    ikt_coding *c = k->c;
+    ikt_status st = ikt_agree(c->ctx, ikt_centre_table_create(c->ctx, &k->part, &k->table));
+    const int64_t distinct = k->table.count;
+    if (st == IKT_OK)
+        st = ikt_dataset_gather_sparse(ikt_dataset_model(c->data), k->table.row, distinct,
+                                       &k->centres);
+    if (st == IKT_OK) {
+        k->stride = ikt_list_stride(distinct);
+        k->length =
+            with_lists ? ikt_list_length(distinct, k->part.psi, k->part.t, k->part.spec.coarse) : 0;
+        st = ikt_postings_create(c->ctx, &k->centres, k->stride, &k->postings);
+    }
+    if (st == IKT_OK) st = create_spaces(k);
+    st = ikt_agree(c->ctx, st);
+    if (st == IKT_OK) st = ikt_coding_pass(c, entries, code_block, k);
+    const int64_t open = end_pass(k);
+    if (st == IKT_OK && with_lists) ikt_coding_report(c, k->length, distinct, open);
+    return st;
+}
+
+ikt_status ikt_coding_sparse(ikt_coding *c, bool with_lists) {
+    const ikt_model *model = c->model;
+    const ikt_dataset *centres = ikt_dataset_model(c->data);
+    const double entries = (double)ikt_dataset_entries(centres) / (double)ikt_dataset_rows(centres);
+    const int64_t batch = batch_of(c->budget, model->psi, model->t, c->d, entries);
+    coder k = {.c = c, .isa = ikt_cpu_isa(), .part = *model};
+    ikt_status st = IKT_OK;
+    c->passes = 1;
+    if (with_lists) return code_part(&k, true, model->t + 1);
+    c->passes = ikt_divide_up(model->t, batch) + (model->spec.coarse > 0);
+    k.part.spec.coarse = 0;
+    for (int64_t first = 0; st == IKT_OK && first < model->t; first += batch) {
+        k.first = first;
+        k.part.t = model->t - first < batch ? model->t - first : batch;
+        k.part.row = model->row + first * model->psi;
+        st = code_part(&k, false, first + k.part.t);
+    }
+    if (st != IKT_OK || model->spec.coarse == 0) return st;
+    k.first = model->t;
+    k.part.t = 0;
+    k.part.spec.coarse = model->spec.coarse;
+    return code_part(&k, false, model->t + 1);
 }

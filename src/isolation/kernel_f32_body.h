@@ -1,13 +1,13 @@
 /* Nearest centre in float32: the text of the kernel, compiled once for each instruction set.
  *
  * Method: s_j = |c_j|^2/2 - x.c_j by one multiply-add a coordinate, register-blocked, best and
- * second best of every lane kept; a row whose race is decided beyond rounding (kernel_f32_bound.h)
- * is done. The others are decided by the definition D_j: among the few vectors of centres still in
- * the race, or, where a lane holds two of them, among all. Advantage: half the arithmetic of D and
- * the same answer to the bit. Disadvantage: where clusters are far smaller than their distance from
- * the origin, most rows are in doubt and the first pass is wasted; so when that happens the next
- * few partitionings go straight to the definition, as do rows of few dimensions, where keeping the
- * second best costs more than it saves.
+ * second best of every lane kept; a row whose nearest centre is beyond rounding
+ * (kernel_f32_bound.h) is done. The others are decided by the definition D_j: among the few vectors
+ * of centres that can still hold the nearest, or, where a lane holds two of them, among all.
+ * Advantage: half the arithmetic of D and the same answer to the bit. Disadvantage: where clusters
+ * are far smaller than their distance from the origin, most rows are in doubt and the first pass is
+ * wasted; so when that happens the next few partitionings go straight to the definition, as do rows
+ * of few dimensions, where keeping the second best costs more than it saves.
  */
 #include <float.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 enum {
     DIRECT_DIMENSIONS = 6, /* up to here the definition alone is faster */
     DIRECT_SPELL = 7,      /* partitionings to skip the first pass for, after it was wasted */
-    FEW = 4                /* vectors still in the race that are worth looking at one by one */
+    FEW = 4 /* vectors that can hold the nearest and are worth looking at one by one */
 };
 
 /* Vectors of the next panel when `left` are left: as many as fit, but 2 + 2 rather than 3 + 1. */
@@ -148,21 +148,6 @@ LANES_INLINE void multiply_first_pass(const panel *at, int64_t row, const float 
     }
 }
 
-LANES_INLINE void multiply_groups(const ikt_row_block *block, const panel *at, int64_t from,
-                                  int64_t words, const int vectors, const bool direct) {
-    const float *x = (const float *)block->word + from * BLOCK_ROWS;
-    float *partial = block->partial, *seen = seen_of(block, 0);
-    for (int64_t group = 0; group < block->groups; group++) {
-        if (direct)
-            multiply_direct(at, x, partial, seen, vectors);
-        else
-            multiply_first_pass(at, group * BLOCK_ROWS, x, partial, seen, vectors);
-        x += words * BLOCK_ROWS;
-        partial += BLOCK_ROWS * vectors * IKT_LANES;
-        seen += BLOCK_ROWS * SEEN;
-    }
-}
-
 /* All rows against `vectors` vectors of centres. */
 LANES_INLINE void multiply_panel(const ikt_row_block *block, const ikt_centres *centres,
                                  int64_t vector, const int vectors, const bool direct, float *out,
@@ -182,16 +167,17 @@ LANES_INLINE void multiply_panel(const ikt_row_block *block, const ikt_centres *
             .out = out,
             .out_stride = out_stride,
         };
-        multiply_groups(block, &at, from, words, vectors, direct);
-    }
-}
-
-static TARGET void open_race(const ikt_row_block *block) {
-    for (int64_t row = 0; row < block->groups * BLOCK_ROWS; row++) {
-        float *seen = seen_of(block, row);
-        floats_store(seen + BEST, floats_set(INFINITY));
-        floats_store(seen + SECOND, floats_set(INFINITY));
-        ints_store(vectors_of(seen), ints_set(0));
+        const float *x = (const float *)block->word + from * BLOCK_ROWS;
+        float *partial = block->partial, *seen = seen_of(block, 0);
+        for (int64_t group = 0; group < block->groups; group++) {
+            if (direct)
+                multiply_direct(&at, x, partial, seen, vectors);
+            else
+                multiply_first_pass(&at, group * BLOCK_ROWS, x, partial, seen, vectors);
+            x += words * BLOCK_ROWS;
+            partial += BLOCK_ROWS * vectors * IKT_LANES;
+            seen += BLOCK_ROWS * SEEN;
+        }
     }
 }
 
@@ -213,8 +199,15 @@ LANES_INLINE void multiply_range(const ikt_row_block *block, const ikt_centres *
     }
 }
 
-LANES_INLINE void race(const ikt_row_block *block, const ikt_centres *centres, const bool direct) {
-    open_race(block);
+/* Shows all centres to the lanes of all rows, which have seen nothing before. */
+LANES_INLINE void compare(const ikt_row_block *block, const ikt_centres *centres,
+                          const bool direct) {
+    for (int64_t row = 0; row < block->groups * BLOCK_ROWS; row++) {
+        float *seen = seen_of(block, row);
+        floats_store(seen + BEST, floats_set(INFINITY));
+        floats_store(seen + SECOND, floats_set(INFINITY));
+        ints_store(vectors_of(seen), ints_set(0));
+    }
     multiply_range(block, centres, 0, centres->vectors, direct, NULL, 0);
 }
 
@@ -223,12 +216,12 @@ static TARGET void score(const ikt_row_tile *tile, const ikt_centres *centres, i
     multiply_range(&tile->all, centres, first, end, false, out, stride);
 }
 
-static TARGET void race_all(const ikt_row_block *block, const ikt_centres *centres) {
-    race(block, centres, false);
+static TARGET void compare_all(const ikt_row_block *block, const ikt_centres *centres) {
+    compare(block, centres, false);
 }
 
-static TARGET void race_all_direct(const ikt_row_block *block, const ikt_centres *centres) {
-    race(block, centres, true);
+static TARGET void compare_all_direct(const ikt_row_block *block, const ikt_centres *centres) {
+    compare(block, centres, true);
 }
 
 /* Lowest centre among the lanes of `mask`, each standing for the centre it found in vector[lane].
@@ -290,7 +283,7 @@ LANES_INLINE int64_t settle(const ikt_row_block *block, const ikt_centres *centr
                             int64_t row) {
     float value, *seen = seen_of(block, row);
     int64_t winner = nearest_of_row(seen, &value);
-    float bound = race_bound(round, block->norm[row], centres->norm[winner], value);
+    float bound = nearest_bound(round, block->norm[row], centres->norm[winner], value);
     uint32_t open = floats_at_most(floats_load(seen + BEST), bound);
     if (!(bound < FLT_MAX) || floats_at_most(floats_load(seen + SECOND), bound)) return -1;
     if ((open & (open - 1)) == 0) return winner;
@@ -332,7 +325,7 @@ static TARGET void assign_certified(ikt_row_tile *tile, const ikt_centres *centr
                                     uint16_t *cell) {
     int64_t doubts = 0;
     rounding round = rounding_of(centres->d);
-    race_all(&tile->all, centres);
+    compare_all(&tile->all, centres);
     for (int64_t row = 0; row < tile->all.count; row++) {
         int64_t centre =
             tile->all.norm[row] <= largest_safe_norm ? settle(&tile->all, centres, round, row) : -1;
@@ -344,7 +337,7 @@ static TARGET void assign_certified(ikt_row_tile *tile, const ikt_centres *centr
     if (2 * doubts > tile->all.count) tile->direct_left = DIRECT_SPELL;
     if (doubts == 0) return;
     collect_doubt(tile, doubts);
-    race_all_direct(&tile->doubt, centres);
+    compare_all_direct(&tile->doubt, centres);
     read_cells(&tile->doubt, tile->cell);
     for (int64_t i = 0; i < doubts; i++)
         cell[tile->doubtful[i]] = tile->cell[i];
@@ -358,6 +351,6 @@ static TARGET void assign(ikt_row_tile *tile, const ikt_centres *centres, uint16
         return;
     }
     if (tile->direct_left > 0) tile->direct_left--;
-    race_all_direct(&tile->all, centres);
+    compare_all_direct(&tile->all, centres);
     read_cells(&tile->all, cell);
 }

@@ -1,3 +1,4 @@
+/* clang-format off */
 /* How far the rounding of |c|^2/2 - x.c can reach: the certificate of the float32 kernels.
  *
  * Let X = |x|^2, N_j = |c_j|^2, S_j = N_j/2 - x.c_j, so that |x - c_j|^2 = X + 2 S_j exactly. The
@@ -5,16 +6,18 @@
  * They are summed in B blocks of at most b dimensions, in which no term meets more than b
  * additions, and a multiplication's rounding of its own where it is not fused; the blocks are then
  * added up. With m = b + B + 1, u = 2^-24 and gamma_m = m u / (1 - m u) (Higham, Accuracy and
- * Stability of Numerical Algorithms, section 3.1), |s_j - (a_j - x.c_j)| <= gamma_m (a_j + sum_k
- * |x_k c_jk|) <= gamma_m (N_j + X/2), as sum |x_k c_jk| <= (X + N_j)/2. With G = gamma_m + u it
- * follows that S_j >= s_j - G X/2                for every j: the start was lowered by just what
- * N_j costs, S_j <= s_j + G X/2 + 2 G N_j      wanted only for the apparent winner b. The
- * definition's D_j obeys |D_j - (X + 2 S_j)| <= g (X + 2 S_j) with g = gamma_{d+2}, so j cannot
- * have D_j <= D_b when S_j - S_b > (X + 2 S_b) g / (1 - g). Together: every centre whose s_j
- * exceeds s_b + G X + 2 G N_b + (X + 2 s_b + 4 G N_b + G X) g / (1 - g) is out of the race.
- * Subnormal results add at most 2^-150 an operation, far below `tiny` here. Advantage over a bound
- * with the largest norm: one far centre does not put all rows in doubt.
+ * Stability of Numerical Algorithms, section 3.1),
+ *   |s_j - (a_j - x.c_j)| <= gamma_m (a_j + sum_k |x_k c_jk|) <= gamma_m (N_j + X/2),
+ * as sum |x_k c_jk| <= (X + N_j)/2. With G = gamma_m + u it follows that
+ *   S_j >= s_j - G X/2             for every j: the start was lowered by just what N_j costs,
+ *   S_j <= s_j + G X/2 + 2 G N_j   wanted only for the apparent winner b.
+ * The definition's D_j obeys |D_j - (X + 2 S_j)| <= g (X + 2 S_j) with g = gamma_{d+2}, so j cannot
+ * have D_j <= D_b when S_j - S_b > (X + 2 S_b) g / (1 - g). Together: a centre whose s_j exceeds
+ *   s_b + G X + 2 G N_b + (X + 2 s_b + 4 G N_b + G X) g / (1 - g)
+ * cannot be the nearest. Subnormal results add at most 2^-150 an operation, far below `tiny` here.
+ * Advantage over a bound with the largest norm: one far centre does not put all rows in doubt.
  */
+/* clang-format on */
 #ifndef IKT_ISOLATION_KERNEL_F32_BOUND_H
 #define IKT_ISOLATION_KERNEL_F32_BOUND_H
 
@@ -57,8 +60,8 @@ static inline rounding rounding_of(int64_t d) {
     return (rounding){start_gamma(d), g / (1 - g), (double)(d + 4) * 0x1p-146};
 }
 
-/* The value that s_j must exceed to be out of the race, rounded up. */
-static inline float race_bound(rounding round, double x_norm, double winner_norm, float winner) {
+/* The value beyond which s_j cannot be that of the nearest centre, rounded up. */
+static inline float nearest_bound(rounding round, double x_norm, double winner_norm, float winner) {
     double value = (double)winner;
     double reach = round.start * (x_norm + 2 * winner_norm) + 2 * round.tiny;
     double distance = x_norm + 2 * (value + reach);

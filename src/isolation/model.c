@@ -1,20 +1,15 @@
 /* Drawing centres: a subset of the pool, or of all rows, for each partitioning. */
 #include "isolation/model.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <omp.h>
 
 #include "base/draw.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 static const char purpose[] = "model";
-
-static int ascending(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* Numbers of the pool become rows. */
 static void look_up(const int64_t *pool, int64_t count, int64_t *row) {
@@ -77,14 +72,9 @@ void ikt_model_destroy(ikt_model **model) {
 ikt_status ikt_model_distinct(ikt_context *ctx, const ikt_model *model, int64_t first,
                               int64_t count, int64_t **rows, int64_t *n_rows) {
     const int64_t all = count * model->psi;
-    int64_t *row, distinct = 0;
     *n_rows = 0;
     IKT_TRY(ikt_alloc(ctx, rows, all, sizeof **rows, purpose));
-    row = *rows;
-    memcpy(row, model->row + first * model->psi, (size_t)all * sizeof *row);
-    qsort(row, (size_t)all, sizeof *row, ascending);
-    for (int64_t i = 0; i < all; i++)
-        if (distinct == 0 || row[distinct - 1] != row[i]) row[distinct++] = row[i];
-    *n_rows = distinct;
+    memcpy(*rows, model->row + first * model->psi, (size_t)all * sizeof **rows);
+    *n_rows = ikt_sort_distinct_i64(*rows, all);
     return IKT_OK;
 }

@@ -3,7 +3,7 @@
  * Zhu & Ting 2021, section 4.1: the centres of a partitioning are psi distinct rows drawn uniformly
  * without replacement; its cells are their Voronoi cells, or the leaves of a tree that isolates
  * them. A model is row numbers only, 8 t psi bytes, a pure function of its spec: every rank draws
- * the same one without talking.
+ * the same one without communication.
  */
 #ifndef IKT_ISOLATION_MODEL_H
 #define IKT_ISOLATION_MODEL_H

@@ -56,7 +56,7 @@ typedef struct {
     double *value; /* [count] */
 } ikt_posted_row;
 
-/* LOCAL. Fills a posted row, whose arrays have room for the row's entries. */
+/* LOCAL. Fills a posted row, whose arrays have space for the row's entries. */
 void ikt_postings_post(const ikt_postings *postings, ikt_sparse_row row, ikt_posted_row *out);
 
 /* LOCAL. Values of a row and the centres of one chunk.

@@ -1,7 +1,17 @@
-/* Counting equal entries: the walk over pairs, and the count in plain C. */
+/* Counting equal entries: on each instruction set, and the walk over pairs. */
 #include "isolation/similarity.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 enum { A_ROWS = 4, B_ROWS = 32 }; /* a block of B stays in the first-level cache */
+
+/* Four rows of A against one of B: equal[4] counts all entries up to `stride` bytes, the zeros
+ * behind the t-th included. One for each instruction set and width. */
+typedef void count_four(const char *const a[4], const char *b, int64_t stride, uint32_t equal[4]);
+
+/* --- plain C ---------------------------------------------------------------------------------- */
 
 static void four_u8(const char *const a[4], const char *b, int64_t stride, uint32_t equal[4]) {
     for (int r = 0; r < A_ROWS; r++) {
@@ -21,12 +31,97 @@ static void four_u16(const char *const a[4], const char *b, int64_t stride, uint
     }
 }
 
-static ikt_similarity_four *choose(ikt_isa isa, int width) {
 #if defined(__x86_64__)
-    if (isa >= IKT_ISA_AVX512)
-        return width == 1 ? ikt_similarity_four_u8_avx512 : ikt_similarity_four_u16_avx512;
-    if (isa >= IKT_ISA_AVX2)
-        return width == 1 ? ikt_similarity_four_u8_avx2 : ikt_similarity_four_u16_avx2;
+
+/* --- AVX2: equal lanes are -1 and are subtracted from narrow counters ---------------------------
+ */
+
+#define AVX2 __attribute__((target("avx2")))
+
+enum { U8_BYTES = 254 * 32 }; /* what an 8-bit counter can count before it is emptied */
+
+AVX2 static inline uint32_t sum_of_four(__m256i sums) {
+    __m128i two = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+    return (uint32_t)(_mm_cvtsi128_si64(two) + _mm_extract_epi64(two, 1));
+}
+
+AVX2 static void four_u8_avx2(const char *const a[4], const char *b, int64_t stride,
+                              uint32_t equal[4]) {
+    const __m256i zero = _mm256_setzero_si256();
+    __m256i total[4] = {zero, zero, zero, zero};
+    for (int64_t from = 0; from < stride; from += U8_BYTES) {
+        const int64_t end = from + U8_BYTES < stride ? from + U8_BYTES : stride;
+        __m256i count[4] = {zero, zero, zero, zero};
+        for (int64_t e = from; e < end; e += 32) {
+            __m256i y = _mm256_loadu_si256((const void *)(b + e));
+            for (int r = 0; r < 4; r++)
+                count[r] = _mm256_sub_epi8(
+                    count[r], _mm256_cmpeq_epi8(_mm256_loadu_si256((const void *)(a[r] + e)), y));
+        }
+        for (int r = 0; r < 4; r++)
+            total[r] = _mm256_add_epi64(total[r], _mm256_sad_epu8(count[r], zero));
+    }
+    for (int r = 0; r < 4; r++)
+        equal[r] = sum_of_four(total[r]);
+}
+
+/* A 16-bit counter sees at most 65535 / 16 entries: no overflow. */
+AVX2 static void four_u16_avx2(const char *const a[4], const char *b, int64_t stride,
+                               uint32_t equal[4]) {
+    const __m256i zero = _mm256_setzero_si256();
+    __m256i count[4] = {zero, zero, zero, zero};
+    for (int64_t e = 0; e < stride; e += 32) {
+        __m256i y = _mm256_loadu_si256((const void *)(b + e));
+        for (int r = 0; r < 4; r++)
+            count[r] = _mm256_sub_epi16(
+                count[r], _mm256_cmpeq_epi16(_mm256_loadu_si256((const void *)(a[r] + e)), y));
+    }
+    for (int r = 0; r < 4; r++) {
+        __m256i pairs = _mm256_madd_epi16(count[r], _mm256_set1_epi16(1));
+        __m256i low = _mm256_and_si256(pairs, _mm256_set1_epi64x(0xFFFFFFFF));
+        equal[r] = sum_of_four(_mm256_add_epi64(low, _mm256_srli_epi64(pairs, 32)));
+    }
+}
+
+/* --- AVX-512 BW: a compare gives a mask, the mask is counted ------------------------------------
+ */
+
+#define AVX512 __attribute__((target("avx512f,avx512bw,popcnt")))
+
+AVX512 static void four_u8_avx512(const char *const a[4], const char *b, int64_t stride,
+                                  uint32_t equal[4]) {
+    uint64_t sum[4] = {0, 0, 0, 0};
+    for (int64_t e = 0; e < stride; e += 64) {
+        __m512i y = _mm512_loadu_si512(b + e);
+        for (int r = 0; r < 4; r++)
+            sum[r] +=
+                (uint64_t)_mm_popcnt_u64(_mm512_cmpeq_epi8_mask(_mm512_loadu_si512(a[r] + e), y));
+    }
+    for (int r = 0; r < 4; r++)
+        equal[r] = (uint32_t)sum[r];
+}
+
+AVX512 static void four_u16_avx512(const char *const a[4], const char *b, int64_t stride,
+                                   uint32_t equal[4]) {
+    uint32_t sum[4] = {0, 0, 0, 0};
+    for (int64_t e = 0; e < stride; e += 64) {
+        __m512i y = _mm512_loadu_si512(b + e);
+        for (int r = 0; r < 4; r++)
+            sum[r] +=
+                (uint32_t)_mm_popcnt_u32(_mm512_cmpeq_epi16_mask(_mm512_loadu_si512(a[r] + e), y));
+    }
+    for (int r = 0; r < 4; r++)
+        equal[r] = sum[r];
+}
+
+#endif
+
+/* --- all pairs -------------------------------------------------------------------------------- */
+
+static count_four *choose(ikt_isa isa, int width) {
+#if defined(__x86_64__)
+    if (isa >= IKT_ISA_AVX512) return width == 1 ? four_u8_avx512 : four_u16_avx512;
+    if (isa >= IKT_ISA_AVX2) return width == 1 ? four_u8_avx2 : four_u16_avx2;
 #endif
     (void)isa;
     return width == 1 ? four_u8 : four_u16;
@@ -38,7 +133,7 @@ static int64_t at_most(int64_t value, int64_t limit) {
 
 void ikt_similarity_block(ikt_isa isa, ikt_code_shape shape, const void *a, int64_t na,
                           const void *b, int64_t nb, uint16_t *equal, int64_t equal_stride) {
-    ikt_similarity_four *four = choose(isa, shape.width);
+    count_four *four = choose(isa, shape.width);
     const uint32_t padding = (uint32_t)(shape.stride / shape.width - shape.t);
     for (int64_t first = 0; first < nb; first += B_ROWS) {
         const int64_t end = at_most(nb, first + B_ROWS);

@@ -30,15 +30,4 @@ typedef struct {
 void ikt_similarity_block(ikt_isa isa, ikt_code_shape shape, const void *a, int64_t na,
                           const void *b, int64_t nb, uint16_t *equal, int64_t equal_stride);
 
-/* Four rows of A against one of B: equal[4] counts all entries up to `stride` bytes, the zeros
- * behind the t-th included. One for each instruction set and width; used by ikt_similarity_block.
- */
-typedef void ikt_similarity_four(const char *const a[4], const char *b, int64_t stride,
-                                 uint32_t equal[4]);
-
-#if defined(__x86_64__)
-ikt_similarity_four ikt_similarity_four_u8_avx2, ikt_similarity_four_u16_avx2;
-ikt_similarity_four ikt_similarity_four_u8_avx512, ikt_similarity_four_u16_avx512;
-#endif
-
 #endif

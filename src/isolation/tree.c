@@ -23,9 +23,10 @@ double ikt_tree_depth(int64_t psi) {
     return 1 + 2 * log((double)psi);
 }
 
-ikt_status ikt_tree_room_create(ikt_context *ctx, int64_t psi, int64_t d, ikt_tree_room *out) {
+ikt_status ikt_tree_workspace_create(ikt_context *ctx, int64_t psi, int64_t d,
+                                     ikt_tree_workspace *out) {
     const int64_t nodes = ikt_tree_nodes(psi);
-    *out = (ikt_tree_room){0};
+    *out = (ikt_tree_workspace){0};
     IKT_TRY(ikt_alloc(ctx, &out->sample, psi, sizeof *out->sample, purpose));
     IKT_TRY(ikt_alloc(ctx, &out->first, nodes, sizeof *out->first, purpose));
     IKT_TRY(ikt_alloc(ctx, &out->count, nodes, sizeof *out->count, purpose));
@@ -34,16 +35,16 @@ ikt_status ikt_tree_room_create(ikt_context *ctx, int64_t psi, int64_t d, ikt_tr
     return ikt_alloc(ctx, &out->drawn, d, sizeof *out->drawn, purpose);
 }
 
-void ikt_tree_room_destroy(ikt_tree_room *room) {
-    ikt_free(&room->sample);
-    ikt_free(&room->first);
-    ikt_free(&room->count);
-    ikt_free(&room->key);
-    ikt_free(&room->attribute);
-    ikt_free(&room->drawn);
+void ikt_tree_workspace_destroy(ikt_tree_workspace *space) {
+    ikt_free(&space->sample);
+    ikt_free(&space->first);
+    ikt_free(&space->count);
+    ikt_free(&space->key);
+    ikt_free(&space->attribute);
+    ikt_free(&space->drawn);
 }
 
-int64_t ikt_tree_room_bytes(int64_t psi, int64_t d) {
+int64_t ikt_tree_workspace_bytes(int64_t psi, int64_t d) {
     return 4 * psi + 16 * ikt_tree_nodes(psi) + 8 * d;
 }
 
@@ -51,7 +52,7 @@ int64_t ikt_tree_room_bytes(int64_t psi, int64_t d) {
 
 typedef struct {
     const ikt_tree_rows *rows;
-    ikt_tree_room *room;
+    ikt_tree_workspace *space;
     ikt_tree_node *node;
     int64_t partitioning;
     int64_t nodes, leaves; /* so far */
@@ -63,7 +64,7 @@ static float value_at(const ikt_tree_rows *rows, uint32_t row, int64_t column) {
 }
 
 static const uint32_t *rows_of(const grower *g, int64_t v) {
-    return g->room->sample + g->room->first[v];
+    return g->space->sample + g->space->first[v];
 }
 
 /* Whether all rows of the node are the same bytes: a quick way out where many rows coincide. */
@@ -71,7 +72,7 @@ static bool is_one_row(const grower *g, int64_t v) {
     const uint32_t *row = rows_of(g, v);
     const int64_t bytes = g->rows->d * (g->rows->is_u8 ? 1 : (int64_t)sizeof(float));
     const char *x = g->rows->x;
-    for (uint32_t i = 1; i < g->room->count[v]; i++)
+    for (uint32_t i = 1; i < g->space->count[v]; i++)
         if (memcmp(x + row[0] * bytes, x + row[i] * bytes, (size_t)bytes) != 0) return false;
     return true;
 }
@@ -79,7 +80,7 @@ static bool is_one_row(const grower *g, int64_t v) {
 static void find_range(const grower *g, int64_t v, int64_t column, float *low, float *high) {
     const uint32_t *row = rows_of(g, v);
     *low = *high = value_at(g->rows, row[0], column);
-    for (uint32_t i = 1; i < g->room->count[v]; i++) {
+    for (uint32_t i = 1; i < g->space->count[v]; i++) {
         float value = value_at(g->rows, row[i], column);
         if (value < *low) *low = value;
         if (value > *high) *high = value;
@@ -95,11 +96,11 @@ static void swap(uint32_t *a, uint32_t *b) {
 /* A column in which the node's rows differ, all of these being equally likely; -1 where there is
  * none. Columns are drawn without replacement until one does. */
 static int64_t draw_column(const grower *g, int64_t v, float *low, float *high) {
-    uint32_t *attribute = g->room->attribute, *drawn = g->room->drawn;
+    uint32_t *attribute = g->space->attribute, *drawn = g->space->drawn;
     int64_t tried = 0, found = -1;
     for (; found < 0 && tried < g->rows->d; tried++) {
         drawn[tried] =
-            (uint32_t)(tried + ikt_rng_below(g->room->key[v], IKT_RNG_TREE, g->partitioning,
+            (uint32_t)(tried + ikt_rng_below(g->space->key[v], IKT_RNG_TREE, g->partitioning,
                                              (uint64_t)(DRAW_COLUMNS + tried), g->rows->d - tried));
         swap(&attribute[tried], &attribute[drawn[tried]]);
         find_range(g, v, attribute[tried], low, high);
@@ -113,7 +114,7 @@ static int64_t draw_column(const grower *g, int64_t v, float *low, float *high) 
 /* A uniform value from low to high, as the greatest float not above it: at least one row is not
  * greater, and at least one is, however close the two are. */
 static float draw_value(const grower *g, int64_t v, float low, float high) {
-    double share = ikt_rng_uniform(g->room->key[v], IKT_RNG_TREE, g->partitioning, DRAW_VALUE);
+    double share = ikt_rng_uniform(g->space->key[v], IKT_RNG_TREE, g->partitioning, DRAW_VALUE);
     double value = (double)low + share * ((double)high - (double)low);
     float threshold = (float)value;
     if ((double)threshold > value) threshold = nextafterf(threshold, -INFINITY);
@@ -121,9 +122,9 @@ static float draw_value(const grower *g, int64_t v, float low, float high) {
 }
 
 static void add_node(grower *g, uint64_t key, uint32_t first, uint32_t count) {
-    g->room->key[g->nodes] = key;
-    g->room->first[g->nodes] = first;
-    g->room->count[g->nodes++] = count;
+    g->space->key[g->nodes] = key;
+    g->space->first[g->nodes] = first;
+    g->space->count[g->nodes++] = count;
 }
 
 static void make_leaf(grower *g, int64_t v) {
@@ -132,25 +133,25 @@ static void make_leaf(grower *g, int64_t v) {
 
 /* Brings the node's rows that are not greater to the front; returns their number. */
 static uint32_t divide(const grower *g, int64_t v, int64_t column, float threshold) {
-    uint32_t *row = g->room->sample + g->room->first[v], left = 0;
-    for (uint32_t i = 0; i < g->room->count[v]; i++)
+    uint32_t *row = g->space->sample + g->space->first[v], left = 0;
+    for (uint32_t i = 0; i < g->space->count[v]; i++)
         if (value_at(g->rows, row[i], column) <= threshold) swap(&row[i], &row[left++]);
     return left;
 }
 
 static void make_inner(grower *g, int64_t v, int64_t column, float threshold) {
-    const uint64_t key = g->room->key[v];
-    const uint32_t first = g->room->first[v], left = divide(g, v, column, threshold);
+    const uint64_t key = g->space->key[v];
+    const uint32_t first = g->space->first[v], left = divide(g, v, column, threshold);
     g->node[v] = (ikt_tree_node){threshold, (uint32_t)column, (uint32_t)g->nodes, 0};
     add_node(g, ikt_rng_u64(key, IKT_RNG_TREE, g->partitioning, DRAW_KEYS), first, left);
     add_node(g, ikt_rng_u64(key, IKT_RNG_TREE, g->partitioning, DRAW_KEYS + 1), first + left,
-             g->room->count[v] - left);
+             g->space->count[v] - left);
 }
 
 static void split(grower *g, int64_t v) {
     float low = 0, high = 0;
     int64_t column = -1;
-    if (g->room->count[v] > 1 && !is_one_row(g, v)) column = draw_column(g, v, &low, &high);
+    if (g->space->count[v] > 1 && !is_one_row(g, v)) column = draw_column(g, v, &low, &high);
     if (column < 0)
         make_leaf(g, v);
     else
@@ -158,10 +159,10 @@ static void split(grower *g, int64_t v) {
 }
 
 int64_t ikt_tree_grow(const ikt_tree_key *key, const ikt_tree_rows *rows, int64_t psi,
-                      ikt_tree_room *room, ikt_tree_node *node) {
-    grower g = {.rows = rows, .room = room, .node = node, .partitioning = key->partitioning};
+                      ikt_tree_workspace *space, ikt_tree_node *node) {
+    grower g = {.rows = rows, .space = space, .node = node, .partitioning = key->partitioning};
     for (int64_t c = 0; c < rows->d; c++)
-        room->attribute[c] = (uint32_t)c;
+        space->attribute[c] = (uint32_t)c;
     add_node(&g, key->seed, 0, (uint32_t)psi);
     for (int64_t v = 0; v < g.nodes; v++) /* nodes are added as others are split */
         split(&g, v);

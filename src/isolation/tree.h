@@ -48,24 +48,25 @@ typedef struct {
     uint32_t *first, *count;     /* [nodes] of each node: where its rows are in `sample` */
     uint64_t *key;               /* [nodes] what its draws are keyed by */
     uint32_t *attribute, *drawn; /* [d] columns in the order of the draw; what was drawn */
-} ikt_tree_room;
+} ikt_tree_workspace;
 
 /* LOCAL, pure. Nodes that a tree on psi rows has at most. */
 int64_t ikt_tree_nodes(int64_t psi);
 
-/* LOCAL. Errors: IKT_ERR_RESOURCE; free with ikt_tree_room_destroy in any case. */
-ikt_status ikt_tree_room_create(ikt_context *ctx, int64_t psi, int64_t d, ikt_tree_room *out);
-void ikt_tree_room_destroy(ikt_tree_room *room);
-int64_t ikt_tree_room_bytes(int64_t psi, int64_t d);
+/* LOCAL. Errors: IKT_ERR_RESOURCE; free with ikt_tree_workspace_destroy in any case. */
+ikt_status ikt_tree_workspace_create(ikt_context *ctx, int64_t psi, int64_t d,
+                                     ikt_tree_workspace *out);
+void ikt_tree_workspace_destroy(ikt_tree_workspace *space);
+int64_t ikt_tree_workspace_bytes(int64_t psi, int64_t d);
 
 /* LOCAL, thread-safe, pure: the tree depends on the key and on the values of the sampled rows, not
  * on their order.
- *   room   room->sample[0 .. psi - 1] are the sampled rows, numbers into `rows`
+ *   space  space->sample[0 .. psi - 1] are the sampled rows, numbers into `rows`
  *   node   [ikt_tree_nodes(psi)], receives the tree
  * Returns its number of leaves: at most psi, and exactly the number of different rows.
  * Cost: psi 2 ln(psi) coordinates, times the columns tried until one differs. */
 int64_t ikt_tree_grow(const ikt_tree_key *key, const ikt_tree_rows *rows, int64_t psi,
-                      ikt_tree_room *room, ikt_tree_node *node);
+                      ikt_tree_workspace *space, ikt_tree_node *node);
 
 /* LOCAL, thread-safe. The leaves that rows first .. first + count - 1 fall into.
  *   cell   [count] */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 
 enum { BITS = 21, RADIX_BITS = 11, RADIX = 1 << RADIX_BITS, LANES = 16 };
 
@@ -124,15 +125,9 @@ static int split_shift(const ikt_octree *tree, int64_t first, int64_t end) {
 /* End of the points from `first` on that are in the same child. */
 static int64_t child_end(const ikt_octree *tree, int64_t first, int64_t end, int shift) {
     const uint64_t child = tree->key[first] >> shift;
-    int64_t low = first, high = end;
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (tree->key[middle] >> shift == child)
-            low = middle;
-        else
-            high = middle;
-    }
-    return high;
+    int64_t at;
+    IKT_FIND_FIRST(at, first + 1, end, tree->key[at] >> shift != child);
+    return at;
 }
 
 static int64_t count_nodes(const ikt_octree *tree, int64_t first, int64_t end) {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "kernelsum/places.h"
 
 enum { BANDS_PER_THREAD = 4 };
@@ -257,15 +258,10 @@ static int64_t band_begin(const int64_t *end, int64_t cells, int64_t nodes, int6
                           int b) {
     if (b == 0) return 0;
     if (b == bands) return nodes;
-    int64_t wanted = share(n, bands, b), low = 0, high = cells;
-    while (low < high) { /* first row whose end is beyond `wanted` */
-        int64_t middle = low + (high - low) / 2;
-        if (end[middle] > wanted)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    const int64_t wanted = share(n, bands, b);
+    int64_t row;
+    IKT_FIND_FIRST(row, 0, cells, end[row] > wanted);
+    return row;
 }
 
 /* Clears the rows of a band and adds to them all points that touch them. */

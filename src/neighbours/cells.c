@@ -6,7 +6,9 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "linalg/distance.h"
+#include "base/sort.h"
+#include "base/timer.h"
+#include "metric/metric.h"
 #include "neighbours/locality.h"
 #include "neighbours/nearest_cell.h"
 
@@ -26,58 +28,68 @@ int64_t ikt_cells_pool(int64_t n, int64_t pool) {
     return pool > 0 && pool < cells ? cells : pool;
 }
 
-static void note_numbers(const uint32_t *order, int64_t count, uint32_t *number) {
-    for (int64_t c = 0; c < count; c++)
-        number[order[c]] = (uint32_t)c;
-}
-
-/* Centres in the order of locality: cells->centre and cells->packed, and the new number of each
- * cell in `number`. */
-static ikt_status order_centres(ikt_context *ctx, const float *x, ikt_cells *cells,
-                                uint32_t *number) {
-    int64_t count = cells->count, d = cells->d;
+/* COLLECTIVE. Fetches the centres and puts them in the order of locality: cells->centre and
+ * cells->packed, and the new number of each cell in `number`. */
+static ikt_status load_centres(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
+                               ikt_cells *cells, uint32_t *number) {
+    const int64_t count = cells->count, d = cells->d;
+    const int64_t packed = ikt_packed_floats(count, d);
     uint32_t *order = NULL;
-    ikt_status st = ikt_alloc(ctx, &order, count, sizeof *order, "cells");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &cells->centre, count * d, sizeof(float), "cells");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &cells->packed, ikt_packed_floats(count, d), sizeof(float), "cells");
-    if (st == IKT_OK) st = ikt_locality_order(ctx, x, count, d, order);
+    float *x = NULL;
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &x, count * d, sizeof *x, "cells"));
+    if (st == IKT_OK) st = ikt_dataset_gather_floats(ikt_dataset_model(data), centre_row, count, x);
     if (st == IKT_OK) {
-        note_numbers(order, count, number);
-        for (int64_t c = 0; c < count; c++)
-            memcpy(cells->centre + c * d, x + order[c] * d, (size_t)d * sizeof *x);
-        ikt_pack_rows(cells->centre, count, d, cells->packed);
+        st = ikt_alloc(ctx, &order, count, sizeof *order, "cells");
+        if (st == IKT_OK) st = ikt_alloc(ctx, &cells->centre, count * d, sizeof *x, "cells");
+        if (st == IKT_OK) st = ikt_alloc(ctx, &cells->packed, packed, sizeof *x, "cells");
+        if (st == IKT_OK) st = ikt_locality_order(ctx, x, count, d, order);
+        st = ikt_agree(ctx, st);
     }
+    for (int64_t c = 0; st == IKT_OK && c < count; c++) {
+        number[order[c]] = (uint32_t)c;
+        memcpy(cells->centre + c * d, x + order[c] * d, (size_t)d * sizeof *x);
+    }
+    if (st == IKT_OK) ikt_pack_rows(cells->centre, count, d, cells->packed);
     ikt_free(&order);
+    ikt_free(&x);
     return st;
 }
 
-/* The same for sparse centres. */
-static ikt_status order_sparse(ikt_context *ctx, const ikt_sparse *x, ikt_cells *cells,
-                               uint32_t *number) {
+/* COLLECTIVE. The same for sparse centres: cells->rows and cells->sparse_pack. */
+static ikt_status load_sparse(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
+                              ikt_cells *cells, uint32_t *number) {
+    const int64_t count = cells->count;
     uint32_t *order = NULL;
     int64_t *row = NULL;
-    ikt_status st = ikt_alloc(ctx, &order, cells->count, sizeof *order, "cells");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &row, cells->count, sizeof *row, "cells");
-    if (st == IKT_OK) st = ikt_locality_order_sparse(ctx, x, order);
-    for (int64_t c = 0; st == IKT_OK && c < cells->count; c++)
+    ikt_sparse x = {0};
+    IKT_TRY(ikt_dataset_gather_sparse(ikt_dataset_model(data), centre_row, count, &x));
+    ikt_status st = ikt_alloc(ctx, &order, count, sizeof *order, "cells");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &row, count, sizeof *row, "cells");
+    if (st == IKT_OK) st = ikt_locality_order_sparse(ctx, &x, order);
+    for (int64_t c = 0; st == IKT_OK && c < count; c++) {
+        number[order[c]] = (uint32_t)c;
         row[c] = order[c];
-    if (st == IKT_OK) note_numbers(order, cells->count, number);
-    if (st == IKT_OK) st = ikt_sparse_choose(ctx, x, row, cells->count, &cells->rows);
+    }
+    if (st == IKT_OK) st = ikt_sparse_choose(ctx, &x, row, count, &cells->rows);
     if (st == IKT_OK) st = ikt_sparse_pack_create(ctx, &cells->rows, &cells->sparse_pack);
     ikt_free(&order);
     ikt_free(&row);
-    return st;
+    ikt_sparse_destroy(&x);
+    return ikt_agree(ctx, st);
 }
 
-/* COLLECTIVE. Sizes of the cells over all ranks give their first positions; the rows of the ranks
+/* COLLECTIVE. Sizes of the cells over all ranks give their first slots; the rows of the ranks
  * before come first in each. */
 static ikt_status number_rows(ikt_context *ctx, const ikt_rows *rows, const uint16_t *cell,
-                              ikt_cells *cells, uint32_t *position) {
+                              ikt_cells *cells, uint32_t *slot) {
     int64_t *next = NULL, count = cells->count;
     ikt_status st = ikt_alloc(ctx, &next, count, sizeof *next, "cells");
     if (st == IKT_OK) st = ikt_alloc(ctx, &cells->first, count + 1, sizeof *cells->first, "cells");
-    IKT_TRY(ikt_agree(ctx, st));
+    st = ikt_agree(ctx, st);
+    if (st != IKT_OK) {
+        ikt_free(&next);
+        return st;
+    }
     for (int64_t i = 0; i < rows->count; i++)
         next[cell[i]]++;
     memcpy(cells->first + 1, next, (size_t)count * sizeof *next);
@@ -88,49 +100,18 @@ static ikt_status number_rows(ikt_context *ctx, const ikt_rows *rows, const uint
         cells->first[c + 1] += cells->first[c];
     }
     for (int64_t i = 0; i < rows->count; i++)
-        position[i] = (uint32_t)next[cell[i]]++;
+        slot[i] = (uint32_t)next[cell[i]]++;
     ikt_free(&next);
     return IKT_OK;
 }
 
-/* COLLECTIVE. The cells of the own rows, as numbers in the order of the cells, in `own`. */
-static ikt_status find_cells(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
-                             const uint16_t *cell, const uint32_t *number, const ikt_cells *cells,
-                             uint16_t *own) {
-    if (!cell) return ikt_nearest_cells(ctx, data, rows, cells->packed, cells->count, own);
-    for (int64_t i = 0; i < rows->count; i++)
-        own[i] = (uint16_t)number[cell[i]];
-    return IKT_OK;
-}
-
-/* COLLECTIVE. Fetches the centres and orders them. */
-static ikt_status load_centres(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
-                               ikt_cells *cells, uint32_t *number) {
-    float *x = NULL;
-    const int64_t count = cells->count;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &x, count * cells->d, sizeof *x, "cells"));
-    if (st == IKT_OK) st = ikt_dataset_gather_floats(ikt_dataset_model(data), centre_row, count, x);
-    if (st == IKT_OK) st = ikt_agree(ctx, order_centres(ctx, x, cells, number));
-    ikt_free(&x);
-    return st;
-}
-
-static ikt_status load_sparse(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
-                              ikt_cells *cells, uint32_t *number) {
-    ikt_sparse x = {0};
-    ikt_status st =
-        ikt_dataset_gather_sparse(ikt_dataset_model(data), centre_row, cells->count, &x);
-    if (st == IKT_OK) st = ikt_agree(ctx, order_sparse(ctx, &x, cells, number));
-    ikt_sparse_destroy(&x);
-    return st;
-}
-
 ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
                             int64_t count, const ikt_rows *rows, const uint16_t *cell,
-                            ikt_cells *out, uint32_t *position) {
+                            ikt_cells *out, uint32_t *slot) {
     uint32_t *number = NULL;
     uint16_t *own = NULL;
-    *out = (ikt_cells){.count = count, .d = ikt_dataset_columns(data)};
+    *out =
+        (ikt_cells){.metric = ikt_metric_of(data), .count = count, .d = ikt_dataset_columns(data)};
     out->is_sparse = cell && ikt_dataset_is_sparse(data);
     ikt_status st = ikt_alloc(ctx, &number, count, sizeof *number, "cells");
     if (st == IKT_OK) st = ikt_alloc(ctx, &own, rows->count, sizeof *own, "cells");
@@ -138,8 +119,10 @@ ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *
     if (st == IKT_OK)
         st = out->is_sparse ? load_sparse(ctx, data, centre_row, out, number)
                             : load_centres(ctx, data, centre_row, out, number);
-    if (st == IKT_OK) st = find_cells(ctx, data, rows, cell, number, out, own);
-    if (st == IKT_OK) st = number_rows(ctx, rows, own, out, position);
+    if (st == IKT_OK && !cell) st = ikt_nearest_cells(ctx, data, rows, out->packed, count, own);
+    for (int64_t i = 0; st == IKT_OK && cell && i < rows->count; i++)
+        own[i] = (uint16_t)number[cell[i]];
+    if (st == IKT_OK) st = number_rows(ctx, rows, own, out, slot);
     ikt_free(&number);
     ikt_free(&own);
     if (st != IKT_OK) ikt_cells_destroy(out);
@@ -155,14 +138,18 @@ void ikt_cells_destroy(ikt_cells *cells) {
     cells->count = 0;
 }
 
-int64_t ikt_cells_find(const ikt_cells *cells, int64_t position) {
-    int64_t low = 0, high = cells->count; /* first[low] <= position < first[high] */
-    while (high - low > 1) {
-        int64_t middle = (low + high) / 2;
-        if (cells->first[middle] <= position)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+ikt_status ikt_rows_order(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
+                          const ikt_model *model, const uint16_t *cell, ikt_cells *cells,
+                          ikt_order *order) {
+    uint32_t *slot = NULL;
+    ikt_stage_begin(ctx, IKT_STAGE_CELLS);
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &slot, rows->count, sizeof *slot, "cells"));
+    if (st == IKT_OK)
+        st = ikt_cells_create(ctx, data, model->coarse_row, model->spec.coarse, rows, cell, cells,
+                              slot);
+    if (st == IKT_OK) st = ikt_order_create(ctx, rows, slot, order);
+    if (st != IKT_OK) ikt_cells_destroy(cells);
+    ikt_free(&slot);
+    ikt_stage_end(ctx, IKT_STAGE_CELLS);
+    return st;
 }

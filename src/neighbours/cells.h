@@ -1,8 +1,8 @@
-/* The coarse cells of a data set: what gives rows their positions and a search its candidates.
+/* The coarse cells of a data set: what gives rows their slots and a search its candidates.
  *
  * A sample of rows are centres; a row belongs to the nearest. Cells stand in an order in which near
- * centres are near, and rows are numbered cell by cell: a row's number is its POSITION. Everything
- * after the codes (neighbours, P, the loop) works in positions.
+ * centres are near, and rows are numbered cell by cell: a row's new number is its *slot*.
+ * Everything after the codes (neighbours, P, the loop) works in slots.
  */
 #ifndef IKT_NEIGHBOURS_CELLS_H
 #define IKT_NEIGHBOURS_CELLS_H
@@ -10,17 +10,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/sort.h"
 #include "base/status.h"
 #include "data/dataset.h"
+#include "dist/order.h"
 #include "dist/rows.h"
-#include "linalg/sparse_pack.h"
+#include "isolation/model.h"
+#include "metric/metric.h"
 
 typedef struct {
+    const ikt_metric *metric;    /* by which rows have their nearest cell */
     int64_t count;               /* cells */
     int64_t d;                   /* columns */
-    int64_t *first;              /* [count + 1] first position of each cell */
+    int64_t *first;              /* [count + 1] first slot of each cell */
     float *centre;               /* [count * d] their centres, row-major */
-    float *packed;               /* the same, packed for ikt_distance_block */
+    float *packed;               /* the same, packed by ikt_pack_rows */
     bool is_sparse;              /* centres are the following in place of these */
     ikt_sparse rows;             /* [count] */
     ikt_sparse_pack sparse_pack; /* the same, packed */
@@ -37,21 +41,31 @@ int64_t ikt_cells_choose(int64_t n, int64_t pool);
  * itself, or as many rows as there are cells. */
 int64_t ikt_cells_pool(int64_t n, int64_t pool);
 
-/* COLLECTIVE. Orders the cells and gives every row its position: by cell, then by row.
+/* COLLECTIVE. Orders the cells and gives every row its slot: by cell, then by row.
  *   data        the rows; the centres' coordinates are read from ikt_dataset_model(data)
  *   centre_row  [count] rows of the centres there, ascending, the same on all ranks
  *   cell        [rows->count] cell of each own row: index into centre_row. Or NULL: the rows are
  *               read, and each gets a near centre (nearest_cell.h)
- *   position    [rows->count], receives the positions
+ *   slot        [rows->count], receives the slots
  * Errors: IKT_ERR_RESOURCE, those of reading; empty then. Memory: 12 count d bytes at the peak.
  * Centres of sparse rows whose cells are given stay sparse; what depends on them has the same bits.
  */
 ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
                             int64_t count, const ikt_rows *rows, const uint16_t *cell,
-                            ikt_cells *out, uint32_t *position);
+                            ikt_cells *out, uint32_t *slot);
 void ikt_cells_destroy(ikt_cells *cells);
 
-/* LOCAL. Cell of a position. */
-int64_t ikt_cells_find(const ikt_cells *cells, int64_t position);
+/* COLLECTIVE. Makes the cells of a model's coarse partition, and plans the exchange that brings
+ * rows to their slots.
+ *   cell    [rows->count] coarse cell of each own row, or NULL where they are to be found
+ * Errors: IKT_ERR_RESOURCE, those of reading; both are empty then. */
+ikt_status ikt_rows_order(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
+                          const ikt_model *model, const uint16_t *cell, ikt_cells *cells,
+                          ikt_order *order);
+
+/* LOCAL. Cell of a slot. */
+static inline int64_t ikt_cells_find(const ikt_cells *cells, int64_t slot) {
+    return ikt_find_block(cells->first, cells->count, slot);
+}
 
 #endif

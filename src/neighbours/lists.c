@@ -1,20 +1,97 @@
-/* Neighbour lists: memory and order. */
-#include "base/memory.h"
+/* Neighbour lists: their memory, their order, and the rounds in which they are made. */
 #include "neighbours/neighbours.h"
 
-static ikt_status check_rows(ikt_context *ctx, int64_t n) {
-    if (n < UINT32_MAX) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_RESOURCE,
-                    "%lld rows; neighbour lists hold at most %lld (32 bits a row number)",
-                    (long long)n, (long long)UINT32_MAX - 1);
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/watch.h"
+
+/* --- one list --------------------------------------------------------------------------------- */
+
+static int worse(float a_score, uint32_t a_row, float b_score, uint32_t b_row) {
+    return a_score > b_score || (a_score == b_score && a_row > b_row);
 }
+
+/* Lets the pair sink from entry `hole` of a heap of `count` entries to its place. */
+static void sink(float *score, uint32_t *row, int64_t count, int64_t hole, float new_score,
+                 uint32_t new_row) {
+    for (;;) {
+        int64_t child = 2 * hole + 1;
+        if (child >= count) break;
+        if (child + 1 < count && worse(score[child + 1], row[child + 1], score[child], row[child]))
+            child++;
+        if (!worse(score[child], row[child], new_score, new_row)) break;
+        score[hole] = score[child];
+        row[hole] = row[child];
+        hole = child;
+    }
+    score[hole] = new_score;
+    row[hole] = new_row;
+}
+
+void ikt_best_clear(float *score, uint32_t *row, int64_t k) {
+    for (int64_t i = 0; i < k; i++) {
+        score[i] = INFINITY;
+        row[i] = UINT32_MAX;
+    }
+}
+
+void ikt_best_offer(float *score, uint32_t *row, int64_t k, float new_score, uint32_t new_row) {
+    if (worse(score[0], row[0], new_score, new_row)) sink(score, row, k, 0, new_score, new_row);
+}
+
+/* Most scores lose against the worst that is kept: a vector of them is compared at once, and looked
+ * at one by one only where one wins. */
+void ikt_best_offer_row(float *best, uint32_t *row, int64_t k, int64_t own, int64_t first,
+                        int64_t nb, const float *score) {
+    enum { STEP = 16 };
+    for (int64_t b = 0; b < nb; b += STEP) {
+        int wins = 0;
+        float worst = best[0];
+        for (int64_t l = 0; l < STEP; l++)
+            wins |= score[b + l] <= worst;
+        if (!wins) continue;
+        for (int64_t l = b; l < b + STEP && l < nb; l++)
+            if (score[l] <= best[0] && first + l != own)
+                ikt_best_offer(best, row, k, score[l], (uint32_t)(first + l));
+    }
+}
+
+void ikt_best_sort(float *score, uint32_t *row, int64_t k) {
+    for (int64_t hole = k / 2 - 1; hole >= 0; hole--) /* does nothing where it is a heap already */
+        sink(score, row, k, hole, score[hole], row[hole]);
+    for (int64_t last = k - 1; last > 0; last--) {
+        float worst_score = score[0];
+        uint32_t worst_row = row[0];
+        sink(score, row, last, 0, score[last], row[last]);
+        score[last] = worst_score;
+        row[last] = worst_row;
+    }
+}
+
+void ikt_best_reverse(float *score, uint32_t *row, int64_t k) {
+    for (int64_t i = 0, j = k - 1; i < j; i++, j--) {
+        float s = score[i];
+        uint32_t r = row[i];
+        score[i] = score[j];
+        row[i] = row[j];
+        score[j] = s;
+        row[j] = r;
+    }
+}
+
+/* --- lists ------------------------------------------------------------------------------------ */
 
 ikt_status ikt_neighbours_create(ikt_context *ctx, const ikt_rows *rows, int64_t k,
                                  ikt_neighbours *out) {
-    int64_t entries = rows->count * k;
+    const int64_t entries = rows->count * k;
     *out = (ikt_neighbours){rows->count, k, NULL, NULL};
-    ikt_status st = check_rows(ctx, rows->n);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->row, entries, sizeof *out->row, "neighbours");
+    if (rows->n >= UINT32_MAX)
+        return ikt_fail(ctx, IKT_ERR_RESOURCE,
+                        "%lld rows; neighbour lists hold at most %lld (32 bits a row number)",
+                        (long long)rows->n, (long long)UINT32_MAX - 1);
+    ikt_status st = ikt_alloc(ctx, &out->row, entries, sizeof *out->row, "neighbours");
     if (st == IKT_OK) st = ikt_alloc(ctx, &out->score, entries, sizeof *out->score, "neighbours");
     if (st != IKT_OK) {
         ikt_neighbours_destroy(out);
@@ -40,4 +117,58 @@ void ikt_neighbours_destroy(ikt_neighbours *neighbours) {
 
 int64_t ikt_neighbours_memory(int64_t n_local, int64_t k) {
     return n_local * k * (int64_t)(sizeof(uint32_t) + sizeof(float));
+}
+
+/* --- rounds ----------------------------------------------------------------------------------- */
+
+ikt_status ikt_list_course_begin(ikt_context *ctx, const ikt_list_hooks *hooks,
+                                 ikt_neighbours *lists, ikt_list_course *out) {
+    *out = (ikt_list_course){.hooks = hooks, .lists = lists};
+    if (!hooks) return IKT_OK;
+    ikt_list_progress *progress = &out->progress;
+    ikt_status st =
+        ikt_alloc(ctx, &progress->done, lists->n_local, sizeof *progress->done, "neighbours");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = hooks->load(hooks->self, lists, progress);
+    if (st != IKT_OK) ikt_list_course_end(out);
+    return st;
+}
+
+void ikt_list_course_end(ikt_list_course *course) {
+    ikt_free(&course->progress.done);
+    ikt_free(&course->progress.nearest);
+}
+
+void ikt_list_course_next(ikt_list_course *course) {
+    ikt_list_progress *progress = &course->progress;
+    progress->round++;
+    ikt_free(&progress->nearest);
+    if (progress->done)
+        memset(progress->done, 0, (size_t)course->lists->n_local * sizeof *progress->done);
+}
+
+static ikt_status save(void *self) {
+    const ikt_list_course *course = self;
+    return course->hooks->save(course->hooks->self, course->lists, &course->progress);
+}
+
+ikt_status ikt_list_pause(ikt_context *ctx, ikt_list_course *course) {
+    if (!course->hooks) return IKT_OK;
+    const ikt_saver saver = {course, save, course->hooks->where};
+    return ikt_watch_pause_after(ctx, &saver, &course->has_worked);
+}
+
+bool ikt_list_done(const ikt_list_course *course, int64_t first, int64_t end) {
+    const uint8_t *done = course->progress.done;
+    if (!done) return false;
+    for (int64_t i = first; i < end; i++)
+        if (!done[i]) return false;
+    return true;
+}
+
+void ikt_list_note(ikt_list_course *course, int64_t first, int64_t end) {
+    uint8_t *done = course->progress.done;
+    if (ikt_list_done(course, first, end)) return;
+    course->has_worked = true;
+    if (done && end > first) memset(done + first, 1, (size_t)(end - first));
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 
 enum { LANES = 16 }; /* sums in lanes: the same bits at any vector width */
 
@@ -128,7 +129,7 @@ static int64_t farthest(const sorter *s, int64_t first, int64_t last, int64_t fr
 static int by_key(const void *a, const void *b) {
     const ranked *x = a, *y = b;
     if (x->key != y->key) return x->key < y->key ? -1 : 1;
-    return (x->point > y->point) - (x->point < y->point);
+    return IKT_COMPARE(x->point, y->point);
 }
 
 /* Recursion depth is log2(count): the halves are equal. */

@@ -1,8 +1,15 @@
-/* The k most similar rows of every row. */
+/* Lists of the k most similar rows of every row, and the rounds in which they are made. */
 #ifndef IKT_NEIGHBOURS_NEIGHBOURS_H
 #define IKT_NEIGHBOURS_NEIGHBOURS_H
 
-#include "neighbours/scorer.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "dist/rows.h"
+
+/* --- lists --------------------------------------------------------------------------------------
+ */
 
 /* Directed neighbour lists of this rank's rows, by ascending (score, global row). They are the
  * largest array of a run, so a global row takes 32 bits here: at most 2^32 - 1 rows. */
@@ -11,8 +18,6 @@ typedef struct {
     uint32_t *row; /* [n_local * k] global rows, never the row itself */
     float *score;  /* [n_local * k] smaller is more similar */
 } ikt_neighbours;
-
-typedef struct ikt_list_course ikt_list_course; /* list_course.h */
 
 /* LOCAL. Lists with "nothing yet" in every place.
  *   rows   ownership of the rows.
@@ -23,25 +28,18 @@ ikt_status ikt_neighbours_create(ikt_context *ctx, const ikt_rows *rows, int64_t
 /* LOCAL. Sorts each list ascending. */
 void ikt_neighbours_sort(ikt_context *ctx, ikt_neighbours *lists);
 
-/* COLLECTIVE. Exact search over all pairs. The result is unique: ties go to the lower global row.
- *   k     1 <= k < n, checked by the caller.
- *   out   receives the lists, to be freed with ikt_neighbours_destroy; empty on failure.
- * Errors: IKT_ERR_RESOURCE. Cost: n_local * n scores. Memory: 8 k bytes a row. */
-ikt_status ikt_neighbours_brute(ikt_context *ctx, const ikt_scorer *scorer, int64_t k,
-                                ikt_neighbours *out);
-
-/* COLLECTIVE. The same into lists that are there, of which some may be done (round 0 of a course),
- * and without sorting them. Errors: IKT_STOPPED. */
-ikt_status ikt_neighbours_brute_kept(ikt_context *ctx, const ikt_scorer *scorer,
-                                     ikt_list_course *course);
-
 void ikt_neighbours_destroy(ikt_neighbours *neighbours);
 
 /* LOCAL. Bytes of the lists of n_local rows. */
 int64_t ikt_neighbours_memory(int64_t n_local, int64_t k);
 
-/* A bounded list of the k best (score, row) pairs seen so far: a heap with the worst on top. Plain
+/* --- one list -----------------------------------------------------------------------------------
+ */
+
+/* A bounded list of the k best (score, row) pairs seen so far: a binary heap with the worst on top.
+ * The order by (score, row) is total, so what is kept does not depend on the order of offers. Plain
  * functions on two arrays, so that lists of all rows lie one behind the other. */
+
 /* LOCAL. Fills the list with "nothing yet" (infinite scores, row UINT32_MAX). */
 void ikt_best_clear(float *score, uint32_t *row, int64_t k);
 /* LOCAL. Offers a pair; keeps the k smallest by (score, row). */
@@ -54,5 +52,59 @@ void ikt_best_offer_row(float *best, uint32_t *row, int64_t k, int64_t own, int6
 void ikt_best_reverse(float *score, uint32_t *row, int64_t k);
 /* LOCAL. Sorts a list in any order ascending; it is no heap afterwards. */
 void ikt_best_sort(float *score, uint32_t *row, int64_t k);
+
+/* --- rounds -------------------------------------------------------------------------------------
+ */
+
+/* A search gives every row a list, tile by tile; rounds over neighbours of neighbours improve them.
+ * Which rows are through a round is noted row by row, so that a run that is stopped and goes on
+ * with other ranks, whose tiles are others, does only what is left; what it does again comes out
+ * the same. */
+
+/* Lists that are being made: what a run that is stopped needs to go on. */
+typedef struct {
+    int64_t round;     /* 0: the search; r: round r over neighbours of neighbours */
+    uint8_t *done;     /* [n_local] rows whose lists are through this round */
+    uint32_t *nearest; /* [n_local * near] the first entries of all lists before this round; NULL in
+                          round 0 */
+    int64_t near;
+} ikt_list_progress;
+
+/* Checkpoint hooks of the lists: they load and save them. Both are COLLECTIVE. */
+typedef struct {
+    void *self;
+    const char *where; /* for messages */
+    /* Fills lists and progress (`done` is allocated, `nearest` is made where there is one) with
+     * what was saved, if anything was. */
+    ikt_status (*load)(void *self, ikt_neighbours *lists, ikt_list_progress *progress);
+    ikt_status (*save)(void *self, const ikt_neighbours *lists, const ikt_list_progress *progress);
+} ikt_list_hooks;
+
+/* A round of a search as it goes on. */
+typedef struct {
+    const ikt_list_hooks *hooks; /* NULL: it cannot be stopped */
+    ikt_list_progress progress;  /* owned; without hooks `done` is NULL */
+    ikt_neighbours *lists;       /* lent */
+    bool has_worked;             /* this rank, since the last pause */
+} ikt_list_course;
+
+/* COLLECTIVE. A course on lists that are there, with what the hooks (or NULL) have saved of them.
+ * Errors: IKT_ERR_RESOURCE, those of reading; empty then. */
+ikt_status ikt_list_course_begin(ikt_context *ctx, const ikt_list_hooks *hooks,
+                                 ikt_neighbours *lists, ikt_list_course *out);
+void ikt_list_course_end(ikt_list_course *course);
+
+/* LOCAL. On to the next round: nothing of it is done. */
+void ikt_list_course_next(ikt_list_course *course);
+
+/* COLLECTIVE. Between two pieces of a round: saves and stops where that is asked for, but not
+ * before some rank has done something, so that a run that is stopped again and again comes to its
+ * end. Errors: IKT_STOPPED. */
+ikt_status ikt_list_pause(ikt_context *ctx, ikt_list_course *course);
+
+/* LOCAL. Whether the rows first .. end - 1 (local numbers) are through the round; notes that they
+ * are. */
+bool ikt_list_done(const ikt_list_course *course, int64_t first, int64_t end);
+void ikt_list_note(ikt_list_course *course, int64_t first, int64_t end);
 
 #endif

@@ -6,7 +6,6 @@
 #include "neighbours/recall.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <omp.h>
@@ -15,7 +14,7 @@
 #include "base/exact_sum.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "neighbours/scorer.h"
+#include "base/sort.h"
 
 enum { TOGETHER = 64 }; /* sampled rows that a thread scores at a time */
 
@@ -24,21 +23,21 @@ typedef struct {
     const ikt_tiles *tiles;
     const ikt_neighbours *lists;
     int64_t sample, k;
-    int64_t *position; /* [sample] ascending */
+    int64_t *slot;     /* [sample] ascending */
     int64_t *counts;   /* [ranks] sampled rows that each rank owns */
     int64_t own_first; /* of them, the first of this rank */
-    char *left;        /* [sample * left_bytes] the sampled rows */
+    char *plain;       /* [sample * row_bytes] the sampled rows */
     float *score;      /* [sample * k] best among own rows */
     uint32_t *row;     /* [sample * k] */
     float *come_score; /* [ranks * own * k] lists of own sampled rows from every rank */
     uint32_t *come_row;
-    float *tile; /* [threads * TOGETHER * IKT_SHELF_ROWS] */
-} work;
+    float *tile; /* [threads * TOGETHER * IKT_TILE_ROWS] */
+} measurement;
 
-static void work_free(work *w) {
-    ikt_free(&w->position);
+static void free_measurement(measurement *w) {
+    ikt_free(&w->slot);
     ikt_free(&w->counts);
-    ikt_free(&w->left);
+    ikt_free(&w->plain);
     ikt_free(&w->score);
     ikt_free(&w->row);
     ikt_free(&w->come_score);
@@ -46,86 +45,76 @@ static void work_free(work *w) {
     ikt_free(&w->tile);
 }
 
-static int by_number(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static void draw(work *w, uint64_t seed) {
-    const ikt_rows *rows = &w->tiles->rows;
+static void draw(measurement *w, uint64_t seed) {
+    const ikt_rows *rows = &w->tiles->scorer.rows;
     for (int64_t s = 0; s < w->sample; s++)
-        w->position[s] = ikt_rng_below(seed, IKT_RNG_SAMPLE, s, 0, rows->n);
-    qsort(w->position, (size_t)w->sample, sizeof *w->position, by_number);
+        w->slot[s] = ikt_rng_below(seed, IKT_RNG_SAMPLE, s, 0, rows->n);
+    ikt_sort_i64(w->slot, w->sample);
     for (int64_t s = 0; s < w->sample; s++) {
-        w->counts[ikt_rows_owner(rows, w->position[s])]++;
-        w->own_first += w->position[s] < rows->first;
+        w->counts[ikt_rows_owner(rows, w->slot[s])]++;
+        w->own_first += w->slot[s] < rows->first;
     }
 }
 
-static ikt_status work_alloc(work *w, uint64_t seed) {
+static ikt_status alloc_measurement(measurement *w, uint64_t seed) {
     ikt_context *ctx = w->ctx;
     int64_t entries = w->sample * w->k, ranks = ikt_size(ctx);
-    IKT_TRY(ikt_alloc(ctx, &w->position, w->sample, sizeof(int64_t), "recall"));
+    IKT_TRY(ikt_alloc(ctx, &w->slot, w->sample, sizeof(int64_t), "recall"));
     IKT_TRY(ikt_alloc(ctx, &w->counts, ranks, sizeof(int64_t), "recall"));
     draw(w, seed);
     int64_t coming = ranks * w->counts[ikt_rank(ctx)] * w->k;
-    IKT_TRY(ikt_alloc(ctx, &w->left, w->sample * w->tiles->left_bytes, 1, "recall"));
+    IKT_TRY(ikt_alloc(ctx, &w->plain, w->sample * w->tiles->scorer.row_bytes, 1, "recall"));
     IKT_TRY(ikt_alloc(ctx, &w->score, entries, sizeof *w->score, "recall"));
     IKT_TRY(ikt_alloc(ctx, &w->row, entries, sizeof *w->row, "recall"));
     IKT_TRY(ikt_alloc(ctx, &w->come_score, coming, sizeof *w->come_score, "recall"));
     IKT_TRY(ikt_alloc(ctx, &w->come_row, coming, sizeof *w->come_row, "recall"));
-    return ikt_alloc(ctx, &w->tile, ikt_threads(ctx) * TOGETHER * IKT_SHELF_ROWS, sizeof(float),
+    return ikt_alloc(ctx, &w->tile, ikt_threads(ctx) * TOGETHER * IKT_TILE_ROWS, sizeof(float),
                      "recall");
 }
 
 /* COLLECTIVE. The sampled rows on every rank. */
-static ikt_status share_rows(work *w) {
+static ikt_status share_rows(measurement *w) {
     const ikt_tiles *tiles = w->tiles;
-    int64_t own = w->counts[ikt_rank(w->ctx)], block = 0;
+    const int64_t own = w->counts[ikt_rank(w->ctx)], bytes = tiles->scorer.row_bytes;
     char *scratch = NULL, *mine = NULL;
-    ikt_status st = ikt_alloc(w->ctx, &scratch, tiles->scratch_bytes, 1, "recall");
-    if (st == IKT_OK) st = ikt_alloc(w->ctx, &mine, own * tiles->left_bytes, 1, "recall");
+    ikt_status st = ikt_alloc(w->ctx, &scratch, ikt_tiles_scratch_bytes(tiles), 1, "recall");
+    if (st == IKT_OK) st = ikt_alloc(w->ctx, &mine, own * bytes, 1, "recall");
     st = ikt_agree(w->ctx, st);
     for (int64_t s = 0; st == IKT_OK && s < own; s++) {
-        int64_t at = w->position[w->own_first + s];
-        while (tiles->first[block + 1] <= at)
-            block++;
-        const char *rows = tiles->prepare(tiles, tiles->data + tiles->offset[block],
-                                          tiles->first[block + 1] - tiles->first[block], scratch);
-        memcpy(mine + s * tiles->left_bytes, rows + (at - tiles->first[block]) * tiles->left_bytes,
-               (size_t)tiles->left_bytes);
+        const int64_t at = w->slot[w->own_first + s], tile = ikt_tile_of(tiles, at);
+        const char *rows = ikt_tile_plain(tiles, tile, scratch);
+        memcpy(mine + s * bytes, rows + (at - tiles->first[tile]) * bytes, (size_t)bytes);
     }
-    if (st == IKT_OK)
-        ikt_allgather(w->ctx, mine, own, (size_t)tiles->left_bytes, w->left, w->counts);
+    if (st == IKT_OK) ikt_allgather(w->ctx, mine, own, (size_t)bytes, w->plain, w->counts);
     ikt_free(&scratch);
     ikt_free(&mine);
     return st;
 }
 
 /* The best own rows for sampled rows from .. from + count - 1. */
-static void search_some(const work *w, int64_t from, int64_t count) {
+static void search_some(const measurement *w, int64_t from, int64_t count) {
     const ikt_tiles *tiles = w->tiles;
-    float *tile = w->tile + (int64_t)omp_get_thread_num() * TOGETHER * IKT_SHELF_ROWS;
+    float *tile = w->tile + (int64_t)omp_get_thread_num() * TOGETHER * IKT_TILE_ROWS;
     for (int64_t s = from; s < from + count; s++)
         ikt_best_clear(w->score + s * w->k, w->row + s * w->k, w->k);
-    for (int64_t b = 0; b < tiles->blocks; b++) {
-        int64_t first = tiles->first[b], nb = tiles->first[b + 1] - first;
-        tiles->score(tiles, w->left + from * tiles->left_bytes, count,
-                     tiles->data + tiles->offset[b], nb, tile);
+    for (int64_t t = 0; t < tiles->count; t++) {
+        const int64_t first = tiles->first[t], nb = tiles->first[t + 1] - first;
+        tiles->scorer.score(&tiles->scorer, w->plain + from * tiles->scorer.row_bytes, count,
+                            tiles->data + tiles->offset[t], nb, tile);
         for (int64_t s = 0; s < count; s++)
             ikt_best_offer_row(w->score + (from + s) * w->k, w->row + (from + s) * w->k, w->k,
-                               w->position[from + s], first, nb, tile + s * ikt_score_stride(nb));
+                               w->slot[from + s], first, nb, tile + s * ikt_score_stride(nb));
     }
 }
 
-static void search_all(const work *w) {
+static void search_all(const measurement *w) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(w->ctx))
     for (int64_t from = 0; from < w->sample; from += TOGETHER)
         search_some(w, from, w->sample - from < TOGETHER ? w->sample - from : TOGETHER);
 }
 
 /* COLLECTIVE. Lists of a sampled row go to the rank that owns it. */
-static ikt_status collect(work *w) {
+static ikt_status collect(measurement *w) {
     int64_t *leave = NULL, *come = NULL, ranks = ikt_size(w->ctx);
     ikt_status st = ikt_alloc(w->ctx, &leave, ranks, sizeof *leave, "recall");
     if (st == IKT_OK) st = ikt_alloc(w->ctx, &come, ranks, sizeof *come, "recall");
@@ -144,7 +133,7 @@ static ikt_status collect(work *w) {
 }
 
 /* True lists of the own sampled rows, into w->score and w->row from the front. */
-static void merge(work *w) {
+static void merge(measurement *w) {
     int64_t own = w->counts[ikt_rank(w->ctx)], k = w->k;
     for (int64_t s = 0; s < own; s++) {
         ikt_best_clear(w->score + s * k, w->row + s * k, k);
@@ -157,14 +146,15 @@ static void merge(work *w) {
 
 /* Closeness of a score: similarity, or distance where there is no greatest score. */
 static double closeness(const ikt_tiles *tiles, float score) {
-    return tiles->score_most > 0 ? tiles->score_most - (double)score : sqrt((double)score);
+    return tiles->scorer.score_most > 0 ? tiles->scorer.score_most - (double)score
+                                        : sqrt((double)score);
 }
 
-static void compare(work *w, ikt_recall *out) {
+static void compare(measurement *w, ikt_recall *out) {
     int64_t own = w->counts[ikt_rank(w->ctx)], k = w->k, hits = 0;
     ikt_exact_sum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}}; /* of the lists, of the truth */
     for (int64_t s = 0; s < own; s++) {
-        int64_t i = w->position[w->own_first + s] - w->tiles->rows.first;
+        int64_t i = w->slot[w->own_first + s] - w->tiles->scorer.rows.first;
         for (int64_t e = 0; e < k; e++) {
             float score = w->lists->score[i * k + e];
             hits += score <= w->score[s * k]; /* the worst of the true list is on top */
@@ -175,8 +165,8 @@ static void compare(work *w, ikt_recall *out) {
     hits = ikt_sum_one(w->ctx, hits);
     ikt_exact_sum_reduce(w->ctx, sum, 2);
     double lists = ikt_exact_sum_value(&sum[0]), truth = ikt_exact_sum_value(&sum[1]);
-    double above = w->tiles->score_most > 0 ? lists : truth;
-    double below = w->tiles->score_most > 0 ? truth : lists;
+    double above = w->tiles->scorer.score_most > 0 ? lists : truth;
+    double below = w->tiles->scorer.score_most > 0 ? truth : lists;
     out->sample = w->sample;
     out->found = (double)hits / (double)(w->sample * k);
     out->similarity = below > 0 ? above / below : 1;
@@ -184,9 +174,9 @@ static void compare(work *w, ikt_recall *out) {
 
 ikt_status ikt_recall_measure(ikt_context *ctx, const ikt_tiles *tiles, const ikt_neighbours *lists,
                               uint64_t seed, int64_t sample, ikt_recall *out) {
-    work w = {.ctx = ctx, .tiles = tiles, .lists = lists, .sample = sample, .k = lists->k};
+    measurement w = {.ctx = ctx, .tiles = tiles, .lists = lists, .sample = sample, .k = lists->k};
     *out = (ikt_recall){0, 0, 0};
-    ikt_status st = ikt_agree(ctx, work_alloc(&w, seed));
+    ikt_status st = ikt_agree(ctx, alloc_measurement(&w, seed));
     if (st == IKT_OK) st = share_rows(&w);
     if (st == IKT_OK) {
         search_all(&w);
@@ -196,6 +186,6 @@ ikt_status ikt_recall_measure(ikt_context *ctx, const ikt_tiles *tiles, const ik
         merge(&w);
         compare(&w, out);
     }
-    work_free(&w);
+    free_measurement(&w);
     return st;
 }

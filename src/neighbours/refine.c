@@ -9,7 +9,6 @@
  * does in a search. */
 #include "neighbours/refine.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <omp.h>
@@ -17,6 +16,7 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "dist/gather_rows.h"
 
 enum {
@@ -66,7 +66,7 @@ static bool set_add(number_set *set, uint32_t number) {
     }
 }
 
-/* Foreign numbers that a batch wants, ascending, and a value of each. */
+/* Foreign rows that a batch wants, ascending, and a value of each. */
 typedef struct {
     int64_t count, bytes;
     uint32_t *row;
@@ -82,137 +82,125 @@ static void foreign_free(foreign *f) {
 typedef struct {
     ikt_context *ctx;
     ikt_tiles *tiles;
+    const ikt_rows *rows; /* of the tiles */
+    int64_t row_bytes;    /* of a plain row */
     ikt_list_course *course;
     ikt_neighbours *lists; /* its lists */
     int64_t near;          /* of a row: at most NEAR */
     uint32_t *nearest;     /* [n_local * near] numbers, as the lists were; of the course */
     int64_t first, end;    /* own rows of the batch, local numbers */
     foreign numbers;       /* nearest of foreign rows */
-    foreign rows;          /* foreign candidates */
+    foreign candidates;    /* foreign candidates, plain */
     number_set wanted;     /* while they are collected */
     number_set *seen;      /* [threads] */
-    char *scratch;         /* [threads * tiles->some_bytes] */
-} work;
+    char *scratch;         /* [threads * scorer.some_bytes] */
+} refinement;
 
-static bool is_own(const work *w, uint32_t row) {
-    return row >= w->tiles->rows.first && row < w->tiles->rows.first + w->tiles->rows.count;
+static bool is_own(const refinement *r, uint32_t row) {
+    return row >= r->rows->first && row < r->rows->first + r->rows->count;
 }
 
-static int by_number(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
+/* The value of a row: that of an own row, or one that was fetched. */
+static const void *value_of(const refinement *r, uint32_t row, const void *own, const foreign *f) {
+    if (is_own(r, row)) return (const char *)own + (row - r->rows->first) * f->bytes;
+    return f->value + ikt_find_u32(f->row, f->count, row) * f->bytes;
 }
 
-static const void *find_foreign(const foreign *f, uint32_t row) {
-    const uint32_t *found = bsearch(&row, f->row, (size_t)f->count, sizeof row, by_number);
-    return f->value + (found - f->row) * f->bytes;
-}
-
-static const uint32_t *nearest_of(const work *w, uint32_t row) {
-    if (is_own(w, row)) return w->nearest + (row - w->tiles->rows.first) * w->near;
-    return find_foreign(&w->numbers, row);
-}
-
-static const char *row_of(const work *w, uint32_t row) {
-    if (is_own(w, row)) return w->tiles->data + (row - w->tiles->rows.first) * w->tiles->left_bytes;
-    return find_foreign(&w->rows, row);
+static const uint32_t *nearest_of(const refinement *r, uint32_t row) {
+    return value_of(r, row, r->nearest, &r->numbers);
 }
 
 /* --- what a batch wants from others ----------------------------------------------------------- */
 
-/* COLLECTIVE. Fetches what is in w->wanted. */
-static ikt_status fetch(work *w, const void *own, int64_t bytes, foreign *out) {
-    *out = (foreign){.bytes = bytes};
-    for (int64_t s = 0; s < w->wanted.slots; s++)
-        out->count += w->wanted.stamp[s] == w->wanted.now;
-    ikt_status st = ikt_alloc(w->ctx, &out->row, out->count, sizeof *out->row, purpose);
-    if (st == IKT_OK) st = ikt_alloc(w->ctx, &out->value, out->count, (size_t)bytes, purpose);
-    IKT_TRY(ikt_agree(w->ctx, st));
-    for (int64_t s = 0, e = 0; s < w->wanted.slots; s++)
-        if (w->wanted.stamp[s] == w->wanted.now) out->row[e++] = w->wanted.number[s];
-    qsort(out->row, (size_t)out->count, sizeof *out->row, by_number);
-    return ikt_gather_rows(w->ctx, &w->tiles->rows, out->row, out->count, own, (size_t)bytes,
+/* COLLECTIVE. Fetches what is in r->wanted. */
+static ikt_status fetch(refinement *r, const void *own, foreign *out) {
+    const number_set *wanted = &r->wanted;
+    for (int64_t s = 0; s < wanted->slots; s++)
+        out->count += wanted->stamp[s] == wanted->now;
+    ikt_status st = ikt_alloc(r->ctx, &out->row, out->count, sizeof *out->row, purpose);
+    if (st == IKT_OK) st = ikt_alloc(r->ctx, &out->value, out->count, (size_t)out->bytes, purpose);
+    IKT_TRY(ikt_agree(r->ctx, st));
+    for (int64_t s = 0, e = 0; s < wanted->slots; s++)
+        if (wanted->stamp[s] == wanted->now) out->row[e++] = wanted->number[s];
+    ikt_sort_u32(out->row, out->count);
+    return ikt_gather_rows(r->ctx, r->rows, out->row, out->count, own, (size_t)out->bytes,
                            out->value);
 }
 
-static void want(work *w, const uint32_t *row) {
-    for (int64_t e = 0; e < w->near; e++)
-        if (!is_own(w, row[e])) set_add(&w->wanted, row[e]);
+static void want(refinement *r, const uint32_t *row) {
+    for (int64_t e = 0; e < r->near; e++)
+        if (!is_own(r, row[e])) set_add(&r->wanted, row[e]);
 }
 
-/* A run before this one has been there. */
-static bool is_through(const work *w, int64_t i) {
-    return ikt_list_done(w->course, i, i + 1);
+/* Whether a run before this one has improved the list of own row i. */
+static bool is_through(const refinement *r, int64_t i) {
+    return ikt_list_done(r->course, i, i + 1);
 }
 
 /* COLLECTIVE. Nothing travels on one rank. */
-static ikt_status fetch_all(work *w) {
-    if (ikt_size(w->ctx) == 1) return IKT_OK;
-    set_empty(&w->wanted);
-    for (int64_t i = w->first; i < w->end; i++)
-        if (!is_through(w, i)) want(w, w->nearest + i * w->near);
-    IKT_TRY(fetch(w, w->nearest, w->near * (int64_t)sizeof *w->nearest, &w->numbers));
-    set_empty(&w->wanted);
-    for (int64_t i = w->first; i < w->end; i++)
-        for (int64_t e = 0; e < w->near && !is_through(w, i); e++)
-            want(w, nearest_of(w, w->nearest[i * w->near + e]));
-    return fetch(w, w->tiles->data, w->tiles->left_bytes, &w->rows);
+static ikt_status fetch_all(refinement *r) {
+    r->numbers = (foreign){.bytes = r->near * (int64_t)sizeof *r->nearest};
+    r->candidates = (foreign){.bytes = r->row_bytes};
+    if (ikt_size(r->ctx) == 1) return IKT_OK;
+    set_empty(&r->wanted);
+    for (int64_t i = r->first; i < r->end; i++)
+        if (!is_through(r, i)) want(r, r->nearest + i * r->near);
+    IKT_TRY(fetch(r, r->nearest, &r->numbers));
+    set_empty(&r->wanted);
+    for (int64_t i = r->first; i < r->end; i++)
+        for (int64_t e = 0; e < r->near && !is_through(r, i); e++)
+            want(r, nearest_of(r, r->nearest[i * r->near + e]));
+    return fetch(r, r->tiles->data, &r->candidates);
 }
 
 /* --- a row ------------------------------------------------------------------------------------ */
 
-static int64_t find_candidates(const work *w, int64_t i, number_set *seen, uint32_t *candidate) {
-    const uint32_t *list = w->lists->row + i * w->lists->k;
+/* The list of own row i is sorted before and a heap, worst first, afterwards. */
+static void refine_row(const refinement *r, int64_t i, number_set *seen, char *scratch) {
+    const int64_t k = r->lists->k;
+    float *list = r->lists->score + i * k, score[CANDIDATES];
+    uint32_t *row = r->lists->row + i * k, candidate[CANDIDATES];
+    const char *plain[CANDIDATES];
     int64_t count = 0;
     set_empty(seen);
-    set_add(seen, (uint32_t)(w->tiles->rows.first + i));
-    for (int64_t e = 0; e < w->lists->k; e++)
-        set_add(seen, list[e]);
-    for (int64_t e = 0; e < w->near; e++) {
-        const uint32_t *theirs = nearest_of(w, w->nearest[i * w->near + e]);
-        for (int64_t f = 0; f < w->near; f++)
+    set_add(seen, (uint32_t)(r->rows->first + i));
+    for (int64_t e = 0; e < k; e++)
+        set_add(seen, row[e]);
+    for (int64_t e = 0; e < r->near; e++) {
+        const uint32_t *theirs = nearest_of(r, r->nearest[i * r->near + e]);
+        for (int64_t f = 0; f < r->near; f++)
             if (set_add(seen, theirs[f])) candidate[count++] = theirs[f];
     }
-    return count;
-}
-
-/* The list of own row i is sorted before and a heap, worst first, afterwards. */
-static void refine_row(const work *w, int64_t i, number_set *seen, char *scratch) {
-    const int64_t k = w->lists->k;
-    float *list = w->lists->score + i * k, score[CANDIDATES];
-    uint32_t *row = w->lists->row + i * k, candidate[CANDIDATES];
-    const char *candidate_row[CANDIDATES];
-    const int64_t count = find_candidates(w, i, seen, candidate);
     for (int64_t c = 0; c < count; c++)
-        candidate_row[c] = row_of(w, candidate[c]);
-    w->tiles->score_some(w->tiles, w->tiles->data + i * w->tiles->left_bytes, candidate_row, count,
-                         scratch, score);
+        plain[c] = value_of(r, candidate[c], r->tiles->data, &r->candidates);
+    r->tiles->scorer.score_some(&r->tiles->scorer, r->tiles->data + i * r->row_bytes, plain, count,
+                                scratch, score);
     ikt_best_reverse(list, row, k);
     for (int64_t c = 0; c < count; c++)
         ikt_best_offer(list, row, k, score[c], candidate[c]);
 }
 
 /* COLLECTIVE. */
-static ikt_status refine_batch(work *w) {
-    ikt_status st = fetch_all(w);
+static ikt_status refine_batch(refinement *r) {
+    ikt_status st = fetch_all(r);
     if (st == IKT_OK) {
-#pragma omp parallel for schedule(dynamic, 64) num_threads(ikt_threads(w->ctx))
-        for (int64_t i = w->first; i < w->end; i++)
-            if (!is_through(w, i))
-                refine_row(w, i, &w->seen[omp_get_thread_num()],
-                           w->scratch + omp_get_thread_num() * w->tiles->some_bytes);
-        ikt_list_note(w->course, w->first, w->end);
+#pragma omp parallel for schedule(dynamic, 64) num_threads(ikt_threads(r->ctx))
+        for (int64_t i = r->first; i < r->end; i++)
+            if (!is_through(r, i))
+                refine_row(r, i, &r->seen[omp_get_thread_num()],
+                           r->scratch + omp_get_thread_num() * r->tiles->scorer.some_bytes);
+        ikt_list_note(r->course, r->first, r->end);
     }
-    foreign_free(&w->numbers);
-    foreign_free(&w->rows);
+    foreign_free(&r->numbers);
+    foreign_free(&r->candidates);
     return st;
 }
 
 /* --- the round -------------------------------------------------------------------------------- */
 
 /* Rows of a batch where the largest rank has n_local. */
-static int64_t batch_rows(int64_t n_local, int64_t left_bytes) {
-    int64_t rows = FETCH_BYTES / (CANDIDATES * left_bytes);
+static int64_t batch_rows(int64_t n_local, int64_t row_bytes) {
+    int64_t rows = FETCH_BYTES / (CANDIDATES * row_bytes);
     if (rows < BATCH_LEAST) rows = BATCH_LEAST;
     if (rows > BATCH_MOST) rows = BATCH_MOST;
     return rows < n_local ? rows : n_local;
@@ -231,80 +219,81 @@ static int64_t row_slots(int64_t k) {
     return slots_for(CANDIDATES + k + 1);
 }
 
-static int64_t batch_slots(int64_t n_local, int64_t left_bytes) {
-    return slots_for(CANDIDATES * batch_rows(n_local, left_bytes));
+static int64_t batch_slots(int64_t n_local, int64_t row_bytes) {
+    return slots_for(CANDIDATES * batch_rows(n_local, row_bytes));
 }
 
-static int64_t largest_share(const work *w) {
-    return ikt_rows_count(&w->tiles->rows, 0);
-}
-
-static ikt_status work_alloc(work *w) {
-    ikt_context *ctx = w->ctx;
+static ikt_status alloc_refinement(refinement *r) {
+    ikt_context *ctx = r->ctx;
     const int64_t threads = ikt_threads(ctx);
-    IKT_TRY(ikt_alloc(ctx, &w->seen, threads, sizeof *w->seen, purpose));
+    IKT_TRY(ikt_alloc(ctx, &r->seen, threads, sizeof *r->seen, purpose));
     for (int64_t t = 0; t < threads; t++)
-        IKT_TRY(set_create(ctx, row_slots(w->lists->k), &w->seen[t]));
+        IKT_TRY(set_create(ctx, row_slots(r->lists->k), &r->seen[t]));
     if (ikt_size(ctx) > 1)
-        IKT_TRY(set_create(ctx, batch_slots(largest_share(w), w->tiles->left_bytes), &w->wanted));
-    return ikt_alloc(ctx, &w->scratch, threads * w->tiles->some_bytes, 1, purpose);
+        IKT_TRY(set_create(ctx, batch_slots(ikt_rows_count(r->rows, 0), r->row_bytes), &r->wanted));
+    return ikt_alloc(ctx, &r->scratch, threads * r->tiles->scorer.some_bytes, 1, purpose);
 }
 
-static void work_free(work *w) {
-    for (int64_t t = 0; w->seen && t < ikt_threads(w->ctx); t++)
-        set_destroy(&w->seen[t]);
-    ikt_free(&w->seen);
-    set_destroy(&w->wanted);
-    ikt_free(&w->scratch);
+static void free_refinement(refinement *r) {
+    for (int64_t t = 0; r->seen && t < ikt_threads(r->ctx); t++)
+        set_destroy(&r->seen[t]);
+    ikt_free(&r->seen);
+    set_destroy(&r->wanted);
+    ikt_free(&r->scratch);
 }
 
 /* COLLECTIVE. Lists in order, and their first entries set aside, unless a run before this one has
  * done so: then some lists are improved already. */
-static ikt_status set_aside(work *w) {
-    ikt_list_progress *progress = &w->course->progress;
+static ikt_status set_aside(refinement *r) {
+    ikt_list_progress *progress = &r->course->progress;
     ikt_status st = IKT_OK;
     const bool is_begun = progress->nearest != NULL;
-    progress->near = w->near;
+    progress->near = r->near;
     if (!is_begun)
-        st = ikt_alloc(w->ctx, &progress->nearest, w->lists->n_local * w->near,
+        st = ikt_alloc(r->ctx, &progress->nearest, r->lists->n_local * r->near,
                        sizeof *progress->nearest, purpose);
-    IKT_TRY(ikt_agree(w->ctx, st));
-    w->nearest = progress->nearest;
+    IKT_TRY(ikt_agree(r->ctx, st));
+    r->nearest = progress->nearest;
     if (is_begun) return IKT_OK;
-    ikt_neighbours_sort(w->ctx, w->lists);
-#pragma omp parallel for schedule(static) num_threads(ikt_threads(w->ctx))
-    for (int64_t i = 0; i < w->lists->n_local; i++)
-        memcpy(w->nearest + i * w->near, w->lists->row + i * w->lists->k,
-               (size_t)w->near * sizeof *w->nearest);
+    ikt_neighbours_sort(r->ctx, r->lists);
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(r->ctx))
+    for (int64_t i = 0; i < r->lists->n_local; i++)
+        memcpy(r->nearest + i * r->near, r->lists->row + i * r->lists->k,
+               (size_t)r->near * sizeof *r->nearest);
     return IKT_OK;
 }
 
 /* COLLECTIVE. */
-static ikt_status refine_all(work *w) {
-    const int64_t most = largest_share(w), own = w->tiles->rows.count;
-    const bool is_small = ikt_piece_bytes(w->ctx) < FETCH_BYTES; /* as tests make it */
-    const int64_t rows = is_small ? BATCH_LEAST : batch_rows(most, w->tiles->left_bytes);
+static ikt_status refine_all(refinement *r) {
+    const int64_t most = ikt_rows_count(r->rows, 0), own = r->rows->count;
+    const bool is_small = ikt_piece_bytes(r->ctx) < FETCH_BYTES; /* as tests make it */
+    const int64_t rows = is_small ? BATCH_LEAST : batch_rows(most, r->row_bytes);
     for (int64_t done = 0; done < most; done += rows) {
-        w->first = done < own ? done : own;
-        w->end = done + rows < own ? done + rows : own;
-        IKT_TRY(refine_batch(w));
-        ikt_progress(w->ctx, "rows refined", done + rows < most ? done + rows : most, most, NULL);
-        IKT_TRY(ikt_list_pause(w->ctx, w->course));
+        r->first = done < own ? done : own;
+        r->end = done + rows < own ? done + rows : own;
+        IKT_TRY(refine_batch(r));
+        ikt_progress(r->ctx, "rows refined", done + rows < most ? done + rows : most, most, NULL);
+        IKT_TRY(ikt_list_pause(r->ctx, r->course));
     }
     return IKT_OK;
 }
 
 ikt_status ikt_neighbours_refine_kept(ikt_context *ctx, ikt_tiles *tiles, ikt_list_course *course) {
-    work w = {.ctx = ctx, .tiles = tiles, .course = course, .lists = course->lists};
-    w.near = w.lists->k < NEAR ? w.lists->k : NEAR;
-    ikt_status st = ikt_agree(ctx, work_alloc(&w));
-    if (st == IKT_OK) st = set_aside(&w);
+    refinement r = {.ctx = ctx,
+                    .tiles = tiles,
+                    .rows = &tiles->scorer.rows,
+                    .row_bytes = tiles->scorer.row_bytes,
+                    .course = course,
+                    .lists = course->lists};
+    r.near = r.lists->k < NEAR ? r.lists->k : NEAR;
+    ikt_status st = ikt_agree(ctx, alloc_refinement(&r));
+    if (st == IKT_OK) st = set_aside(&r);
     if (st == IKT_OK) {
-        tiles->flatten(tiles);
-        st = refine_all(&w);
-        tiles->pack(tiles);
+        ikt_tiles_flatten(tiles);
+        st = refine_all(&r);
+        ikt_tiles_pack(tiles);
     }
-    work_free(&w);
+    free_refinement(&r);
     return st;
 }
 
@@ -315,10 +304,10 @@ ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_neighbo
     return st;
 }
 
-int64_t ikt_refine_memory(int64_t n_local, int64_t k, int64_t left_bytes, int ranks, int threads) {
+int64_t ikt_refine_memory(int64_t n_local, int64_t k, int64_t row_bytes, int ranks, int threads) {
     const int64_t number = sizeof(uint32_t);
     int64_t bytes = number * NEAR * n_local + threads * 2 * number * row_slots(k);
     if (ranks == 1) return bytes;
-    return bytes + 2 * number * batch_slots(n_local, left_bytes) +
-           batch_rows(n_local, left_bytes) * CANDIDATES * (left_bytes + number);
+    return bytes + 2 * number * batch_slots(n_local, row_bytes) +
+           batch_rows(n_local, row_bytes) * CANDIDATES * (row_bytes + number);
 }

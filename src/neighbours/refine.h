@@ -2,14 +2,14 @@
 #ifndef IKT_NEIGHBOURS_REFINE_H
 #define IKT_NEIGHBOURS_REFINE_H
 
-#include "neighbours/list_course.h"
+#include "neighbours/neighbours.h"
 #include "neighbours/tiles.h"
 
 /* COLLECTIVE. One round: each row is scored against the nearest neighbours of its nearest
  * neighbours, as the lists were before the round, and keeps the k best of both. The result does not
  * depend on ranks or threads. (Dong, Moses, Li, WWW 2011, with a round for all rows at once.)
- *   tiles   the rows at the own positions; the same again afterwards
- *   lists   of a search on this tiles, in any order; improved in place, unsorted
+ *   tiles   the rows in the own slots; the same again afterwards
+ *   lists   of a search on these tiles, in any order; improved in place, unsorted
  * Errors: IKT_ERR_RESOURCE; the lists are valid but not all improved then. Cost: at most
  * IKT_REFINE_NEAR^2 scores a row. Memory: 4 IKT_REFINE_NEAR bytes a row, and rows and numbers of
  * other ranks of a batch, at most ikt_refine_memory. */
@@ -23,6 +23,6 @@ ikt_status ikt_neighbours_refine_kept(ikt_context *ctx, ikt_tiles *tiles, ikt_li
 enum { IKT_REFINE_NEAR = 16 };
 
 /* LOCAL, pure. Most bytes that a round takes. */
-int64_t ikt_refine_memory(int64_t n_local, int64_t k, int64_t left_bytes, int ranks, int threads);
+int64_t ikt_refine_memory(int64_t n_local, int64_t k, int64_t row_bytes, int ranks, int threads);
 
 #endif

@@ -1,51 +1,77 @@
-/* What neighbour search asks of a kernel: score rows of this rank against a block of any rank's.
+/* How similar rows are: blocks of rows against blocks of rows.
  *
- * A scorer packs blocks of its own rows into bytes that travel between ranks, and scores its own
- * rows against such a block. Smaller scores are more similar. One search then serves every metric
- * and the cell codes, and a new kernel is one struct.
+ * A scorer compares rows by their cell codes or by a metric (metric/metric.h); smaller scores are
+ * more similar. It takes rows in two forms. *Plain* rows lie side by side and are the left-hand
+ * side of a score. *Packed* rows are a block in the form that travels between ranks, and are the
+ * right-hand side. Every search computes its scores here (exact.h, search.h, refine.h, recall.h),
+ * so a pair of rows has the same bits wherever it is met, and a new kernel is one struct.
  */
 #ifndef IKT_NEIGHBOURS_SCORER_H
 #define IKT_NEIGHBOURS_SCORER_H
 
-#include <stddef.h>
 #include <stdint.h>
 
+#include "base/cpu.h"
 #include "base/status.h"
+#include "data/dataset.h"
 #include "dist/rows.h"
+#include "isolation/codes.h"
+#include "metric/metric.h"
 
-typedef struct {
-    void *self;
-    ikt_rows rows;
+typedef struct ikt_scorer ikt_scorer;
+
+struct ikt_scorer {
+    ikt_rows rows;     /* distribution of the rows */
+    const void *plain; /* [rows.count * row_bytes] the own rows, lent; NULL in tiles (tiles.h) */
+    void *owned;       /* memory behind `plain` that belongs to the scorer, or NULL */
+    const ikt_metric *metric; /* of rows; NULL for codes */
+    ikt_isa isa;              /* what to compute with */
+    int64_t d;                /* columns, or entries of a code */
+    int64_t row_bytes;        /* of a plain row */
+    int width;                /* codes: bytes of an entry */
+    double score_most;        /* the greatest score there is, or 0 where there is none */
+    int64_t some_bytes;       /* scratch memory that `score_some` needs */
     /* LOCAL. Bytes of a packed block of `count` rows. */
-    size_t (*packed_bytes)(const void *self, int64_t count);
-    /* LOCAL. Packs the own rows first .. first + count - 1 (local numbers). */
-    void (*pack)(const void *self, int64_t first, int64_t count, void *packed);
-    /* LOCAL, called from several threads. score[a * ikt_score_stride(nb) + b] = score of own row
-     * first + a against row b of the packed block; entries from nb on may hold anything. */
-    void (*score)(const void *self, int64_t first, int64_t na, const void *packed, int64_t nb,
-                  float *score);
-} ikt_scorer;
+    int64_t (*packed_bytes)(const ikt_scorer *scorer, int64_t count);
+    /* LOCAL. Packs plain rows, and lays packed ones side by side again. Both are NULL where packed
+     * rows are the plain ones. */
+    void (*pack)(const ikt_scorer *scorer, const void *plain, int64_t count, void *packed);
+    void (*unpack)(const ikt_scorer *scorer, const void *packed, int64_t count, void *plain);
+    /* LOCAL, called from several threads. score[a * ikt_score_stride(nb) + b] = score of plain row
+     * a against packed row b; entries from nb on may hold anything. */
+    void (*score)(const ikt_scorer *scorer, const void *plain, int64_t na, const void *packed,
+                  int64_t nb, float *score);
+    /* LOCAL, called from several threads. score[c] = score of a plain row against other plain rows,
+     * given where each begins: the same bits as those of `score`. */
+    void (*score_some)(const ikt_scorer *scorer, const char *row, const char *const *other,
+                       int64_t count, void *scratch, float *score);
+};
 
 /* LOCAL. Distance between rows of a tile of scores against nb rows: nb rounded up to 16. */
 static inline int64_t ikt_score_stride(int64_t nb) {
     return (nb + 15) / 16 * 16;
 }
 
-/* Receives a tile of scores: own rows first .. first + na - 1 against the global rows
- * row .. row + nb - 1. Called from several threads, never at once for the same own row. */
-typedef void (*ikt_score_visitor)(void *self, int64_t first, int64_t na, int64_t row, int64_t nb,
-                                  const float *score, int64_t stride);
+/* LOCAL. Scores are numbers of partitionings in which two codes differ: t (1 - K). `codes` are
+ * lent; there is nothing to free. */
+ikt_scorer ikt_scorer_codes(const ikt_codes *codes, const ikt_rows *rows);
 
-/* COLLECTIVE. Shows every pair (own row, any row) to `visit` exactly once, in an order that depends
- * on the ranks: what a visitor keeps must not depend on it.
- * Blocks of rows pass round a ring of ranks: nobody holds all of them. Cost: n_local * n scores;
- * memory: two packed blocks and a tile a thread. Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_score_all(ikt_context *ctx, const ikt_scorer *scorer, ikt_score_visitor visit,
-                         void *self);
+/* LOCAL. Scores are distances of rows in memory, which are lent as long as the scorer lives:
+ * x [rows->count * d], or NULL for a scorer of tiles. There is nothing to free. */
+ikt_scorer ikt_scorer_rows(const ikt_metric *metric, const float *x, int64_t d,
+                           const ikt_rows *rows);
 
-/* COLLECTIVE. The same for own rows first .. first + count - 1 (local numbers), others on each rank
- * and maybe none. */
-ikt_status ikt_score_some(ikt_context *ctx, const ikt_scorer *scorer, int64_t first, int64_t count,
-                          ikt_score_visitor visit, void *self);
+/* COLLECTIVE. The same on the preprocessed rows of `data`, by its metric. Reads the own rows into
+ * memory: 4 d bytes each. Free with ikt_scorer_destroy. Errors: IKT_ERR_RESOURCE, those of reading.
+ */
+ikt_status ikt_scorer_data(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
+                           ikt_scorer *out);
+
+/* LOCAL. Frees what the scorer owns; accepts an empty one. */
+void ikt_scorer_destroy(ikt_scorer *scorer);
+
+/* COLLECTIVE. Reads the own rows of `data` into x [rows->count * d], some at a time. Errors: those
+ * of reading. */
+ikt_status ikt_scorer_read(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows, float *x);
 
 #endif

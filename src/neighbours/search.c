@@ -1,8 +1,8 @@
 /* Neighbour search that looks at near cells only.
  *
- * Method: own blocks are taken in batches. For each block the near blocks are chosen (probe.h),
- * those of other ranks are fetched (fetch.h), and the block is scored against all of them, block
- * against block, with the kernel that brute force uses.
+ * Method: own tiles are taken in batches. For each tile the near tiles are chosen and those of
+ * other ranks are fetched (candidates.h), and the tile is scored against all of them, tile against
+ * tile, with the scores that exact search uses (scorer.h).
  * Advantage: dense work in cache at the kernel's full speed, no random access to rows, cost n times
  * a constant; the candidates follow from the data alone. Disadvantage: a row at the rim of its cell
  * shares the candidates of the rows in the middle. */
@@ -14,15 +14,13 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/select.h"
-#include "neighbours/fetch.h"
-#include "neighbours/probe.h"
-#include "neighbours/scorer.h"
+#include "neighbours/candidates.h"
 
 enum {
     FETCH_BYTES = 256 << 20, /* that a batch may fetch from others */
-    BATCH_LEAST = 8,
+    BATCH_LEAST = 8,         /* tiles of a batch */
     BATCH_MOST = 4096,
-    TILE = IKT_SHELF_ROWS * (IKT_SHELF_ROWS + 1) /* scores; some are read behind the last */
+    SCORES = IKT_TILE_ROWS * (IKT_TILE_ROWS + 1) /* some are read behind the last */
 };
 
 typedef struct {
@@ -33,89 +31,83 @@ typedef struct {
     ikt_foreign foreign;
     ikt_list_course *course;
     ikt_neighbours *out; /* its lists */
-    float *scores;       /* [threads * TILE] */
-    ikt_select *kept;    /* [threads * IKT_SHELF_ROWS] */
-    ikt_pair *pairs;     /* [threads * IKT_SHELF_ROWS * IKT_SELECT_ROOM * k] */
-    char *scratch;       /* [threads * tiles->scratch_bytes] */
+    float *scores;       /* [threads * SCORES] */
+    ikt_select *kept;    /* [threads * IKT_TILE_ROWS] */
+    ikt_pair *pairs;     /* [threads * IKT_TILE_ROWS * IKT_SELECT_ROOM * k] */
+    char *scratch;       /* [threads * ikt_tiles_scratch_bytes] */
 } search;
 
-static int64_t batch_blocks(int64_t bytes, int64_t candidates, int64_t row_bytes) {
-    int64_t blocks = bytes / (candidates * row_bytes);
-    return blocks < BATCH_LEAST ? BATCH_LEAST : blocks > BATCH_MOST ? BATCH_MOST : blocks;
+static int64_t batch_tiles(int64_t bytes, int64_t candidates, int64_t row_bytes) {
+    const int64_t tiles = bytes / (candidates * row_bytes);
+    return tiles < BATCH_LEAST ? BATCH_LEAST : tiles > BATCH_MOST ? BATCH_MOST : tiles;
 }
 
-static void write_list(ikt_select *kept, float *score, uint32_t *row) {
-    ikt_select_end(kept);
-    for (int64_t e = 0; e < kept->count; e++) {
-        score[e] = ikt_pair_value(kept->pair[e]);
-        row[e] = ikt_pair_number(kept->pair[e]);
-    }
-}
-
-/* Scores an own block of the batch against its probes. */
-static void search_block(const search *s, int64_t block) {
+/* Scores an own tile of the batch against its probes, and writes the lists of its rows. */
+static void search_tile(const search *s, int64_t tile) {
     const ikt_tiles *tiles = s->tiles;
-    const int64_t thread = omp_get_thread_num(), k = s->out->k, room = IKT_SELECT_ROOM * k;
-    int64_t b = s->lists.first_block + block, first = tiles->first[b];
-    int64_t na = tiles->first[b + 1] - first, i = first - tiles->rows.first;
-    float *score = s->scores + thread * TILE;
-    ikt_select *kept = s->kept + thread * IKT_SHELF_ROWS;
-    const void *left = tiles->prepare(tiles, tiles->data + tiles->offset[b], na,
-                                      s->scratch + thread * tiles->scratch_bytes);
+    const ikt_scorer *scorer = &tiles->scorer;
+    const int64_t thread = omp_get_thread_num(), k = s->out->k;
+    const int64_t t = s->lists.first_tile + tile, first = tiles->first[t];
+    const int64_t na = tiles->first[t + 1] - first;
+    float *score = s->scores + thread * SCORES;
+    ikt_select *kept = s->kept + thread * IKT_TILE_ROWS;
+    ikt_pair *pairs = s->pairs + thread * IKT_TILE_ROWS * IKT_SELECT_ROOM * k;
+    const char *plain =
+        ikt_tile_plain(tiles, t, s->scratch + thread * ikt_tiles_scratch_bytes(tiles));
     for (int64_t a = 0; a < na; a++)
-        ikt_select_begin(&kept[a], tiles->isa, k, s->pairs + (thread * IKT_SHELF_ROWS + a) * room);
-    for (int64_t e = 0; e < s->lists.probes[block]; e++) {
-        const ikt_probe probe = s->lists.probe[block * s->lists.room + e];
-        int64_t end, begin = ikt_block_at(s->cells, &tiles->rows, probe.first, &end);
-        tiles->score(tiles, left, na, ikt_foreign_block(tiles, &s->foreign, begin), end - begin,
-                     score);
+        ikt_select_begin(&kept[a], scorer->isa, k, pairs + a * IKT_SELECT_ROOM * k);
+    for (int64_t e = 0; e < s->lists.probes[tile]; e++) {
+        const ikt_probe probe = s->lists.probe[tile * s->lists.capacity + e];
+        int64_t end, begin = ikt_tile_at(s->cells, &scorer->rows, probe.first, &end);
+        scorer->score(scorer, plain, na, ikt_foreign_tile(tiles, &s->foreign, begin), end - begin,
+                      score);
         for (int64_t a = 0; a < na; a++)
             ikt_select_floats(&kept[a], first + a, probe.first, probe.end - probe.first,
                               score + a * ikt_score_stride(end - begin) + probe.first - begin);
     }
-    for (int64_t a = 0; a < na; a++)
-        write_list(&kept[a], s->out->score + (i + a) * k, s->out->row + (i + a) * k);
+    for (int64_t a = 0; a < na; a++) {
+        const int64_t list = (first - scorer->rows.first + a) * k;
+        ikt_select_end(&kept[a]);
+        for (int64_t e = 0; e < kept[a].count; e++) {
+            s->out->score[list + e] = ikt_pair_value(kept[a].pair[e]);
+            s->out->row[list + e] = ikt_pair_number(kept[a].pair[e]);
+        }
+    }
 }
 
-/* First and last own row of a block of the batch, as local numbers. */
-static int64_t block_row(const search *s, int64_t block) {
-    return s->tiles->first[s->lists.first_block + block] - s->tiles->rows.first;
+/* First own row of a tile of the batch, as a local number. */
+static int64_t tile_row(const search *s, int64_t tile) {
+    return s->tiles->first[s->lists.first_tile + tile] - s->tiles->scorer.rows.first;
 }
 
-/* Blocks that a run before this one has been through want nothing. */
-static void pass_over_done(search *s) {
-    for (int64_t block = 0; block < s->lists.count; block++)
-        if (ikt_list_done(s->course, block_row(s, block), block_row(s, block + 1)))
-            s->lists.probes[block] = 0;
-}
-
-/* COLLECTIVE. The batch that begins at own block `done`; ranks that have finished help others. */
-static ikt_status search_batch(search *s, int64_t done, int64_t blocks, int64_t candidates) {
-    int64_t left = s->tiles->blocks - done;
-    s->lists.first_block = done;
-    s->lists.count = left < 0 ? 0 : left < blocks ? left : blocks;
+/* COLLECTIVE. The batch that begins at own tile `done`; ranks that have finished help others. */
+static ikt_status search_batch(search *s, int64_t done, int64_t tiles, int64_t candidates) {
+    const int64_t left = s->tiles->count - done;
+    s->lists.first_tile = done;
+    s->lists.count = left < 0 ? 0 : left < tiles ? left : tiles;
     IKT_TRY(ikt_agree(s->ctx, ikt_probe_choose(s->ctx, s->cells, s->tiles, candidates, &s->lists)));
-    pass_over_done(s);
+    for (int64_t t = 0; t < s->lists.count; t++) /* what a run before this one has done */
+        if (ikt_list_done(s->course, tile_row(s, t), tile_row(s, t + 1))) s->lists.probes[t] = 0;
     IKT_TRY(ikt_foreign_fetch(s->ctx, s->cells, s->tiles, &s->lists, &s->foreign));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(s->ctx))
-    for (int64_t block = 0; block < s->lists.count; block++)
-        if (s->lists.probes[block] > 0) search_block(s, block);
+    for (int64_t t = 0; t < s->lists.count; t++)
+        if (s->lists.probes[t] > 0) search_tile(s, t);
     ikt_foreign_destroy(&s->foreign);
-    if (s->lists.count > 0) ikt_list_note(s->course, block_row(s, 0), block_row(s, s->lists.count));
+    if (s->lists.count > 0) ikt_list_note(s->course, tile_row(s, 0), tile_row(s, s->lists.count));
     return IKT_OK;
 }
 
-static ikt_status search_alloc(search *s, int64_t blocks, int64_t candidates) {
+static ikt_status search_alloc(search *s, int64_t tiles, int64_t candidates) {
     ikt_context *ctx = s->ctx;
-    int64_t threads = ikt_threads(ctx);
-    s->lists.room = candidates;
-    IKT_TRY(ikt_alloc(ctx, &s->lists.probes, blocks, sizeof *s->lists.probes, "blocks"));
-    IKT_TRY(ikt_alloc(ctx, &s->lists.probe, blocks * candidates, sizeof *s->lists.probe, "blocks"));
-    IKT_TRY(ikt_alloc(ctx, &s->scratch, threads * s->tiles->scratch_bytes, 1, "blocks"));
-    IKT_TRY(ikt_alloc(ctx, &s->kept, threads * IKT_SHELF_ROWS, sizeof *s->kept, "blocks"));
-    IKT_TRY(ikt_alloc(ctx, &s->pairs, threads * IKT_SHELF_ROWS * IKT_SELECT_ROOM * s->out->k,
+    const int64_t threads = ikt_threads(ctx), scratch = ikt_tiles_scratch_bytes(s->tiles);
+    s->lists.capacity = candidates;
+    IKT_TRY(ikt_alloc(ctx, &s->lists.probes, tiles, sizeof *s->lists.probes, "blocks"));
+    IKT_TRY(ikt_alloc(ctx, &s->lists.probe, tiles * candidates, sizeof *s->lists.probe, "blocks"));
+    IKT_TRY(ikt_alloc(ctx, &s->scratch, threads * scratch, 1, "blocks"));
+    IKT_TRY(ikt_alloc(ctx, &s->kept, threads * IKT_TILE_ROWS, sizeof *s->kept, "blocks"));
+    IKT_TRY(ikt_alloc(ctx, &s->pairs, threads * IKT_TILE_ROWS * IKT_SELECT_ROOM * s->out->k,
                       sizeof *s->pairs, "blocks"));
-    return ikt_alloc(ctx, &s->scores, threads * TILE, sizeof(float), "blocks");
+    return ikt_alloc(ctx, &s->scores, threads * SCORES, sizeof(float), "blocks");
 }
 
 ikt_status ikt_neighbours_search_kept(ikt_context *ctx, const ikt_cells *cells,
@@ -123,13 +115,12 @@ ikt_status ikt_neighbours_search_kept(ikt_context *ctx, const ikt_cells *cells,
                                       ikt_list_course *course) {
     search s = {.ctx = ctx, .cells = cells, .tiles = tiles, .course = course, .out = course->lists};
     const int64_t piece = ikt_piece_bytes(ctx) < FETCH_BYTES ? ikt_piece_bytes(ctx) : FETCH_BYTES;
-    int64_t blocks = batch_blocks(piece, candidates, tiles->row_bytes);
-    ikt_status st = ikt_agree(ctx, search_alloc(&s, blocks, candidates));
-    int64_t most = st == IKT_OK ? ikt_max_one(ctx, tiles->blocks) : 0;
-    for (int64_t done = 0; st == IKT_OK && done < most; done += blocks) {
-        st = search_batch(&s, done, blocks, candidates);
-        ikt_progress(ctx, "blocks of rows", done + blocks < most ? done + blocks : most, most,
-                     NULL);
+    const int64_t batch = batch_tiles(piece, candidates, tiles->scorer.row_bytes);
+    ikt_status st = ikt_agree(ctx, search_alloc(&s, batch, candidates));
+    const int64_t most = st == IKT_OK ? ikt_max_one(ctx, tiles->count) : 0;
+    for (int64_t done = 0; st == IKT_OK && done < most; done += batch) {
+        st = search_batch(&s, done, batch, candidates);
+        ikt_progress(ctx, "blocks of rows", done + batch < most ? done + batch : most, most, NULL);
         if (st == IKT_OK) st = ikt_list_pause(ctx, course);
     }
     ikt_free(&s.lists.probes);
@@ -144,15 +135,15 @@ ikt_status ikt_neighbours_search_kept(ikt_context *ctx, const ikt_cells *cells,
 ikt_status ikt_neighbours_search(ikt_context *ctx, const ikt_cells *cells, const ikt_tiles *tiles,
                                  int64_t k, int64_t candidates, ikt_neighbours *out) {
     ikt_list_course course = {.lists = out};
-    ikt_status st = ikt_agree(ctx, ikt_neighbours_create(ctx, &tiles->rows, k, out));
+    ikt_status st = ikt_agree(ctx, ikt_neighbours_create(ctx, &tiles->scorer.rows, k, out));
     if (st == IKT_OK) st = ikt_neighbours_search_kept(ctx, cells, tiles, candidates, &course);
     if (st != IKT_OK) ikt_neighbours_destroy(out);
     return st;
 }
 
 int64_t ikt_search_memory(int64_t cells, int64_t candidates, int64_t row_bytes, int threads) {
-    int64_t blocks = batch_blocks(FETCH_BYTES, candidates, row_bytes);
-    return blocks * candidates * (row_bytes + (int64_t)sizeof(ikt_probe)) +
-           threads * IKT_SHELF_ROWS * (IKT_SHELF_ROWS * (int64_t)sizeof(float) + row_bytes) +
+    const int64_t tiles = batch_tiles(FETCH_BYTES, candidates, row_bytes);
+    return tiles * candidates * (row_bytes + (int64_t)sizeof(ikt_probe)) +
+           threads * IKT_TILE_ROWS * (IKT_TILE_ROWS * (int64_t)sizeof(float) + row_bytes) +
            ikt_probe_memory(cells, threads);
 }

@@ -1,73 +1,69 @@
-/* The rows of this rank in blocks, in the form in which they are scored and travel.
+/* The rows of this rank in tiles, the form in which a search among near cells scores them and sends
+ * them to other ranks.
  *
- * A cell is cut into stretches of IKT_SHELF_ROWS positions; what one rank owns of a stretch is a
- * block. Which positions make a block is known to every rank without asking. A kernel that can
- * score blocks against blocks is one struct of this kind.
+ * A cell is cut into stretches of IKT_TILE_ROWS slots; what one rank owns of a stretch is a tile.
+ * Every rank knows without asking which slots make a tile.
  */
 #ifndef IKT_NEIGHBOURS_TILES_H
 #define IKT_NEIGHBOURS_TILES_H
 
-#include "base/cpu.h"
-#include "data/dataset.h"
+#include "base/sort.h"
 #include "dist/order.h"
-#include "isolation/codes.h"
 #include "neighbours/cells.h"
+#include "neighbours/scorer.h"
 
-enum { IKT_SHELF_ROWS = 256 };
+enum { IKT_TILE_ROWS = 256 };
 
-typedef struct ikt_tiles ikt_tiles;
+typedef struct {
+    ikt_scorer scorer; /* how rows are compared; its rows are the slots */
+    int64_t count;     /* tiles of this rank */
+    int64_t *first;    /* [count + 1] first slot of each, and the end */
+    int64_t *offset;   /* [count + 1] bytes into data */
+    const char *data;  /* the packed tiles */
+    void *owned;       /* memory behind `data` that belongs to the tiles, or NULL */
+    char *scratch;     /* a plain tile, for flatten and pack; NULL for codes */
+} ikt_tiles;
 
-struct ikt_tiles {
-    ikt_rows rows;         /* of positions */
-    int64_t blocks;        /* of this rank */
-    int64_t *first;        /* [blocks + 1] first position of each, and the end */
-    int64_t *offset;       /* [blocks] bytes into data */
-    const char *data;      /* the packed blocks */
-    void *owned;           /* memory behind `data` that belongs to the tiles, or NULL */
-    char *space;           /* for flatten and pack: a block, or NULL */
-    ikt_isa isa;           /* what to compute with */
-    int64_t d;             /* columns, or entries of a code */
-    int64_t stride;        /* bytes of a row of codes; unused for coordinates */
-    int width;             /* bytes of an entry of a code */
-    int64_t row_bytes;     /* of a row in a block, about: what to size buffers by */
-    int64_t left_bytes;    /* of a row as `prepare` leaves it */
-    double score_most;     /* the greatest score there is, or 0 where there is none */
-    int64_t scratch_bytes; /* that `prepare` may need for a block */
-    int64_t some_bytes;    /* that `score_some` may need */
-    /* LOCAL. Bytes of a block of `count` rows. */
-    int64_t (*bytes)(const void *tiles, int64_t count);
-    /* LOCAL. The left-hand side of `score` from a block; may live in `scratch`. */
-    const void *(*prepare)(const void *tiles, const char *block, int64_t count, void *scratch);
-    /* LOCAL, from several threads. score[a * ikt_score_stride(nb) + b]: smaller is more similar;
-     * entries from nb on may hold anything. */
-    void (*score)(const void *tiles, const void *left, int64_t na, const char *block, int64_t nb,
-                  float *score);
-    /* LOCAL. Lays the own rows one behind the other, left_bytes apart, as `prepare` leaves them;
-     * and back into blocks. In between only `score_some` may be used. */
-    void (*flatten)(ikt_tiles *tiles);
-    void (*pack)(ikt_tiles *tiles);
-    /* LOCAL, from several threads. score[c] of a row against other rows, all as `flatten` lays
-     * them; the same bits as `score`. */
-    void (*score_some)(const ikt_tiles *tiles, const char *row, const char *const *other,
-                       int64_t count, void *scratch, float *score);
-};
+/* LOCAL. Where the stretch of the slot begins; it does not depend on the ranks. */
+int64_t ikt_stretch_begin(const ikt_cells *cells, int64_t slot);
 
-/* LOCAL. Where the stretch of the position begins; it does not depend on the ranks. */
-int64_t ikt_stretch_begin(const ikt_cells *cells, int64_t position);
+/* LOCAL. The tile that contains the slot, of whichever rank: its first slot, and its end in *end.
+ */
+int64_t ikt_tile_at(const ikt_cells *cells, const ikt_rows *rows, int64_t slot, int64_t *end);
 
-/* LOCAL. The block that begins at or contains the position: its first position; its end in *end. */
-int64_t ikt_block_at(const ikt_cells *cells, const ikt_rows *rows, int64_t position, int64_t *end);
+/* LOCAL. Number of the own tile that contains an own slot. */
+static inline int64_t ikt_tile_of(const ikt_tiles *tiles, int64_t slot) {
+    return ikt_find_block(tiles->first, tiles->count, slot);
+}
 
-/* LOCAL. Codes as blocks: scores are numbers of differing cells, t (1 - K).
- *   codes   of the rows at the own positions; lent as long as the tiles lives. */
+/* LOCAL. Bytes of an own tile. */
+static inline int64_t ikt_tile_bytes(const ikt_tiles *tiles, int64_t tile) {
+    return tiles->offset[tile + 1] - tiles->offset[tile];
+}
+
+/* LOCAL. The plain rows of an own tile; they are in `scratch` (ikt_tiles_scratch_bytes) where they
+ * have to be unpacked. */
+const char *ikt_tile_plain(const ikt_tiles *tiles, int64_t tile, void *scratch);
+int64_t ikt_tiles_scratch_bytes(const ikt_tiles *tiles);
+
+/* LOCAL. Lays the own rows side by side, plain, and packs them into tiles again. In between only
+ * the scorer's `score_some` may be used, and row i begins at data + i * scorer.row_bytes. */
+void ikt_tiles_flatten(ikt_tiles *tiles);
+void ikt_tiles_pack(ikt_tiles *tiles);
+
+/* LOCAL. Codes as tiles: scores are numbers of differing cells, t (1 - K). They are packed as they
+ * are.
+ *   rows    distribution of the slots
+ *   codes   of the rows in the own slots; lent as long as the tiles live.
+ * Errors: IKT_ERR_RESOURCE; empty then. */
 ikt_status ikt_tiles_codes(ikt_context *ctx, const ikt_cells *cells, const ikt_rows *rows,
                            const ikt_codes *codes, ikt_tiles *out);
 
-/* COLLECTIVE. Coordinates as blocks: scores are squared Euclidean distances of preprocessed rows.
- * Reads the own rows of `data` and brings them to their positions. 4 d bytes a row, twice that
- * while they are packed. Errors: IKT_ERR_RESOURCE, those of reading. */
-ikt_status ikt_tiles_euclidean(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
-                               ikt_dataset *data, ikt_tiles *out);
+/* COLLECTIVE. Coordinates as tiles: scores are squared Euclidean distances of preprocessed rows.
+ * Reads the own rows of `data` and brings them to their slots. 4 d bytes a row, twice that while
+ * they are packed. Errors: IKT_ERR_RESOURCE, those of reading; empty then. */
+ikt_status ikt_tiles_data(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
+                          ikt_dataset *data, ikt_tiles *out);
 
 void ikt_tiles_destroy(ikt_tiles *tiles);
 

@@ -8,8 +8,8 @@
 #include "checkpoint/hooks.h"
 #include "data/dataset.h"
 #include "dist/rows.h"
-#include "io/results/graph_write.h"
-#include "io/results/model_write.h"
+#include "io/results/graph_file.h"
+#include "io/results/model_file.h"
 #include "neighbours/recall.h"
 #include "settings/settings.h"
 

@@ -2,12 +2,12 @@
 #include "pipeline/keep.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "iktsne/build.h"
 #include "pipeline/outcome.h"
@@ -69,20 +69,13 @@ static ikt_status write_centres(ikt_context *ctx, ikt_model_writer *w, ikt_datas
     return st;
 }
 
-static int by_number(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static ikt_status write_partitionings(ikt_context *ctx, ikt_model_writer *w, const ikt_model *model,
                                       const int64_t *row, int64_t count) {
     const int64_t all = model->t * model->psi;
     int32_t *number = NULL;
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &number, all, sizeof *number, purpose));
-    for (int64_t e = 0; st == IKT_OK && e < all; e++) {
-        const int64_t *at = bsearch(&model->row[e], row, (size_t)count, sizeof *row, by_number);
-        number[e] = (int32_t)(at - row);
-    }
+    for (int64_t e = 0; st == IKT_OK && e < all; e++)
+        number[e] = (int32_t)ikt_find_i64(row, count, model->row[e]);
     if (st == IKT_OK) st = write_shared(ctx, w, IKT_MODEL_PARTITIONINGS, model->t, number);
     ikt_free(&number);
     return st;

@@ -6,7 +6,7 @@
 #ifndef IKT_PIPELINE_KEEP_H
 #define IKT_PIPELINE_KEEP_H
 
-#include "io/results/model_write.h"
+#include "io/results/model_file.h"
 #include "isolation/codes.h"
 #include "pipeline/pipeline.h"
 

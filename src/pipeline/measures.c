@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "evaluate/classes.h"
 #include "evaluate/radix.h"
@@ -53,11 +53,6 @@ static ikt_status overview_make(ikt_context *ctx, const ikt_measured *what, over
     return ikt_agree(ctx, st);
 }
 
-static int by_number(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void rank_from(overview *o, int64_t n, int64_t row) {
     ikt_embedding_distances(o->y, n, o->q, o->y + o->q * row, o->distance);
     o->distance[row] = -1;
@@ -76,7 +71,7 @@ static ikt_status add_class(ikt_context *ctx, overview *o, int64_t n, int64_t ro
             o->ranks[count++] = o->radix.rank[0][j];
         }
     if (count == 0) return IKT_OK;
-    qsort(o->ranks, (size_t)count, sizeof *o->ranks, by_number);
+    ikt_sort_i64(o->ranks, count);
     const double others = (double)(n - 1);
     snprintf(name, sizeof name, "row %lld to class %lld", (long long)row, (long long)label);
     IKT_TRY(ikt_measures_add(ctx, out, name, (double)o->ranks[count / 2] / others, 0,

@@ -2,9 +2,7 @@
 #ifndef IKT_PIPELINE_OUTCOME_H
 #define IKT_PIPELINE_OUTCOME_H
 
-#include "base/memory_peak.h"
-#include "base/timer.h"
-#include "base/traffic.h"
+#include "base/cost.h"
 #include "pipeline/pipeline.h"
 
 /* COLLECTIVE. Writes output.file (io/results/result.h). Errors: IKT_ERR_FILE. */

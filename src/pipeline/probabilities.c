@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/timer.h"
-#include "evaluate/list_accuracy.h"
+#include "evaluate/accuracy.h"
 #include "objective/objective.h"
 #include "pipeline/graph_input.h"
 #include "pipeline/graph_keep.h"

@@ -4,7 +4,7 @@
 
 #include "data/dataset.h"
 #include "dist/rows.h"
-#include "io/results/graph_write.h"
+#include "io/results/graph_file.h"
 #include "pipeline/landmarks.h"
 #include "settings/settings.h"
 

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "base/comm.h"
+#include "base/input_file.h"
 #include "base/memory.h"
-#include "io/formats/file_name.h"
 #include "io/formats/reader.h"
-#include "io/numbers/recast.h"
+#include "io/numbers/element.h"
 #include "io/results/result.h"
 #include "io/sources/source.h"
 

@@ -17,7 +17,7 @@
 #include "isolation/codes_kernel.h"
 #include "isolation/similarity.h"
 #include "kernelsum/grid.h"
-#include "linalg/distance.h"
+#include "metric/metric.h"
 
 enum {
     TRIES = 5,
@@ -70,8 +70,8 @@ typedef struct {
 static double multiply_adds(bench_thread *t) {
     enum { REPEATS = 16 };
     for (int i = 0; i < REPEATS; i++)
-        ikt_distance_block(ikt_cpu_isa(), (const float *)t->number, SIDE, t->packed, SIDE, COLUMNS,
-                           t->distance);
+        ikt_metric_euclidean.block(ikt_cpu_isa(), (const float *)t->number, SIDE, t->packed, SIDE,
+                                   COLUMNS, t->distance);
     return (double)REPEATS * SIDE * SIDE * COLUMNS;
 }
 
@@ -203,7 +203,8 @@ static ikt_status measure_fft(ikt_context *ctx, ikt_machine *out) {
     if (st == IKT_OK) st = ikt_kernelsum_create_fft(ctx, &rows, &fft, &sums);
     for (int t = 0; t < TRIES && st == IKT_OK; t++) {
         const double before = ikt_stage_seconds(ctx, IKT_STAGE_FFT);
-        ikt_kernelsum_evaluate(sums, y, phi, gradient);
+        ikt_kernelsum_evaluate(
+            sums, &(ikt_kernelsum_request){.y = y, .value = phi, .gradient = gradient});
         const double took =
             ikt_calibrate_slowest(ctx, ikt_stage_seconds(ctx, IKT_STAGE_FFT) - before);
         if (took < best) best = took; /* the first makes FFTW's plans */

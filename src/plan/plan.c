@@ -47,7 +47,7 @@ static const double searched_coordinate = 0.207, /* of a pair, and the best kept
     gathered_point = 14.8,                       /* from the grid */
     measured_point = 132;                        /* for each doubling of the rows */
 /* In others: coordinates of bytes, bytes of codes, and nodes of a grid of 2^20 or of 2^24. */
-static const double coded_byte = 1.5, searched_byte = 1.82, fft_near = 1.11, fft_far = 1.48;
+static const double coded_byte = 1.5, searched_byte = 1.82, fft_near = IKT_FFT_COST, fft_far = 1.48;
 
 enum { REDUCED_SUM_BYTES = 560, SAMPLES = 8, RING_ROWS = 1024, RECALL_ROWS = 1000 };
 
@@ -377,10 +377,16 @@ static void gather_of(const task *t, ikt_cost *cost, const ikt_grid *grid) {
     gathering(t, cost, t->rows, gathered_point);
 }
 
+static int sharers_of(const task *t, const ikt_grid *grid) {
+    ikt_fft_settings fft = t->w->fft;
+    fft.rates = ikt_machine_fft_rates(t->m, t->w->threads);
+    return ikt_slabs_sharers(&fft, grid, t->w->ranks);
+}
+
 /* Eight bytes for each node of the grid, to all ranks or each row of nodes to one that shares. */
 static void grid_sum_of(const task *t, ikt_cost *cost, const ikt_grid *grid) {
     const double bytes = 8 * (double)(ikt_charge_stride(grid, t->w->fft.order) * grid->nodes[1]);
-    const bool is_whole = ikt_slabs_sharers(&t->w->fft, grid, t->w->ranks) == 1;
+    const bool is_whole = sharers_of(t, grid) == 1;
     add(cost, 1, (is_whole ? ikt_cost_reduction : ikt_cost_scatter)(t->m, t->w->ranks, bytes));
 }
 
@@ -391,7 +397,7 @@ static void fft_of(const task *t, ikt_cost *cost, const ikt_grid *grid) {
     const ikt_fft_settings *fft = &t->w->fft;
     const double nodes = (double)grid->nodes[0] * (double)grid->nodes[1];
     const double padded = (double)grid->padded[0] * (double)grid->padded[1];
-    const double share = ikt_slabs_sharers(fft, grid, t->w->ranks);
+    const double share = sharers_of(t, grid);
     const double number = fft->single ? sizeof(float) : sizeof(double);
     const double place = fmin(1, fmax(0, (log2(padded) - 20) / 4));
     work(t, cost, padded / share, fft_near * pow(fft_far / fft_near, place), t->m->fft * mega);

@@ -184,7 +184,7 @@ double ikt_workload_blocks(const ikt_workload *w) {
 }
 
 double ikt_workload_batches(const ikt_workload *w) {
-    double rows = fmin((double)w->data.n / (double)w->cells, IKT_SHELF_ROWS); /* of a block */
+    double rows = fmin((double)w->data.n / (double)w->cells, IKT_TILE_ROWS); /* of a block */
     return ceil((double)w->distribution.count / (ikt_workload_blocks(w) * rows));
 }
 

@@ -1,8 +1,11 @@
-/* What figures are drawn on. See canvas.h. */
+/* Canvases: what is common to all kinds. See canvas.h. */
 #include "plot/canvas.h"
 
 #include <errno.h>
 #include <string.h>
+
+#include "base/memory.h"
+#include "base/utf8.h"
 
 static bool ends_with(const char *text, const char *ending) {
     const size_t length = strlen(text), own = strlen(ending);
@@ -14,26 +17,35 @@ ikt_canvas_kind ikt_canvas_kind_of(const char *path) {
     return ends_with(path, ".pdf") ? IKT_CANVAS_PDF : IKT_CANVAS_PNG;
 }
 
-ikt_status ikt_canvas_check(ikt_context *ctx, const char *path) {
-    if (ikt_canvas_kind_of(path) != IKT_CANVAS_PDF || ikt_canvas_has_pdf) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "%s: this iktsne was built without cairo, which writes PDF; take .svg or .png, "
-                    "or build it where cairo is (Debian package libcairo2-dev)",
-                    path);
+/* Copies of the page's texts that are UTF-8: a byte that is none becomes three. */
+static ikt_status clean_texts(ikt_canvas *c) {
+    const char **text[] = {&c->page.title, &c->page.footer, &c->page.description};
+    size_t bytes = 0;
+    for (int i = 0; i < 3; i++)
+        bytes += 3 * strlen(*text[i]) + 1;
+    IKT_TRY(ikt_alloc(c->ctx, &c->texts, (int64_t)bytes, 1, "picture"));
+    char *at = c->texts;
+    for (int i = 0; i < 3; i++) {
+        *text[i] = ikt_utf8_clean(*text[i], at, 3 * strlen(*text[i]) + 1);
+        at += strlen(at) + 1;
+    }
+    return IKT_OK;
 }
 
 ikt_status ikt_canvas_open(ikt_context *ctx, ikt_canvas_kind kind, const ikt_canvas_page *page,
                            ikt_canvas *out) {
-    static const ikt_canvas_ops *const kinds[] = {&ikt_canvas_png, &ikt_canvas_svg,
-                                                  &ikt_canvas_pdf};
-    *out = (ikt_canvas){.ctx = ctx, .ops = kinds[kind], .page = *page};
-    if (kind != IKT_CANVAS_PNG) {
-        out->file = fopen(page->path, "wb");
-        if (!out->file)
-            return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", page->shown,
-                            strerror(errno));
-    }
-    return out->ops->open(out);
+    *out = (ikt_canvas){.ctx = ctx,
+                        .ops = kind == IKT_CANVAS_SVG ? &ikt_canvas_svg : &ikt_canvas_cairo,
+                        .kind = kind,
+                        .page = *page};
+    IKT_TRY(clean_texts(out));
+    out->file = fopen(page->path, "wb");
+    if (!out->file)
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", page->shown,
+                        strerror(errno));
+    IKT_TRY(out->ops->open(out));
+    ikt_canvas_fill(out, 0, 0, page->width, page->height, page->background);
+    return IKT_OK;
 }
 
 void ikt_canvas_fill(ikt_canvas *c, int64_t x, int64_t y, int64_t width, int64_t height,
@@ -55,32 +67,20 @@ void ikt_canvas_stroke(ikt_canvas *c, const ikt_segment *segments, int count, do
 }
 
 void ikt_canvas_text(ikt_canvas *c, const char *text, double x, double y, double size,
-                     ikt_rgb colour) {
-    if (text[0]) c->ops->text(c, text, x, y, size, false, colour);
+                     bool is_right, ikt_rgb colour) {
+    char clean[IKT_CANVAS_TEXT_MOST];
+    if (ikt_utf8_clean(text, clean, sizeof clean)[0])
+        c->ops->text(c, clean, x, y, size, is_right, colour);
 }
 
-void ikt_canvas_text_right(ikt_canvas *c, const char *text, double x, double y, double size,
-                           ikt_rgb colour) {
-    if (text[0]) c->ops->text(c, text, x, y, size, true, colour);
-}
-
-void ikt_canvas_points(ikt_canvas *c, const ikt_shaded *pixels, int64_t side, double opacity,
-                       int64_t x, int64_t y) {
-    c->ops->points(c, pixels, side, opacity, x, y);
-}
-
-ikt_status ikt_canvas_tile(ikt_canvas *c, const ikt_shaded *pixels, int64_t side, double opacity,
-                           ikt_image *tile) {
-    IKT_TRY(ikt_image_create(c->ctx, side, side, c->page.background, tile));
-    ikt_shade_draw(tile, pixels, side, opacity, 0, 0);
-    return IKT_OK;
+void ikt_canvas_show(ikt_canvas *c, const ikt_canvas_picture *picture, int64_t x, int64_t y) {
+    if (c->status == IKT_OK) c->status = c->ops->picture(c, picture, x, y);
 }
 
 ikt_status ikt_canvas_finish(ikt_canvas *c) {
     ikt_status st = c->status == IKT_OK ? c->ops->finish(c) : c->status;
     FILE *file = c->file;
     c->file = NULL;
-    if (!file) return st;
     const bool is_short = ferror(file) != 0;
     if ((fclose(file) != 0 || is_short) && st == IKT_OK)
         st = ikt_fail(c->ctx, IKT_ERR_FILE, "%s cannot be written: %s", c->page.shown,
@@ -89,8 +89,8 @@ ikt_status ikt_canvas_finish(ikt_canvas *c) {
 }
 
 void ikt_canvas_close(ikt_canvas *c) {
-    if (c->ops) c->ops->close(c);
+    if (c->ops && c->ops->close) c->ops->close(c);
     if (c->file) fclose(c->file);
-    ikt_image_destroy(&c->image);
+    ikt_free(&c->texts);
     *c = (ikt_canvas){.ctx = NULL};
 }

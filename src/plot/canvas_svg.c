@@ -1,31 +1,23 @@
 /* Figures as SVG, written shape after shape.
  *
- * Advantage over a drawing library: text stays text, in the reader's own sans-serif letters, which
- * can be searched, copied and edited (cairo writes letters as shapes), and nothing is needed for
- * it. Disadvantage: letters are a little wider or narrower than planned; ours are wider than those
- * of the usual families, so they fit. */
-#include <math.h>
-#include <string.h>
-
+ * Advantage over cairo, which draws the other kinds: text stays text, in the reader's own
+ * sans-serif letters, which can be searched, copied and edited (cairo writes letters as shapes);
+ * and equal figures are equal files (cairo numbers its elements by the surfaces that a process has
+ * made). Disadvantage: letters are a little wider or narrower than planned; ours are wider than
+ * those of the usual families, so they fit. */
+#include "base/encoding.h"
+#include "base/utf8.h"
 #include "iktsne/version.h"
 #include "plot/canvas.h"
-#include "plot/png_file.h"
 
 #define CAPITAL 0.72 /* of a capital letter in the size of a sans-serif font */
 
-/* Text in which what has a meaning in XML is written out; XML has no place for control characters.
- */
 static void put_text(FILE *file, const char *text) {
-    for (; *text; text++) {
-        const unsigned char c = (unsigned char)*text;
-        if (c == '&')
-            fputs("&amp;", file);
-        else if (c == '<')
-            fputs("&lt;", file);
-        else if (c == '>')
-            fputs("&gt;", file);
-        else
-            fputc(c < 32 && c != '\n' && c != '\t' ? '?' : c, file);
+    char bytes[5];
+    for (uint32_t point; (point = ikt_utf8_next(&text)) != 0;) {
+        const char *entity = ikt_xml_entity(point);
+        ikt_utf8_encode(point, bytes);
+        fputs(entity ? entity : bytes, file);
     }
 }
 
@@ -59,9 +51,8 @@ static ikt_status open_svg(ikt_canvas *c) {
             "'Liberation Sans', 'DejaVu Sans', sans-serif\">\n",
             72 * (double)p->width / p->dpi, 72 * (double)p->height / p->dpi, (long long)p->width,
             (long long)p->height);
-    put_element(c->file, "title", p->texts.title);
-    put_element(c->file, "desc", p->texts.description);
-    fill(c, 0, 0, p->width, p->height, p->background);
+    put_element(c->file, "title", p->title);
+    put_element(c->file, "desc", p->description);
     return IKT_OK;
 }
 
@@ -92,50 +83,41 @@ static void draw_text(ikt_canvas *c, const char *text, double x, double y, doubl
     fputs("</text>\n", c->file);
 }
 
-/* Bytes to base64 as they come: three make four characters, and up to two wait for the next. */
+/* Bytes that wait to be written as base64, three of which make four letters. */
+enum { PIECE = 3 << 10, LETTERS = 4 << 10 };
 typedef struct {
     FILE *file;
-    uint32_t bits;
-    int waiting;
+    int64_t held;
+    unsigned char bytes[PIECE];
 } encoder;
 
-static void put_four(encoder *e) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char four[4];
-    const uint32_t bits = e->bits << 8 * (3 - e->waiting);
-    for (int i = 0; i < 4; i++)
-        four[i] = i <= e->waiting ? digits[bits >> (18 - 6 * i) & 63] : '=';
-    fwrite(four, 1, 4, e->file);
-    e->bits = 0;
-    e->waiting = 0;
+static void put_letters(encoder *e) {
+    char letters[LETTERS];
+    ikt_base64(e->bytes, e->held, letters);
+    fwrite(letters, 1, (size_t)ikt_base64_length(e->held), e->file);
+    e->held = 0;
 }
 
 static bool put_bytes(void *self, const void *data, size_t count) {
     encoder *e = self;
     const unsigned char *bytes = data;
     for (size_t i = 0; i < count; i++) {
-        e->bits = e->bits << 8 | bytes[i];
-        if (++e->waiting == 3) put_four(e);
+        e->bytes[e->held++] = bytes[i];
+        if (e->held == PIECE) put_letters(e);
     }
     return ferror(e->file) == 0;
 }
 
-static void points(ikt_canvas *c, const ikt_shaded *pixels, int64_t side, double opacity, int64_t x,
-                   int64_t y) {
-    ikt_image tile;
-    encoder e = {c->file, 0, 0};
-    ikt_status st = ikt_canvas_tile(c, pixels, side, opacity, &tile);
-    if (st == IKT_OK) {
-        fprintf(c->file,
-                "<image x=\"%lld\" y=\"%lld\" width=\"%lld\" height=\"%lld\" "
-                "xlink:href=\"data:image/png;base64,",
-                (long long)x, (long long)y, (long long)side, (long long)side);
-        st = ikt_png_send(c->ctx, c->page.shown, &tile, put_bytes, &e);
-        if (e.waiting > 0) put_four(&e);
-        fputs("\"/>\n", c->file);
-    }
-    ikt_image_destroy(&tile);
-    if (c->status == IKT_OK) c->status = st;
+static ikt_status show(ikt_canvas *c, const ikt_canvas_picture *picture, int64_t x, int64_t y) {
+    encoder e = {.file = c->file};
+    fprintf(c->file,
+            "<image x=\"%lld\" y=\"%lld\" width=\"%lld\" height=\"%lld\" "
+            "xlink:href=\"data:image/png;base64,",
+            (long long)x, (long long)y, (long long)picture->width, (long long)picture->height);
+    IKT_TRY(ikt_canvas_send_png(c, picture, false, put_bytes, &e));
+    put_letters(&e);
+    fputs("\"/>\n", c->file);
+    return IKT_OK;
 }
 
 static ikt_status finish(ikt_canvas *c) {
@@ -143,9 +125,9 @@ static ikt_status finish(ikt_canvas *c) {
     return IKT_OK;
 }
 
-static void close_svg(ikt_canvas *c) {
-    (void)c; /* the file is closed with the canvas */
-}
-
-const ikt_canvas_ops ikt_canvas_svg = {open_svg, fill,   stroke,   draw_text,
-                                       points,   finish, close_svg};
+const ikt_canvas_ops ikt_canvas_svg = {.open = open_svg,
+                                       .fill = fill,
+                                       .stroke = stroke,
+                                       .text = draw_text,
+                                       .picture = show,
+                                       .finish = finish};

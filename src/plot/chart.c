@@ -14,26 +14,6 @@ typedef struct {
     double from, to; /* pixels */
 } axis;
 
-void ikt_text_add_xml(ikt_text *out, const char *text) {
-    for (; *text; text++)
-        switch (*text) {
-        case '&':
-            ikt_text_add(out, "&amp;");
-            break;
-        case '<':
-            ikt_text_add(out, "&lt;");
-            break;
-        case '>':
-            ikt_text_add(out, "&gt;");
-            break;
-        case '"':
-            ikt_text_add(out, "&quot;");
-            break;
-        default:
-            ikt_text_add(out, "%c", *text);
-        }
-}
-
 static void widen(axis *a, double value) {
     if (!isfinite(value)) return;
     a->low = fmin(a->low, value);

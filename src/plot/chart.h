@@ -31,7 +31,4 @@ typedef struct {
 /* LOCAL. Appends one <svg> element to the text. The status of the text tells a failure. */
 void ikt_chart_svg(const ikt_chart *chart, ikt_text *out);
 
-/* LOCAL. Appends text in which the characters that have a meaning in XML are written out. */
-void ikt_text_add_xml(ikt_text *out, const char *text);
-
 #endif

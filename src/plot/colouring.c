@@ -10,7 +10,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "plot/shade.h"
+#include "base/sort.h"
 
 enum { LEVELS = 1024 }; /* colours of numbers; one more is for missing ones */
 
@@ -21,15 +21,9 @@ typedef struct {
 
 /* Place of the label in the list, or where it would be inserted. */
 static int64_t place_of(const ikt_class *entry, int64_t n, int64_t label) {
-    int64_t low = 0, high = n;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (entry[middle].label < label)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    int64_t at;
+    IKT_FIND_FIRST(at, 0, n, entry[at].label >= label);
+    return at;
 }
 
 static bool list_add(class_list *list, int64_t label, int64_t count) {

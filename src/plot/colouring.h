@@ -5,9 +5,8 @@
 #ifndef IKT_PLOT_COLOURING_H
 #define IKT_PLOT_COLOURING_H
 
-#include "plot/palette.h"
+#include "plot/density.h"
 #include "plot/plot.h"
-#include "plot/raster.h"
 
 enum { IKT_CLASSES_MAX = 4096 };
 

@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 #define CAPITAL 12.0 /* grid units */
 #define BEARING 1.5  /* empty grid units at either side of a character */
-#define WEIGHT  1.55 /* stroke in grid units */
 
 enum { FIRST = 32, LAST = 126, CURVE_PIECES = 6 };
 
@@ -136,11 +137,6 @@ static const glyph glyphs[LAST - FIRST + 1] = {
 
 static const glyph missing = {6, "M0 0L0 12L6 12L6 0L0 0"};
 
-static const glyph *glyph_of(unsigned char character) {
-    if (character < FIRST || character > LAST) return &missing;
-    return &glyphs[character - FIRST];
-}
-
 typedef struct {
     ikt_segment *segments;
     int count;
@@ -163,10 +159,12 @@ static void pen_curve(pen *p, double cx, double cy, double x, double y) {
     }
 }
 
-/* The paths are constants of this file and checked by the tests, so they are read trustingly. */
-int ikt_glyph_segments(unsigned char character, ikt_segment *segments) {
+/* The strokes of a character (size 1, left end of them and baseline at 0, y downwards); returns how
+ * many there are. The paths are constants of this file and checked by the tests, so they are read
+ * trustingly. */
+static int strokes(const glyph *of, ikt_segment *segments) {
     pen p = {segments, 0, 0, 0};
-    const char *at = glyph_of(character)->path;
+    const char *at = of->path;
     while (*at) {
         char command = *at++;
         double v[4] = {0};
@@ -187,59 +185,36 @@ int ikt_glyph_segments(unsigned char character, ikt_segment *segments) {
     return p.count;
 }
 
-/* The byte that stands for the character at *text (0 for one without a picture of its own), and
- * moves *text behind it. */
-static unsigned char next_character(const char **text) {
-    unsigned char first = (unsigned char)*(*text)++;
-    if (first < 0x80) return first;
-    while (((unsigned char)**text & 0xC0) == 0x80)
-        (*text)++;
-    return 0;
+/* The glyph of the character at *text, and moves *text behind it; NULL at the end. */
+static const glyph *next_glyph(const char **text) {
+    const uint32_t point = ikt_utf8_next(text);
+    if (point == 0) return NULL;
+    return point < FIRST || point > LAST ? &missing : &glyphs[point - FIRST];
 }
 
-static double advance(unsigned char character, double size) {
-    return (glyph_of(character)->width + 2 * BEARING) * size / CAPITAL;
+static double advance(const glyph *of, double size) {
+    return (of->width + 2 * BEARING) * size / CAPITAL;
 }
 
 double ikt_font_width(const char *text, double size) {
     double width = 0;
-    while (*text)
-        width += advance(next_character(&text), size);
+    for (const glyph *of; (of = next_glyph(&text));)
+        width += advance(of, size);
     return width;
 }
 
-/* The strokes of a character with its left end at x; returns how many. */
-static int place(unsigned char character, double x, double y, double size, ikt_segment *segments) {
-    const int count = ikt_glyph_segments(character, segments);
-    const double left = x + BEARING * size / CAPITAL;
+int ikt_font_place(const char **text, double *x, double y, double size, ikt_segment *segments) {
+    const glyph *of = next_glyph(text);
+    if (!of) return -1;
+    const int count = strokes(of, segments);
+    const double left = *x + BEARING * size / CAPITAL;
     for (int i = 0; i < count; i++) {
         ikt_segment *s = &segments[i];
         *s = (ikt_segment){left + s->x0 * size, y + s->y0 * size, left + s->x1 * size,
                            y + s->y1 * size};
     }
+    *x += advance(of, size);
     return count;
-}
-
-void ikt_font_draw(ikt_image *image, const char *text, double x, double y, double size,
-                   ikt_rgb colour) {
-    ikt_segment segments[IKT_GLYPH_SEGMENTS];
-    while (*text) {
-        const unsigned char character = next_character(&text);
-        const int count = place(character, x, y, size, segments);
-        ikt_image_stroke(image, segments, count, WEIGHT * size / CAPITAL, colour);
-        x += advance(character, size);
-    }
-}
-
-void ikt_font_strokes(const char *text, double x, double y, double size, ikt_rgb colour,
-                      ikt_stroker stroke, void *self) {
-    ikt_segment segments[IKT_GLYPH_SEGMENTS];
-    while (*text) {
-        const unsigned char character = next_character(&text);
-        const int count = place(character, x, y, size, segments);
-        stroke(self, segments, count, WEIGHT * size / CAPITAL, colour);
-        x += advance(character, size);
-    }
 }
 
 void ikt_font_fit(const char *text, double size, double width, char *out, int bytes) {
@@ -250,8 +225,8 @@ void ikt_font_fit(const char *text, double size, double width, char *out, int by
     }
     const char *end = text, *next = text;
     double used = ikt_font_width("...", size);
-    while (*next) {
-        used += advance(next_character(&next), size);
+    for (const glyph *of; (of = next_glyph(&next));) {
+        used += advance(of, size);
         if (used > width || (size_t)(next - text) > room) break;
         end = next;
     }

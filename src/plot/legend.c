@@ -1,7 +1,7 @@
 /* The legend.
  *
- * Lines are of one height; the table of classes takes as many columns as fit beside a plot that
- * keeps its dignity, and classes without room share one line that says how many they are. */
+ * All lines have one height. The table of classes has as many columns as its largest width allows;
+ * the classes for which there is no room share one line that says how many they are. */
 #include "plot/legend.h"
 
 #include <inttypes.h>
@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "io/sources/label_names.h"
-#include "plot/font.h"
 
 /* In thousandths of the picture's smaller side. */
 #define TEXT       12.5 /* capital height */
@@ -143,7 +142,7 @@ static void draw_text(ikt_canvas *canvas, const ikt_legend *l, const char *text,
                       double width, ikt_rgb colour) {
     char fitted[TEXT_BYTES];
     ikt_font_fit(text, TEXT * l->unit, width, fitted, TEXT_BYTES);
-    ikt_canvas_text(canvas, fitted, x, y + TEXT * l->unit, TEXT * l->unit, colour);
+    ikt_canvas_text(canvas, fitted, x, y + TEXT * l->unit, TEXT * l->unit, false, colour);
 }
 
 static void draw_swatch(ikt_canvas *canvas, const ikt_legend *l, double x, double y,
@@ -172,8 +171,8 @@ static void draw_classes(ikt_canvas *canvas, const ikt_legend *l, const ikt_lege
         draw_swatch(canvas, l, left, top, c->colouring->colour[i]);
         draw_text(canvas, l, name, left + INDENT * l->unit, top, l->name_width + 0.5,
                   c->theme->ink);
-        ikt_canvas_text_right(canvas, count, left + l->column_width, top + size, size,
-                              c->theme->faint);
+        ikt_canvas_text(canvas, count, left + l->column_width, top + size, size, true,
+                        c->theme->faint);
     }
     if (l->shown == c->colouring->n_classes) return;
     more_text(c->colouring->n_classes - l->shown, name);

@@ -1,6 +1,7 @@
-/* The legend: what is shown, how many points, which colour is which.
+/* The legend: the number of points, and the meaning of the colours.
  *
- * Planned first, because its width decides the size of the plot, and drawn when the plot is done.
+ * It is planned first, because its width decides the size of the plot, and drawn when the plot is
+ * done.
  * From top to bottom: number of points; what the colours mean; the classes with their counts, in
  * columns, or a colour bar with the least and largest number; the marked points.
  */
@@ -10,7 +11,7 @@
 #include "plot/canvas.h"
 #include "plot/colouring.h"
 
-/* What a legend tells of. Everything is lent. */
+/* The content of a legend. Everything is lent. */
 typedef struct {
     const ikt_colouring *colouring;
     const ikt_theme *theme;

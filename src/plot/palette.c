@@ -43,6 +43,15 @@ ikt_theme ikt_theme_get(bool black) {
         {255, 255, 255}, {25, 25, 25}, {150, 150, 150}, {0, 72, 130}, {165, 165, 165}};
 }
 
+static uint8_t mix_channel(uint8_t under, uint8_t over, double opacity) {
+    return (uint8_t)lround(under + (over - under) * opacity);
+}
+
+ikt_rgb ikt_rgb_mix(ikt_rgb under, ikt_rgb over, double opacity) {
+    return (ikt_rgb){mix_channel(under.r, over.r, opacity), mix_channel(under.g, over.g, opacity),
+                     mix_channel(under.b, over.b, opacity)};
+}
+
 /* Class 24 and on: the cycle darker, then lighter, then all of it again. The two mixtures are those
  * that keep the 72 colours furthest apart. */
 static ikt_rgb cycled(int64_t index) {

@@ -8,10 +8,13 @@
 #define IKT_PLOT_PALETTE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-#include "plot/image.h"
+typedef struct {
+    uint8_t r, g, b; /* sRGB */
+} ikt_rgb;
 
-/* What figures on a white or a black background are drawn with. */
+/* The colours of a figure on a white or a black background. */
 typedef struct {
     ikt_rgb background, ink, faint; /* faint: frame lines and secondary text */
     ikt_rgb plain;                  /* points that have no class or number */
@@ -20,6 +23,9 @@ typedef struct {
 
 /* LOCAL, all of them, pure. */
 ikt_theme ikt_theme_get(bool black);
+
+/* `over` laid over `under` with opacity 0..1, mixed in sRGB, which is even to the eye. */
+ikt_rgb ikt_rgb_mix(ikt_rgb under, ikt_rgb over, double opacity);
 
 /* Distinct colours there are; beyond them lighter and darker variants repeat the cycle. */
 enum { IKT_PALETTE_DISTINCT = 24 };

@@ -1,8 +1,9 @@
 /* The panels of a figure: what is drawn of the points, and where.
  *
  * One square for a map in two dimensions; for three dimensions three squares, the sides x y, x z
- * and y z at one scale; for one dimension a rectangle of bars (histogram.h). Squares are summed in
- * bands of rows, so that ranks other than 0 never hold a whole picture and any size works within
+ * and y z at one scale; for one dimension a rectangle of bars: points along the line, stacked by
+ * colour, which shows how many there are, and of what, where dots would overlap. Squares are summed
+ * in bands of rows, so that ranks other than 0 never hold a whole picture and any size works within
  * the same memory.
  */
 #ifndef IKT_PLOT_PANELS_H

@@ -10,7 +10,6 @@
 #include "base/atomic_file.h"
 #include "config/key.h"
 #include "plot/canvas.h"
-#include "plot/font.h"
 #include "plot/legend.h"
 #include "plot/panels.h"
 
@@ -79,7 +78,6 @@ static ikt_status resolve_dpi(ikt_context *ctx, const char *path, ikt_plot_setti
 
 static ikt_status resolve(ikt_context *ctx, const ikt_plot_points *points, const char *path,
                           ikt_plot_settings *s) {
-    IKT_TRY(ikt_canvas_check(ctx, path));
     IKT_TRY(resolve_dpi(ctx, path, s));
     if (s->height == IKT_AUTO_INT) s->height = automatic_height(points->q, s->width);
     if (!s->footer) s->footer = "";
@@ -112,7 +110,8 @@ static void make_title(const figure *f, const ikt_plot_points *points, const cha
     snprintf(out, TEXT_BYTES, "%.*s, n = %s", length > 300 ? 300 : length, name, count);
 }
 
-/* What title, footer, margins and legend leave: from the top, high and wide; the legend beside. */
+/* The space that title, footer, margins and legend leave: its top, height and width, and the width
+ * of the legend beside it. */
 typedef struct {
     double top, room, across, beside;
 } box;
@@ -160,26 +159,15 @@ static void draw_texts(figure *f) {
     char text[TEXT_BYTES];
     ikt_font_fit(f->title, TITLE * unit, width, text, TEXT_BYTES);
     ikt_canvas_text(&f->canvas, text, (double)f->panels.left,
-                    (double)f->panels.top - TITLE_GAP * unit, TITLE * unit, f->theme.ink);
+                    (double)f->panels.top - TITLE_GAP * unit, TITLE * unit, false, f->theme.ink);
     ikt_font_fit(f->settings.footer, FOOTER * unit, ikt_panels_width(&f->panels), text, TEXT_BYTES);
     ikt_canvas_text(&f->canvas, text, (double)f->panels.left,
                     (double)(f->panels.top + f->panels.height) + (FOOTER_GAP + FOOTER) * unit,
-                    FOOTER * unit, f->theme.faint);
+                    FOOTER * unit, false, f->theme.faint);
 }
 
-/* LOCAL, rank 0. */
-static void finish(figure *f) {
-    draw_texts(f);
-    if (f->settings.legend)
-        ikt_legend_draw(&f->canvas, &f->legend, &f->content,
-                        (double)f->panels.left + ikt_panels_width(&f->panels) +
-                            LEGEND_GAP * f->unit,
-                        (double)f->panels.top);
-}
-
-/* LOCAL, rank 0. */
-static ikt_status open_canvas(ikt_context *ctx, figure *f, const char *path,
-                              const char *temporary) {
+static ikt_status draw_file(ikt_context *ctx, figure *f, const ikt_plot_points *points,
+                            const char *path, const char *temporary) {
     const ikt_plot_settings *s = &f->settings;
     const ikt_canvas_page page = {.path = temporary,
                                   .shown = path,
@@ -187,17 +175,21 @@ static ikt_status open_canvas(ikt_context *ctx, figure *f, const char *path,
                                   .height = s->height,
                                   .dpi = s->dpi,
                                   .background = f->theme.background,
-                                  .texts = {f->title, s->footer, s->description}};
-    return ikt_canvas_open(ctx, ikt_canvas_kind_of(path), &page, &f->canvas);
-}
-
-static ikt_status draw_file(ikt_context *ctx, figure *f, const ikt_plot_points *points,
-                            const char *path, const char *temporary) {
+                                  .title = f->title,
+                                  .footer = s->footer,
+                                  .description = s->description};
     const bool is_root = ikt_rank(ctx) == 0;
-    IKT_TRY(ikt_agree(ctx, is_root ? open_canvas(ctx, f, path, temporary) : IKT_OK));
+    ikt_status st = IKT_OK;
+    if (is_root) st = ikt_canvas_open(ctx, ikt_canvas_kind_of(path), &page, &f->canvas);
+    IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_panels_draw(ctx, &f->panels, points, &f->colouring, &f->theme, &f->canvas));
     if (!is_root) return IKT_OK;
-    finish(f);
+    draw_texts(f);
+    if (s->legend)
+        ikt_legend_draw(&f->canvas, &f->legend, &f->content,
+                        (double)f->panels.left + ikt_panels_width(&f->panels) +
+                            LEGEND_GAP * f->unit,
+                        (double)f->panels.top);
     return ikt_canvas_finish(&f->canvas);
 }
 
@@ -209,17 +201,8 @@ static ikt_status make_figure(ikt_context *ctx, figure *f, const ikt_plot_points
     IKT_TRY(ikt_colouring_create(ctx, points, &f->theme, f->settings.black, &f->colouring));
     make_title(f, points, path, f->title);
     lay_out(f, points);
-    IKT_TRY(ikt_atomic_begin(ctx, path, f->settings.overwrite, temporary));
+    IKT_TRY(ikt_atomic_begin_stream(ctx, path, f->settings.overwrite, temporary));
     return ikt_atomic_end(ctx, path, temporary, draw_file(ctx, f, points, path, temporary));
-}
-
-static void destroy(figure *f) {
-    ikt_colouring_destroy(&f->colouring);
-    ikt_canvas_close(&f->canvas);
-}
-
-ikt_status ikt_plot_check(ikt_context *ctx, const char *path) {
-    return ikt_canvas_check(ctx, path);
 }
 
 ikt_status ikt_plot_embedding(ikt_context *ctx, const ikt_plot_settings *settings,
@@ -227,6 +210,7 @@ ikt_status ikt_plot_embedding(ikt_context *ctx, const ikt_plot_settings *setting
     figure f = {.settings = *settings,
                 .panels = {.q = points->q, .count = ikt_panels_count(points->q)}};
     ikt_status st = make_figure(ctx, &f, points, path);
-    destroy(&f);
+    ikt_colouring_destroy(&f.colouring);
+    ikt_canvas_close(&f.canvas);
     return st;
 }

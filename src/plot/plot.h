@@ -2,7 +2,7 @@
  *
  * A square view of all points with equal scales and, because the axes of t-SNE have no unit, no
  * ticks. A map in three dimensions is shown from three sides, x y, x z and y z, at one scale; one
- * in one dimension as bars along the line, stacked by colour (histogram.h). Besides, a legend with
+ * in one dimension as bars along the line, stacked by colour. Besides, a legend with
  * the classes and their counts, or a colour bar; marked points on top; a title and a footer. The
  * bytes of the file are the same for any number of ranks and threads.
  */
@@ -53,17 +53,13 @@ ikt_plot_settings ikt_plot_defaults(void);
  * with the fourth root of n to 0.65 (about one pixel) beyond 800,000, at most 6. */
 double ikt_plot_radius(int64_t n, int64_t side);
 
-/* LOCAL. Whether this program writes files of that ending. Errors: IKT_ERR_USAGE: .pdf where it was
- * built without cairo. */
-ikt_status ikt_plot_check(ikt_context *ctx, const char *path);
-
 /* COLLECTIVE. Draws the points and writes the file `path` on rank 0 (written beside, renamed): SVG
  * or PDF where its name ends so, in which the points are a picture of pixels within a page of
  * shapes and text (canvas.h), otherwise PNG.
  * Memory: 8 MB and 2 bytes a point on every rank, in one and three dimensions 8 bytes more; on rank
- * 0 also 16 bytes a pixel of the plot and 3 of the picture. Time: a few nanoseconds a point for
+ * 0 also 20 bytes a pixel of the plot and 4 of the picture. Time: a few nanoseconds a point for
  * each 8 MB of sums, then rank 0 alone compresses. The caller times it. Errors: IKT_ERR_USAGE
- * (settings out of range, a marked row that does not exist, no PDF here), IKT_ERR_DATA (coordinates
+ * (settings out of range, a marked row that does not exist), IKT_ERR_DATA (coordinates
  * not finite, with the row; more than 4096 classes), IKT_ERR_FILE, IKT_ERR_RESOURCE.
  */
 ikt_status ikt_plot_embedding(ikt_context *ctx, const ikt_plot_settings *settings,

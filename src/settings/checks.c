@@ -8,7 +8,6 @@
 #include "base/atomic_file.h"
 #include "base/comm.h"
 #include "io/results/result.h"
-#include "plot/plot.h"
 #include "settings/time_limit.h"
 
 /* LOCAL, rank 0. Whether two names lead to one file that is there. */
@@ -37,7 +36,8 @@ static ikt_status check_output(ikt_context *ctx, const ikt_settings *s, const ch
                                const char *path) {
     if (!path[0]) return IKT_OK;
     IKT_TRY(check_apart_all(ctx, s, key, path));
-    return ikt_atomic_check(ctx, path, s->output.overwrite);
+    return path == s->output.picture ? ikt_atomic_check_stream(ctx, path, s->output.overwrite)
+                                     : ikt_atomic_check(ctx, path, s->output.overwrite);
 }
 
 ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings, bool needs_file) {
@@ -48,7 +48,6 @@ ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings, boo
         return ikt_fail(ctx, IKT_ERR_USAGE, "output.picture and output.file are the same file: %s",
                         output->file);
     IKT_TRY(check_output(ctx, settings, "output.file", output->file));
-    if (output->picture[0]) IKT_TRY(ikt_plot_check(ctx, output->picture));
     IKT_TRY(check_output(ctx, settings, "output.picture", output->picture));
     /* Whether it may be written depends on the graph (graph_keep.h). */
     IKT_TRY(check_apart_all(ctx, settings, "output.graph", output->graph));

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "config/lookup.h"
+#include "config/config.h"
 #include "config/value.h"
 
 /* The parts of `settings` that a graph depends on; returns how many. */

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "base/atomic_file.h"
-#include "base/base64.h"
+#include "base/encoding.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "config/key.h"
 
 static const char head[] =
@@ -36,9 +37,10 @@ ikt_page ikt_page_begin(ikt_context *ctx, const char *folder, const char *title)
 
 /* Text with what Markdown would take for its own marks written out. */
 static void add_markdown(ikt_text *out, const char *text) {
-    for (; *text; text++) {
-        if (strchr("|*_`<\\", *text)) ikt_text_add(out, "\\");
-        ikt_text_add(out, "%c", *text == '\n' ? ' ' : *text);
+    char bytes[5];
+    for (uint32_t point; (point = ikt_utf8_next(&text)) != 0;) {
+        ikt_utf8_encode(point == '\n' ? ' ' : point, bytes);
+        ikt_text_add(out, "%s%s", strchr("|*_`<\\", bytes[0]) ? "\\" : "", bytes);
     }
 }
 

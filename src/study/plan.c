@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "config/config.h"
 #include "settings/preset.h"
 #include "settings/unused.h"
@@ -217,7 +218,7 @@ typedef struct {
 
 static int by_identity(const void *a, const void *b) {
     const identity *x = a, *y = b;
-    return (x->id > y->id) - (x->id < y->id);
+    return IKT_COMPARE(x->id, y->id);
 }
 
 static ikt_status sort_runs(ikt_context *ctx, ikt_study_plan *plan) {
@@ -236,15 +237,9 @@ static ikt_status sort_runs(ikt_context *ctx, ikt_study_plan *plan) {
 }
 
 int64_t ikt_study_plan_find(const ikt_study_plan *plan, uint64_t id) {
-    int64_t low = 0, high = plan->n_runs;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (plan->run[plan->by_id[middle]].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < plan->n_runs && plan->run[plan->by_id[low]].id == id ? plan->by_id[low] : -1;
+    int64_t at;
+    IKT_FIND_FIRST(at, 0, plan->n_runs, plan->run[plan->by_id[at]].id >= id);
+    return at < plan->n_runs && plan->run[plan->by_id[at]].id == id ? plan->by_id[at] : -1;
 }
 
 ikt_status ikt_study_plan_make(ikt_context *ctx, const ikt_study *study,

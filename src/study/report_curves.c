@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "study/report_parts.h"
 
 enum { WIDTH = 460, HEIGHT = 300 };
@@ -14,8 +15,7 @@ typedef struct {
 } point;
 
 static int by_x(const void *a, const void *b) {
-    const point *p = a, *q = b;
-    return (p->x > q->x) - (p->x < q->x);
+    return IKT_COMPARE(((const point *)a)->x, ((const point *)b)->x);
 }
 
 /* Arrays that the lines of a chart point into. */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "evaluate/measure_names.h"
+#include "evaluate/measure.h"
 #include "study/report_parts.h"
 
 enum { COLUMNS_MOST = 64, ENTRIES_MOST = 24 };

@@ -12,7 +12,7 @@
 #include "base/locked_file.h"
 #include "base/memory.h"
 #include "config/value.h"
-#include "evaluate/measure_names.h"
+#include "evaluate/measure.h"
 
 static const char *const number_names[IKT_RUN_NUMBERS] = {
     "rows",           "columns",    "iterations", "KL", "seconds", "seconds similarities",

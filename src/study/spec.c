@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "config/lookup.h"
+#include "config/config.h"
 #include "config/value.h"
-#include "evaluate/measure_names.h"
+#include "evaluate/measure.h"
 #include "settings/settings.h"
 #include "study/spec_parts.h"
 

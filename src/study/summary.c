@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "evaluate/measure_names.h"
+#include "base/sort.h"
+#include "evaluate/measure.h"
 
 static bool is_same(const ikt_study *study, const ikt_study_run *a, const ikt_study_run *b) {
     if (a->data != b->data || a->method != b->method) return false;
@@ -23,11 +24,6 @@ static ikt_study_cell begin(const ikt_study *study, const ikt_study_run *run) {
     return cell;
 }
 
-static int by_value(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Fills median and range of one measure from the good runs of the entry. */
 static void summarise(const ikt_study *study, const ikt_study_plan *plan,
                       const ikt_study_result *result, int64_t m, double *work,
@@ -40,7 +36,7 @@ static void summarise(const ikt_study *study, const ikt_study_plan *plan,
     }
     cell->median[m] = cell->low[m] = cell->high[m] = NAN;
     if (count == 0) return;
-    qsort(work, (size_t)count, sizeof *work, by_value);
+    ikt_sort_f64(work, count);
     cell->median[m] = (work[(count - 1) / 2] + work[count / 2]) / 2;
     cell->low[m] = work[0];
     cell->high[m] = work[count - 1];

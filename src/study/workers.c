@@ -26,6 +26,7 @@
 #include "base/locked_file.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/watch.h"
 
 enum { SESSION_TEXT = 128, ATTEMPTS_MOST = 3 };
@@ -223,7 +224,7 @@ typedef struct {
 static int longest_first(const void *a, const void *b) {
     const weighed *x = a, *y = b;
     if (x->cost != y->cost) return x->cost < y->cost ? 1 : -1;
-    return (x->run > y->run) - (x->run < y->run);
+    return IKT_COMPARE(x->run, y->run);
 }
 
 /* LOCAL. Runs that are to be made. */

@@ -3,7 +3,7 @@
 #define IKT_TRANSFORM_MODEL_LOAD_H
 
 #include "data/dataset.h"
-#include "io/results/model_read.h"
+#include "io/results/model_file.h"
 #include "isolation/model.h"
 #include "settings/settings.h"
 

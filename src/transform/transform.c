@@ -11,7 +11,7 @@
 #include "base/row_hash.h"
 #include "base/timer.h"
 #include "evaluate/tree.h"
-#include "evaluate/votes.h"
+#include "evaluate/accuracy.h"
 #include "objective/placing.h"
 #include "plan/memory_plan.h"
 #include "settings/input.h"

@@ -2,17 +2,17 @@
 #include "transform/transform_lists.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "affinity/affinity.h"
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/timer.h"
 #include "isolation/codes.h"
 #include "linalg/blocks.h"
-#include "neighbours/scorers.h"
-#include "neighbours/stream.h"
+#include "metric/metric.h"
+#include "neighbours/exact.h"
 
 /* --- new rows that share no cell with any old row --------------------------------------------- */
 
@@ -85,24 +85,17 @@ static void list_centres(job *j) {
 
 /* Compares the zero-similarity rows of the block with a few centres. */
 static void compare(const job *j, int64_t count, int64_t first, int64_t few) {
+    const ikt_metric *metric = ikt_metric_of(j->data);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(j->ctx))
     for (int64_t l = 0; l < count; l++) {
         const float *x = j->rows + j->which[l] * j->d;
         for (int64_t c = 0; c < few; c++) {
-            const float *y = j->centres + c * j->d;
-            double sum = 0;
-            for (int64_t k = 0; k < j->d; k++)
-                sum += ((double)x[k] - (double)y[k]) * ((double)x[k] - (double)y[k]);
-            if (sum >= j->least[l]) continue;
-            j->least[l] = sum;
+            const double away = metric->exact(x, j->centres + c * j->d, j->d);
+            if (away >= j->least[l]) continue;
+            j->least[l] = away;
             j->nearest[l] = j->centre[first + c];
         }
     }
-}
-
-static int by_number(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
 }
 
 /* Gives own row i the occupied cells of a centre. */
@@ -111,9 +104,9 @@ static void adopt(const job *j, int64_t i, int64_t centre, ikt_codes *codes) {
     char *row = (char *)codes->code + i * codes->stride;
     for (int64_t p = 0; p < codes->t; p++) {
         const int64_t *part = j->loaded->model->row + p * psi;
-        const int64_t *at = bsearch(&centre, part, (size_t)psi, sizeof *part, by_number);
-        if (!at || !j->occupied[p * psi + (at - part)]) continue;
-        const uint16_t cell = (uint16_t)(at - part);
+        const int64_t at = ikt_find_i64(part, psi, centre);
+        if (at < 0 || !j->occupied[p * psi + at]) continue;
+        const uint16_t cell = (uint16_t)at;
         if (codes->width == 1)
             ((uint8_t *)row)[p] = (uint8_t)cell;
         else

@@ -5,15 +5,15 @@
  * the texts in their order.
  * Advantage: bounded memory, and the slowest part, deflate, is shared. Disadvantage: one stream a
  * file, from one rank; it is a few hundred megabytes at most. */
-#include "viewer/blocks.h"
+#include "viewer/parts.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <zlib.h>
 
-#include "base/base64.h"
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/memory.h"
 
 enum { AT_ONCE = 16, PLACE_BYTES = sizeof(uint32_t), NO_ZLIB_HEADER = -15, LEVEL = 6, MEMORY = 8 };
@@ -23,17 +23,17 @@ static const char purpose[] = "pages";
 /* The work of a round; freed as one. */
 typedef struct {
     const ikt_block_items *items;
-    int64_t first;                   /* block of the round */
-    int64_t sent;                    /* items of this rank that have left */
-    int64_t *send, *come;            /* [ranks] */
-    uint8_t *leave, *arrive, *block; /* records; records; items in order */
-    char *text, *texts;              /* of this rank's block; on rank 0 of all */
+    int64_t first;                        /* block of the round */
+    int64_t sent;                         /* items of this rank that have been sent */
+    int64_t *send, *receive;              /* [ranks] records to and from each rank */
+    uint8_t *outgoing, *incoming, *block; /* records; records; items in order */
+    char *text, *texts;                   /* of this rank's block; on rank 0 of all */
     int64_t length;
 } work;
 
 static void work_clear(work *w) {
-    ikt_free(&w->leave);
-    ikt_free(&w->arrive);
+    ikt_free(&w->outgoing);
+    ikt_free(&w->incoming);
     ikt_free(&w->block);
     ikt_free(&w->text);
     ikt_free(&w->texts);
@@ -56,7 +56,7 @@ static int64_t items_of(const work *w, int64_t rank, int64_t ranks) {
 }
 
 /* This rank's items of the round, each behind its place: those from `sent` on, as they ascend. */
-static ikt_status take_leave(ikt_context *ctx, work *w) {
+static ikt_status collect_items(ikt_context *ctx, work *w) {
     const ikt_block_items *items = w->items;
     const int64_t record = PLACE_BYTES + items->bytes, ranks = at_once(ctx);
     int64_t upto = w->sent;
@@ -66,9 +66,9 @@ static ikt_status take_leave(ikt_context *ctx, work *w) {
         if (rank >= ranks) break;
         w->send[rank]++;
     }
-    IKT_TRY(ikt_alloc(ctx, &w->leave, upto - w->sent, (size_t)record, purpose));
+    IKT_TRY(ikt_alloc(ctx, &w->outgoing, upto - w->sent, (size_t)record, purpose));
     for (int64_t i = w->sent; i < upto; i++) {
-        uint8_t *out = w->leave + (i - w->sent) * record;
+        uint8_t *out = w->outgoing + (i - w->sent) * record;
         memcpy(out, &items->place[i], PLACE_BYTES);
         items->fill(items->self, i, out + PLACE_BYTES);
     }
@@ -76,13 +76,13 @@ static ikt_status take_leave(ikt_context *ctx, work *w) {
     return IKT_OK;
 }
 
-/* From records, in the order in which they came, to items in theirs. */
+/* Records, in the order in which they were received, become items in their own order. */
 static void put_in_order(const work *w, int64_t count, int64_t first) {
     const int64_t bytes = w->items->bytes, record = PLACE_BYTES + bytes;
     for (int64_t k = 0; k < count; k++) {
         uint32_t place;
-        memcpy(&place, w->arrive + k * record, PLACE_BYTES);
-        memcpy(w->block + (place - first) * bytes, w->arrive + k * record + PLACE_BYTES,
+        memcpy(&place, w->incoming + k * record, PLACE_BYTES);
+        memcpy(w->block + (place - first) * bytes, w->incoming + k * record + PLACE_BYTES,
                (size_t)bytes);
     }
 }
@@ -115,8 +115,8 @@ static ikt_status pack(ikt_context *ctx, work *w, int64_t count) {
     if (count == 0) return IKT_OK;
     ikt_status st = ikt_alloc(ctx, &packed, room, 1, purpose);
     if (st == IKT_OK && w->items->arrange) {
-        w->items->arrange(w->block, count, w->items->bytes, w->arrive);
-        st = deflate_all(ctx, w->arrive, bytes, packed, room, &length);
+        w->items->arrange(w->block, count, w->items->bytes, w->incoming);
+        st = deflate_all(ctx, w->incoming, bytes, packed, room, &length);
     } else if (st == IKT_OK) {
         st = deflate_all(ctx, w->block, bytes, packed, room, &length);
     }
@@ -128,28 +128,28 @@ static ikt_status pack(ikt_context *ctx, work *w, int64_t count) {
 }
 
 /* COLLECTIVE. The round's items to the ranks that pack them. */
-static ikt_status bring(ikt_context *ctx, work *w) {
+static ikt_status exchange_items(ikt_context *ctx, work *w) {
     const int64_t record = PLACE_BYTES + w->items->bytes;
     const int64_t count = items_of(w, ikt_rank(ctx), at_once(ctx));
-    IKT_TRY(ikt_agree(ctx, take_leave(ctx, w)));
-    ikt_exchange_counts(ctx, w->send, w->come);
-    ikt_status st = ikt_alloc(ctx, &w->arrive, count, (size_t)record, purpose);
+    IKT_TRY(ikt_agree(ctx, collect_items(ctx, w)));
+    ikt_exchange_counts(ctx, w->send, w->receive);
+    ikt_status st = ikt_alloc(ctx, &w->incoming, count, (size_t)record, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &w->block, count, (size_t)w->items->bytes, purpose);
     IKT_TRY(ikt_agree(ctx, st));
-    ikt_exchange(ctx, w->leave, w->send, w->arrive, w->come, (size_t)record);
+    ikt_exchange(ctx, w->outgoing, w->send, w->incoming, w->receive, (size_t)record);
     put_in_order(w, count, (w->first + ikt_rank(ctx)) * w->items->per_block);
     return ikt_agree(ctx, pack(ctx, w, count));
 }
 
 /* LOCAL, rank 0. */
-static ikt_status put_texts(ikt_context *ctx, const work *w, FILE *file, const char *path) {
+static ikt_status write_texts(ikt_context *ctx, const work *w, FILE *file, const char *path) {
     const char *text = w->texts;
     bool good = true;
-    for (int64_t r = 0; r < at_once(ctx) && good; text += w->come[r++]) {
-        if (w->come[r] == 0) continue;
+    for (int64_t r = 0; r < at_once(ctx) && good; text += w->receive[r++]) {
+        if (w->receive[r] == 0) continue;
         good = fprintf(file, "<script type=\"application/octet-stream\" id=\"%s-%" PRId64 "\">",
                        w->items->name, w->first + r) > 0 &&
-               fwrite(text, 1, (size_t)w->come[r], file) == (size_t)w->come[r] &&
+               fwrite(text, 1, (size_t)w->receive[r], file) == (size_t)w->receive[r] &&
                fputs("</script>\n", file) >= 0;
     }
     if (good) return IKT_OK;
@@ -157,19 +157,19 @@ static ikt_status put_texts(ikt_context *ctx, const work *w, FILE *file, const c
 }
 
 /* COLLECTIVE. The round's texts to rank 0 and from there to the file. */
-static ikt_status put(ikt_context *ctx, work *w, FILE *file, const char *path) {
+static ikt_status write_round(ikt_context *ctx, work *w, FILE *file, const char *path) {
     int64_t total = 0;
-    ikt_gather_counts(ctx, w->length, w->come);
+    ikt_gather_counts(ctx, w->length, w->receive);
     for (int r = 0; r < ikt_size(ctx); r++) {
-        total += w->come[r];
+        total += w->receive[r];
         w->send[r] = 0;
-        if (ikt_rank(ctx) != 0) w->come[r] = 0;
+        if (ikt_rank(ctx) != 0) w->receive[r] = 0;
     }
     w->send[0] = w->length;
     ikt_status st = ikt_rank(ctx) == 0 ? ikt_alloc(ctx, &w->texts, total, 1, purpose) : IKT_OK;
     IKT_TRY(ikt_agree(ctx, st));
-    ikt_exchange(ctx, w->text, w->send, w->texts, w->come, 1);
-    if (ikt_rank(ctx) == 0) st = put_texts(ctx, w, file, path);
+    ikt_exchange(ctx, w->text, w->send, w->texts, w->receive, 1);
+    if (ikt_rank(ctx) == 0) st = write_texts(ctx, w, file, path);
     return ikt_agree(ctx, st);
 }
 
@@ -177,15 +177,15 @@ ikt_status ikt_blocks_write(ikt_context *ctx, const ikt_block_items *items, FILE
                             const char *path) {
     work w = {.items = items};
     ikt_status st = ikt_alloc(ctx, &w.send, ikt_size(ctx), sizeof *w.send, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.come, ikt_size(ctx), sizeof *w.come, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.receive, ikt_size(ctx), sizeof *w.receive, purpose);
     st = ikt_agree(ctx, st);
     const int64_t blocks = ikt_blocks_count(items), step = at_once(ctx);
     for (w.first = 0; w.first < blocks && st == IKT_OK; w.first += step) {
-        st = bring(ctx, &w);
-        if (st == IKT_OK) st = put(ctx, &w, file, path);
+        st = exchange_items(ctx, &w);
+        if (st == IKT_OK) st = write_round(ctx, &w, file, path);
         work_clear(&w);
     }
     ikt_free(&w.send);
-    ikt_free(&w.come);
+    ikt_free(&w.receive);
     return st;
 }

@@ -13,6 +13,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "dist/shuffle.h"
 
 enum { TILE_BITS = 16, TILES = 1 << TILE_BITS, CODE_BITS = 2 * IKT_CURVE_BITS, BYTES = 256 };
 
@@ -99,35 +100,29 @@ void ikt_curve_sort(const uint64_t *key, int64_t count, int digits, uint32_t *it
 /* What travels; freed as one. */
 typedef struct {
     int64_t *tile;         /* [TILES] points in each, then points before it, over all ranks */
-    int64_t *send, *come;  /* [ranks] */
-    int64_t *next;         /* [ranks] */
+    ikt_shuffle shuffle;   /* of codes to the ranks that own their tiles */
     uint32_t *slot;        /* [count] where a row's code stands among those that leave */
-    uint64_t *leave, *own; /* codes by owner; [arrived] codes of this rank's tiles */
-    int64_t arrived;
-    uint32_t *item, *place, *back; /* [arrived]; [arrived]; [count] */
-} travel;
+    uint64_t *sent, *received; /* codes by owner; [received] codes of this rank's tiles */
+    uint32_t *item, *place, *answer; /* [received]; [received]; [count] */
+} exchange;
 
-static void travel_free(travel *t) {
+static void exchange_free(exchange *t) {
     ikt_free(&t->tile);
-    ikt_free(&t->send);
-    ikt_free(&t->come);
-    ikt_free(&t->next);
+    ikt_shuffle_destroy(&t->shuffle);
     ikt_free(&t->slot);
-    ikt_free(&t->leave);
-    ikt_free(&t->own);
+    ikt_free(&t->sent);
+    ikt_free(&t->received);
     ikt_free(&t->item);
     ikt_free(&t->place);
-    ikt_free(&t->back);
+    ikt_free(&t->answer);
 }
 
-static ikt_status travel_begin(ikt_context *ctx, const ikt_rows *rows, travel *t) {
+static ikt_status exchange_begin(ikt_context *ctx, const ikt_rows *rows, exchange *t) {
     const char *what = "order of the points";
     IKT_TRY(ikt_alloc(ctx, &t->tile, TILES, sizeof *t->tile, what));
-    IKT_TRY(ikt_alloc(ctx, &t->send, rows->ranks, sizeof *t->send, what));
-    IKT_TRY(ikt_alloc(ctx, &t->come, rows->ranks, sizeof *t->come, what));
-    IKT_TRY(ikt_alloc(ctx, &t->next, rows->ranks, sizeof *t->next, what));
+    IKT_TRY(ikt_shuffle_create(ctx, what, &t->shuffle));
     IKT_TRY(ikt_alloc(ctx, &t->slot, rows->count, sizeof *t->slot, what));
-    return ikt_alloc(ctx, &t->leave, rows->count, sizeof *t->leave, what);
+    return ikt_alloc(ctx, &t->sent, rows->count, sizeof *t->sent, what);
 }
 
 static int64_t tile_of(uint64_t code) {
@@ -135,7 +130,7 @@ static int64_t tile_of(uint64_t code) {
 }
 
 /* COLLECTIVE. Points before each tile. */
-static void count_tiles(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code, travel *t) {
+static void count_tiles(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code, exchange *t) {
     int64_t sum = 0;
     for (int64_t i = 0; i < rows->count; i++)
         t->tile[tile_of(code[i])]++;
@@ -148,61 +143,58 @@ static void count_tiles(ikt_context *ctx, const ikt_rows *rows, const uint64_t *
 }
 
 /* The rank that would own the tile's first point if points were rows. */
-static int owner_of(const ikt_rows *rows, const travel *t, uint64_t code) {
+static int owner_of(const ikt_rows *rows, const exchange *t, uint64_t code) {
     return ikt_rows_owner(rows, t->tile[tile_of(code)]);
 }
 
 /* Codes by owner, in the order of the rows within each. */
-static void group(const ikt_rows *rows, const uint64_t *code, travel *t) {
+static void group(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code, exchange *t) {
     for (int64_t i = 0; i < rows->count; i++)
-        t->send[owner_of(rows, t, code[i])]++;
-    for (int r = 1; r < rows->ranks; r++)
-        t->next[r] = t->next[r - 1] + t->send[r - 1];
+        ikt_shuffle_count(&t->shuffle, owner_of(rows, t, code[i]));
+    ikt_shuffle_group(ctx, &t->shuffle);
     for (int64_t i = 0; i < rows->count; i++) {
-        int64_t slot = t->next[owner_of(rows, t, code[i])]++;
+        int64_t slot = ikt_shuffle_next(&t->shuffle, owner_of(rows, t, code[i]));
         t->slot[i] = (uint32_t)slot;
-        t->leave[slot] = code[i];
+        t->sent[slot] = code[i];
     }
 }
 
-static ikt_status make_room(ikt_context *ctx, const ikt_rows *rows, travel *t) {
+static ikt_status allocate_received(ikt_context *ctx, const ikt_rows *rows, exchange *t) {
     const char *what = "order of the points";
-    IKT_TRY(ikt_alloc(ctx, &t->own, t->arrived, sizeof *t->own, what));
-    IKT_TRY(ikt_alloc(ctx, &t->item, t->arrived, sizeof *t->item, what));
-    IKT_TRY(ikt_alloc(ctx, &t->place, t->arrived, sizeof *t->place, what));
-    return ikt_alloc(ctx, &t->back, rows->count, sizeof *t->back, what);
+    IKT_TRY(ikt_alloc(ctx, &t->received, t->shuffle.received, sizeof *t->received, what));
+    IKT_TRY(ikt_alloc(ctx, &t->item, t->shuffle.received, sizeof *t->item, what));
+    IKT_TRY(ikt_alloc(ctx, &t->place, t->shuffle.received, sizeof *t->place, what));
+    return ikt_alloc(ctx, &t->answer, rows->count, sizeof *t->answer, what);
 }
 
 /* Places of the codes that have arrived, the first of which is `first`. */
-static void rank_codes(travel *t, int64_t first) {
-    for (int64_t i = 0; i < t->arrived; i++)
+static void rank_codes(exchange *t, int64_t first) {
+    for (int64_t i = 0; i < t->shuffle.received; i++)
         t->item[i] = (uint32_t)i;
-    ikt_curve_sort(t->own, t->arrived, CODE_BITS / 8, t->item, t->place);
-    for (int64_t k = 0; k < t->arrived; k++)
+    ikt_curve_sort(t->received, t->shuffle.received, CODE_BITS / 8, t->item, t->place);
+    for (int64_t k = 0; k < t->shuffle.received; k++)
         t->place[t->item[k]] = (uint32_t)(first + k);
 }
 
 static ikt_status exchange_codes(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
-                                 travel *t) {
+                                 exchange *t) {
     count_tiles(ctx, rows, code, t);
-    group(rows, code, t);
-    ikt_exchange_counts(ctx, t->send, t->come);
-    for (int r = 0; r < rows->ranks; r++)
-        t->arrived += t->come[r];
-    IKT_TRY(ikt_agree(ctx, make_room(ctx, rows, t)));
-    ikt_exchange(ctx, t->leave, t->send, t->own, t->come, sizeof *t->own);
-    rank_codes(t, ikt_sum_before(ctx, t->arrived));
-    ikt_exchange(ctx, t->place, t->come, t->back, t->send, sizeof *t->back);
+    group(ctx, rows, code, t);
+    ikt_shuffle_meet(ctx, &t->shuffle);
+    IKT_TRY(ikt_agree(ctx, allocate_received(ctx, rows, t)));
+    ikt_shuffle_send(ctx, &t->shuffle, t->sent, t->received, sizeof *t->received);
+    rank_codes(t, ikt_sum_before(ctx, t->shuffle.received));
+    ikt_shuffle_answer(ctx, &t->shuffle, t->place, t->answer, sizeof *t->answer);
     return IKT_OK;
 }
 
 ikt_status ikt_curve_places(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
                             uint32_t *place) {
-    travel t = {0};
-    ikt_status st = ikt_agree(ctx, travel_begin(ctx, rows, &t));
+    exchange t = {0};
+    ikt_status st = ikt_agree(ctx, exchange_begin(ctx, rows, &t));
     if (st == IKT_OK) st = exchange_codes(ctx, rows, code, &t);
     for (int64_t i = 0; i < rows->count && st == IKT_OK; i++)
         place[i] = t.back[t.slot[i]];
-    travel_free(&t);
+    exchange_free(&t);
     return st;
 }

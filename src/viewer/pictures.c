@@ -3,19 +3,20 @@
  * Method: every rank reads its rows in blocks and keeps those that were chosen.
  * Advantage: one pass over the file in its own order, however the chosen rows lie. Disadvantage:
  * all of the file is read, also for a few pictures. */
-#include "viewer/pictures.h"
+#include "viewer/parts.h"
 
 #include <inttypes.h>
 #include <math.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "io/sources/source.h"
 
 enum { READ_BYTES = 16 << 20, BLOCK_BYTES = 1 << 20 };
 
 static const char purpose[] = "pictures";
 
-/* What reading needs beside the result; freed as one. */
+/* Everything that reading needs beside the result; freed as one. */
 typedef struct {
     const ikt_picture_settings *settings;
     const ikt_rows *distribution;

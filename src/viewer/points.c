@@ -1,5 +1,5 @@
 /* The points in the order of the curve, as bytes. */
-#include "viewer/points.h"
+#include "viewer/parts.h"
 
 #include <float.h>
 #include <math.h>
@@ -124,7 +124,7 @@ static uint8_t *put_number(uint8_t *out, uint64_t number, int bytes) {
     return out;
 }
 
-/* What is too large for a float becomes the largest, so that it stays a number. */
+/* A number that is too large for a float becomes the largest float, so that it stays a number. */
 static uint8_t *put_float(uint8_t *out, double value) {
     const double most = FLT_MAX;
     float single = isfinite(value) ? (float)fmin(fmax(value, -most), most) : NAN;

@@ -8,14 +8,162 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/atomic_file.h"
 #include "base/memory.h"
-#include "plot/chart.h"
-#include "viewer/about.h"
-#include "viewer/page.h"
+#include "base/utf8.h"
+#include "config/value.h"
+#include "viewer/parts.h"
+
+/* --- what the page knows of its data ---------------------------------------------------------- */
+
+enum { RAMP_STEPS = 64, FORMAT_VERSION = 1 };
+
+/* The first `count` bytes of the text in quotes. `<` could end the element that the object stands
+ * in, or begin a comment. */
+static void add_part(ikt_text *out, const char *text, int64_t count) {
+    const char *end = text + count;
+    char bytes[5];
+    ikt_text_add(out, "\"");
+    for (uint32_t point; text < end && (point = ikt_utf8_next(&text)) != 0 && text <= end;) {
+        ikt_utf8_encode(point, bytes);
+        if (point == '"' || point == '\\')
+            ikt_text_add(out, "\\%s", bytes);
+        else if (point < 32 || point == 0x7f || strchr("<>&", bytes[0]) || point == 0x2028 ||
+                 point == 0x2029)
+            ikt_text_add(out, "\\u%04x", (unsigned)point);
+        else
+            ikt_text_add(out, "%s", bytes);
+    }
+    ikt_text_add(out, "\"");
+}
+
+static void add_text(ikt_text *out, const char *name, const char *text) {
+    ikt_text_add(out, "\"%s\":", name);
+    add_part(out, text, (int64_t)strlen(text));
+    ikt_text_add(out, ",");
+}
+
+static void add_number(ikt_text *out, const char *name, double number) {
+    if (isfinite(number))
+        ikt_text_add(out, "\"%s\":%.17g,", name, number);
+    else
+        ikt_text_add(out, "\"%s\":null,", name);
+}
+
+static void add_colour(ikt_text *out, ikt_rgb colour) {
+    ikt_text_add(out, "\"#%02x%02x%02x\",", colour.r, colour.g, colour.b);
+}
+
+/* Lists end with a comma that JSON does not allow. */
+static void end_list(ikt_text *out, const char *bracket) {
+    if (out->data && out->data[out->length - 1] == ',') out->data[--out->length] = '\0';
+    ikt_text_add(out, "%s", bracket);
+}
+
+/* Line `number` of the text and its length; NULL where there is none or it is empty. */
+static const char *line_of(const char *text, int64_t number, int64_t *length) {
+    if (!text || number < 0) return NULL;
+    for (; number > 0 && text; number--) {
+        text = strchr(text, '\n');
+        if (text) text++;
+    }
+    *length = text ? (int64_t)strcspn(text, "\r\n") : 0;
+    return *length > 0 ? text : NULL;
+}
+
+static void add_class(ikt_text *out, const ikt_viewer_column *column, const ikt_class *class,
+                      const ikt_rgb colour[2]) {
+    int64_t length = 0;
+    const char *name = line_of(column->names, class->label, &length);
+    ikt_text_add(out, "[%" PRId64 ",%" PRId64 ",", class->label, class->count);
+    add_colour(out, colour[0]);
+    add_colour(out, colour[1]);
+    if (name) add_part(out, name, length);
+    end_list(out, "],");
+}
+
+static void add_column(ikt_text *out, const ikt_viewer_column *column,
+                       const ikt_viewer_legend *legend) {
+    const ikt_colouring *classes = &legend->colouring;
+    ikt_text_add(out, "\n{");
+    add_text(out, "name", column->name);
+    ikt_text_add(out, "\"bytes\":%d,", legend->bytes);
+    if (column->values) {
+        add_number(out, "least", legend->least);
+        add_number(out, "largest", legend->largest);
+        add_number(out, "leastAboveZero", legend->least_above_zero);
+        ikt_text_add(out, "\"missing\":%" PRId64, legend->missing);
+    } else {
+        ikt_text_add(out, "\"classes\":[");
+        for (int64_t c = 0; c < classes->n_classes; c++) {
+            const ikt_rgb colour[2] = {ikt_palette_class(c, classes->n_classes, false),
+                                       ikt_palette_class(c, classes->n_classes, true)};
+            add_class(out, column, &classes->classes[c], colour);
+        }
+        end_list(out, "]");
+    }
+    ikt_text_add(out, "},");
+}
+
+static void add_columns(ikt_text *out, const ikt_viewer_points *points) {
+    ikt_text_add(out, "\"columns\":[");
+    for (int c = 0; c < points->content->n_columns; c++)
+        add_column(out, &points->content->column[c], &points->legend[c]);
+    end_list(out, "],");
+}
+
+static void add_themes(ikt_text *out) {
+    ikt_text_add(out, "\n\"themes\":[");
+    for (int black = 0; black < 2; black++) {
+        const ikt_theme theme = ikt_theme_get(black);
+        ikt_text_add(out, "{\"plain\":");
+        add_colour(out, theme.plain);
+        ikt_text_add(out, "\"missing\":");
+        add_colour(out, theme.missing);
+        ikt_text_add(out, "\"ramp\":[");
+        for (int step = 0; step < RAMP_STEPS; step++)
+            add_colour(out, ikt_palette_value((double)step / (RAMP_STEPS - 1), black));
+        end_list(out, "]},");
+    }
+    end_list(out, "]");
+}
+
+static void add_pictures(ikt_text *out, const ikt_pictures *pictures, int64_t per_block) {
+    ikt_text_add(out,
+                 "\n\"pictures\":{\"count\":%" PRId64 ",\"height\":%" PRId64 ",\"width\":%" PRId64
+                 ",\"channels\":%" PRId64 ",\"block\":%" PRId64 "},",
+                 pictures->n, pictures->height, pictures->width, pictures->channels, per_block);
+}
+
+/* Adds what the page knows of its data, as a JSON object (docs/view.md names its members). It can
+ * stand in a <script> element: what could end that, or begin another, is escaped. */
+static void add_about(const ikt_viewer_settings *settings, const ikt_viewer_points *points,
+                      const ikt_pictures *pictures, ikt_text *out) {
+    const ikt_viewer_content *content = points->content;
+    const ikt_block_items items = ikt_viewer_points_items(points);
+    ikt_text_add(out, "{\"format\":\"iktsne-view\",\"version\":%d,", FORMAT_VERSION);
+    ikt_text_add(out, "\"rows\":%" PRId64 ",\"dimensions\":%d,\"block\":%" PRId64 ",", items.n,
+                 content->q, items.per_block);
+    add_text(out, "title", settings->title);
+    add_text(out, "note", settings->note);
+    ikt_text_add(out, "\"corner\":[%.17g,%.17g,%.17g],", points->box.corner[0],
+                 points->box.corner[1], points->box.corner[2]);
+    add_number(out, "side", points->box.side);
+    ikt_text_add(out, "\"black\":%s,\"marked\":[", settings->black ? "true" : "false");
+    for (int64_t m = 0; m < content->n_marked; m++)
+        ikt_text_add(out, "%" PRId64 ",", content->marked[m]);
+    end_list(out, "],\n");
+    add_columns(out, points);
+    if (content->pictures) add_pictures(out, pictures, ikt_pictures_per_block(pictures));
+    add_themes(out);
+    ikt_text_add(out, "}");
+}
+
+/* --- the file --------------------------------------------------------------------------------- */
 
 /* Everything a page is made of; freed as one. */
 typedef struct {
@@ -55,7 +203,7 @@ static bool put_part(const page *p, int part) {
 static ikt_status put_head(ikt_context *ctx, page *p, const char *temporary) {
     ikt_text title = {ctx, NULL, 0, 0, IKT_OK}, about = {ctx, NULL, 0, 0, IKT_OK};
     ikt_text_add_xml(&title, p->settings->title);
-    ikt_viewer_about(p->settings, &p->points, &p->pictures, &about);
+    add_about(p->settings, &p->points, &p->pictures, &about);
     ikt_status st = title.status != IKT_OK ? title.status : about.status;
     if (st == IKT_OK) {
         p->file = fopen(temporary, "wb");
@@ -102,7 +250,7 @@ static ikt_status put_blocks(ikt_context *ctx, const page *p) {
 
 static ikt_status write_file(ikt_context *ctx, page *p) {
     char temporary[IKT_PATH_MAX];
-    IKT_TRY(ikt_atomic_begin(ctx, p->path, p->settings->overwrite, temporary));
+    IKT_TRY(ikt_atomic_begin_stream(ctx, p->path, p->settings->overwrite, temporary));
     ikt_status st = ikt_rank(ctx) == 0 ? put_head(ctx, p, temporary) : IKT_OK;
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = put_blocks(ctx, p);
@@ -112,7 +260,7 @@ static ikt_status write_file(ikt_context *ctx, page *p) {
 static ikt_status make(ikt_context *ctx, page *p) {
     const ikt_viewer_content *content = p->content;
     IKT_TRY(ikt_agree(ctx, check(ctx, p)));
-    IKT_TRY(ikt_atomic_check(ctx, p->path, p->settings->overwrite));
+    IKT_TRY(ikt_atomic_check_stream(ctx, p->path, p->settings->overwrite));
     IKT_TRY(ikt_viewer_points_create(ctx, content, &p->points));
     if (content->pictures)
         IKT_TRY(ikt_pictures_read(ctx, content->pictures, content->rows, p->points.row,

@@ -12,10 +12,17 @@
 
 #include "base/status.h"
 #include "dist/rows.h"
-#include "viewer/pictures.h"
 
-/* What a browser can be expected to hold; and what the select box can. */
+/* The most rows that a browser can be expected to hold, and the most columns of the select box. */
 enum { IKT_VIEWER_ROWS_MOST = 1 << 25, IKT_VIEWER_COLUMNS_MOST = 16 };
+
+/* Pictures of the rows, read from the data. */
+typedef struct {
+    const char *path, *dataset;
+    int64_t height, width, channels; /* of a row's picture; channels 1 or 3, the last to vary */
+    int64_t shrink;                  /* squares of this side become one pixel, their mean */
+    int64_t most;                    /* pictures */
+} ikt_picture_settings;
 
 /* Something to colour the points by: classes or numbers. */
 typedef struct {
@@ -43,8 +50,8 @@ typedef struct {
 } ikt_viewer_settings;
 
 /* COLLECTIVE. Writes the file (beside its name, renamed). Memory per rank: 80 bytes a row, and what
- * curve.h, blocks.h and pictures.h say. Errors: IKT_ERR_USAGE (a marked row that does not exist,
- * the pictures' shape), IKT_ERR_DATA (coordinates not finite, with the row; more than 4096
+ * parts.h says of curve, blocks and pictures. Errors: IKT_ERR_USAGE (a marked row that does not
+ * exist, the pictures' shape), IKT_ERR_DATA (coordinates not finite, with the row; more than 4096
  * classes), IKT_ERR_FILE, IKT_ERR_RESOURCE (more than IKT_VIEWER_ROWS_MOST rows). */
 ikt_status ikt_viewer_write(ikt_context *ctx, const ikt_viewer_settings *settings,
                             const ikt_viewer_content *content, const char *path);

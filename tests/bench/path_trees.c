@@ -23,16 +23,16 @@ typedef struct {
 } forest;
 
 static ikt_status grow(forest *f) {
-    ikt_tree_room room;
-    ikt_status st = ikt_tree_room_create(f->ctx, f->psi, f->d, &room);
+    ikt_tree_workspace space;
+    ikt_status st = ikt_tree_workspace_create(f->ctx, f->psi, f->d, &space);
     const ikt_tree_rows from = {f->x + ikt_threads(f->ctx) * ROWS * f->d, f->d, false};
     for (int64_t i = 0; i < TREES && st == IKT_OK; i++) {
         const ikt_tree_key key = {1, i};
         for (int64_t j = 0; j < f->psi; j++)
-            room.sample[j] = (uint32_t)(i * f->psi + j);
-        ikt_tree_grow(&key, &from, f->psi, &room, f->node + i * ikt_tree_nodes(f->psi));
+            space.sample[j] = (uint32_t)(i * f->psi + j);
+        ikt_tree_grow(&key, &from, f->psi, &space, f->node + i * ikt_tree_nodes(f->psi));
     }
-    ikt_tree_room_destroy(&room);
+    ikt_tree_workspace_destroy(&space);
     return st;
 }
 

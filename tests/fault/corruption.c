@@ -24,8 +24,9 @@
 #include <fcntl.h>
 #include <hdf5.h>
 
-#include "app/verbs.h"
+#include "app/verb.h"
 #include "base/rng.h"
+#include "base/sandbox.h"
 
 enum { WATCHDOG_SECONDS = 60, WORDS_MOST = 32, NAME_SIZE = 64, TEXT_SIZE = 8192, FLIPS_MOST = 8 };
 static const char damaged_name[] = "damaged.bin", errors_name[] = "damaged.err",
@@ -243,6 +244,7 @@ static int try_cases(const content *whole, int64_t first, int64_t cases, int arg
     ikt_context *ctx = NULL;
     MPI_Init(NULL, NULL);
     need(ikt_context_create(MPI_COMM_SELF, 1, &ctx) == IKT_OK, "no context");
+    ikt_sandbox_allow(ctx);
     try_case(ctx, whole, -1, count, words, &c);
     need(c.ran == 1, "the verb fails on the whole file");
     c.ran = 0;

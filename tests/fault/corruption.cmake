@@ -6,3 +6,4 @@ foreach(part tables hdf5 ranks)
     ikt_add_script_test(NAME fault_corruption_${part} LABEL fault TIMEOUT 900
         SCRIPT fault/corruption.sh ARGUMENTS $<TARGET_FILE:fault_corruption> ${part})
 endforeach()
+ikt_add_mpi_test(NAME fault_sandbox LABEL fault RANKS 1 SOURCES fault/sandbox.c)

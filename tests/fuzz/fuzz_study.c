@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "evaluate/measure_names.h"
+#include "evaluate/measure.h"
 #include "harness.h"
 #include "study/spec.h"
 

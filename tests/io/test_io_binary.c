@@ -240,7 +240,7 @@ static void missing_and_strange_files(void **state) {
     assert_int_equal(ikt_reader_open(ctx, "no/such/file.npy", &plain, &reader), IKT_ERR_FILE);
     io_expect(ctx, "no/such/file.npy cannot be read: No such file");
     assert_int_equal(ikt_reader_open(ctx, ".", &plain, &reader), IKT_ERR_FILE);
-    io_expect(ctx, "directory");
+    io_expect(ctx, "is a folder; a file is needed");
     check_error(ctx, "", 0, false, IKT_ERR_DATA, "is empty");
     check_error(ctx, BYTES(1, 2, 3, 4, 5, 6, 7, 8, 9), false, IKT_ERR_DATA, "neither HDF5");
     io_write("io-idx", BYTES(0, 0, 0x08, 1, 0, 0, 0, 1, 5), false);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "app/verbs.h"
+#include "app/verb.h"
 #include "base/memory.h"
 #include "dist/rows.h"
 #include "io/convert/table_writer.h"

@@ -3,7 +3,7 @@
 #include "io/io_files.h"
 
 #include "base/memory.h"
-#include "io/formats/libsvm_ranks.h"
+#include "io/formats/libsvm_text.h"
 #include "io/formats/reader.h"
 
 enum { SIZE_MAX_TEXT = 4096 };

@@ -6,8 +6,7 @@
 
 #include "base/memory.h"
 #include "base/row_hash.h"
-#include "io/results/model_read.h"
-#include "io/results/model_write.h"
+#include "io/results/model_file.h"
 
 enum { N = 301, T = 13, PSI = 300, CENTRES = 500, D = 7, K = 3, STRIDE = 64 };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/verbs.h"
+#include "app/verb.h"
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/rng.h"

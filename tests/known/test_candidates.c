@@ -7,7 +7,8 @@
 #include <math.h>
 
 #include "affinity/affinity.h"
-#include "neighbours/scorers.h"
+#include "metric/metric.h"
+#include "neighbours/exact.h"
 
 enum { N = 1200, STRETCH = 256 };
 
@@ -76,8 +77,8 @@ static void check_search(ikt_context *alone, kind what, int64_t candidates) {
     setting s;
     ikt_neighbours lists;
     prepare(alone, what, N, true, &s);
-    ikt_scorer scorer = ikt_scorer_codes(&s.codes, &s.distribution);
-    scorer.score(scorer.self, 0, N, s.codes.code, N, all_scores);
+    const ikt_scorer scorer = ikt_scorer_codes(&s.codes, &s.distribution);
+    scorer.score(&scorer, s.codes.code, N, s.codes.code, N, all_scores);
     assert_int_equal(ikt_neighbours_search(alone, &s.cells, &s.tiles, K, candidates, &lists),
                      IKT_OK);
     ikt_neighbours_sort(alone, &lists);
@@ -119,12 +120,12 @@ static void prepare_uneven(ikt_context *alone, setting *s) {
     assert_int_equal(ikt_source_from_memory(alone, s->rows, N, D, IKT_TYPE_F32, &s->source),
                      IKT_OK);
     assert_int_equal(ikt_dataset_create(alone, s->source, &raw, &s->data), IKT_OK);
-    assert_int_equal(ikt_alloc(alone, &s->position, N, sizeof *s->position, "test"), IKT_OK);
+    assert_int_equal(ikt_alloc(alone, &s->slot, N, sizeof *s->slot, "test"), IKT_OK);
     assert_int_equal(ikt_cells_create(alone, s->data, centre, CENTRES, &s->distribution, NULL,
-                                      &s->cells, s->position),
+                                      &s->cells, s->slot),
                      IKT_OK);
-    assert_int_equal(ikt_order_create(alone, &s->distribution, s->position, &s->order), IKT_OK);
-    assert_int_equal(ikt_tiles_euclidean(alone, &s->cells, &s->order, s->data, &s->tiles), IKT_OK);
+    assert_int_equal(ikt_order_create(alone, &s->distribution, s->slot, &s->order), IKT_OK);
+    assert_int_equal(ikt_tiles_data(alone, &s->cells, &s->order, s->data, &s->tiles), IKT_OK);
 }
 
 static float squared_distance(const float *a, const float *b) {
@@ -143,7 +144,7 @@ static void more_cells_are_looked_at_where_the_near_ones_hold_few_rows(void **st
     (void)state;
     prepare_uneven(alone, &s);
     for (int64_t row = 0; row < N; row++)
-        row_in[s.position[row]] = row;
+        row_in[s.slot[row]] = row;
     for (int64_t a = 0; a < N; a++)
         for (int64_t b = 0; b < N; b++)
             all_scores[a * ikt_score_stride(N) + b] =
@@ -180,10 +181,10 @@ static void cells_are_found_by_the_means_of_sixteen(void **state) {
     open_data(alone, SPREAD, ROWS, &s);
     for (int64_t c = 0; c < CENTRES; c++)
         row_of[c] = 4 * c + 1;
-    assert_int_equal(ikt_alloc(alone, &s.position, ROWS, sizeof *s.position, "test"), IKT_OK);
-    assert_int_equal(ikt_cells_create(alone, s.data, row_of, CENTRES, &s.distribution, NULL,
-                                      &s.cells, s.position),
-                     IKT_OK);
+    assert_int_equal(ikt_alloc(alone, &s.slot, ROWS, sizeof *s.slot, "test"), IKT_OK);
+    assert_int_equal(
+        ikt_cells_create(alone, s.data, row_of, CENTRES, &s.distribution, NULL, &s.cells, s.slot),
+        IKT_OK);
     memset(mean, 0, sizeof mean);
     for (int64_t e = 0; e < CENTRES * D; e++) {
         const int64_t group = e / D / 16, left = CENTRES - 16 * group;
@@ -201,7 +202,7 @@ static void cells_are_found_by_the_means_of_sixteen(void **state) {
                 if (found < 0 || gap_between(x, centre[c]) < gap_between(x, centre[found]))
                     found = c;
         }
-        unlike += found != ikt_cells_find(&s.cells, s.position[row]);
+        unlike += found != ikt_cells_find(&s.cells, s.slot[row]);
     }
     assert_true(unlike <= ROWS / 1000);
     ikt_cells_destroy(&s.cells);
@@ -242,13 +243,12 @@ static void no_row_is_its_own_neighbour(void **state) {
         if (codes)
             scorer = ikt_scorer_codes(&s.codes, &s.distribution);
         else
-            assert_int_equal(ikt_scorer_rows(ctx, x, D, &s.distribution, &scorer), IKT_OK);
+            scorer = ikt_scorer_rows(&ikt_metric_euclidean, x, D, &s.distribution);
         assert_int_equal(ikt_neighbours_brute(ctx, &scorer, K, &lists), IKT_OK);
         for (int64_t i = 0; i < s.distribution.count; i++)
             for (int64_t e = i * K; e < (i + 1) * K; e++)
                 assert_true(lists.row[e] != s.distribution.first + i && lists.row[e] < 150);
         ikt_neighbours_destroy(&lists);
-        if (!codes) ikt_scorer_euclidean_destroy(&scorer);
         ikt_free(&x);
         clear(&s);
     }

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "graph/graph.h"
-#include "neighbours/scorers.h"
+#include "neighbours/exact.h"
 #include "objective/divergence.h"
 
 enum { N = 60, D = 3, T = 14, CELLS = 4, K = 9 };
@@ -143,23 +143,18 @@ static double joint(table p, int64_t i, int64_t j) {
 
 /* --- the program ------------------------------------------------------------------------------ */
 
-static size_t packed_bytes(const void *self, int64_t count) {
-    (void)self;
-    return (size_t)count * sizeof(int64_t);
+/* A scorer of rows that are their numbers. */
+static int64_t packed_bytes(const ikt_scorer *scorer, int64_t count) {
+    return count * scorer->row_bytes;
 }
 
-static void pack(const void *self, int64_t first, int64_t count, void *packed) {
-    for (int64_t i = 0; i < count; i++)
-        ((int64_t *)packed)[i] = ((const ikt_rows *)self)->first + first + i;
-}
-
-static void score_cells(const void *self, int64_t first, int64_t na, const void *packed, int64_t nb,
-                        float *out) {
-    const int64_t begin = ((const ikt_rows *)self)->first + first;
+static void score_cells(const ikt_scorer *scorer, const void *plain, int64_t na, const void *packed,
+                        int64_t nb, float *out) {
+    (void)scorer;
     for (int64_t a = 0; a < na; a++)
         for (int64_t b = 0; b < nb; b++)
             out[a * ikt_score_stride(nb) + b] =
-                (float)unequal_cells(begin + a, ((const int64_t *)packed)[b]);
+                (float)unequal_cells(((const int64_t *)plain)[a], ((const int64_t *)packed)[b]);
 }
 
 typedef struct {
@@ -167,6 +162,7 @@ typedef struct {
     float *x;
     ikt_source *source;
     ikt_dataset *data;
+    int64_t number[N]; /* of each row */
     ikt_scorer scorer;
     ikt_affinity_settings settings;
     ikt_affinity_job job;
@@ -178,6 +174,8 @@ static void make(ikt_context *ctx, int kind, setting *s) {
     memset(s, 0, sizeof *s);
     make_pairs();
     s->rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
+    for (int64_t row = 0; row < N; row++)
+        s->number[row] = row;
     s->settings.kind = kind;
     s->settings.gaussian.perplexity = perplexity;
     s->kind = ikt_affinity_of(&s->settings);
@@ -187,16 +185,18 @@ static void make(ikt_context *ctx, int kind, setting *s) {
     assert_int_equal(ikt_source_from_memory(ctx, s->x, N, D, IKT_TYPE_F32, &s->source), IKT_OK);
     assert_int_equal(ikt_dataset_create(ctx, s->source, &raw, &s->data), IKT_OK);
     if (kind == IKT_AFFINITY_ISOLATION)
-        s->scorer = (ikt_scorer){&s->rows, s->rows, packed_bytes, pack, score_cells};
+        s->scorer = (ikt_scorer){.rows = s->rows,
+                                 .plain = s->number + s->rows.first,
+                                 .row_bytes = sizeof *s->number,
+                                 .packed_bytes = packed_bytes,
+                                 .score = score_cells};
     else
-        assert_int_equal(ikt_scorer_rows(ctx, s->x + D * s->rows.first, D, &s->rows, &s->scorer),
-                         IKT_OK);
+        s->scorer = ikt_scorer_rows(&ikt_metric_euclidean, s->x + D * s->rows.first, D, &s->rows);
     s->job = (ikt_affinity_job){
         .settings = &s->settings, .k = K, .t = T, .data = s->data, .rows = &s->rows};
 }
 
 static void drop(setting *s) {
-    if (s->settings.kind != IKT_AFFINITY_ISOLATION) ikt_scorer_euclidean_destroy(&s->scorer);
     ikt_dataset_destroy(&s->data);
     ikt_source_close(&s->source);
     ikt_free(&s->x);

@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "base/row_hash.h"
 #include "graph/graph.h"
-#include "neighbours/scorers.h"
+#include "neighbours/exact.h"
 
 enum { N = 90, D = 3, K = 12, M = 5 };
 
@@ -118,12 +118,11 @@ static void rows_make(ikt_context *ctx, set what, rows *r) {
     assert_int_equal(ikt_alloc(ctx, &r->x, r->rows.count * D, sizeof *r->x, "test"), IKT_OK);
     for (int64_t e = 0; e < r->rows.count * D; e++)
         r->x[e] = (float)coordinate(what, r->rows.first + e / D, e % D);
-    assert_int_equal(ikt_scorer_rows(ctx, r->x, D, &r->rows, &r->scorer), IKT_OK);
+    r->scorer = ikt_scorer_rows(&ikt_metric_euclidean, r->x, D, &r->rows);
     r->job = (ikt_affinity_job){.settings = &settings, .k = K, .rows = &r->rows};
 }
 
 static void rows_destroy(rows *r) {
-    ikt_scorer_euclidean_destroy(&r->scorer);
     ikt_free(&r->x);
 }
 

@@ -145,46 +145,7 @@ static void one_cell_holds_everything(void **state) {
     ikt_codes_destroy(&codes);
 }
 
-/* --- row sums --------------------------------------------------------------------------------- */
-
-/* Row sums over all pairs, on one rank. */
-static void brute_row_sums(ikt_context *alone, const problem *p, int64_t *sum) {
-    ikt_rows rows;
-    ikt_codes codes;
-    compute(alone, p, &rows, &codes);
-    for (int64_t i = 0; i < p->n; i++) {
-        sum[i] = 0;
-        for (int64_t k = 0; k < p->n; k++)
-            if (k != i) sum[i] += equal_cells(&codes, i, k);
-    }
-    ikt_codes_destroy(&codes);
-}
-
-static void row_sums_need_no_pairs(void **state) {
-    ikt_context *ctx = *state, *alone = ikt_test_alone();
-    const problem p = {300, 6, 20, 33, IKT_TYPE_U8};
-    int64_t *size, *sum, expected[300];
-    ikt_rows distribution;
-    ikt_codes codes;
-    brute_row_sums(alone, &p, expected);
-    compute(ctx, &p, &distribution, &codes);
-    assert_int_equal(ikt_alloc(ctx, &size, p.t * p.psi, sizeof *size, "test"), IKT_OK);
-    assert_int_equal(ikt_alloc(ctx, &sum, distribution.count, sizeof *sum, "test"), IKT_OK);
-    ikt_codes_cell_sizes(ctx, &codes, p.psi, size);
-    for (int64_t q = 0; q < p.t; q++) {
-        int64_t rows = 0;
-        for (int64_t j = 0; j < p.psi; j++)
-            rows += size[q * p.psi + j];
-        assert_int_equal(rows, p.n);
-    }
-    ikt_codes_row_sums(ctx, &codes, p.psi, size, sum);
-    for (int64_t i = 0; i < distribution.count; i++)
-        assert_int_equal(sum[i], expected[distribution.first + i]);
-    ikt_free(&size);
-    ikt_free(&sum);
-    ikt_codes_destroy(&codes);
-    ikt_context_destroy(&alone);
-}
+/* --- passes and memory ------------------------------------------------------------------------ */
 
 /* One partitioning a pass, a few rows a block: neither may show. */
 static void passes_and_blocks_leave_no_seam(void **state) {
@@ -231,5 +192,5 @@ static void predicted_memory_covers_what_is_used(void **state) {
 IKT_MPI_TESTS(ikt_test(codes_do_not_depend_on_ranks), ikt_test(codes_do_not_depend_on_threads),
               ikt_test(kernel_is_symmetric_and_one_on_the_diagonal),
               ikt_test(with_every_row_a_centre_cells_are_rows), ikt_test(one_cell_holds_everything),
-              ikt_test(row_sums_need_no_pairs), ikt_test(passes_and_blocks_leave_no_seam),
+              ikt_test(passes_and_blocks_leave_no_seam),
               ikt_test(predicted_memory_covers_what_is_used))

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base64.h"
+#include "base/encoding.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "viewer/curve.h"
+#include "viewer/parts.h"
 
 enum { N = 777 };
 

@@ -72,18 +72,18 @@ typedef struct {
     float x[ROWS_MOST * COLUMNS_MOST];
     uint8_t bytes[ROWS_MOST * COLUMNS_MOST];
     ikt_tree_rows rows;
-    ikt_tree_room room;
+    ikt_tree_workspace space;
     ikt_tree_node node[2 * ROWS_MOST];
     int64_t leaves;
 } tree;
 
 static void grow(tree *t, uint64_t seed, int64_t p) {
     const ikt_tree_key key = {seed, p};
-    assert_int_equal(ikt_tree_room_create(t->ctx, t->psi, t->d, &t->room), IKT_OK);
+    assert_int_equal(ikt_tree_workspace_create(t->ctx, t->psi, t->d, &t->space), IKT_OK);
     for (int64_t i = 0; i < t->psi; i++)
-        t->room.sample[i] = (uint32_t)(i * t->step);
-    t->leaves = ikt_tree_grow(&key, &t->rows, t->psi, &t->room, t->node);
-    ikt_tree_room_destroy(&t->room);
+        t->space.sample[i] = (uint32_t)(i * t->step);
+    t->leaves = ikt_tree_grow(&key, &t->rows, t->psi, &t->space, t->node);
+    ikt_tree_workspace_destroy(&t->space);
 }
 
 static bool are_equal(const tree *t, int64_t a, int64_t b) {
@@ -204,11 +204,11 @@ static void the_order_of_the_sampled_rows_does_not_matter(void **state) {
     fill(&a, 1, false);
     fill(&b, 1, false);
     grow(&a, key.seed, key.partitioning);
-    assert_int_equal(ikt_tree_room_create(b.ctx, b.psi, b.d, &b.room), IKT_OK);
+    assert_int_equal(ikt_tree_workspace_create(b.ctx, b.psi, b.d, &b.space), IKT_OK);
     for (int64_t i = 0; i < b.psi; i++)
-        b.room.sample[i] = (uint32_t)(b.psi - 1 - i);
-    assert_int_equal(ikt_tree_grow(&key, &b.rows, b.psi, &b.room, b.node), a.leaves);
-    ikt_tree_room_destroy(&b.room);
+        b.space.sample[i] = (uint32_t)(b.psi - 1 - i);
+    assert_int_equal(ikt_tree_grow(&key, &b.rows, b.psi, &b.space, b.node), a.leaves);
+    ikt_tree_workspace_destroy(&b.space);
     assert_memory_equal(a.node, b.node, (size_t)(2 * a.leaves - 1) * sizeof *a.node);
 }
 

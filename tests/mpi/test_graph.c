@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "graph/graph.h"
-#include "neighbours/neighbours.h"
+#include "neighbours/exact.h"
 
 enum { N = 150, T = 12, PSI = 6, K = 7 };
 
@@ -25,28 +25,29 @@ static int differing(int64_t a, int64_t b) {
     return sum;
 }
 
-static size_t packed_bytes(const void *self, int64_t count) {
-    (void)self;
-    return (size_t)count * sizeof(int64_t);
+/* Rows that are their own numbers. */
+static int64_t packed_bytes(const ikt_scorer *scorer, int64_t count) {
+    return count * scorer->row_bytes;
 }
 
-static void pack(const void *self, int64_t first, int64_t count, void *packed) {
-    const ikt_rows *rows = self;
-    for (int64_t i = 0; i < count; i++)
-        ((int64_t *)packed)[i] = rows->first + first + i;
-}
-
-static void score(const void *self, int64_t first, int64_t na, const void *packed, int64_t nb,
-                  float *out) {
-    const ikt_rows *rows = self;
+static void score(const ikt_scorer *scorer, const void *plain, int64_t na, const void *packed,
+                  int64_t nb, float *out) {
+    (void)scorer;
     for (int64_t a = 0; a < na; a++)
         for (int64_t b = 0; b < nb; b++)
             out[a * ikt_score_stride(nb) + b] =
-                (float)differing(rows->first + first + a, ((const int64_t *)packed)[b]);
+                (float)differing(((const int64_t *)plain)[a], ((const int64_t *)packed)[b]);
 }
 
-static ikt_scorer test_scorer(ikt_rows *rows) {
-    return (ikt_scorer){rows, *rows, packed_bytes, pack, score};
+static ikt_scorer test_scorer(const ikt_rows *rows) {
+    static int64_t number[N];
+    for (int64_t i = 0; i < rows->count; i++)
+        number[i] = rows->first + i;
+    return (ikt_scorer){.rows = *rows,
+                        .plain = number,
+                        .row_bytes = sizeof *number,
+                        .packed_bytes = packed_bytes,
+                        .score = score};
 }
 
 /* The reference: all pairs sorted by (score, row). */

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "io/convert/table_writer.h"
-#include "io/hdf5/h5_host.h"
+#include "io/hdf5/h5.h"
 #include "pipeline/pipeline.h"
 
 enum { N = 90, D = 6, Q = 2, WAYS = 5 };
@@ -32,8 +32,7 @@ static void refuse(ikt_context *ctx, ikt_status st, ikt_status expected, const c
     ikt_clear(ctx);
 }
 
-/* --- rows --------------------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 /* All rows in each type, on every rank: values that each of the types holds. */
 static uint8_t bytes[N * D];
@@ -105,8 +104,7 @@ static ikt_embedding *embed(ikt_context *ctx, const ikt_parameters *parameters, 
     return map;
 }
 
-/* --- the reference: `embed` on a file -----------------------------------------------------------
- */
+/* --- the reference: `embed` on a file --------------------------------------------------------- */
 
 static void write_rows(ikt_context *ctx, const char *path, ikt_type type) {
     ikt_table_writer *table;
@@ -140,7 +138,7 @@ static uint64_t reference(ikt_context *ctx, const char *path, float *y) {
         set(alone, &settings, "input.file", path);
         set(alone, &settings, "output.file", "never-written.h5");
         set(alone, &settings, "run.checkpoint", "none");
-        succeed(alone, ikt_pipeline_run(alone, &settings, &run));
+        succeed(alone, ikt_pipeline_run(alone, &settings, NULL, &run));
         hash = run.hash;
         memcpy(y, run.embedding.y, N * Q * sizeof *y);
         ikt_run_destroy(&run);
@@ -179,8 +177,7 @@ static void same_as_embed(void **state) {
     assert_int_equal(ikt_memory_now(ctx), 0);
 }
 
-/* --- more than one, anywhere -------------------------------------------------------------------
- */
+/* --- more than one, anywhere ------------------------------------------------------------------ */
 
 /* Accounts of the caller and what the C library has given out, as after the first of several. */
 static void one_after_the_other(void **state) {
@@ -236,8 +233,47 @@ static void on_a_part_of_the_ranks(void **state) {
     ikt_parameters_destroy(&parameters);
 }
 
-/* --- what a map tells --------------------------------------------------------------------------
- */
+/* A program that goes on after a failure is told about the next one, not about the first again. */
+static void errors_replace_each_other(void **state) {
+    ikt_context *ctx = *state, *part;
+    ikt_parameters *parameters;
+    ikt_embedding *map;
+    char text[64];
+    const char *yaml;
+    make_rows();
+    succeed(ctx, ikt_parameters_create(ctx, &parameters));
+    assert_int_equal(ikt_parameters_set(parameters, "no.key", "3"), IKT_ERR_USAGE);
+    assert_non_null(strstr(ikt_message(ctx), "section 'no'"));
+    assert_int_equal(ikt_parameters_load(parameters, "/no/such.yaml"), IKT_ERR_FILE);
+    assert_non_null(strstr(ikt_message(ctx), "/no/such.yaml"));
+    assert_int_equal(ikt_parameters_get(parameters, "no.key", text, sizeof text), IKT_ERR_USAGE);
+    assert_non_null(strstr(ikt_message(ctx), "section 'no'"));
+    assert_int_equal(ikt_embedding_read(ctx, "/no/run.h5", &map), IKT_ERR_FILE);
+    assert_non_null(strstr(ikt_message(ctx), "/no/run.h5"));
+    assert_int_equal(ikt_parameters_set(parameters, "input.file", "rows.h5"), IKT_OK);
+    assert_string_equal(ikt_message(ctx), "");
+    assert_int_equal(ikt_embed_rows(ctx, parameters, floats, N, D, IKT_TYPE_F32, NULL, &map),
+                     IKT_ERR_USAGE);
+    assert_non_null(strstr(ikt_message(ctx), "input.file is 'rows.h5'"));
+    succeed(ctx, ikt_parameters_yaml(parameters, &yaml));
+    assert_string_equal(ikt_message(ctx), "");
+    ikt_parameters_destroy(&parameters);
+    parameters = parameters_for(ctx);
+    map = embed(ctx, parameters, 0, IKT_TYPE_F32, false);
+    assert_int_equal(ikt_parameters_set(parameters, "no.key", "3"), IKT_ERR_USAGE);
+    assert_int_equal(ikt_embedding_write(map, "/no/run.h5", false), IKT_ERR_FILE);
+    assert_non_null(strstr(ikt_message(ctx), "/no/run.h5"));
+    assert_int_equal(ikt_parameters_set(parameters, "no.key", "3"), IKT_ERR_USAGE);
+    assert_int_equal(ikt_embedding_draw(map, "/no/run.png", false, NULL), IKT_ERR_FILE);
+    assert_non_null(strstr(ikt_message(ctx), "/no/run.png"));
+    succeed(ctx, ikt_context_split(ctx, 0, &part));
+    assert_string_equal(ikt_message(ctx), "");
+    ikt_context_destroy(&part);
+    ikt_embedding_destroy(&map);
+    ikt_parameters_destroy(&parameters);
+}
+
+/* --- what a map tells ------------------------------------------------------------------------- */
 
 static double measure_of(const ikt_embedding *map, const char *name) {
     for (int64_t i = 0; i < ikt_embedding_measures(map); i++)
@@ -309,8 +345,7 @@ static void maps_and_files(void **state) {
     assert_int_equal(ikt_memory_now(ctx), 0);
 }
 
-/* --- parameters --------------------------------------------------------------------------------
- */
+/* --- parameters ------------------------------------------------------------------------------- */
 
 static void parameters_by_name(void **state) {
     ikt_context *ctx = *state;
@@ -355,8 +390,7 @@ static void parameters_of_a_file(void **state) {
     ikt_parameters_destroy(&parameters);
 }
 
-/* --- what goes wrong ---------------------------------------------------------------------------
- */
+/* --- what goes wrong -------------------------------------------------------------------------- */
 
 static ikt_status attempt(ikt_context *ctx, const ikt_parameters *parameters, const void *rows,
                           int64_t count, int64_t columns, ikt_type type, const int64_t *classes) {
@@ -476,7 +510,8 @@ static void the_caller_keeps_what_is_his(void **state) {
 }
 
 IKT_MPI_TESTS(ikt_test(same_as_embed), ikt_test(one_after_the_other),
-              ikt_test(on_a_part_of_the_ranks), ikt_test(maps_tell), ikt_test(maps_and_files),
-              ikt_test(parameters_by_name), ikt_test(parameters_of_a_file),
-              ikt_test(wrong_rows_are_refused), ikt_test(wrong_parameters_are_refused),
-              ikt_test(stopped_and_gone_on), ikt_test(the_caller_keeps_what_is_his))
+              ikt_test(on_a_part_of_the_ranks), ikt_test(errors_replace_each_other),
+              ikt_test(maps_tell), ikt_test(maps_and_files), ikt_test(parameters_by_name),
+              ikt_test(parameters_of_a_file), ikt_test(wrong_rows_are_refused),
+              ikt_test(wrong_parameters_are_refused), ikt_test(stopped_and_gone_on),
+              ikt_test(the_caller_keeps_what_is_his))

@@ -6,7 +6,6 @@
 #include "dist/gather_rows.h"
 #include "neighbours/recall.h"
 #include "neighbours/refine.h"
-#include "neighbours/scorers.h"
 
 enum { NEAR = IKT_REFINE_NEAR, MANY = 24 }; /* lists longer than what of them is followed */
 
@@ -79,7 +78,7 @@ static void lists_are_the_best_of_what_is_offered(void **state) {
     clear(&s);
     refined(alone, SPREAD, N, true, MANY, 1, &s, &after);
     ikt_scorer scorer = ikt_scorer_codes(&s.codes, &s.distribution);
-    scorer.score(scorer.self, 0, N, s.codes.code, N, all);
+    scorer.score(&scorer, s.codes.code, N, s.codes.code, N, all);
     for (int64_t i = 0; i < N; i++)
         check_row(&before, &after, i, all + i * ikt_score_stride(N), N);
     ikt_neighbours_destroy(&before);
@@ -88,8 +87,8 @@ static void lists_are_the_best_of_what_is_offered(void **state) {
     ikt_context_destroy(&alone);
 }
 
-/* The tiles is as it was: its scores, here those of recall, are right afterwards. */
-static void more_is_found_and_the_shelf_is_left_whole(void **state) {
+/* The tiles are as they were: their scores, here those of recall, are right afterwards. */
+static void more_is_found_and_the_tiles_are_left_whole(void **state) {
     ikt_context *ctx = *state;
     for (int codes = 0; codes < 2; codes++) {
         ikt_recall recall[2];
@@ -128,5 +127,5 @@ static void rows_are_pulled_from_their_owners(void **state) {
 
 IKT_MPI_TESTS(ikt_test(results_do_not_depend_on_ranks_and_threads),
               ikt_test(lists_are_the_best_of_what_is_offered),
-              ikt_test(more_is_found_and_the_shelf_is_left_whole),
+              ikt_test(more_is_found_and_the_tiles_are_left_whole),
               ikt_test(rows_are_pulled_from_their_owners))

@@ -5,9 +5,8 @@
 #include <math.h>
 
 #include "base/comm.h"
-#include "linalg/distance.h"
+#include "metric/metric.h"
 #include "neighbours/recall.h"
-#include "neighbours/scorers.h"
 
 static uint64_t hash_of_search(ikt_context *ctx, kind what, int64_t n, bool codes,
                                int64_t candidates) {
@@ -38,7 +37,7 @@ static void results_do_not_depend_on_ranks_and_threads(void **state) {
     ikt_context_destroy(&alone);
 }
 
-/* The reference: scores of own row i against all positions, by (score, position). */
+/* The reference: scores of own row i against all slots, by (score, slot). */
 static void check_row(const setting *s, const ikt_neighbours *lists, int64_t i,
                       const float *score) {
     for (int64_t e = 0; e < K; e++) {
@@ -50,7 +49,7 @@ static void check_row(const setting *s, const ikt_neighbours *lists, int64_t i,
     }
 }
 
-/* With room for all rows as candidates the search is exact. */
+/* With all rows as candidates the search is exact. */
 static void enough_candidates_find_the_truth(void **state) {
     ikt_context *alone = ikt_test_alone();
     (void)state;
@@ -63,7 +62,7 @@ static void enough_candidates_find_the_truth(void **state) {
         assert_int_equal(ikt_neighbours_search(alone, &s.cells, &s.tiles, K, N, &lists), IKT_OK);
         ikt_neighbours_sort(alone, &lists);
         ikt_scorer scorer = ikt_scorer_codes(&s.codes, &s.distribution);
-        scorer.score(scorer.self, 0, N, s.codes.code, N, all);
+        scorer.score(&scorer, s.codes.code, N, s.codes.code, N, all);
         for (int64_t i = 0; i < N; i++)
             check_row(&s, &lists, i, all + i * ikt_score_stride(N));
         ikt_neighbours_destroy(&lists);
@@ -109,16 +108,18 @@ static void cells_are_found_without_codes(void **state) {
     open_data(ctx, SPREAD, N, &s);
     for (int64_t c = 0; c < COUNT; c++)
         centre[c] = 4 * c + 1;
-    assert_int_equal(ikt_alloc(ctx, &s.position, s.distribution.count, 4, "test"), IKT_OK);
+    assert_int_equal(ikt_alloc(ctx, &s.slot, s.distribution.count, 4, "test"), IKT_OK);
     assert_int_equal(
-        ikt_cells_create(ctx, s.data, centre, COUNT, &s.distribution, NULL, &cells, s.position),
+        ikt_cells_create(ctx, s.data, centre, COUNT, &s.distribution, NULL, &cells, s.slot),
         IKT_OK);
     assert_int_equal(cells.first[COUNT], N);
     for (int64_t i = 0; i < s.distribution.count; i++) {
-        int64_t row = s.distribution.first + i, cell = ikt_cells_find(&cells, s.position[i]);
-        double own = ikt_distance_ref(s.rows + row * D, cells.centre + cell * D, D), least = own;
+        int64_t row = s.distribution.first + i, cell = ikt_cells_find(&cells, s.slot[i]);
+        double own = ikt_metric_euclidean.exact(s.rows + row * D, cells.centre + cell * D, D),
+               least = own;
         for (int64_t c = 0; c < COUNT; c++)
-            least = fmin(least, ikt_distance_ref(s.rows + row * D, cells.centre + c * D, D));
+            least =
+                fmin(least, ikt_metric_euclidean.exact(s.rows + row * D, cells.centre + c * D, D));
         right += own <= least * (1 + 1e-5);
     }
     right = ikt_sum_one(ctx, right);
@@ -127,7 +128,7 @@ static void cells_are_found_without_codes(void **state) {
     clear(&s);
 }
 
-/* Positions are a permutation, cells are contiguous and hold what belongs to them. */
+/* Slots are a permutation, cells are contiguous and hold what belongs to them. */
 static void cells_hold_their_rows(void **state) {
     ikt_context *ctx = *state;
     setting s;
@@ -135,7 +136,7 @@ static void cells_hold_their_rows(void **state) {
     assert_int_equal(s.cells.first[0], 0);
     assert_int_equal(s.cells.first[s.cells.count], 900);
     for (int64_t i = 0; i < s.distribution.count; i++) {
-        const float *centre = s.cells.centre + ikt_cells_find(&s.cells, s.position[i]) * D;
+        const float *centre = s.cells.centre + ikt_cells_find(&s.cells, s.slot[i]) * D;
         const float *row = s.rows + (s.distribution.first + i) * D;
         float own = 0, least = INFINITY;
         for (int64_t c = 0; c < s.cells.count; c++) {

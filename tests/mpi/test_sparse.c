@@ -11,11 +11,9 @@
 #include "base/rng.h"
 #include "checkpoint/fingerprint.h"
 #include "isolation/codes.h"
-#include "isolation/codes_sparse.h"
-#include "linalg/distance.h"
 #include "linalg/pca.h"
 #include "linalg/sparse_axes.h"
-#include "linalg/sparse_pack.h"
+#include "metric/metric.h"
 #include "neighbours/cells.h"
 #include "neighbours/locality.h"
 
@@ -77,7 +75,7 @@ typedef struct {
 } setting;
 
 static void open_setting(ikt_context *ctx, const problem *p, ikt_normalise normalise, setting *s) {
-    const ikt_preprocess_settings wish = {(int)normalise, 0};
+    const ikt_preprocess_settings settings = {(int)normalise, 0};
     *s = (setting){.distribution = ikt_rows_make(p->n, ikt_size(ctx), ikt_rank(ctx))};
     assert_int_equal(ikt_alloc(ctx, &s->dense, p->n * p->d, sizeof(float), "test"), IKT_OK);
     assert_int_equal(ikt_sparse_rows_reserve(ctx, p->n, p->n * p->d, &s->rows), IKT_OK);
@@ -100,7 +98,7 @@ static void open_setting(ikt_context *ctx, const problem *p, ikt_normalise norma
     for (int e = 0; e < 2; e++) { /* without statistics, which huge values would not pass */
         ikt_status st = p->what == BIG
                             ? ikt_dataset_create_mapped(ctx, s->source[e], &identity, &s->data[e])
-                            : ikt_dataset_create(ctx, s->source[e], &wish, &s->data[e]);
+                            : ikt_dataset_create(ctx, s->source[e], &settings, &s->data[e]);
         if (st != IKT_OK) fail_msg("%s: %s", p->name, ikt_message(ctx));
     }
     assert_false(ikt_dataset_is_sparse(s->data[0]));
@@ -201,8 +199,8 @@ static void distances_are_those_of_the_dense_rows(void **state) {
         ikt_pack_rows(s.dense, n, d, packed);
         for (int64_t i = 0; i < n; i++) {
             const ikt_sparse_row row = ikt_sparse_row_of(&all, i);
-            ikt_distance_block(ikt_cpu_isa(), s.dense + i * d, 1, packed, n, d, expected);
-            ikt_sparse_pack_distances(&pack, row, found);
+            ikt_metric_euclidean.block(ikt_cpu_isa(), s.dense + i * d, 1, packed, n, d, expected);
+            ikt_metric_euclidean.sparse(&pack, row, found);
             assert_memory_equal(expected, found, (size_t)n * sizeof *found);
             for (int64_t j = 0; j < n; j++) {
                 const float distance = ikt_sparse_distance(row, ikt_sparse_row_of(&all, j));
@@ -238,12 +236,12 @@ static void order_of_cells_is_that_of_the_dense_rows(void **state) {
     }
 }
 
-static void orphans_are_those_of_the_dense_rows(void **state) {
+static void isolated_are_those_of_the_dense_rows(void **state) {
     ikt_context *ctx = *state;
     for (int q = 0; q < 4; q++) {
         const problem *p = &problems[q];
         setting s;
-        ikt_zero_similarity orphans[2];
+        ikt_zero_similarity isolated[2];
         uint8_t *marked;
         open_setting(ctx, p, IKT_NORMALISE_NONE, &s);
         assert_int_equal(ikt_alloc(ctx, &marked, s.distribution.count, 1, "test"), IKT_OK);
@@ -251,14 +249,14 @@ static void orphans_are_those_of_the_dense_rows(void **state) {
             marked[i] = (s.distribution.first + i) % 37 == 3;
         for (int e = 0; e < 2; e++)
             assert_int_equal(
-                ikt_zero_similarity_find(ctx, s.data[e], &s.distribution, marked, 7, &orphans[e]),
+                ikt_zero_similarity_find(ctx, s.data[e], &s.distribution, marked, 7, &isolated[e]),
                 IKT_OK);
-        assert_true(orphans[0].count > 10);
-        assert_int_equal(orphans[0].count, orphans[1].count);
-        assert_memory_equal(orphans[0].nearest, orphans[1].nearest,
-                            (size_t)(7 * orphans[0].count) * sizeof(uint32_t));
-        ikt_zero_similarity_destroy(&orphans[0]);
-        ikt_zero_similarity_destroy(&orphans[1]);
+        assert_true(isolated[0].count > 10);
+        assert_int_equal(isolated[0].count, isolated[1].count);
+        assert_memory_equal(isolated[0].nearest, isolated[1].nearest,
+                            (size_t)(7 * isolated[0].count) * sizeof(uint32_t));
+        ikt_zero_similarity_destroy(&isolated[0]);
+        ikt_zero_similarity_destroy(&isolated[1]);
         ikt_free(&marked);
         close_setting(&s);
     }
@@ -417,7 +415,7 @@ static void forest_and_many_components_are_refused(void **state) {
 IKT_MPI_TESTS(ikt_test(cells_are_those_of_the_dense_rows), ikt_test(problems_are_what_they_say),
               ikt_test(distances_are_those_of_the_dense_rows),
               ikt_test(order_of_cells_is_that_of_the_dense_rows),
-              ikt_test(orphans_are_those_of_the_dense_rows),
+              ikt_test(isolated_are_those_of_the_dense_rows),
               ikt_test(differences_between_rows_are_scaled_alike),
               ikt_test(gathered_rows_are_those_read), ikt_test(axes_are_principal_components),
               ikt_test(axes_of_equal_rows_are_zero), ikt_test(fingerprints_do_not_depend_on_ranks),

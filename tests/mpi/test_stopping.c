@@ -8,8 +8,8 @@
 
 #include "base/comm.h"
 #include "base/watch.h"
+#include "neighbours/exact.h"
 #include "neighbours/refine.h"
-#include "neighbours/scorers.h"
 
 enum { N = 900, STOPS_MOST = 2000 };
 
@@ -75,12 +75,12 @@ static void codes_go_on(ikt_context *ctx, int form, int64_t t, bool coarse) {
                                               &s.codes, cell[0]),
                      IKT_OK);
     kept_codes kept = {.ctx = ctx};
-    const ikt_codes_hooks keeper = {&kept, "memory", load_codes, save_codes};
+    const ikt_codes_hooks hooks = {&kept, "memory", load_codes, save_codes};
     ikt_status st = IKT_STOPPED;
     int stops = 0;
     while (st == IKT_STOPPED && stops < STOPS_MOST) {
         ikt_watch_begin(ctx, 0, INFINITY);
-        st = ikt_codes_compute_within(ctx, small, &keeper, s.data, &s.distribution, s.model, &codes,
+        st = ikt_codes_compute_within(ctx, small, &hooks, s.data, &s.distribution, s.model, &codes,
                                       cell[1]);
         stops += st == IKT_STOPPED;
         ikt_clear(ctx);
@@ -160,11 +160,11 @@ enum { ROUNDS = 2, CANDIDATES = 60 };
 
 /* A search and rounds of refinement, or all pairs. */
 static ikt_status make_lists(ikt_context *ctx, setting *s, bool is_near,
-                             const ikt_list_hooks *keeper, ikt_neighbours *lists) {
+                             const ikt_list_hooks *hooks, ikt_neighbours *lists) {
     const ikt_scorer scorer = ikt_scorer_codes(&s->codes, &s->distribution);
     ikt_list_course course;
     assert_int_equal(ikt_neighbours_create(ctx, &s->distribution, K, lists), IKT_OK);
-    assert_int_equal(ikt_list_course_begin(ctx, keeper, lists, &course), IKT_OK);
+    assert_int_equal(ikt_list_course_begin(ctx, hooks, lists, &course), IKT_OK);
     ikt_status st = IKT_OK;
     if (!is_near) {
         st = ikt_neighbours_brute_kept(ctx, &scorer, &course);
@@ -187,13 +187,13 @@ static void lists_go_on(ikt_context *ctx, bool is_near) {
     prepare(ctx, SPREAD, N, true, &s);
     assert_int_equal(make_lists(ctx, &s, is_near, NULL, &whole), IKT_OK);
     kept_lists kept = {.ctx = ctx};
-    const ikt_list_hooks keeper = {&kept, "memory", load_lists, save_lists};
+    const ikt_list_hooks hooks = {&kept, "memory", load_lists, save_lists};
     ikt_set_piece_bytes(ctx, 1 << 10); /* short batches */
     ikt_status st = IKT_STOPPED;
     int stops = 0;
     while (st == IKT_STOPPED && stops < STOPS_MOST) {
         ikt_watch_begin(ctx, 0, INFINITY);
-        st = make_lists(ctx, &s, is_near, &keeper, &lists);
+        st = make_lists(ctx, &s, is_near, &hooks, &lists);
         stops += st == IKT_STOPPED;
         if (st == IKT_STOPPED) ikt_neighbours_destroy(&lists);
         ikt_clear(ctx);
@@ -216,7 +216,7 @@ static void lists_that_are_stopped_go_on(void **state) {
     lists_go_on(*state, false);
 }
 
-/* --- wishes ------------------------------------------------------------------------------------
+/* --- requests ------------------------------------------------------------------------------------
  */
 
 static ikt_status count_save(void *self) {

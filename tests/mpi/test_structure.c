@@ -10,8 +10,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "data/generate.h"
-#include "evaluate/apart.h"
-#include "evaluate/arrangement.h"
+#include "evaluate/structure.h"
 #include "io/sources/source.h"
 
 enum { ROWS = 200, COLUMNS = 5 };

@@ -29,7 +29,7 @@ typedef struct {
     ikt_model *model;
     ikt_codes codes;
     uint16_t *cell;
-    uint32_t *position;
+    uint32_t *slot;
     ikt_rows distribution;
     ikt_cells cells;
     ikt_order order;
@@ -54,13 +54,13 @@ static inline void prepare(ikt_context *ctx, kind what, int64_t n, bool codes, s
     assert_int_equal(ikt_model_create(ctx, &spec, &s->model), IKT_OK);
     assert_int_equal(ikt_alloc(ctx, &s->cell, s->distribution.count, sizeof *s->cell, "test"),
                      IKT_OK);
-    assert_int_equal(ikt_alloc(ctx, &s->position, s->distribution.count, 4, "test"), IKT_OK);
+    assert_int_equal(ikt_alloc(ctx, &s->slot, s->distribution.count, 4, "test"), IKT_OK);
     assert_int_equal(
         ikt_codes_compute(ctx, s->data, &s->distribution, s->model, &s->codes, s->cell), IKT_OK);
     assert_int_equal(ikt_cells_create(ctx, s->data, s->model->coarse_row, spec.coarse,
-                                      &s->distribution, s->cell, &s->cells, s->position),
+                                      &s->distribution, s->cell, &s->cells, s->slot),
                      IKT_OK);
-    assert_int_equal(ikt_order_create(ctx, &s->distribution, s->position, &s->order), IKT_OK);
+    assert_int_equal(ikt_order_create(ctx, &s->distribution, s->slot, &s->order), IKT_OK);
     assert_int_equal(ikt_order_apply(ctx, &s->order, s->codes.code, s->codes.stride, s->codes.code,
                                      s->codes.stride, s->codes.stride),
                      IKT_OK);
@@ -68,8 +68,7 @@ static inline void prepare(ikt_context *ctx, kind what, int64_t n, bool codes, s
         assert_int_equal(ikt_tiles_codes(ctx, &s->cells, &s->distribution, &s->codes, &s->tiles),
                          IKT_OK);
     else
-        assert_int_equal(ikt_tiles_euclidean(ctx, &s->cells, &s->order, s->data, &s->tiles),
-                         IKT_OK);
+        assert_int_equal(ikt_tiles_data(ctx, &s->cells, &s->order, s->data, &s->tiles), IKT_OK);
 }
 
 static inline void clear(setting *s) {
@@ -81,7 +80,7 @@ static inline void clear(setting *s) {
     ikt_dataset_destroy(&s->data);
     ikt_source_close(&s->source);
     ikt_free(&s->cell);
-    ikt_free(&s->position);
+    ikt_free(&s->slot);
     ikt_free(&s->rows);
 }
 

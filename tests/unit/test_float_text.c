@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/float_text.h"
+#include "base/encoding.h"
 #include "base/rng.h"
 
 static void expect(float value, const char *wanted) {

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "evaluate/order_statistic.h"
+#include "evaluate/family.h"
 #include "evaluate/radix.h"
 #include "evaluate/tree.h"
 

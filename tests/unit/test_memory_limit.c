@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/memory_limit.h"
+#include "base/memory.h"
 #include "support/ikt_test.h"
 
 static void put(const char *folder, const char *name, const char *text) {

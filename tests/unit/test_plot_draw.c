@@ -9,42 +9,88 @@
 
 #include "base/memory.h"
 #include "config/key.h"
-#include "plot/font.h"
+#include "plot/canvas.h"
+#include "plot/density.h"
 #include "plot/legend.h"
-#include "plot/png_file.h"
-#include "plot/shade.h"
 
 static const ikt_rgb white = {255, 255, 255}, black = {0, 0, 0};
 
-static int64_t dark_pixels(const ikt_image *image) {
+#define DESCENT 0.4 /* of letters below the baseline, in capital heights */
+
+enum { PIXELS_MOST = 40 * 30 };
+
+/* A canvas of a PNG file, and what is in that file, which is removed. */
+static void begin(ikt_context *ctx, int64_t width, int64_t height, char path[64],
+                  ikt_canvas *canvas) {
+    snprintf(path, 64, "plot-draw-%ld.png", (long)getpid());
+    const ikt_canvas_page page = {.path = path,
+                                  .shown = path,
+                                  .width = width,
+                                  .height = height,
+                                  .dpi = 200,
+                                  .background = white,
+                                  .title = "psi \317\210",
+                                  .footer = "",
+                                  .description = "me"};
+    assert_int_equal(ikt_canvas_open(ctx, IKT_CANVAS_PNG, &page, canvas), IKT_OK);
+}
+
+static void end(ikt_canvas *canvas, const char *path, ikt_rgb *pixel) {
+    const int64_t width = canvas->page.width, height = canvas->page.height;
+    assert_int_equal(ikt_canvas_finish(canvas), IKT_OK);
+    ikt_canvas_close(canvas);
+    png_image file;
+    memset(&file, 0, sizeof file);
+    file.version = PNG_IMAGE_VERSION;
+    assert_true(png_image_begin_read_from_file(&file, path));
+    assert_int_equal(file.width, width);
+    assert_int_equal(file.height, height);
+    assert_int_equal(file.format, PNG_FORMAT_RGB);
+    assert_true(width * height <= PIXELS_MOST);
+    assert_true(png_image_finish_read(&file, NULL, pixel, 0, NULL));
+    assert_int_equal(remove(path), 0);
+}
+
+static int64_t dark_pixels(const ikt_rgb *pixel, int64_t pixels) {
     int64_t count = 0;
-    for (int64_t i = 0; i < image->width * image->height; i++)
-        count += image->pixel[i].r < 128;
+    for (int64_t i = 0; i < pixels; i++)
+        count += pixel[i].r < 128;
     return count;
 }
 
 static void shapes_are_clipped_at_the_borders(void **state) {
     ikt_context *ctx = *state;
-    ikt_image image;
-    assert_int_equal(ikt_image_create(ctx, 10, 8, white, &image), IKT_OK);
-    ikt_image_fill(&image, -5, -5, 7, 7, black);
-    assert_int_equal(dark_pixels(&image), 4);
-    ikt_image_fill(&image, 9, 7, 100, 100, black);
-    assert_int_equal(dark_pixels(&image), 5);
-    ikt_image_fill(&image, 20, 20, 3, 3, black);
-    ikt_image_fill(&image, 3, 3, -2, 5, black);
-    assert_int_equal(dark_pixels(&image), 5);
-    const ikt_segment dots[] = {{-50, 4, -50, 4}, {1e9, 1e9, 1e9, 1e9}};
-    ikt_image_stroke(&image, dots, 2, 3, black);
-    ikt_font_draw(&image, "far away", 400, -300, 12, black);
-    assert_int_equal(dark_pixels(&image), 5);
-    ikt_image_fill(&image, 0, 0, 10, 8, white);
+    ikt_canvas canvas;
+    ikt_rgb pixel[PIXELS_MOST];
+    char path[64];
+    begin(ctx, 10, 8, path, &canvas);
+    ikt_canvas_fill(&canvas, -5, -5, 7, 7, black); /* four pixels */
+    ikt_canvas_fill(&canvas, 9, 7, 100, 100, black);
+    ikt_canvas_fill(&canvas, 20, 20, 3, 3, black);
+    ikt_canvas_fill(&canvas, 3, 3, -2, 5, black);
+    const ikt_segment dots[] = {{-50, 4, -50, 4}, {1e6, 1e6, 1e6, 1e6}};
+    ikt_canvas_stroke(&canvas, dots, 2, 3, black);
+    ikt_canvas_text(&canvas, "far away", 400, -300, 12, false, black);
+    end(&canvas, path, pixel);
+    assert_int_equal(dark_pixels(pixel, 80), 5);
+    begin(ctx, 10, 8, path, &canvas);
     const ikt_segment line = {2, 4.5, 8, 4.5};
-    ikt_image_stroke(&image, &line, 1, 1, black); /* one row of pixels, and the round ends */
-    assert_int_equal(dark_pixels(&image), 6);
-    assert_int_equal(image.pixel[4 * 10 + 5].r, 0);
-    assert_int_equal(image.pixel[3 * 10 + 5].r, 255);
-    ikt_image_destroy(&image);
+    ikt_canvas_stroke(&canvas, &line, 1, 1, black); /* one row of pixels, and the round ends */
+    end(&canvas, path, pixel);
+    assert_int_equal(dark_pixels(pixel, 80), 6);
+    assert_int_equal(pixel[4 * 10 + 5].r, 0);
+    assert_int_equal(pixel[3 * 10 + 5].r, 255);
+    assert_int_equal(ikt_memory_now(ctx), 0);
+}
+
+/* The strokes of a character of size 1; returns how many there are. */
+static int glyph_of(char character, ikt_segment *segments) {
+    const char text[2] = {character, '\0'}, *at = text;
+    double x = -1.5 / 12; /* the empty space to the left of every character */
+    const int count = ikt_font_place(&at, &x, 0, 1, segments);
+    ikt_segment none[IKT_GLYPH_SEGMENTS];
+    assert_int_equal(ikt_font_place(&at, &x, 0, 1, none), -1);
+    return count;
 }
 
 static void every_printable_character_has_its_own_picture(void **state) {
@@ -53,16 +99,16 @@ static void every_printable_character_has_its_own_picture(void **state) {
     static ikt_segment glyph[LAST + 1][IKT_GLYPH_SEGMENTS];
     int count[LAST + 1];
     ikt_segment none[IKT_GLYPH_SEGMENTS];
-    assert_int_equal(ikt_glyph_segments(' ', none), 0);
+    assert_int_equal(glyph_of(' ', none), 0);
     for (int c = FIRST; c <= LAST; c++) {
-        count[c] = ikt_glyph_segments((unsigned char)c, glyph[c]);
+        count[c] = glyph_of((char)c, glyph[c]);
         assert_in_range(count[c], 1, IKT_GLYPH_SEGMENTS - 1); /* none was cut */
         char text[2] = {(char)c, '\0'};
         double width = ikt_font_width(text, 1);
         for (int i = 0; i < count[c]; i++) {
             const ikt_segment *s = &glyph[c][i];
             assert_true(s->y0 >= -1.15 && s->y1 >= -1.15); /* parentheses rise above capitals */
-            assert_true(s->y0 <= IKT_FONT_DESCENT && s->y1 <= IKT_FONT_DESCENT);
+            assert_true(s->y0 <= DESCENT && s->y1 <= DESCENT);
             assert_true(s->x0 >= -0.06 && s->x1 >= -0.06);
             assert_true(s->x0 < width - 0.15 && s->x1 < width - 0.15);
         }
@@ -87,7 +133,8 @@ static void text_is_cut_between_characters(void **state) {
     assert_non_null(strstr(out, "..."));
     assert_true(ikt_font_width(out, 10) <= all - 1);
     /* Two bytes a character: one box each, and never half of one. */
-    assert_true(ikt_font_width("\303\251", 10) == ikt_font_width("\001", 10));
+    assert_true(ikt_font_width("\303\251", 10) == ikt_font_width("\377", 10));
+    assert_true(ikt_font_width("\001", 10) == 0); /* control characters are left out */
     ikt_font_fit("\303\251\303\251\303\251\303\251", 10, 1000, out, 8);
     assert_string_equal(out, "\303\251\303\251...");
     ikt_font_fit("", 10, 5, out, sizeof out);
@@ -194,25 +241,25 @@ static void points_are_clipped_at_the_borders(void **state) {
 }
 
 static void dense_pixels_are_more_opaque(void **state) {
-    ikt_context *ctx = *state;
-    enum { WIDE = 20 };
-    ikt_shaded *pixels;
-    ikt_image image;
-    assert_int_equal(ikt_alloc(ctx, &pixels, WIDE * WIDE, sizeof *pixels, "test"), IKT_OK);
-    assert_int_equal(ikt_image_create(ctx, WIDE, WIDE, white, &image), IKT_OK);
-    for (int i = 0; i < WIDE * WIDE; i++)
+    (void)state;
+    enum { COUNT = 400 };
+    static ikt_shaded pixels[COUNT];
+    static uint32_t out[COUNT];
+    for (int i = 0; i < COUNT; i++)
         pixels[i] = (ikt_shaded){i == 0 ? 0 : (int64_t)IKT_COVER_FULL * i * i, {0, 0, 0}};
-    ikt_shade_draw(&image, pixels, WIDE, IKT_AUTO_REAL, 0, 0);
-    assert_int_equal(image.pixel[0].r, 255);
-    assert_in_range(image.pixel[1].r, 60, 190); /* a single point is seen */
-    for (int i = 2; i < WIDE * WIDE; i++)
-        assert_true(image.pixel[i].r <= image.pixel[i - 1].r);
-    assert_int_equal(image.pixel[WIDE * WIDE - 1].r, 0);
-    ikt_image_fill(&image, 0, 0, WIDE, WIDE, white);
-    ikt_shade_draw(&image, pixels, WIDE, 0.2, 0, 0);
-    assert_int_equal(image.pixel[1].r, 204);
-    ikt_image_destroy(&image);
-    ikt_free(&pixels);
+    ikt_shade(pixels, COUNT, IKT_AUTO_REAL, white, out);
+    assert_int_equal(out[0], 0xffffff);
+    assert_in_range(out[1] >> 16, 60, 190); /* a single point is seen */
+    for (int i = 2; i < COUNT; i++)
+        assert_true(out[i] <= out[i - 1]);
+    assert_int_equal(out[COUNT - 1], 0);
+    ikt_shade(pixels, COUNT, 0.2, white, out);
+    assert_int_equal(out[1], 0xcccccc);
+    for (int i = 0; i < COUNT; i++)
+        pixels[i].mean = (ikt_rgb){0x12, 0x34, 0x56};
+    ikt_shade(pixels, COUNT, 1, black, out);
+    assert_int_equal(out[0], 0);
+    assert_int_equal(out[1], 0x123456);
 }
 
 static void mean_colours_are_those_of_light(void **state) {
@@ -235,41 +282,85 @@ static void mean_colours_are_those_of_light(void **state) {
 
 static void a_file_decodes_to_the_same_pixels(void **state) {
     ikt_context *ctx = *state;
-    ikt_image image;
+    enum { WIDE = 37, HIGH = 21 };
+    ikt_canvas canvas;
+    ikt_rgb back[PIXELS_MOST];
+    uint32_t pixel[WIDE * HIGH];
     char path[64];
-    snprintf(path, sizeof path, "plot-draw-%ld.png", (long)getpid());
-    assert_int_equal(ikt_image_create(ctx, 37, 21, white, &image), IKT_OK);
-    for (int i = 0; i < 37 * 21; i++)
-        image.pixel[i] = (ikt_rgb){(uint8_t)(i * 7), (uint8_t)(i * 13), (uint8_t)(i / 3)};
-    const ikt_png_text texts[] = {{"Title", "psi \317\210"}, {"Comment", ""}, {"Author", "me"}};
-    assert_int_equal(ikt_png_write(ctx, path, path, &image, texts, 3), IKT_OK);
-    png_image file;
-    memset(&file, 0, sizeof file);
-    file.version = PNG_IMAGE_VERSION;
-    assert_true(png_image_begin_read_from_file(&file, path));
-    assert_int_equal(file.width, 37);
-    assert_int_equal(file.height, 21);
-    assert_int_equal(file.format, PNG_FORMAT_RGB);
-    static ikt_rgb back[37 * 21];
-    assert_true(png_image_finish_read(&file, NULL, back, 0, NULL));
-    assert_memory_equal(back, image.pixel, sizeof back);
+    for (uint32_t i = 0; i < WIDE * HIGH; i++)
+        pixel[i] = (i * 7 & 255) << 16 | (i * 13 & 255) << 8 | (i / 3 & 255);
+    begin(ctx, WIDE + 3, HIGH + 2, path, &canvas);
+    const ikt_canvas_picture picture = {WIDE, HIGH, pixel};
+    ikt_canvas_show(&canvas, &picture, 3, 2);
+    end(&canvas, path, back);
+    for (int i = 0; i < WIDE * HIGH; i++) {
+        const ikt_rgb v = back[(i / WIDE + 2) * (WIDE + 3) + i % WIDE + 3];
+        assert_int_equal((uint32_t)v.r << 16 | (uint32_t)v.g << 8 | v.b, pixel[i]);
+    }
+    assert_int_equal(back[0].r, 255);
+}
+
+/* Texts and the space of the colours are in the file, and every check sum is right: libpng reads
+ * them without a warning. */
+static void a_file_has_its_texts(void **state) {
+    ikt_context *ctx = *state;
+    ikt_canvas canvas;
+    char path[64];
+    begin(ctx, 10, 8, path, &canvas);
+    assert_int_equal(ikt_canvas_finish(&canvas), IKT_OK);
+    ikt_canvas_close(&canvas);
+    FILE *file = fopen(path, "rb");
+    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png_create_info_struct(png);
+    png_textp text;
+    int count, intent;
+    assert_non_null(file);
+    if (setjmp(png_jmpbuf(png))) fail_msg("libpng refuses the file");
+    png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+    png_init_io(png, file);
+    png_read_info(png, info);
+    assert_int_equal(png_get_text(png, info, &text, &count), 3);
+    assert_string_equal(text[0].key, "Software");
+    assert_string_equal(text[1].key, "Title");
+    assert_string_equal(text[1].text, "psi \317\210");
+    assert_int_equal(text[1].compression, PNG_ITXT_COMPRESSION_NONE);
+    assert_string_equal(text[2].key, "Description");
+    assert_string_equal(text[2].text, "me");
+    assert_int_equal(text[2].compression, PNG_TEXT_COMPRESSION_NONE);
+    assert_int_equal(png_get_sRGB(png, info, &intent), PNG_INFO_sRGB);
+    png_destroy_read_struct(&png, &info, NULL);
+    fclose(file);
     assert_int_equal(remove(path), 0);
-    ikt_image_destroy(&image);
 }
 
 static void a_full_disk_is_reported(void **state) {
     ikt_context *ctx = *state;
-    ikt_image image;
-    assert_int_equal(ikt_image_create(ctx, 500, 500, white, &image), IKT_OK);
-    if (access("/dev/full", W_OK) == 0) {
-        assert_int_equal(ikt_png_write(ctx, "/dev/full", "run.png", &image, NULL, 0), IKT_ERR_FILE);
-        assert_non_null(strstr(ikt_message(ctx), "run.png"));
-        assert_non_null(strstr(ikt_message(ctx), "No space left"));
+    ikt_canvas_page page = {.shown = "run.png",
+                            .width = 500,
+                            .height = 500,
+                            .dpi = 200,
+                            .background = white,
+                            .title = "",
+                            .footer = "",
+                            .description = ""};
+    for (int kind = IKT_CANVAS_PNG; kind <= IKT_CANVAS_PDF; kind++) {
+        ikt_canvas canvas;
+        page.path = "/dev/full";
+        if (access(page.path, W_OK) == 0) {
+            assert_int_equal(ikt_canvas_open(ctx, (ikt_canvas_kind)kind, &page, &canvas), IKT_OK);
+            ikt_canvas_text(&canvas, "a text", 10, 100, 12, false, black);
+            assert_int_equal(ikt_canvas_finish(&canvas), IKT_ERR_FILE);
+            ikt_canvas_close(&canvas);
+            assert_non_null(strstr(ikt_message(ctx), "run.png"));
+            assert_non_null(strstr(ikt_message(ctx), "No space left"));
+            ikt_clear(ctx);
+        }
+        page.path = "/nowhere/x.png";
+        assert_int_equal(ikt_canvas_open(ctx, (ikt_canvas_kind)kind, &page, &canvas), IKT_ERR_FILE);
+        ikt_canvas_close(&canvas);
         ikt_clear(ctx);
+        assert_int_equal(ikt_memory_now(ctx), 0);
     }
-    assert_int_equal(ikt_png_write(ctx, "/nowhere/x.png", "/nowhere/x.png", &image, NULL, 0),
-                     IKT_ERR_FILE);
-    ikt_image_destroy(&image);
 }
 
 IKT_MPI_TESTS(ikt_test(shapes_are_clipped_at_the_borders),
@@ -279,4 +370,5 @@ IKT_MPI_TESTS(ikt_test(shapes_are_clipped_at_the_borders),
               ikt_test(one_point_covers_the_right_pixels),
               ikt_test(points_are_clipped_at_the_borders), ikt_test(dense_pixels_are_more_opaque),
               ikt_test(mean_colours_are_those_of_light),
-              ikt_test(a_file_decodes_to_the_same_pixels), ikt_test(a_full_disk_is_reported))
+              ikt_test(a_file_decodes_to_the_same_pixels), ikt_test(a_file_has_its_texts),
+              ikt_test(a_full_disk_is_reported))

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "config/value.h"
 #include "config/yaml_tree.h"
-#include "evaluate/measure_names.h"
+#include "evaluate/measure.h"
 #include "plot/chart.h"
 #include "study/spec.h"
 #include "study/values.h"
@@ -229,7 +229,43 @@ static void a_chart_shows_each_line_and_no_number_that_is_none(void **state) {
     ikt_free(&svg.data);
 }
 
-IKT_MPI_TESTS(ikt_test(the_papers_range_has_fifty_values),
+/* The loader of libyaml would take minutes for the deepest of these. */
+static void deep_nesting_is_refused(void **state) {
+    enum { DEEPEST = 400000 };
+    static const struct {
+        const char *open;
+        int depth;
+        ikt_status status;
+    } cases[] = {{"[", 63, IKT_OK},
+                 {"[", 65, IKT_ERR_USAGE},
+                 {"[", DEEPEST, IKT_ERR_USAGE},
+                 {"{a: ", DEEPEST / 4, IKT_ERR_USAGE},
+                 {"- ", DEEPEST / 2, IKT_ERR_USAGE},
+                 {"\n- &a 1", DEEPEST / 8, IKT_ERR_USAGE}};
+    static char text[2 * DEEPEST + 8];
+    ikt_context *ctx = *state;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        ikt_yaml *yaml = NULL;
+        char *at = text;
+        const size_t length = strlen(cases[c].open);
+        for (int d = 0; d < cases[c].depth; d++, at += length)
+            memcpy(at, cases[c].open, length);
+        *at++ = '1';
+        for (int d = 0; d < cases[c].depth && length == 1; d++)
+            *at++ = ']';
+        *at = '\0';
+        assert_int_equal(ikt_yaml_parse(ctx, "deep.yaml", text, &yaml), cases[c].status);
+        if (cases[c].status != IKT_OK) {
+            assert_null(yaml);
+            assert_non_null(strstr(ikt_message(ctx), "deep.yaml, line "));
+            assert_non_null(strstr(ikt_message(ctx), "more than"));
+        }
+        ikt_clear(ctx);
+        ikt_yaml_destroy(&yaml);
+    }
+}
+
+IKT_MPI_TESTS(ikt_test(deep_nesting_is_refused), ikt_test(the_papers_range_has_fifty_values),
               ikt_test(lists_hold_words_and_single_values),
               ikt_test(lists_that_lead_nowhere_are_refused),
               ikt_test(a_study_is_what_its_file_says),

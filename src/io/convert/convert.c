@@ -7,9 +7,8 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "io/convert/sparse_writer.h"
 #include "io/convert/table_writer.h"
-#include "io/numbers/recast.h"
+#include "io/numbers/element.h"
 
 static const int64_t block_bytes = (int64_t)8 << 20, block_entries = (int64_t)1 << 20;
 

@@ -8,9 +8,10 @@
 #include "io/convert/row_feed.h"
 #include "io/hdf5/csc_h5.h"
 #include "io/hdf5/h5.h"
-#include "io/numbers/recast.h"
-#include "io/numbers/sparse_whole.h"
+#include "io/numbers/element.h"
+#include "io/numbers/sparse_block.h"
 #include "io/sources/label_file.h"
+#include "io/sources/label_names.h"
 #include "io/sources/labels_h5.h"
 
 typedef struct {
@@ -102,9 +103,12 @@ static ikt_status read_labels(ikt_row_feed *feed, hid_t file, const char *wanted
                                              "%s has no labels '%s' (--labels), and there is no "
                                              "file of that name",
                                              feed->path, name));
-    if (feed->labels && !ikt_is_given(wanted) && !feed->classes)
-        return ikt_agree(feed->ctx,
-                         ikt_h5_get_text(feed->ctx, file, "label_names", &feed->classes));
+    if (feed->labels && !ikt_is_given(wanted) && !feed->classes) {
+        st = ikt_label_names_read(feed->ctx, file, feed->path, &feed->classes);
+        if (st == IKT_OK)
+            ikt_label_names_check(feed->ctx, feed->path, feed->classes, feed->count, self->labels);
+        return ikt_agree(feed->ctx, st);
+    }
     return IKT_OK;
 }
 
@@ -125,10 +129,10 @@ static ikt_status read_group(ikt_row_feed *feed, hid_t file, hid_t group,
 }
 
 ikt_status ikt_feed_from_csc(ikt_row_feed *feed, const ikt_feed_options *options, bool *taken) {
-    hid_t file, group = -1;
+    hid_t file;
     *taken = false;
     IKT_TRY(ikt_h5_open(feed->ctx, feed->path, &file));
-    if (ikt_h5_has(file, options->dataset)) group = H5Oopen(file, options->dataset, H5P_DEFAULT);
+    hid_t group = ikt_h5_open_object(file, options->dataset);
     const bool here = group >= 0 && H5Iget_type(group) == H5I_GROUP && ikt_csc_is_here(group);
     ikt_status st = IKT_OK;
     *taken = ikt_max_one(feed->ctx, here) > 0;

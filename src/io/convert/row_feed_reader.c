@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/comm.h"
+#include "base/input_file.h"
 #include "base/memory.h"
 #include "io/convert/row_feed.h"
-#include "io/formats/file_name.h"
-#include "io/numbers/recast.h"
+#include "io/numbers/element.h"
 
 typedef struct {
     ikt_reader *rows, *labels; /* rank 0 */

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "dist/rows.h"
 #include "io/convert/row_feed.h"
-#include "io/numbers/recast.h"
+#include "io/numbers/element.h"
 
 typedef struct {
     ikt_source *source;

@@ -1,11 +1,11 @@
-/* A data set file with sparse rows. See sparse_writer.h. */
-#include "io/convert/sparse_writer.h"
+/* A data set file with sparse rows. See table_writer.h. */
+#include "io/convert/table_writer.h"
 
 #include <string.h>
 
 #include "base/memory.h"
 #include "io/convert/table_parts.h"
-#include "io/numbers/recast.h"
+#include "io/numbers/element.h"
 
 enum { GROUP, DATA, INDICES, INDPTR }; /* of the writer's ids */
 

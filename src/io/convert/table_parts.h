@@ -1,5 +1,5 @@
 /* What the writers of dense and of sparse rows share: a file with labels and attributes, begun and
- * closed alike. See table_writer.h and sparse_writer.h for what it is to others. */
+ * closed alike. See table_writer.h and table_writer.h for what it is to others. */
 #ifndef IKT_IO_CONVERT_TABLE_PARTS_H
 #define IKT_IO_CONVERT_TABLE_PARTS_H
 

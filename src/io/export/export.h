@@ -2,7 +2,7 @@
  *
  * Rows pass by in blocks of fixed size, block b on rank b modulo the number of ranks, so that any
  * size works in the memory of a block and the bytes do not depend on the ranks. A format is one
- * file with one line in export_table.c.
+ * file with one line in export.c.
  */
 #ifndef IKT_IO_EXPORT_EXPORT_H
 #define IKT_IO_EXPORT_EXPORT_H
@@ -39,10 +39,11 @@ typedef struct {
 /* How it is written. Everything is lent. */
 typedef struct {
     bool overwrite;
-    bool row_numbers;    /* a column of them */
-    bool is_gzipped;     /* text */
-    const char *anndata; /* the AnnData file of which a copy is made */
-    const char *key;     /* of the embedding in it: "X_iktsne" */
+    bool row_numbers;     /* a column of them */
+    bool is_gzipped;      /* text */
+    bool guards_formulas; /* text: an apostrophe before names that begin like a formula */
+    const char *anndata;  /* the AnnData file of which a copy is made */
+    const char *key;      /* of the embedding in it: "X_iktsne" */
 } ikt_export_wishes;
 
 typedef struct {
@@ -50,6 +51,7 @@ typedef struct {
     const char *endings; /* ".npy", several with blanks between */
     bool has_columns;    /* whether it holds more than the places */
     bool is_text;        /* and may be gzipped */
+    bool is_stream;      /* written from front to back: into a pipe, too */
     /* COLLECTIVE. Errors: IKT_ERR_FILE, IKT_ERR_DATA, IKT_ERR_RESOURCE. */
     ikt_status (*write)(ikt_export *export, const ikt_export_wishes *wishes, const char *path);
 } ikt_export_format;

@@ -51,4 +51,4 @@ static ikt_status write_npy(ikt_export *export, const ikt_export_wishes *wishes,
     return ikt_shared_end(&file, st);
 }
 
-const ikt_export_format ikt_export_npy = {"npy", ".npy", false, false, write_npy};
+const ikt_export_format ikt_export_npy = {"npy", ".npy", false, false, true, write_npy};

@@ -1,5 +1,5 @@
-/* Which array of several is meant. See array_choice.h. */
-#include "io/formats/array_choice.h"
+/* Which array of several is meant. See reader.h. */
+#include "io/formats/reader.h"
 
 #include <stdio.h>
 #include <string.h>

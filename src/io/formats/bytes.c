@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "io/formats/gz.h"
+#include "base/input_file.h"
 
 static ikt_status gz_read(ikt_bytes *bytes, void *data, int64_t count, int64_t *got) {
     const int64_t piece = (int64_t)1 << 28; /* zlib counts in ints */
@@ -60,6 +60,7 @@ ikt_status ikt_bytes_open(ikt_context *ctx, const char *path, ikt_bytes *bytes) 
 
 ikt_status ikt_bytes_open_plain(ikt_context *ctx, const char *path, ikt_bytes *bytes) {
     *bytes = (ikt_bytes){.ctx = ctx, .path = path, .size = length_of(path)};
+    IKT_TRY(ikt_input_check(ctx, path));
     FILE *file = fopen(path, "rb");
     if (!file) return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
     bytes->ops = &plain_ops;
@@ -83,4 +84,25 @@ bool ikt_bytes_is_file(const ikt_bytes *bytes) {
 bool ikt_bytes_can_hold(const ikt_bytes *bytes, int64_t count) {
     const int64_t ratio_most = 1032;
     return bytes->packed == 0 || count / ratio_most <= bytes->packed;
+}
+
+/* Files that may be gzipped. */
+
+ikt_status ikt_gz_open(ikt_context *ctx, const char *path, gzFile *file) {
+    *file = NULL;
+    IKT_TRY(ikt_input_check(ctx, path));
+    *file = gzopen(path, "rb");
+    if (*file && gzbuffer(*file, 1 << 17) == 0) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path,
+                    *file ? "no memory" : strerror(errno));
+}
+
+ikt_status ikt_gz_check(ikt_context *ctx, const char *path, gzFile file) {
+    int error = Z_OK, reason_of_system = errno;
+    const char *reason = gzerror(file, &error);
+    if (error == Z_OK || error == Z_STREAM_END || error == Z_BUF_ERROR) return IKT_OK;
+    if (error == Z_ERRNO) reason = strerror(reason_of_system);
+    size_t length = strlen(path); /* zlib says the path again */
+    if (strncmp(reason, path, length) == 0) reason += length + strspn(reason + length, ": ");
+    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, reason);
 }

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <zlib.h>
 
 #include "base/status.h"
 
@@ -26,6 +27,7 @@ struct ikt_bytes {
     const ikt_bytes_ops *ops;
     const char *path; /* for messages; lent */
     void *handle;     /* of the ops */
+    int64_t done;     /* of a member of an archive: how many were read */
     int64_t size;     /* how many there are; -1: that shows when their end comes */
     int64_t packed;   /* bytes that they take compressed; 0: they are not, or it is not known */
 };
@@ -49,5 +51,19 @@ bool ikt_bytes_is_file(const ikt_bytes *bytes);
  * thousandth. Without it a few damaged bytes of a header would have us ask for any amount of
  * memory. */
 bool ikt_bytes_can_hold(const ikt_bytes *bytes, int64_t count);
+
+/* Files that may be gzipped: opening, and the reason of a failure.
+ *
+ * zlib reads plain files, too, so no reader needs to know whether its file is compressed. It tells
+ * failures in three ways (errno, a number, a text); here they become our message.
+ */
+
+/* LOCAL. Opens a file for reading, compressed or not. *file is closed with gzclose; NULL where it
+ * cannot be opened. Errors: IKT_ERR_FILE with path and reason. */
+ikt_status ikt_gz_open(ikt_context *ctx, const char *path, gzFile *file);
+
+/* LOCAL. IKT_OK, or IKT_ERR_FILE with path and reason after a failed call on the file. That the
+ * data end within their compression is no failure here: the caller knows better what is missing. */
+ikt_status ikt_gz_check(ikt_context *ctx, const char *path, gzFile file);
 
 #endif

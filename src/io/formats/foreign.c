@@ -1,5 +1,5 @@
 /* Formats that are known and not read. See foreign.h. */
-#include "io/formats/foreign.h"
+#include "io/formats/reader.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* A LIBSVM file that is parsed by all ranks. See libsvm_ranks.h. */
-#include "io/formats/libsvm_ranks.h"
+/* A LIBSVM file that is parsed by all ranks. See libsvm_text.h. */
+#include "io/formats/libsvm_text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -57,10 +57,11 @@ static ikt_status merge_names(ikt_libsvm_file *file, int from) {
 /* Integers stay what they are; names are numbered among those of the whole file. */
 static ikt_status merge_labels(ikt_libsvm_file *file) {
     ikt_csv_labels *labels = &file->part.labels;
-    int64_t flags[2] = {labels->are_text, labels->are_many};
-    ikt_max_i64(file->ctx, flags, 2);
+    int64_t flags[3] = {labels->are_text, labels->are_many, labels->are_latin1};
+    ikt_max_i64(file->ctx, flags, 3);
     labels->are_text = flags[0] > 0;
     labels->are_many = flags[1] > 0;
+    labels->are_latin1 = flags[2] > 0;
     for (int rank = 0; rank < ikt_size(file->ctx) && labels->are_text && !flags[1]; rank++)
         IKT_TRY(merge_names(file, rank));
     return ikt_agree(file->ctx,

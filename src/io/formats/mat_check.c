@@ -1,5 +1,5 @@
-/* Whether a MAT file is whole. See mat_check.h. */
-#include "io/formats/mat_check.h"
+/* Whether a MAT file is whole. See mat_file.h. */
+#include "io/formats/mat_file.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -7,8 +7,7 @@
 
 #include "base/memory.h"
 #include "base/sandbox.h"
-#include "io/formats/array_choice.h"
-#include "io/formats/mat_check.h"
+#include "io/formats/reader.h"
 
 #ifdef IKT_HAVE_MATIO
 #include <matio.h>
@@ -144,9 +143,9 @@ static ikt_status check_survival(ikt_context *ctx, const char *path, const char 
     char how[128];
     trial t = {ctx, path, name};
     const int64_t file = stat(path, &about) == 0 ? (int64_t)about.st_size : 0;
-    if (ikt_sandbox(try_file, &t, 2 + file / bytes_a_second, ikt_memory_available(ctx), how,
-                    sizeof how) != IKT_TRIAL_DIED)
-        return IKT_OK;
+    const int64_t seconds = 2 + file / bytes_a_second;
+    const ikt_sandbox_limits limits = {seconds, 60 + 10 * seconds, ikt_memory_available(ctx)};
+    if (ikt_sandbox(ctx, try_file, &t, &limits, how, sizeof how) != IKT_SANDBOX_DIED) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_FILE,
                     "%s is damaged: the library for MATLAB files %s it; take another copy of the "
                     "file, or save it again",

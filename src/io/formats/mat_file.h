@@ -11,8 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/status.h"
 #include "io/formats/binary.h"
-#include "io/numbers/sparse_whole.h"
+#include "io/numbers/sparse_block.h"
 
 /* A matrix, as MATLAB holds it: by columns. */
 typedef struct {
@@ -24,7 +25,7 @@ typedef struct {
     void *values;        /* dense: [d][n] elements; lent by the variable */
 } ikt_mat_matrix;
 
-/* LOCAL. Reads the matrix that is meant (array_choice.h): of numbers, two axes, not complex.
+/* LOCAL. Reads the matrix that is meant (reader.h): of numbers, two axes, not complex.
  * `matrix` is to be closed in any case. Errors: IKT_ERR_FILE (damaged), IKT_ERR_DATA (no such
  * matrix), IKT_ERR_RESOURCE. */
 ikt_status ikt_mat_read(ikt_context *ctx, const char *path, const char *name,
@@ -35,5 +36,16 @@ ikt_status ikt_mat_rows(const ikt_mat_matrix *matrix, const char *path, ikt_spar
 
 /* LOCAL. Frees; accepts an all-zero struct. */
 void ikt_mat_close(ikt_mat_matrix *matrix);
+
+/* Whether a MAT file of versions 5 to 7 is whole.
+ *
+ * The library that reads these files takes a matrix that ends too early, or whose compression is
+ * damaged, for one of zeros. So the structure is gone through before: the elements of the file,
+ * their compression to its end and checksum, the parts of each matrix, and that a matrix has as
+ * many numbers as its size says. Cost: the file is read and unpacked once more.
+ */
+
+/* LOCAL. Errors: IKT_ERR_FILE: cannot be read, truncated, damaged, with what and where. */
+ikt_status ikt_mat_check(ikt_context *ctx, const char *path);
 
 #endif

@@ -1,5 +1,5 @@
-/* A one-dimensional array of an NPZ archive. See npz_column.h. */
-#include "io/formats/npz_column.h"
+/* A one-dimensional array of an NPZ archive. See npz.h. */
+#include "io/formats/npz.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-/* Sparse matrices of scipy. See npz_sparse.h. */
-#include "io/formats/npz_sparse.h"
+/* Sparse matrices of scipy. See npz.h. */
+#include "io/formats/npz.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/numbers/sparse_whole.h"
+#include "io/numbers/sparse_block.h"
 
 enum { NAME_SIZE = 8 };
 

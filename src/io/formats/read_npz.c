@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/formats/array_choice.h"
-#include "io/formats/npz_sparse.h"
+#include "io/formats/npz.h"
 #include "io/formats/reader.h"
 
 enum { SHAPE_SIZE = 96 };

@@ -118,12 +118,40 @@ ikt_status ikt_reader_check_array(const ikt_reader *reader, const ikt_reader_opt
 /* LOCAL. The rows of a block as dense ones: rows[block->rows * d] of `type`, which they fit. */
 void ikt_sparse_block_spread(const ikt_sparse_block *block, int64_t d, ikt_type type, void *rows);
 
-/* LOCAL. Whether a file is plain text of LIBSVM, which all ranks can read (libsvm_ranks.h). Errors:
+/* LOCAL. Whether a file is plain text of LIBSVM, which all ranks can read (libsvm_text.h). Errors:
  * IKT_ERR_FILE, IKT_ERR_DATA (empty). */
 ikt_status ikt_reader_is_plain_libsvm(ikt_context *ctx, const char *path, bool *is);
 
 /* The formats; the order in which they are tried is in reader_table.c. */
 extern const ikt_reader_ops ikt_reader_idx, ikt_reader_npy, ikt_reader_npz, ikt_reader_mat,
     ikt_reader_libsvm, ikt_reader_csv, ikt_reader_raw;
+
+/* Formats that are known by their first bytes and not read: what they are, and what to do instead.
+ */
+
+/* LOCAL, pure. "is a Parquet file, ...", to follow a path, or NULL where the bytes are none of
+ * these. */
+const char *ikt_foreign_format(const unsigned char *head, int64_t bytes);
+
+/* LOCAL, pure. The same of formats of text, which another reader would take for its own. Those that
+ * are known by a word behind comments are known if it is among these bytes. */
+const char *ikt_foreign_text(const unsigned char *head, int64_t bytes);
+
+/* Which array of a file that holds several is meant. */
+
+typedef struct {
+    const char *name;  /* lent */
+    bool usable;       /* of numbers that are read */
+    bool table;        /* of several rows and columns */
+    const char *shape; /* "1797 x 64, <f8", for messages; lent */
+} ikt_array;
+
+/* LOCAL. Chooses: the one that `name` names; else the only usable one; else the only table; else
+ * the first table whose name is usual for rows (X, data, ...).
+ *   name   NULL or "" where nothing is asked for
+ *   out    receives its number
+ * Errors: IKT_ERR_DATA: none, or several; the message names them, and the option to choose by. */
+ikt_status ikt_array_choose(ikt_context *ctx, const char *path, const ikt_array *arrays,
+                            int64_t count, const char *name, int64_t *out);
 
 #endif

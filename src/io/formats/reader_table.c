@@ -2,11 +2,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/formats/foreign.h"
-#include "io/formats/gz.h"
+#include "io/formats/bytes.h"
 #include "io/formats/libsvm_text.h"
 #include "io/formats/reader.h"
-#include "io/numbers/recast.h"
+#include "io/numbers/element.h"
 
 /* In the order in which they are asked: CSV takes any text. */
 static const ikt_reader_ops *const formats[] = {&ikt_reader_npy,    &ikt_reader_npz,

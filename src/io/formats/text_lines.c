@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/formats/gz.h"
+#include "io/formats/bytes.h"
 
 static const int64_t block_least = (int64_t)1 << 16, block_most = (int64_t)1 << 22;
 static const int64_t block_packed = (int64_t)1 << 18, line_most = (int64_t)1 << 26;

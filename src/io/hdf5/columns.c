@@ -15,6 +15,7 @@ typedef struct {
     hid_t dataset;
     int64_t length;
     bool real;   /* of floating type */
+    bool wide;   /* unsigned integers of 64 bits, of which int64 holds half */
     bool across; /* a matrix of one row, as MATLAB stores a column */
 } column;
 
@@ -41,10 +42,14 @@ static ikt_status measure(column *c) {
     hid_t type = c->dataset < 0 ? -1 : H5Dget_type(c->dataset);
     H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
     const bool flat = measure_length(c, space);
+    const size_t size = type < 0 ? 0 : H5Tget_size(type);
+    c->real = class == H5T_FLOAT;
+    c->wide = class == H5T_INTEGER && size == 8 && H5Tget_sign(type) == H5T_SGN_NONE;
     ikt_h5_close(space);
     ikt_h5_close(type);
-    c->real = class == H5T_FLOAT;
-    if (flat && (class == H5T_INTEGER || class == H5T_FLOAT || class == H5T_ENUM)) return IKT_OK;
+    if (flat && size <= sizeof(double) &&
+        (class == H5T_INTEGER || class == H5T_FLOAT || class == H5T_ENUM))
+        return IKT_OK;
     return ikt_fail(c->ctx, IKT_ERR_DATA, "%s: '%s' is not a one-dimensional data set of numbers",
                     c->path, c->name);
 }
@@ -85,16 +90,30 @@ static ikt_status read_reals(const column *c, int64_t first, int64_t count, int6
     return ikt_agree(c->ctx, st);
 }
 
+/* Integers that int64 does not hold would all become the greatest that it does: one class. */
+static ikt_status check_wide(const column *c, int64_t first, int64_t count, const int64_t *values) {
+    for (int64_t i = 0; i < count; i++)
+        if (values[i] < 0)
+            return ikt_fail(c->ctx, IKT_ERR_DATA,
+                            "%s: '%s', row %lld: %llu is more than 2^63 - 1, the largest integer "
+                            "that is read here; number the classes from 0",
+                            c->path, c->name, (long long)(first + i),
+                            (unsigned long long)values[i]);
+    return IKT_OK;
+}
+
 static ikt_status column_read(const column *c, int64_t first, int64_t count, int64_t *values) {
     if (c->real) return read_reals(c, first, count, values);
-    return read_range(c, H5T_NATIVE_INT64, first, count, values);
+    IKT_TRY(read_range(c, c->wide ? H5T_NATIVE_UINT64 : H5T_NATIVE_INT64, first, count, values));
+    return c->wide ? ikt_agree(c->ctx, check_wide(c, first, count, values)) : IKT_OK;
 }
 
 ikt_status ikt_column_read_int(ikt_context *ctx, hid_t file, const char *path, const char *name,
                                int64_t n, int64_t first, int64_t count, int64_t *values,
                                bool *present) {
     column c = {.ctx = ctx, .path = path, .name = name, .dataset = -1};
-    *present = ikt_max_one(ctx, ikt_h5_has(file, name)) > 0;
+    IKT_TRY(ikt_agree(ctx, ikt_h5_find(ctx, file, path, name, present)));
+    *present = ikt_max_one(ctx, *present) > 0;
     if (!*present) return IKT_OK;
     IKT_TRY(column_open(&c, file));
     ikt_status st = check_length(&c, n);
@@ -121,20 +140,35 @@ ikt_status ikt_source_read_column(ikt_context *ctx, const char *path, const char
     return st;
 }
 
-ikt_status ikt_marked_read(ikt_context *ctx, hid_t file, const char *path, int64_t n,
-                           int64_t **rows, int64_t *count) {
+/* Those below n, of which there are *kept; all must be rows of the file. */
+static ikt_status keep_marked(const column *c, int64_t n_file, int64_t n, int64_t *rows,
+                              int64_t *kept) {
+    *kept = 0;
+    for (int64_t i = 0; i < c->length; i++) {
+        if (rows[i] < 0 || rows[i] >= n_file)
+            return ikt_fail(c->ctx, IKT_ERR_DATA,
+                            "%s: 'marked', entry %lld, names row %lld, but the rows are numbered "
+                            "from 0 to %lld",
+                            c->path, (long long)i, (long long)rows[i], (long long)n_file - 1);
+        if (rows[i] < n) rows[(*kept)++] = rows[i];
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_marked_read(ikt_context *ctx, hid_t file, const char *path, int64_t n_file,
+                           int64_t n, int64_t **rows, int64_t *count) {
     column c = {.ctx = ctx, .path = path, .name = "marked", .dataset = -1};
-    int64_t kept = 0;
+    bool present;
     *rows = NULL;
     *count = 0;
-    if (ikt_max_one(ctx, ikt_h5_has(file, c.name)) == 0) return IKT_OK;
+    IKT_TRY(ikt_agree(ctx, ikt_h5_find(ctx, file, path, c.name, &present)));
+    if (ikt_max_one(ctx, present) == 0) return IKT_OK;
     IKT_TRY(column_open(&c, file));
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, rows, c.length, sizeof **rows, "marked rows"));
     if (st == IKT_OK) st = column_read(&c, 0, c.length, *rows);
-    for (int64_t i = 0; i < c.length && st == IKT_OK; i++)
-        if ((*rows)[i] >= 0 && (*rows)[i] < n) (*rows)[kept++] = (*rows)[i];
-    *count = kept;
-    if (kept == 0) ikt_free(rows);
+    if (st == IKT_OK) st = ikt_agree(ctx, keep_marked(&c, n_file, n, *rows, count));
+    if (st != IKT_OK) *count = 0;
+    if (*count == 0) ikt_free(rows);
     column_close(&c);
     return st;
 }
@@ -200,5 +234,5 @@ ikt_status ikt_column_read_reals(ikt_column *c, int64_t first, int64_t count, do
 }
 
 ikt_status ikt_column_read_wholes(ikt_column *c, int64_t first, int64_t count, int64_t *values) {
-    return ikt_h5_read_rows(c->ctx, c->of.dataset, H5T_NATIVE_INT64, first, count, values);
+    return column_read(&c->of, first, count, values);
 }

@@ -17,7 +17,8 @@
  *   first, count   this rank's range; count may be 0
  *   values         [count]
  *   present        false where there is no such data set (no error)
- * Errors: IKT_ERR_DATA (length, not integers; names the row), IKT_ERR_FILE. */
+ * Errors: IKT_ERR_DATA (length, not integers, 2^63 or more, which names the row; a link that leads
+ * nowhere), IKT_ERR_FILE. */
 ikt_status ikt_column_read_int(ikt_context *ctx, hid_t file, const char *path, const char *name,
                                int64_t n, int64_t first, int64_t count, int64_t *values,
                                bool *present);
@@ -42,14 +43,16 @@ void ikt_column_close(ikt_column **column);
 bool ikt_column_is_real(const ikt_column *column);
 
 /* COLLECTIVE. Reads `count` numbers from `first` on, as doubles, or as integers what is stored as
- * integers. Errors: IKT_ERR_FILE. */
+ * integers. Errors: IKT_ERR_FILE; IKT_ERR_DATA: an integer of 2^63 or more. */
 ikt_status ikt_column_read_reals(ikt_column *column, int64_t first, int64_t count, double *values);
 ikt_status ikt_column_read_wholes(ikt_column *column, int64_t first, int64_t count,
                                   int64_t *values);
 
-/* COLLECTIVE. All entries of /marked from 0 to n - 1, on every rank, in the order of the file; see
- * ikt_source_read_marked. Errors: IKT_ERR_DATA (not integers), IKT_ERR_FILE, IKT_ERR_RESOURCE. */
-ikt_status ikt_marked_read(ikt_context *ctx, hid_t file, const char *path, int64_t n,
-                           int64_t **rows, int64_t *count);
+/* COLLECTIVE. The entries of /marked below n, the number of rows in use, on every rank, in the
+ * order of the file; see ikt_source_read_marked.
+ *   n_file   rows of the file, all of which may be marked
+ * Errors: IKT_ERR_DATA (not integers, no rows of the file), IKT_ERR_FILE, IKT_ERR_RESOURCE. */
+ikt_status ikt_marked_read(ikt_context *ctx, hid_t file, const char *path, int64_t n_file,
+                           int64_t n, int64_t **rows, int64_t *count);
 
 #endif

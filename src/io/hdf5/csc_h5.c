@@ -59,8 +59,9 @@ static ikt_status check(ikt_context *ctx, const char *name, const ikt_h5_list pa
                         "columns",
                         name, (long long)csc->n, (long long)csc->entries,
                         (long long)parts[1].length, (long long)csc->d);
-    const int64_t bytes = 16 * csc->entries + 8 * csc->d, room = ikt_memory_available(ctx);
-    if (csc->entries < INT64_MAX / 64 && bytes <= room) return IKT_OK;
+    const int64_t most = INT64_MAX / 64, room = ikt_memory_available(ctx);
+    if (csc->entries < most && csc->d < most && 16 * csc->entries + 8 * csc->d <= room)
+        return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_RESOURCE,
                     "%s stands by columns, and turning its %lld entries takes %.1f GB on one rank, "
                     "of which there are %.1f",

@@ -10,6 +10,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "io/hdf5/h5.h"
 
 static const int64_t rows_most = ((int64_t)1 << 48) - 1;
@@ -148,15 +149,7 @@ ikt_status ikt_csr_group_starts(const ikt_csr_group *g, int64_t first, int64_t c
 
 /* The row, of first .. first + count - 1, that entry e (counted from start[0]) is in. */
 static int64_t row_of(int64_t first, int64_t count, const int64_t *start, int64_t e) {
-    int64_t low = 0, high = count; /* the last row that begins at or before the entry */
-    while (high - low > 1) {
-        const int64_t middle = (low + high) / 2;
-        if (start[middle] - start[0] <= e)
-            low = middle;
-        else
-            high = middle;
-    }
-    return first + low;
+    return first + ikt_find_block(start, count, start[0] + e);
 }
 
 /* A column as the file has it: in `column`, which may be negative there, or in 64 bits. */

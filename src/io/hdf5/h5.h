@@ -23,7 +23,7 @@ ikt_status ikt_h5_open(ikt_context *ctx, const char *path, hid_t *file);
 /* COLLECTIVE. Creates (truncates) a file on all ranks for writing. Errors: IKT_ERR_FILE. */
 ikt_status ikt_h5_create(ikt_context *ctx, const char *path, hid_t *file);
 
-/* COLLECTIVE. Creates a file for writing with room for `bytes` bytes (base/reserve.h), so that no
+/* COLLECTIVE. Creates a file for writing with room for `bytes` bytes (base/atomic_file.h), so that no
  * write meets a full disk. On failure *file may be open: ikt_h5_complete ends it either way.
  *   path     the name it will have, for the message; temporary: the one it has. Errors:
  * IKT_ERR_FILE. */
@@ -55,8 +55,23 @@ ikt_status ikt_h5_complete(ikt_context *ctx, const hid_t *ids, int count, const 
  * call of HDF5 clears it too: ask before closing anything. Returns `text`. */
 const char *ikt_h5_reason(char *text, size_t size);
 
-/* LOCAL. True when `file` has an object of that path (every part of the path exists). */
-bool ikt_h5_has(hid_t file, const char *path);
+/* What a path leads to: nothing of that name, an object, or a link that leads nowhere, round in a
+ * circle, or out of the file to what is no regular file (opening a pipe would wait for ever). */
+typedef enum { IKT_H5_ABSENT, IKT_H5_FOUND, IKT_H5_LOST } ikt_h5_place;
+enum { IKT_H5_WHY = 768 };
+
+/* LOCAL. Looks a path up below a file or group.
+ *   why   [size] of a lost link: which link, and what is wrong with it; otherwise "" */
+ikt_h5_place ikt_h5_look_up(hid_t object, const char *path, char *why, size_t size);
+
+/* LOCAL. The same with an error for lost links.
+ *   name   of the file, for the message. Errors: IKT_ERR_DATA. */
+ikt_status ikt_h5_find(ikt_context *ctx, hid_t file, const char *name, const char *path,
+                       bool *present);
+
+/* LOCAL. Whether a path leads to an object; that object, to be closed, or a negative number. */
+bool ikt_h5_has(hid_t object, const char *path);
+hid_t ikt_h5_open_object(hid_t parent, const char *path);
 
 /* LOCAL. Fails with IKT_ERR_DATA: the file has no such data set; the message names those it has. */
 ikt_status ikt_h5_missing(ikt_context *ctx, hid_t file, const char *path, const char *dataset);
@@ -135,5 +150,20 @@ bool ikt_h5_get_int(hid_t object, const char *name, int64_t *value);
  * of so many integers. */
 bool ikt_h5_set_ints(hid_t object, const char *name, int64_t count, const int64_t *value);
 bool ikt_h5_get_ints(hid_t object, const char *name, int64_t count, int64_t *value);
+
+/* What of HDF5 belongs to the whole process and not to us: whether it prints its errors.
+ *
+ * We switch that off, since our messages say them; a program of others wants it back as it was.
+ */
+
+typedef struct {
+    bool is_known;
+    H5E_auto2_t print;
+    void *data;
+} ikt_h5_host;
+
+/* LOCAL. As the program has it, before calls of ours; and given back. */
+ikt_h5_host ikt_h5_host_keep(void);
+void ikt_h5_host_restore(const ikt_h5_host *host);
 
 #endif

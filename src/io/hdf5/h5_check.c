@@ -19,10 +19,12 @@ enum {
 static const int64_t value_most = (int64_t)1 << 26; /* bytes of an attribute that is read */
 static const int64_t memory_most = (int64_t)4 << 30;
 static const int64_t bytes_a_second = (int64_t)10 << 20; /* of metadata; a slow machine does more */
+static const int64_t unpacked_most = (int64_t)256 << 20; /* bytes of chunks, in all */
 
 /* How far the walk has come. */
 typedef struct {
     int depth, objects;
+    int64_t unpacked; /* bytes of chunks that were unpacked */
 } walk;
 
 static void read_attribute(hid_t attribute) {
@@ -58,8 +60,22 @@ static void read_texts(hid_t dataset, hid_t type, hid_t space) {
     free(texts);
 }
 
+/* Whether the chunk that a value lies in may still be unpacked; counts it. */
+static bool may_unpack(walk *w, hid_t list, hid_t type) {
+    hsize_t chunk[H5S_MAX_RANK];
+    if (list < 0 || type < 0) return false;
+    if (H5Pget_layout(list) != H5D_CHUNKED) return true;
+    const int dimensions = H5Pget_chunk(list, H5S_MAX_RANK, chunk);
+    double bytes = (double)H5Tget_size(type);
+    for (int i = 0; i < dimensions; i++)
+        bytes *= (double)chunk[i];
+    if (dimensions < 1 || bytes > (double)(unpacked_most - w->unpacked)) return false;
+    w->unpacked += (int64_t)bytes;
+    return true;
+}
+
 /* Index of the chunks, and one value, which shows whether the type can be converted. */
-static void read_dataset(hid_t dataset) {
+static void read_dataset(walk *w, hid_t dataset) {
     H5D_space_status_t status;
     double value;
     const hsize_t one[H5S_MAX_RANK] = {1};
@@ -72,11 +88,12 @@ static void read_dataset(hid_t dataset) {
     hsize_t start[H5S_MAX_RANK] = {0}, count[H5S_MAX_RANK];
     for (int i = 0; i < H5S_MAX_RANK; i++)
         count[i] = 1;
-    if ((class == H5T_INTEGER || class == H5T_FLOAT) && here >= 0 && dimensions > 0 &&
+    const bool is_small = may_unpack(w, list, type);
+    if (is_small && (class == H5T_INTEGER || class == H5T_FLOAT) && here >= 0 && dimensions > 0 &&
         H5Sget_simple_extent_npoints(space) > 0 &&
         H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0)
         (void)H5Dread(dataset, H5T_NATIVE_DOUBLE, here, space, H5P_DEFAULT, &value);
-    if (class == H5T_STRING && dimensions == 1) read_texts(dataset, type, space);
+    if (is_small && class == H5T_STRING && dimensions == 1) read_texts(dataset, type, space);
     ikt_h5_close(list);
     ikt_h5_close(here);
     ikt_h5_close(space);
@@ -85,13 +102,14 @@ static void read_dataset(hid_t dataset) {
 
 static herr_t visit_object(hid_t group, const char *name, const H5L_info_t *info, void *target) {
     walk *w = target;
-    if (info->type == H5L_TYPE_EXTERNAL || ++w->objects > OBJECTS_MOST) return 0;
+    /* A soft link leads to what is visited anyway, or out of the file. */
+    if (info->type != H5L_TYPE_HARD || ++w->objects > OBJECTS_MOST) return 0;
     const hid_t object = H5Oopen(group, name, H5P_DEFAULT);
     if (object < 0) return 0;
     hsize_t position = 0;
     const H5I_type_t kind = H5Iget_type(object);
     H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &position, visit_attribute, NULL);
-    if (kind == H5I_DATASET) read_dataset(object);
+    if (kind == H5I_DATASET) read_dataset(w, object);
     if (kind == H5I_GROUP && w->depth < DEPTH_MOST) {
         w->depth++;
         H5Literate(object, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_object, w);
@@ -102,7 +120,7 @@ static herr_t visit_object(hid_t group, const char *name, const H5L_info_t *info
 }
 
 static bool walk_through(const char *path, char *reason, size_t size) {
-    walk w = {0, 0};
+    walk w = {0, 0, 0};
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file < 0) {
         ikt_h5_reason(reason, size);
@@ -128,20 +146,23 @@ static ikt_h5_soundness only_open(const char *path, char *reason, size_t size) {
     return file < 0 ? IKT_H5_REFUSED : IKT_H5_SOUND;
 }
 
-ikt_h5_soundness ikt_h5_check(const char *path, char *reason, size_t size) {
+ikt_h5_soundness ikt_h5_check(const ikt_context *ctx, const char *path, char *reason, size_t size) {
     struct stat about;
     char name[IKT_PATH_MAX];
     snprintf(name, sizeof name, "%s", path);
     reason[0] = '\0';
     if (stat(path, &about) != 0) return only_open(path, reason, size);
-    switch (ikt_sandbox(try_file, name, 2 + about.st_size / bytes_a_second, memory_most, reason,
-                        size)) {
-    case IKT_TRIAL_PASSED:
+    const int64_t seconds = 4 + about.st_size / bytes_a_second;
+    const ikt_sandbox_limits limits = {seconds, 60 + 10 * seconds, memory_most};
+    switch (ikt_sandbox(ctx, try_file, name, &limits, reason, size)) {
+    case IKT_SANDBOX_PASSED:
         return IKT_H5_SOUND;
-    case IKT_TRIAL_REFUSED:
+    case IKT_SANDBOX_REFUSED:
         return IKT_H5_REFUSED;
-    case IKT_TRIAL_DIED:
+    case IKT_SANDBOX_DIED:
         return IKT_H5_BROKEN;
+    case IKT_SANDBOX_LATE:
+        return IKT_H5_LATE;
     default:
         return only_open(path, reason, size);
     }

@@ -9,23 +9,28 @@
  * of chunks. It may use a few seconds of processor time and some memory. Only its end matters: what
  * is merely wrong is left to whoever reads it, and who needs it.
  *
- * Cost: a fork, and the metadata read once more. Where no process can be started, or none may be
- * (base/cpu.h), the file is opened without this.
+ * Cost: a fork, and the metadata read once more. Where this process may not be forked
+ * (base/sandbox.h), or the check was ended from outside, the file is only opened: that it could not
+ * be checked says nothing about it. Values of large chunks are not read, as unpacking one may take
+ * longer than any check should.
  */
 #ifndef IKT_IO_HDF5_H5_CHECK_H
 #define IKT_IO_HDF5_H5_CHECK_H
 
 #include <stddef.h>
 
+#include "base/status.h"
+
 typedef enum {
     IKT_H5_SOUND,   /* can be opened and gone through */
     IKT_H5_REFUSED, /* HDF5 refuses to open it */
-    IKT_H5_BROKEN   /* HDF5 does not survive it */
+    IKT_H5_BROKEN,  /* HDF5 does not survive it */
+    IKT_H5_LATE     /* the file system did not answer in time */
 } ikt_h5_soundness;
 
-/* LOCAL. Tries the file.
+/* LOCAL. Tries a regular file.
  *   reason   why it is refused or broken, at most `size` bytes; "" for a sound one
  */
-ikt_h5_soundness ikt_h5_check(const char *path, char *reason, size_t size);
+ikt_h5_soundness ikt_h5_check(const ikt_context *ctx, const char *path, char *reason, size_t size);
 
 #endif

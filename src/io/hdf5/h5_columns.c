@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "io/hdf5/h5.h"
-#include "io/numbers/turn.h"
+#include "io/numbers/element.h"
 
 enum { BUFFER = 4 << 20, ROWS_LEAST = 16 };
 static const int64_t cache_most = (int64_t)64 << 20;

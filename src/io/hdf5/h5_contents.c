@@ -27,7 +27,7 @@ static void add(listing *l, const char *entry) {
 }
 
 static bool has_group(hid_t file, const char *name) {
-    hid_t object = ikt_h5_has(file, name) ? H5Oopen(file, name, H5P_DEFAULT) : -1;
+    hid_t object = ikt_h5_open_object(file, name);
     const bool is_group = object >= 0 && H5Iget_type(object) == H5I_GROUP;
     ikt_h5_close(object);
     return is_group;
@@ -103,7 +103,7 @@ static void add_table(listing *l, hid_t object, const char *name) {
 
 static herr_t visit_table(hid_t group, const char *name, const H5L_info_t *info, void *target) {
     (void)info;
-    hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+    hid_t object = ikt_h5_open_object(group, name);
     if (object >= 0) add_table(target, object, name);
     ikt_h5_close(object);
     return 0;
@@ -136,7 +136,7 @@ static bool is_class(H5T_class_t class) {
 static herr_t visit_column(hid_t group, const char *name, const H5L_info_t *info, void *target) {
     (void)info;
     if (name[0] == '_' || strcmp(name, "index") == 0) return 0; /* names of rows, and categories */
-    hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+    hid_t object = ikt_h5_open_object(group, name);
     const H5I_type_t kind = object < 0 ? H5I_BADID : H5Iget_type(object);
     if (kind == H5I_GROUP || (kind == H5I_DATASET && is_class(class_of(object)))) add(target, name);
     ikt_h5_close(object);
@@ -148,11 +148,11 @@ static herr_t visit_list(hid_t group, const char *name, const H5L_info_t *info, 
     (void)info;
     listing *l = target;
     hsize_t size[2];
-    hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+    hid_t object = ikt_h5_open_object(group, name);
     if (object >= 0 && H5Iget_type(object) == H5I_DATASET) {
         const int dimensions = shape_of(object, size);
         const bool is_line = (dimensions == 1 || dimensions == 2) &&
-                             (int64_t)(size[0] * size[1]) == l->n && (size[0] == 1 || size[1] == 1);
+                             (size[0] == 1 || size[1] == 1) && (int64_t)(size[0] * size[1]) == l->n;
         const H5T_class_t class = class_of(object);
         if (is_line && (is_class(class) || class == H5T_FLOAT)) add(l, name);
     }
@@ -170,7 +170,7 @@ void ikt_h5_list_labels(hid_t file, int64_t n, char *text, size_t size) {
 static herr_t find_matlab(hid_t group, const char *name, const H5L_info_t *info, void *target) {
     (void)info;
     bool *found = target;
-    hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+    hid_t object = ikt_h5_open_object(group, name);
     *found |= ikt_h5_is_matlab(object);
     ikt_h5_close(object);
     return *found; /* ends the search */

@@ -36,7 +36,7 @@ hid_t ikt_h5_memory_type(ikt_type type) {
 ikt_status ikt_h5_list_open(ikt_context *ctx, hid_t group, const char *child, bool is_index,
                             const char *name, ikt_h5_list *out) {
     *out = (ikt_h5_list){.dataset = -1, .length = -1};
-    hid_t object = ikt_h5_has(group, child) ? H5Oopen(group, child, H5P_DEFAULT) : -1;
+    hid_t object = ikt_h5_open_object(group, child);
     if (object >= 0 && H5Iget_type(object) == H5I_DATASET)
         out->dataset = object;
     else

@@ -54,7 +54,14 @@ static ikt_status transfer_begin(ikt_context *ctx, transfer *t, int64_t first, i
     if (!good)
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be used: %s", t->name,
                         ikt_h5_reason(reason, sizeof reason));
-    t->row_bytes = (int64_t)H5Tget_size(t->type) * (t->dimensions == 2 ? (int64_t)t->size[1] : 1);
+    const hsize_t rows = t->size[0], columns = t->dimensions == 2 ? t->size[1] : 1;
+    if (rows > INT64_MAX >> 4 || columns > (hsize_t)(INT64_MAX >> 4) / (rows > 0 ? rows : 1))
+        return ikt_fail(
+            ctx, IKT_ERR_DATA,
+            "%s announces %llu rows of %llu columns, which is more than any file holds: "
+            "is it damaged?",
+            t->name, (unsigned long long)rows, (unsigned long long)columns);
+    t->row_bytes = (int64_t)H5Tget_size(t->type) * (int64_t)columns;
     /* From a data set without storage HDF5 returns at once on the ranks that want rows, and waits
      * on those that want none: one that was created but never written is refused instead. */
     if (reading && !ikt_h5_has_storage(t->dataset))

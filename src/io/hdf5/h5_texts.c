@@ -5,12 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/encoding.h"
+#include "base/log.h"
 #include "base/memory.h"
-#include "base/quote.h"
+#include "base/utf8.h"
 #include "io/hdf5/h5.h"
 
 enum { BLOCK = 1024, TEXT_MOST = 1024 };
 static const int64_t fixed_most = 1 << 16; /* bytes of a string of fixed length */
+
+void ikt_h5_warn_latin1(ikt_context *ctx, const char *name) {
+    ikt_warn(ctx, "%s holds texts that are not UTF-8; they are read as Latin-1 (ISO 8859-1)", name);
+}
 
 /* How a data set is read. */
 typedef struct {
@@ -18,7 +24,8 @@ typedef struct {
     hid_t dataset, type; /* type: of the elements in memory */
     H5T_class_t class;
     bool is_variable;
-    size_t size; /* of an element in memory */
+    size_t size;   /* of an element in memory */
+    bool *is_utf8; /* set to false by a text that is not */
     char name[512];
 } texts;
 
@@ -76,7 +83,7 @@ static void text_of(const texts *t, const char *element, char text[TEXT_MOST]) {
     memcpy(&whole, element, t->class == H5T_STRING ? 0 : sizeof whole);
     memcpy(&real, element, t->class == H5T_FLOAT ? sizeof real : 0);
     if (t->class == H5T_STRING)
-        snprintf(text, TEXT_MOST, "%s", string ? string : "");
+        *t->is_utf8 &= ikt_utf8_copy(string ? string : "", text, TEXT_MOST);
     else if (t->class == H5T_FLOAT)
         snprintf(text, TEXT_MOST, "%.10g", real);
     else
@@ -129,11 +136,13 @@ static ikt_status visit_blocks(const texts *t, int64_t first, int64_t count, cha
 
 ikt_status ikt_h5_visit_texts(ikt_context *ctx, hid_t dataset, int64_t first, int64_t count,
                               ikt_text_visitor *visit, void *self) {
-    texts t = {.ctx = ctx, .dataset = dataset, .type = -1};
+    bool is_utf8 = true;
+    texts t = {.ctx = ctx, .dataset = dataset, .type = -1, .is_utf8 = &is_utf8};
     char *elements = NULL;
     ikt_status st = texts_begin(&t);
     if (st == IKT_OK) st = ikt_alloc(ctx, &elements, BLOCK, t.size, "class names");
     if (st == IKT_OK) st = visit_blocks(&t, first, count, elements, visit, self);
+    if (!is_utf8) ikt_h5_warn_latin1(ctx, t.name);
     ikt_free(&elements);
     ikt_h5_close(t.type);
     return st;
@@ -141,9 +150,10 @@ ikt_status ikt_h5_visit_texts(ikt_context *ctx, hid_t dataset, int64_t first, in
 
 /* Adds "member\n" at *used of text; false where the members are not 0, 1, ... */
 static bool add_member(hid_t type, int member, char *text, size_t *used) {
-    char name[TEXT_MOST];
+    char stored[TEXT_MOST / 2], name[TEXT_MOST];
     const int8_t value = (int8_t)member;
-    if (H5Tenum_nameof(type, &value, name, sizeof name) < 0) return false;
+    if (H5Tenum_nameof(type, &value, stored, sizeof stored) < 0) return false;
+    (void)ikt_utf8_copy(stored, name, sizeof name);
     ikt_make_printable(name);
     *used += (size_t)snprintf(text + *used, TEXT_MOST + 1, "%s\n", name);
     return true;

@@ -122,3 +122,50 @@ double ikt_element_value(ikt_element e, const void *stored) {
     ikt_elements_convert(e, stored, 1, type == IKT_TYPE_F64 ? (void *)&wide : &narrow, 1);
     return type == IKT_TYPE_F64 ? wide : (double)narrow;
 }
+
+/* Turning a tile of a matrix that stands by columns into rows. */
+
+enum { BLOCK_ROWS = 512 };
+
+int64_t ikt_turn(ikt_element element, const void *stored, int64_t columns, int64_t count,
+                 void *values, int64_t d) {
+    const char *from = stored;
+    char *to = values;
+    const int64_t size = element.bytes, value = (int64_t)ikt_type_size(ikt_element_type(element));
+    for (int64_t first = 0; first < count; first += BLOCK_ROWS) {
+        const int64_t rows = count - first < BLOCK_ROWS ? count - first : BLOCK_ROWS;
+        for (int64_t c = 0; c < columns; c++) {
+            const int64_t at = c * count + first;
+            const int64_t good = ikt_elements_convert(element, from + at * size, rows,
+                                                      to + (first * d + c) * value, d);
+            if (good < rows) return at + good;
+        }
+    }
+    return -1;
+}
+
+/* Numbers of one type as numbers of another. */
+
+double ikt_number_at(ikt_type type, const void *values, int64_t i) {
+    return type == IKT_TYPE_U8    ? (double)((const uint8_t *)values)[i]
+           : type == IKT_TYPE_F32 ? (double)((const float *)values)[i]
+                                  : ((const double *)values)[i];
+}
+
+void ikt_number_put(ikt_type type, void *values, int64_t i, double value) {
+    if (type == IKT_TYPE_F32)
+        ((float *)values)[i] = (float)value;
+    else if (type == IKT_TYPE_F64)
+        ((double *)values)[i] = value;
+    else
+        ((uint8_t *)values)[i] = (uint8_t)value;
+}
+
+int64_t ikt_recast(ikt_type from, const void *values, ikt_type to, void *recast, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        const double value = ikt_number_at(from, values, i);
+        if (!ikt_number_fits(to, value)) return i;
+        ikt_number_put(to, recast, i, value);
+    }
+    return -1;
+}

@@ -6,6 +6,8 @@
 #ifndef IKT_IO_NUMBERS_ELEMENT_H
 #define IKT_IO_NUMBERS_ELEMENT_H
 
+#include <float.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,5 +51,41 @@ bool ikt_element_number(ikt_element element, const void *stored, double *value);
 
 /* LOCAL, pure. One element, for messages. */
 double ikt_element_value(ikt_element element, const void *stored);
+
+/* Turning a tile of a matrix that stands by columns into rows.
+ *
+ * Blocks of rows small enough that the lines they are written to stay in the cache while column
+ * after column adds its numbers.
+ */
+
+/* LOCAL. values[i * d + c] = stored[c * count + i], converted (ikt_elements_convert).
+ *   stored   [columns * count] elements
+ *   values   the first value of the tile in rows of d values of ikt_element_type
+ * Returns -1, or the place in `stored` of an integer that no floating number holds exactly. */
+int64_t ikt_turn(ikt_element element, const void *stored, int64_t columns, int64_t count,
+                 void *values, int64_t d);
+
+/* Numbers of one type as numbers of another, where nothing is lost but digits.
+ *
+ * Floats may round a number, but must be able to hold it; bytes hold it exactly or not at all. What
+ * is not finite cannot be embedded, so it fits no type: it is refused when a file is converted,
+ * where it can still be mended.
+ */
+
+/* LOCAL, pure. The i-th of an array. */
+double ikt_number_at(ikt_type type, const void *values, int64_t i);
+
+/* LOCAL, pure. Whether a number can be stored as this type. (In line: parsers ask it of each.) */
+static inline bool ikt_number_fits(ikt_type type, double value) {
+    if (type == IKT_TYPE_U8) return value >= 0 && value <= 255 && value == floor(value);
+    return type == IKT_TYPE_F32 ? fabs(value) <= (double)FLT_MAX : isfinite(value);
+}
+
+/* LOCAL. values[count] of type `from` into recast[count] of type `to`. Returns the first that does
+ * not fit, or -1. */
+int64_t ikt_recast(ikt_type from, const void *values, ikt_type to, void *recast, int64_t count);
+
+/* LOCAL. Puts a number that fits at values[i]. */
+void ikt_number_put(ikt_type type, void *values, int64_t i, double value);
 
 #endif

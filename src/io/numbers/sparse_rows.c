@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 
 static const char purpose[] = "sparse rows";
 
@@ -41,7 +42,7 @@ int64_t ikt_sparse_scratch_bytes(int64_t count) {
 static int by_column(const void *a, const void *b) {
     const entry *x = a, *y = b;
     if (x->column != y->column) return x->column < y->column ? -1 : 1;
-    return (x->place > y->place) - (x->place < y->place);
+    return IKT_COMPARE(x->place, y->place);
 }
 
 /* Sorted, and each column once. */

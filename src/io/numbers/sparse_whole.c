@@ -1,5 +1,5 @@
-/* A sparse matrix brought into rows in memory. See sparse_whole.h. */
-#include "io/numbers/sparse_whole.h"
+/* A sparse matrix brought into rows in memory. See sparse_block.h. */
+#include "io/numbers/sparse_block.h"
 
 #include <string.h>
 

@@ -1,19 +1,116 @@
 /* Graphs in HDF5 files. See graph_file.h. */
 #include "io/results/graph_file.h"
 
+#include <hdf5.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/comm.h"
+#include "base/input_file.h"
 #include "base/memory.h"
+#include "base/status.h"
 #include "config/key.h"
 #include "dist/permutation.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/csr_group.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/parts_h5.h"
-#include "io/results/graph_find.h"
-#include "io/results/graph_form.h"
+#include "io/sources/label_names.h"
 #include "io/sources/labels_h5.h"
+
+/* Which sparse matrix of a file is meant. */
+
+/* COLLECTIVE. Length of the file's name in FILE[:PATH]: all of it where there is such a file. */
+size_t ikt_graph_name_split(ikt_context *ctx, const char *name);
+
+/* LOCAL. The group `graph` of the file, or the only square sparse matrix in groups up to three
+ * deep.
+ *   path   [size], receives its name
+ * Errors: IKT_ERR_DATA where there is none, or several, with their names. */
+ikt_status ikt_graph_find(ikt_context *ctx, hid_t file, const char *file_name, char *path,
+                          size_t size);
+
+enum { DEPTH_MOST = 3, OBJECTS_MOST = 10000, PATH_SIZE = 512 };
+
+size_t ikt_graph_name_split(ikt_context *ctx, const char *name) {
+    int64_t length = ikt_rank(ctx) == 0 ? (int64_t)ikt_file_name_length(name) : 0;
+    ikt_broadcast(ctx, &length, (int64_t)sizeof length, 0);
+    return (size_t)length;
+}
+
+/* What a walk through the groups has found. */
+typedef struct {
+    int depth, objects, found;
+    char path[PATH_SIZE];  /* of the group that the walk is in, ended by a slash; "" at the root */
+    char first[PATH_SIZE]; /* found first */
+    char names[PATH_SIZE]; /* of all that were found, as far as there is room */
+} walk;
+
+static void note(walk *w, const char *path) {
+    const char *between = w->found > 0 ? ", " : "";
+    const size_t used = strlen(w->names), gap = strlen(between), length = strlen(path);
+    if (w->found++ == 0) snprintf(w->first, sizeof w->first, "%s", path);
+    if (used + gap + length >= sizeof w->names) return;
+    memcpy(w->names + used, between, gap);
+    memcpy(w->names + used + gap, path, length + 1);
+}
+
+static bool is_group(hid_t object) {
+    return object >= 0 && H5Iget_type(object) == H5I_GROUP;
+}
+
+static bool is_square(hid_t group) {
+    int64_t shape[2];
+    return ikt_csr_group_shape(group, shape) && shape[0] == shape[1];
+}
+
+static bool has_matrix(hid_t file, const char *path) {
+    hid_t object = ikt_h5_open_object(file, path);
+    const bool has = is_group(object) && ikt_csr_group_is(object);
+    ikt_h5_close(object);
+    return has;
+}
+
+static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void *target) {
+    walk *w = target;
+    const size_t length = strlen(w->path);
+    if (info->type == H5L_TYPE_EXTERNAL || ++w->objects > OBJECTS_MOST) return 0;
+    if (length + strlen(name) + 2 > sizeof w->path) return 0;
+    hid_t object = ikt_h5_open_object(group, name);
+    if (is_group(object)) {
+        snprintf(w->path + length, sizeof w->path - length, "%s", name);
+        if (ikt_csr_group_is(object)) {
+            if (is_square(object)) note(w, w->path);
+        } else if (w->depth < DEPTH_MOST) {
+            strcat(w->path, "/");
+            w->depth++;
+            H5Literate(object, H5_INDEX_NAME, H5_ITER_INC, NULL, visit, w);
+            w->depth--;
+        }
+        w->path[length] = '\0';
+    }
+    ikt_h5_close(object);
+    return 0;
+}
+
+ikt_status ikt_graph_find(ikt_context *ctx, hid_t file, const char *file_name, char *path,
+                          size_t size) {
+    walk w = {.depth = 1};
+    snprintf(path, size, "%s", IKT_GRAPH_GROUP);
+    if (has_matrix(file, IKT_GRAPH_GROUP)) return IKT_OK;
+    H5Literate(file, H5_INDEX_NAME, H5_ITER_INC, NULL, visit, &w);
+    snprintf(path, size, "%s", w.first);
+    if (w.found == 1) return IKT_OK;
+    if (w.found == 0)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s has no square sparse matrix (a group with data, indices and indptr): "
+                        "no graph to be found",
+                        file_name);
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "%s has %d square sparse matrices (%s): say which one, as "
+                    "input.graph=FILE:%s",
+                    file_name, w.found, w.names, w.first);
+}
 
 struct ikt_graph_file {
     ikt_context *ctx;
@@ -83,7 +180,7 @@ static ikt_status recognise(ikt_graph_file *f) {
 /* The group of a sparse matrix; any size that a graph can have. */
 static ikt_status open_group(ikt_graph_file *f, const char *path) {
     snprintf(f->name, sizeof f->name, "%s:%s%s", f->path, path[0] == '/' ? "" : "/", path);
-    hid_t object = ikt_h5_has(f->file, path) ? H5Oopen(f->file, path, H5P_DEFAULT) : -1;
+    hid_t object = ikt_h5_open_object(f->file, path);
     if (object < 0) return ikt_h5_missing(f->ctx, f->file, f->path, path);
     if (H5Iget_type(object) == H5I_GROUP)
         return ikt_csr_group_open(f->ctx, object, f->name, (int64_t)UINT32_MAX - 1, &f->csr);
@@ -221,9 +318,12 @@ ikt_status ikt_graph_file_labels(const ikt_graph_file *file, const char *name, i
     IKT_TRY(ikt_labels_read(file->ctx, file->file, file->path, name, file->csr.n, first, count,
                             labels, present, names));
     if (!*present || *names || !is_default) return IKT_OK;
-    return ikt_agree(file->ctx, ikt_h5_get_text(file->ctx, file->file, "label_names", names));
+    ikt_status st = ikt_label_names_read(file->ctx, file->file, file->path, names);
+    if (st == IKT_OK) ikt_label_names_check(file->ctx, file->path, *names, count, labels);
+    return ikt_agree(file->ctx, st);
 }
 
 ikt_status ikt_graph_file_marked(const ikt_graph_file *file, int64_t **rows, int64_t *count) {
-    return ikt_marked_read(file->ctx, file->file, file->path, file->csr.n, rows, count);
+    return ikt_marked_read(file->ctx, file->file, file->path, file->csr.n, file->csr.n, rows,
+                           count);
 }

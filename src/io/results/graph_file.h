@@ -1,4 +1,4 @@
-/* A neighbour graph in an HDF5 file: of another program, or kept by a run of ours (graph_form.h).
+/* A neighbour graph in an HDF5 file: of another program, or kept by a run of ours (graph_file.h).
  */
 #ifndef IKT_IO_RESULTS_GRAPH_FILE_H
 #define IKT_IO_RESULTS_GRAPH_FILE_H
@@ -58,5 +58,73 @@ ikt_status ikt_graph_file_read_start(const ikt_graph_file *file, const ikt_rows 
 ikt_status ikt_graph_file_labels(const ikt_graph_file *file, const char *name, int64_t first,
                                  int64_t count, int64_t *labels, bool *present, char **names);
 ikt_status ikt_graph_file_marked(const ikt_graph_file *file, int64_t **rows, int64_t *count);
+
+/* Names and versions of a kept graph (output.graph), for the files of io/ that read and write it.
+ *
+ *   /graph      a CSR group (csr_group.h) of the weights p_j|i: rows in the order of the input,
+ *               those of a row ascending by column and summing to 1, zeros left out. Attribute
+ *               values = "conditional"
+ *   /position   [n] uint32, where rows were ordered by coarse cells: where each row was put
+ *   /start      [n x q] where the run began at principal components: their scores, float64; where
+ *               it began at landmarks: places among them, float32
+ *   /labels     [n] int64, /marked, attribute label_names: as in data files, where the input had
+ *               them
+ *   attributes of the root: format = "iktsne-graph", format_version; version, input, settings,
+ *               settings_given, seed, and what was learned while the graph was made
+ *
+ * Why p_j|i and not P: P = (A + A.T) / (2 n) is a line of scipy, while p_j|i is what a kernel says
+ * of a row, takes 2/3 of the room, and is what the symmetrisation takes, so that own and foreign
+ * graphs go one way. Why the order: sums along a row of P follow positions, and only with them does
+ * a second run have the bits of the first.
+ */
+
+/* Versions of the format; append only. */
+typedef enum { IKT_GRAPH_FIRST = 1, IKT_GRAPH_CURRENT = IKT_GRAPH_FIRST } ikt_graph_version;
+
+#define IKT_GRAPH_FORMAT      "iktsne-graph"
+#define IKT_GRAPH_GROUP       "graph"
+#define IKT_GRAPH_CONDITIONAL "conditional"
+
+/* Writing a kept graph (graph_file.h): begun before the run, filled as its parts are there. */
+
+typedef struct ikt_graph_writer ikt_graph_writer;
+
+/* COLLECTIVE, all of the following, but for _path. Begins the file beside its name.
+ *   out   owned by the caller, NULL on failure. Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. */
+ikt_status ikt_graph_writer_begin(ikt_context *ctx, const char *path, bool overwrite,
+                                  ikt_graph_writer **out);
+
+/* LOCAL. The name it will have. */
+const char *ikt_graph_writer_path(const ikt_graph_writer *writer);
+
+/* Says how much comes, and writes where rows begin.
+ *   rows     of the rows
+ *   start   [rows->count + 1] of the own rows, from start[0] = 0 on
+ * Errors: IKT_ERR_FILE (also where the disk has no room for it). */
+ikt_status ikt_graph_writer_rows(ikt_graph_writer *writer, const ikt_rows *rows,
+                                 const int64_t *start);
+
+/* Columns and weights of the own rows, [start[rows->count]] each. Errors: IKT_ERR_FILE. */
+ikt_status ikt_graph_writer_columns(ikt_graph_writer *writer, const uint32_t *column);
+ikt_status ikt_graph_writer_weights(ikt_graph_writer *writer, const float *weight);
+
+/* What belongs to the rows: positions; the start (see graph_file.h), q numbers a row; labels.
+ * Errors: IKT_ERR_FILE. */
+ikt_status ikt_graph_writer_positions(ikt_graph_writer *writer, uint32_t *position);
+ikt_status ikt_graph_writer_start(ikt_graph_writer *writer, ikt_graph_start what, int64_t q,
+                                  void *start);
+ikt_status ikt_graph_writer_labels(ikt_graph_writer *writer, const int64_t *labels);
+ikt_status ikt_graph_writer_marked(ikt_graph_writer *writer, int64_t *rows, int64_t count);
+
+/* Attributes. Errors: IKT_ERR_FILE. */
+ikt_status ikt_graph_writer_text(ikt_graph_writer *writer, const char *name, const char *text);
+ikt_status ikt_graph_writer_int(ikt_graph_writer *writer, const char *name, int64_t value);
+
+/* Completes the file and gives it its name, or removes it where `local` is not IKT_OK; frees, sets
+ * to NULL; accepts NULL. Errors: `local`, IKT_ERR_FILE. */
+ikt_status ikt_graph_writer_end(ikt_graph_writer **writer, ikt_status local);
+
+/* Removes a file that will not be completed; frees, sets to NULL; accepts NULL. */
+void ikt_graph_writer_abandon(ikt_graph_writer **writer);
 
 #endif

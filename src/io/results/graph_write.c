@@ -1,5 +1,4 @@
-/* Writing a kept graph. See graph_write.h. */
-#include "io/results/graph_write.h"
+/* Writing a kept graph. See graph_file.h. */
 
 #include <stdio.h>
 
@@ -8,7 +7,7 @@
 #include "base/memory.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/parts_h5.h"
-#include "io/results/graph_form.h"
+#include "io/results/graph_file.h"
 
 struct ikt_graph_writer {
     ikt_context *ctx;

@@ -17,6 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/status.h"
+#include "io/results/result.h"
+
 /* Versions of the format; append only. */
 typedef enum { IKT_MODEL_FIRST = 1, IKT_MODEL_CURRENT = IKT_MODEL_FIRST } ikt_model_version;
 
@@ -53,5 +56,71 @@ typedef struct {
 static inline int ikt_model_code_bytes(const ikt_model_shape *shape) {
     return shape->psi <= 256 ? 1 : 2;
 }
+
+/* Reading a model file. */
+
+typedef struct ikt_model_file ikt_model_file;
+
+/* COLLECTIVE. Opens a model and checks that all it must hold is there, in the sizes and types that
+ * its shape says. The file is opened for reading only.
+ *   out   receives the file, closed with ikt_model_file_close; NULL on failure
+ * Errors: IKT_ERR_FILE (missing, not HDF5, truncated); IKT_ERR_DATA (not a model, a newer format,
+ * parts that are missing or of other sizes). */
+ikt_status ikt_model_file_open(ikt_context *ctx, const char *path, ikt_model_file **out);
+/* COLLECTIVE. Closes, frees and sets to NULL; accepts NULL. */
+void ikt_model_file_close(ikt_model_file **file);
+
+/* LOCAL. */
+const ikt_model_shape *ikt_model_file_shape(const ikt_model_file *file);
+const char *ikt_model_file_path(const ikt_model_file *file);
+
+/* COLLECTIVE. Reads rows first .. first + count - 1 of a part that is there; ranks may ask for
+ * different ranges, and for none.
+ *   rows   [count] rows, `stride` bytes from one to the next, 0: dense; gaps are left as they are
+ * Errors: IKT_ERR_FILE (checksums), IKT_ERR_RESOURCE, agreed. */
+ikt_status ikt_model_file_read(ikt_model_file *file, ikt_model_part part, int64_t first,
+                               int64_t count, void *rows, int64_t stride);
+
+/* COLLECTIVE. An attribute of /provenance on every rank, freed with ikt_free; NULL where there is
+ * none. */
+ikt_status ikt_model_file_note(ikt_model_file *file, const char *name, char **text);
+
+/* Writing a model file, part by part, while a run goes on.
+ *
+ * Codes exist early in a run and positions at its end; what is written at once need not be kept in
+ * memory. The file appears under its name when all of it is there (base/atomic_file.h).
+ */
+
+typedef struct ikt_model_writer ikt_model_writer;
+
+/* COLLECTIVE. Begins a file beside its name.
+ *   out   receives the writer, for ikt_model_writer_end or _abandon; NULL on failure
+ * Errors: IKT_ERR_FILE (cannot be written, exists and not `overwrite`), IKT_ERR_RESOURCE. */
+ikt_status ikt_model_writer_begin(ikt_context *ctx, const char *path, bool overwrite,
+                                  ikt_model_writer **out);
+
+/* COLLECTIVE, same arguments; before any part. Errors: IKT_ERR_FILE. */
+ikt_status ikt_model_writer_shape(ikt_model_writer *writer, const ikt_model_shape *shape);
+/* LOCAL. The shape that was written. */
+const ikt_model_shape *ikt_model_writer_get_shape(const ikt_model_writer *writer);
+
+/* COLLECTIVE. Writes rows first .. first + count - 1 of a data set, which the first call makes.
+ * Every row is written once, by one rank.
+ *   rows     [count] rows, `stride` bytes from one to the next, 0: dense; NULL where count is 0
+ * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE, agreed. */
+ikt_status ikt_model_writer_part(ikt_model_writer *writer, ikt_model_part part, int64_t first,
+                                 int64_t count, const void *rows, int64_t stride);
+
+/* COLLECTIVE, same arguments; after all parts. Attributes of /provenance, and with them
+ * "model_hash": of every row that was written, the same on any ranks. Errors: IKT_ERR_FILE. */
+ikt_status ikt_model_writer_notes(ikt_model_writer *writer, const char *configuration,
+                                  const ikt_note *notes, int64_t count);
+
+/* COLLECTIVE. `local` is this rank's outcome so far: where all succeeded the file gets its name,
+ * otherwise it is removed. Frees *writer. Returns the agreed outcome; accepts NULL. */
+ikt_status ikt_model_writer_end(ikt_model_writer **writer, ikt_status local);
+
+/* COLLECTIVE. Removes what was written and frees *writer; accepts NULL. */
+void ikt_model_writer_abandon(ikt_model_writer **writer);
 
 #endif

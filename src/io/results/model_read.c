@@ -1,5 +1,5 @@
 /* Reading a model file. */
-#include "io/results/model_read.h"
+#include "io/results/model_file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -58,7 +58,8 @@ static ikt_status read_shape(ikt_model_file *f) {
     bool good = s->n >= 1 && s->q >= 1 && s->q <= 3 && s->d >= 1 && s->columns >= 1 &&
                 s->centres >= 1 && s->t >= 1 && s->t <= UINT16_MAX && s->psi >= 1 &&
                 s->psi <= UINT16_MAX + 1 && s->psi <= s->centres &&
-                (s->is_reduced || s->columns == s->d) && s->columns <= INT32_MAX;
+                (s->is_reduced || s->columns == s->d) && s->columns <= INT32_MAX &&
+                s->d <= INT32_MAX && s->n <= INT64_MAX >> 16 && s->centres <= INT64_MAX >> 16;
     return good ? IKT_OK : damaged(f, "its sizes do not fit together");
 }
 

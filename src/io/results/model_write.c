@@ -1,5 +1,5 @@
 /* Writing a model file. */
-#include "io/results/model_write.h"
+#include "io/results/model_file.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,6 +9,8 @@
 #include "io/hdf5/parts_h5.h"
 #include "io/hdf5/stage_head.h"
 #include "io/results/result.h"
+#include "io/sources/label_names.h"
+#include "io/sources/labels_h5.h"
 
 enum { COLUMNS_MOST = 3 };
 
@@ -90,16 +92,24 @@ ikt_status ikt_result_read_embedding(ikt_result_file *f, int64_t first, int64_t 
 
 ikt_status ikt_result_read_labels(ikt_result_file *f, const char *dataset, int64_t first,
                                   int64_t count, int64_t *labels, bool *present) {
-    return ikt_column_read_int(f->ctx, f->file, f->path, dataset, f->n, first, count, labels,
-                               present);
+    char *names = NULL;
+    IKT_TRY(ikt_column_read_int(f->ctx, f->file, f->path, dataset, f->n, first, count, labels,
+                                present));
+    if (!*present || strcmp(dataset, "labels") != 0) return IKT_OK;
+    ikt_status st = ikt_label_names_read(f->ctx, f->file, f->path, &names);
+    if (st == IKT_OK) ikt_label_names_check(f->ctx, f->path, names, count, labels);
+    ikt_free(&names);
+    return ikt_agree(f->ctx, st);
 }
 
 ikt_status ikt_result_read_marked(ikt_result_file *f, int64_t **rows, int64_t *count) {
-    return ikt_marked_read(f->ctx, f->file, f->path, f->n, rows, count);
+    return ikt_marked_read(f->ctx, f->file, f->path, f->n, f->n, rows, count);
 }
 
 ikt_status ikt_result_read_text(ikt_result_file *f, const char *name, char **text) {
-    return ikt_agree(f->ctx, ikt_h5_get_text(f->ctx, f->file, name, text));
+    return ikt_agree(f->ctx, strcmp(name, "label_names") == 0
+                                 ? ikt_label_names_read(f->ctx, f->file, f->path, text)
+                                 : ikt_h5_get_text(f->ctx, f->file, name, text));
 }
 
 ikt_status ikt_result_state_head(ikt_result_file *f, ikt_stage_head *head) {

@@ -7,10 +7,11 @@
 #include <sys/stat.h>
 
 #include "base/comm.h"
+#include "base/input_file.h"
 #include "base/memory.h"
-#include "io/formats/file_name.h"
 #include "io/hdf5/h5.h"
-#include "io/numbers/recast.h"
+#include "io/numbers/element.h"
+#include "io/sources/label_names.h"
 #include "io/sources/labels_h5.h"
 #include "io/sources/source.h"
 
@@ -21,27 +22,28 @@ typedef struct {
     bool is_hdf5;
 } place;
 
-static bool is_file(const char *path) {
-    struct stat about;
-    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
-}
-
-/* On one rank: other nodes need not see the same names. */
-static void split(const char *name, place *p) {
+/* On one rank: other nodes need not see the same names. What is there and no regular file is an
+ * error. */
+static ikt_status split(ikt_context *ctx, const char *name, place *p) {
     const size_t length = ikt_file_name_length(name);
     memset(p, 0, sizeof *p);
-    if (strlen(name) >= NAME_SIZE) return;
+    if (strlen(name) >= NAME_SIZE) return IKT_OK;
     snprintf(p->file, NAME_SIZE, "%.*s", (int)length, name);
     if (name[length]) snprintf(p->dataset, NAME_SIZE, "%s", name + length + 1);
-    if (!is_file(p->file)) p->file[0] = '\0';
+    struct stat about;
+    if (stat(p->file, &about) != 0)
+        p->file[0] = '\0';
+    else
+        IKT_TRY(ikt_input_check(ctx, p->file));
     p->is_hdf5 = p->file[0] && ikt_source_is_hdf5(p->file);
+    return IKT_OK;
 }
 
-static place find(ikt_context *ctx, const char *name) {
-    place p = {.file = ""};
-    if (ikt_rank(ctx) == 0) split(name, &p);
-    ikt_broadcast(ctx, &p, sizeof p, 0);
-    return p;
+static ikt_status find(ikt_context *ctx, const char *name, place *p) {
+    *p = (place){.file = ""};
+    IKT_TRY(ikt_agree(ctx, ikt_rank(ctx) == 0 ? split(ctx, name, p) : IKT_OK));
+    ikt_broadcast(ctx, p, sizeof *p, 0);
+    return IKT_OK;
 }
 
 static ikt_status read_hdf5(ikt_context *ctx, const place *p, int64_t n, int64_t first,
@@ -54,8 +56,11 @@ static ikt_status read_hdf5(ikt_context *ctx, const place *p, int64_t n, int64_t
     ikt_status st =
         ikt_labels_read(ctx, file, p->file, dataset, n, first, count, labels, &present, names);
     if (st == IKT_OK && !present) st = ikt_agree(ctx, ikt_h5_missing(ctx, file, p->file, dataset));
-    if (st == IKT_OK && is_default && !*names)
-        st = ikt_agree(ctx, ikt_h5_get_text(ctx, file, "label_names", names));
+    if (st == IKT_OK && is_default && !*names) st = ikt_label_names_read(ctx, file, p->file, names);
+    if (is_default) { /* others have the names of their own categories */
+        if (st == IKT_OK) ikt_label_names_check(ctx, p->file, *names, count, labels);
+        st = ikt_agree(ctx, st);
+    }
     ikt_h5_close(file);
     return st;
 }
@@ -98,7 +103,8 @@ static ikt_status read_array(ikt_context *ctx, const place *p, int64_t n, int64_
 
 ikt_status ikt_label_file_read(ikt_context *ctx, const char *name, int64_t n, int64_t first,
                                int64_t count, int64_t *labels, bool *present, char **names) {
-    const place p = find(ctx, name);
+    place p;
+    IKT_TRY(find(ctx, name, &p));
     *present = p.file[0] != '\0';
     if (!*present) return IKT_OK;
     if (p.is_hdf5) return read_hdf5(ctx, &p, n, first, count, labels, names);
@@ -107,9 +113,10 @@ ikt_status ikt_label_file_read(ikt_context *ctx, const char *name, int64_t n, in
 }
 
 ikt_status ikt_label_file_has_names(ikt_context *ctx, const char *name, bool *named) {
-    const place p = find(ctx, name);
+    place p;
     hid_t file;
     *named = false;
+    IKT_TRY(find(ctx, name, &p));
     if (!p.is_hdf5) return IKT_OK;
     IKT_TRY(ikt_h5_open(ctx, p.file, &file));
     ikt_status st =

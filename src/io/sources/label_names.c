@@ -2,8 +2,11 @@
 #include "io/sources/label_names.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/log.h"
 
 int64_t ikt_label_names_count(const char *names) {
     int64_t count = 0;
@@ -26,4 +29,17 @@ const char *ikt_label_name(const char *names, int64_t label, char *text, size_t 
     else
         snprintf(text, size, "%" PRId64, label);
     return text;
+}
+
+void ikt_label_names_check(ikt_context *ctx, const char *path, const char *names, int64_t count,
+                           const int64_t *labels) {
+    const int64_t classes = names ? ikt_label_names_count(names) : 0;
+    bool is_beyond = false;
+    for (int64_t i = 0; names && i < count; i++)
+        is_beyond |= labels[i] >= classes;
+    if (is_beyond)
+        ikt_warn(ctx,
+                 "%s: the attribute 'label_names' names %lld classes, but there are more labels; "
+                 "those from %lld on are called by their numbers",
+                 path, (long long)classes, (long long)classes);
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/status.h"
+
 #define IKT_LABEL_MISSING (-1)
 
 /* LOCAL, pure. How many classes have names. */
@@ -14,5 +16,11 @@ int64_t ikt_label_names_count(const char *names);
 /* LOCAL, pure. The name of a class, or its number where it has none; `names` may be NULL. Returns
  * `text`, at most `size` bytes. */
 const char *ikt_label_name(const char *names, int64_t label, char *text, size_t size);
+
+/* LOCAL. Warns where classes are beyond those that have names; NULL names all.
+ *   path     of the file, for the message
+ *   labels   [count] */
+void ikt_label_names_check(ikt_context *ctx, const char *path, const char *names, int64_t count,
+                           const int64_t *labels);
 
 #endif

@@ -1,16 +1,167 @@
 /* Classes of rows from an HDF5 file. */
 #include "io/sources/labels_h5.h"
 
+#include <hdf5.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/status.h"
+#include "base/utf8.h"
+#include "dist/rows.h"
+#include "io/formats/csv_labels.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/h5_texts.h"
 #include "io/sources/label_names.h"
-#include "io/sources/text_classes.h"
+
+/* Texts of an HDF5 data set as classes: a list of names, or a column whose different texts are the
+ * classes, numbered in the order of their bytes.
+ *
+ * Each rank sorts the different texts of its share of the rows, the lists are joined on every rank
+ * and sorted again: what comes out does not depend on ranks. Disadvantage: all different texts on
+ * every rank, which is why there may be IKT_CLASSES_MAX (csv_labels.h) of them.
+ */
+
+/* LOCAL. All entries of a list in its order, "a\nb\n", freed with ikt_free.
+ * Errors: IKT_ERR_DATA (no list of texts or numbers, too many), IKT_ERR_FILE, IKT_ERR_RESOURCE. */
+ikt_status ikt_text_list_read(ikt_context *ctx, hid_t dataset, char **names);
+
+/* COLLECTIVE. The different texts of a column, sorted; as above. */
+ikt_status ikt_text_classes_find(ikt_context *ctx, hid_t dataset, char **names);
+
+/* COLLECTIVE. Numbers of the texts of rows first .. first + count - 1 among `names`, to
+ * labels[count]. Errors: as above. */
+ikt_status ikt_text_classes_number(ikt_context *ctx, hid_t dataset, const char *names,
+                                   int64_t first, int64_t count, int64_t *labels);
+
+static ikt_status too_many(ikt_context *ctx, hid_t dataset) {
+    char name[512];
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "%s has more than %d different texts: are these names of rows rather than of "
+                    "classes?",
+                    ikt_h5_name(dataset, name, sizeof name), IKT_CLASSES_MAX);
+}
+
+/* --- a list ----------------------------------------------------------------------------------- */
+
+typedef struct {
+    ikt_context *ctx;
+    char *text;
+    int64_t length, room;
+} growing;
+
+static ikt_status append(void *self, int64_t i, const char *text) {
+    growing *g = self;
+    const int64_t more = (int64_t)strlen(text) + 1;
+    (void)i;
+    if (g->length + more + 1 > g->room) {
+        const int64_t room = 2 * (g->length + more + 1);
+        IKT_TRY(ikt_resize(g->ctx, &g->text, room, 1, "class names"));
+        g->room = room;
+    }
+    g->length += sprintf(g->text + g->length, "%s\n", text);
+    return IKT_OK;
+}
+
+ikt_status ikt_text_list_read(ikt_context *ctx, hid_t dataset, char **names) {
+    growing g = {.ctx = ctx};
+    const int64_t count = ikt_h5_length(dataset);
+    *names = NULL;
+    if (count > IKT_CLASSES_MAX) return too_many(ctx, dataset);
+    ikt_status st = ikt_resize(ctx, &g.text, 1, 1, "class names");
+    if (st == IKT_OK) st = ikt_h5_visit_texts(ctx, dataset, 0, count < 0 ? 0 : count, append, &g);
+    if (st != IKT_OK) ikt_free(&g.text);
+    *names = g.text;
+    return st;
+}
+
+/* --- a column --------------------------------------------------------------------------------- */
+
+/* Texts that are gathered, or numbered. */
+typedef struct {
+    ikt_context *ctx;
+    ikt_csv_classes classes;
+    bool full;
+    int64_t first, *labels;
+} numbering;
+
+static ikt_status collect(void *self, int64_t i, const char *text) {
+    numbering *n = self;
+    (void)i;
+    return n->full ? IKT_OK : ikt_csv_classes_add(n->ctx, &n->classes, text, &n->full);
+}
+
+static ikt_status collect_lines(numbering *n, char *lines, int64_t length) {
+    for (char *line = lines; line < lines + length; line += strlen(line) + 1) {
+        char *end = memchr(line, '\n', (size_t)(lines + length - line));
+        if (!end) break;
+        *end = '\0';
+        IKT_TRY(collect(n, 0, line));
+    }
+    return IKT_OK;
+}
+
+/* COLLECTIVE. The texts of all ranks on each. */
+static ikt_status join_texts(ikt_context *ctx, const char *own, numbering *all) {
+    int64_t *counts = NULL, total = 0;
+    char *lines = NULL;
+    ikt_status st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, "class names");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        ikt_gather_counts(ctx, (int64_t)strlen(own), counts);
+        for (int r = 0; r < ikt_size(ctx); r++)
+            total += counts[r];
+        st = ikt_agree(ctx, ikt_alloc(ctx, &lines, total + 1, 1, "class names"));
+    }
+    if (st == IKT_OK) {
+        ikt_allgather(ctx, own, (int64_t)strlen(own), 1, lines, counts);
+        st = ikt_agree(ctx, collect_lines(all, lines, total));
+    }
+    ikt_free(&lines);
+    ikt_free(&counts);
+    return st;
+}
+
+ikt_status ikt_text_classes_find(ikt_context *ctx, hid_t dataset, char **names) {
+    const ikt_rows rows = ikt_rows_make(ikt_h5_length(dataset), ikt_size(ctx), ikt_rank(ctx));
+    numbering own = {.ctx = ctx}, all = {.ctx = ctx};
+    char *lines = NULL;
+    *names = NULL;
+    ikt_status st = ikt_h5_visit_texts(ctx, dataset, rows.first, rows.count, collect, &own);
+    if (st == IKT_OK) st = ikt_csv_classes_list(ctx, &own.classes, &lines);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = join_texts(ctx, lines, &all);
+    if (st == IKT_OK && ikt_max_one(ctx, own.full || all.full) > 0)
+        st = ikt_agree(ctx, too_many(ctx, dataset));
+    if (st == IKT_OK) st = ikt_agree(ctx, ikt_csv_classes_list(ctx, &all.classes, names));
+    ikt_free(&lines);
+    ikt_csv_classes_free(&own.classes);
+    ikt_csv_classes_free(&all.classes);
+    return st;
+}
+
+static ikt_status number(void *self, int64_t i, const char *text) {
+    numbering *n = self;
+    n->labels[i - n->first] = ikt_csv_classes_find(&n->classes, text);
+    return IKT_OK;
+}
+
+ikt_status ikt_text_classes_number(ikt_context *ctx, hid_t dataset, const char *names,
+                                   int64_t first, int64_t count, int64_t *labels) {
+    const int64_t length = (int64_t)strlen(names);
+    numbering n = {.ctx = ctx, .first = first, .labels = labels};
+    char *lines = NULL;
+    ikt_status st = ikt_alloc(ctx, &lines, length + 1, 1, "class names");
+    if (st == IKT_OK) memcpy(lines, names, (size_t)length);
+    if (st == IKT_OK) st = collect_lines(&n, lines, length);
+    if (st == IKT_OK) st = ikt_h5_visit_texts(ctx, dataset, first, count, number, &n);
+    ikt_free(&lines);
+    ikt_csv_classes_free(&n.classes);
+    return ikt_agree(ctx, st);
+}
 
 enum { PATH_SIZE = 1024 };
 
@@ -30,7 +181,7 @@ typedef struct {
 /* --- finding ---------------------------------------------------------------------------------- */
 
 static bool is_compound(hid_t file, const char *name) {
-    hid_t object = ikt_h5_has(file, name) ? H5Oopen(file, name, H5P_DEFAULT) : -1;
+    hid_t object = ikt_h5_open_object(file, name);
     hid_t type = object >= 0 && H5Iget_type(object) == H5I_DATASET ? H5Dget_type(object) : -1;
     const bool is = type >= 0 && H5Tget_class(type) == H5T_COMPOUND;
     ikt_h5_close(type);
@@ -40,10 +191,13 @@ static bool is_compound(hid_t file, const char *name) {
 
 /* What NAME stands for; an empty `object`: nothing. */
 static ikt_status find_object(labels_place *p, const char *name) {
+    bool present;
     snprintf(p->object, PATH_SIZE, "%s", name);
-    if (strlen(name) < PATH_SIZE && ikt_h5_has(p->file, name)) return IKT_OK;
+    IKT_TRY(ikt_h5_find(p->ctx, p->file, p->path, p->object, &present));
+    if (present && strlen(name) < PATH_SIZE) return IKT_OK;
     snprintf(p->object, PATH_SIZE, "obs/%s", name + (name[0] == '/'));
-    if (ikt_h5_has(p->file, p->object)) return IKT_OK;
+    IKT_TRY(ikt_h5_find(p->ctx, p->file, p->path, p->object, &present));
+    if (present) return IKT_OK;
     p->object[0] = '\0';
     if (strcmp(name, "labels") == 0 || !is_compound(p->file, "obs")) return IKT_OK;
     return ikt_fail(p->ctx, IKT_ERR_DATA,
@@ -240,5 +394,21 @@ ikt_status ikt_labels_have_names(ikt_context *ctx, hid_t file, const char *path,
     ikt_free(&members);
     ikt_h5_close(p.categories);
     ikt_h5_close(p.texts);
+    return st;
+}
+
+/* A program of others may have left out the end of the last line. */
+ikt_status ikt_label_names_read(ikt_context *ctx, hid_t file, const char *path, char **names) {
+    char *stored = NULL;
+    *names = NULL;
+    IKT_TRY(ikt_h5_get_text(ctx, file, "label_names", &stored));
+    if (!stored) return IKT_OK;
+    const int64_t length = (int64_t)strlen(stored), room = 2 * length + 2;
+    const ikt_status st = ikt_alloc(ctx, names, room, 1, "class names");
+    if (st == IKT_OK) {
+        if (!ikt_utf8_copy(stored, *names, (size_t)room - 1)) ikt_h5_warn_latin1(ctx, path);
+        if (length > 0 && stored[length - 1] != '\n') strcat(*names, "\n");
+    }
+    ikt_free(&stored);
     return st;
 }

@@ -38,4 +38,10 @@ ikt_status ikt_labels_read(ikt_context *ctx, hid_t file, const char *path, const
 ikt_status ikt_labels_have_names(ikt_context *ctx, hid_t file, const char *path, const char *name,
                                  bool *named);
 
+/* LOCAL. The attribute label_names of a file, which names the classes of its data set /labels, with
+ * a line for each class and in UTF-8 (texts that are not are taken for Latin-1, with a warning);
+ * freed with ikt_free, NULL where there is none.
+ *   path   of the file, for messages. Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. */
+ikt_status ikt_label_names_read(ikt_context *ctx, hid_t file, const char *path, char **names);
+
 #endif

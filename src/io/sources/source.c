@@ -38,6 +38,12 @@ ikt_status ikt_source_use_rows(ikt_source *source, int64_t rows) {
     if (source->n_file == 0 || source->d == 0)
         return ikt_fail(source->ctx, IKT_ERR_DATA, "%s is empty (%lld x %lld)", source->name,
                         (long long)source->n_file, (long long)source->d);
+    if (!source->ops->read_sparse &&
+        (source->n_file < 0 || source->d < 0 || source->d > (INT64_MAX >> 4) / source->n_file))
+        return ikt_fail(source->ctx, IKT_ERR_DATA,
+                        "%s announces %lld rows of %lld columns, which is more than any file "
+                        "holds: is it damaged?",
+                        source->name, (long long)source->n_file, (long long)source->d);
     if (source->n > source->n_file)
         return ikt_fail(source->ctx, IKT_ERR_USAGE, "input.rows = %lld, but %s has only %lld rows",
                         (long long)source->n, source->name, (long long)source->n_file);

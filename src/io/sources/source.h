@@ -17,7 +17,8 @@
 
 typedef struct ikt_source ikt_source;
 
-/* LOCAL. Whether a file is HDF5, also behind a block of another program's (MATLAB has one). */
+/* LOCAL. Whether a file is HDF5 (a regular file, not a pipe), also behind a block of another
+ * program's (MATLAB has one). */
 bool ikt_source_is_hdf5(const char *path);
 
 /* Whether the rows of the data are the columns of the file. AUTO: of a MATLAB file, which stores

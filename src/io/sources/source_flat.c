@@ -17,7 +17,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "io/formats/binary.h"
-#include "io/numbers/turn.h"
+#include "io/numbers/element.h"
 #include "io/sources/source_ops.h"
 
 typedef struct {
@@ -186,7 +186,7 @@ static ikt_status open_here(ikt_source *source, const char *path) {
     flat_self *self = source->self;
     const ikt_layout *l = &self->layout;
     struct stat about;
-    self->file = open(path, O_RDONLY | O_CLOEXEC);
+    self->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would keep us waiting */
     if (self->file < 0 || fstat(self->file, &about) != 0)
         return ikt_fail(source->ctx, IKT_ERR_FILE, "%s cannot be opened on rank %d: %s", path,
                         ikt_rank(source->ctx), strerror(errno));

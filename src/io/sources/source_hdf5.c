@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
@@ -12,6 +13,7 @@
 #include "io/hdf5/h5.h"
 #include "io/hdf5/h5_contents.h"
 #include "io/hdf5/h5_numbers.h"
+#include "io/sources/label_names.h"
 #include "io/sources/labels_h5.h"
 #include "io/sources/source_csr.h"
 #include "io/sources/source_ops.h"
@@ -54,18 +56,28 @@ static ikt_status hdf5_read_sparse(ikt_source *source, int64_t first, int64_t co
 static ikt_status hdf5_labels(ikt_source *source, const char *name, int64_t first, int64_t count,
                               int64_t *labels, bool *present) {
     hdf5_self *self = source->self;
-    return ikt_labels_read(source->ctx, self->file, self->path, name, source->n_file, first, count,
-                           labels, present, &source->label_names);
+    IKT_TRY(ikt_labels_read(source->ctx, self->file, self->path, name, source->n_file, first, count,
+                            labels, present, &source->label_names));
+    if (!*present || !source->default_labels || source->label_names) return IKT_OK;
+    char *names = NULL;
+    ikt_status st = ikt_label_names_read(source->ctx, self->file, self->path, &names);
+    if (st == IKT_OK) ikt_label_names_check(source->ctx, self->path, names, count, labels);
+    ikt_free(&names);
+    return ikt_agree(source->ctx, st);
 }
 
 static ikt_status hdf5_marked(ikt_source *source, int64_t **rows, int64_t *count) {
     hdf5_self *self = source->self;
-    return ikt_marked_read(source->ctx, self->file, self->path, source->n, rows, count);
+    return ikt_marked_read(source->ctx, self->file, self->path, source->n_file, source->n, rows,
+                           count);
 }
 
 static ikt_status hdf5_text(ikt_source *source, const char *name, char **text) {
     hdf5_self *self = source->self;
-    return ikt_agree(source->ctx, ikt_h5_get_text(source->ctx, self->file, name, text));
+    return ikt_agree(source->ctx,
+                     strcmp(name, "label_names") == 0
+                         ? ikt_label_names_read(source->ctx, self->file, self->path, text)
+                         : ikt_h5_get_text(source->ctx, self->file, name, text));
 }
 
 static void hdf5_describe(const ikt_source *source, ikt_source_content *content) {
@@ -188,7 +200,9 @@ static ikt_status open_dataset(ikt_source *source, const char *path,
     const char *dataset = options->dataset;
     char reason[256];
     const bool is_root = strcmp(dataset, "/") == 0;
-    if (!is_root && !ikt_h5_has(self->file, dataset))
+    bool present = is_root;
+    if (!is_root) IKT_TRY(ikt_h5_find(source->ctx, self->file, path, dataset, &present));
+    if (!present)
         return ikt_csr_group_is(self->file)
                    ? at_the_root(source, dataset)
                    : ikt_h5_no_table(source->ctx, self->file, path, dataset);
@@ -245,8 +259,9 @@ static ikt_status hdf5_open(ikt_context *ctx, const char *path, const ikt_source
 
 /* Behind a block of another program's, which MATLAB writes, the signature comes later. */
 bool ikt_source_is_hdf5(const char *path) {
+    struct stat about;
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* we speak for HDF5 */
-    return H5Fis_hdf5(path) > 0;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode) && H5Fis_hdf5(path) > 0;
 }
 
 static bool is_hdf5(const char *path, const unsigned char *head, int64_t bytes) {

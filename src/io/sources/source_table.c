@@ -1,12 +1,9 @@
 /* The formats that are read directly, and opening a file by its content. */
-#define _DEFAULT_SOURCE /* access */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/comm.h"
+#include "base/input_file.h"
 #include "io/formats/reader.h"
 #include "io/sources/source_ops.h"
 
@@ -17,17 +14,12 @@ enum { FORMATS = sizeof formats / sizeof *formats, HEAD = 512, NAME_SIZE = 1024 
 
 static ikt_status read_head(ikt_context *ctx, const char *path, unsigned char head[HEAD],
                             int64_t *bytes) {
-    struct stat about;
-    if (stat(path, &about) != 0 || access(path, R_OK) != 0)
-        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
-    if (S_ISDIR(about.st_mode))
-        return ikt_fail(ctx, IKT_ERR_FILE, "%s is a folder; a file is needed", path);
-    FILE *file = S_ISREG(about.st_mode) ? fopen(path, "rb") : NULL;
+    IKT_TRY(ikt_input_check(ctx, path));
+    FILE *file = fopen(path, "rb");
     *bytes = file ? (int64_t)fread(head, 1, HEAD, file) : 0;
     if (file) fclose(file);
     if (*bytes > 0) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_FILE, "%s is not an HDF5 file: it is %s", path,
-                    S_ISREG(about.st_mode) ? "empty" : "no regular file");
+    return ikt_fail(ctx, IKT_ERR_FILE, "%s is not an HDF5 file: it is empty", path);
 }
 
 /* "data.csv.gz" to "data.h5", beside it. */

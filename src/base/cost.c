@@ -1,0 +1,98 @@
+/* What a run cost, collected over the ranks. See cost.h. */
+#include "base/cost.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/context.h"
+#include "base/memory.h"
+
+void ikt_stage_collect(ikt_context *ctx, ikt_stage_times *times) {
+    double own[IKT_STAGE_COUNT], least[IKT_STAGE_COUNT], most[IKT_STAGE_COUNT];
+    int64_t nanoseconds[IKT_STAGE_COUNT], slowest[IKT_STAGE_COUNT], count[IKT_STAGE_COUNT];
+    for (int s = 0; s < IKT_STAGE_COUNT; s++) {
+        own[s] = least[s] = most[s] = ikt_stage_seconds(ctx, (ikt_stage)s);
+        nanoseconds[s] = (int64_t)(own[s] * 1e9);
+        count[s] = ctx->stage_count[s];
+    }
+    ikt_min_f64(ctx, least, IKT_STAGE_COUNT);
+    ikt_max_f64(ctx, most, IKT_STAGE_COUNT);
+    ikt_sum_i64(ctx, nanoseconds, IKT_STAGE_COUNT);
+    for (int s = 0; s < IKT_STAGE_COUNT; s++)
+        slowest[s] = own[s] >= most[s] ? ctx->rank : ctx->size;
+    ikt_min_i64(ctx, slowest, IKT_STAGE_COUNT);
+    ikt_broadcast(ctx, count, (int64_t)sizeof count, 0);
+    for (int s = 0; s < IKT_STAGE_COUNT; s++)
+        times[s] = (ikt_stage_times){least[s], 1e-9 * (double)nanoseconds[s] / ctx->size, most[s],
+                                     (int)slowest[s], count[s]};
+}
+
+void ikt_traffic_collect(ikt_context *ctx, ikt_traffic *traffic) {
+    enum { COUNTERS = IKT_STAGE_COUNT * IKT_TRAFFIC_KINDS };
+    int64_t least[COUNTERS], most[COUNTERS], sum[COUNTERS];
+    for (int c = 0; c < COUNTERS; c++)
+        sum[c] = ikt_traffic_count(ctx, (ikt_stage)(c / IKT_TRAFFIC_KINDS),
+                                   (ikt_traffic_kind)(c % IKT_TRAFFIC_KINDS));
+    memcpy(least, sum, sizeof sum);
+    memcpy(most, sum, sizeof sum);
+    ikt_min_i64(ctx, least, COUNTERS);
+    ikt_max_i64(ctx, most, COUNTERS);
+    ikt_sum_i64(ctx, sum, COUNTERS);
+    for (int c = 0; c < COUNTERS; c++)
+        traffic[c / IKT_TRAFFIC_KINDS].of[c % IKT_TRAFFIC_KINDS] =
+            (ikt_traffic_range){least[c], most[c], (double)sum[c] / ctx->size};
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+/* Insertion among the largest that are there. */
+static void insert(ikt_memory_peaks *out, const char *name, int64_t bytes) {
+    int at = out->n_largest;
+    while (at > 0 && out->largest[at - 1].bytes < bytes)
+        at--;
+    if (bytes <= 0 || at == IKT_PEAK_PURPOSES) return;
+    if (out->n_largest < IKT_PEAK_PURPOSES) out->n_largest++;
+    for (int i = out->n_largest - 1; i > at; i--)
+        out->largest[i] = out->largest[i - 1];
+    snprintf(out->largest[at].name, IKT_PURPOSE_NAME, "%s", name);
+    out->largest[at].bytes = bytes;
+}
+
+/* What this rank's account says. */
+static void describe_own(const ikt_context *ctx, ikt_memory_peaks *out) {
+    out->accounted = ctx->memory_peak;
+    out->stage = ctx->memory_peak_stage;
+    for (int i = 0; i < ctx->purposes; i++)
+        insert(out, ctx->purpose[i].name, ctx->purpose[i].at_peak);
+}
+
+void ikt_memory_peaks_collect(ikt_context *ctx, ikt_memory_peaks *out) {
+    const int64_t mine = ikt_memory_resident_peak();
+    memset(out, 0, sizeof *out);
+    describe_own(ctx, out);
+    int64_t range[2] = {mine, -mine}, rank = ctx->size;
+    ikt_min_i64(ctx, range, 2);
+    if (mine == -range[1]) rank = ctx->rank;
+    ikt_min_i64(ctx, &rank, 1);
+    ikt_broadcast(ctx, out, (int64_t)sizeof *out, (int)rank);
+    out->least = range[0];
+    out->most = -range[1];
+    out->rank = (int)rank;
+    out->all = ikt_sum_one(ctx, mine);
+    if (ctx->size > IKT_PEAK_RANKS) return;
+    out->ranks = ctx->size;
+    out->of_rank[ctx->rank] = mine;
+    ikt_sum_i64(ctx, out->of_rank, ctx->size);
+}
+
+void ikt_memory_peaks_describe(const ikt_memory_peaks *peaks, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < peaks->n_largest && used < size; i++) {
+        const ikt_peak_purpose *p = &peaks->largest[i];
+        used += (size_t)snprintf(text + used, size - used, "%s%s %.1f MB (%.0f %%)",
+                                 i > 0 ? ", " : "", p->name, (double)p->bytes / 1e6,
+                                 100 * (double)p->bytes / (double)peaks->accounted);
+    }
+}

@@ -1,0 +1,57 @@
+/* Items on their way to the ranks they belong to. See shuffle.h. */
+#include "dist/shuffle.h"
+
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+
+ikt_status ikt_shuffle_create(ikt_context *ctx, const char *purpose, ikt_shuffle *out) {
+    const int64_t ranks = ikt_size(ctx);
+    *out = (ikt_shuffle){0};
+    IKT_TRY(ikt_alloc(ctx, &out->send_counts, ranks, sizeof *out->send_counts, purpose));
+    IKT_TRY(ikt_alloc(ctx, &out->recv_counts, ranks, sizeof *out->recv_counts, purpose));
+    return ikt_alloc(ctx, &out->place, ranks, sizeof *out->place, purpose);
+}
+
+void ikt_shuffle_destroy(ikt_shuffle *shuffle) {
+    ikt_free(&shuffle->send_counts);
+    ikt_free(&shuffle->recv_counts);
+    ikt_free(&shuffle->place);
+}
+
+void ikt_shuffle_clear(ikt_context *ctx, ikt_shuffle *shuffle) {
+    memset(shuffle->send_counts, 0, (size_t)ikt_size(ctx) * sizeof *shuffle->send_counts);
+    shuffle->sent = shuffle->received = 0;
+}
+
+void ikt_shuffle_count_rows(ikt_shuffle *shuffle, const ikt_rows *rows, const uint32_t *row,
+                            int64_t count) {
+    for (int64_t e = 0; e < count; e++)
+        ikt_shuffle_count(shuffle, ikt_rows_owner(rows, row[e]));
+}
+
+void ikt_shuffle_group(ikt_context *ctx, ikt_shuffle *shuffle) {
+    shuffle->sent = 0;
+    for (int r = 0; r < ikt_size(ctx); r++) {
+        shuffle->place[r] = shuffle->sent;
+        shuffle->sent += shuffle->send_counts[r];
+    }
+}
+
+void ikt_shuffle_meet(ikt_context *ctx, ikt_shuffle *shuffle) {
+    ikt_exchange_counts(ctx, shuffle->send_counts, shuffle->recv_counts);
+    shuffle->received = 0;
+    for (int r = 0; r < ikt_size(ctx); r++)
+        shuffle->received += shuffle->recv_counts[r];
+}
+
+void ikt_shuffle_send(ikt_context *ctx, const ikt_shuffle *shuffle, const void *in, void *out,
+                      size_t bytes) {
+    ikt_exchange(ctx, in, shuffle->send_counts, out, shuffle->recv_counts, bytes);
+}
+
+void ikt_shuffle_answer(ikt_context *ctx, const ikt_shuffle *shuffle, const void *in, void *out,
+                        size_t bytes) {
+    ikt_exchange(ctx, in, shuffle->recv_counts, out, shuffle->send_counts, bytes);
+}

@@ -1,0 +1,163 @@
+/* How well the nearest rows in the map tell a row's label: k-nearest-neighbour accuracy (leave one
+ * out, majority; among equal votes the smallest label) and 1-nearest-neighbour error.
+ *
+ * Every rank holds all positions in a k-d tree and answers for its own rows; what is summed over
+ * the ranks are counts. */
+#include "evaluate/accuracy.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "base/sort.h"
+#include "base/select.h"
+#include "evaluate/family.h"
+
+/* In ascending order the smallest of several comes first. */
+int64_t ikt_votes_majority(int64_t *votes, int64_t count) {
+    int64_t best = votes[0], most = 0, run = 0;
+    ikt_sort_i64(votes, count);
+    for (int64_t e = 0; e < count; e++) {
+        run = e > 0 && votes[e] == votes[e - 1] ? run + 1 : 1;
+        if (run > most) {
+            most = run;
+            best = votes[e];
+        }
+    }
+    return best;
+}
+
+typedef struct {
+    const ikt_measure_view *view;
+    ikt_tree tree;
+    float *score;      /* [threads * k] scratch */
+    uint32_t *nearest; /* [threads * k] */
+    int64_t *votes;    /* [threads * k] */
+} work;
+
+static ikt_status allocate(ikt_context *ctx, work *w) {
+    int64_t room = w->view->settings->k * ikt_threads(ctx);
+    IKT_TRY(ikt_tree_create(ctx, w->view->y, w->view->n, w->view->q, &w->tree));
+    IKT_TRY(ikt_alloc(ctx, &w->score, room, sizeof *w->score, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &w->nearest, room, sizeof *w->nearest, "measures"));
+    return ikt_alloc(ctx, &w->votes, room, sizeof *w->votes, "measures");
+}
+
+static void work_free(work *w) {
+    ikt_tree_destroy(&w->tree);
+    ikt_free(&w->score);
+    ikt_free(&w->nearest);
+    ikt_free(&w->votes);
+}
+
+/* Adds one row to the counts of those that the majority, and the nearest row, label rightly.
+ * Classes are numbered in the order of their labels, so the smallest wins among equal votes. */
+static void count_row(const work *w, int64_t row, int64_t *by_majority, int64_t *by_nearest) {
+    const ikt_measure_view *view = w->view;
+    const int64_t k = view->settings->k, offset = omp_get_thread_num() * k;
+    uint32_t *nearest = w->nearest + offset;
+    int64_t *votes = w->votes + offset;
+    ikt_tree_nearest(&w->tree, view->y + view->q * row, row, k, w->score + offset, nearest);
+    for (int64_t e = 0; e < k; e++)
+        votes[e] = view->class_of[nearest[e]];
+    *by_nearest += votes[0] == view->class_of[row];
+    *by_majority += ikt_votes_majority(votes, k) == view->class_of[row];
+}
+
+static void count_right(ikt_context *ctx, const work *w, int64_t right[2]) {
+    const ikt_rows *rows = &w->view->what->rows;
+    int64_t by_majority = 0, by_nearest = 0;
+#pragma omp parallel for schedule(dynamic, 256) reduction(+ : by_majority, by_nearest)             \
+    num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < rows->count; i++)
+        count_row(w, rows->first + i, &by_majority, &by_nearest);
+    right[0] = by_majority;
+    right[1] = by_nearest;
+    ikt_sum_i64(ctx, right, 2);
+}
+
+static ikt_status report(ikt_context *ctx, const ikt_measure_view *view, const int64_t right[2],
+                         ikt_measures *out) {
+    char name[48];
+    double n = (double)view->n;
+    snprintf(name, sizeof name, "%lld-NN accuracy", (long long)view->settings->k);
+    IKT_TRY(ikt_measures_add(ctx, out, name, (double)right[0] / n, 0,
+                             "share of rows whose label the nearest rows in the map tell"));
+    return ikt_measures_add(ctx, out, "1-NN error", (double)(view->n - right[1]) / n, 0,
+                            "share of rows whose nearest row in the map has another label");
+}
+
+static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
+    work w = {.view = view};
+    int64_t right[2];
+    ikt_status st = ikt_agree(ctx, allocate(ctx, &w));
+    if (st == IKT_OK) {
+        count_right(ctx, &w, right);
+        st = ikt_agree(ctx, report(ctx, view, right, out));
+    }
+    work_free(&w);
+    return st;
+}
+
+static ikt_status check(ikt_context *ctx, const ikt_measure_settings *settings,
+                        const ikt_measured *what) {
+    long long others = what->rows.n - 1;
+    if (settings->k >= 1 && settings->k <= others) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "%lld-nearest-neighbour accuracy: a row of %lld has %lld others; choose "
+                    "k from 1 to %lld",
+                    (long long)settings->k, (long long)what->rows.n, others, others);
+}
+
+static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent) {
+    int64_t per_thread =
+        settings->k * (int64_t)(sizeof(float) + sizeof(uint32_t) + sizeof(int64_t));
+    return ikt_tree_memory(extent->n) + extent->threads * per_thread;
+}
+
+const ikt_measure_family ikt_family_labels = {
+    .name = "labels",
+    .help = "k-nearest-neighbour accuracy and 1-nearest-neighbour error of the labels",
+    .needs = IKT_NEEDS_LABELS,
+    .is_cheap = true,
+    .check = check,
+    .compute = compute,
+    .memory = memory};
+
+/* --- before anything is placed ---------------------------------------------------------------- */
+
+enum { VOTES_MOST = 256 };
+
+/* Whether the k best of a list tell the label. */
+static bool is_told(const ikt_neighbours *lists, int64_t i, int64_t k, const int64_t *all,
+                    int64_t label) {
+    ikt_pair best[VOTES_MOST];
+    int64_t votes[VOTES_MOST], count = 0;
+    for (int64_t e = i * lists->k; e < (i + 1) * lists->k; e++) {
+        ikt_pair pair = ikt_pair_make(lists->score[e], lists->row[e]);
+        if (count == k && pair > best[k - 1]) continue;
+        int64_t to = count < k ? count++ : k - 1;
+        for (; to > 0 && best[to - 1] > pair; to--)
+            best[to] = best[to - 1];
+        best[to] = pair;
+    }
+    for (int64_t e = 0; e < count; e++)
+        votes[e] = all[ikt_pair_number(best[e])];
+    return count > 0 && ikt_votes_majority(votes, count) == label;
+}
+
+ikt_status ikt_list_label_accuracy(ikt_context *ctx, const ikt_rows *rows,
+                                   const ikt_neighbours *lists, const int64_t *labels, int64_t k,
+                                   double *accuracy) {
+    int64_t *all = NULL, right = 0, votes = k < lists->k ? k : lists->k;
+    if (votes > VOTES_MOST) votes = VOTES_MOST;
+    IKT_TRY(ikt_measure_replicate(ctx, rows, labels, sizeof *labels, &all));
+#pragma omp parallel for schedule(static) reduction(+ : right) num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < rows->count; i++)
+        right += is_told(lists, i, votes, all, labels[i]);
+    ikt_free(&all);
+    *accuracy = (double)ikt_sum_one(ctx, right) / (double)rows->n;
+    return IKT_OK;
+}

@@ -1,0 +1,190 @@
+/* What families share: positions and classes of all rows on every rank, the list of results, the
+ * unit box, medians. See family.h. */
+#include "evaluate/family.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/log.h"
+#include "base/memory.h"
+
+ikt_status ikt_measure_replicate(ikt_context *ctx, const ikt_rows *distribution, const void *own,
+                                 size_t size, void *all) {
+    int64_t *counts = NULL;
+    void *rows = NULL;
+    ikt_status st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &rows, distribution->n, size, "measures");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        for (int r = 0; r < ikt_size(ctx); r++)
+            counts[r] = ikt_rows_count(distribution, r);
+        ikt_allgather(ctx, own, distribution->count, size, rows, counts);
+    } else {
+        ikt_free(&rows);
+    }
+    memcpy(all, &rows, sizeof rows);
+    ikt_free(&counts);
+    return st;
+}
+
+/* COLLECTIVE. Classes of all rows, and how many rows each has. */
+static ikt_status find_classes(ikt_context *ctx, ikt_measure_view *view) {
+    const ikt_measured *what = view->what;
+    int32_t *own = NULL;
+    IKT_TRY(ikt_classes_find(ctx, what->labels, what->rows.count, &view->classes));
+    ikt_status st = ikt_alloc(ctx, &own, what->rows.count, sizeof *own, "measures");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &view->size, view->classes.count, sizeof *view->size, "measures");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        for (int64_t i = 0; i < what->rows.count; i++)
+            own[i] = (int32_t)ikt_classes_number(&view->classes, what->labels[i]);
+        st = ikt_measure_replicate(ctx, &what->rows, own, sizeof *own, &view->class_of);
+    }
+    for (int64_t i = 0; st == IKT_OK && i < view->n; i++)
+        view->size[view->class_of[i]]++;
+    ikt_free(&own);
+    return st;
+}
+
+ikt_status ikt_measure_view_make(ikt_context *ctx, const ikt_measure_settings *settings,
+                                 const ikt_measured *what, ikt_measure_view *view) {
+    *view = (ikt_measure_view){.settings = settings, .what = what, .n = what->rows.n, .q = what->q};
+    ikt_status st = IKT_OK;
+    if (view->n > INT32_MAX)
+        st = ikt_fail(
+            ctx, IKT_ERR_RESOURCE,
+            "measures number rows by 31 bits, which is too few for %lld rows; evaluate fewer rows",
+            (long long)view->n);
+    if (st == IKT_OK)
+        st = ikt_measure_replicate(ctx, &what->rows, what->y, (size_t)what->q * sizeof *view->y,
+                                   &view->y);
+    if (st == IKT_OK && what->has_labels) st = find_classes(ctx, view);
+    if (st != IKT_OK) ikt_measure_view_free(view);
+    return st;
+}
+
+void ikt_measure_view_free(ikt_measure_view *view) {
+    ikt_free(&view->y);
+    ikt_free(&view->class_of);
+    ikt_free(&view->size);
+    ikt_classes_destroy(&view->classes);
+}
+
+int64_t ikt_measure_view_memory(const ikt_measure_extent *extent) {
+    int64_t bytes = extent->n * extent->q * (int64_t)sizeof(float);
+    if (extent->classes > 0)
+        bytes +=
+            extent->n * (int64_t)sizeof(int32_t) + extent->classes * (int64_t)(2 * sizeof(int64_t));
+    return bytes;
+}
+
+ikt_status ikt_measure_refuse(ikt_context *ctx, const ikt_measure_settings *settings,
+                              const char *format, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (settings->only) return ikt_fail(ctx, IKT_ERR_DATA, "%s", text);
+    ikt_log(ctx, IKT_LOG_WARN, "%s", text);
+    return IKT_OK;
+}
+
+bool ikt_measure_has_classes(ikt_context *ctx, const ikt_measure_view *view, int64_t most,
+                             const char *measures, ikt_status *status) {
+    int64_t count = view->classes.count;
+    *status = IKT_OK;
+    if (count >= 2 && count < view->n && count <= most) return true;
+    *status = ikt_measure_refuse(
+        ctx, view->settings,
+        "%s need 2 to %lld classes, fewer than the %lld rows; the labels have %lld", measures,
+        (long long)most, (long long)view->n, (long long)count);
+    return false;
+}
+
+/* --- the list of results ---------------------------------------------------------------------- */
+
+ikt_status ikt_measures_add(ikt_context *ctx, ikt_measures *measures, const char *name,
+                            double value, int64_t sample, const char *note) {
+    if (measures->count == measures->room) {
+        int64_t room = measures->room + 16;
+        IKT_TRY(ikt_resize(ctx, &measures->list, room, sizeof *measures->list, "measures"));
+        measures->room = room;
+    }
+    ikt_measure *m = &measures->list[measures->count++];
+    *m = (ikt_measure){.value = value, .sample = sample};
+    snprintf(m->name, sizeof m->name, "%s", name);
+    snprintf(m->note, sizeof m->note, "%s", note);
+    return IKT_OK;
+}
+
+void ikt_measures_destroy(ikt_measures *measures) {
+    ikt_free(&measures->list);
+    ikt_rank_curve_destroy(&measures->curve);
+    measures->count = measures->room = 0;
+}
+
+void ikt_rank_curve_destroy(ikt_rank_curve *curve) {
+    ikt_free(&curve->overlap);
+    ikt_free(&curve->rescaled);
+    curve->count = 0;
+}
+
+/* --- the unit box, and order statistics ------------------------------------------------------- */
+
+ikt_unit_box ikt_unit_box_of(const float *y, int64_t n, int64_t q) {
+    ikt_unit_box box = {.q = q};
+    for (int64_t c = 0; c < q; c++) {
+        float low = INFINITY, high = -INFINITY;
+        for (int64_t i = 0; i < n; i++) {
+            float value = y[q * i + c];
+            low = value < low ? value : low;
+            high = value > high ? value : high;
+        }
+        double width = (double)high - (double)low;
+        box.low[c] = (double)low;
+        box.scale[c] = width > 0 ? 1 / width : 0;
+    }
+    return box;
+}
+
+static void part(float *values, int64_t low, int64_t high, int64_t *i, int64_t *j) {
+    const float pivot = values[low + (high - low) / 2];
+    *i = low;
+    *j = high;
+    while (*i <= *j) {
+        while (values[*i] < pivot)
+            ++*i;
+        while (pivot < values[*j])
+            --*j;
+        if (*i > *j) break;
+        float old = values[*i];
+        values[(*i)++] = values[*j];
+        values[(*j)--] = old;
+    }
+}
+
+float ikt_order_statistic(float *values, int64_t count, int64_t place) {
+    int64_t low = 0, high = count - 1;
+    while (low < high) {
+        int64_t i, j;
+        part(values, low, high, &i, &j);
+        if (place <= j)
+            high = j;
+        else if (place >= i)
+            low = i;
+        else
+            break;
+    }
+    return values[place];
+}
+
+double ikt_median(float *values, int64_t count) {
+    double upper = (double)ikt_order_statistic(values, count, count / 2);
+    if (count % 2 == 1) return upper;
+    return (upper + (double)ikt_order_statistic(values, count, count / 2 - 1)) / 2;
+}

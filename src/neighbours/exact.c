@@ -1,0 +1,220 @@
+/* Exact search. See exact.h. */
+#include "neighbours/exact.h"
+
+#include <string.h>
+
+#include <omp.h>
+
+#include "base/comm.h"
+#include "base/log.h"
+#include "base/memory.h"
+
+enum {
+    BLOCK_ROWS = 1024,       /* rows of a block that passes round the ring */
+    STREAM_BYTES = 32 << 20, /* of a block of a stream */
+    OWN_ROWS = 64,           /* own rows and others of a tile of scores: both and their scores */
+    OTHERS = 256,            /* stay in the second-level cache */
+    NOBODY = -1              /* no row of a stream is an own row */
+};
+
+static const char purpose[] = "neighbour blocks";
+
+/* --- scores of a block of others -------------------------------------------------------------- */
+
+/* The own rows that are scored, and who is shown the scores. */
+typedef struct {
+    ikt_context *ctx;
+    const ikt_scorer *scorer;
+    int64_t first, end; /* own rows, local numbers */
+    ikt_score_visitor visit;
+    void *self;
+    float *tile; /* [threads * OWN_ROWS * OTHERS] */
+} scoring;
+
+static ikt_status alloc_tiles(scoring *s) {
+    return ikt_alloc(s->ctx, &s->tile, (int64_t)ikt_threads(s->ctx) * OWN_ROWS * OTHERS,
+                     sizeof *s->tile, purpose);
+}
+
+/* All own rows against nb packed rows, of which the first has the global number `row`. */
+static void score_block(const scoring *s, const void *packed, int64_t row, int64_t nb) {
+    const ikt_scorer *scorer = s->scorer;
+#pragma omp parallel for schedule(dynamic) num_threads(ikt_threads(s->ctx))
+    for (int64_t first = s->first; first < s->end; first += OWN_ROWS) {
+        const int64_t na = s->end - first < OWN_ROWS ? s->end - first : OWN_ROWS;
+        const char *plain = (const char *)scorer->plain + first * scorer->row_bytes;
+        float *tile = s->tile + (int64_t)omp_get_thread_num() * OWN_ROWS * OTHERS;
+        for (int64_t from = 0; from < nb; from += OTHERS) {
+            const int64_t others = nb - from < OTHERS ? nb - from : OTHERS;
+            scorer->score(scorer, plain, na,
+                          (const char *)packed + scorer->packed_bytes(scorer, from), others, tile);
+            s->visit(s->self, first, na, row + from, others, tile, ikt_score_stride(others));
+        }
+    }
+}
+
+/* The lists that are offered scores, and the global number of own row 0, which is not offered to
+ * itself; or NOBODY. */
+typedef struct {
+    ikt_neighbours *lists;
+    int64_t first_row;
+} best_lists;
+
+static void keep_best(void *self, int64_t first, int64_t na, int64_t row, int64_t nb,
+                      const float *scores, int64_t stride) {
+    const best_lists *best = self;
+    const int64_t k = best->lists->k;
+    for (int64_t a = first; a < first + na; a++)
+        ikt_best_offer_row(best->lists->score + a * k, best->lists->row + a * k, k,
+                           best->first_row == NOBODY ? NOBODY : best->first_row + a, row, nb,
+                           scores + (a - first) * stride);
+}
+
+static void clear_lists(ikt_neighbours *lists, int64_t first, int64_t end) {
+    for (int64_t i = first; i < end; i++)
+        ikt_best_clear(lists->score + i * lists->k, lists->row + i * lists->k, lists->k);
+}
+
+/* --- blocks of all ranks ---------------------------------------------------------------------- */
+
+static int64_t block_count(const ikt_rows *rows, int rank, int64_t block) {
+    const int64_t left = ikt_rows_count(rows, rank) - block * BLOCK_ROWS;
+    return left < 0 ? 0 : left < BLOCK_ROWS ? left : BLOCK_ROWS;
+}
+
+/* COLLECTIVE. Own rows first .. end - 1, others on each rank and maybe none, against all rows. Each
+ * own block goes once round the ring: after as many steps as there are ranks every rank has seen
+ * the block of every rank. */
+static ikt_status score_some(ikt_context *ctx, const ikt_scorer *scorer, int64_t first, int64_t end,
+                             ikt_score_visitor visit, void *self) {
+    scoring s = {ctx, scorer, first, end, visit, self, NULL};
+    const ikt_rows *rows = &scorer->rows;
+    const int rank = ikt_rank(ctx), size = ikt_size(ctx);
+    const int64_t bytes = scorer->packed_bytes(scorer, BLOCK_ROWS);
+    const int64_t most = ikt_rows_count(rows, 0); /* rank 0 owns the most rows */
+    const int64_t blocks = ikt_divide_up(most, BLOCK_ROWS);
+    char *here = NULL, *next = NULL;
+    ikt_status st = ikt_alloc(ctx, &here, bytes, 1, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &next, bytes, 1, purpose);
+    if (st == IKT_OK) st = alloc_tiles(&s);
+    st = ikt_agree(ctx, st);
+    for (int64_t block = 0; st == IKT_OK && block < blocks; block++) {
+        const int64_t own = block_count(rows, rank, block), from = block * BLOCK_ROWS;
+        const char *plain = (const char *)scorer->plain + from * scorer->row_bytes;
+        if (scorer->pack)
+            scorer->pack(scorer, plain, own, here);
+        else if (own > 0)
+            memcpy(here, plain, (size_t)(own * scorer->row_bytes));
+        for (int step = 0; step < size; step++) {
+            const int owner = (rank + step) % size, following = (rank + step + 1) % size;
+            const int64_t nb = block_count(rows, owner, block);
+            const int64_t coming = block_count(rows, following, block);
+            if (nb > 0) score_block(&s, here, ikt_rows_first(rows, owner) + from, nb);
+            if (step + 1 == size) break;
+            ikt_send_receive(ctx, here, nb ? scorer->packed_bytes(scorer, nb) : 0,
+                             (rank + size - 1) % size, next,
+                             coming ? scorer->packed_bytes(scorer, coming) : 0, (rank + 1) % size);
+            char *swap = here;
+            here = next;
+            next = swap;
+        }
+        ikt_progress(ctx, "blocks", block + 1, blocks, NULL);
+    }
+    ikt_free(&here);
+    ikt_free(&next);
+    ikt_free(&s.tile);
+    return st;
+}
+
+ikt_status ikt_score_all(ikt_context *ctx, const ikt_scorer *scorer, ikt_score_visitor visit,
+                         void *self) {
+    return score_some(ctx, scorer, 0, scorer->rows.count, visit, self);
+}
+
+/* Own rows whose lists are made together, where others' rows come round once more for the next: so
+ * many that passing them round is little beside scoring. The same on all ranks. */
+static int64_t rows_together(const ikt_rows *distribution) {
+    const int64_t scores = INT64_C(1) << 34, least = 1024;
+    const int64_t rows = scores / distribution->n > least ? scores / distribution->n : least;
+    const int64_t most = ikt_rows_count(distribution, 0);
+    return rows < most ? rows : most;
+}
+
+ikt_status ikt_neighbours_brute_kept(ikt_context *ctx, const ikt_scorer *scorer,
+                                     ikt_list_course *course) {
+    best_lists best = {course->lists, scorer->rows.first};
+    const int64_t own = scorer->rows.count, most = ikt_rows_count(&scorer->rows, 0);
+    const int64_t rows = rows_together(&scorer->rows);
+    for (int64_t done = 0; done < most; done += rows) {
+        const int64_t first = done < own ? done : own;
+        int64_t end = done + rows < own ? done + rows : own;
+        const bool is_through = ikt_list_done(course, first, end);
+        if (!is_through) clear_lists(course->lists, first, end); /* what a stopped run began */
+        IKT_TRY(score_some(ctx, scorer, first, is_through ? first : end, keep_best, &best));
+        ikt_list_note(course, first, end);
+        if (done + rows < most) IKT_TRY(ikt_list_pause(ctx, course));
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_neighbours_brute(ikt_context *ctx, const ikt_scorer *scorer, int64_t k,
+                                ikt_neighbours *out) {
+    ikt_list_course course = {.lists = out};
+    ikt_status st = ikt_agree(ctx, ikt_neighbours_create(ctx, &scorer->rows, k, out));
+    if (st == IKT_OK) st = ikt_neighbours_brute_kept(ctx, scorer, &course);
+    if (st == IKT_OK)
+        ikt_neighbours_sort(ctx, out);
+    else
+        ikt_neighbours_destroy(out);
+    return st;
+}
+
+/* --- rows of another set ---------------------------------------------------------------------- */
+
+ikt_status ikt_neighbours_among(ikt_context *ctx, const ikt_scorer *scorer, const void *packed,
+                                int64_t few, ikt_neighbours *lists) {
+    best_lists best = {lists, NOBODY};
+    scoring s = {ctx, scorer, 0, scorer->rows.count, keep_best, &best, NULL};
+    IKT_TRY(alloc_tiles(&s));
+    clear_lists(lists, 0, lists->n_local);
+    score_block(&s, packed, 0, few);
+    ikt_neighbours_sort(ctx, lists);
+    ikt_free(&s.tile);
+    return IKT_OK;
+}
+
+ikt_status ikt_neighbours_stream(ikt_context *ctx, const ikt_scorer *scorer,
+                                 const ikt_row_stream *rows, ikt_neighbours *lists) {
+    const int64_t bytes = (int64_t)rows->row_bytes;
+    int64_t step = bytes < STREAM_BYTES ? STREAM_BYTES / bytes : 1;
+    if (step > rows->n) step = rows->n;
+    best_lists best = {lists, NOBODY};
+    scoring s = {ctx, scorer, 0, scorer->rows.count, keep_best, &best, NULL};
+    char *share = NULL, *block = NULL;
+    int64_t *counts = NULL; /* [ranks] rows of each rank's share */
+    const int64_t most = ikt_rows_make(step, ikt_size(ctx), 0).count;
+    ikt_status st = ikt_alloc(ctx, &share, most, rows->row_bytes, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &block, step, rows->row_bytes, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose);
+    if (st == IKT_OK) st = alloc_tiles(&s);
+    st = ikt_agree(ctx, st);
+    clear_lists(lists, 0, lists->n_local);
+    for (int64_t first = 0; st == IKT_OK && first < rows->n; first += step) {
+        const int64_t count = rows->n - first < step ? rows->n - first : step;
+        const ikt_rows part = ikt_rows_make(count, ikt_size(ctx), ikt_rank(ctx));
+        for (int rank = 0; rank < ikt_size(ctx); rank++)
+            counts[rank] = ikt_rows_count(&part, rank);
+        st = rows->read(rows->self, first + part.first, part.count, share);
+        if (st == IKT_OK) {
+            ikt_allgather(ctx, share, part.count, rows->row_bytes, block, counts);
+            score_block(&s, block, first, count);
+        }
+        ikt_progress(ctx, "old rows compared", first + count, rows->n, NULL);
+    }
+    if (st == IKT_OK) ikt_neighbours_sort(ctx, lists);
+    ikt_free(&share);
+    ikt_free(&block);
+    ikt_free(&counts);
+    ikt_free(&s.tile);
+    return st;
+}

@@ -1,0 +1,149 @@
+/* Scores of blocks of rows. See scorer.h. */
+#include "neighbours/scorer.h"
+
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "isolation/similarity.h"
+#include "linalg/blocks.h"
+#include "metric/metric.h"
+
+enum {
+    STRIP = 256,     /* packed codes that are counted at a time; the counts stay on the stack */
+    SOME = 64,       /* rows that `score_some` gathers at a time; a multiple of IKT_PACK_ROWS */
+    READ_ROWS = 4096 /* rows that are read at a time */
+};
+
+/* --- codes ------------------------------------------------------------------------------------ */
+
+static int64_t codes_bytes(const ikt_scorer *s, int64_t count) {
+    return count * s->row_bytes;
+}
+
+/* Numbers of equal entries become numbers of different ones: smaller is more similar. */
+static void score_codes(const ikt_scorer *s, const void *plain, int64_t na, const void *packed,
+                        int64_t nb, float *out) {
+    const ikt_code_shape shape = {s->d, s->row_bytes, s->width};
+    const int64_t stride = ikt_score_stride(nb);
+    uint16_t equal[4 * STRIP];
+    for (int64_t from = 0; from < nb; from += STRIP) {
+        const int64_t count = nb - from < STRIP ? nb - from : STRIP;
+        const char *others = (const char *)packed + from * s->row_bytes;
+        for (int64_t a = 0; a < na; a += 4) {
+            const int64_t rows = na - a < 4 ? na - a : 4;
+            ikt_similarity_block(s->isa, shape, (const char *)plain + a * s->row_bytes, rows,
+                                 others, count, equal, STRIP);
+            for (int64_t r = 0; r < rows; r++)
+                for (int64_t b = 0; b < count; b++)
+                    out[(a + r) * stride + from + b] =
+                        (float)((int)s->d - (int)equal[r * STRIP + b]);
+        }
+    }
+}
+
+static void score_some_codes(const ikt_scorer *s, const char *row, const char *const *other,
+                             int64_t count, void *scratch, float *out) {
+    const ikt_code_shape shape = {s->d, s->row_bytes, s->width};
+    uint16_t equal[SOME];
+    for (int64_t done = 0; done < count; done += SOME) {
+        const int64_t now = count - done < SOME ? count - done : SOME;
+        for (int64_t c = 0; c < now; c++)
+            memcpy((char *)scratch + c * s->row_bytes, other[done + c], (size_t)s->row_bytes);
+        ikt_similarity_block(s->isa, shape, scratch, now, row, 1, equal, 1);
+        for (int64_t c = 0; c < now; c++)
+            out[done + c] = (float)((int)s->d - (int)equal[c]);
+    }
+}
+
+ikt_scorer ikt_scorer_codes(const ikt_codes *codes, const ikt_rows *rows) {
+    return (ikt_scorer){.rows = *rows,
+                        .plain = codes->code,
+                        .isa = ikt_cpu_isa(),
+                        .d = codes->t,
+                        .row_bytes = codes->stride,
+                        .width = codes->width,
+                        .score_most = (double)codes->t,
+                        .some_bytes = SOME * codes->stride,
+                        .packed_bytes = codes_bytes,
+                        .score = score_codes,
+                        .score_some = score_some_codes};
+}
+
+/* --- distances -------------------------------------------------------------------------------- */
+
+static int64_t rows_bytes(const ikt_scorer *s, int64_t count) {
+    return ikt_packed_floats(count, s->d) * (int64_t)sizeof(float);
+}
+
+static void pack_rows(const ikt_scorer *s, const void *plain, int64_t count, void *packed) {
+    ikt_pack_rows(plain, count, s->d, packed);
+}
+
+static void unpack_rows(const ikt_scorer *s, const void *packed, int64_t count, void *plain) {
+    ikt_unpack_rows(packed, count, s->d, plain);
+}
+
+static void score_rows(const ikt_scorer *s, const void *plain, int64_t na, const void *packed,
+                       int64_t nb, float *out) {
+    s->metric->block(s->isa, plain, na, packed, nb, s->d, out);
+}
+
+static void score_some_rows(const ikt_scorer *s, const char *row, const char *const *other,
+                            int64_t count, void *scratch, float *out) {
+    const float *from[SOME];
+    float distance[SOME], *packed = scratch;
+    for (int64_t done = 0; done < count; done += SOME) {
+        const int64_t now = count - done < SOME ? count - done : SOME;
+        for (int64_t i = 0; i < now; i++)
+            from[i] = (const float *)(const void *)other[done + i];
+        ikt_pack_rows_from(from, now, s->d, packed);
+        s->metric->block(s->isa, (const float *)(const void *)row, 1, packed, now, s->d, distance);
+        memcpy(out + done, distance, (size_t)now * sizeof *out);
+    }
+}
+
+ikt_scorer ikt_scorer_rows(const ikt_metric *metric, const float *x, int64_t d,
+                           const ikt_rows *rows) {
+    const int64_t row_bytes = d * (int64_t)sizeof(float);
+    return (ikt_scorer){.rows = *rows,
+                        .plain = x,
+                        .metric = metric,
+                        .isa = ikt_cpu_isa(),
+                        .d = d,
+                        .row_bytes = row_bytes,
+                        .some_bytes = SOME * row_bytes,
+                        .packed_bytes = rows_bytes,
+                        .pack = pack_rows,
+                        .unpack = unpack_rows,
+                        .score = score_rows,
+                        .score_some = score_some_rows};
+}
+
+ikt_status ikt_scorer_read(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows, float *x) {
+    const ikt_row_range own = {rows->first, rows->count};
+    const int64_t steps = ikt_stream_steps(ctx, own.count, READ_ROWS);
+    for (int64_t step = 0; step < steps; step++) {
+        const ikt_row_range at = ikt_stream_step(own, READ_ROWS, step);
+        IKT_TRY(ikt_dataset_read(data, at.first, at.count,
+                                 x + (at.first - own.first) * ikt_dataset_columns(data)));
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_scorer_data(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
+                           ikt_scorer *out) {
+    const int64_t d = ikt_dataset_columns(data);
+    float *x = NULL;
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &x, rows->count * d, sizeof *x, "rows"));
+    if (st == IKT_OK) st = ikt_scorer_read(ctx, data, rows, x);
+    *out = ikt_scorer_rows(ikt_metric_of(data), x, d, rows);
+    out->owned = x;
+    if (st != IKT_OK) ikt_scorer_destroy(out);
+    return st;
+}
+
+void ikt_scorer_destroy(ikt_scorer *scorer) {
+    ikt_free(&scorer->owned);
+    scorer->plain = NULL;
+}
