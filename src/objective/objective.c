@@ -39,7 +39,9 @@ static void repel(embedding *t, ikt_divergence_sums *sums) {
     const ikt_divergence *d = t->divergence;
     for (int k = 0; k < d->n_kernels; k++) {
         ikt_stage_begin(t->ctx, IKT_STAGE_REPULSION);
-        ikt_kernelsum_evaluate(t->spec.sums[k], t->y, t->phi, t->field[k]);
+        ikt_kernelsum_evaluate(
+            t->spec.sums[k],
+            &(ikt_kernelsum_request){.y = t->y, .value = t->phi, .gradient = t->field[k]});
         ikt_stage_end(t->ctx, IKT_STAGE_REPULSION);
         sums->total[k] =
             ikt_normalisation(t->ctx, t->phi, kernel_at_zero(d->kernel[k]), t->rows.count);

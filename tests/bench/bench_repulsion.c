@@ -79,7 +79,8 @@ static double time_of(ikt_kernelsum *sums, points *p, int times) {
     double least = INFINITY;
     for (int t = 0; t < times; t++) {
         double start = ikt_now();
-        ikt_kernelsum_evaluate(sums, p->y, p->phi, p->gradient);
+        ikt_kernelsum_evaluate(
+            sums, &(ikt_kernelsum_request){.y = p->y, .value = p->phi, .gradient = p->gradient});
         least = fmin(least, ikt_now() - start);
     }
     return least;
@@ -182,7 +183,9 @@ static double time_shared(ikt_context *ctx, const late_map *late, const ikt_fft_
     for (int t = 0; t <= TIMES; t++) {
         ikt_barrier(ctx);
         double seconds = ikt_now();
-        ikt_kernelsum_evaluate(sums, all.y + 2 * rows.first, all.phi, all.gradient);
+        ikt_kernelsum_evaluate(sums, &(ikt_kernelsum_request){.y = all.y + 2 * rows.first,
+                                                              .value = all.phi,
+                                                              .gradient = all.gradient});
         seconds = ikt_now() - seconds;
         ikt_max_f64(ctx, &seconds, 1);
         if (t > 0) least = fmin(least, seconds); /* the first makes plans and tables */

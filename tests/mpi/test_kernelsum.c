@@ -21,7 +21,7 @@ static uint64_t hash_of(ikt_context *ctx, map_kind kind, int64_t n, const ikt_ff
     ikt_rows rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
     map_points p = map_make(ctx, kind, n, rows.first, rows.count);
     ikt_kernelsum *sums = map_sums(ctx, &rows, fft);
-    ikt_kernelsum_evaluate(sums, p.y, p.phi, p.gradient);
+    sum_units(sums, p.y, p.phi, p.gradient);
     uint64_t hash = ikt_row_hash(ctx, p.phi, rows.first, rows.count, sizeof *p.phi) ^
                     3 * ikt_row_hash(ctx, p.gradient, rows.first, rows.count, 2 * sizeof(float));
     ikt_kernelsum_destroy(&sums);
@@ -150,7 +150,7 @@ static void check_all_invalid(ikt_context *ctx, float bad, const ikt_fft_setting
     map_points p = map_make(ctx, MAP_CLUSTERS, N, rows.first, rows.count);
     if (rows.first <= BAD && BAD < rows.first + rows.count) p.y[2 * (BAD - rows.first) + 1] = bad;
     ikt_kernelsum *sums = map_sums(ctx, &rows, fft);
-    ikt_kernelsum_evaluate(sums, p.y, p.phi, p.gradient);
+    sum_units(sums, p.y, p.phi, p.gradient);
     for (int64_t i = 0; i < rows.count; i++)
         assert_true(isnan(p.phi[i]) && isnan(p.gradient[2 * i]) && isnan(p.gradient[2 * i + 1]));
     ikt_kernelsum_destroy(&sums);
@@ -177,7 +177,7 @@ static void a_huge_position_is_survived(void **state) {
     for (int sign = -1; sign <= 1; sign += 2) {
         if (mine) p.y[2 * (20 - rows.first)] = (float)sign * 3e38f;
         ikt_kernelsum *sums = map_sums(ctx, &rows, &single);
-        ikt_kernelsum_evaluate(sums, p.y, p.phi, p.gradient);
+        sum_units(sums, p.y, p.phi, p.gradient);
         for (int64_t i = 0; i < rows.count; i++)
             assert_true(isfinite(p.phi[i]) && isfinite(p.gradient[2 * i]));
         if (mine) assert_true(fabs(p.phi[20 - rows.first] - 1) < 0.05);
@@ -215,7 +215,7 @@ static void sums_describe_themselves(void **state) {
     ikt_kernelsum *sums = map_sums(ctx, &rows, &single);
     ikt_kernelsum_describe(sums, text, sizeof text);
     assert_string_equal(text, "particle mesh, window of 4 nodes, spacing 0.4, single precision");
-    ikt_kernelsum_evaluate(sums, p.y, p.phi, p.gradient);
+    sum_units(sums, p.y, p.phi, p.gradient);
     ikt_kernelsum_describe(sums, text, sizeof text);
     assert_non_null(strstr(text, "single precision, transforms of 160 x 160"));
     ikt_kernelsum_describe(sums, tiny, sizeof tiny);
