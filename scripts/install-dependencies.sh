@@ -4,7 +4,7 @@
 set -euo pipefail
 
 packages=(build-essential cmake ninja-build pkg-config git openmpi-bin libopenmpi-dev
-    libscalapack-openmpi-dev libopenblas-dev libfftw3-dev libhdf5-openmpi-dev hdf5-tools
+    libscalapack-openmpi-dev libopenblas-dev libfftw3-dev libfftw3-mpi-dev libhdf5-openmpi-dev hdf5-tools
     libyaml-dev libpng-dev zlib1g-dev libcmocka-dev)
 optional=(libcairo2-dev libzip-dev libmatio-dev) # pictures as PDF; NPZ; MATLAB before 7.3
 if [ "${1:-}" = tests ]; then

@@ -83,7 +83,7 @@ static void free_space(ikt_mesh_space *space) {
 static uint64_t potential_hash(ikt_context *ctx, const ikt_mesh *mesh, const ikt_grid *grid,
                                int sharers, const ikt_mesh_space *space) {
     ikt_charges charges = {NULL, space->potential_stride, 16};
-    ikt_slab_space slabs = {NULL, NULL, 0, NULL, NULL};
+    ikt_slab_space slabs = {.room = 0};
     const int64_t nodes = grid->nodes[1] * charges.stride;
     assert_int_equal(ikt_alloc(ctx, &charges.charge, nodes, sizeof(int64_t), "test"), IKT_OK);
     for (int64_t k = 0; k < nodes; k++)
