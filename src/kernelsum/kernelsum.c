@@ -22,8 +22,8 @@
  */
 ikt_fft_settings ikt_fft_preset(ikt_fft_accuracy accuracy) {
     static const ikt_fft_settings presets[] = {
-        [IKT_FFT_DEFAULT] = {4, 0.40, 8192, true, IKT_SHARING_AUTO},
-        [IKT_FFT_TIGHT] = {6, 0.24, 8192, false, IKT_SHARING_AUTO}};
+        [IKT_FFT_DEFAULT] = {4, 0.40, 8192, true, IKT_SHARING_AUTO, {0, 0, 0}},
+        [IKT_FFT_TIGHT] = {6, 0.24, 8192, false, IKT_SHARING_AUTO, {0, 0, 0}}};
     return presets[accuracy];
 }
 

@@ -32,6 +32,14 @@ typedef enum {
  * have the same bits; auto takes what a model of both expects to be faster. */
 typedef enum { IKT_SHARING_AUTO, IKT_SHARING_REPLICATED, IKT_SHARING_SLABS } ikt_fft_sharing;
 
+/* How fast the machine is, by which the model of IKT_SHARING_AUTO decides; a number of 0 stands for
+ * the default, which is what two ranks of a two-core virtual machine and common networks reach. */
+typedef struct {
+    double transform; /* nodes of a padded grid times log2 of them, a second and rank: 8e9 */
+    double bandwidth; /* bytes a second into and out of a rank: 3e9 */
+    double latency;   /* seconds of a message: 3e-6 */
+} ikt_fft_rates;
+
 /* Settings of the grid. */
 typedef struct {
     int order;          /* nodes of the window along each axis: 4 or 6 */
@@ -39,6 +47,7 @@ typedef struct {
     int64_t grid_limit; /* most cells a side before the spacing grows; 64 .. 2^20 */
     bool single;        /* transforms in single precision: enough down to errors of 1e-4 */
     int sharing;        /* ikt_fft_sharing */
+    ikt_fft_rates rates;
 } ikt_fft_settings;
 
 /* Named accuracies, chosen by measurement (bench_repulsion accuracy prints the table). Errors are

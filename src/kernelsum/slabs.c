@@ -8,16 +8,22 @@
 #include "base/memory.h"
 #include "base/timer.h"
 
-/* What the model reckons with: seconds of a node and factor of log2 in a transform, bytes a second
- * into and out of a rank, seconds of a message. The first is measured on one thread of a two-core
- * virtual machine (1.0e-10 at 512 x 512 and at 1024 x 1024, 1.6e-10 at 1536 x 1536, float), the
- * others are what two ranks of it reach and common networks do. docs/accuracy.md has what two ranks
- * then need.
+/* What the model reckons with where the settings say nothing. The first is measured on one thread
+ * of a two-core virtual machine (1.0e-10 seconds a node and factor of log2 at 512 x 512 and at 1024
+ * x 1024, 1.6e-10 at 1536 x 1536, float), the others are what two ranks of it reach and common
+ * networks do. docs/accuracy.md has what two ranks then need.
  * With many ranks the charges and the potentials of all nodes remain, which every rank sends or
- * gets once whichever way, and a message to each rank that shares: so not all need to. By this
- * model a 1536 x 1536 grid is replicated in 9.0 ms and shared by 2 ranks in 8.3, by 16 in 3.1, by
+ * gets once whichever way, and a message to each rank that shares: so not all need to. By these
+ * rates a 1536 x 1536 grid is replicated in 9.0 ms and shared by 2 ranks in 8.3, by 16 in 3.1, by
  * 64 in 2.9 and by 1024 in 8.5. */
-static const double transform_time = 1.2e-10, bandwidth = 3e9, latency = 3e-6;
+static const ikt_fft_rates usual = {1 / 1.2e-10, 3e9, 3e-6};
+
+static ikt_fft_rates rates_of(const ikt_fft_settings *settings) {
+    const ikt_fft_rates *r = &settings->rates;
+    return (ikt_fft_rates){r->transform > 0 ? r->transform : usual.transform,
+                           r->bandwidth > 0 ? r->bandwidth : usual.bandwidth,
+                           r->latency > 0 ? r->latency : usual.latency};
+}
 
 /* Units that each rank owns: `block` each for the first ranks, then what is left, then none. */
 typedef struct {
@@ -57,27 +63,34 @@ static job job_make(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *m
 }
 
 /* Seconds of a convolution on `ranks` ranks of which `sharers` share it, 1: all replicate it. */
-static double model(const ikt_grid *grid, size_t number, int ranks, int sharers) {
+static double model(const ikt_fft_rates *rates, const ikt_grid *grid, size_t number, int ranks,
+                    int sharers) {
     double nodes = (double)(grid->nodes[0] * grid->nodes[1]), size = (double)number;
     double padded = (double)(grid->padded[0] * grid->padded[1]);
-    double transform = transform_time * padded * log2(padded), steps = log2(ranks);
+    double transform = padded * log2(padded) / rates->transform, steps = log2(ranks);
     /* Replicated: all charges to all. Slabs: charges once, waves twice in and out, potentials. */
-    if (sharers == 1) return transform + 2 * 8 * nodes / bandwidth + latency * steps;
+    if (sharers == 1) return transform + 2 * 8 * nodes / rates->bandwidth + rates->latency * steps;
     return transform / sharers +
-           (8 * nodes + 8 * size * nodes / sharers + size * nodes) / bandwidth +
-           latency * (2 * sharers + 2 * steps);
+           (8 * nodes + 8 * size * nodes / sharers + size * nodes) / rates->bandwidth +
+           rates->latency * (2 * sharers + 2 * steps);
+}
+
+/* Whether FFTW's transposes can count what a rank holds. */
+static bool is_countable(const ikt_grid *grid, int sharers) {
+    return grid->padded[0] * (grid->nodes[1] + 1) / sharers < IKT_TRANSPOSE_MOST / 2;
 }
 
 int ikt_slabs_sharers(const ikt_fft_settings *settings, const ikt_grid *grid, int ranks) {
     const size_t number = settings->single ? sizeof(float) : sizeof(double);
+    const ikt_fft_rates rates = rates_of(settings);
     int best = 1;
-    if (settings->sharing == IKT_SHARING_REPLICATED) return 1;
+    if (settings->sharing == IKT_SHARING_REPLICATED || !is_countable(grid, ranks)) return 1;
     if (settings->sharing == IKT_SHARING_SLABS) return ranks;
-    double least = model(grid, number, ranks, 1);
+    double least = model(&rates, grid, number, ranks, 1);
     for (int64_t sharers = 2; ranks > 1; sharers *= 2) {
         int now = sharers < ranks ? (int)sharers : ranks;
-        double seconds = model(grid, number, ranks, now);
-        if (seconds < least) {
+        double seconds = model(&rates, grid, number, ranks, now);
+        if (seconds < least && is_countable(grid, now)) {
             least = seconds;
             best = now;
         }

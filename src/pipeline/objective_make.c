@@ -2,6 +2,7 @@
 #include "pipeline/objective_make.h"
 
 #include "base/log.h"
+#include "plan/machine.h"
 
 static ikt_status make_sums(ikt_context *ctx, const ikt_rows *rows, ikt_kernel kernel,
                             const ikt_layout_settings *settings, ikt_kernelsum **out) {
@@ -14,6 +15,11 @@ static ikt_status make_sums(ikt_context *ctx, const ikt_rows *rows, ikt_kernel k
                                          out);
     ikt_fft_settings fft = ikt_fft_preset(is_tight ? IKT_FFT_TIGHT : IKT_FFT_DEFAULT);
     fft.sharing = settings->grid;
+    if (fft.sharing == IKT_SHARING_AUTO && ikt_size(ctx) > 1) {
+        ikt_machine machine;
+        IKT_TRY(ikt_machine_load(ctx, "", &machine));
+        fft.rates = ikt_machine_fft_rates(&machine, ikt_threads(ctx));
+    }
     return ikt_kernelsum_create_fft_of(ctx, rows, kernel, &fft, out);
 }
 

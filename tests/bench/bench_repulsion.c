@@ -153,8 +153,8 @@ static void bench_accuracy(ikt_context *ctx) {
     points p[2] = {make_points(ctx, &maps[0], false), make_points(ctx, &maps[1], false)};
     printf("order spacing precision | force and Z error, ms: n 10000 span 90 | n 70000 span 160\n");
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        ikt_fft_settings fft = {rows[r].order, rows[r].spacing, 8192, rows[r].single,
-                                IKT_SHARING_AUTO};
+        ikt_fft_settings fft = {rows[r].order,  rows[r].spacing,  8192,
+                                rows[r].single, IKT_SHARING_AUTO, {0, 0, 0}};
         printf("%d     %.3f   %s   ", fft.order, fft.spacing, fft.single ? "float " : "double");
         for (int m = 0; m < 2; m++) {
             ikt_kernelsum *sums = make_sums(ctx, maps[m].n, &fft);

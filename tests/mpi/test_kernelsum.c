@@ -13,8 +13,8 @@
 #include "kernelsum/grid.h"
 #include "kernelsum/slabs.h"
 
-static const ikt_fft_settings single = {4, 0.40, 8192, true, IKT_SHARING_AUTO},
-                              twice = {6, 0.24, 8192, false, IKT_SHARING_AUTO};
+static const ikt_fft_settings single = {4, 0.40, 8192, true, IKT_SHARING_AUTO, {0, 0, 0}},
+                              twice = {6, 0.24, 8192, false, IKT_SHARING_AUTO, {0, 0, 0}};
 
 /* Hash of phi and gradient of a map on a context's ranks; the context holds nothing afterwards. */
 static uint64_t hash_of(ikt_context *ctx, map_kind kind, int64_t n, const ikt_fft_settings *fft) {
@@ -130,8 +130,8 @@ static void bits_do_not_depend_on_the_instruction_set(void **state) {
     ikt_context *ctx = *state;
     const ikt_fft_settings other[] = {single,
                                       twice,
-                                      {4, 0.5, 8192, false, IKT_SHARING_AUTO},
-                                      {6, 0.5, 8192, true, IKT_SHARING_AUTO}};
+                                      {4, 0.5, 8192, false, IKT_SHARING_AUTO, {0, 0, 0}},
+                                      {6, 0.5, 8192, true, IKT_SHARING_AUTO, {0, 0, 0}}};
     uint64_t best[5];
     assert_int_equal(unsetenv("IKTSNE_ISA"), 0);
     for (int w = 0; w < 5; w++)
@@ -197,13 +197,18 @@ static void check_refused(ikt_context *ctx, ikt_fft_settings settings, const cha
 }
 
 static void settings_out_of_range_are_refused(void **state) {
-    check_refused(*state, (ikt_fft_settings){5, 0.4, 8192, true, IKT_SHARING_AUTO}, "order 5");
-    check_refused(*state, (ikt_fft_settings){4, 0, 8192, true, IKT_SHARING_AUTO}, "spacing of 0");
-    check_refused(*state, (ikt_fft_settings){4, NAN, 8192, true, IKT_SHARING_AUTO}, "spacing of");
-    check_refused(*state, (ikt_fft_settings){4, 1.5, 8192, true, IKT_SHARING_AUTO},
+    check_refused(*state, (ikt_fft_settings){5, 0.4, 8192, true, IKT_SHARING_AUTO, {0, 0, 0}},
+                  "order 5");
+    check_refused(*state, (ikt_fft_settings){4, 0, 8192, true, IKT_SHARING_AUTO, {0, 0, 0}},
+                  "spacing of 0");
+    check_refused(*state, (ikt_fft_settings){4, NAN, 8192, true, IKT_SHARING_AUTO, {0, 0, 0}},
+                  "spacing of");
+    check_refused(*state, (ikt_fft_settings){4, 1.5, 8192, true, IKT_SHARING_AUTO, {0, 0, 0}},
                   "spacing of 1.5");
-    check_refused(*state, (ikt_fft_settings){4, 0.4, 10, true, IKT_SHARING_AUTO}, "limit of 10");
-    check_refused(*state, (ikt_fft_settings){4, 0.4, (int64_t)1 << 40, true, IKT_SHARING_AUTO},
+    check_refused(*state, (ikt_fft_settings){4, 0.4, 10, true, IKT_SHARING_AUTO, {0, 0, 0}},
+                  "limit of 10");
+    check_refused(*state,
+                  (ikt_fft_settings){4, 0.4, (int64_t)1 << 40, true, IKT_SHARING_AUTO, {0, 0, 0}},
                   "limit of");
 }
 

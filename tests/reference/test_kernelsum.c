@@ -171,8 +171,8 @@ static void error_of_a_pair_is_that_of_the_window(void **state) {
 }
 
 static void a_map_too_large_for_the_grid_gets_a_coarser_one(void **state) {
-    errors e =
-        compare(*state, MAP_LATE, 20000, &(ikt_fft_settings){4, 0.4, 200, true, IKT_SHARING_AUTO});
+    errors e = compare(*state, MAP_LATE, 20000,
+                       &(ikt_fft_settings){4, 0.4, 200, true, IKT_SHARING_AUTO, {0, 0, 0}});
     assert_true(e.force < 0.2 && e.z < 0.01); /* far from the preset, but no nonsense */
 }
 

@@ -59,7 +59,7 @@ static void windows_are_smooth_and_even(void **state) {
 static void grids_hold_their_maps(void **state) {
     (void)state;
     const float spans[] = {0, 1e-30f, 1e-4f, 1, 13.7f, 160, 1e5f, 3e38f};
-    ikt_fft_settings settings = {4, 0.4, 1000, true, IKT_SHARING_AUTO};
+    ikt_fft_settings settings = {4, 0.4, 1000, true, IKT_SHARING_AUTO, {0, 0, 0}};
     for (size_t s = 0; s < sizeof spans / sizeof *spans; s++)
         for (int flat = 0; flat < 2; flat++) {
             const float edge[] = {-0.3f * spans[s], 0.7f * spans[s], 5, flat ? 5 : 5 + spans[s]};
@@ -141,7 +141,7 @@ static void charges_are_exact_sums(void **state) {
         for (int o = 0; o < 2; o++) {
             int order = orders[o];
             map_points p = map_make(ctx, (map_kind)kind, N, 0, N);
-            ikt_fft_settings settings = {order, 0.4, 8192, true, IKT_SHARING_AUTO};
+            ikt_fft_settings settings = {order, 0.4, 8192, true, IKT_SHARING_AUTO, {0, 0, 0}};
             ikt_bounds bounds;
             assert_true(ikt_bounds_find(ctx, p.y, N, NULL, 0, &bounds));
             ikt_grid grid = ikt_grid_fit(&settings, &bounds);
@@ -176,7 +176,7 @@ static void influence_reproduces_the_kernel_in_nodes(void **state) {
     ikt_context *ctx = *state;
     for (int o = 0; o < 2; o++)
         for (double span = 0.01; span < 30; span *= 40) {
-            ikt_fft_settings settings = {orders[o], 0.4, 8192, true, IKT_SHARING_AUTO};
+            ikt_fft_settings settings = {orders[o], 0.4, 8192, true, IKT_SHARING_AUTO, {0, 0, 0}};
             ikt_grid grid = ikt_grid_fit(&settings, &(ikt_bounds){{0, 0}, {span, 0.7 * span}});
             ikt_window window = ikt_window_make(orders[o]);
             ikt_influence influence;
