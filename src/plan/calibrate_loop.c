@@ -251,7 +251,8 @@ static ikt_status time_sums(ikt_context *ctx, map_data *m, ikt_kernelsum *sums, 
     for (int t = 0; t < 2 && st == IKT_OK; t++) {
         note_seconds(ctx, before);
         double begin = ikt_now();
-        ikt_kernelsum_evaluate(sums, m->y, phi, gradient);
+        ikt_kernelsum_evaluate(
+            sums, &(ikt_kernelsum_request){.y = m->y, .value = phi, .gradient = gradient});
         *seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
     }
     ikt_free(&phi);

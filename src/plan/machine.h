@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "config/config.h"
+#include "kernelsum/kernelsum.h"
 
 typedef struct {
     char name[IKT_STRING_MAX];  /* what was measured: processor, launch */
@@ -53,6 +54,9 @@ extern const ikt_section ikt_machine_section;
 
 /* LOCAL. The part to give to the functions of config.h. */
 ikt_config_part ikt_machine_part(ikt_machine *machine);
+
+/* LOCAL. What the sharing of grids is decided by, for ranks of so many threads. */
+ikt_fft_rates ikt_machine_fft_rates(const ikt_machine *machine, int threads);
 
 /* COLLECTIVE. Name of the file that plans read when none is named:
  * $XDG_CONFIG_HOME/iktsne/machine.yaml, or $HOME/.config/iktsne/machine.yaml.

@@ -388,15 +388,17 @@ static ikt_cost gather(const ikt_workload *w, const ikt_machine *m) {
     return times(kernels(w) * (early(w) + late(w)), work(w, rows_of(w), m->gather * mega));
 }
 
-static int sharers_of(const ikt_workload *w, const ikt_grid *grid) {
-    return ikt_slabs_sharers(&w->fft, grid, w->ranks);
+static int sharers_of(const ikt_workload *w, const ikt_machine *m, const ikt_grid *grid) {
+    ikt_fft_settings fft = w->fft;
+    fft.rates = ikt_machine_fft_rates(m, w->threads);
+    return ikt_slabs_sharers(&fft, grid, w->ranks);
 }
 
 /* Eight bytes for each node of the grid, to all ranks or each row of nodes to one that shares. */
 static ikt_cost grid_sum_of(const ikt_workload *w, const ikt_machine *m, const ikt_grid *grid) {
     double bytes = 8 * (double)(ikt_charge_stride(grid, w->fft.order) * grid->nodes[1]);
-    return sharers_of(w, grid) == 1 ? ikt_cost_reduction(m, w->ranks, bytes)
-                                    : ikt_cost_scatter(m, w->ranks, bytes);
+    return sharers_of(w, m, grid) == 1 ? ikt_cost_reduction(m, w->ranks, bytes)
+                                       : ikt_cost_scatter(m, w->ranks, bytes);
 }
 
 static ikt_cost grid_sum(const ikt_workload *w, const ikt_machine *m) {
@@ -412,7 +414,7 @@ static double fft_rate(const ikt_machine *m, double nodes) {
 /* The padded grid, whole on every rank; or in shares, with the transpose of the waves of nodes that
  * hold charges there and back, and the potentials to all ranks. */
 static ikt_cost fft_of(const ikt_workload *w, const ikt_machine *m, const ikt_grid *grid) {
-    double nodes = (double)grid->nodes[0] * (double)grid->nodes[1], share = sharers_of(w, grid);
+    double nodes = (double)grid->nodes[0] * (double)grid->nodes[1], share = sharers_of(w, m, grid);
     double padded = (double)grid->padded[0] * (double)grid->padded[1];
     double number = w->fft.single ? sizeof(float) : sizeof(double);
     ikt_cost cost = work(w, padded / share, fft_rate(m, padded));
