@@ -74,7 +74,8 @@ common="output.file=run.h5 output.overwrite=yes output.measures=none output.stat
     run.checkpoint=none layout.iterations=90 layout.exaggeration_iterations=35 layout.momentum_switch=45
     layout.report_every=90"
 
-# run RANKS THREADS DATA SETTINGS...: value and hash in `got`.
+# run RANKS THREADS DATA SETTINGS...: value and hash in `got`, and behind the hash a checksum of the
+# measures, where there are any.
 run() {
     local ranks=$1 threads=$2 data=()
     [ "$3" = none ] || data=("input.file=$3.h5")
@@ -84,6 +85,9 @@ run() {
         "${data[@]}" "$@" --quiet --json </dev/null >out.txt 2>err.txt || { got="failed failed"; return; }
     got="$(sed -n 's/^ *"\(kl\|cost\)": \([-+.e0-9]*\).*/\2/p' out.txt | tail -n 1) $(
         sed -n 's/^ *"hash": "\([0-9a-f]*\)".*/\1/p' out.txt)"
+    if grep -q '^ *"value": ' out.txt; then
+        got+=-$(sed -n 's/^ *"value": //p' out.txt | md5sum | cut -c1-16)
+    fi
 }
 
 is_near() {
@@ -109,7 +113,8 @@ compare() { # NAME VALUE HASH, with `got`
 
 failed=0
 equal=0
-while read -r kind name rest; do
+while IFS= read -r line; do
+    read -r kind name rest <<<"$line"
     case $kind in
     data)
         # shellcheck disable=SC2086
@@ -135,7 +140,7 @@ while read -r kind name rest; do
         if [ $mode = renew ]; then echo "machine $machine"; continue; fi
         ;;
     esac
-    [ $mode != renew ] || echo "$kind${name:+ $name}${rest:+ $rest}"
+    [ $mode != renew ] || echo "$line"
 done <"$file" >result.txt
 if [ $mode = renew ]; then
     [ $failed -eq 0 ] || exit 1

@@ -1,12 +1,14 @@
 /* The dense matrix and what its kinds share. See dense.h. */
 #include "affinity/dense.h"
 
+#include <math.h>
 #include <string.h>
 
 #include <omp.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/row_hash.h"
 #include "neighbours/exact.h"
 
 static const char purpose[] = "dense P";
@@ -85,6 +87,45 @@ ikt_status ikt_dense_nearest(ikt_context *ctx, const ikt_dense *dense, int64_t k
     ikt_free(&own);
     ikt_free(&pairs);
     return st;
+}
+
+ikt_status ikt_check_p(ikt_context *ctx, ikt_exact_sum *total, uint64_t odd) {
+    ikt_exact_sum_reduce(ctx, total, 1);
+    odd = ikt_hash_total(ctx, odd);
+    const double sum = ikt_exact_sum_value(total);
+    if (!(fabs(sum - 1) <= 1e-6))
+        return ikt_fail(ctx, IKT_ERR_INTERNAL,
+                        "the entries of P sum to %.9g and not to 1, which is a defect of this "
+                        "program: please report it with the settings of the run",
+                        sum);
+    if (odd != 0)
+        return ikt_fail(ctx, IKT_ERR_INTERNAL,
+                        "P is not symmetric, which is a defect of this program: please report it "
+                        "with the settings of the run");
+    return IKT_OK;
+}
+
+/* The entries of a row are in one order on any ranks; rows are added exactly. */
+ikt_status ikt_dense_check(ikt_context *ctx, const ikt_dense *dense) {
+    ikt_exact_sum total = {{0}, 0, 0};
+    uint64_t odd = 0;
+#pragma omp parallel num_threads(ikt_threads(ctx)) reduction(+ : odd)
+    {
+        ikt_exact_sum mine = {{0}, 0, 0};
+#pragma omp for schedule(static) nowait
+        for (int64_t i = 0; i < dense->rows.count; i++) {
+            const float *row = dense->value + i * dense->stride;
+            double sum = 0;
+            for (int64_t j = 0; j < dense->rows.n; j++) {
+                sum += (double)row[j];
+                odd += ikt_hash_entry(dense->rows.first + i, j, row[j]);
+            }
+            ikt_exact_sum_add(&mine, sum);
+        }
+#pragma omp critical(ikt_dense_check)
+        ikt_exact_sum_merge(&total, &mine);
+    }
+    return ikt_check_p(ctx, &total, odd);
 }
 
 void ikt_dense_destroy(ikt_dense *dense) {

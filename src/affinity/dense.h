@@ -8,6 +8,7 @@
 #ifndef IKT_AFFINITY_DENSE_H
 #define IKT_AFFINITY_DENSE_H
 
+#include "base/exact_sum.h"
 #include "base/select.h"
 #include "base/status.h"
 #include "neighbours/scorer.h"
@@ -38,6 +39,14 @@ ikt_status ikt_dense_share(ikt_context *ctx, const ikt_rows *rows, const void *o
  *   all   receives [rows->n], the same on every rank, owned by the caller; NULL on failure
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_dense_nearest(ikt_context *ctx, const ikt_dense *dense, int64_t k, ikt_pair **all);
+
+/* COLLECTIVE. Whether a P, dense or sparse, can be one: IKT_ERR_INTERNAL where its entries do not
+ * sum to 1 within 1e-6, or where entries and mirror images differ. total   of the own entries;
+ * changed odd     sum of ikt_hash_entry over the own entries */
+ikt_status ikt_check_p(ikt_context *ctx, ikt_exact_sum *total, uint64_t odd);
+
+/* COLLECTIVE. The same for a dense P. Cost: one pass. */
+ikt_status ikt_dense_check(ikt_context *ctx, const ikt_dense *dense);
 
 /* LOCAL. Frees the matrix and empties the struct; accepts an empty one. */
 void ikt_dense_destroy(ikt_dense *dense);

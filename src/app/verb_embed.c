@@ -118,7 +118,7 @@ static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_co
     ikt_memory_print(cost, run->predicted_bytes);
     ikt_traffic_print(cost, ikt_size(ctx));
     if (ikt_affinity_of(&run->settings.affinity)->zero_similarity_because)
-        printf("rows without any similarity: %lld\n", (long long)run->embedding.orphans);
+        printf("rows without any similarity: %lld\n", (long long)run->embedding.zero_similarity);
     if (run->embedding.accuracy >= 0)
         printf("10-NN accuracy   %.4f among the most similar rows, before placing them\n",
                run->embedding.accuracy);
@@ -129,7 +129,7 @@ static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_co
                (long long)run->embedding.recall.sample);
     printf("iterations       %lld, of which %lld exaggerated; stopped because %s\n",
            (long long)trace->end, (long long)trace->exaggeration_end,
-           trace->is_settled ? "the objective settled" : "they are done");
+           trace->has_converged ? "the objective settled" : "they are done");
     if (trace->count > 0)
         printf("%-16s %.6f\n", strcmp(trace->value_name, "KL") == 0 ? "KL divergence" : "cost",
                ikt_trace_last(trace));
@@ -148,7 +148,7 @@ static void json_summary(ikt_context *ctx, ikt_json *json, const ikt_run *run,
     ikt_json_int(json, "threads", ikt_threads(ctx));
     ikt_json_text(json, "hash", hash);
     ikt_json_int(json, "entries_of_p", run->embedding.entries);
-    ikt_json_int(json, "rows_without_similarity", run->embedding.orphans);
+    ikt_json_int(json, "rows_without_similarity", run->embedding.zero_similarity);
     if (run->embedding.accuracy >= 0)
         ikt_json_real(json, "neighbour_label_accuracy", run->embedding.accuracy);
     if (run->embedding.recall.sample > 0) {
@@ -165,8 +165,8 @@ static void json_summary(ikt_context *ctx, ikt_json *json, const ikt_run *run,
     ikt_json_int(json, "exaggeration_ended", run->embedding.trace.exaggeration_end);
     ikt_json_int(json, "iterations_done", run->embedding.trace.end);
     ikt_json_text(json, "stopped_because",
-                  run->embedding.trace.is_settled ? "the objective settled"
-                                                  : "iterations are done");
+                  run->embedding.trace.has_converged ? "the objective settled"
+                                                     : "iterations are done");
     ikt_json_begin(json, "trace", '[');
     for (int64_t i = 0; i < run->embedding.trace.count; i++) {
         ikt_json_begin(json, NULL, '{');

@@ -28,6 +28,15 @@ uint64_t ikt_hash_bytes(const void *data, size_t bytes, uint64_t seed) {
     return mix(state);
 }
 
+uint64_t ikt_hash_entry(int64_t row, int64_t column, float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const uint64_t low = (uint64_t)(row < column ? row : column);
+    const uint64_t high = (uint64_t)(row < column ? column : row);
+    const uint64_t hash = mix(mix(low << 32 ^ high) + 0x9E3779B97F4A7C15u + bits);
+    return row < column ? hash : row > column ? 0 - hash : 0;
+}
+
 uint64_t ikt_row_hash_local(ikt_context *ctx, const void *rows, int64_t first_row, int64_t n_local,
                             size_t row_bytes) {
     uint64_t sum = 0;

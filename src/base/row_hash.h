@@ -22,6 +22,10 @@ uint64_t ikt_row_hash_local(ikt_context *ctx, const void *rows, int64_t first_ro
 /* COLLECTIVE. Sum modulo 2^64 of what each rank has, the same on every rank. */
 uint64_t ikt_hash_total(ikt_context *ctx, uint64_t mine);
 
+/* LOCAL. What entry (row, column) of a matrix adds to a sum modulo 2^64 that is 0 where every entry
+ * has a mirror image of the same bits, and, but for a chance of 2^-64, not 0 otherwise. */
+uint64_t ikt_hash_entry(int64_t row, int64_t column, float value);
+
 /* LOCAL. 64-bit hash of a byte string (for fingerprints of settings). */
 uint64_t ikt_hash_bytes(const void *data, size_t bytes, uint64_t seed);
 

@@ -63,6 +63,7 @@ static void catch (int number, void (*handler)(int)) {
 }
 
 void ikt_watch_signals(void) {
+    save_signals = stop_signal = 0; /* those of an earlier run of this process */
     catch (SIGUSR1, on_save);
     catch (SIGTERM, on_stop);
     catch (SIGUSR2, on_stop);

@@ -112,9 +112,9 @@ static ikt_status save_lists(void *self, const ikt_neighbours *lists,
 static ikt_status save_loop(void *self, const ikt_loop_state *state) {
     ikt_checkpoint_hooks *k = self;
     ikt_loop_parts parts;
-    ikt_status st = ikt_agree(k->ctx, ikt_loop_parts_make(k->ctx, k->rows, k->q, state, &parts));
+    ikt_status st = ikt_agree(k->ctx, ikt_loop_parts_make(k->ctx, k->rows, state, &parts));
     if (st == IKT_OK)
-        st = ikt_checkpoint_write(k->checkpoint, IKT_CHECKPOINT_LOOP, parts.part, IKT_LOOP_PARTS);
+        st = ikt_checkpoint_write(k->checkpoint, IKT_CHECKPOINT_LOOP, parts.part, parts.count);
     ikt_loop_parts_destroy(&parts);
     return st;
 }
@@ -128,7 +128,7 @@ ikt_status ikt_checkpoint_load_loop(ikt_checkpoint_hooks *k, ikt_loop_state *sta
     *found = false;
     IKT_TRY(ikt_checkpoint_find(k->checkpoint, IKT_CHECKPOINT_LOOP, &file));
     if (!file) return IKT_OK;
-    ikt_status st = ikt_loop_parts_read(k->ctx, k->rows, k->q, read_parts, file, state);
+    ikt_status st = ikt_loop_parts_read(k->ctx, k->rows, k->layout, read_parts, file, state);
     ikt_stage_file_close(&file);
     *found = st == IKT_OK;
     if (*found)
@@ -138,12 +138,13 @@ ikt_status ikt_checkpoint_load_loop(ikt_checkpoint_hooks *k, ikt_loop_state *sta
 }
 
 void ikt_checkpoint_hooks_make(ikt_context *ctx, ikt_checkpoint *checkpoint, const ikt_rows *rows,
-                               int64_t q, ikt_checkpoint_hooks *out) {
+                               const ikt_layout_settings *layout, ikt_checkpoint_hooks *out) {
     const char *where = ikt_checkpoint_folder(checkpoint);
     *out = (ikt_checkpoint_hooks){.ctx = ctx,
                                   .checkpoint = checkpoint,
                                   .rows = rows,
-                                  .q = q,
+                                  .layout = layout,
+                                  .q = layout->dimensions,
                                   .codes = {out, where, load_codes, save_codes},
                                   .lists = {out, where, load_lists, save_lists},
                                   .loop = {out, where, save_loop}};

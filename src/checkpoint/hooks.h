@@ -11,8 +11,9 @@
 typedef struct {
     ikt_context *ctx;
     ikt_checkpoint *checkpoint;
-    const ikt_rows *rows; /* of rows and of positions */
-    int64_t q;            /* dimensions */
+    const ikt_rows *rows; /* of rows and of slots */
+    const ikt_layout_settings *layout; /* resolved by the time that the loop is asked for */
+    int64_t q;                         /* dimensions */
     ikt_codes_hooks codes;
     ikt_list_hooks lists;
     ikt_loop_hooks loop;
@@ -20,7 +21,7 @@ typedef struct {
 
 /* LOCAL. *out must stay where it is. */
 void ikt_checkpoint_hooks_make(ikt_context *ctx, ikt_checkpoint *checkpoint, const ikt_rows *rows,
-                               int64_t q, ikt_checkpoint_hooks *out);
+                               const ikt_layout_settings *layout, ikt_checkpoint_hooks *out);
 
 /* COLLECTIVE. The loop's state in the newest checkpoint, owned by the caller.
  *   found   false: there is none

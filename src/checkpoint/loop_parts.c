@@ -7,20 +7,23 @@
 
 static const char purpose[] = "checkpoint";
 
-/* LOCAL. The table of the parts: heads, the trace, rows. */
-static void name_parts(const ikt_rows *rows, int64_t q, int64_t points, const ikt_loop_state *state,
-                       ikt_loop_parts *p) {
-    const ikt_part parts[IKT_LOOP_PARTS] = {
-        ikt_part_shared("numbers", IKT_PART_I64, IKT_LOOP_NUMBERS, p->number),
-        ikt_part_shared("reals", IKT_PART_F64, IKT_LOOP_REALS, p->real),
-        ikt_part_shared("trace_iteration", IKT_PART_I64, points, p->trace.iteration),
-        ikt_part_shared("trace_value", IKT_PART_F64, points, p->trace.value),
-        ikt_part_shared("trace_gradient_norm", IKT_PART_F64, points, p->trace.norm),
-        ikt_part_shared("trace_seconds", IKT_PART_F64, points, p->trace.seconds),
-        ikt_part_rows("y", IKT_PART_F32, rows, q, state->y),
-        ikt_part_rows("velocity", IKT_PART_F32, rows, q, state->velocity),
-        ikt_part_rows("gain", IKT_PART_F32, rows, q, state->gain)};
-    memcpy(p->part, parts, sizeof parts);
+/* LOCAL. The table of the parts: heads, the trace, the arrays of the loop. */
+static void name_parts(const ikt_rows *rows, const ikt_loop_state *state, ikt_loop_parts *p) {
+    const int64_t points = state->points;
+    ikt_part *part = p->part;
+    *part++ = ikt_part_shared("numbers", IKT_PART_I64, IKT_LOOP_NUMBERS, p->number);
+    *part++ = ikt_part_shared("reals", IKT_PART_F64, IKT_LOOP_REALS, p->real);
+    *part++ = ikt_part_shared("trace_iteration", IKT_PART_I64, points, p->trace.iteration);
+    *part++ = ikt_part_shared("trace_value", IKT_PART_F64, points, p->trace.value);
+    *part++ = ikt_part_shared("trace_gradient_norm", IKT_PART_F64, points, p->trace.norm);
+    *part++ = ikt_part_shared("trace_seconds", IKT_PART_F64, points, p->trace.seconds);
+    for (int a = 0; a < state->arrays; a++) {
+        const ikt_objective_array *form = &state->form[a];
+        *part++ = form->is_shared
+                      ? ikt_part_shared(form->name, form->type, form->count, state->array[a])
+                      : ikt_part_rows(form->name, form->type, rows, form->count, state->array[a]);
+    }
+    p->count = part - p->part;
 }
 
 /* --- the trace ---------------------------------------------------------------------------------
@@ -60,18 +63,18 @@ void ikt_loop_parts_destroy(ikt_loop_parts *p) {
     ikt_trace_columns_destroy(&p->trace);
 }
 
-ikt_status ikt_loop_parts_make(ikt_context *ctx, const ikt_rows *rows, int64_t q,
-                               const ikt_loop_state *state, ikt_loop_parts *out) {
+ikt_status ikt_loop_parts_make(ikt_context *ctx, const ikt_rows *rows, const ikt_loop_state *state,
+                               ikt_loop_parts *out) {
     *out = (ikt_loop_parts){.number = {state->iteration, state->points}, .real = {state->seconds}};
     memcpy(out->number + 2, state->phase_number, sizeof state->phase_number);
     memcpy(out->real + 1, state->phase_real, sizeof state->phase_real);
     IKT_TRY(ikt_trace_columns_make(ctx, state->point, state->points, &out->trace));
-    name_parts(rows, q, state->points, state, out);
+    name_parts(rows, state, out);
     return IKT_OK;
 }
 
 /* LOCAL. Room for a state whose heads have been read. */
-static ikt_status make_state(ikt_context *ctx, int64_t coordinates, ikt_loop_parts *p,
+static ikt_status make_state(ikt_context *ctx, const ikt_rows *rows, ikt_loop_parts *p,
                              ikt_loop_state *state) {
     state->iteration = p->number[0];
     state->points = p->number[1];
@@ -82,9 +85,7 @@ static ikt_status make_state(ikt_context *ctx, int64_t coordinates, ikt_loop_par
         return ikt_fail(ctx, IKT_ERR_DATA, "the state of the loop makes no sense");
     IKT_TRY(make_columns(ctx, state->points, &p->trace));
     IKT_TRY(ikt_alloc(ctx, &state->point, state->points, sizeof *state->point, purpose));
-    IKT_TRY(ikt_alloc(ctx, &state->y, coordinates, sizeof *state->y, purpose));
-    IKT_TRY(ikt_alloc(ctx, &state->velocity, coordinates, sizeof *state->velocity, purpose));
-    return ikt_alloc(ctx, &state->gain, coordinates, sizeof *state->gain, purpose);
+    return ikt_loop_state_allocate(ctx, rows, state);
 }
 
 static void join_columns(const ikt_loop_parts *p, ikt_loop_state *state) {
@@ -93,17 +94,19 @@ static void join_columns(const ikt_loop_parts *p, ikt_loop_state *state) {
                                             p->trace.norm[i], p->trace.seconds[i]};
 }
 
-ikt_status ikt_loop_parts_read(ikt_context *ctx, const ikt_rows *rows, int64_t q,
+ikt_status ikt_loop_parts_read(ikt_context *ctx, const ikt_rows *rows,
+                               const ikt_layout_settings *settings,
                                ikt_status (*read)(void *file, const ikt_part *parts, int64_t count),
                                void *file, ikt_loop_state *out) {
     ikt_loop_parts p = {.trace = {NULL, NULL, NULL, NULL}};
     *out = (ikt_loop_state){0};
-    name_parts(rows, q, 0, out, &p);
+    name_parts(rows, out, &p);
     ikt_status st = read(file, p.part, IKT_LOOP_HEADS);
-    if (st == IKT_OK) st = ikt_agree(ctx, make_state(ctx, q * rows->count, &p, out));
+    out->arrays = ikt_loop_arrays(settings, rows, out->form);
+    if (st == IKT_OK) st = ikt_agree(ctx, make_state(ctx, rows, &p, out));
     if (st == IKT_OK) {
-        name_parts(rows, q, out->points, out, &p);
-        st = read(file, p.part + IKT_LOOP_HEADS, IKT_LOOP_PARTS - IKT_LOOP_HEADS);
+        name_parts(rows, out, &p);
+        st = read(file, p.part + IKT_LOOP_HEADS, p.count - IKT_LOOP_HEADS);
     }
     if (st == IKT_OK) join_columns(&p, out);
     ikt_loop_parts_destroy(&p);

@@ -136,3 +136,10 @@ int64_t ikt_order_memory(int64_t n_local) {
 int64_t ikt_order_memory_transfer(int64_t n_local) {
     return 2 * SLICE * n_local;
 }
+
+ikt_status ikt_order_slots(ikt_context *ctx, const ikt_order *order, uint32_t *slot) {
+    const int64_t bytes = sizeof *slot;
+    for (int64_t i = 0; i < order->rows.count; i++)
+        slot[i] = (uint32_t)(order->rows.first + i);
+    return ikt_order_restore(ctx, order, slot, bytes, slot, bytes, bytes);
+}

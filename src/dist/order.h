@@ -45,6 +45,11 @@ ikt_status ikt_order_restore(ikt_context *ctx, const ikt_order *order, const voi
 void ikt_order_find(ikt_context *ctx, const ikt_order *order, const int64_t *row, int64_t count,
                     int64_t *slot);
 
+/* COLLECTIVE. The slots of the own rows.
+ *   slot   [rows.count], receives the global slot of each
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_order_slots(ikt_context *ctx, const ikt_order *order, uint32_t *slot);
+
 /* LOCAL. Bytes that an order of n_local rows holds, and those of a transfer. */
 int64_t ikt_order_memory(int64_t n_local);
 int64_t ikt_order_memory_transfer(int64_t n_local);

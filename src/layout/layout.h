@@ -18,24 +18,18 @@ typedef enum {
     IKT_INIT_LANDMARK,
     IKT_INIT_FILE
 } ikt_layout_init;
-typedef enum {
-    IKT_REPULSION_AUTO,
-    IKT_REPULSION_FFT,
-    IKT_REPULSION_EXACT,
-    IKT_REPULSION_TREE
-} ikt_layout_repulsion;
-typedef enum { IKT_ACCURACY_DEFAULT, IKT_ACCURACY_TIGHT } ikt_layout_accuracy;
-
 typedef enum { IKT_STOP_FIXED, IKT_STOP_AUTO } ikt_layout_stop;
 
 typedef struct {
-    int64_t dimensions;              /* of the map: 1, 2 or 3 */
-    int objective;                   /* ikt_objective_kind */
-    double trade_off;                /* between both divergences, where the objective has two */
-    int preset;                      /* ikt_layout_preset */
-    int64_t iterations;              /* or IKT_AUTO_INT: from the preset; so below */
-    int64_t exaggeration_iterations; /* first phase, with attraction multiplied */
-    int stop;                        /* ikt_layout_stop: whether both are bounds only */
+    int64_t dimensions;               /* of the map: 1, 2 or 3 */
+    int objective;                    /* ikt_objective_name */
+    const ikt_objective_kind *custom; /* no key: an objective that is not in the table takes the
+                                         place of `objective`; or NULL */
+    double trade_off;                 /* between both divergences, where the objective has two */
+    int preset;                       /* ikt_layout_preset */
+    int64_t iterations;               /* or IKT_AUTO_INT: from the preset; so below */
+    int64_t exaggeration_iterations;  /* first phase, with attraction multiplied */
+    int stop;                         /* ikt_layout_stop: whether both are bounds only */
     double exaggeration;
     double learning_rate; /* multiplies gradient / 4, the convention of FIt-SNE and openTSNE */
     double final_learning_rate; /* after the first phase */
@@ -45,13 +39,18 @@ typedef struct {
     char init_file[IKT_STRING_MAX];
     double init_scale;    /* of what is in it; 0: as it is; auto: see start_file.h */
     int64_t landmarks;    /* rows embedded first (init: landmark) */
-    int repulsion;        /* ikt_layout_repulsion */
-    int accuracy;         /* ikt_layout_accuracy of FFT and tree */
+    int repulsion;        /* ikt_repulsion */
+    int accuracy;         /* ikt_accuracy of FFT and tree */
     int grid;             /* ikt_fft_sharing */
     int64_t report_every; /* iterations between values of the trace */
 } ikt_layout_settings;
 
 extern const ikt_section ikt_layout_section;
+
+/* LOCAL, pure. The objective that the settings name, and what they say to it.
+ *   seed   of the run */
+const ikt_objective_kind *ikt_layout_objective(const ikt_layout_settings *settings);
+ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, uint64_t seed);
 
 /* SAME-ARGS. Replaces every "auto" by its value for n rows: the schedule of the preset, learning
  * rate n / exaggeration of each phase but at least 200, and the way of summing repulsion that suits
@@ -73,7 +72,7 @@ typedef struct {
     const char *value_name;   /* of the objective's value: "KL" or "cost" */
     int64_t exaggeration_end; /* iterations done when the first phase ended */
     int64_t end;              /* iterations done in all */
-    bool is_settled;          /* ended by the rule of automatic stop, before the last iteration */
+    bool has_converged;       /* ended by the rule of automatic stop, before the last iteration */
 } ikt_trace;
 
 void ikt_trace_destroy(ikt_trace *trace);
@@ -92,8 +91,8 @@ void ikt_initial_from_scores(ikt_context *ctx, const ikt_rows *distribution, int
                              const double *scores, float *y);
 
 /* COLLECTIVE. The same from places of any spread and anywhere, as other programs leave them:
- * centred, and scaled to the deviation `target`, or 1e-4 where that is not positive. places
- * [n_local * q], centred in place */
+ * centred, and scaled to the deviation `target`, or 1e-4 where that is not positive.
+ *   places   [n_local * q], centred in place */
 void ikt_initial_from_places(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed,
                              double target, double *places, float *y);
 
@@ -108,23 +107,41 @@ void ikt_initial_random(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t 
 /* COLLECTIVE. The longest side of the box round all rows of a map y[n_local * q]. */
 double ikt_layout_width(ikt_context *ctx, const float *y, int64_t q, int64_t n_local);
 
-/* The loop between two iterations: all that the rest of it depends on. */
-enum { IKT_PHASE_NUMBERS = 7, IKT_PHASE_REALS = 2 };
+/* The loop between two iterations: all that the rest of it depends on. Its arrays are, in this
+ * order: the positions ("y"; not centred), those of the optimiser, those of the objective. */
+enum {
+    IKT_PHASE_NUMBERS = 7,
+    IKT_PHASE_REALS = 2,
+    IKT_LOOP_ARRAYS_MOST = 1 + IKT_OPTIMISER_ARRAYS_MOST + IKT_OBJECTIVE_ARRAYS_MOST
+};
 
 typedef struct {
-    int64_t iteration;          /* steps done */
-    float *y, *velocity, *gain; /* [n_local * q] in the order of the loop; not centred */
-    int64_t phase_number[IKT_PHASE_NUMBERS]; /* of ikt_phases_pack */
+    int64_t iteration; /* steps done */
+    int arrays;
+    ikt_objective_array form[IKT_LOOP_ARRAYS_MOST]; /* what they are */
+    void *array[IKT_LOOP_ARRAYS_MOST];              /* in the order of the loop */
+    int64_t phase_number[IKT_PHASE_NUMBERS];        /* of ikt_phases_pack */
     double phase_real[IKT_PHASE_REALS];
     ikt_trace_point *point; /* [points] the trace so far */
     int64_t points;
     double seconds; /* that the loop has taken so far */
 } ikt_loop_state;
 
+/* LOCAL, pure. Names and sizes of the arrays of a loop under these settings, which are resolved;
+ * returns how many there are. */
+int ikt_loop_arrays(const ikt_layout_settings *settings, const ikt_rows *rows,
+                    ikt_objective_array form[IKT_LOOP_ARRAYS_MOST]);
+
+/* LOCAL, pure. The bytes of such an array where a rank has n_local rows. */
+int64_t ikt_loop_array_bytes(const ikt_objective_array *array, int64_t n_local);
+
+/* LOCAL. Claims the arrays that state->form names, for `rows`. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_loop_state_allocate(ikt_context *ctx, const ikt_rows *rows, ikt_loop_state *state);
+
 /* LOCAL. Frees what an owned state holds; accepts an empty one. */
 void ikt_loop_state_destroy(ikt_loop_state *state);
 
-/* Keeps states, so that a run that is stopped can go on. */
+/* Writes states to a checkpoint, so that a run that is stopped can go on. */
 typedef struct {
     void *self;
     const char *where; /* for messages */
@@ -134,24 +151,27 @@ typedef struct {
 
 /* Where a loop begins, and what becomes of it. */
 typedef struct {
-    const ikt_loop_hooks *keeper; /* NULL: it cannot be stopped */
-    const ikt_loop_state *from;   /* NULL: at the beginning */
-    bool is_extended;             /* the run had ended before: only `iterations` ends it now */
+    const ikt_loop_hooks *hooks; /* NULL: it cannot be stopped */
+    const ikt_loop_state *from;  /* NULL: at the beginning */
+    bool is_extended;            /* the run had ended before: only `iterations` ends it now */
     ikt_loop_state *last; /* receives the state before the last value of the trace, as if there were
                              more iterations to come; owned by the caller. NULL: not wanted */
 } ikt_loop_course;
 
-/* COLLECTIVE. Minimises the objective by gradient descent with momentum and gains (van der Maaten &
- * Hinton 2008; Jacobs 1988), phase after phase (phases.h), and centres the map in the end.
- *   settings   resolved
- *   objective  receives the positions in its table
- *   course     or NULL: from the beginning to the end
- *   y          [n_local * q] initial positions in (not looked at where course->from is given),
- * final positions out trace      receives one point every report_every iterations and one at the
- * end; the same (but for seconds) on every rank Signals and the end of the time are obeyed between
- * two iterations (base/watch.h). Errors: IKT_ERR_DATA when positions stop being finite, naming the
- * iteration; IKT_ERR_RESOURCE; IKT_STOPPED, with a state saved; IKT_ERR_USAGE where the state has
- * more iterations behind it than the settings ask for. */
+/* COLLECTIVE. Minimises the objective by the steps of its optimiser, phase after phase (phases.h),
+ * and centres the map in the end.
+ *   settings    resolved
+ *   objective   receives the positions in its table
+ *   course      or NULL: from the beginning to the end
+ *   y           [n_local * q] initial positions in (not looked at where course->from is given),
+ *               final positions out
+ *   trace       receives one point every report_every iterations and one at the end; the same (but
+ *               for seconds) on every rank
+ * Before each evaluation one small reduction carries requests to save or stop, which are handled
+ * here whatever the objective is (base/watch.h), and whether all positions are finite.
+ * Errors: IKT_ERR_DATA when positions stop being finite, naming the iteration; IKT_ERR_RESOURCE;
+ * IKT_STOPPED, with a state saved; IKT_ERR_USAGE where the state has more iterations behind it than
+ * the settings ask for; those of the objective. */
 ikt_status ikt_layout_run(ikt_context *ctx, const ikt_layout_settings *settings,
                           const ikt_rows *rows, ikt_objective *objective,
                           const ikt_loop_course *course, float *y, ikt_trace *trace);

@@ -14,7 +14,9 @@ enum { SETTLE = 15 };
 static const double least_rate = 1e-4;
 
 ikt_phases ikt_phases_begin(const ikt_layout_settings *settings) {
-    return (ikt_phases){.settings = settings, .is_exaggerated = true, .checked = -1};
+    return (ikt_phases){.settings = settings,
+                        .is_exaggerated = ikt_layout_objective(settings)->has_exaggeration,
+                        .checked = -1};
 }
 
 bool ikt_phases_want_value(const ikt_phases *phases, int64_t iteration) {
@@ -33,7 +35,7 @@ static bool is_past_fastest(ikt_phases *p, double rate) {
     return p->misses >= PATIENCE;
 }
 
-static bool is_settled(ikt_phases *p, double rate) {
+static bool has_converged(ikt_phases *p, double rate) {
     p->misses = rate < least_rate ? p->misses + 1 : 0;
     return p->misses >= PATIENCE;
 }
@@ -46,7 +48,7 @@ static bool check(ikt_phases *p, int64_t iteration, double kl) {
     p->kl = kl;
     p->checked = iteration;
     if (iteration - p->begun < SETTLE) return false;
-    return p->is_exaggerated ? is_past_fastest(p, rate) : is_settled(p, rate);
+    return p->is_exaggerated ? is_past_fastest(p, rate) : has_converged(p, rate);
 }
 
 static void end_exaggeration(ikt_phases *p, int64_t iteration) {

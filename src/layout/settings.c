@@ -100,19 +100,16 @@ static const schedule schedules[] = {
     /* The paper's code steps by 500 times the full gradient: 2000 times a quarter of it. */
     [IKT_PRESET_MATLAB] = {1000, 100, 4, 2000, 0.5, IKT_INIT_RANDOM}};
 
-/* Measured: at 3,000 rows both ways of summing take about 2 ms on two cores. */
-static const int64_t exact_rows = 3000;
-
 static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
 /* The step suits the attraction: n / exaggeration in each phase (as openTSNE does). */
 static void resolve_rates(ikt_layout_settings *settings, const schedule *preset, double n) {
-    bool given = settings->learning_rate > IKT_AUTO_REAL, by_n = preset->learning_rate == 0;
-    if (!given)
-        settings->learning_rate =
-            by_n ? fmax(200, n / settings->exaggeration) : preset->learning_rate;
+    const double own = ikt_layout_objective(settings)->learning_rate;
+    const double rate = own > 0 ? own : preset->learning_rate;
+    bool given = settings->learning_rate > IKT_AUTO_REAL, by_n = rate == 0;
+    if (!given) settings->learning_rate = by_n ? fmax(200, n / settings->exaggeration) : rate;
     if (settings->final_learning_rate <= IKT_AUTO_REAL)
         settings->final_learning_rate = given || !by_n ? settings->learning_rate : fmax(200, n);
 }
@@ -145,54 +142,29 @@ static ikt_status resolve_landmarks(ikt_context *ctx, ikt_layout_settings *setti
                     (long long)settings->landmarks, (long long)(n - 1), (long long)n);
 }
 
-/* --- objective and repulsion ------------------------------------------------------------------ */
+/* --- the objective ---------------------------------------------------------------------------- */
 
-static ikt_status resolve_trade_off(ikt_context *ctx, ikt_layout_settings *settings) {
-    const ikt_divergence *d = ikt_divergence_of((ikt_objective_kind)settings->objective);
-    const bool is_given = settings->trade_off > IKT_AUTO_REAL;
-    if (d->has_trade_off && !is_given) settings->trade_off = 0.5;
-    if (d->has_trade_off || !is_given) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "layout.trade_off = %g, but layout.objective=%s has one divergence and nothing "
-                    "to trade off; leave it at auto, or take objective nerv or jse",
-                    settings->trade_off, d->name);
+const ikt_objective_kind *ikt_layout_objective(const ikt_layout_settings *settings) {
+    return settings->custom ? settings->custom
+                            : ikt_objective_kind_of((ikt_objective_name)settings->objective);
 }
 
-/* Whether all kernels of the objective can be summed so: the grid is flat and made for the Student
- * kernels, the tree is made for the Student kernel itself. */
-static bool is_possible(const ikt_layout_settings *settings, int repulsion) {
-    const ikt_divergence *d = ikt_divergence_of((ikt_objective_kind)settings->objective);
-    bool student = true, students = true;
-    for (int k = 0; k < d->n_kernels; k++) {
-        student = student && d->kernel[k] == IKT_KERNEL_STUDENT;
-        students = students && d->kernel[k] != IKT_KERNEL_GAUSSIAN;
-    }
-    if (repulsion == IKT_REPULSION_FFT) return students && settings->dimensions == 2;
-    if (repulsion == IKT_REPULSION_TREE) return student;
-    return true;
+ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, uint64_t seed) {
+    return (ikt_objective_options){.trade_off = settings->trade_off,
+                                   .repulsion = settings->repulsion,
+                                   .accuracy = settings->accuracy,
+                                   .sharing = settings->grid,
+                                   .seed = seed};
 }
 
-static int automatic_repulsion(const ikt_layout_settings *settings, int64_t n) {
-    if (n <= exact_rows) return IKT_REPULSION_EXACT;
-    if (is_possible(settings, IKT_REPULSION_FFT)) return IKT_REPULSION_FFT;
-    return is_possible(settings, IKT_REPULSION_TREE) ? IKT_REPULSION_TREE : IKT_REPULSION_EXACT;
-}
-
-static ikt_status resolve_repulsion(ikt_context *ctx, ikt_layout_settings *settings, int64_t n) {
-    const char *name = ikt_divergence_of((ikt_objective_kind)settings->objective)->name;
-    if (settings->repulsion == IKT_REPULSION_AUTO)
-        settings->repulsion = automatic_repulsion(settings, n);
-    if (is_possible(settings, settings->repulsion)) return IKT_OK;
-    if (settings->repulsion == IKT_REPULSION_FFT && settings->dimensions != 2)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "layout.repulsion=fft sums on a flat grid, but layout.dimensions = %lld; "
-                        "take repulsion=barnes_hut, exact or auto",
-                        (long long)settings->dimensions);
-    return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "layout.repulsion=%s cannot sum what layout.objective=%s needs; take "
-                    "repulsion=%s or auto",
-                    settings->repulsion == IKT_REPULSION_FFT ? "fft" : "barnes_hut", name,
-                    is_possible(settings, IKT_REPULSION_FFT) ? "fft, exact" : "exact");
+/* What the objective makes of its options. */
+static ikt_status resolve_objective(ikt_context *ctx, ikt_layout_settings *settings, int64_t n) {
+    const ikt_objective_kind *kind = ikt_layout_objective(settings);
+    ikt_objective_options options = ikt_layout_options(settings, 0);
+    IKT_TRY(kind->resolve(ctx, kind, n, (int)settings->dimensions, &options));
+    settings->trade_off = options.trade_off;
+    settings->repulsion = options.repulsion;
+    return IKT_OK;
 }
 
 ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, int64_t n) {
@@ -201,8 +173,7 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
     if (settings->exaggeration <= IKT_AUTO_REAL) settings->exaggeration = preset->exaggeration;
     if (settings->momentum <= IKT_AUTO_REAL) settings->momentum = preset->momentum;
     resolve_rates(settings, preset, (double)n);
-    IKT_TRY(resolve_trade_off(ctx, settings));
-    IKT_TRY(resolve_repulsion(ctx, settings, n));
+    IKT_TRY(resolve_objective(ctx, settings, n));
     if (settings->init == IKT_INIT_AUTO)
         settings->init = settings->init_file[0] ? IKT_INIT_FILE : preset->init;
     if (settings->init == IKT_INIT_FILE && !settings->init_file[0])

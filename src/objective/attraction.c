@@ -47,8 +47,8 @@ static void merge(ikt_pair_totals *into, const ikt_pair_totals *mine) {
     }
 }
 
-static bool has_balance(const ikt_pair_law *law) {
-    return law->law == IKT_LAW_NERV || law->law == IKT_LAW_JSE;
+static bool has_balance(const ikt_pair_weight *pair) {
+    return pair->kind == IKT_PAIR_NERV || pair->kind == IKT_PAIR_JSE;
 }
 
 /* Rows first .. last - 1 of one of both P, their terms by way of small buffers. */
@@ -57,7 +57,7 @@ static void attract(const ikt_attraction_kernel *kernel, const ikt_graph *graph,
     float value[ROWS], balance[ROWS];
     const int64_t last = job.last;
     if (totals) job.value = value;
-    if (totals && has_balance(job.law)) job.balance = balance;
+    if (totals && has_balance(job.pair)) job.balance = balance;
     for (; job.first < last; job.first = job.last) {
         job.last = job.first + ROWS < last ? job.first + ROWS : last;
         if (graph)
@@ -69,7 +69,7 @@ static void attract(const ikt_attraction_kernel *kernel, const ikt_graph *graph,
     }
 }
 
-void ikt_attraction(ikt_context *ctx, const ikt_graph *graph, int q, const ikt_pair_law *law,
+void ikt_attraction(ikt_context *ctx, const ikt_graph *graph, int q, const ikt_pair_weight *pair,
                     const float *y, float *force, ikt_pair_totals *totals) {
     const ikt_attraction_kernel *kernel = ikt_attraction_kernel_for(ikt_cpu_isa());
     const int64_t pieces = PIECES * (int64_t)ikt_threads(ctx), n = graph->rows.count;
@@ -80,7 +80,7 @@ void ikt_attraction(ikt_context *ctx, const ikt_graph *graph, int q, const ikt_p
 #pragma omp for schedule(dynamic) nowait
         for (int64_t piece = 0; piece < pieces; piece++) {
             const ikt_attraction_job job = {.q = q,
-                                            .law = law,
+                                            .pair = pair,
                                             .y = y,
                                             .first = cut(graph, piece, pieces),
                                             .last = cut(graph, piece + 1, pieces),
@@ -91,8 +91,9 @@ void ikt_attraction(ikt_context *ctx, const ikt_graph *graph, int q, const ikt_p
     }
 }
 
-void ikt_attraction_dense(ikt_context *ctx, const ikt_dense *dense, int q, const ikt_pair_law *law,
-                          const float *const *at, float *force, ikt_pair_totals *totals) {
+void ikt_attraction_dense(ikt_context *ctx, const ikt_dense *dense, int q,
+                          const ikt_pair_weight *pair, const float *const *at, float *force,
+                          ikt_pair_totals *totals) {
     const ikt_attraction_kernel *kernel = ikt_attraction_kernel_for(ikt_cpu_isa());
 #pragma omp parallel num_threads(ikt_threads(ctx))
     {
@@ -100,7 +101,7 @@ void ikt_attraction_dense(ikt_context *ctx, const ikt_dense *dense, int q, const
 #pragma omp for schedule(static) nowait
         for (int64_t i = 0; i < dense->rows.count; i++) {
             const ikt_attraction_job job = {
-                .q = q, .law = law, .at = at, .first = i, .last = i + 1, .force = force};
+                .q = q, .pair = pair, .at = at, .first = i, .last = i + 1, .force = force};
             attract(kernel, NULL, dense, job, totals ? &mine : NULL);
         }
         if (totals) merge(totals, &mine);

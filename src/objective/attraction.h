@@ -1,34 +1,53 @@
-/* Attraction along P: sum_j weight_ij (y_i - y_j) over the support of P, with the weight and the
- * other terms of a law of pairs (pair_law.h). */
+/* Attraction along P: sum_j weight_ij (y_i - y_j) over the support of P.
+ *
+ * A pair has a weight and up to two other terms, functions of p_ij and r^2 = |y_i - y_j|^2. With w
+ * the kernel of the map (1 / (1 + r^2), for SNE exp(-r^2)):
+ */
+/* clang-format off */
+/*   kind   weight                                         balance    value
+ *   tsne   p w                                            -          p log(p / w)
+ *   nerv   a p w + b l w^2,  l = log max(c p, 1)          l w        p log(p / w)
+ *   jse    l w^2,  l = log(1 + a p / w)                   l w        p (log(c p / w) - l)
+ *   sne    p                                              -          p (log p + r^2)
+ *
+ * Where the constants come from: docs/objectives.md, nerv.c, jse.c. */
+/* clang-format on */
 #ifndef IKT_OBJECTIVE_ATTRACTION_H
 #define IKT_OBJECTIVE_ATTRACTION_H
 
 #include "affinity/dense.h"
 #include "base/exact_sum.h"
 #include "graph/graph.h"
-#include "objective/pair_law.h"
+
+typedef enum { IKT_PAIR_TSNE, IKT_PAIR_NERV, IKT_PAIR_JSE, IKT_PAIR_SNE } ikt_pair_kind;
+
+typedef struct {
+    ikt_pair_kind kind;
+    float a, b, c;
+} ikt_pair_weight;
 
 /* Sums over all own rows that come out of the pass; each is added to. */
 typedef struct {
     ikt_exact_sum value, balance;
 } ikt_pair_totals;
 
-/* LOCAL. The pull on each own row along the sparse P, in q = 1, 2 or 3 dimensions.
+/* LOCAL. The attraction of each own row along the sparse P, in q = 1, 2 or 3 dimensions.
  *   y        [(n_local + n_ghost) * q] positions: own rows, then ghosts; q times their number is
  *            below 2^31
  *   force    [n_local * q], receives the sums
  *   totals   receives, added to it, the sums of value and balance over the own rows; NULL where
- *            they are not wanted, which for the law of t-SNE saves a logarithm an entry
+ *            they are not wanted, which for t-SNE saves a logarithm an entry
  * The sum of a row is taken in 16 lanes over its forward and then its reverse entries, each in
  * global order: the same bits whatever the ranks, threads and vector width. Value and balance are
  * summed in float within a row and exactly over rows: about 7 digits. Threads take pieces of
  * equally many entries. Cost: one read of P and one load of 4 q bytes per entry. */
-void ikt_attraction(ikt_context *ctx, const ikt_graph *graph, int q, const ikt_pair_law *law,
+void ikt_attraction(ikt_context *ctx, const ikt_graph *graph, int q, const ikt_pair_weight *pair,
                     const float *y, float *force, ikt_pair_totals *totals);
 
 /* LOCAL. The same along the dense P.
  *   at  q arrays [stride of P]: coordinates of all rows, then any numbers */
-void ikt_attraction_dense(ikt_context *ctx, const ikt_dense *dense, int q, const ikt_pair_law *law,
-                          const float *const *at, float *force, ikt_pair_totals *totals);
+void ikt_attraction_dense(ikt_context *ctx, const ikt_dense *dense, int q,
+                          const ikt_pair_weight *pair, const float *const *at, float *force,
+                          ikt_pair_totals *totals);
 
 #endif

@@ -7,7 +7,7 @@
  * A part of a row whose length is not a multiple of the lanes ends in a block whose surplus values
  * are masked to zero: such lanes add +0 or -0, which changes no sum that began as +0. Its surplus
  * columns are those of the rows that follow, which are wanted next anyway.
- * Dimensions, law and whether the value is wanted are constants of each instance. */
+ * Dimensions, kind of pair and whether the value is wanted are constants of each instance. */
 #include "kernelsum/replica.h"
 
 #define BODY LANES_INLINE TARGET
@@ -19,7 +19,7 @@ static const float farthest = 1e30f;
 /* What an instance is compiled for. */
 typedef struct {
     int q;
-    ikt_law law;
+    ikt_pair_kind kind;
     bool want_value, is_dense;
 } variant;
 
@@ -28,24 +28,24 @@ typedef struct {
 } row_sums;
 
 /* Weight of an entry, by `far` = 1 + r^2 (SNE: r^2); adds its other terms. */
-BODY void apply_law(const ikt_pair_law *law, variant is, row_sums *sums, int v, const vector *p,
-                    const vector *far, vector *weight) {
+BODY void apply_weight(const ikt_pair_weight *pair, variant is, row_sums *sums, int v,
+                       const vector *p, const vector *far, vector *weight) {
     vector ratio = *p * *far;
-    if (is.law == IKT_LAW_TSNE) {
+    if (is.kind == IKT_PAIR_TSNE) {
         *weight = *p / *far;
-    } else if (is.law == IKT_LAW_NERV) {
+    } else if (is.kind == IKT_PAIR_NERV) {
         const vector w = 1.0f / *far;
-        vector l = law->c * *p;
+        vector l = pair->c * *p;
         vector_floor(&l, 1);
         vector_log(&l);
         l *= w;
         sums->balance[v] += l;
-        *weight = w * (law->a * *p + law->b * l);
-    } else if (is.law == IKT_LAW_JSE) {
+        *weight = w * (pair->a * *p + pair->b * l);
+    } else if (is.kind == IKT_PAIR_JSE) {
         const vector w = 1.0f / *far;
-        vector l = law->a * ratio;
+        vector l = pair->a * ratio;
         vector_log1p(&l);
-        ratio *= law->c;
+        ratio *= pair->c;
         vector_log(&ratio);
         sums->value[v] += *p * (ratio - l);
         l *= w;
@@ -58,21 +58,21 @@ BODY void apply_law(const ikt_pair_law *law, variant is, row_sums *sums, int v, 
     }
     if (!is.want_value) return;
     vector_log(&ratio);
-    if (is.law == IKT_LAW_SNE) ratio += *far;
+    if (is.kind == IKT_PAIR_SNE) ratio += *far;
     sums->value[v] += *p * ratio;
 }
 
 /* Adds the entries of one vector of the block to its sums. */
-BODY void add_entries(const ikt_pair_law *law, variant is, row_sums *sums, int v, const vector *p,
-                      const vector *other, const float *own) {
+BODY void add_entries(const ikt_pair_weight *pair, variant is, row_sums *sums, int v,
+                      const vector *p, const vector *other, const float *own) {
     vector d[IKT_DIMENSIONS_MOST], weight;
-    vector far = (vector){0} + (is.law == IKT_LAW_SNE ? 0.0f : 1.0f);
+    vector far = (vector){0} + (is.kind == IKT_PAIR_SNE ? 0.0f : 1.0f);
     for (int c = 0; c < is.q; c++) {
         d[c] = own[c] - other[c];
         far += d[c] * d[c];
     }
     if (is.is_dense) vector_cap(&far, farthest);
-    apply_law(law, is, sums, v, p, &far, &weight);
+    apply_weight(pair, is, sums, v, p, &far, &weight);
     for (int c = 0; c < is.q; c++)
         sums->along[c][v] += weight * d[c];
 }
@@ -94,7 +94,7 @@ BODY void add_columns(const ikt_attraction_job *job, variant is, row_sums *sums,
     else
         for (int c = 0; c < is.q; c++)
             gather_one(column, job->y + c, is.q, &other[c]);
-    add_entries(job->law, is, sums, v, value, other, own);
+    add_entries(job->pair, is, sums, v, value, other, own);
 }
 
 /* The last entries of a part, fewer than the lanes. */
@@ -167,7 +167,7 @@ BODY void dense_rows(const ikt_dense *dense, const ikt_attraction_job *job, vari
                 memcpy(&value, row + at, sizeof value);
                 for (int c = 0; c < is.q; c++)
                     memcpy(&other[c], job->at[c] + at, sizeof other[c]);
-                add_entries(job->law, is, &sums, v, &value, other, own);
+                add_entries(job->pair, is, &sums, v, &value, other, own);
             }
         finish_row(is, &sums, job, i);
     }
@@ -185,34 +185,34 @@ BODY void run_rows(const ikt_graph *graph, const ikt_dense *dense, const ikt_att
 }
 
 /* The value of t-SNE costs a logarithm an entry, which is saved where it is not wanted. */
-BODY void run_law(const ikt_graph *graph, const ikt_dense *dense, const ikt_attraction_job *job,
-                  int q, bool is_dense) {
-    switch (job->law->law) {
-    case IKT_LAW_NERV:
-        run_rows(graph, dense, job, (variant){q, IKT_LAW_NERV, true, is_dense});
+BODY void run_kind(const ikt_graph *graph, const ikt_dense *dense, const ikt_attraction_job *job,
+                   int q, bool is_dense) {
+    switch (job->pair->kind) {
+    case IKT_PAIR_NERV:
+        run_rows(graph, dense, job, (variant){q, IKT_PAIR_NERV, true, is_dense});
         break;
-    case IKT_LAW_JSE:
-        run_rows(graph, dense, job, (variant){q, IKT_LAW_JSE, true, is_dense});
+    case IKT_PAIR_JSE:
+        run_rows(graph, dense, job, (variant){q, IKT_PAIR_JSE, true, is_dense});
         break;
-    case IKT_LAW_SNE:
-        run_rows(graph, dense, job, (variant){q, IKT_LAW_SNE, true, is_dense});
+    case IKT_PAIR_SNE:
+        run_rows(graph, dense, job, (variant){q, IKT_PAIR_SNE, true, is_dense});
         break;
     default:
         if (job->value)
-            run_rows(graph, dense, job, (variant){q, IKT_LAW_TSNE, true, is_dense});
+            run_rows(graph, dense, job, (variant){q, IKT_PAIR_TSNE, true, is_dense});
         else
-            run_rows(graph, dense, job, (variant){q, IKT_LAW_TSNE, false, is_dense});
+            run_rows(graph, dense, job, (variant){q, IKT_PAIR_TSNE, false, is_dense});
     }
 }
 
 BODY void run_any(const ikt_graph *graph, const ikt_dense *dense, const ikt_attraction_job *job,
                   bool is_dense) {
     if (job->q == 1)
-        run_law(graph, dense, job, 1, is_dense);
+        run_kind(graph, dense, job, 1, is_dense);
     else if (job->q == 2)
-        run_law(graph, dense, job, 2, is_dense);
+        run_kind(graph, dense, job, 2, is_dense);
     else
-        run_law(graph, dense, job, 3, is_dense);
+        run_kind(graph, dense, job, 3, is_dense);
 }
 
 static TARGET void sparse(const ikt_graph *graph, const ikt_attraction_job *job) {

@@ -2,7 +2,7 @@
  *
  * All give the same bits: sixteen lanes a row, multiplications and additions that are not fused,
  * true divisions. They differ in how the positions of the neighbours come into vectors. Each is
- * compiled for 1, 2 and 3 dimensions and for every law of pairs.
+ * compiled for 1, 2 and 3 dimensions and for every kind of pair weight.
  */
 #ifndef IKT_OBJECTIVE_ATTRACTION_KERNEL_H
 #define IKT_OBJECTIVE_ATTRACTION_KERNEL_H
@@ -10,18 +10,18 @@
 #include "affinity/dense.h"
 #include "base/cpu.h"
 #include "graph/graph.h"
-#include "objective/pair_law.h"
+#include "objective/attraction.h"
 
 /* What is summed for the own rows first .. last - 1. */
 typedef struct {
     int q; /* dimensions: 1, 2 or 3 */
-    const ikt_pair_law *law;
+    const ikt_pair_weight *pair;
     const float *y;         /* sparse: [local numbers * q] positions */
     const float *const *at; /* dense: q arrays [stride of P], coordinates of all rows */
     int64_t first, last;
-    float *force; /* [n_local * q], receives the pulls of these rows */
+    float *force; /* [n_local * q], receives the attraction of these rows */
     /* [last - first], receive the terms of each of these rows; value may be NULL where it is not
-     * wanted, balance where the law has none */
+     * wanted, balance where the pairs have none */
     float *value, *balance;
 } ikt_attraction_job;
 

@@ -4,16 +4,17 @@
  * attraction p w, and where the value is wanted for p log(p / w); two own rows go together
  * (kernelsum/pairs.h). Positions of all rows are on every rank.
  * Advantage: one division a pair in place of two, and one read of the positions; floats are summed
- * in blocks. Disadvantage: t-SNE alone, since its pull does not depend on Z. */
+ * in blocks. Disadvantage: t-SNE alone, since its weight of a pair does not depend on Z. */
 #include <math.h>
+#include <stdio.h>
 
 #include "base/cpu.h"
 #include "base/exact_sum.h"
 #include "base/memory.h"
 #include "base/timer.h"
 #include "kernelsum/pairs.h"
+#include "objective/divergence.h"
 #include "objective/normalisation.h"
-#include "objective/objective.h"
 
 enum {
     GROUP = 2,
@@ -27,16 +28,16 @@ typedef struct {
     const ikt_dense *dense;
     ikt_isa isa;
     ikt_replica replica;
-    float *y, *force, *field; /* [n_local * q] */
-    double *phi;              /* [n_local] */
+    float *y, *attraction, *field; /* [n_local * q] */
+    double *phi;                   /* [n_local] */
 } fused;
 
 /* Sums of a row. */
 typedef struct {
-    vector phi, value, push[IKT_DIMENSIONS_MOST], pull[IKT_DIMENSIONS_MOST];
+    vector phi, value, repulsion[IKT_DIMENSIONS_MOST], attraction[IKT_DIMENSIONS_MOST];
 } row_lanes;
 typedef struct {
-    pair_wide phi, value, push[IKT_DIMENSIONS_MOST], pull[IKT_DIMENSIONS_MOST];
+    pair_wide phi, value, repulsion[IKT_DIMENSIONS_MOST], attraction[IKT_DIMENSIONS_MOST];
 } row_sums;
 
 /* Own rows first .. last - 1; `value` receives sum_j p log(p / w) of each, or is NULL. */
@@ -52,11 +53,11 @@ LANES_INLINE void add_pair(int q, bool want_value, const vector *p, const vector
     for (int c = 1; c < q; c++)
         far += d[c] * d[c];
     far += 1.0f;
-    const vector w = 1.0f / far, pull = *p * w, push = w * w;
+    const vector w = 1.0f / far, near = *p * w, square = w * w;
     lanes->phi += w;
     for (int c = 0; c < q; c++) {
-        lanes->push[c] += push * d[c];
-        lanes->pull[c] += pull * d[c];
+        lanes->repulsion[c] += square * d[c];
+        lanes->attraction[c] += near * d[c];
     }
     if (!want_value) return;
     vector_cap(&far, pair_far);
@@ -88,8 +89,8 @@ LANES_INLINE void widen(int q, bool want_value, const row_lanes *lanes, row_sums
     pair_widen(&lanes->phi, &sums->phi);
     if (want_value) pair_widen(&lanes->value, &sums->value);
     for (int c = 0; c < q; c++) {
-        pair_widen(&lanes->push[c], &sums->push[c]);
-        pair_widen(&lanes->pull[c], &sums->pull[c]);
+        pair_widen(&lanes->repulsion[c], &sums->repulsion[c]);
+        pair_widen(&lanes->attraction[c], &sums->attraction[c]);
     }
 }
 
@@ -98,8 +99,8 @@ LANES_INLINE void store(const job *j, int q, bool want_value, int64_t i, const r
     t->phi[i] = pair_total(&sums->phi);
     if (want_value) j->value[i - j->first] = pair_total(&sums->value);
     for (int c = 0; c < q; c++) {
-        t->field[q * i + c] = (float)(-2 * pair_total(&sums->push[c]));
-        t->force[q * i + c] = (float)pair_total(&sums->pull[c]);
+        t->field[q * i + c] = (float)(-2 * pair_total(&sums->repulsion[c]));
+        t->attraction[q * i + c] = (float)pair_total(&sums->attraction[c]);
     }
 }
 
@@ -188,59 +189,75 @@ static void sum_own(fused *t, ikt_exact_sum *total) {
     }
 }
 
-static void evaluate(void *self, ikt_gradient *gradient, ikt_objective_terms *terms) {
-    fused *t = self;
+static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool want_value,
+                           ikt_gradient *gradient, ikt_objective_terms *terms) {
+    fused *t = objective->self;
     const ikt_rows *rows = &t->dense->rows;
     ikt_exact_sum value = {{0}, 0, 0};
     ikt_divergence_sums sums = {.n = rows->n};
+    (void)iteration;
     ikt_stage_begin(t->ctx, IKT_STAGE_HALO);
     const bool is_finite = ikt_replica_fill(t->ctx, rows, t->y, &t->replica);
     ikt_stage_end(t->ctx, IKT_STAGE_HALO);
     ikt_stage_begin(t->ctx, IKT_STAGE_REPULSION);
-    if (is_finite) sum_own(t, terms->want_value ? &value : NULL);
+    if (is_finite) sum_own(t, want_value ? &value : NULL);
     ikt_stage_end(t->ctx, IKT_STAGE_REPULSION);
     sums.total[0] = is_finite ? ikt_normalisation(t->ctx, t->phi, 1, rows->count) : NAN;
-    if (terms->want_value) ikt_exact_sum_reduce(t->ctx, &value, 1);
+    if (want_value) ikt_exact_sum_reduce(t->ctx, &value, 1);
     sums.value = ikt_exact_sum_value(&value);
-    const ikt_divergence_terms found = ikt_divergence_tsne.combine(&sums);
-    terms->z = sums.total[0];
-    terms->value = terms->want_value ? found.value : NAN;
-    *gradient = (ikt_gradient){t->force, t->field, (float)found.pull, (float)found.field[0]};
+    const ikt_divergence_terms found = ikt_objective_tsne.divergence->combine(&sums);
+    *gradient =
+        (ikt_gradient){t->attraction, t->field, (float)found.attraction, (float)found.field[0]};
+    *terms = (ikt_objective_terms){want_value ? found.value : NAN, sums.total[0],
+                                   ikt_map_condition_of(sums.total[0], rows->n)};
+    return IKT_OK;
 }
 
-static void destroy(void *self) {
-    fused *t = self;
+static void destroy(ikt_objective *objective) {
+    fused *t = objective->self;
     if (!t) return;
     ikt_replica_destroy(&t->replica);
     ikt_free(&t->y);
-    ikt_free(&t->force);
+    ikt_free(&t->attraction);
     ikt_free(&t->field);
     ikt_free(&t->phi);
     ikt_free(&t);
 }
 
-static ikt_status prepare(ikt_context *ctx, const ikt_dense *dense, int q, fused **out) {
-    const int64_t own = q * dense->rows.count;
-    IKT_TRY(ikt_alloc(ctx, out, 1, sizeof **out, "layout"));
-    fused *t = *out;
-    t->ctx = ctx;
-    t->dense = dense;
-    t->isa = ikt_cpu_isa();
-    IKT_TRY(ikt_replica_create(ctx, &dense->rows, q, &t->replica));
+static ikt_status allocate(ikt_context *ctx, const ikt_objective_inputs *inputs,
+                           ikt_objective *out) {
+    const int64_t own = inputs->q * inputs->rows.count;
+    fused *t;
+    IKT_TRY(ikt_alloc(ctx, &t, 1, sizeof *t, "layout"));
+    out->self = t;
+    *t = (fused){.ctx = ctx, .dense = inputs->dense, .isa = ikt_cpu_isa()};
+    IKT_TRY(ikt_replica_create(ctx, &inputs->rows, inputs->q, &t->replica));
     IKT_TRY(ikt_alloc(ctx, &t->y, own, sizeof *t->y, "layout"));
-    IKT_TRY(ikt_alloc(ctx, &t->force, own, sizeof *t->force, "layout"));
+    out->y = t->y;
+    IKT_TRY(ikt_alloc(ctx, &t->attraction, own, sizeof *t->attraction, "layout"));
     IKT_TRY(ikt_alloc(ctx, &t->field, own, sizeof *t->field, "layout"));
-    return ikt_alloc(ctx, &t->phi, dense->rows.count, sizeof *t->phi, "layout");
+    return ikt_alloc(ctx, &t->phi, inputs->rows.count, sizeof *t->phi, "layout");
 }
 
-ikt_status ikt_tsne_dense_exact_create(ikt_context *ctx, const ikt_dense *dense, int q,
-                                       ikt_objective *out) {
-    fused *t = NULL;
-    *out = (ikt_objective){.self = NULL};
-    ikt_status st = ikt_agree(ctx, prepare(ctx, dense, q, &t));
-    if (st == IKT_OK)
-        *out = (ikt_objective){t, t->y, q, ikt_divergence_tsne.value_name, evaluate, destroy};
-    else
-        destroy(t);
-    return st;
+static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out) {
+    return ikt_agree(ctx, allocate(ctx, inputs, out));
 }
+
+static void describe(const ikt_objective *objective, char *text, size_t size) {
+    const fused *t = objective->self;
+    snprintf(text, size,
+             "exact sums over all pairs of %lld points, in one pass with the attraction",
+             (long long)t->dense->rows.n);
+}
+
+const ikt_objective_kind ikt_objective_dense_tsne = {.name = "tsne",
+                                                     .value_name = "KL",
+                                                     .needs = IKT_NEEDS_P,
+                                                     .has_exaggeration = true,
+                                                     .optimiser = &ikt_optimiser_momentum,
+                                                     .resolve = ikt_divergence_resolve,
+                                                     .create = create,
+                                                     .destroy = destroy,
+                                                     .evaluate = evaluate,
+                                                     .describe = describe,
+                                                     .memory = ikt_divergence_memory};

@@ -3,9 +3,9 @@
  * Each is E = sum over i != j of f(p_ij, q_ij), q_ij = w_ij / Z, Z = sum of w. With g = df/dq and
  * G = sum g q, and w' = dw / d(r^2), its gradient is
  *     grad_i = (4 / Z) sum_j (g_ij - G) w'_ij (y_i - y_j),
- * which splits into a sum over the support of P (attraction.h, the law of pairs) and sums of
+ * which splits into a sum over the support of P (attraction.h, the weight of a pair) and sums of
  * kernels over all pairs (kernelsum.h). A divergence is one file with one such struct and one line
- * of the table in objective_table.c.
+ * of the table in objective.c.
  */
 #ifndef IKT_OBJECTIVE_DIVERGENCE_H
 #define IKT_OBJECTIVE_DIVERGENCE_H
@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernelsum/kernelsum.h"
-#include "objective/pair_law.h"
+#include "objective/attraction.h"
+#include "objective/objective.h"
 
 enum { IKT_KERNELS_MOST = 2 };
 
@@ -23,41 +23,44 @@ typedef struct {
     int64_t n;
     double trade_off;               /* kappa, above 0 and below 1, where there is one */
     double total[IKT_KERNELS_MOST]; /* of each kernel over all pairs k != l; the first is Z */
-    double value, balance;          /* of the law's terms over the support of P */
+    double value, balance;          /* of the terms of pairs over the support of P */
 } ikt_divergence_sums;
 
-/* The gradient is pull * (sums of the law's weights) + sum over kernels of field * grad phi. */
+/* The gradient is attraction * (sums of the pairs' weights) + sum over kernels of
+ * field * grad phi. */
 typedef struct {
-    double pull, field[IKT_KERNELS_MOST];
-    double value; /* of the objective; means something where the law's value was summed */
+    double attraction, field[IKT_KERNELS_MOST];
+    double value; /* of the objective; means something where the pairs' values were summed */
 } ikt_divergence_terms;
 
-typedef struct {
-    const char *name;
-    const char *value_name; /* "KL" where it is KL(P || Q), else "cost" */
+struct ikt_divergence {
     bool has_trade_off;
-    bool has_balance; /* the law has such terms, which every evaluation needs */
+    bool has_balance; /* pairs have such terms, which every evaluation needs */
     int n_kernels;
     ikt_kernel kernel[IKT_KERNELS_MOST]; /* summed over all pairs; the first gives Z */
-    /* LOCAL, pure. The law of pairs once the totals are known, and what comes of its sums. */
-    ikt_pair_law (*law)(const ikt_divergence_sums *sums);
+    /* LOCAL, pure. The weight of pairs once the totals are known, and what comes of its sums. */
+    ikt_pair_weight (*weight)(const ikt_divergence_sums *sums);
     ikt_divergence_terms (*combine)(const ikt_divergence_sums *sums);
-} ikt_divergence;
+};
 
-extern const ikt_divergence ikt_divergence_tsne, ikt_divergence_nerv, ikt_divergence_jse,
-    ikt_divergence_sne;
+/* The evaluation that all divergences share: functions of an ikt_objective_kind. */
+ikt_status ikt_divergence_resolve(ikt_context *ctx, const ikt_objective_kind *kind, int64_t n,
+                                  int q, ikt_objective_options *options);
+ikt_status ikt_divergence_create(ikt_context *ctx, const ikt_objective_inputs *inputs,
+                                 ikt_objective *out);
+void ikt_divergence_destroy(ikt_objective *objective);
+ikt_status ikt_divergence_evaluate(ikt_objective *objective, int64_t iteration, bool want_value,
+                                   ikt_gradient *gradient, ikt_objective_terms *terms);
+void ikt_divergence_describe(const ikt_objective *objective, char *text, size_t size);
+int64_t ikt_divergence_memory(const ikt_objective_kind *kind, const ikt_objective_shape *shape);
 
-/* In the order of the choices of layout.objective. */
-typedef enum {
-    IKT_OBJECTIVE_TSNE,
-    IKT_OBJECTIVE_NERV,
-    IKT_OBJECTIVE_JSE,
-    IKT_OBJECTIVE_SNE,
-    IKT_OBJECTIVES
-} ikt_objective_kind;
+/* LOCAL, pure. What the sum Z of a kernel over the n (n - 1) pairs tells of the map. */
+ikt_map_condition ikt_map_condition_of(double z, int64_t n);
 
-/* LOCAL. Entry of the table. */
-const ikt_divergence *ikt_divergence_of(ikt_objective_kind kind);
+/* t-SNE with a dense P and exact sums, attraction and repulsion in one pass over all pairs
+ * (dense_tsne.c): what ikt_divergence_create gives with exact sums, to rounding, in about half the
+ * time. Positions are replicated on every rank. t-SNE's own `create` makes it where it can. */
+extern const ikt_objective_kind ikt_objective_dense_tsne;
 
 /* LOCAL. The floor under P in the second term of NeRV, for n points: 0.01 / (n (n - 1)), so that
  * all pairs together have a hundredth of the mass. */

@@ -14,9 +14,9 @@
 
 #include "objective/divergence.h"
 
-static ikt_pair_law law(const ikt_divergence_sums *sums) {
+static ikt_pair_weight weight(const ikt_divergence_sums *sums) {
     const double k = sums->trade_off, z = sums->total[0];
-    return (ikt_pair_law){IKT_LAW_JSE, (float)(k * z / (1 - k)), 0, (float)z};
+    return (ikt_pair_weight){IKT_PAIR_JSE, (float)(k * z / (1 - k)), 0, (float)z};
 }
 
 static ikt_divergence_terms combine(const ikt_divergence_sums *sums) {
@@ -27,5 +27,22 @@ static ikt_divergence_terms combine(const ikt_divergence_sums *sums) {
                                   (sums->value - rest) / (1 - k) - (rest + balance) / k};
 }
 
-const ikt_divergence ikt_divergence_jse = {"jse", "cost", true, true, 1, {IKT_KERNEL_STUDENT},
-                                           law,   combine};
+static const ikt_divergence divergence = {.has_trade_off = true,
+                                          .has_balance = true,
+                                          .n_kernels = 1,
+                                          .kernel = {IKT_KERNEL_STUDENT},
+                                          .weight = weight,
+                                          .combine = combine};
+
+const ikt_objective_kind ikt_objective_jse = {.name = "jse",
+                                              .value_name = "cost",
+                                              .needs = IKT_NEEDS_P,
+                                              .has_exaggeration = true,
+                                              .optimiser = &ikt_optimiser_momentum,
+                                              .divergence = &divergence,
+                                              .resolve = ikt_divergence_resolve,
+                                              .create = ikt_divergence_create,
+                                              .destroy = ikt_divergence_destroy,
+                                              .evaluate = ikt_divergence_evaluate,
+                                              .describe = ikt_divergence_describe,
+                                              .memory = ikt_divergence_memory};

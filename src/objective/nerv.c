@@ -19,10 +19,10 @@ double ikt_nerv_floor(int64_t n) {
     return 0.01 / ((double)n * (double)(n - 1));
 }
 
-static ikt_pair_law law(const ikt_divergence_sums *sums) {
+static ikt_pair_weight weight(const ikt_divergence_sums *sums) {
     const double k = sums->trade_off;
-    return (ikt_pair_law){IKT_LAW_NERV, (float)(1 - k), (float)(k / sums->total[0]),
-                          (float)(1 / ikt_nerv_floor(sums->n))};
+    return (ikt_pair_weight){IKT_PAIR_NERV, (float)(1 - k), (float)(k / sums->total[0]),
+                             (float)(1 / ikt_nerv_floor(sums->n))};
 }
 
 static ikt_divergence_terms combine(const ikt_divergence_sums *sums) {
@@ -34,5 +34,22 @@ static ikt_divergence_terms combine(const ikt_divergence_sums *sums) {
                                   (1 - k) * (sums->value + log(z)) + k * dual};
 }
 
-const ikt_divergence ikt_divergence_nerv = {
-    "nerv", "cost", true, true, 2, {IKT_KERNEL_STUDENT, IKT_KERNEL_STUDENT_LOG}, law, combine};
+static const ikt_divergence divergence = {.has_trade_off = true,
+                                          .has_balance = true,
+                                          .n_kernels = 2,
+                                          .kernel = {IKT_KERNEL_STUDENT, IKT_KERNEL_STUDENT_LOG},
+                                          .weight = weight,
+                                          .combine = combine};
+
+const ikt_objective_kind ikt_objective_nerv = {.name = "nerv",
+                                               .value_name = "cost",
+                                               .needs = IKT_NEEDS_P,
+                                               .has_exaggeration = true,
+                                               .optimiser = &ikt_optimiser_momentum,
+                                               .divergence = &divergence,
+                                               .resolve = ikt_divergence_resolve,
+                                               .create = ikt_divergence_create,
+                                               .destroy = ikt_divergence_destroy,
+                                               .evaluate = ikt_divergence_evaluate,
+                                               .describe = ikt_divergence_describe,
+                                               .memory = ikt_divergence_memory};

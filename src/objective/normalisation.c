@@ -10,7 +10,6 @@
 
 #include "base/comm.h"
 #include "base/cpu.h"
-#include "base/watch.h"
 
 static const double units = 1 << 30, most = 8589934592.0 /* 2^33 */;
 
@@ -47,11 +46,9 @@ double ikt_normalisation(ikt_context *ctx, const double *phi, double self, int64
         tail += piece.tail;
         outside += piece.not_finite;
     }
-    /* Tails of many ranks could overflow: what they have above 32 bits goes to the head. The wish
-     * to save or stop travels along, so that the loop needs no message for it. */
-    int64_t sum[4] = {head + (tail >> 32), tail & 0xFFFFFFFF, outside, ikt_watch_pack(ctx)};
-    ikt_sum_i64(ctx, sum, 4);
-    ikt_watch_unpack(ctx, sum[3]);
+    /* Tails of many ranks could overflow: what they have above 32 bits goes to the head. */
+    int64_t sum[3] = {head + (tail >> 32), tail & 0xFFFFFFFF, outside};
+    ikt_sum_i64(ctx, sum, 3);
     if (sum[2] > 0) return NAN;
     return (ldexp((double)sum[0], 32) + (double)sum[1]) / units;
 }

@@ -10,8 +10,7 @@
  * ranks and threads.
  *   phi   [n_local] sums of the kernel, the point itself included: below 2^32 in magnitude
  *   self  the kernel at distance 0, what the point itself adds
- * NaN where a phi of any rank is not finite. What the ranks are asked for is heard on the way
- * (ikt_watch_poll). */
+ * NaN where a phi of any rank is not finite. */
 double ikt_normalisation(ikt_context *ctx, const double *phi, double self, int64_t n_local);
 
 #endif

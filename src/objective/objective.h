@@ -1,69 +1,171 @@
-/* What the loop minimises: an objective gives a gradient and, when asked, its value.
+/* What the loop minimises.
  *
- * A new objective is one struct of this kind; the loop does not change. Those that compare P with
+ * A kind of objective is one struct of this form and one line of the table in objective.c: what it
+ * needs of the data, how it is made from that, its gradient and value, the state that a checkpoint
+ * must hold, and the memory that it takes. The loop, the line from data to embedding, the memory
+ * plan and the checkpoints ask the kind and know no objective by name. Those that compare P with
  * the map's Q are formulas (divergence.h) that share one way of being evaluated.
  */
 #ifndef IKT_OBJECTIVE_OBJECTIVE_H
 #define IKT_OBJECTIVE_OBJECTIVE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "affinity/dense.h"
 #include "base/status.h"
 #include "graph/graph.h"
+#include "io/hdf5/parts.h"
+#include "isolation/codes.h"
 #include "kernelsum/kernelsum.h"
-#include "objective/divergence.h"
+#include "neighbours/neighbours.h"
+#include "optimiser/optimiser.h"
+
+/* What an objective works on; nothing else is made of the data. Flags, to be combined. */
+typedef enum {
+    IKT_NEEDS_P = 1,          /* the symmetric P, sparse or dense */
+    IKT_NEEDS_NEIGHBOURS = 2, /* each row's most similar rows with similarities or distances */
+    IKT_NEEDS_CODES = 4,      /* the cell codes of the own rows */
+    IKT_NEEDS_LABELS = 8      /* the labels of the own rows */
+} ikt_objective_need;
+
+/* How sums over all pairs of rows are made. */
+typedef enum {
+    IKT_REPULSION_AUTO,
+    IKT_REPULSION_FFT,
+    IKT_REPULSION_EXACT,
+    IKT_REPULSION_TREE
+} ikt_repulsion;
+typedef enum { IKT_ACCURACY_DEFAULT, IKT_ACCURACY_TIGHT } ikt_accuracy;
+
+/* What the settings say to an objective. */
+typedef struct {
+    double trade_off; /* between both divergences, where the objective has two */
+    int repulsion;    /* ikt_repulsion */
+    int accuracy;     /* ikt_accuracy, of FFT and tree */
+    int sharing;      /* ikt_fft_sharing */
+    uint64_t seed;    /* for draws */
+} ikt_objective_options;
+
+/* What is known of an objective before it is made: enough for its memory and its state. */
+typedef struct {
+    ikt_rows rows; /* of the loop, in its order */
+    int q;         /* dimensions of the map */
+    ikt_objective_options options;
+    bool is_dense;    /* P is dense */
+    int64_t boundary; /* rows of other ranks that own rows are attracted to, as predicted */
+    double span;      /* side of the box round the map in the end, as predicted */
+    int threads;
+} ikt_objective_shape;
+
+/* What an objective is made from. Everything that is pointed to is lent until it is destroyed, and
+ * NULL where the kind does not need it. Rows are in the order of the loop. */
+typedef struct {
+    ikt_rows rows;
+    int q;
+    ikt_objective_options options;
+    const ikt_graph *graph;           /* P, sparse; */
+    const ikt_dense *dense;           /* or dense, in row blocks; one of both is NULL */
+    const ikt_neighbours *neighbours; /* with scores: the most similar rows first */
+    const ikt_codes *codes;
+    const int64_t *labels; /* [rows.count] */
+} ikt_objective_inputs;
+
+/* An array of an objective's state: spread over the ranks by rows, or the same on all of them. */
+typedef struct {
+    const char *name; /* in checkpoints; not one of the loop's own (checkpoint/loop_parts.c) */
+    ikt_part_type type;
+    bool is_shared;
+    int64_t count; /* numbers of a row, or of the shared array */
+} ikt_objective_array;
+
+enum { IKT_OBJECTIVE_ARRAYS_MOST = 6 };
+
+/* What an evaluation tells of the map; the loop acts on it. */
+typedef enum {
+    IKT_MAP_SOUND,
+    IKT_MAP_NOT_FINITE, /* forces overflow */
+    IKT_MAP_UNRESOLVED, /* rows lie so far apart that all forces are below the accuracy */
+    IKT_MAP_POINT       /* rows lie so near that forces are linear in their differences: place and
+                           size of the map change nothing but themselves */
+} ikt_map_condition;
 
 typedef struct {
-    bool want_value; /* in: compute `value` */
-    double value;    /* out: the objective, NaN when not wanted */
-    double z;        /* out: normalisation, sum over k != l of the kernel */
+    double value; /* of the objective; NaN where it was not wanted */
+    double z;     /* sum over k != l of the kernel; 0 for objectives without such a sum */
+    ikt_map_condition condition;
 } ikt_objective_terms;
 
-/* The gradient of the own rows as two fields, which whoever uses it adds on the way:
- *   gradient[e] = pull * attraction[e] + push * repulsion[e],  e < q n_local.
- * Early exaggeration is a factor on `pull`. */
-typedef struct {
-    const float *attraction, *repulsion; /* [n_local * q], of the objective */
-    float pull, push;
-} ikt_gradient;
+typedef struct ikt_objective ikt_objective;
+typedef struct ikt_objective_kind ikt_objective_kind;
+typedef struct ikt_divergence ikt_divergence;
 
-typedef struct ikt_objective {
+struct ikt_objective_kind {
+    const char *name;       /* as layout.objective names it */
+    const char *value_name; /* "KL" where the value is KL(P || Q), else "cost" */
+    unsigned needs;         /* ikt_objective_need */
+    bool has_exaggeration;  /* early exaggeration makes sense */
+    double learning_rate; /* default, of the whole gradient; 0: that of t-SNE, which grows with n */
+    const ikt_optimiser_kind *optimiser;
+    const ikt_divergence *divergence; /* of those that compare P with Q; else NULL */
+
+    /* LOCAL, pure. Replaces what the options leave to be chosen by what suits n rows in q
+     * dimensions. Errors: IKT_ERR_USAGE for options that the objective has no use for, or that
+     * contradict each other. */
+    ikt_status (*resolve)(ikt_context *ctx, const ikt_objective_kind *kind, int64_t n, int q,
+                          ikt_objective_options *options);
+    /* COLLECTIVE. Makes out->self and out->y; destroy frees them, also after a failure.
+     * Errors: IKT_ERR_RESOURCE; the same status on every rank. */
+    ikt_status (*create)(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out);
+    void (*destroy)(ikt_objective *objective);
+    /* COLLECTIVE. The gradient at objective->y; its fields are valid until the next call.
+     *   iteration    steps done before; the same evaluation may be asked for again after a restart
+     *   want_value   whether terms->value is wanted
+     * Every rank gets the same terms and the same status. */
+    ikt_status (*evaluate)(ikt_objective *objective, int64_t iteration, bool want_value,
+                           ikt_gradient *gradient, ikt_objective_terms *terms);
+    /* LOCAL. One line on how it is computed, for the log. */
+    void (*describe)(const ikt_objective *objective, char *text, size_t size);
+    /* LOCAL, pure. The bytes that a rank will hold while the loop runs, without positions,
+     * optimiser and what the objective is made from. */
+    int64_t (*memory)(const ikt_objective_kind *kind, const ikt_objective_shape *shape);
+
+    /* State that evaluations leave behind for the next ones, beside the positions; NULL where there
+     * is none. LOCAL, pure: names and sizes; returns how many arrays there are. LOCAL: where array
+     * k is; it is written to a checkpoint between two evaluations, and filled from one before the
+     * first. */
+    int (*state)(const ikt_objective_shape *shape,
+                 ikt_objective_array array[IKT_OBJECTIVE_ARRAYS_MOST]);
+    void *(*state_array)(ikt_objective *objective, int k);
+};
+
+struct ikt_objective {
+    const ikt_objective_kind *kind;
     void *self;
-    float *y; /* [n_local * q] the positions, in the objective's own table: they are changed here */
+    float *y; /* [n_local * q] the positions, in the objective's own table: the loop moves them */
     int q;    /* dimensions */
-    const char *value_name; /* "KL" or "cost" */
-    /* COLLECTIVE. Gradient at `y`; its fields are valid until the next call. Every rank gets the
-     * same `terms`; a position that is not finite makes z NaN. */
-    void (*evaluate)(void *self, ikt_gradient *gradient, ikt_objective_terms *terms);
-    void (*destroy)(void *self);
-} ikt_objective;
+};
 
-/* What an objective compares, and how. Everything that is pointed to is lent until destroy. */
-typedef struct {
-    ikt_objective_kind kind;
-    double trade_off;       /* where the objective has one */
-    const ikt_graph *graph; /* P, sparse; */
-    const ikt_dense *dense; /* or dense, in row blocks; the other is NULL */
-    /* How each kernel of the divergence is summed over all pairs, in the same dimensions. */
-    ikt_kernelsum *sums[IKT_KERNELS_MOST];
-} ikt_objective_spec;
+/* In the order of the choices of layout.objective. */
+typedef enum {
+    IKT_OBJECTIVE_TSNE,
+    IKT_OBJECTIVE_NERV,
+    IKT_OBJECTIVE_JSE,
+    IKT_OBJECTIVE_SNE,
+    IKT_OBJECTIVES
+} ikt_objective_name;
 
-/* COLLECTIVE. The objective, all positions zero. Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_objective_create(ikt_context *ctx, const ikt_objective_spec *spec,
-                                ikt_objective *out);
+extern const ikt_objective_kind ikt_objective_tsne, ikt_objective_nerv, ikt_objective_jse,
+    ikt_objective_sne;
 
-/* COLLECTIVE. t-SNE with a dense P and exact sums in q dimensions, attraction and repulsion in one
- * pass over all pairs (dense_tsne.c): what ikt_objective_create gives with exact sums, to rounding,
- * in about half the time. Positions are replicated on every rank. */
-ikt_status ikt_tsne_dense_exact_create(ikt_context *ctx, const ikt_dense *dense, int q,
-                                       ikt_objective *out);
+/* LOCAL, pure. The entry of the table. */
+const ikt_objective_kind *ikt_objective_kind_of(ikt_objective_name name);
 
-/* COLLECTIVE. t-SNE by ikt_objective_create, with the sparse P or the dense one. */
-ikt_status ikt_tsne_create(ikt_context *ctx, const ikt_graph *graph, ikt_kernelsum *sums,
-                           ikt_objective *out);
-ikt_status ikt_tsne_dense_create(ikt_context *ctx, const ikt_dense *dense, ikt_kernelsum *sums,
-                                 ikt_objective *out);
+/* COLLECTIVE. An objective of the kind, all positions zero.
+ *   inputs   with everything that kind->needs names; its options are resolved
+ * Errors: IKT_ERR_RESOURCE; *out is empty then. */
+ikt_status ikt_objective_create(ikt_context *ctx, const ikt_objective_kind *kind,
+                                const ikt_objective_inputs *inputs, ikt_objective *out);
 
 /* LOCAL. Frees what create made; accepts an empty struct. */
 void ikt_objective_destroy(ikt_objective *objective);

@@ -8,9 +8,9 @@
 
 #include "objective/divergence.h"
 
-static ikt_pair_law law(const ikt_divergence_sums *sums) {
+static ikt_pair_weight weight(const ikt_divergence_sums *sums) {
     (void)sums;
-    return (ikt_pair_law){IKT_LAW_SNE, 0, 0, 0};
+    return (ikt_pair_weight){IKT_PAIR_SNE, 0, 0, 0};
 }
 
 static ikt_divergence_terms combine(const ikt_divergence_sums *sums) {
@@ -18,5 +18,22 @@ static ikt_divergence_terms combine(const ikt_divergence_sums *sums) {
     return (ikt_divergence_terms){4, {2 / z, 0}, sums->value + log(z)};
 }
 
-const ikt_divergence ikt_divergence_sne = {"sne", "KL",   false, false, 1, {IKT_KERNEL_GAUSSIAN},
-                                           law,   combine};
+static const ikt_divergence divergence = {.has_trade_off = false,
+                                          .has_balance = false,
+                                          .n_kernels = 1,
+                                          .kernel = {IKT_KERNEL_GAUSSIAN},
+                                          .weight = weight,
+                                          .combine = combine};
+
+const ikt_objective_kind ikt_objective_sne = {.name = "sne",
+                                              .value_name = "KL",
+                                              .needs = IKT_NEEDS_P,
+                                              .has_exaggeration = true,
+                                              .optimiser = &ikt_optimiser_momentum,
+                                              .divergence = &divergence,
+                                              .resolve = ikt_divergence_resolve,
+                                              .create = ikt_divergence_create,
+                                              .destroy = ikt_divergence_destroy,
+                                              .evaluate = ikt_divergence_evaluate,
+                                              .describe = ikt_divergence_describe,
+                                              .memory = ikt_divergence_memory};

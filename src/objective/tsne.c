@@ -7,9 +7,9 @@
 
 #include "objective/divergence.h"
 
-static ikt_pair_law law(const ikt_divergence_sums *sums) {
+static ikt_pair_weight weight(const ikt_divergence_sums *sums) {
     (void)sums;
-    return (ikt_pair_law){IKT_LAW_TSNE, 0, 0, 0};
+    return (ikt_pair_weight){IKT_PAIR_TSNE, 0, 0, 0};
 }
 
 static ikt_divergence_terms combine(const ikt_divergence_sums *sums) {
@@ -17,5 +17,30 @@ static ikt_divergence_terms combine(const ikt_divergence_sums *sums) {
     return (ikt_divergence_terms){4, {2 / z, 0}, sums->value + log(z)};
 }
 
-const ikt_divergence ikt_divergence_tsne = {"tsne", "KL",   false, false, 1, {IKT_KERNEL_STUDENT},
-                                            law,    combine};
+static const ikt_divergence divergence = {.has_trade_off = false,
+                                          .has_balance = false,
+                                          .n_kernels = 1,
+                                          .kernel = {IKT_KERNEL_STUDENT},
+                                          .weight = weight,
+                                          .combine = combine};
+
+/* A dense P with exact sums takes one pass for everything. */
+static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out) {
+    if (!inputs->dense || inputs->options.repulsion != IKT_REPULSION_EXACT)
+        return ikt_divergence_create(ctx, inputs, out);
+    out->kind = &ikt_objective_dense_tsne;
+    return out->kind->create(ctx, inputs, out);
+}
+
+const ikt_objective_kind ikt_objective_tsne = {.name = "tsne",
+                                               .value_name = "KL",
+                                               .needs = IKT_NEEDS_P,
+                                               .has_exaggeration = true,
+                                               .optimiser = &ikt_optimiser_momentum,
+                                               .divergence = &divergence,
+                                               .resolve = ikt_divergence_resolve,
+                                               .create = create,
+                                               .destroy = ikt_divergence_destroy,
+                                               .evaluate = ikt_divergence_evaluate,
+                                               .describe = ikt_divergence_describe,
+                                               .memory = ikt_divergence_memory};

@@ -1,26 +1,136 @@
-/* From data to embedding. Read ikt_embed_dataset first. */
+/* From data to embedding. Read ikt_embed_dataset, at the end, first. */
 #include "pipeline/embedding.h"
 
 #include <string.h>
 
+#include "base/comm.h"
+#include "base/draw.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
 #include "pipeline/graph_keep.h"
 #include "pipeline/landmarks.h"
-#include "pipeline/objective_make.h"
 #include "pipeline/probabilities.h"
 #include "pipeline/start.h"
 
+/* --- landmarks: the same line on a subset of the rows, which is embedded first -------------------
+ */
+
+static ikt_status draw_landmarks(ikt_context *ctx, uint64_t seed, int64_t n,
+                                 ikt_landmarks *landmarks) {
+    int64_t *slot = NULL, slots = ikt_draw_slots(landmarks->count);
+    ikt_status st = ikt_alloc(ctx, &landmarks->row, landmarks->count, sizeof(int64_t), "landmarks");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &landmarks->y, landmarks->q * landmarks->count, sizeof(float),
+                       "landmarks");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &slot, slots, sizeof *slot, "landmarks");
+    if (st == IKT_OK)
+        ikt_draw_subset(seed, IKT_RNG_LANDMARK, 0, n, landmarks->count, slot, slots,
+                        landmarks->row);
+    ikt_free(&slot);
+    return ikt_agree(ctx, st);
+}
+
+/* COLLECTIVE. Gathers what the ranks have of the positions. */
+static ikt_status share_landmarks(ikt_context *ctx, const ikt_rows *rows, const float *own,
+                                  ikt_landmarks *landmarks) {
+    int64_t *counts = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &counts, rows->ranks, sizeof *counts, "landmarks")));
+    for (int rank = 0; rank < rows->ranks; rank++)
+        counts[rank] = ikt_rows_count(rows, rank);
+    ikt_allgather(ctx, own, rows->count, (size_t)landmarks->q * sizeof *own, landmarks->y, counts);
+    ikt_free(&counts);
+    return IKT_OK;
+}
+
+static ikt_status embed_source(ikt_context *ctx, ikt_settings *settings, ikt_source *source,
+                               ikt_landmarks *landmarks) {
+    const ikt_rows rows = ikt_rows_make(landmarks->count, ikt_size(ctx), ikt_rank(ctx));
+    ikt_dataset *data = NULL;
+    ikt_embed_result embedding = {0};
+    ikt_status st = ikt_dataset_create(ctx, source, &settings->preprocess, &data);
+    if (st == IKT_OK)
+        st = ikt_embed_dataset(ctx, settings, data, &rows, &(ikt_embed_options){0}, &embedding);
+    if (st == IKT_OK) st = share_landmarks(ctx, &rows, embedding.y, landmarks);
+    ikt_embed_result_destroy(&embedding);
+    ikt_dataset_destroy(&data);
+    return st;
+}
+
+static ikt_status embed_dense(ikt_context *ctx, ikt_settings *settings, ikt_dataset *data,
+                              ikt_landmarks *landmarks) {
+    const int64_t columns = ikt_dataset_columns(data);
+    const ikt_type type = ikt_dataset_is_u8(data) ? IKT_TYPE_U8 : IKT_TYPE_F32;
+    ikt_source *source = NULL;
+    void *rows = NULL;
+    ikt_status st = ikt_agree(
+        ctx, ikt_alloc(ctx, &rows, landmarks->count * columns, ikt_type_size(type), "landmarks"));
+    if (st == IKT_OK) st = ikt_dataset_gather(data, landmarks->row, landmarks->count, rows);
+    if (st == IKT_OK)
+        st = ikt_source_from_memory(ctx, rows, landmarks->count, columns, type, &source);
+    if (st == IKT_OK) st = embed_source(ctx, settings, source, landmarks);
+    ikt_source_close(&source);
+    ikt_free(&rows);
+    return st;
+}
+
+/* Rows of kernels as rows of a source. */
+static ikt_status widen(ikt_context *ctx, const ikt_sparse *from, ikt_sparse_rows *to) {
+    const int64_t entries = from->start[from->count];
+    IKT_TRY(ikt_sparse_rows_reserve(ctx, from->count, entries, to));
+    to->count = from->count;
+    memcpy(to->start, from->start, (size_t)(from->count + 1) * sizeof *to->start);
+    for (int64_t e = 0; e < entries; e++) {
+        to->column[e] = from->column[e];
+        to->value[e] = (double)from->value[e];
+    }
+    return IKT_OK;
+}
+
+static ikt_status embed_sparse(ikt_context *ctx, ikt_settings *settings, ikt_dataset *data,
+                               ikt_landmarks *landmarks) {
+    ikt_source *source = NULL;
+    ikt_sparse gathered = {0};
+    ikt_sparse_rows rows = {0};
+    ikt_status st = ikt_dataset_gather_sparse(data, landmarks->row, landmarks->count, &gathered);
+    if (st == IKT_OK) st = ikt_agree(ctx, widen(ctx, &gathered, &rows));
+    if (st == IKT_OK) st = ikt_source_from_sparse(ctx, &rows, gathered.d, IKT_TYPE_F32, &source);
+    if (st == IKT_OK) st = embed_source(ctx, settings, source, landmarks);
+    ikt_source_close(&source);
+    ikt_sparse_destroy(&gathered);
+    ikt_sparse_rows_destroy(&rows);
+    return st;
+}
+
+static ikt_status embed_landmarks(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
+                                  ikt_landmarks *out) {
+    const int64_t count = settings->layout.landmarks;
+    ikt_settings subset = ikt_settings_of_landmarks(settings, count);
+    *out = (ikt_landmarks){.count = count, .q = (int)settings->layout.dimensions};
+    ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", out->count), {0}},
+                    "landmarks: %lld rows are embedded first", (long long)out->count);
+    ikt_stage_begin(ctx, IKT_STAGE_LANDMARKS);
+    ikt_status st = draw_landmarks(ctx, (uint64_t)settings->run.seed, ikt_dataset_rows(data), out);
+    if (st == IKT_OK)
+        st = ikt_dataset_is_sparse(data) ? embed_sparse(ctx, &subset, data, out)
+                                         : embed_dense(ctx, &subset, data, out);
+    ikt_stage_end(ctx, IKT_STAGE_LANDMARKS);
+    if (st != IKT_OK) ikt_landmarks_destroy(out);
+    return st;
+}
+
+/* --- P ---------------------------------------------------------------------------------------- */
+
 static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, int64_t n,
                                double seconds, ikt_settings *settings, ikt_embed_result *out) {
-    out->orphans = p->orphans;
+    out->zero_similarity = p->zero_similarity;
     out->entries = p->entries;
-    settings->affinity.neighbours = p->k;
+    if (p->k > 0) settings->affinity.neighbours = p->k;
     if (p->psi > 0) {
         settings->isolation.psi = p->psi;
         settings->isolation.pool = p->pool;
     }
+    if (p->k == 0) return; /* nothing was made of the rows */
     ikt_log_numbers(ctx, IKT_LOG_STAGE,
                     (ikt_log_number[]){
                         IKT_LOG_INT("entries", p->entries), IKT_LOG_REAL("seconds", seconds), {0}},
@@ -38,120 +148,134 @@ static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, int
             "neighbours: %.1f %% of the similarity of the true ones, %.1f %% of them found "
             "(%lld rows compared with exact search)",
             100 * p->recall.similarity, 100 * p->recall.found, (long long)p->recall.sample);
-    if (p->orphans > 0)
-        ikt_log_numbers(ctx, IKT_LOG_WARN, (ikt_log_number[]){IKT_LOG_INT("rows", p->orphans), {0}},
-                        "%lld rows %s", (long long)p->orphans,
+    if (p->zero_similarity > 0)
+        ikt_log_numbers(ctx, IKT_LOG_WARN,
+                        (ikt_log_number[]){IKT_LOG_INT("rows", p->zero_similarity), {0}},
+                        "%lld rows %s", (long long)p->zero_similarity,
                         ikt_affinity_of(&settings->affinity)->zero_similarity_because);
 }
 
-/* The loop works in positions, the run in rows of the input. */
-static ikt_status bring(ikt_context *ctx, const ikt_probabilities *p, int64_t q, bool back,
-                        float *y) {
-    const int64_t bytes = q * (int64_t)sizeof *y;
-    if (!p->is_ordered) return IKT_OK;
+/* --- the loop --------------------------------------------------------------------------------- */
+
+/* Between the order of the input and that of the loop. */
+static ikt_status reorder(ikt_context *ctx, const ikt_probabilities *p, bool back, const void *in,
+                          void *out, int64_t bytes) {
+    if (!p->is_ordered) {
+        if (in != out) memcpy(out, in, (size_t)(bytes * p->rows.count));
+        return IKT_OK;
+    }
     ikt_stage_begin(ctx, IKT_STAGE_ORDER);
-    ikt_status st = back ? ikt_order_restore(ctx, &p->order, y, bytes, y, bytes, bytes)
-                         : ikt_order_apply(ctx, &p->order, y, bytes, y, bytes, bytes);
+    ikt_status st = back ? ikt_order_restore(ctx, &p->order, in, bytes, out, bytes, bytes)
+                         : ikt_order_apply(ctx, &p->order, in, bytes, out, bytes, bytes);
     ikt_stage_end(ctx, IKT_STAGE_ORDER);
     return st;
 }
 
-/* What an embedding is made of while it is made. */
-typedef struct {
-    const ikt_embed_options *wish;
-    ikt_landmarks landmarks;
-    ikt_probabilities p;
-    ikt_loop_state kept; /* of a checkpoint */
-    bool is_kept;
-} making;
-
-static void making_free(making *m) {
-    ikt_landmarks_destroy(&m->landmarks);
-    ikt_probabilities_destroy(&m->p);
-    ikt_loop_state_destroy(&m->kept);
+/* Labels in the order of the loop, where the objective needs them. */
+static ikt_status order_labels(ikt_context *ctx, const ikt_objective_kind *kind,
+                               const ikt_probabilities *p, const int64_t *labels, int64_t **out) {
+    if (!(kind->needs & IKT_NEEDS_LABELS)) return IKT_OK;
+    if (!labels)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "layout.objective=%s needs labels, and the input has none; name them by "
+                        "input.labels",
+                        kind->name);
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, out, p->rows.count, sizeof **out, "labels")));
+    return reorder(ctx, p, false, labels, *out, sizeof **out);
 }
 
-/* Where the loop begins: the state that has come furthest; NULL: at initial positions. */
-static const ikt_loop_state *loop_start(const making *m) {
-    const ikt_loop_state *from = m->wish->from;
-    if (m->is_kept && (!from || m->kept.iteration > from->iteration)) return &m->kept;
-    return from;
-}
-
-/* COLLECTIVE. What a checkpoint holds of loop and P. */
-static ikt_status find_kept(ikt_context *ctx, making *m) {
-    if (m->wish->keepers)
-        IKT_TRY(ikt_checkpoint_load_loop(m->wish->keepers, &m->kept, &m->is_kept));
-    return ikt_probabilities_begin(ctx, m->wish->keepers, &m->p);
-}
-
-static ikt_status make_probabilities(ikt_context *ctx, making *m, ikt_settings *settings,
-                                     ikt_dataset *data, const ikt_rows *rows,
-                                     ikt_embed_result *out) {
-    const double begun = ikt_now();
-    m->p.graph_keep = m->wish->graph ? *m->wish->graph : NULL;
-    IKT_TRY(ikt_probabilities_compute(ctx, settings, data, rows, m->wish->labels,
-                                      m->landmarks.count > 0 ? &m->landmarks : NULL, m->wish->keep,
-                                      &m->p));
-    note_probabilities(ctx, &m->p, rows->n, ikt_now() - begun, settings, out);
-    out->y = m->p.start;
-    m->p.start = NULL;
-    return IKT_OK;
-}
-
-/* Whether the start has to be found: for the loop, or for the file of the graph, although the loop
- * goes on; landmarks that nobody needs any more are not embedded again for that. */
-static bool wants_start(const making *m, const ikt_layout_settings *layout) {
-    if (!loop_start(m)) return true;
-    return m->p.graph_keep && layout->init == IKT_INIT_PCA;
-}
-
-/* Initial positions in the order of the loop; where it goes on, room for its results. */
-static ikt_status start(ikt_context *ctx, making *m, const ikt_settings *settings,
-                        ikt_dataset *data, const ikt_rows *rows, float **y) {
-    const int64_t q = settings->layout.dimensions;
-    const ikt_start_sources from = {&m->landmarks, m->p.scores, m->p.graph_keep};
-    if (wants_start(m, &settings->layout)) {
-        IKT_TRY(ikt_start(ctx, settings, data, rows, &from, y));
-        if (!loop_start(m)) IKT_TRY(bring(ctx, &m->p, q, false, *y));
-        ikt_free(&m->p.scores);
+/* Minimises the objective from the start y, or from the state `from`; y receives the places in the
+ * order of the input. */
+static ikt_status optimise(ikt_context *ctx, const ikt_settings *settings,
+                           const ikt_embed_options *options, const ikt_loop_state *from,
+                           const ikt_probabilities *p, ikt_embed_result *out) {
+    const ikt_layout_settings *layout = &settings->layout;
+    const ikt_objective_kind *kind = ikt_layout_objective(layout);
+    const ikt_loop_course course = {.hooks = options->hooks ? &options->hooks->loop : NULL,
+                                    .from = from,
+                                    .is_extended = options->from != NULL,
+                                    .last = options->want_last ? &out->last : NULL};
+    ikt_objective objective = {.kind = NULL};
+    int64_t *labels = NULL;
+    char text[256];
+    ikt_status st = order_labels(ctx, kind, p, options->labels, &labels);
+    const ikt_objective_inputs inputs = {
+        .rows = p->rows,
+        .q = (int)layout->dimensions,
+        .options = ikt_layout_options(layout, (uint64_t)settings->run.seed),
+        .graph = kind->needs & IKT_NEEDS_P && !p->is_dense ? &p->graph : NULL,
+        .dense = kind->needs & IKT_NEEDS_P && p->is_dense ? &p->dense : NULL,
+        .neighbours = &p->neighbours,
+        .codes = &p->codes,
+        .labels = labels};
+    if (st == IKT_OK) st = ikt_objective_create(ctx, kind, &inputs, &objective);
+    if (st == IKT_OK) {
+        objective.kind->describe(&objective, text, sizeof text);
+        ikt_log(ctx, IKT_LOG_STAGE, "%s in %d dimensions; repulsion: %s", kind->name, inputs.q,
+                text);
+        st = ikt_layout_run(ctx, layout, &p->rows, &objective, &course, out->y, &out->trace);
     }
-    if (m->wish->graph) IKT_TRY(ikt_graph_keep_end(ctx, m->wish->graph));
-    if (*y) return IKT_OK;
-    return ikt_agree(ctx, ikt_alloc(ctx, y, q * rows->count, sizeof **y, "embedding"));
+    ikt_objective_destroy(&objective);
+    ikt_free(&labels);
+    return st;
 }
 
-static ikt_status place(ikt_context *ctx, making *m, const ikt_layout_settings *settings,
-                        const ikt_rows *rows, ikt_embed_result *out) {
-    const ikt_loop_course course = {.keeper = m->wish->keepers ? &m->wish->keepers->loop : NULL,
-                                    .from = loop_start(m),
-                                    .is_extended = m->wish->from != NULL,
-                                    .last = m->wish->want_last ? &out->last : NULL};
-    ikt_made_objective made;
-    ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
-    ikt_status st = ikt_objective_make(ctx, &m->p, settings, &made);
-    if (st == IKT_OK)
-        st = ikt_layout_run(ctx, settings, rows, &made.objective, &course, out->y, &out->trace);
-    ikt_objective_release(&made);
-    ikt_stage_end(ctx, IKT_STAGE_LAYOUT);
-    return st == IKT_OK ? bring(ctx, &m->p, settings->dimensions, true, out->y) : st;
-}
+/* --- the line --------------------------------------------------------------------------------- */
 
 ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_dataset *data,
-                             const ikt_rows *rows, const ikt_embed_options *wish,
+                             const ikt_rows *rows, const ikt_embed_options *options,
                              ikt_embed_result *out) {
-    making m = {.wish = wish};
+    ikt_layout_settings *layout = &settings->layout;
+    const int64_t bytes = layout->dimensions * (int64_t)sizeof *out->y;
+    const double begun = ikt_now();
+    ikt_landmarks landmarks = {0};
+    ikt_probabilities p;
+    ikt_loop_state saved = {0};
+    bool is_saved = false;
     *out = (ikt_embed_result){.accuracy = -1};
-    IKT_TRY(ikt_layout_resolve(ctx, &settings->layout, rows->n));
-    ikt_status st = find_kept(ctx, &m);
-    if (st == IKT_OK && settings->layout.init == IKT_INIT_LANDMARK && !settings->input.graph[0] &&
-        !loop_start(&m) && !m.p.start)
-        st = ikt_landmarks_make(ctx, settings, settings->layout.landmarks, data, &m.landmarks);
-    if (st == IKT_OK) st = make_probabilities(ctx, &m, settings, data, rows, out);
-    if (st == IKT_OK) st = start(ctx, &m, settings, data, rows, &out->y);
-    ikt_landmarks_destroy(&m.landmarks);
-    if (st == IKT_OK) st = place(ctx, &m, &settings->layout, rows, out);
-    making_free(&m);
+    IKT_TRY(ikt_layout_resolve(ctx, layout, rows->n));
+    if (options->hooks) IKT_TRY(ikt_checkpoint_load_loop(options->hooks, &saved, &is_saved));
+    /* The loop goes on from the state that has come furthest; NULL: it begins at the start. */
+    const ikt_loop_state *from = options->from;
+    if (is_saved && (!from || saved.iteration > from->iteration)) from = &saved;
+
+    ikt_status st = ikt_probabilities_begin(ctx, options->hooks, rows, &p);
+    if (st == IKT_OK && layout->init == IKT_INIT_LANDMARK && !settings->input.graph[0] && !from &&
+        !p.start)
+        st = embed_landmarks(ctx, settings, data, &landmarks);
+    if (st == IKT_OK) {
+        const ikt_probabilities_options wanted = {
+            .needs = ikt_layout_objective(layout)->needs,
+            .labels = options->labels,
+            .landmarks = landmarks.count > 0 ? &landmarks : NULL,
+            .model_writer = options->model_writer,
+            .graph_writer = options->graph_writer ? *options->graph_writer : NULL};
+        st = ikt_probabilities_compute(ctx, settings, data, &wanted, &p);
+    }
+    if (st == IKT_OK) {
+        note_probabilities(ctx, &p, rows->n, ikt_now() - begun, settings, out);
+        out->y = p.start;
+        p.start = NULL;
+        /* The file of the graph keeps a start from components, although the loop goes on; landmarks
+         * that nobody needs any more are not embedded again for that. */
+        const ikt_start_sources sources = {&landmarks, p.scores,
+                                           options->graph_writer ? *options->graph_writer : NULL};
+        if (!from || (sources.graph_writer && layout->init == IKT_INIT_PCA))
+            st = ikt_start(ctx, settings, data, rows, &sources, &out->y);
+        if (st == IKT_OK && !from) st = reorder(ctx, &p, false, out->y, out->y, bytes);
+        ikt_free(&p.scores);
+    }
+    ikt_landmarks_destroy(&landmarks);
+    if (st == IKT_OK && options->graph_writer) st = ikt_graph_keep_end(ctx, options->graph_writer);
+    if (st == IKT_OK && !out->y)
+        st = ikt_agree(ctx, ikt_alloc(ctx, &out->y, bytes * rows->count, 1, "embedding"));
+
+    ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
+    if (st == IKT_OK) st = optimise(ctx, settings, options, from, &p, out);
+    ikt_stage_end(ctx, IKT_STAGE_LAYOUT);
+    if (st == IKT_OK) st = reorder(ctx, &p, true, out->y, out->y, bytes);
+    ikt_probabilities_destroy(&p);
+    ikt_loop_state_destroy(&saved);
     if (st != IKT_OK) ikt_embed_result_destroy(out);
     return st;
 }

@@ -17,21 +17,21 @@
 typedef struct {
     float *y; /* [rows->count * q], q = layout.dimensions; owned */
     ikt_trace trace;
-    int64_t orphans;     /* rows without any similarity */
-    int64_t entries;     /* of P */
-    double accuracy;     /* 10-NN label accuracy of the neighbours; or negative */
-    ikt_recall recall;   /* of approximate neighbour search; sample 0: exact */
-    ikt_loop_state last; /* the loop's, in its own order; where it was wanted */
+    int64_t zero_similarity; /* rows without similarity to any other */
+    int64_t entries;         /* of P */
+    double accuracy;         /* 10-NN label accuracy of the neighbours; or negative */
+    ikt_recall recall;       /* of approximate neighbour search; sample 0: exact */
+    ikt_loop_state last;     /* the loop's, in its own order; where it was wanted */
 } ikt_embed_result;
 
 /* What there is beside the data, and what else is wanted. All of it may be empty, and is lent. */
 typedef struct {
-    const int64_t *labels;    /* [rows->count] of the own rows */
-    ikt_model_writer *keep;   /* receives model and codes (keep.h) */
-    ikt_graph_writer **graph; /* receives P before the loop begins, and is ended (graph_keep.h) */
-    ikt_checkpoint_hooks *keepers; /* the checkpoint to go on from and to write */
-    const ikt_loop_state *from;    /* of the finished run that is extended */
-    bool want_last;                /* the loop's last state */
+    const int64_t *labels;           /* [rows->count] of the own rows */
+    ikt_model_writer *model_writer;  /* receives model and codes (keep.h) */
+    ikt_graph_writer **graph_writer; /* receives P before the loop begins, and is ended */
+    ikt_checkpoint_hooks *hooks;     /* the checkpoint to go on from and to write */
+    const ikt_loop_state *from;      /* of the finished run that is extended */
+    bool want_last;                  /* the loop's last state */
 } ikt_embed_options;
 
 /* COLLECTIVE. Embeds the rows of a data set, or of a graph.

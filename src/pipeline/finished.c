@@ -8,23 +8,19 @@
 #include "io/results/result.h"
 
 ikt_stage_head ikt_finished_head(const ikt_run *run) {
-    return (ikt_stage_head){"loop", IKT_VERSION, run->input_print, run->settings_print};
-}
-
-int64_t ikt_finished_count(const ikt_run *run) {
-    return run->settings.output.state ? IKT_LOOP_PARTS : 0;
+    return (ikt_stage_head){"loop", IKT_VERSION, run->input_fingerprint, run->settings_fingerprint};
 }
 
 ikt_status ikt_finished_parts(ikt_context *ctx, const ikt_run *run, ikt_loop_parts *out) {
     const ikt_trace *trace = &run->embedding.trace;
     ikt_loop_state state = run->embedding.last;
     *out = (ikt_loop_parts){.trace = {NULL, NULL, NULL, NULL}};
-    if (ikt_finished_count(run) == 0) return IKT_OK;
+    if (!run->settings.output.state) return IKT_OK;
     state.point = trace->point;
     state.seconds = 0;
     while (state.points < trace->count && trace->point[state.points].iteration < state.iteration)
         state.points++;
-    IKT_TRY(ikt_loop_parts_make(ctx, &run->rows, run->settings.layout.dimensions, &state, out));
+    IKT_TRY(ikt_loop_parts_make(ctx, &run->rows, &state, out));
     memset(out->trace.seconds, 0, (size_t)state.points * sizeof *out->trace.seconds);
     return IKT_OK;
 }
@@ -66,8 +62,7 @@ ikt_status ikt_finished_read(ikt_context *ctx, const ikt_run *run, ikt_loop_stat
     IKT_TRY(ikt_result_open(ctx, run->settings.output.file, &file));
     ikt_status st = check_state(ctx, &run->settings, run->rows.n, &own, file);
     if (st == IKT_OK)
-        st = ikt_loop_parts_read(ctx, &run->rows, run->settings.layout.dimensions, read_parts, file,
-                                 out);
+        st = ikt_loop_parts_read(ctx, &run->rows, &run->settings.layout, read_parts, file, out);
     ikt_result_close(&file);
     return st;
 }

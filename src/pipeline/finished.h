@@ -19,8 +19,7 @@ ikt_status ikt_finished_check(ikt_context *ctx, const ikt_settings *settings, in
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_finished_parts(ikt_context *ctx, const ikt_run *run, ikt_loop_parts *out);
 
-/* LOCAL, pure. How many parts these are, and what goes with them; lent. */
-int64_t ikt_finished_count(const ikt_run *run);
+/* LOCAL, pure. What goes with them; lent. */
 ikt_stage_head ikt_finished_head(const ikt_run *run);
 
 #endif

@@ -175,7 +175,7 @@ static void take_facts(const ikt_graph_file *file, ikt_probabilities *p) {
     p->recall.similarity = told(file, "neighbour_similarity", 0);
     p->recall.found = told(file, "neighbours_found", 0);
     ikt_graph_file_int(file, "recall_sample", &p->recall.sample);
-    ikt_graph_file_int(file, "rows_without_similarity", &p->orphans);
+    ikt_graph_file_int(file, "rows_without_similarity", &p->zero_similarity);
     ikt_graph_file_int(file, "psi", &p->psi);
     ikt_graph_file_int(file, "pool", &p->pool);
 }
@@ -190,7 +190,7 @@ static ikt_status put_in_order(ikt_context *ctx, const ikt_graph_file *file, con
     if (st == IKT_OK) st = ikt_graph_file_positions(file, rows, position);
     if (st == IKT_OK) st = ikt_order_create(ctx, rows, position, &p->order);
     p->is_ordered = st == IKT_OK;
-    if (st == IKT_OK) st = ikt_directed_to_positions(ctx, &p->order, position, &p->rows);
+    if (st == IKT_OK) st = ikt_directed_to_positions(ctx, &p->order, position, &p->weights);
     ikt_free(&position);
     return st;
 }
@@ -232,8 +232,8 @@ static ikt_status read_weights(ikt_context *ctx, const ikt_graph_file *file,
     const ikt_edge_rule rule = rule_of(file, &settings->affinity);
     ikt_graph_facts facts;
     IKT_TRY(check_rows(ctx, file, rows));
-    IKT_TRY(ikt_directed_load(ctx, file, rows, &rule, data, p->k, &p->rows, &facts));
-    p->orphans = facts.orphans;
+    IKT_TRY(ikt_directed_load(ctx, file, rows, &rule, data, p->k, &p->weights, &facts));
+    p->zero_similarity = facts.orphans;
     if (ikt_graph_file_is_kept(file)) take_facts(file, p);
     log_left_out(ctx, ikt_graph_file_name(file), &facts);
     IKT_TRY(put_in_order(ctx, file, rows, p));

@@ -99,63 +99,48 @@ ikt_status ikt_graph_keep_begin(ikt_context *ctx, const ikt_graph_origin *o,
 
 /* --- weights ---------------------------------------------------------------------------------- */
 
-/* COLLECTIVE. Columns and weights as they stand: rows in the order of the input. */
-static ikt_status write_rows(ikt_graph_writer *w, const ikt_rows *distribution,
-                             const ikt_directed *rows) {
-    IKT_TRY(ikt_graph_writer_rows(w, distribution, rows->start));
-    IKT_TRY(ikt_graph_writer_columns(w, rows->column));
-    return ikt_graph_writer_weights(w, rows->value);
+/* COLLECTIVE. Columns and weights of rows that stand in the order of the input. */
+static ikt_status write_rows(ikt_context *ctx, ikt_graph_writer *w, ikt_probabilities *p) {
+    ikt_directed *weights = &p->weights;
+    IKT_TRY(ikt_agree(ctx, ikt_directed_sort(ctx, weights)));
+    IKT_TRY(ikt_graph_writer_rows(w, &p->rows, weights->start));
+    IKT_TRY(ikt_graph_writer_columns(w, weights->column));
+    return ikt_graph_writer_weights(w, weights->value);
 }
 
-/* COLLECTIVE. The same from positions, one array after the other.
- *   room   [entries that come] */
-static ikt_status write_restored(ikt_context *ctx, const ikt_probabilities *p, const int64_t *to,
-                                 void *room) {
+/* COLLECTIVE. The same of rows that stand in slots: columns get the numbers of rows, in whose order
+ * the entries of a row are written, one array after the other, and then those of slots back. */
+static ikt_status write_ordered(ikt_context *ctx, ikt_graph_writer *w, ikt_probabilities *p) {
     const ikt_order *order = &p->order;
-    const ikt_directed *rows = &p->rows;
-    IKT_TRY(ikt_graph_writer_rows(p->graph_keep, &order->rows, to));
-    IKT_TRY(ikt_redistribute_entries(ctx, order, IKT_TO_ROWS, rows->start, rows->column, to, room));
-    IKT_TRY(ikt_graph_writer_columns(p->graph_keep, room));
-    IKT_TRY(ikt_redistribute_entries(ctx, order, IKT_TO_ROWS, rows->start, rows->value, to, room));
-    return ikt_graph_writer_weights(p->graph_keep, room);
-}
-
-/* COLLECTIVE. Where each own row was put. */
-static ikt_status find_positions(ikt_context *ctx, const ikt_order *order, uint32_t *position) {
-    const int64_t bytes = sizeof *position;
-    for (int64_t i = 0; i < order->rows.count; i++)
-        position[i] = (uint32_t)(order->rows.first + i);
-    return ikt_order_restore(ctx, order, position, bytes, position, bytes, bytes);
-}
-
-/* COLLECTIVE. Rows that are in positions: columns get the numbers of rows, in whose order the
- * entries of a row are written, and then those of positions back. */
-static ikt_status write_ordered(ikt_context *ctx, ikt_probabilities *p) {
-    const ikt_order *order = &p->order;
-    ikt_directed *rows = &p->rows;
-    const int64_t count = order->rows.count, entries = rows->start[count];
-    uint32_t *position = NULL, *room = NULL;
+    ikt_directed *from = &p->weights;
+    const int64_t count = order->rows.count, entries = from->start[count];
+    uint32_t *slot = NULL, *moved = NULL;
     int64_t *to = NULL;
-    ikt_status st = ikt_alloc(ctx, &position, count, sizeof *position, "order");
+    ikt_status st = ikt_alloc(ctx, &slot, count, sizeof *slot, "order");
     if (st == IKT_OK) st = ikt_alloc(ctx, &to, count + 1, sizeof *to, "graph");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK)
-        st = ikt_translate_indices(ctx, &order->rows, order->row, rows->column, entries);
-    if (st == IKT_OK) st = ikt_agree(ctx, ikt_directed_sort(ctx, rows));
-    if (st == IKT_OK) st = ikt_redistribute_starts(ctx, order, IKT_TO_ROWS, rows->start, to);
-    if (st == IKT_OK) st = ikt_agree(ctx, ikt_alloc(ctx, &room, to[count], sizeof *room, "graph"));
-    if (st == IKT_OK) st = write_restored(ctx, p, to, room);
-    if (st == IKT_OK) st = find_positions(ctx, order, position);
-    if (st == IKT_OK) st = ikt_graph_writer_positions(p->graph_keep, position);
+        st = ikt_translate_indices(ctx, &order->rows, order->row, from->column, entries);
+    if (st == IKT_OK) st = ikt_agree(ctx, ikt_directed_sort(ctx, from));
+    if (st == IKT_OK) st = ikt_redistribute_starts(ctx, order, IKT_TO_ROWS, from->start, to);
     if (st == IKT_OK)
-        st = ikt_translate_indices(ctx, &order->rows, position, rows->column, entries);
-    ikt_free(&position);
-    ikt_free(&room);
+        st = ikt_agree(ctx, ikt_alloc(ctx, &moved, to[count], sizeof *moved, "graph"));
+    if (st == IKT_OK) st = ikt_graph_writer_rows(w, &order->rows, to);
+    if (st == IKT_OK)
+        st =
+            ikt_redistribute_entries(ctx, order, IKT_TO_ROWS, from->start, from->column, to, moved);
+    if (st == IKT_OK) st = ikt_graph_writer_columns(w, moved);
+    if (st == IKT_OK)
+        st = ikt_redistribute_entries(ctx, order, IKT_TO_ROWS, from->start, from->value, to, moved);
+    if (st == IKT_OK) st = ikt_graph_writer_weights(w, (const float *)(const void *)moved);
+    if (st == IKT_OK) st = ikt_order_slots(ctx, order, slot);
+    if (st == IKT_OK) st = ikt_graph_writer_positions(w, slot);
+    if (st == IKT_OK) st = ikt_translate_indices(ctx, &order->rows, slot, from->column, entries);
+    ikt_free(&slot);
+    ikt_free(&moved);
     ikt_free(&to);
     return st;
 }
-
-/* --- what is known of them -------------------------------------------------------------------- */
 
 static ikt_status write_real(ikt_graph_writer *w, const char *name, double value) {
     char text[32];
@@ -163,10 +148,9 @@ static ikt_status write_real(ikt_graph_writer *w, const char *name, double value
     return ikt_graph_writer_text(w, name, text);
 }
 
-/* COLLECTIVE. */
-static ikt_status write_facts(const ikt_probabilities *p) {
-    ikt_graph_writer *w = p->graph_keep;
-    IKT_TRY(ikt_graph_writer_int(w, "rows_without_similarity", p->orphans));
+/* COLLECTIVE. What is known of the weights. */
+static ikt_status write_facts(ikt_graph_writer *w, const ikt_probabilities *p) {
+    IKT_TRY(ikt_graph_writer_int(w, "rows_without_similarity", p->zero_similarity));
     if (p->psi > 0) {
         IKT_TRY(ikt_graph_writer_int(w, "psi", p->psi));
         IKT_TRY(ikt_graph_writer_int(w, "pool", p->pool));
@@ -178,35 +162,25 @@ static ikt_status write_facts(const ikt_probabilities *p) {
     return write_real(w, "neighbours_found", p->recall.found);
 }
 
-/* COLLECTIVE. As used: what this run had to decide in place of "auto". */
-static ikt_status write_settings(ikt_context *ctx, const ikt_settings *settings,
-                                 const ikt_probabilities *p) {
-    ikt_settings used = *settings;
+ikt_status ikt_graph_keep_rows(ikt_context *ctx, const ikt_settings *settings,
+                               const ikt_probabilities_options *options, ikt_probabilities *p) {
+    ikt_graph_writer *w = options->graph_writer;
+    ikt_settings used = *settings; /* with what this run had to decide in place of "auto" */
     char *text = NULL;
+    IKT_TRY(p->is_ordered ? write_ordered(ctx, w, p) : write_rows(ctx, w, p));
+    /* A rank without rows may hold no labels either: all ranks take the same path. */
+    if (ikt_max_one(ctx, options->labels != NULL) > 0)
+        IKT_TRY(ikt_graph_writer_labels(w, options->labels));
+    IKT_TRY(write_facts(w, p));
     used.affinity.neighbours = p->k;
     if (p->psi > 0) {
         used.isolation.psi = p->psi;
         used.isolation.pool = p->pool;
     }
     ikt_status st = ikt_agree(ctx, ikt_graph_settings_print(ctx, &used, &text));
-    if (st == IKT_OK) st = ikt_graph_writer_text(p->graph_keep, "settings", text);
+    if (st == IKT_OK) st = ikt_graph_writer_text(w, "settings", text);
     ikt_free(&text);
     return st;
-}
-
-ikt_status ikt_graph_keep_rows(ikt_context *ctx, const ikt_settings *settings, const ikt_rows *rows,
-                               ikt_probabilities *p) {
-    if (p->is_ordered) {
-        IKT_TRY(write_ordered(ctx, p));
-    } else {
-        IKT_TRY(ikt_agree(ctx, ikt_directed_sort(ctx, &p->rows)));
-        IKT_TRY(write_rows(p->graph_keep, rows, &p->rows));
-    }
-    /* A rank without rows may hold no labels either: all ranks take the same path. */
-    if (ikt_max_one(ctx, p->labels != NULL) > 0)
-        IKT_TRY(ikt_graph_writer_labels(p->graph_keep, p->labels));
-    IKT_TRY(write_facts(p));
-    return write_settings(ctx, settings, p);
 }
 
 ikt_status ikt_graph_keep_end(ikt_context *ctx, ikt_graph_writer **writer) {

@@ -24,12 +24,12 @@ typedef struct {
 ikt_status ikt_graph_keep_begin(ikt_context *ctx, const ikt_graph_origin *origin,
                                 ikt_graph_writer **out);
 
-/* COLLECTIVE. Writes p->rows to p->graph_keep, and what belongs to them.
+/* COLLECTIVE. Writes p->weights to options->graph_writer, and what belongs to them.
  *   settings   with what is resolved in *p put in place of "auto"
- * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. Memory: where rows are in positions 4 bytes an entry, and
- * 8 for each of a million; otherwise nothing. */
-ikt_status ikt_graph_keep_rows(ikt_context *ctx, const ikt_settings *settings, const ikt_rows *rows,
-                               ikt_probabilities *p);
+ * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. Memory: where rows are in slots 4 bytes an entry, and 8
+ * for each of a million; otherwise nothing. */
+ikt_status ikt_graph_keep_rows(ikt_context *ctx, const ikt_settings *settings,
+                               const ikt_probabilities_options *options, ikt_probabilities *p);
 
 /* COLLECTIVE. Completes the file and says so; nothing where *writer is NULL. Errors: IKT_ERR_FILE.
  */

@@ -127,25 +127,25 @@ static int64_t list_facts(const ikt_run *run, ikt_note *facts) {
 static ikt_status write_run(ikt_context *ctx, const ikt_run *run, const ikt_note *facts,
                             int64_t n_facts, const char *configuration) {
     const ikt_rows *rows = &run->rows;
-    IKT_TRY(ikt_model_writer_part(run->keep, IKT_MODEL_EMBEDDING, rows->first, rows->count,
+    IKT_TRY(ikt_model_writer_part(run->model_writer, IKT_MODEL_EMBEDDING, rows->first, rows->count,
                                   run->embedding.y, 0));
     /* A rank without rows may hold no labels either: all ranks take the same path. */
     if (ikt_max_one(ctx, run->labels != NULL) > 0)
-        IKT_TRY(ikt_model_writer_part(run->keep, IKT_MODEL_LABELS, rows->first, rows->count,
+        IKT_TRY(ikt_model_writer_part(run->model_writer, IKT_MODEL_LABELS, rows->first, rows->count,
                                       run->labels, 0));
-    return ikt_model_writer_notes(run->keep, configuration, facts, n_facts);
+    return ikt_model_writer_notes(run->model_writer, configuration, facts, n_facts);
 }
 
 ikt_status ikt_run_keep(ikt_context *ctx, ikt_run *run) {
     ikt_note *facts = NULL;
     char *configuration = NULL;
-    if (!run->keep) return IKT_OK;
+    if (!run->model_writer) return IKT_OK;
     ikt_stage_begin(ctx, IKT_STAGE_WRITE);
     ikt_status st = ikt_alloc(ctx, &facts, FACTS_MOST, sizeof *facts, purpose);
     if (st == IKT_OK) st = ikt_run_configuration(ctx, run, &configuration);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = write_run(ctx, run, facts, list_facts(run, facts), configuration);
-    st = ikt_model_writer_end(&run->keep, st);
+    st = ikt_model_writer_end(&run->model_writer, st);
     if (st == IKT_OK)
         ikt_log(ctx, IKT_LOG_STAGE, "model: %s; `iktsne transform` places new rows by it",
                 run->settings.output.model);

@@ -1,17 +1,14 @@
-/* A start from landmarks. */
+/* Where rows lie among landmarks. See landmarks.h. */
 #include "pipeline/landmarks.h"
 
 #include <string.h>
 
 #include "affinity/affinity.h"
 #include "base/comm.h"
-#include "base/draw.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
 #include "linalg/distance.h"
 #include "neighbours/exact.h"
-#include "pipeline/embedding.h"
 
 /* Landmarks that place a row, and the perplexity of a Gaussian kernel on them. */
 enum { NEAREST = 10 };
@@ -27,110 +24,6 @@ void ikt_landmarks_destroy(ikt_landmarks *landmarks) {
     ikt_free(&landmarks->y);
     landmarks->count = 0;
 }
-
-/* --- their own embedding ---------------------------------------------------------------------- */
-
-static ikt_status draw(ikt_context *ctx, uint64_t seed, int64_t n, ikt_landmarks *landmarks) {
-    int64_t *slot = NULL, slots = ikt_draw_slots(landmarks->count);
-    ikt_status st = ikt_alloc(ctx, &landmarks->row, landmarks->count, sizeof(int64_t), purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &landmarks->y, landmarks->q * landmarks->count, sizeof(float), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &slot, slots, sizeof *slot, purpose);
-    if (st == IKT_OK)
-        ikt_draw_subset(seed, IKT_RNG_LANDMARK, 0, n, landmarks->count, slot, slots,
-                        landmarks->row);
-    ikt_free(&slot);
-    return ikt_agree(ctx, st);
-}
-
-/* COLLECTIVE. Gathers what the ranks have of the positions. */
-static ikt_status share(ikt_context *ctx, const ikt_rows *rows, const float *own,
-                        ikt_landmarks *landmarks) {
-    int64_t *counts = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &counts, rows->ranks, sizeof *counts, purpose)));
-    for (int rank = 0; rank < rows->ranks; rank++)
-        counts[rank] = ikt_rows_count(rows, rank);
-    ikt_allgather(ctx, own, rows->count, (size_t)landmarks->q * sizeof *own, landmarks->y, counts);
-    ikt_free(&counts);
-    return IKT_OK;
-}
-
-static ikt_status embed_rows(ikt_context *ctx, ikt_settings *settings, ikt_source *source,
-                             ikt_landmarks *landmarks) {
-    const ikt_rows rows = ikt_rows_make(landmarks->count, ikt_size(ctx), ikt_rank(ctx));
-    ikt_dataset *data = NULL;
-    ikt_embed_result embedding = {0};
-    ikt_status st = ikt_dataset_create(ctx, source, &settings->preprocess, &data);
-    if (st == IKT_OK)
-        st = ikt_embed_dataset(ctx, settings, data, &rows, &(ikt_embed_options){0}, &embedding);
-    if (st == IKT_OK) st = share(ctx, &rows, embedding.y, landmarks);
-    ikt_embed_result_destroy(&embedding);
-    ikt_dataset_destroy(&data);
-    return st;
-}
-
-static ikt_status embed_dense(ikt_context *ctx, ikt_settings *settings, ikt_dataset *data,
-                              ikt_landmarks *landmarks) {
-    const int64_t columns = ikt_dataset_columns(data);
-    const ikt_type type = ikt_dataset_is_u8(data) ? IKT_TYPE_U8 : IKT_TYPE_F32;
-    ikt_source *source = NULL;
-    void *rows = NULL;
-    ikt_status st = ikt_agree(
-        ctx, ikt_alloc(ctx, &rows, landmarks->count * columns, ikt_type_size(type), purpose));
-    if (st == IKT_OK) st = ikt_dataset_gather(data, landmarks->row, landmarks->count, rows);
-    if (st == IKT_OK)
-        st = ikt_source_from_memory(ctx, rows, landmarks->count, columns, type, &source);
-    if (st == IKT_OK) st = embed_rows(ctx, settings, source, landmarks);
-    ikt_source_close(&source);
-    ikt_free(&rows);
-    return st;
-}
-
-/* Rows of kernels as rows of a source. */
-static ikt_status widen(ikt_context *ctx, const ikt_sparse *from, ikt_sparse_rows *to) {
-    const int64_t entries = from->start[from->count];
-    IKT_TRY(ikt_sparse_rows_reserve(ctx, from->count, entries, to));
-    to->count = from->count;
-    memcpy(to->start, from->start, (size_t)(from->count + 1) * sizeof *to->start);
-    for (int64_t e = 0; e < entries; e++) {
-        to->column[e] = from->column[e];
-        to->value[e] = (double)from->value[e];
-    }
-    return IKT_OK;
-}
-
-static ikt_status embed_sparse(ikt_context *ctx, ikt_settings *settings, ikt_dataset *data,
-                               ikt_landmarks *landmarks) {
-    ikt_source *source = NULL;
-    ikt_sparse gathered = {0};
-    ikt_sparse_rows rows = {0};
-    ikt_status st = ikt_dataset_gather_sparse(data, landmarks->row, landmarks->count, &gathered);
-    if (st == IKT_OK) st = ikt_agree(ctx, widen(ctx, &gathered, &rows));
-    if (st == IKT_OK) st = ikt_source_from_sparse(ctx, &rows, gathered.d, IKT_TYPE_F32, &source);
-    if (st == IKT_OK) st = embed_rows(ctx, settings, source, landmarks);
-    ikt_source_close(&source);
-    ikt_sparse_destroy(&gathered);
-    ikt_sparse_rows_destroy(&rows);
-    return st;
-}
-
-ikt_status ikt_landmarks_make(ikt_context *ctx, const ikt_settings *settings, int64_t count,
-                              ikt_dataset *data, ikt_landmarks *out) {
-    ikt_settings subset = ikt_settings_of_landmarks(settings, count);
-    *out = (ikt_landmarks){.count = count, .q = (int)settings->layout.dimensions};
-    ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", out->count), {0}},
-                    "landmarks: %lld rows are embedded first", (long long)out->count);
-    ikt_stage_begin(ctx, IKT_STAGE_LANDMARKS);
-    ikt_status st = draw(ctx, (uint64_t)settings->run.seed, ikt_dataset_rows(data), out);
-    if (st == IKT_OK)
-        st = ikt_dataset_is_sparse(data) ? embed_sparse(ctx, &subset, data, out)
-                                         : embed_dense(ctx, &subset, data, out);
-    ikt_stage_end(ctx, IKT_STAGE_LANDMARKS);
-    if (st != IKT_OK) ikt_landmarks_destroy(out);
-    return st;
-}
-
-/* --- all rows among them ---------------------------------------------------------------------- */
 
 /* Weighted means of the positions of the landmarks in lists whose scores have become weights. */
 static void average(ikt_context *ctx, const ikt_landmarks *landmarks, const ikt_neighbours *lists,

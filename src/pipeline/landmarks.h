@@ -12,7 +12,6 @@
 #include "data/dataset.h"
 #include "dist/rows.h"
 #include "isolation/codes.h"
-#include "settings/settings.h"
 
 /* The same on every rank. */
 typedef struct {
@@ -22,13 +21,7 @@ typedef struct {
     float *y;     /* [count * q] their positions, centred */
 } ikt_landmarks;
 
-/* COLLECTIVE. Draws `count` rows and embeds them by themselves: with the settings of the
- * run, but a start from principal components, and what follows from the number of rows (psi, pool,
- * rates, repulsion) chosen for their number.
- *   settings   of the run, its layout resolved
- * Errors: those of ikt_embed_dataset; empty then. */
-ikt_status ikt_landmarks_make(ikt_context *ctx, const ikt_settings *settings, int64_t count,
-                              ikt_dataset *data, ikt_landmarks *out);
+/* LOCAL. Frees what there is; accepts an empty struct. */
 void ikt_landmarks_destroy(ikt_landmarks *landmarks);
 
 /* COLLECTIVE. Positions of the own rows, weighted by the Isolation kernel: codes of the own rows in

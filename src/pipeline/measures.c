@@ -1,6 +1,7 @@
 /* Measures of runs and of result files. */
 #include "pipeline/measures.h"
 
+#include <math.h>
 #include <string.h>
 
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include "evaluate/radix.h"
 #include "evaluate/tree.h"
 #include "isolation/model.h"
-#include "pipeline/objective_make.h"
+#include "objective/objective.h"
 #include "pipeline/probabilities.h"
 #include "settings/model_spec.h"
 
@@ -178,26 +179,30 @@ ikt_status ikt_run_measures_of(ikt_context *ctx, const ikt_run *run, const char 
 
 ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                                   const ikt_rows *rows, int q, const float *y, double *kl) {
+    const ikt_probabilities_options wanted = {.needs = IKT_NEEDS_P};
     ikt_probabilities p;
-    ikt_made_objective made;
-    ikt_layout_settings layout = settings->layout;
-    layout.dimensions = q;
-    layout.objective = IKT_OBJECTIVE_TSNE;
-    layout.repulsion = rows->n <= EXACT_ROWS ? IKT_REPULSION_EXACT
-                       : q == 2              ? IKT_REPULSION_FFT
-                                             : IKT_REPULSION_TREE;
-    layout.accuracy = IKT_ACCURACY_TIGHT;
-    IKT_TRY(ikt_probabilities_begin(ctx, NULL, &p));
-    IKT_TRY(ikt_probabilities_compute(ctx, settings, data, rows, NULL, NULL, NULL, &p));
-    ikt_status st = ikt_objective_make(ctx, &p, &layout, &made);
+    ikt_objective objective = {.kind = NULL};
+    ikt_objective_terms terms = {.value = NAN};
+    ikt_gradient gradient;
+    IKT_TRY(ikt_probabilities_begin(ctx, NULL, rows, &p));
+    IKT_TRY(ikt_probabilities_compute(ctx, settings, data, &wanted, &p));
+    const ikt_objective_inputs inputs = {.rows = *rows,
+                                         .q = q,
+                                         .options = {.repulsion = rows->n <= EXACT_ROWS
+                                                                      ? IKT_REPULSION_EXACT
+                                                                  : q == 2 ? IKT_REPULSION_FFT
+                                                                           : IKT_REPULSION_TREE,
+                                                     .accuracy = IKT_ACCURACY_TIGHT,
+                                                     .sharing = settings->layout.grid},
+                                         .graph = p.is_dense ? NULL : &p.graph,
+                                         .dense = p.is_dense ? &p.dense : NULL};
+    ikt_status st = ikt_objective_create(ctx, &ikt_objective_tsne, &inputs, &objective);
     if (st == IKT_OK) {
-        ikt_objective_terms terms = {true, 0, 0};
-        ikt_gradient gradient;
-        memcpy(made.objective.y, y, (size_t)(rows->count * q) * sizeof *y);
-        made.objective.evaluate(made.objective.self, &gradient, &terms);
-        *kl = terms.value;
+        memcpy(objective.y, y, (size_t)(rows->count * q) * sizeof *y);
+        st = objective.kind->evaluate(&objective, 0, true, &gradient, &terms);
     }
-    ikt_objective_release(&made);
+    *kl = terms.value;
+    ikt_objective_destroy(&objective);
     ikt_probabilities_destroy(&p);
     return st;
 }

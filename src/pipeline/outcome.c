@@ -1,6 +1,7 @@
 /* File, picture and cost of a finished run. */
 #define _GNU_SOURCE
 #include "pipeline/outcome.h"
+#include "objective/divergence.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -43,11 +44,11 @@ static void add_facts(const ikt_run *run, notes *n) {
     if (run->graph.n > 0)
         ADD_NOTE(n->facts, n->n_facts, "graph", "%s, %lld rows, %lld entries", run->graph.name,
                  (long long)run->graph.n, (long long)run->graph.entries);
-    if (run->input_print[0])
-        ADD_NOTE(n->facts, n->n_facts, "input_fingerprint", "%s", run->input_print);
+    if (run->input_fingerprint[0])
+        ADD_NOTE(n->facts, n->n_facts, "input_fingerprint", "%s", run->input_fingerprint);
     ADD_NOTE(n->facts, n->n_facts, "entries_of_p", "%lld", (long long)run->embedding.entries);
     ADD_NOTE(n->facts, n->n_facts, "rows_without_similarity", "%lld",
-             (long long)run->embedding.orphans);
+             (long long)run->embedding.zero_similarity);
     if (run->embedding.accuracy >= 0)
         ADD_NOTE(n->facts, n->n_facts, "neighbour_label_accuracy", "%.6f", run->embedding.accuracy);
     if (run->embedding.recall.sample > 0) {
@@ -61,7 +62,7 @@ static void add_facts(const ikt_run *run, notes *n) {
              (long long)trace->exaggeration_end);
     ADD_NOTE(n->facts, n->n_facts, "iterations_done", "%lld", (long long)trace->end);
     ADD_NOTE(n->facts, n->n_facts, "stopped_because", "%s",
-             trace->is_settled ? "the objective settled" : "iterations are done");
+             trace->has_converged ? "the objective settled" : "iterations are done");
     ADD_NOTE(n->facts, n->n_facts, ikt_trace_key(trace), "%.17g", ikt_trace_last(trace));
     ADD_NOTE(n->facts, n->n_facts, "embedding_hash", "%016llx", (unsigned long long)run->hash);
 }
@@ -165,7 +166,7 @@ static ikt_result describe(const ikt_run *run, const ikt_trace_columns *c, const
                         .circumstances = n->circumstances,
                         .n_circumstances = n->n_circumstances,
                         .state = state->part,
-                        .n_state = ikt_finished_count(run),
+                        .n_state = state->count,
                         .state_head = ikt_finished_head(run)};
 }
 
@@ -205,7 +206,7 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
 static void describe_run(const ikt_run *run, char *text, size_t size) {
     const ikt_settings *s = &run->settings;
     const ikt_trace *trace = &run->embedding.trace;
-    const ikt_divergence *d = ikt_divergence_of((ikt_objective_kind)s->layout.objective);
+    const ikt_objective_kind *kind = ikt_layout_objective(&s->layout);
     char kernel[64], own[64] = "", support[64] = "dense", objective[64] = "";
     ikt_affinity_describe(&s->affinity, kernel, sizeof kernel);
     if (ikt_affinity_of(&s->affinity)->scores == IKT_SCORES_CODES)
@@ -217,10 +218,10 @@ static void describe_run(const ikt_run *run, char *text, size_t size) {
                  (double)run->graph.entries / (double)run->graph.n);
     else if (s->affinity.support == IKT_SUPPORT_SPARSE)
         snprintf(support, sizeof support, "k %lld", (long long)s->affinity.neighbours);
-    if (d->has_trade_off)
-        snprintf(objective, sizeof objective, "%s %g, ", d->name, s->layout.trade_off);
-    else if (s->layout.objective != IKT_OBJECTIVE_TSNE)
-        snprintf(objective, sizeof objective, "%s, ", d->name);
+    if (kind->divergence && kind->divergence->has_trade_off)
+        snprintf(objective, sizeof objective, "%s %g, ", kind->name, s->layout.trade_off);
+    else if (kind != &ikt_objective_tsne)
+        snprintf(objective, sizeof objective, "%s, ", kind->name);
     snprintf(text, size, "%s%s%s, %s, seed %lld, %s %.4f", objective, kernel, own, support,
              (long long)s->run.seed, trace->value_name, ikt_trace_last(trace));
 }

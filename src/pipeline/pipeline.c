@@ -49,14 +49,6 @@ void ikt_pipeline_close(ikt_source **source, ikt_dataset **data) {
     ikt_source_close(source);
 }
 
-/* Begins the file of output.model, which is filled as the run goes on. */
-static ikt_status open_model(ikt_context *ctx, ikt_run *run) {
-    const ikt_output_settings *output = &run->settings.output;
-    if (!output->model[0]) return IKT_OK;
-    IKT_TRY(ikt_check_model(ctx, &run->settings));
-    return ikt_model_writer_begin(ctx, output->model, output->overwrite, &run->keep);
-}
-
 static ikt_status check_memory(ikt_context *ctx, const ikt_source *source, ikt_dataset *data,
                                ikt_run *run) {
     ikt_workload work;
@@ -143,7 +135,7 @@ static void log_input(ikt_context *ctx, const ikt_run *run) {
 }
 
 /* COLLECTIVE. Begins to watch signals and time; a run without checkpoints dies of them. Signals of
- * a program of others are not ours. */
+ * a host program are not ours. */
 static ikt_status watch(ikt_context *ctx, const ikt_run_settings *settings, bool is_guest) {
     const double every =
         settings->checkpoint_every > 0 ? 60 * settings->checkpoint_every : INFINITY;
@@ -156,75 +148,67 @@ static ikt_status watch(ikt_context *ctx, const ikt_run_settings *settings, bool
     return IKT_OK;
 }
 
-/* COLLECTIVE. What the rows are, and the graph. */
-static ikt_status print_input(ikt_context *ctx, ikt_source *source, ikt_run *run) {
-    char data[IKT_INPUT_TEXT] = "";
-    if (source) IKT_TRY(ikt_fingerprint_input(ctx, source, data));
-    if (run->graph.n > 0) return ikt_graph_fingerprint(ctx, &run->settings, data, run->input_print);
-    memcpy(run->input_print, data, sizeof data);
-    return IKT_OK;
-}
-
-/* COLLECTIVE. Begins the file of output.graph, which the graph is written to as soon as it is made.
- */
-static ikt_status open_graph(ikt_context *ctx, ikt_run *run) {
-    const ikt_graph_origin origin = {.settings = &run->settings,
-                                     .input = run->input_print,
-                                     .label_names = run->label_names,
-                                     .marked = run->marked,
-                                     .n_marked = run->n_marked};
-    return ikt_graph_keep_begin(ctx, &origin, &run->graph_keep);
-}
-
-/* COLLECTIVE. What the result depends on, and the checkpoint that has to agree with it. */
+/* COLLECTIVE. What the result depends on, the rows and the settings, and the checkpoint that has to
+ * agree with both. */
 static ikt_status open_checkpoint(ikt_context *ctx, ikt_source *source, ikt_run *run) {
+    char data[IKT_INPUT_TEXT] = "";
     ikt_stage_begin(ctx, IKT_STAGE_READ);
-    ikt_status st = print_input(ctx, source, run);
+    ikt_status st = source ? ikt_fingerprint_input(ctx, source, data) : IKT_OK;
+    if (st == IKT_OK && run->graph.n > 0)
+        st = ikt_graph_fingerprint(ctx, &run->settings, data, run->input_fingerprint);
+    else if (st == IKT_OK)
+        memcpy(run->input_fingerprint, data, sizeof data);
     ikt_stage_end(ctx, IKT_STAGE_READ);
     if (st == IKT_OK)
-        st = ikt_agree(ctx, ikt_fingerprint_settings(ctx, &run->settings, &run->settings_print));
+        st = ikt_agree(ctx,
+                       ikt_fingerprint_settings(ctx, &run->settings, &run->settings_fingerprint));
     if (st == IKT_OK)
-        st = ikt_checkpoint_create(ctx, &run->settings, run->input_print, &run->checkpoint);
+        st = ikt_checkpoint_create(ctx, &run->settings, run->input_fingerprint, &run->checkpoint);
     return st;
 }
 
 /* COLLECTIVE. Embeds, from the checkpoint or the finished run there is. */
 static ikt_status make_embedding(ikt_context *ctx, ikt_dataset *data, ikt_run *run) {
-    const int64_t q = run->settings.layout.dimensions;
-    ikt_checkpoint_hooks keepers;
+    ikt_layout_settings *layout = &run->settings.layout;
+    ikt_checkpoint_hooks hooks;
     ikt_loop_state finished = {0};
-    ikt_embed_options wish = {.labels = run->labels,
-                              .keep = run->keep,
-                              .graph = &run->graph_keep,
-                              .want_last = run->settings.output.state};
+    ikt_embed_options options = {.labels = run->labels,
+                                 .model_writer = run->model_writer,
+                                 .graph_writer = &run->graph_writer,
+                                 .want_last = run->settings.output.state};
     if (run->checkpoint) {
-        ikt_checkpoint_hooks_make(ctx, run->checkpoint, &run->rows, q, &keepers);
-        wish.keepers = &keepers;
+        ikt_checkpoint_hooks_make(ctx, run->checkpoint, &run->rows, layout, &hooks);
+        options.hooks = &hooks;
     }
     if (run->settings.run.extend > 0) {
         IKT_TRY(ikt_finished_read(ctx, run, &finished));
-        wish.from = &finished;
-        run->settings.layout.iterations = finished.iteration + run->settings.run.extend;
+        options.from = &finished;
+        layout->iterations = finished.iteration + run->settings.run.extend;
     }
     ikt_status st =
-        ikt_embed_dataset(ctx, &run->settings, data, &run->rows, &wish, &run->embedding);
+        ikt_embed_dataset(ctx, &run->settings, data, &run->rows, &options, &run->embedding);
     ikt_loop_state_destroy(&finished);
     return st;
 }
 
-/* Checks what can be refused, and embeds. */
+/* COLLECTIVE. Checks what can be refused, opens what is written on the way, and embeds. */
 static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data, ikt_run *run) {
+    const ikt_settings *settings = &run->settings;
     note_input(ctx, source, data, run);
     log_input(ctx, run);
     if (source) ikt_input_describe(ctx, source);
-    ikt_status st = ikt_check_sparse(ctx, &run->settings, data && ikt_dataset_is_sparse(data));
-    if (st == IKT_OK) st = ikt_check_room(ctx, &run->settings, run->rows.n);
-    if (st == IKT_OK) st = check_memory(ctx, source, data, run);
-    if (st == IKT_OK) st = open_checkpoint(ctx, source, run);
-    if (st == IKT_OK) st = read_labels(ctx, source, run);
-    if (st == IKT_OK) st = open_graph(ctx, run);
-    if (st == IKT_OK) st = make_embedding(ctx, data, run);
-    return st;
+    IKT_TRY(ikt_check_sparse(ctx, settings, data && ikt_dataset_is_sparse(data)));
+    IKT_TRY(ikt_check_room(ctx, settings, run->rows.n));
+    IKT_TRY(check_memory(ctx, source, data, run));
+    IKT_TRY(open_checkpoint(ctx, source, run));
+    IKT_TRY(read_labels(ctx, source, run));
+    const ikt_graph_origin origin = {.settings = settings,
+                                     .input = run->input_fingerprint,
+                                     .label_names = run->label_names,
+                                     .marked = run->marked,
+                                     .n_marked = run->n_marked};
+    IKT_TRY(ikt_graph_keep_begin(ctx, &origin, &run->graph_writer));
+    return make_embedding(ctx, data, run);
 }
 
 /* What a guest leaves out: files without a name, and what only they are for. */
@@ -234,23 +218,29 @@ static void be_guest(ikt_settings *settings) {
     if (strcmp(settings->run.checkpoint, "auto") == 0) strcpy(settings->run.checkpoint, "none");
 }
 
-ikt_status ikt_pipeline_run_on(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
-                               ikt_run *out) {
+ikt_status ikt_pipeline_run_on(ikt_context *ctx, const ikt_settings *given_settings,
+                               ikt_source *given, ikt_run *out) {
+    ikt_settings *settings = &out->settings;
     ikt_source *source = NULL;
     ikt_dataset *data = NULL;
     memset(out, 0, sizeof *out);
-    out->settings = *settings;
+    *settings = *given_settings;
     out->given = given;
     out->start_time = (double)time(NULL);
     /* The finished run is read before it is replaced. */
-    if (settings->run.extend > 0) out->settings.output.overwrite = true;
-    if (given) be_guest(&out->settings);
+    if (settings->run.extend > 0) settings->output.overwrite = true;
+    if (given) be_guest(settings);
     /* Everything that can be refused is refused before the first long stage. */
-    ikt_status st = ikt_check_outputs(ctx, &out->settings, given == NULL);
-    if (st == IKT_OK) st = ikt_graph_settle(ctx, &out->settings, &out->graph);
-    if (st == IKT_OK) st = watch(ctx, &out->settings.run, given != NULL);
-    if (st == IKT_OK) st = open_model(ctx, out);
-    if (st == IKT_OK) st = ikt_pipeline_open_on(ctx, &out->settings, given, &source, &data);
+    ikt_status st = ikt_check_outputs(ctx, settings, given == NULL);
+    if (st == IKT_OK) st = ikt_graph_settle(ctx, settings, &out->graph);
+    if (st == IKT_OK) st = watch(ctx, &settings->run, given != NULL);
+    if (st == IKT_OK && settings->output.model[0]) {
+        st = ikt_check_model(ctx, settings);
+        if (st == IKT_OK)
+            st = ikt_model_writer_begin(ctx, settings->output.model, settings->output.overwrite,
+                                        &out->model_writer);
+    }
+    if (st == IKT_OK) st = ikt_pipeline_open_on(ctx, settings, given, &source, &data);
     if (st == IKT_OK) st = embed(ctx, given ? given : source, data, out);
     if (st == IKT_OK)
         out->hash = ikt_row_hash(ctx, out->embedding.y, out->rows.first, out->rows.count,
@@ -274,12 +264,12 @@ void ikt_run_finish(ikt_context *ctx, ikt_run *run) {
 }
 
 void ikt_run_destroy(ikt_run *run) {
-    ikt_model_writer_abandon(&run->keep);
-    ikt_graph_writer_abandon(&run->graph_keep);
+    ikt_model_writer_abandon(&run->model_writer);
+    ikt_graph_writer_abandon(&run->graph_writer);
     ikt_embed_result_destroy(&run->embedding);
     ikt_free(&run->labels);
     ikt_free(&run->label_names);
     ikt_free(&run->marked);
     ikt_checkpoint_destroy(&run->checkpoint);
-    ikt_free(&run->settings_print);
+    ikt_free(&run->settings_fingerprint);
 }

@@ -30,14 +30,14 @@ typedef struct {
     int64_t d;                            /* columns of the input; 0 where there are no rows */
     const char *type;                     /* "uint8", "float32", "float64"; "graph" */
     ikt_graph_about graph;                /* n = 0 without input.graph */
-    ikt_graph_writer *graph_keep;         /* output.graph, until P is */
+    ikt_graph_writer *graph_writer;       /* output.graph, until P is */
     uint64_t hash;                        /* of the embedding; the same on any ranks */
     double start_time;                    /* seconds since 1970 */
     int64_t predicted_bytes;              /* per rank, before the run */
-    ikt_model_writer *keep;               /* output.model, with codes; NULL where none is wanted */
-    char input_print[IKT_INPUT_TEXT];     /* shape, type and hash of the input */
-    ikt_checkpoint *checkpoint;           /* NULL where none is wanted */
-    char *settings_print;                 /* what the result depends on (fingerprint.h); owned */
+    ikt_model_writer *model_writer;       /* output.model, with codes; NULL where none is wanted */
+    char input_fingerprint[IKT_INPUT_TEXT]; /* shape, type and hash of the input */
+    ikt_checkpoint *checkpoint;             /* NULL where none is wanted */
+    char *settings_fingerprint;             /* what the result depends on (fingerprint.h); owned */
 } ikt_run;
 
 /* COLLECTIVE. Runs the pipeline.

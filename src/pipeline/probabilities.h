@@ -1,4 +1,4 @@
-/* From data to P: the arrows  codes -> neighbours -> affinity -> P  of the pipeline. */
+/* From data to P: the arrows  codes -> neighbours -> affinity -> P  of the line. */
 #ifndef IKT_PIPELINE_PROBABILITIES_H
 #define IKT_PIPELINE_PROBABILITIES_H
 
@@ -8,55 +8,62 @@
 #include "graph/graph.h"
 #include "io/results/graph_write.h"
 #include "io/results/model_write.h"
+#include "isolation/codes.h"
 #include "neighbours/recall.h"
 #include "pipeline/landmarks.h"
 #include "settings/settings.h"
 
-/* P in one of its two forms, and what was learned on the way. */
+/* What is wanted, and who else receives what is made on the way; all of it lent. */
 typedef struct {
-    bool is_ordered; /* the graph's rows are positions of `order`, otherwise rows of the input */
+    unsigned needs;        /* of the objective (ikt_objective_need); nothing else is made */
+    const int64_t *labels; /* [rows.count] of the own rows, or NULL */
+    const ikt_landmarks *landmarks; /* among which codes place the rows, or NULL */
+    ikt_model_writer *model_writer; /* receives model and codes (keep.h), or NULL */
+    ikt_graph_writer *graph_writer; /* receives the weights (output.graph), or NULL */
+} ikt_probabilities_options;
+
+/* P in one of its two forms, or what else the objective needs, and what was learned on the way. */
+typedef struct {
+    ikt_rows rows;               /* of the input, and of the slots of `order` */
+    ikt_checkpoint_hooks *hooks; /* of the run's checkpoint, or NULL; lent */
+    bool is_found;               /* in the checkpoint: but for the graph all of this is there */
+    bool is_ordered; /* everything below is in the slots of `order`, otherwise in the order of the
+                        input */
     ikt_order order;
-    ikt_recall recall; /* of approximate search */
-    double accuracy;   /* 10-NN label accuracy of the lists; negative where there are no labels */
-    const int64_t *labels;          /* lent while P is computed */
-    const ikt_landmarks *landmarks; /* the same */
-    ikt_model_writer *keep;         /* the same */
-    ikt_checkpoint_hooks *keepers;  /* of the run's checkpoint, or NULL; the same */
-    bool is_found;                  /* in the checkpoint: but for the graph all of this is there */
-    ikt_graph_writer *graph_keep;   /* receives the weights (output.graph), or NULL; the same */
-    ikt_neighbours lists;           /* what was found; empty otherwise, and when P is computed */
-    ikt_directed rows;              /* the same of a graph from a file, and of lists with weights */
-    double *scores; /* [rows->count * q] principal components of the own rows, of a kept graph */
-    float *start;   /* [rows->count * q] places of the own rows (not positions) among the landmarks;
-                       NULL without landmarks, and where the kernel needs no codes */
+    ikt_neighbours lists;      /* while P is computed: what was found; then empty */
+    ikt_directed weights;      /* the same of a graph from a file, and of lists with weights */
+    ikt_neighbours neighbours; /* lists with their scores, where they are needed */
+    ikt_codes codes;           /* where they are needed */
     bool is_dense;
     ikt_graph graph; /* sparse P */
     ikt_dense dense; /* or dense P */
-    int64_t k;       /* neighbours of a row before symmetrising */
-    int64_t psi;     /* resolved, isolation only */
-    int64_t pool;    /* resolved: rows that centres are drawn from, 0 for all */
-    int64_t orphans; /* rows without any similarity */
-    int64_t entries; /* of P over all ranks */
+    double *scores;  /* [rows.count * q] principal components of the own rows, of a kept graph */
+    float *start; /* [rows.count * q] places of the own rows, in the order of the input, among the
+                     landmarks; NULL without landmarks, and where the kernel needs no codes */
+    ikt_recall recall;       /* of approximate search */
+    double accuracy;         /* 10-NN label accuracy of the lists; negative: there are no labels */
+    int64_t k;               /* neighbours of a row before symmetrising */
+    int64_t psi;             /* resolved, isolation only */
+    int64_t pool;            /* resolved: rows that centres are drawn from, 0 for all */
+    int64_t zero_similarity; /* rows without similarity to any other */
+    int64_t entries;         /* of P over all ranks */
 } ikt_probabilities;
 
 /* COLLECTIVE. An empty P, or what a checkpoint holds of it.
- *   keepers   or NULL; lent until P is computed
- *   out       free with ikt_probabilities_destroy; empty on failure
+ *   hooks   or NULL; lent until P is destroyed
+ *   out     free with ikt_probabilities_destroy; empty on failure
  * Errors: those of ikt_checkpoint_find and of reading. */
-ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *keepers,
-                                   ikt_probabilities *out);
+ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *hooks,
+                                   const ikt_rows *rows, ikt_probabilities *out);
 
-/* COLLECTIVE. Computes P of the data set under the settings, or what is left to do of it.
- *   rows      ownership of the rows.
- *   labels      [rows->count] of the own rows, or NULL.
- *   landmarks   among which codes place the rows while they are there, or NULL
- *   keep        receives model and codes while they are there (keep.h), or NULL
- *   p           of ikt_probabilities_begin
- * Errors: IKT_ERR_USAGE for settings that do not suit n, IKT_ERR_RESOURCE, those of reading;
- * IKT_STOPPED, with the stage saved. */
+/* COLLECTIVE. Computes what `options` asks for of the data set under the settings, or what is left
+ * to do of it. P's total and symmetry are checked.
+ *   data   NULL where there is a graph (input.graph) and nothing is taken from the rows
+ *   p      of ikt_probabilities_begin
+ * Errors: IKT_ERR_USAGE for settings that do not suit n or the needs, IKT_ERR_RESOURCE, those of
+ * reading; IKT_STOPPED, with the stage saved. */
 ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *settings,
-                                     ikt_dataset *data, const ikt_rows *rows, const int64_t *labels,
-                                     const ikt_landmarks *landmarks, ikt_model_writer *keep,
+                                     ikt_dataset *data, const ikt_probabilities_options *options,
                                      ikt_probabilities *p);
 
 void ikt_probabilities_destroy(ikt_probabilities *p);

@@ -92,8 +92,8 @@ static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings,
         st = ikt_dataset_is_sparse(data)
                  ? find_sparse_scores(ctx, settings, data, distribution, scores)
                  : find_scores(ctx, settings, data, distribution, scores);
-    if (st == IKT_OK && from->keep)
-        st = ikt_graph_writer_start(from->keep, IKT_GRAPH_START_PCA, q, scores);
+    if (st == IKT_OK && from->graph_writer)
+        st = ikt_graph_writer_start(from->graph_writer, IKT_GRAPH_START_PCA, q, scores);
     if (st == IKT_OK)
         ikt_initial_from_scores(ctx, distribution, q, (uint64_t)settings->run.seed, scores, y);
     ikt_free(&scores);
@@ -106,7 +106,8 @@ static ikt_status start_from_landmarks(ikt_context *ctx, const ikt_settings *set
                                        const ikt_start_sources *from, bool is_placed, float *y) {
     const int q = (int)settings->layout.dimensions;
     if (!is_placed) IKT_TRY(ikt_landmarks_place_rows(ctx, from->landmarks, distribution, data, y));
-    if (from->keep) IKT_TRY(ikt_graph_writer_start(from->keep, IKT_GRAPH_START_LANDMARK, q, y));
+    if (from->graph_writer)
+        IKT_TRY(ikt_graph_writer_start(from->graph_writer, IKT_GRAPH_START_LANDMARK, q, y));
     /* Rows that a checkpoint has placed come without landmarks. */
     ikt_initial_from_map(ctx, distribution, q, (uint64_t)settings->run.seed, y);
     return IKT_OK;

@@ -13,7 +13,7 @@ typedef struct {
     const ikt_landmarks *landmarks; /* used with init: landmark */
     const double *scores;           /* [rows->count * layout.dimensions] principal components of the
                                        own rows, where they are known already; or NULL */
-    ikt_graph_writer *keep;         /* receives components, or places among landmarks; or NULL */
+    ikt_graph_writer *graph_writer; /* receives components, or places among landmarks; or NULL */
 } ikt_start_sources;
 
 /* COLLECTIVE. Initial positions, as layout.init says.

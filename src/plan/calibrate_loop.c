@@ -122,6 +122,15 @@ static ikt_fft_settings whole_grid(void) {
     return fft;
 }
 
+static ikt_status make_objective(ikt_context *ctx, const map_data *m, ikt_objective *out) {
+    const ikt_objective_inputs inputs = {
+        .rows = m->distribution,
+        .q = 2,
+        .options = {.repulsion = IKT_REPULSION_FFT, .sharing = IKT_SHARING_REPLICATED},
+        .graph = &m->graph};
+    return ikt_objective_create(ctx, &ikt_objective_tsne, &inputs, out);
+}
+
 /* A loop whose steps are too short to change the map. */
 static const ikt_layout_settings still = {.exaggeration = 1,
                                           .learning_rate = 1e-6,
@@ -173,11 +182,11 @@ static void split_attraction(ikt_context *ctx, const loop_times *few, const loop
     out->attraction_near = entries / (with - divergence) / millions;
 }
 
-static ikt_status measure_stages(ikt_context *ctx, map_data *m, ikt_kernelsum *sums,
-                                 const ikt_fft_settings *fft, ikt_machine *out) {
+static ikt_status measure_stages(ikt_context *ctx, map_data *m, const ikt_fft_settings *fft,
+                                 ikt_machine *out) {
     ikt_objective objective = {.self = NULL};
     loop_times few, many;
-    IKT_TRY(ikt_tsne_create(ctx, &m->graph, sums, &objective));
+    IKT_TRY(make_objective(ctx, m, &objective));
     /* Once before, to make the plans that the others use. */
     ikt_status st = time_loop(ctx, m, &objective, 0, 1, &few);
     if (st == IKT_OK) st = time_loop(ctx, m, &objective, ITERATIONS, 10 * ITERATIONS, &few);
@@ -196,24 +205,16 @@ static ikt_status measure_stages(ikt_context *ctx, map_data *m, ikt_kernelsum *s
 }
 
 static ikt_status measure_loop(ikt_context *ctx, map_data *m, ikt_machine *out) {
-    ikt_kernelsum *sums = NULL;
-    ikt_fft_settings fft = whole_grid();
-    IKT_TRY(ikt_kernelsum_create_fft(ctx, &m->distribution, &fft, &sums));
-    ikt_status st = measure_stages(ctx, m, sums, &fft, out);
-    ikt_kernelsum_destroy(&sums);
-    return st;
+    const ikt_fft_settings fft = whole_grid();
+    return measure_stages(ctx, m, &fft, out);
 }
 
 static ikt_status time_attraction(ikt_context *ctx, map_data *m, ikt_machine *out) {
     ikt_objective objective = {.self = NULL};
-    ikt_kernelsum *sums = NULL;
     loop_times times;
-    ikt_fft_settings fft = whole_grid();
-    IKT_TRY(ikt_kernelsum_create_fft(ctx, &m->distribution, &fft, &sums));
-    ikt_status st = ikt_tsne_create(ctx, &m->graph, sums, &objective);
+    ikt_status st = make_objective(ctx, m, &objective);
     if (st == IKT_OK) st = time_loop(ctx, m, &objective, FEW_ITERATIONS, 1 << 20, &times);
     ikt_objective_destroy(&objective);
-    ikt_kernelsum_destroy(&sums);
     if (st != IKT_OK) return st;
     double entries = (double)ikt_graph_entries(ctx, &m->graph) / ikt_size(ctx);
     double millions = ikt_threads(ctx) * 1e6, seconds = times.stage[IKT_STAGE_ATTRACTION];

@@ -25,22 +25,11 @@ enum { ENTRY_BYTES = 8 };
 /* Symmetrisation: a batch to send and as much that comes, 12 bytes an entry; and a row's places. */
 enum { BATCH_ENTRIES = 1 << 21, BATCH_BYTES = 2 * 12, SYMMETRISE_ROW_BYTES = 24 };
 
-/* Of a row in the loop: sums of kernels and starts; and for each dimension positions, velocities,
- * gains, and both fields of the gradient. A boundary row here and there: its number, its position,
- * and both again where it is sent. */
-enum {
-    LAYOUT_ROW_BYTES = 40,
-    LAYOUT_AXIS_BYTES = 20,
-    BOUNDARY_BYTES = 12,
-    BOUNDARY_AXIS_BYTES = 8
-};
+/* Of a row in the loop, beside positions and arrays: starts, and what the order moves. */
+enum { LAYOUT_ROW_BYTES = 32 };
 
 static int64_t dimensions(const ikt_workload *w) {
     return w->settings.layout.dimensions;
-}
-
-static const ikt_divergence *divergence(const ikt_workload *w) {
-    return ikt_divergence_of((ikt_objective_kind)w->settings.layout.objective);
 }
 
 /* A block of rows that is brought to scale: in double, before and after. */
@@ -79,30 +68,22 @@ static void find_peak(ikt_memory_plan *plan) {
     plan->peak = plan->base + most;
 }
 
-/* The map may grow by a fifth more than usual. */
-static int64_t sum_bytes(const ikt_workload *w) {
-    const int q = (int)dimensions(w);
-    if (w->is_exact) return ikt_kernelsum_memory_exact(&w->distribution, q);
-    if (w->settings.layout.repulsion == IKT_REPULSION_TREE)
-        return ikt_kernelsum_memory_tree(&w->distribution, q, w->threads);
-    return ikt_kernelsum_memory_fft(&w->fft, &w->distribution, w->threads,
-                                    1.2 * ikt_workload_span(w, 1));
-}
-
-/* A field for each kernel after the first, and its sums. */
-static int64_t repulsion_bytes(const ikt_workload *w) {
-    const int64_t kernels = divergence(w)->n_kernels;
-    return kernels * sum_bytes(w) +
-           (kernels - 1) * dimensions(w) * (int64_t)sizeof(float) * w->distribution.count;
-}
-
+/* The loop: positions, what the optimiser and the objective hold. */
 static int64_t loop_bytes(const ikt_workload *w) {
-    const int64_t q = dimensions(w);
-    const int64_t state = w->settings.output.state ? q * (int64_t)sizeof(float) : 0;
-    return (LAYOUT_ROW_BYTES + q * LAYOUT_AXIS_BYTES + state) * w->distribution.count +
-           (w->is_dense ? ikt_replica_memory(&w->distribution, (int)q) : 0) +
-           (BOUNDARY_BYTES + q * BOUNDARY_AXIS_BYTES) * (int64_t)ikt_workload_boundary(w) +
-           repulsion_bytes(w);
+    const ikt_layout_settings *layout = &w->settings.layout;
+    const ikt_objective_kind *kind = ikt_layout_objective(layout);
+    const int64_t q = dimensions(w), n_local = w->distribution.count;
+    const ikt_objective_shape shape = {.rows = w->distribution,
+                                       .q = (int)q,
+                                       .options = ikt_layout_options(layout, 0),
+                                       .is_dense = w->is_dense,
+                                       .boundary = (int64_t)ikt_workload_boundary(w),
+                                       .span = ikt_workload_span(w, 1),
+                                       .threads = w->threads};
+    const int64_t copied = w->settings.output.state ? 1 : 0; /* of the positions */
+    const int64_t arrays = 1 + copied + kind->optimiser->arrays;
+    return (LAYOUT_ROW_BYTES + arrays * q * (int64_t)sizeof(float)) * n_local +
+           kind->memory(kind, &shape);
 }
 
 static int64_t smaller(int64_t a, int64_t b) {
@@ -206,18 +187,26 @@ static void advise_sparse(const ikt_workload *w, ikt_memory_plan *plan) {
 }
 
 ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
-    int64_t n_local = w->distribution.count, rows = rows_bytes(w), p = p_bytes(w);
+    const unsigned needs = ikt_layout_objective(&w->settings.layout)->needs;
+    const bool needs_p = needs & IKT_NEEDS_P, needs_lists = needs & IKT_NEEDS_NEIGHBOURS;
+    const bool needs_codes = needs & IKT_NEEDS_CODES;
+    int64_t n_local = w->distribution.count, rows = rows_bytes(w), p = needs_p ? p_bytes(w) : 0;
     int64_t readers = w->settings.isolation.model_from[0] ? 2 : 1;
     int64_t reading = w->is_u8 ? 0 : readers * READ_BYTES;
     int64_t lists = w->is_dense ? p : ikt_neighbours_memory(n_local, w->k);
     int64_t kept = n_local * (dimensions(w) * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t));
     ikt_memory_plan plan = {.base = base, .largest = "codes"};
-    /* How far each row is, for checkpoints: entries of its code; whether it has its list. */
-    if (w->is_isolation) plan.codes = codes_bytes(w) + reading + kept + 4 * n_local;
-    plan.neighbours = n_local + rows + searching(w) + (w->is_isolation ? 0 : reading) + lists +
-                      loading_bytes(w) + kept;
-    plan.graph = (w->is_near ? 0 : rows) + p + (w->is_dense ? 0 : symmetrise_bytes(w)) +
-                 keeping_bytes(w) + kept;
+    if (needs_p || needs_lists || needs_codes) {
+        /* How far each row is, for checkpoints: entries of its code; whether it has its list. */
+        if (w->is_isolation) plan.codes = codes_bytes(w) + reading + kept + 4 * n_local;
+        plan.neighbours = n_local + rows + searching(w) + (w->is_isolation ? 0 : reading) + lists +
+                          loading_bytes(w) + kept;
+    }
+    if (needs_lists && !w->is_dense) p += lists;
+    if (needs_codes) p += rows;
+    if (needs_p)
+        plan.graph = (w->is_near ? 0 : rows) + p + (w->is_dense ? 0 : symmetrise_bytes(w)) +
+                     keeping_bytes(w) + kept;
     plan.layout = p + loop_bytes(w) + kept;
     plan.measures = measures_bytes(w) + kept;
     plan.advice = w->is_dense ? "affinity.support=sparse" : "fewer affinity.neighbours";

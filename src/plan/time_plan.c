@@ -9,6 +9,7 @@
 #include "isolation/tree.h"
 #include "kernelsum/slabs.h"
 #include "kernelsum/spread.h"
+#include "objective/divergence.h"
 #include "neighbours/nearest_cell.h"
 #include "neighbours/refine.h"
 
@@ -369,7 +370,8 @@ static bool has_grid(const ikt_workload *w) {
 
 /* Kernels that are summed over all pairs. */
 static double kernels(const ikt_workload *w) {
-    return ikt_divergence_of((ikt_objective_kind)w->settings.layout.objective)->n_kernels;
+    const ikt_divergence *divergence = ikt_layout_objective(&w->settings.layout)->divergence;
+    return divergence ? divergence->n_kernels : 0;
 }
 
 static double axes(const ikt_workload *w) {

@@ -89,9 +89,10 @@ typedef struct {
 static double attract(void *self) {
     const attracting *a = self;
     ikt_pair_totals totals = {{{0}, 0, 0}, {{0}, 0, 0}};
-    const ikt_pair_law law = {IKT_LAW_TSNE, 0, 0, 0};
+    const ikt_pair_weight weight = {IKT_PAIR_TSNE, 0, 0, 0};
     double begin = ikt_now();
-    ikt_attraction(a->ctx, &a->graph, 2, &law, a->y, a->force, a->with_divergence ? &totals : NULL);
+    ikt_attraction(a->ctx, &a->graph, 2, &weight, a->y, a->force,
+                   a->with_divergence ? &totals : NULL);
     return ikt_now() - begin;
 }
 

@@ -5,9 +5,9 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/timer.h"
-#include "layout/optimiser.h"
 #include "limits.h"
 #include "objective/normalisation.h"
+#include "optimiser/optimiser.h"
 #include "paths.h"
 #include "scene.h"
 
@@ -23,7 +23,8 @@ static double step(void *self) {
     stepping *s = self;
     const ikt_gradient gradient = {s->attraction, s->repulsion, 4, 1e-3f};
     double begin = ikt_now();
-    ikt_optimiser_step(s->ctx, &s->optimiser, 0.8, 1e-9, &gradient, s->y);
+    const ikt_optimiser_step step = {.momentum = 0.8, .rate = 1e-9};
+    ikt_optimiser_take_step(s->ctx, &s->optimiser, &step, &gradient, s->y);
     return ikt_now() - begin;
 }
 
@@ -49,7 +50,7 @@ static double rewrite(void *self) {
 #pragma omp parallel for num_threads(ikt_threads(s->ctx)) schedule(static)
     for (int64_t at = 0; at < count; at += PIECE)
         add_multiples(zero, count - at < PIECE ? count - at : PIECE, s->attraction + at,
-                      s->repulsion + at, s->optimiser.velocity + at, s->optimiser.gain + at,
+                      s->repulsion + at, s->optimiser.array[0] + at, s->optimiser.array[1] + at,
                       s->y + at);
     return ikt_now() - begin;
 }
@@ -58,7 +59,7 @@ static double rewrite(void *self) {
 static ikt_status make(stepping *s, const ikt_rows *rows) {
     const int64_t count = 2 * rows->count;
     IKT_TRY(bench_positions(s->ctx, rows, &s->y));
-    IKT_TRY(ikt_optimiser_create(s->ctx, count, &s->optimiser));
+    IKT_TRY(ikt_optimiser_create(s->ctx, &ikt_optimiser_momentum, count, &s->optimiser));
     IKT_TRY(ikt_alloc(s->ctx, &s->attraction, count, sizeof *s->attraction, "bench"));
     IKT_TRY(ikt_alloc(s->ctx, &s->repulsion, count, sizeof *s->repulsion, "bench"));
     for (int64_t e = 0; e < count; e++) {

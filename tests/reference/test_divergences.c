@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/row_hash.h"
-#include "objective/objective.h"
+#include "objective/divergence.h"
 
 enum { N = 61, K = 6, MOST = 3 * N };
 
@@ -71,7 +71,7 @@ static float position(int64_t row, int64_t c) {
 typedef struct {
     const double *p;
     int q;
-    ikt_objective_kind kind;
+    ikt_objective_name kind;
     double kappa;
 } problem;
 
@@ -127,18 +127,6 @@ typedef struct {
     double value, z;
 } found;
 
-static ikt_kernelsum *make_sums(ikt_context *ctx, const ikt_rows *rows, int q, ikt_kernel kernel,
-                                way how) {
-    ikt_kernelsum *sums = NULL;
-    const ikt_fft_settings tight = ikt_fft_preset(IKT_FFT_TIGHT);
-    ikt_status st = how == FFT    ? ikt_kernelsum_create_fft_of(ctx, rows, kernel, &tight, &sums)
-                    : how == TREE ? ikt_kernelsum_create_tree(ctx, rows, q, IKT_TREE_TIGHT, &sums)
-                                  : ikt_kernelsum_create_exact(ctx, rows, q, kernel, &sums);
-    assert_int_equal(st, IKT_OK);
-    assert_int_equal(ikt_kernelsum_dimensions(sums), q);
-    return sums;
-}
-
 static ikt_dense make_dense(ikt_context *ctx, const ikt_rows *rows, const double *p) {
     ikt_dense dense = {*rows, (N + 15) / 16 * 16, NULL};
     ikt_alloc(ctx, &dense.value, rows->count * dense.stride, sizeof *dense.value, "test");
@@ -151,7 +139,6 @@ static ikt_dense make_dense(ikt_context *ctx, const ikt_rows *rows, const double
 /* One evaluation, with values or without. */
 static found evaluate(ikt_context *ctx, const problem *x, bool is_dense, way how, bool want) {
     const ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
-    ikt_objective_spec spec = {.kind = x->kind, .trade_off = x->kappa};
     ikt_graph graph = {.n_ghost = 0};
     ikt_dense dense = {.value = NULL};
     ikt_objective objective;
@@ -161,27 +148,31 @@ static found evaluate(ikt_context *ctx, const problem *x, bool is_dense, way how
         dense = make_dense(ctx, &rows, x->p);
     else
         make_p(ctx, &rows, &graph);
-    spec.dense = is_dense ? &dense : NULL;
-    spec.graph = is_dense ? NULL : &graph;
-    const ikt_divergence *d = ikt_divergence_of(x->kind);
-    for (int k = 0; k < d->n_kernels && how != ONE_PASS; k++)
-        spec.sums[k] = make_sums(ctx, &rows, x->q, d->kernel[k], how);
-    assert_int_equal(how == ONE_PASS ? ikt_tsne_dense_exact_create(ctx, &dense, x->q, &objective)
-                                     : ikt_objective_create(ctx, &spec, &objective),
-                     IKT_OK);
+    const ikt_objective_inputs inputs = {.rows = rows,
+                                         .q = x->q,
+                                         .options = {.trade_off = x->kappa,
+                                                     .repulsion = how == FFT ? IKT_REPULSION_FFT
+                                                                  : how == TREE
+                                                                      ? IKT_REPULSION_TREE
+                                                                      : IKT_REPULSION_EXACT,
+                                                     .accuracy = IKT_ACCURACY_TIGHT},
+                                         .graph = is_dense ? NULL : &graph,
+                                         .dense = is_dense ? &dense : NULL};
+    ikt_objective_kind kind = *ikt_objective_kind_of(x->kind);
+    if (how != ONE_PASS) kind.create = ikt_divergence_create;
+    assert_int_equal(ikt_objective_create(ctx, &kind, &inputs, &objective), IKT_OK);
+    assert_true((objective.kind == &ikt_objective_dense_tsne) == (how == ONE_PASS));
     assert_int_equal(objective.q, x->q);
     for (int64_t e = 0; e < x->q * rows.count; e++)
         objective.y[e] = position(rows.first + e / x->q, e % x->q);
     ikt_gradient g;
-    ikt_objective_terms terms = {want, 0, 0};
-    objective.evaluate(objective.self, &g, &terms);
+    ikt_objective_terms terms;
+    assert_int_equal(objective.kind->evaluate(&objective, 0, want, &g, &terms), IKT_OK);
     for (int64_t e = 0; e < x->q * rows.count; e++)
-        f.gradient[e] = g.pull * g.attraction[e] + g.push * g.repulsion[e];
+        f.gradient[e] = g.attraction_scale * g.attraction[e] + g.repulsion_scale * g.repulsion[e];
     f.value = terms.value;
     f.z = terms.z;
     ikt_objective_destroy(&objective);
-    for (int k = 0; k < IKT_KERNELS_MOST; k++)
-        ikt_kernelsum_destroy(&spec.sums[k]);
     ikt_graph_destroy(&graph);
     ikt_dense_destroy(&dense);
     return f;
@@ -207,7 +198,8 @@ static void check(ikt_context *ctx, const problem *x, bool is_dense, way how, do
     const double expected = cost(x, y), wrong = difference(ctx, &f, slope, x->q);
     if (wrong > tolerance || fabs(f.value - expected) > tolerance * fabs(expected))
         fail_msg("%s q %d dense %d way %d: gradient off by %.2e, value %.9g, expected %.9g",
-                 ikt_divergence_of(x->kind)->name, x->q, is_dense, how, wrong, f.value, expected);
+                 ikt_objective_kind_of(x->kind)->name, x->q, is_dense, how, wrong, f.value,
+                 expected);
     const found without = evaluate(ctx, x, is_dense, how, false);
     assert_true(isnan(without.value) && without.z == f.z);
     assert_memory_equal(without.gradient, f.gradient, sizeof f.gradient);
@@ -219,8 +211,9 @@ static void gradients_are_the_slopes_of_the_cost(void **state) {
         for (int kind = 0; kind < IKT_OBJECTIVES; kind++)
             for (int q = 1; q <= 3; q++)
                 for (int k = 1; k <= 9; k += 4) {
-                    const problem x = {p, q, (ikt_objective_kind)kind, 0.1 * k};
-                    if (k > 1 && !ikt_divergence_of(x.kind)->has_trade_off) continue;
+                    const problem x = {p, q, (ikt_objective_name)kind, 0.1 * k};
+                    if (k > 1 && !ikt_objective_kind_of(x.kind)->divergence->has_trade_off)
+                        continue;
                     check(*state, &x, is_dense, EXACT, 2e-5);
                 }
         free(p);
@@ -231,7 +224,7 @@ static void gradients_are_the_slopes_of_the_cost(void **state) {
 static void grids_and_trees_serve_as_well(void **state) {
     double *p = full_p(false);
     for (int kind = IKT_OBJECTIVE_TSNE; kind <= IKT_OBJECTIVE_JSE; kind++) {
-        const problem x = {p, 2, (ikt_objective_kind)kind, 0.4};
+        const problem x = {p, 2, (ikt_objective_name)kind, 0.4};
         check(*state, &x, false, FFT, 1e-3);
     }
     for (int q = 1; q <= 3; q++) {
@@ -263,7 +256,7 @@ static void mixtures_tend_to_tsne(void **state) {
     for (int kind = IKT_OBJECTIVE_NERV; kind <= IKT_OBJECTIVE_JSE; kind++) {
         double last = 1, slope_last = 1;
         for (double kappa = 0.1; kappa > 0.0009; kappa /= 10) {
-            const problem x = {p, 2, (ikt_objective_kind)kind, kappa};
+            const problem x = {p, 2, (ikt_objective_name)kind, kappa};
             const found f = evaluate(ctx, &x, false, EXACT, true);
             const double off = fabs(f.value - limit.value) / limit.value;
             const double slope_off = difference(ctx, &f, all, 2);
@@ -309,7 +302,7 @@ static void bits_do_not_depend_on_ranks_and_instruction_set(void **state) {
         double *p = full_p(is_dense);
         for (int kind = 0; kind < IKT_OBJECTIVES; kind++)
             for (int q = 1; q <= 3; q++) {
-                const problem x = {p, q, (ikt_objective_kind)kind, 0.3};
+                const problem x = {p, q, (ikt_objective_name)kind, 0.3};
                 const way how = is_dense && kind == IKT_OBJECTIVE_TSNE ? ONE_PASS : EXACT;
                 const uint64_t wanted = hash_of(alone, &x, is_dense, how);
                 assert_true(hash_of(ctx, &x, is_dense, how) == wanted);
@@ -328,7 +321,7 @@ static void the_table_is_in_order(void **state) {
     static const char *const names[] = {"tsne", "nerv", "jse", "sne"};
     (void)state;
     for (int kind = 0; kind < IKT_OBJECTIVES; kind++)
-        assert_string_equal(ikt_divergence_of((ikt_objective_kind)kind)->name, names[kind]);
+        assert_string_equal(ikt_objective_kind_of((ikt_objective_name)kind)->name, names[kind]);
 }
 
 IKT_MPI_TESTS(ikt_test(gradients_are_the_slopes_of_the_cost),

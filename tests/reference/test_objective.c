@@ -9,8 +9,8 @@
 #include "base/rng.h"
 #include "base/row_hash.h"
 #include "layout/layout.h"
+#include "objective/divergence.h"
 #include "objective/normalisation.h"
-#include "objective/objective.h"
 
 enum { N = 137, K = 9, CLUSTER = 20 };
 
@@ -104,19 +104,32 @@ static void compare(const ikt_rows *rows, ikt_objective *objective, const double
     for (int64_t e = 0; e < 2 * rows->count; e++)
         objective->y[e] = position(rows->first + e / 2, e % 2);
     reference_terms(p, exaggeration, ref);
-    ikt_objective_terms terms = {true, 0, 0};
-    objective->evaluate(objective->self, &gradient, &terms);
+    ikt_objective_terms terms;
+    assert_int_equal(objective->kind->evaluate(objective, 0, true, &gradient, &terms), IKT_OK);
     assert_true(fabs(terms.z - ref->z) < 1e-6 * ref->z);
     assert_true(fabs(terms.value - ref->kl) < 1e-6 * ref->kl);
-    gradient.pull *= (float)exaggeration;
+    gradient.attraction_scale *= (float)exaggeration;
     double scale = 0;
     for (int64_t e = 0; e < 2 * N; e++)
         scale += ref->gradient[e] * ref->gradient[e] / (2 * N);
     for (int64_t e = 0; e < 2 * rows->count; e++)
-        assert_true(fabs((double)(gradient.pull * gradient.attraction[e] +
-                                  gradient.push * gradient.repulsion[e]) -
+        assert_true(fabs((double)(gradient.attraction_scale * gradient.attraction[e] +
+                                  gradient.repulsion_scale * gradient.repulsion[e]) -
                          ref->gradient[2 * rows->first + e]) < 1e-5 * sqrt(scale));
     free(ref);
+}
+
+/* t-SNE in the plane on one of both P; the sums as `repulsion` says. */
+static ikt_objective make_objective(ikt_context *ctx, const ikt_objective_kind *kind,
+                                    const ikt_graph *graph, const ikt_dense *dense, int repulsion) {
+    const ikt_objective_inputs inputs = {.rows = graph ? graph->rows : dense->rows,
+                                         .q = 2,
+                                         .options = {.repulsion = repulsion},
+                                         .graph = graph,
+                                         .dense = dense};
+    ikt_objective objective;
+    assert_int_equal(ikt_objective_create(ctx, kind, &inputs, &objective), IKT_OK);
+    return objective;
 }
 
 static void sparse_gradient_and_divergence_are_exact(void **state) {
@@ -124,15 +137,12 @@ static void sparse_gradient_and_divergence_are_exact(void **state) {
     double *p = full_p(alone);
     ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
     ikt_graph graph;
-    ikt_kernelsum *sums;
     ikt_objective objective;
     make_p(ctx, &rows, &graph);
-    assert_int_equal(ikt_kernelsum_create_exact(ctx, &rows, 2, IKT_KERNEL_STUDENT, &sums), IKT_OK);
-    assert_int_equal(ikt_tsne_create(ctx, &graph, sums, &objective), IKT_OK);
+    objective = make_objective(ctx, &ikt_objective_tsne, &graph, NULL, IKT_REPULSION_EXACT);
     compare(&rows, &objective, p, 1);
     compare(&rows, &objective, p, 12);
     ikt_objective_destroy(&objective);
-    ikt_kernelsum_destroy(&sums);
     ikt_graph_destroy(&graph);
     free(p);
     ikt_context_destroy(&alone);
@@ -147,16 +157,16 @@ static void dense_gradient_and_divergence_are_exact(void **state) {
     for (int64_t i = 0; i < dense.rows.count; i++)
         for (int64_t j = 0; j < N; j++)
             dense.value[i * dense.stride + j] = (float)p[(dense.rows.first + i) * N + j];
-    ikt_kernelsum *sums;
     ikt_objective objective;
-    assert_int_equal(ikt_kernelsum_create_exact(ctx, &dense.rows, 2, IKT_KERNEL_STUDENT, &sums),
-                     IKT_OK);
-    assert_int_equal(ikt_tsne_dense_create(ctx, &dense, sums, &objective), IKT_OK);
+    /* In two passes, as any divergence, and in one. */
+    ikt_objective_kind in_two = ikt_objective_tsne;
+    in_two.create = ikt_divergence_create;
+    objective = make_objective(ctx, &in_two, NULL, &dense, IKT_REPULSION_EXACT);
     compare(&dense.rows, &objective, p, 1);
     compare(&dense.rows, &objective, p, 4);
     ikt_objective_destroy(&objective);
-    ikt_kernelsum_destroy(&sums);
-    assert_int_equal(ikt_tsne_dense_exact_create(ctx, &dense, 2, &objective), IKT_OK);
+    objective = make_objective(ctx, &ikt_objective_tsne, NULL, &dense, IKT_REPULSION_EXACT);
+    assert_ptr_equal(objective.kind, &ikt_objective_dense_tsne);
     compare(&dense.rows, &objective, p, 1);
     compare(&dense.rows, &objective, p, 4);
     ikt_objective_destroy(&objective);
@@ -182,19 +192,13 @@ static uint64_t descend(ikt_context *ctx, int repulsion, double *first_kl, doubl
     ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
     ikt_layout_settings settings = schedule(150, 20);
     ikt_graph graph;
-    ikt_kernelsum *sums;
     ikt_objective objective;
     ikt_trace trace;
     float *y;
     make_p(ctx, &rows, &graph);
     ikt_alloc(ctx, &y, 2 * rows.count, sizeof *y, "test");
     ikt_initial_random(ctx, &rows, 2, 3, y);
-    ikt_fft_settings fft = ikt_fft_preset(IKT_FFT_DEFAULT);
-    assert_int_equal(repulsion == IKT_REPULSION_EXACT
-                         ? ikt_kernelsum_create_exact(ctx, &rows, 2, IKT_KERNEL_STUDENT, &sums)
-                         : ikt_kernelsum_create_fft(ctx, &rows, &fft, &sums),
-                     IKT_OK);
-    assert_int_equal(ikt_tsne_create(ctx, &graph, sums, &objective), IKT_OK);
+    objective = make_objective(ctx, &ikt_objective_tsne, &graph, NULL, repulsion);
     assert_int_equal(ikt_layout_run(ctx, &settings, &rows, &objective, NULL, y, &trace), IKT_OK);
     assert_int_equal(trace.count, 4);
     assert_int_equal(trace.point[3].iteration, 150);
@@ -202,7 +206,6 @@ static uint64_t descend(ikt_context *ctx, int repulsion, double *first_kl, doubl
     *last_kl = trace.point[3].value;
     uint64_t hash = ikt_row_hash(ctx, y, rows.first, rows.count, 2 * sizeof *y);
     ikt_objective_destroy(&objective);
-    ikt_kernelsum_destroy(&sums);
     ikt_graph_destroy(&graph);
     ikt_trace_destroy(&trace);
     ikt_free(&y);
@@ -226,7 +229,7 @@ static void the_loop_descends_with_the_same_bits_on_any_ranks(void **state) {
 typedef struct {
     uint64_t hash;
     int64_t exaggeration_end, end;
-    bool is_settled;
+    bool has_converged;
     double kl;
 } stopped;
 
@@ -237,23 +240,20 @@ static stopped descend_until_settled(ikt_context *ctx) {
     settings.exaggeration_iterations = 500;
     settings.report_every = 70;
     ikt_graph graph;
-    ikt_kernelsum *sums;
     ikt_objective objective;
     ikt_trace trace;
     float *y;
     make_p_of(ctx, &rows, in_its_cluster, &graph);
     ikt_alloc(ctx, &y, 2 * rows.count, sizeof *y, "test");
     ikt_initial_random(ctx, &rows, 2, 3, y);
-    assert_int_equal(ikt_kernelsum_create_exact(ctx, &rows, 2, IKT_KERNEL_STUDENT, &sums), IKT_OK);
-    assert_int_equal(ikt_tsne_create(ctx, &graph, sums, &objective), IKT_OK);
+    objective = make_objective(ctx, &ikt_objective_tsne, &graph, NULL, IKT_REPULSION_EXACT);
     assert_int_equal(ikt_layout_run(ctx, &settings, &rows, &objective, NULL, y, &trace), IKT_OK);
     const ikt_trace_point *last = &trace.point[trace.count - 1];
     assert_int_equal(last->iteration, trace.end);
     assert_true(isfinite(last->value) && isfinite(last->gradient_norm));
     stopped out = {ikt_row_hash(ctx, y, rows.first, rows.count, 2 * sizeof *y),
-                   trace.exaggeration_end, trace.end, trace.is_settled, last->value};
+                   trace.exaggeration_end, trace.end, trace.has_converged, last->value};
     ikt_objective_destroy(&objective);
-    ikt_kernelsum_destroy(&sums);
     ikt_graph_destroy(&graph);
     ikt_trace_destroy(&trace);
     ikt_free(&y);
@@ -263,7 +263,7 @@ static stopped descend_until_settled(ikt_context *ctx) {
 static void an_easy_set_stops_by_itself_in_the_same_iteration_on_any_ranks(void **state) {
     ikt_context *ctx = *state, *alone = ikt_test_alone();
     const stopped all = descend_until_settled(ctx), one = descend_until_settled(alone);
-    assert_true(all.is_settled);
+    assert_true(all.has_converged);
     assert_in_range(all.exaggeration_end, 15, 499);
     assert_in_range(all.end, all.exaggeration_end + 15, 2999);
     assert_true(all.hash == one.hash);
@@ -297,20 +297,17 @@ static void a_diverging_run_is_stopped_with_advice(void **state) {
     ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
     ikt_layout_settings settings = schedule(100, 1e38);
     ikt_graph graph;
-    ikt_kernelsum *sums;
     ikt_objective objective;
     ikt_trace trace;
     float *y;
     make_p(ctx, &rows, &graph);
     ikt_alloc(ctx, &y, 2 * rows.count, sizeof *y, "test");
     ikt_initial_random(ctx, &rows, 2, 3, y);
-    assert_int_equal(ikt_kernelsum_create_exact(ctx, &rows, 2, IKT_KERNEL_STUDENT, &sums), IKT_OK);
-    assert_int_equal(ikt_tsne_create(ctx, &graph, sums, &objective), IKT_OK);
+    objective = make_objective(ctx, &ikt_objective_tsne, &graph, NULL, IKT_REPULSION_EXACT);
     assert_int_equal(ikt_layout_run(ctx, &settings, &rows, &objective, NULL, y, &trace),
                      IKT_ERR_DATA);
     assert_non_null(strstr(ikt_message(ctx), "learning_rate"));
     ikt_objective_destroy(&objective);
-    ikt_kernelsum_destroy(&sums);
     ikt_graph_destroy(&graph);
     ikt_free(&y);
 }

@@ -88,18 +88,19 @@ typedef struct {
     float force[3 * N], divergence[N], balance[N];
 } sums;
 
-/* Rows in two pieces, in q dimensions under a law; without values where they are not wanted. */
-static sums run_law(const example *x, ikt_isa isa, bool is_dense, int64_t cut, int q,
-                    const ikt_pair_law *law, bool want_value) {
+/* Rows in two pieces, in q dimensions with a kind of pair; without values where they are not
+ * wanted. */
+static sums run_pair(const example *x, ikt_isa isa, bool is_dense, int64_t cut, int q,
+                     const ikt_pair_weight *pair, bool want_value) {
     const ikt_attraction_kernel *kernel = ikt_attraction_kernel_for(isa);
-    const bool has_balance = law->law == IKT_LAW_NERV || law->law == IKT_LAW_JSE;
+    const bool has_balance = pair->kind == IKT_PAIR_NERV || pair->kind == IKT_PAIR_JSE;
     const float *const at[] = {x->apart[0], x->apart[1], x->apart[2]};
     sums s;
     memset(&s, 0, sizeof s);
     for (int piece = 0; piece < 2; piece++) {
         const int64_t first = piece ? cut : 0, last = piece ? N : cut;
         const ikt_attraction_job job = {.q = q,
-                                        .law = law,
+                                        .pair = pair,
                                         .y = x->y[q - 1],
                                         .at = at,
                                         .first = first,
@@ -115,25 +116,25 @@ static sums run_law(const example *x, ikt_isa isa, bool is_dense, int64_t cut, i
     return s;
 }
 
-static const ikt_pair_law tsne = {IKT_LAW_TSNE, 0, 0, 0};
+static const ikt_pair_weight tsne = {IKT_PAIR_TSNE, 0, 0, 0};
 
-static const ikt_pair_law laws[] = {{IKT_LAW_TSNE, 0, 0, 0},
-                                    {IKT_LAW_NERV, 0.75f, 2e-3f, 1e8f},
-                                    {IKT_LAW_JSE, 3e3f, 0, 9e3f},
-                                    {IKT_LAW_SNE, 0, 0, 0}};
-enum { LAWS = sizeof laws / sizeof *laws };
+static const ikt_pair_weight weights[] = {{IKT_PAIR_TSNE, 0, 0, 0},
+                                          {IKT_PAIR_NERV, 0.75f, 2e-3f, 1e8f},
+                                          {IKT_PAIR_JSE, 3e3f, 0, 9e3f},
+                                          {IKT_PAIR_SNE, 0, 0, 0}};
+enum { WEIGHTS = sizeof weights / sizeof *weights };
 
 static void every_instruction_set_gives_the_same_bits(void **state) {
     const example *x = *state;
     for (int is_dense = 0; is_dense < 2; is_dense++)
-        for (int law = 0; law < LAWS; law++)
+        for (int k = 0; k < WEIGHTS; k++)
             for (int q = 1; q <= 3; q++) {
                 const sums portable =
-                    run_law(x, IKT_ISA_PORTABLE, is_dense, N, q, &laws[law], true);
+                    run_pair(x, IKT_ISA_PORTABLE, is_dense, N, q, &weights[k], true);
                 for (int isa = IKT_ISA_PORTABLE; isa <= (int)ikt_cpu_isa(); isa++)
                     for (int64_t cut = 0; cut <= N; cut += 113) {
                         const sums other =
-                            run_law(x, (ikt_isa)isa, is_dense, cut, q, &laws[law], true);
+                            run_pair(x, (ikt_isa)isa, is_dense, cut, q, &weights[k], true);
                         assert_memory_equal(&other, &portable, sizeof portable);
                     }
             }
@@ -143,8 +144,8 @@ static void the_divergence_does_not_change_the_forces(void **state) {
     const example *x = *state;
     for (int is_dense = 0; is_dense < 2; is_dense++)
         for (int q = 1; q <= 3; q++) {
-            const sums both = run_law(x, ikt_cpu_isa(), is_dense, N, q, &tsne, true);
-            const sums alone = run_law(x, ikt_cpu_isa(), is_dense, N, q, &tsne, false);
+            const sums both = run_pair(x, ikt_cpu_isa(), is_dense, N, q, &tsne, true);
+            const sums alone = run_pair(x, ikt_cpu_isa(), is_dense, N, q, &tsne, false);
             assert_memory_equal(alone.force, both.force, sizeof both.force);
         }
 }
@@ -154,10 +155,10 @@ typedef struct {
     double force[3], value, balance, force_size[3], value_size, balance_size;
 } row_reference;
 
-/* The terms of the table in pair_law.h. */
-static void add_term(row_reference *r, int q, const ikt_pair_law *law, const float *own,
+/* The terms of the table in attraction.h. */
+static void add_term(row_reference *r, int q, const ikt_pair_weight *pair, const float *own,
                      const float *other, float entry) {
-    const double a = (double)law->a, b = (double)law->b, c = (double)law->c, p = (double)entry;
+    const double a = (double)pair->a, b = (double)pair->b, c = (double)pair->c, p = (double)entry;
     double r2 = 0, weight, value, value_size, balance = 0;
     if (!(p > 0)) return;
     for (int k = 0; k < q; k++)
@@ -166,16 +167,16 @@ static void add_term(row_reference *r, int q, const ikt_pair_law *law, const flo
     weight = p * w;
     value = p * log(p / w);
     value_size = p * (1 + fabs(log(p / w)));
-    if (law->law == IKT_LAW_NERV) {
+    if (pair->kind == IKT_PAIR_NERV) {
         balance = w * log(fmax(c * p, 1));
         weight = a * p * w + b * balance * w;
-    } else if (law->law == IKT_LAW_JSE) {
+    } else if (pair->kind == IKT_PAIR_JSE) {
         const double l = log1p(a * p / w);
         balance = l * w;
         weight = l * w * w;
         value = p * (log(c * p / w) - l);
         value_size = p * (1 + fabs(log(c * p / w)) + l);
-    } else if (law->law == IKT_LAW_SNE) {
+    } else if (pair->kind == IKT_PAIR_SNE) {
         weight = p;
         value = p * (log(p) + r2);
         value_size = p * (1 + fabs(log(p)) + r2);
@@ -187,7 +188,7 @@ static void add_term(row_reference *r, int q, const ikt_pair_law *law, const flo
     r->value += value;
     r->value_size += value_size;
     r->balance += balance;
-    r->balance_size += fabs(balance) + (law->law == IKT_LAW_NERV ? w : 0);
+    r->balance_size += fabs(balance) + (pair->kind == IKT_PAIR_NERV ? w : 0);
 }
 
 static void compare_row(const row_reference *r, int q, const sums *s, int64_t i) {
@@ -200,15 +201,15 @@ static void compare_row(const row_reference *r, int q, const sums *s, int64_t i)
 static void sparse_sums_are_those_of_doubles(void **state) {
     const example *x = *state;
     const ikt_csr *parts[] = {&x->graph.forward, &x->graph.reverse};
-    for (int law = 0; law < LAWS; law++)
+    for (int k = 0; k < WEIGHTS; k++)
         for (int q = 1; q <= 3; q++) {
             const float *y = x->y[q - 1];
-            const sums s = run_law(x, ikt_cpu_isa(), false, N, q, &laws[law], true);
+            const sums s = run_pair(x, ikt_cpu_isa(), false, N, q, &weights[k], true);
             for (int64_t i = 0; i < N; i++) {
                 row_reference r = {.value = 0};
                 for (int part = 0; part < 2; part++)
                     for (int64_t e = parts[part]->start[i]; e < parts[part]->start[i + 1]; e++)
-                        add_term(&r, q, &laws[law], y + q * i, y + q * parts[part]->column[e],
+                        add_term(&r, q, &weights[k], y + q * i, y + q * parts[part]->column[e],
                                  parts[part]->value[e]);
                 compare_row(&r, q, &s, i);
             }
@@ -217,14 +218,14 @@ static void sparse_sums_are_those_of_doubles(void **state) {
 
 static void dense_sums_are_those_of_doubles(void **state) {
     const example *x = *state;
-    for (int law = 0; law < LAWS; law++)
+    for (int k = 0; k < WEIGHTS; k++)
         for (int q = 1; q <= 3; q++) {
             const float *y = x->y[q - 1];
-            const sums s = run_law(x, ikt_cpu_isa(), true, N, q, &laws[law], true);
+            const sums s = run_pair(x, ikt_cpu_isa(), true, N, q, &weights[k], true);
             for (int64_t i = 0; i < N; i++) {
                 row_reference r = {.value = 0};
                 for (int64_t j = 0; j < N; j++)
-                    add_term(&r, q, &laws[law], y + q * i, y + q * j,
+                    add_term(&r, q, &weights[k], y + q * i, y + q * j,
                              x->dense.value[i * STRIDE + j]);
                 compare_row(&r, q, &s, i);
             }

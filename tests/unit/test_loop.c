@@ -17,19 +17,23 @@ typedef struct {
     float (*size)(int64_t evaluation);
 } breathing;
 
-static void evaluate(void *self, ikt_gradient *gradient, ikt_objective_terms *terms) {
-    breathing *b = self;
+static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool want_value,
+                           ikt_gradient *gradient, ikt_objective_terms *terms) {
+    breathing *b = objective->self;
+    (void)iteration;
+    (void)want_value;
     for (int e = 0; e < ROWS * Q; e++)
         b->y[e] *= b->size(b->evaluations);
     b->evaluations++;
-    terms->z = ROWS * (ROWS - 1); /* as of rows in one place */
-    terms->value = 1;
+    *terms = (ikt_objective_terms){.value = 1, .condition = IKT_MAP_POINT};
     *gradient = (ikt_gradient){b->none, b->none, 1, 1};
+    return IKT_OK;
 }
 
-static void destroy(void *self) {
-    (void)self;
-}
+static const ikt_objective_kind breathes = {.name = "breathing",
+                                            .value_name = "cost",
+                                            .optimiser = &ikt_optimiser_momentum,
+                                            .evaluate = evaluate};
 
 static void run(ikt_context *ctx, float (*size)(int64_t), float *y) {
     const ikt_layout_settings settings = {.iterations = 100,
@@ -37,15 +41,11 @@ static void run(ikt_context *ctx, float (*size)(int64_t), float *y) {
                                           .learning_rate = 1,
                                           .final_learning_rate = 1,
                                           .dimensions = Q,
+                                          .custom = &breathes,
                                           .report_every = 50};
     const ikt_rows rows = ikt_rows_make(ROWS, 1, 0);
     breathing b = {.size = size};
-    ikt_objective objective = {.self = &b,
-                               .y = b.y,
-                               .q = Q,
-                               .value_name = "cost",
-                               .evaluate = evaluate,
-                               .destroy = destroy};
+    ikt_objective objective = {.kind = &breathes, .self = &b, .y = b.y, .q = Q};
     ikt_trace trace;
     assert_int_equal(ikt_layout_run(ctx, &settings, &rows, &objective, NULL, y, &trace), IKT_OK);
     assert_int_equal(trace.end, 100);

@@ -13,6 +13,12 @@ ikt_part ikt_part_shared(const char *name, ikt_part_type type, int64_t n, void *
     return (ikt_part){name, type, n, 0, true, 0, n, values};
 }
 
+size_t ikt_part_type_size(ikt_part_type type) {
+    static const size_t sizes[] = {[IKT_PART_U8] = 1,  [IKT_PART_U16] = 2, [IKT_PART_U32] = 4,
+                                   [IKT_PART_I64] = 8, [IKT_PART_F32] = 4, [IKT_PART_F64] = 8};
+    return sizes[type];
+}
+
 static hid_t type_of(const ikt_part *part) {
     switch (part->type) {
     case IKT_PART_U8:

@@ -7,6 +7,7 @@
 #define IKT_IO_HDF5_PARTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -29,6 +30,9 @@ typedef struct {
     int64_t first, count; /* this rank's rows; not looked at where they are shared */
     void *rows;           /* [count * d], or [n * d] */
 } ikt_part;
+
+/* LOCAL, pure. The bytes of a number. */
+size_t ikt_part_type_size(ikt_part_type type);
 
 /* LOCAL, pure. A part of the rows of a map; a part that all ranks hold. */
 ikt_part ikt_part_rows(const char *name, ikt_part_type type, const ikt_rows *distribution,

@@ -1,0 +1,259 @@
+/* The evaluation that all divergences share: attraction along P, repulsion through sums of kernels
+ * over all points.
+ *
+ * The boundary exchange travels while the repulsion is computed; the weight of pairs may depend on
+ * the normalisation, which is known by then; value and balance come from the pass that computes the
+ * attraction. */
+#include "objective/divergence.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "base/timer.h"
+#include "dist/halo.h"
+#include "kernelsum/replica.h"
+#include "objective/normalisation.h"
+
+typedef struct {
+    ikt_context *ctx;
+    ikt_objective_inputs inputs;
+    const ikt_divergence *divergence;
+    float *y;                       /* own positions, then those of ghosts (sparse P) */
+    float *attraction;              /* [n_local * q] */
+    float *field[IKT_KERNELS_MOST]; /* [n_local * q] gradient of each phi */
+    double *phi;                    /* [n_local] */
+    ikt_halo *halo;                 /* sparse P */
+    ikt_replica replica;            /* dense P */
+    ikt_kernelsum *sums[IKT_KERNELS_MOST];
+} state;
+
+/* --- choices ---------------------------------------------------------------------------------- */
+
+/* The number of rows up to which exact sums are chosen. Measured: at 3,000 rows both ways of
+ * summing take about 2 ms on two cores. */
+static const int64_t exact_rows = 3000;
+
+/* Whether all kernels of the objective can be summed so: the grid is flat and made for the Student
+ * kernels, the tree is made for the Student kernel itself. */
+static bool is_possible(const ikt_divergence *d, int q, int repulsion) {
+    bool student = true, students = true;
+    for (int k = 0; k < d->n_kernels; k++) {
+        student = student && d->kernel[k] == IKT_KERNEL_STUDENT;
+        students = students && d->kernel[k] != IKT_KERNEL_GAUSSIAN;
+    }
+    if (repulsion == IKT_REPULSION_FFT) return students && q == 2;
+    if (repulsion == IKT_REPULSION_TREE) return student;
+    return true;
+}
+
+ikt_status ikt_divergence_resolve(ikt_context *ctx, const ikt_objective_kind *kind, int64_t n,
+                                  int q, ikt_objective_options *options) {
+    const ikt_divergence *d = kind->divergence;
+    const bool has_fft = is_possible(d, q, IKT_REPULSION_FFT);
+    const bool is_given = options->trade_off > 0; /* auto is negative */
+    if (!d->has_trade_off && is_given)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.trade_off = %g, but layout.objective=%s has one divergence and "
+                        "nothing to trade off; leave it at auto, or take objective nerv or jse",
+                        options->trade_off, kind->name);
+    if (d->has_trade_off && !is_given) options->trade_off = 0.5;
+    if (options->repulsion == IKT_REPULSION_AUTO)
+        options->repulsion = n <= exact_rows                         ? IKT_REPULSION_EXACT
+                             : has_fft                               ? IKT_REPULSION_FFT
+                             : is_possible(d, q, IKT_REPULSION_TREE) ? IKT_REPULSION_TREE
+                                                                     : IKT_REPULSION_EXACT;
+    if (is_possible(d, q, options->repulsion)) return IKT_OK;
+    if (options->repulsion == IKT_REPULSION_FFT && q != 2)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.repulsion=fft sums on a flat grid, but layout.dimensions = %d; "
+                        "take repulsion=barnes_hut, exact or auto",
+                        q);
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "layout.repulsion=%s cannot sum what layout.objective=%s needs; take "
+                    "repulsion=%s or auto",
+                    options->repulsion == IKT_REPULSION_FFT ? "fft" : "barnes_hut", kind->name,
+                    has_fft ? "fft, exact" : "exact");
+}
+
+static ikt_fft_settings fft_settings(const ikt_objective_options *options) {
+    const bool is_tight = options->accuracy == IKT_ACCURACY_TIGHT;
+    ikt_fft_settings fft = ikt_fft_preset(is_tight ? IKT_FFT_TIGHT : IKT_FFT_DEFAULT);
+    fft.sharing = options->sharing;
+    return fft;
+}
+
+/* --- making and destroying -------------------------------------------------------------------- */
+
+static ikt_status make_sums(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_kernel kernel,
+                            ikt_kernelsum **out) {
+    const ikt_objective_options *options = &inputs->options;
+    const bool is_tight = options->accuracy == IKT_ACCURACY_TIGHT;
+    if (options->repulsion == IKT_REPULSION_EXACT)
+        return ikt_kernelsum_create_exact(ctx, &inputs->rows, inputs->q, kernel, out);
+    if (options->repulsion == IKT_REPULSION_TREE)
+        return ikt_kernelsum_create_tree(ctx, &inputs->rows, inputs->q,
+                                         is_tight ? IKT_TREE_TIGHT : IKT_TREE_DEFAULT, out);
+    const ikt_fft_settings fft = fft_settings(options);
+    return ikt_kernelsum_create_fft_of(ctx, &inputs->rows, kernel, &fft, out);
+}
+
+/* LOCAL. */
+static ikt_status allocate(ikt_context *ctx, const ikt_objective_inputs *inputs,
+                           ikt_objective *out) {
+    const ikt_graph *graph = inputs->graph;
+    const int64_t n_local = inputs->rows.count, rows = n_local + (graph ? graph->n_ghost : 0);
+    const int q = inputs->q;
+    state *t;
+    /* Gathers of positions use 32-bit numbers. */
+    if (q * rows > INT32_MAX)
+        return ikt_fail(ctx, IKT_ERR_RESOURCE,
+                        "%lld own and boundary rows in %d dimensions are too many for a rank: use "
+                        "more ranks",
+                        (long long)rows, q);
+    IKT_TRY(ikt_alloc(ctx, &t, 1, sizeof *t, "layout"));
+    out->self = t;
+    *t = (state){.ctx = ctx, .inputs = *inputs, .divergence = out->kind->divergence};
+    IKT_TRY(ikt_alloc(ctx, &t->y, q * rows, sizeof *t->y, "layout"));
+    out->y = t->y;
+    IKT_TRY(ikt_alloc(ctx, &t->attraction, q * n_local, sizeof *t->attraction, "layout"));
+    for (int k = 0; k < t->divergence->n_kernels; k++)
+        IKT_TRY(ikt_alloc(ctx, &t->field[k], q * n_local, sizeof *t->field[k], "layout"));
+    IKT_TRY(ikt_alloc(ctx, &t->phi, n_local, sizeof *t->phi, "layout"));
+    return graph ? IKT_OK : ikt_replica_create(ctx, &inputs->rows, q, &t->replica);
+}
+
+ikt_status ikt_divergence_create(ikt_context *ctx, const ikt_objective_inputs *inputs,
+                                 ikt_objective *out) {
+    const ikt_graph *graph = inputs->graph;
+    ikt_status st = ikt_agree(ctx, allocate(ctx, inputs, out));
+    state *t = out->self;
+    if (st == IKT_OK && graph)
+        st = ikt_halo_create(ctx, &graph->rows, graph->ghost_row, graph->n_ghost, inputs->q,
+                             &t->halo);
+    for (int k = 0; st == IKT_OK && k < t->divergence->n_kernels; k++)
+        st = make_sums(ctx, inputs, t->divergence->kernel[k], &t->sums[k]);
+    return st;
+}
+
+void ikt_divergence_destroy(ikt_objective *objective) {
+    state *t = objective->self;
+    if (!t) return;
+    for (int k = 0; k < IKT_KERNELS_MOST; k++) {
+        ikt_kernelsum_destroy(&t->sums[k]);
+        ikt_free(&t->field[k]);
+    }
+    ikt_halo_destroy(&t->halo);
+    ikt_replica_destroy(&t->replica);
+    ikt_free(&t->y);
+    ikt_free(&t->attraction);
+    ikt_free(&t->phi);
+    ikt_free(&t);
+}
+
+void ikt_divergence_describe(const ikt_objective *objective, char *text, size_t size) {
+    const state *t = objective->self;
+    ikt_kernelsum_describe(t->sums[0], text, size);
+}
+
+/* Of a row in the loop: phi; for each dimension attraction and the first field. A boundary row here
+ * and there: its number and its position, and both again where it is sent. */
+enum { ROW_BYTES = 8, AXIS_BYTES = 8, BOUNDARY_BYTES = 12, BOUNDARY_AXIS_BYTES = 8 };
+
+/* The map may grow by so much more than predicted. */
+static const double span_margin = 1.2;
+
+int64_t ikt_divergence_memory(const ikt_objective_kind *kind, const ikt_objective_shape *shape) {
+    const ikt_objective_options *options = &shape->options;
+    const ikt_fft_settings fft = fft_settings(options);
+    const int64_t kernels = kind->divergence->n_kernels, q = shape->q;
+    const int64_t sums = options->repulsion == IKT_REPULSION_EXACT
+                             ? ikt_kernelsum_memory_exact(&shape->rows, shape->q)
+                         : options->repulsion == IKT_REPULSION_TREE
+                             ? ikt_kernelsum_memory_tree(&shape->rows, shape->q, shape->threads)
+                             : ikt_kernelsum_memory_fft(&fft, &shape->rows, shape->threads,
+                                                        span_margin * shape->span);
+    return (ROW_BYTES + q * AXIS_BYTES) * shape->rows.count + kernels * sums +
+           (kernels - 1) * q * (int64_t)sizeof(float) * shape->rows.count +
+           (BOUNDARY_BYTES + q * BOUNDARY_AXIS_BYTES) * shape->boundary +
+           (shape->is_dense ? ikt_replica_memory(&shape->rows, shape->q) : 0);
+}
+
+/* --- evaluation ------------------------------------------------------------------------------- */
+
+ikt_map_condition ikt_map_condition_of(double z, int64_t n) {
+    const double pairs = (double)n * (double)(n - 1);
+    if (!isfinite(z)) return IKT_MAP_NOT_FINITE;
+    /* Z is a sum of positive terms; where it is not above 0, they are less than a grid errs by. */
+    if (z <= 0) return IKT_MAP_UNRESOLVED;
+    return z >= 0.999 * pairs ? IKT_MAP_POINT : IKT_MAP_SOUND;
+}
+
+/* A kernel sum includes the point itself. */
+static double kernel_at_zero(ikt_kernel kernel) {
+    return kernel == IKT_KERNEL_STUDENT_LOG ? 0 : 1;
+}
+
+/* Two fields become one. */
+static void mix(const state *t, const double *factor) {
+    const float a = (float)factor[0], b = (float)factor[1];
+    float *restrict into = t->field[0];
+    const float *restrict other = t->field[1];
+#pragma omp parallel for num_threads(ikt_threads(t->ctx)) schedule(static)
+    for (int64_t e = 0; e < t->inputs.q * t->inputs.rows.count; e++)
+        into[e] = a * into[e] + b * other[e];
+}
+
+ikt_status ikt_divergence_evaluate(ikt_objective *objective, int64_t iteration, bool want_value,
+                                   ikt_gradient *gradient, ikt_objective_terms *terms) {
+    state *t = objective->self;
+    ikt_context *ctx = t->ctx;
+    const ikt_divergence *d = t->divergence;
+    const ikt_graph *graph = t->inputs.graph;
+    const ikt_rows *rows = &t->inputs.rows;
+    const int q = t->inputs.q;
+    ikt_divergence_sums sums = {.n = rows->n, .trade_off = t->inputs.options.trade_off};
+    ikt_pair_totals totals = {{{0}, 0, 0}, {{0}, 0, 0}};
+    (void)iteration;
+
+    if (graph) ikt_halo_begin(t->halo, t->y, t->y + q * rows->count);
+    for (int k = 0; k < d->n_kernels; k++) {
+        ikt_stage_begin(ctx, IKT_STAGE_REPULSION);
+        ikt_kernelsum_evaluate(t->sums[k], t->y, t->phi, t->field[k]);
+        ikt_stage_end(ctx, IKT_STAGE_REPULSION);
+        sums.total[k] = ikt_normalisation(ctx, t->phi, kernel_at_zero(d->kernel[k]), rows->count);
+    }
+    ikt_stage_begin(ctx, IKT_STAGE_HALO);
+    if (graph)
+        ikt_halo_end(t->halo);
+    else /* where a position is not finite, Z says so */
+        ikt_replica_fill(ctx, rows, t->y, &t->replica);
+    ikt_stage_end(ctx, IKT_STAGE_HALO);
+
+    const ikt_pair_weight weight = d->weight(&sums);
+    ikt_pair_totals *wanted = want_value || d->has_balance ? &totals : NULL;
+    ikt_stage_begin(ctx, IKT_STAGE_ATTRACTION);
+    if (graph)
+        ikt_attraction(ctx, graph, q, &weight, t->y, t->attraction, wanted);
+    else
+        ikt_attraction_dense(ctx, t->inputs.dense, q, &weight, (const float *const *)t->replica.at,
+                             t->attraction, wanted);
+    ikt_stage_end(ctx, IKT_STAGE_ATTRACTION);
+    if (want_value) {
+        ikt_exact_sum_reduce(ctx, &totals.value, 1);
+        sums.value = ikt_exact_sum_value(&totals.value);
+    }
+    if (d->has_balance) {
+        ikt_exact_sum_reduce(ctx, &totals.balance, 1);
+        sums.balance = ikt_exact_sum_value(&totals.balance);
+    }
+
+    const ikt_divergence_terms found = d->combine(&sums);
+    if (d->n_kernels > 1) mix(t, found.field);
+    *gradient = (ikt_gradient){t->attraction, t->field[0], (float)found.attraction,
+                               d->n_kernels > 1 ? 1 : (float)found.field[0]};
+    *terms = (ikt_objective_terms){want_value ? found.value : NAN, sums.total[0],
+                                   ikt_map_condition_of(sums.total[0], rows->n)};
+    return IKT_OK;
+}

@@ -1,0 +1,28 @@
+/* Gradient descent with momentum and gains. See optimiser.h. */
+#include "base/cpu.h"
+#include "optimiser/optimiser.h"
+
+static const float gain_growth = 0.2f, gain_decay = 0.8f, gain_least = 0.01f;
+
+/* Multiplications and additions one by one: every vector width gives the same bits. */
+static IKT_WIDEST_VECTORS void step(const ikt_optimiser_step *step, const ikt_gradient *gradient,
+                                    int64_t count, float *const *array, float *restrict y) {
+    const float *restrict attraction = gradient->attraction;
+    const float *restrict repulsion = gradient->repulsion;
+    float *restrict velocity = array[0], *restrict gain = array[1];
+    const float attraction_scale = gradient->attraction_scale;
+    const float repulsion_scale = gradient->repulsion_scale;
+    const float momentum = (float)step->momentum, rate = (float)step->rate;
+    for (int64_t e = 0; e < count; e++) {
+        float slope = attraction_scale * attraction[e] + repulsion_scale * repulsion[e];
+        /* The step goes against the gradient: equal signs mean that the gradient turned. */
+        int turned = (slope > 0 && velocity[e] > 0) || (slope < 0 && velocity[e] < 0);
+        float next = turned ? gain[e] * gain_decay : gain[e] + gain_growth;
+        gain[e] = next < gain_least ? gain_least : next;
+        velocity[e] = momentum * velocity[e] - rate * gain[e] * slope;
+        y[e] += velocity[e];
+    }
+}
+
+const ikt_optimiser_kind ikt_optimiser_momentum = {
+    "momentum", 2, {{"velocity", 0, true}, {"gain", 1, false}}, step};

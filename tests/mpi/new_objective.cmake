@@ -1,0 +1,1 @@
+ikt_add_mpi_test(NAME mpi_new_objective LABEL mpi SOURCES mpi/test_new_objective.c)
