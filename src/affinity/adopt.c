@@ -12,41 +12,39 @@ static uint8_t is_empty(const float *weight, int64_t k) {
     return 1;
 }
 
-static int64_t find_position(const int64_t *row, int64_t count, const int64_t *position,
-                             int64_t wanted) {
-    return position[ikt_find_i64(row, count, wanted)];
+static int64_t find_slot(const int64_t *row, int64_t count, const int64_t *slot, int64_t wanted) {
+    return slot[ikt_find_i64(row, count, wanted)];
 }
 
-/* COLLECTIVE. Rows in the orphans' lists become positions. */
-static ikt_status to_positions(ikt_context *ctx, const ikt_order *order,
-                               ikt_zero_similarity *orphans) {
-    int64_t entries = orphans->count * orphans->k, total = orphans->count + entries, kept;
-    int64_t *row = NULL, *position = NULL;
+/* COLLECTIVE. Rows in the lists of zero-similarity rows become slots. */
+static ikt_status to_slots(ikt_context *ctx, const ikt_order *order, ikt_zero_similarity *zeros) {
+    int64_t entries = zeros->count * zeros->k, total = zeros->count + entries, kept;
+    int64_t *row = NULL, *slot = NULL;
     ikt_status st = ikt_alloc(ctx, &row, total, sizeof *row, "orphans");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &position, total, sizeof *position, "orphans");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &slot, total, sizeof *slot, "orphans");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
-        memcpy(row, orphans->row, (size_t)orphans->count * sizeof *row);
+        memcpy(row, zeros->row, (size_t)zeros->count * sizeof *row);
         for (int64_t e = 0; e < entries; e++)
-            row[orphans->count + e] = orphans->nearest[e];
+            row[zeros->count + e] = zeros->nearest[e];
         kept = ikt_sort_distinct_i64(row, total);
-        ikt_order_find(ctx, order, row, kept, position);
-        for (int64_t e = 0; e < orphans->count; e++)
-            orphans->row[e] = find_position(row, kept, position, orphans->row[e]);
+        ikt_order_find(ctx, order, row, kept, slot);
+        for (int64_t e = 0; e < zeros->count; e++)
+            zeros->row[e] = find_slot(row, kept, slot, zeros->row[e]);
         for (int64_t e = 0; e < entries; e++)
-            orphans->nearest[e] = (uint32_t)find_position(row, kept, position, orphans->nearest[e]);
+            zeros->nearest[e] = (uint32_t)find_slot(row, kept, slot, zeros->nearest[e]);
     }
     ikt_free(&row);
-    ikt_free(&position);
+    ikt_free(&slot);
     return st;
 }
 
-static void adopt(const ikt_zero_similarity *orphans, const ikt_rows *rows, ikt_neighbours *lists) {
+static void adopt(const ikt_zero_similarity *zeros, const ikt_rows *rows, ikt_neighbours *lists) {
     int64_t k = lists->k;
-    for (int64_t o = 0; o < orphans->count; o++) {
-        int64_t i = orphans->row[o] - rows->first;
+    for (int64_t o = 0; o < zeros->count; o++) {
+        int64_t i = zeros->row[o] - rows->first;
         if (i < 0 || i >= rows->count) continue;
-        memcpy(lists->row + i * k, orphans->nearest + o * k, (size_t)k * sizeof *lists->row);
+        memcpy(lists->row + i * k, zeros->nearest + o * k, (size_t)k * sizeof *lists->row);
         for (int64_t e = 0; e < k; e++)
             lists->score[i * k + e] = (float)(1 / (double)k);
     }
@@ -65,14 +63,14 @@ ikt_status ikt_affinity_adopt_zero_similarity(ikt_context *ctx, ikt_dataset *dat
                                               const ikt_rows *rows, const ikt_order *order,
                                               ikt_neighbours *lists, int64_t *count) {
     uint8_t *marked = NULL;
-    ikt_zero_similarity orphans = {0, 0, NULL, NULL};
+    ikt_zero_similarity zeros = {0, 0, NULL, NULL};
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &marked, rows->count, 1, "orphans"));
     if (st == IKT_OK) st = mark(ctx, rows, order, lists, marked);
-    if (st == IKT_OK) st = ikt_zero_similarity_find(ctx, data, rows, marked, lists->k, &orphans);
-    if (st == IKT_OK && order && orphans.count > 0) st = to_positions(ctx, order, &orphans);
-    if (st == IKT_OK) adopt(&orphans, rows, lists);
-    *count = orphans.count;
-    ikt_zero_similarity_destroy(&orphans);
+    if (st == IKT_OK) st = ikt_zero_similarity_find(ctx, data, rows, marked, lists->k, &zeros);
+    if (st == IKT_OK && order && zeros.count > 0) st = to_slots(ctx, order, &zeros);
+    if (st == IKT_OK) adopt(&zeros, rows, lists);
+    *count = zeros.count;
+    ikt_zero_similarity_destroy(&zeros);
     ikt_free(&marked);
     return st;
 }

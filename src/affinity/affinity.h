@@ -112,7 +112,7 @@ double ikt_adaptive_exponent(double squared, double reach_x, double reach_y);
 /* COLLECTIVE. Gives rows without any similarity (all weights zero) the uniform weight over their k
  * nearest rows by input distance; see orphans.h. Replaces those rows' lists in place.
  *   rows       of the rows of the lists
- *   order     where the lists are in positions: the order they are in; otherwise NULL
+ *   order     where the lists are by slots: the order they are in; otherwise NULL
  *   lists     with weights in place of scores
  *   orphans   receives their number over all ranks.
  * Errors: those of reading, IKT_ERR_RESOURCE. */

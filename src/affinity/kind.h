@@ -25,7 +25,7 @@ typedef struct {
     int64_t t;              /* entries of a code, where scores are of codes */
     ikt_dataset *data;      /* the rows, which may be read again */
     const ikt_rows *rows;   /* of the rows of the lists */
-    const ikt_order *order; /* where lists are in positions, the order they are in; or NULL */
+    const ikt_order *order; /* where lists are by slots, the order they are in; or NULL */
 } ikt_affinity_job;
 
 typedef struct {

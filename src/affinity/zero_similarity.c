@@ -2,19 +2,21 @@
  *
  * Method: such rows are few; their coordinates go to every rank, each rank streams its own rows
  * past them and keeps the k nearest, and the ranks' lists are merged. Advantage: exact, and one
- * pass over the data per thousand orphans. Disadvantage: the data is read again. Sparse rows stay
+ * pass over the data per thousand of them. Disadvantage: the data is read again. Sparse rows stay
  * sparse, with the same distances. */
 #include <string.h>
 
 #include "affinity/zero_similarity.h"
 #include "base/comm.h"
 #include "base/memory.h"
+#include "metric/metric.h"
 #include "neighbours/neighbours.h"
 
 enum { BATCH = 1024, BLOCK_ROWS = 1024 };
 
-/* A batch of orphans and the k nearest rows found so far. */
+/* A batch of zero-similarity rows and the k nearest rows found so far. */
 typedef struct {
+    const ikt_metric *metric;
     const int64_t *row; /* [count] global rows */
     int64_t count, k, d;
     bool is_sparse;    /* x and block are the sparse rows below in place of these */
@@ -22,7 +24,7 @@ typedef struct {
     float *score;      /* [count * k] */
     uint32_t *nearest; /* [count * k] */
     float *block;      /* [BLOCK_ROWS * d] own rows being streamed */
-    ikt_sparse orphan; /* [count] */
+    ikt_sparse zero;   /* [count] */
     ikt_sparse rows;   /* own rows being streamed */
     float *all_score;  /* [ranks * count * k] lists of all ranks */
     uint32_t *all_nearest;
@@ -34,7 +36,7 @@ static void batch_free(batch *b) {
     ikt_free(&b->score);
     ikt_free(&b->nearest);
     ikt_free(&b->block);
-    ikt_sparse_destroy(&b->orphan);
+    ikt_sparse_destroy(&b->zero);
     ikt_sparse_destroy(&b->rows);
     ikt_free(&b->all_score);
     ikt_free(&b->all_nearest);
@@ -55,19 +57,10 @@ static ikt_status batch_alloc(ikt_context *ctx, batch *b) {
     return ikt_agree(ctx, st);
 }
 
-static float squared_distance(const float *a, const float *b, int64_t d) {
-    double sum = 0;
-    for (int64_t c = 0; c < d; c++) {
-        double difference = (double)a[c] - (double)b[c];
-        sum += difference * difference;
-    }
-    return (float)sum;
-}
-
-/* Orphan q and row r of the block. */
+/* Zero-similarity row q and row r of the block. */
 static float distance_of(const batch *b, int64_t q, int64_t r) {
-    if (!b->is_sparse) return squared_distance(b->x + q * b->d, b->block + r * b->d, b->d);
-    return (float)ikt_sparse_distance_f64(ikt_sparse_row_of(&b->orphan, q),
+    if (!b->is_sparse) return (float)b->metric->exact(b->x + q * b->d, b->block + r * b->d, b->d);
+    return (float)b->metric->sparse_exact(ikt_sparse_row_of(&b->zero, q),
                                           ikt_sparse_row_of(&b->rows, r));
 }
 
@@ -123,22 +116,23 @@ static void merge(ikt_context *ctx, batch *b) {
 }
 
 static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
-                             ikt_zero_similarity *orphans, int64_t done) {
-    int64_t left = orphans->count - done, count = left < BATCH ? left : BATCH;
-    batch b = {.row = orphans->row + done,
+                             ikt_zero_similarity *zeros, int64_t done) {
+    int64_t left = zeros->count - done, count = left < BATCH ? left : BATCH;
+    batch b = {.metric = ikt_metric_of(data),
+               .row = zeros->row + done,
                .count = count,
-               .k = orphans->k,
+               .k = zeros->k,
                .is_sparse = ikt_dataset_is_sparse(data),
                .d = ikt_dataset_columns(data)};
     ikt_status st = batch_alloc(ctx, &b);
     if (st == IKT_OK)
-        st = b.is_sparse ? ikt_dataset_gather_sparse(data, b.row, b.count, &b.orphan)
+        st = b.is_sparse ? ikt_dataset_gather_sparse(data, b.row, b.count, &b.zero)
                          : ikt_dataset_gather_floats(data, b.row, b.count, b.x);
     if (st == IKT_OK) st = stream(ctx, data, rows, &b);
     if (st == IKT_OK) {
         merge(ctx, &b);
-        memcpy(orphans->nearest + done * b.k, b.nearest,
-               (size_t)(count * b.k) * sizeof *orphans->nearest);
+        memcpy(zeros->nearest + done * b.k, b.nearest,
+               (size_t)(count * b.k) * sizeof *zeros->nearest);
     }
     batch_free(&b);
     return st;
@@ -179,8 +173,8 @@ ikt_status ikt_zero_similarity_find(ikt_context *ctx, ikt_dataset *data, const i
     return st;
 }
 
-void ikt_zero_similarity_destroy(ikt_zero_similarity *orphans) {
-    ikt_free(&orphans->row);
-    ikt_free(&orphans->nearest);
-    orphans->count = 0;
+void ikt_zero_similarity_destroy(ikt_zero_similarity *zeros) {
+    ikt_free(&zeros->row);
+    ikt_free(&zeros->nearest);
+    zeros->count = 0;
 }

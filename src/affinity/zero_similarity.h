@@ -8,7 +8,7 @@
 #include "data/dataset.h"
 #include "dist/rows.h"
 
-/* The same on every rank: orphans are few. */
+/* The same on every rank: there are few such rows. */
 typedef struct {
     int64_t count, k;
     int64_t *row;      /* [count] global rows, ascending */
@@ -16,13 +16,13 @@ typedef struct {
 } ikt_zero_similarity;
 
 /* COLLECTIVE. Finds the nearest rows of the marked ones.
- *   marked  [rows->count] nonzero for the own rows that are orphans
+ *   marked  [rows->count] nonzero for the own rows without any similarity
  *   k       neighbours wanted, < n
- * The data is streamed once per thousand orphans, and not at all when there are none.
+ * The data is streamed once per thousand of them, and not at all where there are none.
  * Errors: those of reading, IKT_ERR_RESOURCE; *out is empty then. */
 ikt_status ikt_zero_similarity_find(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
                                     const uint8_t *marked, int64_t k, ikt_zero_similarity *out);
 
-void ikt_zero_similarity_destroy(ikt_zero_similarity *orphans);
+void ikt_zero_similarity_destroy(ikt_zero_similarity *zeros);
 
 #endif

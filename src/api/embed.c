@@ -104,7 +104,7 @@ static ikt_status make(ikt_embedding *embedding, const ikt_settings *settings,
     IKT_TRY(ikt_memory_check_start(ctx));
     IKT_TRY(open_rows(ctx, settings, given, &source));
     ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
-    ikt_status st = ikt_pipeline_run_on(ctx, settings, source, &embedding->run);
+    ikt_status st = ikt_pipeline_run(ctx, settings, source, &embedding->run);
     if (st == IKT_OK) st = conclude(embedding);
     ikt_stage_end(ctx, IKT_STAGE_TOTAL);
     if (st == IKT_OK) st = describe(embedding, given ? given->count : embedding->run.rows.count);

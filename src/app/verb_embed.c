@@ -200,7 +200,7 @@ static ikt_status embed(ikt_context *ctx, const ikt_settings *settings, bool as_
     ikt_run_cost cost;
     ikt_measures measures = {0};
     ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
-    IKT_TRY(ikt_pipeline_run(ctx, settings, &run));
+    IKT_TRY(ikt_pipeline_run(ctx, settings, NULL, &run));
     ikt_status st = ikt_run_write(ctx, &run);
     if (st == IKT_OK) st = ikt_run_keep(ctx, &run);
     if (st == IKT_OK) st = ikt_run_picture(ctx, &run);

@@ -13,7 +13,7 @@ static const int64_t default_round_bytes = (int64_t)64 << 20;
 static ikt_status alloc(ikt_context *ctx, ikt_row_blocks *b) {
     const int64_t ranks = ikt_size(ctx);
     IKT_TRY(ikt_alloc(ctx, &b->first, ranks + 1, sizeof *b->first, purpose));
-    IKT_TRY(ikt_alloc(ctx, &b->wish, ranks, sizeof *b->wish, purpose));
+    IKT_TRY(ikt_alloc(ctx, &b->request, ranks, sizeof *b->request, purpose));
     IKT_TRY(ikt_alloc(ctx, &b->give_counts, ranks, sizeof *b->give_counts, purpose));
     return ikt_alloc(ctx, &b->counts, ranks, sizeof *b->counts, purpose);
 }
@@ -34,7 +34,7 @@ ikt_status ikt_row_blocks_create(ikt_context *ctx, int64_t count, ikt_row_blocks
 
 void ikt_row_blocks_destroy(ikt_row_blocks *blocks) {
     ikt_free(&blocks->first);
-    ikt_free(&blocks->wish);
+    ikt_free(&blocks->request);
     ikt_free(&blocks->give_counts);
     ikt_free(&blocks->counts);
     blocks->n = 0;
@@ -56,26 +56,26 @@ static void tell(ikt_context *ctx, ikt_row_blocks *b, int64_t first, int64_t cou
     const ikt_row_span mine = {first, count};
     for (int r = 0; r < ikt_size(ctx); r++)
         b->counts[r] = 1;
-    ikt_allgather(ctx, &mine, 1, sizeof mine, b->wish, b->counts);
+    ikt_allgather(ctx, &mine, 1, sizeof mine, b->request, b->counts);
 }
 
 /* SAME-ARGS. Whether each rank wants rows of its own block only. */
 static bool is_at_home(const ikt_row_blocks *b, int ranks) {
     for (int r = 0; r < ranks; r++)
-        if (common(b->wish[r], block_of(b, r)).count < b->wish[r].count) return false;
+        if (common(b->request[r], block_of(b, r)).count < b->request[r].count) return false;
     return true;
 }
 
-/* SAME-ARGS. The most ranks that want rows of one: +1 at the block where a wish begins, -1 behind
- * the one where it ends. */
+/* SAME-ARGS. The most ranks that want rows of one: +1 at the block where a request begins, -1
+ * behind the one where it ends. */
 static int64_t most_askers(ikt_row_blocks *b, int ranks) {
     int64_t *change = b->counts, now = 0, most = 0;
     memset(change, 0, (size_t)ranks * sizeof *change);
     for (int r = 0; r < ranks; r++) {
-        const ikt_row_span wish = b->wish[r];
-        if (wish.count == 0) continue;
-        const int64_t last = ikt_find_block(b->first, ranks, wish.first + wish.count - 1);
-        change[ikt_find_block(b->first, ranks, wish.first)]++;
+        const ikt_row_span request = b->request[r];
+        if (request.count == 0) continue;
+        const int64_t last = ikt_find_block(b->first, ranks, request.first + request.count - 1);
+        change[ikt_find_block(b->first, ranks, request.first)]++;
         if (last + 1 < ranks) change[last + 1]--;
     }
     for (int r = 0; r < ranks; r++) {
@@ -85,19 +85,19 @@ static int64_t most_askers(ikt_row_blocks *b, int ranks) {
     return most;
 }
 
-/* The part of a wish that is met in a round of `step` rows. */
-static ikt_row_span part_of(ikt_row_span wish, int64_t step, int64_t round) {
-    const int64_t passed = round * step, left = wish.count - passed;
-    return (ikt_row_span){wish.first + passed, left < 0 ? 0 : left < step ? left : step};
+/* The part of a request that is met in a round of `step` rows. */
+static ikt_row_span part_of(ikt_row_span request, int64_t step, int64_t round) {
+    const int64_t passed = round * step, left = request.count - passed;
+    return (ikt_row_span){request.first + passed, left < 0 ? 0 : left < step ? left : step};
 }
 
 /* Packs what others want of this rank in a round, by rank; counts both directions. */
 static void pack(ikt_context *ctx, ikt_row_blocks *b, const char *own, size_t bytes, int64_t step,
                  int64_t round, char *leaving) {
     const int me = ikt_rank(ctx);
-    const ikt_row_span mine = block_of(b, me), wanted = part_of(b->wish[me], step, round);
+    const ikt_row_span mine = block_of(b, me), wanted = part_of(b->request[me], step, round);
     for (int r = 0; r < ikt_size(ctx); r++) {
-        const ikt_row_span give = common(part_of(b->wish[r], step, round), mine);
+        const ikt_row_span give = common(part_of(b->request[r], step, round), mine);
         b->give_counts[r] = give.count;
         b->counts[r] = common(wanted, block_of(b, r)).count;
         if (give.count == 0) continue;
@@ -115,7 +115,7 @@ static int64_t leaving_rows(ikt_context *ctx, const ikt_row_blocks *b, int64_t s
     for (int64_t round = 0; round < rounds; round++) {
         int64_t rows = 0;
         for (int r = 0; r < ikt_size(ctx); r++)
-            rows += common(part_of(b->wish[r], step, round), mine).count;
+            rows += common(part_of(b->request[r], step, round), mine).count;
         if (rows > most) most = rows;
     }
     return most;
@@ -130,14 +130,14 @@ static ikt_status fetch(ikt_context *ctx, ikt_row_blocks *b, const void *own, si
     char *leaving = NULL;
     if (step < 1) step = 1;
     for (int r = 0; r < ranks; r++)
-        if ((b->wish[r].count + step - 1) / step > rounds)
-            rounds = (b->wish[r].count + step - 1) / step;
+        if ((b->request[r].count + step - 1) / step > rounds)
+            rounds = (b->request[r].count + step - 1) / step;
     ikt_status st = ikt_alloc(ctx, &leaving, leaving_rows(ctx, b, step, rounds), bytes, purpose);
     st = ikt_agree(ctx, st);
     for (int64_t round = 0; round < rounds && st == IKT_OK; round++) {
         pack(ctx, b, own, bytes, step, round, leaving);
         ikt_exchange(ctx, leaving, b->give_counts, rows, b->counts, bytes);
-        rows += (size_t)part_of(b->wish[ikt_rank(ctx)], step, round).count * bytes;
+        rows += (size_t)part_of(b->request[ikt_rank(ctx)], step, round).count * bytes;
     }
     ikt_free(&leaving);
     return st;

@@ -1,7 +1,7 @@
 /* Rows of which each rank holds a block of its own, and any range of them on any rank.
  *
  * Programs that bring their own arrays have blocks of any sizes, also none, where the rest of the
- * house has equal ones (row_map.h). Method: every rank tells all what it wants, two numbers each;
+ * house has equal ones (rows.h). Method: every rank tells all what it wants, two numbers each;
  * then each knows what the others want of it, sends that, and what arrives is in order. Advantage:
  * one exchange whatever the blocks are, none at all where each rank wants rows of its own only.
  * Disadvantage: 40 bytes a rank, and where all want rows of one rank that one sends them all.
@@ -21,7 +21,7 @@ typedef struct {
 typedef struct {
     int64_t n;                     /* global rows */
     int64_t *first;                /* [ranks + 1] first row of each rank's block, then n */
-    ikt_row_span *wish;            /* [ranks] what each rank reads, during a read */
+    ikt_row_span *request;         /* [ranks] what each rank reads, during a read */
     int64_t *give_counts, *counts; /* [ranks] rows for each rank; from each */
     int64_t round_bytes;           /* that a rank sends at a time, about; a test makes it small */
 } ikt_row_blocks;

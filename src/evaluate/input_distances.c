@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "dist/rows.h"
 #include "linalg/blocks.h"
-#include "linalg/distance.h"
+#include "metric/metric.h"
 
 enum { TILE_ROWS = 512, TILE_QUERIES = 8 }; /* of one call of the kernel */
 
@@ -118,8 +118,9 @@ static void score_tile(const ikt_input_distances *work, int64_t q, int64_t queri
                        int64_t first, int64_t rows) {
     int64_t width = ikt_packed_rows(rows);
     float *result = work->tile + (int64_t)omp_get_thread_num() * TILE_QUERIES * TILE_ROWS;
-    ikt_distance_block(ikt_cpu_isa(), work->query + q * work->d, queries, packed_tile(work, tile),
-                       rows, work->d, result);
+    ikt_metric_of(work->data)
+        ->block(ikt_cpu_isa(), work->query + q * work->d, queries, packed_tile(work, tile), rows,
+                work->d, result);
     for (int64_t a = 0; a < queries; a++)
         memcpy(work->distance + (q + a) * work->stride + first + tile * TILE_ROWS,
                result + a * width, (size_t)rows * sizeof *result);

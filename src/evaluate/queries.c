@@ -11,7 +11,7 @@
 #include "evaluate/input_distances.h"
 #include "evaluate/radix.h"
 #include "evaluate/tree.h"
-#include "linalg/distance.h"
+#include "metric/metric.h"
 
 /* What a thread ranks with. */
 typedef struct {

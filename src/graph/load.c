@@ -246,7 +246,7 @@ ikt_status ikt_directed_load(ikt_context *ctx, const ikt_graph_file *file,
     return st;
 }
 
-/* COLLECTIVE. One of the arrays of the rows, in positions. */
+/* COLLECTIVE. One of the arrays of the rows, in slots. */
 static ikt_status move(ikt_context *ctx, const ikt_order *order, const ikt_directed *rows,
                        const int64_t *to, void *array_address) {
     void *moved = NULL, *array;
@@ -263,13 +263,13 @@ static ikt_status move(ikt_context *ctx, const ikt_order *order, const ikt_direc
     return st;
 }
 
-ikt_status ikt_directed_to_positions(ikt_context *ctx, const ikt_order *order,
-                                     const uint32_t *position, ikt_directed *rows) {
+ikt_status ikt_directed_to_slots(ikt_context *ctx, const ikt_order *order, const uint32_t *slot,
+                                 ikt_directed *rows) {
     const int64_t count = order->rows.count;
     int64_t *to = NULL;
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &to, count + 1, sizeof *to, "graph"));
     if (st == IKT_OK)
-        st = ikt_translate_indices(ctx, &order->rows, position, rows->column, rows->start[count]);
+        st = ikt_translate_indices(ctx, &order->rows, slot, rows->column, rows->start[count]);
     if (st == IKT_OK) st = ikt_redistribute_starts(ctx, order, IKT_TO_SLOTS, rows->start, to);
     if (st == IKT_OK) st = move(ctx, order, rows, to, &rows->column);
     if (st == IKT_OK) st = move(ctx, order, rows, to, &rows->value);

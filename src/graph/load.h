@@ -31,12 +31,12 @@ ikt_status ikt_directed_load(ikt_context *ctx, const ikt_graph_file *file,
                              ikt_dataset *data, int64_t k, ikt_directed *out,
                              ikt_graph_facts *facts);
 
-/* COLLECTIVE. Rows and columns in positions instead.
- *   order   of the rows; its positions are those of ikt_graph_file_positions
+/* COLLECTIVE. Rows and columns by slots instead.
+ *   order   of the rows; its slots are those of ikt_graph_file_positions
  * Errors: IKT_ERR_RESOURCE; empty then. Memory beside the rows: 4 bytes an entry, and 8 for each of
  * a million of them. */
-ikt_status ikt_directed_to_positions(ikt_context *ctx, const ikt_order *order,
-                                     const uint32_t *position, ikt_directed *rows);
+ikt_status ikt_directed_to_slots(ikt_context *ctx, const ikt_order *order, const uint32_t *slot,
+                                 ikt_directed *rows);
 
 /* COLLECTIVE. Checksum of the edges, that is of rows, columns and numbers, the same on any ranks.
  *   values   what the numbers are, which says whether 0 is an edge

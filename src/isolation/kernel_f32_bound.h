@@ -12,8 +12,7 @@
  *   S_j >= s_j - G X/2             for every j: the start was lowered by just what N_j costs,
  *   S_j <= s_j + G X/2 + 2 G N_j   wanted only for the apparent winner b.
  * The definition's D_j obeys |D_j - (X + 2 S_j)| <= g (X + 2 S_j) with g = gamma_{d+2}, so j cannot
- * have D_j <= D_b when S_j - S_b > (X + 2 S_b) g / (1 - g). Together: every centre whose s_j
- * exceeds
+ * have D_j <= D_b when S_j - S_b > (X + 2 S_b) g / (1 - g). Together: a centre whose s_j exceeds
  *   s_b + G X + 2 G N_b + (X + 2 s_b + 4 G N_b + G X) g / (1 - g)
  * cannot be the nearest. Subnormal results add at most 2^-150 an operation, far below `tiny` here.
  * Advantage over a bound with the largest norm: one far centre does not put all rows in doubt.

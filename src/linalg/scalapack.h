@@ -16,6 +16,10 @@ void Cblacs_gridinit(int *grid, char *order, int rows, int columns);
 void Cblacs_gridinfo(int grid, int *rows, int *columns, int *row, int *column);
 void Cblacs_gridexit(int grid);
 
+/* A grid of the ranks in `list` (column by column, `leading` apart), for all ranks of the
+ * communicator to call; *grid is negative on those that are not in it. */
+void Cblacs_gridmap(int *grid, int *list, int leading, int rows, int columns);
+
 /* Rows (or columns) of a block-cyclic dimension that process `process` of `processes` holds. */
 int numroc_(const int *n, const int *block, const int *process, const int *source,
             const int *processes);
@@ -30,5 +34,27 @@ void pdsyevd_(const char *job, const char *triangle, const int *n, double *a, co
               const int *ja, const int *a_descriptor, double *values, double *z, const int *iz,
               const int *jz, const int *z_descriptor, double *work, const int *lwork, int *iwork,
               const int *liwork, int *info);
+
+/* Cholesky factor U of a positive definite matrix, U^T U, in place. */
+void pdpotrf_(const char *triangle, const int *n, double *a, const int *ia, const int *ja,
+              const int *a_descriptor, int *info);
+
+/* Of kind 1: U^-T A U^-1 in place of A, where b holds U. */
+void pdsygst_(const int *kind, const char *triangle, const int *n, double *a, const int *ia,
+              const int *ja, const int *a_descriptor, const double *b, const int *ib, const int *jb,
+              const int *b_descriptor, double *scale, int *info);
+
+/* Solves U X = B in place of B. */
+void pdtrtrs_(const char *triangle, const char *transposed, const char *diagonal, const int *n,
+              const int *columns, const double *a, const int *ia, const int *ja,
+              const int *a_descriptor, double *b, const int *ib, const int *jb,
+              const int *b_descriptor, int *info);
+
+/* Copies an m x n submatrix from one block-cyclic layout to another, whose grids may have different
+ * processes; `everywhere` is a grid of all of both. Entry [1] of a descriptor is -1 on a process
+ * that is not in its grid. */
+void pdgemr2d_(const int *m, const int *n, const double *a, const int *ia, const int *ja,
+               const int *a_descriptor, double *b, const int *ib, const int *jb,
+               const int *b_descriptor, const int *everywhere);
 
 #endif

@@ -50,7 +50,7 @@ ikt_status ikt_sparse_choose(ikt_context *ctx, const ikt_sparse *rows, const int
 int64_t ikt_sparse_longest(const ikt_sparse *rows);
 
 /* LOCAL, pure. Squared distance in float32, by fused multiply-adds over the columns in order: the
- * one that defines cells (isolation/codes_kernel.h) and that of linalg/distance.h. */
+ * one that defines cells (isolation/codes_kernel.h) and that of metric/euclidean.c. */
 float ikt_sparse_distance(ikt_sparse_row a, ikt_sparse_row b);
 
 /* LOCAL, pure. Squared distance and squared length in double precision, in the order of columns. */

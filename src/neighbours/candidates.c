@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "dist/shuffle.h"
-#include "linalg/distance.h"
+#include "metric/metric.h"
 #include "neighbours/neighbours.h"
 
 enum { TOGETHER = 8 }; /* tiles whose distances to all centres are computed at once */
@@ -90,14 +90,14 @@ static void choose_some(const chooser *c, int64_t from, int64_t count) {
         const int64_t cell =
             ikt_cells_find(cells, c->tiles->first[c->lists->first_tile + from + b]);
         if (cells->is_sparse)
-            ikt_sparse_pack_distances(&cells->sparse_pack, ikt_sparse_row_of(&cells->rows, cell),
-                                      c->distance + b * stride);
+            cells->metric->sparse(&cells->sparse_pack, ikt_sparse_row_of(&cells->rows, cell),
+                                  c->distance + b * stride);
         else
             memcpy(c->centre + b * d, cells->centre + cell * d, (size_t)d * sizeof(float));
     }
     if (!cells->is_sparse)
-        ikt_distance_block(ikt_cpu_isa(), c->centre, count, cells->packed, cells->count, d,
-                           c->distance);
+        cells->metric->block(ikt_cpu_isa(), c->centre, count, cells->packed, cells->count, d,
+                             c->distance);
     for (int64_t b = 0; b < count; b++)
         choose_one(c, from + b, c->distance + b * stride);
 }

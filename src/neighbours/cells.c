@@ -6,8 +6,9 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/timer.h"
-#include "linalg/distance.h"
+#include "metric/metric.h"
 #include "neighbours/locality.h"
 #include "neighbours/nearest_cell.h"
 
@@ -109,7 +110,8 @@ ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *
                             ikt_cells *out, uint32_t *slot) {
     uint32_t *number = NULL;
     uint16_t *own = NULL;
-    *out = (ikt_cells){.count = count, .d = ikt_dataset_columns(data)};
+    *out =
+        (ikt_cells){.metric = ikt_metric_of(data), .count = count, .d = ikt_dataset_columns(data)};
     out->is_sparse = cell && ikt_dataset_is_sparse(data);
     ikt_status st = ikt_alloc(ctx, &number, count, sizeof *number, "cells");
     if (st == IKT_OK) st = ikt_alloc(ctx, &own, rows->count, sizeof *own, "cells");

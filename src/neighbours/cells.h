@@ -16,14 +16,15 @@
 #include "dist/order.h"
 #include "dist/rows.h"
 #include "isolation/model.h"
-#include "linalg/sparse_pack.h"
+#include "metric/metric.h"
 
 typedef struct {
+    const ikt_metric *metric;    /* by which rows have their nearest cell */
     int64_t count;               /* cells */
     int64_t d;                   /* columns */
     int64_t *first;              /* [count + 1] first slot of each cell */
     float *centre;               /* [count * d] their centres, row-major */
-    float *packed;               /* the same, packed for ikt_distance_block */
+    float *packed;               /* the same, packed by ikt_pack_rows */
     bool is_sparse;              /* centres are the following in place of these */
     ikt_sparse rows;             /* [count] */
     ikt_sparse_pack sparse_pack; /* the same, packed */

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/select.h"
 #include "linalg/blocks.h"
-#include "linalg/distance.h"
+#include "metric/metric.h"
 
 /* Nodes of a level that are followed down: fewer miss more nearest centres, more cost more. */
 enum { FOLLOWED = 16 };
@@ -15,6 +15,7 @@ enum { FOLLOWED = 16 };
 enum { GROUP = IKT_PACK_ROWS, TOP_MOST = 64, LEVELS_MOST = 8, CHUNK = 8192 };
 
 typedef struct {
+    const ikt_metric *metric;
     int64_t d;
     int levels;
     int64_t count[LEVELS_MOST];       /* nodes of each; level 0 are the centres */
@@ -50,9 +51,9 @@ static void find_means(const pyramid *p, int level, float *means) {
         }
 }
 
-static ikt_status pyramid_make(ikt_context *ctx, const float *centre, int64_t count, int64_t d,
-                               pyramid *out) {
-    *out = (pyramid){.d = d, .levels = 1, .count = {count}, .packed = {centre}};
+static ikt_status pyramid_make(ikt_context *ctx, const ikt_metric *metric, const float *centre,
+                               int64_t count, int64_t d, pyramid *out) {
+    *out = (pyramid){.metric = metric, .d = d, .levels = 1, .count = {count}, .packed = {centre}};
     ikt_status st = IKT_OK;
     while (st == IKT_OK && out->count[out->levels - 1] > TOP_MOST) {
         const int l = out->levels++;
@@ -82,8 +83,8 @@ static int64_t follow(const pyramid *p, ikt_isa isa, int level, const float *row
     for (int64_t g = 0; g < groups; g++) {
         float distance[GROUP];
         const int64_t size = group_size(p->count[level], group[g]);
-        ikt_distance_block(isa, row, 1, p->packed[level] + group[g] * p->d * GROUP, size, p->d,
-                           distance);
+        p->metric->block(isa, row, 1, p->packed[level] + group[g] * p->d * GROUP, size, p->d,
+                         distance);
         for (int64_t i = 0; i < size; i++)
             kept = keep(best, kept, most,
                         ikt_pair_make(distance[i], (uint32_t)(group[g] * GROUP + i)));
@@ -126,7 +127,7 @@ ikt_status ikt_nearest_cells(ikt_context *ctx, ikt_dataset *data, const ikt_rows
     const int64_t d = ikt_dataset_columns(data);
     float *rows = NULL;
     pyramid p;
-    ikt_status st = pyramid_make(ctx, centre, count, d, &p);
+    ikt_status st = pyramid_make(ctx, ikt_metric_of(data), centre, count, d, &p);
     if (st == IKT_OK) st = ikt_alloc(ctx, &rows, CHUNK * d, sizeof *rows, "cells");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = find_all(ctx, &p, data, distribution, rows, cell);

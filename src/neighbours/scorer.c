@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "isolation/similarity.h"
 #include "linalg/blocks.h"
-#include "linalg/distance.h"
+#include "metric/metric.h"
 
 enum {
     STRIP = 256,     /* packed codes that are counted at a time; the counts stay on the stack */
@@ -70,7 +70,7 @@ ikt_scorer ikt_scorer_codes(const ikt_codes *codes, const ikt_rows *rows) {
                         .score_some = score_some_codes};
 }
 
-/* --- squared Euclidean distances -------------------------------------------------------------- */
+/* --- distances -------------------------------------------------------------------------------- */
 
 static int64_t rows_bytes(const ikt_scorer *s, int64_t count) {
     return ikt_packed_floats(count, s->d) * (int64_t)sizeof(float);
@@ -81,40 +81,34 @@ static void pack_rows(const ikt_scorer *s, const void *plain, int64_t count, voi
 }
 
 static void unpack_rows(const ikt_scorer *s, const void *packed, int64_t count, void *plain) {
-    const float *from = packed;
-    float *rows = plain;
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t c = 0; c < s->d; c++)
-            rows[i * s->d + c] =
-                from[(i / IKT_PACK_ROWS * s->d + c) * IKT_PACK_ROWS + i % IKT_PACK_ROWS];
+    ikt_unpack_rows(packed, count, s->d, plain);
 }
 
 static void score_rows(const ikt_scorer *s, const void *plain, int64_t na, const void *packed,
                        int64_t nb, float *out) {
-    ikt_distance_block(s->isa, plain, na, packed, nb, s->d, out);
+    s->metric->block(s->isa, plain, na, packed, nb, s->d, out);
 }
 
 static void score_some_rows(const ikt_scorer *s, const char *row, const char *const *other,
                             int64_t count, void *scratch, float *out) {
+    const float *from[SOME];
     float distance[SOME], *packed = scratch;
     for (int64_t done = 0; done < count; done += SOME) {
         const int64_t now = count - done < SOME ? count - done : SOME;
-        for (int64_t i = 0; i < now; i++) {
-            const float *from = (const float *)(const void *)other[done + i];
-            float *to = packed + i / IKT_PACK_ROWS * s->d * IKT_PACK_ROWS + i % IKT_PACK_ROWS;
-            for (int64_t c = 0; c < s->d; c++)
-                to[c * IKT_PACK_ROWS] = from[c];
-        }
-        ikt_distance_block(s->isa, (const float *)(const void *)row, 1, packed, now, s->d,
-                           distance);
+        for (int64_t i = 0; i < now; i++)
+            from[i] = (const float *)(const void *)other[done + i];
+        ikt_pack_rows_from(from, now, s->d, packed);
+        s->metric->block(s->isa, (const float *)(const void *)row, 1, packed, now, s->d, distance);
         memcpy(out + done, distance, (size_t)now * sizeof *out);
     }
 }
 
-ikt_scorer ikt_scorer_rows(const float *x, int64_t d, const ikt_rows *rows) {
+ikt_scorer ikt_scorer_rows(const ikt_metric *metric, const float *x, int64_t d,
+                           const ikt_rows *rows) {
     const int64_t row_bytes = d * (int64_t)sizeof(float);
     return (ikt_scorer){.rows = *rows,
                         .plain = x,
+                        .metric = metric,
                         .isa = ikt_cpu_isa(),
                         .d = d,
                         .row_bytes = row_bytes,
@@ -137,13 +131,13 @@ ikt_status ikt_scorer_read(ikt_context *ctx, ikt_dataset *data, const ikt_rows *
     return IKT_OK;
 }
 
-ikt_status ikt_scorer_euclidean(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
-                                ikt_scorer *out) {
+ikt_status ikt_scorer_data(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
+                           ikt_scorer *out) {
     const int64_t d = ikt_dataset_columns(data);
     float *x = NULL;
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &x, rows->count * d, sizeof *x, "rows"));
     if (st == IKT_OK) st = ikt_scorer_read(ctx, data, rows, x);
-    *out = ikt_scorer_rows(x, d, rows);
+    *out = ikt_scorer_rows(ikt_metric_of(data), x, d, rows);
     out->owned = x;
     if (st != IKT_OK) ikt_scorer_destroy(out);
     return st;

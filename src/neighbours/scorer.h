@@ -1,6 +1,6 @@
 /* How similar rows are: blocks of rows against blocks of rows.
  *
- * A scorer compares rows by their cell codes or by squared Euclidean distance; smaller scores are
+ * A scorer compares rows by their cell codes or by a metric (metric/metric.h); smaller scores are
  * more similar. It takes rows in two forms. *Plain* rows lie side by side and are the left-hand
  * side of a score. *Packed* rows are a block in the form that travels between ranks, and are the
  * right-hand side. Every search computes its scores here (exact.h, search.h, refine.h, recall.h),
@@ -16,19 +16,21 @@
 #include "data/dataset.h"
 #include "dist/rows.h"
 #include "isolation/codes.h"
+#include "metric/metric.h"
 
 typedef struct ikt_scorer ikt_scorer;
 
 struct ikt_scorer {
-    ikt_rows rows;      /* distribution of the rows */
-    const void *plain;  /* [rows.count * row_bytes] the own rows, lent; NULL in tiles (tiles.h) */
-    void *owned;        /* memory behind `plain` that belongs to the scorer, or NULL */
-    ikt_isa isa;        /* what to compute with */
-    int64_t d;          /* columns, or entries of a code */
-    int64_t row_bytes;  /* of a plain row */
-    int width;          /* codes: bytes of an entry */
-    double score_most;  /* the greatest score there is, or 0 where there is none */
-    int64_t some_bytes; /* scratch memory that `score_some` needs */
+    ikt_rows rows;     /* distribution of the rows */
+    const void *plain; /* [rows.count * row_bytes] the own rows, lent; NULL in tiles (tiles.h) */
+    void *owned;       /* memory behind `plain` that belongs to the scorer, or NULL */
+    const ikt_metric *metric; /* of rows; NULL for codes */
+    ikt_isa isa;              /* what to compute with */
+    int64_t d;                /* columns, or entries of a code */
+    int64_t row_bytes;        /* of a plain row */
+    int width;                /* codes: bytes of an entry */
+    double score_most;        /* the greatest score there is, or 0 where there is none */
+    int64_t some_bytes;       /* scratch memory that `score_some` needs */
     /* LOCAL. Bytes of a packed block of `count` rows. */
     int64_t (*packed_bytes)(const ikt_scorer *scorer, int64_t count);
     /* LOCAL. Packs plain rows, and lays packed ones side by side again. Both are NULL where packed
@@ -54,14 +56,16 @@ static inline int64_t ikt_score_stride(int64_t nb) {
  * lent; there is nothing to free. */
 ikt_scorer ikt_scorer_codes(const ikt_codes *codes, const ikt_rows *rows);
 
-/* LOCAL. Scores are squared Euclidean distances of rows in memory, which are lent as long as the
- * scorer lives: x [rows->count * d], or NULL for a scorer of tiles. There is nothing to free. */
-ikt_scorer ikt_scorer_rows(const float *x, int64_t d, const ikt_rows *rows);
+/* LOCAL. Scores are distances of rows in memory, which are lent as long as the scorer lives:
+ * x [rows->count * d], or NULL for a scorer of tiles. There is nothing to free. */
+ikt_scorer ikt_scorer_rows(const ikt_metric *metric, const float *x, int64_t d,
+                           const ikt_rows *rows);
 
-/* COLLECTIVE. The same on the preprocessed rows of `data`. Reads the own rows into memory: 4 d
- * bytes each. Free with ikt_scorer_destroy. Errors: IKT_ERR_RESOURCE, those of reading. */
-ikt_status ikt_scorer_euclidean(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
-                                ikt_scorer *out);
+/* COLLECTIVE. The same on the preprocessed rows of `data`, by its metric. Reads the own rows into
+ * memory: 4 d bytes each. Free with ikt_scorer_destroy. Errors: IKT_ERR_RESOURCE, those of reading.
+ */
+ikt_status ikt_scorer_data(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
+                           ikt_scorer *out);
 
 /* LOCAL. Frees what the scorer owns; accepts an empty one. */
 void ikt_scorer_destroy(ikt_scorer *scorer);

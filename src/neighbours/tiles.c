@@ -53,12 +53,12 @@ ikt_status ikt_tiles_codes(ikt_context *ctx, const ikt_cells *cells, const ikt_r
     return st;
 }
 
-ikt_status ikt_tiles_euclidean(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
-                               ikt_dataset *data, ikt_tiles *out) {
+ikt_status ikt_tiles_data(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
+                          ikt_dataset *data, ikt_tiles *out) {
     const int64_t d = ikt_dataset_columns(data), row = d * (int64_t)sizeof(float);
     const ikt_rows *rows = &order->rows;
     float *x = NULL;
-    *out = (ikt_tiles){.scorer = ikt_scorer_rows(NULL, d, rows)};
+    *out = (ikt_tiles){.scorer = ikt_scorer_rows(ikt_metric_of(data), NULL, d, rows)};
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &x, rows->count * d, sizeof *x, "rows"));
     if (st == IKT_OK) st = ikt_scorer_read(ctx, data, rows, x);
     if (st == IKT_OK) st = ikt_order_apply(ctx, order, x, row, x, row, row);

@@ -62,8 +62,8 @@ ikt_status ikt_tiles_codes(ikt_context *ctx, const ikt_cells *cells, const ikt_r
 /* COLLECTIVE. Coordinates as tiles: scores are squared Euclidean distances of preprocessed rows.
  * Reads the own rows of `data` and brings them to their slots. 4 d bytes a row, twice that while
  * they are packed. Errors: IKT_ERR_RESOURCE, those of reading; empty then. */
-ikt_status ikt_tiles_euclidean(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
-                               ikt_dataset *data, ikt_tiles *out);
+ikt_status ikt_tiles_data(ikt_context *ctx, const ikt_cells *cells, const ikt_order *order,
+                          ikt_dataset *data, ikt_tiles *out);
 
 void ikt_tiles_destroy(ikt_tiles *tiles);
 

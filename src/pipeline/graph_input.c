@@ -190,7 +190,7 @@ static ikt_status put_in_order(ikt_context *ctx, const ikt_graph_file *file, con
     if (st == IKT_OK) st = ikt_graph_file_positions(file, rows, position);
     if (st == IKT_OK) st = ikt_order_create(ctx, rows, position, &p->order);
     p->is_ordered = st == IKT_OK;
-    if (st == IKT_OK) st = ikt_directed_to_positions(ctx, &p->order, position, &p->weights);
+    if (st == IKT_OK) st = ikt_directed_to_slots(ctx, &p->order, position, &p->weights);
     ikt_free(&position);
     return st;
 }

@@ -7,7 +7,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/timer.h"
-#include "linalg/distance.h"
+#include "metric/metric.h"
 #include "neighbours/exact.h"
 
 /* Landmarks that place a row, and the perplexity of a Gaussian kernel on them. */
@@ -115,6 +115,7 @@ ikt_status ikt_landmarks_place_codes(ikt_context *ctx, const ikt_landmarks *land
 
 /* The landmarks packed for distances, and room for a chunk of rows. */
 typedef struct {
+    const ikt_metric *metric;
     float *packed, *rows;
     ikt_neighbours lists;
 } row_room;
@@ -131,7 +132,7 @@ static ikt_status room_create(ikt_context *ctx, const ikt_landmarks *landmarks,
 static ikt_status place_chunk(ikt_context *ctx, const ikt_landmarks *landmarks, row_room *room,
                               int64_t d, int64_t count, float *y) {
     const ikt_rows chunk = {count, 1, 0, count};
-    const ikt_scorer scorer = ikt_scorer_rows(room->rows, d, &chunk);
+    const ikt_scorer scorer = ikt_scorer_rows(room->metric, room->rows, d, &chunk);
     room->lists.n_local = count;
     IKT_TRY(ikt_neighbours_among(ctx, &scorer, room->packed, landmarks->count, &room->lists));
     ikt_gaussian_weights(ctx, &room->lists, perplexity, room->lists.score);
@@ -143,7 +144,7 @@ ikt_status ikt_landmarks_place_rows(ikt_context *ctx, const ikt_landmarks *landm
                                     const ikt_rows *rows, ikt_dataset *data, float *y) {
     const int64_t d = ikt_dataset_columns(data);
     const int64_t chunks = (ikt_rows_count(rows, 0) + CHUNK - 1) / CHUNK;
-    row_room room = {NULL, NULL, {0}};
+    row_room room = {.metric = ikt_metric_of(data)};
     ikt_stage_begin(ctx, IKT_STAGE_LANDMARKS);
     ikt_status st = ikt_agree(ctx, room_create(ctx, landmarks, rows, d, &room));
     if (st == IKT_OK)

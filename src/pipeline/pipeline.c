@@ -167,33 +167,12 @@ static ikt_status open_checkpoint(ikt_context *ctx, ikt_source *source, ikt_run 
     return st;
 }
 
-/* COLLECTIVE. Embeds, from the checkpoint or the finished run there is. */
-static ikt_status make_embedding(ikt_context *ctx, ikt_dataset *data, ikt_run *run) {
-    ikt_layout_settings *layout = &run->settings.layout;
+/* COLLECTIVE. Checks what can be refused, opens what is written on the way, and embeds, from the
+ * checkpoint or the finished run there is. */
+static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data, ikt_run *run) {
+    ikt_settings *settings = &run->settings;
     ikt_checkpoint_hooks hooks;
     ikt_loop_state finished = {0};
-    ikt_embed_options options = {.labels = run->labels,
-                                 .model_writer = run->model_writer,
-                                 .graph_writer = &run->graph_writer,
-                                 .want_last = run->settings.output.state};
-    if (run->checkpoint) {
-        ikt_checkpoint_hooks_make(ctx, run->checkpoint, &run->rows, layout, &hooks);
-        options.hooks = &hooks;
-    }
-    if (run->settings.run.extend > 0) {
-        IKT_TRY(ikt_finished_read(ctx, run, &finished));
-        options.from = &finished;
-        layout->iterations = finished.iteration + run->settings.run.extend;
-    }
-    ikt_status st =
-        ikt_embed_dataset(ctx, &run->settings, data, &run->rows, &options, &run->embedding);
-    ikt_loop_state_destroy(&finished);
-    return st;
-}
-
-/* COLLECTIVE. Checks what can be refused, opens what is written on the way, and embeds. */
-static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data, ikt_run *run) {
-    const ikt_settings *settings = &run->settings;
     note_input(ctx, source, data, run);
     log_input(ctx, run);
     if (source) ikt_input_describe(ctx, source);
@@ -208,7 +187,22 @@ static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data,
                                      .marked = run->marked,
                                      .n_marked = run->n_marked};
     IKT_TRY(ikt_graph_keep_begin(ctx, &origin, &run->graph_writer));
-    return make_embedding(ctx, data, run);
+    ikt_embed_options options = {.labels = run->labels,
+                                 .model_writer = run->model_writer,
+                                 .graph_writer = &run->graph_writer,
+                                 .want_last = settings->output.state};
+    if (run->checkpoint) {
+        ikt_checkpoint_hooks_make(ctx, run->checkpoint, &run->rows, &settings->layout, &hooks);
+        options.hooks = &hooks;
+    }
+    if (settings->run.extend > 0) {
+        IKT_TRY(ikt_finished_read(ctx, run, &finished));
+        options.from = &finished;
+        settings->layout.iterations = finished.iteration + settings->run.extend;
+    }
+    ikt_status st = ikt_embed_dataset(ctx, settings, data, &run->rows, &options, &run->embedding);
+    ikt_loop_state_destroy(&finished);
+    return st;
 }
 
 /* What a guest leaves out: files without a name, and what only they are for. */
@@ -218,8 +212,8 @@ static void be_guest(ikt_settings *settings) {
     if (strcmp(settings->run.checkpoint, "auto") == 0) strcpy(settings->run.checkpoint, "none");
 }
 
-ikt_status ikt_pipeline_run_on(ikt_context *ctx, const ikt_settings *given_settings,
-                               ikt_source *given, ikt_run *out) {
+ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings, ikt_source *given,
+                            ikt_run *out) {
     ikt_settings *settings = &out->settings;
     ikt_source *source = NULL;
     ikt_dataset *data = NULL;
@@ -251,10 +245,6 @@ ikt_status ikt_pipeline_run_on(ikt_context *ctx, const ikt_settings *given_setti
         ikt_run_destroy(out);
     }
     return st;
-}
-
-ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_run *out) {
-    return ikt_pipeline_run_on(ctx, settings, NULL, out);
 }
 
 void ikt_run_finish(ikt_context *ctx, ikt_run *run) {

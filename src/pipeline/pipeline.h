@@ -42,19 +42,16 @@ typedef struct {
 
 /* COLLECTIVE. Runs the pipeline.
  *   settings   as the user gave them
- *   out        receives the run; free with ikt_run_destroy. Empty on failure.
+ *   given      NULL: the rows are those of input.file. Otherwise the rows of a host program, lent
+ * until ikt_run_destroy: the run is a guest, which writes no file but those that the settings name,
+ * so that without output.file there is no state to extend and run.checkpoint: auto means none; and
+ * it catches no signals out        receives the run; free with ikt_run_destroy. Empty on failure
  * With run.checkpoint it obeys signals and time limits (base/watch.h); what comes between here and
  * ikt_run_finish is too short to be stopped, so that signals wait.
  * Errors: IKT_ERR_USAGE, IKT_ERR_DATA, IKT_ERR_FILE, IKT_ERR_RESOURCE; see each module. IKT_STOPPED
  * where it was stopped with a checkpoint. */
-ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_run *out);
-
-/* COLLECTIVE. The same as a guest in a program of others, on rows that it has.
- *   given   the rows, lent until ikt_run_destroy; NULL: as above
- * A guest writes no file but those that the settings name, so that without output.file there is no
- * state to extend and run.checkpoint: auto means none; and it catches no signals. */
-ikt_status ikt_pipeline_run_on(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
-                               ikt_run *out);
+ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
+                            ikt_run *out);
 
 /* COLLECTIVE. All that is wanted of the run is in files: nobody asks for checkpoints any more, that
  * of the run is removed, unless run.checkpoint_keep asks for it, and the loop's last state freed.

@@ -198,7 +198,7 @@ static ikt_status compare_near_rows(ikt_context *ctx, const ikt_similar_job *job
     ikt_stage_begin(ctx, IKT_STAGE_READ);
     if (st == IKT_OK) {
         p->is_ordered = true;
-        st = ikt_tiles_euclidean(ctx, &cells, &p->order, job->data, &tiles);
+        st = ikt_tiles_data(ctx, &cells, &p->order, job->data, &tiles);
     }
     ikt_stage_end(ctx, IKT_STAGE_READ);
     if (st == IKT_OK) st = search_near(ctx, job, &cells, &tiles, p);
@@ -213,7 +213,7 @@ static ikt_status find_by_distances(ikt_context *ctx, const ikt_similar_job *job
     if (!p->is_dense && ikt_affinity_is_approximate(&job->settings->affinity, p->rows.n))
         return compare_near_rows(ctx, job, p);
     ikt_stage_begin(ctx, IKT_STAGE_READ);
-    ikt_status st = ikt_scorer_euclidean(ctx, job->data, &p->rows, &scorer);
+    ikt_status st = ikt_scorer_data(ctx, job->data, &p->rows, &scorer);
     ikt_stage_end(ctx, IKT_STAGE_READ);
     if (st == IKT_OK) st = compare_all(ctx, job, &scorer, p);
     ikt_scorer_destroy(&scorer);

@@ -11,8 +11,8 @@
 #include "dist/order.h"
 #include "isolation/codes.h"
 #include "isolation/tree.h"
-#include "linalg/distance.h"
 #include "linalg/pca.h"
+#include "metric/metric.h"
 #include "neighbours/cells.h"
 #include "neighbours/exact.h"
 #include "neighbours/locality.h"
@@ -206,7 +206,7 @@ static ikt_status measure_distance(ikt_context *ctx, ikt_machine *out) {
     const int64_t n = searched_rows(ctx);
     double seconds = 1;
     IKT_TRY(rows_make(ctx, n, SEARCH_COLUMNS, IKT_TYPE_F32, plain, &r));
-    ikt_status st = ikt_scorer_euclidean(ctx, r.data, &r.distribution, &scorer);
+    ikt_status st = ikt_scorer_data(ctx, r.data, &r.distribution, &scorer);
     if (st == IKT_OK) st = time_search(ctx, &scorer, NEIGHBOURS_GAUSSIAN, &seconds);
     out->distance = rate(ctx, (double)(n * n) * SEARCH_COLUMNS, seconds, 1e9);
     ikt_scorer_destroy(&scorer);
@@ -226,7 +226,7 @@ static ikt_status measure_block(ikt_context *ctx, const rows *r, ikt_machine *ou
     ikt_pack_rows(x, SIDE, d, packed);
     double begin = ikt_now();
     for (int i = 0; i < REPEATS; i++)
-        ikt_distance_block(ikt_cpu_isa(), x, SIDE, packed, SIDE, d, distance);
+        ikt_metric_euclidean.block(ikt_cpu_isa(), x, SIDE, packed, SIDE, d, distance);
     double seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
     out->distance_block = (double)REPEATS * SIDE * SIDE * SEARCH_COLUMNS / seconds / 1e9;
     ikt_free(&packed);
@@ -283,7 +283,7 @@ static ikt_status measure_near(ikt_context *ctx, ikt_machine *out) {
     if (st == IKT_OK) st = ikt_agree(ctx, ikt_model_create(ctx, &spec, &model));
     if (st == IKT_OK)
         st = ikt_rows_order(ctx, r.data, &r.distribution, model, NULL, &cells, &order);
-    if (st == IKT_OK) st = ikt_tiles_euclidean(ctx, &cells, &order, r.data, &tiles);
+    if (st == IKT_OK) st = ikt_tiles_data(ctx, &cells, &order, r.data, &tiles);
     if (st == IKT_OK) st = time_near(ctx, &tiles, &cells, out);
     ikt_tiles_destroy(&tiles);
     ikt_order_destroy(&order);

@@ -103,7 +103,7 @@ static ikt_status compare(ikt_context *ctx, const ikt_study *study, const ikt_st
              run->settings.output.file); /* checked, not written */
     settings.output.overwrite = true;
     strcpy(settings.run.checkpoint, "none"); /* the run's own has that place */
-    IKT_TRY(ikt_pipeline_run(ctx, &settings, &other));
+    IKT_TRY(ikt_pipeline_run(ctx, &settings, NULL, &other));
     const ikt_measured map = ikt_run_measured(ctx, run), reference = ikt_run_measured(ctx, &other);
     ikt_status st = ikt_measure_arrangement(ctx, &map, &reference, (uint64_t)what->seed, out);
     ikt_run_destroy(&other);
@@ -147,7 +147,7 @@ static ikt_status embed(ikt_context *ctx, const ikt_study *study, const ikt_stud
     ikt_study_embedding_file(output, what, settings.output.file);
     settings.output.overwrite = true;
     ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
-    ikt_status st = ikt_pipeline_run(ctx, &settings, &run);
+    ikt_status st = ikt_pipeline_run(ctx, &settings, NULL, &run);
     ikt_stage_end(ctx, IKT_STAGE_TOTAL);
     if (st != IKT_OK) return st;
     note_run(ctx, &run, out);

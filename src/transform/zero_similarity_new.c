@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "linalg/blocks.h"
+#include "metric/metric.h"
 
 enum { BLOCK_BYTES = 4 << 20, NONE = -1 };
 
@@ -78,16 +79,14 @@ static void list_centres(job *j) {
 
 /* Compares the lonely rows of the block with a few centres. */
 static void compare(const job *j, int64_t count, int64_t first, int64_t few) {
+    const ikt_metric *metric = ikt_metric_of(j->data);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(j->ctx))
     for (int64_t l = 0; l < count; l++) {
         const float *x = j->rows + j->which[l] * j->d;
         for (int64_t c = 0; c < few; c++) {
-            const float *y = j->centres + c * j->d;
-            double sum = 0;
-            for (int64_t k = 0; k < j->d; k++)
-                sum += ((double)x[k] - (double)y[k]) * ((double)x[k] - (double)y[k]);
-            if (sum >= j->least[l]) continue;
-            j->least[l] = sum;
+            const double away = metric->exact(x, j->centres + c * j->d, j->d);
+            if (away >= j->least[l]) continue;
+            j->least[l] = away;
             j->nearest[l] = j->centre[first + c];
         }
     }

@@ -9,7 +9,7 @@
 #include "base/timer.h"
 #include "isolation/similarity.h"
 #include "limits.h"
-#include "linalg/distance.h"
+#include "metric/metric.h"
 #include "paths.h"
 #include "scene.h"
 
@@ -114,7 +114,7 @@ static double measure_block(void *self) {
     {
         const float *a = (const void *)(p->in + omp_get_thread_num() * p->in_bytes);
         float *out = (void *)(p->out + omp_get_thread_num() * p->out_bytes);
-        ikt_distance_block(p->isa, a, ROWS, a + ROWS * p->d, ROWS, p->d, out);
+        ikt_metric_euclidean.block(p->isa, a, ROWS, a + ROWS * p->d, ROWS, p->d, out);
     }
     return ikt_now() - begin;
 }

@@ -397,7 +397,7 @@ static bool try_case(ikt_context *ctx, const edge *e, const way *w, const char *
     ikt_run run = {.hash = 0};
     const bool speaks = ikt_rank(ctx) == 0;
     ikt_status st = set(ctx, e, w, path, &settings);
-    if (st == IKT_OK) st = ikt_pipeline_run(ctx, &settings, &run);
+    if (st == IKT_OK) st = ikt_pipeline_run(ctx, &settings, NULL, &run);
     const char *words = wanted_error(e, w), *fault = "";
     if (st == IKT_OK && words) fault = " FAILED: this should be refused";
     if (st == IKT_OK && !is_finite(ctx, &run)) fault = " FAILED: positions are not finite";

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "affinity/affinity.h"
+#include "metric/metric.h"
 #include "neighbours/exact.h"
 
 enum { N = 1200, STRETCH = 256 };
@@ -76,7 +77,7 @@ static void check_search(ikt_context *alone, kind what, int64_t candidates) {
     setting s;
     ikt_neighbours lists;
     prepare(alone, what, N, true, &s);
-    ikt_scorer scorer = ikt_scorer_codes(&s.codes, &s.distribution);
+    const ikt_scorer scorer = ikt_scorer_codes(&s.codes, &s.distribution);
     scorer.score(&scorer, s.codes.code, N, s.codes.code, N, all_scores);
     assert_int_equal(ikt_neighbours_search(alone, &s.cells, &s.tiles, K, candidates, &lists),
                      IKT_OK);
@@ -124,7 +125,7 @@ static void prepare_uneven(ikt_context *alone, setting *s) {
                                       &s->cells, s->slot),
                      IKT_OK);
     assert_int_equal(ikt_order_create(alone, &s->distribution, s->slot, &s->order), IKT_OK);
-    assert_int_equal(ikt_tiles_euclidean(alone, &s->cells, &s->order, s->data, &s->tiles), IKT_OK);
+    assert_int_equal(ikt_tiles_data(alone, &s->cells, &s->order, s->data, &s->tiles), IKT_OK);
 }
 
 static float squared_distance(const float *a, const float *b) {
@@ -234,12 +235,15 @@ static void no_row_is_its_own_neighbour(void **state) {
         setting s;
         ikt_neighbours lists;
         float *x = NULL;
+        ikt_scorer scorer;
         prepare(ctx, DUPLICATES, 150, true, &s);
         assert_int_equal(ikt_alloc(ctx, &x, s.distribution.count * D, sizeof *x, "test"), IKT_OK);
         memcpy(x, s.rows + s.distribution.first * D,
                (size_t)(s.distribution.count * D) * sizeof *x);
-        const ikt_scorer scorer = codes ? ikt_scorer_codes(&s.codes, &s.distribution)
-                                        : ikt_scorer_rows(x, D, &s.distribution);
+        if (codes)
+            scorer = ikt_scorer_codes(&s.codes, &s.distribution);
+        else
+            scorer = ikt_scorer_rows(&ikt_metric_euclidean, x, D, &s.distribution);
         assert_int_equal(ikt_neighbours_brute(ctx, &scorer, K, &lists), IKT_OK);
         for (int64_t i = 0; i < s.distribution.count; i++)
             for (int64_t e = i * K; e < (i + 1) * K; e++)

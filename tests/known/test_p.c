@@ -143,7 +143,7 @@ static double joint(table p, int64_t i, int64_t j) {
 
 /* --- the program ------------------------------------------------------------------------------ */
 
-/* Rows that are their own numbers. */
+/* A scorer of rows that are their numbers. */
 static int64_t packed_bytes(const ikt_scorer *scorer, int64_t count) {
     return count * scorer->row_bytes;
 }
@@ -157,22 +157,12 @@ static void score_cells(const ikt_scorer *scorer, const void *plain, int64_t na,
                 (float)unequal_cells(((const int64_t *)plain)[a], ((const int64_t *)packed)[b]);
 }
 
-static ikt_scorer scorer_of_cells(const ikt_rows *rows) {
-    static int64_t number[N];
-    for (int64_t i = 0; i < rows->count; i++)
-        number[i] = rows->first + i;
-    return (ikt_scorer){.rows = *rows,
-                        .plain = number,
-                        .row_bytes = sizeof *number,
-                        .packed_bytes = packed_bytes,
-                        .score = score_cells};
-}
-
 typedef struct {
     ikt_rows rows;
     float *x;
     ikt_source *source;
     ikt_dataset *data;
+    int64_t number[N]; /* of each row */
     ikt_scorer scorer;
     ikt_affinity_settings settings;
     ikt_affinity_job job;
@@ -184,6 +174,8 @@ static void make(ikt_context *ctx, int kind, setting *s) {
     memset(s, 0, sizeof *s);
     make_pairs();
     s->rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
+    for (int64_t row = 0; row < N; row++)
+        s->number[row] = row;
     s->settings.kind = kind;
     s->settings.gaussian.perplexity = perplexity;
     s->kind = ikt_affinity_of(&s->settings);
@@ -192,9 +184,14 @@ static void make(ikt_context *ctx, int kind, setting *s) {
         s->x[e] = coordinate(e / D, e % D);
     assert_int_equal(ikt_source_from_memory(ctx, s->x, N, D, IKT_TYPE_F32, &s->source), IKT_OK);
     assert_int_equal(ikt_dataset_create(ctx, s->source, &raw, &s->data), IKT_OK);
-    s->scorer = kind == IKT_AFFINITY_ISOLATION
-                    ? scorer_of_cells(&s->rows)
-                    : ikt_scorer_rows(s->x + D * s->rows.first, D, &s->rows);
+    if (kind == IKT_AFFINITY_ISOLATION)
+        s->scorer = (ikt_scorer){.rows = s->rows,
+                                 .plain = s->number + s->rows.first,
+                                 .row_bytes = sizeof *s->number,
+                                 .packed_bytes = packed_bytes,
+                                 .score = score_cells};
+    else
+        s->scorer = ikt_scorer_rows(&ikt_metric_euclidean, s->x + D * s->rows.first, D, &s->rows);
     s->job = (ikt_affinity_job){
         .settings = &s->settings, .k = K, .t = T, .data = s->data, .rows = &s->rows};
 }

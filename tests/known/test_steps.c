@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "layout/layout.h"
-#include "layout/optimiser.h"
+#include "optimiser/optimiser.h"
 #include "layout/phases.h"
 #include "support/plain_random.h"
 

@@ -118,7 +118,7 @@ static void rows_make(ikt_context *ctx, set what, rows *r) {
     assert_int_equal(ikt_alloc(ctx, &r->x, r->rows.count * D, sizeof *r->x, "test"), IKT_OK);
     for (int64_t e = 0; e < r->rows.count * D; e++)
         r->x[e] = (float)coordinate(what, r->rows.first + e / D, e % D);
-    r->scorer = ikt_scorer_rows(r->x, D, &r->rows);
+    r->scorer = ikt_scorer_rows(&ikt_metric_euclidean, r->x, D, &r->rows);
     r->job = (ikt_affinity_job){.settings = &settings, .k = K, .rows = &r->rows};
 }
 

@@ -9,7 +9,7 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "linalg/distance.h"
+#include "metric/metric.h"
 #include "neighbours/exact.h"
 
 enum { N = 300, D = 7, FEW = 290, K = 5 }; /* more than one block of the few, more than one tile */
@@ -22,9 +22,9 @@ static float coordinate(int64_t row, int64_t c) {
 /* Rank of row b among the few by (distance to row a, number). */
 static int64_t rank_of(const float *x, const float *few, int64_t a, int64_t b) {
     int64_t before = 0;
-    double own = ikt_distance_ref(x + a * D, few + b * D, D);
+    double own = ikt_metric_euclidean.exact(x + a * D, few + b * D, D);
     for (int64_t j = 0; j < FEW; j++) {
-        double d = ikt_distance_ref(x + a * D, few + j * D, D);
+        double d = ikt_metric_euclidean.exact(x + a * D, few + j * D, D);
         before += d < own || (d == own && j < b);
     }
     return before;
@@ -44,7 +44,7 @@ static void nearest_are_found(void **state) {
     for (int64_t e = 0; e < FEW * D; e++)
         few[e] = coordinate(N + e / D, e % D);
     ikt_pack_rows(few, FEW, D, packed);
-    const ikt_scorer scorer = ikt_scorer_rows(x, D, &distribution);
+    const ikt_scorer scorer = ikt_scorer_rows(&ikt_metric_euclidean, x, D, &distribution);
     assert_int_equal(ikt_neighbours_create(ctx, &distribution, K, &lists), IKT_OK);
     for (int again = 0; again < 2; again++) { /* what lists held before is forgotten */
         assert_int_equal(ikt_neighbours_among(ctx, &scorer, packed, FEW, &lists), IKT_OK);
@@ -53,7 +53,7 @@ static void nearest_are_found(void **state) {
                 int64_t found = lists.row[i * K + e];
                 assert_int_equal(rank_of(x, few, i, found), e);
                 assert_float_equal(lists.score[i * K + e],
-                                   ikt_distance_ref(x + i * D, few + found * D, D), 0);
+                                   ikt_metric_euclidean.exact(x + i * D, few + found * D, D), 0);
             }
     }
     ikt_neighbours_destroy(&lists);

@@ -140,7 +140,7 @@ static uint64_t reference(ikt_context *ctx, const char *path, float *y) {
         set(alone, &settings, "input.file", path);
         set(alone, &settings, "output.file", "never-written.h5");
         set(alone, &settings, "run.checkpoint", "none");
-        succeed(alone, ikt_pipeline_run(alone, &settings, &run));
+        succeed(alone, ikt_pipeline_run(alone, &settings, NULL, &run));
         hash = run.hash;
         memcpy(y, run.embedding.y, N * Q * sizeof *y);
         ikt_run_destroy(&run);

@@ -225,7 +225,7 @@ static setting make_setting(ikt_context *ctx) {
 static uint64_t embed(ikt_context *ctx, const ikt_settings *settings) {
     ikt_run run;
     stop_at = first_iteration = -1;
-    succeed(ctx, ikt_pipeline_run(ctx, settings, &run));
+    succeed(ctx, ikt_pipeline_run(ctx, settings, NULL, &run));
     ikt_stage_times times[IKT_STAGE_COUNT];
     ikt_stage_collect(ctx, times);
     assert_int_equal(times[IKT_STAGE_NEIGHBOURS].count + times[IKT_STAGE_GRAPH].count +
@@ -263,7 +263,7 @@ static void it_is_stopped_and_goes_on(void **state) {
     set(ctx, &s.settings, text);
     stop_at = STOP_AT;
     first_iteration = -1;
-    assert_int_equal(ikt_pipeline_run(ctx, &s.settings, &run), IKT_STOPPED);
+    assert_int_equal(ikt_pipeline_run(ctx, &s.settings, NULL, &run), IKT_STOPPED);
     io_expect(ctx, "stopped by");
     ikt_watch_signals_end();
     /* It goes on after the iteration in which the signal came. */
@@ -293,7 +293,7 @@ static void labels_that_are_missing_are_named(void **state) {
     setting s = make_setting(ctx);
     ikt_run run;
     set(ctx, &s.settings, "input.labels=none-such");
-    assert_int_equal(ikt_pipeline_run(ctx, &s.settings, &run), IKT_ERR_DATA);
+    assert_int_equal(ikt_pipeline_run(ctx, &s.settings, NULL, &run), IKT_ERR_DATA);
     io_expect(ctx, "none-such");
     io_remove(ctx, s.input);
 }
@@ -338,7 +338,7 @@ static void an_objective_gets_what_it_needs(void **state) {
         for (int k = 0; k < 2; k++) {
             ikt_run run;
             s.settings.layout.custom = k == 0 ? NULL : &greedy;
-            succeed(ctx, ikt_pipeline_run(ctx, &s.settings, &run));
+            succeed(ctx, ikt_pipeline_run(ctx, &s.settings, NULL, &run));
             hash[k] = run.hash;
             ikt_run_destroy(&run);
         }
@@ -347,7 +347,7 @@ static void an_objective_gets_what_it_needs(void **state) {
         set(ctx, &s.settings, "affinity.kind=gaussian");
         set(ctx, &s.settings, "gaussian.perplexity=10");
         ikt_run run;
-        assert_int_equal(ikt_pipeline_run(ctx, &s.settings, &run), IKT_ERR_USAGE);
+        assert_int_equal(ikt_pipeline_run(ctx, &s.settings, NULL, &run), IKT_ERR_USAGE);
         io_expect(ctx, "codes of the Isolation kernel");
         assert_int_equal(ikt_memory_now(ctx), 0);
         io_remove(ctx, s.input);

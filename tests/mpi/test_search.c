@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/comm.h"
-#include "linalg/distance.h"
+#include "metric/metric.h"
 #include "neighbours/recall.h"
 
 static uint64_t hash_of_search(ikt_context *ctx, kind what, int64_t n, bool codes,
@@ -115,9 +115,11 @@ static void cells_are_found_without_codes(void **state) {
     assert_int_equal(cells.first[COUNT], N);
     for (int64_t i = 0; i < s.distribution.count; i++) {
         int64_t row = s.distribution.first + i, cell = ikt_cells_find(&cells, s.slot[i]);
-        double own = ikt_distance_ref(s.rows + row * D, cells.centre + cell * D, D), least = own;
+        double own = ikt_metric_euclidean.exact(s.rows + row * D, cells.centre + cell * D, D),
+               least = own;
         for (int64_t c = 0; c < COUNT; c++)
-            least = fmin(least, ikt_distance_ref(s.rows + row * D, cells.centre + c * D, D));
+            least =
+                fmin(least, ikt_metric_euclidean.exact(s.rows + row * D, cells.centre + c * D, D));
         right += own <= least * (1 + 1e-5);
     }
     right = ikt_sum_one(ctx, right);

@@ -11,10 +11,9 @@
 #include "base/rng.h"
 #include "checkpoint/fingerprint.h"
 #include "isolation/codes.h"
-#include "linalg/distance.h"
 #include "linalg/pca.h"
 #include "linalg/sparse_axes.h"
-#include "linalg/sparse_pack.h"
+#include "metric/metric.h"
 #include "neighbours/cells.h"
 #include "neighbours/locality.h"
 #include "support/equal_cells.h"
@@ -200,8 +199,8 @@ static void distances_are_those_of_the_dense_rows(void **state) {
         ikt_pack_rows(s.dense, n, d, packed);
         for (int64_t i = 0; i < n; i++) {
             const ikt_sparse_row row = ikt_sparse_row_of(&all, i);
-            ikt_distance_block(ikt_cpu_isa(), s.dense + i * d, 1, packed, n, d, expected);
-            ikt_sparse_pack_distances(&pack, row, found);
+            ikt_metric_euclidean.block(ikt_cpu_isa(), s.dense + i * d, 1, packed, n, d, expected);
+            ikt_metric_euclidean.sparse(&pack, row, found);
             assert_memory_equal(expected, found, (size_t)n * sizeof *found);
             for (int64_t j = 0; j < n; j++) {
                 const float distance = ikt_sparse_distance(row, ikt_sparse_row_of(&all, j));

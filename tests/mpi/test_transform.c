@@ -89,7 +89,7 @@ static ikt_settings settings_for(ikt_context *ctx, const char *input, const char
 static uint64_t embed(ikt_context *ctx, const ikt_settings *settings, double *accuracy) {
     ikt_run run;
     ikt_measures measures = {0};
-    succeed(ctx, ikt_pipeline_run(ctx, settings, &run));
+    succeed(ctx, ikt_pipeline_run(ctx, settings, NULL, &run));
     succeed(ctx, ikt_run_keep(ctx, &run));
     const uint64_t hash = run.hash;
     if (accuracy) {
@@ -368,7 +368,7 @@ static void a_failed_run_leaves_no_model(void **state) {
     set(ctx, &settings, "output.model", n.model);
     set(ctx, &settings, "layout.init", "file");
     set(ctx, &settings, "layout.init_file", n.part); /* there is none: noticed when rows start */
-    assert_int_equal(ikt_pipeline_run(ctx, &settings, &run), IKT_ERR_FILE);
+    assert_int_equal(ikt_pipeline_run(ctx, &settings, NULL, &run), IKT_ERR_FILE);
     ikt_clear(ctx);
     ikt_barrier(ctx);
     assert_int_not_equal(access(n.model, F_OK), 0);

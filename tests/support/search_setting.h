@@ -68,8 +68,7 @@ static inline void prepare(ikt_context *ctx, kind what, int64_t n, bool codes, s
         assert_int_equal(ikt_tiles_codes(ctx, &s->cells, &s->distribution, &s->codes, &s->tiles),
                          IKT_OK);
     else
-        assert_int_equal(ikt_tiles_euclidean(ctx, &s->cells, &s->order, s->data, &s->tiles),
-                         IKT_OK);
+        assert_int_equal(ikt_tiles_data(ctx, &s->cells, &s->order, s->data, &s->tiles), IKT_OK);
 }
 
 static inline void clear(setting *s) {

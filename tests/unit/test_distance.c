@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "linalg/distance.h"
 #include "linalg/dot_tile.h"
+#include "metric/metric.h"
 
 enum { ROWS_MAX = 70 };
 
@@ -34,7 +34,7 @@ static float *distances(ikt_isa isa, const float *a, int64_t na, const float *b,
     float *packed = aligned((size_t)ikt_packed_floats(nb, d) * sizeof(float));
     float *out = aligned((size_t)(na * ikt_packed_rows(nb)) * sizeof(float));
     ikt_pack_rows(b, nb, d, packed);
-    ikt_distance_block(isa, a, na, packed, nb, d, out);
+    ikt_metric_euclidean.block(isa, a, na, packed, nb, d, out);
     free(packed);
     return out;
 }
@@ -49,7 +49,7 @@ static void close_to_reference(void **state) {
         float *out = distances(ikt_cpu_isa(), a, na, b, nb, d);
         for (int64_t i = 0; i < na; i++) {
             for (int64_t j = 0; j < nb; j++) {
-                double expected = ikt_distance_ref(a + i * d, b + j * d, d);
+                double expected = ikt_metric_euclidean.exact(a + i * d, b + j * d, d);
                 double bound = expected * (double)(d + 2) * 0x1p-24;
                 assert_true(fabs((double)out[i * stride + j] - expected) <= bound);
             }

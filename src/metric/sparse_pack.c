@@ -1,10 +1,6 @@
-/* Distances of a sparse row to many others. See sparse_pack.h. */
-#include "linalg/sparse_pack.h"
+/* Sparse rows in groups of sixteen. See sparse_pack.h. */
+#include "metric/sparse_pack.h"
 
-#include <math.h>
-#include <stdbool.h>
-
-#include "base/cpu.h"
 #include "base/memory.h"
 #include "base/sort.h"
 
@@ -64,39 +60,6 @@ void ikt_sparse_pack_destroy(ikt_sparse_pack *pack) {
     ikt_free(&pack->column);
     ikt_free(&pack->value);
     pack->count = pack->groups = 0;
-}
-
-/* One group; `out` [16]. */
-IKT_WIDEST_FUSED
-static void distances(const int32_t *column, const float *value, int64_t count, ikt_sparse_row row,
-                      float *out) {
-    float sum[LANES] = {0};
-    int64_t e = 0;
-    for (int64_t k = 0; k < count; k++) {
-        for (; e < row.count && row.column[e] < column[k]; e++)
-            for (int l = 0; l < LANES; l++)
-                sum[l] = fmaf(row.value[e], row.value[e], sum[l]);
-        const bool is_shared = e < row.count && row.column[e] == column[k];
-        const float x = is_shared ? row.value[e] : 0;
-        e += is_shared;
-        for (int l = 0; l < LANES; l++) {
-            const float gap = x - value[k * LANES + l];
-            sum[l] = fmaf(gap, gap, sum[l]);
-        }
-    }
-    for (; e < row.count; e++)
-        for (int l = 0; l < LANES; l++)
-            sum[l] = fmaf(row.value[e], row.value[e], sum[l]);
-    for (int l = 0; l < LANES; l++)
-        out[l] = sum[l];
-}
-
-void ikt_sparse_pack_distances(const ikt_sparse_pack *pack, ikt_sparse_row row, float *out) {
-    for (int64_t g = 0; g < pack->groups; g++) {
-        const int64_t at = pack->first[g];
-        distances(pack->column + at, pack->value + at * LANES, pack->first[g + 1] - at, row,
-                  out + g * LANES);
-    }
 }
 
 int64_t ikt_sparse_pack_bytes(int64_t rows, int64_t entries) {

@@ -1,0 +1,62 @@
+/* A square matrix dealt block-cyclically over a grid of ranks, as ScaLAPACK wants it.
+ *
+ * Matrices of at most `alone_max` columns are on rank 0 alone, a grid of one; larger ones are
+ * spread over a near-square grid of all ranks, of which a few may be left out. Advantage: what
+ * computes (eigen.h) need not know how a matrix came to the grid. Disadvantage: sizes are
+ * ScaLAPACK's 32-bit integers; what exceeds them is refused.
+ */
+#ifndef IKT_LINALG_CYCLIC_H
+#define IKT_LINALG_CYCLIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "dist/rows.h"
+
+typedef struct {
+    int system, grid;              /* BLACS handles */
+    int rows, columns;             /* of the grid */
+    int row, column;               /* this rank's place, -1 outside the grid */
+    int n, block;                  /* columns of the matrix, and of a block */
+    int local_rows, local_columns; /* of this rank's part; 0 outside the grid */
+    int descriptor[9];             /* ScaLAPACK's */
+} ikt_cyclic;
+
+/* COLLECTIVE. Makes the grid.
+ *   alone_max   largest n that rank 0 has alone
+ * Errors: IKT_ERR_RESOURCE (32-bit sizes). Free with ikt_cyclic_destroy where it succeeds. */
+ikt_status ikt_cyclic_create(ikt_context *ctx, int64_t n, int64_t alone_max, ikt_cyclic *out);
+void ikt_cyclic_destroy(ikt_cyclic *layout);
+
+/* LOCAL, pure. Entries of the part of one rank, at most. */
+double ikt_cyclic_share(int64_t n, int ranks, int64_t alone_max);
+
+/* LOCAL, pure. Whether this rank is in the grid; entries of its part. */
+static inline bool ikt_cyclic_has_part(const ikt_cyclic *layout) {
+    return layout->row >= 0;
+}
+static inline int64_t ikt_cyclic_entries(const ikt_cyclic *layout) {
+    return (int64_t)layout->local_rows * layout->local_columns;
+}
+
+/* LOCAL, pure. Where a local entry stands in the part (column by column); its global row and column
+ * go to *i and *j. */
+int64_t ikt_cyclic_entry(const ikt_cyclic *layout, int64_t row, int64_t column, int64_t *i,
+                         int64_t *j);
+
+/* LOCAL. Fills the own part from a symmetric matrix that every rank has.
+ *   upper   [n*(n+1)/2] upper triangle row after row (covariance.h)
+ *   part    [ikt_cyclic_entries] */
+void ikt_cyclic_fill(const ikt_cyclic *layout, const double *upper, double *part);
+
+/* COLLECTIVE. Fills the parts from a symmetric matrix that lies on the ranks by rows; no rank holds
+ * more than its rows and its part.
+ *   rows   of the matrix, rows->n == n
+ *   own    [rows->count * n] the own rows; lent
+ *   part   [ikt_cyclic_entries]
+ * Errors: IKT_ERR_RESOURCE (2^31 entries or more on a rank). */
+ikt_status ikt_cyclic_fill_rows(ikt_context *ctx, const ikt_cyclic *layout, const ikt_rows *rows,
+                                const double *own, double *part);
+
+#endif

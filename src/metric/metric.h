@@ -1,0 +1,74 @@
+/* Distances from a block of rows to a block of rows.
+ *
+ * Neighbour search, coarse cells, landmarks, zero-similarity rows and measures compare rows through
+ * this contract and name no metric, so that a new metric is one file with one ikt_metric and one
+ * row of the table in metric.c. Smaller is nearer. Every function gives a pair of rows the same
+ * bits, whatever block, instruction set or thread it is met in.
+ * Rows of the left-hand side lie side by side; those of the right-hand side are packed in groups of
+ * sixteen, one row a SIMD lane, as ikt_pack_rows packs dense rows and sparse_pack.h sparse ones.
+ */
+#ifndef IKT_METRIC_METRIC_H
+#define IKT_METRIC_METRIC_H
+
+#include <stdint.h>
+
+#include "base/cpu.h"
+#include "data/dataset.h"
+#include "linalg/sparse.h"
+#include "metric/sparse_pack.h"
+
+enum { IKT_PACK_ROWS = 16 }; /* rows in a packed group */
+
+/* All functions are LOCAL, run in one thread, and may be called from any number of threads. */
+typedef struct {
+    const char *name;
+    /* Dense rows in single precision.
+     *   isa        what to compute with, at most ikt_cpu_isa(); the result does not depend on it
+     *   a          [na * d], row-major
+     *   packed_b   nb rows packed by ikt_pack_rows
+     *   out        [na * ikt_packed_rows(nb)]; pair (i, j) is at out[i * ikt_packed_rows(nb) + j],
+     *              columns from nb on hold distances to rows of zeros
+     * Best with na >= 8 and two groups of rows well below the second-level cache. */
+    void (*block)(ikt_isa isa, const float *a, int64_t na, const float *packed_b, int64_t nb,
+                  int64_t d, float *out);
+    /* A sparse row against all rows of a pack: the bits of `block` on the dense rows.
+     *   out   [pack->groups * 16], columns from pack->count on as in `block` */
+    void (*sparse)(const ikt_sparse_pack *pack, ikt_sparse_row row, float *out);
+    /* Two rows in double precision, in the order of the columns. */
+    double (*exact)(const float *x, const float *y, int64_t d);
+    double (*sparse_exact)(ikt_sparse_row x, ikt_sparse_row y);
+} ikt_metric;
+
+/* Squared Euclidean distance (euclidean.c). */
+extern const ikt_metric ikt_metric_euclidean;
+
+/* LOCAL, pure. The metric of that name; NULL where there is none. */
+const ikt_metric *ikt_metric_find(const char *name);
+
+/* LOCAL, pure. The metric by which the rows of a data set are compared. */
+const ikt_metric *ikt_metric_of(const ikt_dataset *data);
+
+/* LOCAL, pure. `n` rounded up to whole groups: the number of columns of a block of distances. */
+static inline int64_t ikt_packed_rows(int64_t n) {
+    return (n + IKT_PACK_ROWS - 1) / IKT_PACK_ROWS * IKT_PACK_ROWS;
+}
+
+/* LOCAL, pure. Floats that n packed rows of d columns take. */
+static inline int64_t ikt_packed_floats(int64_t n, int64_t d) {
+    return ikt_packed_rows(n) * d;
+}
+
+/* LOCAL. Packs rows: element (row, column) goes to
+ * packed[((row / 16) * d + column) * 16 + row % 16]; missing rows of the last group are zero.
+ *   rows     [n * d], row-major, lent
+ *   packed   [ikt_packed_floats(n, d)], aligned to 64 bytes */
+void ikt_pack_rows(const float *rows, int64_t n, int64_t d, float *packed);
+
+/* LOCAL. The same for rows that lie anywhere, row[i] of d floats; what is missing in the last group
+ * is left as it is. */
+void ikt_pack_rows_from(const float *const *row, int64_t n, int64_t d, float *packed);
+
+/* LOCAL. Lays packed rows side by side again. */
+void ikt_unpack_rows(const float *packed, int64_t n, int64_t d, float *rows);
+
+#endif
