@@ -69,6 +69,9 @@ endif()
 
 ikt_find(fftw3 PKG fftw3 LIBRARY fftw3 HEADER fftw3.h)
 ikt_find(fftw3f PKG fftw3f LIBRARY fftw3f HEADER fftw3.h)
+# Not by pkg-config: FFTW has no file for these two.
+ikt_find(fftw3_mpi LIBRARY fftw3_mpi HEADER fftw3-mpi.h)
+ikt_find(fftw3f_mpi LIBRARY fftw3f_mpi HEADER fftw3-mpi.h)
 ikt_find(yaml PKG yaml-0.1 LIBRARY yaml HEADER yaml.h)
 # The plain name first: it is the one a user's own build or a module provides.
 ikt_find(scalapack PKG scalapack scalapack-openmpi scalapack-mpich scalapack-mpi
@@ -78,6 +81,9 @@ if(NOT TARGET ikt_dep::fftw3)
 endif()
 if(NOT TARGET ikt_dep::fftw3f)
     ikt_missing_library("FFTW 3, single precision" "libfftw3-dev" "FFTW built with --enable-float")
+endif()
+if(NOT TARGET ikt_dep::fftw3_mpi OR NOT TARGET ikt_dep::fftw3f_mpi)
+    ikt_missing_library("FFTW 3 for MPI, both precisions" "libfftw3-mpi-dev" "FFTW built with --enable-mpi for the same MPI")
 endif()
 if(NOT TARGET ikt_dep::yaml)
     ikt_missing_library("libyaml" "libyaml-dev" "set CMAKE_PREFIX_PATH to its prefix")
@@ -125,7 +131,7 @@ if(TARGET ikt_dependencies)
 endif()
 add_library(ikt_dependencies INTERFACE)
 target_link_libraries(ikt_dependencies INTERFACE MPI::MPI_C OpenMP::OpenMP_C ikt_dep::hdf5
-    ikt_dep::fftw3 ikt_dep::fftw3f ikt_dep::yaml ikt_dep::scalapack LAPACK::LAPACK ikt_dep::cairo ZLIB::ZLIB m)
+    ikt_dep::fftw3_mpi ikt_dep::fftw3f_mpi ikt_dep::fftw3 ikt_dep::fftw3f ikt_dep::yaml ikt_dep::scalapack LAPACK::LAPACK ikt_dep::cairo ZLIB::ZLIB m)
 foreach(optional "libzip;IKT_HAVE_LIBZIP;NPZ archives will not be read;libzip-dev"
     "matio;IKT_HAVE_MATIO;MATLAB files before version 7.3 will not be read;libmatio-dev")
     list(GET optional 0 library)

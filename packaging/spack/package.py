@@ -27,8 +27,8 @@ class Iktsne(CMakePackage):
 
     depends_on("mpi@3:")
     depends_on("hdf5@1.10: +mpi")
-    # Transforms are done on one rank each, so FFTW needs no MPI.
-    depends_on("fftw@3: precision=float,double")
+    # Transforms are done on one rank each; FFTW's MPI part moves the data between them.
+    depends_on("fftw@3: +mpi precision=float,double")
     depends_on("netlib-scalapack")
     depends_on("lapack")
     depends_on("blas")

@@ -25,6 +25,7 @@ void ikt_print_version(FILE *file) {
     fprintf(file, "MPI:             %s\n", mpi);
     fprintf(file, "HDF5:            %u.%u.%u\n", major, minor, release);
     fprintf(file, "FFTW:            %s\n", fftw_version);
+    fprintf(file, "FFTW for MPI:    transposes of shared grids\n");
     fprintf(file, "libyaml:         %s\n", yaml_get_version_string());
     fprintf(file, "zlib:            %s\n", zlibVersion());
     fprintf(file, "cairo:           %s\n", cairo_version_string());

@@ -14,11 +14,6 @@ void ikt_codes_destroy(ikt_codes *codes) {
     *codes = (ikt_codes){0};
 }
 
-int64_t ikt_codes_cell(const ikt_codes *codes, int64_t i, int64_t p) {
-    const char *row = (const char *)codes->code + i * codes->stride;
-    return codes->width == 1 ? ((const uint8_t *)row)[p] : ((const uint16_t *)(const void *)row)[p];
-}
-
 int64_t ikt_codes_memory(int64_t n_local, int64_t psi, int64_t t) {
     return n_local * ikt_divide_up(t * (psi <= 256 ? 1 : 2), 64) * 64;
 }

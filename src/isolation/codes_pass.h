@@ -26,9 +26,6 @@ typedef struct {
 /* LOCAL. Frees the codes and empties the struct; accepts an empty one. */
 void ikt_codes_destroy(ikt_codes *codes);
 
-/* LOCAL, pure. Entry of row i in partitioning p. For tests and small loops. */
-int64_t ikt_codes_cell(const ikt_codes *codes, int64_t i, int64_t p);
-
 /* LOCAL, pure. Bytes of the codes of n_local rows. */
 int64_t ikt_codes_memory(int64_t n_local, int64_t psi, int64_t t);
 

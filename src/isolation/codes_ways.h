@@ -8,8 +8,7 @@
 
 #include "isolation/codes_pass.h"
 
-/* --- from lists of a row's nearest distinct centres (codes_lists.c) -----------------------------
- */
+/* --- from lists of a row's nearest distinct centres (codes_lists.c) --------------------------- */
 
 /* LOCAL, pure. Whether lists pay for a model of `centres` distinct centres: they need half of the
  * distances at most, and all packed centres fit 1 GiB. */
@@ -23,22 +22,19 @@ ikt_status ikt_coding_lists(ikt_coding *c);
 int64_t ikt_coding_lists_bytes(const ikt_codes_kernel *kernel, const ikt_model_spec *spec,
                                int64_t distinct, int64_t d, int threads);
 
-/* --- every row against the centres of each partitioning (codes_direct.c) ------------------------
- */
+/* --- every row against the centres of each partitioning (codes_direct.c) ---------------------- */
 
 ikt_status ikt_coding_direct(ikt_coding *c);
 int64_t ikt_coding_direct_bytes(const ikt_codes_kernel *kernel, ikt_codes_budget budget,
                                 const ikt_model_spec *spec, int64_t d, int threads);
 
-/* --- every row down each of t random trees (codes_forest.c) -------------------------------------
- */
+/* --- every row down each of t random trees (codes_forest.c) ----------------------------------- */
 
 ikt_status ikt_coding_forest(ikt_coding *c);
 int64_t ikt_coding_forest_bytes(ikt_codes_budget budget, const ikt_model_spec *spec,
                                 int64_t row_bytes, int64_t d, int threads);
 
-/* --- sparse rows, by an inverted index of the centres (codes_sparse.c) --------------------------
- */
+/* --- sparse rows, by an inverted index of the centres (codes_sparse.c) ------------------------ */
 
 /* LOCAL, pure. Whether lists pay: they look at fewer centres than the partitionings have, and the
  * index of all distinct ones fits 4 GiB. */

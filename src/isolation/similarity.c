@@ -33,8 +33,7 @@ static void four_u16(const char *const a[4], const char *b, int64_t stride, uint
 
 #if defined(__x86_64__)
 
-/* --- AVX2: equal lanes are -1 and are subtracted from narrow counters ---------------------------
- */
+/* --- AVX2: equal lanes are -1 and are subtracted from narrow counters ------------------------- */
 
 #define AVX2 __attribute__((target("avx2")))
 
@@ -83,8 +82,7 @@ AVX2 static void four_u16_avx2(const char *const a[4], const char *b, int64_t st
     }
 }
 
-/* --- AVX-512 BW: a compare gives a mask, the mask is counted ------------------------------------
- */
+/* --- AVX-512 BW: a compare gives a mask, the mask is counted ---------------------------------- */
 
 #define AVX512 __attribute__((target("avx512f,avx512bw,popcnt")))
 

@@ -127,35 +127,26 @@ static void add_node(grower *g, uint64_t key, uint32_t first, uint32_t count) {
     g->space->count[g->nodes++] = count;
 }
 
-static void make_leaf(grower *g, int64_t v) {
-    g->node[v] = (ikt_tree_node){INFINITY, 0, (uint32_t)v, (uint32_t)g->leaves++};
-}
-
-/* Brings the node's rows that are not greater to the front; returns their number. */
-static uint32_t divide(const grower *g, int64_t v, int64_t column, float threshold) {
-    uint32_t *row = g->space->sample + g->space->first[v], left = 0;
-    for (uint32_t i = 0; i < g->space->count[v]; i++)
-        if (value_at(g->rows, row[i], column) <= threshold) swap(&row[i], &row[left++]);
-    return left;
-}
-
-static void make_inner(grower *g, int64_t v, int64_t column, float threshold) {
+/* Makes a node a leaf, or an inner node whose rows that are not greater than a threshold in some
+ * column go to one node below and the others to the next. */
+static void split(grower *g, int64_t v) {
     const uint64_t key = g->space->key[v];
-    const uint32_t first = g->space->first[v], left = divide(g, v, column, threshold);
+    const uint32_t first = g->space->first[v], count = g->space->count[v];
+    uint32_t *row = g->space->sample + first, left = 0;
+    float low = 0, high = 0;
+    int64_t column = -1;
+    if (count > 1 && !is_one_row(g, v)) column = draw_column(g, v, &low, &high);
+    if (column < 0) {
+        g->node[v] = (ikt_tree_node){INFINITY, 0, (uint32_t)v, (uint32_t)g->leaves++};
+        return;
+    }
+    const float threshold = draw_value(g, v, low, high);
+    for (uint32_t i = 0; i < count; i++) /* rows that are not greater come to the front */
+        if (value_at(g->rows, row[i], column) <= threshold) swap(&row[i], &row[left++]);
     g->node[v] = (ikt_tree_node){threshold, (uint32_t)column, (uint32_t)g->nodes, 0};
     add_node(g, ikt_rng_u64(key, IKT_RNG_TREE, g->partitioning, DRAW_KEYS), first, left);
     add_node(g, ikt_rng_u64(key, IKT_RNG_TREE, g->partitioning, DRAW_KEYS + 1), first + left,
-             g->space->count[v] - left);
-}
-
-static void split(grower *g, int64_t v) {
-    float low = 0, high = 0;
-    int64_t column = -1;
-    if (g->space->count[v] > 1 && !is_one_row(g, v)) column = draw_column(g, v, &low, &high);
-    if (column < 0)
-        make_leaf(g, v);
-    else
-        make_inner(g, v, column, draw_value(g, v, low, high));
+             count - left);
 }
 
 int64_t ikt_tree_grow(const ikt_tree_key *key, const ikt_tree_rows *rows, int64_t psi,

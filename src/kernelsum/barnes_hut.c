@@ -1,21 +1,240 @@
 /* Sums of the Student kernel by a tree of boxes (Barnes & Hut 1986).
  *
- * Method: the points of each leaf of a tree of all points (octree.h) walk it together (bucket.h). A
- * rank sums for a stretch of the order of points, and every rank gets the results of all: the
+ * Method: the points of each leaf of a tree of all points (octree.h) walk it together, in buckets;
+ * a target walks it alone, so that what others ask does not change its bits. A node whose radius is
+ * small beside its distance from the bucket, or beside the width of the kernel, counts as its mass
+ * at its centre with its second moments; of other leaves every point counts. Both are listed, and
+ * lists of fixed length are summed in sixteen lanes of float. With u = y - centre,
+ * w = 1 / (1 + u^2), D the first and S the second moments and T the trace of S, the expansion of
+ * sum_j c_j w(y - y_j) to second order is
+ *     m w + 2 w^2 u.D - w^2 T + 4 w^3 u.Su,
+ * whose gradient is summed with it. The centre is that of mass where all charges are 1; D is then 0
+ * and left out.
+ * A rank sums for a stretch of the order of points, and every rank gets the results of all: the
  * stretches are equal whoever owns the rows.
  * Advantage: n log n in 1, 2 and 3 dimensions, where a grid of a volume would not fit. Nothing
- * depends on ranks and threads: the tree is that of all points, lists follow its order.
- * Disadvantage: positions, tree and results of all points on every rank, which also sorts them. */
+ * depends on ranks and threads: the tree is that of all points, lists follow its order. One walk
+ * serves many points, and the loops are of the kind that exact sums have.
+ * Disadvantage: positions, tree and results of all points on every rank, which also sorts them;
+ * what is near one point of a bucket is near for all. */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/memory.h"
-#include "kernelsum/bucket.h"
 #include "kernelsum/octree.h"
 #include "kernelsum/ops.h"
-#include "kernelsum/replica.h"
+#include "kernelsum/pairs.h"
+
+enum {
+    CHUNK = 512,    /* entries of a list that are summed at a time, a multiple of LANES */
+    FEW_POINTS = 4, /* of a node that are summed sooner than its moments */
+    OF_NODE = 11,   /* numbers of a node in a list: centre, mass, second moments, their trace */
+    OF_CHARGES = 14 /* of a node with charges: first moments, too */
+};
+
+/* The sums at a place. */
+typedef struct {
+    double phi;
+    float gradient[3]; /* zeros where the points have fewer dimensions */
+} result;
+
+/* Places that go together, and what is near and far of them. */
+typedef struct {
+    const ikt_octree *tree;
+    const float *charge; /* [n] in the order of keys, with the moments in the tree; NULL: all 1 */
+    ikt_isa isa;
+    float opening;
+    int count;
+    float own[3][IKT_OCTREE_LEAF]; /* [axis][count] places */
+    float low[3], high[3];
+    pair_sums sums[IKT_OCTREE_LEAF]; /* sum of w, and of minus half its gradient */
+    int64_t n_nodes, n_points;
+    float node[OF_CHARGES][CHUNK];
+    float point[3][CHUNK], amount[CHUNK];
+} bucket;
+
+/* --- lists to sums ---------------------------------------------------------------------------- */
+
+LANES_INLINE void add_nodes(bucket *b, bool charged, int64_t entries, int k) {
+    pair_lanes lanes;
+    memset(&lanes, 0, sizeof lanes);
+    for (int64_t j = 0; j < entries; j += LANES) {
+        vector e[OF_CHARGES];
+        for (int k2 = 0; k2 < (charged ? OF_CHARGES : OF_NODE); k2++)
+            memcpy(&e[k2], b->node[k2] + j, sizeof e[k2]);
+        const vector x = b->own[0][k] - e[0], y = b->own[1][k] - e[1], z = b->own[2][k] - e[2];
+        const vector w = 1.0f / (1.0f + (x * x + y * y + z * z)), w2 = w * w, w3 = w2 * w;
+        const vector sx = e[4] * x + e[7] * y + e[8] * z;
+        const vector sy = e[7] * x + e[5] * y + e[9] * z;
+        const vector sz = e[8] * x + e[9] * y + e[6] * z;
+        const vector usu = x * sx + y * sy + z * sz;
+        lanes.value += e[3] * w - w2 * e[10] + 4.0f * w3 * usu;
+        /* minus half the gradient, as for a point: w^2 u */
+        vector along = e[3] * w2 - 2.0f * w3 * e[10] + 12.0f * (w2 * w2) * usu;
+        const vector across = 4.0f * w3;
+        if (charged) {
+            const vector ud = x * e[11] + y * e[12] + z * e[13];
+            lanes.value += 2.0f * w2 * ud;
+            along += across * ud;
+            for (int c = 0; c < 3; c++)
+                lanes.along[c] -= w2 * e[11 + c];
+        }
+        lanes.along[0] += along * x - across * sx;
+        lanes.along[1] += along * y - across * sy;
+        lanes.along[2] += along * z - across * sz;
+    }
+    pair_widen(&lanes.value, &b->sums[k].value);
+    for (int c = 0; c < 3; c++)
+        pair_widen(&lanes.along[c], &b->sums[k].along[c]);
+}
+
+LANES_INLINE void add_points(bucket *b, bool charged, int64_t entries, int k) {
+    const float *const at[3] = {b->point[0], b->point[1], b->point[2]};
+    const float *const amount[1] = {b->amount};
+    const float own[3] = {b->own[0][k], b->own[1][k], b->own[2][k]};
+    if (charged)
+        pair_add_charged(at, amount, 0, entries, 3, IKT_KERNEL_STUDENT, 1, own, &b->sums[k]);
+    else
+        pair_add(at, 0, entries, 3, IKT_KERNEL_STUDENT, 1, own, &b->sums[k]);
+}
+
+LANES_INLINE void add_lists(bucket *b, int64_t nodes, int64_t points) {
+    for (int k = 0; k < b->count; k++) {
+        if (b->charge) {
+            add_nodes(b, true, nodes, k);
+            add_points(b, true, points, k);
+        } else {
+            add_nodes(b, false, nodes, k);
+            add_points(b, false, points, k);
+        }
+    }
+}
+
+static void add_portable(bucket *b, int64_t nodes, int64_t points) {
+    add_lists(b, nodes, points);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void add_avx2(bucket *b, int64_t nodes, int64_t points) {
+    add_lists(b, nodes, points);
+}
+
+__attribute__((target("avx512f"))) static void add_avx512(bucket *b, int64_t nodes,
+                                                          int64_t points) {
+    add_lists(b, nodes, points);
+}
+#endif
+
+static void add(bucket *b, int64_t nodes, int64_t points) {
+#if defined(__x86_64__)
+    if (b->isa >= IKT_ISA_AVX512)
+        add_avx512(b, nodes, points);
+    else if (b->isa == IKT_ISA_AVX2)
+        add_avx2(b, nodes, points);
+    else
+#endif
+        add_portable(b, nodes, points);
+}
+
+/* Sums what is in the lists, filled up with nodes without mass and points far away. */
+static void flush(bucket *b) {
+    int64_t nodes = b->n_nodes, points = b->n_points;
+    for (; nodes % LANES != 0; nodes++)
+        for (int k = 0; k < OF_CHARGES; k++)
+            b->node[k][nodes] = 0;
+    for (; points % LANES != 0; points++) {
+        b->amount[points] = 0;
+        for (int c = 0; c < 3; c++)
+            b->point[c][points] = pair_far;
+    }
+    add(b, nodes, points);
+    b->n_nodes = b->n_points = 0;
+}
+
+/* --- the walk --------------------------------------------------------------------------------- */
+
+/* Moments of charges in place of those of points. */
+static void list_charges(bucket *b, const ikt_octree_moments *m, int64_t at) {
+    b->node[3][at] = (float)m->mass;
+    for (int k = 0; k < 6; k++)
+        b->node[4 + k][at] = (float)m->second[k];
+    b->node[10][at] = (float)(m->second[0] + m->second[1] + m->second[2]);
+    for (int c = 0; c < 3; c++)
+        b->node[11 + c][at] = (float)m->first[c];
+}
+
+static void list_node(bucket *b, const ikt_octree_node *node) {
+    const int64_t at = b->n_nodes++;
+    for (int c = 0; c < 3; c++)
+        b->node[c][at] = node->centre[c];
+    b->node[3][at] = node->mass;
+    for (int k = 0; k < 6; k++)
+        b->node[4 + k][at] = node->second[k];
+    b->node[10][at] = node->second[0] + node->second[1] + node->second[2];
+    if (b->charge) list_charges(b, &b->tree->moments[node - b->tree->node], at);
+    if (b->n_nodes == CHUNK) flush(b);
+}
+
+static void list_points(bucket *b, const ikt_octree_node *node) {
+    for (int64_t i = node->first; i < node->end; i++) {
+        for (int c = 0; c < 3; c++)
+            b->point[c][b->n_points] = b->tree->at[c][i];
+        if (b->charge) b->amount[b->n_points] = b->charge[i];
+        if (++b->n_points == CHUNK) flush(b);
+    }
+}
+
+/* Whether the node counts as a whole for the bucket: its radius beside the distance, and beside the
+ * width of the kernel, within which forces are nearly linear. */
+static bool is_far(const bucket *b, const ikt_octree_node *node) {
+    float distance2 = 0;
+    for (int c = 0; c < 3; c++) {
+        float below = b->low[c] - node->centre[c], above = node->centre[c] - b->high[c];
+        float gap = below > above ? below : above;
+        if (gap > 0) distance2 += gap * gap;
+    }
+    return node->radius2 < b->opening * (1 + distance2);
+}
+
+static void walk(bucket *b) {
+    const ikt_octree *tree = b->tree;
+    for (int64_t i = 0; i < tree->count;) {
+        const ikt_octree_node *node = &tree->node[i];
+        if (node->end - node->first > FEW_POINTS && is_far(b, node)) {
+            list_node(b, node);
+            i = node->next;
+        } else if (node->is_leaf) {
+            list_points(b, node);
+            i = node->next;
+        } else {
+            i++;
+        }
+    }
+    flush(b);
+}
+
+/* Sums at `count` places own[axis][0 .. count - 1] of the bucket. */
+static void sum_bucket(bucket *b, int count, result *out) {
+    b->count = count;
+    b->n_nodes = b->n_points = 0;
+    memset(b->sums, 0, sizeof b->sums);
+    for (int c = 0; c < 3; c++) {
+        b->low[c] = b->high[c] = b->own[c][0];
+        for (int k = 0; k < count; k++) {
+            const float at = b->own[c][k];
+            b->low[c] = at < b->low[c] ? at : b->low[c];
+            b->high[c] = at > b->high[c] ? at : b->high[c];
+        }
+    }
+    walk(b);
+    for (int k = 0; k < count; k++) {
+        out[k].phi = pair_total(&b->sums[k].value);
+        for (int c = 0; c < 3; c++)
+            out[k].gradient[c] = (float)(-2 * pair_total(&b->sums[k].along[c]));
+    }
+}
 
 typedef struct {
     ikt_isa isa;
@@ -23,8 +242,9 @@ typedef struct {
     ikt_tree_accuracy accuracy;
     ikt_replica replica;
     ikt_octree tree;
-    ikt_bucket_result *all; /* [n] in the order of keys */
-    int64_t *counts;        /* [ranks] points that each sums for */
+    result *all;     /* [n] in the order of keys */
+    int64_t *counts; /* [ranks] points that each sums for */
+    float *charge;   /* [n] in the order of keys, once there have been charges */
 } barnes_hut;
 
 /* --- shares ----------------------------------------------------------------------------------- */
@@ -46,30 +266,78 @@ static int64_t share_begin(const ikt_octree *tree, int ranks, int r) {
     return n;
 }
 
-/* Sums for the leaves of the own stretch of points. */
-static void sum_share(ikt_context *ctx, const barnes_hut *m, int64_t begin, int64_t end) {
-    const ikt_octree *tree = &m->tree;
-#pragma omp parallel for num_threads(ikt_threads(ctx)) schedule(dynamic, 16)
-    for (int64_t i = 0; i < tree->count; i++) {
-        const ikt_octree_node *node = &tree->node[i];
-        if (node->is_leaf && node->first >= begin && node->first < end)
-            ikt_bucket_sum_leaf(tree, m->isa, m->opening, node, m->all + node->first);
+/* Sums at the points of a leaf, which are more than a bucket holds where they share a key. */
+static void sum_leaf(const barnes_hut *m, const float *charge, const ikt_octree_node *leaf) {
+    bucket b;
+    b.tree = &m->tree;
+    b.charge = charge;
+    b.isa = m->isa;
+    b.opening = m->opening;
+    for (int64_t first = leaf->first; first < leaf->end; first += IKT_OCTREE_LEAF) {
+        const int64_t left = leaf->end - first;
+        const int count = left < IKT_OCTREE_LEAF ? (int)left : IKT_OCTREE_LEAF;
+        for (int c = 0; c < 3; c++)
+            memcpy(b.own[c], m->tree.at[c] + first, (size_t)count * sizeof *b.own[c]);
+        sum_bucket(&b, count, m->all + first);
     }
 }
 
-static void share(ikt_kernelsum *sums) {
-    barnes_hut *m = sums->self;
+/* Sums for the leaves of the own stretch of points, and the results of all ranks. */
+static void sum_points(ikt_kernelsum *sums, const float *charge) {
+    const barnes_hut *m = sums->self;
+    const ikt_octree *tree = &m->tree;
     ikt_context *ctx = sums->ctx;
     for (int r = 0; r < sums->rows.ranks; r++)
-        m->counts[r] = share_begin(&m->tree, sums->rows.ranks, r + 1) -
-                       share_begin(&m->tree, sums->rows.ranks, r);
-    const int64_t begin = share_begin(&m->tree, sums->rows.ranks, ikt_rank(ctx));
+        m->counts[r] =
+            share_begin(tree, sums->rows.ranks, r + 1) - share_begin(tree, sums->rows.ranks, r);
+    const int64_t begin = share_begin(tree, sums->rows.ranks, ikt_rank(ctx));
     const int64_t count = m->counts[ikt_rank(ctx)];
-    sum_share(ctx, m, begin, begin + count);
+#pragma omp parallel for num_threads(ikt_threads(ctx)) schedule(dynamic, 16)
+    for (int64_t i = 0; i < tree->count; i++) {
+        const ikt_octree_node *node = &tree->node[i];
+        if (node->is_leaf && node->first >= begin && node->first < begin + count)
+            sum_leaf(m, charge, node);
+    }
     ikt_allgather(ctx, m->all + begin, count, sizeof *m->all, m->all, m->counts);
 }
 
 /* --- the way of summing ----------------------------------------------------------------------- */
+
+/* Stores the sums at place i of the k-th set of charges. */
+static void store(const ikt_kernelsum *sums, const ikt_kernelsum_request *r, int k, int64_t i,
+                  const result *found) {
+    const int64_t at = k * ikt_kernelsum_places(sums, r) + i;
+    const double scale = r->charge ? sums->scale[k] : 1;
+    if (r->value) r->value[at] = scale * found->phi;
+    for (int c = 0; c < sums->q && r->gradient; c++)
+        r->gradient[sums->q * at + c] = (float)(scale * (double)found->gradient[c]);
+}
+
+static void store_points(const ikt_kernelsum *sums, const ikt_kernelsum_request *r, int k) {
+    const barnes_hut *m = sums->self;
+    for (int64_t s = 0; s < sums->rows.n; s++) {
+        const int64_t i = (int64_t)m->tree.row[s] - sums->rows.first;
+        if (i >= 0 && i < sums->rows.count) store(sums, r, k, i, &m->all[s]);
+    }
+}
+
+static void sum_targets(const ikt_kernelsum *sums, const ikt_kernelsum_request *r, int k,
+                        const float *charge) {
+    const barnes_hut *m = sums->self;
+#pragma omp parallel for num_threads(ikt_threads(sums->ctx)) schedule(dynamic, 16)
+    for (int64_t i = 0; i < r->targets; i++) {
+        bucket b;
+        result found;
+        b.tree = &m->tree;
+        b.charge = charge;
+        b.isa = m->isa;
+        b.opening = m->opening;
+        for (int c = 0; c < 3; c++)
+            b.own[c][0] = c < sums->q ? r->target[sums->q * i + c] : 0;
+        sum_bucket(&b, 1, &found);
+        store(sums, r, k, i, &found);
+    }
+}
 
 static ikt_status make_tree(ikt_kernelsum *sums) {
     barnes_hut *m = sums->self;
@@ -80,21 +348,43 @@ static ikt_status make_tree(ikt_kernelsum *sums) {
     return IKT_OK;
 }
 
-static void evaluate(ikt_kernelsum *sums, const float *y, double *phi, float *gradient) {
+/* Charges of the k-th set in the order of keys, and their moments in the tree. The gathered
+ * positions are not needed once the tree is made and lend their memory. */
+static void take_charges(ikt_kernelsum *sums, const ikt_kernelsum_request *r, int k) {
     barnes_hut *m = sums->self;
-    const int64_t first = sums->rows.first, count = sums->rows.count;
-    if (!ikt_replica_fill(sums->ctx, &sums->rows, y, &m->replica) || make_tree(sums) != IKT_OK) {
-        ikt_kernelsum_invalid(sums, phi, gradient);
-        return;
+    float *by_row = m->replica.all;
+    ikt_replica_charges(sums->ctx, &sums->rows, r->charge + k * sums->rows.count, sums->scale[k],
+                        &m->replica, by_row);
+    for (int64_t s = 0; s < sums->rows.n; s++)
+        m->charge[s] = by_row[m->tree.row[s]];
+    ikt_octree_charge(&m->tree, m->charge);
+}
+
+static ikt_status evaluate(ikt_kernelsum *sums, const ikt_kernelsum_request *r) {
+    barnes_hut *m = sums->self;
+    ikt_context *ctx = sums->ctx;
+    if (r->charge && !m->charge) { /* on all ranks in the same call */
+        ikt_status st = ikt_agree(
+            ctx, ikt_alloc(ctx, &m->charge, sums->rows.n, sizeof *m->charge, "repulsion"));
+        if (st != IKT_OK) ikt_free(&m->charge);
+        IKT_TRY(st);
     }
-    share(sums);
-    for (int64_t s = 0; s < sums->rows.n; s++) {
-        const int64_t i = (int64_t)m->tree.row[s] - first;
-        if (i < 0 || i >= count) continue;
-        phi[i] = m->all[s].phi;
-        for (int c = 0; c < sums->q; c++)
-            gradient[sums->q * i + c] = m->all[s].gradient[c];
+    if (!ikt_replica_fill(ctx, &sums->rows, r->y, &m->replica)) {
+        ikt_kernelsum_invalid(sums, r);
+        return IKT_OK;
     }
+    IKT_TRY(make_tree(sums));
+    for (int k = 0; k < r->charges; k++) {
+        if (r->charge) take_charges(sums, r, k);
+        const float *charge = r->charge ? m->charge : NULL;
+        if (r->target) {
+            sum_targets(sums, r, k, charge);
+        } else {
+            sum_points(sums, charge);
+            store_points(sums, r, k);
+        }
+    }
+    return IKT_OK;
 }
 
 static void destroy(ikt_kernelsum *sums) {
@@ -104,6 +394,7 @@ static void destroy(ikt_kernelsum *sums) {
     ikt_octree_destroy(&m->tree);
     ikt_free(&m->all);
     ikt_free(&m->counts);
+    ikt_free(&m->charge);
     ikt_free(&m);
 }
 
@@ -140,7 +431,7 @@ ikt_status ikt_kernelsum_create_tree(ikt_context *ctx, const ikt_rows *rows, int
     *out = NULL;
     ikt_status st = ikt_alloc(ctx, out, 1, sizeof **out, "repulsion");
     if (st == IKT_OK) {
-        **out = (ikt_kernelsum){ctx, *rows, q, IKT_KERNEL_STUDENT, NULL, &tree_ops};
+        **out = (ikt_kernelsum){ctx, *rows, q, IKT_KERNEL_STUDENT, NULL, &tree_ops, NULL};
         st = prepare(*out, accuracy);
     }
     st = ikt_agree(ctx, st);
@@ -150,9 +441,9 @@ ikt_status ikt_kernelsum_create_tree(ikt_context *ctx, const ikt_rows *rows, int
 
 /* Leaves are a quarter full or more on maps as they occur, and nodes few more than leaves. */
 int64_t ikt_kernelsum_memory_tree(const ikt_rows *rows, int q, int threads) {
-    const int64_t of_point = 2 * (8 + 4) + 12 + (int64_t)sizeof(ikt_bucket_result);
+    const int64_t of_point = 2 * (8 + 4) + 12 + (int64_t)sizeof(result);
     const int64_t of_node = (int64_t)(sizeof(ikt_octree_node) + sizeof(ikt_octree_moments));
     const int64_t nodes = 7 * (rows->n / 16 + 1) / 2;
     return ikt_replica_memory(rows, q) + of_point * rows->n + of_node * nodes +
-           threads * ikt_bucket_memory() + 8 * rows->ranks;
+           threads * (int64_t)sizeof(bucket) + 8 * rows->ranks;
 }

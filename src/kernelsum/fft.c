@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "base/comm.h"
+#include "base/exact_sum.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
@@ -53,7 +54,8 @@ typedef struct {
     ikt_spread_space spread;
     ikt_mesh_space space;
     ikt_slab_space slabs;
-    needs room; /* there is now */
+    double *amount; /* [rows.count] scaled charges of a set, once there have been some */
+    needs room;     /* there is now */
     bool said_coarse;
 } particle_mesh;
 
@@ -158,10 +160,11 @@ static void report_coarse(ikt_kernelsum *sums, const ikt_grid *grid) {
             (long long)m->settings.grid_limit, grid->spacing, m->settings.spacing);
 }
 
-static void spread(ikt_kernelsum *sums, const ikt_grid *grid, const float *y) {
+static void spread(ikt_kernelsum *sums, const ikt_grid *grid, const float *y,
+                   const double *amount) {
     particle_mesh *m = sums->self;
     ikt_stage_begin(sums->ctx, IKT_STAGE_SPREAD);
-    ikt_spread(m->isa, grid, &m->window, y, sums->rows.count, &m->spread, &m->charges);
+    ikt_spread(m->isa, grid, &m->window, y, amount, sums->rows.count, &m->spread, &m->charges);
     ikt_stage_end(sums->ctx, IKT_STAGE_SPREAD);
 }
 
@@ -194,38 +197,82 @@ static ikt_status convolve(ikt_kernelsum *sums, const ikt_grid *grid) {
     return IKT_OK;
 }
 
-static void gather(ikt_kernelsum *sums, const ikt_grid *grid, const float *y, double *phi,
-                   float *gradient) {
+/* Charges of one set: `amount` [rows.count] divided by `scale`, `total` of all ranks; or NULL, 1
+ * and n. */
+typedef struct {
+    const double *amount;
+    double scale, total;
+} charge_set;
+
+static void gather(ikt_kernelsum *sums, const ikt_grid *grid, const ikt_kernelsum_request *r,
+                   const charge_set *set, double *value, float *gradient) {
     particle_mesh *m = sums->self;
     const cached_mesh *c = &m->cached[0];
+    const int64_t places = ikt_kernelsum_places(sums, r);
     ikt_stage_begin(sums->ctx, IKT_STAGE_GATHER);
-    double everywhere = (double)sums->rows.n * c->influence.mean;
-    ikt_gather_job job = {m->isa, grid, &m->window, &c->influence,   everywhere,
-                          y,      phi,  gradient,   sums->rows.count};
+    ikt_gather_job job = {.isa = m->isa,
+                          .grid = grid,
+                          .window = &m->window,
+                          .self = r->target ? NULL : c->influence.self,
+                          .amount = r->target ? NULL : set->amount,
+                          .everywhere = set->total * c->influence.mean,
+                          .y = r->target ? r->target : r->y,
+                          .phi = value,
+                          .gradient = gradient,
+                          .count = places};
     m->ops->gather(&m->space, &job);
+    for (int64_t i = 0; set->scale != 1 && value && i < places; i++)
+        value[i] *= set->scale;
+    for (int64_t e = 0; set->scale != 1 && gradient && e < 2 * places; e++)
+        gradient[e] = (float)(set->scale * (double)gradient[e]);
     ikt_stage_end(sums->ctx, IKT_STAGE_GATHER);
 }
 
-static void evaluate(ikt_kernelsum *sums, const float *y, double *phi, float *gradient) {
+/* Memory for charges other than 1, on all ranks in the same call. */
+static ikt_status prepare_amounts(ikt_kernelsum *sums) {
+    particle_mesh *m = sums->self;
+    ikt_context *ctx = sums->ctx;
+    if (m->amount) return IKT_OK;
+    ikt_status st = ikt_alloc(ctx, &m->amount, sums->rows.count, sizeof *m->amount, "repulsion");
+    if (st == IKT_OK) st = ikt_spread_prepare_amounts(ctx, &m->spread, sums->rows.count);
+    st = ikt_agree(ctx, st);
+    if (st != IKT_OK) ikt_free(&m->amount);
+    return st;
+}
+
+/* The k-th set, scaled; its total is exact and so free of order. */
+static charge_set take_set(ikt_kernelsum *sums, const ikt_kernelsum_request *r, int k) {
+    particle_mesh *m = sums->self;
+    if (!r->charge) return (charge_set){NULL, 1, (double)sums->rows.n};
+    for (int64_t i = 0; i < sums->rows.count; i++)
+        m->amount[i] = r->charge[k * sums->rows.count + i] / sums->scale[k];
+    return (charge_set){m->amount, sums->scale[k],
+                        ikt_exact_total(sums->ctx, m->amount, sums->rows.count)};
+}
+
+static ikt_status evaluate(ikt_kernelsum *sums, const ikt_kernelsum_request *r) {
     ikt_context *ctx = sums->ctx;
     particle_mesh *m = sums->self;
     ikt_bounds bounds;
-    if (!ikt_bounds_find(ctx, y, sums->rows.count, &bounds)) {
-        ikt_kernelsum_invalid(sums, phi, gradient);
-        return;
+    if (!ikt_bounds_find(ctx, r->y, sums->rows.count, r->target, r->target ? r->targets : 0,
+                         &bounds)) {
+        ikt_kernelsum_invalid(sums, r);
+        return IKT_OK;
     }
     ikt_grid grid = ikt_grid_fit(&m->settings, &bounds);
     report_coarse(sums, &grid);
-    if (make_room(sums, &grid) != IKT_OK || find_mesh(sums, &grid) != IKT_OK) {
-        ikt_kernelsum_invalid(sums, phi, gradient);
-        return;
+    if (r->charge) IKT_TRY(prepare_amounts(sums));
+    IKT_TRY(make_room(sums, &grid));
+    IKT_TRY(find_mesh(sums, &grid));
+    const int64_t places = ikt_kernelsum_places(sums, r);
+    for (int k = 0; k < r->charges; k++) {
+        const charge_set set = take_set(sums, r, k);
+        spread(sums, &grid, r->y, set.amount);
+        IKT_TRY(convolve(sums, &grid));
+        gather(sums, &grid, r, &set, r->value ? r->value + k * places : NULL,
+               r->gradient ? r->gradient + 2 * k * places : NULL);
     }
-    spread(sums, &grid, y);
-    if (convolve(sums, &grid) != IKT_OK) {
-        ikt_kernelsum_invalid(sums, phi, gradient);
-        return;
-    }
-    gather(sums, &grid, y, phi, gradient);
+    return IKT_OK;
 }
 
 static void destroy(ikt_kernelsum *sums) {
@@ -238,6 +285,7 @@ static void destroy(ikt_kernelsum *sums) {
     ikt_free(&m->charges.charge);
     ikt_free(&m->space.field);
     ikt_free(&m->space.buffers);
+    ikt_free(&m->amount);
     ikt_free(&m);
 }
 
@@ -293,7 +341,7 @@ ikt_status ikt_kernelsum_create_fft_of(ikt_context *ctx, const ikt_rows *rows, i
     ikt_status st = check_settings(ctx, kernel, settings);
     if (st == IKT_OK) st = ikt_alloc(ctx, out, 1, sizeof **out, "repulsion");
     if (st == IKT_OK) {
-        **out = (ikt_kernelsum){ctx, *rows, 2, kernel, NULL, &fft_ops};
+        **out = (ikt_kernelsum){ctx, *rows, 2, kernel, NULL, &fft_ops, NULL};
         st = ikt_alloc(ctx, &m, 1, sizeof *m, "repulsion");
     }
     if (st == IKT_OK) {

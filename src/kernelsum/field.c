@@ -34,7 +34,7 @@ struct ikt_field {
     ikt_bounds inside; /* places that the grid serves */
     ikt_grid grid;
     ikt_window window;
-    ikt_influence influence; /* its self-terms are 0: a place is no source */
+    ikt_influence influence;
     const ikt_mesh_ops *ops;
     ikt_mesh_space space;
     int64_t *charge; /* [nodes], and the potentials that take their place */
@@ -120,7 +120,7 @@ static ikt_bounds widened(const ikt_field *f) {
 static ikt_status spread(ikt_field *f, const float *y, const ikt_charges *charges) {
     ikt_spread_space space = {.threads = f->n < SORTED_LEAST ? 1 : f->space.threads};
     ikt_status st = ikt_spread_prepare(f->ctx, &space, f->n, f->grid.cells[1]);
-    if (st == IKT_OK) ikt_spread(f->isa, &f->grid, &f->window, y, f->n, &space, charges);
+    if (st == IKT_OK) ikt_spread(f->isa, &f->grid, &f->window, y, NULL, f->n, &space, charges);
     ikt_spread_release(&space);
     return st;
 }
@@ -163,7 +163,6 @@ static ikt_status make_mesh(ikt_field *f, const float *y) {
     IKT_TRY(spread(f, y, &charges));
     IKT_TRY(convolve(f, &charges));
     ikt_free(&f->influence.table);
-    memset(f->influence.self, 0, 4 * IKT_SELF_PLACES * IKT_SELF_PLACES * sizeof(float));
     f->has_mesh = true;
     return IKT_OK;
 }
@@ -187,9 +186,14 @@ static void gather_piece(const ikt_field *f, const float *y, int64_t count, doub
         memcpy(place + 2 * served++, y + 2 * i, 2 * sizeof *y);
     }
     const ikt_mesh_space alone = {1, NULL, NULL, f->space.potential, f->space.potential_stride};
-    const ikt_gather_job job = {
-        f->isa, &f->grid, &f->window, &f->influence, (double)f->n * f->influence.mean,
-        place,  sum,      slope,      served};
+    const ikt_gather_job job = {.isa = f->isa,
+                                .grid = &f->grid,
+                                .window = &f->window,
+                                .everywhere = (double)f->n * f->influence.mean,
+                                .y = place,
+                                .phi = sum,
+                                .gradient = slope,
+                                .count = served};
     if (served > 0) f->ops->gather(&alone, &job);
     for (int64_t s = 0; s < served; s++) {
         phi[from[s]] = sum[s];

@@ -154,17 +154,30 @@ static inline __attribute__((always_inline)) void find_self(const ikt_places *at
 
 /* Adds mean and self-term, scales, and stores what was summed for the first `count` points. */
 static inline __attribute__((always_inline)) void store(const ikt_gather_job *job, int count,
-                                                        const int32_t *self, const sums *found) {
+                                                        const double *amount, const int32_t *self,
+                                                        const sums *found) {
     const REAL inverse = (REAL)job->grid->inverse;
     const double everywhere = job->everywhere;
-    const float *table = job->influence->self;
+    const float *table = job->self;
     double *phi = job->phi;
     float *gradient = job->gradient;
     for (int i = 0; i < count; i++) {
+        const double charge = amount ? amount[i] : 1;
         const float *own = table + 4 * self[i];
-        phi[i] = (double)found->phi[i] + (everywhere - (double)own[0]);
-        gradient[2 * i] = (float)(found->by_x[i] * inverse - (REAL)own[1]);
-        gradient[2 * i + 1] = (float)(found->by_y[i] * inverse - (REAL)own[2]);
+        phi[i] = (double)found->phi[i] + (everywhere - charge * (double)own[0]);
+        gradient[2 * i] = (float)(found->by_x[i] * inverse - (REAL)charge * (REAL)own[1]);
+        gradient[2 * i + 1] = (float)(found->by_y[i] * inverse - (REAL)charge * (REAL)own[2]);
+    }
+}
+
+/* The same where the places are not points. */
+static inline __attribute__((always_inline)) void store_targets(const ikt_gather_job *job,
+                                                                int count, const sums *found) {
+    const REAL inverse = (REAL)job->grid->inverse;
+    for (int i = 0; i < count; i++) {
+        job->phi[i] = (double)found->phi[i] + job->everywhere;
+        job->gradient[2 * i] = (float)(found->by_x[i] * inverse);
+        job->gradient[2 * i + 1] = (float)(found->by_y[i] * inverse);
     }
 }
 
@@ -180,8 +193,15 @@ gather_any(const ikt_gather_job *job, const coefficients *c, const REAL *field, 
         gather_4(&at, count, c->four, field, stride, &found);
     else
         gather_6(&at, count, c, field, stride, &found);
+    if (!job->self) {
+        store_targets(job, count, &found);
+        return;
+    }
     find_self(&at, count, self);
-    store(job, count, self, &found);
+    if (job->amount)
+        store(job, count, job->amount, self, &found);
+    else
+        store(job, count, NULL, self, &found);
 }
 
 static void gather_portable(const ikt_gather_job *job, const coefficients *c, const REAL *field,
@@ -218,10 +238,13 @@ static void gather(const ikt_mesh_space *space, const ikt_gather_job *job) {
     coefficients c = convert(job->window);
 #pragma omp parallel for num_threads(space->threads) schedule(static)
     for (int64_t first = 0; first < job->count; first += IKT_PIECE) {
+        double phi[IKT_PIECE]; /* where they are not wanted */
+        float gradient[2 * IKT_PIECE];
         ikt_gather_job piece = *job;
         piece.y += 2 * first;
-        piece.phi += first;
-        piece.gradient += 2 * first;
+        if (job->amount) piece.amount += first;
+        piece.phi = job->phi ? job->phi + first : phi;
+        piece.gradient = job->gradient ? job->gradient + 2 * first : gradient;
         piece.count = job->count - first < IKT_PIECE ? job->count - first : IKT_PIECE;
         gather_piece(job->isa, &piece, &c, space->potential, space->potential_stride);
     }

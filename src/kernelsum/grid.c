@@ -56,9 +56,8 @@ static void merge(const extremes *e, double *least) {
     }
 }
 
-bool ikt_bounds_find(ikt_context *ctx, const float *y, int64_t n_local, ikt_bounds *bounds) {
-    double least[4] = {INFINITY, INFINITY, INFINITY, INFINITY};
-    int64_t count = 2 * n_local;
+/* Extends `least` by `count` coordinates. */
+static void extend(ikt_context *ctx, const float *y, int64_t count, double *least) {
 #pragma omp parallel num_threads(ikt_threads(ctx)) if (count > PIECE)
     {
         extremes e = {(lanes){0} + INFINITY, (lanes){0} - INFINITY, {0}};
@@ -68,6 +67,13 @@ bool ikt_bounds_find(ikt_context *ctx, const float *y, int64_t n_local, ikt_boun
 #pragma omp critical
         merge(&e, least);
     }
+}
+
+bool ikt_bounds_find(ikt_context *ctx, const float *y, int64_t n_local, const float *target,
+                     int64_t targets, ikt_bounds *bounds) {
+    double least[4] = {INFINITY, INFINITY, INFINITY, INFINITY};
+    extend(ctx, y, 2 * n_local, least);
+    extend(ctx, target, 2 * targets, least);
     ikt_min_f64(ctx, least, 4);
     for (int axis = 0; axis < 2; axis++) {
         bounds->low[axis] = least[axis];

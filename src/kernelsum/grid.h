@@ -25,9 +25,11 @@ typedef struct {
     int64_t padded[2]; /* nodes of the transform */
 } ikt_grid;
 
-/* COLLECTIVE. Bounds over all ranks; false when a coordinate of any rank is not finite or there is
- * no point at all. y[n_local * 2]. */
-bool ikt_bounds_find(ikt_context *ctx, const float *y, int64_t n_local, ikt_bounds *bounds);
+/* COLLECTIVE. Bounds over all ranks of the points y[n_local * 2] and of the targets
+ * target[targets * 2]; false when a coordinate of any rank is not finite or there is no point at
+ * all. */
+bool ikt_bounds_find(ikt_context *ctx, const float *y, int64_t n_local, const float *target,
+                     int64_t targets, ikt_bounds *bounds);
 
 /* LOCAL. The grid for these bounds: a pure function of its arguments. */
 ikt_grid ikt_grid_fit(const ikt_fft_settings *settings, const ikt_bounds *bounds);

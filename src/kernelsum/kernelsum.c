@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/comm.h"
 #include "base/memory.h"
 #include "kernelsum/ops.h"
 
@@ -21,13 +22,62 @@
  */
 ikt_fft_settings ikt_fft_preset(ikt_fft_accuracy accuracy) {
     static const ikt_fft_settings presets[] = {
-        [IKT_FFT_DEFAULT] = {4, 0.40, 8192, true, IKT_SHARING_AUTO},
-        [IKT_FFT_TIGHT] = {6, 0.24, 8192, false, IKT_SHARING_AUTO}};
+        [IKT_FFT_DEFAULT] = {4, 0.40, 8192, true, IKT_SHARING_AUTO, {0, 0, 0}},
+        [IKT_FFT_TIGHT] = {6, 0.24, 8192, false, IKT_SHARING_AUTO, {0, 0, 0}}};
     return presets[accuracy];
 }
 
-void ikt_kernelsum_evaluate(ikt_kernelsum *sums, const float *y, double *phi, float *gradient) {
-    sums->ops->evaluate(sums, y, phi, gradient);
+/* The power of two that one set of charges is divided by: the least that no magnitude exceeds. */
+static double power_above(double most) {
+    int exponent;
+    const double mantissa = frexp(most, &exponent);
+    return most > 0 ? ldexp(1, mantissa > 0.5 ? exponent : exponent - 1) : 1;
+}
+
+/* A maximum over all ranks does not depend on their number. */
+static ikt_status find_scales(ikt_kernelsum *sums, const ikt_kernelsum_request *r) {
+    ikt_context *ctx = sums->ctx;
+    const int64_t count = sums->rows.count;
+    ikt_status st = ikt_room(ctx, &sums->scale, r->charges, sizeof *sums->scale, "repulsion");
+    for (int k = 0; k < r->charges && st == IKT_OK; k++) {
+        sums->scale[k] = 0;
+        for (int64_t i = 0; i < count; i++) {
+            const double magnitude = fabs(r->charge[k * count + i]);
+            if (!(magnitude <= ldexp(1, 1023))) {
+                st = ikt_fail(ctx, IKT_ERR_DATA,
+                              "kernel sums: charge %d of row %lld is %g; charges must be finite",
+                              k + 1, (long long)(sums->rows.first + i), r->charge[k * count + i]);
+                break;
+            }
+            sums->scale[k] = fmax(sums->scale[k], magnitude);
+        }
+    }
+    IKT_TRY(ikt_agree(ctx, st));
+    ikt_max_f64(ctx, sums->scale, r->charges);
+    for (int k = 0; k < r->charges; k++)
+        sums->scale[k] = power_above(sums->scale[k]);
+    return IKT_OK;
+}
+
+static bool targets_are_finite(const ikt_kernelsum *sums, const ikt_kernelsum_request *r) {
+    int64_t invalid = 0;
+    for (int64_t e = 0; e < sums->q * r->targets; e++)
+        invalid += !isfinite(r->target[e]);
+    return ikt_max_one(sums->ctx, invalid) == 0;
+}
+
+ikt_status ikt_kernelsum_evaluate(ikt_kernelsum *sums, const ikt_kernelsum_request *request) {
+    ikt_kernelsum_request r = *request;
+    if (!r.charge) r.charges = 1;
+    if (r.charges < 1) return IKT_OK;
+    if (r.target && !targets_are_finite(sums, &r)) {
+        ikt_kernelsum_invalid(sums, &r);
+        return IKT_OK;
+    }
+    ikt_status st = r.charge ? find_scales(sums, &r) : IKT_OK;
+    if (st == IKT_OK) st = sums->ops->evaluate(sums, &r);
+    if (st != IKT_OK) ikt_kernelsum_invalid(sums, &r);
+    return st;
 }
 
 int ikt_kernelsum_dimensions(const ikt_kernelsum *sums) {
@@ -37,6 +87,7 @@ int ikt_kernelsum_dimensions(const ikt_kernelsum *sums) {
 void ikt_kernelsum_destroy(ikt_kernelsum **sums) {
     if (!*sums) return;
     (*sums)->ops->destroy(*sums);
+    ikt_free(&(*sums)->scale);
     ikt_free(sums);
 }
 
@@ -44,9 +95,10 @@ void ikt_kernelsum_describe(const ikt_kernelsum *sums, char *text, size_t size) 
     sums->ops->describe(sums, text, size);
 }
 
-void ikt_kernelsum_invalid(const ikt_kernelsum *sums, double *phi, float *gradient) {
-    for (int64_t i = 0; i < sums->rows.count; i++)
-        phi[i] = NAN;
-    for (int64_t e = 0; e < sums->q * sums->rows.count; e++)
-        gradient[e] = NAN;
+void ikt_kernelsum_invalid(const ikt_kernelsum *sums, const ikt_kernelsum_request *r) {
+    const int64_t places = r->charges * ikt_kernelsum_places(sums, r);
+    for (int64_t i = 0; r->value && i < places; i++)
+        r->value[i] = NAN;
+    for (int64_t e = 0; r->gradient && e < sums->q * places; e++)
+        r->gradient[e] = NAN;
 }

@@ -1,8 +1,9 @@
-/* Sums of a radial kernel over all points, phi(y) = sum_j k(|y - y_j|), and grad phi.
+/* Sums of a radial kernel over all points, phi_c(y) = sum_j c_j k(|y - y_j|), and grad phi_c, for
+ * any number of sets of charges c, at the points themselves or at other targets.
  *
- * The sum includes the point itself, whose term is k(0). With the Student kernel follow from phi
- * the normalisation Z = sum_i (phi(y_i) - 1) and the repulsion of t-SNE, -1/2 grad phi (methods,
- * section 3).
+ * At the points themselves the sum includes the point's own term, c_i k(0). With the Student kernel
+ * and charges of 1 the normalisation of t-SNE is Z = sum_i (phi(y_i) - 1), and its repulsion is
+ * -1/2 grad phi (methods, section 3).
  * A way of summing is one file with one struct of functions (ops.h):
  *   exact        any kernel, 1 to 3 dimensions, n^2
  *   fft          the Student kernels in 2 dimensions, n + g log g for a grid of g nodes
@@ -31,6 +32,14 @@ typedef enum {
  * have the same bits; auto takes what a model of both expects to be faster. */
 typedef enum { IKT_SHARING_AUTO, IKT_SHARING_REPLICATED, IKT_SHARING_SLABS } ikt_fft_sharing;
 
+/* How fast the machine is, by which the model of IKT_SHARING_AUTO decides; a number of 0 stands for
+ * the default, which is what two ranks of a two-core virtual machine and common networks reach. */
+typedef struct {
+    double transform; /* nodes of a padded grid times log2 of them, a second and rank: 8e9 */
+    double bandwidth; /* bytes a second into and out of a rank: 3e9 */
+    double latency;   /* seconds of a message: 3e-6 */
+} ikt_fft_rates;
+
 /* Settings of the grid. */
 typedef struct {
     int order;          /* nodes of the window along each axis: 4 or 6 */
@@ -38,6 +47,7 @@ typedef struct {
     int64_t grid_limit; /* most cells a side before the spacing grows; 64 .. 2^20 */
     bool single;        /* transforms in single precision: enough down to errors of 1e-4 */
     int sharing;        /* ikt_fft_sharing */
+    ikt_fft_rates rates;
 } ikt_fft_settings;
 
 /* Named accuracies, chosen by measurement (bench_repulsion accuracy prints the table). Errors are
@@ -87,19 +97,42 @@ int ikt_kernelsum_dimensions(const ikt_kernelsum *sums);
 /* LOCAL. Frees and sets to NULL; accepts NULL. */
 void ikt_kernelsum_destroy(ikt_kernelsum **sums);
 
-/* COLLECTIVE. Sums at the own rows.
- *   y         [rows.count * q] positions
- *   phi       [rows.count], receives the sums, self included
- *   gradient  [rows.count * q], receives grad phi
- * The bits do not depend on ranks, threads and instruction set. Where a position of any rank is not
- * finite, every phi and gradient is NaN. Cannot fail otherwise: memory that grows with the map is
- * claimed on the way, and running out of it makes all NaN, too, with the message in the context. */
-void ikt_kernelsum_evaluate(ikt_kernelsum *sums, const float *y, double *phi, float *gradient);
+/* What is to be summed, and where. On all ranks `charges` is the same number, and `charge`,
+ * `target`, `value` and `gradient` are NULL on all ranks or on none: a rank without targets passes
+ * any other pointer. */
+typedef struct {
+    const float *y;       /* [rows.count * q] positions of the own rows */
+    int charges;          /* sets of charges; ignored where charge is NULL */
+    const double *charge; /* [charges][rows.count] of either sign; NULL: one charge of 1 a point */
+    int64_t targets;      /* own targets; ignored where target is NULL */
+    const float *target;  /* [targets * q] their positions; NULL: the points themselves */
+    double *value;        /* [charges][targets or rows.count], receives phi; NULL: not wanted */
+    float *gradient;      /* [charges][(targets or rows.count) * q], receives grad phi; or NULL */
+} ikt_kernelsum_request;
+
+/* COLLECTIVE. Sums at the own rows, or at the own targets. Every way takes charges and targets, for
+ * all kernels and dimensions that it has.
+ * The bits of a value depend on all points, on that set of charges and on the place alone, not on
+ * ranks, threads and instruction set; the grid of the FFT covers the points and all targets, and so
+ * depends on them, too. Charges are scaled by a power of two, found from the largest magnitude of
+ * the set on any rank. Charges of 1 give the bits of NULL with exact sums and with the FFT; the
+ * tree expands them otherwise and agrees to 1e-5. Errors, root mean square beside that of the sums,
+ * measured on random points for charges of random sign, uneven positive charges and a single
+ * charge: exact sums 1e-6; FFT values 2e-3 (tight 2e-5) and gradients 2e-2 (1e-4), twice that for w
+ * log w; tree values and gradients 2e-2 (1e-3). Gradients are floats: beyond 3e38 they are
+ * infinite. Cost of k sets of charges: exact, k / 4 to k sums of unit charges; FFT and tree, k
+ * sums. A target walks the tree alone, at several times the cost of a point. Where a position of
+ * any rank is not finite, every value and gradient is NaN and the status is IKT_OK. Errors, on
+ * which every value and gradient is NaN, too: IKT_ERR_DATA where a charge is not finite or beyond
+ * 2^1023; IKT_ERR_RESOURCE, because memory that grows with the span of the points and that charges
+ * need (12 bytes a row of the own rank, 16 to 20 bytes a row of all ranks for exact sums, 4 for the
+ * tree) is claimed on the way. */
+ikt_status ikt_kernelsum_evaluate(ikt_kernelsum *sums, const ikt_kernelsum_request *request);
 
 /* LOCAL. One line on how sums are made, for logs: "particle mesh, window of 4 nodes, ...". */
 void ikt_kernelsum_describe(const ikt_kernelsum *sums, char *text, size_t size);
 
-/* LOCAL. Most bytes a rank will hold.
+/* LOCAL. Most bytes a rank will hold for sums of unit charges.
  *   span  side of the map's bounding box, in units of the map */
 int64_t ikt_kernelsum_memory_exact(const ikt_rows *rows, int q);
 int64_t ikt_kernelsum_memory_tree(const ikt_rows *rows, int q, int threads);

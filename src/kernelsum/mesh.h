@@ -39,11 +39,12 @@ typedef struct {
     ikt_isa isa; /* to compute with; the result does not depend on it */
     const ikt_grid *grid;
     const ikt_window *window;
-    const ikt_influence *influence; /* mean and self-terms */
-    double everywhere;              /* added to every phi: n * mean */
-    const float *y;                 /* [count * 2] */
-    double *phi;                    /* [count] */
-    float *gradient;                /* [count * 2] */
+    const float *self;    /* self-terms (influence.h); NULL: the places are not points */
+    const double *amount; /* [count] charges of the points; NULL: all are 1 */
+    double everywhere;    /* added to every phi: the sum of all charges * mean */
+    const float *y;       /* [count * 2] */
+    double *phi;          /* [count], or NULL: not wanted */
+    float *gradient;      /* [count * 2], or NULL */
     int64_t count;
 } ikt_gather_job;
 

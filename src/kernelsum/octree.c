@@ -249,3 +249,52 @@ void ikt_octree_build(ikt_octree *tree) {
         add_to_parent(tree, i);
     }
 }
+
+/* --- charges ---------------------------------------------------------------------------------- */
+
+/* Moments of a leaf about the middle of the cube. */
+static void charge_leaf(const ikt_octree *tree, const ikt_octree_node *node, const float *charge,
+                        ikt_octree_moments *m) {
+    for (int64_t i = node->first; i < node->end; i++) {
+        const double amount = (double)charge[i];
+        double place[3];
+        m->mass += amount;
+        for (int c = 0; c < 3; c++) {
+            place[c] = (double)tree->at[c][i] - tree->origin[c];
+            m->first[c] += amount * place[c];
+        }
+        for (int k = 0; k < 6; k++)
+            m->second[k] += amount * place[axis_a[k]] * place[axis_b[k]];
+    }
+}
+
+/* From the middle of the cube to the centre of the node. */
+static void shift_moments(const ikt_octree *tree, const ikt_octree_node *node,
+                          ikt_octree_moments *m) {
+    double off[3];
+    for (int c = 0; c < 3; c++)
+        off[c] = (double)node->centre[c] - tree->origin[c];
+    for (int k = 0; k < 6; k++)
+        m->second[k] += m->mass * off[axis_a[k]] * off[axis_b[k]] -
+                        m->first[axis_a[k]] * off[axis_b[k]] - off[axis_a[k]] * m->first[axis_b[k]];
+    for (int c = 0; c < 3; c++)
+        m->first[c] -= m->mass * off[c];
+}
+
+void ikt_octree_charge(ikt_octree *tree, const float *charge) {
+    memset(tree->moments, 0, (size_t)tree->count * sizeof *tree->moments);
+    for (int64_t i = tree->count - 1; i >= 0; i--) { /* those below come first */
+        const ikt_octree_node *node = &tree->node[i];
+        ikt_octree_moments *m = &tree->moments[i];
+        if (node->is_leaf) charge_leaf(tree, node, charge, m);
+        if (node->parent >= 0) {
+            ikt_octree_moments *above = &tree->moments[node->parent];
+            above->mass += m->mass;
+            for (int c = 0; c < 3; c++)
+                above->first[c] += m->first[c];
+            for (int k = 0; k < 6; k++)
+                above->second[k] += m->second[k];
+        }
+        shift_moments(tree, node, m);
+    }
+}

@@ -30,7 +30,8 @@ typedef struct {
     int64_t next;       /* the first node that is not below this one */
 } ikt_octree_node;
 
-/* Sums over the points of a node, from which the above is made. */
+/* Sums over the points of a node: what the above is made from and, after ikt_octree_charge, the
+ * moments of charges about the centre. */
 typedef struct {
     double mass, first[3], second[6];
 } ikt_octree_moments;
@@ -59,5 +60,9 @@ int64_t ikt_octree_order(ikt_octree *tree, int q, const float *y);
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_octree_reserve(ikt_context *ctx, ikt_octree *tree, int64_t nodes);
 void ikt_octree_build(ikt_octree *tree);
+
+/* LOCAL. Sets the moments of all nodes to those of charges about the nodes' centres.
+ *   charge   [n] in the order of keys */
+void ikt_octree_charge(ikt_octree *tree, const float *charge);
 
 #endif

@@ -9,8 +9,10 @@
 #include "kernelsum/kernelsum.h"
 
 typedef struct {
-    /* COLLECTIVE. See ikt_kernelsum_evaluate. */
-    void (*evaluate)(ikt_kernelsum *sums, const float *y, double *phi, float *gradient);
+    /* COLLECTIVE. See ikt_kernelsum_evaluate. Where charges are given sums->scale[charges] holds
+     * for each set the power of two that they are to be divided by; else charges is 1. Targets are
+     * finite. On failure the caller sets what is wanted to NaN. */
+    ikt_status (*evaluate)(ikt_kernelsum *sums, const ikt_kernelsum_request *request);
     /* LOCAL. Frees self, which may be NULL when creation failed. */
     void (*destroy)(ikt_kernelsum *sums);
     /* LOCAL. One line, cut to `size` bytes. */
@@ -24,9 +26,16 @@ struct ikt_kernelsum {
     ikt_kernel kernel;
     void *self; /* owned, of the way's own type */
     const ikt_kernelsum_ops *ops;
+    double *scale; /* [charges] */
 };
 
-/* LOCAL. Sets every phi and gradient of the own rows to NaN. */
-void ikt_kernelsum_invalid(const ikt_kernelsum *sums, double *phi, float *gradient);
+/* LOCAL. Places on this rank where sums are wanted, and their positions. */
+static inline int64_t ikt_kernelsum_places(const ikt_kernelsum *sums,
+                                           const ikt_kernelsum_request *request) {
+    return request->target ? request->targets : sums->rows.count;
+}
+
+/* LOCAL. Sets every value and gradient that is wanted to NaN. */
+void ikt_kernelsum_invalid(const ikt_kernelsum *sums, const ikt_kernelsum_request *request);
 
 #endif

@@ -74,6 +74,29 @@ typedef struct {
     pair_wide value, along[IKT_DIMENSIONS_MOST];
 } pair_sums;
 
+/* One row at own[q] in `group` sets of charges, charge[k][j] that of row j in the k-th. */
+LANES_INLINE void pair_block_charged(const float *const *at, const float *const *charge, int q,
+                                     ikt_kernel kernel, int group, const float *own, int64_t first,
+                                     int64_t end, pair_lanes *lanes) {
+    for (int64_t j = first; j < end; j += LANES) {
+        vector d[IKT_DIMENSIONS_MOST], value, slope, r2 = {0};
+        for (int c = 0; c < q; c++) {
+            memcpy(&d[c], at[c] + j, sizeof d[c]);
+            d[c] = own[c] - d[c];
+            r2 = c == 0 ? d[c] * d[c] : r2 + d[c] * d[c];
+        }
+        pair_kernel(kernel, &r2, &value, &slope);
+        for (int k = 0; k < group; k++) {
+            vector amount;
+            memcpy(&amount, charge[k] + j, sizeof amount);
+            lanes[k].value += amount * value;
+            for (int c = 0; c < q; c++)
+                lanes[k].along[c] += amount * slope * d[c];
+        }
+    }
+}
+
+/* `group` rows at own[group * q], all charges 1. */
 LANES_INLINE void pair_block(const float *const *at, int q, ikt_kernel kernel, int group,
                              const float *own, int64_t first, int64_t end, pair_lanes *lanes) {
     for (int64_t j = first; j < end; j += LANES) {
@@ -95,21 +118,31 @@ LANES_INLINE void pair_block(const float *const *at, int q, ikt_kernel kernel, i
     }
 }
 
-/* Adds to the sums of `group` rows at own[group * q] those over the rows first .. end - 1,
- * multiples of 16, of `at`. */
-LANES_INLINE void pair_add(const float *const *at, int64_t first, int64_t last, int q,
-                           ikt_kernel kernel, int group, const float *own, pair_sums *sums) {
+/* Adds to the sums of `group` rows at own[group * q], or of one row in `group` sets of charges,
+ * those over the rows first .. end - 1, multiples of 16, of `at`.
+ *   charge   [group][end] charges of these rows; NULL: each has a charge of 1 */
+LANES_INLINE void pair_add_charged(const float *const *at, const float *const *charge,
+                                   int64_t first, int64_t last, int q, ikt_kernel kernel, int group,
+                                   const float *own, pair_sums *sums) {
     for (int64_t block = first; block < last; block += PAIR_BLOCK) {
         const int64_t end = block + PAIR_BLOCK < last ? block + PAIR_BLOCK : last;
         pair_lanes lanes[PAIR_GROUP];
         memset(lanes, 0, (size_t)group * sizeof *lanes);
-        pair_block(at, q, kernel, group, own, block, end, lanes);
+        if (charge)
+            pair_block_charged(at, charge, q, kernel, group, own, block, end, lanes);
+        else
+            pair_block(at, q, kernel, group, own, block, end, lanes);
         for (int i = 0; i < group; i++) {
             pair_widen(&lanes[i].value, &sums[i].value);
             for (int c = 0; c < q; c++)
                 pair_widen(&lanes[i].along[c], &sums[i].along[c]);
         }
     }
+}
+
+LANES_INLINE void pair_add(const float *const *at, int64_t first, int64_t last, int q,
+                           ikt_kernel kernel, int group, const float *own, pair_sums *sums) {
+    pair_add_charged(at, NULL, first, last, q, kernel, group, own, sums);
 }
 
 #endif

@@ -39,6 +39,14 @@ bool ikt_replica_fill(ikt_context *ctx, const ikt_rows *rows, const float *y,
     return invalid == 0;
 }
 
+void ikt_replica_charges(ikt_context *ctx, const ikt_rows *rows, const double *charge, double scale,
+                         const ikt_replica *replica, float *all) {
+    float *own = all + rows->first;
+    for (int64_t i = 0; i < rows->count; i++)
+        own[i] = (float)(charge[i] / scale);
+    ikt_allgather(ctx, own, rows->count, sizeof *own, all, replica->counts);
+}
+
 void ikt_replica_destroy(ikt_replica *replica) {
     ikt_free(&replica->counts);
     ikt_free(&replica->all);

@@ -33,6 +33,12 @@ ikt_status ikt_replica_create(ikt_context *ctx, const ikt_rows *rows, int q, ikt
 bool ikt_replica_fill(ikt_context *ctx, const ikt_rows *rows, const float *y,
                       const ikt_replica *replica);
 
+/* COLLECTIVE. Charges of all rows on every rank.
+ *   charge   [rows->count] of the own rows, divided by `scale`
+ *   all      [n], receives them */
+void ikt_replica_charges(ikt_context *ctx, const ikt_rows *rows, const double *charge, double scale,
+                         const ikt_replica *replica, float *all);
+
 /* LOCAL. */
 void ikt_replica_destroy(ikt_replica *replica);
 

@@ -7,18 +7,28 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/timer.h"
-#include "dist/rows.h"
 
-/* What the model reckons with: seconds of a node and factor of log2 in a transform, bytes a second
- * into and out of a rank, seconds of a message. The first is measured on one thread of a two-core
- * virtual machine (1.0e-10 at 512 x 512 and at 1024 x 1024, 1.6e-10 at 1536 x 1536, float), the
- * others are what two ranks of it reach and common networks do. docs/accuracy.md has what two ranks
- * then need.
+/* What the model reckons with where the settings say nothing. The first is measured on one thread
+ * of a two-core virtual machine (1.0e-10 seconds a node and factor of log2 at 512 x 512 and at 1024
+ * x 1024, 1.6e-10 at 1536 x 1536, float), the others are what two ranks of it reach and common
+ * networks do. docs/accuracy.md has what two ranks then need.
  * With many ranks the charges and the potentials of all nodes remain, which every rank sends or
- * gets once whichever way, and a message to each rank that shares: so not all need to. By this
- * model a 1536 x 1536 grid is replicated in 9.0 ms and shared by 2 ranks in 8.3, by 16 in 3.1, by
+ * gets once whichever way, and a message to each rank that shares: so not all need to. By these
+ * rates a 1536 x 1536 grid is replicated in 9.0 ms and shared by 2 ranks in 8.3, by 16 in 3.1, by
  * 64 in 2.9 and by 1024 in 8.5. */
-static const double transform_time = 1.2e-10, bandwidth = 3e9, latency = 3e-6;
+static const ikt_fft_rates usual = {1 / 1.2e-10, 3e9, 3e-6};
+
+static ikt_fft_rates rates_of(const ikt_fft_settings *settings) {
+    const ikt_fft_rates *r = &settings->rates;
+    return (ikt_fft_rates){r->transform > 0 ? r->transform : usual.transform,
+                           r->bandwidth > 0 ? r->bandwidth : usual.bandwidth,
+                           r->latency > 0 ? r->latency : usual.latency};
+}
+
+/* Units that each rank owns: `block` each for the first ranks, then what is left, then none. */
+typedef struct {
+    int64_t n, block, first, count;
+} shares;
 
 typedef struct {
     ikt_context *ctx;
@@ -28,23 +38,20 @@ typedef struct {
     const ikt_mesh_space *space;
     ikt_slab_space *slabs;
     ikt_mesh_shape shape;
-    ikt_rows groups, batches; /* what each rank owns */
+    shares groups, batches;
 } job;
 
 /* --- who -------------------------------------------------------------------------------------- */
 
-/* Blocks of n units for the first ranks, none for the others. */
-static ikt_rows shares_make(int64_t n, int sharers, int rank) {
-    if (rank < sharers) return ikt_rows_make(n, sharers, rank);
-    return (ikt_rows){n, sharers, n, 0};
+static int64_t first_of(const shares *s, int rank) {
+    return rank * s->block < s->n ? rank * s->block : s->n;
 }
 
-static int64_t first_of(const ikt_rows *shares, int rank) {
-    return rank < shares->ranks ? ikt_rows_first(shares, rank) : shares->n;
-}
-
-static int64_t count_of(const ikt_rows *shares, int rank) {
-    return rank < shares->ranks ? ikt_rows_count(shares, rank) : 0;
+static shares shares_make(int64_t n, int sharers, int rank) {
+    shares s = {.n = n, .block = (n + sharers - 1) / sharers};
+    s.first = first_of(&s, rank);
+    s.count = first_of(&s, rank + 1) - s.first;
+    return s;
 }
 
 static job job_make(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,
@@ -56,27 +63,34 @@ static job job_make(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *m
 }
 
 /* Seconds of a convolution on `ranks` ranks of which `sharers` share it, 1: all replicate it. */
-static double model(const ikt_grid *grid, size_t number, int ranks, int sharers) {
+static double model(const ikt_fft_rates *rates, const ikt_grid *grid, size_t number, int ranks,
+                    int sharers) {
     double nodes = (double)(grid->nodes[0] * grid->nodes[1]), size = (double)number;
     double padded = (double)(grid->padded[0] * grid->padded[1]);
-    double transform = transform_time * padded * log2(padded), steps = log2(ranks);
+    double transform = padded * log2(padded) / rates->transform, steps = log2(ranks);
     /* Replicated: all charges to all. Slabs: charges once, waves twice in and out, potentials. */
-    if (sharers == 1) return transform + 2 * 8 * nodes / bandwidth + latency * steps;
+    if (sharers == 1) return transform + 2 * 8 * nodes / rates->bandwidth + rates->latency * steps;
     return transform / sharers +
-           (8 * nodes + 8 * size * nodes / sharers + size * nodes) / bandwidth +
-           latency * (2 * sharers + 2 * steps);
+           (8 * nodes + 8 * size * nodes / sharers + size * nodes) / rates->bandwidth +
+           rates->latency * (2 * sharers + 2 * steps);
+}
+
+/* Whether FFTW's transposes can count what a rank holds. */
+static bool is_countable(const ikt_grid *grid, int sharers) {
+    return grid->padded[0] * (grid->nodes[1] + 1) / sharers < IKT_TRANSPOSE_MOST / 2;
 }
 
 int ikt_slabs_sharers(const ikt_fft_settings *settings, const ikt_grid *grid, int ranks) {
     const size_t number = settings->single ? sizeof(float) : sizeof(double);
+    const ikt_fft_rates rates = rates_of(settings);
     int best = 1;
-    if (settings->sharing == IKT_SHARING_REPLICATED) return 1;
+    if (settings->sharing == IKT_SHARING_REPLICATED || !is_countable(grid, ranks)) return 1;
     if (settings->sharing == IKT_SHARING_SLABS) return ranks;
-    double least = model(grid, number, ranks, 1);
+    double least = model(&rates, grid, number, ranks, 1);
     for (int64_t sharers = 2; ranks > 1; sharers *= 2) {
         int now = sharers < ranks ? (int)sharers : ranks;
-        double seconds = model(grid, number, ranks, now);
-        if (seconds < least) {
+        double seconds = model(&rates, grid, number, ranks, now);
+        if (seconds < least && is_countable(grid, now)) {
             least = seconds;
             best = now;
         }
@@ -85,99 +99,91 @@ int ikt_slabs_sharers(const ikt_fft_settings *settings, const ikt_grid *grid, in
     return best;
 }
 
-/* --- room ------------------------------------------------------------------------------------- */
+/* --- memory and plan -------------------------------------------------------------------------- */
 
-static int64_t rows_of(const job *j, int64_t groups) {
-    return groups * j->shape.group_rows;
+/* Groups of rows by batches of columns; an element is a group in a batch. */
+static ikt_transpose_shape shape_of(const job *j) {
+    return (ikt_transpose_shape){.rows = j->groups.n,
+                                 .columns = j->batches.n,
+                                 .tuple = j->shape.group_rows * j->shape.width,
+                                 .row_block = j->groups.block,
+                                 .column_block = j->batches.block,
+                                 .size = j->ops->size};
 }
 
-/* The larger of a slab of rows and a slab of columns. */
-static int64_t room_bytes(const job *j) {
-    int64_t rows = rows_of(j, count_of(&j->groups, 0)) * j->shape.batches;
-    int64_t columns = rows_of(j, j->shape.groups) * count_of(&j->batches, 0);
-    return (rows > columns ? rows : columns) * j->shape.width * (int64_t)j->ops->size;
+static bool is_same(const ikt_transpose_shape *a, const ikt_transpose_shape *b) {
+    return a->rows == b->rows && a->columns == b->columns && a->row_block == b->row_block &&
+           a->column_block == b->column_block && a->tuple == b->tuple && a->size == b->size;
 }
 
-static ikt_status claim(ikt_context *ctx, int64_t bytes, ikt_slab_space *space) {
-    int64_t ranks = ikt_size(ctx);
-    IKT_TRY(ikt_alloc(ctx, &space->send_counts, ranks, sizeof(int64_t), "repulsion"));
-    IKT_TRY(ikt_alloc(ctx, &space->recv_counts, ranks, sizeof(int64_t), "repulsion"));
-    IKT_TRY(ikt_alloc(ctx, &space->sent, bytes, 1, "repulsion"));
-    IKT_TRY(ikt_alloc(ctx, &space->received, bytes, 1, "repulsion"));
-    space->room = bytes;
+static ikt_status claim(ikt_context *ctx, int64_t numbers, size_t size, ikt_slab_space *space) {
+    ikt_slabs_release(space);
+    IKT_TRY(ikt_alloc(ctx, &space->counts, ikt_size(ctx), sizeof(int64_t), "repulsion"));
+    IKT_TRY(ikt_alloc(ctx, &space->by_rows, numbers, size, "repulsion"));
+    IKT_TRY(ikt_alloc(ctx, &space->by_batches, numbers, size, "repulsion"));
+    space->room = numbers;
     return IKT_OK;
 }
 
 ikt_status ikt_slabs_prepare(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,
                              const ikt_grid *grid, int sharers, ikt_slab_space *space) {
     const job j = job_make(ctx, ops, mesh, grid, sharers);
-    int64_t bytes = room_bytes(&j);
-    if (bytes <= space->room) return IKT_OK;
-    ikt_slabs_release(space);
-    ikt_status st = ikt_agree(ctx, claim(ctx, bytes + bytes / 4, space));
+    const ikt_transpose_shape shape = shape_of(&j);
+    if (space->transpose && is_same(&shape, &space->shape)) return IKT_OK;
+    ikt_transpose_destroy(&space->transpose);
+    /* The last rank may need less than others: each has what any needs, so that all agree. */
+    const int64_t numbers = ikt_max_one(ctx, ikt_transpose_room(ctx, &shape));
+    ikt_status st = IKT_OK;
+    if (numbers > space->room)
+        st = ikt_agree(ctx, claim(ctx, numbers + numbers / 4, ops->size, space));
+    if (st == IKT_OK)
+        st =
+            ikt_transpose_create(ctx, &shape, space->by_rows, space->by_batches, &space->transpose);
+    space->shape = shape;
     if (st != IKT_OK) ikt_slabs_release(space);
     return st;
 }
 
 void ikt_slabs_release(ikt_slab_space *space) {
-    ikt_free(&space->sent);
-    ikt_free(&space->received);
-    ikt_free(&space->send_counts);
-    ikt_free(&space->recv_counts);
+    ikt_transpose_destroy(&space->transpose);
+    ikt_free(&space->by_rows);
+    ikt_free(&space->by_batches);
+    ikt_free(&space->counts);
     space->room = 0;
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-/* Bytes of own rows in the batches of rank r, or of rank r's rows in own batches. */
-static void set_counts(const job *j, int64_t *by_rows, int64_t *by_batches) {
-    int64_t number = (int64_t)j->ops->size * j->shape.width;
-    for (int r = 0; r < ikt_size(j->ctx); r++) {
-        by_rows[r] = rows_of(j, j->groups.count) * count_of(&j->batches, r) * number;
-        by_batches[r] = rows_of(j, count_of(&j->groups, r)) * j->batches.count * number;
-    }
+static int64_t rows_of(const job *j, int64_t groups) {
+    return groups * j->shape.group_rows;
 }
 
-/* Copies the rows of some groups in some batches between the field and what travels. Returns where
- * they end there. */
-static char *copy_block(const job *j, int64_t first_group, int64_t groups, int64_t first_batch,
-                        int64_t batches, char *packed, bool pack) {
+/* Copies the own rows of all batches between the field, where a batch holds all rows, and the
+ * array that travels, where it holds the own ones. */
+static void copy_own_rows(const job *j, bool pack) {
     const int64_t number = (int64_t)j->ops->size * j->shape.width;
-    const int64_t bytes = rows_of(j, groups) * number;
-    for (int64_t b = first_batch; b < first_batch + batches; b++, packed += bytes) {
-        char *at = (char *)j->space->field + rows_of(j, b * j->shape.groups + first_group) * number;
-        if (pack)
-            memcpy(packed, at, (size_t)bytes);
-        else
-            memcpy(at, packed, (size_t)bytes);
+    const int64_t bytes = rows_of(j, j->groups.count) * number;
+    for (int64_t b = 0; b < j->batches.n; b++) {
+        char *at = (char *)j->space->field + rows_of(j, b * j->groups.n + j->groups.first) * number;
+        char *packed = j->slabs->by_rows + b * bytes;
+        if (bytes > 0) memcpy(pack ? packed : at, pack ? at : packed, (size_t)bytes);
     }
-    return packed;
 }
 
-/* Own rows, which lie by the batches of rank 0, 1, ... */
-static void copy_own_rows(const job *j, char *packed, bool pack) {
-    copy_block(j, j->groups.first, j->groups.count, 0, j->shape.batches, packed, pack);
-}
-
-/* Own batches, by the rows of rank 0, 1, ... */
-static void copy_own_batches(const job *j, char *packed, bool pack) {
-    for (int r = 0; r < ikt_size(j->ctx); r++)
-        packed = copy_block(j, first_of(&j->groups, r), count_of(&j->groups, r), j->batches.first,
-                            j->batches.count, packed, pack);
-}
-
-/* The transpose, the columns, and the transpose back. */
+/* The transpose, the columns, and the transpose back. Own batches with all their rows lie in the
+ * field as they travel. */
 static void convolve_columns(const job *j) {
-    ikt_slab_space *s = j->slabs;
-    set_counts(j, s->send_counts, s->recv_counts);
-    copy_own_rows(j, s->sent, true);
-    ikt_exchange(j->ctx, s->sent, s->send_counts, s->received, s->recv_counts, 1);
-    copy_own_batches(j, s->received, false);
+    const int64_t batch = rows_of(j, j->groups.n) * j->shape.width * (int64_t)j->ops->size;
+    char *own = (char *)j->space->field + j->batches.first * batch;
+    const size_t bytes = (size_t)(j->batches.count * batch);
+    copy_own_rows(j, true);
+    ikt_transpose_there(j->ctx, j->slabs->transpose);
+    memcpy(own, j->slabs->by_batches, bytes);
     j->ops->columns(j->mesh, j->grid, j->space, j->batches.first,
                     j->batches.first + j->batches.count);
-    copy_own_batches(j, s->sent, true);
-    ikt_exchange(j->ctx, s->sent, s->recv_counts, s->received, s->send_counts, 1);
-    copy_own_rows(j, s->received, false);
+    memcpy(j->slabs->by_batches, own, bytes);
+    ikt_transpose_back(j->ctx, j->slabs->transpose);
+    copy_own_rows(j, false);
 }
 
 /* First row of nodes that is not of a rank before r: the last group may reach beyond the nodes. */
@@ -193,7 +199,7 @@ static int64_t nodes_of(const job *j, int r) {
 
 /* Each rank gets the summed charges of its rows. */
 static void sum_charges(const job *j, const ikt_charges *charges) {
-    int64_t *counts = j->slabs->send_counts;
+    int64_t *counts = j->slabs->counts;
     for (int r = 0; r < ikt_size(j->ctx); r++)
         counts[r] = nodes_of(j, r) * charges->stride;
     ikt_sum_parts_i64(j->ctx, charges->charge, counts);
@@ -201,7 +207,7 @@ static void sum_charges(const job *j, const ikt_charges *charges) {
 
 static void share_potentials(const job *j) {
     const int64_t size = j->space->potential_stride * (int64_t)j->ops->size;
-    int64_t *counts = j->slabs->recv_counts;
+    int64_t *counts = j->slabs->counts;
     for (int r = 0; r < ikt_size(j->ctx); r++)
         counts[r] = nodes_of(j, r);
     ikt_allgather(j->ctx, (char *)j->space->potential + first_node(j, ikt_rank(j->ctx)) * size,

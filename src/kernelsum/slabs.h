@@ -7,28 +7,31 @@
  * A rank need not share: of many, so few do that their messages do not cost more than the work
  * saved. Advantage: the transform's work is divided by the ranks. Disadvantage: four transfers in
  * place of one; a grid that one rank transforms in a millisecond is faster replicated. FFTW's own
- * parallel transforms choose algorithms by the slab, and with them bits; so only the dealing is
- * done here, in bytes, by our 64-bit exchange.
+ * parallel transforms choose algorithms by the slab, and with them bits; so only its transposes,
+ * which move data, are used (base/transpose.h).
  */
 #ifndef IKT_KERNELSUM_SLABS_H
 #define IKT_KERNELSUM_SLABS_H
 
+#include "base/transpose.h"
 #include "kernelsum/mesh.h"
 
-/* Room for what travels; grows as needed. Start from zero. */
+/* Memory for what travels, and the plan of its transposes, for one shape of a grid at a time. Start
+ * from zero. */
 typedef struct {
-    char *sent, *received;
-    int64_t room;         /* bytes of each */
-    int64_t *send_counts; /* [ranks] */
-    int64_t *recv_counts; /* [ranks] */
+    ikt_transpose_shape shape; /* that the plan is for */
+    ikt_transpose *transpose;
+    char *by_rows, *by_batches; /* own rows in all batches; all rows in own batches */
+    int64_t room;               /* numbers of each */
+    int64_t *counts;            /* [ranks] */
 } ikt_slab_space;
 
 /* LOCAL, pure. How many ranks share a grid under the settings, the first ones; 1: all replicate it.
  */
 int ikt_slabs_sharers(const ikt_fft_settings *settings, const ikt_grid *grid, int ranks);
 
-/* COLLECTIVE. Makes the room; sizes are equal on all ranks, so that all agree in the same calls and
- * in most there is nothing to do. Errors: IKT_ERR_RESOURCE. */
+/* COLLECTIVE. Makes memory and plan; shapes are equal on all ranks, so that all agree in the same
+ * calls and in most there is nothing to do. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_slabs_prepare(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,
                              const ikt_grid *grid, int sharers, ikt_slab_space *space);
 void ikt_slabs_release(ikt_slab_space *space);

@@ -1,4 +1,4 @@
-/* Spreading unit charges over the nodes of the grid. See spread.h.
+/* Spreading charges over the nodes of the grid. See spread.h.
  *
  * Method: the weights of a point along both axes are polynomials evaluated in all lanes at once;
  * their products are rounded to integers by adding a large constant, whose bits are then taken off
@@ -29,6 +29,7 @@ typedef struct {
     const ikt_grid *grid;
     const ikt_window *window;
     const float *y;
+    const double *amount; /* [count], or NULL: all are 1 */
     int64_t count;
     int64_t low, high;
     const ikt_charges *out;
@@ -63,7 +64,7 @@ static inline __attribute__((always_inline)) void window_4(const octet *c, doubl
 }
 
 static inline __attribute__((always_inline)) void spread_4(const job *j, const ikt_places *at,
-                                                           int count) {
+                                                           const double *amount, int count) {
     octet c[IKT_WINDOW_TERMS_4]; /* twice the four nodes: for x and for y */
     for (int d = 0; d < IKT_WINDOW_TERMS_4; d++) {
         memcpy(&c[d], j->window->value[d], sizeof c[d]);
@@ -75,7 +76,7 @@ static inline __attribute__((always_inline)) void spread_4(const job *j, const i
         const int64_t row = at->cell[1][i];
         int64_t *charge = j->out->charge + row * stride + at->cell[0][i];
         octet_i64 rows[2];
-        window_4(c, unit, at->v[0][i], at->v[1][i], rows);
+        window_4(c, amount ? unit * amount[i] : unit, at->v[0][i], at->v[1][i], rows);
         const quad_i64 r0 = __builtin_shufflevector(rows[0], rows[0], 0, 1, 2, 3);
         const quad_i64 r1 = __builtin_shufflevector(rows[0], rows[0], 4, 5, 6, 7);
         const quad_i64 r2 = __builtin_shufflevector(rows[1], rows[1], 0, 1, 2, 3);
@@ -88,7 +89,7 @@ static inline __attribute__((always_inline)) void spread_4(const job *j, const i
 }
 
 static inline __attribute__((always_inline)) void spread_6(const job *j, const ikt_places *at,
-                                                           int count) {
+                                                           const double *amount, int count) {
     octet value[IKT_WINDOW_TERMS_6];
     memcpy(value, j->window->value, sizeof value);
     const int64_t stride = j->out->stride;
@@ -101,7 +102,7 @@ static inline __attribute__((always_inline)) void spread_6(const job *j, const i
             y = y * at->v[1][i] + value[d];
         }
         double weight[8];
-        y *= unit;
+        y *= amount ? unit * amount[i] : unit;
         memcpy(weight, &y, sizeof weight);
         int64_t *charge = j->out->charge + row * stride + at->cell[0][i];
         const int from = row < j->low ? (int)(j->low - row) : 0;
@@ -122,10 +123,15 @@ static inline __attribute__((always_inline)) void spread_any(const job *j) {
     for (int64_t first = 0; first < j->count; first += IKT_PIECE) {
         int count = (int)(j->count - first < IKT_PIECE ? j->count - first : IKT_PIECE);
         ikt_places_find(j->grid, j->y + 2 * first, count, &at);
-        if (j->window->order == 4)
-            spread_4(j, &at, count);
+        const double *amount = j->amount ? j->amount + first : NULL;
+        if (j->window->order == 4 && !amount)
+            spread_4(j, &at, NULL, count);
+        else if (j->window->order == 4)
+            spread_4(j, &at, amount, count);
+        else if (!amount)
+            spread_6(j, &at, NULL, count);
         else
-            spread_6(j, &at, count);
+            spread_6(j, &at, amount, count);
     }
 }
 
@@ -182,8 +188,14 @@ ikt_status ikt_spread_prepare(ikt_context *ctx, ikt_spread_space *space, int64_t
     return IKT_OK;
 }
 
+ikt_status ikt_spread_prepare_amounts(ikt_context *ctx, ikt_spread_space *space, int64_t n_local) {
+    if (space->threads == 1 || space->sorted_amounts) return IKT_OK;
+    return ikt_alloc(ctx, &space->sorted_amounts, n_local, sizeof(double), "repulsion");
+}
+
 void ikt_spread_release(ikt_spread_space *space) {
     ikt_free(&space->sorted);
+    ikt_free(&space->sorted_amounts);
     ikt_free(&space->offset);
     space->offset_room = 0;
 }
@@ -215,22 +227,27 @@ static IKT_WIDEST_VECTORS void count_rows(const ikt_grid *grid, const float *y, 
     }
 }
 
-/* Copies each point to the next place of its row. */
-static IKT_WIDEST_VECTORS void place_rows(const ikt_grid *grid, const float *y, int64_t n,
-                                          int64_t *places, float *sorted) {
+/* Copies each point, and its charge where charges are given, to the next place of its row. */
+static IKT_WIDEST_VECTORS void place_rows(const ikt_grid *grid, const float *y,
+                                          const double *amount, int64_t n, int64_t *places,
+                                          const ikt_spread_space *space) {
     int32_t row[IKT_PIECE];
     double ignored[IKT_PIECE];
     for (int64_t first = 0; first < n; first += IKT_PIECE) {
         int count = (int)(n - first < IKT_PIECE ? n - first : IKT_PIECE);
         ikt_places_along(grid, 1, y + 2 * first, count, row, ignored);
-        for (int i = 0; i < count; i++)
-            memcpy(sorted + 2 * places[row[i]]++, y + 2 * (first + i), 2 * sizeof *y);
+        for (int i = 0; i < count; i++) {
+            const int64_t to = places[row[i]]++;
+            memcpy(space->sorted + 2 * to, y + 2 * (first + i), 2 * sizeof *y);
+            if (amount) space->sorted_amounts[to] = amount[first + i];
+        }
     }
 }
 
 /* Counting sort of the points by the row of their cell. Afterwards offset[row] of the last thread
  * is where the next row's points begin. */
-static void sort_by_row(const ikt_grid *grid, const float *y, int64_t n, ikt_spread_space *space) {
+static void sort_by_row(const ikt_grid *grid, const float *y, const double *amount, int64_t n,
+                        ikt_spread_space *space) {
     const int threads = space->threads;
     const int64_t rows = grid->cells[1];
     memset(space->offset, 0, (size_t)(threads * (rows + 1)) * sizeof *space->offset);
@@ -246,8 +263,8 @@ static void sort_by_row(const ikt_grid *grid, const float *y, int64_t n, ikt_spr
 #pragma omp for schedule(static, 1)
         for (int t = 0; t < threads; t++) {
             int64_t first = share(n, threads, t), end = share(n, threads, t + 1);
-            place_rows(grid, y + 2 * first, end - first, space->offset + t * (rows + 1),
-                       space->sorted);
+            place_rows(grid, y + 2 * first, amount ? amount + first : NULL, end - first,
+                       space->offset + t * (rows + 1), space);
         }
     }
 }
@@ -277,21 +294,24 @@ static void spread_band(ikt_isa isa, const job *whole, const int64_t *end) {
     if (last_row < 0 || end[last_row] <= first) return;
     j.count = end[last_row] - first;
     j.y = whole->y + 2 * first;
+    if (j.amount) j.amount += first;
     spread_job(isa, &j);
 }
 
 void ikt_spread(ikt_isa isa, const ikt_grid *grid, const ikt_window *window, const float *y,
-                int64_t n_local, ikt_spread_space *space, const ikt_charges *out) {
+                const double *amount, int64_t n_local, ikt_spread_space *space,
+                const ikt_charges *out) {
     int threads = space->threads, bands = BANDS_PER_THREAD * threads;
     int64_t nodes = grid->nodes[1], cells = grid->cells[1];
-    job whole = {grid, window, y, n_local, 0, nodes, out};
+    job whole = {grid, window, y, amount, n_local, 0, nodes, out};
     if (threads == 1) {
         memset(out->charge, 0, (size_t)(nodes * out->stride) * sizeof *out->charge);
         spread_job(isa, &whole);
         return;
     }
-    sort_by_row(grid, y, n_local, space);
+    sort_by_row(grid, y, amount, n_local, space);
     whole.y = space->sorted;
+    if (amount) whole.amount = space->sorted_amounts;
     const int64_t *end = space->offset + (threads - 1) * (cells + 1);
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int b = 0; b < bands; b++) {

@@ -1,9 +1,10 @@
-/* Spreading unit charges over the nodes of the grid, as integers.
+/* Spreading charges over the nodes of the grid, as integers.
  *
  * Each point adds the products of its weights along both axes to order x order nodes. Products are
  * rounded to integers before they are added, so the sum over points, threads and ranks is exact and
  * free of order; the rounding is 2^-50 of a charge for up to 4,000 points and grows in proportion
- * to n, so that all n charges would fit into one node: 1e-11 for 10^8 points.
+ * to n, so that all n charges would fit into one node: 1e-11 for 10^8 points. Charges other than 1
+ * are of either sign and at most 1; the caller scales them.
  */
 #ifndef IKT_KERNELSUM_SPREAD_H
 #define IKT_KERNELSUM_SPREAD_H
@@ -27,8 +28,9 @@ typedef struct {
  * for `threads`, which stays. */
 typedef struct {
     int threads;
-    float *sorted;   /* [n_local * 2] */
-    int64_t *offset; /* [threads][rows + 1] */
+    float *sorted;          /* [n_local * 2] */
+    double *sorted_amounts; /* [n_local], where there have been charges other than 1 */
+    int64_t *offset;        /* [threads][rows + 1] */
     int64_t offset_room;
 } ikt_spread_space;
 
@@ -44,9 +46,14 @@ ikt_status ikt_spread_prepare(ikt_context *ctx, ikt_spread_space *space, int64_t
                               int64_t rows);
 void ikt_spread_release(ikt_spread_space *space);
 
+/* LOCAL. Makes the workspace large enough for charges other than 1. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_spread_prepare_amounts(ikt_context *ctx, ikt_spread_space *space, int64_t n_local);
+
 /* LOCAL. Sets the charges of the grid to those of the points y[n_local * 2]. Being sums of integers
- * they do not depend on the order of the points, on the threads or on the instruction set. */
+ * they do not depend on the order of the points, on the threads or on the instruction set.
+ *   amount   [n_local] charge of each point, -1 .. 1; NULL: 1 each */
 void ikt_spread(ikt_isa isa, const ikt_grid *grid, const ikt_window *window, const float *y,
-                int64_t n_local, ikt_spread_space *space, const ikt_charges *out);
+                const double *amount, int64_t n_local, ikt_spread_space *space,
+                const ikt_charges *out);
 
 #endif

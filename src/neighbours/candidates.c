@@ -16,8 +16,7 @@
 
 enum { TOGETHER = 8 }; /* tiles whose distances to all centres are computed at once */
 
-/* --- the probes of a tile -----------------------------------------------------------------------
- */
+/* --- the probes of a tile --------------------------------------------------------------------- */
 
 /* What choosing needs, and what one thread works with. */
 typedef struct {
@@ -142,8 +141,7 @@ int64_t ikt_probe_memory(int64_t cells, int threads) {
     return threads * (TOGETHER + 2) * (cells + IKT_PACK_ROWS) * (int64_t)sizeof(float);
 }
 
-/* --- tiles of other ranks -----------------------------------------------------------------------
- */
+/* --- tiles of other ranks --------------------------------------------------------------------- */
 
 static bool is_own(const ikt_rows *rows, int64_t slot) {
     return slot >= rows->first && slot < rows->first + rows->count;

@@ -8,8 +8,7 @@
 #include "base/status.h"
 #include "dist/rows.h"
 
-/* --- lists --------------------------------------------------------------------------------------
- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 /* Directed neighbour lists of this rank's rows, by ascending (score, global row). They are the
  * largest array of a run, so a global row takes 32 bits here: at most 2^32 - 1 rows. */
@@ -33,8 +32,7 @@ void ikt_neighbours_destroy(ikt_neighbours *neighbours);
 /* LOCAL. Bytes of the lists of n_local rows. */
 int64_t ikt_neighbours_memory(int64_t n_local, int64_t k);
 
-/* --- one list -----------------------------------------------------------------------------------
- */
+/* --- one list --------------------------------------------------------------------------------- */
 
 /* A bounded list of the k best (score, row) pairs seen so far: a binary heap with the worst on top.
  * The order by (score, row) is total, so what is kept does not depend on the order of offers. Plain
@@ -53,8 +51,7 @@ void ikt_best_reverse(float *score, uint32_t *row, int64_t k);
 /* LOCAL. Sorts a list in any order ascending; it is no heap afterwards. */
 void ikt_best_sort(float *score, uint32_t *row, int64_t k);
 
-/* --- rounds -------------------------------------------------------------------------------------
- */
+/* --- rounds ----------------------------------------------------------------------------------- */
 
 /* A search gives every row a list, tile by tile; rounds over neighbours of neighbours improve them.
  * Which rows are through a round is noted row by row, so that a run that is stopped and goes on

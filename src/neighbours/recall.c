@@ -91,26 +91,26 @@ static ikt_status share_rows(measurement *w) {
     return st;
 }
 
-/* The best own rows for sampled rows from .. from + count - 1. */
-static void search_some(const measurement *w, int64_t from, int64_t count) {
+/* The best own rows for all sampled rows, some of which are scored together. */
+static void search(const measurement *w) {
     const ikt_tiles *tiles = w->tiles;
-    float *tile = w->tile + (int64_t)omp_get_thread_num() * TOGETHER * IKT_TILE_ROWS;
-    for (int64_t s = from; s < from + count; s++)
-        ikt_best_clear(w->score + s * w->k, w->row + s * w->k, w->k);
-    for (int64_t t = 0; t < tiles->count; t++) {
-        const int64_t first = tiles->first[t], nb = tiles->first[t + 1] - first;
-        tiles->scorer.score(&tiles->scorer, w->plain + from * tiles->scorer.row_bytes, count,
-                            tiles->data + tiles->offset[t], nb, tile);
-        for (int64_t s = 0; s < count; s++)
-            ikt_best_offer_row(w->score + (from + s) * w->k, w->row + (from + s) * w->k, w->k,
-                               w->slot[from + s], first, nb, tile + s * ikt_score_stride(nb));
-    }
-}
-
-static void search_all(const measurement *w) {
+    const ikt_scorer *scorer = &tiles->scorer;
+    const int64_t k = w->k;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(w->ctx))
-    for (int64_t from = 0; from < w->sample; from += TOGETHER)
-        search_some(w, from, w->sample - from < TOGETHER ? w->sample - from : TOGETHER);
+    for (int64_t from = 0; from < w->sample; from += TOGETHER) {
+        const int64_t count = w->sample - from < TOGETHER ? w->sample - from : TOGETHER;
+        float *tile = w->tile + (int64_t)omp_get_thread_num() * TOGETHER * IKT_TILE_ROWS;
+        for (int64_t s = from; s < from + count; s++)
+            ikt_best_clear(w->score + s * k, w->row + s * k, k);
+        for (int64_t t = 0; t < tiles->count; t++) {
+            const int64_t first = tiles->first[t], nb = tiles->first[t + 1] - first;
+            scorer->score(scorer, w->plain + from * scorer->row_bytes, count,
+                          tiles->data + tiles->offset[t], nb, tile);
+            for (int64_t s = 0; s < count; s++)
+                ikt_best_offer_row(w->score + (from + s) * k, w->row + (from + s) * k, k,
+                                   w->slot[from + s], first, nb, tile + s * ikt_score_stride(nb));
+        }
+    }
 }
 
 /* COLLECTIVE. Lists of a sampled row go to the rank that owns it. */
@@ -179,7 +179,7 @@ ikt_status ikt_recall_measure(ikt_context *ctx, const ikt_tiles *tiles, const ik
     ikt_status st = ikt_agree(ctx, alloc_measurement(&w, seed));
     if (st == IKT_OK) st = share_rows(&w);
     if (st == IKT_OK) {
-        search_all(&w);
+        search(&w);
         st = collect(&w);
     }
     if (st == IKT_OK) {

@@ -31,15 +31,15 @@ static const char purpose[] = "refine";
 
 /* A set of numbers that is emptied in no time. */
 typedef struct {
-    uint32_t *number, *stamp; /* [slots] a slot is taken where its stamp is the current one */
+    uint32_t *number, *stamp; /* [places] a place is taken where its stamp is the current one */
     uint32_t now;
-    int64_t slots;
+    int64_t places;
 } number_set;
 
-static ikt_status set_create(ikt_context *ctx, int64_t slots, number_set *set) {
-    *set = (number_set){.slots = slots};
-    IKT_TRY(ikt_alloc(ctx, &set->number, slots, sizeof *set->number, purpose));
-    return ikt_alloc(ctx, &set->stamp, slots, sizeof *set->stamp, purpose);
+static ikt_status set_create(ikt_context *ctx, int64_t places, number_set *set) {
+    *set = (number_set){.places = places};
+    IKT_TRY(ikt_alloc(ctx, &set->number, places, sizeof *set->number, purpose));
+    return ikt_alloc(ctx, &set->stamp, places, sizeof *set->stamp, purpose);
 }
 
 static void set_destroy(number_set *set) {
@@ -49,20 +49,20 @@ static void set_destroy(number_set *set) {
 
 static void set_empty(number_set *set) {
     if (++set->now != 0) return;
-    memset(set->stamp, 0, (size_t)set->slots * sizeof *set->stamp); /* stamps have gone round */
+    memset(set->stamp, 0, (size_t)set->places * sizeof *set->stamp); /* stamps have gone round */
     set->now = 1;
 }
 
 /* Adds a number; false if it is there already. */
 static bool set_add(number_set *set, uint32_t number) {
     for (uint64_t at = number * (uint64_t)0x9E3779B97F4A7C15u >> 24;; at++) {
-        const uint64_t slot = at & (uint64_t)(set->slots - 1);
-        if (set->stamp[slot] != set->now) {
-            set->stamp[slot] = set->now;
-            set->number[slot] = number;
+        const uint64_t place = at & (uint64_t)(set->places - 1);
+        if (set->stamp[place] != set->now) {
+            set->stamp[place] = set->now;
+            set->number[place] = number;
             return true;
         }
-        if (set->number[slot] == number) return false;
+        if (set->number[place] == number) return false;
     }
 }
 
@@ -115,12 +115,12 @@ static const uint32_t *nearest_of(const refinement *r, uint32_t row) {
 /* COLLECTIVE. Fetches what is in r->wanted. */
 static ikt_status fetch(refinement *r, const void *own, foreign *out) {
     const number_set *wanted = &r->wanted;
-    for (int64_t s = 0; s < wanted->slots; s++)
+    for (int64_t s = 0; s < wanted->places; s++)
         out->count += wanted->stamp[s] == wanted->now;
     ikt_status st = ikt_alloc(r->ctx, &out->row, out->count, sizeof *out->row, purpose);
     if (st == IKT_OK) st = ikt_alloc(r->ctx, &out->value, out->count, (size_t)out->bytes, purpose);
     IKT_TRY(ikt_agree(r->ctx, st));
-    for (int64_t s = 0, e = 0; s < wanted->slots; s++)
+    for (int64_t s = 0, e = 0; s < wanted->places; s++)
         if (wanted->stamp[s] == wanted->now) out->row[e++] = wanted->number[s];
     ikt_sort_u32(out->row, out->count);
     return ikt_gather_rows(r->ctx, r->rows, out->row, out->count, own, (size_t)out->bytes,
@@ -207,20 +207,20 @@ static int64_t batch_rows(int64_t n_local, int64_t row_bytes) {
 }
 
 /* A power of two, at least twice as many as a set may have members. */
-static int64_t slots_for(int64_t members) {
-    int64_t slots = 2;
-    while (slots < 2 * members)
-        slots *= 2;
-    return slots;
+static int64_t places_for(int64_t members) {
+    int64_t places = 2;
+    while (places < 2 * members)
+        places *= 2;
+    return places;
 }
 
 /* Of a row: candidates, list and itself. Of a batch: candidates of all its rows. */
-static int64_t row_slots(int64_t k) {
-    return slots_for(CANDIDATES + k + 1);
+static int64_t row_places(int64_t k) {
+    return places_for(CANDIDATES + k + 1);
 }
 
-static int64_t batch_slots(int64_t n_local, int64_t row_bytes) {
-    return slots_for(CANDIDATES * batch_rows(n_local, row_bytes));
+static int64_t batch_places(int64_t n_local, int64_t row_bytes) {
+    return places_for(CANDIDATES * batch_rows(n_local, row_bytes));
 }
 
 static ikt_status alloc_refinement(refinement *r) {
@@ -228,9 +228,10 @@ static ikt_status alloc_refinement(refinement *r) {
     const int64_t threads = ikt_threads(ctx);
     IKT_TRY(ikt_alloc(ctx, &r->seen, threads, sizeof *r->seen, purpose));
     for (int64_t t = 0; t < threads; t++)
-        IKT_TRY(set_create(ctx, row_slots(r->lists->k), &r->seen[t]));
+        IKT_TRY(set_create(ctx, row_places(r->lists->k), &r->seen[t]));
     if (ikt_size(ctx) > 1)
-        IKT_TRY(set_create(ctx, batch_slots(ikt_rows_count(r->rows, 0), r->row_bytes), &r->wanted));
+        IKT_TRY(
+            set_create(ctx, batch_places(ikt_rows_count(r->rows, 0), r->row_bytes), &r->wanted));
     return ikt_alloc(ctx, &r->scratch, threads * r->tiles->scorer.some_bytes, 1, purpose);
 }
 
@@ -306,8 +307,8 @@ ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_neighbo
 
 int64_t ikt_refine_memory(int64_t n_local, int64_t k, int64_t row_bytes, int ranks, int threads) {
     const int64_t number = sizeof(uint32_t);
-    int64_t bytes = number * NEAR * n_local + threads * 2 * number * row_slots(k);
+    int64_t bytes = number * NEAR * n_local + threads * 2 * number * row_places(k);
     if (ranks == 1) return bytes;
-    return bytes + 2 * number * batch_slots(n_local, row_bytes) +
+    return bytes + 2 * number * batch_places(n_local, row_bytes) +
            batch_rows(n_local, row_bytes) * CANDIDATES * (row_bytes + number);
 }

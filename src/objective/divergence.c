@@ -81,6 +81,7 @@ static ikt_fft_settings fft_settings(const ikt_objective_options *options) {
     const bool is_tight = options->accuracy == IKT_ACCURACY_TIGHT;
     ikt_fft_settings fft = ikt_fft_preset(is_tight ? IKT_FFT_TIGHT : IKT_FFT_DEFAULT);
     fft.sharing = options->sharing;
+    fft.rates = options->rates;
     return fft;
 }
 
@@ -218,11 +219,15 @@ ikt_status ikt_divergence_evaluate(ikt_objective *objective, int64_t iteration, 
     (void)iteration;
 
     if (graph) ikt_halo_begin(t->halo, t->y, t->y + q * rows->count);
-    for (int k = 0; k < d->n_kernels; k++) {
+    ikt_status st = IKT_OK;
+    for (int k = 0; k < d->n_kernels && st == IKT_OK; k++) {
+        const ikt_kernelsum_request request = {.y = t->y, .value = t->phi, .gradient = t->field[k]};
         ikt_stage_begin(ctx, IKT_STAGE_REPULSION);
-        ikt_kernelsum_evaluate(t->sums[k], t->y, t->phi, t->field[k]);
+        st = ikt_kernelsum_evaluate(t->sums[k], &request);
         ikt_stage_end(ctx, IKT_STAGE_REPULSION);
-        sums.total[k] = ikt_normalisation(ctx, t->phi, kernel_at_zero(d->kernel[k]), rows->count);
+        if (st == IKT_OK)
+            sums.total[k] =
+                ikt_normalisation(ctx, t->phi, kernel_at_zero(d->kernel[k]), rows->count);
     }
     ikt_stage_begin(ctx, IKT_STAGE_HALO);
     if (graph)
@@ -230,6 +235,7 @@ ikt_status ikt_divergence_evaluate(ikt_objective *objective, int64_t iteration, 
     else /* where a position is not finite, Z says so */
         ikt_replica_fill(ctx, rows, t->y, &t->replica);
     ikt_stage_end(ctx, IKT_STAGE_HALO);
+    IKT_TRY(st); /* what travels has arrived */
 
     const ikt_pair_weight weight = d->weight(&sums);
     ikt_pair_totals *wanted = want_value || d->has_balance ? &totals : NULL;

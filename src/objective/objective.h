@@ -40,11 +40,12 @@ typedef enum { IKT_ACCURACY_DEFAULT, IKT_ACCURACY_TIGHT } ikt_accuracy;
 
 /* What the settings say to an objective. */
 typedef struct {
-    double trade_off; /* between both divergences, where the objective has two */
-    int repulsion;    /* ikt_repulsion */
-    int accuracy;     /* ikt_accuracy, of FFT and tree */
-    int sharing;      /* ikt_fft_sharing */
-    uint64_t seed;    /* for draws */
+    double trade_off;    /* between both divergences, where the objective has two */
+    int repulsion;       /* ikt_repulsion */
+    int accuracy;        /* ikt_accuracy, of FFT and tree */
+    int sharing;         /* ikt_fft_sharing */
+    ikt_fft_rates rates; /* of the machine, where the sharing is left to them */
+    uint64_t seed;       /* for draws */
 } ikt_objective_options;
 
 /* What is known of an objective before it is made: enough for its memory and its state. */

@@ -12,6 +12,7 @@
 #include "pipeline/landmarks.h"
 #include "pipeline/probabilities.h"
 #include "pipeline/start.h"
+#include "plan/machine.h"
 
 /* --- landmarks: the same line on a subset of the rows, which is embedded first -------------------
  */
@@ -199,7 +200,7 @@ static ikt_status optimise(ikt_context *ctx, const ikt_settings *settings,
     int64_t *labels = NULL;
     char text[256];
     ikt_status st = order_labels(ctx, kind, p, options->labels, &labels);
-    const ikt_objective_inputs inputs = {
+    ikt_objective_inputs inputs = {
         .rows = p->rows,
         .q = (int)layout->dimensions,
         .options = ikt_layout_options(layout, (uint64_t)settings->run.seed),
@@ -208,6 +209,11 @@ static ikt_status optimise(ikt_context *ctx, const ikt_settings *settings,
         .neighbours = &p->neighbours,
         .codes = &p->codes,
         .labels = labels};
+    if (st == IKT_OK && layout->grid == IKT_SHARING_AUTO && ikt_size(ctx) > 1) {
+        ikt_machine machine;
+        st = ikt_machine_load(ctx, "", &machine);
+        if (st == IKT_OK) inputs.options.rates = ikt_machine_fft_rates(&machine, ikt_threads(ctx));
+    }
     if (st == IKT_OK) st = ikt_objective_create(ctx, kind, &inputs, &objective);
     if (st == IKT_OK) {
         objective.kind->describe(&objective, text, sizeof text);

@@ -39,6 +39,13 @@ ikt_config_part ikt_machine_part(ikt_machine *machine) {
     return (ikt_config_part){&ikt_machine_section, machine};
 }
 
+ikt_fft_rates ikt_machine_fft_rates(const ikt_machine *machine, int threads) {
+    const double near = 20; /* log2 of the nodes that fft is measured at */
+    return (ikt_fft_rates){.transform = 1e6 * machine->fft / IKT_FFT_COST * threads * near,
+                           .bandwidth = 1e9 * machine->bandwidth,
+                           .latency = 1e-6 * machine->latency};
+}
+
 void ikt_machine_file(ikt_context *ctx, char *path, bool *exists) {
     struct {
         char path[IKT_STRING_MAX];

@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "config/config.h"
+#include "kernelsum/kernelsum.h"
 
 typedef struct {
     char name[IKT_STRING_MAX]; /* what was measured: processor, launch */
@@ -31,6 +32,12 @@ extern const ikt_section ikt_machine_section;
 
 /* LOCAL. The part to give to the functions of config.h. */
 ikt_config_part ikt_machine_part(ikt_machine *machine);
+
+/* What a node of a grid of 2^20 takes within the loop, of what it takes in the measurement. */
+#define IKT_FFT_COST 1.11
+
+/* LOCAL. What the sharing of grids is decided by, for ranks of so many threads. */
+ikt_fft_rates ikt_machine_fft_rates(const ikt_machine *machine, int threads);
 
 /* COLLECTIVE. Name of the file that plans read when none is named:
  * $XDG_CONFIG_HOME/iktsne/machine.yaml, or $HOME/.config/iktsne/machine.yaml.

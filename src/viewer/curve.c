@@ -6,7 +6,7 @@
  * breaks ties by row without knowing it.
  * Advantage: linear, two exchanges, and the same order on any number of ranks. Disadvantage: a tile
  * is never divided, so points that are all in one tile are sorted by one rank. */
-#include "viewer/curve.h"
+#include "viewer/parts.h"
 
 #include <math.h>
 #include <string.h>

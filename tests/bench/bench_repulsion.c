@@ -79,7 +79,8 @@ static double time_of(ikt_kernelsum *sums, points *p, int times) {
     double least = INFINITY;
     for (int t = 0; t < times; t++) {
         double start = ikt_now();
-        ikt_kernelsum_evaluate(sums, p->y, p->phi, p->gradient);
+        ikt_kernelsum_evaluate(
+            sums, &(ikt_kernelsum_request){.y = p->y, .value = p->phi, .gradient = p->gradient});
         least = fmin(least, ikt_now() - start);
     }
     return least;
@@ -152,8 +153,8 @@ static void bench_accuracy(ikt_context *ctx) {
     points p[2] = {make_points(ctx, &maps[0], false), make_points(ctx, &maps[1], false)};
     printf("order spacing precision | force and Z error, ms: n 10000 span 90 | n 70000 span 160\n");
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        ikt_fft_settings fft = {rows[r].order, rows[r].spacing, 8192, rows[r].single,
-                                IKT_SHARING_AUTO};
+        ikt_fft_settings fft = {rows[r].order,  rows[r].spacing,  8192,
+                                rows[r].single, IKT_SHARING_AUTO, {0, 0, 0}};
         printf("%d     %.3f   %s   ", fft.order, fft.spacing, fft.single ? "float " : "double");
         for (int m = 0; m < 2; m++) {
             ikt_kernelsum *sums = make_sums(ctx, maps[m].n, &fft);
@@ -182,7 +183,9 @@ static double time_shared(ikt_context *ctx, const late_map *late, const ikt_fft_
     for (int t = 0; t <= TIMES; t++) {
         ikt_barrier(ctx);
         double seconds = ikt_now();
-        ikt_kernelsum_evaluate(sums, all.y + 2 * rows.first, all.phi, all.gradient);
+        ikt_kernelsum_evaluate(sums, &(ikt_kernelsum_request){.y = all.y + 2 * rows.first,
+                                                              .value = all.phi,
+                                                              .gradient = all.gradient});
         seconds = ikt_now() - seconds;
         ikt_max_f64(ctx, &seconds, 1);
         if (t > 0) least = fmin(least, seconds); /* the first makes plans and tables */

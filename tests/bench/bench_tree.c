@@ -58,7 +58,9 @@ static double time_of(ikt_kernelsum *sums, points *p, int way, int times) {
     double least = INFINITY;
     for (int t = 0; t < times; t++) {
         const double begin = ikt_now();
-        ikt_kernelsum_evaluate(sums, p->y, p->phi[way], p->gradient[way]);
+        ikt_kernelsum_evaluate(sums, &(ikt_kernelsum_request){.y = p->y,
+                                                              .value = p->phi[way],
+                                                              .gradient = p->gradient[way]});
         const double seconds = ikt_now() - begin;
         if (t > 0 || times == 1) least = fmin(least, seconds);
     }

@@ -36,7 +36,7 @@ static ikt_status alloc_rows(repelling *r) {
 /* The grid that an evaluation will make for these points. */
 static ikt_status make_grid(repelling *r) {
     ikt_bounds bounds;
-    if (!ikt_bounds_find(r->ctx, r->y, r->rows.count, &bounds))
+    if (!ikt_bounds_find(r->ctx, r->y, r->rows.count, NULL, 0, &bounds))
         return ikt_fail(r->ctx, IKT_ERR_INTERNAL, "the positions of the benchmark are not finite");
     r->grid = ikt_grid_fit(&r->settings, &bounds);
     r->stride = r->grid.nodes[0] + 2 * WINDOW;
@@ -70,7 +70,8 @@ static void release(repelling *r) {
 static double evaluate(void *self) {
     repelling *r = self;
     double before = ikt_stage_seconds(r->ctx, r->stage);
-    ikt_kernelsum_evaluate(r->sums, r->y, r->phi, r->gradient);
+    ikt_kernelsum_evaluate(
+        r->sums, &(ikt_kernelsum_request){.y = r->y, .value = r->phi, .gradient = r->gradient});
     return ikt_stage_seconds(r->ctx, r->stage) - before;
 }
 

@@ -36,6 +36,8 @@ done < <(grep -HoE '^#include "[a-z0-9_/]+\.h"' "${files[@]}" | sed -E 's/#inclu
 raw=$(grep -nE '\bMPI_[A-Z][a-z_]+ *\(' "${sources[@]}" |
     grep -vE '^src/(base/(comm|context|cpu|shared_file)\.c|dist/halo\.c|app/(main|version)\.c)')
 [ -z "$raw" ] || { echo "raw MPI calls:"; echo "$raw"; failed=1; }
+raw=$(grep -nE '\bfftwf?_mpi_[a-z_]+ *\(' "${sources[@]}" | grep -v '^src/base/transpose\.c' || true)
+[ -z "$raw" ] || { echo "FFTW's MPI part is called outside base/transpose.c:"; echo "$raw"; failed=1; }
 sums=$(grep -nE 'MPI_SUM' "${sources[@]}" | grep -v 'MPI_INT64_T')
 sums=$(echo "$sums" | grep -vE '^src/base/comm\.c' || true)
 [ -z "$sums" ] || { echo "MPI_SUM outside base/comm.c: $sums"; failed=1; }

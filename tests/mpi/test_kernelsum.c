@@ -13,15 +13,15 @@
 #include "kernelsum/grid.h"
 #include "kernelsum/slabs.h"
 
-static const ikt_fft_settings single = {4, 0.40, 8192, true, IKT_SHARING_AUTO},
-                              twice = {6, 0.24, 8192, false, IKT_SHARING_AUTO};
+static const ikt_fft_settings single = {4, 0.40, 8192, true, IKT_SHARING_AUTO, {0, 0, 0}},
+                              twice = {6, 0.24, 8192, false, IKT_SHARING_AUTO, {0, 0, 0}};
 
 /* Hash of phi and gradient of a map on a context's ranks; the context holds nothing afterwards. */
 static uint64_t hash_of(ikt_context *ctx, map_kind kind, int64_t n, const ikt_fft_settings *fft) {
     ikt_rows rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
     map_points p = map_make(ctx, kind, n, rows.first, rows.count);
     ikt_kernelsum *sums = map_sums(ctx, &rows, fft);
-    ikt_kernelsum_evaluate(sums, p.y, p.phi, p.gradient);
+    sum_units(sums, p.y, p.phi, p.gradient);
     uint64_t hash = ikt_row_hash(ctx, p.phi, rows.first, rows.count, sizeof *p.phi) ^
                     3 * ikt_row_hash(ctx, p.gradient, rows.first, rows.count, 2 * sizeof(float));
     ikt_kernelsum_destroy(&sums);
@@ -83,7 +83,7 @@ static void free_space(ikt_mesh_space *space) {
 static uint64_t potential_hash(ikt_context *ctx, const ikt_mesh *mesh, const ikt_grid *grid,
                                int sharers, const ikt_mesh_space *space) {
     ikt_charges charges = {NULL, space->potential_stride, 16};
-    ikt_slab_space slabs = {NULL, NULL, 0, NULL, NULL};
+    ikt_slab_space slabs = {.room = 0};
     const int64_t nodes = grid->nodes[1] * charges.stride;
     assert_int_equal(ikt_alloc(ctx, &charges.charge, nodes, sizeof(int64_t), "test"), IKT_OK);
     for (int64_t k = 0; k < nodes; k++)
@@ -130,8 +130,8 @@ static void bits_do_not_depend_on_the_instruction_set(void **state) {
     ikt_context *ctx = *state;
     const ikt_fft_settings other[] = {single,
                                       twice,
-                                      {4, 0.5, 8192, false, IKT_SHARING_AUTO},
-                                      {6, 0.5, 8192, true, IKT_SHARING_AUTO}};
+                                      {4, 0.5, 8192, false, IKT_SHARING_AUTO, {0, 0, 0}},
+                                      {6, 0.5, 8192, true, IKT_SHARING_AUTO, {0, 0, 0}}};
     uint64_t best[5];
     assert_int_equal(unsetenv("IKTSNE_ISA"), 0);
     for (int w = 0; w < 5; w++)
@@ -150,7 +150,7 @@ static void check_all_invalid(ikt_context *ctx, float bad, const ikt_fft_setting
     map_points p = map_make(ctx, MAP_CLUSTERS, N, rows.first, rows.count);
     if (rows.first <= BAD && BAD < rows.first + rows.count) p.y[2 * (BAD - rows.first) + 1] = bad;
     ikt_kernelsum *sums = map_sums(ctx, &rows, fft);
-    ikt_kernelsum_evaluate(sums, p.y, p.phi, p.gradient);
+    sum_units(sums, p.y, p.phi, p.gradient);
     for (int64_t i = 0; i < rows.count; i++)
         assert_true(isnan(p.phi[i]) && isnan(p.gradient[2 * i]) && isnan(p.gradient[2 * i + 1]));
     ikt_kernelsum_destroy(&sums);
@@ -177,7 +177,7 @@ static void a_huge_position_is_survived(void **state) {
     for (int sign = -1; sign <= 1; sign += 2) {
         if (mine) p.y[2 * (20 - rows.first)] = (float)sign * 3e38f;
         ikt_kernelsum *sums = map_sums(ctx, &rows, &single);
-        ikt_kernelsum_evaluate(sums, p.y, p.phi, p.gradient);
+        sum_units(sums, p.y, p.phi, p.gradient);
         for (int64_t i = 0; i < rows.count; i++)
             assert_true(isfinite(p.phi[i]) && isfinite(p.gradient[2 * i]));
         if (mine) assert_true(fabs(p.phi[20 - rows.first] - 1) < 0.05);
@@ -197,13 +197,18 @@ static void check_refused(ikt_context *ctx, ikt_fft_settings settings, const cha
 }
 
 static void settings_out_of_range_are_refused(void **state) {
-    check_refused(*state, (ikt_fft_settings){5, 0.4, 8192, true, IKT_SHARING_AUTO}, "order 5");
-    check_refused(*state, (ikt_fft_settings){4, 0, 8192, true, IKT_SHARING_AUTO}, "spacing of 0");
-    check_refused(*state, (ikt_fft_settings){4, NAN, 8192, true, IKT_SHARING_AUTO}, "spacing of");
-    check_refused(*state, (ikt_fft_settings){4, 1.5, 8192, true, IKT_SHARING_AUTO},
+    check_refused(*state, (ikt_fft_settings){5, 0.4, 8192, true, IKT_SHARING_AUTO, {0, 0, 0}},
+                  "order 5");
+    check_refused(*state, (ikt_fft_settings){4, 0, 8192, true, IKT_SHARING_AUTO, {0, 0, 0}},
+                  "spacing of 0");
+    check_refused(*state, (ikt_fft_settings){4, NAN, 8192, true, IKT_SHARING_AUTO, {0, 0, 0}},
+                  "spacing of");
+    check_refused(*state, (ikt_fft_settings){4, 1.5, 8192, true, IKT_SHARING_AUTO, {0, 0, 0}},
                   "spacing of 1.5");
-    check_refused(*state, (ikt_fft_settings){4, 0.4, 10, true, IKT_SHARING_AUTO}, "limit of 10");
-    check_refused(*state, (ikt_fft_settings){4, 0.4, (int64_t)1 << 40, true, IKT_SHARING_AUTO},
+    check_refused(*state, (ikt_fft_settings){4, 0.4, 10, true, IKT_SHARING_AUTO, {0, 0, 0}},
+                  "limit of 10");
+    check_refused(*state,
+                  (ikt_fft_settings){4, 0.4, (int64_t)1 << 40, true, IKT_SHARING_AUTO, {0, 0, 0}},
                   "limit of");
 }
 
@@ -215,7 +220,7 @@ static void sums_describe_themselves(void **state) {
     ikt_kernelsum *sums = map_sums(ctx, &rows, &single);
     ikt_kernelsum_describe(sums, text, sizeof text);
     assert_string_equal(text, "particle mesh, window of 4 nodes, spacing 0.4, single precision");
-    ikt_kernelsum_evaluate(sums, p.y, p.phi, p.gradient);
+    sum_units(sums, p.y, p.phi, p.gradient);
     ikt_kernelsum_describe(sums, text, sizeof text);
     assert_non_null(strstr(text, "single precision, transforms of 160 x 160"));
     ikt_kernelsum_describe(sums, tiny, sizeof tiny);

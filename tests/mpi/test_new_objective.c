@@ -16,6 +16,7 @@
 #include "objective/divergence.h"
 #include "pipeline/outcome.h"
 #include "plan/memory_plan.h"
+#include "support/equal_cells.h"
 
 enum { ROWS = 150, COLUMNS = 5, CLASSES = 3, Q = 2, PARTNERS = 4, ITERATIONS = 40, STOP_AT = 17 };
 static const int64_t extra_bytes = 123456789; /* that the objective says it takes */
@@ -316,7 +317,7 @@ static ikt_status create_and_look(ikt_context *ctx, const ikt_objective_inputs *
             int64_t equal = 0;
             if (j < 0 || j >= n_local) continue; /* its code is on another rank */
             for (int64_t t = 0; t < codes->t; t++)
-                equal += ikt_codes_cell(codes, i, t) == ikt_codes_cell(codes, j, t);
+                equal += codes_cell(codes, i, t) == codes_cell(codes, j, t);
             assert_true(i != j && equal <= before);
             before = equal;
         }

@@ -16,6 +16,7 @@
 #include "metric/metric.h"
 #include "neighbours/cells.h"
 #include "neighbours/locality.h"
+#include "support/equal_cells.h"
 
 typedef enum {
     PLAIN,
@@ -141,11 +142,10 @@ static void cells_are_those_of_the_dense_rows(void **state) {
             compute(ctx, p, &s, e, &codes[e], &coarse[e]);
         for (int64_t i = 0; i < s.distribution.count; i++) {
             for (int64_t t = 0; t < p->t; t++)
-                if (ikt_codes_cell(&codes[0], i, t) != ikt_codes_cell(&codes[1], i, t))
+                if (codes_cell(&codes[0], i, t) != codes_cell(&codes[1], i, t))
                     fail_msg("%s: row %d, partitioning %d: cell %d dense, %d sparse", p->name,
                              (int)(s.distribution.first + i), (int)t,
-                             (int)ikt_codes_cell(&codes[0], i, t),
-                             (int)ikt_codes_cell(&codes[1], i, t));
+                             (int)codes_cell(&codes[0], i, t), (int)codes_cell(&codes[1], i, t));
             if (coarse[0][i] != coarse[1][i])
                 fail_msg("%s: row %d: another coarse cell", p->name,
                          (int)(s.distribution.first + i));

@@ -30,8 +30,7 @@ static void give(const copy *c, void *to) {
     if (c->bytes) memcpy(to, c->bytes, (size_t)c->size);
 }
 
-/* --- codes -------------------------------------------------------------------------------------
- */
+/* --- codes ------------------------------------------------------------------------------------ */
 
 typedef struct {
     ikt_context *ctx;
@@ -108,8 +107,7 @@ static void codes_that_are_stopped_go_on(void **state) {
     codes_go_on(*state, IKT_FORM_FOREST, T, false);
 }
 
-/* --- lists -------------------------------------------------------------------------------------
- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 typedef struct {
     ikt_context *ctx;
@@ -216,8 +214,7 @@ static void lists_that_are_stopped_go_on(void **state) {
     lists_go_on(*state, false);
 }
 
-/* --- requests ------------------------------------------------------------------------------------
- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static ikt_status count_save(void *self) {
     ++*(int *)self;

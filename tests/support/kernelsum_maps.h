@@ -78,4 +78,10 @@ static inline ikt_kernelsum *map_sums(ikt_context *ctx, const ikt_rows *rows,
     return sums;
 }
 
+/* Sums of unit charges at the points themselves. */
+static inline void sum_units(ikt_kernelsum *sums, const float *y, double *phi, float *gradient) {
+    const ikt_kernelsum_request request = {.y = y, .value = phi, .gradient = gradient};
+    assert_int_equal(ikt_kernelsum_evaluate(sums, &request), IKT_OK);
+}
+
 #endif

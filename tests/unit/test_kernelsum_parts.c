@@ -59,7 +59,7 @@ static void windows_are_smooth_and_even(void **state) {
 static void grids_hold_their_maps(void **state) {
     (void)state;
     const float spans[] = {0, 1e-30f, 1e-4f, 1, 13.7f, 160, 1e5f, 3e38f};
-    ikt_fft_settings settings = {4, 0.4, 1000, true, IKT_SHARING_AUTO};
+    ikt_fft_settings settings = {4, 0.4, 1000, true, IKT_SHARING_AUTO, {0, 0, 0}};
     for (size_t s = 0; s < sizeof spans / sizeof *spans; s++)
         for (int flat = 0; flat < 2; flat++) {
             const float edge[] = {-0.3f * spans[s], 0.7f * spans[s], 5, flat ? 5 : 5 + spans[s]};
@@ -85,16 +85,16 @@ static void bounds_see_every_coordinate(void **state) {
     enum { N = 101 };
     float y[2 * N] = {0};
     ikt_bounds b;
-    assert_false(ikt_bounds_find(ctx, y, 0, &b));
+    assert_false(ikt_bounds_find(ctx, y, 0, NULL, 0, &b));
     for (int64_t at = 0; at < 2 * N; at++) {
         for (int64_t e = 0; e < 2 * N; e++)
             y[e] = (float)(e % 2 ? 5 + e : -e);
         y[at] = at % 2 ? 1e4f : -1e4f;
-        assert_true(ikt_bounds_find(ctx, y, N, &b));
+        assert_true(ikt_bounds_find(ctx, y, N, NULL, 0, &b));
         assert_true(at % 2 ? b.high[1] == 1e4 && b.low[0] == -(2 * N - 2)
                            : b.low[0] == -1e4 && b.high[1] == 5 + 2 * N - 1);
         y[at] = at % 3 ? NAN : INFINITY;
-        assert_false(ikt_bounds_find(ctx, y, N, &b));
+        assert_false(ikt_bounds_find(ctx, y, N, NULL, 0, &b));
     }
 }
 
@@ -103,12 +103,12 @@ static ikt_charges charges_of(ikt_context *ctx, const ikt_grid *grid, int order,
                               ikt_isa isa, const map_points *p) {
     ikt_window window = ikt_window_make(order);
     ikt_charges out = {NULL, ikt_charge_stride(grid, order), ikt_charge_unit(p->count)};
-    ikt_spread_space space = {threads, NULL, NULL, 0};
+    ikt_spread_space space = {.threads = threads};
     assert_int_equal(
         ikt_alloc(ctx, &out.charge, out.stride * grid->nodes[1], sizeof(int64_t), "test"), IKT_OK);
     memset(out.charge, 0x55, (size_t)(out.stride * grid->nodes[1]) * sizeof(int64_t));
     assert_int_equal(ikt_spread_prepare(ctx, &space, p->count, grid->cells[1]), IKT_OK);
-    ikt_spread(isa, grid, &window, p->y, p->count, &space, &out);
+    ikt_spread(isa, grid, &window, p->y, NULL, p->count, &space, &out);
     ikt_spread_release(&space);
     return out;
 }
@@ -141,9 +141,9 @@ static void charges_are_exact_sums(void **state) {
         for (int o = 0; o < 2; o++) {
             int order = orders[o];
             map_points p = map_make(ctx, (map_kind)kind, N, 0, N);
-            ikt_fft_settings settings = {order, 0.4, 8192, true, IKT_SHARING_AUTO};
+            ikt_fft_settings settings = {order, 0.4, 8192, true, IKT_SHARING_AUTO, {0, 0, 0}};
             ikt_bounds bounds;
-            assert_true(ikt_bounds_find(ctx, p.y, N, &bounds));
+            assert_true(ikt_bounds_find(ctx, p.y, N, NULL, 0, &bounds));
             ikt_grid grid = ikt_grid_fit(&settings, &bounds);
             ikt_charges one = charges_of(ctx, &grid, order, 1, ikt_cpu_isa(), &p);
             double *plain = plain_charges(ctx, &grid, order, one.stride, &p);
@@ -176,7 +176,7 @@ static void influence_reproduces_the_kernel_in_nodes(void **state) {
     ikt_context *ctx = *state;
     for (int o = 0; o < 2; o++)
         for (double span = 0.01; span < 30; span *= 40) {
-            ikt_fft_settings settings = {orders[o], 0.4, 8192, true, IKT_SHARING_AUTO};
+            ikt_fft_settings settings = {orders[o], 0.4, 8192, true, IKT_SHARING_AUTO, {0, 0, 0}};
             ikt_grid grid = ikt_grid_fit(&settings, &(ikt_bounds){{0, 0}, {span, 0.7 * span}});
             ikt_window window = ikt_window_make(orders[o]);
             ikt_influence influence;
