@@ -11,8 +11,8 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "base/sort.h"
 #include "base/select.h"
+#include "base/sort.h"
 #include "evaluate/family.h"
 
 /* In ascending order the smallest of several comes first. */

@@ -194,7 +194,7 @@ ikt_status ikt_curve_places(ikt_context *ctx, const ikt_rows *rows, const uint64
     ikt_status st = ikt_agree(ctx, exchange_begin(ctx, rows, &t));
     if (st == IKT_OK) st = exchange_codes(ctx, rows, code, &t);
     for (int64_t i = 0; i < rows->count && st == IKT_OK; i++)
-        place[i] = t.back[t.slot[i]];
+        place[i] = t.answer[t.slot[i]];
     exchange_free(&t);
     return st;
 }

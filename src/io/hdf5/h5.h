@@ -23,8 +23,8 @@ ikt_status ikt_h5_open(ikt_context *ctx, const char *path, hid_t *file);
 /* COLLECTIVE. Creates (truncates) a file on all ranks for writing. Errors: IKT_ERR_FILE. */
 ikt_status ikt_h5_create(ikt_context *ctx, const char *path, hid_t *file);
 
-/* COLLECTIVE. Creates a file for writing with room for `bytes` bytes (base/atomic_file.h), so that no
- * write meets a full disk. On failure *file may be open: ikt_h5_complete ends it either way.
+/* COLLECTIVE. Creates a file for writing with room for `bytes` bytes (base/atomic_file.h), so that
+ * no write meets a full disk. On failure *file may be open: ikt_h5_complete ends it either way.
  *   path     the name it will have, for the message; temporary: the one it has. Errors:
  * IKT_ERR_FILE. */
 ikt_status ikt_h5_create_sized(ikt_context *ctx, const char *path, const char *temporary,
