@@ -7,37 +7,12 @@
 
 #include "base/context.h"
 
-typedef struct {
-    const char *name;
+#define STAGE_ROW(id, name, depth, saved) [IKT_STAGE_##id] = {name, saved, depth},
+static const struct {
+    const char *name, *saved;
     int depth;
-} stage_row;
-
-static const stage_row stages[IKT_STAGE_COUNT] = {
-    [IKT_STAGE_TOTAL] = {"total", 0},
-    [IKT_STAGE_READ] = {"read", 1},
-    [IKT_STAGE_PREPROCESS] = {"preprocess", 1},
-    [IKT_STAGE_PCA] = {"pca", 1},
-    [IKT_STAGE_LANDMARKS] = {"landmarks", 1},
-    [IKT_STAGE_CODES] = {"codes", 1},
-    [IKT_STAGE_CELLS] = {"cells", 1},
-    [IKT_STAGE_ORDER] = {"order", 1},
-    [IKT_STAGE_NEIGHBOURS] = {"neighbours", 1},
-    [IKT_STAGE_RECALL] = {"recall", 1},
-    [IKT_STAGE_AFFINITY] = {"affinity", 1},
-    [IKT_STAGE_GRAPH] = {"graph", 1},
-    [IKT_STAGE_LAYOUT] = {"layout", 1},
-    [IKT_STAGE_ATTRACTION] = {"attraction", 2},
-    [IKT_STAGE_REPULSION] = {"repulsion", 2},
-    [IKT_STAGE_SPREAD] = {"spread", 3},
-    [IKT_STAGE_GRID_SUM] = {"grid sum", 3},
-    [IKT_STAGE_FFT] = {"fft", 3},
-    [IKT_STAGE_GATHER] = {"gather", 3},
-    [IKT_STAGE_HALO] = {"halo", 2},
-    [IKT_STAGE_STEP] = {"step", 2},
-    [IKT_STAGE_WRITE] = {"write", 1},
-    [IKT_STAGE_PICTURE] = {"picture", 1},
-    [IKT_STAGE_MEASURES] = {"measures", 1},
-};
+} stages[IKT_STAGE_COUNT] = {IKT_STAGE_TABLE(STAGE_ROW)};
+#undef STAGE_ROW
 
 double ikt_now(void) {
     struct timespec now;
@@ -105,6 +80,10 @@ double ikt_stage_seconds(const ikt_context *ctx, ikt_stage stage) {
 
 const char *ikt_stage_name(ikt_stage stage) {
     return stages[stage].name;
+}
+
+const char *ikt_stage_saved(ikt_stage stage) {
+    return stages[stage].saved;
 }
 
 int ikt_stage_depth(ikt_stage stage) {

@@ -30,14 +30,11 @@ struct ikt_checkpoint {
     bool is_kept;     /* after the end */
 };
 
-static const char *const stage_name[IKT_CHECKPOINT_STAGES] = {"codes", "neighbours",
-                                                              "probabilities", "loop"};
-
 /* Guessed for the first file: what a slow shared file system writes in a second. */
 static const double bytes_a_second = 2e8;
 
-static void file_name(const ikt_checkpoint *c, int stage, bool is_previous, char *path) {
-    snprintf(path, IKT_PATH_MAX, "%.4000s/%s%s.h5", c->folder, stage_name[stage],
+static void file_name(const ikt_checkpoint *c, ikt_stage stage, bool is_previous, char *path) {
+    snprintf(path, IKT_PATH_MAX, "%.4000s/%s%s.h5", c->folder, ikt_stage_saved(stage),
              is_previous ? ".previous" : "");
 }
 
@@ -45,13 +42,13 @@ static void file_name(const ikt_checkpoint *c, int stage, bool is_previous, char
  */
 
 /* LOCAL, rank 0. Removes the older file of a stage; both of them. */
-static void remove_previous(const ikt_checkpoint *c, int stage) {
+static void remove_previous(const ikt_checkpoint *c, ikt_stage stage) {
     char path[IKT_PATH_MAX];
     file_name(c, stage, true, path);
     unlink(path);
 }
 
-static void remove_stage(const ikt_checkpoint *c, int stage) {
+static void remove_stage(const ikt_checkpoint *c, ikt_stage stage) {
     char path[IKT_PATH_MAX];
     remove_previous(c, stage);
     file_name(c, stage, false, path);
@@ -60,10 +57,11 @@ static void remove_stage(const ikt_checkpoint *c, int stage) {
 
 /* "codes.h5.part-1234": what ikt_atomic_begin calls a file that is not complete. */
 static bool is_name_of_part(const char *name) {
-    for (int stage = 0; stage < IKT_CHECKPOINT_STAGES; stage++) {
+    for (ikt_stage stage = 0; stage < IKT_STAGE_COUNT; stage++) {
+        if (!ikt_stage_saved(stage)) continue;
         char begin[64];
         const size_t length =
-            (size_t)snprintf(begin, sizeof begin, "%s.h5.part-", stage_name[stage]);
+            (size_t)snprintf(begin, sizeof begin, "%s.h5.part-", ikt_stage_saved(stage));
         const char *number = name + length;
         if (strncmp(name, begin, length) == 0)
             return number[0] && number[strspn(number, "0123456789")] == '\0';
@@ -84,8 +82,8 @@ static void remove_parts(const ikt_checkpoint *c) {
 }
 
 static void remove_all(const ikt_checkpoint *c) {
-    for (int stage = 0; stage < IKT_CHECKPOINT_STAGES; stage++)
-        remove_stage(c, stage);
+    for (ikt_stage stage = 0; stage < IKT_STAGE_COUNT; stage++)
+        if (ikt_stage_saved(stage)) remove_stage(c, stage);
     remove_parts(c);
     rmdir(c->folder); /* stays where others have put files there */
 }
@@ -119,8 +117,9 @@ static bool is_own(const char *path) {
  * them is taken for a damaged checkpoint and replaced. */
 static ikt_status refuse_foreign(const ikt_checkpoint *c) {
     char path[IKT_PATH_MAX];
-    for (int file = 0; file < 2 * IKT_CHECKPOINT_STAGES; file++) {
-        file_name(c, file / 2, file % 2 != 0, path);
+    for (int file = 0; file < 2 * IKT_STAGE_COUNT; file++) {
+        if (!ikt_stage_saved((ikt_stage)(file / 2))) continue;
+        file_name(c, (ikt_stage)(file / 2), file % 2 != 0, path);
         if (access(path, F_OK) == 0 && !is_own(path))
             return ikt_fail(
                 c->ctx, IKT_ERR_FILE,
@@ -139,6 +138,12 @@ static ikt_status try_folder(const ikt_checkpoint *c) {
                         "the folder %s for checkpoints cannot be made: %s (run.checkpoint names "
                         "another, or none)",
                         c->folder, strerror(errno));
+    struct stat about;
+    if (stat(c->folder, &about) == 0 && !S_ISDIR(about.st_mode))
+        return ikt_fail(c->ctx, IKT_ERR_FILE,
+                        "%s is no folder, and checkpoints are written to one: name another by "
+                        "run.checkpoint",
+                        c->folder);
     if (access(c->folder, W_OK | X_OK) != 0)
         return ikt_fail(c->ctx, IKT_ERR_FILE,
                         "the folder %s for checkpoints cannot be written to: %s", c->folder,
@@ -217,8 +222,8 @@ ikt_stage_head ikt_checkpoint_head(const char *stage, const char *input, const c
                             .settings = settings};
 }
 
-static ikt_stage_head head_of(const ikt_checkpoint *c, int stage) {
-    return ikt_checkpoint_head(stage_name[stage], c->input, c->settings);
+static ikt_stage_head head_of(const ikt_checkpoint *c, ikt_stage stage) {
+    return ikt_checkpoint_head(ikt_stage_saved(stage), c->input, c->settings);
 }
 
 void ikt_checkpoint_expect(const ikt_checkpoint *checkpoint, int64_t bytes) {
@@ -235,24 +240,24 @@ void ikt_checkpoint_finish(ikt_checkpoint *checkpoint) {
 
 /* LOCAL, rank 0. Once a stage has two files of its own, older ones are not needed any more: but
  * lists are made from the codes, and the loop needs P. */
-static void remove_superfluous(const ikt_checkpoint *c, ikt_checkpoint_stage stage) {
+static void remove_superfluous(const ikt_checkpoint *c, ikt_stage stage) {
     char previous[IKT_PATH_MAX];
-    file_name(c, (int)stage, true, previous);
+    file_name(c, stage, true, previous);
     if (access(previous, F_OK) != 0) return;
-    if (stage == IKT_CHECKPOINT_NEIGHBOURS) remove_previous(c, IKT_CHECKPOINT_CODES);
-    if (stage != IKT_CHECKPOINT_LOOP) return;
-    if (!c->keeps_codes) remove_stage(c, IKT_CHECKPOINT_CODES);
-    remove_stage(c, IKT_CHECKPOINT_NEIGHBOURS);
+    if (stage == IKT_STAGE_NEIGHBOURS) remove_previous(c, IKT_STAGE_CODES);
+    if (stage != IKT_STAGE_LAYOUT) return;
+    if (!c->keeps_codes) remove_stage(c, IKT_STAGE_CODES);
+    remove_stage(c, IKT_STAGE_NEIGHBOURS);
 }
 
-ikt_status ikt_checkpoint_write(ikt_checkpoint *c, ikt_checkpoint_stage stage,
-                                const ikt_part *parts, int64_t count) {
+ikt_status ikt_checkpoint_write(ikt_checkpoint *c, ikt_stage stage, const ikt_part *parts,
+                                int64_t count) {
     char path[IKT_PATH_MAX], previous[IKT_PATH_MAX];
-    const ikt_stage_head head = head_of(c, (int)stage);
+    const ikt_stage_head head = head_of(c, stage);
     const double begun = ikt_now();
     ikt_status st = IKT_OK;
-    file_name(c, (int)stage, false, path);
-    file_name(c, (int)stage, true, previous);
+    file_name(c, stage, false, path);
+    file_name(c, stage, true, previous);
     if (ikt_rank(c->ctx) == 0 && mkdir(c->folder, 0777) != 0 && errno != EEXIST)
         st = ikt_fail(c->ctx, IKT_ERR_FILE, "the folder %s cannot be made: %s", c->folder,
                       strerror(errno));
@@ -324,23 +329,23 @@ static ikt_status open_whole(ikt_context *ctx, const char *path, ikt_stage_file 
     return IKT_OK;
 }
 
-ikt_status ikt_checkpoint_find(ikt_checkpoint *c, ikt_checkpoint_stage stage,
-                               ikt_stage_file **out) {
+ikt_status ikt_checkpoint_find(ikt_checkpoint *c, ikt_stage stage, ikt_stage_file **out) {
     char path[IKT_PATH_MAX];
     *out = NULL;
     for (int previous = 0; previous < 2 && !*out; previous++) {
-        file_name(c, (int)stage, previous != 0, path);
+        file_name(c, stage, previous != 0, path);
         IKT_TRY(open_whole(c->ctx, path, out));
     }
     if (!*out) return IKT_OK;
-    const ikt_stage_head head = ikt_stage_file_head(*out), own = head_of(c, (int)stage);
+    const ikt_stage_head head = ikt_stage_file_head(*out), own = head_of(c, stage);
     ikt_status st = ikt_checkpoint_compare(c->ctx, &own, &head, path);
     if (st != IKT_OK) ikt_stage_file_close(out);
     return st;
 }
 
 /* COLLECTIVE. The stage that a file of the folder is of, if it is one of such a run. */
-static ikt_status look_at(const ikt_checkpoint *c, int stage, bool previous, const char **found) {
+static ikt_status look_at(const ikt_checkpoint *c, ikt_stage stage, bool previous,
+                          const char **found) {
     char path[IKT_PATH_MAX];
     ikt_stage_file *file = NULL;
     file_name(c, stage, previous, path);
@@ -350,7 +355,7 @@ static ikt_status look_at(const ikt_checkpoint *c, int stage, bool previous, con
     ikt_stage_head own = head_of(c, stage);
     own.input = head.input;
     ikt_status st = ikt_checkpoint_compare(c->ctx, &own, &head, path);
-    if (st == IKT_OK) *found = stage_name[stage];
+    if (st == IKT_OK) *found = ikt_stage_saved(stage);
     ikt_stage_file_close(&file);
     return st;
 }
@@ -361,9 +366,9 @@ ikt_status ikt_checkpoint_look(ikt_context *ctx, const ikt_settings *settings, c
     if (strcmp(settings->run.checkpoint, "none") == 0) return IKT_OK;
     ikt_status st = describe(ctx, settings, "", &c);
     if (st == IKT_OK) st = look_at_folder(c);
-    for (int s = IKT_CHECKPOINT_STAGES - 1; settings->run.resume && s >= 0; s--)
+    for (int s = IKT_STAGE_COUNT - 1; settings->run.resume && s >= 0; s--)
         for (int previous = 0; previous < 2 && st == IKT_OK && !*stage; previous++)
-            st = look_at(c, s, previous != 0, stage);
+            if (ikt_stage_saved((ikt_stage)s)) st = look_at(c, (ikt_stage)s, previous != 0, stage);
     ikt_checkpoint_destroy(&c);
     return st;
 }

@@ -1,4 +1,5 @@
-/* The checkpoint of a run: a folder with a file for each stage that takes long.
+/* The checkpoint of a run: a folder with a file for each stage that takes long
+ * (those that the table of stages in base/timer.h gives a name for it).
  *
  *   codes.h5          cell codes, as far as they are
  *   neighbours.h5     neighbour lists, as far as they are
@@ -12,17 +13,9 @@
 #ifndef IKT_CHECKPOINT_CHECKPOINT_H
 #define IKT_CHECKPOINT_CHECKPOINT_H
 
+#include "base/timer.h"
 #include "io/hdf5/stage_file.h"
 #include "settings/settings.h"
-
-/* In the order of the run. */
-typedef enum {
-    IKT_CHECKPOINT_CODES,
-    IKT_CHECKPOINT_NEIGHBOURS,
-    IKT_CHECKPOINT_PROBABILITIES,
-    IKT_CHECKPOINT_LOOP,
-    IKT_CHECKPOINT_STAGES
-} ikt_checkpoint_stage;
 
 typedef struct ikt_checkpoint ikt_checkpoint;
 
@@ -48,15 +41,14 @@ const char *ikt_checkpoint_folder(const ikt_checkpoint *checkpoint);
 
 /* COLLECTIVE. Writes the file of a stage and removes what it makes superfluous.
  * Errors: IKT_ERR_FILE. */
-ikt_status ikt_checkpoint_write(ikt_checkpoint *checkpoint, ikt_checkpoint_stage stage,
-                                const ikt_part *parts, int64_t count);
+ikt_status ikt_checkpoint_write(ikt_checkpoint *checkpoint, ikt_stage stage, const ikt_part *parts,
+                                int64_t count);
 
 /* COLLECTIVE. Opens the newest file of a stage that is whole; damaged ones are warned of and
  * removed.
  *   out   NULL where there is none
  * Errors: IKT_ERR_USAGE for one of other data, settings or program, with the first difference. */
-ikt_status ikt_checkpoint_find(ikt_checkpoint *checkpoint, ikt_checkpoint_stage stage,
-                               ikt_stage_file **out);
+ikt_status ikt_checkpoint_find(ikt_checkpoint *checkpoint, ikt_stage stage, ikt_stage_file **out);
 
 /* LOCAL. Tells the watch how long it will take to write `bytes` bytes over all ranks. */
 void ikt_checkpoint_expect(const ikt_checkpoint *checkpoint, int64_t bytes);

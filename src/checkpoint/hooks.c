@@ -28,7 +28,7 @@ static ikt_status load_codes(void *self, ikt_codes *codes, uint16_t *coarse, int
     ikt_part part[CODES_PARTS];
     ikt_stage_file *file;
     ikt_checkpoint_expect(k->checkpoint, k->rows->n * codes->stride);
-    IKT_TRY(ikt_checkpoint_find(k->checkpoint, IKT_CHECKPOINT_CODES, &file));
+    IKT_TRY(ikt_checkpoint_find(k->checkpoint, IKT_STAGE_CODES, &file));
     if (!file) return IKT_OK;
     ikt_status st = ikt_stage_file_read(file, part, codes_parts(k, codes, coarse, done, part));
     ikt_stage_file_close(&file);
@@ -43,7 +43,7 @@ static ikt_status save_codes(void *self, const ikt_codes *codes, const uint16_t 
     ikt_checkpoint_hooks *k = self;
     ikt_part part[CODES_PARTS];
     const int64_t count = codes_parts(k, codes, coarse, done, part);
-    return ikt_checkpoint_write(k->checkpoint, IKT_CHECKPOINT_CODES, part, count);
+    return ikt_checkpoint_write(k->checkpoint, IKT_STAGE_CODES, part, count);
 }
 
 /* --- lists -------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ static ikt_status load_lists(void *self, ikt_neighbours *lists, ikt_list_progres
     ikt_checkpoint_hooks *k = self;
     ikt_stage_file *file;
     ikt_checkpoint_expect(k->checkpoint, 8 * k->rows->n * lists->k);
-    IKT_TRY(ikt_checkpoint_find(k->checkpoint, IKT_CHECKPOINT_NEIGHBOURS, &file));
+    IKT_TRY(ikt_checkpoint_find(k->checkpoint, IKT_STAGE_NEIGHBOURS, &file));
     if (!file) return IKT_OK;
     ikt_status st = read_lists(k, file, lists, progress);
     ikt_stage_file_close(&file);
@@ -103,7 +103,7 @@ static ikt_status save_lists(void *self, const ikt_neighbours *lists,
     int64_t number[LIST_NUMBERS] = {progress->round, progress->nearest ? progress->near : 0};
     ikt_part part[LIST_PARTS];
     const int64_t count = list_parts(k, lists, progress, number, part);
-    return ikt_checkpoint_write(k->checkpoint, IKT_CHECKPOINT_NEIGHBOURS, part, count);
+    return ikt_checkpoint_write(k->checkpoint, IKT_STAGE_NEIGHBOURS, part, count);
 }
 
 /* --- the loop ----------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ static ikt_status save_loop(void *self, const ikt_loop_state *state) {
     ikt_loop_parts parts;
     ikt_status st = ikt_agree(k->ctx, ikt_loop_parts_make(k->ctx, k->rows, state, &parts));
     if (st == IKT_OK)
-        st = ikt_checkpoint_write(k->checkpoint, IKT_CHECKPOINT_LOOP, parts.part, parts.count);
+        st = ikt_checkpoint_write(k->checkpoint, IKT_STAGE_LAYOUT, parts.part, parts.count);
     ikt_loop_parts_destroy(&parts);
     return st;
 }
@@ -126,7 +126,7 @@ static ikt_status read_parts(void *file, const ikt_part *parts, int64_t count) {
 ikt_status ikt_checkpoint_load_loop(ikt_checkpoint_hooks *k, ikt_loop_state *state, bool *found) {
     ikt_stage_file *file;
     *found = false;
-    IKT_TRY(ikt_checkpoint_find(k->checkpoint, IKT_CHECKPOINT_LOOP, &file));
+    IKT_TRY(ikt_checkpoint_find(k->checkpoint, IKT_STAGE_LAYOUT, &file));
     if (!file) return IKT_OK;
     ikt_status st = ikt_loop_parts_read(k->ctx, k->rows, k->layout, read_parts, file, state);
     ikt_stage_file_close(&file);

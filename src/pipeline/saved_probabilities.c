@@ -66,7 +66,7 @@ static ikt_status save(void *self) {
     st = ikt_agree(s->ctx, st);
     if (st == IKT_OK && s->p->is_ordered) st = ikt_order_slots(s->ctx, &s->p->order, f.slot);
     if (st == IKT_OK)
-        st = ikt_checkpoint_write(k->checkpoint, IKT_CHECKPOINT_PROBABILITIES, part,
+        st = ikt_checkpoint_write(k->checkpoint, IKT_STAGE_AFFINITY, part,
                                   name_parts(k, &f, &s->p->lists, s->p->start, part));
     ikt_free(&f.slot);
     return st;
@@ -116,7 +116,7 @@ static ikt_status read(ikt_context *ctx, ikt_stage_file *file, ikt_probabilities
 ikt_status ikt_probabilities_load(ikt_context *ctx, ikt_probabilities *p) {
     ikt_stage_file *file;
     if (!p->hooks) return IKT_OK;
-    IKT_TRY(ikt_checkpoint_find(p->hooks->checkpoint, IKT_CHECKPOINT_PROBABILITIES, &file));
+    IKT_TRY(ikt_checkpoint_find(p->hooks->checkpoint, IKT_STAGE_AFFINITY, &file));
     if (!file) return IKT_OK;
     ikt_status st = read(ctx, file, p);
     ikt_stage_file_close(&file);
