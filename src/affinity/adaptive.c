@@ -120,8 +120,9 @@ ikt_status ikt_adaptive_weights(ikt_context *ctx, const ikt_rows *rows, ikt_neig
 }
 
 static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neighbours *lists,
-                        int64_t *orphans) {
-    return ikt_adaptive_weights(ctx, job->rows, lists, job->settings->adaptive.neighbours, orphans);
+                        int64_t *zero_similarity) {
+    return ikt_adaptive_weights(ctx, job->rows, lists, job->settings->adaptive.neighbours,
+                                zero_similarity);
 }
 
 /* --- dense P ---------------------------------------------------------------------------------- */
@@ -172,7 +173,7 @@ static void fill_row(const scales *s, ikt_dense *dense, int64_t i) {
 
 /* COLLECTIVE. */
 static ikt_status find_scales(ikt_context *ctx, const ikt_dense *dense, scales *s,
-                              int64_t *orphans) {
+                              int64_t *zero_similarity) {
     int64_t count = 0;
     scale *own = NULL;
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &own, dense->rows.count, sizeof *own, purpose)));
@@ -181,18 +182,18 @@ static ikt_status find_scales(ikt_context *ctx, const ikt_dense *dense, scales *
         own[i] = find_scale(s, dense, dense->rows.first + i);
         count += own[i].least == INFINITY;
     }
-    *orphans = ikt_sum_one(ctx, count);
+    *zero_similarity = ikt_sum_one(ctx, count);
     ikt_status st = ikt_dense_share(ctx, &dense->rows, own, sizeof *own, &s->scale);
     ikt_free(&own);
     return st;
 }
 
 static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt_scorer *scorer,
-                        ikt_dense *out, int64_t *orphans) {
+                        ikt_dense *out, int64_t *zero_similarity) {
     scales s = {.m = job->settings->adaptive.neighbours};
     IKT_TRY(ikt_dense_fill(ctx, scorer, out));
     ikt_status st = ikt_dense_nearest(ctx, out, s.m, &s.nearest);
-    if (st == IKT_OK) st = find_scales(ctx, out, &s, orphans);
+    if (st == IKT_OK) st = find_scales(ctx, out, &s, zero_similarity);
     if (st == IKT_OK) {
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
         for (int64_t i = 0; i < out->rows.count; i++)

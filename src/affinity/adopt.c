@@ -20,8 +20,8 @@ static int64_t find_slot(const int64_t *row, int64_t count, const int64_t *slot,
 static ikt_status to_slots(ikt_context *ctx, const ikt_order *order, ikt_zero_similarity *zeros) {
     int64_t entries = zeros->count * zeros->k, total = zeros->count + entries, kept;
     int64_t *row = NULL, *slot = NULL;
-    ikt_status st = ikt_alloc(ctx, &row, total, sizeof *row, "orphans");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &slot, total, sizeof *slot, "orphans");
+    ikt_status st = ikt_alloc(ctx, &row, total, sizeof *row, "zero similarity");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &slot, total, sizeof *slot, "zero similarity");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
         memcpy(row, zeros->row, (size_t)zeros->count * sizeof *row);
@@ -64,7 +64,7 @@ ikt_status ikt_affinity_adopt_zero_similarity(ikt_context *ctx, ikt_dataset *dat
                                               ikt_neighbours *lists, int64_t *count) {
     uint8_t *marked = NULL;
     ikt_zero_similarity zeros = {0, 0, NULL, NULL};
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &marked, rows->count, 1, "orphans"));
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &marked, rows->count, 1, "zero similarity"));
     if (st == IKT_OK) st = mark(ctx, rows, order, lists, marked);
     if (st == IKT_OK) st = ikt_zero_similarity_find(ctx, data, rows, marked, lists->k, &zeros);
     if (st == IKT_OK && order && zeros.count > 0) st = to_slots(ctx, order, &zeros);

@@ -110,14 +110,14 @@ ikt_status ikt_adaptive_weights(ikt_context *ctx, const ikt_rows *distribution,
 double ikt_adaptive_exponent(double squared, double reach_x, double reach_y);
 
 /* COLLECTIVE. Gives rows without any similarity (all weights zero) the uniform weight over their k
- * nearest rows by input distance; see orphans.h. Replaces those rows' lists in place.
+ * nearest rows by input distance; see zero_similarity.h. Replaces those rows' lists in place.
  *   rows       of the rows of the lists
  *   order     where the lists are by slots: the order they are in; otherwise NULL
  *   lists     with weights in place of scores
- *   orphans   receives their number over all ranks.
+ *   zero_similarity   receives their number over all ranks.
  * Errors: those of reading, IKT_ERR_RESOURCE. */
 ikt_status ikt_affinity_adopt_zero_similarity(ikt_context *ctx, ikt_dataset *data,
                                               const ikt_rows *rows, const ikt_order *order,
-                                              ikt_neighbours *lists, int64_t *orphans);
+                                              ikt_neighbours *lists, int64_t *zero_similarity);
 
 #endif

@@ -76,9 +76,9 @@ void ikt_gaussian_weights(ikt_context *ctx, const ikt_neighbours *lists, double 
 }
 
 static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neighbours *lists,
-                        int64_t *orphans) {
+                        int64_t *zero_similarity) {
     ikt_gaussian_weights(ctx, lists, job->settings->gaussian.perplexity, lists->score);
-    *orphans = 0;
+    *zero_similarity = 0;
     return IKT_OK;
 }
 
@@ -116,10 +116,10 @@ static void gaussian_rows(ikt_context *ctx, ikt_dense *dense, const bandwidths *
 }
 
 static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt_scorer *scorer,
-                        ikt_dense *out, int64_t *orphans) {
+                        ikt_dense *out, int64_t *zero_similarity) {
     double *beta = NULL, *shift = NULL;
     bandwidths all = {NULL, NULL};
-    *orphans = 0;
+    *zero_similarity = 0;
     ikt_status st = ikt_dense_fill(ctx, scorer, out);
     if (st == IKT_OK) {
         st = ikt_alloc(ctx, &beta, out->rows.count, sizeof *beta, "dense P");

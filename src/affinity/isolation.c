@@ -1,7 +1,8 @@
 /* Isolation kernel: shares of equal cells become conditional probabilities.
  *
  * Advantage: counts are integers, so every sum is exact. Disadvantage: a row may share no cell with
- * any other; such rows are few, and their nearest rows are looked up in the data (orphans.h). */
+ * any other; such rows are few, and their nearest rows are looked up in the data
+ * (zero_similarity.h). */
 #include "affinity/kind.h"
 #include "affinity/zero_similarity.h"
 #include "base/memory.h"
@@ -24,10 +25,10 @@ int64_t ikt_isolation_weights(ikt_context *ctx, const ikt_neighbours *lists, int
 }
 
 static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neighbours *lists,
-                        int64_t *orphans) {
+                        int64_t *zero_similarity) {
     ikt_isolation_weights(ctx, lists, job->t, lists->score);
     return ikt_affinity_adopt_zero_similarity(ctx, job->data, job->rows, job->order, lists,
-                                              orphans);
+                                              zero_similarity);
 }
 
 /* --- dense P ---------------------------------------------------------------------------------- */
@@ -57,34 +58,34 @@ static void isolation_rows(ikt_context *ctx, ikt_dense *dense, const double *sum
 }
 
 /* Rows without similarity get uniform weights over their nearest rows, in both directions. */
-static ikt_status add_orphans(ikt_context *ctx, const ikt_affinity_job *job, const double *sum,
-                              ikt_dense *dense, int64_t *count) {
+static ikt_status add_zero_similarity(ikt_context *ctx, const ikt_affinity_job *job,
+                                      const double *sum, ikt_dense *dense, int64_t *count) {
     const ikt_rows *rows = &dense->rows;
     const int64_t k = job->k;
     uint8_t *marked = NULL;
-    ikt_zero_similarity orphans = {0, 0, NULL, NULL};
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &marked, rows->count, 1, "orphans"));
+    ikt_zero_similarity zero_similarity = {0, 0, NULL, NULL};
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &marked, rows->count, 1, "zero similarity"));
     if (st == IKT_OK) {
         for (int64_t i = 0; i < rows->count; i++)
             marked[i] = !(sum[rows->first + i] > 0);
-        st = ikt_zero_similarity_find(ctx, job->data, rows, marked, k, &orphans);
+        st = ikt_zero_similarity_find(ctx, job->data, rows, marked, k, &zero_similarity);
     }
     float share = (float)(1 / (2 * (double)rows->n * (double)k));
-    for (int64_t e = 0; e < orphans.count * k; e++) {
-        int64_t a = orphans.row[e / k], b = orphans.nearest[e];
+    for (int64_t e = 0; e < zero_similarity.count * k; e++) {
+        int64_t a = zero_similarity.row[e / k], b = zero_similarity.nearest[e];
         if (a >= rows->first && a < rows->first + rows->count)
             dense->value[(a - rows->first) * dense->stride + b] += share;
         if (b >= rows->first && b < rows->first + rows->count)
             dense->value[(b - rows->first) * dense->stride + a] += share;
     }
-    *count = orphans.count;
-    ikt_zero_similarity_destroy(&orphans);
+    *count = zero_similarity.count;
+    ikt_zero_similarity_destroy(&zero_similarity);
     ikt_free(&marked);
     return st;
 }
 
 static ikt_status dense_from_counts(ikt_context *ctx, const ikt_affinity_job *job, double *own,
-                                    ikt_dense *out, int64_t *orphans) {
+                                    ikt_dense *out, int64_t *zero_similarity) {
     double *sum = NULL;
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < out->rows.count; i++)
@@ -92,18 +93,18 @@ static ikt_status dense_from_counts(ikt_context *ctx, const ikt_affinity_job *jo
     ikt_status st = ikt_dense_share(ctx, &out->rows, own, sizeof *own, &sum);
     if (st == IKT_OK) {
         isolation_rows(ctx, out, sum);
-        st = add_orphans(ctx, job, sum, out, orphans);
+        st = add_zero_similarity(ctx, job, sum, out, zero_similarity);
     }
     ikt_free(&sum);
     return st;
 }
 
 static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt_scorer *scorer,
-                        ikt_dense *out, int64_t *orphans) {
+                        ikt_dense *out, int64_t *zero_similarity) {
     double *own = NULL;
     IKT_TRY(ikt_dense_fill(ctx, scorer, out));
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &own, out->rows.count, sizeof *own, "dense P"));
-    if (st == IKT_OK) st = dense_from_counts(ctx, job, own, out, orphans);
+    if (st == IKT_OK) st = dense_from_counts(ctx, job, own, out, zero_similarity);
     ikt_free(&own);
     if (st != IKT_OK) ikt_dense_destroy(out);
     return st;

@@ -41,13 +41,13 @@ typedef struct {
     /* LOCAL. Lowers its own settings to what suits a subset of n rows; NULL: there are none. */
     void (*shrink)(ikt_affinity_settings *settings, int64_t n);
     /* COLLECTIVE. Puts p_j|i, each row summing to 1, in place of the scores of lists.
-     *   orphans   receives how many rows have no similarity to any other, over all ranks
-     * Errors: IKT_ERR_RESOURCE, those of reading. */
+     *   zero-similarity rows   receives how many rows have no similarity to any other, over all
+     * ranks Errors: IKT_ERR_RESOURCE, those of reading. */
     ikt_status (*weigh)(ikt_context *ctx, const ikt_affinity_job *job, ikt_neighbours *lists,
-                        int64_t *orphans);
+                        int64_t *zero_similarity);
     /* COLLECTIVE. The dense symmetric P from all scores; empty on failure. */
     ikt_status (*dense)(ikt_context *ctx, const ikt_affinity_job *job, const ikt_scorer *scorer,
-                        ikt_dense *out, int64_t *orphans);
+                        ikt_dense *out, int64_t *zero_similarity);
     bool is_sought; /* weights are found by iteration: plans of time count them */
     const char
         *zero_similarity_because; /* "N rows ...": why a row may have no similarity; NULL: never */

@@ -15,10 +15,10 @@ void ikt_knn_weights(ikt_context *ctx, const ikt_neighbours *lists, float *weigh
 }
 
 static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neighbours *lists,
-                        int64_t *orphans) {
+                        int64_t *zero_similarity) {
     (void)job;
     ikt_knn_weights(ctx, lists, lists->score);
-    *orphans = 0;
+    *zero_similarity = 0;
     return IKT_OK;
 }
 
@@ -40,9 +40,9 @@ static void fill_rows(ikt_context *ctx, ikt_dense *dense, int64_t k, const ikt_p
 }
 
 static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt_scorer *scorer,
-                        ikt_dense *out, int64_t *orphans) {
+                        ikt_dense *out, int64_t *zero_similarity) {
     ikt_pair *nearest = NULL;
-    *orphans = 0;
+    *zero_similarity = 0;
     IKT_TRY(ikt_dense_fill(ctx, scorer, out));
     ikt_status st = ikt_dense_nearest(ctx, out, job->k, &nearest);
     if (st == IKT_OK)

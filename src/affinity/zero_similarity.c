@@ -46,14 +46,17 @@ static void batch_free(batch *b) {
 static ikt_status batch_alloc(ikt_context *ctx, batch *b) {
     int64_t lists = b->count * b->k, ranks = ikt_size(ctx);
     const int64_t d = b->is_sparse ? 0 : b->d;
-    ikt_status st = ikt_alloc(ctx, &b->x, b->count * d, sizeof *b->x, "orphans");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b->score, lists, sizeof *b->score, "orphans");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b->nearest, lists, sizeof *b->nearest, "orphans");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b->block, BLOCK_ROWS * d, sizeof(float), "orphans");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b->all_score, ranks * lists, sizeof(float), "orphans");
+    ikt_status st = ikt_alloc(ctx, &b->x, b->count * d, sizeof *b->x, "zero similarity");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &b->score, lists, sizeof *b->score, "zero similarity");
     if (st == IKT_OK)
-        st = ikt_alloc(ctx, &b->all_nearest, ranks * lists, sizeof(uint32_t), "orphans");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b->counts, ranks, sizeof *b->counts, "orphans");
+        st = ikt_alloc(ctx, &b->nearest, lists, sizeof *b->nearest, "zero similarity");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &b->block, BLOCK_ROWS * d, sizeof(float), "zero similarity");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &b->all_score, ranks * lists, sizeof(float), "zero similarity");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &b->all_nearest, ranks * lists, sizeof(uint32_t), "zero similarity");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &b->counts, ranks, sizeof *b->counts, "zero similarity");
     return ikt_agree(ctx, st);
 }
 
@@ -142,8 +145,9 @@ static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_rows
 static ikt_status list_marked(ikt_context *ctx, const ikt_rows *rows, const uint8_t *marked,
                               ikt_zero_similarity *out) {
     int64_t mine = 0, *own = NULL, *counts = NULL;
-    ikt_status st = ikt_alloc(ctx, &own, rows->count, sizeof *own, "orphans");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, "orphans");
+    ikt_status st = ikt_alloc(ctx, &own, rows->count, sizeof *own, "zero similarity");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, "zero similarity");
     if (st == IKT_OK)
         for (int64_t i = 0; i < rows->count; i++)
             if (marked[i]) own[mine++] = rows->first + i;
@@ -151,10 +155,10 @@ static ikt_status list_marked(ikt_context *ctx, const ikt_rows *rows, const uint
     if (st == IKT_OK) {
         out->count = ikt_sum_one(ctx, mine);
         ikt_gather_counts(ctx, mine, counts);
-        st = ikt_alloc(ctx, &out->row, out->count, sizeof *out->row, "orphans");
+        st = ikt_alloc(ctx, &out->row, out->count, sizeof *out->row, "zero similarity");
         if (st == IKT_OK)
-            st =
-                ikt_alloc(ctx, &out->nearest, out->count * out->k, sizeof *out->nearest, "orphans");
+            st = ikt_alloc(ctx, &out->nearest, out->count * out->k, sizeof *out->nearest,
+                           "zero similarity");
         st = ikt_agree(ctx, st);
     }
     if (st == IKT_OK) ikt_allgather(ctx, own, mine, sizeof *own, out->row, counts);

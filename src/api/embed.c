@@ -90,7 +90,7 @@ static ikt_status describe(ikt_embedding *embedding, int64_t count) {
     embedding->hash = run->hash;
     embedding->objective = trace->count > 0 ? ikt_trace_last(trace) : NAN;
     embedding->iterations = trace->end;
-    embedding->orphans = run->embedding.zero_similarity;
+    embedding->zero_similarity = run->embedding.zero_similarity;
     IKT_TRY(
         ikt_agree(embedding->ctx, ikt_run_configuration(embedding->ctx, run, &embedding->yaml)));
     return ikt_embedding_hand_over(embedding, count);

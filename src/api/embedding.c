@@ -17,7 +17,7 @@
 ikt_status ikt_embedding_new(ikt_context *ctx, ikt_embedding **out) {
     *out = NULL;
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, out, 1, sizeof **out, "embedding")));
-    **out = (ikt_embedding){.caller = ctx, .objective = NAN, .iterations = -1, .orphans = -1};
+    **out = (ikt_embedding){.caller = ctx, .objective = NAN, .iterations = -1, .zero_similarity = -1};
     ikt_status st = ikt_context_split(ctx, 0, &(*out)->ctx);
     if (st != IKT_OK) ikt_free(out);
     return st;
@@ -109,7 +109,7 @@ int64_t ikt_embedding_iterations(const ikt_embedding *embedding) {
 }
 
 int64_t ikt_embedding_zero_similarity(const ikt_embedding *embedding) {
-    return embedding->orphans;
+    return embedding->zero_similarity;
 }
 
 const char *ikt_embedding_yaml(const ikt_embedding *embedding) {

@@ -26,7 +26,7 @@ struct ikt_embedding {
     uint64_t hash;    /* of the positions */
     double objective; /* NaN: not known */
     int64_t iterations; /* -1: not known */
-    int64_t orphans;    /* -1: not known */
+    int64_t zero_similarity;    /* -1: not known */
     int q;              /* dimensions */
     char *yaml;         /* NULL: not known */
     ikt_measures measures;

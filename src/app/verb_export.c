@@ -98,7 +98,7 @@ static ikt_status add_columns(ikt_context *ctx, const command *w, ikt_export *ex
 static ikt_status write_export(ikt_context *ctx, const command *w, bool is_key_given) {
     const ikt_export_format *format;
     ikt_export export;
-    ikt_export_wishes how = {.overwrite = w->overwrite,
+    ikt_export_options how = {.overwrite = w->overwrite,
                              .row_numbers = w->row_numbers,
                              .guards_formulas = w->guards_formulas,
                              .anndata = w->anndata,

@@ -29,7 +29,7 @@ typedef struct {
     int64_t *start;          /* [distribution->count + 1] in the file */
     ikt_directed rows;       /* filled as far as `done` rows */
     int64_t done, least_row; /* rows so far; the first with too few edges, or -1 */
-    int64_t orphans;         /* own ones */
+    int64_t zero_similarity; /* own ones */
     float *squared;          /* [threads * longest] */
     int64_t longest;
     ikt_exact_sum total; /* of probabilities */
@@ -71,7 +71,7 @@ static void place_rows(loading *l, const ikt_edge_block *b) {
     const double least = ikt_edges_least(&l->rule);
     for (int64_t i = 0; i < b->count; i++) {
         start[i + 1] = start[i] + b->edges[i];
-        l->orphans += b->edges[i] == 0;
+        l->zero_similarity += b->edges[i] == 0;
         if (b->edges[i] > 0 && (double)b->edges[i] < least && l->least_row < 0)
             l->least_row = l->done + i;
     }
@@ -114,7 +114,7 @@ static ikt_status add_block(void *self, const ikt_edge_block *b) {
         const double *value = b->value + (b->start[i] - b->start[0]);
         for (int64_t e = 0; e < b->edges[i]; e++)
             ikt_exact_sum_add(&l->total, value[e]);
-        l->orphans += b->edges[i] == 0;
+        l->zero_similarity += b->edges[i] == 0;
     }
     return IKT_OK;
 }
@@ -129,9 +129,9 @@ static ikt_status find_scale(loading *l) {
                                  add_block, l));
     ikt_exact_sum_reduce(l->ctx, &l->total, 1);
     const double total = ikt_exact_sum_value(&l->total);
-    const int64_t orphans = ikt_sum_one(l->ctx, l->orphans);
-    l->orphans = 0;
-    if (total > 0) l->rule.scale = (double)(l->distribution->n - orphans) / total;
+    const int64_t zero_similarity = ikt_sum_one(l->ctx, l->zero_similarity);
+    l->zero_similarity = 0;
+    if (total > 0) l->rule.scale = (double)(l->distribution->n - zero_similarity) / total;
     return IKT_OK;
 }
 
@@ -143,7 +143,7 @@ static ikt_status check_symmetric(const loading *l) {
 
 /* --- rows without an edge --------------------------------------------------------------------- */
 
-static ikt_status refuse_orphans(const loading *l, int64_t orphans) {
+static ikt_status refuse_zero_similarity(const loading *l, int64_t zero_similarity) {
     int64_t first = INT64_MAX;
     for (int64_t i = 0; i < l->distribution->count && first == INT64_MAX; i++)
         if (l->rows.start[i] == l->rows.start[i + 1]) first = l->distribution->first + i;
@@ -152,13 +152,13 @@ static ikt_status refuse_orphans(const loading *l, int64_t orphans) {
                     "%s: %lld of %lld rows have no edge to another row, first row %lld; with "
                     "input.file they are tied to their nearest rows there, otherwise leave them "
                     "out of the graph",
-                    ikt_graph_file_name(l->file), (long long)orphans, (long long)l->distribution->n,
-                    (long long)first);
+                    ikt_graph_file_name(l->file), (long long)zero_similarity,
+                    (long long)l->distribution->n, (long long)first);
 }
 
-/* LOCAL. Own orphans among those of all ranks: the first one, and how many. */
-static void own_orphans(const ikt_rows *distribution, const ikt_zero_similarity *all,
-                        int64_t *first, int64_t *count) {
+/* LOCAL. Own zero-similarity rows among those of all ranks: the first one, and how many. */
+static void own_zero_similarity(const ikt_rows *distribution, const ikt_zero_similarity *all,
+                                int64_t *first, int64_t *count) {
     *first = *count = 0;
     for (int64_t o = 0; o < all->count; o++) {
         if (all->row[o] < distribution->first) ++*first;
@@ -172,7 +172,7 @@ static void own_orphans(const ikt_rows *distribution, const ikt_zero_similarity 
 static ikt_status insert(loading *l, const ikt_zero_similarity *all) {
     ikt_directed *rows = &l->rows;
     int64_t first, left;
-    own_orphans(l->distribution, all, &first, &left);
+    own_zero_similarity(l->distribution, all, &first, &left);
     const int64_t k = all->k, entries = rows->start[l->distribution->count] + left * k;
     IKT_TRY(ikt_resize(l->ctx, &rows->column, entries, sizeof *rows->column, "graph"));
     IKT_TRY(ikt_resize(l->ctx, &rows->value, entries, sizeof *rows->value, "graph"));
@@ -198,7 +198,7 @@ static ikt_status adopt(loading *l, ikt_dataset *data, int64_t k) {
     const int64_t count = l->distribution->count;
     uint8_t *marked = NULL;
     ikt_zero_similarity all = {0, k, NULL, NULL};
-    ikt_status st = ikt_agree(l->ctx, ikt_alloc(l->ctx, &marked, count, 1, "orphans"));
+    ikt_status st = ikt_agree(l->ctx, ikt_alloc(l->ctx, &marked, count, 1, "zero similarity"));
     for (int64_t i = 0; st == IKT_OK && i < count; i++)
         marked[i] = l->rows.start[i] == l->rows.start[i + 1];
     if (st == IKT_OK) st = ikt_zero_similarity_find(l->ctx, data, l->distribution, marked, k, &all);
@@ -215,10 +215,10 @@ static ikt_status weigh_all(loading *l, ikt_graph_facts *facts) {
     IKT_TRY(ikt_agree(l->ctx, make_room(l)));
     IKT_TRY(ikt_edge_blocks_read(l->ctx, l->file, l->distribution, l->start, &l->rule, facts,
                                  weigh_block, l));
-    facts->orphans = ikt_sum_one(l->ctx, l->orphans);
+    facts->zero_similarity = ikt_sum_one(l->ctx, l->zero_similarity);
     facts->selves = ikt_sum_one(l->ctx, facts->selves);
     facts->zeros = ikt_sum_one(l->ctx, facts->zeros);
-    if (facts->orphans == l->distribution->n)
+    if (facts->zero_similarity == l->distribution->n)
         return ikt_fail(l->ctx, IKT_ERR_DATA, "%s has no edges between different rows",
                         ikt_graph_file_name(l->file));
     IKT_TRY(ikt_agree(l->ctx, check_edges(l)));
@@ -236,8 +236,8 @@ ikt_status ikt_directed_load(ikt_context *ctx, const ikt_graph_file *file,
     ikt_status st = find_starts(&l);
     if (st == IKT_OK) st = find_scale(&l);
     if (st == IKT_OK) st = weigh_all(&l, facts);
-    if (st == IKT_OK && facts->orphans > 0)
-        st = data ? adopt(&l, data, k) : refuse_orphans(&l, facts->orphans);
+    if (st == IKT_OK && facts->zero_similarity > 0)
+        st = data ? adopt(&l, data, k) : refuse_zero_similarity(&l, facts->zero_similarity);
     if (st == IKT_OK) {
         *out = l.rows;
         l.rows = (ikt_directed){0, NULL, NULL, NULL};

@@ -10,9 +10,9 @@
 
 /* What is told of a graph beside its weights. */
 typedef struct {
-    int64_t orphans; /* rows without an edge, over all ranks */
-    int64_t selves;  /* entries of rows with themselves, left out */
-    int64_t zeros;   /* entries with the number 0 that are no edges, left out */
+    int64_t zero_similarity; /* rows without an edge, over all ranks */
+    int64_t selves;          /* entries of rows with themselves, left out */
+    int64_t zeros;           /* entries with the number 0 that are no edges, left out */
 } ikt_graph_facts;
 
 /* COLLECTIVE. Reads the own rows, checks them, and weighs them.

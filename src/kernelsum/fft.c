@@ -23,7 +23,7 @@
 enum {
     CACHED = 6, /* meshes kept: a map's size breathes around steps of the ladder, on two axes */
     CACHED_LARGE = 2,
-    LARGE = 1 << 22, /* waves of a mesh that is large: 16 MB in single precision */
+    LARGE = 1 << 22, /* coefficients of a mesh that is large: 16 MB in single precision */
     GROWTH = 4,      /* memory grows by a quarter more than needed */
     SORTED_LEAST = 1 << 15,
     LIMIT_LEAST = 64,
@@ -66,8 +66,8 @@ static bool is_for(const cached_mesh *c, const ikt_grid *grid) {
 
 /* Meshes that may be kept when one is of this size. */
 static int cached_most(const ikt_grid *grid) {
-    int64_t waves = (grid->padded[0] / 2 + 1) * (grid->padded[1] / 2 + 1);
-    return waves < LARGE ? CACHED : CACHED_LARGE;
+    int64_t coefficients = (grid->padded[0] / 2 + 1) * (grid->padded[1] / 2 + 1);
+    return coefficients < LARGE ? CACHED : CACHED_LARGE;
 }
 
 static void release(const particle_mesh *m, cached_mesh *c) {
@@ -366,13 +366,13 @@ int64_t ikt_kernelsum_memory_fft(const ikt_fft_settings *settings, const ikt_row
     ikt_grid grid = ikt_grid_fit(settings, &(ikt_bounds){{0, 0}, {span, span}});
     needs need = needs_of(&m, &grid);
     const int64_t size = (int64_t)m.ops->size, sorters = spread_threads(rows, threads);
-    int64_t waves = (grid.padded[0] / 2 + 8) * (grid.padded[1] / 2 + 32) + grid.padded[1];
+    int64_t coefficients = (grid.padded[0] / 2 + 8) * (grid.padded[1] / 2 + 32) + grid.padded[1];
     int64_t work = 8 * need.charges + size * need.field + threads * size * need.buffer +
                    (sorters > 1 ? 8 * sorters * (need.rows + 1) : 0);
     const int sharers = ikt_slabs_sharers(settings, &grid, rows->ranks);
     if (sharers > 1) work += 2 * size * (need.field / sharers + need.buffer); /* that travels */
     return work + work / GROWTH + (sorters > 1 ? 8 * rows->count : 0)         /* sorted points */
-           + waves * size * cached_most(&grid)                                /* tables kept */
-           + waves * 8                                                        /* one being made */
+           + coefficients * size * cached_most(&grid)                         /* tables kept */
+           + coefficients * 8                                                 /* one being made */
            + (int64_t)sizeof(particle_mesh) + CACHED * 16 * IKT_SELF_PLACES * IKT_SELF_PLACES;
 }

@@ -258,10 +258,10 @@ int64_t ikt_field_memory(int64_t n, int q, int threads, double span) {
     const ikt_grid grid =
         ikt_grid_fit(&settings, &(ikt_bounds){{-margin, -margin}, {span + margin, span + margin}});
     const int64_t size = (int64_t)ops->size;
-    int64_t waves = (grid.padded[0] / 2 + 8) * (grid.padded[1] / 2 + 32) + grid.padded[1];
+    int64_t coefficients = (grid.padded[0] / 2 + 8) * (grid.padded[1] / 2 + 32) + grid.padded[1];
     return sources + 8 * ikt_charge_stride(&grid, settings.order) * grid.nodes[1] +
            size * (ops->field_count(grid.padded, grid.nodes[1]) +
                    threads * ops->buffer_count(grid.padded)) +
-           waves * (size + 8) + 8 * n + 8 * threads * (grid.cells[1] + 1) +
+           coefficients * (size + 8) + 8 * n + 8 * threads * (grid.cells[1] + 1) +
            4 * 4 * IKT_SELF_PLACES * IKT_SELF_PLACES;
 }

@@ -84,9 +84,9 @@ bool ikt_bounds_find(ikt_context *ctx, const float *y, int64_t n_local, const fl
 
 /* Lengths that FFTW is fast at without trying plans: 4, 5 or 6 times a power of two. Columns are
  * transformed as two halves, which are slow where factors of 3 or 5 meet (measured, nanoseconds a
- * wave: 0.7 for halves of 256, 320, 384, 512, 640, 1024; 1.2 for 768 and 960; 1.5 for 288, 432,
- * 480, 576, 720, 800), so that the next length here costs less than a nearer one. What is lost to
- * padding is about what is saved by keeping the kernel's transform while the map grows. */
+ * coefficient: 0.7 for halves of 256, 320, 384, 512, 640, 1024; 1.2 for 768 and 960; 1.5 for 288,
+ * 432, 480, 576, 720, 800), so that the next length here costs less than a nearer one. What is lost
+ * to padding is about what is saved by keeping the kernel's transform while the map grows. */
 static int64_t friendly(int64_t n) {
     for (int64_t power = 16;; power *= 2)
         for (int64_t times = 4; times <= 6; times++)

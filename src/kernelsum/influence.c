@@ -45,8 +45,8 @@ static ikt_status transform_kernel(ikt_context *ctx, int64_t rows, int64_t colum
     return IKT_OK;
 }
 
-/* Transform of the window at wave k of a period: its values at nodes are those of a point that lies
- * on node order/2 - 1. */
+/* Transform of the window at frequency k of a period: its values at nodes are those of a point that
+ * lies on node order/2 - 1. */
 static double window_wave(const ikt_window *window, int64_t k, int64_t period) {
     double weight[MOST], slope[MOST], sum = 0;
     ikt_window_at(window, 0, weight, slope);
@@ -55,7 +55,7 @@ static double window_wave(const ikt_window *window, int64_t k, int64_t period) {
     return sum;
 }
 
-/* How many waves of the whole period an entry of the quarter table stands for. */
+/* How many Fourier coefficients of the whole period an entry of the quarter table stands for. */
 static double copies(int64_t k, int64_t last) {
     return k == 0 || k == last ? 1 : 2;
 }
@@ -84,10 +84,11 @@ static void find_lags(const ikt_grid *grid, int order, const double *table, doub
         for (int64_t c = 0; c < columns; c++)
             along[c] = 0;
         for (int64_t r = 0; r < rows; r++) {
-            double wave = copies(r, rows - 1) *
-                          cos(two_pi * (double)(r * e % grid->padded[1]) / (double)grid->padded[1]);
+            double coefficient =
+                copies(r, rows - 1) *
+                cos(two_pi * (double)(r * e % grid->padded[1]) / (double)grid->padded[1]);
             for (int64_t c = 0; c < columns; c++)
-                along[c] += wave * table[r * columns + c];
+                along[c] += coefficient * table[r * columns + c];
         }
         for (int d = 0; d < order; d++) {
             lag[e][d] = 0;

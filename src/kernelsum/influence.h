@@ -1,4 +1,4 @@
-/* What the grid multiplies each wave by, and what a point then feels of itself.
+/* What the grid multiplies each coefficient by, and what a point then feels of itself.
  *
  * Method: a Student kernel (w, or w log w) less its value at 0, sampled at the nodes of the padded
  * grid, is transformed (it is even in both directions: a cosine transform of a quarter) and divided
@@ -23,7 +23,7 @@ enum { IKT_SELF_PLACES = 32 }; /* of the table of self-terms, along each axis of
 typedef struct {
     double mean; /* of the kernel over the padded grid */
     /* [padded[1] / 2 + 1][padded[0] / 2 + 1], real transform of the kernel over that of the
-     * windows, with the normalisation of the FFT; zero for the constant wave */
+     * windows, with the normalisation of the FFT; zero for the constant coefficient */
     double *table;
     /* [IKT_SELF_PLACES (y)][IKT_SELF_PLACES (x)][4]: phi, its derivatives by x and y, 0 */
     float *self;

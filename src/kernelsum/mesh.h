@@ -26,7 +26,7 @@ typedef struct ikt_mesh ikt_mesh;
 /* What an evaluation works in: made by the caller, 64-byte aligned, shared between meshes. */
 typedef struct {
     int threads;
-    void *field;   /* [field_count] waves, by batches of columns */
+    void *field;   /* [field_count] coefficients, by batches of columns */
     void *buffers; /* [threads][buffer_count] */
     /* [nodes[1]][potential_stride] potentials of the nodes; the memory may be that of the charges,
      * which are gone by then */
@@ -77,9 +77,9 @@ typedef struct {
      * transformed, multiplied and transformed back while it is in cache, so the padded grid never
      * exists as a whole. Each step does a range of its units, first .. end - 1. The bits do not
      * depend on threads and ranges: units have a fixed width and plans are not timed.
-     *   forward   charges of the groups' rows to waves in space->field
+     *   forward   charges of the groups' rows to coefficients in space->field
      *   columns   batches, all rows of them, in space->field
-     *   inverse   waves of the groups' rows to space->potential */
+     *   inverse   coefficients of the groups' rows to space->potential */
     void (*forward)(const ikt_mesh *mesh, const ikt_grid *grid, const ikt_charges *charges,
                     const ikt_mesh_space *space, int64_t first, int64_t end);
     void (*columns)(const ikt_mesh *mesh, const ikt_grid *grid, const ikt_mesh_space *space,

@@ -68,7 +68,8 @@ static double model(const ikt_fft_rates *rates, const ikt_grid *grid, size_t num
     double nodes = (double)(grid->nodes[0] * grid->nodes[1]), size = (double)number;
     double padded = (double)(grid->padded[0] * grid->padded[1]);
     double transform = padded * log2(padded) / rates->transform, steps = log2(ranks);
-    /* Replicated: all charges to all. Slabs: charges once, waves twice in and out, potentials. */
+    /* Replicated: all charges to all. Slabs: charges once, coefficients twice in and out,
+     * potentials. */
     if (sharers == 1) return transform + 2 * 8 * nodes / rates->bandwidth + rates->latency * steps;
     return transform / sharers +
            (8 * nodes + 8 * size * nodes / sharers + size * nodes) / rates->bandwidth +

@@ -1,14 +1,14 @@
 /* One convolution shared by all ranks: rows of the grid and batches of its columns in slabs.
  *
- * Method: charges are summed to the ranks that own their rows, which transform them; the waves are
- * dealt out again by batches of columns (a transpose of blocks), convolved, and go back; potentials
- * are then gathered on every rank, because its points may lie anywhere. Groups of rows and batches
- * of columns are the units of mesh.h, so the bits are those of a rank that does it alone.
- * A rank need not share: of many, so few do that their messages do not cost more than the work
- * saved. Advantage: the transform's work is divided by the ranks. Disadvantage: four transfers in
- * place of one; a grid that one rank transforms in a millisecond is faster replicated. FFTW's own
- * parallel transforms choose algorithms by the slab, and with them bits; so only its transposes,
- * which move data, are used (base/transpose.h).
+ * Method: charges are summed to the ranks that own their rows, which transform them; the
+ * coefficients are dealt out again by batches of columns (a transpose of blocks), convolved, and go
+ * back; potentials are then gathered on every rank, because its points may lie anywhere. Groups of
+ * rows and batches of columns are the units of mesh.h, so the bits are those of a rank that does it
+ * alone. A rank need not share: of many, so few do that their messages do not cost more than the
+ * work saved. Advantage: the transform's work is divided by the ranks. Disadvantage: four transfers
+ * in place of one; a grid that one rank transforms in a millisecond is faster replicated. FFTW's
+ * own parallel transforms choose algorithms by the slab, and with them bits; so only its
+ * transposes, which move data, are used (base/transpose.h).
  */
 #ifndef IKT_KERNELSUM_SLABS_H
 #define IKT_KERNELSUM_SLABS_H

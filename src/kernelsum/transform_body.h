@@ -2,11 +2,11 @@
  *
  * Method: rows of charges become rows of REAL and are transformed, ROWS at a time; COLUMNS columns
  * at a time, as wide as a cache line, go through forward transform, product and inverse transform
- * in a buffer of one thread; then the rows are transformed back. The waves lie by batches of
+ * in a buffer of one thread; then the rows are transformed back. The coefficients lie by batches of
  * columns, all rows of a batch together, so that no pass strides through memory.
- * A column is half empty before and half unwanted after. So its even waves are a transform of half
- * the length, its odd waves are another, of the column times a twiddle, and each is of one
- * contiguous array in the first-level cache: a third of the time of transforming interleaved
+ * A column is half empty before and half unwanted after. So its even coefficients are a transform
+ * of half the length, its odd coefficients are another, of the column times a twiddle, and each is
+ * of one contiguous array in the first-level cache: a third of the time of transforming interleaved
  * columns of full length. All plans are one-dimensional and of fixed widths, made by FFTW_ESTIMATE
  * (measured plans would differ from run to run, and so would bits).
  * Advantage: a quarter of the padded grid is all that is ever stored, threads share nothing, and a
@@ -23,12 +23,12 @@
 
 enum {
     ROWS = 4,
-    COLUMNS = 32 / (int)sizeof(REAL), /* 8 or 4: a cache line of waves */
+    COLUMNS = 32 / (int)sizeof(REAL), /* 8 or 4: a cache line of coefficients */
     WIDTH = 2 * COLUMNS,
     ALIGNED = 16 /* numbers: rows, columns and buffers begin on cache lines */
 };
 
-typedef FFTW(complex) wave;
+typedef FFTW(complex) coefficient;
 
 struct ikt_mesh {
     int64_t padded[2];
@@ -36,11 +36,12 @@ struct ikt_mesh {
     int64_t half;        /* padded[1] / 2 */
     int64_t stride;      /* numbers a row in the buffers */
     int64_t table_count; /* numbers of the table for a column */
-    /* [batches * COLUMNS][table_count]: even waves 0, 2 .. half, from table_count / 2 on odd waves
+    /* [batches * COLUMNS][table_count]: even coefficients 0, 2 .. half, from table_count / 2 on odd
+     * coefficients
      */
     REAL *table;
     REAL *twiddle;        /* [half][2] exp(-2 pi i j / padded[1]) */
-    FFTW(plan) row[2];    /* ROWS rows: charges to waves, waves to potentials */
+    FFTW(plan) row[2];    /* ROWS rows: charges to coefficients, coefficients to potentials */
     FFTW(plan) column[2]; /* half a column: forward, inverse */
 };
 
@@ -90,14 +91,15 @@ static void fill_twiddles(ikt_mesh *m) {
  * planning by FFTW_ESTIMATE does not touch them. */
 static void make_plans(ikt_mesh *m, REAL *from, REAL *to) {
     int width = (int)m->padded[0], half = (int)m->half;
-    int stride = (int)m->stride, waves = stride / 2;
-    wave *from_waves = (wave *)(void *)from, *to_waves = (wave *)(void *)to;
-    m->row[0] = FFTW(plan_many_dft_r2c)(1, &width, ROWS, from, &stride, 1, stride, to_waves, &waves,
-                                        1, waves, FFTW_ESTIMATE);
-    m->row[1] = FFTW(plan_many_dft_c2r)(1, &width, ROWS, from_waves, &waves, 1, waves, to, &stride,
-                                        1, stride, FFTW_ESTIMATE);
+    int stride = (int)m->stride, coefficients = stride / 2;
+    coefficient *from_coefficients = (coefficient *)(void *)from,
+                *to_coefficients = (coefficient *)(void *)to;
+    m->row[0] = FFTW(plan_many_dft_r2c)(1, &width, ROWS, from, &stride, 1, stride, to_coefficients,
+                                        &coefficients, 1, coefficients, FFTW_ESTIMATE);
+    m->row[1] = FFTW(plan_many_dft_c2r)(1, &width, ROWS, from_coefficients, &coefficients, 1,
+                                        coefficients, to, &stride, 1, stride, FFTW_ESTIMATE);
     for (int way = 0; way < 2; way++)
-        m->column[way] = FFTW(plan_dft_1d)(half, from_waves, to_waves,
+        m->column[way] = FFTW(plan_dft_1d)(half, from_coefficients, to_coefficients,
                                            way ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
 }
 
@@ -167,7 +169,7 @@ static void load_rows(const ikt_mesh *m, const ikt_grid *grid, const ikt_charges
     }
 }
 
-/* Copies ROWS rows of waves from one behind the other to batches of `rows` rows, or back. */
+/* Copies ROWS rows of coefficients from one behind the other to batches of `rows` rows, or back. */
 static void scatter_rows(const ikt_mesh *m, int64_t rows, int64_t first, const REAL *from,
                          REAL *field) {
     for (int64_t b = 0; b < m->batches; b++)
@@ -186,17 +188,17 @@ static void collect_rows(const ikt_mesh *m, int64_t rows, int64_t first, const R
 
 static void forward_rows(const ikt_mesh *m, const ikt_grid *grid, const ikt_charges *charges,
                          int64_t first, REAL *field, REAL *buffer) {
-    REAL *waves = buffer + ROWS * m->stride;
+    REAL *coefficients = buffer + ROWS * m->stride;
     load_rows(m, grid, charges, first, buffer);
-    FFTW(execute_dft_r2c)(m->row[0], buffer, (wave *)(void *)waves);
-    scatter_rows(m, round_up(grid->nodes[1], ROWS), first, waves, field);
+    FFTW(execute_dft_r2c)(m->row[0], buffer, (coefficient *)(void *)coefficients);
+    scatter_rows(m, round_up(grid->nodes[1], ROWS), first, coefficients, field);
 }
 
 static void inverse_rows(const ikt_mesh *m, const ikt_grid *grid, int64_t first,
                          const ikt_mesh_space *space, REAL *buffer) {
     REAL *rows = buffer + ROWS * m->stride, *out = space->potential;
     collect_rows(m, round_up(grid->nodes[1], ROWS), first, space->field, buffer);
-    FFTW(execute_dft_c2r)(m->row[1], (wave *)(void *)buffer, rows);
+    FFTW(execute_dft_c2r)(m->row[1], (coefficient *)(void *)buffer, rows);
     for (int64_t r = 0; r < ROWS && first + r < grid->nodes[1]; r++)
         memcpy(out + (first + r) * space->potential_stride, rows + r * m->stride,
                (size_t)space->potential_stride * sizeof *out);
@@ -204,19 +206,19 @@ static void inverse_rows(const ikt_mesh *m, const ikt_grid *grid, int64_t first,
 
 /* --- columns ---------------------------------------------------------------------------------- */
 
-/* Rows of COLUMNS waves to columns of `half` waves, and back. */
+/* Rows of COLUMNS coefficients to columns of `half` coefficients, and back. */
 static void split_columns(const REAL *block, int64_t rows, int64_t half, REAL *columns) {
     for (int64_t r = 0; r < rows; r++)
         for (int64_t c = 0; c < COLUMNS; c++)
-            memcpy(columns + 2 * (c * half + r), block + r * WIDTH + 2 * c, sizeof(wave));
+            memcpy(columns + 2 * (c * half + r), block + r * WIDTH + 2 * c, sizeof(coefficient));
     for (int64_t c = 0; c < COLUMNS; c++)
-        memset(columns + 2 * (c * half + rows), 0, (size_t)(half - rows) * sizeof(wave));
+        memset(columns + 2 * (c * half + rows), 0, (size_t)(half - rows) * sizeof(coefficient));
 }
 
 static void join_columns(const REAL *columns, int64_t rows, int64_t half, REAL *block) {
     for (int64_t r = 0; r < rows; r++)
         for (int64_t c = 0; c < COLUMNS; c++)
-            memcpy(block + r * WIDTH + 2 * c, columns + 2 * (c * half + r), sizeof(wave));
+            memcpy(block + r * WIDTH + 2 * c, columns + 2 * (c * half + r), sizeof(coefficient));
 }
 
 /* out = column times twiddle, zero from `rows` on. */
@@ -244,30 +246,34 @@ static IKT_WIDEST_VECTORS void untwist(const REAL *odd, const REAL *twiddle, int
 
 /* Waves k < up times table[k], the others, which mirror them, times table[sum - k]. */
 static IKT_WIDEST_VECTORS void multiply(const REAL *table, int64_t up, int64_t half, int64_t sum,
-                                        REAL *waves) {
+                                        REAL *coefficients) {
     for (int64_t k = 0; k < up; k++) {
-        waves[2 * k] *= table[k];
-        waves[2 * k + 1] *= table[k];
+        coefficients[2 * k] *= table[k];
+        coefficients[2 * k + 1] *= table[k];
     }
     for (int64_t k = up; k < half; k++) {
-        waves[2 * k] *= table[sum - k];
-        waves[2 * k + 1] *= table[sum - k];
+        coefficients[2 * k] *= table[sum - k];
+        coefficients[2 * k + 1] *= table[sum - k];
     }
 }
 
-/* One column of which `rows` waves are not zero, convolved where it is. `work` has room for three
- * halves of a column. */
+/* One column of which `rows` coefficients are not zero, convolved where it is. `work` has room for
+ * three halves of a column. */
 static void convolve_column(const ikt_mesh *m, const REAL *table, int64_t rows, REAL *column,
                             REAL *work) {
     const int64_t half = m->half;
-    REAL *odd = work, *even_waves = work + 2 * half, *odd_waves = work + 4 * half;
+    REAL *odd = work, *even_coefficients = work + 2 * half, *odd_coefficients = work + 4 * half;
     twist(column, m->twiddle, rows, half, odd);
-    FFTW(execute_dft)(m->column[0], (wave *)(void *)column, (wave *)(void *)even_waves);
-    FFTW(execute_dft)(m->column[0], (wave *)(void *)odd, (wave *)(void *)odd_waves);
-    multiply(table, half / 2 + 1, half, half, even_waves);
-    multiply(table + m->table_count / 2, half / 2, half, half - 1, odd_waves);
-    FFTW(execute_dft)(m->column[1], (wave *)(void *)even_waves, (wave *)(void *)column);
-    FFTW(execute_dft)(m->column[1], (wave *)(void *)odd_waves, (wave *)(void *)odd);
+    FFTW(execute_dft)
+    (m->column[0], (coefficient *)(void *)column, (coefficient *)(void *)even_coefficients);
+    FFTW(execute_dft)
+    (m->column[0], (coefficient *)(void *)odd, (coefficient *)(void *)odd_coefficients);
+    multiply(table, half / 2 + 1, half, half, even_coefficients);
+    multiply(table + m->table_count / 2, half / 2, half, half - 1, odd_coefficients);
+    FFTW(execute_dft)
+    (m->column[1], (coefficient *)(void *)even_coefficients, (coefficient *)(void *)column);
+    FFTW(execute_dft)
+    (m->column[1], (coefficient *)(void *)odd_coefficients, (coefficient *)(void *)odd);
     untwist(odd, m->twiddle, rows, column);
 }
 

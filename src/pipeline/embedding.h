@@ -42,7 +42,7 @@ typedef struct {
  * Errors: IKT_ERR_USAGE for settings that do not suit the number of rows, IKT_ERR_RESOURCE,
  * IKT_ERR_DATA, those of reading; IKT_STOPPED, with a checkpoint written. */
 ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_dataset *data,
-                             const ikt_rows *rows, const ikt_embed_options *wish,
+                             const ikt_rows *rows, const ikt_embed_options *options,
                              ikt_embed_result *out);
 
 void ikt_embed_result_destroy(ikt_embed_result *embedding);

@@ -233,7 +233,7 @@ static ikt_status read_weights(ikt_context *ctx, const ikt_graph_file *file,
     ikt_graph_facts facts;
     IKT_TRY(check_rows(ctx, file, rows));
     IKT_TRY(ikt_directed_load(ctx, file, rows, &rule, data, p->k, &p->weights, &facts));
-    p->zero_similarity = facts.orphans;
+    p->zero_similarity = facts.zero_similarity;
     if (ikt_graph_file_is_kept(file)) take_facts(file, p);
     log_left_out(ctx, ikt_graph_file_name(file), &facts);
     IKT_TRY(put_in_order(ctx, file, rows, p));

@@ -46,10 +46,10 @@ typedef struct {
  * until ikt_run_destroy: the run is a guest, which writes no file but those that the settings name,
  * so that without output.file there is no state to extend and run.checkpoint: auto means none; and
  * it catches no signals out        receives the run; free with ikt_run_destroy. Empty on failure
- * With run.checkpoint it obeys signals and time limits (base/watch.h); what comes between here and
- * ikt_run_finish is too short to be stopped, so that signals wait.
- * Errors: IKT_ERR_USAGE, IKT_ERR_DATA, IKT_ERR_FILE, IKT_ERR_RESOURCE; see each module. IKT_STOPPED
- * where it was stopped with a checkpoint. */
+ * With run.checkpoint it handles signals and time limits (base/watch.h); what comes between here
+ * and ikt_run_finish is too short to be stopped, so that signals wait. Errors: IKT_ERR_USAGE,
+ * IKT_ERR_DATA, IKT_ERR_FILE, IKT_ERR_RESOURCE; see each module. IKT_STOPPED where it was stopped
+ * with a checkpoint. */
 ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
                             ikt_run *out);
 

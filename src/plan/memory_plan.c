@@ -252,7 +252,7 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
 /* Blocks of old codes that pass by, here and joined; chunks of new rows on their way. */
 enum { PASSING_BYTES = 64 << 20, CHUNK_BYTES = 5 << 20, OLD_LABEL_BYTES = 30 };
 
-ikt_memory_plan ikt_memory_plan_placing(const ikt_placing_size *s, int64_t base) {
+ikt_memory_plan ikt_memory_plan_out_of_sample(const ikt_out_of_sample_size *s, int64_t base) {
     const int64_t lists = ikt_neighbours_memory(s->rows, s->k);
     const int64_t codes = ikt_codes_memory(s->rows, s->model.psi, s->model.t);
     const int64_t kept = s->rows * (int64_t)(4 * s->q + 8 + 4 + 8 + 8); /* places and what goes

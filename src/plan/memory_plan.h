@@ -32,11 +32,11 @@ typedef struct {
     ikt_model_spec model; /* t, psi and distinct centres */
     double span;          /* of the map */
     int threads;
-} ikt_placing_size;
+} ikt_out_of_sample_size;
 
 /* LOCAL, pure. The same for placing; there is neither P nor a measure of the input.
  *   base   with the old embedding, which has been read by then */
-ikt_memory_plan ikt_memory_plan_placing(const ikt_placing_size *size, int64_t base);
+ikt_memory_plan ikt_memory_plan_out_of_sample(const ikt_out_of_sample_size *size, int64_t base);
 
 /* COLLECTIVE. Logs the prediction and refuses a run that cannot fit on some rank.
  * Errors: IKT_ERR_RESOURCE with stage, need, what is there, and what would help. */

@@ -10,9 +10,9 @@
 #include "base/memory.h"
 #include "base/row_hash.h"
 #include "base/timer.h"
-#include "evaluate/tree.h"
 #include "evaluate/accuracy.h"
-#include "objective/placing.h"
+#include "evaluate/tree.h"
+#include "objective/out_of_sample.h"
 #include "plan/memory_plan.h"
 #include "settings/input.h"
 #include "transform/transform_lists.h"
@@ -46,16 +46,16 @@ static double span_of(const float *y, int64_t n, int64_t q) {
 
 static ikt_status check_memory(ikt_context *ctx, ikt_dataset *data, ikt_transformed *done) {
     const ikt_model_shape *s = &done->loaded.shape;
-    const ikt_placing_size size = {.n = s->n,
-                                   .q = s->q,
-                                   .rows = ikt_rows_count(&done->rows, 0),
-                                   .columns = s->columns,
-                                   .k = done->k,
-                                   .is_u8 = ikt_dataset_is_u8(data),
-                                   .model = done->loaded.model->spec,
-                                   .span = span_of(done->loaded.y, s->n, s->q),
-                                   .threads = ikt_threads(ctx)};
-    const ikt_memory_plan plan = ikt_memory_plan_placing(&size, ikt_memory_resident_peak());
+    const ikt_out_of_sample_size size = {.n = s->n,
+                                         .q = s->q,
+                                         .rows = ikt_rows_count(&done->rows, 0),
+                                         .columns = s->columns,
+                                         .k = done->k,
+                                         .is_u8 = ikt_dataset_is_u8(data),
+                                         .model = done->loaded.model->spec,
+                                         .span = span_of(done->loaded.y, s->n, s->q),
+                                         .threads = ikt_threads(ctx)};
+    const ikt_memory_plan plan = ikt_memory_plan_out_of_sample(&size, ikt_memory_resident_peak());
     done->predicted_bytes = ikt_max_one(ctx, plan.peak);
     return ikt_memory_plan_check(ctx, &plan);
 }
@@ -123,7 +123,8 @@ static ikt_status place(ikt_context *ctx, const ikt_new_lists *new, int64_t tria
     if (st == IKT_OK) st = claim(ctx, done);
     if (st == IKT_OK) {
         const ikt_placed old = {field, m->y, (int)m->shape.q};
-        st = ikt_placing_run(ctx, &old, &new->lists, trials, done->y, done->divergence, &unsettled);
+        st = ikt_out_of_sample_place(ctx, &old, &new->lists, trials, done->y, done->divergence,
+                                     &unsettled);
     }
     ikt_field_destroy(&field);
     for (int64_t i = 0; st == IKT_OK && i < done->rows.count; i++)

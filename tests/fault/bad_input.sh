@@ -25,7 +25,7 @@ expect 2 "input.file is not set" embed output.file=out.h5
 expect 2 "isolation.psi = 100 is larger than the 60 rows" embed $good isolation.psi=100
 expect 2 "affinity.neighbours = 60, but a row has only 59 others" embed $good affinity.neighbours=60
 expect 2 "layout.landmarks = 60, but it must be from 2 to 59" embed $good layout.init=landmark layout.landmarks=60
-expect 2 "perplexity" embed $good affinity.kind=gaussian gaussian.perplexity=500
+expect 2 "perplexity" embed $good affinity.kind=gaussian gaussian.perplexity=500 isolation.psi=auto
 expect 2 "preprocess.pca = 9" embed $good preprocess.pca=9
 expect 2 "input.rows = 1000, but data.h5:/X has only 60 rows" embed $good input.rows=1000
 expect 4 "missing.h5 cannot be read: No such file" embed $good input.file=missing.h5

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "objective/placing.h"
+#include "objective/out_of_sample.h"
 
 enum { K = 12, NEW = 90, MOST = IKT_FIELD_DIMENSIONS_MOST };
 
@@ -98,7 +98,8 @@ static void check(ikt_context *ctx, int64_t n, int q, double tolerance) {
     int64_t unsettled = -1;
     make_scene(ctx, n, q, &s);
     const ikt_placed old = {s.field, s.y, q};
-    assert_int_equal(ikt_placing_run(ctx, &old, &s.lists, 200, y, found, &unsettled), IKT_OK);
+    assert_int_equal(ikt_out_of_sample_place(ctx, &old, &s.lists, 200, y, found, &unsettled),
+                     IKT_OK);
     assert_int_equal(unsettled, 0);
     for (int64_t i = 0; i < NEW; i++) {
         double at[MOST] = {0}, start[MOST] = {0};
@@ -130,10 +131,11 @@ static void a_place_does_not_depend_on_the_others(void **state) {
         double found[NEW], alone;
         make_scene(ctx, n, 2, &s);
         const ikt_placed old = {s.field, s.y, 2};
-        assert_int_equal(ikt_placing_run(ctx, &old, &s.lists, 200, y, found, NULL), IKT_OK);
+        assert_int_equal(ikt_out_of_sample_place(ctx, &old, &s.lists, 200, y, found, NULL), IKT_OK);
         for (int64_t i = NEW - 1; i >= 0; i--) {
             const ikt_neighbours list = {1, K, s.lists.row + i * K, s.lists.score + i * K};
-            assert_int_equal(ikt_placing_run(ctx, &old, &list, 200, one, &alone, NULL), IKT_OK);
+            assert_int_equal(ikt_out_of_sample_place(ctx, &old, &list, 200, one, &alone, NULL),
+                             IKT_OK);
             assert_memory_equal(one, y + 2 * i, sizeof one);
             assert_memory_equal(&alone, &found[i], sizeof alone);
         }
@@ -150,10 +152,12 @@ static void more_trials_never_hurt(void **state) {
     int64_t unsettled;
     make_scene(ctx, 900, 2, &s);
     const ikt_placed old = {s.field, s.y, 2};
-    assert_int_equal(ikt_placing_run(ctx, &old, &s.lists, 2, y, before, &unsettled), IKT_OK);
+    assert_int_equal(ikt_out_of_sample_place(ctx, &old, &s.lists, 2, y, before, &unsettled),
+                     IKT_OK);
     assert_true(unsettled > NEW / 2);
     for (int64_t trials = 3; trials < 60; trials += 7) {
-        assert_int_equal(ikt_placing_run(ctx, &old, &s.lists, trials, y, found, NULL), IKT_OK);
+        assert_int_equal(ikt_out_of_sample_place(ctx, &old, &s.lists, trials, y, found, NULL),
+                         IKT_OK);
         for (int64_t i = 0; i < NEW; i++)
             assert_true(found[i] <= before[i]);
         memcpy(before, found, sizeof before);
@@ -172,7 +176,7 @@ static void a_twin_of_a_lone_point_lands_on_it(void **state) {
     const ikt_neighbours list = {1, 2, row, p};
     assert_int_equal(ikt_field_create(ctx, y, 3, 2, false, &field), IKT_OK);
     const ikt_placed old = {field, y, 2};
-    assert_int_equal(ikt_placing_run(ctx, &old, &list, 200, at, &found, NULL), IKT_OK);
+    assert_int_equal(ikt_out_of_sample_place(ctx, &old, &list, 200, at, &found, NULL), IKT_OK);
     assert_true(hypot((double)at[0] - 100, (double)at[1]) < 0.01 && found < 1e-3);
     ikt_field_destroy(&field);
 }

@@ -186,11 +186,11 @@ static ikt_status choose_form(const conversion *c, ikt_sparse_choice choice, boo
 
 ikt_status ikt_convert(ikt_context *ctx, const char *in, const char *out,
                        const ikt_convert_options *options, ikt_converted *made) {
-    ikt_feed_options wish = options->feed;
+    ikt_feed_options feed_options = options->feed;
     conversion c = {.ctx = ctx};
-    wish.reader.as = options->as;
+    feed_options.reader.as = options->as;
     IKT_TRY(ikt_atomic_check(ctx, out, options->overwrite)); /* before a long input is read */
-    IKT_TRY(ikt_row_feed_open(ctx, in, &wish, &c.feed));
+    IKT_TRY(ikt_row_feed_open(ctx, in, &feed_options, &c.feed));
     c.type = options->as ? (ikt_type)(options->as - 1) : c.feed->type;
     *made =
         (ikt_converted){.n = c.feed->n, .d = c.feed->d, .type = c.type, .labels = c.feed->labels};

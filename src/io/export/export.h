@@ -16,7 +16,7 @@
 
 enum { IKT_EXPORT_NAME = 256, IKT_EXPORT_COLUMNS = 32, IKT_EXPORT_BLOCK = 1 << 16 };
 
-#define IKT_EXPORT_KEY "X_iktsne" /* in obsm, unless another is wished for */
+#define IKT_EXPORT_KEY "X_iktsne" /* in obsm, unless another is named */
 
 /* A number for each row beside its place. */
 typedef struct {
@@ -44,7 +44,7 @@ typedef struct {
     bool guards_formulas; /* text: an apostrophe before names that begin like a formula */
     const char *anndata;  /* the AnnData file of which a copy is made */
     const char *key;      /* of the embedding in it: "X_iktsne" */
-} ikt_export_wishes;
+} ikt_export_options;
 
 typedef struct {
     const char *name;    /* "npy" */
@@ -53,7 +53,7 @@ typedef struct {
     bool is_text;        /* and may be gzipped */
     bool is_stream;      /* written from front to back: into a pipe, too */
     /* COLLECTIVE. Errors: IKT_ERR_FILE, IKT_ERR_DATA, IKT_ERR_RESOURCE. */
-    ikt_status (*write)(ikt_export *export, const ikt_export_wishes *wishes, const char *path);
+    ikt_status (*write)(ikt_export *export, const ikt_export_options *options, const char *path);
 } ikt_export_format;
 
 /* COLLECTIVE. Opens the result file. Errors: those of ikt_result_open. */

@@ -123,7 +123,7 @@ enum { NUMBER_MOST = 28 };
 /* What text is made with; freed as one. */
 typedef struct {
     ikt_export *export;
-    const ikt_export_wishes *wishes;
+    const ikt_export_options *options;
     char delimiter;
     ikt_csv_block block;
     float *y;                              /* [IKT_EXPORT_BLOCK * q] */
@@ -177,9 +177,9 @@ static void add_delimiter(table *t) {
 static void add_heading(table *t) {
     static const char *const axes[] = {"x", "y", "z"};
     ikt_csv_block *b = &t->block;
-    if (t->wishes->row_numbers) ikt_csv_block_text(b, t->delimiter, "row", 3);
+    if (t->options->row_numbers) ikt_csv_block_text(b, t->delimiter, "row", 3);
     for (int c = 0; c < t->export->q; c++) {
-        if (c > 0 || t->wishes->row_numbers) add_delimiter(t);
+        if (c > 0 || t->options->row_numbers) add_delimiter(t);
         ikt_csv_block_text(b, t->delimiter, axes[c], 1);
     }
     for (int64_t c = 0; c < t->export->columns; c++) {
@@ -218,9 +218,9 @@ static void add_name(table *t, int64_t c, int64_t label) {
 
 static void add_row(table *t, int64_t row, int64_t i) {
     char text[IKT_FLOAT_TEXT];
-    if (t->wishes->row_numbers) add_whole(t, row);
+    if (t->options->row_numbers) add_whole(t, row);
     for (int c = 0; c < t->export->q; c++) {
-        if (c > 0 || t->wishes->row_numbers) add_delimiter(t);
+        if (c > 0 || t->options->row_numbers) add_delimiter(t);
         const int length = ikt_float_print(t->y[i * t->export->q + c], text);
         ikt_csv_block_add(&t->block, text, (size_t)length);
     }
@@ -250,7 +250,7 @@ static ikt_status read_block(table *t, int64_t first, int64_t count) {
 /* Appends what the block holds, compressed where that is wanted, and empties it. */
 static ikt_status append_block(table *t, ikt_shared_file *file) {
     ikt_status st = t->block.status;
-    if (st == IKT_OK && t->wishes->is_gzipped) st = ikt_csv_block_compress(&t->block);
+    if (st == IKT_OK && t->options->is_gzipped) st = ikt_csv_block_compress(&t->block);
     IKT_TRY(ikt_agree(t->export->ctx, st));
     IKT_TRY(ikt_shared_append(file, t->block.data, t->block.length));
     t->block.length = 0;
@@ -269,15 +269,15 @@ static ikt_status append_rows(table *t, ikt_shared_file *file) {
     return IKT_OK;
 }
 
-static ikt_status write_text(ikt_export *export, const ikt_export_wishes *wishes, const char *path,
-                             char delimiter) {
+static ikt_status write_text(ikt_export *export, const ikt_export_options *options,
+                             const char *path, char delimiter) {
     ikt_context *ctx = export->ctx;
     table t = {.export = export,
-               .wishes = wishes,
+               .options = options,
                .delimiter = delimiter,
-               .block = {.ctx = ctx, .guards_formulas = wishes->guards_formulas}};
+               .block = {.ctx = ctx, .guards_formulas = options->guards_formulas}};
     ikt_shared_file *file;
-    IKT_TRY(ikt_shared_begin(ctx, path, wishes->overwrite, 0, &file));
+    IKT_TRY(ikt_shared_begin(ctx, path, options->overwrite, 0, &file));
     ikt_status st = ikt_agree(ctx, allocate(&t));
     if (ikt_rank(ctx) == 0) add_heading(&t);
     if (st == IKT_OK) st = append_block(&t, file);
@@ -286,12 +286,14 @@ static ikt_status write_text(ikt_export *export, const ikt_export_wishes *wishes
     return ikt_shared_end(&file, st);
 }
 
-static ikt_status write_csv(ikt_export *export, const ikt_export_wishes *wishes, const char *path) {
-    return write_text(export, wishes, path, ',');
+static ikt_status write_csv(ikt_export *export, const ikt_export_options *options,
+                            const char *path) {
+    return write_text(export, options, path, ',');
 }
 
-static ikt_status write_tsv(ikt_export *export, const ikt_export_wishes *wishes, const char *path) {
-    return write_text(export, wishes, path, '\t');
+static ikt_status write_tsv(ikt_export *export, const ikt_export_options *options,
+                            const char *path) {
+    return write_text(export, options, path, '\t');
 }
 
 const ikt_export_format ikt_export_csv = {"csv", ".csv", true, true, true, write_csv};

@@ -134,7 +134,7 @@ enum { COPY_BYTES = 8 << 20, NAME = 300, ELEMENTS_BYTES = 1 << 20 };
 /* What is added, and to what. */
 typedef struct {
     ikt_export *export;
-    const ikt_export_wishes *wishes;
+    const ikt_export_options *options;
     const char *path;              /* of the copy when it is complete */
     char place[NAME], about[NAME]; /* obsm/X_iktsne, uns/iktsne */
     hid_t file;
@@ -180,7 +180,7 @@ static ikt_status open_original(ikt_context *ctx, const char *path, int *file, i
 
 static ikt_status copy_file(const addition *a, ikt_shared_file **to) {
     ikt_context *ctx = a->export->ctx;
-    const char *path = a->wishes->anndata;
+    const char *path = a->options->anndata;
     const int64_t rows = ikt_h5_rows_bytes(a->export->n, 4 * a->export->q);
     int64_t size = 0;
     int from = -1;
@@ -189,7 +189,8 @@ static ikt_status copy_file(const addition *a, ikt_shared_file **to) {
     ikt_status st = ikt_agree(ctx, open_original(ctx, path, &from, &size));
     if (st == IKT_OK) ikt_broadcast(ctx, &size, (int64_t)sizeof size, 0);
     if (st == IKT_OK)
-        st = ikt_shared_begin(ctx, a->path, a->wishes->overwrite, size + rows + ELEMENTS_BYTES, to);
+        st =
+            ikt_shared_begin(ctx, a->path, a->options->overwrite, size + rows + ELEMENTS_BYTES, to);
     if (st == IKT_OK) st = ikt_agree(ctx, ikt_alloc(ctx, &bytes, COPY_BYTES, 1, "block"));
     if (st == IKT_OK) st = copy_pieces(ctx, path, from, size, *to, bytes);
     ikt_free(&bytes);
@@ -201,7 +202,7 @@ static ikt_status copy_file(const addition *a, ikt_shared_file **to) {
  */
 
 static ikt_status check_rows(const addition *a, hid_t original) {
-    const char *path = a->wishes->anndata;
+    const char *path = a->options->anndata;
     int64_t rows;
     IKT_TRY(ikt_anndata_rows(a->export->ctx, original, path, &rows));
     if (rows == a->export->n) return IKT_OK;
@@ -220,28 +221,28 @@ static ikt_status check_group(const addition *a, hid_t original, const char *nam
     return ikt_fail(a->export->ctx, IKT_ERR_DATA,
                     "%s: %s is no group, as AnnData wrote before version 0.7; read and write the "
                     "file with a newer AnnData first",
-                    a->wishes->anndata, name);
+                    a->options->anndata, name);
 }
 
 static ikt_status check_original(const addition *a, hid_t original) {
     IKT_TRY(check_rows(a, original));
     IKT_TRY(check_group(a, original, "obsm"));
     IKT_TRY(check_group(a, original, "uns"));
-    if (a->wishes->overwrite) return IKT_OK;
+    if (a->options->overwrite) return IKT_OK;
     for (int i = 0; i < 2; i++) {
         const char *name = i == 0 ? a->place : a->about;
         if (ikt_h5_has(original, name))
             return ikt_fail(a->export->ctx, IKT_ERR_DATA,
                             "%s has %s already; choose another --key, or --overwrite replaces it "
                             "in the copy",
-                            a->wishes->anndata, name);
+                            a->options->anndata, name);
     }
     return IKT_OK;
 }
 
 static ikt_status look_first(const addition *a) {
     hid_t original;
-    IKT_TRY(ikt_h5_open(a->export->ctx, a->wishes->anndata, &original));
+    IKT_TRY(ikt_h5_open(a->export->ctx, a->options->anndata, &original));
     const ikt_status st = ikt_agree(a->export->ctx, check_original(a, original));
     ikt_h5_close(original);
     return st;
@@ -282,7 +283,7 @@ static ikt_status write_rows(const addition *a, hid_t set) {
 static ikt_status add_embedding(const addition *a) {
     hid_t set = -1, group = ikt_anndata_dict(a->file, "obsm");
     IKT_TRY(agree(a, group >= 0 && remove_old(a->file, a->place), a->place));
-    ikt_status st = ikt_h5_create_plain(a->export->ctx, group, a->wishes->key, H5T_NATIVE_FLOAT,
+    ikt_status st = ikt_h5_create_plain(a->export->ctx, group, a->options->key, H5T_NATIVE_FLOAT,
                                         a->export->n, a->export->q, &set);
     if (st == IKT_OK) st = agree(a, ikt_anndata_mark(set, "array", "0.2.0"), a->place);
     if (st == IKT_OK) st = write_rows(a, set);
@@ -321,7 +322,7 @@ static ikt_status add_about(const addition *a) {
     IKT_TRY(ikt_result_configuration(export->file, &configuration));
     const char *slash = strrchr(export->run, '/');
     f.good = ikt_anndata_text(group, "run", slash ? slash + 1 : export->run) &&
-             ikt_anndata_text(group, "obsm", a->wishes->key) &&
+             ikt_anndata_text(group, "obsm", a->options->key) &&
              (!configuration || ikt_anndata_text(group, "configuration", configuration));
     ikt_free(&configuration);
     const ikt_status st = ikt_result_notes(export->file, add_fact, &f);
@@ -337,14 +338,14 @@ static ikt_status add_all(addition *a, const char *temporary) {
     return ikt_h5_complete(a->export->ctx, &a->file, 1, a->path, temporary, st);
 }
 
-static ikt_status write_h5ad(ikt_export *export, const ikt_export_wishes *wishes,
+static ikt_status write_h5ad(ikt_export *export, const ikt_export_options *options,
                              const char *path) {
-    addition a = {.export = export, .wishes = wishes, .path = path, .file = -1};
-    const bool is_usual = strcmp(wishes->key, IKT_EXPORT_KEY) == 0;
+    addition a = {.export = export, .options = options, .path = path, .file = -1};
+    const bool is_usual = strcmp(options->key, IKT_EXPORT_KEY) == 0;
     ikt_shared_file *copy;
-    snprintf(a.place, sizeof a.place, "obsm/%s", wishes->key);
+    snprintf(a.place, sizeof a.place, "obsm/%s", options->key);
     snprintf(a.about, sizeof a.about, "uns/iktsne%s%s", is_usual ? "" : "_",
-             is_usual ? "" : wishes->key);
+             is_usual ? "" : options->key);
     IKT_TRY(look_first(&a));
     ikt_status st = copy_file(&a, &copy);
     if (st == IKT_OK) st = ikt_shared_close(copy);

@@ -35,14 +35,15 @@ static ikt_status append_rows(ikt_export *export, ikt_shared_file *file, float *
     return IKT_OK;
 }
 
-static ikt_status write_npy(ikt_export *export, const ikt_export_wishes *wishes, const char *path) {
+static ikt_status write_npy(ikt_export *export, const ikt_export_options *options,
+                            const char *path) {
     ikt_context *ctx = export->ctx;
     ikt_shared_file *file;
     float *y = NULL;
     char header[HEADER];
     make_header(export, header);
     const int64_t bytes = HEADER + export->n * export->q * (int64_t)sizeof *y;
-    IKT_TRY(ikt_shared_begin(ctx, path, wishes->overwrite, bytes, &file));
+    IKT_TRY(ikt_shared_begin(ctx, path, options->overwrite, bytes, &file));
     ikt_status st =
         ikt_agree(ctx, ikt_alloc(ctx, &y, IKT_EXPORT_BLOCK * export->q, sizeof *y, "block"));
     if (st == IKT_OK) st = ikt_shared_append(file, header, ikt_rank(ctx) == 0 ? HEADER : 0);

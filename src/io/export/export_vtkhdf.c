@@ -16,7 +16,7 @@ enum { PIECE = 1 << 20, VERTEX = 1, AXES = 3 };
 /* What is being written; buffers hold a block. */
 typedef struct {
     ikt_export *export;
-    const ikt_export_wishes *wishes;
+    const ikt_export_options *options;
     const char *path;
     hid_t file, group, point_data;
     int64_t pieces;
@@ -182,7 +182,7 @@ static ikt_status write_all(grid *g) {
     IKT_TRY(write_rows(g, g->group, "Connectivity", H5T_NATIVE_INT64, 0, 0, fill_connectivity));
     IKT_TRY(write_offsets(g));
     IKT_TRY(write_rows(g, g->group, "Types", H5T_NATIVE_UINT8, 0, 0, fill_types));
-    if (g->wishes->row_numbers)
+    if (g->options->row_numbers)
         IKT_TRY(write_rows(g, g->point_data, "row", H5T_NATIVE_INT64, 0, 0, fill_row_numbers));
     for (int64_t c = 0; c < export->columns; c++) {
         const bool is_real = ikt_column_is_real(export->column[c].values);
@@ -211,20 +211,20 @@ static void destroy(grid *g) {
 }
 
 static int64_t bytes_of(const grid *g) {
-    const int64_t columns = g->export->columns + g->wishes->row_numbers;
+    const int64_t columns = g->export->columns + g->options->row_numbers;
     const int64_t row = AXES * 4 + 8 + 8 + 1 + 8 * columns;
     return IKT_H5_FILE_BYTES + row * g->export->n + 32 * g->pieces;
 }
 
-static ikt_status write_vtkhdf(ikt_export *export, const ikt_export_wishes *wishes,
+static ikt_status write_vtkhdf(ikt_export *export, const ikt_export_options *options,
                                const char *path) {
     ikt_context *ctx = export->ctx;
     char temporary[IKT_PATH_MAX];
-    grid g = {.export = export, .wishes = wishes, .path = path, .file = -1};
+    grid g = {.export = export, .options = options, .path = path, .file = -1};
     g.pieces = (export->n + PIECE - 1) / PIECE;
     if (export->n == 0)
         return ikt_fail(ctx, IKT_ERR_DATA, "%s holds no rows, and VTK shows none", export->run);
-    IKT_TRY(ikt_atomic_begin(ctx, path, wishes->overwrite, temporary));
+    IKT_TRY(ikt_atomic_begin(ctx, path, options->overwrite, temporary));
     ikt_status st = ikt_agree(ctx, allocate(&g));
     if (st == IKT_OK) {
         st = ikt_h5_create_sized(ctx, path, temporary, bytes_of(&g), &g.file);

@@ -14,8 +14,8 @@
  * Advantage: no rate to choose, some ten trials a point; KL_i never rises, so none ends above its
  * start. Disadvantage: a local minimum, like all of t-SNE.
  */
-#ifndef IKT_OBJECTIVE_PLACING_H
-#define IKT_OBJECTIVE_PLACING_H
+#ifndef IKT_OBJECTIVE_OUT_OF_SAMPLE_H
+#define IKT_OBJECTIVE_OUT_OF_SAMPLE_H
 
 #include <stdint.h>
 
@@ -37,7 +37,8 @@ typedef struct {
  *   divergence   [n_local], receives KL_i there
  * Returns in *unsettled, where not NULL, how many points the limit of trials stopped.
  * Errors: IKT_ERR_RESOURCE. Memory: some 5 MiB. */
-ikt_status ikt_placing_run(ikt_context *ctx, const ikt_placed *old, const ikt_neighbours *lists,
-                           int64_t trials, float *y, double *divergence, int64_t *unsettled);
+ikt_status ikt_out_of_sample_place(ikt_context *ctx, const ikt_placed *old,
+                                   const ikt_neighbours *lists, int64_t trials, float *y,
+                                   double *divergence, int64_t *unsettled);
 
 #endif

@@ -1,5 +1,5 @@
-/* Places for new points in a finished map. See placing.h. */
-#include "objective/placing.h"
+/* Places for new points in a finished map. See out_of_sample.h. */
+#include "objective/out_of_sample.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,14 +23,14 @@ typedef struct {
     double slope;           /* along it, negative */
     double length;          /* of the trial, in directions; 0: the point has settled */
     double entropy;         /* sum p log p */
-} mover;
+} search;
 
 typedef struct {
     ikt_context *ctx;
     const ikt_placed *old;
     const ikt_neighbours *lists;
     int64_t first, count; /* points of the chunk */
-    mover *point;         /* [count] */
+    search *point;        /* [count] */
     int32_t *active;      /* [n_active] points that take a trial */
     int64_t n_active;
     float *trial;  /* [n_active * q] */
@@ -66,7 +66,7 @@ static double attraction(const chunk *c, int64_t i, const float *y, double *grad
 }
 
 /* KL_i, its gradient and sum p w, at a place with that field. */
-static double evaluate(const chunk *c, const mover *m, int64_t i, const float *y, double phi,
+static double evaluate(const chunk *c, const search *m, int64_t i, const float *y, double phi,
                        const float *slope, double *gradient, double *weight) {
     memset(gradient, 0, MOST * sizeof *gradient);
     *weight = 0;
@@ -114,7 +114,7 @@ static double entropy(const float *p, int64_t k) {
 
 /* --- descent ---------------------------------------------------------------------------------- */
 
-static void reset_inverse(mover *m, int q, double weight) {
+static void reset_inverse(search *m, int q, double weight) {
     const double inverse = weight > 0 ? 1 / (2 * weight) : 1;
     for (int a = 0; a < q; a++)
         for (int b = 0; b < q; b++)
@@ -128,13 +128,13 @@ static double dot(const double *a, const double *b, int q) {
     return sum;
 }
 
-static void multiply(const mover *m, int q, const double *vector, double *out) {
+static void multiply(const search *m, int q, const double *vector, double *out) {
     for (int a = 0; a < q; a++)
         out[a] = dot(m->inverse[a], vector, q);
 }
 
 /* The next direction; a point whose fall would not be worth a trial has settled. */
-static void aim(mover *m, int q, double weight) {
+static void set_direction(search *m, int q, double weight) {
     for (int attempt = 0; attempt < 2; attempt++) {
         multiply(m, q, m->gradient, m->direction);
         for (int a = 0; a < q; a++)
@@ -152,7 +152,7 @@ static void aim(mover *m, int q, double weight) {
 }
 
 /* BFGS: the inverse learns from a step and what it did to the gradient. */
-static void learn(mover *m, int q, const double *step, const double *change) {
+static void update_inverse(search *m, int q, const double *step, const double *change) {
     const double along = dot(step, change, q);
     double turned[MOST];
     if (!(along > curved_least * sqrt(dot(step, step, q) * dot(change, change, q)))) return;
@@ -164,15 +164,15 @@ static void learn(mover *m, int q, const double *step, const double *change) {
                 scale * step[a] * step[b] - (turned[a] * step[b] + step[a] * turned[b]) / along;
 }
 
-static void set_place(mover *m, int q, const float *y, double value, const double *gradient) {
+static void set_place(search *m, int q, const float *y, double value, const double *gradient) {
     memcpy(m->y, y, (size_t)q * sizeof *y);
     memcpy(m->gradient, gradient, MOST * sizeof *gradient);
     m->value = value;
 }
 
 /* Takes the trial or halves it. */
-static void judge(mover *m, int q, const float *trial, double value, const double *gradient,
-                  double weight) {
+static void line_search(search *m, int q, const float *trial, double value, const double *gradient,
+                        double weight) {
     if (!(value <= m->value + armijo * m->length * m->slope)) {
         double size = m->length * sqrt(dot(m->direction, m->direction, q)), at = 1;
         for (int a = 0; a < q; a++)
@@ -185,9 +185,9 @@ static void judge(mover *m, int q, const float *trial, double value, const doubl
         step[a] = (double)trial[a] - (double)m->y[a];
         change[a] = gradient[a] - m->gradient[a];
     }
-    learn(m, q, step, change);
+    update_inverse(m, q, step, change);
     set_place(m, q, trial, value, gradient);
-    aim(m, q, weight);
+    set_direction(m, q, weight);
 }
 
 /* --- a chunk of points ------------------------------------------------------------------------ */
@@ -208,7 +208,7 @@ static void start(chunk *c) {
         ask_field(c);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(c->ctx))
         for (int64_t i = 0; i < c->count; i++) {
-            mover *m = &c->point[i];
+            search *m = &c->point[i];
             const float *y = c->trial + i * q;
             double gradient[MOST], weight;
             if (!again) m->entropy = entropy(c->lists->score + (c->first + i) * k, k);
@@ -217,7 +217,7 @@ static void start(chunk *c) {
             if (again && !(value < m->value)) continue;
             set_place(m, q, y, value, gradient);
             reset_inverse(m, q, weight);
-            aim(m, q, weight);
+            set_direction(m, q, weight);
         }
     }
 }
@@ -230,7 +230,7 @@ static void collect(chunk *c) {
         if (c->point[i].length > 0) c->active[c->n_active++] = (int32_t)i;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(c->ctx))
     for (int64_t e = 0; e < c->n_active; e++) {
-        const mover *m = &c->point[c->active[e]];
+        const search *m = &c->point[c->active[e]];
         for (int a = 0; a < q; a++)
             c->trial[e * q + a] = (float)((double)m->y[a] + m->length * m->direction[a]);
     }
@@ -241,12 +241,12 @@ static void take_trials(chunk *c) {
     ask_field(c);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(c->ctx))
     for (int64_t e = 0; e < c->n_active; e++) {
-        mover *m = &c->point[c->active[e]];
+        search *m = &c->point[c->active[e]];
         const float *y = c->trial + e * q;
         double gradient[MOST], weight;
         double value = evaluate(c, m, c->first + c->active[e], y, c->phi[e], c->slopes + e * q,
                                 gradient, &weight);
-        judge(m, q, y, value, gradient, weight);
+        line_search(m, q, y, value, gradient, weight);
     }
 }
 
@@ -275,8 +275,9 @@ static ikt_status make_chunk(chunk *c, int64_t rows) {
     return ikt_alloc(c->ctx, &c->slopes, rows * q, sizeof *c->slopes, purpose);
 }
 
-ikt_status ikt_placing_run(ikt_context *ctx, const ikt_placed *old, const ikt_neighbours *lists,
-                           int64_t trials, float *y, double *divergence, int64_t *unsettled) {
+ikt_status ikt_out_of_sample_place(ikt_context *ctx, const ikt_placed *old,
+                                   const ikt_neighbours *lists, int64_t trials, float *y,
+                                   double *divergence, int64_t *unsettled) {
     const int64_t n = lists->n_local, rows = n < CHUNK ? n : CHUNK;
     chunk c = {.ctx = ctx, .old = old, .lists = lists};
     int64_t open = 0;
