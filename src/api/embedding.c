@@ -17,7 +17,8 @@
 ikt_status ikt_embedding_new(ikt_context *ctx, ikt_embedding **out) {
     *out = NULL;
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, out, 1, sizeof **out, "embedding")));
-    **out = (ikt_embedding){.caller = ctx, .objective = NAN, .iterations = -1, .zero_similarity = -1};
+    **out =
+        (ikt_embedding){.caller = ctx, .objective = NAN, .iterations = -1, .zero_similarity = -1};
     ikt_status st = ikt_context_split(ctx, 0, &(*out)->ctx);
     if (st != IKT_OK) ikt_free(out);
     return st;

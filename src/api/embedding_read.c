@@ -15,7 +15,8 @@ static void take_note(void *self, const char *name, const char *text, bool varyi
     if (strcmp(name, "kl") == 0 || strcmp(name, "cost") == 0)
         embedding->objective = strtod(text, NULL);
     if (strcmp(name, "iterations_done") == 0) embedding->iterations = strtoll(text, NULL, 10);
-    if (strcmp(name, "rows_without_similarity") == 0) embedding->zero_similarity = strtoll(text, NULL, 10);
+    if (strcmp(name, "rows_without_similarity") == 0)
+        embedding->zero_similarity = strtoll(text, NULL, 10);
 }
 
 static ikt_status read_labels(ikt_embedding *embedding, ikt_result_file *file) {

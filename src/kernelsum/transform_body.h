@@ -28,7 +28,7 @@ enum {
     ALIGNED = 16 /* numbers: rows, columns and buffers begin on cache lines */
 };
 
-typedef FFTW(complex) coefficient;
+typedef FFTW(complex) fourier;
 
 struct ikt_mesh {
     int64_t padded[2];
@@ -92,8 +92,7 @@ static void fill_twiddles(ikt_mesh *m) {
 static void make_plans(ikt_mesh *m, REAL *from, REAL *to) {
     int width = (int)m->padded[0], half = (int)m->half;
     int stride = (int)m->stride, coefficients = stride / 2;
-    coefficient *from_coefficients = (coefficient *)(void *)from,
-                *to_coefficients = (coefficient *)(void *)to;
+    fourier *from_coefficients = (fourier *)(void *)from, *to_coefficients = (fourier *)(void *)to;
     m->row[0] = FFTW(plan_many_dft_r2c)(1, &width, ROWS, from, &stride, 1, stride, to_coefficients,
                                         &coefficients, 1, coefficients, FFTW_ESTIMATE);
     m->row[1] = FFTW(plan_many_dft_c2r)(1, &width, ROWS, from_coefficients, &coefficients, 1,
@@ -190,7 +189,7 @@ static void forward_rows(const ikt_mesh *m, const ikt_grid *grid, const ikt_char
                          int64_t first, REAL *field, REAL *buffer) {
     REAL *coefficients = buffer + ROWS * m->stride;
     load_rows(m, grid, charges, first, buffer);
-    FFTW(execute_dft_r2c)(m->row[0], buffer, (coefficient *)(void *)coefficients);
+    FFTW(execute_dft_r2c)(m->row[0], buffer, (fourier *)(void *)coefficients);
     scatter_rows(m, round_up(grid->nodes[1], ROWS), first, coefficients, field);
 }
 
@@ -198,7 +197,7 @@ static void inverse_rows(const ikt_mesh *m, const ikt_grid *grid, int64_t first,
                          const ikt_mesh_space *space, REAL *buffer) {
     REAL *rows = buffer + ROWS * m->stride, *out = space->potential;
     collect_rows(m, round_up(grid->nodes[1], ROWS), first, space->field, buffer);
-    FFTW(execute_dft_c2r)(m->row[1], (coefficient *)(void *)buffer, rows);
+    FFTW(execute_dft_c2r)(m->row[1], (fourier *)(void *)buffer, rows);
     for (int64_t r = 0; r < ROWS && first + r < grid->nodes[1]; r++)
         memcpy(out + (first + r) * space->potential_stride, rows + r * m->stride,
                (size_t)space->potential_stride * sizeof *out);
@@ -210,15 +209,15 @@ static void inverse_rows(const ikt_mesh *m, const ikt_grid *grid, int64_t first,
 static void split_columns(const REAL *block, int64_t rows, int64_t half, REAL *columns) {
     for (int64_t r = 0; r < rows; r++)
         for (int64_t c = 0; c < COLUMNS; c++)
-            memcpy(columns + 2 * (c * half + r), block + r * WIDTH + 2 * c, sizeof(coefficient));
+            memcpy(columns + 2 * (c * half + r), block + r * WIDTH + 2 * c, sizeof(fourier));
     for (int64_t c = 0; c < COLUMNS; c++)
-        memset(columns + 2 * (c * half + rows), 0, (size_t)(half - rows) * sizeof(coefficient));
+        memset(columns + 2 * (c * half + rows), 0, (size_t)(half - rows) * sizeof(fourier));
 }
 
 static void join_columns(const REAL *columns, int64_t rows, int64_t half, REAL *block) {
     for (int64_t r = 0; r < rows; r++)
         for (int64_t c = 0; c < COLUMNS; c++)
-            memcpy(block + r * WIDTH + 2 * c, columns + 2 * (c * half + r), sizeof(coefficient));
+            memcpy(block + r * WIDTH + 2 * c, columns + 2 * (c * half + r), sizeof(fourier));
 }
 
 /* out = column times twiddle, zero from `rows` on. */
@@ -265,15 +264,15 @@ static void convolve_column(const ikt_mesh *m, const REAL *table, int64_t rows, 
     REAL *odd = work, *even_coefficients = work + 2 * half, *odd_coefficients = work + 4 * half;
     twist(column, m->twiddle, rows, half, odd);
     FFTW(execute_dft)
-    (m->column[0], (coefficient *)(void *)column, (coefficient *)(void *)even_coefficients);
+    (m->column[0], (fourier *)(void *)column, (fourier *)(void *)even_coefficients);
     FFTW(execute_dft)
-    (m->column[0], (coefficient *)(void *)odd, (coefficient *)(void *)odd_coefficients);
+    (m->column[0], (fourier *)(void *)odd, (fourier *)(void *)odd_coefficients);
     multiply(table, half / 2 + 1, half, half, even_coefficients);
     multiply(table + m->table_count / 2, half / 2, half, half - 1, odd_coefficients);
     FFTW(execute_dft)
-    (m->column[1], (coefficient *)(void *)even_coefficients, (coefficient *)(void *)column);
+    (m->column[1], (fourier *)(void *)even_coefficients, (fourier *)(void *)column);
     FFTW(execute_dft)
-    (m->column[1], (coefficient *)(void *)odd_coefficients, (coefficient *)(void *)odd);
+    (m->column[1], (fourier *)(void *)odd_coefficients, (fourier *)(void *)odd);
     untwist(odd, m->twiddle, rows, column);
 }
 
