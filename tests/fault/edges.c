@@ -360,17 +360,19 @@ static ikt_status set(ikt_context *ctx, const edge *e, const way *w, const char 
     ikt_settings_parts(settings, parts);
     IKT_TRY(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
     const char *const common[] = {"output.file=edges-out.h5", "output.overwrite=yes",
-                                  "layout.iterations=10", "layout.exaggeration_iterations=4",
-                                  "isolation.partitionings=20"};
+                                  "layout.iterations=10", "layout.exaggeration_iterations=4"};
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
         IKT_TRY(ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, common[i]));
     snprintf(line, sizeof line, "input.file=%s", path);
     IKT_TRY(ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, line));
-    snprintf(line, sizeof line, "isolation.psi=%d", e->n < 8 ? e->n : 8);
-    IKT_TRY(ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, line));
     for (int i = 0; i < SETTINGS_MOST && w->setting[i]; i++)
         IKT_TRY(ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, w->setting[i]));
-    return IKT_OK;
+    if (settings->affinity.kind != IKT_AFFINITY_ISOLATION) return IKT_OK;
+    if (settings->isolation.psi == IKT_AUTO_INT) {
+        snprintf(line, sizeof line, "isolation.psi=%d", e->n < 8 ? e->n : 8);
+        IKT_TRY(ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, line));
+    }
+    return ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, "isolation.partitionings=20");
 }
 
 static bool is_finite(ikt_context *ctx, const ikt_run *run) {
