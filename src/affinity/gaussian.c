@@ -30,11 +30,21 @@ static double entropy(const float *squared, int64_t count, int64_t skip, double 
     return log(sum) + beta * mean;
 }
 
+static const double beta_most = 750; /* exp(-750) is 0 */
+
 static double mean_above(const float *squared, int64_t count, int64_t skip, double least) {
     double sum = 0;
     for (int64_t j = 0; j < count; j++)
         if (j != skip) sum += (double)squared[j] - least;
     return sum / (double)count;
+}
+
+/* Least distance above the least of all; 0 where there is none. */
+static double least_gap(const float *squared, int64_t count, int64_t skip, double least) {
+    double gap = INFINITY;
+    for (int64_t j = 0; j < count; j++)
+        if (j != skip && (double)squared[j] > least) gap = fmin(gap, (double)squared[j] - least);
+    return isfinite(gap) ? gap : 0;
 }
 
 double ikt_gaussian_beta(const float *squared, int64_t count, int64_t skip, double perplexity,
@@ -59,6 +69,12 @@ double ikt_gaussian_beta(const float *squared, int64_t count, int64_t skip, doub
         double next = at + fmax(-step_most, fmin(step_most, move));
         if (slope == 0) next = at + (difference > 0 ? step_most : -step_most);
         at = next > low && next < high ? next : (low + high) / 2;
+    }
+    /* Where more rows are equally near than the perplexity asks for, beta grows without end. From
+     * here on all other weights are 0 in any case, and products of beta would lose their digits. */
+    if (high == INFINITY) {
+        const double gap = least_gap(squared, count, skip, *least);
+        if (gap > 0 && exp(at) * gap > beta_most) return beta_most / gap;
     }
     return exp(at);
 }

@@ -47,7 +47,7 @@ for on, without in (({"matlab", "npz"}, ""), (set(), "matio;libzip"), ({"npz"}, 
     assert "-DIKT_BUILD_TESTS=True" in arguments and "-DMPI_C_COMPILER=/opt/mpi/bin/mpicc" in arguments
 # Every library that CMake looks for is a dependency of the recipe, and every option it sets exists.
 found = open(cmake + "/cmake/IktDependencies.cmake").read()
-names = {"fftw3": "fftw", "fftw3f": "fftw", "yaml": "libyaml", "scalapack": "netlib-scalapack"}
+names = {"fftw3": "fftw", "fftw3f": "fftw", "fftw3_mpi": "fftw", "fftw3f_mpi": "fftw", "yaml": "libyaml", "scalapack": "netlib-scalapack"}
 for library in re.findall(r"^ *ikt_find\((\w+)", found, re.M):
     assert names.get(library, library) in noted.dependencies, library
 for library, name in (("MPI", "mpi"), ("HDF5", "hdf5"), ("LAPACK", "lapack"), ("PNG", "libpng"), ("ZLIB", "zlib-api")):
