@@ -105,24 +105,28 @@ BODY void add_last_block(const ikt_attraction_job *job, variant is, row_sums *su
     add_block(job, is, sums, columns, values, count, own);
 }
 
-/* Each row: its forward entries, then the reverse ones. */
+/* The entries of row i in one part of P; `entries`: of all rows. */
+BODY void add_part(const ikt_attraction_job *job, variant is, row_sums *sums, const ikt_csr *part,
+                   int64_t i, int64_t entries) {
+    const int64_t end = part->start[i + 1];
+    const float *own = job->y + is.q * i;
+    int64_t e = part->start[i];
+    for (; e + LANES <= end; e += LANES)
+        add_block(job, is, sums, part->column + e, part->value + e, LANES, own);
+    if (e < end && e + LANES <= entries)
+        add_block(job, is, sums, part->column + e, part->value + e, end - e, own);
+    else if (e < end)
+        add_last_block(job, is, sums, part->column + e, part->value + e, end - e, own);
+}
+
 BODY void sparse_rows(const ikt_graph *graph, const ikt_attraction_job *job, variant is) {
-    const ikt_csr *const parts[2] = {&graph->forward, &graph->reverse};
+    const int64_t n = graph->rows.count;
+    const int64_t forward = graph->forward.start[n], reverse = graph->reverse.start[n];
     for (int64_t i = job->first; i < job->last; i++) {
-        const float *own = job->y + is.q * i;
         row_sums sums;
         memset(&sums, 0, sizeof sums);
-        for (int k = 0; k < 2; k++) {
-            const ikt_csr *part = parts[k];
-            const int64_t end = part->start[i + 1], entries = part->start[graph->rows.count];
-            int64_t e = part->start[i];
-            for (; e + LANES <= end; e += LANES)
-                add_block(job, is, &sums, part->column + e, part->value + e, LANES, own);
-            if (e < end && e + LANES <= entries)
-                add_block(job, is, &sums, part->column + e, part->value + e, end - e, own);
-            else if (e < end)
-                add_last_block(job, is, &sums, part->column + e, part->value + e, end - e, own);
-        }
+        add_part(job, is, &sums, &graph->forward, i, forward);
+        add_part(job, is, &sums, &graph->reverse, i, reverse);
         finish_row(is, &sums, job, i);
     }
 }

@@ -35,7 +35,7 @@ void ikt_label_names_check(ikt_context *ctx, const char *path, const char *names
                            const int64_t *labels) {
     const int64_t classes = names ? ikt_label_names_count(names) : 0;
     bool is_beyond = false;
-    for (int64_t i = 0; names && i < count; i++)
+    for (int64_t i = 0; classes > 0 && i < count; i++) /* an empty text names none, on purpose */
         is_beyond |= labels[i] >= classes;
     if (is_beyond)
         ikt_warn(ctx,
