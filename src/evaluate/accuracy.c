@@ -120,7 +120,7 @@ static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_ex
 const ikt_measure_family ikt_family_labels = {
     .name = "labels",
     .help = "k-nearest-neighbour accuracy and 1-nearest-neighbour error of the labels",
-    .needs = IKT_NEEDS_LABELS,
+    .needs = IKT_MEASURE_NEEDS_LABELS,
     .is_cheap = true,
     .check = check,
     .compute = compute,

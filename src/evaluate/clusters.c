@@ -146,7 +146,7 @@ static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_ex
 const ikt_measure_family ikt_family_clusters = {
     .name = "clusters",
     .help = "Davies-Bouldin and Calinski-Harabasz of the labels",
-    .needs = IKT_NEEDS_LABELS,
+    .needs = IKT_MEASURE_NEEDS_LABELS,
     .is_cheap = true,
     .compute = compute,
     .memory = memory};

@@ -77,9 +77,11 @@ static ikt_status unknown_family(ikt_context *ctx, const char *name, int length)
 
 /* The missing input of a family, in words; NULL where nothing is missing. */
 static const char *lacking(const ikt_measure_family *f, const ikt_measured *what) {
-    if ((f->needs & IKT_NEEDS_LABELS) && !what->has_labels) return "labels, and there are none";
-    if ((f->needs & IKT_NEEDS_INPUT) && !what->data) return "the input data, and there is none";
-    if ((f->needs & IKT_NEEDS_CODES) && !what->codes)
+    if ((f->needs & IKT_MEASURE_NEEDS_LABELS) && !what->has_labels)
+        return "labels, and there are none";
+    if ((f->needs & IKT_MEASURE_NEEDS_INPUT) && !what->data)
+        return "the input data, and there is none";
+    if ((f->needs & IKT_MEASURE_NEEDS_CODES) && !what->codes)
         return "codes of the Isolation kernel, and there are none";
     return NULL;
 }
@@ -88,7 +90,8 @@ bool ikt_measures_need_input(const char *list) {
     bool any = false;
     while (*list) {
         const size_t length = strcspn(list, ","), f = family_named(list, length);
-        any |= f < FAMILIES && (families[f]->needs & (IKT_NEEDS_INPUT | IKT_NEEDS_CODES)) != 0;
+        any |= f < FAMILIES &&
+               (families[f]->needs & (IKT_MEASURE_NEEDS_INPUT | IKT_MEASURE_NEEDS_CODES)) != 0;
         list += length + (list[length] == ',');
     }
     return any;
@@ -125,7 +128,7 @@ static ikt_status compute_queries(ikt_context *ctx, const ikt_measure_view *view
     ikt_status st = IKT_OK;
     for (size_t f = 0; f < FAMILIES; f++)
         if (wanted[f] && families[f]->begin &&
-            by_code == ((families[f]->needs & IKT_NEEDS_CODES) != 0))
+            by_code == ((families[f]->needs & IKT_MEASURE_NEEDS_CODES) != 0))
             family[count++] = families[f];
     if (count == 0) return IKT_OK;
     for (int f = 0; f < count && st == IKT_OK; f++)
@@ -168,9 +171,9 @@ ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *se
 /* Whether a family runs on data of this extent, as far as that shows. */
 static bool runs(const ikt_measure_family *f, const ikt_measure_settings *settings,
                  const ikt_measure_extent *extent) {
-    if ((f->needs & IKT_NEEDS_LABELS) && extent->classes == 0) return false;
-    if ((f->needs & IKT_NEEDS_INPUT) && !extent->input) return false;
-    if ((f->needs & IKT_NEEDS_CODES) && extent->stride == 0) return false;
+    if ((f->needs & IKT_MEASURE_NEEDS_LABELS) && extent->classes == 0) return false;
+    if ((f->needs & IKT_MEASURE_NEEDS_INPUT) && !extent->input) return false;
+    if ((f->needs & IKT_MEASURE_NEEDS_CODES) && extent->stride == 0) return false;
     if (!settings->only) return f->is_cheap || !settings->cheap_only;
     for (const char *at = settings->only; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
         if (strncmp(at, f->name, strcspn(at, ",")) == 0 && f->name[strcspn(at, ",")] == 0)
@@ -187,7 +190,7 @@ int64_t ikt_measures_memory(const ikt_measure_settings *settings,
         if (families[f]->compute)
             most = bytes > most ? bytes : most;
         else
-            passes[(families[f]->needs & IKT_NEEDS_CODES) != 0] += bytes;
+            passes[(families[f]->needs & IKT_MEASURE_NEEDS_CODES) != 0] += bytes;
     }
     for (int p = 0; p < 2; p++)
         if (passes[p] > 0) {

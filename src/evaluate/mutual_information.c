@@ -98,6 +98,6 @@ static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_ex
 const ikt_measure_family ikt_family_kmeans = {
     .name = "kmeans",
     .help = "normalised mutual information of k-means clusters of the map and the labels",
-    .needs = IKT_NEEDS_LABELS,
+    .needs = IKT_MEASURE_NEEDS_LABELS,
     .compute = compute,
     .memory = memory};

@@ -155,7 +155,7 @@ static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_ex
 const ikt_measure_family ikt_family_ranks = {
     .name = "ranks",
     .help = "AUC_RNX in both definitions, trustworthiness and continuity, by distance in the input",
-    .needs = IKT_NEEDS_INPUT,
+    .needs = IKT_MEASURE_NEEDS_INPUT,
     .check = check,
     .begin = begin,
     .finish = finish_ranks,
@@ -164,7 +164,7 @@ const ikt_measure_family ikt_family_ranks = {
 const ikt_measure_family ikt_family_kernel = {
     .name = "kernel",
     .help = "those of ranks, by similarity under the Isolation kernel",
-    .needs = IKT_NEEDS_CODES,
+    .needs = IKT_MEASURE_NEEDS_CODES,
     .check = check,
     .begin = begin,
     .finish = finish_kernel,

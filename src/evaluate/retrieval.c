@@ -80,7 +80,7 @@ static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_ex
 const ikt_measure_family ikt_family_retrieval = {.name = "retrieval",
                                                  .help =
                                                      "area under the mean precision-recall curve",
-                                                 .needs = IKT_NEEDS_INPUT,
+                                                 .needs = IKT_MEASURE_NEEDS_INPUT,
                                                  .begin = begin,
                                                  .finish = finish,
                                                  .memory = memory};

@@ -225,7 +225,7 @@ static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_ex
 const ikt_measure_family ikt_family_separation = {
     .name = "separation",
     .help = "the largest gamma for which the data are gamma-spherical and gamma-well-separated",
-    .needs = IKT_NEEDS_LABELS | IKT_NEEDS_INPUT,
+    .needs = IKT_MEASURE_NEEDS_LABELS | IKT_MEASURE_NEEDS_INPUT,
     .begin = begin,
     .finish = finish,
     .memory = memory};

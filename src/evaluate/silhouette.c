@@ -146,6 +146,6 @@ static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_ex
 
 const ikt_measure_family ikt_family_silhouette = {.name = "silhouette",
                                                   .help = "silhouette of the labels",
-                                                  .needs = IKT_NEEDS_LABELS,
+                                                  .needs = IKT_MEASURE_NEEDS_LABELS,
                                                   .compute = compute,
                                                   .memory = memory};

@@ -88,7 +88,7 @@ static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_ex
 const ikt_measure_family ikt_family_triplets = {
     .name = "triplets",
     .help = "share of random triplets whose distances have the same order in input and map",
-    .needs = IKT_NEEDS_INPUT,
+    .needs = IKT_MEASURE_NEEDS_INPUT,
     .begin = begin,
     .finish = finish,
     .memory = memory};

@@ -251,6 +251,6 @@ static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_ex
 const ikt_measure_family ikt_family_visible = {
     .name = "visible",
     .help = "how far the map is from a visualisation of the classes, and each class from visible",
-    .needs = IKT_NEEDS_LABELS,
+    .needs = IKT_MEASURE_NEEDS_LABELS,
     .compute = compute,
     .memory = memory};

@@ -80,10 +80,6 @@ ikt_status ikt_kernelsum_evaluate(ikt_kernelsum *sums, const ikt_kernelsum_reque
     return st;
 }
 
-int ikt_kernelsum_dimensions(const ikt_kernelsum *sums) {
-    return sums->q;
-}
-
 void ikt_kernelsum_destroy(ikt_kernelsum **sums) {
     if (!*sums) return;
     (*sums)->ops->destroy(*sums);

@@ -91,9 +91,6 @@ typedef enum {
 ikt_status ikt_kernelsum_create_tree(ikt_context *ctx, const ikt_rows *rows, int q,
                                      ikt_tree_accuracy accuracy, ikt_kernelsum **out);
 
-/* LOCAL. Dimensions of the positions. */
-int ikt_kernelsum_dimensions(const ikt_kernelsum *sums);
-
 /* LOCAL. Frees and sets to NULL; accepts NULL. */
 void ikt_kernelsum_destroy(ikt_kernelsum **sums);
 

@@ -54,6 +54,14 @@ ikt_status ikt_divergence_evaluate(ikt_objective *objective, int64_t iteration, 
 void ikt_divergence_describe(const ikt_objective *objective, char *text, size_t size);
 int64_t ikt_divergence_memory(const ikt_objective_kind *kind, const ikt_objective_shape *shape);
 
+/* What every objective of this kind says of itself, for its struct: all but the names, the
+ * divergence and `create`. */
+#define IKT_DIVERGENCE_KIND                                                                        \
+    .needs = IKT_NEEDS_P, .has_exaggeration = true, .optimiser = &ikt_optimiser_momentum,          \
+    .resolve = ikt_divergence_resolve, .destroy = ikt_divergence_destroy,                          \
+    .evaluate = ikt_divergence_evaluate, .describe = ikt_divergence_describe,                      \
+    .memory = ikt_divergence_memory
+
 /* LOCAL, pure. What the sum Z of a kernel over the n (n - 1) pairs tells of the map. */
 ikt_map_condition ikt_map_condition_of(double z, int64_t n);
 

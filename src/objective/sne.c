@@ -25,15 +25,6 @@ static const ikt_divergence divergence = {.has_trade_off = false,
                                           .weight = weight,
                                           .combine = combine};
 
-const ikt_objective_kind ikt_objective_sne = {.name = "sne",
-                                              .value_name = "KL",
-                                              .needs = IKT_NEEDS_P,
-                                              .has_exaggeration = true,
-                                              .optimiser = &ikt_optimiser_momentum,
-                                              .divergence = &divergence,
-                                              .resolve = ikt_divergence_resolve,
-                                              .create = ikt_divergence_create,
-                                              .destroy = ikt_divergence_destroy,
-                                              .evaluate = ikt_divergence_evaluate,
-                                              .describe = ikt_divergence_describe,
-                                              .memory = ikt_divergence_memory};
+const ikt_objective_kind ikt_objective_sne = {IKT_DIVERGENCE_KIND, .name = "sne",
+                                              .value_name = "KL", .divergence = &divergence,
+                                              .create = ikt_divergence_create};

@@ -32,15 +32,6 @@ static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, i
     return out->kind->create(ctx, inputs, out);
 }
 
-const ikt_objective_kind ikt_objective_tsne = {.name = "tsne",
-                                               .value_name = "KL",
-                                               .needs = IKT_NEEDS_P,
-                                               .has_exaggeration = true,
-                                               .optimiser = &ikt_optimiser_momentum,
-                                               .divergence = &divergence,
-                                               .resolve = ikt_divergence_resolve,
-                                               .create = create,
-                                               .destroy = ikt_divergence_destroy,
-                                               .evaluate = ikt_divergence_evaluate,
-                                               .describe = ikt_divergence_describe,
-                                               .memory = ikt_divergence_memory};
+const ikt_objective_kind ikt_objective_tsne = {IKT_DIVERGENCE_KIND, .name = "tsne",
+                                               .value_name = "KL", .divergence = &divergence,
+                                               .create = create};

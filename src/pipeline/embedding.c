@@ -176,7 +176,7 @@ static ikt_status reorder(ikt_context *ctx, const ikt_probabilities *p, bool bac
 static ikt_status order_labels(ikt_context *ctx, const ikt_objective_kind *kind,
                                const ikt_probabilities *p, const int64_t *labels, int64_t **out) {
     if (!(kind->needs & IKT_NEEDS_LABELS)) return IKT_OK;
-    if (!labels)
+    if (ikt_max_one(ctx, labels != NULL) == 0) /* a rank without rows may have none */
         return ikt_fail(ctx, IKT_ERR_DATA,
                         "layout.objective=%s needs labels, and the input has none; name them by "
                         "input.labels",
