@@ -211,8 +211,14 @@ static ikt_status optimise(ikt_context *ctx, const ikt_settings *settings,
         .labels = labels};
     if (st == IKT_OK && layout->grid == IKT_SHARING_AUTO && ikt_size(ctx) > 1) {
         ikt_machine machine;
-        st = ikt_machine_load(ctx, "", &machine);
-        if (st == IKT_OK) inputs.options.rates = ikt_machine_fft_rates(&machine, ikt_threads(ctx));
+        /* P is there by now: a broken file of rates, which change no bit, must not cost it. */
+        if (ikt_machine_load(ctx, "", &machine) == IKT_OK) {
+            inputs.options.rates = ikt_machine_fft_rates(&machine, ikt_threads(ctx));
+        } else {
+            ikt_log(ctx, IKT_LOG_WARN, "the usual rates of a machine are taken: %s",
+                    ikt_message(ctx));
+            ikt_clear(ctx);
+        }
     }
     if (st == IKT_OK) st = ikt_objective_create(ctx, kind, &inputs, &objective);
     if (st == IKT_OK) {
