@@ -188,10 +188,9 @@ static ikt_status find_scales(ikt_context *ctx, const ikt_dense *dense, scales *
     return st;
 }
 
-static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt_scorer *scorer,
-                        ikt_dense *out, int64_t *zero_similarity) {
+static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *out,
+                        int64_t *zero_similarity) {
     scales s = {.m = job->settings->adaptive.neighbours};
-    IKT_TRY(ikt_dense_fill(ctx, scorer, out));
     ikt_status st = ikt_dense_nearest(ctx, out, s.m, &s.nearest);
     if (st == IKT_OK) st = find_scales(ctx, out, &s, zero_similarity);
     if (st == IKT_OK) {
@@ -201,7 +200,6 @@ static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt
     }
     ikt_free(&s.nearest);
     ikt_free(&s.scale);
-    if (st != IKT_OK) ikt_dense_destroy(out);
     return st;
 }
 

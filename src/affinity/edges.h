@@ -20,8 +20,9 @@ typedef enum {
 typedef enum { IKT_WEIGHTS_GAUSSIAN, IKT_WEIGHTS_KNN } ikt_edge_kernel;
 
 typedef struct {
-    int values;  /* ikt_edges */
-    int weights; /* ikt_edge_kernel */
+    int values;       /* ikt_edges */
+    int weights;      /* ikt_edge_kernel */
+    bool is_pairwise; /* no key: input.graph is a matrix of all pairs, once that is known */
 } ikt_graph_settings;
 
 extern const ikt_section ikt_graph_section;

@@ -131,17 +131,14 @@ static void gaussian_rows(ikt_context *ctx, ikt_dense *dense, const bandwidths *
     }
 }
 
-static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt_scorer *scorer,
-                        ikt_dense *out, int64_t *zero_similarity) {
+static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *out,
+                        int64_t *zero_similarity) {
     double *beta = NULL, *shift = NULL;
     bandwidths all = {NULL, NULL};
     *zero_similarity = 0;
-    ikt_status st = ikt_dense_fill(ctx, scorer, out);
-    if (st == IKT_OK) {
-        st = ikt_alloc(ctx, &beta, out->rows.count, sizeof *beta, "dense P");
-        if (st == IKT_OK) st = ikt_alloc(ctx, &shift, out->rows.count, sizeof *shift, "dense P");
-        st = ikt_agree(ctx, st);
-    }
+    ikt_status st = ikt_alloc(ctx, &beta, out->rows.count, sizeof *beta, "dense P");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &shift, out->rows.count, sizeof *shift, "dense P");
+    st = ikt_agree(ctx, st);
     if (st == IKT_OK) find_bandwidths(ctx, out, job->settings->gaussian.perplexity, beta, shift);
     if (st == IKT_OK) st = ikt_dense_share(ctx, &out->rows, beta, sizeof *beta, &all.beta);
     if (st == IKT_OK) st = ikt_dense_share(ctx, &out->rows, shift, sizeof *shift, &all.shift);
@@ -150,7 +147,6 @@ static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt
     ikt_free(&shift);
     ikt_free(&all.beta);
     ikt_free(&all.shift);
-    if (st != IKT_OK) ikt_dense_destroy(out);
     return st;
 }
 

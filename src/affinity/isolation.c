@@ -45,7 +45,7 @@ static double count_equal(ikt_dense *dense, int64_t i, int64_t t) {
     return (double)(sum - t);
 }
 
-static void isolation_rows(ikt_context *ctx, ikt_dense *dense, const double *sum) {
+static void share_rows(ikt_context *ctx, ikt_dense *dense, const double *sum) {
     double scale = 1 / (2 * (double)dense->rows.n);
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < dense->rows.count; i++) {
@@ -84,29 +84,27 @@ static ikt_status add_zero_similarity(ikt_context *ctx, const ikt_affinity_job *
     return st;
 }
 
-static ikt_status dense_from_counts(ikt_context *ctx, const ikt_affinity_job *job, double *own,
-                                    ikt_dense *out, int64_t *zero_similarity) {
+ikt_status ikt_similarities_dense(ikt_context *ctx, const ikt_affinity_job *job, const double *own,
+                                  ikt_dense *out, int64_t *zero_similarity) {
     double *sum = NULL;
-#pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < out->rows.count; i++)
-        own[i] = count_equal(out, i, job->t);
     ikt_status st = ikt_dense_share(ctx, &out->rows, own, sizeof *own, &sum);
     if (st == IKT_OK) {
-        isolation_rows(ctx, out, sum);
+        share_rows(ctx, out, sum);
         st = add_zero_similarity(ctx, job, sum, out, zero_similarity);
     }
     ikt_free(&sum);
     return st;
 }
 
-static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt_scorer *scorer,
-                        ikt_dense *out, int64_t *zero_similarity) {
+static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *out,
+                        int64_t *zero_similarity) {
     double *own = NULL;
-    IKT_TRY(ikt_dense_fill(ctx, scorer, out));
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &own, out->rows.count, sizeof *own, "dense P"));
-    if (st == IKT_OK) st = dense_from_counts(ctx, job, own, out, zero_similarity);
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &own, out->rows.count, sizeof *own, "dense P")));
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < out->rows.count; i++)
+        own[i] = count_equal(out, i, job->t);
+    ikt_status st = ikt_similarities_dense(ctx, job, own, out, zero_similarity);
     ikt_free(&own);
-    if (st != IKT_OK) ikt_dense_destroy(out);
     return st;
 }
 

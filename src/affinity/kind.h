@@ -10,7 +10,7 @@
 #include "affinity/affinity.h"
 #include "affinity/dense.h"
 #include "config/config.h"
-#include "neighbours/scorer.h"
+#include "neighbours/neighbours.h"
 
 /* What the scores of lists and scorers are. */
 typedef enum {
@@ -23,7 +23,7 @@ typedef struct {
     const ikt_affinity_settings *settings;
     int64_t k;              /* neighbours of a row, resolved */
     int64_t t;              /* entries of a code, where scores are of codes */
-    ikt_dataset *data;      /* the rows, which may be read again */
+    ikt_dataset *data;      /* the rows, which may be read again; NULL beside a file of all pairs */
     const ikt_rows *rows;   /* of the rows of the lists */
     const ikt_order *order; /* where lists are by slots, the order they are in; or NULL */
 } ikt_affinity_job;
@@ -45,9 +45,10 @@ typedef struct {
      * ranks Errors: IKT_ERR_RESOURCE, those of reading. */
     ikt_status (*weigh)(ikt_context *ctx, const ikt_affinity_job *job, ikt_neighbours *lists,
                         int64_t *zero_similarity);
-    /* COLLECTIVE. The dense symmetric P from all scores; empty on failure. */
-    ikt_status (*dense)(ikt_context *ctx, const ikt_affinity_job *job, const ikt_scorer *scorer,
-                        ikt_dense *out, int64_t *zero_similarity);
+    /* COLLECTIVE. Puts the dense symmetric P in place of the scores of all pairs, which are
+     * symmetric. Errors: IKT_ERR_RESOURCE, those of reading; what the matrix holds is lost then. */
+    ikt_status (*dense)(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *dense,
+                        int64_t *zero_similarity);
     bool is_sought; /* weights are found by iteration: plans of time count them */
     const char
         *zero_similarity_because; /* "N rows ...": why a row may have no similarity; NULL: never */
@@ -62,6 +63,15 @@ const ikt_affinity *ikt_affinity_of(const ikt_affinity_settings *settings);
 /* LOCAL, pure. "gaussian perplexity 30": the kind and its own keys, for people.
  *   text   [size] */
 void ikt_affinity_describe(const ikt_affinity_settings *settings, char *text, size_t size);
+
+/* COLLECTIVE. The dense P of similarities K(i, j) >= 0 of all pairs, symmetric and 0 on the
+ * diagonal: p_j|i = K(i, j) / sum of row i (Zhu & Ting 2021, section 4.2).
+ *   own   [dense->rows.count] sums of the own rows
+ *   zero_similarity   rows whose sum is 0; they are tied to their nearest rows in job->data
+ * Errors: IKT_ERR_DATA where there are such rows and no data; IKT_ERR_RESOURCE, those of reading.
+ */
+ikt_status ikt_similarities_dense(ikt_context *ctx, const ikt_affinity_job *job, const double *own,
+                                  ikt_dense *dense, int64_t *zero_similarity);
 
 enum { IKT_AFFINITY_PARTS = 3 };
 

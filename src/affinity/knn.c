@@ -39,16 +39,12 @@ static void fill_rows(ikt_context *ctx, ikt_dense *dense, int64_t k, const ikt_p
     }
 }
 
-static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt_scorer *scorer,
-                        ikt_dense *out, int64_t *zero_similarity) {
+static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *out,
+                        int64_t *zero_similarity) {
     ikt_pair *nearest = NULL;
     *zero_similarity = 0;
-    IKT_TRY(ikt_dense_fill(ctx, scorer, out));
     ikt_status st = ikt_dense_nearest(ctx, out, job->k, &nearest);
-    if (st == IKT_OK)
-        fill_rows(ctx, out, job->k, nearest);
-    else
-        ikt_dense_destroy(out);
+    if (st == IKT_OK) fill_rows(ctx, out, job->k, nearest);
     ikt_free(&nearest);
     return st;
 }

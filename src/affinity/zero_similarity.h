@@ -19,7 +19,9 @@ typedef struct {
  *   marked  [rows->count] nonzero for the own rows without any similarity
  *   k       neighbours wanted, < n
  * The data is streamed once per thousand of them, and not at all where there are none.
- * Errors: those of reading, IKT_ERR_RESOURCE; *out is empty then. */
+ *   data   NULL: there are no rows, beside a file of all pairs, and marked ones are refused
+ * Errors: IKT_ERR_DATA for marked rows without data, those of reading, IKT_ERR_RESOURCE; *out is
+ * empty then. */
 ikt_status ikt_zero_similarity_find(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
                                     const uint8_t *marked, int64_t k, ikt_zero_similarity *out);
 

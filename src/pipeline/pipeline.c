@@ -112,7 +112,9 @@ static void note_input(ikt_context *ctx, const ikt_source *source, ikt_dataset *
     const int64_t n = source ? ikt_dataset_rows(data) : run->graph.n;
     snprintf(run->input_name, sizeof run->input_name, "%s", name);
     run->d = source ? ikt_source_columns(source) : 0;
-    run->type = source ? ikt_type_name(ikt_source_type(source)) : "graph";
+    run->type = source                   ? ikt_type_name(ikt_source_type(source))
+                : run->graph.is_pairwise ? "all pairs"
+                                         : "graph";
     run->rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
     if (source && ikt_source_is_sparse(source))
         run->type = ikt_source_type(source) == IKT_TYPE_F32 ? "sparse float32" : "sparse float64";
@@ -132,7 +134,9 @@ static void log_input(ikt_context *ctx, const ikt_run *run) {
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
                         (ikt_log_number[]){IKT_LOG_INT("entries", run->graph.entries), {0}},
                         "graph: %s, %lld entries%s", run->graph.name, (long long)run->graph.entries,
-                        run->graph.is_kept ? ", kept by a run of iktsne" : "");
+                        run->graph.is_kept       ? ", kept by a run of iktsne"
+                        : run->graph.is_pairwise ? " of all pairs are used"
+                                                 : "");
 }
 
 /* COLLECTIVE. Begins to watch signals and time; a run without checkpoints dies of them. Signals of

@@ -90,16 +90,16 @@ static ikt_status symmetrise(ikt_context *ctx, const ikt_similar_job *job, ikt_p
 
 /* Outputs and forms that an objective with these needs does not have. */
 static ikt_status check_needs(ikt_context *ctx, const ikt_settings *settings,
-                              const ikt_probabilities_options *options) {
+                              const ikt_probabilities_options *options, bool has_sparse_graph) {
     const char *name = ikt_layout_objective(&settings->layout)->name;
     if (options->graph_writer && !(options->needs & IKT_NEEDS_P))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "output.graph keeps P, which layout.objective=%s does not make", name);
     if (!(options->needs & IKT_NEEDS_NEIGHBOURS)) return IKT_OK;
-    if (settings->affinity.support == IKT_SUPPORT_DENSE || settings->input.graph[0])
+    if (settings->affinity.support == IKT_SUPPORT_DENSE || has_sparse_graph)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.objective=%s works on lists of neighbours, which %s does not give",
-                        name, settings->input.graph[0] ? "input.graph" : "affinity.support=dense");
+                        name, has_sparse_graph ? "a graph" : "affinity.support=dense");
     return IKT_OK;
 }
 
@@ -107,12 +107,16 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
                                      ikt_dataset *data, const ikt_probabilities_options *options,
                                      ikt_probabilities *p) {
     const unsigned of_rows = IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES;
-    const ikt_similar_job job = {settings, ikt_affinity_of(&settings->affinity), data, options};
+    ikt_similar_job job = {settings, ikt_affinity_of(&settings->affinity), data, options, NULL};
+    ikt_pairwise pairs = {.source = NULL};
     if (!(options->needs & of_rows) && !options->model_writer) return IKT_OK;
-    IKT_TRY(check_needs(ctx, settings, options));
+    if (settings->input.graph[0]) IKT_TRY(ikt_pairwise_open(ctx, settings->input.graph, &pairs));
+    if (pairs.source) job.pairs = &pairs;
+    const bool has_sparse_graph = settings->input.graph[0] && !pairs.source;
     p->is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
-    ikt_status st = ikt_affinity_resolve(ctx, &settings->affinity, p->rows.n, &p->k);
-    if (st == IKT_OK && settings->input.graph[0]) {
+    ikt_status st = check_needs(ctx, settings, options, has_sparse_graph);
+    if (st == IKT_OK) st = ikt_affinity_resolve(ctx, &settings->affinity, p->rows.n, &p->k);
+    if (st == IKT_OK && has_sparse_graph) {
         ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
         st = ikt_graph_weights(ctx, settings, data, &p->rows, p);
         ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
@@ -120,6 +124,7 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
         st = ikt_similar_find(ctx, &job, p);
         if (st == IKT_OK && !p->is_dense && p->lists.k > 0) st = weigh(ctx, &job, p);
     }
+    ikt_pairwise_close(&pairs);
     if (st == IKT_OK && !p->is_dense && (options->needs & IKT_NEEDS_P))
         st = symmetrise(ctx, &job, p);
     if (st != IKT_OK) ikt_probabilities_destroy(p);

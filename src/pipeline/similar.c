@@ -1,6 +1,7 @@
 /* The most similar rows: by codes or by distances, among all rows or those of near cells. */
 #include "pipeline/similar.h"
 
+#include "affinity/matrix.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
@@ -33,15 +34,21 @@ static ikt_status begin_lists(ikt_context *ctx, ikt_probabilities *p, ikt_list_c
     return ikt_list_course_begin(ctx, p->hooks ? &p->hooks->lists : NULL, &p->lists, course);
 }
 
+/* COLLECTIVE. From the scores of all pairs to P. */
+static ikt_status weigh_dense(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p) {
+    const ikt_affinity_job weighing = ikt_similar_weighing(job, p);
+    p->entries = p->rows.n * (p->rows.n - 1);
+    IKT_TRY(job->kind->dense(ctx, &weighing, &p->dense, &p->zero_similarity));
+    return ikt_dense_check(ctx, &p->dense);
+}
+
 static ikt_status compare_all(ikt_context *ctx, const ikt_similar_job *job,
                               const ikt_scorer *scorer, ikt_probabilities *p) {
-    const ikt_affinity_job weighing = ikt_similar_weighing(job, p);
     ikt_list_course course;
     if (p->is_dense) {
         ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
-        ikt_status st = job->kind->dense(ctx, &weighing, scorer, &p->dense, &p->zero_similarity);
-        if (st == IKT_OK) st = ikt_dense_check(ctx, &p->dense);
-        p->entries = p->rows.n * (p->rows.n - 1);
+        ikt_status st = ikt_dense_fill(ctx, scorer, &p->dense);
+        if (st == IKT_OK) st = weigh_dense(ctx, job, p);
         ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
         return st;
     }
@@ -219,6 +226,25 @@ static ikt_status find_by_distances(ikt_context *ctx, const ikt_similar_job *job
     return st;
 }
 
+/* --- from a matrix ---------------------------------------------------------------------------- */
+
+static ikt_status find_in_matrix(ikt_context *ctx, const ikt_similar_job *job,
+                                 ikt_probabilities *p) {
+    const ikt_edges values = (ikt_edges)job->settings->affinity.graph.values;
+    const ikt_stage stage = p->is_dense ? IKT_STAGE_AFFINITY : IKT_STAGE_NEIGHBOURS;
+    if (job->pairs->n != p->rows.n)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, the data has %lld: not the same data",
+                        ikt_source_name(job->pairs->source), (long long)job->pairs->n,
+                        (long long)p->rows.n);
+    ikt_stage_begin(ctx, stage);
+    ikt_status st = p->is_dense
+                        ? ikt_matrix_dense(ctx, job->pairs, &p->rows, values, &p->dense)
+                        : ikt_matrix_lists(ctx, job->pairs, &p->rows, values, p->k, &p->lists);
+    if (st == IKT_OK && p->is_dense) st = weigh_dense(ctx, job, p);
+    ikt_stage_end(ctx, stage);
+    return st;
+}
+
 ikt_status ikt_similar_find(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p) {
     const bool by_codes = job->kind->scores == IKT_SCORES_CODES;
     const bool needs_codes = job->options->needs & IKT_NEEDS_CODES;
@@ -228,5 +254,6 @@ ikt_status ikt_similar_find(ikt_context *ctx, const ikt_similar_job *job, ikt_pr
                         "affinity.kind is %s; take affinity.kind=isolation",
                         job->kind->name);
     if (p->is_found && !needs_codes && !job->options->model_writer) return IKT_OK;
+    if (job->pairs) return find_in_matrix(ctx, job, p);
     return by_codes ? find_by_codes(ctx, job, p) : find_by_distances(ctx, job, p);
 }

@@ -1,4 +1,5 @@
-/* From rows to what an affinity weighs: lists of the most similar rows, or the dense P at once.
+/* From rows, or from a matrix of all pairs, to what an affinity weighs: lists of the most similar
+ * rows, or the dense P at once.
  *
  * There is one way for each of the scores that a kind of affinity may ask for (affinity/kind.h): by
  * cell codes, by distances. Each goes by all pairs, or among the rows of near cells; and where P is
@@ -8,6 +9,7 @@
 #define IKT_PIPELINE_SIMILAR_H
 
 #include "affinity/kind.h"
+#include "io/sources/pairwise.h"
 #include "pipeline/probabilities.h"
 
 /* Lent. */
@@ -16,6 +18,7 @@ typedef struct {
     const ikt_affinity *kind;
     ikt_dataset *data;
     const ikt_probabilities_options *options;
+    const ikt_pairwise *pairs; /* the scores of all pairs come from this file; or NULL */
 } ikt_similar_job;
 
 /* COLLECTIVE. Finds the most similar rows of each.

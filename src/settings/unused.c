@@ -23,6 +23,14 @@ static bool is_graph(const situation *s) {
     return s->settings->affinity.kind == IKT_AFFINITY_GRAPH;
 }
 
+static bool is_pairwise(const situation *s) {
+    return s->settings->affinity.graph.is_pairwise;
+}
+
+static bool has_graph(const situation *s) {
+    return is_graph(s) || is_pairwise(s);
+}
+
 static bool is_adaptive(const situation *s) {
     return s->settings->affinity.kind == IKT_AFFINITY_ADAPTIVE;
 }
@@ -30,7 +38,7 @@ static bool is_adaptive(const situation *s) {
 /* What the numbers of a graph are may be told by the file alone. */
 static bool may_have_distances(const situation *s) {
     const int values = s->settings->affinity.graph.values;
-    return is_graph(s) && (values == IKT_EDGES_DISTANCES || values == IKT_EDGES_AUTO);
+    return has_graph(s) && (values == IKT_EDGES_DISTANCES || values == IKT_EDGES_AUTO);
 }
 
 static bool has_perplexity(const situation *s) {
@@ -47,7 +55,7 @@ static bool has_other_model(const situation *s) {
 }
 
 static bool has_search(const situation *s) {
-    return !is_graph(s) && s->settings->affinity.support == IKT_SUPPORT_SPARSE;
+    return !has_graph(s) && s->settings->affinity.support == IKT_SUPPORT_SPARSE;
 }
 
 static bool may_have_near_search(const situation *s) {
@@ -55,7 +63,9 @@ static bool may_have_near_search(const situation *s) {
 }
 
 static bool has_neighbours(const situation *s) {
-    return has_search(s) || s->settings->affinity.kind == IKT_AFFINITY_KNN;
+    const bool is_sparse = s->settings->affinity.support == IKT_SUPPORT_SPARSE;
+    return has_search(s) || s->settings->affinity.kind == IKT_AFFINITY_KNN ||
+           (is_pairwise(s) && is_sparse);
 }
 
 static bool has_preprocessing(const situation *s) {
@@ -107,7 +117,7 @@ static const struct {
      "affinity.support=sparse and affinity.search=approximate"},
     {"gaussian", NULL, has_perplexity, "affinity.kind=gaussian"},
     {"adaptive", NULL, is_adaptive, "affinity.kind=adaptive"},
-    {"graph", NULL, is_graph, "input.graph"},
+    {"graph", NULL, has_graph, "input.graph"},
     {"graph", "weights", may_have_distances, "graph.values=distances"},
     {"isolation", NULL, is_isolation, "affinity.kind=isolation"},
     {"isolation", "psi_most", has_automatic_psi, "isolation.psi=auto"},
