@@ -32,8 +32,9 @@ void ikt_memory_print(const ikt_run_cost *cost, int64_t predicted) {
         printf("                 from %.0f MB to %.0f MB, most on rank %d\n",
                (double)m->least / 1e6, (double)m->most / 1e6, m->rank);
     ikt_memory_peaks_describe(m, text, sizeof text);
-    printf("                 its data: %.1f MB in stage %s: %s\n", (double)m->accounted / 1e6,
-           stage_of(m), text);
+    printf("                 its data: %.1f MB in stage %s: %s\n"
+           "                 the rest is the program, and what MPI, HDF5, FFTW and BLAS hold\n",
+           (double)m->accounted / 1e6, stage_of(m), text);
 }
 
 void ikt_memory_json(ikt_json *json, const ikt_run_cost *cost, int64_t predicted) {
