@@ -13,8 +13,8 @@
 #include "affinity/kind.h"
 #include "base/comm.h"
 #include "base/memory.h"
-#include "dist/gather_rows.h"
-#include "dist/row_set.h"
+#include "dist/rows.h"
+#include "dist/shuffle.h"
 
 static const char purpose[] = "widths";
 

@@ -1,10 +1,10 @@
 /* Local numbers for the columns of P.
  *
- * Method: the foreign rows make a set (dist/row_set.h), and a ghost's number is its place there. */
+ * Method: the foreign rows make a set (dist/rows.h), and a ghost's number is its place there. */
 #include <stdbool.h>
 
 #include "base/memory.h"
-#include "dist/row_set.h"
+#include "dist/rows.h"
 #include "graph/graph.h"
 
 static bool is_foreign(const ikt_rows *rows, uint32_t row) {

@@ -13,8 +13,7 @@
 #include "base/exact_sum.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
-#include "dist/redistribute.h"
-#include "dist/translate.h"
+#include "dist/order.h"
 #include "graph/edge_blocks.h"
 
 /* How far an entry may differ from its mirror image, as a part of the larger one: floats that were

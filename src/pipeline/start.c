@@ -8,8 +8,6 @@
 #include "base/timer.h"
 #include "linalg/blocks.h"
 #include "linalg/pca.h"
-#include "linalg/sparse_axes.h"
-#include "linalg/thin_reader.h"
 #include "pipeline/start_file.h"
 #include "plan/workload.h"
 
@@ -18,9 +16,9 @@ static ikt_status find_scores(ikt_context *ctx, const ikt_settings *settings, ik
                               const ikt_rows *distribution, double *scores) {
     const int q = (int)settings->layout.dimensions;
     ikt_pca *pca = NULL;
-    ikt_thin_reader space;
+    ikt_strided_reader space;
     ikt_row_reader reader = ikt_dataset_reader(data);
-    ikt_row_reader sample = ikt_thin_reader_make(ctx, &reader, IKT_START_ROWS, &space);
+    ikt_row_reader sample = ikt_strided_reader_make(ctx, &reader, IKT_START_ROWS, &space);
     ikt_status st = ikt_pca_fit(ctx, &sample, q, &pca);
     if (st == IKT_OK)
         st = ikt_pca_scores(ctx, pca, &reader, distribution->first, distribution->count, scores);

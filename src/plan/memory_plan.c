@@ -14,7 +14,7 @@
 #include "kernelsum/field.h"
 #include "kernelsum/kernelsum.h"
 #include "kernelsum/replica.h"
-#include "metric/sparse_pack.h"
+#include "metric/metric.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/refine.h"
 #include "neighbours/search.h"
