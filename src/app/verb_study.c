@@ -41,24 +41,22 @@ static void split_folders(char *list, ikt_study_places *places) {
     }
 }
 
-static void print_runs(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan) {
+static void print_runs(ikt_context *ctx, const ikt_study_plan *plan) {
     for (int64_t r = 0; r < plan->n_runs && ikt_rank(ctx) == 0; r++) {
         char name[IKT_STRING_MAX];
-        ikt_study_run_name(study, &plan->run[r], name, sizeof name);
+        ikt_study_run_name(plan, &plan->run[r], name, sizeof name);
         printf("%016" PRIx64 "  %s\n", plan->run[r].id, name);
     }
 }
 
-static ikt_status make(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
-                       const options *o) {
-    const ikt_study_effort effort = {o->ranks, o->retry};
+static ikt_status make(ikt_context *ctx, const ikt_study_plan *plan, const options *o) {
     char path[IKT_STRING_MAX];
     if (o->list) {
-        print_runs(ctx, study, plan);
+        print_runs(ctx, plan);
         return IKT_OK;
     }
-    if (!o->report) IKT_TRY(ikt_study_execute_all(ctx, study, plan, o->output, &effort));
-    IKT_TRY(ikt_study_report(ctx, study, plan, o->output, path));
+    if (!o->report) IKT_TRY(ikt_study_execute_all(ctx, plan, o->ranks, o->retry));
+    IKT_TRY(ikt_study_report(ctx, plan, path));
     if (ikt_rank(ctx) == 0) printf("%s\n", path);
     return IKT_OK;
 }
@@ -100,7 +98,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     IKT_TRY(ikt_study_read(ctx, positional[0], &study));
     if (!o.output[0]) snprintf(o.output, sizeof o.output, "%.60s-results", study.name);
     ikt_status st = ikt_study_plan_make(ctx, &study, &places, &plan);
-    if (st == IKT_OK) st = make(ctx, &study, &plan, &o);
+    if (st == IKT_OK) st = make(ctx, &plan, &o);
     ikt_study_plan_destroy(&plan);
     ikt_study_destroy(&study);
     return st;
