@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "app/json.h"
-#include "app/option.h"
 #include "app/verb.h"
 #include "base/atomic_file.h"
 #include "transform/align.h"
@@ -74,12 +73,7 @@ static ikt_status align(ikt_context *ctx, const command *w) {
     IKT_TRY(ikt_atomic_check(ctx, w->path[2], w->overwrite));
     ikt_status st = ikt_align_run(ctx, &request, &a);
     if (st == IKT_OK) st = ikt_align_write(ctx, &request, &a, w->path[2], w->overwrite);
-    if (st == IKT_OK && ikt_rank(ctx) == 0) {
-        if (w->json)
-            print_json(w, &a);
-        else
-            print_text(w, &a);
-    }
+    if (st == IKT_OK && ikt_rank(ctx) == 0) (w->json ? print_json : print_text)(w, &a);
     ikt_aligned_destroy(&a);
     return st;
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "app/json.h"
-#include "app/option.h"
+#include "app/verb.h"
 
 enum { ARGUMENTS_MAX = 16, TEXT_SIZE = 8192 };
 
