@@ -56,47 +56,37 @@ static ikt_status open_rows(ikt_context *ctx, const ikt_input_settings *input,
                                 given->type, source);
 }
 
-/* The files that the parameters name, and the measures: as `iktsne embed` makes them. */
-static ikt_status conclude(ikt_embedding *embedding) {
-    ikt_context *ctx = embedding->ctx;
-    ikt_run *run = &embedding->run;
-    ikt_status st = run->settings.output.file[0] ? ikt_run_write(ctx, run) : IKT_OK;
-    if (st == IKT_OK) st = ikt_run_keep(ctx, run);
-    if (st == IKT_OK) st = ikt_run_picture(ctx, run);
-    if (st == IKT_OK) ikt_run_finish(ctx, run);
-    if (st == IKT_OK) st = ikt_run_measures(ctx, run, &embedding->measures);
-    run->settings.output.state = false; /* is gone */
-    return st;
-}
-
-/* What the accessors tell. */
-static ikt_status describe(ikt_embedding *embedding, int64_t count) {
-    const ikt_run *run = &embedding->run;
-    const ikt_trace *trace = &run->embedding.trace;
-    embedding->is_run = true;
-    embedding->q = (int)run->settings.layout.dimensions;
-    embedding->hash = run->hash;
-    embedding->objective = trace->count > 0 ? ikt_trace_last(trace) : NAN;
-    embedding->iterations = trace->end;
-    embedding->zero_similarity = run->embedding.zero_similarity;
-    IKT_TRY(
-        ikt_agree(embedding->ctx, ikt_run_configuration(embedding->ctx, run, &embedding->yaml)));
-    return ikt_embedding_hand_over(embedding, count);
-}
-
-/* COLLECTIVE. The rows are opened, embedded and closed. */
+/* COLLECTIVE. The rows are opened, embedded and closed; the files that the parameters name, and the
+ * measures, are made as `iktsne embed` makes them. */
 static ikt_status make(ikt_embedding *embedding, const ikt_settings *settings,
                        const caller_rows *given) {
     ikt_context *ctx = embedding->ctx;
+    ikt_run *run = &embedding->run;
     ikt_source *source = NULL;
     IKT_TRY(ikt_memory_check_start(ctx));
     IKT_TRY(open_rows(ctx, &settings->input, given, &source));
     ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
-    ikt_status st = ikt_pipeline_run(ctx, settings, source, &embedding->run);
-    if (st == IKT_OK) st = conclude(embedding);
+    ikt_status st = ikt_pipeline_run(ctx, settings, source, run);
+    if (st == IKT_OK && run->settings.output.file[0]) st = ikt_run_write(ctx, run);
+    if (st == IKT_OK) st = ikt_run_keep(ctx, run);
+    if (st == IKT_OK) st = ikt_run_picture(ctx, run);
+    if (st == IKT_OK) ikt_run_finish(ctx, run);
+    if (st == IKT_OK) st = ikt_run_measures(ctx, run, &embedding->measures);
     ikt_stage_end(ctx, IKT_STAGE_TOTAL);
-    if (st == IKT_OK) st = describe(embedding, given ? given->count : embedding->run.rows.count);
-    embedding->run.given = NULL;
+    if (st == IKT_OK) {
+        const ikt_trace *trace = &run->embedding.trace;
+        run->settings.output.state = false; /* the state of the loop is gone */
+        embedding->is_run = true;
+        embedding->q = (int)run->settings.layout.dimensions;
+        embedding->hash = run->hash;
+        embedding->objective = trace->count > 0 ? ikt_trace_last(trace) : NAN;
+        embedding->iterations = trace->end;
+        embedding->zero_similarity = run->embedding.zero_similarity;
+        st = ikt_agree(ctx, ikt_run_configuration(ctx, run, &embedding->yaml));
+    }
+    if (st == IKT_OK)
+        st = ikt_embedding_hand_over(embedding, given ? given->count : run->rows.count);
+    run->given = NULL;
     ikt_source_close(&source);
     return st;
 }

@@ -162,21 +162,6 @@ typedef struct {
     FILE *file; /* rank 0 */
 } page;
 
-static ikt_status check(ikt_context *ctx, const page *p) {
-    const int64_t n = p->content->rows->n;
-    for (int64_t m = 0; m < p->content->n_marked; m++)
-        if (p->content->marked[m] < 0 || p->content->marked[m] >= n)
-            return ikt_fail(ctx, IKT_ERR_USAGE,
-                            "row %" PRId64
-                            " cannot be marked: the embedding has rows 0 to %" PRId64,
-                            p->content->marked[m], n - 1);
-    if (n <= IKT_VIEWER_ROWS_MOST) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_RESOURCE,
-                    "the embedding has %" PRId64 " rows, but a browser holds no more than %d; draw "
-                    "a picture instead (iktsne plot), or view a part of the rows",
-                    n, IKT_VIEWER_ROWS_MOST);
-}
-
 static ikt_status failed(ikt_context *ctx, const page *p) {
     return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", p->path, strerror(errno));
 }
@@ -238,7 +223,18 @@ static ikt_status write_file(ikt_context *ctx, page *p) {
 
 static ikt_status make(ikt_context *ctx, page *p) {
     const ikt_viewer_content *content = p->content;
-    IKT_TRY(ikt_agree(ctx, check(ctx, p)));
+    const int64_t n = content->rows->n;
+    for (int64_t m = 0; m < content->n_marked; m++)
+        if (content->marked[m] < 0 || content->marked[m] >= n)
+            return ikt_fail(ctx, IKT_ERR_USAGE,
+                            "row %" PRId64
+                            " cannot be marked: the embedding has rows 0 to %" PRId64,
+                            content->marked[m], n - 1);
+    if (n > IKT_VIEWER_ROWS_MOST)
+        return ikt_fail(ctx, IKT_ERR_RESOURCE,
+                        "the embedding has %" PRId64 " rows, but a browser holds no more than %d; "
+                        "draw a picture instead (iktsne plot), or view a part of the rows",
+                        n, IKT_VIEWER_ROWS_MOST);
     IKT_TRY(ikt_atomic_check_stream(ctx, p->path, p->settings->overwrite));
     IKT_TRY(ikt_viewer_points_create(ctx, content, &p->points));
     if (content->pictures)
