@@ -218,11 +218,11 @@ ikt_status ikt_help_end(ikt_help *help) {
 }
 
 ikt_status ikt_help_options(ikt_context *ctx, const ikt_verb *verb, const ikt_option *options,
-                            size_t n, int argc, char **argv) {
+                            int argc, char **argv) {
     ikt_help help = ikt_help_begin(ctx, verb, argc, argv);
     if (help.form->verb) help.form->verb(&help.text, verb);
-    for (size_t o = 0; o < n; o++)
-        help.form->option(&help.text, verb, &options[o]);
+    for (const ikt_option *option = options; option->name; option++)
+        help.form->option(&help.text, verb, option);
     if (help.form->common) help.form->common(&help.text);
     return ikt_help_end(&help);
 }

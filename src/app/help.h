@@ -57,7 +57,7 @@ ikt_status ikt_help_end(ikt_help *help);
 
 /* LOCAL. Help of a verb and its options. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_help_options(ikt_context *ctx, const ikt_verb *verb, const ikt_option *options,
-                            size_t n, int argc, char **argv);
+                            int argc, char **argv);
 
 /* LOCAL, pure. Whether a verb takes section.key=value: its synopsis says so. */
 bool ikt_help_takes_keys(const ikt_verb *verb);

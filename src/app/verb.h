@@ -22,7 +22,7 @@ extern const ikt_verb ikt_verb_embed, ikt_verb_generate, ikt_verb_convert, ikt_v
     ikt_verb_export, ikt_verb_align, ikt_verb_view;
 
 typedef struct {
-    const char *name; /* "points", for --points */
+    const char *name; /* "points", for --points; NULL ends a table */
     ikt_key_type type;
     const char *argument; /* "N" in help; NULL for flags (BOOL) */
     const char *fallback; /* default, as a user would write it */
@@ -33,7 +33,9 @@ typedef struct {
 } ikt_option;
 
 /* SAME-ARGS. Sets the values (defaults first) and collects positional arguments.
+ *   options        table that ends with an option without a name
  *   positional     [max_positional], receives pointers into argv
+ *   n_positional   receives how many there are; may be NULL
  *   help           set when --help was given: it has been printed, in the form that --help=FORM
  *                  asks for, and the verb should return; one that has more to say does so by help.h
  * Accepts --name value, --name=value, flags --name, --no-name and --name=yes|no; options may stand
@@ -41,8 +43,8 @@ typedef struct {
  * Errors: IKT_ERR_USAGE: unknown option (with the nearest), bad value, too few or many arguments.
  */
 ikt_status ikt_options_parse(ikt_context *ctx, const ikt_verb *verb, const ikt_option *options,
-                             size_t n_options, int argc, char **argv, const char **positional,
-                             int min_positional, int max_positional, int *n_positional, bool *help);
+                             int argc, char **argv, const char **positional, int min_positional,
+                             int max_positional, int *n_positional, bool *help);
 
 /* LOCAL. True when the option was given on the command line. */
 bool ikt_option_given(const char *name, int argc, char **argv);

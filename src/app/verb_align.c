@@ -81,7 +81,6 @@ static ikt_status align(ikt_context *ctx, const command *w) {
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     command w;
     bool help;
-    int count;
     const ikt_option options[] = {
         {"rows", IKT_KEY_INT, "N", "0", 0, 1e15, NULL,
          "Align by the first N rows of both files, which may then have different numbers of rows; "
@@ -93,9 +92,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "Scale the embedding; --no-scale keeps its distances", &w.scale},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace OUT.h5 where it exists",
          &w.overwrite},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the summary as JSON", &w.json}};
-    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_align, options, sizeof options / sizeof *options, argc,
-                              argv, w.path, 3, 3, &count, &help));
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the summary as JSON", &w.json},
+        {0}};
+    IKT_TRY(
+        ikt_options_parse(ctx, &ikt_verb_align, options, argc, argv, w.path, 3, 3, NULL, &help));
     return help ? IKT_OK : align(ctx, &w);
 }
 

@@ -109,11 +109,11 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL,
          "Data set of an HDF5 input, or the group of a sparse matrix", asked.dataset},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace the output if it exists",
-         &asked.overwrite}};
+         &asked.overwrite},
+        {0}};
     const char *path[2];
-    int count;
-    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_convert, options, sizeof options / sizeof *options,
-                              argc, argv, path, 2, 2, &count, &help));
+    IKT_TRY(
+        ikt_options_parse(ctx, &ikt_verb_convert, options, argc, argv, path, 2, 2, NULL, &help));
     if (help) return IKT_OK;
     return convert(ctx, &asked, path[0], path[1]);
 }

@@ -209,9 +209,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"extend", IKT_KEY_INT, "N", "0", 0, 1e7, NULL,
          "Go on with the finished run in output.file for N more iterations, with the settings it "
          "had, and put the result in its place",
-         &w.extend}};
-    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_embed, options, sizeof options / sizeof *options, argc,
-                              argv, words.word, 0, IKT_WORDS_MOST, &words.count, &help));
+         &w.extend},
+        {0}};
+    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_embed, options, argc, argv, words.word, 0,
+                              IKT_WORDS_MOST, &words.count, &help));
     if (help) return describe_keys(ctx, argc, argv);
     if (w.print_defaults || w.print_reference) return print_tables(ctx, w.print_defaults, &words);
     IKT_TRY(ikt_settings_read(ctx, &words, &settings, &is_named));

@@ -237,10 +237,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"memory", IKT_KEY_INT, "MIB", "256", 1, 1e6, NULL,
          "Distances that a rank holds at a time: more means fewer passes over the input",
          &asked.memory},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print as JSON", &asked.json}};
-    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_evaluate, options, sizeof options / sizeof *options,
-                              argc, argv, asked.argument, 1, ARGUMENTS_MOST, &asked.arguments,
-                              &help));
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print as JSON", &asked.json},
+        {0}};
+    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_evaluate, options, argc, argv, asked.argument, 1,
+                              ARGUMENTS_MOST, &asked.arguments, &help));
     return help ? IKT_OK : evaluate(ctx, &asked);
 }
 

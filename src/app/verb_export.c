@@ -110,7 +110,6 @@ static ikt_status write_export(ikt_context *ctx, const command *w, bool is_key_g
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     command w;
     bool help;
-    int count;
     const ikt_option options[] = {
         {"format", IKT_KEY_CHOICE, "FORMAT", "auto", 0, 0, formats,
          "Format of OUT; auto: by its ending. npy: float32, n x dimensions; csv, tsv: text, "
@@ -137,9 +136,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          w.key},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
          "Replace OUT where it exists, and an embedding of that name in its obsm", &w.overwrite},
-    };
-    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_export, options, sizeof options / sizeof *options,
-                              argc, argv, w.path, 2, 2, &count, &help));
+        {0}};
+    IKT_TRY(
+        ikt_options_parse(ctx, &ikt_verb_export, options, argc, argv, w.path, 2, 2, NULL, &help));
     if (help) return IKT_OK;
     w.has_columns = w.columns[0] != '\0';
     return write_export(ctx, &w, ikt_option_given("key", argc, argv));

@@ -35,7 +35,6 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
                                "Replace OUT.h5 if it exists", &overwrite}};
     ikt_option options[OPTIONS_MAX];
     const char *positional[2];
-    int count;
     size_t n = 0;
     /* The settings of the sets are options of the same names. */
     for (; n < ikt_generate_section.n_keys; n++) {
@@ -51,9 +50,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
                                   .value = (char *)&settings + key->offset};
     }
     memcpy(options + n, own, sizeof own);
-    n += sizeof own / sizeof *own;
-    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_generate, options, n, argc, argv, positional, 2, 2,
-                              &count, &help));
+    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_generate, options, argc, argv, positional, 2, 2, NULL,
+                              &help));
     if (help) return describe_sets(ctx, argc, argv);
     ikt_generation *generation = NULL;
     IKT_TRY(ikt_generation_open(ctx, positional[0], &settings, (uint64_t)seed, &generation));

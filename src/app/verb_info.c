@@ -322,11 +322,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "output.file gives the same embedding",
          &configuration},
         {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL, "Data set to describe", dataset},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print as JSON", &as_json}};
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print as JSON", &as_json},
+        {0}};
     const char *path;
-    int count;
-    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_info, options, sizeof options / sizeof *options, argc,
-                              argv, &path, 1, 1, &count, &help));
+    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_info, options, argc, argv, &path, 1, 1, NULL, &help));
     if (help) return IKT_OK;
     ikt_result_file *file = NULL;
     if (ikt_stage_file_is(ctx, path)) return show_checkpoint(ctx, path, configuration, as_json);

@@ -188,9 +188,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"calibrate", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
          "Measure the constants under this launch, in some seconds, and write that file",
          &a.calibrate},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the plan as JSON", &a.as_json}};
-    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_plan, options, sizeof options / sizeof *options, argc,
-                              argv, words.word, 0, IKT_WORDS_MOST, &words.count, &help));
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the plan as JSON", &a.as_json},
+        {0}};
+    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_plan, options, argc, argv, words.word, 0,
+                              IKT_WORDS_MOST, &words.count, &help));
     if (help) return IKT_OK;
     if (a.calibrate && words.count > 0)
         return ikt_fail(ctx, IKT_ERR_USAGE,

@@ -52,10 +52,8 @@ static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options
          "Draw the legend (on by default; --no-legend leaves it out)", &o->legend},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace OUT where it exists",
          &o->overwrite},
-    };
-    int n_paths;
-    return ikt_options_parse(ctx, &ikt_verb_plot, table, sizeof table / sizeof *table, argc, argv,
-                             paths, 2, 2, &n_paths, help);
+        {0}};
+    return ikt_options_parse(ctx, &ikt_verb_plot, table, argc, argv, paths, 2, 2, NULL, help);
 }
 
 static ikt_status plot(ikt_context *ctx, int argc, char **argv) {

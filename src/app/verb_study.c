@@ -64,14 +64,14 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"report", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
          "Make the report of what is there, and no run", &o.report},
         {"list", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the runs, and do nothing else",
-         &o.list}};
+         &o.list},
+        {0}};
     const char *positional[1];
-    int count;
     bool help;
     ikt_study study;
     ikt_study_plan plan;
-    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_study, table, sizeof table / sizeof *table, argc, argv,
-                              positional, 1, 1, &count, &help));
+    IKT_TRY(
+        ikt_options_parse(ctx, &ikt_verb_study, table, argc, argv, positional, 1, 1, NULL, &help));
     if (help) {
         ikt_help more = ikt_help_begin(ctx, &ikt_verb_study, argc, argv);
         ikt_help_heading(&more, "the study and its results", "");

@@ -85,7 +85,6 @@ static ikt_status transform(ikt_context *ctx, const command *w) {
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     command w;
     bool help;
-    int count;
     const ikt_option options[] = {
         {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL, "Data set of the new rows", w.dataset},
         {"labels", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL,
@@ -100,9 +99,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "PNG, SVG or PDF file: new rows coloured by label, old ones grey", w.picture},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace output files that exist",
          &w.overwrite},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the summary as JSON", &w.json}};
-    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_transform, options, sizeof options / sizeof *options,
-                              argc, argv, w.path, 3, 3, &count, &help));
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the summary as JSON", &w.json},
+        {0}};
+    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_transform, options, argc, argv, w.path, 3, 3, NULL,
+                              &help));
     return help ? IKT_OK : transform(ctx, &w);
 }
 

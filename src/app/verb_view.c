@@ -129,10 +129,8 @@ static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options
          o->mark},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace OUT.html where it exists",
          &o->overwrite},
-    };
-    int n_paths;
-    return ikt_options_parse(ctx, &ikt_verb_view, table, sizeof table / sizeof *table, argc, argv,
-                             paths, 2, 2, &n_paths, help);
+        {0}};
+    return ikt_options_parse(ctx, &ikt_verb_view, table, argc, argv, paths, 2, 2, NULL, help);
 }
 
 static ikt_status make(ikt_context *ctx, const options *o, bool asked_for, subject *s,
