@@ -208,8 +208,8 @@ static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense
 static const ikt_key keys[] = {
     {"neighbours", IKT_KEY_INT, offsetof(ikt_adaptive_settings, neighbours), "7", 1, 1e9, 0, NULL,
      "rows",
-     "The kernel is as wide at a row as the distance to its so many-th nearest row; at most "
-     "affinity.neighbours"}};
+     "Which neighbour sets the width of the kernel at a row: 7 takes the distance to the seventh "
+     "nearest row. It is at most affinity.neighbours"}};
 
 const ikt_section ikt_adaptive_section = {"adaptive",
                                           "The adaptive Gaussian kernel (affinity.kind: adaptive)",

@@ -75,14 +75,15 @@ void ikt_edge_weights(const ikt_edge_rule *rule, const double *value, int64_t co
 static const ikt_key keys[] = {
     {"values", IKT_KEY_CHOICE, offsetof(ikt_graph_settings, values), "auto", 0, 0, 0,
      "auto|similarities|distances|probabilities|none", "",
-     "What the numbers of input.graph are: similarities of any scale, made p_j|i by the sum of the "
-     "row; distances; probabilities, a symmetric P, only scaled to the sum 1; none, every entry "
-     "counts the same; auto asks the file: an attribute 'values' of the group, or a name with "
-     "distances, connectivities or similarities in it"},
+     "What the numbers of input.graph are: similarities, of any scale, which are divided by the "
+     "sum of their row to give p_j|i; distances; probabilities, a symmetric P, which is only "
+     "scaled to the sum 1; or none, in which case every entry counts the same. auto asks the file "
+     "for an attribute 'values' of the group, or a name with distances, connectivities or "
+     "similarities in it"},
     {"weights", IKT_KEY_CHOICE, offsetof(ikt_graph_settings, weights), "gaussian", 0, 0, 0,
      "gaussian|knn", "",
-     "Kernel that makes weights of distances: gaussian with gaussian.perplexity, or knn, the same "
-     "weight for every entry of a row"}};
+     "The kernel that makes weights of distances: gaussian uses gaussian.perplexity, and knn gives "
+     "every entry of a row the same weight"}};
 
 const ikt_section ikt_graph_section = {"graph",
                                        "A neighbour graph in place of a kernel (input.graph)", keys,

@@ -154,7 +154,7 @@ static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense
 
 static const ikt_key keys[] = {
     {"perplexity", IKT_KEY_REAL, offsetof(ikt_gaussian_settings, perplexity), "30", 1, 1e6, 0, NULL,
-     "rows", "Effective number of neighbours of a row under the Gaussian kernel"}};
+     "rows", "The effective number of neighbours of a row under the Gaussian kernel"}};
 
 const ikt_section ikt_gaussian_section = {
     "gaussian", "The Gaussian kernel (affinity.kind: gaussian)", keys, sizeof keys / sizeof *keys};

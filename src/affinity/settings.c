@@ -6,33 +6,33 @@
 static const ikt_key affinity_keys[] = {
     {"kind", IKT_KEY_CHOICE, offsetof(ikt_affinity_settings, kind), "isolation", 0, 0, 0,
      "isolation|gaussian|knn|adaptive|graph", "",
-     "Kernel that measures how similar two rows are: the Isolation kernel; the Gaussian kernel of "
-     "plain t-SNE; knn, 1 for the nearest rows and 0 for others; or the adaptive Gaussian, whose "
-     "widths are distances to a near row; graph, what input.graph holds, is meant wherever that is "
-     "given"},
+     "The kernel that measures how similar two rows are: isolation is the Isolation kernel; "
+     "gaussian is that of plain t-SNE; knn is 1 for the nearest rows and 0 for all others; "
+     "adaptive is a Gaussian whose width at a row is its distance to a near row; graph takes the "
+     "weights of input.graph, and is implied wherever that is given"},
     {"neighbours", IKT_KEY_INT, offsetof(ikt_affinity_settings, neighbours), "auto", 1, 1e9, 1,
      NULL, "rows",
-     "Most similar rows that each row is attracted to (k); auto is 30 for isolation and knn, three "
-     "times the perplexity for gaussian, and at least 30 and three times adaptive.neighbours for "
-     "adaptive"},
+     "The number k of most similar rows that each row is attracted to; auto is 30 for isolation "
+     "and knn, three times the perplexity for gaussian, and three times adaptive.neighbours, but "
+     "at least 30, for adaptive"},
     {"support", IKT_KEY_CHOICE, offsetof(ikt_affinity_settings, support), "sparse", 0, 0, 0,
      "sparse|dense", "",
-     "sparse keeps the most similar rows only; dense keeps every pair, in 4 n^2 bytes over all "
-     "ranks"},
+     "Which pairs of rows have an affinity: sparse keeps only the most similar rows of each row; "
+     "dense keeps every pair and takes 4 n^2 bytes over all ranks"},
     {"search", IKT_KEY_CHOICE, offsetof(ikt_affinity_settings, search), "auto", 0, 0, 0,
      "auto|exact|approximate", "",
      "How the most similar rows are found: exact compares all pairs; approximate compares a row "
-     "with those of near cells only, and measures on 1,000 rows what that misses; auto is exact up "
+     "only with rows of near cells, and measures on 1,000 rows what that misses; auto is exact up "
      "to 16,384 rows"},
     {"candidates", IKT_KEY_INT, offsetof(ikt_affinity_settings, candidates), "auto", 2, 1e9, 1,
      NULL, "rows",
-     "Rows of near cells that each row is compared with in approximate search: more finds more and "
-     "takes longer; auto is 900 log2(n / 2048), for kinds of distance four times that, and at "
-     "least 40 times the neighbours"},
+     "The rows of near cells that each row is compared with in approximate search. More rows find "
+     "more and take longer; auto is 900 log2(n / 2048), four times that for kernels of distances, "
+     "and at least 40 times the neighbours"},
     {"refinements", IKT_KEY_INT, offsetof(ikt_affinity_settings, refinements), "0", 0, 100, 0, NULL,
      "rounds",
-     "Rounds in which, after approximate search, each row is compared with the neighbours of its "
-     "neighbours"}};
+     "The rounds after an approximate search in which each row is compared with the neighbours of "
+     "its neighbours"}};
 
 const ikt_section ikt_affinity_section = {"affinity", "How similar two rows are", affinity_keys,
                                           sizeof affinity_keys / sizeof *affinity_keys};

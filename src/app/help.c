@@ -14,49 +14,53 @@
 const char ikt_program_summary[] = "t-SNE with the Isolation kernel, for millions of points on MPI";
 
 const ikt_program_option ikt_program_options[] = {
-    {"help", "", "", "complete help of the verb"},
+    {"help", "", "", "print the complete help of the verb"},
     {"help", "=FORM", "man|bash|zsh|fish",
-     "manual page (man); `iktsne --help=bash`, zsh or fish: completion of that shell"},
-    {"version", "", "", "version, libraries and instruction set, instead of a verb"},
+     "print a manual page (man) or the completion for a shell (bash, zsh, fish)"},
+    {"version", "", "", "print version, libraries and instruction set, instead of running a verb"},
     {"quiet", "", "", "print warnings and results only"},
     {"verbose", "", "", "print details of each stage"},
-    {"log", "KIND", "text|json", "lines of the log as text, or as json: one object a line"},
-    {"threads", "N", "", "OpenMP threads of each rank (default: the processors the launcher gave)"},
+    {"log", "KIND", "text|json",
+     "write the lines of the log as text, or as json, one object a line"},
+    {"threads", "N", "",
+     "OpenMP threads of each rank (default: the processors that the launcher gave)"},
     {NULL, NULL, NULL, NULL}};
 
 const ikt_exit_code ikt_exit_codes[] = {
     {IKT_OK, "success"},
     {IKT_ERR_INTERNAL, "internal error: please report it"},
     {IKT_ERR_USAGE, "wrong usage or configuration"},
-    {IKT_ERR_DATA, "bad data"},
-    {IKT_ERR_FILE, "file system"},
+    {IKT_ERR_DATA, "data that cannot be used"},
+    {IKT_ERR_FILE, "a file that cannot be opened, read or written"},
     {IKT_ERR_RESOURCE, "not enough memory or other resources"},
-    {IKT_STOPPED, "stopped by a signal or in time, with a checkpoint: the same command goes on"},
+    {IKT_STOPPED,
+     "stopped by a signal or a time limit, with a checkpoint: the same command goes on"},
     {0, NULL}};
 
 static const ikt_example examples[] = {
     {"generate", "iktsne generate five-subspace data.h5", NULL},
     {"embed", "mpirun -n 2 iktsne embed config/five-subspace.yaml input.file=data.h5 run.seed=7",
-     "Two ranks; what stands on the command line wins over the file"},
+     "Run on two ranks; the command line wins over the file"},
     {"embed", "iktsne embed input.file=data.h5 output.file=run.h5 output.picture=run.png",
-     "No configuration file: all else at its default"},
+     "Without a configuration file everything else has its default"},
     {"align", "iktsne align run2.h5 run.h5 aligned.h5",
-     "The second run as near to the first as turning and scaling bring it"},
-    {"export", "iktsne export run.h5 positions.npy", "The name tells the format"},
+     "Bring the second run as near to the first as turning and scaling can"},
+    {"export", "iktsne export run.h5 positions.npy", "The ending of the name gives the format"},
     {"view", "iktsne view run.h5 run.html", NULL},
     {"embed", "iktsne embed config.yaml --extend 500",
-     "More iterations for the finished run in output.file"},
+     "Add iterations to the finished run in output.file"},
     {"convert",
      "iktsne convert t10k-images-idx3-ubyte.gz digits.h5 --labels "
      "t10k-labels-idx1-ubyte.gz",
      NULL},
     {"convert", "iktsne convert cells.csv cells.h5 --label-column type", NULL},
     {"evaluate", "iktsne evaluate run.h5 --input digits.h5 --json",
-     "Also the measures that compare with the input"},
+     "Add the measures that compare with the input"},
     {"plot", "iktsne plot run.h5 picture.png --title Digits", NULL},
     {"info", "iktsne info run.h5 --config >again.yaml",
-     "What `iktsne embed again.yaml output.file=again.h5` repeats the run with"},
-    {"plan", "iktsne plan config.yaml", "Memory and time before an allocation is asked for"},
+     "Write the configuration with which `iktsne embed again.yaml output.file=again.h5` repeats "
+     "the run"},
+    {"plan", "iktsne plan config.yaml", "Predict memory and time before asking for an allocation"},
     {"transform", "iktsne transform model.h5 new.h5 placed.h5 --picture placed.png", NULL},
     {"study", "iktsne study config/studies/table5.yaml --data data --output table5", NULL}};
 
@@ -70,7 +74,13 @@ const ikt_example *ikt_example_of(const char *verb, int i) {
 
 static void text_verb(ikt_text *text, const ikt_verb *verb) {
     ikt_text_add(text, "usage: iktsne %s %s\n\n", verb->name, verb->synopsis);
-    ikt_text_wrap(text, 0, verb->summary);
+    if (verb->details) {
+        char sentences[1024];
+        snprintf(sentences, sizeof sentences, "%s. %s.", verb->summary, verb->details);
+        ikt_text_wrap(text, 0, sentences);
+    } else {
+        ikt_text_wrap(text, 0, verb->summary);
+    }
     const ikt_example *example;
     for (int i = 0; (example = ikt_example_of(verb->name, i)) != NULL; i++) {
         ikt_text_add(text, "%s    %s\n", i == 0 ? "\nexamples:\n" : "", example->command);

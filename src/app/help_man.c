@@ -107,6 +107,7 @@ static void man_verb(ikt_text *text, const ikt_verb *verb) {
     ikt_text_add(text, ".PP\n.B mpirun \\-n\n.I RANKS\n.B iktsne %s\n\\&...\n", verb->name);
     man_heading(text, "description", "");
     add_sentence(text, verb->summary);
+    if (verb->details) add_sentence(text, verb->details);
     man_heading(text, "options", "");
 }
 

@@ -25,8 +25,9 @@ typedef struct {
 #define IKT_PRESET_OPTION(member)                                                                  \
     {                                                                                              \
         "preset", IKT_KEY_CHOICE, "NAME", "none", 0, 0, IKT_PRESET_NAMES,                          \
-            "Settings for a first look (quick), as in the paper (paper), or for millions of rows " \
-            "(large); the same as run.preset=NAME. Settings that are given win over it",           \
+            "Begin with the settings for a first look (quick), those of the paper (paper), or "    \
+            "those for millions of rows (large); the same as run.preset=NAME. Settings that are "  \
+            "given win over the preset",                                                           \
             member                                                                                 \
     }
 

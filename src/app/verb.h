@@ -11,7 +11,8 @@
 typedef struct {
     const char *name;     /* "embed" */
     const char *synopsis; /* "CONFIG.yaml [SECTION.KEY=VALUE ...]" */
-    const char *summary;  /* one sentence */
+    const char *summary;  /* one sentence, without its full stop */
+    const char *details;  /* more of them, also without the last full stop; or NULL */
     /* COLLECTIVE. argv holds what follows the verb. Returns an agreed status. */
     ikt_status (*run)(ikt_context *ctx, int argc, char **argv);
 } ikt_verb;

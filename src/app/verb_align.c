@@ -84,7 +84,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     const ikt_option options[] = {
         {"rows", IKT_KEY_INT, "N", "0", 0, 1e15, NULL,
          "Align by the first N rows of both files, which may then have different numbers of rows; "
-         "0 takes all, which must be as many in both",
+         "0 aligns by all rows, whose number must then be the same in both",
          &w.rows},
         {"reflection", IKT_KEY_BOOL, NULL, "yes", 0, 0, NULL,
          "Mirror the embedding where that brings it nearer", &w.reflection},
@@ -99,8 +99,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     return help ? IKT_OK : align(ctx, &w);
 }
 
-const ikt_verb ikt_verb_align = {"align", "RUN.h5 REFERENCE.h5 OUT.h5 [options]",
-                                 "Turn, mirror, scale and shift an embedding onto another of the "
-                                 "same rows, as near as can be in "
-                                 "least squares (orthogonal Procrustes analysis)",
-                                 run};
+const ikt_verb ikt_verb_align = {
+    "align", "RUN.h5 REFERENCE.h5 OUT.h5 [options]",
+    "Turn, mirror, scale and shift an embedding onto another one of the same rows",
+    "The result is as near to the reference as possible in the sense of least squares (orthogonal "
+    "Procrustes analysis)",
+    run};

@@ -64,50 +64,54 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     bool help;
     const ikt_option options[] = {
         {"labels", IKT_KEY_STRING, "FILE", "", 0, 0, NULL,
-         "File with one integer a row (IDX, NPY, CSV), or FILE:NAME, an array in an NPZ or MATLAB "
-         "file; of an HDF5 input a data set, or a column of obs (AnnData)",
+         "The file with the labels, one integer a row (IDX, NPY, CSV), or FILE:NAME for an array "
+         "in an NPZ or MATLAB file. For an HDF5 input it is the name of a data set, or of a column "
+         "of obs (AnnData)",
          asked.labels},
         {"label-array", IKT_KEY_STRING, "NAME", "", 0, 0, NULL,
-         "Array of an NPZ or MATLAB input that holds the labels", asked.label_array},
+         "The array of an NPZ or MATLAB input that holds the labels", asked.label_array},
         {"label-column", IKT_KEY_STRING, "COLUMN", "", 0, 0, NULL,
-         "Column of a CSV file that holds the labels, by name or number from 1; text is numbered "
-         "in the order of its sorted values, whose names go to the attribute label_names",
+         "The column of a CSV file that holds the labels, by its name or its number from 1. Labels "
+         "that are text are numbered in the order of their sorted values, which are kept in the "
+         "attribute label_names",
          asked.label_column},
         {"skip-columns", IKT_KEY_STRING, "LIST", "", 0, 0, NULL,
-         "Columns of a CSV file to leave out, names or numbers with commas between",
+         "The columns of a CSV file to leave out: names or numbers, separated by commas",
          asked.skip_columns},
         {"delimiter", IKT_KEY_CHOICE, "NAME", "auto", 0, 0, "auto|comma|semicolon|tab|blank",
-         "What separates the cells of a CSV file", &asked.delimiter},
+         "The sign that separates the cells of a CSV file", &asked.delimiter},
         {"header", IKT_KEY_CHOICE, "WHETHER", "auto", 0, 0, "auto|yes|no",
-         "Whether the first line of a CSV file names the columns; auto: when it holds a text where "
-         "a number should be",
+         "Whether the first line of a CSV file names the columns; auto: it does when it holds text "
+         "where a number should be",
          &asked.header},
         {"array", IKT_KEY_STRING, "NAME", "", 0, 0, NULL,
-         "Array of an NPZ or MATLAB file to take; else the only one of two axes, or X, data, ...",
+         "The array of an NPZ or MATLAB file to take. Without it the only array of two axes is "
+         "taken, or the one called X, data, ...",
          asked.array},
         {"raw", IKT_KEY_CHOICE, "TYPE", "no", 0, 0,
          "no|int8|int16|int32|int64|uint8|uint16|uint32|uint64|float32|float64",
-         "The file is numbers of this type and nothing else, row after row; with --columns",
+         "The file holds numbers of this type and nothing else, row after row; --columns is "
+         "needed, too",
          &asked.raw},
-        {"columns", IKT_KEY_INT, "N", "0", 0, 1e15, NULL, "Numbers in a row of raw numbers",
+        {"columns", IKT_KEY_INT, "N", "0", 0, 1e15, NULL, "The numbers in a row of a raw file",
          &asked.columns},
-        {"skip", IKT_KEY_INT, "BYTES", "0", 0, 1e18, NULL, "Bytes before the first raw number",
-         &asked.skip},
+        {"skip", IKT_KEY_INT, "BYTES", "0", 0, 1e18, NULL,
+         "The bytes before the first number of a raw file", &asked.skip},
         {"byte-order", IKT_KEY_CHOICE, "ORDER", "little", 0, 0, "little|big",
-         "Of raw numbers: which byte comes first", &asked.byte_order},
+         "The byte of a number that comes first in a raw file", &asked.byte_order},
         {"type", IKT_KEY_CHOICE, "TYPE", "auto", 0, 0, "auto|uint8|float32|float64",
-         "Type of the numbers written; auto keeps that of the input (CSV: float64, "
-         "LIBSVM: float32)",
+         "The type of the numbers that are written; auto keeps that of the input (float64 for CSV, "
+         "float32 for LIBSVM)",
          &asked.type},
         {"sparse", IKT_KEY_CHOICE, "WHETHER", "auto", 0, 0, "auto|yes|no",
          "Whether sparse rows (LIBSVM, sparse matrices of HDF5, NPZ and MATLAB files) are written "
-         "as a sparse matrix; auto: those of HDF5 are, others where that takes at most half of the "
-         "bytes",
+         "as a sparse matrix; auto: those of HDF5 files always are, others where that takes at "
+         "most half of the bytes",
          &asked.sparse},
-        {"rows", IKT_KEY_INT, "N", "0", 0, 1e15, NULL, "Take the first N rows only; 0 is all",
+        {"rows", IKT_KEY_INT, "N", "0", 0, 1e15, NULL, "Take only the first N rows; 0 takes all",
          &asked.rows},
         {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL,
-         "Data set of an HDF5 input, or the group of a sparse matrix", asked.dataset},
+         "The data set of an HDF5 input, or the group of a sparse matrix", asked.dataset},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace the output if it exists",
          &asked.overwrite},
         {0}};
@@ -118,7 +122,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     return convert(ctx, &asked, path[0], path[1]);
 }
 
-const ikt_verb ikt_verb_convert = {"convert", "INPUT OUTPUT.h5 [options]",
-                                   "Convert IDX, NPY, NPZ, MATLAB, CSV, LIBSVM, raw numbers or "
-                                   "HDF5 to a data set that embed reads",
-                                   run};
+const ikt_verb ikt_verb_convert = {
+    "convert", "INPUT OUTPUT.h5 [options]",
+    "Convert a file of another format to a data set that embed reads",
+    "INPUT is an IDX, NPY, NPZ, MATLAB, CSV, LIBSVM or HDF5 file, compressed or not, or a file of "
+    "raw numbers",
+    run};

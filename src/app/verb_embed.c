@@ -22,11 +22,11 @@ static ikt_status describe_keys(ikt_context *ctx, int argc, char **argv) {
     ikt_help help = ikt_help_begin(ctx, &ikt_verb_embed, argc, argv);
     ikt_settings_parts(&settings, parts);
     ikt_presets_describe(&presets);
-    ikt_help_heading(&help, "names",
-                     "DATA alone will do: the result is then DATA.embedding.h5 and the picture "
-                     "DATA.png, both in the current folder; with OUT.h5 they are OUT.h5 and "
-                     "OUT.png");
-    ikt_help_heading(&help, "presets", "and the settings they begin with");
+    ikt_help_heading(&help, "names of the files", "");
+    ikt_help_verbatim(
+        &help, "Where DATA alone is given, the result is DATA.embedding.h5 and the picture is\n"
+               "DATA.png, both in the current folder. With OUT.h5 they are OUT.h5 and OUT.png.\n");
+    ikt_help_heading(&help, "presets", "and the settings that they begin with");
     if (presets.status == IKT_OK) ikt_help_verbatim(&help, presets.data);
     ikt_free(&presets.data);
     ikt_help_heading(&help, "keys of the configuration",
@@ -193,22 +193,23 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     const ikt_option options[] = {
         IKT_PRESET_OPTION(&words.preset),
         {"dry-run", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
-         "Refuse what the run would refuse, print what it would use and take (settings, memory, "
-         "time), and compute and write nothing; with --json as JSON",
+         "Compute and write nothing: refuse what the run would refuse, and print the settings it "
+         "would use and the memory and time it would take; with --json as JSON",
          &w.dry_run},
         {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
          "Print the summary and measures as JSON on standard output", &w.json},
         {"print-config", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
          "Print the configuration with all defaults as YAML, and do nothing else", &w.print_config},
         {"print-defaults", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
-         "Print every setting with its default and what it means, as YAML to start from, and do "
-         "nothing else",
+         "Print every setting with its default and its meaning, as YAML to begin a configuration "
+         "from, and do nothing else",
          &w.print_defaults},
         {"print-reference", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
-         "Print the same as Markdown, and do nothing else", &w.print_reference},
+         "Print every setting with its default and its meaning as Markdown, and do nothing else",
+         &w.print_reference},
         {"extend", IKT_KEY_INT, "N", "0", 0, 1e7, NULL,
-         "Go on with the finished run in output.file for N more iterations, with the settings it "
-         "had, and put the result in its place",
+         "Go on with the finished run in output.file for N more iterations, with the settings that "
+         "it had, and replace its result",
          &w.extend},
         {0}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_embed, options, argc, argv, words.word, 0,
@@ -227,6 +228,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
 
 const ikt_verb ikt_verb_embed = {
     "embed", "[CONFIG.yaml] [DATA.h5 [OUT.h5]] [SECTION.KEY=VALUE ...] [options]",
-    "Embed a data set in 1 to 3 dimensions: HDF5 in; embedding, picture and "
-    "measures out",
+    "Embed the rows of a data set in one to three dimensions",
+    "The embedding is written to an HDF5 file and, where one is asked for, a picture to another "
+    "file; measures are printed at the end",
     run};

@@ -194,8 +194,8 @@ static ikt_status evaluate(ikt_context *ctx, const command *asked) {
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     command asked;
     bool help;
-    char families[2048] = "Only these families, separated by commas; default: all that labels and "
-                          "input allow";
+    char families[2048] = "Compute only these families of measures, separated by commas; by "
+                          "default all that labels and input allow";
     for (int f = 0; ikt_measure_family_name(f); f++) {
         const size_t used = strlen(families);
         snprintf(families + used, sizeof families - used, "%s%s: %s", f == 0 ? ". " : "; ",
@@ -203,39 +203,45 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     }
     const ikt_option options[] = {
         {"input", IKT_KEY_STRING, "DATA.h5", "", 0, 0, NULL,
-         "The data that was embedded: adds the measures that compare with it, with the "
+         "The data that were embedded. They add the measures that compare with the data, after the "
          "preprocessing that the run used",
          asked.input},
         {"measures", IKT_KEY_STRING, "LIST", "", 0, 0, NULL, families, asked.only},
         {"labels", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL,
-         "Data set of labels, in the embedding's file or else in the input", asked.labels},
+         "The data set of labels, in the file of the embedding or else in the input", asked.labels},
         {"kl", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
-         "Add the KL divergence: P is computed again from --input with the run's settings",
+         "Add the KL divergence, for which P is computed again from --input with the settings of "
+         "the run",
          &asked.divergence},
         {"kernel", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
-         "Add the family kernel: cell codes are computed again from --input with the run's "
-         "settings",
+         "Add the family kernel, for which the cell codes are computed again from --input with the "
+         "settings of the run",
          &asked.kernel},
         {"curve", IKT_KEY_STRING, "FILE.csv", "", 0, 0, NULL,
-         "Write Q(k) and R(k), the agreement of neighbourhoods of every size k, as CSV",
+         "The file for Q(k) and R(k), the agreement of the neighbourhoods of every size k, as CSV",
          asked.curve},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace FILE.csv if it exists",
          &asked.overwrite},
-        {"k", IKT_KEY_INT, "K", "10", 1, 1e6, NULL, "Neighbours of the label accuracy", &asked.k},
+        {"k", IKT_KEY_INT, "K", "10", 1, 1e6, NULL,
+         "The number of neighbours for the label accuracy", &asked.k},
         {"trust-k", IKT_KEY_INT, "K", "12", 1, 1e6, NULL,
-         "Neighbours of trustworthiness and continuity", &asked.trust_k},
-        {"triplets", IKT_KEY_INT, "N", "5", 1, 1e6, NULL, "Random triplets of each row",
-         &asked.triplets},
+         "The number of neighbours for trustworthiness and continuity", &asked.trust_k},
+        {"triplets", IKT_KEY_INT, "N", "5", 1, 1e6, NULL,
+         "The number of random triplets of each row", &asked.triplets},
         {"restarts", IKT_KEY_INT, "N", "10", 1, 1e6, NULL,
-         "Restarts of k-means, of which the best counts", &asked.restarts},
+         "The number of restarts of k-means, the best of which counts", &asked.restarts},
         {"exact-limit", IKT_KEY_INT, "N", "20000", 0, 1e9, NULL,
-         "Look from all rows at all rows up to this many rows", &asked.exact_limit},
+         "The largest number of rows up to which each row is compared with all others; beyond it a "
+         "sample of rows is",
+         &asked.exact_limit},
         {"sample", IKT_KEY_INT, "N", "2000", 1, 1e9, NULL,
-         "Rows from which all rows are looked at beyond --exact-limit", &asked.sample},
+         "The number of rows in that sample, each of which is compared with all rows",
+         &asked.sample},
         {"seed", IKT_KEY_INT, "S", "1", 0, 9e15, NULL,
-         "Seed of the sample, of triplets and of k-means", &asked.seed},
+         "The seed of the sample, of the triplets and of k-means", &asked.seed},
         {"memory", IKT_KEY_INT, "MIB", "256", 1, 1e6, NULL,
-         "Distances that a rank holds at a time: more means fewer passes over the input",
+         "The memory for the distances that a rank holds at a time; more means fewer passes over "
+         "the input",
          &asked.memory},
         {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print as JSON", &asked.json},
         {0}};
@@ -245,4 +251,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
 }
 
 const ikt_verb ikt_verb_evaluate = {"evaluate", "RUN.h5 [section.key=value ...] [options]",
-                                    "Measure how good an embedding is", run};
+                                    "Measure how good an embedding is",
+                                    "Without --input the measures are those of the embedding and "
+                                    "its labels. A setting that is given replaces that of the run",
+                                    run};

@@ -112,27 +112,28 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     bool help;
     const ikt_option options[] = {
         {"format", IKT_KEY_CHOICE, "FORMAT", "auto", 0, 0, formats,
-         "Format of OUT; auto: by its ending. npy: float32, n x dimensions; csv, tsv: text, "
-         "gzipped where OUT ends in .gz; h5ad: a copy of an AnnData file with the embedding added; "
-         "vtkhdf: for ParaView and VTK",
+         "The format of OUT; auto takes it from the ending of the name. npy holds n x dimensions "
+         "numbers of type float32; csv and tsv are text, compressed where OUT ends in .gz; h5ad is "
+         "a copy of an AnnData file with the embedding added; vtkhdf is for ParaView and VTK",
          &w.format},
         {"columns", IKT_KEY_STRING, "LIST", "", 0, 0, NULL,
-         "Data sets of n numbers to write beside the places, with commas between: DATASET of "
-         "RUN.h5 or FILE.h5:DATASET of another file; none for none; by default labels, where "
+         "The data sets of n numbers to write beside the positions, separated by commas: DATASET "
+         "of RUN.h5, FILE.h5:DATASET of another file, or none. By default labels are written where "
          "RUN.h5 has them",
          w.columns},
         {"row-numbers", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
          "Write the number of each row, from 0, as a column", &w.row_numbers},
         {"guard-formulas", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
-         "In csv and tsv, write an apostrophe before names of classes and columns that begin with "
-         "=, +, - or @, so that no spreadsheet takes them for a formula; numbers stay as they are",
+         "In csv and tsv files, write an apostrophe before names of classes and columns that begin "
+         "with =, +, - or @, so that no spreadsheet takes them for a formula; numbers stay as they "
+         "are",
          &w.guards_formulas},
         {"h5ad", IKT_KEY_STRING, "DATA.h5ad", "", 0, 0, NULL,
-         "AnnData file with the same rows, which is copied; the copy gets the embedding",
+         "The AnnData file with the same rows, which is copied; the copy gets the embedding",
          w.anndata},
         {"key", IKT_KEY_STRING, "NAME", IKT_EXPORT_KEY, 0, 0, NULL,
-         "Name of the embedding in obsm of the AnnData file; facts of the run go to uns/iktsne, or "
-         "with another name to uns/iktsne_NAME",
+         "The name of the embedding in obsm of the AnnData file. Facts of the run are written to "
+         "uns/iktsne, and with another name to uns/iktsne_NAME",
          w.key},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
          "Replace OUT where it exists, and an embedding of that name in its obsm", &w.overwrite},
@@ -144,6 +145,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     return write_export(ctx, &w, ikt_option_given("key", argc, argv));
 }
 
-const ikt_verb ikt_verb_export = {
-    "export", "RUN.h5 OUT [options]",
-    "Write an embedding as NumPy array, text, AnnData or for ParaView", run};
+const ikt_verb ikt_verb_export = {"export", "RUN.h5 OUT [options]",
+                                  "Write an embedding for other programs",
+                                  "The formats are NPY (numpy), CSV and TSV, a copy of an AnnData "
+                                  "file (scanpy), and VTKHDF (ParaView)",
+                                  run};

@@ -13,7 +13,7 @@ enum { OPTIONS_MAX = 16 };
 static ikt_status describe_sets(ikt_context *ctx, int argc, char **argv) {
     ikt_help help = ikt_help_begin(ctx, &ikt_verb_generate, argc, argv);
     const ikt_generator *generator;
-    ikt_help_heading(&help, "sets (NAME)", "with the options that each has and what auto is there");
+    ikt_help_heading(&help, "sets (NAME)", "each with its options and the meaning of auto");
     for (int i = 0; (generator = ikt_generator_at(i)) != NULL; i++) {
         ikt_text uses = {ctx, NULL, 0, 0, IKT_OK};
         for (const ikt_generate_use *use = generator->uses; use->key; use++)
@@ -30,10 +30,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     int64_t seed;
     bool overwrite, help;
     const ikt_option own[] = {{"seed", IKT_KEY_INT, "S", "1", 0, 1e15, NULL,
-                               "Seed: the same seed and settings give the same data", &seed},
+                               "The seed: the same seed and settings give the same data", &seed},
                               {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
                                "Replace OUT.h5 if it exists", &overwrite}};
-    ikt_option options[OPTIONS_MAX];
+    ikt_option options[OPTIONS_MAX + 1] = {{0}};
     const char *positional[2];
     size_t n = 0;
     /* The settings of the sets are options of the same names. */
@@ -61,6 +61,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
 }
 
 const ikt_verb ikt_verb_generate = {"generate", "NAME OUT.h5 [options]",
-                                    "write a data set with a known answer: the papers' synthetic "
-                                    "sets, surfaces, images of digits",
+                                    "Write a data set with a known answer",
+                                    "NAME is one of the sets below: the synthetic sets of the "
+                                    "papers, surfaces, and images of digits",
                                     run};

@@ -201,7 +201,7 @@ static ikt_status print_graph(const ikt_graph_file *file, bool has_labels, const
         ikt_json_text(&json, "start", start);
         ikt_json_bool(&json, "labels", has_labels);
     } else {
-        printf("%s: graph of %lld rows, %lld entries p_j|i, kept by a run, %s labels\n",
+        printf("%s: graph of %lld rows, %lld entries p_j|i, saved by a run, %s labels\n",
                ikt_graph_file_name(file), (long long)n, (long long)entries,
                has_labels ? "with" : "without");
         put_fact(NULL, "order of the rows", is_ordered ? "by coarse cells" : "that of the input");
@@ -318,10 +318,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     const ikt_option options[] = {
         {"config", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
          "Print the configuration that repeats the run, as YAML: `iktsne embed` with it and "
-         "another "
-         "output.file gives the same embedding",
+         "another output.file gives the same embedding",
          &configuration},
-        {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL, "Data set to describe", dataset},
+        {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL, "The data set to describe", dataset},
         {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print as JSON", &as_json},
         {0}};
     const char *path;
@@ -352,6 +351,5 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
 }
 
 const ikt_verb ikt_verb_info = {
-    "info", "FILE [options]",
-    "Tell what a file is: data, a kept graph, a checkpoint, or an embedding and how it was made",
-    run};
+    "info", "FILE [options]", "Tell what a file is and how it was made",
+    "The file may be a data set, an embedding, a saved graph or a checkpoint", run};

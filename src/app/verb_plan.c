@@ -168,25 +168,27 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     const ikt_option options[] = {
         IKT_PRESET_OPTION(&words.preset),
         {"points", IKT_KEY_INT, "N", "auto", 2, 1e15, NULL,
-         "Rows of the data; auto asks the file that input.file names", &a.points},
+         "The rows of the data; auto takes them from input.file", &a.points},
         {"columns", IKT_KEY_INT, "D", "auto", 1, 1e9, NULL,
-         "Columns of the data; auto asks the file", &a.columns},
+         "The columns of the data; auto takes them from input.file", &a.columns},
         {"entries", IKT_KEY_INT, "E", "0", 0, 1e9, NULL,
-         "Values of a row that are not zero, on average, of sparse data; 0: rows are dense. With "
-         "--points and --columns",
+         "The values of a row of sparse data that are not zero, on average, together with --points "
+         "and --columns; 0 means that the rows are dense",
          &a.entries},
         {"type", IKT_KEY_CHOICE, "TYPE", "float32", 0, 0, "uint8|float32|float64",
-         "Type of the data, with --points and --columns", &a.type},
+         "The type of the data, together with --points and --columns", &a.type},
         {"ranks", IKT_KEY_INT, "R", "auto", 1, 1e7, NULL,
-         "Ranks of the run; auto is those of this launch. run.threads=T: threads of each",
+         "The ranks of the run; auto is the number of ranks of this launch. run.threads=T gives "
+         "the threads of each",
          &a.ranks},
         {"machine", IKT_KEY_STRING, "FILE", "", 0, 0, NULL,
-         "File with the constants of the machine; by default "
-         "$XDG_CONFIG_HOME/iktsne/machine.yaml or ~/.config/iktsne/machine.yaml where that exists, "
-         "built-in constants where not. machine.KEY=VALUE changes one",
+         "The file with the constants of the machine. By default it is "
+         "$XDG_CONFIG_HOME/iktsne/machine.yaml or ~/.config/iktsne/machine.yaml; where that does "
+         "not exist, built-in constants are used. machine.KEY=VALUE changes one",
          &a.machine},
         {"calibrate", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
-         "Measure the constants under this launch, in some seconds, and write that file",
+         "Measure the constants of the machine under this launch, which takes some seconds, and "
+         "write them to that file",
          &a.calibrate},
         {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the plan as JSON", &a.as_json},
         {0}};
@@ -203,4 +205,5 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
 
 const ikt_verb ikt_verb_plan = {
     "plan", "[CONFIG.yaml] [DATA.h5] [SECTION.KEY=VALUE ...] [options]",
-    "predict time, memory and communication of an embedding from constants of the machine", run};
+    "Predict time, memory and communication of a run",
+    "The prediction comes from constants of the machine, which --calibrate measures", run};

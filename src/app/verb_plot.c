@@ -16,40 +16,40 @@ static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options
                                 const char *paths[2], bool *help) {
     const ikt_option table[] = {
         {"colour-by", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL,
-         "Colour by this data set of n numbers: DATASET of RUN.h5, FILE.h5:DATASET of another "
-         "file (of AnnData also FILE.h5ad:COLUMN of obs, categories among them), or none; labels "
-         "are used where the file has them",
+         "Colour by this data set of n numbers: DATASET of RUN.h5, FILE.h5:DATASET of another file "
+         "(of an AnnData file also FILE.h5ad:COLUMN, a column of obs, which may hold categories), "
+         "or none. Labels are used by default where the file has them",
          o->colour_by},
         {"colour-as", IKT_KEY_CHOICE, "KIND", "auto", 0, 0, IKT_COLOUR_AS,
-         "Whether the data set holds classes or numbers; auto takes labels, and whole numbers "
-         "that span fewer than 64, as classes",
+         "Whether the data set holds classes or numbers; auto takes labels as classes, and also "
+         "whole numbers that span fewer than 64",
          &o->colour_as},
-        {"width", IKT_KEY_INT, "PIXELS", "1200", 200, 20000, NULL, "Width of the picture",
+        {"width", IKT_KEY_INT, "PIXELS", "1200", 200, 20000, NULL, "The width of the picture",
          &o->width},
         {"height", IKT_KEY_INT, "PIXELS", "auto", 200, 20000, NULL,
-         "Height of the picture; auto is five sixths of the width, in one and three "
-         "dimensions two fifths",
+         "The height of the picture; auto is five sixths of the width in two dimensions and two "
+         "fifths in one and three",
          &o->height},
         {"point-radius", IKT_KEY_REAL, "PIXELS", "auto", 0.3, 100, NULL,
-         "Radius of a point; auto falls from 3.5 for 1,000 points to one pixel for a million",
+         "The radius of a point; auto falls from 3.5 for 1,000 points to one pixel for a million",
          &o->point_radius},
         {"opacity", IKT_KEY_REAL, "PART", "auto", 0.001, 1, NULL,
-         "Opacity of a single point; where points overlap it grows with the logarithm of their "
+         "The opacity of a single point; where points overlap it grows with the logarithm of their "
          "number",
          &o->opacity},
         {"dpi", IKT_KEY_REAL, "NUMBER", "auto", 20, 5000, NULL,
-         "Pixels in an inch of an SVG or PDF page; auto is 200, so that 1200 pixels are six inches",
+         "The pixels in an inch of an SVG or PDF page; auto is 200, so that 1200 pixels are six "
+         "inches",
          &o->dpi},
         {"background", IKT_KEY_CHOICE, "COLOUR", "white", 0, 0, "white|black",
-         "Colour of the background", &o->background},
+         "The colour of the background", &o->background},
         {"title", IKT_KEY_STRING, "TEXT", "", 0, 0, NULL,
-         "Title above the plot; by default the name of RUN.h5", o->title},
+         "The title above the plot; by default the name of RUN.h5", o->title},
         {"mark", IKT_KEY_STRING, "ROWS", "", 0, 0, NULL,
-         "Rows to mark with a cross, such as 17 or 0,17, or none; by default those that the file "
-         "names in /marked",
+         "The rows to mark with a cross, such as 17 or 0,17, or none; by default those that the "
+         "file names in /marked",
          o->mark},
-        {"legend", IKT_KEY_BOOL, NULL, "yes", 0, 0, NULL,
-         "Draw the legend (on by default; --no-legend leaves it out)", &o->legend},
+        {"legend", IKT_KEY_BOOL, NULL, "yes", 0, 0, NULL, "Draw the legend", &o->legend},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace OUT where it exists",
          &o->overwrite},
         {0}};
@@ -95,7 +95,7 @@ static ikt_status plot(ikt_context *ctx, int argc, char **argv) {
 }
 
 const ikt_verb ikt_verb_plot = {"plot", "RUN.h5 OUT.png|.svg|.pdf [options]",
-                                "Draws a picture (PNG, SVG or PDF) of an embedding: of the output "
-                                "of `iktsne embed`, or of any HDF5 file "
-                                "with a data set /embedding of n x 1, n x 2 or n x 3",
+                                "Draw a picture of an embedding as PNG, SVG or PDF",
+                                "RUN.h5 is the output of `iktsne embed`, or any HDF5 file with a "
+                                "data set /embedding of n x 1, n x 2 or n x 3 numbers",
                                 plot};

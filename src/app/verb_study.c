@@ -16,19 +16,14 @@ typedef struct {
 } options;
 
 static const char explanation[] =
-    "STUDY.yaml names data sets, methods (settings, and lists of values that settings take), seeds "
-    "and\n"
-    "measures; every combination is a run. Studies of the Isolation kernel paper are in "
-    "config/studies/;\n"
-    "docs/studies.md explains the file.\n"
+    "STUDY.yaml names data sets, methods (settings, and lists of values that settings take),\n"
+    "seeds and measures; every combination is a run. The studies of the Isolation kernel paper\n"
+    "are in config/studies/, and docs/studies.md explains the file.\n"
     "\n"
-    "The folder of results holds results.csv (a line for each run, added when it ends), best/ (the "
-    "best\n"
-    "embeddings), data/ (generated sets) and report/ (report.html and report.md). The same command "
-    "again\n"
-    "goes on where a study was stopped; it may be given to any number of jobs at once, as to those "
-    "of a\n"
-    "Slurm array, which share the runs among them.\n";
+    "The folder of results holds results.csv, to which a line is added when a run ends, best/\n"
+    "with the best embeddings, data/ with the generated sets, and report/ with report.html and\n"
+    "report.md. The same command goes on where a study was stopped. It may be given to any\n"
+    "number of jobs at once, such as those of a Slurm array, which then share the runs.\n";
 
 /* Prints the runs; or makes them, and the report. */
 static ikt_status make(ikt_context *ctx, const ikt_study_plan *plan, const options *o) {
@@ -48,19 +43,22 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     options o;
     const ikt_option table[] = {
         {"output", IKT_KEY_STRING, "FOLDER", "", 0, 0, NULL,
-         "Folder of the results; without it NAME-results in the current folder, for NAME.yaml",
+         "The folder of the results; without it NAME-results in the current folder, where the "
+         "study is NAME.yaml",
          o.output},
         {"data", IKT_KEY_STRING, "FOLDERS", "", 0, 0, NULL,
-         "Folders in which data sets are looked for, separated by colons; then that of STUDY.yaml",
+         "The folders in which data sets are looked for, separated by colons; the folder of "
+         "STUDY.yaml comes last",
          o.data},
         {"only", IKT_KEY_STRING, "NAMES", "", 0, 0, NULL,
-         "Data sets to take, by the names that they have in the study, separated by commas",
+         "The data sets to take, by the names that they have in the study, separated by commas",
          o.only},
         {"ranks", IKT_KEY_INT, "N", "1", 1, 1e6, NULL,
-         "Ranks that make a run together; all ranks divide into such groups", &o.ranks},
-        {"retry", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Make runs again that failed", &o.retry},
+         "The number of ranks that make a run together; all ranks are divided into such groups",
+         &o.ranks},
+        {"retry", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Repeat the runs that failed", &o.retry},
         {"report", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
-         "Make the report of what is there, and no run", &o.report},
+         "Write the report on the runs that are done, and make no run", &o.report},
         {"list", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the runs, and do nothing else",
          &o.list},
         {0}};
@@ -93,6 +91,5 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
 }
 
 const ikt_verb ikt_verb_study = {"study", "STUDY.yaml [options]",
-                                 "Make many runs from one file, and a report with tables, curves "
-                                 "and pictures",
-                                 run};
+                                 "Make many runs from one file and report on them",
+                                 "The report has tables, curves and pictures", run};

@@ -86,17 +86,23 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     command w;
     bool help;
     const ikt_option options[] = {
-        {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL, "Data set of the new rows", w.dataset},
+        {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL, "The data set of the new rows",
+         w.dataset},
         {"labels", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL,
-         "Data set of their labels, for picture and accuracy; not used for the places", w.labels},
+         "The data set of their labels, which colour the picture and serve the accuracy; they are "
+         "not used to place the rows",
+         w.labels},
         {"neighbours", IKT_KEY_INT, "K", "auto", 1, 1e6, NULL,
-         "Most similar old rows that a new row is attracted to; auto is as many as the rows of the "
-         "model had",
+         "The number of most similar old rows that a new row is attracted to; auto is as many as "
+         "the rows of the model had",
          &w.neighbours},
         {"iterations", IKT_KEY_INT, "N", "200", 2, 1e6, NULL,
-         "Most places that are tried for a row; most rows settle after some ten", &w.iterations},
+         "The most positions that are tried for a row; most rows settle after some ten",
+         &w.iterations},
         {"picture", IKT_KEY_STRING, "FILE", "", 0, 0, NULL,
-         "PNG, SVG or PDF file: new rows coloured by label, old ones grey", w.picture},
+         "A PNG, SVG or PDF file for a picture, in which new rows are coloured by label and old "
+         "ones are grey",
+         w.picture},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace output files that exist",
          &w.overwrite},
         {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the summary as JSON", &w.json},
@@ -108,4 +114,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
 
 const ikt_verb ikt_verb_transform = {
     "transform", "MODEL.h5 NEW.h5 OUT.h5 [options]",
-    "Place new rows into a finished embedding, whose rows stay where they are", run};
+    "Place new rows into a finished embedding, whose rows stay where they are",
+    "MODEL.h5 is the output.model of `iktsne embed`. Each new row is placed independently of the "
+    "others",
+    run};

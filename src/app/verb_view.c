@@ -97,35 +97,35 @@ static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options
                                 const char *paths[2], bool *help) {
     const ikt_option table[] = {
         {"colour-by", IKT_KEY_STRING, "NAMES", "labels", 0, 0, NULL,
-         "Data sets of n numbers to choose the colours from, separated by commas: DATASET of "
-         "RUN.h5, FILE.h5:DATASET of another file, or none; labels are used where the file has "
-         "them",
+         "The data sets of n numbers to choose the colours from, separated by commas: DATASET of "
+         "RUN.h5, FILE.h5:DATASET of another file, or none. Labels are used by default where the "
+         "file has them",
          o->colour_by},
         {"colour-as", IKT_KEY_CHOICE, "KIND", "auto", 0, 0, IKT_COLOUR_AS,
-         "Whether the data sets hold classes or numbers; auto takes labels, and whole numbers "
-         "that span fewer than 64, as classes",
+         "Whether the data sets hold classes or numbers; auto takes labels as classes, and also "
+         "whole numbers that span fewer than 64",
          &o->colour_as},
         {"images", IKT_KEY_STRING, "FILE.h5:DATASET", "", 0, 0, NULL,
-         "Show the picture of a row beside its point: the data set, X by default, holds one in "
-         "each row, as uint8 or as floating numbers, which are scaled",
+         "Show the picture of a row beside its point. Each row of the data set (X by default) "
+         "holds one picture, as uint8 or as floating numbers, which are scaled",
          o->images},
         {"image-shape", IKT_KEY_STRING, "HxW", "", 0, 0, NULL,
-         "Height and width of these pictures, such as 28x28, or with three colours, the last to "
-         "vary, 32x32x3",
+         "The height and width of these pictures, such as 28x28, or 32x32x3 with three colours, "
+         "which are the last to vary",
          o->image_shape},
         {"images-most", IKT_KEY_INT, "N", "10000", 1, 1e9, NULL,
-         "Pictures that the page has at most; of more rows those are taken that lie evenly over "
-         "the map",
+         "The most pictures that the page has; where there are more rows, those are taken that lie "
+         "evenly over the map",
          &o->images_most},
         {"image-shrink", IKT_KEY_INT, "K", "1", 1, 1024, NULL,
-         "Make K x K pixels one, their mean, for a smaller file", &o->image_shrink},
+         "Replace K x K pixels by one, their mean, for a smaller file", &o->image_shrink},
         {"background", IKT_KEY_CHOICE, "COLOUR", "white", 0, 0, "white|black",
-         "Background that the page begins with; a button changes it", &o->background},
+         "The background that the page begins with; a button changes it", &o->background},
         {"title", IKT_KEY_STRING, "TEXT", "", 0, 0, NULL,
-         "Title of the page; by default the name of RUN.h5", o->title},
+         "The title of the page; by default the name of RUN.h5", o->title},
         {"mark", IKT_KEY_STRING, "ROWS", "", 0, 0, NULL,
-         "Rows to mark with a cross, such as 17 or 0,17, or none; by default those that the file "
-         "names in /marked",
+         "The rows to mark with a cross, such as 17 or 0,17, or none; by default those that the "
+         "file names in /marked",
          o->mark},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace OUT.html where it exists",
          &o->overwrite},
@@ -174,7 +174,7 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
 
 const ikt_verb ikt_verb_view = {
     "view", "RUN.h5 OUT.html [options]",
-    "Make a page (one HTML file, which loads nothing) to pan and zoom an embedding in with a "
-    "browser: of the output of `iktsne embed`, or of any HDF5 file with a data set /embedding of "
-    "n x 1, n x 2 or n x 3",
+    "Make a page to pan and zoom in an embedding with a browser",
+    "The page is one HTML file, which loads nothing else. RUN.h5 is the output of `iktsne embed`, "
+    "or any HDF5 file with a data set /embedding of n x 1, n x 2 or n x 3 numbers",
     run};

@@ -238,8 +238,8 @@ static void row_deform(const ikt_generation *g, int64_t row, void *out, int32_t 
 
 const ikt_generator ikt_generator_deform = {
     .name = "deform",
-    .help = "copies of the images of a file under random smooth deformations, as MNIST8M is of "
-            "MNIST; label: the image's",
+    .help = "copies of the images of a file under random smooth deformations, as MNIST8M is made "
+            "from MNIST; the labels are those of the images",
     .uses = {{"source", ""}, {"points", ""}, {"strength", "1"}, {"keep-originals", "yes"}},
     .type = IKT_TYPE_U8,
     .labels = true,

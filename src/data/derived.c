@@ -243,8 +243,8 @@ static void row_derived(const ikt_generation *g, int64_t row, void *out, int32_t
 
 const ikt_generator ikt_generator_subset = {
     .name = "subset",
-    .help = "a share of the rows of a file, drawn at random, or of those of some classes; label: "
-            "the file's",
+    .help = "a share of the rows of a file, drawn at random, or of the rows of some classes; the "
+            "labels are those of the file",
     .uses = {{"source", ""}, {"share", "1"}, {"classes", "all"}},
     .type = IKT_TYPE_F32,
     .labels = true,
@@ -254,9 +254,9 @@ const ikt_generator ikt_generator_subset = {
 
 const ikt_generator ikt_generator_outlier = {
     .name = "outlier",
-    .help = "the rows of a file, one of them shifted far away in a random direction and marked; "
-            "separation in units of the rows' root mean square distance from their mean; label: "
-            "the file's",
+    .help = "the rows of a file, one of which is shifted far away in a random direction and "
+            "marked; the separation is in units of the root mean square distance of the rows from "
+            "their mean; the labels are those of the file",
     .uses = {{"source", ""}, {"separation", "10"}},
     .type = IKT_TYPE_F32,
     .labels = true,
@@ -266,9 +266,8 @@ const ikt_generator ikt_generator_outlier = {
 
 const ikt_generator ikt_generator_copies = {
     .name = "copies",
-    .help =
-        "the rows of a file, and behind them all again, shifted far away in a random direction; "
-        "separation as for outlier; label: the file's",
+    .help = "the rows of a file, and after them all of them again, shifted far away in a random "
+            "direction; the separation is as for outlier; the labels are those of the file",
     .uses = {{"source", ""}, {"separation", "10"}},
     .type = IKT_TYPE_F32,
     .labels = true,

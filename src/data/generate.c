@@ -26,24 +26,24 @@ static const ikt_key keys[] = {
      "Number of columns"},
     {"clusters", IKT_KEY_INT, MEMBER(clusters), "auto", 1, 1e6, 1, NULL, "K", "Number of clusters"},
     {"separation", IKT_KEY_REAL, MEMBER(separation), "auto", 0, 1e6, 1, NULL, "S",
-     "Root mean square distance of two cluster centres, in standard deviations of a cluster; for "
-     "outlier and copies the length of the shift"},
+     "The root mean square distance of two cluster centres, in standard deviations of a cluster; "
+     "for outlier and copies it is the length of the shift"},
     {"noise", IKT_KEY_REAL, MEMBER(noise), "auto", 0, 1e6, 1, NULL, "S",
-     "Standard deviation of the normal noise added to each coordinate"},
+     "The standard deviation of the normal noise that is added to each coordinate"},
     {"scale", IKT_KEY_CHOICE, MEMBER(scale), "auto", 0, 0, 0, "auto|sd|variance", "HOW",
-     "Whether 1, 16, 81, 256, 625 are the clusters' standard deviations (as in the authors' "
-     "program) or their variances (as in the paper's text)"},
+     "Whether 1, 16, 81, 256 and 625 are the standard deviations of the clusters (sd, as in the "
+     "authors' program) or their variances (variance, as in the text of the paper)"},
     {"strength", IKT_KEY_REAL, MEMBER(strength), "auto", 0, 10, 1, NULL, "F",
-     "Factor of how much the images are deformed; 0 leaves them undeformed"},
+     "A factor on the deformation of the images; 0 leaves them undeformed"},
     {"source", IKT_KEY_STRING, MEMBER(source), "", 0, 0, 0, NULL, "FILE",
-     "File that the set is made from: /X (for deform uint8, square images), and /labels if there "
-     "are any"},
+     "The file that the set is made from: its /X, which for deform holds square images of type "
+     "uint8, and its /labels if there are any"},
     {"share", IKT_KEY_REAL, MEMBER(share), "auto", 1e-9, 1, 1, NULL, "F",
-     "Share of the rows that are kept"},
+     "The share of the rows that is kept"},
     {"classes", IKT_KEY_STRING, MEMBER(classes), "", 0, 0, 0, NULL, "LIST",
-     "Labels of the rows that are kept, separated by commas, or all"},
+     "The labels of the rows that are kept, separated by commas, or all"},
     {"keep-originals", IKT_KEY_CHOICE, MEMBER(keep_originals), "auto", 0, 0, 0, "auto|yes|no",
-     "HOW", "Whether the first rows are the source's images as they are"}};
+     "HOW", "Whether the first rows are the images of the source as they are"}};
 enum { KEYS = sizeof keys / sizeof *keys };
 
 const ikt_section ikt_generate_section = {"generate", "Settings of a generated data set", keys,

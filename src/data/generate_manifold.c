@@ -50,7 +50,7 @@ static void row_sphere(const ikt_generation *g, int64_t row, void *out, int32_t 
 
 const ikt_generator ikt_generator_swiss_roll = {
     .name = "swiss-roll",
-    .help = "a rolled-up rectangle in three dimensions; label: tenth along the spiral",
+    .help = "a rolled-up rectangle in three dimensions; the label is the tenth along the spiral",
     .uses = {{"points", "2000"}, {"noise", "0"}},
     .type = IKT_TYPE_F32,
     .labels = true,
@@ -59,7 +59,7 @@ const ikt_generator ikt_generator_swiss_roll = {
 
 const ikt_generator ikt_generator_s_curve = {
     .name = "s-curve",
-    .help = "a rectangle bent to an S in three dimensions; label: tenth along the S",
+    .help = "a rectangle bent to an S in three dimensions; the label is the tenth along the S",
     .uses = {{"points", "2000"}, {"noise", "0"}},
     .type = IKT_TYPE_F32,
     .labels = true,
@@ -68,7 +68,7 @@ const ikt_generator ikt_generator_s_curve = {
 
 const ikt_generator ikt_generator_sphere = {
     .name = "sphere",
-    .help = "uniform on the unit sphere in three dimensions; label: tenth of the height",
+    .help = "uniform on the unit sphere in three dimensions; the label is the tenth of the height",
     .uses = {{"points", "2000"}, {"noise", "0"}},
     .type = IKT_TYPE_F32,
     .labels = true,

@@ -49,7 +49,7 @@ static void row_uniform(const ikt_generation *g, int64_t row, void *out, int32_t
 
 const ikt_generator ikt_generator_gaussian_mixture = {
     .name = "gaussian-mixture",
-    .help = "spherical normal clusters of standard deviation 1; label: cluster",
+    .help = "spherical normal clusters of standard deviation 1; the label is the cluster",
     .uses = {{"points", "10000"}, {"dimensions", "50"}, {"clusters", "10"}, {"separation", "20"}},
     .type = IKT_TYPE_F32,
     .labels = true,

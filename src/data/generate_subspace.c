@@ -79,8 +79,8 @@ static void row_shared(const ikt_generation *g, int64_t row, void *out, int32_t 
 
 const ikt_generator ikt_generator_five_subspace = {
     .name = "five-subspace",
-    .help = "5 clusters in 10 dimensions each, 3 of them meeting at the origin (paper, table 1); "
-            "label: cluster",
+    .help = "5 clusters in 10 dimensions each, 3 of which meet at the origin (paper, table 1); the "
+            "label is the cluster",
     .uses = {{"points", "1250"}, {"dimensions", "50"}, {"scale", "sd"}},
     .type = IKT_TYPE_F32,
     .labels = true,
@@ -89,7 +89,8 @@ const ikt_generator ikt_generator_five_subspace = {
 
 const ikt_generator ikt_generator_two_subspace = {
     .name = "two-subspace",
-    .help = "2 clusters in 100 dimensions each and the origin (paper, table 2); label: cluster",
+    .help = "2 clusters in 100 dimensions each, and the origin (paper, table 2); the label is the "
+            "cluster",
     .uses = {{"points", "1001"}, {"dimensions", "200"}},
     .type = IKT_TYPE_F32,
     .labels = true,
@@ -99,7 +100,7 @@ const ikt_generator ikt_generator_two_subspace = {
 const ikt_generator ikt_generator_shared_subspace = {
     .name = "shared-subspace",
     .help = "3 clusters that share dimensions 50 and 51 of 100, and the origin (paper, table 9); "
-            "label: cluster",
+            "the label is the cluster",
     .uses = {{"points", "1021"}},
     .type = IKT_TYPE_F32,
     .labels = true,

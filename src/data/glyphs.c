@@ -138,11 +138,12 @@ static void row_glyph(const ikt_generation *g, int64_t row, void *out, int32_t *
     *label = (int32_t)digit;
 }
 
-const ikt_generator ikt_generator_glyphs = {
-    .name = "glyphs",
-    .help = "28 x 28 images of hand-drawn digits, shaped like MNIST and MNIST8M; label: digit",
-    .uses = {{"points", "70000"}, {"strength", "1"}},
-    .type = IKT_TYPE_U8,
-    .labels = true,
-    .prepare = prepare,
-    .row = row_glyph};
+const ikt_generator ikt_generator_glyphs = {.name = "glyphs",
+                                            .help =
+                                                "28 x 28 images of hand-drawn digits, shaped like "
+                                                "MNIST and MNIST8M; the label is the digit",
+                                            .uses = {{"points", "70000"}, {"strength", "1"}},
+                                            .type = IKT_TYPE_U8,
+                                            .labels = true,
+                                            .prepare = prepare,
+                                            .row = row_glyph};

@@ -9,9 +9,9 @@ static const ikt_key keys[] = {
      .choices = "none|minmax|zscore|unit",
      .unit = "",
      .help =
-         "what brings the columns to one scale: minmax maps each column to [0, 1], zscore to mean "
-         "0 and variance 1, unit each row to length 1 (cosine distance); none keeps the values. "
-         "Sparse rows are scaled only, so that zeros stay zeros"},
+         "How the columns are brought to one scale: minmax maps each column to [0, 1], zscore "
+         "gives it mean 0 and variance 1, unit gives each row length 1 (cosine distance), and none "
+         "keeps the values. Sparse rows are only scaled, not shifted, so that zeros stay zeros"},
     {.name = "pca",
      .type = IKT_KEY_INT,
      .offset = offsetof(ikt_preprocess_settings, pca),
@@ -19,9 +19,8 @@ static const ikt_key keys[] = {
      .low = 0,
      .high = 1e6,
      .unit = "components",
-     .help =
-         "reduce the normalised rows to this many principal components; 0 keeps all columns. Of "
-         "sparse rows: up to 16,384 columns"},
+     .help = "Reduce the normalised rows to this many principal components; 0 keeps all columns. "
+             "Sparse rows may have up to 16,384 columns for this"},
 };
 
 const ikt_section ikt_preprocess_section = {"preprocess",

@@ -6,32 +6,33 @@ enum { AUTO_LEAST = 2, AUTO_ROWS_A_CELL = 16, AUTO_POOL = 8 };
 static const ikt_key keys[] = {
     {"form", IKT_KEY_CHOICE, offsetof(ikt_isolation_settings, form), "voronoi", 0, 0, 0,
      "voronoi|forest", "",
-     "What the cells of a partitioning are: the rows nearest to each sampled row, or the leaves of "
-     "a random tree that isolates the sampled rows by splits of single columns"},
+     "What the cells of a partitioning are: voronoi, the rows nearest to each sampled row; or "
+     "forest, the leaves of a random tree that isolates the sampled rows by splits of single "
+     "columns"},
     {"psi", IKT_KEY_INT, offsetof(ikt_isolation_settings, psi), "auto", 1, IKT_PSI_MOST, 1, NULL,
      "rows",
-     "Sampled rows (centres) of a partitioning, the only parameter of the kernel: more make it "
-     "sharper; auto is a "
-     "sixteenth of the rows, to a power of two from 2 to psi_most"},
+     "The sampled rows (centres) of a partitioning, the only parameter of the kernel. More centres "
+     "make the kernel sharper; auto is a sixteenth of the rows, rounded to a power of two from 2 "
+     "to psi_most"},
     {"psi_most", IKT_KEY_INT, offsetof(ikt_isolation_settings, psi_most), "4096", 2, IKT_PSI_MOST,
      0, NULL, "rows",
-     "Largest psi that auto takes: on millions of rows a smaller one is a coarser kernel in less "
-     "time, which is mostly that of the codes"},
+     "The largest psi that auto takes. On millions of rows a smaller one gives a coarser kernel in "
+     "less time, most of which is spent on the cell codes"},
     {"partitionings", IKT_KEY_INT, offsetof(ikt_isolation_settings, partitionings), "200", 1,
      IKT_PARTITIONINGS_MOST, 0, NULL, "",
-     "Partitionings (t) whose shared cells make up the similarity of two rows: more make it "
-     "smoother, at proportional cost"},
+     "The number t of partitionings: the similarity of two rows is the share of them in which both "
+     "lie in the same cell. More make it smoother and cost time in proportion"},
     {"pool", IKT_KEY_INT, offsetof(ikt_isolation_settings, pool), "auto", 0, 1e12, 1, NULL, "rows",
-     "Rows that the centres of all partitionings are drawn from, themselves drawn from all rows; 0 "
-     "draws from all rows, as in the paper; auto is 8 psi where that saves at least half "
-     "of the time, otherwise 0, and 0 for the forest form"},
+     "The rows that the centres of all partitionings are drawn from, which are themselves drawn "
+     "from all rows. 0 draws the centres from all rows, as in the paper; auto is 8 psi where that "
+     "saves at least half of the time, and 0 otherwise and for the forest form"},
     {"model_from", IKT_KEY_STRING, offsetof(ikt_isolation_settings, model_from), "", 0, 0, 0, NULL,
      "",
-     "HDF5 file with other rows of the same columns that the centres are drawn from; minmax, "
-     "zscore and principal components are then those of that data set; empty draws from the "
-     "input"},
+     "An HDF5 file with other rows of the same columns, which the centres are drawn from; minmax, "
+     "zscore and principal components are then computed from that data set. Empty draws the "
+     "centres from the input"},
     {"model_dataset", IKT_KEY_STRING, offsetof(ikt_isolation_settings, model_dataset), "X", 0, 0, 0,
-     NULL, "", "Name of the data set in isolation.model_from"}};
+     NULL, "", "The name of the data set in isolation.model_from"}};
 
 const ikt_section ikt_isolation_section = {"isolation",
                                            "The Isolation kernel (affinity.kind: isolation)", keys,

@@ -12,78 +12,73 @@
 
 static const ikt_key layout_keys[] = {
     KEY(dimensions, IKT_KEY_INT, "2", 1, 3, 0, NULL, "dimensions",
-        "Dimensions of the map: 1 (a line), 2 (a plane) or 3 (a volume)"),
+        "The dimensions of the map: 1 (a line), 2 (a plane) or 3 (a volume)"),
     KEY(objective, IKT_KEY_CHOICE, "tsne", 0, 0, 0, "tsne|nerv|jse|sne", "",
-        "What is minimised: tsne, KL(P || Q); nerv, (1 - trade_off) KL(P || Q) + trade_off "
-        "KL(Q || P); jse, a Jensen-Shannon divergence that is KL(P || Q) for a small trade_off and "
-        "KL(Q || P) for one near 1; sne, KL(P || Q) with a Gaussian kernel in the map "
-        "(docs/objectives.md)"),
+        "The objective that is minimised: tsne is KL(P || Q); nerv is (1 - trade_off) KL(P || Q) + "
+        "trade_off KL(Q || P); jse is a Jensen-Shannon divergence that becomes KL(P || Q) for a "
+        "small trade_off and KL(Q || P) for one near 1; sne is KL(P || Q) with a Gaussian kernel "
+        "in the map (docs/objectives.md)"),
     KEY(trade_off, IKT_KEY_REAL, "auto", 0.001, 0.999, 1, NULL, "",
-        "Weight of false neighbours (near in the map, far in the data) against missed ones, for "
-        "objective nerv and jse; auto is 0.5"),
+        "The weight of false neighbours (near in the map, far in the data) against missed ones, "
+        "for the objectives nerv and jse; auto is 0.5"),
     KEY(preset, IKT_KEY_CHOICE, "default", 0, 0, 0, "default|matlab", "",
-        "Schedule of the loop that its keys left at auto follow (run.preset begins with settings "
-        "for "
-        "a whole run): default (exaggeration 12 for 250 of 750 "
-        "iterations), or matlab, that of the Isolation kernel paper (4 for 100 of 1000, learning "
-        "rate 500 on the full gradient, random start)"),
+        "The schedule that those keys of this section follow that are left at auto: default is "
+        "exaggeration 12 for 250 of 750 iterations; matlab is that of the Isolation kernel paper "
+        "(exaggeration 4 for 100 of 1000 iterations, learning rate 500 on the full gradient, "
+        "random start). run.preset gives settings for a whole run"),
     KEY(iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
-        "Iterations in all; with stop: auto, at most"),
+        "The number of iterations in all; with stop: auto the most that there may be"),
     KEY(exaggeration, IKT_KEY_REAL, "auto", 1, 1e3, 1, NULL, "",
-        "Factor on the attraction in the first phase, in which clusters form"),
+        "The factor on the attraction in the first phase, in which clusters form"),
     KEY(exaggeration_iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
-        "Length of the first phase; with stop: auto, at most"),
+        "The length of the first phase; with stop: auto the most that it may have"),
     KEY(stop, IKT_KEY_CHOICE, "fixed", 0, 0, 0, "fixed|auto", "",
-        "When phases end: fixed, at the iterations given; auto (opt-SNE), exaggeration once KL no "
-        "longer falls faster, the run once an iteration takes less than KL / 10000, with "
-        "iterations as the upper bounds, 2000 and 1000 of exaggeration where they are auto"),
+        "When the two phases end: fixed ends them at the iterations that are given; auto (opt-SNE) "
+        "ends the exaggeration once KL no longer falls faster, and the run once an iteration "
+        "lowers KL by less than KL / 10000. The iterations are then upper bounds, which are 2000, "
+        "and 1000 of exaggeration, where they are auto"),
     KEY(learning_rate, IKT_KEY_REAL, "auto", 1e-6, 1e12, 1, NULL, "",
-        "Step length of the first phase on a quarter of the gradient, the convention of FIt-SNE "
-        "and "
+        "The step length of the first phase, on a quarter of the gradient as in FIt-SNE and "
         "openTSNE (four times the value that scikit-learn would take); auto is n / exaggeration, "
-        "at "
-        "least 200"),
+        "but at least 200"),
     KEY(final_learning_rate, IKT_KEY_REAL, "auto", 1e-6, 1e12, 1, NULL, "",
-        "Step length after the first phase; auto is n, at least 200, and learning_rate where that "
-        "is "
-        "given"),
+        "The step length after the first phase; auto is learning_rate where that is given, and "
+        "otherwise n, but at least 200"),
     KEY(momentum, IKT_KEY_REAL, "auto", 0, 0.999, 1, NULL, "",
-        "Momentum before momentum_switch; auto is 0.8, for preset matlab 0.5"),
+        "The momentum before momentum_switch; auto is 0.8, and 0.5 for the preset matlab"),
     KEY(final_momentum, IKT_KEY_REAL, "0.8", 0, 0.999, 0, NULL, "",
-        "Momentum from momentum_switch on"),
+        "The momentum from momentum_switch on"),
     KEY(momentum_switch, IKT_KEY_INT, "250", 0, 1e7, 0, NULL, "iterations",
-        "Iteration at which the momentum changes"),
+        "The iteration at which the momentum changes"),
     KEY(init, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|pca|random|landmark|file", "",
-        "Where the rows start: the first principal components, random positions, the places "
-        "among landmarks that are embedded first, or the embedding in init_file; auto is pca, for "
-        "preset matlab random. Of sparse rows, components are those of 1,024 rows drawn at random"),
+        "Where the rows start: pca, at the first principal components; random, at random "
+        "positions; landmark, near landmarks, which are embedded first; file, at the positions in "
+        "init_file. auto is pca, and random for the preset matlab. The components of sparse rows "
+        "are those of 1,024 rows that are drawn at random"),
     KEY(landmarks, IKT_KEY_INT, "auto", 2, 1e6, 1, NULL, "rows",
-        "Rows that are embedded first (init: landmark); auto is a tenth of the rows, "
+        "The number of rows that are embedded first (init: landmark); auto is a tenth of the rows, "
         "from 100 to 10,000"),
     KEY(init_file, IKT_KEY_STRING, "", 0, 0, 0, NULL, "",
-        "Starting positions, n x dimensions (init: file): an HDF5 file with /embedding, such as "
-        "the "
-        "output of a run; FILE:DATASET of any HDF5 or AnnData file (data.h5ad:obsm/X_umap); or a "
-        "NPY "
-        "or CSV file"),
+        "The starting positions, n x dimensions numbers (init: file): an HDF5 file with "
+        "/embedding, such as the output of a run; FILE:DATASET of any HDF5 or AnnData file "
+        "(data.h5ad:obsm/X_umap); or an NPY or CSV file"),
     KEY(init_scale, IKT_KEY_REAL, "auto", 0, 1e6, 1, NULL, "",
-        "Standard deviation of the first coordinate that the positions of init_file are scaled to; "
-        "0 "
-        "leaves them as they are; auto is 0 for the output of a run and 1e-4, the spread of the "
-        "other starts, for anything else"),
+        "The standard deviation of the first coordinate that the positions of init_file are scaled "
+        "to; 0 leaves them as they are. auto is 0 for the output of a run, and 1e-4, the spread of "
+        "the other starts, for anything else"),
     KEY(repulsion, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|fft|exact|barnes_hut", "",
-        "How repulsion is summed over all pairs: exactly in n^2 operations; by FFT on a grid, in "
-        "two dimensions; or by a tree (Barnes-Hut), for objective tsne and jse; auto is exact up "
-        "to 3,000 rows, where that is faster as well, and then fft, or barnes_hut in one and three "
-        "dimensions; exact where the objective allows no other"),
+        "How the repulsion of all pairs is summed: exact, in n^2 operations; fft, on a grid, in "
+        "two dimensions; barnes_hut, by a tree, for the objectives tsne and jse. auto is exact up "
+        "to 3,000 rows and where the objective allows nothing else, and beyond that fft, or "
+        "barnes_hut in one and three dimensions"),
     KEY(grid, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|replicated|slabs", "",
-        "Whether each rank transforms the whole grid of the FFT repulsion or the ranks share it in "
-        "slabs; the result is the same, auto takes what should be faster"),
+        "Whether each rank transforms the whole grid of the FFT repulsion (replicated) or the "
+        "ranks share it in slabs. The result is the same; auto takes what should be faster"),
     KEY(accuracy, IKT_KEY_CHOICE, "default", 0, 0, 0, "default|tight", "",
-        "Accuracy of repulsion: force error about 1e-2 (default), or 1e-4 by FFT and 1e-3 by "
-        "barnes_hut (tight)"),
+        "The accuracy of the repulsion: default has an error of the force of about 1e-2; tight has "
+        "1e-4 by FFT and 1e-3 by Barnes-Hut"),
     KEY(report_every, IKT_KEY_INT, "50", 1, 1e7, 0, NULL, "iterations",
-        "Iterations between two values of the trace")};
+        "The iterations between two values of the trace")};
 
 const ikt_section ikt_layout_section = {"layout", "How rows are placed in the map", layout_keys,
                                         sizeof layout_keys / sizeof *layout_keys};

@@ -5,23 +5,22 @@ static const ikt_preset presets[IKT_RUN_PRESETS] = {
     [IKT_RUN_PRESET_NONE] = {"none", "The defaults", {NULL}},
     [IKT_RUN_PRESET_QUICK] =
         {"quick",
-         "A first look: a coarser kernel and fewer iterations, about three times faster; clusters "
-         "are where they will be, their insides are less settled",
+         "A first look. The kernel is coarser and there are fewer iterations, which is about three "
+         "times faster; clusters are where they will be, but their insides are less settled",
          {"isolation.psi_most=1024", "isolation.partitionings=100", "affinity.candidates=3000",
           "layout.iterations=300", "layout.exaggeration_iterations=150", NULL}},
     [IKT_RUN_PRESET_PAPER] =
         {"paper",
-         "What the Isolation kernel paper does: every pair counts, nothing is approximate, its "
-         "schedule; 4 n^2 bytes over all ranks and n^2 operations in each iteration, so some "
-         "10,000 rows on a laptop",
+         "What the Isolation kernel paper does: every pair of rows counts, nothing is approximate, "
+         "and the schedule is that of the paper. It takes 4 n^2 bytes over all ranks and n^2 "
+         "operations in each iteration, which allows some 10,000 rows on a laptop",
          {"preprocess.normalise=minmax", "isolation.form=voronoi", "isolation.partitionings=200",
           "isolation.pool=0", "affinity.support=dense", "affinity.search=exact",
           "layout.preset=matlab", "layout.repulsion=exact", NULL}},
-    [IKT_RUN_PRESET_LARGE] =
-        {"large",
-         "Millions of rows, at about twice the time: better neighbours, and the iterations that "
-         "large maps need to settle",
-         {"affinity.refinements=1", "layout.iterations=1500", NULL}},
+    [IKT_RUN_PRESET_LARGE] = {"large",
+                              "Millions of rows. The neighbours are better and there are the "
+                              "iterations that large maps need to settle, at about twice the time",
+                              {"affinity.refinements=1", "layout.iterations=1500", NULL}},
 };
 
 const ikt_preset *ikt_preset_of(int preset) {

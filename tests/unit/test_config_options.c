@@ -31,7 +31,7 @@ static ikt_status no_run(ikt_context *ctx, int argc, char **argv) {
     return IKT_OK;
 }
 
-static const ikt_verb verb = {"test", "IN [OUT] [options]", "Do what tests do", no_run};
+static const ikt_verb verb = {"test", "IN [OUT] [options]", "Do what tests do", NULL, no_run};
 
 /* Parses `line`, split at blanks, as what follows the verb; one or two arguments are legal. */
 static ikt_status parse(ikt_context *ctx, outcome *o, const char *line) {
