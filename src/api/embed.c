@@ -11,10 +11,8 @@
 #include "base/row_hash.h"
 #include "base/timer.h"
 #include "io/hdf5/h5.h"
-#include "pipeline/keep.h"
-#include "pipeline/measures.h"
 #include "pipeline/outcome.h"
-#include "settings/input.h"
+#include "settings/settings.h"
 
 /* Rows in memory, as the caller gave them. */
 typedef struct {
@@ -73,7 +71,7 @@ static ikt_status conclude(ikt_embedding *embedding) {
     ikt_context *ctx = embedding->ctx;
     ikt_run *run = &embedding->run;
     ikt_status st = run->settings.output.file[0] ? ikt_run_write(ctx, run) : IKT_OK;
-    if (st == IKT_OK) st = ikt_run_keep(ctx, run);
+    if (st == IKT_OK) st = ikt_run_model_end(ctx, run);
     if (st == IKT_OK) st = ikt_run_picture(ctx, run);
     if (st == IKT_OK) ikt_run_finish(ctx, run);
     if (st == IKT_OK) st = ikt_run_measures(ctx, run, &embedding->measures);

@@ -3,7 +3,7 @@
 #define IKT_APP_PLAN_PRINT_H
 
 #include "app/json.h"
-#include "pipeline/rehearsal.h"
+#include "pipeline/pipeline.h"
 #include "plan/plan.h"
 
 /* LOCAL. */

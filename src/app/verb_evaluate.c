@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "io/results/result.h"
 #include "isolation/codes.h"
-#include "pipeline/measures.h"
+#include "pipeline/outcome.h"
 
 enum { ARGUMENTS_MOST = 256 };
 
@@ -66,7 +66,7 @@ static ikt_status read_settings(ikt_context *ctx, const command *asked, subject 
 
 static ikt_status open_input(ikt_context *ctx, const command *asked, subject *s) {
     if (!asked->input[0]) return IKT_OK;
-    IKT_TRY(ikt_pipeline_open(ctx, &s->settings, &s->source, &s->data));
+    IKT_TRY(ikt_pipeline_open(ctx, &s->settings, NULL, &s->source, &s->data));
     if (ikt_dataset_rows(s->data) == s->rows.n) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, the embedding %lld: not the same data",
                     asked->input, (long long)ikt_dataset_rows(s->data), (long long)s->rows.n);

@@ -14,19 +14,18 @@ static const ikt_key layout_keys[] = {
     KEY(dimensions, IKT_KEY_INT, "2", 1, 3, 0, NULL, "dimensions",
         "Dimensions of the map: 1 (a line), 2 (a plane) or 3 (a volume)"),
     KEY(objective, IKT_KEY_CHOICE, "tsne", 0, 0, 0, "tsne|nerv|jse|sne", "",
-        "What is minimised: tsne, KL(P || Q); nerv, (1 - trade_off) KL(P || Q) + trade_off "
-        "KL(Q || P); jse, a Jensen-Shannon divergence that is KL(P || Q) for a small trade_off and "
-        "KL(Q || P) for one near 1; sne, KL(P || Q) with a Gaussian kernel in the map "
+        "What is minimised: tsne, KL(P || Q); nerv, (1 - trade_off) KL(P || Q) + trade_off KL(Q || "
+        "P); jse, a Jensen-Shannon divergence that is KL(P || Q) for a small trade_off and KL(Q || "
+        "P) for one near 1; sne, KL(P || Q) with a Gaussian kernel in the map "
         "(docs/objectives.md)"),
     KEY(trade_off, IKT_KEY_REAL, "auto", 0.001, 0.999, 1, NULL, "",
         "Weight of false neighbours (near in the map, far in the data) against missed ones, for "
         "objective nerv and jse; auto is 0.5"),
     KEY(preset, IKT_KEY_CHOICE, "default", 0, 0, 0, "default|matlab", "",
         "Schedule of the loop that its keys left at auto follow (run.preset begins with settings "
-        "for "
-        "a whole run): default (exaggeration 12 for 250 of 750 "
-        "iterations), or matlab, that of the Isolation kernel paper (4 for 100 of 1000, learning "
-        "rate 500 on the full gradient, random start)"),
+        "for a whole run): default (exaggeration 12 for 250 of 750 iterations), or matlab, that of "
+        "the Isolation kernel paper (4 for 100 of 1000, learning rate 500 on the full gradient, "
+        "random start)"),
     KEY(iterations, IKT_KEY_INT, "auto", 0, 1e7, 1, NULL, "iterations",
         "Iterations in all; with stop: auto, at most"),
     KEY(exaggeration, IKT_KEY_REAL, "auto", 1, 1e3, 1, NULL, "",
@@ -39,14 +38,11 @@ static const ikt_key layout_keys[] = {
         "iterations as the upper bounds, 2000 and 1000 of exaggeration where they are auto"),
     KEY(learning_rate, IKT_KEY_REAL, "auto", 1e-6, 1e12, 1, NULL, "",
         "Step length of the first phase on a quarter of the gradient, the convention of FIt-SNE "
-        "and "
-        "openTSNE (four times the value that scikit-learn would take); auto is n / exaggeration, "
-        "at "
-        "least 200"),
+        "and openTSNE (four times the value that scikit-learn would take); auto is n / "
+        "exaggeration, at least 200"),
     KEY(final_learning_rate, IKT_KEY_REAL, "auto", 1e-6, 1e12, 1, NULL, "",
         "Step length after the first phase; auto is n, at least 200, and learning_rate where that "
-        "is "
-        "given"),
+        "is given"),
     KEY(momentum, IKT_KEY_REAL, "auto", 0, 0.999, 1, NULL, "",
         "Momentum before momentum_switch; auto is 0.8, for preset matlab 0.5"),
     KEY(final_momentum, IKT_KEY_REAL, "0.8", 0, 0.999, 0, NULL, "",
@@ -54,22 +50,19 @@ static const ikt_key layout_keys[] = {
     KEY(momentum_switch, IKT_KEY_INT, "250", 0, 1e7, 0, NULL, "iterations",
         "Iteration at which the momentum changes"),
     KEY(init, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|pca|random|landmark|file", "",
-        "Where the rows start: the first principal components, random positions, the places "
-        "among landmarks that are embedded first, or the embedding in init_file; auto is pca, for "
-        "preset matlab random. Of sparse rows, components are those of 1,024 rows drawn at random"),
+        "Where the rows start: the first principal components, random positions, the places among "
+        "landmarks that are embedded first, or the embedding in init_file; auto is pca, for preset "
+        "matlab random. Of sparse rows, components are those of 1,024 rows drawn at random"),
     KEY(landmarks, IKT_KEY_INT, "auto", 2, 1e6, 1, NULL, "rows",
-        "Rows that are embedded first (init: landmark); auto is a tenth of the rows, "
-        "from 100 to 10,000"),
+        "Rows that are embedded first (init: landmark); auto is a tenth of the rows, from 100 to "
+        "10,000"),
     KEY(init_file, IKT_KEY_STRING, "", 0, 0, 0, NULL, "",
         "Starting positions, n x dimensions (init: file): an HDF5 file with /embedding, such as "
-        "the "
-        "output of a run; FILE:DATASET of any HDF5 or AnnData file (data.h5ad:obsm/X_umap); or a "
-        "NPY "
-        "or CSV file"),
+        "the output of a run; FILE:DATASET of any HDF5 or AnnData file (data.h5ad:obsm/X_umap); or "
+        "a NPY or CSV file"),
     KEY(init_scale, IKT_KEY_REAL, "auto", 0, 1e6, 1, NULL, "",
         "Standard deviation of the first coordinate that the positions of init_file are scaled to; "
-        "0 "
-        "leaves them as they are; auto is 0 for the output of a run and 1e-4, the spread of the "
+        "0 leaves them as they are; auto is 0 for the output of a run and 1e-4, the spread of the "
         "other starts, for anything else"),
     KEY(repulsion, IKT_KEY_CHOICE, "auto", 0, 0, 0, "auto|fft|exact|barnes_hut", "",
         "How repulsion is summed over all pairs: exactly in n^2 operations; by FFT on a grid, in "
@@ -100,48 +93,6 @@ static const schedule schedules[] = {
     /* The paper's code steps by 500 times the full gradient: 2000 times a quarter of it. */
     [IKT_PRESET_MATLAB] = {1000, 100, 4, 2000, 0.5, IKT_INIT_RANDOM}};
 
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-/* The step suits the attraction: n / exaggeration in each phase (as openTSNE does). */
-static void resolve_rates(ikt_layout_settings *settings, const schedule *preset, double n) {
-    const double own = ikt_layout_objective(settings)->learning_rate;
-    const double rate = own > 0 ? own : preset->learning_rate;
-    bool given = settings->learning_rate > IKT_AUTO_REAL, by_n = rate == 0;
-    if (!given) settings->learning_rate = by_n ? fmax(200, n / settings->exaggeration) : rate;
-    if (settings->final_learning_rate <= IKT_AUTO_REAL)
-        settings->final_learning_rate = given || !by_n ? settings->learning_rate : fmax(200, n);
-}
-
-/* Fixed lengths are those of the preset; with automatic stop they only keep a run from going on for
- * ever. */
-static void resolve_lengths(ikt_layout_settings *settings, const schedule *preset) {
-    bool is_auto = settings->stop == IKT_STOP_AUTO;
-    int64_t iterations = is_auto ? 2000 : preset->iterations;
-    int64_t exaggerated = is_auto ? 1000 : preset->exaggeration_iterations;
-    if (settings->iterations == IKT_AUTO_INT) settings->iterations = iterations;
-    if (settings->exaggeration_iterations == IKT_AUTO_INT)
-        settings->exaggeration_iterations = smaller(exaggerated, settings->iterations);
-}
-
-/* A tenth of the rows, at least a hundred, at most what a comparison of all rows with them allows.
- */
-static int64_t automatic_landmarks(int64_t n) {
-    const int64_t least = 100, most = 10000;
-    if (n / 10 < least) return smaller(least, n - 1);
-    return smaller(n / 10, most);
-}
-
-static ikt_status resolve_landmarks(ikt_context *ctx, ikt_layout_settings *settings, int64_t n) {
-    if (settings->landmarks == IKT_AUTO_INT) settings->landmarks = automatic_landmarks(n);
-    if (settings->landmarks >= 2 && settings->landmarks < n) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "layout.landmarks = %lld, but it must be from 2 to %lld for %lld rows; or take "
-                    "layout.init=pca",
-                    (long long)settings->landmarks, (long long)(n - 1), (long long)n);
-}
-
 /* --- the objective ---------------------------------------------------------------------------- */
 
 const ikt_objective_kind *ikt_layout_objective(const ikt_layout_settings *settings) {
@@ -157,25 +108,41 @@ ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, ui
                                    .seed = seed};
 }
 
-/* What the objective makes of its options. */
-static ikt_status resolve_objective(ikt_context *ctx, ikt_layout_settings *settings, int64_t n) {
-    const ikt_objective_kind *kind = ikt_layout_objective(settings);
-    ikt_objective_options options = ikt_layout_options(settings, 0);
-    IKT_TRY(kind->resolve(ctx, kind, n, (int)settings->dimensions, &options));
-    settings->trade_off = options.trade_off;
-    settings->repulsion = options.repulsion;
-    return IKT_OK;
+/* --- "auto" ----------------------------------------------------------------------------------- */
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* Fixed lengths are those of the preset; with automatic stop they only keep a run from going on for
+ * ever. The step suits the attraction: n / exaggeration in each phase (as openTSNE does). */
+static void resolve_schedule(ikt_layout_settings *s, double n) {
+    const schedule *preset = &schedules[s->preset];
+    const bool stops = s->stop == IKT_STOP_AUTO;
+    if (s->iterations == IKT_AUTO_INT) s->iterations = stops ? 2000 : preset->iterations;
+    if (s->exaggeration_iterations == IKT_AUTO_INT)
+        s->exaggeration_iterations =
+            smaller(stops ? 1000 : preset->exaggeration_iterations, s->iterations);
+    if (s->exaggeration <= IKT_AUTO_REAL) s->exaggeration = preset->exaggeration;
+    if (s->momentum <= IKT_AUTO_REAL) s->momentum = preset->momentum;
+
+    const double own = ikt_layout_objective(s)->learning_rate;
+    const double rate = own > 0 ? own : preset->learning_rate;
+    const bool given = s->learning_rate > IKT_AUTO_REAL, by_n = rate == 0;
+    if (!given) s->learning_rate = by_n ? fmax(200, n / s->exaggeration) : rate;
+    if (s->final_learning_rate <= IKT_AUTO_REAL)
+        s->final_learning_rate = given || !by_n ? s->learning_rate : fmax(200, n);
 }
 
 ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, int64_t n) {
-    const schedule *preset = &schedules[settings->preset];
-    resolve_lengths(settings, preset);
-    if (settings->exaggeration <= IKT_AUTO_REAL) settings->exaggeration = preset->exaggeration;
-    if (settings->momentum <= IKT_AUTO_REAL) settings->momentum = preset->momentum;
-    resolve_rates(settings, preset, (double)n);
-    IKT_TRY(resolve_objective(ctx, settings, n));
+    const ikt_objective_kind *kind = ikt_layout_objective(settings);
+    ikt_objective_options options = ikt_layout_options(settings, 0);
+    resolve_schedule(settings, (double)n);
+    IKT_TRY(kind->resolve(ctx, kind, n, (int)settings->dimensions, &options));
+    settings->trade_off = options.trade_off;
+    settings->repulsion = options.repulsion;
     if (settings->init == IKT_INIT_AUTO)
-        settings->init = settings->init_file[0] ? IKT_INIT_FILE : preset->init;
+        settings->init = settings->init_file[0] ? IKT_INIT_FILE : schedules[settings->preset].init;
     if (settings->init == IKT_INIT_FILE && !settings->init_file[0])
         return ikt_fail(ctx, IKT_ERR_USAGE, "layout.init is file, but layout.init_file is not set");
     if (settings->init != IKT_INIT_FILE && settings->init_file[0])
@@ -184,12 +151,20 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
     if (settings->init != IKT_INIT_FILE && settings->init_scale > IKT_AUTO_REAL)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.init_scale is set, but there is no layout.init_file to scale");
-    if (settings->init == IKT_INIT_LANDMARK) IKT_TRY(resolve_landmarks(ctx, settings, n));
-    if (settings->exaggeration_iterations > settings->iterations)
+    /* A tenth of the rows, at least a hundred, at most what a comparison of all rows with them
+     * allows. */
+    if (settings->init == IKT_INIT_LANDMARK && settings->landmarks == IKT_AUTO_INT)
+        settings->landmarks = n / 10 < 100 ? smaller(100, n - 1) : smaller(n / 10, 10000);
+    if (settings->init == IKT_INIT_LANDMARK &&
+        (settings->landmarks < 2 || settings->landmarks >= n))
         return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "layout.exaggeration_iterations = %lld is larger than layout.iterations = "
-                        "%lld",
-                        (long long)settings->exaggeration_iterations,
-                        (long long)settings->iterations);
+                        "layout.landmarks = %lld, but it must be from 2 to %lld for %lld rows; or "
+                        "take layout.init=pca",
+                        (long long)settings->landmarks, (long long)(n - 1), (long long)n);
+    if (settings->exaggeration_iterations > settings->iterations)
+        return ikt_fail(
+            ctx, IKT_ERR_USAGE,
+            "layout.exaggeration_iterations = %lld is larger than layout.iterations = %lld",
+            (long long)settings->exaggeration_iterations, (long long)settings->iterations);
     return IKT_OK;
 }

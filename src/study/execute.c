@@ -12,7 +12,6 @@
 #include "base/timer.h"
 #include "evaluate/structure.h"
 #include "evaluate/measure.h"
-#include "pipeline/measures.h"
 #include "pipeline/outcome.h"
 
 static double stage(const ikt_run_cost *cost, ikt_stage which) {

@@ -141,7 +141,7 @@ static ikt_status measure(ikt_context *ctx, const ikt_settings *settings, const 
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &y, q * rows.count, sizeof *y, "measures"));
     if (st == IKT_OK) st = ikt_result_read_embedding(file, rows.first, rows.count, y);
     ikt_result_close(&file);
-    if (st == IKT_OK) st = ikt_pipeline_open(ctx, settings, &source, &data);
+    if (st == IKT_OK) st = ikt_pipeline_open(ctx, settings, NULL, &source, &data);
     if (st == IKT_OK) {
         const ikt_measure_settings how = ikt_measure_defaults();
         const ikt_measured what = {.rows = rows, .y = y, .q = q, .data = data};

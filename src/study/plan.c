@@ -11,7 +11,7 @@
 #include "base/sort.h"
 #include "config/config.h"
 #include "settings/preset.h"
-#include "settings/unused.h"
+#include "settings/checks.h"
 
 /* Where settings are applied to. */
 typedef struct {
