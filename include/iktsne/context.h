@@ -8,8 +8,7 @@
 
 #include <mpi.h>
 
-#include "iktsne/export.h"
-#include "iktsne/status.h"
+#include "iktsne/base.h"
 
 IKT_BEGIN_C
 

@@ -4,11 +4,8 @@
 
 #include <stdint.h>
 
-#include "iktsne/context.h"
 #include "iktsne/embedding.h"
-#include "iktsne/export.h"
 #include "iktsne/parameters.h"
-#include "iktsne/type.h"
 
 IKT_BEGIN_C
 
@@ -28,7 +25,7 @@ IKT_BEGIN_C
  *   labels       [count] a class for each row, lent for the call: measures and pictures use them,
  *                the embedding does not. NULL on all ranks for none; ranks without rows may pass
  *                NULL in any case
- *   out          receives the map (owned by the caller), NULL on failure; ctx must outlive it
+ *   out          receives the embedding (owned by the caller), NULL on failure; ctx must outlive it
  * Signals stay with the program: none is caught. With run.checkpoint a folder, an interrupted
  * embedding goes on from there when it is called again with the same rows and parameters, and
  * run.max_time can stop it.

@@ -1,81 +1,79 @@
-/* A map: positions of rows in one, two or three dimensions, and what is known of them. */
-#ifndef IKTSNE_MAP_H
-#define IKTSNE_MAP_H
+/* An embedding: positions of rows in one, two or three dimensions, and what is known of them. */
+#ifndef IKTSNE_EMBEDDING_H
+#define IKTSNE_EMBEDDING_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "iktsne/context.h"
-#include "iktsne/export.h"
 
 IKT_BEGIN_C
 
 typedef struct ikt_embedding ikt_embedding;
 
-/* COLLECTIVE. Frees *map and sets it to NULL; accepts NULL on all ranks. Before MPI_Finalize and
- * before its context. */
-IKT_API void ikt_embedding_destroy(ikt_embedding **map);
+/* COLLECTIVE. Frees *embedding and sets it to NULL; accepts NULL on all ranks. Before MPI_Finalize
+ * and before its context. */
+IKT_API void ikt_embedding_destroy(ikt_embedding **embedding);
 
 /* LOCAL, down to ikt_embedding_measures. Rows over all ranks; dimensions: 1, 2 or 3. */
-IKT_API int64_t ikt_embedding_rows(const ikt_embedding *map);
-IKT_API int ikt_embedding_dimensions(const ikt_embedding *map);
+IKT_API int64_t ikt_embedding_rows(const ikt_embedding *embedding);
+IKT_API int ikt_embedding_dimensions(const ikt_embedding *embedding);
 
 /* The own rows: number of the first, and how many there are: those that this rank gave to
  * ikt_embed_rows, else an equal block. */
-IKT_API int64_t ikt_embedding_first(const ikt_embedding *map);
-IKT_API int64_t ikt_embedding_count(const ikt_embedding *map);
+IKT_API int64_t ikt_embedding_first(const ikt_embedding *embedding);
+IKT_API int64_t ikt_embedding_count(const ikt_embedding *embedding);
 
-/* Positions of the own rows, [count * dimensions], row-major; lent as long as the map. */
-IKT_API const float *ikt_embedding_positions(const ikt_embedding *map);
+/* Positions of the own rows, [count * dimensions], row-major; lent as long as the embedding. */
+IKT_API const float *ikt_embedding_positions(const ikt_embedding *embedding);
 
 /* Labels of the own rows, [count], lent; NULL where the rows have none. */
-IKT_API const int64_t *ikt_embedding_labels(const ikt_embedding *map);
+IKT_API const int64_t *ikt_embedding_labels(const ikt_embedding *embedding);
 
-/* Checksum of the positions of all rows: equal for equal maps, on any ranks. `iktsne embed` prints
- * it in 16 hexadecimal digits. */
-IKT_API uint64_t ikt_embedding_hash(const ikt_embedding *map);
+/* Checksum of the positions of all rows: equal for equal embeddings, on any ranks. `iktsne embed`
+ * prints it in 16 hexadecimal digits. */
+IKT_API uint64_t ikt_embedding_hash(const ikt_embedding *embedding);
 
 /* Value of the objective at the end: the KL divergence of t-SNE, or the cost that
  * layout.objective names. NaN where it is not known (a file of another program). */
-IKT_API double ikt_embedding_objective(const ikt_embedding *map);
+IKT_API double ikt_embedding_objective(const ikt_embedding *embedding);
 
 /* Iterations that were done, and rows without any similarity to others (docs/affinities.md); -1
  * where it is not known. */
-IKT_API int64_t ikt_embedding_iterations(const ikt_embedding *map);
-IKT_API int64_t ikt_embedding_zero_similarity(const ikt_embedding *map);
+IKT_API int64_t ikt_embedding_iterations(const ikt_embedding *embedding);
+IKT_API int64_t ikt_embedding_zero_similarity(const ikt_embedding *embedding);
 
 /* The parameters as used, with what "auto" became, as YAML; lent; "" where they are not known. */
-IKT_API const char *ikt_embedding_yaml(const ikt_embedding *map);
+IKT_API const char *ikt_embedding_yaml(const ikt_embedding *embedding);
 
 /* A measure of quality; docs/measures.md defines each. */
 typedef struct {
-    const char *name; /* "10-NN accuracy"; lent as long as the map */
+    const char *name; /* "10-NN accuracy"; lent as long as the embedding */
     double value;     /* NaN where there is none; the note says why */
     const char *note; /* how to read it */
 } ikt_embedding_measure;
 
 /* How many measures there are (those that output.measures asked for), and the i-th. */
-IKT_API int64_t ikt_embedding_measures(const ikt_embedding *map);
-IKT_API ikt_embedding_measure ikt_embedding_measure_at(const ikt_embedding *map, int64_t i);
+IKT_API int64_t ikt_embedding_measures(const ikt_embedding *embedding);
+IKT_API ikt_embedding_measure ikt_embedding_measure_at(const ikt_embedding *embedding, int64_t i);
 
-/* COLLECTIVE. Writes the map with labels, trace and provenance as `iktsne embed` does: an HDF5 file
- * that every verb of the program reads. (What `iktsne embed --extend` goes on from is in the file
- * of output.file only.) The file appears complete or not at all.
- *   path        the same on all ranks
- *   overwrite   replace a file of that name
- * Errors: IKT_ERR_FILE; IKT_ERR_USAGE for a map that came from a file. */
-IKT_API ikt_status ikt_embedding_write(ikt_embedding *map, const char *path, bool overwrite);
+/* COLLECTIVE. Writes the embedding with labels, trace and provenance as `iktsne embed` does: an
+ * HDF5 file that every verb of the program reads. (What `iktsne embed --extend` goes on from is in
+ * the file of output.file only.) The file appears complete or not at all. path        the same on
+ * all ranks overwrite   replace a file of that name Errors: IKT_ERR_FILE; IKT_ERR_USAGE for an
+ * embedding that came from a file. */
+IKT_API ikt_status ikt_embedding_write(ikt_embedding *embedding, const char *path, bool overwrite);
 
-/* COLLECTIVE. Draws the map, coloured by its labels, as a PNG file of 1200 x 1000 pixels.
+/* COLLECTIVE. Draws the embedding, coloured by its labels, as a PNG file of 1200 x 1000 pixels.
  *   title   above the picture; NULL: the name of the file
  * Errors: IKT_ERR_FILE, IKT_ERR_DATA (more than 4096 classes), IKT_ERR_RESOURCE. */
-IKT_API ikt_status ikt_embedding_draw(ikt_embedding *map, const char *path, bool overwrite,
+IKT_API ikt_status ikt_embedding_draw(ikt_embedding *embedding, const char *path, bool overwrite,
                                       const char *title);
 
-/* COLLECTIVE. The map of a result file, or of any HDF5 file with a data set /embedding of one to
- * three columns; each rank gets an equal block of rows.
- *   out   receives the map (owned by the caller), NULL on failure; ctx must outlive it
- * Errors: IKT_ERR_FILE, IKT_ERR_DATA, IKT_ERR_RESOURCE. */
+/* COLLECTIVE. The embedding of a result file, or of any HDF5 file with a data set /embedding of one
+ * to three columns; each rank gets an equal block of rows. out   receives the embedding (owned by
+ * the caller), NULL on failure; ctx must outlive it Errors: IKT_ERR_FILE, IKT_ERR_DATA,
+ * IKT_ERR_RESOURCE. */
 IKT_API ikt_status ikt_embedding_read(ikt_context *ctx, const char *path, ikt_embedding **out);
 
 IKT_END_C

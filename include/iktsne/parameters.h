@@ -9,7 +9,6 @@
 #include <stddef.h>
 
 #include "iktsne/context.h"
-#include "iktsne/export.h"
 
 IKT_BEGIN_C
 

@@ -18,8 +18,8 @@
 #include "affinity/affinity.h"
 #include "base/comm.h"
 #include "base/memory.h"
-#include "dist/gather_rows.h"
-#include "dist/row_set.h"
+#include "dist/rows.h"
+#include "dist/shuffle.h"
 
 static const char purpose[] = "widths";
 
@@ -137,12 +137,11 @@ static double conditional(const scales *s, int64_t i, int64_t j, float squared, 
     return ikt_pair_make(squared, (uint32_t)j) <= s->nearest[i] ? 1 / (double)s->m : 0;
 }
 
-static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt_scorer *scorer,
-                        ikt_dense *out, int64_t *zero_similarity) {
+static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *out,
+                        int64_t *zero_similarity) {
     scales s = {.m = job->settings->adaptive.neighbours};
     scale *own = NULL;
     int64_t count = 0;
-    IKT_TRY(ikt_dense_fill(ctx, scorer, out));
     const int64_t first = out->rows.first, n = out->rows.n;
     const double half = 1 / (2 * (double)n);
     ikt_status st = ikt_dense_nearest(ctx, out, s.m, &s.nearest);
@@ -180,7 +179,6 @@ static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt
     ikt_free(&own);
     ikt_free(&s.nearest);
     ikt_free(&s.scale);
-    if (st != IKT_OK) ikt_dense_destroy(out);
     return st;
 }
 

@@ -17,7 +17,6 @@
 #include "data/dataset.h"
 #include "dist/order.h"
 #include "neighbours/neighbours.h"
-#include "neighbours/scorer.h"
 
 /* In the order of the table of kinds (affinity.c). */
 typedef enum {
@@ -54,8 +53,9 @@ typedef enum {
 typedef enum { IKT_WEIGHTS_GAUSSIAN, IKT_WEIGHTS_KNN } ikt_edge_kernel;
 
 typedef struct {
-    int values;  /* ikt_edges */
-    int weights; /* ikt_edge_kernel */
+    int values;       /* ikt_edges */
+    int weights;      /* ikt_edge_kernel */
+    bool is_pairwise; /* no key: input.graph is a matrix of all pairs, once that is known */
 } ikt_graph_settings;
 
 typedef struct {
@@ -102,7 +102,7 @@ typedef struct {
     const ikt_affinity_settings *settings;
     int64_t k;              /* neighbours of a row, resolved */
     int64_t t;              /* entries of a code, where scores are of codes */
-    ikt_dataset *data;      /* the rows, which may be read again */
+    ikt_dataset *data;      /* the rows, which may be read again; NULL beside a file of all pairs */
     const ikt_rows *rows;   /* of the rows of the lists */
     const ikt_order *order; /* where lists are by slots, the order they are in; or NULL */
 } ikt_affinity_job;
@@ -124,9 +124,10 @@ typedef struct {
      * Errors: IKT_ERR_RESOURCE, those of reading. */
     ikt_status (*weigh)(ikt_context *ctx, const ikt_affinity_job *job, ikt_neighbours *lists,
                         int64_t *zero_similarity);
-    /* COLLECTIVE. The dense symmetric P from all scores; empty on failure. */
-    ikt_status (*dense)(ikt_context *ctx, const ikt_affinity_job *job, const ikt_scorer *scorer,
-                        ikt_dense *out, int64_t *zero_similarity);
+    /* COLLECTIVE. Puts the dense symmetric P in place of the scores of all pairs, which are
+     * symmetric. Errors: IKT_ERR_RESOURCE, those of reading; what the matrix holds is lost then. */
+    ikt_status (*dense)(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *dense,
+                        int64_t *zero_similarity);
     bool has_bandwidth_search; /* weights are found by iteration: plans of time count them */
     /* "N rows ...": why a row may have no similarity; NULL: never. */
     const char *zero_similarity_because;
@@ -141,6 +142,15 @@ const ikt_affinity *ikt_affinity_of(const ikt_affinity_settings *settings);
 /* LOCAL, pure. "gaussian perplexity 30": the kind and its own keys, for people.
  *   text   [size] */
 void ikt_affinity_describe(const ikt_affinity_settings *settings, char *text, size_t size);
+
+/* COLLECTIVE. The dense P of similarities K(i, j) >= 0 of all pairs, symmetric and 0 on the
+ * diagonal: p_j|i = K(i, j) / sum of row i (Zhu & Ting 2021, section 4.2).
+ *   own   [dense->rows.count] sums of the own rows
+ *   zero_similarity   rows whose sum is 0; they are tied to their nearest rows in job->data
+ * Errors: IKT_ERR_DATA where there are such rows and no data; IKT_ERR_RESOURCE, those of reading.
+ */
+ikt_status ikt_similarities_dense(ikt_context *ctx, const ikt_affinity_job *job, const double *own,
+                                  ikt_dense *dense, int64_t *zero_similarity);
 
 enum { IKT_AFFINITY_PARTS = 3 };
 
@@ -203,7 +213,9 @@ typedef struct {
  *   marked  [rows->count] nonzero for the own rows without any similarity
  *   k       neighbours wanted, < n
  * The data is streamed once per thousand of them, and not at all where there are none.
- * Errors: those of reading, IKT_ERR_RESOURCE; *out is empty then. */
+ *   data   NULL: there are no rows, beside a file of all pairs, and marked ones are refused
+ * Errors: IKT_ERR_DATA for marked rows without data, those of reading, IKT_ERR_RESOURCE; *out is
+ * empty then. */
 ikt_status ikt_zero_similarity_find(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
                                     const uint8_t *marked, int64_t k, ikt_zero_similarity *out);
 

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "base/row_hash.h"
-#include "dist/gather_rows.h"
+#include "dist/shuffle.h"
 #include "neighbours/exact.h"
 
 static const char purpose[] = "dense P";
@@ -29,11 +29,13 @@ static void copy_tile(void *self, int64_t first, int64_t na, int64_t row, int64_
                (size_t)nb * sizeof *score);
 }
 
+ikt_status ikt_dense_create(ikt_context *ctx, const ikt_rows *rows, ikt_dense *out) {
+    *out = (ikt_dense){*rows, padded(rows->n), NULL};
+    return ikt_alloc(ctx, &out->value, rows->count * out->stride, sizeof *out->value, purpose);
+}
+
 ikt_status ikt_dense_fill(ikt_context *ctx, const ikt_scorer *scorer, ikt_dense *out) {
-    *out = (ikt_dense){scorer->rows, padded(scorer->rows.n), NULL};
-    ikt_status st =
-        ikt_alloc(ctx, &out->value, out->rows.count * out->stride, sizeof *out->value, purpose);
-    st = ikt_agree(ctx, st);
+    ikt_status st = ikt_agree(ctx, ikt_dense_create(ctx, &scorer->rows, out));
     if (st == IKT_OK) st = ikt_score_all(ctx, scorer, copy_tile, out);
     if (st != IKT_OK) ikt_dense_destroy(out);
     return st;

@@ -22,6 +22,9 @@ typedef struct {
 /* LOCAL. Bytes of the matrix on a rank with n_local of n rows. */
 int64_t ikt_dense_memory(int64_t n_local, int64_t n);
 
+/* LOCAL. A matrix of zeros. Errors: IKT_ERR_RESOURCE; empty then. */
+ikt_status ikt_dense_create(ikt_context *ctx, const ikt_rows *rows, ikt_dense *out);
+
 /* COLLECTIVE. The matrix with scores as its values, those of a row with itself included.
  * Errors: IKT_ERR_RESOURCE; empty then. */
 ikt_status ikt_dense_fill(ikt_context *ctx, const ikt_scorer *scorer, ikt_dense *out);

@@ -7,6 +7,9 @@
 
 #include <math.h>
 
+#include "base/exact_sum.h"
+#include "base/memory.h"
+
 /* What takes the place of weights that would become 0, which symmetrisation takes for none. */
 static const float weight_least = 1e-30F;
 
@@ -57,22 +60,69 @@ const ikt_section ikt_graph_section = {"graph",
                                        "A neighbour graph in place of a kernel (input.graph)", keys,
                                        sizeof keys / sizeof *keys};
 
-static ikt_status check(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t weighed) {
-    (void)weighed;
-    if (settings->support == IKT_SUPPORT_SPARSE) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "affinity.support = dense needs a kernel that knows every pair; a graph "
-                    "(input.graph) is sparse");
+/* p_j|i = w_ij / sum over the list of w_i., where scores are -w (affinity/matrix.h). */
+static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neighbours *lists,
+                        int64_t *zero_similarity) {
+    const int64_t k = lists->k;
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < lists->n_local; i++) {
+        float *score = lists->score + i * k;
+        double sum = 0;
+        for (int64_t e = 0; e < k; e++)
+            sum -= (double)score[e];
+        for (int64_t e = 0; e < k; e++)
+            score[e] = sum > 0 ? (float)(-(double)score[e] / sum) : 0;
+    }
+    return ikt_affinity_adopt_zero_similarity(ctx, job->data, job->rows, job->order, lists,
+                                              zero_similarity);
 }
 
-/* There are no scores: graph/load.h makes the weights. Rows that the graph leaves alone get as many
- * neighbours as the Isolation kernel gives. */
+/* COLLECTIVE. A symmetric P up to a factor, as -P: scaled to the sum 1. */
+static ikt_status scale_p(ikt_context *ctx, ikt_dense *dense) {
+    ikt_exact_sum total = {{0}, 0, 0};
+    const int64_t entries = dense->rows.count * dense->stride;
+    for (int64_t e = 0; e < entries; e++)
+        ikt_exact_sum_add(&total, -(double)dense->value[e]);
+    ikt_exact_sum_reduce(ctx, &total, 1);
+    const double sum = ikt_exact_sum_value(&total);
+    if (!(sum > 0))
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "all probabilities of different rows in input.graph are 0");
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t e = 0; e < entries; e++)
+        dense->value[e] = (float)(-(double)dense->value[e] / sum);
+    return IKT_OK;
+}
+
+static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *dense,
+                        int64_t *zero_similarity) {
+    double *own = NULL;
+    *zero_similarity = 0;
+    if (job->settings->graph.values == IKT_EDGES_PROBABILITIES) return scale_p(ctx, dense);
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &own, dense->rows.count, sizeof *own, "dense P")));
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < dense->rows.count; i++) {
+        float *row = dense->value + i * dense->stride;
+        for (int64_t j = 0; j < dense->rows.n; j++) {
+            row[j] = -row[j];
+            own[i] += (double)row[j];
+        }
+    }
+    ikt_status st = ikt_similarities_dense(ctx, job, own, dense, zero_similarity);
+    ikt_free(&own);
+    return st;
+}
+
+/* Weights of sparse graphs are made while they are read (graph/load.h); those of lists and of all
+ * pairs come from a matrix. Rows that a graph leaves alone get as many neighbours as the Isolation
+ * kernel gives. */
 const ikt_affinity ikt_affinity_graph = {
     .name = "graph",
     .scores = IKT_SCORES_DISTANCES,
     .section = &ikt_graph_section,
     .keys = offsetof(ikt_affinity_settings, graph),
-    .check = check,
+    .weigh = weigh,
+    .dense = dense,
     .zero_similarity_because =
         "have no entry in the graph; they are tied to their nearest rows by input "
         "distance"};

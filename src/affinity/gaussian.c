@@ -7,7 +7,7 @@
 
 #include "affinity/affinity.h"
 #include "base/memory.h"
-#include "dist/gather_rows.h"
+#include "dist/shuffle.h"
 
 enum { STEPS = 64 };
 static const double entropy_tolerance = 1e-6, step_most = 1.5;
@@ -96,11 +96,10 @@ typedef struct {
     double beta, shift;
 } bandwidth;
 
-static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt_scorer *scorer,
-                        ikt_dense *out, int64_t *zero_similarity) {
+static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *out,
+                        int64_t *zero_similarity) {
     bandwidth *mine = NULL, *of = NULL;
     *zero_similarity = 0;
-    IKT_TRY(ikt_dense_fill(ctx, scorer, out));
     const int64_t n = out->rows.n, first = out->rows.first;
     const double scale = 1 / (2 * (double)n);
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &mine, out->rows.count, sizeof *mine, "dense P"));
@@ -128,7 +127,6 @@ static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt
     }
     ikt_free(&mine);
     ikt_free(&of);
-    if (st != IKT_OK) ikt_dense_destroy(out);
     return st;
 }
 

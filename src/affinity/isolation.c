@@ -5,7 +5,7 @@
  * (zero_similarity.c). */
 #include "affinity/affinity.h"
 #include "base/memory.h"
-#include "dist/gather_rows.h"
+#include "dist/shuffle.h"
 
 int64_t ikt_isolation_weights(ikt_context *ctx, const ikt_neighbours *lists, int64_t t,
                               float *weight) {
@@ -72,18 +72,11 @@ static ikt_status add_zero_similarity(ikt_context *ctx, const ikt_affinity_job *
     return st;
 }
 
-static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt_scorer *scorer,
-                        ikt_dense *out, int64_t *zero_similarity) {
-    double *own = NULL, *sum = NULL;
-    IKT_TRY(ikt_dense_fill(ctx, scorer, out));
+ikt_status ikt_similarities_dense(ikt_context *ctx, const ikt_affinity_job *job, const double *own,
+                                  ikt_dense *out, int64_t *zero_similarity) {
     const double scale = 1 / (2 * (double)out->rows.n);
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &own, out->rows.count, sizeof *own, "dense P"));
-    if (st == IKT_OK) {
-#pragma omp parallel for num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < out->rows.count; i++)
-            own[i] = count_equal(out, i, job->t);
-        st = ikt_share_rows(ctx, &out->rows, own, sizeof *own, "dense P", &sum);
-    }
+    double *sum = NULL;
+    ikt_status st = ikt_share_rows(ctx, &out->rows, own, sizeof *own, "dense P", &sum);
     if (st == IKT_OK) {
 #pragma omp parallel for num_threads(ikt_threads(ctx))
         for (int64_t i = 0; i < out->rows.count; i++) {
@@ -95,9 +88,19 @@ static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt
         }
         st = add_zero_similarity(ctx, job, sum, out, zero_similarity);
     }
-    ikt_free(&own);
     ikt_free(&sum);
-    if (st != IKT_OK) ikt_dense_destroy(out);
+    return st;
+}
+
+static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *out,
+                        int64_t *zero_similarity) {
+    double *own = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &own, out->rows.count, sizeof *own, "dense P")));
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < out->rows.count; i++)
+        own[i] = count_equal(out, i, job->t);
+    ikt_status st = ikt_similarities_dense(ctx, job, own, out, zero_similarity);
+    ikt_free(&own);
     return st;
 }
 

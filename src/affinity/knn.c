@@ -20,11 +20,10 @@ static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neigh
     return IKT_OK;
 }
 
-static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt_scorer *scorer,
-                        ikt_dense *out, int64_t *zero_similarity) {
+static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *out,
+                        int64_t *zero_similarity) {
     ikt_pair *nearest = NULL;
     *zero_similarity = 0;
-    IKT_TRY(ikt_dense_fill(ctx, scorer, out));
     const double share = 1 / (2 * (double)out->rows.n * (double)job->k);
     ikt_status st = ikt_dense_nearest(ctx, out, job->k, &nearest);
     if (st == IKT_OK) {
@@ -41,7 +40,6 @@ static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, const ikt
         }
     }
     ikt_free(&nearest);
-    if (st != IKT_OK) ikt_dense_destroy(out);
     return st;
 }
 

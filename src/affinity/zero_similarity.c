@@ -155,6 +155,12 @@ ikt_status ikt_zero_similarity_find(ikt_context *ctx, ikt_dataset *data, const i
                                     const uint8_t *marked, int64_t k, ikt_zero_similarity *out) {
     *out = (ikt_zero_similarity){0, k, NULL, NULL};
     ikt_status st = list_marked(ctx, rows, marked, out);
+    if (st == IKT_OK && out->count > 0 && !data)
+        st = ikt_fail(ctx, IKT_ERR_DATA,
+                      "%lld of %lld rows of input.graph have no similarity to another row, first "
+                      "row %lld; with input.file they are tied to their nearest rows there, "
+                      "otherwise leave them out of the matrix",
+                      (long long)out->count, (long long)rows->n, (long long)out->row[0]);
     for (int64_t done = 0; done < out->count && st == IKT_OK; done += BATCH)
         st = find_batch(ctx, data, rows, out, done);
     if (st != IKT_OK) ikt_zero_similarity_destroy(out);

@@ -22,20 +22,6 @@ typedef struct {
     const int64_t *labels;
 } caller_rows;
 
-/* Keys of a file do not go with rows in memory, and none is ignored. */
-static ikt_status check_input(ikt_context *ctx, const ikt_input_settings *input) {
-    if (input->file[0])
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "the rows come from memory, but input.file is '%.200s': leave it empty",
-                        input->file);
-    if (input->rows != IKT_AUTO_INT)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "the rows come from memory, but input.rows is %lld: leave it auto and give "
-                        "fewer rows",
-                        (long long)input->rows);
-    return IKT_OK;
-}
-
 /* COLLECTIVE. Ranks that do not want the same would wait for each other for ever. */
 static ikt_status check_equal(ikt_context *ctx, const ikt_parameters *parameters) {
     ikt_settings copy = parameters->settings;
@@ -51,62 +37,54 @@ static ikt_status check_equal(ikt_context *ctx, const ikt_parameters *parameters
     return ikt_fail(ctx, IKT_ERR_USAGE, "the parameters are not the same on all ranks");
 }
 
-static void take_threads_and_log(ikt_context *ctx, const ikt_run_settings *settings) {
-    if (settings->threads != IKT_AUTO_INT) ikt_context_set_threads(ctx, (int)settings->threads);
-    if (settings->log == IKT_LOG_JSON) ikt_context_set_log_format(ctx, IKT_LOG_JSON);
-}
-
-static ikt_status open_rows(ikt_context *ctx, const ikt_settings *settings,
+/* Keys of a file do not go with rows in memory, and none is ignored. */
+static ikt_status open_rows(ikt_context *ctx, const ikt_input_settings *input,
                             const caller_rows *given, ikt_source **source) {
-    if (given) {
-        IKT_TRY(check_input(ctx, &settings->input));
-        return ikt_source_from_rows(ctx, given->rows, given->labels, given->count, given->columns,
-                                    given->type, source);
-    }
-    return ikt_input_open(ctx, &settings->input, source);
+    if (!given) return ikt_input_open(ctx, input, source);
+    if (input->file[0])
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "the rows come from memory, but input.file is '%.200s': leave it empty",
+                        input->file);
+    if (input->rows != IKT_AUTO_INT)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "the rows come from memory, but input.rows is %lld: leave it auto and give "
+                        "fewer rows",
+                        (long long)input->rows);
+    return ikt_source_from_rows(ctx, given->rows, given->labels, given->count, given->columns,
+                                given->type, source);
 }
 
-/* The files that the parameters name, and the measures: as `iktsne embed` makes them. */
-static ikt_status conclude(ikt_embedding *embedding) {
+/* COLLECTIVE. The rows are opened, embedded and closed; the files that the parameters name, and the
+ * measures, are made as `iktsne embed` makes them. */
+static ikt_status make(ikt_embedding *embedding, const ikt_settings *settings,
+                       const caller_rows *given) {
     ikt_context *ctx = embedding->ctx;
     ikt_run *run = &embedding->run;
-    ikt_status st = run->settings.output.file[0] ? ikt_run_write(ctx, run) : IKT_OK;
+    ikt_source *source = NULL;
+    IKT_TRY(ikt_memory_check_start(ctx));
+    IKT_TRY(open_rows(ctx, &settings->input, given, &source));
+    ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
+    ikt_status st = ikt_pipeline_run(ctx, settings, source, run);
+    if (st == IKT_OK && run->settings.output.file[0]) st = ikt_run_write(ctx, run);
     if (st == IKT_OK) st = ikt_run_model_end(ctx, run);
     if (st == IKT_OK) st = ikt_run_picture(ctx, run);
     if (st == IKT_OK) ikt_run_finish(ctx, run);
     if (st == IKT_OK) st = ikt_run_measures(ctx, run, &embedding->measures);
-    run->settings.output.state = false; /* is gone */
-    return st;
-}
-
-/* What the accessors tell. */
-static ikt_status describe(ikt_embedding *embedding, int64_t count) {
-    const ikt_run *run = &embedding->run;
-    const ikt_trace *trace = &run->embedding.trace;
-    embedding->is_run = true;
-    embedding->q = (int)run->settings.layout.dimensions;
-    embedding->hash = run->hash;
-    embedding->objective = trace->count > 0 ? ikt_trace_last(trace) : NAN;
-    embedding->iterations = trace->end;
-    embedding->zero_similarity = run->embedding.zero_similarity;
-    IKT_TRY(
-        ikt_agree(embedding->ctx, ikt_run_configuration(embedding->ctx, run, &embedding->yaml)));
-    return ikt_embedding_hand_over(embedding, count);
-}
-
-/* COLLECTIVE. The rows are opened, embedded and closed. */
-static ikt_status make(ikt_embedding *embedding, const ikt_settings *settings,
-                       const caller_rows *given) {
-    ikt_context *ctx = embedding->ctx;
-    ikt_source *source = NULL;
-    IKT_TRY(ikt_memory_check_start(ctx));
-    IKT_TRY(open_rows(ctx, settings, given, &source));
-    ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
-    ikt_status st = ikt_pipeline_run(ctx, settings, source, &embedding->run);
-    if (st == IKT_OK) st = conclude(embedding);
     ikt_stage_end(ctx, IKT_STAGE_TOTAL);
-    if (st == IKT_OK) st = describe(embedding, given ? given->count : embedding->run.rows.count);
-    embedding->run.given = NULL;
+    if (st == IKT_OK) {
+        const ikt_trace *trace = &run->embedding.trace;
+        run->settings.output.state = false; /* the state of the loop is gone */
+        embedding->is_run = true;
+        embedding->q = (int)run->settings.layout.dimensions;
+        embedding->hash = run->hash;
+        embedding->objective = trace->count > 0 ? ikt_trace_last(trace) : NAN;
+        embedding->iterations = trace->end;
+        embedding->zero_similarity = run->embedding.zero_similarity;
+        st = ikt_agree(ctx, ikt_run_configuration(ctx, run, &embedding->yaml));
+    }
+    if (st == IKT_OK)
+        st = ikt_embedding_hand_over(embedding, given ? given->count : run->rows.count);
+    run->given = NULL;
     ikt_source_close(&source);
     return st;
 }
@@ -118,7 +96,9 @@ static ikt_status embed(ikt_context *ctx, const ikt_parameters *parameters,
     ikt_clear(ctx);
     IKT_TRY(check_equal(ctx, parameters));
     IKT_TRY(ikt_embedding_new(ctx, out));
-    take_threads_and_log((*out)->ctx, &parameters->settings.run);
+    const ikt_run_settings *own = &parameters->settings.run;
+    if (own->threads != IKT_AUTO_INT) ikt_context_set_threads((*out)->ctx, (int)own->threads);
+    if (own->log == IKT_LOG_JSON) ikt_context_set_log_format((*out)->ctx, IKT_LOG_JSON);
     const ikt_status st = ikt_embedding_report(*out, make(*out, &parameters->settings, given));
     if (st != IKT_OK) ikt_embedding_destroy(out);
     ikt_h5_host_restore(&host);

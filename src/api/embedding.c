@@ -1,16 +1,19 @@
-/* Maps: life, what they tell, file and picture. */
+/* Embeddings: life, what they tell, writing, drawing and reading. */
 #include "iktsne/embedding.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/own.h"
 #include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/row_hash.h"
 #include "dist/row_blocks.h"
 #include "io/hdf5/h5.h"
+#include "io/results/result.h"
 #include "pipeline/outcome.h"
 #include "plot/plot.h"
 
@@ -43,8 +46,8 @@ ikt_status ikt_embedding_report(ikt_embedding *embedding, ikt_status st) {
 }
 
 /* COLLECTIVE. One array, to the caller's blocks. */
-static ikt_status bring(ikt_embedding *embedding, ikt_row_blocks *blocks, const void *from,
-                        size_t bytes, void *target) {
+static ikt_status copy_rows(ikt_embedding *embedding, ikt_row_blocks *blocks, const void *from,
+                            size_t bytes, void *target) {
     char *rows = NULL;
     ikt_status st = ikt_agree(
         embedding->ctx, ikt_alloc(embedding->ctx, &rows, embedding->count, bytes, "embedding"));
@@ -63,10 +66,11 @@ ikt_status ikt_embedding_hand_over(ikt_embedding *embedding, int64_t count) {
     embedding->count = count;
     embedding->first = ikt_sum_before(embedding->ctx, count);
     IKT_TRY(ikt_row_blocks_create(embedding->ctx, run->rows.count, &blocks));
-    ikt_status st = bring(embedding, &blocks, run->embedding.y,
-                          (size_t)embedding->q * sizeof *embedding->y, &embedding->y);
+    ikt_status st = copy_rows(embedding, &blocks, run->embedding.y,
+                              (size_t)embedding->q * sizeof *embedding->y, &embedding->y);
     if (st == IKT_OK && has_labels)
-        st = bring(embedding, &blocks, run->labels, sizeof *embedding->labels, &embedding->labels);
+        st = copy_rows(embedding, &blocks, run->labels, sizeof *embedding->labels,
+                       &embedding->labels);
     ikt_row_blocks_destroy(&blocks);
     return st;
 }
@@ -166,4 +170,51 @@ ikt_status ikt_embedding_draw(ikt_embedding *embedding, const char *path, bool o
                                     .n_marked = run->n_marked};
     return ikt_embedding_report(embedding,
                                 ikt_plot_embedding(embedding->ctx, &settings, &points, path));
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static void take_note(void *self, const char *name, const char *text, bool varying) {
+    ikt_embedding *embedding = self;
+    if (varying) return;
+    if (strcmp(name, "kl") == 0 || strcmp(name, "cost") == 0)
+        embedding->objective = strtod(text, NULL);
+    if (strcmp(name, "iterations_done") == 0) embedding->iterations = strtoll(text, NULL, 10);
+    if (strcmp(name, "rows_without_similarity") == 0)
+        embedding->zero_similarity = strtoll(text, NULL, 10);
+}
+
+static ikt_status read_file(ikt_embedding *embedding, ikt_result_file *file) {
+    ikt_context *ctx = embedding->ctx;
+    ikt_run *run = &embedding->run;
+    float **y = &run->embedding.y;
+    bool has_labels = false;
+    run->rows = ikt_rows_make(ikt_result_rows(file), ikt_size(ctx), ikt_rank(ctx));
+    embedding->q = ikt_result_dimensions(file);
+    const int64_t first = run->rows.first, count = run->rows.count;
+    ikt_status st = ikt_alloc(ctx, y, embedding->q * count, sizeof **y, "embedding");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &run->labels, count, sizeof *run->labels, "embedding");
+    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_result_read_embedding(file, first, count, *y));
+    IKT_TRY(ikt_result_read_labels(file, "labels", first, count, run->labels, &has_labels));
+    if (!has_labels) ikt_free(&run->labels);
+    IKT_TRY(ikt_result_read_marked(file, &run->marked, &run->n_marked));
+    IKT_TRY(ikt_result_notes(file, take_note, embedding));
+    IKT_TRY(ikt_result_configuration(file, &embedding->yaml));
+    embedding->hash = ikt_row_hash(ctx, *y, first, count, (size_t)embedding->q * sizeof **y);
+    return ikt_embedding_hand_over(embedding, count);
+}
+
+ikt_status ikt_embedding_read(ikt_context *ctx, const char *path, ikt_embedding **out) {
+    const ikt_h5_host host = ikt_h5_host_keep();
+    ikt_clear(ctx);
+    IKT_TRY(ikt_embedding_new(ctx, out));
+    ikt_result_file *file = NULL;
+    ikt_status st = ikt_result_open((*out)->ctx, path, &file);
+    if (st == IKT_OK) st = read_file(*out, file);
+    ikt_result_close(&file);
+    st = ikt_embedding_report(*out, st);
+    if (st != IKT_OK) ikt_embedding_destroy(out);
+    ikt_h5_host_restore(&host);
+    return st;
 }

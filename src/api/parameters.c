@@ -1,4 +1,4 @@
-/* Parameters: the settings of a run behind texts. */
+/* Parameters: the settings of a run behind texts; and the version of the library. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "config/config.h"
 #include "config/value.h"
+#include "iktsne/version.h"
 
 enum { KEY_MAX = 128 };
 
@@ -74,4 +75,8 @@ ikt_status ikt_parameters_yaml(ikt_parameters *p, const char **yaml) {
     IKT_TRY(ikt_config_print(p->ctx, parts, IKT_SETTINGS_PARTS, &p->yaml));
     *yaml = p->yaml;
     return IKT_OK;
+}
+
+const char *ikt_version(void) {
+    return IKT_VERSION;
 }

@@ -15,11 +15,6 @@
 /* Whole numbers that span fewer values than this are classes unless the user says otherwise. */
 enum { CLASSES_GUESSED = 64 };
 
-/* Of the run's notes, as they come. */
-typedef struct {
-    char input[256], value[64];
-} notes;
-
 void ikt_embedding_name_split(const char *name, const char *own, char *file, const char **dataset) {
     const char *colon = strrchr(name, ':');
     *dataset = colon ? colon + 1 : name;
@@ -46,39 +41,27 @@ static ikt_status read_labels(ikt_context *ctx, const ikt_embedding_file *embedd
                     embedding->path);
 }
 
-/* COLLECTIVE. Row number of the lowest value that is not a whole number; -1: all are. */
-static int64_t first_broken(ikt_context *ctx, const ikt_rows *rows, const double *values) {
-    int64_t row = INT64_MAX;
-    for (int64_t i = rows->count - 1; i >= 0; i--)
-        if (!(fabs(values[i]) < 9e15) || values[i] != floor(values[i])) row = rows->first + i;
-    ikt_min_i64(ctx, &row, 1);
-    return row == INT64_MAX ? -1 : row;
-}
-
-/* COLLECTIVE. Largest value - least value. */
-static double span_of(ikt_context *ctx, const ikt_rows *rows, const double *values) {
-    double limits[2] = {INFINITY, INFINITY};
-    for (int64_t i = 0; i < rows->count; i++) {
-        limits[0] = fmin(limits[0], values[i]);
-        limits[1] = fmin(limits[1], -values[i]);
-    }
-    ikt_min_f64(ctx, limits, 2);
-    return -limits[1] - limits[0];
-}
-
-/* Turns the values into labels where they are to be classes. */
+/* COLLECTIVE. Turns the values into labels where they are to be classes. */
 static ikt_status choose_kind(ikt_context *ctx, const ikt_rows *rows, const char *name,
                               ikt_colour_as as, ikt_embedding_column *out) {
-    int64_t broken = as == IKT_COLOUR_AS_NUMBERS ? 0 : first_broken(ctx, rows, out->values);
-    if (as == IKT_COLOUR_AS_CLASSES && broken >= 0)
+    if (as == IKT_COLOUR_AS_NUMBERS) return IKT_OK;
+    int64_t broken = INT64_MAX; /* the lowest row whose value is not a whole number */
+    double limits[2] = {INFINITY, INFINITY};
+    for (int64_t i = rows->count - 1; i >= 0; i--) {
+        const double value = out->values[i];
+        if (!(fabs(value) < 9e15) || value != floor(value)) broken = rows->first + i;
+        limits[0] = fmin(limits[0], value);
+        limits[1] = fmin(limits[1], -value);
+    }
+    ikt_min_i64(ctx, &broken, 1);
+    ikt_min_f64(ctx, limits, 2);
+    if (as == IKT_COLOUR_AS_CLASSES && broken < INT64_MAX)
         return ikt_fail(ctx, IKT_ERR_DATA,
                         "%s, row %" PRId64 ": classes must be whole numbers; use --colour-as "
                         "numbers",
                         name, broken);
-    bool classes = broken < 0;
-    if (classes && as == IKT_COLOUR_AS_AUTO)
-        classes = span_of(ctx, rows, out->values) < CLASSES_GUESSED;
-    if (!classes) return IKT_OK;
+    if (broken < INT64_MAX) return IKT_OK;
+    if (as == IKT_COLOUR_AS_AUTO && -limits[1] - limits[0] >= CLASSES_GUESSED) return IKT_OK;
     ikt_status st = ikt_alloc(ctx, &out->labels, rows->count, sizeof *out->labels, "labels");
     IKT_TRY(ikt_agree(ctx, st));
     for (int64_t i = 0; i < rows->count; i++)
@@ -87,41 +70,33 @@ static ikt_status choose_kind(ikt_context *ctx, const ikt_rows *rows, const char
     return IKT_OK;
 }
 
-/* Classes of another file that have names, such as the categories of an AnnData. */
-static ikt_status read_named(ikt_context *ctx, const ikt_embedding_file *embedding,
-                             const char *name, ikt_colour_as as, ikt_embedding_column *out,
-                             bool *is_named) {
-    *is_named = false;
-    if (!strchr(name, ':') || as == IKT_COLOUR_AS_NUMBERS) return IKT_OK;
-    IKT_TRY(ikt_label_file_has_names(ctx, name, is_named));
-    if (!*is_named) return IKT_OK;
-    ikt_status st =
-        ikt_alloc(ctx, &out->labels, embedding->rows.count, sizeof *out->labels, "labels");
-    IKT_TRY(ikt_agree(ctx, st));
-    return ikt_label_file_read(ctx, name, embedding->rows.n, embedding->rows.first,
-                               embedding->rows.count, out->labels, is_named, &out->names);
-}
-
 ikt_status ikt_embedding_column_read(ikt_context *ctx, const ikt_embedding_file *embedding,
                                      const char *name, ikt_colour_as as, bool asked_for,
                                      ikt_embedding_column *out) {
     char file[IKT_STRING_MAX];
     const char *dataset;
-    bool is_named;
+    const ikt_rows *rows = &embedding->rows;
+    bool is_named = false;
     *out = (ikt_embedding_column){.labels = NULL};
     if (strcmp(name, "none") == 0) return IKT_OK;
     ikt_embedding_name_split(name, embedding->path, file, &dataset);
     snprintf(out->name, sizeof out->name, "%s", dataset);
     if (strcmp(name, "labels") == 0 && as != IKT_COLOUR_AS_NUMBERS)
         return read_labels(ctx, embedding, asked_for, out);
-    IKT_TRY(read_named(ctx, embedding, name, as, out, &is_named));
-    if (is_named) return IKT_OK;
-    ikt_status st =
-        ikt_alloc(ctx, &out->values, embedding->rows.count, sizeof *out->values, "colours");
+    /* Classes of another file may have names, such as the categories of an AnnData. */
+    if (strchr(name, ':') && as != IKT_COLOUR_AS_NUMBERS)
+        IKT_TRY(ikt_label_file_has_names(ctx, name, &is_named));
+    if (is_named) {
+        ikt_status st = ikt_alloc(ctx, &out->labels, rows->count, sizeof *out->labels, "labels");
+        IKT_TRY(ikt_agree(ctx, st));
+        return ikt_label_file_read(ctx, name, rows->n, rows->first, rows->count, out->labels,
+                                   &is_named, &out->names);
+    }
+    ikt_status st = ikt_alloc(ctx, &out->values, rows->count, sizeof *out->values, "colours");
     IKT_TRY(ikt_agree(ctx, st));
-    IKT_TRY(ikt_source_read_column(ctx, file, dataset, embedding->rows.n, embedding->rows.first,
-                                   embedding->rows.count, out->values));
-    return choose_kind(ctx, &embedding->rows, name, as, out);
+    IKT_TRY(
+        ikt_source_read_column(ctx, file, dataset, rows->n, rows->first, rows->count, out->values));
+    return choose_kind(ctx, rows, name, as, out);
 }
 
 void ikt_embedding_column_free(ikt_embedding_column *column) {
@@ -150,6 +125,11 @@ static ikt_status parse_marks(ikt_context *ctx, const char *text, ikt_embedding_
         at = end;
     }
 }
+
+/* Of the run's notes, as they come. */
+typedef struct {
+    char input[256], value[64];
+} notes;
 
 static void visit_note(void *self, const char *name, const char *text, bool varying) {
     notes *n = self;

@@ -11,17 +11,18 @@
 #ifndef IKT_APP_HELP_H
 #define IKT_APP_HELP_H
 
-#include "app/option.h"
+#include "app/verb.h"
 #include "config/config.h"
 #include "config/value.h"
 
-/* What a form makes of each part. Texts are plain; a form quotes them as it needs. */
+/* What a form makes of each part; a part that is NULL is left out. Texts are plain; a form quotes
+ * them as it needs. */
 typedef struct {
     const char *name; /* "man", as in --help=man */
-    /* Of the program as a whole; where takes_verbs all verbs follow, and then the tail. */
+    /* Of the program as a whole. A completion has lines before that and, behind all verbs, which
+     * then follow, at its end; each list ends with a NULL. */
     void (*program)(ikt_text *text, const ikt_verb *const *verbs, int n);
-    bool takes_verbs;
-    void (*tail)(ikt_text *text);
+    const char *const *head, *const *tail;
     /* Before the options of a verb; each; after them: the options that every verb has. */
     void (*verb)(ikt_text *text, const ikt_verb *verb);
     void (*option)(ikt_text *text, const ikt_verb *verb, const ikt_option *option);
@@ -38,17 +39,13 @@ typedef struct {
     void (*end)(ikt_text *text, const ikt_verb *verb);
 } ikt_help_form;
 
-extern const ikt_help_form ikt_help_text, ikt_help_man, ikt_help_bash, ikt_help_zsh, ikt_help_fish;
+extern const ikt_help_form ikt_help_man, ikt_help_bash, ikt_help_zsh, ikt_help_fish;
 
 typedef struct {
     const ikt_help_form *form;
     const ikt_verb *verb;
     ikt_text text;
 } ikt_help;
-
-/* LOCAL. The form that `--help` or `--help=FORM` among the arguments asks for: NULL where there is
- * none of that name; text where nobody asks. */
-const ikt_help_form *ikt_help_form_of(int argc, char **argv);
 
 /* LOCAL. Begins a part, adds to it, and prints it on rank 0. Errors: IKT_ERR_RESOURCE. */
 ikt_help ikt_help_begin(ikt_context *ctx, const ikt_verb *verb, int argc, char **argv);
@@ -58,9 +55,9 @@ void ikt_help_keys(ikt_help *help, const ikt_config_part *parts, size_t n);
 void ikt_help_verbatim(ikt_help *help, const char *lines);
 ikt_status ikt_help_end(ikt_help *help);
 
-/* LOCAL. Help of a verb and its options; Errors: also IKT_ERR_USAGE (no such form). */
+/* LOCAL. Help of a verb and its options. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_help_options(ikt_context *ctx, const ikt_verb *verb, const ikt_option *options,
-                            size_t n, int argc, char **argv);
+                            int argc, char **argv);
 
 /* LOCAL, pure. Whether a verb takes section.key=value: its synopsis says so. */
 bool ikt_help_takes_keys(const ikt_verb *verb);

@@ -7,38 +7,26 @@
 /* Text as roff: what it would take for requests, escapes or typographic signs. A line of `words`
  * that begins with a dot or an apostrophe is text, too. */
 static void add_escaped(ikt_text *text, const char *words) {
-    bool begins = true;
+    static const char signs[] = "\\-'`^~";
+    static const char *const escapes[] = {"\\e", "\\-", "\\(aq", "\\(ga", "\\(ha", "\\(ti"};
     for (const char *c = words; *c; c++) {
-        if (begins && (*c == '.' || *c == '\'')) ikt_text_add(text, "\\&");
-        begins = *c == '\n';
-        switch (*c) {
-        case '\\':
-            ikt_text_add(text, "\\e");
-            break;
-        case '-':
-            ikt_text_add(text, "\\-");
-            break;
-        case '\'':
-            ikt_text_add(text, "\\(aq");
-            break;
-        case '`':
-            ikt_text_add(text, "\\(ga");
-            break;
-        case '^':
-            ikt_text_add(text, "\\(ha");
-            break;
-        case '~':
-            ikt_text_add(text, "\\(ti");
-            break;
-        default:
+        const char *sign = strchr(signs, *c);
+        if ((c == words || c[-1] == '\n') && (*c == '.' || *c == '\'')) ikt_text_add(text, "\\&");
+        if (sign)
+            ikt_text_add(text, "%s", escapes[sign - signs]);
+        else
             ikt_text_add(text, "%c", *c);
-        }
     }
 }
 
 static void add_line(ikt_text *text, const char *words) {
     add_escaped(text, words);
     ikt_text_add(text, "\n");
+}
+
+static void add_sentence(ikt_text *text, const char *words) {
+    add_escaped(text, words);
+    ikt_text_add(text, ".\n");
 }
 
 static void add_upper(ikt_text *text, const char *words) {
@@ -78,30 +66,24 @@ static void man_heading(ikt_text *text, const char *title, const char *words) {
     ikt_text_add(text, "\n");
     if (!words[0]) return;
     add_upper(text, (char[]){words[0], '\0'});
-    add_escaped(text, words + 1);
-    ikt_text_add(text, ".\n");
-}
-
-static void add_title(ikt_text *text, const char *title) {
-    man_heading(text, title, "");
+    add_sentence(text, words + 1);
 }
 
 static void add_examples(ikt_text *text, const char *verb, int most) {
     const ikt_example *example;
     for (int i = 0; i < most && (example = ikt_example_of(verb, i)) != NULL; i++) {
-        if (i == 0) add_title(text, "examples");
+        if (i == 0) man_heading(text, "examples", "");
         ikt_text_add(text, "%s.nf\n.RS\n", i > 0 ? ".PP\n" : "");
         add_line(text, example->command);
         ikt_text_add(text, ".RE\n.fi\n");
         if (!example->help) continue;
         ikt_text_add(text, ".PP\n");
-        add_escaped(text, example->help);
-        ikt_text_add(text, ".\n");
+        add_sentence(text, example->help);
     }
 }
 
 static void add_exit_codes(ikt_text *text) {
-    add_title(text, "exit status");
+    man_heading(text, "exit status", "");
     for (const ikt_exit_code *e = ikt_exit_codes; e->help; e++) {
         ikt_text_add(text, ".TP\n.B %d\n", e->code);
         add_line(text, e->help);
@@ -123,10 +105,9 @@ static void man_verb(ikt_text *text, const ikt_verb *verb) {
     ikt_text_add(text, ".SH SYNOPSIS\n.B iktsne %s\n", verb->name);
     add_line(text, verb->synopsis);
     ikt_text_add(text, ".PP\n.B mpirun \\-n\n.I RANKS\n.B iktsne %s\n\\&...\n", verb->name);
-    add_title(text, "description");
-    add_escaped(text, verb->summary);
-    ikt_text_add(text, ".\n");
-    add_title(text, "options");
+    man_heading(text, "description", "");
+    add_sentence(text, verb->summary);
+    man_heading(text, "options", "");
 }
 
 static void add_values(ikt_text *text, const char *expected, const char *fallback,
@@ -147,8 +128,7 @@ static void man_option(ikt_text *text, const ikt_verb *verb, const ikt_option *o
     ikt_value_expected(&key, expected, sizeof expected);
     add_term(text, "--", option->name, option->argument ? " " : "",
              option->argument ? option->argument : "");
-    add_escaped(text, option->help);
-    ikt_text_add(text, ".\n");
+    add_sentence(text, option->help);
     if (option->type != IKT_KEY_BOOL)
         add_values(text, expected, option->fallback, "");
     else if (strcmp(option->fallback, "yes") == 0) {
@@ -162,8 +142,7 @@ static void man_entry(ikt_text *text, const ikt_verb *verb, const char *name, co
                       const char *note) {
     (void)verb;
     add_term(text, "", name, "", "");
-    add_escaped(text, help);
-    ikt_text_add(text, ".\n");
+    add_sentence(text, help);
     if (!note[0]) return;
     ikt_text_add(text, ".br\n");
     add_line(text, note + strspn(note, " "));
@@ -175,8 +154,7 @@ static void man_keys(ikt_text *text, const ikt_config_part *parts, size_t n) {
         ikt_text_add(text, ".SS ");
         add_escaped(text, section->name);
         ikt_text_add(text, "\n");
-        add_escaped(text, section->help);
-        ikt_text_add(text, ".\n");
+        add_sentence(text, section->help);
         for (size_t k = 0; k < section->n_keys; k++) {
             const ikt_key *key = &section->keys[k];
             char expected[256];
@@ -184,8 +162,7 @@ static void man_keys(ikt_text *text, const ikt_config_part *parts, size_t n) {
             ikt_text_add(text, ".TP\n\\fB%s.", section->name);
             add_escaped(text, key->name);
             ikt_text_add(text, "\\fR\n");
-            add_escaped(text, key->help);
-            ikt_text_add(text, ".\n");
+            add_sentence(text, key->help);
             add_values(text, expected, key->fallback, key->unit ? key->unit : "");
         }
     }
@@ -200,7 +177,7 @@ static void man_verbatim(ikt_text *text, const char *lines) {
 static void man_end(ikt_text *text, const ikt_verb *verb) {
     add_exit_codes(text);
     add_examples(text, verb->name, 16);
-    add_title(text, "see also");
+    man_heading(text, "see also", "");
     ikt_text_add(text, ".BR iktsne (1)\n");
 }
 
@@ -210,18 +187,17 @@ static void man_program(ikt_text *text, const ikt_verb *const *verbs, int n) {
     add_head(text, NULL, ikt_program_summary);
     ikt_text_add(text, ".SH SYNOPSIS\n.B iktsne\n.I VERB\n[arguments] [options]\n.PP\n"
                        ".B mpirun \\-n\n.I RANKS\n.B iktsne\n.I VERB\n[arguments] [options]\n");
-    add_title(text, "verbs");
+    man_heading(text, "verbs", "");
     for (int v = 0; v < n; v++) {
         add_term(text, "", verbs[v]->name, "", "");
-        add_escaped(text, verbs[v]->summary);
-        ikt_text_add(text, ".\n");
+        add_sentence(text, verbs[v]->summary);
     }
-    add_title(text, "options");
+    man_heading(text, "options", "");
     ikt_text_add(text, "Of every verb, also before it; each verb has more.\n");
     add_program_options(text);
     add_exit_codes(text);
     add_examples(text, NULL, 2);
-    add_title(text, "see also");
+    man_heading(text, "see also", "");
     for (int v = 0; v < n; v++)
         ikt_text_add(text, ".BR iktsne\\-%s (1)%s\n", verbs[v]->name, v + 1 < n ? "," : "");
 }

@@ -31,11 +31,6 @@ static void add_clause(ikt_text *text, const char *help) {
     add_quoted(text, clause);
 }
 
-static void add_lines(ikt_text *text, const char *const *lines) {
-    for (; *lines; lines++)
-        ikt_text_add(text, "%s\n", *lines);
-}
-
 static void add_option(ikt_text *text, const char *verb, const char *name, const char *argument,
                        const char *choices, const char *help) {
     ikt_text_add(text, "    _iktsne_option");
@@ -47,7 +42,7 @@ static void add_option(ikt_text *text, const char *verb, const char *name, const
     ikt_text_add(text, "\n");
 }
 
-static void add_table(ikt_text *text, const ikt_verb *const *verbs, int n) {
+static void shell_program(ikt_text *text, const ikt_verb *const *verbs, int n) {
     for (int v = 0; v < n; v++) {
         ikt_text_add(text, "    _iktsne_verb");
         add_quoted(text, verbs[v]->name);
@@ -60,54 +55,11 @@ static void add_table(ikt_text *text, const ikt_verb *const *verbs, int n) {
                    o->help);
 }
 
-static void bash_program(ikt_text *text, const ikt_verb *const *verbs, int n) {
-    add_lines(text, ikt_shell_head_bash);
-    add_table(text, verbs, n);
-}
-
-static void zsh_program(ikt_text *text, const ikt_verb *const *verbs, int n) {
-    add_lines(text, ikt_shell_head_zsh);
-    add_table(text, verbs, n);
-}
-
-static void fish_program(ikt_text *text, const ikt_verb *const *verbs, int n) {
-    add_lines(text, ikt_shell_head_fish);
-    add_table(text, verbs, n);
-}
-
-static void bash_tail(ikt_text *text) {
-    add_lines(text, ikt_shell_tail_bash);
-}
-
-static void zsh_tail(ikt_text *text) {
-    add_lines(text, ikt_shell_tail_zsh);
-}
-
-static void fish_tail(ikt_text *text) {
-    add_lines(text, ikt_shell_tail_fish);
-}
-
-static void shell_verb(ikt_text *text, const ikt_verb *verb) {
-    (void)text, (void)verb;
-}
-
 /* A flag that is on takes --no-NAME; of others nobody would want it. */
 static void shell_option(ikt_text *text, const ikt_verb *verb, const ikt_option *option) {
     const bool is_off = option->type == IKT_KEY_BOOL && strcmp(option->fallback, "yes") != 0;
     add_option(text, verb->name, option->name, option->argument ? option->argument : "",
                is_off ? "" : ikt_help_choices(option->type, option->choices), option->help);
-}
-
-static void shell_common(ikt_text *text) {
-    (void)text;
-}
-
-static void shell_heading(ikt_text *text, const char *title, const char *words) {
-    (void)text, (void)title, (void)words;
-}
-
-static void shell_verbatim(ikt_text *text, const char *lines) {
-    (void)text, (void)lines;
 }
 
 static void shell_entry(ikt_text *text, const ikt_verb *verb, const char *name, const char *help,
@@ -133,10 +85,9 @@ static void shell_keys(ikt_text *text, const ikt_config_part *parts, size_t n) {
 
 #define SHELL_FORM(shell)                                                                          \
     {                                                                                              \
-        .name = #shell, .program = shell##_program, .takes_verbs = true, .tail = shell##_tail,     \
-        .verb = shell_verb, .option = shell_option, .common = shell_common,                        \
-        .heading = shell_heading, .entry = shell_entry, .keys = shell_keys,                        \
-        .verbatim = shell_verbatim, .end = shell_verb                                              \
+        .name = #shell, .program = shell_program, .head = ikt_shell_head_##shell,                  \
+        .tail = ikt_shell_tail_##shell, .option = shell_option, .entry = shell_entry,              \
+        .keys = shell_keys                                                                         \
     }
 
 const ikt_help_form ikt_help_bash = SHELL_FORM(bash);

@@ -1,19 +1,24 @@
 /* The program: MPI, a context, a verb, one message, an exit code. */
+#include <cairo.h>
 #include <errno.h>
+#include <fftw3.h>
+#include <hdf5.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <yaml.h>
+#include <zlib.h>
 
 #include "app/help.h"
 #include "app/verb.h"
-#include "app/version.h"
 #include "base/cpu.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/sandbox.h"
 #include "config/value.h"
+#include "iktsne/build.h"
 #include "io/hdf5/h5.h"
 
 static const ikt_verb *const verbs[] = {&ikt_verb_embed,    &ikt_verb_generate,  &ikt_verb_convert,
@@ -42,83 +47,82 @@ static const ikt_verb *find_verb(ikt_context *ctx, const char *name) {
     return NULL;
 }
 
-static ikt_status set_threads(ikt_context *ctx, const char *text) {
-    int64_t threads;
-    const ikt_key key = {.name = "threads", .type = IKT_KEY_INT, .low = 1, .high = 4096};
-    IKT_TRY(ikt_value_parse(ctx, &key, "--threads", text, &threads));
-    ikt_context_set_threads(ctx, (int)threads);
-    return IKT_OK;
-}
-
-static ikt_status set_log(ikt_context *ctx, const char *text) {
-    int format;
-    const ikt_key key = {.name = "log", .type = IKT_KEY_CHOICE, .choices = "text|json"};
-    IKT_TRY(ikt_value_parse(ctx, &key, "--log", text, &format));
-    ikt_context_set_log_format(ctx, (ikt_log_format)format);
-    return IKT_OK;
-}
-
-/* "--name" or "--name=..." */
-static bool is_option(const char *word, const char *name) {
-    const size_t length = strlen(name);
-    return strncmp(word, name, length) == 0 && (word[length] == '\0' || word[length] == '=');
-}
-
-/* The value after the = of argv[*at], or in the word that follows. */
-static ikt_status take_value(ikt_context *ctx, int argc, char **argv, int *at, const char *name,
-                             ikt_status (*set)(ikt_context *ctx, const char *text)) {
-    const char *value = strchr(argv[*at], '=');
-    if (value) return set(ctx, value + 1);
-    if (++*at >= argc) return ikt_fail(ctx, IKT_ERR_USAGE, "%s needs a value", name);
-    return set(ctx, argv[*at]);
+/* The value after the = of argv[*at], or in the word that follows; `type` says what it may be. */
+static ikt_status take_value(ikt_context *ctx, int argc, char **argv, int *at, ikt_key type,
+                             void *value) {
+    char name[16];
+    const char *text = strchr(argv[*at], '=');
+    snprintf(name, sizeof name, "--%s", type.name);
+    if (!text && ++*at >= argc) return ikt_fail(ctx, IKT_ERR_USAGE, "%s needs a value", name);
+    return ikt_value_parse(ctx, &type, name, text ? text + 1 : argv[*at], value);
 }
 
 /* Takes the options that every verb has out of argv, up to `--`. */
 static ikt_status take_global_options(ikt_context *ctx, int *argc, char **argv) {
-    int kept = 0;
+    const ikt_key threads = {.name = "threads", .type = IKT_KEY_INT, .low = 1, .high = 4096};
+    const ikt_key log = {.name = "log", .type = IKT_KEY_CHOICE, .choices = "text|json"};
+    int left = 0, format;
+    int64_t count;
     bool options_end = false;
     for (int at = 0; at < *argc; at++) {
-        options_end |= strcmp(argv[at], "--") == 0;
+        const char *word = argv[at];
+        const size_t length = strcspn(word, "=");
+        options_end |= strcmp(word, "--") == 0;
         if (options_end) {
-            argv[kept++] = argv[at];
-        } else if (strcmp(argv[at], "--quiet") == 0) {
+            argv[left++] = argv[at];
+        } else if (strcmp(word, "--quiet") == 0) {
             ikt_context_set_log(ctx, IKT_LOG_WARN);
-        } else if (strcmp(argv[at], "--verbose") == 0) {
+        } else if (strcmp(word, "--verbose") == 0) {
             ikt_context_set_log(ctx, IKT_LOG_DETAIL);
-        } else if (is_option(argv[at], "--threads")) {
-            IKT_TRY(take_value(ctx, *argc, argv, &at, "--threads", set_threads));
-        } else if (is_option(argv[at], "--log")) {
-            IKT_TRY(take_value(ctx, *argc, argv, &at, "--log", set_log));
+        } else if (length == strlen("--threads") && strncmp(word, "--threads", length) == 0) {
+            IKT_TRY(take_value(ctx, *argc, argv, &at, threads, &count));
+            ikt_context_set_threads(ctx, (int)count);
+        } else if (length == strlen("--log") && strncmp(word, "--log", length) == 0) {
+            IKT_TRY(take_value(ctx, *argc, argv, &at, log, &format));
+            ikt_context_set_log_format(ctx, (ikt_log_format)format);
         } else {
-            argv[kept++] = argv[at];
+            argv[left++] = argv[at];
         }
     }
-    *argc = kept;
+    *argc = left;
     return IKT_OK;
 }
 
-static bool asks_for_help(const char *word) {
-    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
-}
-
-/* Where there is no context to log with. */
-static void print_error(const char *message) {
-    fprintf(stderr, "iktsne: error: %s\n", message);
+/* What the program is made of: version, compiler, libraries, instruction set. */
+static void print_version(void) {
+    char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    unsigned major = 0, minor = 0, release = 0;
+    if (MPI_Get_library_version(mpi, &length) != MPI_SUCCESS) mpi[0] = '\0';
+    mpi[strcspn(mpi, "\n")] = '\0';
+    H5get_libversion(&major, &minor, &release);
+    printf("iktsne %s (%s)\n", IKT_VERSION, IKT_COMMIT);
+    printf("compiler:        %s %s\n", IKT_COMPILER, IKT_COMPILE_FLAGS);
+    printf("instruction set: %s\n", ikt_isa_name(ikt_cpu_isa()));
+    printf("MPI:             %s\n", mpi);
+    printf("HDF5:            %u.%u.%u\n", major, minor, release);
+    printf("FFTW:            %s\n", fftw_version);
+    printf("FFTW for MPI:    transposes of shared grids\n");
+    printf("libyaml:         %s\n", yaml_get_version_string());
+    printf("zlib:            %s\n", zlibVersion());
+    printf("cairo:           %s\n", cairo_version_string());
 }
 
 /* Runs the verb, and makes rank 0 print the one message there may be. Output that did not arrive (a
  * full disk, a closed pipe) is a failure, too. */
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     ikt_status st = take_global_options(ctx, &argc, argv);
-    if (st == IKT_OK && (argc == 0 || asks_for_help(argv[0]))) {
+    const char *word = argc > 0 ? argv[0] : "help";
+    if (st == IKT_OK &&
+        (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)) {
         st = ikt_document_overview(ctx, verbs, VERBS);
-    } else if (st == IKT_OK && strcmp(argv[0], "--version") == 0) {
-        if (ikt_rank(ctx) == 0) ikt_print_version(stdout);
+    } else if (st == IKT_OK && strcmp(word, "--version") == 0) {
+        if (ikt_rank(ctx) == 0) print_version();
     } else if (st == IKT_OK) {
         const ikt_verb *verb = NULL;
         st = ikt_cpu_check_launch(ctx);
         if (st == IKT_OK) st = ikt_memory_check_start(ctx);
-        if (st == IKT_OK && !(verb = find_verb(ctx, argv[0]))) st = IKT_ERR_USAGE;
+        if (st == IKT_OK && !(verb = find_verb(ctx, word))) st = IKT_ERR_USAGE;
         if (st == IKT_OK) st = verb->run(ctx, argc - 1, argv + 1);
     }
     if (st == IKT_OK && ikt_rank(ctx) == 0 && (fflush(stdout) != 0 || ferror(stdout)))
@@ -138,12 +142,12 @@ int main(int argc, char **argv) {
         return (int)ikt_document_print(argc - 1, argv + 1, verbs, VERBS);
     ikt_h5_begin();
     if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
-        print_error("MPI cannot be started");
+        fprintf(stderr, "iktsne: error: MPI cannot be started\n");
         return IKT_ERR_INTERNAL;
     }
     ikt_context *ctx = NULL;
     ikt_status st = ikt_context_create(MPI_COMM_WORLD, 0, &ctx);
-    if (st != IKT_OK) print_error("not enough memory to begin");
+    if (st != IKT_OK) fprintf(stderr, "iktsne: error: not enough memory to begin\n");
     if (st == IKT_OK) ikt_sandbox_allow(ctx);
     if (st == IKT_OK && provided < MPI_THREAD_FUNNELED) {
         ikt_log(ctx, IKT_LOG_WARN,

@@ -11,19 +11,13 @@
 #include "config/config.h"
 #include "settings/preset.h"
 
-enum { LINE_ROOM = 256 };
+enum { LINE_LENGTH = 256 };
 
 /* The words by what they are, and the text of the configuration. */
 typedef struct {
     const char *configuration, *data, *result; /* NULL: not given */
     char *text;
 } reading;
-
-/* All sections there are. */
-typedef struct {
-    ikt_config_part part[IKT_SETTINGS_PARTS + 1];
-    size_t count;
-} sections;
 
 static bool is_assignment(const char *word) {
     return word[strcspn(word, "=/")] == '=';
@@ -37,7 +31,7 @@ static bool ends_in(const char *name, const char *end) {
 /* LOCAL, rank 0. Whether the first line that is neither empty nor a comment is a section's:
  * "input:". No line of a table is. */
 static bool begins_as_configuration(const char *name) {
-    char line[LINE_ROOM];
+    char line[LINE_LENGTH];
     bool is_section = false;
     FILE *file = fopen(name, "rb");
     while (file && fgets(line, sizeof line, file)) {
@@ -62,23 +56,21 @@ static bool is_configuration(ikt_context *ctx, const char *name) {
     return answer != 0;
 }
 
-static ikt_status sort_word(ikt_context *ctx, const char *word, reading *r) {
-    if (!word[0]) return ikt_fail(ctx, IKT_ERR_USAGE, "the name of a file is empty");
-    const char **place = is_configuration(ctx, word) ? &r->configuration
-                         : !r->data                  ? &r->data
-                                                     : &r->result;
-    if (*place)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "'%.80s' is one name too many: there may be a configuration (.yaml), the "
-                        "data, the file to write, and settings as section.key=value",
-                        word);
-    *place = word;
-    return IKT_OK;
-}
-
 static ikt_status sort_words(ikt_context *ctx, const ikt_settings_words *words, reading *r) {
-    for (int w = 0; w < words->count; w++)
-        if (!is_assignment(words->word[w])) IKT_TRY(sort_word(ctx, words->word[w], r));
+    for (int w = 0; w < words->count; w++) {
+        const char *word = words->word[w];
+        if (is_assignment(word)) continue;
+        if (!word[0]) return ikt_fail(ctx, IKT_ERR_USAGE, "the name of a file is empty");
+        const char **name = is_configuration(ctx, word) ? &r->configuration
+                            : !r->data                  ? &r->data
+                                                        : &r->result;
+        if (*name)
+            return ikt_fail(ctx, IKT_ERR_USAGE,
+                            "'%.80s' is one name too many: there may be a configuration (.yaml), "
+                            "the data, the file to write, and settings as section.key=value",
+                            word);
+        *name = word;
+    }
     return r->configuration ? ikt_text_file_load(ctx, r->configuration, &r->text) : IKT_OK;
 }
 
@@ -92,11 +84,6 @@ static size_t stem_length(const char *name) {
     return length;
 }
 
-static const char *without_folders(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static ikt_status set_name(ikt_context *ctx, char *member, const char *name, const char *end) {
     const int stem = end ? (int)stem_length(name) : (int)strlen(name);
     const int length = snprintf(member, IKT_STRING_MAX, "%.*s%s", stem, name, end ? end : "");
@@ -108,7 +95,8 @@ static ikt_status set_name(ikt_context *ctx, char *member, const char *name, con
 /* Names that the configuration leaves open follow from those of the command line. */
 static ikt_status set_names(ikt_context *ctx, const reading *r, ikt_settings *s) {
     if (!r->data) return IKT_OK;
-    const char *base = r->result ? r->result : without_folders(r->data);
+    const char *slash = strrchr(r->data, '/');
+    const char *base = r->result ? r->result : slash ? slash + 1 : r->data;
     const bool had_result = s->output.file[0] && !r->result;
     IKT_TRY(set_name(ctx, s->input.file, r->data, NULL));
     if (r->result) IKT_TRY(set_name(ctx, s->output.file, r->result, NULL));
@@ -127,34 +115,22 @@ static ikt_status check_name(ikt_context *ctx, const char *key, const char *name
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static sections sections_of(ikt_settings *settings, const ikt_config_part *more) {
-    sections s = {.count = IKT_SETTINGS_PARTS};
-    ikt_settings_parts(settings, s.part);
-    if (more) s.part[s.count++] = *more;
-    return s;
-}
-
 static ikt_status apply(ikt_context *ctx, const ikt_settings_words *words, const reading *r,
                         int preset, ikt_settings *settings) {
-    const sections s = sections_of(settings, words->more);
-    IKT_TRY(ikt_config_defaults(ctx, s.part, IKT_SETTINGS_PARTS));
-    IKT_TRY(ikt_preset_apply(ctx, s.part, IKT_SETTINGS_PARTS, preset));
-    if (r->text) IKT_TRY(ikt_config_parse_text(ctx, s.part, s.count, r->configuration, r->text));
+    ikt_config_part part[IKT_SETTINGS_PARTS + 1];
+    size_t count = IKT_SETTINGS_PARTS;
+    ikt_settings_parts(settings, part);
+    if (words->more) part[count++] = *words->more;
+    IKT_TRY(ikt_config_defaults(ctx, part, IKT_SETTINGS_PARTS));
+    IKT_TRY(ikt_preset_apply(ctx, part, IKT_SETTINGS_PARTS, preset));
+    if (r->text) IKT_TRY(ikt_config_parse_text(ctx, part, count, r->configuration, r->text));
     IKT_TRY(set_names(ctx, r, settings));
     for (int w = 0; w < words->count; w++)
         if (is_assignment(words->word[w]))
-            IKT_TRY(ikt_config_override(ctx, s.part, s.count, words->word[w]));
+            IKT_TRY(ikt_config_override(ctx, part, count, words->word[w]));
     if (words->preset != IKT_RUN_PRESET_NONE) settings->run.preset = words->preset;
     IKT_TRY(check_name(ctx, "input.file", r->data, settings->input.file));
     return check_name(ctx, "output.file", r->result, settings->output.file);
-}
-
-/* The first pass finds which preset is wanted, wherever it stands; the second begins with it. */
-static ikt_status apply_with_preset(ikt_context *ctx, const ikt_settings_words *words,
-                                    const reading *r, ikt_settings *settings) {
-    IKT_TRY(apply(ctx, words, r, IKT_RUN_PRESET_NONE, settings));
-    if (settings->run.preset == IKT_RUN_PRESET_NONE) return IKT_OK;
-    return apply(ctx, words, r, settings->run.preset, settings);
 }
 
 ikt_status ikt_settings_read(ikt_context *ctx, const ikt_settings_words *words,
@@ -162,7 +138,11 @@ ikt_status ikt_settings_read(ikt_context *ctx, const ikt_settings_words *words,
     reading r = {NULL, NULL, NULL, NULL};
     memset(settings, 0, sizeof *settings);
     ikt_status st = sort_words(ctx, words, &r);
-    if (st == IKT_OK) st = apply_with_preset(ctx, words, &r, settings);
+    /* The first pass finds which preset is asked for, wherever it stands; a second begins with it.
+     */
+    if (st == IKT_OK) st = apply(ctx, words, &r, IKT_RUN_PRESET_NONE, settings);
+    if (st == IKT_OK && settings->run.preset != IKT_RUN_PRESET_NONE)
+        st = apply(ctx, words, &r, settings->run.preset, settings);
     ikt_free(&r.text);
     *is_named = r.data != NULL;
     return st;
@@ -170,6 +150,6 @@ ikt_status ikt_settings_read(ikt_context *ctx, const ikt_settings_words *words,
 
 void ikt_settings_log_names(ikt_context *ctx, const ikt_settings *settings) {
     const ikt_output_settings *out = &settings->output;
-    ikt_log(ctx, IKT_LOG_STAGE, "%s is read, %s%s%s written", settings->input.file, out->file,
+    ikt_log(ctx, IKT_LOG_STAGE, "reading %s, will write %s%s%s", settings->input.file, out->file,
             out->picture[0] ? " and the picture " : "", out->picture);
 }

@@ -1,8 +1,12 @@
-/* A verb of the program: `iktsne VERB ...`. */
+/* A verb of the program, `iktsne VERB ...`, and its command-line options, which are declared in a
+ * table, parsed and explained from it. */
 #ifndef IKT_APP_VERB_H
 #define IKT_APP_VERB_H
 
+#include <stdbool.h>
+
 #include "base/status.h"
+#include "config/key.h"
 
 typedef struct {
     const char *name;     /* "embed" */
@@ -16,5 +20,33 @@ typedef struct {
 extern const ikt_verb ikt_verb_embed, ikt_verb_generate, ikt_verb_convert, ikt_verb_evaluate,
     ikt_verb_plot, ikt_verb_info, ikt_verb_plan, ikt_verb_transform, ikt_verb_study,
     ikt_verb_export, ikt_verb_align, ikt_verb_view;
+
+typedef struct {
+    const char *name; /* "points", for --points; NULL ends a table */
+    ikt_key_type type;
+    const char *argument; /* "N" in help; NULL for flags (BOOL) */
+    const char *fallback; /* default, as a user would write it */
+    double low, high;     /* INT, REAL */
+    const char *choices;  /* CHOICE: "a|b" */
+    const char *help;
+    void *value; /* int64_t, double, bool, char[IKT_STRING_MAX] or int, by type */
+} ikt_option;
+
+/* SAME-ARGS. Sets the values (defaults first) and collects positional arguments.
+ *   options        table that ends with an option without a name
+ *   positional     [max_positional], receives pointers into argv
+ *   n_positional   receives how many there are; may be NULL
+ *   help           set when --help was given: it has been printed, in the form that --help=FORM
+ *                  asks for, and the verb should return; one that has more to say does so by help.h
+ * Accepts --name value, --name=value, flags --name, --no-name and --name=yes|no; options may stand
+ * between arguments; `--` ends them; `-` alone is an argument. The last of several wins.
+ * Errors: IKT_ERR_USAGE: unknown option (with the nearest), bad value, too few or many arguments.
+ */
+ikt_status ikt_options_parse(ikt_context *ctx, const ikt_verb *verb, const ikt_option *options,
+                             int argc, char **argv, const char **positional, int min_positional,
+                             int max_positional, int *n_positional, bool *help);
+
+/* LOCAL. True when the option was given on the command line. */
+bool ikt_option_given(const char *name, int argc, char **argv);
 
 #endif

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "app/json.h"
-#include "app/option.h"
 #include "app/verb.h"
 #include "base/atomic_file.h"
 #include "transform/align.h"
@@ -74,12 +73,7 @@ static ikt_status align(ikt_context *ctx, const command *w) {
     IKT_TRY(ikt_atomic_check(ctx, w->path[2], w->overwrite));
     ikt_status st = ikt_align_run(ctx, &request, &a);
     if (st == IKT_OK) st = ikt_align_write(ctx, &request, &a, w->path[2], w->overwrite);
-    if (st == IKT_OK && ikt_rank(ctx) == 0) {
-        if (w->json)
-            print_json(w, &a);
-        else
-            print_text(w, &a);
-    }
+    if (st == IKT_OK && ikt_rank(ctx) == 0) (w->json ? print_json : print_text)(w, &a);
     ikt_aligned_destroy(&a);
     return st;
 }
@@ -87,7 +81,6 @@ static ikt_status align(ikt_context *ctx, const command *w) {
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     command w;
     bool help;
-    int count;
     const ikt_option options[] = {
         {"rows", IKT_KEY_INT, "N", "0", 0, 1e15, NULL,
          "Align by the first N rows of both files, which may then have different numbers of rows; "
@@ -99,9 +92,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "Scale the embedding; --no-scale keeps its distances", &w.scale},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace OUT.h5 where it exists",
          &w.overwrite},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the summary as JSON", &w.json}};
-    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_align, options, sizeof options / sizeof *options, argc,
-                              argv, w.path, 3, 3, &count, &help));
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the summary as JSON", &w.json},
+        {0}};
+    IKT_TRY(
+        ikt_options_parse(ctx, &ikt_verb_align, options, argc, argv, w.path, 3, 3, NULL, &help));
     return help ? IKT_OK : align(ctx, &w);
 }
 

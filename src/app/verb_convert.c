@@ -2,7 +2,6 @@
  */
 #include <stdio.h>
 
-#include "app/option.h"
 #include "app/verb.h"
 #include "base/log.h"
 #include "io/convert/convert.h"
@@ -14,17 +13,6 @@ typedef struct {
     int64_t rows, columns, skip;
     bool overwrite;
 } command;
-
-static ikt_status check_raw(ikt_context *ctx, const command *asked) {
-    if (asked->raw > 0 && asked->columns == 0)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "--raw needs --columns: raw numbers do not tell how many are a row");
-    if (asked->raw > 0 || (asked->columns == 0 && asked->skip == 0 && asked->byte_order == 0))
-        return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "--columns, --skip and --byte-order describe raw numbers: give their type, too "
-                    "(--raw float32)");
-}
 
 static ikt_convert_options options_of(const command *asked) {
     static const char delimiters[] = {0, ',', ';', '\t', ' '};
@@ -47,26 +35,27 @@ static ikt_convert_options options_of(const command *asked) {
                                  .overwrite = asked->overwrite};
 }
 
-static void report(ikt_context *ctx, const char *out, const ikt_converted *made) {
-    char entries[64] = "";
-    if (made->sparse)
-        snprintf(entries, sizeof entries, ", sparse with %lld entries", (long long)made->entries);
-    ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                    (ikt_log_number[]){IKT_LOG_INT("rows", made->n),
-                                       IKT_LOG_INT("columns", made->d),
-                                       IKT_LOG_INT("entries", made->entries),
-                                       {0}},
-                    "%s: %lld rows x %lld columns, %s%s, %s labels", out, (long long)made->n,
-                    (long long)made->d, ikt_type_name(made->type), entries,
-                    made->labels ? "with" : "without");
-}
-
 static ikt_status convert(ikt_context *ctx, const command *asked, const char *in, const char *out) {
     const ikt_convert_options options = options_of(asked);
+    char entries[64] = "";
     ikt_converted made;
-    IKT_TRY(check_raw(ctx, asked));
+    if (asked->raw > 0 && asked->columns == 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "--raw needs --columns: raw numbers do not tell how many are a row");
+    if (asked->raw == 0 && (asked->columns != 0 || asked->skip != 0 || asked->byte_order != 0))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "--columns, --skip and --byte-order describe raw numbers: give their type, "
+                        "too (--raw float32)");
     IKT_TRY(ikt_convert(ctx, in, out, &options, &made));
-    report(ctx, out, &made);
+    const ikt_log_number numbers[] = {IKT_LOG_INT("rows", made.n),
+                                      IKT_LOG_INT("columns", made.d),
+                                      IKT_LOG_INT("entries", made.entries),
+                                      {0}};
+    if (made.sparse)
+        snprintf(entries, sizeof entries, ", sparse with %lld entries", (long long)made.entries);
+    ikt_log_numbers(ctx, IKT_LOG_STAGE, numbers, "%s: %lld rows x %lld columns, %s%s, %s labels",
+                    out, (long long)made.n, (long long)made.d, ikt_type_name(made.type), entries,
+                    made.labels ? "with" : "without");
     return IKT_OK;
 }
 
@@ -120,11 +109,11 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL,
          "Data set of an HDF5 input, or the group of a sparse matrix", asked.dataset},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace the output if it exists",
-         &asked.overwrite}};
+         &asked.overwrite},
+        {0}};
     const char *path[2];
-    int count;
-    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_convert, options, sizeof options / sizeof *options,
-                              argc, argv, path, 2, 2, &count, &help));
+    IKT_TRY(
+        ikt_options_parse(ctx, &ikt_verb_convert, options, argc, argv, path, 2, 2, NULL, &help));
     if (help) return IKT_OK;
     return convert(ctx, &asked, path[0], path[1]);
 }

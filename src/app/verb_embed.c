@@ -2,11 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/cost_print.h"
 #include "app/help.h"
-#include "app/json.h"
-#include "app/measures_print.h"
-#include "app/plan_print.h"
+#include "app/print.h"
 #include "app/settings_read.h"
 #include "app/verb.h"
 #include "base/log.h"
@@ -15,36 +12,6 @@
 #include "pipeline/outcome.h"
 #include "settings/preset.h"
 #include "settings/checks.h"
-
-static ikt_status print_text(ikt_context *ctx, ikt_status st, char *text) {
-    if (st == IKT_OK && ikt_rank(ctx) == 0) fputs(text, stdout);
-    ikt_free(&text);
-    return st;
-}
-
-/* The keys with their defaults, as one of the functions of config.h writes them. */
-typedef ikt_status writer(ikt_context *ctx, const ikt_config_part *parts, size_t n, char **text);
-
-static ikt_status print_keys(ikt_context *ctx, writer *write) {
-    ikt_settings settings;
-    ikt_config_part parts[IKT_SETTINGS_PARTS];
-    char *text = NULL;
-    memset(&settings, 0, sizeof settings);
-    ikt_settings_parts(&settings, parts);
-    IKT_TRY(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
-    ikt_status st = write(ctx, parts, IKT_SETTINGS_PARTS, &text);
-    return print_text(ctx, st, text);
-}
-
-static ikt_status print_presets(ikt_context *ctx, void (*describe)(ikt_text *text)) {
-    ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
-    describe(&text);
-    return print_text(ctx, text.status, text.data);
-}
-
-static void print_line(ikt_context *ctx, const char *line) {
-    if (ikt_rank(ctx) == 0) puts(line);
-}
 
 static ikt_status describe_keys(ikt_context *ctx, int argc, char **argv) {
     ikt_settings settings;
@@ -68,37 +35,6 @@ static ikt_status describe_keys(ikt_context *ctx, int argc, char **argv) {
     return presets.status;
 }
 
-static ikt_status print_defaults(ikt_context *ctx) {
-    print_line(ctx, "# Every setting of `iktsne embed` with its default. What is left out of a "
-                    "configuration has it.\n");
-    return print_keys(ctx, ikt_config_print_commented);
-}
-
-static ikt_status print_reference(ikt_context *ctx) {
-    IKT_TRY(print_keys(ctx, ikt_config_describe_markdown));
-    print_line(ctx, "");
-    return print_presets(ctx, ikt_presets_describe_markdown);
-}
-
-static ikt_status print_configuration(ikt_context *ctx, ikt_settings *settings) {
-    ikt_config_part parts[IKT_SETTINGS_PARTS];
-    char *text = NULL;
-    /* With a graph it is the graph's file that tells what is in use. */
-    if (!settings->input.graph[0]) IKT_TRY(ikt_unused_check(ctx, settings, true, false));
-    ikt_settings_parts(settings, parts);
-    ikt_status st = ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, &text);
-    return print_text(ctx, st, text);
-}
-
-static ikt_status read_settings(ikt_context *ctx, const ikt_settings_words *words,
-                                ikt_settings *settings, bool *is_named) {
-    IKT_TRY(ikt_settings_read(ctx, words, settings, is_named));
-    if (settings->run.threads != IKT_AUTO_INT)
-        ikt_context_set_threads(ctx, (int)settings->run.threads);
-    if (settings->run.log == IKT_LOG_JSON) ikt_context_set_log_format(ctx, IKT_LOG_JSON);
-    return IKT_OK;
-}
-
 /* Everything a run would refuse and decide, and nothing else. */
 static ikt_status rehearse(ikt_context *ctx, const ikt_settings *settings, bool as_json) {
     ikt_machine machine;
@@ -106,13 +42,15 @@ static ikt_status rehearse(ikt_context *ctx, const ikt_settings *settings, bool 
     IKT_TRY(ikt_machine_load(ctx, "", &machine));
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &rehearsal, 1, sizeof *rehearsal, "rehearsal"));
     if (st == IKT_OK) st = ikt_rehearse(ctx, settings, &machine, rehearsal);
-    if (st == IKT_OK) st = (as_json ? ikt_rehearsal_json : ikt_rehearsal_print)(ctx, rehearsal);
+    if (st == IKT_OK) st = ikt_rehearsal_print(ctx, rehearsal, as_json);
     ikt_free(&rehearsal);
     return st;
 }
 
-static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost) {
+static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost,
+                          const ikt_measures *measures) {
     const ikt_trace *trace = &run->embedding.trace;
+    ikt_measures_print(measures);
     ikt_times_print(cost, ikt_size(ctx));
     printf("\n");
     ikt_memory_print(cost, run->predicted_bytes);
@@ -136,9 +74,12 @@ static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_co
     printf("embedding hash   %016llx\n", (unsigned long long)run->hash);
 }
 
-static void json_summary(ikt_context *ctx, ikt_json *json, const ikt_run *run,
-                         const ikt_run_cost *cost) {
+static void print_json(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost,
+                       const ikt_measures *measures) {
+    const ikt_trace *trace = &run->embedding.trace;
+    ikt_json writer = {stdout, 0, false}, *json = &writer;
     char hash[32];
+    ikt_json_begin(json, NULL, '{');
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)run->hash);
     ikt_json_text(json, "input", run->input_name);
     ikt_json_int(json, "rows", run->rows.n);
@@ -156,42 +97,23 @@ static void json_summary(ikt_context *ctx, ikt_json *json, const ikt_run *run,
         ikt_json_real(json, "neighbours_found", run->embedding.recall.found);
     }
     ikt_memory_json(json, cost, run->predicted_bytes);
-    ikt_json_begin(json, "seconds", '{');
-    for (int s = 0; s < IKT_STAGE_COUNT; s++)
-        if (cost->times[s].count > 0)
-            ikt_json_real(json, ikt_stage_name((ikt_stage)s), cost->times[s].most);
-    ikt_json_end(json, '}');
+    ikt_times_json(json, cost);
     ikt_traffic_json(json, cost);
-    ikt_json_int(json, "exaggeration_ended", run->embedding.trace.exaggeration_end);
-    ikt_json_int(json, "iterations_done", run->embedding.trace.end);
+    ikt_json_int(json, "exaggeration_ended", trace->exaggeration_end);
+    ikt_json_int(json, "iterations_done", trace->end);
     ikt_json_text(json, "stopped_because",
-                  run->embedding.trace.has_converged ? "the objective settled"
-                                                     : "iterations are done");
+                  trace->has_converged ? "the objective settled" : "iterations are done");
     ikt_json_begin(json, "trace", '[');
-    for (int64_t i = 0; i < run->embedding.trace.count; i++) {
+    for (int64_t i = 0; i < trace->count; i++) {
         ikt_json_begin(json, NULL, '{');
-        ikt_json_int(json, "iteration", run->embedding.trace.point[i].iteration);
-        ikt_json_real(json, ikt_trace_key(&run->embedding.trace),
-                      run->embedding.trace.point[i].value);
-        ikt_json_real(json, "gradient_norm", run->embedding.trace.point[i].gradient_norm);
+        ikt_json_int(json, "iteration", trace->point[i].iteration);
+        ikt_json_real(json, ikt_trace_key(trace), trace->point[i].value);
+        ikt_json_real(json, "gradient_norm", trace->point[i].gradient_norm);
         ikt_json_end(json, '}');
     }
     ikt_json_end(json, ']');
-}
-
-static void print_outcome(ikt_context *ctx, const ikt_run *run, const ikt_run_cost *cost,
-                          const ikt_measures *measures, bool as_json) {
-    if (ikt_rank(ctx) != 0) return;
-    if (as_json) {
-        ikt_json json = {stdout, 0, false};
-        ikt_json_begin(&json, NULL, '{');
-        json_summary(ctx, &json, run, cost);
-        ikt_measures_json(&json, measures);
-        ikt_json_end(&json, '}');
-    } else {
-        ikt_measures_print(measures);
-        print_summary(ctx, run, cost);
-    }
+    ikt_measures_json(json, measures);
+    ikt_json_end(json, '}');
 }
 
 /* The run, its file, its picture, its measures: files first, so that nothing is lost after. */
@@ -211,31 +133,58 @@ static ikt_status embed(ikt_context *ctx, const ikt_settings *settings, bool as_
     if (st == IKT_OK) {
         ikt_run_cost_collect(ctx, &cost);
         ikt_cost_log(ctx, &cost, run.predicted_bytes);
-        print_outcome(ctx, &run, &cost, &measures, as_json);
+        if (ikt_rank(ctx) == 0) (as_json ? print_json : print_summary)(ctx, &run, &cost, &measures);
     }
     ikt_measures_destroy(&measures);
     ikt_run_destroy(&run);
     return st;
 }
 
-/* What the command line asks for beside settings. */
-typedef struct {
-    bool json, print_config, print_defaults, print_reference, dry_run;
-    int64_t extend;
-} command;
-
-/* What needs no settings, and takes none. */
-static ikt_status print_tables(ikt_context *ctx, const command *w,
-                               const ikt_settings_words *words) {
+/* What needs no settings, and takes none: all keys with their defaults, as YAML or Markdown. */
+static ikt_status print_tables(ikt_context *ctx, bool as_yaml, const ikt_settings_words *words) {
+    ikt_settings settings;
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    ikt_text presets = {ctx, NULL, 0, 0, IKT_OK};
+    char *keys = NULL;
     if (words->count > 0 || words->preset != IKT_RUN_PRESET_NONE)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "--%s takes no settings; --print-config prints what would be used",
-                        w->print_defaults ? "print-defaults" : "print-reference");
-    return w->print_defaults ? print_defaults(ctx) : print_reference(ctx);
+                        as_yaml ? "print-defaults" : "print-reference");
+    memset(&settings, 0, sizeof settings);
+    ikt_settings_parts(&settings, parts);
+    IKT_TRY(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
+    if (!as_yaml) ikt_presets_describe_markdown(&presets);
+    ikt_status st = presets.status;
+    if (st == IKT_OK)
+        st = (as_yaml ? ikt_config_print_commented
+                      : ikt_config_describe_markdown)(ctx, parts, IKT_SETTINGS_PARTS, &keys);
+    if (st == IKT_OK && ikt_rank(ctx) == 0 && as_yaml)
+        printf("# Every setting of `iktsne embed` with its default. What is left out of a "
+               "configuration has it.\n\n%s",
+               keys);
+    if (st == IKT_OK && ikt_rank(ctx) == 0 && !as_yaml) printf("%s\n%s", keys, presets.data);
+    ikt_free(&keys);
+    ikt_free(&presets.data);
+    return st;
+}
+
+static ikt_status print_configuration(ikt_context *ctx, ikt_settings *settings) {
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    char *text = NULL;
+    /* With a graph it is the graph's file that tells what is in use. */
+    if (!settings->input.graph[0]) IKT_TRY(ikt_unused_check(ctx, settings, true, false));
+    ikt_settings_parts(settings, parts);
+    IKT_TRY(ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, &text));
+    if (ikt_rank(ctx) == 0) fputs(text, stdout);
+    ikt_free(&text);
+    return IKT_OK;
 }
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
-    command w;
+    struct {
+        bool json, print_config, print_defaults, print_reference, dry_run;
+        int64_t extend;
+    } w;
     bool help, is_named;
     ikt_settings settings;
     ikt_settings_words words = {.more = NULL};
@@ -258,12 +207,16 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"extend", IKT_KEY_INT, "N", "0", 0, 1e7, NULL,
          "Go on with the finished run in output.file for N more iterations, with the settings it "
          "had, and put the result in its place",
-         &w.extend}};
-    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_embed, options, sizeof options / sizeof *options, argc,
-                              argv, words.word, 0, IKT_WORDS_MOST, &words.count, &help));
+         &w.extend},
+        {0}};
+    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_embed, options, argc, argv, words.word, 0,
+                              IKT_WORDS_MOST, &words.count, &help));
     if (help) return describe_keys(ctx, argc, argv);
-    if (w.print_defaults || w.print_reference) return print_tables(ctx, &w, &words);
-    IKT_TRY(read_settings(ctx, &words, &settings, &is_named));
+    if (w.print_defaults || w.print_reference) return print_tables(ctx, w.print_defaults, &words);
+    IKT_TRY(ikt_settings_read(ctx, &words, &settings, &is_named));
+    if (settings.run.threads != IKT_AUTO_INT)
+        ikt_context_set_threads(ctx, (int)settings.run.threads);
+    if (settings.run.log == IKT_LOG_JSON) ikt_context_set_log_format(ctx, IKT_LOG_JSON);
     settings.run.extend = w.extend;
     if (w.print_config) return print_configuration(ctx, &settings);
     if (is_named) ikt_settings_log_names(ctx, &settings);

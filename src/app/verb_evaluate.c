@@ -1,9 +1,9 @@
 /* iktsne evaluate: measures of a finished embedding. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "app/measures_print.h"
-#include "app/option.h"
+#include "app/print.h"
 #include "app/verb.h"
 #include "base/atomic_file.h"
 #include "base/memory.h"
@@ -35,15 +35,6 @@ typedef struct {
     ikt_codes codes; /* of the own rows, with --kernel */
 } subject;
 
-static void subject_close(subject *s) {
-    ikt_result_close(&s->file);
-    ikt_pipeline_close(&s->source, &s->data);
-    ikt_free(&s->y);
-    ikt_free(&s->labels);
-    ikt_free(&s->marked);
-    ikt_codes_destroy(&s->codes);
-}
-
 /* Preprocessing and P of the run come from the configuration that it stored; for a file of another
  * program from the defaults. Assignments on the command line win over both. */
 static ikt_status read_settings(ikt_context *ctx, const command *asked, subject *s) {
@@ -64,14 +55,6 @@ static ikt_status read_settings(ikt_context *ctx, const command *asked, subject 
     return st;
 }
 
-static ikt_status open_input(ikt_context *ctx, const command *asked, subject *s) {
-    if (!asked->input[0]) return IKT_OK;
-    IKT_TRY(ikt_pipeline_open(ctx, &s->settings, NULL, &s->source, &s->data));
-    if (ikt_dataset_rows(s->data) == s->rows.n) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, the embedding %lld: not the same data",
-                    asked->input, (long long)ikt_dataset_rows(s->data), (long long)s->rows.n);
-}
-
 /* Labels beside the embedding, or else beside the input. */
 static ikt_status read_labels(ikt_context *ctx, const command *asked, subject *s) {
     IKT_TRY(ikt_result_read_labels(s->file, asked->labels, s->rows.first, s->rows.count, s->labels,
@@ -86,17 +69,6 @@ static ikt_status read_labels(ikt_context *ctx, const command *asked, subject *s
     return ikt_result_read_marked(s->file, &s->marked, &s->n_marked);
 }
 
-/* What needs the settings of the run has to have them. */
-static ikt_status check_settings(ikt_context *ctx, const command *asked, const subject *s) {
-    const bool has_graph = s->settings.input.graph[0] && !asked->kernel; /* which is read again */
-    if ((!asked->divergence && !asked->kernel) || ((s->data || has_graph) && s->has_settings))
-        return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "--%s needs --input and an embedding of `iktsne embed`, whose file holds the "
-                    "settings of %s",
-                    asked->divergence ? "kl" : "kernel", asked->divergence ? "P" : "the kernel");
-}
-
 static ikt_status subject_open(ikt_context *ctx, const command *asked, subject *s) {
     IKT_TRY(ikt_result_open(ctx, asked->argument[0], &s->file));
     const int64_t q = ikt_result_dimensions(s->file);
@@ -106,19 +78,22 @@ static ikt_status subject_open(ikt_context *ctx, const command *asked, subject *
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_result_read_embedding(s->file, s->rows.first, s->rows.count, s->y));
     IKT_TRY(read_settings(ctx, asked, s));
-    IKT_TRY(open_input(ctx, asked, s));
-    IKT_TRY(check_settings(ctx, asked, s));
+    if (asked->input[0]) IKT_TRY(ikt_pipeline_open(ctx, &s->settings, NULL, &s->source, &s->data));
+    if (s->data && ikt_dataset_rows(s->data) != s->rows.n)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s has %lld rows, the embedding %lld: not the same data", asked->input,
+                        (long long)ikt_dataset_rows(s->data), (long long)s->rows.n);
+    /* P and codes need the settings of the run; P may come from its graph, which is read again. */
+    const bool has_graph = s->settings.input.graph[0] && !asked->kernel;
+    if ((asked->divergence || asked->kernel) && !((s->data || has_graph) && s->has_settings))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "--%s needs --input and an embedding of `iktsne embed`, whose file holds "
+                        "the settings of %s",
+                        asked->divergence ? "kl" : "kernel",
+                        asked->divergence ? "P" : "the kernel");
     IKT_TRY(read_labels(ctx, asked, s));
     return asked->kernel ? ikt_measure_codes(ctx, &s->settings, s->data, &s->rows, &s->codes)
                          : IKT_OK;
-}
-
-static ikt_status add_divergence(ikt_context *ctx, const subject *s, ikt_measures *measures) {
-    double kl;
-    IKT_TRY(ikt_measure_divergence(ctx, &s->settings, s->data, &s->rows,
-                                   ikt_result_dimensions(s->file), s->y, &kl));
-    return ikt_measures_add(ctx, measures, "KL divergence", kl, 0,
-                            "KL(P || Q), P computed again from the input");
 }
 
 static ikt_status measure(ikt_context *ctx, const command *asked, const subject *s,
@@ -141,27 +116,18 @@ static ikt_status measure(ikt_context *ctx, const command *asked, const subject 
                                .data = s->data,
                                .codes = asked->kernel ? &s->codes : NULL};
     IKT_TRY(ikt_measures_compute(ctx, &settings, &what, measures));
-    if (asked->divergence) IKT_TRY(add_divergence(ctx, s, measures));
+    if (asked->divergence) {
+        double kl;
+        IKT_TRY(
+            ikt_measure_divergence(ctx, &s->settings, s->data, &s->rows, (int)what.q, s->y, &kl));
+        IKT_TRY(ikt_measures_add(ctx, measures, "KL divergence", kl, 0,
+                                 "KL(P || Q), P computed again from the input"));
+    }
     IKT_TRY(ikt_measure_marked(ctx, &what, s->marked, s->n_marked, measures));
     if (measures->count > 0) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "nothing can be measured: the file has no labels, and no --input is given to "
                     "compare with");
-}
-
-static void print(ikt_context *ctx, const command *asked, const subject *s,
-                  const ikt_measures *measures) {
-    if (ikt_rank(ctx) != 0) return;
-    if (!asked->json) {
-        ikt_measures_print(measures);
-        return;
-    }
-    ikt_json json = {stdout, 0, false};
-    ikt_json_begin(&json, NULL, '{');
-    ikt_json_text(&json, "embedding", asked->argument[0]);
-    ikt_json_int(&json, "rows", s->rows.n);
-    ikt_measures_json(&json, measures);
-    ikt_json_end(&json, '}');
 }
 
 /* The curve comes with the family `ranks`; its file is refused before anything long. */
@@ -176,6 +142,27 @@ static ikt_status check_curve(ikt_context *ctx, const command *asked) {
     return ikt_atomic_check_stream(ctx, asked->curve, asked->overwrite);
 }
 
+/* A file of the columns k, Q and R, a line for every k, in 17 digits, which give the same double.
+ */
+static ikt_status write_curve(ikt_context *ctx, const command *asked, const ikt_rank_curve *curve) {
+    char temporary[IKT_PATH_MAX];
+    ikt_status st = IKT_OK;
+    IKT_TRY(ikt_atomic_begin_stream(ctx, asked->curve, asked->overwrite, temporary));
+    if (ikt_rank(ctx) == 0) {
+        FILE *file = fopen(temporary, "w");
+        if (file) fprintf(file, "k,Q,R\n");
+        for (int64_t k = 1; file && k <= curve->count; k++)
+            fprintf(file, "%lld,%.17g,%.17g\n", (long long)k, curve->overlap[k - 1],
+                    curve->rescaled[k - 1]);
+        bool failed = !file || ferror(file) != 0;
+        failed = (file && fclose(file) != 0) || failed;
+        if (failed)
+            st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", asked->curve,
+                          strerror(errno));
+    }
+    return ikt_atomic_end(ctx, asked->curve, temporary, st);
+}
+
 static ikt_status evaluate(ikt_context *ctx, const command *asked) {
     subject s;
     ikt_measures measures = {0};
@@ -183,33 +170,37 @@ static ikt_status evaluate(ikt_context *ctx, const command *asked) {
     ikt_status st = check_curve(ctx, asked);
     if (st == IKT_OK) st = subject_open(ctx, asked, &s);
     if (st == IKT_OK) st = measure(ctx, asked, &s, &measures);
-    if (st == IKT_OK && asked->curve[0])
-        st = ikt_curve_write(ctx, asked->curve, asked->overwrite, &measures.curve);
-    if (st == IKT_OK) print(ctx, asked, &s, &measures);
-    ikt_measures_destroy(&measures);
-    subject_close(&s);
-    return st;
-}
-
-/* What --measures may name, from the table of families. */
-static void describe_families(char *text, size_t room) {
-    size_t used = 0;
-    for (int f = 0; ikt_measure_family_name(f); f++) {
-        int more = snprintf(text + used, room - used, "%s%s: %s",
-                            f == 0 ? "Only these families, separated by commas; default: all that "
-                                     "labels and input allow. "
-                                   : "; ",
-                            ikt_measure_family_name(f), ikt_measure_family_help(f));
-        if (more < 0 || (size_t)more >= room - used) return;
-        used += (size_t)more;
+    if (st == IKT_OK && asked->curve[0]) st = write_curve(ctx, asked, &measures.curve);
+    if (st == IKT_OK && ikt_rank(ctx) == 0 && asked->json) {
+        ikt_json json = {stdout, 0, false};
+        ikt_json_begin(&json, NULL, '{');
+        ikt_json_text(&json, "embedding", asked->argument[0]);
+        ikt_json_int(&json, "rows", s.rows.n);
+        ikt_measures_json(&json, &measures);
+        ikt_json_end(&json, '}');
+    } else if (st == IKT_OK && ikt_rank(ctx) == 0) {
+        ikt_measures_print(&measures);
     }
+    ikt_measures_destroy(&measures);
+    ikt_result_close(&s.file);
+    ikt_pipeline_close(&s.source, &s.data);
+    ikt_free(&s.y);
+    ikt_free(&s.labels);
+    ikt_free(&s.marked);
+    ikt_codes_destroy(&s.codes);
+    return st;
 }
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     command asked;
     bool help;
-    char families[2048];
-    describe_families(families, sizeof families);
+    char families[2048] = "Only these families, separated by commas; default: all that labels and "
+                          "input allow";
+    for (int f = 0; ikt_measure_family_name(f); f++) {
+        const size_t used = strlen(families);
+        snprintf(families + used, sizeof families - used, "%s%s: %s", f == 0 ? ". " : "; ",
+                 ikt_measure_family_name(f), ikt_measure_family_help(f));
+    }
     const ikt_option options[] = {
         {"input", IKT_KEY_STRING, "DATA.h5", "", 0, 0, NULL,
          "The data that was embedded: adds the measures that compare with it, with the "
@@ -246,10 +237,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"memory", IKT_KEY_INT, "MIB", "256", 1, 1e6, NULL,
          "Distances that a rank holds at a time: more means fewer passes over the input",
          &asked.memory},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print as JSON", &asked.json}};
-    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_evaluate, options, sizeof options / sizeof *options,
-                              argc, argv, asked.argument, 1, ARGUMENTS_MOST, &asked.arguments,
-                              &help));
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print as JSON", &asked.json},
+        {0}};
+    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_evaluate, options, argc, argv, asked.argument, 1,
+                              ARGUMENTS_MOST, &asked.arguments, &help));
     return help ? IKT_OK : evaluate(ctx, &asked);
 }
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "app/embedding_file.h"
-#include "app/option.h"
 #include "app/verb.h"
 #include "base/log.h"
 #include "io/export/export.h"
@@ -18,18 +17,13 @@ typedef struct {
 
 static const char formats[] = "auto|npy|csv|tsv|h5ad|vtkhdf";
 
-/* The word of the choice of that number. */
-static void choice(int index, char *name, size_t size) {
-    const char *at = formats;
-    while (index-- > 0)
-        at += strcspn(at, "|") + 1;
-    snprintf(name, size, "%.*s", (int)strcspn(at, "|"), at);
-}
-
 static ikt_status choose_format(ikt_context *ctx, const command *w, const ikt_export_format **out,
                                 bool *is_gzipped) {
     char name[16], known[128];
-    choice(w->format, name, sizeof name);
+    const char *at = formats; /* the word of the choice of that number */
+    for (int index = w->format; index > 0; index--)
+        at += strcspn(at, "|") + 1;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "|"), at);
     *out = ikt_export_find(name, w->path[1], is_gzipped);
     if (*out && *is_gzipped && !(*out)->is_text)
         return ikt_fail(ctx, IKT_ERR_USAGE, "%s: only csv and tsv are compressed as a whole",
@@ -70,17 +64,11 @@ static ikt_status check_options(ikt_context *ctx, const command *w, const ikt_ex
     return IKT_OK;
 }
 
-/* One name of the list: DATASET of the run, or FILE.h5:DATASET. */
-static ikt_status add_column(const command *w, const char *name, ikt_export *export) {
-    char file[IKT_STRING_MAX];
-    const char *dataset;
-    ikt_embedding_name_split(name, w->path[0], file, &dataset);
-    return ikt_export_add(export, file, dataset, NULL);
-}
-
-/* The columns asked for; by default labels, where there are some. */
+/* The columns asked for, each DATASET of the run or FILE.h5:DATASET; by default labels, where there
+ * are some. */
 static ikt_status add_columns(ikt_context *ctx, const command *w, ikt_export *export) {
-    char name[IKT_STRING_MAX];
+    char name[IKT_STRING_MAX], file[IKT_STRING_MAX];
+    const char *dataset;
     bool present;
     if (!w->has_columns) return ikt_export_add(export, w->path[0], "labels", &present);
     if (strcmp(w->columns, "none") == 0) return IKT_OK;
@@ -89,7 +77,8 @@ static ikt_status add_columns(ikt_context *ctx, const command *w, ikt_export *ex
         snprintf(name, sizeof name, "%.*s", (int)length, at);
         if (length == 0)
             return ikt_fail(ctx, IKT_ERR_USAGE, "--columns %s: an empty name", w->columns);
-        IKT_TRY(add_column(w, name, export));
+        ikt_embedding_name_split(name, w->path[0], file, &dataset);
+        IKT_TRY(ikt_export_add(export, file, dataset, NULL));
         at += length + (at[length] == ',');
     }
     return IKT_OK;
@@ -99,10 +88,10 @@ static ikt_status write_export(ikt_context *ctx, const command *w, bool is_key_g
     const ikt_export_format *format;
     ikt_export export;
     ikt_export_options how = {.overwrite = w->overwrite,
-                             .row_numbers = w->row_numbers,
-                             .guards_formulas = w->guards_formulas,
-                             .anndata = w->anndata,
-                             .key = w->key};
+                              .row_numbers = w->row_numbers,
+                              .guards_formulas = w->guards_formulas,
+                              .anndata = w->anndata,
+                              .key = w->key};
     IKT_TRY(choose_format(ctx, w, &format, &how.is_gzipped));
     IKT_TRY(check_options(ctx, w, format, is_key_given));
     IKT_TRY(format->is_stream ? ikt_atomic_check_stream(ctx, w->path[1], w->overwrite)
@@ -121,7 +110,6 @@ static ikt_status write_export(ikt_context *ctx, const command *w, bool is_key_g
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     command w;
     bool help;
-    int count;
     const ikt_option options[] = {
         {"format", IKT_KEY_CHOICE, "FORMAT", "auto", 0, 0, formats,
          "Format of OUT; auto: by its ending. npy: float32, n x dimensions; csv, tsv: text, "
@@ -148,9 +136,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          w.key},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
          "Replace OUT where it exists, and an embedding of that name in its obsm", &w.overwrite},
-    };
-    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_export, options, sizeof options / sizeof *options,
-                              argc, argv, w.path, 2, 2, &count, &help));
+        {0}};
+    IKT_TRY(
+        ikt_options_parse(ctx, &ikt_verb_export, options, argc, argv, w.path, 2, 2, NULL, &help));
     if (help) return IKT_OK;
     w.has_columns = w.columns[0] != '\0';
     return write_export(ctx, &w, ikt_option_given("key", argc, argv));

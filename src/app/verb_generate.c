@@ -1,4 +1,6 @@
 /* `iktsne generate`: writes a generated data set. */
+#include <string.h>
+
 #include "app/help.h"
 #include "app/verb.h"
 #include "base/memory.h"
@@ -7,51 +9,16 @@
 
 enum { OPTIONS_MAX = 16 };
 
-typedef struct {
-    ikt_generate_settings settings;
-    int64_t seed;
-    bool overwrite;
-} arguments;
-
-/* The settings of the sets as options of the same names, and the verb's own. */
-static size_t make_options(arguments *a, ikt_option options[OPTIONS_MAX]) {
-    size_t n = 0;
-    for (size_t k = 0; k < ikt_generate_section.n_keys; k++) {
-        const ikt_key *key = &ikt_generate_section.keys[k];
-        options[n++] = (ikt_option){.name = key->name,
-                                    .type = key->type,
-                                    .argument = key->unit,
-                                    .fallback = key->fallback,
-                                    .low = key->low,
-                                    .high = key->high,
-                                    .choices = key->choices,
-                                    .help = key->help,
-                                    .value = (char *)&a->settings + key->offset};
-    }
-    options[n++] = (ikt_option){
-        "seed",  IKT_KEY_INT, "S",  "1",
-        0,       1e15,        NULL, "Seed: the same seed and settings give the same data",
-        &a->seed};
-    options[n++] = (ikt_option){
-        "overwrite",  IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace OUT.h5 if it exists",
-        &a->overwrite};
-    return n;
-}
-
-/* What a set's settings are, and their defaults. */
-static void describe_uses(ikt_text *text, const ikt_generator *generator) {
-    for (const ikt_generate_use *use = generator->uses; use->key; use++)
-        ikt_text_add(text, "%s--%s %s", use == generator->uses ? "" : " ", use->key,
-                     use->fallback[0] ? use->fallback : "(needed)");
-}
-
+/* The sets, with the options that each has and what auto is there. */
 static ikt_status describe_sets(ikt_context *ctx, int argc, char **argv) {
     ikt_help help = ikt_help_begin(ctx, &ikt_verb_generate, argc, argv);
     const ikt_generator *generator;
     ikt_help_heading(&help, "sets (NAME)", "with the options that each has and what auto is there");
     for (int i = 0; (generator = ikt_generator_at(i)) != NULL; i++) {
         ikt_text uses = {ctx, NULL, 0, 0, IKT_OK};
-        describe_uses(&uses, generator);
+        for (const ikt_generate_use *use = generator->uses; use->key; use++)
+            ikt_text_add(&uses, "%s--%s %s", use == generator->uses ? "" : " ", use->key,
+                         use->fallback[0] ? use->fallback : "(needed)");
         ikt_help_entry(&help, generator->name, generator->help, uses.data ? uses.data : "");
         ikt_free(&uses.data);
     }
@@ -59,18 +26,36 @@ static ikt_status describe_sets(ikt_context *ctx, int argc, char **argv) {
 }
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
-    arguments a;
+    ikt_generate_settings settings;
+    int64_t seed;
+    bool overwrite, help;
+    const ikt_option own[] = {{"seed", IKT_KEY_INT, "S", "1", 0, 1e15, NULL,
+                               "Seed: the same seed and settings give the same data", &seed},
+                              {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
+                               "Replace OUT.h5 if it exists", &overwrite}};
     ikt_option options[OPTIONS_MAX];
     const char *positional[2];
-    int count;
-    bool help;
-    size_t n = make_options(&a, options);
-    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_generate, options, n, argc, argv, positional, 2, 2,
-                              &count, &help));
+    size_t n = 0;
+    /* The settings of the sets are options of the same names. */
+    for (; n < ikt_generate_section.n_keys; n++) {
+        const ikt_key *key = &ikt_generate_section.keys[n];
+        options[n] = (ikt_option){.name = key->name,
+                                  .type = key->type,
+                                  .argument = key->unit,
+                                  .fallback = key->fallback,
+                                  .low = key->low,
+                                  .high = key->high,
+                                  .choices = key->choices,
+                                  .help = key->help,
+                                  .value = (char *)&settings + key->offset};
+    }
+    memcpy(options + n, own, sizeof own);
+    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_generate, options, argc, argv, positional, 2, 2, NULL,
+                              &help));
     if (help) return describe_sets(ctx, argc, argv);
     ikt_generation *generation = NULL;
-    IKT_TRY(ikt_generation_open(ctx, positional[0], &a.settings, (uint64_t)a.seed, &generation));
-    ikt_status st = ikt_generation_write(generation, positional[1], a.overwrite);
+    IKT_TRY(ikt_generation_open(ctx, positional[0], &settings, (uint64_t)seed, &generation));
+    ikt_status st = ikt_generation_write(generation, positional[1], overwrite);
     ikt_generation_close(&generation);
     return st;
 }

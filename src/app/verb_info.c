@@ -2,187 +2,314 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/info.h"
 #include "app/json.h"
-#include "app/option.h"
 #include "app/verb.h"
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/memory.h"
 #include "checkpoint/loop_parts.h"
 #include "io/hdf5/stage_file.h"
+#include "io/results/graph_file.h"
 #include "io/results/result.h"
 #include "io/sources/source.h"
 
-/* Labels and marked rows: what a data set and an embedding may both have beside their rows. */
-typedef struct {
-    bool labels;
-    int64_t marked;
-} companions;
+/* A fact on a line of its own; json is NULL for text. */
+static void put_fact(ikt_json *json, const char *name, const char *text) {
+    if (json)
+        ikt_json_text(json, name, text);
+    else
+        printf("  %-28s %s\n", name, text);
+}
 
-static void print_companions(const companions *has) {
-    printf(", %s labels", has->labels ? "with" : "without");
-    if (has->marked > 0) printf(", %lld marked rows", (long long)has->marked);
+/* Labels and marked rows: what a data set and an embedding may both have beside their rows. */
+static void put_companions(ikt_json *json, bool has_labels, int64_t marked) {
+    if (json) {
+        ikt_json_bool(json, "labels", has_labels);
+        ikt_json_int(json, "marked", marked);
+        return;
+    }
+    printf(", %s labels", has_labels ? "with" : "without");
+    if (marked > 0) printf(", %lld marked rows", (long long)marked);
     printf("\n");
 }
 
-static void json_companions(ikt_json *json, const companions *has) {
-    ikt_json_bool(json, "labels", has->labels);
-    ikt_json_int(json, "marked", has->marked);
-}
+/* --- an embedding ----------------------------------------------------------------------------- */
 
 typedef struct {
     ikt_json *json; /* NULL: text */
+    bool is_root;   /* this rank prints */
     bool varying;   /* group of the last note printed */
 } printer;
 
 static void show_note(void *self, const char *name, const char *text, bool varying) {
     printer *p = self;
-    if (strcmp(name, "configuration") == 0) return; /* has a flag of its own */
-    bool begins = varying && !p->varying;
+    if (!p->is_root || strcmp(name, "configuration") == 0) return; /* which has a flag of its own */
+    if (varying && !p->varying && p->json) ikt_json_begin(p->json, "run", '{');
+    if (varying && !p->varying && !p->json) printf("this run\n");
     p->varying = varying;
-    if (p->json) {
-        if (begins) ikt_json_begin(p->json, "run", '{');
-        ikt_json_text(p->json, name, text);
-    } else {
-        if (begins) printf("this run\n");
-        printf("  %-28s %s\n", name, text);
-    }
-}
-
-static void ignore_note(void *self, const char *name, const char *text, bool varying) {
-    (void)self, (void)name, (void)text, (void)varying;
-}
-
-static ikt_status result_companions(ikt_result_file *file, companions *has) {
-    int64_t label, *marked = NULL;
-    int64_t count = ikt_result_rows(file) > 0;
-    IKT_TRY(ikt_result_read_labels(file, "labels", 0, count, &label, &has->labels));
-    IKT_TRY(ikt_result_read_marked(file, &marked, &has->marked));
-    ikt_free(&marked);
-    return IKT_OK;
+    put_fact(p->json, name, text);
 }
 
 static ikt_status show_result(ikt_context *ctx, const char *path, ikt_result_file *file,
                               bool as_json) {
-    bool is_root = ikt_rank(ctx) == 0;
     ikt_json json = {stdout, 0, false};
-    printer p = {as_json ? &json : NULL, false};
-    companions has;
-    IKT_TRY(result_companions(file, &has));
-    if (is_root && as_json) {
+    printer p = {as_json ? &json : NULL, ikt_rank(ctx) == 0, false};
+    const int64_t n = ikt_result_rows(file);
+    const int q = ikt_result_dimensions(file);
+    int64_t label, *marked = NULL, n_marked;
+    bool has_labels;
+    IKT_TRY(ikt_result_read_labels(file, "labels", 0, n > 0, &label, &has_labels));
+    IKT_TRY(ikt_result_read_marked(file, &marked, &n_marked));
+    ikt_free(&marked);
+    if (p.is_root && as_json) {
         ikt_json_begin(&json, NULL, '{');
         ikt_json_text(&json, "kind", "embedding");
-        ikt_json_int(&json, "rows", ikt_result_rows(file));
-        ikt_json_int(&json, "dimensions", ikt_result_dimensions(file));
-        json_companions(&json, &has);
-    } else if (is_root) {
-        printf("%s: embedding of %lld rows in %d dimension%s", path,
-               (long long)ikt_result_rows(file), ikt_result_dimensions(file),
-               ikt_result_dimensions(file) == 1 ? "" : "s");
-        print_companions(&has);
+        ikt_json_int(&json, "rows", n);
+        ikt_json_int(&json, "dimensions", q);
+    } else if (p.is_root) {
+        printf("%s: embedding of %lld rows in %d dimension%s", path, (long long)n, q,
+               q == 1 ? "" : "s");
     }
-    ikt_status st = ikt_result_notes(file, is_root ? show_note : ignore_note, &p);
-    if (is_root && as_json && p.varying) ikt_json_end(&json, '}');
-    if (is_root && as_json) ikt_json_end(&json, '}');
+    if (p.is_root) put_companions(p.json, has_labels, n_marked);
+    ikt_status st = ikt_result_notes(file, show_note, &p);
+    if (as_json && p.varying) ikt_json_end(&json, '}');
+    if (as_json && p.is_root) ikt_json_end(&json, '}');
     return st;
 }
 
-/* Of files that hold much besides; `content` of a plain one is what the first line says. */
-static void print_content(const ikt_source_content *content) {
-    if (strcmp(content->format, "HDF5") == 0) return;
-    printf("  %-28s %s\n", "format", content->format);
-    if (content->tables[0]) printf("  %-28s %s\n", "data sets", content->tables);
-    if (content->labels[0]) printf("  %-28s %s\n", "labels may be", content->labels);
-}
+/* --- data ------------------------------------------------------------------------------------- */
 
-static void print_data(const ikt_source *source, const companions *has,
-                       const ikt_source_content *content, bool as_json) {
+static void print_data(const ikt_source *source, bool has_labels, int64_t marked, bool as_json) {
     const char *type = ikt_type_name(ikt_source_type(source));
-    int64_t n = ikt_source_rows(source), d = ikt_source_columns(source);
+    const int64_t n = ikt_source_rows(source), d = ikt_source_columns(source);
+    ikt_source_content content;
+    ikt_source_describe(source, &content);
     if (!as_json) {
         printf("%s: %lld rows x %lld columns, %s", ikt_source_name(source), (long long)n,
                (long long)d, type);
         if (ikt_source_is_sparse(source))
             printf(", sparse, %lld values", (long long)ikt_source_entries(source));
-        print_companions(has);
-        print_content(content);
+        put_companions(NULL, has_labels, marked);
+        /* The first line says all of a plain file; others hold much besides. */
+        if (strcmp(content.format, "HDF5") == 0) return;
+        put_fact(NULL, "format", content.format);
+        if (content.tables[0]) put_fact(NULL, "data sets", content.tables);
+        if (content.labels[0]) put_fact(NULL, "labels may be", content.labels);
         return;
     }
     ikt_json json = {stdout, 0, false};
     ikt_json_begin(&json, NULL, '{');
     ikt_json_text(&json, "kind", "data");
-    ikt_json_text(&json, "format", content->format);
-    if (content->tables[0]) ikt_json_text(&json, "data_sets", content->tables);
-    if (content->labels[0]) ikt_json_text(&json, "labels_may_be", content->labels);
+    ikt_json_text(&json, "format", content.format);
+    if (content.tables[0]) ikt_json_text(&json, "data_sets", content.tables);
+    if (content.labels[0]) ikt_json_text(&json, "labels_may_be", content.labels);
     ikt_json_int(&json, "rows", n);
     ikt_json_int(&json, "columns", d);
     ikt_json_text(&json, "type", type);
     if (ikt_source_is_sparse(source)) ikt_json_int(&json, "values", ikt_source_entries(source));
-    json_companions(&json, has);
+    put_companions(&json, has_labels, marked);
     ikt_json_end(&json, '}');
 }
 
 static ikt_status show_data(ikt_context *ctx, const char *path, const char *dataset, bool as_json) {
     ikt_source *source = NULL;
-    int64_t label, *marked = NULL;
-    companions has = {false, 0};
-    ikt_source_content content;
+    int64_t label, *marked = NULL, n_marked = 0;
+    bool has_labels = false;
     IKT_TRY(ikt_source_open(ctx, path, dataset, 0, &source));
-    ikt_source_describe(source, &content);
-    ikt_status st = ikt_source_read_labels(source, "labels", 0, 1, &label, &has.labels);
-    if (st == IKT_OK) st = ikt_source_read_marked(source, &marked, &has.marked);
-    if (st == IKT_OK && ikt_rank(ctx) == 0) print_data(source, &has, &content, as_json);
+    ikt_status st = ikt_source_read_labels(source, "labels", 0, 1, &label, &has_labels);
+    if (st == IKT_OK) st = ikt_source_read_marked(source, &marked, &n_marked);
+    if (st == IKT_OK && ikt_rank(ctx) == 0) print_data(source, has_labels, n_marked, as_json);
     ikt_free(&marked);
     ikt_source_close(&source);
     return st;
 }
 
-static void print_checkpoint(const char *path, const ikt_stage_head *head, int64_t iteration,
-                             bool as_json) {
-    ikt_json json = {stdout, 0, false};
-    if (!as_json) {
-        printf("%s: checkpoint of the stage '%s'", path, head->stage);
-        if (iteration >= 0) printf(", %lld iterations done", (long long)iteration);
-        printf("\n  version: %s\n  build: %s\n  instruction set: %s\n  input: %s\n", head->version,
-               head->build, head->isa, head->input);
-        return;
-    }
-    ikt_json_begin(&json, NULL, '{');
-    ikt_json_text(&json, "kind", "checkpoint");
-    ikt_json_text(&json, "stage", head->stage);
-    ikt_json_text(&json, "version", head->version);
-    ikt_json_text(&json, "build", head->build);
-    ikt_json_text(&json, "instruction_set", head->isa);
-    ikt_json_text(&json, "input", head->input);
-    if (iteration >= 0) ikt_json_int(&json, "iterations_done", iteration);
-    ikt_json_end(&json, '}');
-}
+/* --- a checkpoint ----------------------------------------------------------------------------- */
 
 static ikt_status show_checkpoint(ikt_context *ctx, const char *path, bool configuration,
                                   bool as_json) {
     ikt_stage_file *file = NULL;
-    int64_t number[IKT_LOOP_NUMBERS] = {-1};
+    int64_t number[IKT_LOOP_NUMBERS] = {-1}; /* the first: iterations done */
     const ikt_part numbers = ikt_part_shared("numbers", IKT_PART_I64, IKT_LOOP_NUMBERS, number);
     IKT_TRY(ikt_stage_file_open(ctx, path, &file));
     const ikt_stage_head head = ikt_stage_file_head(file);
     ikt_status st = IKT_OK;
     if (strcmp(head.stage, "loop") == 0) st = ikt_stage_file_read(file, &numbers, 1);
-    if (st == IKT_OK && ikt_rank(ctx) == 0) {
-        if (configuration)
-            fputs(head.settings, stdout);
-        else
-            print_checkpoint(path, &head, number[0], as_json);
+    if (st == IKT_OK && ikt_rank(ctx) == 0 && configuration) {
+        fputs(head.settings, stdout);
+    } else if (st == IKT_OK && ikt_rank(ctx) == 0 && as_json) {
+        ikt_json json = {stdout, 0, false};
+        ikt_json_begin(&json, NULL, '{');
+        ikt_json_text(&json, "kind", "checkpoint");
+        ikt_json_text(&json, "stage", head.stage);
+        ikt_json_text(&json, "version", head.version);
+        ikt_json_text(&json, "build", head.build);
+        ikt_json_text(&json, "instruction_set", head.isa);
+        ikt_json_text(&json, "input", head.input);
+        if (number[0] >= 0) ikt_json_int(&json, "iterations_done", number[0]);
+        ikt_json_end(&json, '}');
+    } else if (st == IKT_OK && ikt_rank(ctx) == 0) {
+        printf("%s: checkpoint of the stage '%s'", path, head.stage);
+        if (number[0] >= 0) printf(", %lld iterations done", (long long)number[0]);
+        printf("\n  version: %s\n  build: %s\n  instruction set: %s\n  input: %s\n", head.version,
+               head.build, head.isa, head.input);
     }
     ikt_stage_file_close(&file);
     return st;
 }
 
-/* COLLECTIVE. The graph that a run has kept, if the file holds one; NULL otherwise. */
-static ikt_graph_file *open_kept(ikt_context *ctx, const char *path) {
-    ikt_graph_file *graph = NULL;
-    if (ikt_graph_file_open(ctx, path, &graph) != IKT_OK) ikt_clear(ctx);
-    if (graph && !ikt_graph_file_is_kept(graph)) ikt_graph_file_close(&graph);
-    return graph;
+/* --- a saved graph (output.graph) ------------------------------------------------------------- */
+
+/* Attributes of the file, in the order in which they are shown. */
+static ikt_status put_attributes(ikt_json *json, const ikt_graph_file *file) {
+    static const char *const texts[] = {"version", "input", "neighbour_label_accuracy",
+                                        "neighbour_similarity", "neighbours_found"};
+    static const char *const numbers[] = {"seed", "psi", "pool", "rows_without_similarity",
+                                          "recall_sample"};
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+        char *text = NULL;
+        IKT_TRY(ikt_graph_file_text(file, texts[t], &text));
+        if (text) put_fact(json, texts[t], text);
+        ikt_free(&text);
+    }
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        int64_t value;
+        if (!ikt_graph_file_int(file, numbers[i], &value)) continue;
+        if (json) ikt_json_int(json, numbers[i], value);
+        if (!json) printf("  %-28s %lld\n", numbers[i], (long long)value);
+    }
+    return IKT_OK;
+}
+
+/* LOCAL, rank 0. settings: of the run that made it, or NULL. */
+static ikt_status print_graph(const ikt_graph_file *file, bool has_labels, const char *settings,
+                              bool as_json) {
+    static const char *const starts[] = {[IKT_GRAPH_START_NONE] = "none",
+                                         [IKT_GRAPH_START_PCA] = "principal components",
+                                         [IKT_GRAPH_START_LANDMARK] = "places among landmarks"};
+    int64_t q;
+    ikt_json json = {stdout, 0, false};
+    const char *start = starts[ikt_graph_file_start(file, &q)];
+    const int64_t n = ikt_graph_file_rows(file), entries = ikt_graph_file_entries(file);
+    const bool is_ordered = ikt_graph_file_is_ordered(file);
+    if (as_json) {
+        ikt_json_begin(&json, NULL, '{');
+        ikt_json_text(&json, "kind", "graph");
+        ikt_json_int(&json, "rows", n);
+        ikt_json_int(&json, "entries", entries);
+        ikt_json_bool(&json, "ordered", is_ordered);
+        ikt_json_text(&json, "start", start);
+        ikt_json_bool(&json, "labels", has_labels);
+    } else {
+        printf("%s: graph of %lld rows, %lld entries p_j|i, kept by a run, %s labels\n",
+               ikt_graph_file_name(file), (long long)n, (long long)entries,
+               has_labels ? "with" : "without");
+        put_fact(NULL, "order of the rows", is_ordered ? "by coarse cells" : "that of the input");
+        put_fact(NULL, "start", start);
+    }
+    IKT_TRY(put_attributes(as_json ? &json : NULL, file));
+    if (settings && as_json) ikt_json_text(&json, "settings", settings);
+    if (settings && !as_json) printf("made with\n%s", settings);
+    if (as_json) ikt_json_end(&json, '}');
+    return IKT_OK;
+}
+
+/* COLLECTIVE. What a saved graph is and how it was made; of `configuration` only the settings. */
+static ikt_status show_graph(ikt_context *ctx, const ikt_graph_file *file, bool configuration,
+                             bool as_json) {
+    int64_t label;
+    bool has_labels;
+    char *names = NULL, *settings = NULL;
+    ikt_status st = ikt_graph_file_labels(file, "labels", 0, 1, &label, &has_labels, &names);
+    ikt_free(&names);
+    IKT_TRY(st);
+    if (ikt_rank(ctx) == 0) {
+        st = ikt_graph_file_text(file, "settings", &settings);
+        if (st == IKT_OK && !configuration) st = print_graph(file, has_labels, settings, as_json);
+        if (st == IKT_OK && configuration && settings) fputs(settings, stdout);
+        ikt_free(&settings);
+    }
+    return ikt_agree(ctx, st);
+}
+
+/* --- what repeats a run ----------------------------------------------------------------------- */
+
+/* The facts of the head, in this order. */
+enum { VERSION, COMMIT, ISA, HASH, HOST, START, DIRECTORY, COMMAND, FACTS };
+static const char *const names[FACTS] = {"version", "commit", "instruction_set", "embedding_hash",
+                                         "host",    "start",  "directory",       "command"};
+
+typedef struct {
+    char text[FACTS][4096]; /* "" where the file does not say */
+} head;
+
+/* A comment ends with its line. */
+static void take_fact(void *self, const char *name, const char *text, bool varying) {
+    head *h = self;
+    (void)varying;
+    for (int f = 0; f < FACTS; f++) {
+        if (strcmp(name, names[f]) != 0) continue;
+        snprintf(h->text[f], sizeof h->text[f], "%s", text);
+        ikt_make_printable(h->text[f]);
+    }
+}
+
+static void print_head(const head *h) {
+    const char *const unknown = "unknown";
+#define FACT(which) (h->text[which][0] ? h->text[which] : unknown)
+    printf("# embedding hash %s: iktsne %s (%s), instruction set %s\n", FACT(HASH), FACT(VERSION),
+           FACT(COMMIT), FACT(ISA));
+    if (h->text[DIRECTORY][0])
+        printf("# made on %s, %s; names of files are relative to %s\n", FACT(HOST), FACT(START),
+               h->text[DIRECTORY]);
+#undef FACT
+    if (h->text[COMMAND][0])
+        printf("# repeated by: %s\n"
+               "# What follows is the configuration of the run that made the model, with the input "
+               "of this file.\n",
+               h->text[COMMAND]);
+}
+
+/* Prints the configuration. Names of files that the run wrote besides output.file become comments:
+ * a repetition would refuse to replace them. */
+static void print_lines(const char *text) {
+    static const char *const outputs[] = {"  picture: ", "  model: ", "  graph: "};
+    bool is_output = false;
+    while (*text) {
+        const size_t length = strcspn(text, "\n");
+        bool is_named = false;
+        if (*text != ' ' && *text != '#') is_output = strncmp(text, "output:", 7) == 0;
+        for (size_t k = 0; k < sizeof outputs / sizeof *outputs && is_output; k++) {
+            const size_t key = strlen(outputs[k]);
+            is_named |= strncmp(text, outputs[k], key) == 0 && strncmp(text + key, "\"\"", 2) != 0;
+        }
+        if (is_named)
+            printf("  # not written again: %.*s\n", (int)length - 2, text + 2);
+        else
+            printf("%.*s\n", (int)length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* COLLECTIVE. Prints (rank 0) the stored configuration as YAML that `iktsne embed` takes. Comments
+ * at the head name program, instruction set, folder and hash, and for a file that another verb made
+ * the command that made it. Errors: IKT_ERR_DATA where the file holds no configuration. */
+static ikt_status print_repetition(ikt_context *ctx, const char *path, ikt_result_file *file) {
+    char *text = NULL;
+    head *h = NULL;
+    IKT_TRY(ikt_result_configuration(file, &text));
+    ikt_status st = IKT_OK;
+    if (!text) st = ikt_fail(ctx, IKT_ERR_DATA, "%s holds no configuration of a run", path);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &h, 1, sizeof *h, "provenance");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = ikt_result_notes(file, take_fact, h);
+    if (st == IKT_OK && ikt_rank(ctx) == 0) {
+        print_head(h);
+        print_lines(text);
+    }
+    ikt_free(&h);
+    ikt_free(&text);
+    return st;
 }
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
@@ -195,30 +322,30 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "output.file gives the same embedding",
          &configuration},
         {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL, "Data set to describe", dataset},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print as JSON", &as_json}};
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print as JSON", &as_json},
+        {0}};
     const char *path;
-    int count;
-    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_info, options, sizeof options / sizeof *options, argc,
-                              argv, &path, 1, 1, &count, &help));
+    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_info, options, argc, argv, &path, 1, 1, NULL, &help));
     if (help) return IKT_OK;
     ikt_result_file *file = NULL;
     if (ikt_stage_file_is(ctx, path)) return show_checkpoint(ctx, path, configuration, as_json);
     /* Embeddings and their configurations are in HDF5 files; what is not may be data. */
     if (!configuration && ikt_max_one(ctx, ikt_rank(ctx) == 0 && !ikt_source_is_hdf5(path)) > 0)
         return show_data(ctx, path, dataset, as_json);
-    ikt_graph_file *graph = open_kept(ctx, path);
-    if (graph) {
-        ikt_status shown = ikt_info_graph(ctx, graph, configuration, as_json);
-        ikt_graph_file_close(&graph);
-        return shown;
-    }
-    ikt_status st = ikt_result_open(ctx, path, &file);
+    ikt_graph_file *graph = NULL;
+    ikt_status st = ikt_graph_file_open(ctx, path, &graph);
+    if (st != IKT_OK) ikt_clear(ctx);
+    const bool is_graph = graph && ikt_graph_file_is_kept(graph);
+    if (is_graph) st = show_graph(ctx, graph, configuration, as_json);
+    ikt_graph_file_close(&graph);
+    if (is_graph) return st;
+    st = ikt_result_open(ctx, path, &file);
     if (st == IKT_ERR_DATA && !configuration) { /* no embedding in it: a data set, then */
         ikt_clear(ctx);
         return show_data(ctx, path, dataset, as_json);
     }
     if (st == IKT_OK)
-        st = configuration ? ikt_repetition_print(ctx, path, file)
+        st = configuration ? print_repetition(ctx, path, file)
                            : show_result(ctx, path, file, as_json);
     ikt_result_close(&file);
     return st;

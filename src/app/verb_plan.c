@@ -2,8 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/option.h"
-#include "app/plan_print.h"
+#include "app/print.h"
 #include "app/settings_read.h"
 #include "app/verb.h"
 #include "base/comm.h"
@@ -25,26 +24,17 @@ typedef struct {
     char machine[IKT_STRING_MAX];
 } arguments;
 
-/* The file of machine constants: the one that was named, or the usual place. */
-static ikt_status machine_path(ikt_context *ctx, const arguments *a, char *path, bool *exists) {
-    ikt_machine_file(ctx, path, exists);
-    if (a->machine[0]) {
-        *exists = true; /* or reading it says why not */
-        memcpy(path, a->machine, sizeof a->machine);
-    }
-    if (!path[0] && a->calibrate)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "neither XDG_CONFIG_HOME nor HOME is set: name the file to write with "
-                        "--machine FILE");
-    return IKT_OK;
-}
-
 static ikt_status calibrate(ikt_context *ctx, const arguments *a) {
     char path[IKT_STRING_MAX], scratch[IKT_STRING_MAX + 16];
     bool exists;
     ikt_machine machine;
     ikt_config_part part = ikt_machine_part(&machine);
-    IKT_TRY(machine_path(ctx, a, path, &exists));
+    ikt_machine_file(ctx, path, &exists);
+    if (a->machine[0]) memcpy(path, a->machine, sizeof a->machine);
+    if (!path[0])
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "neither XDG_CONFIG_HOME nor HOME is set: name the file to write with "
+                        "--machine FILE");
     snprintf(scratch, sizeof scratch, "%s.rows.h5", path);
     IKT_TRY(ikt_config_defaults(ctx, &part, 1));
     IKT_TRY(ikt_machine_check(ctx, path));
@@ -73,26 +63,15 @@ static ikt_status time_file(ikt_context *ctx, ikt_source *source, double *rate) 
     return st;
 }
 
-/* Columns that two of some rows share, on average over all pairs. */
-static ikt_status find_overlap(ikt_context *ctx, const ikt_sparse_rows *rows, int64_t d,
-                               double *overlap) {
-    double *held = NULL;
-    IKT_TRY(ikt_alloc(ctx, &held, d, sizeof *held, "rows of X"));
-    for (int64_t e = 0; e < rows->start[rows->count]; e++)
-        held[rows->column[e]] += 1 / (double)rows->count;
-    for (int64_t k = 0; k < d; k++)
-        *overlap += held[k] * held[k];
-    ikt_free(&held);
-    return IKT_OK;
-}
-
-/* The same for a sparse source; and what its rows have in common, in those of rank 0. */
+/* The same for a sparse source; and how many columns two rows share on average, in those of rank
+ * 0. */
 static ikt_status time_sparse(ikt_context *ctx, ikt_source *source, double *rate,
                               ikt_data_shape *shape) {
     ikt_rows distribution = ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
     const int64_t block = ikt_source_block_rows(source);
     const int64_t count = distribution.count < block ? distribution.count : block;
     ikt_sparse_rows rows = {0};
+    double *held = NULL; /* [columns] of rank 0: the part of the rows that have a value there */
     double begin = ikt_now();
     ikt_status st =
         ikt_source_read_sparse(source, count > 0 ? distribution.first : 0, count, &rows);
@@ -100,10 +79,15 @@ static ikt_status time_sparse(ikt_context *ctx, ikt_source *source, double *rate
         double seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
         int64_t bytes = rows.start[count] * (4 + (int64_t)ikt_type_size(ikt_source_type(source)));
         *rate = (double)ikt_max_one(ctx, bytes > 0 ? bytes : 1) / seconds / 1e6;
-        if (ikt_rank(ctx) == 0) st = find_overlap(ctx, &rows, shape->d, &shape->overlap);
+        if (ikt_rank(ctx) == 0) st = ikt_alloc(ctx, &held, shape->d, sizeof *held, "rows of X");
+        for (int64_t e = 0; held && e < rows.start[count]; e++)
+            held[rows.column[e]] += 1 / (double)count;
+        for (int64_t k = 0; held && k < shape->d; k++)
+            shape->overlap += held[k] * held[k];
         st = ikt_agree(ctx, st);
     }
     if (st == IKT_OK) ikt_broadcast(ctx, &shape->overlap, sizeof shape->overlap, 0);
+    ikt_free(&held);
     ikt_sparse_rows_destroy(&rows);
     return st;
 }
@@ -135,16 +119,6 @@ static ikt_status find_rows(ikt_context *ctx, const arguments *a, const ikt_inpu
     return st;
 }
 
-/* The same with a graph, which may stand alone. */
-static ikt_status find_shape(ikt_context *ctx, const arguments *a, const ikt_input_settings *input,
-                             const ikt_graph_about *graph, ikt_data_shape *out, double *file_rate) {
-    if (graph->n > 0 && !input->file[0])
-        *out = (ikt_data_shape){.n = graph->n, .type = IKT_TYPE_F32};
-    else
-        IKT_TRY(find_rows(ctx, a, input, out, file_rate));
-    return ikt_graph_shape(ctx, graph, out);
-}
-
 /* Rows that the centres are drawn from, where that is another file. */
 static ikt_status find_drawn(ikt_context *ctx, const ikt_isolation_settings *isolation,
                              ikt_data_shape *shape) {
@@ -158,26 +132,25 @@ static ikt_status find_drawn(ikt_context *ctx, const ikt_isolation_settings *iso
     return IKT_OK;
 }
 
-/* Constants: built in, then those of the machine's file, then of the command line. */
-static ikt_status read_all(ikt_context *ctx, const arguments *a, ikt_settings_words *words,
-                           ikt_settings *settings, ikt_machine *machine) {
-    const ikt_config_part part = ikt_machine_part(machine);
-    bool is_named;
-    words->more = &part;
-    IKT_TRY(ikt_machine_load(ctx, a->machine, machine));
-    return ikt_settings_read(ctx, words, settings, &is_named);
-}
-
 static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words *words) {
     ikt_settings settings;
     ikt_data_shape shape;
     ikt_graph_about graph;
     ikt_plan p;
-    IKT_TRY(read_all(ctx, a, words, &settings, &p.machine));
+    bool is_named;
+    /* Constants: built in, then those of the machine's file, then of the command line. */
+    const ikt_config_part part = ikt_machine_part(&p.machine);
+    words->more = &part;
+    IKT_TRY(ikt_machine_load(ctx, a->machine, &p.machine));
+    IKT_TRY(ikt_settings_read(ctx, words, &settings, &is_named));
     IKT_TRY(ikt_graph_settle(ctx, &settings, &graph));
     IKT_TRY(
         ikt_unused_check(ctx, &settings, settings.input.file[0] || graph.n == 0, graph.is_kept));
-    IKT_TRY(find_shape(ctx, a, &settings.input, &graph, &shape, &p.machine.file));
+    if (graph.n > 0 && !settings.input.file[0]) /* a graph may stand alone */
+        shape = (ikt_data_shape){.n = graph.n, .type = IKT_TYPE_F32};
+    else
+        IKT_TRY(find_rows(ctx, a, &settings.input, &shape, &p.machine.file));
+    IKT_TRY(ikt_graph_shape(ctx, &graph, &shape));
     IKT_TRY(find_drawn(ctx, &settings.isolation, &shape));
     int ranks = a->ranks == IKT_AUTO_INT ? ikt_size(ctx) : (int)a->ranks;
     int threads =
@@ -215,9 +188,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"calibrate", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
          "Measure the constants under this launch, in some seconds, and write that file",
          &a.calibrate},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the plan as JSON", &a.as_json}};
-    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_plan, options, sizeof options / sizeof *options, argc,
-                              argv, words.word, 0, IKT_WORDS_MOST, &words.count, &help));
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the plan as JSON", &a.as_json},
+        {0}};
+    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_plan, options, argc, argv, words.word, 0,
+                              IKT_WORDS_MOST, &words.count, &help));
     if (help) return IKT_OK;
     if (a.calibrate && words.count > 0)
         return ikt_fail(ctx, IKT_ERR_USAGE,

@@ -1,6 +1,5 @@
 /* iktsne plot: a picture of an embedding that is already in a file. */
 #include "app/embedding_file.h"
-#include "app/option.h"
 #include "app/verb.h"
 #include "plot/plot.h"
 
@@ -11,31 +10,6 @@ typedef struct {
     bool legend, overwrite;
     char colour_by[IKT_STRING_MAX], title[IKT_STRING_MAX], mark[IKT_STRING_MAX];
 } options;
-
-static ikt_status draw(ikt_context *ctx, const options *o, const ikt_embedding_file *run,
-                       const ikt_embedding_column *column, const char *path) {
-    const ikt_plot_settings settings = {.width = o->width,
-                                        .height = o->height,
-                                        .point_radius = o->point_radius,
-                                        .opacity = o->opacity,
-                                        .dpi = o->dpi,
-                                        .black = o->background == 1,
-                                        .legend = o->legend,
-                                        .overwrite = o->overwrite,
-                                        .title = ikt_embedding_file_title(run, o->title),
-                                        .footer = run->note,
-                                        .description = run->configuration};
-    const ikt_plot_points points = {.rows = &run->rows,
-                                    .q = run->q,
-                                    .y = run->y,
-                                    .labels = column->labels,
-                                    .class_names = column->names,
-                                    .values = column->values,
-                                    .column = column->name[0] ? column->name : NULL,
-                                    .marked = run->marked,
-                                    .n_marked = run->n_marked};
-    return ikt_plot_embedding(ctx, &settings, &points, path);
-}
 
 /* Reads the command line; see ikt_options_parse. */
 static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options *o,
@@ -78,27 +52,45 @@ static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options
          "Draw the legend (on by default; --no-legend leaves it out)", &o->legend},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace OUT where it exists",
          &o->overwrite},
-    };
-    int n_paths;
-    return ikt_options_parse(ctx, &ikt_verb_plot, table, sizeof table / sizeof *table, argc, argv,
-                             paths, 2, 2, &n_paths, help);
+        {0}};
+    return ikt_options_parse(ctx, &ikt_verb_plot, table, argc, argv, paths, 2, 2, NULL, help);
 }
 
-static ikt_status run(ikt_context *ctx, int argc, char **argv) {
+static ikt_status plot(ikt_context *ctx, int argc, char **argv) {
     options o;
     const char *paths[2];
     bool help;
     IKT_TRY(parse_options(ctx, argc, argv, &o, paths, &help));
     if (help) return IKT_OK;
-    ikt_embedding_file map;
+    ikt_embedding_file run;
     ikt_embedding_column column = {.labels = NULL};
-    ikt_status st = ikt_embedding_file_open(ctx, paths[0], o.mark, &map);
+    ikt_status st = ikt_embedding_file_open(ctx, paths[0], o.mark, &run);
     if (st == IKT_OK)
-        st = ikt_embedding_column_read(ctx, &map, o.colour_by, (ikt_colour_as)o.colour_as,
+        st = ikt_embedding_column_read(ctx, &run, o.colour_by, (ikt_colour_as)o.colour_as,
                                        ikt_option_given("colour-by", argc, argv), &column);
-    if (st == IKT_OK) st = draw(ctx, &o, &map, &column, paths[1]);
+    const ikt_plot_settings settings = {.width = o.width,
+                                        .height = o.height,
+                                        .point_radius = o.point_radius,
+                                        .opacity = o.opacity,
+                                        .dpi = o.dpi,
+                                        .black = o.background == 1,
+                                        .legend = o.legend,
+                                        .overwrite = o.overwrite,
+                                        .title = ikt_embedding_file_title(&run, o.title),
+                                        .footer = run.note,
+                                        .description = run.configuration};
+    const ikt_plot_points points = {.rows = &run.rows,
+                                    .q = run.q,
+                                    .y = run.y,
+                                    .labels = column.labels,
+                                    .class_names = column.names,
+                                    .values = column.values,
+                                    .column = column.name[0] ? column.name : NULL,
+                                    .marked = run.marked,
+                                    .n_marked = run.n_marked};
+    if (st == IKT_OK) st = ikt_plot_embedding(ctx, &settings, &points, paths[1]);
     ikt_embedding_column_free(&column);
-    ikt_embedding_file_close(&map);
+    ikt_embedding_file_close(&run);
     return st;
 }
 
@@ -106,4 +98,4 @@ const ikt_verb ikt_verb_plot = {"plot", "RUN.h5 OUT.png|.svg|.pdf [options]",
                                 "Draws a picture (PNG, SVG or PDF) of an embedding: of the output "
                                 "of `iktsne embed`, or of any HDF5 file "
                                 "with a data set /embedding of n x 1, n x 2 or n x 3",
-                                run};
+                                plot};

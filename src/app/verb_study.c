@@ -30,36 +30,17 @@ static const char explanation[] =
     "of a\n"
     "Slurm array, which share the runs among them.\n";
 
-/* "a:b:c" into the folders to look through; cuts the text up. */
-static void split_folders(char *list, ikt_study_places *places) {
-    while (*list && places->folders < IKT_STUDY_FOLDERS) {
-        char *colon = strchr(list, ':');
-        if (colon) *colon = '\0';
-        if (*list) places->folder[places->folders++] = list;
-        if (!colon) return;
-        list = colon + 1;
+/* Prints the runs; or makes them, and the report. */
+static ikt_status make(ikt_context *ctx, const ikt_study_plan *plan, const options *o) {
+    char text[IKT_STRING_MAX];
+    for (int64_t r = 0; o->list && r < plan->n_runs && ikt_rank(ctx) == 0; r++) {
+        ikt_study_run_name(plan, &plan->run[r], text, sizeof text);
+        printf("%016" PRIx64 "  %s\n", plan->run[r].id, text);
     }
-}
-
-static void print_runs(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan) {
-    for (int64_t r = 0; r < plan->n_runs && ikt_rank(ctx) == 0; r++) {
-        char name[IKT_STRING_MAX];
-        ikt_study_run_name(study, &plan->run[r], name, sizeof name);
-        printf("%016" PRIx64 "  %s\n", plan->run[r].id, name);
-    }
-}
-
-static ikt_status make(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
-                       const options *o) {
-    const ikt_study_effort effort = {o->ranks, o->retry};
-    char path[IKT_STRING_MAX];
-    if (o->list) {
-        print_runs(ctx, study, plan);
-        return IKT_OK;
-    }
-    if (!o->report) IKT_TRY(ikt_study_execute_all(ctx, study, plan, o->output, &effort));
-    IKT_TRY(ikt_study_report(ctx, study, plan, o->output, path));
-    if (ikt_rank(ctx) == 0) printf("%s\n", path);
+    if (o->list) return IKT_OK;
+    if (!o->report) IKT_TRY(ikt_study_execute_all(ctx, plan, o->ranks, o->retry));
+    IKT_TRY(ikt_study_report(ctx, plan, text));
+    if (ikt_rank(ctx) == 0) printf("%s\n", text);
     return IKT_OK;
 }
 
@@ -81,14 +62,14 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"report", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
          "Make the report of what is there, and no run", &o.report},
         {"list", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the runs, and do nothing else",
-         &o.list}};
+         &o.list},
+        {0}};
     const char *positional[1];
-    int count;
     bool help;
     ikt_study study;
     ikt_study_plan plan;
-    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_study, table, sizeof table / sizeof *table, argc, argv,
-                              positional, 1, 1, &count, &help));
+    IKT_TRY(
+        ikt_options_parse(ctx, &ikt_verb_study, table, argc, argv, positional, 1, 1, NULL, &help));
     if (help) {
         ikt_help more = ikt_help_begin(ctx, &ikt_verb_study, argc, argv);
         ikt_help_heading(&more, "the study and its results", "");
@@ -96,11 +77,16 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         return ikt_help_end(&more);
     }
     ikt_study_places places = {.output = o.output, .only = o.only[0] ? o.only : NULL};
-    split_folders(o.data, &places);
+    for (char *list = o.data; *list && places.folders < IKT_STUDY_FOLDERS;) {
+        char *end = list + strcspn(list, ":");
+        if (end != list) places.folder[places.folders++] = list;
+        list = *end ? end + 1 : end;
+        *end = '\0';
+    }
     IKT_TRY(ikt_study_read(ctx, positional[0], &study));
     if (!o.output[0]) snprintf(o.output, sizeof o.output, "%.60s-results", study.name);
     ikt_status st = ikt_study_plan_make(ctx, &study, &places, &plan);
-    if (st == IKT_OK) st = make(ctx, &study, &plan, &o);
+    if (st == IKT_OK) st = make(ctx, &plan, &o);
     ikt_study_plan_destroy(&plan);
     ikt_study_destroy(&study);
     return st;

@@ -2,12 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/cost_print.h"
-#include "app/json.h"
-#include "app/option.h"
+#include "app/print.h"
 #include "app/verb.h"
 #include "base/atomic_file.h"
-#include "pipeline/outcome.h"
 #include "plot/plot.h"
 #include "transform/transform.h"
 
@@ -36,11 +33,7 @@ static void print_json(ikt_context *ctx, const ikt_transformed *done, const ikt_
     ikt_json_int(&json, "rows_still_moving", done->unsettled);
     if (done->accuracy >= 0) ikt_json_real(&json, "label_accuracy_among_old_rows", done->accuracy);
     ikt_memory_json(&json, cost, done->predicted_bytes);
-    ikt_json_begin(&json, "seconds", '{');
-    for (int s = 0; s < IKT_STAGE_COUNT; s++)
-        if (cost->times[s].count > 0)
-            ikt_json_real(&json, ikt_stage_name((ikt_stage)s), cost->times[s].most);
-    ikt_json_end(&json, '}');
+    ikt_times_json(&json, cost);
     ikt_json_end(&json, '}');
 }
 
@@ -58,23 +51,6 @@ static void print_text(const command *w, const ikt_transformed *done, const ikt_
     printf("embedding hash   %016llx\n", (unsigned long long)done->hash);
 }
 
-/* Names that cannot be written are refused before the work; the model is never one of them. */
-static ikt_status check_outputs(ikt_context *ctx, const command *w) {
-    if (strcmp(w->path[0], w->path[2]) == 0 || strcmp(w->path[1], w->path[2]) == 0)
-        return ikt_fail(ctx, IKT_ERR_USAGE, "%s is read and cannot be the output, too", w->path[2]);
-    IKT_TRY(ikt_atomic_check(ctx, w->path[2], w->overwrite));
-    if (!w->picture[0]) return IKT_OK;
-    return ikt_atomic_check_stream(ctx, w->picture, w->overwrite);
-}
-
-static ikt_status write_outputs(ikt_context *ctx, const command *w,
-                                const ikt_transform_request *request, ikt_transformed *done) {
-    IKT_TRY(ikt_transform_accuracy(ctx, done, &done->accuracy));
-    IKT_TRY(ikt_transform_write(ctx, request, done, w->path[2], w->overwrite));
-    if (!w->picture[0]) return IKT_OK;
-    return ikt_transform_picture(ctx, request, done, w->picture, w->overwrite);
-}
-
 static ikt_status transform(ikt_context *ctx, const command *w) {
     const ikt_transform_request request = {.model = w->path[0],
                                            .input = w->path[1],
@@ -84,10 +60,17 @@ static ikt_status transform(ikt_context *ctx, const command *w) {
                                            .trials = w->iterations};
     ikt_transformed done;
     ikt_run_cost cost;
-    IKT_TRY(check_outputs(ctx, w));
+    /* Names that cannot be written are refused before the work; the model is never one of them. */
+    if (strcmp(w->path[0], w->path[2]) == 0 || strcmp(w->path[1], w->path[2]) == 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "%s is read and cannot be the output, too", w->path[2]);
+    IKT_TRY(ikt_atomic_check(ctx, w->path[2], w->overwrite));
+    if (w->picture[0]) IKT_TRY(ikt_atomic_check_stream(ctx, w->picture, w->overwrite));
     ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
     IKT_TRY(ikt_transform_run(ctx, &request, &done));
-    ikt_status st = write_outputs(ctx, w, &request, &done);
+    ikt_status st = ikt_transform_accuracy(ctx, &done, &done.accuracy);
+    if (st == IKT_OK) st = ikt_transform_write(ctx, &request, &done, w->path[2], w->overwrite);
+    if (st == IKT_OK && w->picture[0])
+        st = ikt_transform_picture(ctx, &request, &done, w->picture, w->overwrite);
     ikt_stage_end(ctx, IKT_STAGE_TOTAL);
     if (st == IKT_OK) {
         ikt_run_cost_collect(ctx, &cost);
@@ -102,7 +85,6 @@ static ikt_status transform(ikt_context *ctx, const command *w) {
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     command w;
     bool help;
-    int count;
     const ikt_option options[] = {
         {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL, "Data set of the new rows", w.dataset},
         {"labels", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL,
@@ -117,9 +99,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
          "PNG, SVG or PDF file: new rows coloured by label, old ones grey", w.picture},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace output files that exist",
          &w.overwrite},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the summary as JSON", &w.json}};
-    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_transform, options, sizeof options / sizeof *options,
-                              argc, argv, w.path, 3, 3, &count, &help));
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the summary as JSON", &w.json},
+        {0}};
+    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_transform, options, argc, argv, w.path, 3, 3, NULL,
+                              &help));
     return help ? IKT_OK : transform(ctx, &w);
 }
 

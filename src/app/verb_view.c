@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "app/embedding_file.h"
-#include "app/option.h"
 #include "app/verb.h"
 #include "base/log.h"
 #include "viewer/viewer.h"
@@ -58,26 +57,23 @@ static ikt_status parse_shape(ikt_context *ctx, const char *text, ikt_picture_se
     const char *at = text;
     int sides = 0;
     bool good = true;
-    for (; good && sides < 3; sides++) {
+    for (bool more = true; more && good; sides++) {
         char *end;
-        long long value = strtoll(at, &end, 10);
-        good = end != at && value >= 1 && value <= SHAPE_MOST && (*end == 'x' || *end == '\0');
-        side[sides] = value;
-        at = end + (*end == 'x');
-        if (*end == '\0') {
-            sides++;
-            break;
-        }
+        const long long value = strtoll(at, &end, 10);
+        more = *end == 'x';
+        good = sides < 3 && end != at && value >= 1 && value <= SHAPE_MOST && (more || !*end);
+        if (good) side[sides] = value;
+        at = end + 1;
     }
-    good = good && *at == '\0' && at[-1] != 'x' && sides >= 2 && (side[2] == 1 || side[2] == 3);
+    if (!good || sides < 2 || (side[2] != 1 && side[2] != 3))
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "--image-shape: '%s' is not a height and a width such as 28x28, or with "
+                        "three colours 32x32x3",
+                        text);
     pictures->height = side[0];
     pictures->width = side[1];
     pictures->channels = side[2];
-    if (good) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "--image-shape: '%s' is not a height and a width such as 28x28, or with three "
-                    "colours 32x32x3",
-                    text);
+    return IKT_OK;
 }
 
 static ikt_status choose_pictures(ikt_context *ctx, const options *o, subject *s) {
@@ -94,28 +90,6 @@ static ikt_status choose_pictures(ikt_context *ctx, const options *o, subject *s
                                          .most = o->images_most};
     if (s->pictures.dataset[0] == '/') s->pictures.dataset++;
     return parse_shape(ctx, o->image_shape, &s->pictures);
-}
-
-static ikt_status write_page(ikt_context *ctx, const options *o, const subject *s,
-                             const char *path) {
-    ikt_viewer_column column[IKT_VIEWER_COLUMNS_MOST];
-    for (int c = 0; c < s->n_columns; c++) {
-        const ikt_embedding_column *own = &s->column[c];
-        column[c] = (ikt_viewer_column){own->name, own->labels, own->values, own->names};
-    }
-    const ikt_viewer_settings settings = {.title = ikt_embedding_file_title(&s->run, o->title),
-                                          .note = s->run.note,
-                                          .black = o->background == 1,
-                                          .overwrite = o->overwrite};
-    const ikt_viewer_content content = {.rows = &s->run.rows,
-                                        .q = s->run.q,
-                                        .y = s->run.y,
-                                        .column = column,
-                                        .n_columns = s->n_columns,
-                                        .marked = s->run.marked,
-                                        .n_marked = s->run.n_marked,
-                                        .pictures = o->images[0] ? &s->pictures : NULL};
-    return ikt_viewer_write(ctx, &settings, &content, path);
 }
 
 /* Reads the command line; see ikt_options_parse. */
@@ -155,10 +129,8 @@ static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options
          o->mark},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace OUT.html where it exists",
          &o->overwrite},
-    };
-    int n_paths;
-    return ikt_options_parse(ctx, &ikt_verb_view, table, sizeof table / sizeof *table, argc, argv,
-                             paths, 2, 2, &n_paths, help);
+        {0}};
+    return ikt_options_parse(ctx, &ikt_verb_view, table, argc, argv, paths, 2, 2, NULL, help);
 }
 
 static ikt_status make(ikt_context *ctx, const options *o, bool asked_for, subject *s,
@@ -166,7 +138,24 @@ static ikt_status make(ikt_context *ctx, const options *o, bool asked_for, subje
     IKT_TRY(choose_pictures(ctx, o, s));
     IKT_TRY(ikt_embedding_file_open(ctx, paths[0], o->mark, &s->run));
     IKT_TRY(read_columns(ctx, o, asked_for, s));
-    return write_page(ctx, o, s, paths[1]);
+    ikt_viewer_column column[IKT_VIEWER_COLUMNS_MOST];
+    for (int c = 0; c < s->n_columns; c++) {
+        const ikt_embedding_column *own = &s->column[c];
+        column[c] = (ikt_viewer_column){own->name, own->labels, own->values, own->names};
+    }
+    const ikt_viewer_settings settings = {.title = ikt_embedding_file_title(&s->run, o->title),
+                                          .note = s->run.note,
+                                          .black = o->background == 1,
+                                          .overwrite = o->overwrite};
+    const ikt_viewer_content content = {.rows = &s->run.rows,
+                                        .q = s->run.q,
+                                        .y = s->run.y,
+                                        .column = column,
+                                        .n_columns = s->n_columns,
+                                        .marked = s->run.marked,
+                                        .n_marked = s->run.n_marked,
+                                        .pictures = o->images[0] ? &s->pictures : NULL};
+    return ikt_viewer_write(ctx, &settings, &content, paths[1]);
 }
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {

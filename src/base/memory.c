@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include <omp.h>
+
 #include "base/context.h"
 
 enum { HEADER = 64 };
@@ -45,10 +47,6 @@ static void count(ikt_context *ctx, const char *purpose, int64_t bytes) {
     if (ctx->memory_now > ctx->memory_peak) note_peak(ctx);
 }
 
-void ikt_account(ikt_context *ctx, const char *purpose, int64_t bytes) {
-    count(ctx, purpose, bytes);
-}
-
 static void *pointer_get(const void *pointer) {
     void *value;
     memcpy(&value, pointer, sizeof value);
@@ -74,6 +72,26 @@ static int64_t address_space_left(const ikt_context *ctx) {
     return ctx->address_space - library_bytes - (ctx->threads - 1) * thread_bytes - ctx->memory_now;
 }
 
+/* Bytes from which on a block is cleared by all threads: below it a team costs more than it saves.
+ */
+static const size_t shared_bytes = (size_t)1 << 20;
+
+/* Thread i of T clears the i-th part of T, as it later works on the i-th part of the rows. */
+static void clear(const ikt_context *ctx, char *block, size_t bytes) {
+    if (bytes < shared_bytes || ctx->threads == 1 || omp_in_parallel()) {
+        memset(block, 0, bytes);
+        return;
+    }
+#pragma omp parallel num_threads(ctx->threads)
+    {
+        const size_t threads = (size_t)omp_get_num_threads(), own = (size_t)omp_get_thread_num();
+        const size_t part = (bytes / threads + HEADER - 1) / HEADER * HEADER;
+        const size_t from = own * part < bytes ? own * part : bytes;
+        const size_t to = own + 1 < threads && from + part < bytes ? from + part : bytes;
+        memset(block + from, 0, to - from);
+    }
+}
+
 ikt_status ikt_alloc(ikt_context *ctx, void *pointer, int64_t elements, size_t size,
                      const char *purpose) {
     pointer_set(pointer, NULL);
@@ -90,7 +108,7 @@ ikt_status ikt_alloc(ikt_context *ctx, void *pointer, int64_t elements, size_t s
             "out of memory: %.1f MB for %s on rank %d, which already holds %.1f MB; use "
             "more ranks or nodes",
             (double)bytes / 1e6, purpose, ctx->rank, (double)ctx->memory_now / 1e6);
-    memset(block, 0, whole);
+    clear(ctx, block, whole);
     header *head = (header *)(void *)block;
     *head = (header){ctx, purpose, bytes, guard_value};
     count(ctx, purpose, (int64_t)bytes);

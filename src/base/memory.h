@@ -1,7 +1,14 @@
 /* Checked allocation with an account per purpose.
  *
  * Every array is allocated here, aligned to 64 bytes, zeroed, and counted under the purpose that
- * the caller names, so that a run can say what its memory went to.
+ * the caller names, so that a run can say what its memory went to. What libraries allocate for
+ * themselves (MPI, HDF5, FFTW, BLAS) is not in the account, and the summary of a run says so.
+ *
+ * Large arrays are cleared by all threads, each its own part, so that on a node with several memory
+ * controllers the pages of an array lie near the threads that work on those rows: a system places
+ * a page where it is first written. Loops over rows are divided among threads in the same way
+ * (schedule(static)). A task in a sandbox (sandbox.h), whose process has no team of threads, must
+ * not allocate here.
  */
 #ifndef IKT_BASE_MEMORY_H
 #define IKT_BASE_MEMORY_H
@@ -31,9 +38,6 @@ ikt_status ikt_room(ikt_context *ctx, void *pointer, int64_t count, size_t size,
 
 /* LOCAL. Frees memory of ikt_alloc and sets *(T **)pointer to NULL; accepts a NULL pointer. */
 void ikt_free(void *pointer);
-
-/* LOCAL. Counts memory that a library (FFTW, HDF5) holds; `bytes` may be negative. */
-void ikt_account(ikt_context *ctx, const char *purpose, int64_t bytes);
 
 /* LOCAL. Bytes accounted for now, and the most there have been, on this rank. */
 int64_t ikt_memory_now(const ikt_context *ctx);

@@ -17,8 +17,8 @@
 #include "data/normalise.h"
 #include "data/preprocess.h"
 #include "io/sources/source.h"
+#include "linalg/blocks.h"
 #include "linalg/pca.h"
-#include "linalg/row_reader.h"
 #include "linalg/sparse.h"
 
 typedef struct ikt_dataset ikt_dataset;

@@ -48,32 +48,10 @@ static int list_peers(const int64_t *counts, int size, peer *peers) {
 }
 
 /* COLLECTIVE. Asks the owners for the ghost rows, and learns which own rows others need. */
-static ikt_status exchange_requests(ikt_halo *halo, const ikt_rows *distribution,
-                                    const int64_t *ghost_row, ikt_shuffle *requests) {
-    ikt_context *ctx = halo->ctx;
-    for (int64_t g = 0; g < halo->received; g++)
-        ikt_shuffle_count(requests, ikt_rows_owner(distribution, ghost_row[g]));
-    ikt_shuffle_meet(ctx, requests);
-    halo->sent = requests->received;
-    int64_t *asked = NULL;
-    ikt_status st = ikt_alloc(ctx, &asked, halo->sent, sizeof *asked, "halo");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &halo->send_row, halo->sent, sizeof *halo->send_row, "halo");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &halo->buffer, halo->sent * halo->width, sizeof *halo->buffer, "halo");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        ikt_shuffle_send(ctx, requests, ghost_row, asked, sizeof *asked);
-        for (int64_t s = 0; s < halo->sent; s++)
-            halo->send_row[s] = (int32_t)(asked[s] - distribution->first);
-    }
-    ikt_free(&asked);
-    return st;
-}
-
 static ikt_status plan(ikt_halo *halo, const ikt_rows *distribution, const int64_t *ghost_row) {
     ikt_context *ctx = halo->ctx;
-    int size = ikt_size(ctx);
+    const int size = ikt_size(ctx);
+    int64_t *asked = NULL;
     ikt_shuffle requests;
     ikt_status st = ikt_shuffle_create(ctx, "halo", &requests);
     if (st == IKT_OK) st = ikt_alloc(ctx, &halo->from, size, sizeof *halo->from, "halo");
@@ -81,11 +59,26 @@ static ikt_status plan(ikt_halo *halo, const ikt_rows *distribution, const int64
     if (st == IKT_OK)
         st = ikt_alloc(ctx, &halo->request, 2 * (int64_t)size, sizeof(MPI_Request), "halo");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = exchange_requests(halo, distribution, ghost_row, &requests);
     if (st == IKT_OK) {
+        for (int64_t g = 0; g < halo->received; g++)
+            ikt_shuffle_count(&requests, ikt_rows_owner(distribution, ghost_row[g]));
+        ikt_shuffle_meet(ctx, &requests);
+        halo->sent = requests.received;
+        st = ikt_alloc(ctx, &asked, halo->sent, sizeof *asked, "halo");
+        if (st == IKT_OK)
+            st = ikt_alloc(ctx, &halo->send_row, halo->sent, sizeof *halo->send_row, "halo");
+        if (st == IKT_OK)
+            st = ikt_alloc(ctx, &halo->buffer, halo->sent * halo->width, sizeof(float), "halo");
+        st = ikt_agree(ctx, st);
+    }
+    if (st == IKT_OK) {
+        ikt_shuffle_send(ctx, &requests, ghost_row, asked, sizeof *asked);
+        for (int64_t s = 0; s < halo->sent; s++)
+            halo->send_row[s] = (int32_t)(asked[s] - distribution->first);
         halo->senders = list_peers(requests.send_counts, size, halo->from);
         halo->receivers = list_peers(requests.recv_counts, size, halo->to);
     }
+    ikt_free(&asked);
     ikt_shuffle_destroy(&requests);
     return st;
 }
@@ -93,17 +86,15 @@ static ikt_status plan(ikt_halo *halo, const ikt_rows *distribution, const int64
 ikt_status ikt_halo_create(ikt_context *ctx, const ikt_rows *distribution, const int64_t *ghost_row,
                            int64_t n_ghost, int width, ikt_halo **out) {
     *out = NULL;
-    ikt_halo *halo = NULL;
-    ikt_status st = ikt_alloc(ctx, &halo, 1, sizeof *halo, "halo");
-    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, out, 1, sizeof **out, "halo")));
+    ikt_halo *halo = *out;
     halo->ctx = ctx;
     halo->width = width;
     halo->received = n_ghost;
     check(halo, MPI_Type_contiguous(width, MPI_FLOAT, &halo->row_type));
     check(halo, MPI_Type_commit(&halo->row_type));
-    st = plan(halo, distribution, ghost_row);
-    if (st != IKT_OK) ikt_halo_destroy(&halo);
-    *out = halo;
+    const ikt_status st = plan(halo, distribution, ghost_row);
+    if (st != IKT_OK) ikt_halo_destroy(out);
     return st;
 }
 

@@ -2,8 +2,10 @@
  *
  * Method: the exchange is planned once (who sends how many rows to whom, and where each arriving
  * row belongs); a transfer packs, exchanges and places. Both orders have equal blocks, so as many
- * rows leave a rank as come. Advantage: any number of arrays follow for the price of their bytes.
- * Disadvantage: 12 bytes a row are kept as long as something has to be brought back. */
+ * rows leave a rank as come. Of rows of differing length both sides know the lengths and the
+ * sequence in which they come, so both cut it into the same batches, and nothing but entries
+ * travels. Advantage: any number of arrays follow for the price of their bytes. Disadvantage: 12
+ * bytes a row are kept as long as something has to be brought back. */
 #include "dist/order.h"
 
 #include <string.h>
@@ -12,18 +14,18 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-enum { SLICE = 64 }; /* bytes of a row that travel at a time */
+enum {
+    SLICE = 64,      /* bytes of a row that travel at a time */
+    BATCH = 1 << 20, /* entries a rank, of rows of differing length */
+    ENTRY = 4        /* bytes */
+};
 
-static ikt_status order_alloc(ikt_context *ctx, ikt_order *order) {
-    const int64_t count = order->rows.count;
-    IKT_TRY(ikt_shuffle_create(ctx, "order", &order->shuffle));
-    IKT_TRY(ikt_alloc(ctx, &order->leaving, count, sizeof *order->leaving, "order"));
-    IKT_TRY(ikt_alloc(ctx, &order->place, count, sizeof *order->place, "order"));
-    return ikt_alloc(ctx, &order->row, count, sizeof *order->row, "order");
-}
+static const char purpose[] = "order";
+
+/* --- the order -------------------------------------------------------------------------------- */
 
 /* COLLECTIVE. Groups the own rows by the owners of their slots, and tells these the slots.
- *   sent   [rows.count] room */
+ *   sent   [rows.count] work space */
 static void plan(ikt_context *ctx, ikt_order *order, const uint32_t *slot, uint32_t *sent) {
     const ikt_rows *rows = &order->rows;
     ikt_shuffle *shuffle = &order->shuffle;
@@ -41,14 +43,18 @@ static void plan(ikt_context *ctx, ikt_order *order, const uint32_t *slot, uint3
 
 ikt_status ikt_order_create(ikt_context *ctx, const ikt_rows *rows, const uint32_t *slot,
                             ikt_order *out) {
+    const int64_t count = rows->count;
     uint32_t *number = NULL;
     *out = (ikt_order){.rows = *rows};
-    ikt_status st = order_alloc(ctx, out);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &number, rows->count, sizeof *number, "order");
+    ikt_status st = ikt_shuffle_create(ctx, purpose, &out->shuffle);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &out->leaving, count, sizeof *out->leaving, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &out->place, count, sizeof *out->place, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &out->row, count, sizeof *out->row, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &number, count, sizeof *number, purpose);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
         plan(ctx, out, slot, number);
-        for (int64_t i = 0; i < rows->count; i++)
+        for (int64_t i = 0; i < count; i++)
             number[i] = (uint32_t)(rows->first + i);
         st = ikt_order_apply(ctx, out, number, sizeof *number, out->row, sizeof *number,
                              sizeof *number);
@@ -65,39 +71,53 @@ void ikt_order_destroy(ikt_order *order) {
     ikt_free(&order->row);
 }
 
-/* One side of a transfer: entry e of the exchange is item index[e] of an array. */
+int64_t ikt_order_memory(int64_t n_local) {
+    return 12 * n_local;
+}
+
+int64_t ikt_order_memory_transfer(int64_t n_local) {
+    return 2 * SLICE * n_local;
+}
+
+/* --- transfers -------------------------------------------------------------------------------- */
+
+/* One side of a transfer: item e of the exchange is row index[e] of an array. */
 typedef struct {
     const uint32_t *index;
-    const int64_t *counts; /* [ranks] entries that each rank sends or gets */
-    int64_t stride;        /* bytes from item to item */
+    const int64_t *counts; /* [ranks] items that each rank sends or gets */
+    /* Rows of differing length: */
+    const int64_t *start; /* [rows.count + 1] */
+    int64_t *done;        /* [3 * ranks] items of each rank's part that have travelled; */
+    int64_t *upto, *size; /* those when this batch has, and its entries */
+    char *buffer;
 } side;
 
-static void pack(ikt_context *ctx, int64_t count, const side *from, const char *in, int64_t bytes,
-                 char *packed) {
-#pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t e = 0; e < count; e++)
-        memcpy(packed + e * bytes, in + from->index[e] * from->stride, (size_t)bytes);
+static side side_of(const ikt_order *order, bool is_slots) {
+    return is_slots ? (side){.index = order->place, .counts = order->shuffle.recv_counts}
+                    : (side){.index = order->leaving, .counts = order->shuffle.send_counts};
 }
 
-static void unpack(ikt_context *ctx, int64_t count, const side *to, const char *packed,
-                   int64_t bytes, char *out) {
-#pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t e = 0; e < count; e++)
-        memcpy(out + to->index[e] * to->stride, packed + e * bytes, (size_t)bytes);
-}
-
-static ikt_status transfer(ikt_context *ctx, int64_t count, const side *from, const side *to,
-                           const void *in, void *out, int64_t bytes) {
+static ikt_status transfer(ikt_context *ctx, const ikt_order *order, ikt_direction direction,
+                           const void *in, int64_t in_stride, void *out, int64_t out_stride,
+                           int64_t bytes) {
+    const side from = side_of(order, direction == IKT_TO_ROWS);
+    const side to = side_of(order, direction == IKT_TO_SLOTS);
+    const int64_t count = order->rows.count, packed = count * (bytes < SLICE ? bytes : SLICE);
     char *sent = NULL, *received = NULL;
-    int64_t room = count * (bytes < SLICE ? bytes : SLICE);
-    ikt_status st = ikt_alloc(ctx, &sent, room, 1, "order");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &received, room, 1, "order");
+    ikt_status st = ikt_alloc(ctx, &sent, packed, 1, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &received, packed, 1, purpose);
     st = ikt_agree(ctx, st);
     for (int64_t done = 0; st == IKT_OK && done < bytes; done += SLICE) {
-        int64_t slice = bytes - done < SLICE ? bytes - done : SLICE;
-        pack(ctx, count, from, (const char *)in + done, slice, sent);
-        ikt_exchange(ctx, sent, from->counts, received, to->counts, (size_t)slice);
-        unpack(ctx, count, to, received, slice, (char *)out + done);
+        const int64_t slice = bytes - done < SLICE ? bytes - done : SLICE;
+        const char *source = (const char *)in + done;
+        char *target = (char *)out + done;
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+        for (int64_t e = 0; e < count; e++)
+            memcpy(sent + e * slice, source + from.index[e] * in_stride, (size_t)slice);
+        ikt_exchange(ctx, sent, from.counts, received, to.counts, (size_t)slice);
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+        for (int64_t e = 0; e < count; e++)
+            memcpy(target + to.index[e] * out_stride, received + e * slice, (size_t)slice);
     }
     ikt_free(&sent);
     ikt_free(&received);
@@ -106,17 +126,102 @@ static ikt_status transfer(ikt_context *ctx, int64_t count, const side *from, co
 
 ikt_status ikt_order_apply(ikt_context *ctx, const ikt_order *order, const void *in,
                            int64_t in_stride, void *out, int64_t out_stride, int64_t bytes) {
-    side rows = {order->leaving, order->shuffle.send_counts, in_stride};
-    side slots = {order->place, order->shuffle.recv_counts, out_stride};
-    return transfer(ctx, order->rows.count, &rows, &slots, in, out, bytes);
+    return transfer(ctx, order, IKT_TO_SLOTS, in, in_stride, out, out_stride, bytes);
 }
 
 ikt_status ikt_order_restore(ikt_context *ctx, const ikt_order *order, const void *in,
                              int64_t in_stride, void *out, int64_t out_stride, int64_t bytes) {
-    side rows = {order->leaving, order->shuffle.send_counts, out_stride};
-    side slots = {order->place, order->shuffle.recv_counts, in_stride};
-    return transfer(ctx, order->rows.count, &slots, &rows, in, out, bytes);
+    return transfer(ctx, order, IKT_TO_ROWS, in, in_stride, out, out_stride, bytes);
 }
+
+/* How far each rank's part goes in this batch: rows of up to `share` entries, at least one. Both
+ * sides come to the same, as they see the same lengths. Returns the entries of all parts. */
+static int64_t cut_batch(side *s, int ranks, int64_t share) {
+    int64_t total = 0, first = 0;
+    for (int r = 0; r < ranks; r++) {
+        int64_t item = s->done[r], size = 0;
+        for (; item < s->counts[r]; item++) {
+            const uint32_t row = s->index[first + item];
+            const int64_t next = s->start[row + 1] - s->start[row];
+            if (size > 0 && size + next > share) break;
+            size += next;
+        }
+        s->upto[r] = item;
+        s->size[r] = size;
+        total += size;
+        first += s->counts[r];
+    }
+    return total;
+}
+
+/* Copies the rows of the batch between array and buffer. */
+static void copy_batch(const side *s, int ranks, char *array, bool to_buffer) {
+    int64_t first = 0, at = 0;
+    for (int r = 0; r < ranks; r++) {
+        for (int64_t item = s->done[r]; item < s->upto[r]; item++) {
+            const int64_t *start = s->start + s->index[first + item];
+            const int64_t bytes = ENTRY * (start[1] - start[0]);
+            char *row = array + ENTRY * start[0];
+            if (bytes > 0 && to_buffer) memcpy(s->buffer + at, row, (size_t)bytes);
+            if (bytes > 0 && !to_buffer) memcpy(row, s->buffer + at, (size_t)bytes);
+            at += bytes;
+        }
+        first += s->counts[r];
+    }
+}
+
+ikt_status ikt_redistribute_entries(ikt_context *ctx, const ikt_order *order,
+                                    ikt_direction direction, const int64_t *from, const void *in,
+                                    const int64_t *to, void *out) {
+    const int ranks = ikt_size(ctx);
+    side sides[2] = {side_of(order, direction == IKT_TO_ROWS),
+                     side_of(order, direction == IKT_TO_SLOTS)};
+    sides[0].start = from;
+    sides[1].start = to;
+    ikt_status st = IKT_OK;
+    for (side *s = sides; s < sides + 2; s++) {
+        if (st == IKT_OK) st = ikt_alloc(ctx, &s->done, 3 * ranks, sizeof *s->done, purpose);
+        s->upto = st == IKT_OK ? s->done + ranks : NULL;
+        s->size = st == IKT_OK ? s->done + 2 * ranks : NULL;
+    }
+    st = ikt_agree(ctx, st);
+    for (bool is_left = true; st == IKT_OK && is_left;) {
+        for (side *s = sides; s < sides + 2; s++)
+            if (st == IKT_OK)
+                st = ikt_room(ctx, &s->buffer, cut_batch(s, ranks, BATCH / ranks), ENTRY, purpose);
+        st = ikt_agree(ctx, st);
+        if (st != IKT_OK) break;
+        copy_batch(&sides[0], ranks, (char *)(uintptr_t)in, true); /* only read */
+        ikt_exchange(ctx, sides[0].buffer, sides[0].size, sides[1].buffer, sides[1].size, ENTRY);
+        copy_batch(&sides[1], ranks, out, false);
+        is_left = false;
+        for (side *s = sides; s < sides + 2; s++)
+            for (int r = 0; r < ranks; r++) {
+                s->done[r] = s->upto[r];
+                is_left = is_left || s->done[r] < s->counts[r];
+            }
+        is_left = ikt_max_one(ctx, is_left) > 0;
+    }
+    for (side *s = sides; s < sides + 2; s++) {
+        ikt_free(&s->done);
+        ikt_free(&s->buffer);
+    }
+    return st;
+}
+
+ikt_status ikt_redistribute_starts(ikt_context *ctx, const ikt_order *order,
+                                   ikt_direction direction, const int64_t *from, int64_t *to) {
+    const int64_t count = order->rows.count, bytes = sizeof *to;
+    for (int64_t i = 0; i < count; i++)
+        to[i + 1] = from[i + 1] - from[i];
+    IKT_TRY(transfer(ctx, order, direction, to + 1, bytes, to + 1, bytes, bytes));
+    to[0] = 0;
+    for (int64_t i = 0; i < count; i++)
+        to[i + 1] += to[i];
+    return IKT_OK;
+}
+
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 void ikt_order_find(ikt_context *ctx, const ikt_order *order, const int64_t *row, int64_t count,
                     int64_t *slot) {
@@ -129,17 +234,81 @@ void ikt_order_find(ikt_context *ctx, const ikt_order *order, const int64_t *row
     ikt_max_i64(ctx, slot, count);
 }
 
-int64_t ikt_order_memory(int64_t n_local) {
-    return 12 * n_local;
-}
-
-int64_t ikt_order_memory_transfer(int64_t n_local) {
-    return 2 * SLICE * n_local;
-}
-
 ikt_status ikt_order_slots(ikt_context *ctx, const ikt_order *order, uint32_t *slot) {
     const int64_t bytes = sizeof *slot;
     for (int64_t i = 0; i < order->rows.count; i++)
         slot[i] = (uint32_t)(order->rows.first + i);
     return ikt_order_restore(ctx, order, slot, bytes, slot, bytes, bytes);
+}
+
+static bool is_own(const ikt_rows *rows, uint32_t row) {
+    return row >= rows->first && row < rows->first + rows->count;
+}
+
+ikt_status ikt_translate_indices(ikt_context *ctx, const ikt_rows *rows, const uint32_t *name,
+                                 uint32_t *number, int64_t count) {
+    uint32_t *row = NULL, *names = NULL; /* of the others */
+    ikt_row_set others;
+    ikt_status st = ikt_row_set_create(ctx, rows->n, &others);
+    if (st == IKT_OK) {
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+        for (int64_t e = 0; e < count; e++)
+            if (!is_own(rows, number[e])) ikt_row_set_add(&others, number[e]);
+        ikt_row_set_number(&others);
+        st = ikt_alloc(ctx, &row, others.count, sizeof *row, purpose);
+    }
+    if (st == IKT_OK) st = ikt_alloc(ctx, &names, others.count, sizeof *names, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        ikt_row_set_list(&others, row);
+        st = ikt_gather_rows(ctx, rows, row, others.count, name, sizeof *name, names);
+    }
+    if (st == IKT_OK) {
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+        for (int64_t e = 0; e < count; e++)
+            number[e] = is_own(rows, number[e]) ? name[number[e] - rows->first]
+                                                : names[ikt_row_set_place(&others, number[e])];
+    }
+    ikt_free(&row);
+    ikt_free(&names);
+    ikt_row_set_destroy(&others);
+    return st;
+}
+
+/* Each number goes to the rank that owns it. Where as many come to each rank as it has rows, and
+ * none twice, all come once. */
+ikt_status ikt_permutation_check(ikt_context *ctx, const ikt_rows *rows, const uint32_t *slot,
+                                 bool *is_one) {
+    const int64_t count = rows->count;
+    ikt_shuffle shuffle;
+    uint32_t *sent = NULL, *received = NULL;
+    uint8_t *seen = NULL;
+    bool is_good = true;
+    ikt_status st = ikt_shuffle_create(ctx, purpose, &shuffle);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &sent, count, sizeof *sent, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &received, count, sizeof *received, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &seen, count, sizeof *seen, purpose);
+    st = ikt_agree(ctx, st);
+    for (int64_t i = 0; st == IKT_OK && i < count; i++)
+        is_good = is_good && slot[i] < rows->n;
+    *is_one = st == IKT_OK && ikt_max_one(ctx, !is_good) == 0;
+    if (*is_one) {
+        ikt_shuffle_count_rows(&shuffle, rows, slot, count);
+        ikt_shuffle_group(ctx, &shuffle);
+        ikt_shuffle_meet(ctx, &shuffle);
+        *is_one = ikt_max_one(ctx, shuffle.received != count) == 0;
+    }
+    if (*is_one) {
+        for (int64_t i = 0; i < count; i++)
+            sent[ikt_shuffle_next(&shuffle, ikt_rows_owner(rows, slot[i]))] = slot[i];
+        ikt_shuffle_send(ctx, &shuffle, sent, received, sizeof *sent);
+        for (int64_t i = 0; i < count && is_good; i++)
+            is_good = seen[received[i] - rows->first]++ == 0;
+        *is_one = ikt_max_one(ctx, !is_good) == 0;
+    }
+    ikt_shuffle_destroy(&shuffle);
+    ikt_free(&sent);
+    ikt_free(&received);
+    ikt_free(&seen);
+    return st;
 }

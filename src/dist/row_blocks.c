@@ -1,6 +1,7 @@
 /* Rows of which each rank holds a block of its own. See row_blocks.h. */
 #include "dist/row_blocks.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/comm.h"
@@ -10,25 +11,23 @@
 static const char purpose[] = "rows of the caller";
 static const int64_t default_round_bytes = (int64_t)64 << 20;
 
-static ikt_status alloc(ikt_context *ctx, ikt_row_blocks *b) {
-    const int64_t ranks = ikt_size(ctx);
-    IKT_TRY(ikt_alloc(ctx, &b->first, ranks + 1, sizeof *b->first, purpose));
-    IKT_TRY(ikt_alloc(ctx, &b->request, ranks, sizeof *b->request, purpose));
-    IKT_TRY(ikt_alloc(ctx, &b->give_counts, ranks, sizeof *b->give_counts, purpose));
-    return ikt_alloc(ctx, &b->counts, ranks, sizeof *b->counts, purpose);
-}
-
 ikt_status ikt_row_blocks_create(ikt_context *ctx, int64_t count, ikt_row_blocks *out) {
+    const int64_t ranks = ikt_size(ctx);
     *out = (ikt_row_blocks){.round_bytes = default_round_bytes};
-    const ikt_status st = ikt_agree(ctx, alloc(ctx, out));
+    ikt_status st = ikt_alloc(ctx, &out->first, ranks + 1, sizeof *out->first, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &out->request, ranks, sizeof *out->request, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &out->give_counts, ranks, sizeof *out->give_counts, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &out->counts, ranks, sizeof *out->counts, purpose);
+    st = ikt_agree(ctx, st);
     if (st != IKT_OK) {
         ikt_row_blocks_destroy(out);
         return st;
     }
     ikt_gather_counts(ctx, count, out->counts);
-    for (int r = 0; r < ikt_size(ctx); r++)
+    for (int r = 0; r < ranks; r++)
         out->first[r + 1] = out->first[r] + out->counts[r];
-    out->n = out->first[ikt_size(ctx)];
+    out->n = out->first[ranks];
     return IKT_OK;
 }
 
@@ -49,21 +48,6 @@ static ikt_row_span common(ikt_row_span a, ikt_row_span b) {
     const int64_t end_a = a.first + a.count, end_b = b.first + b.count;
     const int64_t count = (end_a < end_b ? end_a : end_b) - first;
     return (ikt_row_span){first, count > 0 ? count : 0};
-}
-
-/* COLLECTIVE. What each rank wants. */
-static void tell(ikt_context *ctx, ikt_row_blocks *b, int64_t first, int64_t count) {
-    const ikt_row_span mine = {first, count};
-    for (int r = 0; r < ikt_size(ctx); r++)
-        b->counts[r] = 1;
-    ikt_allgather(ctx, &mine, 1, sizeof mine, b->request, b->counts);
-}
-
-/* SAME-ARGS. Whether each rank wants rows of its own block only. */
-static bool is_at_home(const ikt_row_blocks *b, int ranks) {
-    for (int r = 0; r < ranks; r++)
-        if (common(b->request[r], block_of(b, r)).count < b->request[r].count) return false;
-    return true;
 }
 
 /* SAME-ARGS. The most ranks that want rows of one: +1 at the block where a request begins, -1
@@ -91,34 +75,23 @@ static ikt_row_span part_of(ikt_row_span request, int64_t step, int64_t round) {
     return (ikt_row_span){request.first + passed, left < 0 ? 0 : left < step ? left : step};
 }
 
-/* Packs what others want of this rank in a round, by rank; counts both directions. */
-static void pack(ikt_context *ctx, ikt_row_blocks *b, const char *own, size_t bytes, int64_t step,
-                 int64_t round, char *leaving) {
+/* Counts the rows that travel in a round, both ways. Returns those that leave this rank, and packs
+ * them, by rank, where `leaving` is not NULL. */
+static int64_t plan_round(ikt_context *ctx, ikt_row_blocks *b, int64_t step, int64_t round,
+                          const char *own, size_t bytes, char *leaving) {
     const int me = ikt_rank(ctx);
     const ikt_row_span mine = block_of(b, me), wanted = part_of(b->request[me], step, round);
+    int64_t rows = 0;
     for (int r = 0; r < ikt_size(ctx); r++) {
         const ikt_row_span give = common(part_of(b->request[r], step, round), mine);
         b->give_counts[r] = give.count;
         b->counts[r] = common(wanted, block_of(b, r)).count;
-        if (give.count == 0) continue;
-        memcpy(leaving, own + (size_t)(give.first - mine.first) * bytes,
-               (size_t)give.count * bytes);
-        leaving += (size_t)give.count * bytes;
+        if (leaving && give.count > 0)
+            memcpy(leaving + (size_t)rows * bytes, own + (size_t)(give.first - mine.first) * bytes,
+                   (size_t)give.count * bytes);
+        rows += give.count;
     }
-}
-
-/* Rows that leave this rank in its fullest round. */
-static int64_t leaving_rows(ikt_context *ctx, const ikt_row_blocks *b, int64_t step,
-                            int64_t rounds) {
-    const ikt_row_span mine = block_of(b, ikt_rank(ctx));
-    int64_t most = 0;
-    for (int64_t round = 0; round < rounds; round++) {
-        int64_t rows = 0;
-        for (int r = 0; r < ikt_size(ctx); r++)
-            rows += common(part_of(b->request[r], step, round), mine).count;
-        if (rows > most) most = rows;
-    }
-    return most;
+    return rows;
 }
 
 /* COLLECTIVE. Rows travel, so many in a round that the rank most asked sends no more than planned.
@@ -126,16 +99,19 @@ static int64_t leaving_rows(ikt_context *ctx, const ikt_row_blocks *b, int64_t s
 static ikt_status fetch(ikt_context *ctx, ikt_row_blocks *b, const void *own, size_t bytes,
                         char *rows) {
     const int ranks = ikt_size(ctx);
-    int64_t step = b->round_bytes / (most_askers(b, ranks) * (int64_t)bytes), rounds = 0;
+    int64_t step = b->round_bytes / (most_askers(b, ranks) * (int64_t)bytes), longest = 0, most = 0;
     char *leaving = NULL;
     if (step < 1) step = 1;
     for (int r = 0; r < ranks; r++)
-        if ((b->request[r].count + step - 1) / step > rounds)
-            rounds = (b->request[r].count + step - 1) / step;
-    ikt_status st = ikt_alloc(ctx, &leaving, leaving_rows(ctx, b, step, rounds), bytes, purpose);
-    st = ikt_agree(ctx, st);
+        longest = b->request[r].count > longest ? b->request[r].count : longest;
+    const int64_t rounds = (longest + step - 1) / step;
+    for (int64_t round = 0; round < rounds; round++) {
+        const int64_t now = plan_round(ctx, b, step, round, NULL, bytes, NULL);
+        if (now > most) most = now;
+    }
+    const ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &leaving, most, bytes, purpose));
     for (int64_t round = 0; round < rounds && st == IKT_OK; round++) {
-        pack(ctx, b, own, bytes, step, round, leaving);
+        plan_round(ctx, b, step, round, own, bytes, leaving);
         ikt_exchange(ctx, leaving, b->give_counts, rows, b->counts, bytes);
         rows += (size_t)part_of(b->request[ikt_rank(ctx)], step, round).count * bytes;
     }
@@ -143,11 +119,18 @@ static ikt_status fetch(ikt_context *ctx, ikt_row_blocks *b, const void *own, si
     return st;
 }
 
-ikt_status ikt_row_blocks_read(ikt_context *ctx, ikt_row_blocks *blocks, const void *own,
-                               size_t bytes, int64_t first, int64_t count, void *rows) {
-    tell(ctx, blocks, first, count);
-    if (!is_at_home(blocks, ikt_size(ctx))) return fetch(ctx, blocks, own, bytes, rows);
-    const int64_t before = first - blocks->first[ikt_rank(ctx)];
+ikt_status ikt_row_blocks_read(ikt_context *ctx, ikt_row_blocks *b, const void *own, size_t bytes,
+                               int64_t first, int64_t count, void *rows) {
+    const ikt_row_span mine = {first, count};
+    bool is_at_home = true; /* each rank wants rows of its own block only */
+    for (int r = 0; r < ikt_size(ctx); r++)
+        b->counts[r] = 1;
+    ikt_allgather(ctx, &mine, 1, sizeof mine, b->request, b->counts);
+    for (int r = 0; r < ikt_size(ctx); r++)
+        is_at_home =
+            is_at_home && common(b->request[r], block_of(b, r)).count == b->request[r].count;
+    if (!is_at_home) return fetch(ctx, b, own, bytes, rows);
+    const int64_t before = first - b->first[ikt_rank(ctx)];
     if (count > 0) memcpy(rows, (const char *)own + (size_t)before * bytes, (size_t)count * bytes);
     return IKT_OK;
 }

@@ -37,7 +37,7 @@ void ikt_row_blocks_destroy(ikt_row_blocks *blocks);
  * Errors: IKT_ERR_RESOURCE. Memory: what others want of this rank, at most some 64 MiB or a row
  * for each of them at a time. Cost: a small gather, and where rows travel an exchange for every 64
  * MiB that the rank most asked has to send. */
-ikt_status ikt_row_blocks_read(ikt_context *ctx, ikt_row_blocks *blocks, const void *own,
-                               size_t bytes, int64_t first, int64_t count, void *rows);
+ikt_status ikt_row_blocks_read(ikt_context *ctx, ikt_row_blocks *b, const void *own, size_t bytes,
+                               int64_t first, int64_t count, void *rows);
 
 #endif

@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "evaluate/family.h"
 #include "linalg/blocks.h"
-#include "linalg/covariance.h"
+#include "linalg/column_stats.h"
 #include "linalg/eigen.h"
 #include "linalg/pca.h"
 

@@ -7,9 +7,9 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "evaluate/family.h"
-#include "linalg/small_svd.h"
+#include "linalg/procrustes.h"
 
-enum { AXES = IKT_SVD_MOST, TRIPLETS = 5, QUERIES_MOST = 20000, CLASSES_LEAST = 3 };
+enum { AXES = IKT_PROCRUSTES_MOST, TRIPLETS = 5, QUERIES_MOST = 20000, CLASSES_LEAST = 3 };
 
 /* All rows of a map, on every rank. */
 typedef struct {

@@ -7,8 +7,7 @@
 
 #include "base/memory.h"
 #include "base/select.h"
-#include "dist/redistribute.h"
-#include "dist/translate.h"
+#include "dist/order.h"
 
 ikt_status ikt_directed_from_lists(ikt_context *ctx, ikt_neighbours *lists, ikt_directed *out) {
     const int64_t k = lists->k;

@@ -10,7 +10,7 @@
  * Advantage: the lists become P where they stand, and beside the reverse part only buffers of fixed
  * size are needed; the sum of two floats commutes, so nothing depends on who sent first.
  * Disadvantage: entries to rows of other ranks without a partner travel twice.
- * Columns get local numbers at the end: the foreign rows make a set (dist/row_set.h), and a ghost's
+ * Columns get local numbers at the end: the foreign rows make a set (dist/rows.h), and a ghost's
  * number is its place there. */
 #include <float.h>
 #include <math.h>
@@ -18,7 +18,7 @@
 
 #include "base/memory.h"
 #include "base/sort.h"
-#include "dist/row_set.h"
+#include "dist/rows.h"
 #include "graph/transpose.h"
 
 typedef struct {

@@ -34,8 +34,8 @@ void ikt_transpose_end(ikt_transpose *t);
 /* COLLECTIVE. All entries that lead to rows of other ranks, a batch of rows at a time.
  *   only_positive   entries with values above 0 only
  *   take            LOCAL, is given every entry that comes; the entries of one row by one thread,
- *                   in an order that depends on the ranks. Right for any number of threads that
- * OpenMP starts. Errors: IKT_ERR_RESOURCE. */
+ *                   in an order that depends on the ranks, whatever threads OpenMP starts
+ * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_transpose_run(ikt_transpose *t, bool only_positive,
                              void (*take)(void *self, const ikt_transposed_entry *), void *self);
 

@@ -1,30 +1,31 @@
-/* One pass of column statistics. See column_stats.h. */
+/* Column statistics and covariance, a pass over the rows each. See column_stats.h. */
 #include "linalg/column_stats.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/comm.h"
+#include "base/cpu.h"
 #include "base/exact_sum.h"
 #include "base/memory.h"
-#include "linalg/blocks.h"
+#include "linalg/dot_tile.h"
 
-enum { SLAB = 64 }; /* columns that a thread takes at a time */
+enum {
+    SLAB = 64,               /* columns that a thread takes at a time */
+    PANEL = IKT_TILE_COLUMNS /* columns packed together for the covariance */
+};
 
-/* The first value of this rank that is not finite. */
-typedef struct {
-    int64_t row, column; /* row INT64_MAX: none */
-    double value;
-} defect;
+/* --- least, largest, mean, variance ----------------------------------------------------------- */
 
 typedef struct {
     int64_t d;
-    const double *origin; /* [d], row 0 */
+    double *origin;       /* [d], row 0 */
     double *sum, *square; /* [d], of the block so far, relative to the origin */
-    double *least, *most; /* [d] */
+    double *least, *most; /* [d], lent */
     ikt_exact_sum *total; /* [2*d], sums, then squares */
     int64_t zero_rows;
-    defect bad;
+    int64_t bad_row, bad_column; /* first value that is not finite; bad_row INT64_MAX: none */
+    double bad_value;
 } pass;
 
 /* Adds `count` rows of columns c .. end - 1 to the block's sums, row after row. */
@@ -41,92 +42,56 @@ static void add_slab(pass *p, const double *rows, int64_t count, int64_t c, int6
     }
 }
 
-/* Moves the block's sums of columns c .. end - 1 to the totals. */
-static void close_slab(pass *p, int64_t c, int64_t end) {
-    for (int64_t k = c; k < end; k++) {
-        ikt_exact_sum_add(&p->total[k], p->sum[k]);
-        ikt_exact_sum_add(&p->total[p->d + k], p->square[k]);
-        p->sum[k] = p->square[k] = 0;
+static void add_rows(ikt_context *ctx, void *self, const double *rows, ikt_row_range at,
+                     bool is_end) {
+    pass *p = self;
+    const int64_t d = p->d;
+    int is_finite = 1;
+    if (p->bad_row != INT64_MAX) return;
+#pragma omp parallel for num_threads(ikt_threads(ctx)) reduction(&& : is_finite)
+    for (int64_t c = 0; c < d; c += SLAB) {
+        const int64_t end = c + SLAB < d ? c + SLAB : d;
+        add_slab(p, rows, at.count, c, end);
+        for (int64_t k = c; k < end; k++) {
+            is_finite = is_finite && isfinite(p->sum[k]);
+            if (!is_end) continue;
+            ikt_exact_sum_add(&p->total[k], p->sum[k]);
+            ikt_exact_sum_add(&p->total[d + k], p->square[k]);
+            p->sum[k] = p->square[k] = 0;
+        }
     }
-}
-
-/* A sum is not finite when a value is not; only then the values are looked at one by one. */
-static void find_defect(pass *p, const double *rows, ikt_row_range at) {
-    int finite = 1;
-    for (int64_t k = 0; k < p->d; k++)
-        finite &= isfinite(p->sum[k]) != 0;
-    for (int64_t i = 0; !finite && i < at.count * p->d; i++) {
-        if (isfinite(rows[i])) continue;
-        p->bad = (defect){at.first + i / p->d, i % p->d, rows[i]};
-        return;
-    }
-}
-
-static int64_t count_zero_rows(const double *rows, int64_t count, int64_t d) {
-    int64_t zero = 0;
-    for (int64_t row = 0; row < count; row++) {
+    for (int64_t row = 0; row < at.count; row++) {
         int64_t k = 0;
         while (k < d && rows[row * d + k] == 0)
             k++;
-        zero += k == d;
+        p->zero_rows += k == d;
     }
-    return zero;
-}
-
-static void add_rows(ikt_context *ctx, pass *p, const double *rows, ikt_row_range at,
-                     int64_t range_end) {
-    int64_t end = at.first + at.count;
-    int block_ends = end % IKT_BLOCK_ROWS == 0 || end == range_end;
-    int64_t slabs = (p->d + SLAB - 1) / SLAB;
-#pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t slab = 0; slab < slabs; slab++) {
-        int64_t c = slab * SLAB, stop = c + SLAB < p->d ? c + SLAB : p->d;
-        add_slab(p, rows, at.count, c, stop);
-    }
-    find_defect(p, rows, at);
-    p->zero_rows += count_zero_rows(rows, at.count, p->d);
-    if (!block_ends || p->bad.row != INT64_MAX) return;
-#pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t slab = 0; slab < slabs; slab++) {
-        int64_t c = slab * SLAB, stop = c + SLAB < p->d ? c + SLAB : p->d;
-        close_slab(p, c, stop);
-    }
-}
-
-/* Names the defect of the lowest row over all ranks. */
-static ikt_status agree_on_defect(ikt_context *ctx, const ikt_row_reader *reader, defect bad) {
-    int64_t lowest = bad.row;
-    ikt_min_i64(ctx, &lowest, 1);
-    if (lowest == INT64_MAX) return IKT_OK;
-    ikt_status status = IKT_OK;
-    if (bad.row == lowest)
-        status = ikt_fail(ctx, IKT_ERR_DATA,
-                          "%s, row %lld, column %lld (counted from 0): value is %s; remove the row "
-                          "or impute the value",
-                          reader->name, (long long)bad.row, (long long)bad.column,
-                          isnan(bad.value) ? "NaN (not a number)" : "infinite");
-    return ikt_agree(ctx, status);
-}
-
-static ikt_status read_all(ikt_context *ctx, const ikt_row_reader *reader, pass *p, double *rows,
-                           int64_t rows_max) {
-    ikt_row_range mine = ikt_blocks_of_rank(reader->n, ikt_size(ctx), ikt_rank(ctx));
-    int64_t steps = ikt_stream_steps(ctx, mine.count, rows_max);
-    for (int64_t step = 0; step < steps; step++) {
-        ikt_row_range at = ikt_stream_step(mine, rows_max, step);
-        IKT_TRY(reader->read(reader->self, at.first, at.count, rows));
-        for (int64_t done = 0; done < at.count && p->bad.row == INT64_MAX;) {
-            ikt_row_range part = ikt_block_part(at, done);
-            add_rows(ctx, p, rows + done * p->d, part, mine.first + mine.count);
-            done += part.count;
+    /* A sum is not finite when a value is not; only then the values are looked at one by one. */
+    for (int64_t e = 0; !is_finite && e < at.count * d && p->bad_row == INT64_MAX; e++)
+        if (!isfinite(rows[e])) {
+            p->bad_row = at.first + e / d;
+            p->bad_column = e % d;
+            p->bad_value = rows[e];
         }
-    }
-    return agree_on_defect(ctx, reader, p->bad);
 }
 
-/* Turns totals relative to row 0 into mean and variance. */
-static void finish(ikt_context *ctx, pass *p, ikt_column_stats *out) {
-    double n = (double)out->n;
+/* COLLECTIVE. Names the value of the lowest row over all ranks that is not finite. */
+static ikt_status refuse_defect(ikt_context *ctx, const ikt_row_reader *reader, const pass *p) {
+    int64_t lowest = p->bad_row;
+    ikt_status st = IKT_OK;
+    ikt_min_i64(ctx, &lowest, 1);
+    if (lowest != INT64_MAX && p->bad_row == lowest)
+        st = ikt_fail(ctx, IKT_ERR_DATA,
+                      "%s, row %lld, column %lld (counted from 0): value is %s; remove the row "
+                      "or impute the value",
+                      reader->name, (long long)lowest, (long long)p->bad_column,
+                      isnan(p->bad_value) ? "NaN (not a number)" : "infinite");
+    return ikt_agree(ctx, st);
+}
+
+/* COLLECTIVE. Turns totals relative to row 0 into mean and variance. */
+static void finish(ikt_context *ctx, const pass *p, ikt_column_stats *out) {
+    const double n = (double)out->n;
     ikt_exact_sum_reduce(ctx, p->total, 2 * p->d);
     ikt_min_f64(ctx, out->least, p->d);
     ikt_max_f64(ctx, out->most, p->d);
@@ -141,51 +106,151 @@ static void finish(ikt_context *ctx, pass *p, ikt_column_stats *out) {
     }
 }
 
-static ikt_status allocate(ikt_context *ctx, int64_t d, pass *p, double **work, double **rows,
-                           int64_t rows_max, ikt_column_stats *out) {
-    ikt_status status = ikt_alloc(ctx, &out->least, 4 * d, sizeof(double), "column statistics");
-    if (status == IKT_OK) status = ikt_alloc(ctx, work, 3 * d, sizeof(double), "column statistics");
-    if (status == IKT_OK)
-        status = ikt_alloc(ctx, &p->total, 2 * d, sizeof(ikt_exact_sum), "column statistics");
-    if (status == IKT_OK) status = ikt_alloc(ctx, rows, rows_max * d, sizeof(double), "row blocks");
-    IKT_TRY(ikt_agree(ctx, status));
-    out->most = out->least + d;
-    out->mean = out->least + 2 * d;
-    out->variance = out->least + 3 * d;
-    for (int64_t k = 0; k < d; k++) {
-        out->least[k] = INFINITY;
-        out->most[k] = -INFINITY;
-    }
-    p->least = out->least;
-    p->most = out->most;
-    p->sum = *work;
-    p->square = *work + d;
-    p->origin = *work + 2 * d;
-    return IKT_OK;
-}
-
 ikt_status ikt_column_stats_compute(ikt_context *ctx, const ikt_row_reader *reader,
                                     ikt_column_stats *out) {
-    int64_t d = reader->d, rows_max = ikt_stream_rows(d, (int64_t)sizeof(double));
-    pass p = {.d = d, .bad = {INT64_MAX, 0, 0}};
-    double *work = NULL, *rows = NULL;
-    ikt_status status;
+    const int64_t d = reader->d;
+    pass p = {.d = d, .bad_row = INT64_MAX};
     *out = (ikt_column_stats){.n = reader->n, .d = d};
     if (reader->n < 1 || d < 1)
         return ikt_fail(ctx, IKT_ERR_DATA, "%s: no data (%lld rows, %lld columns)", reader->name,
                         (long long)reader->n, (long long)d);
-    IKT_TRY_GOTO(status, done, allocate(ctx, d, &p, &work, &rows, rows_max, out));
-    IKT_TRY_GOTO(status, done, reader->read(reader->self, 0, 1, work + 2 * d));
-    IKT_TRY_GOTO(status, done, read_all(ctx, reader, &p, rows, rows_max));
-    finish(ctx, &p, out);
-done:
-    ikt_free(&work);
+    ikt_status st = ikt_alloc(ctx, &out->least, 4 * d, sizeof(double), "column statistics");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &p.origin, 3 * d, sizeof(double), "column statistics");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &p.total, 2 * d, sizeof *p.total, "column statistics");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        p.sum = p.origin + d;
+        p.square = p.origin + 2 * d;
+        p.least = out->least;
+        p.most = out->most = out->least + d;
+        out->mean = out->least + 2 * d;
+        out->variance = out->least + 3 * d;
+        for (int64_t k = 0; k < d; k++) {
+            p.least[k] = INFINITY;
+            p.most[k] = -INFINITY;
+        }
+        st = reader->read(reader->self, 0, 1, p.origin);
+    }
+    if (st == IKT_OK) st = ikt_blocks_read(ctx, reader, &p, add_rows);
+    if (st == IKT_OK) st = refuse_defect(ctx, reader, &p);
+    if (st == IKT_OK) finish(ctx, &p, out);
+    ikt_free(&p.origin);
     ikt_free(&p.total);
-    ikt_free(&rows);
-    return status;
+    return st;
 }
 
 void ikt_column_stats_free(ikt_column_stats *stats) {
     ikt_free(&stats->least);
     *stats = (ikt_column_stats){0};
+}
+
+/* --- covariance ------------------------------------------------------------------------------- */
+
+typedef struct {
+    int64_t d, panels;
+    const double *mean; /* [d], lent */
+    double *scale;      /* [d], powers of two that bring |x - mean| below 1 */
+    double *packed;     /* [panels][IKT_BLOCK_ROWS][PANEL], the block's centred, scaled columns */
+    int64_t *sum;       /* [upper triangle], in units of 1 / one */
+    double one;         /* the fixed-point number for 1; |sum| <= n * one <= 2^62 */
+    ikt_isa isa;
+} accumulation;
+
+int64_t ikt_upper_entries(int64_t d) {
+    return d * (d + 1) / 2;
+}
+
+int64_t ikt_upper_index(int64_t d, int64_t i, int64_t j) {
+    return i * d - i * (i - 1) / 2 + (j - i);
+}
+
+/* Products of panels p and q >= p over the first `depth` rows of the block, added to the sums. */
+static void add_panels(accumulation *acc, int64_t depth, int64_t p, int64_t q) {
+    const double *left = acc->packed + p * IKT_BLOCK_ROWS * PANEL;
+    const double *right = acc->packed + q * IKT_BLOCK_ROWS * PANEL;
+    const int64_t j0 = q * PANEL, j_end = j0 + PANEL < acc->d ? j0 + PANEL : acc->d;
+    for (int64_t half = 0; half < PANEL; half += IKT_TILE_ROWS) {
+        double tile[IKT_TILE_ROWS * PANEL];
+        ikt_dot_tile(acc->isa, depth, left + half, 1, PANEL, right, tile);
+        const int64_t i0 = p * PANEL + half;
+        for (int64_t i = i0; i < i0 + IKT_TILE_ROWS && i < acc->d; i++) {
+            int64_t j = j0 > i ? j0 : i;
+            int64_t *sum = acc->sum + ikt_upper_index(acc->d, i, j);
+            const double *entry = tile + (i - i0) * PANEL - j0;
+            for (; j < j_end; j++)
+                *sum++ += llrint(entry[j] * acc->one);
+        }
+    }
+}
+
+/* Copies rows into the panels; multiplies these where the block ends. Each entry belongs to one
+ * pair of panels, hence to one thread. */
+static void add_products(ikt_context *ctx, void *self, const double *rows, ikt_row_range at,
+                         bool is_end) {
+    accumulation *acc = self;
+    const int64_t d = acc->d, place = at.first % IKT_BLOCK_ROWS;
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t p = 0; p < acc->panels; p++) {
+        double *panel = acc->packed + (p * IKT_BLOCK_ROWS + place) * PANEL;
+        int64_t c = p * PANEL, width = d - c < PANEL ? d - c : PANEL;
+        for (int64_t row = 0; row < at.count; row++)
+            for (int64_t k = 0; k < width; k++)
+                panel[row * PANEL + k] =
+                    (rows[row * d + c + k] - acc->mean[c + k]) * acc->scale[c + k];
+    }
+    if (!is_end) return;
+#pragma omp parallel for num_threads(ikt_threads(ctx)) schedule(dynamic, 8)
+    for (int64_t pair = 0; pair < acc->panels * acc->panels; pair++) {
+        int64_t p = pair / acc->panels, q = pair % acc->panels;
+        if (q >= p) add_panels(acc, place + at.count, p, q);
+    }
+}
+
+/* Power of two p with radius * p in [1/2, 1); 1 for a constant column. The bound on the exponent
+ * keeps p finite for columns of subnormal range. */
+static double scale_of(double radius) {
+    int exponent = 0;
+    if (radius > 0) frexp(radius, &exponent);
+    return ldexp(1.0, exponent < -1000 ? 1000 : -exponent);
+}
+
+ikt_status ikt_covariance_compute(ikt_context *ctx, const ikt_row_reader *reader,
+                                  const ikt_column_stats *stats, double **upper) {
+    const char *purpose = "covariance";
+    const int64_t d = reader->d, n = reader->n, entries = ikt_upper_entries(d);
+    accumulation acc = {.d = d,
+                        .panels = (d + PANEL - 1) / PANEL,
+                        .mean = stats->mean,
+                        .one = ldexp(1.0, 62),
+                        .isa = ikt_cpu_isa()};
+    const int64_t packed = acc.panels * IKT_BLOCK_ROWS * PANEL;
+    *upper = NULL;
+    for (int64_t power = 1; power < n; power *= 2)
+        acc.one /= 2;
+    ikt_status st = ikt_alloc(ctx, &acc.scale, d, sizeof(double), purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &acc.packed, packed, sizeof(double), purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &acc.sum, entries, sizeof *acc.sum, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        for (int64_t k = 0; k < d; k++)
+            acc.scale[k] =
+                scale_of(fmax(stats->most[k] - stats->mean[k], stats->mean[k] - stats->least[k]));
+        st = ikt_blocks_read(ctx, reader, &acc, add_products);
+    }
+    if (st == IKT_OK) { /* the sums become covariances in the same memory */
+        ikt_sum_i64(ctx, acc.sum, entries);
+        const double factor = 1 / acc.one / (n > 1 ? (double)(n - 1) : 1.0);
+        int64_t *entry = acc.sum;
+        for (int64_t i = 0; i < d; i++)
+            for (int64_t j = i; j < d; j++, entry++) {
+                const double value = (double)*entry * factor / acc.scale[i] / acc.scale[j];
+                memcpy(entry, &value, sizeof value);
+            }
+        *upper = (double *)(void *)acc.sum;
+        acc.sum = NULL;
+    }
+    ikt_free(&acc.scale);
+    ikt_free(&acc.packed);
+    ikt_free(&acc.sum);
+    return st;
 }

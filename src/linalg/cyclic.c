@@ -5,8 +5,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "linalg/covariance.h"
-#include "linalg/scalapack.h"
+#include "linalg/column_stats.h"
 
 enum { BLOCK_MAX = 64, DESCRIPTOR = 9 };
 

@@ -7,31 +7,32 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "linalg/blas_threads.h"
-#include "linalg/covariance.h"
+#include "linalg/column_stats.h"
 #include "linalg/cyclic.h"
-#include "linalg/scalapack.h"
 
 static const char purpose[] = "eigenvectors";
 
-/* What the solver works with on one rank of the grid. */
-typedef struct {
-    double *a, *b, *z; /* parts of the matrices (b may be NULL) and of the eigenvectors */
-    double *values;    /* [n] ascending */
-    double *work;
-    int *iwork;
-    int lwork, liwork;
-    double *product; /* [n] matrix times vector, for the check */
-} storage;
+/* Weak: a BLAS that is neither OpenBLAS nor MKL has none of these. */
+extern void openblas_set_num_threads(int threads) __attribute__((weak));
+extern int openblas_get_num_threads(void) __attribute__((weak));
+extern void MKL_Set_Num_Threads(int threads) __attribute__((weak));
+extern int MKL_Get_Max_Threads(void) __attribute__((weak));
 
-static void storage_free(storage *s) {
-    ikt_free(&s->a);
-    ikt_free(&s->b);
-    ikt_free(&s->z);
-    ikt_free(&s->values);
-    ikt_free(&s->work);
-    ikt_free(&s->iwork);
-    ikt_free(&s->product);
+/* Sets the threads of the BLAS below ScaLAPACK and returns what it was (0 where that is unknown):
+ * threaded BLAS routines split their sums by threads, so their bits depend on the machine. Of
+ * another BLAS the user sets OMP_NUM_THREADS or that library's variable. */
+static int set_blas_threads(int threads) {
+    int before = 0;
+    if (threads < 1) return before;
+    if (openblas_set_num_threads && openblas_get_num_threads) {
+        before = openblas_get_num_threads();
+        openblas_set_num_threads(threads);
+    }
+    if (MKL_Set_Num_Threads && MKL_Get_Max_Threads) {
+        before = MKL_Get_Max_Threads();
+        MKL_Set_Num_Threads(threads);
+    }
+    return before;
 }
 
 int64_t ikt_eigen_bytes(int64_t d, int ranks, int64_t alone_max) {
@@ -41,32 +42,37 @@ int64_t ikt_eigen_bytes(int64_t d, int ranks, int64_t alone_max) {
 
 /* --- the solver ------------------------------------------------------------------------------- */
 
-static void solver(const ikt_cyclic *l, storage *s, int lwork, int liwork, int *info) {
+/* The matrices: one that every rank has, or one or two that lie on the ranks by rows. */
+typedef struct {
+    int64_t n;
+    const double *upper;  /* or NULL: */
+    const ikt_rows *rows; /* of the own rows */
+    const double *a, *b;  /* [rows->count * n], b may be NULL */
+} problem;
+
+/* What the solver works with on one rank of the grid. */
+typedef struct {
+    double *a, *b, *z; /* parts of the matrices (b may be NULL) and of the eigenvectors */
+    double *values;    /* [n] ascending */
+    double *work;
+    int *iwork;
+    int lwork, liwork;
+} storage;
+
+static void run_solver(const ikt_cyclic *l, const storage *s, int *info) {
     int one = 1;
     pdsyevd_("V", "U", &l->n, s->a, &one, &one, l->descriptor, s->values, s->z, &one, &one,
-             l->descriptor, s->work, &lwork, s->iwork, &liwork, info);
+             l->descriptor, s->work, &s->lwork, s->iwork, &s->liwork, info);
 }
 
-/* LOCAL. The parts of the matrices and of the eigenvectors. */
-static ikt_status allocate_matrices(ikt_context *ctx, const ikt_cyclic *l, bool is_general,
-                                    storage *s) {
+/* COLLECTIVE over the grid. Asks the solver for the size of its work arrays and allocates all. */
+static ikt_status allocate(ikt_context *ctx, const ikt_cyclic *l, bool is_general, storage *s) {
     const int64_t entries = ikt_cyclic_entries(l);
-    IKT_TRY(ikt_alloc(ctx, &s->product, l->n, sizeof(double), purpose));
-    if (!ikt_cyclic_has_part(l)) return IKT_OK;
-    IKT_TRY(ikt_alloc(ctx, &s->a, entries, sizeof(double), purpose));
-    if (is_general) IKT_TRY(ikt_alloc(ctx, &s->b, entries, sizeof(double), purpose));
-    IKT_TRY(ikt_alloc(ctx, &s->z, entries, sizeof(double), purpose));
-    return ikt_alloc(ctx, &s->values, l->n, sizeof(double), purpose);
-}
-
-/* COLLECTIVE over the grid. Asks the solver for the size of its work arrays and allocates them. */
-static ikt_status allocate_work(ikt_context *ctx, const ikt_cyclic *l, storage *s) {
     double work_size[3] = {0};
     int iwork_size[3] = {0}, info = 0;
+    const storage query = {.work = work_size, .iwork = iwork_size, .lwork = -1, .liwork = -1};
     if (!ikt_cyclic_has_part(l)) return IKT_OK;
-    storage query = {
-        .a = s->a, .z = s->z, .values = s->values, .work = work_size, .iwork = iwork_size};
-    solver(l, &query, -1, -1, &info);
+    run_solver(l, &query, &info);
     /* The query asks too little for the sorting of eigenvectors (pdlasrt) and for the
      * back-transformation (pdormtr); the solver would go on with wrong vectors. */
     work_size[0] += ((double)l->local_rows + l->local_columns + 3 * l->block) * l->block;
@@ -76,29 +82,33 @@ static ikt_status allocate_work(ikt_context *ctx, const ikt_cyclic *l, storage *
                         info);
     s->lwork = (int)work_size[0];
     s->liwork = iwork_size[0];
+    IKT_TRY(ikt_alloc(ctx, &s->a, entries, sizeof(double), purpose));
+    if (is_general) IKT_TRY(ikt_alloc(ctx, &s->b, entries, sizeof(double), purpose));
+    IKT_TRY(ikt_alloc(ctx, &s->z, entries, sizeof(double), purpose));
+    IKT_TRY(ikt_alloc(ctx, &s->values, l->n, sizeof(double), purpose));
     IKT_TRY(ikt_alloc(ctx, &s->work, s->lwork, sizeof(double), purpose));
     return ikt_alloc(ctx, &s->iwork, s->liwork, sizeof(int), purpose);
 }
 
 /* COLLECTIVE over the grid. With b = U^T U, the pairs of A v = lambda B v are those of
  * U^-T A U^-1 w = lambda w with v = U^-1 w. */
-static ikt_status solve(ikt_context *ctx, const ikt_cyclic *l, storage *s) {
-    if (!ikt_cyclic_has_part(l)) return IKT_OK;
+static ikt_status solve(ikt_context *ctx, const ikt_cyclic *l, const storage *s) {
     const char *name = "pdsyevd";
     const int *d = l->descriptor;
     int info = 0, one = 1;
     double scale = 1;
-    const int threads = ikt_blas_threads_set(1);
+    if (!ikt_cyclic_has_part(l)) return IKT_OK;
+    const int threads = set_blas_threads(1);
     if (s->b) {
         pdpotrf_("U", &l->n, s->b, &one, &one, d, &info);
         if (info == 0)
             pdsygst_(&one, "U", &l->n, s->a, &one, &one, d, s->b, &one, &one, d, &scale, &info);
         if (info != 0) name = "pdpotrf or pdsygst: is the second matrix positive definite?";
     }
-    if (info == 0) solver(l, s, s->lwork, s->liwork, &info);
+    if (info == 0) run_solver(l, s, &info);
     if (info == 0 && s->b)
         pdtrtrs_("U", "N", "N", &l->n, &l->n, s->b, &one, &one, d, s->z, &one, &one, d, &info);
-    ikt_blas_threads_set(threads);
+    set_blas_threads(threads);
     if (info == 0) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_INTERNAL,
                     "the eigenvalue solver failed on %d columns (%s: info %d)", l->n, name, info);
@@ -137,6 +147,34 @@ static void fix_sign(double *vector, int64_t d) {
         vector[i] = -vector[i];
 }
 
+/* COLLECTIVE. The pairs as the header says, not yet tried on their equation. */
+static ikt_status find_pairs(ikt_context *ctx, const problem *p, int64_t k, ikt_eigen_end end,
+                             int64_t alone_max, double *values, double *vectors) {
+    ikt_cyclic l;
+    storage s = {0};
+    IKT_TRY(ikt_cyclic_create(ctx, p->n, alone_max, &l));
+    ikt_status st = ikt_agree(ctx, allocate(ctx, &l, p->b != NULL, &s));
+    if (st == IKT_OK && p->upper)
+        ikt_cyclic_fill(&l, p->upper, s.a);
+    else if (st == IKT_OK)
+        st = ikt_cyclic_fill_rows(ctx, &l, p->rows, p->a, s.a);
+    if (st == IKT_OK && p->b) st = ikt_cyclic_fill_rows(ctx, &l, p->rows, p->b, s.b);
+    if (st == IKT_OK) st = ikt_agree(ctx, solve(ctx, &l, &s));
+    if (st == IKT_OK) collect(ctx, &l, end, k, &s, values, vectors);
+    for (int64_t m = 0; st == IKT_OK && m < k; m++)
+        fix_sign(vectors + m * p->n, p->n);
+    ikt_free(&s.a);
+    ikt_free(&s.b);
+    ikt_free(&s.z);
+    ikt_free(&s.values);
+    ikt_free(&s.work);
+    ikt_free(&s.iwork);
+    ikt_cyclic_destroy(&l);
+    return st;
+}
+
+/* --- the check: ScaLAPACK has been seen to return wrong vectors with info 0 ------------------- */
+
 static ikt_status refuse_wrong(ikt_context *ctx, int64_t n, double worst) {
     if (worst <= 1e-9 * (double)n) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_INTERNAL,
@@ -144,9 +182,6 @@ static ikt_status refuse_wrong(ikt_context *ctx, int64_t n, double worst) {
                     "another build of ScaLAPACK or BLAS",
                     (long long)n, worst);
 }
-
-/* --- the leading pairs of a matrix that every rank has ------------------------------------------
- */
 
 /* Largest entry of |A v - lambda v| and of | |v|^2 - 1 |, relative to the matrix' largest. */
 static double residual(const double *upper, int64_t d, double value, const double *v,
@@ -170,40 +205,21 @@ static double residual(const double *upper, int64_t d, double value, const doubl
     return fmax(norm > 0 ? largest / norm : 0, fabs(length - 1));
 }
 
-/* COLLECTIVE. ScaLAPACK has been seen to return wrong vectors with info 0, so the first and the
- * last are tried on their equation. Every rank holds the same numbers and comes to the same
+/* The first and the last pair are tried. Every rank holds the same numbers and comes to the same
  * verdict. */
-static ikt_status check(ikt_context *ctx, const double *upper, int64_t d, int64_t k,
-                        const double *values, const double *vectors, double *product) {
-    return refuse_wrong(ctx, d,
-                        fmax(residual(upper, d, values[0], vectors, product),
-                             residual(upper, d, values[k - 1], vectors + (k - 1) * d, product)));
-}
-
 ikt_status ikt_eigen_leading(ikt_context *ctx, const double *upper, int64_t d, int64_t k,
                              int64_t alone_max, double *values, double *vectors) {
-    ikt_cyclic l;
-    storage s = {0};
-    IKT_TRY(ikt_cyclic_create(ctx, d, alone_max, &l));
-    ikt_status status = ikt_agree(ctx, allocate_matrices(ctx, &l, false, &s));
-    if (status == IKT_OK) status = ikt_agree(ctx, allocate_work(ctx, &l, &s));
-    if (status == IKT_OK) {
-        ikt_cyclic_fill(&l, upper, s.a);
-        status = ikt_agree(ctx, solve(ctx, &l, &s));
-    }
-    if (status == IKT_OK) {
-        collect(ctx, &l, IKT_EIGEN_LARGEST, k, &s, values, vectors);
-        status = check(ctx, upper, d, k, values, vectors, s.product);
-    }
-    for (int64_t m = 0; status == IKT_OK && m < k; m++)
-        fix_sign(vectors + m * d, d);
-    storage_free(&s);
-    ikt_cyclic_destroy(&l);
-    return status;
+    const problem p = {.n = d, .upper = upper};
+    double *product = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &product, d, sizeof *product, purpose)));
+    ikt_status st = find_pairs(ctx, &p, k, IKT_EIGEN_LARGEST, alone_max, values, vectors);
+    if (st == IKT_OK)
+        st = refuse_wrong(ctx, d,
+                          fmax(residual(upper, d, values[0], vectors, product),
+                               residual(upper, d, values[k - 1], vectors + (k - 1) * d, product)));
+    ikt_free(&product);
+    return st;
 }
-
-/* --- selected pairs of a matrix that lies on the ranks by rows ----------------------------------
- */
 
 /* COLLECTIVE. Whether all pairs solve their equation, each rank looking at its rows: the largest
  * entry of |A v - lambda B v|, relative to those of A and, times |lambda|, of B. Vectors are what
@@ -242,21 +258,7 @@ static ikt_status check_rows(ikt_context *ctx, const ikt_rows *rows, const doubl
 ikt_status ikt_eigen_selected(ikt_context *ctx, const ikt_rows *rows, const double *a,
                               const double *b, int64_t k, ikt_eigen_end end, int64_t alone_max,
                               double *values, double *vectors) {
-    ikt_cyclic l;
-    storage s = {0};
-    IKT_TRY(ikt_cyclic_create(ctx, rows->n, alone_max, &l));
-    ikt_status status = ikt_agree(ctx, allocate_matrices(ctx, &l, b != NULL, &s));
-    if (status == IKT_OK) status = ikt_agree(ctx, allocate_work(ctx, &l, &s));
-    if (status == IKT_OK) status = ikt_cyclic_fill_rows(ctx, &l, rows, a, s.a);
-    if (status == IKT_OK && b) status = ikt_cyclic_fill_rows(ctx, &l, rows, b, s.b);
-    if (status == IKT_OK) status = ikt_agree(ctx, solve(ctx, &l, &s));
-    if (status == IKT_OK) {
-        collect(ctx, &l, end, k, &s, values, vectors);
-        status = check_rows(ctx, rows, a, b, k, values, vectors);
-    }
-    for (int64_t m = 0; status == IKT_OK && m < k; m++)
-        fix_sign(vectors + m * rows->n, rows->n);
-    storage_free(&s);
-    ikt_cyclic_destroy(&l);
-    return status;
+    const problem p = {.n = rows->n, .rows = rows, .a = a, .b = b};
+    IKT_TRY(find_pairs(ctx, &p, k, end, alone_max, values, vectors));
+    return check_rows(ctx, rows, a, b, k, values, vectors);
 }

@@ -30,7 +30,7 @@ enum { IKT_EIGEN_ALONE_MAX = 2048 };
 
 /* COLLECTIVE. The k largest eigenvalues of a symmetric d x d matrix, largest first, and their
  * orthonormal eigenvectors.
- *   upper       [d*(d+1)/2], upper triangle row after row (covariance.h), the same on all ranks;
+ *   upper       [d*(d+1)/2], upper triangle row after row (column_stats.h), the same on all ranks;
  *               lent
  *   d, k        1 <= k <= d
  *   alone_max   IKT_EIGEN_ALONE_MAX except in tests

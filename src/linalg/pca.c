@@ -2,24 +2,25 @@
 #include "linalg/pca.h"
 
 #include <float.h>
+#include <math.h>
+#include <omp.h>
 #include <string.h>
 
+#include "base/comm.h"
 #include "base/memory.h"
-#include "linalg/blocks.h"
+#include "dist/rows.h"
 #include "linalg/column_stats.h"
-#include "linalg/covariance.h"
 #include "linalg/dot_tile.h"
 #include "linalg/eigen.h"
 
 enum { LANES = IKT_TILE_COLUMNS };
 
-static int64_t groups_of(int64_t k) {
-    return (k + LANES - 1) / LANES;
-}
+static const char purpose[] = "principal components";
+
+/* --- dense rows ------------------------------------------------------------------------------- */
 
 static ikt_status create(ikt_context *ctx, int64_t d, int64_t k, ikt_pca **out) {
-    const char *purpose = "principal components";
-    int64_t groups = groups_of(k);
+    const int64_t lanes = (k + LANES - 1) / LANES * LANES;
     IKT_TRY(ikt_alloc(ctx, out, 1, sizeof **out, purpose));
     ikt_pca *pca = *out;
     pca->d = d;
@@ -27,8 +28,8 @@ static ikt_status create(ikt_context *ctx, int64_t d, int64_t k, ikt_pca **out) 
     IKT_TRY(ikt_alloc(ctx, &pca->mean, d, sizeof(double), purpose));
     IKT_TRY(ikt_alloc(ctx, &pca->variance, k, sizeof(double), purpose));
     IKT_TRY(ikt_alloc(ctx, &pca->components, k * d, sizeof(double), purpose));
-    IKT_TRY(ikt_alloc(ctx, &pca->packed, groups * LANES * d, sizeof(double), purpose));
-    return ikt_alloc(ctx, &pca->offset, groups * LANES, sizeof(double), purpose);
+    IKT_TRY(ikt_alloc(ctx, &pca->packed, lanes * d, sizeof(double), purpose));
+    return ikt_alloc(ctx, &pca->offset, lanes, sizeof(double), purpose);
 }
 
 void ikt_pca_destroy(ikt_pca **pca) {
@@ -47,28 +48,12 @@ static ikt_status check_memory(ikt_context *ctx, const ikt_row_reader *reader) {
     double needed =
         4 * d * d + (double)ikt_eigen_bytes(reader->d, ikt_size(ctx), IKT_EIGEN_ALONE_MAX);
     double available = (double)ikt_memory_available(ctx);
-    ikt_status status = IKT_OK;
-    if (needed > available / 2)
-        status =
-            ikt_fail(ctx, IKT_ERR_RESOURCE,
-                     "principal components of %s (%lld columns) need %.1f GB a rank and %.1f GB "
-                     "are free; use fewer ranks on a node or more nodes, or set preprocess.pca "
-                     "to 0 and layout.init to random",
-                     reader->name, (long long)reader->d, needed / 1e9, available / 1e9);
-    return ikt_agree(ctx, status);
-}
-
-/* Components whose variance is rounding error of the largest are no directions of the data. */
-static void drop_empty(ikt_pca *pca) {
-    double noise = pca->variance[0] * (double)pca->d * DBL_EPSILON;
-    for (int64_t m = 0; m < pca->k; m++) {
-        if (pca->variance[m] > noise) {
-            pca->rank++;
-            continue;
-        }
-        pca->variance[m] = 0;
-        memset(pca->components + m * pca->d, 0, (size_t)pca->d * sizeof(double));
-    }
+    if (needed <= available / 2) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_RESOURCE,
+                    "principal components of %s (%lld columns) need %.1f GB a rank and %.1f GB "
+                    "are free; use fewer ranks on a node or more nodes, or set preprocess.pca "
+                    "to 0 and layout.init to random",
+                    reader->name, (long long)reader->d, needed / 1e9, available / 1e9);
 }
 
 static void pack(ikt_pca *pca) {
@@ -82,6 +67,8 @@ static void pack(ikt_pca *pca) {
     }
 }
 
+/* COLLECTIVE. Components whose variance is rounding error of the largest are no directions of the
+ * data: they become zero. */
 static ikt_status decompose(ikt_context *ctx, const double *upper, ikt_pca *pca) {
     int64_t d = pca->d, k = pca->k < d ? pca->k : d;
     for (int64_t c = 0; c < d; c++)
@@ -89,7 +76,15 @@ static ikt_status decompose(ikt_context *ctx, const double *upper, ikt_pca *pca)
     if (pca->total_variance > 0)
         IKT_TRY(ikt_eigen_leading(ctx, upper, d, k, IKT_EIGEN_ALONE_MAX, pca->variance,
                                   pca->components));
-    drop_empty(pca);
+    const double noise = pca->variance[0] * (double)d * DBL_EPSILON;
+    for (int64_t m = 0; m < pca->k; m++) {
+        if (pca->variance[m] > noise) {
+            pca->rank++;
+            continue;
+        }
+        pca->variance[m] = 0;
+        memset(pca->components + m * d, 0, (size_t)d * sizeof(double));
+    }
     pack(pca);
     return IKT_OK;
 }
@@ -97,28 +92,29 @@ static ikt_status decompose(ikt_context *ctx, const double *upper, ikt_pca *pca)
 ikt_status ikt_pca_fit(ikt_context *ctx, const ikt_row_reader *reader, int64_t k, ikt_pca **out) {
     ikt_column_stats stats = {0};
     double *upper = NULL;
-    ikt_status status;
     *out = NULL;
-    IKT_TRY_GOTO(status, done, check_memory(ctx, reader));
-    IKT_TRY_GOTO(status, done, ikt_agree(ctx, create(ctx, reader->d, k, out)));
-    IKT_TRY_GOTO(status, done, ikt_column_stats_compute(ctx, reader, &stats));
-    IKT_TRY_GOTO(status, done, ikt_covariance_compute(ctx, reader, &stats, &upper));
-    memcpy((*out)->mean, stats.mean, (size_t)reader->d * sizeof(double));
-    IKT_TRY_GOTO(status, done, decompose(ctx, upper, *out));
-done:
+    ikt_status st = check_memory(ctx, reader);
+    if (st == IKT_OK) st = create(ctx, reader->d, k, out);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = ikt_column_stats_compute(ctx, reader, &stats);
+    if (st == IKT_OK) st = ikt_covariance_compute(ctx, reader, &stats, &upper);
+    if (st == IKT_OK) {
+        memcpy((*out)->mean, stats.mean, (size_t)reader->d * sizeof(double));
+        st = decompose(ctx, upper, *out);
+    }
     ikt_column_stats_free(&stats);
     ikt_free(&upper);
-    if (status != IKT_OK) ikt_pca_destroy(out);
-    return status;
+    if (st != IKT_OK) ikt_pca_destroy(out);
+    return st;
 }
 
 ikt_status ikt_pca_restore(ikt_context *ctx, int64_t d, int64_t k, const double *mean,
                            const double *components, ikt_pca **out) {
     *out = NULL;
-    ikt_status status = create(ctx, d, k, out);
-    if (status != IKT_OK) {
+    const ikt_status st = create(ctx, d, k, out);
+    if (st != IKT_OK) {
         ikt_pca_destroy(out);
-        return status;
+        return st;
     }
     memcpy((*out)->mean, mean, (size_t)d * sizeof *mean);
     memcpy((*out)->components, components, (size_t)(k * d) * sizeof *components);
@@ -143,22 +139,157 @@ ikt_status ikt_pca_scores(ikt_context *ctx, const ikt_pca *pca, const ikt_row_re
                           int64_t first, int64_t count, double *scores) {
     int64_t d = pca->d, rows_max = ikt_stream_rows(d, (int64_t)sizeof(double));
     if (rows_max < IKT_TILE_ROWS) rows_max = IKT_TILE_ROWS;
-    ikt_isa isa = ikt_cpu_isa();
+    const ikt_isa isa = ikt_cpu_isa();
     double *rows = NULL;
-    ikt_status status;
-    IKT_TRY_GOTO(status, done,
-                 ikt_agree(ctx, ikt_alloc(ctx, &rows, rows_max * d, sizeof(double), "row blocks")));
-    int64_t steps = ikt_stream_steps(ctx, count, rows_max);
-    for (int64_t step = 0; step < steps; step++) {
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &rows, rows_max * d, sizeof(double), "row blocks")));
+    ikt_status st = IKT_OK;
+    const int64_t steps = ikt_stream_steps(ctx, count, rows_max);
+    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
         ikt_row_range at = ikt_stream_step((ikt_row_range){first, count}, rows_max, step);
-        IKT_TRY_GOTO(status, done, reader->read(reader->self, at.first, at.count, rows));
+        st = reader->read(reader->self, at.first, at.count, rows);
+        const int64_t read = st == IKT_OK ? at.count : 0;
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < at.count; i += IKT_TILE_ROWS) {
-            int64_t now = at.count - i < IKT_TILE_ROWS ? at.count - i : IKT_TILE_ROWS;
+        for (int64_t i = 0; i < read; i += IKT_TILE_ROWS) {
+            int64_t now = read - i < IKT_TILE_ROWS ? read - i : IKT_TILE_ROWS;
             ikt_pca_project(pca, isa, rows + i * d, now, scores + (at.first - first + i) * pca->k);
         }
     }
-done:
     ikt_free(&rows);
-    return status;
+    return st;
+}
+
+/* --- sparse rows ------------------------------------------------------------------------------ */
+
+static double product(ikt_sparse_row a, const double *dense) {
+    double sum = 0;
+    for (int64_t e = 0; e < a.count; e++)
+        sum += (double)a.value[e] * dense[a.column[e]];
+    return sum;
+}
+
+/* COLLECTIVE. All products of rows on every rank, each rank computing those of some.
+ *   gram   [m * m] */
+static ikt_status multiply(ikt_context *ctx, const ikt_sparse *rows, double *gram) {
+    const int64_t m = rows->count;
+    const int threads = ikt_threads(ctx);
+    const ikt_rows distribution = ikt_rows_make(m, ikt_size(ctx), ikt_rank(ctx));
+    double *dense_rows = NULL, *own = NULL;
+    int64_t *counts = NULL;
+    ikt_status st = ikt_alloc(ctx, &dense_rows, threads * rows->d, sizeof(double), purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &own, distribution.count * m, sizeof *own, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, distribution.ranks, sizeof *counts, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+        for (int64_t i = 0; i < distribution.count; i++) {
+            double *dense = dense_rows + omp_get_thread_num() * rows->d; /* zero before and after */
+            const ikt_sparse_row row = ikt_sparse_row_of(rows, distribution.first + i);
+            for (int64_t e = 0; e < row.count; e++)
+                dense[row.column[e]] = (double)row.value[e];
+            for (int64_t j = 0; j < m; j++)
+                own[i * m + j] = product(ikt_sparse_row_of(rows, j), dense);
+            for (int64_t e = 0; e < row.count; e++)
+                dense[row.column[e]] = 0;
+        }
+        for (int r = 0; r < distribution.ranks; r++)
+            counts[r] = ikt_rows_count(&distribution, r);
+        ikt_allgather(ctx, own, distribution.count, (size_t)m * sizeof *own, gram, counts);
+    }
+    ikt_free(&dense_rows);
+    ikt_free(&own);
+    ikt_free(&counts);
+    return st;
+}
+
+/* Products of the rows less their mean, as an upper triangle in place; in a fixed order.
+ *   mean   [m] work space */
+static void centre(int64_t m, double *gram, double *mean) {
+    double all = 0;
+    for (int64_t i = 0; i < m; i++) {
+        mean[i] = 0;
+        for (int64_t j = 0; j < m; j++)
+            mean[i] += gram[i * m + j];
+        mean[i] /= (double)m;
+        all += mean[i];
+    }
+    all /= (double)m;
+    int64_t to = 0;
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = i; j < m; j++)
+            gram[to++] = gram[i * m + j] - mean[i] - mean[j] + all;
+}
+
+/* sum_i weight_i (x_i - mean), in the order of rows, with length 1 and the entry of largest
+ * magnitude positive.
+ *   axis   [d] zeros */
+static void make_axis(const ikt_sparse *rows, const double *weight, const double *mean,
+                      double *axis) {
+    const int64_t d = rows->d;
+    double total = 0, square = 0, largest = 0;
+    for (int64_t i = 0; i < rows->count; i++) {
+        const ikt_sparse_row row = ikt_sparse_row_of(rows, i);
+        for (int64_t e = 0; e < row.count; e++)
+            axis[row.column[e]] += weight[i] * (double)row.value[e];
+        total += weight[i];
+    }
+    for (int64_t k = 0; k < d; k++)
+        axis[k] -= total * mean[k];
+    for (int64_t k = 0; k < d; k++) {
+        square += axis[k] * axis[k];
+        if (fabs(axis[k]) > fabs(largest)) largest = axis[k];
+    }
+    const double factor = square > 0 ? (largest < 0 ? -1 : 1) / sqrt(square) : 1;
+    for (int64_t k = 0; k < d; k++)
+        axis[k] *= factor;
+}
+
+ikt_status ikt_sparse_axes_fit(ikt_context *ctx, const ikt_sparse *rows, int64_t q,
+                               ikt_sparse_axes *out) {
+    const int64_t m = rows->count, d = rows->d, found = q < m ? q : m;
+    double *gram = NULL, *vectors = NULL, *mean = NULL, *values = NULL;
+    *out = (ikt_sparse_axes){.d = d, .q = q};
+    ikt_status st = ikt_alloc(ctx, &gram, m * m, sizeof *gram, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &vectors, m * found, sizeof *vectors, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &values, found, sizeof *values, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &mean, d + m, sizeof *mean, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &out->axis, q * d, sizeof *out->axis, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &out->offset, q, sizeof *out->offset, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = multiply(ctx, rows, gram);
+    if (st == IKT_OK) {
+        centre(m, gram, mean + d);
+        st = ikt_eigen_leading(ctx, gram, m, found, IKT_EIGEN_ALONE_MAX, values, vectors);
+    }
+    for (int64_t e = 0; st == IKT_OK && e < rows->start[m]; e++)
+        mean[rows->column[e]] += (double)rows->value[e];
+    for (int64_t k = 0; st == IKT_OK && k < d; k++)
+        mean[k] /= (double)m;
+    for (int64_t c = 0; st == IKT_OK && c < found; c++) {
+        double *axis = out->axis + c * d;
+        if (!(values[c] > (double)m * DBL_EPSILON * values[0])) continue; /* it stays zero */
+        make_axis(rows, vectors + c * m, mean, axis);
+        for (int64_t k = 0; k < d; k++)
+            out->offset[c] += mean[k] * axis[k];
+    }
+    ikt_free(&gram);
+    ikt_free(&vectors);
+    ikt_free(&values);
+    ikt_free(&mean);
+    if (st != IKT_OK) ikt_sparse_axes_destroy(out);
+    return st;
+}
+
+void ikt_sparse_axes_destroy(ikt_sparse_axes *axes) {
+    ikt_free(&axes->axis);
+    ikt_free(&axes->offset);
+}
+
+void ikt_sparse_axes_scores(ikt_context *ctx, const ikt_sparse_axes *axes, const ikt_sparse *rows,
+                            double *scores) {
+    const int64_t q = axes->q;
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < rows->count; i++)
+        for (int64_t c = 0; c < q; c++)
+            scores[i * q + c] =
+                product(ikt_sparse_row_of(rows, i), axes->axis + c * axes->d) - axes->offset[c];
 }

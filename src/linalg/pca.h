@@ -1,16 +1,21 @@
 /* Principal components: the directions of largest variance, and the rows' scores along them.
  *
- * Method: column statistics, covariance matrix and its leading eigenvectors; three modules of this
- * folder, each reproducible on its own.
- * Advantage: exact, two passes over the rows, the same bits on any ranks and threads (up to
- * IKT_EIGEN_ALONE_MAX columns). Disadvantage: d^2 memory; beyond some ten thousand columns a
+ * Dense rows: column statistics, covariance matrix and its leading eigenvectors, each reproducible
+ * on its own. Advantage: exact, two passes over the rows, the same bits on any ranks and threads
+ * (up to IKT_EIGEN_ALONE_MAX columns). Disadvantage: d^2 memory; beyond some ten thousand columns a
  * randomised method would be the choice.
+ * Sparse rows: the axes of m rows lie in the space that these rows span, so the eigenvectors of
+ * their m x m matrix of products, centred, give them: axis = sum_i a_i (x_i - mean) / |...|. A
+ * score is (x - mean) . axis, a sparse product. Advantage: no matrix of d x d, which text could not
+ * hold; a function of the rows alone, the same bits as above. Disadvantage: m^2 products and m^3
+ * operations, so a sample of the rows must do.
  */
 #ifndef IKT_LINALG_PCA_H
 #define IKT_LINALG_PCA_H
 
 #include "base/cpu.h"
-#include "linalg/row_reader.h"
+#include "linalg/blocks.h"
+#include "linalg/sparse.h"
 
 typedef struct {
     int64_t d, k;          /* columns of the rows, components */
@@ -51,5 +56,25 @@ void ikt_pca_project(const ikt_pca *pca, ikt_isa isa, const double *rows, int64_
  *   scores   [count*k]. Errors: IKT_ERR_RESOURCE, the reader's. */
 ikt_status ikt_pca_scores(ikt_context *ctx, const ikt_pca *pca, const ikt_row_reader *reader,
                           int64_t first, int64_t count, double *scores);
+
+typedef struct {
+    int64_t d, q;   /* columns, axes */
+    double *axis;   /* [q * d] of length 1; zero where the rows have no variance left. The entry of
+                       largest magnitude (the first of equals) of each is positive */
+    double *offset; /* [q] score of the rows' mean */
+} ikt_sparse_axes;
+
+/* COLLECTIVE. The q leading axes.
+ *   rows   the same on all ranks; at least 1
+ *   out    receives them, the same on all ranks, owned by the caller; empty on failure
+ * Errors: IKT_ERR_RESOURCE, the solver's. Cost: m^2 / ranks sparse products, m^3 on rank 0. */
+ikt_status ikt_sparse_axes_fit(ikt_context *ctx, const ikt_sparse *rows, int64_t q,
+                               ikt_sparse_axes *out);
+void ikt_sparse_axes_destroy(ikt_sparse_axes *axes);
+
+/* LOCAL. Scores of rows, summed in the order of columns.
+ *   scores   [rows->count * q] */
+void ikt_sparse_axes_scores(ikt_context *ctx, const ikt_sparse_axes *axes, const ikt_sparse *rows,
+                            double *scores);
 
 #endif

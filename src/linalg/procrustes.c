@@ -1,4 +1,4 @@
-/* Orthogonal Procrustes analysis. See procrustes.h. */
+/* Orthogonal Procrustes analysis, and small singular value decompositions. See procrustes.h. */
 #include "linalg/procrustes.h"
 
 #include <float.h>
@@ -7,14 +7,116 @@
 
 #include "base/comm.h"
 #include "base/exact_sum.h"
-#include "linalg/small_svd.h"
 
-enum { Q = IKT_PROCRUSTES_MOST, SUMS = Q * Q + 2 };
-_Static_assert(Q == (int)IKT_SVD_MOST, "a turn is a small matrix");
+enum { Q = IKT_PROCRUSTES_MOST, SWEEPS_MOST = 60 };
+
+/* --- singular values -------------------------------------------------------------------------- */
+
+/* Columns as rows, which are easier to turn. */
+typedef double vectors[Q][Q];
+
+static double dot(int d, const double *a, const double *b) {
+    double sum = 0;
+    for (int i = 0; i < d; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+static void turn(int d, double *a, double *b, double c, double s) {
+    for (int i = 0; i < d; i++) {
+        const double x = a[i], y = b[i];
+        a[i] = c * x - s * y;
+        b[i] = s * x + c * y;
+    }
+}
+
+/* Makes two columns orthogonal; false where they are. */
+static bool turn_pair(int d, vectors w, vectors v, int p, int q) {
+    const double alpha = dot(d, w[p], w[p]), beta = dot(d, w[q], w[q]);
+    const double gamma = dot(d, w[p], w[q]);
+    if (fabs(gamma) <= DBL_EPSILON * sqrt(alpha) * sqrt(beta)) return false;
+    const double zeta = (beta - alpha) / (2 * gamma);
+    const double t = copysign(1, zeta) / (fabs(zeta) + sqrt(1 + zeta * zeta));
+    const double c = 1 / sqrt(1 + t * t);
+    turn(d, w[p], w[q], c, c * t);
+    turn(d, v[p], v[q], c, c * t);
+    return true;
+}
+
+static void swap(double *a, double *b) {
+    double kept[Q];
+    memcpy(kept, a, sizeof kept);
+    memcpy(a, b, sizeof kept);
+    memcpy(b, kept, sizeof kept);
+}
+
+/* The unit vector that sticks out most of those before `k`, orthogonal to them. */
+static void complete(int d, vectors u, int k) {
+    double best = -1, candidate[Q];
+    for (int axis = 0; axis < d; axis++) {
+        memset(candidate, 0, sizeof candidate);
+        candidate[axis] = 1;
+        for (int pass = 0; pass < 2; pass++) /* twice is enough */
+            for (int p = 0; p < k; p++) {
+                const double along = dot(d, candidate, u[p]);
+                for (int i = 0; i < d; i++)
+                    candidate[i] -= along * u[p][i];
+            }
+        const double length = sqrt(dot(d, candidate, candidate));
+        if (length <= best) continue;
+        best = length;
+        for (int i = 0; i < d; i++)
+            u[k][i] = candidate[i] / length;
+    }
+}
+
+void ikt_small_svd(int d, const double *a, double *u, double *s, double *v) {
+    vectors w = {{0}}, right = {{0}}, left = {{0}};
+    for (int k = 0; k < d; k++) {
+        right[k][k] = 1;
+        for (int i = 0; i < d; i++)
+            w[k][i] = a[i * d + k];
+    }
+    bool is_changed = true;
+    for (int sweep = 0; is_changed && sweep < SWEEPS_MOST; sweep++) {
+        is_changed = false;
+        for (int p = 0; p < d; p++)
+            for (int q = p + 1; q < d; q++)
+                is_changed |= turn_pair(d, w, right, p, q);
+    }
+    for (int k = 0; k < d; k++)
+        for (int p = k + 1; p < d; p++)
+            if (dot(d, w[p], w[p]) > dot(d, w[k], w[k])) {
+                swap(w[k], w[p]);
+                swap(right[k], right[p]);
+            }
+    for (int k = 0; k < d; k++) {
+        s[k] = sqrt(dot(d, w[k], w[k]));
+        const bool is_there = s[k] > 4 * DBL_EPSILON * s[0]; /* else its direction is rounding */
+        for (int i = 0; i < d && is_there; i++)
+            left[k][i] = w[k][i] / s[k];
+        if (!is_there) complete(d, left, k);
+    }
+    for (int k = 0; k < d; k++)
+        for (int i = 0; i < d; i++) {
+            u[i * d + k] = left[k][i];
+            v[i * d + k] = right[k][i];
+        }
+}
+
+double ikt_small_det(int d, const double *a) {
+    if (d == 1) return a[0];
+    if (d == 2) return a[0] * a[3] - a[1] * a[2];
+    return a[0] * (a[4] * a[8] - a[5] * a[7]) - a[1] * (a[3] * a[8] - a[5] * a[6]) +
+           a[2] * (a[3] * a[7] - a[4] * a[6]);
+}
+
+/* --- motions ---------------------------------------------------------------------------------- */
 
 /* COLLECTIVE. Mean rows of both maps. */
-static void find_centres(ikt_context *ctx, int q, const float *y, const float *reference,
-                         int64_t n_local, double n, ikt_procrustes *out) {
+static void find_centres(ikt_context *ctx, const float *y, const float *reference, int64_t n_local,
+                         double n, ikt_procrustes *out) {
+    const int q = out->q;
     ikt_exact_sum sum[2 * Q] = {{{0}, 0, 0}};
     for (int64_t i = 0; i < n_local; i++)
         for (int c = 0; c < q; c++) {
@@ -28,17 +130,14 @@ static void find_centres(ikt_context *ctx, int q, const float *y, const float *r
     }
 }
 
-/* What the rows say of both maps once they are centred. */
-typedef struct {
-    double cross[Q * Q]; /* q x q, sum of y^T r */
-    double y, reference; /* sums of squares */
-} moments;
-
-/* COLLECTIVE. */
-static moments find_moments(ikt_context *ctx, int q, const float *y, const float *reference,
-                            int64_t n_local, const ikt_procrustes *at) {
-    ikt_exact_sum sum[SUMS] = {{{0}, 0, 0}};
-    moments m = {.y = 0};
+/* COLLECTIVE. What the rows say of both maps once they are centred.
+ *   cross     [q * q] receives the sum of y^T r
+ *   squares   receives the sums of squares of y and of the reference */
+static void find_moments(ikt_context *ctx, const ikt_procrustes *at, const float *y,
+                         const float *reference, int64_t n_local, double *cross,
+                         double squares[2]) {
+    const int q = at->q;
+    ikt_exact_sum sum[Q * Q + 2] = {{{0}, 0, 0}};
     for (int64_t i = 0; i < n_local; i++) {
         double a[Q], b[Q];
         for (int c = 0; c < q; c++) {
@@ -50,20 +149,19 @@ static moments find_moments(ikt_context *ctx, int q, const float *y, const float
         for (int e = 0; e < q * q; e++)
             ikt_exact_sum_add(&sum[e], a[e / q] * b[e % q]);
     }
-    ikt_exact_sum_reduce(ctx, sum, SUMS);
+    ikt_exact_sum_reduce(ctx, sum, Q * Q + 2);
     for (int e = 0; e < q * q; e++)
-        m.cross[e] = ikt_exact_sum_value(&sum[e]);
-    m.y = ikt_exact_sum_value(&sum[Q * Q]);
-    m.reference = ikt_exact_sum_value(&sum[Q * Q + 1]);
-    return m;
+        cross[e] = ikt_exact_sum_value(&sum[e]);
+    for (int s = 0; s < 2; s++)
+        squares[s] = ikt_exact_sum_value(&sum[Q * Q + s]);
 }
 
 /* The turn, and how much of the reference it explains: the sum of the singular values. The last of
  * them pays for a turn that must not mirror; where it is nothing, mirroring is never needed. */
-static double find_turn(const moments *m, bool mirror, ikt_procrustes *out) {
+static double find_turn(const double *cross, bool mirror, ikt_procrustes *out) {
     const int q = out->q;
     double u[Q * Q], s[Q], v[Q * Q], sum = 0;
-    ikt_small_svd(q, m->cross, u, s, v);
+    ikt_small_svd(q, cross, u, s, v);
     out->is_mirrored = ikt_small_det(q, u) * ikt_small_det(q, v) < 0;
     const bool is_free = q > 1 && s[q - 1] <= 8 * DBL_EPSILON * s[0];
     if (out->is_mirrored && (!mirror || is_free)) {
@@ -87,14 +185,15 @@ ikt_status ikt_procrustes_fit(ikt_context *ctx, int q, const float *y, const flo
     const double n = (double)ikt_sum_one(ctx, n_local);
     *out = (ikt_procrustes){.q = q, .scale = 1};
     if (n == 0) return ikt_fail(ctx, IKT_ERR_DATA, "there are no rows to align by");
-    find_centres(ctx, q, y, reference, n_local, n, out);
-    const moments m = find_moments(ctx, q, y, reference, n_local, out);
-    if (!(m.y > 0) || !(m.reference > 0))
+    find_centres(ctx, y, reference, n_local, n, out);
+    double cross[Q * Q], squares[2];
+    find_moments(ctx, out, y, reference, n_local, cross, squares);
+    if (!(squares[0] > 0) || !(squares[1] > 0))
         return ikt_fail(ctx, IKT_ERR_DATA, "all rows of %s lie in one point: nothing to align",
-                        m.y > 0 ? "the reference" : "the embedding");
-    const double explained = find_turn(&m, mirror, out);
-    if (scale) out->scale = explained / m.y;
-    out->size = sqrt(m.reference / n);
+                        squares[0] > 0 ? "the reference" : "the embedding");
+    const double explained = find_turn(cross, mirror, out);
+    if (scale) out->scale = explained / squares[0];
+    out->size = sqrt(squares[1] / n);
     if (out->scale > 0) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_DATA,
                     "no turn%s brings the embedding nearer to the reference than one point would "

@@ -1,21 +1,18 @@
-/* The table of metrics, and the packing of dense rows. See metric.h. */
+/* The choice of a metric, and the packing of rows. See metric.h. */
 #include "metric/metric.h"
 
 #include <string.h>
 
+#include "base/memory.h"
+#include "base/sort.h"
+
 enum { LANES = IKT_PACK_ROWS };
 
-static const ikt_metric *const table[] = {&ikt_metric_euclidean};
-
-const ikt_metric *ikt_metric_find(const char *name) {
-    for (size_t m = 0; m < sizeof table / sizeof *table; m++)
-        if (strcmp(table[m]->name, name) == 0) return table[m];
-    return NULL;
-}
+static const char purpose[] = "sparse rows";
 
 const ikt_metric *ikt_metric_of(const ikt_dataset *data) {
     (void)data; /* no setting chooses another metric yet */
-    return table[0];
+    return &ikt_metric_euclidean;
 }
 
 /* Where the elements of a packed row begin; they are LANES apart. */
@@ -47,4 +44,55 @@ void ikt_unpack_rows(const float *packed, int64_t n, int64_t d, float *rows) {
         for (int64_t k = 0; k < d; k++)
             rows[row * d + k] = lane[k * LANES];
     }
+}
+
+/* --- sparse rows ------------------------------------------------------------------------------ */
+
+/* The columns of a group, each once, to `column`. Returns how many. */
+static int64_t join_columns(const ikt_sparse *rows, int64_t group, int32_t *column) {
+    const int64_t row = group * LANES, end = row + LANES < rows->count ? row + LANES : rows->count;
+    const int64_t entries = rows->start[end] - rows->start[row];
+    if (entries > 0)
+        memcpy(column, rows->column + rows->start[row], (size_t)entries * sizeof *column);
+    return ikt_sort_distinct_i32(column, entries);
+}
+
+static void place_values(const ikt_sparse *rows, int64_t group, ikt_sparse_pack *pack) {
+    const int32_t *column = pack->column + pack->first[group];
+    float *value = pack->value + pack->first[group] * LANES;
+    for (int64_t l = 0; l < LANES && group * LANES + l < rows->count; l++) {
+        const ikt_sparse_row row = ikt_sparse_row_of(rows, group * LANES + l);
+        for (int64_t e = 0, at = 0; e < row.count; e++, at++) {
+            while (column[at] != row.column[e])
+                at++;
+            value[at * LANES + l] = row.value[e];
+        }
+    }
+}
+
+ikt_status ikt_sparse_pack_create(ikt_context *ctx, const ikt_sparse *rows, ikt_sparse_pack *out) {
+    const int64_t groups = ikt_packed_rows(rows->count) / LANES;
+    const int64_t entries = rows->start[rows->count];
+    *out = (ikt_sparse_pack){.count = rows->count, .groups = groups};
+    ikt_status st = ikt_alloc(ctx, &out->first, groups + 1, sizeof *out->first, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &out->column, entries, sizeof *out->column, purpose);
+    for (int64_t g = 0; st == IKT_OK && g < groups; g++)
+        out->first[g + 1] = out->first[g] + join_columns(rows, g, out->column + out->first[g]);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &out->value, out->first[groups] * LANES, sizeof *out->value, purpose);
+    for (int64_t g = 0; st == IKT_OK && g < groups; g++)
+        place_values(rows, g, out);
+    if (st != IKT_OK) ikt_sparse_pack_destroy(out);
+    return st;
+}
+
+void ikt_sparse_pack_destroy(ikt_sparse_pack *pack) {
+    ikt_free(&pack->first);
+    ikt_free(&pack->column);
+    ikt_free(&pack->value);
+    pack->count = pack->groups = 0;
+}
+
+int64_t ikt_sparse_pack_bytes(int64_t rows, int64_t entries) {
+    return (rows / LANES + 2) * 8 + entries * (4 + 4 * LANES);
 }

@@ -1,11 +1,12 @@
 /* Distances from a block of rows to a block of rows.
  *
  * Neighbour search, coarse cells, landmarks, zero-similarity rows and measures compare rows through
- * this contract and name no metric, so that a new metric is one file with one ikt_metric and one
- * row of the table in metric.c. Smaller is nearer. Every function gives a pair of rows the same
+ * this contract and name no metric, so that a new metric is one file with one ikt_metric, which
+ * ikt_metric_of chooses. Smaller is nearer. Every function gives a pair of rows the same
  * bits, whatever block, instruction set or thread it is met in.
  * Rows of the left-hand side lie side by side; those of the right-hand side are packed in groups of
- * sixteen, one row a SIMD lane, as ikt_pack_rows packs dense rows and sparse_pack.h sparse ones.
+ * sixteen, one row a SIMD lane, as ikt_pack_rows packs dense rows and ikt_sparse_pack_create sparse
+ * ones.
  */
 #ifndef IKT_METRIC_METRIC_H
 #define IKT_METRIC_METRIC_H
@@ -15,9 +16,20 @@
 #include "base/cpu.h"
 #include "data/dataset.h"
 #include "linalg/sparse.h"
-#include "metric/sparse_pack.h"
 
 enum { IKT_PACK_ROWS = 16 }; /* rows in a packed group */
+
+/* Sparse rows, packed. A group holds the columns that any of its rows has, ascending, and for each
+ * of them the sixteen values. Advantage: a metric compares a row with sixteen at once, without a
+ * branch that cannot be foreseen for each pair. Disadvantage: a group takes up to sixteen times
+ * what its rows take sparse, and the time of all its columns. */
+typedef struct {
+    int64_t count;   /* rows packed */
+    int64_t groups;  /* of sixteen */
+    int64_t *first;  /* [groups + 1] where the columns of a group begin */
+    int32_t *column; /* [first[groups]] ascending in each group */
+    float *value;    /* [first[groups] * 16] */
+} ikt_sparse_pack;
 
 /* All functions are LOCAL, run in one thread, and may be called from any number of threads. */
 typedef struct {
@@ -41,9 +53,6 @@ typedef struct {
 
 /* Squared Euclidean distance (euclidean.c). */
 extern const ikt_metric ikt_metric_euclidean;
-
-/* LOCAL, pure. The metric of that name; NULL where there is none. */
-const ikt_metric *ikt_metric_find(const char *name);
 
 /* LOCAL, pure. The metric by which the rows of a data set are compared. */
 const ikt_metric *ikt_metric_of(const ikt_dataset *data);
@@ -70,5 +79,12 @@ void ikt_pack_rows_from(const float *const *row, int64_t n, int64_t d, float *pa
 
 /* LOCAL. Lays packed rows side by side again. */
 void ikt_unpack_rows(const float *packed, int64_t n, int64_t d, float *rows);
+
+/* LOCAL. Packs sparse rows. Errors: IKT_ERR_RESOURCE; empty then. */
+ikt_status ikt_sparse_pack_create(ikt_context *ctx, const ikt_sparse *rows, ikt_sparse_pack *out);
+void ikt_sparse_pack_destroy(ikt_sparse_pack *pack);
+
+/* LOCAL, pure. Bytes of a pack of so many rows with so many entries in all, at most. */
+int64_t ikt_sparse_pack_bytes(int64_t rows, int64_t entries);
 
 #endif

@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "dist/gather_rows.h"
+#include "dist/shuffle.h"
 
 enum {
     NEAR = IKT_REFINE_NEAR,

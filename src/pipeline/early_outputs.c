@@ -10,8 +10,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "base/timer.h"
-#include "dist/redistribute.h"
-#include "dist/translate.h"
+#include "dist/order.h"
 #include "iktsne/version.h"
 
 enum { CENTRE_BYTES = 16 << 20 };

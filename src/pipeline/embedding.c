@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
-#include "dist/gather_rows.h"
+#include "dist/shuffle.h"
 #include "pipeline/early_outputs.h"
 #include "pipeline/pipeline.h"
 #include "plan/machine.h"

@@ -13,7 +13,8 @@
 
 /* --- what it decides -------------------------------------------------------------------------- */
 
-/* What the numbers are, by the attribute of the group or by its name. */
+/* What the numbers are, by the attribute of the group or data set, or by its name: what stands
+ * behind the colon, or in a file that holds one array the name of the file. */
 static ikt_edges guess(const char *attribute, const char *name) {
     static const struct {
         const char *word;
@@ -22,13 +23,59 @@ static ikt_edges guess(const char *attribute, const char *name) {
                  {"connectivit", IKT_EDGES_SIMILARITIES},
                  {"distance", IKT_EDGES_DISTANCES},
                  {"probabilit", IKT_EDGES_PROBABILITIES}};
-    const char *colon = strrchr(name, ':');
+    const char *colon = strrchr(name, ':'), *slash = strrchr(name, '/');
+    const char *told = colon ? colon : slash ? slash : name;
     if (strcmp(attribute, "none") == 0) return IKT_EDGES_NONE;
     for (size_t w = 0; w < sizeof words / sizeof *words; w++)
         if (strstr(attribute, words[w].word)) return words[w].values;
     for (size_t w = 0; w < sizeof words / sizeof *words; w++)
-        if (colon && strstr(colon, words[w].word)) return words[w].values;
+        if (strstr(told, words[w].word)) return words[w].values;
     return IKT_EDGES_AUTO;
+}
+
+static ikt_status settle_values(ikt_context *ctx, const char *attribute, const char *name,
+                                ikt_graph_settings *graph) {
+    if (graph->values == IKT_EDGES_AUTO) graph->values = (int)guess(attribute, name);
+    if (graph->values != IKT_EDGES_AUTO) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "%s does not say what its numbers are: give graph.values=similarities, "
+                    "distances, probabilities or none",
+                    name);
+}
+
+/* A matrix of all pairs: distances are for the kinds that weigh distances, other numbers for the
+ * kind `graph`. */
+static ikt_status settle_pairwise(ikt_context *ctx, const ikt_pairwise *pairs,
+                                  ikt_settings *settings) {
+    ikt_affinity_settings *affinity = &settings->affinity;
+    const char *name = ikt_source_name(pairs->source);
+    const bool is_dense = affinity->support == IKT_SUPPORT_DENSE;
+    IKT_TRY(settle_values(ctx, pairs->values, name, &affinity->graph));
+    affinity->graph.is_pairwise = true;
+    if (affinity->graph.values == IKT_EDGES_NONE)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "graph.values = none would make all pairs of %s count the same: say what "
+                        "the numbers are",
+                        name);
+    if (affinity->graph.values == IKT_EDGES_PROBABILITIES && !is_dense)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "%s holds the probabilities of all pairs, which are used as they are: give "
+                        "affinity.support=dense",
+                        name);
+    const bool is_any =
+        affinity->kind == IKT_AFFINITY_ISOLATION || affinity->kind == IKT_AFFINITY_GRAPH;
+    if (affinity->graph.values != IKT_EDGES_DISTANCES) {
+        if (!is_any)
+            return ikt_fail(ctx, IKT_ERR_USAGE,
+                            "affinity.kind = %s makes similarities of distances, and %s does not "
+                            "hold distances: leave affinity.kind out",
+                            ikt_affinity_of(affinity)->name, name);
+        affinity->kind = IKT_AFFINITY_GRAPH;
+    } else if (is_any) {
+        const bool is_knn = affinity->graph.weights == IKT_WEIGHTS_KNN;
+        affinity->kind = is_knn ? IKT_AFFINITY_KNN : IKT_AFFINITY_GAUSSIAN;
+    }
+    return IKT_OK;
 }
 
 static ikt_status settle_foreign(ikt_context *ctx, const ikt_graph_file *file,
@@ -43,21 +90,15 @@ static ikt_status settle_foreign(ikt_context *ctx, const ikt_graph_file *file,
                         "gaussian.perplexity",
                         ikt_affinity_of(affinity)->name);
     affinity->kind = IKT_AFFINITY_GRAPH;
-    if (affinity->graph.values == IKT_EDGES_AUTO)
-        affinity->graph.values = (int)guess(ikt_graph_file_values(file), name);
-    if (affinity->graph.values != IKT_EDGES_AUTO) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "%s does not say what its numbers are: give graph.values=similarities, "
-                    "distances, probabilities or none",
-                    name);
+    return settle_values(ctx, ikt_graph_file_values(file), name, &affinity->graph);
 }
 
 /* What goes with no graph. */
 static ikt_status check_others(ikt_context *ctx, const ikt_settings *settings) {
-    if (settings->affinity.support == IKT_SUPPORT_DENSE)
+    if (settings->affinity.support == IKT_SUPPORT_DENSE && !settings->affinity.graph.is_pairwise)
         return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "affinity.support = dense needs a kernel that knows every pair; a graph "
-                        "(input.graph) is sparse");
+                        "affinity.support = dense needs every pair; this graph (input.graph) is "
+                        "sparse");
     if (settings->input.rows != IKT_AUTO_INT)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "input.rows does not go with input.graph, whose rows belong together");
@@ -98,16 +139,10 @@ static ikt_status settle_start(ikt_context *ctx, ikt_settings *settings,
     return IKT_OK;
 }
 
-ikt_status ikt_graph_settle(ikt_context *ctx, ikt_settings *settings, ikt_graph_about *about) {
+/* COLLECTIVE. A graph by rows of entries. */
+static ikt_status look_at_graph(ikt_context *ctx, ikt_settings *settings, ikt_graph_about *about) {
     ikt_graph_file *file = NULL;
     char *text = NULL;
-    ikt_status st;
-    *about = (ikt_graph_about){0};
-    if (!settings->input.graph[0] && settings->affinity.kind == IKT_AFFINITY_GRAPH)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "affinity.kind = graph, but input.graph is not set: name the file with the "
-                        "graph");
-    if (!settings->input.graph[0]) return IKT_OK;
     IKT_TRY(ikt_graph_file_open(ctx, settings->input.graph, &file));
     about->n = ikt_graph_file_rows(file);
     about->entries = ikt_graph_file_entries(file);
@@ -116,19 +151,49 @@ ikt_status ikt_graph_settle(ikt_context *ctx, ikt_settings *settings, ikt_graph_
     about->start = ikt_graph_file_start(file, &about->q);
     ikt_graph_file_int(file, "seed", &about->seed);
     snprintf(about->name, sizeof about->name, "%s", ikt_graph_file_name(file));
-    if (about->is_kept) {
+    ikt_status st = IKT_OK;
+    if (!about->is_kept) {
+        st = settle_foreign(ctx, file, settings);
+    } else {
         st = ikt_graph_file_text(file, "settings", &text);
         if (st == IKT_OK)
             st = text ? ikt_graph_settings_adopt(ctx, settings, text, about->name)
                       : ikt_fail(ctx, IKT_ERR_DATA, "%s: a kept graph without its settings",
                                  about->name);
-    } else {
-        st = settle_foreign(ctx, file, settings);
     }
-    if (st == IKT_OK) st = check_others(ctx, settings);
-    if (st == IKT_OK) st = settle_start(ctx, settings, about);
     ikt_free(&text);
     ikt_graph_file_close(&file);
+    return st;
+}
+
+/* COLLECTIVE. The same of a matrix of all pairs. */
+static ikt_status look_at_pairs(ikt_context *ctx, const ikt_pairwise *pairs, ikt_settings *settings,
+                                ikt_graph_about *about) {
+    int64_t k = 0;
+    IKT_TRY(settle_pairwise(ctx, pairs, settings));
+    IKT_TRY(ikt_affinity_resolve(ctx, &settings->affinity, pairs->n, &k));
+    if (settings->affinity.support == IKT_SUPPORT_DENSE) k = pairs->n - 1;
+    about->n = pairs->n;
+    about->entries = k * pairs->n;
+    about->is_pairwise = true;
+    snprintf(about->name, sizeof about->name, "%s", ikt_source_name(pairs->source));
+    return IKT_OK;
+}
+
+ikt_status ikt_graph_settle(ikt_context *ctx, ikt_settings *settings, ikt_graph_about *about) {
+    ikt_pairwise pairs;
+    *about = (ikt_graph_about){0};
+    if (!settings->input.graph[0] && settings->affinity.kind == IKT_AFFINITY_GRAPH)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "affinity.kind = graph, but input.graph is not set: name the file with the "
+                        "graph");
+    if (!settings->input.graph[0]) return IKT_OK;
+    IKT_TRY(ikt_pairwise_open(ctx, settings->input.graph, &pairs));
+    ikt_status st = pairs.source ? look_at_pairs(ctx, &pairs, settings, about)
+                                 : look_at_graph(ctx, settings, about);
+    ikt_pairwise_close(&pairs);
+    if (st == IKT_OK) st = check_others(ctx, settings);
+    if (st == IKT_OK) st = settle_start(ctx, settings, about);
     return ikt_agree(ctx, st);
 }
 
@@ -272,8 +337,17 @@ static ikt_status hash_file(ikt_context *ctx, const ikt_graph_file *file,
 ikt_status ikt_graph_fingerprint(ikt_context *ctx, const ikt_settings *settings, const char *data,
                                  char text[IKT_INPUT_TEXT]) {
     ikt_graph_file *file = NULL;
+    ikt_pairwise pairs;
     char *made_of = NULL;
     uint64_t hash = 0;
+    IKT_TRY(ikt_pairwise_open(ctx, settings->input.graph, &pairs));
+    if (pairs.source) {
+        char table[IKT_INPUT_TEXT] = "";
+        const ikt_status st = ikt_fingerprint_input(ctx, pairs.source, table);
+        snprintf(text, IKT_INPUT_TEXT, "pairs %.120s%s%.120s", table, data[0] ? "; " : "", data);
+        ikt_pairwise_close(&pairs);
+        return st;
+    }
     IKT_TRY(ikt_graph_file_open(ctx, settings->input.graph, &file));
     ikt_status st = hash_file(ctx, file, &settings->affinity, &hash);
     if (st == IKT_OK && ikt_graph_file_is_kept(file) && data[0])

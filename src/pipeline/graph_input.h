@@ -4,12 +4,14 @@
 
 #include "checkpoint/fingerprint.h"
 #include "io/results/graph_file.h"
+#include "io/sources/pairwise.h"
 #include "pipeline/probabilities.h"
 #include "plan/plan.h"
 
 /* What is known of the graph of a run before it is read. */
 typedef struct {
     int64_t n, entries; /* rows; entries of the file */
+    bool is_pairwise;   /* a matrix of all pairs, of which `entries` are used */
     bool is_kept;       /* by a run of ours (output.graph) */
     bool is_ordered;    /* its rows are in the slots of an order */
     ikt_graph_start start;
@@ -19,7 +21,9 @@ typedef struct {
 } ikt_graph_about;
 
 /* COLLECTIVE. Looks at input.graph, and settles what follows from it: affinity.kind = graph and
- * what the numbers are; of a kept graph the settings that made it. Nothing without input.graph.
+ * what the numbers are; of a matrix of all pairs that holds distances, affinity.kind = gaussian
+ * unless another kind that weighs distances is given; of a kept graph the settings that made it.
+ * Nothing without input.graph.
  *   settings   as the user gave them
  *   about      .n = 0 without input.graph
  * Errors: those of ikt_graph_file_open; IKT_ERR_USAGE for settings that contradict the graph or do
@@ -37,7 +41,8 @@ ikt_status ikt_graph_shape(ikt_context *ctx, const ikt_graph_about *about, ikt_d
 ikt_status ikt_graph_weights(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                              const ikt_rows *distribution, ikt_probabilities *p);
 
-/* COLLECTIVE. "graph of 1000 rows, 30000 entries, hash 0123456789abcdef": the same on any ranks.
+/* COLLECTIVE. "graph of 1000 rows, 30000 entries, hash 0123456789abcdef", or "pairs 1000 x 1000
+ * float32, hash 0123456789abcdef" of a matrix: the same on any ranks.
  *   data   the text of ikt_fingerprint_input of the rows that go with it, which then follows; or ""
  *   text   receives both
  * A kept graph that was made of other data is warned of. Cost: one pass over the graph. Errors:

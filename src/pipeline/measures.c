@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "base/timer.h"
-#include "dist/gather_rows.h"
+#include "dist/shuffle.h"
 #include "evaluate/classes.h"
 #include "evaluate/radix.h"
 #include "evaluate/tree.h"

@@ -92,7 +92,10 @@ ikt_status ikt_companions_read(ikt_context *ctx, const ikt_input_settings *input
     const char *name = input->labels;
     bool present = false;
     ikt_graph_file *file = NULL;
+    ikt_pairwise pairs = {.source = NULL};
     *out = (ikt_companions){.labels = NULL};
+    if (!source) IKT_TRY(ikt_pairwise_open(ctx, input->graph, &pairs));
+    if (pairs.source) source = pairs.source;
     if (!source) IKT_TRY(ikt_graph_file_open(ctx, input->graph, &file));
     ikt_status st =
         ikt_agree(ctx, ikt_alloc(ctx, &out->labels, rows->count, sizeof *out->labels, "labels"));
@@ -111,6 +114,7 @@ ikt_status ikt_companions_read(ikt_context *ctx, const ikt_input_settings *input
         st = source ? ikt_source_read_marked(source, &out->marked, &out->n_marked)
                     : ikt_graph_file_marked(file, &out->marked, &out->n_marked);
     ikt_graph_file_close(&file);
+    ikt_pairwise_close(&pairs);
     if (st != IKT_OK) ikt_companions_free(out);
     return st;
 }
@@ -131,7 +135,9 @@ static void note_input(ikt_context *ctx, const ikt_source *source, ikt_dataset *
     snprintf(run->input_name, sizeof run->input_name, "%s",
              source ? ikt_source_name(source) : graph->name);
     run->d = source ? ikt_source_columns(source) : 0;
-    run->type = source ? ikt_type_name(ikt_source_type(source)) : "graph";
+    run->type = source               ? ikt_type_name(ikt_source_type(source))
+                : graph->is_pairwise ? "all pairs"
+                                     : "graph";
     run->rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
     if (source && ikt_source_is_sparse(source))
         run->type = ikt_source_type(source) == IKT_TYPE_F32 ? "sparse float32" : "sparse float64";
@@ -147,7 +153,9 @@ static void note_input(ikt_context *ctx, const ikt_source *source, ikt_dataset *
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
                         (ikt_log_number[]){IKT_LOG_INT("entries", graph->entries), {0}},
                         "graph: %s, %lld entries%s", graph->name, (long long)graph->entries,
-                        graph->is_kept ? ", kept by a run of iktsne" : "");
+                        graph->is_kept       ? ", kept by a run of iktsne"
+                        : graph->is_pairwise ? " of all pairs are used"
+                                             : "");
     if (source) ikt_input_describe(ctx, source);
 }
 

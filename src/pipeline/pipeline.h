@@ -107,10 +107,11 @@ typedef struct {
 } ikt_companions;
 
 /* COLLECTIVE. Labels and marked rows.
- *   source   NULL: they are beside the graph, for runs without input.file; its labels also in a
- * file of their own (io/sources/label_file.h) out      free with ikt_companions_free; empty on
- * failure Errors: IKT_ERR_DATA where labels are named that are not there, IKT_ERR_FILE,
- * IKT_ERR_RESOURCE. */
+ *   source   NULL: they are beside the graph or the matrix, for runs without input.file; labels
+ *            of a graph also in a file of their own (io/sources/label_file.h)
+ *   out      free with ikt_companions_free; empty on failure
+ * Errors: IKT_ERR_DATA where labels are named that are not there; IKT_ERR_FILE, IKT_ERR_RESOURCE.
+ */
 ikt_status ikt_companions_read(ikt_context *ctx, const ikt_input_settings *input,
                                ikt_source *source, const ikt_rows *rows, ikt_companions *out);
 void ikt_companions_free(ikt_companions *companions);

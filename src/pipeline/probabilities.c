@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "affinity/matrix.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
@@ -26,6 +27,7 @@ typedef struct {
     const ikt_affinity *kind;
     ikt_dataset *data;
     const ikt_probabilities_options *options;
+    const ikt_pairwise *pairs; /* the scores of all pairs come from this file; or NULL */
 } job;
 
 static ikt_affinity_job weighing_of(const job *j, const ikt_probabilities *p) {
@@ -155,15 +157,21 @@ static ikt_status begin_lists(ikt_context *ctx, ikt_probabilities *p, ikt_list_c
     return ikt_list_course_begin(ctx, p->hooks ? &p->hooks->lists : NULL, &p->lists, course);
 }
 
+/* COLLECTIVE. From the scores of all pairs to P. */
+static ikt_status weigh_dense(ikt_context *ctx, const job *j, ikt_probabilities *p) {
+    const ikt_affinity_job weighing = weighing_of(j, p);
+    p->entries = p->rows.n * (p->rows.n - 1);
+    IKT_TRY(j->kind->dense(ctx, &weighing, &p->dense, &p->zero_similarity));
+    return ikt_dense_check(ctx, &p->dense);
+}
+
 static ikt_status compare_all(ikt_context *ctx, const job *j, const ikt_scorer *scorer,
                               ikt_probabilities *p) {
-    const ikt_affinity_job weighing = weighing_of(j, p);
     ikt_list_course course;
     if (p->is_dense) {
         ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
-        ikt_status st = j->kind->dense(ctx, &weighing, scorer, &p->dense, &p->zero_similarity);
-        if (st == IKT_OK) st = ikt_dense_check(ctx, &p->dense);
-        p->entries = p->rows.n * (p->rows.n - 1);
+        ikt_status st = ikt_dense_fill(ctx, scorer, &p->dense);
+        if (st == IKT_OK) st = weigh_dense(ctx, j, p);
         ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
         return st;
     }
@@ -324,6 +332,22 @@ static ikt_status find_by_codes(ikt_context *ctx, const job *j, ikt_probabilitie
     return st;
 }
 
+static ikt_status find_in_matrix(ikt_context *ctx, const job *j, ikt_probabilities *p) {
+    const ikt_edges values = (ikt_edges)j->settings->affinity.graph.values;
+    const ikt_stage stage = p->is_dense ? IKT_STAGE_AFFINITY : IKT_STAGE_NEIGHBOURS;
+    if (j->pairs->n != p->rows.n)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, the data has %lld: not the same data",
+                        ikt_source_name(j->pairs->source), (long long)j->pairs->n,
+                        (long long)p->rows.n);
+    ikt_stage_begin(ctx, stage);
+    ikt_status st = p->is_dense
+                        ? ikt_matrix_dense(ctx, j->pairs, &p->rows, values, &p->dense)
+                        : ikt_matrix_lists(ctx, j->pairs, &p->rows, values, p->k, &p->lists);
+    if (st == IKT_OK && p->is_dense) st = weigh_dense(ctx, j, p);
+    ikt_stage_end(ctx, stage);
+    return st;
+}
+
 /* --- from lists to P -------------------------------------------------------------------------- */
 
 /* Label accuracy of the lists, while they still have scores. */
@@ -393,48 +417,58 @@ static ikt_status symmetrise(ikt_context *ctx, const job *j, ikt_probabilities *
 
 /* Outputs and forms that an objective with these needs does not have. */
 static ikt_status check_needs(ikt_context *ctx, const ikt_settings *settings,
-                              const ikt_probabilities_options *options) {
+                              const ikt_probabilities_options *options, bool has_sparse_graph) {
     const char *name = ikt_layout_objective(&settings->layout)->name;
     const ikt_affinity *kind = ikt_affinity_of(&settings->affinity);
     if (options->graph_writer && !(options->needs & IKT_NEEDS_P))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "output.graph keeps P, which layout.objective=%s does not make", name);
-    if ((options->needs & IKT_NEEDS_CODES) && !settings->input.graph[0] &&
-        kind->scores != IKT_SCORES_CODES)
+    if ((options->needs & IKT_NEEDS_CODES) && !has_sparse_graph && kind->scores != IKT_SCORES_CODES)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.objective works on the codes of the Isolation kernel, but "
                         "affinity.kind is %s; take affinity.kind=isolation",
                         kind->name);
     if (!(options->needs & IKT_NEEDS_NEIGHBOURS)) return IKT_OK;
-    if (settings->affinity.support == IKT_SUPPORT_DENSE || settings->input.graph[0])
+    if (settings->affinity.support == IKT_SUPPORT_DENSE || has_sparse_graph)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.objective=%s works on lists of neighbours, which %s does not give",
-                        name, settings->input.graph[0] ? "input.graph" : "affinity.support=dense");
+                        name, has_sparse_graph ? "a graph" : "affinity.support=dense");
     return IKT_OK;
+}
+
+/* COLLECTIVE. The most similar rows of each: p->lists of p->k neighbours, sorted or not, in the
+ * order that p->is_ordered tells, or p->dense. Where a checkpoint has had the lists, codes alone
+ * are made, for those who need them. */
+static ikt_status find_similar(ikt_context *ctx, const job *j, ikt_probabilities *p) {
+    const bool needs_codes = j->options->needs & IKT_NEEDS_CODES;
+    if (p->is_found && !needs_codes && !j->options->model_writer) return IKT_OK;
+    if (j->pairs) return find_in_matrix(ctx, j, p);
+    return j->kind->scores == IKT_SCORES_CODES ? find_by_codes(ctx, j, p)
+                                               : find_by_distances(ctx, j, p);
 }
 
 ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *settings,
                                      ikt_dataset *data, const ikt_probabilities_options *options,
                                      ikt_probabilities *p) {
     const unsigned of_rows = IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES;
-    const job j = {settings, ikt_affinity_of(&settings->affinity), data, options};
+    job j = {settings, ikt_affinity_of(&settings->affinity), data, options, NULL};
+    ikt_pairwise pairs = {.source = NULL};
     if (!(options->needs & of_rows) && !options->model_writer) return IKT_OK;
-    IKT_TRY(check_needs(ctx, settings, options));
+    if (settings->input.graph[0]) IKT_TRY(ikt_pairwise_open(ctx, settings->input.graph, &pairs));
+    if (pairs.source) j.pairs = &pairs;
+    const bool has_sparse_graph = settings->input.graph[0] && !pairs.source;
     p->is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
-    ikt_status st = ikt_affinity_resolve(ctx, &settings->affinity, p->rows.n, &p->k);
-    if (st == IKT_OK && settings->input.graph[0]) {
+    ikt_status st = check_needs(ctx, settings, options, has_sparse_graph);
+    if (st == IKT_OK) st = ikt_affinity_resolve(ctx, &settings->affinity, p->rows.n, &p->k);
+    if (st == IKT_OK && has_sparse_graph) {
         ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
         st = ikt_graph_weights(ctx, settings, data, &p->rows, p);
         ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
     } else if (st == IKT_OK) {
-        /* The most similar rows of each: p->lists of p->k neighbours, sorted or not, in the order
-         * that p->is_ordered tells, or p->dense. Where a checkpoint has had the lists, codes alone
-         * are made, for those who need them. */
-        if (!p->is_found || (options->needs & IKT_NEEDS_CODES) || options->model_writer)
-            st = j.kind->scores == IKT_SCORES_CODES ? find_by_codes(ctx, &j, p)
-                                                    : find_by_distances(ctx, &j, p);
+        st = find_similar(ctx, &j, p);
         if (st == IKT_OK && !p->is_dense && p->lists.k > 0) st = weigh(ctx, &j, p);
     }
+    ikt_pairwise_close(&pairs);
     if (st == IKT_OK && !p->is_dense && (options->needs & IKT_NEEDS_P)) st = symmetrise(ctx, &j, p);
     if (st != IKT_OK) ikt_probabilities_destroy(p);
     return st;

@@ -1,4 +1,5 @@
-/* From data to P: the arrows  codes -> neighbours -> affinity -> P  of the line.
+/* From data, or from a matrix of all pairs, to P: the arrows  codes -> neighbours -> affinity -> P
+ * of the line.
  *
  * There is one way for each of the scores that a kind of affinity may ask for
  * (affinity/affinity.h): by cell codes, by distances. Each compares all pairs of rows, or those of

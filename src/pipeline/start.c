@@ -17,8 +17,6 @@
 #include "io/results/result.h"
 #include "linalg/blocks.h"
 #include "linalg/pca.h"
-#include "linalg/sparse_axes.h"
-#include "linalg/thin_reader.h"
 #include "plan/plan.h"
 
 static const char purpose[] = "initial";
@@ -43,9 +41,9 @@ ikt_status ikt_start_draw(ikt_context *ctx, uint64_t seed, ikt_rng_purpose what,
 static ikt_status find_scores(ikt_context *ctx, int q, ikt_dataset *data, const ikt_rows *rows,
                               double *scores) {
     ikt_pca *pca = NULL;
-    ikt_thin_reader space;
+    ikt_strided_reader space;
     ikt_row_reader reader = ikt_dataset_reader(data);
-    ikt_row_reader sample = ikt_thin_reader_make(ctx, &reader, IKT_START_ROWS, &space);
+    ikt_row_reader sample = ikt_strided_reader_make(ctx, &reader, IKT_START_ROWS, &space);
     ikt_status st = ikt_pca_fit(ctx, &sample, q, &pca);
     if (st == IKT_OK) st = ikt_pca_scores(ctx, pca, &reader, rows->first, rows->count, scores);
     ikt_pca_destroy(&pca);

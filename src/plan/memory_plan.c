@@ -9,7 +9,7 @@
 #include "evaluate/measure.h"
 #include "isolation/codes.h"
 #include "kernelsum/field.h"
-#include "metric/sparse_pack.h"
+#include "metric/metric.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/refine.h"
 #include "neighbours/search.h"
@@ -128,8 +128,7 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     const unsigned needs = ikt_layout_objective(&settings->layout)->needs;
     const bool needs_p = needs & IKT_NEEDS_P;
     const bool needs_lists = needs & (IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES);
-    const int64_t readers = settings->isolation.model_from[0] ? 2 : 1;
-    const int64_t reading = w->is_u8 ? 0 : readers * READ_BYTES;
+    const int64_t reading = w->is_u8 ? 0 : (settings->isolation.model_from[0] ? 2 : 1) * READ_BYTES;
     /* The own part of the embedding and of the labels, which every stage holds. */
     const int64_t held = rows * (q * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t));
     /* Codes, or the rows themselves: what neighbours are searched in. */

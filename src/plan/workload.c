@@ -43,6 +43,19 @@ double ikt_workload_overlap(const ikt_workload *w) {
     return fmin(entries, shared_words * entries + entries * entries / (double)w->columns);
 }
 
+/* What codes are made of. */
+static ikt_codes_rows coded_rows(const ikt_workload *w) {
+    const ikt_data_shape *data = &w->data;
+    ikt_codes_rows rows = {.d = w->columns, .is_u8 = w->is_u8};
+    if (!data->is_sparse || !w->is_isolation || w->settings.preprocess.pca > 0) return rows;
+    rows.is_sparse = true;
+    rows.entries = data->entries;
+    rows.longest = data->longest;
+    if (rows.longest <= 0)
+        rows.longest = (int64_t)fmin(longest_share * rows.entries, (double)rows.d);
+    return rows;
+}
+
 ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
                              const ikt_data_shape *data, int ranks, int threads,
                              ikt_workload *out) {
@@ -63,14 +76,7 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     out->is_isolation = !out->is_given && ikt_affinity_of(&s->affinity)->scores == IKT_SCORES_CODES;
     out->is_forest = out->is_isolation && s->isolation.form == IKT_FORM_FOREST;
     out->is_dense = s->affinity.support == IKT_SUPPORT_DENSE;
-    out->rows = (ikt_codes_rows){.d = out->columns, .is_u8 = out->is_u8};
-    if (data->is_sparse && out->is_isolation && s->preprocess.pca == 0) {
-        out->rows.is_sparse = true;
-        out->rows.entries = data->entries;
-        out->rows.longest =
-            data->longest > 0 ? data->longest
-                              : (int64_t)fmin(longest_share * data->entries, (double)out->columns);
-    }
+    out->rows = coded_rows(out);
     if (out->rows.is_sparse && out->is_forest)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "isolation.form: forest needs dense rows, and these are sparse; take "

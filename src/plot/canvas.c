@@ -1,48 +1,303 @@
-/* Canvases: what is common to all kinds. See canvas.h. */
+/* Figures as PNG and PDF, drawn by cairo, and what is common to all kinds of canvas.
+ *
+ * A PNG file has letters of our own as strokes (font.h): the same picture on every machine, with
+ * fonts or without. Letters of a PDF file are those of the sans-serif font that the machine has, a
+ * part of which becomes part of the file, so that text can be selected; so that everything keeps
+ * its place they are made as high as planned, and narrower where they would be wider. A machine
+ * without fonts, as compute nodes are, gets the letters of the PNG file. Neither file has a date:
+ * equal figures are equal files.
+ * cairo writes neither texts nor the space of the colours into a PNG file, so chunks of our own go
+ * between its first chunk, the header, and the others. */
 #include "plot/canvas.h"
 
+#include <cairo-pdf.h>
 #include <errno.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "iktsne/version.h"
 
-static bool ends_with(const char *text, const char *ending) {
-    const size_t length = strlen(text), own = strlen(ending);
-    return length > own && strcmp(text + length - own, ending) == 0;
+#define POINTS 72.0 /* in an inch */
+
+enum { TRIAL_SIZE = 100 };
+
+/* Bytes of a PNG file's signature and header, of an integer, and of the name of a chunk. */
+enum { HEAD = 33, INTEGER = 4, KIND = 4 };
+
+/* A canvas of cairo's. */
+typedef struct {
+    cairo_surface_t *surface;
+    cairo_t *cairo;
+    ikt_canvas_picture pixels; /* those of a PNG file; owned */
+    double capital; /* height of a capital letter in the size of the font; 0: there is no font */
+} drawing;
+
+/* Keeps the first failure; returns it. */
+static ikt_status fail(ikt_canvas *c, ikt_status kind, const char *reason) {
+    if (c->status == IKT_OK)
+        c->status = ikt_fail(c->ctx, kind, "%s cannot be written: %s", c->page.shown, reason);
+    return c->status;
 }
+
+static ikt_status check(ikt_canvas *c, cairo_status_t status) {
+    if (status == CAIRO_STATUS_SUCCESS || status == CAIRO_STATUS_SURFACE_FINISHED) return c->status;
+    return fail(c, status == CAIRO_STATUS_NO_MEMORY ? IKT_ERR_RESOURCE : IKT_ERR_FILE,
+                cairo_status_to_string(status));
+}
+
+/* cairo's view of pixels that stay ours. */
+static cairo_surface_t *surface_of(const ikt_canvas_picture *picture) {
+    return cairo_image_surface_create_for_data(
+        (unsigned char *)picture->pixel, CAIRO_FORMAT_RGB24, (int)picture->width,
+        (int)picture->height, (int)(picture->width * (int64_t)sizeof *picture->pixel));
+}
+
+/* --- a PNG file ------------------------------------------------------------------------------- */
+
+typedef struct {
+    ikt_canvas *canvas;
+    bool with_texts;
+    ikt_canvas_put put;
+    void *self;
+    unsigned int sent; /* bytes of the signature and the header */
+} png;
+
+static void put_integer(unsigned char bytes[INTEGER], uint32_t value) {
+    for (int b = 0; b < INTEGER; b++)
+        bytes[b] = (unsigned char)(value >> 8 * (INTEGER - 1 - b));
+}
+
+/* A chunk: length, kind, the bytes of `head` and of `text`, check sum. */
+static bool put_chunk(const png *p, const char *kind, const char *head, size_t head_bytes,
+                      const char *text) {
+    const size_t bytes = strlen(text);
+    unsigned char length[INTEGER], sum[INTEGER];
+    uLong crc = crc32(crc32(0, (const Bytef *)kind, KIND), (const Bytef *)head, (uInt)head_bytes);
+    put_integer(length, (uint32_t)(head_bytes + bytes));
+    put_integer(sum, (uint32_t)crc32(crc, (const Bytef *)text, (uInt)bytes));
+    return p->put(p->self, length, sizeof length) && p->put(p->self, kind, KIND) &&
+           p->put(p->self, head, head_bytes) && p->put(p->self, text, bytes) &&
+           p->put(p->self, sum, sizeof sum);
+}
+
+/* The space of the colours, and the texts: tEXt where the text is ASCII, which is a keyword, a zero
+ * and the text; otherwise iTXt: the same, not compressed and of no language. */
+static bool put_chunks(const png *p) {
+    static const char perceptual[] = {0};
+    const ikt_canvas_page *page = &p->canvas->page;
+    const struct {
+        const char *keyword, *text;
+    } entries[] = {{"Software", "iktsne " IKT_VERSION},
+                   {"Title", page->title},
+                   {"Comment", page->footer},
+                   {"Description", page->description}};
+    bool is_good = put_chunk(p, "sRGB", perceptual, sizeof perceptual, "");
+    for (size_t e = 0; p->with_texts && is_good && e < sizeof entries / sizeof *entries; e++) {
+        char head[32] = {0};
+        bool is_ascii = true;
+        for (const char *at = entries[e].text; *at; at++)
+            is_ascii &= (unsigned char)*at < 0x80;
+        strcpy(head, entries[e].keyword);
+        if (entries[e].text[0])
+            is_good = put_chunk(p, is_ascii ? "tEXt" : "iTXt", head,
+                                strlen(head) + (is_ascii ? 1 : 5), entries[e].text);
+    }
+    return is_good;
+}
+
+static cairo_status_t on_png(void *closure, const unsigned char *data, unsigned int length) {
+    png *p = closure;
+    const unsigned int left = HEAD - p->sent, head = length < left ? length : left;
+    bool is_good = p->put(p->self, data, head);
+    p->sent += head;
+    if (is_good && head > 0 && p->sent == HEAD) is_good = put_chunks(p);
+    if (is_good && p->put(p->self, data + head, length - head)) return CAIRO_STATUS_SUCCESS;
+    fail(p->canvas, IKT_ERR_FILE, strerror(errno));
+    return CAIRO_STATUS_WRITE_ERROR;
+}
+
+ikt_status ikt_canvas_send_png(ikt_canvas *c, const ikt_canvas_picture *picture, bool with_texts,
+                               ikt_canvas_put put, void *self) {
+    png p = {c, with_texts, put, self, 0};
+    cairo_surface_t *surface = surface_of(picture);
+    const cairo_status_t status = cairo_surface_write_to_png_stream(surface, on_png, &p);
+    cairo_surface_destroy(surface);
+    return check(c, status);
+}
+
+static bool put_in_file(void *self, const void *bytes, size_t count) {
+    return fwrite(bytes, 1, count, self) == count;
+}
+
+/* --- drawing by cairo ------------------------------------------------------------------------- */
+
+static cairo_status_t on_page(void *closure, const unsigned char *data, unsigned int length) {
+    ikt_canvas *c = closure;
+    if (put_in_file(c->file, data, length)) return CAIRO_STATUS_SUCCESS;
+    fail(c, IKT_ERR_FILE, strerror(errno));
+    return CAIRO_STATUS_WRITE_ERROR;
+}
+
+/* A page of PDF: its size, its texts, and the font with the height of its capitals. */
+static void begin_page(ikt_canvas *c, drawing *d) {
+    const ikt_canvas_page *page = &c->page;
+    const double scale = POINTS / page->dpi;
+    cairo_text_extents_t extents;
+    d->surface = cairo_pdf_surface_create_for_stream(on_page, c, scale * (double)page->width,
+                                                     scale * (double)page->height);
+    d->cairo = cairo_create(d->surface);
+    cairo_pdf_surface_restrict_to_version(d->surface, CAIRO_PDF_VERSION_1_4);
+    cairo_pdf_surface_set_metadata(d->surface, CAIRO_PDF_METADATA_TITLE, page->title);
+    cairo_pdf_surface_set_metadata(d->surface, CAIRO_PDF_METADATA_SUBJECT, page->footer);
+    cairo_pdf_surface_set_metadata(d->surface, CAIRO_PDF_METADATA_KEYWORDS, page->description);
+    cairo_pdf_surface_set_metadata(d->surface, CAIRO_PDF_METADATA_CREATOR, "iktsne " IKT_VERSION);
+    /* cairo would write the time of day. */
+    cairo_pdf_surface_set_metadata(d->surface, CAIRO_PDF_METADATA_CREATE_DATE, "");
+    cairo_scale(d->cairo, scale, scale);
+    cairo_select_font_face(d->cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
+                           CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_set_font_size(d->cairo, TRIAL_SIZE);
+    cairo_text_extents(d->cairo, "H", &extents);
+    if (cairo_status(d->cairo) == CAIRO_STATUS_SUCCESS) d->capital = extents.height / TRIAL_SIZE;
+}
+
+static ikt_status open_drawing(ikt_canvas *c) {
+    drawing *d;
+    IKT_TRY(ikt_alloc(c->ctx, &d, 1, sizeof *d, "picture"));
+    c->self = d;
+    if (c->kind == IKT_CANVAS_PDF) {
+        begin_page(c, d);
+    } else {
+        d->pixels = (ikt_canvas_picture){c->page.width, c->page.height, NULL};
+        IKT_TRY(ikt_alloc(c->ctx, &d->pixels.pixel, d->pixels.width * d->pixels.height,
+                          sizeof *d->pixels.pixel, "picture"));
+        d->surface = surface_of(&d->pixels);
+        d->cairo = cairo_create(d->surface);
+    }
+    cairo_set_line_cap(d->cairo, CAIRO_LINE_CAP_ROUND);
+    return check(c, cairo_status(d->cairo));
+}
+
+static void set_colour(cairo_t *cairo, ikt_rgb colour) {
+    cairo_set_source_rgb(cairo, colour.r / 255.0, colour.g / 255.0, colour.b / 255.0);
+}
+
+static void fill(ikt_canvas *c, int64_t x, int64_t y, int64_t width, int64_t height,
+                 ikt_rgb colour) {
+    cairo_t *cairo = ((drawing *)c->self)->cairo;
+    set_colour(cairo, colour);
+    cairo_rectangle(cairo, (double)x, (double)y, (double)width, (double)height);
+    cairo_fill(cairo);
+}
+
+static void stroke(ikt_canvas *c, const ikt_segment *segments, int count, double width,
+                   ikt_rgb colour) {
+    cairo_t *cairo = ((drawing *)c->self)->cairo;
+    set_colour(cairo, colour);
+    cairo_set_line_width(cairo, width);
+    for (int i = 0; i < count; i++) {
+        cairo_move_to(cairo, segments[i].x0, segments[i].y0);
+        cairo_line_to(cairo, segments[i].x1, segments[i].y1);
+    }
+    cairo_stroke(cairo);
+}
+
+static void draw_text(ikt_canvas *c, const char *text, double x, double y, double size,
+                      bool is_right, ikt_rgb colour) {
+    const drawing *d = c->self;
+    const double planned = ikt_font_width(text, size);
+    cairo_text_extents_t extents = {0};
+    if (d->capital > 0) {
+        cairo_set_font_size(d->cairo, size / d->capital);
+        cairo_text_extents(d->cairo, text, &extents);
+    }
+    if (extents.x_advance <= 0) {
+        ikt_segment segments[IKT_GLYPH_SEGMENTS];
+        double at = is_right ? x - planned : x;
+        for (int count; (count = ikt_font_place(&text, &at, y, size, segments)) >= 0;)
+            stroke(c, segments, count, IKT_FONT_WEIGHT * size, colour);
+        return;
+    }
+    const double narrower = extents.x_advance > planned ? planned / extents.x_advance : 1;
+    set_colour(d->cairo, colour);
+    cairo_save(d->cairo);
+    cairo_translate(d->cairo, is_right ? x - narrower * extents.x_advance : x, y);
+    cairo_scale(d->cairo, narrower, 1);
+    cairo_move_to(d->cairo, 0, 0);
+    cairo_show_text(d->cairo, text);
+    cairo_restore(d->cairo);
+}
+
+static ikt_status show(ikt_canvas *c, const ikt_canvas_picture *picture, int64_t x, int64_t y) {
+    cairo_t *cairo = ((drawing *)c->self)->cairo;
+    cairo_surface_t *surface = surface_of(picture);
+    cairo_set_source_surface(cairo, surface, (double)x, (double)y);
+    cairo_paint(cairo);
+    cairo_set_source_rgb(cairo, 0, 0, 0); /* releases the surface */
+    cairo_surface_finish(surface);        /* and the pixels: a page has its own copy */
+    cairo_surface_destroy(surface);
+    return check(c, cairo_status(cairo));
+}
+
+static ikt_status finish(ikt_canvas *c) {
+    drawing *d = c->self;
+    IKT_TRY(check(c, cairo_status(d->cairo)));
+    if (c->kind == IKT_CANVAS_PNG) {
+        cairo_surface_flush(d->surface);
+        return ikt_canvas_send_png(c, &d->pixels, true, put_in_file, c->file);
+    }
+    cairo_surface_finish(d->surface);
+    return check(c, cairo_surface_status(d->surface));
+}
+
+static void close_drawing(ikt_canvas *c) {
+    drawing *d = c->self;
+    if (!d) return;
+    cairo_destroy(d->cairo);
+    cairo_surface_destroy(d->surface);
+    ikt_free(&d->pixels.pixel);
+    ikt_free(&c->self);
+}
+
+static const ikt_canvas_ops by_cairo = {.open = open_drawing,
+                                        .fill = fill,
+                                        .stroke = stroke,
+                                        .text = draw_text,
+                                        .picture = show,
+                                        .finish = finish,
+                                        .close = close_drawing};
+
+/* --- what is common to all kinds -------------------------------------------------------------- */
 
 ikt_canvas_kind ikt_canvas_kind_of(const char *path) {
-    if (ends_with(path, ".svg")) return IKT_CANVAS_SVG;
-    return ends_with(path, ".pdf") ? IKT_CANVAS_PDF : IKT_CANVAS_PNG;
-}
-
-/* Copies of the page's texts that are UTF-8: a byte that is none becomes three. */
-static ikt_status clean_texts(ikt_canvas *c) {
-    const char **text[] = {&c->page.title, &c->page.footer, &c->page.description};
-    size_t bytes = 0;
-    for (int i = 0; i < 3; i++)
-        bytes += 3 * strlen(*text[i]) + 1;
-    IKT_TRY(ikt_alloc(c->ctx, &c->texts, (int64_t)bytes, 1, "picture"));
-    char *at = c->texts;
-    for (int i = 0; i < 3; i++) {
-        *text[i] = ikt_utf8_clean(*text[i], at, 3 * strlen(*text[i]) + 1);
-        at += strlen(at) + 1;
-    }
-    return IKT_OK;
+    const size_t length = strlen(path);
+    const char *ending = length > 4 ? path + length - 4 : "";
+    return strcmp(ending, ".svg") == 0   ? IKT_CANVAS_SVG
+           : strcmp(ending, ".pdf") == 0 ? IKT_CANVAS_PDF
+                                         : IKT_CANVAS_PNG;
 }
 
 ikt_status ikt_canvas_open(ikt_context *ctx, ikt_canvas_kind kind, const ikt_canvas_page *page,
                            ikt_canvas *out) {
     *out = (ikt_canvas){.ctx = ctx,
-                        .ops = kind == IKT_CANVAS_SVG ? &ikt_canvas_svg : &ikt_canvas_cairo,
+                        .ops = kind == IKT_CANVAS_SVG ? &ikt_canvas_svg : &by_cairo,
                         .kind = kind,
                         .page = *page};
-    IKT_TRY(clean_texts(out));
+    /* Copies of the page's texts that are UTF-8: a byte that is none becomes three. */
+    const char **text[] = {&out->page.title, &out->page.footer, &out->page.description};
+    size_t bytes = 0;
+    for (int i = 0; i < 3; i++)
+        bytes += 3 * strlen(*text[i]) + 1;
+    IKT_TRY(ikt_alloc(ctx, &out->texts, (int64_t)bytes, 1, "picture"));
+    char *at = out->texts;
+    for (int i = 0; i < 3; i++) {
+        *text[i] = ikt_utf8_clean(*text[i], at, 3 * strlen(*text[i]) + 1);
+        at += strlen(at) + 1;
+    }
     out->file = fopen(page->path, "wb");
-    if (!out->file)
-        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", page->shown,
-                        strerror(errno));
+    if (!out->file) return fail(out, IKT_ERR_FILE, strerror(errno));
     IKT_TRY(out->ops->open(out));
     ikt_canvas_fill(out, 0, 0, page->width, page->height, page->background);
     return IKT_OK;
@@ -83,8 +338,7 @@ ikt_status ikt_canvas_finish(ikt_canvas *c) {
     c->file = NULL;
     const bool is_short = ferror(file) != 0;
     if ((fclose(file) != 0 || is_short) && st == IKT_OK)
-        st = ikt_fail(c->ctx, IKT_ERR_FILE, "%s cannot be written: %s", c->page.shown,
-                      strerror(errno));
+        st = fail(c, IKT_ERR_FILE, strerror(errno));
     return st;
 }
 

@@ -4,8 +4,8 @@
  * the centre of pixel (0, 0) is (0.5, 0.5). On a page, lines and letters are shapes and text, and
  * the points, which may be millions, are one picture of pixels within the page: the same pixels as
  * those of the PNG file, so that no file is larger for more points.
- * cairo draws PNG and PDF (canvas_cairo.c); SVG is written by our own code (canvas_svg.c), because
- * cairo would turn its text into shapes.
+ * cairo draws PNG and PDF (canvas.c); SVG is written by our own code (canvas_svg.c), because cairo
+ * would turn its text into shapes.
  * Texts may be any bytes: what is drawn is UTF-8, as ikt_utf8_clean makes it.
  * A canvas lives on rank 0; on other ranks there is none and nothing is drawn. A failure is kept
  * until the canvas is finished.
@@ -16,8 +16,8 @@
 #include <stdio.h>
 
 #include "base/status.h"
+#include "plot/colouring.h"
 #include "plot/font.h"
-#include "plot/palette.h"
 
 enum { IKT_CANVAS_TEXT_MOST = 512 }; /* bytes of a text that is drawn */
 

@@ -21,13 +21,6 @@ static void put_text(FILE *file, const char *text) {
     }
 }
 
-static void put_element(FILE *file, const char *name, const char *text) {
-    if (!text[0]) return;
-    fprintf(file, "<%s>", name);
-    put_text(file, text);
-    fprintf(file, "</%s>\n", name);
-}
-
 /* Edges are sharp, so that nothing shines through between two bars, but those of thin lines, which
  * would vanish where a picture is shown smaller. */
 static void fill(ikt_canvas *c, int64_t x, int64_t y, int64_t width, int64_t height,
@@ -51,8 +44,13 @@ static ikt_status open_svg(ikt_canvas *c) {
             "'Liberation Sans', 'DejaVu Sans', sans-serif\">\n",
             72 * (double)p->width / p->dpi, 72 * (double)p->height / p->dpi, (long long)p->width,
             (long long)p->height);
-    put_element(c->file, "title", p->title);
-    put_element(c->file, "desc", p->description);
+    const char *const element[2][2] = {{"title", p->title}, {"desc", p->description}};
+    for (int e = 0; e < 2; e++) {
+        if (!element[e][1][0]) continue;
+        fprintf(c->file, "<%s>", element[e][0]);
+        put_text(c->file, element[e][1]);
+        fprintf(c->file, "</%s>\n", element[e][0]);
+    }
     return IKT_OK;
 }
 

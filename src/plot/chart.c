@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "plot/palette.h"
+#include "plot/colouring.h"
 
 enum { LEFT = 62, RIGHT = 14, TOP = 30, BOTTOM = 44, KEY_LINE = 16, TICKS_MOST = 32 };
 
@@ -14,10 +14,8 @@ typedef struct {
     double from, to; /* pixels */
 } axis;
 
-static void widen(axis *a, double value) {
-    if (!isfinite(value)) return;
-    a->low = fmin(a->low, value);
-    a->high = fmax(a->high, value);
+static bool is_there(const ikt_chart_line *line, int64_t i) {
+    return isfinite(line->x[i]) && isfinite(line->y[i]);
 }
 
 /* The range of all lines along one axis, with room round it. */
@@ -26,10 +24,15 @@ static axis make_axis(const ikt_chart *chart, bool is_x, bool is_log, double fro
     for (int64_t l = 0; l < chart->lines; l++) {
         const ikt_chart_line *line = &chart->line[l];
         for (int64_t i = 0; i < line->count; i++) {
-            if (!isfinite(line->x[i]) || !isfinite(line->y[i])) continue;
-            widen(&a, is_x ? line->x[i] : line->y[i]);
-            if (!is_x && line->low) widen(&a, line->low[i]);
-            if (!is_x && line->high) widen(&a, line->high[i]);
+            if (!is_there(line, i)) continue;
+            const double value[3] = {is_x ? line->x[i] : line->y[i],
+                                     !is_x && line->low ? line->low[i] : NAN,
+                                     !is_x && line->high ? line->high[i] : NAN};
+            for (int v = 0; v < 3; v++) {
+                if (!isfinite(value[v])) continue;
+                a.low = fmin(a.low, value[v]);
+                a.high = fmax(a.high, value[v]);
+            }
         }
     }
     if (!(a.low <= a.high)) a.low = 0, a.high = 1;
@@ -103,10 +106,6 @@ static void draw_point(ikt_text *out, int64_t line, double x, double y) {
     static const char *const shapes[] = {"m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0", "m-3 -3h6v6h-6z",
                                          "m0 -4l4 7h-8z", "m0 -4l4 4l-4 4l-4 -4z"};
     ikt_text_add(out, "M%.1f %.1f%s", x, y, shapes[line % 4]);
-}
-
-static bool is_there(const ikt_chart_line *line, int64_t i) {
-    return isfinite(line->x[i]) && isfinite(line->y[i]);
 }
 
 static void draw_range(const ikt_chart_line *line, const axis *x, const axis *y, ikt_text *out) {

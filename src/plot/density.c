@@ -13,26 +13,20 @@
 
 enum { PHASES = IKT_VIEW_PHASES, SHIFT = 3, SUBROWS = 16 };
 _Static_assert(1 << SHIFT == PHASES, "a shift divides by the phases");
-enum { LINEAR_MAX = 65535, BINS_PER_OCTAVE = 16, BINS = 64 * BINS_PER_OCTAVE };
-
-/* Widens the limits, which are least x, least y, minus largest x, minus largest y, so that one MIN
- * over ranks serves all. */
-static void widen(double limits[4], double x, double y) {
-    limits[0] = fmin(limits[0], x);
-    limits[1] = fmin(limits[1], y);
-    limits[2] = fmin(limits[2], -x);
-    limits[3] = fmin(limits[3], -y);
-}
+enum { BINS_PER_OCTAVE = 16, BINS = 64 * BINS_PER_OCTAVE };
 
 ikt_status ikt_view_fit(ikt_context *ctx, const ikt_rows *rows, const float *y, const float *behind,
                         int64_t n_behind, int64_t side, double margin, ikt_view *view) {
+    /* Least x, least y, minus largest x, minus largest y: one MIN over ranks serves all. */
     double limits[4] = {INFINITY, INFINITY, INFINITY, INFINITY};
     ikt_status st = IKT_OK;
     for (int64_t i = 0; i < rows->count + n_behind && st == IKT_OK; i++) {
         const float *at = i < rows->count ? y + 2 * i : behind + 2 * (i - rows->count);
-        if (isfinite(at[0]) && isfinite(at[1]))
-            widen(limits, (double)at[0], (double)at[1]);
-        else
+        for (int a = 0; a < 2; a++) {
+            limits[a] = fmin(limits[a], (double)at[a]);
+            limits[2 + a] = fmin(limits[2 + a], -(double)at[a]);
+        }
+        if (!isfinite(at[0]) || !isfinite(at[1]))
             st = ikt_fail(ctx, IKT_ERR_DATA,
                           "the embedding has a coordinate that is not finite in row %lld (%g, %g), "
                           "so it cannot be drawn; run it again with a smaller learning rate",
@@ -52,55 +46,37 @@ ikt_status ikt_view_fit(ikt_context *ctx, const ikt_rows *rows, const float *y, 
     return IKT_OK;
 }
 
-/* Length of the part of [left, right] inside the pixel that begins at x. */
-static double overlap(double left, double right, double x) {
-    double from = fmax(left, x), to = fmin(right, x + 1);
-    return to > from ? to - from : 0;
-}
-
 /* Covered part of the pixel whose corner is at (x, y), for a disc around (0, 0): exact along the
  * row, 16 lines down the pixel. */
 static double disc_cover(double radius, double x, double y) {
     double sum = 0;
     for (int line = 0; line < SUBROWS; line++) {
-        double dy = y + (line + 0.5) / SUBROWS, square = radius * radius - dy * dy;
+        const double dy = y + (line + 0.5) / SUBROWS, square = radius * radius - dy * dy;
         if (square <= 0) continue;
-        double half = sqrt(square);
-        sum += overlap(-half, half, x);
+        const double half = sqrt(square);
+        sum += fmax(fmin(half, x + 1) - fmax(-half, x), 0);
     }
     return sum / SUBROWS;
 }
 
-static void stamp_phase(const ikt_stamp *s, int phase_x, int phase_y, uint8_t *cover) {
-    double cx = (double)s->reach + (phase_x + 0.5) / PHASES;
-    double cy = (double)s->reach + (phase_y + 0.5) / PHASES;
-    for (int64_t row = 0; row < s->size; row++)
-        for (int64_t column = 0; column < s->size; column++) {
-            double part = disc_cover(s->radius, (double)column - cx, (double)row - cy);
-            cover[row * s->size + column] = (uint8_t)lround(part * IKT_COVER_FULL);
-        }
-}
-
 ikt_status ikt_stamp_create(ikt_context *ctx, double radius, ikt_stamp *out) {
-    int64_t reach = (int64_t)ceil(radius), size = 2 * reach + 1;
+    const int64_t reach = (int64_t)ceil(radius), size = 2 * reach + 1;
     *out = (ikt_stamp){radius, reach, size, NULL};
     IKT_TRY(ikt_alloc(ctx, &out->cover, PHASES * PHASES * size * size, 1, "picture"));
-    for (int y = 0; y < PHASES; y++)
-        for (int x = 0; x < PHASES; x++)
-            stamp_phase(out, x, y, out->cover + (y * PHASES + x) * size * size);
+    for (int64_t line = 0; line < PHASES * PHASES * size; line++) {
+        const int64_t phase = line / size, row = line % size;
+        const double cx = (double)reach + ((double)(phase % PHASES) + 0.5) / PHASES;
+        const double cy = (double)reach + ((double)(phase / PHASES) + 0.5) / PHASES;
+        for (int64_t column = 0; column < size; column++) {
+            const double part = disc_cover(radius, (double)column - cx, (double)row - cy);
+            out->cover[line * size + column] = (uint8_t)lround(part * IKT_COVER_FULL);
+        }
+    }
     return IKT_OK;
 }
 
 void ikt_stamp_destroy(ikt_stamp *stamp) {
     ikt_free(&stamp->cover);
-}
-
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
 }
 
 /* Rows [top, bottom) of the view that one thread fills; `sums` begins with row `top`. */
@@ -112,13 +88,14 @@ typedef struct {
 static void add_point(const strip *s, const ikt_stamp *stamp, int64_t step_x, int64_t step_y,
                       ikt_linear colour) {
     /* Steps may be negative: shift and mask round down, division would not. */
-    int64_t left = (step_x >> SHIFT) - stamp->reach, up = (step_y >> SHIFT) - stamp->reach;
+    const int64_t left = (step_x >> SHIFT) - stamp->reach, up = (step_y >> SHIFT) - stamp->reach;
+    const int64_t right = left + stamp->size, down = up + stamp->size;
+    const int64_t first = left > 0 ? left : 0, end = right < s->width ? right : s->width;
+    const int64_t row_end = down < s->bottom ? down : s->bottom;
     const uint8_t *cover =
         stamp->cover +
         ((step_y & (PHASES - 1)) * PHASES + (step_x & (PHASES - 1))) * stamp->size * stamp->size;
-    int64_t row_end = smaller(up + stamp->size, s->bottom);
-    int64_t first = larger(left, 0), end = smaller(left + stamp->size, s->width);
-    for (int64_t row = larger(up, s->top); row < row_end; row++) {
+    for (int64_t row = up > s->top ? up : s->top; row < row_end; row++) {
         const uint8_t *line = cover + (row - up) * stamp->size - left;
         ikt_pixel_sum *sums = s->sums + (row - s->top) * s->width;
         for (int64_t column = first; column < end; column++) {
@@ -132,44 +109,28 @@ static void add_point(const strip *s, const ikt_stamp *stamp, int64_t step_x, in
     }
 }
 
-static void fill_strip(const strip *s, const ikt_view *view, const ikt_stamp *stamp,
-                       const ikt_raster_points *points) {
-    int64_t above = (s->top - stamp->reach) * PHASES;
-    int64_t below = (s->bottom + stamp->reach) * PHASES;
-    for (int64_t i = 0; i < points->n; i++) {
-        int64_t step_y = ikt_view_y(view, points->y[2 * i + 1]);
-        if (step_y < above || step_y >= below) continue;
-        int64_t step_x = ikt_view_x(view, points->y[2 * i]);
-        uint16_t index = points->colour ? points->colour[i] : 0;
-        add_point(s, stamp, step_x, step_y, points->table[index]);
-    }
-}
-
 void ikt_raster_band(const ikt_context *ctx, const ikt_view *view, const ikt_stamp *stamp,
                      const ikt_raster_points *points, int64_t first_row, int64_t rows,
                      ikt_pixel_sum *sums) {
-    int threads = ikt_threads(ctx);
+    const int threads = ikt_threads(ctx);
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
     for (int t = 0; t < threads; t++) {
-        int64_t from = rows * t / threads, to = rows * (t + 1) / threads;
-        strip s = {first_row + from, first_row + to, view->side, sums + from * view->side};
-        if (to > from) fill_strip(&s, view, stamp, points);
+        const int64_t from = rows * t / threads, to = rows * (t + 1) / threads;
+        const strip s = {first_row + from, first_row + to, view->side, sums + from * view->side};
+        const int64_t above = (s.top - stamp->reach) * PHASES;
+        const int64_t below = (s.bottom + stamp->reach) * PHASES;
+        for (int64_t i = 0; i < points->n && to > from; i++) {
+            const int64_t step_y = ikt_view_y(view, points->y[2 * i + 1]);
+            if (step_y < above || step_y >= below) continue;
+            const uint16_t index = points->colour ? points->colour[i] : 0;
+            add_point(&s, stamp, ikt_view_x(view, points->y[2 * i]), step_y, points->table[index]);
+        }
     }
 }
 
-static uint16_t linear_of(uint8_t value) {
-    double s = value / 255.0;
-    double l = s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4);
-    return (uint16_t)lround(l * LINEAR_MAX);
-}
-
-ikt_linear ikt_linear_of(ikt_rgb colour) {
-    return (ikt_linear){linear_of(colour.r), linear_of(colour.g), linear_of(colour.b)};
-}
-
 void ikt_linear_table(uint8_t *table) {
-    for (int i = 0; i <= LINEAR_MAX; i++) {
-        double l = (double)i / LINEAR_MAX;
+    for (int i = 0; i <= UINT16_MAX; i++) {
+        double l = (double)i / UINT16_MAX;
         double s = l <= 0.0031308 ? 12.92 * l : 1.055 * pow(l, 1 / 2.4) - 0.055;
         table[i] = (uint8_t)lround(255 * s);
     }

@@ -13,9 +13,7 @@
 
 #include <math.h>
 
-#include "base/status.h"
-#include "dist/rows.h"
-#include "plot/palette.h"
+#include "plot/colouring.h"
 
 /* --- the part of the plane that is shown ------------------------------------------------------ */
 
@@ -41,20 +39,20 @@ ikt_status ikt_view_fit(ikt_context *ctx, const ikt_rows *rows, const float *y, 
 /* LOCAL. Steps rounded down to an integer; places far outside are cut to +-2^40, so that the
  * conversion is defined for every finite coordinate. */
 static inline int64_t ikt_view_step(double steps) {
-    double limit = 0x1p40;
+    const double limit = 0x1p40;
     return (int64_t)floor(steps < -limit ? -limit : steps > limit ? limit : steps);
 }
 
 /* LOCAL. Place of a coordinate in steps from the left border. The pixel is the place divided by
  * IKT_VIEW_PHASES, rounded down; the remainder is the place within the pixel. */
 static inline int64_t ikt_view_x(const ikt_view *view, float x) {
-    double half = 0.5 * IKT_VIEW_PHASES * (double)view->side;
+    const double half = 0.5 * IKT_VIEW_PHASES * (double)view->side;
     return ikt_view_step(((double)x - view->centre_x) * view->scale + half);
 }
 
 /* LOCAL. The same from the top border: rows of a picture grow downwards, coordinates upwards. */
 static inline int64_t ikt_view_y(const ikt_view *view, float y) {
-    double half = 0.5 * IKT_VIEW_PHASES * (double)view->side;
+    const double half = 0.5 * IKT_VIEW_PHASES * (double)view->side;
     return ikt_view_step((view->centre_y - (double)y) * view->scale + half);
 }
 
@@ -73,14 +71,6 @@ typedef struct {
 /* LOCAL. Computes the discs; 0 < radius <= 100. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_stamp_create(ikt_context *ctx, double radius, ikt_stamp *out);
 void ikt_stamp_destroy(ikt_stamp *stamp);
-
-/* A colour in linear light, in which colours may be averaged. */
-typedef struct {
-    uint16_t r, g, b;
-} ikt_linear;
-
-/* LOCAL. Linear light of an sRGB colour. */
-ikt_linear ikt_linear_of(ikt_rgb colour);
 
 /* Sums of a pixel over the points that cover it. */
 typedef struct {

@@ -137,54 +137,6 @@ static const glyph glyphs[LAST - FIRST + 1] = {
 
 static const glyph missing = {6, "M0 0L0 12L6 12L6 0L0 0"};
 
-typedef struct {
-    ikt_segment *segments;
-    int count;
-    double x, y; /* where the pen is, grid units */
-} pen;
-
-static void pen_line(pen *p, double x, double y) {
-    if (p->count < IKT_GLYPH_SEGMENTS)
-        p->segments[p->count++] =
-            (ikt_segment){p->x / CAPITAL, -p->y / CAPITAL, x / CAPITAL, -y / CAPITAL};
-    p->x = x;
-    p->y = y;
-}
-
-static void pen_curve(pen *p, double cx, double cy, double x, double y) {
-    double x0 = p->x, y0 = p->y;
-    for (int i = 1; i <= CURVE_PIECES; i++) {
-        double t = (double)i / CURVE_PIECES, a = (1 - t) * (1 - t), b = 2 * t * (1 - t), c = t * t;
-        pen_line(p, a * x0 + b * cx + c * x, a * y0 + b * cy + c * y);
-    }
-}
-
-/* The strokes of a character (size 1, left end of them and baseline at 0, y downwards); returns how
- * many there are. The paths are constants of this file and checked by the tests, so they are read
- * trustingly. */
-static int strokes(const glyph *of, ikt_segment *segments) {
-    pen p = {segments, 0, 0, 0};
-    const char *at = of->path;
-    while (*at) {
-        char command = *at++;
-        double v[4] = {0};
-        for (int i = 0; i < (command == 'Q' ? 4 : 2); i++) {
-            char *end;
-            v[i] = strtod(at, &end);
-            at = end;
-        }
-        if (command == 'M') {
-            p.x = v[0];
-            p.y = v[1];
-        } else if (command == 'L') {
-            pen_line(&p, v[0], v[1]);
-        } else {
-            pen_curve(&p, v[0], v[1], v[2], v[3]);
-        }
-    }
-    return p.count;
-}
-
 /* The glyph of the character at *text, and moves *text behind it; NULL at the end. */
 static const glyph *next_glyph(const char **text) {
     const uint32_t point = ikt_utf8_next(text);
@@ -203,15 +155,36 @@ double ikt_font_width(const char *text, double size) {
     return width;
 }
 
+/* The paths are constants of this file and checked by the tests, so they are read trustingly. */
 int ikt_font_place(const char **text, double *x, double y, double size, ikt_segment *segments) {
     const glyph *of = next_glyph(text);
     if (!of) return -1;
-    const int count = strokes(of, segments);
     const double left = *x + BEARING * size / CAPITAL;
-    for (int i = 0; i < count; i++) {
-        ikt_segment *s = &segments[i];
-        *s = (ikt_segment){left + s->x0 * size, y + s->y0 * size, left + s->x1 * size,
-                           y + s->y1 * size};
+    double pen_x = 0, pen_y = 0; /* grid units */
+    int count = 0;
+    for (const char *at = of->path; *at;) {
+        const char command = *at++;
+        const int numbers = command == 'Q' ? 4 : 2;
+        const int pieces = command == 'M' ? 0 : command == 'L' ? 1 : CURVE_PIECES;
+        const double x0 = pen_x, y0 = pen_y;
+        double v[4] = {0};
+        for (int i = 0; i < numbers; i++) {
+            char *end;
+            v[i] = strtod(at, &end);
+            at = end;
+        }
+        for (int i = 1; i <= pieces && count < IKT_GLYPH_SEGMENTS; i++) {
+            const double t = (double)i / pieces, a = (1 - t) * (1 - t), b = 2 * t * (1 - t);
+            const double to_x = command == 'L' ? v[0] : a * x0 + b * v[0] + t * t * v[2];
+            const double to_y = command == 'L' ? v[1] : a * y0 + b * v[1] + t * t * v[3];
+            segments[count++] =
+                (ikt_segment){left + pen_x / CAPITAL * size, y + -pen_y / CAPITAL * size,
+                              left + to_x / CAPITAL * size, y + -to_y / CAPITAL * size};
+            pen_x = to_x;
+            pen_y = to_y;
+        }
+        pen_x = v[numbers - 2];
+        pen_y = v[numbers - 1];
     }
     *x += advance(of, size);
     return count;

@@ -11,8 +11,8 @@
 #include "plot/canvas.h"
 #include "plot/colouring.h"
 
-/* The content of a legend. Everything is lent. */
 typedef struct {
+    /* What it says; set by the caller, everything is lent. */
     const ikt_colouring *colouring;
     const ikt_theme *theme;
     const char *column; /* name of the column that gives the colours; NULL: none */
@@ -21,12 +21,9 @@ typedef struct {
     int64_t n;        /* points of the embedding */
     const int64_t *marked;
     int64_t n_marked;
-} ikt_legend_content;
-
-/* Sizes in pixels. */
-typedef struct {
-    double unit;  /* pixels per thousandth of the picture's smaller side */
-    double width; /* of the whole legend */
+    double unit; /* pixels per thousandth of the picture's smaller side */
+    /* Sizes in pixels, from ikt_legend_plan. */
+    double width;                                 /* of the whole legend */
     double name_width, count_width, column_width; /* of the table of classes */
     double bar_height;                            /* of the colour bar */
     int64_t columns, rows;                        /* of the table of classes */
@@ -40,16 +37,13 @@ void ikt_count_text(int64_t count, char *out);
  * point. */
 void ikt_mark_draw(ikt_canvas *canvas, double x, double y, double unit, const ikt_theme *theme);
 
-/* LOCAL, pure: the same plan on every rank.
- *   unit        pixels per thousandth of the picture's smaller side
+/* LOCAL. Computes the sizes, the same on every rank.
  *   height      pixels the legend should not exceed
  *   width_max   pixels it will not exceed
  * Where the classes need more room, the last line says how many more there are. */
-ikt_legend ikt_legend_plan(const ikt_legend_content *content, double unit, double height,
-                           double width_max);
+void ikt_legend_plan(ikt_legend *legend, double height, double width_max);
 
 /* LOCAL. Draws the legend with its top left corner at (x, y). */
-void ikt_legend_draw(ikt_canvas *canvas, const ikt_legend *legend,
-                     const ikt_legend_content *content, double x, double y);
+void ikt_legend_draw(ikt_canvas *canvas, const ikt_legend *legend, double x, double y);
 
 #endif

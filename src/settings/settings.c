@@ -34,9 +34,10 @@ static const ikt_key input_keys[] = {
          "of MATLAB the variable; or of the group of a sparse matrix (CSR; / where its parts lie "
          "at the root). NPY, IDX and raw files hold one array only"),
     TEXT(input, graph, "",
-         "FILE or FILE:PATH of a neighbour graph or affinity matrix (a sparse matrix by rows in an "
-         "HDF5 file, as AnnData has in obsp, or a graph of output.graph), which takes the place of "
-         "the kernel; input.file may then be left out"),
+         "FILE or FILE:PATH of a neighbour graph (a sparse matrix by rows in an HDF5 file, as "
+         "AnnData has in obsp, or a graph of output.graph), or of a matrix of all pairs (distances "
+         "or similarities: a square data set of an HDF5 file, or an NPY file); it takes the place "
+         "of the kernel, and input.file may then be left out"),
     TEXT(input, labels, "labels",
          "Classes of the rows, which colour the picture and serve the measures; not used for the "
          "embedding, and absent is fine. The name of a data set of n integers, of a column of obs "

@@ -31,12 +31,14 @@ typedef enum {
 /* Which of them there are, or may be where only the data will tell. */
 static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
     const int kind = s->affinity.kind, values = s->affinity.graph.values;
+    const bool is_pairwise = s->affinity.graph.is_pairwise;
+    const bool is_sparse = s->affinity.support == IKT_SUPPORT_SPARSE;
     const ikt_layout_settings *layout = &s->layout;
     has[ROWS] = has_rows || !s->input.graph[0];
-    has[GRAPH] = kind == IKT_AFFINITY_GRAPH;
-    has[PREPROCESSING] = has_rows || !has[GRAPH];
-    has[SEARCH] = !has[GRAPH] && s->affinity.support == IKT_SUPPORT_SPARSE;
-    has[NEIGHBOURS] = has[SEARCH] || kind == IKT_AFFINITY_KNN;
+    has[PREPROCESSING] = has_rows || kind != IKT_AFFINITY_GRAPH;
+    has[GRAPH] = kind == IKT_AFFINITY_GRAPH || is_pairwise;
+    has[SEARCH] = !has[GRAPH] && is_sparse;
+    has[NEIGHBOURS] = has[SEARCH] || kind == IKT_AFFINITY_KNN || (is_pairwise && is_sparse);
     has[NEAR_SEARCH] = has[SEARCH] && s->affinity.search != IKT_SEARCH_EXACT;
     /* What the numbers of a graph are may be told by the file alone. */
     has[DISTANCES] = has[GRAPH] && (values == IKT_EDGES_DISTANCES || values == IKT_EDGES_AUTO);

@@ -1,47 +1,229 @@
 /* From a study to the runs it consists of. Read ikt_study_plan_make first. */
 #include "study/plan.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/sort.h"
 #include "config/config.h"
+#include "config/value.h"
+#include "data/generate.h"
+#include "io/sources/source.h"
 #include "settings/preset.h"
 #include "settings/checks.h"
+
+/* 64-bit FNV-1a hash of a text, continued from `hash` (0: begin). */
+static uint64_t hash_text(uint64_t hash, const char *text) {
+    if (hash == 0) hash = 0xcbf29ce484222325u;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    return (hash ^ 1) * 0x100000001b3u; /* so that "ab", "c" differs from "a", "bc" */
+}
+
+/* --- the data sets as files: found, or generated ---------------------------------------------- */
+
+/* LOCAL, rank 0. Looks for a file where the user said, beside the study, and in the current folder:
+ * the first place where it is; false where it is nowhere. */
+static bool look_for(const ikt_study *study, const ikt_study_places *places, const char *file,
+                     char path[IKT_STRING_MAX]) {
+    const char *slash = strrchr(study->path, '/');
+    const int folder = slash ? (int)(slash - study->path) : 1;
+    for (int f = 0; f <= places->folders && file[0] != '/'; f++) {
+        if (f < places->folders)
+            snprintf(path, IKT_STRING_MAX, "%.500s/%.500s", places->folder[f], file);
+        else
+            snprintf(path, IKT_STRING_MAX, "%.*s/%.500s", folder, slash ? study->path : ".", file);
+        if (access(path, R_OK) == 0) return true;
+    }
+    snprintf(path, IKT_STRING_MAX, "%s", file);
+    return access(path, R_OK) == 0;
+}
+
+/* COLLECTIVE. Rank 0 looks, all know; path is "" where the file is nowhere. */
+static void find_file(ikt_context *ctx, const ikt_study *study, const ikt_study_places *places,
+                      const char *file, char path[IKT_STRING_MAX]) {
+    memset(path, 0, IKT_STRING_MAX);
+    if (ikt_rank(ctx) == 0 && !look_for(study, places, file, path)) path[0] = '\0';
+    ikt_broadcast(ctx, path, IKT_STRING_MAX, 0);
+}
+
+static ikt_status measure_table(ikt_context *ctx, const ikt_study_data *data,
+                                ikt_study_table *table) {
+    ikt_source *source = NULL;
+    const char *dataset = "X";
+    for (int64_t s = 0; s < data->settings.count; s++)
+        if (strncmp(data->settings.text[s], "input.dataset=", 14) == 0)
+            dataset = data->settings.text[s] + 14;
+    IKT_TRY(ikt_source_open(ctx, table->file, dataset, 0, &source));
+    table->n = ikt_source_rows(source);
+    table->d = ikt_source_columns(source);
+    ikt_source_close(&source);
+    return IKT_OK;
+}
+
+static ikt_status open_file(ikt_context *ctx, const ikt_study *study,
+                            const ikt_study_places *places, const ikt_study_data *data,
+                            ikt_study_table *table) {
+    find_file(ctx, study, places, data->file, table->file);
+    if (table->file[0]) return measure_table(ctx, data, table);
+    if (!data->is_optional)
+        return ikt_fail(ctx, IKT_ERR_FILE,
+                        "%s: the data set '%s' (%s) is neither beside the study nor in a folder "
+                        "given by --data",
+                        study->path, data->name, data->file);
+    ikt_log(ctx, IKT_LOG_WARN,
+            "the data set '%s' (%s) is left out: it is neither beside the study nor in a folder "
+            "given by --data",
+            data->name, data->file);
+    return IKT_OK;
+}
+
+/* Options of a generator as its settings. */
+static ikt_status generator_settings(ikt_context *ctx, const ikt_study_data *data,
+                                     ikt_generate_settings *out) {
+    IKT_TRY(ikt_generate_defaults(ctx, out));
+    for (int64_t o = 0; o < data->options.count; o++) {
+        const char *option = data->options.text[o], *value = strchr(option, '=') + 1;
+        for (size_t k = 0; k < ikt_generate_section.n_keys; k++) {
+            const ikt_key *key = &ikt_generate_section.keys[k];
+            const size_t length = strlen(key->name);
+            if (strncmp(option, key->name, length) != 0 || option[length] != '=') continue;
+            IKT_TRY(ikt_value_parse(ctx, key, option, value, (char *)out + key->offset));
+        }
+    }
+    return IKT_OK;
+}
+
+/* Makes OUTPUT/data/NAME-HASH.h5, named by a hash of all that the data depends on, unless it is
+ * there. */
+static ikt_status generate(ikt_context *ctx, const ikt_study *study, const ikt_study_places *places,
+                           const ikt_study_data *data, uint64_t seed, ikt_study_table *table) {
+    ikt_generate_settings settings;
+    ikt_generation *generation = NULL;
+    char text[IKT_STRING_MAX];
+    int64_t is_there = 0;
+    uint64_t hash = hash_text(0, data->generator);
+    for (int64_t o = 0; o < data->options.count; o++)
+        hash = hash_text(hash, data->options.text[o]);
+    snprintf(text, sizeof text, "%" PRIu64, seed);
+    hash = hash_text(hash, text);
+    snprintf(table->file, IKT_STRING_MAX, "%.800s/data/%s-%08" PRIx32 ".h5", places->output,
+             data->generator, (uint32_t)(hash ^ hash >> 32));
+    if (ikt_rank(ctx) == 0) is_there = access(table->file, R_OK) == 0;
+    if (ikt_max_one(ctx, is_there)) return measure_table(ctx, data, table);
+    IKT_TRY(generator_settings(ctx, data, &settings));
+    if (settings.source[0]) { /* which may name a data set of the study */
+        find_file(ctx, study, places, settings.source, text);
+        if (!text[0] && data->is_optional) {
+            ikt_log(ctx, IKT_LOG_WARN, "the data set '%s' is left out: its source %s is not found",
+                    data->name, settings.source);
+            return IKT_OK;
+        }
+        if (text[0]) snprintf(settings.source, sizeof settings.source, "%s", text);
+    }
+    IKT_TRY(ikt_generation_open(ctx, data->generator, &settings, seed, &generation));
+    ikt_status st = ikt_generation_write(generation, table->file, true);
+    ikt_generation_close(&generation);
+    return st == IKT_OK ? measure_table(ctx, data, table) : st;
+}
+
+ikt_status ikt_study_make_folder(ikt_context *ctx, const char *path) {
+    ikt_status st = IKT_OK;
+    if (ikt_rank(ctx) == 0 && mkdir(path, 0777) != 0 && errno != EEXIST)
+        st = ikt_fail(ctx, IKT_ERR_FILE, "the folder %s cannot be made: %s", path, strerror(errno));
+    return ikt_agree(ctx, st);
+}
+
+/* Marks the data sets that a list "a,b" names; all where there is no list.
+ *   wanted   [study->n_data], receives the marks */
+static ikt_status mark_wanted(ikt_context *ctx, const ikt_study *study, const char *only,
+                              bool *wanted) {
+    for (int64_t i = 0; i < study->n_data; i++)
+        wanted[i] = !only || !only[0];
+    while (only && *only) {
+        const size_t length = strcspn(only, ",");
+        bool found = false;
+        for (int64_t i = 0; i < study->n_data; i++)
+            if (strlen(study->data[i].name) == length &&
+                memcmp(only, study->data[i].name, length) == 0)
+                wanted[i] = found = true;
+        if (!found)
+            return ikt_fail(ctx, IKT_ERR_USAGE, "%s has no data set '%.*s' (--only)", study->path,
+                            (int)length, only);
+        only += length + (only[length] == ',');
+    }
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Fills table[n_data * n_seeds], whose entry i * n_seeds + s is data set i for seed s
+ * (the same one for all seeds but where the set is generated anew for each). */
+static ikt_status find_tables(ikt_context *ctx, const ikt_study *study,
+                              const ikt_study_places *places, ikt_study_table *table) {
+    static const char *const below[] = {"", "/data", "/best"};
+    bool wanted[IKT_STUDY_DATA_MOST];
+    IKT_TRY(mark_wanted(ctx, study, places->only, wanted));
+    for (size_t f = 0; f < sizeof below / sizeof *below; f++) {
+        char path[IKT_STRING_MAX];
+        snprintf(path, sizeof path, "%.1000s%s", places->output, below[f]);
+        IKT_TRY(ikt_study_make_folder(ctx, path));
+    }
+    for (int64_t i = 0; i < study->n_data; i++) {
+        const ikt_study_data *data = &study->data[i];
+        ikt_study_table *first = &table[i * study->n_seeds];
+        if (!wanted[i] && !data->is_source) continue;
+        const bool is_anew = data->generator[0] && data->seed == IKT_AUTO_INT;
+        for (int64_t s = 0; s < study->n_seeds; s++) {
+            const uint64_t seed = (uint64_t)(is_anew ? study->seed[s] : data->seed);
+            if (s > 0 && !is_anew)
+                first[s] = first[0];
+            else if (data->generator[0])
+                IKT_TRY(generate(ctx, study, places, data, seed, &first[s]));
+            else
+                IKT_TRY(open_file(ctx, study, places, data, &first[s]));
+        }
+    }
+    return IKT_OK;
+}
+
+/* --- the settings of a run -------------------------------------------------------------------- */
 
 /* Where settings are applied to. */
 typedef struct {
     ikt_context *ctx;
-    const ikt_study *study;
     const ikt_study_plan *plan;
     int64_t seed; /* number of the run's seed */
     const ikt_config_part *parts;
     const ikt_settings *settings; /* that the parts are of */
 } target;
 
-/* "section.key=data:NAME" stands for the file of the data set of that name. */
-static ikt_status apply_one(const target *t, const char *assignment) {
-    char with_file[2 * IKT_STRING_MAX];
-    const char *name = strstr(assignment, "=data:");
-    if (!name) return ikt_config_override(t->ctx, t->parts, IKT_SETTINGS_PARTS, assignment);
-    const int key = (int)(name - assignment);
-    name += strlen("=data:");
-    const int64_t i = ikt_study_find_data(t->study, name);
-    if (i < 0)
-        return ikt_fail(t->ctx, IKT_ERR_USAGE, "%s: there is no data set '%s' (%.*s)",
-                        t->study->path, name, key, assignment);
-    snprintf(with_file, sizeof with_file, "%.*s=%s", key, assignment,
-             t->plan->table[i * t->study->n_seeds + t->seed].file);
-    return ikt_config_override(t->ctx, t->parts, IKT_SETTINGS_PARTS, with_file);
-}
-
+/* Applies assignments, in which "section.key=data:NAME" stands for the file of the data set of that
+ * name. */
 static ikt_status apply(const target *t, const ikt_assignments *assignments) {
-    for (int64_t a = 0; a < assignments->count; a++)
-        IKT_TRY(apply_one(t, assignments->text[a]));
+    const ikt_study *study = t->plan->study;
+    for (int64_t a = 0; a < assignments->count; a++) {
+        char with_file[2 * IKT_STRING_MAX];
+        const char *assignment = assignments->text[a], *name = strstr(assignment, "=data:");
+        if (name) {
+            const int key = (int)(name - assignment);
+            name += strlen("=data:");
+            const int64_t i = ikt_study_find_data(study, name);
+            if (i < 0)
+                return ikt_fail(t->ctx, IKT_ERR_USAGE, "%s: there is no data set '%s' (%.*s)",
+                                study->path, name, key, assignment);
+            snprintf(with_file, sizeof with_file, "%.*s=%s", key, assignment,
+                     t->plan->table[i * study->n_seeds + t->seed].file);
+            assignment = with_file;
+        }
+        IKT_TRY(ikt_config_override(t->ctx, t->parts, IKT_SETTINGS_PARTS, assignment));
+    }
     return IKT_OK;
 }
 
@@ -49,7 +231,7 @@ static ikt_status apply(const target *t, const ikt_assignments *assignments) {
  *   shared   receives what it says for all methods */
 static ikt_status apply_all(const target *to, int preset, const ikt_study_run *run, int64_t table,
                             ikt_settings *shared) {
-    const ikt_study *study = to->study;
+    const ikt_study *study = to->plan->study;
     const ikt_study_method *method = &study->method[run->method];
     IKT_TRY(ikt_config_defaults(to->ctx, to->parts, IKT_SETTINGS_PARTS));
     IKT_TRY(ikt_preset_apply(to->ctx, to->parts, IKT_SETTINGS_PARTS, preset));
@@ -65,11 +247,10 @@ static ikt_status apply_all(const target *to, int preset, const ikt_study_run *r
     return IKT_OK;
 }
 
-ikt_status ikt_study_run_settings(ikt_context *ctx, const ikt_study *study,
-                                  const ikt_study_plan *plan, const ikt_study_run *run,
-                                  int64_t table, ikt_settings *out) {
+ikt_status ikt_study_run_settings(ikt_context *ctx, const ikt_study_plan *plan,
+                                  const ikt_study_run *run, int64_t table, ikt_settings *out) {
     ikt_config_part parts[IKT_SETTINGS_PARTS];
-    const target to = {ctx, study, plan, table % study->n_seeds, parts, out};
+    const target to = {ctx, plan, table % plan->study->n_seeds, parts, out};
     ikt_settings shared;
     memset(out, 0, sizeof *out);
     ikt_settings_parts(out, parts);
@@ -82,132 +263,119 @@ ikt_status ikt_study_run_settings(ikt_context *ctx, const ikt_study *study,
     return ikt_unused_check(ctx, out, true, out->input.graph[0] != '\0');
 }
 
-void ikt_study_run_name(const ikt_study *study, const ikt_study_run *run, char *text, size_t size) {
-    const ikt_study_method *method = &study->method[run->method];
-    snprintf(text, size, "%s, %s", study->data[run->data].name, method->name);
+void ikt_study_run_name(const ikt_study_plan *plan, const ikt_study_run *run, char *text,
+                        size_t size) {
+    const ikt_study_method *method = &plan->study->method[run->method];
+    snprintf(text, size, "%s, %s", plan->study->data[run->data].name, method->name);
     for (int a = 0; a < method->axes; a++)
         snprintf(text + strlen(text), size - strlen(text), ", %s %s", method->axis[a].name,
                  run->value[a]);
     snprintf(text + strlen(text), size - strlen(text), ", seed %" PRId64, run->seed);
 }
 
-/* Drops the folders of a path. */
-static void keep_name(char *path) {
-    const char *slash = strrchr(path, '/');
-    if (slash) memmove(path, slash + 1, strlen(slash));
-}
+/* --- the runs --------------------------------------------------------------------------------- */
 
-/* A fingerprint of what the result depends on: settings, shape and name of the data. */
-static ikt_status identify(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
-                           ikt_study_run *run) {
+/* Gives the run its identity, a fingerprint of what its result depends on: settings, shape and name
+ * of the data. Where files lie does not matter. */
+static ikt_status identify(ikt_context *ctx, const ikt_study_plan *plan, ikt_study_run *run) {
     const ikt_study_table *table = &plan->table[run->table];
     ikt_settings settings;
     ikt_config_part parts[IKT_SETTINGS_PARTS];
-    char *text = NULL, shape[IKT_STRING_MAX];
-    IKT_TRY(ikt_study_run_settings(ctx, study, plan, run, run->table, &settings));
-    settings.input.file[0] = '\0'; /* where files lie does not matter */
-    keep_name(settings.isolation.model_from);
+    char *text = NULL, shape[IKT_STRING_MAX], *model = settings.isolation.model_from;
+    IKT_TRY(ikt_study_run_settings(ctx, plan, run, run->table, &settings));
+    settings.input.file[0] = '\0';
+    const char *slash = strrchr(model, '/');
+    if (slash) memmove(model, slash + 1, strlen(slash));
     settings.run.threads = IKT_AUTO_INT;
     ikt_settings_parts(&settings, parts);
     IKT_TRY(ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, &text));
-    const char *slash = strrchr(table->file, '/');
+    slash = strrchr(table->file, '/');
     snprintf(shape, sizeof shape, "%.600s %" PRId64 " %" PRId64, slash ? slash + 1 : table->file,
              table->n, table->d);
-    run->id = ikt_study_hash(ikt_study_hash(0, text), shape);
-    run->id = ikt_study_hash(run->id, study->data[run->data].name);
-    run->id = ikt_study_hash(run->id, study->method[run->method].name);
+    run->id = hash_text(hash_text(0, text), shape);
+    run->id = hash_text(run->id, plan->study->data[run->data].name);
+    run->id = hash_text(run->id, plan->study->method[run->method].name);
     const double n = (double)table->n;
     run->cost = settings.affinity.support == IKT_SUPPORT_DENSE ? n * n : n * 2000;
     ikt_free(&text);
     return IKT_OK;
 }
 
-static int64_t reference_of(const ikt_study *study, int64_t data, int64_t seed) {
-    const char *name = study->data[data].reference;
-    const int64_t i = name[0] ? ikt_study_find_data(study, name) : -1;
-    return i < 0 ? -1 : i * study->n_seeds + seed;
-}
-
-typedef struct {
-    ikt_context *ctx;
-    const ikt_study *study;
-    ikt_study_plan *plan;
-    int64_t room;
-} planner;
-
 /* Appends a run, unless shares of n made it equal to one before: of this data set and method, the
  * runs since `first`. */
-static ikt_status append(planner *p, const ikt_study_run *run, int64_t first) {
-    ikt_study_plan *plan = p->plan;
-    const int axes = p->study->method[run->method].axes;
-    for (int64_t r = first; r < plan->n_runs; r++) {
+static ikt_status append(ikt_context *ctx, ikt_study_plan *plan, const ikt_study_run *run,
+                         int64_t first) {
+    const int axes = plan->study->method[run->method].axes;
+    const int64_t n = plan->n_runs;
+    for (int64_t r = first; r < n; r++) {
         int a = 0;
         while (a < axes && strcmp(plan->run[r].value[a], run->value[a]) == 0)
             a++;
         if (a == axes && plan->run[r].seed == run->seed) return IKT_OK;
     }
-    if (plan->n_runs == p->room) {
-        const int64_t room = 2 * p->room + 64;
-        IKT_TRY(ikt_resize(p->ctx, &plan->run, room, sizeof *plan->run, "study"));
-        p->room = room;
-    }
-    plan->run[plan->n_runs] = *run;
-    IKT_TRY(identify(p->ctx, p->study, plan, &plan->run[plan->n_runs]));
+    if ((n & (n - 1)) == 0) /* the capacity is the next power of two */
+        IKT_TRY(ikt_resize(ctx, &plan->run, n ? 2 * n : 1, sizeof *plan->run, "study"));
+    plan->run[n] = *run;
+    IKT_TRY(identify(ctx, plan, &plan->run[n]));
     plan->n_runs++;
     return IKT_OK;
 }
 
 /* All values of the axes from `axis` on. */
-static ikt_status vary(planner *p, ikt_study_run *run, int axis, int64_t first) {
-    const ikt_study_method *method = &p->study->method[run->method];
-    if (axis == method->axes || axis == IKT_STUDY_AXES) return append(p, run, first);
+static ikt_status vary(ikt_context *ctx, ikt_study_plan *plan, ikt_study_run *run, int axis,
+                       int64_t first) {
+    const ikt_study_method *method = &plan->study->method[run->method];
+    if (axis == method->axes || axis == IKT_STUDY_AXES) return append(ctx, plan, run, first);
     const ikt_study_axis *of = &method->axis[axis];
     for (int64_t v = 0; v < of->values.count; v++) {
-        ikt_study_value_text(&of->values.value[v], of->key, p->plan->table[run->table].n,
+        ikt_study_value_text(&of->values.value[v], of->key, plan->table[run->table].n,
                              run->value[axis]);
-        IKT_TRY(vary(p, run, axis + 1, first));
+        IKT_TRY(vary(ctx, plan, run, axis + 1, first));
     }
     return IKT_OK;
 }
 
-/* Whether a setting names a data set that is not at hand. */
-static bool lacks(const planner *p, const ikt_assignments *assignments, int64_t seed) {
-    for (int64_t a = 0; a < assignments->count; a++) {
-        const char *name = strstr(assignments->text[a], "=data:");
-        const int64_t i = name ? ikt_study_find_data(p->study, name + strlen("=data:")) : -1;
-        if (i >= 0 && !p->plan->table[i * p->study->n_seeds + seed].file[0]) return true;
-    }
-    return false;
-}
-
-static bool is_possible(const planner *p, int64_t data, int64_t method, int64_t seed) {
-    const ikt_study *study = p->study;
-    if (p->plan->table[data * study->n_seeds + seed].n == 0 || study->data[data].is_source)
+/* Whether the data set of a run, and those that its settings name, are at hand. */
+static bool is_possible(ikt_context *ctx, const ikt_study_plan *plan, int64_t data, int64_t method,
+                        int64_t seed) {
+    const ikt_study *study = plan->study;
+    const ikt_assignments *said[] = {&study->settings, &study->data[data].settings,
+                                     &study->method[method].settings};
+    bool lacks = false;
+    if (plan->table[data * study->n_seeds + seed].n == 0 || study->data[data].is_source)
         return false;
-    if (!lacks(p, &study->settings, seed) && !lacks(p, &study->data[data].settings, seed) &&
-        !lacks(p, &study->method[method].settings, seed))
-        return true;
-    ikt_log(p->ctx, IKT_LOG_WARN,
-            "%s, %s is left out: a data set that its settings name is not there",
-            study->data[data].name, study->method[method].name);
-    return false;
+    for (int s = 0; s < 3; s++)
+        for (int64_t a = 0; a < said[s]->count; a++) {
+            const char *name = strstr(said[s]->text[a], "=data:");
+            const int64_t i = name ? ikt_study_find_data(study, name + strlen("=data:")) : -1;
+            lacks |= i >= 0 && !plan->table[i * study->n_seeds + seed].file[0];
+        }
+    if (lacks)
+        ikt_log(ctx, IKT_LOG_WARN,
+                "%s, %s is left out: a data set that its settings name is not there",
+                study->data[data].name, study->method[method].name);
+    return !lacks;
 }
 
-static ikt_status list_runs(planner *p) {
-    const ikt_study *study = p->study;
-    for (int64_t i = 0; i < study->n_data; i++)
+static ikt_status list_runs(ikt_context *ctx, ikt_study_plan *plan) {
+    const ikt_study *study = plan->study;
+    for (int64_t i = 0; i < study->n_data; i++) {
+        const char *compared = study->data[i].reference;
+        const int64_t reference = compared[0] ? ikt_study_find_data(study, compared) : -1;
         for (int64_t m = 0; m < study->n_methods; m++)
-            for (int64_t s = 0, first = p->plan->n_runs; s < study->data[i].n_seeds; s++) {
+            for (int64_t s = 0, first = plan->n_runs; s < study->data[i].n_seeds; s++) {
                 ikt_study_run run = {.data = i,
                                      .method = m,
                                      .table = i * study->n_seeds + s,
-                                     .reference = reference_of(study, i, s),
+                                     .reference =
+                                         reference < 0 ? -1 : reference * study->n_seeds + s,
                                      .seed = study->seed[s]};
-                if (is_possible(p, i, m, s)) IKT_TRY(vary(p, &run, 0, first));
+                if (is_possible(ctx, plan, i, m, s)) IKT_TRY(vary(ctx, plan, &run, 0, first));
             }
-    if (p->plan->n_runs == 0)
-        return ikt_fail(p->ctx, IKT_ERR_USAGE,
-                        "%s: no data set is at hand, so there is nothing to do", study->path);
+    }
+    if (plan->n_runs == 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "%s: no data set is at hand, so there is nothing to do",
+                        study->path);
     return IKT_OK;
 }
 
@@ -244,14 +412,13 @@ int64_t ikt_study_plan_find(const ikt_study_plan *plan, uint64_t id) {
 
 ikt_status ikt_study_plan_make(ikt_context *ctx, const ikt_study *study,
                                const ikt_study_places *places, ikt_study_plan *out) {
-    planner p = {ctx, study, out, 0};
-    *out = (ikt_study_plan){.n_runs = 0};
+    *out = (ikt_study_plan){.study = study, .output = places->output};
     ikt_status st =
         ikt_alloc(ctx, &out->table, study->n_data * study->n_seeds, sizeof *out->table, "study");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_study_tables_find(ctx, study, places, out->table);
+    if (st == IKT_OK) st = find_tables(ctx, study, places, out->table);
     if (st == IKT_OK) {
-        st = list_runs(&p);
+        st = list_runs(ctx, out);
         if (st == IKT_OK) st = sort_runs(ctx, out);
         st = ikt_agree(ctx, st);
     }

@@ -38,6 +38,8 @@ typedef struct {
 } ikt_study_run;
 
 typedef struct {
+    const ikt_study *study; /* lent */
+    const char *output;     /* folder of the results; lent */
     ikt_study_table *table; /* [n_data * n_seeds]; n = 0 where the data set is left out */
     ikt_study_run *run;     /* [n_runs] in the order of the study */
     int64_t *by_id;         /* [n_runs] numbers of the runs by ascending identity */
@@ -45,7 +47,7 @@ typedef struct {
 } ikt_study_plan;
 
 /* COLLECTIVE. Finds or generates the data sets (below OUTPUT/data) and lists the runs.
- *   study    not changed
+ *   study    not changed; lent until destroy, as places->output is
  *   out      the same on every rank; freed with ikt_study_plan_destroy; empty on failure.
  * A data set that is optional and not found costs a warning and has no runs.
  * Errors: IKT_ERR_FILE, IKT_ERR_DATA (a data set that cannot be read), IKT_ERR_USAGE (`only` names
@@ -56,27 +58,17 @@ void ikt_study_plan_destroy(ikt_study_plan *plan);
 
 /* SAME-ARGS. The settings of a run on one of its tables; nothing is set about output.
  *   table   run->table or run->reference */
-ikt_status ikt_study_run_settings(ikt_context *ctx, const ikt_study *study,
-                                  const ikt_study_plan *plan, const ikt_study_run *run,
-                                  int64_t table, ikt_settings *out);
+ikt_status ikt_study_run_settings(ikt_context *ctx, const ikt_study_plan *plan,
+                                  const ikt_study_run *run, int64_t table, ikt_settings *out);
 
 /* LOCAL. Number of the run with that identity; -1 where there is none. */
 int64_t ikt_study_plan_find(const ikt_study_plan *plan, uint64_t id);
 
 /* LOCAL. "Wine, Isolation, isolation.psi 5, seed 1". */
-void ikt_study_run_name(const ikt_study *study, const ikt_study_run *run, char *text, size_t size);
-
-/* --- the data sets of a study as files: found, or generated (tables.c) ------------------------ */
-
-/* COLLECTIVE. Fills table[n_data * n_seeds], whose entry i * n_seeds + s is data set i for seed s
- * (the same one for all seeds but where the set is generated anew for each). */
-ikt_status ikt_study_tables_find(ikt_context *ctx, const ikt_study *study,
-                                 const ikt_study_places *places, ikt_study_table *table);
+void ikt_study_run_name(const ikt_study_plan *plan, const ikt_study_run *run, char *text,
+                        size_t size);
 
 /* COLLECTIVE. Makes a folder unless it is there. Errors: IKT_ERR_FILE. */
 ikt_status ikt_study_make_folder(ikt_context *ctx, const char *path);
-
-/* LOCAL, pure. 64-bit FNV-1a hash of a text, continued from `hash` (0: begin). */
-uint64_t ikt_study_hash(uint64_t hash, const char *text);
 
 #endif

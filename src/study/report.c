@@ -4,12 +4,15 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "iktsne/version.h"
-#include "study/pictures.h"
 #include "study/report_parts.h"
+
+enum { CHART_WIDTH = 460, CHART_HEIGHT = 300 };
 
 static void introduce(ikt_report *r) {
     const ikt_study *study = r->study;
@@ -32,11 +35,127 @@ static void introduce(ikt_report *r) {
     ikt_page_paragraph(r->page, text);
 }
 
-static const ikt_study_picture *find(const ikt_study_picture *picture, int64_t count, int64_t run) {
-    for (int64_t i = 0; i < count; i++)
-        if (picture[i].run == run) return &picture[i];
-    return NULL;
+/* --- curves ----------------------------------------------------------------------------------- */
+
+typedef struct {
+    double x, y, low, high;
+} point;
+
+static int by_x(const void *a, const void *b) {
+    return IKT_COMPARE(((const point *)a)->x, ((const point *)b)->x);
 }
+
+/* Arrays that the lines of a chart point into. */
+typedef struct {
+    ikt_chart_line *line; /* [n_methods] */
+    point *point;         /* [cells] */
+    double *value;        /* [4 * cells]: x, y, low, high */
+    int64_t lines, used;
+    bool is_ranged, is_wide; /* x spans more than thirtyfold */
+    double least, most;      /* of y */
+} curves;
+
+/* Adds the entries of a method, of one data set or of all, as a line. */
+static void add_line(ikt_report *r, int64_t data, int64_t method, int64_t m, curves *c) {
+    int64_t count = 0;
+    double *at = c->value + 4 * c->used;
+    for (int64_t i = 0; i < r->summary->count; i++) {
+        const ikt_study_cell *cell = &r->summary->cell[i];
+        const double x = r->study->over_rows ? cell->rows : cell->x;
+        if (cell->method != method || (!r->study->over_rows && cell->data != data)) continue;
+        if (!isfinite(x) || !isfinite(cell->median[m])) continue;
+        c->point[count++] = (point){x, cell->median[m], cell->low[m], cell->high[m]};
+        c->least = fmin(c->least, cell->low[m]);
+        c->most = fmax(c->most, cell->high[m]);
+        c->is_ranged |= cell->good > 1;
+    }
+    if (count == 0) return;
+    qsort(c->point, (size_t)count, sizeof *c->point, by_x);
+    for (int64_t i = 0; i < count; i++) {
+        at[i] = c->point[i].x;
+        at[count + i] = c->point[i].y;
+        at[2 * count + i] = c->point[i].low;
+        at[3 * count + i] = c->point[i].high;
+    }
+    c->is_wide |= at[0] > 0 && at[count - 1] > 30 * at[0];
+    c->line[c->lines++] = (ikt_chart_line){.name = r->study->method[method].name,
+                                           .x = at,
+                                           .y = at + count,
+                                           .low = at + 2 * count,
+                                           .high = at + 3 * count,
+                                           .count = count};
+    c->used += count;
+}
+
+/* "psi, perplexity": the first axes of the methods, each once. */
+static void name_axis(const ikt_study *study, char *text, size_t size) {
+    text[0] = '\0';
+    for (int64_t m = 0; m < study->n_methods; m++) {
+        if (study->method[m].axes == 0) continue;
+        const char *name = study->method[m].axis[0].name, *dot = strchr(name, '.');
+        if (dot) name = dot + 1;
+        if (strstr(text, name)) continue;
+        snprintf(text + strlen(text), size - strlen(text), "%s%s", text[0] ? ", " : "", name);
+    }
+}
+
+static void draw_curves(ikt_report *r, int64_t data, int64_t m, curves *c) {
+    char title[IKT_STRING_MAX], axis[IKT_STUDY_NAME * 2] = "rows";
+    const ikt_study *study = r->study;
+    c->lines = c->used = 0;
+    c->is_ranged = c->is_wide = false;
+    c->least = INFINITY;
+    c->most = -INFINITY;
+    for (int64_t i = 0; i < study->n_methods; i++)
+        add_line(r, data, i, m, c);
+    int64_t points = 0;
+    for (int64_t l = 0; l < c->lines; l++)
+        points = c->line[l].count > points ? c->line[l].count : points;
+    if (points < 2) return;
+    for (int64_t l = 0; l < c->lines && !c->is_ranged; l++)
+        c->line[l].low = c->line[l].high = NULL;
+    if (!study->over_rows) name_axis(study, axis, sizeof axis);
+    snprintf(title, sizeof title, "%s%s%s", study->over_rows ? "" : study->data[data].name,
+             study->over_rows ? "" : ": ", study->measure[m]);
+    const ikt_chart chart = {.title = title,
+                             .x_label = axis,
+                             .y_label = "", /* the title says it */
+                             .log_x = c->is_wide,
+                             .log_y = c->least > 0 && c->most > 30 * c->least,
+                             .line = c->line,
+                             .lines = c->lines,
+                             .width = CHART_WIDTH,
+                             .height = CHART_HEIGHT};
+    ikt_page_chart(r->page, &chart);
+}
+
+/* Measures against the values of the first axis, or against the rows. */
+static void show_curves(ikt_report *r) {
+    const ikt_study *study = r->study;
+    const int64_t cells = r->summary->count;
+    curves c = {.line = NULL};
+    bool has_axis = study->over_rows;
+    for (int64_t i = 0; i < cells; i++)
+        has_axis |= isfinite(r->summary->cell[i].x);
+    if (!has_axis) return;
+    ikt_status st = ikt_alloc(r->ctx, &c.line, study->n_methods, sizeof *c.line, "study");
+    if (st == IKT_OK) st = ikt_alloc(r->ctx, &c.point, cells, sizeof *c.point, "study");
+    if (st == IKT_OK) st = ikt_alloc(r->ctx, &c.value, 4 * cells, sizeof *c.value, "study");
+    r->page->status = st;
+    ikt_page_heading(r->page, 2,
+                     study->over_rows ? "Against the number of rows" : "Against the parameter");
+    for (int64_t data = 0; data < (study->over_rows ? 1 : study->n_data); data++) {
+        ikt_page_side_by_side(r->page);
+        for (int64_t m = 0; m < study->n_measures && r->page->status == IKT_OK; m++)
+            draw_curves(r, data, m, &c);
+        ikt_page_side_by_side_end(r->page);
+    }
+    ikt_free(&c.line);
+    ikt_free(&c.point);
+    ikt_free(&c.value);
+}
+
+/* --- the best embeddings ---------------------------------------------------------------------- */
 
 static void describe(const ikt_report *r, int64_t run, char *text, size_t size) {
     char values[IKT_REPORT_CELL], number[IKT_REPORT_CELL];
@@ -45,43 +164,42 @@ static void describe(const ikt_report *r, int64_t run, char *text, size_t size) 
     snprintf(text, size, "%s%s%s, seed %" PRId64, r->study->method[of->method].name,
              values[0] ? ", " : "", values, of->seed);
     for (int64_t m = 0; m < r->study->n_measures && strlen(text) < size - IKT_REPORT_CELL; m++) {
-        if (!isfinite(r->result[run].number[ikt_study_number(r->study, m)])) continue;
-        ikt_report_number(r->result[run].number[ikt_study_number(r->study, m)], number);
+        const double value = r->result[run].number[ikt_study_number(r->study, m)];
+        if (!isfinite(value)) continue;
+        ikt_report_number(value, number);
         snprintf(text + strlen(text), size - strlen(text), "; %s %s", r->study->measure[m], number);
     }
 }
 
 /* The best embedding of each method side by side. */
-static void show(ikt_report *r, const ikt_study_picture *picture, int64_t count) {
-    int64_t *run = NULL;
+static void show_pictures(ikt_report *r, const ikt_study_picture *picture, int64_t count) {
+    int64_t data = -1;
     if (count == 0) return;
-    ikt_status st = ikt_alloc(r->ctx, &run, r->study->n_methods, sizeof *run, "study");
-    if (st != IKT_OK) r->page->status = st;
     ikt_page_heading(r->page, 2, "The best embeddings");
-    for (int64_t data = 0; data < r->study->n_data && st == IKT_OK; data++) {
+    for (int64_t p = 0; p < count; p++) {
         char text[IKT_STRING_MAX];
-        const int64_t m = ikt_study_shown(r->study, r->plan, r->result, data, run);
-        if (m < 0) continue;
-        snprintf(text, sizeof text, "%s: best by %s", r->study->data[data].name,
-                 r->study->measure[m]);
-        ikt_page_heading(r->page, 3, text);
-        ikt_page_side_by_side(r->page);
-        for (int64_t i = 0; i < r->study->n_methods; i++) {
-            const ikt_study_picture *of = run[i] < 0 ? NULL : find(picture, count, run[i]);
-            if (!of) continue;
-            describe(r, run[i], text, sizeof text);
-            ikt_page_picture(r->page, of->name, text);
+        if (r->plan->run[picture[p].run].data != data) {
+            if (p > 0) ikt_page_side_by_side_end(r->page);
+            data = r->plan->run[picture[p].run].data;
+            snprintf(text, sizeof text, "%s: best by %s", r->study->data[data].name,
+                     r->study->measure[picture[p].measure]);
+            ikt_page_heading(r->page, 3, text);
+            ikt_page_side_by_side(r->page);
         }
-        ikt_page_side_by_side_end(r->page);
+        describe(r, picture[p].run, text, sizeof text);
+        ikt_page_picture(r->page, picture[p].name, text);
     }
-    ikt_free(&run);
+    ikt_page_side_by_side_end(r->page);
 }
 
 /* R(k) of the embeddings shown, a chart for each data set. */
-static void show_rank_curves(ikt_report *r, const ikt_study_rank_curve *curve, int64_t count) {
+static void show_rank_curves(ikt_report *r, const ikt_study_picture *picture, int64_t count) {
     ikt_chart_line *line = NULL;
-    if (count == 0) return;
-    r->page->status = ikt_alloc(r->ctx, &line, count, sizeof *line, "study");
+    int64_t lines = 0;
+    for (int64_t p = 0; p < count; p++)
+        lines += picture[p].points > 0;
+    if (lines == 0 || r->page->status != IKT_OK) return;
+    r->page->status = ikt_alloc(r->ctx, &line, lines, sizeof *line, "study");
     ikt_page_heading(r->page, 2, "Neighbourhoods of every size: R(k) of the best embeddings");
     ikt_page_side_by_side(r->page);
     for (int64_t data = 0; data < r->study->n_data && r->page->status == IKT_OK; data++) {
@@ -90,15 +208,15 @@ static void show_rank_curves(ikt_report *r, const ikt_study_rank_curve *curve, i
                            .y_label = "R(k)",
                            .log_x = true,
                            .line = line,
-                           .width = 460,
-                           .height = 300};
-        for (int64_t c = 0; c < count; c++) {
-            const ikt_study_run *run = &r->plan->run[curve[c].run];
-            if (run->data != data) continue;
+                           .width = CHART_WIDTH,
+                           .height = CHART_HEIGHT};
+        for (int64_t p = 0; p < count; p++) {
+            const ikt_study_run *run = &r->plan->run[picture[p].run];
+            if (run->data != data || picture[p].points == 0) continue;
             line[chart.lines++] = (ikt_chart_line){.name = r->study->method[run->method].name,
-                                                   .x = curve[c].k,
-                                                   .y = curve[c].r,
-                                                   .count = curve[c].count,
+                                                   .x = picture[p].k,
+                                                   .y = picture[p].r,
+                                                   .count = picture[p].points,
                                                    .is_smooth = true};
         }
         if (chart.lines > 0) ikt_page_chart(r->page, &chart);
@@ -107,58 +225,45 @@ static void show_rank_curves(ikt_report *r, const ikt_study_rank_curve *curve, i
     ikt_free(&line);
 }
 
-/* What ranks made together before one of them writes. */
-typedef struct {
-    ikt_study_picture *picture;  /* [pictures] */
-    ikt_study_rank_curve *curve; /* [curves] */
-    int64_t pictures, curves;
-} material;
-
 /* LOCAL, rank 0. */
-static ikt_status write_report(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
+static ikt_status write_report(ikt_context *ctx, const ikt_study_plan *plan,
                                const ikt_study_result *result, const char *folder,
-                               const material *made) {
+                               const ikt_study_picture *picture, int64_t pictures) {
     ikt_study_summary summary;
-    IKT_TRY(ikt_study_summary_make(ctx, study, plan, result, &summary));
-    ikt_page page = ikt_page_begin(ctx, folder, study->title);
-    ikt_report r = {ctx, study, plan, result, &summary, &page};
+    IKT_TRY(ikt_study_summary_make(ctx, plan, result, &summary));
+    ikt_page page = ikt_page_begin(ctx, folder, plan->study->title);
+    ikt_report r = {ctx, plan->study, plan, result, &summary, &page};
     introduce(&r);
     ikt_page_heading(&page, 2, "Results");
     ikt_report_wins(&r);
     ikt_report_best(&r);
     ikt_report_entries(&r);
-    ikt_report_curves(&r);
-    show(&r, made->picture, made->pictures);
-    show_rank_curves(&r, made->curve, made->curves);
+    show_curves(&r);
+    show_pictures(&r, picture, pictures);
+    show_rank_curves(&r, picture, pictures);
     ikt_report_failures(&r);
     ikt_status st = ikt_page_end(&page);
     ikt_study_summary_destroy(&summary);
     return st;
 }
 
-ikt_status ikt_study_report(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
-                            const char *output, char path[IKT_STRING_MAX]) {
+ikt_status ikt_study_report(ikt_context *ctx, const ikt_study_plan *plan,
+                            char path[IKT_STRING_MAX]) {
     char folder[IKT_STRING_MAX];
     ikt_study_result *result = NULL;
-    material made = {NULL, NULL, 0, 0};
-    snprintf(folder, sizeof folder, "%.900s/report", output);
+    ikt_study_picture *picture = NULL;
+    int64_t pictures = 0;
+    snprintf(folder, sizeof folder, "%.900s/report", plan->output);
     snprintf(path, IKT_STRING_MAX, "%.1000s/report.html", folder);
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &result, plan->n_runs, sizeof *result, "study"));
     if (st == IKT_OK) st = ikt_study_make_folder(ctx, folder);
-    if (st == IKT_OK) st = ikt_study_results_load(ctx, study, plan, output, result);
-    if (st == IKT_OK)
-        st = ikt_study_pictures_draw(ctx, study, plan, result, output, folder, &made.picture,
-                                     &made.pictures);
-    if (st == IKT_OK && study->has_rank_curves)
-        st =
-            ikt_study_rank_curves_make(ctx, study, plan, result, output, &made.curve, &made.curves);
+    if (st == IKT_OK) st = ikt_study_results_load(ctx, plan, result);
+    if (st == IKT_OK) st = ikt_study_pictures_draw(ctx, plan, result, folder, &picture, &pictures);
     if (st == IKT_OK) {
-        ikt_status root = IKT_OK;
-        if (ikt_rank(ctx) == 0) root = write_report(ctx, study, plan, result, folder, &made);
-        st = ikt_agree(ctx, root);
+        if (ikt_rank(ctx) == 0) st = write_report(ctx, plan, result, folder, picture, pictures);
+        st = ikt_agree(ctx, st);
     }
-    ikt_free(&made.picture);
-    ikt_free(&made.curve);
+    ikt_free(&picture);
     ikt_free(&result);
     return st;
 }

@@ -5,12 +5,12 @@
 #ifndef IKT_STUDY_REPORT_H
 #define IKT_STUDY_REPORT_H
 
-#include "study/results.h"
+#include "study/plan.h"
 
 /* COLLECTIVE. Makes the report.
  *   path   [IKT_STRING_MAX], receives the name of the HTML page.
  * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE, those of plotting. */
-ikt_status ikt_study_report(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
-                            const char *output, char path[IKT_STRING_MAX]);
+ikt_status ikt_study_report(ikt_context *ctx, const ikt_study_plan *plan,
+                            char path[IKT_STRING_MAX]);
 
 #endif

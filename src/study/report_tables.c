@@ -14,10 +14,6 @@ typedef struct {
     int64_t count;
 } row;
 
-static void begin_row(row *r) {
-    r->count = 0;
-}
-
 static void add(row *r, const char *text) {
     if (r->count == COLUMNS_MOST) return;
     snprintf(r->text[r->count], sizeof r->text[0], "%s", text);
@@ -55,14 +51,11 @@ static bool has_published(const ikt_study *study, int64_t method, int64_t m) {
     return false;
 }
 
-static bool has_results(const ikt_report *r, int64_t data) {
+static int64_t count_entries(const ikt_report *r, int64_t data) {
+    int64_t count = 0;
     for (int64_t c = 0; c < r->summary->count; c++)
-        if (r->summary->cell[c].data == data) return true;
-    return false;
-}
-
-static double rows_of(const ikt_report *r, int64_t data) {
-    return (double)r->plan->table[data * r->study->n_seeds].n;
+        count += r->summary->cell[c].data == data;
+    return count;
 }
 
 /* "0.4312 (psi 57)". */
@@ -85,7 +78,7 @@ static void best_table(ikt_report *r, int64_t m) {
     snprintf(title, sizeof title, "%s: the best of each method (%s is better)", study->measure[m],
              ikt_measure_way(study->measure[m]) > 0 ? "larger" : "smaller");
     ikt_page_heading(r->page, 3, title);
-    begin_row(&cells);
+    cells.count = 0;
     add(&cells, "data set");
     add(&cells, "rows");
     for (int64_t i = 0; i < study->n_methods; i++) {
@@ -95,10 +88,10 @@ static void best_table(ikt_report *r, int64_t m) {
     }
     ikt_page_table(r->page, cells.cell, cells.count, 1);
     for (int64_t data = 0; data < study->n_data; data++) {
-        if (!has_results(r, data)) continue;
-        begin_row(&cells);
+        if (count_entries(r, data) == 0) continue;
+        cells.count = 0;
         add(&cells, study->data[data].name);
-        ikt_report_number(rows_of(r, data), text);
+        ikt_report_number((double)r->plan->table[data * study->n_seeds].n, text);
         add(&cells, text);
         for (int64_t i = 0; i < study->n_methods; i++) {
             ikt_report_number(published(study, data, i, m), text);
@@ -116,12 +109,13 @@ void ikt_report_best(ikt_report *r) {
         if (ikt_measure_way(r->study->measure[m]) != 0) best_table(r, m);
 }
 
-/* Data sets on which method `i` is at least as good as the first, of those where both have a value:
- * as measured here, or as published. */
-static void count_wins(const ikt_report *r, int64_t i, int64_t m, bool as_published, int64_t *wins,
-                       int64_t *of) {
+/* On how many data sets method `i` is at least as good as the first, of those where both have a
+ * value: as measured here, or as published. */
+static void add_share(row *cells, const ikt_report *r, int64_t i, int64_t m, bool as_published) {
     const ikt_study *study = r->study;
-    *wins = *of = 0;
+    const int way = ikt_measure_way(study->measure[m]);
+    char text[IKT_REPORT_CELL];
+    int64_t wins = 0, of = 0;
     for (int64_t data = 0; data < study->n_data; data++) {
         double first = published(study, data, 0, m), other = published(study, data, i, m);
         const ikt_study_cell *a = ikt_study_summary_best(study, r->summary, data, 0, m),
@@ -129,15 +123,9 @@ static void count_wins(const ikt_report *r, int64_t i, int64_t m, bool as_publis
         if (!a || !b) continue; /* what is published counts where there is something to compare */
         if (!as_published) first = a->median[m], other = b->median[m];
         if (!isfinite(first) || !isfinite(other)) continue;
-        ++*of;
-        *wins += ikt_measure_way(study->measure[m]) * (other - first) >= 0;
+        of++;
+        wins += way * (other - first) >= 0;
     }
-}
-
-static void add_share(row *cells, const ikt_report *r, int64_t i, int64_t m, bool as_published) {
-    char text[IKT_REPORT_CELL];
-    int64_t wins, of;
-    count_wins(r, i, m, as_published, &wins, &of);
     snprintf(text, sizeof text, of > 0 ? "%lld of %lld" : "-", (long long)wins, (long long)of);
     add(cells, text);
 }
@@ -155,7 +143,7 @@ void ikt_report_wins(ikt_report *r) {
     for (int64_t i = 1; i < study->n_methods; i++)
         for (int64_t m = 0; m < study->n_measures; m++) {
             if (ikt_measure_way(study->measure[m]) == 0) continue;
-            begin_row(&cells);
+            cells.count = 0;
             add(&cells, study->method[i].name);
             add(&cells, study->measure[m]);
             add_share(&cells, r, i, m, false);
@@ -165,77 +153,52 @@ void ikt_report_wins(ikt_report *r) {
     ikt_page_table_end(r->page);
 }
 
-static int64_t count_entries(const ikt_report *r, int64_t data) {
-    int64_t count = 0;
-    for (int64_t c = 0; c < r->summary->count; c++)
-        count += r->summary->cell[c].data == data;
-    return count;
-}
-
-/* Published values of measures that have a better way stand in tables of their own. */
-static void add_published(const ikt_study *study, const ikt_study_cell *cell, int64_t m,
-                          char text[IKT_REPORT_CELL]) {
-    char number[IKT_REPORT_CELL];
-    const double value = published(study, cell->data, cell->method, m);
-    if (ikt_measure_way(study->measure[m]) != 0 || !isfinite(value)) return;
-    ikt_report_number(value, number);
-    const size_t used = strlen(text);
-    snprintf(text + used, IKT_REPORT_CELL - used, "; published %.20s", number);
-}
-
+/* "0.43 (0.41 .. 0.44)". Published values of measures that have a better way stand in tables of
+ * their own. */
 static void add_median(const ikt_study *study, row *cells, const ikt_study_cell *cell, int64_t m) {
     char middle[IKT_REPORT_CELL], low[IKT_REPORT_CELL], high[IKT_REPORT_CELL],
         text[IKT_REPORT_CELL];
+    const double value = published(study, cell->data, cell->method, m);
     ikt_report_number(cell->median[m], middle);
     ikt_report_number(cell->low[m], low);
     ikt_report_number(cell->high[m], high);
     const bool has_range = cell->good > 1 && isfinite(cell->median[m]);
     snprintf(text, sizeof text, has_range ? "%.20s (%.20s .. %.20s)" : "%.20s", middle, low, high);
-    add_published(study, cell, m, text);
+    if (ikt_measure_way(study->measure[m]) == 0 && isfinite(value)) {
+        const size_t used = strlen(text);
+        ikt_report_number(value, middle);
+        snprintf(text + used, sizeof text - used, "; published %.20s", middle);
+    }
     add(cells, text);
 }
 
-static void entry_row(ikt_report *r, const ikt_study_cell *cell, bool names_data) {
+/* The entries of a data set, or those of all data sets where `data` is -1 and nothing varies. */
+static void entry_table(ikt_report *r, int64_t data) {
     const ikt_study *study = r->study;
+    const bool names_data = data < 0;
     char text[IKT_REPORT_CELL];
-    row cells;
-    begin_row(&cells);
-    if (names_data) add(&cells, study->data[cell->data].name);
-    add(&cells, study->method[cell->method].name);
-    ikt_report_values(study, cell->first, text, sizeof text);
-    if (!names_data) add(&cells, text);
-    snprintf(text, sizeof text, "%lld", (long long)cell->good);
-    add(&cells, text);
-    for (int64_t m = 0; m < study->n_measures; m++)
-        add_median(study, &cells, cell, m);
-    ikt_page_row(r->page, cells.cell, cells.count);
-}
-
-static void entry_heading(ikt_report *r, bool names_data) {
-    row cells;
-    begin_row(&cells);
+    row cells = {.count = 0};
     if (names_data) add(&cells, "data set");
     add(&cells, "method");
     if (!names_data) add(&cells, "values");
     add(&cells, "runs");
-    for (int64_t m = 0; m < r->study->n_measures; m++)
-        add(&cells, r->study->measure[m]);
+    for (int64_t m = 0; m < study->n_measures; m++)
+        add(&cells, study->measure[m]);
     ikt_page_table(r->page, cells.cell, cells.count, 2);
-}
-
-/* Where nothing varies, all data sets share a table. */
-static void joint_table(ikt_report *r) {
-    entry_heading(r, true);
-    for (int64_t c = 0; c < r->summary->count; c++)
-        entry_row(r, &r->summary->cell[c], true);
-    ikt_page_table_end(r->page);
-}
-
-static void entry_table(ikt_report *r, int64_t data) {
-    ikt_page_heading(r->page, 3, r->study->data[data].name);
-    entry_heading(r, false);
-    for (int64_t c = 0; c < r->summary->count; c++)
-        if (r->summary->cell[c].data == data) entry_row(r, &r->summary->cell[c], false);
+    for (int64_t c = 0; c < r->summary->count; c++) {
+        const ikt_study_cell *cell = &r->summary->cell[c];
+        if (!names_data && cell->data != data) continue;
+        cells.count = 0;
+        if (names_data) add(&cells, study->data[cell->data].name);
+        add(&cells, study->method[cell->method].name);
+        ikt_report_values(study, cell->first, text, sizeof text);
+        if (!names_data) add(&cells, text);
+        snprintf(text, sizeof text, "%lld", (long long)cell->good);
+        add(&cells, text);
+        for (int64_t m = 0; m < study->n_measures; m++)
+            add_median(study, &cells, cell, m);
+        ikt_page_row(r->page, cells.cell, cells.count);
+    }
     ikt_page_table_end(r->page);
 }
 
@@ -248,10 +211,11 @@ void ikt_report_entries(ikt_report *r) {
         if (count == 0 || count > ENTRIES_MOST) continue;
         if (!any) ikt_page_heading(r->page, 2, "All values: median over the seeds (range)");
         any = true;
-        if (!varies) {
-            joint_table(r);
+        if (!varies) { /* all data sets share a table */
+            entry_table(r, -1);
             return;
         }
+        ikt_page_heading(r->page, 3, r->study->data[data].name);
         entry_table(r, data);
     }
 }
@@ -267,7 +231,7 @@ void ikt_report_failures(ikt_report *r) {
             ikt_page_table(r->page, heading, 2, 2);
         }
         any = true;
-        ikt_study_run_name(r->study, &r->plan->run[i], name, sizeof name);
+        ikt_study_run_name(r->plan, &r->plan->run[i], name, sizeof name);
         const char *const cell[] = {name, r->result[i].message};
         ikt_page_row(r->page, cell, 2);
     }

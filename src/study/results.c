@@ -11,6 +11,7 @@
 #include "base/comm.h"
 #include "base/locked_file.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "config/value.h"
 #include "evaluate/measure.h"
 
@@ -18,32 +19,21 @@ static const char *const number_names[IKT_RUN_NUMBERS] = {
     "rows",           "columns",    "iterations", "KL", "seconds", "seconds similarities",
     "seconds layout", "MB per rank"};
 
-const char *ikt_run_number_name(ikt_run_number number) {
-    return number_names[number];
-}
-
 int64_t ikt_study_number(const ikt_study *study, int64_t m) {
     for (int64_t i = 0; i < IKT_RUN_NUMBERS; i++)
         if (strcmp(number_names[i], study->measure[m]) == 0) return i;
     return IKT_RUN_NUMBERS + m;
 }
 
-void ikt_study_embedding_file(const char *output, const ikt_study_run *run,
+void ikt_study_embedding_file(const ikt_study_plan *plan, const ikt_study_run *run,
                               char path[IKT_STRING_MAX]) {
-    snprintf(path, IKT_STRING_MAX, "%.900s/best/%016" PRIx64 ".h5", output, run->id);
+    snprintf(path, IKT_STRING_MAX, "%.900s/best/%016" PRIx64 ".h5", plan->output, run->id);
 }
 
-bool ikt_study_embedding_is_there(ikt_context *ctx, const char *path) {
-    int64_t found = 0;
-    if (ikt_rank(ctx) == 0) found = access(path, R_OK) == 0;
-    return ikt_max_one(ctx, found) > 0;
-}
-
-int64_t ikt_study_best_run(const ikt_study *study, const ikt_study_plan *plan,
-                           const ikt_study_result *result, int64_t data, int64_t method,
-                           int64_t m) {
-    const int way = ikt_measure_way(study->measure[m]);
-    const int64_t at = ikt_study_number(study, m);
+int64_t ikt_study_best_run(const ikt_study_plan *plan, const ikt_study_result *result, int64_t data,
+                           int64_t method, int64_t m) {
+    const int way = ikt_measure_way(plan->study->measure[m]);
+    const int64_t at = ikt_study_number(plan->study, m);
     int64_t best = -1;
     for (int64_t r = 0; r < plan->n_runs && way != 0; r++) {
         if (plan->run[r].data != data || plan->run[r].method != method) continue;
@@ -52,6 +42,8 @@ int64_t ikt_study_best_run(const ikt_study *study, const ikt_study_plan *plan,
     }
     return best;
 }
+
+enum { AXES_MOST = 64 };
 
 /* Text as a cell: quoted where it has to be. */
 static void add_cell(ikt_text *text, const char *cell) {
@@ -66,64 +58,57 @@ static void add_cell(ikt_text *text, const char *cell) {
 }
 
 /* Names of the axes of all methods, each once. Returns their number. */
-static int all_axes(const ikt_study *study, const char *name[], int most) {
+static int all_axes(const ikt_study *study, const char *name[AXES_MOST]) {
     int count = 0;
     for (int64_t m = 0; m < study->n_methods; m++)
         for (int a = 0; a < study->method[m].axes; a++) {
             int i = 0;
             while (i < count && strcmp(name[i], study->method[m].axis[a].name) != 0)
                 i++;
-            if (i == count && count < most) name[count++] = study->method[m].axis[a].name;
+            if (i == count && count < AXES_MOST) name[count++] = study->method[m].axis[a].name;
         }
     return count;
 }
 
-enum { AXES_MOST = 64 };
-
-static void add_header(const ikt_study *study, ikt_text *text) {
-    const char *axis[AXES_MOST];
-    const int axes = all_axes(study, axis, AXES_MOST);
-    ikt_text_add(text, "id,data,method,seed,");
-    for (int a = 0; a < axes; a++)
-        add_cell(text, axis[a]);
-    ikt_text_add(text, "outcome,hash,");
-    for (int i = 0; i < IKT_RUN_NUMBERS; i++)
-        add_cell(text, number_names[i]);
-    for (int64_t m = 0; m < study->n_measures; m++)
-        if (ikt_study_number(study, m) >= IKT_RUN_NUMBERS) add_cell(text, study->measure[m]);
-    ikt_text_add(text, "message\n");
-}
-
-static void add_number(ikt_text *text, double value) {
+/* A cell of one of the numbers; its name where there is no result. */
+static void add_number(ikt_text *text, const char *name, const double *value) {
     char digits[IKT_REAL_TEXT] = "";
-    if (isfinite(value)) ikt_real_print(value, digits);
-    ikt_text_add(text, "%s,", digits);
+    if (value && isfinite(*value)) ikt_real_print(*value, digits);
+    add_cell(text, value ? digits : name);
 }
 
-static const char *axis_value(const ikt_study *study, const ikt_study_run *run, const char *name) {
-    const ikt_study_method *method = &study->method[run->method];
-    for (int a = 0; a < method->axes; a++)
-        if (strcmp(method->axis[a].name, name) == 0) return run->value[a];
-    return "";
-}
-
+/* Adds the line of a run, or where `run` is NULL that of the headings. */
 static void add_line(const ikt_study *study, const ikt_study_run *run,
                      const ikt_study_result *result, ikt_text *text) {
     const char *axis[AXES_MOST];
-    const int axes = all_axes(study, axis, AXES_MOST);
-    ikt_text_add(text, "%016" PRIx64 ",", run->id);
-    add_cell(text, study->data[run->data].name);
-    add_cell(text, study->method[run->method].name);
-    ikt_text_add(text, "%" PRId64 ",", run->seed);
-    for (int a = 0; a < axes; a++)
-        add_cell(text, axis_value(study, run, axis[a]));
-    ikt_text_add(text, "%s,%016" PRIx64 ",", result->is_good ? "ok" : "failed", result->hash);
+    const int axes = all_axes(study, axis);
+    if (run) {
+        ikt_text_add(text, "%016" PRIx64 ",", run->id);
+        add_cell(text, study->data[run->data].name);
+        add_cell(text, study->method[run->method].name);
+        ikt_text_add(text, "%" PRId64 ",", run->seed);
+    } else {
+        ikt_text_add(text, "id,data,method,seed,");
+    }
+    for (int a = 0; a < axes; a++) {
+        const ikt_study_method *method = run ? &study->method[run->method] : NULL;
+        const char *cell = run ? "" : axis[a];
+        for (int own = 0; method && own < method->axes; own++)
+            if (strcmp(method->axis[own].name, axis[a]) == 0) cell = run->value[own];
+        add_cell(text, cell);
+    }
+    if (run)
+        ikt_text_add(text, "%s,%016" PRIx64 ",", result->is_good ? "ok" : "failed", result->hash);
+    else
+        ikt_text_add(text, "outcome,hash,");
     for (int i = 0; i < IKT_RUN_NUMBERS; i++)
-        add_number(text, result->number[i]);
-    for (int64_t m = 0; m < study->n_measures; m++)
-        if (ikt_study_number(study, m) >= IKT_RUN_NUMBERS)
-            add_number(text, result->number[ikt_study_number(study, m)]);
-    add_cell(text, result->message);
+        add_number(text, number_names[i], run ? &result->number[i] : NULL);
+    for (int64_t m = 0; m < study->n_measures; m++) {
+        const int64_t at = ikt_study_number(study, m);
+        if (at >= IKT_RUN_NUMBERS)
+            add_number(text, study->measure[m], run ? &result->number[at] : NULL);
+    }
+    add_cell(text, run ? result->message : "message");
     if (text->status == IKT_OK) text->data[text->length - 1] = '\n'; /* the last comma */
 }
 
@@ -160,18 +145,17 @@ static double parse_cell(const char *cell) {
 }
 
 /* A line of the file into the result of its run; lines of other runs are passed over. */
-static void take_line(const ikt_study *study, const ikt_study_plan *plan, char *line,
-                      ikt_study_result *result) {
+static void take_line(const ikt_study_plan *plan, char *line, ikt_study_result *result) {
     enum { BEFORE = 4, CELLS_MOST = BEFORE + AXES_MOST + 3 + IKT_RUN_NUMBERS + IKT_STUDY_MEASURES };
+    const ikt_study *study = plan->study;
     const char *axis[AXES_MOST];
     char *cell[CELLS_MOST];
-    const int axes = all_axes(study, axis, AXES_MOST), cells = split(line, cell, CELLS_MOST);
+    const int axes = all_axes(study, axis), cells = split(line, cell, CELLS_MOST);
     int wanted = BEFORE + axes + 3 + IKT_RUN_NUMBERS, at = BEFORE + axes;
     for (int64_t m = 0; m < study->n_measures; m++)
         wanted += ikt_study_number(study, m) >= IKT_RUN_NUMBERS;
     if (cells != wanted) return;
-    const uint64_t id = strtoull(cell[0], NULL, 16);
-    const int64_t r = ikt_study_plan_find(plan, id);
+    const int64_t r = ikt_study_plan_find(plan, strtoull(cell[0], NULL, 16));
     if (r < 0) return;
     ikt_study_result *of = &result[r];
     of->is_done = true;
@@ -193,95 +177,155 @@ ikt_study_result ikt_study_result_empty(void) {
     return empty;
 }
 
-/* All whole lines of the text, which is cut up. The last line of a run counts. */
-static ikt_status parse(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
-                        const char *path, char *text, ikt_study_result *result) {
+/* Opens OUTPUT/results.csv, whose name is kept in `path`, and reads all whole lines, of which the
+ * last one of a run counts. The text of the file is cut up. */
+static ikt_status open_results(ikt_context *ctx, const ikt_study_plan *plan,
+                               char path[IKT_STRING_MAX], ikt_locked_file *file,
+                               ikt_study_result *result) {
     ikt_text header = {ctx, NULL, 0, 0, IKT_OK};
+    snprintf(path, IKT_STRING_MAX, "%.1000s/results.csv", plan->output);
+    IKT_TRY(ikt_locked_open(ctx, path, file));
     for (int64_t r = 0; r < plan->n_runs; r++)
         result[r] = ikt_study_result_empty();
-    add_header(study, &header);
+    add_line(plan->study, NULL, NULL, &header);
     ikt_status st = header.status;
-    if (st == IKT_OK && *text && strncmp(text, header.data, (size_t)header.length) != 0)
+    if (st == IKT_OK && file->text[0] &&
+        strncmp(file->text, header.data, (size_t)header.length) != 0)
         st = ikt_fail(ctx, IKT_ERR_USAGE,
                       "%s has other columns than this study: give it another folder by --output, "
                       "or remove that file",
                       path);
     ikt_free(&header.data);
-    for (char *line = text, *end; st == IKT_OK && (end = strchr(line, '\n')) != NULL;
+    for (char *line = file->text, *end; st == IKT_OK && (end = strchr(line, '\n')) != NULL;
          line = end + 1) {
         *end = '\0';
-        take_line(study, plan, line, result);
+        take_line(plan, line, result);
     }
+    if (st != IKT_OK) ikt_locked_close(file);
     return st;
 }
 
-static void results_path(const char *output, char path[IKT_STRING_MAX]) {
-    snprintf(path, IKT_STRING_MAX, "%.1000s/results.csv", output);
-}
-
 /* Removes the embeddings of the runs of that data set and method that are best in nothing. */
-static void prune(const ikt_study *study, const ikt_study_plan *plan, const char *output,
-                  int64_t run, const ikt_study_result *result) {
-    const int64_t data = plan->run[run].data, method = plan->run[run].method;
+static void prune(const ikt_study_plan *plan, const ikt_study_run *of,
+                  const ikt_study_result *result) {
     int64_t best[IKT_STUDY_MEASURES];
-    for (int64_t m = 0; m < study->n_measures; m++)
-        best[m] = ikt_study_best_run(study, plan, result, data, method, m);
+    for (int64_t m = 0; m < plan->study->n_measures; m++)
+        best[m] = ikt_study_best_run(plan, result, of->data, of->method, m);
     for (int64_t r = 0; r < plan->n_runs; r++) {
+        const ikt_study_run *run = &plan->run[r];
         bool is_best = false;
         char path[IKT_STRING_MAX];
-        if (plan->run[r].data != data || plan->run[r].method != method || !result[r].is_done)
-            continue;
-        for (int64_t m = 0; m < study->n_measures && !is_best; m++)
+        if (run->data != of->data || run->method != of->method || !result[r].is_done) continue;
+        for (int64_t m = 0; m < plan->study->n_measures && !is_best; m++)
             is_best = best[m] == r;
-        ikt_study_embedding_file(output, &plan->run[r], path);
+        ikt_study_embedding_file(plan, run, path);
         if (!is_best) unlink(path);
     }
 }
 
-ikt_status ikt_study_results_add(ikt_context *ctx, const ikt_study *study,
-                                 const ikt_study_plan *plan, const char *output, int64_t run,
+ikt_status ikt_study_results_add(ikt_context *ctx, const ikt_study_plan *plan, int64_t run,
                                  const ikt_study_result *result) {
     char path[IKT_STRING_MAX];
     ikt_locked_file file;
     ikt_study_result *all = NULL;
     ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
-    results_path(output, path);
-    IKT_TRY(ikt_locked_open(ctx, path, &file));
-    ikt_status st = ikt_alloc(ctx, &all, plan->n_runs, sizeof *all, "study");
-    if (st == IKT_OK) {
-        if (file.length == 0) add_header(study, &text);
-        add_line(study, &plan->run[run], result, &text);
-        st = text.status;
-    }
-    if (st == IKT_OK) st = parse(ctx, study, plan, path, file.text, all);
+    IKT_TRY(ikt_alloc(ctx, &all, plan->n_runs, sizeof *all, "study"));
+    ikt_status st = open_results(ctx, plan, path, &file, all);
+    if (st != IKT_OK) goto done;
+    if (file.length == 0) add_line(plan->study, NULL, NULL, &text);
+    add_line(plan->study, &plan->run[run], result, &text);
+    st = text.status;
     if (st == IKT_OK) st = ikt_locked_append(&file, text.data);
     if (st == IKT_OK) {
         all[run] = *result;
-        prune(study, plan, output, run, all);
+        prune(plan, &plan->run[run], all);
     }
     ikt_locked_close(&file);
+done:
     ikt_free(&all);
     ikt_free(&text.data);
     return st;
 }
 
-static ikt_status read_results(ikt_context *ctx, const ikt_study *study, const ikt_study_plan *plan,
-                               const char *output, ikt_study_result *result) {
+ikt_status ikt_study_results_load(ikt_context *ctx, const ikt_study_plan *plan,
+                                  ikt_study_result *result) {
     char path[IKT_STRING_MAX];
     ikt_locked_file file;
-    results_path(output, path);
-    IKT_TRY(ikt_locked_open(ctx, path, &file));
-    ikt_status st = parse(ctx, study, plan, path, file.text, result);
-    ikt_locked_close(&file);
-    return st;
-}
-
-ikt_status ikt_study_results_load(ikt_context *ctx, const ikt_study *study,
-                                  const ikt_study_plan *plan, const char *output,
-                                  ikt_study_result *result) {
     ikt_status st = IKT_OK;
-    if (ikt_rank(ctx) == 0) st = read_results(ctx, study, plan, output, result);
+    if (ikt_rank(ctx) == 0) {
+        st = open_results(ctx, plan, path, &file, result);
+        if (st == IKT_OK) ikt_locked_close(&file);
+    }
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) ikt_broadcast(ctx, result, plan->n_runs * (int64_t)sizeof *result, 0);
     return st;
+}
+
+/* --- over the seeds --------------------------------------------------------------------------- */
+
+static bool is_same(const ikt_study *study, const ikt_study_run *a, const ikt_study_run *b) {
+    if (a->data != b->data || a->method != b->method) return false;
+    for (int i = 0; i < study->method[a->method].axes; i++)
+        if (strcmp(a->value[i], b->value[i]) != 0) return false;
+    return true;
+}
+
+/* The entry of a run, begun where it is the first one. */
+static ikt_study_cell *find_cell(const ikt_study *study, ikt_study_summary *summary,
+                                 const ikt_study_run *run) {
+    for (int64_t c = summary->count - 1; c >= 0; c--)
+        if (is_same(study, summary->cell[c].first, run)) return &summary->cell[c];
+    ikt_study_cell *cell = &summary->cell[summary->count++];
+    *cell = (ikt_study_cell){.data = run->data, .method = run->method, .first = run, .x = NAN};
+    if (study->method[run->method].axes > 0) cell->x = parse_cell(run->value[0]);
+    return cell;
+}
+
+ikt_status ikt_study_summary_make(ikt_context *ctx, const ikt_study_plan *plan,
+                                  const ikt_study_result *result, ikt_study_summary *out) {
+    const ikt_study *study = plan->study;
+    double *work = NULL;
+    *out = (ikt_study_summary){NULL, 0};
+    ikt_status st = ikt_alloc(ctx, &out->cell, plan->n_runs, sizeof *out->cell, "study");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &work, plan->n_runs, sizeof *work, "study");
+    for (int64_t r = 0; r < plan->n_runs && st == IKT_OK; r++) {
+        ikt_study_cell *cell = find_cell(study, out, &plan->run[r]);
+        cell->good += result[r].is_good;
+        cell->rows = (double)plan->table[plan->run[r].table].n;
+    }
+    for (int64_t at = 0; at < out->count * study->n_measures && st == IKT_OK; at++) {
+        ikt_study_cell *cell = &out->cell[at / study->n_measures];
+        const int64_t m = at % study->n_measures;
+        int64_t count = 0;
+        for (int64_t r = 0; r < plan->n_runs; r++) {
+            const double value = result[r].number[ikt_study_number(study, m)];
+            if (result[r].is_good && isfinite(value) && is_same(study, &plan->run[r], cell->first))
+                work[count++] = value;
+        }
+        ikt_sort_f64(work, count);
+        cell->median[m] = count > 0 ? (work[(count - 1) / 2] + work[count / 2]) / 2 : NAN;
+        cell->low[m] = count > 0 ? work[0] : NAN;
+        cell->high[m] = count > 0 ? work[count - 1] : NAN;
+    }
+    ikt_free(&work);
+    if (st != IKT_OK) ikt_study_summary_destroy(out);
+    return st;
+}
+
+void ikt_study_summary_destroy(ikt_study_summary *summary) {
+    ikt_free(&summary->cell);
+    summary->count = 0;
+}
+
+const ikt_study_cell *ikt_study_summary_best(const ikt_study *study,
+                                             const ikt_study_summary *summary, int64_t data,
+                                             int64_t method, int64_t m) {
+    const int way = ikt_measure_way(study->measure[m]);
+    const ikt_study_cell *best = NULL;
+    for (int64_t c = 0; c < summary->count && way != 0; c++) {
+        const ikt_study_cell *cell = &summary->cell[c];
+        if (cell->data != data || cell->method != method || !isfinite(cell->median[m])) continue;
+        if (!best || way * (cell->median[m] - best->median[m]) > 0) best = cell;
+    }
+    return best;
 }

@@ -35,37 +35,58 @@ typedef struct {
 /* LOCAL, pure. A run of which nothing is known: all numbers NaN. */
 ikt_study_result ikt_study_result_empty(void);
 
-/* LOCAL, pure. Name of a number of every run, as measures are named: "seconds layout". */
-const char *ikt_run_number_name(ikt_run_number number);
-
 /* LOCAL, pure. Place in `number` of the study's measure m. */
 int64_t ikt_study_number(const ikt_study *study, int64_t m);
 
 /* LOCAL, for one rank. Adds the line of a run. Embeddings are kept for the best runs only: the file
  * of this run (ikt_study_embedding_file), or of others that it surpasses, is removed.
  * Errors: IKT_ERR_FILE; IKT_ERR_USAGE where results.csv belongs to a study with other columns. */
-ikt_status ikt_study_results_add(ikt_context *ctx, const ikt_study *study,
-                                 const ikt_study_plan *plan, const char *output, int64_t run,
+ikt_status ikt_study_results_add(ikt_context *ctx, const ikt_study_plan *plan, int64_t run,
                                  const ikt_study_result *result);
 
 /* LOCAL, pure. OUTPUT/best/ID.h5. */
-void ikt_study_embedding_file(const char *output, const ikt_study_run *run,
+void ikt_study_embedding_file(const ikt_study_plan *plan, const ikt_study_run *run,
                               char path[IKT_STRING_MAX]);
-
-/* COLLECTIVE. Whether the embedding is there: it is kept for the best only, and a study may have
- * been moved without it. */
-bool ikt_study_embedding_is_there(ikt_context *ctx, const char *path);
 
 /* LOCAL, pure. The run of a data set and method that is best by measure m; the first of several;
  * -1 where there is none, or no better way. */
-int64_t ikt_study_best_run(const ikt_study *study, const ikt_study_plan *plan,
-                           const ikt_study_result *result, int64_t data, int64_t method, int64_t m);
+int64_t ikt_study_best_run(const ikt_study_plan *plan, const ikt_study_result *result, int64_t data,
+                           int64_t method, int64_t m);
 
 /* COLLECTIVE. What is known of every run of the plan.
  *   result   [plan->n_runs], receives it; is_done is false where there is no line.
  * Errors: as above; no file is no error. */
-ikt_status ikt_study_results_load(ikt_context *ctx, const ikt_study *study,
-                                  const ikt_study_plan *plan, const char *output,
+ikt_status ikt_study_results_load(ikt_context *ctx, const ikt_study_plan *plan,
                                   ikt_study_result *result);
+
+/* --- results over the seeds: one entry for each data set, method and choice of values ----------
+ */
+
+typedef struct {
+    int64_t data, method;
+    const ikt_study_run *first; /* a run of it, lent: the values are in it */
+    double x;     /* the value of the method's first axis; NaN where it is no number */
+    int64_t good; /* runs that succeeded */
+    double rows;
+    /* Median and range over the seeds, [n_measures] of them; NaN where no run has the measure. */
+    double median[IKT_STUDY_MEASURES], low[IKT_STUDY_MEASURES], high[IKT_STUDY_MEASURES];
+} ikt_study_cell;
+
+typedef struct {
+    ikt_study_cell *cell; /* [count] in the order of the plan */
+    int64_t count;
+} ikt_study_summary;
+
+/* LOCAL. Medians of an even number of values are the mean of the two in the middle.
+ *   plan   lent until destroy. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_study_summary_make(ikt_context *ctx, const ikt_study_plan *plan,
+                                  const ikt_study_result *result, ikt_study_summary *out);
+void ikt_study_summary_destroy(ikt_study_summary *summary);
+
+/* LOCAL. The entry of a data set and method whose median is best by measure m; NULL where there is
+ * none. */
+const ikt_study_cell *ikt_study_summary_best(const ikt_study *study,
+                                             const ikt_study_summary *summary, int64_t data,
+                                             int64_t method, int64_t m);
 
 #endif

@@ -1,6 +1,7 @@
-/* A study from its file. Read ikt_study_read first. */
+/* A study from its file. Read ikt_study_read at the end first. */
 #include "study/spec.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,133 +9,49 @@
 #include "base/memory.h"
 #include "config/config.h"
 #include "config/value.h"
+#include "data/generate.h"
 #include "evaluate/measure.h"
 #include "settings/settings.h"
-#include "study/spec_parts.h"
 
-static const char *const study_keys[] = {"title",       "about", "settings", "data",
-                                         "methods",     "seeds", "measures", "curves_over",
-                                         "rank_curves", NULL};
+/* What the readers of a study's parts share. */
+typedef struct {
+    ikt_context *ctx;
+    const ikt_yaml *yaml;
+    ikt_study *study;
+} reader;
 
-static ikt_status read_measures(ikt_spec_reader *r, int node) {
-    ikt_study *study = r->study;
-    const int count = ikt_yaml_count(r->yaml, node);
-    if (ikt_yaml_kind_of(r->yaml, node) != IKT_YAML_LIST || count == 0)
-        return ikt_yaml_fail(r->ctx, r->yaml, node, "`measures` is a list of names of measures");
-    if (count > IKT_STUDY_MEASURES)
-        return ikt_yaml_fail(r->ctx, r->yaml, node, "a study has at most %d measures",
-                             (int)IKT_STUDY_MEASURES);
-    IKT_TRY(ikt_alloc(r->ctx, &study->measure, count, sizeof *study->measure, "study"));
-    study->n_measures = count;
-    for (int m = 0; m < count; m++) {
-        const int item = ikt_yaml_item(r->yaml, node, m);
+/* --- texts, values and lists ------------------------------------------------------------------ */
 
-        IKT_TRY(ikt_spec_text(r, item, "a measure", study->measure[m], sizeof *study->measure));
-        if (!ikt_measure_find(study->measure[m]))
-            return ikt_yaml_fail(r->ctx, r->yaml, item,
-                                 "there is no measure '%s'; did you mean '%s'?", study->measure[m],
-                                 ikt_measure_nearest(study->measure[m]));
-    }
+/* A scalar of at most `size` - 1 bytes; "" and IKT_OK where there is no node. */
+static ikt_status read_text(reader *r, int node, const char *what, char *text, size_t size) {
+    text[0] = '\0';
+    if (!node) return IKT_OK;
+    if (ikt_yaml_kind_of(r->yaml, node) != IKT_YAML_SCALAR)
+        return ikt_yaml_fail(r->ctx, r->yaml, node, "%s is a single text", what);
+    if (strlen(ikt_yaml_text(r->yaml, node)) >= size)
+        return ikt_yaml_fail(r->ctx, r->yaml, node, "%s has at most %zu characters", what,
+                             size - 1);
+    snprintf(text, size, "%s", ikt_yaml_text(r->yaml, node));
     return IKT_OK;
 }
 
-static ikt_status read_seeds(ikt_spec_reader *r, int node) {
-    ikt_study *study = r->study;
-    ikt_study_values values = {NULL, 0};
-    if (node) IKT_TRY(ikt_study_values_read(r->ctx, r->yaml, node, &values));
-    study->n_seeds = node ? values.count : 1;
-    ikt_status st = ikt_alloc(r->ctx, &study->seed, study->n_seeds, sizeof *study->seed, "study");
-    if (st == IKT_OK && !node) study->seed[0] = 1;
-    for (int64_t i = 0; i < values.count && st == IKT_OK; i++) {
-        const ikt_study_value *v = &values.value[i];
-        study->seed[i] = (int64_t)v->number;
-        if (!v->is_number || v->is_share || v->number < 0 || v->number > 9e15 ||
-            (double)study->seed[i] != v->number)
-            st = ikt_yaml_fail(r->ctx, r->yaml, node, "'%s' is no seed: seeds are integers from 0",
-                               v->text);
-    }
-    ikt_study_values_destroy(&values);
-    return st;
+/* Parses the scalar at the node, or `text` where it is not NULL, into *member of the type of the
+ * key, which messages call `name`; leaves it where there is no node. */
+static ikt_status read_value(reader *r, int node, const ikt_key *key, const char *name,
+                             const char *text, void *member) {
+    char what[IKT_STRING_MAX];
+    if (!node) return IKT_OK;
+    ikt_yaml_where(r->yaml, node, what, sizeof what);
+    snprintf(what + strlen(what), sizeof what - strlen(what), "%s", name);
+    return ikt_value_parse(r->ctx, key, what, text ? text : ikt_yaml_text(r->yaml, node), member);
 }
 
-static ikt_status read_report(ikt_spec_reader *r, int root) {
-    char text[IKT_STUDY_NAME];
-    const int over = ikt_yaml_find(r->yaml, root, "curves_over"),
-              ranks = ikt_yaml_find(r->yaml, root, "rank_curves");
-    IKT_TRY(ikt_spec_text(r, over, "`curves_over`", text, sizeof text));
-    if (text[0] && strcmp(text, "rows") != 0 && strcmp(text, "values") != 0)
-        return ikt_yaml_fail(r->ctx, r->yaml, over, "`curves_over` is `values` or `rows`");
-    r->study->over_rows = strcmp(text, "rows") == 0;
-    IKT_TRY(ikt_spec_text(r, ranks, "`rank_curves`", text, sizeof text));
-    if (text[0] && strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
-        return ikt_yaml_fail(r->ctx, r->yaml, ranks, "`rank_curves` is yes or no");
-    r->study->has_rank_curves = strcmp(text, "yes") == 0;
-    return IKT_OK;
-}
-
-/* Methods and measures first: data sets refer to them. */
-static ikt_status read_all(ikt_spec_reader *r) {
-    const int root = ikt_yaml_root(r->yaml);
-    ikt_study *study = r->study;
-    IKT_TRY(ikt_yaml_check_keys(r->ctx, r->yaml, root, "a study", study_keys));
-    IKT_TRY(ikt_spec_text(r, ikt_yaml_find(r->yaml, root, "title"), "`title`", study->title,
-                          sizeof study->title));
-    IKT_TRY(ikt_spec_text(r, ikt_yaml_find(r->yaml, root, "about"), "`about`", study->about,
-                          sizeof study->about));
-    IKT_TRY(ikt_spec_settings(r, ikt_yaml_find(r->yaml, root, "settings"), &study->settings));
-    IKT_TRY(ikt_spec_methods(r, ikt_yaml_find(r->yaml, root, "methods")));
-    IKT_TRY(read_measures(r, ikt_yaml_find(r->yaml, root, "measures")));
-    IKT_TRY(read_seeds(r, ikt_yaml_find(r->yaml, root, "seeds")));
-    IKT_TRY(read_report(r, root));
-    return ikt_spec_data(r, ikt_yaml_find(r->yaml, root, "data"));
-}
-
-/* "table5" of "config/studies/table5.yaml". */
-static void name_from_path(const char *path, char name[IKT_STUDY_NAME]) {
-    const char *slash = strrchr(path, '/'), *begin = slash ? slash + 1 : path;
-    snprintf(name, IKT_STUDY_NAME, "%.*s", (int)strcspn(begin, "."), begin);
-    if (!name[0]) snprintf(name, IKT_STUDY_NAME, "study");
-}
-
-ikt_status ikt_study_read(ikt_context *ctx, const char *path, ikt_study *out) {
-    ikt_yaml *yaml = NULL;
-    memset(out, 0, sizeof *out);
-    IKT_TRY(ikt_yaml_load(ctx, path, &yaml));
-    ikt_spec_reader r = {ctx, yaml, out};
-    snprintf(out->path, sizeof out->path, "%s", path);
-    name_from_path(path, out->name);
-    ikt_status st = ikt_agree(ctx, read_all(&r));
-    if (st == IKT_OK && !out->title[0]) snprintf(out->title, sizeof out->title, "%s", out->name);
-    ikt_yaml_destroy(&yaml);
-    if (st != IKT_OK) ikt_study_destroy(out);
-    return st;
-}
-
-int64_t ikt_study_find_data(const ikt_study *study, const char *name) {
-    for (int64_t i = 0; i < study->n_data; i++)
-        if (strcmp(study->data[i].name, name) == 0) return i;
-    return -1;
-}
-
-static void method_destroy(ikt_study_method *method) {
-    ikt_free(&method->settings.text);
-    for (int a = 0; a < IKT_STUDY_AXES; a++)
-        ikt_study_values_destroy(&method->axis[a].values);
-}
-
-void ikt_study_destroy(ikt_study *study) {
-    for (int64_t m = 0; m < study->n_methods; m++)
-        method_destroy(&study->method[m]);
-    for (int64_t i = 0; i < study->n_data; i++) {
-        ikt_free(&study->data[i].options.text);
-        ikt_free(&study->data[i].settings.text);
-        ikt_free(&study->data[i].published);
-    }
-    ikt_free(&study->settings.text);
-    ikt_free(&study->method);
-    ikt_free(&study->data);
-    ikt_free(&study->seed);
-    ikt_free(&study->measure);
+/* The number of entries of a list, which is not empty, or 0 with a message. */
+static int count_list(reader *r, int node, const char *expected) {
+    const int count =
+        ikt_yaml_kind_of(r->yaml, node) == IKT_YAML_LIST ? ikt_yaml_count(r->yaml, node) : 0;
+    if (count == 0) ikt_yaml_fail(r->ctx, r->yaml, node, "%s", expected);
+    return count;
 }
 
 /* --- settings --------------------------------------------------------------------------------- */
@@ -146,9 +63,10 @@ static bool is_reserved(const char *section, const char *key) {
            (strcmp(section, "run") == 0 && strcmp(key, "seed") == 0);
 }
 
-/* Part and key of a name, or a message. */
-static const ikt_key *find(ikt_spec_reader *r, int node, const char *name, ikt_settings *settings,
-                           ikt_config_part *part) {
+/* The key of "section.key" and the part of the settings that it is in; NULL with a message where
+ * there is none, or where a study sets it itself. */
+static const ikt_key *find_key(reader *r, int node, const char *name, ikt_settings *settings,
+                               ikt_config_part *part) {
     ikt_config_part parts[IKT_SETTINGS_PARTS];
     char where[IKT_STRING_MAX], section[IKT_STUDY_NAME] = "";
     const char *dot = strchr(name, '.');
@@ -171,14 +89,9 @@ static const ikt_key *find(ikt_spec_reader *r, int node, const char *name, ikt_s
     return ikt_config_find_key(r->ctx, parts, IKT_SETTINGS_PARTS, found, where, dot + 1);
 }
 
-const ikt_key *ikt_spec_key(ikt_spec_reader *r, int node, const char *name) {
-    ikt_settings settings;
-    ikt_config_part part;
-    return find(r, node, name, &settings, &part);
-}
-
-ikt_status ikt_spec_assign(ikt_spec_reader *r, int node, const char *name, const char *value,
-                           ikt_assignments *out) {
+/* Appends "name=value"; a name that is there already is an error at the node. */
+static ikt_status assign(reader *r, int node, const char *name, const char *value,
+                         ikt_assignments *out) {
     const size_t length = strlen(name);
     for (int64_t i = 0; i < out->count; i++)
         if (strncmp(out->text[i], name, length) == 0 && out->text[i][length] == '=')
@@ -188,68 +101,51 @@ ikt_status ikt_spec_assign(ikt_spec_reader *r, int node, const char *name, const
     return IKT_OK;
 }
 
-static ikt_status read_setting(ikt_spec_reader *r, int node, const char *name,
-                               ikt_assignments *out) {
+static ikt_status read_setting(reader *r, int node, const char *name, ikt_assignments *out) {
     ikt_settings settings;
     ikt_config_part part = {NULL, NULL};
-    char what[IKT_STRING_MAX];
-    const ikt_key *key = find(r, node, name, &settings, &part);
+    const ikt_key *key = find_key(r, node, name, &settings, &part);
     if (!key) return IKT_ERR_USAGE;
     if (ikt_yaml_kind_of(r->yaml, node) != IKT_YAML_SCALAR)
         return ikt_yaml_fail(r->ctx, r->yaml, node,
                              "%s takes a single value here; lists of values stand under `vary`",
                              name);
-    ikt_yaml_where(r->yaml, node, what, sizeof what);
-    snprintf(what + strlen(what), sizeof what - strlen(what), "%s", name);
-    IKT_TRY(ikt_value_parse(r->ctx, key, what, ikt_yaml_text(r->yaml, node),
-                            ikt_config_member(&part, key)));
-    return ikt_spec_assign(r, node, name, ikt_yaml_text(r->yaml, node), out);
+    IKT_TRY(read_value(r, node, key, name, NULL, ikt_config_member(&part, key)));
+    return assign(r, node, name, ikt_yaml_text(r->yaml, node), out);
 }
 
-static ikt_status read_section(ikt_spec_reader *r, const char *section, int node,
-                               ikt_assignments *out) {
-    for (int i = 0; i < ikt_yaml_count(r->yaml, node); i++) {
-        char name[IKT_STRING_MAX];
-        snprintf(name, sizeof name, "%.60s.%.60s", section, ikt_yaml_key(r->yaml, node, i));
-        IKT_TRY(read_setting(r, ikt_yaml_value(r->yaml, node, i), name, out));
-    }
-    return IKT_OK;
-}
-
-ikt_status ikt_spec_settings(ikt_spec_reader *r, int node, ikt_assignments *out) {
+/* A mapping of settings, `affinity.kind: gaussian` or `affinity: {kind: gaussian}`, appended to
+ * *out. A node that is not there is no setting. */
+static ikt_status read_settings(reader *r, int node, ikt_assignments *out) {
     if (node && ikt_yaml_kind_of(r->yaml, node) != IKT_YAML_MAPPING)
         return ikt_yaml_fail(r->ctx, r->yaml, node,
                              "settings are a mapping, e.g. {affinity.kind: gaussian}");
     for (int i = 0; i < ikt_yaml_count(r->yaml, node); i++) {
-        const char *name = ikt_yaml_key(r->yaml, node, i);
+        const char *section = ikt_yaml_key(r->yaml, node, i);
         const int value = ikt_yaml_value(r->yaml, node, i);
-        const bool is_section = ikt_yaml_kind_of(r->yaml, value) == IKT_YAML_MAPPING;
-        IKT_TRY(is_section ? read_section(r, name, value, out) : read_setting(r, value, name, out));
+        if (ikt_yaml_kind_of(r->yaml, value) != IKT_YAML_MAPPING) {
+            IKT_TRY(read_setting(r, value, section, out));
+            continue;
+        }
+        for (int k = 0; k < ikt_yaml_count(r->yaml, value); k++) {
+            char name[IKT_STRING_MAX];
+            snprintf(name, sizeof name, "%.60s.%.60s", section, ikt_yaml_key(r->yaml, value, k));
+            IKT_TRY(read_setting(r, ikt_yaml_value(r->yaml, value, k), name, out));
+        }
     }
-    return IKT_OK;
-}
-
-ikt_status ikt_spec_text(ikt_spec_reader *r, int node, const char *what, char *text, size_t size) {
-    text[0] = '\0';
-    if (!node) return IKT_OK;
-    if (ikt_yaml_kind_of(r->yaml, node) != IKT_YAML_SCALAR)
-        return ikt_yaml_fail(r->ctx, r->yaml, node, "%s is a single text", what);
-    if (strlen(ikt_yaml_text(r->yaml, node)) >= size)
-        return ikt_yaml_fail(r->ctx, r->yaml, node, "%s has at most %zu characters", what,
-                             size - 1);
-    snprintf(text, size, "%s", ikt_yaml_text(r->yaml, node));
     return IKT_OK;
 }
 
 /* --- methods ---------------------------------------------------------------------------------- */
 
-static ikt_status read_axis(ikt_spec_reader *r, const char *name, int node,
-                            ikt_study_method *method) {
+static ikt_status read_axis(reader *r, const char *name, int node, ikt_study_method *method) {
     if (method->axes == IKT_STUDY_AXES)
         return ikt_yaml_fail(r->ctx, r->yaml, node, "a method varies at most %d settings",
                              (int)IKT_STUDY_AXES);
     ikt_study_axis *axis = &method->axis[method->axes];
-    axis->key = ikt_spec_key(r, node, name);
+    ikt_settings settings;
+    ikt_config_part part;
+    axis->key = find_key(r, node, name, &settings, &part);
     if (!axis->key) return IKT_ERR_USAGE;
     snprintf(axis->name, sizeof axis->name, "%s", name);
     IKT_TRY(ikt_study_values_read(r->ctx, r->yaml, node, &axis->values));
@@ -262,15 +158,15 @@ static ikt_status read_axis(ikt_spec_reader *r, const char *name, int node,
     return IKT_OK;
 }
 
-static ikt_status read_method(ikt_spec_reader *r, int node, ikt_study_method *method) {
+static ikt_status read_method(reader *r, int node, ikt_study_method *method) {
     static const char *const method_keys[] = {"name", "settings", "vary", NULL};
     IKT_TRY(ikt_yaml_check_keys(r->ctx, r->yaml, node, "a method", method_keys));
     const int name = ikt_yaml_find(r->yaml, node, "name"),
               vary = ikt_yaml_find(r->yaml, node, "vary");
     if (!name) return ikt_yaml_fail(r->ctx, r->yaml, node, "a method needs a name");
-    IKT_TRY(ikt_spec_text(r, name, "the name of a method", method->name, sizeof method->name));
+    IKT_TRY(read_text(r, name, "the name of a method", method->name, sizeof method->name));
     if (!method->name[0]) return ikt_yaml_fail(r->ctx, r->yaml, name, "a method needs a name");
-    IKT_TRY(ikt_spec_settings(r, ikt_yaml_find(r->yaml, node, "settings"), &method->settings));
+    IKT_TRY(read_settings(r, ikt_yaml_find(r->yaml, node, "settings"), &method->settings));
     if (vary && ikt_yaml_kind_of(r->yaml, vary) != IKT_YAML_MAPPING)
         return ikt_yaml_fail(r->ctx, r->yaml, vary,
                              "`vary` is a mapping of settings to lists, e.g. {isolation.psi: [16, "
@@ -281,12 +177,10 @@ static ikt_status read_method(ikt_spec_reader *r, int node, ikt_study_method *me
     return IKT_OK;
 }
 
-ikt_status ikt_spec_methods(ikt_spec_reader *r, int node) {
+static ikt_status read_methods(reader *r, int node) {
     ikt_study *study = r->study;
-    const int count = ikt_yaml_count(r->yaml, node);
-    if (ikt_yaml_kind_of(r->yaml, node) != IKT_YAML_LIST || count == 0)
-        return ikt_yaml_fail(r->ctx, r->yaml, node,
-                             "`methods` is a list with at least one method in it");
+    const int count = count_list(r, node, "`methods` is a list with at least one method in it");
+    if (count == 0) return IKT_ERR_USAGE;
     IKT_TRY(ikt_alloc(r->ctx, &study->method, count, sizeof *study->method, "study"));
     study->n_methods = count;
     for (int m = 0; m < count; m++) {
@@ -298,4 +192,302 @@ ikt_status ikt_spec_methods(ikt_spec_reader *r, int node) {
                                      study->method[m].name);
     }
     return IKT_OK;
+}
+
+/* --- data sets: files, or sets that are generated --------------------------------------------- */
+
+static ikt_status check_generator(reader *r, int node, const char *name) {
+    const ikt_generator *generator, *nearest = ikt_generator_at(0);
+    for (int i = 0; (generator = ikt_generator_at(i)) != NULL; i++) {
+        if (strcmp(generator->name, name) == 0) return IKT_OK;
+        if (ikt_name_distance(generator->name, name) < ikt_name_distance(nearest->name, name))
+            nearest = generator;
+    }
+    return ikt_yaml_fail(r->ctx, r->yaml, node,
+                         "there is no set '%.60s' to generate; did you mean '%s'?", name,
+                         nearest->name);
+}
+
+/* One option of the generator; a list is left to read_entry. */
+static ikt_status read_option(reader *r, const char *name, int node, ikt_study_data *data) {
+    ikt_generate_settings scratch;
+    const ikt_key *key = NULL;
+    for (size_t k = 0; k < ikt_generate_section.n_keys && !key; k++)
+        if (strcmp(ikt_generate_section.keys[k].name, name) == 0)
+            key = &ikt_generate_section.keys[k];
+    if (!key)
+        return ikt_yaml_fail(r->ctx, r->yaml, node, "generated sets have no option '%.60s'", name);
+    if (ikt_yaml_kind_of(r->yaml, node) == IKT_YAML_LIST) return IKT_OK;
+    const char *text = ikt_yaml_text(r->yaml, node);
+    IKT_TRY(read_value(r, node, key, name, text, (char *)&scratch + key->offset));
+    return assign(r, node, name, text, &data->options);
+}
+
+/* File or generator: one of them. */
+static ikt_status read_origin(reader *r, int node, ikt_study_data *data) {
+    const int file = ikt_yaml_find(r->yaml, node, "file"),
+              generate = ikt_yaml_find(r->yaml, node, "generate"),
+              options = ikt_yaml_find(r->yaml, node, "options");
+    if ((file != 0) == (generate != 0))
+        return ikt_yaml_fail(r->ctx, r->yaml, node, "a data set has either `file` or `generate`");
+    IKT_TRY(read_text(r, file, "`file`", data->file, sizeof data->file));
+    if (file && !data->file[0])
+        return ikt_yaml_fail(r->ctx, r->yaml, file, "`file` is empty: name the file of the data");
+    IKT_TRY(read_text(r, generate, "`generate`", data->generator, sizeof data->generator));
+    if (generate) IKT_TRY(check_generator(r, generate, data->generator));
+    if (options && !generate)
+        return ikt_yaml_fail(r->ctx, r->yaml, options, "`options` belong to a generated set");
+    if (options && ikt_yaml_kind_of(r->yaml, options) != IKT_YAML_MAPPING)
+        return ikt_yaml_fail(r->ctx, r->yaml, options,
+                             "`options` are a mapping, e.g. {points: 1000}");
+    for (int i = 0; i < ikt_yaml_count(r->yaml, options); i++)
+        IKT_TRY(read_option(r, ikt_yaml_key(r->yaml, options, i),
+                            ikt_yaml_value(r->yaml, options, i), data));
+    return IKT_OK;
+}
+
+/* Numbers of the literature: for each method a list in the order of `measures`; `-` is none. */
+static ikt_status read_published(reader *r, int node, ikt_study_data *data) {
+    const ikt_study *study = r->study;
+    const int64_t count = study->n_methods * study->n_measures;
+    if (!node) return IKT_OK;
+    IKT_TRY(ikt_alloc(r->ctx, &data->published, count, sizeof *data->published, "study"));
+    for (int64_t i = 0; i < count; i++)
+        data->published[i] = NAN;
+    for (int i = 0; i < ikt_yaml_count(r->yaml, node); i++) {
+        const int list = ikt_yaml_value(r->yaml, node, i);
+        const char *name = ikt_yaml_key(r->yaml, node, i);
+        int64_t m = 0;
+        while (m < study->n_methods && strcmp(study->method[m].name, name) != 0)
+            m++;
+        if (m == study->n_methods)
+            return ikt_yaml_fail(r->ctx, r->yaml, list, "there is no method '%.60s'", name);
+        if (ikt_yaml_count(r->yaml, list) != study->n_measures)
+            return ikt_yaml_fail(r->ctx, r->yaml, list,
+                                 "published values are a list of %lld, in the order of `measures`",
+                                 (long long)study->n_measures);
+        for (int64_t j = 0; j < study->n_measures; j++) {
+            const char *text = ikt_yaml_text(r->yaml, ikt_yaml_item(r->yaml, list, (int)j));
+            char *end;
+            const double value = strtod(text, &end);
+            if (end != text && *end == '\0')
+                data->published[m * study->n_measures + j] = value;
+            else if (strcmp(text, "-") != 0)
+                return ikt_yaml_fail(r->ctx, r->yaml, list, "'%.40s' is neither a number nor -",
+                                     text);
+        }
+    }
+    return IKT_OK;
+}
+
+/* All of a data set. Of the study's seeds it takes all, or fewer where runs are long. */
+static ikt_status read_data(reader *r, int node, ikt_study_data *data) {
+    static const char *const keys[] = {"name",     "file",      "generate",  "options",
+                                       "seed",     "seeds",     "embed",     "optional",
+                                       "settings", "published", "reference", NULL};
+    static const ikt_key key_of_seed = {
+        .name = "seed", .type = IKT_KEY_INT, .high = 9e15, .allow_auto = 1};
+    static const ikt_key yes_or_no = {.name = "", .type = IKT_KEY_BOOL};
+    const ikt_key key_of_seeds = {
+        .name = "seeds", .type = IKT_KEY_INT, .low = 1, .high = (double)r->study->n_seeds};
+    IKT_TRY(ikt_yaml_check_keys(r->ctx, r->yaml, node, "a data set", keys));
+    const int name = ikt_yaml_find(r->yaml, node, "name"),
+              seed = ikt_yaml_find(r->yaml, node, "seed"),
+              seeds = ikt_yaml_find(r->yaml, node, "seeds"),
+              optional = ikt_yaml_find(r->yaml, node, "optional"),
+              embed = ikt_yaml_find(r->yaml, node, "embed"),
+              reference = ikt_yaml_find(r->yaml, node, "reference");
+    bool is_embedded = true;
+    if (!name) return ikt_yaml_fail(r->ctx, r->yaml, node, "a data set needs a name");
+    IKT_TRY(read_text(r, name, "the name of a data set", data->name, sizeof data->name));
+    if (!data->name[0]) return ikt_yaml_fail(r->ctx, r->yaml, name, "a data set needs a name");
+    IKT_TRY(read_origin(r, node, data));
+    data->seed = 1;
+    data->n_seeds = r->study->n_seeds;
+    const bool is_each = seed && strcmp(ikt_yaml_text(r->yaml, seed), "each") == 0;
+    IKT_TRY(read_value(r, seed, &key_of_seed, "seed", is_each ? "auto" : NULL, &data->seed));
+    IKT_TRY(read_value(r, seeds, &key_of_seeds, "seeds", NULL, &data->n_seeds));
+    IKT_TRY(read_value(r, optional, &yes_or_no, "optional", NULL, &data->is_optional));
+    IKT_TRY(read_value(r, embed, &yes_or_no, "embed", NULL, &is_embedded));
+    data->is_source = !is_embedded;
+    IKT_TRY(read_text(r, reference, "`reference`", data->reference, sizeof data->reference));
+    IKT_TRY(read_settings(r, ikt_yaml_find(r->yaml, node, "settings"), &data->settings));
+    return read_published(r, ikt_yaml_find(r->yaml, node, "published"), data);
+}
+
+/* Capacity is doubled. The limit is there for aliases of YAML, by which a small file can ask for
+ * any number of data sets. */
+static ikt_status append(reader *r, int node, ikt_study_data **data) {
+    ikt_study *study = r->study;
+    const int64_t n = study->n_data;
+    if (n == IKT_STUDY_DATA_MOST)
+        return ikt_yaml_fail(r->ctx, r->yaml, node, "a study has at most %d data sets",
+                             (int)IKT_STUDY_DATA_MOST);
+    if ((n & (n - 1)) == 0)
+        IKT_TRY(ikt_resize(r->ctx, &study->data, n ? 2 * n : 1, sizeof *study->data, "study"));
+    *data = &study->data[study->n_data++];
+    return read_data(r, node, *data);
+}
+
+/* An entry of `data`. An option that is a list stands for a data set for each of its values. */
+static ikt_status read_entry(reader *r, int node) {
+    const int options = ikt_yaml_find(r->yaml, node, "options");
+    const char *name = "";
+    int list = 0;
+    ikt_study_values values;
+    ikt_study_data *data;
+    for (int i = 0; i < ikt_yaml_count(r->yaml, options) && !list; i++) {
+        const int value = ikt_yaml_value(r->yaml, options, i);
+        name = ikt_yaml_key(r->yaml, options, i);
+        if (ikt_yaml_kind_of(r->yaml, value) == IKT_YAML_LIST) list = value;
+    }
+    if (!list) return append(r, node, &data);
+    IKT_TRY(ikt_study_values_read(r->ctx, r->yaml, list, &values));
+    ikt_status st = IKT_OK;
+    for (int64_t v = 0; v < values.count && st == IKT_OK; v++) {
+        char base[IKT_STUDY_NAME];
+        st = append(r, node, &data);
+        if (st != IKT_OK) break;
+        snprintf(base, sizeof base, "%s", data->name);
+        snprintf(data->name, sizeof data->name, "%.24s (%.12s %.20s)", base, name,
+                 values.value[v].text);
+        st = assign(r, node, name, values.value[v].text, &data->options);
+    }
+    ikt_study_values_destroy(&values);
+    return st;
+}
+
+static ikt_status read_all_data(reader *r, int node) {
+    ikt_study *study = r->study;
+    const int count = count_list(r, node, "`data` is a list with at least one data set in it");
+    if (count == 0) return IKT_ERR_USAGE;
+    for (int i = 0; i < count; i++)
+        IKT_TRY(read_entry(r, ikt_yaml_item(r->yaml, node, i)));
+    for (int64_t i = 0; i < study->n_data; i++) {
+        const ikt_study_data *data = &study->data[i];
+        if (ikt_study_find_data(study, data->name) < i)
+            return ikt_yaml_fail(r->ctx, r->yaml, node, "there are two data sets called '%s'",
+                                 data->name);
+        if (data->reference[0] && ikt_study_find_data(study, data->reference) < 0)
+            return ikt_yaml_fail(r->ctx, r->yaml, node, "there is no data set '%s' (reference)",
+                                 data->reference);
+    }
+    return IKT_OK;
+}
+
+/* --- the whole study -------------------------------------------------------------------------- */
+
+static ikt_status read_measures(reader *r, int node) {
+    ikt_study *study = r->study;
+    const int count = count_list(r, node, "`measures` is a list of names of measures");
+    if (count == 0) return IKT_ERR_USAGE;
+    if (count > IKT_STUDY_MEASURES)
+        return ikt_yaml_fail(r->ctx, r->yaml, node, "a study has at most %d measures",
+                             (int)IKT_STUDY_MEASURES);
+    IKT_TRY(ikt_alloc(r->ctx, &study->measure, count, sizeof *study->measure, "study"));
+    study->n_measures = count;
+    for (int m = 0; m < count; m++) {
+        const int item = ikt_yaml_item(r->yaml, node, m);
+        IKT_TRY(read_text(r, item, "a measure", study->measure[m], sizeof *study->measure));
+        if (!ikt_measure_find(study->measure[m]))
+            return ikt_yaml_fail(r->ctx, r->yaml, item,
+                                 "there is no measure '%s'; did you mean '%s'?", study->measure[m],
+                                 ikt_measure_nearest(study->measure[m]));
+    }
+    return IKT_OK;
+}
+
+static ikt_status read_seeds(reader *r, int node) {
+    ikt_study *study = r->study;
+    ikt_study_values values = {NULL, 0};
+    if (node) IKT_TRY(ikt_study_values_read(r->ctx, r->yaml, node, &values));
+    study->n_seeds = node ? values.count : 1;
+    ikt_status st = ikt_alloc(r->ctx, &study->seed, study->n_seeds, sizeof *study->seed, "study");
+    if (st == IKT_OK && !node) study->seed[0] = 1;
+    for (int64_t i = 0; i < values.count && st == IKT_OK; i++) {
+        const ikt_study_value *v = &values.value[i];
+        study->seed[i] = (int64_t)v->number;
+        if (!v->is_number || v->is_share || v->number < 0 || v->number > 9e15 ||
+            (double)study->seed[i] != v->number)
+            st = ikt_yaml_fail(r->ctx, r->yaml, node, "'%s' is no seed: seeds are integers from 0",
+                               v->text);
+    }
+    ikt_study_values_destroy(&values);
+    return st;
+}
+
+/* A word that is one of two; "" where there is no node. */
+static ikt_status read_choice(reader *r, int root, const char *key, const char *one,
+                              const char *other, const char *expected, bool *is_one) {
+    const int node = ikt_yaml_find(r->yaml, root, key);
+    char name[IKT_STUDY_NAME], text[IKT_STUDY_NAME];
+    snprintf(name, sizeof name, "`%s`", key);
+    IKT_TRY(read_text(r, node, name, text, sizeof text));
+    *is_one = strcmp(text, one) == 0;
+    if (text[0] && !*is_one && strcmp(text, other) != 0)
+        return ikt_yaml_fail(r->ctx, r->yaml, node, "%s", expected);
+    return IKT_OK;
+}
+
+/* Methods and measures first: data sets refer to them. */
+static ikt_status read_all(reader *r) {
+    static const char *const keys[] = {"title", "about",    "settings",    "data",        "methods",
+                                       "seeds", "measures", "curves_over", "rank_curves", NULL};
+    const int root = ikt_yaml_root(r->yaml);
+    ikt_study *study = r->study;
+    IKT_TRY(ikt_yaml_check_keys(r->ctx, r->yaml, root, "a study", keys));
+    IKT_TRY(read_text(r, ikt_yaml_find(r->yaml, root, "title"), "`title`", study->title,
+                      sizeof study->title));
+    IKT_TRY(read_text(r, ikt_yaml_find(r->yaml, root, "about"), "`about`", study->about,
+                      sizeof study->about));
+    IKT_TRY(read_settings(r, ikt_yaml_find(r->yaml, root, "settings"), &study->settings));
+    IKT_TRY(read_methods(r, ikt_yaml_find(r->yaml, root, "methods")));
+    IKT_TRY(read_measures(r, ikt_yaml_find(r->yaml, root, "measures")));
+    IKT_TRY(read_seeds(r, ikt_yaml_find(r->yaml, root, "seeds")));
+    IKT_TRY(read_choice(r, root, "curves_over", "rows", "values",
+                        "`curves_over` is `values` or `rows`", &study->over_rows));
+    IKT_TRY(read_choice(r, root, "rank_curves", "yes", "no", "`rank_curves` is yes or no",
+                        &study->has_rank_curves));
+    return read_all_data(r, ikt_yaml_find(r->yaml, root, "data"));
+}
+
+ikt_status ikt_study_read(ikt_context *ctx, const char *path, ikt_study *out) {
+    ikt_yaml *yaml = NULL;
+    memset(out, 0, sizeof *out);
+    IKT_TRY(ikt_yaml_load(ctx, path, &yaml));
+    reader r = {ctx, yaml, out};
+    snprintf(out->path, sizeof out->path, "%s", path);
+    /* "table5" of "config/studies/table5.yaml" */
+    const char *slash = strrchr(path, '/'), *begin = slash ? slash + 1 : path;
+    snprintf(out->name, sizeof out->name, "%.*s", (int)strcspn(begin, "."), begin);
+    if (!out->name[0]) snprintf(out->name, sizeof out->name, "study");
+    ikt_status st = ikt_agree(ctx, read_all(&r));
+    if (st == IKT_OK && !out->title[0]) snprintf(out->title, sizeof out->title, "%s", out->name);
+    ikt_yaml_destroy(&yaml);
+    if (st != IKT_OK) ikt_study_destroy(out);
+    return st;
+}
+
+int64_t ikt_study_find_data(const ikt_study *study, const char *name) {
+    for (int64_t i = 0; i < study->n_data; i++)
+        if (strcmp(study->data[i].name, name) == 0) return i;
+    return -1;
+}
+
+void ikt_study_destroy(ikt_study *study) {
+    for (int64_t m = 0; m < study->n_methods; m++) {
+        ikt_free(&study->method[m].settings.text);
+        for (int a = 0; a < IKT_STUDY_AXES; a++)
+            ikt_study_values_destroy(&study->method[m].axis[a].values);
+    }
+    for (int64_t i = 0; i < study->n_data; i++) {
+        ikt_free(&study->data[i].options.text);
+        ikt_free(&study->data[i].settings.text);
+        ikt_free(&study->data[i].published);
+    }
+    ikt_free(&study->settings.text);
+    ikt_free(&study->method);
+    ikt_free(&study->data);
+    ikt_free(&study->seed);
+    ikt_free(&study->measure);
 }

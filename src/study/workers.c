@@ -27,7 +27,12 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "base/timer.h"
 #include "base/watch.h"
+#include "evaluate/measure.h"
+#include "evaluate/structure.h"
+#include "pipeline/outcome.h"
+#include "study/results.h"
 
 enum { SESSION_TEXT = 128, ATTEMPTS_MOST = 3 };
 
@@ -38,28 +43,25 @@ typedef struct {
 
 static const char stopped[] = "stopped";
 
-/* Blanks separate the fields of the queue. */
-static void set_session(char session[SESSION_TEXT]) {
+/* --- the queue -------------------------------------------------------------------------------- */
+
+/* COLLECTIVE. The name of this session: of the Slurm job or array, and how often it was requeued;
+ * otherwise host, process and time. The same on every rank. Blanks separate the fields of the
+ * queue. */
+static void name_session(ikt_context *ctx, char session[SESSION_TEXT]) {
     const char *array = getenv("SLURM_ARRAY_JOB_ID"), *job = getenv("SLURM_JOB_ID");
     const char *restarts = getenv("SLURM_RESTART_COUNT");
     char host[64] = "host";
-    if (array || job) {
+    memset(session, 0, SESSION_TEXT);
+    if (gethostname(host, sizeof host - 1) != 0) snprintf(host, sizeof host, "host");
+    if (array || job)
         snprintf(session, SESSION_TEXT, "slurm-%.40s-%.20s", array ? array : job,
                  restarts ? restarts : "0");
-    } else {
-        if (gethostname(host, sizeof host - 1) != 0) snprintf(host, sizeof host, "host");
+    else
         snprintf(session, SESSION_TEXT, "%.60s-%ld-%lld", host, (long)getpid(),
                  (long long)time(NULL));
-    }
     for (char *c = session; *c; c++)
         if (*c == ' ' || *c == '\n') *c = '-';
-}
-
-/* COLLECTIVE. The name of this session: of the Slurm job or array, and how often it was requeued;
- * otherwise host, process and time. The same on every rank. */
-static void name_session(ikt_context *ctx, char session[SESSION_TEXT]) {
-    memset(session, 0, SESSION_TEXT);
-    if (ikt_rank(ctx) == 0) set_session(session);
     ikt_broadcast(ctx, session, SESSION_TEXT, 0);
 }
 
@@ -82,71 +84,192 @@ static bool is_taken(const char *text, const char *session, uint64_t id, int64_t
     return is_ours;
 }
 
-/* LOCAL, for the first rank of a group. Takes a run.
- *   order    [count] numbers of runs, those to be taken first at the front
- *   cursor   place in `order` up to which all were found taken; 0 at first, kept by the caller
- * Errors: IKT_ERR_FILE. */
-static ikt_status queue_take(ikt_context *ctx, const ikt_study_plan *plan, const char *output,
-                             const char *session, const int64_t *order, int64_t count,
-                             int64_t *cursor, claim_of_run *out) {
+/* Everything that a group works with. */
+typedef struct {
+    ikt_context *ctx; /* of the group, or of its present run */
+    const ikt_study_plan *plan;
+    char session[SESSION_TEXT];
+    int64_t *order; /* [count] runs that are not done, the longest first */
+    int64_t count;
+    int64_t cursor; /* place in `order` up to which all were found taken */
+} worker;
+
+/* LOCAL, for the first rank of a group. Takes a run; or, where `stopped_run` is not -1, notes that
+ * this one, which was taken, has been stopped and goes on in a later session. Errors: IKT_ERR_FILE.
+ */
+static ikt_status use_queue(ikt_context *ctx, worker *w, int64_t stopped_run, claim_of_run *out) {
     char path[IKT_STRING_MAX], line[SESSION_TEXT + 32];
     ikt_locked_file file;
-    *out = (claim_of_run){-1, 0};
-    snprintf(path, sizeof path, "%.1000s/queue", output);
+    *out = (claim_of_run){stopped_run, 0};
+    snprintf(path, sizeof path, "%.1000s/queue", w->plan->output);
     IKT_TRY(ikt_locked_open(ctx, path, &file));
-    while (*cursor < count &&
-           is_taken(file.text, session, plan->run[order[*cursor]].id, &out->attempts))
-        ++*cursor;
+    if (stopped_run < 0) {
+        while (
+            w->cursor < w->count &&
+            is_taken(file.text, w->session, w->plan->run[w->order[w->cursor]].id, &out->attempts))
+            w->cursor++;
+        if (w->cursor < w->count) out->run = w->order[w->cursor++];
+    }
     ikt_status st = IKT_OK;
-    if (*cursor < count) {
-        out->run = order[(*cursor)++];
-        snprintf(line, sizeof line, "%s %016" PRIx64 "\n", session, plan->run[out->run].id);
+    if (out->run >= 0) {
+        snprintf(line, sizeof line, "%s %016" PRIx64 "%s%s\n", w->session,
+                 w->plan->run[out->run].id, stopped_run < 0 ? "" : " ",
+                 stopped_run < 0 ? "" : stopped);
         st = ikt_locked_append(&file, line);
     }
     ikt_locked_close(&file);
     return st;
 }
 
-/* LOCAL, for the first rank of a group. Notes that a run that was taken has been stopped, and goes
- * on in a later session. Errors: IKT_ERR_FILE. */
-static ikt_status queue_put_back(ikt_context *ctx, const ikt_study_plan *plan, const char *output,
-                                 const char *session, int64_t run) {
-    char path[IKT_STRING_MAX], line[SESSION_TEXT + 32];
-    ikt_locked_file file;
-    snprintf(path, sizeof path, "%.1000s/queue", output);
-    IKT_TRY(ikt_locked_open(ctx, path, &file));
-    snprintf(line, sizeof line, "%s %016" PRIx64 " %s\n", session, plan->run[run].id, stopped);
-    ikt_status st = ikt_locked_append(&file, line);
-    ikt_locked_close(&file);
+/* --- one run: embed, write, measure ----------------------------------------------------------- */
+
+static void note_run(ikt_context *ctx, const ikt_run *run, ikt_study_result *out) {
+    const ikt_trace *trace = &run->embedding.trace;
+    static const ikt_stage wanted[] = {IKT_STAGE_TOTAL, IKT_STAGE_LAYOUT, IKT_STAGE_PCA};
+    double seconds[3];
+    ikt_run_cost cost;
+    ikt_run_cost_collect(ctx, &cost);
+    for (int s = 0; s < 3; s++)
+        seconds[s] = cost.times[wanted[s]].count > 0 ? cost.times[wanted[s]].most : 0;
+    out->hash = run->hash;
+    out->number[IKT_RUN_ROWS] = (double)run->rows.n;
+    out->number[IKT_RUN_COLUMNS] = (double)run->d;
+    out->number[IKT_RUN_ITERATIONS] = (double)trace->end;
+    out->number[IKT_RUN_KL] = trace->count > 0 ? ikt_trace_last(trace) : NAN;
+    out->number[IKT_RUN_SECONDS] = seconds[0];
+    out->number[IKT_RUN_LAYOUT] = seconds[1];
+    /* The start by PCA belongs to neither step of the paper. */
+    out->number[IKT_RUN_SIMILARITIES] = seconds[0] - seconds[1] - seconds[2];
+    out->number[IKT_RUN_MEMORY] = (double)cost.accounted_bytes / 1e6;
+}
+
+/* What the study's measures need: families as ikt_measure_settings.only takes them, and others. */
+typedef struct {
+    char families[IKT_STRING_MAX];
+    bool marked, apart, reference;
+} needs;
+
+static needs find_needs(const ikt_study *study, const ikt_run *run) {
+    const bool is_isolation = run->settings.affinity.kind == IKT_AFFINITY_ISOLATION;
+    needs n = {.marked = false};
+    for (int64_t m = 0; m < study->n_measures; m++) {
+        const char *family = ikt_measure_find(study->measure[m])->family;
+        const size_t used = strlen(n.families);
+        bool *other = strcmp(family, "marked") == 0      ? &n.marked
+                      : strcmp(family, "apart") == 0     ? &n.apart
+                      : strcmp(family, "reference") == 0 ? &n.reference
+                                                         : NULL;
+        if (other) *other = true;
+        if (other || strcmp(family, "run") == 0) continue;
+        if (strcmp(family, "kernel") == 0 && !is_isolation) family = "ranks";
+        if (strstr(n.families, family)) continue;
+        snprintf(n.families + used, sizeof n.families - used, "%s%s", used ? "," : "", family);
+    }
+    return n;
+}
+
+static const ikt_measure *find_measure(const ikt_measures *measures, const char *name,
+                                       size_t length) {
+    for (int64_t i = 0; i < measures->count; i++) {
+        const char *other = measures->list[i].name;
+        if (strlen(other) == length && memcmp(name, other, length) == 0) return &measures->list[i];
+    }
+    return NULL;
+}
+
+/* Notes the study's measures. A Gaussian kernel ranks a row's neighbours as their distances do. */
+static void note_measures(const ikt_study *study, const ikt_run *run, const ikt_measures *measures,
+                          ikt_study_result *out) {
+    const bool is_gaussian = run->settings.affinity.kind == IKT_AFFINITY_GAUSSIAN;
+    for (int64_t m = 0; m < study->n_measures; m++) {
+        const char *name = study->measure[m], *kernel = strstr(name, ", kernel");
+        const ikt_measure *found = find_measure(measures, name, strlen(name));
+        if (!found && is_gaussian && kernel)
+            found = find_measure(measures, name, (size_t)(kernel - name));
+        if (found) out->number[ikt_study_number(study, m)] = found->value;
+    }
+}
+
+/* Embeds the data set that this one is compared with, in the same way, and compares. */
+static ikt_status compare(ikt_context *ctx, const ikt_study_plan *plan, const ikt_study_run *what,
+                          const ikt_run *run, ikt_measures *out) {
+    ikt_settings settings;
+    ikt_run other;
+    IKT_TRY(ikt_study_run_settings(ctx, plan, what, what->reference, &settings));
+    snprintf(settings.output.file, sizeof settings.output.file, "%s",
+             run->settings.output.file); /* checked, not written */
+    settings.output.overwrite = true;
+    ikt_settings_forget_job(&settings.run);
+    strcpy(settings.run.checkpoint, "none"); /* the run's own has that place */
+    IKT_TRY(ikt_pipeline_run(ctx, &settings, NULL, &other));
+    const ikt_measured map = ikt_run_measured(ctx, run), reference = ikt_run_measured(ctx, &other);
+    ikt_status st = ikt_measure_arrangement(ctx, &map, &reference, (uint64_t)what->seed, out);
+    ikt_run_destroy(&other);
+    return st;
+}
+
+static ikt_status measure(ikt_context *ctx, const ikt_study_plan *plan, const ikt_study_run *what,
+                          const ikt_run *run, ikt_study_result *out) {
+    const needs n = find_needs(plan->study, run);
+    ikt_measures measures = {0};
+    /* Where all rows lie so close together that the kernel 1 / (1 + r^2) tells none of them apart,
+     * which is what similarities that are all alike lead to, measures of the map, scaled to fill
+     * the unit square, would be measures of its noise. */
+    if (ikt_layout_width(ctx, run->embedding.y, run->settings.layout.dimensions, run->rows.count) <=
+        0.01) {
+        snprintf(out->message, sizeof out->message,
+                 "all rows are in one place: nothing to measure");
+        return IKT_OK;
+    }
+    ikt_status st = ikt_run_measures_of(ctx, run, n.families, n.marked, &measures);
+    if (st == IKT_OK && n.apart) {
+        const ikt_measured map = ikt_run_measured(ctx, run);
+        st = ikt_measure_apart(ctx, &map, run->marked, run->n_marked, &measures);
+    }
+    if (st == IKT_OK && n.reference && what->reference >= 0 && what->reference != what->table)
+        st = compare(ctx, plan, what, run, &measures);
+    if (st == IKT_OK) note_measures(plan->study, run, &measures, out);
+    ikt_measures_destroy(&measures);
+    return st;
+}
+
+/* COLLECTIVE over a group. Makes the run, writes its embedding below OUTPUT/best and measures it.
+ */
+static ikt_status embed(ikt_context *ctx, const ikt_study_plan *plan, const ikt_study_run *what,
+                        ikt_study_result *out) {
+    ikt_settings settings;
+    ikt_run run;
+    IKT_TRY(ikt_study_run_settings(ctx, plan, what, what->table, &settings));
+    ikt_study_embedding_file(plan, what, settings.output.file);
+    settings.output.overwrite = true;
+    ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
+    ikt_status st = ikt_pipeline_run(ctx, &settings, NULL, &run);
+    ikt_stage_end(ctx, IKT_STAGE_TOTAL);
+    if (st != IKT_OK) return st;
+    note_run(ctx, &run, out);
+    st = ikt_run_write(ctx, &run);
+    if (st == IKT_OK) ikt_run_finish(ctx, &run);
+    if (st == IKT_OK) st = measure(ctx, plan, what, &run, out);
+    ikt_run_destroy(&run);
     return st;
 }
 
 /* --- groups of ranks -------------------------------------------------------------------------- */
 
-/* Everything that a group works with. */
-typedef struct {
-    ikt_context *ctx; /* of the group */
-    const ikt_study *study;
-    const ikt_study_plan *plan;
-    const char *output;
-    char session[SESSION_TEXT];
-    int64_t *order; /* [count] runs that are not done, the longest first */
-    int64_t count;
-    int64_t cursor;
-} worker;
-
-static void report(const worker *w, const claim_of_run *claim, const ikt_study_result *result) {
+static void report(const worker *w, int64_t taken, const ikt_study_result *result) {
+    const ikt_study *study = w->plan->study;
     char name[IKT_STRING_MAX], values[IKT_STRING_MAX] = "";
-    const ikt_study_run *run = &w->plan->run[claim->run];
-    ikt_study_run_name(w->study, run, name, sizeof name);
+    ikt_study_run_name(w->plan, &w->plan->run[taken], name, sizeof name);
     if (!result->is_good) {
         ikt_log(w->ctx, IKT_LOG_WARN, "%s: failed: %s", name, result->message);
         return;
     }
-    for (int64_t m = 0; m < w->study->n_measures && strlen(values) < sizeof values / 2; m++)
-        if (isfinite(result->number[ikt_study_number(w->study, m)]))
+    for (int64_t m = 0; m < study->n_measures && strlen(values) < sizeof values / 2; m++) {
+        const double value = result->number[ikt_study_number(study, m)];
+        if (isfinite(value))
             snprintf(values + strlen(values), sizeof values - strlen(values), ", %s %.4g",
-                     w->study->measure[m], result->number[ikt_study_number(w->study, m)]);
+                     study->measure[m], value);
+    }
     ikt_log_numbers(w->ctx, IKT_LOG_STAGE,
                     (ikt_log_number[]){IKT_LOG_INT("done", w->cursor),
                                        IKT_LOG_INT("total", w->count),
@@ -156,42 +279,40 @@ static void report(const worker *w, const claim_of_run *claim, const ikt_study_r
                     values, result->number[IKT_RUN_SECONDS]);
 }
 
-/* A run that was begun again and again and never ended must not hold up the study for ever. */
-static void give_up(const claim_of_run *claim, ikt_study_result *out) {
-    *out = ikt_study_result_empty();
-    out->is_done = true;
-    snprintf(out->message, sizeof out->message,
-             "begun %lld times before and never ended (time limit, memory, or a crash)",
-             (long long)claim->attempts);
-}
-
-/* COLLECTIVE over a group. Leaves a run that was stopped to a later session; returns `st`. */
-static ikt_status put_back(worker *w, const claim_of_run *claim, ikt_status st) {
-    ikt_status noted = IKT_OK;
-    if (ikt_rank(w->ctx) == 0)
-        noted = queue_put_back(w->ctx, w->plan, w->output, w->session, claim->run);
-    noted = ikt_agree(w->ctx, noted);
-    return noted == IKT_OK ? st : noted;
-}
-
-/* COLLECTIVE over a group whose context is made anew for each run: its account, clocks and message
- * begin empty. */
+/* COLLECTIVE over a group, in a context that is made anew for each run: its account, clocks and
+ * message begin empty. A run that fails is a result, too: its message is kept. So is a run that was
+ * begun again and again and never ended: it must not hold up the study for ever. A run that was
+ * stopped has no result: it is left to a later session, which goes on from its checkpoint. */
 static ikt_status make_run(worker *w, ikt_context *group, const claim_of_run *claim) {
-    ikt_study_result result;
+    ikt_study_result result = ikt_study_result_empty();
     ikt_status st = ikt_context_split(group, 0, &w->ctx);
     if (st != IKT_OK) return st;
     ikt_context_set_log(w->ctx, IKT_LOG_ERROR);
-    if (claim->attempts >= ATTEMPTS_MOST)
-        give_up(claim, &result);
-    else
-        st = ikt_study_execute(w->ctx, w->study, w->plan, w->output, claim->run, &result);
-    if (st != IKT_OK) ikt_fail(group, st, "%s", ikt_message(w->ctx));
+    if (claim->attempts >= ATTEMPTS_MOST) {
+        snprintf(result.message, sizeof result.message,
+                 "begun %lld times before and never ended (time limit, memory, or a crash)",
+                 (long long)claim->attempts);
+    } else {
+        st = embed(w->ctx, w->plan, &w->plan->run[claim->run], &result);
+        result.is_good = st == IKT_OK;
+        if (st == IKT_STOPPED)
+            ikt_fail(group, st, "%s", ikt_message(w->ctx));
+        else if (st != IKT_OK)
+            snprintf(result.message, sizeof result.message, "%s", ikt_message(w->ctx));
+    }
     ikt_context_destroy(&w->ctx);
     w->ctx = group;
-    if (st != IKT_OK) return put_back(w, claim, st);
-    report(w, claim, &result);
-    if (ikt_rank(group) == 0)
-        st = ikt_study_results_add(group, w->study, w->plan, w->output, claim->run, &result);
+    if (st == IKT_STOPPED) {
+        claim_of_run stopped_run;
+        ikt_status noted = IKT_OK;
+        if (ikt_rank(group) == 0) noted = use_queue(group, w, claim->run, &stopped_run);
+        noted = ikt_agree(group, noted);
+        return noted == IKT_OK ? st : noted;
+    }
+    result.is_done = true;
+    report(w, claim->run, &result);
+    st = IKT_OK;
+    if (ikt_rank(group) == 0) st = ikt_study_results_add(group, w->plan, claim->run, &result);
     return ikt_agree(group, st);
 }
 
@@ -206,9 +327,7 @@ static ikt_status work(worker *w, ikt_context *group) {
                             "stopped by %s between two runs; the same command goes on with those "
                             "that are left",
                             ikt_watch_reason(group));
-        if (ikt_rank(group) == 0)
-            st = queue_take(group, w->plan, w->output, w->session, w->order, w->count, &w->cursor,
-                            &claim);
+        if (ikt_rank(group) == 0) st = use_queue(group, w, -1, &claim);
         IKT_TRY(ikt_agree(group, st));
         ikt_broadcast(group, &claim, sizeof claim, 0);
         if (claim.run < 0) return IKT_OK;
@@ -245,30 +364,24 @@ static ikt_status make_order(ikt_context *ctx, const ikt_study_plan *plan,
     return st;
 }
 
-/* COLLECTIVE. Groups of `ranks` neighbours; those left over join the last group. */
-static ikt_status make_group(ikt_context *ctx, int64_t ranks, ikt_context **group) {
-    int64_t groups = ikt_size(ctx) / ranks, mine = ikt_rank(ctx) / ranks;
-    if (groups < 1) groups = 1;
-    return ikt_context_split(ctx, (int)(mine < groups ? mine : groups - 1), group);
-}
-
-ikt_status ikt_study_execute_all(ikt_context *ctx, const ikt_study *study,
-                                 const ikt_study_plan *plan, const char *output,
-                                 const ikt_study_effort *effort) {
-    worker w = {.study = study, .plan = plan, .output = output};
+ikt_status ikt_study_execute_all(ikt_context *ctx, const ikt_study_plan *plan, int64_t ranks,
+                                 bool retry) {
+    worker w = {.plan = plan};
     ikt_study_result *result = NULL;
     ikt_context *group = NULL;
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &result, plan->n_runs, sizeof *result, "study"));
-    if (st == IKT_OK) st = ikt_study_results_load(ctx, study, plan, output, result);
-    if (st == IKT_OK) st = ikt_agree(ctx, make_order(ctx, plan, result, effort->retry, &w));
+    if (st == IKT_OK) st = ikt_study_results_load(ctx, plan, result);
+    if (st == IKT_OK) st = ikt_agree(ctx, make_order(ctx, plan, result, retry, &w));
     if (st == IKT_OK) {
         name_session(ctx, w.session);
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
                         (ikt_log_number[]){
                             IKT_LOG_INT("runs", plan->n_runs), IKT_LOG_INT("left", w.count), {0}},
-                        "%s: %lld runs, %lld of them done before", study->name,
+                        "%s: %lld runs, %lld of them done before", plan->study->name,
                         (long long)plan->n_runs, (long long)(plan->n_runs - w.count));
-        st = make_group(ctx, effort->ranks, &group);
+        /* Groups of neighbours; the ranks that are left over join the last group. */
+        const int64_t groups = ikt_size(ctx) / ranks, mine = ikt_rank(ctx) / ranks;
+        st = ikt_context_split(ctx, (int)(mine < groups || groups < 1 ? mine : groups - 1), &group);
     }
     if (st == IKT_OK) {
         st = work(&w, group);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "dist/gather_rows.h"
+#include "dist/shuffle.h"
 
 static const char purpose[] = "model";
 

@@ -12,7 +12,7 @@
 #include "base/row_hash.h"
 #include "base/timer.h"
 #include "config/value.h"
-#include "dist/gather_rows.h"
+#include "dist/shuffle.h"
 #include "evaluate/accuracy.h"
 #include "evaluate/tree.h"
 #include "objective/out_of_sample.h"

@@ -17,30 +17,25 @@
 
 enum { TILE_BITS = 16, TILES = 1 << TILE_BITS, CODE_BITS = 2 * IKT_CURVE_BITS, BYTES = 256 };
 
-static ikt_status local_limits(ikt_context *ctx, const ikt_rows *rows, int q, const float *y,
-                               double *limits) {
-    for (int l = 0; l < 6; l++)
-        limits[l] = INFINITY;
-    for (int64_t i = 0; i < rows->count; i++)
-        for (int axis = 0; axis < q; axis++) {
-            double at = (double)y[i * q + axis];
-            if (!isfinite(at))
-                return ikt_fail(ctx, IKT_ERR_DATA,
-                                "the embedding has a coordinate that is not finite in row %lld "
-                                "(%g), so it cannot be drawn; run it again with a smaller "
-                                "learning rate",
-                                (long long)(rows->first + i), at);
-            limits[axis] = fmin(limits[axis], at);
-            limits[3 + axis] = fmin(limits[3 + axis], -at);
-        }
-    return IKT_OK;
-}
+static const char purpose[] = "order of the points";
 
 ikt_status ikt_curve_fit(ikt_context *ctx, const ikt_rows *rows, int q, const float *y,
                          ikt_curve_box *box) {
-    double limits[6], middle[3] = {0, 0, 0};
+    double limits[6] = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY};
+    double middle[3] = {0, 0, 0};
+    ikt_status st = IKT_OK;
     *box = (ikt_curve_box){{0, 0, 0}, 0};
-    IKT_TRY(ikt_agree(ctx, local_limits(ctx, rows, q, y, limits)));
+    for (int64_t e = 0; e < rows->count * q && st == IKT_OK; e++) {
+        const double at = (double)y[e];
+        limits[e % q] = fmin(limits[e % q], at);
+        limits[3 + e % q] = fmin(limits[3 + e % q], -at);
+        if (!isfinite(at))
+            st = ikt_fail(ctx, IKT_ERR_DATA,
+                          "the embedding has a coordinate that is not finite in row %lld (%g), so "
+                          "it cannot be drawn; run it again with a smaller learning rate",
+                          (long long)(rows->first + e / q), at);
+    }
+    IKT_TRY(ikt_agree(ctx, st));
     ikt_min_f64(ctx, limits, 6);
     for (int axis = 0; axis < q && rows->n > 0; axis++) {
         middle[axis] = 0.5 * (limits[axis] - limits[3 + axis]);
@@ -71,25 +66,26 @@ uint64_t ikt_curve_code(uint32_t x, uint32_t y) {
     return spread(x) | spread(y) << 1;
 }
 
-static void sort_pass(const uint64_t *key, int64_t count, int shift, const uint32_t *from,
-                      uint32_t *to) {
-    int64_t place[BYTES] = {0}, sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        place[key[i] >> shift & (BYTES - 1)]++;
-    for (int b = 0; b < BYTES; b++) {
-        int64_t here = place[b];
-        place[b] = sum;
-        sum += here;
+/* Numbers to sums of all before them. */
+static void sum_before(int64_t *value, int64_t count) {
+    int64_t sum = 0;
+    for (int64_t b = 0; b < count; b++) {
+        const int64_t own = value[b];
+        value[b] = sum;
+        sum += own;
     }
-    for (int64_t i = 0; i < count; i++)
-        to[place[key[from[i]] >> shift & (BYTES - 1)]++] = from[i];
 }
 
 void ikt_curve_sort(const uint64_t *key, int64_t count, int digits, uint32_t *item,
                     uint32_t *work) {
     uint32_t *from = item, *to = work;
-    for (int digit = 0; digit < digits; digit++) {
-        sort_pass(key, count, 8 * digit, from, to);
+    for (int shift = 0; shift < 8 * digits; shift += 8) {
+        int64_t place[BYTES] = {0};
+        for (int64_t i = 0; i < count; i++)
+            place[key[i] >> shift & (BYTES - 1)]++;
+        sum_before(place, BYTES);
+        for (int64_t i = 0; i < count; i++)
+            to[place[key[from[i]] >> shift & (BYTES - 1)]++] = from[i];
         uint32_t *other = from;
         from = to;
         to = other;
@@ -97,104 +93,71 @@ void ikt_curve_sort(const uint64_t *key, int64_t count, int digits, uint32_t *it
     if (from != item) memcpy(item, from, (size_t)count * sizeof *item);
 }
 
-/* What travels; freed as one. */
+/* Codes on their way to the ranks that own their tiles; freed as one. */
 typedef struct {
-    int64_t *tile;         /* [TILES] points in each, then points before it, over all ranks */
-    ikt_shuffle shuffle;   /* of codes to the ranks that own their tiles */
-    uint32_t *slot;        /* [count] where a row's code stands among those that leave */
-    uint64_t *sent, *received; /* codes by owner; [received] codes of this rank's tiles */
+    int64_t *tile; /* [TILES] points in each, then points before it, over all ranks */
+    ikt_shuffle shuffle;
+    uint32_t *slot;                  /* [count] of a row's code among those that leave */
+    uint64_t *sent, *received;       /* codes by owner; [received] codes of this rank's tiles */
     uint32_t *item, *place, *answer; /* [received]; [received]; [count] */
 } exchange;
 
-static void exchange_free(exchange *t) {
-    ikt_free(&t->tile);
-    ikt_shuffle_destroy(&t->shuffle);
-    ikt_free(&t->slot);
-    ikt_free(&t->sent);
-    ikt_free(&t->received);
-    ikt_free(&t->item);
-    ikt_free(&t->place);
-    ikt_free(&t->answer);
-}
-
-static ikt_status exchange_begin(ikt_context *ctx, const ikt_rows *rows, exchange *t) {
-    const char *what = "order of the points";
-    IKT_TRY(ikt_alloc(ctx, &t->tile, TILES, sizeof *t->tile, what));
-    IKT_TRY(ikt_shuffle_create(ctx, what, &t->shuffle));
-    IKT_TRY(ikt_alloc(ctx, &t->slot, rows->count, sizeof *t->slot, what));
-    return ikt_alloc(ctx, &t->sent, rows->count, sizeof *t->sent, what);
-}
-
-static int64_t tile_of(uint64_t code) {
-    return (int64_t)(code >> (CODE_BITS - TILE_BITS));
-}
-
-/* COLLECTIVE. Points before each tile. */
-static void count_tiles(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code, exchange *t) {
-    int64_t sum = 0;
-    for (int64_t i = 0; i < rows->count; i++)
-        t->tile[tile_of(code[i])]++;
-    ikt_sum_i64(ctx, t->tile, TILES);
-    for (int64_t b = 0; b < TILES; b++) {
-        int64_t here = t->tile[b];
-        t->tile[b] = sum;
-        sum += here;
-    }
-}
-
-/* The rank that would own the tile's first point if points were rows. */
+/* The rank that would own the first point of the code's tile if points were rows. */
 static int owner_of(const ikt_rows *rows, const exchange *t, uint64_t code) {
-    return ikt_rows_owner(rows, t->tile[tile_of(code)]);
-}
-
-/* Codes by owner, in the order of the rows within each. */
-static void group(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code, exchange *t) {
-    for (int64_t i = 0; i < rows->count; i++)
-        ikt_shuffle_count(&t->shuffle, owner_of(rows, t, code[i]));
-    ikt_shuffle_group(ctx, &t->shuffle);
-    for (int64_t i = 0; i < rows->count; i++) {
-        int64_t slot = ikt_shuffle_next(&t->shuffle, owner_of(rows, t, code[i]));
-        t->slot[i] = (uint32_t)slot;
-        t->sent[slot] = code[i];
-    }
-}
-
-static ikt_status allocate_received(ikt_context *ctx, const ikt_rows *rows, exchange *t) {
-    const char *what = "order of the points";
-    IKT_TRY(ikt_alloc(ctx, &t->received, t->shuffle.received, sizeof *t->received, what));
-    IKT_TRY(ikt_alloc(ctx, &t->item, t->shuffle.received, sizeof *t->item, what));
-    IKT_TRY(ikt_alloc(ctx, &t->place, t->shuffle.received, sizeof *t->place, what));
-    return ikt_alloc(ctx, &t->answer, rows->count, sizeof *t->answer, what);
-}
-
-/* Places of the codes that have arrived, the first of which is `first`. */
-static void rank_codes(exchange *t, int64_t first) {
-    for (int64_t i = 0; i < t->shuffle.received; i++)
-        t->item[i] = (uint32_t)i;
-    ikt_curve_sort(t->received, t->shuffle.received, CODE_BITS / 8, t->item, t->place);
-    for (int64_t k = 0; k < t->shuffle.received; k++)
-        t->place[t->item[k]] = (uint32_t)(first + k);
+    return ikt_rows_owner(rows, t->tile[code >> (CODE_BITS - TILE_BITS)]);
 }
 
 static ikt_status exchange_codes(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
-                                 exchange *t) {
-    count_tiles(ctx, rows, code, t);
-    group(ctx, rows, code, t);
-    ikt_shuffle_meet(ctx, &t->shuffle);
-    IKT_TRY(ikt_agree(ctx, allocate_received(ctx, rows, t)));
-    ikt_shuffle_send(ctx, &t->shuffle, t->sent, t->received, sizeof *t->received);
-    rank_codes(t, ikt_sum_before(ctx, t->shuffle.received));
-    ikt_shuffle_answer(ctx, &t->shuffle, t->place, t->answer, sizeof *t->answer);
+                                 exchange *t, uint32_t *place) {
+    const int64_t count = rows->count;
+    ikt_shuffle *shuffle = &t->shuffle;
+    ikt_status st = ikt_alloc(ctx, &t->tile, TILES, sizeof *t->tile, purpose);
+    if (st == IKT_OK) st = ikt_shuffle_create(ctx, purpose, shuffle);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &t->slot, count, sizeof *t->slot, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &t->sent, count, sizeof *t->sent, purpose);
+    IKT_TRY(ikt_agree(ctx, st));
+    for (int64_t i = 0; i < count; i++)
+        t->tile[code[i] >> (CODE_BITS - TILE_BITS)]++;
+    ikt_sum_i64(ctx, t->tile, TILES);
+    sum_before(t->tile, TILES);
+    for (int64_t i = 0; i < count; i++)
+        ikt_shuffle_count(shuffle, owner_of(rows, t, code[i]));
+    ikt_shuffle_group(ctx, shuffle);
+    for (int64_t i = 0; i < count; i++) {
+        t->slot[i] = (uint32_t)ikt_shuffle_next(shuffle, owner_of(rows, t, code[i]));
+        t->sent[t->slot[i]] = code[i];
+    }
+    ikt_shuffle_meet(ctx, shuffle);
+    const int64_t received = shuffle->received;
+    st = ikt_alloc(ctx, &t->received, received, sizeof *t->received, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &t->item, received, sizeof *t->item, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &t->place, received, sizeof *t->place, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &t->answer, count, sizeof *t->answer, purpose);
+    IKT_TRY(ikt_agree(ctx, st));
+    ikt_shuffle_send(ctx, shuffle, t->sent, t->received, sizeof *t->received);
+    for (int64_t i = 0; i < received; i++)
+        t->item[i] = (uint32_t)i;
+    ikt_curve_sort(t->received, received, CODE_BITS / 8, t->item, t->place);
+    const int64_t first = ikt_sum_before(ctx, received);
+    for (int64_t k = 0; k < received; k++)
+        t->place[t->item[k]] = (uint32_t)(first + k);
+    ikt_shuffle_answer(ctx, shuffle, t->place, t->answer, sizeof *t->answer);
+    for (int64_t i = 0; i < count; i++)
+        place[i] = t->answer[t->slot[i]];
     return IKT_OK;
 }
 
 ikt_status ikt_curve_places(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
                             uint32_t *place) {
     exchange t = {0};
-    ikt_status st = ikt_agree(ctx, exchange_begin(ctx, rows, &t));
-    if (st == IKT_OK) st = exchange_codes(ctx, rows, code, &t);
-    for (int64_t i = 0; i < rows->count && st == IKT_OK; i++)
-        place[i] = t.answer[t.slot[i]];
-    exchange_free(&t);
+    ikt_status st = exchange_codes(ctx, rows, code, &t, place);
+    ikt_free(&t.tile);
+    ikt_shuffle_destroy(&t.shuffle);
+    ikt_free(&t.slot);
+    ikt_free(&t.sent);
+    ikt_free(&t.received);
+    ikt_free(&t.item);
+    ikt_free(&t.place);
+    ikt_free(&t.answer);
     return st;
 }

@@ -11,9 +11,7 @@
 
 /* --- curve.c: the order of the points --------------------------------------------------------- */
 
-/* The order of the points along the Z-curve, in which the viewer's page keeps them.
- *
- * A square round the map (a cube where it has three dimensions) is cut into 2^24 steps a side, as
+/* A square round the map (a cube where it has three dimensions) is cut into 2^24 steps a side, as
  * fine as the single-precision numbers of the map are at its edge. The bits of x and y interleaved
  * (Morton 1966) are a point's code; sorted by code, then row, the points of every square of every
  * level of the quadtree stand together.
@@ -55,9 +53,7 @@ void ikt_curve_sort(const uint64_t *key, int64_t count, int digits, uint32_t *it
 
 /* --- blocks.c: items as blocks of text -------------------------------------------------------- */
 
-/* Items of all ranks, in their order, as blocks of text in a file of rank 0.
- *
- * A block is a <script> element that a browser does not run but keeps as text: the items' bytes,
+/* A block is a <script> element that a browser does not run but keeps as text: the items' bytes,
  * deflated (RFC 1951) and in base64. Blocks are small, because a browser's strings are limited, and
  * each is unpacked by itself.
  */
@@ -77,20 +73,15 @@ typedef struct {
     const void *self;
 } ikt_block_items;
 
-/* LOCAL, pure. Blocks that the items make. */
-int64_t ikt_blocks_count(const ikt_block_items *items);
-
-/* COLLECTIVE. Writes all blocks; ranks pack at the same time.
- *   file   open for writing on rank 0; NULL on the others. `path`: its name for messages
+/* COLLECTIVE. Writes the items of all ranks, in their order, as blocks; ranks pack at the same
+ * time. file   open for writing on rank 0; NULL on the others. `path`: its name for messages
  * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. Memory: four times a block; on rank 0 also 16 blocks. */
 ikt_status ikt_blocks_write(ikt_context *ctx, const ikt_block_items *items, FILE *file,
                             const char *path);
 
 /* --- points.c: the points as bytes ------------------------------------------------------------ */
 
-/* The points as the viewer's page holds them: in the order of the curve, as bytes.
- *
- * A point's record: its code (6 bytes), its row (4), z where the map has three dimensions (3), and
+/* A point's record: its code (6 bytes), its row (4), z where the map has three dimensions (3), and
  * of each column a class number (1 or 2 bytes) or a float (4). All little-endian.
  */
 
@@ -126,11 +117,9 @@ ikt_block_items ikt_viewer_points_items(const ikt_viewer_points *points);
 
 /* --- pictures.c: pictures of rows ------------------------------------------------------------- */
 
-/* Pictures of rows for the viewer's page: which, read from the data, as bytes.
- *
- * Where not all rows' pictures are wanted, those are taken that stand evenly along the curve of the
- * points, so that every part of the map has some.
- */
+/* Where not all rows' pictures are wanted, those are taken that stand evenly along the curve of the
+ * points, so that every part of the map has some: the k-th of m pictures is that of the row whose
+ * place along the curve is floor(k n / m). */
 
 typedef struct {
     int64_t n, count;                /* over all ranks; of this rank */
@@ -141,10 +130,6 @@ typedef struct {
     uint32_t *place; /* [count] number among the n pictures, ascending; owned */
     uint8_t *pixel;  /* [count * size] owned */
 } ikt_pictures;
-
-/* LOCAL, pure. Pictures that n rows get. The k-th is that of the row whose place along the curve is
- * floor(k n / ikt_pictures_count). */
-int64_t ikt_pictures_count(const ikt_picture_settings *settings, int64_t n);
 
 /* COLLECTIVE. Reads the data once, in blocks, and keeps the chosen rows' pictures.
  *   row     [rows->count] own rows (from 0) in the order of their places along the curve

@@ -26,55 +26,35 @@ typedef struct {
     void *rows;    /* a block of rows as they are in the file */
 } reading;
 
-int64_t ikt_pictures_count(const ikt_picture_settings *settings, int64_t n) {
-    return settings->most < n ? settings->most : n;
-}
-
-/* Number of the picture of the row at that place; -1: it has none. */
-static int64_t picture_at(int64_t place, int64_t n, int64_t pictures) {
-    int64_t k = (place * pictures + n - 1) / n;
-    return k * n < (place + 1) * pictures ? k : -1;
-}
-
-static ikt_status check(ikt_context *ctx, const reading *r) {
+/* Checks the shape and gives the chosen rows slots in the order of their places. */
+static ikt_status begin(ikt_context *ctx, reading *r, const uint32_t *row, const uint32_t *place,
+                        ikt_pictures *out) {
     const ikt_picture_settings *s = r->settings;
-    int64_t d = ikt_source_columns(r->source), n = ikt_source_rows(r->source);
-    if (n != r->distribution->n)
+    const int64_t n = r->distribution->n, count = r->distribution->count;
+    if (ikt_source_rows(r->source) != n)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "--images: %s has %" PRId64 " rows, but the embedding has %" PRId64,
-                        ikt_source_name(r->source), n, r->distribution->n);
-    if (s->height * s->width * s->channels != d)
+                        ikt_source_name(r->source), ikt_source_rows(r->source), n);
+    if (s->height * s->width * s->channels != ikt_source_columns(r->source))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "--image-shape: %" PRId64 "x%" PRId64 "x%" PRId64 " are %" PRId64
                         " numbers, but rows of %s have %" PRId64,
                         s->height, s->width, s->channels, s->height * s->width * s->channels,
-                        ikt_source_name(r->source), d);
-    return IKT_OK;
-}
-
-/* Chosen rows get slots in the order of their places. */
-static void choose(reading *r, const uint32_t *row, const uint32_t *place, ikt_pictures *out) {
-    out->count = 0;
-    for (int64_t i = 0; i < r->distribution->count; i++) {
-        int64_t k = picture_at(place[i], r->distribution->n, out->n);
-        r->slot[row[i]] = k < 0 ? -1 : (int32_t)out->count;
-        if (k >= 0) out->place[out->count++] = (uint32_t)k;
-    }
-}
-
-static ikt_status begin(ikt_context *ctx, reading *r, const uint32_t *row, const uint32_t *place,
-                        ikt_pictures *out) {
-    const ikt_picture_settings *s = r->settings;
-    IKT_TRY(check(ctx, r));
-    *out = (ikt_pictures){.n = ikt_pictures_count(s, r->distribution->n),
+                        ikt_source_name(r->source), ikt_source_columns(r->source));
+    *out = (ikt_pictures){.n = s->most < n ? s->most : n,
                           .height = (s->height + s->shrink - 1) / s->shrink,
                           .width = (s->width + s->shrink - 1) / s->shrink,
                           .channels = s->channels,
                           .is_scaled = ikt_source_type(r->source) != IKT_TYPE_U8};
     out->size = out->height * out->width * out->channels;
-    IKT_TRY(ikt_alloc(ctx, &r->slot, r->distribution->count, sizeof *r->slot, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->place, r->distribution->count, sizeof *out->place, purpose));
-    choose(r, row, place, out);
+    IKT_TRY(ikt_alloc(ctx, &r->slot, count, sizeof *r->slot, purpose));
+    IKT_TRY(ikt_alloc(ctx, &out->place, count, sizeof *out->place, purpose));
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t k = (place[i] * out->n + n - 1) / n; /* the row's picture, if it has one */
+        const bool is_chosen = k * n < ((int64_t)place[i] + 1) * out->n;
+        r->slot[row[i]] = is_chosen ? (int32_t)out->count : -1;
+        if (is_chosen) out->place[out->count++] = (uint32_t)k;
+    }
     IKT_TRY(ikt_resize(ctx, &out->place, out->count, sizeof *out->place, purpose));
     IKT_TRY(ikt_alloc(ctx, &out->pixel, out->count, (size_t)out->size, purpose));
     if (!out->is_scaled) return IKT_OK;
@@ -104,7 +84,7 @@ static double shrunk(const reading *r, int64_t first, int64_t y, int64_t x, int6
 }
 
 /* The picture of a row of the block to its slot. */
-static void keep(const reading *r, int64_t row, int64_t slot, ikt_pictures *out) {
+static void take(const reading *r, int64_t row, int64_t slot, ikt_pictures *out) {
     const int64_t first = row * ikt_source_columns(r->source);
     int64_t at = slot * out->size;
     for (int64_t y = 0; y < out->height; y++)
@@ -131,7 +111,7 @@ static ikt_status read_all(ikt_context *ctx, reading *r, ikt_pictures *out) {
         IKT_TRY(ikt_source_read(r->source, r->distribution->first + (count > 0 ? at : 0), count,
                                 r->rows));
         for (int64_t i = 0; i < count; i++)
-            if (r->slot[at + i] >= 0) keep(r, i, r->slot[at + i], out);
+            if (r->slot[at + i] >= 0) take(r, i, r->slot[at + i], out);
     }
     return IKT_OK;
 }

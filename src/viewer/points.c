@@ -37,38 +37,7 @@ static void learn_values(ikt_context *ctx, const ikt_rows *rows, const double *v
     out->bytes = (int)sizeof(float);
 }
 
-static ikt_status learn_columns(ikt_context *ctx, ikt_viewer_points *p) {
-    const ikt_viewer_content *content = p->content;
-    const ikt_theme theme = ikt_theme_get(false);
-    for (int c = 0; c < content->n_columns; c++) {
-        const ikt_viewer_column *column = &content->column[c];
-        if (column->values) {
-            learn_values(ctx, content->rows, column->values, &p->legend[c]);
-            continue;
-        }
-        const ikt_plot_points points = {
-            .rows = content->rows, .labels = column->labels, .column = column->name};
-        IKT_TRY(ikt_colouring_create(ctx, &points, &theme, false, &p->legend[c].colouring));
-        p->legend[c].bytes = p->legend[c].colouring.n_classes <= 256 ? 1 : 2;
-    }
-    return IKT_OK;
-}
-
-static uint32_t step_y(const ikt_viewer_points *p, int64_t i) {
-    const ikt_viewer_content *content = p->content;
-    if (content->q > 1) return ikt_curve_step(&p->box, 1, (double)content->y[i * content->q + 1]);
-    double at = ikt_rng_uniform(0, IKT_RNG_PLOT, content->rows->first + i, 0) - 0.5;
-    return ikt_curve_step(&p->box, 1, at * BAND * p->box.side);
-}
-
-static void encode(ikt_viewer_points *p) {
-    const ikt_viewer_content *content = p->content;
-    for (int64_t i = 0; i < content->rows->count; i++)
-        p->code[i] = ikt_curve_code(ikt_curve_step(&p->box, 0, (double)content->y[i * content->q]),
-                                    step_y(p, i));
-}
-
-/* COLLECTIVE. */
+/* COLLECTIVE. The own rows in the order of the curve, and their places. */
 static ikt_status order(ikt_context *ctx, ikt_viewer_points *p) {
     const ikt_rows *rows = p->content->rows;
     uint32_t *place = NULL;
@@ -91,15 +60,37 @@ static ikt_status order(ikt_context *ctx, ikt_viewer_points *p) {
 
 static ikt_status create(ikt_context *ctx, ikt_viewer_points *p) {
     const ikt_viewer_content *content = p->content;
-    const int64_t count = content->rows->count;
-    IKT_TRY(ikt_curve_fit(ctx, content->rows, content->q, content->y, &p->box));
-    ikt_status st = ikt_alloc(ctx, &p->code, count, sizeof *p->code, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &p->row, count, sizeof *p->row, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &p->place, count, sizeof *p->place, purpose);
+    const ikt_rows *rows = content->rows;
+    const ikt_theme theme = ikt_theme_get(false);
+    IKT_TRY(ikt_curve_fit(ctx, rows, content->q, content->y, &p->box));
+    ikt_status st = ikt_alloc(ctx, &p->code, rows->count, sizeof *p->code, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &p->row, rows->count, sizeof *p->row, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &p->place, rows->count, sizeof *p->place, purpose);
     IKT_TRY(ikt_agree(ctx, st));
-    encode(p);
+    for (int64_t i = 0; i < rows->count; i++) {
+        const float *y = content->y + i * content->q;
+        double up;
+        if (content->q > 1)
+            up = (double)y[1];
+        else
+            up = (ikt_rng_uniform(0, IKT_RNG_PLOT, rows->first + i, 0) - 0.5) * BAND * p->box.side;
+        p->code[i] = ikt_curve_code(ikt_curve_step(&p->box, 0, (double)y[0]),
+                                    ikt_curve_step(&p->box, 1, up));
+    }
     IKT_TRY(order(ctx, p));
-    return learn_columns(ctx, p);
+    for (int c = 0; c < content->n_columns; c++) {
+        const ikt_viewer_column *column = &content->column[c];
+        const ikt_plot_points points = {
+            .rows = rows, .labels = column->labels, .column = column->name};
+        ikt_viewer_legend *legend = &p->legend[c];
+        if (column->values) {
+            learn_values(ctx, rows, column->values, legend);
+            continue;
+        }
+        IKT_TRY(ikt_colouring_create(ctx, &points, &theme, false, &legend->colouring));
+        legend->bytes = legend->colouring.n_classes <= 256 ? 1 : 2;
+    }
+    return IKT_OK;
 }
 
 ikt_status ikt_viewer_points_create(ikt_context *ctx, const ikt_viewer_content *content,
@@ -147,17 +138,13 @@ static void fill(const void *self, int64_t k, uint8_t *out) {
                   : put_number(out, p->legend[c].colouring.index[i], p->legend[c].bytes);
 }
 
-/* Upper half of a record's code. */
-static uint32_t upper(const uint8_t *record) {
-    return record[3] | (uint32_t)record[4] << 8 | (uint32_t)record[5] << 16;
-}
-
 static void arrange(const uint8_t *items, int64_t count, int64_t bytes, uint8_t *block) {
     uint32_t before = 0;
     for (int64_t i = 0; i < count; i++) {
         const uint8_t *record = items + i * bytes;
-        uint32_t now = upper(record), step = now - before;
-        before = now;
+        const uint32_t upper = record[3] | (uint32_t)record[4] << 8 | (uint32_t)record[5] << 16;
+        const uint32_t step = upper - before;
+        before = upper;
         for (int b = 0; b < HALF_BYTES; b++) {
             block[b * count + i] = (uint8_t)(step >> 8 * (HALF_BYTES - 1 - b));
             block[(HALF_BYTES + b) * count + i] = record[HALF_BYTES - 1 - b];

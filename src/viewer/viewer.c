@@ -75,17 +75,6 @@ static const char *line_of(const char *text, int64_t number, int64_t *length) {
     return *length > 0 ? text : NULL;
 }
 
-static void add_class(ikt_text *out, const ikt_viewer_column *column, const ikt_class *class,
-                      const ikt_rgb colour[2]) {
-    int64_t length = 0;
-    const char *name = line_of(column->names, class->label, &length);
-    ikt_text_add(out, "[%" PRId64 ",%" PRId64 ",", class->label, class->count);
-    add_colour(out, colour[0]);
-    add_colour(out, colour[1]);
-    if (name) add_part(out, name, length);
-    end_list(out, "],");
-}
-
 static void add_column(ikt_text *out, const ikt_viewer_column *column,
                        const ikt_viewer_legend *legend) {
     const ikt_colouring *classes = &legend->colouring;
@@ -96,24 +85,21 @@ static void add_column(ikt_text *out, const ikt_viewer_column *column,
         add_number(out, "least", legend->least);
         add_number(out, "largest", legend->largest);
         add_number(out, "leastAboveZero", legend->least_above_zero);
-        ikt_text_add(out, "\"missing\":%" PRId64, legend->missing);
-    } else {
-        ikt_text_add(out, "\"classes\":[");
-        for (int64_t c = 0; c < classes->n_classes; c++) {
-            const ikt_rgb colour[2] = {ikt_palette_class(c, classes->n_classes, false),
-                                       ikt_palette_class(c, classes->n_classes, true)};
-            add_class(out, column, &classes->classes[c], colour);
-        }
-        end_list(out, "]");
+        ikt_text_add(out, "\"missing\":%" PRId64 "},", legend->missing);
+        return;
     }
-    ikt_text_add(out, "},");
-}
-
-static void add_columns(ikt_text *out, const ikt_viewer_points *points) {
-    ikt_text_add(out, "\"columns\":[");
-    for (int c = 0; c < points->content->n_columns; c++)
-        add_column(out, &points->content->column[c], &points->legend[c]);
-    end_list(out, "],");
+    ikt_text_add(out, "\"classes\":[");
+    for (int64_t c = 0; c < classes->n_classes; c++) {
+        int64_t length = 0;
+        const char *name = line_of(column->names, classes->classes[c].label, &length);
+        ikt_text_add(out, "[%" PRId64 ",%" PRId64 ",", classes->classes[c].label,
+                     classes->classes[c].count);
+        add_colour(out, ikt_palette_class(c, classes->n_classes, false));
+        add_colour(out, ikt_palette_class(c, classes->n_classes, true));
+        if (name) add_part(out, name, length);
+        end_list(out, "],");
+    }
+    end_list(out, "]},");
 }
 
 static void add_themes(ikt_text *out) {
@@ -130,13 +116,6 @@ static void add_themes(ikt_text *out) {
         end_list(out, "]},");
     }
     end_list(out, "]");
-}
-
-static void add_pictures(ikt_text *out, const ikt_pictures *pictures, int64_t per_block) {
-    ikt_text_add(out,
-                 "\n\"pictures\":{\"count\":%" PRId64 ",\"height\":%" PRId64 ",\"width\":%" PRId64
-                 ",\"channels\":%" PRId64 ",\"block\":%" PRId64 "},",
-                 pictures->n, pictures->height, pictures->width, pictures->channels, per_block);
 }
 
 /* Adds what the page knows of its data, as a JSON object (docs/view.md names its members). It can
@@ -157,8 +136,16 @@ static void add_about(const ikt_viewer_settings *settings, const ikt_viewer_poin
     for (int64_t m = 0; m < content->n_marked; m++)
         ikt_text_add(out, "%" PRId64 ",", content->marked[m]);
     end_list(out, "],\n");
-    add_columns(out, points);
-    if (content->pictures) add_pictures(out, pictures, ikt_pictures_per_block(pictures));
+    ikt_text_add(out, "\"columns\":[");
+    for (int c = 0; c < content->n_columns; c++)
+        add_column(out, &content->column[c], &points->legend[c]);
+    end_list(out, "],");
+    if (content->pictures)
+        ikt_text_add(out,
+                     "\n\"pictures\":{\"count\":%" PRId64 ",\"height\":%" PRId64
+                     ",\"width\":%" PRId64 ",\"channels\":%" PRId64 ",\"block\":%" PRId64 "},",
+                     pictures->n, pictures->height, pictures->width, pictures->channels,
+                     ikt_pictures_per_block(pictures));
     add_themes(out);
     ikt_text_add(out, "}");
 }
@@ -174,21 +161,6 @@ typedef struct {
     ikt_pictures pictures;
     FILE *file; /* rank 0 */
 } page;
-
-static ikt_status check(ikt_context *ctx, const page *p) {
-    const int64_t n = p->content->rows->n;
-    for (int64_t m = 0; m < p->content->n_marked; m++)
-        if (p->content->marked[m] < 0 || p->content->marked[m] >= n)
-            return ikt_fail(ctx, IKT_ERR_USAGE,
-                            "row %" PRId64
-                            " cannot be marked: the embedding has rows 0 to %" PRId64,
-                            p->content->marked[m], n - 1);
-    if (n <= IKT_VIEWER_ROWS_MOST) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_RESOURCE,
-                    "the embedding has %" PRId64 " rows, but a browser holds no more than %d; draw "
-                    "a picture instead (iktsne plot), or view a part of the rows",
-                    n, IKT_VIEWER_ROWS_MOST);
-}
 
 static ikt_status failed(ikt_context *ctx, const page *p) {
     return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", p->path, strerror(errno));
@@ -218,48 +190,51 @@ static ikt_status put_head(ikt_context *ctx, page *p, const char *temporary) {
     return st;
 }
 
-/* LOCAL, rank 0. The page's end; closes the file. */
-static ikt_status put_end(ikt_context *ctx, page *p, ikt_status st) {
-    if (!p->file) return st;
-    if (st == IKT_OK && !put_part(p, IKT_PAGE_PARTS - 1)) st = failed(ctx, p);
-    if (fclose(p->file) != 0 && st == IKT_OK) st = failed(ctx, p);
-    p->file = NULL;
-    return st;
-}
-
 static void fill_picture(const void *self, int64_t i, uint8_t *item) {
     const ikt_pictures *pictures = self;
     memcpy(item, pictures->pixel + i * pictures->size, (size_t)pictures->size);
 }
 
-/* COLLECTIVE. Points, then pictures. */
-static ikt_status put_blocks(ikt_context *ctx, const page *p) {
-    const ikt_block_items points = ikt_viewer_points_items(&p->points);
-    IKT_TRY(ikt_blocks_write(ctx, &points, p->file, p->path));
-    if (!p->content->pictures) return IKT_OK;
-    const ikt_block_items pictures = {.n = p->pictures.n,
-                                      .count = p->pictures.count,
-                                      .place = p->pictures.place,
-                                      .bytes = p->pictures.size,
-                                      .per_block = ikt_pictures_per_block(&p->pictures),
-                                      .name = "pictures",
-                                      .fill = fill_picture,
-                                      .self = &p->pictures};
-    return ikt_blocks_write(ctx, &pictures, p->file, p->path);
-}
-
+/* COLLECTIVE. Head, points, pictures, end. */
 static ikt_status write_file(ikt_context *ctx, page *p) {
     char temporary[IKT_PATH_MAX];
+    const ikt_block_items points = ikt_viewer_points_items(&p->points);
     IKT_TRY(ikt_atomic_begin_stream(ctx, p->path, p->settings->overwrite, temporary));
     ikt_status st = ikt_rank(ctx) == 0 ? put_head(ctx, p, temporary) : IKT_OK;
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = put_blocks(ctx, p);
-    return ikt_atomic_end(ctx, p->path, temporary, put_end(ctx, p, st));
+    if (st == IKT_OK) st = ikt_blocks_write(ctx, &points, p->file, p->path);
+    if (st == IKT_OK && p->content->pictures) {
+        const ikt_block_items pictures = {.n = p->pictures.n,
+                                          .count = p->pictures.count,
+                                          .place = p->pictures.place,
+                                          .bytes = p->pictures.size,
+                                          .per_block = ikt_pictures_per_block(&p->pictures),
+                                          .name = "pictures",
+                                          .fill = fill_picture,
+                                          .self = &p->pictures};
+        st = ikt_blocks_write(ctx, &pictures, p->file, p->path);
+    }
+    if (p->file) {
+        if (st == IKT_OK && !put_part(p, IKT_PAGE_PARTS - 1)) st = failed(ctx, p);
+        if (fclose(p->file) != 0 && st == IKT_OK) st = failed(ctx, p);
+    }
+    return ikt_atomic_end(ctx, p->path, temporary, st);
 }
 
 static ikt_status make(ikt_context *ctx, page *p) {
     const ikt_viewer_content *content = p->content;
-    IKT_TRY(ikt_agree(ctx, check(ctx, p)));
+    const int64_t n = content->rows->n;
+    for (int64_t m = 0; m < content->n_marked; m++)
+        if (content->marked[m] < 0 || content->marked[m] >= n)
+            return ikt_fail(ctx, IKT_ERR_USAGE,
+                            "row %" PRId64
+                            " cannot be marked: the embedding has rows 0 to %" PRId64,
+                            content->marked[m], n - 1);
+    if (n > IKT_VIEWER_ROWS_MOST)
+        return ikt_fail(ctx, IKT_ERR_RESOURCE,
+                        "the embedding has %" PRId64 " rows, but a browser holds no more than %d; "
+                        "draw a picture instead (iktsne plot), or view a part of the rows",
+                        n, IKT_VIEWER_ROWS_MOST);
     IKT_TRY(ikt_atomic_check_stream(ctx, p->path, p->settings->overwrite));
     IKT_TRY(ikt_viewer_points_create(ctx, content, &p->points));
     if (content->pictures)

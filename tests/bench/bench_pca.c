@@ -11,7 +11,6 @@
 #include "base/timer.h"
 #include "iktsne/context.h"
 #include "linalg/column_stats.h"
-#include "linalg/covariance.h"
 #include "linalg/eigen.h"
 #include "linalg/pca.h"
 

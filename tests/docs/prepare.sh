@@ -56,6 +56,9 @@ def sparse(group, matrix):
 near = ((x[:, None, :].astype(int) - x[None]) ** 2).sum(2)
 weights = np.where(near <= np.sort(near)[:, 8:9], np.exp(-near / near.mean()), 0)
 np.fill_diagonal(weights, 0)
+np.save("distances.npy", np.sqrt(near))
+with h5py.File("kernel.h5", "w") as f:
+    f["K"] = np.exp(-near / near.mean())
 with h5py.File("news20.h5", "w") as f:
     sparse(f.create_group("X"), x)
     f["labels"] = labels

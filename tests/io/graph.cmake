@@ -1,1 +1,2 @@
 ikt_add_script_test(NAME io_graph LABEL io TIMEOUT 300 SCRIPT io/test_graph.sh)
+ikt_add_script_test(NAME io_pairwise LABEL io TIMEOUT 300 SCRIPT io/test_pairwise.sh)

@@ -78,7 +78,7 @@ names() {
     mkdir folder && cp data.h5 folder/my.data.h5
     embed folder/my.data.h5 $short || fail "no run from a name alone"
     [ -f my.data.embedding.h5 ] && [ -f my.data.png ] || fail "not the files that follow from the name"
-    head -1 err.txt | grep -q "folder/my.data.h5 is read, my.data.embedding.h5 and the picture my.data.png" ||
+    head -1 err.txt | grep -q "reading .*folder/my.data.h5, will write my.data.embedding.h5 and the picture my.data.png" ||
         fail "the first line does not say so"
     refused 4 "my.data.embedding.h5 exists already.*output.overwrite=yes" folder/my.data.h5 $short
     embed folder/my.data.h5 output.overwrite=yes $short || fail "no overwriting"

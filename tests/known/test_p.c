@@ -228,7 +228,8 @@ static void a_dense_p_is_that_of_the_formula(void **state) {
         int64_t without = -1;
         make(ctx, kinds[k], &s);
         reference(kinds[k], N, p);
-        assert_int_equal(s.kind->dense(ctx, &s.job, &s.scorer, &dense, &without), IKT_OK);
+        assert_int_equal(ikt_dense_fill(ctx, &s.scorer, &dense), IKT_OK);
+        assert_int_equal(s.kind->dense(ctx, &s.job, &dense, &without), IKT_OK);
         assert_int_equal(without, kinds[k] == IKT_AFFINITY_ISOLATION ? 2 : 0);
         for (int64_t i = 0; i < s.rows.count; i++)
             for (int64_t j = 0; j < dense.stride; j++)
@@ -386,7 +387,8 @@ static void a_dense_p_that_is_none_is_told(void **state) {
     ikt_dense dense;
     int64_t without;
     make(ctx, IKT_AFFINITY_GAUSSIAN, &s);
-    assert_int_equal(s.kind->dense(ctx, &s.job, &s.scorer, &dense, &without), IKT_OK);
+    assert_int_equal(ikt_dense_fill(ctx, &s.scorer, &dense), IKT_OK);
+    assert_int_equal(s.kind->dense(ctx, &s.job, &dense, &without), IKT_OK);
     const float kept = dense.value[3];
     if (ikt_rank(ctx) == 0) dense.value[3] = nextafterf(kept, 1);
     refused(ctx, ikt_dense_check(ctx, &dense), "not symmetric");

@@ -166,7 +166,8 @@ static void check_dense(ikt_context *ctx, const ikt_affinity *kind, rule *expect
         ikt_dense dense;
         int64_t orphans;
         rows_make(ctx, what, &r);
-        assert_int_equal(kind->dense(ctx, &r.job, &r.scorer, &dense, &orphans), IKT_OK);
+        assert_int_equal(ikt_dense_fill(ctx, &r.scorer, &dense), IKT_OK);
+        assert_int_equal(kind->dense(ctx, &r.job, &dense, &orphans), IKT_OK);
         for (int64_t i = 0; i < r.rows.count; i++)
             for (int64_t j = 0; j < dense.stride; j++) {
                 const int64_t row = r.rows.first + i;
@@ -204,7 +205,8 @@ static uint64_t hash_of_dense(ikt_context *ctx, const ikt_affinity *kind, set wh
     ikt_dense dense;
     int64_t orphans;
     rows_make(ctx, what, &r);
-    assert_int_equal(kind->dense(ctx, &r.job, &r.scorer, &dense, &orphans), IKT_OK);
+    assert_int_equal(ikt_dense_fill(ctx, &r.scorer, &dense), IKT_OK);
+    assert_int_equal(kind->dense(ctx, &r.job, &dense, &orphans), IKT_OK);
     uint64_t hash = ikt_row_hash(ctx, dense.value, r.rows.first, r.rows.count,
                                  (size_t)dense.stride * sizeof *dense.value);
     ikt_dense_destroy(&dense);
@@ -237,8 +239,8 @@ static void a_lone_row_beside_heaps_is_counted_and_tied_to_its_nearest(void **st
     int64_t in_lists = -1, in_dense = -1;
     rows_make(ctx, HEAPS, &r);
     make_lists(ctx, &ikt_affinity_adaptive, &r, &lists, &in_lists);
-    assert_int_equal(ikt_affinity_adaptive.dense(ctx, &r.job, &r.scorer, &dense, &in_dense),
-                     IKT_OK);
+    assert_int_equal(ikt_dense_fill(ctx, &r.scorer, &dense), IKT_OK);
+    assert_int_equal(ikt_affinity_adaptive.dense(ctx, &r.job, &dense, &in_dense), IKT_OK);
     assert_int_equal(in_lists, 1);
     assert_int_equal(in_dense, 1);
     const int64_t last = N - 1 - r.rows.first;

@@ -252,6 +252,26 @@ static void memory_is_accounted_and_bounded(void **state) {
     assert_true(ikt_memory_available(ctx) > 0);
 }
 
+/* Memory that has been written before comes back zeroed, to the last byte, by any number of
+ * threads; also a block that is no multiple of what the threads divide. */
+static void memory_is_cleared_by_any_number_of_threads(void **state) {
+    ikt_context *ctx = *state;
+    const int threads = ikt_threads(ctx);
+    for (int t = 1; t <= 5; t++) {
+        ikt_context_set_threads(ctx, t);
+        for (int64_t bytes = (1 << 20) - 70; bytes < (1 << 20) + 400; bytes += 67) {
+            unsigned char *block = NULL, or = 0;
+            assert_int_equal(ikt_alloc(ctx, &block, bytes, 1, "bytes"), IKT_OK);
+            for (int64_t i = 0; i < bytes; i++)
+                or |= block[i];
+            assert_int_equal(or, 0);
+            memset(block, 0xA5, (size_t)bytes);
+            ikt_free(&block);
+        }
+    }
+    ikt_context_set_threads(ctx, threads);
+}
+
 static void stages_are_collected_over_ranks(void **state) {
     ikt_context *ctx = *state;
     ikt_stage_begin(ctx, IKT_STAGE_CODES);
@@ -274,4 +294,5 @@ IKT_MPI_TESTS(
     ikt_test(exact_sums_ignore_order_and_cancel_exactly),
     ikt_test(hash_does_not_depend_on_the_partition), ikt_test(row_map_covers_every_row_once),
     ikt_test(a_failed_write_leaves_the_previous_file), ikt_test(draws_have_the_right_moments),
-    ikt_test(memory_is_accounted_and_bounded), ikt_test(stages_are_collected_over_ranks))
+    ikt_test(memory_is_accounted_and_bounded), ikt_test(memory_is_cleared_by_any_number_of_threads),
+    ikt_test(stages_are_collected_over_ranks))

@@ -6,9 +6,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "dist/permutation.h"
-#include "dist/redistribute.h"
-#include "dist/translate.h"
+#include "dist/order.h"
 #include "graph/graph.h"
 
 enum { N = 173, HUB = 41 };

@@ -9,7 +9,6 @@
 #include "base/rng.h"
 #include "linalg/blocks.h"
 #include "linalg/column_stats.h"
-#include "linalg/covariance.h"
 #include "linalg/eigen.h"
 #include "linalg/pca.h"
 

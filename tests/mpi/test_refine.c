@@ -3,7 +3,7 @@
 #include "support/search_setting.h"
 
 #include "base/comm.h"
-#include "dist/gather_rows.h"
+#include "dist/shuffle.h"
 #include "neighbours/recall.h"
 #include "neighbours/refine.h"
 

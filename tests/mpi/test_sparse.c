@@ -12,7 +12,6 @@
 #include "checkpoint/fingerprint.h"
 #include "isolation/codes.h"
 #include "linalg/pca.h"
-#include "linalg/sparse_axes.h"
 #include "metric/metric.h"
 #include "neighbours/cells.h"
 #include "neighbours/locality.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "app/json.h"
-#include "app/option.h"
+#include "app/verb.h"
 
 enum { ARGUMENTS_MAX = 16, TEXT_SIZE = 8192 };
 
@@ -45,12 +45,13 @@ static ikt_status parse(ikt_context *ctx, outcome *o, const char *line) {
         {"labels", IKT_KEY_BOOL, NULL, "yes", 0, 0, NULL, "Write labels", &o->v.labels},
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace files", &o->v.overwrite},
         {"title", IKT_KEY_STRING, "TEXT", "", 0, 0, NULL, "Title", o->v.title},
-        {"type", IKT_KEY_CHOICE, "TYPE", "b", 0, 0, "a|b|c", "Type", &o->v.type}};
+        {"type", IKT_KEY_CHOICE, "TYPE", "b", 0, 0, "a|b|c", "Type", &o->v.type},
+        {0}};
     snprintf(copy, sizeof copy, "%s", line);
     for (char *word = strtok(copy, " "); word && argc < ARGUMENTS_MAX; word = strtok(NULL, " "))
         argv[argc++] = word;
-    return ikt_options_parse(ctx, &verb, options, sizeof options / sizeof *options, argc, argv,
-                             o->positional, 1, 2, &o->count, &o->help);
+    return ikt_options_parse(ctx, &verb, options, argc, argv, o->positional, 1, 2, &o->count,
+                             &o->help);
 }
 
 static void defaults_where_nothing_is_given(void **state) {

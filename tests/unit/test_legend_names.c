@@ -49,12 +49,12 @@ static double draw(int64_t first, int64_t second, const char *names, char said[S
     const ikt_theme theme = ikt_theme_get(false);
     const ikt_colouring colouring = {
         .kind = IKT_COLOUR_CLASSES, .colour = colours, .classes = classes, .n_classes = 2};
-    const ikt_legend_content content = {
-        .colouring = &colouring, .theme = &theme, .class_names = names, .n = 42};
-    const ikt_legend legend = ikt_legend_plan(&content, 1, HEIGHT, WIDTH);
+    ikt_legend legend = {
+        .colouring = &colouring, .theme = &theme, .class_names = names, .n = 42, .unit = 1};
+    ikt_legend_plan(&legend, HEIGHT, WIDTH);
     ikt_canvas canvas = {.ops = &keeping, .self = said};
     said[0] = '\0';
-    ikt_legend_draw(&canvas, &legend, &content, 0, 0);
+    ikt_legend_draw(&canvas, &legend, 0, 0);
     return legend.width;
 }
 

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "plot/palette.h"
+#include "plot/colouring.h"
 
 enum { NORMAL, PROTANOPIA, DEUTERANOPIA, VISIONS };
 

@@ -6,7 +6,6 @@
 
 #include "base/rng.h"
 #include "linalg/procrustes.h"
-#include "linalg/small_svd.h"
 
 enum { N = 400 };
 

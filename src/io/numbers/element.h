@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "iktsne/type.h"
+#include "iktsne/base.h"
 
 /* LOCAL, pure. The bytes of a number of the type, and its name, for example "uint8". */
 size_t ikt_type_size(ikt_type type);

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "config/key.h"
-#include "dist/permutation.h"
+#include "dist/order.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/csr_group.h"
 #include "io/hdf5/h5.h"

@@ -66,7 +66,7 @@ static ikt_status check_own(ikt_context *ctx, const void *rows, int64_t count, i
         return ikt_fail(ctx, IKT_ERR_USAGE, "%lld rows x %lld columns on rank %d are no rows",
                         (long long)count, (long long)d, ikt_rank(ctx));
     if (type != IKT_TYPE_U8 && type != IKT_TYPE_F32 && type != IKT_TYPE_F64)
-        return ikt_fail(ctx, IKT_ERR_USAGE, "%d is no type of numbers (iktsne/type.h)", (int)type);
+        return ikt_fail(ctx, IKT_ERR_USAGE, "%d is no type of numbers (iktsne/base.h)", (int)type);
     if (count > 0 && !rows)
         return ikt_fail(ctx, IKT_ERR_USAGE, "rank %d gives %lld rows, but no array with them",
                         ikt_rank(ctx), (long long)count);

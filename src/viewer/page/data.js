@@ -5,7 +5,7 @@
  * Z-curve. */
 
 /* "#own-inflate" and the like behind the page's name: ways that are not taken by themselves. */
-const wishes = new Set(location.hash.slice(1).split("&"));
+const requested = new Set(location.hash.slice(1).split("&"));
 
 const CODE_PLANES = 6, ROW_PLANES = 4, Z_PLANES = 3;
 
@@ -28,7 +28,7 @@ function bytesOfBase64(text) {
 async function inflated(packed, size) {
     let stream = null;
     try {
-        if (!wishes.has("own-inflate")) stream = new DecompressionStream("deflate-raw");
+        if (!requested.has("own-inflate")) stream = new DecompressionStream("deflate-raw");
     } catch (error) {
         stream = null; /* an older browser */
     }

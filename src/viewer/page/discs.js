@@ -41,18 +41,6 @@ class Discs {
             colours.blue[i] << 16 | colours.green[i] << 8 | colours.red[i]);
     }
 
-    /* Pixels as one array, cleared to the background, with a border for discs at the edge. */
-    begin(background) {
-        const width = this.canvas.width + 2 * this.reach;
-        const height = this.canvas.height + 2 * this.reach;
-        if (!this.image || this.image.width !== width || this.image.height !== height) {
-            this.image = this.context.createImageData(width, height);
-            this.pixels = new Uint32Array(this.image.data.buffer);
-        }
-        const [red, green, blue] = background;
-        this.pixels.fill((0xff000000 | blue << 16 | green << 8 | red) >>> 0);
-    }
-
     /* Offsets and weights of the discs. */
     prepare(radius, opacity) {
         const key = radius + " " + opacity + " " + this.canvas.width;
@@ -68,7 +56,15 @@ class Discs {
     /* Draws the points of the ranges. */
     draw(view, ranges, radius, opacity, background) {
         this.prepare(radius, opacity);
-        this.begin(background);
+        /* Pixels as one array, cleared to the background, with a border for discs at the edge. */
+        const width = this.canvas.width + 2 * this.reach;
+        const height = this.canvas.height + 2 * this.reach;
+        if (!this.image || this.image.width !== width || this.image.height !== height) {
+            this.image = this.context.createImageData(width, height);
+            this.pixels = new Uint32Array(this.image.data.buffer);
+        }
+        const [red, green, blue] = background;
+        this.pixels.fill((0xff000000 | blue << 16 | green << 8 | red) >>> 0);
         for (let r = 0; r < ranges.length; r += 2) this.add(view, ranges[r], ranges[r + 1]);
         this.context.putImageData(this.image, -this.reach, -this.reach);
     }

@@ -86,12 +86,6 @@ function readCodes(reader) {
     return [huffman(lengths.slice(0, literals)), huffman(lengths.slice(literals))];
 }
 
-function fixedCodes() {
-    const lengths = [];
-    for (let i = 0; i < 288; i++) lengths.push(i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8);
-    return [huffman(lengths), huffman(new Array(30).fill(5))];
-}
-
 /* The codes of one block into out from `at` on; returns where it ends. */
 function inflateCodes(reader, [literal, distance], out, at) {
     for (;;) {
@@ -109,14 +103,6 @@ function inflateCodes(reader, [literal, distance], out, at) {
     }
 }
 
-function inflateStored(reader, out, at) {
-    reader.take(reader.count & 7);
-    const length = reader.take(16);
-    reader.take(16);
-    for (let i = 0; i < length; i++) out[at++] = reader.take(8);
-    return at;
-}
-
 /* `size` bytes from deflated ones. */
 function inflate(packed, size) {
     const reader = new BitReader(packed), out = new Uint8Array(size);
@@ -125,8 +111,18 @@ function inflate(packed, size) {
         last = reader.take(1);
         const kind = reader.take(2);
         if (kind === 3) throw new Error("a block of data is damaged");
-        at = kind === 0 ? inflateStored(reader, out, at)
-            : inflateCodes(reader, kind === 1 ? fixedCodes() : readCodes(reader), out, at);
+        if (kind === 2) at = inflateCodes(reader, readCodes(reader), out, at);
+        if (kind === 1) {
+            const lengths = Array.from({ length: 288 }, (_, i) =>
+                i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8);
+            at = inflateCodes(reader, [huffman(lengths), huffman(new Array(30).fill(5))], out, at);
+        }
+        if (kind === 0) {
+            reader.take(reader.count & 7);
+            const length = reader.take(16);
+            reader.take(16);
+            for (let i = 0; i < length; i++) out[at++] = reader.take(8);
+        }
     }
     if (at !== size) throw new Error("a block of data is damaged");
     return out;

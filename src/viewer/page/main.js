@@ -15,19 +15,6 @@ async function breathe(part) {
     page.breathed = performance.now();
 }
 
-function fileName(title) {
-    return (title.replace(/\.[^.]*$/, "").replace(/[^\p{L}\p{N}._-]+/gu, "-") || "map") + ".png";
-}
-
-function listen(screen, title) {
-    const size = document.getElementById("size");
-    size.addEventListener("input", () => {
-        screen.sizeFactor = 2 ** Number(size.value);
-        screen.refresh();
-    });
-    document.getElementById("save").addEventListener("click", () => screen.save(fileName(title)));
-}
-
 async function start() {
     const about = JSON.parse(document.getElementById("about").textContent);
     document.getElementById("title").textContent = about.title;
@@ -39,7 +26,13 @@ async function start() {
     page.legend = new Legend(data, page.screen);
     page.inspector = new Inspector(data, page.screen);
     page.input = new Input(page.screen, page.inspector);
-    listen(page.screen, about.title);
+    const size = document.getElementById("size");
+    size.addEventListener("input", () => {
+        page.screen.sizeFactor = 2 ** Number(size.value);
+        page.screen.refresh();
+    });
+    const name = about.title.replace(/\.[^.]*$/, "").replace(/[^\p{L}\p{N}._-]+/gu, "-") || "map";
+    document.getElementById("save").addEventListener("click", () => page.screen.save(name + ".png"));
     say(data.n === 0 ? "There are no points." : "");
     page.ready = performance.now();
 }

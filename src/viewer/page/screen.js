@@ -69,7 +69,7 @@ class MapScreen {
 
     makeDiscs() {
         const canvas = document.getElementById("gl");
-        if (!wishes.has("canvas")) {
+        if (!requested.has("canvas")) {
             try {
                 const discs = new WebglDiscs(canvas, this.data);
                 canvas.addEventListener("webglcontextrestored", () => this.refresh());
@@ -156,15 +156,16 @@ class MapScreen {
         const most = this.isWebgl ? DISCS_MOST
             : Math.min(DISCS_MOST, DISC_AREA_MOST / (3 * radius ** 2 + 12));
         this.usesDiscs = countOfRanges(ranges) <= most;
-        if (this.usesDiscs) this.drawDiscs(ranges, radius);
-        else this.drawTiles(radius);
+        if (this.usesDiscs) {
+            if (this.isWebgl) this.clearMap();
+            this.discs.draw(view, ranges, radius, OPACITY, this.background);
+        } else {
+            if (this.isWebgl) this.discs.clear();
+            const cell = Math.max(1, 1.6 * radius);
+            if (!this.tiles.draw(this.clearMap(), view, cell, TILE_BUDGET)) this.refresh();
+        }
         this.drawOver();
         if (this.onDraw) this.onDraw();
-    }
-
-    drawDiscs(ranges, radius) {
-        if (this.isWebgl) this.clearMap();
-        this.discs.draw(this.view, ranges, radius, OPACITY, this.background);
     }
 
     clearMap() {
@@ -174,14 +175,6 @@ class MapScreen {
         return context;
     }
 
-    drawTiles(radius) {
-        if (this.isWebgl) this.discs.clear();
-        const context = this.clearMap();
-        const cell = Math.max(1, 1.6 * radius);
-        const complete = this.tiles.draw(context, this.view, cell, TILE_BUDGET);
-        if (!complete) this.refresh();
-    }
-
     drawOver() {
         const context = this.over.getContext("2d"), { ratio } = this.view;
         context.clearRect(0, 0, this.over.width, this.over.height);
@@ -189,27 +182,27 @@ class MapScreen {
         for (const ring of this.rings) {
             const [x, y] = this.pixelOf(ring.point);
             const r = Math.max(5 * ratio, this.radius() + 3 * ratio);
-            for (const [colour, width] of [[this.background, 5], [this.ink, 2]]) {
-                context.beginPath();
-                context.arc(x, y, r, 0, 2 * Math.PI);
-                context.lineWidth = width * ratio;
-                context.strokeStyle = `rgb(${colour.join(" ")})`;
-                context.stroke();
-            }
+            this.outline(context, () => context.arc(x, y, r, 0, 2 * Math.PI));
         }
     }
 
-    /* A cross with a halo, so that it is seen on any colour. */
     drawCross(context, point, arm) {
         const [x, y] = this.pixelOf(point);
-        for (const [colour, width] of [[this.background, 5], [this.ink, 2]]) {
-            context.beginPath();
+        context.lineCap = "round";
+        this.outline(context, () => {
             context.moveTo(x - arm, y);
             context.lineTo(x + arm, y);
             context.moveTo(x, y - arm);
             context.lineTo(x, y + arm);
+        });
+    }
+
+    /* Strokes a path with a halo, so that it is seen on any colour. */
+    outline(context, trace) {
+        for (const [colour, width] of [[this.background, 5], [this.ink, 2]]) {
+            context.beginPath();
+            trace();
             context.lineWidth = width * this.view.ratio;
-            context.lineCap = "round";
             context.strokeStyle = `rgb(${colour.join(" ")})`;
             context.stroke();
         }

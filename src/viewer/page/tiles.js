@@ -130,33 +130,30 @@ class Tiles {
         return this.shade(this.scratch, TILE, 0, level);
     }
 
-    /* A kept tile, or undefined. One used lately is dropped last. */
-    find(level, column, row) {
-        const key = (level * 2 ** 24 + row) * 2 ** 24 + column, tile = this.kept.get(key);
+    /* A kept tile, or one made now where mayMake says so; undefined: none. The one used longest ago
+     * is dropped first. */
+    find(level, column, row, mayMake) {
+        const key = (level * 2 ** 24 + row) * 2 ** 24 + column;
+        let tile = this.kept.get(key);
+        if (tile === undefined && mayMake()) tile = this.make(level, column, row);
         if (tile === undefined) return undefined;
         this.kept.delete(key);
         this.kept.set(key, tile);
-        return tile;
-    }
-
-    keep(level, column, row) {
-        const tile = this.make(level, column, row);
-        this.kept.set((level * 2 ** 24 + row) * 2 ** 24 + column, tile);
         if (this.kept.size > TILES_KEPT) this.kept.delete(this.kept.keys().next().value);
         return tile;
     }
 
     /* A tile, or the part of a coarser one that covers it. */
     drawTile(context, level, column, row, at, mayMake) {
-        let tile = this.find(level, column, row);
-        if (tile === undefined && mayMake()) tile = this.keep(level, column, row);
+        const tile = this.find(level, column, row, mayMake);
         if (tile !== undefined) {
             if (tile) context.drawImage(tile, at.x, at.y, at.width, at.height);
             return true;
         }
         for (let up = 1; up <= level - COARSEST; up++) {
             const part = 2 ** up, side = TILE / part;
-            const above = this.find(level - up, Math.floor(column / part), Math.floor(row / part));
+            const above = this.find(level - up, Math.floor(column / part), Math.floor(row / part),
+                () => false);
             if (above === undefined || side < 1) continue;
             if (above) context.drawImage(above, column % part * side,
                 TILE - side - row % part * side, side, side, at.x, at.y, at.width, at.height);

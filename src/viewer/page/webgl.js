@@ -66,10 +66,10 @@ function isEmulated(gl) {
 class WebglDiscs {
     /* Throws where there is no WebGL 2 that is worth its name. */
     constructor(canvas, data) {
-        const isWished = wishes.has("webgl");
+        const isRequested = requested.has("webgl");
         const gl = canvas.getContext("webgl2", { antialias: false, depth: false,
-            failIfMajorPerformanceCaveat: !isWished });
-        if (!gl || !isWished && isEmulated(gl)) throw new Error("no WebGL 2");
+            failIfMajorPerformanceCaveat: !isRequested });
+        if (!gl || !isRequested && isEmulated(gl)) throw new Error("no WebGL 2");
         this.canvas = canvas;
         this.data = data;
         this.gl = gl;

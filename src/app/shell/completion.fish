@@ -27,3 +27,5 @@ end
 function _iktsne_word -a verb word help
     complete -c iktsne -n "__fish_seen_subcommand_from $verb" -a $word -d $help
 end
+# -- the table of verbs, options and keys --
+functions -e _iktsne_verb _iktsne_option _iktsne_key _iktsne_word

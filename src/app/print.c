@@ -1,0 +1,355 @@
+/* What verbs print. See print.h. */
+#include "app/print.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "config/config.h"
+#include "config/value.h"
+
+void ikt_measures_print(const ikt_measures *measures) {
+    for (int64_t i = 0; i < measures->count; i++) {
+        const ikt_measure *m = &measures->list[i];
+        if (isnan(m->value))
+            printf("%-30s %12s   %s", m->name, "none", m->note);
+        else
+            printf("%-30s %12.6g   %s", m->name, m->value, m->note);
+        if (m->sample > 0) printf("; %lld rows sampled", (long long)m->sample);
+        printf("\n");
+    }
+}
+
+void ikt_measures_json(ikt_json *json, const ikt_measures *measures) {
+    ikt_json_begin(json, "measures", '{');
+    for (int64_t i = 0; i < measures->count; i++) {
+        const ikt_measure *m = &measures->list[i];
+        ikt_json_begin(json, m->name, '{');
+        ikt_json_real(json, "value", m->value);
+        if (m->sample > 0) ikt_json_int(json, "sample", m->sample);
+        ikt_json_text(json, "note", m->note);
+        ikt_json_end(json, '}');
+    }
+    ikt_json_end(json, '}');
+}
+
+/* --- what a run cost -------------------------------------------------------------------------- */
+
+void ikt_times_print(const ikt_run_cost *cost, int ranks) {
+    printf("\nstage            seconds%s\n", ranks > 1 ? "   (mean, slowest rank)" : "");
+    for (int s = 0; s < IKT_STAGE_COUNT; s++) {
+        const ikt_stage_times *t = &cost->times[s];
+        if (t->count == 0) continue;
+        int indent = 2 * ikt_stage_depth((ikt_stage)s);
+        printf("%*s%-*s %9.3f", indent, "", 14 - indent, ikt_stage_name((ikt_stage)s), t->most);
+        if (ranks > 1) printf("   (%.3f, rank %d)", t->mean, t->slowest);
+        printf("\n");
+    }
+}
+
+void ikt_times_json(ikt_json *json, const ikt_run_cost *cost) {
+    ikt_json_begin(json, "seconds", '{');
+    for (int s = 0; s < IKT_STAGE_COUNT; s++)
+        if (cost->times[s].count > 0)
+            ikt_json_real(json, ikt_stage_name((ikt_stage)s), cost->times[s].most);
+    ikt_json_end(json, '}');
+}
+
+/* Data may be largest between stages. */
+static const char *stage_of(const ikt_memory_peaks *m) {
+    return m->stage == IKT_STAGE_TOTAL ? "none" : ikt_stage_name(m->stage);
+}
+
+void ikt_memory_print(const ikt_run_cost *cost, int64_t predicted) {
+    const ikt_memory_peaks *m = &cost->memory;
+    char text[256];
+    printf("peak memory      %.0f MB per rank at most, %.0f MB in all (predicted %.0f MB per "
+           "rank)\n",
+           (double)m->most / 1e6, (double)m->all / 1e6, (double)predicted / 1e6);
+    if (m->least < m->most)
+        printf("                 from %.0f MB to %.0f MB, most on rank %d\n",
+               (double)m->least / 1e6, (double)m->most / 1e6, m->rank);
+    ikt_memory_peaks_describe(m, text, sizeof text);
+    printf("                 its data: %.1f MB in stage %s: %s\n"
+           "                 the rest is the program, and what MPI, HDF5, FFTW and BLAS hold\n",
+           (double)m->accounted / 1e6, stage_of(m), text);
+}
+
+void ikt_memory_json(ikt_json *json, const ikt_run_cost *cost, int64_t predicted) {
+    const ikt_memory_peaks *m = &cost->memory;
+    ikt_json_int(json, "peak_bytes_per_rank", m->most);
+    ikt_json_int(json, "peak_bytes", m->all);
+    ikt_json_int(json, "predicted_bytes_per_rank", predicted);
+    ikt_json_begin(json, "memory", '{');
+    ikt_json_int(json, "least_bytes", m->least);
+    ikt_json_int(json, "most_bytes", m->most);
+    ikt_json_int(json, "rank", m->rank);
+    ikt_json_int(json, "data_bytes", m->accounted);
+    ikt_json_text(json, "stage", stage_of(m));
+    ikt_json_begin(json, "purposes", '{');
+    for (int i = 0; i < m->n_largest; i++)
+        ikt_json_int(json, m->largest[i].name, m->largest[i].bytes);
+    ikt_json_end(json, '}');
+    if (m->ranks > 0) {
+        ikt_json_begin(json, "bytes_of_ranks", '[');
+        for (int r = 0; r < m->ranks; r++)
+            ikt_json_int(json, NULL, m->of_rank[r]);
+        ikt_json_end(json, ']');
+    }
+    ikt_json_end(json, '}');
+}
+
+/* Counts of the loop by gradients computed, of which there is one more than iterations. */
+static double per_iteration(const ikt_run_cost *cost, double count) {
+    int64_t gradients = cost->times[IKT_STAGE_REPULSION].count;
+    return gradients > 0 ? count / (double)gradients : 0;
+}
+
+void ikt_traffic_print(const ikt_run_cost *cost, int ranks) {
+    if (ranks == 1) return;
+    const ikt_traffic *loop = &cost->traffic[IKT_STAGE_LAYOUT];
+    printf("communication    %.1f KB sent, %.1f messages, %.1f collective calls per rank and "
+           "iteration; %.1f MB sent per rank in all\n",
+           per_iteration(cost, loop->of[IKT_TRAFFIC_BYTES_SENT].mean) / 1e3,
+           per_iteration(cost, loop->of[IKT_TRAFFIC_MESSAGES_SENT].mean),
+           per_iteration(cost, loop->of[IKT_TRAFFIC_COLLECTIVES].mean),
+           cost->traffic[IKT_STAGE_TOTAL].of[IKT_TRAFFIC_BYTES_SENT].mean / 1e6);
+}
+
+/* Transfers of a stage; of the loop also per iteration. */
+static void transfers_json(ikt_json *json, const ikt_run_cost *cost, ikt_stage stage,
+                           bool by_iteration) {
+    const ikt_traffic *traffic = &cost->traffic[stage];
+    ikt_json_begin(json, by_iteration ? "per_iteration" : ikt_stage_name(stage), '{');
+    for (int kind = 0; kind < IKT_TRAFFIC_KINDS; kind++) {
+        const ikt_traffic_range *range = &traffic->of[kind];
+        ikt_json_begin(json, ikt_traffic_name((ikt_traffic_kind)kind), '{');
+        if (by_iteration) {
+            ikt_json_real(json, "least", per_iteration(cost, (double)range->least));
+            ikt_json_real(json, "mean", per_iteration(cost, range->mean));
+            ikt_json_real(json, "most", per_iteration(cost, (double)range->most));
+        } else {
+            ikt_json_int(json, "least", range->least);
+            ikt_json_real(json, "mean", range->mean);
+            ikt_json_int(json, "most", range->most);
+        }
+        ikt_json_end(json, '}');
+    }
+    ikt_json_end(json, '}');
+}
+
+void ikt_traffic_json(ikt_json *json, const ikt_run_cost *cost) {
+    ikt_json_begin(json, "traffic", '{');
+    ikt_json_int(json, "gradients", cost->times[IKT_STAGE_REPULSION].count);
+    transfers_json(json, cost, IKT_STAGE_LAYOUT, true);
+    ikt_json_begin(json, "stages", '{');
+    for (int s = 0; s < IKT_STAGE_COUNT; s++)
+        if (cost->traffic[s].of[IKT_TRAFFIC_COLLECTIVES].most > 0 ||
+            cost->traffic[s].of[IKT_TRAFFIC_MESSAGES_SENT].most > 0)
+            transfers_json(json, cost, (ikt_stage)s, false);
+    ikt_json_end(json, '}');
+    ikt_json_end(json, '}');
+}
+
+void ikt_cost_log(const ikt_context *ctx, const ikt_run_cost *cost, int64_t predicted) {
+    const ikt_memory_peaks *m = &cost->memory;
+    char text[256];
+    if (!ikt_log_is_json(ctx)) return;
+    for (int s = 0; s < IKT_STAGE_COUNT; s++) {
+        const ikt_stage_times *t = &cost->times[s];
+        if (t->count == 0) continue;
+        const ikt_log_number numbers[] = {IKT_LOG_INT("depth", ikt_stage_depth((ikt_stage)s)),
+                                          IKT_LOG_INT("times", t->count),
+                                          IKT_LOG_REAL("least_seconds", t->least),
+                                          IKT_LOG_REAL("mean_seconds", t->mean),
+                                          IKT_LOG_REAL("most_seconds", t->most),
+                                          IKT_LOG_INT("slowest_rank", t->slowest),
+                                          {0}};
+        ikt_log_numbers(ctx, IKT_LOG_STAGE, numbers, "%s: %.3f s in all",
+                        ikt_stage_name((ikt_stage)s), t->most);
+    }
+    const ikt_log_number numbers[] = {IKT_LOG_INT("peak_bytes_per_rank", m->most),
+                                      IKT_LOG_INT("least_bytes", m->least),
+                                      IKT_LOG_INT("peak_bytes", m->all),
+                                      IKT_LOG_INT("predicted_bytes_per_rank", predicted),
+                                      IKT_LOG_INT("rank", m->rank),
+                                      IKT_LOG_INT("data_bytes", m->accounted),
+                                      {0}};
+    ikt_memory_peaks_describe(m, text, sizeof text);
+    ikt_log_numbers(ctx, IKT_LOG_STAGE, numbers, "peak memory in stage %s: %s", stage_of(m), text);
+}
+
+/* --- a plan ----------------------------------------------------------------------------------- */
+
+static double mega(double value) {
+    return value / 1e6;
+}
+
+static void print_work(const ikt_workload *w) {
+    printf("%lld rows x %lld, ", (long long)w->data.n, (long long)w->data.d);
+    if (w->data.is_sparse) printf("sparse, %.1f values a row, ", w->data.entries);
+    printf("%s; %d ranks x %d threads\n", ikt_type_name(w->data.type), w->ranks, w->threads);
+    char kind[128];
+    ikt_affinity_describe(&w->settings.affinity, kind, sizeof kind);
+    printf("%s", kind);
+    if (w->is_isolation)
+        printf("%s, psi %lld, t %lld", w->is_forest ? " forest" : "", (long long)w->psi,
+               (long long)w->t);
+    if (w->is_dense)
+        printf(", dense");
+    else if (w->is_given)
+        printf(", %lld entries a row of input.graph", (long long)w->k);
+    else
+        printf(", k %lld of %lld candidates", (long long)w->k, (long long)w->candidates);
+    printf("; %lld iterations\n", (long long)w->settings.layout.iterations);
+}
+
+void ikt_plan_print(const ikt_plan *plan) {
+    const ikt_memory_plan *m = &plan->memory;
+    const ikt_cost iteration = ikt_time_plan_iteration(&plan->time);
+    const int ranks = plan->work.ranks;
+    print_work(&plan->work);
+    printf("machine: %s\n", plan->machine.name);
+    printf("\nstage            seconds%s\n",
+           ranks > 1 ? "      MB sent   messages   collective calls   (per rank)" : "");
+    for (int s = 0; s < IKT_STAGE_COUNT; s++) {
+        const ikt_cost *cost = &plan->time.stage[s];
+        if (!(cost->seconds > 0)) continue;
+        int indent = 2 * ikt_stage_depth((ikt_stage)s);
+        printf("%*s%-*s %9.3f", indent, "", 14 - indent, ikt_stage_name((ikt_stage)s),
+               cost->seconds);
+        if (ranks > 1)
+            printf(" %12.1f %10.0f %18.0f", mega(cost->bytes_sent), cost->messages,
+                   cost->collectives);
+        printf("\n");
+    }
+    printf("\nan iteration     %.5f s", iteration.seconds);
+    if (ranks > 1)
+        printf("; %.1f KB sent, %.1f messages, %.1f collective calls per rank",
+               iteration.bytes_sent / 1e3, iteration.messages, iteration.collectives);
+    printf("\nmemory per rank  %.0f MB at most, in the stage '%s' (", mega((double)m->peak),
+           ikt_stage_name(m->largest));
+    for (int s = 0; s < IKT_STAGE_COUNT; s++)
+        if (ikt_memory_plan_has(s))
+            printf("%s %.0f, ", ikt_stage_name((ikt_stage)s),
+                   mega((double)(m->stage[s] + m->base)));
+    printf("each with %.0f for the program)\n", mega((double)m->base));
+}
+
+static void cost_json(ikt_json *json, const char *name, const ikt_cost *cost) {
+    ikt_json_begin(json, name, '{');
+    ikt_json_real(json, "seconds", cost->seconds);
+    ikt_json_real(json, "bytes_sent", cost->bytes_sent);
+    ikt_json_real(json, "messages_sent", cost->messages);
+    ikt_json_real(json, "collective_calls", cost->collectives);
+    ikt_json_end(json, '}');
+}
+
+/* The plan as members of an object that has been begun. */
+static void plan_members(ikt_json *json, const ikt_plan *plan) {
+    const ikt_workload *w = &plan->work;
+    const ikt_memory_plan *memory = &plan->memory;
+    const ikt_cost iteration = ikt_time_plan_iteration(&plan->time);
+    ikt_json_text(json, "machine", plan->machine.name);
+    ikt_json_int(json, "rows", w->data.n);
+    ikt_json_int(json, "columns", w->data.d);
+    if (w->data.is_sparse) ikt_json_real(json, "values_a_row", w->data.entries);
+    ikt_json_text(json, "type", ikt_type_name(w->data.type));
+    ikt_json_int(json, "ranks", w->ranks);
+    ikt_json_int(json, "threads", w->threads);
+    ikt_json_int(json, "psi", w->psi);
+    ikt_json_int(json, "partitionings", w->t);
+    ikt_json_int(json, "neighbours", w->k);
+    ikt_json_int(json, "candidates", w->candidates);
+    ikt_json_int(json, "iterations", w->settings.layout.iterations);
+    ikt_json_begin(json, "bytes_per_rank", '{');
+    ikt_json_int(json, "peak", memory->peak);
+    ikt_json_text(json, "largest", ikt_stage_name(memory->largest));
+    ikt_json_int(json, "program", memory->base);
+    for (int s = 0; s < IKT_STAGE_COUNT; s++)
+        if (ikt_memory_plan_has(s))
+            ikt_json_int(json, ikt_stage_name((ikt_stage)s), memory->stage[s]);
+    ikt_json_end(json, '}');
+    cost_json(json, "per_iteration", &iteration);
+    ikt_json_begin(json, "stages", '{');
+    for (int s = 0; s < IKT_STAGE_COUNT; s++)
+        if (plan->time.stage[s].seconds > 0)
+            cost_json(json, ikt_stage_name((ikt_stage)s), &plan->time.stage[s]);
+    ikt_json_end(json, '}');
+}
+
+void ikt_plan_json(const ikt_plan *plan) {
+    ikt_json json = {stdout, 0, false};
+    ikt_json_begin(&json, NULL, '{');
+    plan_members(&json, plan);
+    ikt_json_end(&json, '}');
+}
+
+/* --- a rehearsal: what a run would do --------------------------------------------------------- */
+
+static void rehearsal_print(const ikt_rehearsal *r, const char *settings) {
+    const ikt_output_settings *out = &r->settings.output;
+    const double seconds = r->plan.time.stage[IKT_STAGE_TOTAL].seconds;
+    printf("reads            %s, %s labels\n", r->input_name, r->has_labels ? "with" : "no");
+    printf("writes           %s, %.1f MB at most", out->file, (double)r->result_bytes / 1e6);
+    if (out->picture[0]) printf("; picture %s", out->picture);
+    if (out->model[0]) printf("; model %s", out->model);
+    printf("\n");
+    if (r->goes_on) printf("goes on          from a checkpoint of the stage '%s'\n", r->goes_on);
+    if (isfinite(r->seconds_left))
+        printf("time limit       %.0f s%s\n", r->seconds_left,
+               seconds > r->seconds_left ? ": it would stop with a checkpoint before its end" : "");
+    printf("time             %.1f s, predicted\n\n", seconds);
+    ikt_plan_print(&r->plan);
+    printf("\nsettings, as they would be used:\n%s", settings);
+}
+
+static void key_json(ikt_json *json, const ikt_config_part *part, const ikt_key *key) {
+    const void *member = ikt_config_member(part, key);
+    char text[IKT_STRING_MAX];
+    ikt_value_print(key, member, text, sizeof text);
+    if (key->type == IKT_KEY_BOOL)
+        ikt_json_bool(json, key->name, *(const bool *)member);
+    else if (key->type == IKT_KEY_INT && *(const int64_t *)member != IKT_AUTO_INT)
+        ikt_json_int(json, key->name, *(const int64_t *)member);
+    else if (key->type == IKT_KEY_REAL && *(const double *)member > IKT_AUTO_REAL)
+        ikt_json_real(json, key->name, *(const double *)member);
+    else
+        ikt_json_text(json, key->name, text);
+}
+
+static void rehearsal_json(const ikt_rehearsal *r, const ikt_config_part *parts) {
+    ikt_json json = {stdout, 0, false};
+    ikt_json_begin(&json, NULL, '{');
+    ikt_json_text(&json, "input", r->input_name);
+    ikt_json_bool(&json, "labels", r->has_labels);
+    ikt_json_int(&json, "output_bytes", r->result_bytes);
+    ikt_json_real(&json, "seconds", r->plan.time.stage[IKT_STAGE_TOTAL].seconds);
+    if (isfinite(r->seconds_left)) ikt_json_real(&json, "seconds_left", r->seconds_left);
+    if (r->goes_on) ikt_json_text(&json, "goes_on_from", r->goes_on);
+    ikt_json_begin(&json, "plan", '{');
+    plan_members(&json, &r->plan);
+    ikt_json_end(&json, '}');
+    ikt_json_begin(&json, "settings", '{');
+    for (int p = 0; p < IKT_SETTINGS_PARTS; p++) {
+        ikt_json_begin(&json, parts[p].section->name, '{');
+        for (size_t k = 0; k < parts[p].section->n_keys; k++)
+            key_json(&json, &parts[p], &parts[p].section->keys[k]);
+        ikt_json_end(&json, '}');
+    }
+    ikt_json_end(&json, '}');
+    ikt_json_end(&json, '}');
+}
+
+ikt_status ikt_rehearsal_print(ikt_context *ctx, const ikt_rehearsal *r, bool as_json) {
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    ikt_settings settings = r->settings;
+    char *text = NULL;
+    ikt_settings_parts(&settings, parts);
+    IKT_TRY(ikt_agree(ctx, ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, &text)));
+    if (ikt_rank(ctx) == 0 && as_json) rehearsal_json(r, parts);
+    if (ikt_rank(ctx) == 0 && !as_json) rehearsal_print(r, text);
+    ikt_free(&text);
+    return IKT_OK;
+}

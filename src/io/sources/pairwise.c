@@ -1,0 +1,121 @@
+/* Dense matrices of all pairs. See pairwise.h. */
+#include "io/sources/pairwise.h"
+
+#include <float.h>
+#include <hdf5.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/comm.h"
+#include "base/input_file.h"
+#include "base/memory.h"
+#include "config/key.h"
+#include "io/hdf5/h5.h"
+
+/* Numbers of a block, unless one row has more. */
+enum { BLOCK_NUMBERS = 1 << 20 };
+
+static const char purpose[] = "pairs";
+
+/* COLLECTIVE. Whether PATH is a data set of the HDF5 file, and its attribute `values`. */
+static ikt_status look_at_dataset(ikt_context *ctx, const char *file_name, const char *path,
+                                  bool *is_dense, ikt_pairwise *out) {
+    hid_t file;
+    char *values = NULL;
+    *is_dense = false;
+    IKT_TRY(ikt_h5_open(ctx, file_name, &file));
+    hid_t object = path[0] ? ikt_h5_open_object(file, path) : -1;
+    ikt_status st = IKT_OK;
+    if (object >= 0 && H5Iget_type(object) == H5I_DATASET) {
+        *is_dense = true;
+        st = ikt_h5_get_text(ctx, object, "values", &values);
+        snprintf(out->values, sizeof out->values, "%s", values ? values : "");
+    }
+    ikt_free(&values);
+    ikt_h5_close(object);
+    ikt_h5_close(file);
+    return ikt_agree(ctx, st);
+}
+
+ikt_status ikt_pairwise_open(ikt_context *ctx, const char *name, ikt_pairwise *out) {
+    char file[IKT_STRING_MAX];
+    int64_t known[2] = {0, 0}; /* length of the file's name; 0: no file, 1: HDF5, 2: another */
+    struct stat about;
+    bool is_dense = true;
+    *out = (ikt_pairwise){.source = NULL};
+    if (ikt_rank(ctx) == 0) {
+        known[0] = (int64_t)ikt_file_name_length(name);
+        snprintf(file, sizeof file, "%.*s", (int)known[0], name);
+        if (stat(file, &about) == 0) known[1] = ikt_source_is_hdf5(file) ? 1 : 2;
+    }
+    ikt_broadcast(ctx, known, (int64_t)sizeof known, 0);
+    snprintf(file, sizeof file, "%.*s", (int)known[0], name);
+    const char *path = name[known[0]] == ':' ? name + known[0] + 1 : "";
+    if (known[1] == 0) return IKT_OK;
+    if (known[1] == 1) IKT_TRY(look_at_dataset(ctx, file, path, &is_dense, out));
+    if (!is_dense) return IKT_OK;
+    IKT_TRY(ikt_source_open(ctx, file, path[0] ? path : "X", 0, &out->source));
+    out->n = ikt_source_rows(out->source);
+    if (ikt_source_columns(out->source) == out->n) return IKT_OK;
+    ikt_status st = ikt_fail(ctx, IKT_ERR_DATA,
+                             "%s has %lld rows and %lld columns; a matrix of all pairs has a row "
+                             "and a column for each point, so it is square",
+                             ikt_source_name(out->source), (long long)out->n,
+                             (long long)ikt_source_columns(out->source));
+    ikt_pairwise_close(out);
+    return st;
+}
+
+void ikt_pairwise_close(ikt_pairwise *pairs) {
+    ikt_source_close(&pairs->source);
+    *pairs = (ikt_pairwise){.source = NULL};
+}
+
+/* LOCAL. Numbers of the type of the source as double ones, checked. */
+static ikt_status widen(ikt_context *ctx, const ikt_pairwise *pairs, int64_t first, int64_t count,
+                        const void *stored, double *value) {
+    const ikt_type type = ikt_source_type(pairs->source);
+    const int64_t n = pairs->n;
+    int64_t bad = INT64_MAX;
+#pragma omp parallel for schedule(static) reduction(min : bad) num_threads(ikt_threads(ctx))
+    for (int64_t e = 0; e < count * n; e++) {
+        value[e] = type == IKT_TYPE_U8    ? (double)((const uint8_t *)stored)[e]
+                   : type == IKT_TYPE_F32 ? (double)((const float *)stored)[e]
+                                          : ((const double *)stored)[e];
+        const bool is_self = e % n == first + e / n;
+        if (!is_self && !(value[e] >= 0 && value[e] <= DBL_MAX) && e < bad) bad = e;
+    }
+    if (bad == INT64_MAX) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "%s, row %lld, column %lld: %g is not a number from 0 on, as every distance "
+                    "and every similarity is",
+                    ikt_source_name(pairs->source), (long long)(first + bad / n),
+                    (long long)(bad % n), value[bad]);
+}
+
+ikt_status ikt_pairwise_read(ikt_context *ctx, const ikt_pairwise *pairs, const ikt_rows *rows,
+                             ikt_pairwise_take take, void *self) {
+    const int64_t n = pairs->n, most = ikt_max_one(ctx, rows->count);
+    const int64_t wanted = BLOCK_NUMBERS > n ? BLOCK_NUMBERS / n : 1;
+    const int64_t block = wanted < most ? wanted : most, rounds = (most + block - 1) / block;
+    double *value = NULL;
+    void *stored = NULL;
+    ikt_status st = ikt_alloc(ctx, &value, block * n, sizeof *value, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &stored, block * n, ikt_type_size(ikt_source_type(pairs->source)),
+                       purpose);
+    st = ikt_agree(ctx, st);
+    for (int64_t round = 0; st == IKT_OK && round < rounds; round++) {
+        const int64_t done = round * block < rows->count ? round * block : rows->count;
+        const int64_t count = rows->count - done < block ? rows->count - done : block;
+        st = ikt_source_read(pairs->source, rows->first + done, count, stored);
+        if (st != IKT_OK) break;
+        st = widen(ctx, pairs, rows->first + done, count, stored, value);
+        if (st == IKT_OK && count > 0) st = take(self, rows->first + done, count, value);
+        st = ikt_agree(ctx, st);
+    }
+    ikt_free(&value);
+    ikt_free(&stored);
+    return st;
+}

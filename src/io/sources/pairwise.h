@@ -1,0 +1,39 @@
+/* Numbers of every pair of rows, from a file: a dense n x n matrix of distances, similarities or
+ * probabilities, read by blocks of rows. It stands beside rows (source.h) and sparse graphs
+ * (io/results/graph_file.h); what the numbers mean, the caller knows. */
+#ifndef IKT_IO_SOURCES_PAIRWISE_H
+#define IKT_IO_SOURCES_PAIRWISE_H
+
+#include <stdbool.h>
+
+#include "dist/rows.h"
+#include "io/sources/source.h"
+
+typedef struct {
+    ikt_source *source; /* n x n; its labels and marked rows are those beside the matrix */
+    int64_t n;
+    char values[32]; /* the attribute `values` of an HDF5 data set, or "" */
+} ikt_pairwise;
+
+/* COLLECTIVE. Opens FILE or FILE:PATH where that names a dense matrix: a data set of an HDF5 file,
+ * or a file of any other format that ikt_source_open reads (NPY).
+ *   out   close with ikt_pairwise_close; out->source is NULL, without an error, where the name is
+ *         that of no dense matrix (a missing file, the group of a sparse one)
+ * Errors: IKT_ERR_DATA where it is not square; those of ikt_source_open. */
+ikt_status ikt_pairwise_open(ikt_context *ctx, const char *name, ikt_pairwise *out);
+
+/* COLLECTIVE. Closes and empties; accepts an empty one. */
+void ikt_pairwise_close(ikt_pairwise *pairs);
+
+/* LOCAL. Is given rows first .. first + count - 1 as value[count * n]. */
+typedef ikt_status (*ikt_pairwise_take)(void *self, int64_t first, int64_t count,
+                                        const double *value);
+
+/* COLLECTIVE. Hands the own rows to `take`, some million numbers at a time, in the order of the
+ * file. Entries of a row with itself are handed on as they are.
+ * Errors: IKT_ERR_DATA naming row and column of another entry that is negative or not finite;
+ * those of reading and of `take`; IKT_ERR_RESOURCE. Agreed. */
+ikt_status ikt_pairwise_read(ikt_context *ctx, const ikt_pairwise *pairs, const ikt_rows *rows,
+                             ikt_pairwise_take take, void *self);
+
+#endif
