@@ -1,6 +1,11 @@
 /* Adaptive Gaussian kernel: as wide at a row as its m-th nearest row is far.
  *
- * Zhu & Ting 2021, appendix D, equation 15; Zelnik-Manor & Perona 2004 ("local scaling", m = 7).
+ * K(x, y) = exp(-|x - y|^2 / (sigma_x sigma_y)), sigma the distance to the m-th nearest row (Zhu &
+ * Ting 2021, appendix D, equation 15; Zelnik-Manor & Perona 2004, "local scaling", m = 7),
+ * normalised over the list. Where rows coincide sigma can be 0. Then K is its limit: 1 at distance
+ * 0, 0 at any other. A row whose similarities all are 0 thereby (a lone row beside a heap of equal
+ * ones) gets the uniform weight over its m nearest rows. Kernels too small for a number do no harm:
+ * they are normalised by differences of their exponents.
  * The m-th distance of each row stands in its own list; those of its neighbours are asked for once,
  * each rank's foreign ones together. Everything is computed from squares, so that one root is taken
  * a pair and both rows of it find the same bits.
@@ -10,7 +15,7 @@
 
 #include <omp.h>
 
-#include "affinity/kind.h"
+#include "affinity/affinity.h"
 #include "base/comm.h"
 #include "base/memory.h"
 #include "dist/rows.h"
@@ -35,41 +40,25 @@ typedef struct {
     float *foreign;    /* [other.count] */
 } reaches;
 
-static void reaches_free(reaches *r) {
-    ikt_free(&r->own);
-    ikt_free(&r->row);
-    ikt_free(&r->foreign);
-    ikt_row_set_destroy(&r->other);
-}
-
 static bool is_own(const reaches *r, uint32_t row) {
     return row >= r->rows->first && row < r->rows->first + r->rows->count;
-}
-
-static double reach_of(const reaches *r, uint32_t row) {
-    if (is_own(r, row)) return (double)r->own[row - r->rows->first];
-    return (double)r->foreign[ikt_row_set_place(&r->other, row)];
-}
-
-/* Which rows of others are in the lists. */
-static ikt_status list_others(ikt_context *ctx, const ikt_neighbours *lists, reaches *r) {
-    IKT_TRY(ikt_row_set_create(ctx, r->rows->n, &r->other));
-#pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t e = 0; e < lists->n_local * lists->k; e++)
-        if (!is_own(r, lists->row[e])) ikt_row_set_add(&r->other, lists->row[e]);
-    ikt_row_set_number(&r->other);
-    IKT_TRY(ikt_alloc(ctx, &r->row, r->other.count, sizeof *r->row, purpose));
-    IKT_TRY(ikt_alloc(ctx, &r->foreign, r->other.count, sizeof *r->foreign, purpose));
-    ikt_row_set_list(&r->other, r->row);
-    return IKT_OK;
 }
 
 /* COLLECTIVE. From sorted lists. */
 static ikt_status find_reaches(ikt_context *ctx, const ikt_neighbours *lists, int64_t m,
                                reaches *r) {
     ikt_status st = ikt_alloc(ctx, &r->own, lists->n_local, sizeof *r->own, purpose);
-    if (st == IKT_OK) st = list_others(ctx, lists, r);
+    if (st == IKT_OK) st = ikt_row_set_create(ctx, r->rows->n, &r->other);
+    if (st == IKT_OK) {
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+        for (int64_t e = 0; e < lists->n_local * lists->k; e++)
+            if (!is_own(r, lists->row[e])) ikt_row_set_add(&r->other, lists->row[e]);
+        ikt_row_set_number(&r->other);
+        st = ikt_alloc(ctx, &r->row, r->other.count, sizeof *r->row, purpose);
+    }
+    if (st == IKT_OK) st = ikt_alloc(ctx, &r->foreign, r->other.count, sizeof *r->foreign, purpose);
     IKT_TRY(ikt_agree(ctx, st));
+    ikt_row_set_list(&r->other, r->row);
     for (int64_t i = 0; i < lists->n_local; i++)
         r->own[i] = lists->score[i * lists->k + m - 1];
     return ikt_gather_rows(ctx, r->rows, r->row, r->other.count, r->own, sizeof *r->own,
@@ -84,8 +73,9 @@ static bool weigh_row(const reaches *r, const ikt_neighbours *lists, int64_t i, 
     const uint32_t *row = lists->row + i * lists->k;
     double least = INFINITY, total = 0;
     for (int64_t e = 0; e < lists->k; e++) {
-        exponent[e] =
-            ikt_adaptive_exponent((double)score[e], (double)r->own[i], reach_of(r, row[e]));
+        const float reach = is_own(r, row[e]) ? r->own[row[e] - r->rows->first]
+                                              : r->foreign[ikt_row_set_place(&r->other, row[e])];
+        exponent[e] = ikt_adaptive_exponent((double)score[e], (double)r->own[i], (double)reach);
         least = fmin(least, exponent[e]);
     }
     const bool is_flat = least == INFINITY;
@@ -98,10 +88,10 @@ static bool weigh_row(const reaches *r, const ikt_neighbours *lists, int64_t i, 
     return is_flat;
 }
 
-ikt_status ikt_adaptive_weights(ikt_context *ctx, const ikt_rows *rows, ikt_neighbours *lists,
-                                int64_t m, int64_t *flat) {
-    const int64_t k = lists->k;
-    reaches r = {.rows = rows};
+static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neighbours *lists,
+                        int64_t *zero_similarity) {
+    const int64_t k = lists->k, m = job->settings->adaptive.neighbours;
+    reaches r = {.rows = job->rows};
     double *exponent = NULL;
     int64_t count = 0;
     ikt_neighbours_sort(ctx, lists); /* sums in one order, whatever the order of the search */
@@ -112,17 +102,14 @@ ikt_status ikt_adaptive_weights(ikt_context *ctx, const ikt_rows *rows, ikt_neig
 #pragma omp parallel for schedule(static) reduction(+ : count) num_threads(ikt_threads(ctx))
         for (int64_t i = 0; i < lists->n_local; i++)
             count += weigh_row(&r, lists, i, m, exponent + omp_get_thread_num() * k);
-        *flat = ikt_sum_one(ctx, count);
+        *zero_similarity = ikt_sum_one(ctx, count);
     }
     ikt_free(&exponent);
-    reaches_free(&r);
+    ikt_free(&r.own);
+    ikt_free(&r.row);
+    ikt_free(&r.foreign);
+    ikt_row_set_destroy(&r.other);
     return st;
-}
-
-static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neighbours *lists,
-                        int64_t *zero_similarity) {
-    return ikt_adaptive_weights(ctx, job->rows, lists, job->settings->adaptive.neighbours,
-                                zero_similarity);
 }
 
 /* --- dense P ---------------------------------------------------------------------------------- */
@@ -143,16 +130,6 @@ static double dense_exponent(const scales *s, const float *row, int64_t i, int64
                                  (double)ikt_pair_value(s->nearest[j]));
 }
 
-static scale find_scale(const scales *s, const ikt_dense *dense, int64_t i) {
-    const float *row = dense->value + (i - dense->rows.first) * dense->stride;
-    scale found = {INFINITY, 0};
-    for (int64_t j = 0; j < dense->rows.n; j++)
-        if (j != i) found.least = fmin(found.least, dense_exponent(s, row, i, j));
-    for (int64_t j = 0; j < dense->rows.n && found.least < INFINITY; j++)
-        if (j != i) found.total += exp(found.least - dense_exponent(s, row, i, j));
-    return found;
-}
-
 /* p_j|i, where `exponent` and `squared` are those of the pair. */
 static double conditional(const scales *s, int64_t i, int64_t j, float squared, double exponent) {
     const scale *own = &s->scale[i];
@@ -160,44 +137,46 @@ static double conditional(const scales *s, int64_t i, int64_t j, float squared, 
     return ikt_pair_make(squared, (uint32_t)j) <= s->nearest[i] ? 1 / (double)s->m : 0;
 }
 
-static void fill_row(const scales *s, ikt_dense *dense, int64_t i) {
-    const double half = 1 / (2 * (double)dense->rows.n);
-    float *row = dense->value + (i - dense->rows.first) * dense->stride;
-    for (int64_t j = 0; j < dense->rows.n; j++) {
-        const double exponent = dense_exponent(s, row, i, j);
-        row[j] = (float)(half * (conditional(s, i, j, row[j], exponent) +
-                                 conditional(s, j, i, row[j], exponent)));
-    }
-    row[i] = 0;
-}
-
-/* COLLECTIVE. */
-static ikt_status find_scales(ikt_context *ctx, const ikt_dense *dense, scales *s,
-                              int64_t *zero_similarity) {
-    int64_t count = 0;
-    scale *own = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &own, dense->rows.count, sizeof *own, purpose)));
-#pragma omp parallel for schedule(static) reduction(+ : count) num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < dense->rows.count; i++) {
-        own[i] = find_scale(s, dense, dense->rows.first + i);
-        count += own[i].least == INFINITY;
-    }
-    *zero_similarity = ikt_sum_one(ctx, count);
-    ikt_status st = ikt_dense_share(ctx, &dense->rows, own, sizeof *own, &s->scale);
-    ikt_free(&own);
-    return st;
-}
-
 static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *out,
                         int64_t *zero_similarity) {
     scales s = {.m = job->settings->adaptive.neighbours};
+    scale *own = NULL;
+    int64_t count = 0;
+    const int64_t first = out->rows.first, n = out->rows.n;
+    const double half = 1 / (2 * (double)n);
     ikt_status st = ikt_dense_nearest(ctx, out, s.m, &s.nearest);
-    if (st == IKT_OK) st = find_scales(ctx, out, &s, zero_similarity);
+    if (st == IKT_OK)
+        st = ikt_agree(ctx, ikt_alloc(ctx, &own, out->rows.count, sizeof *own, purpose));
+    if (st == IKT_OK) {
+#pragma omp parallel for schedule(static) reduction(+ : count) num_threads(ikt_threads(ctx))
+        for (int64_t i = 0; i < out->rows.count; i++) {
+            const float *row = out->value + i * out->stride;
+            scale found = {INFINITY, 0};
+            for (int64_t j = 0; j < n; j++)
+                if (j != first + i)
+                    found.least = fmin(found.least, dense_exponent(&s, row, first + i, j));
+            for (int64_t j = 0; j < n && found.least < INFINITY; j++)
+                if (j != first + i)
+                    found.total += exp(found.least - dense_exponent(&s, row, first + i, j));
+            own[i] = found;
+            count += found.least == INFINITY;
+        }
+        *zero_similarity = ikt_sum_one(ctx, count);
+        st = ikt_share_rows(ctx, &out->rows, own, sizeof *own, purpose, &s.scale);
+    }
     if (st == IKT_OK) {
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < out->rows.count; i++)
-            fill_row(&s, out, out->rows.first + i);
+        for (int64_t i = first; i < first + out->rows.count; i++) {
+            float *row = out->value + (i - first) * out->stride;
+            for (int64_t j = 0; j < n; j++) {
+                const double exponent = dense_exponent(&s, row, i, j);
+                row[j] = (float)(half * (conditional(&s, i, j, row[j], exponent) +
+                                         conditional(&s, j, i, row[j], exponent)));
+            }
+            row[i] = 0;
+        }
     }
+    ikt_free(&own);
     ikt_free(&s.nearest);
     ikt_free(&s.scale);
     return st;

@@ -1,18 +1,24 @@
-/* From neighbours to conditional probabilities p_j|i: settings and weights of every kind. */
+/* From neighbours to conditional probabilities p_j|i: settings, kinds of affinity, weights.
+ *
+ * A kind is one struct in one file and one line in the table of affinity.c. The pipeline brings
+ * together what it asks for (lists of the most similar rows, or all scores) and knows nothing else
+ * of it. A key of its own belongs into a section of its own, which parser, --help and printing then
+ * know.
+ */
 #ifndef IKT_AFFINITY_AFFINITY_H
 #define IKT_AFFINITY_AFFINITY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "affinity/edges.h"
+#include "affinity/dense.h"
 #include "base/status.h"
-#include "config/key.h"
+#include "config/config.h"
 #include "data/dataset.h"
 #include "dist/order.h"
 #include "neighbours/neighbours.h"
 
-/* In the order of the table of kinds (kind.h). */
+/* In the order of the table of kinds (affinity.c). */
 typedef enum {
     IKT_AFFINITY_ISOLATION,
     IKT_AFFINITY_GAUSSIAN,
@@ -34,6 +40,24 @@ typedef struct {
     int64_t neighbours; /* sigma is the distance to so many-th nearest row */
 } ikt_adaptive_settings;
 
+/* What the numbers are; as graph.values has them, and behind those what a kept graph holds. */
+typedef enum {
+    IKT_EDGES_AUTO,          /* as the file says, by attribute or name */
+    IKT_EDGES_SIMILARITIES,  /* >= 0: p_j|i = w_ij / sum of the row */
+    IKT_EDGES_DISTANCES,     /* >= 0: kernel of graph.weights */
+    IKT_EDGES_PROBABILITIES, /* symmetric P up to a factor */
+    IKT_EDGES_NONE,          /* an edge is an edge: p_j|i = 1 / edges of the row */
+    IKT_EDGES_CONDITIONAL    /* p_j|i itself */
+} ikt_edges;
+
+typedef enum { IKT_WEIGHTS_GAUSSIAN, IKT_WEIGHTS_KNN } ikt_edge_kernel;
+
+typedef struct {
+    int values;       /* ikt_edges */
+    int weights;      /* ikt_edge_kernel */
+    bool is_pairwise; /* no key: input.graph is a matrix of all pairs, once that is known */
+} ikt_graph_settings;
+
 typedef struct {
     int kind;                       /* ikt_affinity_name */
     int64_t neighbours;             /* k, or IKT_AUTO_INT */
@@ -46,7 +70,8 @@ typedef struct {
     ikt_graph_settings graph;
 } ikt_affinity_settings;
 
-extern const ikt_section ikt_affinity_section, ikt_gaussian_section, ikt_adaptive_section;
+extern const ikt_section ikt_affinity_section, ikt_gaussian_section, ikt_adaptive_section,
+    ikt_graph_section;
 
 /* SAME-ARGS. Checks the settings against n rows and resolves what is "auto".
  *   k   receives the neighbours of a row, at most n - 1. With dense support, where every pair has a
@@ -63,6 +88,76 @@ void ikt_affinity_shrink(ikt_affinity_settings *settings, int64_t n);
  * rows on), and among how many candidates a row then is. */
 bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t n);
 int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n, int64_t k);
+
+/* --- kinds ------------------------------------------------------------------------------------ */
+
+/* What the scores of lists and scorers are. */
+typedef enum {
+    IKT_SCORES_CODES,    /* numbers of differing entries of the rows' cell codes */
+    IKT_SCORES_DISTANCES /* squared Euclidean distances of the preprocessed rows */
+} ikt_affinity_scores;
+
+/* What there is to know when weights are made. All of it is lent. */
+typedef struct {
+    const ikt_affinity_settings *settings;
+    int64_t k;              /* neighbours of a row, resolved */
+    int64_t t;              /* entries of a code, where scores are of codes */
+    ikt_dataset *data;      /* the rows, which may be read again; NULL beside a file of all pairs */
+    const ikt_rows *rows;   /* of the rows of the lists */
+    const ikt_order *order; /* where lists are by slots, the order they are in; or NULL */
+} ikt_affinity_job;
+
+typedef struct {
+    const char *name; /* as affinity.kind has it */
+    ikt_affinity_scores scores;
+    const ikt_section *section; /* its own keys, or NULL */
+    size_t keys;                /* where their struct is in ikt_affinity_settings */
+    /* LOCAL, pure. What affinity.neighbours: auto means; the caller sees to n - 1. NULL: 30. */
+    int64_t (*neighbours)(const ikt_affinity_settings *settings);
+    /* SAME-ARGS. Refuses settings of its own that contradict others; NULL: there are none.
+     *   weighed   other rows that a row gets weights for: its neighbours, or all */
+    ikt_status (*check)(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t weighed);
+    /* LOCAL. Lowers its own settings to what suits a subset of n rows; NULL: there are none. */
+    void (*shrink)(ikt_affinity_settings *settings, int64_t n);
+    /* COLLECTIVE. Puts p_j|i, each row summing to 1, in place of the scores of lists.
+     *   zero_similarity   receives how many rows have no similarity to any other, over all ranks
+     * Errors: IKT_ERR_RESOURCE, those of reading. */
+    ikt_status (*weigh)(ikt_context *ctx, const ikt_affinity_job *job, ikt_neighbours *lists,
+                        int64_t *zero_similarity);
+    /* COLLECTIVE. Puts the dense symmetric P in place of the scores of all pairs, which are
+     * symmetric. Errors: IKT_ERR_RESOURCE, those of reading; what the matrix holds is lost then. */
+    ikt_status (*dense)(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *dense,
+                        int64_t *zero_similarity);
+    bool has_bandwidth_search; /* weights are found by iteration: plans of time count them */
+    /* "N rows ...": why a row may have no similarity; NULL: never. */
+    const char *zero_similarity_because;
+} ikt_affinity;
+
+extern const ikt_affinity ikt_affinity_isolation, ikt_affinity_gaussian, ikt_affinity_knn,
+    ikt_affinity_adaptive, ikt_affinity_graph;
+
+/* LOCAL, pure. The kind that the settings name. */
+const ikt_affinity *ikt_affinity_of(const ikt_affinity_settings *settings);
+
+/* LOCAL, pure. "gaussian perplexity 30": the kind and its own keys, for people.
+ *   text   [size] */
+void ikt_affinity_describe(const ikt_affinity_settings *settings, char *text, size_t size);
+
+/* COLLECTIVE. The dense P of similarities K(i, j) >= 0 of all pairs, symmetric and 0 on the
+ * diagonal: p_j|i = K(i, j) / sum of row i (Zhu & Ting 2021, section 4.2).
+ *   own   [dense->rows.count] sums of the own rows
+ *   zero_similarity   rows whose sum is 0; they are tied to their nearest rows in job->data
+ * Errors: IKT_ERR_DATA where there are such rows and no data; IKT_ERR_RESOURCE, those of reading.
+ */
+ikt_status ikt_similarities_dense(ikt_context *ctx, const ikt_affinity_job *job, const double *own,
+                                  ikt_dense *dense, int64_t *zero_similarity);
+
+enum { IKT_AFFINITY_PARTS = 3 };
+
+/* LOCAL. The kinds' own sections, bound to the members of `settings`, for config.h. */
+void ikt_affinity_parts(ikt_affinity_settings *settings, ikt_config_part parts[IKT_AFFINITY_PARTS]);
+
+/* --- weights of lists ------------------------------------------------------------------------- */
 
 /* LOCAL. Isolation kernel on neighbour lists whose scores are numbers of differing cells:
  * p_j|i = K(i, j) / sum over the list of K(i, .), with t K(i, j) = t - score (Zhu & Ting 2021,
@@ -84,33 +179,50 @@ void ikt_gaussian_weights(ikt_context *ctx, const ikt_neighbours *lists, double 
 double ikt_gaussian_beta(const float *squared, int64_t count, int64_t skip, double perplexity,
                          double *least, double *total);
 
-/* LOCAL. kNN kernel, K(x, y) = 1 for y among the k nearest rows of x, otherwise 0 (Zhu & Ting 2021,
- * appendix D, equation 14): p_j|i = 1 / k for the rows of the list. P is symmetric although K is
- * not, because p_ij is the mean of both directions. */
-void ikt_knn_weights(ikt_context *ctx, const ikt_neighbours *lists, float *weight);
-
-/* COLLECTIVE. Adaptive Gaussian kernel on neighbour lists whose scores are squared distances:
- * K(x, y) = exp(-|x - y|^2 / (sigma_x sigma_y)), sigma the distance to the m-th nearest row (Zhu &
- * Ting 2021, appendix D, equation 15; Zelnik-Manor & Perona 2004), normalised over the list.
- * Where rows coincide sigma can be 0. Then K is its limit: 1 at distance 0, 0 at any other. A row
- * whose similarities all are 0 thereby (a lone row beside a heap of equal ones) gets the uniform
- * weight over its m nearest rows. Kernels too small for a number do no harm: they are normalised by
- * differences of their exponents.
- *   rows     of the rows of the lists
- *   lists   sorted, and weights put in place of scores
- *   m       1 <= m <= lists->k
- *   flat    receives the number of such rows, over all ranks.
- * Errors: IKT_ERR_RESOURCE. Memory beside the lists: 4 bytes a row, 16 for each neighbour on
- * another rank, n/5 bytes. */
-ikt_status ikt_adaptive_weights(ikt_context *ctx, const ikt_rows *distribution,
-                                ikt_neighbours *lists, int64_t m, int64_t *flat);
-
-/* LOCAL, pure. |x - y|^2 / (sigma_x sigma_y) from the squares of all three, by the rule above:
- * infinite where K is 0. */
+/* LOCAL, pure. |x - y|^2 / (sigma_x sigma_y) from the squares of all three, by the rule of
+ * adaptive.c: infinite where K is 0. */
 double ikt_adaptive_exponent(double squared, double reach_x, double reach_y);
 
+/* --- edges of a graph that was made elsewhere ------------------------------------------------- */
+
+typedef struct {
+    ikt_edges values;
+    ikt_edge_kernel kernel; /* of distances */
+    double perplexity;      /* of the Gaussian kernel */
+    double scale;           /* probabilities: what they are multiplied by */
+} ikt_edge_rule;
+
+/* LOCAL. Weights of the edges of one row, of which there is at least one. No weight is less than
+ * 1e-30: an edge stays an edge.
+ *   value    [count] finite, not below 0; ascending by column, so that sums have one order
+ *   squared  [count] room
+ *   weight   [count], receives p_j|i; sums to 1 but for probabilities and conditional ones */
+void ikt_edge_weights(const ikt_edge_rule *rule, const double *value, int64_t count, float *squared,
+                      float *weight);
+
+/* --- rows without any similarity -------------------------------------------------------------- */
+
+/* The same on every rank: there are few such rows. */
+typedef struct {
+    int64_t count, k;
+    int64_t *row;      /* [count] global rows, ascending */
+    uint32_t *nearest; /* [count * k] their k nearest rows, by ascending (distance, row) */
+} ikt_zero_similarity;
+
+/* COLLECTIVE. Finds the nearest rows of the marked ones.
+ *   marked  [rows->count] nonzero for the own rows without any similarity
+ *   k       neighbours wanted, < n
+ * The data is streamed once per thousand of them, and not at all where there are none.
+ *   data   NULL: there are no rows, beside a file of all pairs, and marked ones are refused
+ * Errors: IKT_ERR_DATA for marked rows without data, those of reading, IKT_ERR_RESOURCE; *out is
+ * empty then. */
+ikt_status ikt_zero_similarity_find(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
+                                    const uint8_t *marked, int64_t k, ikt_zero_similarity *out);
+
+void ikt_zero_similarity_destroy(ikt_zero_similarity *zeros);
+
 /* COLLECTIVE. Gives rows without any similarity (all weights zero) the uniform weight over their k
- * nearest rows by input distance; see zero_similarity.h. Replaces those rows' lists in place.
+ * nearest rows by input distance (zero_similarity.c). Replaces those rows' lists in place.
  *   rows       of the rows of the lists
  *   order     where the lists are by slots: the order they are in; otherwise NULL
  *   lists     with weights in place of scores

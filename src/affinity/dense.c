@@ -6,9 +6,9 @@
 
 #include <omp.h>
 
-#include "base/comm.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
+#include "dist/shuffle.h"
 #include "neighbours/exact.h"
 
 static const char purpose[] = "dense P";
@@ -41,50 +41,26 @@ ikt_status ikt_dense_fill(ikt_context *ctx, const ikt_scorer *scorer, ikt_dense 
     return st;
 }
 
-ikt_status ikt_dense_share(ikt_context *ctx, const ikt_rows *rows, const void *own, size_t bytes,
-                           void *all) {
-    int64_t *counts = NULL;
-    void *values = NULL;
-    ikt_status st = ikt_alloc(ctx, &values, rows->n, bytes, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        for (int r = 0; r < ikt_size(ctx); r++)
-            counts[r] = ikt_rows_count(rows, r);
-        ikt_allgather(ctx, own, rows->count, bytes, values, counts);
-    } else {
-        ikt_free(&values);
-    }
-    ikt_free(&counts);
-    memcpy(all, &values, sizeof values);
-    return st;
-}
-
-/* The k-th nearest other row of own row i. */
-static ikt_pair find_nearest(const ikt_dense *dense, int64_t i, int64_t k, ikt_pair *room) {
-    ikt_select s;
-    ikt_pair worst = 0;
-    ikt_select_begin(&s, ikt_cpu_isa(), k, room);
-    ikt_select_floats(&s, dense->rows.first + i, 0, dense->rows.n,
-                      dense->value + i * dense->stride);
-    ikt_select_end(&s);
-    for (int64_t e = 0; e < s.count; e++)
-        if (s.pair[e] > worst) worst = s.pair[e];
-    return worst;
-}
-
 ikt_status ikt_dense_nearest(ikt_context *ctx, const ikt_dense *dense, int64_t k, ikt_pair **all) {
-    const int64_t room = IKT_SELECT_ROOM * k, count = dense->rows.count;
+    const int64_t space = IKT_SELECT_ROOM * k, count = dense->rows.count;
     ikt_pair *own = NULL, *pairs = NULL;
     *all = NULL;
     ikt_status st = ikt_alloc(ctx, &own, count, sizeof *own, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &pairs, ikt_threads(ctx) * room, sizeof *pairs, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &pairs, ikt_threads(ctx) * space, sizeof *pairs, purpose);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < count; i++)
-            own[i] = find_nearest(dense, i, k, pairs + omp_get_thread_num() * room);
-        st = ikt_dense_share(ctx, &dense->rows, own, sizeof *own, all);
+        for (int64_t i = 0; i < count; i++) {
+            ikt_select s;
+            ikt_select_begin(&s, ikt_cpu_isa(), k, pairs + omp_get_thread_num() * space);
+            ikt_select_floats(&s, dense->rows.first + i, 0, dense->rows.n,
+                              dense->value + i * dense->stride);
+            ikt_select_end(&s);
+            own[i] = 0;
+            for (int64_t e = 0; e < s.count; e++)
+                if (s.pair[e] > own[i]) own[i] = s.pair[e];
+        }
+        st = ikt_share_rows(ctx, &dense->rows, own, sizeof *own, purpose, all);
     }
     ikt_free(&own);
     ikt_free(&pairs);

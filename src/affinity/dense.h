@@ -1,5 +1,5 @@
 /* The dense symmetric P in distributed row blocks, for n up to what memory holds: the matrix, and
- * what the kinds of affinity fill it with (kind.h).
+ * what the kinds of affinity fill it with (affinity.h).
  *
  * Scores are symmetric, so that p_ij needs only the score of i and j and some number of each row
  * (its sum, its width, its k-th nearest): no transpose. Advantage: exact, no truncation.
@@ -29,14 +29,6 @@ ikt_status ikt_dense_create(ikt_context *ctx, const ikt_rows *rows, ikt_dense *o
  * Errors: IKT_ERR_RESOURCE; empty then. */
 ikt_status ikt_dense_fill(ikt_context *ctx, const ikt_scorer *scorer, ikt_dense *out);
 
-/* COLLECTIVE. One number per row on every rank, from those of the own rows.
- *   own     [rows->count] of `bytes` bytes
- *   all     ADDRESS of a pointer that receives [rows->n] of them, owned by the caller; NULL on
- *           failure
- * Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_dense_share(ikt_context *ctx, const ikt_rows *rows, const void *own, size_t bytes,
-                           void *all);
-
 /* COLLECTIVE. Of every row of a matrix of scores the k-th nearest other row, ties to the lower one:
  * row j is among the k nearest of row i where ikt_pair_make(score of i and j, j) <= all[i].
  *   all   receives [rows->n], the same on every rank, owned by the caller; NULL on failure
@@ -44,8 +36,9 @@ ikt_status ikt_dense_share(ikt_context *ctx, const ikt_rows *rows, const void *o
 ikt_status ikt_dense_nearest(ikt_context *ctx, const ikt_dense *dense, int64_t k, ikt_pair **all);
 
 /* COLLECTIVE. Whether a P, dense or sparse, can be one: IKT_ERR_INTERNAL where its entries do not
- * sum to 1 within 1e-6, or where entries and mirror images differ. total   of the own entries;
- * changed odd     sum of ikt_hash_entry over the own entries */
+ * sum to 1 within 1e-6, or where entries and mirror images differ.
+ *   total   of the own entries; changed
+ *   odd     sum of ikt_hash_entry over the own entries */
 ikt_status ikt_check_p(ikt_context *ctx, ikt_exact_sum *total, uint64_t odd);
 
 /* COLLECTIVE. The same for a dense P. Cost: one pass. */

@@ -1,71 +1,43 @@
-/* Weights of the edges of a graph. See edges.h.
+/* Weights of the edges of a graph. See affinity.h.
  *
  * Sums are of doubles in the order of the columns. Distances are divided by the largest of the row
  * before they are squared: their Gaussian weights do not depend on the unit, and no square is too
  * large or too small for a float. */
-#include "affinity/edges.h"
+#include "affinity/affinity.h"
 
 #include <math.h>
 
-#include "affinity/kind.h"
 #include "base/exact_sum.h"
 #include "base/memory.h"
-
-bool ikt_edges_keep_zero(ikt_edges values) {
-    return values == IKT_EDGES_DISTANCES;
-}
-
-double ikt_edges_least(const ikt_edge_rule *rule) {
-    const bool has_width =
-        rule->values == IKT_EDGES_DISTANCES && rule->kernel == IKT_WEIGHTS_GAUSSIAN;
-    return has_width ? rule->perplexity : 1;
-}
-
-static void share_weights(const double *value, int64_t count, float *weight) {
-    double largest = 0, sum = 0;
-    for (int64_t e = 0; e < count; e++)
-        largest = fmax(largest, value[e]);
-    for (int64_t e = 0; e < count; e++)
-        sum += value[e] / largest; /* no sum overflows */
-    for (int64_t e = 0; e < count; e++)
-        weight[e] = (float)(value[e] / largest / sum);
-}
-
-static void equal_weights(int64_t count, float *weight) {
-    const float share = (float)(1 / (double)count);
-    for (int64_t e = 0; e < count; e++)
-        weight[e] = share;
-}
-
-static void gaussian_weights(double perplexity, const double *distance, int64_t count,
-                             float *squared, float *weight) {
-    double largest = 0, least, total;
-    for (int64_t e = 0; e < count; e++)
-        largest = fmax(largest, distance[e]);
-    for (int64_t e = 0; e < count; e++) {
-        const double part = largest > 0 ? distance[e] / largest : 0;
-        squared[e] = (float)(part * part);
-    }
-    const double beta = ikt_gaussian_beta(squared, count, -1, perplexity, &least, &total);
-    for (int64_t e = 0; e < count; e++)
-        weight[e] = (float)(exp(-beta * ((double)squared[e] - least)) / total);
-}
 
 /* What takes the place of weights that would become 0, which symmetrisation takes for none. */
 static const float weight_least = 1e-30F;
 
 void ikt_edge_weights(const ikt_edge_rule *rule, const double *value, int64_t count, float *squared,
                       float *weight) {
-    const bool is_gaussian = rule->kernel == IKT_WEIGHTS_GAUSSIAN;
-    if (rule->values == IKT_EDGES_SIMILARITIES)
-        share_weights(value, count, weight);
-    else if (rule->values == IKT_EDGES_DISTANCES && is_gaussian)
-        gaussian_weights(rule->perplexity, value, count, squared, weight);
-    else if (rule->values == IKT_EDGES_DISTANCES || rule->values == IKT_EDGES_NONE)
-        equal_weights(count, weight);
-    else
+    double largest = 0, sum = 0, least, total;
+    for (int64_t e = 0; e < count; e++)
+        largest = fmax(largest, value[e]);
+    if (rule->values == IKT_EDGES_SIMILARITIES) {
+        for (int64_t e = 0; e < count; e++)
+            sum += value[e] / largest; /* no sum overflows */
+        for (int64_t e = 0; e < count; e++)
+            weight[e] = (float)(value[e] / largest / sum);
+    } else if (rule->values == IKT_EDGES_DISTANCES && rule->kernel == IKT_WEIGHTS_GAUSSIAN) {
+        for (int64_t e = 0; e < count; e++) {
+            const double part = largest > 0 ? value[e] / largest : 0;
+            squared[e] = (float)(part * part);
+        }
+        const double beta = ikt_gaussian_beta(squared, count, -1, rule->perplexity, &least, &total);
+        for (int64_t e = 0; e < count; e++)
+            weight[e] = (float)(exp(-beta * ((double)squared[e] - least)) / total);
+    } else if (rule->values == IKT_EDGES_DISTANCES || rule->values == IKT_EDGES_NONE) {
+        for (int64_t e = 0; e < count; e++)
+            weight[e] = (float)(1 / (double)count);
+    } else {
         for (int64_t e = 0; e < count; e++)
             weight[e] = (float)(value[e] * rule->scale);
+    }
     for (int64_t e = 0; e < count; e++)
         weight[e] = fmaxf(weight[e], weight_least);
 }
@@ -88,12 +60,6 @@ static const ikt_key keys[] = {
 const ikt_section ikt_graph_section = {"graph",
                                        "A neighbour graph in place of a kernel (input.graph)", keys,
                                        sizeof keys / sizeof *keys};
-
-/* Rows that the graph leaves alone get as many neighbours as the Isolation kernel gives. */
-static int64_t neighbours(const ikt_affinity_settings *settings) {
-    (void)settings;
-    return 30;
-}
 
 /* p_j|i = w_ij / sum over the list of w_i., where scores are -w (affinity/matrix.h). */
 static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neighbours *lists,
@@ -149,13 +115,13 @@ static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense
 }
 
 /* Weights of sparse graphs are made while they are read (graph/load.h); those of lists and of all
- * pairs come from a matrix. */
+ * pairs come from a matrix. Rows that a graph leaves alone get as many neighbours as the Isolation
+ * kernel gives. */
 const ikt_affinity ikt_affinity_graph = {
     .name = "graph",
     .scores = IKT_SCORES_DISTANCES,
     .section = &ikt_graph_section,
     .keys = offsetof(ikt_affinity_settings, graph),
-    .neighbours = neighbours,
     .weigh = weigh,
     .dense = dense,
     .zero_similarity_because =

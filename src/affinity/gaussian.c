@@ -5,8 +5,9 @@
  * closes; a handful of steps do where bisection takes twenty. */
 #include <math.h>
 
-#include "affinity/kind.h"
+#include "affinity/affinity.h"
 #include "base/memory.h"
+#include "dist/shuffle.h"
 
 enum { STEPS = 64 };
 static const double entropy_tolerance = 1e-6, step_most = 1.5;
@@ -32,27 +33,19 @@ static double entropy(const float *squared, int64_t count, int64_t skip, double 
 
 static const double beta_most = 750; /* exp(-750) is 0 */
 
-static double mean_above(const float *squared, int64_t count, int64_t skip, double least) {
-    double sum = 0;
-    for (int64_t j = 0; j < count; j++)
-        if (j != skip) sum += (double)squared[j] - least;
-    return sum / (double)count;
-}
-
-/* Least distance above the least of all; 0 where there is none. */
-static double least_gap(const float *squared, int64_t count, int64_t skip, double least) {
-    double gap = INFINITY;
-    for (int64_t j = 0; j < count; j++)
-        if (j != skip && (double)squared[j] > least) gap = fmin(gap, (double)squared[j] - least);
-    return isfinite(gap) ? gap : 0;
-}
-
 double ikt_gaussian_beta(const float *squared, int64_t count, int64_t skip, double perplexity,
                          double *least, double *total) {
     *least = INFINITY;
     for (int64_t j = 0; j < count; j++)
         if (j != skip && (double)squared[j] < *least) *least = (double)squared[j];
-    double scale = mean_above(squared, count, skip, *least), target = log(perplexity), slope;
+    double sum = 0, gap = INFINITY; /* of distances above the least: the sum, the least */
+    for (int64_t j = 0; j < count; j++) {
+        if (j == skip) continue;
+        const double above = (double)squared[j] - *least;
+        sum += above;
+        if (above > 0) gap = fmin(gap, above);
+    }
+    double scale = sum / (double)count, target = log(perplexity), slope;
     if (!(scale > 0)) { /* all equally far: any bandwidth gives the uniform distribution */
         entropy(squared, count, skip, *least, 0, total, &slope);
         return 0;
@@ -72,10 +65,7 @@ double ikt_gaussian_beta(const float *squared, int64_t count, int64_t skip, doub
     }
     /* Where more rows are equally near than the perplexity asks for, beta grows without end. From
      * here on all other weights are 0 in any case, and products of beta would lose their digits. */
-    if (high == INFINITY) {
-        const double gap = least_gap(squared, count, skip, *least);
-        if (gap > 0 && exp(at) * gap > beta_most) return beta_most / gap;
-    }
+    if (high == INFINITY && isfinite(gap) && exp(at) * gap > beta_most) return beta_most / gap;
     return exp(at);
 }
 
@@ -100,53 +90,43 @@ static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neigh
 
 /* --- dense P ---------------------------------------------------------------------------------- */
 
-/* p_j|i = exp(-beta_i (d^2 - least_i)) / total_i, so its logarithm is linear in d^2. */
+/* p_j|i = exp(-beta_i (d^2 - least_i)) / total_i, so its logarithm is linear in d^2:
+ * shift_i - beta_i d_ij^2. */
 typedef struct {
-    double *beta, *shift; /* [n]: log p_j|i = shift_i - beta_i d_ij^2 */
-} bandwidths;
-
-static void find_bandwidths(ikt_context *ctx, const ikt_dense *dense, double perplexity,
-                            double *beta, double *shift) {
-#pragma omp parallel for schedule(dynamic, 16) num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < dense->rows.count; i++) {
-        double least, total;
-        beta[i] = ikt_gaussian_beta(dense->value + i * dense->stride, dense->rows.n,
-                                    dense->rows.first + i, perplexity, &least, &total);
-        shift[i] = beta[i] * least - log(total);
-    }
-}
-
-static void gaussian_rows(ikt_context *ctx, ikt_dense *dense, const bandwidths *b) {
-    double scale = 1 / (2 * (double)dense->rows.n);
-#pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < dense->rows.count; i++) {
-        float *row = dense->value + i * dense->stride;
-        int64_t own = dense->rows.first + i;
-        for (int64_t j = 0; j < dense->rows.n; j++) {
-            double squared = (double)row[j];
-            row[j] = (float)(scale * (exp(b->shift[own] - b->beta[own] * squared) +
-                                      exp(b->shift[j] - b->beta[j] * squared)));
-        }
-        row[own] = 0;
-    }
-}
+    double beta, shift;
+} bandwidth;
 
 static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *out,
                         int64_t *zero_similarity) {
-    double *beta = NULL, *shift = NULL;
-    bandwidths all = {NULL, NULL};
+    bandwidth *mine = NULL, *of = NULL;
     *zero_similarity = 0;
-    ikt_status st = ikt_alloc(ctx, &beta, out->rows.count, sizeof *beta, "dense P");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &shift, out->rows.count, sizeof *shift, "dense P");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) find_bandwidths(ctx, out, job->settings->gaussian.perplexity, beta, shift);
-    if (st == IKT_OK) st = ikt_dense_share(ctx, &out->rows, beta, sizeof *beta, &all.beta);
-    if (st == IKT_OK) st = ikt_dense_share(ctx, &out->rows, shift, sizeof *shift, &all.shift);
-    if (st == IKT_OK) gaussian_rows(ctx, out, &all);
-    ikt_free(&beta);
-    ikt_free(&shift);
-    ikt_free(&all.beta);
-    ikt_free(&all.shift);
+    const int64_t n = out->rows.n, first = out->rows.first;
+    const double scale = 1 / (2 * (double)n);
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &mine, out->rows.count, sizeof *mine, "dense P"));
+    if (st == IKT_OK) {
+#pragma omp parallel for schedule(dynamic, 16) num_threads(ikt_threads(ctx))
+        for (int64_t i = 0; i < out->rows.count; i++) {
+            double least, total;
+            mine[i].beta = ikt_gaussian_beta(out->value + i * out->stride, n, first + i,
+                                             job->settings->gaussian.perplexity, &least, &total);
+            mine[i].shift = mine[i].beta * least - log(total);
+        }
+        st = ikt_share_rows(ctx, &out->rows, mine, sizeof *mine, "dense P", &of);
+    }
+    if (st == IKT_OK) {
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+        for (int64_t own = first; own < first + out->rows.count; own++) {
+            float *row = out->value + (own - first) * out->stride;
+            for (int64_t j = 0; j < n; j++) {
+                double squared = (double)row[j];
+                row[j] = (float)(scale * (exp(of[own].shift - of[own].beta * squared) +
+                                          exp(of[j].shift - of[j].beta * squared)));
+            }
+            row[own] = 0;
+        }
+    }
+    ikt_free(&mine);
+    ikt_free(&of);
     return st;
 }
 
@@ -182,6 +162,6 @@ const ikt_affinity ikt_affinity_gaussian = {.name = "gaussian",
                                             .neighbours = neighbours,
                                             .check = check,
                                             .shrink = shrink,
-                                            .is_sought = true,
+                                            .has_bandwidth_search = true,
                                             .weigh = weigh,
                                             .dense = dense};

@@ -2,10 +2,10 @@
  *
  * Advantage: counts are integers, so every sum is exact. Disadvantage: a row may share no cell with
  * any other; such rows are few, and their nearest rows are looked up in the data
- * (zero_similarity.h). */
-#include "affinity/kind.h"
-#include "affinity/zero_similarity.h"
+ * (zero_similarity.c). */
+#include "affinity/affinity.h"
 #include "base/memory.h"
+#include "dist/shuffle.h"
 
 int64_t ikt_isolation_weights(ikt_context *ctx, const ikt_neighbours *lists, int64_t t,
                               float *weight) {
@@ -45,18 +45,6 @@ static double count_equal(ikt_dense *dense, int64_t i, int64_t t) {
     return (double)(sum - t);
 }
 
-static void share_rows(ikt_context *ctx, ikt_dense *dense, const double *sum) {
-    double scale = 1 / (2 * (double)dense->rows.n);
-#pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < dense->rows.count; i++) {
-        float *row = dense->value + i * dense->stride;
-        double own = sum[dense->rows.first + i];
-        if (!(own > 0)) continue; /* no similarity at all: the row is zero already */
-        for (int64_t j = 0; j < dense->rows.n; j++)
-            if (row[j] > 0) row[j] = (float)(scale * (double)row[j] * (1 / own + 1 / sum[j]));
-    }
-}
-
 /* Rows without similarity get uniform weights over their nearest rows, in both directions. */
 static ikt_status add_zero_similarity(ikt_context *ctx, const ikt_affinity_job *job,
                                       const double *sum, ikt_dense *dense, int64_t *count) {
@@ -86,10 +74,18 @@ static ikt_status add_zero_similarity(ikt_context *ctx, const ikt_affinity_job *
 
 ikt_status ikt_similarities_dense(ikt_context *ctx, const ikt_affinity_job *job, const double *own,
                                   ikt_dense *out, int64_t *zero_similarity) {
+    const double scale = 1 / (2 * (double)out->rows.n);
     double *sum = NULL;
-    ikt_status st = ikt_dense_share(ctx, &out->rows, own, sizeof *own, &sum);
+    ikt_status st = ikt_share_rows(ctx, &out->rows, own, sizeof *own, "dense P", &sum);
     if (st == IKT_OK) {
-        share_rows(ctx, out, sum);
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+        for (int64_t i = 0; i < out->rows.count; i++) {
+            float *row = out->value + i * out->stride;
+            const double mine = sum[out->rows.first + i];
+            if (!(mine > 0)) continue; /* no similarity at all: the row is zero already */
+            for (int64_t j = 0; j < out->rows.n; j++)
+                if (row[j] > 0) row[j] = (float)(scale * (double)row[j] * (1 / mine + 1 / sum[j]));
+        }
         st = add_zero_similarity(ctx, job, sum, out, zero_similarity);
     }
     ikt_free(&sum);
@@ -108,16 +104,10 @@ static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense
     return st;
 }
 
-static int64_t neighbours(const ikt_affinity_settings *settings) {
-    (void)settings;
-    return 30;
-}
-
 /* The keys of the kernel itself are those of the codes, isolation/settings.h. */
 const ikt_affinity ikt_affinity_isolation = {
     .name = "isolation",
     .scores = IKT_SCORES_CODES,
-    .neighbours = neighbours,
     .weigh = weigh,
     .dense = dense,
     .zero_similarity_because =

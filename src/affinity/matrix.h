@@ -8,8 +8,8 @@
 #ifndef IKT_AFFINITY_MATRIX_H
 #define IKT_AFFINITY_MATRIX_H
 
+#include "affinity/affinity.h"
 #include "affinity/dense.h"
-#include "affinity/edges.h"
 #include "io/sources/pairwise.h"
 #include "neighbours/neighbours.h"
 

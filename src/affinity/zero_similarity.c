@@ -1,18 +1,22 @@
-/* Rows that share no cell with any other row (methods: psi near n).
+/* Rows without any similarity: their nearest rows by input distance, which become their neighbours.
  *
  * Method: such rows are few; their coordinates go to every rank, each rank streams its own rows
  * past them and keeps the k nearest, and the ranks' lists are merged. Advantage: exact, and one
  * pass over the data per thousand of them. Disadvantage: the data is read again. Sparse rows stay
  * sparse, with the same distances. */
+#include "affinity/affinity.h"
+
 #include <string.h>
 
-#include "affinity/zero_similarity.h"
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "metric/metric.h"
 #include "neighbours/neighbours.h"
 
 enum { BATCH = 1024, BLOCK_ROWS = 1024 };
+
+static const char purpose[] = "zero similarity";
 
 /* A batch of zero-similarity rows and the k nearest rows found so far. */
 typedef struct {
@@ -31,49 +35,17 @@ typedef struct {
     int64_t *counts; /* [ranks] */
 } batch;
 
-static void batch_free(batch *b) {
-    ikt_free(&b->x);
-    ikt_free(&b->score);
-    ikt_free(&b->nearest);
-    ikt_free(&b->block);
-    ikt_sparse_destroy(&b->zero);
-    ikt_sparse_destroy(&b->rows);
-    ikt_free(&b->all_score);
-    ikt_free(&b->all_nearest);
-    ikt_free(&b->counts);
-}
-
-static ikt_status batch_alloc(ikt_context *ctx, batch *b) {
-    int64_t lists = b->count * b->k, ranks = ikt_size(ctx);
-    const int64_t d = b->is_sparse ? 0 : b->d;
-    ikt_status st = ikt_alloc(ctx, &b->x, b->count * d, sizeof *b->x, "zero similarity");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b->score, lists, sizeof *b->score, "zero similarity");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &b->nearest, lists, sizeof *b->nearest, "zero similarity");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &b->block, BLOCK_ROWS * d, sizeof(float), "zero similarity");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &b->all_score, ranks * lists, sizeof(float), "zero similarity");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &b->all_nearest, ranks * lists, sizeof(uint32_t), "zero similarity");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b->counts, ranks, sizeof *b->counts, "zero similarity");
-    return ikt_agree(ctx, st);
-}
-
-/* Zero-similarity row q and row r of the block. */
-static float distance_of(const batch *b, int64_t q, int64_t r) {
-    if (!b->is_sparse) return (float)b->metric->exact(b->x + q * b->d, b->block + r * b->d, b->d);
-    return (float)b->metric->sparse_exact(ikt_sparse_row_of(&b->zero, q),
-                                          ikt_sparse_row_of(&b->rows, r));
-}
-
 static void offer_block(ikt_context *ctx, batch *b, int64_t first_row, int64_t rows) {
+    const int64_t d = b->d, k = b->k;
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t q = 0; q < b->count; q++)
         for (int64_t r = 0; r < rows; r++) {
             if (first_row + r == b->row[q]) continue;
-            float score = distance_of(b, q, r);
-            ikt_best_offer(b->score + q * b->k, b->nearest + q * b->k, b->k, score,
+            const double score = b->is_sparse
+                                     ? b->metric->sparse_exact(ikt_sparse_row_of(&b->zero, q),
+                                                               ikt_sparse_row_of(&b->rows, r))
+                                     : b->metric->exact(b->x + q * d, b->block + r * d, d);
+            ikt_best_offer(b->score + q * k, b->nearest + q * k, k, (float)score,
                            (uint32_t)(first_row + r));
         }
 }
@@ -83,13 +55,11 @@ static ikt_status stream(ikt_context *ctx, ikt_dataset *data, const ikt_rows *di
     for (int64_t q = 0; q < b->count; q++)
         ikt_best_clear(b->score + q * b->k, b->nearest + q * b->k, b->k);
     const int64_t block = b->is_sparse ? ikt_dataset_block_rows(data) : BLOCK_ROWS;
-    int64_t steps = (ikt_rows_count(distribution, 0) + block - 1) / block;
+    const int64_t steps = (ikt_rows_count(distribution, 0) + block - 1) / block;
     for (int64_t step = 0; step < steps; step++) {
-        int64_t done = step * block, left = distribution->count - done;
-        int64_t rows = left < 0       ? 0
-                       : left < block ? left
-                                      : block,
-                first = distribution->first + done;
+        const int64_t done = step * block, left = distribution->count - done;
+        const int64_t rows = left < 0 ? 0 : left < block ? left : block;
+        const int64_t first = distribution->first + done;
         IKT_TRY(b->is_sparse ? ikt_dataset_read_sparse(data, rows ? first : 0, rows, &b->rows)
                              : ikt_dataset_read(data, rows ? first : 0, rows, b->block));
         offer_block(ctx, b, first, rows);
@@ -127,7 +97,15 @@ static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_rows
                .k = zeros->k,
                .is_sparse = ikt_dataset_is_sparse(data),
                .d = ikt_dataset_columns(data)};
-    ikt_status st = batch_alloc(ctx, &b);
+    const int64_t lists = count * b.k, ranks = ikt_size(ctx), d = b.is_sparse ? 0 : b.d;
+    ikt_status st = ikt_alloc(ctx, &b.x, count * d, sizeof *b.x, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &b.score, lists, sizeof *b.score, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &b.nearest, lists, sizeof *b.nearest, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &b.block, BLOCK_ROWS * d, sizeof(float), purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &b.all_score, ranks * lists, sizeof(float), purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &b.all_nearest, ranks * lists, sizeof(uint32_t), purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &b.counts, ranks, sizeof *b.counts, purpose);
+    st = ikt_agree(ctx, st);
     if (st == IKT_OK)
         st = b.is_sparse ? ikt_dataset_gather_sparse(data, b.row, b.count, &b.zero)
                          : ikt_dataset_gather_floats(data, b.row, b.count, b.x);
@@ -137,7 +115,15 @@ static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_rows
         memcpy(zeros->nearest + done * b.k, b.nearest,
                (size_t)(count * b.k) * sizeof *zeros->nearest);
     }
-    batch_free(&b);
+    ikt_free(&b.x);
+    ikt_free(&b.score);
+    ikt_free(&b.nearest);
+    ikt_free(&b.block);
+    ikt_sparse_destroy(&b.zero);
+    ikt_sparse_destroy(&b.rows);
+    ikt_free(&b.all_score);
+    ikt_free(&b.all_nearest);
+    ikt_free(&b.counts);
     return st;
 }
 
@@ -145,9 +131,8 @@ static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_rows
 static ikt_status list_marked(ikt_context *ctx, const ikt_rows *rows, const uint8_t *marked,
                               ikt_zero_similarity *out) {
     int64_t mine = 0, *own = NULL, *counts = NULL;
-    ikt_status st = ikt_alloc(ctx, &own, rows->count, sizeof *own, "zero similarity");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, "zero similarity");
+    ikt_status st = ikt_alloc(ctx, &own, rows->count, sizeof *own, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose);
     if (st == IKT_OK)
         for (int64_t i = 0; i < rows->count; i++)
             if (marked[i]) own[mine++] = rows->first + i;
@@ -155,10 +140,9 @@ static ikt_status list_marked(ikt_context *ctx, const ikt_rows *rows, const uint
     if (st == IKT_OK) {
         out->count = ikt_sum_one(ctx, mine);
         ikt_gather_counts(ctx, mine, counts);
-        st = ikt_alloc(ctx, &out->row, out->count, sizeof *out->row, "zero similarity");
+        st = ikt_alloc(ctx, &out->row, out->count, sizeof *out->row, purpose);
         if (st == IKT_OK)
-            st = ikt_alloc(ctx, &out->nearest, out->count * out->k, sizeof *out->nearest,
-                           "zero similarity");
+            st = ikt_alloc(ctx, &out->nearest, out->count * out->k, sizeof *out->nearest, purpose);
         st = ikt_agree(ctx, st);
     }
     if (st == IKT_OK) ikt_allgather(ctx, own, mine, sizeof *own, out->row, counts);
@@ -187,4 +171,65 @@ void ikt_zero_similarity_destroy(ikt_zero_similarity *zeros) {
     ikt_free(&zeros->row);
     ikt_free(&zeros->nearest);
     zeros->count = 0;
+}
+
+/* --- neighbours for them ---------------------------------------------------------------------- */
+
+static int64_t find_slot(const int64_t *row, int64_t count, const int64_t *slot, int64_t wanted) {
+    return slot[ikt_find_i64(row, count, wanted)];
+}
+
+/* COLLECTIVE. Rows in the lists of zero-similarity rows become slots. */
+static ikt_status to_slots(ikt_context *ctx, const ikt_order *order, ikt_zero_similarity *zeros) {
+    int64_t entries = zeros->count * zeros->k, total = zeros->count + entries, kept;
+    int64_t *row = NULL, *slot = NULL;
+    ikt_status st = ikt_alloc(ctx, &row, total, sizeof *row, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &slot, total, sizeof *slot, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        memcpy(row, zeros->row, (size_t)zeros->count * sizeof *row);
+        for (int64_t e = 0; e < entries; e++)
+            row[zeros->count + e] = zeros->nearest[e];
+        kept = ikt_sort_distinct_i64(row, total);
+        ikt_order_find(ctx, order, row, kept, slot);
+        for (int64_t e = 0; e < zeros->count; e++)
+            zeros->row[e] = find_slot(row, kept, slot, zeros->row[e]);
+        for (int64_t e = 0; e < entries; e++)
+            zeros->nearest[e] = (uint32_t)find_slot(row, kept, slot, zeros->nearest[e]);
+    }
+    ikt_free(&row);
+    ikt_free(&slot);
+    return st;
+}
+
+ikt_status ikt_affinity_adopt_zero_similarity(ikt_context *ctx, ikt_dataset *data,
+                                              const ikt_rows *rows, const ikt_order *order,
+                                              ikt_neighbours *lists, int64_t *count) {
+    const int64_t k = lists->k;
+    uint8_t *marked = NULL;
+    ikt_zero_similarity zeros = {0, 0, NULL, NULL};
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &marked, rows->count, 1, purpose));
+    if (st == IKT_OK) {
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+        for (int64_t i = 0; i < rows->count; i++) {
+            int64_t e = 0;
+            while (e < k && !(lists->score[i * k + e] > 0))
+                e++;
+            marked[i] = e == k;
+        }
+        if (order) st = ikt_order_restore(ctx, order, marked, 1, marked, 1, 1);
+    }
+    if (st == IKT_OK) st = ikt_zero_similarity_find(ctx, data, rows, marked, k, &zeros);
+    if (st == IKT_OK && order && zeros.count > 0) st = to_slots(ctx, order, &zeros);
+    for (int64_t o = 0; st == IKT_OK && o < zeros.count; o++) {
+        const int64_t i = zeros.row[o] - rows->first;
+        if (i < 0 || i >= rows->count) continue;
+        memcpy(lists->row + i * k, zeros.nearest + o * k, (size_t)k * sizeof *lists->row);
+        for (int64_t e = 0; e < k; e++)
+            lists->score[i * k + e] = (float)(1 / (double)k);
+    }
+    *count = zeros.count;
+    ikt_zero_similarity_destroy(&zeros);
+    ikt_free(&marked);
+    return st;
 }

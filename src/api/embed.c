@@ -11,10 +11,8 @@
 #include "base/row_hash.h"
 #include "base/timer.h"
 #include "io/hdf5/h5.h"
-#include "pipeline/keep.h"
-#include "pipeline/measures.h"
 #include "pipeline/outcome.h"
-#include "settings/input.h"
+#include "settings/settings.h"
 
 /* Rows in memory, as the caller gave them. */
 typedef struct {
@@ -68,7 +66,7 @@ static ikt_status make(ikt_embedding *embedding, const ikt_settings *settings,
     ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
     ikt_status st = ikt_pipeline_run(ctx, settings, source, run);
     if (st == IKT_OK && run->settings.output.file[0]) st = ikt_run_write(ctx, run);
-    if (st == IKT_OK) st = ikt_run_keep(ctx, run);
+    if (st == IKT_OK) st = ikt_run_model_end(ctx, run);
     if (st == IKT_OK) st = ikt_run_picture(ctx, run);
     if (st == IKT_OK) ikt_run_finish(ctx, run);
     if (st == IKT_OK) st = ikt_run_measures(ctx, run, &embedding->measures);

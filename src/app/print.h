@@ -6,7 +6,7 @@
 #include "app/json.h"
 #include "evaluate/measure.h"
 #include "pipeline/outcome.h"
-#include "pipeline/rehearsal.h"
+#include "pipeline/pipeline.h"
 #include "plan/plan.h"
 
 /* LOCAL. Measures as a table, "none" where there is no value; and as an object

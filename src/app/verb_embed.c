@@ -9,11 +9,9 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/watch.h"
-#include "pipeline/keep.h"
-#include "pipeline/measures.h"
 #include "pipeline/outcome.h"
 #include "settings/preset.h"
-#include "settings/unused.h"
+#include "settings/checks.h"
 
 static ikt_status describe_keys(ikt_context *ctx, int argc, char **argv) {
     ikt_settings settings;
@@ -126,7 +124,7 @@ static ikt_status embed(ikt_context *ctx, const ikt_settings *settings, bool as_
     ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
     IKT_TRY(ikt_pipeline_run(ctx, settings, NULL, &run));
     ikt_status st = ikt_run_write(ctx, &run);
-    if (st == IKT_OK) st = ikt_run_keep(ctx, &run);
+    if (st == IKT_OK) st = ikt_run_model_end(ctx, &run);
     if (st == IKT_OK) st = ikt_run_picture(ctx, &run);
     if (st == IKT_OK) ikt_run_finish(ctx, &run);
     ikt_watch_signals_end(); /* measures are not worth waiting for */

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "io/results/result.h"
 #include "isolation/codes.h"
-#include "pipeline/measures.h"
+#include "pipeline/outcome.h"
 
 enum { ARGUMENTS_MOST = 256 };
 
@@ -78,7 +78,7 @@ static ikt_status subject_open(ikt_context *ctx, const command *asked, subject *
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_result_read_embedding(s->file, s->rows.first, s->rows.count, s->y));
     IKT_TRY(read_settings(ctx, asked, s));
-    if (asked->input[0]) IKT_TRY(ikt_pipeline_open(ctx, &s->settings, &s->source, &s->data));
+    if (asked->input[0]) IKT_TRY(ikt_pipeline_open(ctx, &s->settings, NULL, &s->source, &s->data));
     if (s->data && ikt_dataset_rows(s->data) != s->rows.n)
         return ikt_fail(ctx, IKT_ERR_DATA,
                         "%s has %lld rows, the embedding %lld: not the same data", asked->input,

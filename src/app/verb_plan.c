@@ -10,10 +10,10 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "pipeline/graph_input.h"
-#include "plan/calibrate.h"
-#include "settings/input.h"
+#include "plan/machine.h"
+#include "settings/settings.h"
 #include "settings/preset.h"
-#include "settings/unused.h"
+#include "settings/checks.h"
 
 enum { TIMED_BYTES = 8 << 20 };
 

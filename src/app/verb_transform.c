@@ -6,7 +6,7 @@
 #include "app/verb.h"
 #include "base/atomic_file.h"
 #include "plot/plot.h"
-#include "transform/transform_write.h"
+#include "transform/transform.h"
 
 typedef struct {
     char dataset[IKT_STRING_MAX], labels[IKT_STRING_MAX], picture[IKT_STRING_MAX];

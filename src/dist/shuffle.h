@@ -67,4 +67,13 @@ void ikt_shuffle_answer(ikt_context *ctx, const ikt_shuffle *shuffle, const void
 ikt_status ikt_gather_rows(ikt_context *ctx, const ikt_rows *rows, const uint32_t *row,
                            int64_t count, const void *own, size_t bytes, void *value);
 
+/* COLLECTIVE. Values of all rows on every rank.
+ *   own       [rows->count] values of the own rows, `bytes` bytes each; lent
+ *   purpose   of the memory (base/memory.h)
+ *   all       ADDRESS of a pointer that receives [rows->n] values, owned by the caller; NULL on
+ *             failure
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_share_rows(ikt_context *ctx, const ikt_rows *rows, const void *own, size_t bytes,
+                          const char *purpose, void *all);
+
 #endif

@@ -1,11 +1,13 @@
-/* Invariants and checksum of P. */
+/* Invariants and checksum of P; whether directed weights are symmetric. */
+#include <math.h>
+
 #include "affinity/dense.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
 #include "base/sort.h"
-#include "graph/graph.h"
+#include "graph/transpose.h"
 
 int64_t ikt_graph_global(const ikt_graph *graph, int32_t column) {
     int64_t n_local = graph->rows.count;
@@ -25,54 +27,44 @@ static float value_in(const ikt_graph *graph, const ikt_csr *part, int64_t row, 
     return e < end && ikt_graph_global(graph, part->column[e]) == global ? part->value[e] : 0;
 }
 
-/* An entry is in one part only: the sum is the value. */
-static float value_at(const ikt_graph *graph, int64_t row, int64_t global) {
-    return value_in(graph, &graph->forward, row, global) +
-           value_in(graph, &graph->reverse, row, global);
-}
-
-static ikt_status check_entry(ikt_context *ctx, const ikt_graph *graph, int64_t row, int32_t column,
-                              float value) {
-    int64_t global = ikt_graph_global(graph, column);
-    if (!(value > 0))
-        return ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld of P: value not positive", (long long)row);
-    if (column < graph->rows.count && value_at(graph, column, row) != value)
-        return ikt_fail(ctx, IKT_ERR_INTERNAL, "P is not symmetric at (%lld, %lld)", (long long)row,
-                        (long long)global);
-    return IKT_OK;
-}
-
+/* Own row i in one part of P. */
 static ikt_status check_part(ikt_context *ctx, const ikt_graph *graph, const ikt_csr *part,
                              int64_t i) {
     int64_t row = graph->rows.first + i, before = -1;
     for (int64_t e = part->start[i]; e < part->start[i + 1]; e++) {
-        int32_t column = part->column[e];
+        const int32_t column = part->column[e];
         if (column < 0 || column >= graph->rows.count + graph->n_ghost)
             return ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld of P: column out of range",
                             (long long)row);
-        int64_t global = ikt_graph_global(graph, column);
+        const int64_t global = ikt_graph_global(graph, column);
         if (global <= before || global == row)
             return ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld of P: columns out of order",
                             (long long)row);
         before = global;
-        IKT_TRY(check_entry(ctx, graph, row, column, part->value[e]));
+        if (!(part->value[e] > 0))
+            return ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld of P: value not positive",
+                            (long long)row);
+        /* The mirror image is in one part only: the sum is its value. */
+        if (column < graph->rows.count && value_in(graph, &graph->forward, column, row) +
+                                                  value_in(graph, &graph->reverse, column, row) !=
+                                              part->value[e])
+            return ikt_fail(ctx, IKT_ERR_INTERNAL, "P is not symmetric at (%lld, %lld)",
+                            (long long)row, (long long)global);
     }
     return IKT_OK;
 }
 
-static ikt_status check_row(ikt_context *ctx, const ikt_graph *graph, int64_t i) {
-    const ikt_csr *forward = &graph->forward, *reverse = &graph->reverse;
-    if (forward->start[i] == forward->start[i + 1] && reverse->start[i] == reverse->start[i + 1])
-        return ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld of P is empty",
-                        (long long)(graph->rows.first + i));
-    IKT_TRY(check_part(ctx, graph, forward, i));
-    return check_part(ctx, graph, reverse, i);
-}
-
 ikt_status ikt_graph_check(ikt_context *ctx, const ikt_graph *graph) {
+    const ikt_csr *forward = &graph->forward, *reverse = &graph->reverse;
     ikt_status st = IKT_OK;
-    for (int64_t i = 0; i < graph->rows.count && st == IKT_OK; i++)
-        st = check_row(ctx, graph, i);
+    for (int64_t i = 0; i < graph->rows.count && st == IKT_OK; i++) {
+        if (forward->start[i] == forward->start[i + 1] &&
+            reverse->start[i] == reverse->start[i + 1])
+            st = ikt_fail(ctx, IKT_ERR_INTERNAL, "row %lld of P is empty",
+                          (long long)(graph->rows.first + i));
+        if (st == IKT_OK) st = check_part(ctx, graph, forward, i);
+        if (st == IKT_OK) st = check_part(ctx, graph, reverse, i);
+    }
     IKT_TRY(ikt_agree(ctx, st));
     return ikt_graph_check_sums(ctx, graph);
 }
@@ -124,4 +116,77 @@ static uint64_t hash_part(const ikt_graph *graph, const ikt_csr *part) {
 uint64_t ikt_graph_hash(ikt_context *ctx, const ikt_graph *graph) {
     uint64_t sum = hash_part(graph, &graph->forward) + hash_part(graph, &graph->reverse);
     return (uint64_t)ikt_sum_one(ctx, (int64_t)sum);
+}
+
+/* --- whether directed weights are symmetric -----------------------------------------------------
+ *
+ * Method: every entry is looked up in the row that it leads to: there, where it arrives transposed,
+ * or at once for two own rows. Each row keeps the lowest column at which something is wrong, so
+ * that the pair that is named is the same on any ranks. */
+
+typedef struct {
+    const ikt_directed *rows;
+    double tolerance;
+    uint32_t
+        *wrong;   /* [distribution->count] lowest column of each row with another weight, or none */
+    float *other; /* [distribution->count] that weight */
+} search;
+
+/* The weight of own row `row` for a column; 0 where there is none. */
+static float weight_of(const ikt_directed *rows, int64_t row, uint32_t column) {
+    const int64_t begin = rows->start[row];
+    const int64_t found = ikt_find_u32(rows->column + begin, rows->start[row + 1] - begin, column);
+    return found < 0 ? 0 : rows->value[begin + found];
+}
+
+/* An entry (column, row) that should be as entry (row, column) here. Where one of both is missing,
+ * only the row that lacks it learns of it, whichever ranks they are on. */
+static void compare(void *self, const ikt_transposed_entry *from) {
+    search *s = self;
+    const double here = (double)weight_of(s->rows, from->row, from->column);
+    const double there = (double)from->value;
+    if (fabs(here - there) <= s->tolerance * fmax(here, there)) return;
+#pragma omp critical(ikt_symmetric)
+    if (from->column < s->wrong[from->row]) {
+        s->wrong[from->row] = from->column;
+        s->other[from->row] = from->value;
+    }
+}
+
+ikt_status ikt_directed_check_symmetric(ikt_context *ctx, const ikt_rows *distribution,
+                                        const ikt_directed *rows, double tolerance, double scale,
+                                        const char *name) {
+    const int64_t first = distribution->first, count = distribution->count;
+    search s = {.rows = rows, .tolerance = tolerance};
+    ikt_transpose t = {0};
+    ikt_status st = ikt_alloc(ctx, &s.wrong, count, sizeof *s.wrong, "symmetrise");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &s.other, count, sizeof *s.other, "symmetrise");
+    if (st == IKT_OK) st = ikt_transpose_begin(ctx, distribution, rows, &t);
+    st = ikt_agree(ctx, st);
+    for (int64_t i = 0; st == IKT_OK && i < count; i++)
+        s.wrong[i] = UINT32_MAX;
+    if (st == IKT_OK) st = ikt_transpose_run(&t, false, compare, &s);
+    if (st == IKT_OK) { /* pairs of own rows do not travel */
+#pragma omp parallel for schedule(dynamic, 1024) num_threads(ikt_threads(ctx))
+        for (int64_t i = 0; i < count; i++)
+            for (int64_t e = rows->start[i]; e < rows->start[i + 1]; e++)
+                if (ikt_transpose_is_own(distribution, rows->column[e]))
+                    compare(&s, &(ikt_transposed_entry){(uint32_t)(rows->column[e] - first),
+                                                        (uint32_t)(first + i), rows->value[e]});
+    }
+    for (int64_t i = 0; st == IKT_OK && i < count; i++) {
+        if (s.wrong[i] == UINT32_MAX) continue;
+        const double here = scale * (double)weight_of(rows, i, s.wrong[i]);
+        const long long row = first + i, column = s.wrong[i];
+        st = ikt_fail(ctx, IKT_ERR_DATA,
+                      "%s is not symmetric: row %lld, column %lld holds %.6g, and row %lld, "
+                      "column %lld holds %.6g (they may differ by %g of the larger); take "
+                      "graph.values=similarities, which symmetrises, or store (A + A.T) / 2",
+                      name, row, column, here, column, row, scale * (double)s.other[i], tolerance);
+    }
+    st = ikt_agree(ctx, st);
+    ikt_transpose_end(&t);
+    ikt_free(&s.wrong);
+    ikt_free(&s.other);
+    return st;
 }

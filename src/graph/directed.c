@@ -1,5 +1,5 @@
-/* Directed weights by rows. See directed.h. */
-#include "graph/directed.h"
+/* Directed weights by rows. See graph.h. */
+#include "graph/graph.h"
 
 #include <string.h>
 
@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/select.h"
+#include "dist/order.h"
 
 ikt_status ikt_directed_from_lists(ikt_context *ctx, ikt_neighbours *lists, ikt_directed *out) {
     const int64_t k = lists->k;
@@ -31,35 +32,69 @@ ikt_status ikt_directed_from_lists(ikt_context *ctx, ikt_neighbours *lists, ikt_
     return IKT_OK;
 }
 
-/* Sorts the entries of one row by column; columns are distinct.
- *   key   [count] room: column and value in one number */
-static void sort_entries(uint32_t *column, float *value, int64_t count, uint64_t *key) {
-    for (int64_t e = 0; e < count; e++) {
-        uint32_t bits;
-        memcpy(&bits, &value[e], sizeof bits);
-        key[e] = (uint64_t)column[e] << 32 | bits;
-    }
-    ikt_pairs_sort(key, count);
-    for (int64_t e = 0; e < count; e++) {
-        uint32_t bits = (uint32_t)key[e];
-        memcpy(&value[e], &bits, sizeof bits);
-        column[e] = (uint32_t)(key[e] >> 32);
-    }
-}
-
 ikt_status ikt_directed_sort(ikt_context *ctx, const ikt_directed *rows) {
     const int64_t *start = rows->start, threads = ikt_threads(ctx);
     int64_t longest = 0;
-    uint64_t *keys = NULL;
+    uint64_t *keys = NULL; /* column and value in one number; columns are distinct */
     for (int64_t i = 0; i < rows->n_local; i++)
         if (start[i + 1] - start[i] > longest) longest = start[i + 1] - start[i];
     IKT_TRY(ikt_alloc(ctx, &keys, threads * longest, sizeof *keys, "symmetrise"));
 #pragma omp parallel for schedule(dynamic, 256) num_threads(threads)
-    for (int64_t i = 0; i < rows->n_local; i++)
-        sort_entries(rows->column + start[i], rows->value + start[i], start[i + 1] - start[i],
-                     keys + omp_get_thread_num() * longest);
+    for (int64_t i = 0; i < rows->n_local; i++) {
+        const int64_t count = start[i + 1] - start[i];
+        uint32_t *column = rows->column + start[i], bits;
+        float *value = rows->value + start[i];
+        uint64_t *key = keys + omp_get_thread_num() * longest;
+        for (int64_t e = 0; e < count; e++) {
+            memcpy(&bits, &value[e], sizeof bits);
+            key[e] = (uint64_t)column[e] << 32 | bits;
+        }
+        ikt_pairs_sort(key, count);
+        for (int64_t e = 0; e < count; e++) {
+            bits = (uint32_t)key[e];
+            memcpy(&value[e], &bits, sizeof bits);
+            column[e] = (uint32_t)(key[e] >> 32);
+        }
+    }
     ikt_free(&keys);
     return IKT_OK;
+}
+
+/* COLLECTIVE. One of the arrays of the rows, in slots. */
+static ikt_status move(ikt_context *ctx, const ikt_order *order, const ikt_directed *rows,
+                       const int64_t *to, void *array_address) {
+    void *moved = NULL, *array;
+    memcpy(&array, array_address, sizeof array);
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &moved, to[order->rows.count], 4, "graph"));
+    if (st == IKT_OK)
+        st = ikt_redistribute_entries(ctx, order, IKT_TO_SLOTS, rows->start, array, to, moved);
+    if (st == IKT_OK) {
+        ikt_free(&array);
+        memcpy(array_address, &moved, sizeof moved);
+    } else {
+        ikt_free(&moved);
+    }
+    return st;
+}
+
+ikt_status ikt_directed_to_slots(ikt_context *ctx, const ikt_order *order, const uint32_t *slot,
+                                 ikt_directed *rows) {
+    const int64_t count = order->rows.count;
+    int64_t *to = NULL;
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &to, count + 1, sizeof *to, "graph"));
+    if (st == IKT_OK)
+        st = ikt_translate_indices(ctx, &order->rows, slot, rows->column, rows->start[count]);
+    if (st == IKT_OK) st = ikt_redistribute_starts(ctx, order, IKT_TO_SLOTS, rows->start, to);
+    if (st == IKT_OK) st = move(ctx, order, rows, to, &rows->column);
+    if (st == IKT_OK) st = move(ctx, order, rows, to, &rows->value);
+    if (st == IKT_OK) {
+        ikt_free(&rows->start);
+        rows->start = to;
+        to = NULL;
+    }
+    ikt_free(&to);
+    if (st != IKT_OK) ikt_directed_destroy(rows);
+    return st;
 }
 
 void ikt_directed_destroy(ikt_directed *rows) {

@@ -14,9 +14,50 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "dist/order.h"
 #include "dist/rows.h"
-#include "graph/directed.h"
 #include "neighbours/neighbours.h"
+
+/* Directed weights p_j|i by rows: what P is made from. Lists of k neighbours become rows where they
+ * stand; a graph of another program has rows of any length, hubs among them. */
+typedef struct {
+    int64_t n_local;
+    int64_t *start;   /* [n_local + 1] where the entries of each own row begin */
+    uint32_t *column; /* [start[n_local]] global rows, never the row itself, none twice in a row */
+    float *value;     /* [start[n_local]] p_j|i > 0 */
+} ikt_directed;
+
+/* LOCAL. Weighted lists as rows: zeros are dropped, and the gaps closed.
+ *   lists   with weights p_j|i >= 0 in place of scores. Taken over: empty afterwards, also on a
+ *           failure
+ *   out     free with ikt_directed_destroy; empty on failure
+ * Errors: IKT_ERR_RESOURCE. Memory: 8 bytes a row. */
+ikt_status ikt_directed_from_lists(ikt_context *ctx, ikt_neighbours *lists, ikt_directed *out);
+
+/* LOCAL. Sorts the entries of every row by column. Errors: IKT_ERR_RESOURCE. Memory: 8 bytes for
+ * each entry of the longest row and thread. */
+ikt_status ikt_directed_sort(ikt_context *ctx, const ikt_directed *rows);
+
+void ikt_directed_destroy(ikt_directed *rows);
+
+/* COLLECTIVE. Refuses weights that are not symmetric.
+ *   rows        sorted
+ *   tolerance   |p_ij - p_ji| may be so large a part of the larger one
+ *   scale       what a weight is multiplied by in the message
+ *   name        of the file, for the message
+ * Errors: IKT_ERR_DATA with the first pair (lowest row, then column), IKT_ERR_RESOURCE.
+ * Cost: every entry that leads to another rank travels once. */
+ikt_status ikt_directed_check_symmetric(ikt_context *ctx, const ikt_rows *distribution,
+                                        const ikt_directed *rows, double tolerance, double scale,
+                                        const char *name);
+
+/* COLLECTIVE. Rows and columns by slots instead.
+ *   order   of the rows
+ *   slot    [rows.count] of the own rows
+ * Errors: IKT_ERR_RESOURCE; empty then. Memory beside the rows: 4 bytes an entry, and 8 for each of
+ * a million of them. */
+ikt_status ikt_directed_to_slots(ikt_context *ctx, const ikt_order *order, const uint32_t *slot,
+                                 ikt_directed *rows);
 
 /* Rows of entries, one behind the other. */
 typedef struct {
@@ -41,19 +82,7 @@ typedef struct {
 ikt_status ikt_graph_from_directed(ikt_context *ctx, const ikt_rows *distribution,
                                    ikt_directed *rows, ikt_graph *out);
 
-/* COLLECTIVE. The same from lists.
- *   lists    neighbours of the own rows, with weights p_j|i >= 0 in place of their scores, those of
- *            a row summing to 1; zeros are dropped. Taken over: empty afterwards, also on failure.
- */
-ikt_status ikt_graph_symmetrise(ikt_context *ctx, const ikt_rows *rows, ikt_neighbours *lists,
-                                ikt_graph *out);
-
 void ikt_graph_destroy(ikt_graph *graph);
-
-/* LOCAL. Lists the foreign rows among the columns as ghosts, ascending, and turns the columns,
- * which are global numbers (as uint32), into local ones: the last step of symmetrising. Errors:
- * IKT_ERR_RESOURCE. Memory: n/8 + n/16 bytes while it works. */
-ikt_status ikt_graph_number_ghosts(ikt_context *ctx, ikt_graph *graph);
 
 /* COLLECTIVE. Checks the invariants: columns in range and ascending by global number, positive
  * values, every row non-empty, p_ij = p_ji, and the sums of the following.

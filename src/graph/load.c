@@ -1,24 +1,28 @@
 /* From a graph in a file to directed weights. See load.h.
  *
- * Method: blocks of whole rows are read as double numbers, weighed row by row and kept as floats.
- * Advantage: numbers of any scale become weights without loss, and beside the weights a block is
- * all that is held. Disadvantage: probabilities are read twice, first for their sum. */
+ * Method: blocks of whole rows are read as double numbers, sorted and checked, weighed row by row
+ * and kept as floats. Advantage: numbers of any scale become weights without loss, and beside the
+ * weights a block is all that is held. Disadvantage: probabilities are read twice, first for their
+ * sum. */
 #include "graph/load.h"
 
 #include <omp.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "affinity/zero_similarity.h"
 #include "base/comm.h"
 #include "base/exact_sum.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
-#include "dist/order.h"
-#include "graph/edge_blocks.h"
+#include "base/sort.h"
+
+enum { BLOCK_ENTRIES = 1 << 20 };
 
 /* How far an entry may differ from its mirror image, as a part of the larger one: floats that were
  * computed in two orders do by a hundredth of it. */
 static const double symmetry_tolerance = 1e-4;
+
+static const char purpose[] = "graph file";
 
 typedef struct {
     ikt_context *ctx;
@@ -26,20 +30,14 @@ typedef struct {
     const ikt_rows *distribution;
     ikt_edge_rule rule;
     int64_t *start;          /* [distribution->count + 1] in the file */
+    int64_t longest;         /* row, in entries */
+    ikt_graph_facts facts;   /* of this rank */
     ikt_directed rows;       /* filled as far as `done` rows */
     int64_t done, least_row; /* rows so far; the first with too few edges, or -1 */
-    int64_t zero_similarity; /* own ones */
     float *squared;          /* [threads * longest] */
-    int64_t longest;
-    ikt_exact_sum total; /* of probabilities */
+    ikt_exact_sum total;     /* of probabilities */
     uint64_t hash;
 } loading;
-
-static void loading_free(loading *l) {
-    ikt_free(&l->start);
-    ikt_free(&l->squared);
-    ikt_directed_destroy(&l->rows);
-}
 
 static ikt_status find_starts(loading *l) {
     const int64_t count = l->distribution->count;
@@ -51,35 +49,173 @@ static ikt_status find_starts(loading *l) {
     return IKT_OK;
 }
 
-/* --- weights ---------------------------------------------------------------------------------- */
-
-static ikt_status make_room(loading *l) {
-    const int64_t count = l->distribution->count, entries = l->start[count] - l->start[0];
-    ikt_directed *rows = &l->rows;
-    rows->n_local = count;
-    IKT_TRY(ikt_alloc(l->ctx, &rows->start, count + 1, sizeof *rows->start, "graph"));
-    IKT_TRY(ikt_alloc(l->ctx, &rows->column, entries, sizeof *rows->column, "graph"));
-    IKT_TRY(ikt_alloc(l->ctx, &rows->value, entries, sizeof *rows->value, "graph"));
-    return ikt_alloc(l->ctx, &l->squared, ikt_threads(l->ctx) * l->longest, sizeof *l->squared,
-                     "graph");
+static void loading_free(loading *l) {
+    ikt_free(&l->start);
+    ikt_free(&l->squared);
+    ikt_directed_destroy(&l->rows);
 }
 
-/* Notes where the rows of a block begin, and which has too few edges. */
-static void place_rows(loading *l, const ikt_edge_block *b) {
-    int64_t *start = l->rows.start + l->done;
-    const double least = ikt_edges_least(&l->rule);
-    for (int64_t i = 0; i < b->count; i++) {
-        start[i + 1] = start[i] + b->edges[i];
-        l->zero_similarity += b->edges[i] == 0;
-        if (b->edges[i] > 0 && (double)b->edges[i] < least && l->least_row < 0)
-            l->least_row = l->done + i;
+/* --- one row ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint32_t column;
+    double value;
+} edge;
+
+static int by_column(const void *a, const void *b) {
+    return IKT_COMPARE(((const edge *)a)->column, ((const edge *)b)->column);
+}
+
+static void sort_row(uint32_t *column, double *value, int64_t count, edge *sorting) {
+    bool is_sorted = true;
+    for (int64_t e = 1; e < count && is_sorted; e++)
+        is_sorted = column[e - 1] < column[e];
+    if (is_sorted) return;
+    for (int64_t e = 0; e < count; e++)
+        sorting[e] = (edge){column[e], value[e]};
+    qsort(sorting, (size_t)count, sizeof *sorting, by_column);
+    for (int64_t e = 0; e < count; e++) {
+        column[e] = sorting[e].column;
+        value[e] = sorting[e].value;
     }
 }
 
-static ikt_status weigh_block(void *self, const ikt_edge_block *b) {
-    loading *l = self;
-    const int64_t *start = l->rows.start + l->done;
-    place_rows(l, b);
+/* Leaves out the row itself and what is no edge; returns how many are left. */
+static int64_t keep_edges(const ikt_edge_rule *rule, int64_t row, uint32_t *column, double *value,
+                          int64_t count, ikt_graph_facts *facts) {
+    const bool keeps_zero = rule->values == IKT_EDGES_DISTANCES;
+    int64_t kept = 0;
+    for (int64_t e = 0; e < count; e++) {
+        const bool is_self = column[e] == row, is_zero = value[e] == 0 && !keeps_zero;
+        facts->selves += is_self;
+        facts->zeros += is_zero && !is_self;
+        if (is_self || is_zero) continue;
+        column[kept] = column[e];
+        value[kept++] = value[e];
+    }
+    return kept;
+}
+
+/* Entry of the sorted row that cannot be; -1 where all can. */
+static int64_t find_bad(const ikt_edge_rule *rule, const uint32_t *column, const double *value,
+                        int64_t count) {
+    for (int64_t e = 0; e < count; e++)
+        if ((e > 0 && column[e] == column[e - 1]) ||
+            (value[e] < 0 && rule->values != IKT_EDGES_NONE))
+            return e;
+    return -1;
+}
+
+/* --- blocks of whole rows --------------------------------------------------------------------- */
+
+/* Rows first .. first + count - 1 of the file. */
+typedef struct {
+    int64_t first, count;
+    const int64_t *start; /* [count + 1] where entries of a row begin in the file */
+    int64_t *edges;       /* [count] of each row, which stand at the beginning of its entries */
+    uint32_t *column;     /* [start[count] - start[0]] ascending within a row */
+    double *value;        /* [start[count] - start[0]] */
+} block;
+
+/* Own rows from `done` on that a block takes: whole ones, at least one. */
+static int64_t block_end(const int64_t *start, int64_t count, int64_t done) {
+    int64_t end = done;
+    while (end < count && start[end + 1] - start[done] <= BLOCK_ENTRIES)
+        end++;
+    return end == done && done < count ? done + 1 : end;
+}
+
+/* LOCAL. Sorts, checks and thins the rows of a block that was read.
+ *   sorting   [threads * longest] */
+static ikt_status prepare(loading *l, const block *b, edge *sorting) {
+    int64_t bad_row = INT64_MAX, selves = 0, zeros = 0;
+#pragma omp parallel for schedule(dynamic, 64) num_threads(ikt_threads(l->ctx))                    \
+    reduction(+ : selves, zeros) reduction(min : bad_row)
+    for (int64_t i = 0; i < b->count; i++) {
+        const int64_t at = b->start[i] - b->start[0], count = b->start[i + 1] - b->start[i];
+        ikt_graph_facts mine = {0, 0, 0};
+        sort_row(b->column + at, b->value + at, count, sorting + omp_get_thread_num() * l->longest);
+        if (find_bad(&l->rule, b->column + at, b->value + at, count) >= 0) {
+            if (i < bad_row) bad_row = i;
+            continue;
+        }
+        b->edges[i] =
+            keep_edges(&l->rule, b->first + i, b->column + at, b->value + at, count, &mine);
+        selves += mine.selves;
+        zeros += mine.zeros;
+    }
+    l->facts.selves += selves;
+    l->facts.zeros += zeros;
+    if (bad_row == INT64_MAX) return IKT_OK;
+    const int64_t at = b->start[bad_row] - b->start[0];
+    const int64_t count = b->start[bad_row + 1] - b->start[bad_row];
+    const int64_t e = at + find_bad(&l->rule, b->column + at, b->value + at, count);
+    const char *name = ikt_graph_file_name(l->file);
+    const long long row = b->first + bad_row, column = b->column[e];
+    if (e > at && b->column[e] == b->column[e - 1])
+        return ikt_fail(l->ctx, IKT_ERR_DATA,
+                        "%s, row %lld, column %lld: two entries in one place; scipy's "
+                        ".sum_duplicates() adds them up",
+                        name, row, column);
+    return ikt_fail(l->ctx, IKT_ERR_DATA,
+                    "%s, row %lld, column %lld: %g is negative, which neither a similarity nor a "
+                    "distance can be",
+                    name, row, column, b->value[e]);
+}
+
+/* COLLECTIVE. Goes through the own rows, and gives one block after another to `take`. Errors: those
+ * of reading; IKT_ERR_DATA naming row and column of a number below 0 where there may be none, or of
+ * a column that comes twice; IKT_ERR_RESOURCE. */
+static ikt_status read_blocks(loading *l, void (*take)(loading *l, const block *b)) {
+    ikt_context *ctx = l->ctx;
+    const int64_t count = l->distribution->count, *start = l->start;
+    int64_t entries = 0, rows = 0, done = 0;
+    block b = {0};
+    edge *sorting = NULL;
+    for (int64_t at = 0, end; at < count; at = end) {
+        end = block_end(start, count, at);
+        if (start[end] - start[at] > entries) entries = start[end] - start[at];
+        if (end - at > rows) rows = end - at;
+    }
+    ikt_status st = ikt_alloc(ctx, &b.column, entries, sizeof *b.column, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &b.value, entries, sizeof *b.value, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &b.edges, rows, sizeof *b.edges, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &sorting, ikt_threads(ctx) * l->longest, sizeof *sorting, purpose);
+    st = ikt_agree(ctx, st);
+    while (st == IKT_OK && ikt_max_one(ctx, done < count) > 0) {
+        const int64_t end = block_end(start, count, done);
+        b.first = l->distribution->first + done;
+        b.count = end - done;
+        b.start = start + done;
+        st = ikt_graph_file_edges(l->file, b.first, b.count, b.start, b.column, b.value);
+        if (st != IKT_OK) break;
+        st = prepare(l, &b, sorting);
+        if (st == IKT_OK) take(l, &b);
+        st = ikt_agree(ctx, st);
+        done = end;
+    }
+    ikt_free(&b.column);
+    ikt_free(&b.value);
+    ikt_free(&b.edges);
+    ikt_free(&sorting);
+    return st;
+}
+
+/* --- weights ---------------------------------------------------------------------------------- */
+
+/* Notes where the rows of a block begin, and which has too few edges; and weighs them. */
+static void weigh_block(loading *l, const block *b) {
+    int64_t *start = l->rows.start + l->done;
+    const bool has_width =
+        l->rule.values == IKT_EDGES_DISTANCES && l->rule.kernel == IKT_WEIGHTS_GAUSSIAN;
+    const double least = has_width ? l->rule.perplexity : 1; /* edges of a row */
+    for (int64_t i = 0; i < b->count; i++) {
+        start[i + 1] = start[i] + b->edges[i];
+        l->facts.zero_similarity += b->edges[i] == 0;
+        if (b->edges[i] > 0 && (double)b->edges[i] < least && l->least_row < 0)
+            l->least_row = l->done + i;
+    }
 #pragma omp parallel for schedule(dynamic, 64) num_threads(ikt_threads(l->ctx))
     for (int64_t i = 0; i < b->count; i++) {
         const int64_t from = b->start[i] - b->start[0];
@@ -90,59 +226,69 @@ static ikt_status weigh_block(void *self, const ikt_edge_block *b) {
                          l->squared + omp_get_thread_num() * l->longest, l->rows.value + start[i]);
     }
     l->done += b->count;
-    return IKT_OK;
 }
 
-static ikt_status check_edges(const loading *l) {
-    if (l->least_row < 0) return IKT_OK;
-    const int64_t *start = l->rows.start + l->least_row;
-    return ikt_fail(
-        l->ctx, IKT_ERR_DATA,
-        "%s, row %lld has %lld distances to others, and gaussian.perplexity = %g needs "
-        "as many at least (three times as many are usual); choose a smaller perplexity, "
-        "or graph.weights=knn",
-        ikt_graph_file_name(l->file), (long long)(l->distribution->first + l->least_row),
-        (long long)(start[1] - start[0]), l->rule.perplexity);
-}
-
-/* --- probabilities ---------------------------------------------------------------------------- */
-
-static ikt_status add_block(void *self, const ikt_edge_block *b) {
-    loading *l = self;
+static void add_probabilities(loading *l, const block *b) {
     for (int64_t i = 0; i < b->count; i++) {
         const double *value = b->value + (b->start[i] - b->start[0]);
         for (int64_t e = 0; e < b->edges[i]; e++)
             ikt_exact_sum_add(&l->total, value[e]);
-        l->zero_similarity += b->edges[i] == 0;
+        l->facts.zero_similarity += b->edges[i] == 0;
     }
-    return IKT_OK;
 }
 
 /* COLLECTIVE. The factor that makes probabilities sum to the number of rows that have any: then
  * they are as p_j|i, whose half sums with the transposed ones are P. */
 static ikt_status find_scale(loading *l) {
-    ikt_graph_facts ignored = {0, 0, 0};
     l->rule.scale = 1;
     if (l->rule.values != IKT_EDGES_PROBABILITIES) return IKT_OK;
-    IKT_TRY(ikt_edge_blocks_read(l->ctx, l->file, l->distribution, l->start, &l->rule, &ignored,
-                                 add_block, l));
+    IKT_TRY(read_blocks(l, add_probabilities));
     ikt_exact_sum_reduce(l->ctx, &l->total, 1);
     const double total = ikt_exact_sum_value(&l->total);
-    const int64_t zero_similarity = ikt_sum_one(l->ctx, l->zero_similarity);
-    l->zero_similarity = 0;
+    const int64_t zero_similarity = ikt_sum_one(l->ctx, l->facts.zero_similarity);
+    l->facts = (ikt_graph_facts){0, 0, 0}; /* the next pass counts again */
     if (total > 0) l->rule.scale = (double)(l->distribution->n - zero_similarity) / total;
     return IKT_OK;
 }
 
-static ikt_status check_symmetric(const loading *l) {
+/* COLLECTIVE. Weights of the rows that have edges. */
+static ikt_status weigh_all(loading *l) {
+    ikt_context *ctx = l->ctx;
+    const int64_t count = l->distribution->count, entries = l->start[count] - l->start[0];
+    const char *name = ikt_graph_file_name(l->file);
+    ikt_directed *rows = &l->rows;
+    rows->n_local = count;
+    ikt_status st = ikt_alloc(ctx, &rows->start, count + 1, sizeof *rows->start, "graph");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &rows->column, entries, sizeof *rows->column, "graph");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &rows->value, entries, sizeof *rows->value, "graph");
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &l->squared, ikt_threads(ctx) * l->longest, sizeof(float), "graph");
+    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(read_blocks(l, weigh_block));
+    l->facts.zero_similarity = ikt_sum_one(ctx, l->facts.zero_similarity);
+    l->facts.selves = ikt_sum_one(ctx, l->facts.selves);
+    l->facts.zeros = ikt_sum_one(ctx, l->facts.zeros);
+    if (l->facts.zero_similarity == l->distribution->n)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s has no edges between different rows", name);
+    if (l->least_row >= 0) {
+        const int64_t *start = rows->start + l->least_row;
+        st = ikt_fail(
+            ctx, IKT_ERR_DATA,
+            "%s, row %lld has %lld distances to others, and gaussian.perplexity = %g needs "
+            "as many at least (three times as many are usual); choose a smaller perplexity, "
+            "or graph.weights=knn",
+            name, (long long)(l->distribution->first + l->least_row),
+            (long long)(start[1] - start[0]), l->rule.perplexity);
+    }
+    IKT_TRY(ikt_agree(ctx, st));
     if (l->rule.values != IKT_EDGES_PROBABILITIES) return IKT_OK;
-    return ikt_directed_check_symmetric(l->ctx, l->distribution, &l->rows, symmetry_tolerance,
-                                        1 / l->rule.scale, ikt_graph_file_name(l->file));
+    return ikt_directed_check_symmetric(ctx, l->distribution, rows, symmetry_tolerance,
+                                        1 / l->rule.scale, name);
 }
 
 /* --- rows without an edge --------------------------------------------------------------------- */
 
-static ikt_status refuse_zero_similarity(const loading *l, int64_t zero_similarity) {
+static ikt_status refuse_zero_similarity(const loading *l) {
     int64_t first = INT64_MAX;
     for (int64_t i = 0; i < l->distribution->count && first == INT64_MAX; i++)
         if (l->rows.start[i] == l->rows.start[i + 1]) first = l->distribution->first + i;
@@ -151,27 +297,20 @@ static ikt_status refuse_zero_similarity(const loading *l, int64_t zero_similari
                     "%s: %lld of %lld rows have no edge to another row, first row %lld; with "
                     "input.file they are tied to their nearest rows there, otherwise leave them "
                     "out of the graph",
-                    ikt_graph_file_name(l->file), (long long)zero_similarity,
+                    ikt_graph_file_name(l->file), (long long)l->facts.zero_similarity,
                     (long long)l->distribution->n, (long long)first);
-}
-
-/* LOCAL. Own zero-similarity rows among those of all ranks: the first one, and how many. */
-static void own_zero_similarity(const ikt_rows *distribution, const ikt_zero_similarity *all,
-                                int64_t *first, int64_t *count) {
-    *first = *count = 0;
-    for (int64_t o = 0; o < all->count; o++) {
-        if (all->row[o] < distribution->first) ++*first;
-        *count += all->row[o] >= distribution->first &&
-                  all->row[o] < distribution->first + distribution->count;
-    }
 }
 
 /* LOCAL. Puts k edges of the same weight into each own row without any, from the last row on, as
  * rows only move towards the end. */
 static ikt_status insert(loading *l, const ikt_zero_similarity *all) {
     ikt_directed *rows = &l->rows;
-    int64_t first, left;
-    own_zero_similarity(l->distribution, all, &first, &left);
+    int64_t first = 0, left = 0; /* own ones among those of all ranks: the first, and how many */
+    for (int64_t o = 0; o < all->count; o++) {
+        first += all->row[o] < l->distribution->first;
+        left += all->row[o] >= l->distribution->first &&
+                all->row[o] < l->distribution->first + l->distribution->count;
+    }
     const int64_t k = all->k, entries = rows->start[l->distribution->count] + left * k;
     IKT_TRY(ikt_resize(l->ctx, &rows->column, entries, sizeof *rows->column, "graph"));
     IKT_TRY(ikt_resize(l->ctx, &rows->value, entries, sizeof *rows->value, "graph"));
@@ -209,21 +348,6 @@ static ikt_status adopt(loading *l, ikt_dataset *data, int64_t k) {
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* COLLECTIVE. Weights of the rows that have edges. */
-static ikt_status weigh_all(loading *l, ikt_graph_facts *facts) {
-    IKT_TRY(ikt_agree(l->ctx, make_room(l)));
-    IKT_TRY(ikt_edge_blocks_read(l->ctx, l->file, l->distribution, l->start, &l->rule, facts,
-                                 weigh_block, l));
-    facts->zero_similarity = ikt_sum_one(l->ctx, l->zero_similarity);
-    facts->selves = ikt_sum_one(l->ctx, facts->selves);
-    facts->zeros = ikt_sum_one(l->ctx, facts->zeros);
-    if (facts->zero_similarity == l->distribution->n)
-        return ikt_fail(l->ctx, IKT_ERR_DATA, "%s has no edges between different rows",
-                        ikt_graph_file_name(l->file));
-    IKT_TRY(ikt_agree(l->ctx, check_edges(l)));
-    return check_symmetric(l);
-}
-
 ikt_status ikt_directed_load(ikt_context *ctx, const ikt_graph_file *file,
                              const ikt_rows *distribution, const ikt_edge_rule *rule,
                              ikt_dataset *data, int64_t k, ikt_directed *out,
@@ -231,12 +355,12 @@ ikt_status ikt_directed_load(ikt_context *ctx, const ikt_graph_file *file,
     loading l = {
         .ctx = ctx, .file = file, .distribution = distribution, .rule = *rule, .least_row = -1};
     *out = (ikt_directed){0, NULL, NULL, NULL};
-    *facts = (ikt_graph_facts){0, 0, 0};
     ikt_status st = find_starts(&l);
     if (st == IKT_OK) st = find_scale(&l);
-    if (st == IKT_OK) st = weigh_all(&l, facts);
+    if (st == IKT_OK) st = weigh_all(&l);
+    *facts = l.facts;
     if (st == IKT_OK && facts->zero_similarity > 0)
-        st = data ? adopt(&l, data, k) : refuse_zero_similarity(&l, facts->zero_similarity);
+        st = data ? adopt(&l, data, k) : refuse_zero_similarity(&l);
     if (st == IKT_OK) {
         *out = l.rows;
         l.rows = (ikt_directed){0, NULL, NULL, NULL};
@@ -245,47 +369,7 @@ ikt_status ikt_directed_load(ikt_context *ctx, const ikt_graph_file *file,
     return st;
 }
 
-/* COLLECTIVE. One of the arrays of the rows, in slots. */
-static ikt_status move(ikt_context *ctx, const ikt_order *order, const ikt_directed *rows,
-                       const int64_t *to, void *array_address) {
-    void *moved = NULL, *array;
-    memcpy(&array, array_address, sizeof array);
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &moved, to[order->rows.count], 4, "graph"));
-    if (st == IKT_OK)
-        st = ikt_redistribute_entries(ctx, order, IKT_TO_SLOTS, rows->start, array, to, moved);
-    if (st == IKT_OK) {
-        ikt_free(&array);
-        memcpy(array_address, &moved, sizeof moved);
-    } else {
-        ikt_free(&moved);
-    }
-    return st;
-}
-
-ikt_status ikt_directed_to_slots(ikt_context *ctx, const ikt_order *order, const uint32_t *slot,
-                                 ikt_directed *rows) {
-    const int64_t count = order->rows.count;
-    int64_t *to = NULL;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &to, count + 1, sizeof *to, "graph"));
-    if (st == IKT_OK)
-        st = ikt_translate_indices(ctx, &order->rows, slot, rows->column, rows->start[count]);
-    if (st == IKT_OK) st = ikt_redistribute_starts(ctx, order, IKT_TO_SLOTS, rows->start, to);
-    if (st == IKT_OK) st = move(ctx, order, rows, to, &rows->column);
-    if (st == IKT_OK) st = move(ctx, order, rows, to, &rows->value);
-    if (st == IKT_OK) {
-        ikt_free(&rows->start);
-        rows->start = to;
-        to = NULL;
-    }
-    ikt_free(&to);
-    if (st != IKT_OK) ikt_directed_destroy(rows);
-    return st;
-}
-
-/* --- what the file holds ---------------------------------------------------------------------- */
-
-static ikt_status hash_block(void *self, const ikt_edge_block *b) {
-    loading *l = self;
+static void hash_block(loading *l, const block *b) {
     uint64_t sum = 0;
 #pragma omp parallel for reduction(+ : sum) num_threads(ikt_threads(l->ctx))
     for (int64_t i = 0; i < b->count; i++) {
@@ -299,18 +383,14 @@ static ikt_status hash_block(void *self, const ikt_edge_block *b) {
         }
     }
     l->hash += sum;
-    return IKT_OK;
 }
 
 ikt_status ikt_graph_file_hash(ikt_context *ctx, const ikt_graph_file *file,
                                const ikt_rows *distribution, ikt_edges values, uint64_t *hash) {
     loading l = {
         .ctx = ctx, .file = file, .distribution = distribution, .rule = {.values = values}};
-    ikt_graph_facts ignored = {0, 0, 0};
     ikt_status st = find_starts(&l);
-    if (st == IKT_OK)
-        st = ikt_edge_blocks_read(ctx, file, distribution, l.start, &l.rule, &ignored, hash_block,
-                                  &l);
+    if (st == IKT_OK) st = read_blocks(&l, hash_block);
     *hash = ikt_hash_total(ctx, l.hash);
     loading_free(&l);
     return st;

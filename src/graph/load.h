@@ -2,10 +2,9 @@
 #ifndef IKT_GRAPH_LOAD_H
 #define IKT_GRAPH_LOAD_H
 
-#include "affinity/edges.h"
+#include "affinity/affinity.h"
 #include "data/dataset.h"
-#include "dist/order.h"
-#include "graph/directed.h"
+#include "graph/graph.h"
 #include "io/results/graph_file.h"
 
 /* What is told of a graph beside its weights. */
@@ -30,13 +29,6 @@ ikt_status ikt_directed_load(ikt_context *ctx, const ikt_graph_file *file,
                              const ikt_rows *distribution, const ikt_edge_rule *rule,
                              ikt_dataset *data, int64_t k, ikt_directed *out,
                              ikt_graph_facts *facts);
-
-/* COLLECTIVE. Rows and columns by slots instead.
- *   order   of the rows; its slots are those of ikt_graph_file_positions
- * Errors: IKT_ERR_RESOURCE; empty then. Memory beside the rows: 4 bytes an entry, and 8 for each of
- * a million of them. */
-ikt_status ikt_directed_to_slots(ikt_context *ctx, const ikt_order *order, const uint32_t *slot,
-                                 ikt_directed *rows);
 
 /* COLLECTIVE. Checksum of the edges, that is of rows, columns and numbers, the same on any ranks.
  *   values   what the numbers are, which says whether 0 is an edge

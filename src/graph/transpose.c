@@ -20,21 +20,6 @@ void ikt_transpose_end(ikt_transpose *t) {
     ikt_free(&t->received);
 }
 
-/* Own rows first .. last - 1. */
-typedef struct {
-    int64_t first, last;
-} batch;
-
-/* The rows from `first` on that a batch takes. */
-static batch next_batch(const ikt_transpose *t, int64_t first) {
-    const int64_t *start = t->rows->start, count = t->distribution->count;
-    batch b = {first, first};
-    while (b.last < count && start[b.last + 1] - start[first] <= BATCH_ENTRIES)
-        b.last++;
-    if (b.last == first && first < count) b.last++;
-    return b;
-}
-
 /* Whether an entry has to travel. */
 static bool is_wanted(const ikt_transpose *t, int64_t e, bool only_positive) {
     return !ikt_transpose_is_own(t->distribution, t->rows->column[e]) &&
@@ -42,7 +27,7 @@ static bool is_wanted(const ikt_transpose *t, int64_t e, bool only_positive) {
 }
 
 /* A buffer for at least `count` entries, whose contents may be lost. */
-static ikt_status reserve(ikt_context *ctx, int64_t count, ikt_transposed **buffer,
+static ikt_status reserve(ikt_context *ctx, int64_t count, ikt_transposed_entry **buffer,
                           int64_t *capacity) {
     if (count <= *capacity) return IKT_OK;
     ikt_free(buffer);
@@ -52,34 +37,24 @@ static ikt_status reserve(ikt_context *ctx, int64_t count, ikt_transposed **buff
     return IKT_OK;
 }
 
-/* Fills `sent`, grouped by the owners of the columns. */
-static ikt_status fill(ikt_transpose *t, batch b, bool only_positive) {
+/* Fills `sent` with the entries of own rows first .. last - 1, grouped by the owners of the
+ * columns. */
+static ikt_status fill(ikt_transpose *t, int64_t first, int64_t last, bool only_positive) {
     const ikt_directed *rows = t->rows;
     ikt_shuffle_clear(t->ctx, &t->shuffle);
-    for (int64_t e = rows->start[b.first]; e < rows->start[b.last]; e++)
+    for (int64_t e = rows->start[first]; e < rows->start[last]; e++)
         if (is_wanted(t, e, only_positive))
             ikt_shuffle_count(&t->shuffle, ikt_rows_owner(t->distribution, rows->column[e]));
     ikt_shuffle_group(t->ctx, &t->shuffle);
-    IKT_TRY(reserve(t->ctx, t->shuffle.sent, &t->sent, &t->sent_room));
-    for (int64_t i = b.first; i < b.last; i++)
+    IKT_TRY(reserve(t->ctx, t->shuffle.sent, &t->sent, &t->sent_capacity));
+    for (int64_t i = first; i < last; i++)
         for (int64_t e = rows->start[i]; e < rows->start[i + 1]; e++) {
             if (!is_wanted(t, e, only_positive)) continue;
             int owner = ikt_rows_owner(t->distribution, rows->column[e]);
             int64_t local = rows->column[e] - ikt_rows_first(t->distribution, owner);
-            t->sent[ikt_shuffle_next(&t->shuffle, owner)] = (ikt_transposed){
+            t->sent[ikt_shuffle_next(&t->shuffle, owner)] = (ikt_transposed_entry){
                 (uint32_t)local, (uint32_t)(t->distribution->first + i), rows->value[e]};
         }
-    return IKT_OK;
-}
-
-/* COLLECTIVE. Sends the batch and receives the others': *count entries in t->received. */
-static ikt_status exchange(ikt_transpose *t, batch b, bool only_positive, int64_t *count) {
-    ikt_context *ctx = t->ctx;
-    IKT_TRY(ikt_agree(ctx, fill(t, b, only_positive)));
-    ikt_shuffle_meet(ctx, &t->shuffle);
-    *count = t->shuffle.received;
-    IKT_TRY(ikt_agree(ctx, reserve(ctx, *count, &t->received, &t->received_room)));
-    ikt_shuffle_send(ctx, &t->shuffle, t->sent, t->received, sizeof *t->sent);
     return IKT_OK;
 }
 
@@ -88,7 +63,7 @@ static ikt_status exchange(ikt_transpose *t, batch b, bool only_positive, int64_
  * asked for (OMP_THREAD_LIMIT, OMP_DYNAMIC), so shares are dealt out by a loop, never by thread
  * number. */
 static void apply(const ikt_transpose *t, int64_t count,
-                  void (*take)(void *, const ikt_transposed *), void *self) {
+                  void (*take)(void *, const ikt_transposed_entry *), void *self) {
     const int shares = ikt_threads(t->ctx);
 #pragma omp parallel for schedule(static, 1) num_threads(shares)
     for (int s = 0; s < shares; s++) {
@@ -100,13 +75,21 @@ static void apply(const ikt_transpose *t, int64_t count,
 }
 
 ikt_status ikt_transpose_run(ikt_transpose *t, bool only_positive,
-                             void (*take)(void *self, const ikt_transposed *), void *self) {
-    int64_t done = 0, count;
-    while (ikt_max_one(t->ctx, done < t->distribution->count)) {
-        const batch b = next_batch(t, done);
-        IKT_TRY(exchange(t, b, only_positive, &count));
+                             void (*take)(void *self, const ikt_transposed_entry *), void *self) {
+    ikt_context *ctx = t->ctx;
+    const int64_t *start = t->rows->start, rows = t->distribution->count;
+    int64_t first = 0, last = 0;
+    while (ikt_max_one(ctx, first < rows)) {
+        while (last < rows && start[last + 1] - start[first] <= BATCH_ENTRIES)
+            last++;
+        if (last == first && first < rows) last++;
+        IKT_TRY(ikt_agree(ctx, fill(t, first, last, only_positive)));
+        ikt_shuffle_meet(ctx, &t->shuffle);
+        const int64_t count = t->shuffle.received;
+        IKT_TRY(ikt_agree(ctx, reserve(ctx, count, &t->received, &t->received_capacity)));
+        ikt_shuffle_send(ctx, &t->shuffle, t->sent, t->received, sizeof *t->sent);
         apply(t, count, take, self);
-        done = b.last;
+        first = last;
     }
     return IKT_OK;
 }

@@ -6,14 +6,14 @@
 #include <stdbool.h>
 
 #include "dist/shuffle.h"
-#include "graph/directed.h"
+#include "graph/graph.h"
 
 /* An entry at the owner of its column. */
 typedef struct {
     uint32_t row;    /* local number of the column it had, an own row here */
     uint32_t column; /* global number of the row it comes from */
     float value;
-} ikt_transposed;
+} ikt_transposed_entry;
 
 /* Buffers, which grow to what a batch of rows needs: 12 bytes for each of 2^21 entries, or of the
  * longest row, and as much for what comes. */
@@ -22,8 +22,8 @@ typedef struct {
     const ikt_rows *distribution; /* lent */
     const ikt_directed *rows;     /* lent; values may change between two batches */
     ikt_shuffle shuffle;          /* of the entries of a batch */
-    ikt_transposed *sent, *received;
-    int64_t sent_room, received_room;
+    ikt_transposed_entry *sent, *received;
+    int64_t sent_capacity, received_capacity;
 } ikt_transpose;
 
 /* LOCAL. Errors: IKT_ERR_RESOURCE; free with ikt_transpose_end in any case. */
@@ -34,10 +34,10 @@ void ikt_transpose_end(ikt_transpose *t);
 /* COLLECTIVE. All entries that lead to rows of other ranks, a batch of rows at a time.
  *   only_positive   entries with values above 0 only
  *   take            LOCAL, is given every entry that comes; the entries of one row by one thread,
- * in an order that depends on the ranks. Right for any number of threads that OpenMP starts.
+ *                   in an order that depends on the ranks, whatever threads OpenMP starts
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_transpose_run(ikt_transpose *t, bool only_positive,
-                             void (*take)(void *self, const ikt_transposed *), void *self);
+                             void (*take)(void *self, const ikt_transposed_entry *), void *self);
 
 /* LOCAL, pure. */
 static inline bool ikt_transpose_is_own(const ikt_rows *distribution, uint32_t row) {

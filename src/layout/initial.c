@@ -7,23 +7,19 @@
 
 static const double start_deviation = 1e-4, jitter_share = 0.01;
 
-/* Standard deviation of the first score over all rows. */
-static double deviation(ikt_context *ctx, const ikt_rows *rows, int q, const double *scores) {
+/* COLLECTIVE. Scales scores so that the first has the deviation `target` over all rows. */
+static void scale_to(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed,
+                     const double *scores, double target, float *y) {
     ikt_exact_sum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
     for (int64_t i = 0; i < rows->count; i++) {
         ikt_exact_sum_add(&sum[0], scores[q * i]);
         ikt_exact_sum_add(&sum[1], scores[q * i] * scores[q * i]);
     }
     ikt_exact_sum_reduce(ctx, sum, 2);
-    double n = (double)rows->n, mean = ikt_exact_sum_value(&sum[0]) / n;
-    double variance = ikt_exact_sum_value(&sum[1]) / n - mean * mean;
-    return variance > 0 ? sqrt(variance) : 0;
-}
-
-static void scale_to(ikt_context *ctx, const ikt_rows *rows, int q, uint64_t seed,
-                     const double *scores, double target, float *y) {
-    double spread = deviation(ctx, rows, q, scores);
-    double scale = spread > 0 ? target / spread : 0; /* all rows equal: jitter alone */
+    const double n = (double)rows->n, mean = ikt_exact_sum_value(&sum[0]) / n;
+    const double variance = ikt_exact_sum_value(&sum[1]) / n - mean * mean;
+    /* Where all rows are equal, jitter alone. */
+    const double scale = variance > 0 ? target / sqrt(variance) : 0;
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < rows->count; i++)
         for (int c = 0; c < q; c++) {

@@ -37,7 +37,7 @@ typedef struct {
     int64_t momentum_switch; /* iteration from which final_momentum holds */
     int init;                /* ikt_layout_init */
     char init_file[IKT_STRING_MAX];
-    double init_scale;    /* of what is in it; 0: as it is; auto: see start_file.h */
+    double init_scale;    /* of what is in it; 0: as it is; auto: see pipeline/start.h */
     int64_t landmarks;    /* rows embedded first (init: landmark) */
     int repulsion;        /* ikt_repulsion */
     int accuracy;         /* ikt_accuracy of FFT and tree */
@@ -115,6 +115,40 @@ enum {
     IKT_LOOP_ARRAYS_MOST = 1 + IKT_OPTIMISER_ARRAYS_MOST + IKT_OBJECTIVE_ARRAYS_MOST
 };
 
+/* When the phase of exaggeration ends, and when the run does.
+ *
+ * Fixed: at given iterations. Auto, after opt-SNE (Belkina et al. 2019): exaggeration ends when KL
+ * no longer falls faster and faster, that is when clusters have formed; the run ends when an
+ * iteration takes less than a ten-thousandth off KL. The rule is free of scale in n and in the
+ * map. KL is the same on any ranks and threads, and so are the decisions. */
+typedef struct {
+    const ikt_layout_settings *settings; /* lent */
+    bool is_exaggerated;
+    bool is_done;
+    bool is_extended;         /* only the number of iterations ends the run */
+    int64_t exaggeration_end; /* iterations done when the first phase ended */
+    int64_t end;              /* ... when the run ended */
+    double kl, best_rate;     /* at the last check; fastest relative fall an iteration */
+    int64_t begun, checked;   /* iteration at which the phase began, of the last check */
+    int misses;               /* checks in a row that speak for the end of the phase */
+} ikt_phases;
+
+/* LOCAL. Before iteration 0; settings are resolved. */
+ikt_phases ikt_phases_begin(const ikt_layout_settings *settings);
+
+/* LOCAL. Whether the decision at `iteration` needs KL. */
+bool ikt_phases_want_value(const ikt_phases *phases, int64_t iteration);
+
+/* LOCAL. Decides at `iteration`, before its step, whether the step is exaggerated and whether there
+ * is one. `kl`: where wanted, else not used. */
+void ikt_phases_decide(ikt_phases *phases, int64_t iteration, double kl);
+
+/* LOCAL. All but settings and is_extended as plain numbers, and back. */
+void ikt_phases_pack(const ikt_phases *phases, int64_t number[IKT_PHASE_NUMBERS],
+                     double real[IKT_PHASE_REALS]);
+void ikt_phases_unpack(const int64_t number[IKT_PHASE_NUMBERS], const double real[IKT_PHASE_REALS],
+                       ikt_phases *phases);
+
 typedef struct {
     int64_t iteration; /* steps done */
     int arrays;
@@ -131,9 +165,6 @@ typedef struct {
  * returns how many there are. */
 int ikt_loop_arrays(const ikt_layout_settings *settings, const ikt_rows *rows,
                     ikt_objective_array form[IKT_LOOP_ARRAYS_MOST]);
-
-/* LOCAL, pure. The bytes of such an array where a rank has n_local rows. */
-int64_t ikt_loop_array_bytes(const ikt_objective_array *array, int64_t n_local);
 
 /* LOCAL. Claims the arrays that state->form names, for `rows`. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_loop_state_allocate(ikt_context *ctx, const ikt_rows *rows, ikt_loop_state *state);
@@ -158,7 +189,7 @@ typedef struct {
                              more iterations to come; owned by the caller. NULL: not wanted */
 } ikt_loop_course;
 
-/* COLLECTIVE. Minimises the objective by the steps of its optimiser, phase after phase (phases.h),
+/* COLLECTIVE. Minimises the objective by the steps of its optimiser, phase after phase,
  * and centres the map in the end.
  *   settings    resolved
  *   objective   receives the positions in its table

@@ -12,7 +12,6 @@
 #include "base/watch.h"
 #include "kernelsum/replica.h"
 #include "layout/layout.h"
-#include "layout/phases.h"
 
 typedef struct {
     ikt_context *ctx;
@@ -41,6 +40,41 @@ const char *ikt_trace_key(const ikt_trace *trace) {
 }
 
 /* --- stopping and going on -------------------------------------------------------------------- */
+
+int ikt_loop_arrays(const ikt_layout_settings *settings, const ikt_rows *rows,
+                    ikt_objective_array form[IKT_LOOP_ARRAYS_MOST]) {
+    const ikt_objective_kind *kind = ikt_layout_objective(settings);
+    const int q = (int)settings->dimensions;
+    int count = 0;
+    form[count++] = (ikt_objective_array){"y", IKT_PART_F32, false, q};
+    for (int a = 0; a < kind->optimiser->arrays; a++)
+        form[count++] =
+            (ikt_objective_array){kind->optimiser->array[a].name, IKT_PART_F32, false, q};
+    if (!kind->state) return count;
+    const ikt_objective_shape shape = {
+        .rows = *rows, .q = q, .options = ikt_layout_options(settings, 0)};
+    return count + kind->state(&shape, form + count);
+}
+
+/* Bytes of such an array where a rank has n_local rows. */
+static int64_t array_bytes(const ikt_objective_array *array, int64_t n_local) {
+    return (array->is_shared ? 1 : n_local) * array->count *
+           (int64_t)ikt_part_type_size(array->type);
+}
+
+ikt_status ikt_loop_state_allocate(ikt_context *ctx, const ikt_rows *rows, ikt_loop_state *state) {
+    for (int a = 0; a < state->arrays; a++)
+        IKT_TRY(ikt_alloc(ctx, &state->array[a], array_bytes(&state->form[a], rows->count), 1,
+                          "checkpoint"));
+    return IKT_OK;
+}
+
+void ikt_loop_state_destroy(ikt_loop_state *state) {
+    for (int a = 0; a < state->arrays; a++)
+        ikt_free(&state->array[a]);
+    ikt_free(&state->point);
+    state->arrays = 0;
+}
 
 /* The loop as it was before `iteration` was looked at. Everything is lent. */
 static ikt_loop_state state_at(const loop *l, int64_t iteration) {
@@ -71,8 +105,9 @@ static ikt_status save(void *self) {
 
 /* COLLECTIVE. What has to be known of all ranks before an iteration, in one small reduction:
  * whether they are asked to save or to stop, which is done here, and whether all positions are
- * finite. has_moved   a step has been taken since the start: however short the time that a run is
- * given, a chain of them comes to its end */
+ * finite.
+ *   has_moved   a step has been taken since the start: however short the time that a run is given,
+ * a chain of them comes to its end */
 static ikt_status check(const loop *l, int64_t iteration, bool has_moved, bool is_finite) {
     const ikt_layout_settings *s = l->settings;
     int64_t sum[2] = {ikt_watch_pack(l->ctx), !is_finite};
@@ -98,8 +133,7 @@ static ikt_status restore(loop *l, const ikt_loop_state *from) {
                         (long long)from->iteration, (long long)l->settings->iterations);
     const ikt_loop_state to = state_at(l, 0);
     for (int a = 0; a < to.arrays; a++)
-        memcpy(to.array[a], from->array[a],
-               (size_t)ikt_loop_array_bytes(&to.form[a], l->rows->count));
+        memcpy(to.array[a], from->array[a], (size_t)array_bytes(&to.form[a], l->rows->count));
     ikt_phases_unpack(from->phase_number, from->phase_real, &l->phases);
     for (int64_t i = 0; i < from->points; i++)
         if (from->point[i].iteration < from->iteration)
@@ -109,6 +143,22 @@ static ikt_status restore(loop *l, const ikt_loop_state *from) {
 }
 
 /* --- the map ---------------------------------------------------------------------------------- */
+
+double ikt_layout_width(ikt_context *ctx, const float *y, int64_t q, int64_t n_local) {
+    double most[2 * IKT_DIMENSIONS_MOST]; /* of each axis, and minus the least */
+    double width = 0;
+    for (int64_t c = 0; c < 2 * q; c++)
+        most[c] = -INFINITY;
+    for (int64_t e = 0; e < q * n_local; e++) {
+        const double at = (double)y[e];
+        most[2 * (e % q)] = fmax(most[2 * (e % q)], at);
+        most[2 * (e % q) + 1] = fmax(most[2 * (e % q) + 1], -at);
+    }
+    ikt_max_f64(ctx, most, 2 * q);
+    for (int64_t c = 0; c < q; c++)
+        width = fmax(width, most[2 * c] + most[2 * c + 1]);
+    return width;
+}
 
 /* Moves the mean of the map to the origin; no objective determines it. */
 static void centre(ikt_context *ctx, const ikt_rows *rows, int q, float *y) {
@@ -178,17 +228,11 @@ static void add_to_trace(const loop *l, int64_t iteration, const ikt_gradient *g
                     "iteration %lld: %s %.6f", (long long)iteration, l->trace->value_name, value);
 }
 
-static void report(const loop *l, int64_t iteration) {
-    char extra[64] = "";
-    if (l->trace->count > 0)
-        snprintf(extra, sizeof extra, "%s %.4f", l->trace->value_name, ikt_trace_last(l->trace));
-    ikt_progress(l->ctx, "iterations", iteration, l->settings->iterations, extra);
-}
-
 static ikt_status iterate(loop *l, int64_t first) {
     const ikt_layout_settings *s = l->settings;
     ikt_objective *objective = l->objective;
     bool is_finite = true;
+    char value[64] = ""; /* the last one, for who watches */
     for (int64_t iteration = first;; iteration++) {
         ikt_gradient gradient;
         ikt_objective_terms terms;
@@ -218,7 +262,10 @@ static ikt_status iterate(loop *l, int64_t first) {
         is_finite = ikt_optimiser_take_step(l->ctx, &l->optimiser, &step, &gradient, objective->y);
         ikt_stage_end(l->ctx, IKT_STAGE_STEP);
         if (terms.condition == IKT_MAP_POINT) keep_from_vanishing(l);
-        report(l, iteration + 1);
+        if (l->trace->count > 0)
+            snprintf(value, sizeof value, "%s %.4f", l->trace->value_name,
+                     ikt_trace_last(l->trace));
+        ikt_progress(l->ctx, "iterations", iteration + 1, s->iterations, value);
     }
     l->trace->exaggeration_end = l->phases.exaggeration_end;
     l->trace->end = l->phases.end;
@@ -228,29 +275,23 @@ static ikt_status iterate(loop *l, int64_t first) {
     return IKT_OK;
 }
 
-/* The last state receives the optimiser's arrays as they are, and copies of the others. */
-static bool is_of_optimiser(const loop *l, int a) {
-    return a > 0 && a <= l->objective->kind->optimiser->arrays;
-}
-
-static ikt_status allocate_last(const loop *l, ikt_loop_state *last) {
-    *last = (ikt_loop_state){0};
-    last->arrays = ikt_loop_arrays(l->settings, l->rows, last->form);
-    for (int a = 0; a < last->arrays; a++)
-        if (!is_of_optimiser(l, a))
-            IKT_TRY(ikt_alloc(l->ctx, &last->array[a],
-                              ikt_loop_array_bytes(&last->form[a], l->rows->count), 1, "layout"));
-    return IKT_OK;
-}
-
-/* Memory for the optimiser, the trace and, where it is wanted, the last state. */
+/* LOCAL. Memory for the optimiser, the trace and, where it is wanted, the last state, which
+ * receives the arrays of the optimiser as they are, and copies of the others. */
 static ikt_status allocate(loop *l) {
+    const ikt_optimiser_kind *optimiser = l->objective->kind->optimiser;
     const int64_t coordinates = l->objective->q * l->rows->count;
     const int64_t earlier = l->course.from ? l->course.from->points : 0;
     const int64_t points = l->settings->iterations / l->settings->report_every + 2 + earlier;
-    IKT_TRY(
-        ikt_optimiser_create(l->ctx, l->objective->kind->optimiser, coordinates, &l->optimiser));
-    if (l->course.last) IKT_TRY(allocate_last(l, l->course.last));
+    ikt_loop_state *last = l->course.last;
+    IKT_TRY(ikt_optimiser_create(l->ctx, optimiser, coordinates, &l->optimiser));
+    if (last) {
+        *last = (ikt_loop_state){0};
+        last->arrays = ikt_loop_arrays(l->settings, l->rows, last->form);
+    }
+    for (int a = 0; last && a < last->arrays; a++)
+        if (a == 0 || a > optimiser->arrays)
+            IKT_TRY(ikt_alloc(l->ctx, &last->array[a], array_bytes(&last->form[a], l->rows->count),
+                              1, "layout"));
     return ikt_alloc(l->ctx, &l->trace->point, points, sizeof *l->trace->point, "trace");
 }
 
@@ -258,11 +299,11 @@ static ikt_status allocate(loop *l) {
 static void give_state(loop *l, ikt_loop_state *out) {
     ikt_loop_state last = state_at(l, l->trace->end);
     for (int a = 0; a < last.arrays; a++) {
-        if (is_of_optimiser(l, a)) {
+        if (a > 0 && a <= l->optimiser.kind->arrays) {
             l->optimiser.array[a - 1] = NULL;
         } else {
             memcpy(out->array[a], last.array[a],
-                   (size_t)ikt_loop_array_bytes(&last.form[a], l->rows->count));
+                   (size_t)array_bytes(&last.form[a], l->rows->count));
             last.array[a] = out->array[a];
         }
     }

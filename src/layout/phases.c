@@ -1,5 +1,5 @@
-/* The phases of a run. See phases.h. */
-#include "layout/phases.h"
+/* The phases of a run. See layout.h. */
+#include "layout/layout.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,9 +24,18 @@ bool ikt_phases_want_value(const ikt_phases *phases, int64_t iteration) {
            (iteration - phases->begun) % CHECK_EVERY == 0;
 }
 
-/* Exaggeration is over once KL has begun to fall and has not fallen faster for some checks. */
-static bool is_past_fastest(ikt_phases *p, double rate) {
-    if (rate > p->best_rate) {
+/* Whether KL says that the phase is over: exaggeration, once KL has begun to fall and has not
+ * fallen faster for some checks; the run, once it has taken too little off for some. */
+static bool check(ikt_phases *p, int64_t iteration, double kl) {
+    const bool is_first = p->checked < p->begun;
+    const double rate =
+        is_first ? 0 : (p->kl - kl) / fabs(p->kl) / (double)(iteration - p->checked);
+    p->kl = kl;
+    p->checked = iteration;
+    if (iteration - p->begun < SETTLE) return false;
+    if (!p->is_exaggerated) {
+        p->misses = rate < least_rate ? p->misses + 1 : 0;
+    } else if (rate > p->best_rate) {
         p->best_rate = rate;
         p->misses = 0;
     } else if (p->best_rate >= least_rate) {
@@ -35,34 +44,16 @@ static bool is_past_fastest(ikt_phases *p, double rate) {
     return p->misses >= PATIENCE;
 }
 
-static bool has_converged(ikt_phases *p, double rate) {
-    p->misses = rate < least_rate ? p->misses + 1 : 0;
-    return p->misses >= PATIENCE;
-}
-
-/* Whether KL says that the phase is over. */
-static bool check(ikt_phases *p, int64_t iteration, double kl) {
-    const bool is_first = p->checked < p->begun;
-    const double rate =
-        is_first ? 0 : (p->kl - kl) / fabs(p->kl) / (double)(iteration - p->checked);
-    p->kl = kl;
-    p->checked = iteration;
-    if (iteration - p->begun < SETTLE) return false;
-    return p->is_exaggerated ? is_past_fastest(p, rate) : has_converged(p, rate);
-}
-
-static void end_exaggeration(ikt_phases *p, int64_t iteration) {
-    p->is_exaggerated = false;
-    p->exaggeration_end = p->begun = iteration;
-    p->checked = iteration - 1; /* none in the new phase */
-    p->misses = 0;
-}
-
 void ikt_phases_decide(ikt_phases *p, int64_t iteration, double kl) {
     const ikt_layout_settings *s = p->settings;
     const bool is_over = ikt_phases_want_value(p, iteration) && check(p, iteration, kl);
     if (p->is_exaggerated) {
-        if (is_over || iteration >= s->exaggeration_iterations) end_exaggeration(p, iteration);
+        if (is_over || iteration >= s->exaggeration_iterations) {
+            p->is_exaggerated = false;
+            p->exaggeration_end = p->begun = iteration;
+            p->checked = iteration - 1; /* none in the new phase */
+            p->misses = 0;
+        }
         p->is_done = iteration >= s->iterations;
     } else {
         p->is_done = (is_over && !p->is_extended) || iteration >= s->iterations;

@@ -95,48 +95,6 @@ static const schedule schedules[] = {
     /* The paper's code steps by 500 times the full gradient: 2000 times a quarter of it. */
     [IKT_PRESET_MATLAB] = {1000, 100, 4, 2000, 0.5, IKT_INIT_RANDOM}};
 
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-/* The step suits the attraction: n / exaggeration in each phase (as openTSNE does). */
-static void resolve_rates(ikt_layout_settings *settings, const schedule *preset, double n) {
-    const double own = ikt_layout_objective(settings)->learning_rate;
-    const double rate = own > 0 ? own : preset->learning_rate;
-    bool given = settings->learning_rate > IKT_AUTO_REAL, by_n = rate == 0;
-    if (!given) settings->learning_rate = by_n ? fmax(200, n / settings->exaggeration) : rate;
-    if (settings->final_learning_rate <= IKT_AUTO_REAL)
-        settings->final_learning_rate = given || !by_n ? settings->learning_rate : fmax(200, n);
-}
-
-/* Fixed lengths are those of the preset; with automatic stop they only keep a run from going on for
- * ever. */
-static void resolve_lengths(ikt_layout_settings *settings, const schedule *preset) {
-    bool is_auto = settings->stop == IKT_STOP_AUTO;
-    int64_t iterations = is_auto ? 2000 : preset->iterations;
-    int64_t exaggerated = is_auto ? 1000 : preset->exaggeration_iterations;
-    if (settings->iterations == IKT_AUTO_INT) settings->iterations = iterations;
-    if (settings->exaggeration_iterations == IKT_AUTO_INT)
-        settings->exaggeration_iterations = smaller(exaggerated, settings->iterations);
-}
-
-/* A tenth of the rows, at least a hundred, at most what a comparison of all rows with them allows.
- */
-static int64_t automatic_landmarks(int64_t n) {
-    const int64_t least = 100, most = 10000;
-    if (n / 10 < least) return smaller(least, n - 1);
-    return smaller(n / 10, most);
-}
-
-static ikt_status resolve_landmarks(ikt_context *ctx, ikt_layout_settings *settings, int64_t n) {
-    if (settings->landmarks == IKT_AUTO_INT) settings->landmarks = automatic_landmarks(n);
-    if (settings->landmarks >= 2 && settings->landmarks < n) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "layout.landmarks = %lld, but it must be from 2 to %lld for %lld rows; or take "
-                    "layout.init=pca",
-                    (long long)settings->landmarks, (long long)(n - 1), (long long)n);
-}
-
 /* --- the objective ---------------------------------------------------------------------------- */
 
 const ikt_objective_kind *ikt_layout_objective(const ikt_layout_settings *settings) {
@@ -152,25 +110,41 @@ ikt_objective_options ikt_layout_options(const ikt_layout_settings *settings, ui
                                    .seed = seed};
 }
 
-/* What the objective makes of its options. */
-static ikt_status resolve_objective(ikt_context *ctx, ikt_layout_settings *settings, int64_t n) {
-    const ikt_objective_kind *kind = ikt_layout_objective(settings);
-    ikt_objective_options options = ikt_layout_options(settings, 0);
-    IKT_TRY(kind->resolve(ctx, kind, n, (int)settings->dimensions, &options));
-    settings->trade_off = options.trade_off;
-    settings->repulsion = options.repulsion;
-    return IKT_OK;
+/* --- "auto" ----------------------------------------------------------------------------------- */
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* Fixed lengths are those of the preset; with automatic stop they only keep a run from going on for
+ * ever. The step suits the attraction: n / exaggeration in each phase (as openTSNE does). */
+static void resolve_schedule(ikt_layout_settings *s, double n) {
+    const schedule *preset = &schedules[s->preset];
+    const bool stops = s->stop == IKT_STOP_AUTO;
+    if (s->iterations == IKT_AUTO_INT) s->iterations = stops ? 2000 : preset->iterations;
+    if (s->exaggeration_iterations == IKT_AUTO_INT)
+        s->exaggeration_iterations =
+            smaller(stops ? 1000 : preset->exaggeration_iterations, s->iterations);
+    if (s->exaggeration <= IKT_AUTO_REAL) s->exaggeration = preset->exaggeration;
+    if (s->momentum <= IKT_AUTO_REAL) s->momentum = preset->momentum;
+
+    const double own = ikt_layout_objective(s)->learning_rate;
+    const double rate = own > 0 ? own : preset->learning_rate;
+    const bool given = s->learning_rate > IKT_AUTO_REAL, by_n = rate == 0;
+    if (!given) s->learning_rate = by_n ? fmax(200, n / s->exaggeration) : rate;
+    if (s->final_learning_rate <= IKT_AUTO_REAL)
+        s->final_learning_rate = given || !by_n ? s->learning_rate : fmax(200, n);
 }
 
 ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, int64_t n) {
-    const schedule *preset = &schedules[settings->preset];
-    resolve_lengths(settings, preset);
-    if (settings->exaggeration <= IKT_AUTO_REAL) settings->exaggeration = preset->exaggeration;
-    if (settings->momentum <= IKT_AUTO_REAL) settings->momentum = preset->momentum;
-    resolve_rates(settings, preset, (double)n);
-    IKT_TRY(resolve_objective(ctx, settings, n));
+    const ikt_objective_kind *kind = ikt_layout_objective(settings);
+    ikt_objective_options options = ikt_layout_options(settings, 0);
+    resolve_schedule(settings, (double)n);
+    IKT_TRY(kind->resolve(ctx, kind, n, (int)settings->dimensions, &options));
+    settings->trade_off = options.trade_off;
+    settings->repulsion = options.repulsion;
     if (settings->init == IKT_INIT_AUTO)
-        settings->init = settings->init_file[0] ? IKT_INIT_FILE : preset->init;
+        settings->init = settings->init_file[0] ? IKT_INIT_FILE : schedules[settings->preset].init;
     if (settings->init == IKT_INIT_FILE && !settings->init_file[0])
         return ikt_fail(ctx, IKT_ERR_USAGE, "layout.init is file, but layout.init_file is not set");
     if (settings->init != IKT_INIT_FILE && settings->init_file[0])
@@ -179,12 +153,20 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
     if (settings->init != IKT_INIT_FILE && settings->init_scale > IKT_AUTO_REAL)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "layout.init_scale is set, but there is no layout.init_file to scale");
-    if (settings->init == IKT_INIT_LANDMARK) IKT_TRY(resolve_landmarks(ctx, settings, n));
-    if (settings->exaggeration_iterations > settings->iterations)
+    /* A tenth of the rows, at least a hundred, at most what a comparison of all rows with them
+     * allows. */
+    if (settings->init == IKT_INIT_LANDMARK && settings->landmarks == IKT_AUTO_INT)
+        settings->landmarks = n / 10 < 100 ? smaller(100, n - 1) : smaller(n / 10, 10000);
+    if (settings->init == IKT_INIT_LANDMARK &&
+        (settings->landmarks < 2 || settings->landmarks >= n))
         return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "layout.exaggeration_iterations = %lld is larger than layout.iterations = "
-                        "%lld",
-                        (long long)settings->exaggeration_iterations,
-                        (long long)settings->iterations);
+                        "layout.landmarks = %lld, but it must be from 2 to %lld for %lld rows; or "
+                        "take layout.init=pca",
+                        (long long)settings->landmarks, (long long)(n - 1), (long long)n);
+    if (settings->exaggeration_iterations > settings->iterations)
+        return ikt_fail(
+            ctx, IKT_ERR_USAGE,
+            "layout.exaggeration_iterations = %lld is larger than layout.iterations = %lld",
+            (long long)settings->exaggeration_iterations, (long long)settings->iterations);
     return IKT_OK;
 }

@@ -5,8 +5,6 @@
  * hundred rows at a time, as they become free. */
 #include "objective/attraction.h"
 
-#include "objective/attraction_kernel.h"
-
 enum { ROWS = 256 /* of which a kernel is asked at a time */ };
 
 /* Entries from which on a second thread is worth waking. */

@@ -1,21 +1,21 @@
+/* clang-format off */
 /* Attraction along P: sum_j weight_ij (y_i - y_j) over the support of P.
  *
  * A pair has a weight and up to two other terms, functions of p_ij and r^2 = |y_i - y_j|^2. With w
  * the kernel of the map (1 / (1 + r^2), for SNE exp(-r^2)):
- */
-/* clang-format off */
-/*   kind   weight                                         balance    value
+ *   kind   weight                                         balance    value
  *   tsne   p w                                            -          p log(p / w)
  *   nerv   a p w + b l w^2,  l = log max(c p, 1)          l w        p log(p / w)
  *   jse    l w^2,  l = log(1 + a p / w)                   l w        p (log(c p / w) - l)
  *   sne    p                                              -          p (log p + r^2)
  *
- * Where the constants come from: docs/objectives.md, nerv.c, jse.c. */
+ * Where the constants come from: docs/objectives.md, objective.c. */
 /* clang-format on */
 #ifndef IKT_OBJECTIVE_ATTRACTION_H
 #define IKT_OBJECTIVE_ATTRACTION_H
 
 #include "affinity/dense.h"
+#include "base/cpu.h"
 #include "base/exact_sum.h"
 #include "graph/graph.h"
 
@@ -49,5 +49,38 @@ void ikt_attraction(ikt_context *ctx, const ikt_graph *graph, int q, const ikt_p
 void ikt_attraction_dense(ikt_context *ctx, const ikt_dense *dense, int q,
                           const ikt_pair_weight *pair, const float *const *at, float *force,
                           ikt_pair_totals *totals);
+
+/* --- the loops over the entries of P, one set for each instruction set --------------------------
+ *
+ * All give the same bits: sixteen lanes a row, multiplications and additions that are not fused,
+ * true divisions. They differ in how the positions of the neighbours come into vectors. Each is
+ * compiled for 1, 2 and 3 dimensions and for every kind of pair weight. */
+
+/* What is summed for the own rows first .. last - 1. */
+typedef struct {
+    int q; /* dimensions: 1, 2 or 3 */
+    const ikt_pair_weight *pair;
+    const float *y;         /* sparse: [local numbers * q] positions */
+    const float *const *at; /* dense: q arrays [stride of P], coordinates of all rows */
+    int64_t first, last;
+    float *force; /* [n_local * q], receives the attraction of these rows */
+    /* [last - first], receive the terms of each of these rows; value may be NULL where it is not
+     * wanted, balance where the pairs have none */
+    float *value, *balance;
+} ikt_attraction_job;
+
+/* LOCAL. */
+typedef struct {
+    void (*sparse)(const ikt_graph *graph, const ikt_attraction_job *job);
+    void (*dense)(const ikt_dense *dense, const ikt_attraction_job *job);
+} ikt_attraction_kernel;
+
+extern const ikt_attraction_kernel ikt_attraction_portable;
+#if defined(__x86_64__)
+extern const ikt_attraction_kernel ikt_attraction_avx2, ikt_attraction_avx512;
+#endif
+
+/* LOCAL. The kernel for an instruction set. */
+const ikt_attraction_kernel *ikt_attraction_kernel_for(ikt_isa isa);
 
 #endif

@@ -2,7 +2,7 @@
 #define LANE_WIDTH 16
 #define TARGET     __attribute__((target("avx512f,avx512dq,avx512vl")))
 #include "kernelsum/lanes.h"
-#include "objective/attraction_kernel.h"
+#include "objective/attraction.h"
 
 #if defined(__x86_64__)
 #include "objective/gather_four.h"

@@ -154,8 +154,7 @@ BODY void dense_rows(const ikt_dense *dense, const ikt_attraction_job *job, vari
     }
 }
 
-/* --- instances: constants for all that the loops depend on -------------------------------------
- */
+/* --- instances: constants for all that the loops depend on ------------------------------------ */
 
 /* The value of t-SNE costs a logarithm an entry, which is saved where it is not wanted. */
 #define RUN_KINDS(rows, p, q, is_dense)                                                            \

@@ -2,7 +2,7 @@
 #define LANE_WIDTH 4
 #define TARGET
 #include "kernelsum/lanes.h"
-#include "objective/attraction_kernel.h"
+#include "objective/attraction.h"
 
 LANES_INLINE void gather_pairs(const int32_t *column, const float *y, vector *x_out,
                                vector *y_out) {

@@ -14,7 +14,6 @@
 #include "base/timer.h"
 #include "kernelsum/pairs.h"
 #include "objective/divergence.h"
-#include "objective/normalisation.h"
 
 enum {
     GROUP = 2,
@@ -130,24 +129,14 @@ LANES_INLINE void sum_rows(const job *j, int q, bool want_value) {
         sum_group(j, q, want_value, 1, i);
 }
 
-LANES_INLINE void sum_wanted(const job *j, int q) {
-    if (j->value)
-        sum_rows(j, q, true);
-    else
-        sum_rows(j, q, false);
-}
-
 LANES_INLINE void sum_all(const job *j) {
-    if (j->of->replica.q == 1)
-        sum_wanted(j, 1);
-    else if (j->of->replica.q == 2)
-        sum_wanted(j, 2);
+    const int q = j->of->replica.q;
+    if (q == 1)
+        j->value ? sum_rows(j, 1, true) : sum_rows(j, 1, false);
+    else if (q == 2)
+        j->value ? sum_rows(j, 2, true) : sum_rows(j, 2, false);
     else
-        sum_wanted(j, 3);
-}
-
-static void sum_portable(const job *j) {
-    sum_all(j);
+        j->value ? sum_rows(j, 3, true) : sum_rows(j, 3, false);
 }
 
 #if defined(__x86_64__)
@@ -168,7 +157,7 @@ static void sum(const job *j) {
         sum_avx2(j);
     else
 #endif
-        sum_portable(j);
+        sum_all(j);
 }
 
 /* All own rows; adds their values to `total` where that is wanted. */
@@ -224,23 +213,21 @@ static void destroy(ikt_objective *objective) {
     ikt_free(&t);
 }
 
-static ikt_status allocate(ikt_context *ctx, const ikt_objective_inputs *inputs,
-                           ikt_objective *out) {
-    const int64_t own = inputs->q * inputs->rows.count;
-    fused *t;
-    IKT_TRY(ikt_alloc(ctx, &t, 1, sizeof *t, "layout"));
-    out->self = t;
-    *t = (fused){.ctx = ctx, .dense = inputs->dense, .isa = ikt_cpu_isa()};
-    IKT_TRY(ikt_replica_create(ctx, &inputs->rows, inputs->q, &t->replica));
-    IKT_TRY(ikt_alloc(ctx, &t->y, own, sizeof *t->y, "layout"));
-    out->y = t->y;
-    IKT_TRY(ikt_alloc(ctx, &t->attraction, own, sizeof *t->attraction, "layout"));
-    IKT_TRY(ikt_alloc(ctx, &t->field, own, sizeof *t->field, "layout"));
-    return ikt_alloc(ctx, &t->phi, inputs->rows.count, sizeof *t->phi, "layout");
-}
-
 static ikt_status create(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_objective *out) {
-    return ikt_agree(ctx, allocate(ctx, inputs, out));
+    const int64_t rows = inputs->rows.count, own = inputs->q * rows;
+    fused *t = NULL;
+    ikt_status st = ikt_alloc(ctx, &t, 1, sizeof *t, "layout");
+    out->self = t;
+    if (st == IKT_OK) {
+        *t = (fused){.ctx = ctx, .dense = inputs->dense, .isa = ikt_cpu_isa()};
+        st = ikt_replica_create(ctx, &inputs->rows, inputs->q, &t->replica);
+    }
+    if (st == IKT_OK) st = ikt_alloc(ctx, &t->y, own, sizeof *t->y, "layout");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &t->attraction, own, sizeof(float), "layout");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &t->field, own, sizeof(float), "layout");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &t->phi, rows, sizeof *t->phi, "layout");
+    if (st == IKT_OK) out->y = t->y;
+    return ikt_agree(ctx, st);
 }
 
 static void describe(const ikt_objective *objective, char *text, size_t size) {

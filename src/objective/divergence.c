@@ -7,14 +7,13 @@
 #include "objective/divergence.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "base/comm.h"
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "base/timer.h"
 #include "dist/halo.h"
 #include "kernelsum/replica.h"
-#include "objective/normalisation.h"
 
 typedef struct {
     ikt_context *ctx;
@@ -87,19 +86,6 @@ static ikt_fft_settings fft_settings(const ikt_objective_options *options) {
 
 /* --- making and destroying -------------------------------------------------------------------- */
 
-static ikt_status make_sums(ikt_context *ctx, const ikt_objective_inputs *inputs, ikt_kernel kernel,
-                            ikt_kernelsum **out) {
-    const ikt_objective_options *options = &inputs->options;
-    const bool is_tight = options->accuracy == IKT_ACCURACY_TIGHT;
-    if (options->repulsion == IKT_REPULSION_EXACT)
-        return ikt_kernelsum_create_exact(ctx, &inputs->rows, inputs->q, kernel, out);
-    if (options->repulsion == IKT_REPULSION_TREE)
-        return ikt_kernelsum_create_tree(ctx, &inputs->rows, inputs->q,
-                                         is_tight ? IKT_TREE_TIGHT : IKT_TREE_DEFAULT, out);
-    const ikt_fft_settings fft = fft_settings(options);
-    return ikt_kernelsum_create_fft_of(ctx, &inputs->rows, kernel, &fft, out);
-}
-
 /* LOCAL. */
 static ikt_status allocate(ikt_context *ctx, const ikt_objective_inputs *inputs,
                            ikt_objective *out) {
@@ -128,13 +114,24 @@ static ikt_status allocate(ikt_context *ctx, const ikt_objective_inputs *inputs,
 ikt_status ikt_divergence_create(ikt_context *ctx, const ikt_objective_inputs *inputs,
                                  ikt_objective *out) {
     const ikt_graph *graph = inputs->graph;
+    const ikt_rows *rows = &inputs->rows;
+    const int q = inputs->q;
+    const bool is_tight = inputs->options.accuracy == IKT_ACCURACY_TIGHT;
+    const ikt_fft_settings fft = fft_settings(&inputs->options);
     ikt_status st = ikt_agree(ctx, allocate(ctx, inputs, out));
     state *t = out->self;
     if (st == IKT_OK && graph)
-        st = ikt_halo_create(ctx, &graph->rows, graph->ghost_row, graph->n_ghost, inputs->q,
-                             &t->halo);
-    for (int k = 0; st == IKT_OK && k < t->divergence->n_kernels; k++)
-        st = make_sums(ctx, inputs, t->divergence->kernel[k], &t->sums[k]);
+        st = ikt_halo_create(ctx, &graph->rows, graph->ghost_row, graph->n_ghost, q, &t->halo);
+    for (int k = 0; st == IKT_OK && k < t->divergence->n_kernels; k++) {
+        const ikt_kernel kernel = t->divergence->kernel[k];
+        if (inputs->options.repulsion == IKT_REPULSION_EXACT)
+            st = ikt_kernelsum_create_exact(ctx, rows, q, kernel, &t->sums[k]);
+        else if (inputs->options.repulsion == IKT_REPULSION_TREE)
+            st = ikt_kernelsum_create_tree(
+                ctx, rows, q, is_tight ? IKT_TREE_TIGHT : IKT_TREE_DEFAULT, &t->sums[k]);
+        else
+            st = ikt_kernelsum_create_fft_of(ctx, rows, kernel, &fft, &t->sums[k]);
+    }
     return st;
 }
 
@@ -181,6 +178,55 @@ int64_t ikt_divergence_memory(const ikt_objective_kind *kind, const ikt_objectiv
            (shape->is_dense ? ikt_replica_memory(&shape->rows, shape->q) : 0);
 }
 
+/* --- Z ----------------------------------------------------------------------------------------
+ *
+ * Method: phi without the point itself in fixed point; heads and tails of 32 bits are summed apart,
+ * which a rank can do for 2^31 rows. Advantage over a superaccumulator (base/exact_sum.h): as fast
+ * as memory is read, and 24 bytes to reduce. Disadvantage: an absolute error, far below that of phi
+ * itself. */
+
+static const double units = 1 << 30, most = 8589934592.0 /* 2^33 */;
+
+enum { PIECE = 8192 };
+
+/* Rows from which on a second thread is worth waking. */
+static const int64_t parallel_rows = 1 << 16;
+
+typedef struct {
+    int64_t head, tail, not_finite;
+} fixed;
+
+static IKT_WIDEST_VECTORS fixed sum_piece(const double *phi, double self, int64_t count) {
+    int64_t head = 0, tail = 0, outside = 0;
+    for (int64_t i = 0; i < count; i++) {
+        double value = phi[i] - self;
+        int64_t is_inside = fabs(value) < most;
+        int64_t whole = (int64_t)((is_inside ? value : 0) * units);
+        head += whole >> 32;
+        tail += whole & 0xFFFFFFFF;
+        outside += 1 - is_inside;
+    }
+    return (fixed){head, tail, outside};
+}
+
+double ikt_normalisation(ikt_context *ctx, const double *phi, double self, int64_t n_local) {
+    int64_t head = 0, tail = 0, outside = 0;
+#pragma omp parallel for reduction(+ : head, tail, outside) num_threads(ikt_threads(ctx))         \
+    if (n_local >= parallel_rows)
+    for (int64_t first = 0; first < n_local; first += PIECE) {
+        fixed piece =
+            sum_piece(phi + first, self, n_local - first < PIECE ? n_local - first : PIECE);
+        head += piece.head;
+        tail += piece.tail;
+        outside += piece.not_finite;
+    }
+    /* Tails of many ranks could overflow: what they have above 32 bits goes to the head. */
+    int64_t sum[3] = {head + (tail >> 32), tail & 0xFFFFFFFF, outside};
+    ikt_sum_i64(ctx, sum, 3);
+    if (sum[2] > 0) return NAN;
+    return (ldexp((double)sum[0], 32) + (double)sum[1]) / units;
+}
+
 /* --- evaluation ------------------------------------------------------------------------------- */
 
 ikt_map_condition ikt_map_condition_of(double z, int64_t n) {
@@ -189,11 +235,6 @@ ikt_map_condition ikt_map_condition_of(double z, int64_t n) {
     /* Z is a sum of positive terms; where it is not above 0, they are less than a grid errs by. */
     if (z <= 0) return IKT_MAP_UNRESOLVED;
     return z >= 0.999 * pairs ? IKT_MAP_POINT : IKT_MAP_SOUND;
-}
-
-/* A kernel sum includes the point itself. */
-static double kernel_at_zero(ikt_kernel kernel) {
-    return kernel == IKT_KERNEL_STUDENT_LOG ? 0 : 1;
 }
 
 /* Two fields become one. */
@@ -225,9 +266,8 @@ ikt_status ikt_divergence_evaluate(ikt_objective *objective, int64_t iteration, 
         ikt_stage_begin(ctx, IKT_STAGE_REPULSION);
         st = ikt_kernelsum_evaluate(t->sums[k], &request);
         ikt_stage_end(ctx, IKT_STAGE_REPULSION);
-        if (st == IKT_OK)
-            sums.total[k] =
-                ikt_normalisation(ctx, t->phi, kernel_at_zero(d->kernel[k]), rows->count);
+        const double self = d->kernel[k] == IKT_KERNEL_STUDENT_LOG ? 0 : 1;
+        if (st == IKT_OK) sums.total[k] = ikt_normalisation(ctx, t->phi, self, rows->count);
     }
     ikt_stage_begin(ctx, IKT_STAGE_HALO);
     if (graph)
@@ -237,7 +277,8 @@ ikt_status ikt_divergence_evaluate(ikt_objective *objective, int64_t iteration, 
     ikt_stage_end(ctx, IKT_STAGE_HALO);
     IKT_TRY(st); /* what travels has arrived */
 
-    const ikt_pair_weight weight = d->weight(&sums);
+    const ikt_pair_weight weight =
+        d->weight ? d->weight(&sums) : (ikt_pair_weight){.kind = d->pair};
     ikt_pair_totals *wanted = want_value || d->has_balance ? &totals : NULL;
     ikt_stage_begin(ctx, IKT_STAGE_ATTRACTION);
     if (graph)

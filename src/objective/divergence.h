@@ -4,8 +4,8 @@
  * G = sum g q, and w' = dw / d(r^2), its gradient is
  *     grad_i = (4 / Z) sum_j (g_ij - G) w'_ij (y_i - y_j),
  * which splits into a sum over the support of P (attraction.h, the weight of a pair) and sums of
- * kernels over all pairs (kernelsum.h). A divergence is one file with one such struct and one line
- * of the table in objective.c.
+ * kernels over all pairs (kernelsum.h). A divergence is one such struct and one line of the
+ * table in objective.c.
  */
 #ifndef IKT_OBJECTIVE_DIVERGENCE_H
 #define IKT_OBJECTIVE_DIVERGENCE_H
@@ -38,6 +38,7 @@ struct ikt_divergence {
     bool has_balance; /* pairs have such terms, which every evaluation needs */
     int n_kernels;
     ikt_kernel kernel[IKT_KERNELS_MOST]; /* summed over all pairs; the first gives Z */
+    ikt_pair_kind pair; /* where its weight has no constants, and `weight` is NULL */
     /* LOCAL, pure. The weight of pairs once the totals are known, and what comes of its sums. */
     ikt_pair_weight (*weight)(const ikt_divergence_sums *sums);
     ikt_divergence_terms (*combine)(const ikt_divergence_sums *sums);
@@ -61,6 +62,13 @@ int64_t ikt_divergence_memory(const ikt_objective_kind *kind, const ikt_objectiv
     .resolve = ikt_divergence_resolve, .destroy = ikt_divergence_destroy,                          \
     .evaluate = ikt_divergence_evaluate, .describe = ikt_divergence_describe,                      \
     .memory = ikt_divergence_memory
+
+/* COLLECTIVE. A total over all pairs, above all the normalisation Z: the sum over all rows of
+ * phi - self, each cut to 2^-30; the same on any ranks and threads.
+ *   phi    [n_local] sums of the kernel, the point itself included: below 2^32 in magnitude
+ *   self   the kernel at distance 0, what the point itself adds
+ * NaN where a phi of any rank is not finite. */
+double ikt_normalisation(ikt_context *ctx, const double *phi, double self, int64_t n_local);
 
 /* LOCAL, pure. What the sum Z of a kernel over the n (n - 1) pairs tells of the map. */
 ikt_map_condition ikt_map_condition_of(double z, int64_t n);

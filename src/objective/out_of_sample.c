@@ -105,13 +105,6 @@ static void central_place(const chunk *c, int64_t i, float *y) {
     }
 }
 
-static double entropy(const float *p, int64_t k) {
-    double sum = 0;
-    for (int64_t e = 0; e < k; e++)
-        if (p[e] > 0) sum += (double)p[e] * log((double)p[e]);
-    return sum;
-}
-
 /* --- descent ---------------------------------------------------------------------------------- */
 
 static void reset_inverse(search *m, int q, double weight) {
@@ -192,10 +185,6 @@ static void line_search(search *m, int q, const float *trial, double value, cons
 
 /* --- a chunk of points ------------------------------------------------------------------------ */
 
-static void ask_field(const chunk *c) {
-    ikt_field_evaluate(c->old->field, c->trial, c->n_active, c->phi, c->slopes);
-}
-
 /* Both starts of every point: the mean first, which the other must beat. */
 static void start(chunk *c) {
     const int q = c->old->q;
@@ -205,13 +194,16 @@ static void start(chunk *c) {
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(c->ctx))
         for (int64_t i = 0; i < c->count; i++)
             (again ? central_place : mean_place)(c, c->first + i, c->trial + i * q);
-        ask_field(c);
+        ikt_field_evaluate(c->old->field, c->trial, c->n_active, c->phi, c->slopes);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(c->ctx))
         for (int64_t i = 0; i < c->count; i++) {
             search *m = &c->point[i];
             const float *y = c->trial + i * q;
             double gradient[MOST], weight;
-            if (!again) m->entropy = entropy(c->lists->score + (c->first + i) * k, k);
+            if (!again) m->entropy = 0;
+            const float *p = c->lists->score + (c->first + i) * k;
+            for (int64_t e = 0; !again && e < k; e++)
+                if (p[e] > 0) m->entropy += (double)p[e] * log((double)p[e]);
             double value =
                 evaluate(c, m, c->first + i, y, c->phi[i], c->slopes + i * q, gradient, &weight);
             if (again && !(value < m->value)) continue;
@@ -238,7 +230,7 @@ static void collect(chunk *c) {
 
 static void take_trials(chunk *c) {
     const int q = c->old->q;
-    ask_field(c);
+    ikt_field_evaluate(c->old->field, c->trial, c->n_active, c->phi, c->slopes);
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(c->ctx))
     for (int64_t e = 0; e < c->n_active; e++) {
         search *m = &c->point[c->active[e]];
@@ -250,42 +242,30 @@ static void take_trials(chunk *c) {
     }
 }
 
-static int64_t run_chunk(chunk *c, int64_t trials, float *y, double *divergence) {
-    const int q = c->old->q;
-    start(c);
-    collect(c);
-    for (int64_t trial = 2; trial < trials && c->n_active > 0; trial++) {
-        take_trials(c);
-        collect(c);
-    }
-    for (int64_t i = 0; i < c->count; i++) {
-        memcpy(y + (c->first + i) * q, c->point[i].y, (size_t)q * sizeof *y);
-        divergence[c->first + i] = c->point[i].value;
-    }
-    return c->n_active;
-}
-
-static ikt_status make_chunk(chunk *c, int64_t rows) {
-    const char *purpose = "placing";
-    const int64_t q = c->old->q;
-    IKT_TRY(ikt_alloc(c->ctx, &c->point, rows, sizeof *c->point, purpose));
-    IKT_TRY(ikt_alloc(c->ctx, &c->active, rows, sizeof *c->active, purpose));
-    IKT_TRY(ikt_alloc(c->ctx, &c->trial, rows * q, sizeof *c->trial, purpose));
-    IKT_TRY(ikt_alloc(c->ctx, &c->phi, rows, sizeof *c->phi, purpose));
-    return ikt_alloc(c->ctx, &c->slopes, rows * q, sizeof *c->slopes, purpose);
-}
-
 ikt_status ikt_out_of_sample_place(ikt_context *ctx, const ikt_placed *old,
                                    const ikt_neighbours *lists, int64_t trials, float *y,
                                    double *divergence, int64_t *unsettled) {
-    const int64_t n = lists->n_local, rows = n < CHUNK ? n : CHUNK;
+    const int64_t n = lists->n_local, rows = n < CHUNK ? n : CHUNK, q = old->q;
     chunk c = {.ctx = ctx, .old = old, .lists = lists};
     int64_t open = 0;
-    ikt_status st = make_chunk(&c, rows);
-    for (int64_t first = 0; st == IKT_OK && first < n; first += rows) {
-        c.first = first;
-        c.count = n - first < rows ? n - first : rows;
-        open += run_chunk(&c, trials, y, divergence);
+    ikt_status st = ikt_alloc(ctx, &c.point, rows, sizeof *c.point, "placing");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &c.active, rows, sizeof *c.active, "placing");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &c.trial, rows * q, sizeof *c.trial, "placing");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &c.phi, rows, sizeof *c.phi, "placing");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &c.slopes, rows * q, sizeof *c.slopes, "placing");
+    for (; st == IKT_OK && c.first < n; c.first += rows) {
+        c.count = n - c.first < rows ? n - c.first : rows;
+        start(&c);
+        collect(&c);
+        for (int64_t trial = 2; trial < trials && c.n_active > 0; trial++) {
+            take_trials(&c);
+            collect(&c);
+        }
+        for (int64_t i = 0; i < c.count; i++) {
+            memcpy(y + (c.first + i) * q, c.point[i].y, (size_t)q * sizeof *y);
+            divergence[c.first + i] = c.point[i].value;
+        }
+        open += c.n_active;
     }
     if (unsettled) *unsettled = open;
     ikt_free(&c.point);

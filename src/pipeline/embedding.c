@@ -1,126 +1,104 @@
 /* From data to embedding. Read ikt_embed_dataset, at the end, first. */
-#include "pipeline/embedding.h"
-
 #include <string.h>
 
 #include "base/comm.h"
-#include "base/draw.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
-#include "pipeline/graph_keep.h"
-#include "pipeline/landmarks.h"
-#include "pipeline/probabilities.h"
-#include "pipeline/start.h"
+#include "dist/shuffle.h"
+#include "pipeline/early_outputs.h"
+#include "pipeline/pipeline.h"
 #include "plan/machine.h"
 
-/* --- landmarks: the same line on a subset of the rows, which is embedded first -------------------
- */
+/* --- landmarks: the same line on a subset of the rows, which is embedded first ---------------- */
 
-static ikt_status draw_landmarks(ikt_context *ctx, uint64_t seed, int64_t n,
-                                 ikt_landmarks *landmarks) {
-    int64_t *slot = NULL, slots = ikt_draw_slots(landmarks->count);
-    ikt_status st = ikt_alloc(ctx, &landmarks->row, landmarks->count, sizeof(int64_t), "landmarks");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &landmarks->y, landmarks->q * landmarks->count, sizeof(float),
-                       "landmarks");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &slot, slots, sizeof *slot, "landmarks");
-    if (st == IKT_OK)
-        ikt_draw_subset(seed, IKT_RNG_LANDMARK, 0, n, landmarks->count, slot, slots,
-                        landmarks->row);
-    ikt_free(&slot);
-    return ikt_agree(ctx, st);
-}
+/* The landmarks' rows as they are in the data set, in memory. */
+typedef struct {
+    void *dense;
+    ikt_sparse_rows sparse;
+    ikt_source *source; /* of one of the two */
+} landmark_rows;
 
-/* COLLECTIVE. Gathers what the ranks have of the positions. */
-static ikt_status share_landmarks(ikt_context *ctx, const ikt_rows *rows, const float *own,
-                                  ikt_landmarks *landmarks) {
-    int64_t *counts = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &counts, rows->ranks, sizeof *counts, "landmarks")));
-    for (int rank = 0; rank < rows->ranks; rank++)
-        counts[rank] = ikt_rows_count(rows, rank);
-    ikt_allgather(ctx, own, rows->count, (size_t)landmarks->q * sizeof *own, landmarks->y, counts);
-    ikt_free(&counts);
-    return IKT_OK;
-}
-
-static ikt_status embed_source(ikt_context *ctx, ikt_settings *settings, ikt_source *source,
-                               ikt_landmarks *landmarks) {
-    const ikt_rows rows = ikt_rows_make(landmarks->count, ikt_size(ctx), ikt_rank(ctx));
-    ikt_dataset *data = NULL;
-    ikt_embed_result embedding = {0};
-    ikt_status st = ikt_dataset_create(ctx, source, &settings->preprocess, &data);
-    if (st == IKT_OK)
-        st = ikt_embed_dataset(ctx, settings, data, &rows, &(ikt_embed_options){0}, &embedding);
-    if (st == IKT_OK) st = share_landmarks(ctx, &rows, embedding.y, landmarks);
-    ikt_embed_result_destroy(&embedding);
-    ikt_dataset_destroy(&data);
-    return st;
-}
-
-static ikt_status embed_dense(ikt_context *ctx, ikt_settings *settings, ikt_dataset *data,
-                              ikt_landmarks *landmarks) {
-    const int64_t columns = ikt_dataset_columns(data);
+/* COLLECTIVE. */
+static ikt_status gather_landmarks(ikt_context *ctx, ikt_dataset *data,
+                                   const ikt_landmarks *landmarks, landmark_rows *out) {
+    const int64_t count = landmarks->count, columns = ikt_dataset_columns(data);
     const ikt_type type = ikt_dataset_is_u8(data) ? IKT_TYPE_U8 : IKT_TYPE_F32;
-    ikt_source *source = NULL;
-    void *rows = NULL;
-    ikt_status st = ikt_agree(
-        ctx, ikt_alloc(ctx, &rows, landmarks->count * columns, ikt_type_size(type), "landmarks"));
-    if (st == IKT_OK) st = ikt_dataset_gather(data, landmarks->row, landmarks->count, rows);
-    if (st == IKT_OK)
-        st = ikt_source_from_memory(ctx, rows, landmarks->count, columns, type, &source);
-    if (st == IKT_OK) st = embed_source(ctx, settings, source, landmarks);
-    ikt_source_close(&source);
-    ikt_free(&rows);
-    return st;
-}
-
-/* Rows of kernels as rows of a source. */
-static ikt_status widen(ikt_context *ctx, const ikt_sparse *from, ikt_sparse_rows *to) {
-    const int64_t entries = from->start[from->count];
-    IKT_TRY(ikt_sparse_rows_reserve(ctx, from->count, entries, to));
-    to->count = from->count;
-    memcpy(to->start, from->start, (size_t)(from->count + 1) * sizeof *to->start);
-    for (int64_t e = 0; e < entries; e++) {
-        to->column[e] = from->column[e];
-        to->value[e] = (double)from->value[e];
+    if (!ikt_dataset_is_sparse(data)) {
+        IKT_TRY(ikt_agree(
+            ctx, ikt_alloc(ctx, &out->dense, count * columns, ikt_type_size(type), "landmarks")));
+        IKT_TRY(ikt_dataset_gather(data, landmarks->row, count, out->dense));
+        return ikt_source_from_memory(ctx, out->dense, count, columns, type, &out->source);
     }
-    return IKT_OK;
-}
-
-static ikt_status embed_sparse(ikt_context *ctx, ikt_settings *settings, ikt_dataset *data,
-                               ikt_landmarks *landmarks) {
-    ikt_source *source = NULL;
     ikt_sparse gathered = {0};
-    ikt_sparse_rows rows = {0};
-    ikt_status st = ikt_dataset_gather_sparse(data, landmarks->row, landmarks->count, &gathered);
-    if (st == IKT_OK) st = ikt_agree(ctx, widen(ctx, &gathered, &rows));
-    if (st == IKT_OK) st = ikt_source_from_sparse(ctx, &rows, gathered.d, IKT_TYPE_F32, &source);
-    if (st == IKT_OK) st = embed_source(ctx, settings, source, landmarks);
-    ikt_source_close(&source);
+    ikt_status st = ikt_dataset_gather_sparse(data, landmarks->row, count, &gathered);
+    if (st == IKT_OK) {
+        const int64_t entries = gathered.start[count];
+        st = ikt_agree(ctx, ikt_sparse_rows_reserve(ctx, count, entries, &out->sparse));
+        if (st == IKT_OK) {
+            out->sparse.count = count;
+            memcpy(out->sparse.start, gathered.start,
+                   (size_t)(count + 1) * sizeof *out->sparse.start);
+            for (int64_t e = 0; e < entries; e++) {
+                out->sparse.column[e] = gathered.column[e];
+                out->sparse.value[e] = (double)gathered.value[e];
+            }
+            st = ikt_source_from_sparse(ctx, &out->sparse, gathered.d, IKT_TYPE_F32, &out->source);
+        }
+    }
     ikt_sparse_destroy(&gathered);
-    ikt_sparse_rows_destroy(&rows);
     return st;
 }
 
 static ikt_status embed_landmarks(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
                                   ikt_landmarks *out) {
-    const int64_t count = settings->layout.landmarks;
+    const int64_t count = settings->layout.landmarks, q = settings->layout.dimensions;
+    const ikt_rows rows = ikt_rows_make(count, ikt_size(ctx), ikt_rank(ctx));
     ikt_settings subset = ikt_settings_of_landmarks(settings, count);
-    *out = (ikt_landmarks){.count = count, .q = (int)settings->layout.dimensions};
-    ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", out->count), {0}},
-                    "landmarks: %lld rows are embedded first", (long long)out->count);
+    landmark_rows gathered = {.dense = NULL};
+    ikt_dataset *part = NULL;
+    ikt_embed_result embedding = {0};
+    *out = (ikt_landmarks){.count = count, .q = (int)q};
+    ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", count), {0}},
+                    "landmarks: %lld rows are embedded first", (long long)count);
     ikt_stage_begin(ctx, IKT_STAGE_LANDMARKS);
-    ikt_status st = draw_landmarks(ctx, (uint64_t)settings->run.seed, ikt_dataset_rows(data), out);
+    ikt_status st = ikt_start_draw(ctx, (uint64_t)settings->run.seed, IKT_RNG_LANDMARK,
+                                   ikt_dataset_rows(data), count, &out->row);
+    if (st == IKT_OK) st = gather_landmarks(ctx, data, out, &gathered);
+    if (st == IKT_OK) st = ikt_dataset_create(ctx, gathered.source, &subset.preprocess, &part);
     if (st == IKT_OK)
-        st = ikt_dataset_is_sparse(data) ? embed_sparse(ctx, &subset, data, out)
-                                         : embed_dense(ctx, &subset, data, out);
+        st = ikt_embed_dataset(ctx, &subset, part, &rows, &(ikt_embed_options){0}, &embedding);
+    if (st == IKT_OK)
+        st = ikt_share_rows(ctx, &rows, embedding.y, (size_t)q * sizeof *out->y, "landmarks",
+                            &out->y);
+    ikt_embed_result_destroy(&embedding);
+    ikt_dataset_destroy(&part);
+    ikt_source_close(&gathered.source);
+    ikt_free(&gathered.dense);
+    ikt_sparse_rows_destroy(&gathered.sparse);
     ikt_stage_end(ctx, IKT_STAGE_LANDMARKS);
     if (st != IKT_OK) ikt_landmarks_destroy(out);
     return st;
 }
 
 /* --- P ---------------------------------------------------------------------------------------- */
+
+/* COLLECTIVE. What the objective needs; before it the landmarks, where rows are to start among them
+ * and no state of the loop is there to go on from. */
+static ikt_status make_probabilities(ikt_context *ctx, const ikt_settings *settings,
+                                     ikt_dataset *data, const ikt_embed_options *options,
+                                     bool goes_on, ikt_landmarks *landmarks, ikt_probabilities *p) {
+    const ikt_layout_settings *layout = &settings->layout;
+    if (layout->init == IKT_INIT_LANDMARK && !settings->input.graph[0] && !goes_on && !p->start)
+        IKT_TRY(embed_landmarks(ctx, settings, data, landmarks));
+    const ikt_probabilities_options wanted = {
+        .needs = ikt_layout_objective(layout)->needs,
+        .labels = options->labels,
+        .landmarks = landmarks->count > 0 ? landmarks : NULL,
+        .model_writer = options->model_writer,
+        .graph_writer = options->graph_writer ? *options->graph_writer : NULL};
+    return ikt_probabilities_compute(ctx, settings, data, &wanted, p);
+}
 
 static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, int64_t n,
                                double seconds, ikt_settings *settings, ikt_embed_result *out) {
@@ -172,34 +150,24 @@ static ikt_status reorder(ikt_context *ctx, const ikt_probabilities *p, bool bac
     return st;
 }
 
-/* Labels in the order of the loop, where the objective needs them. */
-static ikt_status order_labels(ikt_context *ctx, const ikt_objective_kind *kind,
-                               const ikt_probabilities *p, const int64_t *labels, int64_t **out) {
-    if (!(kind->needs & IKT_NEEDS_LABELS)) return IKT_OK;
-    if (ikt_max_one(ctx, labels != NULL) == 0) /* a rank without rows may have none */
-        return ikt_fail(ctx, IKT_ERR_DATA,
-                        "layout.objective=%s needs labels, and the input has none; name them by "
-                        "input.labels",
-                        kind->name);
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, out, p->rows.count, sizeof **out, "labels")));
-    return reorder(ctx, p, false, labels, *out, sizeof **out);
-}
-
-/* Minimises the objective from the start y, or from the state `from`; y receives the places in the
- * order of the input. */
-static ikt_status optimise(ikt_context *ctx, const ikt_settings *settings,
-                           const ikt_embed_options *options, const ikt_loop_state *from,
-                           const ikt_probabilities *p, ikt_embed_result *out) {
+/* COLLECTIVE. The objective of the settings on what it needs.
+ *   labels   receives the labels in the order of the loop, or NULL; lent by the objective */
+static ikt_status create_objective(ikt_context *ctx, const ikt_settings *settings,
+                                   const ikt_probabilities *p, const int64_t *given,
+                                   int64_t **labels, ikt_objective *objective) {
     const ikt_layout_settings *layout = &settings->layout;
     const ikt_objective_kind *kind = ikt_layout_objective(layout);
-    const ikt_loop_course course = {.hooks = options->hooks ? &options->hooks->loop : NULL,
-                                    .from = from,
-                                    .is_extended = options->from != NULL,
-                                    .last = options->want_last ? &out->last : NULL};
-    ikt_objective objective = {.kind = NULL};
-    int64_t *labels = NULL;
     char text[256];
-    ikt_status st = order_labels(ctx, kind, p, options->labels, &labels);
+    if (kind->needs & IKT_NEEDS_LABELS) {
+        if (ikt_max_one(ctx, given != NULL) == 0) /* a rank without rows may have none */
+            return ikt_fail(ctx, IKT_ERR_DATA,
+                            "layout.objective=%s needs labels, and the input has none; name them "
+                            "by input.labels",
+                            kind->name);
+        const int64_t bytes = sizeof **labels;
+        IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, labels, p->rows.count, (size_t)bytes, "labels")));
+        IKT_TRY(reorder(ctx, p, false, given, *labels, bytes));
+    }
     ikt_objective_inputs inputs = {
         .rows = p->rows,
         .q = (int)layout->dimensions,
@@ -208,8 +176,8 @@ static ikt_status optimise(ikt_context *ctx, const ikt_settings *settings,
         .dense = kind->needs & IKT_NEEDS_P && p->is_dense ? &p->dense : NULL,
         .neighbours = &p->neighbours,
         .codes = &p->codes,
-        .labels = labels};
-    if (st == IKT_OK && layout->grid == IKT_SHARING_AUTO && ikt_size(ctx) > 1) {
+        .labels = *labels};
+    if (layout->grid == IKT_SHARING_AUTO && ikt_size(ctx) > 1) {
         ikt_machine machine;
         /* P is there by now: a broken file of rates, which change no bit, must not cost it. */
         if (ikt_machine_load(ctx, "", &machine) == IKT_OK) {
@@ -220,16 +188,10 @@ static ikt_status optimise(ikt_context *ctx, const ikt_settings *settings,
             ikt_clear(ctx);
         }
     }
-    if (st == IKT_OK) st = ikt_objective_create(ctx, kind, &inputs, &objective);
-    if (st == IKT_OK) {
-        objective.kind->describe(&objective, text, sizeof text);
-        ikt_log(ctx, IKT_LOG_STAGE, "%s in %d dimensions; repulsion: %s", kind->name, inputs.q,
-                text);
-        st = ikt_layout_run(ctx, layout, &p->rows, &objective, &course, out->y, &out->trace);
-    }
-    ikt_objective_destroy(&objective);
-    ikt_free(&labels);
-    return st;
+    IKT_TRY(ikt_objective_create(ctx, kind, &inputs, objective));
+    objective->kind->describe(objective, text, sizeof text); /* `create` may choose another */
+    ikt_log(ctx, IKT_LOG_STAGE, "%s in %d dimensions; repulsion: %s", kind->name, inputs.q, text);
+    return IKT_OK;
 }
 
 /* --- the line --------------------------------------------------------------------------------- */
@@ -243,6 +205,8 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
     ikt_landmarks landmarks = {0};
     ikt_probabilities p;
     ikt_loop_state saved = {0};
+    ikt_objective objective = {.kind = NULL};
+    int64_t *labels = NULL;
     bool is_saved = false;
     *out = (ikt_embed_result){.accuracy = -1};
     IKT_TRY(ikt_layout_resolve(ctx, layout, rows->n));
@@ -252,18 +216,8 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
     if (is_saved && (!from || saved.iteration > from->iteration)) from = &saved;
 
     ikt_status st = ikt_probabilities_begin(ctx, options->hooks, rows, &p);
-    if (st == IKT_OK && layout->init == IKT_INIT_LANDMARK && !settings->input.graph[0] && !from &&
-        !p.start)
-        st = embed_landmarks(ctx, settings, data, &landmarks);
-    if (st == IKT_OK) {
-        const ikt_probabilities_options wanted = {
-            .needs = ikt_layout_objective(layout)->needs,
-            .labels = options->labels,
-            .landmarks = landmarks.count > 0 ? &landmarks : NULL,
-            .model_writer = options->model_writer,
-            .graph_writer = options->graph_writer ? *options->graph_writer : NULL};
-        st = ikt_probabilities_compute(ctx, settings, data, &wanted, &p);
-    }
+    if (st == IKT_OK)
+        st = make_probabilities(ctx, settings, data, options, from != NULL, &landmarks, &p);
     if (st == IKT_OK) {
         note_probabilities(ctx, &p, rows->n, ikt_now() - begun, settings, out);
         out->y = p.start;
@@ -278,12 +232,22 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
         ikt_free(&p.scores);
     }
     ikt_landmarks_destroy(&landmarks);
-    if (st == IKT_OK && options->graph_writer) st = ikt_graph_keep_end(ctx, options->graph_writer);
+    if (st == IKT_OK && options->graph_writer) st = ikt_run_graph_end(ctx, options->graph_writer);
     if (st == IKT_OK && !out->y)
         st = ikt_agree(ctx, ikt_alloc(ctx, &out->y, bytes * rows->count, 1, "embedding"));
 
     ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
-    if (st == IKT_OK) st = optimise(ctx, settings, options, from, &p, out);
+    if (st == IKT_OK)
+        st = create_objective(ctx, settings, &p, options->labels, &labels, &objective);
+    if (st == IKT_OK) {
+        const ikt_loop_course course = {.hooks = options->hooks ? &options->hooks->loop : NULL,
+                                        .from = from,
+                                        .is_extended = options->from != NULL,
+                                        .last = options->want_last ? &out->last : NULL};
+        st = ikt_layout_run(ctx, layout, &p.rows, &objective, &course, out->y, &out->trace);
+    }
+    ikt_objective_destroy(&objective);
+    ikt_free(&labels);
     ikt_stage_end(ctx, IKT_STAGE_LAYOUT);
     if (st == IKT_OK) st = reorder(ctx, &p, true, out->y, out->y, bytes);
     ikt_probabilities_destroy(&p);

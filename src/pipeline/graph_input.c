@@ -5,13 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
 #include "graph/load.h"
 #include "io/sources/label_file.h"
-#include "settings/graph_settings.h"
 
 /* --- what it decides -------------------------------------------------------------------------- */
 
@@ -95,19 +93,6 @@ static ikt_status settle_foreign(ikt_context *ctx, const ikt_graph_file *file,
     return settle_values(ctx, ikt_graph_file_values(file), name, &affinity->graph);
 }
 
-static ikt_status settle_kept(ikt_context *ctx, const ikt_graph_file *file,
-                              ikt_settings *settings) {
-    char *text = NULL;
-    IKT_TRY(ikt_graph_file_text(file, "settings", &text));
-    ikt_status st = IKT_OK;
-    if (!text)
-        st = ikt_fail(ctx, IKT_ERR_DATA, "%s: a kept graph without its settings",
-                      ikt_graph_file_name(file));
-    if (st == IKT_OK) st = ikt_graph_settings_adopt(ctx, settings, text, ikt_graph_file_name(file));
-    ikt_free(&text);
-    return st;
-}
-
 /* What goes with no graph. */
 static ikt_status check_others(ikt_context *ctx, const ikt_settings *settings) {
     if (settings->affinity.support == IKT_SUPPORT_DENSE && !settings->affinity.graph.is_pairwise)
@@ -154,7 +139,11 @@ static ikt_status settle_start(ikt_context *ctx, ikt_settings *settings,
     return IKT_OK;
 }
 
-static void note(const ikt_graph_file *file, ikt_graph_about *about) {
+/* COLLECTIVE. A graph by rows of entries. */
+static ikt_status look_at_graph(ikt_context *ctx, ikt_settings *settings, ikt_graph_about *about) {
+    ikt_graph_file *file = NULL;
+    char *text = NULL;
+    IKT_TRY(ikt_graph_file_open(ctx, settings->input.graph, &file));
     about->n = ikt_graph_file_rows(file);
     about->entries = ikt_graph_file_entries(file);
     about->is_kept = ikt_graph_file_is_kept(file);
@@ -162,6 +151,19 @@ static void note(const ikt_graph_file *file, ikt_graph_about *about) {
     about->start = ikt_graph_file_start(file, &about->q);
     ikt_graph_file_int(file, "seed", &about->seed);
     snprintf(about->name, sizeof about->name, "%s", ikt_graph_file_name(file));
+    ikt_status st = IKT_OK;
+    if (!about->is_kept) {
+        st = settle_foreign(ctx, file, settings);
+    } else {
+        st = ikt_graph_file_text(file, "settings", &text);
+        if (st == IKT_OK)
+            st = text ? ikt_graph_settings_adopt(ctx, settings, text, about->name)
+                      : ikt_fail(ctx, IKT_ERR_DATA, "%s: a kept graph without its settings",
+                                 about->name);
+    }
+    ikt_free(&text);
+    ikt_graph_file_close(&file);
+    return st;
 }
 
 /* COLLECTIVE. The same of a matrix of all pairs. */
@@ -179,7 +181,6 @@ static ikt_status look_at_pairs(ikt_context *ctx, const ikt_pairwise *pairs, ikt
 }
 
 ikt_status ikt_graph_settle(ikt_context *ctx, ikt_settings *settings, ikt_graph_about *about) {
-    ikt_graph_file *file = NULL;
     ikt_pairwise pairs;
     *about = (ikt_graph_about){0};
     if (!settings->input.graph[0] && settings->affinity.kind == IKT_AFFINITY_GRAPH)
@@ -188,20 +189,20 @@ ikt_status ikt_graph_settle(ikt_context *ctx, ikt_settings *settings, ikt_graph_
                         "graph");
     if (!settings->input.graph[0]) return IKT_OK;
     IKT_TRY(ikt_pairwise_open(ctx, settings->input.graph, &pairs));
-    ikt_status st;
-    if (pairs.source) {
-        st = look_at_pairs(ctx, &pairs, settings, about);
-        ikt_pairwise_close(&pairs);
-    } else {
-        IKT_TRY(ikt_graph_file_open(ctx, settings->input.graph, &file));
-        note(file, about);
-        st =
-            about->is_kept ? settle_kept(ctx, file, settings) : settle_foreign(ctx, file, settings);
-    }
+    ikt_status st = pairs.source ? look_at_pairs(ctx, &pairs, settings, about)
+                                 : look_at_graph(ctx, settings, about);
+    ikt_pairwise_close(&pairs);
     if (st == IKT_OK) st = check_others(ctx, settings);
     if (st == IKT_OK) st = settle_start(ctx, settings, about);
-    ikt_graph_file_close(&file);
     return ikt_agree(ctx, st);
+}
+
+ikt_status ikt_graph_shape(ikt_context *ctx, const ikt_graph_about *about, ikt_data_shape *shape) {
+    shape->graph_entries = about->entries;
+    shape->graph_is_ordered = about->is_ordered;
+    if (about->n == 0 || about->n == shape->n) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, input.file has %lld: not the same data",
+                    about->name, (long long)about->n, (long long)shape->n);
 }
 
 /* --- P ---------------------------------------------------------------------------------------- */
@@ -212,13 +213,6 @@ static ikt_edge_rule rule_of(const ikt_graph_file *file, const ikt_affinity_sett
                                          : (ikt_edges)affinity->graph.values,
                            .kernel = (ikt_edge_kernel)affinity->graph.weights,
                            .perplexity = affinity->gaussian.perplexity};
-}
-
-static ikt_status check_rows(ikt_context *ctx, const ikt_graph_file *file, const ikt_rows *rows) {
-    if (ikt_graph_file_rows(file) == rows->n) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, the data has %lld: not the same data",
-                    ikt_graph_file_name(file), (long long)ikt_graph_file_rows(file),
-                    (long long)rows->n);
 }
 
 /* A number that a kept graph tells of its making; `fallback` where it does not. */
@@ -233,28 +227,15 @@ static double told(const ikt_graph_file *file, const char *name, double fallback
     return value;
 }
 
-static void take_facts(const ikt_graph_file *file, ikt_probabilities *p) {
-    p->accuracy = told(file, "neighbour_label_accuracy", -1);
-    p->recall.similarity = told(file, "neighbour_similarity", 0);
-    p->recall.found = told(file, "neighbours_found", 0);
-    ikt_graph_file_int(file, "recall_sample", &p->recall.sample);
-    ikt_graph_file_int(file, "rows_without_similarity", &p->zero_similarity);
-    ikt_graph_file_int(file, "psi", &p->psi);
-    ikt_graph_file_int(file, "pool", &p->pool);
-}
-
-/* COLLECTIVE. Rows and columns in positions, as they were in the run that kept the graph. */
-static ikt_status put_in_order(ikt_context *ctx, const ikt_graph_file *file, const ikt_rows *rows,
-                               ikt_probabilities *p) {
-    uint32_t *position = NULL;
+/* COLLECTIVE. The slots of the own rows, in which a kept graph has its rows.
+ *   slot   receives [rows->count], owned by the caller; NULL where the graph is not ordered */
+static ikt_status read_slots(ikt_context *ctx, const ikt_graph_file *file, const ikt_rows *rows,
+                             uint32_t **slot) {
+    *slot = NULL;
     if (!ikt_graph_file_is_ordered(file)) return IKT_OK;
-    ikt_status st = ikt_alloc(ctx, &position, rows->count, sizeof *position, "order");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_graph_file_positions(file, rows, position);
-    if (st == IKT_OK) st = ikt_order_create(ctx, rows, position, &p->order);
-    p->is_ordered = st == IKT_OK;
-    if (st == IKT_OK) st = ikt_directed_to_slots(ctx, &p->order, position, &p->weights);
-    ikt_free(&position);
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, slot, rows->count, sizeof **slot, "order")));
+    const ikt_status st = ikt_graph_file_positions(file, rows, *slot);
+    if (st != IKT_OK) ikt_free(slot);
     return st;
 }
 
@@ -280,26 +261,42 @@ static ikt_status take_start(ikt_context *ctx, const ikt_graph_file *file,
     return IKT_OK;
 }
 
-static void log_left_out(ikt_context *ctx, const char *name, const ikt_graph_facts *facts) {
-    if (facts->selves > 0)
-        ikt_log(ctx, IKT_LOG_DETAIL, "%s: %lld entries of rows with themselves left out", name,
-                (long long)facts->selves);
-    if (facts->zeros > 0)
-        ikt_log(ctx, IKT_LOG_DETAIL, "%s: %lld entries with the number 0 left out", name,
-                (long long)facts->zeros);
-}
-
 static ikt_status read_weights(ikt_context *ctx, const ikt_graph_file *file,
                                const ikt_settings *settings, ikt_dataset *data,
                                const ikt_rows *rows, ikt_probabilities *p) {
     const ikt_edge_rule rule = rule_of(file, &settings->affinity);
+    const char *name = ikt_graph_file_name(file);
     ikt_graph_facts facts;
-    IKT_TRY(check_rows(ctx, file, rows));
+    uint32_t *slot;
+    if (ikt_graph_file_rows(file) != rows->n)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, the data has %lld: not the same data",
+                        name, (long long)ikt_graph_file_rows(file), (long long)rows->n);
     IKT_TRY(ikt_directed_load(ctx, file, rows, &rule, data, p->k, &p->weights, &facts));
     p->zero_similarity = facts.zero_similarity;
-    if (ikt_graph_file_is_kept(file)) take_facts(file, p);
-    log_left_out(ctx, ikt_graph_file_name(file), &facts);
-    IKT_TRY(put_in_order(ctx, file, rows, p));
+    if (ikt_graph_file_is_kept(file)) {
+        p->accuracy = told(file, "neighbour_label_accuracy", -1);
+        p->recall.similarity = told(file, "neighbour_similarity", 0);
+        p->recall.found = told(file, "neighbours_found", 0);
+        ikt_graph_file_int(file, "recall_sample", &p->recall.sample);
+        ikt_graph_file_int(file, "rows_without_similarity", &p->zero_similarity);
+        ikt_graph_file_int(file, "psi", &p->psi);
+        ikt_graph_file_int(file, "pool", &p->pool);
+    }
+    if (facts.selves > 0)
+        ikt_log(ctx, IKT_LOG_DETAIL, "%s: %lld entries of rows with themselves left out", name,
+                (long long)facts.selves);
+    if (facts.zeros > 0)
+        ikt_log(ctx, IKT_LOG_DETAIL, "%s: %lld entries with the number 0 left out", name,
+                (long long)facts.zeros);
+    /* Rows and columns in slots, as they were in the run that kept the graph. */
+    IKT_TRY(read_slots(ctx, file, rows, &slot));
+    if (slot) {
+        ikt_status st = ikt_order_create(ctx, rows, slot, &p->order);
+        p->is_ordered = st == IKT_OK;
+        if (st == IKT_OK) st = ikt_directed_to_slots(ctx, &p->order, slot, &p->weights);
+        ikt_free(&slot);
+        IKT_TRY(st);
+    }
     return take_start(ctx, file, &settings->layout, rows, p);
 }
 
@@ -314,148 +311,73 @@ ikt_status ikt_graph_weights(ikt_context *ctx, const ikt_settings *settings, ikt
 
 /* --- what it is ------------------------------------------------------------------------------- */
 
-/* COLLECTIVE. Adds the order and the start, which a result may depend on as well. */
-static ikt_status hash_order(ikt_context *ctx, const ikt_graph_file *file, const ikt_rows *rows,
-                             uint64_t *hash) {
-    uint32_t *position = NULL;
-    if (!ikt_graph_file_is_ordered(file)) return IKT_OK;
-    ikt_status st = ikt_alloc(ctx, &position, rows->count, sizeof *position, "order");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_graph_file_positions(file, rows, position);
-    if (st == IKT_OK)
-        *hash += ikt_row_hash(ctx, position, rows->first, rows->count, sizeof *position);
-    ikt_free(&position);
-    return st;
-}
-
-ikt_status ikt_graph_shape(ikt_context *ctx, const ikt_graph_about *about, ikt_data_shape *shape) {
-    shape->graph_entries = about->entries;
-    shape->graph_is_ordered = about->is_ordered;
-    if (about->n == 0 || about->n == shape->n) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, input.file has %lld: not the same data",
-                    about->name, (long long)about->n, (long long)shape->n);
-}
-
-static ikt_status hash_start(ikt_context *ctx, const ikt_graph_file *file,
-                             const ikt_rows *distribution, uint64_t *hash) {
-    int64_t q;
-    const ikt_graph_start start = ikt_graph_file_start(file, &q);
-    const size_t bytes =
-        (size_t)q * (start == IKT_GRAPH_START_PCA ? sizeof(double) : sizeof(float));
-    char *rows = NULL;
-    if (start == IKT_GRAPH_START_NONE) return IKT_OK;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &rows, distribution->count, bytes, "initial"));
-    if (st == IKT_OK) st = ikt_graph_file_read_start(file, distribution, rows);
-    if (st == IKT_OK)
-        *hash += ikt_row_hash(ctx, rows, distribution->first, distribution->count, bytes);
-    ikt_free(&rows);
-    return st;
-}
-
-/* COLLECTIVE. A graph and rows that do not belong together need not be an error: the same data may
- * be stored in two types. */
-static ikt_status compare_data(ikt_context *ctx, const ikt_graph_file *file, const char *data) {
-    char *text = NULL;
-    if (!ikt_graph_file_is_kept(file) || !data[0]) return IKT_OK;
-    IKT_TRY(ikt_agree(ctx, ikt_graph_file_text(file, "input", &text)));
-    if (text && strcmp(text, data) != 0)
-        ikt_log(ctx, IKT_LOG_WARN,
-                "%s was made of other data (%s) than input.file (%s): what is taken from the rows "
-                "may not fit it",
-                ikt_graph_file_name(file), text, data);
-    ikt_free(&text);
-    return IKT_OK;
-}
-
+/* COLLECTIVE. Of the entries, and of order and start, which a result may depend on as well. */
 static ikt_status hash_file(ikt_context *ctx, const ikt_graph_file *file,
                             const ikt_affinity_settings *affinity, uint64_t *hash) {
     const ikt_edge_rule rule = rule_of(file, affinity);
     const ikt_rows rows = ikt_rows_make(ikt_graph_file_rows(file), ikt_size(ctx), ikt_rank(ctx));
+    int64_t q;
+    const ikt_graph_start start = ikt_graph_file_start(file, &q);
+    const size_t bytes =
+        (size_t)q * (start == IKT_GRAPH_START_PCA ? sizeof(double) : sizeof(float));
+    uint32_t *slot;
+    char *begun = NULL;
     IKT_TRY(ikt_graph_file_hash(ctx, file, &rows, rule.values, hash));
-    IKT_TRY(hash_order(ctx, file, &rows, hash));
-    return hash_start(ctx, file, &rows, hash);
+    IKT_TRY(read_slots(ctx, file, &rows, &slot));
+    if (slot) *hash += ikt_row_hash(ctx, slot, rows.first, rows.count, sizeof *slot);
+    ikt_free(&slot);
+    if (start == IKT_GRAPH_START_NONE) return IKT_OK;
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &begun, rows.count, bytes, "initial"));
+    if (st == IKT_OK) st = ikt_graph_file_read_start(file, &rows, begun);
+    if (st == IKT_OK) *hash += ikt_row_hash(ctx, begun, rows.first, rows.count, bytes);
+    ikt_free(&begun);
+    return st;
 }
 
 ikt_status ikt_graph_fingerprint(ikt_context *ctx, const ikt_settings *settings, const char *data,
                                  char text[IKT_INPUT_TEXT]) {
     ikt_graph_file *file = NULL;
     ikt_pairwise pairs;
+    char *made_of = NULL;
     uint64_t hash = 0;
     IKT_TRY(ikt_pairwise_open(ctx, settings->input.graph, &pairs));
     if (pairs.source) {
         char table[IKT_INPUT_TEXT] = "";
-        ikt_status st = ikt_fingerprint_input(ctx, pairs.source, table);
+        const ikt_status st = ikt_fingerprint_input(ctx, pairs.source, table);
         snprintf(text, IKT_INPUT_TEXT, "pairs %.120s%s%.120s", table, data[0] ? "; " : "", data);
         ikt_pairwise_close(&pairs);
         return st;
     }
     IKT_TRY(ikt_graph_file_open(ctx, settings->input.graph, &file));
     ikt_status st = hash_file(ctx, file, &settings->affinity, &hash);
-    if (st == IKT_OK) st = compare_data(ctx, file, data);
+    if (st == IKT_OK && ikt_graph_file_is_kept(file) && data[0])
+        st = ikt_agree(ctx, ikt_graph_file_text(file, "input", &made_of));
+    /* No error: the same data may be stored in two types. */
+    if (made_of && strcmp(made_of, data) != 0)
+        ikt_log(ctx, IKT_LOG_WARN,
+                "%s was made of other data (%s) than input.file (%s): what is taken from the rows "
+                "may not fit it",
+                ikt_graph_file_name(file), made_of, data);
     snprintf(text, IKT_INPUT_TEXT, "graph of %lld rows, %lld entries, hash %016llx%s%s",
              (long long)ikt_graph_file_rows(file), (long long)ikt_graph_file_entries(file),
              (unsigned long long)hash, data[0] ? "; " : "", data);
+    ikt_free(&made_of);
     ikt_graph_file_close(&file);
     return st;
 }
 
 /* --- labels ----------------------------------------------------------------------------------- */
 
-/* COLLECTIVE. Where they are: beside the graph, or in a file of their own. */
-static ikt_status read_labels(ikt_context *ctx, const ikt_graph_file *file, const char *name,
-                              const ikt_rows *rows, ikt_graph_companions *out) {
-    bool present = false;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &out->labels, rows->count, sizeof(int64_t), "labels")));
-    IKT_TRY(ikt_graph_file_labels(file, name, rows->first, rows->count, out->labels, &present,
-                                  &out->label_names));
+ikt_status ikt_graph_labels(ikt_context *ctx, const ikt_graph_file *file, const char *name,
+                            const ikt_rows *rows, int64_t *labels, bool *present, char **names) {
     const bool is_default = strcmp(name, "labels") == 0;
-    if (!present && !is_default)
-        IKT_TRY(ikt_label_file_read(ctx, name, rows->n, rows->first, rows->count, out->labels,
-                                    &present, &out->label_names));
-    if (present) return IKT_OK;
-    ikt_free(&out->labels);
-    if (is_default) return IKT_OK;
+    IKT_TRY(ikt_graph_file_labels(file, name, rows->first, rows->count, labels, present, names));
+    if (!*present && !is_default)
+        IKT_TRY(ikt_label_file_read(ctx, name, rows->n, rows->first, rows->count, labels, present,
+                                    names));
+    if (*present || is_default) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_DATA,
                     "%s has no labels '%s' (input.labels) beside it, and there is no file of that "
                     "name",
                     ikt_graph_file_name(file), name);
-}
-
-/* COLLECTIVE. The same beside a matrix of all pairs. */
-static ikt_status read_beside_pairs(ikt_context *ctx, ikt_source *source, const char *name,
-                                    const ikt_rows *rows, ikt_graph_companions *out) {
-    bool present = false;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &out->labels, rows->count, sizeof(int64_t), "labels")));
-    IKT_TRY(ikt_source_read_labels(source, name, rows->first, rows->count, out->labels, &present));
-    if (!present) ikt_free(&out->labels);
-    if (!present && strcmp(name, "labels") != 0)
-        return ikt_source_no_labels(source, name, "input.labels");
-    if (present) IKT_TRY(ikt_source_read_text(source, "label_names", &out->label_names));
-    return ikt_source_read_marked(source, &out->marked, &out->n_marked);
-}
-
-ikt_status ikt_graph_companions_read(ikt_context *ctx, const ikt_input_settings *input,
-                                     const ikt_rows *rows, ikt_graph_companions *out) {
-    ikt_graph_file *file = NULL;
-    ikt_pairwise pairs;
-    *out = (ikt_graph_companions){.labels = NULL};
-    IKT_TRY(ikt_pairwise_open(ctx, input->graph, &pairs));
-    if (pairs.source) {
-        ikt_status beside = read_beside_pairs(ctx, pairs.source, input->labels, rows, out);
-        ikt_pairwise_close(&pairs);
-        if (beside != IKT_OK) ikt_graph_companions_free(out);
-        return beside;
-    }
-    IKT_TRY(ikt_graph_file_open(ctx, input->graph, &file));
-    ikt_status st = read_labels(ctx, file, input->labels, rows, out);
-    if (st == IKT_OK) st = ikt_graph_file_marked(file, &out->marked, &out->n_marked);
-    ikt_graph_file_close(&file);
-    if (st != IKT_OK) ikt_graph_companions_free(out);
-    return st;
-}
-
-void ikt_graph_companions_free(ikt_graph_companions *c) {
-    ikt_free(&c->labels);
-    ikt_free(&c->label_names);
-    ikt_free(&c->marked);
 }

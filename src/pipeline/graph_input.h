@@ -6,14 +6,14 @@
 #include "io/results/graph_file.h"
 #include "io/sources/pairwise.h"
 #include "pipeline/probabilities.h"
-#include "plan/workload.h"
+#include "plan/plan.h"
 
 /* What is known of the graph of a run before it is read. */
 typedef struct {
     int64_t n, entries; /* rows; entries of the file */
     bool is_pairwise;   /* a matrix of all pairs, of which `entries` are used */
     bool is_kept;       /* by a run of ours (output.graph) */
-    bool is_ordered;    /* its rows are in positions of an order */
+    bool is_ordered;    /* its rows are in the slots of an order */
     ikt_graph_start start;
     int64_t q;    /* dimensions of the start */
     int64_t seed; /* of the run that kept it */
@@ -34,7 +34,7 @@ ikt_status ikt_graph_settle(ikt_context *ctx, ikt_settings *settings, ikt_graph_
  * Errors: IKT_ERR_DATA where the two have not as many rows. */
 ikt_status ikt_graph_shape(ikt_context *ctx, const ikt_graph_about *about, ikt_data_shape *shape);
 
-/* COLLECTIVE. Weights of the graph as p->rows, in positions where it is ordered, with what a kept
+/* COLLECTIVE. Weights of the graph as p->rows, in slots where it is ordered, with what a kept
  * graph knows: order, start, facts. Settings are settled.
  *   data   or NULL
  * Errors: those of ikt_directed_load. */
@@ -50,19 +50,14 @@ ikt_status ikt_graph_weights(ikt_context *ctx, const ikt_settings *settings, ikt
 ikt_status ikt_graph_fingerprint(ikt_context *ctx, const ikt_settings *settings, const char *data,
                                  char text[IKT_INPUT_TEXT]);
 
-/* What there may be beside a graph. */
-typedef struct {
-    int64_t *labels;   /* [distribution->count], or NULL where there are none */
-    char *label_names; /* a line a class, or NULL */
-    int64_t *marked, n_marked;
-} ikt_graph_companions;
-
-/* COLLECTIVE. Labels and marked rows beside the graph, for runs without input.file; labels also
- * from a file of their own (io/sources/label_file.h).
- *   out   free with ikt_graph_companions_free; empty on failure
+/* COLLECTIVE. Labels of the own rows, which are beside the graph or in a file of their own
+ * (io/sources/label_file.h).
+ *   name      of the labels, as input.labels has it
+ *   labels    [rows->count]
+ *   present   whether there are any; only those of the default name may be missing
+ *   names     a line a class, owned by the caller; NULL where classes have none
  * Errors: IKT_ERR_DATA, IKT_ERR_FILE, IKT_ERR_RESOURCE. */
-ikt_status ikt_graph_companions_read(ikt_context *ctx, const ikt_input_settings *input,
-                                     const ikt_rows *distribution, ikt_graph_companions *out);
-void ikt_graph_companions_free(ikt_graph_companions *c);
+ikt_status ikt_graph_labels(ikt_context *ctx, const ikt_graph_file *file, const char *name,
+                            const ikt_rows *rows, int64_t *labels, bool *present, char **names);
 
 #endif

@@ -1,5 +1,5 @@
-/* Where rows lie among landmarks. See landmarks.h. */
-#include "pipeline/landmarks.h"
+/* Where rows lie among landmarks. See start.h. */
+#include "pipeline/start.h"
 
 #include <string.h>
 
@@ -42,26 +42,22 @@ static void average(ikt_context *ctx, const ikt_landmarks *landmarks, const ikt_
     }
 }
 
-static int64_t nearest_count(const ikt_landmarks *landmarks) {
-    return landmarks->count < NEAREST ? landmarks->count : NEAREST;
-}
-
+/* Lists of the nearest landmarks of a chunk of rows. */
 static ikt_status lists_create(ikt_context *ctx, const ikt_landmarks *landmarks,
                                const ikt_rows *rows, ikt_neighbours *lists) {
     ikt_rows chunk = *rows;
     if (chunk.count > CHUNK) chunk.count = CHUNK;
-    return ikt_neighbours_create(ctx, &chunk, nearest_count(landmarks), lists);
+    return ikt_neighbours_create(ctx, &chunk,
+                                 landmarks->count < NEAREST ? landmarks->count : NEAREST, lists);
 }
 
 /* The codes of the landmarks on every rank: each has those of its own rows. */
 static ikt_status gather_codes(ikt_context *ctx, const ikt_landmarks *landmarks,
-                               const ikt_rows *rows, const ikt_codes *codes, ikt_codes *out) {
+                               const ikt_rows *rows, const ikt_codes *codes, char **all) {
     const size_t stride = (size_t)codes->stride;
     int64_t *counts = NULL, own = 0;
     char *mine = NULL;
-    *out = *codes;
-    out->n_local = landmarks->count;
-    ikt_status st = ikt_alloc(ctx, &out->code, landmarks->count, stride, purpose);
+    ikt_status st = ikt_alloc(ctx, all, landmarks->count, stride, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &counts, rows->ranks, sizeof *counts, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &mine, landmarks->count, stride, purpose);
     st = ikt_agree(ctx, st);
@@ -72,95 +68,71 @@ static ikt_status gather_codes(ikt_context *ctx, const ikt_landmarks *landmarks,
             memcpy(mine + (size_t)own++ * stride, (const char *)codes->code + (size_t)i * stride,
                    stride);
     }
-    if (st == IKT_OK) ikt_allgather(ctx, mine, own, stride, out->code, counts);
+    if (st == IKT_OK) ikt_allgather(ctx, mine, own, stride, *all, counts);
     ikt_free(&counts);
     ikt_free(&mine);
-    if (st != IKT_OK) ikt_codes_destroy(out);
-    return st;
-}
-
-static ikt_status place_codes(ikt_context *ctx, const ikt_landmarks *landmarks,
-                              const ikt_rows *rows, const ikt_codes *codes, const ikt_codes *theirs,
-                              float *y) {
-    ikt_neighbours lists;
-    ikt_status st = lists_create(ctx, landmarks, rows, &lists);
-    for (int64_t done = 0; st == IKT_OK && done < rows->count; done += CHUNK) {
-        ikt_rows chunk = *rows;
-        chunk.count = rows->count - done < CHUNK ? rows->count - done : CHUNK;
-        ikt_codes own = *codes;
-        own.n_local = lists.n_local = chunk.count;
-        own.code = (char *)codes->code + done * codes->stride;
-        const ikt_scorer scorer = ikt_scorer_codes(&own, &chunk);
-        st = ikt_neighbours_among(ctx, &scorer, theirs->code, landmarks->count, &lists);
-        if (st != IKT_OK) break;
-        ikt_isolation_weights(ctx, &lists, codes->t, lists.score);
-        average(ctx, landmarks, &lists, chunk.count, y + landmarks->q * done);
-    }
-    ikt_neighbours_destroy(&lists);
     return st;
 }
 
 ikt_status ikt_landmarks_place_codes(ikt_context *ctx, const ikt_landmarks *landmarks,
                                      const ikt_rows *rows, const ikt_codes *codes, float *y) {
-    ikt_codes theirs;
+    char *theirs = NULL;
+    ikt_neighbours lists = {0};
     ikt_stage_begin(ctx, IKT_STAGE_LANDMARKS);
     ikt_status st = gather_codes(ctx, landmarks, rows, codes, &theirs);
     if (st == IKT_OK) {
-        st = ikt_agree(ctx, place_codes(ctx, landmarks, rows, codes, &theirs, y));
-        ikt_codes_destroy(&theirs);
+        st = lists_create(ctx, landmarks, rows, &lists);
+        for (int64_t done = 0; st == IKT_OK && done < rows->count; done += CHUNK) {
+            ikt_rows chunk = *rows;
+            chunk.count = rows->count - done < CHUNK ? rows->count - done : CHUNK;
+            ikt_codes own = *codes;
+            own.n_local = lists.n_local = chunk.count;
+            own.code = (char *)codes->code + done * codes->stride;
+            const ikt_scorer scorer = ikt_scorer_codes(&own, &chunk);
+            st = ikt_neighbours_among(ctx, &scorer, theirs, landmarks->count, &lists);
+            if (st != IKT_OK) break;
+            ikt_isolation_weights(ctx, &lists, codes->t, lists.score);
+            average(ctx, landmarks, &lists, chunk.count, y + landmarks->q * done);
+        }
+        st = ikt_agree(ctx, st);
     }
+    ikt_free(&theirs);
+    ikt_neighbours_destroy(&lists);
     ikt_stage_end(ctx, IKT_STAGE_LANDMARKS);
     return st;
 }
 
-/* The landmarks packed for distances, and room for a chunk of rows. */
-typedef struct {
-    const ikt_metric *metric;
-    float *packed, *rows;
-    ikt_neighbours lists;
-} row_room;
-
-static ikt_status room_create(ikt_context *ctx, const ikt_landmarks *landmarks,
-                              const ikt_rows *rows, int64_t d, row_room *room) {
-    IKT_TRY(ikt_alloc(ctx, &room->packed, ikt_packed_floats(landmarks->count, d), sizeof(float),
-                      purpose));
-    IKT_TRY(lists_create(ctx, landmarks, rows, &room->lists));
-    int64_t most = landmarks->count > CHUNK ? landmarks->count : CHUNK;
-    return ikt_alloc(ctx, &room->rows, most * d, sizeof(float), purpose);
-}
-
-static ikt_status place_chunk(ikt_context *ctx, const ikt_landmarks *landmarks, row_room *room,
-                              int64_t d, int64_t count, float *y) {
-    const ikt_rows chunk = {count, 1, 0, count};
-    const ikt_scorer scorer = ikt_scorer_rows(room->metric, room->rows, d, &chunk);
-    room->lists.n_local = count;
-    IKT_TRY(ikt_neighbours_among(ctx, &scorer, room->packed, landmarks->count, &room->lists));
-    ikt_gaussian_weights(ctx, &room->lists, perplexity, room->lists.score);
-    average(ctx, landmarks, &room->lists, count, y);
-    return IKT_OK;
-}
-
 ikt_status ikt_landmarks_place_rows(ikt_context *ctx, const ikt_landmarks *landmarks,
                                     const ikt_rows *rows, ikt_dataset *data, float *y) {
-    const int64_t d = ikt_dataset_columns(data);
+    const int64_t d = ikt_dataset_columns(data), n = landmarks->count;
     const int64_t chunks = (ikt_rows_count(rows, 0) + CHUNK - 1) / CHUNK;
-    row_room room = {.metric = ikt_metric_of(data)};
+    float *packed = NULL, *x = NULL; /* the landmarks packed for distances, a chunk of rows */
+    ikt_neighbours lists = {0};
     ikt_stage_begin(ctx, IKT_STAGE_LANDMARKS);
-    ikt_status st = ikt_agree(ctx, room_create(ctx, landmarks, rows, d, &room));
-    if (st == IKT_OK)
-        st = ikt_dataset_gather_floats(data, landmarks->row, landmarks->count, room.rows);
-    if (st == IKT_OK) ikt_pack_rows(room.rows, landmarks->count, d, room.packed);
+    ikt_status st = ikt_alloc(ctx, &packed, ikt_packed_floats(n, d), sizeof(float), purpose);
+    if (st == IKT_OK) st = lists_create(ctx, landmarks, rows, &lists);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &x, (n > CHUNK ? n : CHUNK) * d, sizeof *x, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = ikt_dataset_gather_floats(data, landmarks->row, n, x);
+    if (st == IKT_OK) ikt_pack_rows(x, n, d, packed);
     for (int64_t chunk = 0; st == IKT_OK && chunk < chunks; chunk++) { /* reading is collective */
-        int64_t done = chunk * CHUNK, left = rows->count - done;
-        int64_t count = left < 0 ? 0 : left < CHUNK ? left : CHUNK;
-        st = ikt_dataset_read(data, count ? rows->first + done : 0, count, room.rows);
+        const int64_t done = chunk * CHUNK, left = rows->count - done;
+        const int64_t count = left < 0 ? 0 : left < CHUNK ? left : CHUNK;
+        const ikt_rows part = {count, 1, 0, count};
+        st = ikt_dataset_read(data, count ? rows->first + done : 0, count, x);
         if (st != IKT_OK) break;
-        if (count > 0) st = place_chunk(ctx, landmarks, &room, d, count, y + landmarks->q * done);
+        const ikt_scorer scorer = ikt_scorer_rows(ikt_metric_of(data), x, d, &part);
+        lists.n_local = count;
+        if (count > 0) st = ikt_neighbours_among(ctx, &scorer, packed, n, &lists);
+        if (count > 0 && st == IKT_OK) {
+            ikt_gaussian_weights(ctx, &lists, perplexity, lists.score);
+            average(ctx, landmarks, &lists, count, y + landmarks->q * done);
+        }
         st = ikt_agree(ctx, st);
     }
-    ikt_free(&room.packed);
-    ikt_free(&room.rows);
-    ikt_neighbours_destroy(&room.lists);
+    ikt_free(&packed);
+    ikt_free(&x);
+    ikt_neighbours_destroy(&lists);
     ikt_stage_end(ctx, IKT_STAGE_LANDMARKS);
     return st;
 }

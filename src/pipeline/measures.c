@@ -1,16 +1,15 @@
 /* Measures of runs and of result files. */
-#include "pipeline/measures.h"
+#include "pipeline/outcome.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#include <stdio.h>
-
 #include "base/comm.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "base/sort.h"
 #include "base/timer.h"
+#include "dist/shuffle.h"
 #include "evaluate/classes.h"
 #include "evaluate/radix.h"
 #include "evaluate/tree.h"
@@ -20,44 +19,15 @@
 
 enum { EXACT_ROWS = 50000, MARKED_MOST = 16, CLASSES_MOST = 64 };
 
-/* Positions and labels of all rows on every rank. */
+/* Ranks of all rows by their distance from a marked one, on every rank. */
 typedef struct {
-    int64_t q;
-    float *y;
-    int64_t *labels;
+    float *y;        /* [n * q] */
+    int64_t *labels; /* [n] */
     ikt_classes classes;
     ikt_radix radix;
     float *distance; /* [n] */
     int64_t *ranks;  /* [n] of the rows of one class */
 } overview;
-
-static void overview_free(overview *o) {
-    ikt_free(&o->y);
-    ikt_free(&o->labels);
-    ikt_free(&o->distance);
-    ikt_free(&o->ranks);
-    ikt_classes_destroy(&o->classes);
-    ikt_radix_destroy(&o->radix);
-}
-
-static ikt_status overview_make(ikt_context *ctx, const ikt_measured *what, overview *o) {
-    int64_t n = what->rows.n;
-    o->q = what->q;
-    IKT_TRY(
-        ikt_measure_replicate(ctx, &what->rows, what->y, (size_t)what->q * sizeof *o->y, &o->y));
-    IKT_TRY(ikt_measure_replicate(ctx, &what->rows, what->labels, sizeof *o->labels, &o->labels));
-    IKT_TRY(ikt_classes_find(ctx, what->labels, what->rows.count, &o->classes));
-    ikt_status st = ikt_radix_create(ctx, n, &o->radix);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &o->distance, n, sizeof *o->distance, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &o->ranks, n, sizeof *o->ranks, "measures");
-    return ikt_agree(ctx, st);
-}
-
-static void rank_from(overview *o, int64_t n, int64_t row) {
-    ikt_embedding_distances(o->y, n, o->q, o->y + o->q * row, o->distance);
-    o->distance[row] = -1;
-    ikt_radix_ranks(&o->radix, o->distance, o->radix.rank[0]);
-}
 
 /* Median and mean rank of a class: half of it is nearer than the one, and far parts draw at the
  * other. */
@@ -83,16 +53,34 @@ static ikt_status add_class(ikt_context *ctx, overview *o, int64_t n, int64_t ro
 
 ikt_status ikt_measure_marked(ikt_context *ctx, const ikt_measured *what, const int64_t *marked,
                               int64_t n_marked, ikt_measures *out) {
+    const int64_t n = what->rows.n, q = what->q;
     overview o = {0};
-    int64_t n = what->rows.n;
     if (n_marked == 0 || !what->has_labels || n < 2 || n > INT32_MAX) return IKT_OK;
-    ikt_status st = overview_make(ctx, what, &o);
+    ikt_status st =
+        ikt_share_rows(ctx, &what->rows, what->y, (size_t)q * sizeof *o.y, "measures", &o.y);
+    if (st == IKT_OK)
+        st =
+            ikt_share_rows(ctx, &what->rows, what->labels, sizeof *o.labels, "measures", &o.labels);
+    if (st == IKT_OK) st = ikt_classes_find(ctx, what->labels, what->rows.count, &o.classes);
+    if (st == IKT_OK) {
+        st = ikt_radix_create(ctx, n, &o.radix);
+        if (st == IKT_OK) st = ikt_alloc(ctx, &o.distance, n, sizeof *o.distance, "measures");
+        if (st == IKT_OK) st = ikt_alloc(ctx, &o.ranks, n, sizeof *o.ranks, "measures");
+        st = ikt_agree(ctx, st);
+    }
     for (int64_t m = 0; m < n_marked && m < MARKED_MOST && st == IKT_OK; m++) {
-        rank_from(&o, n, marked[m]);
+        ikt_embedding_distances(o.y, n, q, o.y + q * marked[m], o.distance);
+        o.distance[marked[m]] = -1;
+        ikt_radix_ranks(&o.radix, o.distance, o.radix.rank[0]);
         for (int64_t c = 0; c < o.classes.count && c < CLASSES_MOST && st == IKT_OK; c++)
             st = add_class(ctx, &o, n, marked[m], o.classes.label[c], out);
     }
-    overview_free(&o);
+    ikt_free(&o.y);
+    ikt_free(&o.labels);
+    ikt_free(&o.distance);
+    ikt_free(&o.ranks);
+    ikt_classes_destroy(&o.classes);
+    ikt_radix_destroy(&o.radix);
     return ikt_agree(ctx, st);
 }
 
@@ -114,17 +102,6 @@ ikt_status ikt_measure_codes(ikt_context *ctx, const ikt_settings *settings, ikt
     return st;
 }
 
-/* Settings that suit any number of rows: fewer neighbours for tiny sets. */
-static ikt_measure_settings settings_for(const ikt_run *run) {
-    ikt_measure_settings settings = ikt_measure_defaults();
-    int64_t others = run->rows.n - 1;
-    settings.seed = (uint64_t)run->settings.run.seed;
-    settings.cheap_only = run->settings.output.measures == IKT_MEASURES_MAP;
-    if (settings.k > others) settings.k = others;
-    if (settings.trust_k > run->rows.n / 3) settings.trust_k = run->rows.n / 3;
-    return settings;
-}
-
 ikt_measured ikt_run_measured(ikt_context *ctx, const ikt_run *run) {
     return (ikt_measured){.rows = run->rows,
                           .y = run->embedding.y,
@@ -136,26 +113,28 @@ ikt_measured ikt_run_measured(ikt_context *ctx, const ikt_run *run) {
 /* Measures of a run; `only`: families, NULL for all that are possible. */
 static ikt_status measure(ikt_context *ctx, const ikt_run *run, const char *only, bool has_input,
                           bool has_marked, ikt_measures *out) {
+    const int64_t n = run->rows.n;
+    const bool has_codes = only && strstr(only, "kernel");
     ikt_source *source = NULL;
     ikt_dataset *data = NULL;
     ikt_codes codes = {0};
     ikt_status st = IKT_OK;
-    const bool has_codes = only && strstr(only, "kernel");
-    if (run->rows.n < 4) return IKT_OK;
+    if (n < 4) return IKT_OK;
     ikt_stage_begin(ctx, IKT_STAGE_MEASURES);
-
-    if (has_input) st = ikt_pipeline_open_on(ctx, &run->settings, run->given, &source, &data);
+    if (has_input) st = ikt_pipeline_open(ctx, &run->settings, run->given, &source, &data);
     if (st == IKT_OK && has_codes)
         st = ikt_measure_codes(ctx, &run->settings, data, &run->rows, &codes);
     if (st == IKT_OK) {
-        ikt_measure_settings settings = settings_for(run);
-        settings.only = only;
-        if (only) settings.cheap_only = false;
+        ikt_measure_settings settings = ikt_measure_defaults();
         ikt_measured what = ikt_run_measured(ctx, run);
+        settings.seed = (uint64_t)run->settings.run.seed;
+        settings.only = only;
+        settings.cheap_only = !only && run->settings.output.measures == IKT_MEASURES_MAP;
+        if (settings.k > n - 1) settings.k = n - 1; /* fewer neighbours for tiny sets */
+        if (settings.trust_k > n / 3) settings.trust_k = n / 3;
         what.data = data;
         what.codes = has_codes ? &codes : NULL;
-        if (st == IKT_OK && (!only || only[0]))
-            st = ikt_measures_compute(ctx, &settings, &what, out);
+        if (!only || only[0]) st = ikt_measures_compute(ctx, &settings, &what, out);
         if (st == IKT_OK && has_marked)
             st = ikt_measure_marked(ctx, &what, run->marked, run->n_marked, out);
     }

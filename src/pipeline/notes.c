@@ -3,6 +3,7 @@
 #include "pipeline/notes.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -10,26 +11,29 @@
 #include "config/value.h"
 #include "iktsne/build.h"
 
-static void set(ikt_note *note, const char *name, const char *text) {
+static void set(ikt_note *note, const char *name, const char *format, va_list values) {
     snprintf(note->name, sizeof note->name, "%s", name);
-    snprintf(note->text, sizeof note->text, "%s", text);
+    vsnprintf(note->text, sizeof note->text, format, values);
 }
 
-void ikt_note_text(ikt_notes *n, const char *name, const char *text) {
-    assert(n->count < IKT_NOTES_MOST);
-    set(&n->fact[n->count++], name, text);
+void ikt_note_fact(ikt_notes *n, const char *name, const char *format, ...) {
+    va_list values;
+    assert(n->n_facts < IKT_FACTS_MOST);
+    va_start(values, format);
+    set(&n->fact[n->n_facts++], name, format, values);
+    va_end(values);
 }
 
-void ikt_note_int(ikt_notes *n, const char *name, int64_t value) {
-    char text[32];
-    snprintf(text, sizeof text, "%lld", (long long)value);
-    ikt_note_text(n, name, text);
+void ikt_note_circumstance(ikt_notes *n, const char *name, const char *format, ...) {
+    va_list values;
+    assert(n->n_circumstances < IKT_CIRCUMSTANCES_MOST);
+    va_start(values, format);
+    set(&n->circumstance[n->n_circumstances++], name, format, values);
+    va_end(values);
 }
 
 void ikt_note_hash(ikt_notes *n, const char *name, uint64_t hash) {
-    char text[32];
-    snprintf(text, sizeof text, "%016llx", (unsigned long long)hash);
-    ikt_note_text(n, name, text);
+    ikt_note_fact(n, name, "%016llx", (unsigned long long)hash);
 }
 
 /* "0.5 0.25" */
@@ -42,21 +46,19 @@ void ikt_note_reals(ikt_notes *n, const char *name, const double *values, int co
         assert(used + IKT_REAL_TEXT < sizeof text);
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i > 0 ? " " : "", one);
     }
-    ikt_note_text(n, name, text);
+    ikt_note_fact(n, name, "%s", text);
 }
 
 void ikt_notes_program(ikt_notes *n) {
-    ikt_note_text(n, "version", IKT_VERSION);
-    ikt_note_text(n, "commit", IKT_COMMIT);
-    ikt_note_text(n, "compiler", IKT_COMPILER " " IKT_COMPILE_FLAGS);
+    ikt_note_fact(n, "version", "%s", IKT_VERSION);
+    ikt_note_fact(n, "commit", "%s", IKT_COMMIT);
+    ikt_note_fact(n, "compiler", "%s %s", IKT_COMPILER, IKT_COMPILE_FLAGS);
 }
 
 void ikt_notes_share(ikt_context *ctx, ikt_notes *n) {
-    char text[sizeof n->varying->text];
-    snprintf(text, sizeof text, "%d", ikt_size(ctx));
-    set(&n->varying[0], "ranks", text);
-    snprintf(text, sizeof text, "%d", ikt_threads(ctx));
-    set(&n->varying[1], "threads", text);
-    set(&n->varying[2], "directory", getcwd(text, sizeof text) ? text : "unknown");
+    char folder[sizeof n->circumstance->text];
+    ikt_note_circumstance(n, "ranks", "%d", ikt_size(ctx));
+    ikt_note_circumstance(n, "threads", "%d", ikt_threads(ctx));
+    ikt_note_circumstance(n, "directory", "%s", getcwd(folder, sizeof folder) ? folder : "unknown");
     ikt_broadcast(ctx, n, (int64_t)sizeof *n, 0);
 }

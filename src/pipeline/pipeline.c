@@ -1,4 +1,5 @@
-/* The pipeline. Read ikt_pipeline_run first: it is the architecture on one screen. */
+/* The pipeline. Read ikt_pipeline_run, near the end, first: it is the architecture on one screen.
+ */
 #include "pipeline/pipeline.h"
 
 #include <math.h>
@@ -13,23 +14,62 @@
 #include "base/timer.h"
 #include "base/watch.h"
 #include "checkpoint/finished.h"
-#include "pipeline/graph_keep.h"
-#include "pipeline/model_rows.h"
-#include "plan/memory_plan.h"
-#include "plan/workload.h"
+#include "pipeline/early_outputs.h"
+#include "pipeline/start.h"
 #include "settings/checks.h"
-#include "settings/input.h"
-#include "settings/unused.h"
+#include "settings/settings.h"
 
-static ikt_status open_data(ikt_context *ctx, const ikt_settings *settings, ikt_source *source,
-                            ikt_dataset **data) {
-    return settings->isolation.model_from[0]
-               ? ikt_model_rows_open(ctx, settings, source, data)
-               : ikt_dataset_create(ctx, source, &settings->preprocess, data);
+/* --- rows, and the rows that their model comes from ------------------------------------------- */
+
+/* COLLECTIVE. Opens isolation.model_from. */
+static ikt_status open_model_rows(ikt_context *ctx, const ikt_settings *settings,
+                                  const ikt_source *rows, ikt_source **out) {
+    const ikt_isolation_settings *isolation = &settings->isolation;
+    *out = NULL;
+    if (settings->affinity.kind != IKT_AFFINITY_ISOLATION)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "isolation.model_from needs affinity.kind = isolation: other kernels draw "
+                        "no centres");
+    IKT_TRY(ikt_source_open(ctx, isolation->model_from, isolation->model_dataset, 0, out));
+    if (ikt_source_columns(rows) == ikt_source_columns(*out)) return IKT_OK;
+    ikt_status st = ikt_fail(ctx, IKT_ERR_DATA,
+                             "%s (isolation.model_from) has %lld columns, %s has %lld: centres and "
+                             "rows must have the same",
+                             ikt_source_name(*out), (long long)ikt_source_columns(*out),
+                             ikt_source_name(rows), (long long)ikt_source_columns(rows));
+    ikt_source_close(out);
+    return st;
 }
 
-ikt_status ikt_pipeline_open_on(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
-                                ikt_source **source, ikt_dataset **data) {
+/* COLLECTIVE. The data set of `source`, and where its model comes from other rows that of those.
+ * The statistics of one of the two fix the map of both. */
+static ikt_status open_data(ikt_context *ctx, const ikt_settings *settings, ikt_source *source,
+                            ikt_dataset **out) {
+    const ikt_preprocess_settings *preprocess = &settings->preprocess;
+    const bool by_rows = preprocess->pca == 0 && (preprocess->normalise == IKT_NORMALISE_NONE ||
+                                                  preprocess->normalise == IKT_NORMALISE_UNIT);
+    ikt_source *other = NULL;
+    ikt_dataset *leading = NULL, *following = NULL;
+    if (!settings->isolation.model_from[0]) return ikt_dataset_create(ctx, source, preprocess, out);
+    IKT_TRY(open_model_rows(ctx, settings, source, &other));
+    ikt_status st = ikt_dataset_create(ctx, by_rows ? source : other, preprocess, &leading);
+    if (st == IKT_OK) {
+        const ikt_data_map map = ikt_dataset_map(leading);
+        st = ikt_dataset_create_mapped(ctx, by_rows ? other : source, &map, &following);
+    }
+    if (st == IKT_OK) {
+        *out = by_rows ? leading : following;
+        ikt_dataset_take_model(*out, &other, by_rows ? &following : &leading);
+    } else {
+        ikt_dataset_destroy(&following); /* what borrows the map goes first */
+        ikt_dataset_destroy(&leading);
+    }
+    ikt_source_close(&other);
+    return st;
+}
+
+ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
+                             ikt_source **source, ikt_dataset **data) {
     *source = NULL;
     *data = NULL;
     if (given) return open_data(ctx, settings, given, data);
@@ -40,117 +80,99 @@ ikt_status ikt_pipeline_open_on(ikt_context *ctx, const ikt_settings *settings, 
     return st;
 }
 
-ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source **source,
-                             ikt_dataset **data) {
-    return ikt_pipeline_open_on(ctx, settings, NULL, source, data);
-}
-
 void ikt_pipeline_close(ikt_source **source, ikt_dataset **data) {
     ikt_dataset_destroy(data);
     ikt_source_close(source);
 }
 
-static ikt_status check_memory(ikt_context *ctx, const ikt_source *source, ikt_dataset *data,
-                               ikt_run *run) {
-    ikt_workload work;
-    ikt_data_shape shape = {.n = run->rows.n, .d = run->d, .type = IKT_TYPE_F32};
-    if (data) {
-        shape = ikt_data_shape_of(source, ikt_dataset_is_sparse(data));
-        if (shape.type == IKT_TYPE_U8 && !ikt_dataset_is_u8(data)) shape.type = IKT_TYPE_F32;
-        shape.drawn = ikt_dataset_rows(ikt_dataset_model(data));
-    }
-    IKT_TRY(ikt_graph_shape(ctx, &run->graph, &shape));
-    IKT_TRY(ikt_workload_make(ctx, &run->settings, &shape, ikt_size(ctx), ikt_threads(ctx), &work));
-    ikt_memory_plan plan = ikt_memory_plan_make(&work, ikt_memory_resident_peak());
-    run->predicted_bytes = ikt_max_one(ctx, plan.peak);
-    return ikt_memory_plan_check(ctx, &plan);
-}
+/* --- labels and marked rows ------------------------------------------------------------------- */
 
-/* Labels that were named have to be there. */
-static ikt_status check_present(const ikt_input_settings *input, ikt_source *source, bool present) {
-    if (present || strcmp(input->labels, "labels") == 0) return IKT_OK;
-    return ikt_source_no_labels(source, input->labels, "input.labels");
-}
-
-ikt_status ikt_pipeline_check_labels(const ikt_settings *settings, ikt_source *source,
-                                     bool *present) {
-    int64_t none;
-    *present = false;
-    IKT_TRY(ikt_source_read_labels(source, settings->input.labels, 0, 0, &none, present));
-    return check_present(&settings->input, source, *present);
-}
-
-/* COLLECTIVE. The same of a graph that stands alone. */
-static ikt_status read_companions(ikt_context *ctx, ikt_run *run) {
-    ikt_graph_companions found;
-    IKT_TRY(ikt_graph_companions_read(ctx, &run->settings.input, &run->rows, &found));
-    run->labels = found.labels;
-    run->label_names = found.label_names;
-    run->marked = found.marked;
-    run->n_marked = found.n_marked;
-    return IKT_OK;
-}
-
-static ikt_status read_labels(ikt_context *ctx, ikt_source *source, ikt_run *run) {
-    const ikt_input_settings *input = &run->settings.input;
+ikt_status ikt_companions_read(ikt_context *ctx, const ikt_input_settings *input,
+                               ikt_source *source, const ikt_rows *rows, ikt_companions *out) {
+    const char *name = input->labels;
     bool present = false;
-    if (!source) return read_companions(ctx, run);
-    ikt_status st = ikt_alloc(ctx, &run->labels, run->rows.count, sizeof *run->labels, "labels");
-    IKT_TRY(ikt_agree(ctx, st));
-    IKT_TRY(ikt_source_read_labels(source, input->labels, run->rows.first, run->rows.count,
-                                   run->labels, &present));
-    if (!present) ikt_free(&run->labels);
-    IKT_TRY(check_present(input, source, present));
-    if (present) IKT_TRY(ikt_source_read_text(source, "label_names", &run->label_names));
-    return ikt_source_read_marked(source, &run->marked, &run->n_marked);
+    ikt_graph_file *file = NULL;
+    ikt_pairwise pairs = {.source = NULL};
+    *out = (ikt_companions){.labels = NULL};
+    if (!source) IKT_TRY(ikt_pairwise_open(ctx, input->graph, &pairs));
+    if (pairs.source) source = pairs.source;
+    if (!source) IKT_TRY(ikt_graph_file_open(ctx, input->graph, &file));
+    ikt_status st =
+        ikt_agree(ctx, ikt_alloc(ctx, &out->labels, rows->count, sizeof *out->labels, "labels"));
+    if (st == IKT_OK)
+        st = source ? ikt_source_read_labels(source, name, rows->first, rows->count, out->labels,
+                                             &present)
+                    : ikt_graph_labels(ctx, file, name, rows, out->labels, &present,
+                                       &out->label_names);
+    /* Labels that were named have to be there. */
+    if (st == IKT_OK && !present && source && strcmp(name, "labels") != 0)
+        st = ikt_source_no_labels(source, name, "input.labels");
+    if (st == IKT_OK && present && source)
+        st = ikt_source_read_text(source, "label_names", &out->label_names);
+    if (!present) ikt_free(&out->labels);
+    if (st == IKT_OK)
+        st = source ? ikt_source_read_marked(source, &out->marked, &out->n_marked)
+                    : ikt_graph_file_marked(file, &out->marked, &out->n_marked);
+    ikt_graph_file_close(&file);
+    ikt_pairwise_close(&pairs);
+    if (st != IKT_OK) ikt_companions_free(out);
+    return st;
 }
 
-/* Rows, columns and ownership: of the data, or of a graph that stands alone. */
+void ikt_companions_free(ikt_companions *c) {
+    ikt_free(&c->labels);
+    ikt_free(&c->label_names);
+    ikt_free(&c->marked);
+}
+
+/* --- before the first long stage -------------------------------------------------------------- */
+
+/* Notes and logs rows, columns and ownership: of the data, or of a graph that stands alone. */
 static void note_input(ikt_context *ctx, const ikt_source *source, ikt_dataset *data,
                        ikt_run *run) {
-    const char *name = source ? ikt_source_name(source) : run->graph.name;
-    const int64_t n = source ? ikt_dataset_rows(data) : run->graph.n;
-    snprintf(run->input_name, sizeof run->input_name, "%s", name);
+    const ikt_graph_about *graph = &run->graph;
+    const int64_t n = source ? ikt_dataset_rows(data) : graph->n;
+    snprintf(run->input_name, sizeof run->input_name, "%s",
+             source ? ikt_source_name(source) : graph->name);
     run->d = source ? ikt_source_columns(source) : 0;
-    run->type = source                   ? ikt_type_name(ikt_source_type(source))
-                : run->graph.is_pairwise ? "all pairs"
-                                         : "graph";
+    run->type = source               ? ikt_type_name(ikt_source_type(source))
+                : graph->is_pairwise ? "all pairs"
+                                     : "graph";
     run->rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
     if (source && ikt_source_is_sparse(source))
         run->type = ikt_source_type(source) == IKT_TYPE_F32 ? "sparse float32" : "sparse float64";
-}
-
-static void log_input(ikt_context *ctx, const ikt_run *run) {
     ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                    (ikt_log_number[]){IKT_LOG_INT("rows", run->rows.n),
+                    (ikt_log_number[]){IKT_LOG_INT("rows", n),
                                        IKT_LOG_INT("columns", run->d),
                                        IKT_LOG_INT("ranks", ikt_size(ctx)),
                                        IKT_LOG_INT("threads", ikt_threads(ctx)),
                                        {0}},
                     "%s: %lld rows x %lld, %s; %d ranks x %d threads", run->input_name,
-                    (long long)run->rows.n, (long long)run->d, run->type, ikt_size(ctx),
-                    ikt_threads(ctx));
-    if (run->graph.n > 0)
+                    (long long)n, (long long)run->d, run->type, ikt_size(ctx), ikt_threads(ctx));
+    if (graph->n > 0)
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                        (ikt_log_number[]){IKT_LOG_INT("entries", run->graph.entries), {0}},
-                        "graph: %s, %lld entries%s", run->graph.name, (long long)run->graph.entries,
-                        run->graph.is_kept       ? ", kept by a run of iktsne"
-                        : run->graph.is_pairwise ? " of all pairs are used"
-                                                 : "");
+                        (ikt_log_number[]){IKT_LOG_INT("entries", graph->entries), {0}},
+                        "graph: %s, %lld entries%s", graph->name, (long long)graph->entries,
+                        graph->is_kept       ? ", kept by a run of iktsne"
+                        : graph->is_pairwise ? " of all pairs are used"
+                                             : "");
+    if (source) ikt_input_describe(ctx, source);
 }
 
-/* COLLECTIVE. Begins to watch signals and time; a run without checkpoints dies of them. Signals of
- * a host program are not ours. */
-static ikt_status watch(ikt_context *ctx, const ikt_run_settings *settings, bool is_guest) {
-    const double every =
-        settings->checkpoint_every > 0 ? 60 * settings->checkpoint_every : INFINITY;
-    double seconds;
-    bool is_watched;
-    IKT_TRY(ikt_check_limits(ctx, settings, &is_watched, &seconds));
-    if (!is_watched) return IKT_OK;
-    if (!is_guest) ikt_watch_signals();
-    ikt_watch_begin(ctx, seconds, every);
-    return IKT_OK;
+/* SAME-ARGS. What the run has to do.
+ *   is_sparse, is_u8   how the kernels read the rows of `source`
+ *   drawn              rows that centres are drawn from; 0: those */
+static ikt_status make_workload(ikt_context *ctx, const ikt_settings *settings,
+                                const ikt_graph_about *graph, const ikt_source *source,
+                                bool is_sparse, bool is_u8, int64_t drawn, ikt_workload *out) {
+    ikt_data_shape shape = {.n = graph->n, .type = IKT_TYPE_F32};
+    if (source) {
+        shape = ikt_data_shape_of(source, is_sparse);
+        shape.drawn = drawn;
+        if (shape.type == IKT_TYPE_U8 && !is_u8) shape.type = IKT_TYPE_F32;
+    }
+    IKT_TRY(ikt_graph_shape(ctx, graph, &shape));
+    return ikt_workload_make(ctx, settings, &shape, ikt_size(ctx), ikt_threads(ctx), out);
 }
 
 /* COLLECTIVE. What the result depends on, the rows and the settings, and the checkpoint that has to
@@ -172,82 +194,103 @@ static ikt_status open_checkpoint(ikt_context *ctx, ikt_source *source, ikt_run 
     return st;
 }
 
-/* COLLECTIVE. Checks what can be refused, opens what is written on the way, and embeds, from the
- * checkpoint or the finished run there is. */
-static ikt_status embed(ikt_context *ctx, ikt_source *source, ikt_dataset *data, ikt_run *run) {
-    ikt_settings *settings = &run->settings;
-    ikt_checkpoint_hooks hooks;
-    ikt_loop_state finished = {0};
-    note_input(ctx, source, data, run);
-    log_input(ctx, run);
-    if (source) ikt_input_describe(ctx, source);
-    IKT_TRY(ikt_check_sparse(ctx, settings, data && ikt_dataset_is_sparse(data)));
-    IKT_TRY(ikt_check_room(ctx, settings, run->rows.n));
-    IKT_TRY(check_memory(ctx, source, data, run));
-    IKT_TRY(open_checkpoint(ctx, source, run));
-    IKT_TRY(read_labels(ctx, source, run));
-    const ikt_graph_origin origin = {.settings = settings,
-                                     .input = run->input_fingerprint,
-                                     .label_names = run->label_names,
-                                     .marked = run->marked,
-                                     .n_marked = run->n_marked};
-    IKT_TRY(ikt_graph_keep_begin(ctx, &origin, &run->graph_writer));
-    ikt_embed_options options = {.labels = run->labels,
-                                 .model_writer = run->model_writer,
-                                 .graph_writer = &run->graph_writer,
-                                 .want_last = settings->output.state};
-    if (run->checkpoint) {
-        ikt_checkpoint_hooks_make(ctx, run->checkpoint, &run->rows, &settings->layout, &hooks);
-        options.hooks = &hooks;
+/* COLLECTIVE. Refuses all that the settings alone tell to be refused, and settles what stands for
+ * `auto` in them. is_watched and seconds are those of ikt_check_limits. */
+static ikt_status check_settings(ikt_context *ctx, bool is_guest, ikt_settings *settings,
+                                 ikt_graph_about *graph, bool *is_watched, double *seconds) {
+    /* The finished run is read before it is replaced. */
+    if (settings->run.extend > 0) settings->output.overwrite = true;
+    if (is_guest && !settings->output.file[0]) { /* no files without a name, nor what is for them */
+        settings->output.state = false;
+        if (strcmp(settings->run.checkpoint, "auto") == 0) strcpy(settings->run.checkpoint, "none");
     }
-    if (settings->run.extend > 0) {
-        const ikt_stage_head own =
-            ikt_checkpoint_head("loop", run->input_fingerprint, run->settings_fingerprint);
-        IKT_TRY(ikt_finished_read(ctx, settings, &run->rows, &own, &finished));
-        options.from = &finished;
-        settings->layout.iterations = finished.iteration + settings->run.extend;
-    }
-    ikt_status st = ikt_embed_dataset(ctx, settings, data, &run->rows, &options, &run->embedding);
-    ikt_loop_state_destroy(&finished);
-    return st;
+    IKT_TRY(ikt_check_outputs(ctx, settings, !is_guest));
+    IKT_TRY(ikt_graph_settle(ctx, settings, graph));
+    IKT_TRY(ikt_unused_check(ctx, settings, is_guest || settings->input.file[0], graph->is_kept));
+    IKT_TRY(ikt_check_limits(ctx, &settings->run, is_guest, is_watched, seconds));
+    return ikt_check_model(ctx, settings);
 }
 
-/* What a guest leaves out: files without a name, and what only they are for. */
-static void be_guest(ikt_settings *settings) {
-    if (settings->output.file[0]) return;
-    settings->output.state = false;
-    if (strcmp(settings->run.checkpoint, "auto") == 0) strcpy(settings->run.checkpoint, "none");
+/* COLLECTIVE. Begins to watch signals and time, and the file of the model. A run without
+ * checkpoints dies of signals; those of a host program are not ours. */
+static ikt_status begin(ikt_context *ctx, ikt_run *run) {
+    const ikt_settings *settings = &run->settings;
+    const double minutes = settings->run.checkpoint_every;
+    bool is_watched;
+    double seconds;
+    IKT_TRY(check_settings(ctx, run->given != NULL, &run->settings, &run->graph, &is_watched,
+                           &seconds));
+    if (is_watched && !run->given) ikt_watch_signals();
+    if (is_watched) ikt_watch_begin(ctx, seconds, minutes > 0 ? 60 * minutes : INFINITY);
+    if (!settings->output.model[0]) return IKT_OK;
+    return ikt_model_writer_begin(ctx, settings->output.model, settings->output.overwrite,
+                                  &run->model_writer);
 }
+
+/* COLLECTIVE. What the rows tell to be refused, the checkpoint, labels, and the file of the graph.
+ */
+static ikt_status prepare(ikt_context *ctx, ikt_source *source, ikt_dataset *data, ikt_run *run) {
+    const ikt_settings *settings = &run->settings;
+    const bool is_sparse = data && ikt_dataset_is_sparse(data);
+    ikt_companions found;
+    ikt_workload work;
+    note_input(ctx, source, data, run);
+    IKT_TRY(ikt_check_sparse(ctx, settings, is_sparse));
+    IKT_TRY(ikt_check_room(ctx, settings, run->rows.n));
+    IKT_TRY(make_workload(ctx, settings, &run->graph, source, is_sparse,
+                          data && ikt_dataset_is_u8(data),
+                          data ? ikt_dataset_rows(ikt_dataset_model(data)) : 0, &work));
+    const ikt_memory_plan plan = ikt_memory_plan_make(&work, ikt_memory_resident_peak());
+    run->predicted_bytes = ikt_max_one(ctx, plan.peak);
+    IKT_TRY(ikt_memory_plan_check(ctx, &plan));
+    IKT_TRY(open_checkpoint(ctx, source, run));
+    IKT_TRY(ikt_companions_read(ctx, &settings->input, source, &run->rows, &found));
+    run->labels = found.labels;
+    run->label_names = found.label_names;
+    run->marked = found.marked;
+    run->n_marked = found.n_marked;
+    const ikt_graph_origin origin = {settings, run->input_fingerprint, run->label_names,
+                                     run->marked, run->n_marked};
+    return ikt_run_graph_begin(ctx, &origin, &run->graph_writer);
+}
+
+/* --- the line --------------------------------------------------------------------------------- */
 
 ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings, ikt_source *given,
                             ikt_run *out) {
     ikt_settings *settings = &out->settings;
     ikt_source *source = NULL;
     ikt_dataset *data = NULL;
+    ikt_checkpoint_hooks hooks;
+    ikt_loop_state finished = {0};
     memset(out, 0, sizeof *out);
     *settings = *given_settings;
     out->given = given;
     out->start_time = (double)time(NULL);
-    /* The finished run is read before it is replaced. */
-    if (settings->run.extend > 0) settings->output.overwrite = true;
-    if (given) be_guest(settings);
-    /* Everything that can be refused is refused before the first long stage. */
-    ikt_status st = ikt_check_outputs(ctx, settings, given == NULL);
-    if (st == IKT_OK) st = ikt_graph_settle(ctx, settings, &out->graph);
-    if (st == IKT_OK)
-        st = ikt_unused_check(ctx, settings, given || settings->input.file[0], out->graph.is_kept);
-    if (st == IKT_OK) st = watch(ctx, &settings->run, given != NULL);
-    if (st == IKT_OK && settings->output.model[0]) {
-        st = ikt_check_model(ctx, settings);
-        if (st == IKT_OK)
-            st = ikt_model_writer_begin(ctx, settings->output.model, settings->output.overwrite,
-                                        &out->model_writer);
+    ikt_status st = begin(ctx, out);
+    if (st == IKT_OK) st = ikt_pipeline_open(ctx, settings, given, &source, &data);
+    if (st == IKT_OK) st = prepare(ctx, given ? given : source, data, out);
+    ikt_embed_options options = {.labels = out->labels,
+                                 .model_writer = out->model_writer,
+                                 .graph_writer = &out->graph_writer,
+                                 .want_last = settings->output.state};
+    if (st == IKT_OK && out->checkpoint) {
+        ikt_checkpoint_hooks_make(ctx, out->checkpoint, &out->rows, &settings->layout, &hooks);
+        options.hooks = &hooks;
     }
-    if (st == IKT_OK) st = ikt_pipeline_open_on(ctx, settings, given, &source, &data);
-    if (st == IKT_OK) st = embed(ctx, given ? given : source, data, out);
+    if (st == IKT_OK && settings->run.extend > 0) {
+        const ikt_stage_head own =
+            ikt_checkpoint_head("loop", out->input_fingerprint, out->settings_fingerprint);
+        st = ikt_finished_read(ctx, settings, &out->rows, &own, &finished);
+        options.from = &finished;
+        settings->layout.iterations = finished.iteration + settings->run.extend;
+    }
+    if (st == IKT_OK)
+        st = ikt_embed_dataset(ctx, settings, data, &out->rows, &options, &out->embedding);
     if (st == IKT_OK)
         out->hash = ikt_row_hash(ctx, out->embedding.y, out->rows.first, out->rows.count,
                                  (size_t)settings->layout.dimensions * sizeof(float));
+    ikt_loop_state_destroy(&finished);
     ikt_pipeline_close(&source, &data);
     if (st != IKT_OK) {
         ikt_watch_end(ctx);
@@ -271,4 +314,56 @@ void ikt_run_destroy(ikt_run *run) {
     ikt_free(&run->marked);
     ikt_checkpoint_destroy(&run->checkpoint);
     ikt_free(&run->settings_fingerprint);
+}
+
+/* --- the same without the work ---------------------------------------------------------------- */
+
+/* What the run would refuse once its input is open, and what it would take. */
+static ikt_status rehearse_with(ikt_context *ctx, const ikt_settings *settings, ikt_source *source,
+                                const ikt_graph_about *graph, ikt_rehearsal *out) {
+    const bool is_sparse = source && ikt_source_is_sparse(source) && settings->preprocess.pca == 0;
+    const ikt_rows none = {.n = source ? ikt_source_rows(source) : graph->n};
+    bool is_u8 = source && ikt_source_type(source) == IKT_TYPE_U8;
+    int64_t drawn = 0;
+    ikt_source *model = NULL;
+    ikt_companions found;
+    snprintf(out->input_name, sizeof out->input_name, "%s",
+             source ? ikt_source_name(source) : graph->name);
+    IKT_TRY(ikt_check_sparse(ctx, settings, is_sparse));
+    if (source && settings->isolation.model_from[0]) {
+        IKT_TRY(open_model_rows(ctx, settings, source, &model));
+        drawn = ikt_source_rows(model);
+        is_u8 = ikt_source_type(model) == IKT_TYPE_U8;
+        ikt_source_close(&model);
+    }
+    out->result_bytes = ikt_check_result_bytes(ctx, settings, none.n);
+    IKT_TRY(ikt_check_room(ctx, settings, none.n));
+    IKT_TRY(make_workload(ctx, settings, graph, source, is_sparse, is_u8, drawn, &out->plan.work));
+    IKT_TRY(ikt_plan_make(ctx, ikt_max_one(ctx, ikt_memory_resident_peak()), &out->plan));
+    ikt_plan_settings(&out->plan.work, &out->settings);
+    IKT_TRY(ikt_unused_reset(ctx, &out->settings, settings->input.file[0], NULL));
+    IKT_TRY(ikt_memory_plan_check(ctx, &out->plan.memory));
+    IKT_TRY(ikt_companions_read(ctx, &settings->input, source, &none, &found));
+    out->has_labels = found.labels != NULL;
+    ikt_companions_free(&found);
+    /* What the run goes on from, or begins at. */
+    IKT_TRY(ikt_checkpoint_look(ctx, settings, &out->goes_on));
+    if (settings->run.extend > 0) IKT_TRY(ikt_finished_check(ctx, settings, none.n));
+    if (settings->layout.init != IKT_INIT_FILE) return IKT_OK;
+    return ikt_start_file_check(ctx, &settings->layout, none.n);
+}
+
+ikt_status ikt_rehearse(ikt_context *ctx, const ikt_settings *settings, const ikt_machine *machine,
+                        ikt_rehearsal *out) {
+    ikt_settings wanted = *settings;
+    ikt_source *source = NULL;
+    ikt_graph_about graph;
+    bool is_watched;
+    memset(out, 0, sizeof *out);
+    out->plan.machine = *machine;
+    IKT_TRY(check_settings(ctx, false, &wanted, &graph, &is_watched, &out->seconds_left));
+    if (wanted.input.file[0] || graph.n == 0) IKT_TRY(ikt_input_open(ctx, &wanted.input, &source));
+    ikt_status st = rehearse_with(ctx, &wanted, source, &graph, out);
+    ikt_source_close(&source);
+    return st;
 }

@@ -2,7 +2,8 @@
  *
  * Each arrow is one collective function that takes the previous value and returns the next; what
  * comes out is an ikt_run, from which file, picture and measures are made. From the codes to the
- * loop: embedding.h.
+ * loop it is ikt_embed_dataset: what the pipeline makes of all rows, a start from landmarks makes
+ * of some.
  */
 #ifndef IKT_PIPELINE_PIPELINE_H
 #define IKT_PIPELINE_PIPELINE_H
@@ -10,11 +11,47 @@
 #include <stdint.h>
 
 #include "checkpoint/fingerprint.h"
+#include "checkpoint/hooks.h"
 #include "data/dataset.h"
 #include "io/results/model_file.h"
 #include "io/sources/source.h"
-#include "pipeline/embedding.h"
+#include "neighbours/recall.h"
 #include "pipeline/graph_input.h"
+#include "plan/plan.h"
+
+/* Positions, and what was learned while making them. */
+typedef struct {
+    float *y; /* [rows->count * q], q = layout.dimensions; owned */
+    ikt_trace trace;
+    int64_t zero_similarity; /* rows without similarity to any other */
+    int64_t entries;         /* of P */
+    double accuracy;         /* 10-NN label accuracy of the neighbours; or negative */
+    ikt_recall recall;       /* of approximate neighbour search; sample 0: exact */
+    ikt_loop_state last;     /* the loop's, in its own order; where it was wanted */
+} ikt_embed_result;
+
+/* What there is beside the data, and what else is wanted. All of it may be empty, and is lent. */
+typedef struct {
+    const int64_t *labels;           /* [rows->count] of the own rows */
+    ikt_model_writer *model_writer;  /* receives model and codes (early_outputs.h) */
+    ikt_graph_writer **graph_writer; /* receives P before the loop begins, and is ended */
+    ikt_checkpoint_hooks *hooks;     /* the checkpoint to go on from and to write */
+    const ikt_loop_state *from;      /* of the finished run that is extended */
+    bool want_last;                  /* the loop's last state */
+} ikt_embed_options;
+
+/* COLLECTIVE. Embeds the rows of a data set, or of a graph.
+ *   settings   as the user gave them; what the embedding had to decide replaces "auto"
+ *   data       NULL where there is a graph (input.graph) and nothing is taken from the rows
+ *   rows        ownership of the rows
+ *   out        free with ikt_embed_result_destroy; empty on failure
+ * Errors: IKT_ERR_USAGE for settings that do not suit the number of rows, IKT_ERR_RESOURCE,
+ * IKT_ERR_DATA, those of reading; IKT_STOPPED, with a checkpoint written. */
+ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_dataset *data,
+                             const ikt_rows *rows, const ikt_embed_options *options,
+                             ikt_embed_result *out);
+
+void ikt_embed_result_destroy(ikt_embed_result *embedding);
 
 /* An embedding and what was learned while making it. */
 typedef struct {
@@ -43,9 +80,10 @@ typedef struct {
 /* COLLECTIVE. Runs the pipeline.
  *   settings   as the user gave them
  *   given      NULL: the rows are those of input.file. Otherwise the rows of a host program, lent
- * until ikt_run_destroy: the run is a guest, which writes no file but those that the settings name,
- * so that without output.file there is no state to extend and run.checkpoint: auto means none; and
- * it catches no signals out        receives the run; free with ikt_run_destroy. Empty on failure
+ *              until ikt_run_destroy: the run is a guest, which writes no file but those that the
+ *              settings name, so that without output.file there is no state to extend and
+ *              run.checkpoint: auto means none; it catches no signals and starts no process
+ *   out        receives the run; free with ikt_run_destroy. Empty on failure
  * With run.checkpoint it handles signals and time limits (base/watch.h); what comes between here
  * and ikt_run_finish is too short to be stopped, so that signals wait. Errors: IKT_ERR_USAGE,
  * IKT_ERR_DATA, IKT_ERR_FILE, IKT_ERR_RESOURCE; see each module. IKT_STOPPED where it was stopped
@@ -61,21 +99,58 @@ void ikt_run_finish(ikt_context *ctx, ikt_run *run);
 /* COLLECTIVE. A model that is not complete is removed. */
 void ikt_run_destroy(ikt_run *run);
 
-/* COLLECTIVE. Whether the source has labels, as many as rows, where some are named.
- * Errors: those of ikt_source_read_labels; IKT_ERR_DATA where they are not there. */
-ikt_status ikt_pipeline_check_labels(const ikt_settings *settings, ikt_source *source,
-                                     bool *present);
+/* What there may be beside the rows or the graph. */
+typedef struct {
+    int64_t *labels;   /* [rows->count], or NULL where there are none */
+    char *label_names; /* a line a class, or NULL */
+    int64_t *marked, n_marked;
+} ikt_companions;
+
+/* COLLECTIVE. Labels and marked rows.
+ *   source   NULL: they are beside the graph or the matrix, for runs without input.file; labels
+ *            of a graph also in a file of their own (io/sources/label_file.h)
+ *   out      free with ikt_companions_free; empty on failure
+ * Errors: IKT_ERR_DATA where labels are named that are not there; IKT_ERR_FILE, IKT_ERR_RESOURCE.
+ */
+ikt_status ikt_companions_read(ikt_context *ctx, const ikt_input_settings *input,
+                               ikt_source *source, const ikt_rows *rows, ikt_companions *out);
+void ikt_companions_free(ikt_companions *companions);
 
 /* COLLECTIVE. Opens input.file and applies input.rows and the preprocessing; with
- * isolation.model_from also that data set (model_rows.h). Both are NULL where there is a graph and
- * no input.file. Errors: those of ikt_source_open and ikt_dataset_create; both NULL then. */
-ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source **source,
-                             ikt_dataset **data);
-
-/* COLLECTIVE. The same on rows that are given instead of input.file: they stay the caller's, and
- * *source is NULL. */
-ikt_status ikt_pipeline_open_on(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
-                                ikt_source **source, ikt_dataset **data);
+ * isolation.model_from that data set is the model of the rows (ikt_dataset_take_model).
+ *   given    rows in place of input.file, which stay the caller's; *source is NULL then. Or NULL
+ *   source, data   both NULL where there is a graph and no input.file, and on failure
+ * Rows and centres go through one map: minmax, zscore and principal components are those of the
+ * data set that gives the model, and are applied to both (Zhu & Ting 2021, table 8). Without them
+ * (normalise none or unit, no reduction) nothing of that data set but the centres is read: bytes
+ * need no map, and the common offset that other numbers are freed of is that of the rows to be
+ * embedded, which changes no distance. Where both are the same file, every bit is that of a run
+ * without isolation.model_from.
+ * Errors: those of ikt_source_open and ikt_dataset_create; IKT_ERR_USAGE where the kernel needs no
+ * model, IKT_ERR_DATA where it has another number of columns. */
+ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
+                             ikt_source **source, ikt_dataset **data);
 void ikt_pipeline_close(ikt_source **source, ikt_dataset **data);
+
+/* A run up to the point where work would begin: what it would refuse is refused, what it would
+ * decide is decided, and nothing is computed or written. What only reading every row can tell is
+ * left to the run: values that are not finite, columns that are all the same, and whether a
+ * checkpoint is of these very data. */
+typedef struct {
+    ikt_plan plan;
+    ikt_settings settings;                /* as the run would use them */
+    char input_name[IKT_STRING_MAX + 64]; /* "file.h5:/X" */
+    bool has_labels;
+    int64_t result_bytes; /* of output.file, at most */
+    double seconds_left;  /* until the run has to have ended; infinite without a limit */
+    const char *goes_on;  /* stage of the checkpoint that the run goes on from; NULL: none */
+} ikt_rehearsal;
+
+/* COLLECTIVE.
+ *   settings   as the user gave them
+ *   machine    constants that the time is predicted from
+ * Errors: those of ikt_pipeline_run before its first long stage. */
+ikt_status ikt_rehearse(ikt_context *ctx, const ikt_settings *settings, const ikt_machine *machine,
+                        ikt_rehearsal *out);
 
 #endif

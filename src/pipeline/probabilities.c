@@ -1,27 +1,354 @@
-/* From data to P. See probabilities.h. */
+/* From data to P. See probabilities.h; read ikt_probabilities_compute, at the end, first. */
 #include "pipeline/probabilities.h"
 
 #include <string.h>
 
+#include "affinity/matrix.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
+#include "base/watch.h"
 #include "evaluate/accuracy.h"
+#include "isolation/model.h"
+#include "neighbours/cells.h"
+#include "neighbours/exact.h"
+#include "neighbours/refine.h"
+#include "neighbours/search.h"
+#include "neighbours/tiles.h"
 #include "objective/objective.h"
+#include "pipeline/early_outputs.h"
 #include "pipeline/graph_input.h"
-#include "pipeline/graph_keep.h"
-#include "pipeline/saved_probabilities.h"
-#include "pipeline/similar.h"
 
-enum { LABEL_NEIGHBOURS = 10 };
+enum { LABEL_NEIGHBOURS = 10, RECALL_SAMPLE = 1000 };
+
+/* What every step is told; lent. */
+typedef struct {
+    const ikt_settings *settings;
+    const ikt_affinity *kind;
+    ikt_dataset *data;
+    const ikt_probabilities_options *options;
+    const ikt_pairwise *pairs; /* the scores of all pairs come from this file; or NULL */
+} job;
+
+static ikt_affinity_job weighing_of(const job *j, const ikt_probabilities *p) {
+    return (ikt_affinity_job){.settings = &j->settings->affinity,
+                              .k = p->k,
+                              .t = j->settings->isolation.partitionings,
+                              .data = j->data,
+                              .rows = &p->rows,
+                              .order = p->is_ordered ? &p->order : NULL};
+}
+
+/* --- the checkpoint: lists with weights, from which P follows --------------------------------- */
+
+enum { NUMBERS = 7, REALS = 3, HEADS = 2, PARTS_MOST = HEADS + 4 };
+
+/* What is known beside the lists. */
+typedef struct {
+    int64_t number[NUMBERS];
+    double real[REALS];
+    uint32_t *slot; /* [rows.count] of the own rows, where they are ordered */
+} facts;
+
+/* LOCAL. The table of the parts, heads first; returns how many there are. */
+static int64_t name_parts(const ikt_probabilities *p, const facts *f, ikt_part part[PARTS_MOST]) {
+    const ikt_rows *rows = &p->rows;
+    const int64_t k = p->lists.k, q = p->hooks->q;
+    int64_t count = 0;
+    part[count++] = ikt_part_shared("numbers", IKT_PART_I64, NUMBERS, (void *)f->number);
+    part[count++] = ikt_part_shared("reals", IKT_PART_F64, REALS, (void *)f->real);
+    part[count++] = ikt_part_rows("row", IKT_PART_U32, rows, k, p->lists.row);
+    part[count++] = ikt_part_rows("weight", IKT_PART_F32, rows, k, p->lists.score);
+    if (f->number[5]) part[count++] = ikt_part_rows("position", IKT_PART_U32, rows, 0, f->slot);
+    if (f->number[6]) part[count++] = ikt_part_rows("start", IKT_PART_F32, rows, q, p->start);
+    return count;
+}
+
+typedef struct {
+    ikt_context *ctx;
+    ikt_probabilities *p;
+} saving;
+
+static ikt_status save(void *self) {
+    ikt_context *ctx = ((const saving *)self)->ctx;
+    const ikt_probabilities *p = ((const saving *)self)->p;
+    ikt_part part[PARTS_MOST];
+    ikt_status st = IKT_OK;
+    facts f = {.number = {p->k, p->psi, p->pool, p->zero_similarity, p->recall.sample,
+                          p->is_ordered, p->start != NULL},
+               .real = {p->accuracy, p->recall.found, p->recall.similarity}};
+    if (p->is_ordered) st = ikt_alloc(ctx, &f.slot, p->rows.count, sizeof *f.slot, "checkpoint");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK && p->is_ordered) st = ikt_order_slots(ctx, &p->order, f.slot);
+    if (st == IKT_OK)
+        st = ikt_checkpoint_write(p->hooks->checkpoint, IKT_STAGE_AFFINITY, part,
+                                  name_parts(p, &f, part));
+    ikt_free(&f.slot);
+    return st;
+}
+
+/* COLLECTIVE. Writes p->lists, and what was learned on the way, where a checkpoint is due
+ * (base/watch.h). Errors: IKT_STOPPED, with all of it saved; IKT_ERR_FILE. */
+static ikt_status save_where_due(ikt_context *ctx, ikt_probabilities *p) {
+    if (!p->hooks) return IKT_OK;
+    saving s = {ctx, p};
+    const ikt_saver saver = {&s, save, ikt_checkpoint_folder(p->hooks->checkpoint)};
+    ikt_checkpoint_expect(p->hooks->checkpoint, 8 * p->rows.n * p->lists.k);
+    return ikt_watch_stage_end(ctx, &saver);
+}
+
+/* LOCAL. Memory for what the heads of a checkpoint announce. */
+static ikt_status allocate_saved(ikt_context *ctx, facts *f, ikt_probabilities *p) {
+    const int64_t k = f->number[0], count = p->rows.count;
+    if (k < 1 || k >= p->rows.n)
+        return ikt_fail(ctx, IKT_ERR_DATA, "a checkpoint of P makes no sense");
+    IKT_TRY(ikt_neighbours_create(ctx, &p->rows, k, &p->lists));
+    if (f->number[5]) IKT_TRY(ikt_alloc(ctx, &f->slot, count, sizeof *f->slot, "checkpoint"));
+    if (!f->number[6]) return IKT_OK;
+    return ikt_alloc(ctx, &p->start, p->hooks->q * count, sizeof *p->start, "embedding");
+}
 
 ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *hooks,
                                    const ikt_rows *rows, ikt_probabilities *out) {
+    ikt_part part[PARTS_MOST];
+    ikt_stage_file *file;
+    facts f = {.slot = NULL};
     memset(out, 0, sizeof *out);
     out->rows = *rows;
     out->hooks = hooks;
     out->accuracy = -1;
-    return ikt_probabilities_load(ctx, out);
+    if (!hooks) return IKT_OK;
+    IKT_TRY(ikt_checkpoint_find(hooks->checkpoint, IKT_STAGE_AFFINITY, &file));
+    if (!file) return IKT_OK;
+    /* There is everything of it but P itself. */
+    name_parts(out, &f, part);
+    ikt_status st = ikt_stage_file_read(file, part, HEADS);
+    if (st == IKT_OK) st = ikt_agree(ctx, allocate_saved(ctx, &f, out));
+    if (st == IKT_OK) {
+        const int64_t count = name_parts(out, &f, part);
+        st = ikt_stage_file_read(file, part + HEADS, count - HEADS);
+    }
+    if (st == IKT_OK) {
+        out->k = f.number[0];
+        out->psi = f.number[1];
+        out->pool = f.number[2];
+        out->zero_similarity = f.number[3];
+        out->recall = (ikt_recall){f.number[4], f.real[1], f.real[2]};
+        out->is_ordered = f.number[5] != 0;
+        out->accuracy = f.real[0];
+        if (out->is_ordered) st = ikt_order_create(ctx, rows, f.slot, &out->order);
+    }
+    ikt_free(&f.slot);
+    ikt_stage_file_close(&file);
+    out->is_found = st == IKT_OK;
+    if (out->is_found)
+        ikt_log(ctx, IKT_LOG_STAGE, "P: goes on from %s", ikt_checkpoint_folder(hooks->checkpoint));
+    else
+        ikt_neighbours_destroy(&out->lists);
+    return st;
 }
+
+/* --- lists of the most similar rows, or the dense P ------------------------------------------- */
+
+/* COLLECTIVE. Empty lists, or what a checkpoint holds of them. */
+static ikt_status begin_lists(ikt_context *ctx, ikt_probabilities *p, ikt_list_course *course) {
+    *course = (ikt_list_course){.lists = &p->lists};
+    IKT_TRY(ikt_agree(ctx, ikt_neighbours_create(ctx, &p->rows, p->k, &p->lists)));
+    return ikt_list_course_begin(ctx, p->hooks ? &p->hooks->lists : NULL, &p->lists, course);
+}
+
+/* COLLECTIVE. From the scores of all pairs to P. */
+static ikt_status weigh_dense(ikt_context *ctx, const job *j, ikt_probabilities *p) {
+    const ikt_affinity_job weighing = weighing_of(j, p);
+    p->entries = p->rows.n * (p->rows.n - 1);
+    IKT_TRY(j->kind->dense(ctx, &weighing, &p->dense, &p->zero_similarity));
+    return ikt_dense_check(ctx, &p->dense);
+}
+
+static ikt_status compare_all(ikt_context *ctx, const job *j, const ikt_scorer *scorer,
+                              ikt_probabilities *p) {
+    ikt_list_course course;
+    if (p->is_dense) {
+        ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
+        ikt_status st = ikt_dense_fill(ctx, scorer, &p->dense);
+        if (st == IKT_OK) st = weigh_dense(ctx, j, p);
+        ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
+        return st;
+    }
+    ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
+    ikt_status st = begin_lists(ctx, p, &course);
+    if (st == IKT_OK) st = ikt_neighbours_brute_kept(ctx, scorer, &course);
+    ikt_list_course_end(&course);
+    if (st == IKT_OK) ikt_neighbours_sort(ctx, &p->lists);
+    ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
+    return st;
+}
+
+static ikt_status order_codes(ikt_context *ctx, const ikt_order *order, ikt_codes *codes) {
+    ikt_stage_begin(ctx, IKT_STAGE_ORDER);
+    ikt_status st = ikt_order_apply(ctx, order, codes->code, codes->stride, codes->code,
+                                    codes->stride, codes->stride);
+    ikt_stage_end(ctx, IKT_STAGE_ORDER);
+    return st;
+}
+
+/* COLLECTIVE. The search among the rows of near cells and the rounds of refinement after it, from
+ * where they were left off, and how much of the truth they found. */
+static ikt_status search_near(ikt_context *ctx, const job *j, const ikt_cells *cells,
+                              ikt_tiles *tiles, ikt_probabilities *p) {
+    const ikt_affinity_settings *settings = &j->settings->affinity;
+    const int64_t candidates = ikt_affinity_candidates(settings, p->rows.n, p->k);
+    ikt_list_course course;
+    ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
+    ikt_status st = begin_lists(ctx, p, &course);
+    while (st == IKT_OK && course.progress.round <= settings->refinements) {
+        st = course.progress.round == 0
+                 ? ikt_neighbours_search_kept(ctx, cells, tiles, candidates, &course)
+                 : ikt_neighbours_refine_kept(ctx, tiles, &course);
+        if (st == IKT_OK) ikt_list_course_next(&course);
+    }
+    ikt_list_course_end(&course);
+    ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
+    ikt_stage_begin(ctx, IKT_STAGE_RECALL);
+    if (st == IKT_OK)
+        st = ikt_recall_measure(ctx, tiles, &p->lists, (uint64_t)j->settings->run.seed,
+                                RECALL_SAMPLE, &p->recall);
+    ikt_stage_end(ctx, IKT_STAGE_RECALL);
+    return st;
+}
+
+/* COLLECTIVE. Brings rows into the order of their coarse cells and compares those of near ones.
+ *   cell    [rows.count] the cells where they came with the codes, or NULL
+ *   codes   what is compared; NULL: the rows themselves */
+static ikt_status compare_near(ikt_context *ctx, const job *j, const ikt_model *model,
+                               uint16_t *cell, ikt_codes *codes, ikt_probabilities *p) {
+    ikt_cells cells = {0};
+    ikt_tiles tiles = {0};
+    IKT_TRY(ikt_rows_order(ctx, j->data, &p->rows, model, cell, &cells, &p->order));
+    p->is_ordered = true;
+    ikt_status st;
+    if (codes) {
+        st = order_codes(ctx, &p->order, codes);
+        if (st == IKT_OK)
+            st = ikt_agree(ctx, ikt_tiles_codes(ctx, &cells, &p->rows, codes, &tiles));
+    } else {
+        ikt_stage_begin(ctx, IKT_STAGE_READ);
+        st = ikt_tiles_data(ctx, &cells, &p->order, j->data, &tiles);
+        ikt_stage_end(ctx, IKT_STAGE_READ);
+    }
+    if (st == IKT_OK) st = search_near(ctx, j, &cells, &tiles, p);
+    ikt_tiles_destroy(&tiles);
+    ikt_cells_destroy(&cells);
+    return st;
+}
+
+static ikt_status find_by_distances(ikt_context *ctx, const job *j, ikt_probabilities *p) {
+    if (!p->is_dense && ikt_affinity_is_approximate(&j->settings->affinity, p->rows.n)) {
+        /* A model without a partitioning but the coarse one. */
+        const ikt_model_spec spec = {.seed = (uint64_t)j->settings->run.seed,
+                                     .n = p->rows.n,
+                                     .psi = 1,
+                                     .coarse = ikt_cells_choose(p->rows.n, 0)};
+        ikt_model *centres = NULL;
+        ikt_status st = ikt_agree(ctx, ikt_model_create(ctx, &spec, &centres));
+        if (st == IKT_OK) st = compare_near(ctx, j, centres, NULL, NULL, p);
+        ikt_model_destroy(&centres);
+        return st;
+    }
+    ikt_scorer scorer;
+    ikt_stage_begin(ctx, IKT_STAGE_READ);
+    ikt_status st = ikt_scorer_data(ctx, j->data, &p->rows, &scorer);
+    ikt_stage_end(ctx, IKT_STAGE_READ);
+    if (st == IKT_OK) st = compare_all(ctx, j, &scorer, p);
+    ikt_scorer_destroy(&scorer);
+    return st;
+}
+
+/* Codes of the own rows, and the coarse cells that order them. */
+typedef struct {
+    ikt_model *model;
+    ikt_codes codes;
+    uint16_t *cell; /* [rows.count] coarse cells where they come with the codes, or NULL */
+} coded;
+
+/* Draws the model, from the rows of the input or of isolation.model_from, and codes the own rows;
+ * from here on the coordinates are not needed. */
+static ikt_status code_rows(ikt_context *ctx, const job *j, ikt_probabilities *p, coded *out) {
+    const int64_t drawn = ikt_dataset_rows(ikt_dataset_model(j->data));
+    ikt_model_writer *writer = j->options->model_writer;
+    ikt_model_spec spec;
+    IKT_TRY(ikt_model_spec_make(ctx, j->settings, p->rows.n, drawn, &spec));
+    p->psi = spec.psi;
+    p->pool = spec.pool;
+    if (p->pool > 0)
+        ikt_log_numbers(
+            ctx, IKT_LOG_STAGE,
+            (ikt_log_number[]){IKT_LOG_INT("psi", p->psi), IKT_LOG_INT("pool", p->pool), {0}},
+            "isolation: psi %lld, centres from a pool of %lld rows", (long long)p->psi,
+            (long long)p->pool);
+    ikt_stage_begin(ctx, IKT_STAGE_CODES);
+    ikt_status st = ikt_model_create(ctx, &spec, &out->model);
+    if (st == IKT_OK && spec.coarse > 0 && spec.form == IKT_FORM_VORONOI)
+        st = ikt_alloc(ctx, &out->cell, p->rows.count, sizeof *out->cell, "cells");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK && p->hooks)
+        st = ikt_codes_compute_kept(ctx, &p->hooks->codes, j->data, &p->rows, out->model,
+                                    &out->codes, out->cell);
+    else if (st == IKT_OK)
+        st = ikt_codes_compute(ctx, j->data, &p->rows, out->model, &out->codes, out->cell);
+    ikt_stage_end(ctx, IKT_STAGE_CODES);
+    if (st == IKT_OK && writer)
+        st = ikt_run_model_codes(ctx, writer, j->data, &p->rows, out->model, &out->codes,
+                                 j->settings->layout.dimensions);
+    return st;
+}
+
+static ikt_status find_by_codes(ikt_context *ctx, const job *j, ikt_probabilities *p) {
+    const ikt_landmarks *landmarks = j->options->landmarks;
+    const bool needs_lists = j->options->needs & (IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS);
+    coded c = {.model = NULL};
+    ikt_status st = code_rows(ctx, j, p, &c);
+    if (st == IKT_OK && landmarks && !p->is_found) {
+        st = ikt_agree(ctx, ikt_alloc(ctx, &p->start, landmarks->q * p->rows.count,
+                                      sizeof *p->start, "embedding"));
+        if (st == IKT_OK)
+            st = ikt_landmarks_place_codes(ctx, landmarks, &p->rows, &c.codes, p->start);
+    }
+    if (st == IKT_OK && (p->is_found || !needs_lists)) {
+        if (p->is_ordered) st = order_codes(ctx, &p->order, &c.codes);
+    } else if (st == IKT_OK && c.model->spec.coarse > 0) {
+        st = compare_near(ctx, j, c.model, c.cell, &c.codes, p);
+    } else if (st == IKT_OK) {
+        const ikt_scorer scorer = ikt_scorer_codes(&c.codes, &p->rows);
+        st = compare_all(ctx, j, &scorer, p);
+    }
+    if (st == IKT_OK && (j->options->needs & IKT_NEEDS_CODES)) {
+        p->codes = c.codes;
+        c.codes = (ikt_codes){0};
+    }
+    ikt_model_destroy(&c.model);
+    ikt_codes_destroy(&c.codes);
+    ikt_free(&c.cell);
+    return st;
+}
+
+static ikt_status find_in_matrix(ikt_context *ctx, const job *j, ikt_probabilities *p) {
+    const ikt_edges values = (ikt_edges)j->settings->affinity.graph.values;
+    const ikt_stage stage = p->is_dense ? IKT_STAGE_AFFINITY : IKT_STAGE_NEIGHBOURS;
+    if (j->pairs->n != p->rows.n)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s has %lld rows, the data has %lld: not the same data",
+                        ikt_source_name(j->pairs->source), (long long)j->pairs->n,
+                        (long long)p->rows.n);
+    ikt_stage_begin(ctx, stage);
+    ikt_status st = p->is_dense
+                        ? ikt_matrix_dense(ctx, j->pairs, &p->rows, values, &p->dense)
+                        : ikt_matrix_lists(ctx, j->pairs, &p->rows, values, p->k, &p->lists);
+    if (st == IKT_OK && p->is_dense) st = weigh_dense(ctx, j, p);
+    ikt_stage_end(ctx, stage);
+    return st;
+}
+
+/* --- from lists to P -------------------------------------------------------------------------- */
 
 /* Label accuracy of the lists, while they still have scores. */
 static ikt_status measure_accuracy(ikt_context *ctx, const int64_t *labels, ikt_probabilities *p) {
@@ -42,15 +369,15 @@ static ikt_status measure_accuracy(ikt_context *ctx, const int64_t *labels, ikt_
 
 /* COLLECTIVE. From lists with scores to what the objective needs of them: the lists as they are,
  * weights, or both. A checkpoint holds lists with weights, unless their scores are needed. */
-static ikt_status weigh(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p) {
-    const bool needs_scores = job->options->needs & IKT_NEEDS_NEIGHBOURS;
-    const bool needs_weights = job->options->needs & IKT_NEEDS_P;
-    const ikt_affinity_job weighing = ikt_similar_weighing(job, p);
+static ikt_status weigh(ikt_context *ctx, const job *j, ikt_probabilities *p) {
+    const bool needs_scores = j->options->needs & IKT_NEEDS_NEIGHBOURS;
+    const bool needs_weights = j->options->needs & IKT_NEEDS_P;
+    const ikt_affinity_job weighing = weighing_of(j, p);
     const int64_t entries = p->rows.count * p->lists.k;
     ikt_status st = IKT_OK;
     ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
-    if (job->options->labels && !p->is_found) st = measure_accuracy(ctx, job->options->labels, p);
-    if (st == IKT_OK && needs_scores && !p->is_found) st = ikt_probabilities_save(ctx, p);
+    if (j->options->labels && !p->is_found) st = measure_accuracy(ctx, j->options->labels, p);
+    if (st == IKT_OK && needs_scores && !p->is_found) st = save_where_due(ctx, p);
     if (st == IKT_OK && needs_scores && needs_weights) {
         st = ikt_agree(ctx, ikt_neighbours_create(ctx, &p->rows, p->lists.k, &p->neighbours));
         if (st == IKT_OK && entries > 0) {
@@ -63,20 +390,20 @@ static ikt_status weigh(ikt_context *ctx, const ikt_similar_job *job, ikt_probab
     }
     if (st == IKT_OK && needs_scores) ikt_neighbours_sort(ctx, &p->neighbours);
     if (st == IKT_OK && needs_weights && (needs_scores || !p->is_found))
-        st = job->kind->weigh(ctx, &weighing, &p->lists, &p->zero_similarity);
-    if (st == IKT_OK && !needs_scores && !p->is_found) st = ikt_probabilities_save(ctx, p);
+        st = j->kind->weigh(ctx, &weighing, &p->lists, &p->zero_similarity);
+    if (st == IKT_OK && !needs_scores && !p->is_found) st = save_where_due(ctx, p);
     ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
     return st;
 }
 
-/* COLLECTIVE. From weights to the symmetric P, by way of a file where they are kept. */
-static ikt_status symmetrise(ikt_context *ctx, const ikt_similar_job *job, ikt_probabilities *p) {
+/* COLLECTIVE. From weights to the symmetric P, by way of a file where they are written. */
+static ikt_status symmetrise(ikt_context *ctx, const job *j, ikt_probabilities *p) {
     ikt_stage_begin(ctx, IKT_STAGE_GRAPH);
     ikt_status st = IKT_OK;
     if (!p->weights.start)
         st = ikt_agree(ctx, ikt_directed_from_lists(ctx, &p->lists, &p->weights));
-    if (st == IKT_OK && job->options->graph_writer)
-        st = ikt_graph_keep_rows(ctx, job->settings, job->options, p);
+    if (st == IKT_OK && j->options->graph_writer)
+        st = ikt_run_graph_rows(ctx, j->settings, j->options, p);
     if (st == IKT_OK) st = ikt_graph_from_directed(ctx, &p->rows, &p->weights, &p->graph);
 #ifdef NDEBUG
     if (st == IKT_OK) st = ikt_graph_check_sums(ctx, &p->graph);
@@ -92,9 +419,15 @@ static ikt_status symmetrise(ikt_context *ctx, const ikt_similar_job *job, ikt_p
 static ikt_status check_needs(ikt_context *ctx, const ikt_settings *settings,
                               const ikt_probabilities_options *options, bool has_sparse_graph) {
     const char *name = ikt_layout_objective(&settings->layout)->name;
+    const ikt_affinity *kind = ikt_affinity_of(&settings->affinity);
     if (options->graph_writer && !(options->needs & IKT_NEEDS_P))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "output.graph keeps P, which layout.objective=%s does not make", name);
+    if ((options->needs & IKT_NEEDS_CODES) && !has_sparse_graph && kind->scores != IKT_SCORES_CODES)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "layout.objective works on the codes of the Isolation kernel, but "
+                        "affinity.kind is %s; take affinity.kind=isolation",
+                        kind->name);
     if (!(options->needs & IKT_NEEDS_NEIGHBOURS)) return IKT_OK;
     if (settings->affinity.support == IKT_SUPPORT_DENSE || has_sparse_graph)
         return ikt_fail(ctx, IKT_ERR_USAGE,
@@ -103,15 +436,26 @@ static ikt_status check_needs(ikt_context *ctx, const ikt_settings *settings,
     return IKT_OK;
 }
 
+/* COLLECTIVE. The most similar rows of each: p->lists of p->k neighbours, sorted or not, in the
+ * order that p->is_ordered tells, or p->dense. Where a checkpoint has had the lists, codes alone
+ * are made, for those who need them. */
+static ikt_status find_similar(ikt_context *ctx, const job *j, ikt_probabilities *p) {
+    const bool needs_codes = j->options->needs & IKT_NEEDS_CODES;
+    if (p->is_found && !needs_codes && !j->options->model_writer) return IKT_OK;
+    if (j->pairs) return find_in_matrix(ctx, j, p);
+    return j->kind->scores == IKT_SCORES_CODES ? find_by_codes(ctx, j, p)
+                                               : find_by_distances(ctx, j, p);
+}
+
 ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *settings,
                                      ikt_dataset *data, const ikt_probabilities_options *options,
                                      ikt_probabilities *p) {
     const unsigned of_rows = IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES;
-    ikt_similar_job job = {settings, ikt_affinity_of(&settings->affinity), data, options, NULL};
+    job j = {settings, ikt_affinity_of(&settings->affinity), data, options, NULL};
     ikt_pairwise pairs = {.source = NULL};
     if (!(options->needs & of_rows) && !options->model_writer) return IKT_OK;
     if (settings->input.graph[0]) IKT_TRY(ikt_pairwise_open(ctx, settings->input.graph, &pairs));
-    if (pairs.source) job.pairs = &pairs;
+    if (pairs.source) j.pairs = &pairs;
     const bool has_sparse_graph = settings->input.graph[0] && !pairs.source;
     p->is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
     ikt_status st = check_needs(ctx, settings, options, has_sparse_graph);
@@ -121,12 +465,11 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
         st = ikt_graph_weights(ctx, settings, data, &p->rows, p);
         ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
     } else if (st == IKT_OK) {
-        st = ikt_similar_find(ctx, &job, p);
-        if (st == IKT_OK && !p->is_dense && p->lists.k > 0) st = weigh(ctx, &job, p);
+        st = find_similar(ctx, &j, p);
+        if (st == IKT_OK && !p->is_dense && p->lists.k > 0) st = weigh(ctx, &j, p);
     }
     ikt_pairwise_close(&pairs);
-    if (st == IKT_OK && !p->is_dense && (options->needs & IKT_NEEDS_P))
-        st = symmetrise(ctx, &job, p);
+    if (st == IKT_OK && !p->is_dense && (options->needs & IKT_NEEDS_P)) st = symmetrise(ctx, &j, p);
     if (st != IKT_OK) ikt_probabilities_destroy(p);
     return st;
 }

@@ -1,4 +1,10 @@
-/* From data to P: the arrows  codes -> neighbours -> affinity -> P  of the line. */
+/* From data, or from a matrix of all pairs, to P: the arrows  codes -> neighbours -> affinity -> P
+ * of the line.
+ *
+ * There is one way for each of the scores that a kind of affinity may ask for
+ * (affinity/affinity.h): by cell codes, by distances. Each compares all pairs of rows, or those of
+ * near cells; where P is dense, scores become P at once.
+ */
 #ifndef IKT_PIPELINE_PROBABILITIES_H
 #define IKT_PIPELINE_PROBABILITIES_H
 
@@ -10,7 +16,7 @@
 #include "io/results/model_file.h"
 #include "isolation/codes.h"
 #include "neighbours/recall.h"
-#include "pipeline/landmarks.h"
+#include "pipeline/start.h"
 #include "settings/settings.h"
 
 /* What is wanted, and who else receives what is made on the way; all of it lent. */
@@ -18,7 +24,7 @@ typedef struct {
     unsigned needs;        /* of the objective (ikt_objective_need); nothing else is made */
     const int64_t *labels; /* [rows.count] of the own rows, or NULL */
     const ikt_landmarks *landmarks; /* among which codes place the rows, or NULL */
-    ikt_model_writer *model_writer; /* receives model and codes (keep.h), or NULL */
+    ikt_model_writer *model_writer; /* receives model and codes (early_outputs.h), or NULL */
     ikt_graph_writer *graph_writer; /* receives the weights (output.graph), or NULL */
 } ikt_probabilities_options;
 

@@ -1,132 +1,272 @@
-/* Where the rows start. */
+/* Where the rows start. See start.h; read ikt_start, at the end, first. */
+#define _POSIX_C_SOURCE 200809L
 #include "pipeline/start.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/comm.h"
 #include "base/draw.h"
+#include "base/input_file.h"
 #include "base/memory.h"
 #include "base/timer.h"
+#include "io/formats/reader.h"
+#include "io/numbers/element.h"
+#include "io/results/result.h"
 #include "linalg/blocks.h"
 #include "linalg/pca.h"
-#include "pipeline/start_file.h"
-#include "plan/workload.h"
+#include "plan/plan.h"
+
+static const char purpose[] = "initial";
+
+ikt_status ikt_start_draw(ikt_context *ctx, uint64_t seed, ikt_rng_purpose what, int64_t n,
+                          int64_t count, int64_t **row) {
+    const int64_t slots = ikt_draw_slots(count);
+    int64_t *slot = NULL;
+    *row = NULL;
+    ikt_status st = ikt_alloc(ctx, row, count, sizeof **row, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &slot, slots, sizeof *slot, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) ikt_draw_subset(seed, what, 0, n, count, slot, slots, *row);
+    ikt_free(&slot);
+    if (st != IKT_OK) ikt_free(row);
+    return st;
+}
+
+/* --- principal components --------------------------------------------------------------------- */
 
 /* Scores of the own rows on the first components. */
-static ikt_status find_scores(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                              const ikt_rows *distribution, double *scores) {
-    const int q = (int)settings->layout.dimensions;
+static ikt_status find_scores(ikt_context *ctx, int q, ikt_dataset *data, const ikt_rows *rows,
+                              double *scores) {
     ikt_pca *pca = NULL;
     ikt_strided_reader space;
     ikt_row_reader reader = ikt_dataset_reader(data);
     ikt_row_reader sample = ikt_strided_reader_make(ctx, &reader, IKT_START_ROWS, &space);
     ikt_status st = ikt_pca_fit(ctx, &sample, q, &pca);
-    if (st == IKT_OK)
-        st = ikt_pca_scores(ctx, pca, &reader, distribution->first, distribution->count, scores);
+    if (st == IKT_OK) st = ikt_pca_scores(ctx, pca, &reader, rows->first, rows->count, scores);
     ikt_pca_destroy(&pca);
     return st;
 }
 
-/* COLLECTIVE. Some rows, drawn at random, on every rank. */
-static ikt_status draw_rows(ikt_context *ctx, uint64_t seed, ikt_dataset *data, ikt_sparse *out) {
-    const int64_t n = ikt_dataset_rows(data);
-    const int64_t count = n < IKT_START_SPARSE_ROWS ? n : IKT_START_SPARSE_ROWS;
-    const int64_t slots = ikt_draw_slots(count);
-    int64_t *row = NULL, *slot = NULL;
-    ikt_status st = ikt_alloc(ctx, &row, count, sizeof *row, "initial");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &slot, slots, sizeof *slot, "initial");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) ikt_draw_subset(seed, IKT_RNG_AXES, 0, n, count, slot, slots, row);
-    if (st == IKT_OK) st = ikt_dataset_gather_sparse(data, row, count, out);
-    ikt_free(&row);
-    ikt_free(&slot);
-    return st;
-}
-
-/* COLLECTIVE. Scores of the own rows along the axes.
- *   scores   [distribution->count * axes->q] */
-static ikt_status score_rows(ikt_context *ctx, const ikt_sparse_axes *axes, ikt_dataset *data,
-                             const ikt_rows *distribution, double *scores) {
-    const ikt_row_range own = {distribution->first, distribution->count};
+/* The same scores of sparse rows, along the axes of some of them that are drawn at random. */
+static ikt_status find_sparse_scores(ikt_context *ctx, int q, uint64_t seed, ikt_dataset *data,
+                                     const ikt_rows *rows, double *scores) {
+    const int64_t n = rows->n, count = n < IKT_START_SPARSE_ROWS ? n : IKT_START_SPARSE_ROWS;
+    const ikt_row_range own = {rows->first, rows->count};
     const int64_t block = ikt_dataset_block_rows(data);
-    const int64_t steps = ikt_stream_steps(ctx, own.count, block);
-    ikt_sparse rows = {0};
-    ikt_status st = IKT_OK;
+    ikt_sparse sample = {0}, part = {0};
+    ikt_sparse_axes axes = {0};
+    int64_t *row = NULL;
+    ikt_status st = ikt_start_draw(ctx, seed, IKT_RNG_AXES, n, count, &row);
+    if (st == IKT_OK) st = ikt_dataset_gather_sparse(data, row, count, &sample);
+    if (st == IKT_OK) st = ikt_sparse_axes_fit(ctx, &sample, q, &axes);
+    const int64_t steps = st == IKT_OK ? ikt_stream_steps(ctx, own.count, block) : 0;
     for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
         const ikt_row_range at = ikt_stream_step(own, block, step);
-        st = ikt_dataset_read_sparse(data, at.first, at.count, &rows);
+        st = ikt_dataset_read_sparse(data, at.first, at.count, &part);
         if (st == IKT_OK)
-            ikt_sparse_axes_scores(ctx, axes, &rows, scores + (at.first - own.first) * axes->q);
+            ikt_sparse_axes_scores(ctx, &axes, &part, scores + (at.first - own.first) * axes.q);
     }
-    ikt_sparse_destroy(&rows);
-    return st;
-}
-
-/* The same scores of sparse rows, along the axes of some of them. */
-static ikt_status find_sparse_scores(ikt_context *ctx, const ikt_settings *settings,
-                                     ikt_dataset *data, const ikt_rows *distribution,
-                                     double *scores) {
-    ikt_sparse sample = {0};
-    ikt_sparse_axes axes = {0};
-    ikt_status st = draw_rows(ctx, (uint64_t)settings->run.seed, data, &sample);
-    if (st == IKT_OK)
-        st = ikt_sparse_axes_fit(ctx, &sample, (int)settings->layout.dimensions, &axes);
-    if (st == IKT_OK) st = score_rows(ctx, &axes, data, distribution, scores);
+    ikt_free(&row);
+    ikt_sparse_destroy(&part);
     ikt_sparse_axes_destroy(&axes);
     ikt_sparse_destroy(&sample);
     return st;
 }
 
 static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                                 const ikt_rows *distribution, const ikt_start_sources *from,
-                                 float *y) {
+                                 const ikt_rows *rows, const ikt_start_sources *from, float *y) {
     const int q = (int)settings->layout.dimensions;
+    const uint64_t seed = (uint64_t)settings->run.seed;
     double *scores = NULL;
     ikt_stage_begin(ctx, IKT_STAGE_PCA);
     ikt_status st =
-        ikt_agree(ctx, ikt_alloc(ctx, &scores, q * distribution->count, sizeof *scores, "initial"));
+        ikt_agree(ctx, ikt_alloc(ctx, &scores, q * rows->count, sizeof *scores, purpose));
     if (st == IKT_OK && from->scores)
-        memcpy(scores, from->scores, (size_t)(q * distribution->count) * sizeof *scores);
+        memcpy(scores, from->scores, (size_t)(q * rows->count) * sizeof *scores);
     else if (st == IKT_OK)
-        st = ikt_dataset_is_sparse(data)
-                 ? find_sparse_scores(ctx, settings, data, distribution, scores)
-                 : find_scores(ctx, settings, data, distribution, scores);
+        st = ikt_dataset_is_sparse(data) ? find_sparse_scores(ctx, q, seed, data, rows, scores)
+                                         : find_scores(ctx, q, data, rows, scores);
     if (st == IKT_OK && from->graph_writer)
         st = ikt_graph_writer_start(from->graph_writer, IKT_GRAPH_START_PCA, q, scores);
-    if (st == IKT_OK)
-        ikt_initial_from_scores(ctx, distribution, q, (uint64_t)settings->run.seed, scores, y);
+    if (st == IKT_OK) ikt_initial_from_scores(ctx, rows, q, seed, scores, y);
     ikt_free(&scores);
     ikt_stage_end(ctx, IKT_STAGE_PCA);
     return st;
 }
 
-static ikt_status start_from_landmarks(ikt_context *ctx, const ikt_settings *settings,
-                                       ikt_dataset *data, const ikt_rows *distribution,
-                                       const ikt_start_sources *from, bool is_placed, float *y) {
-    const int q = (int)settings->layout.dimensions;
-    if (!is_placed) IKT_TRY(ikt_landmarks_place_rows(ctx, from->landmarks, distribution, data, y));
-    if (from->graph_writer)
-        IKT_TRY(ikt_graph_writer_start(from->graph_writer, IKT_GRAPH_START_LANDMARK, q, y));
-    /* Rows that a checkpoint has placed come without landmarks. */
-    ikt_initial_from_map(ctx, distribution, q, (uint64_t)settings->run.seed, y);
-    return IKT_OK;
+/* --- a file ----------------------------------------------------------------------------------- */
+
+enum { BLOCK = 1 << 16 };
+
+typedef enum { PLACES_OF_RUN, PLACES_OF_DATASET, PLACES_OF_READER } places_kind;
+
+/* What layout.init_file means; the same on all ranks. */
+typedef struct {
+    places_kind kind;
+    char file[IKT_STRING_MAX], dataset[IKT_STRING_MAX];
+} origin;
+
+static ikt_status check_shape(ikt_context *ctx, const ikt_layout_settings *layout, int64_t rows,
+                              int64_t columns, int64_t n) {
+    if (rows != n)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s holds %lld positions, the data has %lld rows",
+                        layout->init_file, (long long)rows, (long long)n);
+    if (columns == layout->dimensions) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "%s holds positions in %lld dimensions, but layout.dimensions = %lld",
+                    layout->init_file, (long long)columns, (long long)layout->dimensions);
 }
 
+/* Numbers of the type as doubles that are float32, as positions are, so that equal positions start
+ * equal runs from whatever file; from the last to the first: both may be one array. */
+static void widen(ikt_type type, const void *from, int64_t count, double *to) {
+    for (int64_t e = count - 1; e >= 0; e--)
+        to[e] = (double)(float)ikt_number_at(type, from, e);
+}
+
+/* COLLECTIVE. Positions of a run, or of a data set, of which each rank reads its own. Without
+ * places they are only checked. */
+static ikt_status read_hdf5(ikt_context *ctx, const origin *o, const ikt_layout_settings *layout,
+                            const ikt_rows *rows, double *places) {
+    ikt_result_file *run = NULL;
+    ikt_source *source = NULL;
+    void *own = NULL;
+    IKT_TRY(o->kind == PLACES_OF_RUN ? ikt_result_open(ctx, o->file, &run)
+                                     : ikt_source_open(ctx, o->file, o->dataset, 0, &source));
+    const int64_t n = run ? ikt_result_rows(run) : ikt_source_rows(source);
+    const int64_t q = run ? ikt_result_dimensions(run) : ikt_source_columns(source);
+    const ikt_type type = run ? IKT_TYPE_F32 : ikt_source_type(source);
+    ikt_status st = check_shape(ctx, layout, n, q, rows->n);
+    if (st == IKT_OK && places) {
+        st = ikt_agree(ctx, ikt_alloc(ctx, &own, q * rows->count, ikt_type_size(type), purpose));
+        if (st == IKT_OK)
+            st = run ? ikt_result_read_embedding(run, rows->first, rows->count, own)
+                     : ikt_source_read(source, rows->first, rows->count, own);
+        if (st == IKT_OK) widen(type, own, q * rows->count, places);
+    }
+    ikt_free(&own);
+    ikt_result_close(&run);
+    ikt_source_close(&source);
+    return st;
+}
+
+/* COLLECTIVE. The same of a file that rank 0 reads: every rank keeps its rows of the blocks that
+ * pass by. */
+static ikt_status read_foreign(ikt_context *ctx, const origin *o, const ikt_layout_settings *layout,
+                               const ikt_rows *rows, double *places) {
+    static const ikt_reader_options plain = {.label_column = "", .skip_columns = ""};
+    const int64_t q = layout->dimensions;
+    ikt_reader *reader = NULL;
+    double *block = NULL;
+    ikt_status st = IKT_OK;
+    if (ikt_rank(ctx) == 0) {
+        st = ikt_reader_open(ctx, o->file, &plain, &reader);
+        if (st == IKT_OK) st = check_shape(ctx, layout, reader->n, reader->d, rows->n);
+    }
+    if (st == IKT_OK) st = ikt_alloc(ctx, &block, q * BLOCK, sizeof *block, purpose);
+    st = ikt_agree(ctx, st);
+    for (int64_t first = 0; st == IKT_OK && places && first < rows->n; first += BLOCK) {
+        const int64_t count = rows->n - first < BLOCK ? rows->n - first : BLOCK;
+        if (reader) st = ikt_reader_read(reader, count, block, NULL);
+        if (reader && st == IKT_OK) widen(reader->type, block, count * q, block);
+        st = ikt_agree(ctx, st);
+        if (st != IKT_OK) break;
+        ikt_broadcast(ctx, block, count * q * (int64_t)sizeof *block, 0);
+        const int64_t from = first > rows->first ? first : rows->first;
+        const int64_t end = rows->first + rows->count, last = first + count;
+        const int64_t own = (end < last ? end : last) - from;
+        if (own > 0)
+            memcpy(places + q * (from - rows->first), block + q * (from - first),
+                   (size_t)(q * own) * sizeof *places);
+    }
+    ikt_free(&block);
+    ikt_reader_close(&reader);
+    return st;
+}
+
+/* COLLECTIVE. Checks, and reads where there are places to fill. */
+static ikt_status read_places(ikt_context *ctx, const ikt_layout_settings *layout,
+                              const ikt_rows *rows, origin *o, double *places) {
+    const char *path = layout->init_file;
+    const int64_t q = layout->dimensions;
+    ikt_status st = IKT_OK;
+    memset(o, 0, sizeof *o);
+    if (ikt_rank(ctx) == 0) {
+        /* A colon parts file and data set unless it belongs to the name of a file. What cannot be
+         * read is left to the reader of runs, whose message says so. */
+        const size_t length = ikt_file_name_length(path);
+        const bool is_whole = !path[length] || !path[length + 1];
+        snprintf(o->file, sizeof o->file, "%.*s", is_whole ? IKT_STRING_MAX - 1 : (int)length,
+                 path);
+        snprintf(o->dataset, sizeof o->dataset, "%s", is_whole ? "" : path + length + 1);
+        o->kind = is_whole ? PLACES_OF_RUN : PLACES_OF_DATASET;
+        if (is_whole && access(path, R_OK) == 0 && !ikt_source_is_hdf5(path))
+            o->kind = PLACES_OF_READER;
+    }
+    ikt_broadcast(ctx, o, (int64_t)sizeof *o, 0);
+    IKT_TRY(o->kind == PLACES_OF_READER ? read_foreign(ctx, o, layout, rows, places)
+                                        : read_hdf5(ctx, o, layout, rows, places));
+    if (!places) return IKT_OK;
+    for (int64_t e = 0; e < q * rows->count && st == IKT_OK; e++)
+        if (!(fabs(places[e]) <= 1e30))
+            st = ikt_fail(ctx, IKT_ERR_DATA,
+                          "%s, row %lld, column %lld (counted from 0): %g is no position to "
+                          "start from",
+                          path, (long long)(rows->first + e / q), (long long)(e % q), places[e]);
+    return ikt_agree(ctx, st);
+}
+
+ikt_status ikt_start_file_check(ikt_context *ctx, const ikt_layout_settings *layout, int64_t n) {
+    const ikt_rows rows = {.n = n};
+    origin o;
+    return read_places(ctx, layout, &rows, &o, NULL);
+}
+
+static ikt_status start_from_file(ikt_context *ctx, const ikt_settings *settings,
+                                  const ikt_rows *rows, float *y) {
+    const ikt_layout_settings *layout = &settings->layout;
+    const int q = (int)layout->dimensions;
+    const bool is_auto = layout->init_scale == IKT_AUTO_REAL;
+    double *places = NULL;
+    origin o;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &places, q * rows->count, sizeof *places, purpose)));
+    const ikt_status st = read_places(ctx, layout, rows, &o, places);
+    const bool is_kept = is_auto ? o.kind == PLACES_OF_RUN : layout->init_scale == 0;
+    for (int64_t e = 0; e < q * rows->count && st == IKT_OK && is_kept; e++)
+        y[e] = (float)places[e];
+    if (st == IKT_OK && !is_kept)
+        ikt_initial_from_places(ctx, rows, q, (uint64_t)settings->run.seed,
+                                is_auto ? 0 : layout->init_scale, places, y);
+    ikt_free(&places);
+    return st;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
 ikt_status ikt_start(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                     const ikt_rows *distribution, const ikt_start_sources *from, float **y) {
+                     const ikt_rows *rows, const ikt_start_sources *from, float **y) {
     const int q = (int)settings->layout.dimensions;
+    const uint64_t seed = (uint64_t)settings->run.seed;
     const bool is_placed = *y != NULL;
     ikt_status st = IKT_OK;
-    if (!is_placed) st = ikt_alloc(ctx, y, q * distribution->count, sizeof **y, "embedding");
+    if (!is_placed) st = ikt_alloc(ctx, y, q * rows->count, sizeof **y, "embedding");
     IKT_TRY(ikt_agree(ctx, st));
     switch (settings->layout.init) {
     case IKT_INIT_PCA:
-        return start_from_pca(ctx, settings, data, distribution, from, *y);
-    case IKT_INIT_LANDMARK:
-        return start_from_landmarks(ctx, settings, data, distribution, from, is_placed, *y);
+        return start_from_pca(ctx, settings, data, rows, from, *y);
+    case IKT_INIT_LANDMARK: /* rows that a checkpoint has placed come without landmarks */
+        if (!is_placed) IKT_TRY(ikt_landmarks_place_rows(ctx, from->landmarks, rows, data, *y));
+        if (from->graph_writer)
+            IKT_TRY(ikt_graph_writer_start(from->graph_writer, IKT_GRAPH_START_LANDMARK, q, *y));
+        ikt_initial_from_map(ctx, rows, q, seed, *y);
+        return IKT_OK;
     case IKT_INIT_FILE:
-        return ikt_start_from_file(ctx, settings, distribution, *y);
+        return start_from_file(ctx, settings, rows, *y);
     default:
-        ikt_initial_random(ctx, distribution, q, (uint64_t)settings->run.seed, *y);
+        ikt_initial_random(ctx, rows, q, seed, *y);
         return IKT_OK;
     }
 }

@@ -1,6 +1,6 @@
-/* Measuring the machine. See calibrate.h. */
+/* Measuring the machine. See machine.h. */
 #define _GNU_SOURCE
-#include "plan/calibrate.h"
+#include "plan/machine.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -41,15 +41,6 @@ static const char purpose[] = "calibrate";
 double ikt_calibrate_slowest(ikt_context *ctx, double seconds) {
     ikt_max_f64(ctx, &seconds, 1);
     return seconds > 1e-9 ? seconds : 1e-9;
-}
-
-/* "2 ranks x 4 threads, avx512, on node17" */
-static void describe(ikt_context *ctx, char *name) {
-    char host[256] = "an unknown host";
-    if (gethostname(host, sizeof host - 1) != 0) snprintf(host, sizeof host, "an unknown host");
-    snprintf(name, IKT_STRING_MAX, "measured with %d ranks x %d threads, %s, on %s", ikt_size(ctx),
-             ikt_threads(ctx), ikt_isa_name(ikt_cpu_isa()), host);
-    ikt_broadcast(ctx, name, IKT_STRING_MAX, 0);
 }
 
 /* --- the processor ------------------------------------------------------------- */
@@ -116,29 +107,19 @@ static double rate_of(ikt_context *ctx, bench_thread *thread, double (*work)(ben
     return best;
 }
 
-static ikt_status make_thread(ikt_context *ctx, const float *packed, ikt_centres *centres,
+static ikt_status make_thread(ikt_context *ctx, const ikt_codes_kernel *kernel,
                               const uint8_t *bytes, int number, bench_thread *t) {
-    const ikt_codes_kernel *kernel = ikt_codes_kernel_choose(true, ikt_cpu_isa());
-    *t = (bench_thread){.packed = (float *)packed, .centres = centres};
     IKT_TRY(ikt_alloc(ctx, &t->number, NUMBERS, sizeof *t->number, purpose));
     IKT_TRY(ikt_alloc(ctx, &t->index, GATHERED, sizeof *t->index, purpose));
     IKT_TRY(ikt_alloc(ctx, &t->distance, SIDE * SIDE, sizeof *t->distance, purpose));
     IKT_TRY(ikt_alloc(ctx, &t->equal, SIDE * SIDE, sizeof *t->equal, purpose));
+    IKT_TRY(ikt_row_tile_create(ctx, kernel, WIDE_COLUMNS, &t->tile));
     for (int64_t i = 0; i < NUMBERS; i++)
         t->number[i] = (double)(i % 7);
     for (int64_t e = 0; e < GATHERED; e++)
         t->index[e] = (uint32_t)ikt_rng_below(1, IKT_RNG_SAMPLE, e, (uint64_t)number, NUMBERS);
-    IKT_TRY(ikt_row_tile_create(ctx, kernel, WIDE_COLUMNS, &t->tile));
     ikt_row_tile_stage(kernel, &t->tile, bytes, SIDE < t->tile.capacity ? SIDE : t->tile.capacity);
     return IKT_OK;
-}
-
-static void free_thread(bench_thread *t) {
-    ikt_free(&t->number);
-    ikt_free(&t->index);
-    ikt_free(&t->distance);
-    ikt_free(&t->equal);
-    ikt_row_tile_destroy(&t->tile);
 }
 
 static ikt_status measure_processor(ikt_context *ctx, ikt_machine *out) {
@@ -164,8 +145,10 @@ static ikt_status measure_processor(ikt_context *ctx, ikt_machine *out) {
         ikt_centres_place(kernel, CENTRES, WIDE_COLUMNS, memory, &centres);
         ikt_centres_fill(kernel, &centres, bytes, index);
     }
-    for (int i = 0; i < threads && st == IKT_OK; i++)
-        st = make_thread(ctx, packed, &centres, bytes, i, &thread[i]);
+    for (int i = 0; i < threads && st == IKT_OK; i++) {
+        thread[i] = (bench_thread){.packed = packed, .centres = &centres};
+        st = make_thread(ctx, kernel, bytes, i, &thread[i]);
+    }
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
         out->compares = rate_of(ctx, thread, compares) / 1e9;
@@ -176,8 +159,13 @@ static ikt_status measure_processor(ikt_context *ctx, ikt_machine *out) {
                 ((float *)thread[i].number)[e] = (float)(e % 7);
         out->multiply_adds = rate_of(ctx, thread, multiply_adds) / 1e9;
     }
-    for (int i = 0; thread && i < threads; i++)
-        free_thread(&thread[i]);
+    for (int i = 0; thread && i < threads; i++) {
+        ikt_free(&thread[i].number);
+        ikt_free(&thread[i].index);
+        ikt_free(&thread[i].distance);
+        ikt_free(&thread[i].equal);
+        ikt_row_tile_destroy(&thread[i].tile);
+    }
     ikt_free(&thread);
     ikt_free(&packed);
     ikt_free(&bytes);
@@ -220,37 +208,27 @@ static ikt_status measure_fft(ikt_context *ctx, ikt_machine *out) {
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-static ikt_status write_rows(ikt_context *ctx, const char *path, const float *rows) {
+static ikt_status measure_file(ikt_context *ctx, const char *path, ikt_machine *out) {
+    const int64_t first = ikt_rank(ctx) * (int64_t)FILE_ROWS;
     ikt_table_writer *writer = NULL;
-    int64_t size = ikt_size(ctx), first = ikt_rank(ctx) * (int64_t)FILE_ROWS;
-    IKT_TRY(ikt_table_create(ctx, path, true, size * FILE_ROWS, FILE_COLUMNS, IKT_TYPE_F32, false,
-                             &writer));
-    ikt_status st = ikt_table_write(writer, first, FILE_ROWS, rows, NULL);
-    return ikt_table_close(&writer, st);
-}
-
-static ikt_status read_rows(ikt_context *ctx, const char *path, float *rows, double *best) {
     ikt_source *source = NULL;
-    int64_t first = ikt_rank(ctx) * (int64_t)FILE_ROWS;
-    IKT_TRY(ikt_source_open(ctx, path, "X", 0, &source));
-    ikt_status st = IKT_OK;
+    float *rows = NULL;
+    double best = 1e30;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &rows, FILE_ROWS * FILE_COLUMNS, sizeof *rows, purpose)));
+    ikt_status st = ikt_table_create(ctx, path, true, ikt_size(ctx) * (int64_t)FILE_ROWS,
+                                     FILE_COLUMNS, IKT_TYPE_F32, false, &writer);
+    if (st == IKT_OK) {
+        st = ikt_table_write(writer, first, FILE_ROWS, rows, NULL);
+        st = ikt_table_close(&writer, st);
+    }
+    if (st == IKT_OK) st = ikt_source_open(ctx, path, "X", 0, &source);
     for (int t = 0; t < TRIES && st == IKT_OK; t++) {
-        double begin = ikt_now();
+        const double begin = ikt_now();
         st = ikt_source_read(source, first, FILE_ROWS, rows);
-        double took = ikt_calibrate_slowest(ctx, ikt_now() - begin);
-        if (t == 0 || took < *best) *best = took;
+        const double took = ikt_calibrate_slowest(ctx, ikt_now() - begin);
+        if (took < best) best = took;
     }
     ikt_source_close(&source);
-    return st;
-}
-
-static ikt_status measure_file(ikt_context *ctx, const char *path, ikt_machine *out) {
-    float *rows = NULL;
-    double best = 1;
-    ikt_status st =
-        ikt_agree(ctx, ikt_alloc(ctx, &rows, FILE_ROWS * FILE_COLUMNS, sizeof *rows, purpose));
-    if (st == IKT_OK) st = write_rows(ctx, path, rows);
-    if (st == IKT_OK) st = read_rows(ctx, path, rows, &best);
     ikt_free(&rows);
     if (ikt_rank(ctx) == 0) remove(path); /* where writing failed there is none */
     out->file = FILE_ROWS * FILE_COLUMNS * (double)sizeof(float) / best / 1e6;
@@ -259,29 +237,20 @@ static ikt_status measure_file(ikt_context *ctx, const char *path, ikt_machine *
 
 /* --- messages --------------------------------------------------------------------------------- */
 
-/* Seconds of passing so many bytes round the ring once. */
-static double pass_round(ikt_context *ctx, const char *out, char *in, int64_t bytes, int repeats) {
-    int rank = ikt_rank(ctx), size = ikt_size(ctx);
+/* Seconds of passing so many bytes round the ring once; of adding them up where `in` is NULL. */
+static double exchange(ikt_context *ctx, char *out, char *in, int64_t bytes, int repeats) {
+    const int rank = ikt_rank(ctx), size = ikt_size(ctx);
     double best = 1e30;
     for (int t = 0; t < TRIES; t++) {
         ikt_barrier(ctx);
-        double begin = ikt_now();
+        const double begin = ikt_now();
         for (int i = 0; i < repeats; i++)
-            ikt_send_receive(ctx, out, bytes, (rank + 1) % size, in, bytes,
-                             (rank + size - 1) % size);
-        double took = ikt_calibrate_slowest(ctx, (ikt_now() - begin) / repeats);
-        if (took < best) best = took;
-    }
-    return best;
-}
-
-static double reduce(ikt_context *ctx, int64_t *values, int64_t count) {
-    double best = 1e30;
-    for (int t = 0; t < TRIES; t++) {
-        ikt_barrier(ctx);
-        double begin = ikt_now();
-        ikt_sum_i64(ctx, values, count);
-        double took = ikt_calibrate_slowest(ctx, ikt_now() - begin);
+            if (in)
+                ikt_send_receive(ctx, out, bytes, (rank + 1) % size, in, bytes,
+                                 (rank + size - 1) % size);
+            else
+                ikt_sum_i64(ctx, (int64_t *)(void *)out, bytes / 8);
+        const double took = ikt_calibrate_slowest(ctx, (ikt_now() - begin) / repeats);
         if (took < best) best = took;
     }
     return best;
@@ -295,9 +264,9 @@ static ikt_status measure_messages(ikt_context *ctx, ikt_machine *out) {
     if (st == IKT_OK) st = ikt_alloc(ctx, &received, LONG_BYTES, 1, purpose);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
-        out->latency = 1e6 * pass_round(ctx, sent, received, 8, SHORT_MESSAGES);
-        out->bandwidth = LONG_BYTES / pass_round(ctx, sent, received, LONG_BYTES, 4) / 1e9;
-        double seconds = reduce(ctx, (int64_t *)(void *)received, LONG_BYTES / 8);
+        out->latency = 1e6 * exchange(ctx, sent, received, 8, SHORT_MESSAGES);
+        out->bandwidth = LONG_BYTES / exchange(ctx, sent, received, LONG_BYTES, 4) / 1e9;
+        const double seconds = exchange(ctx, received, NULL, LONG_BYTES, 1);
         out->reduction = 2.0 * LONG_BYTES * (size - 1) / size / seconds / 1e9;
     }
     ikt_free(&sent);
@@ -306,7 +275,11 @@ static ikt_status measure_messages(ikt_context *ctx, ikt_machine *out) {
 }
 
 ikt_status ikt_calibrate(ikt_context *ctx, const char *scratch, ikt_machine *out) {
-    describe(ctx, out->name);
+    char host[256] = "an unknown host";
+    if (gethostname(host, sizeof host - 1) != 0) snprintf(host, sizeof host, "an unknown host");
+    snprintf(out->name, sizeof out->name, "measured with %d ranks x %d threads, %s, on %s",
+             ikt_size(ctx), ikt_threads(ctx), ikt_isa_name(ikt_cpu_isa()), host);
+    ikt_broadcast(ctx, out->name, sizeof out->name, 0);
     ikt_log(ctx, IKT_LOG_STAGE, "measuring this machine: messages, files, processor");
     IKT_TRY(measure_messages(ctx, out));
     IKT_TRY(measure_file(ctx, scratch, out));

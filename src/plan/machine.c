@@ -19,8 +19,7 @@
 static const ikt_key keys[] = {
     {"name", IKT_KEY_STRING, offsetof(ikt_machine, name),
      "built-in constants, from the stages of two ranks on two cores of a Xeon with AVX-512 and "
-     "VNNI, "
-     "in a virtual machine; measure yours with iktsne plan --calibrate",
+     "VNNI, in a virtual machine; measure yours with iktsne plan --calibrate",
      0, 0, 0, NULL, "", "What was measured"},
     RATE(multiply_adds, "60.6", "1e9/s a thread", "Multiply-adds of rows of float32 in cache"),
     RATE(bytes, "419", "1e9/s a thread", "Coordinates of bytes against those of a centre"),
@@ -78,42 +77,27 @@ ikt_status ikt_machine_load(ikt_context *ctx, const char *named, ikt_machine *ma
     return ikt_config_load(ctx, &part, 1, named[0] ? named : usual);
 }
 
-/* LOCAL. Makes the folders that the path names. */
-static ikt_status make_folders(ikt_context *ctx, const char *path) {
+ikt_status ikt_machine_check(ikt_context *ctx, const char *path) {
     char folder[IKT_STRING_MAX];
+    ikt_status st = IKT_OK;
     snprintf(folder, sizeof folder, "%s", path);
-    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    char *slash = ikt_rank(ctx) == 0 ? strchr(folder + 1, '/') : NULL;
+    for (; slash && st == IKT_OK; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-            return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be made: %s", folder, strerror(errno));
+            st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be made: %s", folder, strerror(errno));
         *slash = '/';
     }
-    return IKT_OK;
-}
-
-/* LOCAL. */
-static ikt_status write_text(ikt_context *ctx, const char *path, const char *shown,
-                             const char *text) {
-    FILE *file = fopen(path, "w");
-    bool good = file && fputs(text, file) >= 0;
-    if (file && fclose(file) != 0) good = false;
-    if (good) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", shown, strerror(errno));
-}
-
-ikt_status ikt_machine_check(ikt_context *ctx, const char *path) {
-    IKT_TRY(ikt_agree(ctx, ikt_rank(ctx) == 0 ? make_folders(ctx, path) : IKT_OK));
+    IKT_TRY(ikt_agree(ctx, st));
     return ikt_atomic_check(ctx, path, true);
 }
 
 ikt_status ikt_machine_write(ikt_context *ctx, const ikt_machine *machine, const char *path) {
-    char temporary[IKT_PATH_MAX], *text = NULL;
     ikt_machine copy = *machine;
-    ikt_config_part part = ikt_machine_part(&copy);
-    bool is_root = ikt_rank(ctx) == 0;
-    IKT_TRY(ikt_atomic_begin(ctx, path, true, temporary));
-    ikt_status st = ikt_config_print(ctx, &part, 1, &text);
-    if (st == IKT_OK && is_root) st = write_text(ctx, temporary, path, text);
+    const ikt_config_part part = ikt_machine_part(&copy);
+    char *text = NULL;
+    ikt_status st = ikt_agree(ctx, ikt_config_print(ctx, &part, 1, &text));
+    if (st == IKT_OK && ikt_rank(ctx) == 0) st = ikt_atomic_write_text(ctx, path, text);
     ikt_free(&text);
-    return ikt_atomic_end(ctx, path, temporary, st);
+    return ikt_agree(ctx, st);
 }

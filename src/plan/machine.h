@@ -1,8 +1,8 @@
 /* How fast a machine is: the few rates by which operation counts become seconds.
  *
  * Rates are of one thread while all threads of all ranks of the launch work, as they were measured
- * (calibrate.h), so shared caches and memory are in them. They are kept in a YAML file that may be
- * edited, and each can be given as machine.KEY=VALUE.
+ * (ikt_calibrate), so shared caches and memory are in them. They are kept in a YAML file that may
+ * be edited, and each can be given as machine.KEY=VALUE.
  */
 #ifndef IKT_PLAN_MACHINE_H
 #define IKT_PLAN_MACHINE_H
@@ -32,6 +32,19 @@ extern const ikt_section ikt_machine_section;
 
 /* LOCAL. The part to give to the functions of config.h. */
 ikt_config_part ikt_machine_part(ikt_machine *machine);
+
+/* COLLECTIVE. Measures the rates on the machine at hand and fills `out`; what cannot be measured on
+ * one rank keeps its value from `out`: latency, bandwidth, reduction.
+ *   scratch  name of a file that may be written and is removed again, 16 MB a rank.
+ * Method: the inner kernels of the program and plain reads of memory run for some milliseconds, on
+ * all ranks and threads of the launch at the same time; the slowest thread counts, and the best of
+ * some tries. Advantage: a second suffices. Disadvantage: what a stage takes beyond its inner
+ * kernel is a fixed multiple of these (plan.c), which was measured on one machine. Memory: some 6
+ * MB a thread. Errors: IKT_ERR_RESOURCE, IKT_ERR_FILE. */
+ikt_status ikt_calibrate(ikt_context *ctx, const char *scratch, ikt_machine *out);
+
+/* COLLECTIVE. The same on all ranks: the most of a number of seconds, and more than 0. */
+double ikt_calibrate_slowest(ikt_context *ctx, double seconds);
 
 /* What a node of a grid of 2^20 takes within the loop, of what it takes in the measurement. */
 #define IKT_FFT_COST 1.11

@@ -1,25 +1,20 @@
 /* What a run will need, before it starts. The sizes are those that the modules allocate; what they
  * allocate in blocks of fixed size is counted with the block. */
-#include "plan/memory_plan.h"
-
-#include <string.h>
+#include "plan/plan.h"
 
 #include "affinity/dense.h"
-#include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "dist/order.h"
 #include "evaluate/measure.h"
 #include "isolation/codes.h"
 #include "kernelsum/field.h"
-#include "kernelsum/kernelsum.h"
-#include "kernelsum/replica.h"
 #include "metric/metric.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/refine.h"
 #include "neighbours/search.h"
 
-/* Of a neighbour and of an entry of P: position or column, and score or value. */
+/* Of a neighbour and of an entry of P: row or column, and score or value. */
 enum { ENTRY_BYTES = 8 };
 
 /* Symmetrisation: a batch to send and as much that comes, 12 bytes an entry; and a row's places. */
@@ -28,26 +23,26 @@ enum { BATCH_ENTRIES = 1 << 21, BATCH_BYTES = 2 * 12, SYMMETRISE_ROW_BYTES = 24 
 /* Of a row in the loop, beside positions and arrays: starts, and what the order moves. */
 enum { LAYOUT_ROW_BYTES = 32 };
 
-static int64_t dimensions(const ikt_workload *w) {
-    return w->settings.layout.dimensions;
-}
-
 /* A block of rows that is brought to scale: in double, before and after. */
 enum { READ_BYTES = 32 << 20 };
 
 /* Of labels, which are not looked at before they are needed. */
 enum { USUAL_CLASSES = 10 };
 
-/* Keeping a model: blocks of centres and of codes on their way to the file; a centre's row, once in
+/* Writing a model: blocks of centres and of codes on their way to the file; a centre's row, once in
  * the model and once among the distinct ones, and its number. */
-enum { KEEP_BYTES = 20 << 20, KEEP_CENTRE_BYTES = 8 + 8 + 4 };
+enum { MODEL_BYTES = 20 << 20, MODEL_CENTRE_BYTES = 8 + 8 + 4 };
 
-/* Keeping a graph: HDF5's chunks of a piece, and a batch of entries that changes its order. */
-enum { KEEP_GRAPH_BYTES = 136 << 20 };
+/* Writing a graph: HDF5's chunks of a piece, and a batch of entries that changes its order. */
+enum { GRAPH_FILE_BYTES = 136 << 20 };
 
 /* What libraries allocate when they are first used, beside what the process had: buffers of MPI,
  * HDF5 and BLAS. Measured: up to 13 MB in small runs, 44 MB with 2 million rows on two ranks. */
 enum { LIBRARY_BYTES = 44 << 20 };
+
+/* A graph from a file: a block of a million entries as they are in the file, and being sorted;
+ * where it is ordered, its columns or weights twice while they move. */
+enum { LOAD_BLOCK_BYTES = 32 << 20, LOAD_ROW_BYTES = 24, MOVED_ENTRY_BYTES = 4 };
 
 static void find_peak(ikt_memory_plan *plan) {
     plan->largest = IKT_STAGE_CODES;
@@ -61,7 +56,7 @@ static void find_peak(ikt_memory_plan *plan) {
 static int64_t loop_bytes(const ikt_workload *w) {
     const ikt_layout_settings *layout = &w->settings.layout;
     const ikt_objective_kind *kind = ikt_layout_objective(layout);
-    const int64_t q = dimensions(w), n_local = w->distribution.count;
+    const int64_t q = layout->dimensions, n_local = w->distribution.count;
     const ikt_objective_shape shape = {.rows = w->distribution,
                                        .q = (int)q,
                                        .options = ikt_layout_options(layout, 0),
@@ -75,51 +70,9 @@ static int64_t loop_bytes(const ikt_workload *w) {
            kind->memory(kind, &shape);
 }
 
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-/* Codes, or the rows themselves: what neighbours are searched in. */
-static int64_t rows_bytes(const ikt_workload *w) {
-    if (w->is_given) return 0;
-    return w->is_isolation ? ikt_codes_memory(w->distribution.count, w->psi, w->t)
-                           : w->distribution.count * w->columns * (int64_t)sizeof(float);
-}
-
-/* A graph from a file: a block of a million entries as they are in the file, and being sorted;
- * where it is ordered, its columns or weights twice while they move. */
-enum { LOAD_BLOCK_BYTES = 32 << 20, LOAD_ROW_BYTES = 24, MOVED_ENTRY_BYTES = 4 };
-
-static int64_t loading_bytes(const ikt_workload *w) {
-    if (!w->is_given) return 0;
-    const int64_t moved = w->is_near ? MOVED_ENTRY_BYTES * w->k * w->distribution.count +
-                                           ikt_order_memory(w->distribution.count)
-                                     : 0;
-    return LOAD_BLOCK_BYTES + LOAD_ROW_BYTES * w->distribution.count + moved +
-           w->distribution.n / 5;
-}
-
-/* The weights of a run on their way to output.graph, in the order of the input. */
-static int64_t keeping_bytes(const ikt_workload *w) {
-    if (!w->settings.output.graph[0] || !w->is_near) return 0;
-    return MOVED_ENTRY_BYTES * w->k * w->distribution.count + KEEP_GRAPH_BYTES;
-}
-
-static int64_t symmetrise_bytes(const ikt_workload *w) {
-    return BATCH_BYTES * smaller(BATCH_ENTRIES, w->distribution.count * w->k) +
-           SYMMETRISE_ROW_BYTES * w->distribution.count + w->distribution.n / 5;
-}
-
-/* P in its final form. */
-static int64_t p_bytes(const ikt_workload *w) {
-    if (w->is_dense) return ikt_dense_memory(w->distribution.count, w->distribution.n);
-    double entries = ikt_workload_symmetric_share() * (double)(w->distribution.count * w->k);
-    return ENTRY_BYTES * (int64_t)entries;
-}
-
 /* What a search needs beside rows and lists: centres as they are and packed, their order; while
  * rows are moved, and before lists are made, a copy of coordinates, or slices of codes. */
-static int64_t searching(const ikt_workload *w) {
+static int64_t search_bytes(const ikt_workload *w) {
     if (!w->is_near || w->is_given) return 0;
     int64_t centres = 3 * w->cells * w->columns * (int64_t)sizeof(float);
     if (w->rows.is_sparse)
@@ -128,8 +81,9 @@ static int64_t searching(const ikt_workload *w) {
     int64_t lists = ikt_neighbours_memory(w->distribution.count, w->k);
     int64_t bytes = ikt_workload_searched_bytes(w);
     /* Without the most that a batch may fetch, but with what it usually does, here and there. */
-    double most = ikt_workload_blocks(w) * (double)(w->candidates * bytes);
-    double usual = 3 * ikt_workload_fetched(w) / ikt_workload_batches(w) * (double)bytes;
+    const ikt_fetching fetching = ikt_workload_fetching(w);
+    double most = fetching.blocks * (double)(w->candidates * bytes);
+    double usual = 3 * fetching.rows / fetching.batches * (double)bytes;
     int64_t searched =
         ikt_search_memory(w->cells, w->candidates, bytes, w->threads) + (int64_t)(usual - most);
     if (w->settings.affinity.refinements > 0) {
@@ -150,7 +104,7 @@ static int64_t measures_bytes(const ikt_workload *w) {
     settings.cheap_only = wanted == IKT_MEASURES_MAP;
     const ikt_measure_extent extent = {.n = w->distribution.n,
                                        .d = w->columns,
-                                       .q = dimensions(w),
+                                       .q = w->settings.layout.dimensions,
                                        .classes = USUAL_CLASSES,
                                        .ranks = w->ranks,
                                        .threads = w->threads,
@@ -158,94 +112,73 @@ static int64_t measures_bytes(const ikt_workload *w) {
     return ikt_measures_memory(&settings, &extent);
 }
 
-/* The own part of the embedding and of the labels, which every stage holds. */
-static int64_t kept_bytes(const ikt_workload *w) {
-    return w->distribution.count *
-           (dimensions(w) * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t));
-}
-
-static int64_t reading_bytes(const ikt_workload *w) {
-    const int64_t readers = w->settings.isolation.model_from[0] ? 2 : 1;
-    return w->is_u8 ? 0 : readers * READ_BYTES;
-}
-
-static bool needs(const ikt_workload *w, unsigned flags) {
-    return (ikt_layout_objective(&w->settings.layout)->needs & flags) != 0;
-}
-
-/* Codes while they are computed, or while they and what they were made from are written; and, for
- * checkpoints, how many entries of its code a row has. */
-static int64_t codes_bytes(const ikt_workload *w) {
-    const bool is_kept = w->settings.output.model[0] != '\0';
-    if (!w->is_isolation || !needs(w, IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES))
-        return 0;
-    int64_t bytes = ikt_codes_memory_peak(&w->rows, w->distribution.count, &w->model, w->threads);
-    const int64_t keeping = rows_bytes(w) + KEEP_BYTES + KEEP_CENTRE_BYTES * w->t * w->psi;
-    if (is_kept && keeping > bytes) bytes = keeping;
-    return bytes + reading_bytes(w) + 4 * w->distribution.count;
-}
-
-/* Neighbour lists; where P is dense, that takes their place. */
-static int64_t lists_bytes(const ikt_workload *w) {
-    if (!w->is_dense) return ikt_neighbours_memory(w->distribution.count, w->k);
-    return needs(w, IKT_NEEDS_P) ? p_bytes(w) : 0;
-}
-
-/* Codes or rows, lists, blocks under way; and whether a row has its list. */
-static int64_t neighbours_bytes(const ikt_workload *w) {
-    if (!needs(w, IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES)) return 0;
-    return w->distribution.count + rows_bytes(w) + searching(w) +
-           (w->is_isolation ? 0 : reading_bytes(w)) + lists_bytes(w) + loading_bytes(w);
-}
-
-/* What the objective keeps: P, lists, codes. */
-static int64_t objective_bytes(const ikt_workload *w) {
-    return (needs(w, IKT_NEEDS_P) ? p_bytes(w) : 0) +
-           (needs(w, IKT_NEEDS_NEIGHBOURS) && !w->is_dense ? lists_bytes(w) : 0) +
-           (needs(w, IKT_NEEDS_CODES) ? rows_bytes(w) : 0);
-}
-
-/* Lists and symmetrisation, or the dense matrix. */
-static int64_t graph_bytes(const ikt_workload *w) {
-    if (!needs(w, IKT_NEEDS_P)) return 0;
-    return (w->is_near ? 0 : rows_bytes(w)) + objective_bytes(w) +
-           (w->is_dense ? 0 : symmetrise_bytes(w)) + keeping_bytes(w);
-}
-
-/* P, positions, grid. */
-static int64_t layout_bytes(const ikt_workload *w) {
-    return objective_bytes(w) + loop_bytes(w);
-}
-
-/* What each stage holds beside the embedding. */
-static int64_t (*const stages[IKT_STAGE_COUNT])(const ikt_workload *) = {
-    [IKT_STAGE_CODES] = codes_bytes,
-    [IKT_STAGE_NEIGHBOURS] = neighbours_bytes,
-    [IKT_STAGE_GRAPH] = graph_bytes,
-    [IKT_STAGE_LAYOUT] = layout_bytes,
-    [IKT_STAGE_MEASURES] = measures_bytes};
+static const ikt_stage planned[] = {IKT_STAGE_CODES, IKT_STAGE_NEIGHBOURS, IKT_STAGE_GRAPH,
+                                    IKT_STAGE_LAYOUT, IKT_STAGE_MEASURES};
 
 bool ikt_memory_plan_has(int stage) {
-    return stages[stage] != NULL;
-}
-
-/* What takes rows of many columns dense. */
-static void advise_sparse(const ikt_workload *w, ikt_memory_plan *plan) {
-    if (plan->largest == IKT_STAGE_MEASURES)
-        plan->advice = "output.measures=map: measures of the input take sparse rows dense";
-    else if (!w->is_isolation)
-        plan->advice = "affinity.kind=isolation: the other kernels take sparse rows dense";
+    for (size_t s = 0; s < sizeof planned / sizeof *planned; s++)
+        if ((int)planned[s] == stage) return true;
+    return false;
 }
 
 ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
+    const ikt_settings *settings = &w->settings;
+    const int64_t rows = w->distribution.count, n = w->distribution.n;
+    const int64_t q = settings->layout.dimensions, entries = rows * w->k;
+    const unsigned needs = ikt_layout_objective(&settings->layout)->needs;
+    const bool needs_p = needs & IKT_NEEDS_P;
+    const bool needs_lists = needs & (IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS | IKT_NEEDS_CODES);
+    const int64_t reading = w->is_u8 ? 0 : (settings->isolation.model_from[0] ? 2 : 1) * READ_BYTES;
+    /* The own part of the embedding and of the labels, which every stage holds. */
+    const int64_t held = rows * (q * (int64_t)sizeof(float) + (int64_t)sizeof(int64_t));
+    /* Codes, or the rows themselves: what neighbours are searched in. */
+    const int64_t searched = w->is_given       ? 0
+                             : w->is_isolation ? ikt_codes_memory(rows, w->psi, w->t)
+                                               : rows * w->columns * (int64_t)sizeof(float);
+    const int64_t p = w->is_dense ? ikt_dense_memory(rows, n)
+                                  : ENTRY_BYTES * (int64_t)(IKT_SYMMETRIC_SHARE * (double)entries);
+    /* Neighbour lists; where P is dense, that takes their place. */
+    const int64_t lists = w->is_dense ? (needs_p ? p : 0) : ikt_neighbours_memory(rows, w->k);
+    const int64_t of_objective = (needs_p ? p : 0) +
+                                 (needs & IKT_NEEDS_NEIGHBOURS && !w->is_dense ? lists : 0) +
+                                 (needs & IKT_NEEDS_CODES ? searched : 0);
     ikt_memory_plan plan = {.base = base};
-    for (int s = 0; s < IKT_STAGE_COUNT; s++) {
-        const int64_t bytes = stages[s] ? stages[s](w) : 0;
-        if (bytes > 0 || s == IKT_STAGE_MEASURES) plan.stage[s] = bytes + kept_bytes(w);
+    int64_t *stage = plan.stage;
+
+    if (w->is_isolation && needs_lists) {
+        /* Codes while they are computed, or while they and what they were made from are written;
+         * and, for checkpoints, how many entries of its code a row has. */
+        const int64_t writing = searched + MODEL_BYTES + MODEL_CENTRE_BYTES * w->t * w->psi;
+        int64_t bytes = ikt_codes_memory_peak(&w->rows, rows, &w->model, w->threads);
+        if (settings->output.model[0] && writing > bytes) bytes = writing;
+        stage[IKT_STAGE_CODES] = bytes + reading + 4 * rows + held;
     }
-    plan.advice = w->is_dense ? "affinity.support=sparse" : "fewer affinity.neighbours";
+    if (needs_lists) { /* codes or rows, lists, blocks under way; and whether a row has its list */
+        int64_t loading = 0;
+        if (w->is_given) loading = LOAD_BLOCK_BYTES + LOAD_ROW_BYTES * rows + n / 5;
+        if (w->is_given && w->is_near)
+            loading += MOVED_ENTRY_BYTES * entries + ikt_order_memory(rows);
+        stage[IKT_STAGE_NEIGHBOURS] = rows + searched + search_bytes(w) +
+                                      (w->is_isolation ? 0 : reading) + lists + loading + held;
+    }
+    if (needs_p) { /* lists and symmetrisation, or the dense matrix; weights on their way to a file
+                    */
+        const int64_t batch = BATCH_ENTRIES < entries ? BATCH_ENTRIES : entries;
+        const int64_t joining = BATCH_BYTES * batch + SYMMETRISE_ROW_BYTES * rows + n / 5;
+        const bool is_moved = settings->output.graph[0] && w->is_near;
+        stage[IKT_STAGE_GRAPH] =
+            (w->is_near ? 0 : searched) + of_objective + (w->is_dense ? 0 : joining) +
+            (is_moved ? MOVED_ENTRY_BYTES * entries + GRAPH_FILE_BYTES : 0) + held;
+    }
+    stage[IKT_STAGE_LAYOUT] = of_objective + loop_bytes(w) + held;
+    stage[IKT_STAGE_MEASURES] = measures_bytes(w) + held;
     find_peak(&plan);
-    if (w->data.is_sparse) advise_sparse(w, &plan);
+
+    plan.advice = w->is_dense ? "affinity.support=sparse" : "fewer affinity.neighbours";
+    if (w->data.is_sparse && plan.largest == IKT_STAGE_MEASURES)
+        plan.advice = "output.measures=map: measures of the input take sparse rows dense";
+    else if (w->data.is_sparse && !w->is_isolation)
+        plan.advice = "affinity.kind=isolation: the other kernels take sparse rows dense";
     return plan;
 }
 
@@ -255,16 +188,16 @@ enum { PASSING_BYTES = 64 << 20, CHUNK_BYTES = 5 << 20, OLD_LABEL_BYTES = 30 };
 ikt_memory_plan ikt_memory_plan_out_of_sample(const ikt_out_of_sample_size *s, int64_t base) {
     const int64_t lists = ikt_neighbours_memory(s->rows, s->k);
     const int64_t codes = ikt_codes_memory(s->rows, s->model.psi, s->model.t);
-    const int64_t kept = s->rows * (int64_t)(4 * s->q + 8 + 4 + 8 + 8); /* places and what goes
+    const int64_t held = s->rows * (int64_t)(4 * s->q + 8 + 4 + 8 + 8); /* places and what goes
                                                                            with them */
     ikt_memory_plan plan = {.base = base, .advice = "fewer new rows at a time"};
     const ikt_codes_rows rows = {.d = s->columns, .is_u8 = s->is_u8};
     plan.stage[IKT_STAGE_CODES] =
         ikt_codes_memory_peak(&rows, s->rows, &s->model, s->threads) + (s->is_u8 ? 0 : READ_BYTES);
-    plan.stage[IKT_STAGE_NEIGHBOURS] = codes + lists + PASSING_BYTES + kept;
+    plan.stage[IKT_STAGE_NEIGHBOURS] = codes + lists + PASSING_BYTES + held;
     plan.stage[IKT_STAGE_LAYOUT] =
-        lists + ikt_field_memory(s->n, (int)s->q, s->threads, s->span) + CHUNK_BYTES + kept;
-    plan.stage[IKT_STAGE_MEASURES] = OLD_LABEL_BYTES * s->n + kept;
+        lists + ikt_field_memory(s->n, (int)s->q, s->threads, s->span) + CHUNK_BYTES + held;
+    plan.stage[IKT_STAGE_MEASURES] = OLD_LABEL_BYTES * s->n + held;
     find_peak(&plan);
     return plan;
 }
@@ -289,13 +222,13 @@ ikt_status ikt_memory_plan_check(ikt_context *ctx, const ikt_memory_plan *plan) 
         (double)stage[IKT_STAGE_LAYOUT] / megabyte, (double)stage[IKT_STAGE_MEASURES] / megabyte,
         (double)plan->base / megabyte);
     const int64_t more = plan->peak - plan->base;
-    const ikt_memory_room room = ikt_memory_left(ctx);
+    const ikt_memory_room left = ikt_memory_left(ctx);
     ikt_status st = IKT_OK;
-    if (more > room.bytes)
+    if (more > left.bytes)
         st = ikt_fail(ctx, IKT_ERR_RESOURCE,
                       "the stage '%s' needs about %.0f MB more on each rank, but only %.0f MB are "
                       "left for rank %d (%s): use more nodes, or %s",
                       ikt_stage_name(plan->largest), (double)more / megabyte,
-                      (double)room.bytes / megabyte, ikt_rank(ctx), room.limit, plan->advice);
+                      (double)left.bytes / megabyte, ikt_rank(ctx), left.limit, plan->advice);
     return ikt_agree(ctx, st);
 }

@@ -1,19 +1,161 @@
 /* What a run would take, before it is run: memory, and time and transfers stage by stage.
  *
- * Method: each stage is one small function of the workload and the machine: its operations, by what
- * they cost in the machine's few basic rates, and the transfers that base/traffic.h would count.
- * Advantage: says what a stage costs and why; nothing is fitted to whole runs, so the parts stay
- * true when settings, ranks or machines change. Disadvantage: what depends on the values of the
- * data (how large the map grows, how many neighbours are on other ranks) is taken as usual
- * (workload.h).
+ * Method: what each stage does follows from the workload: its operations, by what they cost in the
+ * machine's few basic rates, and the transfers that base/traffic.h would count. Advantage: says
+ * what a stage costs and why; nothing is fitted to whole runs, so the parts stay true when
+ * settings, ranks or machines change. Disadvantage: what depends on the values of the data (how
+ * large the map grows, how many neighbours are on other ranks) is taken as usual (workload.c).
  */
 #ifndef IKT_PLAN_PLAN_H
 #define IKT_PLAN_PLAN_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/timer.h"
+#include "dist/rows.h"
+#include "io/sources/source.h"
+#include "isolation/codes.h"
+#include "isolation/model.h"
+#include "kernelsum/grid.h"
 #include "plan/machine.h"
-#include "plan/memory_plan.h"
-#include "plan/workload.h"
+#include "settings/settings.h"
+
+/* --- the workload --------------------------------------------------------------------------------
+ *
+ * What a run has to do, in numbers: all that a prediction of its time and memory starts from. Made
+ * from the settings and the shape of the data alone, so that a run can be planned for data and
+ * machines that are not at hand. */
+
+/* Rows that directions for a start are fitted to: more would not turn them visibly. */
+enum { IKT_START_ROWS = 1 << 17 };
+
+/* The same of sparse rows, whose axes are found by products of every two of them. */
+enum { IKT_START_SPARSE_ROWS = 1024 };
+
+typedef struct {
+    int64_t n, d; /* rows and columns of the file */
+    ikt_type type;
+    int64_t drawn;         /* rows that centres are drawn from, of another file; 0: n */
+    int64_t graph_entries; /* of a graph that takes the place of the kernel; 0: there is none */
+    bool graph_is_ordered; /* its rows are in an order of their own */
+    bool is_sparse;        /* rows are held and compared sparse */
+    double entries;        /* of a sparse row, on average */
+    int64_t longest;       /* entries of a sparse row, at most; 0: unknown */
+    double overlap;        /* columns that two sparse rows share, on average; 0: unknown */
+} ikt_data_shape;
+
+typedef struct {
+    ikt_settings settings; /* nothing in it is "auto" that depends on n */
+    ikt_data_shape data;
+    ikt_rows distribution; /* of rank 0, which has the most rows */
+    int ranks, threads;
+    int64_t columns;     /* after reduction: of what the kernels read */
+    bool is_u8;          /* they read bytes */
+    ikt_codes_rows rows; /* what codes are made of */
+    bool is_isolation;   /* rows are compared by cell codes */
+    bool is_forest;      /* which come from trees */
+    bool is_dense;
+    bool is_near;  /* neighbours are searched for in near cells, and rows are ordered */
+    bool is_given; /* neighbours come from a file */
+    bool is_exact; /* repulsion over all pairs */
+    int64_t k;
+    int64_t candidates;   /* of a row: n, or of near cells */
+    int64_t cells;        /* there are; 0: none */
+    int64_t psi, t;       /* isolation */
+    ikt_model_spec model; /* of the codes, and of the cells alone where there are none */
+    bool has_lists;       /* codes come from lists of distinct centres */
+    int64_t compared;     /* centres that a row is compared with for them; of trees: sampled rows */
+    ikt_fft_settings fft;
+    int64_t landmarks; /* rows that are embedded first; 0: none */
+} ikt_workload;
+
+/* Entries of P for one of the directed neighbour lists: those of pairs that are in one list only
+ * appear twice. Measured: 1.26 on 10,000 digits, 1.3 .. 1.5 on larger sets. */
+#define IKT_SYMMETRIC_SHARE 1.4
+
+/* LOCAL. The shape of an opened source, whose rows the kernels will read sparse or not. */
+ikt_data_shape ikt_data_shape_of(const ikt_source *source, bool is_sparse);
+
+/* SAME-ARGS. Resolves the settings for the shape. Errors: IKT_ERR_USAGE, as an embedding would. */
+ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
+                             const ikt_data_shape *data, int ranks, int threads, ikt_workload *out);
+
+/* SAME-ARGS. That of the landmarks, where there are any. Errors: as above. */
+ikt_status ikt_workload_of_landmarks(ikt_context *ctx, const ikt_workload *w, ikt_workload *out);
+
+/* LOCAL, pure, all of the following. */
+
+/* Columns that two rows share: all, or of sparse ones those that both have. */
+double ikt_workload_overlap(const ikt_workload *w);
+
+/* Bytes of a row that the kernels read, and of what a search compares: codes or floats. */
+int64_t ikt_workload_row_bytes(const ikt_workload *w);
+int64_t ikt_workload_searched_bytes(const ikt_workload *w);
+
+/* Side of the map's bounding box when a share 0 < done <= 1 of the iterations after the
+ * exaggeration is done; done = 0: during the exaggeration.
+ * Measured, digits under both kernels: 110, 165, 220 for 2,500, 10,000, 70,000 rows after 500 such
+ * iterations, about 21.6 n^0.208, and growing there as the root of the iterations. */
+double ikt_workload_span(const ikt_workload *w, double done);
+
+/* Share of the entries of P that lead to another rank. Rows in the order of the input have
+ * neighbours on all ranks alike; of ordered rows most are near. */
+double ikt_workload_cut(const ikt_workload *w);
+
+/* Rows of other ranks whose positions a rank needs in each iteration, and the ranks they are on.
+ * Entries of P that cross over fall on the others' rows at random, and of ordered rows on the same
+ * ones much more often: 0.69, 1.8 and 2.7 for each own row were counted on 2, 4 and 7 ranks. */
+double ikt_workload_boundary(const ikt_workload *w);
+double ikt_workload_partners(const ikt_workload *w);
+
+/* The search among near cells: own blocks of a batch, batches, and rows that all of them fetch from
+ * other ranks. */
+typedef struct {
+    double blocks, batches, rows;
+} ikt_fetching;
+ikt_fetching ikt_workload_fetching(const ikt_workload *w);
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+/* Predicted bytes per rank of the stages that hold the most; stages follow each other, so the peak
+ * is `base` plus the largest of them. */
+typedef struct {
+    int64_t base;                   /* the process with its libraries and their buffers */
+    int64_t stage[IKT_STAGE_COUNT]; /* beyond that; 0: never the most */
+    int64_t peak;
+    ikt_stage largest;  /* of the peak */
+    const char *advice; /* a setting that would need less */
+} ikt_memory_plan;
+
+/* LOCAL, pure. Prediction for the rank that has most.
+ *   base   bytes that the process takes before it reads any data. */
+ikt_memory_plan ikt_memory_plan_make(const ikt_workload *work, int64_t base);
+
+/* LOCAL, pure. Whether a stage is among those that plans predict. */
+bool ikt_memory_plan_has(int stage);
+
+/* What placing new rows into a finished embedding has to do. */
+typedef struct {
+    int64_t n, q;    /* old rows, dimensions of the map */
+    int64_t rows;    /* new rows of the rank that has most */
+    int64_t columns; /* of what the kernels read */
+    int64_t k;       /* neighbours of a new row */
+    bool is_u8;
+    ikt_model_spec model; /* t, psi and distinct centres */
+    double span;          /* of the map */
+    int threads;
+} ikt_out_of_sample_size;
+
+/* LOCAL, pure. The same for placing; there is neither P nor a measure of the input.
+ *   base   with the old embedding, which has been read by then */
+ikt_memory_plan ikt_memory_plan_out_of_sample(const ikt_out_of_sample_size *size, int64_t base);
+
+/* COLLECTIVE. Logs the prediction and refuses a run that cannot fit on some rank.
+ * Errors: IKT_ERR_RESOURCE with stage, need, what is there, and what would help. */
+ikt_status ikt_memory_plan_check(ikt_context *ctx, const ikt_memory_plan *plan);
+
+/* --- time ------------------------------------------------------------------------------------- */
 
 /* Of the rank that has most to do. */
 typedef struct {
@@ -55,10 +197,9 @@ ikt_cost ikt_time_plan_iteration(const ikt_time_plan *plan);
 /* LOCAL, pure. The transfers that times are made of. A reduction or a concatenation takes two
  * latencies for each doubling of the ranks (one for a concatenation) and moves its payload twice
  * (once), less what stays where it is; messages follow one another. Nothing on one rank but the
- * call itself. A scatter is a reduction of which each rank gets a part: half of it.
+ * call itself.
  *   bytes   of the vector that is reduced; of all parts together */
 ikt_cost ikt_cost_reduction(const ikt_machine *machine, int ranks, double bytes);
-ikt_cost ikt_cost_scatter(const ikt_machine *machine, int ranks, double bytes);
 ikt_cost ikt_cost_concatenation(const ikt_machine *machine, int ranks, double bytes);
 ikt_cost ikt_cost_messages(const ikt_machine *machine, double messages, double bytes);
 

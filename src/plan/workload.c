@@ -1,5 +1,5 @@
 /* What a run has to do, in numbers. */
-#include "plan/workload.h"
+#include "plan/plan.h"
 
 #include <math.h>
 
@@ -12,8 +12,6 @@ enum { SPARSE_ENTRY_BYTES = 8 };
 
 /* The map while attraction is exaggerated: some clumps in a few units. */
 static const double early_span = 15;
-
-static const double symmetric_share = 1.4;
 
 /* Of a row's neighbours in a set of ordered rows that is halved, a share 2^-0.285 stays in its
  * half: measured on 70,000 digits, of which 17, 34 and 43 % leave on 2, 4 and 7 ranks. */
@@ -38,26 +36,24 @@ ikt_data_shape ikt_data_shape_of(const ikt_source *source, bool is_sparse) {
     return shape;
 }
 
-static ikt_codes_rows rows_of(const ikt_workload *w) {
-    ikt_codes_rows rows = {.d = w->columns, .is_u8 = w->is_u8};
-    if (!w->data.is_sparse || !w->is_isolation || w->settings.preprocess.pca > 0) return rows;
-    rows.is_sparse = true;
-    rows.entries = w->data.entries;
-    rows.longest = w->data.longest > 0
-                       ? w->data.longest
-                       : (int64_t)fmin(longest_share * rows.entries, (double)rows.d);
-    return rows;
-}
-
-double ikt_workload_row_entries(const ikt_workload *w) {
-    return w->rows.is_sparse ? w->rows.entries : (double)w->columns;
-}
-
 double ikt_workload_overlap(const ikt_workload *w) {
     const double entries = w->rows.entries;
     if (!w->rows.is_sparse) return (double)w->columns;
     if (w->data.overlap > 0) return w->data.overlap;
     return fmin(entries, shared_words * entries + entries * entries / (double)w->columns);
+}
+
+/* What codes are made of. */
+static ikt_codes_rows coded_rows(const ikt_workload *w) {
+    const ikt_data_shape *data = &w->data;
+    ikt_codes_rows rows = {.d = w->columns, .is_u8 = w->is_u8};
+    if (!data->is_sparse || !w->is_isolation || w->settings.preprocess.pca > 0) return rows;
+    rows.is_sparse = true;
+    rows.entries = data->entries;
+    rows.longest = data->longest;
+    if (rows.longest <= 0)
+        rows.longest = (int64_t)fmin(longest_share * rows.entries, (double)rows.d);
+    return rows;
 }
 
 ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
@@ -80,7 +76,7 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     out->is_isolation = !out->is_given && ikt_affinity_of(&s->affinity)->scores == IKT_SCORES_CODES;
     out->is_forest = out->is_isolation && s->isolation.form == IKT_FORM_FOREST;
     out->is_dense = s->affinity.support == IKT_SUPPORT_DENSE;
-    out->rows = rows_of(out);
+    out->rows = coded_rows(out);
     if (out->rows.is_sparse && out->is_forest)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "isolation.form: forest needs dense rows, and these are sparse; take "
@@ -94,14 +90,13 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
         out->t = out->model.t;
     }
     out->is_near = !out->is_dense && ikt_affinity_is_approximate(&s->affinity, data->n);
+    out->candidates = data->n;
     if (out->is_given) {
         out->k = (data->graph_entries + data->n - 1) / data->n;
         out->is_near = data->graph_is_ordered;
-    }
-    out->candidates = data->n;
-    if (out->is_near && !out->is_given) {
-        int64_t most = ikt_affinity_candidates(&s->affinity, data->n, out->k);
-        out->candidates = most < data->n ? most : data->n;
+    } else if (out->is_near) {
+        out->candidates = ikt_affinity_candidates(&s->affinity, data->n, out->k);
+        if (out->candidates > data->n) out->candidates = data->n;
         if (!out->is_isolation) out->model.coarse = ikt_cells_choose(data->n, 0);
         out->cells = out->model.coarse;
     }
@@ -113,8 +108,8 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     }
     out->has_lists = distinct > 0;
     out->is_exact = s->layout.repulsion == IKT_REPULSION_EXACT;
-    bool tight = s->layout.accuracy == IKT_ACCURACY_TIGHT;
-    out->fft = ikt_fft_preset(tight ? IKT_FFT_TIGHT : IKT_FFT_DEFAULT);
+    out->fft =
+        ikt_fft_preset(s->layout.accuracy == IKT_ACCURACY_TIGHT ? IKT_FFT_TIGHT : IKT_FFT_DEFAULT);
     out->fft.sharing = s->layout.grid;
     out->landmarks = s->layout.init == IKT_INIT_LANDMARK ? s->layout.landmarks : 0;
     return IKT_OK;
@@ -143,19 +138,11 @@ int64_t ikt_workload_searched_bytes(const ikt_workload *w) {
                            : w->columns * (int64_t)sizeof(float);
 }
 
-double ikt_workload_symmetric_share(void) {
-    return symmetric_share;
-}
-
 double ikt_workload_span(const ikt_workload *w, double done) {
     const ikt_layout_settings *layout = &w->settings.layout;
     double after = (double)(layout->iterations - layout->exaggeration_iterations) * done;
     double span = 21.6 * pow((double)w->data.n, 0.208) * sqrt(after / 500);
     return span > early_span ? span : early_span;
-}
-
-ikt_grid ikt_workload_grid(const ikt_workload *w, double span) {
-    return ikt_grid_fit(&w->fft, &(ikt_bounds){{0, 0}, {span, span}});
 }
 
 double ikt_workload_cut(const ikt_workload *w) {
@@ -166,7 +153,7 @@ double ikt_workload_cut(const ikt_workload *w) {
 double ikt_workload_boundary(const ikt_workload *w) {
     double others = (double)(w->distribution.n - w->distribution.count);
     double crossing =
-        ikt_workload_cut(w) * symmetric_share * (double)(w->distribution.count * w->k);
+        ikt_workload_cut(w) * IKT_SYMMETRIC_SHARE * (double)(w->distribution.count * w->k);
     if (others <= 0) return 0;
     if (w->is_dense) return others;
     double thrown = crossing / others;
@@ -178,20 +165,15 @@ double ikt_workload_partners(const ikt_workload *w) {
     return fmin(w->ranks - 1, ikt_workload_boundary(w));
 }
 
-double ikt_workload_blocks(const ikt_workload *w) {
-    double bytes = (double)(w->candidates * ikt_workload_searched_bytes(w));
-    return floor(fmin(4096, fmax(8, fetch_bytes / bytes)));
-}
-
-double ikt_workload_batches(const ikt_workload *w) {
-    double rows = fmin((double)w->data.n / (double)w->cells, IKT_TILE_ROWS); /* of a block */
-    return ceil((double)w->distribution.count / (ikt_workload_blocks(w) * rows));
-}
-
-double ikt_workload_fetched(const ikt_workload *w) {
-    double batches = ikt_workload_batches(w),
-           others = (double)(w->distribution.n - w->distribution.count);
-    double around =
-        batch_spread * ((double)w->distribution.count / batches + (double)w->candidates);
-    return batches * fmin(others, ikt_workload_cut(w) * around);
+ikt_fetching ikt_workload_fetching(const ikt_workload *w) {
+    const double count = (double)w->distribution.count, candidates = (double)w->candidates;
+    const double others = (double)w->distribution.n - count;
+    const double of_block = fmin((double)w->data.n / (double)w->cells, IKT_TILE_ROWS); /* rows */
+    ikt_fetching f;
+    f.blocks = fetch_bytes / (candidates * (double)ikt_workload_searched_bytes(w));
+    f.blocks = floor(fmin(4096, fmax(8, f.blocks)));
+    f.batches = ceil(count / (f.blocks * of_block));
+    const double around = batch_spread * (count / f.batches + candidates);
+    f.rows = f.batches * fmin(others, ikt_workload_cut(w) * around);
+    return f;
 }

@@ -1,14 +1,19 @@
 /* What a run refuses before its first long stage. See checks.h. */
+#define _GNU_SOURCE
 #include "settings/checks.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/atomic_file.h"
 #include "base/comm.h"
+#include "base/cpu.h"
+#include "base/log.h"
 #include "io/results/result.h"
-#include "settings/time_limit.h"
 
 /* LOCAL, rank 0. Whether two names lead to one file that is there. */
 static bool is_same(const char *a, const char *b) {
@@ -17,25 +22,23 @@ static bool is_same(const char *a, const char *b) {
     return of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
 }
 
-/* LOCAL, rank 0. An output in the place of the data would be the end of them. */
+/* COLLECTIVE. An output in the place of the data would be the end of them. */
 static ikt_status check_apart(ikt_context *ctx, const ikt_settings *s, const char *key,
                               const char *path) {
-    const bool is_input = is_same(path, s->input.file);
-    if (!is_input && !is_same(path, s->isolation.model_from)) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_USAGE, "%s and %s are the same file: %s", key,
-                    is_input ? "input.file" : "isolation.model_from", path);
-}
-
-/* COLLECTIVE. */
-static ikt_status check_apart_all(ikt_context *ctx, const ikt_settings *s, const char *key,
-                                  const char *path) {
-    return ikt_agree(ctx, ikt_rank(ctx) == 0 ? check_apart(ctx, s, key, path) : IKT_OK);
+    ikt_status st = IKT_OK;
+    if (ikt_rank(ctx) == 0) {
+        const bool is_input = is_same(path, s->input.file);
+        if (is_input || is_same(path, s->isolation.model_from))
+            st = ikt_fail(ctx, IKT_ERR_USAGE, "%s and %s are the same file: %s", key,
+                          is_input ? "input.file" : "isolation.model_from", path);
+    }
+    return ikt_agree(ctx, st);
 }
 
 static ikt_status check_output(ikt_context *ctx, const ikt_settings *s, const char *key,
                                const char *path) {
     if (!path[0]) return IKT_OK;
-    IKT_TRY(check_apart_all(ctx, s, key, path));
+    IKT_TRY(check_apart(ctx, s, key, path));
     return path == s->output.picture ? ikt_atomic_check_stream(ctx, path, s->output.overwrite)
                                      : ikt_atomic_check(ctx, path, s->output.overwrite);
 }
@@ -49,8 +52,8 @@ ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings, boo
                         output->file);
     IKT_TRY(check_output(ctx, settings, "output.file", output->file));
     IKT_TRY(check_output(ctx, settings, "output.picture", output->picture));
-    /* Whether it may be written depends on the graph (graph_keep.h). */
-    IKT_TRY(check_apart_all(ctx, settings, "output.graph", output->graph));
+    /* Whether it may be written depends on the graph (pipeline/early_outputs.h). */
+    IKT_TRY(check_apart(ctx, settings, "output.graph", output->graph));
     return check_output(ctx, settings, "output.model", output->model);
 }
 
@@ -83,18 +86,6 @@ ikt_status ikt_check_sparse(ikt_context *ctx, const ikt_settings *settings, bool
                     settings->input.file);
 }
 
-ikt_status ikt_check_limits(ikt_context *ctx, const ikt_run_settings *run, bool *is_watched,
-                            double *seconds) {
-    const bool is_limited =
-        strcmp(run->max_time, "auto") != 0 && strcmp(run->max_time, "none") != 0;
-    *is_watched = strcmp(run->checkpoint, "none") != 0;
-    *seconds = INFINITY;
-    if (*is_watched) return ikt_time_limit(ctx, run->max_time, seconds);
-    if (!is_limited) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "run.max_time needs a checkpoint to stop with, and run.checkpoint is none");
-}
-
 int64_t ikt_check_result_bytes(ikt_context *ctx, const ikt_settings *settings, int64_t n) {
     const int64_t q = settings->layout.dimensions;
     const ikt_rows rows = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
@@ -108,4 +99,101 @@ ikt_status ikt_check_room(ikt_context *ctx, const ikt_settings *settings, int64_
     if (!settings->output.file[0]) return IKT_OK;
     return ikt_atomic_check_room(ctx, settings->output.file,
                                  ikt_check_result_bytes(ctx, settings, n));
+}
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+bool ikt_time_parse(const char *text, double *seconds) {
+    static const double minutes_first[3][3] = {{60, 0, 0}, {60, 1, 0}, {3600, 60, 1}};
+    static const double hours_first[3] = {3600, 60, 1};
+    const char *dash = strchr(text, '-');
+    double field[3] = {0, 0, 0}, days = 0;
+    if (dash) {
+        const size_t digits = strspn(text, "0123456789");
+        if (digits == 0 || digits > 6 || text + digits != dash) return false;
+        days = (double)strtol(text, NULL, 10);
+        text = dash + 1;
+    }
+    int count = 0; /* numbers between colons, at most three */
+    for (;; text++) {
+        const size_t digits = strspn(text, "0123456789");
+        if (digits == 0 || digits > 9 || count == 3) return false;
+        field[count++] = (double)strtol(text, NULL, 10);
+        text += digits;
+        if (*text == '\0') break;
+        if (*text != ':') return false;
+    }
+    const double *unit = dash ? hours_first : minutes_first[count - 1];
+    *seconds = 86400 * days;
+    for (int i = 0; i < count; i++)
+        *seconds += unit[i] * field[i];
+    return true;
+}
+
+/* Asks Slurm for the time that is left; false where it does not say. */
+static bool ask_slurm(const char *job, double *seconds) {
+    char command[128], answer[64] = "";
+    if (strlen(job) > 32 || job[strspn(job, "0123456789_")] != '\0') return false;
+    snprintf(command, sizeof command, "squeue -h -j %s -o %%L 2>/dev/null", job);
+    FILE *pipe = popen(command, "r");
+    if (!pipe) return false;
+    const bool is_told = fgets(answer, sizeof answer, pipe) != NULL;
+    pclose(pipe);
+    answer[strcspn(answer, "\n")] = '\0';
+    if (is_told && strcmp(answer, "UNLIMITED") == 0) {
+        *seconds = INFINITY;
+        return true;
+    }
+    return is_told && ikt_time_parse(answer, seconds);
+}
+
+/* LOCAL, rank 0. What Slurm has said is put where newer ones say it themselves: it is asked once,
+ * however many runs a study has. */
+static double slurm_limit(ikt_context *ctx, bool is_guest) {
+    const char *id = getenv("SLURM_JOB_ID"), *end = getenv("SLURM_JOB_END_TIME");
+    const char *array = getenv("SLURM_ARRAY_JOB_ID"), *index = getenv("SLURM_ARRAY_TASK_ID");
+    const double now = (double)time(NULL);
+    double seconds = INFINITY;
+    char job[64], text[32];
+    if (!id) return INFINITY;
+    if (end) return strtod(end, NULL) > 0 ? strtod(end, NULL) - now : INFINITY;
+    /* The number of one task of an array is also that of the whole array, for which Slurm would
+     * list all tasks. */
+    if (array && index)
+        snprintf(job, sizeof job, "%s_%s", array, index);
+    else
+        snprintf(job, sizeof job, "%s", id);
+    if (!is_guest && ikt_cpu_may_fork() && ask_slurm(job, &seconds)) {
+        snprintf(text, sizeof text, "%.0f", isfinite(seconds) ? now + seconds : 0);
+        setenv("SLURM_JOB_END_TIME", text, 1);
+    } else {
+        ikt_log(ctx, IKT_LOG_WARN,
+                "Slurm does not say when the job ends: set run.max_time for the run to stop in "
+                "time with a checkpoint");
+    }
+    return seconds;
+}
+
+ikt_status ikt_check_limits(ikt_context *ctx, const ikt_run_settings *run, bool is_guest,
+                            bool *is_watched, double *seconds) {
+    const char *limit = run->max_time;
+    const bool is_auto = strcmp(limit, "auto") == 0, is_none = strcmp(limit, "none") == 0;
+    *is_watched = strcmp(run->checkpoint, "none") != 0;
+    *seconds = INFINITY;
+    if (!*is_watched && !is_auto && !is_none)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "run.max_time needs a checkpoint to stop with, and run.checkpoint is none");
+    if (!*is_watched || is_none) return IKT_OK;
+    if (is_auto) {
+        if (ikt_rank(ctx) == 0) *seconds = slurm_limit(ctx, is_guest);
+        ikt_broadcast(ctx, seconds, (int64_t)sizeof *seconds, 0);
+    } else if (!ikt_time_parse(limit, seconds)) {
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "run.max_time: '%.80s' is no time: write minutes, hours:minutes:seconds, "
+                        "days-hours, auto or none",
+                        limit);
+    }
+    if (isfinite(*seconds))
+        ikt_log(ctx, IKT_LOG_DETAIL, "%.0f seconds are left for the run", *seconds);
+    return IKT_OK;
 }

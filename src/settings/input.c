@@ -1,5 +1,5 @@
 /* Opening what the section `input` names. */
-#include "settings/input.h"
+#include "settings/settings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +13,13 @@ static const struct {
 } types[] = {{0, 0},   {'u', 1}, {'i', 1}, {'u', 2}, {'i', 2}, {'u', 4},
              {'i', 4}, {'u', 8}, {'i', 8}, {'f', 2}, {'f', 4}, {'f', 8}};
 
-static ikt_status find_raw(ikt_context *ctx, const ikt_input_settings *input, ikt_raw *raw) {
+ikt_status ikt_input_open(ikt_context *ctx, const ikt_input_settings *input, ikt_source **out) {
+    static const ikt_transposed transposed[] = {IKT_TRANSPOSED_AUTO, IKT_TRANSPOSED_YES,
+                                                IKT_TRANSPOSED_NO};
     const bool is_raw = input->columns != IKT_AUTO_INT;
+    *out = NULL;
+    if (!input->file[0])
+        return ikt_fail(ctx, IKT_ERR_USAGE, "input.file is not set: name the file with the data");
     if (is_raw != (input->type != 0) || (!is_raw && (input->skip > 0 || input->byte_order != 0)))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "raw numbers are described by input.columns and input.type together, with "
@@ -22,27 +27,16 @@ static ikt_status find_raw(ikt_context *ctx, const ikt_input_settings *input, ik
                         is_raw             ? "input.type"
                         : input->type != 0 ? "input.columns"
                                            : "input.columns and input.type");
-    *raw = (ikt_raw){.columns = 0};
-    if (is_raw)
-        *raw = (ikt_raw){.columns = input->columns,
-                         .kind = types[input->type].kind,
-                         .bytes = types[input->type].bytes,
-                         .big = input->byte_order == 1,
-                         .skip = input->skip};
-    return IKT_OK;
-}
-
-ikt_status ikt_input_open(ikt_context *ctx, const ikt_input_settings *input, ikt_source **out) {
-    static const ikt_transposed transposed[] = {IKT_TRANSPOSED_AUTO, IKT_TRANSPOSED_YES,
-                                                IKT_TRANSPOSED_NO};
-    *out = NULL;
-    if (!input->file[0])
-        return ikt_fail(ctx, IKT_ERR_USAGE, "input.file is not set: name the file with the data");
     ikt_source_options options = {.dataset = input->dataset,
                                   .rows = input->rows == IKT_AUTO_INT ? 0 : input->rows,
                                   .transposed = transposed[input->transposed],
                                   .inherited = input->inherited};
-    IKT_TRY(find_raw(ctx, input, &options.raw));
+    if (is_raw)
+        options.raw = (ikt_raw){.columns = input->columns,
+                                .kind = types[input->type].kind,
+                                .bytes = types[input->type].bytes,
+                                .big = input->byte_order == 1,
+                                .skip = input->skip};
     return ikt_source_open_with(ctx, input->file, &options, out);
 }
 

@@ -5,9 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "affinity/kind.h"
+#include "affinity/affinity.h"
 #include "config/config.h"
 #include "data/preprocess.h"
+#include "io/sources/source.h"
 #include "isolation/model.h"
 #include "isolation/settings.h"
 #include "layout/layout.h"
@@ -20,7 +21,7 @@ typedef struct {
     int64_t rows;                 /* first rows of the file, or IKT_AUTO_INT for all */
     int transposed;               /* ikt_transposed */
     int64_t columns, skip;        /* of a raw file; IKT_AUTO_INT: the file is not raw */
-    int type, byte_order;         /* of a raw file; see input.h */
+    int type, byte_order;         /* of a raw file; see input.c */
     bool inherited;               /* no key: what stands above was said of another file */
 } ikt_input_settings;
 
@@ -64,6 +65,26 @@ enum { IKT_SETTINGS_PARTS = 7 + IKT_AFFINITY_PARTS };
 /* LOCAL. The sections bound to the members of `settings`, for the functions of config.h. */
 void ikt_settings_parts(ikt_settings *settings, ikt_config_part parts[IKT_SETTINGS_PARTS]);
 
+/* LOCAL. Whether the members of a key have equal values, as they are printed. */
+bool ikt_settings_has_equal(const ikt_key *key, const ikt_config_part *a, const ikt_config_part *b);
+
+/* LOCAL, pure. Whether a section says how similar rows are, which a graph depends on and is written
+ * and read with: preprocess, affinity with its kinds, isolation. */
+bool ikt_settings_is_of_kernel(const ikt_section *section);
+
+/* LOCAL. Those sections as YAML.
+ *   text   freed with ikt_free. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_graph_settings_print(ikt_context *ctx, const ikt_settings *settings, char **text);
+
+/* SAME-ARGS. Puts the settings that made a graph in place of those that are at their defaults.
+ *   settings   as the user gave them
+ *   text       of ikt_graph_settings_print
+ *   name       of the file
+ * Errors: IKT_ERR_USAGE, naming the first key whose value is neither the default nor that of the
+ * graph; IKT_ERR_DATA where the text makes no sense. */
+ikt_status ikt_graph_settings_adopt(ikt_context *ctx, ikt_settings *settings, const char *text,
+                                    const char *name);
+
 /* LOCAL. Sets to their defaults the keys that belong to one job and not to the study: time,
  * checkpoints. */
 void ikt_settings_forget_job(ikt_run_settings *run);
@@ -81,5 +102,17 @@ ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t cou
  * Errors: IKT_ERR_USAGE for psi or pool that do not suit the rows. */
 ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, int64_t n,
                                int64_t drawn, ikt_model_spec *out);
+
+/* COLLECTIVE. Opens the rows of input.file. Errors: those of ikt_source_open_with; IKT_ERR_USAGE
+ * (input.file is missing, the description of raw numbers is incomplete). */
+ikt_status ikt_input_open(ikt_context *ctx, const ikt_input_settings *input, ikt_source **out);
+
+/* COLLECTIVE. Opens another file as `input` describes one: its numbers are raw where nothing else
+ * is known of it, transposed where those were. */
+ikt_status ikt_input_open_like(ikt_context *ctx, const ikt_input_settings *input, const char *file,
+                               const char *dataset, ikt_source **out);
+
+/* COLLECTIVE. Tells in the log's details what else the file holds. */
+void ikt_input_describe(ikt_context *ctx, const ikt_source *source);
 
 #endif

@@ -24,7 +24,7 @@ static ikt_status measure_curve(ikt_context *ctx, const ikt_study_plan *plan,
     ikt_dataset *data = NULL;
     ikt_rank_curve curve = {0};
     IKT_TRY(ikt_study_run_settings(ctx, plan, run, run->table, &settings));
-    ikt_status st = ikt_pipeline_open(ctx, &settings, &source, &data);
+    ikt_status st = ikt_pipeline_open(ctx, &settings, NULL, &source, &data);
     if (st == IKT_OK) {
         const ikt_measured what = {
             .rows = *embedding->rows, .y = embedding->y, .q = embedding->q, .data = data};

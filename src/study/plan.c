@@ -18,7 +18,7 @@
 #include "data/generate.h"
 #include "io/sources/source.h"
 #include "settings/preset.h"
-#include "settings/unused.h"
+#include "settings/checks.h"
 
 /* 64-bit FNV-1a hash of a text, continued from `hash` (0: begin). */
 static uint64_t hash_text(uint64_t hash, const char *text) {

@@ -31,7 +31,6 @@
 #include "base/watch.h"
 #include "evaluate/measure.h"
 #include "evaluate/structure.h"
-#include "pipeline/measures.h"
 #include "pipeline/outcome.h"
 #include "study/results.h"
 

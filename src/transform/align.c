@@ -46,16 +46,6 @@ static ikt_status check_finite(ikt_context *ctx, const char *path, int64_t first
     return IKT_OK;
 }
 
-static ikt_status read_labels(ikt_context *ctx, ikt_aligned *a) {
-    bool present = false;
-    ikt_status st = ikt_alloc(ctx, &a->labels, a->distribution.count, sizeof *a->labels, "labels");
-    IKT_TRY(ikt_agree(ctx, st));
-    IKT_TRY(ikt_result_read_labels(a->file, "labels", a->distribution.first, a->distribution.count,
-                                   a->labels, &present));
-    if (!present) ikt_free(&a->labels);
-    return IKT_OK;
-}
-
 static ikt_status read_places(ikt_context *ctx, const ikt_align_request *request, ikt_aligned *a,
                               matched *m) {
     const int q = ikt_result_dimensions(a->file);
@@ -92,28 +82,9 @@ static void find_displacements(ikt_context *ctx, const matched *m, ikt_aligned *
     a->residual = sqrt(ikt_exact_sum_value(&squares) / (double)a->rows) / a->motion.size;
 }
 
-/* --- classes -----------------------------------------------------------------------------------
- */
+/* --- classes ---------------------------------------------------------------------------------- */
 
 enum { SUMS = IKT_PROCRUSTES_MOST + 1 }; /* of a class: its shift, the squares */
-
-static void add_row(const ikt_aligned *a, const matched *m, int64_t i, ikt_exact_sum *sum) {
-    const int q = a->motion.q;
-    for (int c = 0; c < q; c++)
-        ikt_exact_sum_add(&sum[c], (double)a->y[q * i + c] - (double)m->y[q * i + c]);
-    ikt_exact_sum_add(&sum[SUMS - 1], a->displacement[i] * a->displacement[i]);
-}
-
-static void describe_class(const ikt_aligned *a, const ikt_exact_sum *sum, ikt_align_class *class) {
-    const double rows = (double)class->rows;
-    double square = 0;
-    for (int c = 0; c < a->motion.q; c++) {
-        const double mean = ikt_exact_sum_value(&sum[c]) / rows;
-        square += mean * mean;
-    }
-    class->shift = sqrt(square) / a->motion.size;
-    class->rms = sqrt(ikt_exact_sum_value(&sum[SUMS - 1]) / rows) / a->motion.size;
-}
 
 /* COLLECTIVE. Sums over the rows of each class, and what they say. */
 static ikt_status sum_classes(ikt_context *ctx, const matched *m, const ikt_classes *classes,
@@ -121,36 +92,39 @@ static ikt_status sum_classes(ikt_context *ctx, const matched *m, const ikt_clas
     ikt_exact_sum *sum = NULL;
     int64_t *rows = NULL;
     const int64_t count = classes->count;
+    const int q = a->motion.q;
     ikt_status st = ikt_alloc(ctx, &sum, count * SUMS, sizeof *sum, "classes");
     if (st == IKT_OK) st = ikt_alloc(ctx, &rows, count, sizeof *rows, "classes");
     if (st == IKT_OK) st = ikt_alloc(ctx, &a->class, count, sizeof *a->class, "classes");
     st = ikt_agree(ctx, st);
     for (int64_t i = 0; i < m->count && st == IKT_OK; i++) {
         const int64_t k = ikt_classes_number(classes, a->labels[i]);
-        add_row(a, m, i, sum + k * SUMS);
+        for (int c = 0; c < q; c++)
+            ikt_exact_sum_add(&sum[k * SUMS + c],
+                              (double)a->y[q * i + c] - (double)m->y[q * i + c]);
+        ikt_exact_sum_add(&sum[k * SUMS + SUMS - 1], a->displacement[i] * a->displacement[i]);
         rows[k]++;
     }
     if (st == IKT_OK) {
         ikt_exact_sum_reduce(ctx, sum, count * SUMS);
         ikt_sum_i64(ctx, rows, count);
         for (int64_t k = 0; k < count; k++) {
-            a->class[k] = (ikt_align_class){.label = classes->label[k], .rows = rows[k]};
-            describe_class(a, sum + k * SUMS, &a->class[k]);
+            const ikt_exact_sum *of = sum + k * SUMS;
+            double square = 0;
+            for (int c = 0; c < q; c++) {
+                const double mean = ikt_exact_sum_value(&of[c]) / (double)rows[k];
+                square += mean * mean;
+            }
+            const double spread = ikt_exact_sum_value(&of[SUMS - 1]) / (double)rows[k];
+            a->class[k] = (ikt_align_class){.label = classes->label[k],
+                                            .rows = rows[k],
+                                            .shift = sqrt(square) / a->motion.size,
+                                            .rms = sqrt(spread) / a->motion.size};
         }
         a->classes = count;
     }
     ikt_free(&sum);
     ikt_free(&rows);
-    return st;
-}
-
-static ikt_status summarise_classes(ikt_context *ctx, const matched *m, ikt_aligned *a) {
-    ikt_classes classes;
-    if (ikt_max_one(ctx, a->labels != NULL) == 0) return IKT_OK;
-    IKT_TRY(ikt_classes_find(ctx, a->labels, m->count, &classes));
-    ikt_status st = IKT_OK;
-    if (classes.count <= IKT_ALIGN_CLASSES) st = sum_classes(ctx, m, &classes, a);
-    ikt_classes_destroy(&classes);
     return st;
 }
 
@@ -161,6 +135,8 @@ static ikt_status align(ikt_context *ctx, const ikt_align_request *request, ikt_
                         matched *m) {
     const int q = ikt_result_dimensions(a->file);
     const size_t row_bytes = (size_t)q * sizeof *a->y;
+    ikt_classes classes;
+    bool has_labels = false;
     IKT_TRY(read_places(ctx, request, a, m));
     a->run_hash = ikt_row_hash(ctx, a->y, a->distribution.first, a->distribution.count, row_bytes);
     a->reference_hash = ikt_row_hash(ctx, m->y, a->distribution.first, m->count, row_bytes);
@@ -169,8 +145,16 @@ static ikt_status align(ikt_context *ctx, const ikt_align_request *request, ikt_
     ikt_procrustes_apply(&a->motion, a->y, a->distribution.count, a->y);
     a->hash = ikt_row_hash(ctx, a->y, a->distribution.first, a->distribution.count, row_bytes);
     find_displacements(ctx, m, a);
-    IKT_TRY(read_labels(ctx, a));
-    return summarise_classes(ctx, m, a);
+    ikt_status st = ikt_alloc(ctx, &a->labels, a->distribution.count, sizeof *a->labels, "labels");
+    IKT_TRY(ikt_agree(ctx, st));
+    IKT_TRY(ikt_result_read_labels(a->file, "labels", a->distribution.first, a->distribution.count,
+                                   a->labels, &has_labels));
+    if (!has_labels) ikt_free(&a->labels);
+    if (ikt_max_one(ctx, a->labels != NULL) == 0) return IKT_OK;
+    IKT_TRY(ikt_classes_find(ctx, a->labels, m->count, &classes));
+    if (classes.count <= IKT_ALIGN_CLASSES) st = sum_classes(ctx, m, &classes, a);
+    ikt_classes_destroy(&classes);
+    return st;
 }
 
 ikt_status ikt_align_run(ikt_context *ctx, const ikt_align_request *request, ikt_aligned *out) {
@@ -200,86 +184,69 @@ void ikt_aligned_destroy(ikt_aligned *a) {
 
 /* --- the file of an aligned embedding --------------------------------------------------------- */
 
-/* What the run's own file says and the new one repeats; its copies, freed as one. */
-typedef struct {
-    char *configuration, *names;
-    int64_t *marked, n_marked;
-} inheritance;
-
-static void visit_note(void *self, const char *name, const char *text, bool varying) {
-    static const char *const kept[] = {"input", "input_shape", "input_fingerprint"};
-    ikt_notes *n = self;
+/* What the file of the run says of its input, the new one repeats. */
+static void repeat_note(void *self, const char *name, const char *text, bool varying) {
+    static const char *const repeated[] = {"input", "input_shape", "input_fingerprint"};
     for (int i = 0; i < 3 && !varying; i++)
-        if (strcmp(kept[i], name) == 0) ikt_note_text(n, name, text);
-}
-
-static void describe_motion(const ikt_procrustes *motion, ikt_notes *n) {
-    const int q = motion->q;
-    const double angle = ikt_procrustes_angle(motion);
-    ikt_note_reals(n, "scale", &motion->scale, 1);
-    ikt_note_reals(n, "rotation_degrees", &angle, 1);
-    ikt_note_text(n, "mirrored", motion->is_mirrored ? "yes" : "no");
-    ikt_note_reals(n, "rotation", motion->turn, q * q);
-    ikt_note_reals(n, "centre_before", motion->from, q);
-    ikt_note_reals(n, "centre_after", motion->to, q);
+        if (strcmp(repeated[i], name) == 0) ikt_note_fact(self, name, "%s", text);
 }
 
 static void describe(const ikt_align_request *request, const ikt_aligned *a, ikt_notes *n) {
+    const ikt_procrustes *motion = &a->motion;
+    const double angle = ikt_procrustes_angle(motion);
+    const int q = motion->q;
     ikt_notes_program(n);
-    ikt_note_text(n, "made_by",
+    ikt_note_fact(n, "made_by",
                   "iktsne align: scale * (row - centre_before) * rotation + centre_after");
-    ikt_note_text(n, "aligned", request->run);
+    ikt_note_fact(n, "aligned", "%s", request->run);
     ikt_note_hash(n, "aligned_hash", a->run_hash);
-    ikt_note_text(n, "reference", request->reference);
+    ikt_note_fact(n, "reference", "%s", request->reference);
     ikt_note_hash(n, "reference_hash", a->reference_hash);
-    ikt_note_int(n, "rows_matched", a->rows);
-    describe_motion(&a->motion, n);
+    ikt_note_fact(n, "rows_matched", "%" PRId64, a->rows);
+    ikt_note_reals(n, "scale", &motion->scale, 1);
+    ikt_note_reals(n, "rotation_degrees", &angle, 1);
+    ikt_note_fact(n, "mirrored", "%s", motion->is_mirrored ? "yes" : "no");
+    ikt_note_reals(n, "rotation", motion->turn, q * q);
+    ikt_note_reals(n, "centre_before", motion->from, q);
+    ikt_note_reals(n, "centre_after", motion->to, q);
     ikt_note_reals(n, "residual", &a->residual, 1);
     ikt_note_hash(n, "embedding_hash", a->hash);
 }
 
-static ikt_status inherit(const ikt_aligned *a, inheritance *in, ikt_notes *n) {
-    IKT_TRY(ikt_result_configuration(a->file, &in->configuration));
-    IKT_TRY(ikt_result_read_text(a->file, "label_names", &in->names));
-    IKT_TRY(ikt_result_read_marked(a->file, &in->marked, &in->n_marked));
-    return ikt_result_notes(a->file, visit_note, n);
-}
-
-static ikt_status write_result(ikt_context *ctx, const ikt_aligned *a, const ikt_notes *n,
-                               const inheritance *in, const char *path, bool overwrite) {
+ikt_status ikt_align_write(ikt_context *ctx, const ikt_align_request *request, const ikt_aligned *a,
+                           const char *path, bool overwrite) {
     const ikt_result_column column = {"displacement", IKT_COLUMN_DOUBLE, a->displacement};
-    const ikt_result result = {.rows = a->distribution,
-                               .q = a->motion.q,
-                               .embedding = a->y,
-                               .labels = a->labels,
-                               .label_names = in->names,
-                               .marked = in->marked,
-                               .n_marked = in->n_marked,
-                               .value_name = "kl",
-                               .configuration = in->configuration ? in->configuration : "",
-                               .facts = n->fact,
-                               .n_facts = n->count,
-                               .circumstances = n->varying,
-                               .n_circumstances = IKT_NOTES_VARYING,
-                               .columns = &column,
-                               .n_columns = 1};
-    return ikt_result_write(ctx, path, overwrite, &result);
-}
-
-ikt_status ikt_align_write(ikt_context *ctx, const ikt_align_request *request,
-                           const ikt_aligned *aligned, const char *path, bool overwrite) {
     ikt_notes *n = NULL;
-    inheritance in = {NULL, NULL, NULL, 0};
+    char *configuration = NULL, *names = NULL;
+    int64_t *marked = NULL, n_marked = 0;
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &n, 1, sizeof *n, "provenance"));
-    if (st == IKT_OK) st = inherit(aligned, &in, n);
+    if (st == IKT_OK) st = ikt_result_configuration(a->file, &configuration);
+    if (st == IKT_OK) st = ikt_result_read_text(a->file, "label_names", &names);
+    if (st == IKT_OK) st = ikt_result_read_marked(a->file, &marked, &n_marked);
+    if (st == IKT_OK) st = ikt_result_notes(a->file, repeat_note, n);
     if (st == IKT_OK) {
-        describe(request, aligned, n);
+        describe(request, a, n);
         ikt_notes_share(ctx, n);
-        st = write_result(ctx, aligned, n, &in, path, overwrite);
+        const ikt_result result = {.rows = a->distribution,
+                                   .q = a->motion.q,
+                                   .embedding = a->y,
+                                   .labels = a->labels,
+                                   .label_names = names,
+                                   .marked = marked,
+                                   .n_marked = n_marked,
+                                   .value_name = "kl",
+                                   .configuration = configuration ? configuration : "",
+                                   .facts = n->fact,
+                                   .n_facts = n->n_facts,
+                                   .circumstances = n->circumstance,
+                                   .n_circumstances = n->n_circumstances,
+                                   .columns = &column,
+                                   .n_columns = 1};
+        st = ikt_result_write(ctx, path, overwrite, &result);
     }
     ikt_free(&n);
-    ikt_free(&in.configuration);
-    ikt_free(&in.names);
-    ikt_free(&in.marked);
+    ikt_free(&configuration);
+    ikt_free(&names);
+    ikt_free(&marked);
     return st;
 }

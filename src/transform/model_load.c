@@ -1,13 +1,12 @@
 /* A model file brought into memory. */
-#include "transform/model_load.h"
+#include "transform/transform.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/comm.h"
 #include "base/memory.h"
-#include "dist/rows.h"
+#include "dist/shuffle.h"
 
 static const char purpose[] = "model";
 
@@ -42,21 +41,18 @@ static ikt_status read_doubles(ikt_context *ctx, const ikt_loaded_model *m, ikt_
     return IKT_OK;
 }
 
-static ikt_status read_scales(ikt_context *ctx, ikt_loaded_model *m) {
-    const int64_t d = m->shape.d;
-    m->normaliser = (ikt_normaliser){
-        .mode = m->shape.is_unit ? IKT_NORMALISE_UNIT : IKT_NORMALISE_NONE, .d = d};
-    if (!m->shape.is_shifted) return IKT_OK;
-    ikt_status st = ikt_alloc(ctx, &m->normaliser.shift, 2 * d, sizeof(double), purpose);
-    IKT_TRY(ikt_agree(ctx, st));
-    m->normaliser.scale = m->normaliser.shift + d;
-    IKT_TRY(read_doubles(ctx, m, IKT_MODEL_SHIFT, d, 1, m->normaliser.shift));
-    return read_doubles(ctx, m, IKT_MODEL_SCALE, d, 1, m->normaliser.scale);
-}
-
-static ikt_status read_components(ikt_context *ctx, ikt_loaded_model *m) {
+static ikt_status read_preprocessing(ikt_context *ctx, ikt_loaded_model *m) {
     const int64_t d = m->shape.d, k = m->shape.columns;
     double *mean = NULL;
+    m->normaliser = (ikt_normaliser){
+        .mode = m->shape.is_unit ? IKT_NORMALISE_UNIT : IKT_NORMALISE_NONE, .d = d};
+    if (m->shape.is_shifted) {
+        double **shift = &m->normaliser.shift;
+        IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, shift, 2 * d, sizeof(double), purpose)));
+        m->normaliser.scale = *shift + d;
+        IKT_TRY(read_doubles(ctx, m, IKT_MODEL_SHIFT, d, 1, *shift));
+        IKT_TRY(read_doubles(ctx, m, IKT_MODEL_SCALE, d, 1, m->normaliser.scale));
+    }
     if (!m->shape.is_reduced) return IKT_OK;
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &mean, (1 + k) * d, sizeof *mean, purpose));
     if (st == IKT_OK) st = read_doubles(ctx, m, IKT_MODEL_MEAN, d, 1, mean);
@@ -66,18 +62,7 @@ static ikt_status read_components(ikt_context *ctx, ikt_loaded_model *m) {
     return st;
 }
 
-/* Numbers of centres become the model's rows; they must be such and ascend. */
-static ikt_status adopt_numbers(ikt_context *ctx, ikt_loaded_model *m, const int32_t *number) {
-    const int64_t psi = m->shape.psi;
-    for (int64_t e = 0; e < m->shape.t * psi; e++) {
-        bool ascends = e % psi == 0 || number[e] > number[e - 1];
-        if (number[e] < 0 || number[e] >= m->shape.centres || !ascends)
-            return damaged(ctx, m, "/partitionings holds numbers that are no centres");
-        m->model->row[e] = number[e];
-    }
-    return IKT_OK;
-}
-
+/* Numbers of centres become the rows of the model; they must be such and ascend. */
 static ikt_status read_model(ikt_context *ctx, ikt_loaded_model *m) {
     const ikt_model_shape *s = &m->shape;
     int32_t *number = NULL;
@@ -92,7 +77,12 @@ static ikt_status read_model(ikt_context *ctx, ikt_loaded_model *m) {
     st = ikt_agree(ctx, st);
     if (st == IKT_OK)
         st = ikt_model_file_read(m->file, IKT_MODEL_PARTITIONINGS, 0, s->t, number, 0);
-    if (st == IKT_OK) st = adopt_numbers(ctx, m, number);
+    for (int64_t e = 0; st == IKT_OK && e < s->t * s->psi; e++) {
+        const bool ascends = e % s->psi == 0 || number[e] > number[e - 1];
+        if (number[e] < 0 || number[e] >= s->centres || !ascends)
+            st = damaged(ctx, m, "/partitionings holds numbers that are no centres");
+        m->model->row[e] = number[e];
+    }
     ikt_free(&number);
     return st;
 }
@@ -102,20 +92,14 @@ static ikt_status read_embedding(ikt_context *ctx, ikt_loaded_model *m) {
     const int64_t q = m->shape.q;
     const ikt_rows rows = ikt_rows_make(m->shape.n, ikt_size(ctx), ikt_rank(ctx));
     float *own = NULL;
-    int64_t *counts = NULL;
-    ikt_status st = ikt_alloc(ctx, &m->y, m->shape.n * q, sizeof *m->y, "embedding");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &own, rows.count * q, sizeof *own, "embedding");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, rows.ranks, sizeof *counts, "embedding");
-    st = ikt_agree(ctx, st);
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &own, rows.count * q, sizeof *own, "embedding"));
     if (st == IKT_OK)
         st = ikt_model_file_read(m->file, IKT_MODEL_EMBEDDING, rows.first, rows.count, own, 0);
-    for (int r = 0; st == IKT_OK && r < rows.ranks; r++)
-        counts[r] = ikt_rows_count(&rows, r);
-    if (st == IKT_OK) ikt_allgather(ctx, own, rows.count, (size_t)q * sizeof *own, m->y, counts);
+    if (st == IKT_OK)
+        st = ikt_share_rows(ctx, &rows, own, (size_t)q * sizeof *own, "embedding", &m->y);
     for (int64_t e = 0; st == IKT_OK && e < m->shape.n * q; e++)
         if (!isfinite(m->y[e])) st = damaged(ctx, m, "its embedding is not finite");
     ikt_free(&own);
-    ikt_free(&counts);
     return st;
 }
 
@@ -126,8 +110,7 @@ ikt_status ikt_model_load(ikt_context *ctx, const char *path, ikt_loaded_model *
     IKT_TRY(ikt_model_file_open(ctx, path, &out->file));
     out->shape = *ikt_model_file_shape(out->file);
     ikt_status st = read_settings(ctx, out);
-    if (st == IKT_OK) st = read_scales(ctx, out);
-    if (st == IKT_OK) st = read_components(ctx, out);
+    if (st == IKT_OK) st = read_preprocessing(ctx, out);
     if (st == IKT_OK) st = read_model(ctx, out);
     if (st == IKT_OK) st = read_embedding(ctx, out);
     if (st != IKT_OK) ikt_loaded_model_destroy(out);
@@ -142,15 +125,6 @@ void ikt_loaded_model_destroy(ikt_loaded_model *loaded) {
     ikt_free(&loaded->y);
 }
 
-static ikt_status check_columns(ikt_context *ctx, const ikt_loaded_model *m,
-                                const ikt_source *source) {
-    if (ikt_source_columns(source) == m->shape.d) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_DATA,
-                    "%s has %lld columns, but the rows of %s had %lld: new rows must have the same",
-                    ikt_source_name(source), (long long)ikt_source_columns(source),
-                    ikt_model_file_path(m->file), (long long)m->shape.d);
-}
-
 ikt_status ikt_loaded_model_dataset(ikt_context *ctx, const ikt_loaded_model *m, ikt_source *source,
                                     ikt_dataset **out) {
     const ikt_data_map map = {m->normaliser, m->pca};
@@ -158,7 +132,12 @@ ikt_status ikt_loaded_model_dataset(ikt_context *ctx, const ikt_loaded_model *m,
     ikt_source *centre_rows = NULL;
     ikt_dataset *centres = NULL;
     *out = NULL;
-    IKT_TRY(check_columns(ctx, m, source));
+    if (ikt_source_columns(source) != m->shape.d)
+        return ikt_fail(
+            ctx, IKT_ERR_DATA,
+            "%s has %lld columns, but the rows of %s had %lld: new rows must have the same",
+            ikt_source_name(source), (long long)ikt_source_columns(source),
+            ikt_model_file_path(m->file), (long long)m->shape.d);
     ikt_status st = ikt_source_open(ctx, ikt_model_file_path(m->file), "centres", 0, &centre_rows);
     if (st == IKT_OK) st = ikt_dataset_create_mapped(ctx, centre_rows, &identity, &centres);
     if (st == IKT_OK) st = ikt_dataset_create_mapped(ctx, source, &map, out);

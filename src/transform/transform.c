@@ -1,64 +1,29 @@
 /* Placing new rows into a finished embedding. Read ikt_transform_run first. */
 #include "transform/transform.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/comm.h"
+#include "base/cpu.h"
 #include "base/exact_sum.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/row_hash.h"
 #include "base/timer.h"
+#include "config/value.h"
+#include "dist/shuffle.h"
 #include "evaluate/accuracy.h"
 #include "evaluate/tree.h"
 #include "objective/out_of_sample.h"
-#include "plan/memory_plan.h"
-#include "settings/input.h"
-#include "transform/transform_lists.h"
+#include "pipeline/notes.h"
+#include "plan/plan.h"
+#include "plot/plot.h"
+#include "settings/settings.h"
 
 enum { AUTO_NEIGHBOURS = 30, LABEL_NEIGHBOURS = 10 };
 
 /* --- before anything long --------------------------------------------------------------------- */
-
-static ikt_status choose_neighbours(ikt_context *ctx, const ikt_transform_request *request,
-                                    ikt_transformed *done) {
-    const int64_t n = done->loaded.shape.n, before = done->loaded.settings.affinity.neighbours;
-    int64_t usual = before == IKT_AUTO_INT ? AUTO_NEIGHBOURS : before;
-    done->k = request->neighbours == IKT_AUTO_INT ? (usual < n ? usual : n) : request->neighbours;
-    if (done->k <= n) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_USAGE, "--neighbours %lld, but %s holds only %lld rows",
-                    (long long)done->k, request->model, (long long)n);
-}
-
-static double span_of(const float *y, int64_t n, int64_t q) {
-    double span = 0;
-    for (int64_t a = 0; a < q; a++) {
-        float low = y[a], high = y[a];
-        for (int64_t j = 1; j < n; j++) {
-            low = fminf(low, y[j * q + a]);
-            high = fmaxf(high, y[j * q + a]);
-        }
-        span = fmax(span, (double)high - (double)low);
-    }
-    return span;
-}
-
-static ikt_status check_memory(ikt_context *ctx, ikt_dataset *data, ikt_transformed *done) {
-    const ikt_model_shape *s = &done->loaded.shape;
-    const ikt_out_of_sample_size size = {.n = s->n,
-                                         .q = s->q,
-                                         .rows = ikt_rows_count(&done->rows, 0),
-                                         .columns = s->columns,
-                                         .k = done->k,
-                                         .is_u8 = ikt_dataset_is_u8(data),
-                                         .model = done->loaded.model->spec,
-                                         .span = span_of(done->loaded.y, s->n, s->q),
-                                         .threads = ikt_threads(ctx)};
-    const ikt_memory_plan plan = ikt_memory_plan_out_of_sample(&size, ikt_memory_resident_peak());
-    done->predicted_bytes = ikt_max_one(ctx, plan.peak);
-    return ikt_memory_plan_check(ctx, &plan);
-}
 
 static ikt_status read_labels(ikt_context *ctx, const ikt_transform_request *request,
                               ikt_source *source, ikt_transformed *done) {
@@ -73,31 +38,72 @@ static ikt_status read_labels(ikt_context *ctx, const ikt_transform_request *req
     return ikt_source_no_labels(source, request->labels, "--labels");
 }
 
-static void note_input(ikt_context *ctx, const ikt_source *source, ikt_transformed *done) {
-    strncat(done->input_name, ikt_source_name(source), sizeof done->input_name - 1);
-    done->d = ikt_source_columns(source);
-    done->type = ikt_type_name(ikt_source_type(source));
-    done->rows = ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
-    ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                    (ikt_log_number[]){IKT_LOG_INT("rows", done->rows.n),
-                                       IKT_LOG_INT("columns", done->d),
-                                       IKT_LOG_INT("model_rows", done->loaded.shape.n),
-                                       {0}},
-                    "%s: %lld rows x %lld, %s, into an embedding of %lld rows", done->input_name,
-                    (long long)done->rows.n, (long long)done->d, done->type,
-                    (long long)done->loaded.shape.n);
-}
-
 /* --- the arrows ------------------------------------------------------------------------------- */
 
-static ikt_status claim(ikt_context *ctx, ikt_transformed *done) {
+/* LOCAL, but for the sums. Lists to places. */
+static ikt_status place(ikt_context *ctx, const ikt_new_lists *new, int64_t trials,
+                        ikt_transformed *done) {
+    const ikt_loaded_model *m = &done->loaded;
     const int64_t count = done->rows.count;
-    IKT_TRY(ikt_alloc(ctx, &done->y, count * done->loaded.shape.q, sizeof *done->y, "embedding"));
-    IKT_TRY(ikt_alloc(ctx, &done->divergence, count, sizeof(double), "embedding"));
-    return ikt_alloc(ctx, &done->nearest, count, sizeof *done->nearest, "embedding");
+    ikt_field *field = NULL;
+    int64_t unsettled = 0;
+    ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
+    ikt_stage_begin(ctx, IKT_STAGE_FFT);
+    ikt_status st = ikt_field_create(ctx, m->y, m->shape.n, (int)m->shape.q, false, &field);
+    ikt_stage_end(ctx, IKT_STAGE_FFT);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &done->y, count * m->shape.q, sizeof *done->y, "embedding");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &done->divergence, count, sizeof(double), "embedding");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &done->nearest, count, sizeof(int64_t), "embedding");
+    if (st == IKT_OK) {
+        const ikt_placed old = {field, m->y, (int)m->shape.q};
+        st = ikt_out_of_sample_place(ctx, &old, &new->lists, trials, done->y, done->divergence,
+                                     &unsettled);
+    }
+    ikt_field_destroy(&field);
+    for (int64_t i = 0; st == IKT_OK && i < count; i++)
+        done->nearest[i] = new->lists.row[i * done->k];
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        done->unsettled = ikt_sum_one(ctx, unsettled);
+        done->mean_divergence =
+            ikt_exact_total(ctx, done->divergence, count) / (double)done->rows.n;
+    }
+    ikt_stage_end(ctx, IKT_STAGE_LAYOUT);
+    return st;
 }
 
-static void report(ikt_context *ctx, const ikt_transformed *done) {
+static ikt_status transform(ikt_context *ctx, const ikt_transform_request *request,
+                            ikt_source *source, ikt_dataset *data, ikt_transformed *done) {
+    const ikt_model_shape *s = &done->loaded.shape;
+    const int64_t before = done->loaded.settings.affinity.neighbours;
+    const int64_t usual = before == IKT_AUTO_INT ? AUTO_NEIGHBOURS : before;
+    ikt_new_lists new = {0};
+    done->k = request->neighbours;
+    if (done->k == IKT_AUTO_INT) done->k = usual < s->n ? usual : s->n;
+    if (done->k > s->n)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "--neighbours %lld, but %s holds only %lld rows",
+                        (long long)done->k, request->model, (long long)s->n);
+    const ikt_out_of_sample_size size = {.n = s->n,
+                                         .q = s->q,
+                                         .rows = ikt_rows_count(&done->rows, 0),
+                                         .columns = s->columns,
+                                         .k = done->k,
+                                         .is_u8 = ikt_dataset_is_u8(data),
+                                         .model = done->loaded.model->spec,
+                                         .span = ikt_layout_width(ctx, done->loaded.y, s->q, s->n),
+                                         .threads = ikt_threads(ctx)};
+    const ikt_memory_plan plan = ikt_memory_plan_out_of_sample(&size, ikt_memory_resident_peak());
+    done->predicted_bytes = ikt_max_one(ctx, plan.peak);
+    IKT_TRY(ikt_memory_plan_check(ctx, &plan));
+    IKT_TRY(read_labels(ctx, request, source, done));
+    IKT_TRY(ikt_new_lists_find(ctx, &done->loaded, data, &done->rows, done->k, &new));
+    done->zero_similarity = new.zero_similarity;
+    ikt_status st = place(ctx, &new, request->trials, done);
+    done->similarity = new.similarity;
+    new.similarity = NULL;
+    ikt_new_lists_destroy(&new);
+    if (st != IKT_OK) return st;
     if (done->zero_similarity > 0)
         ikt_log_numbers(
             ctx, IKT_LOG_WARN, (ikt_log_number[]){IKT_LOG_INT("rows", done->zero_similarity), {0}},
@@ -108,51 +114,6 @@ static void report(ikt_context *ctx, const ikt_transformed *done) {
         ikt_log_numbers(
             ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", done->unsettled), {0}},
             "%lld rows were still moving at the last iteration", (long long)done->unsettled);
-}
-
-/* LOCAL, but for the sums. Lists to places. */
-static ikt_status place(ikt_context *ctx, const ikt_new_lists *new, int64_t trials,
-                        ikt_transformed *done) {
-    const ikt_loaded_model *m = &done->loaded;
-    ikt_field *field = NULL;
-    int64_t unsettled = 0;
-    ikt_stage_begin(ctx, IKT_STAGE_LAYOUT);
-    ikt_stage_begin(ctx, IKT_STAGE_FFT);
-    ikt_status st = ikt_field_create(ctx, m->y, m->shape.n, (int)m->shape.q, false, &field);
-    ikt_stage_end(ctx, IKT_STAGE_FFT);
-    if (st == IKT_OK) st = claim(ctx, done);
-    if (st == IKT_OK) {
-        const ikt_placed old = {field, m->y, (int)m->shape.q};
-        st = ikt_out_of_sample_place(ctx, &old, &new->lists, trials, done->y, done->divergence,
-                                     &unsettled);
-    }
-    ikt_field_destroy(&field);
-    for (int64_t i = 0; st == IKT_OK && i < done->rows.count; i++)
-        done->nearest[i] = new->lists.row[i * done->k];
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        done->unsettled = ikt_sum_one(ctx, unsettled);
-        done->mean_divergence =
-            ikt_exact_total(ctx, done->divergence, done->rows.count) / (double)done->rows.n;
-    }
-    ikt_stage_end(ctx, IKT_STAGE_LAYOUT);
-    return st;
-}
-
-static ikt_status transform(ikt_context *ctx, const ikt_transform_request *request,
-                            ikt_source *source, ikt_dataset *data, ikt_transformed *done) {
-    ikt_new_lists new = {0};
-    IKT_TRY(choose_neighbours(ctx, request, done));
-    IKT_TRY(check_memory(ctx, data, done));
-    IKT_TRY(read_labels(ctx, request, source, done));
-    IKT_TRY(ikt_new_lists_find(ctx, &done->loaded, data, &done->rows, done->k, &new));
-    done->zero_similarity = new.zero_similarity;
-    ikt_status st = place(ctx, &new, request->trials, done);
-    done->similarity = new.similarity;
-    new.similarity = NULL;
-    ikt_new_lists_destroy(&new);
-    if (st != IKT_OK) return st;
-    report(ctx, done);
     done->hash = ikt_row_hash(ctx, done->y, done->rows.first, done->rows.count,
                               (size_t)done->loaded.shape.q * sizeof *done->y);
     return IKT_OK;
@@ -172,7 +133,18 @@ ikt_status ikt_transform_run(ikt_context *ctx, const ikt_transform_request *requ
                                  &source);
     if (st == IKT_OK) st = ikt_loaded_model_dataset(ctx, &out->loaded, source, &data);
     if (st == IKT_OK) {
-        note_input(ctx, source, out);
+        strncat(out->input_name, ikt_source_name(source), sizeof out->input_name - 1);
+        out->d = ikt_source_columns(source);
+        out->type = ikt_type_name(ikt_source_type(source));
+        out->rows = ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+        ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                        (ikt_log_number[]){IKT_LOG_INT("rows", out->rows.n),
+                                           IKT_LOG_INT("columns", out->d),
+                                           IKT_LOG_INT("model_rows", out->loaded.shape.n),
+                                           {0}},
+                        "%s: %lld rows x %lld, %s, into an embedding of %lld rows", out->input_name,
+                        (long long)out->rows.n, (long long)out->d, out->type,
+                        (long long)out->loaded.shape.n);
         st = transform(ctx, request, source, data, out);
     }
     ikt_dataset_destroy(&data);
@@ -193,25 +165,6 @@ void ikt_transformed_destroy(ikt_transformed *done) {
 
 /* --- labels ----------------------------------------------------------------------------------- */
 
-/* COLLECTIVE. Labels of all old rows on every rank. */
-static ikt_status old_labels(ikt_context *ctx, const ikt_loaded_model *m, int64_t **labels) {
-    const ikt_rows distribution = ikt_rows_make(m->shape.n, ikt_size(ctx), ikt_rank(ctx));
-    int64_t *own = NULL, *counts = NULL;
-    ikt_status st = ikt_alloc(ctx, labels, m->shape.n, sizeof **labels, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &own, distribution.count, sizeof *own, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, distribution.ranks, sizeof *counts, "measures");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK)
-        st = ikt_model_file_read(m->file, IKT_MODEL_LABELS, distribution.first, distribution.count,
-                                 own, 0);
-    for (int r = 0; st == IKT_OK && r < distribution.ranks; r++)
-        counts[r] = ikt_rows_count(&distribution, r);
-    if (st == IKT_OK) ikt_allgather(ctx, own, distribution.count, sizeof *own, *labels, counts);
-    ikt_free(&own);
-    ikt_free(&counts);
-    return st;
-}
-
 static int64_t count_right(ikt_context *ctx, const ikt_transformed *done, const ikt_tree *tree,
                            const int64_t *labels) {
     const int64_t k = LABEL_NEIGHBOURS < tree->n - 1 ? LABEL_NEIGHBOURS : tree->n - 1;
@@ -231,20 +184,149 @@ static int64_t count_right(ikt_context *ctx, const ikt_transformed *done, const 
 
 ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done, double *accuracy) {
     const ikt_loaded_model *m = &done->loaded;
-    int64_t *labels = NULL;
+    const ikt_rows old = ikt_rows_make(m->shape.n, ikt_size(ctx), ikt_rank(ctx));
+    int64_t *own = NULL, *labels = NULL;
     ikt_tree tree = {0};
     *accuracy = -1;
     bool has_labels = m->shape.has_labels && ikt_max_one(ctx, done->labels != NULL) > 0;
     if (!has_labels || m->shape.n < 2) return IKT_OK;
     ikt_stage_begin(ctx, IKT_STAGE_MEASURES);
-    ikt_status st = old_labels(ctx, m, &labels);
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &own, old.count, sizeof *own, "measures"));
+    if (st == IKT_OK)
+        st = ikt_model_file_read(m->file, IKT_MODEL_LABELS, old.first, old.count, own, 0);
+    if (st == IKT_OK) st = ikt_share_rows(ctx, &old, own, sizeof *own, "measures", &labels);
     if (st == IKT_OK)
         st = ikt_agree(ctx, ikt_tree_create(ctx, m->y, m->shape.n, m->shape.q, &tree));
     if (st == IKT_OK)
         *accuracy =
             (double)ikt_sum_one(ctx, count_right(ctx, done, &tree, labels)) / (double)done->rows.n;
     ikt_tree_destroy(&tree);
+    ikt_free(&own);
     ikt_free(&labels);
     ikt_stage_end(ctx, IKT_STAGE_MEASURES);
+    return st;
+}
+
+/* --- file and picture ------------------------------------------------------------------------- */
+
+/* Words of a command as a shell takes them. */
+static void add_word(ikt_text *text, const char *word) {
+    ikt_text_add(text, " '");
+    for (; *word; word++)
+        ikt_text_add(text, *word == '\'' ? "'\\%c'" : "%c", *word);
+    ikt_text_add(text, "'");
+}
+
+/* The command that gives the same file again; no note where it is longer than a note. */
+static ikt_status add_command(ikt_context *ctx, const ikt_transform_request *request,
+                              const ikt_transformed *done, ikt_notes *n) {
+    ikt_text text = {ctx, NULL, 0, 0, IKT_OK};
+    ikt_text_add(&text, "iktsne transform");
+    add_word(&text, request->model);
+    add_word(&text, request->input);
+    ikt_text_add(&text, " OUT.h5 --neighbours %lld --iterations %lld --dataset", (long long)done->k,
+                 (long long)request->trials);
+    add_word(&text, request->dataset);
+    ikt_text_add(&text, " --labels");
+    add_word(&text, request->labels);
+    if (text.status == IKT_OK && text.length < (int64_t)sizeof n->fact->text)
+        ikt_note_fact(n, "command", "%s", text.data);
+    ikt_free(&text.data);
+    return text.status;
+}
+
+static void describe(const ikt_transform_request *request, const ikt_transformed *done,
+                     ikt_notes *n) {
+    ikt_notes_program(n);
+    ikt_note_fact(n, "instruction_set", "%s", ikt_isa_name(ikt_cpu_isa()));
+    ikt_note_fact(n, "made_by", "iktsne transform: new rows placed into the embedding of a model");
+    ikt_note_fact(n, "model", "%s", request->model);
+    ikt_note_fact(n, "model_hash", "%s", done->loaded.hash);
+    ikt_note_fact(n, "model_rows", "%lld", (long long)done->loaded.shape.n);
+    ikt_note_fact(n, "input", "%s", done->input_name);
+    ikt_note_fact(n, "input_shape", "%lld x %lld %s", (long long)done->rows.n, (long long)done->d,
+                  done->type);
+    ikt_note_fact(n, "neighbours", "%lld", (long long)done->k);
+    ikt_note_fact(n, "iterations", "%lld", (long long)request->trials);
+    ikt_note_fact(n, "rows_without_similarity", "%lld", (long long)done->zero_similarity);
+    ikt_note_reals(n, "mean_divergence", &done->mean_divergence, 1);
+    if (done->accuracy >= 0) ikt_note_reals(n, "label_accuracy_among_old_rows", &done->accuracy, 1);
+    ikt_note_hash(n, "embedding_hash", done->hash);
+}
+
+/* The run that made the model, on the new input. */
+static ikt_status print_configuration(ikt_context *ctx, const ikt_transform_request *request,
+                                      const ikt_transformed *done, char **text) {
+    ikt_settings settings = done->loaded.settings;
+    ikt_config_part parts[IKT_SETTINGS_PARTS];
+    ikt_input_settings *input = &settings.input;
+    snprintf(input->file, sizeof input->file, "%s", request->input);
+    snprintf(input->dataset, sizeof input->dataset, "%s", request->dataset);
+    snprintf(input->labels, sizeof input->labels, "%s", request->labels);
+    input->rows = IKT_AUTO_INT;
+    settings.output.file[0] = settings.output.picture[0] = settings.output.model[0] = '\0';
+    ikt_settings_parts(&settings, parts);
+    return ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, text);
+}
+
+ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *request,
+                               const ikt_transformed *done, const char *path, bool overwrite) {
+    const ikt_result_column columns[] = {{"divergence", IKT_COLUMN_DOUBLE, done->divergence},
+                                         {"similarity", IKT_COLUMN_FLOAT, done->similarity},
+                                         {"nearest", IKT_COLUMN_INT64, done->nearest}};
+    ikt_notes *n = NULL;
+    char *configuration = NULL;
+    ikt_stage_begin(ctx, IKT_STAGE_WRITE);
+    ikt_status st = ikt_alloc(ctx, &n, 1, sizeof *n, "provenance");
+    if (st == IKT_OK) st = print_configuration(ctx, request, done, &configuration);
+    if (st == IKT_OK) {
+        describe(request, done, n);
+        st = add_command(ctx, request, done, n);
+    }
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        ikt_notes_share(ctx, n);
+        const ikt_result result = {.rows = done->rows,
+                                   .q = (int)done->loaded.shape.q,
+                                   .embedding = done->y,
+                                   .labels = done->labels,
+                                   .label_names = done->label_names,
+                                   .value_name = "kl",
+                                   .configuration = configuration,
+                                   .facts = n->fact,
+                                   .n_facts = n->n_facts,
+                                   .circumstances = n->circumstance,
+                                   .n_circumstances = n->n_circumstances,
+                                   .columns = columns,
+                                   .n_columns = sizeof columns / sizeof *columns};
+        st = ikt_result_write(ctx, path, overwrite, &result);
+    }
+    ikt_free(&n);
+    ikt_free(&configuration);
+    ikt_stage_end(ctx, IKT_STAGE_WRITE);
+    return st;
+}
+
+ikt_status ikt_transform_picture(ikt_context *ctx, const ikt_transform_request *request,
+                                 const ikt_transformed *done, const char *path, bool overwrite) {
+    const ikt_rows old = ikt_rows_make(done->loaded.shape.n, ikt_size(ctx), ikt_rank(ctx));
+    ikt_plot_settings settings = ikt_plot_defaults();
+    char footer[256];
+    ikt_stage_begin(ctx, IKT_STAGE_PICTURE);
+    snprintf(footer, sizeof footer,
+             "new rows among the %lld of the model in grey, k %lld, mean KL %.4f", (long long)old.n,
+             (long long)done->k, done->mean_divergence);
+    settings.overwrite = overwrite;
+    settings.footer = footer;
+    const ikt_plot_points points = {.rows = &done->rows,
+                                    .q = (int)done->loaded.shape.q,
+                                    .y = done->y,
+                                    .labels = done->labels,
+                                    .column = request->labels,
+                                    .class_names = done->label_names,
+                                    .behind = done->loaded.y + done->loaded.shape.q * old.first,
+                                    .n_behind = old.count};
+    ikt_status st = ikt_plot_embedding(ctx, &settings, &points, path);
+    ikt_stage_end(ctx, IKT_STAGE_PICTURE);
     return st;
 }

@@ -7,7 +7,12 @@
 #ifndef IKT_TRANSFORM_TRANSFORM_H
 #define IKT_TRANSFORM_TRANSFORM_H
 
-#include "transform/model_load.h"
+#include "data/dataset.h"
+#include "dist/rows.h"
+#include "io/results/model_file.h"
+#include "isolation/model.h"
+#include "neighbours/neighbours.h"
+#include "settings/settings.h"
 
 /* What is wanted; texts are lent. */
 typedef struct {
@@ -17,6 +22,19 @@ typedef struct {
     int64_t neighbours;        /* old rows of a list, or IKT_AUTO_INT: as the model's run had */
     int64_t trials;            /* most evaluations of the divergence of a row */
 } ikt_transform_request;
+
+/* A model file brought into memory: what places new rows (docs/transform.md). The same on every
+ * rank. */
+typedef struct {
+    ikt_model_file *file;  /* open, for codes and labels */
+    ikt_model_shape shape; /* of it */
+    ikt_settings settings; /* of the run that made it */
+    char hash[32];         /* of what the file holds, as it says; "" where it does not */
+    ikt_normaliser normaliser;
+    ikt_pca *pca;     /* NULL: no reduction */
+    ikt_model *model; /* "rows" are numbers of distinct centres */
+    float *y;         /* [n * q] the embedding */
+} ikt_loaded_model;
 
 /* New rows and their places. */
 typedef struct {
@@ -52,5 +70,52 @@ void ikt_transformed_destroy(ikt_transformed *done);
  * (ties to the smallest label); negative where old or new rows have none. Memory: 30 bytes an old
  * row. Errors: IKT_ERR_RESOURCE, those of reading. */
 ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done, double *accuracy);
+
+/* COLLECTIVE. A result file (io/results/result.h) of the new rows: places, labels, provenance with
+ * the model's name and hash, and per row /diagnostics/divergence, similarity, nearest. Its
+ * configuration is that of the model's run with the new input, so that `evaluate --input` and
+ * `plot` read it like any other. Errors: IKT_ERR_FILE. */
+ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *request,
+                               const ikt_transformed *done, const char *path, bool overwrite);
+
+/* COLLECTIVE. The new rows coloured by label before the old ones in grey. Errors: IKT_ERR_FILE. */
+ikt_status ikt_transform_picture(ikt_context *ctx, const ikt_transform_request *request,
+                                 const ikt_transformed *done, const char *path, bool overwrite);
+
+/* --- the steps of ikt_transform_run ----------------------------------------------------------- */
+
+/* COLLECTIVE. Opens and reads a model; codes and centres stay in the file.
+ *   out   free with ikt_loaded_model_destroy; empty on failure
+ * Errors: those of ikt_model_file_open; IKT_ERR_DATA for numbers and positions that cannot be. */
+ikt_status ikt_model_load(ikt_context *ctx, const char *path, ikt_loaded_model *out);
+void ikt_loaded_model_destroy(ikt_loaded_model *loaded);
+
+/* COLLECTIVE. New rows under the preprocessing of the model, with its centres as what codes are
+ * made from.
+ *   source   lent until ikt_dataset_destroy, as is `loaded`
+ * Errors: IKT_ERR_DATA for another number of columns; those of opening. */
+ikt_status ikt_loaded_model_dataset(ikt_context *ctx, const ikt_loaded_model *loaded,
+                                    ikt_source *source, ikt_dataset **out);
+
+/* From new rows to the old rows that they are similar to: codes -> lists -> p_j|i.
+ *
+ * The old codes pass by in blocks; the search is exact. A new row that shares no cell with any old
+ * row (which needs a model of other rows, isolation.model_from) is given the cells of its nearest
+ * centre in whose cell some partitioning has an old row, and becomes similar to those rows. */
+typedef struct {
+    ikt_neighbours lists;    /* old rows, with p_j|i in place of scores */
+    float *similarity;       /* [n_local] K to the most similar old row; 0: none shares a cell */
+    int64_t zero_similarity; /* rows over all ranks whose similarity is 0 */
+} ikt_new_lists;
+
+/* COLLECTIVE.
+ *   data   new rows, of ikt_loaded_model_dataset
+ *   rows    of them
+ *   k      old rows of a list, 1 .. those there are
+ *   out    free with ikt_new_lists_destroy; empty on failure
+ * Errors: IKT_ERR_RESOURCE, those of reading; IKT_ERR_DATA for codes that are no cells. */
+ikt_status ikt_new_lists_find(ikt_context *ctx, const ikt_loaded_model *loaded, ikt_dataset *data,
+                              const ikt_rows *rows, int64_t k, ikt_new_lists *out);
+void ikt_new_lists_destroy(ikt_new_lists *lists);
 
 #endif

@@ -1,5 +1,5 @@
-/* From new rows to the old rows that they are similar to. See transform_lists.h. */
-#include "transform/transform_lists.h"
+/* From new rows to the old rows that they are similar to. See transform.h. */
+#include "transform/transform.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,24 +37,7 @@ typedef struct {
     int64_t *nearest;    /* [block] and the centre */
 } job;
 
-static int64_t cell_of(const void *code, int width, int64_t e) {
-    return width == 1 ? ((const uint8_t *)code)[e] : ((const uint16_t *)code)[e];
-}
-
-/* Marks the cells of some old rows; their codes are dense. */
-static ikt_status mark(const job *j, const void *code, int64_t rows, int width) {
-    const ikt_model_shape *s = &j->loaded->shape;
-    for (int64_t e = 0; e < rows * s->t; e++) {
-        int64_t cell = cell_of(code, width, e);
-        if (cell >= s->psi)
-            return ikt_fail(j->ctx, IKT_ERR_DATA, "%s is damaged: /codes holds a cell beyond psi",
-                            ikt_model_file_path(j->loaded->file));
-        j->occupied[e % s->t * s->psi + cell] = 1;
-    }
-    return IKT_OK;
-}
-
-/* COLLECTIVE. Each rank marks its share of the old rows. */
+/* COLLECTIVE. Each rank marks the cells of its share of the old rows; their codes are dense. */
 static ikt_status find_occupied(const job *j) {
     const ikt_model_shape *s = &j->loaded->shape;
     const int width = ikt_model_code_bytes(s);
@@ -68,19 +51,21 @@ static ikt_status find_occupied(const job *j) {
     for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
         const ikt_row_range at = ikt_stream_step(own, block, step);
         st = ikt_model_file_read(j->loaded->file, IKT_MODEL_CODES, at.first, at.count, code, 0);
-        if (st == IKT_OK) st = ikt_agree(j->ctx, mark(j, code, at.count, width));
+        if (st != IKT_OK) break;
+        for (int64_t e = 0; e < at.count * s->t && st == IKT_OK; e++) {
+            const int64_t cell =
+                width == 1 ? ((const uint8_t *)code)[e] : ((const uint16_t *)code)[e];
+            if (cell < s->psi)
+                j->occupied[e % s->t * s->psi + cell] = 1;
+            else
+                st = ikt_fail(j->ctx, IKT_ERR_DATA, "%s is damaged: /codes holds a cell beyond psi",
+                              ikt_model_file_path(j->loaded->file));
+        }
+        st = ikt_agree(j->ctx, st);
     }
     ikt_free(&code);
     if (st == IKT_OK) ikt_max_i64(j->ctx, j->occupied, s->t * s->psi);
     return st;
-}
-
-static void list_centres(job *j) {
-    const ikt_model_shape *s = &j->loaded->shape;
-    for (int64_t e = 0; e < s->t * s->psi; e++)
-        if (j->occupied[e]) j->centre[j->loaded->model->row[e]] = 1;
-    for (int64_t c = 0; c < s->centres; c++) /* flags become a list that is never ahead of them */
-        if (j->centre[c]) j->centre[j->n_centres++] = c;
 }
 
 /* Compares the zero-similarity rows of the block with a few centres. */
@@ -99,7 +84,7 @@ static void compare(const job *j, int64_t count, int64_t first, int64_t few) {
 }
 
 /* Gives own row i the occupied cells of a centre. */
-static void adopt(const job *j, int64_t i, int64_t centre, ikt_codes *codes) {
+static void set_cells(const job *j, int64_t i, int64_t centre, ikt_codes *codes) {
     const int64_t psi = j->loaded->shape.psi;
     char *row = (char *)codes->code + i * codes->stride;
     for (int64_t p = 0; p < codes->t; p++) {
@@ -133,32 +118,8 @@ static ikt_status adopt_block(const job *j, ikt_row_range at, int64_t from,
         compare(j, count, c, few);
     }
     for (int64_t l = 0; l < count; l++)
-        adopt(j, from + j->which[l], j->nearest[l], codes);
+        set_cells(j, from + j->which[l], j->nearest[l], codes);
     return IKT_OK;
-}
-
-static ikt_status prepare(job *j) {
-    const ikt_model_shape *s = &j->loaded->shape;
-    const int64_t few = BLOCK_BYTES / (j->d * (int64_t)sizeof(float)) + 1;
-    j->block = ikt_stream_rows(j->d, (int64_t)sizeof(float));
-    j->centre_step = few < s->centres ? few : s->centres;
-    IKT_TRY(ikt_alloc(j->ctx, &j->occupied, s->t * s->psi, sizeof(int64_t), purpose));
-    IKT_TRY(ikt_alloc(j->ctx, &j->centre, s->centres, sizeof *j->centre, purpose));
-    IKT_TRY(ikt_alloc(j->ctx, &j->rows, j->block * j->d, sizeof(float), purpose));
-    IKT_TRY(ikt_alloc(j->ctx, &j->centres, j->centre_step * j->d, sizeof(float), purpose));
-    IKT_TRY(ikt_alloc(j->ctx, &j->which, j->block, sizeof *j->which, purpose));
-    IKT_TRY(ikt_alloc(j->ctx, &j->least, j->block, sizeof *j->least, purpose));
-    return ikt_alloc(j->ctx, &j->nearest, j->block, sizeof *j->nearest, purpose);
-}
-
-static void finish(job *j) {
-    ikt_free(&j->occupied);
-    ikt_free(&j->centre);
-    ikt_free(&j->rows);
-    ikt_free(&j->centres);
-    ikt_free(&j->which);
-    ikt_free(&j->least);
-    ikt_free(&j->nearest);
 }
 
 /* COLLECTIVE. A cell is occupied where an old row falls into it, and a centre where its cell in
@@ -172,16 +133,40 @@ static void finish(job *j) {
 static ikt_status adopt_cells(ikt_context *ctx, const ikt_loaded_model *loaded, ikt_dataset *data,
                               const ikt_rows *rows, const bool *zero_similarity, ikt_codes *codes) {
     const ikt_row_range own = {rows->first, rows->count};
-    job j = {.ctx = ctx, .loaded = loaded, .data = data, .d = ikt_dataset_columns(data)};
-    ikt_status st = ikt_agree(ctx, prepare(&j));
+    const ikt_model_shape *s = &loaded->shape;
+    const int64_t d = ikt_dataset_columns(data);
+    const int64_t few = BLOCK_BYTES / (d * (int64_t)sizeof(float)) + 1;
+    job j = {.ctx = ctx,
+             .loaded = loaded,
+             .data = data,
+             .d = d,
+             .block = ikt_stream_rows(d, (int64_t)sizeof(float)),
+             .centre_step = few < s->centres ? few : s->centres};
+    ikt_status st = ikt_alloc(ctx, &j.occupied, s->t * s->psi, sizeof(int64_t), purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &j.centre, s->centres, sizeof *j.centre, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &j.rows, j.block * d, sizeof(float), purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &j.centres, j.centre_step * d, sizeof(float), purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &j.which, j.block, sizeof *j.which, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &j.least, j.block, sizeof *j.least, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &j.nearest, j.block, sizeof *j.nearest, purpose);
+    st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = find_occupied(&j);
-    if (st == IKT_OK) list_centres(&j);
+    for (int64_t e = 0; st == IKT_OK && e < s->t * s->psi; e++)
+        if (j.occupied[e]) j.centre[loaded->model->row[e]] = 1;
+    for (int64_t c = 0; st == IKT_OK && c < s->centres; c++) /* flags become a list behind them */
+        if (j.centre[c]) j.centre[j.n_centres++] = c;
     const int64_t steps = st == IKT_OK ? ikt_stream_steps(ctx, own.count, j.block) : 0;
     for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
         const ikt_row_range at = ikt_stream_step(own, j.block, step);
         st = adopt_block(&j, at, at.first - own.first, zero_similarity, codes);
     }
-    finish(&j);
+    ikt_free(&j.occupied);
+    ikt_free(&j.centre);
+    ikt_free(&j.rows);
+    ikt_free(&j.centres);
+    ikt_free(&j.which);
+    ikt_free(&j.least);
+    ikt_free(&j.nearest);
     return st;
 }
 
@@ -209,77 +194,50 @@ static ikt_status search(ikt_context *ctx, const ikt_loaded_model *loaded, const
     return st;
 }
 
-/* --- rows without any similarity -------------------------------------------------------------- */
-
-/* Codes and lists of the zero-similarity rows alone. */
-typedef struct {
-    bool *flag; /* [rows->count] */
-    int64_t count;
-    ikt_codes codes;
-    ikt_neighbours lists;
-} zero_similarity_rows;
-
-static void zero_similarity_free(zero_similarity_rows *l) {
-    ikt_free(&l->flag);
-    ikt_codes_destroy(&l->codes);
-    ikt_neighbours_destroy(&l->lists);
-}
-
-static ikt_status take_out(ikt_context *ctx, const ikt_codes *codes, int64_t k,
-                           zero_similarity_rows *l) {
-    const ikt_rows part = {l->count, 1, 0, l->count};
-    l->codes = *codes;
-    l->codes.n_local = l->count;
-    l->codes.code = NULL;
-    IKT_TRY(ikt_alloc(ctx, &l->codes.code, l->count, (size_t)codes->stride, "codes"));
-    IKT_TRY(ikt_neighbours_create(ctx, &part, k, &l->lists));
-    for (int64_t i = 0, at = 0; i < codes->n_local; i++)
-        if (l->flag[i])
-            memcpy((char *)l->codes.code + at++ * codes->stride,
-                   (const char *)codes->code + i * codes->stride, (size_t)codes->stride);
-    return IKT_OK;
-}
-
-static void put_back(const zero_similarity_rows *l, ikt_neighbours *lists) {
-    const int64_t k = lists->k;
-    for (int64_t i = 0, at = 0; i < lists->n_local; i++) {
-        if (!l->flag[i]) continue;
-        memcpy(lists->row + i * k, l->lists.row + at * k, (size_t)k * sizeof *lists->row);
-        memcpy(lists->score + i * k, l->lists.score + at * k, (size_t)k * sizeof *lists->score);
-        at++;
-    }
-}
-
-/* COLLECTIVE. New cells for them, and lists by those. */
-static ikt_status search_adopted(ikt_context *ctx, const ikt_loaded_model *loaded,
-                                 ikt_dataset *data, const ikt_rows *rows, ikt_codes *codes,
-                                 zero_similarity_rows *l, ikt_neighbours *lists) {
-    IKT_TRY(adopt_cells(ctx, loaded, data, rows, l->flag, codes));
-    IKT_TRY(ikt_agree(ctx, take_out(ctx, codes, lists->k, l)));
-    const ikt_rows part = {l->count, 1, 0, l->count};
-    IKT_TRY(search(ctx, loaded, &l->codes, &part, &l->lists));
-    put_back(l, lists);
-    return IKT_OK;
-}
-
-/* COLLECTIVE. Notes how similar the most similar old rows are, and helps where none is at all. */
-static ikt_status judge(ikt_context *ctx, const ikt_loaded_model *loaded, ikt_dataset *data,
-                        const ikt_rows *rows, ikt_codes *codes, ikt_new_lists *out) {
-    const int64_t k = out->lists.k, t = codes->t;
-    zero_similarity_rows l = {0};
-    ikt_status st = ikt_alloc(ctx, &l.flag, rows->count, sizeof *l.flag, "zero-similarity rows");
+/* COLLECTIVE. Notes how similar the most similar old rows are. New cells for the rows that have
+ * none, and lists by those: their codes are searched alone. */
+static ikt_status find_similarities(ikt_context *ctx, const ikt_loaded_model *loaded,
+                                    ikt_dataset *data, const ikt_rows *rows, ikt_codes *codes,
+                                    ikt_new_lists *out) {
+    const int64_t k = out->lists.k, t = codes->t, stride = codes->stride;
+    bool *flag = NULL; /* [rows->count] of the zero-similarity rows */
+    ikt_rows part = {.ranks = 1};
+    ikt_codes some = *codes;
+    ikt_neighbours lists = {0};
+    ikt_status st = ikt_alloc(ctx, &flag, rows->count, sizeof *flag, purpose);
     if (st == IKT_OK)
         st = ikt_alloc(ctx, &out->similarity, rows->count, sizeof *out->similarity, "neighbours");
     st = ikt_agree(ctx, st);
     for (int64_t i = 0; st == IKT_OK && i < rows->count; i++) {
         out->similarity[i] = ((float)t - out->lists.score[i * k]) / (float)t;
-        l.flag[i] = !(out->similarity[i] > 0);
-        l.count += l.flag[i];
+        flag[i] = !(out->similarity[i] > 0);
+        part.count += flag[i];
     }
-    if (st == IKT_OK) out->zero_similarity = ikt_sum_one(ctx, l.count);
-    if (st == IKT_OK && out->zero_similarity > 0)
-        st = search_adopted(ctx, loaded, data, rows, codes, &l, &out->lists);
-    zero_similarity_free(&l);
+    if (st == IKT_OK) out->zero_similarity = ikt_sum_one(ctx, part.count);
+    some.code = NULL;
+    some.n_local = part.n = part.count;
+    if (st == IKT_OK && out->zero_similarity > 0) {
+        st = adopt_cells(ctx, loaded, data, rows, flag, codes);
+        if (st == IKT_OK) {
+            st = ikt_alloc(ctx, &some.code, part.count, (size_t)stride, "codes");
+            if (st == IKT_OK) st = ikt_neighbours_create(ctx, &part, k, &lists);
+            st = ikt_agree(ctx, st);
+        }
+        for (int64_t i = 0, at = 0; st == IKT_OK && i < rows->count; i++)
+            if (flag[i])
+                memcpy((char *)some.code + at++ * stride, (const char *)codes->code + i * stride,
+                       (size_t)stride);
+        if (st == IKT_OK) st = search(ctx, loaded, &some, &part, &lists);
+        for (int64_t i = 0, at = 0; st == IKT_OK && i < rows->count; i++) {
+            if (!flag[i]) continue;
+            memcpy(out->lists.row + i * k, lists.row + at * k, (size_t)k * sizeof *lists.row);
+            memcpy(out->lists.score + i * k, lists.score + at * k, (size_t)k * sizeof *lists.score);
+            at++;
+        }
+    }
+    ikt_free(&flag);
+    ikt_codes_destroy(&some);
+    ikt_neighbours_destroy(&lists);
     return st;
 }
 
@@ -292,7 +250,7 @@ ikt_status ikt_new_lists_find(ikt_context *ctx, const ikt_loaded_model *loaded, 
     ikt_stage_end(ctx, IKT_STAGE_CODES);
     if (st == IKT_OK) st = ikt_agree(ctx, ikt_neighbours_create(ctx, rows, k, &out->lists));
     if (st == IKT_OK) st = search(ctx, loaded, &codes, rows, &out->lists);
-    if (st == IKT_OK) st = judge(ctx, loaded, data, rows, &codes, out);
+    if (st == IKT_OK) st = find_similarities(ctx, loaded, data, rows, &codes, out);
     ikt_codes_destroy(&codes);
     if (st == IKT_OK)
         ikt_isolation_weights(ctx, &out->lists, loaded->shape.t, out->lists.score);

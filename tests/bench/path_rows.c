@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "base/timer.h"
 #include "limits.h"
-#include "objective/normalisation.h"
+#include "objective/divergence.h"
 #include "optimiser/optimiser.h"
 #include "paths.h"
 #include "scene.h"

@@ -22,7 +22,7 @@ double bench_span(int64_t n);
 ikt_status bench_positions(ikt_context *ctx, const ikt_rows *rows, float **y);
 
 /* LOCAL. Lists of k neighbours, even and at most BENCH_NEIGHBOURS_MOST, with weights, as
- * ikt_graph_symmetrise takes them. Errors: IKT_ERR_RESOURCE. */
+ * ikt_test_symmetrise takes them. Errors: IKT_ERR_RESOURCE. */
 ikt_status bench_lists(ikt_context *ctx, const ikt_rows *rows, int64_t k, ikt_neighbours *out);
 
 /* COLLECTIVE. Their P. Errors: IKT_ERR_RESOURCE. */

@@ -13,7 +13,6 @@
 
 #include "layout/layout.h"
 #include "optimiser/optimiser.h"
-#include "layout/phases.h"
 #include "support/plain_random.h"
 
 enum { ROWS_MOST = 500, COLUMNS = 4, STEPS = 20, SEED = 3 };

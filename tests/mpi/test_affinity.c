@@ -7,12 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "affinity/kind.h"
+#include "affinity/affinity.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/row_hash.h"
 #include "graph/graph.h"
 #include "neighbours/exact.h"
+#include "support/symmetrise.h"
 
 enum { N = 90, D = 3, K = 12, M = 5 };
 
@@ -191,7 +192,7 @@ static uint64_t hash_of_lists(ikt_context *ctx, const ikt_affinity *kind, set wh
     int64_t orphans;
     rows_make(ctx, what, &r);
     make_lists(ctx, kind, &r, &lists, &orphans);
-    assert_int_equal(ikt_graph_symmetrise(ctx, &r.rows, &lists, &graph), IKT_OK);
+    assert_int_equal(ikt_test_symmetrise(ctx, &r.rows, &lists, &graph), IKT_OK);
     assert_int_equal(ikt_graph_check(ctx, &graph), IKT_OK);
     uint64_t hash = ikt_graph_hash(ctx, &graph) + (uint64_t)orphans;
     ikt_graph_destroy(&graph);
@@ -257,9 +258,11 @@ static void similarities_too_small_for_a_number_are_normalised_all_the_same(void
     uint32_t row[12] = {1, 2, 0, 2, 0, 1, 4, 5, 3, 5, 3, 4};
     float score[12] = {1e-30f, 1e30f, 1e-30f, 2e30f, 1e30f, 3e30f, 1, 4, 1, 4, 4, 9};
     ikt_neighbours lists = {6, 2, row, score};
+    const ikt_affinity_settings nearest = {.adaptive.neighbours = 1};
+    const ikt_affinity_job job = {.settings = &nearest, .rows = &six};
     int64_t flat = -1;
     (void)state;
-    assert_int_equal(ikt_adaptive_weights(alone, &six, &lists, 1, &flat), IKT_OK);
+    assert_int_equal(ikt_affinity_adaptive.weigh(alone, &job, &lists, &flat), IKT_OK);
     assert_int_equal(flat, 0);
     for (int i = 0; i < 6; i++)
         assert_near((double)score[2 * i] + (double)score[2 * i + 1], 1);

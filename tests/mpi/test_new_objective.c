@@ -15,7 +15,7 @@
 #include "kernelsum/replica.h"
 #include "objective/divergence.h"
 #include "pipeline/outcome.h"
-#include "plan/memory_plan.h"
+#include "plan/plan.h"
 #include "support/equal_cells.h"
 
 enum { ROWS = 150, COLUMNS = 5, CLASSES = 3, Q = 2, PARTNERS = 4, ITERATIONS = 40, STOP_AT = 17 };

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "affinity/zero_similarity.h"
+#include "affinity/affinity.h"
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/rng.h"

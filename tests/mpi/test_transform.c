@@ -10,9 +10,8 @@
 #include "data/generate.h"
 #include "evaluate/measure.h"
 #include "io/convert/table_writer.h"
-#include "pipeline/keep.h"
 #include "pipeline/outcome.h"
-#include "transform/transform_write.h"
+#include "transform/transform.h"
 
 enum { OLD = 420, NEW = 90, SPLIT = 37, BYTES = 12 };
 
@@ -90,7 +89,7 @@ static uint64_t embed(ikt_context *ctx, const ikt_settings *settings, double *ac
     ikt_run run;
     ikt_measures measures = {0};
     succeed(ctx, ikt_pipeline_run(ctx, settings, NULL, &run));
-    succeed(ctx, ikt_run_keep(ctx, &run));
+    succeed(ctx, ikt_run_model_end(ctx, &run));
     const uint64_t hash = run.hash;
     if (accuracy) {
         const ikt_measured what = {.rows = run.rows,

@@ -10,7 +10,7 @@
 #include "base/row_hash.h"
 #include "layout/layout.h"
 #include "objective/divergence.h"
-#include "objective/normalisation.h"
+#include "support/symmetrise.h"
 
 enum { N = 137, K = 9, CLUSTER = 20 };
 
@@ -40,7 +40,7 @@ static void make_p_of(ikt_context *ctx, const ikt_rows *rows, neighbour_of *neig
             lists.score[i * K + e] = (float)(draw[e] / total);
         }
     }
-    assert_int_equal(ikt_graph_symmetrise(ctx, rows, &lists, graph), IKT_OK);
+    assert_int_equal(ikt_test_symmetrise(ctx, rows, &lists, graph), IKT_OK);
     assert_int_equal(ikt_graph_check(ctx, graph), IKT_OK);
     ikt_neighbours_destroy(&lists);
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "objective/attraction_kernel.h"
+#include "objective/attraction.h"
 
 enum { N = 403, LONGEST = 70, HUB = 11, HUB_ENTRIES = 1000, STRIDE = 416 };
 

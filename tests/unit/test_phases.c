@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "layout/phases.h"
+#include "layout/layout.h"
 
 typedef double course(int64_t iteration, int64_t exaggeration_end);
 

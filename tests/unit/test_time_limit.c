@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "checkpoint/fingerprint.h"
-#include "settings/time_limit.h"
+#include "settings/checks.h"
 
 static void times_are_those_of_slurm(void **state) {
     static const struct {
@@ -32,23 +32,30 @@ static void times_are_those_of_slurm(void **state) {
     }
 }
 
+static ikt_status limit_of(ikt_context *ctx, const char *text, double *seconds) {
+    ikt_run_settings run = {.checkpoint = "auto"};
+    bool is_watched;
+    snprintf(run.max_time, sizeof run.max_time, "%s", text);
+    return ikt_check_limits(ctx, &run, false, &is_watched, seconds);
+}
+
 static void the_end_of_a_job_is_the_limit(void **state) {
     ikt_context *ctx = *state;
     double seconds;
     char end[32];
     unsetenv("SLURM_JOB_ID");
-    assert_int_equal(ikt_time_limit(ctx, "auto", &seconds), IKT_OK);
+    assert_int_equal(limit_of(ctx, "auto", &seconds), IKT_OK);
     assert_true(isinf(seconds));
     snprintf(end, sizeof end, "%lld", (long long)time(NULL) + 500);
     setenv("SLURM_JOB_ID", "12", 1);
     setenv("SLURM_JOB_END_TIME", end, 1);
-    assert_int_equal(ikt_time_limit(ctx, "auto", &seconds), IKT_OK);
+    assert_int_equal(limit_of(ctx, "auto", &seconds), IKT_OK);
     assert_true(seconds > 480 && seconds <= 500);
-    assert_int_equal(ikt_time_limit(ctx, "none", &seconds), IKT_OK);
+    assert_int_equal(limit_of(ctx, "none", &seconds), IKT_OK);
     assert_true(isinf(seconds));
-    assert_int_equal(ikt_time_limit(ctx, "2:00", &seconds), IKT_OK);
+    assert_int_equal(limit_of(ctx, "2:00", &seconds), IKT_OK);
     assert_true(seconds == 120);
-    assert_int_equal(ikt_time_limit(ctx, "later", &seconds), IKT_ERR_USAGE);
+    assert_int_equal(limit_of(ctx, "later", &seconds), IKT_ERR_USAGE);
     ikt_clear(ctx);
     unsetenv("SLURM_JOB_ID");
     unsetenv("SLURM_JOB_END_TIME");

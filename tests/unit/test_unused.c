@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "settings/preset.h"
-#include "settings/unused.h"
+#include "settings/checks.h"
 
 /* Defaults, a preset, and assignments divided by blanks. */
 static void make(ikt_context *ctx, int preset, const char *assignments, ikt_settings *settings) {

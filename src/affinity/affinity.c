@@ -1,7 +1,49 @@
-/* Configuration of the affinities, and what "auto" means for a given number of rows. */
-#include <math.h>
+/* The kinds of affinity, their configuration, and what "auto" means for a number of rows. */
+#include "affinity/affinity.h"
 
-#include "affinity/kind.h"
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "config/value.h"
+
+static const ikt_affinity *const kinds[IKT_AFFINITIES] = {
+    [IKT_AFFINITY_ISOLATION] = &ikt_affinity_isolation,
+    [IKT_AFFINITY_GAUSSIAN] = &ikt_affinity_gaussian,
+    [IKT_AFFINITY_KNN] = &ikt_affinity_knn,
+    [IKT_AFFINITY_ADAPTIVE] = &ikt_affinity_adaptive,
+    [IKT_AFFINITY_GRAPH] = &ikt_affinity_graph,
+};
+
+const ikt_affinity *ikt_affinity_of(const ikt_affinity_settings *settings) {
+    assert(settings->kind >= 0 && settings->kind < IKT_AFFINITIES);
+    return kinds[settings->kind];
+}
+
+void ikt_affinity_describe(const ikt_affinity_settings *settings, char *text, size_t size) {
+    const ikt_affinity *kind = ikt_affinity_of(settings);
+    size_t used = (size_t)snprintf(text, size, "%s", kind->name);
+    for (size_t k = 0; kind->section && k < kind->section->n_keys && used < size; k++) {
+        const ikt_key *key = &kind->section->keys[k];
+        char value[64];
+        ikt_value_print(key, (const char *)settings + kind->keys + key->offset, value,
+                        sizeof value);
+        used += (size_t)snprintf(text + used, size - used, " %s %s", key->name, value);
+    }
+}
+
+void ikt_affinity_parts(ikt_affinity_settings *settings,
+                        ikt_config_part parts[IKT_AFFINITY_PARTS]) {
+    int count = 0;
+    for (int k = 0; k < IKT_AFFINITIES; k++)
+        if (kinds[k]->section)
+            parts[count++] =
+                (ikt_config_part){kinds[k]->section, (char *)settings + kinds[k]->keys};
+    assert(count == IKT_AFFINITY_PARTS);
+    (void)count;
+}
+
+/* --- settings --------------------------------------------------------------------------------- */
 
 static const ikt_key affinity_keys[] = {
     {"kind", IKT_KEY_CHOICE, offsetof(ikt_affinity_settings, kind), "isolation", 0, 0, 0,
@@ -39,7 +81,13 @@ const ikt_section ikt_affinity_section = {"affinity", "How similar two rows are"
 
 /* Candidates for each doubling of the rows, so that about as much is found at any number of them:
  * codes are sought by similarity, of which many rows have the same, distances for the rows. */
-enum { EXACT_ROWS = 16384, DOUBLINGS_FROM = 2048, CODES = 900, DISTANCES = 3600 };
+enum {
+    USUAL_NEIGHBOURS = 30,
+    EXACT_ROWS = 16384,
+    DOUBLINGS_FROM = 2048,
+    CODES = 900,
+    DISTANCES = 3600
+};
 
 bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t n) {
     if (settings->search != IKT_SEARCH_AUTO) return settings->search == IKT_SEARCH_APPROXIMATE;
@@ -63,16 +111,15 @@ static int64_t at_most(int64_t value, int64_t limit) {
 ikt_status ikt_affinity_resolve(ikt_context *ctx, const ikt_affinity_settings *settings, int64_t n,
                                 int64_t *k) {
     const ikt_affinity *kind = ikt_affinity_of(settings);
+    const int64_t usual = kind->neighbours ? kind->neighbours(settings) : USUAL_NEIGHBOURS;
     if (n < 2)
         return ikt_fail(ctx, IKT_ERR_DATA, "an embedding needs at least 2 rows, the data has %lld",
                         (long long)n);
-    *k = settings->neighbours == IKT_AUTO_INT ? at_most(kind->neighbours(settings), n - 1)
-                                              : settings->neighbours;
+    *k = settings->neighbours == IKT_AUTO_INT ? at_most(usual, n - 1) : settings->neighbours;
     if (*k >= n)
         return ikt_fail(
             ctx, IKT_ERR_USAGE,
-            "affinity.neighbours = %lld, but a row has only %lld others; choose at most "
-            "%lld",
+            "affinity.neighbours = %lld, but a row has only %lld others; choose at most %lld",
             (long long)*k, (long long)(n - 1), (long long)(n - 1));
     if (!kind->check) return IKT_OK;
     return kind->check(ctx, settings, settings->support == IKT_SUPPORT_DENSE ? n - 1 : *k);

@@ -1,0 +1,247 @@
+/* The model and the graph of a run. See early_outputs.h. */
+#include "pipeline/early_outputs.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/comm.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/sort.h"
+#include "base/timer.h"
+#include "dist/order.h"
+#include "iktsne/version.h"
+
+enum { CENTRE_BYTES = 16 << 20 };
+
+/* --- the model -------------------------------------------------------------------------------- */
+
+/* Every rank holds what is written here; one writes it. */
+static ikt_status write_shared(ikt_context *ctx, ikt_model_writer *w, ikt_model_part part,
+                               int64_t first, int64_t count, const void *rows) {
+    return ikt_model_writer_part(w, part, first, ikt_rank(ctx) == 0 ? count : 0, rows, 0);
+}
+
+/* COLLECTIVE. Shape and preprocessing. */
+static ikt_status write_shape(ikt_context *ctx, ikt_model_writer *w, ikt_dataset *data,
+                              const ikt_rows *rows, const ikt_model *model, int64_t centres,
+                              int64_t q) {
+    const ikt_data_map map = ikt_dataset_map(data);
+    const int64_t d = map.normaliser.d;
+    const ikt_model_shape shape = {.n = rows->n,
+                                   .q = q,
+                                   .d = d,
+                                   .columns = ikt_dataset_columns(data),
+                                   .centres = centres,
+                                   .t = model->t,
+                                   .psi = model->psi,
+                                   .is_u8 = ikt_dataset_is_u8(data),
+                                   .is_shifted = map.normaliser.shift != NULL,
+                                   .is_reduced = map.pca != NULL,
+                                   .is_unit = map.normaliser.mode == IKT_NORMALISE_UNIT};
+    IKT_TRY(ikt_model_writer_shape(w, &shape));
+    if (map.normaliser.shift) {
+        IKT_TRY(write_shared(ctx, w, IKT_MODEL_SHIFT, 0, d, map.normaliser.shift));
+        IKT_TRY(write_shared(ctx, w, IKT_MODEL_SCALE, 0, d, map.normaliser.scale));
+    }
+    if (!map.pca) return IKT_OK;
+    IKT_TRY(write_shared(ctx, w, IKT_MODEL_MEAN, 0, d, map.pca->mean));
+    return write_shared(ctx, w, IKT_MODEL_COMPONENTS, 0, map.pca->k, map.pca->components);
+}
+
+/* COLLECTIVE. Coordinates of the distinct centres, some at a time; and of each partitioning their
+ * numbers. */
+static ikt_status write_centres(ikt_context *ctx, ikt_model_writer *w, ikt_dataset *data,
+                                const ikt_model *model, const int64_t *row, int64_t count) {
+    const int64_t bytes = ikt_dataset_columns(data) * (ikt_dataset_is_u8(data) ? 1 : 4);
+    const int64_t block = bytes < CENTRE_BYTES ? CENTRE_BYTES / bytes : 1;
+    const int64_t all = model->t * model->psi;
+    char *rows = NULL;
+    int32_t *number = NULL;
+    ikt_status st = ikt_alloc(ctx, &rows, block < count ? block : count, (size_t)bytes, "model");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &number, all, sizeof *number, "model");
+    st = ikt_agree(ctx, st);
+    for (int64_t first = 0; st == IKT_OK && first < count; first += block) {
+        const int64_t now = count - first < block ? count - first : block;
+        st = ikt_dataset_gather(ikt_dataset_model(data), row + first, now, rows);
+        if (st == IKT_OK) st = write_shared(ctx, w, IKT_MODEL_CENTRES, first, now, rows);
+    }
+    for (int64_t e = 0; st == IKT_OK && e < all; e++)
+        number[e] = (int32_t)ikt_find_i64(row, count, model->row[e]);
+    if (st == IKT_OK) st = write_shared(ctx, w, IKT_MODEL_PARTITIONINGS, 0, model->t, number);
+    ikt_free(&rows);
+    ikt_free(&number);
+    return st;
+}
+
+ikt_status ikt_run_model_codes(ikt_context *ctx, ikt_model_writer *writer, ikt_dataset *data,
+                               const ikt_rows *rows, const ikt_model *model, const ikt_codes *codes,
+                               int64_t q) {
+    int64_t *row = NULL, count = 0;
+    ikt_stage_begin(ctx, IKT_STAGE_WRITE);
+    ikt_status st = ikt_agree(ctx, ikt_model_distinct(ctx, model, 0, model->t, &row, &count));
+    if (st == IKT_OK) st = write_shape(ctx, writer, data, rows, model, count, q);
+    if (st == IKT_OK) st = write_centres(ctx, writer, data, model, row, count);
+    if (st == IKT_OK)
+        st = ikt_model_writer_part(writer, IKT_MODEL_CODES, rows->first, rows->count, codes->code,
+                                   codes->stride);
+    ikt_free(&row);
+    ikt_stage_end(ctx, IKT_STAGE_WRITE);
+    return st;
+}
+
+/* --- the graph: before P ---------------------------------------------------------------------- */
+
+/* LOCAL. Whether a text of the file is this one. */
+static bool says(const ikt_graph_file *file, const char *name, const char *expected) {
+    char *text = NULL;
+    const bool is =
+        ikt_graph_file_text(file, name, &text) == IKT_OK && text && strcmp(text, expected) == 0;
+    ikt_free(&text);
+    return is;
+}
+
+/* COLLECTIVE. Whether a file of that name is the graph that this run would write: that of the part
+ * of this run that was stopped. */
+static ikt_status find_same_graph(ikt_context *ctx, const ikt_graph_origin *o, const char *given,
+                                  bool *is) {
+    const char *path = o->settings->output.graph;
+    ikt_graph_file *file = NULL;
+    int64_t seed = -1, exists = ikt_rank(ctx) == 0 && access(path, F_OK) == 0;
+    *is = false;
+    ikt_broadcast(ctx, &exists, (int64_t)sizeof exists, 0);
+    if (exists == 0) return IKT_OK;
+    if (ikt_graph_file_open(ctx, path, &file) != IKT_OK) {
+        ikt_clear(ctx);
+        return IKT_OK; /* something else: the usual rules of output files hold */
+    }
+    ikt_graph_file_int(file, "seed", &seed);
+    *is = ikt_graph_file_is_kept(file) && seed == o->settings->run.seed &&
+          says(file, "version", IKT_VERSION) && says(file, "input", o->input) &&
+          says(file, "settings_given", given);
+    ikt_graph_file_close(&file);
+    return IKT_OK;
+}
+
+ikt_status ikt_run_graph_begin(ikt_context *ctx, const ikt_graph_origin *o,
+                               ikt_graph_writer **out) {
+    const ikt_output_settings *output = &o->settings->output;
+    bool is_there = false;
+    char *given = NULL;
+    *out = NULL;
+    if (!output->graph[0]) return IKT_OK;
+    if (o->settings->affinity.support == IKT_SUPPORT_DENSE)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "output.graph needs affinity.support = sparse: a dense P is no graph");
+    if (strcmp(output->graph, output->file) == 0 || strcmp(output->graph, output->model) == 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "output.graph and another output are the same file: %s",
+                        output->graph);
+    ikt_status st = ikt_agree(ctx, ikt_graph_settings_print(ctx, o->settings, &given));
+    if (st == IKT_OK && !output->overwrite) st = find_same_graph(ctx, o, given, &is_there);
+    if (st == IKT_OK && is_there) {
+        ikt_log(ctx, IKT_LOG_STAGE, "graph: %s is there already, of these data and settings",
+                output->graph);
+    } else if (st == IKT_OK) {
+        st = ikt_graph_writer_begin(ctx, output->graph, output->overwrite, out);
+        if (st == IKT_OK) st = ikt_graph_writer_text(*out, "version", IKT_VERSION);
+        if (st == IKT_OK) st = ikt_graph_writer_text(*out, "input", o->input);
+        if (st == IKT_OK) st = ikt_graph_writer_text(*out, "settings_given", given);
+        if (st == IKT_OK) st = ikt_graph_writer_int(*out, "seed", o->settings->run.seed);
+        if (st == IKT_OK && o->label_names)
+            st = ikt_graph_writer_text(*out, "label_names", o->label_names);
+        if (st == IKT_OK && o->n_marked > 0)
+            st = ikt_graph_writer_marked(*out, o->marked, o->n_marked);
+    }
+    ikt_free(&given);
+    if (st != IKT_OK) ikt_graph_writer_abandon(out);
+    return st;
+}
+
+/* --- weights ---------------------------------------------------------------------------------- */
+
+/* COLLECTIVE. Columns and weights of rows that stand in slots: columns get the numbers of rows, in
+ * whose order the entries of a row are written, one array after the other, and then those of slots
+ * back. */
+static ikt_status write_ordered(ikt_context *ctx, ikt_graph_writer *w, ikt_probabilities *p) {
+    const ikt_order *order = &p->order;
+    ikt_directed *from = &p->weights;
+    const int64_t count = order->rows.count, entries = from->start[count];
+    uint32_t *slot = NULL, *moved = NULL;
+    int64_t *to = NULL;
+    ikt_status st = ikt_alloc(ctx, &slot, count, sizeof *slot, "order");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &to, count + 1, sizeof *to, "graph");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK)
+        st = ikt_translate_indices(ctx, &order->rows, order->row, from->column, entries);
+    if (st == IKT_OK) st = ikt_agree(ctx, ikt_directed_sort(ctx, from));
+    if (st == IKT_OK) st = ikt_redistribute_starts(ctx, order, IKT_TO_ROWS, from->start, to);
+    if (st == IKT_OK)
+        st = ikt_agree(ctx, ikt_alloc(ctx, &moved, to[count], sizeof *moved, "graph"));
+    if (st == IKT_OK) st = ikt_graph_writer_rows(w, &order->rows, to);
+    if (st == IKT_OK)
+        st =
+            ikt_redistribute_entries(ctx, order, IKT_TO_ROWS, from->start, from->column, to, moved);
+    if (st == IKT_OK) st = ikt_graph_writer_columns(w, moved);
+    if (st == IKT_OK)
+        st = ikt_redistribute_entries(ctx, order, IKT_TO_ROWS, from->start, from->value, to, moved);
+    if (st == IKT_OK) st = ikt_graph_writer_weights(w, (const float *)(const void *)moved);
+    if (st == IKT_OK) st = ikt_order_slots(ctx, order, slot);
+    if (st == IKT_OK) st = ikt_graph_writer_positions(w, slot);
+    if (st == IKT_OK) st = ikt_translate_indices(ctx, &order->rows, slot, from->column, entries);
+    ikt_free(&slot);
+    ikt_free(&moved);
+    ikt_free(&to);
+    return st;
+}
+
+static ikt_status write_real(ikt_graph_writer *w, const char *name, double value) {
+    char text[32];
+    snprintf(text, sizeof text, "%.17g", value);
+    return ikt_graph_writer_text(w, name, text);
+}
+
+ikt_status ikt_run_graph_rows(ikt_context *ctx, const ikt_settings *settings,
+                              const ikt_probabilities_options *options, ikt_probabilities *p) {
+    ikt_graph_writer *w = options->graph_writer;
+    ikt_settings used = *settings; /* with what this run had to decide in place of "auto" */
+    char *text = NULL;
+    if (p->is_ordered) {
+        IKT_TRY(write_ordered(ctx, w, p));
+    } else {
+        IKT_TRY(ikt_agree(ctx, ikt_directed_sort(ctx, &p->weights)));
+        IKT_TRY(ikt_graph_writer_rows(w, &p->rows, p->weights.start));
+        IKT_TRY(ikt_graph_writer_columns(w, p->weights.column));
+        IKT_TRY(ikt_graph_writer_weights(w, p->weights.value));
+    }
+    /* A rank without rows may hold no labels either: all ranks take the same path. */
+    if (ikt_max_one(ctx, options->labels != NULL) > 0)
+        IKT_TRY(ikt_graph_writer_labels(w, options->labels));
+    IKT_TRY(ikt_graph_writer_int(w, "rows_without_similarity", p->zero_similarity));
+    if (p->accuracy >= 0) IKT_TRY(write_real(w, "neighbour_label_accuracy", p->accuracy));
+    if (p->recall.sample > 0) {
+        IKT_TRY(ikt_graph_writer_int(w, "recall_sample", p->recall.sample));
+        IKT_TRY(write_real(w, "neighbour_similarity", p->recall.similarity));
+        IKT_TRY(write_real(w, "neighbours_found", p->recall.found));
+    }
+    used.affinity.neighbours = p->k;
+    if (p->psi > 0) {
+        IKT_TRY(ikt_graph_writer_int(w, "psi", p->psi));
+        IKT_TRY(ikt_graph_writer_int(w, "pool", p->pool));
+        used.isolation.psi = p->psi;
+        used.isolation.pool = p->pool;
+    }
+    ikt_status st = ikt_agree(ctx, ikt_graph_settings_print(ctx, &used, &text));
+    if (st == IKT_OK) st = ikt_graph_writer_text(w, "settings", text);
+    ikt_free(&text);
+    return st;
+}
+
+ikt_status ikt_run_graph_end(ikt_context *ctx, ikt_graph_writer **writer) {
+    char path[IKT_STRING_MAX];
+    if (!*writer) return IKT_OK;
+    snprintf(path, sizeof path, "%s", ikt_graph_writer_path(*writer));
+    IKT_TRY(ikt_graph_writer_end(writer, IKT_OK));
+    ikt_log(ctx, IKT_LOG_STAGE, "graph: %s; input.graph=%s takes it up", path, path);
+    return IKT_OK;
+}

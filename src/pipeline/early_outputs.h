@@ -1,0 +1,54 @@
+/* Outputs that are written before the loop begins, while there is what they hold: the model of a
+ * run (output.model) and its graph (output.graph). A run with either holds little more than one
+ * without.
+ *
+ * Of the model, preprocessing, centres and codes are written here, in the order of the input; the
+ * embedding follows at the end of the run (outcome.h). Form of the file: io/results/model_file.h,
+ * docs/transform.md. Of the graph the weights are written, in the order of the input, then the
+ * start once it is known, and then the file gets its name: it is whole before the loop begins.
+ */
+#ifndef IKT_PIPELINE_EARLY_OUTPUTS_H
+#define IKT_PIPELINE_EARLY_OUTPUTS_H
+
+#include "isolation/codes.h"
+#include "pipeline/probabilities.h"
+
+/* COLLECTIVE. Writes shape, preprocessing, distinct centres, partitionings and codes.
+ *   data    the rows coded
+ *   rows    ownership of them
+ *   codes   of the own rows, in the order of the input
+ *   q       dimensions of the map that is to come
+ * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE, those of reading the centres. Memory: some 32 MiB, and 8
+ * t psi bytes. */
+ikt_status ikt_run_model_codes(ikt_context *ctx, ikt_model_writer *writer, ikt_dataset *data,
+                               const ikt_rows *rows, const ikt_model *model, const ikt_codes *codes,
+                               int64_t q);
+
+/* What is known of a graph before P is, the same on every rank; lent. */
+typedef struct {
+    const ikt_settings *settings; /* as the user gave them */
+    const char *input;            /* of ikt_fingerprint_input */
+    const char *label_names;      /* a line a class, or NULL */
+    int64_t *marked;              /* [n_marked] rows */
+    int64_t n_marked;
+} ikt_graph_origin;
+
+/* COLLECTIVE. Begins the file of output.graph.
+ *   out   NULL without output.graph, with dense P, and where a graph of these data and settings is
+ *         there already, which then is left as it is
+ * Errors: IKT_ERR_USAGE (dense P, the file is another output's), IKT_ERR_FILE. */
+ikt_status ikt_run_graph_begin(ikt_context *ctx, const ikt_graph_origin *origin,
+                               ikt_graph_writer **out);
+
+/* COLLECTIVE. Writes p->weights to options->graph_writer, and what belongs to them.
+ *   settings   with what is resolved in *p put in place of "auto"
+ * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. Memory: where rows are in slots 4 bytes an entry, and 8
+ * for each of a million; otherwise nothing. */
+ikt_status ikt_run_graph_rows(ikt_context *ctx, const ikt_settings *settings,
+                              const ikt_probabilities_options *options, ikt_probabilities *p);
+
+/* COLLECTIVE. Completes the file and says so; nothing where *writer is NULL. Errors: IKT_ERR_FILE.
+ */
+ikt_status ikt_run_graph_end(ikt_context *ctx, ikt_graph_writer **writer);
+
+#endif
