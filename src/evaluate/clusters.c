@@ -27,16 +27,12 @@ typedef struct {
 /* Distances between all pairs of centres are looked at; more classes than this are no labels. */
 enum { CLASSES_MOST = 10000, SUMS = IKT_AXES_MOST };
 
-static int64_t class_at(const work *w, int64_t i) {
-    return w->view->class_of[w->view->what->rows.first + i];
-}
-
 static void find_centres(ikt_context *ctx, work *w) {
     const ikt_measured *what = w->view->what;
     const int64_t q = what->q;
     for (int64_t i = 0; i < what->rows.count; i++) {
         double at[IKT_AXES_MOST];
-        int64_t c = class_at(w, i);
+        const int64_t c = w->view->class_of[what->rows.first + i];
         ikt_unit_box_scale(&w->box, what->y + q * i, at);
         for (int64_t axis = 0; axis < q; axis++)
             ikt_exact_sum_add(&w->sum[SUMS * c + axis], at[axis]);
@@ -61,7 +57,7 @@ static void find_spreads(ikt_context *ctx, work *w) {
     const ikt_measured *what = w->view->what;
     for (int64_t i = 0; i < what->rows.count; i++) {
         double at[IKT_AXES_MOST];
-        int64_t c = class_at(w, i);
+        const int64_t c = w->view->class_of[what->rows.first + i];
         ikt_unit_box_scale(&w->box, what->y + what->q * i, at);
         double away = sqrt(squared(at, w->cluster[c].centre, what->q));
         ikt_exact_sum_add(&w->sum[SUMS * c], away);
@@ -108,31 +104,25 @@ static double calinski_harabasz(const work *w) {
     return between * (n - (double)w->count) / (within * ((double)w->count - 1));
 }
 
-static ikt_status report(ikt_context *ctx, const work *w, ikt_measures *out) {
-    IKT_TRY(ikt_measures_add(ctx, out, "Davies-Bouldin", davies_bouldin(w), 0,
-                             "lower is better; map scaled to [0, 1] along each axis"));
-    return ikt_measures_add(ctx, out, "Calinski-Harabasz", calinski_harabasz(w), 0,
-                            "higher is better; map scaled to [0, 1] along each axis");
-}
-
-static ikt_status allocate(ikt_context *ctx, work *w) {
-    IKT_TRY(ikt_alloc(ctx, &w->sum, SUMS * w->count, sizeof *w->sum, "measures"));
-    return ikt_alloc(ctx, &w->cluster, w->count, sizeof *w->cluster, "measures");
-}
-
 static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
     work w = {.view = view, .count = view->classes.count};
     ikt_status st;
     if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "Davies-Bouldin and Calinski-Harabasz",
                                  &st))
         return st;
-    st = ikt_agree(ctx, allocate(ctx, &w));
-    if (st == IKT_OK) {
-        w.box = ikt_unit_box_of(view->y, view->n, view->q);
-        find_centres(ctx, &w);
-        find_spreads(ctx, &w);
-        st = ikt_agree(ctx, report(ctx, &w, out));
-    }
+    st = ikt_alloc(ctx, &w.sum, SUMS * w.count, sizeof *w.sum, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.cluster, w.count, sizeof *w.cluster, "measures");
+    IKT_TRY_GOTO(st, done, ikt_agree(ctx, st));
+    w.box = ikt_unit_box_of(view->y, view->n, view->q);
+    find_centres(ctx, &w);
+    find_spreads(ctx, &w);
+    st = ikt_measures_add(ctx, out, "Davies-Bouldin", davies_bouldin(&w), 0,
+                          "lower is better; map scaled to [0, 1] along each axis");
+    if (st == IKT_OK)
+        st = ikt_measures_add(ctx, out, "Calinski-Harabasz", calinski_harabasz(&w), 0,
+                              "higher is better; map scaled to [0, 1] along each axis");
+    st = ikt_agree(ctx, st);
+done:
     ikt_free(&w.sum);
     ikt_free(&w.cluster);
     return st;

@@ -22,10 +22,10 @@
 typedef struct {
     ikt_dataset *data;
     int64_t n, d;
-    int64_t room;    /* queries that fit */
+    int64_t batch;   /* queries that fit */
     int64_t stride;  /* floats from query to query in `distance` */
-    float *distance; /* [room * stride] squared distance of query q to row j: q * stride + j */
-    float *query;    /* [room * d] coordinates of the queries */
+    float *distance; /* [batch * stride] squared distance of query q to row j: q * stride + j */
+    float *query;    /* [batch * d] coordinates of the queries */
     int64_t block;   /* rows streamed at a time */
     float *part;     /* [own part of a block * d], with several ranks */
     float *rows;     /* [block * d] */
@@ -34,17 +34,17 @@ typedef struct {
     int64_t *counts; /* [ranks] rows of a block that each reads */
 } ikt_input_distances;
 
-/* LOCAL. Work space for `room` queries at a time. Errors: IKT_ERR_RESOURCE; what was allocated is
+/* LOCAL. Work space for `batch` queries at a time. Errors: IKT_ERR_RESOURCE; what was allocated is
  * freed with ikt_input_distances_destroy. */
-ikt_status ikt_input_distances_create(ikt_context *ctx, ikt_dataset *data, int64_t room,
+ikt_status ikt_input_distances_create(ikt_context *ctx, ikt_dataset *data, int64_t batch,
                                       ikt_input_distances *out);
 void ikt_input_distances_destroy(ikt_input_distances *work);
 
 /* LOCAL. Bytes of the work space for n rows of d columns. */
-int64_t ikt_input_distances_memory(int64_t n, int64_t d, int64_t room, int ranks, int threads);
+int64_t ikt_input_distances_memory(int64_t n, int64_t d, int64_t batch, int ranks, int threads);
 
 /* COLLECTIVE. Fills work->distance for this rank's queries; 0 from a row to itself.
- *   row   [count] ascending global rows, count <= room, may be 0; every rank its own.
+ *   row   [count] ascending global rows, count <= batch, may be 0; every rank its own.
  * Errors: those of reading. */
 ikt_status ikt_input_distances_fill(ikt_context *ctx, ikt_input_distances *work, const int64_t *row,
                                     int64_t count);
@@ -60,28 +60,28 @@ ikt_status ikt_input_distances_fill(ikt_context *ctx, ikt_input_distances *work,
 typedef struct {
     ikt_rows rows;
     const ikt_codes *codes;
-    int64_t room;            /* queries of a rank that fit */
-    int64_t stride;          /* floats from query to query in `distance` */
-    float *distance;         /* [room * stride] of query q to row j: q * stride + j */
-    int64_t *asked;          /* [ranks * room] rows asked for by all ranks */
-    char *code;              /* [ranks * room * codes->stride] their codes */
-    uint16_t *out, *in;      /* [ranks * room * own rows] counts that leave; [room * n] that come */
+    int64_t batch;      /* queries of a rank that fit */
+    int64_t stride;     /* floats from query to query in `distance` */
+    float *distance;    /* [batch * stride] of query q to row j: q * stride + j */
+    int64_t *asked;     /* [ranks * batch] rows asked for by all ranks */
+    char *code;         /* [ranks * batch * codes->stride] their codes */
+    uint16_t *out, *in; /* [ranks * batch * own rows] counts that leave; [batch * n] that come */
     int64_t *counts, *leave; /* [ranks] queries of each rank; counts that go to it */
     int64_t *come;           /* [ranks] */
 } ikt_code_distances;
 
-/* LOCAL. Work space for `room` queries of each rank at a time.
+/* LOCAL. Work space for `batch` queries of each rank at a time.
  *   codes   of the own rows of `map`, lent.
  * Errors: IKT_ERR_RESOURCE; what was allocated is freed with ikt_code_distances_destroy. */
 ikt_status ikt_code_distances_create(ikt_context *ctx, const ikt_rows *rows, const ikt_codes *codes,
-                                     int64_t room, ikt_code_distances *out);
+                                     int64_t batch, ikt_code_distances *out);
 void ikt_code_distances_destroy(ikt_code_distances *work);
 
 /* LOCAL. Bytes of the work space. */
-int64_t ikt_code_distances_memory(int64_t n, int64_t stride, int64_t room, int ranks);
+int64_t ikt_code_distances_memory(int64_t n, int64_t stride, int64_t batch, int ranks);
 
 /* COLLECTIVE. Fills work->distance for this rank's queries; 0 from a row to itself.
- *   row   [count] ascending global rows, count <= room, may be 0; every rank its own.
+ *   row   [count] ascending global rows, count <= batch, may be 0; every rank its own.
  * Errors: none but of memory, agreed. */
 ikt_status ikt_code_distances_fill(ikt_context *ctx, ikt_code_distances *work, const int64_t *row,
                                    int64_t count);

@@ -110,10 +110,10 @@ bool ikt_measure_has_classes(ikt_context *ctx, const ikt_measure_view *view, int
 
 ikt_status ikt_measures_add(ikt_context *ctx, ikt_measures *measures, const char *name,
                             double value, int64_t sample, const char *note) {
-    if (measures->count == measures->room) {
-        int64_t room = measures->room + 16;
-        IKT_TRY(ikt_resize(ctx, &measures->list, room, sizeof *measures->list, "measures"));
-        measures->room = room;
+    if (measures->count == measures->capacity) {
+        int64_t capacity = measures->capacity + 16;
+        IKT_TRY(ikt_resize(ctx, &measures->list, capacity, sizeof *measures->list, "measures"));
+        measures->capacity = capacity;
     }
     ikt_measure *m = &measures->list[measures->count++];
     *m = (ikt_measure){.value = value, .sample = sample};
@@ -125,7 +125,7 @@ ikt_status ikt_measures_add(ikt_context *ctx, ikt_measures *measures, const char
 void ikt_measures_destroy(ikt_measures *measures) {
     ikt_free(&measures->list);
     ikt_rank_curve_destroy(&measures->curve);
-    measures->count = measures->room = 0;
+    measures->count = measures->capacity = 0;
 }
 
 void ikt_rank_curve_destroy(ikt_rank_curve *curve) {
@@ -152,33 +152,26 @@ ikt_unit_box ikt_unit_box_of(const float *y, int64_t n, int64_t q) {
     return box;
 }
 
-static void part(float *values, int64_t low, int64_t high, int64_t *i, int64_t *j) {
-    const float pivot = values[low + (high - low) / 2];
-    *i = low;
-    *j = high;
-    while (*i <= *j) {
-        while (values[*i] < pivot)
-            ++*i;
-        while (pivot < values[*j])
-            --*j;
-        if (*i > *j) break;
-        float old = values[*i];
-        values[(*i)++] = values[*j];
-        values[(*j)--] = old;
-    }
-}
-
 float ikt_order_statistic(float *values, int64_t count, int64_t place) {
     int64_t low = 0, high = count - 1;
     while (low < high) {
-        int64_t i, j;
-        part(values, low, high, &i, &j);
+        const float pivot = values[low + (high - low) / 2];
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (values[i] < pivot)
+                i++;
+            while (pivot < values[j])
+                j--;
+            if (i > j) break;
+            const float old = values[i];
+            values[i++] = values[j];
+            values[j--] = old;
+        }
+        if (place > j && place < i) break;
         if (place <= j)
             high = j;
-        else if (place >= i)
-            low = i;
         else
-            break;
+            low = i;
     }
     return values[place];
 }

@@ -3,9 +3,11 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "config/value.h"
 #include "evaluate/family.h"
 
 /* In the order in which measures are listed: first what looks at the map alone. */
@@ -144,13 +146,6 @@ static ikt_status compute_queries(ikt_context *ctx, const ikt_measure_view *view
     return st;
 }
 
-static ikt_status compute_alone(ikt_context *ctx, const ikt_measure_view *view,
-                                const bool wanted[FAMILIES], ikt_measures *out) {
-    for (size_t f = 0; f < FAMILIES; f++)
-        if (wanted[f] && families[f]->compute) IKT_TRY(families[f]->compute(ctx, view, out));
-    return IKT_OK;
-}
-
 ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *settings,
                                 const ikt_measured *what, ikt_measures *out) {
     bool wanted[FAMILIES], any = false;
@@ -161,7 +156,9 @@ ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *se
         any = any || wanted[f];
     if (!any) return IKT_OK;
     IKT_TRY(ikt_measure_view_make(ctx, settings, what, &view));
-    ikt_status st = compute_alone(ctx, &view, wanted, out);
+    ikt_status st = IKT_OK;
+    for (size_t f = 0; f < FAMILIES && st == IKT_OK; f++)
+        if (wanted[f] && families[f]->compute) st = families[f]->compute(ctx, &view, out);
     if (st == IKT_OK) st = compute_queries(ctx, &view, false, wanted, out);
     if (st == IKT_OK) st = compute_queries(ctx, &view, true, wanted, out);
     ikt_measure_view_free(&view);
@@ -198,4 +195,77 @@ int64_t ikt_measures_memory(const ikt_measure_settings *settings,
             most = bytes > most ? bytes : most;
         }
     return ikt_measure_view_memory(extent) + most;
+}
+
+/* --- the names that measures come under ------------------------------------------------------- */
+
+static const ikt_measure_name names[] = {
+    {"Davies-Bouldin", "clusters", -1},
+    {"Calinski-Harabasz", "clusters", 1},
+    {"silhouette", "silhouette", 1},
+    {"NMI of k-means", "kmeans", 1},
+    {"#-NN accuracy", "labels", 1},
+    {"1-NN error", "labels", -1},
+    {"visualisation epsilon", "visible", -1},
+    {"visible epsilon, class #", "visible", -1},
+    {"AUC_RNX", "ranks", 1},
+    {"AUC_RNX (paper's k)", "ranks", 1},
+    {"trustworthiness (k #)", "ranks", 1},
+    {"continuity (k #)", "ranks", 1},
+    {"AUC_RNX, kernel", "kernel", 1},
+    {"AUC_RNX (paper's k), kernel", "kernel", 1},
+    {"trustworthiness (k #), kernel", "kernel", 1},
+    {"continuity (k #), kernel", "kernel", 1},
+    {"precision-recall area", "retrieval", 1},
+    {"triplet accuracy", "triplets", 1},
+    {"global score", "global", 1},
+    {"gamma", "separation", 0},
+    {"gamma spherical", "separation", 0},
+    {"gamma separated", "separation", 0},
+    {"row # to class #", "marked", 0},
+    {"row # to class #, mean", "marked", 0},
+    {"marked rows apart", "apart", 0},
+    {"arrangement error", "reference", -1},
+    {"arrangement error, second copy", "reference", -1},
+    {"copies apart", "reference", 1},
+    {"KL", "run", 0},
+    {"seconds", "run", 0},
+    {"seconds similarities", "run", 0},
+    {"seconds layout", "run", 0},
+    {"MB per rank", "run", 0},
+};
+enum { NAMES = sizeof names / sizeof *names };
+
+static bool matches(const char *pattern, const char *name) {
+    for (; *pattern; pattern++) {
+        if (*pattern != '#') {
+            if (*name++ != *pattern) return false;
+            continue;
+        }
+        char *end;
+        strtoll(name, &end, 10);
+        if (end == name || *name == ' ') return false;
+        name = end;
+    }
+    return *name == '\0';
+}
+
+const ikt_measure_name *ikt_measure_find(const char *name) {
+    for (int i = 0; i < NAMES; i++)
+        if (matches(names[i].pattern, name)) return &names[i];
+    return NULL;
+}
+
+const char *ikt_measure_nearest(const char *name) {
+    int best = 0;
+    for (int i = 1; i < NAMES; i++)
+        if (ikt_name_distance(names[i].pattern, name) <
+            ikt_name_distance(names[best].pattern, name))
+            best = i;
+    return names[best].pattern;
+}
+
+int ikt_measure_way(const char *name) {
+    const ikt_measure_name *found = ikt_measure_find(name);
+    return found ? found->better : 0;
 }

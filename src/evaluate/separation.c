@@ -37,16 +37,13 @@ typedef struct {
     part *parts; /* [threads] */
 } work;
 
-/* Others of its class that a row must have within b_l: .51 |C_l|, rounded up. */
-static int64_t others_needed(int64_t size) {
-    return (51 * size + 99) / 100;
-}
-
 static void see(void *self, const ikt_query *query) {
     const work *k = self;
     const ikt_measure_view *view = k->view;
     part *p = &k->parts[query->thread];
-    const int64_t own = view->class_of[query->row], needed = others_needed(view->size[own]);
+    const int64_t own = view->class_of[query->row];
+    /* Others of its class that a row must have within b_l: .51 |C_l|, rounded up. */
+    const int64_t needed = (51 * view->size[own] + 99) / 100;
     int64_t others = 0;
     double *across = p->across + own * k->count;
     for (int64_t j = 0; j < view->n; j++) {
@@ -132,20 +129,16 @@ typedef struct {
     int64_t small;    /* a class of too few rows, -1: none */
 } gammas;
 
-/* The least gamma for which a class is spherical: its b over its least squared distance, less 1. */
-static double gamma_of_class(const part *all, int64_t c) {
-    if (isinf(all->half[c])) return INFINITY; /* .51 of the class are more than all others */
-    if (all->least[c] > 0) return fmax(0, all->half[c] / all->least[c] - 1);
-    return INFINITY; /* duplicates, and b > 0 is asked for */
-}
-
 static gammas find_gammas(const work *k, const part *all) {
     const ikt_measure_view *view = k->view;
     gammas v = {0, INFINITY, 0, {0, 1}, -1};
     for (int64_t c = 0; c < k->count; c++) {
         bool few = 10 * k->count * view->size[c] < view->n || isinf(all->half[c]);
         if (few && v.small < 0) v.small = c;
-        double gamma = gamma_of_class(all, c);
+        /* Not spherical: .51 of the class are more than all others, or duplicates, where b > 0 is
+         * asked for. */
+        const bool is_none = isinf(all->half[c]) || !(all->least[c] > 0);
+        const double gamma = is_none ? INFINITY : fmax(0, all->half[c] / all->least[c] - 1);
         if (gamma > v.spherical) {
             v.spherical = gamma;
             v.bent = c;
@@ -165,41 +158,34 @@ static gammas find_gammas(const work *k, const part *all) {
     return v;
 }
 
-static bool is_met(const gammas *v) {
-    return v->small < 0 && v->separated > 0 && v->separated >= v->spherical;
-}
-
-static void explain(const ikt_measure_view *view, const gammas *v, char *note, size_t room) {
-    const int64_t *label = view->classes.label;
-    if (is_met(v))
-        snprintf(note, room, "the largest gamma for which the data satisfy the definition");
-    else if (v->small >= 0)
-        snprintf(note, room, "none: class %lld has fewer than 3 or n / (10 k) rows",
-                 (long long)label[v->small]);
-    else if (!(v->separated > 0))
-        snprintf(note, room, "none: classes %lld and %lld are not separated",
-                 (long long)label[v->near[0]], (long long)label[v->near[1]]);
-    else
-        snprintf(note, room, "none: class %lld is not as spherical as the classes are separated",
-                 (long long)label[v->bent]);
-}
-
 static ikt_status report(ikt_context *ctx, const work *k, const part *all, int64_t sample,
                          ikt_measures *out) {
-    const ikt_measure_view *view = k->view;
+    const int64_t *label = k->view->classes.label;
     const gammas v = find_gammas(k, all);
+    const bool is_met = v.small < 0 && v.separated > 0 && v.separated >= v.spherical;
+    const long long bent = label[v.bent], near[2] = {label[v.near[0]], label[v.near[1]]};
     char text[160];
-    explain(view, &v, text, sizeof text);
-    IKT_TRY(ikt_measures_add(ctx, out, "gamma", is_met(&v) ? v.separated : NAN, sample, text));
+    if (is_met)
+        snprintf(text, sizeof text, "the largest gamma for which the data satisfy the definition");
+    else if (v.small >= 0)
+        snprintf(text, sizeof text, "none: class %lld has fewer than 3 or n / (10 k) rows",
+                 (long long)label[v.small]);
+    else if (!(v.separated > 0))
+        snprintf(text, sizeof text, "none: classes %lld and %lld are not separated", near[0],
+                 near[1]);
+    else
+        snprintf(text, sizeof text,
+                 "none: class %lld is not as spherical as the classes are separated", bent);
+    IKT_TRY(ikt_measures_add(ctx, out, "gamma", is_met ? v.separated : NAN, sample, text));
     snprintf(text, sizeof text, "the data are gamma-spherical from this on; class %lld settles it",
-             (long long)view->classes.label[v.bent]);
+             bent);
     IKT_TRY(ikt_measures_add(ctx, out, "gamma spherical", v.spherical, sample, text));
     snprintf(text, sizeof text,
              "the data are gamma-well-separated up to this; classes %lld and %lld settle it",
-             (long long)view->classes.label[v.near[0]], (long long)view->classes.label[v.near[1]]);
+             near[0], near[1]);
     IKT_TRY(ikt_measures_add(ctx, out, "gamma separated", v.separated, sample, text));
     for (int64_t c = 0; c < k->count && c < CLASSES_LISTED; c++) {
-        snprintf(text, 48, "b, class %lld", (long long)view->classes.label[c]);
+        snprintf(text, 48, "b, class %lld", (long long)label[c]);
         IKT_TRY(ikt_measures_add(ctx, out, text, all->half[c], sample,
                                  "squared distance that takes in .51 of the class from each row"));
     }

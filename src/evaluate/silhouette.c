@@ -26,24 +26,6 @@ typedef struct {
     ikt_exact_sum *sum;    /* [threads] of silhouettes */
 } work;
 
-static ikt_status allocate(ikt_context *ctx, work *w) {
-    const ikt_measure_view *view = w->view;
-    const int64_t classes = view->classes.count, threads = ikt_threads(ctx);
-    IKT_TRY(ikt_alloc(ctx, &w->query, w->count, sizeof *w->query, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &w->begin, classes + 1, sizeof *w->begin, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &w->at, view->q * view->n, sizeof *w->at, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &w->mean, threads * classes, sizeof *w->mean, "measures"));
-    return ikt_alloc(ctx, &w->sum, threads, sizeof *w->sum, "measures");
-}
-
-static void work_free(work *w) {
-    ikt_free(&w->query);
-    ikt_free(&w->begin);
-    ikt_free(&w->at);
-    ikt_free(&w->mean);
-    ikt_free(&w->sum);
-}
-
 /* Rows by class, in each in their own order. `begin` is where the next row of a class goes, and in
  * the end where the class after it begins: moved up by one place. */
 static void lay_out(work *w) {
@@ -104,35 +86,39 @@ static double silhouette(const work *w, int64_t row) {
     return larger > 0 ? (near - mean[own]) / larger : 0;
 }
 
-/* COLLECTIVE. */
-static double mean_silhouette(ikt_context *ctx, const work *w, int64_t queries) {
-#pragma omp parallel for schedule(dynamic, 16) num_threads(ikt_threads(ctx))
-    for (int64_t e = 0; e < w->count; e++)
-        ikt_exact_sum_add(&w->sum[omp_get_thread_num()], silhouette(w, w->query[e]));
-    for (int t = 1; t < ikt_threads(ctx); t++)
-        ikt_exact_sum_merge(&w->sum[0], &w->sum[t]);
-    ikt_exact_sum_reduce(ctx, w->sum, 1);
-    return ikt_exact_sum_value(w->sum) / (double)queries;
-}
-
 static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
     const int64_t queries = ikt_queries_count(view->settings, view->n);
+    const int64_t classes = view->classes.count, threads = ikt_threads(ctx);
     const ikt_rows share = ikt_rows_make(queries, ikt_size(ctx), ikt_rank(ctx));
     work w = {.view = view, .count = share.count};
     ikt_status st;
     if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "silhouettes", &st)) return st;
-    st = ikt_agree(ctx, allocate(ctx, &w));
-    if (st == IKT_OK) {
-        w.box = ikt_unit_box_of(view->y, view->n, view->q);
-        lay_out(&w);
-        ikt_queries_draw(view->settings, view->n, &share, w.query);
-        double value = mean_silhouette(ctx, &w, queries);
-        st = ikt_agree(ctx, ikt_measures_add(ctx, out, "silhouette", value,
-                                             queries < view->n ? queries : 0,
-                                             "of the labels, -1 to 1, higher is better; map scaled "
-                                             "to [0, 1] along each axis"));
-    }
-    work_free(&w);
+    st = ikt_alloc(ctx, &w.query, w.count, sizeof *w.query, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.begin, classes + 1, sizeof *w.begin, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.at, view->q * view->n, sizeof *w.at, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.mean, threads * classes, sizeof *w.mean, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.sum, threads, sizeof *w.sum, "measures");
+    IKT_TRY_GOTO(st, done, ikt_agree(ctx, st));
+    w.box = ikt_unit_box_of(view->y, view->n, view->q);
+    lay_out(&w);
+    ikt_queries_draw(view->settings, view->n, &share, w.query);
+#pragma omp parallel for schedule(dynamic, 16) num_threads(ikt_threads(ctx))
+    for (int64_t e = 0; e < w.count; e++)
+        ikt_exact_sum_add(&w.sum[omp_get_thread_num()], silhouette(&w, w.query[e]));
+    for (int64_t t = 1; t < threads; t++)
+        ikt_exact_sum_merge(&w.sum[0], &w.sum[t]);
+    ikt_exact_sum_reduce(ctx, w.sum, 1);
+    const double value = ikt_exact_sum_value(w.sum) / (double)queries;
+    st = ikt_agree(ctx,
+                   ikt_measures_add(ctx, out, "silhouette", value, queries < view->n ? queries : 0,
+                                    "of the labels, -1 to 1, higher is better; map scaled "
+                                    "to [0, 1] along each axis"));
+done:
+    ikt_free(&w.query);
+    ikt_free(&w.begin);
+    ikt_free(&w.at);
+    ikt_free(&w.mean);
+    ikt_free(&w.sum);
     return st;
 }
 

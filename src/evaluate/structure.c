@@ -56,11 +56,9 @@ double ikt_procrustes_error(const double *a, const double *b, int64_t count, int
     return fmax(1 - fit * fit / (aa * bb), 0);
 }
 
-/* Centres of the classes in rows first .. past - 1; rows[c] receives how many there are. */
+/* Centres of the classes in rows first .. past - 1, and rows[c] of each; both are zero before. */
 static void class_centres(const whole *w, int64_t first, int64_t past, const ikt_classes *classes,
                           double *at, int64_t *rows) {
-    memset(at, 0, (size_t)(classes->count * w->q) * sizeof *at);
-    memset(rows, 0, (size_t)classes->count * sizeof *rows);
     for (int64_t i = first; i < past; i++) {
         const int64_t c = ikt_classes_number(classes, w->labels[i]);
         rows[c]++;
@@ -72,40 +70,30 @@ static void class_centres(const whole *w, int64_t first, int64_t past, const ikt
             at[c * w->q + a] /= (double)rows[c];
 }
 
-/* Keeps the centres of classes that both have, in the same order. Returns their number. */
-static int64_t join(const int64_t *rows_a, const int64_t *rows_b, int64_t classes, int64_t q,
-                    double *a, double *b) {
-    int64_t count = 0;
-    for (int64_t c = 0; c < classes; c++) {
-        if (rows_a[c] == 0 || rows_b[c] == 0) continue;
-        memmove(a + count * q, a + c * q, (size_t)q * sizeof *a);
-        memmove(b + count * q, b + c * q, (size_t)q * sizeof *b);
-        count++;
-    }
-    return count;
-}
-
-/* The error of a range of rows against the whole reference; NaN with too few classes. */
+/* The error of a range of rows against the whole reference, from the centres of the classes that
+ * both have; NaN with too few of them. */
 static ikt_status error_of(ikt_context *ctx, const whole *map, int64_t first, int64_t past,
                            const whole *reference, const ikt_classes *classes, double *error) {
-    const int64_t places = classes->count * map->q;
-    double *a = NULL, *b = NULL;
-    int64_t *rows_a = NULL, *rows_b = NULL;
+    const int64_t k = classes->count, q = map->q;
+    double *a = NULL;
+    int64_t *rows = NULL, both = 0;
     *error = NAN;
-    ikt_status st = ikt_alloc(ctx, &a, places, sizeof *a, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b, places, sizeof *b, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &rows_a, classes->count, sizeof *rows_a, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &rows_b, classes->count, sizeof *rows_b, "measures");
+    ikt_status st = ikt_alloc(ctx, &a, 2 * k * q, sizeof *a, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &rows, 2 * k, sizeof *rows, "measures");
     if (st == IKT_OK) {
-        class_centres(reference, 0, reference->n, classes, a, rows_a);
-        class_centres(map, first, past, classes, b, rows_b);
-        const int64_t count = join(rows_a, rows_b, classes->count, map->q, a, b);
-        if (count >= CLASSES_LEAST) *error = ikt_procrustes_error(a, b, count, map->q);
+        double *b = a + k * q;
+        class_centres(reference, 0, reference->n, classes, a, rows);
+        class_centres(map, first, past, classes, b, rows + k);
+        for (int64_t c = 0; c < k; c++) {
+            if (rows[c] == 0 || rows[k + c] == 0) continue;
+            memmove(a + both * q, a + c * q, (size_t)q * sizeof *a);
+            memmove(b + both * q, b + c * q, (size_t)q * sizeof *b);
+            both++;
+        }
+        if (both >= CLASSES_LEAST) *error = ikt_procrustes_error(a, b, both, q);
     }
     ikt_free(&a);
-    ikt_free(&b);
-    ikt_free(&rows_a);
-    ikt_free(&rows_b);
+    ikt_free(&rows);
     return st;
 }
 
@@ -197,34 +185,30 @@ static double spacing(const ikt_tree *tree, const float *y, int64_t q, int64_t r
     return sum / (double)k;
 }
 
-static ikt_status compare_spacing(ikt_context *ctx, const ikt_tree *tree, const float *y,
-                                  const ikt_measured *what, const int64_t *marked, int64_t n_marked,
-                                  ikt_measures *out) {
-    const int64_t n = what->rows.n, k = n - 1 < NEAREST_MOST ? n - 1 : NEAREST_MOST;
-    const int64_t step = (n + APART_MOST - 1) / APART_MOST, queries = (n + step - 1) / step;
-    float *usual = NULL;
-    double least = INFINITY;
-    IKT_TRY(ikt_alloc(ctx, &usual, queries, sizeof *usual, "measures"));
-    for (int64_t i = 0; i < queries; i++)
-        usual[i] = (float)spacing(tree, y, what->q, i * step, k);
-    const double median = ikt_median(usual, queries);
-    ikt_free(&usual);
-    for (int64_t m = 0; m < n_marked; m++)
-        least = fmin(least, spacing(tree, y, what->q, marked[m], k) / median);
-    return ikt_measures_add(ctx, out, "marked rows apart", median > 0 ? least : NAN,
-                            step > 1 ? queries : 0,
-                            "distance from the ten nearest in the map, in medians of all rows; 1 "
-                            "like any other, outliers more");
-}
-
 ikt_status ikt_measure_apart(ikt_context *ctx, const ikt_measured *what, const int64_t *marked,
                              int64_t n_marked, ikt_measures *out) {
-    float *y = NULL;
+    const int64_t n = what->rows.n, q = what->q, k = n - 1 < NEAREST_MOST ? n - 1 : NEAREST_MOST;
+    const int64_t step = (n + APART_MOST - 1) / APART_MOST;
+    if (n_marked == 0 || n < 2) return IKT_OK;
+    const int64_t queries = (n + step - 1) / step;
+    float *y = NULL, *usual = NULL;
     ikt_tree tree = {0};
-    if (n_marked == 0 || what->rows.n < 2) return IKT_OK;
-    IKT_TRY(ikt_measure_replicate(ctx, &what->rows, what->y, (size_t)what->q * sizeof *y, &y));
-    ikt_status st = ikt_tree_create(ctx, y, what->rows.n, what->q, &tree);
-    if (st == IKT_OK) st = compare_spacing(ctx, &tree, y, what, marked, n_marked, out);
+    double least = INFINITY, median = 0;
+    IKT_TRY(ikt_measure_replicate(ctx, &what->rows, what->y, (size_t)q * sizeof *y, &y));
+    ikt_status st = ikt_tree_create(ctx, y, n, q, &tree);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &usual, queries, sizeof *usual, "measures");
+    if (st == IKT_OK) {
+        for (int64_t i = 0; i < queries; i++)
+            usual[i] = (float)spacing(&tree, y, q, i * step, k);
+        median = ikt_median(usual, queries);
+        for (int64_t m = 0; m < n_marked; m++)
+            least = fmin(least, spacing(&tree, y, q, marked[m], k) / median);
+        st = ikt_measures_add(ctx, out, "marked rows apart", median > 0 ? least : NAN,
+                              step > 1 ? queries : 0,
+                              "distance from the ten nearest in the map, in medians of all rows; 1 "
+                              "like any other, outliers more");
+    }
+    ikt_free(&usual);
     ikt_tree_destroy(&tree);
     ikt_free(&y);
     return ikt_agree(ctx, st);
