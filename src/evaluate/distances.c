@@ -25,7 +25,7 @@ static int64_t tiles_of(int64_t rows) {
 }
 
 /* The arrays and how many floats each has, for allocation and prediction alike. */
-enum { DISTANCE, QUERY, PART, ROWS, PACKED, TILE, ARRAYS };
+enum { DISTANCE, QUERY, PART, STREAM, PACKED, TILE, ARRAYS };
 
 static void find_sizes(int64_t n, int64_t d, int64_t batch, int ranks, int threads,
                        int64_t floats[ARRAYS]) {
@@ -33,45 +33,33 @@ static void find_sizes(int64_t n, int64_t d, int64_t batch, int ranks, int threa
     floats[DISTANCE] = batch * ikt_packed_rows(n);
     floats[QUERY] = batch * d;
     floats[PART] = ranks > 1 ? (block + ranks - 1) / ranks * d : 0;
-    floats[ROWS] = block * d;
+    floats[STREAM] = block * d;
     floats[PACKED] = tiles_of(block) * ikt_packed_floats(TILE_ROWS, d);
     floats[TILE] = (int64_t)threads * TILE_QUERIES * TILE_ROWS;
 }
 
-int64_t ikt_input_distances_memory(int64_t n, int64_t d, int64_t batch, int ranks, int threads) {
-    int64_t floats[ARRAYS], bytes = ranks * (int64_t)sizeof(int64_t);
-    find_sizes(n, d, batch, ranks, threads, floats);
+/* Blocks are of dense rows, which wide sparse rows may be too wide for. */
+static ikt_status create_input(ikt_context *ctx, ikt_distances *w) {
+    const int64_t n = w->rows.n, d = ikt_dataset_columns(w->data);
+    float **const array[ARRAYS] = {&w->distance, &w->query,  &w->part,
+                                   &w->stream,   &w->packed, &w->tile};
+    int64_t floats[ARRAYS], bytes = 0;
+    w->d = d;
+    w->stride = ikt_packed_rows(n);
+    w->block = least(ikt_stream_rows(d, sizeof(float)), n);
+    find_sizes(n, d, w->batch, ikt_size(ctx), ikt_threads(ctx), floats);
     for (int a = 0; a < ARRAYS; a++)
         bytes += floats[a] * (int64_t)sizeof(float);
-    return bytes;
-}
-
-ikt_status ikt_input_distances_create(ikt_context *ctx, ikt_dataset *data, int64_t batch,
-                                      ikt_input_distances *out) {
-    const int64_t n = ikt_dataset_rows(data), d = ikt_dataset_columns(data);
-    int64_t floats[ARRAYS];
-    *out = (ikt_input_distances){.data = data,
-                                 .n = n,
-                                 .d = d,
-                                 .batch = batch,
-                                 .stride = ikt_packed_rows(n),
-                                 .block = least(ikt_stream_rows(d, sizeof(float)), n)};
-    float **const array[ARRAYS] = {&out->distance, &out->query,  &out->part,
-                                   &out->rows,     &out->packed, &out->tile};
-    find_sizes(n, d, batch, ikt_size(ctx), ikt_threads(ctx), floats);
+    if (ikt_dataset_is_sparse(w->data) && bytes > ikt_memory_available(ctx) / 2)
+        return ikt_fail(
+            ctx, IKT_ERR_RESOURCE,
+            "measures of the input take sparse rows dense: with the %lld columns of %s that "
+            "is %.1f GB a rank; leave them out (output.measures=map), or compare with "
+            "the Isolation kernel's neighbours (`iktsne evaluate --kernel --measures kernel`)",
+            (long long)d, ikt_dataset_name(w->data), (double)bytes / 1e9);
     for (int a = 0; a < ARRAYS; a++)
         IKT_TRY(ikt_alloc(ctx, array[a], floats[a], sizeof(float), "measures"));
-    return ikt_alloc(ctx, &out->counts, ikt_size(ctx), sizeof *out->counts, "measures");
-}
-
-void ikt_input_distances_destroy(ikt_input_distances *work) {
-    ikt_free(&work->distance);
-    ikt_free(&work->query);
-    ikt_free(&work->part);
-    ikt_free(&work->rows);
-    ikt_free(&work->packed);
-    ikt_free(&work->tile);
-    ikt_free(&work->counts);
+    return IKT_OK;
 }
 
 /* Rows from row[0] on that follow one another without a gap. */
@@ -84,7 +72,7 @@ static int64_t run_length(const int64_t *row, int64_t count) {
 
 /* COLLECTIVE. Coordinates of the queries, a run of consecutive rows at a time; ranks with fewer
  * runs read nothing at the end. */
-static ikt_status read_queries(ikt_context *ctx, ikt_input_distances *work, const int64_t *row,
+static ikt_status read_queries(ikt_context *ctx, ikt_distances *work, const int64_t *row,
                                int64_t count) {
     int64_t runs = 0, done = 0;
     for (int64_t q = 0; q < count; runs++)
@@ -100,24 +88,23 @@ static ikt_status read_queries(ikt_context *ctx, ikt_input_distances *work, cons
 }
 
 /* COLLECTIVE. All ranks get `count` rows from `first` on, of which each reads its part. */
-static ikt_status read_block(ikt_context *ctx, ikt_input_distances *work, int64_t first,
-                             int64_t count) {
-    if (ikt_size(ctx) == 1) return ikt_dataset_read(work->data, first, count, work->rows);
+static ikt_status read_block(ikt_context *ctx, ikt_distances *work, int64_t first, int64_t count) {
+    if (ikt_size(ctx) == 1) return ikt_dataset_read(work->data, first, count, work->stream);
     ikt_rows rows = ikt_rows_make(count, ikt_size(ctx), ikt_rank(ctx));
     IKT_TRY(ikt_dataset_read(work->data, first + rows.first, rows.count, work->part));
     for (int r = 0; r < ikt_size(ctx); r++)
         work->counts[r] = ikt_rows_count(&rows, r);
-    ikt_allgather(ctx, work->part, rows.count, (size_t)work->d * sizeof(float), work->rows,
+    ikt_allgather(ctx, work->part, rows.count, (size_t)work->d * sizeof(float), work->stream,
                   work->counts);
     return IKT_OK;
 }
 
-static float *packed_tile(const ikt_input_distances *work, int64_t tile) {
+static float *packed_tile(const ikt_distances *work, int64_t tile) {
     return work->packed + tile * ikt_packed_floats(TILE_ROWS, work->d);
 }
 
 /* Some queries against one tile of the block that begins at row `first`. */
-static void score_tile(const ikt_input_distances *work, int64_t q, int64_t queries, int64_t tile,
+static void score_tile(const ikt_distances *work, int64_t q, int64_t queries, int64_t tile,
                        int64_t first, int64_t rows) {
     int64_t width = ikt_packed_rows(rows);
     float *result = work->tile + (int64_t)omp_get_thread_num() * TILE_QUERIES * TILE_ROWS;
@@ -129,14 +116,14 @@ static void score_tile(const ikt_input_distances *work, int64_t q, int64_t queri
                result + a * width, (size_t)rows * sizeof *result);
 }
 
-static void score_block(ikt_context *ctx, const ikt_input_distances *work, int64_t queries,
-                        int64_t first, int64_t rows) {
+static void score_block(ikt_context *ctx, const ikt_distances *work, int64_t queries, int64_t first,
+                        int64_t rows) {
     int64_t tiles = tiles_of(rows), groups = (queries + TILE_QUERIES - 1) / TILE_QUERIES;
 #pragma omp parallel num_threads(ikt_threads(ctx))
     {
 #pragma omp for
         for (int64_t t = 0; t < tiles; t++)
-            ikt_pack_rows(work->rows + t * TILE_ROWS * work->d,
+            ikt_pack_rows(work->stream + t * TILE_ROWS * work->d,
                           least(TILE_ROWS, rows - t * TILE_ROWS), work->d, packed_tile(work, t));
             /* All queries meet one tile before the next, so that it stays in the cache. */
 #pragma omp for
@@ -148,11 +135,11 @@ static void score_block(ikt_context *ctx, const ikt_input_distances *work, int64
     }
 }
 
-ikt_status ikt_input_distances_fill(ikt_context *ctx, ikt_input_distances *work, const int64_t *row,
-                                    int64_t count) {
+static ikt_status fill_input(ikt_context *ctx, ikt_distances *work, const int64_t *row,
+                             int64_t count) {
     IKT_TRY(read_queries(ctx, work, row, count));
-    for (int64_t first = 0; first < work->n; first += work->block) {
-        int64_t rows = least(work->block, work->n - first);
+    for (int64_t first = 0; first < work->rows.n; first += work->block) {
+        int64_t rows = least(work->block, work->rows.n - first);
         IKT_TRY(read_block(ctx, work, first, rows));
         score_block(ctx, work, count, first, rows);
     }
@@ -161,41 +148,21 @@ ikt_status ikt_input_distances_fill(ikt_context *ctx, ikt_input_distances *work,
 
 /* --- by codes --------------------------------------------------------------------------------- */
 
-ikt_status ikt_code_distances_create(ikt_context *ctx, const ikt_rows *rows, const ikt_codes *codes,
-                                     int64_t batch, ikt_code_distances *out) {
-    int64_t ranks = ikt_size(ctx), asked = ranks * batch;
-    *out = (ikt_code_distances){.rows = *rows, .codes = codes, .batch = batch, .stride = rows->n};
-    IKT_TRY(ikt_alloc(ctx, &out->distance, batch * rows->n, sizeof(float), "measures"));
-    IKT_TRY(ikt_alloc(ctx, &out->asked, asked, sizeof(int64_t), "measures"));
-    IKT_TRY(ikt_alloc(ctx, &out->code, asked * codes->stride, 1, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &out->out, asked * rows->count, sizeof(uint16_t), "measures"));
-    IKT_TRY(ikt_alloc(ctx, &out->in, batch * rows->n, sizeof(uint16_t), "measures"));
-    IKT_TRY(ikt_alloc(ctx, &out->counts, ranks, sizeof(int64_t), "measures"));
-    IKT_TRY(ikt_alloc(ctx, &out->leave, ranks, sizeof(int64_t), "measures"));
-    return ikt_alloc(ctx, &out->come, ranks, sizeof(int64_t), "measures");
-}
-
-void ikt_code_distances_destroy(ikt_code_distances *work) {
-    ikt_free(&work->distance);
-    ikt_free(&work->asked);
-    ikt_free(&work->code);
-    ikt_free(&work->out);
-    ikt_free(&work->in);
-    ikt_free(&work->counts);
-    ikt_free(&work->leave);
-    ikt_free(&work->come);
-}
-
-int64_t ikt_code_distances_memory(int64_t n, int64_t stride, int64_t batch, int ranks) {
-    int64_t own = (n + ranks - 1) / ranks, asked = ranks * batch;
-    return batch * n * (int64_t)(sizeof(float) + sizeof(uint16_t)) +
-           asked * ((int64_t)sizeof(int64_t) + stride + own * (int64_t)sizeof(uint16_t)) +
-           3 * ranks * (int64_t)sizeof(int64_t);
+static ikt_status create_code(ikt_context *ctx, ikt_distances *w) {
+    const int64_t ranks = ikt_size(ctx), asked = ranks * w->batch, n = w->rows.n;
+    w->stride = n;
+    IKT_TRY(ikt_alloc(ctx, &w->distance, w->batch * n, sizeof(float), "measures"));
+    IKT_TRY(ikt_alloc(ctx, &w->asked, asked, sizeof(int64_t), "measures"));
+    IKT_TRY(ikt_alloc(ctx, &w->code, asked * w->codes->stride, 1, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &w->out, asked * w->rows.count, sizeof(uint16_t), "measures"));
+    IKT_TRY(ikt_alloc(ctx, &w->in, w->batch * n, sizeof(uint16_t), "measures"));
+    IKT_TRY(ikt_alloc(ctx, &w->leave, ranks, sizeof(int64_t), "measures"));
+    return ikt_alloc(ctx, &w->come, ranks, sizeof(int64_t), "measures");
 }
 
 /* COLLECTIVE. Codes of all queries on every rank: the owner's bytes, added to the others' zeros.
  * Strides are multiples of 64, so the bytes are whole integers. */
-static void share_codes(ikt_context *ctx, ikt_code_distances *w, int64_t total) {
+static void share_codes(ikt_context *ctx, ikt_distances *w, int64_t total) {
     const int64_t stride = w->codes->stride;
     for (int64_t q = 0; q < total; q++) {
         int64_t i = w->asked[q] - w->rows.first;
@@ -208,7 +175,7 @@ static void share_codes(ikt_context *ctx, ikt_code_distances *w, int64_t total) 
 }
 
 /* Counts of equal cells of all queries with the own rows. */
-static void count_equal(ikt_context *ctx, const ikt_code_distances *w, int64_t total) {
+static void count_equal(ikt_context *ctx, const ikt_distances *w, int64_t total) {
     const ikt_code_shape shape = {w->codes->t, w->codes->stride, w->codes->width};
     const int64_t blocks = (w->rows.count + BLOCK - 1) / BLOCK;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(ctx))
@@ -221,8 +188,7 @@ static void count_equal(ikt_context *ctx, const ikt_code_distances *w, int64_t t
     }
 }
 
-ikt_status ikt_code_distances_fill(ikt_context *ctx, ikt_code_distances *w, const int64_t *row,
-                                   int64_t count) {
+static ikt_status fill_code(ikt_context *ctx, ikt_distances *w, const int64_t *row, int64_t count) {
     int64_t total = 0;
     ikt_gather_counts(ctx, count, w->counts);
     for (int r = 0; r < ikt_size(ctx); r++) {
@@ -245,4 +211,42 @@ ikt_status ikt_code_distances_fill(ikt_context *ctx, ikt_code_distances *w, cons
                 w->distance[q * n + first + j] = (float)(t - equal[j]);
         }
     return IKT_OK;
+}
+
+/* --- either ----------------------------------------------------------------------------------- */
+
+ikt_status ikt_distances_create(ikt_context *ctx, const ikt_measured *what, bool by_code,
+                                int64_t batch, ikt_distances *out) {
+    *out = (ikt_distances){.rows = what->rows,
+                           .data = by_code ? NULL : what->data,
+                           .codes = by_code ? what->codes : NULL,
+                           .batch = batch};
+    IKT_TRY(ikt_alloc(ctx, &out->counts, ikt_size(ctx), sizeof *out->counts, "measures"));
+    return by_code ? create_code(ctx, out) : create_input(ctx, out);
+}
+
+void ikt_distances_destroy(ikt_distances *work) {
+    void *const array[] = {&work->distance, &work->counts, &work->query, &work->part, &work->stream,
+                           &work->packed,   &work->tile,   &work->asked, &work->code, &work->out,
+                           &work->in,       &work->leave,  &work->come};
+    for (size_t a = 0; a < sizeof array / sizeof *array; a++)
+        ikt_free(array[a]);
+}
+
+int64_t ikt_distances_memory(const ikt_measure_extent *extent, bool by_code, int64_t batch) {
+    const int64_t n = extent->n, ranks = extent->ranks, own = (n + ranks - 1) / ranks;
+    const int64_t count = (int64_t)sizeof(uint16_t), real = (int64_t)sizeof(float);
+    int64_t floats[ARRAYS], bytes = ranks * (int64_t)sizeof(int64_t);
+    if (by_code)
+        return 3 * bytes + batch * n * (real + count) +
+               ranks * batch * ((int64_t)sizeof(int64_t) + extent->stride + own * count);
+    find_sizes(n, extent->d, batch, extent->ranks, extent->threads, floats);
+    for (int a = 0; a < ARRAYS; a++)
+        bytes += floats[a] * real;
+    return bytes;
+}
+
+ikt_status ikt_distances_fill(ikt_context *ctx, ikt_distances *work, const int64_t *row,
+                              int64_t count) {
+    return work->codes ? fill_code(ctx, work, row, count) : fill_input(ctx, work, row, count);
 }

@@ -37,26 +37,6 @@ typedef struct {
     double tolerance;
 } work;
 
-static ikt_status allocate(work *w) {
-    ikt_context *ctx = w->ctx;
-    const int64_t k = w->settings->k, n = w->rows->count, threads = ikt_threads(ctx);
-    IKT_TRY(ikt_alloc(ctx, &w->centre, k * w->q, sizeof *w->centre, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &w->near, n, sizeof *w->near, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &w->cluster, n, sizeof *w->cluster, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &w->sum, (threads + 1) * k * w->q, sizeof *w->sum, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &w->size, (threads + 1) * k, sizeof *w->size, "measures"));
-    return ikt_alloc(ctx, &w->each, threads, sizeof *w->each, "measures");
-}
-
-static void work_free(work *w) {
-    ikt_free(&w->centre);
-    ikt_free(&w->near);
-    ikt_free(&w->cluster);
-    ikt_free(&w->sum);
-    ikt_free(&w->size);
-    ikt_free(&w->each);
-}
-
 int64_t ikt_kmeans_memory(int64_t n_local, int64_t k, int64_t q, int threads) {
     int64_t sums = (int64_t)sizeof(ikt_exact_sum);
     return k * q * (int64_t)sizeof(double) + n_local * (int64_t)(sizeof(double) + sizeof(int32_t)) +
@@ -267,16 +247,29 @@ static double iterate(work *w, int64_t restart) {
 ikt_status ikt_kmeans(ikt_context *ctx, const ikt_kmeans_settings *settings, const ikt_rows *rows,
                       const float *y, int64_t q, int32_t *cluster, double *inertia) {
     work w = {.ctx = ctx, .settings = settings, .rows = rows, .y = y, .q = q};
-    ikt_status st = ikt_agree(ctx, allocate(&w));
+    const int64_t k = settings->k, n = rows->count, threads = ikt_threads(ctx);
     *inertia = INFINITY;
-    if (st == IKT_OK) find_tolerance(&w);
-    for (int64_t restart = 0; st == IKT_OK && restart < settings->restarts; restart++) {
-        double found = iterate(&w, restart);
+    ikt_status st = ikt_alloc(ctx, &w.centre, k * q, sizeof *w.centre, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.near, n, sizeof *w.near, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.cluster, n, sizeof *w.cluster, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.sum, (threads + 1) * k * q, sizeof *w.sum, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.size, (threads + 1) * k, sizeof *w.size, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.each, threads, sizeof *w.each, "measures");
+    IKT_TRY_GOTO(st, done, ikt_agree(ctx, st));
+    find_tolerance(&w);
+    for (int64_t restart = 0; restart < settings->restarts; restart++) {
+        const double found = iterate(&w, restart);
         if (restart > 0 && !(found < *inertia)) continue;
         *inertia = found;
-        memcpy(cluster, w.cluster, (size_t)rows->count * sizeof *cluster);
+        memcpy(cluster, w.cluster, (size_t)n * sizeof *cluster);
     }
-    work_free(&w);
+done:
+    ikt_free(&w.centre);
+    ikt_free(&w.near);
+    ikt_free(&w.cluster);
+    ikt_free(&w.sum);
+    ikt_free(&w.size);
+    ikt_free(&w.each);
     return st;
 }
 

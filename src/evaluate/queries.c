@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "evaluate/distances.h"
-#include "evaluate/radix.h"
 #include "evaluate/tree.h"
 #include "metric/metric.h"
 
@@ -24,13 +23,10 @@ typedef struct {
     int observer_count;
     const float *y; /* [n * q] */
     int64_t n, q;
-    bool by_code, wants_ranks;
+    bool wants_ranks;
     int64_t count, *query; /* of this rank, ascending rows */
     int64_t batch;         /* queries in it at most */
-    ikt_input_distances input;
-    ikt_code_distances code;
-    float *distance; /* [batch * stride], of `input` or `code` */
-    int64_t stride;
+    ikt_distances distances;
     ranker *rankers; /* [threads] */
 } pass;
 
@@ -54,9 +50,7 @@ int64_t ikt_queries_memory(const ikt_measure_settings *settings, const ikt_measu
     const int64_t most = (ikt_queries_count(settings, n) + extent->ranks - 1) / extent->ranks;
     int64_t bytes = most * (int64_t)sizeof(int64_t) + extent->threads * (int64_t)sizeof(ranker);
     if (ranks) bytes += extent->threads * (ikt_radix_memory(n) + n * (int64_t)sizeof(float));
-    return bytes + (by_code ? ikt_code_distances_memory(n, extent->stride, batch, extent->ranks)
-                            : ikt_input_distances_memory(n, extent->d, batch, extent->ranks,
-                                                         extent->threads));
+    return bytes + ikt_distances_memory(extent, by_code, batch);
 }
 
 void ikt_queries_draw(const ikt_measure_settings *settings, int64_t n, const ikt_rows *share,
@@ -75,21 +69,7 @@ void ikt_queries_draw(const ikt_measure_settings *settings, int64_t n, const ikt
     }
 }
 
-/* Distances take blocks of dense rows, which wide sparse rows may be too wide for. */
-static ikt_status check_width(const pass *p, const ikt_dataset *data) {
-    const int64_t d = ikt_dataset_columns(data);
-    const int64_t needed =
-        ikt_input_distances_memory(p->n, d, p->batch, ikt_size(p->ctx), ikt_threads(p->ctx));
-    if (!ikt_dataset_is_sparse(data) || needed <= ikt_memory_available(p->ctx) / 2) return IKT_OK;
-    return ikt_fail(
-        p->ctx, IKT_ERR_RESOURCE,
-        "measures of the input take sparse rows dense: with the %lld columns of %s that "
-        "is %.1f GB a rank; leave them out (output.measures=map), or compare with "
-        "the Isolation kernel's neighbours (`iktsne evaluate --kernel --measures kernel`)",
-        (long long)d, ikt_dataset_name(data), (double)needed / 1e9);
-}
-
-static ikt_status allocate(pass *p, const ikt_measured *what) {
+static ikt_status allocate(pass *p, const ikt_measured *what, bool by_code) {
     ikt_context *ctx = p->ctx;
     IKT_TRY(ikt_alloc(ctx, &p->query, p->count, sizeof *p->query, "measures"));
     IKT_TRY(ikt_alloc(ctx, &p->rankers, ikt_threads(ctx), sizeof *p->rankers, "measures"));
@@ -97,17 +77,7 @@ static ikt_status allocate(pass *p, const ikt_measured *what) {
         IKT_TRY(ikt_radix_create(ctx, p->n, &p->rankers[t].radix));
         IKT_TRY(ikt_alloc(ctx, &p->rankers[t].distance, p->n, sizeof(float), "measures"));
     }
-    if (p->by_code) {
-        IKT_TRY(ikt_code_distances_create(ctx, &what->rows, what->codes, p->batch, &p->code));
-        p->distance = p->code.distance;
-        p->stride = p->code.stride;
-        return IKT_OK;
-    }
-    IKT_TRY(check_width(p, what->data));
-    IKT_TRY(ikt_input_distances_create(ctx, what->data, p->batch, &p->input));
-    p->distance = p->input.distance;
-    p->stride = p->input.stride;
-    return IKT_OK;
+    return ikt_distances_create(ctx, what, by_code, p->batch, &p->distances);
 }
 
 /* Shows a query to the observers, with the ranks of all rows from it where one wants them. */
@@ -136,11 +106,10 @@ static ikt_status show_all(pass *p) {
     for (int64_t step = 0; step < steps; step++) {
         int64_t first = step * batch < p->count ? step * batch : p->count;
         int64_t count = batch < p->count - first ? batch : p->count - first;
-        IKT_TRY(p->by_code ? ikt_code_distances_fill(p->ctx, &p->code, p->query + first, count)
-                           : ikt_input_distances_fill(p->ctx, &p->input, p->query + first, count));
+        IKT_TRY(ikt_distances_fill(p->ctx, &p->distances, p->query + first, count));
 #pragma omp parallel for schedule(dynamic, 4) num_threads(ikt_threads(p->ctx))
         for (int64_t q = 0; q < count; q++)
-            show(p, p->query[first + q], p->distance + q * p->stride);
+            show(p, p->query[first + q], p->distances.distance + q * p->distances.stride);
         ikt_progress(p->ctx, "batches of queries", step + 1, steps, NULL);
     }
     return IKT_OK;
@@ -157,7 +126,6 @@ ikt_status ikt_queries_run(ikt_context *ctx, const ikt_measure_settings *setting
               .y = y,
               .n = n,
               .q = what->q,
-              .by_code = by_code,
               .count = share.count,
               .batch = batch_of(settings, n, ikt_size(ctx))};
     bool any = false;
@@ -166,7 +134,7 @@ ikt_status ikt_queries_run(ikt_context *ctx, const ikt_measure_settings *setting
         p.wants_ranks = p.wants_ranks || (observers[o].see && observers[o].wants_ranks);
     }
     if (!any) return IKT_OK;
-    ikt_status st = ikt_agree(ctx, allocate(&p, what));
+    ikt_status st = ikt_agree(ctx, allocate(&p, what, by_code));
     if (st == IKT_OK) {
         ikt_queries_draw(settings, n, &share, p.query);
         st = show_all(&p);
@@ -177,7 +145,6 @@ ikt_status ikt_queries_run(ikt_context *ctx, const ikt_measure_settings *setting
     }
     ikt_free(&p.rankers);
     ikt_free(&p.query);
-    ikt_code_distances_destroy(&p.code);
-    ikt_input_distances_destroy(&p.input);
+    ikt_distances_destroy(&p.distances);
     return st;
 }

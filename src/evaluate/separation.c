@@ -22,9 +22,10 @@
 
 enum { CLASSES_MOST = 1000, CLASSES_LISTED = 64 };
 
-/* Squared distances that one thread has seen; in the end the first part holds those of all. */
+/* Squared distances that one thread has seen; in the end the first part holds those of all. The
+ * arrays are one, of minima, so that half is kept with the opposite sign until then. */
 typedef struct {
-    double *least;  /* [classes] between two rows of a class */
+    double *least;  /* [classes] between two rows of a class; owned */
     double *half;   /* [classes] the most that a row needs to reach .51 of its class */
     double *across; /* [classes * classes] the least from a row of class l to one of class m */
     float *own;     /* [rows of the largest class] scratch */
@@ -56,15 +57,13 @@ static void see(void *self, const ikt_query *query) {
         if ((double)p->own[e] < p->least[own]) p->least[own] = (double)p->own[e];
     double half =
         needed <= others ? (double)ikt_order_statistic(p->own, others, needed - 1) : INFINITY;
-    p->half[own] = fmax(p->half[own], half);
+    p->half[own] = fmin(p->half[own], -half);
 }
 
 static void end(void *self) {
     work *k = self;
     for (int t = 0; k->parts && t < k->threads; t++) {
         ikt_free(&k->parts[t].least);
-        ikt_free(&k->parts[t].half);
-        ikt_free(&k->parts[t].across);
         ikt_free(&k->parts[t].own);
     }
     ikt_free(&k->parts);
@@ -76,14 +75,12 @@ static ikt_status part_create(ikt_context *ctx, const ikt_measure_view *view, pa
     int64_t largest = 0;
     for (int64_t c = 0; c < count; c++)
         largest = view->size[c] > largest ? view->size[c] : largest;
-    IKT_TRY(ikt_alloc(ctx, &p->least, count, sizeof *p->least, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &p->half, count, sizeof *p->half, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &p->across, count * count, sizeof *p->across, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &p->least, (2 + count) * count, sizeof *p->least, "measures"));
     IKT_TRY(ikt_alloc(ctx, &p->own, largest, sizeof *p->own, "measures"));
-    for (int64_t c = 0; c < count; c++)
-        p->least[c] = INFINITY;
-    for (int64_t e = 0; e < count * count; e++)
-        p->across[e] = INFINITY;
+    p->half = p->least + count;
+    p->across = p->half + count;
+    for (int64_t e = 0; e < (2 + count) * count; e++)
+        p->least[e] = e >= count && e < 2 * count ? 0 : INFINITY;
     return IKT_OK;
 }
 
@@ -101,22 +98,16 @@ static ikt_status begin(ikt_context *ctx, const ikt_measure_view *view,
     return IKT_OK;
 }
 
-/* COLLECTIVE. Minima and maxima of all threads and ranks, in the first part. */
+/* COLLECTIVE. Minima of all threads and ranks, in the first part. */
 static const part *collect(ikt_context *ctx, const work *k) {
-    part *all = &k->parts[0];
-    const int64_t count = k->count;
-    for (int t = 1; t < k->threads; t++) {
-        const part *p = &k->parts[t];
-        for (int64_t c = 0; c < count; c++) {
-            all->least[c] = fmin(all->least[c], p->least[c]);
-            all->half[c] = fmax(all->half[c], p->half[c]);
-        }
-        for (int64_t e = 0; e < count * count; e++)
-            all->across[e] = fmin(all->across[e], p->across[e]);
-    }
-    ikt_min_f64(ctx, all->least, count);
-    ikt_max_f64(ctx, all->half, count);
-    ikt_min_f64(ctx, all->across, count * count);
+    const part *all = &k->parts[0];
+    const int64_t count = k->count, entries = (2 + count) * count;
+    for (int t = 1; t < k->threads; t++)
+        for (int64_t e = 0; e < entries; e++)
+            all->least[e] = fmin(all->least[e], k->parts[t].least[e]);
+    ikt_min_f64(ctx, all->least, entries);
+    for (int64_t c = 0; c < count; c++)
+        all->half[c] = 0 - all->half[c];
     return all;
 }
 

@@ -11,28 +11,6 @@
 
 enum { AXES = IKT_SVD_MOST, TRIPLETS = 5, QUERIES_MOST = 20000, CLASSES_LEAST = 3 };
 
-/* All rows of a map, on every rank. */
-typedef struct {
-    int64_t n, q;
-    float *y;        /* [n * q] */
-    int64_t *labels; /* [n] */
-} whole;
-
-static void whole_free(whole *w) {
-    ikt_free(&w->y);
-    ikt_free(&w->labels);
-}
-
-static ikt_status whole_make(ikt_context *ctx, const ikt_measured *of, whole *out) {
-    *out = (whole){of->rows.n, of->q, NULL, NULL};
-    ikt_status st =
-        ikt_measure_replicate(ctx, &of->rows, of->y, (size_t)of->q * sizeof(float), &out->y);
-    if (st == IKT_OK)
-        st = ikt_measure_replicate(ctx, &of->rows, of->labels, sizeof(int64_t), &out->labels);
-    if (st != IKT_OK) whole_free(out);
-    return st;
-}
-
 double ikt_procrustes_error(const double *a, const double *b, int64_t count, int64_t q) {
     double mean_a[AXES] = {0}, mean_b[AXES] = {0}, aa = 0, bb = 0;
     double m[AXES * AXES] = {0}, u[AXES * AXES], v[AXES * AXES], s[AXES], fit = 0;
@@ -57,37 +35,39 @@ double ikt_procrustes_error(const double *a, const double *b, int64_t count, int
 }
 
 /* Centres of the classes in rows first .. past - 1, and rows[c] of each; both are zero before. */
-static void class_centres(const whole *w, int64_t first, int64_t past, const ikt_classes *classes,
-                          double *at, int64_t *rows) {
+static void class_centres(const ikt_measure_view *map, int64_t first, int64_t past, double *at,
+                          int64_t *rows) {
+    const int64_t q = map->q;
     for (int64_t i = first; i < past; i++) {
-        const int64_t c = ikt_classes_number(classes, w->labels[i]);
+        const int64_t c = map->class_of[i];
         rows[c]++;
-        for (int64_t a = 0; a < w->q; a++)
-            at[c * w->q + a] += (double)w->y[i * w->q + a];
+        for (int64_t a = 0; a < q; a++)
+            at[c * q + a] += (double)map->y[i * q + a];
     }
-    for (int64_t c = 0; c < classes->count; c++)
-        for (int64_t a = 0; a < w->q && rows[c] > 0; a++)
-            at[c * w->q + a] /= (double)rows[c];
+    for (int64_t c = 0; c < map->classes.count; c++)
+        for (int64_t a = 0; a < q && rows[c] > 0; a++)
+            at[c * q + a] /= (double)rows[c];
 }
 
 /* The error of a range of rows against the whole reference, from the centres of the classes that
- * both have; NaN with too few of them. */
-static ikt_status error_of(ikt_context *ctx, const whole *map, int64_t first, int64_t past,
-                           const whole *reference, const ikt_classes *classes, double *error) {
-    const int64_t k = classes->count, q = map->q;
+ * both have, by ascending label; NaN with too few of them. */
+static ikt_status error_of(ikt_context *ctx, const ikt_measure_view *map, int64_t first,
+                           int64_t past, const ikt_measure_view *reference, double *error) {
+    const int64_t in_a = reference->classes.count, in_b = map->classes.count, q = map->q;
     double *a = NULL;
     int64_t *rows = NULL, both = 0;
     *error = NAN;
-    ikt_status st = ikt_alloc(ctx, &a, 2 * k * q, sizeof *a, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &rows, 2 * k, sizeof *rows, "measures");
+    ikt_status st = ikt_alloc(ctx, &a, (in_a + in_b) * q, sizeof *a, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &rows, in_a + in_b, sizeof *rows, "measures");
     if (st == IKT_OK) {
-        double *b = a + k * q;
-        class_centres(reference, 0, reference->n, classes, a, rows);
-        class_centres(map, first, past, classes, b, rows + k);
-        for (int64_t c = 0; c < k; c++) {
-            if (rows[c] == 0 || rows[k + c] == 0) continue;
+        double *b = a + in_a * q;
+        class_centres(reference, 0, reference->n, a, rows);
+        class_centres(map, first, past, b, rows + in_a);
+        for (int64_t c = 0; c < in_a; c++) {
+            const int64_t same = ikt_classes_number(&map->classes, reference->classes.label[c]);
+            if (same < 0 || rows[in_a + same] == 0) continue;
             memmove(a + both * q, a + c * q, (size_t)q * sizeof *a);
-            memmove(b + both * q, b + c * q, (size_t)q * sizeof *b);
+            memmove(b + both * q, b + same * q, (size_t)q * sizeof *b);
             both++;
         }
         if (both >= CLASSES_LEAST) *error = ikt_procrustes_error(a, b, both, q);
@@ -97,10 +77,10 @@ static ikt_status error_of(ikt_context *ctx, const whole *map, int64_t first, in
     return st;
 }
 
-static double squared_distance(const whole *w, int64_t i, int64_t j) {
+static double squared_distance(const ikt_measure_view *map, int64_t i, int64_t j) {
     double sum = 0;
-    for (int64_t c = 0; c < w->q; c++) {
-        const double off = (double)w->y[i * w->q + c] - (double)w->y[j * w->q + c];
+    for (int64_t c = 0; c < map->q; c++) {
+        const double off = (double)map->y[i * map->q + c] - (double)map->y[j * map->q + c];
         sum += off * off;
     }
     return sum;
@@ -108,7 +88,7 @@ static double squared_distance(const whole *w, int64_t i, int64_t j) {
 
 /* The share of triplets whose two rows of one half are the nearer ones; equal distances count half.
  */
-static double halves_apart(const whole *w, uint64_t seed) {
+static double halves_apart(const ikt_measure_view *w, uint64_t seed) {
     const int64_t half = w->n / 2, step = (w->n + QUERIES_MOST - 1) / QUERIES_MOST;
     int64_t twice = 0, count = 0;
     for (int64_t i = 0; i < w->n; i += step)
@@ -125,17 +105,17 @@ static double halves_apart(const whole *w, uint64_t seed) {
     return (double)twice / (2 * (double)count);
 }
 
-static ikt_status compare(ikt_context *ctx, const whole *map, const whole *reference,
-                          const ikt_classes *classes, uint64_t seed, ikt_measures *out) {
+static ikt_status compare(ikt_context *ctx, const ikt_measure_view *map,
+                          const ikt_measure_view *reference, uint64_t seed, ikt_measures *out) {
     static const char note[] = "what is left after fitting the classes' centres onto those of the "
                                "reference; 0 is the same arrangement";
     const bool is_copies = map->n == 2 * reference->n && reference->n > 1;
     const int64_t half = is_copies ? map->n / 2 : map->n;
     double error;
-    IKT_TRY(error_of(ctx, map, 0, half, reference, classes, &error));
+    IKT_TRY(error_of(ctx, map, 0, half, reference, &error));
     if (!isnan(error)) IKT_TRY(ikt_measures_add(ctx, out, "arrangement error", error, 0, note));
     if (!is_copies) return IKT_OK;
-    IKT_TRY(error_of(ctx, map, half, map->n, reference, classes, &error));
+    IKT_TRY(error_of(ctx, map, half, map->n, reference, &error));
     if (!isnan(error))
         IKT_TRY(ikt_measures_add(ctx, out, "arrangement error, second copy", error, 0, note));
     return ikt_measures_add(ctx, out, "copies apart", halves_apart(map, seed),
@@ -146,27 +126,17 @@ static ikt_status compare(ikt_context *ctx, const whole *map, const whole *refer
 ikt_status ikt_measure_arrangement(ikt_context *ctx, const ikt_measured *map,
                                    const ikt_measured *reference, uint64_t seed,
                                    ikt_measures *out) {
-    whole a, b = {0, 0, NULL, NULL};
-    ikt_classes classes = {0, NULL};
+    const ikt_measure_settings settings = ikt_measure_defaults();
+    ikt_measure_view a, b = {.n = 0};
     if (map->q != reference->q)
         return ikt_fail(ctx, IKT_ERR_USAGE, "maps of %lld and %lld dimensions cannot be compared",
                         (long long)map->q, (long long)reference->q);
     if (!map->has_labels || !reference->has_labels) return IKT_OK;
-    IKT_TRY(whole_make(ctx, map, &a));
-    ikt_status st = whole_make(ctx, reference, &b);
-    int64_t *labels = NULL;
-    if (st == IKT_OK)
-        st = ikt_agree(ctx, ikt_alloc(ctx, &labels, a.n + b.n, sizeof *labels, "measures"));
-    if (st == IKT_OK) {
-        memcpy(labels, a.labels, (size_t)a.n * sizeof *labels);
-        memcpy(labels + a.n, b.labels, (size_t)b.n * sizeof *labels);
-        st = ikt_classes_find(ctx, labels, a.n + b.n, &classes);
-    }
-    if (st == IKT_OK) st = ikt_agree(ctx, compare(ctx, &a, &b, &classes, seed, out));
-    ikt_classes_destroy(&classes);
-    ikt_free(&labels);
-    whole_free(&a);
-    whole_free(&b);
+    IKT_TRY(ikt_measure_view_make(ctx, &settings, map, &a));
+    ikt_status st = ikt_measure_view_make(ctx, &settings, reference, &b);
+    if (st == IKT_OK) st = ikt_agree(ctx, compare(ctx, &a, &b, seed, out));
+    ikt_measure_view_free(&a);
+    ikt_measure_view_free(&b);
     return st;
 }
 

@@ -32,6 +32,7 @@ typedef struct {
     const ikt_measure_view *view;
     int64_t count;    /* classes */
     int64_t *begin;   /* [count + 1] first place of each class in what is laid out by class */
+    int32_t *order;   /* [n] the rows by class */
     double *centre;   /* [count * q] */
     double *square;   /* [n] squared distances of the rows of a class to its centre, ascending */
     int64_t *entered; /* [n] rows that enter the shell with the i-th row of the class */
@@ -49,28 +50,17 @@ static double squared_to(const work *w, int64_t row, int64_t c) {
     return sum;
 }
 
-/* `place` goes from the begin of each class to its end: moved up by one in the end. */
-static void restore_begins(work *w) {
-    for (int64_t c = w->count; c > 0; c--)
-        w->begin[c] = w->begin[c - 1];
-    w->begin[0] = 0;
-}
-
 /* The same on every rank: the classes' medians and the distances of their rows to them. */
 static void prepare(ikt_context *ctx, work *w) {
     const ikt_measure_view *view = w->view;
-    for (int64_t c = 0; c < w->count; c++)
-        w->begin[c + 1] = w->begin[c] + view->size[c];
     for (int64_t axis = 0; axis < view->q; axis++) {
-        for (int64_t i = 0; i < view->n; i++)
-            w->values[w->begin[view->class_of[i]]++] = view->y[view->q * i + axis];
-        restore_begins(w);
+        for (int64_t at = 0; at < view->n; at++)
+            w->values[at] = view->y[view->q * w->order[at] + axis];
         for (int64_t c = 0; c < w->count; c++)
             w->centre[c * view->q + axis] = ikt_median(w->values + w->begin[c], view->size[c]);
     }
-    for (int64_t i = 0; i < view->n; i++)
-        w->square[w->begin[view->class_of[i]]++] = squared_to(w, i, view->class_of[i]);
-    restore_begins(w);
+    for (int64_t at = 0; at < view->n; at++)
+        w->square[at] = squared_to(w, w->order[at], view->class_of[w->order[at]]);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(ctx))
     for (int64_t c = 0; c < w->count; c++)
         ikt_sort_f64(w->square + w->begin[c], view->size[c]);
@@ -197,7 +187,7 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
     work w = {.view = view, .count = count};
     ikt_status st;
     if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "visible clusters", &st)) return st;
-    st = ikt_alloc(ctx, &w.begin, count + 1, sizeof *w.begin, "measures");
+    st = ikt_measure_by_class(ctx, view, &w.begin, &w.order);
     if (st == IKT_OK) st = ikt_alloc(ctx, &w.centre, count * view->q, sizeof *w.centre, "measures");
     if (st == IKT_OK) st = ikt_alloc(ctx, &w.square, n, sizeof *w.square, "measures");
     if (st == IKT_OK) st = ikt_alloc(ctx, &w.entered, n, sizeof *w.entered, "measures");
@@ -211,6 +201,7 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
         st = ikt_agree(ctx, report(ctx, &w, all, out));
     }
     ikt_free(&w.begin);
+    ikt_free(&w.order);
     ikt_free(&w.centre);
     ikt_free(&w.square);
     ikt_free(&w.entered);
@@ -221,7 +212,7 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
 
 static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent) {
     (void)settings;
-    int64_t per_row = (int64_t)(sizeof(double) + sizeof(int64_t) + sizeof(float));
+    int64_t per_row = (int64_t)(sizeof(double) + sizeof(int64_t) + sizeof(float) + sizeof(int32_t));
     int64_t per_class = (int64_t)((size_t)extent->q * sizeof(double) + 2 * sizeof(int64_t));
     return extent->n * per_row + extent->classes * per_class;
 }

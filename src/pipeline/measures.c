@@ -12,7 +12,6 @@
 #include "base/sort.h"
 #include "base/timer.h"
 #include "evaluate/classes.h"
-#include "evaluate/radix.h"
 #include "evaluate/tree.h"
 #include "isolation/model.h"
 #include "objective/objective.h"

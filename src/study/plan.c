@@ -379,35 +379,15 @@ static ikt_status list_runs(ikt_context *ctx, ikt_study_plan *plan) {
     return IKT_OK;
 }
 
-typedef struct {
-    uint64_t id;
-    int64_t run;
-} identity;
-
 static int by_identity(const void *a, const void *b) {
-    const identity *x = a, *y = b;
-    return IKT_COMPARE(x->id, y->id);
-}
-
-static ikt_status sort_runs(ikt_context *ctx, ikt_study_plan *plan) {
-    identity *list = NULL;
-    ikt_status st = ikt_alloc(ctx, &list, plan->n_runs, sizeof *list, "study");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &plan->by_id, plan->n_runs, sizeof *plan->by_id, "study");
-    if (st == IKT_OK) {
-        for (int64_t r = 0; r < plan->n_runs; r++)
-            list[r] = (identity){plan->run[r].id, r};
-        qsort(list, (size_t)plan->n_runs, sizeof *list, by_identity);
-        for (int64_t r = 0; r < plan->n_runs; r++)
-            plan->by_id[r] = list[r].run;
-    }
-    ikt_free(&list);
-    return st;
+    const ikt_study_run *const *x = a, *const *y = b;
+    return IKT_COMPARE((*x)->id, (*y)->id);
 }
 
 int64_t ikt_study_plan_find(const ikt_study_plan *plan, uint64_t id) {
     int64_t at;
-    IKT_FIND_FIRST(at, 0, plan->n_runs, plan->run[plan->by_id[at]].id >= id);
-    return at < plan->n_runs && plan->run[plan->by_id[at]].id == id ? plan->by_id[at] : -1;
+    IKT_FIND_FIRST(at, 0, plan->n_runs, plan->by_id[at]->id >= id);
+    return at < plan->n_runs && plan->by_id[at]->id == id ? plan->by_id[at] - plan->run : -1;
 }
 
 ikt_status ikt_study_plan_make(ikt_context *ctx, const ikt_study *study,
@@ -419,8 +399,14 @@ ikt_status ikt_study_plan_make(ikt_context *ctx, const ikt_study *study,
     if (st == IKT_OK) st = find_tables(ctx, study, places, out->table);
     if (st == IKT_OK) {
         st = list_runs(ctx, out);
-        if (st == IKT_OK) st = sort_runs(ctx, out);
+        if (st == IKT_OK)
+            st = ikt_alloc(ctx, &out->by_id, out->n_runs, sizeof *out->by_id, "study");
         st = ikt_agree(ctx, st);
+    }
+    if (st == IKT_OK) {
+        for (int64_t r = 0; r < out->n_runs; r++)
+            out->by_id[r] = &out->run[r];
+        qsort(out->by_id, (size_t)out->n_runs, sizeof *out->by_id, by_identity);
     }
     if (st != IKT_OK) ikt_study_plan_destroy(out);
     return st;
