@@ -111,71 +111,59 @@ static const part *collect(ikt_context *ctx, const work *k) {
     return all;
 }
 
-/* The least and the largest gamma that the conditions allow, and what settles them. */
-typedef struct {
-    double spherical; /* the least gamma */
-    double separated; /* the largest */
-    int64_t bent;     /* class that settles the first */
-    int64_t near[2];  /* classes that settle the second */
-    int64_t small;    /* a class of too few rows, -1: none */
-} gammas;
-
-static gammas find_gammas(const work *k, const part *all) {
+/* Appends the least and the largest gamma that the conditions allow, and says what settles them. */
+static ikt_status report(ikt_context *ctx, const work *k, const part *all, int64_t sample,
+                         ikt_measures *out) {
     const ikt_measure_view *view = k->view;
-    gammas v = {0, INFINITY, 0, {0, 1}, -1};
-    for (int64_t c = 0; c < k->count; c++) {
-        bool few = 10 * k->count * view->size[c] < view->n || isinf(all->half[c]);
-        if (few && v.small < 0) v.small = c;
+    const int64_t *label = view->classes.label, count = k->count;
+    double spherical = 0, separated = INFINITY;
+    int64_t bent = 0, small = -1,
+            near[2] = {0, 1}; /* the classes that settle it; one of few rows */
+    char text[160];
+    for (int64_t c = 0; c < count; c++) {
+        const bool few = 10 * count * view->size[c] < view->n || isinf(all->half[c]);
+        if (few && small < 0) small = c;
         /* Not spherical: .51 of the class are more than all others, or duplicates, where b > 0 is
          * asked for. */
         const bool is_none = isinf(all->half[c]) || !(all->least[c] > 0);
         const double gamma = is_none ? INFINITY : fmax(0, all->half[c] / all->least[c] - 1);
-        if (gamma > v.spherical) {
-            v.spherical = gamma;
-            v.bent = c;
+        if (gamma > spherical) {
+            spherical = gamma;
+            bent = c;
         }
     }
-    for (int64_t e = 0; e < k->count * k->count; e++) {
-        int64_t a = e / k->count, b = e % k->count;
-        double widest = fmax(all->half[a], all->half[b]);
+    for (int64_t e = 0; e < count * count; e++) {
+        const int64_t a = e / count, b = e % count;
+        const double widest = fmax(all->half[a], all->half[b]);
         if (a == b || isinf(all->across[e]) || !(widest > 0)) continue;
-        double gamma = (all->across[e] / widest - 1) / log((double)view->n);
-        if (gamma < v.separated) {
-            v.separated = gamma;
-            v.near[0] = a < b ? a : b;
-            v.near[1] = a < b ? b : a;
+        const double gamma = (all->across[e] / widest - 1) / log((double)view->n);
+        if (gamma < separated) {
+            separated = gamma;
+            near[0] = a < b ? a : b;
+            near[1] = a < b ? b : a;
         }
     }
-    return v;
-}
-
-static ikt_status report(ikt_context *ctx, const work *k, const part *all, int64_t sample,
-                         ikt_measures *out) {
-    const int64_t *label = k->view->classes.label;
-    const gammas v = find_gammas(k, all);
-    const bool is_met = v.small < 0 && v.separated > 0 && v.separated >= v.spherical;
-    const long long bent = label[v.bent], near[2] = {label[v.near[0]], label[v.near[1]]};
-    char text[160];
+    const bool is_met = small < 0 && separated > 0 && separated >= spherical;
+    const long long bent_one = label[bent], one = label[near[0]], other = label[near[1]];
     if (is_met)
         snprintf(text, sizeof text, "the largest gamma for which the data satisfy the definition");
-    else if (v.small >= 0)
+    else if (small >= 0)
         snprintf(text, sizeof text, "none: class %lld has fewer than 3 or n / (10 k) rows",
-                 (long long)label[v.small]);
-    else if (!(v.separated > 0))
-        snprintf(text, sizeof text, "none: classes %lld and %lld are not separated", near[0],
-                 near[1]);
+                 (long long)label[small]);
+    else if (!(separated > 0))
+        snprintf(text, sizeof text, "none: classes %lld and %lld are not separated", one, other);
     else
         snprintf(text, sizeof text,
-                 "none: class %lld is not as spherical as the classes are separated", bent);
-    IKT_TRY(ikt_measures_add(ctx, out, "gamma", is_met ? v.separated : NAN, sample, text));
+                 "none: class %lld is not as spherical as the classes are separated", bent_one);
+    IKT_TRY(ikt_measures_add(ctx, out, "gamma", is_met ? separated : NAN, sample, text));
     snprintf(text, sizeof text, "the data are gamma-spherical from this on; class %lld settles it",
-             bent);
-    IKT_TRY(ikt_measures_add(ctx, out, "gamma spherical", v.spherical, sample, text));
+             bent_one);
+    IKT_TRY(ikt_measures_add(ctx, out, "gamma spherical", spherical, sample, text));
     snprintf(text, sizeof text,
-             "the data are gamma-well-separated up to this; classes %lld and %lld settle it",
-             near[0], near[1]);
-    IKT_TRY(ikt_measures_add(ctx, out, "gamma separated", v.separated, sample, text));
-    for (int64_t c = 0; c < k->count && c < CLASSES_LISTED; c++) {
+             "the data are gamma-well-separated up to this; classes %lld and %lld settle it", one,
+             other);
+    IKT_TRY(ikt_measures_add(ctx, out, "gamma separated", separated, sample, text));
+    for (int64_t c = 0; c < count && c < CLASSES_LISTED; c++) {
         snprintf(text, 48, "b, class %lld", (long long)label[c]);
         IKT_TRY(ikt_measures_add(ctx, out, text, all->half[c], sample,
                                  "squared distance that takes in .51 of the class from each row"));

@@ -142,6 +142,6 @@ typedef bool (*ikt_canvas_put)(void *self, const void *bytes, size_t count);
 ikt_status ikt_canvas_send_png(ikt_canvas *canvas, const ikt_canvas_picture *picture,
                                bool with_texts, ikt_canvas_put put, void *self);
 
-extern const ikt_canvas_ops ikt_canvas_cairo, ikt_canvas_svg;
+extern const ikt_canvas_ops ikt_canvas_svg;
 
 #endif

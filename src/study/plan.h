@@ -68,6 +68,10 @@ int64_t ikt_study_plan_find(const ikt_study_plan *plan, uint64_t id);
 void ikt_study_run_name(const ikt_study_plan *plan, const ikt_study_run *run, char *text,
                         size_t size);
 
+/* LOCAL, pure. Whether two runs differ in nothing but the seed. */
+bool ikt_study_same_values(const ikt_study_plan *plan, const ikt_study_run *a,
+                           const ikt_study_run *b);
+
 /* COLLECTIVE. Makes a folder unless it is there. Errors: IKT_ERR_FILE. */
 ikt_status ikt_study_make_folder(ikt_context *ctx, const char *path);
 
