@@ -6,8 +6,7 @@
 #include "app/help.h"
 #include "app/verb.h"
 #include "base/log.h"
-#include "study/report.h"
-#include "study/workers.h"
+#include "study/plan.h"
 
 typedef struct {
     char output[IKT_STRING_MAX], data[IKT_STRING_MAX], only[IKT_STRING_MAX];

@@ -37,21 +37,6 @@ typedef struct {
     int64_t *votes;    /* [threads * k] */
 } work;
 
-static ikt_status allocate(ikt_context *ctx, work *w) {
-    int64_t room = w->view->settings->k * ikt_threads(ctx);
-    IKT_TRY(ikt_tree_create(ctx, w->view->y, w->view->n, w->view->q, &w->tree));
-    IKT_TRY(ikt_alloc(ctx, &w->score, room, sizeof *w->score, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &w->nearest, room, sizeof *w->nearest, "measures"));
-    return ikt_alloc(ctx, &w->votes, room, sizeof *w->votes, "measures");
-}
-
-static void work_free(work *w) {
-    ikt_tree_destroy(&w->tree);
-    ikt_free(&w->score);
-    ikt_free(&w->nearest);
-    ikt_free(&w->votes);
-}
-
 /* Adds one row to the counts of those that the majority, and the nearest row, label rightly.
  * Classes are numbered in the order of their labels, so the smallest wins among equal votes. */
 static void count_row(const work *w, int64_t row, int64_t *by_majority, int64_t *by_nearest) {
@@ -66,38 +51,36 @@ static void count_row(const work *w, int64_t row, int64_t *by_majority, int64_t 
     *by_majority += ikt_votes_majority(votes, k) == view->class_of[row];
 }
 
-static void count_right(ikt_context *ctx, const work *w, int64_t right[2]) {
-    const ikt_rows *rows = &w->view->what->rows;
+static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
+    const ikt_rows *rows = &view->what->rows;
+    const int64_t k = view->settings->k, scratch = k * ikt_threads(ctx);
+    const double n = (double)view->n;
+    work w = {.view = view};
     int64_t by_majority = 0, by_nearest = 0;
+    char name[48];
+    ikt_status st = ikt_tree_create(ctx, view->y, view->n, view->q, &w.tree);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.score, scratch, sizeof *w.score, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.nearest, scratch, sizeof *w.nearest, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.votes, scratch, sizeof *w.votes, "measures");
+    IKT_TRY_GOTO(st, done, ikt_agree(ctx, st));
 #pragma omp parallel for schedule(dynamic, 256) reduction(+ : by_majority, by_nearest)             \
     num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < rows->count; i++)
-        count_row(w, rows->first + i, &by_majority, &by_nearest);
-    right[0] = by_majority;
-    right[1] = by_nearest;
-    ikt_sum_i64(ctx, right, 2);
-}
-
-static ikt_status report(ikt_context *ctx, const ikt_measure_view *view, const int64_t right[2],
-                         ikt_measures *out) {
-    char name[48];
-    double n = (double)view->n;
-    snprintf(name, sizeof name, "%lld-NN accuracy", (long long)view->settings->k);
-    IKT_TRY(ikt_measures_add(ctx, out, name, (double)right[0] / n, 0,
-                             "share of rows whose label the nearest rows in the map tell"));
-    return ikt_measures_add(ctx, out, "1-NN error", (double)(view->n - right[1]) / n, 0,
-                            "share of rows whose nearest row in the map has another label");
-}
-
-static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
-    work w = {.view = view};
-    int64_t right[2];
-    ikt_status st = ikt_agree(ctx, allocate(ctx, &w));
-    if (st == IKT_OK) {
-        count_right(ctx, &w, right);
-        st = ikt_agree(ctx, report(ctx, view, right, out));
-    }
-    work_free(&w);
+        count_row(&w, rows->first + i, &by_majority, &by_nearest);
+    const double right = (double)ikt_sum_one(ctx, by_majority);
+    const double wrong = n - (double)ikt_sum_one(ctx, by_nearest);
+    snprintf(name, sizeof name, "%lld-NN accuracy", (long long)k);
+    st = ikt_measures_add(ctx, out, name, right / n, 0,
+                          "share of rows whose label the nearest rows in the map tell");
+    if (st == IKT_OK)
+        st = ikt_measures_add(ctx, out, "1-NN error", wrong / n, 0,
+                              "share of rows whose nearest row in the map has another label");
+    st = ikt_agree(ctx, st);
+done:
+    ikt_tree_destroy(&w.tree);
+    ikt_free(&w.score);
+    ikt_free(&w.nearest);
+    ikt_free(&w.votes);
     return st;
 }
 

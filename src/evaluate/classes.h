@@ -23,7 +23,7 @@ ikt_status ikt_classes_find(ikt_context *ctx, const int64_t *labels, int64_t n_l
                             ikt_classes *out);
 void ikt_classes_destroy(ikt_classes *classes);
 
-/* LOCAL. Number of the class of a label that one of the rows has: 0 .. count - 1. */
+/* LOCAL. Number of the class of a label: 0 .. count - 1; -1 where no row has it. */
 int64_t ikt_classes_number(const ikt_classes *classes, int64_t label);
 
 #endif

@@ -82,6 +82,21 @@ int64_t ikt_measure_view_memory(const ikt_measure_extent *extent) {
     return bytes;
 }
 
+ikt_status ikt_measure_by_class(ikt_context *ctx, const ikt_measure_view *view, int64_t **begin,
+                                int32_t **order) {
+    const int64_t classes = view->classes.count;
+    IKT_TRY(ikt_alloc(ctx, begin, classes + 1, sizeof **begin, "measures"));
+    IKT_TRY(ikt_alloc(ctx, order, view->n, sizeof **order, "measures"));
+    for (int64_t c = 1; c < classes; c++)
+        (*begin)[c] = (*begin)[c - 1] + view->size[c - 1];
+    for (int64_t i = 0; i < view->n; i++)
+        (*order)[(*begin)[view->class_of[i]]++] = (int32_t)i;
+    /* Now `begin` of a class is that of the class after it. */
+    memmove(*begin + 1, *begin, (size_t)classes * sizeof **begin);
+    (*begin)[0] = 0;
+    return IKT_OK;
+}
+
 ikt_status ikt_measure_refuse(ikt_context *ctx, const ikt_measure_settings *settings,
                               const char *format, ...) {
     char text[512];
@@ -110,10 +125,10 @@ bool ikt_measure_has_classes(ikt_context *ctx, const ikt_measure_view *view, int
 
 ikt_status ikt_measures_add(ikt_context *ctx, ikt_measures *measures, const char *name,
                             double value, int64_t sample, const char *note) {
-    if (measures->count == measures->room) {
-        int64_t room = measures->room + 16;
-        IKT_TRY(ikt_resize(ctx, &measures->list, room, sizeof *measures->list, "measures"));
-        measures->room = room;
+    if (measures->count == measures->capacity) {
+        int64_t capacity = measures->capacity + 16;
+        IKT_TRY(ikt_resize(ctx, &measures->list, capacity, sizeof *measures->list, "measures"));
+        measures->capacity = capacity;
     }
     ikt_measure *m = &measures->list[measures->count++];
     *m = (ikt_measure){.value = value, .sample = sample};
@@ -125,7 +140,7 @@ ikt_status ikt_measures_add(ikt_context *ctx, ikt_measures *measures, const char
 void ikt_measures_destroy(ikt_measures *measures) {
     ikt_free(&measures->list);
     ikt_rank_curve_destroy(&measures->curve);
-    measures->count = measures->room = 0;
+    measures->count = measures->capacity = 0;
 }
 
 void ikt_rank_curve_destroy(ikt_rank_curve *curve) {
@@ -152,33 +167,26 @@ ikt_unit_box ikt_unit_box_of(const float *y, int64_t n, int64_t q) {
     return box;
 }
 
-static void part(float *values, int64_t low, int64_t high, int64_t *i, int64_t *j) {
-    const float pivot = values[low + (high - low) / 2];
-    *i = low;
-    *j = high;
-    while (*i <= *j) {
-        while (values[*i] < pivot)
-            ++*i;
-        while (pivot < values[*j])
-            --*j;
-        if (*i > *j) break;
-        float old = values[*i];
-        values[(*i)++] = values[*j];
-        values[(*j)--] = old;
-    }
-}
-
 float ikt_order_statistic(float *values, int64_t count, int64_t place) {
     int64_t low = 0, high = count - 1;
     while (low < high) {
-        int64_t i, j;
-        part(values, low, high, &i, &j);
+        const float pivot = values[low + (high - low) / 2];
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (values[i] < pivot)
+                i++;
+            while (pivot < values[j])
+                j--;
+            if (i > j) break;
+            const float old = values[i];
+            values[i++] = values[j];
+            values[j--] = old;
+        }
+        if (place > j && place < i) break;
         if (place <= j)
             high = j;
-        else if (place >= i)
-            low = i;
         else
-            break;
+            low = i;
     }
     return values[place];
 }

@@ -55,6 +55,13 @@ ikt_status ikt_measure_view_make(ikt_context *ctx, const ikt_measure_settings *s
 void ikt_measure_view_free(ikt_measure_view *view);
 int64_t ikt_measure_view_memory(const ikt_measure_extent *extent);
 
+/* LOCAL. The rows by class, in each class by number.
+ *   begin   receives [classes.count + 1]: the first place of each class in `order`
+ *   order   receives [n] rows
+ * Both are freed with ikt_free, also after a failure. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_measure_by_class(ikt_context *ctx, const ikt_measure_view *view, int64_t **begin,
+                                int32_t **order);
+
 /* SAME-ARGS. Data that do not allow a family: an error where it was asked for by name, else a
  * warning; the family then adds nothing. */
 ikt_status ikt_measure_refuse(ikt_context *ctx, const ikt_measure_settings *settings,

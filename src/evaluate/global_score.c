@@ -38,22 +38,6 @@ typedef struct {
     double *product;      /* [q * d] the same, rounded */
 } work;
 
-static ikt_status allocate(ikt_context *ctx, work *w) {
-    const int64_t entries = w->q * w->d;
-    IKT_TRY(ikt_alloc(ctx, &w->rows, w->rows_max * w->d, sizeof *w->rows, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &w->block, entries, sizeof *w->block, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &w->total, entries, sizeof *w->total, "measures"));
-    return ikt_alloc(ctx, &w->product, entries, sizeof *w->product, "measures");
-}
-
-static void work_free(work *w) {
-    ikt_pca_destroy(&w->pca);
-    ikt_free(&w->rows);
-    ikt_free(&w->block);
-    ikt_free(&w->total);
-    ikt_free(&w->product);
-}
-
 /* Means and Y'Y of the centred map; every rank holds all of it. */
 static void find_squares(work *w) {
     const ikt_measure_view *view = w->view;
@@ -73,35 +57,26 @@ static void find_squares(work *w) {
         }
 }
 
-/* Adds rows of columns c .. end - 1 to the block's products, row after row. */
-static void add_slab(work *w, const double *rows, ikt_row_range at, int64_t c, int64_t end) {
-    for (int64_t i = 0; i < at.count; i++)
-        for (int64_t a = 0; a < w->q; a++) {
-            double y = (double)w->view->y[w->q * (at.first + i) + a] - w->mean[a];
-            double *to = w->block + a * w->d;
-            for (int64_t k = c; k < end; k++)
-                to[k] += y * (rows[i * w->d + k] - w->pca->mean[k]);
-        }
-}
-
-static void close_slab(work *w, int64_t c, int64_t end) {
-    for (int64_t a = 0; a < w->q; a++)
-        for (int64_t k = c; k < end; k++) {
-            ikt_exact_sum_add(&w->total[a * w->d + k], w->block[a * w->d + k]);
-            w->block[a * w->d + k] = 0;
-        }
-}
-
-/* Rows within one block. */
+/* Adds rows within one block to its products, row after row; `block_ends`: they are its last, and
+ * the products go to the exact sums. */
 static void add_rows(ikt_context *ctx, work *w, const double *rows, ikt_row_range at,
-                     int64_t range_end) {
-    const int64_t end = at.first + at.count, slabs = (w->d + SLAB - 1) / SLAB;
-    const bool block_ends = end % IKT_BLOCK_ROWS == 0 || end == range_end;
+                     bool block_ends) {
+    const int64_t d = w->d, slabs = (d + SLAB - 1) / SLAB;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
     for (int64_t slab = 0; slab < slabs; slab++) {
-        int64_t c = slab * SLAB, stop = c + SLAB < w->d ? c + SLAB : w->d;
-        add_slab(w, rows, at, c, stop);
-        if (block_ends) close_slab(w, c, stop);
+        const int64_t first = slab * SLAB, stop = first + SLAB < d ? first + SLAB : d;
+        for (int64_t i = 0; i < at.count; i++)
+            for (int64_t a = 0; a < w->q; a++) {
+                double y = (double)w->view->y[w->q * (at.first + i) + a] - w->mean[a];
+                double *to = w->block + a * d;
+                for (int64_t k = first; k < stop; k++)
+                    to[k] += y * (rows[i * d + k] - w->pca->mean[k]);
+            }
+        for (int64_t a = 0; a < w->q && block_ends; a++)
+            for (int64_t k = first; k < stop; k++) {
+                ikt_exact_sum_add(&w->total[a * d + k], w->block[a * d + k]);
+                w->block[a * d + k] = 0;
+            }
     }
 }
 
@@ -114,7 +89,9 @@ static ikt_status find_product(ikt_context *ctx, work *w) {
         IKT_TRY(w->reader.read(w->reader.self, at.first, at.count, w->rows));
         for (int64_t done = 0; done < at.count;) {
             ikt_row_range part = ikt_block_part(at, done);
-            add_rows(ctx, w, w->rows + done * w->d, part, mine.first + mine.count);
+            const int64_t end = part.first + part.count;
+            add_rows(ctx, w, w->rows + done * w->d, part,
+                     end % IKT_BLOCK_ROWS == 0 || end == mine.first + mine.count);
             done += part.count;
         }
     }
@@ -159,7 +136,7 @@ static double score(work *w) {
 }
 
 static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
-    const int64_t d = ikt_dataset_columns(view->what->data);
+    const int64_t d = ikt_dataset_columns(view->what->data), entries = view->q * d;
     work w = {.view = view,
               .reader = ikt_dataset_reader(view->what->data),
               .d = d,
@@ -173,16 +150,23 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
                                   "(preprocess.pca)",
                                   (int)IKT_EIGEN_ALONE_MAX, (long long)d);
     ikt_status st = ikt_pca_fit(ctx, &w.reader, view->q, &w.pca);
-    if (st == IKT_OK) st = ikt_agree(ctx, allocate(ctx, &w));
-    if (st == IKT_OK) {
-        find_squares(&w);
-        st = find_product(ctx, &w);
-    }
-    if (st == IKT_OK)
-        st = ikt_agree(ctx, ikt_measures_add(ctx, out, "global score", score(&w), 0,
-                                             "how well the map tells the input linearly, compared "
-                                             "with principal components; 1 is as well"));
-    work_free(&w);
+    if (st != IKT_OK) goto done;
+    st = ikt_alloc(ctx, &w.rows, w.rows_max * d, sizeof *w.rows, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.block, entries, sizeof *w.block, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.total, entries, sizeof *w.total, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.product, entries, sizeof *w.product, "measures");
+    IKT_TRY_GOTO(st, done, ikt_agree(ctx, st));
+    find_squares(&w);
+    IKT_TRY_GOTO(st, done, find_product(ctx, &w));
+    st = ikt_agree(ctx, ikt_measures_add(ctx, out, "global score", score(&w), 0,
+                                         "how well the map tells the input linearly, compared "
+                                         "with principal components; 1 is as well"));
+done:
+    ikt_pca_destroy(&w.pca);
+    ikt_free(&w.rows);
+    ikt_free(&w.block);
+    ikt_free(&w.total);
+    ikt_free(&w.product);
     return st;
 }
 

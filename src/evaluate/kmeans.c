@@ -1,18 +1,26 @@
-/* k-means of positions. See kmeans.h. */
+/* k-means of positions (see kmeans.h), and the family `kmeans`: normalised mutual information of
+ * k-means clusters of the map and the labels, as LaptSNE reports it (section 4.1): k is the number
+ * of classes, positions are taken as they are.
+ *
+ * NMI = 2 I(U; V) / (H(U) + H(V)): the arithmetic mean of both entropies, scikit-learn's default.
+ * All of it follows from one table of counts. Advantage: integers until the last formula.
+ * Disadvantage: k-means wants round clusters of one size, and t-SNE's are often not: a low value
+ * says that k-means does not find the classes, not that they are mixed. */
 #include "evaluate/kmeans.h"
 
+#include <float.h>
 #include <math.h>
 #include <omp.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/comm.h"
 #include "base/exact_sum.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "evaluate/tree.h"
+#include "evaluate/family.h"
 
-enum { ITERATIONS = 300, LANES = 16 };
+enum { ITERATIONS = 300, LANES = 16, CLASSES_MOST = 1000 };
 
 typedef struct {
     ikt_context *ctx;
@@ -28,26 +36,6 @@ typedef struct {
     ikt_exact_sum *each; /* [threads] of one number a row */
     double tolerance;
 } work;
-
-static ikt_status allocate(work *w) {
-    ikt_context *ctx = w->ctx;
-    const int64_t k = w->settings->k, n = w->rows->count, threads = ikt_threads(ctx);
-    IKT_TRY(ikt_alloc(ctx, &w->centre, k * w->q, sizeof *w->centre, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &w->near, n, sizeof *w->near, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &w->cluster, n, sizeof *w->cluster, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &w->sum, (threads + 1) * k * w->q, sizeof *w->sum, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &w->size, (threads + 1) * k, sizeof *w->size, "measures"));
-    return ikt_alloc(ctx, &w->each, threads, sizeof *w->each, "measures");
-}
-
-static void work_free(work *w) {
-    ikt_free(&w->centre);
-    ikt_free(&w->near);
-    ikt_free(&w->cluster);
-    ikt_free(&w->sum);
-    ikt_free(&w->size);
-    ikt_free(&w->each);
-}
 
 int64_t ikt_kmeans_memory(int64_t n_local, int64_t k, int64_t q, int threads) {
     int64_t sums = (int64_t)sizeof(ikt_exact_sum);
@@ -93,32 +81,31 @@ static void find_tolerance(work *w) {
 
 /* --- first centres ---------------------------------------------------------------------------- */
 
-/* The first row to arrive, of a thread, a rank or all. */
+/* When the clock of a row rings; the first one of a thread, a rank or all. */
 typedef struct {
     double time;
     int64_t row;
-} arrival;
+} ring;
 
-static arrival earlier(arrival a, arrival b) {
+static ring earlier(ring a, ring b) {
     return b.time < a.time || (b.time == a.time && b.row < a.row) ? b : a;
 }
 
-static arrival arrive(const work *w, int64_t i, uint64_t draw) {
+static ring ring_of(const work *w, int64_t i, uint64_t draw) {
     int64_t row = w->rows->first + i;
     double u = ikt_rng_uniform(w->settings->seed, IKT_RNG_KMEANS, row, draw);
-    return w->near[i] > 0 ? (arrival){-log1p(-u) / w->near[i], row}
-                          : (arrival){INFINITY, INT64_MAX};
+    return w->near[i] > 0 ? (ring){-log1p(-u) / w->near[i], row} : (ring){INFINITY, INT64_MAX};
 }
 
-/* COLLECTIVE. The winner of a race; -1 where no row takes part. */
-static int64_t race(const work *w, uint64_t draw) {
-    arrival first = {INFINITY, INT64_MAX};
+/* COLLECTIVE. The row whose clock rings first; -1 where none has a clock. */
+static int64_t draw_row(const work *w, uint64_t draw) {
+    ring first = {INFINITY, INT64_MAX};
 #pragma omp parallel num_threads(ikt_threads(w->ctx))
     {
-        arrival mine = {INFINITY, INT64_MAX};
+        ring mine = {INFINITY, INT64_MAX};
 #pragma omp for schedule(static) nowait
         for (int64_t i = 0; i < w->rows->count; i++)
-            mine = earlier(mine, arrive(w, i, draw));
+            mine = earlier(mine, ring_of(w, i, draw));
 #pragma omp critical
         first = earlier(first, mine);
     }
@@ -156,7 +143,7 @@ static void choose_centres(work *w, int64_t restart) {
         w->cluster[i] = -1;
     }
     for (int64_t c = 0; c < k; c++) {
-        int64_t row = race(w, (uint64_t)(restart * k + c));
+        int64_t row = draw_row(w, (uint64_t)(restart * k + c));
         if (row < 0) return;
         add_centre(w, row);
     }
@@ -217,11 +204,13 @@ static int64_t assign(work *w) {
     return ikt_sum_one(w->ctx, changed);
 }
 
-/* COLLECTIVE. Sums of all threads and ranks, behind those of the threads, which go on. */
-static void collect(work *w) {
+/* COLLECTIVE. Every centre to the mean of its rows; the sum of squared moves. The sums of all
+ * threads and ranks stand behind those of the threads, which go on. */
+static double move(work *w) {
     const int64_t k = w->settings->k, q = w->q, threads = ikt_threads(w->ctx);
     ikt_exact_sum *sum = w->sum + threads * k * q;
     int64_t *size = w->size + threads * k;
+    double moved = 0;
     memcpy(sum, w->sum, (size_t)(k * q) * sizeof *sum);
     memcpy(size, w->size, (size_t)k * sizeof *size);
     for (int64_t t = 1; t < threads; t++) {
@@ -232,15 +221,6 @@ static void collect(work *w) {
     }
     ikt_sum_i64(w->ctx, size, k);
     ikt_exact_sum_reduce(w->ctx, sum, w->k * q);
-}
-
-/* COLLECTIVE. Every centre to the mean of its rows; the sum of squared moves. */
-static double move(work *w) {
-    const int64_t k = w->settings->k, q = w->q, threads = ikt_threads(w->ctx);
-    const ikt_exact_sum *sum = w->sum + threads * k * q;
-    const int64_t *size = w->size + threads * k;
-    double moved = 0;
-    collect(w);
     for (int64_t s = 0; s < w->k * q; s++) {
         if (size[s / q] == 0) continue;
         double mean = ikt_exact_sum_value(&sum[s]) / (double)size[s / q];
@@ -248,13 +228,6 @@ static double move(work *w) {
         w->centre[s] = mean;
     }
     return moved;
-}
-
-static double inertia_of(work *w) {
-#pragma omp parallel for schedule(static) num_threads(ikt_threads(w->ctx))
-    for (int64_t i = 0; i < w->rows->count; i++)
-        ikt_exact_sum_add(&w->each[omp_get_thread_num()], w->near[i]);
-    return collect_each(w);
 }
 
 /* COLLECTIVE. One restart; its inertia. */
@@ -265,21 +238,112 @@ static double iterate(work *w, int64_t restart) {
         if (move(w) <= w->tolerance) break;
     }
     assign(w); /* to where the centres are now */
-    return inertia_of(w);
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(w->ctx))
+    for (int64_t i = 0; i < w->rows->count; i++)
+        ikt_exact_sum_add(&w->each[omp_get_thread_num()], w->near[i]);
+    return collect_each(w);
 }
 
 ikt_status ikt_kmeans(ikt_context *ctx, const ikt_kmeans_settings *settings, const ikt_rows *rows,
                       const float *y, int64_t q, int32_t *cluster, double *inertia) {
     work w = {.ctx = ctx, .settings = settings, .rows = rows, .y = y, .q = q};
-    ikt_status st = ikt_agree(ctx, allocate(&w));
+    const int64_t k = settings->k, n = rows->count, threads = ikt_threads(ctx);
     *inertia = INFINITY;
-    if (st == IKT_OK) find_tolerance(&w);
-    for (int64_t restart = 0; st == IKT_OK && restart < settings->restarts; restart++) {
-        double found = iterate(&w, restart);
+    ikt_status st = ikt_alloc(ctx, &w.centre, k * q, sizeof *w.centre, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.near, n, sizeof *w.near, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.cluster, n, sizeof *w.cluster, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.sum, (threads + 1) * k * q, sizeof *w.sum, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.size, (threads + 1) * k, sizeof *w.size, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.each, threads, sizeof *w.each, "measures");
+    IKT_TRY_GOTO(st, done, ikt_agree(ctx, st));
+    find_tolerance(&w);
+    for (int64_t restart = 0; restart < settings->restarts; restart++) {
+        const double found = iterate(&w, restart);
         if (restart > 0 && !(found < *inertia)) continue;
         *inertia = found;
-        memcpy(cluster, w.cluster, (size_t)rows->count * sizeof *cluster);
+        memcpy(cluster, w.cluster, (size_t)n * sizeof *cluster);
     }
-    work_free(&w);
+done:
+    ikt_free(&w.centre);
+    ikt_free(&w.near);
+    ikt_free(&w.cluster);
+    ikt_free(&w.sum);
+    ikt_free(&w.size);
+    ikt_free(&w.each);
     return st;
 }
+
+/* --- mutual information ----------------------------------------------------------------------- */
+
+/* - sum p log p of counts at a stride, which add up to n. */
+static double entropy(const int64_t *count, int64_t length, double n) {
+    double sum = 0;
+    for (int64_t e = 0; e < length; e++)
+        if (count[e] > 0) sum -= (double)count[e] / n * log((double)count[e] / n);
+    return sum;
+}
+
+/* table[k * k]: rows of class a in cluster b; size[k] rows of the classes, cluster[k] of clusters.
+ */
+static double normalised(const int64_t *table, const int64_t *size, const int64_t *cluster,
+                         int64_t k, double n) {
+    double shared = 0;
+    for (int64_t a = 0; a < k; a++)
+        for (int64_t b = 0; b < k; b++) {
+            double count = (double)table[a * k + b];
+            if (count > 0)
+                shared += count / n * (log(count * n) - log((double)size[a] * (double)cluster[b]));
+        }
+    double mean = (entropy(size, k, n) + entropy(cluster, k, n)) / 2;
+    if (shared <= DBL_EPSILON) return 0;
+    return shared / mean < 1 ? shared / mean : 1;
+}
+
+static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
+    const int64_t k = view->classes.count;
+    const ikt_measured *what = view->what;
+    const ikt_kmeans_settings settings = {k, view->settings->restarts, view->settings->seed};
+    int32_t *cluster = NULL;              /* [rows.count] */
+    int64_t *table = NULL, *sizes = NULL; /* [k * k], then [k] rows of each cluster */
+    double inertia;
+    char note[160];
+    ikt_status st;
+    if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "k-means clusters of the map", &st))
+        return st;
+    st = ikt_alloc(ctx, &cluster, what->rows.count, sizeof *cluster, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &table, k * k + k, sizeof *table, "measures");
+    IKT_TRY_GOTO(st, done, ikt_agree(ctx, st));
+    IKT_TRY_GOTO(st, done,
+                 ikt_kmeans(ctx, &settings, &what->rows, what->y, what->q, cluster, &inertia));
+    sizes = table + k * k;
+    for (int64_t i = 0; i < what->rows.count; i++) {
+        table[view->class_of[what->rows.first + i] * k + cluster[i]]++;
+        sizes[cluster[i]]++;
+    }
+    ikt_sum_i64(ctx, table, k * k + k);
+    snprintf(note, sizeof note,
+             "of %lld k-means clusters and the labels, arithmetic normalisation; best of %lld "
+             "restarts",
+             (long long)k, (long long)view->settings->restarts);
+    const double value = normalised(table, view->size, sizes, k, (double)view->n);
+    st = ikt_agree(ctx, ikt_measures_add(ctx, out, "NMI of k-means", value, 0, note));
+done:
+    ikt_free(&cluster);
+    ikt_free(&table);
+    return st;
+}
+
+static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent) {
+    (void)settings;
+    int64_t own = (extent->n + extent->ranks - 1) / extent->ranks, k = extent->classes;
+    if (k > CLASSES_MOST) return 0;
+    return own * (int64_t)sizeof(int32_t) + (k * k + k) * (int64_t)sizeof(int64_t) +
+           ikt_kmeans_memory(own, k, extent->q, extent->threads);
+}
+
+const ikt_measure_family ikt_family_kmeans = {
+    .name = "kmeans",
+    .help = "normalised mutual information of k-means clusters of the map and the labels",
+    .needs = IKT_MEASURE_NEEDS_LABELS,
+    .compute = compute,
+    .memory = memory};

@@ -1,10 +1,10 @@
 /* k-means of positions, the same bits on any ranks and threads.
  *
  * Method: k-means++ (Arthur and Vassilvitskii 2007), then Lloyd's iterations; of several restarts
- * the one of least inertia. A first centre is drawn by a race: every row that is not at a centre
- * draws an exponential variate of rate (squared distance to its nearest centre), and the first to
- * arrive wins, which has the probabilities of k-means++ and needs no order of the rows. Means are
- * exact sums, which rows that change their cluster are taken out of and put into. As in
+ * the one of least inertia. A first centre is drawn by exponential clocks: every row that is not
+ * at a centre draws a time of rate (squared distance to its nearest centre), and the row whose
+ * clock rings first wins, which has the probabilities of k-means++ and needs no order of the rows.
+ * Means are exact sums, which rows that change their cluster are taken out of and put into. As in
  * scikit-learn an iteration is the last one when no row changes its cluster, or when the squared
  * moves of all centres add up to at most 1e-4 of the mean variance of the axes.
  * Advantage: rows stay where they are, and only those that change cost sums. Disadvantage: n k

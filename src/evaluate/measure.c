@@ -3,9 +3,11 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "config/value.h"
 #include "evaluate/family.h"
 
 /* In the order in which measures are listed: first what looks at the map alone. */
@@ -51,28 +53,30 @@ static ikt_status check_positions(ikt_context *ctx, const ikt_measured *what) {
     return ikt_agree(ctx, st);
 }
 
-/* Number of the family whose name has `length` characters at `name`; FAMILIES if there is none. */
-static size_t family_named(const char *name, size_t length) {
+/* Number of the next family of a list "a,b", which is moved behind it; FAMILIES where there is no
+ * such family. */
+static size_t next_family(const char **list) {
+    const size_t length = strcspn(*list, ",");
     size_t f = 0;
     while (f < FAMILIES &&
-           !(strlen(families[f]->name) == length && memcmp(families[f]->name, name, length) == 0))
+           !(strlen(families[f]->name) == length && memcmp(families[f]->name, *list, length) == 0))
         f++;
+    *list = (*list)[length] ? *list + length + 1 : NULL;
     return f;
 }
 
-static ikt_status unknown_family(ikt_context *ctx, const char *name, int length) {
+static ikt_status unknown_family(ikt_context *ctx, const char *name) {
     char known[256] = "";
-    size_t used = 0;
     for (size_t f = 0; f < FAMILIES; f++) {
-        int more = snprintf(known + used, sizeof known - used, "%s%s",
-                            f == 0              ? ""
-                            : f == FAMILIES - 1 ? " and "
-                                                : ", ",
-                            families[f]->name);
-        used += more > 0 && used + (size_t)more < sizeof known ? (size_t)more : 0;
+        const size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s",
+                 f == 0              ? ""
+                 : f == FAMILIES - 1 ? " and "
+                                     : ", ",
+                 families[f]->name);
     }
-    return ikt_fail(ctx, IKT_ERR_USAGE, "'%.*s' is no family of measures; there are %s", length,
-                    name, known);
+    return ikt_fail(ctx, IKT_ERR_USAGE, "'%.*s' is no family of measures; there are %s",
+                    (int)strcspn(name, ","), name, known);
 }
 
 /* The missing input of a family, in words; NULL where nothing is missing. */
@@ -88,11 +92,10 @@ static const char *lacking(const ikt_measure_family *f, const ikt_measured *what
 
 bool ikt_measures_need_input(const char *list) {
     bool any = false;
-    while (*list) {
-        const size_t length = strcspn(list, ","), f = family_named(list, length);
+    while (list && *list) {
+        const size_t f = next_family(&list);
         any |= f < FAMILIES &&
                (families[f]->needs & (IKT_MEASURE_NEEDS_INPUT | IKT_MEASURE_NEEDS_CODES)) != 0;
-        list += length + (list[length] == ',');
     }
     return any;
 }
@@ -100,19 +103,18 @@ bool ikt_measures_need_input(const char *list) {
 /* SAME-ARGS. Takes "a,b" apart; everything that is possible is wanted where there is no list. */
 static ikt_status find_wanted(ikt_context *ctx, const ikt_measure_settings *settings,
                               const ikt_measured *what, bool wanted[FAMILIES]) {
-    const char *list = settings->only;
     for (size_t f = 0; f < FAMILIES; f++)
-        wanted[f] = !list && !lacking(families[f], what) &&
+        wanted[f] = !settings->only && !lacking(families[f], what) &&
                     (families[f]->is_cheap || !settings->cheap_only);
-    while (list) {
-        size_t length = strcspn(list, ","), f = family_named(list, length);
-        if (f == FAMILIES) return unknown_family(ctx, list, (int)length);
+    for (const char *list = settings->only; list;) {
+        const char *name = list;
+        const size_t f = next_family(&list);
+        if (f == FAMILIES) return unknown_family(ctx, name);
         const char *missing = lacking(families[f], what);
         if (missing)
             return ikt_fail(ctx, IKT_ERR_USAGE, "the measures '%s' need %s", families[f]->name,
                             missing);
         wanted[f] = true;
-        list = list[length] ? list + length + 1 : NULL;
     }
     for (size_t f = 0; f < FAMILIES; f++)
         if (wanted[f] && families[f]->check) IKT_TRY(families[f]->check(ctx, settings, what));
@@ -144,13 +146,6 @@ static ikt_status compute_queries(ikt_context *ctx, const ikt_measure_view *view
     return st;
 }
 
-static ikt_status compute_alone(ikt_context *ctx, const ikt_measure_view *view,
-                                const bool wanted[FAMILIES], ikt_measures *out) {
-    for (size_t f = 0; f < FAMILIES; f++)
-        if (wanted[f] && families[f]->compute) IKT_TRY(families[f]->compute(ctx, view, out));
-    return IKT_OK;
-}
-
 ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *settings,
                                 const ikt_measured *what, ikt_measures *out) {
     bool wanted[FAMILIES], any = false;
@@ -161,41 +156,111 @@ ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *se
         any = any || wanted[f];
     if (!any) return IKT_OK;
     IKT_TRY(ikt_measure_view_make(ctx, settings, what, &view));
-    ikt_status st = compute_alone(ctx, &view, wanted, out);
+    ikt_status st = IKT_OK;
+    for (size_t f = 0; f < FAMILIES && st == IKT_OK; f++)
+        if (wanted[f] && families[f]->compute) st = families[f]->compute(ctx, &view, out);
     if (st == IKT_OK) st = compute_queries(ctx, &view, false, wanted, out);
     if (st == IKT_OK) st = compute_queries(ctx, &view, true, wanted, out);
     ikt_measure_view_free(&view);
     return st;
 }
 
-/* Whether a family runs on data of this extent, as far as that shows. */
-static bool runs(const ikt_measure_family *f, const ikt_measure_settings *settings,
-                 const ikt_measure_extent *extent) {
-    if ((f->needs & IKT_MEASURE_NEEDS_LABELS) && extent->classes == 0) return false;
-    if ((f->needs & IKT_MEASURE_NEEDS_INPUT) && !extent->input) return false;
-    if ((f->needs & IKT_MEASURE_NEEDS_CODES) && extent->stride == 0) return false;
-    if (!settings->only) return f->is_cheap || !settings->cheap_only;
-    for (const char *at = settings->only; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-        if (strncmp(at, f->name, strcspn(at, ",")) == 0 && f->name[strcspn(at, ",")] == 0)
-            return true;
-    return false;
-}
-
 int64_t ikt_measures_memory(const ikt_measure_settings *settings,
                             const ikt_measure_extent *extent) {
+    bool listed[FAMILIES + 1] = {false};
     int64_t most = 0, passes[2] = {0, 0};
+    for (const char *list = settings->only; list;)
+        listed[next_family(&list)] = true;
     for (size_t f = 0; f < FAMILIES; f++) {
-        if (!runs(families[f], settings, extent)) continue;
-        int64_t bytes = families[f]->memory(settings, extent);
-        if (families[f]->compute)
-            most = bytes > most ? bytes : most;
-        else
-            passes[(families[f]->needs & IKT_MEASURE_NEEDS_CODES) != 0] += bytes;
+        const ikt_measure_family *of = families[f];
+        const bool by_code = (of->needs & IKT_MEASURE_NEEDS_CODES) != 0;
+        const bool runs = settings->only ? listed[f] : of->is_cheap || !settings->cheap_only;
+        if (!runs || ((of->needs & IKT_MEASURE_NEEDS_LABELS) && extent->classes == 0) ||
+            ((of->needs & IKT_MEASURE_NEEDS_INPUT) && !extent->input) ||
+            (by_code && extent->stride == 0))
+            continue;
+        const int64_t bytes = of->memory(settings, extent);
+        if (!of->compute)
+            passes[by_code] += bytes;
+        else if (bytes > most)
+            most = bytes;
     }
-    for (int p = 0; p < 2; p++)
-        if (passes[p] > 0) {
-            int64_t bytes = passes[p] + ikt_queries_memory(settings, extent, p == 1, true);
-            most = bytes > most ? bytes : most;
-        }
+    for (int p = 0; p < 2; p++) {
+        const int64_t bytes = passes[p] + ikt_queries_memory(settings, extent, p == 1, true);
+        if (passes[p] > 0 && bytes > most) most = bytes;
+    }
     return ikt_measure_view_memory(extent) + most;
+}
+
+/* --- the names that measures come under ------------------------------------------------------- */
+
+static const ikt_measure_name names[] = {
+    {"Davies-Bouldin", "clusters", -1},
+    {"Calinski-Harabasz", "clusters", 1},
+    {"silhouette", "silhouette", 1},
+    {"NMI of k-means", "kmeans", 1},
+    {"#-NN accuracy", "labels", 1},
+    {"1-NN error", "labels", -1},
+    {"visualisation epsilon", "visible", -1},
+    {"visible epsilon, class #", "visible", -1},
+    {"AUC_RNX", "ranks", 1},
+    {"AUC_RNX (paper's k)", "ranks", 1},
+    {"trustworthiness (k #)", "ranks", 1},
+    {"continuity (k #)", "ranks", 1},
+    {"AUC_RNX, kernel", "kernel", 1},
+    {"AUC_RNX (paper's k), kernel", "kernel", 1},
+    {"trustworthiness (k #), kernel", "kernel", 1},
+    {"continuity (k #), kernel", "kernel", 1},
+    {"precision-recall area", "retrieval", 1},
+    {"triplet accuracy", "triplets", 1},
+    {"global score", "global", 1},
+    {"gamma", "separation", 0},
+    {"gamma spherical", "separation", 0},
+    {"gamma separated", "separation", 0},
+    {"row # to class #", "marked", 0},
+    {"row # to class #, mean", "marked", 0},
+    {"marked rows apart", "apart", 0},
+    {"arrangement error", "reference", -1},
+    {"arrangement error, second copy", "reference", -1},
+    {"copies apart", "reference", 1},
+    {"KL", "run", 0},
+    {"seconds", "run", 0},
+    {"seconds similarities", "run", 0},
+    {"seconds layout", "run", 0},
+    {"MB per rank", "run", 0},
+};
+enum { NAMES = sizeof names / sizeof *names };
+
+static bool matches(const char *pattern, const char *name) {
+    for (; *pattern; pattern++) {
+        if (*pattern != '#') {
+            if (*name++ != *pattern) return false;
+            continue;
+        }
+        char *end;
+        strtoll(name, &end, 10);
+        if (end == name || *name == ' ') return false;
+        name = end;
+    }
+    return *name == '\0';
+}
+
+const ikt_measure_name *ikt_measure_find(const char *name) {
+    for (int i = 0; i < NAMES; i++)
+        if (matches(names[i].pattern, name)) return &names[i];
+    return NULL;
+}
+
+const char *ikt_measure_nearest(const char *name) {
+    int best = 0;
+    for (int i = 1; i < NAMES; i++)
+        if (ikt_name_distance(names[i].pattern, name) <
+            ikt_name_distance(names[best].pattern, name))
+            best = i;
+    return names[best].pattern;
+}
+
+int ikt_measure_way(const char *name) {
+    const ikt_measure_name *found = ikt_measure_find(name);
+    return found ? found->better : 0;
 }

@@ -58,7 +58,7 @@ typedef struct {
 
 typedef struct {
     ikt_measure *list; /* [count], owned */
-    int64_t count, room;
+    int64_t count, capacity;
     ikt_rank_curve curve; /* owned; empty unless asked for */
 } ikt_measures;
 

@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "evaluate/distances.h"
-#include "evaluate/radix.h"
 #include "evaluate/tree.h"
 #include "metric/metric.h"
 
@@ -24,13 +23,10 @@ typedef struct {
     int observer_count;
     const float *y; /* [n * q] */
     int64_t n, q;
-    bool by_code, wants_ranks;
+    bool wants_ranks;
     int64_t count, *query; /* of this rank, ascending rows */
-    int64_t room;          /* queries in a batch */
-    ikt_input_distances input;
-    ikt_code_distances code;
-    float *distance; /* [room * stride], of `input` or `code` */
-    int64_t stride;
+    int64_t batch;         /* queries in it at most */
+    ikt_distances distances;
     ranker *rankers; /* [threads] */
 } pass;
 
@@ -41,11 +37,11 @@ int64_t ikt_queries_count(const ikt_measure_settings *settings, int64_t n) {
 /* Queries in a batch: what the memory allows, whole tiles of 8 where it allows as many, and no more
  * than the rank with the most queries has. */
 static int64_t batch_of(const ikt_measure_settings *settings, int64_t n, int ranks) {
-    int64_t room = settings->batch_bytes / (ikt_packed_rows(n) * (int64_t)sizeof(float));
+    int64_t batch = settings->batch_bytes / (ikt_packed_rows(n) * (int64_t)sizeof(float));
     int64_t most = (ikt_queries_count(settings, n) + ranks - 1) / ranks;
-    room = room >= 8 ? room / 8 * 8 : room;
-    if (room < 1) room = 1;
-    return room < most ? room : most;
+    batch = batch >= 8 ? batch / 8 * 8 : batch;
+    if (batch < 1) batch = 1;
+    return batch < most ? batch : most;
 }
 
 int64_t ikt_queries_memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent,
@@ -54,9 +50,7 @@ int64_t ikt_queries_memory(const ikt_measure_settings *settings, const ikt_measu
     const int64_t most = (ikt_queries_count(settings, n) + extent->ranks - 1) / extent->ranks;
     int64_t bytes = most * (int64_t)sizeof(int64_t) + extent->threads * (int64_t)sizeof(ranker);
     if (ranks) bytes += extent->threads * (ikt_radix_memory(n) + n * (int64_t)sizeof(float));
-    return bytes + (by_code ? ikt_code_distances_memory(n, extent->stride, batch, extent->ranks)
-                            : ikt_input_distances_memory(n, extent->d, batch, extent->ranks,
-                                                         extent->threads));
+    return bytes + ikt_distances_memory(extent, by_code, batch);
 }
 
 void ikt_queries_draw(const ikt_measure_settings *settings, int64_t n, const ikt_rows *share,
@@ -75,21 +69,7 @@ void ikt_queries_draw(const ikt_measure_settings *settings, int64_t n, const ikt
     }
 }
 
-/* Distances take blocks of dense rows, which wide sparse rows may be too wide for. */
-static ikt_status check_width(const pass *p, const ikt_dataset *data) {
-    const int64_t d = ikt_dataset_columns(data);
-    const int64_t needed =
-        ikt_input_distances_memory(p->n, d, p->room, ikt_size(p->ctx), ikt_threads(p->ctx));
-    if (!ikt_dataset_is_sparse(data) || needed <= ikt_memory_available(p->ctx) / 2) return IKT_OK;
-    return ikt_fail(
-        p->ctx, IKT_ERR_RESOURCE,
-        "measures of the input take sparse rows dense: with the %lld columns of %s that "
-        "is %.1f GB a rank; leave them out (output.measures=map), or compare with "
-        "the Isolation kernel's neighbours (`iktsne evaluate --kernel --measures kernel`)",
-        (long long)d, ikt_dataset_name(data), (double)needed / 1e9);
-}
-
-static ikt_status allocate(pass *p, const ikt_measured *what) {
+static ikt_status allocate(pass *p, const ikt_measured *what, bool by_code) {
     ikt_context *ctx = p->ctx;
     IKT_TRY(ikt_alloc(ctx, &p->query, p->count, sizeof *p->query, "measures"));
     IKT_TRY(ikt_alloc(ctx, &p->rankers, ikt_threads(ctx), sizeof *p->rankers, "measures"));
@@ -97,49 +77,22 @@ static ikt_status allocate(pass *p, const ikt_measured *what) {
         IKT_TRY(ikt_radix_create(ctx, p->n, &p->rankers[t].radix));
         IKT_TRY(ikt_alloc(ctx, &p->rankers[t].distance, p->n, sizeof(float), "measures"));
     }
-    if (p->by_code) {
-        IKT_TRY(ikt_code_distances_create(ctx, &what->rows, what->codes, p->room, &p->code));
-        p->distance = p->code.distance;
-        p->stride = p->code.stride;
-        return IKT_OK;
-    }
-    IKT_TRY(check_width(p, what->data));
-    IKT_TRY(ikt_input_distances_create(ctx, what->data, p->room, &p->input));
-    p->distance = p->input.distance;
-    p->stride = p->input.stride;
-    return IKT_OK;
+    return ikt_distances_create(ctx, what, by_code, p->batch, &p->distances);
 }
 
-static void pass_free(pass *p) {
-    for (int t = 0; p->rankers && t < ikt_threads(p->ctx); t++) {
-        ikt_radix_destroy(&p->rankers[t].radix);
-        ikt_free(&p->rankers[t].distance);
-    }
-    ikt_free(&p->rankers);
-    ikt_free(&p->query);
-    if (p->by_code)
-        ikt_code_distances_destroy(&p->code);
-    else
-        ikt_input_distances_destroy(&p->input);
-}
-
-/* Ranks of all rows from the query, in the input and in the map. */
-static void rank_all(const pass *p, ranker *r, int64_t row, float *distance) {
-    float own = distance[row];
-    distance[row] = -1; /* the query itself comes first */
-    ikt_radix_ranks(&r->radix, distance, r->radix.rank[0]);
-    distance[row] = own;
-    ikt_embedding_distances(p->y, p->n, p->q, p->y + p->q * row, r->distance);
-    r->distance[row] = -1;
-    ikt_radix_ranks(&r->radix, r->distance, r->radix.rank[1]);
-}
-
+/* Shows a query to the observers, with the ranks of all rows from it where one wants them. */
 static void show(const pass *p, int64_t row, float *distance) {
-    int thread = omp_get_thread_num();
+    const int thread = omp_get_thread_num();
     ranker *r = &p->rankers[thread];
     ikt_query query = {.row = row, .thread = thread, .distance = distance};
     if (p->wants_ranks) {
-        rank_all(p, r, row, distance);
+        const float own = distance[row];
+        distance[row] = -1; /* the query itself comes first */
+        ikt_radix_ranks(&r->radix, distance, r->radix.rank[0]);
+        distance[row] = own;
+        ikt_embedding_distances(p->y, p->n, p->q, p->y + p->q * row, r->distance);
+        r->distance[row] = -1;
+        ikt_radix_ranks(&r->radix, r->distance, r->radix.rank[1]);
         query.high = r->radix.rank[0];
         query.low = r->radix.rank[1];
     }
@@ -149,15 +102,14 @@ static void show(const pass *p, int64_t row, float *distance) {
 
 /* COLLECTIVE. All queries, batch by batch; ranks that have fewer take part with empty batches. */
 static ikt_status show_all(pass *p) {
-    int64_t room = p->room, steps = ikt_max_one(p->ctx, (p->count + room - 1) / room);
+    int64_t batch = p->batch, steps = ikt_max_one(p->ctx, (p->count + batch - 1) / batch);
     for (int64_t step = 0; step < steps; step++) {
-        int64_t first = step * room < p->count ? step * room : p->count;
-        int64_t count = room < p->count - first ? room : p->count - first;
-        IKT_TRY(p->by_code ? ikt_code_distances_fill(p->ctx, &p->code, p->query + first, count)
-                           : ikt_input_distances_fill(p->ctx, &p->input, p->query + first, count));
+        int64_t first = step * batch < p->count ? step * batch : p->count;
+        int64_t count = batch < p->count - first ? batch : p->count - first;
+        IKT_TRY(ikt_distances_fill(p->ctx, &p->distances, p->query + first, count));
 #pragma omp parallel for schedule(dynamic, 4) num_threads(ikt_threads(p->ctx))
         for (int64_t q = 0; q < count; q++)
-            show(p, p->query[first + q], p->distance + q * p->stride);
+            show(p, p->query[first + q], p->distances.distance + q * p->distances.stride);
         ikt_progress(p->ctx, "batches of queries", step + 1, steps, NULL);
     }
     return IKT_OK;
@@ -174,20 +126,25 @@ ikt_status ikt_queries_run(ikt_context *ctx, const ikt_measure_settings *setting
               .y = y,
               .n = n,
               .q = what->q,
-              .by_code = by_code,
               .count = share.count,
-              .room = batch_of(settings, n, ikt_size(ctx))};
+              .batch = batch_of(settings, n, ikt_size(ctx))};
     bool any = false;
     for (int o = 0; o < count; o++) {
         any = any || observers[o].see;
         p.wants_ranks = p.wants_ranks || (observers[o].see && observers[o].wants_ranks);
     }
     if (!any) return IKT_OK;
-    ikt_status st = ikt_agree(ctx, allocate(&p, what));
+    ikt_status st = ikt_agree(ctx, allocate(&p, what, by_code));
     if (st == IKT_OK) {
         ikt_queries_draw(settings, n, &share, p.query);
         st = show_all(&p);
     }
-    pass_free(&p);
+    for (int t = 0; p.rankers && t < ikt_threads(ctx); t++) {
+        ikt_radix_destroy(&p.rankers[t].radix);
+        ikt_free(&p.rankers[t].distance);
+    }
+    ikt_free(&p.rankers);
+    ikt_free(&p.query);
+    ikt_distances_destroy(&p.distances);
     return st;
 }

@@ -1,9 +1,8 @@
 /* Rows from which all rows are looked at: every row, or a sample.
  *
- * Method: queries are dealt to the ranks. They go in batches; all rows of the input are streamed
- * past a batch (input_distances.h), or similarities of codes are exchanged (code_distances.h), and
- * each query with its distances is then shown to the observers by one thread. Ranks by distance in
- * the input and in the map are sorted once, for all observers that want them.
+ * Method: queries are dealt to the ranks and go in batches, whose distances to all rows are found
+ * (distances.h); each query with its distances is then shown to the observers by one thread. Ranks
+ * by distance in the input and in the map are sorted once, for all observers that want them.
  * Advantage: one pass over the input serves any number of measures, and no rank holds more than a
  * batch of distances. Disadvantage: n distances a query, also for those who look at a few of them.
  */

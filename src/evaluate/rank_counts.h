@@ -12,7 +12,6 @@
 
 #include "base/status.h"
 #include "evaluate/measure.h"
-#include "evaluate/queries.h"
 
 typedef struct {
     int64_t n;
@@ -24,18 +23,7 @@ typedef struct {
                           input but not in the map */
 } ikt_rank_counts;
 
-/* LOCAL. An observer of queries that counts.
- *   observer   receives it; what it holds is freed by observer->end, also after a failure.
- * Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_rank_counter_begin(ikt_context *ctx, const ikt_measure_settings *settings, int64_t n,
-                                  ikt_query_observer *observer);
-
-/* COLLECTIVE. The counts of the observers of all ranks; the same on every rank.
- *   counter   observer->self.
- *   out       freed with ikt_rank_counts_destroy; empty on failure. */
-ikt_status ikt_rank_counter_collect(ikt_context *ctx, void *counter, ikt_rank_counts *out);
-
-/* COLLECTIVE. A pass of its own that counts over all rows up to settings->exact_limit rows, over
+/* COLLECTIVE. Counts in a pass of its own over all rows up to settings->exact_limit rows, over
  * settings->sample rows beyond; the same on every rank.
  *   what   with data; n < 2^31.
  *   out    freed with ikt_rank_counts_destroy; empty on failure.
@@ -43,8 +31,5 @@ ikt_status ikt_rank_counter_collect(ikt_context *ctx, void *counter, ikt_rank_co
 ikt_status ikt_rank_counts_compute(ikt_context *ctx, const ikt_measure_settings *settings,
                                    const ikt_measured *what, ikt_rank_counts *out);
 void ikt_rank_counts_destroy(ikt_rank_counts *counts);
-
-/* LOCAL. Bytes of the observer and of the counts. */
-int64_t ikt_rank_counts_memory(int64_t n, int threads);
 
 #endif

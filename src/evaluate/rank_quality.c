@@ -1,12 +1,102 @@
-/* AUC_RNX, trustworthiness, continuity and the curve R(k): formulas over the counts of
- * rank_counts.h. Neighbours in the input are ranked by distance (family `ranks`), or by similarity
- * under the Isolation kernel (family `kernel`), which is what an embedding by that kernel saw. */
+/* AUC_RNX, trustworthiness, continuity and the curve R(k), from counts of neighbour ranks
+ * (rank_counts.h). Neighbours in the input are ranked by distance (family `ranks`), or by
+ * similarity under the Isolation kernel (family `kernel`), which is what an embedding by that
+ * kernel saw. */
 #include <math.h>
 #include <stdio.h>
 
+#include "base/comm.h"
 #include "base/memory.h"
 #include "evaluate/family.h"
 #include "evaluate/rank_counts.h"
+
+/* --- counting --------------------------------------------------------------------------------- */
+
+/* The counts of one thread; a pair (query, row) adds to `together` at most twice a query. */
+typedef struct {
+    uint32_t *together; /* [n] */
+    int64_t intruders, missing;
+} part;
+
+typedef struct {
+    int64_t n, trust_k, queries;
+    int threads;
+    part *parts; /* [threads] */
+} counter;
+
+static void see(void *self, const ikt_query *query) {
+    const counter *c = self;
+    const int32_t *high = query->high, *low = query->low;
+    const int64_t k = c->trust_k;
+    part *p = &c->parts[query->thread];
+    for (int64_t j = 0; j < c->n; j++) {
+        p->together[high[j] > low[j] ? high[j] : low[j]]++;
+        if (low[j] <= k && high[j] > k) p->intruders += high[j] - k;
+        if (high[j] <= k && low[j] > k) p->missing += low[j] - k;
+    }
+}
+
+static void end(void *self) {
+    counter *c = self;
+    for (int t = 0; c->parts && t < c->threads; t++)
+        ikt_free(&c->parts[t].together);
+    ikt_free(&c->parts);
+    ikt_free(&c);
+}
+
+static ikt_status begin_counting(ikt_context *ctx, const ikt_measure_settings *settings, int64_t n,
+                                 ikt_query_observer *observer) {
+    counter *c;
+    IKT_TRY(ikt_alloc(ctx, &c, 1, sizeof *c, "measures"));
+    *c = (counter){.n = n,
+                   .trust_k = settings->trust_k,
+                   .queries = ikt_queries_count(settings, n),
+                   .threads = ikt_threads(ctx)};
+    *observer = (ikt_query_observer){c, true, see, end};
+    IKT_TRY(ikt_alloc(ctx, &c->parts, c->threads, sizeof *c->parts, "measures"));
+    for (int t = 0; t < c->threads; t++)
+        IKT_TRY(ikt_alloc(ctx, &c->parts[t].together, n, sizeof(uint32_t), "measures"));
+    return IKT_OK;
+}
+
+/* COLLECTIVE. The counts of all threads and ranks; the same on every rank. */
+static ikt_status collect(ikt_context *ctx, const counter *c, ikt_rank_counts *out) {
+    int64_t excess[2] = {0, 0};
+    *out = (ikt_rank_counts){.n = c->n, .queries = c->queries};
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &out->together, c->n, sizeof(int64_t), "measures")));
+    for (int t = 0; t < c->threads; t++) {
+        for (int64_t k = 0; k < c->n; k++)
+            out->together[k] += c->parts[t].together[k];
+        excess[0] += c->parts[t].intruders;
+        excess[1] += c->parts[t].missing;
+    }
+    ikt_sum_i64(ctx, out->together, c->n);
+    ikt_sum_i64(ctx, excess, 2);
+    out->intruders = excess[0];
+    out->missing = excess[1];
+    return IKT_OK;
+}
+
+ikt_status ikt_rank_counts_compute(ikt_context *ctx, const ikt_measure_settings *settings,
+                                   const ikt_measured *what, ikt_rank_counts *out) {
+    ikt_query_observer observer = {0};
+    float *y = NULL;
+    *out = (ikt_rank_counts){0};
+    ikt_status st = ikt_agree(ctx, begin_counting(ctx, settings, what->rows.n, &observer));
+    if (st == IKT_OK)
+        st = ikt_measure_replicate(ctx, &what->rows, what->y, (size_t)what->q * sizeof *y, &y);
+    if (st == IKT_OK) st = ikt_queries_run(ctx, settings, what, y, false, &observer, 1);
+    if (st == IKT_OK) st = collect(ctx, observer.self, out);
+    if (observer.end) observer.end(observer.self);
+    ikt_free(&y);
+    return st;
+}
+
+void ikt_rank_counts_destroy(ikt_rank_counts *counts) {
+    ikt_free(&counts->together);
+}
+
+/* --- formulas --------------------------------------------------------------------------------- */
 
 /* R(k) = ((n-1) Q(k) - k) / (n-1-k) with Q(k) = shared / (k queries): the share of common
  * neighbours, rescaled so that 0 is what a random map has. `shared` counts the pairs that are in
@@ -20,30 +110,24 @@ static double rescaled(const ikt_rank_counts *counts, int64_t shared, int64_t k)
     return (others * overlap(counts, shared, k) - (double)k) / (others - (double)k);
 }
 
-typedef struct {
-    double sum, weight; /* of R(k) / k and of 1 / k */
-} area;
-
-static void area_add(area *a, double value, int64_t k) {
-    a->sum += value / (double)k;
-    a->weight += 1 / (double)k;
-}
-
 /* AUC_RNX over all k = 1 .. n-2, and over the paper's k = 0.01 n, 0.03 n, ..., 0.99 n (rounded half
  * up, each once). NaN where no such k lies in 1 .. n-2. */
 static void areas(const ikt_rank_counts *counts, double *all, double *paper) {
-    area every = {0, 0}, chosen = {0, 0};
+    double sum = 0, weight = 0, chosen = 0, chosen_weight = 0; /* of R(k) / k and of 1 / k */
     int64_t n = counts->n, shared = 0, percent = 1;
     for (int64_t k = 1; k <= n - 2; k++) {
         shared += counts->together[k];
         double value = rescaled(counts, shared, k);
-        area_add(&every, value, k);
+        sum += value / (double)k;
+        weight += 1 / (double)k;
         while (percent < 100 && (percent * n + 50) / 100 < k)
             percent += 2;
-        if (percent < 100 && (percent * n + 50) / 100 == k) area_add(&chosen, value, k);
+        if (percent >= 100 || (percent * n + 50) / 100 != k) continue;
+        chosen += value / (double)k;
+        chosen_weight += 1 / (double)k;
     }
-    *all = every.sum / every.weight;
-    *paper = chosen.weight > 0 ? chosen.sum / chosen.weight : NAN;
+    *all = sum / weight;
+    *paper = chosen_weight > 0 ? chosen / chosen_weight : NAN;
 }
 
 /* 1 - 2 / (queries k (2n - 3k - 1)) * sum of rank excesses (Venna and Kaski 2001); k < n / 2. */
@@ -52,31 +136,7 @@ static double faithful(const ikt_rank_counts *counts, int64_t k, int64_t excess)
     return 1 - (double)excess / ((double)counts->queries * worst);
 }
 
-/* The ending of the names of measures, and their note, by the space of the neighbours. */
-typedef struct {
-    const char *suffix, *note;
-} space;
-
-static ikt_status report(ikt_context *ctx, const ikt_rank_counts *counts, int64_t k,
-                         const space *in, ikt_measures *out) {
-    int64_t sample = counts->queries < counts->n ? counts->queries : 0;
-    double all, paper;
-    char name[48];
-    areas(counts, &all, &paper);
-    snprintf(name, sizeof name, "AUC_RNX%s", in->suffix);
-    IKT_TRY(ikt_measures_add(ctx, out, name, all, sample, in->note));
-    snprintf(name, sizeof name, "AUC_RNX (paper's k)%s", in->suffix);
-    if (!isnan(paper)) IKT_TRY(ikt_measures_add(ctx, out, name, paper, sample, in->note));
-    snprintf(name, sizeof name, "trustworthiness (k %lld)%s", (long long)k, in->suffix);
-    IKT_TRY(
-        ikt_measures_add(ctx, out, name, faithful(counts, k, counts->intruders), sample, in->note));
-    snprintf(name, sizeof name, "continuity (k %lld)%s", (long long)k, in->suffix);
-    return ikt_measures_add(ctx, out, name, faithful(counts, k, counts->missing), sample, in->note);
-}
-
-/* --- the curve -------------------------------------------------------------------------------- */
-
-static ikt_status curve_make(ikt_context *ctx, const ikt_rank_counts *counts, ikt_rank_curve *out) {
+static ikt_status make_curve(ikt_context *ctx, const ikt_rank_counts *counts, ikt_rank_curve *out) {
     int64_t shared = 0;
     *out = (ikt_rank_curve){.count = counts->n - 2, .queries = counts->queries};
     IKT_TRY(ikt_alloc(ctx, &out->overlap, out->count, sizeof(double), "measures"));
@@ -89,6 +149,22 @@ static ikt_status curve_make(ikt_context *ctx, const ikt_rank_counts *counts, ik
     return IKT_OK;
 }
 
+ikt_status ikt_measure_rank_curve(ikt_context *ctx, const ikt_measure_settings *settings,
+                                  const ikt_measured *what, ikt_rank_curve *out) {
+    ikt_rank_counts counts;
+    *out = (ikt_rank_curve){0};
+    if (what->rows.n < 3 || !what->data)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "the curve R(k) needs a map of at least 3 rows, and the input data");
+    IKT_TRY(ikt_rank_counts_compute(ctx, settings, what, &counts));
+    ikt_status st = ikt_agree(ctx, make_curve(ctx, &counts, out));
+    ikt_rank_counts_destroy(&counts);
+    if (st != IKT_OK) ikt_rank_curve_destroy(out);
+    return st;
+}
+
+/* --- the families ----------------------------------------------------------------------------- */
+
 static ikt_status check(ikt_context *ctx, const ikt_measure_settings *settings,
                         const ikt_measured *what) {
     const int64_t n = what->rows.n;
@@ -100,35 +176,34 @@ static ikt_status check(ikt_context *ctx, const ikt_measure_settings *settings,
     return IKT_OK;
 }
 
-ikt_status ikt_measure_rank_curve(ikt_context *ctx, const ikt_measure_settings *settings,
-                                  const ikt_measured *what, ikt_rank_curve *out) {
-    ikt_rank_counts counts;
-    *out = (ikt_rank_curve){0};
-    if (what->rows.n < 3 || !what->data)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "the curve R(k) needs a map of at least 3 rows, and the input data");
-    IKT_TRY(ikt_rank_counts_compute(ctx, settings, what, &counts));
-    ikt_status st = ikt_agree(ctx, curve_make(ctx, &counts, out));
-    ikt_rank_counts_destroy(&counts);
-    if (st != IKT_OK) ikt_rank_curve_destroy(out);
-    return st;
-}
-
-/* --- the families ----------------------------------------------------------------------------- */
-
 static ikt_status begin(ikt_context *ctx, const ikt_measure_view *view,
                         ikt_query_observer *observer) {
-    return ikt_rank_counter_begin(ctx, view->settings, view->n, observer);
+    return begin_counting(ctx, view->settings, view->n, observer);
 }
 
-static ikt_status finish_in(ikt_context *ctx, const ikt_measure_view *view, void *self,
-                            const space *in, bool keep_curve, ikt_measures *out) {
+/* COLLECTIVE. Appends the measures, whose names end in `suffix`. */
+static ikt_status report(ikt_context *ctx, const ikt_measure_view *view, const counter *counted,
+                         const char *suffix, const char *note, bool keep_curve, ikt_measures *out) {
+    const int64_t k = view->settings->trust_k;
+    const int64_t sample = counted->queries < counted->n ? counted->queries : 0;
     ikt_rank_counts counts;
-    IKT_TRY(ikt_rank_counter_collect(ctx, self, &counts));
-    ikt_status st = report(ctx, &counts, view->settings->trust_k, in, out);
+    double all, paper;
+    char name[48];
+    IKT_TRY(collect(ctx, counted, &counts));
+    areas(&counts, &all, &paper);
+    snprintf(name, sizeof name, "AUC_RNX%s", suffix);
+    ikt_status st = ikt_measures_add(ctx, out, name, all, sample, note);
+    snprintf(name, sizeof name, "AUC_RNX (paper's k)%s", suffix);
+    if (st == IKT_OK && !isnan(paper)) st = ikt_measures_add(ctx, out, name, paper, sample, note);
+    snprintf(name, sizeof name, "trustworthiness (k %lld)%s", (long long)k, suffix);
+    const double trustworthiness = faithful(&counts, k, counts.intruders);
+    if (st == IKT_OK) st = ikt_measures_add(ctx, out, name, trustworthiness, sample, note);
+    snprintf(name, sizeof name, "continuity (k %lld)%s", (long long)k, suffix);
+    const double continuity = faithful(&counts, k, counts.missing);
+    if (st == IKT_OK) st = ikt_measures_add(ctx, out, name, continuity, sample, note);
     if (st == IKT_OK && keep_curve) {
         ikt_rank_curve_destroy(&out->curve);
-        st = curve_make(ctx, &counts, &out->curve);
+        st = make_curve(ctx, &counts, &out->curve);
     }
     ikt_rank_counts_destroy(&counts);
     return ikt_agree(ctx, st);
@@ -136,20 +211,22 @@ static ikt_status finish_in(ikt_context *ctx, const ikt_measure_view *view, void
 
 static ikt_status finish_ranks(ikt_context *ctx, const ikt_measure_view *view, void *self,
                                ikt_measures *out) {
-    static const space in = {"", "input neighbours by distance after preprocessing"};
-    return finish_in(ctx, view, self, &in, view->settings->keep_curve, out);
+    return report(ctx, view, self, "", "input neighbours by distance after preprocessing",
+                  view->settings->keep_curve, out);
 }
 
 static ikt_status finish_kernel(ikt_context *ctx, const ikt_measure_view *view, void *self,
                                 ikt_measures *out) {
-    static const space in = {
-        ", kernel", "input neighbours by similarity under the Isolation kernel, ties by row"};
-    return finish_in(ctx, view, self, &in, false, out);
+    return report(ctx, view, self, ", kernel",
+                  "input neighbours by similarity under the Isolation kernel, ties by row", false,
+                  out);
 }
 
 static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent) {
-    int64_t curve = settings->keep_curve ? 2 * extent->n * (int64_t)sizeof(double) : 0;
-    return ikt_rank_counts_memory(extent->n, extent->threads) + curve;
+    const int64_t n = extent->n;
+    const int64_t per_thread = (int64_t)sizeof(part) + n * (int64_t)sizeof(uint32_t);
+    const int64_t curve = settings->keep_curve ? 2 * n * (int64_t)sizeof(double) : 0;
+    return n * (int64_t)sizeof(int64_t) + extent->threads * per_thread + curve;
 }
 
 const ikt_measure_family ikt_family_ranks = {

@@ -1,86 +1,164 @@
-/* Area under the mean precision - mean recall curve (Venna et al. 2010, as TriMap takes it).
+/* Families that count what queries see of the input and of the map.
  *
- * The relevant rows of a query are its 20 nearest in the input; the k nearest in the map are
- * retrieved, k = 1 .. 100. Precision is the share of the retrieved that are relevant, recall the
- * share of the relevant that are retrieved; both are averaged over the queries. Area by trapezoids
- * between the points (recall, precision) of successive k, from recall 0 at the precision of k = 1.
- * With fewer rows both numbers are at most n - 1. */
+ * `retrieval`: the area under the mean precision - mean recall curve (Venna et al. 2010, as TriMap
+ * takes it). The relevant rows of a query are its 20 nearest in the input; the k nearest in the map
+ * are retrieved, k = 1 .. 100. Precision is the share of the retrieved that are relevant, recall
+ * the share of the relevant that are retrieved; both are averaged over the queries. Area by
+ * trapezoids between the points (recall, precision) of successive k, from recall 0 at the precision
+ * of k = 1. With fewer rows both numbers are at most n - 1.
+ *
+ * `triplets`: how often a random triplet has its distances in the same order in the input and in
+ * the map (Wang et al. 2021 use it to look at global structure; the random triplets are those of
+ * TriMap). For each query i and each of its triplets, j and l are drawn uniformly among the other
+ * rows, all distinct, by the query's row alone. A triplet counts 1 where d(i, j) - d(i, l) has the
+ * same sign in both spaces, 1/2 where exactly one of the two signs is zero: a map in one place has
+ * 1/2, like a random one, and the input itself 1. Counted in halves, in integers. */
 #include "base/comm.h"
 #include "base/memory.h"
+#include "base/rng.h"
 #include "evaluate/family.h"
 
 enum { RELEVANT = 20, RETRIEVED = 100 };
 
-typedef struct {
-    int64_t n, relevant, retrieved, queries;
-    int threads;
-    int64_t *hits; /* [threads * (RETRIEVED + 1)] relevant rows by their rank in the map */
-} counter;
+/* Counts of a thread: relevant rows by their rank in the map, or halves of triplets, in the first.
+ */
+enum { COUNTS = RETRIEVED + 1 };
 
-static void see(void *self, const ikt_query *query) {
-    const counter *c = self;
-    int64_t *hits = c->hits + query->thread * (RETRIEVED + 1);
-    for (int64_t j = 0; j < c->n; j++)
-        if (query->low[j] <= c->retrieved && query->high[j] <= c->relevant) hits[query->low[j]]++;
-}
+typedef struct {
+    const ikt_measure_view *view;
+    int64_t relevant, retrieved; /* rows: fewer than the constants where there are fewer */
+    int threads;
+    int64_t *count; /* [threads * COUNTS] */
+} counter;
 
 static void end(void *self) {
     counter *c = self;
-    ikt_free(&c->hits);
+    ikt_free(&c->count);
     ikt_free(&c);
 }
 
 static ikt_status begin(ikt_context *ctx, const ikt_measure_view *view,
+                        void (*see)(void *self, const ikt_query *query), bool wants_ranks,
                         ikt_query_observer *observer) {
-    counter *c;
     const int64_t others = view->n - 1;
-    if (others < 1) return IKT_OK;
+    counter *c;
     IKT_TRY(ikt_alloc(ctx, &c, 1, sizeof *c, "measures"));
-    *c = (counter){.n = view->n,
+    *c = (counter){.view = view,
                    .relevant = others < RELEVANT ? others : RELEVANT,
                    .retrieved = others < RETRIEVED ? others : RETRIEVED,
-                   .queries = ikt_queries_count(view->settings, view->n),
                    .threads = ikt_threads(ctx)};
-    *observer = (ikt_query_observer){c, true, see, end};
-    return ikt_alloc(ctx, &c->hits, c->threads * (RETRIEVED + 1), sizeof *c->hits, "measures");
+    *observer = (ikt_query_observer){c, wants_ranks, see, end};
+    return ikt_alloc(ctx, &c->count, c->threads * COUNTS, sizeof *c->count, "measures");
 }
 
-static double area(const counter *c, const int64_t *hits) {
+/* COLLECTIVE. The counts of all threads and ranks. Returns the number of queries. */
+static int64_t collect(ikt_context *ctx, const counter *c) {
+    for (int64_t e = COUNTS; e < c->threads * COUNTS; e++)
+        c->count[e % COUNTS] += c->count[e];
+    ikt_sum_i64(ctx, c->count, COUNTS);
+    return ikt_queries_count(c->view->settings, c->view->n);
+}
+
+static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent) {
+    (void)settings;
+    return (int64_t)sizeof(counter) + extent->threads * COUNTS * (int64_t)sizeof(int64_t);
+}
+
+/* --- precision and recall --------------------------------------------------------------------- */
+
+static void see_ranks(void *self, const ikt_query *query) {
+    const counter *c = self;
+    int64_t *hits = c->count + query->thread * COUNTS;
+    for (int64_t j = 0; j < c->view->n; j++)
+        if (query->low[j] <= c->retrieved && query->high[j] <= c->relevant) hits[query->low[j]]++;
+}
+
+static ikt_status begin_retrieval(ikt_context *ctx, const ikt_measure_view *view,
+                                  ikt_query_observer *observer) {
+    return view->n < 2 ? IKT_OK : begin(ctx, view, see_ranks, true, observer);
+}
+
+static ikt_status finish_retrieval(ikt_context *ctx, const ikt_measure_view *view, void *self,
+                                   ikt_measures *out) {
+    const counter *c = self;
+    const int64_t queries = collect(ctx, c);
     double before_recall = 0, before_precision = 0, sum = 0;
-    int64_t found = 0; /* hits[0] counts the queries themselves */
+    int64_t found = 0; /* count[0] is that of the queries themselves */
     for (int64_t k = 1; k <= c->retrieved; k++) {
-        found += hits[k];
-        double precision = (double)found / ((double)k * (double)c->queries);
-        double recall = (double)found / ((double)c->relevant * (double)c->queries);
+        found += c->count[k];
+        double precision = (double)found / ((double)k * (double)queries);
+        double recall = (double)found / ((double)c->relevant * (double)queries);
         if (k == 1) before_precision = precision;
         sum += (recall - before_recall) * (precision + before_precision) / 2;
         before_recall = recall;
         before_precision = precision;
     }
-    return sum;
-}
-
-static ikt_status finish(ikt_context *ctx, const ikt_measure_view *view, void *self,
-                         ikt_measures *out) {
-    counter *c = self;
-    for (int64_t e = RETRIEVED + 1; e < c->threads * (RETRIEVED + 1); e++)
-        c->hits[e % (RETRIEVED + 1)] += c->hits[e];
-    ikt_sum_i64(ctx, c->hits, RETRIEVED + 1);
-    return ikt_agree(ctx, ikt_measures_add(ctx, out, "precision-recall area", area(c, c->hits),
-                                           c->queries < view->n ? c->queries : 0,
+    return ikt_agree(ctx, ikt_measures_add(ctx, out, "precision-recall area", sum,
+                                           queries < view->n ? queries : 0,
                                            "mean curve; the 20 nearest in the input are relevant, "
                                            "1 to 100 are retrieved in the map"));
-}
-
-static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent) {
-    (void)settings;
-    return (int64_t)sizeof(counter) + extent->threads * (RETRIEVED + 1) * (int64_t)sizeof(int64_t);
 }
 
 const ikt_measure_family ikt_family_retrieval = {.name = "retrieval",
                                                  .help =
                                                      "area under the mean precision-recall curve",
                                                  .needs = IKT_MEASURE_NEEDS_INPUT,
-                                                 .begin = begin,
-                                                 .finish = finish,
+                                                 .begin = begin_retrieval,
+                                                 .finish = finish_retrieval,
                                                  .memory = memory};
+
+/* --- random triplets -------------------------------------------------------------------------- */
+
+static int sign_of(float a, float b) {
+    return (a > b) - (a < b);
+}
+
+/* Two distinct rows other than `row`: the second is drawn from what the first left. */
+static void draw(const ikt_measure_view *view, int64_t row, int64_t triplet, int64_t *j,
+                 int64_t *l) {
+    const uint64_t seed = view->settings->seed, at = 2 * (uint64_t)triplet;
+    int64_t first = ikt_rng_below(seed, IKT_RNG_TRIPLET, row, at, view->n - 1);
+    int64_t second = ikt_rng_below(seed, IKT_RNG_TRIPLET, row, at + 1, view->n - 2);
+    second += second >= first;
+    *j = first + (first >= row);
+    *l = second + (second >= row);
+}
+
+static void see_triplets(void *self, const ikt_query *query) {
+    const counter *c = self;
+    const ikt_measure_view *view = c->view;
+    const int64_t q = view->q;
+    const float *own = view->y + q * query->row;
+    for (int64_t t = 0; t < view->settings->triplets; t++) {
+        int64_t j, l;
+        draw(view, query->row, t, &j, &l);
+        int high = sign_of(query->distance[j], query->distance[l]);
+        int low = sign_of(ikt_embedding_distance(view->y + q * j, own, q),
+                          ikt_embedding_distance(view->y + q * l, own, q));
+        c->count[query->thread * COUNTS] += high == low ? 2 : high == 0 || low == 0;
+    }
+}
+
+static ikt_status begin_triplets(ikt_context *ctx, const ikt_measure_view *view,
+                                 ikt_query_observer *observer) {
+    return view->n < 3 ? IKT_OK : begin(ctx, view, see_triplets, false, observer);
+}
+
+static ikt_status finish_triplets(ikt_context *ctx, const ikt_measure_view *view, void *self,
+                                  ikt_measures *out) {
+    const counter *c = self;
+    const int64_t queries = collect(ctx, c);
+    const double all = 2 * (double)queries * (double)view->settings->triplets;
+    return ikt_agree(ctx, ikt_measures_add(ctx, out, "triplet accuracy", (double)c->count[0] / all,
+                                           queries < view->n ? queries : 0,
+                                           "share of random triplets whose distances have the same "
+                                           "order in input and map; 0.5 is a random map"));
+}
+
+const ikt_measure_family ikt_family_triplets = {
+    .name = "triplets",
+    .help = "share of random triplets whose distances have the same order in input and map",
+    .needs = IKT_MEASURE_NEEDS_INPUT,
+    .begin = begin_triplets,
+    .finish = finish_triplets,
+    .memory = memory};

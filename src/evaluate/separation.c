@@ -22,9 +22,10 @@
 
 enum { CLASSES_MOST = 1000, CLASSES_LISTED = 64 };
 
-/* Squared distances that one thread has seen; in the end the first part holds those of all. */
+/* Squared distances that one thread has seen; in the end the first part holds those of all. The
+ * arrays are one, of minima, so that half is kept with the opposite sign until then. */
 typedef struct {
-    double *least;  /* [classes] between two rows of a class */
+    double *least;  /* [classes] between two rows of a class; owned */
     double *half;   /* [classes] the most that a row needs to reach .51 of its class */
     double *across; /* [classes * classes] the least from a row of class l to one of class m */
     float *own;     /* [rows of the largest class] scratch */
@@ -37,16 +38,13 @@ typedef struct {
     part *parts; /* [threads] */
 } work;
 
-/* Others of its class that a row must have within b_l: .51 |C_l|, rounded up. */
-static int64_t others_needed(int64_t size) {
-    return (51 * size + 99) / 100;
-}
-
 static void see(void *self, const ikt_query *query) {
     const work *k = self;
     const ikt_measure_view *view = k->view;
     part *p = &k->parts[query->thread];
-    const int64_t own = view->class_of[query->row], needed = others_needed(view->size[own]);
+    const int64_t own = view->class_of[query->row];
+    /* Others of its class that a row must have within b_l: .51 |C_l|, rounded up. */
+    const int64_t needed = (51 * view->size[own] + 99) / 100;
     int64_t others = 0;
     double *across = p->across + own * k->count;
     for (int64_t j = 0; j < view->n; j++) {
@@ -59,15 +57,13 @@ static void see(void *self, const ikt_query *query) {
         if ((double)p->own[e] < p->least[own]) p->least[own] = (double)p->own[e];
     double half =
         needed <= others ? (double)ikt_order_statistic(p->own, others, needed - 1) : INFINITY;
-    p->half[own] = fmax(p->half[own], half);
+    p->half[own] = fmin(p->half[own], -half);
 }
 
 static void end(void *self) {
     work *k = self;
     for (int t = 0; k->parts && t < k->threads; t++) {
         ikt_free(&k->parts[t].least);
-        ikt_free(&k->parts[t].half);
-        ikt_free(&k->parts[t].across);
         ikt_free(&k->parts[t].own);
     }
     ikt_free(&k->parts);
@@ -79,14 +75,12 @@ static ikt_status part_create(ikt_context *ctx, const ikt_measure_view *view, pa
     int64_t largest = 0;
     for (int64_t c = 0; c < count; c++)
         largest = view->size[c] > largest ? view->size[c] : largest;
-    IKT_TRY(ikt_alloc(ctx, &p->least, count, sizeof *p->least, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &p->half, count, sizeof *p->half, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &p->across, count * count, sizeof *p->across, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &p->least, (2 + count) * count, sizeof *p->least, "measures"));
     IKT_TRY(ikt_alloc(ctx, &p->own, largest, sizeof *p->own, "measures"));
-    for (int64_t c = 0; c < count; c++)
-        p->least[c] = INFINITY;
-    for (int64_t e = 0; e < count * count; e++)
-        p->across[e] = INFINITY;
+    p->half = p->least + count;
+    p->across = p->half + count;
+    for (int64_t e = 0; e < (2 + count) * count; e++)
+        p->least[e] = e >= count && e < 2 * count ? 0 : INFINITY;
     return IKT_OK;
 }
 
@@ -104,102 +98,73 @@ static ikt_status begin(ikt_context *ctx, const ikt_measure_view *view,
     return IKT_OK;
 }
 
-/* COLLECTIVE. Minima and maxima of all threads and ranks, in the first part. */
+/* COLLECTIVE. Minima of all threads and ranks, in the first part. */
 static const part *collect(ikt_context *ctx, const work *k) {
-    part *all = &k->parts[0];
-    const int64_t count = k->count;
-    for (int t = 1; t < k->threads; t++) {
-        const part *p = &k->parts[t];
-        for (int64_t c = 0; c < count; c++) {
-            all->least[c] = fmin(all->least[c], p->least[c]);
-            all->half[c] = fmax(all->half[c], p->half[c]);
-        }
-        for (int64_t e = 0; e < count * count; e++)
-            all->across[e] = fmin(all->across[e], p->across[e]);
-    }
-    ikt_min_f64(ctx, all->least, count);
-    ikt_max_f64(ctx, all->half, count);
-    ikt_min_f64(ctx, all->across, count * count);
+    const part *all = &k->parts[0];
+    const int64_t count = k->count, entries = (2 + count) * count;
+    for (int t = 1; t < k->threads; t++)
+        for (int64_t e = 0; e < entries; e++)
+            all->least[e] = fmin(all->least[e], k->parts[t].least[e]);
+    ikt_min_f64(ctx, all->least, entries);
+    for (int64_t c = 0; c < count; c++)
+        all->half[c] = 0 - all->half[c];
     return all;
 }
 
-/* The least and the largest gamma that the conditions allow, and what settles them. */
-typedef struct {
-    double spherical; /* the least gamma */
-    double separated; /* the largest */
-    int64_t bent;     /* class that settles the first */
-    int64_t near[2];  /* classes that settle the second */
-    int64_t small;    /* a class of too few rows, -1: none */
-} gammas;
-
-/* The least gamma for which a class is spherical: its b over its least squared distance, less 1. */
-static double gamma_of_class(const part *all, int64_t c) {
-    if (isinf(all->half[c])) return INFINITY; /* .51 of the class are more than all others */
-    if (all->least[c] > 0) return fmax(0, all->half[c] / all->least[c] - 1);
-    return INFINITY; /* duplicates, and b > 0 is asked for */
-}
-
-static gammas find_gammas(const work *k, const part *all) {
-    const ikt_measure_view *view = k->view;
-    gammas v = {0, INFINITY, 0, {0, 1}, -1};
-    for (int64_t c = 0; c < k->count; c++) {
-        bool few = 10 * k->count * view->size[c] < view->n || isinf(all->half[c]);
-        if (few && v.small < 0) v.small = c;
-        double gamma = gamma_of_class(all, c);
-        if (gamma > v.spherical) {
-            v.spherical = gamma;
-            v.bent = c;
-        }
-    }
-    for (int64_t e = 0; e < k->count * k->count; e++) {
-        int64_t a = e / k->count, b = e % k->count;
-        double widest = fmax(all->half[a], all->half[b]);
-        if (a == b || isinf(all->across[e]) || !(widest > 0)) continue;
-        double gamma = (all->across[e] / widest - 1) / log((double)view->n);
-        if (gamma < v.separated) {
-            v.separated = gamma;
-            v.near[0] = a < b ? a : b;
-            v.near[1] = a < b ? b : a;
-        }
-    }
-    return v;
-}
-
-static bool is_met(const gammas *v) {
-    return v->small < 0 && v->separated > 0 && v->separated >= v->spherical;
-}
-
-static void explain(const ikt_measure_view *view, const gammas *v, char *note, size_t room) {
-    const int64_t *label = view->classes.label;
-    if (is_met(v))
-        snprintf(note, room, "the largest gamma for which the data satisfy the definition");
-    else if (v->small >= 0)
-        snprintf(note, room, "none: class %lld has fewer than 3 or n / (10 k) rows",
-                 (long long)label[v->small]);
-    else if (!(v->separated > 0))
-        snprintf(note, room, "none: classes %lld and %lld are not separated",
-                 (long long)label[v->near[0]], (long long)label[v->near[1]]);
-    else
-        snprintf(note, room, "none: class %lld is not as spherical as the classes are separated",
-                 (long long)label[v->bent]);
-}
-
+/* Appends the least and the largest gamma that the conditions allow, and says what settles them. */
 static ikt_status report(ikt_context *ctx, const work *k, const part *all, int64_t sample,
                          ikt_measures *out) {
     const ikt_measure_view *view = k->view;
-    const gammas v = find_gammas(k, all);
+    const int64_t *label = view->classes.label, count = k->count;
+    double spherical = 0, separated = INFINITY;
+    int64_t bent = 0, small = -1,
+            near[2] = {0, 1}; /* the classes that settle it; one of few rows */
     char text[160];
-    explain(view, &v, text, sizeof text);
-    IKT_TRY(ikt_measures_add(ctx, out, "gamma", is_met(&v) ? v.separated : NAN, sample, text));
+    for (int64_t c = 0; c < count; c++) {
+        const bool few = 10 * count * view->size[c] < view->n || isinf(all->half[c]);
+        if (few && small < 0) small = c;
+        /* Not spherical: .51 of the class are more than all others, or duplicates, where b > 0 is
+         * asked for. */
+        const bool is_none = isinf(all->half[c]) || !(all->least[c] > 0);
+        const double gamma = is_none ? INFINITY : fmax(0, all->half[c] / all->least[c] - 1);
+        if (gamma > spherical) {
+            spherical = gamma;
+            bent = c;
+        }
+    }
+    for (int64_t e = 0; e < count * count; e++) {
+        const int64_t a = e / count, b = e % count;
+        const double widest = fmax(all->half[a], all->half[b]);
+        if (a == b || isinf(all->across[e]) || !(widest > 0)) continue;
+        const double gamma = (all->across[e] / widest - 1) / log((double)view->n);
+        if (gamma < separated) {
+            separated = gamma;
+            near[0] = a < b ? a : b;
+            near[1] = a < b ? b : a;
+        }
+    }
+    const bool is_met = small < 0 && separated > 0 && separated >= spherical;
+    const long long bent_one = label[bent], one = label[near[0]], other = label[near[1]];
+    if (is_met)
+        snprintf(text, sizeof text, "the largest gamma for which the data satisfy the definition");
+    else if (small >= 0)
+        snprintf(text, sizeof text, "none: class %lld has fewer than 3 or n / (10 k) rows",
+                 (long long)label[small]);
+    else if (!(separated > 0))
+        snprintf(text, sizeof text, "none: classes %lld and %lld are not separated", one, other);
+    else
+        snprintf(text, sizeof text,
+                 "none: class %lld is not as spherical as the classes are separated", bent_one);
+    IKT_TRY(ikt_measures_add(ctx, out, "gamma", is_met ? separated : NAN, sample, text));
     snprintf(text, sizeof text, "the data are gamma-spherical from this on; class %lld settles it",
-             (long long)view->classes.label[v.bent]);
-    IKT_TRY(ikt_measures_add(ctx, out, "gamma spherical", v.spherical, sample, text));
+             bent_one);
+    IKT_TRY(ikt_measures_add(ctx, out, "gamma spherical", spherical, sample, text));
     snprintf(text, sizeof text,
-             "the data are gamma-well-separated up to this; classes %lld and %lld settle it",
-             (long long)view->classes.label[v.near[0]], (long long)view->classes.label[v.near[1]]);
-    IKT_TRY(ikt_measures_add(ctx, out, "gamma separated", v.separated, sample, text));
-    for (int64_t c = 0; c < k->count && c < CLASSES_LISTED; c++) {
-        snprintf(text, 48, "b, class %lld", (long long)view->classes.label[c]);
+             "the data are gamma-well-separated up to this; classes %lld and %lld settle it", one,
+             other);
+    IKT_TRY(ikt_measures_add(ctx, out, "gamma separated", separated, sample, text));
+    for (int64_t c = 0; c < count && c < CLASSES_LISTED; c++) {
+        snprintf(text, 48, "b, class %lld", (long long)label[c]);
         IKT_TRY(ikt_measures_add(ctx, out, text, all->half[c], sample,
                                  "squared distance that takes in .51 of the class from each row"));
     }

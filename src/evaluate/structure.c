@@ -11,28 +11,6 @@
 
 enum { AXES = IKT_PROCRUSTES_MOST, TRIPLETS = 5, QUERIES_MOST = 20000, CLASSES_LEAST = 3 };
 
-/* All rows of a map, on every rank. */
-typedef struct {
-    int64_t n, q;
-    float *y;        /* [n * q] */
-    int64_t *labels; /* [n] */
-} whole;
-
-static void whole_free(whole *w) {
-    ikt_free(&w->y);
-    ikt_free(&w->labels);
-}
-
-static ikt_status whole_make(ikt_context *ctx, const ikt_measured *of, whole *out) {
-    *out = (whole){of->rows.n, of->q, NULL, NULL};
-    ikt_status st =
-        ikt_measure_replicate(ctx, &of->rows, of->y, (size_t)of->q * sizeof(float), &out->y);
-    if (st == IKT_OK)
-        st = ikt_measure_replicate(ctx, &of->rows, of->labels, sizeof(int64_t), &out->labels);
-    if (st != IKT_OK) whole_free(out);
-    return st;
-}
-
 double ikt_procrustes_error(const double *a, const double *b, int64_t count, int64_t q) {
     double mean_a[AXES] = {0}, mean_b[AXES] = {0}, aa = 0, bb = 0;
     double m[AXES * AXES] = {0}, u[AXES * AXES], v[AXES * AXES], s[AXES], fit = 0;
@@ -56,63 +34,53 @@ double ikt_procrustes_error(const double *a, const double *b, int64_t count, int
     return fmax(1 - fit * fit / (aa * bb), 0);
 }
 
-/* Centres of the classes in rows first .. past - 1; rows[c] receives how many there are. */
-static void class_centres(const whole *w, int64_t first, int64_t past, const ikt_classes *classes,
-                          double *at, int64_t *rows) {
-    memset(at, 0, (size_t)(classes->count * w->q) * sizeof *at);
-    memset(rows, 0, (size_t)classes->count * sizeof *rows);
+/* Centres of the classes in rows first .. past - 1, and rows[c] of each; both are zero before. */
+static void class_centres(const ikt_measure_view *map, int64_t first, int64_t past, double *at,
+                          int64_t *rows) {
+    const int64_t q = map->q;
     for (int64_t i = first; i < past; i++) {
-        const int64_t c = ikt_classes_number(classes, w->labels[i]);
+        const int64_t c = map->class_of[i];
         rows[c]++;
-        for (int64_t a = 0; a < w->q; a++)
-            at[c * w->q + a] += (double)w->y[i * w->q + a];
+        for (int64_t a = 0; a < q; a++)
+            at[c * q + a] += (double)map->y[i * q + a];
     }
-    for (int64_t c = 0; c < classes->count; c++)
-        for (int64_t a = 0; a < w->q && rows[c] > 0; a++)
-            at[c * w->q + a] /= (double)rows[c];
+    for (int64_t c = 0; c < map->classes.count; c++)
+        for (int64_t a = 0; a < q && rows[c] > 0; a++)
+            at[c * q + a] /= (double)rows[c];
 }
 
-/* Keeps the centres of classes that both have, in the same order. Returns their number. */
-static int64_t join(const int64_t *rows_a, const int64_t *rows_b, int64_t classes, int64_t q,
-                    double *a, double *b) {
-    int64_t count = 0;
-    for (int64_t c = 0; c < classes; c++) {
-        if (rows_a[c] == 0 || rows_b[c] == 0) continue;
-        memmove(a + count * q, a + c * q, (size_t)q * sizeof *a);
-        memmove(b + count * q, b + c * q, (size_t)q * sizeof *b);
-        count++;
-    }
-    return count;
-}
-
-/* The error of a range of rows against the whole reference; NaN with too few classes. */
-static ikt_status error_of(ikt_context *ctx, const whole *map, int64_t first, int64_t past,
-                           const whole *reference, const ikt_classes *classes, double *error) {
-    const int64_t places = classes->count * map->q;
-    double *a = NULL, *b = NULL;
-    int64_t *rows_a = NULL, *rows_b = NULL;
+/* The error of a range of rows against the whole reference, from the centres of the classes that
+ * both have, by ascending label; NaN with too few of them. */
+static ikt_status error_of(ikt_context *ctx, const ikt_measure_view *map, int64_t first,
+                           int64_t past, const ikt_measure_view *reference, double *error) {
+    const int64_t in_a = reference->classes.count, in_b = map->classes.count, q = map->q;
+    double *a = NULL;
+    int64_t *rows = NULL, both = 0;
     *error = NAN;
-    ikt_status st = ikt_alloc(ctx, &a, places, sizeof *a, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &b, places, sizeof *b, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &rows_a, classes->count, sizeof *rows_a, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &rows_b, classes->count, sizeof *rows_b, "measures");
+    ikt_status st = ikt_alloc(ctx, &a, (in_a + in_b) * q, sizeof *a, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &rows, in_a + in_b, sizeof *rows, "measures");
     if (st == IKT_OK) {
-        class_centres(reference, 0, reference->n, classes, a, rows_a);
-        class_centres(map, first, past, classes, b, rows_b);
-        const int64_t count = join(rows_a, rows_b, classes->count, map->q, a, b);
-        if (count >= CLASSES_LEAST) *error = ikt_procrustes_error(a, b, count, map->q);
+        double *b = a + in_a * q;
+        class_centres(reference, 0, reference->n, a, rows);
+        class_centres(map, first, past, b, rows + in_a);
+        for (int64_t c = 0; c < in_a; c++) {
+            const int64_t same = ikt_classes_number(&map->classes, reference->classes.label[c]);
+            if (same < 0 || rows[in_a + same] == 0) continue;
+            memmove(a + both * q, a + c * q, (size_t)q * sizeof *a);
+            memmove(b + both * q, b + same * q, (size_t)q * sizeof *b);
+            both++;
+        }
+        if (both >= CLASSES_LEAST) *error = ikt_procrustes_error(a, b, both, q);
     }
     ikt_free(&a);
-    ikt_free(&b);
-    ikt_free(&rows_a);
-    ikt_free(&rows_b);
+    ikt_free(&rows);
     return st;
 }
 
-static double squared_distance(const whole *w, int64_t i, int64_t j) {
+static double squared_distance(const ikt_measure_view *map, int64_t i, int64_t j) {
     double sum = 0;
-    for (int64_t c = 0; c < w->q; c++) {
-        const double off = (double)w->y[i * w->q + c] - (double)w->y[j * w->q + c];
+    for (int64_t c = 0; c < map->q; c++) {
+        const double off = (double)map->y[i * map->q + c] - (double)map->y[j * map->q + c];
         sum += off * off;
     }
     return sum;
@@ -120,7 +88,7 @@ static double squared_distance(const whole *w, int64_t i, int64_t j) {
 
 /* The share of triplets whose two rows of one half are the nearer ones; equal distances count half.
  */
-static double halves_apart(const whole *w, uint64_t seed) {
+static double halves_apart(const ikt_measure_view *w, uint64_t seed) {
     const int64_t half = w->n / 2, step = (w->n + QUERIES_MOST - 1) / QUERIES_MOST;
     int64_t twice = 0, count = 0;
     for (int64_t i = 0; i < w->n; i += step)
@@ -137,17 +105,17 @@ static double halves_apart(const whole *w, uint64_t seed) {
     return (double)twice / (2 * (double)count);
 }
 
-static ikt_status compare(ikt_context *ctx, const whole *map, const whole *reference,
-                          const ikt_classes *classes, uint64_t seed, ikt_measures *out) {
+static ikt_status compare(ikt_context *ctx, const ikt_measure_view *map,
+                          const ikt_measure_view *reference, uint64_t seed, ikt_measures *out) {
     static const char note[] = "what is left after fitting the classes' centres onto those of the "
                                "reference; 0 is the same arrangement";
     const bool is_copies = map->n == 2 * reference->n && reference->n > 1;
     const int64_t half = is_copies ? map->n / 2 : map->n;
     double error;
-    IKT_TRY(error_of(ctx, map, 0, half, reference, classes, &error));
+    IKT_TRY(error_of(ctx, map, 0, half, reference, &error));
     if (!isnan(error)) IKT_TRY(ikt_measures_add(ctx, out, "arrangement error", error, 0, note));
     if (!is_copies) return IKT_OK;
-    IKT_TRY(error_of(ctx, map, half, map->n, reference, classes, &error));
+    IKT_TRY(error_of(ctx, map, half, map->n, reference, &error));
     if (!isnan(error))
         IKT_TRY(ikt_measures_add(ctx, out, "arrangement error, second copy", error, 0, note));
     return ikt_measures_add(ctx, out, "copies apart", halves_apart(map, seed),
@@ -158,27 +126,17 @@ static ikt_status compare(ikt_context *ctx, const whole *map, const whole *refer
 ikt_status ikt_measure_arrangement(ikt_context *ctx, const ikt_measured *map,
                                    const ikt_measured *reference, uint64_t seed,
                                    ikt_measures *out) {
-    whole a, b = {0, 0, NULL, NULL};
-    ikt_classes classes = {0, NULL};
+    const ikt_measure_settings settings = ikt_measure_defaults();
+    ikt_measure_view a, b = {.n = 0};
     if (map->q != reference->q)
         return ikt_fail(ctx, IKT_ERR_USAGE, "maps of %lld and %lld dimensions cannot be compared",
                         (long long)map->q, (long long)reference->q);
     if (!map->has_labels || !reference->has_labels) return IKT_OK;
-    IKT_TRY(whole_make(ctx, map, &a));
-    ikt_status st = whole_make(ctx, reference, &b);
-    int64_t *labels = NULL;
-    if (st == IKT_OK)
-        st = ikt_agree(ctx, ikt_alloc(ctx, &labels, a.n + b.n, sizeof *labels, "measures"));
-    if (st == IKT_OK) {
-        memcpy(labels, a.labels, (size_t)a.n * sizeof *labels);
-        memcpy(labels + a.n, b.labels, (size_t)b.n * sizeof *labels);
-        st = ikt_classes_find(ctx, labels, a.n + b.n, &classes);
-    }
-    if (st == IKT_OK) st = ikt_agree(ctx, compare(ctx, &a, &b, &classes, seed, out));
-    ikt_classes_destroy(&classes);
-    ikt_free(&labels);
-    whole_free(&a);
-    whole_free(&b);
+    IKT_TRY(ikt_measure_view_make(ctx, &settings, map, &a));
+    ikt_status st = ikt_measure_view_make(ctx, &settings, reference, &b);
+    if (st == IKT_OK) st = ikt_agree(ctx, compare(ctx, &a, &b, seed, out));
+    ikt_measure_view_free(&a);
+    ikt_measure_view_free(&b);
     return st;
 }
 
@@ -197,34 +155,30 @@ static double spacing(const ikt_tree *tree, const float *y, int64_t q, int64_t r
     return sum / (double)k;
 }
 
-static ikt_status compare_spacing(ikt_context *ctx, const ikt_tree *tree, const float *y,
-                                  const ikt_measured *what, const int64_t *marked, int64_t n_marked,
-                                  ikt_measures *out) {
-    const int64_t n = what->rows.n, k = n - 1 < NEAREST_MOST ? n - 1 : NEAREST_MOST;
-    const int64_t step = (n + APART_MOST - 1) / APART_MOST, queries = (n + step - 1) / step;
-    float *usual = NULL;
-    double least = INFINITY;
-    IKT_TRY(ikt_alloc(ctx, &usual, queries, sizeof *usual, "measures"));
-    for (int64_t i = 0; i < queries; i++)
-        usual[i] = (float)spacing(tree, y, what->q, i * step, k);
-    const double median = ikt_median(usual, queries);
-    ikt_free(&usual);
-    for (int64_t m = 0; m < n_marked; m++)
-        least = fmin(least, spacing(tree, y, what->q, marked[m], k) / median);
-    return ikt_measures_add(ctx, out, "marked rows apart", median > 0 ? least : NAN,
-                            step > 1 ? queries : 0,
-                            "distance from the ten nearest in the map, in medians of all rows; 1 "
-                            "like any other, outliers more");
-}
-
 ikt_status ikt_measure_apart(ikt_context *ctx, const ikt_measured *what, const int64_t *marked,
                              int64_t n_marked, ikt_measures *out) {
-    float *y = NULL;
+    const int64_t n = what->rows.n, q = what->q, k = n - 1 < NEAREST_MOST ? n - 1 : NEAREST_MOST;
+    const int64_t step = (n + APART_MOST - 1) / APART_MOST;
+    if (n_marked == 0 || n < 2) return IKT_OK;
+    const int64_t queries = (n + step - 1) / step;
+    float *y = NULL, *usual = NULL;
     ikt_tree tree = {0};
-    if (n_marked == 0 || what->rows.n < 2) return IKT_OK;
-    IKT_TRY(ikt_measure_replicate(ctx, &what->rows, what->y, (size_t)what->q * sizeof *y, &y));
-    ikt_status st = ikt_tree_create(ctx, y, what->rows.n, what->q, &tree);
-    if (st == IKT_OK) st = compare_spacing(ctx, &tree, y, what, marked, n_marked, out);
+    double least = INFINITY, median = 0;
+    IKT_TRY(ikt_measure_replicate(ctx, &what->rows, what->y, (size_t)q * sizeof *y, &y));
+    ikt_status st = ikt_tree_create(ctx, y, n, q, &tree);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &usual, queries, sizeof *usual, "measures");
+    if (st == IKT_OK) {
+        for (int64_t i = 0; i < queries; i++)
+            usual[i] = (float)spacing(&tree, y, q, i * step, k);
+        median = ikt_median(usual, queries);
+        for (int64_t m = 0; m < n_marked; m++)
+            least = fmin(least, spacing(&tree, y, q, marked[m], k) / median);
+        st = ikt_measures_add(ctx, out, "marked rows apart", median > 0 ? least : NAN,
+                              step > 1 ? queries : 0,
+                              "distance from the ten nearest in the map, in medians of all rows; 1 "
+                              "like any other, outliers more");
+    }
+    ikt_free(&usual);
     ikt_tree_destroy(&tree);
     ikt_free(&y);
     return ikt_agree(ctx, st);

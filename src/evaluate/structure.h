@@ -28,7 +28,7 @@
  *   map, reference   with labels and the same q; a map without labels, or with fewer than three
  *                    classes in common, appends nothing
  *   seed             of the triplets: five for each row, of at most 20,000 rows
- * Errors: IKT_ERR_USAGE where q differs, IKT_ERR_RESOURCE. Cost: n q; memory: 8 (q + 2) n bytes. */
+ * Errors: IKT_ERR_USAGE where q differs, IKT_ERR_RESOURCE. Cost: n q; memory: 4 (q + 1) n bytes. */
 ikt_status ikt_measure_arrangement(ikt_context *ctx, const ikt_measured *map,
                                    const ikt_measured *reference, uint64_t seed, ikt_measures *out);
 

@@ -1,4 +1,4 @@
-/* A balanced k-d tree in two arrays. See tree.h. */
+/* Rows by distance in the map: a balanced k-d tree in two arrays, and radix sort. See tree.h. */
 #include "evaluate/tree.h"
 
 #include <math.h>
@@ -44,39 +44,27 @@ static bool before(const ikt_tree_point *a, const ikt_tree_point *b, int axis) {
     return a->at[axis] < b->at[axis] || (a->at[axis] == b->at[axis] && a->row < b->row);
 }
 
-static void swap(ikt_tree_point *a, ikt_tree_point *b) {
-    ikt_tree_point old = *a;
-    *a = *b;
-    *b = old;
-}
-
-/* Parts point[low .. high] round a pivot: [low .. *j] before [*i .. high], one equal between. */
-static void part(ikt_tree_point *point, int axis, int64_t low, int64_t high, int64_t *i,
-                 int64_t *j) {
-    const ikt_tree_point pivot = point[low + (high - low) / 2];
-    *i = low;
-    *j = high;
-    while (*i <= *j) {
-        while (before(&point[*i], &pivot, axis))
-            ++*i;
-        while (before(&pivot, &point[*j], axis))
-            --*j;
-        if (*i <= *j) swap(&point[(*i)++], &point[(*j)--]);
-    }
-}
-
 /* Brings the points that belong before `place` before it (quickselect on a total order). */
 static void select_place(ikt_tree_point *point, int axis, int64_t low, int64_t high,
                          int64_t place) {
     while (low < high) {
-        int64_t i, j;
-        part(point, axis, low, high, &i, &j);
+        const ikt_tree_point pivot = point[low + (high - low) / 2];
+        int64_t i = low, j = high; /* in the end [low .. j] is before [i .. high] */
+        while (i <= j) {
+            while (before(&point[i], &pivot, axis))
+                i++;
+            while (before(&pivot, &point[j], axis))
+                j--;
+            if (i > j) break;
+            const ikt_tree_point old = point[i];
+            point[i++] = point[j];
+            point[j--] = old;
+        }
+        if (place > j && place < i) return;
         if (place <= j)
             high = j;
-        else if (place >= i)
-            low = i;
         else
-            return;
+            low = i;
     }
 }
 
@@ -93,26 +81,23 @@ static ikt_tree_node bound(const ikt_tree_point *point, int64_t count) {
     return node;
 }
 
-static int longest_side(const ikt_tree_node *node) {
+/* Bounds the points of a node, and halves them along the longest side of their box. */
+static void make_node(ikt_tree *tree, int level, int64_t index) {
+    const int64_t low = share_begin(tree, level, index), high = share_begin(tree, level, index + 1);
+    ikt_tree_node *node = &tree->node[((int64_t)1 << level) + index];
+    *node = bound(tree->point + low, high - low);
+    if (level == tree->levels) return;
     int longest = 0;
     double most = -1;
     for (int axis = 0; axis < IKT_AXES_MOST; axis++) {
-        double side = (double)node->high[axis] - (double)node->low[axis];
+        const double side = (double)node->high[axis] - (double)node->low[axis];
         if (side > most) {
             most = side;
             longest = axis;
         }
     }
-    return longest;
-}
-
-static void make_node(ikt_tree *tree, int level, int64_t index) {
-    int64_t low = share_begin(tree, level, index), high = share_begin(tree, level, index + 1);
-    ikt_tree_node *node = &tree->node[((int64_t)1 << level) + index];
-    *node = bound(tree->point + low, high - low);
-    if (level == tree->levels) return;
-    int64_t middle = share_begin(tree, level + 1, 2 * index + 1);
-    select_place(tree->point, longest_side(node), low, high - 1, middle);
+    const int64_t middle = share_begin(tree, level + 1, 2 * index + 1);
+    select_place(tree->point, longest, low, high - 1, middle);
 }
 
 ikt_status ikt_tree_create(ikt_context *ctx, const float *y, int64_t n, int64_t q, ikt_tree *out) {
@@ -169,22 +154,19 @@ static bool earlier(float a_score, int64_t a_row, float b_score, int64_t b_row) 
     return a_score < b_score || (a_score == b_score && a_row < b_row);
 }
 
-static void search_leaf(query *q, int64_t index) {
-    int64_t end = share_begin(q->tree, q->tree->levels, index + 1);
-    for (int64_t e = share_begin(q->tree, q->tree->levels, index); e < end; e++) {
-        const ikt_tree_point *point = &q->tree->point[e];
-        if (point->row != q->row)
-            ikt_best_offer(q->score, q->nearest, q->k,
-                           ikt_embedding_distance(point->at, q->at, IKT_AXES_MOST), point->row);
-    }
-}
-
 /* `nearest[0]` is the worst kept: a node matters only if its bound comes before that. */
 static void search(query *q, int64_t node, int level, float bound_score) {
     const ikt_tree_node *all = q->tree->node;
     if (!earlier(bound_score, all[node].lowest, q->score[0], q->nearest[0])) return;
     if (level == q->tree->levels) {
-        search_leaf(q, node - ((int64_t)1 << level));
+        const int64_t leaf = node - ((int64_t)1 << level);
+        const int64_t end = share_begin(q->tree, level, leaf + 1);
+        for (int64_t e = share_begin(q->tree, level, leaf); e < end; e++) {
+            const ikt_tree_point *point = &q->tree->point[e];
+            if (point->row != q->row)
+                ikt_best_offer(q->score, q->nearest, q->k,
+                               ikt_embedding_distance(point->at, q->at, IKT_AXES_MOST), point->row);
+        }
         return;
     }
     int64_t left = 2 * node, right = left + 1;
@@ -205,4 +187,69 @@ void ikt_tree_nearest(const ikt_tree *tree, const float *at, int64_t row, int64_
     ikt_best_clear(score, nearest, k);
     search(&q, 1, 0, box_distance(&q, 1));
     ikt_best_sort(score, nearest, k);
+}
+
+/* --- radix sort ------------------------------------------------------------------------------- */
+
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, PASSES = 3 };
+
+ikt_status ikt_radix_create(ikt_context *ctx, int64_t n, ikt_radix *out) {
+    memset(out, 0, sizeof *out);
+    out->n = n;
+    for (int side = 0; side < 2; side++) {
+        IKT_TRY(ikt_alloc(ctx, &out->key[side], n, sizeof(uint32_t), "measures"));
+        IKT_TRY(ikt_alloc(ctx, &out->item[side], n, sizeof(int32_t), "measures"));
+        IKT_TRY(ikt_alloc(ctx, &out->rank[side], n, sizeof(int32_t), "measures"));
+    }
+    return IKT_OK;
+}
+
+void ikt_radix_destroy(ikt_radix *radix) {
+    for (int side = 0; side < 2; side++) {
+        ikt_free(&radix->key[side]);
+        ikt_free(&radix->item[side]);
+        ikt_free(&radix->rank[side]);
+    }
+}
+
+int64_t ikt_radix_memory(int64_t n) {
+    return n * (int64_t)(2 * sizeof(uint32_t) + 4 * sizeof(int32_t));
+}
+
+/* Unsigned integers in the order of the floats: negative ones reversed, below positive ones. */
+static uint32_t ordered(float value) {
+    uint32_t bits;
+    value += 0.0f; /* -0 becomes 0 */
+    if (isnan(value)) return UINT32_MAX;
+    memcpy(&bits, &value, sizeof bits);
+    return bits >> 31 ? ~bits : bits | 0x80000000u;
+}
+
+static void pass(ikt_radix *r, int from, int shift) {
+    int64_t place[DIGITS] = {0}, sum = 0;
+    const uint32_t *key = r->key[from];
+    for (int64_t j = 0; j < r->n; j++)
+        place[key[j] >> shift & (DIGITS - 1)]++;
+    for (int d = 0; d < DIGITS; d++) {
+        int64_t count = place[d];
+        place[d] = sum;
+        sum += count;
+    }
+    for (int64_t j = 0; j < r->n; j++) {
+        int64_t to = place[key[j] >> shift & (DIGITS - 1)]++;
+        r->key[1 - from][to] = key[j];
+        r->item[1 - from][to] = r->item[from][j];
+    }
+}
+
+void ikt_radix_ranks(ikt_radix *r, const float *value, int32_t *rank) {
+    for (int64_t j = 0; j < r->n; j++) {
+        r->key[0][j] = ordered(value[j]);
+        r->item[0][j] = (int32_t)j;
+    }
+    for (int p = 0; p < PASSES; p++)
+        pass(r, p % 2, p * DIGIT_BITS);
+    const int32_t *sorted = r->item[PASSES % 2];
+    for (int64_t place = 0; place < r->n; place++)
+        rank[sorted[place]] = (int32_t)place;
 }

@@ -32,31 +32,13 @@ typedef struct {
     const ikt_measure_view *view;
     int64_t count;    /* classes */
     int64_t *begin;   /* [count + 1] first place of each class in what is laid out by class */
+    int32_t *order;   /* [n] the rows by class */
     double *centre;   /* [count * q] */
     double *square;   /* [n] squared distances of the rows of a class to its centre, ascending */
     int64_t *entered; /* [n] rows that enter the shell with the i-th row of the class */
     double *limit;    /* [count] squared radius of the ball; negative: nothing is kept */
     float *values;    /* [n] scratch */
 } work;
-
-static ikt_status allocate(ikt_context *ctx, work *w) {
-    const int64_t n = w->view->n, count = w->count;
-    IKT_TRY(ikt_alloc(ctx, &w->begin, count + 1, sizeof *w->begin, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &w->centre, count * w->view->q, sizeof *w->centre, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &w->square, n, sizeof *w->square, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &w->entered, n, sizeof *w->entered, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &w->limit, count, sizeof *w->limit, "measures"));
-    return ikt_alloc(ctx, &w->values, n, sizeof *w->values, "measures");
-}
-
-static void work_free(work *w) {
-    ikt_free(&w->begin);
-    ikt_free(&w->centre);
-    ikt_free(&w->square);
-    ikt_free(&w->entered);
-    ikt_free(&w->limit);
-    ikt_free(&w->values);
-}
 
 static double squared_to(const work *w, int64_t row, int64_t c) {
     const int64_t q = w->view->q;
@@ -68,47 +50,23 @@ static double squared_to(const work *w, int64_t row, int64_t c) {
     return sum;
 }
 
-/* `place` goes from the begin of each class to its end: moved up by one in the end. */
-static void restore_begins(work *w) {
-    for (int64_t c = w->count; c > 0; c--)
-        w->begin[c] = w->begin[c - 1];
-    w->begin[0] = 0;
-}
-
-static void find_medians(work *w) {
+/* The same on every rank: the classes' medians and the distances of their rows to them. */
+static void prepare(ikt_context *ctx, work *w) {
     const ikt_measure_view *view = w->view;
     for (int64_t axis = 0; axis < view->q; axis++) {
-        for (int64_t i = 0; i < view->n; i++)
-            w->values[w->begin[view->class_of[i]]++] = view->y[view->q * i + axis];
-        restore_begins(w);
+        for (int64_t at = 0; at < view->n; at++)
+            w->values[at] = view->y[view->q * w->order[at] + axis];
         for (int64_t c = 0; c < w->count; c++)
             w->centre[c * view->q + axis] = ikt_median(w->values + w->begin[c], view->size[c]);
     }
-}
-
-/* The same on every rank. */
-static void prepare(ikt_context *ctx, work *w) {
-    const ikt_measure_view *view = w->view;
-    for (int64_t c = 0; c < w->count; c++)
-        w->begin[c + 1] = w->begin[c] + view->size[c];
-    find_medians(w);
-    for (int64_t i = 0; i < view->n; i++)
-        w->square[w->begin[view->class_of[i]]++] = squared_to(w, i, view->class_of[i]);
-    restore_begins(w);
+    for (int64_t at = 0; at < view->n; at++)
+        w->square[at] = squared_to(w, w->order[at], view->class_of[w->order[at]]);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(ctx))
     for (int64_t c = 0; c < w->count; c++)
         ikt_sort_f64(w->square + w->begin[c], view->size[c]);
 }
 
 /* --- definition 1: one class ------------------------------------------------------------------ */
-
-/* The first place in an ascending array whose shell holds a point at squared distance `away`;
- * `size` if there is none. */
-static int64_t enters(const double *square, int64_t size, double away) {
-    int64_t at;
-    IKT_FIND_FIRST(at, 0, size, SHELL * square[at] > away);
-    return at;
-}
 
 /* COLLECTIVE. How many rows of any class enter the shell as the ball of each class grows. */
 static void count_entering(ikt_context *ctx, work *w) {
@@ -117,7 +75,10 @@ static void count_entering(ikt_context *ctx, work *w) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(ctx))
     for (int64_t c = 0; c < w->count; c++)
         for (int64_t i = rows->first; i < rows->first + rows->count; i++) {
-            int64_t at = enters(w->square + w->begin[c], view->size[c], squared_to(w, i, c));
+            /* The first row of the class whose shell holds row i. */
+            const double *square = w->square + w->begin[c], away = squared_to(w, i, c);
+            int64_t at;
+            IKT_FIND_FIRST(at, 0, view->size[c], SHELL * square[at] > away);
             if (at < view->size[c]) w->entered[w->begin[c] + at]++;
         }
     ikt_sum_i64(ctx, w->entered, view->n);
@@ -179,22 +140,9 @@ static bool differ(const work *w, double low, double high) {
     return false;
 }
 
-/* The largest share that a class drops. A ball takes all rows at its rim, so that may be less than
- * what was asked for. */
-static double worst_share(const work *w) {
-    double worst = 0;
-    for (int64_t c = 0; c < w->count; c++) {
-        const double *square = w->square + w->begin[c];
-        int64_t kept = 0, size = w->view->size[c];
-        while (kept < size && square[kept] <= w->limit[c])
-            kept++;
-        worst = fmax(worst, (double)(size - kept) / (double)size);
-    }
-    return worst;
-}
-
 /* COLLECTIVE. By bisection: what is kept shrinks as epsilon grows, and distances with it. With
- * epsilon 1 nothing is kept. */
+ * epsilon 1 nothing is kept. Returns the largest share that a class drops: a ball takes all rows at
+ * its rim, so that may be less than what was asked for. */
 static double visualisation_epsilon(ikt_context *ctx, work *w) {
     double low = 0, high = 1;
     if (is_apart(ctx, w, 0)) return 0;
@@ -207,7 +155,15 @@ static double visualisation_epsilon(ikt_context *ctx, work *w) {
             low = middle;
     }
     set_balls(w, high);
-    return worst_share(w);
+    double worst = 0;
+    for (int64_t c = 0; c < w->count; c++) {
+        const double *square = w->square + w->begin[c];
+        int64_t kept = 0, size = w->view->size[c];
+        while (kept < size && square[kept] <= w->limit[c])
+            kept++;
+        worst = fmax(worst, (double)(size - kept) / (double)size);
+    }
+    return worst;
 }
 
 /* --- the family ------------------------------------------------------------------------------- */
@@ -227,23 +183,36 @@ static ikt_status report(ikt_context *ctx, const work *w, double all, ikt_measur
 }
 
 static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
-    work w = {.view = view, .count = view->classes.count};
+    const int64_t n = view->n, count = view->classes.count;
+    work w = {.view = view, .count = count};
     ikt_status st;
     if (!ikt_measure_has_classes(ctx, view, CLASSES_MOST, "visible clusters", &st)) return st;
-    st = ikt_agree(ctx, allocate(ctx, &w));
+    st = ikt_measure_by_class(ctx, view, &w.begin, &w.order);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.centre, count * view->q, sizeof *w.centre, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.square, n, sizeof *w.square, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.entered, n, sizeof *w.entered, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.limit, count, sizeof *w.limit, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.values, n, sizeof *w.values, "measures");
+    st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
         prepare(ctx, &w);
         count_entering(ctx, &w);
         double all = visualisation_epsilon(ctx, &w);
         st = ikt_agree(ctx, report(ctx, &w, all, out));
     }
-    work_free(&w);
+    ikt_free(&w.begin);
+    ikt_free(&w.order);
+    ikt_free(&w.centre);
+    ikt_free(&w.square);
+    ikt_free(&w.entered);
+    ikt_free(&w.limit);
+    ikt_free(&w.values);
     return st;
 }
 
 static int64_t memory(const ikt_measure_settings *settings, const ikt_measure_extent *extent) {
     (void)settings;
-    int64_t per_row = (int64_t)(sizeof(double) + sizeof(int64_t) + sizeof(float));
+    int64_t per_row = (int64_t)(sizeof(double) + sizeof(int64_t) + sizeof(float) + sizeof(int32_t));
     int64_t per_class = (int64_t)((size_t)extent->q * sizeof(double) + 2 * sizeof(int64_t));
     return extent->n * per_row + extent->classes * per_class;
 }

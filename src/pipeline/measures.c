@@ -11,7 +11,6 @@
 #include "base/timer.h"
 #include "dist/shuffle.h"
 #include "evaluate/classes.h"
-#include "evaluate/radix.h"
 #include "evaluate/tree.h"
 #include "isolation/model.h"
 #include "objective/objective.h"

@@ -1,6 +1,6 @@
 /* Figures as PNG and PDF, drawn by cairo, and what is common to all kinds of canvas.
  *
- * A PNG file has letters of our own as strokes (font.h): the same picture on every machine, with
+ * A PNG file has letters of our own as strokes (font.c): the same picture on every machine, with
  * fonts or without. Letters of a PDF file are those of the sans-serif font that the machine has, a
  * part of which becomes part of the file, so that text can be selected; so that everything keeps
  * its place they are made as high as planned, and narrower where they would be wider. A machine
@@ -140,14 +140,26 @@ static cairo_status_t on_page(void *closure, const unsigned char *data, unsigned
     return CAIRO_STATUS_WRITE_ERROR;
 }
 
-/* A page of PDF: its size, its texts, and the font with the height of its capitals. */
-static void begin_page(ikt_canvas *c, drawing *d) {
+/* A page of PDF has a size, texts, and a font, of which the height of the capitals is found. */
+static ikt_status open_drawing(ikt_canvas *c) {
     const ikt_canvas_page *page = &c->page;
     const double scale = POINTS / page->dpi;
     cairo_text_extents_t extents;
-    d->surface = cairo_pdf_surface_create_for_stream(on_page, c, scale * (double)page->width,
-                                                     scale * (double)page->height);
+    drawing *d;
+    IKT_TRY(ikt_alloc(c->ctx, &d, 1, sizeof *d, "picture"));
+    c->self = d;
+    if (c->kind == IKT_CANVAS_PNG) {
+        d->pixels = (ikt_canvas_picture){page->width, page->height, NULL};
+        IKT_TRY(ikt_alloc(c->ctx, &d->pixels.pixel, page->width * page->height,
+                          sizeof *d->pixels.pixel, "picture"));
+        d->surface = surface_of(&d->pixels);
+    } else {
+        d->surface = cairo_pdf_surface_create_for_stream(on_page, c, scale * (double)page->width,
+                                                         scale * (double)page->height);
+    }
     d->cairo = cairo_create(d->surface);
+    cairo_set_line_cap(d->cairo, CAIRO_LINE_CAP_ROUND);
+    if (c->kind == IKT_CANVAS_PNG) return check(c, cairo_status(d->cairo));
     cairo_pdf_surface_restrict_to_version(d->surface, CAIRO_PDF_VERSION_1_4);
     cairo_pdf_surface_set_metadata(d->surface, CAIRO_PDF_METADATA_TITLE, page->title);
     cairo_pdf_surface_set_metadata(d->surface, CAIRO_PDF_METADATA_SUBJECT, page->footer);
@@ -161,22 +173,6 @@ static void begin_page(ikt_canvas *c, drawing *d) {
     cairo_set_font_size(d->cairo, TRIAL_SIZE);
     cairo_text_extents(d->cairo, "H", &extents);
     if (cairo_status(d->cairo) == CAIRO_STATUS_SUCCESS) d->capital = extents.height / TRIAL_SIZE;
-}
-
-static ikt_status open_drawing(ikt_canvas *c) {
-    drawing *d;
-    IKT_TRY(ikt_alloc(c->ctx, &d, 1, sizeof *d, "picture"));
-    c->self = d;
-    if (c->kind == IKT_CANVAS_PDF) {
-        begin_page(c, d);
-    } else {
-        d->pixels = (ikt_canvas_picture){c->page.width, c->page.height, NULL};
-        IKT_TRY(ikt_alloc(c->ctx, &d->pixels.pixel, d->pixels.width * d->pixels.height,
-                          sizeof *d->pixels.pixel, "picture"));
-        d->surface = surface_of(&d->pixels);
-        d->cairo = cairo_create(d->surface);
-    }
-    cairo_set_line_cap(d->cairo, CAIRO_LINE_CAP_ROUND);
     return check(c, cairo_status(d->cairo));
 }
 

@@ -108,15 +108,6 @@ static void draw_point(ikt_text *out, int64_t line, double x, double y) {
     ikt_text_add(out, "M%.1f %.1f%s", x, y, shapes[line % 4]);
 }
 
-static void draw_range(const ikt_chart_line *line, const axis *x, const axis *y, ikt_text *out) {
-    ikt_text_add(out, "<path fill=\"none\" stroke-opacity=\"0.5\" d=\"");
-    for (int64_t i = 0; i < line->count; i++)
-        if (is_there(line, i) && isfinite(line->low[i]) && isfinite(line->high[i]))
-            ikt_text_add(out, "M%.1f %.1fV%.1f", place(x, line->x[i]), place(y, line->low[i]),
-                         place(y, line->high[i]));
-    ikt_text_add(out, "\"/>\n");
-}
-
 static void draw_line(const ikt_chart *chart, int64_t l, const axis *x, const axis *y,
                       ikt_text *out) {
     const ikt_chart_line *line = &chart->line[l];
@@ -124,7 +115,14 @@ static void draw_line(const ikt_chart *chart, int64_t l, const axis *x, const ax
     bool begun = false;
     ikt_text_add(out, "<g stroke=\"#%02x%02x%02x\" fill=\"#%02x%02x%02x\">\n", c.r, c.g, c.b, c.r,
                  c.g, c.b);
-    if (line->low && line->high) draw_range(line, x, y, out);
+    if (line->low && line->high) {
+        ikt_text_add(out, "<path fill=\"none\" stroke-opacity=\"0.5\" d=\"");
+        for (int64_t i = 0; i < line->count; i++)
+            if (is_there(line, i) && isfinite(line->low[i]) && isfinite(line->high[i]))
+                ikt_text_add(out, "M%.1f %.1fV%.1f", place(x, line->x[i]), place(y, line->low[i]),
+                             place(y, line->high[i]));
+        ikt_text_add(out, "\"/>\n");
+    }
     ikt_text_add(out, "<path fill=\"none\" stroke-width=\"1.6\" d=\"");
     for (int64_t i = 0; i < line->count; i++) {
         if (!is_there(line, i)) continue;

@@ -4,7 +4,7 @@
  * about 1.5 wide: M moves, L draws a line, Q a parabola (control point, end point).
  * Advantage: 95 lines of readable data serve every size. Disadvantage: no hinting, so text below
  * about 8 pixels is grey. */
-#include "plot/font.h"
+#include "plot/canvas.h"
 
 #include <stdio.h>
 #include <stdlib.h>

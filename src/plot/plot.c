@@ -420,21 +420,17 @@ static ikt_status draw_file(ikt_context *ctx, figure *f, const char *path, const
     return ikt_canvas_finish(&f->canvas);
 }
 
-static ikt_status make_figure(ikt_context *ctx, figure *f, const char *path) {
-    char temporary[IKT_PATH_MAX];
-    IKT_TRY(ikt_agree(ctx, resolve(ctx, f->points, path, &f->settings)));
-    f->theme = ikt_theme_get(f->settings.black);
-    IKT_TRY(ikt_colouring_create(ctx, f->points, &f->theme, f->settings.black, &f->colouring));
-    make_title(f, path);
-    lay_out(f);
-    IKT_TRY(ikt_atomic_begin_stream(ctx, path, f->settings.overwrite, temporary));
-    return ikt_atomic_end(ctx, path, temporary, draw_file(ctx, f, path, temporary));
-}
-
 ikt_status ikt_plot_embedding(ikt_context *ctx, const ikt_plot_settings *settings,
                               const ikt_plot_points *points, const char *path) {
-    figure f = {.settings = *settings, .points = points};
-    ikt_status st = make_figure(ctx, &f, path);
+    figure f = {.settings = *settings, .points = points, .theme = ikt_theme_get(settings->black)};
+    char temporary[IKT_PATH_MAX];
+    IKT_TRY(ikt_agree(ctx, resolve(ctx, points, path, &f.settings)));
+    IKT_TRY(ikt_colouring_create(ctx, points, &f.theme, settings->black, &f.colouring));
+    make_title(&f, path);
+    lay_out(&f);
+    ikt_status st = ikt_atomic_begin_stream(ctx, path, settings->overwrite, temporary);
+    if (st == IKT_OK)
+        st = ikt_atomic_end(ctx, path, temporary, draw_file(ctx, &f, path, temporary));
     ikt_colouring_destroy(&f.colouring);
     ikt_canvas_close(&f.canvas);
     ikt_stamp_destroy(&f.stamp);

@@ -1,7 +1,8 @@
 /* A report as HTML and as Markdown. */
-#include "study/page.h"
+#include "study/report_parts.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ ikt_page ikt_page_begin(ikt_context *ctx, const char *folder, const char *title)
     ikt_text_add(&page.html, "%s", head);
     ikt_text_add_xml(&page.html, title);
     ikt_text_add(&page.html, "%s", style);
-    ikt_page_heading(&page, 1, title);
+    ikt_page_heading(&page, 1, "%s", title);
     return page;
 }
 
@@ -44,7 +45,12 @@ static void add_markdown(ikt_text *out, const char *text) {
     }
 }
 
-void ikt_page_heading(ikt_page *page, int level, const char *text) {
+void ikt_page_heading(ikt_page *page, int level, const char *format, ...) {
+    char text[IKT_STRING_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
     ikt_text_add(&page->html, "<h%d>", level);
     ikt_text_add_xml(&page->html, text);
     ikt_text_add(&page->html, "</h%d>\n", level);
@@ -61,43 +67,49 @@ void ikt_page_paragraph(ikt_page *page, const char *text) {
     ikt_text_add(&page->markdown, "\n\n");
 }
 
-static void html_cells(ikt_page *page, const char *const *cell, int64_t columns, const char *tag) {
-    ikt_text_add(&page->html, "<tr>");
-    for (int64_t c = 0; c < columns; c++) {
-        ikt_text_add(&page->html, "<%s%s>", tag, c >= page->left ? " class=\"n\"" : "");
-        ikt_text_add_xml(&page->html, cell[c]);
-        ikt_text_add(&page->html, "</%s>", tag);
-    }
-    ikt_text_add(&page->html, "</tr>\n");
-}
-
-static void markdown_cells(ikt_page *page, const char *const *cell, int64_t columns) {
-    ikt_text_add(&page->markdown, "|");
-    for (int64_t c = 0; c < columns; c++) {
-        ikt_text_add(&page->markdown, " ");
-        add_markdown(&page->markdown, cell[c]);
-        ikt_text_add(&page->markdown, " |");
-    }
-    ikt_text_add(&page->markdown, "\n");
-}
-
-void ikt_page_table(ikt_page *page, const char *const *heading, int64_t columns, int64_t left) {
+void ikt_page_table(ikt_page *page, int64_t left) {
     page->left = left;
+    page->rows = 0;
     ikt_text_add(&page->html, "<table>\n");
-    html_cells(page, heading, columns, "th");
-    markdown_cells(page, heading, columns);
+}
+
+/* Ends the row under way; behind the headings Markdown wants to know where the cells stand. */
+static void end_row(ikt_page *page) {
+    if (page->rows > 0) ikt_text_add(&page->html, "</tr>\n");
+    if (page->rows > 0) ikt_text_add(&page->markdown, "\n");
+    if (page->rows != 1) return;
     ikt_text_add(&page->markdown, "|");
-    for (int64_t c = 0; c < columns; c++)
-        ikt_text_add(&page->markdown, c < left ? "---|" : "--:|");
+    for (int64_t c = 0; c < page->columns; c++)
+        ikt_text_add(&page->markdown, c < page->left ? "---|" : "--:|");
     ikt_text_add(&page->markdown, "\n");
 }
 
-void ikt_page_row(ikt_page *page, const char *const *cell, int64_t columns) {
-    html_cells(page, cell, columns, "td");
-    markdown_cells(page, cell, columns);
+void ikt_page_row(ikt_page *page) {
+    end_row(page);
+    page->rows++;
+    page->columns = 0;
+    ikt_text_add(&page->html, "<tr>");
+    ikt_text_add(&page->markdown, "|");
+}
+
+void ikt_page_cell(ikt_page *page, const char *format, ...) {
+    char text[IKT_STRING_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    const char *tag = page->rows == 1 ? "th" : "td";
+    const bool is_number = page->columns++ >= page->left;
+    ikt_text_add(&page->html, "<%s%s>", tag, is_number ? " class=\"n\"" : "");
+    ikt_text_add_xml(&page->html, text);
+    ikt_text_add(&page->html, "</%s>", tag);
+    ikt_text_add(&page->markdown, " ");
+    add_markdown(&page->markdown, text);
+    ikt_text_add(&page->markdown, " |");
 }
 
 void ikt_page_table_end(ikt_page *page) {
+    end_row(page);
     ikt_text_add(&page->html, "</table>\n");
     ikt_text_add(&page->markdown, "\n");
 }
@@ -109,10 +121,6 @@ void ikt_page_side_by_side(ikt_page *page) {
 void ikt_page_side_by_side_end(ikt_page *page) {
     ikt_text_add(&page->html, "</div>\n");
     ikt_text_add(&page->markdown, "\n");
-}
-
-static ikt_status failed(ikt_context *ctx, const char *path, const char *what) {
-    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be %s: %s", path, what, strerror(errno));
 }
 
 void ikt_page_chart(ikt_page *page, const ikt_chart *chart) {
@@ -137,14 +145,15 @@ static ikt_status add_file(ikt_context *ctx, ikt_text *out, const char *path) {
     unsigned char piece[PIECE];
     char letters[LETTERS];
     FILE *file = fopen(path, "rb");
-    if (!file) return failed(ctx, path, "read");
-    for (size_t got; (got = fread(piece, 1, sizeof piece, file)) > 0;) {
+    for (size_t got; file && (got = fread(piece, 1, sizeof piece, file)) > 0;) {
         ikt_base64(piece, (int64_t)got, letters);
         ikt_text_add(out, "%.*s", (int)ikt_base64_length((int64_t)got), letters);
     }
-    ikt_status st = ferror(file) ? failed(ctx, path, "read") : IKT_OK;
-    fclose(file);
-    return st;
+    const bool is_read = file && !ferror(file);
+    const int reason = errno;
+    if (file) fclose(file);
+    if (is_read) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(reason));
 }
 
 void ikt_page_picture(ikt_page *page, const char *name, const char *caption) {

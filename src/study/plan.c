@@ -195,19 +195,11 @@ static ikt_status find_tables(ikt_context *ctx, const ikt_study *study,
 
 /* --- the settings of a run -------------------------------------------------------------------- */
 
-/* Where settings are applied to. */
-typedef struct {
-    ikt_context *ctx;
-    const ikt_study_plan *plan;
-    int64_t seed; /* number of the run's seed */
-    const ikt_config_part *parts;
-    const ikt_settings *settings; /* that the parts are of */
-} target;
-
 /* Applies assignments, in which "section.key=data:NAME" stands for the file of the data set of that
- * name. */
-static ikt_status apply(const target *t, const ikt_assignments *assignments) {
-    const ikt_study *study = t->plan->study;
+ * name, for seed number `seed`. */
+static ikt_status apply(ikt_context *ctx, const ikt_study_plan *plan, int64_t seed,
+                        const ikt_config_part *parts, const ikt_assignments *assignments) {
+    const ikt_study *study = plan->study;
     for (int64_t a = 0; a < assignments->count; a++) {
         char with_file[2 * IKT_STRING_MAX];
         const char *assignment = assignments->text[a], *name = strstr(assignment, "=data:");
@@ -216,47 +208,42 @@ static ikt_status apply(const target *t, const ikt_assignments *assignments) {
             name += strlen("=data:");
             const int64_t i = ikt_study_find_data(study, name);
             if (i < 0)
-                return ikt_fail(t->ctx, IKT_ERR_USAGE, "%s: there is no data set '%s' (%.*s)",
+                return ikt_fail(ctx, IKT_ERR_USAGE, "%s: there is no data set '%s' (%.*s)",
                                 study->path, name, key, assignment);
             snprintf(with_file, sizeof with_file, "%.*s=%s", key, assignment,
-                     t->plan->table[i * study->n_seeds + t->seed].file);
+                     plan->table[i * study->n_seeds + seed].file);
             assignment = with_file;
         }
-        IKT_TRY(ikt_config_override(t->ctx, t->parts, IKT_SETTINGS_PARTS, assignment));
+        IKT_TRY(ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, assignment));
     }
     return IKT_OK;
 }
 
-/* Defaults, the preset, and what the study says.
- *   shared   receives what it says for all methods */
-static ikt_status apply_all(const target *to, int preset, const ikt_study_run *run, int64_t table,
-                            ikt_settings *shared) {
-    const ikt_study *study = to->plan->study;
-    const ikt_study_method *method = &study->method[run->method];
-    IKT_TRY(ikt_config_defaults(to->ctx, to->parts, IKT_SETTINGS_PARTS));
-    IKT_TRY(ikt_preset_apply(to->ctx, to->parts, IKT_SETTINGS_PARTS, preset));
-    IKT_TRY(apply(to, &study->settings));
-    IKT_TRY(apply(to, &study->data[table / study->n_seeds].settings));
-    *shared = *to->settings;
-    IKT_TRY(apply(to, &method->settings));
-    for (int a = 0; a < method->axes; a++) {
-        char assignment[IKT_STRING_MAX];
-        snprintf(assignment, sizeof assignment, "%s=%s", method->axis[a].name, run->value[a]);
-        IKT_TRY(ikt_config_override(to->ctx, to->parts, IKT_SETTINGS_PARTS, assignment));
-    }
-    return IKT_OK;
-}
-
+/* Defaults, the preset, and what the study says; a preset that the study names makes a second pass,
+ * below everything else that it says. */
 ikt_status ikt_study_run_settings(ikt_context *ctx, const ikt_study_plan *plan,
                                   const ikt_study_run *run, int64_t table, ikt_settings *out) {
+    const ikt_study *study = plan->study;
+    const ikt_study_method *method = &study->method[run->method];
+    const int64_t seed = table % study->n_seeds, data = table / study->n_seeds;
     ikt_config_part parts[IKT_SETTINGS_PARTS];
-    const target to = {ctx, plan, table % plan->study->n_seeds, parts, out};
-    ikt_settings shared;
+    ikt_settings shared; /* what it says for all methods */
     memset(out, 0, sizeof *out);
     ikt_settings_parts(out, parts);
-    IKT_TRY(apply_all(&to, IKT_RUN_PRESET_NONE, run, table, &shared));
-    if (out->run.preset != IKT_RUN_PRESET_NONE)
-        IKT_TRY(apply_all(&to, out->run.preset, run, table, &shared));
+    for (int pass = 0; pass < (out->run.preset == IKT_RUN_PRESET_NONE ? 1 : 2); pass++) {
+        const int preset = pass == 0 ? IKT_RUN_PRESET_NONE : out->run.preset;
+        IKT_TRY(ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
+        IKT_TRY(ikt_preset_apply(ctx, parts, IKT_SETTINGS_PARTS, preset));
+        IKT_TRY(apply(ctx, plan, seed, parts, &study->settings));
+        IKT_TRY(apply(ctx, plan, seed, parts, &study->data[data].settings));
+        shared = *out;
+        IKT_TRY(apply(ctx, plan, seed, parts, &method->settings));
+        for (int a = 0; a < method->axes; a++) {
+            char assignment[IKT_STRING_MAX];
+            snprintf(assignment, sizeof assignment, "%s=%s", method->axis[a].name, run->value[a]);
+            IKT_TRY(ikt_config_override(ctx, parts, IKT_SETTINGS_PARTS, assignment));
+        }
+    }
     snprintf(out->input.file, sizeof out->input.file, "%s", plan->table[table].file);
     out->run.seed = run->seed;
     IKT_TRY(ikt_unused_reset(ctx, out, true, &shared));
@@ -274,6 +261,14 @@ void ikt_study_run_name(const ikt_study_plan *plan, const ikt_study_run *run, ch
 }
 
 /* --- the runs --------------------------------------------------------------------------------- */
+
+bool ikt_study_same_values(const ikt_study_plan *plan, const ikt_study_run *a,
+                           const ikt_study_run *b) {
+    bool is_same = a->data == b->data && a->method == b->method;
+    for (int i = 0; is_same && i < plan->study->method[a->method].axes; i++)
+        is_same = strcmp(a->value[i], b->value[i]) == 0;
+    return is_same;
+}
 
 /* Gives the run its identity, a fingerprint of what its result depends on: settings, shape and name
  * of the data. Where files lie does not matter. */
@@ -305,14 +300,10 @@ static ikt_status identify(ikt_context *ctx, const ikt_study_plan *plan, ikt_stu
  * runs since `first`. */
 static ikt_status append(ikt_context *ctx, ikt_study_plan *plan, const ikt_study_run *run,
                          int64_t first) {
-    const int axes = plan->study->method[run->method].axes;
     const int64_t n = plan->n_runs;
-    for (int64_t r = first; r < n; r++) {
-        int a = 0;
-        while (a < axes && strcmp(plan->run[r].value[a], run->value[a]) == 0)
-            a++;
-        if (a == axes && plan->run[r].seed == run->seed) return IKT_OK;
-    }
+    for (int64_t r = first; r < n; r++)
+        if (plan->run[r].seed == run->seed && ikt_study_same_values(plan, &plan->run[r], run))
+            return IKT_OK;
     if ((n & (n - 1)) == 0) /* the capacity is the next power of two */
         IKT_TRY(ikt_resize(ctx, &plan->run, n ? 2 * n : 1, sizeof *plan->run, "study"));
     plan->run[n] = *run;
@@ -379,35 +370,15 @@ static ikt_status list_runs(ikt_context *ctx, ikt_study_plan *plan) {
     return IKT_OK;
 }
 
-typedef struct {
-    uint64_t id;
-    int64_t run;
-} identity;
-
 static int by_identity(const void *a, const void *b) {
-    const identity *x = a, *y = b;
-    return IKT_COMPARE(x->id, y->id);
-}
-
-static ikt_status sort_runs(ikt_context *ctx, ikt_study_plan *plan) {
-    identity *list = NULL;
-    ikt_status st = ikt_alloc(ctx, &list, plan->n_runs, sizeof *list, "study");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &plan->by_id, plan->n_runs, sizeof *plan->by_id, "study");
-    if (st == IKT_OK) {
-        for (int64_t r = 0; r < plan->n_runs; r++)
-            list[r] = (identity){plan->run[r].id, r};
-        qsort(list, (size_t)plan->n_runs, sizeof *list, by_identity);
-        for (int64_t r = 0; r < plan->n_runs; r++)
-            plan->by_id[r] = list[r].run;
-    }
-    ikt_free(&list);
-    return st;
+    const ikt_study_run *const *x = a, *const *y = b;
+    return IKT_COMPARE((*x)->id, (*y)->id);
 }
 
 int64_t ikt_study_plan_find(const ikt_study_plan *plan, uint64_t id) {
     int64_t at;
-    IKT_FIND_FIRST(at, 0, plan->n_runs, plan->run[plan->by_id[at]].id >= id);
-    return at < plan->n_runs && plan->run[plan->by_id[at]].id == id ? plan->by_id[at] : -1;
+    IKT_FIND_FIRST(at, 0, plan->n_runs, plan->by_id[at]->id >= id);
+    return at < plan->n_runs && plan->by_id[at]->id == id ? plan->by_id[at] - plan->run : -1;
 }
 
 ikt_status ikt_study_plan_make(ikt_context *ctx, const ikt_study *study,
@@ -419,8 +390,14 @@ ikt_status ikt_study_plan_make(ikt_context *ctx, const ikt_study *study,
     if (st == IKT_OK) st = find_tables(ctx, study, places, out->table);
     if (st == IKT_OK) {
         st = list_runs(ctx, out);
-        if (st == IKT_OK) st = sort_runs(ctx, out);
+        if (st == IKT_OK)
+            st = ikt_alloc(ctx, &out->by_id, out->n_runs, sizeof *out->by_id, "study");
         st = ikt_agree(ctx, st);
+    }
+    if (st == IKT_OK) {
+        for (int64_t r = 0; r < out->n_runs; r++)
+            out->by_id[r] = &out->run[r];
+        qsort(out->by_id, (size_t)out->n_runs, sizeof *out->by_id, by_identity);
     }
     if (st != IKT_OK) ikt_study_plan_destroy(out);
     return st;

@@ -38,11 +38,11 @@ typedef struct {
 } ikt_study_run;
 
 typedef struct {
-    const ikt_study *study; /* lent */
-    const char *output;     /* folder of the results; lent */
-    ikt_study_table *table; /* [n_data * n_seeds]; n = 0 where the data set is left out */
-    ikt_study_run *run;     /* [n_runs] in the order of the study */
-    int64_t *by_id;         /* [n_runs] numbers of the runs by ascending identity */
+    const ikt_study *study;      /* lent */
+    const char *output;          /* folder of the results; lent */
+    ikt_study_table *table;      /* [n_data * n_seeds]; n = 0 where the data set is left out */
+    ikt_study_run *run;          /* [n_runs] in the order of the study */
+    const ikt_study_run **by_id; /* [n_runs] the runs by ascending identity */
     int64_t n_runs;
 } ikt_study_plan;
 
@@ -68,7 +68,29 @@ int64_t ikt_study_plan_find(const ikt_study_plan *plan, uint64_t id);
 void ikt_study_run_name(const ikt_study_plan *plan, const ikt_study_run *run, char *text,
                         size_t size);
 
+/* LOCAL, pure. Whether two runs differ in nothing but the seed. */
+bool ikt_study_same_values(const ikt_study_plan *plan, const ikt_study_run *a,
+                           const ikt_study_run *b);
+
 /* COLLECTIVE. Makes a folder unless it is there. Errors: IKT_ERR_FILE. */
 ikt_status ikt_study_make_folder(ikt_context *ctx, const char *path);
+
+/* --- what is done with it (workers.c, report.c) ----------------------------------------------- */
+
+/* COLLECTIVE. Makes all runs that are not done: the ranks divide into groups, which take runs from
+ * the queue until it is empty, the longest first.
+ *   ranks   of a group; at least 1, at most those there are
+ *   retry   make failed runs again
+ * Errors: IKT_ERR_FILE, IKT_ERR_USAGE (results.csv), IKT_ERR_RESOURCE, IKT_STOPPED; a failing run
+ * is none. */
+ikt_status ikt_study_execute_all(ikt_context *ctx, const ikt_study_plan *plan, int64_t ranks,
+                                 bool retry);
+
+/* COLLECTIVE. Makes the report: tables, curves and pictures, as OUTPUT/report/report.html and
+ * report.md. It tells what results.csv holds now; a study that is not finished has a report, too.
+ *   path   [IKT_STRING_MAX], receives the name of the HTML page.
+ * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE, those of plotting. */
+ikt_status ikt_study_report(ikt_context *ctx, const ikt_study_plan *plan,
+                            char path[IKT_STRING_MAX]);
 
 #endif

@@ -1,14 +1,12 @@
 /* The report of a study. Read ikt_study_report first. */
-#include "study/report.h"
+#include "study/plan.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/sort.h"
 #include "iktsne/version.h"
 #include "study/report_parts.h"
 
@@ -37,52 +35,44 @@ static void introduce(ikt_report *r) {
 
 /* --- curves ----------------------------------------------------------------------------------- */
 
-typedef struct {
-    double x, y, low, high;
-} point;
-
-static int by_x(const void *a, const void *b) {
-    return IKT_COMPARE(((const point *)a)->x, ((const point *)b)->x);
-}
-
-/* Arrays that the lines of a chart point into. */
+/* The lines of a chart, and what they point into. */
 typedef struct {
     ikt_chart_line *line; /* [n_methods] */
-    point *point;         /* [cells] */
-    double *value;        /* [4 * cells]: x, y, low, high */
+    double *value[4];     /* [cells] each: x, y, low, high */
     int64_t lines, used;
     bool is_ranged, is_wide; /* x spans more than thirtyfold */
     double least, most;      /* of y */
 } curves;
 
-/* Adds the entries of a method, of one data set or of all, as a line. */
+/* Adds the entries of a method, of one data set or of all, as a line; by ascending x. */
 static void add_line(ikt_report *r, int64_t data, int64_t method, int64_t m, curves *c) {
+    double *at[4];
     int64_t count = 0;
-    double *at = c->value + 4 * c->used;
+    for (int v = 0; v < 4; v++)
+        at[v] = c->value[v] + c->used;
     for (int64_t i = 0; i < r->summary->count; i++) {
         const ikt_study_cell *cell = &r->summary->cell[i];
         const double x = r->study->over_rows ? cell->rows : cell->x;
         if (cell->method != method || (!r->study->over_rows && cell->data != data)) continue;
         if (!isfinite(x) || !isfinite(cell->median[m])) continue;
-        c->point[count++] = (point){x, cell->median[m], cell->low[m], cell->high[m]};
+        const double next[4] = {x, cell->median[m], cell->low[m], cell->high[m]};
+        int64_t to = count++;
+        for (; to > 0 && at[0][to - 1] > x; to--)
+            for (int v = 0; v < 4; v++)
+                at[v][to] = at[v][to - 1];
+        for (int v = 0; v < 4; v++)
+            at[v][to] = next[v];
         c->least = fmin(c->least, cell->low[m]);
         c->most = fmax(c->most, cell->high[m]);
         c->is_ranged |= cell->good > 1;
     }
     if (count == 0) return;
-    qsort(c->point, (size_t)count, sizeof *c->point, by_x);
-    for (int64_t i = 0; i < count; i++) {
-        at[i] = c->point[i].x;
-        at[count + i] = c->point[i].y;
-        at[2 * count + i] = c->point[i].low;
-        at[3 * count + i] = c->point[i].high;
-    }
-    c->is_wide |= at[0] > 0 && at[count - 1] > 30 * at[0];
+    c->is_wide |= at[0][0] > 0 && at[0][count - 1] > 30 * at[0][0];
     c->line[c->lines++] = (ikt_chart_line){.name = r->study->method[method].name,
-                                           .x = at,
-                                           .y = at + count,
-                                           .low = at + 2 * count,
-                                           .high = at + 3 * count,
+                                           .x = at[0],
+                                           .y = at[1],
+                                           .low = at[2],
+                                           .high = at[3],
                                            .count = count};
     c->used += count;
 }
@@ -139,11 +129,11 @@ static void show_curves(ikt_report *r) {
         has_axis |= isfinite(r->summary->cell[i].x);
     if (!has_axis) return;
     ikt_status st = ikt_alloc(r->ctx, &c.line, study->n_methods, sizeof *c.line, "study");
-    if (st == IKT_OK) st = ikt_alloc(r->ctx, &c.point, cells, sizeof *c.point, "study");
-    if (st == IKT_OK) st = ikt_alloc(r->ctx, &c.value, 4 * cells, sizeof *c.value, "study");
+    for (int v = 0; v < 4 && st == IKT_OK; v++)
+        st = ikt_alloc(r->ctx, &c.value[v], cells, sizeof *c.value[v], "study");
     r->page->status = st;
-    ikt_page_heading(r->page, 2,
-                     study->over_rows ? "Against the number of rows" : "Against the parameter");
+    ikt_page_heading(r->page, 2, "Against the %s",
+                     study->over_rows ? "number of rows" : "parameter");
     for (int64_t data = 0; data < (study->over_rows ? 1 : study->n_data); data++) {
         ikt_page_side_by_side(r->page);
         for (int64_t m = 0; m < study->n_measures && r->page->status == IKT_OK; m++)
@@ -151,8 +141,8 @@ static void show_curves(ikt_report *r) {
         ikt_page_side_by_side_end(r->page);
     }
     ikt_free(&c.line);
-    ikt_free(&c.point);
-    ikt_free(&c.value);
+    for (int v = 0; v < 4; v++)
+        ikt_free(&c.value[v]);
 }
 
 /* --- the best embeddings ---------------------------------------------------------------------- */
@@ -181,9 +171,8 @@ static void show_pictures(ikt_report *r, const ikt_study_picture *picture, int64
         if (r->plan->run[picture[p].run].data != data) {
             if (p > 0) ikt_page_side_by_side_end(r->page);
             data = r->plan->run[picture[p].run].data;
-            snprintf(text, sizeof text, "%s: best by %s", r->study->data[data].name,
-                     r->study->measure[picture[p].measure]);
-            ikt_page_heading(r->page, 3, text);
+            ikt_page_heading(r->page, 3, "%s: best by %s", r->study->data[data].name,
+                             r->study->measure[picture[p].measure]);
             ikt_page_side_by_side(r->page);
         }
         describe(r, picture[p].run, text, sizeof text);

@@ -1,9 +1,54 @@
-/* The parts of a report. */
+/* The page that a report is written on, and its parts. */
 #ifndef IKT_STUDY_REPORT_PARTS_H
 #define IKT_STUDY_REPORT_PARTS_H
 
-#include "study/page.h"
+#include "config/value.h"
+#include "plot/chart.h"
 #include "study/results.h"
+
+/* --- the page (page.c) ------------------------------------------------------------------------ */
+
+/* A report written twice at once: as one HTML page that needs no other file, and as Markdown with
+ * its pictures beside it. */
+typedef struct {
+    ikt_context *ctx;
+    const char *folder; /* of the pictures and of the two files; lent */
+    ikt_text html, markdown;
+    int figures;           /* so far */
+    int64_t left;          /* columns of the table under way that stand at the left */
+    int64_t rows, columns; /* of it so far; of the row under way */
+    ikt_status status;     /* of the first failure; what follows does nothing then */
+} ikt_page;
+
+/* LOCAL, all of them. Texts are UTF-8; what they hold is shown as it stands. */
+ikt_page ikt_page_begin(ikt_context *ctx, const char *folder, const char *title);
+void ikt_page_heading(ikt_page *page, int level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void ikt_page_paragraph(ikt_page *page, const char *text);
+
+/* A table is a row of headings and then rows of as many cells; a row ends where the next one, or
+ * the table's end, begins. Numbers stand at the right: those are all columns but the first `left`.
+ */
+void ikt_page_table(ikt_page *page, int64_t left);
+void ikt_page_row(ikt_page *page);
+void ikt_page_cell(ikt_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ikt_page_table_end(ikt_page *page);
+
+/* Figures between these two stand side by side. */
+void ikt_page_side_by_side(ikt_page *page);
+void ikt_page_side_by_side_end(ikt_page *page);
+
+/* A chart, also written as figure-N.svg into the folder. */
+void ikt_page_chart(ikt_page *page, const ikt_chart *chart);
+
+/* A PNG file that lies in the folder under `name`. */
+void ikt_page_picture(ikt_page *page, const char *name, const char *caption);
+
+/* Writes FOLDER/report.html and report.md beside their names, renames them and frees everything.
+ * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. */
+ikt_status ikt_page_end(ikt_page *page);
+
+/* --- tables (report_tables.c) ----------------------------------------------------------------- */
 
 /* What every part is written from; all lent. */
 typedef struct {
@@ -14,8 +59,6 @@ typedef struct {
     const ikt_study_summary *summary;
     ikt_page *page;
 } ikt_report;
-
-/* --- tables (report_tables.c) ----------------------------------------------------------------- */
 
 /* LOCAL, all of them. A part that has nothing to say writes nothing; failures are the page's. */
 

@@ -6,20 +6,7 @@
 #include "evaluate/measure.h"
 #include "study/report_parts.h"
 
-enum { COLUMNS_MOST = 64, ENTRIES_MOST = 24 };
-
-typedef struct {
-    char text[COLUMNS_MOST][IKT_REPORT_CELL];
-    const char *cell[COLUMNS_MOST];
-    int64_t count;
-} row;
-
-static void add(row *r, const char *text) {
-    if (r->count == COLUMNS_MOST) return;
-    snprintf(r->text[r->count], sizeof r->text[0], "%s", text);
-    r->cell[r->count] = r->text[r->count];
-    r->count++;
-}
+enum { ENTRIES_MOST = 24 };
 
 void ikt_report_number(double value, char text[IKT_REPORT_CELL]) {
     if (!isfinite(value))
@@ -59,47 +46,38 @@ static int64_t count_entries(const ikt_report *r, int64_t data) {
 }
 
 /* "0.4312 (psi 57)". */
-static void describe_best(const ikt_report *r, const ikt_study_cell *best, int64_t m,
-                          char text[IKT_REPORT_CELL]) {
-    char number[IKT_REPORT_CELL], values[IKT_REPORT_CELL / 2];
-    if (!best) {
-        snprintf(text, IKT_REPORT_CELL, "-");
-        return;
-    }
-    ikt_report_number(best->median[m], number);
-    ikt_report_values(r->study, best->first, values, sizeof values);
-    snprintf(text, IKT_REPORT_CELL, values[0] ? "%.40s (%s)" : "%.40s", number, values);
+static void add_best(const ikt_report *r, const ikt_study_cell *best, int64_t m) {
+    char number[IKT_REPORT_CELL] = "-", values[IKT_REPORT_CELL] = "";
+    if (best) ikt_report_number(best->median[m], number);
+    if (best) ikt_report_values(r->study, best->first, values, sizeof values);
+    ikt_page_cell(r->page, values[0] ? "%s (%s)" : "%s", number, values);
 }
 
 static void best_table(ikt_report *r, int64_t m) {
     const ikt_study *study = r->study;
-    char title[IKT_STRING_MAX], text[IKT_REPORT_CELL];
-    row cells;
-    snprintf(title, sizeof title, "%s: the best of each method (%s is better)", study->measure[m],
-             ikt_measure_way(study->measure[m]) > 0 ? "larger" : "smaller");
-    ikt_page_heading(r->page, 3, title);
-    cells.count = 0;
-    add(&cells, "data set");
-    add(&cells, "rows");
+    char text[IKT_REPORT_CELL];
+    ikt_page_heading(r->page, 3, "%s: the best of each method (%s is better)", study->measure[m],
+                     ikt_measure_way(study->measure[m]) > 0 ? "larger" : "smaller");
+    ikt_page_table(r->page, 1);
+    ikt_page_row(r->page);
+    ikt_page_cell(r->page, "data set");
+    ikt_page_cell(r->page, "rows");
     for (int64_t i = 0; i < study->n_methods; i++) {
-        snprintf(text, sizeof text, "%s, published", study->method[i].name);
-        if (has_published(study, i, m)) add(&cells, text);
-        add(&cells, study->method[i].name);
+        if (has_published(study, i, m))
+            ikt_page_cell(r->page, "%s, published", study->method[i].name);
+        ikt_page_cell(r->page, "%s", study->method[i].name);
     }
-    ikt_page_table(r->page, cells.cell, cells.count, 1);
     for (int64_t data = 0; data < study->n_data; data++) {
         if (count_entries(r, data) == 0) continue;
-        cells.count = 0;
-        add(&cells, study->data[data].name);
+        ikt_page_row(r->page);
+        ikt_page_cell(r->page, "%s", study->data[data].name);
         ikt_report_number((double)r->plan->table[data * study->n_seeds].n, text);
-        add(&cells, text);
+        ikt_page_cell(r->page, "%s", text);
         for (int64_t i = 0; i < study->n_methods; i++) {
             ikt_report_number(published(study, data, i, m), text);
-            if (has_published(study, i, m)) add(&cells, text);
-            describe_best(r, ikt_study_summary_best(study, r->summary, data, i, m), m, text);
-            add(&cells, text);
+            if (has_published(study, i, m)) ikt_page_cell(r->page, "%s", text);
+            add_best(r, ikt_study_summary_best(study, r->summary, data, i, m), m);
         }
-        ikt_page_row(r->page, cells.cell, cells.count);
     }
     ikt_page_table_end(r->page);
 }
@@ -111,10 +89,9 @@ void ikt_report_best(ikt_report *r) {
 
 /* On how many data sets method `i` is at least as good as the first, of those where both have a
  * value: as measured here, or as published. */
-static void add_share(row *cells, const ikt_report *r, int64_t i, int64_t m, bool as_published) {
+static void add_share(const ikt_report *r, int64_t i, int64_t m, bool as_published) {
     const ikt_study *study = r->study;
     const int way = ikt_measure_way(study->measure[m]);
-    char text[IKT_REPORT_CELL];
     int64_t wins = 0, of = 0;
     for (int64_t data = 0; data < study->n_data; data++) {
         double first = published(study, data, 0, m), other = published(study, data, i, m);
@@ -126,36 +103,36 @@ static void add_share(row *cells, const ikt_report *r, int64_t i, int64_t m, boo
         of++;
         wins += way * (other - first) >= 0;
     }
-    snprintf(text, sizeof text, of > 0 ? "%lld of %lld" : "-", (long long)wins, (long long)of);
-    add(cells, text);
+    ikt_page_cell(r->page, of > 0 ? "%lld of %lld" : "-", (long long)wins, (long long)of);
 }
 
 void ikt_report_wins(ikt_report *r) {
     const ikt_study *study = r->study;
-    static const char *const heading[] = {"method", "measure", "here", "published"};
-    char title[IKT_STRING_MAX];
-    row cells;
     if (study->n_methods < 2) return;
-    snprintf(title, sizeof title, "Data sets on which a method is at least as good as %s",
-             study->method[0].name);
-    ikt_page_heading(r->page, 3, title);
-    ikt_page_table(r->page, heading, 4, 2);
+    ikt_page_heading(r->page, 3, "Data sets on which a method is at least as good as %s",
+                     study->method[0].name);
+    ikt_page_table(r->page, 2);
+    ikt_page_row(r->page);
+    ikt_page_cell(r->page, "method");
+    ikt_page_cell(r->page, "measure");
+    ikt_page_cell(r->page, "here");
+    ikt_page_cell(r->page, "published");
     for (int64_t i = 1; i < study->n_methods; i++)
         for (int64_t m = 0; m < study->n_measures; m++) {
             if (ikt_measure_way(study->measure[m]) == 0) continue;
-            cells.count = 0;
-            add(&cells, study->method[i].name);
-            add(&cells, study->measure[m]);
-            add_share(&cells, r, i, m, false);
-            add_share(&cells, r, i, m, true);
-            ikt_page_row(r->page, cells.cell, cells.count);
+            ikt_page_row(r->page);
+            ikt_page_cell(r->page, "%s", study->method[i].name);
+            ikt_page_cell(r->page, "%s", study->measure[m]);
+            add_share(r, i, m, false);
+            add_share(r, i, m, true);
         }
     ikt_page_table_end(r->page);
 }
 
 /* "0.43 (0.41 .. 0.44)". Published values of measures that have a better way stand in tables of
  * their own. */
-static void add_median(const ikt_study *study, row *cells, const ikt_study_cell *cell, int64_t m) {
+static void add_median(const ikt_report *r, const ikt_study_cell *cell, int64_t m) {
+    const ikt_study *study = r->study;
     char middle[IKT_REPORT_CELL], low[IKT_REPORT_CELL], high[IKT_REPORT_CELL],
         text[IKT_REPORT_CELL];
     const double value = published(study, cell->data, cell->method, m);
@@ -169,7 +146,7 @@ static void add_median(const ikt_study *study, row *cells, const ikt_study_cell 
         ikt_report_number(value, middle);
         snprintf(text + used, sizeof text - used, "; published %.20s", middle);
     }
-    add(cells, text);
+    ikt_page_cell(r->page, "%s", text);
 }
 
 /* The entries of a data set, or those of all data sets where `data` is -1 and nothing varies. */
@@ -177,27 +154,25 @@ static void entry_table(ikt_report *r, int64_t data) {
     const ikt_study *study = r->study;
     const bool names_data = data < 0;
     char text[IKT_REPORT_CELL];
-    row cells = {.count = 0};
-    if (names_data) add(&cells, "data set");
-    add(&cells, "method");
-    if (!names_data) add(&cells, "values");
-    add(&cells, "runs");
+    ikt_page_table(r->page, 2);
+    ikt_page_row(r->page);
+    if (names_data) ikt_page_cell(r->page, "data set");
+    ikt_page_cell(r->page, "method");
+    if (!names_data) ikt_page_cell(r->page, "values");
+    ikt_page_cell(r->page, "runs");
     for (int64_t m = 0; m < study->n_measures; m++)
-        add(&cells, study->measure[m]);
-    ikt_page_table(r->page, cells.cell, cells.count, 2);
+        ikt_page_cell(r->page, "%s", study->measure[m]);
     for (int64_t c = 0; c < r->summary->count; c++) {
         const ikt_study_cell *cell = &r->summary->cell[c];
         if (!names_data && cell->data != data) continue;
-        cells.count = 0;
-        if (names_data) add(&cells, study->data[cell->data].name);
-        add(&cells, study->method[cell->method].name);
+        ikt_page_row(r->page);
+        if (names_data) ikt_page_cell(r->page, "%s", study->data[cell->data].name);
+        ikt_page_cell(r->page, "%s", study->method[cell->method].name);
         ikt_report_values(study, cell->first, text, sizeof text);
-        if (!names_data) add(&cells, text);
-        snprintf(text, sizeof text, "%lld", (long long)cell->good);
-        add(&cells, text);
+        if (!names_data) ikt_page_cell(r->page, "%s", text);
+        ikt_page_cell(r->page, "%lld", (long long)cell->good);
         for (int64_t m = 0; m < study->n_measures; m++)
-            add_median(study, &cells, cell, m);
-        ikt_page_row(r->page, cells.cell, cells.count);
+            add_median(r, cell, m);
     }
     ikt_page_table_end(r->page);
 }
@@ -215,25 +190,28 @@ void ikt_report_entries(ikt_report *r) {
             entry_table(r, -1);
             return;
         }
-        ikt_page_heading(r->page, 3, r->study->data[data].name);
+        ikt_page_heading(r->page, 3, "%s", r->study->data[data].name);
         entry_table(r, data);
     }
 }
 
 void ikt_report_failures(ikt_report *r) {
-    static const char *const heading[] = {"run", "message"};
     bool any = false;
     for (int64_t i = 0; i < r->plan->n_runs; i++) {
         char name[IKT_STRING_MAX];
         if (!r->result[i].is_done || r->result[i].is_good) continue;
         if (!any) {
             ikt_page_heading(r->page, 2, "Runs that failed");
-            ikt_page_table(r->page, heading, 2, 2);
+            ikt_page_table(r->page, 2);
+            ikt_page_row(r->page);
+            ikt_page_cell(r->page, "run");
+            ikt_page_cell(r->page, "message");
         }
         any = true;
         ikt_study_run_name(r->plan, &r->plan->run[i], name, sizeof name);
-        const char *const cell[] = {name, r->result[i].message};
-        ikt_page_row(r->page, cell, 2);
+        ikt_page_row(r->page);
+        ikt_page_cell(r->page, "%s", name);
+        ikt_page_cell(r->page, "%s", r->result[i].message);
     }
     if (any) ikt_page_table_end(r->page);
 }

@@ -263,21 +263,14 @@ ikt_status ikt_study_results_load(ikt_context *ctx, const ikt_study_plan *plan,
 
 /* --- over the seeds --------------------------------------------------------------------------- */
 
-static bool is_same(const ikt_study *study, const ikt_study_run *a, const ikt_study_run *b) {
-    if (a->data != b->data || a->method != b->method) return false;
-    for (int i = 0; i < study->method[a->method].axes; i++)
-        if (strcmp(a->value[i], b->value[i]) != 0) return false;
-    return true;
-}
-
 /* The entry of a run, begun where it is the first one. */
-static ikt_study_cell *find_cell(const ikt_study *study, ikt_study_summary *summary,
+static ikt_study_cell *find_cell(const ikt_study_plan *plan, ikt_study_summary *summary,
                                  const ikt_study_run *run) {
     for (int64_t c = summary->count - 1; c >= 0; c--)
-        if (is_same(study, summary->cell[c].first, run)) return &summary->cell[c];
+        if (ikt_study_same_values(plan, summary->cell[c].first, run)) return &summary->cell[c];
     ikt_study_cell *cell = &summary->cell[summary->count++];
     *cell = (ikt_study_cell){.data = run->data, .method = run->method, .first = run, .x = NAN};
-    if (study->method[run->method].axes > 0) cell->x = parse_cell(run->value[0]);
+    if (plan->study->method[run->method].axes > 0) cell->x = parse_cell(run->value[0]);
     return cell;
 }
 
@@ -289,7 +282,7 @@ ikt_status ikt_study_summary_make(ikt_context *ctx, const ikt_study_plan *plan,
     ikt_status st = ikt_alloc(ctx, &out->cell, plan->n_runs, sizeof *out->cell, "study");
     if (st == IKT_OK) st = ikt_alloc(ctx, &work, plan->n_runs, sizeof *work, "study");
     for (int64_t r = 0; r < plan->n_runs && st == IKT_OK; r++) {
-        ikt_study_cell *cell = find_cell(study, out, &plan->run[r]);
+        ikt_study_cell *cell = find_cell(plan, out, &plan->run[r]);
         cell->good += result[r].is_good;
         cell->rows = (double)plan->table[plan->run[r].table].n;
     }
@@ -299,7 +292,8 @@ ikt_status ikt_study_summary_make(ikt_context *ctx, const ikt_study_plan *plan,
         int64_t count = 0;
         for (int64_t r = 0; r < plan->n_runs; r++) {
             const double value = result[r].number[ikt_study_number(study, m)];
-            if (result[r].is_good && isfinite(value) && is_same(study, &plan->run[r], cell->first))
+            if (result[r].is_good && isfinite(value) &&
+                ikt_study_same_values(plan, &plan->run[r], cell->first))
                 work[count++] = value;
         }
         ikt_sort_f64(work, count);

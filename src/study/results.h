@@ -59,8 +59,7 @@ int64_t ikt_study_best_run(const ikt_study_plan *plan, const ikt_study_result *r
 ikt_status ikt_study_results_load(ikt_context *ctx, const ikt_study_plan *plan,
                                   ikt_study_result *result);
 
-/* --- results over the seeds: one entry for each data set, method and choice of values ----------
- */
+/* --- results over the seeds: one entry for each data set, method and choice of values --------- */
 
 typedef struct {
     int64_t data, method;

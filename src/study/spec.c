@@ -35,6 +35,16 @@ static ikt_status read_text(reader *r, int node, const char *what, char *text, s
     return IKT_OK;
 }
 
+/* The name of a method or a data set, which is not empty. */
+static ikt_status read_name(reader *r, int node, const char *of, char name[IKT_STUDY_NAME]) {
+    const int at = ikt_yaml_find(r->yaml, node, "name");
+    char what[IKT_STUDY_NAME];
+    snprintf(what, sizeof what, "the name of %s", of);
+    IKT_TRY(read_text(r, at, what, name, IKT_STUDY_NAME));
+    if (name[0]) return IKT_OK;
+    return ikt_yaml_fail(r->ctx, r->yaml, at ? at : node, "%s needs a name", of);
+}
+
 /* Parses the scalar at the node, or `text` where it is not NULL, into *member of the type of the
  * key, which messages call `name`; leaves it where there is no node. */
 static ikt_status read_value(reader *r, int node, const ikt_key *key, const char *name,
@@ -161,11 +171,8 @@ static ikt_status read_axis(reader *r, const char *name, int node, ikt_study_met
 static ikt_status read_method(reader *r, int node, ikt_study_method *method) {
     static const char *const method_keys[] = {"name", "settings", "vary", NULL};
     IKT_TRY(ikt_yaml_check_keys(r->ctx, r->yaml, node, "a method", method_keys));
-    const int name = ikt_yaml_find(r->yaml, node, "name"),
-              vary = ikt_yaml_find(r->yaml, node, "vary");
-    if (!name) return ikt_yaml_fail(r->ctx, r->yaml, node, "a method needs a name");
-    IKT_TRY(read_text(r, name, "the name of a method", method->name, sizeof method->name));
-    if (!method->name[0]) return ikt_yaml_fail(r->ctx, r->yaml, name, "a method needs a name");
+    const int vary = ikt_yaml_find(r->yaml, node, "vary");
+    IKT_TRY(read_name(r, node, "a method", method->name));
     IKT_TRY(read_settings(r, ikt_yaml_find(r->yaml, node, "settings"), &method->settings));
     if (vary && ikt_yaml_kind_of(r->yaml, vary) != IKT_YAML_MAPPING)
         return ikt_yaml_fail(r->ctx, r->yaml, vary,
@@ -291,16 +298,13 @@ static ikt_status read_data(reader *r, int node, ikt_study_data *data) {
     const ikt_key key_of_seeds = {
         .name = "seeds", .type = IKT_KEY_INT, .low = 1, .high = (double)r->study->n_seeds};
     IKT_TRY(ikt_yaml_check_keys(r->ctx, r->yaml, node, "a data set", keys));
-    const int name = ikt_yaml_find(r->yaml, node, "name"),
-              seed = ikt_yaml_find(r->yaml, node, "seed"),
+    const int seed = ikt_yaml_find(r->yaml, node, "seed"),
               seeds = ikt_yaml_find(r->yaml, node, "seeds"),
               optional = ikt_yaml_find(r->yaml, node, "optional"),
               embed = ikt_yaml_find(r->yaml, node, "embed"),
               reference = ikt_yaml_find(r->yaml, node, "reference");
     bool is_embedded = true;
-    if (!name) return ikt_yaml_fail(r->ctx, r->yaml, node, "a data set needs a name");
-    IKT_TRY(read_text(r, name, "the name of a data set", data->name, sizeof data->name));
-    if (!data->name[0]) return ikt_yaml_fail(r->ctx, r->yaml, name, "a data set needs a name");
+    IKT_TRY(read_name(r, node, "a data set", data->name));
     IKT_TRY(read_origin(r, node, data));
     data->seed = 1;
     data->n_seeds = r->study->n_seeds;

@@ -1,5 +1,5 @@
 /* Lists of values as studies write them. */
-#include "study/values.h"
+#include "study/spec.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
  * order, with a checkpoint, is as if that session had not begun it.
  */
 #define _GNU_SOURCE
-#include "study/workers.h"
+#include "study/plan.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -89,7 +89,7 @@ typedef struct {
     ikt_context *ctx; /* of the group, or of its present run */
     const ikt_study_plan *plan;
     char session[SESSION_TEXT];
-    int64_t *order; /* [count] runs that are not done, the longest first */
+    const ikt_study_run **order; /* [count] runs that are not done, the longest first */
     int64_t count;
     int64_t cursor; /* place in `order` up to which all were found taken */
 } worker;
@@ -104,11 +104,10 @@ static ikt_status use_queue(ikt_context *ctx, worker *w, int64_t stopped_run, cl
     snprintf(path, sizeof path, "%.1000s/queue", w->plan->output);
     IKT_TRY(ikt_locked_open(ctx, path, &file));
     if (stopped_run < 0) {
-        while (
-            w->cursor < w->count &&
-            is_taken(file.text, w->session, w->plan->run[w->order[w->cursor]].id, &out->attempts))
+        while (w->cursor < w->count &&
+               is_taken(file.text, w->session, w->order[w->cursor]->id, &out->attempts))
             w->cursor++;
-        if (w->cursor < w->count) out->run = w->order[w->cursor++];
+        if (w->cursor < w->count) out->run = w->order[w->cursor++] - w->plan->run;
     }
     ikt_status st = IKT_OK;
     if (out->run >= 0) {
@@ -335,33 +334,11 @@ static ikt_status work(worker *w, ikt_context *group) {
     }
 }
 
-typedef struct {
-    double cost;
-    int64_t run;
-} weighed;
-
+/* Runs of equal cost are made in the order of the plan. */
 static int longest_first(const void *a, const void *b) {
-    const weighed *x = a, *y = b;
-    if (x->cost != y->cost) return x->cost < y->cost ? 1 : -1;
-    return IKT_COMPARE(x->run, y->run);
-}
-
-/* LOCAL. Runs that are to be made. */
-static ikt_status make_order(ikt_context *ctx, const ikt_study_plan *plan,
-                             const ikt_study_result *result, bool retry, worker *w) {
-    weighed *list = NULL;
-    ikt_status st = ikt_alloc(ctx, &list, plan->n_runs, sizeof *list, "study");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w->order, plan->n_runs, sizeof *w->order, "study");
-    if (st == IKT_OK) {
-        for (int64_t r = 0; r < plan->n_runs; r++)
-            if (!result[r].is_done || (retry && !result[r].is_good))
-                list[w->count++] = (weighed){plan->run[r].cost, r};
-        qsort(list, (size_t)w->count, sizeof *list, longest_first);
-        for (int64_t i = 0; i < w->count; i++)
-            w->order[i] = list[i].run;
-    }
-    ikt_free(&list);
-    return st;
+    const ikt_study_run *const *x = a, *const *y = b;
+    if ((*x)->cost != (*y)->cost) return (*x)->cost < (*y)->cost ? 1 : -1;
+    return IKT_COMPARE(*x, *y);
 }
 
 ikt_status ikt_study_execute_all(ikt_context *ctx, const ikt_study_plan *plan, int64_t ranks,
@@ -371,8 +348,13 @@ ikt_status ikt_study_execute_all(ikt_context *ctx, const ikt_study_plan *plan, i
     ikt_context *group = NULL;
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &result, plan->n_runs, sizeof *result, "study"));
     if (st == IKT_OK) st = ikt_study_results_load(ctx, plan, result);
-    if (st == IKT_OK) st = ikt_agree(ctx, make_order(ctx, plan, result, retry, &w));
+    if (st == IKT_OK)
+        st = ikt_agree(ctx, ikt_alloc(ctx, &w.order, plan->n_runs, sizeof *w.order, "study"));
     if (st == IKT_OK) {
+        for (int64_t r = 0; r < plan->n_runs; r++)
+            if (!result[r].is_done || (retry && !result[r].is_good))
+                w.order[w.count++] = &plan->run[r];
+        qsort(w.order, (size_t)w.count, sizeof *w.order, longest_first);
         name_session(ctx, w.session);
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
                         (ikt_log_number[]){

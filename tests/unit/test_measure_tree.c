@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "evaluate/family.h"
-#include "evaluate/radix.h"
 #include "evaluate/tree.h"
 
 enum { N_MAX = 700, K_MAX = 64 };

@@ -12,7 +12,6 @@
 #include "evaluate/measure.h"
 #include "plot/chart.h"
 #include "study/spec.h"
-#include "study/values.h"
 
 static ikt_study_values values_of(ikt_context *ctx, const char *text) {
     ikt_yaml *yaml = NULL;

@@ -1,0 +1,252 @@
+/* Distances of a batch of rows to all rows. See distances.h. */
+#include "evaluate/distances.h"
+
+#include <omp.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "isolation/similarity.h"
+#include "linalg/blocks.h"
+#include "metric/metric.h"
+
+enum { TILE_ROWS = 512, TILE_QUERIES = 8 }; /* of one call of the kernel */
+enum { BLOCK = 4096 }; /* own rows against which the codes of all queries go at a time */
+
+/* --- in the input ----------------------------------------------------------------------------- */
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t tiles_of(int64_t rows) {
+    return (rows + TILE_ROWS - 1) / TILE_ROWS;
+}
+
+/* The arrays and how many floats each has, for allocation and prediction alike. */
+enum { DISTANCE, QUERY, PART, STREAM, PACKED, TILE, ARRAYS };
+
+static void find_sizes(int64_t n, int64_t d, int64_t batch, int ranks, int threads,
+                       int64_t floats[ARRAYS]) {
+    const int64_t block = least(ikt_stream_rows(d, sizeof(float)), n);
+    floats[DISTANCE] = batch * ikt_packed_rows(n);
+    floats[QUERY] = batch * d;
+    floats[PART] = ranks > 1 ? (block + ranks - 1) / ranks * d : 0;
+    floats[STREAM] = block * d;
+    floats[PACKED] = tiles_of(block) * ikt_packed_floats(TILE_ROWS, d);
+    floats[TILE] = (int64_t)threads * TILE_QUERIES * TILE_ROWS;
+}
+
+/* Blocks are of dense rows, which wide sparse rows may be too wide for. */
+static ikt_status create_input(ikt_context *ctx, ikt_distances *w) {
+    const int64_t n = w->rows.n, d = ikt_dataset_columns(w->data);
+    float **const array[ARRAYS] = {&w->distance, &w->query,  &w->part,
+                                   &w->stream,   &w->packed, &w->tile};
+    int64_t floats[ARRAYS], bytes = 0;
+    w->d = d;
+    w->stride = ikt_packed_rows(n);
+    w->block = least(ikt_stream_rows(d, sizeof(float)), n);
+    find_sizes(n, d, w->batch, ikt_size(ctx), ikt_threads(ctx), floats);
+    for (int a = 0; a < ARRAYS; a++)
+        bytes += floats[a] * (int64_t)sizeof(float);
+    if (ikt_dataset_is_sparse(w->data) && bytes > ikt_memory_available(ctx) / 2)
+        return ikt_fail(
+            ctx, IKT_ERR_RESOURCE,
+            "measures of the input take sparse rows dense: with the %lld columns of %s that "
+            "is %.1f GB a rank; leave them out (output.measures=map), or compare with "
+            "the Isolation kernel's neighbours (`iktsne evaluate --kernel --measures kernel`)",
+            (long long)d, ikt_dataset_name(w->data), (double)bytes / 1e9);
+    for (int a = 0; a < ARRAYS; a++)
+        IKT_TRY(ikt_alloc(ctx, array[a], floats[a], sizeof(float), "measures"));
+    return IKT_OK;
+}
+
+/* Rows from row[0] on that follow one another without a gap. */
+static int64_t run_length(const int64_t *row, int64_t count) {
+    int64_t length = 0;
+    while (length < count && row[length] == row[0] + length)
+        length++;
+    return length;
+}
+
+/* COLLECTIVE. Coordinates of the queries, a run of consecutive rows at a time; ranks with fewer
+ * runs read nothing at the end. */
+static ikt_status read_queries(ikt_context *ctx, ikt_distances *work, const int64_t *row,
+                               int64_t count) {
+    int64_t runs = 0, done = 0;
+    for (int64_t q = 0; q < count; runs++)
+        q += run_length(row + q, count - q);
+    runs = ikt_max_one(ctx, runs);
+    for (int64_t run = 0; run < runs; run++) {
+        int64_t length = run_length(row + done, count - done);
+        int64_t first = length > 0 ? row[done] : 0;
+        IKT_TRY(ikt_dataset_read(work->data, first, length, work->query + done * work->d));
+        done += length;
+    }
+    return IKT_OK;
+}
+
+/* COLLECTIVE. All ranks get `count` rows from `first` on, of which each reads its part. */
+static ikt_status read_block(ikt_context *ctx, ikt_distances *work, int64_t first, int64_t count) {
+    if (ikt_size(ctx) == 1) return ikt_dataset_read(work->data, first, count, work->stream);
+    ikt_rows rows = ikt_rows_make(count, ikt_size(ctx), ikt_rank(ctx));
+    IKT_TRY(ikt_dataset_read(work->data, first + rows.first, rows.count, work->part));
+    for (int r = 0; r < ikt_size(ctx); r++)
+        work->counts[r] = ikt_rows_count(&rows, r);
+    ikt_allgather(ctx, work->part, rows.count, (size_t)work->d * sizeof(float), work->stream,
+                  work->counts);
+    return IKT_OK;
+}
+
+static float *packed_tile(const ikt_distances *work, int64_t tile) {
+    return work->packed + tile * ikt_packed_floats(TILE_ROWS, work->d);
+}
+
+/* Some queries against one tile of the block that begins at row `first`. */
+static void score_tile(const ikt_distances *work, int64_t q, int64_t queries, int64_t tile,
+                       int64_t first, int64_t rows) {
+    int64_t width = ikt_packed_rows(rows);
+    float *result = work->tile + (int64_t)omp_get_thread_num() * TILE_QUERIES * TILE_ROWS;
+    ikt_metric_of(work->data)
+        ->block(ikt_cpu_isa(), work->query + q * work->d, queries, packed_tile(work, tile), rows,
+                work->d, result);
+    for (int64_t a = 0; a < queries; a++)
+        memcpy(work->distance + (q + a) * work->stride + first + tile * TILE_ROWS,
+               result + a * width, (size_t)rows * sizeof *result);
+}
+
+static void score_block(ikt_context *ctx, const ikt_distances *work, int64_t queries, int64_t first,
+                        int64_t rows) {
+    int64_t tiles = tiles_of(rows), groups = (queries + TILE_QUERIES - 1) / TILE_QUERIES;
+#pragma omp parallel num_threads(ikt_threads(ctx))
+    {
+#pragma omp for
+        for (int64_t t = 0; t < tiles; t++)
+            ikt_pack_rows(work->stream + t * TILE_ROWS * work->d,
+                          least(TILE_ROWS, rows - t * TILE_ROWS), work->d, packed_tile(work, t));
+            /* All queries meet one tile before the next, so that it stays in the cache. */
+#pragma omp for
+        for (int64_t w = 0; w < tiles * groups; w++) {
+            int64_t t = w / groups, q = w % groups * TILE_QUERIES;
+            score_tile(work, q, least(TILE_QUERIES, queries - q), t, first,
+                       least(TILE_ROWS, rows - t * TILE_ROWS));
+        }
+    }
+}
+
+static ikt_status fill_input(ikt_context *ctx, ikt_distances *work, const int64_t *row,
+                             int64_t count) {
+    IKT_TRY(read_queries(ctx, work, row, count));
+    for (int64_t first = 0; first < work->rows.n; first += work->block) {
+        int64_t rows = least(work->block, work->rows.n - first);
+        IKT_TRY(read_block(ctx, work, first, rows));
+        score_block(ctx, work, count, first, rows);
+    }
+    return IKT_OK;
+}
+
+/* --- by codes --------------------------------------------------------------------------------- */
+
+static ikt_status create_code(ikt_context *ctx, ikt_distances *w) {
+    const int64_t ranks = ikt_size(ctx), asked = ranks * w->batch, n = w->rows.n;
+    w->stride = n;
+    IKT_TRY(ikt_alloc(ctx, &w->distance, w->batch * n, sizeof(float), "measures"));
+    IKT_TRY(ikt_alloc(ctx, &w->asked, asked, sizeof(int64_t), "measures"));
+    IKT_TRY(ikt_alloc(ctx, &w->code, asked * w->codes->stride, 1, "measures"));
+    IKT_TRY(ikt_alloc(ctx, &w->out, asked * w->rows.count, sizeof(uint16_t), "measures"));
+    IKT_TRY(ikt_alloc(ctx, &w->in, w->batch * n, sizeof(uint16_t), "measures"));
+    IKT_TRY(ikt_alloc(ctx, &w->leave, ranks, sizeof(int64_t), "measures"));
+    return ikt_alloc(ctx, &w->come, ranks, sizeof(int64_t), "measures");
+}
+
+/* COLLECTIVE. Codes of all queries on every rank: the owner's bytes, added to the others' zeros.
+ * Strides are multiples of 64, so the bytes are whole integers. */
+static void share_codes(ikt_context *ctx, ikt_distances *w, int64_t total) {
+    const int64_t stride = w->codes->stride;
+    for (int64_t q = 0; q < total; q++) {
+        int64_t i = w->asked[q] - w->rows.first;
+        if (i >= 0 && i < w->rows.count)
+            memcpy(w->code + q * stride, (const char *)w->codes->code + i * stride, (size_t)stride);
+        else
+            memset(w->code + q * stride, 0, (size_t)stride);
+    }
+    ikt_sum_i64(ctx, (int64_t *)(void *)w->code, total * stride / (int64_t)sizeof(int64_t));
+}
+
+/* Counts of equal cells of all queries with the own rows. */
+static void count_equal(ikt_context *ctx, const ikt_distances *w, int64_t total) {
+    const ikt_code_shape shape = {w->codes->t, w->codes->stride, w->codes->width};
+    const int64_t blocks = (w->rows.count + BLOCK - 1) / BLOCK;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(ctx))
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t first = b * BLOCK,
+                rows = w->rows.count - first < BLOCK ? w->rows.count - first : BLOCK;
+        ikt_similarity_block(ikt_cpu_isa(), shape, w->code, total,
+                             (const char *)w->codes->code + first * shape.stride, rows,
+                             w->out + first, w->rows.count);
+    }
+}
+
+static ikt_status fill_code(ikt_context *ctx, ikt_distances *w, const int64_t *row, int64_t count) {
+    int64_t total = 0;
+    ikt_gather_counts(ctx, count, w->counts);
+    for (int r = 0; r < ikt_size(ctx); r++) {
+        total += w->counts[r];
+        w->leave[r] = w->counts[r] * w->rows.count;
+        w->come[r] = count * ikt_rows_count(&w->rows, r);
+    }
+    ikt_allgather(ctx, row, count, sizeof *row, w->asked, w->counts);
+    share_codes(ctx, w, total);
+    count_equal(ctx, w, total);
+    ikt_exchange(ctx, w->out, w->leave, w->in, w->come, sizeof *w->out);
+    /* What came, rank after rank, becomes one row of distances a query. */
+    const int64_t n = w->rows.n, t = w->codes->t;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
+    for (int64_t q = 0; q < count; q++)
+        for (int r = 0; r < ikt_size(ctx); r++) {
+            const int64_t first = ikt_rows_first(&w->rows, r), rows = ikt_rows_count(&w->rows, r);
+            const uint16_t *equal = w->in + count * first + q * rows;
+            for (int64_t j = 0; j < rows; j++)
+                w->distance[q * n + first + j] = (float)(t - equal[j]);
+        }
+    return IKT_OK;
+}
+
+/* --- either ----------------------------------------------------------------------------------- */
+
+ikt_status ikt_distances_create(ikt_context *ctx, const ikt_measured *what, bool by_code,
+                                int64_t batch, ikt_distances *out) {
+    *out = (ikt_distances){.rows = what->rows,
+                           .data = by_code ? NULL : what->data,
+                           .codes = by_code ? what->codes : NULL,
+                           .batch = batch};
+    IKT_TRY(ikt_alloc(ctx, &out->counts, ikt_size(ctx), sizeof *out->counts, "measures"));
+    return by_code ? create_code(ctx, out) : create_input(ctx, out);
+}
+
+void ikt_distances_destroy(ikt_distances *work) {
+    void *const array[] = {&work->distance, &work->counts, &work->query, &work->part, &work->stream,
+                           &work->packed,   &work->tile,   &work->asked, &work->code, &work->out,
+                           &work->in,       &work->leave,  &work->come};
+    for (size_t a = 0; a < sizeof array / sizeof *array; a++)
+        ikt_free(array[a]);
+}
+
+int64_t ikt_distances_memory(const ikt_measure_extent *extent, bool by_code, int64_t batch) {
+    const int64_t n = extent->n, ranks = extent->ranks, own = (n + ranks - 1) / ranks;
+    const int64_t count = (int64_t)sizeof(uint16_t), real = (int64_t)sizeof(float);
+    int64_t floats[ARRAYS], bytes = ranks * (int64_t)sizeof(int64_t);
+    if (by_code)
+        return 3 * bytes + batch * n * (real + count) +
+               ranks * batch * ((int64_t)sizeof(int64_t) + extent->stride + own * count);
+    find_sizes(n, extent->d, batch, extent->ranks, extent->threads, floats);
+    for (int a = 0; a < ARRAYS; a++)
+        bytes += floats[a] * real;
+    return bytes;
+}
+
+ikt_status ikt_distances_fill(ikt_context *ctx, ikt_distances *work, const int64_t *row,
+                              int64_t count) {
+    return work->codes ? fill_code(ctx, work, row, count) : fill_input(ctx, work, row, count);
+}
