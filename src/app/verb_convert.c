@@ -12,6 +12,7 @@ typedef struct {
     int type, delimiter, header, sparse, raw, byte_order;
     int64_t rows, columns, skip;
     bool overwrite;
+    const char *path[2]; /* input, output */
 } command;
 
 static ikt_convert_options options_of(const command *asked) {
@@ -35,7 +36,7 @@ static ikt_convert_options options_of(const command *asked) {
                                  .overwrite = asked->overwrite};
 }
 
-static ikt_status convert(ikt_context *ctx, const command *asked, const char *in, const char *out) {
+static ikt_status convert(ikt_context *ctx, const command *asked) {
     const ikt_convert_options options = options_of(asked);
     char entries[64] = "";
     ikt_converted made;
@@ -46,7 +47,7 @@ static ikt_status convert(ikt_context *ctx, const command *asked, const char *in
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "--columns, --skip and --byte-order describe raw numbers: give their type, "
                         "too (--raw float32)");
-    IKT_TRY(ikt_convert(ctx, in, out, &options, &made));
+    IKT_TRY(ikt_convert(ctx, asked->path[0], asked->path[1], &options, &made));
     const ikt_log_number numbers[] = {IKT_LOG_INT("rows", made.n),
                                       IKT_LOG_INT("columns", made.d),
                                       IKT_LOG_INT("entries", made.entries),
@@ -54,8 +55,8 @@ static ikt_status convert(ikt_context *ctx, const command *asked, const char *in
     if (made.sparse)
         snprintf(entries, sizeof entries, ", sparse with %lld entries", (long long)made.entries);
     ikt_log_numbers(ctx, IKT_LOG_STAGE, numbers, "%s: %lld rows x %lld columns, %s%s, %s labels",
-                    out, (long long)made.n, (long long)made.d, ikt_type_name(made.type), entries,
-                    made.labels ? "with" : "without");
+                    asked->path[1], (long long)made.n, (long long)made.d, ikt_type_name(made.type),
+                    entries, made.labels ? "with" : "without");
     return IKT_OK;
 }
 
@@ -115,11 +116,9 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
         {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace the output if it exists",
          &asked.overwrite},
         {0}};
-    const char *path[2];
-    IKT_TRY(
-        ikt_options_parse(ctx, &ikt_verb_convert, options, argc, argv, path, 2, 2, NULL, &help));
-    if (help) return IKT_OK;
-    return convert(ctx, &asked, path[0], path[1]);
+    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_convert, options, argc, argv, asked.path, 2, 2, NULL,
+                              &help));
+    return help ? IKT_OK : convert(ctx, &asked);
 }
 
 const ikt_verb ikt_verb_convert = {

@@ -39,6 +39,6 @@ done
 /usr/bin/python3 "$IKT_SOURCE/tests/docs/files.py" "$IKT_SOURCE/docs/files.md" \
     Data_sets table.h5 sparse.h5 glyphs.h5 five-subspace.h5 gaussian-mixture.h5 swiss-roll.h5 deform.h5 outlier.h5 subset.h5 -- \
     Results run.h5 five.h5 named.h5 cost.h5 again.h5 placed.h5 aligned.h5 -- Models model.h5 -- \
-    Kept_graphs graph.h5 start.h5 names.h5 -- Checkpoints stage-*.h5 >out.txt 2>err.txt || fail "docs/files.md"
+    Saved_graphs graph.h5 start.h5 names.h5 -- Checkpoints stage-*.h5 >out.txt 2>err.txt || fail "docs/files.md"
 cat out.txt
 exit "$failed"

@@ -91,7 +91,7 @@ if command -v zsh >/dev/null; then
         try() { words=(iktsne "$@"); CURRENT=$#words; print "== $*"; _iktsne }
         try em; try plot --; try plot --colour-as ""; try embed layout.objective=; try embed ""' >out.txt 2>err.txt
     [ ! -s err.txt ] || fail "zsh complains"
-    for line in '^embed:Embed a data set' '^--colour-as:' '^numbers$' '^nerv$' '^isolation.psi:' '^FILES$'; do
+    for line in '^embed:Embed the rows of a data set' '^--colour-as:' '^numbers$' '^nerv$' '^isolation.psi:' '^FILES$'; do
         grep -q -- "$line" out.txt || fail "zsh: no $line"
     done
 else
