@@ -53,7 +53,7 @@ typedef struct {
 } ikt_graph_companions;
 
 /* COLLECTIVE. Labels and marked rows beside the graph, for runs without input.file; labels also
- * from a file of their own (io/sources/label_file.h).
+ * from a file of their own (io/sources/labels.h).
  *   out   free with ikt_graph_companions_free; empty on failure
  * Errors: IKT_ERR_DATA, IKT_ERR_FILE, IKT_ERR_RESOURCE. */
 ikt_status ikt_graph_companions_read(ikt_context *ctx, const ikt_input_settings *input,

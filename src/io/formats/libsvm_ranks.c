@@ -9,46 +9,20 @@
 #include "base/memory.h"
 #include "dist/rows.h"
 
-/* Bytes of the file as rank 0 sees it: ranges must not depend on who asks. */
-static ikt_status measure(ikt_context *ctx, const char *path, int64_t *bytes) {
-    struct stat about = {0};
-    ikt_status st = IKT_OK;
-    if (ikt_rank(ctx) == 0 && stat(path, &about) != 0)
-        st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
-    IKT_TRY(ikt_agree(ctx, st));
-    *bytes = (int64_t)about.st_size;
-    ikt_broadcast(ctx, bytes, sizeof *bytes, 0);
-    return IKT_OK;
-}
-
-/* The first pass. A fault is told with the number of its line in the file: the ranks before, whose
- * lines it counts, have none, or else their own comes first. */
-static ikt_status scan(ikt_libsvm_file *file) {
-    ikt_libsvm_part *part = &file->part;
-    const ikt_text_fault *fault = &part->lines.fault;
-    const ikt_status st = ikt_libsvm_scan(part);
-    const bool bad = fault->status != IKT_OK;
-    IKT_TRY(ikt_agree(file->ctx, bad ? IKT_OK : st));
-    const int64_t before = ikt_sum_before(file->ctx, part->lines.number);
-    return ikt_agree(file->ctx,
-                     bad ? ikt_text_fault_report(file->ctx, part->lines.path, fault, before)
-                         : IKT_OK);
-}
-
 /* The names that one rank has, on all: a list at a time, so that no rank holds all of them twice.
  */
 static ikt_status merge_names(ikt_libsvm_file *file, int from) {
-    ikt_csv_labels *labels = &file->part.labels;
+    ikt_text_labels *labels = &file->part.labels;
     char *names = NULL;
     ikt_status st = IKT_OK;
-    if (ikt_rank(file->ctx) == from) st = ikt_csv_classes_list(file->ctx, &labels->classes, &names);
+    if (ikt_rank(file->ctx) == from) st = ikt_class_names_list(file->ctx, &labels->classes, &names);
     int64_t bytes = names ? (int64_t)strlen(names) + 1 : 0;
     ikt_broadcast(file->ctx, &bytes, sizeof bytes, from);
     if (ikt_rank(file->ctx) != from) st = ikt_alloc(file->ctx, &names, bytes, 1, "reader");
     st = ikt_agree(file->ctx, st);
     if (st == IKT_OK) {
         ikt_broadcast(file->ctx, names, bytes, from);
-        st = ikt_csv_labels_merge(file->ctx, labels, names);
+        st = ikt_class_names_add_lines(file->ctx, &labels->classes, names, &labels->are_many);
     }
     ikt_free(&names);
     return ikt_agree(file->ctx, st);
@@ -56,7 +30,7 @@ static ikt_status merge_names(ikt_libsvm_file *file, int from) {
 
 /* Integers stay what they are; names are numbered among those of the whole file. */
 static ikt_status merge_labels(ikt_libsvm_file *file) {
-    ikt_csv_labels *labels = &file->part.labels;
+    ikt_text_labels *labels = &file->part.labels;
     int64_t flags[3] = {labels->are_text, labels->are_many, labels->are_latin1};
     ikt_max_i64(file->ctx, flags, 3);
     labels->are_text = flags[0] > 0;
@@ -64,21 +38,8 @@ static ikt_status merge_labels(ikt_libsvm_file *file) {
     labels->are_latin1 = flags[2] > 0;
     for (int rank = 0; rank < ikt_size(file->ctx) && labels->are_text && !flags[1]; rank++)
         IKT_TRY(merge_names(file, rank));
-    return ikt_agree(file->ctx,
-                     ikt_csv_labels_list(file->ctx, file->part.lines.path, labels, &file->classes));
-}
-
-static void merge_counts(ikt_libsvm_file *file) {
-    const ikt_libsvm_part *part = &file->part;
-    int64_t sums[2] = {part->rows, part->entries}, least = part->least, greatest = part->greatest;
-    ikt_sum_i64(file->ctx, sums, 2);
-    ikt_min_i64(file->ctx, &least, 1);
-    ikt_max_i64(file->ctx, &greatest, 1);
-    file->n = sums[0];
-    file->entries = sums[1];
-    file->count = part->rows;
-    file->first = ikt_sum_before(file->ctx, part->rows);
-    ikt_libsvm_columns(least, greatest, &file->origin, &file->d);
+    return ikt_agree(
+        file->ctx, ikt_text_labels_list(file->ctx, file->part.lines.path, labels, &file->classes));
 }
 
 /* Leaves the rows beyond those asked for out. The rank that has the last of them counts again. */
@@ -104,18 +65,42 @@ static ikt_status keep_first(ikt_libsvm_file *file, int64_t rows) {
 
 ikt_status ikt_libsvm_file_open(ikt_context *ctx, const char *path, ikt_type type, int64_t rows,
                                 ikt_libsvm_file *file) {
-    int64_t bytes;
+    struct stat about = {0};
+    ikt_libsvm_part *part = &file->part;
+    const ikt_text_fault *fault = &part->lines.fault;
+    ikt_status st = IKT_OK;
     *file = (ikt_libsvm_file){.ctx = ctx};
-    IKT_TRY(measure(ctx, path, &bytes));
+    /* Bytes of the file as rank 0 sees it: ranges must not depend on who asks. */
+    if (ikt_rank(ctx) == 0 && stat(path, &about) != 0)
+        st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
+    IKT_TRY(ikt_agree(ctx, st));
+    int64_t bytes = (int64_t)about.st_size;
+    ikt_broadcast(ctx, &bytes, sizeof bytes, 0);
     const ikt_rows range = ikt_rows_make(bytes, ikt_size(ctx), ikt_rank(ctx));
-    file->part.type = type;
-    file->part.lines = (ikt_text_lines){
+    part->type = type;
+    part->lines = (ikt_text_lines){
         .ctx = ctx, .path = path, .begin = range.first, .end = range.first + range.count};
-    IKT_TRY(scan(file));
-    merge_counts(file);
+
+    /* A fault is told with the number of its line in the file: the ranks before, whose lines it
+     * counts, have none, or else their own comes first. */
+    st = ikt_libsvm_scan(part);
+    const bool bad = fault->status != IKT_OK;
+    IKT_TRY(ikt_agree(ctx, bad ? IKT_OK : st));
+    const int64_t before = ikt_sum_before(ctx, part->lines.number);
+    IKT_TRY(ikt_agree(ctx, bad ? ikt_text_lines_report(&part->lines, before) : IKT_OK));
+
+    int64_t sums[2] = {part->rows, part->entries}, least = part->least, greatest = part->greatest;
+    ikt_sum_i64(ctx, sums, 2);
+    ikt_min_i64(ctx, &least, 1);
+    ikt_max_i64(ctx, &greatest, 1);
+    file->n = sums[0];
+    file->entries = sums[1];
+    file->count = part->rows;
+    file->first = ikt_sum_before(ctx, part->rows);
+    ikt_libsvm_columns(least, greatest, &file->origin, &file->d);
     IKT_TRY(merge_labels(file));
     IKT_TRY(keep_first(file, rows));
-    return ikt_agree(ctx, ikt_libsvm_rewind(&file->part));
+    return ikt_agree(ctx, ikt_libsvm_rewind(part));
 }
 
 ikt_status ikt_libsvm_file_read(ikt_libsvm_file *file, int64_t rows, int64_t entries,

@@ -15,8 +15,8 @@
 #include "io/hdf5/csr_group.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/parts_h5.h"
-#include "io/sources/label_names.h"
-#include "io/sources/labels_h5.h"
+#include "io/formats/class_labels.h"
+#include "io/sources/labels.h"
 
 /* Which sparse matrix of a file is meant. */
 
