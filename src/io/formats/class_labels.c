@@ -109,6 +109,27 @@ ikt_status ikt_class_names_list(ikt_context *ctx, const ikt_class_names *classes
     return IKT_OK;
 }
 
+ikt_status ikt_class_names_join(ikt_context *ctx, ikt_class_names *classes, bool *full) {
+    const bool is_full = ikt_max_one(ctx, *full) > 0;
+    for (int rank = 0; rank < ikt_size(ctx) && !is_full; rank++) {
+        char *lines = NULL;
+        ikt_status st = IKT_OK;
+        if (ikt_rank(ctx) == rank) st = ikt_class_names_list(ctx, classes, &lines);
+        int64_t bytes = lines ? (int64_t)strlen(lines) + 1 : 0;
+        ikt_broadcast(ctx, &bytes, sizeof bytes, rank);
+        if (ikt_rank(ctx) != rank) st = ikt_alloc(ctx, &lines, bytes, 1, "reader");
+        st = ikt_agree(ctx, st);
+        if (st == IKT_OK) {
+            ikt_broadcast(ctx, lines, bytes, rank);
+            st = ikt_class_names_add_lines(ctx, classes, lines, full);
+        }
+        ikt_free(&lines);
+        IKT_TRY(ikt_agree(ctx, st));
+    }
+    *full = ikt_max_one(ctx, *full) > 0;
+    return IKT_OK;
+}
+
 void ikt_class_names_free(ikt_class_names *classes) {
     for (int64_t c = 0; c < classes->count; c++)
         ikt_free(&classes->name[c]);

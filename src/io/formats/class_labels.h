@@ -53,6 +53,12 @@ typedef struct {
 ikt_status ikt_class_names_add(ikt_context *ctx, ikt_class_names *classes, const char *name,
                                bool *full);
 
+/* COLLECTIVE. Gives every rank the names of all: one list after the other, so that no rank holds
+ * all of them twice. What comes out does not depend on which rank has which names.
+ *   full   in: as above; out: the same on all ranks, the names are of no use where it is true
+ * Errors: IKT_ERR_RESOURCE, agreed. */
+ikt_status ikt_class_names_join(ikt_context *ctx, ikt_class_names *classes, bool *full);
+
 /* LOCAL. Adds the names of a text, "a\nb\n", which is spoilt. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_class_names_add_lines(ikt_context *ctx, ikt_class_names *classes, char *lines,
                                      bool *full);

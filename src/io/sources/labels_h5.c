@@ -72,38 +72,20 @@ static ikt_status number(void *self, int64_t i, const char *text) {
     return IKT_OK;
 }
 
-/* COLLECTIVE. The different texts of a column, sorted. Each rank sorts those of its share of the
- * rows, the lists are joined on every rank and sorted again: what comes out does not depend on
- * ranks. Disadvantage: all different texts on every rank, which is why there may be
+/* COLLECTIVE. The different texts of a column, sorted: each rank finds those of its share of the
+ * rows. Disadvantage: all different texts on every rank, which is why there may be
  * IKT_CLASS_NAMES_MAX of them. */
 static ikt_status find_classes(ikt_context *ctx, hid_t dataset, char **names) {
     const ikt_rows rows = ikt_rows_make(ikt_h5_length(dataset), ikt_size(ctx), ikt_rank(ctx));
-    numbering own = {.ctx = ctx}, all = {.ctx = ctx};
-    char *own_lines = NULL, *all_lines = NULL;
-    int64_t *counts = NULL, total = 0;
+    numbering n = {.ctx = ctx};
     *names = NULL;
-    ikt_status st = ikt_h5_visit_texts(ctx, dataset, rows.first, rows.count, collect, &own);
-    if (st == IKT_OK) st = ikt_class_names_list(ctx, &own.classes, &own_lines);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, "class names");
+    ikt_status st = ikt_h5_visit_texts(ctx, dataset, rows.first, rows.count, collect, &n);
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        ikt_gather_counts(ctx, (int64_t)strlen(own_lines), counts);
-        for (int r = 0; r < ikt_size(ctx); r++)
-            total += counts[r];
-        st = ikt_agree(ctx, ikt_alloc(ctx, &all_lines, total + 1, 1, "class names"));
-    }
-    if (st == IKT_OK) {
-        ikt_allgather(ctx, own_lines, (int64_t)strlen(own_lines), 1, all_lines, counts);
-        st = ikt_agree(ctx, ikt_class_names_add_lines(ctx, &all.classes, all_lines, &all.full));
-    }
-    if (st == IKT_OK && ikt_max_one(ctx, own.full || all.full) > 0)
-        st = ikt_agree(ctx, too_many(ctx, dataset));
-    if (st == IKT_OK) st = ikt_agree(ctx, ikt_class_names_list(ctx, &all.classes, names));
-    ikt_free(&own_lines);
-    ikt_free(&all_lines);
-    ikt_free(&counts);
-    ikt_class_names_free(&own.classes);
-    ikt_class_names_free(&all.classes);
+    if (st == IKT_OK) st = ikt_class_names_join(ctx, &n.classes, &n.full);
+    if (st == IKT_OK)
+        st = ikt_agree(ctx, n.full ? too_many(ctx, dataset)
+                                   : ikt_class_names_list(ctx, &n.classes, names));
+    ikt_class_names_free(&n.classes);
     return st;
 }
 
