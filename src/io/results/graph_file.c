@@ -11,11 +11,11 @@
 #include "base/status.h"
 #include "config/key.h"
 #include "dist/permutation.h"
+#include "io/formats/class_labels.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/csr_group.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/parts_h5.h"
-#include "io/formats/class_labels.h"
 #include "io/sources/labels.h"
 
 /* Which sparse matrix of a file is meant. */
