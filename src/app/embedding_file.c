@@ -10,7 +10,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "io/hdf5/columns.h"
-#include "io/sources/label_file.h"
+#include "io/sources/labels.h"
 
 /* Whole numbers that span fewer values than this are classes unless the user says otherwise. */
 enum { CLASSES_GUESSED = 64 };

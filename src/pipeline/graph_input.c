@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/row_hash.h"
 #include "graph/load.h"
-#include "io/sources/label_file.h"
+#include "io/sources/labels.h"
 
 /* --- what it decides -------------------------------------------------------------------------- */
 

@@ -51,7 +51,7 @@ ikt_status ikt_graph_fingerprint(ikt_context *ctx, const ikt_settings *settings,
                                  char text[IKT_INPUT_TEXT]);
 
 /* COLLECTIVE. Labels of the own rows, which are beside the graph or in a file of their own
- * (io/sources/label_file.h).
+ * (io/sources/labels.h).
  *   name      of the labels, as input.labels has it
  *   labels    [rows->count]
  *   present   whether there are any; only those of the default name may be missing

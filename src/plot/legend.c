@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "io/sources/label_names.h"
+#include "io/formats/class_labels.h"
 
 /* In thousandths of the picture's smaller side. */
 #define TEXT       12.5 /* capital height */

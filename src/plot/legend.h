@@ -17,7 +17,7 @@ typedef struct {
     const ikt_theme *theme;
     const char *column; /* name of the column that gives the colours; NULL: none */
     const char
-        *class_names; /* a line a class (io/sources/label_names.h); NULL: classes are numbers */
+        *class_names; /* a line a class (io/formats/class_labels.h); NULL: classes are numbers */
     int64_t n;        /* points of the embedding */
     const int64_t *marked;
     int64_t n_marked;

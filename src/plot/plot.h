@@ -37,7 +37,7 @@ typedef struct {
     const double *values;  /* [rows->count] numbers, or NULL on all ranks; not both */
     const char *column;    /* name of labels or values for the legend; NULL: none */
     const char
-        *class_names; /* of the labels, a line a class (io/sources/label_names.h); NULL: numbers */
+        *class_names; /* of the labels, a line a class (io/formats/class_labels.h); NULL: numbers */
     const int64_t *marked; /* [n_marked] rows to mark with a cross, the same on all ranks */
     int64_t n_marked;
     const float *behind; /* [n_behind * q] points of this rank, drawn in grey behind the rows, whose

@@ -49,8 +49,9 @@ static void merge_names(text *t, ikt_context *ctx) {
     for (int p = 0; p < t->parts && t->are_text; p++)
         for (int q = 0; q < t->parts; q++) {
             char *names;
-            fuzz_check(ikt_csv_classes_list(ctx, &t->part[p].labels.classes, &names) == IKT_OK &&
-                           ikt_csv_labels_merge(ctx, &t->part[q].labels, names) == IKT_OK,
+            fuzz_check(ikt_class_names_list(ctx, &t->part[p].labels.classes, &names) == IKT_OK &&
+                           ikt_class_names_add_lines(ctx, &t->part[q].labels.classes, names,
+                                                     &t->part[q].labels.are_many) == IKT_OK,
                        "names cannot be merged");
             ikt_free(&names);
         }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/sources/label_names.h"
+#include "io/formats/class_labels.h"
 #include "plot/legend.h"
 
 enum { WIDTH = 300, HEIGHT = 200, SAID = 512 };

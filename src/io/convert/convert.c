@@ -21,7 +21,6 @@ typedef struct {
     ikt_row_feed *feed;
     ikt_table_writer *writer;
     ikt_type type; /* of the file written */
-    int64_t rows_done;
 } conversion;
 
 /* Blocks of rows, as read and as written. */
@@ -31,13 +30,6 @@ typedef struct {
     ikt_sparse_block sparse;
 } blocks;
 
-static void blocks_free(blocks *b) {
-    ikt_free(&b->read);
-    ikt_free(&b->written);
-    ikt_free(&b->labels);
-    ikt_sparse_block_free(&b->sparse);
-}
-
 static ikt_status does_not_fit(const conversion *c, int64_t row, int64_t column, double value) {
     return ikt_fail(c->ctx, IKT_ERR_DATA,
                     "%s, row %lld, column %lld (counted from 0): %g cannot be stored as %s",
@@ -45,28 +37,33 @@ static ikt_status does_not_fit(const conversion *c, int64_t row, int64_t column,
                     ikt_type_name(c->type));
 }
 
-/* Values of sparse rows must fit before they are spread or narrowed. */
-static ikt_status check_sparse(const conversion *c, int64_t first, const ikt_sparse_block *block) {
-    for (int64_t row = 0; row < block->rows; row++)
+/* COLLECTIVE. The next sparse rows, whose values must fit before they are spread or narrowed. */
+static ikt_status next_sparse(conversion *c, int64_t most, int64_t most_entries,
+                              ikt_sparse_block *block) {
+    const int64_t first = c->feed->first + c->feed->done;
+    ikt_status st = IKT_OK;
+    IKT_TRY(ikt_row_feed_sparse(c->feed, most, most_entries, block));
+    for (int64_t row = 0; row < block->rows && st == IKT_OK; row++)
         for (int64_t e = ikt_sparse_block_first(block, row); e < block->ends[row]; e++)
-            if (!ikt_number_fits(c->type, block->values[e]))
-                return does_not_fit(c, first + row, block->columns[e], block->values[e]);
-    return IKT_OK;
+            if (!ikt_number_fits(c->type, block->values[e])) {
+                st = does_not_fit(c, first + row, block->columns[e], block->values[e]);
+                break;
+            }
+    return ikt_agree(c->ctx, st);
 }
 
-/* The next dense rows into b->written, from whichever form they come in. */
+/* COLLECTIVE. The next dense rows into b->written, from whichever form they come in. */
 static ikt_status next_dense(conversion *c, int64_t most, blocks *b, int64_t *count) {
     ikt_row_feed *feed = c->feed;
+    if (feed->sparse) {
+        IKT_TRY(next_sparse(c, most, INT64_MAX, &b->sparse));
+        *count = b->sparse.rows;
+        ikt_sparse_block_spread(&b->sparse, feed->d, c->type, b->written);
+        if (*count > 0) memcpy(b->labels, b->sparse.labels, (size_t)*count * sizeof *b->labels);
+        return IKT_OK;
+    }
     const int64_t first = feed->first + feed->done;
     ikt_status st = IKT_OK;
-    if (feed->sparse) {
-        IKT_TRY(ikt_row_feed_sparse(feed, most, INT64_MAX, &b->sparse));
-        *count = b->sparse.rows;
-        st = check_sparse(c, first, &b->sparse);
-        if (st == IKT_OK) ikt_sparse_block_spread(&b->sparse, feed->d, c->type, b->written);
-        if (*count > 0) memcpy(b->labels, b->sparse.labels, (size_t)*count * sizeof *b->labels);
-        return ikt_agree(c->ctx, st);
-    }
     IKT_TRY(ikt_row_feed_dense(feed, most, b->read, b->labels, count));
     const int64_t bad = ikt_recast(feed->type, b->read, c->type, b->written, *count * feed->d);
     if (bad >= 0)
@@ -75,69 +72,49 @@ static ikt_status next_dense(conversion *c, int64_t most, blocks *b, int64_t *co
     return ikt_agree(c->ctx, st);
 }
 
-static void tell_progress(conversion *c, int64_t rows) {
-    c->rows_done += rows;
-    ikt_progress(c->ctx, "rows", c->rows_done, c->feed->n, NULL);
-}
-
-static ikt_status copy_dense_blocks(conversion *c, int64_t most, blocks *b) {
-    int64_t count, all;
-    do {
-        const int64_t first = c->feed->first + c->feed->done;
-        IKT_TRY(next_dense(c, most, b, &count));
-        all = ikt_sum_one(c->ctx, count);
-        if (all > 0)
-            IKT_TRY(ikt_table_write(c->writer, first, count, b->written,
-                                    c->feed->labels ? b->labels : NULL));
-        tell_progress(c, all);
-    } while (all > 0);
-    return IKT_OK;
-}
-
-static ikt_status copy_dense(conversion *c) {
-    const int64_t d = c->feed->d;
-    int64_t most = block_bytes / (8 * d) + 1;
-    if (most > c->feed->n) most = c->feed->n;
-    blocks b = {NULL, NULL, NULL, {0}};
-    ikt_status st = IKT_OK;
-    if (!c->feed->sparse) st = ikt_alloc(c->ctx, &b.read, most * d, 8, "blocks");
-    if (st == IKT_OK)
-        st = ikt_alloc(c->ctx, &b.written, most * d, ikt_type_size(c->type), "blocks");
-    if (st == IKT_OK) st = ikt_alloc(c->ctx, &b.labels, most, sizeof *b.labels, "blocks");
-    st = ikt_agree(c->ctx, st);
-    if (st == IKT_OK) st = copy_dense_blocks(c, most, &b);
-    blocks_free(&b);
-    return st;
-}
-
-static ikt_status copy_sparse_blocks(conversion *c, ikt_sparse_block *block) {
-    ikt_row_feed *feed = c->feed;
-    int64_t first_entry = feed->first_entry, all;
+/* COLLECTIVE. Block after block to the file, until no rank has any rows left. */
+static ikt_status copy_blocks(conversion *c, bool sparse, int64_t most, blocks *b) {
+    const ikt_row_feed *feed = c->feed;
+    int64_t first_entry = feed->first_entry, rows_done = 0, count, all;
     do {
         const int64_t first = feed->first + feed->done;
-        IKT_TRY(ikt_row_feed_sparse(feed, block_entries, block_entries, block));
-        IKT_TRY(ikt_agree(c->ctx, check_sparse(c, first, block)));
-        all = ikt_sum_one(c->ctx, block->rows);
-        const int64_t entries = block->entries;
-        if (all > 0) IKT_TRY(ikt_sparse_write(c->writer, first, first_entry, block));
-        first_entry += entries;
-        tell_progress(c, all);
+        if (sparse) {
+            IKT_TRY(next_sparse(c, block_entries, block_entries, &b->sparse));
+            count = b->sparse.rows;
+        } else {
+            IKT_TRY(next_dense(c, most, b, &count));
+        }
+        all = ikt_sum_one(c->ctx, count);
+        if (all > 0 && sparse) {
+            const int64_t entries = b->sparse.entries;
+            IKT_TRY(ikt_sparse_write(c->writer, first, first_entry, &b->sparse));
+            first_entry += entries;
+        } else if (all > 0) {
+            IKT_TRY(ikt_table_write(c->writer, first, count, b->written,
+                                    feed->labels ? b->labels : NULL));
+        }
+        rows_done += all;
+        ikt_progress(c->ctx, "rows", rows_done, feed->n, NULL);
     } while (all > 0);
     return IKT_OK;
 }
 
-static ikt_status copy_sparse(conversion *c) {
-    ikt_sparse_block block = {0};
-    const ikt_status st = copy_sparse_blocks(c, &block);
-    ikt_sparse_block_free(&block);
-    return st;
-}
-
-static ikt_status copy_marked(conversion *c) {
-    int64_t *rows, count;
-    IKT_TRY(ikt_row_feed_marked(c->feed, &rows, &count));
-    const ikt_status st = count > 0 ? ikt_table_marked(c->writer, rows, count) : IKT_OK;
-    ikt_free(&rows);
+static ikt_status copy_rows(conversion *c, bool sparse) {
+    const int64_t d = c->feed->d, n = c->feed->n;
+    const int64_t most = block_bytes / (8 * d) < n ? block_bytes / (8 * d) + 1 : n;
+    blocks b = {NULL, NULL, NULL, {0}};
+    ikt_status st = IKT_OK;
+    if (!sparse && !c->feed->sparse) st = ikt_alloc(c->ctx, &b.read, most * d, 8, "blocks");
+    if (st == IKT_OK && !sparse)
+        st = ikt_alloc(c->ctx, &b.written, most * d, ikt_type_size(c->type), "blocks");
+    if (st == IKT_OK && !sparse)
+        st = ikt_alloc(c->ctx, &b.labels, most, sizeof *b.labels, "blocks");
+    st = ikt_agree(c->ctx, st);
+    if (st == IKT_OK) st = copy_blocks(c, sparse, most, &b);
+    ikt_free(&b.read);
+    ikt_free(&b.written);
+    ikt_free(&b.labels);
+    ikt_sparse_block_free(&b.sparse);
     return st;
 }
 
@@ -145,27 +122,18 @@ static ikt_status write_output(conversion *c, const char *out, bool overwrite,
                                const ikt_converted *made) {
     const ikt_row_feed *feed = c->feed;
     const ikt_sparse_shape shape = {feed->n, feed->d, feed->entries, c->type, feed->labels};
+    int64_t *marked = NULL, count = 0;
     IKT_TRY(made->sparse ? ikt_sparse_create(c->ctx, out, overwrite, &shape, &c->writer)
                          : ikt_table_create(c->ctx, out, overwrite, feed->n, feed->d, c->type,
                                             feed->labels, &c->writer));
-    ikt_status st = made->sparse ? copy_sparse(c) : copy_dense(c);
+    ikt_status st = copy_rows(c, made->sparse);
     if (st == IKT_OK && feed->classes)
         st = ikt_table_attribute(c->writer, "label_names", feed->classes);
-    if (st == IKT_OK) st = copy_marked(c);
+    if (st == IKT_OK) st = ikt_row_feed_marked(c->feed, &marked, &count);
+    if (st == IKT_OK && count > 0) st = ikt_table_marked(c->writer, marked, count);
+    ikt_free(&marked);
     if (st == IKT_OK) st = ikt_table_attribute(c->writer, "source", feed->path);
     return ikt_table_close(&c->writer, st);
-}
-
-static ikt_status check_table(const conversion *c) {
-    const ikt_row_feed *feed = c->feed;
-    const double bytes = (double)feed->n * (double)feed->d * (double)ikt_type_size(c->type);
-    if (!feed->sparse || (feed->d <= columns_most && bytes <= table_most)) return IKT_OK;
-    return ikt_fail(c->ctx, IKT_ERR_USAGE,
-                    "%s has %lld rows of %lld columns: as a dense table of %s that takes %.3g GB; "
-                    "of sparse data, tables of up to %lld columns and %.3g GB are made. Write them "
-                    "sparse (--sparse yes)",
-                    feed->path, (long long)feed->n, (long long)feed->d, ikt_type_name(c->type),
-                    bytes / 1e9, (long long)columns_most, table_most / 1e9);
 }
 
 /* Sparse or dense; the same on all ranks. */
@@ -181,7 +149,13 @@ static ikt_status choose_form(const conversion *c, ikt_sparse_choice choice, boo
                         "the rows of %s are dense and are written so; --sparse yes is for LIBSVM "
                         "and for sparse matrices of HDF5, NPZ and MATLAB files",
                         feed->path);
-    return *sparse ? IKT_OK : check_table(c);
+    if (*sparse || !feed->sparse || (feed->d <= columns_most && dense <= table_most)) return IKT_OK;
+    return ikt_fail(c->ctx, IKT_ERR_USAGE,
+                    "%s has %lld rows of %lld columns: as a dense table of %s that takes %.3g GB; "
+                    "of sparse data, tables of up to %lld columns and %.3g GB are made. Write them "
+                    "sparse (--sparse yes)",
+                    feed->path, (long long)feed->n, (long long)feed->d, ikt_type_name(c->type),
+                    dense / 1e9, (long long)columns_most, table_most / 1e9);
 }
 
 ikt_status ikt_convert(ikt_context *ctx, const char *in, const char *out,

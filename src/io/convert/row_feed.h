@@ -3,7 +3,7 @@
  * Each rank has a part of the rows, which it is given block by block: formats that are read in
  * order have all of them on rank 0, HDF5 and plain LIBSVM are read by all ranks. Rows are dense or
  * sparse, as the format has them. A format whose rows come in another way is one row_feed_*.c with
- * a table of functions, and one line in row_feed.c.
+ * a table of functions, and an entry in row_feed.c.
  */
 #ifndef IKT_IO_CONVERT_ROW_FEED_H
 #define IKT_IO_CONVERT_ROW_FEED_H
@@ -23,12 +23,16 @@ typedef struct {
 
 typedef struct ikt_row_feed ikt_row_feed;
 
-/* The functions of a kind of feed; COLLECTIVE, as those below, but for close. */
+/* A kind of feed. Its functions are COLLECTIVE, as those below, but for close. */
 typedef struct {
+    size_t self_bytes; /* of feed->self, which is zeroed before `open` */
+    /* Sets what the feed tells. */
+    ikt_status (*open)(ikt_row_feed *feed, const ikt_feed_options *options);
     ikt_status (*dense)(ikt_row_feed *feed, int64_t count, void *rows, int32_t *labels);
     ikt_status (*sparse)(ikt_row_feed *feed, int64_t rows, int64_t entries,
                          ikt_sparse_block *block);
     ikt_status (*marked)(ikt_row_feed *feed, int64_t **rows, int64_t *count);
+    /* Frees what `self` holds; also called where `open` failed half way. */
     void (*close)(ikt_row_feed *feed);
 } ikt_row_feed_ops;
 
@@ -75,16 +79,7 @@ ikt_status ikt_row_feed_marked(ikt_row_feed *feed, int64_t **rows, int64_t *coun
 /* COLLECTIVE. Closes and sets to NULL; accepts NULL. */
 void ikt_row_feed_close(ikt_row_feed **feed);
 
-/* LOCAL. Labels of the next `count` rows, as the file has them, to 32 bits. Errors: IKT_ERR_DATA
- * with the row. */
-ikt_status ikt_feed_narrow_labels(const ikt_row_feed *feed, int64_t count, const int64_t *wide,
-                                  int32_t *labels);
-
-/* The kinds. COLLECTIVE; each sets what the feed tells, and `self`. */
-ikt_status ikt_feed_from_source(ikt_row_feed *feed, const ikt_feed_options *options);
-/* Of a matrix that stands by columns; *taken is false where the data set is none, no error. */
-ikt_status ikt_feed_from_csc(ikt_row_feed *feed, const ikt_feed_options *options, bool *taken);
-ikt_status ikt_feed_from_libsvm(ikt_row_feed *feed, const ikt_feed_options *options);
-ikt_status ikt_feed_from_reader(ikt_row_feed *feed, const ikt_feed_options *options);
+/* The kinds, beside plain LIBSVM, which row_feed.c has. */
+extern const ikt_row_feed_ops ikt_row_feed_hdf5, ikt_row_feed_reader;
 
 #endif

@@ -1,43 +1,46 @@
-/* A data set file written in parallel and atomically. */
+/* A data set file, dense or sparse, written in parallel and atomically. See table_writer.h. */
 #include "io/convert/table_writer.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/atomic_file.h"
 #include "base/memory.h"
-#include "io/convert/table_parts.h"
+#include "io/hdf5/h5.h"
 #include "io/hdf5/h5_numbers.h"
 
-/* The rows to be marked are few. */
-static int64_t file_bytes(int64_t n, int64_t bytes, bool labels) {
-    return IKT_H5_FILE_BYTES + bytes +
-           (labels ? ikt_h5_rows_bytes(n, (int64_t)sizeof(int32_t)) : 0);
-}
+/* What a file of sparse rows has in place of the data set of dense ones. */
+enum { GROUP, DATA, INDICES, INDPTR, IDS };
 
-static ikt_status make_writer(ikt_context *ctx, const char *path, ikt_type type,
-                              ikt_table_writer **out) {
-    IKT_TRY(ikt_alloc(ctx, out, 1, sizeof **out, "table"));
-    ikt_table_writer *w = *out;
-    w->ctx = ctx;
-    w->file = w->labels = w->index = -1;
-    for (int i = 0; i < IKT_TABLE_IDS; i++)
-        w->ids[i] = -1;
-    w->memory = ikt_h5_memory_type(type);
-    snprintf(w->path, sizeof w->path, "%s", path);
-    return IKT_OK;
-}
+struct ikt_table_writer {
+    ikt_context *ctx;
+    char path[IKT_PATH_MAX], temporary[IKT_PATH_MAX];
+    hid_t file, labels;
+    hid_t ids[IDS]; /* of the rows; negative ones are not there. Dense rows: DATA */
+    ikt_type type;
+    hid_t index; /* of sparse rows: HDF5's type of the column numbers; not owned */
+};
 
-ikt_status ikt_table_begin(ikt_context *ctx, const char *path, bool overwrite, int64_t n,
-                           int64_t bytes, ikt_type type, bool labels, ikt_table_writer **out) {
+/* COLLECTIVE. Begins the file without rows, which take `bytes` at most. (Rows to be marked are
+ * few.) */
+static ikt_status begin(ikt_context *ctx, const char *path, bool overwrite, int64_t n,
+                        int64_t bytes, ikt_type type, bool labels, ikt_table_writer **out) {
     ikt_table_writer *w = NULL;
     *out = NULL;
-    IKT_TRY(ikt_agree(ctx, make_writer(ctx, path, type, &w)));
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &w, 1, sizeof *w, "table")));
+    w->ctx = ctx;
+    w->type = type;
+    w->file = w->labels = w->index = -1;
+    for (int i = 0; i < IDS; i++)
+        w->ids[i] = -1;
+    snprintf(w->path, sizeof w->path, "%s", path);
     ikt_status st = ikt_atomic_begin(ctx, path, overwrite, w->temporary);
     if (st != IKT_OK) {
         ikt_free(&w);
         return st;
     }
-    st = ikt_h5_create_sized(ctx, path, w->temporary, file_bytes(n, bytes, labels), &w->file);
+    bytes += IKT_H5_FILE_BYTES + (labels ? ikt_h5_rows_bytes(n, (int64_t)sizeof(int32_t)) : 0);
+    st = ikt_h5_create_sized(ctx, path, w->temporary, bytes, &w->file);
     if (st == IKT_OK && labels)
         st = ikt_h5_create_rows(ctx, w->file, "labels", H5T_NATIVE_INT32, n, 0, &w->labels);
     if (st != IKT_OK) st = ikt_table_close(&w, st);
@@ -45,25 +48,17 @@ ikt_status ikt_table_begin(ikt_context *ctx, const char *path, bool overwrite, i
     return st;
 }
 
-ikt_status ikt_table_create(ikt_context *ctx, const char *path, bool overwrite, int64_t n,
-                            int64_t d, ikt_type type, bool labels, ikt_table_writer **out) {
-    const int64_t bytes = ikt_h5_rows_bytes(n, d * (int64_t)ikt_type_size(type));
-    IKT_TRY(ikt_table_begin(ctx, path, overwrite, n, bytes, type, labels, out));
-    ikt_table_writer *w = *out;
-    const ikt_status st = ikt_h5_create_rows(ctx, w->file, "X", w->memory, n, d, &w->ids[0]);
-    return st == IKT_OK ? IKT_OK : ikt_table_close(out, st);
-}
-
-ikt_status ikt_table_write_labels(ikt_table_writer *w, int64_t first, int64_t count,
-                                  const int32_t *labels) {
-    if (w->labels < 0) return IKT_OK;
-    return ikt_h5_write_rows(w->ctx, w->labels, H5T_NATIVE_INT32, first, count, labels);
-}
-
-ikt_status ikt_table_write(ikt_table_writer *w, int64_t first, int64_t count, const void *rows,
-                           const int32_t *labels) {
-    IKT_TRY(ikt_h5_write_rows(w->ctx, w->ids[0], w->memory, first, count, rows));
-    return ikt_table_write_labels(w, first, count, labels);
+ikt_status ikt_table_close(ikt_table_writer **writer, ikt_status local) {
+    ikt_table_writer *w = *writer;
+    if (!w) return local;
+    hid_t ids[IDS + 2];
+    memcpy(ids, w->ids, sizeof w->ids);
+    ids[IDS] = w->labels;
+    ids[IDS + 1] = w->file;
+    local = ikt_h5_complete(w->ctx, ids, IDS + 2, w->path, w->temporary, local);
+    ikt_status st = ikt_atomic_end(w->ctx, w->path, w->temporary, local);
+    ikt_free(writer);
+    return st;
 }
 
 ikt_status ikt_table_attribute(ikt_table_writer *w, const char *name, const char *text) {
@@ -79,15 +74,113 @@ ikt_status ikt_table_marked(ikt_table_writer *w, const int64_t *rows, int64_t co
     return ikt_h5_write_array(w->ctx, w->file, "marked", H5T_NATIVE_INT64, count, rows);
 }
 
-ikt_status ikt_table_close(ikt_table_writer **writer, ikt_status local) {
-    ikt_table_writer *w = *writer;
-    if (!w) return local;
-    hid_t ids[IKT_TABLE_IDS + 2];
-    memcpy(ids, w->ids, sizeof w->ids);
-    ids[IKT_TABLE_IDS] = w->labels;
-    ids[IKT_TABLE_IDS + 1] = w->file;
-    local = ikt_h5_complete(w->ctx, ids, IKT_TABLE_IDS + 2, w->path, w->temporary, local);
-    ikt_status st = ikt_atomic_end(w->ctx, w->path, w->temporary, local);
-    ikt_free(writer);
-    return st;
+static ikt_status write_labels(ikt_table_writer *w, int64_t first, int64_t count,
+                               const int32_t *labels) {
+    if (w->labels < 0) return IKT_OK;
+    return ikt_h5_write_rows(w->ctx, w->labels, H5T_NATIVE_INT32, first, count, labels);
+}
+
+/* --- dense rows ------------------------------------------------------------------------------- */
+
+ikt_status ikt_table_create(ikt_context *ctx, const char *path, bool overwrite, int64_t n,
+                            int64_t d, ikt_type type, bool labels, ikt_table_writer **out) {
+    const int64_t bytes = ikt_h5_rows_bytes(n, d * (int64_t)ikt_type_size(type));
+    IKT_TRY(begin(ctx, path, overwrite, n, bytes, type, labels, out));
+    ikt_table_writer *w = *out;
+    const ikt_status st =
+        ikt_h5_create_rows(ctx, w->file, "X", ikt_h5_memory_type(type), n, d, &w->ids[DATA]);
+    return st == IKT_OK ? IKT_OK : ikt_table_close(out, st);
+}
+
+ikt_status ikt_table_write(ikt_table_writer *w, int64_t first, int64_t count, const void *rows,
+                           const int32_t *labels) {
+    IKT_TRY(
+        ikt_h5_write_rows(w->ctx, w->ids[DATA], ikt_h5_memory_type(w->type), first, count, rows));
+    return write_labels(w, first, count, labels);
+}
+
+/* --- sparse rows ------------------------------------------------------------------------------ */
+
+static int64_t index_bytes(const ikt_sparse_shape *shape) {
+    const bool wide = shape->d > (int64_t)INT32_MAX + 1;
+    return wide ? (int64_t)sizeof(int64_t) : (int64_t)sizeof(int32_t);
+}
+
+double ikt_sparse_bytes(const ikt_sparse_shape *shape) {
+    const double entry = (double)index_bytes(shape) + (double)ikt_type_size(shape->type);
+    return (double)shape->entries * entry + 8.0 * ((double)shape->n + 1);
+}
+
+static ikt_status create_group(ikt_table_writer *w, const ikt_sparse_shape *shape) {
+    const int64_t size[2] = {shape->n, shape->d};
+    char reason[256];
+    ikt_status st = IKT_OK;
+    const hid_t group = ikt_h5_create_group(w->file, "X");
+    w->ids[GROUP] = group;
+    if (group < 0 || !ikt_h5_set_text(group, "encoding-type", "csr_matrix") ||
+        !ikt_h5_set_text(group, "encoding-version", "0.1.0") ||
+        !ikt_h5_set_ints(group, "shape", 2, size))
+        st = ikt_fail(w->ctx, IKT_ERR_FILE, "%s: the group X cannot be created: %s", w->path,
+                      ikt_h5_reason(reason, sizeof reason));
+    IKT_TRY(ikt_h5_agree(w->ctx, w->file, st));
+    IKT_TRY(ikt_h5_create_rows(w->ctx, group, "data", ikt_h5_memory_type(w->type), shape->entries,
+                               0, &w->ids[DATA]));
+    IKT_TRY(ikt_h5_create_rows(w->ctx, group, "indices", w->index, shape->entries, 0,
+                               &w->ids[INDICES]));
+    return ikt_h5_create_rows(w->ctx, group, "indptr", H5T_NATIVE_INT64, shape->n + 1, 0,
+                              &w->ids[INDPTR]);
+}
+
+ikt_status ikt_sparse_create(ikt_context *ctx, const char *path, bool overwrite,
+                             const ikt_sparse_shape *shape, ikt_table_writer **out) {
+    const int64_t bytes = ikt_h5_rows_bytes(shape->entries, (int64_t)ikt_type_size(shape->type)) +
+                          ikt_h5_rows_bytes(shape->entries, index_bytes(shape)) +
+                          ikt_h5_rows_bytes(shape->n + 1, (int64_t)sizeof(int64_t));
+    IKT_TRY(begin(ctx, path, overwrite, shape->n, bytes, shape->type, shape->labels, out));
+    (*out)->index = index_bytes(shape) == 8 ? H5T_NATIVE_INT64 : H5T_NATIVE_INT32;
+    const ikt_status st = create_group(*out, shape);
+    return st == IKT_OK ? IKT_OK : ikt_table_close(out, st);
+}
+
+/* To the types of the file, in place: a narrower element never reaches beyond the one it comes
+ * from. */
+static void narrow(const ikt_table_writer *w, ikt_sparse_block *block) {
+    const bool wide = H5Tget_size(w->index) == sizeof(int64_t);
+    const size_t size = ikt_type_size(w->type);
+    char *columns = (char *)block->columns, *values = (char *)block->values;
+    for (int64_t e = 0; e < block->entries && !wide; e++) {
+        const int32_t column = (int32_t)block->columns[e];
+        memcpy(columns + (size_t)e * sizeof column, &column, sizeof column);
+    }
+    for (int64_t e = 0; e < block->entries; e++) {
+        union {
+            uint8_t u8;
+            float f32;
+            double f64;
+        } number;
+        ikt_number_put(w->type, &number, 0, block->values[e]);
+        memcpy(values + (size_t)e * size, &number, size);
+    }
+}
+
+/* indptr has one number more than there are rows, a zero, which goes with row 0. */
+ikt_status ikt_sparse_write(ikt_table_writer *w, int64_t first, int64_t first_entry,
+                            ikt_sparse_block *block) {
+    const bool zero = first == 0 && block->rows > 0;
+    int64_t *ends = NULL;
+    ikt_status st = ikt_alloc(w->ctx, &ends, block->rows + 1, sizeof *ends, "blocks");
+    for (int64_t row = 0; row < block->rows && st == IKT_OK; row++)
+        ends[row + 1] = first_entry + block->ends[row];
+    st = ikt_agree(w->ctx, st);
+    if (st == IKT_OK)
+        st = ikt_h5_write_rows(w->ctx, w->ids[INDPTR], H5T_NATIVE_INT64, first + !zero,
+                               block->rows + zero, ends + !zero);
+    ikt_free(&ends);
+    IKT_TRY(st);
+    narrow(w, block);
+    IKT_TRY(ikt_h5_write_rows(w->ctx, w->ids[INDICES], w->index, first_entry, block->entries,
+                              block->columns));
+    IKT_TRY(ikt_h5_write_rows(w->ctx, w->ids[DATA], ikt_h5_memory_type(w->type), first_entry,
+                              block->entries, block->values));
+    return write_labels(w, first, block->rows, block->labels);
 }

@@ -1,4 +1,5 @@
-/* Bytes that are read in order: of a file, gzipped or not, or of a member of an archive.
+/* Bytes that are read in order: of a file, gzipped or not, or of a member of an archive; and the
+ * numbers of other machines that they hold.
  *
  * The readers of binary formats know nothing else of where their numbers come from, so every format
  * can be read from every place.
@@ -10,7 +11,11 @@
 #include <stdint.h>
 #include <zlib.h>
 
-#include "base/status.h"
+#include "io/formats/reader.h"
+
+/* Deflate makes nothing shorter than this part of it. Without that limit a few damaged bytes of a
+ * header would have us ask for any amount of memory. */
+enum { IKT_DEFLATE_MOST = 1032 };
 
 typedef struct ikt_bytes ikt_bytes;
 
@@ -30,9 +35,10 @@ struct ikt_bytes {
     int64_t done;     /* of a member of an archive: how many were read */
     int64_t size;     /* how many there are; -1: that shows when their end comes */
     int64_t packed;   /* bytes that they take compressed; 0: they are not, or it is not known */
+    bool is_plain;    /* those of a file that is not compressed, of known length */
 };
 
-/* LOCAL. Opens a file, gzipped or not; as it stands, even where it looks gzipped. Errors:
+/* LOCAL. Opens a file, gzipped or not; or as it stands, even where it looks gzipped. Errors:
  * IKT_ERR_FILE with path and reason; *bytes is closed then. */
 ikt_status ikt_bytes_open(ikt_context *ctx, const char *path, ikt_bytes *bytes);
 ikt_status ikt_bytes_open_plain(ikt_context *ctx, const char *path, ikt_bytes *bytes);
@@ -43,14 +49,6 @@ ikt_status ikt_bytes_read(ikt_bytes *bytes, void *data, int64_t count, int64_t *
 
 /* LOCAL. Closes; accepts a closed one. */
 void ikt_bytes_close(ikt_bytes *bytes);
-
-/* LOCAL, pure. Whether they are those of a file that is not compressed, of known length. */
-bool ikt_bytes_is_file(const ikt_bytes *bytes);
-
-/* LOCAL. Whether compressed bytes can stand for so many: deflate makes nothing shorter than a
- * thousandth. Without it a few damaged bytes of a header would have us ask for any amount of
- * memory. */
-bool ikt_bytes_can_hold(const ikt_bytes *bytes, int64_t count);
 
 /* Files that may be gzipped: opening, and the reason of a failure.
  *
@@ -65,5 +63,38 @@ ikt_status ikt_gz_open(ikt_context *ctx, const char *path, gzFile *file);
 /* LOCAL. IKT_OK, or IKT_ERR_FILE with path and reason after a failed call on the file. That the
  * data end within their compression is no failure here: the caller knows better what is missing. */
 ikt_status ikt_gz_check(ikt_context *ctx, const char *path, gzFile file);
+
+/* An array of the reader's n x d numbers of another machine, after its header: what a reader of
+ * such a format has as `self`. */
+typedef struct {
+    ikt_bytes bytes;
+    ikt_element element;
+    int64_t header;        /* bytes before the elements */
+    bool by_columns;       /* column after column (Fortran's order): a row is all over the file */
+    bool may_go_on;        /* more bytes may follow the elements */
+    unsigned char *stored; /* a block as it is stored; by columns: all of the array */
+} ikt_binary;
+
+/* LOCAL. Reads exactly `bytes` bytes of the header. Errors: IKT_ERR_FILE. */
+ikt_status ikt_binary_header(ikt_reader *reader, void *data, int64_t bytes);
+
+/* LOCAL. Ends the header: sets the reader's n, d, type and layout. Bytes of known number must have
+ * the announced length, or at least that where more may follow.
+ * Errors: IKT_ERR_DATA (impossible size, too long), IKT_ERR_FILE (too short). */
+ikt_status ikt_binary_shape(ikt_reader *reader, int64_t n, int64_t d);
+
+/* LOCAL. `read` and `close` of a reader whose `self` is an ikt_binary. Errors: IKT_ERR_FILE: the
+ * file ends too early or is damaged, with the sizes; IKT_ERR_DATA: as the next function, or bytes
+ * that follow the last row. */
+ikt_status ikt_binary_read(ikt_reader *reader, int64_t count, void *rows, int32_t *labels);
+void ikt_binary_close(ikt_reader *reader);
+
+/* LOCAL. The next `count` rows of the array that stands by columns in array->stored. Errors:
+ * IKT_ERR_DATA: a 64-bit integer beyond 2^53. */
+ikt_status ikt_binary_turn(const ikt_reader *reader, const ikt_binary *array, int64_t count,
+                           void *rows);
+
+/* LOCAL, pure. a * b, both at least 0, or -1 where that is too much for a file. */
+int64_t ikt_binary_product(int64_t a, int64_t b);
 
 #endif

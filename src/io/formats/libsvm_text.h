@@ -10,7 +10,7 @@
 #ifndef IKT_IO_FORMATS_LIBSVM_TEXT_H
 #define IKT_IO_FORMATS_LIBSVM_TEXT_H
 
-#include "io/formats/csv_labels.h"
+#include "io/formats/class_labels.h"
 #include "io/formats/text_lines.h"
 #include "io/numbers/element.h"
 #include "io/numbers/sparse_block.h"
@@ -20,7 +20,7 @@
 typedef struct {
     ikt_text_lines lines;
     ikt_type type; /* which the values must fit */
-    ikt_csv_labels labels;
+    ikt_text_labels labels;
     int64_t rows, entries;
     int64_t least, greatest; /* index of the part; INT64_MAX and -1 where there is none */
     ikt_sparse_block line;   /* the first pass: the row at hand */
@@ -47,10 +47,6 @@ ikt_status ikt_libsvm_rewind(ikt_libsvm_part *part);
  * Errors: IKT_ERR_FILE: the file has changed since the first pass, with a message. */
 ikt_status ikt_libsvm_read(ikt_libsvm_part *part, int64_t rows, int64_t entries, int64_t origin,
                            int64_t columns, ikt_sparse_block *block);
-
-/* LOCAL, pure. Whether the first bytes of a file are this format's: by the first line that has more
- * than a label. */
-bool ikt_libsvm_probe(const unsigned char *head, int64_t bytes);
 
 /* LOCAL. Closes and frees; accepts an all-zero part. */
 void ikt_libsvm_free(ikt_libsvm_part *part);

@@ -10,6 +10,7 @@
 #define IKT_IO_FORMATS_READER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -45,11 +46,14 @@ typedef struct ikt_reader ikt_reader;
 /* A format. Its functions are LOCAL and keep the contract of the function below of the same name.
  */
 typedef struct {
-    const char *name; /* "IDX" */
+    const char *name;       /* "IDX" */
+    size_t self_bytes;      /* of reader->self, which is zeroed before `open` */
+    const char *labels_are; /* where labels come from, for who asks for columns as CSV has them;
+                               NULL: from columns */
+    bool has_arrays;        /* several, which have names */
     /* LOCAL. Whether the first bytes are this format's. */
     bool (*probe)(const unsigned char *head, int64_t bytes);
-    /* Sets n, d, type, labels and classes, and what is sparse; `self` is the format's own. Options
-     * that do not apply to the format are errors. */
+    /* Sets n, d, type, labels and classes, and what is sparse. */
     ikt_status (*open)(ikt_reader *reader, const ikt_reader_options *options);
     /* One of the two, as reader->sparse says. */
     ikt_status (*read)(ikt_reader *reader, int64_t count, void *rows, int32_t *labels);
@@ -57,7 +61,7 @@ typedef struct {
                               ikt_sparse_block *block);
     /* Of sparse rows: the entries of the first `rows`. Called before any are read. */
     ikt_status (*count)(ikt_reader *reader, int64_t rows, int64_t *entries);
-    /* Frees `self`; also called where `open` failed half way. */
+    /* Frees what `self` holds; also called where `open` failed half way. */
     void (*close)(ikt_reader *reader);
 } ikt_reader_ops;
 
@@ -70,7 +74,7 @@ struct ikt_reader {
     ikt_context *ctx;
     const ikt_reader_ops *ops;
     const char *path;
-    void *self;
+    void *self;      /* the format's own */
     int64_t n, d;    /* rows, columns */
     ikt_type type;   /* of the rows that `read` gives, and which sparse values fit */
     bool sparse;     /* rows come as sparse ones */
@@ -101,41 +105,29 @@ ikt_status ikt_reader_read_sparse(ikt_reader *reader, int64_t rows, int64_t entr
 /* LOCAL. Closes, frees and sets to NULL; accepts NULL. */
 void ikt_reader_close(ikt_reader **reader);
 
-/* LOCAL. What the content of a file looks like: the name of a format ("CSV"), NULL where it is none
- * of ours; whether it is gzipped; and what there is to say of a format that nobody here reads ("is
- * an Excel file, ..."), or NULL. Errors: IKT_ERR_FILE, IKT_ERR_DATA (empty). */
-ikt_status ikt_reader_guess(ikt_context *ctx, const char *path, const char **name, bool *packed,
-                            const char **foreign);
+/* LOCAL. A reader whose bytes or parts the caller opens; closed with ikt_reader_close. Errors:
+ * IKT_ERR_RESOURCE. */
+ikt_status ikt_reader_new(ikt_context *ctx, const ikt_reader_ops *ops, const char *path,
+                          ikt_reader **out);
 
-/* LOCAL. Fails with IKT_ERR_USAGE where options of CSV were given for a file of another format.
- *   instead   what the format has: "labels of IDX are a file of their own (--labels)" */
-ikt_status ikt_reader_no_columns(const ikt_reader *reader, const ikt_reader_options *options,
-                                 const char *instead);
+/* LOCAL. Fails with IKT_ERR_USAGE where options were given that the format of a file has no use
+ * for: columns as CSV has them, or the name of an array. */
+ikt_status ikt_reader_check_options(ikt_context *ctx, const char *path, const ikt_reader_ops *ops,
+                                    const ikt_reader_options *options);
 
-/* LOCAL. Fails with IKT_ERR_USAGE where an array is named for a format that has one table. */
-ikt_status ikt_reader_check_array(const ikt_reader *reader, const ikt_reader_options *options);
+/* What the content of a file looks like. */
+typedef struct {
+    const ikt_reader_ops *format; /* NULL: none of ours */
+    bool packed;                  /* whether it is gzipped */
+    const char *foreign;          /* of a format that nobody here reads: "is an Excel file, ..." */
+} ikt_reader_content;
 
-/* LOCAL. The rows of a block as dense ones: rows[block->rows * d] of `type`, which they fit. */
-void ikt_sparse_block_spread(const ikt_sparse_block *block, int64_t d, ikt_type type, void *rows);
-
-/* LOCAL. Whether a file is plain text of LIBSVM, which all ranks can read (libsvm_text.h). Errors:
- * IKT_ERR_FILE, IKT_ERR_DATA (empty). */
-ikt_status ikt_reader_is_plain_libsvm(ikt_context *ctx, const char *path, bool *is);
+/* LOCAL. Errors: IKT_ERR_FILE, IKT_ERR_DATA (empty). */
+ikt_status ikt_reader_guess(ikt_context *ctx, const char *path, ikt_reader_content *content);
 
 /* The formats; the order in which they are tried is in reader_table.c. */
 extern const ikt_reader_ops ikt_reader_idx, ikt_reader_npy, ikt_reader_npz, ikt_reader_mat,
     ikt_reader_libsvm, ikt_reader_csv, ikt_reader_raw;
-
-/* Formats that are known by their first bytes and not read: what they are, and what to do instead.
- */
-
-/* LOCAL, pure. "is a Parquet file, ...", to follow a path, or NULL where the bytes are none of
- * these. */
-const char *ikt_foreign_format(const unsigned char *head, int64_t bytes);
-
-/* LOCAL, pure. The same of formats of text, which another reader would take for its own. Those that
- * are known by a word behind comments are known if it is among these bytes. */
-const char *ikt_foreign_text(const unsigned char *head, int64_t bytes);
 
 /* Which array of a file that holds several is meant. */
 

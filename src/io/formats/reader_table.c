@@ -1,11 +1,10 @@
-/* The formats that `convert` reads, and opening a file by its content. */
+/* The formats that `convert` reads, those that it knows and does not read, and opening a file by
+ * its content. */
 #include <string.h>
+#include <strings.h>
 
-#include "base/memory.h"
 #include "io/formats/bytes.h"
-#include "io/formats/libsvm_text.h"
 #include "io/formats/reader.h"
-#include "io/numbers/element.h"
 
 /* In the order in which they are asked: CSV takes any text. */
 static const ikt_reader_ops *const formats[] = {&ikt_reader_npy,    &ikt_reader_npz,
@@ -13,87 +12,96 @@ static const ikt_reader_ops *const formats[] = {&ikt_reader_npy,    &ikt_reader_
                                                 &ikt_reader_libsvm, &ikt_reader_csv};
 enum { FORMATS = sizeof formats / sizeof *formats, HEAD = 512 };
 
-/* The first bytes of what a file holds; *packed: it is gzipped. */
-static ikt_status read_head(ikt_context *ctx, const char *path, unsigned char *head, int *bytes,
-                            bool *packed) {
-    gzFile file;
-    IKT_TRY(ikt_gz_open(ctx, path, &file));
-    *bytes = gzread(file, head, HEAD);
-    *packed = *bytes > 0 && !gzdirect(file);
-    ikt_status st = *bytes < 0 ? ikt_gz_check(ctx, path, file) : IKT_OK;
-    if (st == IKT_OK && *bytes <= 0) st = ikt_fail(ctx, IKT_ERR_DATA, "%s is empty", path);
-    gzclose(file);
-    return st;
+/* ARFF is text, which the reader of CSV would take for its own: comments of %, then @relation, if
+ * it is among these bytes. */
+static bool is_arff(const char *at, const char *end) {
+    static const char word[] = "@relation";
+    while (at < end && (*at == '%' || *at == '\n' || *at == '\r')) {
+        while (at < end && *at != '\n')
+            at++;
+        at += at < end;
+    }
+    return end - at >= 9 && strncasecmp(at, word, 9) == 0;
 }
 
-static const ikt_reader_ops *format_of(const unsigned char *head, int64_t bytes) {
-    for (int format = 0; format < FORMATS; format++)
-        if (formats[format]->probe(head, bytes)) return formats[format];
+/* What is known by its first bytes and not read: what it is, and what to do instead; or NULL. */
+static const char *foreign_format(const unsigned char *head, int64_t bytes) {
+    static const char pickle[] =
+        "is a Python pickle, which is not read: export its arrays with numpy.save";
+    static const char parquet[] =
+        "is a Parquet file, which no library that this program uses reads: export its numbers as "
+        "NPY, for example in Python with pandas: df = pandas.read_parquet(FILE); "
+        "numpy.save('x.npy', df.to_numpy('float32'))";
+    static const char feather[] =
+        "is an Arrow or Feather file, which is not read: export its numbers as NPY, for example in "
+        "Python with pandas: df = pandas.read_feather(FILE); "
+        "numpy.save('x.npy', df.to_numpy('float32'))";
+    static const char rds[] =
+        "is a file of R, which is not read: export its numbers as text with write.csv(x, 'x.csv', "
+        "row.names = FALSE)";
+    static const struct {
+        const char *magic;
+        size_t length;
+        const char *what;
+    } known[] = {
+        {"PAR1", 4, parquet},
+        {"ARROW1", 6, feather},
+        {"FEA1", 4, feather},
+        {"RDX3\n", 5, rds},
+        {"X\n\0\0\0", 5, rds},
+        {"\x80\x02", 2, pickle},
+        {"\x80\x03", 2, pickle},
+        {"\x80\x04", 2, pickle},
+        {"\x80\x05", 2, pickle},
+        {"\xD0\xCF\x11\xE0", 4, "is a file of Excel, which is not read: save the table as CSV"},
+        {"7z\xBC\xAF", 4, "is a 7z archive: unpack it, or compress the file with gzip"},
+        {"BZh91AY&SY", 10, "is compressed with bzip2: unpack it, or compress it with gzip"},
+        {"\xFD\x37zXZ", 5, "is compressed with xz: unpack it, or compress it with gzip"},
+        {"\x28\xB5\x2F\xFD", 4, "is compressed with zstd: unpack it, or compress it with gzip"},
+    };
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (bytes >= (int64_t)known[k].length && memcmp(head, known[k].magic, known[k].length) == 0)
+            return known[k].what;
     return NULL;
 }
 
-static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_reader_ops **ops) {
+ikt_status ikt_reader_guess(ikt_context *ctx, const char *path, ikt_reader_content *content) {
     unsigned char head[HEAD];
-    int bytes = 0;
-    bool packed;
-    IKT_TRY(read_head(ctx, path, head, &bytes, &packed));
-    const char *foreign = ikt_foreign_text(head, bytes);
-    *ops = foreign ? NULL : format_of(head, bytes);
-    if (packed && (*ops == &ikt_reader_npz || *ops == &ikt_reader_mat))
+    gzFile file;
+    *content = (ikt_reader_content){0};
+    IKT_TRY(ikt_gz_open(ctx, path, &file));
+    const int bytes = gzread(file, head, HEAD);
+    content->packed = bytes > 0 && !gzdirect(file);
+    ikt_status st = bytes < 0 ? ikt_gz_check(ctx, path, file) : IKT_OK;
+    if (st == IKT_OK && bytes <= 0) st = ikt_fail(ctx, IKT_ERR_DATA, "%s is empty", path);
+    gzclose(file);
+    IKT_TRY(st);
+    if (is_arff((const char *)head, (const char *)head + bytes)) {
+        content->foreign = "is an ARFF file, which is not read: what follows @DATA is CSV, and "
+                           "what stands before it can be deleted";
+        return IKT_OK;
+    }
+    for (int format = 0; format < FORMATS && !content->format; format++)
+        if (formats[format]->probe(head, bytes)) content->format = formats[format];
+    if (!content->format) content->foreign = foreign_format(head, bytes);
+    return IKT_OK;
+}
+
+static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_reader_ops **ops) {
+    ikt_reader_content content;
+    IKT_TRY(ikt_reader_guess(ctx, path, &content));
+    *ops = content.format;
+    if (content.packed && *ops && (*ops)->has_arrays)
         return ikt_fail(ctx, IKT_ERR_DATA,
                         "%s is a gzipped %s file: unpack it (gunzip); such files are compressed "
                         "within",
                         path, (*ops)->name);
     if (*ops) return IKT_OK;
-    if (!foreign) foreign = ikt_foreign_format(head, bytes);
-    if (foreign) return ikt_fail(ctx, IKT_ERR_DATA, "%s %s", path, foreign);
+    if (content.foreign) return ikt_fail(ctx, IKT_ERR_DATA, "%s %s", path, content.foreign);
     return ikt_fail(ctx, IKT_ERR_DATA,
                     "%s is neither HDF5, IDX, NPY, NPZ, MATLAB, LIBSVM nor CSV text; numbers "
                     "without a header are read with --raw TYPE --columns N",
                     path);
-}
-
-ikt_status ikt_reader_guess(ikt_context *ctx, const char *path, const char **name, bool *packed,
-                            const char **foreign) {
-    unsigned char head[HEAD];
-    int bytes = 0;
-    *name = NULL;
-    IKT_TRY(read_head(ctx, path, head, &bytes, packed));
-    *foreign = ikt_foreign_text(head, bytes);
-    const ikt_reader_ops *ops = *foreign ? NULL : format_of(head, bytes);
-    if (ops) *name = ops->name;
-    if (!ops && !*foreign) *foreign = ikt_foreign_format(head, bytes);
-    return IKT_OK;
-}
-
-ikt_status ikt_reader_is_plain_libsvm(ikt_context *ctx, const char *path, bool *is) {
-    unsigned char head[HEAD];
-    int bytes = 0;
-    bool packed;
-    *is = false;
-    IKT_TRY(read_head(ctx, path, head, &bytes, &packed));
-    *is = !packed && format_of(head, bytes) == &ikt_reader_libsvm;
-    return IKT_OK;
-}
-
-static ikt_status check_shape(ikt_reader *reader) {
-    if (reader->n > 0 && reader->d > 0) return IKT_OK;
-    return ikt_fail(reader->ctx, IKT_ERR_DATA, "%s holds no numbers: %lld rows of %lld columns",
-                    reader->path, (long long)reader->n, (long long)reader->d);
-}
-
-static const char *article(const ikt_reader *reader) {
-    return strchr("IN", reader->ops->name[0]) ? "an" : "a";
-}
-
-ikt_status ikt_reader_check_array(const ikt_reader *reader, const ikt_reader_options *options) {
-    if (!ikt_is_given(options->array) || reader->ops == &ikt_reader_npz ||
-        reader->ops == &ikt_reader_mat)
-        return IKT_OK;
-    return ikt_fail(reader->ctx, IKT_ERR_USAGE,
-                    "%s is %s %s file, which holds one table: arrays have names in NPZ and MATLAB "
-                    "files",
-                    reader->path, article(reader), reader->ops->name);
 }
 
 ikt_status ikt_reader_open(ikt_context *ctx, const char *path, const ikt_reader_options *options,
@@ -101,60 +109,13 @@ ikt_status ikt_reader_open(ikt_context *ctx, const char *path, const ikt_reader_
     const ikt_reader_ops *ops = &ikt_reader_raw;
     *out = NULL;
     if (!options->raw.type) IKT_TRY(find_format(ctx, path, &ops));
-    ikt_reader *reader;
-    IKT_TRY(ikt_alloc(ctx, &reader, 1, sizeof *reader, "reader"));
-    reader->ctx = ctx;
-    reader->ops = ops;
-    reader->path = path;
-    ikt_status st = ikt_reader_check_array(reader, options);
-    if (st == IKT_OK) st = reader->ops->open(reader, options);
-    if (st == IKT_OK) st = check_shape(reader);
-    if (st != IKT_OK) ikt_reader_close(&reader);
-    *out = reader;
+    IKT_TRY(ikt_reader_check_options(ctx, path, ops, options));
+    IKT_TRY(ikt_reader_new(ctx, ops, path, out));
+    const ikt_reader *reader = *out;
+    ikt_status st = ops->open(*out, options);
+    if (st == IKT_OK && (reader->n <= 0 || reader->d <= 0))
+        st = ikt_fail(ctx, IKT_ERR_DATA, "%s holds no numbers: %lld rows of %lld columns", path,
+                      (long long)reader->n, (long long)reader->d);
+    if (st != IKT_OK) ikt_reader_close(out);
     return st;
-}
-
-void ikt_sparse_block_spread(const ikt_sparse_block *block, int64_t d, ikt_type type, void *rows) {
-    memset(rows, 0, (size_t)(block->rows * d) * ikt_type_size(type));
-    for (int64_t row = 0; row < block->rows; row++)
-        for (int64_t e = ikt_sparse_block_first(block, row); e < block->ends[row]; e++)
-            ikt_number_put(type, rows, row * d + block->columns[e], block->values[e]);
-}
-
-static ikt_status read_spread(ikt_reader *reader, int64_t count, void *rows, int32_t *labels) {
-    ikt_sparse_block block = {0};
-    ikt_status st = reader->ops->read_sparse(reader, count, INT64_MAX, &block);
-    if (st == IKT_OK) ikt_sparse_block_spread(&block, reader->d, reader->type, rows);
-    if (st == IKT_OK && labels) memcpy(labels, block.labels, (size_t)count * sizeof *labels);
-    ikt_sparse_block_free(&block);
-    return st;
-}
-
-ikt_status ikt_reader_read(ikt_reader *reader, int64_t count, void *rows, int32_t *labels) {
-    IKT_TRY(reader->sparse ? read_spread(reader, count, rows, labels)
-                           : reader->ops->read(reader, count, rows, labels));
-    reader->done += count;
-    return IKT_OK;
-}
-
-ikt_status ikt_reader_read_sparse(ikt_reader *reader, int64_t rows, int64_t entries,
-                                  ikt_sparse_block *block) {
-    ikt_sparse_block_clear(block);
-    IKT_TRY(reader->ops->read_sparse(reader, rows, entries, block));
-    reader->done += block->rows;
-    return IKT_OK;
-}
-
-void ikt_reader_close(ikt_reader **reader) {
-    if (!*reader) return;
-    (*reader)->ops->close(*reader);
-    ikt_free(&(*reader)->classes);
-    ikt_free(reader);
-}
-
-ikt_status ikt_reader_no_columns(const ikt_reader *reader, const ikt_reader_options *options,
-                                 const char *instead) {
-    if (!ikt_is_given(options->label_column) && !ikt_is_given(options->skip_columns)) return IKT_OK;
-    return ikt_fail(reader->ctx, IKT_ERR_USAGE, "%s is %s %s file, which has no named columns; %s",
-                    reader->path, article(reader), reader->ops->name, instead);
 }

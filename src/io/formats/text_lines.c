@@ -21,19 +21,39 @@ ikt_status ikt_text_lines_fault(ikt_text_lines *lines, ikt_status status, const 
     return status;
 }
 
-ikt_status ikt_text_fault_report(ikt_context *ctx, const char *path, const ikt_text_fault *fault,
-                                 int64_t before) {
+ikt_status ikt_text_lines_report(const ikt_text_lines *lines, int64_t before) {
+    const ikt_text_fault *fault = &lines->fault;
     const long long line = (long long)(before + fault->line);
     if (fault->column == 0)
-        return ikt_fail(ctx, fault->status, "%s, line %lld: %s", path, line, fault->what);
-    return ikt_fail(ctx, fault->status, "%s, line %lld, column %lld: '%s' %s", path, line,
-                    (long long)fault->column, fault->word, fault->what);
+        return ikt_fail(lines->ctx, fault->status, "%s, line %lld: %s", lines->path, line,
+                        fault->what);
+    return ikt_fail(lines->ctx, fault->status, "%s, line %lld, column %lld: '%s' %s", lines->path,
+                    line, (long long)fault->column, fault->word, fault->what);
 }
 
-/* Appends a block to what is there. */
+static ikt_status too_long(ikt_text_lines *lines) {
+    return ikt_text_lines_fault(lines, IKT_ERR_DATA, NULL, NULL, "longer than 64 MiB");
+}
+
+/* Moves what is to come to the front, makes the buffer larger where that fills it, and appends a
+ * block. */
 static ikt_status read_more(ikt_text_lines *lines) {
-    const int64_t left = lines->room - lines->filled;
+    const int64_t gone = lines->at;
     int error = Z_OK;
+    if (gone > 0) {
+        memmove(lines->buffer, lines->buffer + gone, (size_t)(lines->filled - gone));
+        lines->offset += gone;
+        lines->filled -= gone;
+        lines->next_feed -= gone;
+        lines->next_return -= gone;
+        lines->at = 0;
+    }
+    if (lines->filled == lines->capacity) {
+        if (lines->capacity > line_most) return too_long(lines);
+        IKT_TRY(ikt_resize(lines->ctx, &lines->buffer, 2 * lines->capacity + 1, 1, "reader"));
+        lines->capacity *= 2;
+    }
+    const int64_t left = lines->capacity - lines->filled;
     const int got = gzread(lines->file, lines->buffer + lines->filled,
                            (unsigned)(left < block_most ? left : block_most));
     if (got > 0) {
@@ -46,28 +66,6 @@ static ikt_status read_more(ikt_text_lines *lines) {
     if (error != Z_BUF_ERROR) return IKT_OK;
     return ikt_text_lines_fault(lines, IKT_ERR_FILE, NULL, NULL,
                                 "the compressed file is truncated here");
-}
-
-static ikt_status too_long(ikt_text_lines *lines) {
-    return ikt_text_lines_fault(lines, IKT_ERR_DATA, NULL, NULL, "longer than 64 MiB");
-}
-
-/* Moves what is to come to the front, and makes more room where that fills the buffer. */
-static ikt_status make_room(ikt_text_lines *lines) {
-    const int64_t gone = lines->at;
-    if (gone > 0) {
-        memmove(lines->buffer, lines->buffer + gone, (size_t)(lines->filled - gone));
-        lines->offset += gone;
-        lines->filled -= gone;
-        lines->next_feed -= gone;
-        lines->next_return -= gone;
-        lines->at = 0;
-    }
-    if (lines->filled < lines->room) return IKT_OK;
-    if (lines->room > line_most) return too_long(lines);
-    IKT_TRY(ikt_resize(lines->ctx, &lines->buffer, 2 * lines->room + 1, 1, "reader"));
-    lines->room *= 2;
-    return IKT_OK;
 }
 
 /* Where the next such character stands, or the end of the buffer. No byte is looked at twice. */
@@ -88,7 +86,6 @@ static ikt_status find_end(ikt_text_lines *lines, int64_t *end) {
         const int64_t back = find(lines, '\r', &lines->next_return);
         *end = feed < back ? feed : back;
         if (lines->file_end || *end + (back < feed) < lines->filled) return IKT_OK;
-        IKT_TRY(make_room(lines));
         IKT_TRY(read_more(lines));
     }
 }
@@ -128,16 +125,27 @@ ikt_status ikt_text_lines_next(ikt_text_lines *lines, char **line, int64_t *leng
     return IKT_OK;
 }
 
-static int64_t first_room(const ikt_text_lines *lines) {
-    const int64_t size = lines->end == INT64_MAX ? block_packed : lines->end - lines->begin;
-    return size < block_least ? block_least : size < block_most ? size : block_most;
+static void close_file(ikt_text_lines *lines) {
+    if (lines->file) gzclose(lines->file);
+    lines->file = NULL;
 }
 
 /* A range that does not begin the file begins with the rest of a line of the range before: that is
  * passed over, from the byte before the range on, which may be the end of that line. zlib finds out
  * at the first byte whether the file is compressed, and only then moves without reading. */
-static ikt_status pass_rest(ikt_text_lines *lines) {
+ikt_status ikt_text_lines_open(ikt_text_lines *lines) {
     int64_t end;
+    close_file(lines);
+    lines->number = lines->at = lines->filled = lines->next_feed = lines->next_return = 0;
+    lines->offset = lines->begin > 0 ? lines->begin - 1 : 0;
+    lines->fault = (ikt_text_fault){IKT_OK, 0, 0, "", NULL};
+    lines->file_end = false;
+    if (!lines->buffer) {
+        const int64_t size = lines->end == INT64_MAX ? block_packed : lines->end - lines->begin;
+        lines->capacity = size < block_least ? block_least : size < block_most ? size : block_most;
+        IKT_TRY(ikt_alloc(lines->ctx, &lines->buffer, lines->capacity + 1, 1, "reader"));
+    }
+    IKT_TRY(ikt_gz_open(lines->ctx, lines->path, &lines->file));
     if (lines->begin == 0) return IKT_OK;
     if (!gzdirect(lines->file) || gzseek(lines->file, (z_off_t)lines->offset, SEEK_SET) < 0)
         return ikt_fail(lines->ctx, IKT_ERR_FILE, "%s cannot be read from byte %lld on",
@@ -147,26 +155,7 @@ static ikt_status pass_rest(ikt_text_lines *lines) {
     return IKT_OK;
 }
 
-ikt_status ikt_text_lines_open(ikt_text_lines *lines) {
-    ikt_text_lines_close(lines);
-    lines->number = lines->at = lines->filled = lines->next_feed = lines->next_return = 0;
-    lines->offset = lines->begin > 0 ? lines->begin - 1 : 0;
-    lines->fault = (ikt_text_fault){IKT_OK, 0, 0, "", NULL};
-    lines->file_end = false;
-    if (!lines->buffer) {
-        lines->room = first_room(lines);
-        IKT_TRY(ikt_alloc(lines->ctx, &lines->buffer, lines->room + 1, 1, "reader"));
-    }
-    IKT_TRY(ikt_gz_open(lines->ctx, lines->path, &lines->file));
-    return pass_rest(lines);
-}
-
-void ikt_text_lines_close(ikt_text_lines *lines) {
-    if (lines->file) gzclose(lines->file);
-    lines->file = NULL;
-}
-
 void ikt_text_lines_free(ikt_text_lines *lines) {
-    ikt_text_lines_close(lines);
+    close_file(lines);
     ikt_free(&lines->buffer);
 }

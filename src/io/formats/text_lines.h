@@ -35,7 +35,7 @@ typedef struct {
     ikt_text_fault fault;
     gzFile file;
     char *buffer;                   /* bytes at .. filled - 1 are to come */
-    int64_t room, at, filled;       /* room: without the byte that ends the last line */
+    int64_t capacity, at, filled;   /* capacity: without the byte that ends the last line */
     int64_t offset;                 /* of buffer[0] in the file */
     int64_t next_feed, next_return; /* none stands from `at` up to there */
     bool file_end;
@@ -56,13 +56,11 @@ ikt_status ikt_text_lines_next(ikt_text_lines *lines, char **line, int64_t *leng
 ikt_status ikt_text_lines_fault(ikt_text_lines *lines, ikt_status status, const char *line,
                                 const char *at, const char *what);
 
-/* LOCAL. Records the message of a fault, "PATH, line 12, column 5: '7:abc' is ...".
+/* LOCAL. Records the message of the fault, "PATH, line 12, column 5: '7:abc' is ...".
  *   before   lines of the file before the range */
-ikt_status ikt_text_fault_report(ikt_context *ctx, const char *path, const ikt_text_fault *fault,
-                                 int64_t before);
+ikt_status ikt_text_lines_report(const ikt_text_lines *lines, int64_t before);
 
-/* LOCAL. Closes the file; frees everything as well. */
-void ikt_text_lines_close(ikt_text_lines *lines);
+/* LOCAL. Closes the file and frees everything. */
 void ikt_text_lines_free(ikt_text_lines *lines);
 
 #endif

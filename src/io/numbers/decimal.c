@@ -79,3 +79,8 @@ bool ikt_decimal(const char *text, const char **end, double *value) {
     *end = at;
     return true;
 }
+
+bool ikt_decimal_whole(const char *text, double *value) {
+    const char *end;
+    return ikt_decimal(text, &end, value) && *end == '\0';
+}

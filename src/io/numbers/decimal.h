@@ -17,4 +17,7 @@
  *   end   receives the first character behind it. Returns false where there is no number. */
 bool ikt_decimal(const char *text, const char **end, double *value);
 
+/* LOCAL, pure. The same where the whole text is the number. */
+bool ikt_decimal_whole(const char *text, double *value);
+
 #endif

@@ -18,8 +18,7 @@ const char *ikt_type_name(ikt_type type) {
 
 ikt_type ikt_element_type(ikt_element e) {
     if (e.kind == 'b' || (e.kind == 'u' && e.bytes == 1)) return IKT_TYPE_U8;
-    if (e.kind == 'f') return e.bytes <= 4 ? IKT_TYPE_F32 : IKT_TYPE_F64;
-    return e.bytes <= 2 ? IKT_TYPE_F32 : IKT_TYPE_F64;
+    return e.bytes <= (e.kind == 'f' ? 4 : 2) ? IKT_TYPE_F32 : IKT_TYPE_F64;
 }
 
 static bool is_swapped(ikt_element e) {
@@ -109,18 +108,12 @@ bool ikt_element_number(ikt_element e, const void *stored, double *value) {
     return true;
 }
 
-double ikt_element_value(ikt_element e, const void *stored) {
+double ikt_element_integer(ikt_element e, const void *stored) {
     uint64_t bits = 0;
     for (int b = 0; b < e.bytes; b++)
         bits = bits << 8 | ((const unsigned char *)stored)[e.big ? b : e.bytes - 1 - b];
     const int unused = 64 - 8 * e.bytes; /* shifting there and back extends the sign */
-    if (e.kind == 'i') return (double)((int64_t)(bits << unused) >> unused);
-    if (e.kind != 'f') return (double)bits;
-    double wide;
-    float narrow;
-    const ikt_type type = ikt_element_type(e);
-    ikt_elements_convert(e, stored, 1, type == IKT_TYPE_F64 ? (void *)&wide : &narrow, 1);
-    return type == IKT_TYPE_F64 ? wide : (double)narrow;
+    return e.kind == 'i' ? (double)((int64_t)(bits << unused) >> unused) : (double)bits;
 }
 
 /* Turning a tile of a matrix that stands by columns into rows. */

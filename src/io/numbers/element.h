@@ -49,8 +49,8 @@ int64_t ikt_elements_convert(ikt_element element, const void *stored, int64_t co
 /* LOCAL. One element; false where a double does not hold it exactly. */
 bool ikt_element_number(ikt_element element, const void *stored, double *value);
 
-/* LOCAL, pure. One element, for messages. */
-double ikt_element_value(ikt_element element, const void *stored);
+/* LOCAL, pure. One element that is an integer, for messages; rounded. */
+double ikt_element_integer(ikt_element element, const void *stored);
 
 /* Turning a tile of a matrix that stands by columns into rows.
  *

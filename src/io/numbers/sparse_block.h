@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "io/numbers/element.h"
 
 /* An all-zero struct is an empty block. */
 typedef struct {
@@ -18,14 +19,14 @@ typedef struct {
     int64_t *columns; /* [entries] ascending within a row, each once */
     double *values;   /* [entries] */
     int32_t *labels;  /* [rows] where the rows come with labels */
-    int64_t row_room, entry_room;
+    int64_t row_capacity, entry_capacity;
 } ikt_sparse_block;
 
-/* LOCAL. Room for so many rows and entries more. Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_sparse_block_room(ikt_context *ctx, ikt_sparse_block *block, int64_t rows,
-                                 int64_t entries);
+/* LOCAL. Reserves memory for so many rows and entries more. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_sparse_block_reserve(ikt_context *ctx, ikt_sparse_block *block, int64_t rows,
+                                    int64_t entries);
 
-/* LOCAL. Empties the block and keeps its room; frees it. */
+/* LOCAL. Empties the block and keeps its memory; frees it. */
 void ikt_sparse_block_clear(ikt_sparse_block *block);
 void ikt_sparse_block_free(ikt_sparse_block *block);
 
@@ -36,10 +37,10 @@ int64_t ikt_sparse_block_first(const ikt_sparse_block *block, int64_t row);
  * they are. Returns the first row that names a column twice, or -1. */
 int64_t ikt_sparse_block_sort(ikt_sparse_block *block);
 
-/* LOCAL. The same, and entries of the same row and column become one, their sum. */
-void ikt_sparse_block_merge(ikt_sparse_block *block);
+/* LOCAL. The rows of a block as dense ones: rows[block->rows * d] of `type`, which they fit. */
+void ikt_sparse_block_spread(const ikt_sparse_block *block, int64_t d, ikt_type type, void *rows);
 
-/* A sparse matrix by columns, or as places in no order, brought into rows in memory.
+/* A sparse matrix by columns, or as triplets in no order, brought into rows in memory.
  *
  * Method: the entries of each row are counted, and then each is put into its place. Advantage: one
  * pass over the entries each. Disadvantage: the matrix is in memory twice, 16 bytes an entry and 8
@@ -51,15 +52,15 @@ typedef struct {
     const char *path; /* for messages */
     int64_t n, d, entries;
     const int64_t *rows;          /* [entries] from 0 */
-    const int64_t *columns;       /* [entries], or NULL: column_ends tells them */
+    const int64_t *columns;       /* [entries], or NULL: column_starts tells them */
     const int64_t *column_starts; /* [d + 1], where entries stand column after column */
     const double *values;         /* [entries] */
-} ikt_sparse_places;
+} ikt_sparse_triplets;
 
 /* LOCAL. The rows of the matrix as one block, to be freed by ikt_sparse_block_free. Entries of the
- * same place are added up. Errors: IKT_ERR_DATA: places outside the matrix, column starts that do
- * not ascend; IKT_ERR_RESOURCE: more than there is memory for. */
-ikt_status ikt_sparse_whole(ikt_context *ctx, const ikt_sparse_places *places,
+ * same row and column are added up. Errors: IKT_ERR_DATA: entries outside the matrix, column starts
+ * that do not ascend; IKT_ERR_RESOURCE: more than there is memory for. */
+ikt_status ikt_sparse_whole(ikt_context *ctx, const ikt_sparse_triplets *triplets,
                             ikt_sparse_block *whole);
 
 /* LOCAL. Appends rows from number `first` on to a block, as the read_sparse of a reader does. */

@@ -18,9 +18,8 @@ typedef struct {
     double *value;   /* [start[count]] finite, not 0 */
 } ikt_sparse_rows;
 
-/* LOCAL. Makes room; an array that has to grow loses what it holds. An empty struct is one without
- * room.
- * Errors: IKT_ERR_RESOURCE. */
+/* LOCAL. Reserves memory for so many rows and entries; an array that has to grow loses what it
+ * holds. An all-zero struct has no memory. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_sparse_rows_reserve(ikt_context *ctx, int64_t count, int64_t entries,
                                    ikt_sparse_rows *rows);
 void ikt_sparse_rows_destroy(ikt_sparse_rows *rows);
@@ -29,12 +28,13 @@ void ikt_sparse_rows_destroy(ikt_sparse_rows *rows);
  * order in which they stand, and drops what is 0 then.
  *   column, value   [count], the row as it was stored
  *   is_single       whether sums are rounded to float32
- *   scratch         [count] entries of work space (ikt_sparse_scratch_bytes); NULL where the
- * columns ascend already (ikt_sparse_is_ascending) Returns how many entries are left. */
+ *   scratch         ikt_sparse_scratch_bytes(count) bytes of workspace; NULL where the columns
+ * ascend already (ikt_sparse_is_ascending) Returns how many entries are left. */
 int64_t ikt_sparse_canonical(int32_t *column, double *value, int64_t count, int is_single,
                              void *scratch);
 
-/* LOCAL, pure. Whether columns ascend, none twice. Bytes of work space for rows of `count`. */
+/* LOCAL, pure. Whether columns ascend, none twice. Bytes of workspace for rows of
+ * `count`. */
 int ikt_sparse_is_ascending(const int32_t *column, int64_t count);
 int64_t ikt_sparse_scratch_bytes(int64_t count);
 

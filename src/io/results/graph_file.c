@@ -11,12 +11,12 @@
 #include "base/status.h"
 #include "config/key.h"
 #include "dist/order.h"
+#include "io/formats/class_labels.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/csr_group.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/parts_h5.h"
-#include "io/sources/label_names.h"
-#include "io/sources/labels_h5.h"
+#include "io/sources/labels.h"
 
 /* Which sparse matrix of a file is meant. */
 

@@ -54,7 +54,7 @@ ikt_status ikt_graph_file_positions(const ikt_graph_file *file, const ikt_rows *
 /* The start of the rows of a map: double [rows->count * q] of PCA, float of landmarks. */
 ikt_status ikt_graph_file_read_start(const ikt_graph_file *file, const ikt_rows *rows, void *start);
 
-/* As ikt_labels_read (labels_h5.h) and ikt_source_read_marked. */
+/* As ikt_labels_read (labels.h) and ikt_source_read_marked. */
 ikt_status ikt_graph_file_labels(const ikt_graph_file *file, const char *name, int64_t first,
                                  int64_t count, int64_t *labels, bool *present, char **names);
 ikt_status ikt_graph_file_marked(const ikt_graph_file *file, int64_t **rows, int64_t *count);

@@ -4,13 +4,13 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "io/formats/class_labels.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/parts_h5.h"
 #include "io/hdf5/stage_head.h"
 #include "io/results/result.h"
-#include "io/sources/label_names.h"
-#include "io/sources/labels_h5.h"
+#include "io/sources/labels.h"
 
 enum { COLUMNS_MOST = 3 };
 

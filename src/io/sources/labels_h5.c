@@ -1,89 +1,61 @@
-/* Classes of rows from an HDF5 file. */
-#include "io/sources/labels_h5.h"
-
-#include <hdf5.h>
-#include <stdint.h>
+/* Classes of rows from an HDF5 file. See labels.h. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "base/utf8.h"
 #include "dist/rows.h"
-#include "io/formats/csv_labels.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/h5_texts.h"
-#include "io/sources/label_names.h"
+#include "io/sources/labels.h"
 
-/* Texts of an HDF5 data set as classes: a list of names, or a column whose different texts are the
- * classes, numbered in the order of their bytes.
- *
- * Each rank sorts the different texts of its share of the rows, the lists are joined on every rank
- * and sorted again: what comes out does not depend on ranks. Disadvantage: all different texts on
- * every rank, which is why there may be IKT_CLASSES_MAX (csv_labels.h) of them.
- */
-
-/* LOCAL. All entries of a list in its order, "a\nb\n", freed with ikt_free.
- * Errors: IKT_ERR_DATA (no list of texts or numbers, too many), IKT_ERR_FILE, IKT_ERR_RESOURCE. */
-ikt_status ikt_text_list_read(ikt_context *ctx, hid_t dataset, char **names);
-
-/* COLLECTIVE. The different texts of a column, sorted; as above. */
-ikt_status ikt_text_classes_find(ikt_context *ctx, hid_t dataset, char **names);
-
-/* COLLECTIVE. Numbers of the texts of rows first .. first + count - 1 among `names`, to
- * labels[count]. Errors: as above. */
-ikt_status ikt_text_classes_number(ikt_context *ctx, hid_t dataset, const char *names,
-                                   int64_t first, int64_t count, int64_t *labels);
+/* --- texts ------------------------------------------------------------------------------------ */
 
 static ikt_status too_many(ikt_context *ctx, hid_t dataset) {
     char name[512];
     return ikt_fail(ctx, IKT_ERR_DATA,
                     "%s has more than %d different texts: are these names of rows rather than of "
                     "classes?",
-                    ikt_h5_name(dataset, name, sizeof name), IKT_CLASSES_MAX);
+                    ikt_h5_name(dataset, name, sizeof name), IKT_CLASS_NAMES_MAX);
 }
-
-/* --- a list ----------------------------------------------------------------------------------- */
 
 typedef struct {
     ikt_context *ctx;
     char *text;
-    int64_t length, room;
-} growing;
+    int64_t length, capacity;
+} lines;
 
 static ikt_status append(void *self, int64_t i, const char *text) {
-    growing *g = self;
-    const int64_t more = (int64_t)strlen(text) + 1;
+    lines *l = self;
+    const int64_t needed = l->length + (int64_t)strlen(text) + 2;
     (void)i;
-    if (g->length + more + 1 > g->room) {
-        const int64_t room = 2 * (g->length + more + 1);
-        IKT_TRY(ikt_resize(g->ctx, &g->text, room, 1, "class names"));
-        g->room = room;
+    if (needed > l->capacity) {
+        IKT_TRY(ikt_resize(l->ctx, &l->text, 2 * needed, 1, "class names"));
+        l->capacity = 2 * needed;
     }
-    g->length += sprintf(g->text + g->length, "%s\n", text);
+    l->length += sprintf(l->text + l->length, "%s\n", text);
     return IKT_OK;
 }
 
-ikt_status ikt_text_list_read(ikt_context *ctx, hid_t dataset, char **names) {
-    growing g = {.ctx = ctx};
+/* LOCAL. All entries of a list in its order, "a\nb\n". */
+static ikt_status read_list(ikt_context *ctx, hid_t dataset, char **names) {
+    lines l = {.ctx = ctx};
     const int64_t count = ikt_h5_length(dataset);
     *names = NULL;
-    if (count > IKT_CLASSES_MAX) return too_many(ctx, dataset);
-    ikt_status st = ikt_resize(ctx, &g.text, 1, 1, "class names");
-    if (st == IKT_OK) st = ikt_h5_visit_texts(ctx, dataset, 0, count < 0 ? 0 : count, append, &g);
-    if (st != IKT_OK) ikt_free(&g.text);
-    *names = g.text;
+    if (count > IKT_CLASS_NAMES_MAX) return too_many(ctx, dataset);
+    ikt_status st = ikt_resize(ctx, &l.text, 1, 1, "class names");
+    if (st == IKT_OK) st = ikt_h5_visit_texts(ctx, dataset, 0, count < 0 ? 0 : count, append, &l);
+    if (st != IKT_OK) ikt_free(&l.text);
+    *names = l.text;
     return st;
 }
-
-/* --- a column --------------------------------------------------------------------------------- */
 
 /* Texts that are gathered, or numbered. */
 typedef struct {
     ikt_context *ctx;
-    ikt_csv_classes classes;
+    ikt_class_names classes;
     bool full;
     int64_t first, *labels;
 } numbering;
@@ -91,77 +63,48 @@ typedef struct {
 static ikt_status collect(void *self, int64_t i, const char *text) {
     numbering *n = self;
     (void)i;
-    return n->full ? IKT_OK : ikt_csv_classes_add(n->ctx, &n->classes, text, &n->full);
-}
-
-static ikt_status collect_lines(numbering *n, char *lines, int64_t length) {
-    for (char *line = lines; line < lines + length; line += strlen(line) + 1) {
-        char *end = memchr(line, '\n', (size_t)(lines + length - line));
-        if (!end) break;
-        *end = '\0';
-        IKT_TRY(collect(n, 0, line));
-    }
-    return IKT_OK;
-}
-
-/* COLLECTIVE. The texts of all ranks on each. */
-static ikt_status join_texts(ikt_context *ctx, const char *own, numbering *all) {
-    int64_t *counts = NULL, total = 0;
-    char *lines = NULL;
-    ikt_status st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, "class names");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        ikt_gather_counts(ctx, (int64_t)strlen(own), counts);
-        for (int r = 0; r < ikt_size(ctx); r++)
-            total += counts[r];
-        st = ikt_agree(ctx, ikt_alloc(ctx, &lines, total + 1, 1, "class names"));
-    }
-    if (st == IKT_OK) {
-        ikt_allgather(ctx, own, (int64_t)strlen(own), 1, lines, counts);
-        st = ikt_agree(ctx, collect_lines(all, lines, total));
-    }
-    ikt_free(&lines);
-    ikt_free(&counts);
-    return st;
-}
-
-ikt_status ikt_text_classes_find(ikt_context *ctx, hid_t dataset, char **names) {
-    const ikt_rows rows = ikt_rows_make(ikt_h5_length(dataset), ikt_size(ctx), ikt_rank(ctx));
-    numbering own = {.ctx = ctx}, all = {.ctx = ctx};
-    char *lines = NULL;
-    *names = NULL;
-    ikt_status st = ikt_h5_visit_texts(ctx, dataset, rows.first, rows.count, collect, &own);
-    if (st == IKT_OK) st = ikt_csv_classes_list(ctx, &own.classes, &lines);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = join_texts(ctx, lines, &all);
-    if (st == IKT_OK && ikt_max_one(ctx, own.full || all.full) > 0)
-        st = ikt_agree(ctx, too_many(ctx, dataset));
-    if (st == IKT_OK) st = ikt_agree(ctx, ikt_csv_classes_list(ctx, &all.classes, names));
-    ikt_free(&lines);
-    ikt_csv_classes_free(&own.classes);
-    ikt_csv_classes_free(&all.classes);
-    return st;
+    return n->full ? IKT_OK : ikt_class_names_add(n->ctx, &n->classes, text, &n->full);
 }
 
 static ikt_status number(void *self, int64_t i, const char *text) {
     numbering *n = self;
-    n->labels[i - n->first] = ikt_csv_classes_find(&n->classes, text);
+    n->labels[i - n->first] = ikt_class_names_find(&n->classes, text);
     return IKT_OK;
 }
 
-ikt_status ikt_text_classes_number(ikt_context *ctx, hid_t dataset, const char *names,
-                                   int64_t first, int64_t count, int64_t *labels) {
+/* COLLECTIVE. The different texts of a column, sorted: each rank finds those of its share of the
+ * rows. Disadvantage: all different texts on every rank, which is why there may be
+ * IKT_CLASS_NAMES_MAX of them. */
+static ikt_status find_classes(ikt_context *ctx, hid_t dataset, char **names) {
+    const ikt_rows rows = ikt_rows_make(ikt_h5_length(dataset), ikt_size(ctx), ikt_rank(ctx));
+    numbering n = {.ctx = ctx};
+    *names = NULL;
+    ikt_status st = ikt_h5_visit_texts(ctx, dataset, rows.first, rows.count, collect, &n);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = ikt_class_names_join(ctx, &n.classes, &n.full);
+    if (st == IKT_OK)
+        st = ikt_agree(ctx, n.full ? too_many(ctx, dataset)
+                                   : ikt_class_names_list(ctx, &n.classes, names));
+    ikt_class_names_free(&n.classes);
+    return st;
+}
+
+/* COLLECTIVE. Numbers of the texts of rows first .. first + count - 1 among `names`. */
+static ikt_status number_texts(ikt_context *ctx, hid_t dataset, const char *names, int64_t first,
+                               int64_t count, int64_t *labels) {
     const int64_t length = (int64_t)strlen(names);
     numbering n = {.ctx = ctx, .first = first, .labels = labels};
-    char *lines = NULL;
-    ikt_status st = ikt_alloc(ctx, &lines, length + 1, 1, "class names");
-    if (st == IKT_OK) memcpy(lines, names, (size_t)length);
-    if (st == IKT_OK) st = collect_lines(&n, lines, length);
+    char *copy = NULL;
+    ikt_status st = ikt_alloc(ctx, &copy, length + 1, 1, "class names");
+    if (st == IKT_OK) memcpy(copy, names, (size_t)length);
+    if (st == IKT_OK) st = ikt_class_names_add_lines(ctx, &n.classes, copy, &n.full);
     if (st == IKT_OK) st = ikt_h5_visit_texts(ctx, dataset, first, count, number, &n);
-    ikt_free(&lines);
-    ikt_csv_classes_free(&n.classes);
+    ikt_free(&copy);
+    ikt_class_names_free(&n.classes);
     return ikt_agree(ctx, st);
 }
+
+/* --- finding ---------------------------------------------------------------------------------- */
 
 enum { PATH_SIZE = 1024 };
 
@@ -177,8 +120,6 @@ typedef struct {
     hid_t categories;       /* data set of the names of codes, or negative */
     hid_t texts;            /* `values`, where they are texts, or negative */
 } labels_place;
-
-/* --- finding ---------------------------------------------------------------------------------- */
 
 static bool is_compound(hid_t file, const char *name) {
     hid_t object = ikt_h5_open_object(file, name);
@@ -226,10 +167,11 @@ static ikt_status take_group(labels_place *p) {
                     p->path, p->object);
 }
 
-/* The data set that the attribute `categories` of codes refers to; negative where there is none. */
-static hid_t referred_categories(hid_t codes) {
+/* Numbers, texts, or codes whose attribute `categories` refers to the data set of their names. */
+static ikt_status take_dataset(labels_place *p, hid_t codes) {
     hobj_ref_t reference;
-    if (!ikt_h5_has_attribute(codes, "categories")) return -1;
+    snprintf(p->values, PATH_SIZE, "%s", p->object);
+    if (!ikt_h5_has_attribute(codes, "categories")) return IKT_OK;
     hid_t attribute = H5Aopen(codes, "categories", H5P_DEFAULT);
     hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
     hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1, found = -1;
@@ -240,16 +182,11 @@ static hid_t referred_categories(hid_t codes) {
     ikt_h5_close(type);
     ikt_h5_close(space);
     ikt_h5_close(attribute);
-    if (found >= 0 && H5Iget_type(found) == H5I_DATASET) return found;
+    if (found >= 0 && H5Iget_type(found) == H5I_DATASET) {
+        p->categories = found;
+        return IKT_OK;
+    }
     ikt_h5_close(found);
-    return -1;
-}
-
-static ikt_status take_dataset(labels_place *p, hid_t object) {
-    snprintf(p->values, PATH_SIZE, "%s", p->object);
-    if (!ikt_h5_has_attribute(object, "categories")) return IKT_OK;
-    p->categories = referred_categories(object);
-    if (p->categories >= 0) return IKT_OK;
     return ikt_fail(p->ctx, IKT_ERR_DATA,
                     "%s: the attribute 'categories' of '%s' refers to no data set", p->path,
                     p->object);
@@ -289,25 +226,22 @@ static ikt_status read_numbers(const labels_place *p, int64_t first, int64_t cou
                      ikt_fail(p->ctx, IKT_ERR_DATA, "%s has no data set '%s'", p->path, p->values));
 }
 
-/* Codes are places in the list of categories; -1 is a row without one. */
-static ikt_status check_codes(const labels_place *p, int64_t categories, int64_t first,
-                              int64_t count, int64_t *labels) {
-    for (int64_t i = 0; i < count; i++) {
-        if (labels[i] == -1) labels[i] = IKT_LABEL_MISSING;
-        if (labels[i] < -1 || labels[i] >= categories)
-            return ikt_fail(p->ctx, IKT_ERR_DATA,
-                            "%s: '%s', row %lld has code %lld, but there are %lld categories",
-                            p->path, p->values, (long long)(first + i), (long long)labels[i],
-                            (long long)categories);
-    }
-    return IKT_OK;
-}
-
+/* Codes number the categories from 0; -1 is a row without one. */
 static ikt_status read_codes(const labels_place *p, int64_t first, int64_t count, int64_t *labels,
                              char **names) {
-    if (!*names) IKT_TRY(ikt_agree(p->ctx, ikt_text_list_read(p->ctx, p->categories, names)));
+    ikt_status st = IKT_OK;
+    if (!*names) IKT_TRY(ikt_agree(p->ctx, read_list(p->ctx, p->categories, names)));
     IKT_TRY(read_numbers(p, first, count, labels));
-    return ikt_agree(p->ctx, check_codes(p, ikt_label_names_count(*names), first, count, labels));
+    const int64_t categories = ikt_label_names_count(*names);
+    for (int64_t i = 0; i < count && st == IKT_OK; i++) {
+        if (labels[i] == -1) labels[i] = IKT_LABEL_MISSING;
+        if (labels[i] < -1 || labels[i] >= categories)
+            st = ikt_fail(p->ctx, IKT_ERR_DATA,
+                          "%s: '%s', row %lld has code %lld, but there are %lld categories",
+                          p->path, p->values, (long long)(first + i), (long long)labels[i],
+                          (long long)categories);
+    }
+    return ikt_agree(p->ctx, st);
 }
 
 static ikt_status read_texts(const labels_place *p, int64_t first, int64_t count, int64_t *labels,
@@ -317,37 +251,8 @@ static ikt_status read_texts(const labels_place *p, int64_t first, int64_t count
         st = ikt_fail(p->ctx, IKT_ERR_DATA, "%s: '%s' has %lld entries, but there are %lld rows",
                       p->path, p->values, (long long)ikt_h5_length(p->texts), (long long)p->n);
     IKT_TRY(ikt_agree(p->ctx, st));
-    if (!*names) IKT_TRY(ikt_text_classes_find(p->ctx, p->texts, names));
-    return ikt_text_classes_number(p->ctx, p->texts, *names, first, count, labels);
-}
-
-/* COLLECTIVE. Among numbers, missing ones must not be taken for others. */
-static ikt_status apply_mask(const labels_place *p, bool numbers, int64_t count,
-                             const int64_t *mask, int64_t *labels) {
-    bool negative = false, masked = false;
-    for (int64_t i = 0; i < count; i++) {
-        masked |= mask[i] != 0;
-        negative |= !mask[i] && labels[i] < 0;
-        if (mask[i]) labels[i] = IKT_LABEL_MISSING;
-    }
-    if (!numbers || ikt_max_one(p->ctx, negative) == 0 || ikt_max_one(p->ctx, masked) == 0)
-        return IKT_OK;
-    return ikt_agree(p->ctx, ikt_fail(p->ctx, IKT_ERR_DATA,
-                                      "%s: '%s' has both missing and negative values; missing ones "
-                                      "would become class -1",
-                                      p->path, p->object));
-}
-
-static ikt_status read_mask(const labels_place *p, int64_t first, int64_t count, int64_t *labels) {
-    int64_t *mask = NULL;
-    bool present = false;
-    ikt_status st = ikt_agree(p->ctx, ikt_alloc(p->ctx, &mask, count, sizeof *mask, "labels"));
-    if (st == IKT_OK)
-        st = ikt_column_read_int(p->ctx, p->file, p->path, p->mask, p->n, first, count, mask,
-                                 &present);
-    if (st == IKT_OK) st = apply_mask(p, p->texts < 0, count, mask, labels);
-    ikt_free(&mask);
-    return st;
+    if (!*names) IKT_TRY(find_classes(p->ctx, p->texts, names));
+    return number_texts(p->ctx, p->texts, *names, first, count, labels);
 }
 
 /* Truth values have names as they stand. */
@@ -359,15 +264,59 @@ static ikt_status name_members(const labels_place *p, char **names) {
     return ikt_agree(p->ctx, st);
 }
 
+/* COLLECTIVE. Among numbers, missing ones must not be taken for others. */
+static ikt_status apply_mask(const labels_place *p, int64_t first, int64_t count, int64_t *labels) {
+    int64_t *mask = NULL, negative = 0, masked = 0;
+    bool present = false;
+    ikt_status st = ikt_agree(p->ctx, ikt_alloc(p->ctx, &mask, count, sizeof *mask, "labels"));
+    if (st == IKT_OK)
+        st = ikt_column_read_int(p->ctx, p->file, p->path, p->mask, p->n, first, count, mask,
+                                 &present);
+    for (int64_t i = 0; st == IKT_OK && i < count; i++) {
+        masked |= mask[i] != 0;
+        negative |= !mask[i] && labels[i] < 0;
+        if (mask[i]) labels[i] = IKT_LABEL_MISSING;
+    }
+    ikt_free(&mask);
+    IKT_TRY(st);
+    if (p->texts >= 0 || ikt_max_one(p->ctx, negative) == 0 || ikt_max_one(p->ctx, masked) == 0)
+        return IKT_OK;
+    return ikt_agree(p->ctx, ikt_fail(p->ctx, IKT_ERR_DATA,
+                                      "%s: '%s' has both missing and negative values; missing ones "
+                                      "would become class -1",
+                                      p->path, p->object));
+}
+
 static ikt_status read_place(const labels_place *p, int64_t first, int64_t count, int64_t *labels,
                              char **names) {
     if (p->categories >= 0) return read_codes(p, first, count, labels, names);
-    if (p->texts >= 0)
+    if (p->texts >= 0) {
         IKT_TRY(read_texts(p, first, count, labels, names));
-    else
+    } else {
         IKT_TRY(read_numbers(p, first, count, labels));
-    if (p->texts < 0) IKT_TRY(name_members(p, names));
-    return p->mask[0] ? read_mask(p, first, count, labels) : IKT_OK;
+        IKT_TRY(name_members(p, names));
+    }
+    return p->mask[0] ? apply_mask(p, first, count, labels) : IKT_OK;
+}
+
+/* A program of others may have left out the end of the last line. */
+ikt_status ikt_label_names_read(ikt_context *ctx, hid_t file, const char *path, char **names) {
+    char *stored = NULL;
+    *names = NULL;
+    IKT_TRY(ikt_h5_get_text(ctx, file, "label_names", &stored));
+    if (!stored) return IKT_OK;
+    const int64_t length = (int64_t)strlen(stored), size = 2 * length + 2;
+    const ikt_status st = ikt_alloc(ctx, names, size, 1, "class names");
+    if (st == IKT_OK) {
+        if (!ikt_utf8_copy(stored, *names, (size_t)size - 1)) ikt_h5_warn_latin1(ctx, path);
+        if (length > 0 && stored[length - 1] != '\n') strcat(*names, "\n");
+    }
+    ikt_free(&stored);
+    return st;
+}
+
+bool ikt_labels_are_default(const char *name) {
+    return strcmp(name, "labels") == 0 || strcmp(name, "/labels") == 0;
 }
 
 ikt_status ikt_labels_read(ikt_context *ctx, hid_t file, const char *path, const char *name,
@@ -380,6 +329,11 @@ ikt_status ikt_labels_read(ikt_context *ctx, hid_t file, const char *path, const
     if (*present) st = read_place(&p, first, count, labels, names);
     ikt_h5_close(p.categories);
     ikt_h5_close(p.texts);
+    if (st == IKT_OK && *present && ikt_labels_are_default(name)) {
+        if (!*names) st = ikt_label_names_read(ctx, file, path, names);
+        if (st == IKT_OK) ikt_label_names_check(ctx, path, *names, count, labels);
+        st = ikt_agree(ctx, st);
+    }
     if (st != IKT_OK) ikt_free(names);
     return st;
 }
@@ -394,21 +348,5 @@ ikt_status ikt_labels_have_names(ikt_context *ctx, hid_t file, const char *path,
     ikt_free(&members);
     ikt_h5_close(p.categories);
     ikt_h5_close(p.texts);
-    return st;
-}
-
-/* A program of others may have left out the end of the last line. */
-ikt_status ikt_label_names_read(ikt_context *ctx, hid_t file, const char *path, char **names) {
-    char *stored = NULL;
-    *names = NULL;
-    IKT_TRY(ikt_h5_get_text(ctx, file, "label_names", &stored));
-    if (!stored) return IKT_OK;
-    const int64_t length = (int64_t)strlen(stored), room = 2 * length + 2;
-    const ikt_status st = ikt_alloc(ctx, names, room, 1, "class names");
-    if (st == IKT_OK) {
-        if (!ikt_utf8_copy(stored, *names, (size_t)room - 1)) ikt_h5_warn_latin1(ctx, path);
-        if (length > 0 && stored[length - 1] != '\n') strcat(*names, "\n");
-    }
-    ikt_free(&stored);
     return st;
 }

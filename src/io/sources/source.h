@@ -44,7 +44,7 @@ typedef struct {
 } ikt_source_options;
 
 /* COLLECTIVE. Opens the rows (n x d) that a file holds, whose format its content tells; of HDF5 a
- * data set, or the group of a sparse matrix stored by rows (source_csr.h; "/" where its parts lie
+ * data set, or the group of a sparse matrix stored by rows (csr_group.h; "/" where its parts lie
  * at the root). uint8, float32 and float64 keep their type; float16 and integers of up to 16 bits
  * come as float32, other integers as float64, which holds them exactly (64-bit integers of 2^53 or
  * more are refused when they are read). Errors: IKT_ERR_FILE (missing, damaged; of a format that is
@@ -109,8 +109,8 @@ ikt_status ikt_source_read_sparse(ikt_source *source, int64_t first, int64_t cou
 
 /* COLLECTIVE. Reads the labels of rows.
  *   name      a data set of n integers beside the rows; of an AnnData file also a column of obs
- *             (categories, texts, truth values and integers: labels_h5.h); or a file of its own,
- *             FILE.npy, FILE-idx1-ubyte or FILE.h5:DATASET (label_file.h)
+ *             (categories, texts, truth values and integers: labels.h); or a file of its own,
+ *             FILE.npy, FILE-idx1-ubyte or FILE.h5:DATASET
  *   labels    [count]
  *   present   false where there is nothing of that name (no error)
  * Errors: IKT_ERR_DATA (wrong length, not classes), IKT_ERR_FILE. */

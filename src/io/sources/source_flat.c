@@ -16,8 +16,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "io/formats/binary.h"
-#include "io/numbers/element.h"
+#include "io/formats/bytes.h"
 #include "io/sources/source_ops.h"
 
 typedef struct {
@@ -27,15 +26,6 @@ typedef struct {
 
 enum { BUFFER = 1 << 20 }; /* bytes */
 
-static ikt_status read_failed(ikt_source *source, int64_t offset, ssize_t got) {
-    if (got < 0)
-        return ikt_fail(source->ctx, IKT_ERR_FILE, "%s cannot be read at byte %lld: %s",
-                        source->name, (long long)offset, strerror(errno));
-    return ikt_fail(source->ctx, IKT_ERR_FILE,
-                    "%s is truncated: it ends at byte %lld, within its rows", source->name,
-                    (long long)offset);
-}
-
 /* Exactly `bytes` bytes. */
 static ikt_status read_bytes(ikt_source *source, int64_t offset, int64_t bytes, void *to) {
     const flat_self *self = source->self;
@@ -44,7 +34,13 @@ static ikt_status read_bytes(ikt_source *source, int64_t offset, int64_t bytes, 
     while (bytes > 0) {
         ssize_t got = pread(self->file, at, (size_t)(bytes < piece ? bytes : piece), (off_t)offset);
         if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return read_failed(source, offset, got);
+        if (got < 0)
+            return ikt_fail(source->ctx, IKT_ERR_FILE, "%s cannot be read at byte %lld: %s",
+                            source->name, (long long)offset, strerror(errno));
+        if (got == 0)
+            return ikt_fail(source->ctx, IKT_ERR_FILE,
+                            "%s is truncated: it ends at byte %lld, within its rows", source->name,
+                            (long long)offset);
         at += got;
         offset += got;
         bytes -= got;
@@ -63,11 +59,11 @@ static ikt_status inexact(ikt_source *source, int64_t row, int64_t column) {
 static ikt_status read_elements(ikt_source *source, int64_t first, int64_t count, void *buffer,
                                 char *values) {
     const ikt_layout *l = &((const flat_self *)source->self)->layout;
-    const int64_t size = l->element.bytes, room = BUFFER / size;
+    const int64_t size = l->element.bytes, most = BUFFER / size;
     const int64_t value = (int64_t)ikt_type_size(source->type);
     const bool direct = ikt_element_keeps_type(l->element);
     for (int64_t done = 0; done < count;) {
-        int64_t now = direct || count - done < room ? count - done : room;
+        int64_t now = direct || count - done < most ? count - done : most;
         void *stored = direct ? values : buffer;
         IKT_TRY(read_bytes(source, l->offset + (first + done) * size, now * size, stored));
         if (!ikt_element_is_native(l->element)) {
@@ -80,29 +76,23 @@ static ikt_status read_elements(ikt_source *source, int64_t first, int64_t count
     return IKT_OK;
 }
 
-/* A tile of an array stored by columns: rows first .. first + count - 1 of columns from `column`
- * on, to values[count * source->d] at its place. */
-static ikt_status read_tile(ikt_source *source, int64_t first, int64_t count, int64_t column,
-                            int64_t columns, char *buffer, char *values) {
-    const ikt_layout *l = &((const flat_self *)source->self)->layout;
-    const int64_t size = l->element.bytes, value = (int64_t)ikt_type_size(source->type);
-    for (int64_t c = 0; c < columns; c++)
-        IKT_TRY(read_bytes(source, l->offset + ((column + c) * l->n + first) * size, count * size,
-                           buffer + c * count * size));
-    const int64_t bad = ikt_turn(l->element, buffer, columns, count, values + column * value, l->d);
-    return bad < 0 ? IKT_OK : inexact(source, first + bad % count, column + bad / count);
-}
-
+/* Rows first .. first + count - 1 of an array stored by columns, in tiles of some columns. */
 static ikt_status read_columns(ikt_source *source, int64_t first, int64_t count, char *buffer,
                                char *values) {
     const ikt_layout *l = &((const flat_self *)source->self)->layout;
-    const int64_t row = source->d * (int64_t)ikt_type_size(source->type);
-    const int64_t wide = l->d < 16 ? l->d : 16, most = BUFFER / (wide * l->element.bytes);
+    const int64_t size = l->element.bytes, value = (int64_t)ikt_type_size(source->type);
+    const int64_t wide = l->d < 16 ? l->d : 16, most = BUFFER / (wide * size);
     for (int64_t done = 0; done < count; done += most)
-        for (int64_t column = 0; column < l->d; column += wide)
-            IKT_TRY(read_tile(source, first + done, count - done < most ? count - done : most,
-                              column, l->d - column < wide ? l->d - column : wide, buffer,
-                              values + done * row));
+        for (int64_t column = 0; column < l->d; column += wide) {
+            const int64_t rows = count - done < most ? count - done : most;
+            const int64_t columns = l->d - column < wide ? l->d - column : wide;
+            for (int64_t c = 0; c < columns; c++)
+                IKT_TRY(read_bytes(source, l->offset + ((column + c) * l->n + first + done) * size,
+                                   rows * size, buffer + c * rows * size));
+            const int64_t bad = ikt_turn(l->element, buffer, columns, rows,
+                                         values + (done * l->d + column) * value, l->d);
+            if (bad >= 0) return inexact(source, first + done + bad % rows, column + bad / rows);
+        }
     return IKT_OK;
 }
 
@@ -119,40 +109,36 @@ static ikt_status flat_read(ikt_source *source, int64_t first, int64_t count, vo
 }
 
 static void flat_close(ikt_source *source) {
-    flat_self *self = source->self;
+    const flat_self *self = source->self;
     if (self->file >= 0) close(self->file);
-    ikt_free(&self);
-    source->self = NULL;
 }
 
 static void flat_describe(const ikt_source *source, ikt_source_content *content) {
+    (void)source;
     snprintf(content->labels, sizeof content->labels,
              "a file of their own, such as labels.npy or FILE.h5:DATASET");
-    (void)source;
 }
 
-static const ikt_source_ops flat_ops = {
-    .read = flat_read, .describe = flat_describe, .close = flat_close};
+static const ikt_source_ops flat_ops = {.self_bytes = sizeof(flat_self),
+                                        .read = flat_read,
+                                        .describe = flat_describe,
+                                        .close = flat_close};
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* What the header says; on one rank. */
-static ikt_status layout_of_header(ikt_context *ctx, const char *path, const ikt_raw *raw,
-                                   ikt_layout *layout) {
-    static const ikt_reader_options plain = {.label_column = "", .skip_columns = ""};
-    ikt_reader *reader = NULL;
-    (void)raw;
-    IKT_TRY(ikt_reader_open(ctx, path, &plain, &reader));
-    *layout = reader->layout;
-    ikt_reader_close(&reader);
-    if (layout->element.bytes > 0) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_INTERNAL, "%s has no rows that stand plainly in it", path);
-}
-
-/* What the settings say; on one rank. */
-static ikt_status layout_of_raw(ikt_context *ctx, const char *path, const ikt_raw *raw,
-                                ikt_layout *layout) {
+/* What the header says, or the settings, of a file without one; on one rank. */
+static ikt_status find_layout(ikt_context *ctx, const char *path, const ikt_raw *raw,
+                              ikt_layout *layout) {
     struct stat about;
+    if (!raw) {
+        const ikt_reader_options plain = {0};
+        ikt_reader *reader = NULL;
+        IKT_TRY(ikt_reader_open(ctx, path, &plain, &reader));
+        *layout = reader->layout;
+        ikt_reader_close(&reader);
+        if (layout->element.bytes > 0) return IKT_OK;
+        return ikt_fail(ctx, IKT_ERR_INTERNAL, "%s has no rows that stand plainly in it", path);
+    }
     if (stat(path, &about) != 0)
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
     const int64_t bytes = (int64_t)about.st_size - raw->skip;
@@ -165,19 +151,6 @@ static ikt_status layout_of_raw(ikt_context *ctx, const char *path, const ikt_ra
                         (long long)raw->columns, raw->bytes);
     *layout = (ikt_layout){
         {raw->kind, raw->bytes, raw->big}, raw->skip, bytes / row, raw->columns, false};
-    return IKT_OK;
-}
-
-typedef ikt_status layout_finder(ikt_context *ctx, const char *path, const ikt_raw *raw,
-                                 ikt_layout *layout);
-
-static ikt_status prepare(ikt_context *ctx, const char *path, ikt_source **out) {
-    flat_self *self = NULL;
-    IKT_TRY(ikt_source_new(ctx, path, "", out));
-    IKT_TRY(ikt_alloc(ctx, &self, 1, sizeof *self, "source"));
-    self->file = -1;
-    (*out)->self = self;
-    (*out)->ops = &flat_ops;
     return IKT_OK;
 }
 
@@ -196,79 +169,36 @@ static ikt_status open_here(ikt_source *source, const char *path) {
                     ikt_rank(source->ctx), (long long)about.st_size);
 }
 
-static void take_layout(ikt_source *source, ikt_transposed transposed) {
-    ikt_layout *l = &((flat_self *)source->self)->layout;
-    if (transposed == IKT_TRANSPOSED_YES) {
-        const int64_t rows = l->n;
-        l->n = l->d;
-        l->d = rows;
-        l->by_columns = !l->by_columns;
-    }
-    source->n_file = l->n;
-    source->d = l->d;
-    source->type = ikt_element_type(l->element);
-}
-
-static ikt_status check_dataset(ikt_context *ctx, const char *path, const char *format,
-                                const ikt_source_options *options) {
+static ikt_status flat_open(ikt_context *ctx, const ikt_source_format *format, const char *path,
+                            const ikt_source_options *options, ikt_source **out) {
     const char *dataset = options->dataset;
-    if (options->inherited || strcmp(dataset, "X") == 0 || strcmp(dataset, "/X") == 0)
-        return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_USAGE,
-                    "%s is %s, which holds one array: there is no data set '%s' to choose", path,
-                    format, dataset);
-}
-
-static ikt_status flat_open(ikt_context *ctx, const char *path, const char *format,
-                            const ikt_source_options *options, layout_finder *find,
-                            ikt_source **out) {
-    *out = NULL;
-    IKT_TRY(check_dataset(ctx, path, format, options)); /* the same on all ranks */
-    ikt_status st = ikt_agree(ctx, prepare(ctx, path, out));
+    if (!options->inherited && strcmp(dataset, "X") != 0 && strcmp(dataset, "/X") != 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE, /* the same on all ranks */
+                        "%s is %s, which holds one array: there is no data set '%s' to choose",
+                        path, format->name, dataset);
+    IKT_TRY(ikt_source_new(ctx, &flat_ops, format->name, path, "", out));
+    ikt_source *source = *out;
+    flat_self *self = source->self;
+    ikt_layout *l = &self->layout;
+    ikt_status st = IKT_OK;
+    self->file = -1;
+    if (ikt_rank(ctx) == 0) st = find_layout(ctx, path, format->header ? NULL : &options->raw, l);
+    st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
-        flat_self *self = (*out)->self;
-        if (ikt_rank(ctx) == 0) st = find(ctx, path, &options->raw, &self->layout);
-        st = ikt_agree(ctx, st);
-        if (st == IKT_OK) ikt_broadcast(ctx, &self->layout, (int64_t)sizeof self->layout, 0);
-    }
-    if (st == IKT_OK) {
-        (*out)->format = format;
-        st = open_here(*out, path);
-        take_layout(*out, options->transposed);
-        if (st == IKT_OK) st = ikt_source_use_rows(*out, options->rows);
+        ikt_broadcast(ctx, l, (int64_t)sizeof *l, 0);
+        st = open_here(source, path);
+        if (options->transposed == IKT_TRANSPOSED_YES)
+            *l = (ikt_layout){l->element, l->offset, l->d, l->n, !l->by_columns};
+        source->n_file = l->n;
+        source->d = l->d;
+        source->type = ikt_element_type(l->element);
+        if (st == IKT_OK) st = ikt_source_use_rows(source, options->rows);
         st = ikt_agree(ctx, st);
     }
     if (st != IKT_OK) ikt_source_close(out);
     return st;
 }
 
-/* --- the formats ------------------------------------------------------------------------------ */
-
-static bool is_npy(const char *path, const unsigned char *head, int64_t bytes) {
-    (void)path;
-    return ikt_reader_npy.probe(head, bytes);
-}
-
-static bool is_idx(const char *path, const unsigned char *head, int64_t bytes) {
-    (void)path;
-    return ikt_reader_idx.probe(head, bytes);
-}
-
-static ikt_status open_npy(ikt_context *ctx, const char *path, const ikt_source_options *options,
-                           ikt_source **out) {
-    return flat_open(ctx, path, "NPY", options, layout_of_header, out);
-}
-
-static ikt_status open_idx(ikt_context *ctx, const char *path, const ikt_source_options *options,
-                           ikt_source **out) {
-    return flat_open(ctx, path, "IDX", options, layout_of_header, out);
-}
-
-static ikt_status open_raw(ikt_context *ctx, const char *path, const ikt_source_options *options,
-                           ikt_source **out) {
-    return flat_open(ctx, path, "raw", options, layout_of_raw, out);
-}
-
-const ikt_source_format ikt_source_npy = {"NPY", is_npy, open_npy};
-const ikt_source_format ikt_source_idx = {"IDX", is_idx, open_idx};
-const ikt_source_format ikt_source_raw = {"raw numbers", NULL, open_raw};
+const ikt_source_format ikt_source_npy = {"NPY", &ikt_reader_npy, flat_open};
+const ikt_source_format ikt_source_idx = {"IDX", &ikt_reader_idx, flat_open};
+const ikt_source_format ikt_source_raw = {"raw", NULL, flat_open};

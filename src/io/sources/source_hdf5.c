@@ -1,26 +1,34 @@
-/* Rows in an HDF5 data set, read by collective hyperslabs, or in the group of a sparse matrix;
- * AnnData and MATLAB 7.3 files are such. */
+/* Rows in an HDF5 data set, read by collective hyperslabs, or in the group of a sparse matrix
+ * (csr_group.h); AnnData and MATLAB 7.3 files are such.
+ *
+ * Method of sparse rows: one pass over indptr when the group is opened checks it and learns how
+ * many rows make blocks of a bounded number of entries; a range of rows is then a range of indptr
+ * and a range of the columns and values. Advantage: each rank reads its own rows and nothing else,
+ * and no damage in the file leads beyond an array. Disadvantage: a matrix stored by columns (CSC)
+ * would have to be turned round first, and is refused.
+ * Columns of a row may stand in any order; a value that comes twice counts as its sum, as in SciPy.
+ */
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "dist/rows.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/csc_h5.h"
 #include "io/hdf5/csr_group.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/h5_contents.h"
 #include "io/hdf5/h5_numbers.h"
-#include "io/sources/label_names.h"
-#include "io/sources/labels_h5.h"
-#include "io/sources/source_csr.h"
+#include "io/sources/labels.h"
 #include "io/sources/source_ops.h"
 
 typedef struct {
     hid_t file, dataset;
-    ikt_csr_reader *csr; /* in place of the data set, or NULL */
+    ikt_csr_group group; /* of a sparse source, in place of the data set */
     bool wide;           /* integers of 64 bits */
     bool turned;         /* rows are the columns of the data set */
     char *path;
@@ -47,23 +55,118 @@ static ikt_status hdf5_read(ikt_source *source, int64_t first, int64_t count, vo
     return ikt_agree(source->ctx, check_exact(source, first, count, rows));
 }
 
+/* --- sparse rows ------------------------------------------------------------------------------ */
+
+enum {
+    LEVELS = 15, /* blocks of 2^0 .. 2^14 rows */
+    LARGEST = 1 << (LEVELS - 1),
+    PIECE = 8 * LARGEST,    /* rows of indptr looked at together */
+    BLOCK_ENTRIES = 1 << 20 /* 12 MiB */
+};
+
+/* COLLECTIVE. Goes through indptr of the rows that are used, each rank through its share, in
+ * pieces: how many entries there are, in the longest row, and in the fullest blocks of 2^level rows
+ * that begin at multiples of that. */
+static ikt_status scan_rows(ikt_source *source) {
+    ikt_context *ctx = source->ctx;
+    const ikt_csr_group *g = &((hdf5_self *)source->self)->group;
+    const int64_t n = source->n;
+    const ikt_rows pieces = ikt_rows_make((n + PIECE - 1) / PIECE, ikt_size(ctx), ikt_rank(ctx));
+    int64_t most[LEVELS] = {0}, end = 0, *start = NULL;
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &start, PIECE + 1, sizeof *start, "source"));
+    for (int64_t p = 0; st == IKT_OK && p < ikt_rows_count(&pieces, 0); p++) {
+        const int64_t first = p < pieces.count ? (pieces.first + p) * PIECE : 0;
+        const int64_t left = p < pieces.count ? n - first : 0, count = left < PIECE ? left : PIECE;
+        st = ikt_csr_group_starts(g, first, count, start);
+        if (st != IKT_OK || count == 0) continue;
+        for (int level = 0; level < LEVELS; level++)
+            for (int64_t i = 0; i < count; i += INT64_C(1) << level) {
+                const int64_t next = i + (INT64_C(1) << level);
+                const int64_t entries = start[next < count ? next : count] - start[i];
+                if (entries > most[level]) most[level] = entries;
+            }
+        end = start[count];
+    }
+    ikt_free(&start);
+    IKT_TRY(st);
+    ikt_max_i64(ctx, most, LEVELS);
+    source->entries = ikt_max_one(ctx, end);
+    source->longest = most[0];
+    source->block = 1;
+    for (int level = 1; level < LEVELS && most[level] <= BLOCK_ENTRIES; level++)
+        source->block = INT64_C(1) << level;
+    if (n < source->n_file || source->entries == g->entries) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA, /* entries that belong to no row are those of lost rows */
+                    "%s is damaged: the rows of indptr end at entry %lld, but there are %lld",
+                    g->name, (long long)source->entries, (long long)g->entries);
+}
+
+static bool is_ascending(const ikt_sparse_rows *rows, int64_t i) {
+    const int64_t at = rows->start[i];
+    return ikt_sparse_is_ascending(rows->column + at, rows->start[i + 1] - at);
+}
+
+/* Brings all rows to canonical form, and closes the gaps that dropped entries leave. */
+static ikt_status order_rows(const ikt_source *source, ikt_sparse_rows *rows) {
+    ikt_context *ctx = source->ctx;
+    const int threads = ikt_threads(ctx), is_single = source->type == IKT_TYPE_F32;
+    int64_t longest = 0, *left = NULL, to = 0;
+    char *scratch = NULL;
+    for (int64_t i = 0; i < rows->count; i++)
+        if (rows->start[i + 1] - rows->start[i] > longest && !is_ascending(rows, i))
+            longest = rows->start[i + 1] - rows->start[i];
+    const int64_t bytes = ikt_sparse_scratch_bytes(longest);
+    ikt_status st = ikt_alloc(ctx, &left, rows->count, sizeof *left, "source");
+    if (st == IKT_OK && bytes > 0) st = ikt_alloc(ctx, &scratch, threads * bytes, 1, "source");
+    if (st == IKT_OK) {
+#pragma omp parallel for num_threads(threads)
+        for (int64_t i = 0; i < rows->count; i++) {
+            const int64_t at = rows->start[i];
+            left[i] = ikt_sparse_canonical(
+                rows->column + at, rows->value + at, rows->start[i + 1] - at, is_single,
+                is_ascending(rows, i) ? NULL : scratch + omp_get_thread_num() * bytes);
+        }
+        for (int64_t i = 0; i < rows->count; i++) {
+            const int64_t from = rows->start[i];
+            if (to != from) {
+                memmove(rows->column + to, rows->column + from, (size_t)left[i] * sizeof(int32_t));
+                memmove(rows->value + to, rows->value + from, (size_t)left[i] * sizeof(double));
+            }
+            rows->start[i] = to;
+            to += left[i];
+        }
+        rows->start[rows->count] = to;
+    }
+    ikt_free(&left);
+    ikt_free(&scratch);
+    return st;
+}
+
 static ikt_status hdf5_read_sparse(ikt_source *source, int64_t first, int64_t count,
                                    ikt_sparse_rows *rows) {
-    hdf5_self *self = source->self;
-    return ikt_csr_read(self->csr, first, count, rows);
+    ikt_context *ctx = source->ctx;
+    const ikt_csr_group *g = &((hdf5_self *)source->self)->group;
+    rows->count = 0;
+    IKT_TRY(ikt_agree(ctx, ikt_sparse_rows_reserve(ctx, count, 0, rows)));
+    IKT_TRY(ikt_csr_group_starts(g, first, count, rows->start));
+    const int64_t begin = rows->start[0], entries = rows->start[count] - begin;
+    IKT_TRY(ikt_agree(ctx, ikt_sparse_rows_reserve(ctx, count, entries, rows)));
+    /* Columns are below 2^31, so that it does not matter whether they have a sign. */
+    IKT_TRY(
+        ikt_csr_group_entries(g, first, count, rows->start, (uint32_t *)rows->column, rows->value));
+    for (int64_t i = 0; i <= count; i++)
+        rows->start[i] -= begin;
+    rows->count = count;
+    return ikt_agree(ctx, order_rows(source, rows));
 }
+
+/* --- what else the file holds ----------------------------------------------------------------- */
 
 static ikt_status hdf5_labels(ikt_source *source, const char *name, int64_t first, int64_t count,
                               int64_t *labels, bool *present) {
     hdf5_self *self = source->self;
-    IKT_TRY(ikt_labels_read(source->ctx, self->file, self->path, name, source->n_file, first, count,
-                            labels, present, &source->label_names));
-    if (!*present || !source->default_labels || source->label_names) return IKT_OK;
-    char *names = NULL;
-    ikt_status st = ikt_label_names_read(source->ctx, self->file, self->path, &names);
-    if (st == IKT_OK) ikt_label_names_check(source->ctx, self->path, names, count, labels);
-    ikt_free(&names);
-    return ikt_agree(source->ctx, st);
+    return ikt_labels_read(source->ctx, self->file, self->path, name, source->n_file, first, count,
+                           labels, present, &source->label_names);
 }
 
 static ikt_status hdf5_marked(ikt_source *source, int64_t **rows, int64_t *count) {
@@ -88,71 +191,32 @@ static void hdf5_describe(const ikt_source *source, ikt_source_content *content)
 
 static void hdf5_close(ikt_source *source) {
     hdf5_self *self = source->self;
-    ikt_csr_close(&self->csr);
+    if (source->sparse) ikt_csr_group_close(&self->group);
     ikt_h5_close(self->dataset);
     ikt_h5_close(self->file);
     ikt_free(&self->path);
-    ikt_free(&self);
-    source->self = NULL;
 }
 
-static const ikt_source_ops hdf5_ops = {.read = hdf5_read,
+static const ikt_source_ops hdf5_ops = {.self_bytes = sizeof(hdf5_self),
+                                        .read = hdf5_read,
+                                        .read_sparse = hdf5_read_sparse,
                                         .read_labels = hdf5_labels,
                                         .read_marked = hdf5_marked,
                                         .read_text = hdf5_text,
                                         .describe = hdf5_describe,
                                         .close = hdf5_close};
 
-static const ikt_source_ops hdf5_sparse_ops = {.read_sparse = hdf5_read_sparse,
-                                               .read_labels = hdf5_labels,
-                                               .read_marked = hdf5_marked,
-                                               .read_text = hdf5_text,
-                                               .describe = hdf5_describe,
-                                               .close = hdf5_close};
+/* --- opening ---------------------------------------------------------------------------------- */
 
-/* The type of ours that holds every value exactly. */
-static ikt_status choose_type(ikt_source *source, hid_t type) {
-    hdf5_self *self = source->self;
-    ikt_h5_number number;
-    if (!ikt_h5_number_of(type, &number) || number.is_truth)
-        return ikt_fail(source->ctx, IKT_ERR_DATA,
-                        "%s holds no numbers that can be used: integers and floating numbers of up "
-                        "to 64 bits are needed",
-                        source->name);
-    source->type = number.type;
-    self->wide = number.is_wide;
-    return IKT_OK;
-}
-
-/* Learns rows, columns and type of the opened data set. */
-static ikt_status measure(ikt_source *source, int64_t rows) {
-    hdf5_self *self = source->self;
-    hsize_t size[2] = {0, 0};
-    hid_t space = H5Dget_space(self->dataset), type = H5Dget_type(self->dataset);
-    int dimensions = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
-    ikt_status st = IKT_OK;
-    if (dimensions != 2 || H5Sget_simple_extent_dims(space, size, NULL) != 2)
-        st = ikt_fail(source->ctx, IKT_ERR_DATA, "%s has %d dimensions; rows x columns are needed",
-                      source->name, dimensions);
-    if (st == IKT_OK) st = choose_type(source, type);
-    ikt_h5_close(space);
-    ikt_h5_close(type);
-    IKT_TRY(st);
-    source->n_file = (int64_t)size[self->turned];
-    source->d = (int64_t)size[!self->turned];
-    return ikt_source_use_rows(source, rows);
-}
-
-/* The group of a sparse matrix, taken over; its rows are looked at afterwards (scan_group). */
+/* Takes the group over. Bytes come as float32: rows of bytes would have to be dense. */
 static ikt_status take_group(ikt_source *source, hid_t group, const ikt_source_options *options) {
-    hdf5_self *self = source->self;
-    source->ops = &hdf5_sparse_ops;
-    IKT_TRY(ikt_csr_open(source->ctx, group, source->name, &self->csr));
-    const ikt_csr_facts *facts = ikt_csr_about(self->csr);
-    source->type = facts->type;
-    source->stored = facts->stored;
-    source->n_file = facts->n;
-    source->d = facts->d;
+    ikt_csr_group *g = &((hdf5_self *)source->self)->group;
+    source->sparse = true;
+    IKT_TRY(ikt_csr_group_open(source->ctx, group, source->name, INT32_MAX, g));
+    source->stored = g->number.type;
+    source->type = g->number.type == IKT_TYPE_F64 ? IKT_TYPE_F64 : IKT_TYPE_F32;
+    source->n_file = g->n;
+    source->d = g->d;
     if (options->transposed == IKT_TRANSPOSED_YES)
         return ikt_fail(source->ctx, IKT_ERR_USAGE,
                         "input.transposed: yes is for dense arrays, and %s is a sparse matrix",
@@ -160,15 +224,29 @@ static ikt_status take_group(ikt_source *source, hid_t group, const ikt_source_o
     return ikt_source_use_rows(source, options->rows);
 }
 
-/* COLLECTIVE. */
-static ikt_status scan_group(ikt_source *source) {
+/* Rows, columns, and the type of ours that holds every value exactly. */
+static ikt_status measure(ikt_source *source) {
     hdf5_self *self = source->self;
-    if (!self->csr) return IKT_OK;
-    IKT_TRY(ikt_csr_scan(self->csr, source->n));
-    const ikt_csr_facts *facts = ikt_csr_about(self->csr);
-    source->entries = facts->entries;
-    source->longest = facts->longest;
-    source->block = facts->block;
+    hsize_t size[2] = {0, 0};
+    ikt_h5_number number;
+    hid_t space = H5Dget_space(self->dataset), type = H5Dget_type(self->dataset);
+    int dimensions = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
+    ikt_status st = IKT_OK;
+    if (dimensions != 2 || H5Sget_simple_extent_dims(space, size, NULL) != 2)
+        st = ikt_fail(source->ctx, IKT_ERR_DATA, "%s has %d dimensions; rows x columns are needed",
+                      source->name, dimensions);
+    else if (!ikt_h5_number_of(type, &number) || number.is_truth)
+        st = ikt_fail(source->ctx, IKT_ERR_DATA,
+                      "%s holds no numbers that can be used: integers and floating numbers of up "
+                      "to 64 bits are needed",
+                      source->name);
+    ikt_h5_close(space);
+    ikt_h5_close(type);
+    IKT_TRY(st);
+    source->type = number.type;
+    self->wide = number.is_wide;
+    source->n_file = (int64_t)size[self->turned];
+    source->d = (int64_t)size[!self->turned];
     return IKT_OK;
 }
 
@@ -180,79 +258,63 @@ static ikt_status take_dataset(ikt_source *source, const ikt_source_options *opt
     self->turned = options->transposed == IKT_TRANSPOSED_AUTO
                        ? is_matlab
                        : options->transposed == IKT_TRANSPOSED_YES;
-    IKT_TRY(measure(source, options->rows));
+    IKT_TRY(measure(source));
+    IKT_TRY(ikt_source_use_rows(source, options->rows));
     if (!self->turned) return IKT_OK;
     self->dataset = ikt_h5_open_columns(self->file, options->dataset, self->dataset);
     if (self->dataset >= 0) return IKT_OK;
     return ikt_fail(source->ctx, IKT_ERR_FILE, "%s cannot be opened", source->name);
 }
 
-static ikt_status at_the_root(const ikt_source *source, const char *dataset) {
-    return ikt_fail(source->ctx, IKT_ERR_DATA,
-                    "%s does not exist, but the file is a sparse matrix itself (data, indices, "
-                    "indptr): name it '/' in place of '%s'",
-                    source->name, dataset);
-}
-
-static ikt_status open_dataset(ikt_source *source, const char *path,
-                               const ikt_source_options *options) {
+static ikt_status open_dataset(ikt_source *source, const ikt_source_options *options) {
     hdf5_self *self = source->self;
-    const char *dataset = options->dataset;
+    const char *path = self->path, *dataset = options->dataset;
     char reason[256];
     const bool is_root = strcmp(dataset, "/") == 0;
     bool present = is_root;
     if (!is_root) IKT_TRY(ikt_h5_find(source->ctx, self->file, path, dataset, &present));
-    if (!present)
-        return ikt_csr_group_is(self->file)
-                   ? at_the_root(source, dataset)
-                   : ikt_h5_no_table(source->ctx, self->file, path, dataset);
+    if (!present && ikt_csr_group_is(self->file))
+        return ikt_fail(source->ctx, IKT_ERR_DATA,
+                        "%s does not exist, but the file is a sparse matrix itself (data, indices, "
+                        "indptr): name it '/' in place of '%s'",
+                        source->name, dataset);
+    if (!present) return ikt_h5_no_table(source->ctx, self->file, path, dataset);
     hid_t object = H5Oopen(self->file, dataset, H5P_DEFAULT);
-    if (object >= 0 && H5Iget_type(object) == H5I_DATASET) {
-        self->dataset = object;
-        return take_dataset(source, options);
-    }
     if (object < 0)
         return ikt_fail(source->ctx, IKT_ERR_FILE, "%s cannot be opened: %s", source->name,
                         ikt_h5_reason(reason, sizeof reason));
-    const bool is_group = H5Iget_type(object) == H5I_GROUP;
-    ikt_status st = is_group && ikt_csc_is_here(object)
-                        ? ikt_csc_refuse(source->ctx, object, path, dataset)
-                        : IKT_OK;
-    if (st == IKT_OK && is_group) return take_group(source, object, options);
-    ikt_h5_close(object);
-    if (st != IKT_OK) return st;
-    return ikt_fail(source->ctx, IKT_ERR_DATA, "%s is no data set", source->name);
-}
-
-static ikt_status prepare(ikt_context *ctx, const char *path, const char *dataset,
-                          ikt_source **out) {
-    hdf5_self *self = NULL;
-    IKT_TRY(ikt_source_new(ctx, path, dataset, out));
-    IKT_TRY(ikt_alloc(ctx, &self, 1, sizeof *self, "source"));
-    self->file = self->dataset = -1;
-    (*out)->self = self;
-    (*out)->ops = &hdf5_ops;
-    IKT_TRY(ikt_alloc(ctx, &self->path, (int64_t)strlen(path) + 1, 1, "source"));
-    strcpy(self->path, path);
-    return IKT_OK;
-}
-
-static const char *format_of(hid_t file) {
-    return ikt_h5_is_anndata(file)       ? "AnnData"
-           : ikt_h5_is_matlab_file(file) ? "MATLAB 7.3"
-                                         : "HDF5";
-}
-
-static ikt_status hdf5_open(ikt_context *ctx, const char *path, const ikt_source_options *options,
-                            ikt_source **out) {
-    *out = NULL;
-    ikt_status st = ikt_agree(ctx, prepare(ctx, path, options->dataset, out));
-    if (st == IKT_OK) st = ikt_h5_open(ctx, path, &((hdf5_self *)(*out)->self)->file);
-    if (st == IKT_OK) {
-        (*out)->format = format_of(((hdf5_self *)(*out)->self)->file);
-        st = ikt_agree(ctx, open_dataset(*out, path, options));
+    if (H5Iget_type(object) == H5I_DATASET) {
+        self->dataset = object;
+        return take_dataset(source, options);
     }
-    if (st == IKT_OK) st = scan_group(*out);
+    ikt_status st = IKT_OK;
+    if (H5Iget_type(object) != H5I_GROUP)
+        st = ikt_fail(source->ctx, IKT_ERR_DATA, "%s is no data set", source->name);
+    else if (ikt_csc_is_here(object))
+        st = ikt_csc_refuse(source->ctx, object, path, dataset);
+    if (st == IKT_OK) return take_group(source, object, options);
+    ikt_h5_close(object);
+    return st;
+}
+
+static ikt_status hdf5_open(ikt_context *ctx, const ikt_source_format *format, const char *path,
+                            const ikt_source_options *options, ikt_source **out) {
+    IKT_TRY(ikt_source_new(ctx, &hdf5_ops, format->name, path, options->dataset, out));
+    ikt_source *source = *out;
+    hdf5_self *self = source->self;
+    self->file = self->dataset = -1;
+    ikt_status st = ikt_alloc(ctx, &self->path, (int64_t)strlen(path) + 1, 1, "source");
+    if (st == IKT_OK) strcpy(self->path, path);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = ikt_h5_open(ctx, path, &self->file);
+    if (st == IKT_OK) {
+        if (ikt_h5_is_anndata(self->file))
+            source->format = "AnnData";
+        else if (ikt_h5_is_matlab_file(self->file))
+            source->format = "MATLAB 7.3";
+        st = ikt_agree(ctx, open_dataset(source, options));
+    }
+    if (st == IKT_OK && source->sparse) st = scan_rows(source);
     if (st != IKT_OK) ikt_source_close(out);
     return st;
 }
@@ -264,9 +326,4 @@ bool ikt_source_is_hdf5(const char *path) {
     return stat(path, &about) == 0 && S_ISREG(about.st_mode) && H5Fis_hdf5(path) > 0;
 }
 
-static bool is_hdf5(const char *path, const unsigned char *head, int64_t bytes) {
-    (void)head, (void)bytes;
-    return ikt_source_is_hdf5(path);
-}
-
-const ikt_source_format ikt_source_hdf5 = {"HDF5", is_hdf5, hdf5_open};
+const ikt_source_format ikt_source_hdf5 = {"HDF5", NULL, hdf5_open};

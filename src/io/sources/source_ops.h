@@ -7,12 +7,14 @@
 #ifndef IKT_IO_SOURCES_SOURCE_OPS_H
 #define IKT_IO_SOURCES_SOURCE_OPS_H
 
+#include "io/formats/reader.h"
 #include "io/sources/source.h"
 
 typedef struct {
+    size_t self_bytes; /* of source->self, which is zeroed when the source is made */
     /* Rows in the source's type; count may be 0, ranges may differ between ranks. */
     ikt_status (*read)(ikt_source *source, int64_t first, int64_t count, void *rows);
-    /* The same in sparse form; NULL in a source of dense rows. `read` may then be NULL. */
+    /* The same in sparse form, where source->sparse says so. */
     ikt_status (*read_sparse)(ikt_source *source, int64_t first, int64_t count,
                               ikt_sparse_rows *rows);
     /* *present = false where there are no labels of that name. Where the classes have names of
@@ -25,7 +27,8 @@ typedef struct {
     ikt_status (*read_text)(ikt_source *source, const char *name, char **text);
     /* What else the file holds; `format` is set. NULL: nothing. */
     void (*describe)(const ikt_source *source, ikt_source_content *content);
-    /* Frees `self`; also called on a source whose opening failed half way. */
+    /* Frees what `self` holds; also called on a source whose opening failed half way. NULL: it
+     * holds nothing that is the source's own. */
     void (*close)(ikt_source *source);
 } ikt_source_ops;
 
@@ -36,6 +39,7 @@ struct ikt_source {
     int64_t n, d;   /* rows used, columns */
     int64_t n_file; /* rows there are */
     ikt_type type;
+    bool sparse;
     /* Of sparse sources; see source.h. */
     ikt_type stored;
     int64_t entries, longest, block;
@@ -48,26 +52,28 @@ struct ikt_source {
     char labels_read[1024]; /* their name; the names above are good for reading them again */
 };
 
-/* LOCAL. A source without ops, named "file:/dataset", or "file" where `dataset` is ""; closed with
+/* COLLECTIVE. A source named "file:/dataset", or "file" where `dataset` is ""; closed with
  * ikt_source_close.
- *   out   receives the source (owned by the caller), NULL on failure
- * Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_source_new(ikt_context *ctx, const char *file, const char *dataset,
-                          ikt_source **out);
+ *   format   for ikt_source_content; a literal
+ *   out      receives the source (owned by the caller), NULL on failure
+ * Errors: IKT_ERR_RESOURCE, agreed. */
+ikt_status ikt_source_new(ikt_context *ctx, const ikt_source_ops *ops, const char *format,
+                          const char *file, const char *dataset, ikt_source **out);
 
 /* LOCAL. Sets n from n_file and the rows that are wanted. Errors: IKT_ERR_DATA (empty),
  * IKT_ERR_USAGE (rows > n_file). */
 ikt_status ikt_source_use_rows(ikt_source *source, int64_t rows);
 
 /* A format that is read directly. */
-typedef struct {
+typedef struct ikt_source_format ikt_source_format;
+struct ikt_source_format {
     const char *name;
-    /* LOCAL. Whether a file is of this format, by its first bytes; on rank 0. */
-    bool (*probe)(const char *path, const unsigned char *head, int64_t bytes);
-    /* COLLECTIVE. As ikt_source_open_with. */
-    ikt_status (*open)(ikt_context *ctx, const char *path, const ikt_source_options *options,
-                       ikt_source **out);
-} ikt_source_format;
+    const ikt_reader_ops *header; /* a reader that knows a file by its first bytes and tells where
+                                     its rows stand; NULL: HDF5, raw numbers */
+    /* COLLECTIVE. As ikt_source_open_with; *out is NULL. */
+    ikt_status (*open)(ikt_context *ctx, const ikt_source_format *format, const char *path,
+                       const ikt_source_options *options, ikt_source **out);
+};
 
 /* The formats; the order in which they are tried is in source_table.c. */
 extern const ikt_source_format ikt_source_hdf5, ikt_source_npy, ikt_source_idx, ikt_source_raw;

@@ -4,23 +4,9 @@
 
 #include "base/comm.h"
 #include "base/input_file.h"
-#include "io/formats/reader.h"
 #include "io/sources/source_ops.h"
 
-/* In the order in which they are asked; raw numbers look like nothing. */
-static const ikt_source_format *const formats[] = {&ikt_source_hdf5, &ikt_source_npy,
-                                                   &ikt_source_idx};
-enum { FORMATS = sizeof formats / sizeof *formats, HEAD = 512, NAME_SIZE = 1024 };
-
-static ikt_status read_head(ikt_context *ctx, const char *path, unsigned char head[HEAD],
-                            int64_t *bytes) {
-    IKT_TRY(ikt_input_check(ctx, path));
-    FILE *file = fopen(path, "rb");
-    *bytes = file ? (int64_t)fread(head, 1, HEAD, file) : 0;
-    if (file) fclose(file);
-    if (*bytes > 0) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_FILE, "%s is not an HDF5 file: it is empty", path);
-}
+enum { HEAD = 512, NAME_SIZE = 1024 };
 
 /* "data.csv.gz" to "data.h5", beside it. */
 static void name_converted(const char *path, char name[NAME_SIZE]) {
@@ -37,13 +23,12 @@ static void name_converted(const char *path, char name[NAME_SIZE]) {
 
 /* What cannot be read in parallel, with the command that makes it so. */
 static ikt_status refuse(ikt_context *ctx, const char *path) {
-    const char *format, *foreign;
-    bool gzipped;
+    ikt_reader_content content;
     char made[NAME_SIZE];
-    IKT_TRY(ikt_reader_guess(ctx, path, &format, &gzipped, &foreign));
-    if (foreign) return ikt_fail(ctx, IKT_ERR_DATA, "%s %s", path, foreign);
+    IKT_TRY(ikt_reader_guess(ctx, path, &content));
+    if (content.foreign) return ikt_fail(ctx, IKT_ERR_DATA, "%s %s", path, content.foreign);
     name_converted(path, made);
-    if (!format)
+    if (!content.format)
         return ikt_fail(ctx, IKT_ERR_FILE,
                         "%s is not an HDF5 file, nor of another known format; raw numbers are read "
                         "with input.columns and input.type",
@@ -51,21 +36,29 @@ static ikt_status refuse(ikt_context *ctx, const char *path) {
     return ikt_fail(ctx, IKT_ERR_FILE,
                     "%s is not an HDF5 file but %s%s, which is read from beginning to end; "
                     "`iktsne convert %s %s` makes one",
-                    path, gzipped ? "gzipped " : "", format, path, made);
+                    path, content.packed ? "gzipped " : "", content.format->name, path, made);
 }
 
-/* The number of the file's format in the table, FORMATS for raw numbers; on one rank. */
+/* In the order in which they are asked; raw numbers look like nothing. */
+static const ikt_source_format *const formats[] = {&ikt_source_hdf5, &ikt_source_npy,
+                                                   &ikt_source_idx, &ikt_source_raw};
+enum { HDF5, NPY, IDX, RAW };
+
+/* The number of the file's format in the table; on one rank. */
 static ikt_status find_format(ikt_context *ctx, const char *path, const ikt_source_options *options,
                               int64_t *format) {
     unsigned char head[HEAD];
-    int64_t bytes = 0;
-    IKT_TRY(read_head(ctx, path, head, &bytes));
-    *format = 0;
-    while (*format < FORMATS && !formats[*format]->probe(path, head, bytes))
+    IKT_TRY(ikt_input_check(ctx, path));
+    FILE *file = fopen(path, "rb");
+    const int64_t bytes = file ? (int64_t)fread(head, 1, HEAD, file) : 0;
+    if (file) fclose(file);
+    if (bytes == 0) return ikt_fail(ctx, IKT_ERR_FILE, "%s is not an HDF5 file: it is empty", path);
+    *format = ikt_source_is_hdf5(path) ? HDF5 : NPY;
+    while (*format != HDF5 && *format < RAW && !formats[*format]->header->probe(head, bytes))
         ++*format;
-    if (options->raw.columns == 0) return *format < FORMATS ? IKT_OK : refuse(ctx, path);
-    if (*format < FORMATS && formats[*format] == &ikt_source_idx) *format = FORMATS; /* by chance */
-    if (*format == FORMATS || options->inherited) return IKT_OK;
+    if (options->raw.columns == 0) return *format < RAW ? IKT_OK : refuse(ctx, path);
+    if (*format == IDX) *format = RAW; /* by chance */
+    if (*format == RAW || options->inherited) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "%s is %s, which says itself what it holds; input.columns and input.type are "
                     "for raw numbers",
@@ -80,8 +73,7 @@ ikt_status ikt_source_open_with(ikt_context *ctx, const char *path,
     if (ikt_rank(ctx) == 0) st = find_format(ctx, path, options, &format);
     IKT_TRY(ikt_agree(ctx, st));
     ikt_broadcast(ctx, &format, sizeof format, 0);
-    const ikt_source_format *found = format < FORMATS ? formats[format] : &ikt_source_raw;
-    return found->open(ctx, path, options, out);
+    return formats[format]->open(ctx, formats[format], path, options, out);
 }
 
 ikt_status ikt_source_open(ikt_context *ctx, const char *path, const char *dataset, int64_t rows,
