@@ -1,13 +1,13 @@
-/* Rows to be converted of a sparse matrix that stands by columns in an HDF5 file (csc_h5.h): turned
- * in the memory of rank 0, which has all of them. */
+/* Rows to be converted of a sparse matrix that stands by columns in an HDF5 file (sparse_group.h):
+ * turned in the memory of rank 0, which has all of them. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/comm.h"
 #include "base/memory.h"
 #include "io/convert/row_feed.h"
-#include "io/hdf5/csc_h5.h"
 #include "io/hdf5/h5.h"
+#include "io/hdf5/sparse_group.h"
 #include "io/numbers/element.h"
 #include "io/numbers/sparse_block.h"
 #include "io/sources/label_file.h"

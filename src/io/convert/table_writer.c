@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "io/convert/table_parts.h"
-#include "io/hdf5/h5_numbers.h"
 
 /* The rows to be marked are few. */
 static int64_t file_bytes(int64_t n, int64_t bytes, bool labels) {

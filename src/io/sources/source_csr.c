@@ -7,8 +7,8 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "dist/rows.h"
-#include "io/hdf5/csr_group.h"
 #include "io/hdf5/h5.h"
+#include "io/hdf5/sparse_group.h"
 
 enum {
     LEVELS = 15, /* blocks of 2^0 .. 2^14 rows */

@@ -1,4 +1,4 @@
-/* Rows of data in the group of a sparse matrix (csr_group.h).
+/* Rows of data in the group of a sparse matrix (sparse_group.h).
  *
  * Method: one pass over indptr when the group is opened checks it and learns how many rows make
  * blocks of a bounded number of entries; a range of rows is then a range of indptr and a range of
