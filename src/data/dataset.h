@@ -15,7 +15,6 @@
 
 #include "base/status.h"
 #include "data/normalise.h"
-#include "data/preprocess.h"
 #include "io/sources/source.h"
 #include "linalg/pca.h"
 #include "linalg/row_reader.h"

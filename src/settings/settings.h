@@ -7,7 +7,7 @@
 
 #include "affinity/kind.h"
 #include "config/config.h"
-#include "data/preprocess.h"
+#include "data/normalise.h"
 #include "isolation/model.h"
 #include "isolation/settings.h"
 #include "layout/layout.h"
