@@ -11,7 +11,7 @@
 #include "base/comm.h"
 #include "base/cpu.h"
 #include "base/memory.h"
-#include "checkpoint/finished.h"
+#include "checkpoint/loop_parts.h"
 #include "iktsne/build.h"
 #include "io/results/result.h"
 #include "plot/plot.h"

@@ -12,7 +12,7 @@
 #include "base/row_hash.h"
 #include "base/timer.h"
 #include "base/watch.h"
-#include "checkpoint/finished.h"
+#include "checkpoint/loop_parts.h"
 #include "pipeline/graph_keep.h"
 #include "pipeline/model_rows.h"
 #include "plan/memory_plan.h"

@@ -8,7 +8,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "checkpoint/checkpoint.h"
-#include "checkpoint/finished.h"
+#include "checkpoint/loop_parts.h"
 #include "pipeline/graph_input.h"
 #include "pipeline/model_rows.h"
 #include "pipeline/pipeline.h"
