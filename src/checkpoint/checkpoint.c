@@ -38,21 +38,15 @@ static void file_name(const ikt_checkpoint *c, ikt_stage stage, bool is_previous
              is_previous ? ".previous" : "");
 }
 
-/* --- the folder --------------------------------------------------------------------------------
- */
+/* --- the folder ------------------------------------------------------------------------------- */
 
-/* LOCAL, rank 0. Removes the older file of a stage; both of them. */
-static void remove_previous(const ikt_checkpoint *c, ikt_stage stage) {
+/* LOCAL, rank 0. Removes the older file of a stage, or both of them. */
+static void remove_files(const ikt_checkpoint *c, ikt_stage stage, bool both) {
     char path[IKT_PATH_MAX];
-    file_name(c, stage, true, path);
-    unlink(path);
-}
-
-static void remove_stage(const ikt_checkpoint *c, ikt_stage stage) {
-    char path[IKT_PATH_MAX];
-    remove_previous(c, stage);
-    file_name(c, stage, false, path);
-    unlink(path);
+    for (int previous = 1; previous >= (both ? 0 : 1); previous--) {
+        file_name(c, stage, previous != 0, path);
+        unlink(path);
+    }
 }
 
 /* "codes.h5.part-1234": what ikt_atomic_begin calls a file that is not complete. */
@@ -83,7 +77,7 @@ static void remove_parts(const ikt_checkpoint *c) {
 
 static void remove_all(const ikt_checkpoint *c) {
     for (ikt_stage stage = 0; stage < IKT_STAGE_COUNT; stage++)
-        if (ikt_stage_saved(stage)) remove_stage(c, stage);
+        if (ikt_stage_saved(stage)) remove_files(c, stage, true);
     remove_parts(c);
     rmdir(c->folder); /* stays where others have put files there */
 }
@@ -113,10 +107,27 @@ static bool is_own(const char *path) {
     return is_checkpoint || is_empty;
 }
 
-/* LOCAL, rank 0. Refuses a folder in which files of others have the names of ours, before one of
- * them is taken for a damaged checkpoint and replaced. */
-static ikt_status refuse_foreign(const ikt_checkpoint *c) {
+/* LOCAL, rank 0. A run of hours must not find out at its end that it cannot save; and where files
+ * of others have the names of ours, none of them is taken for a damaged checkpoint and replaced. */
+static ikt_status try_folder(const ikt_checkpoint *c) {
+    struct stat about;
     char path[IKT_PATH_MAX];
+    const bool is_new = mkdir(c->folder, 0777) == 0;
+    if (!is_new && errno != EEXIST)
+        return ikt_fail(c->ctx, IKT_ERR_FILE,
+                        "the folder %s for checkpoints cannot be made: %s (run.checkpoint names "
+                        "another, or none)",
+                        c->folder, strerror(errno));
+    if (stat(c->folder, &about) == 0 && !S_ISDIR(about.st_mode))
+        return ikt_fail(c->ctx, IKT_ERR_FILE,
+                        "%s is no folder, and checkpoints are written to one: name another by "
+                        "run.checkpoint",
+                        c->folder);
+    if (access(c->folder, W_OK | X_OK) != 0)
+        return ikt_fail(c->ctx, IKT_ERR_FILE,
+                        "the folder %s for checkpoints cannot be written to: %s", c->folder,
+                        strerror(errno));
+    if (is_new) rmdir(c->folder); /* until it is needed */
     for (int file = 0; file < 2 * IKT_STAGE_COUNT; file++) {
         if (!ikt_stage_saved((ikt_stage)(file / 2))) continue;
         file_name(c, (ikt_stage)(file / 2), file % 2 != 0, path);
@@ -130,51 +141,7 @@ static ikt_status refuse_foreign(const ikt_checkpoint *c) {
     return IKT_OK;
 }
 
-/* LOCAL, rank 0. A run of hours must not find out at its end that it cannot save. */
-static ikt_status try_folder(const ikt_checkpoint *c) {
-    const bool is_new = mkdir(c->folder, 0777) == 0;
-    if (!is_new && errno != EEXIST)
-        return ikt_fail(c->ctx, IKT_ERR_FILE,
-                        "the folder %s for checkpoints cannot be made: %s (run.checkpoint names "
-                        "another, or none)",
-                        c->folder, strerror(errno));
-    struct stat about;
-    if (stat(c->folder, &about) == 0 && !S_ISDIR(about.st_mode))
-        return ikt_fail(c->ctx, IKT_ERR_FILE,
-                        "%s is no folder, and checkpoints are written to one: name another by "
-                        "run.checkpoint",
-                        c->folder);
-    if (access(c->folder, W_OK | X_OK) != 0)
-        return ikt_fail(c->ctx, IKT_ERR_FILE,
-                        "the folder %s for checkpoints cannot be written to: %s", c->folder,
-                        strerror(errno));
-    if (is_new) rmdir(c->folder); /* until it is needed */
-    return refuse_foreign(c);
-}
-
-static ikt_status look_at_folder(const ikt_checkpoint *c) {
-    return ikt_agree(c->ctx, ikt_rank(c->ctx) == 0 ? try_folder(c) : IKT_OK);
-}
-
-static ikt_status prepare_folder(const ikt_checkpoint *c, bool is_resumed) {
-    ikt_status st = IKT_OK;
-    if (ikt_rank(c->ctx) == 0) {
-        st = try_folder(c);
-        if (st == IKT_OK && is_resumed) remove_parts(c);
-        if (st == IKT_OK && !is_resumed) remove_all(c);
-    }
-    return ikt_agree(c->ctx, st);
-}
-
-/* --- life --------------------------------------------------------------------------------------
- */
-
-static void choose_folder(const ikt_settings *settings, char *folder) {
-    if (strcmp(settings->run.checkpoint, "auto") == 0)
-        snprintf(folder, IKT_PATH_MAX, "%s.checkpoint", settings->output.file);
-    else
-        snprintf(folder, IKT_PATH_MAX, "%s", settings->run.checkpoint);
-}
+/* --- life ------------------------------------------------------------------------------------- */
 
 /* COLLECTIVE. What is known of a checkpoint without looking. */
 static ikt_status describe(ikt_context *ctx, const ikt_settings *settings, const char *input,
@@ -185,7 +152,10 @@ static ikt_status describe(ikt_context *ctx, const ikt_settings *settings, const
         c->ctx = ctx;
         c->keeps_codes = settings->output.model[0] != '\0';
         c->is_kept = settings->run.checkpoint_keep;
-        choose_folder(settings, c->folder);
+        if (strcmp(settings->run.checkpoint, "auto") == 0)
+            snprintf(c->folder, sizeof c->folder, "%s.checkpoint", settings->output.file);
+        else
+            snprintf(c->folder, sizeof c->folder, "%s", settings->run.checkpoint);
         snprintf(c->input, sizeof c->input, "%s", input);
         st = ikt_fingerprint_settings(ctx, settings, &c->settings);
     }
@@ -198,7 +168,12 @@ ikt_status ikt_checkpoint_create(ikt_context *ctx, const ikt_settings *settings,
     *out = NULL;
     if (strcmp(settings->run.checkpoint, "none") == 0) return IKT_OK;
     ikt_status st = describe(ctx, settings, input, out);
-    if (st == IKT_OK) st = prepare_folder(*out, settings->run.resume);
+    if (st == IKT_OK && ikt_rank(ctx) == 0) {
+        st = try_folder(*out);
+        if (st == IKT_OK && settings->run.resume) remove_parts(*out);
+        if (st == IKT_OK && !settings->run.resume) remove_all(*out);
+    }
+    st = ikt_agree(ctx, st);
     if (st != IKT_OK) ikt_checkpoint_destroy(out);
     return st;
 }
@@ -235,8 +210,7 @@ void ikt_checkpoint_finish(ikt_checkpoint *checkpoint) {
     remove_all(checkpoint);
 }
 
-/* --- writing -----------------------------------------------------------------------------------
- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 /* LOCAL, rank 0. Once a stage has two files of its own, older ones are not needed any more: but
  * lists are made from the codes, and the loop needs P. */
@@ -244,10 +218,10 @@ static void remove_superfluous(const ikt_checkpoint *c, ikt_stage stage) {
     char previous[IKT_PATH_MAX];
     file_name(c, stage, true, previous);
     if (access(previous, F_OK) != 0) return;
-    if (stage == IKT_STAGE_NEIGHBOURS) remove_previous(c, IKT_STAGE_CODES);
+    if (stage == IKT_STAGE_NEIGHBOURS) remove_files(c, IKT_STAGE_CODES, false);
     if (stage != IKT_STAGE_LAYOUT) return;
-    if (!c->keeps_codes) remove_stage(c, IKT_STAGE_CODES);
-    remove_stage(c, IKT_STAGE_NEIGHBOURS);
+    if (!c->keeps_codes) remove_files(c, IKT_STAGE_CODES, true);
+    remove_files(c, IKT_STAGE_NEIGHBOURS, true);
 }
 
 ikt_status ikt_checkpoint_write(ikt_checkpoint *c, ikt_stage stage, const ikt_part *parts,
@@ -269,8 +243,7 @@ ikt_status ikt_checkpoint_write(ikt_checkpoint *c, ikt_stage stage, const ikt_pa
     return IKT_OK;
 }
 
-/* --- reading -----------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 ikt_status ikt_checkpoint_compare(ikt_context *ctx, const ikt_stage_head *own,
                                   const ikt_stage_head *head, const char *what) {
@@ -315,26 +288,21 @@ static bool is_there(ikt_context *ctx, const char *path) {
     return found != 0;
 }
 
-/* COLLECTIVE. Opens one file. Where it is damaged it says so and goes on without; and removes it,
- * so that it will not take the place of an older one that is whole. */
-static ikt_status open_whole(ikt_context *ctx, const char *path, ikt_stage_file **out) {
-    *out = NULL;
-    if (!is_there(ctx, path)) return IKT_OK;
-    const ikt_status st = ikt_stage_file_open(ctx, path, out);
-    if (st != IKT_ERR_DATA && st != IKT_ERR_FILE) return st;
-    ikt_log(ctx, IKT_LOG_WARN, "a checkpoint cannot be used, an older one or the data is: %s",
-            ikt_message(ctx));
-    if (st == IKT_ERR_DATA && ikt_rank(ctx) == 0) unlink(path);
-    ikt_clear(ctx);
-    return IKT_OK;
-}
-
 ikt_status ikt_checkpoint_find(ikt_checkpoint *c, ikt_stage stage, ikt_stage_file **out) {
     char path[IKT_PATH_MAX];
     *out = NULL;
     for (int previous = 0; previous < 2 && !*out; previous++) {
         file_name(c, stage, previous != 0, path);
-        IKT_TRY(open_whole(c->ctx, path, out));
+        if (!is_there(c->ctx, path)) continue;
+        ikt_status st = ikt_stage_file_open(c->ctx, path, out);
+        if (st == IKT_OK) break;
+        if (st != IKT_ERR_DATA && st != IKT_ERR_FILE) return st;
+        ikt_log(c->ctx, IKT_LOG_WARN,
+                "a checkpoint cannot be used, an older one or the data is: %s",
+                ikt_message(c->ctx));
+        /* A damaged one is removed, so that it does not take the place of an older one. */
+        if (st == IKT_ERR_DATA && ikt_rank(c->ctx) == 0) unlink(path);
+        ikt_clear(c->ctx);
     }
     if (!*out) return IKT_OK;
     const ikt_stage_head head = ikt_stage_file_head(*out), own = head_of(c, stage);
@@ -343,32 +311,29 @@ ikt_status ikt_checkpoint_find(ikt_checkpoint *c, ikt_stage stage, ikt_stage_fil
     return st;
 }
 
-/* COLLECTIVE. The stage that a file of the folder is of, if it is one of such a run. */
-static ikt_status look_at(const ikt_checkpoint *c, ikt_stage stage, bool previous,
-                          const char **found) {
-    char path[IKT_PATH_MAX];
-    ikt_stage_file *file = NULL;
-    file_name(c, stage, previous, path);
-    if (!is_there(c->ctx, path) || !ikt_stage_file_is(c->ctx, path)) return IKT_OK;
-    IKT_TRY(ikt_stage_file_open(c->ctx, path, &file));
-    const ikt_stage_head head = ikt_stage_file_head(file);
-    ikt_stage_head own = head_of(c, stage);
-    own.input = head.input;
-    ikt_status st = ikt_checkpoint_compare(c->ctx, &own, &head, path);
-    if (st == IKT_OK) *found = ikt_stage_saved(stage);
-    ikt_stage_file_close(&file);
-    return st;
-}
-
 ikt_status ikt_checkpoint_look(ikt_context *ctx, const ikt_settings *settings, const char **stage) {
     ikt_checkpoint *c = NULL;
+    char path[IKT_PATH_MAX];
     *stage = NULL;
     if (strcmp(settings->run.checkpoint, "none") == 0) return IKT_OK;
     ikt_status st = describe(ctx, settings, "", &c);
-    if (st == IKT_OK) st = look_at_folder(c);
-    for (int s = IKT_STAGE_COUNT - 1; settings->run.resume && s >= 0; s--)
-        for (int previous = 0; previous < 2 && st == IKT_OK && !*stage; previous++)
-            if (ikt_stage_saved((ikt_stage)s)) st = look_at(c, (ikt_stage)s, previous != 0, stage);
+    if (st == IKT_OK) st = ikt_agree(ctx, ikt_rank(ctx) == 0 ? try_folder(c) : IKT_OK);
+    const int last = settings->run.resume ? 2 * IKT_STAGE_COUNT - 1 : -1;
+    for (int at = last; at >= 0 && st == IKT_OK && !*stage; at--) {
+        const ikt_stage s = (ikt_stage)(at / 2);
+        ikt_stage_file *file = NULL;
+        if (!ikt_stage_saved(s)) continue;
+        file_name(c, s, at % 2 == 0, path);
+        if (!is_there(ctx, path) || !ikt_stage_file_is(ctx, path)) continue;
+        st = ikt_stage_file_open(ctx, path, &file);
+        if (st != IKT_OK) break;
+        const ikt_stage_head head = ikt_stage_file_head(file);
+        ikt_stage_head own = head_of(c, s);
+        own.input = head.input; /* whether it is of the same data is not asked */
+        st = ikt_checkpoint_compare(ctx, &own, &head, path);
+        if (st == IKT_OK) *stage = ikt_stage_saved(s);
+        ikt_stage_file_close(&file);
+    }
     ikt_checkpoint_destroy(&c);
     return st;
 }

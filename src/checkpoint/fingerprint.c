@@ -8,59 +8,46 @@
 #include "base/row_hash.h"
 #include "linalg/blocks.h"
 
-/* --- the data ----------------------------------------------------------------------------------
- */
+/* --- the data --------------------------------------------------------------------------------- */
 
+/* COLLECTIVE. Adds up the hashes of this rank's rows. Of a sparse row the hash of its columns and
+ * values, which are canonical, stands for the row. */
 static ikt_status hash_rows(ikt_context *ctx, ikt_source *source, uint64_t *sum) {
-    const ikt_rows distribution =
-        ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+    const bool is_sparse = ikt_source_is_sparse(source);
+    const ikt_rows own = ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
     const int64_t columns = ikt_source_columns(source);
     const size_t value_bytes = ikt_type_size(ikt_source_type(source));
-    const size_t row_bytes = (size_t)columns * value_bytes;
-    const int64_t block = ikt_stream_rows(columns, (int64_t)value_bytes);
-    const int64_t steps = ikt_stream_steps(ctx, distribution.count, block);
-    const ikt_row_range own = {distribution.first, distribution.count};
+    const size_t row_bytes = is_sparse ? sizeof(uint64_t) : (size_t)columns * value_bytes;
+    const int64_t block =
+        is_sparse ? ikt_source_block_rows(source) : ikt_stream_rows(columns, (int64_t)value_bytes);
+    const int64_t steps = ikt_stream_steps(ctx, own.count, block);
+    ikt_sparse_rows sparse = {0};
     char *rows = NULL;
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &rows, block, row_bytes, "rows of X"));
     for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
-        const ikt_row_range at = ikt_stream_step(own, block, step);
-        st = ikt_source_read(source, at.first, at.count, rows);
+        const ikt_row_range at =
+            ikt_stream_step((ikt_row_range){own.first, own.count}, block, step);
+        st = is_sparse ? ikt_source_read_sparse(source, at.first, at.count, &sparse)
+                       : ikt_source_read(source, at.first, at.count, rows);
+        for (int64_t i = 0; st == IKT_OK && is_sparse && i < at.count; i++) {
+            const int64_t from = sparse.start[i];
+            const size_t held = (size_t)(sparse.start[i + 1] - from);
+            uint64_t hash =
+                ikt_hash_bytes(sparse.column + from, held * sizeof *sparse.column, held);
+            hash = ikt_hash_bytes(sparse.value + from, held * sizeof *sparse.value, hash);
+            memcpy(rows + (size_t)i * sizeof hash, &hash, sizeof hash);
+        }
         if (st == IKT_OK) *sum += ikt_row_hash_local(ctx, rows, at.first, at.count, row_bytes);
     }
+    ikt_sparse_rows_destroy(&sparse);
     ikt_free(&rows);
-    return st;
-}
-
-/* Of each row the hash of its columns and values, which are canonical, stands for the row. */
-static ikt_status hash_sparse_rows(ikt_context *ctx, ikt_source *source, uint64_t *sum) {
-    const ikt_rows distribution =
-        ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
-    const ikt_row_range own = {distribution.first, distribution.count};
-    const int64_t block = ikt_source_block_rows(source);
-    const int64_t steps = ikt_stream_steps(ctx, own.count, block);
-    ikt_sparse_rows rows = {0};
-    uint64_t *hash = NULL;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &hash, block, sizeof *hash, "rows of X"));
-    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
-        const ikt_row_range at = ikt_stream_step(own, block, step);
-        st = ikt_source_read_sparse(source, at.first, at.count, &rows);
-        for (int64_t i = 0; st == IKT_OK && i < at.count; i++) {
-            const int64_t from = rows.start[i];
-            const size_t held = (size_t)(rows.start[i + 1] - from);
-            hash[i] = ikt_hash_bytes(rows.column + from, held * sizeof *rows.column, held);
-            hash[i] = ikt_hash_bytes(rows.value + from, held * sizeof *rows.value, hash[i]);
-        }
-        if (st == IKT_OK) *sum += ikt_row_hash_local(ctx, hash, at.first, at.count, sizeof *hash);
-    }
-    ikt_sparse_rows_destroy(&rows);
-    ikt_free(&hash);
     return st;
 }
 
 ikt_status ikt_fingerprint_input(ikt_context *ctx, ikt_source *source, char text[IKT_INPUT_TEXT]) {
     uint64_t sum = 0;
     const bool is_sparse = ikt_source_is_sparse(source);
-    IKT_TRY(is_sparse ? hash_sparse_rows(ctx, source, &sum) : hash_rows(ctx, source, &sum));
+    IKT_TRY(hash_rows(ctx, source, &sum));
     snprintf(text, IKT_INPUT_TEXT, "%lld x %lld %s%s, hash %016llx",
              (long long)ikt_source_rows(source), (long long)ikt_source_columns(source),
              is_sparse ? "sparse " : "", ikt_type_name(ikt_source_type(source)),
@@ -68,8 +55,7 @@ ikt_status ikt_fingerprint_input(ikt_context *ctx, ikt_source *source, char text
     return IKT_OK;
 }
 
-/* --- the settings ------------------------------------------------------------------------------
- */
+/* --- the settings ----------------------------------------------------------------------------- */
 
 ikt_status ikt_fingerprint_settings(ikt_context *ctx, const ikt_settings *settings, char **text) {
     ikt_settings s;
@@ -87,44 +73,37 @@ ikt_status ikt_fingerprint_settings(ikt_context *ctx, const ikt_settings *settin
     return ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, text);
 }
 
-/* A line of YAML and the section it stands in. */
+/* Lengths of a line, of the key in it without blanks, and where its value begins. */
 typedef struct {
-    const char *section, *line;
-    int section_length, length;
-} place;
+    int line, blanks, key, value;
+} parts_of_line;
 
-static int length_of(const char *line) {
-    return (int)strcspn(line, "\n");
-}
-
-/* The part before the colon of "  key: value", and what stands behind it. */
-static void split(const place *at, int *name, const char **value, int *value_length) {
-    const int blanks = (int)strspn(at->line, " ");
-    const char *colon = memchr(at->line, ':', (size_t)at->length);
-    *name = colon ? (int)(colon - at->line) - blanks : at->length - blanks;
-    *value = colon && colon[1] ? colon + 2 : at->line + at->length;
-    *value_length = colon && colon[1] ? at->length - (int)(*value - at->line) : 0;
-    if (*value_length < 0) *value_length = 0;
+static parts_of_line split(const char *line) {
+    parts_of_line p = {.line = (int)strcspn(line, "\n"), .blanks = (int)strspn(line, " ")};
+    const char *colon = memchr(line, ':', (size_t)p.line);
+    const int end = colon ? (int)(colon - line) : p.line;
+    p.key = end - p.blanks;
+    p.value = end + 2 < p.line ? end + 2 : p.line;
+    return p;
 }
 
 void ikt_fingerprint_difference(const char *there, const char *here, char *text, size_t size) {
-    place a = {"", there, 0, 0}, b = {"", here, 0, 0};
+    const char *section = "";
+    int section_length = 0;
     snprintf(text, size, "settings differ");
-    while (*a.line && *b.line) {
-        a.length = length_of(a.line);
-        b.length = length_of(b.line);
-        if (a.line[0] != ' ') a.section = a.line, a.section_length = a.length - 1;
-        if (a.length != b.length || memcmp(a.line, b.line, (size_t)a.length) != 0) {
-            int name, name_b, count_a, count_b;
-            const char *value_a, *value_b;
-            split(&a, &name, &value_a, &count_a);
-            split(&b, &name_b, &value_b, &count_b);
-            snprintf(text, size, "%.*s.%.*s is %.*s there and %.*s here", a.section_length,
-                     a.section, name, a.line + strspn(a.line, " "), count_a, value_a, count_b,
-                     value_b);
+    while (*there && *here) {
+        const parts_of_line a = split(there), b = split(here);
+        if (a.blanks == 0) {
+            section = there;
+            section_length = a.line - 1; /* without its colon */
+        }
+        if (a.line != b.line || memcmp(there, here, (size_t)a.line) != 0) {
+            snprintf(text, size, "%.*s.%.*s is %.*s there and %.*s here", section_length, section,
+                     a.key, there + a.blanks, a.line - a.value, there + a.value, b.line - b.value,
+                     here + b.value);
             return;
         }
-        a.line += a.length + (a.line[a.length] == '\n');
-        b.line += b.length + (b.line[b.length] == '\n');
+        there += a.line + (there[a.line] == '\n');
+        here += b.line + (here[b.line] == '\n');
     }
 }

@@ -8,8 +8,7 @@
 #include "base/memory.h"
 #include "checkpoint/loop_parts.h"
 
-/* --- codes -------------------------------------------------------------------------------------
- */
+/* --- codes ------------------------------------------------------------------------------------ */
 
 enum { CODES_PARTS = 3 };
 
@@ -46,8 +45,7 @@ static ikt_status save_codes(void *self, const ikt_codes *codes, const uint16_t 
     return ikt_checkpoint_write(k->checkpoint, IKT_STAGE_CODES, part, count);
 }
 
-/* --- lists -------------------------------------------------------------------------------------
- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 enum { LIST_NUMBERS = 2, LIST_PARTS = 5 };
 
@@ -63,32 +61,29 @@ static int64_t list_parts(const ikt_checkpoint_hooks *k, const ikt_neighbours *l
     return number[1] > 0 ? LIST_PARTS : LIST_PARTS - 1;
 }
 
-static ikt_status read_lists(ikt_checkpoint_hooks *k, ikt_stage_file *file, ikt_neighbours *lists,
-                             ikt_list_progress *progress) {
-    int64_t number[LIST_NUMBERS];
-    ikt_part part[LIST_PARTS];
-    ikt_status st = IKT_OK;
-    list_parts(k, lists, progress, number, part);
-    IKT_TRY(ikt_stage_file_read(file, part, 1));
-    progress->round = number[0];
-    progress->near = number[1];
-    if (progress->near < 0 || progress->near > lists->k)
-        return ikt_fail(k->ctx, IKT_ERR_DATA, "a checkpoint of neighbour lists makes no sense");
-    if (progress->near > 0)
-        st = ikt_alloc(k->ctx, &progress->nearest, k->rows->count * progress->near,
-                       sizeof *progress->nearest, "refine");
-    IKT_TRY(ikt_agree(k->ctx, st));
-    const int64_t count = list_parts(k, lists, progress, number, part);
-    return ikt_stage_file_read(file, part + 1, count - 1);
-}
-
+/* Reads how far the lists are, then as many parts as that says. */
 static ikt_status load_lists(void *self, ikt_neighbours *lists, ikt_list_progress *progress) {
     ikt_checkpoint_hooks *k = self;
+    int64_t number[LIST_NUMBERS] = {0, 0};
+    ikt_part part[LIST_PARTS];
     ikt_stage_file *file;
     ikt_checkpoint_expect(k->checkpoint, 8 * k->rows->n * lists->k);
     IKT_TRY(ikt_checkpoint_find(k->checkpoint, IKT_STAGE_NEIGHBOURS, &file));
     if (!file) return IKT_OK;
-    ikt_status st = read_lists(k, file, lists, progress);
+    list_parts(k, lists, progress, number, part);
+    ikt_status st = ikt_stage_file_read(file, part, 1);
+    progress->round = number[0];
+    progress->near = number[1];
+    if (st == IKT_OK && (progress->near < 0 || progress->near > lists->k))
+        st = ikt_fail(k->ctx, IKT_ERR_DATA, "a checkpoint of neighbour lists makes no sense");
+    if (st == IKT_OK && progress->near > 0)
+        st = ikt_alloc(k->ctx, &progress->nearest, k->rows->count * progress->near,
+                       sizeof *progress->nearest, "refine");
+    st = ikt_agree(k->ctx, st);
+    if (st == IKT_OK) {
+        const int64_t count = list_parts(k, lists, progress, number, part);
+        st = ikt_stage_file_read(file, part + 1, count - 1);
+    }
     ikt_stage_file_close(&file);
     if (st == IKT_OK)
         ikt_log(k->ctx, IKT_LOG_STAGE, "neighbours: goes on from %s",
@@ -106,8 +101,7 @@ static ikt_status save_lists(void *self, const ikt_neighbours *lists,
     return ikt_checkpoint_write(k->checkpoint, IKT_STAGE_NEIGHBOURS, part, count);
 }
 
-/* --- the loop ----------------------------------------------------------------------------------
- */
+/* --- the loop --------------------------------------------------------------------------------- */
 
 static ikt_status save_loop(void *self, const ikt_loop_state *state) {
     ikt_checkpoint_hooks *k = self;

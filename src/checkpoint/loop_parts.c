@@ -1,11 +1,12 @@
-/* The loop's state as parts. See loop_parts.h. */
+/* The loop's state as parts, and in results. See loop_parts.h. */
 #include "checkpoint/loop_parts.h"
 
 #include <string.h>
 
+#include "base/log.h"
 #include "base/memory.h"
-
-static const char purpose[] = "checkpoint";
+#include "checkpoint/fingerprint.h"
+#include "io/results/result.h"
 
 /* LOCAL. The table of the parts: heads, the trace, the arrays of the loop. */
 static void name_parts(const ikt_rows *rows, const ikt_loop_state *state, ikt_loop_parts *p) {
@@ -26,8 +27,7 @@ static void name_parts(const ikt_rows *rows, const ikt_loop_state *state, ikt_lo
     p->count = part - p->part;
 }
 
-/* --- the trace ---------------------------------------------------------------------------------
- */
+/* --- the trace -------------------------------------------------------------------------------- */
 
 static ikt_status make_columns(ikt_context *ctx, int64_t count, ikt_trace_columns *c) {
     IKT_TRY(ikt_alloc(ctx, &c->iteration, count, sizeof *c->iteration, "trace"));
@@ -56,8 +56,7 @@ void ikt_trace_columns_destroy(ikt_trace_columns *columns) {
     ikt_free(&columns->seconds);
 }
 
-/* --- states ------------------------------------------------------------------------------------
- */
+/* --- states ----------------------------------------------------------------------------------- */
 
 void ikt_loop_parts_destroy(ikt_loop_parts *p) {
     ikt_trace_columns_destroy(&p->trace);
@@ -73,27 +72,6 @@ ikt_status ikt_loop_parts_make(ikt_context *ctx, const ikt_rows *rows, const ikt
     return IKT_OK;
 }
 
-/* LOCAL. Room for a state whose heads have been read. */
-static ikt_status make_state(ikt_context *ctx, const ikt_rows *rows, ikt_loop_parts *p,
-                             ikt_loop_state *state) {
-    state->iteration = p->number[0];
-    state->points = p->number[1];
-    state->seconds = p->real[0];
-    memcpy(state->phase_number, p->number + 2, sizeof state->phase_number);
-    memcpy(state->phase_real, p->real + 1, sizeof state->phase_real);
-    if (state->iteration < 0 || state->points < 0 || state->points > state->iteration + 1)
-        return ikt_fail(ctx, IKT_ERR_DATA, "the state of the loop makes no sense");
-    IKT_TRY(make_columns(ctx, state->points, &p->trace));
-    IKT_TRY(ikt_alloc(ctx, &state->point, state->points, sizeof *state->point, purpose));
-    return ikt_loop_state_allocate(ctx, rows, state);
-}
-
-static void join_columns(const ikt_loop_parts *p, ikt_loop_state *state) {
-    for (int64_t i = 0; i < state->points; i++)
-        state->point[i] = (ikt_trace_point){p->trace.iteration[i], p->trace.value[i],
-                                            p->trace.norm[i], p->trace.seconds[i]};
-}
-
 ikt_status ikt_loop_parts_read(ikt_context *ctx, const ikt_rows *rows,
                                const ikt_layout_settings *settings,
                                ikt_status (*read)(void *file, const ikt_part *parts, int64_t count),
@@ -103,13 +81,91 @@ ikt_status ikt_loop_parts_read(ikt_context *ctx, const ikt_rows *rows,
     name_parts(rows, out, &p);
     ikt_status st = read(file, p.part, IKT_LOOP_HEADS);
     out->arrays = ikt_loop_arrays(settings, rows, out->form);
-    if (st == IKT_OK) st = ikt_agree(ctx, make_state(ctx, rows, &p, out));
+    if (st == IKT_OK) {
+        out->iteration = p.number[0];
+        out->points = p.number[1];
+        out->seconds = p.real[0];
+        memcpy(out->phase_number, p.number + 2, sizeof out->phase_number);
+        memcpy(out->phase_real, p.real + 1, sizeof out->phase_real);
+        if (out->iteration < 0 || out->points < 0 || out->points > out->iteration + 1)
+            st = ikt_fail(ctx, IKT_ERR_DATA, "the state of the loop makes no sense");
+        if (st == IKT_OK) st = make_columns(ctx, out->points, &p.trace);
+        if (st == IKT_OK)
+            st = ikt_alloc(ctx, &out->point, out->points, sizeof *out->point, "checkpoint");
+        if (st == IKT_OK) st = ikt_loop_state_allocate(ctx, rows, out);
+        st = ikt_agree(ctx, st);
+    }
     if (st == IKT_OK) {
         name_parts(rows, out, &p);
         st = read(file, p.part + IKT_LOOP_HEADS, p.count - IKT_LOOP_HEADS);
     }
-    if (st == IKT_OK) join_columns(&p, out);
+    for (int64_t i = 0; st == IKT_OK && i < out->points; i++)
+        out->point[i] = (ikt_trace_point){p.trace.iteration[i], p.trace.value[i], p.trace.norm[i],
+                                          p.trace.seconds[i]};
     ikt_loop_parts_destroy(&p);
     if (st != IKT_OK) ikt_loop_state_destroy(out);
+    return st;
+}
+
+/* --- finished runs ---------------------------------------------------------------------------- */
+
+ikt_status ikt_finished_parts(ikt_context *ctx, const ikt_rows *rows, const ikt_loop_state *last,
+                              const ikt_trace *trace, ikt_loop_parts *out) {
+    ikt_loop_state state = *last;
+    state.point = trace->point;
+    state.seconds = 0;
+    while (state.points < trace->count && trace->point[state.points].iteration < state.iteration)
+        state.points++;
+    IKT_TRY(ikt_loop_parts_make(ctx, rows, &state, out));
+    memset(out->trace.seconds, 0, (size_t)state.points * sizeof *out->trace.seconds);
+    return IKT_OK;
+}
+
+static ikt_status read_parts(void *file, const ikt_part *parts, int64_t count) {
+    return ikt_result_read_state(file, parts, count);
+}
+
+/* Whether the state in a result is of such a run.
+ *   own   what it has to agree with; no input: that of the file will do */
+static ikt_status check_state(ikt_context *ctx, const ikt_settings *settings, int64_t n,
+                              const ikt_stage_head *own, ikt_result_file *file) {
+    const char *path = settings->output.file;
+    ikt_stage_head head, wanted = *own;
+    if (ikt_result_rows(file) != n || ikt_result_dimensions(file) != settings->layout.dimensions)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "%s is of other data, or in other dimensions", path);
+    IKT_TRY(ikt_result_state_head(file, &head));
+    if (!wanted.input) wanted.input = head.input;
+    wanted.build = head.build;
+    wanted.isa = head.isa;
+    IKT_TRY(ikt_checkpoint_compare(ctx, &wanted, &head, path));
+    if (strcmp(head.build, own->build) != 0 || strcmp(head.isa, own->isa) != 0)
+        ikt_log(ctx, IKT_LOG_WARN,
+                "%s was made by another build of iktsne or with another instruction set (%s; %s): "
+                "the embedding will not have the bits of one longer run",
+                path, head.build[0] ? head.build : "a build that was not noted",
+                head.isa[0] ? head.isa : "not noted");
+    return IKT_OK;
+}
+
+ikt_status ikt_finished_check(ikt_context *ctx, const ikt_settings *settings, int64_t n) {
+    ikt_result_file *file = NULL;
+    char *print = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_fingerprint_settings(ctx, settings, &print)));
+    const ikt_stage_head own = ikt_checkpoint_head("loop", NULL, print);
+    ikt_status st = ikt_result_open(ctx, settings->output.file, &file);
+    if (st == IKT_OK) st = check_state(ctx, settings, n, &own, file);
+    ikt_result_close(&file);
+    ikt_free(&print);
+    return st;
+}
+
+ikt_status ikt_finished_read(ikt_context *ctx, const ikt_settings *settings, const ikt_rows *rows,
+                             const ikt_stage_head *own, ikt_loop_state *out) {
+    ikt_result_file *file = NULL;
+    *out = (ikt_loop_state){0};
+    IKT_TRY(ikt_result_open(ctx, settings->output.file, &file));
+    ikt_status st = check_state(ctx, settings, rows->n, own, file);
+    if (st == IKT_OK) st = ikt_loop_parts_read(ctx, rows, &settings->layout, read_parts, file, out);
+    ikt_result_close(&file);
     return st;
 }

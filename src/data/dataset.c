@@ -1,15 +1,15 @@
 /* A source after normalisation and reduction. See dataset.h. */
 #include "data/dataset.h"
 
+#include <math.h>
 #include <omp.h>
 #include <string.h>
 
 #include "base/comm.h"
+#include "base/cpu.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
-#include "data/dataset_parts.h"
-#include "data/row_check.h"
 #include "dist/rows.h"
 #include "linalg/blocks.h"
 #include "linalg/dot_tile.h"
@@ -20,33 +20,162 @@ enum {
     SPARSE_REDUCED_MOST = 16384 /* columns of sparse rows that principal components are found of */
 };
 
-/* Where the rows of a read go: a step's native rows are in d->native. */
+/* Squared length of a sparse row that others' map may lead to, at most: distances between two such
+ * rows fit single precision. */
+static const double square_most = 1.6e37;
+
+struct ikt_dataset {
+    ikt_context *ctx;
+    ikt_source *source;
+    ikt_normaliser normaliser;
+    const ikt_pca *pca; /* NULL: no reduction */
+    ikt_pca *fitted;    /* the same where it is ours */
+    bool is_lent;       /* the map is another's, and rows are checked as they are read */
+    bool is_u8;         /* bytes reach the kernels as they are */
+    bool from_sparse;   /* rows are held sparse and mapped so: no dense work space */
+    bool is_sparse;     /* and the kernels get them so */
+    int64_t bad;        /* a row of the block just mapped that cannot be used; -1: none */
+    ikt_dataset *model; /* that centres are drawn from; NULL: this one */
+    ikt_source *model_source;
+    ikt_isa isa;
+    int64_t n, d, columns;   /* d as read, columns after reduction */
+    size_t row_bytes;        /* of the source */
+    int64_t block;           /* rows read at a time */
+    unsigned char *native;   /* [block] rows as read */
+    float *mapped;           /* [block*columns] */
+    ikt_sparse_rows entries; /* rows of a sparse source as read */
+    ikt_sparse read;         /* the same mapped, while dense rows are made of them */
+    int threads;             /* that `work` is for */
+    int64_t work_stride;     /* doubles a thread: GROUP rows as read, GROUP rows mapped */
+    double *work;
+};
+
+/* Where the rows of a read go: those of a step are in d->native, or in d->read. */
 typedef void sink(ikt_dataset *d, int64_t count, void *out);
 
 static const void *native_row(const ikt_dataset *d, int64_t i) {
     return d->native + (size_t)i * d->row_bytes;
 }
 
+/* --- rows that no statistic has seen ---------------------------------------------------------- */
+
+/* First of `count` mapped rows that holds a value that is not finite, or so large that squared
+ * distances leave single precision; -1: none. */
+static int64_t find_bad(const float *rows, int64_t count, int64_t columns) {
+    const float most = 4e18f / sqrtf((float)columns); /* (2 most)^2 columns fits a float */
+    for (int64_t i = 0; i < count; i++) {
+        bool good = true;
+        for (int64_t k = 0; k < columns; k++)
+            good &= fabsf(rows[i * columns + k]) <= most;
+        if (!good) return i;
+    }
+    return -1;
+}
+
+static ikt_status refuse_far(const ikt_dataset *d, int64_t row) {
+    return ikt_fail(d->ctx, IKT_ERR_DATA,
+                    "%s, row %lld lies too far from the data that the model was made of for "
+                    "distances in single precision; remove it, or bring it to the same units",
+                    ikt_source_name(d->source), (long long)row);
+}
+
 /* COLLECTIVE where the map is lent. `row`: number in the source of the bad row, if there is one. */
 static ikt_status check_block(ikt_dataset *d, int64_t row) {
+    const ikt_normaliser identity = {.mode = IKT_NORMALISE_NONE, .d = d->d};
+    ikt_status st = IKT_OK;
     if (!d->is_lent) return IKT_OK;
-    ikt_status status = IKT_OK;
-    if (d->bad >= 0)
-        status = ikt_row_refuse(d->ctx, d->source, row, native_row(d, d->bad), d->work);
-    return ikt_agree(d->ctx, status);
+    if (d->bad >= 0) {
+        double *value = d->work;
+        int64_t k = 0;
+        ikt_normaliser_row(&identity, ikt_source_type(d->source), native_row(d, d->bad), value);
+        while (k < d->d && isfinite(value[k]))
+            k++;
+        st = k == d->d ? refuse_far(d, row)
+                       : ikt_fail(d->ctx, IKT_ERR_DATA,
+                                  "%s, row %lld, column %lld (counted from 0): value is %s; remove "
+                                  "the row or replace the value",
+                                  ikt_source_name(d->source), (long long)row, (long long)k,
+                                  isnan(value[k]) ? "NaN" : "infinite");
+    }
+    return ikt_agree(d->ctx, st);
 }
+
+/* --- sparse rows ------------------------------------------------------------------------------ */
+
+int64_t ikt_dataset_entries(const ikt_dataset *d) {
+    return ikt_source_entries(d->source);
+}
+
+int64_t ikt_dataset_longest_row(const ikt_dataset *d) {
+    return ikt_source_longest_row(d->source);
+}
+
+int64_t ikt_dataset_block_rows(const ikt_dataset *d) {
+    return ikt_source_block_rows(d->source);
+}
+
+/* Rounds to float32 behind what `out` holds; what becomes 0 is dropped. */
+static void append(const ikt_sparse_rows *from, ikt_sparse *out) {
+    int64_t to = out->start[out->count];
+    for (int64_t i = 0; i < from->count; i++) {
+        for (int64_t e = from->start[i]; e < from->start[i + 1]; e++) {
+            const float value = (float)from->value[e];
+            if (value == 0) continue;
+            out->column[to] = from->column[e];
+            out->value[to++] = value;
+        }
+        out->start[++out->count] = to;
+    }
+}
+
+ikt_status ikt_dataset_read_sparse(ikt_dataset *d, int64_t first, int64_t count, ikt_sparse *rows) {
+    const ikt_sparse_rows *from = &d->entries;
+    IKT_TRY(ikt_source_read_sparse(d->source, first, count, &d->entries));
+    ikt_status st = ikt_sparse_reserve(d->ctx, count, from->start[count], rows);
+    if (st == IKT_OK) {
+        rows->count = rows->start[0] = 0;
+        rows->d = d->d;
+#pragma omp parallel for num_threads(ikt_threads(d->ctx))
+        for (int64_t i = 0; i < from->count; i++) { /* mapped where they are */
+            const int64_t at = from->start[i];
+            ikt_normaliser_entries(&d->normaliser, from->column + at, from->value + at,
+                                   from->start[i + 1] - at, from->value + at);
+        }
+        append(from, rows);
+    }
+    /* Rows under another's map are looked at as they are read; those of one's own map have been. */
+    for (int64_t i = 0; st == IKT_OK && d->is_lent && i < rows->count; i++)
+        if (!(ikt_sparse_norm(ikt_sparse_row_of(rows, i)) <= square_most))
+            st = refuse_far(d, first + i);
+    return ikt_agree(d->ctx, st);
+}
+
+/* Fills up sparse rows, as floats. */
+static void fill_floats(const ikt_sparse *from, float *rows) {
+    for (int64_t i = 0; i < from->count; i++) {
+        memset(rows + i * from->d, 0, (size_t)from->d * sizeof *rows);
+        ikt_sparse_fill(ikt_sparse_row_of(from, i), rows + i * from->d);
+    }
+}
+
+/* --- dense rows ------------------------------------------------------------------------------- */
 
 /* COLLECTIVE. Reads rows in blocks and passes each to `put`, which advances by out_bytes a row. */
 static ikt_status stream(ikt_dataset *d, int64_t first, int64_t count, sink *put, void *out,
                          size_t out_bytes) {
-    int64_t steps = ikt_stream_steps(d->ctx, count, d->block);
-    for (int64_t step = 0; step < steps; step++) {
-        ikt_row_range at = ikt_stream_step((ikt_row_range){first, count}, d->block, step);
-        IKT_TRY(ikt_source_read(d->source, at.first, at.count, d->native));
+    const int64_t steps = ikt_stream_steps(d->ctx, count, d->block);
+    ikt_status st = IKT_OK;
+    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+        const ikt_row_range at = ikt_stream_step((ikt_row_range){first, count}, d->block, step);
+        const int64_t from = at.count > 0 ? at.first : 0;
+        st = d->from_sparse ? ikt_dataset_read_sparse(d, from, at.count, &d->read)
+                            : ikt_source_read(d->source, from, at.count, d->native);
+        if (st != IKT_OK) break;
         put(d, at.count, (char *)out + (size_t)(at.first - first) * out_bytes);
-        IKT_TRY(check_block(d, at.first + d->bad));
+        if (!d->from_sparse) st = check_block(d, at.first + d->bad);
     }
-    return IKT_OK;
+    ikt_sparse_destroy(&d->read);
+    return st;
 }
 
 static int threads_now(const ikt_dataset *d) {
@@ -63,36 +192,42 @@ static void put_normalised(ikt_dataset *d, int64_t count, void *out) {
         ikt_normaliser_row(&d->normaliser, type, native_row(d, i), rows + i * d->d);
 }
 
-/* Maps one group of rows in this thread's work space. */
-static void map_group(const ikt_dataset *d, ikt_type type, int64_t i, int64_t count, double *work,
-                      float *out) {
-    double *result = work;
-    for (int64_t row = 0; row < count; row++)
-        ikt_normaliser_row(&d->normaliser, type, native_row(d, i + row), work + row * d->d);
-    if (d->pca) {
-        result = work + GROUP * d->d;
-        ikt_pca_project(d->pca, d->isa, work, count, result);
-    }
-    for (int64_t k = 0; k < count * d->columns; k++)
-        out[k] = (float)result[k];
-}
-
-/* Sink: fully mapped rows in single precision. */
+/* Sink: fully mapped rows in single precision; each thread maps groups in its own work space. */
 static void put_mapped(ikt_dataset *d, int64_t count, void *out) {
     float *rows = out;
-    ikt_type type = ikt_source_type(d->source);
+    const ikt_type type = ikt_source_type(d->source);
+    if (d->from_sparse) {
+        fill_floats(&d->read, rows);
+        return;
+    }
 #pragma omp parallel for num_threads(threads_now(d))
     for (int64_t i = 0; i < count; i += GROUP) {
-        int64_t now = count - i < GROUP ? count - i : GROUP;
-        double *work = d->work + omp_get_thread_num() * d->work_stride;
-        map_group(d, type, i, now, work, rows + i * d->columns);
+        const int64_t now = count - i < GROUP ? count - i : GROUP;
+        double *work = d->work + omp_get_thread_num() * d->work_stride, *result = work;
+        for (int64_t row = 0; row < now; row++)
+            ikt_normaliser_row(&d->normaliser, type, native_row(d, i + row), work + row * d->d);
+        if (d->pca) {
+            result = work + GROUP * d->d;
+            ikt_pca_project(d->pca, d->isa, work, now, result);
+        }
+        for (int64_t k = 0; k < now * d->columns; k++)
+            rows[i * d->columns + k] = (float)result[k];
     }
-    d->bad = d->is_lent ? ikt_rows_find_bad(rows, count, d->columns) : -1;
+    d->bad = d->is_lent ? find_bad(rows, count, d->columns) : -1;
 }
 
 /* Sink: fully mapped rows, widened. */
 static void put_widened(ikt_dataset *d, int64_t count, void *out) {
     double *rows = out;
+    if (d->from_sparse) {
+        for (int64_t i = 0; i < count; i++) {
+            const ikt_sparse_row row = ikt_sparse_row_of(&d->read, i);
+            memset(rows + i * d->d, 0, (size_t)d->d * sizeof *rows);
+            for (int64_t e = 0; e < row.count; e++)
+                rows[i * d->d + row.column[e]] = (double)row.value[e];
+        }
+        return;
+    }
     put_mapped(d, count, d->mapped);
     for (int64_t k = 0; k < count * d->columns; k++)
         rows[k] = (double)d->mapped[k];
@@ -105,7 +240,6 @@ static ikt_status read_normalised(void *self, int64_t first, int64_t count, doub
 
 static ikt_status read_widened(void *self, int64_t first, int64_t count, double *rows) {
     ikt_dataset *d = self;
-    if (d->from_sparse) return ikt_dataset_fill_doubles(d, first, count, rows);
     return stream(d, first, count, put_widened, rows, (size_t)d->columns * sizeof(double));
 }
 
@@ -138,7 +272,10 @@ static ikt_status reduce(ikt_dataset *d, int64_t k) {
 /* Work space of dense rows; that of sparse ones grows as it is needed. */
 static ikt_status allocate(ikt_dataset *d) {
     ikt_context *ctx = d->ctx;
-    if (d->from_sparse) return IKT_OK;
+    if (d->from_sparse) {
+        d->block = ikt_source_block_rows(d->source);
+        return IKT_OK;
+    }
     d->block = ikt_stream_rows(d->d, (int64_t)sizeof(double));
     d->threads = ikt_threads(ctx);
     d->work_stride = GROUP * (d->d + d->columns);
@@ -266,7 +403,6 @@ const char *ikt_dataset_name(const ikt_dataset *d) {
 }
 
 ikt_status ikt_dataset_read(ikt_dataset *d, int64_t first, int64_t count, float *rows) {
-    if (d->from_sparse) return ikt_dataset_fill_floats(d, first, count, rows);
     return stream(d, first, count, put_mapped, rows, (size_t)d->columns * sizeof(float));
 }
 
@@ -278,6 +414,8 @@ ikt_row_reader ikt_dataset_reader(ikt_dataset *d) {
     return (ikt_row_reader){read_widened, d, d->n, d->columns, ikt_source_name(d->source)};
 }
 
+/* --- gathering -------------------------------------------------------------------------------- */
+
 /* Wanted rows from `rows` on, at most `left`, that one block starting at the first of them holds.
  */
 static int64_t wanted_in_block(const ikt_dataset *d, const int64_t *rows, int64_t left) {
@@ -287,25 +425,25 @@ static int64_t wanted_in_block(const ikt_dataset *d, const int64_t *rows, int64_
     return count;
 }
 
-/* Moves the wanted rows of the block just read to its front; they are in ascending order. */
-static void compact(ikt_dataset *d, const int64_t *rows, int64_t count) {
-    for (int64_t i = 0; i < count; i++)
-        memmove(d->native + (size_t)i * d->row_bytes, native_row(d, rows[i] - rows[0]),
-                d->row_bytes);
-}
-
-/* COLLECTIVE. This rank's share of a gather; `out` has room for it. */
-static ikt_status gather_share(ikt_dataset *d, const int64_t *rows, int64_t count, char *out,
-                               size_t out_bytes) {
+/* Blocks that it takes to read the wanted rows. */
+static int64_t steps_of(const ikt_dataset *d, const int64_t *rows, int64_t count) {
     int64_t steps = 0;
     for (int64_t i = 0; i < count; steps++)
         i += wanted_in_block(d, rows + i, count - i);
-    steps = ikt_max_one(d->ctx, steps);
+    return ikt_max_one(d->ctx, steps);
+}
+
+/* COLLECTIVE. This rank's share of a gather, `out_bytes` a row. */
+static ikt_status gather_share(ikt_dataset *d, const int64_t *rows, int64_t count, char *out,
+                               size_t out_bytes) {
+    const int64_t steps = steps_of(d, rows, count);
     for (int64_t step = 0, i = 0; step < steps; step++) {
         int64_t now = wanted_in_block(d, rows + i, count - i);
         int64_t first = now > 0 ? rows[i] : 0, span = now > 0 ? rows[i + now - 1] - first + 1 : 0;
         IKT_TRY(ikt_source_read(d->source, first, span, d->native));
-        compact(d, rows + i, now);
+        for (int64_t w = 0; w < now; w++) /* to the front; they are in ascending order */
+            memmove(d->native + (size_t)w * d->row_bytes, native_row(d, rows[i + w] - first),
+                    d->row_bytes);
         char *target = out + (size_t)i * out_bytes;
         if (ikt_dataset_is_u8(d))
             memcpy(target, d->native, (size_t)now * out_bytes);
@@ -319,7 +457,13 @@ static ikt_status gather_share(ikt_dataset *d, const int64_t *rows, int64_t coun
 
 ikt_status ikt_dataset_gather(ikt_dataset *d, const int64_t *rows, int64_t count, void *out) {
     ikt_context *ctx = d->ctx;
-    if (d->from_sparse) return ikt_dataset_fill_gathered(d, rows, count, out);
+    if (d->from_sparse) {
+        ikt_sparse gathered;
+        ikt_status st = ikt_dataset_gather_sparse(d, rows, count, &gathered);
+        if (st == IKT_OK) fill_floats(&gathered, out);
+        ikt_sparse_destroy(&gathered);
+        return st;
+    }
     int ranks = ikt_size(ctx);
     ikt_rows share = ikt_rows_make(count, ranks, ikt_rank(ctx));
     size_t bytes = (size_t)d->columns * (ikt_dataset_is_u8(d) ? 1 : sizeof(float));
@@ -345,4 +489,50 @@ ikt_status ikt_dataset_gather_floats(ikt_dataset *d, const int64_t *rows, int64_
         out[e] = (float)bytes[e];
     ikt_free(&bytes);
     return status;
+}
+
+/* The wanted ones among the rows just read, behind what `out` holds. */
+static ikt_status append_wanted(const ikt_dataset *d, const ikt_sparse *read, int64_t first,
+                                const int64_t *rows, int64_t count, ikt_sparse *out) {
+    int64_t entries = out->start[out->count];
+    for (int64_t i = 0; i < count; i++)
+        entries += ikt_sparse_row_of(read, rows[i] - first).count;
+    if (entries > out->entry_room) {
+        const int64_t capacity = entries + entries / 2;
+        IKT_TRY(ikt_resize(d->ctx, &out->column, capacity, sizeof *out->column, "sparse rows"));
+        IKT_TRY(ikt_resize(d->ctx, &out->value, capacity, sizeof *out->value, "sparse rows"));
+        out->entry_room = capacity;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        const ikt_sparse_row row = ikt_sparse_row_of(read, rows[i] - first);
+        const int64_t at = out->start[out->count];
+        if (row.count > 0) {
+            memcpy(out->column + at, row.column, (size_t)row.count * sizeof *row.column);
+            memcpy(out->value + at, row.value, (size_t)row.count * sizeof *row.value);
+        }
+        out->start[++out->count] = at + row.count;
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_dataset_gather_sparse(ikt_dataset *d, const int64_t *rows, int64_t count,
+                                     ikt_sparse *out) {
+    const ikt_rows share = ikt_rows_make(count, ikt_size(d->ctx), ikt_rank(d->ctx));
+    const int64_t *wanted = rows + share.first, steps = steps_of(d, wanted, share.count);
+    ikt_sparse own = {.d = d->d}, read = {0};
+    *out = (ikt_sparse){0};
+    ikt_status st = ikt_agree(d->ctx, ikt_sparse_reserve(d->ctx, share.count, 0, &own));
+    for (int64_t step = 0, i = 0; st == IKT_OK && step < steps; step++) {
+        const int64_t now = wanted_in_block(d, wanted + i, share.count - i);
+        const int64_t first = now > 0 ? wanted[i] : 0;
+        const int64_t span = now > 0 ? wanted[i + now - 1] - first + 1 : 0;
+        st = ikt_dataset_read_sparse(d, first, span, &read);
+        if (st == IKT_OK)
+            st = ikt_agree(d->ctx, append_wanted(d, &read, first, wanted + i, now, &own));
+        i += now;
+    }
+    ikt_sparse_destroy(&read);
+    if (st == IKT_OK) st = ikt_sparse_join(d->ctx, &own, out);
+    ikt_sparse_destroy(&own);
+    return st;
 }

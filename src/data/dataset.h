@@ -15,7 +15,6 @@
 
 #include "base/status.h"
 #include "data/normalise.h"
-#include "data/preprocess.h"
 #include "io/sources/source.h"
 #include "linalg/blocks.h"
 #include "linalg/pca.h"

@@ -9,11 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/comm.h"
 #include "base/memory.h"
 #include "data/deform_field.h"
-#include "data/generate_sets.h"
-#include "dist/rows.h"
+#include "data/generate.h"
 
 enum { SIDE_MAX = 1024, KNOTS = IKT_FIELD_KNOTS };
 
@@ -26,7 +24,7 @@ static const double turn_sd = 0.08, scale_sd = 0.05, shift_sd = 0.5, field_sd = 
 typedef struct {
     int64_t n; /* images */
     int side;
-    uint8_t *pixels;           /* [n * side * side] */
+    void *pixels;              /* uint8 [n * side * side] */
     int32_t *labels;           /* [n], or NULL */
     float (*weight)[SIDE_MAX]; /* [KNOTS]: of the field's knots at each pixel of a side */
 } images;
@@ -43,113 +41,34 @@ static void release(void *state) {
     ikt_free(&im->weight);
 }
 
-static ikt_status check_source(ikt_generation *g, const ikt_source *source) {
-    const char *name = ikt_source_name(source);
-    int64_t n = ikt_source_rows(source), d = ikt_source_columns(source);
-    int64_t side = (int64_t)floor(sqrt((double)d) + 0.5), room = ikt_memory_available(g->ctx);
+static ikt_status prepare(ikt_generation *g) {
+    ikt_source *source = NULL;
+    images *im = NULL;
+    ikt_status st = IKT_OK;
+    IKT_TRY(ikt_source_open(g->ctx, g->settings.source, "X", 0, &source));
+    const int64_t d = g->columns = ikt_source_columns(source), side = lround(sqrt((double)d));
     if (ikt_source_type(source) != IKT_TYPE_U8)
-        return ikt_fail(g->ctx, IKT_ERR_DATA, "%s is %s; images to deform must be uint8", name,
-                        ikt_type_name(ikt_source_type(source)));
-    if (side * side != d || side > SIDE_MAX)
-        return ikt_fail(g->ctx, IKT_ERR_DATA,
-                        "%s has %" PRId64 " columns; images to deform must be square, of at most "
-                        "%d x %d pixels",
-                        name, d, SIDE_MAX, SIDE_MAX);
-    if (n > room / (d + 8))
-        return ikt_fail(g->ctx, IKT_ERR_RESOURCE,
-                        "%s needs %.1f MB on every rank, and rank %d has %.1f MB left; start fewer "
-                        "ranks a node (with more threads), or use a part of the source",
-                        name, (double)n * (double)(d + 8) / 1e6, ikt_rank(g->ctx),
-                        (double)room / 1e6);
-    return IKT_OK;
-}
-
-static ikt_status allocate(ikt_context *ctx, images *im, bool labels) {
-    int64_t d = (int64_t)im->side * im->side;
-    IKT_TRY(ikt_alloc(ctx, &im->pixels, im->n, (size_t)d, "source images"));
-    if (labels) IKT_TRY(ikt_alloc(ctx, &im->labels, im->n, sizeof *im->labels, "source images"));
-    IKT_TRY(ikt_alloc(ctx, &im->weight, KNOTS, sizeof *im->weight, "source images"));
-    for (int p = 0; p < im->side; p++) {
+        st = ikt_fail(g->ctx, IKT_ERR_DATA, "%s is %s; images to deform must be uint8",
+                      ikt_source_name(source), ikt_type_name(ikt_source_type(source)));
+    else if (side * side != d || side > SIDE_MAX)
+        st = ikt_fail(g->ctx, IKT_ERR_DATA,
+                      "%s has %" PRId64 " columns; images to deform must be square, of at most "
+                      "%d x %d pixels",
+                      ikt_source_name(source), d, SIDE_MAX, SIDE_MAX);
+    if (st == IKT_OK) st = ikt_alloc(g->ctx, &im, 1, sizeof *im, "source images");
+    if (st == IKT_OK) {
+        *im = (images){.n = ikt_source_rows(source), .side = (int)side};
+        g->state = im;
+        st = ikt_alloc(g->ctx, &im->weight, KNOTS, sizeof *im->weight, "source images");
+    }
+    for (int p = 0; st == IKT_OK && p < im->side; p++) {
         float weight[KNOTS];
         ikt_deform_field_weights(((float)p + 0.5f) / (float)im->side, weight);
         for (int k = 0; k < KNOTS; k++)
             im->weight[k][p] = weight[k];
     }
-    return IKT_OK;
-}
-
-/* A part of the source: read by its rank, then gathered on all. */
-typedef struct {
-    ikt_rows rows;
-    uint8_t *pixels;
-    int64_t *wide;
-    int32_t *labels;
-    int64_t *counts; /* [ranks] */
-} part;
-
-static ikt_status part_allocate(ikt_context *ctx, part *p, int64_t d) {
-    IKT_TRY(ikt_alloc(ctx, &p->pixels, p->rows.count, (size_t)d, "source images"));
-    IKT_TRY(ikt_alloc(ctx, &p->wide, p->rows.count, sizeof *p->wide, "source images"));
-    IKT_TRY(ikt_alloc(ctx, &p->labels, p->rows.count, sizeof *p->labels, "source images"));
-    return ikt_alloc(ctx, &p->counts, ikt_size(ctx), sizeof *p->counts, "source images");
-}
-
-static void part_free(part *p) {
-    ikt_free(&p->pixels);
-    ikt_free(&p->wide);
-    ikt_free(&p->labels);
-    ikt_free(&p->counts);
-}
-
-static ikt_status narrow_labels(ikt_context *ctx, const ikt_source *source, part *p) {
-    for (int64_t i = 0; i < p->rows.count; i++) {
-        if (p->wide[i] < INT32_MIN || p->wide[i] > INT32_MAX)
-            return ikt_fail(ctx, IKT_ERR_DATA,
-                            "%s: the label %" PRId64 " of row %" PRId64 " is beyond 32 bits",
-                            ikt_source_name(source), p->wide[i], p->rows.first + i);
-        p->labels[i] = (int32_t)p->wide[i];
-    }
-    return IKT_OK;
-}
-
-/* COLLECTIVE. Reads this rank's part and its labels; agreed. */
-static ikt_status part_read(ikt_context *ctx, ikt_source *source, part *p, bool *labels) {
-    IKT_TRY(ikt_source_read(source, p->rows.first, p->rows.count, p->pixels));
-    IKT_TRY(
-        ikt_source_read_labels(source, "labels", p->rows.first, p->rows.count, p->wide, labels));
-    return ikt_agree(ctx, *labels ? narrow_labels(ctx, source, p) : IKT_OK);
-}
-
-/* COLLECTIVE. Fills the images from the source: one read of the file, one exchange. */
-static ikt_status load(ikt_context *ctx, ikt_source *source, images *im) {
-    int64_t d = (int64_t)im->side * im->side;
-    bool labels = false;
-    part p = {.rows = ikt_rows_make(im->n, ikt_size(ctx), ikt_rank(ctx))};
-    ikt_status st = ikt_agree(ctx, part_allocate(ctx, &p, d));
-    if (st == IKT_OK) st = part_read(ctx, source, &p, &labels);
-    if (st == IKT_OK) st = ikt_agree(ctx, allocate(ctx, im, labels));
-    if (st == IKT_OK) {
-        ikt_gather_counts(ctx, p.rows.count, p.counts);
-        ikt_allgather(ctx, p.pixels, p.rows.count, (size_t)d, im->pixels, p.counts);
-        if (labels)
-            ikt_allgather(ctx, p.labels, p.rows.count, sizeof *p.labels, im->labels, p.counts);
-    }
-    part_free(&p);
-    return st;
-}
-
-static ikt_status prepare(ikt_generation *g) {
-    ikt_source *source = NULL;
-    images *im = NULL;
-    IKT_TRY(ikt_source_open(g->ctx, g->settings.source, "X", 0, &source));
-    g->columns = ikt_source_columns(source);
-    ikt_status st = check_source(g, source);
-    if (st == IKT_OK) st = ikt_alloc(g->ctx, &im, 1, sizeof *im, "source images");
-    if (st == IKT_OK)
-        *im = (images){.n = ikt_source_rows(source), .side = (int)lround(sqrt((double)g->columns))};
-    g->state = im;
     st = ikt_agree(g->ctx, st);
-    if (st == IKT_OK) st = load(g->ctx, source, im);
+    if (st == IKT_OK) st = ikt_generate_load(g, source, IKT_TYPE_U8, &im->pixels, &im->labels);
     g->has_labels = st == IKT_OK && im->labels;
     ikt_source_close(&source);
     return st;
@@ -228,7 +147,7 @@ static void deform(const ikt_generation *g, int64_t row, const uint8_t *image, u
 static void row_deform(const ikt_generation *g, int64_t row, void *out, int32_t *label) {
     const images *im = g->state;
     int64_t from = row % im->n, d = g->columns;
-    const uint8_t *image = im->pixels + from * d;
+    const uint8_t *image = (const uint8_t *)im->pixels + from * d;
     if (im->labels) *label = im->labels[from];
     if (row < im->n && g->settings.keep_originals == IKT_ORIGINALS_YES)
         memcpy(out, image, (size_t)d);

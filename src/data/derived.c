@@ -1,14 +1,13 @@
 /* Sets made of a given one, that show what a method does to the structure of data: the tests of
  * Amid and Warmuth 2019 (TriMap), section 2.
  *
- *   subset    some rows, or the rows of some classes: a map should keep its arrangement
- *   outlier   one row is shifted far away: a map should show it
- *   copies    every row again, shifted far away: a map should show two copies
+ *   subset    some rows, or the rows of some classes: an embedding should keep its arrangement
+ *   outlier   one row is shifted far away: an embedding should show it
+ *   copies    every row again, shifted far away: an embedding should show two copies
  * Method: every rank holds the source as float32, and a row is a source row plus a multiple of a
  * fixed shift. Advantage: what should be seen is known. Disadvantage: the source must fit into each
  * rank's memory. Lengths are in units of the root mean square distance of the source's rows from
  * their mean; directions are drawn evenly. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +16,7 @@
 #include "base/draw.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "data/generate_sets.h"
-#include "dist/rows.h"
+#include "data/generate.h"
 
 /* Draws of purpose IKT_RNG_SHAPE, row 0: the directions of the shift come first. */
 enum { ROW_OF_SUBSET = 1, ROW_OF_OUTLIER = 2 };
@@ -26,7 +24,7 @@ enum { ROW_OF_SUBSET = 1, ROW_OF_OUTLIER = 2 };
 typedef struct {
     int64_t n;
     float *x;        /* [n * columns] the source */
-    int64_t *labels; /* [n], or NULL */
+    int32_t *labels; /* [n], or NULL */
     float *shift;    /* [columns] */
     int64_t *row;    /* [points] source row of each row; NULL: row modulo n */
 } derived;
@@ -39,113 +37,42 @@ static void release(void *state) {
     ikt_free(&s->row);
 }
 
-static ikt_status check_size(ikt_generation *g, const ikt_source *source) {
-    const int64_t n = ikt_source_rows(source), d = g->columns;
-    if (n <= ikt_memory_available(g->ctx) / (d * 8 + 32)) return IKT_OK;
-    return ikt_fail(g->ctx, IKT_ERR_RESOURCE,
-                    "%s does not fit into the memory of every rank (%.1f MB); use a part of it",
-                    ikt_source_name(source), (double)n * (double)(d * 8 + 32) / 1e6);
-}
-
-/* One value of a row as float, whatever its type. */
-static float element(const void *rows, ikt_type type, int64_t e) {
-    switch (type) {
-    case IKT_TYPE_U8:
-        return ((const uint8_t *)rows)[e];
-    case IKT_TYPE_F32:
-        return ((const float *)rows)[e];
-    default:
-        return (float)((const double *)rows)[e];
-    }
-}
-
-/* COLLECTIVE. Each rank reads its part; all get all. */
-static ikt_status load(ikt_generation *g, ikt_source *source, derived *s) {
-    ikt_context *ctx = g->ctx;
-    const ikt_type type = ikt_source_type(source);
-    const ikt_rows rows = ikt_rows_make(s->n, ikt_size(ctx), ikt_rank(ctx));
-    const int64_t entries = rows.count * g->columns;
-    void *own = NULL;
-    float *floats = NULL;
-    int64_t *labels = NULL, *counts = NULL;
-    bool present = false;
-    ikt_status st = ikt_alloc(ctx, &own, entries, ikt_type_size(type), "source");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &floats, entries, sizeof *floats, "source");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &labels, rows.count, sizeof *labels, "source");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, "source");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &s->x, s->n * g->columns, sizeof *s->x, "source");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &s->labels, s->n, sizeof *s->labels, "source");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_source_read(source, rows.first, rows.count, own);
-    if (st == IKT_OK)
-        st = ikt_source_read_labels(source, "labels", rows.first, rows.count, labels, &present);
-    if (st == IKT_OK) {
-        for (int64_t e = 0; e < entries; e++)
-            floats[e] = element(own, type, e);
-        ikt_gather_counts(ctx, rows.count, counts);
-        ikt_allgather(ctx, floats, rows.count, (size_t)g->columns * sizeof *floats, s->x, counts);
-        ikt_allgather(ctx, labels, rows.count, sizeof *labels, s->labels, counts);
-        if (!present) ikt_free(&s->labels);
-    }
-    ikt_free(&own);
-    ikt_free(&floats);
-    ikt_free(&labels);
-    ikt_free(&counts);
-    return st;
-}
-
-static ikt_status check_labels(ikt_generation *g, const derived *s) {
-    for (int64_t i = 0; s->labels && i < s->n; i++)
-        if (s->labels[i] < INT32_MIN || s->labels[i] > INT32_MAX)
-            return ikt_fail(g->ctx, IKT_ERR_DATA,
-                            "%s: the label %" PRId64 " of row %" PRId64 " is beyond 32 bits",
-                            g->settings.source, s->labels[i], i);
-    return IKT_OK;
-}
-
 /* COLLECTIVE. Reads the source; what follows is the same on every rank. */
 static ikt_status open_source(ikt_generation *g, derived **out) {
     ikt_source *source = NULL;
+    void *x = NULL;
     IKT_TRY(ikt_source_open(g->ctx, g->settings.source, "X", 0, &source));
     g->columns = ikt_source_columns(source);
-    ikt_status st = check_size(g, source);
-    if (st == IKT_OK) st = ikt_alloc(g->ctx, out, 1, sizeof **out, "source");
-    g->state = *out;
-    st = ikt_agree(g->ctx, st);
+    ikt_status st = ikt_agree(g->ctx, ikt_alloc(g->ctx, out, 1, sizeof **out, "source"));
+    derived *s = g->state = *out;
     if (st == IKT_OK) {
-        (*out)->n = ikt_source_rows(source);
-        st = load(g, source, *out);
+        s->n = ikt_source_rows(source);
+        st = ikt_generate_load(g, source, IKT_TYPE_F32, &x, &s->labels);
+        s->x = x;
     }
-    if (st == IKT_OK) st = ikt_agree(g->ctx, check_labels(g, *out));
-    g->has_labels = st == IKT_OK && (*out)->labels;
+    g->has_labels = st == IKT_OK && s->labels;
     ikt_source_close(&source);
     return st;
 }
 
-/* LOCAL. Root mean square distance of the rows from their mean, in a fixed order. */
-static double spread_of(const derived *s, int64_t d, double *mean) {
-    double sum = 0;
-    memset(mean, 0, (size_t)d * sizeof *mean);
-    for (int64_t i = 0; i < s->n; i++)
-        for (int64_t c = 0; c < d; c++)
-            mean[c] += (double)s->x[i * d + c] / (double)s->n;
-    for (int64_t i = 0; i < s->n; i++)
-        for (int64_t c = 0; c < d; c++) {
-            const double off = (double)s->x[i * d + c] - mean[c];
-            sum += off * off;
-        }
-    return sqrt(sum / (double)s->n);
-}
-
-/* A shift of `separation` spreads in a random direction. */
+/* A shift in a random direction, in units of the root mean square distance of the rows from their
+ * mean; sums are taken in a fixed order. */
 static ikt_status draw_shift(ikt_generation *g, derived *s) {
     const int64_t d = g->columns;
-    double *work = NULL, length = 0;
+    double *work = NULL, length = 0, sum = 0;
     ikt_status st = ikt_alloc(g->ctx, &s->shift, d, sizeof *s->shift, "source");
     if (st == IKT_OK) st = ikt_alloc(g->ctx, &work, d, sizeof *work, "source");
     if (st == IKT_OK) {
-        const double wanted = g->settings.separation * spread_of(s, d, work);
-        for (int64_t c = 0; c < d; c++) {
+        for (int64_t i = 0; i < s->n; i++) /* the mean */
+            for (int64_t c = 0; c < d; c++)
+                work[c] += (double)s->x[i * d + c] / (double)s->n;
+        for (int64_t i = 0; i < s->n; i++)
+            for (int64_t c = 0; c < d; c++) {
+                const double off = (double)s->x[i * d + c] - work[c];
+                sum += off * off;
+            }
+        const double wanted = g->settings.separation * sqrt(sum / (double)s->n);
+        for (int64_t c = 0; c < d; c++) { /* the direction */
             work[c] = ikt_rng_normal(g->seed, IKT_RNG_SHAPE, 0, (uint64_t)c);
             length += work[c] * work[c];
         }
@@ -189,7 +116,7 @@ static ikt_status choose_classes(ikt_generation *g, derived *s, int64_t *count) 
 }
 
 /* Draws the wanted share of the chosen rows, which stay in their order. */
-static ikt_status thin(ikt_generation *g, derived *s, int64_t count) {
+static ikt_status draw_share(ikt_generation *g, derived *s, int64_t count) {
     const int64_t wanted = llround(g->settings.share * (double)count);
     const int64_t points = wanted < 1 ? 1 : wanted, slots = ikt_draw_slots(points);
     int64_t *drawn = NULL, *slot = NULL;
@@ -212,7 +139,7 @@ static ikt_status prepare_subset(ikt_generation *g) {
     int64_t count = 0;
     IKT_TRY(open_source(g, &s));
     ikt_status st = choose_classes(g, s, &count);
-    if (st == IKT_OK) st = thin(g, s, count);
+    if (st == IKT_OK) st = draw_share(g, s, count);
     return ikt_agree(g->ctx, st);
 }
 
@@ -238,7 +165,7 @@ static void row_derived(const ikt_generation *g, int64_t row, void *out, int32_t
     float *to = out;
     for (int64_t c = 0; c < d; c++)
         to[c] = s->x[from * d + c] + (is_shifted && s->shift ? s->shift[c] : 0);
-    if (s->labels) *label = (int32_t)s->labels[from];
+    if (s->labels) *label = s->labels[from];
 }
 
 const ikt_generator ikt_generator_subset = {

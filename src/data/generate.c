@@ -1,13 +1,19 @@
-/* Choosing a generated set, completing its settings, and filling rows with it. */
+/* Choosing a generated set, completing its settings, and filling rows with it; a set as a file. */
 #include "data/generate.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/comm.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "config/value.h"
-#include "data/generate_sets.h"
+#include "dist/rows.h"
+#include "iktsne/version.h"
+#include "io/convert/table_writer.h"
+#include "linalg/blocks.h"
 
 static const ikt_generator *const generators[] = {
     &ikt_generator_five_subspace,   &ikt_generator_two_subspace,
@@ -64,26 +70,10 @@ ikt_status ikt_generate_defaults(ikt_context *ctx, ikt_generate_settings *settin
     return IKT_OK;
 }
 
-/* Whether the member is anything but the key's default, "auto" or "". */
-static bool is_given(const ikt_key *key, ikt_generate_settings *settings) {
-    char text[IKT_STRING_MAX];
-    ikt_value_print(key, member(key, settings), text, sizeof text);
-    return strcmp(text, key->fallback) != 0;
-}
-
 static const ikt_generate_use *find_use(const ikt_generator *generator, const char *key) {
     for (const ikt_generate_use *use = generator->uses; use->key; use++)
         if (strcmp(use->key, key) == 0) return use;
     return NULL;
-}
-
-static ikt_status refuse(ikt_context *ctx, const ikt_generator *generator, const char *key) {
-    char list[256] = "";
-    for (const ikt_generate_use *use = generator->uses; use->key; use++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s",
-                 use == generator->uses ? "" : ", ", use->key);
-    return ikt_fail(ctx, IKT_ERR_USAGE, "the set %s has no setting '%s'; it has: %s",
-                    generator->name, key, list);
 }
 
 /* Puts the set's defaults where the caller gave nothing, and refuses what does not apply. */
@@ -92,15 +82,22 @@ static ikt_status complete(ikt_context *ctx, const ikt_generator *generator,
     for (int k = 0; k < KEYS; k++) {
         char text[IKT_STRING_MAX], what[64];
         const ikt_generate_use *use = find_use(generator, keys[k].name);
-        bool given = is_given(&keys[k], settings);
-        if (!use && given) return refuse(ctx, generator, keys[k].name);
+        ikt_value_print(&keys[k], member(&keys[k], settings), text, sizeof text);
+        const bool given = strcmp(text, keys[k].fallback) != 0; /* "auto" or "" */
+        if (!use && given) {
+            char list[256] = "";
+            for (use = generator->uses; use->key; use++)
+                snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s",
+                         use == generator->uses ? "" : ", ", use->key);
+            return ikt_fail(ctx, IKT_ERR_USAGE, "the set %s has no setting '%s'; it has: %s",
+                            generator->name, keys[k].name, list);
+        }
         if (!use) continue;
         if (!given && use->fallback[0] == '\0')
             return ikt_fail(ctx, IKT_ERR_USAGE, "the set %s needs the setting '%s' (%s)",
                             generator->name, keys[k].name, keys[k].help);
         snprintf(what, sizeof what, "%s: %s", generator->name, keys[k].name);
         /* A given value is parsed again too: that checks its range for callers from C. */
-        ikt_value_print(&keys[k], member(&keys[k], settings), text, sizeof text);
         IKT_TRY(ikt_value_parse(ctx, &keys[k], what, given ? text : use->fallback,
                                 member(&keys[k], settings)));
     }
@@ -134,12 +131,13 @@ ikt_status ikt_generation_open(ikt_context *ctx, const char *name,
                               .generator = generator,
                               .settings = *settings,
                               .seed = seed,
+                              .columns = generator->columns,
                               .origin = -1,
                               .has_labels = generator->labels};
         st = complete(ctx, generator, &g->settings);
     }
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = generator->prepare(g);
+    if (st == IKT_OK && generator->prepare) st = generator->prepare(g);
     if (st != IKT_OK) ikt_generation_close(&g);
     *out = g;
     return st;
@@ -170,4 +168,127 @@ double ikt_generate_normal(const ikt_generation *g, int64_t row, uint64_t draw) 
 
 double ikt_generate_uniform(const ikt_generation *g, int64_t row, uint64_t draw) {
     return ikt_rng_uniform(g->seed, IKT_RNG_GENERATE, row, draw);
+}
+
+/* --- sources of sets -------------------------------------------------------------------------- */
+
+/* Values of any type as float32. */
+static void to_floats(ikt_type type, const void *from, int64_t count, float *to) {
+    for (int64_t e = 0; e < count; e++)
+        to[e] = type == IKT_TYPE_U8    ? ((const uint8_t *)from)[e]
+                : type == IKT_TYPE_F32 ? ((const float *)from)[e]
+                                       : (float)((const double *)from)[e];
+}
+
+ikt_status ikt_generate_load(ikt_generation *g, ikt_source *source, ikt_type type, void **rows,
+                             int32_t **labels) {
+    static const char purpose[] = "source";
+    ikt_context *ctx = g->ctx;
+    const ikt_type stored = ikt_source_type(source);
+    const int64_t n = ikt_source_rows(source), d = g->columns;
+    const ikt_rows own = ikt_rows_make(n, ikt_size(ctx), ikt_rank(ctx));
+    const size_t row_bytes = (size_t)d * ikt_type_size(type);
+    void *native = NULL;
+    float *part = NULL;
+    int64_t *wide = NULL, *counts = NULL;
+    int32_t *label = NULL;
+    bool present = false;
+    const int64_t need = d * (type == IKT_TYPE_U8 ? 1 : 8) + 32; /* bytes a row */
+    const int64_t available = ikt_memory_available(ctx);
+    ikt_status st = IKT_OK;
+    if (n > available / need)
+        st = ikt_fail(ctx, IKT_ERR_RESOURCE,
+                      "%s needs %.1f MB on every rank, and rank %d has %.1f MB left; start fewer "
+                      "ranks a node (with more threads), or use a part of the source",
+                      ikt_source_name(source), (double)n * (double)need / 1e6, ikt_rank(ctx),
+                      (double)available / 1e6);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &native, own.count * d, ikt_type_size(stored), purpose);
+    if (st == IKT_OK && type == IKT_TYPE_F32)
+        st = ikt_alloc(ctx, &part, own.count * d, sizeof *part, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &wide, own.count, sizeof *wide, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &label, own.count, sizeof *label, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, rows, n, row_bytes, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, labels, n, sizeof **labels, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = ikt_source_read(source, own.first, own.count, native);
+    if (st == IKT_OK)
+        st = ikt_source_read_labels(source, "labels", own.first, own.count, wide, &present);
+    for (int64_t i = 0; st == IKT_OK && present && i < own.count; i++) {
+        if (wide[i] < INT32_MIN || wide[i] > INT32_MAX)
+            st = ikt_fail(ctx, IKT_ERR_DATA,
+                          "%s: the label %" PRId64 " of row %" PRId64 " is beyond 32 bits",
+                          ikt_source_name(source), wide[i], own.first + i);
+        label[i] = (int32_t)wide[i];
+    }
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        if (part) to_floats(stored, native, own.count * d, part);
+        ikt_gather_counts(ctx, own.count, counts);
+        ikt_allgather(ctx, part ? part : native, own.count, row_bytes, *rows, counts);
+        ikt_allgather(ctx, label, own.count, sizeof *label, *labels, counts);
+    }
+    if (!present) ikt_free(labels);
+    ikt_free(&native);
+    ikt_free(&part);
+    ikt_free(&wide);
+    ikt_free(&label);
+    ikt_free(&counts);
+    return st;
+}
+
+/* --- as a file -------------------------------------------------------------------------------- */
+
+static ikt_status write_attributes(ikt_generation *g, ikt_table_writer *writer) {
+    char text[IKT_STRING_MAX];
+    snprintf(text, sizeof text, "%" PRIu64, g->seed);
+    IKT_TRY(ikt_table_attribute(writer, "generator", g->generator->name));
+    IKT_TRY(ikt_table_attribute(writer, "program", "iktsne " IKT_VERSION));
+    IKT_TRY(ikt_table_attribute(writer, "seed", text));
+    for (const ikt_generate_use *use = g->generator->uses; use->key; use++)
+        for (int k = 0; k < KEYS; k++) {
+            if (strcmp(keys[k].name, use->key) != 0) continue;
+            ikt_value_print(&keys[k], member(&keys[k], &g->settings), text, sizeof text);
+            IKT_TRY(ikt_table_attribute(writer, keys[k].name, text));
+        }
+    if (g->origin < 0) return IKT_OK;
+    return ikt_table_marked(writer, &g->origin, 1);
+}
+
+/* Every rank generates and writes its own rows, a block at a time; those that are done take part
+ * with none. */
+ikt_status ikt_generation_write(ikt_generation *g, const char *path, bool overwrite) {
+    const ikt_type type = g->generator->type;
+    const int64_t element = (int64_t)ikt_type_size(type);
+    const int64_t block = ikt_stream_rows(g->columns, element);
+    const ikt_rows own = ikt_rows_make(g->settings.points, ikt_size(g->ctx), ikt_rank(g->ctx));
+    const int64_t steps = ikt_stream_steps(g->ctx, own.count, block);
+    ikt_table_writer *writer = NULL;
+    char *rows = NULL;
+    int32_t *labels = NULL;
+    ikt_status st = ikt_alloc(g->ctx, &rows, block, (size_t)(g->columns * element), "generation");
+    if (st == IKT_OK) st = ikt_alloc(g->ctx, &labels, block, sizeof *labels, "generation");
+    st = ikt_agree(g->ctx, st);
+    if (st == IKT_OK)
+        st = ikt_table_create(g->ctx, path, overwrite, g->settings.points, g->columns, type,
+                              g->has_labels, &writer);
+    if (st == IKT_OK) st = write_attributes(g, writer);
+    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+        ikt_row_range part = ikt_stream_step((ikt_row_range){own.first, own.count}, block, step);
+        ikt_generation_fill(g, part.first, part.count, rows, labels);
+        st = ikt_table_write(writer, part.first, part.count, rows, g->has_labels ? labels : NULL);
+        if (st == IKT_OK)
+            ikt_progress(g->ctx, "rows", part.first + part.count - own.first, own.count, NULL);
+    }
+    st = ikt_table_close(&writer, st);
+    ikt_free(&rows);
+    ikt_free(&labels);
+    if (st == IKT_OK)
+        ikt_log_numbers(g->ctx, IKT_LOG_STAGE,
+                        (ikt_log_number[]){IKT_LOG_INT("rows", g->settings.points),
+                                           IKT_LOG_INT("columns", g->columns),
+                                           {0}},
+                        "%s: %" PRId64 " x %" PRId64 " %s, %s", path, g->settings.points,
+                        g->columns, ikt_type_name(type), g->generator->name);
+    return st;
 }

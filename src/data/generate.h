@@ -52,16 +52,17 @@ typedef struct ikt_generation ikt_generation;
 
 enum { IKT_GENERATE_USES_MAX = 8 };
 
-/* A kind of data set; all of them are in the table of generate_table.c. */
+/* A kind of data set; all of them are in the table of generate.c. */
 typedef struct {
     const char *name; /* "swiss-roll" */
     const char *help; /* one line: what it is, and what the labels are */
     ikt_generate_use uses[IKT_GENERATE_USES_MAX]; /* ended by a NULL key */
     ikt_type type;                                /* of an element */
+    int64_t columns;                              /* 0: prepare sets them */
     bool labels;                                  /* false: there are none */
 
-    /* COLLECTIVE. Checks the completed settings and sets columns, and where the set has them
-     * origin and state, which close() frees in any case. Returns an agreed status. */
+    /* COLLECTIVE, may be NULL. Checks the completed settings and sets columns, and where the set
+     * has them origin and state, which close() frees in any case. Returns an agreed status. */
     ikt_status (*prepare)(ikt_generation *generation);
 
     /* LOCAL, may be NULL. Frees what `state` owns besides itself. */
@@ -77,7 +78,7 @@ struct ikt_generation {
     const ikt_generator *generator;
     ikt_generate_settings settings; /* complete: nothing is auto but what the set has not */
     uint64_t seed;
-    int64_t columns; /* set by prepare */
+    int64_t columns; /* set by prepare, unless the generator says it */
     int64_t origin;  /* row that lies at the origin and is marked; -1: none */
     bool has_labels; /* generator->labels, unless prepare finds none in the source */
     void *state;     /* of the generator, from ikt_alloc; NULL: none */
@@ -111,5 +112,35 @@ void ikt_generation_fill(const ikt_generation *generation, int64_t first, int64_
  * it has them, and as attributes the set's name, version, seed and settings. Memory: about 4 MiB a
  * rank. Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. */
 ikt_status ikt_generation_write(ikt_generation *generation, const char *path, bool overwrite);
+
+/* The generators by family; the table of generate.c lists them in this order. A family is a file.
+ * It describes each of its sets by one const struct: a new set is one file or struct, one line here
+ * and one in the table. */
+
+/* generate_formulas.c: the papers' clusters that live in subspaces of their own; clusters in
+ * general position, and no structure at all; surfaces in three dimensions. */
+extern const ikt_generator ikt_generator_five_subspace, ikt_generator_two_subspace,
+    ikt_generator_shared_subspace, ikt_generator_gaussian_mixture, ikt_generator_uniform_2d,
+    ikt_generator_swiss_roll, ikt_generator_s_curve, ikt_generator_sphere;
+
+/* glyphs.c, deform.c: images of 8-bit pixels. */
+extern const ikt_generator ikt_generator_glyphs, ikt_generator_deform;
+
+/* derived.c: what shows whether a map keeps the structure of a given set. */
+extern const ikt_generator ikt_generator_subset, ikt_generator_outlier, ikt_generator_copies;
+
+/* LOCAL. For row functions: draw number `draw` of the row, standard normal or uniform in [0, 1). */
+double ikt_generate_normal(const ikt_generation *generation, int64_t row, uint64_t draw);
+double ikt_generate_uniform(const ikt_generation *generation, int64_t row, uint64_t draw);
+
+/* COLLECTIVE. For sets that are made of a given one: gives every rank all rows of the source, of
+ * which each reads a part.
+ *   source   of g->columns columns
+ *   type     uint8, which the source has, or float32, to which values of any type are brought
+ *   rows     receives [rows of the source * columns]; labels: [rows of the source], NULL where the
+ *            source has none; both owned by the caller, also after a failure
+ * Errors: IKT_ERR_RESOURCE (does not fit), IKT_ERR_DATA (labels beyond 32 bits), the source's. */
+ikt_status ikt_generate_load(ikt_generation *g, ikt_source *source, ikt_type type, void **rows,
+                             int32_t **labels);
 
 #endif

@@ -1,6 +1,6 @@
 /* Ten digit-like glyphs, each row written by another hand.
  *
- * Method: a row draws a digit, a way of writing it (glyph_shape.h), a slant, a turn, a width, a
+ * Method: a row draws a digit, a way of writing it (glyph_draw.h), a slant, a turn, a width, a
  * smooth distortion of the plane (deform_field.h) and a pen; the distorted path is scaled to 20
  * pixels and centred by its ink in 28 x 28 pixels, as the MNIST digits are, and drawn
  * (glyph_draw.h). Advantage: an endless data set of MNIST8M's shape, type and kind from some dozen
@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 #include "data/deform_field.h"
-#include "data/generate_sets.h"
+#include "data/generate.h"
 #include "data/glyph_draw.h"
 
 /* Draw numbers of a row. */
@@ -63,13 +63,6 @@ static void distort(const ikt_generation *g, int64_t row, ikt_glyph_path *path) 
     }
 }
 
-/* Length of the segment that ends at point i; 0 where the pen was lifted. */
-static float segment(const ikt_glyph_path *path, int i) {
-    if (path->begins[i]) return 0;
-    float dx = path->x[i] - path->x[i - 1], dy = path->y[i] - path->y[i - 1];
-    return sqrtf(dx * dx + dy * dy);
-}
-
 typedef struct {
     float low[2], high[2], centre[2]; /* corners of the path's box; centre of its ink; x, y */
 } extent;
@@ -78,7 +71,8 @@ static extent measure(const ikt_glyph_path *path) {
     extent e = {{path->x[0], path->y[0]}, {path->x[0], path->y[0]}, {0, 0}};
     float total = 0;
     for (int i = 1; i < path->n; i++) {
-        float length = segment(path, i);
+        const float dx = path->x[i] - path->x[i - 1], dy = path->y[i] - path->y[i - 1];
+        const float length = path->begins[i] ? 0 : sqrtf(dx * dx + dy * dy); /* 0: the pen is up */
         total += length;
         e.centre[0] += length * 0.5f * (path->x[i] + path->x[i - 1]);
         e.centre[1] += length * 0.5f * (path->y[i] + path->y[i - 1]);

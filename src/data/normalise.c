@@ -4,11 +4,40 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "data/sparse_stats.h"
+#include "dist/rows.h"
 #include "linalg/blocks.h"
 #include "linalg/column_stats.h"
+
+static const ikt_key keys[] = {
+    {.name = "normalise",
+     .type = IKT_KEY_CHOICE,
+     .offset = offsetof(ikt_preprocess_settings, normalise),
+     .fallback = "minmax",
+     .choices = "none|minmax|zscore|unit",
+     .unit = "",
+     .help =
+         "How the columns are brought to one scale: minmax maps each column to [0, 1], zscore "
+         "gives it mean 0 and variance 1, unit gives each row length 1 (cosine distance), and none "
+         "keeps the values. Sparse rows are only scaled, not shifted, so that zeros stay zeros"},
+    {.name = "pca",
+     .type = IKT_KEY_INT,
+     .offset = offsetof(ikt_preprocess_settings, pca),
+     .fallback = "0",
+     .low = 0,
+     .high = 1e6,
+     .unit = "components",
+     .help = "Reduce the normalised rows to this many principal components; 0 keeps all columns. "
+             "Sparse rows may have up to 16,384 columns for this"},
+};
+
+const ikt_section ikt_preprocess_section = {"preprocess",
+                                            "What happens to the rows before distances are taken",
+                                            keys, sizeof keys / sizeof *keys};
+
+/* --- rows ------------------------------------------------------------------------------------- */
 
 /* Values of a row as doubles. */
 static void widen(ikt_type type, const void *from, int64_t count, double *to) {
@@ -67,10 +96,156 @@ void ikt_normaliser_entries(const ikt_normaliser *normaliser, const int32_t *col
     if (normaliser->mode == IKT_NORMALISE_UNIT) to_unit_length(out, count);
 }
 
+/* --- statistics of sparse rows -----------------------------------------------------------------
+ */
+
+/* Least, largest, mean and variance of the columns of sparse rows, their zeros included.
+ *
+ * Method: extremes in one pass; where mean and variance are wanted, a second one adds up values and
+ * squares as integers, after scaling each column to its largest magnitude, in units of 2^-61.
+ * Integers add up to the same in any order. Advantage: 50 bytes a column, where exact sums of
+ * doubles (linalg/column_stats.h) take 1.1 kB, too much for a million columns. Disadvantage: a
+ * second pass, and the variance is a difference of two sums: of a column without a zero whose
+ * values lie within 1e-8 of one another little of it is left. */
+enum { UNIT = 61, LOWER = 31 }; /* bits of a scaled value, and of those its lower half */
+
+static const char purpose[] = "column statistics";
+
+/* A pass over the own rows adds some of them. */
+typedef struct {
+    ikt_column_stats *stats;
+    int64_t *held; /* [d] entries of each column */
+    int *exponent; /* [d] |values| of the column are below 2^exponent */
+    int64_t *sum;  /* [4 * d] sums of values, upper and lower halves, then of squares */
+    int64_t zero_rows;
+} pass;
+
+typedef void visitor(pass *p, const ikt_sparse_rows *rows);
+
+static ikt_status go_through(ikt_context *ctx, ikt_source *source, visitor *visit, pass *p) {
+    const ikt_rows distribution =
+        ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+    const ikt_row_range own = {distribution.first, distribution.count};
+    const int64_t block = ikt_source_block_rows(source);
+    const int64_t steps = ikt_stream_steps(ctx, own.count, block);
+    ikt_sparse_rows rows = {0};
+    ikt_status st = IKT_OK;
+    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+        const ikt_row_range at = ikt_stream_step(own, block, step);
+        st = ikt_source_read_sparse(source, at.first, at.count, &rows);
+        if (st == IKT_OK) visit(p, &rows);
+    }
+    ikt_sparse_rows_destroy(&rows);
+    return st;
+}
+
+static void find_extremes(pass *p, const ikt_sparse_rows *rows) {
+    double *least = p->stats->least, *most = p->stats->most;
+    for (int64_t e = 0; e < rows->start[rows->count]; e++) {
+        const int32_t k = rows->column[e];
+        const double value = rows->value[e];
+        least[k] = value < least[k] ? value : least[k];
+        most[k] = value > most[k] ? value : most[k];
+        p->held[k]++;
+    }
+    for (int64_t i = 0; i < rows->count; i++)
+        p->zero_rows += rows->start[i] == rows->start[i + 1];
+}
+
+/* Columns that some row lacks have a zero. */
+static void join_extremes(ikt_context *ctx, pass *p) {
+    ikt_column_stats *s = p->stats;
+    ikt_min_f64(ctx, s->least, s->d);
+    ikt_max_f64(ctx, s->most, s->d);
+    ikt_sum_i64(ctx, p->held, s->d);
+    s->zero_rows = ikt_sum_one(ctx, p->zero_rows);
+    for (int64_t k = 0; k < s->d; k++) {
+        if (p->held[k] == s->n) continue;
+        s->least[k] = s->least[k] < 0 ? s->least[k] : 0;
+        s->most[k] = s->most[k] > 0 ? s->most[k] : 0;
+    }
+}
+
+static void add_scaled(int64_t *upper, int64_t *lower, double value) {
+    const int64_t units = (int64_t)rint(ldexp(value, UNIT));
+    const int64_t rest = units & ((INT64_C(1) << LOWER) - 1);
+    *upper += (units - rest) / (INT64_C(1) << LOWER);
+    *lower += rest;
+}
+
+static void add_values(pass *p, const ikt_sparse_rows *rows) {
+    const int64_t d = p->stats->d;
+    for (int64_t e = 0; e < rows->start[rows->count]; e++) {
+        const int32_t k = rows->column[e];
+        const double value = ldexp(rows->value[e], -p->exponent[k]);
+        add_scaled(&p->sum[k], &p->sum[d + k], value);
+        add_scaled(&p->sum[2 * d + k], &p->sum[3 * d + k], value * value);
+    }
+}
+
+static double scaled_sum(const int64_t *upper, const int64_t *lower) {
+    return ldexp((double)*upper, LOWER - UNIT) + ldexp((double)*lower, -UNIT);
+}
+
+/* COLLECTIVE. The second pass. */
+static ikt_status find_variance(ikt_context *ctx, ikt_source *source, pass *p) {
+    ikt_column_stats *s = p->stats;
+    const int64_t d = s->d;
+    const double n = (double)s->n;
+    ikt_status st = ikt_alloc(ctx, &p->exponent, d, sizeof *p->exponent, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &p->sum, 4 * d, sizeof *p->sum, purpose);
+    IKT_TRY(ikt_agree(ctx, st));
+    for (int64_t k = 0; k < d; k++)
+        frexp(fmax(fabs(s->least[k]), fabs(s->most[k])), &p->exponent[k]);
+    IKT_TRY(go_through(ctx, source, add_values, p));
+    ikt_sum_i64(ctx, p->sum, 4 * d);
+    for (int64_t k = 0; k < d; k++) {
+        const double mean = scaled_sum(&p->sum[k], &p->sum[d + k]) / n;
+        const double square = scaled_sum(&p->sum[2 * d + k], &p->sum[3 * d + k]) / n;
+        const double variance = square - mean * mean;
+        s->mean[k] = ldexp(mean, p->exponent[k]);
+        s->variance[k] =
+            s->least[k] == s->most[k] || variance < 0 ? 0 : ldexp(variance, 2 * p->exponent[k]);
+    }
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Statistics of a sparse source, the same on all ranks.
+ *   with_variance   whether mean and variance are wanted; they are NULL otherwise
+ *   out             free with ikt_column_stats_free, also after a failure
+ * Cost: the entries over the ranks, once or twice. */
+static ikt_status sparse_statistics(ikt_context *ctx, ikt_source *source, bool with_variance,
+                                    ikt_column_stats *out) {
+    const int64_t d = ikt_source_columns(source), arrays = with_variance ? 4 : 2;
+    pass p = {.stats = out};
+    *out = (ikt_column_stats){.n = ikt_source_rows(source), .d = d};
+    ikt_status st = ikt_alloc(ctx, &out->least, arrays * d, sizeof *out->least, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &p.held, d, sizeof *p.held, purpose);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        out->most = out->least + d;
+        out->mean = with_variance ? out->least + 2 * d : NULL;
+        out->variance = with_variance ? out->least + 3 * d : NULL;
+        for (int64_t k = 0; k < d; k++) {
+            out->least[k] = INFINITY;
+            out->most[k] = -INFINITY;
+        }
+        st = go_through(ctx, source, find_extremes, &p);
+    }
+    if (st == IKT_OK) join_extremes(ctx, &p);
+    if (st == IKT_OK && with_variance) st = find_variance(ctx, source, &p);
+    ikt_free(&p.held);
+    ikt_free(&p.exponent);
+    ikt_free(&p.sum);
+    return st;
+}
+
+/* --- the map ---------------------------------------------------------------------------------- */
+
 /* The source as linear algebra reads it: unmapped values. */
 typedef struct {
     ikt_source *source;
-    void *native; /* room for ikt_stream_rows(d, 8) rows */
+    void *native; /* [ikt_stream_rows(d, 8)] rows */
 } raw_rows;
 
 static ikt_status raw_read(void *self, int64_t first, int64_t count, double *rows) {
@@ -83,13 +258,13 @@ static ikt_status raw_read(void *self, int64_t first, int64_t count, double *row
 static ikt_status statistics(ikt_context *ctx, ikt_source *source, ikt_normalise mode,
                              ikt_column_stats *stats) {
     if (ikt_source_is_sparse(source))
-        return ikt_sparse_stats_compute(ctx, source, mode == IKT_NORMALISE_ZSCORE, stats);
+        return sparse_statistics(ctx, source, mode == IKT_NORMALISE_ZSCORE, stats);
     int64_t n = ikt_source_rows(source), d = ikt_source_columns(source);
     raw_rows raw = {source, NULL};
     ikt_row_reader reader = {raw_read, &raw, n, d, ikt_source_name(source)};
-    int64_t room = ikt_stream_rows(d, (int64_t)sizeof(double)) * d;
+    const int64_t values = ikt_stream_rows(d, (int64_t)sizeof(double)) * d;
     ikt_status status =
-        ikt_alloc(ctx, &raw.native, room, ikt_type_size(ikt_source_type(source)), "row blocks");
+        ikt_alloc(ctx, &raw.native, values, ikt_type_size(ikt_source_type(source)), "row blocks");
     status = ikt_agree(ctx, status);
     if (status == IKT_OK) status = ikt_column_stats_compute(ctx, &reader, stats);
     ikt_free(&raw.native);
@@ -100,25 +275,29 @@ static ikt_status statistics(ikt_context *ctx, ikt_source *source, ikt_normalise
  * shift is then exact for float32 x away from zero, and the identity where |mean| is below the
  * range. */
 static double coarse_shift(double mean, double range) {
-    if (range == 0) return mean;
     int exponent;
     double fraction = frexp(range, &exponent);
     double step = ldexp(1.0, fraction == 0.5 ? exponent - 1 : exponent);
     return trunc(mean / step) * step;
 }
 
+/* Of sparse rows a scale alone. */
 static void set_column(ikt_normaliser *map, const ikt_column_stats *stats, int64_t k) {
-    double range = stats->most[k] - stats->least[k];
+    const double range = stats->most[k] - stats->least[k];
+    double shift = stats->least[k], scale = 1;
     map->constant += range == 0;
-    map->shift[k] = stats->least[k];
-    map->scale[k] = range == 0 ? 0 : 1;
-    if (range == 0) return;
-    if (map->mode == IKT_NORMALISE_NONE) map->shift[k] = coarse_shift(stats->mean[k], range);
-    if (map->mode == IKT_NORMALISE_MINMAX) map->scale[k] = 1 / range;
-    if (map->mode == IKT_NORMALISE_ZSCORE) {
-        map->shift[k] = stats->mean[k];
-        map->scale[k] = 1 / sqrt(stats->variance[k]);
+    if (range == 0) {
+        scale = 0;
+    } else if (map->mode == IKT_NORMALISE_NONE) {
+        shift = coarse_shift(stats->mean[k], range);
+    } else if (map->mode == IKT_NORMALISE_MINMAX) {
+        scale = 1 / range;
+    } else {
+        shift = stats->mean[k];
+        scale = 1 / sqrt(stats->variance[k]);
     }
+    map->scale[k] = scale;
+    if (map->shift) map->shift[k] = shift;
 }
 
 /* Extremes are refused where the mapped values, or their squared distances, leave single precision.
@@ -145,32 +324,6 @@ static ikt_status check_range(ikt_context *ctx, const ikt_normaliser *map,
     return IKT_OK;
 }
 
-static void report(ikt_context *ctx, const ikt_normaliser *map, const char *name) {
-    if (map->constant > 0)
-        ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                        (ikt_log_number[]){IKT_LOG_INT("columns", map->constant), {0}},
-                        "%s: %lld of %lld columns are constant and become 0", name,
-                        (long long)map->constant, (long long)map->d);
-    if (map->zero_rows > 0)
-        ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                        (ikt_log_number[]){IKT_LOG_INT("rows", map->zero_rows), {0}},
-                        "%s: %lld rows are zero and have no direction; they stay zero", name,
-                        (long long)map->zero_rows);
-}
-
-/* Of sparse rows: a scale alone, or nothing. */
-static ikt_status make_scale(ikt_context *ctx, const ikt_column_stats *stats, ikt_normaliser *out) {
-    if (out->mode == IKT_NORMALISE_NONE) return IKT_OK;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &out->scale, out->d, sizeof(double), "normalisation")));
-    for (int64_t k = 0; k < out->d; k++) {
-        const double range = stats->most[k] - stats->least[k];
-        out->constant += range == 0;
-        if (range == 0) continue;
-        out->scale[k] = stats->variance ? 1 / sqrt(stats->variance[k]) : 1 / range;
-    }
-    return IKT_OK;
-}
-
 /* Same on all ranks: everything follows from statistics that are. */
 static ikt_status make_map(ikt_context *ctx, const ikt_column_stats *stats, const char *name,
                            bool is_sparse, ikt_normaliser *out) {
@@ -179,10 +332,12 @@ static ikt_status make_map(ikt_context *ctx, const ikt_column_stats *stats, cons
         return IKT_OK;
     }
     IKT_TRY(check_range(ctx, out, stats, name));
-    if (is_sparse) return make_scale(ctx, stats, out);
-    ikt_status status = ikt_alloc(ctx, &out->shift, 2 * out->d, sizeof(double), "normalisation");
-    IKT_TRY(ikt_agree(ctx, status));
-    out->scale = out->shift + out->d;
+    if (is_sparse && out->mode == IKT_NORMALISE_NONE) return IKT_OK;
+    double *map = NULL;
+    IKT_TRY(ikt_agree(
+        ctx, ikt_alloc(ctx, &map, (is_sparse ? 1 : 2) * out->d, sizeof *map, "normalisation")));
+    out->shift = is_sparse ? NULL : map;
+    out->scale = is_sparse ? map : map + out->d;
     for (int64_t k = 0; k < out->d; k++)
         set_column(out, stats, k);
     return IKT_OK;
@@ -200,7 +355,16 @@ ikt_status ikt_normaliser_create(ikt_context *ctx, ikt_source *source, ikt_norma
     ikt_column_stats stats = {0};
     ikt_status status = statistics(ctx, source, mode, &stats);
     if (status == IKT_OK) status = make_map(ctx, &stats, name, ikt_source_is_sparse(source), out);
-    if (status == IKT_OK) report(ctx, out, name);
+    if (out->constant > 0)
+        ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                        (ikt_log_number[]){IKT_LOG_INT("columns", out->constant), {0}},
+                        "%s: %lld of %lld columns are constant and become 0", name,
+                        (long long)out->constant, (long long)out->d);
+    if (out->zero_rows > 0)
+        ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                        (ikt_log_number[]){IKT_LOG_INT("rows", out->zero_rows), {0}},
+                        "%s: %lld rows are zero and have no direction; they stay zero", name,
+                        (long long)out->zero_rows);
     ikt_column_stats_free(&stats);
     return status;
 }

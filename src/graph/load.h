@@ -21,7 +21,7 @@ typedef struct {
  *          and refused without it
  *   k      1 <= k < n
  *   out    in the order of the file, ascending by column; free with ikt_directed_destroy
- * Errors: IKT_ERR_DATA naming row and column (what csr_group.h checks; below 0; twice the same
+ * Errors: IKT_ERR_DATA naming row and column (what sparse_group.h checks; below 0; twice the same
  * column; fewer edges than the kernel needs; not symmetric where it has to be; no edges), those of
  * reading, IKT_ERR_RESOURCE. Memory at the peak: 8 bytes an entry, and 24 for each of a block of
  * some million entries, which is at least the longest row. */

@@ -13,7 +13,7 @@
 #include "base/row_hash.h"
 #include "base/timer.h"
 #include "base/watch.h"
-#include "checkpoint/finished.h"
+#include "checkpoint/loop_parts.h"
 #include "pipeline/early_outputs.h"
 #include "pipeline/start.h"
 #include "settings/checks.h"

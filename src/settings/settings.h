@@ -7,7 +7,7 @@
 
 #include "affinity/affinity.h"
 #include "config/config.h"
-#include "data/preprocess.h"
+#include "data/normalise.h"
 #include "io/sources/source.h"
 #include "isolation/model.h"
 #include "isolation/settings.h"

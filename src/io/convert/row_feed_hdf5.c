@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "dist/rows.h"
 #include "io/convert/row_feed.h"
-#include "io/hdf5/csc_h5.h"
+#include "io/hdf5/sparse_group.h"
 #include "io/hdf5/h5.h"
 #include "io/sources/labels.h"
 

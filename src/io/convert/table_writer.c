@@ -7,7 +7,6 @@
 #include "base/atomic_file.h"
 #include "base/memory.h"
 #include "io/hdf5/h5.h"
-#include "io/hdf5/h5_numbers.h"
 
 /* What a file of sparse rows has in place of the data set of dense ones. */
 enum { GROUP, DATA, INDICES, INDPTR, IDS };

@@ -25,34 +25,26 @@ void ikt_export_close(ikt_export *export) {
     ikt_result_close(&export->file);
 }
 
-/* Whether the run's file, which is open, has the data set. */
-static ikt_status look_up(ikt_export *export, const char *dataset, bool *present) {
-    hid_t file;
-    IKT_TRY(ikt_h5_open(export->ctx, export->run, &file));
-    *present = ikt_max_one(export->ctx, ikt_h5_has(file, dataset)) > 0;
-    ikt_h5_close(file);
-    return IKT_OK;
-}
-
-/* "diagnostics/nearest" is headed "nearest"; one of the labels is a label. */
-static void set_heading(ikt_export_column *c, const char *dataset) {
-    const char *slash = strrchr(dataset, '/');
-    snprintf(c->name, sizeof c->name, "%s", slash ? slash + 1 : dataset);
-    if (strcmp(c->name, "labels") == 0) snprintf(c->name, sizeof c->name, "label");
-}
-
 ikt_status ikt_export_add(ikt_export *export, const char *file, const char *dataset,
                           bool *present) {
-    if (present) IKT_TRY(look_up(export, dataset, present));
-    if (present && !*present) return IKT_OK;
+    ikt_context *ctx = export->ctx;
+    if (present) {
+        hid_t run;
+        IKT_TRY(ikt_h5_open(ctx, export->run, &run));
+        *present = ikt_max_one(ctx, ikt_h5_has(run, dataset)) > 0;
+        ikt_h5_close(run);
+        if (!*present) return IKT_OK;
+    }
     if (export->columns == IKT_EXPORT_COLUMNS)
-        return ikt_fail(export->ctx, IKT_ERR_USAGE, "more than %d columns cannot be exported",
+        return ikt_fail(ctx, IKT_ERR_USAGE, "more than %d columns cannot be exported",
                         IKT_EXPORT_COLUMNS);
     ikt_export_column *c = &export->column[export->columns];
     *c = (ikt_export_column){.values = NULL};
-    IKT_TRY(ikt_column_open(export->ctx, file, dataset, export->n, &c->values));
+    IKT_TRY(ikt_column_open(ctx, file, dataset, export->n, &c->values));
     export->columns++; /* from here on it is closed with the others */
-    set_heading(c, dataset);
+    /* "diagnostics/nearest" is headed "nearest"; one of the labels is a label. */
+    const char *slash = strrchr(dataset, '/'), *name = slash ? slash + 1 : dataset;
+    snprintf(c->name, sizeof c->name, "%s", strcmp(name, "labels") == 0 ? "label" : name);
     if (strcmp(file, export->run) != 0 || strcmp(dataset, "labels") != 0) return IKT_OK;
     return ikt_result_read_text(export->file, "label_names", &c->names);
 }

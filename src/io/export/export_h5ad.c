@@ -1,13 +1,13 @@
 /* A copy of an AnnData file with the embedding in obsm.
  *
  * The bytes of the file are copied by all ranks, and the new elements are added to the copy: all
- * that was there stays as it is, whatever it is. */
+ * that was there stays as it is, whatever it is. The attributes by which AnnData knows elements are
+ * those of https://anndata.readthedocs.io, "on-disk format": encoding-type and encoding-version of
+ * each group and data set. Texts are of fixed length: parallel HDF5 writes no others, and AnnData
+ * reads both. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
-#include <hdf5.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,80 +17,23 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/shared_file.h"
-#include "base/status.h"
-#include "iktsne/version.h"
 #include "io/export/export.h"
 #include "io/hdf5/h5.h"
+#include "io/hdf5/h5_texts.h"
 
-/* Elements of an AnnData file (.h5ad), with the attributes by which AnnData knows them.
- *
- * https://anndata.readthedocs.io, "on-disk format": encoding-type and encoding-version of each
- * group and data set. Texts are of fixed length: parallel HDF5 writes no others, and AnnData reads
- * both.
- */
+/* --- elements, with the marks of AnnData ------------------------------------------------------ */
 
-/* LOCAL. Rows (observations) that an open AnnData file says it has: of obs, by its index.
- *   path   for messages. Errors: IKT_ERR_DATA: it says none. */
-ikt_status ikt_anndata_rows(ikt_context *ctx, hid_t file, const char *path, int64_t *rows);
-
-/* COLLECTIVE, all of the following; they return false on failure, for ikt_h5_reason to tell why. */
-bool ikt_anndata_mark(hid_t object, const char *type, const char *version);
-
-/* The group of that name, made as an AnnData dict where it is not there; negative on failure. */
-hid_t ikt_anndata_dict(hid_t parent, const char *name);
-
-bool ikt_anndata_text(hid_t parent, const char *name, const char *text);
-bool ikt_anndata_number(hid_t parent, const char *name, double value);
-bool ikt_anndata_integer(hid_t parent, const char *name, int64_t value);
-
-/* Length of a one-dimensional data set; -1: it is none. */
-static int64_t length_of(hid_t file, const char *name) {
-    hsize_t size[1] = {0};
-    const hid_t object = ikt_h5_open_object(file, name);
-    const bool is_set = object >= 0 && H5Iget_type(object) == H5I_DATASET;
-    const hid_t space = is_set ? H5Dget_space(object) : -1;
-    const bool is_flat = space >= 0 && H5Sget_simple_extent_ndims(space) == 1 &&
-                         H5Sget_simple_extent_dims(space, size, NULL) == 1;
-    ikt_h5_close(space);
-    ikt_h5_close(object);
-    return is_flat ? (int64_t)size[0] : -1;
-}
-
-/* obs is a group whose attribute _index names the data set of the rows' names; before AnnData 0.7
- * it was a table. */
-static ikt_status find_index(ikt_context *ctx, hid_t file, int64_t *rows) {
-    char name[512] = "obs", *index = NULL;
-    *rows = length_of(file, name);
-    if (*rows >= 0 || !ikt_h5_has(file, name)) return IKT_OK;
-    const hid_t obs = ikt_h5_open_object(file, name);
-    ikt_status st = obs >= 0 ? ikt_h5_get_text(ctx, obs, "_index", &index) : IKT_OK;
-    if (st == IKT_OK && index) {
-        snprintf(name, sizeof name, "obs/%.400s", index);
-        *rows = length_of(file, name);
-    }
-    ikt_free(&index);
-    ikt_h5_close(obs);
-    return st;
-}
-
-ikt_status ikt_anndata_rows(ikt_context *ctx, hid_t file, const char *path, int64_t *rows) {
-    IKT_TRY(find_index(ctx, file, rows));
-    if (*rows >= 0) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_DATA,
-                    "%s is no AnnData file: it has no obs with an index, which says how many rows "
-                    "there are",
-                    path);
-}
-
-bool ikt_anndata_mark(hid_t object, const char *type, const char *version) {
+/* COLLECTIVE, as all of these; they return false on failure, for ikt_h5_reason to tell why. */
+static bool mark(hid_t object, const char *type, const char *version) {
     return ikt_h5_set_text(object, "encoding-type", type) &&
            ikt_h5_set_text(object, "encoding-version", version);
 }
 
-hid_t ikt_anndata_dict(hid_t parent, const char *name) {
+/* The group of that name, made as an AnnData dict where it is not there; negative on failure. */
+static hid_t open_dict(hid_t parent, const char *name) {
     if (ikt_h5_has(parent, name)) return H5Gopen2(parent, name, H5P_DEFAULT);
     const hid_t group = ikt_h5_create_group(parent, name);
-    if (group < 0 || ikt_anndata_mark(group, "dict", "0.1.0")) return group;
+    if (group < 0 || mark(group, "dict", "0.1.0")) return group;
     ikt_h5_close(group);
     return -1;
 }
@@ -102,7 +45,7 @@ static bool add_scalar(hid_t parent, const char *name, hid_t type, const void *v
     hid_t set = -1;
     if (space >= 0 && list >= 0 && H5Pset_obj_track_times(list, false) >= 0)
         set = H5Dcreate2(parent, name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
-    const bool good = set >= 0 && ikt_anndata_mark(set, encoding, "0.2.0") &&
+    const bool good = set >= 0 && mark(set, encoding, "0.2.0") &&
                       H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, value) >= 0;
     if (!good) return false; /* closing would clear the reason; the file is given up */
     ikt_h5_close(list);
@@ -110,7 +53,7 @@ static bool add_scalar(hid_t parent, const char *name, hid_t type, const void *v
     return ikt_h5_close(set);
 }
 
-bool ikt_anndata_text(hid_t parent, const char *name, const char *text) {
+static bool add_text(hid_t parent, const char *name, const char *text) {
     const size_t length = strlen(text);
     const hid_t type = H5Tcopy(H5T_C_S1);
     const bool good = type >= 0 && H5Tset_size(type, length > 0 ? length : 1) >= 0 &&
@@ -119,14 +62,6 @@ bool ikt_anndata_text(hid_t parent, const char *name, const char *text) {
                       add_scalar(parent, name, type, text, "string");
     if (good) ikt_h5_close(type);
     return good;
-}
-
-bool ikt_anndata_number(hid_t parent, const char *name, double value) {
-    return add_scalar(parent, name, H5T_NATIVE_DOUBLE, &value, "numeric-scalar");
-}
-
-bool ikt_anndata_integer(hid_t parent, const char *name, int64_t value) {
-    return add_scalar(parent, name, H5T_NATIVE_INT64, &value, "numeric-scalar");
 }
 
 enum { COPY_BYTES = 8 << 20, NAME = 300, ELEMENTS_BYTES = 1 << 20 };
@@ -142,7 +77,7 @@ typedef struct {
 
 /* --- copying ---------------------------------------------------------------------------------- */
 
-/* The next piece of this rank from `at` on; short at the end of the file. */
+/* `count` bytes of the original from `at` on. */
 static ikt_status read_piece(ikt_context *ctx, const char *path, int file, int64_t at,
                              int64_t count, char *bytes) {
     for (int64_t done = 0; done < count;) {
@@ -156,137 +91,130 @@ static ikt_status read_piece(ikt_context *ctx, const char *path, int file, int64
     return IKT_OK;
 }
 
-static ikt_status copy_pieces(ikt_context *ctx, const char *path, int from, int64_t size,
-                              ikt_shared_file *to, char *bytes) {
-    const int64_t step = (int64_t)COPY_BYTES * ikt_size(ctx);
-    for (int64_t round = 0; round < size; round += step) {
-        const int64_t at = round + (int64_t)COPY_BYTES * ikt_rank(ctx);
-        const int64_t left = at < size ? size - at : 0;
-        const int64_t count = left < COPY_BYTES ? left : COPY_BYTES;
-        IKT_TRY(ikt_agree(ctx, read_piece(ctx, path, from, at, count, bytes)));
-        IKT_TRY(ikt_shared_append(to, bytes, count));
-    }
-    return IKT_OK;
-}
-
-static ikt_status open_original(ikt_context *ctx, const char *path, int *file, int64_t *size) {
-    struct stat is;
-    *file = open(path, O_RDONLY);
-    if (*file < 0 || fstat(*file, &is) != 0)
-        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
-    *size = (int64_t)is.st_size;
-    return IKT_OK;
-}
-
+/* COLLECTIVE. Copies the file piece by piece, each by one rank; *to is ended by the caller. */
 static ikt_status copy_file(const addition *a, ikt_shared_file **to) {
     ikt_context *ctx = a->export->ctx;
     const char *path = a->options->anndata;
-    const int64_t rows = ikt_h5_rows_bytes(a->export->n, 4 * a->export->q);
-    int64_t size = 0;
-    int from = -1;
+    const int64_t added = ikt_h5_rows_bytes(a->export->n, 4 * a->export->q) + ELEMENTS_BYTES;
+    const int64_t step = (int64_t)COPY_BYTES * ikt_size(ctx);
+    struct stat about = {0};
     char *bytes = NULL;
     *to = NULL;
-    ikt_status st = ikt_agree(ctx, open_original(ctx, path, &from, &size));
-    if (st == IKT_OK) ikt_broadcast(ctx, &size, (int64_t)sizeof size, 0);
-    if (st == IKT_OK)
-        st =
-            ikt_shared_begin(ctx, a->path, a->options->overwrite, size + rows + ELEMENTS_BYTES, to);
-    if (st == IKT_OK) st = ikt_agree(ctx, ikt_alloc(ctx, &bytes, COPY_BYTES, 1, "block"));
-    if (st == IKT_OK) st = copy_pieces(ctx, path, from, size, *to, bytes);
+    const int from = open(path, O_RDONLY);
+    ikt_status st = IKT_OK;
+    if (from < 0 || fstat(from, &about) != 0)
+        st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
+    if (st == IKT_OK) st = ikt_alloc(ctx, &bytes, COPY_BYTES, 1, "block");
+    st = ikt_agree(ctx, st);
+    int64_t size = (int64_t)about.st_size;
+    if (st == IKT_OK) {
+        ikt_broadcast(ctx, &size, (int64_t)sizeof size, 0);
+        st = ikt_shared_begin(ctx, a->path, a->options->overwrite, size + added, to);
+    }
+    for (int64_t round = 0; st == IKT_OK && round < size; round += step) {
+        const int64_t at = round + (int64_t)COPY_BYTES * ikt_rank(ctx);
+        const int64_t left = at < size ? size - at : 0;
+        const int64_t count = left < COPY_BYTES ? left : COPY_BYTES;
+        st = ikt_agree(ctx, read_piece(ctx, path, from, at, count, bytes));
+        if (st == IKT_OK) st = ikt_shared_append(*to, bytes, count);
+    }
     ikt_free(&bytes);
     if (from >= 0) close(from);
     return st;
 }
 
-/* --- looking before ----------------------------------------------------------------------------
- */
+/* --- looking before --------------------------------------------------------------------------- */
 
-static ikt_status check_rows(const addition *a, hid_t original) {
-    const char *path = a->options->anndata;
-    int64_t rows;
-    IKT_TRY(ikt_anndata_rows(a->export->ctx, original, path, &rows));
-    if (rows == a->export->n) return IKT_OK;
-    return ikt_fail(a->export->ctx, IKT_ERR_DATA,
-                    "%s has %lld rows (obs), but %s has %lld: the embedding is of other data", path,
-                    (long long)rows, a->export->run, (long long)a->export->n);
+/* Entries of a one-dimensional data set; -1: it is none. */
+static int64_t entries_of(hid_t file, const char *name) {
+    const hid_t object = ikt_h5_open_object(file, name);
+    const bool is_set = object >= 0 && H5Iget_type(object) == H5I_DATASET;
+    const int64_t length = is_set ? ikt_h5_length(object) : -1;
+    ikt_h5_close(object);
+    return length;
 }
 
-/* Groups of the first AnnData files were tables, to which nothing can be added. */
-static ikt_status check_group(const addition *a, hid_t original, const char *name) {
-    if (!ikt_h5_has(original, name)) return IKT_OK;
-    const hid_t object = H5Oopen(original, name, H5P_DEFAULT);
-    const bool is_group = object >= 0 && H5Iget_type(object) == H5I_GROUP;
-    ikt_h5_close(object);
-    if (is_group) return IKT_OK;
-    return ikt_fail(a->export->ctx, IKT_ERR_DATA,
-                    "%s: %s is no group, as AnnData wrote before version 0.7; read and write the "
-                    "file with a newer AnnData first",
-                    a->options->anndata, name);
+/* Compares the rows that the original says it has with those of the embedding. Its obs is a group
+ * whose attribute _index names the data set of the rows' names; before AnnData 0.7 it was a table.
+ */
+static ikt_status check_rows(const addition *a, hid_t original) {
+    ikt_context *ctx = a->export->ctx;
+    const char *path = a->options->anndata;
+    int64_t rows = entries_of(original, "obs");
+    const hid_t obs = rows < 0 ? ikt_h5_open_object(original, "obs") : -1;
+    if (obs >= 0) {
+        char name[512], *index = NULL;
+        ikt_status st = ikt_h5_get_text(ctx, obs, "_index", &index);
+        snprintf(name, sizeof name, "obs/%.400s", index ? index : "");
+        if (index) rows = entries_of(original, name);
+        ikt_free(&index);
+        ikt_h5_close(obs);
+        IKT_TRY(st);
+    }
+    if (rows == a->export->n) return IKT_OK;
+    if (rows >= 0)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s has %lld rows (obs), but %s has %lld: the embedding is of other data",
+                        path, (long long)rows, a->export->run, (long long)a->export->n);
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "%s is no AnnData file: it has no obs with an index, which says how many rows "
+                    "there are",
+                    path);
 }
 
 static ikt_status check_original(const addition *a, hid_t original) {
+    static const char *const groups[] = {"obsm", "uns"};
+    const char *const elements[] = {a->place, a->about};
     IKT_TRY(check_rows(a, original));
-    IKT_TRY(check_group(a, original, "obsm"));
-    IKT_TRY(check_group(a, original, "uns"));
-    if (a->options->overwrite) return IKT_OK;
+    /* Groups of the first AnnData files were tables, to which nothing can be added. */
     for (int i = 0; i < 2; i++) {
-        const char *name = i == 0 ? a->place : a->about;
-        if (ikt_h5_has(original, name))
+        const hid_t object = ikt_h5_open_object(original, groups[i]);
+        const bool is_table = object >= 0 && H5Iget_type(object) != H5I_GROUP;
+        ikt_h5_close(object);
+        if (is_table)
+            return ikt_fail(a->export->ctx, IKT_ERR_DATA,
+                            "%s: %s is no group, as AnnData wrote before version 0.7; read and "
+                            "write the file with a newer AnnData first",
+                            a->options->anndata, groups[i]);
+    }
+    for (int i = 0; i < 2 && !a->options->overwrite; i++)
+        if (ikt_h5_has(original, elements[i]))
             return ikt_fail(a->export->ctx, IKT_ERR_DATA,
                             "%s has %s already; choose another --key, or --overwrite replaces it "
                             "in the copy",
-                            a->options->anndata, name);
-    }
+                            a->options->anndata, elements[i]);
     return IKT_OK;
 }
 
-static ikt_status look_first(const addition *a) {
-    hid_t original;
-    IKT_TRY(ikt_h5_open(a->export->ctx, a->options->anndata, &original));
-    const ikt_status st = ikt_agree(a->export->ctx, check_original(a, original));
-    ikt_h5_close(original);
-    return st;
-}
-
-/* --- adding ------------------------------------------------------------------------------------
- */
+/* --- adding ----------------------------------------------------------------------------------- */
 
 static ikt_status agree(const addition *a, bool good, const char *what) {
-    char reason[256];
-    ikt_status st = IKT_OK;
-    if (!good)
-        st = ikt_fail(a->export->ctx, IKT_ERR_FILE, "%s: %s cannot be written: %s", a->path, what,
-                      ikt_h5_reason(reason, sizeof reason));
-    return ikt_h5_agree(a->export->ctx, a->file, st);
+    return ikt_h5_check_written(a->export->ctx, a->file, a->path, good, what);
 }
 
 static bool remove_old(hid_t file, const char *name) {
     return !ikt_h5_has(file, name) || H5Ldelete(file, name, H5P_DEFAULT) >= 0;
 }
 
-static ikt_status write_rows(const addition *a, hid_t set) {
+static ikt_status add_embedding(const addition *a) {
     ikt_export *export = a->export;
+    ikt_context *ctx = export->ctx;
+    hid_t set = -1, group = open_dict(a->file, "obsm");
     float *y = NULL;
-    ikt_status st = ikt_agree(
-        export->ctx, ikt_alloc(export->ctx, &y, IKT_EXPORT_BLOCK * export->q, sizeof *y, "block"));
+    IKT_TRY(agree(a, group >= 0 && remove_old(a->file, a->place), a->place));
+    ikt_status st =
+        ikt_agree(ctx, ikt_alloc(ctx, &y, IKT_EXPORT_BLOCK * export->q, sizeof *y, "block"));
+    if (st == IKT_OK)
+        st = ikt_h5_create_plain(ctx, group, a->options->key, H5T_NATIVE_FLOAT, export->n,
+                                 export->q, &set);
+    if (st == IKT_OK) st = agree(a, mark(set, "array", "0.2.0"), a->place);
     for (int64_t round = 0; round < ikt_export_rounds(export) && st == IKT_OK; round++) {
         int64_t first, count;
         ikt_export_share(export, round, &first, &count);
         st = ikt_result_read_embedding(export->file, first, count, y);
-        if (st == IKT_OK)
-            st = ikt_h5_write_rows(export->ctx, set, H5T_NATIVE_FLOAT, first, count, y);
+        if (st == IKT_OK) st = ikt_h5_write_rows(ctx, set, H5T_NATIVE_FLOAT, first, count, y);
     }
     ikt_free(&y);
-    return st;
-}
-
-static ikt_status add_embedding(const addition *a) {
-    hid_t set = -1, group = ikt_anndata_dict(a->file, "obsm");
-    IKT_TRY(agree(a, group >= 0 && remove_old(a->file, a->place), a->place));
-    ikt_status st = ikt_h5_create_plain(a->export->ctx, group, a->options->key, H5T_NATIVE_FLOAT,
-                                        a->export->n, a->export->q, &set);
-    if (st == IKT_OK) st = agree(a, ikt_anndata_mark(set, "array", "0.2.0"), a->place);
-    if (st == IKT_OK) st = write_rows(a, set);
     if (st != IKT_OK) return st; /* HDF5 must not close what it cannot write: h5.h */
     return agree(a, ikt_h5_close(set) && ikt_h5_close(group), a->place);
 }
@@ -302,40 +230,38 @@ static void add_fact(void *self, const char *name, const char *text, bool varyin
     static const char *const numbers[] = {"kl", "cost", "neighbour_label_accuracy",
                                           "neighbour_similarity"};
     facts *f = self;
-    for (size_t t = 0; t < sizeof texts / sizeof *texts && !varying && f->good; t++)
-        if (strcmp(name, texts[t]) == 0) f->good = ikt_anndata_text(f->group, name, text);
-    for (size_t t = 0; t < sizeof numbers / sizeof *numbers && !varying && f->good; t++)
+    if (varying || !f->good) return;
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
+        if (strcmp(name, texts[t]) == 0) f->good = add_text(f->group, name, text);
+    for (size_t t = 0; t < sizeof numbers / sizeof *numbers; t++) {
+        const double value = strtod(text, NULL);
         if (strcmp(name, numbers[t]) == 0)
-            f->good = ikt_anndata_number(f->group, name, strtod(text, NULL));
-    if (strcmp(name, "iterations_done") == 0 && !varying && f->good)
-        f->good = ikt_anndata_integer(f->group, name, strtoll(text, NULL, 10));
+            f->good = add_scalar(f->group, name, H5T_NATIVE_DOUBLE, &value, "numeric-scalar");
+    }
+    if (strcmp(name, "iterations_done") == 0) {
+        const int64_t value = strtoll(text, NULL, 10);
+        f->good = add_scalar(f->group, name, H5T_NATIVE_INT64, &value, "numeric-scalar");
+    }
 }
 
 static ikt_status add_about(const addition *a) {
     ikt_export *export = a->export;
     char *configuration = NULL;
-    const hid_t uns = ikt_anndata_dict(a->file, "uns");
+    const hid_t uns = open_dict(a->file, "uns");
     const bool is_ready = uns >= 0 && remove_old(a->file, a->about);
-    const hid_t group = is_ready ? ikt_anndata_dict(a->file, a->about) : -1;
+    const hid_t group = is_ready ? open_dict(a->file, a->about) : -1;
     facts f = {group, group >= 0};
     IKT_TRY(agree(a, f.good, a->about));
     IKT_TRY(ikt_result_configuration(export->file, &configuration));
     const char *slash = strrchr(export->run, '/');
-    f.good = ikt_anndata_text(group, "run", slash ? slash + 1 : export->run) &&
-             ikt_anndata_text(group, "obsm", a->options->key) &&
-             (!configuration || ikt_anndata_text(group, "configuration", configuration));
+    f.good = add_text(group, "run", slash ? slash + 1 : export->run) &&
+             add_text(group, "obsm", a->options->key) &&
+             (!configuration || add_text(group, "configuration", configuration));
     ikt_free(&configuration);
     const ikt_status st = ikt_result_notes(export->file, add_fact, &f);
     if (st != IKT_OK) return st;
     IKT_TRY(agree(a, f.good, a->about));
     return agree(a, ikt_h5_close(group) && ikt_h5_close(uns), a->about);
-}
-
-static ikt_status add_all(addition *a, const char *temporary) {
-    IKT_TRY(ikt_h5_open_to_add(a->export->ctx, a->path, temporary, &a->file));
-    ikt_status st = add_embedding(a);
-    if (st == IKT_OK) st = add_about(a);
-    return ikt_h5_complete(a->export->ctx, &a->file, 1, a->path, temporary, st);
 }
 
 static ikt_status write_h5ad(ikt_export *export, const ikt_export_options *options,
@@ -346,10 +272,22 @@ static ikt_status write_h5ad(ikt_export *export, const ikt_export_options *optio
     snprintf(a.place, sizeof a.place, "obsm/%s", options->key);
     snprintf(a.about, sizeof a.about, "uns/iktsne%s%s", is_usual ? "" : "_",
              is_usual ? "" : options->key);
-    IKT_TRY(look_first(&a));
-    ikt_status st = copy_file(&a, &copy);
+    hid_t original;
+    IKT_TRY(ikt_h5_open(export->ctx, options->anndata, &original));
+    ikt_status st = ikt_agree(export->ctx, check_original(&a, original));
+    ikt_h5_close(original);
+    IKT_TRY(st);
+    st = copy_file(&a, &copy);
     if (st == IKT_OK) st = ikt_shared_close(copy);
-    if (st == IKT_OK) st = add_all(&a, ikt_shared_name(copy));
+    if (st == IKT_OK) {
+        const char *temporary = ikt_shared_name(copy);
+        st = ikt_h5_open_to_add(export->ctx, path, temporary, &a.file);
+        if (st == IKT_OK) {
+            st = add_embedding(&a);
+            if (st == IKT_OK) st = add_about(&a);
+            st = ikt_h5_complete(export->ctx, &a.file, 1, path, temporary, st);
+        }
+    }
     return ikt_shared_end(&copy, st);
 }
 

@@ -2,10 +2,10 @@
  *
  * Every point is a cell of its own (a vertex), so that filters that choose cells, such as
  * ParaView's Threshold, choose points. Points are cut into pieces of fixed size, which the ranks of
- * a ParaView server share. Dimensions that the map has not are 0. Columns are point data. */
+ * a ParaView server share. Dimensions that the embedding does not have are 0. Columns are point
+ * data. */
 #include <string.h>
 
-#include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/memory.h"
 #include "io/export/export.h"
@@ -17,8 +17,8 @@ enum { PIECE = 1 << 20, VERTEX = 1, AXES = 3 };
 typedef struct {
     ikt_export *export;
     const ikt_export_options *options;
-    const char *path;
-    hid_t file, group, point_data;
+    ikt_h5_output out;
+    hid_t group, point_data;
     int64_t pieces;
     float *y;       /* [block * q] */
     float *point;   /* [block * 3] */
@@ -28,129 +28,94 @@ typedef struct {
 } grid;
 
 static ikt_status agree(const grid *g, bool good, const char *what) {
-    char reason[256];
-    ikt_status st = IKT_OK;
-    if (!good)
-        st = ikt_fail(g->export->ctx, IKT_ERR_FILE, "%s: %s cannot be written: %s", g->path, what,
-                      ikt_h5_reason(reason, sizeof reason));
-    return ikt_h5_agree(g->export->ctx, g->file, st);
+    return ikt_h5_output_check(&g->out, good, what);
 }
 
 /* VTK wants a text of fixed length, and two numbers of the version. */
 static bool set_type(hid_t group) {
     static const char type_name[] = "UnstructuredGrid";
     static const int64_t version[2] = {1, 0};
-    const hsize_t two = 2;
-    const hid_t text = H5Tcopy(H5T_C_S1), one = H5Screate(H5S_SCALAR);
-    const hid_t pair = H5Screate_simple(1, &two, NULL);
-    if (text < 0 || H5Tset_size(text, sizeof type_name - 1) < 0 ||
-        H5Tset_strpad(text, H5T_STR_NULLPAD) < 0)
+    const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
+    hid_t attribute = -1;
+    if (type >= 0 && space >= 0 && H5Tset_size(type, sizeof type_name - 1) >= 0 &&
+        H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0)
+        attribute = H5Acreate2(group, "Type", type, space, H5P_DEFAULT, H5P_DEFAULT);
+    if (attribute < 0 || H5Awrite(attribute, type, type_name) < 0 ||
+        !ikt_h5_set_ints(group, "Version", 2, version))
         return false;
-    const hid_t a = H5Acreate2(group, "Type", text, one, H5P_DEFAULT, H5P_DEFAULT);
-    const hid_t b = H5Acreate2(group, "Version", H5T_NATIVE_INT64, pair, H5P_DEFAULT, H5P_DEFAULT);
-    if (a < 0 || b < 0 || H5Awrite(a, text, type_name) < 0 ||
-        H5Awrite(b, H5T_NATIVE_INT64, version) < 0)
-        return false;
-    ikt_h5_close(text);
-    ikt_h5_close(one);
-    ikt_h5_close(pair);
-    return ikt_h5_close(a) && ikt_h5_close(b);
-}
-
-static ikt_status create_groups(grid *g) {
-    g->group = ikt_h5_create_group(g->file, "VTKHDF");
-    IKT_TRY(agree(g, g->group >= 0 && set_type(g->group), "VTKHDF"));
-    g->point_data = ikt_h5_create_group(g->group, "PointData");
-    return agree(g, g->point_data >= 0, "VTKHDF/PointData");
-}
-
-static int64_t points_of(const grid *g, int64_t piece) {
-    const int64_t left = g->export->n - piece * PIECE;
-    return left < PIECE ? left : PIECE;
+    ikt_h5_close(type);
+    ikt_h5_close(space);
+    return ikt_h5_close(attribute);
 }
 
 /* Points, cells and ends of cells are as many. */
 static ikt_status write_counts(const grid *g) {
     static const char *const names[] = {"NumberOfPoints", "NumberOfCells",
                                         "NumberOfConnectivityIds"};
+    ikt_context *ctx = g->export->ctx;
     int64_t *counts = NULL;
-    ikt_status st = ikt_agree(
-        g->export->ctx, ikt_alloc(g->export->ctx, &counts, g->pieces, sizeof *counts, "pieces"));
-    for (int64_t p = 0; p < g->pieces && st == IKT_OK; p++)
-        counts[p] = points_of(g, p);
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &counts, g->pieces, sizeof *counts, "pieces"));
+    for (int64_t p = 0; p < g->pieces && st == IKT_OK; p++) {
+        const int64_t left = g->export->n - p * PIECE;
+        counts[p] = left < PIECE ? left : PIECE;
+    }
     for (int i = 0; i < 3 && st == IKT_OK; i++)
-        st = ikt_h5_write_array(g->export->ctx, g->group, names[i], H5T_NATIVE_INT64, g->pieces,
-                                counts);
+        st = ikt_h5_write_array(ctx, g->group, names[i], H5T_NATIVE_INT64, g->pieces, counts);
     ikt_free(&counts);
     return st;
 }
 
-/* Fills a block of a data set: `count` rows from row `first` of the export on. */
-typedef ikt_status (*filler)(grid *g, int64_t column, int64_t first, int64_t count,
-                             const void **rows);
+/* What a data set of n rows holds; from COLUMN on, the columns of the export. */
+typedef enum { POINTS, CONNECTIVITY, TYPES, ROW_NUMBERS, COLUMN } content;
+
+/* COLLECTIVE. Makes `count` rows from row `first` of the export on. */
+static ikt_status fill(grid *g, int64_t what, int64_t first, int64_t count, const void **rows) {
+    const int q = g->export->q;
+    *rows = g->whole;
+    switch (what) {
+    case POINTS:
+        IKT_TRY(ikt_result_read_embedding(g->export->file, first, count, g->y));
+        for (int64_t i = 0; i < count; i++)
+            for (int c = 0; c < AXES; c++)
+                g->point[AXES * i + c] = c < q ? g->y[q * i + c] : 0;
+        *rows = g->point;
+        return IKT_OK;
+    case CONNECTIVITY: /* a cell's only point, counted within its piece */
+        for (int64_t i = 0; i < count; i++)
+            g->whole[i] = (first + i) % PIECE;
+        return IKT_OK;
+    case TYPES:
+        memset(g->byte, VERTEX, (size_t)count);
+        *rows = g->byte;
+        return IKT_OK;
+    case ROW_NUMBERS:
+        for (int64_t i = 0; i < count; i++)
+            g->whole[i] = first + i;
+        return IKT_OK;
+    default: {
+        ikt_column *values = g->export->column[what - COLUMN].values;
+        if (!ikt_column_is_real(values))
+            return ikt_column_read_wholes(values, first, count, g->whole);
+        *rows = g->real;
+        return ikt_column_read_reals(values, first, count, g->real);
+    }
+    }
+}
 
 /* A data set of n rows, block after block. */
 static ikt_status write_rows(grid *g, hid_t parent, const char *name, hid_t type, int64_t d,
-                             int64_t column, filler fill) {
+                             int64_t what) {
     ikt_export *export = g->export;
     hid_t set;
     IKT_TRY(ikt_h5_create_plain(export->ctx, parent, name, type, export->n, d, &set));
     for (int64_t round = 0; round < ikt_export_rounds(export); round++) {
         int64_t first, count;
-        const void *rows = NULL;
+        const void *rows;
         ikt_export_share(export, round, &first, &count);
-        IKT_TRY(fill(g, column, first, count, &rows));
+        IKT_TRY(fill(g, what, first, count, &rows));
         IKT_TRY(ikt_h5_write_rows(export->ctx, set, type, first, count, rows));
     }
     return agree(g, ikt_h5_close(set), name);
-}
-
-static ikt_status fill_points(grid *g, int64_t column, int64_t first, int64_t count,
-                              const void **rows) {
-    const int q = g->export->q;
-    (void)column;
-    IKT_TRY(ikt_result_read_embedding(g->export->file, first, count, g->y));
-    for (int64_t i = 0; i < count; i++)
-        for (int c = 0; c < AXES; c++)
-            g->point[AXES * i + c] = c < q ? g->y[q * i + c] : 0;
-    *rows = g->point;
-    return IKT_OK;
-}
-
-/* A cell's only point, counted within its piece. */
-static ikt_status fill_connectivity(grid *g, int64_t column, int64_t first, int64_t count,
-                                    const void **rows) {
-    (void)column;
-    for (int64_t i = 0; i < count; i++)
-        g->whole[i] = (first + i) % PIECE;
-    *rows = g->whole;
-    return IKT_OK;
-}
-
-static ikt_status fill_row_numbers(grid *g, int64_t column, int64_t first, int64_t count,
-                                   const void **rows) {
-    (void)column;
-    for (int64_t i = 0; i < count; i++)
-        g->whole[i] = first + i;
-    *rows = g->whole;
-    return IKT_OK;
-}
-
-static ikt_status fill_types(grid *g, int64_t column, int64_t first, int64_t count,
-                             const void **rows) {
-    (void)column, (void)first;
-    memset(g->byte, VERTEX, (size_t)count);
-    *rows = g->byte;
-    return IKT_OK;
-}
-
-static ikt_status fill_column(grid *g, int64_t column, int64_t first, int64_t count,
-                              const void **rows) {
-    ikt_column *values = g->export->column[column].values;
-    const bool is_real = ikt_column_is_real(values);
-    *rows = is_real ? (const void *)g->real : g->whole;
-    return is_real ? ikt_column_read_reals(values, first, count, g->real)
-                   : ikt_column_read_wholes(values, first, count, g->whole);
 }
 
 /* Each piece has one end more than cells, so block b of cells begins at first + its piece. A block
@@ -176,18 +141,21 @@ static ikt_status write_offsets(grid *g) {
 
 static ikt_status write_all(grid *g) {
     ikt_export *export = g->export;
-    IKT_TRY(create_groups(g));
+    g->group = ikt_h5_create_group(g->out.file, "VTKHDF");
+    IKT_TRY(agree(g, g->group >= 0 && set_type(g->group), "VTKHDF"));
+    g->point_data = ikt_h5_create_group(g->group, "PointData");
+    IKT_TRY(agree(g, g->point_data >= 0, "VTKHDF/PointData"));
     IKT_TRY(write_counts(g));
-    IKT_TRY(write_rows(g, g->group, "Points", H5T_NATIVE_FLOAT, AXES, 0, fill_points));
-    IKT_TRY(write_rows(g, g->group, "Connectivity", H5T_NATIVE_INT64, 0, 0, fill_connectivity));
+    IKT_TRY(write_rows(g, g->group, "Points", H5T_NATIVE_FLOAT, AXES, POINTS));
+    IKT_TRY(write_rows(g, g->group, "Connectivity", H5T_NATIVE_INT64, 0, CONNECTIVITY));
     IKT_TRY(write_offsets(g));
-    IKT_TRY(write_rows(g, g->group, "Types", H5T_NATIVE_UINT8, 0, 0, fill_types));
+    IKT_TRY(write_rows(g, g->group, "Types", H5T_NATIVE_UINT8, 0, TYPES));
     if (g->options->row_numbers)
-        IKT_TRY(write_rows(g, g->point_data, "row", H5T_NATIVE_INT64, 0, 0, fill_row_numbers));
+        IKT_TRY(write_rows(g, g->point_data, "row", H5T_NATIVE_INT64, 0, ROW_NUMBERS));
     for (int64_t c = 0; c < export->columns; c++) {
         const bool is_real = ikt_column_is_real(export->column[c].values);
         IKT_TRY(write_rows(g, g->point_data, export->column[c].name,
-                           is_real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, 0, c, fill_column));
+                           is_real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, 0, COLUMN + c));
     }
     return agree(g, ikt_h5_close(g->point_data) && ikt_h5_close(g->group), "VTKHDF");
 }
@@ -202,37 +170,24 @@ static ikt_status allocate(grid *g) {
     return ikt_alloc(ctx, &g->byte, rows, sizeof *g->byte, "block");
 }
 
-static void destroy(grid *g) {
-    ikt_free(&g->y);
-    ikt_free(&g->point);
-    ikt_free(&g->whole);
-    ikt_free(&g->real);
-    ikt_free(&g->byte);
-}
-
-static int64_t bytes_of(const grid *g) {
-    const int64_t columns = g->export->columns + g->options->row_numbers;
-    const int64_t row = AXES * 4 + 8 + 8 + 1 + 8 * columns;
-    return IKT_H5_FILE_BYTES + row * g->export->n + 32 * g->pieces;
-}
-
 static ikt_status write_vtkhdf(ikt_export *export, const ikt_export_options *options,
                                const char *path) {
     ikt_context *ctx = export->ctx;
-    char temporary[IKT_PATH_MAX];
-    grid g = {.export = export, .options = options, .path = path, .file = -1};
-    g.pieces = (export->n + PIECE - 1) / PIECE;
+    grid g = {.export = export, .options = options, .pieces = (export->n + PIECE - 1) / PIECE};
+    const int64_t columns = export->columns + options->row_numbers;
+    const int64_t row_bytes = AXES * 4 + 8 + 8 + 1 + 8 * columns;
+    const int64_t bytes = IKT_H5_FILE_BYTES + row_bytes * export->n + 32 * g.pieces;
     if (export->n == 0)
         return ikt_fail(ctx, IKT_ERR_DATA, "%s holds no rows, and VTK shows none", export->run);
-    IKT_TRY(ikt_atomic_begin(ctx, path, options->overwrite, temporary));
     ikt_status st = ikt_agree(ctx, allocate(&g));
-    if (st == IKT_OK) {
-        st = ikt_h5_create_sized(ctx, path, temporary, bytes_of(&g), &g.file);
-        if (st == IKT_OK) st = write_all(&g);
-        st = ikt_h5_complete(ctx, &g.file, 1, path, temporary, st);
-    }
-    destroy(&g);
-    return ikt_atomic_end(ctx, path, temporary, st);
+    if (st == IKT_OK) st = ikt_h5_output_begin(ctx, path, options->overwrite, bytes, &g.out);
+    if (st == IKT_OK) st = ikt_h5_output_end(&g.out, NULL, 0, write_all(&g));
+    ikt_free(&g.y);
+    ikt_free(&g.point);
+    ikt_free(&g.whole);
+    ikt_free(&g.real);
+    ikt_free(&g.byte);
+    return st;
 }
 
 _Static_assert(PIECE % IKT_EXPORT_BLOCK == 0, "a block lies within a piece");

@@ -23,16 +23,11 @@ ikt_status ikt_column_read_int(ikt_context *ctx, hid_t file, const char *path, c
                                int64_t n, int64_t first, int64_t count, int64_t *values,
                                bool *present);
 
-/* COLLECTIVE. The same for numbers of any type, as doubles, of any HDF5 file: it is opened and
- * closed. A column of obs (AnnData) may be named alone. Errors: those above; IKT_ERR_DATA where
- * there is no such data set, naming those there are. */
-ikt_status ikt_source_read_column(ikt_context *ctx, const char *path, const char *dataset,
-                                  int64_t n, int64_t first, int64_t count, double *values);
-
 /* A column that is read range after range, of any HDF5 file. */
 typedef struct ikt_column ikt_column;
 
-/* COLLECTIVE. Opens it; errors as above. *out is NULL on failure. */
+/* COLLECTIVE. Opens it; a column of obs (AnnData) may be named alone. *out is NULL on failure.
+ * Errors: those above; IKT_ERR_DATA where there is no such data set, naming those there are. */
 ikt_status ikt_column_open(ikt_context *ctx, const char *path, const char *dataset, int64_t n,
                            ikt_column **out);
 
@@ -47,6 +42,10 @@ bool ikt_column_is_real(const ikt_column *column);
 ikt_status ikt_column_read_reals(ikt_column *column, int64_t first, int64_t count, double *values);
 ikt_status ikt_column_read_wholes(ikt_column *column, int64_t first, int64_t count,
                                   int64_t *values);
+
+/* COLLECTIVE. Reads such a range as doubles and closes the file. */
+ikt_status ikt_source_read_column(ikt_context *ctx, const char *path, const char *dataset,
+                                  int64_t n, int64_t first, int64_t count, double *values);
 
 /* COLLECTIVE. The entries of /marked below n, the number of rows in use, on every rank, in the
  * order of the file; see ikt_source_read_marked.

@@ -1,4 +1,4 @@
-/* HDF5 files and objects. See h5.h. */
+/* HDF5 objects: links, groups, attributes, reasons. See h5.h. */
 #include "io/hdf5/h5.h"
 
 #include <stdio.h>
@@ -6,9 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/atomic_file.h"
-#include "base/input_file.h"
-#include "io/hdf5/h5_check.h"
+#include "base/memory.h"
 
 /* HDF5 asks to be called by MPI_Finalize when it is first used after MPI_Init, and by exit unless
  * told not to. */
@@ -39,40 +37,6 @@ bool ikt_h5_close(hid_t id) {
     }
 }
 
-ikt_status ikt_h5_agree(ikt_context *ctx, hid_t object, ikt_status local) {
-    char name[4096] = "";
-    if (H5Fget_name(object, name, sizeof name) < 0) name[0] = '\0';
-    return ikt_agree_file(ctx, local, name);
-}
-
-/* Metadata goes to the disk here and not when the file is closed: closing goes on after a failed
- * write into calls that wait for the other ranks. */
-static ikt_status flush(ikt_context *ctx, hid_t file, const char *path) {
-    char reason[256];
-    if (file < 0 || H5Fflush(file, H5F_SCOPE_LOCAL) >= 0) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be completed: %s", path,
-                    ikt_h5_reason(reason, sizeof reason));
-}
-
-static ikt_status close_all(ikt_context *ctx, const hid_t *ids, int count, const char *path) {
-    char reason[256];
-    bool closed = true;
-    for (int i = 0; i < count; i++)
-        closed = ikt_h5_close(ids[i]) && closed;
-    if (closed) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be completed: %s", path,
-                    ikt_h5_reason(reason, sizeof reason));
-}
-
-ikt_status ikt_h5_complete(ikt_context *ctx, const hid_t *ids, int count, const char *path,
-                           const char *temporary, ikt_status local) {
-    local = ikt_agree_file(ctx, local, temporary);
-    if (local == IKT_OK) local = ikt_agree_file(ctx, flush(ctx, ids[count - 1], path), temporary);
-    if (local == IKT_ERR_FILE) return local;
-    ikt_status st = close_all(ctx, ids, count, path);
-    return ikt_agree_file(ctx, local == IKT_OK ? st : local, temporary);
-}
-
 static herr_t keep_description(unsigned depth, const H5E_error2_t *error, void *target) {
     (void)depth; /* walking upward from the innermost: the first line is the reason */
     const char **description = target;
@@ -98,118 +62,13 @@ const char *ikt_h5_name(hid_t object, char *text, size_t size) {
     return text;
 }
 
-/* Access by all ranks of the communicator; negative on failure. */
-static hid_t parallel_access(ikt_context *ctx) {
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* we speak for HDF5 */
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    if (access >= 0 && H5Pset_fapl_mpio(access, ikt_comm(ctx), MPI_INFO_NULL) >= 0) return access;
-    char reason[256];
-    ikt_fail(ctx, IKT_ERR_RESOURCE, "HDF5 cannot be used with MPI: %s",
-             ikt_h5_reason(reason, sizeof reason));
-    ikt_h5_close(access);
-    return -1;
-}
-
-static ikt_status refused(ikt_context *ctx, const char *path, const char *reason) {
-    const bool locked = strstr(reason, "unable to lock") != NULL;
-    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be opened: %s%s", path, reason,
-                    locked ? " (another program may be writing it; on file systems without locks "
-                             "set HDF5_USE_FILE_LOCKING=FALSE)"
-                           : "");
-}
-
-/* What rank 0 finds out alone about a file to be read. */
-static ikt_status look_first(ikt_context *ctx, const char *path) {
-    char reason[256];
-    IKT_TRY(ikt_input_check(ctx, path));
-    if (H5Fis_hdf5(path) <= 0)
-        return ikt_fail(ctx, IKT_ERR_FILE,
-                        "%s is not an HDF5 file; `iktsne convert` makes one from IDX, NPY, NPZ, "
-                        "MATLAB, CSV, LIBSVM or raw numbers",
-                        path);
-    switch (ikt_h5_check(ctx, path, reason, sizeof reason)) {
-    case IKT_H5_SOUND:
-        return IKT_OK;
-    case IKT_H5_REFUSED:
-        return refused(ctx, path, reason);
-    case IKT_H5_LATE:
-        return ikt_fail(ctx, IKT_ERR_FILE,
-                        "%s cannot be read: the file system did not answer within a minute; try "
-                        "again, or set IKTSNE_FORK=no, which leaves out the check of the file",
-                        path);
-    default:
-        return ikt_fail(ctx, IKT_ERR_FILE,
-                        "%s is damaged: the HDF5 library %s its structure; take another copy of "
-                        "the file, or make it again",
-                        path, reason);
-    }
-}
-
-/* The outcome of opening or creating on all ranks; on failure none keeps the file open. */
-static ikt_status opened(ikt_context *ctx, const char *path, const char *what, hid_t *file) {
-    char reason[256];
-    ikt_status st = IKT_OK;
-    if (*file < 0)
-        st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be %s on rank %d: %s", path, what,
-                      ikt_rank(ctx), ikt_h5_reason(reason, sizeof reason));
-    st = ikt_agree(ctx, st);
-    if (st != IKT_OK) {
-        ikt_h5_close(*file);
-        *file = -1;
-    }
-    return st;
-}
-
-ikt_status ikt_h5_open(ikt_context *ctx, const char *path, hid_t *file) {
-    *file = -1;
-    hid_t list = parallel_access(ctx);
-    ikt_status st = list < 0 ? IKT_ERR_RESOURCE : IKT_OK;
-    if (st == IKT_OK && ikt_rank(ctx) == 0) st = look_first(ctx, path);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        *file = H5Fopen(path, H5F_ACC_RDONLY, list);
-        st = opened(ctx, path, "opened", file);
-    }
-    ikt_h5_close(list);
-    return st;
-}
-
-ikt_status ikt_h5_create(ikt_context *ctx, const char *path, hid_t *file) {
-    *file = -1;
-    hid_t list = parallel_access(ctx);
-    ikt_status st = ikt_agree(ctx, list < 0 ? IKT_ERR_RESOURCE : IKT_OK);
-    if (st == IKT_OK) {
-        *file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, list);
-        st = opened(ctx, path, "created", file);
-    }
-    ikt_h5_close(list);
-    return st;
-}
-
-ikt_status ikt_h5_create_sized(ikt_context *ctx, const char *path, const char *temporary,
-                               int64_t bytes, hid_t *file) {
-    *file = -1;
-    IKT_TRY(ikt_atomic_reserve(ctx, path, temporary, bytes)); /* creating takes it away again */
-    IKT_TRY(ikt_h5_create(ctx, temporary, file));
-    return ikt_atomic_reserve(ctx, path, temporary, bytes);
-}
-
-ikt_status ikt_h5_open_to_add(ikt_context *ctx, const char *path, const char *temporary,
-                              hid_t *file) {
-    *file = -1;
-    hid_t list = parallel_access(ctx);
-    ikt_status st = ikt_agree(ctx, list < 0 ? IKT_ERR_RESOURCE : IKT_OK);
-    if (st == IKT_OK) {
-        *file = H5Fopen(temporary, H5F_ACC_RDWR, list);
-        st = opened(ctx, path, "opened for writing", file);
-    }
-    ikt_h5_close(list);
-    return st;
-}
-
 /* --- links ------------------------------------------------------------------------------------ */
 
-enum { LINKS_MOST = 16, PATH_SIZE = 1024 };
+enum { LINKS_MOST = 16, PATH_SIZE = 1024, WHY_SIZE = 768 };
+
+/* What a path leads to: nothing of that name, an object, or a link that leads nowhere, round in a
+ * circle, or out of the file to what is no regular file (opening a pipe would wait for ever). */
+typedef enum { PLACE_ABSENT, PLACE_FOUND, PLACE_LOST } place;
 
 /* Whether a name exists; *is_plain is set to false where it is no regular file. */
 static bool exists(const char *folder, size_t length, const char *name, bool *is_plain) {
@@ -239,45 +98,46 @@ static bool look_outside(hid_t object, const char *name, const char **fault) {
     return is_there && is_plain;
 }
 
-static ikt_h5_place look_up(hid_t object, const char *path, int links, char *why, size_t size);
+/* `why` receives, of a lost link, which link it is and what is wrong with it. */
+static place look_up(hid_t object, const char *path, int links, char *why, size_t size);
 
 /* Where the link `part`, which is the whole path up to its name, leads. */
-static ikt_h5_place follow(hid_t object, const char *part, const H5L_info_t *info, int links,
-                           char *why, size_t size) {
+static place follow(hid_t object, const char *part, const H5L_info_t *info, int links, char *why,
+                    size_t size) {
     char value[PATH_SIZE] = "", target[2 * PATH_SIZE];
     const char *file, *within, *fault = "";
     if (info->u.val_size >= sizeof value ||
         H5Lget_val(object, part, value, sizeof value, H5P_DEFAULT) < 0)
-        return IKT_H5_FOUND; /* opening it will tell */
+        return PLACE_FOUND; /* opening it will tell */
     if (info->type == H5L_TYPE_EXTERNAL) {
         if (H5Lunpack_elink_val(value, info->u.val_size, NULL, &file, &within) < 0)
-            return IKT_H5_FOUND;
+            return PLACE_FOUND;
         if (look_outside(object, file, &fault)) {
-            if (H5Oexists_by_name(object, part, H5P_DEFAULT) > 0) return IKT_H5_FOUND;
+            if (H5Oexists_by_name(object, part, H5P_DEFAULT) > 0) return PLACE_FOUND;
             fault = "nothing that can be opened";
         }
         snprintf(why, size, "'%.200s' is a link to %s: '%.200s' in %.200s", part, fault, within,
                  file);
-        return IKT_H5_LOST;
+        return PLACE_LOST;
     }
     const char *slash = value[0] == '/' ? NULL : strrchr(part, '/');
     snprintf(target, sizeof target, "%.*s%s", slash ? (int)(slash - part + 1) : 0, part, value);
     if (links == LINKS_MOST) {
         snprintf(why, size, "'%.200s' is a link that leads back to itself", part);
-        return IKT_H5_LOST;
+        return PLACE_LOST;
     }
-    const ikt_h5_place place = look_up(object, target, links + 1, why, size);
-    if (place != IKT_H5_ABSENT) return place;
+    const place found = look_up(object, target, links + 1, why, size);
+    if (found != PLACE_ABSENT) return found;
     snprintf(why, size, "'%.200s' is a link to '%.200s', which is not there", part, value);
-    return IKT_H5_LOST;
+    return PLACE_LOST;
 }
 
 /* Part after part, as H5Lexists wants every group on the way to exist. Behind an external link,
  * paths are those of another file: only whether there is an object is asked then. */
-static ikt_h5_place look_up(hid_t object, const char *path, int links, char *why, size_t size) {
+static place look_up(hid_t object, const char *path, int links, char *why, size_t size) {
     char part[PATH_SIZE];
     if (path[0] == '\0' || strcmp(path, "/") == 0 || strlen(path) >= sizeof part)
-        return strcmp(path, "/") == 0 && links > 0 ? IKT_H5_FOUND : IKT_H5_ABSENT;
+        return strcmp(path, "/") == 0 && links > 0 ? PLACE_FOUND : PLACE_ABSENT;
     bool is_outside = false;
     for (const char *at = path; *at && !is_outside;) {
         H5L_info_t info;
@@ -287,62 +147,31 @@ static ikt_h5_place look_up(hid_t object, const char *path, int links, char *why
         if (part[strspn(part, "/")] == '\0') continue;
         if (H5Lexists(object, part, H5P_DEFAULT) <= 0 ||
             H5Lget_info(object, part, &info, H5P_DEFAULT) < 0)
-            return IKT_H5_ABSENT;
+            return PLACE_ABSENT;
         if (info.type == H5L_TYPE_HARD) continue;
-        const ikt_h5_place place = follow(object, part, &info, links, why, size);
-        if (place != IKT_H5_FOUND) return place;
+        const place found = follow(object, part, &info, links, why, size);
+        if (found != PLACE_FOUND) return found;
         is_outside = info.type == H5L_TYPE_EXTERNAL;
     }
-    return H5Oexists_by_name(object, path, H5P_DEFAULT) > 0 ? IKT_H5_FOUND : IKT_H5_ABSENT;
-}
-
-ikt_h5_place ikt_h5_look_up(hid_t object, const char *path, char *why, size_t size) {
-    why[0] = '\0';
-    return look_up(object, path, 0, why, size);
+    return H5Oexists_by_name(object, path, H5P_DEFAULT) > 0 ? PLACE_FOUND : PLACE_ABSENT;
 }
 
 bool ikt_h5_has(hid_t object, const char *path) {
-    char why[IKT_H5_WHY];
-    return ikt_h5_look_up(object, path, why, sizeof why) == IKT_H5_FOUND;
+    char why[WHY_SIZE];
+    return look_up(object, path, 0, why, sizeof why) == PLACE_FOUND;
 }
 
 ikt_status ikt_h5_find(ikt_context *ctx, hid_t file, const char *name, const char *path,
                        bool *present) {
-    char why[IKT_H5_WHY];
-    const ikt_h5_place place = ikt_h5_look_up(file, path, why, sizeof why);
-    *present = place == IKT_H5_FOUND;
-    if (place != IKT_H5_LOST) return IKT_OK;
+    char why[WHY_SIZE];
+    const place found = look_up(file, path, 0, why, sizeof why);
+    *present = found == PLACE_FOUND;
+    if (found != PLACE_LOST) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_DATA, "%s: %s", name, why);
 }
 
 hid_t ikt_h5_open_object(hid_t parent, const char *path) {
     return ikt_h5_has(parent, path) ? H5Oopen(parent, path, H5P_DEFAULT) : -1;
-}
-
-typedef struct {
-    char text[512];
-    size_t used;
-} listing;
-
-static herr_t list_object(hid_t group, const char *name, const H5L_info_t *info, void *target) {
-    (void)info;
-    listing *list = target;
-    hid_t object = ikt_h5_open_object(group, name);
-    bool is_group = object >= 0 && H5Iget_type(object) == H5I_GROUP;
-    if (list->used + strlen(name) + 4 < sizeof list->text)
-        list->used += (size_t)snprintf(list->text + list->used, sizeof list->text - list->used,
-                                       "%s%s%s", list->used ? ", " : "", name, is_group ? "/" : "");
-    ikt_h5_close(object);
-    return 0;
-}
-
-ikt_status ikt_h5_missing(ikt_context *ctx, hid_t file, const char *path, const char *dataset) {
-    listing list = {"", 0};
-    bool present;
-    IKT_TRY(ikt_h5_find(ctx, file, path, dataset, &present));
-    H5Literate(file, H5_INDEX_NAME, H5_ITER_INC, NULL, list_object, &list);
-    return ikt_fail(ctx, IKT_ERR_DATA, "%s has no data set '%s'; it holds: %s", path, dataset,
-                    list.used ? list.text : "nothing");
 }
 
 hid_t ikt_h5_create_group(hid_t parent, const char *name) {
@@ -353,7 +182,110 @@ hid_t ikt_h5_create_group(hid_t parent, const char *name) {
     return group;
 }
 
-/* HDF5's printing of errors. */
+/* --- attributes ------------------------------------------------------------------------------- */
+
+static bool set_attribute(hid_t object, const char *name, hid_t type, hid_t space,
+                          const void *value) {
+    hid_t attribute = -1;
+    if (space >= 0) attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    const bool good = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
+    ikt_h5_close(space);
+    return ikt_h5_close(attribute) && good;
+}
+
+/* Of variable length: that is what h5py shows as str, and it has no limit of 64 KiB. */
+bool ikt_h5_set_text(hid_t object, const char *name, const char *text) {
+    hid_t type = H5Tcopy(H5T_C_S1);
+    bool good = type >= 0 && H5Tset_size(type, H5T_VARIABLE) >= 0 &&
+                H5Tset_cset(type, H5T_CSET_UTF8) >= 0 &&
+                set_attribute(object, name, type, H5Screate(H5S_SCALAR), &text);
+    ikt_h5_close(type);
+    return good;
+}
+
+bool ikt_h5_set_int(hid_t object, const char *name, int64_t value) {
+    return set_attribute(object, name, H5T_NATIVE_INT64, H5Screate(H5S_SCALAR), &value);
+}
+
+bool ikt_h5_set_ints(hid_t object, const char *name, int64_t count, const int64_t *value) {
+    const hsize_t size[1] = {(hsize_t)count};
+    return set_attribute(object, name, H5T_NATIVE_INT64, H5Screate_simple(1, size, NULL), value);
+}
+
+bool ikt_h5_has_attribute(hid_t object, const char *name) {
+    return object >= 0 && H5Aexists(object, name) > 0;
+}
+
+/* Opens an attribute of `count` elements of that class; negative where there is none. */
+static hid_t open_attribute(hid_t object, const char *name, H5T_class_t class, int64_t count,
+                            hid_t *type) {
+    *type = -1;
+    if (H5Aexists(object, name) <= 0) return -1;
+    hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+    hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute);
+    const bool fits = space >= 0 && H5Sget_simple_extent_npoints(space) == count;
+    ikt_h5_close(space);
+    if (fits) *type = H5Aget_type(attribute);
+    if (*type >= 0 && H5Tget_class(*type) == class) return attribute;
+    ikt_h5_close(*type);
+    ikt_h5_close(attribute);
+    *type = -1;
+    return -1;
+}
+
+bool ikt_h5_get_ints(hid_t object, const char *name, int64_t count, int64_t *value) {
+    hid_t type, attribute = open_attribute(object, name, H5T_INTEGER, count, &type);
+    const bool good = attribute >= 0 && H5Aread(attribute, H5T_NATIVE_INT64, value) >= 0;
+    ikt_h5_close(type);
+    ikt_h5_close(attribute);
+    return good;
+}
+
+bool ikt_h5_get_int(hid_t object, const char *name, int64_t *value) {
+    return ikt_h5_get_ints(object, name, 1, value);
+}
+
+ikt_status ikt_h5_get_text(ikt_context *ctx, hid_t object, const char *name, char **text) {
+    *text = NULL;
+    hid_t type, attribute = open_attribute(object, name, H5T_STRING, 1, &type);
+    if (attribute < 0) return IKT_OK;
+    char *value = NULL; /* of variable length: HDF5's; an empty one may come as a null pointer */
+    const bool is_variable = H5Tis_variable_str(type) > 0;
+    bool good = !is_variable || H5Aread(attribute, type, &value) >= 0;
+    const size_t length = !is_variable ? H5Tget_size(type) : value ? strlen(value) : 0;
+    ikt_status st = ikt_alloc(ctx, text, (int64_t)length + 1, 1, "text");
+    if (st == IKT_OK && value) memcpy(*text, value, length);
+    if (st == IKT_OK && !is_variable) good = H5Aread(attribute, type, *text) >= 0;
+    if (value) H5free_memory(value);
+    ikt_h5_close(type);
+    ikt_h5_close(attribute);
+    if (st != IKT_OK || good) return st;
+    ikt_free(text);
+    return ikt_fail(ctx, IKT_ERR_FILE, "a text attribute cannot be read");
+}
+
+ikt_status ikt_h5_read_note(ikt_context *ctx, hid_t file, const char *name, char **text) {
+    hid_t group = ikt_h5_open_object(file, "provenance");
+    *text = NULL;
+    ikt_status st = group >= 0 ? ikt_h5_get_text(ctx, group, name, text) : IKT_OK;
+    ikt_h5_close(group);
+    return ikt_agree(ctx, st);
+}
+
+const char *ikt_h5_short_text(hid_t object, const char *name, char *text, size_t size) {
+    char *variable = NULL, fixed[256] = "";
+    hid_t type, attribute = open_attribute(object, name, H5T_STRING, 1, &type);
+    const bool is_variable = attribute >= 0 && H5Tis_variable_str(type) > 0;
+    bool good = attribute >= 0 && (is_variable || H5Tget_size(type) < sizeof fixed);
+    good = good && H5Aread(attribute, type, is_variable ? (void *)&variable : fixed) >= 0;
+    snprintf(text, size, "%s", !good ? "" : !is_variable ? fixed : variable ? variable : "");
+    if (variable) H5free_memory(variable);
+    ikt_h5_close(type);
+    ikt_h5_close(attribute);
+    return text;
+}
+
+/* --- whether HDF5 prints its errors ----------------------------------------------------------- */
 
 ikt_h5_host ikt_h5_host_keep(void) {
     ikt_h5_host host = {false, NULL, NULL};

@@ -10,7 +10,9 @@
 #include <hdf5.h>
 #include <stdbool.h>
 
+#include "base/atomic_file.h"
 #include "base/status.h"
+#include "io/numbers/element.h"
 
 /* LOCAL, once, before MPI_Init. Readies HDF5 in such a way that it does not put itself in order at
  * MPI_Finalize or exit, where a file that could not be closed (a full disk) ends in a crash. */
@@ -20,12 +22,9 @@ void ikt_h5_begin(void);
  * missing or damaged file gives one message. Errors: IKT_ERR_FILE. *file is negative on failure. */
 ikt_status ikt_h5_open(ikt_context *ctx, const char *path, hid_t *file);
 
-/* COLLECTIVE. Creates (truncates) a file on all ranks for writing. Errors: IKT_ERR_FILE. */
-ikt_status ikt_h5_create(ikt_context *ctx, const char *path, hid_t *file);
-
-/* COLLECTIVE. Creates a file for writing with room for `bytes` bytes (base/atomic_file.h), so that
- * no write meets a full disk. On failure *file may be open: ikt_h5_complete ends it either way.
- *   path     the name it will have, for the message; temporary: the one it has. Errors:
+/* COLLECTIVE. Creates a file for writing and reserves `bytes` bytes for it (base/atomic_file.h), so
+ * that no write meets a full disk. On failure *file may be open: ikt_h5_complete ends it either
+ * way. path        the name it will have, for the message temporary   the one it has Errors:
  * IKT_ERR_FILE. */
 ikt_status ikt_h5_create_sized(ikt_context *ctx, const char *path, const char *temporary,
                                int64_t bytes, hid_t *file);
@@ -42,30 +41,52 @@ bool ikt_h5_close(hid_t id);
 /* COLLECTIVE. Agrees on the outcome of writing to the file that `object` is in: ikt_agree_file. */
 ikt_status ikt_h5_agree(ikt_context *ctx, hid_t object, ikt_status local);
 
+/* COLLECTIVE. The same after a write that succeeded (`good`) or not: the message names the file,
+ * what cannot be written, and HDF5's reason. Errors: IKT_ERR_FILE. */
+ikt_status ikt_h5_check_written(ikt_context *ctx, hid_t file, const char *path, bool good,
+                                const char *what);
+
 /* COLLECTIVE. Writes what HDF5 still holds back, closes, and agrees on the outcome. After an error
  * of the file system (IKT_ERR_FILE) everything is left open, to be given back when the process
- * ends: HDF5 would try to write again, and wait for ever where that fails on some ranks only. ids
- * [count] the file last; negative ones are passed over path     the name it will have, for the
- * message; temporary: the one it has local    outcome so far on this rank. Errors: `local`,
- * IKT_ERR_FILE. */
+ * ends: HDF5 would try to write again, and wait for ever where that fails on some ranks only.
+ *   ids     [count] the file last; negative ones are passed over
+ *   path    the name it will have, for the message; temporary: the one it has
+ *   local   outcome so far on this rank
+ * Errors: `local`, IKT_ERR_FILE. */
 ikt_status ikt_h5_complete(ikt_context *ctx, const hid_t *ids, int count, const char *path,
                            const char *temporary, ikt_status local);
+
+/* A file that is written beside its name and gets the name when all of it is there. */
+typedef struct {
+    ikt_context *ctx;
+    hid_t file;
+    char path[IKT_PATH_MAX], temporary[IKT_PATH_MAX];
+} ikt_h5_output;
+
+enum { IKT_H5_OBJECTS_MOST = 16 };
+
+/* COLLECTIVE. Begins such a file, with `bytes` bytes reserved; after a failure there is nothing to
+ * end. Reserves more when it is known how much comes. Checks a write, as ikt_h5_check_written does.
+ * Errors: IKT_ERR_FILE. */
+ikt_status ikt_h5_output_begin(ikt_context *ctx, const char *path, bool overwrite, int64_t bytes,
+                               ikt_h5_output *out);
+ikt_status ikt_h5_output_reserve(ikt_h5_output *out, int64_t bytes);
+ikt_status ikt_h5_output_check(const ikt_h5_output *out, bool good, const char *what);
+
+/* COLLECTIVE. Closes objects [count] that are still open (negative: none) and the file, and gives
+ * it its name where `local` is IKT_OK on all ranks; otherwise, or abandoned, it is removed. Errors:
+ * `local`, IKT_ERR_FILE. */
+ikt_status ikt_h5_output_end(ikt_h5_output *out, const hid_t *objects, int count, ikt_status local);
+void ikt_h5_output_abandon(ikt_h5_output *out, const hid_t *objects, int count);
 
 /* LOCAL. Innermost line of HDF5's error stack, or "unknown reason"; clears the stack. Every other
  * call of HDF5 clears it too: ask before closing anything. Returns `text`. */
 const char *ikt_h5_reason(char *text, size_t size);
 
-/* What a path leads to: nothing of that name, an object, or a link that leads nowhere, round in a
- * circle, or out of the file to what is no regular file (opening a pipe would wait for ever). */
-typedef enum { IKT_H5_ABSENT, IKT_H5_FOUND, IKT_H5_LOST } ikt_h5_place;
-enum { IKT_H5_WHY = 768 };
-
 /* LOCAL. Looks a path up below a file or group.
- *   why   [size] of a lost link: which link, and what is wrong with it; otherwise "" */
-ikt_h5_place ikt_h5_look_up(hid_t object, const char *path, char *why, size_t size);
-
-/* LOCAL. The same with an error for lost links.
- *   name   of the file, for the message. Errors: IKT_ERR_DATA. */
+ *   name   of the file, for the message
+ * Errors: IKT_ERR_DATA: a link on the way leads nowhere, round in a circle, or out of the file to
+ * what is no regular file (opening a pipe would wait for ever). */
 ikt_status ikt_h5_find(ikt_context *ctx, hid_t file, const char *name, const char *path,
                        bool *present);
 
@@ -126,6 +147,12 @@ ikt_status ikt_h5_create_rows(ikt_context *ctx, hid_t parent, const char *name, 
 ikt_status ikt_h5_create_plain(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
                                int64_t n, int64_t d, hid_t *dataset);
 
+/* LOCAL. Opens a data set of n rows (and d columns when d > 0) for reading, if its size, kind of
+ * numbers and their bytes are those; otherwise returns false. *dataset, which may be negative, is
+ * closed by the caller. */
+bool ikt_h5_open_rows(hid_t parent, const char *name, hid_t type, int64_t n, int64_t d,
+                      hid_t *dataset);
+
 /* COLLECTIVE. A new one-dimensional data set of `count` values that every rank holds. Errors:
  * IKT_ERR_FILE, agreed. */
 ikt_status ikt_h5_write_array(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
@@ -139,6 +166,9 @@ bool ikt_h5_set_int(hid_t object, const char *name, int64_t value);
  * IKT_OK where there is none or it is not one text. */
 ikt_status ikt_h5_get_text(ikt_context *ctx, hid_t object, const char *name, char **text);
 
+/* COLLECTIVE. The same for an attribute of the group /provenance of a file, on every rank. */
+ikt_status ikt_h5_read_note(ikt_context *ctx, hid_t file, const char *name, char **text);
+
 /* LOCAL. The beginning of a text attribute, for comparing: at most `size` bytes; "" where there is
  * none. Returns `text`. */
 const char *ikt_h5_short_text(hid_t object, const char *name, char *text, size_t size);
@@ -150,6 +180,25 @@ bool ikt_h5_get_int(hid_t object, const char *name, int64_t *value);
  * of so many integers. */
 bool ikt_h5_set_ints(hid_t object, const char *name, int64_t count, const int64_t *value);
 bool ikt_h5_get_ints(hid_t object, const char *name, int64_t count, int64_t *value);
+
+/* Integers from here on lose digits as floating numbers (2^53). */
+#define IKT_H5_EXACT_MOST 9007199254740992.0
+
+/* A type of numbers of up to 64 bits. */
+typedef struct {
+    ikt_type type; /* of ours that holds every value: float16 and integers of up to 16 bits come as
+                      float32, wider integers as float64 */
+    bool is_integer;
+    bool is_short; /* integers that int32 holds */
+    bool is_wide;  /* integers of 64 bits, which float64 holds below 2^53 */
+    bool is_truth; /* truth values: an enumeration of one byte, which HDF5 makes no numbers of */
+} ikt_h5_number;
+
+/* LOCAL. What elements of a stored type are; false where they are no such numbers. */
+bool ikt_h5_number_of(hid_t type, ikt_h5_number *number);
+
+/* LOCAL, pure. The type in memory of numbers of ours. */
+hid_t ikt_h5_memory_type(ikt_type type);
 
 /* What of HDF5 belongs to the whole process and not to us: whether it prints its errors.
  *

@@ -7,12 +7,12 @@
 #include "base/memory.h"
 #include "io/hdf5/h5.h"
 
-/* A list of names with commas between, cut with "..." where there is no room. */
+/* A list of names with commas between, cut with "..." where they are too many. */
 typedef struct {
     char *text;
     size_t size, used;
     const char *folder; /* "obsm/", or "" */
-    int64_t n;          /* entries that labels have */
+    int64_t n;          /* entries that labels have; negative: in obs, where all do */
 } listing;
 
 static void add(listing *l, const char *entry) {
@@ -24,13 +24,6 @@ static void add(listing *l, const char *entry) {
     }
     l->used +=
         (size_t)snprintf(l->text + l->used, l->size - l->used, "%s%s", l->used ? ", " : "", entry);
-}
-
-static bool has_group(hid_t file, const char *name) {
-    hid_t object = ikt_h5_open_object(file, name);
-    const bool is_group = object >= 0 && H5Iget_type(object) == H5I_GROUP;
-    ikt_h5_close(object);
-    return is_group;
 }
 
 static H5T_class_t class_of(hid_t dataset) {
@@ -83,35 +76,34 @@ ikt_status ikt_h5_check_matlab(ikt_context *ctx, hid_t dataset, const char *name
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-static void add_table(listing *l, hid_t object, const char *name) {
-    hsize_t size[2];
-    char entry[300];
-    const H5I_type_t kind = H5Iget_type(object);
-    if (kind == H5I_GROUP && (ikt_h5_has(object, "indptr") || ikt_h5_has(object, "jc")) &&
-        ikt_h5_has(object, "data")) {
-        snprintf(entry, sizeof entry, "%s%.200s (sparse)", l->folder, name);
-        add(l, entry);
-    }
-    if (kind != H5I_DATASET || shape_of(object, size) != 2) return;
-    const H5T_class_t class = class_of(object);
-    if (class != H5T_INTEGER && class != H5T_FLOAT) return;
-    const bool turned = ikt_h5_is_matlab(object);
-    snprintf(entry, sizeof entry, "%s%.200s (%lld x %lld)", l->folder, name,
-             (long long)size[turned], (long long)size[!turned]);
-    add(l, entry);
-}
-
 static herr_t visit_table(hid_t group, const char *name, const H5L_info_t *info, void *target) {
     (void)info;
+    listing *l = target;
+    hsize_t size[2];
+    char entry[300] = "";
     hid_t object = ikt_h5_open_object(group, name);
-    if (object >= 0) add_table(target, object, name);
+    const H5I_type_t kind = object < 0 ? H5I_BADID : H5Iget_type(object);
+    if (kind == H5I_GROUP && (ikt_h5_has(object, "indptr") || ikt_h5_has(object, "jc")) &&
+        ikt_h5_has(object, "data"))
+        snprintf(entry, sizeof entry, "%s%.200s (sparse)", l->folder, name);
+    if (kind == H5I_DATASET && shape_of(object, size) == 2) {
+        const H5T_class_t class = class_of(object);
+        const bool turned = ikt_h5_is_matlab(object);
+        if (class == H5T_INTEGER || class == H5T_FLOAT)
+            snprintf(entry, sizeof entry, "%s%.200s (%lld x %lld)", l->folder, name,
+                     (long long)size[turned], (long long)size[!turned]);
+    }
+    if (entry[0]) add(l, entry);
     ikt_h5_close(object);
     return 0;
 }
 
 static void visit_group(hid_t file, const char *name, H5L_iterate_t visit, listing *l) {
-    if (strcmp(name, "/") != 0 && !has_group(file, name)) return;
-    H5Literate_by_name(file, name, H5_INDEX_NAME, H5_ITER_INC, NULL, visit, l, H5P_DEFAULT);
+    hid_t group =
+        strcmp(name, "/") == 0 ? H5Gopen2(file, name, H5P_DEFAULT) : ikt_h5_open_object(file, name);
+    if (group >= 0 && H5Iget_type(group) == H5I_GROUP)
+        H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit, l);
+    ikt_h5_close(group);
     H5Eclear2(H5E_DEFAULT);
 }
 
@@ -129,33 +121,26 @@ void ikt_h5_list_tables(hid_t file, char *text, size_t size) {
 
 /* --- labels ----------------------------------------------------------------------------------- */
 
-static bool is_class(H5T_class_t class) {
-    return class == H5T_INTEGER || class == H5T_ENUM || class == H5T_STRING;
-}
-
-static herr_t visit_column(hid_t group, const char *name, const H5L_info_t *info, void *target) {
-    (void)info;
-    if (name[0] == '_' || strcmp(name, "index") == 0) return 0; /* names of rows, and categories */
-    hid_t object = ikt_h5_open_object(group, name);
-    const H5I_type_t kind = object < 0 ? H5I_BADID : H5Iget_type(object);
-    if (kind == H5I_GROUP || (kind == H5I_DATASET && is_class(class_of(object)))) add(target, name);
-    ikt_h5_close(object);
-    return 0;
-}
-
-/* Beside the rows: data sets of as many entries; rows and columns of MATLAB among them. */
-static herr_t visit_list(hid_t group, const char *name, const H5L_info_t *info, void *target) {
+/* Columns of obs (l->n negative), whose categories may be groups; beside the rows, data sets of
+ * l->n entries, rows and columns of MATLAB among them. */
+static herr_t visit_labels(hid_t group, const char *name, const H5L_info_t *info, void *target) {
     (void)info;
     listing *l = target;
-    hsize_t size[2];
+    const bool is_obs = l->n < 0;
+    if (is_obs && (name[0] == '_' || strcmp(name, "index") == 0)) return 0; /* names of rows */
     hid_t object = ikt_h5_open_object(group, name);
-    if (object >= 0 && H5Iget_type(object) == H5I_DATASET) {
+    const H5I_type_t kind = object < 0 ? H5I_BADID : H5Iget_type(object);
+    bool is_label = is_obs && kind == H5I_GROUP;
+    if (kind == H5I_DATASET) {
+        hsize_t size[2];
+        const H5T_class_t class = class_of(object);
         const int dimensions = shape_of(object, size);
         const bool is_line = (dimensions == 1 || dimensions == 2) &&
                              (size[0] == 1 || size[1] == 1) && (int64_t)(size[0] * size[1]) == l->n;
-        const H5T_class_t class = class_of(object);
-        if (is_line && (is_class(class) || class == H5T_FLOAT)) add(l, name);
+        is_label = (is_obs || is_line) && (class == H5T_INTEGER || class == H5T_ENUM ||
+                                           class == H5T_STRING || (!is_obs && class == H5T_FLOAT));
     }
+    if (is_label) add(l, name);
     ikt_h5_close(object);
     return 0;
 }
@@ -163,8 +148,9 @@ static herr_t visit_list(hid_t group, const char *name, const H5L_info_t *info, 
 void ikt_h5_list_labels(hid_t file, int64_t n, char *text, size_t size) {
     listing l = {.text = text, .size = size, .folder = "", .n = n};
     text[0] = '\0';
-    visit_group(file, "/", visit_list, &l);
-    if (ikt_h5_is_anndata(file)) visit_group(file, "obs", visit_column, &l);
+    visit_group(file, "/", visit_labels, &l);
+    l.n = -1;
+    if (ikt_h5_is_anndata(file)) visit_group(file, "obs", visit_labels, &l);
 }
 
 static herr_t find_matlab(hid_t group, const char *name, const H5L_info_t *info, void *target) {
@@ -180,6 +166,27 @@ bool ikt_h5_is_matlab_file(hid_t file) {
     bool found = false;
     H5Literate(file, H5_INDEX_NAME, H5_ITER_INC, NULL, find_matlab, &found);
     return found;
+}
+
+static herr_t visit_any(hid_t group, const char *name, const H5L_info_t *info, void *target) {
+    (void)info;
+    char entry[300];
+    hid_t object = ikt_h5_open_object(group, name);
+    const bool is_group = object >= 0 && H5Iget_type(object) == H5I_GROUP;
+    snprintf(entry, sizeof entry, "%.290s%s", name, is_group ? "/" : "");
+    add(target, entry);
+    ikt_h5_close(object);
+    return 0;
+}
+
+ikt_status ikt_h5_missing(ikt_context *ctx, hid_t file, const char *path, const char *dataset) {
+    char text[512] = "";
+    listing l = {.text = text, .size = sizeof text};
+    bool present;
+    IKT_TRY(ikt_h5_find(ctx, file, path, dataset, &present));
+    visit_group(file, "/", visit_any, &l);
+    return ikt_fail(ctx, IKT_ERR_DATA, "%s has no data set '%s'; it holds: %s", path, dataset,
+                    text[0] ? text : "nothing");
 }
 
 ikt_status ikt_h5_no_table(ikt_context *ctx, hid_t file, const char *path, const char *dataset) {

@@ -1,13 +1,21 @@
-/* Ranges of rows of HDF5 data sets.
+/* Ranges of rows of HDF5 data sets, and of columns as rows.
  *
  * A transfer is prepared and agreed on before the first collective call, because HDF5 waits for
  * ever where one rank stays away; then all ranks take the same number of steps, each of less data
  * than an MPI count can express. Writing and reading contiguous data is collective. Chunks are read
  * independently: collectively, ranks that meet a chunk that was never written leave the others
- * waiting (HDF5 1.10), and it is no faster, as chunks are large and filtered one by one. */
+ * waiting (HDF5 1.10), and it is no faster, as chunks are large and filtered one by one.
+ *
+ * Columns as rows: of matrices that were stored transposed. A column is spread over the whole data
+ * set, so it is read in tiles: some of its rows by many of its columns, each a piece as long as the
+ * caller's range allows, and turned in memory. Every rank reads alone: what two ranks want of a row
+ * are pieces far apart. Disadvantage: where the range is short, so are the pieces; where there are
+ * chunks, those that hold a range should fit in the cache of chunks, or they are unpacked again for
+ * the next range. */
 #include <stdio.h>
 
 #include "base/comm.h"
+#include "base/memory.h"
 #include "io/hdf5/h5.h"
 
 static const int64_t piece_most = (int64_t)1 << 27, chunk_bytes = (int64_t)1 << 20;
@@ -20,11 +28,6 @@ typedef struct {
     char name[512];
 } transfer;
 
-static void transfer_end(transfer *t) {
-    ikt_h5_close(t->space);
-    ikt_h5_close(t->list);
-}
-
 bool ikt_h5_has_storage(hid_t dataset) {
     H5D_space_status_t status = H5D_SPACE_STATUS_NOT_ALLOCATED;
     hid_t space = H5Dget_space(dataset);
@@ -34,11 +37,17 @@ bool ikt_h5_has_storage(hid_t dataset) {
            (H5Dget_space_status(dataset, &status) >= 0 && status != H5D_SPACE_STATUS_NOT_ALLOCATED);
 }
 
-static H5FD_mpio_xfer_t mode_of(hid_t dataset, bool reading) {
-    hid_t list = H5Dget_create_plist(dataset);
-    bool chunked = list >= 0 && H5Pget_layout(list) == H5D_CHUNKED;
-    ikt_h5_close(list);
-    return chunked && reading ? H5FD_MPIO_INDEPENDENT : H5FD_MPIO_COLLECTIVE;
+/* Whether rows (or columns), of which there are n, can be read or written. */
+static ikt_status check_request(ikt_context *ctx, hid_t dataset, const char *name, const char *what,
+                                int64_t n, int64_t first, int64_t count, bool reading) {
+    /* From a data set without storage HDF5 returns at once on the ranks that want rows, and waits
+     * on those that want none: one that was created but never written is refused instead. */
+    if (reading && !ikt_h5_has_storage(dataset))
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s was created but never written: it holds no values",
+                        name);
+    if (first >= 0 && count >= 0 && first <= n && count <= n - first) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_INTERNAL, "%s: %s %lld to %lld were asked for; it has %lld", name,
+                    what, (long long)first, (long long)(first + count - 1), (long long)n);
 }
 
 static ikt_status transfer_begin(ikt_context *ctx, transfer *t, int64_t first, int64_t count,
@@ -48,9 +57,14 @@ static ikt_status transfer_begin(ikt_context *ctx, transfer *t, int64_t first, i
     t->list = H5Pcreate(H5P_DATASET_XFER);
     t->space = H5Dget_space(t->dataset);
     t->dimensions = t->space < 0 ? -1 : H5Sget_simple_extent_ndims(t->space);
+    hid_t layout = H5Dget_create_plist(t->dataset);
+    const bool is_chunked = layout >= 0 && H5Pget_layout(layout) == H5D_CHUNKED;
+    ikt_h5_close(layout);
+    const H5FD_mpio_xfer_t mode =
+        is_chunked && reading ? H5FD_MPIO_INDEPENDENT : H5FD_MPIO_COLLECTIVE;
     bool good = (t->dimensions == 1 || t->dimensions == 2) && t->list >= 0 &&
                 H5Sget_simple_extent_dims(t->space, t->size, NULL) == t->dimensions &&
-                H5Pset_dxpl_mpio(t->list, mode_of(t->dataset, reading)) >= 0;
+                H5Pset_dxpl_mpio(t->list, mode) >= 0;
     if (!good)
         return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be used: %s", t->name,
                         ikt_h5_reason(reason, sizeof reason));
@@ -62,36 +76,21 @@ static ikt_status transfer_begin(ikt_context *ctx, transfer *t, int64_t first, i
             "is it damaged?",
             t->name, (unsigned long long)rows, (unsigned long long)columns);
     t->row_bytes = (int64_t)H5Tget_size(t->type) * (int64_t)columns;
-    /* From a data set without storage HDF5 returns at once on the ranks that want rows, and waits
-     * on those that want none: one that was created but never written is refused instead. */
-    if (reading && !ikt_h5_has_storage(t->dataset))
-        return ikt_fail(ctx, IKT_ERR_DATA, "%s was created but never written: it holds no values",
-                        t->name);
-    int64_t n = (int64_t)t->size[0];
-    if (first >= 0 && count >= 0 && first <= n && count <= n - first) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_INTERNAL, "%s: rows %lld to %lld were asked for; it has %lld",
-                    t->name, (long long)first, (long long)(first + count - 1), (long long)n);
-}
-
-/* Selects rows in the file and as many in memory, or none. There is no way back from here: the
- * other ranks are on their way into the transfer. */
-static hid_t select_rows(ikt_context *ctx, const transfer *t, int64_t first, int64_t count) {
-    const hsize_t start[2] = {(hsize_t)first, 0}, part[2] = {(hsize_t)count, t->size[1]};
-    hid_t here = H5Screate_simple(t->dimensions, count > 0 ? part : t->size, NULL);
-    bool good = here >= 0;
-    if (good && count > 0)
-        good = H5Sselect_hyperslab(t->space, H5S_SELECT_SET, start, NULL, part, NULL) >= 0;
-    else if (good)
-        good = H5Sselect_none(t->space) >= 0 && H5Sselect_none(here) >= 0;
-    if (!good) ikt_abort(ctx, "HDF5 cannot select rows");
-    return here;
+    return check_request(ctx, t->dataset, t->name, "rows", (int64_t)rows, first, count, reading);
 }
 
 /* One collective step, in which a rank without rows takes part; `reason` tells why it failed. */
 static bool transfer_step(ikt_context *ctx, const transfer *t, int64_t first, int64_t count,
                           void *read_to, const void *write_from, char reason[256]) {
+    const hsize_t start[2] = {(hsize_t)first, 0}, part[2] = {(hsize_t)count, t->size[1]};
     char nothing = 0;
-    hid_t here = select_rows(ctx, t, first, count);
+    hid_t here = H5Screate_simple(t->dimensions, count > 0 ? part : t->size, NULL);
+    const bool is_selected =
+        here >= 0 &&
+        (count > 0 ? H5Sselect_hyperslab(t->space, H5S_SELECT_SET, start, NULL, part, NULL) >= 0
+                   : H5Sselect_none(t->space) >= 0 && H5Sselect_none(here) >= 0);
+    /* There is no way back from here: the other ranks are on their way into the transfer. */
+    if (!is_selected) ikt_abort(ctx, "HDF5 cannot select rows");
     herr_t outcome = write_from ? H5Dwrite(t->dataset, t->type, here, t->space, t->list, write_from)
                                 : H5Dread(t->dataset, t->type, here, t->space, t->list,
                                           read_to ? read_to : &nothing);
@@ -100,33 +99,28 @@ static bool transfer_step(ikt_context *ctx, const transfer *t, int64_t first, in
     return outcome >= 0;
 }
 
-static ikt_status transfer_all(ikt_context *ctx, const transfer *t, int64_t first, int64_t count,
-                               char *read_to, const char *write_from) {
-    int64_t piece = ikt_piece_bytes(ctx) < piece_most ? ikt_piece_bytes(ctx) : piece_most;
-    int64_t rows = t->row_bytes > 0 && piece > t->row_bytes ? piece / t->row_bytes : 1;
-    int64_t steps = ikt_max_one(ctx, (count + rows - 1) / rows);
-    ikt_status st = IKT_OK;
-    for (int64_t step = 0; step < steps; step++) {
-        char reason[256];
-        int64_t done = step * rows < count ? step * rows : count;
-        int64_t now = count - done < rows ? count - done : rows;
-        int64_t offset = now > 0 ? done * t->row_bytes : 0;
-        if (!transfer_step(ctx, t, first + done, now, read_to ? read_to + offset : NULL,
-                           write_from ? write_from + offset : NULL, reason))
-            st = ikt_fail(ctx, IKT_ERR_FILE, "%s: rows %lld to %lld cannot be %s: %s", t->name,
-                          (long long)(first + done), (long long)(first + done + now - 1),
-                          write_from ? "written" : "read", reason);
-        if (write_from) IKT_TRY(ikt_h5_agree(ctx, t->dataset, st));
-    }
-    return ikt_agree(ctx, st);
-}
-
 static ikt_status transfer_rows(ikt_context *ctx, hid_t dataset, hid_t type, int64_t first,
-                                int64_t count, void *read_to, const void *write_from) {
+                                int64_t count, char *read_to, const char *write_from) {
     transfer t = {.dataset = dataset, .type = type, .space = -1, .list = -1, .size = {0, 1}};
     ikt_status st = ikt_agree(ctx, transfer_begin(ctx, &t, first, count, write_from == NULL));
-    if (st == IKT_OK) st = transfer_all(ctx, &t, first, count, read_to, write_from);
-    transfer_end(&t);
+    const int64_t piece = ikt_piece_bytes(ctx) < piece_most ? ikt_piece_bytes(ctx) : piece_most;
+    const int64_t rows = t.row_bytes > 0 && piece > t.row_bytes ? piece / t.row_bytes : 1;
+    const int64_t steps = st == IKT_OK ? ikt_max_one(ctx, (count + rows - 1) / rows) : 0;
+    for (int64_t step = 0; step < steps && (st == IKT_OK || !write_from); step++) {
+        char reason[256];
+        const int64_t done = step * rows < count ? step * rows : count;
+        const int64_t now = count - done < rows ? count - done : rows;
+        const int64_t offset = now > 0 ? done * t.row_bytes : 0;
+        if (!transfer_step(ctx, &t, first + done, now, read_to ? read_to + offset : NULL,
+                           write_from ? write_from + offset : NULL, reason))
+            st = ikt_fail(ctx, IKT_ERR_FILE, "%s: rows %lld to %lld cannot be %s: %s", t.name,
+                          (long long)(first + done), (long long)(first + done + now - 1),
+                          write_from ? "written" : "read", reason);
+        if (write_from) st = ikt_h5_agree(ctx, dataset, st);
+    }
+    if (!write_from) st = ikt_agree(ctx, st);
+    ikt_h5_close(t.space);
+    ikt_h5_close(t.list);
     return st;
 }
 
@@ -139,6 +133,35 @@ ikt_status ikt_h5_write_rows(ikt_context *ctx, hid_t dataset, hid_t type, int64_
                              int64_t count, const void *rows) {
     return transfer_rows(ctx, dataset, type, first, count, NULL, rows ? rows : "");
 }
+
+/* --- types of numbers ------------------------------------------------------------------------- */
+
+bool ikt_h5_number_of(hid_t type, ikt_h5_number *number) {
+    const H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
+    const size_t size = type < 0 ? 0 : H5Tget_size(type);
+    const bool is_truth = class == H5T_ENUM && size == 1;
+    if (!is_truth && ((class != H5T_INTEGER && class != H5T_FLOAT) || size > 8)) return false;
+    const H5T_sign_t sign = class == H5T_INTEGER ? H5Tget_sign(type) : H5T_SGN_ERROR;
+    const bool is_byte = is_truth || (class == H5T_INTEGER && size == 1 && sign == H5T_SGN_NONE);
+    const size_t exact = class == H5T_FLOAT ? 4 : 2; /* bytes that float32 holds exactly */
+    *number = (ikt_h5_number){.type = is_byte         ? IKT_TYPE_U8
+                                      : size <= exact ? IKT_TYPE_F32
+                                                      : IKT_TYPE_F64,
+                              .is_integer = class == H5T_INTEGER,
+                              .is_short = class == H5T_INTEGER &&
+                                          (size < 4 || (size == 4 && sign == H5T_SGN_2)),
+                              .is_wide = class == H5T_INTEGER && size == 8,
+                              .is_truth = is_truth};
+    return true;
+}
+
+hid_t ikt_h5_memory_type(ikt_type type) {
+    return type == IKT_TYPE_U8    ? H5T_NATIVE_UINT8
+           : type == IKT_TYPE_F32 ? H5T_NATIVE_FLOAT
+                                  : H5T_NATIVE_DOUBLE;
+}
+
+/* --- creating --------------------------------------------------------------------------------- */
 
 /* Rows of a chunk, as many as it takes to hold about 1 MiB. */
 static int64_t chunk_rows(int64_t n, int64_t row_bytes) {
@@ -199,6 +222,23 @@ ikt_status ikt_h5_create_plain(ikt_context *ctx, hid_t parent, const char *name,
     return create(ctx, parent, name, type, n, d, list, dataset);
 }
 
+bool ikt_h5_open_rows(hid_t parent, const char *name, hid_t type, int64_t n, int64_t d,
+                      hid_t *dataset) {
+    const int dimensions = d > 0 ? 2 : 1;
+    hsize_t size[2] = {0, 0};
+    *dataset = ikt_h5_has(parent, name) ? H5Dopen2(parent, name, H5P_DEFAULT) : -1;
+    if (*dataset < 0) return false;
+    hid_t space = H5Dget_space(*dataset), stored = H5Dget_type(*dataset);
+    const bool fits =
+        space >= 0 && stored >= 0 && H5Sget_simple_extent_ndims(space) == dimensions &&
+        H5Sget_simple_extent_dims(space, size, NULL) == dimensions && (int64_t)size[0] == n &&
+        (d == 0 || (int64_t)size[1] == d) && H5Tget_class(stored) == H5Tget_class(type) &&
+        H5Tget_size(stored) == H5Tget_size(type);
+    ikt_h5_close(space);
+    ikt_h5_close(stored);
+    return fits;
+}
+
 ikt_status ikt_h5_write_array(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
                               int64_t count, const void *values) {
     hid_t dataset;
@@ -208,4 +248,103 @@ ikt_status ikt_h5_write_array(ikt_context *ctx, hid_t parent, const char *name, 
         st = ikt_h5_write_rows(ctx, dataset, type, 0, ikt_rank(ctx) == 0 ? count : 0, values);
     ikt_h5_close(dataset);
     return st;
+}
+
+/* --- columns as rows -------------------------------------------------------------------------- */
+
+enum { BUFFER = 4 << 20, ROWS_LEAST = 16 };
+static const int64_t cache_most = (int64_t)64 << 20; /* bytes */
+
+typedef struct {
+    hid_t dataset, type, space;
+    hsize_t size[2];
+    int64_t value; /* bytes of an element in memory */
+    ikt_element element;
+    char *buffer;
+    char name[512];
+} turning;
+
+static ikt_status turning_begin(ikt_context *ctx, turning *t, int64_t first, int64_t count) {
+    const uint16_t one = 1;
+    const bool is_big = *(const unsigned char *)&one == 0;
+    char reason[256];
+    ikt_h5_name(t->dataset, t->name, sizeof t->name);
+    t->space = H5Dget_space(t->dataset);
+    if (t->space < 0 || H5Sget_simple_extent_ndims(t->space) != 2 ||
+        H5Sget_simple_extent_dims(t->space, t->size, NULL) != 2)
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be used: %s", t->name,
+                        ikt_h5_reason(reason, sizeof reason));
+    t->value = (int64_t)H5Tget_size(t->type);
+    t->element =
+        (ikt_element){H5Tget_class(t->type) == H5T_FLOAT ? 'f' : 'u', (int)t->value, is_big};
+    IKT_TRY(check_request(ctx, t->dataset, t->name, "columns", (int64_t)t->size[1], first, count,
+                          true));
+    return ikt_alloc(ctx, &t->buffer, BUFFER, 1, "source");
+}
+
+/* Rows row .. row + rows - 1 of columns column .. column + columns - 1, to where they belong in
+ * `values`, which begins with the first of these columns. */
+static ikt_status turn_tile(ikt_context *ctx, const turning *t, int64_t row, int64_t rows,
+                            int64_t column, int64_t columns, char *values) {
+    const hsize_t start[2] = {(hsize_t)row, (hsize_t)column};
+    const hsize_t part[2] = {(hsize_t)rows, (hsize_t)columns};
+    const bool is_line = t->size[0] == 1; /* nothing to turn */
+    char reason[256] = "";
+    hid_t here = H5Screate_simple(2, part, NULL);
+    bool good = here >= 0 &&
+                H5Sselect_hyperslab(t->space, H5S_SELECT_SET, start, NULL, part, NULL) >= 0 &&
+                H5Dread(t->dataset, t->type, here, t->space, H5P_DEFAULT,
+                        is_line ? values : t->buffer) >= 0;
+    if (!good) ikt_h5_reason(reason, sizeof reason);
+    ikt_h5_close(here);
+    if (!good)
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s: columns %lld to %lld cannot be read: %s", t->name,
+                        (long long)column, (long long)(column + columns - 1), reason);
+    if (!is_line)
+        ikt_turn(t->element, t->buffer, rows, columns, values + row * t->value,
+                 (int64_t)t->size[0]);
+    return IKT_OK;
+}
+
+ikt_status ikt_h5_read_columns(ikt_context *ctx, hid_t dataset, hid_t type, int64_t first,
+                               int64_t count, void *rows) {
+    turning t = {.dataset = dataset, .type = type, .space = -1};
+    ikt_status st = turning_begin(ctx, &t, first, count);
+    const int64_t d = (int64_t)t.size[0], held = st == IKT_OK ? BUFFER / t.value : 0;
+    const int64_t wide = count < held / ROWS_LEAST ? count : held / ROWS_LEAST;
+    const int64_t high = wide > 0 && held / wide < d ? held / wide : d;
+    for (int64_t done = 0; st == IKT_OK && done < count; done += wide)
+        for (int64_t at = 0; st == IKT_OK && at < d; at += high)
+            st = turn_tile(ctx, &t, at, d - at < high ? d - at : high, first + done,
+                           count - done < wide ? count - done : wide,
+                           (char *)rows + done * d * t.value);
+    ikt_h5_close(t.space);
+    ikt_free(&t.buffer);
+    return ikt_agree(ctx, st);
+}
+
+/* The default cache has 1 MiB, which hardly holds a chunk of a wide matrix. */
+hid_t ikt_h5_open_columns(hid_t file, const char *name, hid_t dataset) {
+    hsize_t size[2] = {0, 0}, chunk[2] = {0, 0};
+    hid_t layout = H5Dget_create_plist(dataset), space = H5Dget_space(dataset);
+    hid_t type = H5Dget_type(dataset);
+    const bool is_chunked = layout >= 0 && space >= 0 && type >= 0 &&
+                            H5Pget_layout(layout) == H5D_CHUNKED &&
+                            H5Sget_simple_extent_ndims(space) == 2 &&
+                            H5Sget_simple_extent_dims(space, size, NULL) == 2 &&
+                            H5Pget_chunk(layout, 2, chunk) == 2 && chunk[0] > 0;
+    double bytes = 0; /* of the chunks that hold one column */
+    if (is_chunked)
+        bytes = ((double)size[0] + (double)chunk[0]) * (double)chunk[1] * (double)H5Tget_size(type);
+    if (bytes > (double)cache_most) bytes = (double)cache_most;
+    ikt_h5_close(layout);
+    ikt_h5_close(space);
+    ikt_h5_close(type);
+    if (bytes <= 1 << 20) return dataset;
+    hid_t list = H5Pcreate(H5P_DATASET_ACCESS), again = H5I_BADID;
+    ikt_h5_close(dataset); /* one that is open keeps its cache */
+    if (list >= 0 && H5Pset_chunk_cache(list, 10007, (size_t)bytes, 1.0) >= 0)
+        again = H5Dopen2(file, name, list);
+    ikt_h5_close(list);
+    return again;
 }

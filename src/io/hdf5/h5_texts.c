@@ -24,7 +24,6 @@ typedef struct {
     hid_t dataset, type; /* type: of the elements in memory */
     H5T_class_t class;
     bool is_variable;
-    size_t size;   /* of an element in memory */
     bool *is_utf8; /* set to false by a text that is not */
     char name[512];
 } texts;
@@ -45,7 +44,8 @@ bool ikt_h5_is_text(hid_t dataset) {
     return is_text;
 }
 
-/* Numbers come as double or int64; strings as they are, of fixed length with room for a zero. */
+/* Numbers come as double or int64; strings as they are, of fixed length with one byte more for a
+ * zero. */
 static hid_t memory_type(texts *t, hid_t stored) {
     t->class = stored < 0 ? H5T_NO_CLASS : H5Tget_class(stored);
     t->is_variable = t->class == H5T_STRING && H5Tis_variable_str(stored) > 0;
@@ -61,18 +61,6 @@ static hid_t memory_type(texts *t, hid_t stored) {
         return -1;
     }
     return type;
-}
-
-static ikt_status texts_begin(texts *t) {
-    hid_t stored = H5Dget_type(t->dataset);
-    ikt_h5_name(t->dataset, t->name, sizeof t->name);
-    t->type = memory_type(t, stored);
-    ikt_h5_close(stored);
-    if (t->type >= 0 && ikt_h5_length(t->dataset) >= 0) {
-        t->size = H5Tget_size(t->type);
-        return IKT_OK;
-    }
-    return ikt_fail(t->ctx, IKT_ERR_DATA, "%s is no list of texts or numbers", t->name);
 }
 
 static void text_of(const texts *t, const char *element, char text[TEXT_MOST]) {
@@ -108,55 +96,38 @@ static ikt_status read_block(const texts *t, int64_t first, int64_t count, char 
     return st;
 }
 
-/* HDF5 holds the strings of variable length of a block until they are given back. */
-static void give_back(const texts *t, int64_t count, char *elements) {
-    if (!t->is_variable) return;
-    const hsize_t length = (hsize_t)count;
-    hid_t here = H5Screate_simple(1, &length, NULL);
-    if (here >= 0) H5Dvlen_reclaim(t->type, here, H5P_DEFAULT, elements);
-    ikt_h5_close(here);
-}
-
-static ikt_status visit_blocks(const texts *t, int64_t first, int64_t count, char *elements,
-                               ikt_text_visitor *visit, void *self) {
-    char text[TEXT_MOST];
-    ikt_status st = IKT_OK;
-    for (int64_t done = 0; done < count && st == IKT_OK; done += BLOCK) {
-        const int64_t now = count - done < BLOCK ? count - done : BLOCK;
-        memset(elements, 0, (size_t)now * t->size);
-        st = read_block(t, first + done, now, elements);
-        for (int64_t i = 0; i < now && st == IKT_OK; i++) {
-            text_of(t, elements + (size_t)i * t->size, text);
-            st = visit(self, first + done + i, text);
-        }
-        give_back(t, now, elements);
-    }
-    return st;
-}
-
 ikt_status ikt_h5_visit_texts(ikt_context *ctx, hid_t dataset, int64_t first, int64_t count,
                               ikt_text_visitor *visit, void *self) {
     bool is_utf8 = true;
-    texts t = {.ctx = ctx, .dataset = dataset, .type = -1, .is_utf8 = &is_utf8};
-    char *elements = NULL;
-    ikt_status st = texts_begin(&t);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &elements, BLOCK, t.size, "class names");
-    if (st == IKT_OK) st = visit_blocks(&t, first, count, elements, visit, self);
+    texts t = {.ctx = ctx, .dataset = dataset, .is_utf8 = &is_utf8};
+    char *elements = NULL, text[TEXT_MOST];
+    ikt_status st = IKT_OK;
+    hid_t stored = H5Dget_type(dataset);
+    ikt_h5_name(dataset, t.name, sizeof t.name);
+    t.type = memory_type(&t, stored);
+    ikt_h5_close(stored);
+    if (t.type < 0 || ikt_h5_length(dataset) < 0)
+        st = ikt_fail(ctx, IKT_ERR_DATA, "%s is no list of texts or numbers", t.name);
+    const size_t size = st == IKT_OK ? H5Tget_size(t.type) : 0;
+    if (st == IKT_OK) st = ikt_alloc(ctx, &elements, BLOCK, size, "class names");
+    for (int64_t done = 0; done < count && st == IKT_OK; done += BLOCK) {
+        const int64_t now = count - done < BLOCK ? count - done : BLOCK;
+        const hsize_t length = (hsize_t)now;
+        memset(elements, 0, (size_t)now * size);
+        st = read_block(&t, first + done, now, elements);
+        for (int64_t i = 0; i < now && st == IKT_OK; i++) {
+            text_of(&t, elements + (size_t)i * size, text);
+            st = visit(self, first + done + i, text);
+        }
+        /* HDF5 holds the strings of variable length of a block until they are given back. */
+        hid_t here = t.is_variable ? H5Screate_simple(1, &length, NULL) : -1;
+        if (here >= 0) H5Dvlen_reclaim(t.type, here, H5P_DEFAULT, elements);
+        ikt_h5_close(here);
+    }
     if (!is_utf8) ikt_h5_warn_latin1(ctx, t.name);
     ikt_free(&elements);
     ikt_h5_close(t.type);
     return st;
-}
-
-/* Adds "member\n" at *used of text; false where the members are not 0, 1, ... */
-static bool add_member(hid_t type, int member, char *text, size_t *used) {
-    char stored[TEXT_MOST / 2], name[TEXT_MOST];
-    const int8_t value = (int8_t)member;
-    if (H5Tenum_nameof(type, &value, stored, sizeof stored) < 0) return false;
-    (void)ikt_utf8_copy(stored, name, sizeof name);
-    ikt_make_printable(name);
-    *used += (size_t)snprintf(text + *used, TEXT_MOST + 1, "%s\n", name);
-    return true;
 }
 
 /* Of one byte, as truth values are. */
@@ -170,8 +141,17 @@ ikt_status ikt_h5_enum_names(ikt_context *ctx, hid_t dataset, char **names) {
     *names = NULL;
     if (members > 0 && members <= INT8_MAX)
         st = ikt_alloc(ctx, names, members * (TEXT_MOST + 1) + 1, 1, "class names");
-    for (int m = 0; m < members && *names; m++)
-        if (!add_member(type, m, *names, &used)) ikt_free(names);
+    for (int m = 0; m < members && *names; m++) {
+        char stored[TEXT_MOST / 2], name[TEXT_MOST];
+        const int8_t value = (int8_t)m;
+        if (H5Tenum_nameof(type, &value, stored, sizeof stored) < 0) {
+            ikt_free(names); /* its members are not 0, 1, ... */
+            break;
+        }
+        (void)ikt_utf8_copy(stored, name, sizeof name);
+        ikt_make_printable(name);
+        used += (size_t)snprintf(*names + used, TEXT_MOST + 1, "%s\n", name);
+    }
     H5Eclear2(H5E_DEFAULT);
     ikt_h5_close(type);
     return st;

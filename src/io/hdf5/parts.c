@@ -14,8 +14,9 @@ ikt_part ikt_part_shared(const char *name, ikt_part_type type, int64_t n, void *
 }
 
 size_t ikt_part_type_size(ikt_part_type type) {
-    static const size_t sizes[] = {[IKT_PART_U8] = 1,  [IKT_PART_U16] = 2, [IKT_PART_U32] = 4,
-                                   [IKT_PART_I64] = 8, [IKT_PART_F32] = 4, [IKT_PART_F64] = 8};
+    static const size_t sizes[] = {
+        [IKT_PART_U8] = 1,  [IKT_PART_U16] = 2, [IKT_PART_I32] = 4, [IKT_PART_U32] = 4,
+        [IKT_PART_I64] = 8, [IKT_PART_F32] = 4, [IKT_PART_F64] = 8};
     return sizes[type];
 }
 
@@ -25,6 +26,8 @@ static hid_t type_of(const ikt_part *part) {
         return H5T_NATIVE_UINT8;
     case IKT_PART_U16:
         return H5T_NATIVE_UINT16;
+    case IKT_PART_I32:
+        return H5T_NATIVE_INT32;
     case IKT_PART_U32:
         return H5T_NATIVE_UINT32;
     case IKT_PART_I64:
@@ -46,58 +49,38 @@ int64_t ikt_parts_bytes(const ikt_part *parts, int64_t count) {
     return bytes;
 }
 
-static ikt_status write_one(ikt_context *ctx, hid_t group, bool is_plain, const ikt_part *part) {
-    const hid_t type = type_of(part);
-    const bool is_idle = part->is_shared && ikt_rank(ctx) != 0; /* all hold it; one writes it */
-    hid_t dataset;
-    ikt_status st =
-        is_plain ? ikt_h5_create_plain(ctx, group, part->name, type, part->n, part->d, &dataset)
-                 : ikt_h5_create_rows(ctx, group, part->name, type, part->n, part->d, &dataset);
-    if (st == IKT_OK && part->n > 0)
-        st = ikt_h5_write_rows(ctx, dataset, type, part->first, is_idle ? 0 : part->count,
-                               part->rows);
-    ikt_h5_close(dataset);
-    return st;
-}
-
 ikt_status ikt_parts_write(ikt_context *ctx, hid_t group, bool is_plain, const ikt_part *parts,
                            int64_t count) {
-    for (int64_t p = 0; p < count; p++)
-        IKT_TRY(write_one(ctx, group, is_plain, &parts[p]));
+    for (const ikt_part *part = parts; part < parts + count; part++) {
+        const hid_t type = type_of(part);
+        const bool is_idle = part->is_shared && ikt_rank(ctx) != 0; /* all hold it; one writes it */
+        hid_t dataset;
+        ikt_status st =
+            is_plain ? ikt_h5_create_plain(ctx, group, part->name, type, part->n, part->d, &dataset)
+                     : ikt_h5_create_rows(ctx, group, part->name, type, part->n, part->d, &dataset);
+        if (st == IKT_OK && part->n > 0)
+            st = ikt_h5_write_rows(ctx, dataset, type, part->first, is_idle ? 0 : part->count,
+                                   part->rows);
+        ikt_h5_close(dataset);
+        IKT_TRY(st);
+    }
     return IKT_OK;
 }
 
-/* LOCAL. Opens the data set of a part, if it has the size and kind of numbers that are expected. */
-static ikt_status open_one(ikt_context *ctx, hid_t group, const ikt_part *part, hid_t *dataset) {
-    const int dimensions = part->d > 0 ? 2 : 1;
-    hsize_t size[2] = {0, 0};
-    char name[512];
-    *dataset = ikt_h5_has(group, part->name) ? H5Dopen2(group, part->name, H5P_DEFAULT) : -1;
-    hid_t space = *dataset < 0 ? -1 : H5Dget_space(*dataset);
-    hid_t type = *dataset < 0 ? -1 : H5Dget_type(*dataset);
-    bool good = space >= 0 && type >= 0 && H5Sget_simple_extent_ndims(space) == dimensions &&
-                H5Sget_simple_extent_dims(space, size, NULL) == dimensions &&
-                (int64_t)size[0] == part->n && (part->d == 0 || (int64_t)size[1] == part->d) &&
-                H5Tget_class(type) == H5Tget_class(type_of(part)) &&
-                H5Tget_size(type) == H5Tget_size(type_of(part));
-    ikt_h5_close(space);
-    ikt_h5_close(type);
-    if (good) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_DATA, "%s/%s is missing or has another size than expected",
-                    ikt_h5_name(group, name, sizeof name), part->name);
-}
-
-static ikt_status read_one(ikt_context *ctx, hid_t group, const ikt_part *part) {
-    hid_t dataset;
-    ikt_status st = ikt_agree(ctx, open_one(ctx, group, part, &dataset));
-    if (st == IKT_OK && part->n > 0)
-        st = ikt_h5_read_rows(ctx, dataset, type_of(part), part->first, part->count, part->rows);
-    ikt_h5_close(dataset);
-    return st;
-}
-
 ikt_status ikt_parts_read(ikt_context *ctx, hid_t group, const ikt_part *parts, int64_t count) {
-    for (int64_t p = 0; p < count; p++)
-        IKT_TRY(read_one(ctx, group, &parts[p]));
+    for (const ikt_part *part = parts; part < parts + count; part++) {
+        hid_t dataset;
+        char name[512];
+        ikt_status st = IKT_OK;
+        if (!ikt_h5_open_rows(group, part->name, type_of(part), part->n, part->d, &dataset))
+            st = ikt_fail(ctx, IKT_ERR_DATA, "%s/%s is missing or has another size than expected",
+                          ikt_h5_name(group, name, sizeof name), part->name);
+        st = ikt_agree(ctx, st);
+        if (st == IKT_OK && part->n > 0)
+            st =
+                ikt_h5_read_rows(ctx, dataset, type_of(part), part->first, part->count, part->rows);
+        ikt_h5_close(dataset);
+        IKT_TRY(st);
+    }
     return IKT_OK;
 }

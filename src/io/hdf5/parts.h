@@ -16,6 +16,7 @@
 typedef enum {
     IKT_PART_U8,
     IKT_PART_U16,
+    IKT_PART_I32,
     IKT_PART_U32,
     IKT_PART_I64,
     IKT_PART_F32,

@@ -1,11 +1,70 @@
 /* Checkpoint files. See stage_file.h. */
 #include "io/hdf5/stage_file.h"
 
+#include <string.h>
+
 #include "base/atomic_file.h"
 #include "base/memory.h"
 #include "base/seal.h"
 #include "io/hdf5/parts_h5.h"
-#include "io/hdf5/stage_head.h"
+
+/* --- heads ------------------------------------------------------------------------------------ */
+
+static const char *const text_name[IKT_STAGE_TEXTS] = {"stage",           "version", "build",
+                                                       "instruction_set", "input",   "settings"};
+
+/* Files of before these two were noted have neither. */
+enum { TEXT_BUILD = 2, TEXT_ISA = 3 };
+
+ikt_status ikt_stage_head_write(ikt_context *ctx, hid_t object, const ikt_stage_head *head) {
+    const char *const text[IKT_STAGE_TEXTS] = {head->stage, head->version, head->build,
+                                               head->isa,   head->input,   head->settings};
+    char reason[256];
+    bool good = ikt_h5_set_text(object, "format", IKT_STAGE_FILE_FORMAT) &&
+                ikt_h5_set_int(object, "format_version", IKT_STAGE_FILE_CURRENT);
+    for (int t = 0; t < IKT_STAGE_TEXTS && good; t++)
+        good = !text[t][0] || ikt_h5_set_text(object, text_name[t], text[t]);
+    ikt_status st = IKT_OK;
+    if (!good)
+        st = ikt_fail(ctx, IKT_ERR_FILE, "the head of a checkpoint cannot be written: %s",
+                      ikt_h5_reason(reason, sizeof reason));
+    return ikt_agree(ctx, st);
+}
+
+ikt_status ikt_stage_head_read(ikt_context *ctx, hid_t object, ikt_stage_texts *out,
+                               bool *is_known) {
+    char *format = NULL;
+    int64_t version = 0;
+    IKT_TRY(ikt_h5_get_text(ctx, object, "format", &format));
+    *is_known = format && strcmp(format, IKT_STAGE_FILE_FORMAT) == 0 &&
+                ikt_h5_get_int(object, "format_version", &version);
+    ikt_free(&format);
+    if (*is_known && version > IKT_STAGE_FILE_CURRENT)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "this checkpoint has format version %lld; this program reads up to %d: use "
+                        "a newer iktsne",
+                        (long long)version, IKT_STAGE_FILE_CURRENT);
+    for (int t = 0; t < IKT_STAGE_TEXTS && *is_known; t++) {
+        ikt_free(&out->text[t]);
+        IKT_TRY(ikt_h5_get_text(ctx, object, text_name[t], &out->text[t]));
+        *is_known = out->text[t] != NULL || t == TEXT_BUILD || t == TEXT_ISA;
+    }
+    return IKT_OK;
+}
+
+ikt_stage_head ikt_stage_texts_head(const ikt_stage_texts *t) {
+    return (ikt_stage_head){.stage = t->text[0],
+                            .version = t->text[1],
+                            .build = t->text[2] ? t->text[2] : "",
+                            .isa = t->text[3] ? t->text[3] : "",
+                            .input = t->text[4],
+                            .settings = t->text[5]};
+}
+
+void ikt_stage_texts_free(ikt_stage_texts *texts) {
+    for (int t = 0; t < IKT_STAGE_TEXTS; t++)
+        ikt_free(&texts->text[t]);
+}
 
 struct ikt_stage_file {
     ikt_context *ctx;
@@ -15,33 +74,21 @@ struct ikt_stage_file {
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-static ikt_status write_file(ikt_context *ctx, const char *path, const char *temporary,
-                             const ikt_stage_head *head, const ikt_part *parts, int64_t count) {
+ikt_status ikt_stage_file_write(ikt_context *ctx, const char *path, const char *previous,
+                                const ikt_stage_head *head, const ikt_part *parts, int64_t count) {
     const int64_t bytes = IKT_H5_FILE_BYTES + ikt_parts_bytes(parts, count);
+    char temporary[IKT_PATH_MAX];
     hid_t file;
+    IKT_TRY(ikt_atomic_begin(ctx, path, true, temporary));
     ikt_status st = ikt_h5_create_sized(ctx, path, temporary, bytes, &file);
     if (st == IKT_OK) st = ikt_stage_head_write(ctx, file, head);
     if (st == IKT_OK) st = ikt_parts_write(ctx, file, true, parts, count);
     st = ikt_h5_complete(ctx, &file, 1, path, temporary, st);
-    return st == IKT_OK ? ikt_seal_put(ctx, temporary) : st;
-}
-
-ikt_status ikt_stage_file_write(ikt_context *ctx, const char *path, const char *previous,
-                                const ikt_stage_head *head, const ikt_part *parts, int64_t count) {
-    char temporary[IKT_PATH_MAX];
-    IKT_TRY(ikt_atomic_begin(ctx, path, true, temporary));
-    ikt_status st = write_file(ctx, path, temporary, head, parts, count);
+    if (st == IKT_OK) st = ikt_seal_put(ctx, temporary);
     return ikt_atomic_end_keeping(ctx, path, previous, temporary, st);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
-
-static ikt_status read_head(ikt_stage_file *f, const char *path) {
-    bool is_known = false;
-    IKT_TRY(ikt_stage_head_read(f->ctx, f->file, &f->head, &is_known));
-    if (is_known) return IKT_OK;
-    return ikt_fail(f->ctx, IKT_ERR_DATA, "%s is no checkpoint of iktsne", path);
-}
 
 ikt_status ikt_stage_file_open(ikt_context *ctx, const char *path, ikt_stage_file **out) {
     ikt_stage_file *f = NULL;
@@ -50,7 +97,13 @@ ikt_status ikt_stage_file_open(ikt_context *ctx, const char *path, ikt_stage_fil
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &f, 1, sizeof *f, "checkpoint")));
     *f = (ikt_stage_file){.ctx = ctx, .file = -1};
     ikt_status st = ikt_h5_open(ctx, path, &f->file);
-    if (st == IKT_OK) st = ikt_agree(ctx, read_head(f, path));
+    if (st == IKT_OK) {
+        bool is_known = false;
+        st = ikt_stage_head_read(ctx, f->file, &f->head, &is_known);
+        if (st == IKT_OK && !is_known)
+            st = ikt_fail(ctx, IKT_ERR_DATA, "%s is no checkpoint of iktsne", path);
+        st = ikt_agree(ctx, st);
+    }
     if (st != IKT_OK) ikt_stage_file_close(&f);
     *out = f;
     return st;

@@ -1,4 +1,4 @@
-/* Graphs in HDF5 files. See graph_file.h. */
+/* Graphs in HDF5 files: finding one, reading, writing. See graph_file.h. */
 #include "io/results/graph_file.h"
 
 #include <hdf5.h>
@@ -13,37 +13,22 @@
 #include "dist/order.h"
 #include "io/formats/class_labels.h"
 #include "io/hdf5/columns.h"
-#include "io/hdf5/csr_group.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/parts_h5.h"
+#include "io/hdf5/sparse_group.h"
 #include "io/sources/labels.h"
 
-/* Which sparse matrix of a file is meant. */
-
-/* COLLECTIVE. Length of the file's name in FILE[:PATH]: all of it where there is such a file. */
-size_t ikt_graph_name_split(ikt_context *ctx, const char *name);
-
-/* LOCAL. The group `graph` of the file, or the only square sparse matrix in groups up to three
- * deep.
- *   path   [size], receives its name
- * Errors: IKT_ERR_DATA where there is none, or several, with their names. */
-ikt_status ikt_graph_find(ikt_context *ctx, hid_t file, const char *file_name, char *path,
-                          size_t size);
+/* --- which sparse matrix of a file is meant ----------------------------------------------------
+ */
 
 enum { DEPTH_MOST = 3, OBJECTS_MOST = 10000, PATH_SIZE = 512 };
-
-size_t ikt_graph_name_split(ikt_context *ctx, const char *name) {
-    int64_t length = ikt_rank(ctx) == 0 ? (int64_t)ikt_file_name_length(name) : 0;
-    ikt_broadcast(ctx, &length, (int64_t)sizeof length, 0);
-    return (size_t)length;
-}
 
 /* What a walk through the groups has found. */
 typedef struct {
     int depth, objects, found;
     char path[PATH_SIZE];  /* of the group that the walk is in, ended by a slash; "" at the root */
     char first[PATH_SIZE]; /* found first */
-    char names[PATH_SIZE]; /* of all that were found, as far as there is room */
+    char names[PATH_SIZE]; /* of all that were found, as far as they fit */
 } walk;
 
 static void note(walk *w, const char *path) {
@@ -55,32 +40,17 @@ static void note(walk *w, const char *path) {
     memcpy(w->names + used + gap, path, length + 1);
 }
 
-static bool is_group(hid_t object) {
-    return object >= 0 && H5Iget_type(object) == H5I_GROUP;
-}
-
-static bool is_square(hid_t group) {
-    int64_t shape[2];
-    return ikt_csr_group_shape(group, shape) && shape[0] == shape[1];
-}
-
-static bool has_matrix(hid_t file, const char *path) {
-    hid_t object = ikt_h5_open_object(file, path);
-    const bool has = is_group(object) && ikt_csr_group_is(object);
-    ikt_h5_close(object);
-    return has;
-}
-
 static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void *target) {
     walk *w = target;
     const size_t length = strlen(w->path);
     if (info->type == H5L_TYPE_EXTERNAL || ++w->objects > OBJECTS_MOST) return 0;
     if (length + strlen(name) + 2 > sizeof w->path) return 0;
     hid_t object = ikt_h5_open_object(group, name);
-    if (is_group(object)) {
+    if (object >= 0 && H5Iget_type(object) == H5I_GROUP) {
+        int64_t shape[2];
         snprintf(w->path + length, sizeof w->path - length, "%s", name);
         if (ikt_csr_group_is(object)) {
-            if (is_square(object)) note(w, w->path);
+            if (ikt_csr_group_shape(object, shape) && shape[0] == shape[1]) note(w, w->path);
         } else if (w->depth < DEPTH_MOST) {
             strcat(w->path, "/");
             w->depth++;
@@ -93,14 +63,20 @@ static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void 
     return 0;
 }
 
-ikt_status ikt_graph_find(ikt_context *ctx, hid_t file, const char *file_name, char *path,
-                          size_t size) {
+/* LOCAL. The group `graph` of the file, or the only square sparse matrix in groups up to three
+ * deep.
+ *   path   [size], receives its name
+ * Errors: IKT_ERR_DATA where there is none, or several, with their names. */
+static ikt_status find_graph(ikt_context *ctx, hid_t file, const char *file_name, char *path,
+                             size_t size) {
     walk w = {.depth = 1};
-    snprintf(path, size, "%s", IKT_GRAPH_GROUP);
-    if (has_matrix(file, IKT_GRAPH_GROUP)) return IKT_OK;
-    H5Literate(file, H5_INDEX_NAME, H5_ITER_INC, NULL, visit, &w);
-    snprintf(path, size, "%s", w.first);
-    if (w.found == 1) return IKT_OK;
+    hid_t object = ikt_h5_open_object(file, IKT_GRAPH_GROUP);
+    const bool is_usual =
+        object >= 0 && H5Iget_type(object) == H5I_GROUP && ikt_csr_group_is(object);
+    ikt_h5_close(object);
+    if (!is_usual) H5Literate(file, H5_INDEX_NAME, H5_ITER_INC, NULL, visit, &w);
+    snprintf(path, size, "%s", is_usual ? IKT_GRAPH_GROUP : w.first);
+    if (is_usual || w.found == 1) return IKT_OK;
     if (w.found == 0)
         return ikt_fail(ctx, IKT_ERR_DATA,
                         "%s has no square sparse matrix (a group with data, indices and indptr): "
@@ -124,15 +100,6 @@ struct ikt_graph_file {
 };
 
 /* --- opening ---------------------------------------------------------------------------------- */
-
-static ikt_status copy_text(ikt_context *ctx, hid_t object, const char *name, char *text,
-                            size_t size) {
-    char *found = NULL;
-    IKT_TRY(ikt_h5_get_text(ctx, object, name, &found));
-    snprintf(text, size, "%s", found ? found : "");
-    ikt_free(&found);
-    return IKT_OK;
-}
 
 /* What the start is, by type and shape of its data set. */
 static ikt_status look_at_start(ikt_graph_file *f) {
@@ -162,8 +129,8 @@ static ikt_status look_at_start(ikt_graph_file *f) {
 static ikt_status recognise(ikt_graph_file *f) {
     char format[32];
     int64_t version = 0;
-    IKT_TRY(copy_text(f->ctx, f->csr.group, "values", f->values, sizeof f->values));
-    IKT_TRY(copy_text(f->ctx, f->file, "format", format, sizeof format));
+    ikt_h5_short_text(f->csr.group, "values", f->values, sizeof f->values);
+    ikt_h5_short_text(f->file, "format", format, sizeof format);
     f->is_kept =
         strcmp(format, IKT_GRAPH_FORMAT) == 0 && strcmp(f->values, IKT_GRAPH_CONDITIONAL) == 0;
     if (!f->is_kept) return IKT_OK;
@@ -177,37 +144,27 @@ static ikt_status recognise(ikt_graph_file *f) {
     return look_at_start(f);
 }
 
-/* The group of a sparse matrix; any size that a graph can have. */
-static ikt_status open_group(ikt_graph_file *f, const char *path) {
+/* Opens the group of a sparse matrix, of any size that a graph can have. */
+static ikt_status open_graph(ikt_graph_file *f, const char *group) {
+    const ikt_csr_group *g = &f->csr;
+    char path[IKT_STRING_MAX];
+    snprintf(path, sizeof path, "%s", group);
+    if (!path[0]) IKT_TRY(find_graph(f->ctx, f->file, f->path, path, sizeof path));
     snprintf(f->name, sizeof f->name, "%s:%s%s", f->path, path[0] == '/' ? "" : "/", path);
     hid_t object = ikt_h5_open_object(f->file, path);
     if (object < 0) return ikt_h5_missing(f->ctx, f->file, f->path, path);
-    if (H5Iget_type(object) == H5I_GROUP)
-        return ikt_csr_group_open(f->ctx, object, f->name, (int64_t)UINT32_MAX - 1, &f->csr);
-    ikt_h5_close(object);
-    return ikt_fail(f->ctx, IKT_ERR_DATA, "%s is a dense data set; a sparse matrix is needed",
-                    f->name);
-}
-
-static ikt_status check_square(const ikt_graph_file *f) {
-    const ikt_csr_group *g = &f->csr;
+    if (H5Iget_type(object) != H5I_GROUP) {
+        ikt_h5_close(object);
+        return ikt_fail(f->ctx, IKT_ERR_DATA, "%s is a dense data set; a sparse matrix is needed",
+                        f->name);
+    }
+    IKT_TRY(ikt_csr_group_open(f->ctx, object, f->name, (int64_t)UINT32_MAX - 1, &f->csr));
     if (g->n != g->d)
         return ikt_fail(f->ctx, IKT_ERR_DATA,
                         "%s has %lld rows but %lld columns; a graph is square, a row and a column "
                         "for each point",
                         g->name, (long long)g->n, (long long)g->d);
-    return IKT_OK;
-}
-
-static ikt_status open_graph(ikt_graph_file *f, const char *group) {
-    char path[IKT_STRING_MAX];
-    snprintf(path, sizeof path, "%s", group);
-    if (!path[0])
-        IKT_TRY(ikt_agree(f->ctx, ikt_graph_find(f->ctx, f->file, f->path, path, sizeof path)));
-    ikt_status st = open_group(f, path);
-    if (st == IKT_OK) st = check_square(f);
-    if (st == IKT_OK) st = recognise(f);
-    return ikt_agree(f->ctx, st);
+    return recognise(f);
 }
 
 ikt_status ikt_graph_file_open(ikt_context *ctx, const char *name, ikt_graph_file **out) {
@@ -216,10 +173,13 @@ ikt_status ikt_graph_file_open(ikt_context *ctx, const char *name, ikt_graph_fil
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &f, 1, sizeof *f, "graph file")));
     *f = (ikt_graph_file){
         .ctx = ctx, .file = -1, .csr = {.group = -1, .indptr = -1, .indices = -1, .data = -1}};
-    const size_t length = ikt_graph_name_split(ctx, name);
+    /* All of FILE[:PATH] is the file's name where there is such a file. */
+    int64_t length = ikt_rank(ctx) == 0 ? (int64_t)ikt_file_name_length(name) : 0;
+    ikt_broadcast(ctx, &length, (int64_t)sizeof length, 0);
     snprintf(f->path, sizeof f->path, "%.*s", (int)length, name);
     ikt_status st = ikt_h5_open(ctx, f->path, &f->file);
-    if (st == IKT_OK) st = open_graph(f, name[length] == ':' ? name + length + 1 : "");
+    if (st == IKT_OK)
+        st = ikt_agree(ctx, open_graph(f, name[length] == ':' ? name + length + 1 : ""));
     if (st != IKT_OK) ikt_graph_file_close(&f);
     *out = f;
     return st;
@@ -273,19 +233,17 @@ bool ikt_graph_file_int(const ikt_graph_file *file, const char *name, int64_t *v
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* Every entry is an edge, so that there may be none behind the last row. */
-static ikt_status check_end(const ikt_graph_file *file, int64_t end) {
-    if (end == file->csr.entries) return IKT_OK;
-    return ikt_fail(file->ctx, IKT_ERR_DATA,
-                    "%s is damaged: indptr ends with %lld, but there are %lld entries", file->name,
-                    (long long)end, (long long)file->csr.entries);
-}
-
 ikt_status ikt_graph_file_starts(const ikt_graph_file *file, int64_t first, int64_t count,
                                  int64_t *start) {
-    IKT_TRY(ikt_csr_group_starts(&file->csr, first, count, start));
-    const bool is_last = count > 0 && first + count == file->csr.n;
-    return ikt_agree(file->ctx, is_last ? check_end(file, start[count]) : IKT_OK);
+    const ikt_csr_group *g = &file->csr;
+    ikt_status st = IKT_OK;
+    IKT_TRY(ikt_csr_group_starts(g, first, count, start));
+    /* Every entry is an edge, so that there may be none behind the last row. */
+    if (count > 0 && first + count == g->n && start[count] != g->entries)
+        st = ikt_fail(file->ctx, IKT_ERR_DATA,
+                      "%s is damaged: indptr ends with %lld, but there are %lld entries",
+                      file->name, (long long)start[count], (long long)g->entries);
+    return ikt_agree(file->ctx, st);
 }
 
 ikt_status ikt_graph_file_edges(const ikt_graph_file *file, int64_t first, int64_t count,
@@ -300,9 +258,8 @@ ikt_status ikt_graph_file_positions(const ikt_graph_file *file, const ikt_rows *
     IKT_TRY(ikt_parts_read(file->ctx, file->file, &part, 1));
     IKT_TRY(ikt_permutation_check(file->ctx, rows, position, &is_one));
     if (is_one) return IKT_OK;
-    return ikt_fail(file->ctx, IKT_ERR_DATA,
-                    "%s: 'position' does not name each of %lld positions once", file->path,
-                    (long long)rows->n);
+    return ikt_fail(file->ctx, IKT_ERR_DATA, "%s: 'position' does not name each of %lld slots once",
+                    file->path, (long long)rows->n);
 }
 
 ikt_status ikt_graph_file_read_start(const ikt_graph_file *file, const ikt_rows *rows,
@@ -314,10 +271,9 @@ ikt_status ikt_graph_file_read_start(const ikt_graph_file *file, const ikt_rows 
 
 ikt_status ikt_graph_file_labels(const ikt_graph_file *file, const char *name, int64_t first,
                                  int64_t count, int64_t *labels, bool *present, char **names) {
-    const bool is_default = strcmp(name, "labels") == 0;
     IKT_TRY(ikt_labels_read(file->ctx, file->file, file->path, name, file->csr.n, first, count,
                             labels, present, names));
-    if (!*present || *names || !is_default) return IKT_OK;
+    if (!*present || *names || strcmp(name, "labels") != 0) return IKT_OK;
     ikt_status st = ikt_label_names_read(file->ctx, file->file, file->path, names);
     if (st == IKT_OK) ikt_label_names_check(file->ctx, file->path, *names, count, labels);
     return ikt_agree(file->ctx, st);
@@ -326,4 +282,124 @@ ikt_status ikt_graph_file_labels(const ikt_graph_file *file, const char *name, i
 ikt_status ikt_graph_file_marked(const ikt_graph_file *file, int64_t **rows, int64_t *count) {
     return ikt_marked_read(file->ctx, file->file, file->path, file->csr.n, file->csr.n, rows,
                            count);
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+struct ikt_graph_writer {
+    ikt_context *ctx;
+    ikt_h5_output out;
+    hid_t group; /* negative: not made yet */
+    ikt_rows rows;
+    int64_t first, count, entries; /* own entries: the first, how many; of all ranks */
+};
+
+ikt_status ikt_graph_writer_begin(ikt_context *ctx, const char *path, bool overwrite,
+                                  ikt_graph_writer **out) {
+    ikt_graph_writer *w = NULL;
+    *out = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &w, 1, sizeof *w, "graph file")));
+    w->ctx = ctx;
+    w->group = -1;
+    ikt_status st = ikt_h5_output_begin(ctx, path, overwrite, IKT_H5_FILE_BYTES, &w->out);
+    if (st != IKT_OK) ikt_free(&w);
+    *out = w;
+    return st;
+}
+
+const char *ikt_graph_writer_path(const ikt_graph_writer *writer) {
+    return writer->out.path;
+}
+
+/* COLLECTIVE. A data set of the group: every rank writes `count` values from `first` on. */
+static ikt_status write(ikt_graph_writer *w, const char *name, ikt_part_type type, int64_t n,
+                        int64_t first, int64_t count, const void *values) {
+    const ikt_part part = {name, type, n, 0, false, first, count, (void *)values};
+    return ikt_parts_write(w->ctx, w->group, false, &part, 1);
+}
+
+ikt_status ikt_graph_writer_rows(ikt_graph_writer *w, const ikt_rows *rows, const int64_t *start) {
+    const int64_t n = rows->n, is_last = rows->count > 0 && rows->first + rows->count == n;
+    const int64_t count = rows->count + is_last; /* the last also writes where the last row ends */
+    const hid_t file = w->out.file;
+    int64_t *global = NULL;
+    w->rows = *rows;
+    w->count = start[rows->count];
+    w->first = ikt_sum_before(w->ctx, w->count);
+    w->entries = ikt_sum_one(w->ctx, w->count);
+    /* With labels, slots and the largest start. */
+    IKT_TRY(
+        ikt_h5_output_reserve(&w->out, IKT_H5_FILE_BYTES + 2 * ikt_h5_rows_bytes(w->entries, 8) +
+                                           ikt_h5_rows_bytes(n + 1, 8) + ikt_h5_rows_bytes(n, 8) +
+                                           ikt_h5_rows_bytes(n, 4) + ikt_h5_rows_bytes(n, 24)));
+    w->group = ikt_h5_create_group(file, IKT_GRAPH_GROUP);
+    const bool good = w->group >= 0 && ikt_h5_set_text(file, "format", IKT_GRAPH_FORMAT) &&
+                      ikt_h5_set_int(file, "format_version", IKT_GRAPH_CURRENT) &&
+                      ikt_h5_set_text(w->group, "encoding-type", "csr_matrix") &&
+                      ikt_h5_set_text(w->group, "encoding-version", "0.1.0") &&
+                      ikt_h5_set_ints(w->group, "shape", 2, (int64_t[]){n, n}) &&
+                      ikt_h5_set_text(w->group, "values", IKT_GRAPH_CONDITIONAL);
+    IKT_TRY(ikt_h5_output_check(&w->out, good, "the form"));
+    ikt_status st =
+        ikt_agree(w->ctx, ikt_alloc(w->ctx, &global, count, sizeof *global, "graph file"));
+    for (int64_t i = 0; st == IKT_OK && i < count; i++)
+        global[i] = w->first + start[i];
+    if (st == IKT_OK) st = write(w, "indptr", IKT_PART_I64, n + 1, rows->first, count, global);
+    ikt_free(&global);
+    return st;
+}
+
+ikt_status ikt_graph_writer_columns(ikt_graph_writer *w, const uint32_t *column) {
+    /* Numbers below 2^31 have the same bits with and without a sign; parallel HDF5 converts nothing
+     * that it checksums. */
+    const ikt_part_type type = w->rows.n <= INT32_MAX ? IKT_PART_I32 : IKT_PART_U32;
+    return write(w, "indices", type, w->entries, w->first, w->count, column);
+}
+
+ikt_status ikt_graph_writer_weights(ikt_graph_writer *w, const float *weight) {
+    return write(w, "data", IKT_PART_F32, w->entries, w->first, w->count, weight);
+}
+
+/* COLLECTIVE. */
+static ikt_status write_part(ikt_graph_writer *w, ikt_part part) {
+    return ikt_parts_write(w->ctx, w->out.file, false, &part, 1);
+}
+
+ikt_status ikt_graph_writer_positions(ikt_graph_writer *w, uint32_t *position) {
+    return write_part(w, ikt_part_rows("position", IKT_PART_U32, &w->rows, 0, position));
+}
+
+ikt_status ikt_graph_writer_start(ikt_graph_writer *w, ikt_graph_start what, int64_t q,
+                                  void *start) {
+    const ikt_part_type type = what == IKT_GRAPH_START_PCA ? IKT_PART_F64 : IKT_PART_F32;
+    return write_part(w, ikt_part_rows("start", type, &w->rows, q, start));
+}
+
+ikt_status ikt_graph_writer_labels(ikt_graph_writer *w, const int64_t *labels) {
+    return write_part(w, ikt_part_rows("labels", IKT_PART_I64, &w->rows, 0, (void *)labels));
+}
+
+ikt_status ikt_graph_writer_marked(ikt_graph_writer *w, int64_t *rows, int64_t count) {
+    return write_part(w, ikt_part_shared("marked", IKT_PART_I64, count, rows));
+}
+
+ikt_status ikt_graph_writer_text(ikt_graph_writer *w, const char *name, const char *text) {
+    return ikt_h5_output_check(&w->out, ikt_h5_set_text(w->out.file, name, text), name);
+}
+
+ikt_status ikt_graph_writer_int(ikt_graph_writer *w, const char *name, int64_t value) {
+    return ikt_h5_output_check(&w->out, ikt_h5_set_int(w->out.file, name, value), name);
+}
+
+ikt_status ikt_graph_writer_end(ikt_graph_writer **writer, ikt_status local) {
+    if (!*writer) return local;
+    ikt_status st = ikt_h5_output_end(&(*writer)->out, &(*writer)->group, 1, local);
+    ikt_free(writer);
+    return st;
+}
+
+void ikt_graph_writer_abandon(ikt_graph_writer **writer) {
+    if (!*writer) return;
+    ikt_h5_output_abandon(&(*writer)->out, &(*writer)->group, 1);
+    ikt_free(writer);
 }

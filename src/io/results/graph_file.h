@@ -40,18 +40,18 @@ ikt_status ikt_graph_file_text(const ikt_graph_file *file, const char *name, cha
 /* LOCAL. An integer attribute; false where there is none. */
 bool ikt_graph_file_int(const ikt_graph_file *file, const char *name, int64_t *value);
 
-/* COLLECTIVE, as all that follow: see csr_group.h, whose checks are made. */
+/* COLLECTIVE, as all that follow: see sparse_group.h, whose checks are made. */
 ikt_status ikt_graph_file_starts(const ikt_graph_file *file, int64_t first, int64_t count,
                                  int64_t *start);
 ikt_status ikt_graph_file_edges(const ikt_graph_file *file, int64_t first, int64_t count,
                                 const int64_t *start, uint32_t *column, double *value);
 
-/* Positions of the rows of a map; over all ranks a permutation.
+/* The slots of the rows of a distribution; over all ranks a permutation.
  * Errors: IKT_ERR_DATA where they are none, IKT_ERR_FILE, IKT_ERR_RESOURCE. */
 ikt_status ikt_graph_file_positions(const ikt_graph_file *file, const ikt_rows *rows,
                                     uint32_t *position);
 
-/* The start of the rows of a map: double [rows->count * q] of PCA, float of landmarks. */
+/* The start of the rows of a distribution: double [rows->count * q] of PCA, float of landmarks. */
 ikt_status ikt_graph_file_read_start(const ikt_graph_file *file, const ikt_rows *rows, void *start);
 
 /* As ikt_labels_read (labels.h) and ikt_source_read_marked. */
@@ -61,10 +61,10 @@ ikt_status ikt_graph_file_marked(const ikt_graph_file *file, int64_t **rows, int
 
 /* Names and versions of a kept graph (output.graph), for the files of io/ that read and write it.
  *
- *   /graph      a CSR group (csr_group.h) of the weights p_j|i: rows in the order of the input,
+ *   /graph      a CSR group (sparse_group.h) of the weights p_j|i: rows in the order of the input,
  *               those of a row ascending by column and summing to 1, zeros left out. Attribute
  *               values = "conditional"
- *   /position   [n] uint32, where rows were ordered by coarse cells: where each row was put
+ *   /position   [n] uint32, where rows were ordered by coarse cells: the slot of each row
  *   /start      [n x q] where the run began at principal components: their scores, float64; where
  *               it began at landmarks: places among them, float32
  *   /labels     [n] int64, /marked, attribute label_names: as in data files, where the input had
@@ -73,8 +73,8 @@ ikt_status ikt_graph_file_marked(const ikt_graph_file *file, int64_t **rows, int
  *               settings_given, seed, and what was learned while the graph was made
  *
  * Why p_j|i and not P: P = (A + A.T) / (2 n) is a line of scipy, while p_j|i is what a kernel says
- * of a row, takes 2/3 of the room, and is what the symmetrisation takes, so that own and foreign
- * graphs go one way. Why the order: sums along a row of P follow positions, and only with them does
+ * of a row, takes 2/3 of the space, and is what the symmetrisation takes, so that own and foreign
+ * graphs go one way. Why the order: sums along a row of P follow the slots, and only with them does
  * a second run have the bits of the first.
  */
 
@@ -100,7 +100,7 @@ const char *ikt_graph_writer_path(const ikt_graph_writer *writer);
 /* Says how much comes, and writes where rows begin.
  *   rows     of the rows
  *   start   [rows->count + 1] of the own rows, from start[0] = 0 on
- * Errors: IKT_ERR_FILE (also where the disk has no room for it). */
+ * Errors: IKT_ERR_FILE (also where it does not fit on the disk). */
 ikt_status ikt_graph_writer_rows(ikt_graph_writer *writer, const ikt_rows *rows,
                                  const int64_t *start);
 
@@ -108,7 +108,7 @@ ikt_status ikt_graph_writer_rows(ikt_graph_writer *writer, const ikt_rows *rows,
 ikt_status ikt_graph_writer_columns(ikt_graph_writer *writer, const uint32_t *column);
 ikt_status ikt_graph_writer_weights(ikt_graph_writer *writer, const float *weight);
 
-/* What belongs to the rows: positions; the start (see graph_file.h), q numbers a row; labels.
+/* What belongs to the rows: their slots; the start (see graph_file.h), q numbers a row; labels.
  * Errors: IKT_ERR_FILE. */
 ikt_status ikt_graph_writer_positions(ikt_graph_writer *writer, uint32_t *position);
 ikt_status ikt_graph_writer_start(ikt_graph_writer *writer, ikt_graph_start what, int64_t q,

@@ -1,6 +1,8 @@
-/* A sparse matrix by rows (CSR) in a group of an HDF5 file, as AnnData and h5sparse store it, read
- * by ranges of rows.
+/* Sparse matrices in groups of HDF5 files: by rows (CSR), as AnnData and h5sparse store them, read
+ * by ranges of rows; and column after column, as MATLAB 7.3 and AnnData (csc_matrix) store them,
+ * read whole into memory to be turned into rows.
  *
+ * By rows:
  *   GROUP           attributes encoding-type = "csr_matrix", shape = [n, d]; AnnData before 0.8
  *                   wrote h5sparse_format = "csr" and h5sparse_shape instead
  *   GROUP/indptr    [n + 1] integers: the entries of row i are indptr[i] .. indptr[i + 1] - 1
@@ -10,16 +12,18 @@
  * Files are not believed: ranges, columns and values are checked as they are read, and messages
  * name row and column. Order and repetition within a row are the reader's matter: data add up what
  * comes twice (source_hdf5.c), a graph refuses it (graph/load.h).
+ *
+ * By columns:
+ *   MATLAB    data, ir, jc; attribute MATLAB_sparse: the number of rows
+ *   AnnData   data, indices, indptr; attribute shape
+ * Advantage of reading these whole: one pass over the file. Disadvantage: 16 bytes an entry on one
+ * rank, which is why only `convert` does so, once.
  */
-#ifndef IKT_IO_HDF5_CSR_GROUP_H
-#define IKT_IO_HDF5_CSR_GROUP_H
-
-#include <hdf5.h>
-#include <stdbool.h>
-#include <stdint.h>
+#ifndef IKT_IO_HDF5_SPARSE_GROUP_H
+#define IKT_IO_HDF5_SPARSE_GROUP_H
 
 #include "base/status.h"
-#include "io/hdf5/h5_numbers.h"
+#include "io/hdf5/h5.h"
 
 typedef struct {
     ikt_context *ctx;
@@ -65,5 +69,27 @@ ikt_status ikt_csr_group_starts(const ikt_csr_group *g, int64_t first, int64_t c
  * integer of 2^53 or more), IKT_ERR_FILE. */
 ikt_status ikt_csr_group_entries(const ikt_csr_group *g, int64_t first, int64_t count,
                                  const int64_t *start, uint32_t *column, double *value);
+
+typedef struct {
+    int64_t n, d, entries;
+    ikt_type type;   /* that holds every value */
+    int64_t *rows;   /* [entries] from 0, column after column; as the file has them, unchecked */
+    int64_t *starts; /* [d + 1] first entry of each column; unchecked, too */
+    double *values;  /* [entries] */
+} ikt_csc;
+
+/* LOCAL. Whether a group holds such a matrix. */
+bool ikt_csc_is_here(hid_t group);
+
+/* LOCAL. Fails with IKT_ERR_DATA: only rows can be read; names the command that makes them.
+ *   path, dataset   of the file and in it */
+ikt_status ikt_csc_refuse(ikt_context *ctx, hid_t group, const char *path, const char *dataset);
+
+/* LOCAL. Reads it all; free with ikt_csc_destroy, also after a failure.
+ *   name   for messages
+ * Errors: IKT_ERR_DATA (parts missing, lengths that do not go together, no numbers), IKT_ERR_FILE,
+ * IKT_ERR_RESOURCE (more than there is memory for). */
+ikt_status ikt_csc_read(ikt_context *ctx, hid_t group, const char *name, ikt_csc *out);
+void ikt_csc_destroy(ikt_csc *csc);
 
 #endif

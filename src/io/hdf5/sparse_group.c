@@ -1,0 +1,330 @@
+/* Sparse matrices in groups of HDF5 files. See sparse_group.h.
+ *
+ * Columns of more than 32 bits are read as 64-bit numbers, into the place of the values, which come
+ * after them: HDF5 would turn what does not fit into 32 bits into numbers that do. */
+#include "io/hdf5/sparse_group.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "base/sort.h"
+#include "io/hdf5/h5.h"
+#include "io/hdf5/h5_texts.h"
+
+static const int64_t rows_most = ((int64_t)1 << 48) - 1;
+static const int64_t length_most = (int64_t)1 << 48; /* sums of lengths fit 64 bits */
+
+/* A data set of one dimension that holds numbers. */
+typedef struct {
+    hid_t dataset;
+    int64_t length; /* at most length_most */
+    ikt_h5_number number;
+} list;
+
+/* LOCAL. Opens the list CHILD of a group; to be closed by ikt_h5_close of its data set, also after
+ * a failure. is_index   whether only integers will do name       of the group, for messages Errors:
+ * IKT_ERR_DATA: there is none, or it is no such list. */
+static ikt_status list_open(ikt_context *ctx, hid_t group, const char *child, bool is_index,
+                            const char *name, list *out) {
+    *out = (list){.dataset = -1, .length = -1};
+    hid_t object = ikt_h5_open_object(group, child);
+    if (object >= 0 && H5Iget_type(object) == H5I_DATASET)
+        out->dataset = object;
+    else
+        ikt_h5_close(object);
+    hid_t type = out->dataset < 0 ? -1 : H5Dget_type(out->dataset);
+    const bool is_number = ikt_h5_number_of(type, &out->number);
+    out->length = ikt_h5_length(out->dataset);
+    ikt_h5_close(type);
+    if (is_number && (!is_index || out->number.is_integer) && out->length >= 0 &&
+        out->length <= length_most)
+        return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_DATA, "%s/%s is not a list of %s of up to 64 bits", name, child,
+                    is_index ? "integers" : "numbers");
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static bool has_parts(hid_t group) {
+    return ikt_h5_has(group, "data") && ikt_h5_has(group, "indices") && ikt_h5_has(group, "indptr");
+}
+
+bool ikt_csr_group_is(hid_t group) {
+    return has_parts(group) || ikt_h5_has_attribute(group, "h5sparse_format");
+}
+
+bool ikt_csr_group_shape(hid_t group, int64_t shape[2]) {
+    return ikt_h5_get_ints(group, "shape", 2, shape) ||
+           ikt_h5_get_ints(group, "h5sparse_shape", 2, shape);
+}
+
+/* What the attributes say the group is, and the parts it has. */
+static ikt_status check_kind(const ikt_csr_group *g) {
+    static const char *const names[] = {"encoding-type", "h5sparse_format"};
+    ikt_status st = IKT_OK;
+    for (int i = 0; i < 2 && st == IKT_OK; i++) {
+        char *text = NULL;
+        st = ikt_h5_get_text(g->ctx, g->group, names[i], &text);
+        if (st == IKT_OK && text && strncmp(text, "csr", 3) != 0)
+            st =
+                ikt_fail(g->ctx, IKT_ERR_DATA,
+                         "%s is a %.80s; a sparse matrix by rows (csr_matrix) is needed%s", g->name,
+                         text, strncmp(text, "csc", 3) ? "" : ", which scipy's .tocsr() makes");
+        ikt_free(&text);
+    }
+    if (st != IKT_OK || has_parts(g->group)) return st;
+    return ikt_fail(g->ctx, IKT_ERR_DATA,
+                    "%s is a group, but no sparse matrix: it lacks one of data, indices and indptr",
+                    g->name);
+}
+
+ikt_status ikt_csr_group_open(ikt_context *ctx, hid_t group, const char *name, int64_t columns_most,
+                              ikt_csr_group *g) {
+    static const char *const names[3] = {"data", "indices", "indptr"};
+    hid_t *const dataset[3] = {&g->data, &g->indices, &g->indptr};
+    list part[3];
+    int64_t shape[2];
+    *g = (ikt_csr_group){
+        .ctx = ctx, .name = name, .group = group, .indptr = -1, .indices = -1, .data = -1};
+    IKT_TRY(check_kind(g));
+    if (!ikt_csr_group_shape(group, shape))
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s lacks the attribute 'shape' with the numbers of rows and columns",
+                        name);
+    if (shape[0] < 1 || shape[1] < 1)
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s is empty (%lld x %lld)", name, (long long)shape[0],
+                        (long long)shape[1]);
+    if (shape[0] > rows_most || shape[1] > columns_most)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s has %lld rows and %lld columns; up to %lld columns can be used", name,
+                        (long long)shape[0], (long long)shape[1], (long long)columns_most);
+    g->n = shape[0];
+    g->d = shape[1];
+    for (int i = 0; i < 3; i++) {
+        ikt_status st = list_open(ctx, group, names[i], i > 0, name, &part[i]);
+        *dataset[i] = part[i].dataset;
+        IKT_TRY(st);
+    }
+    g->number = part[0].number;
+    g->entries = part[1].length;
+    g->is_short = part[1].number.is_short;
+    if (part[0].length != g->entries)
+        return ikt_fail(g->ctx, IKT_ERR_DATA,
+                        "%s is damaged: %lld values in data, but %lld columns in indices", g->name,
+                        (long long)part[0].length, (long long)g->entries);
+    if (part[2].length - 1 == g->n) return IKT_OK;
+    return ikt_fail(g->ctx, IKT_ERR_DATA,
+                    "%s is damaged: indptr has %lld numbers, %lld rows want one more than there "
+                    "are rows",
+                    g->name, (long long)part[2].length, (long long)g->n);
+}
+
+void ikt_csr_group_close(ikt_csr_group *g) {
+    ikt_h5_close(g->data);
+    ikt_h5_close(g->indices);
+    ikt_h5_close(g->indptr);
+    ikt_h5_close(g->group);
+    g->indptr = g->indices = g->data = g->group = -1;
+}
+
+/* --- where rows begin ------------------------------------------------------------------------- */
+
+ikt_status ikt_csr_group_starts(const ikt_csr_group *g, int64_t first, int64_t count,
+                                int64_t *start) {
+    ikt_status st = IKT_OK;
+    start[0] = 0;
+    IKT_TRY(ikt_h5_read_rows(g->ctx, g->indptr, H5T_NATIVE_INT64, first, count > 0 ? count + 1 : 0,
+                             start));
+    if (first == 0 && count > 0 && start[0] != 0)
+        st = ikt_fail(g->ctx, IKT_ERR_DATA, "%s is damaged: indptr begins with %lld, not 0",
+                      g->name, (long long)start[0]);
+    for (int64_t i = 0; i < count && st == IKT_OK; i++) {
+        const long long from = start[i], to = start[i + 1], row = first + i;
+        if (from > to)
+            st = ikt_fail(g->ctx, IKT_ERR_DATA,
+                          "%s is damaged: indptr descends from %lld to %lld at row %lld", g->name,
+                          from, to, row);
+        else if (from < 0 || to > g->entries)
+            st = ikt_fail(g->ctx, IKT_ERR_DATA,
+                          "%s is damaged: indptr places row %lld at entries %lld to %lld of %lld",
+                          g->name, row, from, to, (long long)g->entries);
+    }
+    return ikt_agree(g->ctx, st);
+}
+
+/* --- entries ---------------------------------------------------------------------------------- */
+
+/* The row, of first .. first + count - 1, that entry e (counted from start[0]) is in. */
+static int64_t row_of(int64_t first, int64_t count, const int64_t *start, int64_t e) {
+    return first + ikt_find_block(start, count, start[0] + e);
+}
+
+/* A column as the file has it: in `column`, which may be negative there, or in 64 bits. */
+static int64_t stored_column(const uint32_t *column, const char *wide, int64_t e) {
+    int64_t number;
+    if (!wide) return (int32_t)column[e];
+    memcpy(&number, wide + (size_t)e * sizeof number, sizeof number);
+    return number;
+}
+
+/* Narrows columns. Returns whether there are any that the matrix does not have, negative ones among
+ * them; which one is sought only then, as a loop that remembers it takes twice as long. */
+static bool take_columns(const ikt_csr_group *g, int64_t entries, const char *wide,
+                         uint32_t *column) {
+    unsigned bad = 0;
+    const uint64_t d = (uint64_t)g->d;
+#pragma omp parallel for simd reduction(| : bad) num_threads(ikt_threads(g->ctx))
+    for (int64_t e = 0; e < entries; e++) {
+        const uint64_t number = (uint64_t)stored_column(column, wide, e);
+        column[e] = (uint32_t)number;
+        bad |= number >= d;
+    }
+    return bad;
+}
+
+static ikt_status read_columns(const ikt_csr_group *g, int64_t first, int64_t count,
+                               const int64_t *start, uint32_t *column, double *space) {
+    const int64_t entries = start[count] - start[0];
+    void *to = g->is_short ? (void *)column : space;
+    const char *wide = g->is_short ? NULL : (const char *)space;
+    IKT_TRY(ikt_h5_read_rows(g->ctx, g->indices, g->is_short ? H5T_NATIVE_INT32 : H5T_NATIVE_INT64,
+                             start[0], entries, to));
+    ikt_status st = IKT_OK;
+    if (take_columns(g, entries, wide, column)) {
+        int64_t e = 0;
+        while ((uint64_t)stored_column(column, wide, e) < (uint64_t)g->d)
+            e++;
+        st = ikt_fail(g->ctx, IKT_ERR_DATA,
+                      "%s is damaged: row %lld has an entry in column %lld, but columns go from 0 "
+                      "to %lld",
+                      g->name, (long long)row_of(first, count, start, e),
+                      (long long)stored_column(column, wide, e), (long long)g->d - 1);
+    }
+    return ikt_agree(g->ctx, st);
+}
+
+/* The first value that is not finite, or an integer that loses digits as a floating number. */
+static ikt_status refuse_value(const ikt_csr_group *g, double limit, int64_t first, int64_t count,
+                               const int64_t *start, const uint32_t *column, const double *value) {
+    int64_t e = 0;
+    while (fabs(value[e]) < limit)
+        e++;
+    const long long row = row_of(first, count, start, e);
+    if (isfinite(value[e]))
+        return ikt_fail(g->ctx, IKT_ERR_DATA,
+                        "%s, row %lld, column %lld: an integer of 2^53 or more loses digits as a "
+                        "floating number; store it otherwise",
+                        g->name, row, (long long)column[e]);
+    return ikt_fail(g->ctx, IKT_ERR_DATA,
+                    "%s, row %lld, column %lld (counted from 0): value is %s; replace the value or "
+                    "remove the row",
+                    g->name, row, (long long)column[e],
+                    isnan(value[e]) ? "NaN (not a number)" : "infinite");
+}
+
+ikt_status ikt_csr_group_entries(const ikt_csr_group *g, int64_t first, int64_t count,
+                                 const int64_t *start, uint32_t *column, double *value) {
+    const int64_t entries = start[count] - start[0];
+    const double limit = g->number.is_wide ? IKT_H5_EXACT_MOST : INFINITY;
+    unsigned bad = 0;
+    if (g->entries == 0) return IKT_OK;
+    IKT_TRY(read_columns(g, first, count, start, column, value));
+    IKT_TRY(ikt_h5_read_rows(g->ctx, g->data, H5T_NATIVE_DOUBLE, start[0], entries, value));
+#pragma omp parallel for simd reduction(| : bad) num_threads(ikt_threads(g->ctx))
+    for (int64_t e = 0; e < entries; e++)
+        bad |= !(fabs(value[e]) < limit);
+    return ikt_agree(g->ctx,
+                     bad ? refuse_value(g, limit, first, count, start, column, value) : IKT_OK);
+}
+
+/* --- column after column ---------------------------------------------------------------------- */
+
+static bool is_matlab(hid_t group) {
+    return ikt_h5_has_attribute(group, "MATLAB_sparse");
+}
+
+bool ikt_csc_is_here(hid_t group) {
+    static const char *const names[] = {"encoding-type", "h5sparse_format"};
+    char text[16];
+    bool is_csc = is_matlab(group);
+    for (size_t a = 0; a < sizeof names / sizeof *names; a++)
+        is_csc |= strncmp(ikt_h5_short_text(group, names[a], text, sizeof text), "csc", 3) == 0;
+    return is_csc;
+}
+
+ikt_status ikt_csc_refuse(ikt_context *ctx, hid_t group, const char *path, const char *dataset) {
+    return ikt_fail(ctx, IKT_ERR_DATA,
+                    "%s: '%s' is a sparse matrix%s that stands column after column; `iktsne "
+                    "convert %s rows.h5 --dataset %s` makes the rows that can be embedded",
+                    path, dataset, is_matlab(group) ? " of MATLAB" : "", path, dataset);
+}
+
+static ikt_status list_read(ikt_context *ctx, const list *from, const char *name, hid_t type,
+                            void *values) {
+    char reason[256];
+    if (from->length == 0) return IKT_OK;
+    if (!ikt_h5_has_storage(from->dataset))
+        return ikt_fail(ctx, IKT_ERR_DATA, "%s was created but never written", name);
+    if (H5Dread(from->dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", name,
+                    ikt_h5_reason(reason, sizeof reason));
+}
+
+static ikt_status read_parts(ikt_context *ctx, const char *name, const list parts[3],
+                             ikt_csc *csc) {
+    const int64_t most = INT64_MAX / 64, available = ikt_memory_available(ctx);
+    csc->entries = parts[0].length;
+    csc->d = parts[2].length - 1;
+    csc->type = parts[0].number.type;
+    if (csc->n < 1 || csc->d < 1 || parts[1].length != csc->entries)
+        return ikt_fail(ctx, IKT_ERR_DATA,
+                        "%s is no sparse matrix: %lld rows, %lld values in %lld places, %lld "
+                        "columns",
+                        name, (long long)csc->n, (long long)csc->entries,
+                        (long long)parts[1].length, (long long)csc->d);
+    if (csc->entries >= most || csc->d >= most || 16 * csc->entries + 8 * csc->d > available)
+        return ikt_fail(ctx, IKT_ERR_RESOURCE,
+                        "%s stands by columns, and turning its %lld entries takes %.1f GB on one "
+                        "rank, of which there are %.1f",
+                        name, (long long)csc->entries, 16e-9 * (double)csc->entries,
+                        1e-9 * (double)available);
+    IKT_TRY(ikt_alloc(ctx, &csc->rows, csc->entries, sizeof *csc->rows, "sparse matrix"));
+    IKT_TRY(ikt_alloc(ctx, &csc->starts, csc->d + 1, sizeof *csc->starts, "sparse matrix"));
+    IKT_TRY(ikt_alloc(ctx, &csc->values, csc->entries, sizeof *csc->values, "sparse matrix"));
+    IKT_TRY(list_read(ctx, &parts[0], name, H5T_NATIVE_DOUBLE, csc->values));
+    for (int64_t e = 0; parts[0].number.is_wide && e < csc->entries; e++)
+        if (fabs(csc->values[e]) >= IKT_H5_EXACT_MOST)
+            return ikt_fail(ctx, IKT_ERR_DATA,
+                            "%s: the integer %.0f, of 2^53 or more, loses digits as a floating "
+                            "number; store it otherwise",
+                            name, csc->values[e]);
+    IKT_TRY(list_read(ctx, &parts[1], name, H5T_NATIVE_INT64, csc->rows));
+    return list_read(ctx, &parts[2], name, H5T_NATIVE_INT64, csc->starts);
+}
+
+ikt_status ikt_csc_read(ikt_context *ctx, hid_t group, const char *name, ikt_csc *out) {
+    static const char *const names[2][3] = {{"data", "indices", "indptr"}, {"data", "ir", "jc"}};
+    const bool matlab = is_matlab(group);
+    list parts[3] = {{.dataset = -1}, {.dataset = -1}, {.dataset = -1}};
+    int64_t shape[2] = {-1, -1};
+    ikt_status st = IKT_OK;
+    if (matlab ? ikt_h5_get_int(group, "MATLAB_sparse", shape) : ikt_csr_group_shape(group, shape))
+        *out = (ikt_csc){.n = shape[0]};
+    else
+        *out = (ikt_csc){.n = -1};
+    for (int i = 0; i < 3 && st == IKT_OK; i++)
+        st = list_open(ctx, group, names[matlab][i], i > 0, name, &parts[i]);
+    if (st == IKT_OK) st = read_parts(ctx, name, parts, out);
+    for (int i = 0; i < 3; i++)
+        ikt_h5_close(parts[i].dataset);
+    return st;
+}
+
+void ikt_csc_destroy(ikt_csc *csc) {
+    ikt_free(&csc->rows);
+    ikt_free(&csc->starts);
+    ikt_free(&csc->values);
+}

@@ -1,0 +1,278 @@
+/* Model files: names, sizes and types of their data sets, writing and reading. See model_file.h. */
+#include "io/results/model_file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "base/row_hash.h"
+#include "io/hdf5/h5.h"
+
+/* --- the parts -------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *name; /* "codes" */
+    hid_t type;       /* of an element, in memory and in the file; not owned */
+    int64_t n;        /* rows */
+    int64_t d;        /* columns; 0: one-dimensional */
+    bool is_needed;   /* whether a file of that shape must have the part */
+    size_t row_bytes; /* dense */
+} layout;
+
+static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
+    const hid_t code = ikt_model_code_bytes(s) == 1 ? H5T_NATIVE_UINT8 : H5T_NATIVE_UINT16;
+    const hid_t row = s->is_u8 ? H5T_NATIVE_UINT8 : H5T_NATIVE_FLOAT;
+    const bool shifted = s->is_shifted, reduced = s->is_reduced;
+    const layout all[IKT_MODEL_PARTS] = {
+        [IKT_MODEL_SHIFT] = {"preprocess/shift", H5T_NATIVE_DOUBLE, s->d, 0, shifted, 0},
+        [IKT_MODEL_SCALE] = {"preprocess/scale", H5T_NATIVE_DOUBLE, s->d, 0, shifted, 0},
+        [IKT_MODEL_MEAN] = {"preprocess/mean", H5T_NATIVE_DOUBLE, s->d, 0, reduced, 0},
+        [IKT_MODEL_COMPONENTS] = {"preprocess/components", H5T_NATIVE_DOUBLE, s->columns, s->d,
+                                  reduced, 0},
+        [IKT_MODEL_CENTRES] = {"centres", row, s->centres, s->columns, true, 0},
+        [IKT_MODEL_PARTITIONINGS] = {"partitionings", H5T_NATIVE_INT32, s->t, s->psi, true, 0},
+        [IKT_MODEL_CODES] = {"codes", code, s->n, s->t, true, 0},
+        [IKT_MODEL_EMBEDDING] = {"embedding", H5T_NATIVE_FLOAT, s->n, s->q, true, 0},
+        [IKT_MODEL_LABELS] = {"labels", H5T_NATIVE_INT64, s->n, 0, false, 0}};
+    layout one = all[part];
+    one.row_bytes = H5Tget_size(one.type) * (size_t)(one.d > 0 ? one.d : 1);
+    return one;
+}
+
+/* The members of the shape that are attributes of the root, and their names. Flags are 0 or 1. */
+enum { NUMBERS = 11 };
+static const char *const number_name[NUMBERS] = {
+    "rows", "dimensions",    "input_columns", "columns",    "distinct_centres", "t",
+    "psi",  "rows_of_bytes", "is_shifted",    "is_reduced", "unit_length"};
+
+/* COLLECTIVE. Reads rows of a part, or writes them where `write_from` is given. Where rows in
+ * memory have gaps between them, they are packed or moved apart block by block. stride   bytes from
+ * one row to the next, 0: dense */
+static ikt_status transfer(ikt_context *ctx, hid_t dataset, const layout *of, int64_t first,
+                           int64_t count, char *read_to, const char *write_from, int64_t stride) {
+    enum { BLOCK_BYTES = 4 << 20 };
+    if (stride == 0)
+        return write_from ? ikt_h5_write_rows(ctx, dataset, of->type, first, count, write_from)
+                          : ikt_h5_read_rows(ctx, dataset, of->type, first, count, read_to);
+    const int64_t bytes = (int64_t)of->row_bytes,
+                  block = bytes < BLOCK_BYTES ? BLOCK_BYTES / bytes : 1;
+    const int64_t steps = ikt_max_one(ctx, (count + block - 1) / block);
+    char *packed = NULL;
+    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &packed, block, of->row_bytes, "model"));
+    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+        const int64_t done = step * block < count ? step * block : count;
+        const int64_t now = count - done < block ? count - done : block;
+        for (int64_t i = 0; write_from && i < now; i++)
+            memcpy(packed + i * bytes, write_from + (done + i) * stride, of->row_bytes);
+        st = write_from ? ikt_h5_write_rows(ctx, dataset, of->type, first + done, now, packed)
+                        : ikt_h5_read_rows(ctx, dataset, of->type, first + done, now, packed);
+        for (int64_t i = 0; !write_from && st == IKT_OK && i < now; i++)
+            memcpy(read_to + (done + i) * stride, packed + i * bytes, of->row_bytes);
+    }
+    ikt_free(&packed);
+    return st;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+struct ikt_model_writer {
+    ikt_h5_output out;
+    hid_t part[IKT_MODEL_PARTS]; /* negative: not made yet */
+    uint64_t hash;               /* of the rows that this rank wrote, added up */
+    ikt_model_shape shape;
+};
+
+ikt_status ikt_model_writer_begin(ikt_context *ctx, const char *path, bool overwrite,
+                                  ikt_model_writer **out) {
+    ikt_model_writer *w = NULL;
+    *out = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &w, 1, sizeof *w, "model")));
+    for (int part = 0; part < IKT_MODEL_PARTS; part++)
+        w->part[part] = -1;
+    ikt_status st = ikt_h5_output_begin(ctx, path, overwrite, IKT_H5_FILE_BYTES, &w->out);
+    if (st != IKT_OK) ikt_free(&w);
+    *out = w;
+    return st;
+}
+
+ikt_status ikt_model_writer_shape(ikt_model_writer *w, const ikt_model_shape *s) {
+    const int64_t number[NUMBERS] = {s->n,          s->q,          s->d,      s->columns,
+                                     s->centres,    s->t,          s->psi,    s->is_u8,
+                                     s->is_shifted, s->is_reduced, s->is_unit};
+    int64_t bytes = IKT_H5_FILE_BYTES;
+    w->shape = *s;
+    for (int part = 0; part < IKT_MODEL_PARTS; part++) {
+        const layout of = layout_of(s, (ikt_model_part)part);
+        bytes += ikt_h5_rows_bytes(of.n, (int64_t)of.row_bytes);
+    }
+    IKT_TRY(ikt_h5_output_reserve(&w->out, bytes));
+    bool good = ikt_h5_set_text(w->out.file, "format", "iktsne-model") &&
+                ikt_h5_set_int(w->out.file, "format_version", IKT_MODEL_CURRENT);
+    for (int i = 0; i < NUMBERS && good; i++)
+        good = ikt_h5_set_int(w->out.file, number_name[i], number[i]);
+    hid_t group = good ? ikt_h5_create_group(w->out.file, "preprocess") : -1;
+    ikt_status st = ikt_h5_output_check(&w->out, group >= 0, "the format");
+    ikt_h5_close(group);
+    return st;
+}
+
+const ikt_model_shape *ikt_model_writer_get_shape(const ikt_model_writer *writer) {
+    return &writer->shape;
+}
+
+ikt_status ikt_model_writer_part(ikt_model_writer *w, ikt_model_part part, int64_t first,
+                                 int64_t count, const void *rows, int64_t stride) {
+    const layout of = layout_of(&w->shape, part);
+    const int64_t step = stride > 0 ? stride : (int64_t)of.row_bytes;
+    hid_t *dataset = &w->part[part];
+    if (*dataset < 0)
+        IKT_TRY(ikt_h5_create_rows(w->out.ctx, w->out.file, of.name, of.type, of.n, of.d, dataset));
+    for (int64_t i = 0; i < count; i++) /* the part's number goes where no row number reaches */
+        w->hash += ikt_hash_bytes((const char *)rows + i * step, of.row_bytes,
+                                  (uint64_t)(first + i) + ((uint64_t)part << 56));
+    return transfer(w->out.ctx, *dataset, &of, first, count, NULL, rows ? rows : "", stride);
+}
+
+ikt_status ikt_model_writer_notes(ikt_model_writer *w, const char *configuration,
+                                  const ikt_note *notes, int64_t count) {
+    char hash[32];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)ikt_hash_total(w->out.ctx, w->hash));
+    hid_t group = ikt_h5_create_group(w->out.file, "provenance");
+    bool good = group >= 0 && ikt_h5_set_text(group, "configuration", configuration) &&
+                ikt_h5_set_text(group, "model_hash", hash);
+    for (int64_t i = 0; i < count && good; i++)
+        good = ikt_h5_set_text(group, notes[i].name, notes[i].text);
+    ikt_status st = ikt_h5_output_check(&w->out, good, "the provenance");
+    ikt_h5_close(group);
+    return st;
+}
+
+ikt_status ikt_model_writer_end(ikt_model_writer **writer, ikt_status local) {
+    if (!*writer) return local;
+    ikt_status st = ikt_h5_output_end(&(*writer)->out, (*writer)->part, IKT_MODEL_PARTS, local);
+    ikt_free(writer);
+    return st;
+}
+
+void ikt_model_writer_abandon(ikt_model_writer **writer) {
+    if (!*writer) return;
+    ikt_h5_output_abandon(&(*writer)->out, (*writer)->part, IKT_MODEL_PARTS);
+    ikt_free(writer);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+struct ikt_model_file {
+    ikt_context *ctx;
+    hid_t file;
+    hid_t part[IKT_MODEL_PARTS]; /* negative: not there */
+    char path[IKT_PATH_MAX];
+    ikt_model_shape shape;
+};
+
+static ikt_status damaged(const ikt_model_file *f, const char *what) {
+    return ikt_fail(f->ctx, IKT_ERR_DATA, "%s is damaged: %s", f->path, what);
+}
+
+static ikt_status read_shape(ikt_model_file *f) {
+    int64_t number[NUMBERS];
+    char what[128];
+    for (int i = 0; i < NUMBERS; i++) {
+        if (ikt_h5_get_int(f->file, number_name[i], &number[i]) && number[i] >= 0) continue;
+        snprintf(what, sizeof what, "attribute %s is missing or wrong", number_name[i]);
+        return damaged(f, what);
+    }
+    f->shape = (ikt_model_shape){.n = number[0],
+                                 .q = number[1],
+                                 .d = number[2],
+                                 .columns = number[3],
+                                 .centres = number[4],
+                                 .t = number[5],
+                                 .psi = number[6],
+                                 .is_u8 = number[7] != 0,
+                                 .is_shifted = number[8] != 0,
+                                 .is_reduced = number[9] != 0,
+                                 .is_unit = number[10] != 0};
+    const ikt_model_shape *s = &f->shape;
+    bool good = s->n >= 1 && s->q >= 1 && s->q <= 3 && s->d >= 1 && s->columns >= 1 &&
+                s->centres >= 1 && s->t >= 1 && s->t <= UINT16_MAX && s->psi >= 1 &&
+                s->psi <= UINT16_MAX + 1 && s->psi <= s->centres &&
+                (s->is_reduced || s->columns == s->d) && s->columns <= INT32_MAX &&
+                s->d <= INT32_MAX && s->n <= INT64_MAX >> 16 && s->centres <= INT64_MAX >> 16;
+    return good ? IKT_OK : damaged(f, "its sizes do not fit together");
+}
+
+static ikt_status open_parts(ikt_model_file *f) {
+    char format[32];
+    int64_t version = 0;
+    ikt_h5_short_text(f->file, "format", format, sizeof format);
+    if (strcmp(format, "iktsne-model") != 0 || !ikt_h5_get_int(f->file, "format_version", &version))
+        /* A result and a data set are what one takes for a model by mistake. */
+        return ikt_fail(
+            f->ctx, IKT_ERR_DATA,
+            "%s is not a model to place rows by: `iktsne embed` writes one where "
+            "output.model names it%s",
+            f->path, ikt_h5_has(f->file, "embedding") ? " (this is an embedding without one)" : "");
+    if (version > IKT_MODEL_CURRENT)
+        return ikt_fail(f->ctx, IKT_ERR_DATA,
+                        "%s has format version %lld; this program reads up to %d: use a newer "
+                        "iktsne",
+                        f->path, (long long)version, IKT_MODEL_CURRENT);
+    IKT_TRY(read_shape(f));
+    for (int part = 0; part < IKT_MODEL_PARTS; part++) {
+        const layout of = layout_of(&f->shape, (ikt_model_part)part);
+        char what[128];
+        if (!ikt_h5_has(f->file, of.name)) {
+            if (of.is_needed) return ikt_h5_missing(f->ctx, f->file, f->path, of.name);
+            continue;
+        }
+        if (ikt_h5_open_rows(f->file, of.name, of.type, of.n, of.d, &f->part[part])) continue;
+        snprintf(what, sizeof what, "/%s has another size or type than its attributes say",
+                 of.name);
+        return damaged(f, what);
+    }
+    f->shape.has_labels = f->part[IKT_MODEL_LABELS] >= 0;
+    return IKT_OK;
+}
+
+ikt_status ikt_model_file_open(ikt_context *ctx, const char *path, ikt_model_file **out) {
+    ikt_model_file *f = NULL;
+    *out = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &f, 1, sizeof *f, "model")));
+    f->ctx = ctx;
+    for (int part = 0; part < IKT_MODEL_PARTS; part++)
+        f->part[part] = -1;
+    snprintf(f->path, sizeof f->path, "%s", path);
+    ikt_status st = ikt_h5_open(ctx, path, &f->file);
+    if (st == IKT_OK) st = ikt_agree(ctx, open_parts(f));
+    if (st != IKT_OK) ikt_model_file_close(&f);
+    *out = f;
+    return st;
+}
+
+void ikt_model_file_close(ikt_model_file **file) {
+    if (!*file) return;
+    for (int part = 0; part < IKT_MODEL_PARTS; part++)
+        ikt_h5_close((*file)->part[part]);
+    ikt_h5_close((*file)->file);
+    ikt_free(file);
+}
+
+const ikt_model_shape *ikt_model_file_shape(const ikt_model_file *file) {
+    return &file->shape;
+}
+
+const char *ikt_model_file_path(const ikt_model_file *file) {
+    return file->path;
+}
+
+ikt_status ikt_model_file_read(ikt_model_file *f, ikt_model_part part, int64_t first, int64_t count,
+                               void *rows, int64_t stride) {
+    const layout of = layout_of(&f->shape, part);
+    return transfer(f->ctx, f->part[part], &of, first, count, rows, NULL, stride);
+}
+
+ikt_status ikt_model_file_note(ikt_model_file *f, const char *name, char **text) {
+    return ikt_h5_read_note(f->ctx, f->file, name, text);
+}

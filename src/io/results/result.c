@@ -1,0 +1,272 @@
+/* The output file of a run, written and read; any file with an embedding is read, too. */
+#include "io/results/result.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "io/hdf5/columns.h"
+#include "io/hdf5/h5.h"
+#include "io/hdf5/parts_h5.h"
+#include "io/formats/class_labels.h"
+#include "io/sources/labels.h"
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static ikt_part rows_of(const ikt_result *r, const char *name, ikt_part_type type, int64_t d,
+                        const void *rows) {
+    return ikt_part_rows(name, type, &r->rows, d, (void *)rows);
+}
+
+static ikt_part shared(const char *name, ikt_part_type type, int64_t n, const void *values) {
+    return ikt_part_shared(name, type, n, (void *)values);
+}
+
+/* COLLECTIVE. Makes a group; *group is closed by the caller. */
+static ikt_status make_group(const ikt_h5_output *out, const char *name, hid_t *group) {
+    *group = ikt_h5_create_group(out->file, name);
+    return ikt_h5_output_check(out, *group >= 0, name);
+}
+
+/* COLLECTIVE. Facts of every equal run, and below them what varies. */
+static ikt_status write_provenance(const ikt_h5_output *out, const ikt_result *r) {
+    const ikt_part seconds = shared("trace_seconds", IKT_PART_F64, r->n_trace, r->trace_seconds);
+    hid_t facts, run = -1;
+    ikt_status st = make_group(out, "provenance", &facts);
+    if (st == IKT_OK) {
+        bool good = ikt_h5_set_text(facts, "configuration", r->configuration);
+        for (int64_t i = 0; i < r->n_facts && good; i++)
+            good = ikt_h5_set_text(facts, r->facts[i].name, r->facts[i].text);
+        st = ikt_h5_output_check(out, good, "the provenance");
+    }
+    if (st == IKT_OK) st = make_group(out, "provenance/run", &run);
+    if (st == IKT_OK) {
+        bool good = true;
+        for (int64_t i = 0; i < r->n_circumstances && good; i++)
+            good = ikt_h5_set_text(run, r->circumstances[i].name, r->circumstances[i].text);
+        st = ikt_h5_output_check(out, good, "the provenance of the run");
+    }
+    if (st == IKT_OK) st = ikt_parts_write(out->ctx, run, false, &seconds, 1);
+    ikt_h5_close(run);
+    ikt_h5_close(facts);
+    return st;
+}
+
+/* COLLECTIVE. Numbers of single rows. */
+static ikt_status write_diagnostics(const ikt_h5_output *out, const ikt_result *r) {
+    static const ikt_part_type type[] = {[IKT_COLUMN_FLOAT] = IKT_PART_F32,
+                                         [IKT_COLUMN_DOUBLE] = IKT_PART_F64,
+                                         [IKT_COLUMN_INT64] = IKT_PART_I64};
+    hid_t group;
+    ikt_status st = make_group(out, "diagnostics", &group);
+    for (int64_t c = 0; c < r->n_columns && st == IKT_OK; c++) {
+        const ikt_result_column *column = &r->columns[c];
+        const ikt_part part = rows_of(r, column->name, type[column->type], 0, column->values);
+        st = ikt_parts_write(out->ctx, group, false, &part, 1);
+    }
+    ikt_h5_close(group);
+    return st;
+}
+
+static ikt_status write_all(const ikt_h5_output *out, const ikt_result *r) {
+    const ikt_part trace[] = {
+        shared("iteration", IKT_PART_I64, r->n_trace, r->trace_iteration),
+        shared(r->value_name, IKT_PART_F64, r->n_trace, r->trace_value),
+        shared("gradient_norm", IKT_PART_F64, r->n_trace, r->trace_gradient_norm)};
+    ikt_part rows[3];
+    int64_t count = 0;
+    const bool good =
+        ikt_h5_set_text(out->file, "format", "iktsne-result") &&
+        ikt_h5_set_int(out->file, "format_version", IKT_RESULT_CURRENT) &&
+        (!r->label_names || ikt_h5_set_text(out->file, "label_names", r->label_names));
+    IKT_TRY(ikt_h5_output_check(out, good, "the format"));
+    rows[count++] = rows_of(r, "embedding", IKT_PART_F32, r->q, r->embedding);
+    /* A rank without rows may hold no labels either: all ranks take the same path. */
+    if (ikt_max_one(out->ctx, r->labels != NULL) > 0)
+        rows[count++] = rows_of(r, "labels", IKT_PART_I64, 0, r->labels);
+    if (r->n_marked > 0) rows[count++] = shared("marked", IKT_PART_I64, r->n_marked, r->marked);
+    IKT_TRY(ikt_parts_write(out->ctx, out->file, false, rows, count));
+    hid_t group;
+    ikt_status st = make_group(out, "trace", &group);
+    if (st == IKT_OK) st = ikt_parts_write(out->ctx, group, false, trace, 3);
+    ikt_h5_close(group);
+    IKT_TRY(st);
+    if (r->n_state > 0) {
+        st = make_group(out, "state", &group);
+        if (st == IKT_OK) st = ikt_stage_head_write(out->ctx, group, &r->state_head);
+        if (st == IKT_OK) st = ikt_parts_write(out->ctx, group, false, r->state, r->n_state);
+        ikt_h5_close(group);
+        IKT_TRY(st);
+    }
+    if (r->n_columns > 0) IKT_TRY(write_diagnostics(out, r));
+    return write_provenance(out, r);
+}
+
+int64_t ikt_result_bytes(const ikt_result *r) {
+    const int64_t n = r->rows.n;
+    int64_t bytes = IKT_H5_FILE_BYTES + ikt_h5_rows_bytes(n, 4 * r->q) + ikt_h5_rows_bytes(n, 8);
+    bytes += ikt_h5_rows_bytes(r->n_marked, 8) + 4 * ikt_h5_rows_bytes(r->n_trace, 8);
+    bytes += r->n_columns * ikt_h5_rows_bytes(n, 8);
+    if (r->label_names) bytes += (int64_t)strlen(r->label_names);
+    return bytes + ikt_parts_bytes(r->state, r->n_state);
+}
+
+ikt_status ikt_result_write(ikt_context *ctx, const char *path, bool overwrite,
+                            const ikt_result *result) {
+    ikt_h5_output out;
+    IKT_TRY(ikt_h5_output_begin(ctx, path, overwrite, ikt_result_bytes(result), &out));
+    return ikt_h5_output_end(&out, NULL, 0, write_all(&out, result));
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+enum { COLUMNS_MOST = 3 };
+
+struct ikt_result_file {
+    ikt_context *ctx;
+    hid_t file, embedding;
+    char path[IKT_PATH_MAX];
+    int64_t n;
+    int q;
+    hid_t state;
+    ikt_stage_texts head; /* of the state */
+};
+
+static ikt_status open_embedding(ikt_result_file *f) {
+    hsize_t size[2] = {0, 0};
+    int64_t version = IKT_RESULT_CURRENT; /* a file of another program has none */
+    if (ikt_h5_get_int(f->file, "format_version", &version) && version > IKT_RESULT_CURRENT)
+        return ikt_fail(f->ctx, IKT_ERR_DATA,
+                        "%s has format version %lld; this program reads up to %d: use a newer "
+                        "iktsne",
+                        f->path, (long long)version, IKT_RESULT_CURRENT);
+    if (ikt_h5_has(f->file, "embedding"))
+        f->embedding = H5Dopen2(f->file, "embedding", H5P_DEFAULT);
+    hid_t space = f->embedding < 0 ? -1 : H5Dget_space(f->embedding);
+    bool fits = space >= 0 && H5Sget_simple_extent_ndims(space) == 2 &&
+                H5Sget_simple_extent_dims(space, size, NULL) == 2 && size[1] >= 1 &&
+                size[1] <= COLUMNS_MOST;
+    ikt_h5_close(space);
+    f->n = (int64_t)size[0];
+    f->q = (int)size[1];
+    if (fits) return IKT_OK;
+    return ikt_fail(f->ctx, IKT_ERR_DATA,
+                    "%s has no /embedding of 1 to %d columns: is it the output of `iktsne embed`?",
+                    f->path, COLUMNS_MOST);
+}
+
+ikt_status ikt_result_open(ikt_context *ctx, const char *path, ikt_result_file **out) {
+    ikt_result_file *f = NULL;
+    *out = NULL;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &f, 1, sizeof *f, "result")));
+    f->ctx = ctx;
+    f->embedding = f->state = -1;
+    snprintf(f->path, sizeof f->path, "%s", path);
+    ikt_status st = ikt_h5_open(ctx, path, &f->file);
+    if (st == IKT_OK) st = ikt_agree(ctx, open_embedding(f));
+    if (st != IKT_OK) ikt_result_close(&f);
+    *out = f;
+    return st;
+}
+
+void ikt_result_close(ikt_result_file **file) {
+    if (!*file) return;
+    ikt_h5_close((*file)->state);
+    ikt_stage_texts_free(&(*file)->head);
+    ikt_h5_close((*file)->embedding);
+    ikt_h5_close((*file)->file);
+    ikt_free(file);
+}
+
+int64_t ikt_result_rows(const ikt_result_file *file) {
+    return file->n;
+}
+
+int ikt_result_dimensions(const ikt_result_file *file) {
+    return file->q;
+}
+
+ikt_status ikt_result_read_embedding(ikt_result_file *f, int64_t first, int64_t count, float *y) {
+    return ikt_h5_read_rows(f->ctx, f->embedding, H5T_NATIVE_FLOAT, first, count, y);
+}
+
+ikt_status ikt_result_read_labels(ikt_result_file *f, const char *dataset, int64_t first,
+                                  int64_t count, int64_t *labels, bool *present) {
+    char *names = NULL;
+    IKT_TRY(ikt_column_read_int(f->ctx, f->file, f->path, dataset, f->n, first, count, labels,
+                                present));
+    if (!*present || strcmp(dataset, "labels") != 0) return IKT_OK;
+    ikt_status st = ikt_label_names_read(f->ctx, f->file, f->path, &names);
+    if (st == IKT_OK) ikt_label_names_check(f->ctx, f->path, names, count, labels);
+    ikt_free(&names);
+    return ikt_agree(f->ctx, st);
+}
+
+ikt_status ikt_result_read_marked(ikt_result_file *f, int64_t **rows, int64_t *count) {
+    return ikt_marked_read(f->ctx, f->file, f->path, f->n, f->n, rows, count);
+}
+
+ikt_status ikt_result_read_text(ikt_result_file *f, const char *name, char **text) {
+    return ikt_agree(f->ctx, strcmp(name, "label_names") == 0
+                                 ? ikt_label_names_read(f->ctx, f->file, f->path, text)
+                                 : ikt_h5_get_text(f->ctx, f->file, name, text));
+}
+
+ikt_status ikt_result_state_head(ikt_result_file *f, ikt_stage_head *head) {
+    bool is_known = false;
+    ikt_status st = IKT_OK;
+    if (f->state < 0 && ikt_h5_has(f->file, "state"))
+        f->state = H5Gopen2(f->file, "state", H5P_DEFAULT);
+    if (f->state >= 0) st = ikt_stage_head_read(f->ctx, f->state, &f->head, &is_known);
+    if (st == IKT_OK && !is_known)
+        st = ikt_fail(f->ctx, IKT_ERR_USAGE,
+                      "%s holds no state to go on from: it was written with output.state: no, or "
+                      "not by `iktsne embed`",
+                      f->path);
+    *head = ikt_stage_texts_head(&f->head);
+    return ikt_agree(f->ctx, st);
+}
+
+ikt_status ikt_result_read_state(ikt_result_file *f, const ikt_part *parts, int64_t count) {
+    return ikt_parts_read(f->ctx, f->state, parts, count);
+}
+
+ikt_status ikt_result_configuration(ikt_result_file *f, char **text) {
+    return ikt_h5_read_note(f->ctx, f->file, "configuration", text);
+}
+
+typedef struct {
+    ikt_result_file *file;
+    ikt_note_visitor visit;
+    void *self;
+    bool varying;
+    ikt_status status;
+} walk;
+
+static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *info,
+                              void *target) {
+    (void)info;
+    walk *w = target;
+    char *text = NULL;
+    if (w->status == IKT_OK) w->status = ikt_h5_get_text(w->file->ctx, object, name, &text);
+    if (text) w->visit(w->self, name, text, w->varying);
+    ikt_free(&text);
+    return 0;
+}
+
+ikt_status ikt_result_notes(ikt_result_file *f, ikt_note_visitor visit, void *self) {
+    static const char *const groups[] = {"provenance", "provenance/run"};
+    walk w = {f, visit, self, false, IKT_OK};
+    for (int g = 0; g < 2; g++) {
+        if (!ikt_h5_has(f->file, groups[g])) continue;
+        hid_t group = H5Gopen2(f->file, groups[g], H5P_DEFAULT);
+        hsize_t position = 0;
+        w.varying = g == 1;
+        if (group < 0 ||
+            H5Aiterate2(group, H5_INDEX_NAME, H5_ITER_INC, &position, visit_attribute, &w) < 0)
+            w.status = ikt_fail(f->ctx, IKT_ERR_FILE, "%s: /%s cannot be read", f->path, groups[g]);
+        ikt_h5_close(group);
+    }
+    return ikt_agree(f->ctx, w.status);
+}
