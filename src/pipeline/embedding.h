@@ -10,7 +10,7 @@
 #include "dist/rows.h"
 #include "io/results/graph_file.h"
 #include "io/results/model_file.h"
-#include "neighbours/recall.h"
+#include "neighbours/search.h"
 #include "settings/settings.h"
 
 /* Positions, and what was learned while making them. */

@@ -16,7 +16,6 @@
 #include "kernelsum/replica.h"
 #include "metric/sparse_pack.h"
 #include "neighbours/neighbours.h"
-#include "neighbours/refine.h"
 #include "neighbours/search.h"
 
 /* Of a neighbour and of an entry of P: position or column, and score or value. */

@@ -15,7 +15,6 @@
 #include "linalg/sparse_axes.h"
 #include "metric/metric.h"
 #include "neighbours/cells.h"
-#include "neighbours/locality.h"
 #include "support/equal_cells.h"
 
 typedef enum {
