@@ -109,18 +109,6 @@ static needs needs_of(const particle_mesh *m, const ikt_grid *grid) {
                    m->ops->buffer_count(grid->padded), grid->cells[1]};
 }
 
-static ikt_status claim(ikt_context *ctx, particle_mesh *m, int64_t n_local, const needs *need) {
-    ikt_free(&m->charges.charge);
-    ikt_free(&m->space.field);
-    ikt_free(&m->space.buffers);
-    IKT_TRY(ikt_alloc(ctx, &m->charges.charge, need->charges, sizeof(int64_t), "repulsion"));
-    m->space.potential = m->charges.charge;
-    IKT_TRY(ikt_alloc(ctx, &m->space.field, need->field, m->ops->size, "repulsion"));
-    IKT_TRY(ikt_alloc(ctx, &m->space.buffers, m->space.threads * need->buffer, m->ops->size,
-                      "repulsion"));
-    return ikt_spread_prepare(ctx, &m->spread, n_local, need->rows);
-}
-
 static int64_t grown(int64_t need, int64_t has) {
     return need <= has ? has : need + need / GROWTH;
 }
@@ -128,6 +116,7 @@ static int64_t grown(int64_t need, int64_t has) {
 /* Claims what the grid needs and some more. Needs are equal on all ranks, so that all agree in the
  * same evaluations and none in most. */
 static ikt_status reserve(ikt_kernelsum *sums, const ikt_grid *grid) {
+    ikt_context *ctx = sums->ctx;
     particle_mesh *m = sums->self;
     const needs need = needs_of(m, grid), has = m->has;
     m->charges.stride = m->space.potential_stride = ikt_charge_stride(grid, m->settings.order);
@@ -136,7 +125,16 @@ static ikt_status reserve(ikt_kernelsum *sums, const ikt_grid *grid) {
         return IKT_OK;
     const needs more = {grown(need.charges, has.charges), grown(need.field, has.field),
                         grown(need.buffer, has.buffer), grown(need.rows, has.rows)};
-    ikt_status st = ikt_agree(sums->ctx, claim(sums->ctx, m, sums->rows.count, &more));
+    const int64_t buffers = m->space.threads * more.buffer;
+    ikt_free(&m->charges.charge);
+    ikt_free(&m->space.field);
+    ikt_free(&m->space.buffers);
+    ikt_status st = ikt_alloc(ctx, &m->charges.charge, more.charges, sizeof(int64_t), "repulsion");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &m->space.field, more.field, m->ops->size, "repulsion");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &m->space.buffers, buffers, m->ops->size, "repulsion");
+    if (st == IKT_OK) st = ikt_spread_prepare(ctx, &m->spread, sums->rows.count, more.rows);
+    m->space.potential = m->charges.charge;
+    st = ikt_agree(ctx, st);
     m->has = st == IKT_OK ? more : (needs){0, 0, 0, 0};
     return st;
 }
@@ -217,10 +215,12 @@ static ikt_status evaluate(ikt_kernelsum *sums, const ikt_kernelsum_request *r) 
                 (long long)m->settings.grid_limit, grid.spacing, m->settings.spacing);
     }
     const int64_t n_local = sums->rows.count;
-    if (r->charge && !m->amount)
+    if (r->charge && !m->amount) { /* ranks of few rows do not sort, but all claim together */
+        const int64_t sorted = m->spread.threads > 1 ? n_local : 0;
+        ikt_free(&m->spread.sorted_amounts);
+        IKT_TRY(ikt_kernelsum_claim(sums, &m->spread.sorted_amounts, sorted, sizeof(double)));
         IKT_TRY(ikt_kernelsum_claim(sums, &m->amount, n_local, sizeof *m->amount));
-    if (r->charge && m->spread.threads > 1 && !m->spread.sorted_amounts)
-        IKT_TRY(ikt_kernelsum_claim(sums, &m->spread.sorted_amounts, n_local, sizeof(double)));
+    }
     IKT_TRY(reserve(sums, &grid));
     IKT_TRY(find_mesh(sums, &grid));
     for (int k = 0; k < r->charges; k++)

@@ -89,23 +89,18 @@ static int64_t friendly(int64_t n) {
             if (power * times >= n) return power * times;
 }
 
-static double choose_spacing(const ikt_fft_settings *settings, double span) {
-    double spacing = settings->spacing;
-    /* A map too large for the grid gets a coarser one, in steps, so that the kernel's transform is
-     * not made anew in each iteration. */
-    while (span / spacing > (double)settings->grid_limit)
-        spacing *= 1.125;
-    /* A map that is small beside the kernel gets cells in proportion: the force there is as small,
-     * and so must be the error. */
-    for (int h = 0; h < HALVINGS_MOST && span / spacing < CELLS_LEAST; h++)
-        spacing /= 2;
-    return spacing;
-}
-
 ikt_grid ikt_grid_fit(const ikt_fft_settings *settings, const ikt_bounds *bounds) {
     ikt_grid grid;
     double span = fmax(bounds->high[0] - bounds->low[0], bounds->high[1] - bounds->low[1]);
-    grid.spacing = choose_spacing(settings, span);
+    grid.spacing = settings->spacing;
+    /* A map too large for the grid gets a coarser one, in steps, so that the kernel's transform is
+     * not made anew in each iteration. */
+    while (span / grid.spacing > (double)settings->grid_limit)
+        grid.spacing *= 1.125;
+    /* A map that is small beside the kernel gets cells in proportion: the force there is as small,
+     * and so must be the error. */
+    for (int h = 0; h < HALVINGS_MOST && span / grid.spacing < CELLS_LEAST; h++)
+        grid.spacing /= 2;
     grid.inverse = 1 / grid.spacing;
     for (int axis = 0; axis < 2; axis++) {
         grid.origin[axis] = floor(bounds->low[axis] / grid.spacing) * grid.spacing;

@@ -48,8 +48,8 @@ static ikt_status load_centres(ikt_context *ctx, ikt_dataset *data, const int64_
                  ? ikt_dataset_gather_sparse(ikt_dataset_model(data), centre_row, count, &sparse)
                  : ikt_dataset_gather_floats(ikt_dataset_model(data), centre_row, count, x);
     if (st == IKT_OK)
-        st = ikt_agree(ctx, cells->is_sparse ? ikt_locality_order_sparse(ctx, &sparse, order)
-                                             : ikt_locality_order(ctx, x, count, d, order));
+        st = ikt_agree(
+            ctx, ikt_locality_order(ctx, x, cells->is_sparse ? &sparse : NULL, count, d, order));
     for (int64_t c = 0; st == IKT_OK && c < count; c++) {
         number[order[c]] = (uint32_t)c;
         row[c] = order[c];

@@ -71,15 +71,13 @@ static inline int64_t ikt_cells_find(const ikt_cells *cells, int64_t slot) {
 /* --- what they are made with ------------------------------------------------------------------ */
 
 /* LOCAL, a pure function of the points; one thread. An order of points in which near ones stand
- * near each other (locality.c).
+ * near each other (locality.c), the same for sparse points as for the same ones held dense.
  *   x       [count * d] coordinates
+ *   rows    the points where they are sparse, in place of x; otherwise NULL
  *   order   [count], receives the points' numbers in their new order
- * Errors: IKT_ERR_RESOURCE. Cost: count log2(count) (3 d + log2(count)). */
-ikt_status ikt_locality_order(ikt_context *ctx, const float *x, int64_t count, int64_t d,
-                              uint32_t *order);
-
-/* LOCAL. The same order for sparse points as for the same ones held dense. Memory: d floats. */
-ikt_status ikt_locality_order_sparse(ikt_context *ctx, const ikt_sparse *x, uint32_t *order);
+ * Errors: IKT_ERR_RESOURCE. Cost: count log2(count) (3 d + log2(count)). Memory: d floats. */
+ikt_status ikt_locality_order(ikt_context *ctx, const float *x, const ikt_sparse *rows,
+                              int64_t count, int64_t d, uint32_t *order);
 
 /* COLLECTIVE. Reads the own rows and finds their cells (nearest_cell.c): a function of row and
  * centres alone; ties go to the lower cell.

@@ -132,8 +132,10 @@ static void halve(sorter *s, int64_t first, int64_t last) {
     halve(s, middle, last);
 }
 
-static ikt_status sort(ikt_context *ctx, sorter s, int64_t count, uint32_t *order) {
-    ikt_status st = ikt_alloc(ctx, &s.direction, s.d, sizeof *s.direction, "cells");
+ikt_status ikt_locality_order(ikt_context *ctx, const float *x, const ikt_sparse *rows,
+                              int64_t count, int64_t d, uint32_t *order) {
+    sorter s = {.x = x, .rows = rows, .d = d};
+    ikt_status st = ikt_alloc(ctx, &s.direction, d, sizeof *s.direction, "cells");
     if (st == IKT_OK) st = ikt_alloc(ctx, &s.rank, count, sizeof *s.rank, "cells");
     if (st == IKT_OK) {
         for (int64_t i = 0; i < count; i++)
@@ -145,13 +147,4 @@ static ikt_status sort(ikt_context *ctx, sorter s, int64_t count, uint32_t *orde
     ikt_free(&s.direction);
     ikt_free(&s.rank);
     return st;
-}
-
-ikt_status ikt_locality_order(ikt_context *ctx, const float *x, int64_t count, int64_t d,
-                              uint32_t *order) {
-    return sort(ctx, (sorter){.x = x, .d = d}, count, order);
-}
-
-ikt_status ikt_locality_order_sparse(ikt_context *ctx, const ikt_sparse *x, uint32_t *order) {
-    return sort(ctx, (sorter){.rows = x, .d = x->d}, x->count, order);
 }
