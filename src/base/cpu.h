@@ -25,6 +25,36 @@ typedef enum {
 #define IKT_WIDEST_FUSED
 #endif
 
+/* Defines the function name(isa), which returns a function of the given parameters: the inlined
+ * `body` with the given arguments, compiled for the instruction set. Parameters and arguments stand
+ * in brackets. In place of the above where callers say what to compute with. */
+#if defined(__x86_64__)
+#define IKT_FOR_EACH_ISA(name, body, parameters, arguments)                                        \
+    static void name##_portable parameters {                                                       \
+        body arguments;                                                                            \
+    }                                                                                              \
+    __attribute__((target("avx2"))) static void name##_avx2 parameters {                           \
+        body arguments;                                                                            \
+    }                                                                                              \
+    __attribute__((target("avx512f,avx512dq,avx512vl"))) static void name##_avx512 parameters {    \
+        body arguments;                                                                            \
+    }                                                                                              \
+    static void(*name(ikt_isa isa)) parameters {                                                   \
+        return isa >= IKT_ISA_AVX512 ? name##_avx512                                               \
+               : isa == IKT_ISA_AVX2 ? name##_avx2                                                 \
+                                     : name##_portable;                                            \
+    }
+#else
+#define IKT_FOR_EACH_ISA(name, body, parameters, arguments)                                        \
+    static void name##_portable parameters {                                                       \
+        body arguments;                                                                            \
+    }                                                                                              \
+    static void(*name(ikt_isa isa)) parameters {                                                   \
+        (void)isa;                                                                                 \
+        return name##_portable;                                                                    \
+    }
+#endif
+
 /* LOCAL. The best instruction set of this processor that the program has kernels for, or what the
  * environment variable IKTSNE_ISA (portable, avx2, avx512, avx512_vnni) restricts it to. */
 ikt_isa ikt_cpu_isa(void);

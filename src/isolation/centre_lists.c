@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/sort.h"
 
@@ -13,32 +14,23 @@ static const char purpose[] = "centres";
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-static int64_t part_size(const ikt_model *model, int64_t part) {
-    return part < model->t ? model->psi : model->spec.coarse;
-}
-
-static ikt_status list_distinct(ikt_context *ctx, const ikt_model *model, ikt_centre_table *table) {
+/* The distinct rows, and each centre as a number among them. */
+static ikt_status number_centres(ikt_context *ctx, const ikt_model *model,
+                                 ikt_centre_table *table) {
     const int64_t own = model->t * model->psi, all = own + model->spec.coarse;
     IKT_TRY(ikt_alloc(ctx, &table->row, all, sizeof *table->row, purpose));
     memcpy(table->row, model->row, (size_t)own * sizeof *table->row);
     memcpy(table->row + own, model->coarse_row, (size_t)(all - own) * sizeof *table->row);
     table->count = ikt_sort_distinct_i64(table->row, all);
-    return ikt_resize(ctx, &table->row, table->count, sizeof *table->row, purpose);
-}
-
-static ikt_status number_centres(ikt_context *ctx, const ikt_model *model,
-                                 ikt_centre_table *table) {
-    const int64_t parts = table->parts;
-    IKT_TRY(ikt_alloc(ctx, &table->first, parts + 1, sizeof *table->first, purpose));
-    for (int64_t p = 0; p < parts; p++)
-        table->first[p + 1] = table->first[p] + part_size(model, p);
-    IKT_TRY(ikt_alloc(ctx, &table->index, table->first[parts], sizeof *table->index, purpose));
+    IKT_TRY(ikt_resize(ctx, &table->row, table->count, sizeof *table->row, purpose));
+    IKT_TRY(ikt_alloc(ctx, &table->first, table->parts + 1, sizeof *table->first, purpose));
+    IKT_TRY(ikt_alloc(ctx, &table->index, all, sizeof *table->index, purpose));
+    for (int64_t p = 0; p < table->parts; p++)
+        table->first[p + 1] = p < model->t ? (p + 1) * model->psi : all;
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t p = 0; p < parts; p++) {
-        const int64_t *row = p < model->t ? model->row + p * model->psi : model->coarse_row;
-        for (int64_t j = 0; j < part_size(model, p); j++)
-            table->index[table->first[p] + j] =
-                (int32_t)ikt_find_i64(table->row, table->count, row[j]);
+    for (int64_t e = 0; e < all; e++) {
+        const int64_t row = e < own ? model->row[e] : model->coarse_row[e - own];
+        table->index[e] = (int32_t)ikt_find_i64(table->row, table->count, row);
     }
     return IKT_OK;
 }
@@ -65,14 +57,28 @@ static ikt_status list_uses(ikt_context *ctx, ikt_centre_table *table) {
     return IKT_OK;
 }
 
+static int64_t common_divisor(int64_t a, int64_t b) {
+    while (b > 0) {
+        const int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 ikt_status ikt_centre_table_create(ikt_context *ctx, const ikt_model *model,
                                    ikt_centre_table *out) {
     *out = (ikt_centre_table){.parts = model->t + (model->spec.coarse > 0)};
-    ikt_status st = list_distinct(ctx, model, out);
-    if (st == IKT_OK) st = number_centres(ctx, model, out);
+    ikt_status st = number_centres(ctx, model, out);
     if (st == IKT_OK) st = list_uses(ctx, out);
-    if (st != IKT_OK) ikt_centre_table_destroy(out);
-    return st;
+    if (st != IKT_OK) {
+        ikt_centre_table_destroy(out);
+        return st;
+    }
+    out->stride = (int64_t)(0.6180339887498949 * (double)out->count);
+    while (out->stride < 1 || common_divisor(out->count, out->stride) > 1)
+        out->stride++;
+    return IKT_OK;
 }
 
 void ikt_centre_table_destroy(ikt_centre_table *table) {
@@ -92,39 +98,33 @@ int64_t ikt_centre_table_bytes(int64_t centres) {
 /* --- the lists -------------------------------------------------------------------------------- */
 
 /* After `length` entries a partitioning is still open with the chance (1 - psi/centres)^length. */
-int64_t ikt_list_length(int64_t centres, int64_t psi, int64_t t, int64_t coarse) {
-    double fine = (double)centres / (double)psi * (log((double)t) + 4.6);
-    double rough = coarse > 0 ? (double)centres / (double)coarse * 4.6 : 0;
+int64_t ikt_list_length(int64_t centres, const ikt_model_spec *spec) {
+    double fine = (double)centres / (double)spec->psi * (log((double)spec->t) + 4.6);
+    double rough = spec->coarse > 0 ? (double)centres / (double)spec->coarse * 4.6 : 0;
     int64_t length = (int64_t)ceil(fmax(fine, rough));
     if (length < LIST_LEAST) length = LIST_LEAST;
     return length < centres ? length : centres;
 }
 
-int64_t ikt_list_stride(int64_t count) {
-    int64_t stride = (int64_t)(0.6180339887498949 * (double)count);
-    for (;; stride++) {
-        int64_t a = count, b = stride > 0 ? stride : 1;
-        while (b > 0) {
-            int64_t rest = a % b;
-            a = b;
-            b = rest;
-        }
-        if (a == 1) return stride > 0 ? stride : 1;
-    }
-}
-
-void ikt_list_tighten(ikt_select *kept, int64_t rows, int64_t length, int64_t seen, int64_t count) {
-    double expected = (double)length * (double)seen / (double)count;
-    int64_t most = (int64_t)(expected + 4 * sqrt(expected) + 4);
+void ikt_list_tighten(ikt_select *kept, int64_t rows, int64_t length, int64_t chunks, int64_t chunk,
+                      int64_t count) {
+    if (chunks != 1 && chunks != 4 && chunks != 16) return;
+    const double expected = (double)length * (double)(chunks * chunk) / (double)count;
+    const int64_t most = (int64_t)(expected + 4 * sqrt(expected) + 4);
     for (int64_t r = 0; most < length && r < rows; r++)
         ikt_select_tighten(&kept[r], most);
 }
 
-float ikt_list_certain_below(rounding round, double x_norm, double largest_norm, float least_out) {
-    if (!(x_norm <= largest_safe_norm) || !(largest_norm <= largest_safe_norm)) return 0;
-    double squared = x_norm + 2 * ((double)least_out - round.start * x_norm / 2 - 2 * round.tiny);
-    double bound = squared * (1 - round.definition) - round.tiny;
-    return bound > 0 ? (float)(bound * (1 - 0x1p-22)) : 0;
+ikt_pair ikt_list_certain(const ikt_select *kept, rounding round, double x_norm,
+                          double largest_norm) {
+    if (kept->limit == UINT64_MAX) return UINT64_MAX;
+    double bound = 0;
+    if (x_norm <= largest_safe_norm && largest_norm <= largest_safe_norm) {
+        const double least_out = (double)ikt_pair_value(kept->limit);
+        const double squared = x_norm + 2 * (least_out - round.start * x_norm / 2 - 2 * round.tiny);
+        bound = squared * (1 - round.definition) - round.tiny;
+    }
+    return ikt_pair_make(bound > 0 ? (float)(bound * (1 - 0x1p-22)) : 0, 0);
 }
 
 int64_t ikt_list_walk(const ikt_centre_table *table, const ikt_select *kept, ikt_pair certain,
@@ -141,4 +141,12 @@ int64_t ikt_list_walk(const ikt_centre_table *table, const ikt_select *kept, ikt
             }
     }
     return open;
+}
+
+void ikt_list_report(ikt_context *ctx, int64_t length, int64_t distinct, int64_t open,
+                     int64_t rows) {
+    ikt_log(ctx, IKT_LOG_DETAIL,
+            "codes: lists of %lld of %lld distinct centres; on this rank %lld of %lld rows needed "
+            "all of them",
+            (long long)length, (long long)distinct, (long long)open, (long long)rows);
 }

@@ -14,6 +14,7 @@
 
 typedef struct {
     int64_t count;  /* distinct centres of all partitionings, the coarse one included */
+    int64_t stride; /* see ikt_centre_number */
     int64_t *row;   /* [count] their rows, ascending */
     int64_t parts;  /* partitionings: t, and one more where there is a coarse one, which is t */
     int64_t *first; /* [parts + 1] where the centres of each partitioning begin in `index` */
@@ -33,24 +34,28 @@ int64_t ikt_centre_table_bytes(int64_t centres);
 /* A cell that is not found yet; 65535 is a cell as well, see ikt_list_walk. */
 enum { IKT_CELL_OPEN = UINT16_MAX };
 
+/* LOCAL, pure. The number of centre q in the order of computing: q * stride % count, with a stride
+ * near the golden section of `count` that has no divisor in common with it, so that data sorted by
+ * class are mixed and the first centres are a sample of all. */
+static inline uint32_t ikt_centre_number(const ikt_centre_table *table, int64_t q) {
+    return (uint32_t)(q * table->stride % table->count);
+}
+
 /* LOCAL, pure. Length of the lists: 99 of 100 rows find all their cells in it. */
-int64_t ikt_list_length(int64_t centres, int64_t psi, int64_t t, int64_t coarse);
+int64_t ikt_list_length(int64_t centres, const ikt_model_spec *spec);
 
-/* LOCAL, pure. A stride near the golden section of `count` that has no divisor in common with it:
- * centre q in the order of computing is number q * stride % count, so that data sorted by class are
- * mixed and the first centres are a sample of all. */
-int64_t ikt_list_stride(int64_t count);
+/* LOCAL. After 1, 4 and 16 chunks of centres keeps as many values of each row as are likely to hold
+ * all of the final list's (four standard deviations); the others need not be looked at.
+ *   kept     [rows], of lists of `length`
+ *   chunks   of `chunk` centres each that have been seen, of `count` centres in all */
+void ikt_list_tighten(ikt_select *kept, int64_t rows, int64_t length, int64_t chunks, int64_t chunk,
+                      int64_t count);
 
-/* LOCAL. After a share of the centres, as many values of each row as are likely to hold all of the
- * final list's (four standard deviations); the others need not be looked at.
- *   kept   [rows], of lists of `length`
- *   seen   of `count` centres */
-void ikt_list_tighten(ikt_select *kept, int64_t rows, int64_t length, int64_t seen, int64_t count);
-
-/* LOCAL, pure. A distance below which every centre is in the list: a centre that is not has a value
- * of at least `least_out`, and the definition's rounding and that of the value are bounded
+/* LOCAL, pure. The pair below which every centre is in the list: a centre that is not has at least
+ * the value of kept->limit, and the definition's rounding and that of the value are bounded
  * (kernel_f32_bound.h). */
-float ikt_list_certain_below(rounding round, double x_norm, double largest_norm, float least_out);
+ikt_pair ikt_list_certain(const ikt_select *kept, rounding round, double x_norm,
+                          double largest_norm);
 
 /* LOCAL. Gives each partitioning the first centre of the list that is one of its own.
  *   kept      sorted by the distance that defines cells, with numbers of the table
@@ -60,5 +65,10 @@ float ikt_list_certain_below(rounding round, double x_norm, double largest_norm,
  * IKT_CELL_OPEN: it counts as open and is decided again, to the same. */
 int64_t ikt_list_walk(const ikt_centre_table *table, const ikt_select *kept, ikt_pair certain,
                       uint16_t *cell);
+
+/* LOCAL. Logs how lists have done.
+ *   open   of `rows` rows of this rank, those that needed all centres */
+void ikt_list_report(ikt_context *ctx, int64_t length, int64_t distinct, int64_t open,
+                     int64_t rows);
 
 #endif

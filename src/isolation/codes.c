@@ -1,18 +1,124 @@
-/* Cell codes, streamed. See codes.h for the method. */
+/* Cell codes, streamed: the choice of a way, and the passes over the rows. See codes.h for the
+ * method. */
 #include "isolation/codes.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "isolation/codes_ways.h"
+#include "base/sort.h"
+#include "base/watch.h"
+#include "isolation/coding.h"
+#include "linalg/blocks.h"
 
 /* Entries of a block of sparse rows, twice what aligned ones have, and bytes of each: as read, as
  * mapped. */
 enum { SPARSE_BLOCK = 1 << 21, SPARSE_ENTRY_BYTES = 12 + 8 };
 
 static const ikt_codes_budget usual_budget = {INT64_C(256) << 20, INT64_C(64) << 20};
+
+void ikt_codes_destroy(ikt_codes *codes) {
+    ikt_free(&codes->code);
+    *codes = (ikt_codes){0};
+}
+
+int64_t ikt_codes_memory(int64_t n_local, int64_t psi, int64_t t) {
+    return n_local * ikt_divide_up(t * (psi <= 256 ? 1 : 2), 64) * 64;
+}
+
+/* --- passes ----------------------------------------------------------------------------------- */
+
+/* Whether `count` rows from own row `row` on have `entries` entries. */
+static bool is_done(const ikt_coding *c, int64_t row, int64_t count, int64_t entries) {
+    if (!c->done) return false;
+    for (int64_t i = row; i < row + count; i++)
+        if (c->done[i] < entries) return false;
+    return true;
+}
+
+static void note_done(ikt_coding *c, int64_t row, int64_t count, int64_t entries) {
+    c->has_worked |= !is_done(c, row, count, entries);
+    for (int64_t i = row; c->done && i < row + count; i++)
+        if (c->done[i] < entries) c->done[i] = (int32_t)entries;
+}
+
+static ikt_status save(void *self) {
+    const ikt_coding *c = self;
+    return c->hooks->save(c->hooks->self, c->codes, c->coarse, c->done);
+}
+
+ikt_status ikt_coding_pass(ikt_coding *c, int64_t entries, ikt_coding_visitor *visit, void *self) {
+    const ikt_row_range own = {c->distribution->first, c->distribution->count};
+    const int64_t steps = ikt_stream_steps(c->ctx, own.count, c->block);
+    const ikt_saver saver = {c, save, c->hooks ? c->hooks->where : NULL};
+    for (int64_t step = 0; step < steps; step++) {
+        ikt_row_range at = ikt_stream_step(own, c->block, step);
+        const int64_t row = at.first - own.first, count = at.count;
+        if (is_done(c, row, count, entries)) at.count = 0;
+        if (c->is_sparse)
+            IKT_TRY(ikt_dataset_read_sparse(c->data, at.first, at.count, &c->entries));
+        else if (c->kernel->is_u8)
+            IKT_TRY(ikt_dataset_read_u8(c->data, at.first, at.count, c->rows));
+        else
+            IKT_TRY(ikt_dataset_read(c->data, at.first, at.count, c->rows));
+        if (at.count > 0) visit(self, row, at.count);
+        note_done(c, row, count, entries);
+        c->seen += count;
+        ikt_progress(c->ctx, "rows coded", c->seen / c->passes, own.count, NULL);
+        if (c->hooks) IKT_TRY(ikt_watch_pause_after(c->ctx, &saver, &c->has_worked));
+    }
+    return IKT_OK;
+}
+
+void ikt_coding_write(const ikt_coding *c, int64_t row, int64_t count, int64_t p,
+                      const uint16_t *cell, int64_t step) {
+    const ikt_codes *codes = c->codes;
+    if (p == codes->t) {
+        for (int64_t i = 0; i < count; i++)
+            c->coarse[row + i] = cell[i * step];
+        return;
+    }
+    char *at = (char *)codes->code + row * codes->stride + p * codes->width;
+    for (int64_t i = 0; i < count; i++, at += codes->stride) {
+        if (codes->width == 1)
+            *(uint8_t *)at = (uint8_t)cell[i * step];
+        else
+            memcpy(at, &cell[i * step], sizeof *cell);
+    }
+}
+
+ikt_status ikt_coding_gather(const ikt_coding *c, int64_t first, int64_t count, int64_t **row,
+                             int64_t *n_rows, void **x) {
+    const ikt_model *model = c->model;
+    const bool is_coarse = first == model->t;
+    const int64_t all = is_coarse ? model->spec.coarse : count * model->psi;
+    const int64_t *centre = is_coarse ? model->coarse_row : model->row + first * model->psi;
+    ikt_status st = ikt_alloc(c->ctx, row, all, sizeof **row, "centres");
+    if (st == IKT_OK) {
+        memcpy(*row, centre, (size_t)all * sizeof **row);
+        *n_rows = ikt_sort_distinct_i64(*row, all);
+        st = ikt_alloc(c->ctx, x, *n_rows * c->d, (size_t)c->element, "centres");
+    }
+    IKT_TRY(ikt_agree(c->ctx, st));
+    return ikt_dataset_gather(ikt_dataset_model(c->data), *row, *n_rows, *x);
+}
+
+int64_t ikt_coding_batch(int64_t bytes, int64_t each, int64_t t) {
+    int64_t batch = bytes / each;
+    if (batch > t) batch = t;
+    if (batch < 1) batch = 1;
+    const int64_t passes = ikt_divide_up(t, batch);
+    return passes > 0 ? ikt_divide_up(t, passes) : 1;
+}
+
+int64_t ikt_coding_tile(const ikt_coding *c, int64_t count, int64_t most, int64_t multiple) {
+    const int64_t tiles = ikt_divide_up(ikt_divide_up(count, most), c->threads) * c->threads;
+    return ikt_divide_up(ikt_divide_up(count, tiles), multiple) * multiple;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
 
 /* Rows of X to be read at a time. `most_rows`: of the rank that has the most. */
 static int64_t block_rows(ikt_codes_budget budget, int64_t row_bytes, int64_t most_rows) {
@@ -34,27 +140,23 @@ int64_t ikt_codes_distinct(const ikt_model_spec *spec, const ikt_codes_rows *row
     return pays ? distinct : 0;
 }
 
-static ikt_codes_rows rows_of(const ikt_coding *c) {
-    ikt_codes_rows rows = {.d = c->d, .is_u8 = c->kernel->is_u8, .is_sparse = c->is_sparse};
-    if (!c->is_sparse) return rows;
-    const ikt_dataset *centres = ikt_dataset_model(c->data);
-    rows.entries = (double)ikt_dataset_entries(centres) / (double)ikt_dataset_rows(centres);
-    rows.longest = ikt_dataset_longest_row(c->data);
-    return rows;
-}
-
 /* Fills the codes in the way that suits the model and the rows. */
 static ikt_status fill(ikt_coding *c) {
     const ikt_model *model = c->model;
-    const ikt_codes_rows rows = rows_of(c);
     const bool is_forest = model->spec.form == IKT_FORM_FOREST;
+    ikt_codes_rows rows = {.d = c->d, .is_u8 = c->kernel->is_u8, .is_sparse = c->is_sparse};
+    if (c->is_sparse) {
+        const ikt_dataset *centres = ikt_dataset_model(c->data);
+        rows.entries = (double)ikt_dataset_entries(centres) / (double)ikt_dataset_rows(centres);
+        rows.longest = ikt_dataset_longest_row(c->data);
+    }
     const bool with_lists = ikt_codes_distinct(&model->spec, &rows) > 0;
     ikt_log(c->ctx, IKT_LOG_DETAIL, "codes: %lld partitionings x %lld centres, %s",
             (long long)model->t, (long long)model->psi,
             c->is_sparse ? "sparse float32"
             : is_forest  ? "random trees"
                          : c->kernel->name);
-    if (c->is_sparse) return ikt_coding_sparse(c, with_lists);
+    if (c->is_sparse) return ikt_coding_sparse(c, &rows, with_lists);
     if (is_forest) return ikt_coding_forest(c);
     return with_lists ? ikt_coding_lists(c) : ikt_coding_direct(c);
 }
@@ -66,6 +168,8 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
     assert(model->spec.n == ikt_dataset_rows(ikt_dataset_model(data)));
     assert(distribution->n == ikt_dataset_rows(data));
     assert(model->spec.form == IKT_FORM_VORONOI || !coarse);
+    if (budget.batch_bytes == 0) budget.batch_bytes = usual_budget.batch_bytes;
+    if (budget.block_bytes == 0) budget.block_bytes = usual_budget.block_bytes;
     const bool is_u8 = ikt_dataset_is_u8(data);
     const int64_t n_local = distribution->count;
     ikt_coding c = {.ctx = ctx,
@@ -98,9 +202,14 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
     if (st == IKT_OK && hooks) st = ikt_alloc(ctx, &c.done, n_local, sizeof *c.done, "codes");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK && hooks) st = hooks->load(hooks->self, out, coarse, c.done);
-    if (st == IKT_OK && !ikt_coding_is_complete(&c)) {
+    const bool is_complete = is_done(&c, 0, n_local, model->t + 1);
+    if (st == IKT_OK && (!hooks || ikt_max_one(ctx, !is_complete) > 0)) {
+        const ikt_saver saver = {&c, save, hooks ? hooks->where : NULL};
         st = fill(&c);
-        if (st == IKT_OK) st = ikt_coding_end(&c);
+        if (st == IKT_OK) {
+            note_done(&c, 0, n_local, model->t + 1);
+            st = ikt_watch_stage_end(ctx, hooks ? &saver : NULL);
+        }
     }
     ikt_free(&c.rows);
     ikt_sparse_destroy(&c.entries);
@@ -115,33 +224,20 @@ ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_rows
                                     coarse);
 }
 
-ikt_status ikt_codes_compute_kept(ikt_context *ctx, const ikt_codes_hooks *hooks, ikt_dataset *data,
-                                  const ikt_rows *distribution, const ikt_model *model,
-                                  ikt_codes *out, uint16_t *coarse) {
-    return ikt_codes_compute_within(ctx, usual_budget, hooks, data, distribution, model, out,
-                                    coarse);
-}
-
-/* Rows of X that are held at a time, as read and, sparse ones, as mapped. */
-static int64_t block_bytes(const ikt_codes_rows *rows, int64_t n_local) {
-    const int64_t row_bytes = rows->d * (rows->is_u8 ? 1 : (int64_t)sizeof(float));
-    if (!rows->is_sparse)
-        return block_rows(usual_budget, row_bytes, n_local > 1 ? n_local : 1) * row_bytes;
-    const int64_t block = rows->longest > SPARSE_BLOCK ? rows->longest : SPARSE_BLOCK;
-    return SPARSE_ENTRY_BYTES * block;
-}
-
 int64_t ikt_codes_memory_peak(const ikt_codes_rows *rows, int64_t n_local,
                               const ikt_model_spec *spec, int threads) {
     const ikt_codes_kernel *kernel = ikt_codes_kernel_choose(rows->is_u8, ikt_cpu_isa());
     const int64_t d = rows->d, row_bytes = d * (rows->is_u8 ? 1 : (int64_t)sizeof(float));
     const int64_t distinct = ikt_codes_distinct(spec, rows);
+    const int64_t entries = rows->longest > SPARSE_BLOCK ? rows->longest : SPARSE_BLOCK;
+    const int64_t block = rows->is_sparse
+                              ? SPARSE_ENTRY_BYTES * entries
+                              : block_rows(usual_budget, row_bytes, n_local) * row_bytes;
     const int64_t work =
         rows->is_sparse ? ikt_coding_sparse_bytes(usual_budget, spec, distinct, rows, threads)
         : spec->form == IKT_FORM_FOREST
             ? ikt_coding_forest_bytes(usual_budget, spec, row_bytes, d, threads)
         : distinct > 0 ? ikt_coding_lists_bytes(kernel, spec, distinct, d, threads)
                        : ikt_coding_direct_bytes(kernel, usual_budget, spec, d, threads);
-    return ikt_codes_memory(n_local, spec->psi, spec->t) + spec->t * spec->psi * 8 +
-           block_bytes(rows, n_local) + work;
+    return ikt_codes_memory(n_local, spec->psi, spec->t) + spec->t * spec->psi * 8 + block + work;
 }

@@ -1,8 +1,8 @@
 /* Cell codes: for each row and each partitioning, the number of the cell that the row falls into.
  *
  * Zhu & Ting 2021, section 4.1. In the Voronoi form the cell of x is its nearest centre, in the
- * forest form the leaf of a random tree (tree.h). Codes
- * replace the data: t bytes a row (2 t for psi > 256), after which no coordinate is needed.
+ * forest form the leaf of a random tree (tree.h). Codes replace the data: t bytes a row (2 t for
+ * psi > 256), after which no coordinate is needed.
  * Method: X is streamed in blocks, never held whole, and tiles of rows are dealt to the threads.
  * Where partitionings share enough centres, one pass finds all cells from lists of nearest distinct
  * centres (codes_lists.c). Otherwise partitionings are taken in batches whose centres fit a fixed
@@ -15,7 +15,54 @@
 #ifndef IKT_ISOLATION_CODES_H
 #define IKT_ISOLATION_CODES_H
 
-#include "isolation/codes_pass.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "data/dataset.h"
+#include "dist/rows.h"
+#include "isolation/model.h"
+
+typedef struct {
+    int64_t n_local;
+    int64_t t;      /* entries of a row */
+    int64_t stride; /* bytes from row to row, a multiple of 64; the bytes after the entries are 0 */
+    int width;      /* bytes of an entry: 1 for psi <= 256, otherwise 2 */
+    void *code;     /* [n_local*stride bytes], aligned to 64 */
+} ikt_codes;
+
+/* LOCAL. Frees the codes and empties the struct; accepts an empty one. */
+void ikt_codes_destroy(ikt_codes *codes);
+
+/* LOCAL, pure. Bytes of the codes of n_local rows. */
+int64_t ikt_codes_memory(int64_t n_local, int64_t psi, int64_t t);
+
+/* Most that a pass may take: bytes of centres (as gathered and packed together), bytes of rows. */
+typedef struct {
+    int64_t batch_bytes, block_bytes;
+} ikt_codes_budget;
+
+/* Checkpoint hooks: they load and save codes that are not complete, so that a run which is stopped
+ * can go on. done[i] tells how many entries of own row i are there, in the order in which they are
+ * computed: partitioning after partitioning, the coarse one last, so that t + 1 are all. Both are
+ * COLLECTIVE. */
+typedef struct {
+    void *self;
+    const char *where; /* for messages */
+    /* Fills codes (allocated), coarse (or NULL) and done with what was saved, if anything was. */
+    ikt_status (*load)(void *self, ikt_codes *codes, uint16_t *coarse, int32_t *done);
+    ikt_status (*save)(void *self, const ikt_codes *codes, const uint16_t *coarse,
+                       const int32_t *done);
+} ikt_codes_hooks;
+
+/* Shape of the rows to be coded. */
+typedef struct {
+    int64_t d;
+    bool is_u8;
+    bool is_sparse;
+    double entries;  /* sparse: of a row, on average */
+    int64_t longest; /* sparse: of a row, at most */
+} ikt_codes_rows;
 
 /* COLLECTIVE. Codes of the rows of this rank. Bit-identical on any number of ranks and threads and
  * on every instruction set; the cell is defined in codes_kernel.h.
@@ -28,21 +75,18 @@
  *                  where the model has none, and in the forest form, whose coarse cells are found
  *                  without codes (neighbours/cells.h).
  * Errors: IKT_ERR_RESOURCE, those of reading; IKT_ERR_USAGE for the forest form of sparse rows.
- * Cost: n_local d multiply-adds over the threads times
- * the distinct centres, or t psi; in the forest form n_local t steps down trees of some 2 ln(psi)
- * levels. Memory: ikt_codes_memory_peak. */
+ * Cost: n_local d multiply-adds over the threads times the distinct centres, or t psi; in the
+ * forest form n_local t steps down trees of some 2 ln(psi) levels. Memory: ikt_codes_memory_peak.
+ */
 ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_rows *distribution,
                              const ikt_model *model, ikt_codes *out, uint16_t *coarse);
 
-/* COLLECTIVE. ikt_codes_compute from where a run before this one has stopped: the hooks load the
- * codes, and save them from time to time (base/watch.h) and when they are complete. Memory: 4 bytes
- * a row more. Errors: IKT_STOPPED as well, with the codes saved. */
-ikt_status ikt_codes_compute_kept(ikt_context *ctx, const ikt_codes_hooks *hooks, ikt_dataset *data,
-                                  const ikt_rows *distribution, const ikt_model *model,
-                                  ikt_codes *out, uint16_t *coarse);
-
-/* COLLECTIVE. The same with a budget of one's own, equal on all ranks; the result does not depend
- * on it. The others allow 256 MiB of centres and 64 MiB of rows. `hooks` may be NULL. */
+/* COLLECTIVE. The same with a budget of one's own, equal on all ranks, on which the result does not
+ * depend, and from where a run before this one has stopped.
+ *   budget   a member of 0 stands for what the other takes: 256 MiB of centres, 64 MiB of rows
+ *   hooks    load the codes, and save them from time to time (base/watch.h) and when they are
+ *            complete, for 4 bytes a row more; or NULL
+ * Errors: IKT_STOPPED as well, with the codes saved. */
 ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
                                     const ikt_codes_hooks *hooks, ikt_dataset *data,
                                     const ikt_rows *distribution, const ikt_model *model,

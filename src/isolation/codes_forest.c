@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "base/sort.h"
-#include "isolation/codes_ways.h"
+#include "isolation/coding.h"
 #include "isolation/tree.h"
 
 /* Rows of a tile: as many as a second-level cache holds, so that a tree is worth loading; a
@@ -17,12 +17,6 @@
 enum { TILE_BYTES = 1 << 20, CACHE_LINE = 64, TILE_LEAST = 64, TILE_MOST = 4096, TILE_STEP = 16 };
 
 static const char purpose[] = "trees";
-
-/* Sizes that are the same on all ranks: they depend on the problem alone. */
-typedef struct {
-    int64_t pass;   /* trees of a pass */
-    int64_t gather; /* partitionings whose sampled rows are gathered at a time */
-} forest_sizes;
 
 typedef struct {
     ikt_coding *c;
@@ -38,18 +32,15 @@ static int64_t within(int64_t value, int64_t low, int64_t high) {
     return value < low ? low : value > high ? high : value;
 }
 
-static forest_sizes sizes_of(ikt_codes_budget budget, const ikt_model_spec *spec,
-                             int64_t row_bytes) {
+/* Trees of a pass, and in *gather the partitionings whose sampled rows are gathered at a time: the
+ * same on all ranks, as they depend on the problem alone. */
+static int64_t trees_of(ikt_codes_budget budget, const ikt_model_spec *spec, int64_t row_bytes,
+                        int64_t *gather) {
     const int64_t tree_bytes = ikt_tree_nodes(spec->psi) * (int64_t)sizeof(ikt_tree_node);
     const int64_t bytes = budget.batch_bytes / 2;
-    return (forest_sizes){ikt_coding_batch(bytes, tree_bytes, spec->t),
-                          within(bytes / (spec->psi * row_bytes), 1, spec->t)};
-}
-
-/* A row, and the line of its code that is being written. */
-static int64_t tile_rows(int64_t row_bytes) {
-    const int64_t rows = TILE_BYTES / (row_bytes + CACHE_LINE);
-    return within(rows, TILE_LEAST, TILE_MOST) / TILE_STEP * TILE_STEP;
+    const int64_t trees = ikt_coding_batch(bytes, tree_bytes, spec->t);
+    *gather = within(within(bytes / (spec->psi * row_bytes), 1, spec->t), 0, trees);
+    return trees;
 }
 
 /* COLLECTIVE. Grows the trees of partitionings p .. p + count - 1 of the pass, whose sampled rows
@@ -59,10 +50,7 @@ static ikt_status grow_some(const forest *f, int64_t p, int64_t count) {
     const int64_t psi = c->model->psi;
     int64_t *row = NULL, n_rows = 0;
     void *x = NULL;
-    ikt_status st = ikt_model_distinct(c->ctx, c->model, p, count, &row, &n_rows);
-    if (st == IKT_OK) st = ikt_alloc(c->ctx, &x, n_rows * c->d, (size_t)c->element, purpose);
-    st = ikt_agree(c->ctx, st);
-    if (st == IKT_OK) st = ikt_dataset_gather(ikt_dataset_model(c->data), row, n_rows, x);
+    ikt_status st = ikt_coding_gather(c, p, count, &row, &n_rows, &x);
     if (st == IKT_OK) {
         const ikt_tree_rows gathered = {x, c->d, c->kernel->is_u8};
 #pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads)
@@ -79,13 +67,10 @@ static ikt_status grow_some(const forest *f, int64_t p, int64_t count) {
     return st;
 }
 
-/* Tiles of at most the size that suits the cache, and equal shares for the threads. */
 static void code_block(void *self, int64_t row, int64_t count) {
     const forest *f = self;
     const ikt_coding *c = f->c;
-    const int64_t threads = c->threads;
-    const int64_t tiles = ikt_divide_up(ikt_divide_up(count, f->tile), threads) * threads;
-    const int64_t step = ikt_divide_up(ikt_divide_up(count, tiles), TILE_STEP) * TILE_STEP;
+    const int64_t step = ikt_coding_tile(c, count, f->tile, TILE_STEP);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads)
     for (int64_t from = 0; from < count; from += step) {
         const int64_t rows = count - from < step ? count - from : step;
@@ -111,15 +96,20 @@ static ikt_status create(forest *f, int64_t trees) {
 ikt_status ikt_coding_forest(ikt_coding *c) {
     const ikt_model *model = c->model;
     const int64_t row_bytes = c->d * c->element;
-    const forest_sizes sizes = sizes_of(c->budget, &model->spec, row_bytes);
-    forest f = {.c = c, .nodes = ikt_tree_nodes(model->psi), .tile = tile_rows(row_bytes)};
-    c->passes = ikt_divide_up(model->t, sizes.pass);
-    ikt_status st = ikt_agree(c->ctx, create(&f, sizes.pass));
-    for (; st == IKT_OK && f.first < model->t; f.first += sizes.pass) {
-        const int64_t left = model->t - f.first, end = f.first + within(left, 0, sizes.pass);
+    const int64_t tile =
+        TILE_BYTES / (row_bytes + CACHE_LINE); /* a row, and the line of its code */
+    int64_t gather;
+    const int64_t trees = trees_of(c->budget, &model->spec, row_bytes, &gather);
+    forest f = {.c = c,
+                .nodes = ikt_tree_nodes(model->psi),
+                .tile = within(tile, TILE_LEAST, TILE_MOST) / TILE_STEP * TILE_STEP};
+    c->passes = ikt_divide_up(model->t, trees);
+    ikt_status st = ikt_agree(c->ctx, create(&f, trees));
+    for (; st == IKT_OK && f.first < model->t; f.first += trees) {
+        const int64_t end = f.first + within(model->t - f.first, 0, trees);
         f.count = end - f.first;
-        for (int64_t p = f.first; st == IKT_OK && p < end; p += sizes.gather)
-            st = grow_some(&f, p, within(end - p, 0, sizes.gather));
+        for (int64_t p = f.first; st == IKT_OK && p < end; p += gather)
+            st = grow_some(&f, p, within(end - p, 0, gather));
         if (st == IKT_OK) st = ikt_coding_pass(c, end, code_block, &f);
     }
     for (int i = 0; f.space && i < c->threads; i++)
@@ -132,11 +122,11 @@ ikt_status ikt_coding_forest(ikt_coding *c) {
 
 int64_t ikt_coding_forest_bytes(ikt_codes_budget budget, const ikt_model_spec *spec,
                                 int64_t row_bytes, int64_t d, int threads) {
-    const forest_sizes sizes = sizes_of(budget, spec, row_bytes);
+    int64_t gather;
+    const int64_t trees = trees_of(budget, spec, row_bytes, &gather);
     const int64_t from = spec->pool > 0 ? spec->pool : spec->n;
-    const int64_t together = sizes.gather < sizes.pass ? sizes.gather : sizes.pass;
-    const int64_t drawn = together * spec->psi, distinct = drawn < from ? drawn : from;
-    return sizes.pass * ikt_tree_nodes(spec->psi) * (int64_t)sizeof(ikt_tree_node) +
+    const int64_t drawn = gather * spec->psi, distinct = drawn < from ? drawn : from;
+    return trees * ikt_tree_nodes(spec->psi) * (int64_t)sizeof(ikt_tree_node) +
            distinct * row_bytes + drawn * 8 +
            threads * (ikt_tree_workspace_bytes(spec->psi, d) + TILE_MOST * 2);
 }

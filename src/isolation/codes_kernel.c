@@ -63,44 +63,25 @@ static double norm_u8(const uint8_t *x, int64_t d) {
     return (double)sum;
 }
 
-/* The word that holds coordinates k, k + 1, ... of a uint8 row, zero beyond d. Centres of the
- * four-fold form are stored less 128 (`shift`), which makes them signed. */
-static int32_t word_u8(const ikt_codes_kernel *kernel, const uint8_t *x, int64_t k, int64_t d,
-                       int shift) {
-    uint32_t word = 0;
-    const int bits = 32 / kernel->per_word;
-    const uint32_t mask = kernel->per_word == 4 ? 0xFFu : 0xFFFFu;
-    for (int e = 0; e < kernel->per_word && k + e < d; e++)
-        word |= ((uint32_t)(x[k + e] - shift) & mask) << (e * bits);
-    return (int32_t)word;
-}
-
-/* Writes one row as words that are `stride` words apart. */
+/* Writes one row as words that are `stride` words apart. A word of uint8 coordinates is zero beyond
+ * d; centres of the four-fold form are stored less 128 (`shift`), which makes them signed. */
 static void write_words(const ikt_codes_kernel *kernel, const void *rows, int64_t row, int64_t d,
                         int shift, void *to, int64_t stride) {
     if (!kernel->is_u8) {
         const float *x = (const float *)rows + row * d;
-        float *word = to;
         for (int64_t k = 0; k < d; k++)
-            word[k * stride] = x[k];
+            ((float *)to)[k * stride] = x[k];
         return;
     }
     const uint8_t *x = (const uint8_t *)rows + row * d;
-    int32_t *word = to;
-    for (int64_t k = 0; k < d; k += kernel->per_word, word += stride)
-        *word = word_u8(kernel, x, k, d, shift);
-}
-
-/* What is compared before any coordinate is seen: |c|^2, or half of it less its rounding. */
-static void set_start(const ikt_codes_kernel *kernel, ikt_centres *centres, int64_t slot) {
-    if (kernel->is_u8) {
-        bool fits = centres->d <= IKT_U8_COLUMNS && slot < centres->psi;
-        ((int32_t *)centres->start)[slot] = fits ? (int32_t)centres->norm[slot] : INT32_MAX;
-        return;
+    const uint32_t mask = kernel->per_word == 4 ? 0xFFu : 0xFFFFu;
+    int32_t *at = to;
+    for (int64_t k = 0; k < d; k += kernel->per_word, at += stride) {
+        uint32_t word = 0;
+        for (int e = 0; e < kernel->per_word && k + e < d; e++)
+            word |= ((uint32_t)(x[k + e] - shift) & mask) << (e * 32 / kernel->per_word);
+        *at = (int32_t)word;
     }
-    double half = centres->norm[slot] / 2 * (1 - 2 * start_gamma(centres->d));
-    ((float *)centres->start)[slot] = slot < centres->psi ? (float)half : INFINITY;
-    centres->bias[slot] = slot < centres->psi ? 0 : INFINITY;
 }
 
 void ikt_centres_fill(const ikt_codes_kernel *kernel, ikt_centres *centres, const void *rows,
@@ -114,8 +95,18 @@ void ikt_centres_fill(const ikt_codes_kernel *kernel, ikt_centres *centres, cons
                                          : norm_f32((const float *)rows + index[j] * d, d);
         centres->largest_norm = fmax(centres->largest_norm, centres->norm[j]);
     }
-    for (int64_t slot = 0; slot < centres->vectors * IKT_LANES; slot++)
-        set_start(kernel, centres, slot);
+    /* What is compared before any coordinate is seen: |c|^2, or half of it less its rounding. */
+    for (int64_t slot = 0; slot < centres->vectors * IKT_LANES; slot++) {
+        const bool is_centre = slot < centres->psi;
+        if (kernel->is_u8) {
+            const bool fits = is_centre && d <= IKT_U8_COLUMNS;
+            ((int32_t *)centres->start)[slot] = fits ? (int32_t)centres->norm[slot] : INT32_MAX;
+        } else {
+            const double half = centres->norm[slot] / 2 * (1 - 2 * start_gamma(d));
+            ((float *)centres->start)[slot] = is_centre ? (float)half : INFINITY;
+            centres->bias[slot] = is_centre ? 0 : INFINITY;
+        }
+    }
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@
  *   D = fma(x_k - c_jk, x_k - c_jk, D) from D = 0.
  *
  * The float32 kernels mostly compute |c|^2/2 - x.c, half the work, and fall back to the definition
- * where the rounding of that could matter (kernel_f32_body.h).
+ * where the rounding of that could matter (kernel_body.h).
  */
 #ifndef IKT_ISOLATION_CODES_KERNEL_H
 #define IKT_ISOLATION_CODES_KERNEL_H
@@ -121,14 +121,7 @@ void ikt_row_tile_stage(const ikt_codes_kernel *kernel, ikt_row_tile *tile, cons
 void ikt_row_tile_assign(const ikt_codes_kernel *kernel, ikt_row_tile *tile,
                          const ikt_centres *centres, uint16_t *cell);
 
-/* Unrolls the loop that follows, in either compiler's words. */
-#if defined(__clang__)
-#define IKT_UNROLL _Pragma("unroll")
-#else
-#define IKT_UNROLL _Pragma("GCC unroll 16")
-#endif
-
-/* The kernels themselves, one file each. */
+/* The kernels themselves, a file for each instruction set. */
 extern const ikt_codes_kernel ikt_kernel_f32_portable, ikt_kernel_u8_portable;
 #if defined(__x86_64__)
 extern const ikt_codes_kernel ikt_kernel_f32_avx2, ikt_kernel_f32_avx512;

@@ -16,7 +16,7 @@
 
 #include "base/memory.h"
 #include "isolation/centre_lists.h"
-#include "isolation/codes_ways.h"
+#include "isolation/coding.h"
 
 enum {
     TILE_ROWS = 96,     /* a multiple of every kernel's rows */
@@ -42,18 +42,13 @@ typedef struct {
     ikt_coding *c;
     ikt_isa isa;
     ikt_centre_table table;
-    ikt_centres centres; /* all distinct ones, packed */
+    ikt_centres centres; /* all distinct ones, packed in the order of computing */
     void *slab;          /* their memory */
     float *rows;         /* float32: [table.count * d] the same as rows */
     int64_t length;      /* of a list */
-    int64_t stride;      /* packed centre q is number q * stride % table.count */
     int64_t tile;        /* rows */
     workspace *space;    /* [threads] */
 } lists;
-
-static uint32_t number_of(const lists *l, int64_t packed) {
-    return (uint32_t)(packed * l->stride % l->table.count);
-}
 
 /* --- shape ------------------------------------------------------------------------------------ */
 
@@ -75,7 +70,7 @@ static int64_t lanes_of(int64_t centres) {
 
 int64_t ikt_coding_lists_bytes(const ikt_codes_kernel *kernel, const ikt_model_spec *spec,
                                int64_t distinct, int64_t d, int threads) {
-    const int64_t length = ikt_list_length(distinct, spec->psi, spec->t, spec->coarse);
+    const int64_t length = ikt_list_length(distinct, spec);
     const int64_t rows = tile_rows(kernel, d), gathered = distinct * d * (kernel->is_u8 ? 1 : 4);
     const int64_t packed = ikt_centres_bytes(kernel, distinct, d), packing = packed + gathered;
     const int64_t space = 2 * ikt_row_tile_bytes(kernel, d) + rows * CHUNK * 4 +
@@ -106,14 +101,11 @@ static void keep_nearest(const lists *l, workspace *s, const void *rows, int64_t
             else
                 ikt_select_floats(&s->kept[r], -1, first, offered, (float *)s->value + r * CHUNK);
         }
-        if (end == CHUNK_VECTORS || end == 4 * CHUNK_VECTORS || end == 16 * CHUNK_VECTORS)
-            ikt_list_tighten(s->kept, count, l->length, end * IKT_LANES, centres);
+        ikt_list_tighten(s->kept, count, l->length, vector / CHUNK_VECTORS + 1, CHUNK, centres);
     }
     for (int64_t r = 0; r < count; r++)
         ikt_select_end(&s->kept[r]);
 }
-
-/* --- from values to the distances that define cells ------------------------------------------- */
 
 /* Distances by definition of x to IKT_LANES centres, given where each begins. */
 IKT_WIDEST_FUSED
@@ -129,68 +121,42 @@ static void define_some(const float *centre, const int64_t *begin, const float *
 }
 
 /* Sorts a row's list by the distance that defines cells, with the numbers of centres; returns the
- * pair below which pairs are beyond doubt. */
-static ikt_pair order_floats(const lists *l, const workspace *s, const float *x, int64_t row) {
+ * pair below which pairs are beyond doubt.
+ *   x   the row, float32; NULL: uint8, whose values are exact and so in the order of distance */
+static ikt_pair order_list(const lists *l, const workspace *s, const float *x, int64_t row) {
     const int64_t d = l->c->d;
-    ikt_select *kept = &s->kept[row];
-    ikt_pair certain = UINT64_MAX;
-    if (kept->limit < UINT64_MAX)
-        certain = ikt_pair_make(ikt_list_certain_below(rounding_of(d), s->tile.all.norm[row],
-                                                       l->centres.largest_norm,
-                                                       ikt_pair_value(kept->limit)),
-                                0);
-    for (int64_t e = 0; e < kept->count; e += IKT_LANES) {
-        int64_t begin[IKT_LANES];
-        float distance[IKT_LANES];
-        for (int64_t i = 0; i < IKT_LANES; i++) {
-            const int64_t at = e + i < kept->count ? e + i : e; /* the first fills up */
-            begin[i] = number_of(l, ikt_pair_number(kept->pair[at])) * d;
-        }
-        define_some(l->rows, begin, x, d, distance);
-        for (int64_t i = 0; i < IKT_LANES && e + i < kept->count; i++)
-            kept->pair[e + i] =
-                ikt_pair_make(distance[i], number_of(l, ikt_pair_number(kept->pair[e + i])));
-    }
-    ikt_pairs_sort(kept->pair, kept->count);
-    return certain;
-}
-
-/* The same for exact values, which are in the order of distance already. */
-static ikt_pair order_ints(const lists *l, const workspace *s, int64_t row) {
     const ikt_pair value = ~(ikt_pair)UINT32_MAX;
     ikt_select *kept = &s->kept[row];
     for (int64_t e = 0; e < kept->count; e++)
-        kept->pair[e] = (kept->pair[e] & value) | number_of(l, ikt_pair_number(kept->pair[e]));
+        kept->pair[e] =
+            (kept->pair[e] & value) | ikt_centre_number(&l->table, ikt_pair_number(kept->pair[e]));
+    for (int64_t e = 0; x && e < kept->count; e += IKT_LANES) {
+        int64_t begin[IKT_LANES];
+        float distance[IKT_LANES];
+        for (int64_t i = 0; i < IKT_LANES; i++) /* the first fills up */
+            begin[i] = ikt_pair_number(kept->pair[e + i < kept->count ? e + i : e]) * d;
+        define_some(l->rows, begin, x, d, distance);
+        for (int64_t i = 0; i < IKT_LANES && e + i < kept->count; i++)
+            kept->pair[e + i] = ikt_pair_make(distance[i], ikt_pair_number(kept->pair[e + i]));
+    }
     ikt_pairs_sort(kept->pair, kept->count);
-    return kept->limit < UINT64_MAX ? kept->limit & value : UINT64_MAX;
+    if (!x) return kept->limit < UINT64_MAX ? kept->limit & value : UINT64_MAX;
+    return ikt_list_certain(kept, rounding_of(d), s->tile.all.norm[row], l->centres.largest_norm);
 }
 
-/* --- rows that a list leaves open ------------------------------------------------------------- */
-
-/* Nearest centre of partitioning p by the values of all centres; the lowest on ties. */
-static uint16_t nearest_of(const ikt_centre_table *table, int64_t p, const float *floats,
-                           const int32_t *ints) {
-    const int32_t *index = table->index + table->first[p];
-    const int64_t count = table->first[p + 1] - table->first[p];
-    int64_t best = 0;
-    for (int64_t j = 1; j < count; j++)
-        if (floats ? floats[index[j]] < floats[index[best]] : ints[index[j]] < ints[index[best]])
-            best = j;
-    return (uint16_t)best;
-}
-
-/* Decides what is open in one row. */
+/* Decides what is open in one row, by the values of all centres: the lowest of the nearest. */
 static void close_row(const lists *l, workspace *s, const void *row, uint16_t *cell) {
     const ikt_centre_table *table = &l->table;
     const ikt_codes_kernel *kernel = l->c->kernel;
     const int64_t count = table->count, d = l->c->d;
-    int32_t *numbered = (int32_t *)s->all + lanes_of(count);
+    const float *floats = s->all;
+    int32_t *ints = (int32_t *)s->all + lanes_of(count);
     if (kernel->is_u8) {
         ikt_row_tile_stage(kernel, &s->rest, row, 1);
         kernel->score(&s->rest, &l->centres, 0, l->centres.vectors, s->all, lanes_of(count));
         /* the kernel fills up its rows with the same one: the second has space for the numbering */
         for (int64_t q = 0; q < count; q++)
-            numbered[number_of(l, q)] = ((const int32_t *)s->all)[q];
+            ints[ikt_centre_number(table, q)] = ((const int32_t *)s->all)[q];
     }
     for (int64_t q = 0; !kernel->is_u8 && q < count; q += IKT_LANES) {
         int64_t begin[IKT_LANES];
@@ -198,10 +164,16 @@ static void close_row(const lists *l, workspace *s, const void *row, uint16_t *c
             begin[i] = (q + i < count ? q + i : q) * d;
         define_some(l->rows, begin, row, d, (float *)s->all + q);
     }
-    for (int64_t p = 0; p < table->parts; p++)
-        if (cell[p] == IKT_CELL_OPEN)
-            cell[p] = nearest_of(table, p, kernel->is_u8 ? NULL : s->all,
-                                 kernel->is_u8 ? numbered : NULL);
+    for (int64_t p = 0; p < table->parts; p++) {
+        if (cell[p] != IKT_CELL_OPEN) continue;
+        const int32_t *index = table->index + table->first[p];
+        int64_t best = 0;
+        for (int64_t j = 1; j < table->first[p + 1] - table->first[p]; j++)
+            if (kernel->is_u8 ? ints[index[j]] < ints[index[best]]
+                              : floats[index[j]] < floats[index[best]])
+                best = j;
+        cell[p] = (uint16_t)best;
+    }
     s->open_rows++;
 }
 
@@ -220,8 +192,7 @@ static void code_block(void *self, int64_t row, int64_t count) {
         for (int64_t r = 0; r < rows; r++) {
             const void *at = x + r * c->d * c->element;
             uint16_t *cell = s->cell + r * parts;
-            const ikt_pair certain =
-                c->kernel->is_u8 ? order_ints(l, s, r) : order_floats(l, s, at, r);
+            const ikt_pair certain = order_list(l, s, c->kernel->is_u8 ? NULL : at, r);
             if (ikt_list_walk(&l->table, &s->kept[r], certain, cell) > 0) close_row(l, s, at, cell);
         }
         for (int64_t p = 0; p < parts; p++)
@@ -232,31 +203,26 @@ static void code_block(void *self, int64_t row, int64_t count) {
 /* COLLECTIVE. Fetches the distinct centres and packs them. */
 static ikt_status load_centres(lists *l) {
     ikt_coding *c = l->c;
-    const ikt_codes_kernel *kernel = c->kernel;
-    const int64_t count = l->table.count;
+    const int64_t count = l->table.count, bytes = ikt_centres_bytes(c->kernel, count, c->d);
     int64_t *index = NULL;
-    void *gathered = NULL;
-    ikt_status st = ikt_alloc(c->ctx, &gathered, count * c->d, (size_t)c->element, "centres");
+    void *x = NULL;
+    ikt_status st = ikt_alloc(c->ctx, &x, count * c->d, (size_t)c->element, "centres");
+    if (st == IKT_OK) st = ikt_alloc(c->ctx, &l->slab, bytes, 1, "centres");
+    if (st == IKT_OK) st = ikt_alloc(c->ctx, &index, count, sizeof *index, "centres");
     st = ikt_agree(c->ctx, st);
-    if (st == IKT_OK)
-        st = ikt_dataset_gather(ikt_dataset_model(c->data), l->table.row, count, gathered);
-    if (st == IKT_OK) {
-        st = ikt_alloc(c->ctx, &l->slab, ikt_centres_bytes(kernel, count, c->d), 1, "centres");
-        if (st == IKT_OK) st = ikt_alloc(c->ctx, &index, count, sizeof *index, "centres");
-        st = ikt_agree(c->ctx, st);
-    }
+    if (st == IKT_OK) st = ikt_dataset_gather(ikt_dataset_model(c->data), l->table.row, count, x);
     if (st == IKT_OK) {
         for (int64_t q = 0; q < count; q++)
-            index[q] = number_of(l, q);
-        ikt_centres_place(kernel, count, c->d, l->slab, &l->centres);
-        ikt_centres_fill(kernel, &l->centres, gathered, index);
-        if (!kernel->is_u8) { /* float32 needs them once more, as they are */
-            l->rows = gathered;
-            gathered = NULL;
+            index[q] = ikt_centre_number(&l->table, q);
+        ikt_centres_place(c->kernel, count, c->d, l->slab, &l->centres);
+        ikt_centres_fill(c->kernel, &l->centres, x, index);
+        if (!c->kernel->is_u8) { /* float32 needs them once more, as they are */
+            l->rows = x;
+            x = NULL;
         }
     }
     ikt_free(&index);
-    ikt_free(&gathered);
+    ikt_free(&x);
     return st;
 }
 
@@ -278,11 +244,20 @@ static ikt_status create_spaces(lists *l) {
     return IKT_OK;
 }
 
-/* Frees everything; returns how many rows lists have left open. */
-static int64_t destroy(lists *l) {
+ikt_status ikt_coding_lists(ikt_coding *c) {
+    const ikt_model *model = c->model;
+    lists l = {.c = c, .isa = ikt_cpu_isa(), .tile = tile_rows(c->kernel, c->d)};
     int64_t open = 0;
-    for (int i = 0; l->space && i < l->c->threads; i++) {
-        workspace *s = &l->space[i];
+    c->passes = 1;
+    ikt_status st = ikt_agree(c->ctx, ikt_centre_table_create(c->ctx, model, &l.table));
+    if (st == IKT_OK) {
+        l.length = ikt_list_length(l.table.count, &model->spec);
+        st = load_centres(&l);
+    }
+    if (st == IKT_OK) st = ikt_agree(c->ctx, create_spaces(&l));
+    if (st == IKT_OK) st = ikt_coding_pass(c, model->t + 1, code_block, &l);
+    for (int i = 0; l.space && i < c->threads; i++) {
+        workspace *s = &l.space[i];
         open += s->open_rows;
         ikt_row_tile_destroy(&s->tile);
         ikt_row_tile_destroy(&s->rest);
@@ -292,27 +267,11 @@ static int64_t destroy(lists *l) {
         ikt_free(&s->kept);
         ikt_free(&s->pair);
     }
-    ikt_free(&l->space);
-    ikt_free(&l->slab);
-    ikt_free(&l->rows);
-    ikt_centre_table_destroy(&l->table);
-    return open;
-}
-
-ikt_status ikt_coding_lists(ikt_coding *c) {
-    const ikt_model *model = c->model;
-    lists l = {.c = c, .isa = ikt_cpu_isa(), .tile = tile_rows(c->kernel, c->d)};
-    c->passes = 1;
-    ikt_status st = ikt_agree(c->ctx, ikt_centre_table_create(c->ctx, model, &l.table));
-    const int64_t distinct = l.table.count;
-    if (st == IKT_OK) {
-        l.stride = ikt_list_stride(distinct);
-        l.length = ikt_list_length(distinct, model->psi, model->t, model->spec.coarse);
-        st = load_centres(&l);
-    }
-    if (st == IKT_OK) st = ikt_agree(c->ctx, create_spaces(&l));
-    if (st == IKT_OK) st = ikt_coding_pass(c, model->t + 1, code_block, &l);
-    const int64_t open = destroy(&l);
-    if (st == IKT_OK) ikt_coding_report(c, l.length, distinct, open);
+    if (st == IKT_OK)
+        ikt_list_report(c->ctx, l.length, l.table.count, open, c->distribution->count);
+    ikt_free(&l.space);
+    ikt_free(&l.slab);
+    ikt_free(&l.rows);
+    ikt_centre_table_destroy(&l.table);
     return st;
 }

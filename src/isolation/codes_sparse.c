@@ -16,7 +16,7 @@
 
 #include "base/memory.h"
 #include "isolation/centre_lists.h"
-#include "isolation/codes_ways.h"
+#include "isolation/coding.h"
 #include "isolation/postings.h"
 
 /* Rows that are coded together, and their entries: a tile has at most so many of both, or one row.
@@ -32,7 +32,6 @@ typedef struct {
     ikt_posted_row *row; /* [TILE_ROWS] */
     int32_t *slot;       /* their arrays */
     double *entry;
-    double *sum;       /* [CHUNK] */
     float *value;      /* [CHUNK] */
     float *all;        /* [TILE_ROWS * centres] values by number, of rows that are compared by
                           definition; with lists, of one row */
@@ -48,12 +47,11 @@ typedef struct {
     ikt_model part; /* the partitionings of the pass */
     int64_t first;  /* the first of them; t where it is the coarse one alone */
     ikt_centre_table table;
-    ikt_sparse centres; /* the distinct ones, in the order of the table */
-    ikt_postings postings;
-    int64_t stride;   /* centre q of the index is number q * stride % table.count */
-    int64_t length;   /* of a list; 0: there are none */
-    workspace *space; /* [threads] */
-    int64_t *tile;    /* [block + 1] where the tiles of the block at hand begin */
+    ikt_sparse centres;    /* the distinct ones, in the order of the table */
+    ikt_postings postings; /* of them in the order of computing */
+    int64_t length;        /* of a list; 0: there are none */
+    workspace *space;      /* [threads] */
+    int64_t *tile;         /* [block + 1] where the tiles of the block at hand begin */
 } coder;
 
 /* --- sizes ------------------------------------------------------------------------------------ */
@@ -75,24 +73,23 @@ static int64_t tile_entries(int64_t longest) {
 }
 
 /* Partitionings of a pass: the centres of a batch, as they are and indexed, fit the budget. */
-static int64_t batch_of(ikt_codes_budget budget, int64_t psi, int64_t t, int64_t d,
-                        double entries) {
-    const int64_t held = psi * (int64_t)(entries + 1);
-    return ikt_coding_batch(budget.batch_bytes, centres_bytes(psi, 0, held) + psi * 24 + d / 256,
-                            t);
+static int64_t batch_of(ikt_codes_budget budget, const ikt_model_spec *spec,
+                        const ikt_codes_rows *rows) {
+    const int64_t psi = spec->psi, held = psi * (int64_t)(rows->entries + 1);
+    const int64_t bytes = centres_bytes(psi, 0, held) + psi * 24 + rows->d / 256;
+    return ikt_coding_batch(budget.batch_bytes, bytes, spec->t);
 }
 
 int64_t ikt_coding_sparse_bytes(ikt_codes_budget budget, const ikt_model_spec *spec,
                                 int64_t distinct, const ikt_codes_rows *rows, int threads) {
     const bool with_lists = distinct > 0;
-    const int64_t batch = batch_of(budget, spec->psi, spec->t, rows->d, rows->entries);
+    const int64_t batch = batch_of(budget, spec, rows);
     const int64_t drawn = batch * spec->psi > spec->coarse ? batch * spec->psi : spec->coarse;
     const int64_t centres = with_lists ? distinct : drawn < spec->n ? drawn : spec->n;
-    const int64_t length =
-        with_lists ? ikt_list_length(distinct, spec->psi, spec->t, spec->coarse) : 0;
+    const int64_t length = with_lists ? ikt_list_length(distinct, spec) : 0;
     const int64_t held = (int64_t)((double)centres * rows->entries);
     const int64_t uses = with_lists ? spec->t * spec->psi + spec->coarse : drawn;
-    const int64_t space = tile_entries(rows->longest) * (4 + 8) + CHUNK * (4 + 8) +
+    const int64_t space = tile_entries(rows->longest) * (4 + 8) + CHUNK * 4 +
                           (length > 0 ? 1 : TILE_ROWS) * centres * 4 +
                           TILE_ROWS * (64 + IKT_SELECT_ROOM * length * (int64_t)sizeof(ikt_pair));
     return centres_bytes(centres, rows->d, held) + ikt_centre_table_bytes(uses) + threads * space;
@@ -100,25 +97,16 @@ int64_t ikt_coding_sparse_bytes(ikt_codes_budget budget, const ikt_model_spec *s
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static uint32_t number_of(const coder *k, int64_t indexed) {
-    return (uint32_t)(indexed * k->stride % k->table.count);
-}
-
 /* Whether the bounds on values mean something. */
 static bool is_safe(const coder *k, double x_norm) {
     return x_norm <= largest_safe_norm && k->postings.largest_norm <= largest_safe_norm;
 }
 
-/* Values of a posted row and the centres of a chunk, by number; and of all centres. */
+/* Values of a posted row and the centres of a chunk, by number. */
 static void score_chunk(const coder *k, const workspace *s, int64_t chunk, int64_t r, float *all) {
-    const int64_t count = ikt_postings_score(&k->postings, &s->row[r], chunk, s->sum, s->value);
+    const int64_t count = ikt_postings_score(&k->postings, &s->row[r], chunk, s->value);
     for (int64_t m = 0; m < count; m++)
-        all[number_of(k, chunk * CHUNK + m)] = s->value[m];
-}
-
-static void score_all(const coder *k, const workspace *s, int64_t r, float *all) {
-    for (int64_t chunk = 0; chunk < k->postings.chunks; chunk++)
-        score_chunk(k, s, chunk, r, all);
+        all[ikt_centre_number(&k->table, chunk * CHUNK + m)] = s->value[m];
 }
 
 /* About the `length` least values of every row. */
@@ -128,12 +116,10 @@ static void keep_nearest(const coder *k, workspace *s, int64_t count) {
         ikt_select_begin(&s->kept[r], k->isa, k->length, s->pair + r * IKT_SELECT_ROOM * k->length);
     for (int64_t chunk = 0; chunk < chunks; chunk++) {
         for (int64_t r = 0; r < count; r++) {
-            const int64_t members =
-                ikt_postings_score(&k->postings, &s->row[r], chunk, s->sum, s->value);
+            const int64_t members = ikt_postings_score(&k->postings, &s->row[r], chunk, s->value);
             ikt_select_floats(&s->kept[r], -1, chunk * CHUNK, members, s->value);
         }
-        if (chunk == 0 || chunk == 3 || chunk == 15)
-            ikt_list_tighten(s->kept, count, k->length, (chunk + 1) * CHUNK, k->table.count);
+        ikt_list_tighten(s->kept, count, k->length, chunk + 1, CHUNK, k->table.count);
     }
     for (int64_t r = 0; r < count; r++)
         ikt_select_end(&s->kept[r]);
@@ -168,20 +154,15 @@ static uint16_t nearest_of(const coder *k, ikt_sparse_row row, double x_norm, in
 
 /* --- the order of a list ---------------------------------------------------------------------- */
 
-/* Between which bounds a distance by definition lies, by its value. */
-typedef struct {
-    double low, high;
-} interval;
-
-static interval bounds_of(const coder *k, double start, int64_t entries, double x_norm,
-                          ikt_pair pair) {
+/* Between which bounds the distance by definition of a pair lies, by its value. */
+static void find_bounds(const coder *k, double start, int64_t entries, double x_norm, ikt_pair pair,
+                        double *low, double *high) {
     const uint32_t number = ikt_pair_number(pair);
     const double s = (double)ikt_pair_value(pair), norm = k->postings.norm[number];
     const int64_t terms = entries + ikt_sparse_row_of(&k->centres, number).count;
     const double g = rounding_gamma(terms + 2), tiny = (double)(terms + 4) * 0x1p-145;
-    const double low = x_norm + 2 * (s - start * x_norm / 2);
-    const double high = x_norm + 2 * (s + start * (x_norm / 2 + 2 * norm));
-    return (interval){low * (1 - g) - tiny, high * (1 + g) + tiny};
+    *low = (x_norm + 2 * (s - start * x_norm / 2)) * (1 - g) - tiny;
+    *high = (x_norm + 2 * (s + start * (x_norm / 2 + 2 * norm))) * (1 + g) + tiny;
 }
 
 /* Distances in place of values, and their order. */
@@ -194,47 +175,36 @@ static void define(const coder *k, ikt_sparse_row row, ikt_pair *pair, int64_t c
     ikt_pairs_sort(pair, count);
 }
 
-/* Pairs whose bounds overlap are put in order by their distances; for a single one its upper bound
- * stands. */
-static void order_group(const coder *k, ikt_sparse_row row, double high, ikt_pair *pair,
-                        int64_t count) {
-    if (count > 1)
-        define(k, row, pair, count);
-    else
-        *pair = ikt_pair_make((float)(high * (1 + 0x1p-22)), ikt_pair_number(*pair));
-}
-
-/* Brings pairs that are sorted by value into the order of distance. */
+/* Brings pairs that are sorted by value into the order of distance. Pairs whose bounds overlap are
+ * put in order by their distances; for a single one its upper bound stands. */
 static void order_pairs(const coder *k, ikt_sparse_row row, double x_norm, ikt_pair *pair,
                         int64_t count) {
     const double start = ikt_postings_rounding(&k->postings, row.count).start;
     double reach = -INFINITY; /* upper bound of the group so far */
     int64_t first = 0;
-    for (int64_t e = 0; e < count; e++) {
-        const interval at = bounds_of(k, start, row.count, x_norm, pair[e]);
-        if (e > first && at.low > reach) {
-            order_group(k, row, reach, pair + first, e - first);
+    for (int64_t e = 0; e <= count; e++) {
+        double low = INFINITY, high = INFINITY;
+        if (e < count) find_bounds(k, start, row.count, x_norm, pair[e], &low, &high);
+        if (e > first && (low > reach || e == count)) {
+            if (e - first > 1)
+                define(k, row, pair + first, e - first);
+            else
+                pair[first] =
+                    ikt_pair_make((float)(reach * (1 + 0x1p-22)), ikt_pair_number(pair[first]));
             first = e;
             reach = -INFINITY;
         }
-        reach = fmax(reach, at.high);
+        reach = fmax(reach, high);
     }
-    if (count > 0) order_group(k, row, reach, pair + first, count - first);
 }
 
 /* Brings a row's list into the order of distance; pairs below the result are beyond doubt. */
-static ikt_pair order_list(const coder *k, ikt_sparse_row row, ikt_select *kept) {
-    const double x_norm = ikt_sparse_norm(row);
-    ikt_pair certain = UINT64_MAX;
-    if (kept->limit < UINT64_MAX) {
-        const rounding round = ikt_postings_rounding(&k->postings, row.count);
-        const float below = ikt_list_certain_below(round, x_norm, k->postings.largest_norm,
-                                                   ikt_pair_value(kept->limit));
-        certain = ikt_pair_make(below, 0);
-    }
+static ikt_pair order_list(const coder *k, ikt_sparse_row row, double x_norm, ikt_select *kept) {
+    const ikt_pair certain = ikt_list_certain(kept, ikt_postings_rounding(&k->postings, row.count),
+                                              x_norm, k->postings.largest_norm);
     for (int64_t e = 0; e < kept->count; e++)
-        kept->pair[e] =
-            (kept->pair[e] & ~(ikt_pair)UINT32_MAX) | number_of(k, ikt_pair_number(kept->pair[e]));
+        kept->pair[e] = (kept->pair[e] & ~(ikt_pair)UINT32_MAX) |
+                        ikt_centre_number(&k->table, ikt_pair_number(kept->pair[e]));
     ikt_pairs_sort(kept->pair, kept->count);
     if (is_safe(k, x_norm))
         order_pairs(k, row, x_norm, kept->pair, kept->count);
@@ -243,36 +213,10 @@ static ikt_pair order_list(const coder *k, ikt_sparse_row row, ikt_select *kept)
     return certain;
 }
 
-static void code_by_lists(const coder *k, workspace *s, int64_t from, int64_t count) {
-    const int64_t parts = k->table.parts;
-    keep_nearest(k, s, count);
-    for (int64_t r = 0; r < count; r++) {
-        const ikt_sparse_row row = ikt_sparse_row_of(&k->c->entries, from + r);
-        uint16_t *cell = s->cell + r * parts;
-        const ikt_pair certain = order_list(k, row, &s->kept[r]);
-        if (ikt_list_walk(&k->table, &s->kept[r], certain, cell) == 0) continue;
-        const double x_norm = ikt_sparse_norm(row);
-        score_all(k, s, r, s->all);
-        for (int64_t p = 0; p < parts; p++)
-            if (cell[p] == IKT_CELL_OPEN) cell[p] = nearest_of(k, row, x_norm, p, s->all);
-        s->open_rows++;
-    }
-}
+/* --- rows ------------------------------------------------------------------------------------- */
 
-static void code_by_definition(const coder *k, workspace *s, int64_t from, int64_t count) {
-    const int64_t parts = k->table.parts, centres = k->table.count;
-    for (int64_t chunk = 0; chunk < k->postings.chunks; chunk++)
-        for (int64_t r = 0; r < count; r++)
-            score_chunk(k, s, chunk, r, s->all + r * centres);
-    for (int64_t r = 0; r < count; r++) {
-        const ikt_sparse_row row = ikt_sparse_row_of(&k->c->entries, from + r);
-        const double x_norm = ikt_sparse_norm(row);
-        for (int64_t p = 0; p < parts; p++)
-            s->cell[r * parts + p] = nearest_of(k, row, x_norm, p, s->all + r * centres);
-    }
-}
-
-/* Codes rows from .. from + count - 1 of the block at hand, which begins at own row `row`. */
+/* Codes rows from .. from + count - 1 of the block at hand, which begins at own row `row`. Without
+ * lists every partitioning is open. */
 static void code_tile(const coder *k, workspace *s, int64_t row, int64_t from, int64_t count) {
     const ikt_sparse *rows = &k->c->entries;
     const int64_t parts = k->table.parts;
@@ -281,10 +225,26 @@ static void code_tile(const coder *k, workspace *s, int64_t row, int64_t from, i
         s->row[r] = (ikt_posted_row){0, s->slot + at, s->entry + at};
         ikt_postings_post(&k->postings, ikt_sparse_row_of(rows, from + r), &s->row[r]);
     }
-    if (k->length > 0)
-        code_by_lists(k, s, from, count);
-    else
-        code_by_definition(k, s, from, count);
+    if (k->length > 0) keep_nearest(k, s, count);
+    for (int64_t chunk = 0; k->length == 0 && chunk < k->postings.chunks; chunk++)
+        for (int64_t r = 0; r < count; r++)
+            score_chunk(k, s, chunk, r, s->all + r * k->table.count);
+    for (int64_t r = 0; r < count; r++) {
+        float *all = k->length > 0 ? s->all : s->all + r * k->table.count;
+        const ikt_sparse_row x = ikt_sparse_row_of(rows, from + r);
+        const double x_norm = ikt_sparse_norm(x);
+        uint16_t *cell = s->cell + r * parts;
+        if (k->length > 0) {
+            const ikt_pair certain = order_list(k, x, x_norm, &s->kept[r]);
+            if (ikt_list_walk(&k->table, &s->kept[r], certain, cell) == 0) continue;
+            s->open_rows++;
+            for (int64_t chunk = 0; chunk < k->postings.chunks; chunk++)
+                score_chunk(k, s, chunk, r, all);
+        }
+        for (int64_t p = 0; p < parts; p++)
+            if (k->length == 0 || cell[p] == IKT_CELL_OPEN)
+                cell[p] = nearest_of(k, x, x_norm, p, all);
+    }
     for (int64_t p = 0; p < parts; p++)
         ikt_coding_write(k->c, row + from, count, k->first + p, s->cell + p, parts);
 }
@@ -319,7 +279,6 @@ static ikt_status create_spaces(coder *k) {
         IKT_TRY(ikt_alloc(ctx, &s->row, TILE_ROWS, sizeof *s->row, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->slot, entries, sizeof *s->slot, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->entry, entries, sizeof *s->entry, purpose));
-        IKT_TRY(ikt_alloc(ctx, &s->sum, CHUNK, sizeof *s->sum, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->value, CHUNK, sizeof *s->value, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->all, values, sizeof *s->all, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->kept, TILE_ROWS, sizeof *s->kept, purpose));
@@ -329,16 +288,29 @@ static ikt_status create_spaces(coder *k) {
     return IKT_OK;
 }
 
-/* Frees what belongs to a pass; returns how many rows lists have left open. */
-static int64_t end_pass(coder *k) {
+/* COLLECTIVE. Codes of all own rows in the partitionings of k->part.
+ *   entries   of a row that are there afterwards */
+static ikt_status code_part(coder *k, bool with_lists, int64_t entries) {
+    ikt_coding *c = k->c;
+    ikt_status st = ikt_agree(c->ctx, ikt_centre_table_create(c->ctx, &k->part, &k->table));
+    const int64_t distinct = k->table.count;
     int64_t open = 0;
-    for (int i = 0; k->space && i < k->c->threads; i++) {
+    if (st == IKT_OK)
+        st = ikt_dataset_gather_sparse(ikt_dataset_model(c->data), k->table.row, distinct,
+                                       &k->centres);
+    if (st == IKT_OK) {
+        k->length = with_lists ? ikt_list_length(distinct, &k->part.spec) : 0;
+        st = ikt_postings_create(c->ctx, &k->centres, k->table.stride, &k->postings);
+    }
+    if (st == IKT_OK) st = create_spaces(k);
+    st = ikt_agree(c->ctx, st);
+    if (st == IKT_OK) st = ikt_coding_pass(c, entries, code_block, k);
+    for (int i = 0; k->space && i < c->threads; i++) {
         workspace *s = &k->space[i];
         open += s->open_rows;
         ikt_free(&s->row);
         ikt_free(&s->slot);
         ikt_free(&s->entry);
-        ikt_free(&s->sum);
         ikt_free(&s->value);
         ikt_free(&s->all);
         ikt_free(&s->kept);
@@ -350,52 +322,27 @@ static int64_t end_pass(coder *k) {
     ikt_postings_destroy(&k->postings);
     ikt_sparse_destroy(&k->centres);
     ikt_centre_table_destroy(&k->table);
-    return open;
-}
-
-/* COLLECTIVE. Codes of all own rows in the partitionings of k->part.
- *   entries   of a row that are there afterwards */
-static ikt_status code_part(coder *k, bool with_lists, int64_t entries) {
-    ikt_coding *c = k->c;
-    ikt_status st = ikt_agree(c->ctx, ikt_centre_table_create(c->ctx, &k->part, &k->table));
-    const int64_t distinct = k->table.count;
-    if (st == IKT_OK)
-        st = ikt_dataset_gather_sparse(ikt_dataset_model(c->data), k->table.row, distinct,
-                                       &k->centres);
-    if (st == IKT_OK) {
-        k->stride = ikt_list_stride(distinct);
-        k->length =
-            with_lists ? ikt_list_length(distinct, k->part.psi, k->part.t, k->part.spec.coarse) : 0;
-        st = ikt_postings_create(c->ctx, &k->centres, k->stride, &k->postings);
-    }
-    if (st == IKT_OK) st = create_spaces(k);
-    st = ikt_agree(c->ctx, st);
-    if (st == IKT_OK) st = ikt_coding_pass(c, entries, code_block, k);
-    const int64_t open = end_pass(k);
-    if (st == IKT_OK && with_lists) ikt_coding_report(c, k->length, distinct, open);
+    if (st == IKT_OK && with_lists)
+        ikt_list_report(c->ctx, k->length, distinct, open, c->distribution->count);
     return st;
 }
 
-ikt_status ikt_coding_sparse(ikt_coding *c, bool with_lists) {
+ikt_status ikt_coding_sparse(ikt_coding *c, const ikt_codes_rows *rows, bool with_lists) {
     const ikt_model *model = c->model;
-    const ikt_dataset *centres = ikt_dataset_model(c->data);
-    const double entries = (double)ikt_dataset_entries(centres) / (double)ikt_dataset_rows(centres);
-    const int64_t batch = batch_of(c->budget, model->psi, model->t, c->d, entries);
+    const int64_t coarse = model->spec.coarse, t = model->t;
+    const int64_t batch = batch_of(c->budget, &model->spec, rows);
     coder k = {.c = c, .isa = ikt_cpu_isa(), .part = *model};
     ikt_status st = IKT_OK;
-    c->passes = 1;
-    if (with_lists) return code_part(&k, true, model->t + 1);
-    c->passes = ikt_divide_up(model->t, batch) + (model->spec.coarse > 0);
-    k.part.spec.coarse = 0;
-    for (int64_t first = 0; st == IKT_OK && first < model->t; first += batch) {
-        k.first = first;
-        k.part.t = model->t - first < batch ? model->t - first : batch;
-        k.part.row = model->row + first * model->psi;
-        st = code_part(&k, false, first + k.part.t);
+    c->passes = with_lists ? 1 : ikt_divide_up(t, batch) + (coarse > 0);
+    if (with_lists) return code_part(&k, true, t + 1);
+    for (int64_t next; st == IKT_OK && k.first < t + (coarse > 0); k.first = next) {
+        const bool is_coarse = k.first == t; /* by itself, the last */
+        next = is_coarse || k.first + batch > t ? t : k.first + batch;
+        k.part.t = next - k.first;
+        k.part.row = model->row + k.first * model->psi;
+        k.part.spec.coarse = is_coarse ? coarse : 0;
+        if (is_coarse) next++;
+        st = code_part(&k, false, next);
     }
-    if (st != IKT_OK || model->spec.coarse == 0) return st;
-    k.first = model->t;
-    k.part.t = 0;
-    k.part.spec.coarse = model->spec.coarse;
-    return code_part(&k, false, model->t + 1);
+    return st;
 }

@@ -17,30 +17,11 @@ static void look_up(const int64_t *pool, int64_t count, int64_t *row) {
         row[i] = pool[row[i]];
 }
 
-static void draw_all(ikt_context *ctx, const ikt_model *model, int64_t *pool, int64_t *slot,
-                     int64_t slots) {
-    const ikt_model_spec *spec = &model->spec;
-    const int64_t from = pool ? spec->pool : spec->n;
-    if (pool) ikt_draw_subset(spec->seed, IKT_RNG_POOL, 0, spec->n, spec->pool, slot, slots, pool);
-    ikt_draw_subset(spec->seed, IKT_RNG_CELLS, 0, from, spec->coarse, slot, slots,
-                    model->coarse_row);
-    look_up(pool, spec->coarse, model->coarse_row);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(ctx))
-    for (int64_t p = 0; p < model->t; p++) {
-        int64_t *own = slot + omp_get_thread_num() * slots, *row = model->row + p * model->psi;
-        ikt_draw_subset(spec->seed, IKT_RNG_MODEL, p, from, model->psi, own, slots, row);
-        look_up(pool, model->psi, row);
-    }
-}
-
-static int64_t table_slots(const ikt_model_spec *spec) {
-    int64_t most = spec->psi > spec->coarse ? spec->psi : spec->coarse;
-    return ikt_draw_slots(spec->pool > most ? spec->pool : most);
-}
-
 ikt_status ikt_model_create(ikt_context *ctx, const ikt_model_spec *spec, ikt_model **out) {
     ikt_model *model = NULL;
-    int64_t *slot = NULL, *pool = NULL, slots = table_slots(spec);
+    const int64_t most = spec->psi > spec->coarse ? spec->psi : spec->coarse;
+    const int64_t slots = ikt_draw_slots(spec->pool > most ? spec->pool : most);
+    int64_t *slot = NULL, *pool = NULL;
     ikt_status st = ikt_alloc(ctx, &model, 1, sizeof *model, purpose);
     if (st == IKT_OK) {
         *model = (ikt_model){.spec = *spec, .psi = spec->psi, .t = spec->t};
@@ -51,10 +32,22 @@ ikt_status ikt_model_create(ikt_context *ctx, const ikt_model_spec *spec, ikt_mo
     if (st == IKT_OK && spec->pool > 0)
         st = ikt_alloc(ctx, &pool, spec->pool, sizeof *pool, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &slot, ikt_threads(ctx) * slots, sizeof *slot, purpose);
-    if (st == IKT_OK)
-        draw_all(ctx, model, pool, slot, slots);
-    else
+    if (st == IKT_OK) {
+        const int64_t from = pool ? spec->pool : spec->n;
+        if (pool)
+            ikt_draw_subset(spec->seed, IKT_RNG_POOL, 0, spec->n, spec->pool, slot, slots, pool);
+        ikt_draw_subset(spec->seed, IKT_RNG_CELLS, 0, from, spec->coarse, slot, slots,
+                        model->coarse_row);
+        look_up(pool, spec->coarse, model->coarse_row);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(ctx))
+        for (int64_t p = 0; p < spec->t; p++) {
+            int64_t *own = slot + omp_get_thread_num() * slots, *row = model->row + p * spec->psi;
+            ikt_draw_subset(spec->seed, IKT_RNG_MODEL, p, from, spec->psi, own, slots, row);
+            look_up(pool, spec->psi, row);
+        }
+    } else {
         ikt_model_destroy(&model);
+    }
     ikt_free(&pool);
     ikt_free(&slot);
     *out = model;

@@ -20,14 +20,6 @@ static int64_t members_of(const ikt_postings *p, int64_t chunk) {
 
 /* --- creation --------------------------------------------------------------------------------- */
 
-/* Numbers the columns in use, in ascending order. */
-static void number_slots(ikt_postings *p, const ikt_sparse *centres) {
-    for (int64_t e = 0; e < centres->start[centres->count]; e++)
-        p->slot[centres->column[e]] = 1;
-    for (int64_t k = 0; k < p->d; k++)
-        p->slot[k] = p->slot[k] ? (int32_t)p->slots++ : -1;
-}
-
 /* Lengths of the lists in first[1 ..], which then become their starts. */
 static void place_lists(ikt_postings *p, const ikt_sparse *centres, int64_t stride) {
     for (int64_t q = 0; q < p->count; q++) {
@@ -91,7 +83,10 @@ static ikt_status create(ikt_context *ctx, const ikt_sparse *centres, int64_t st
     IKT_TRY(ikt_alloc(ctx, &p->slot, p->d, sizeof *p->slot, purpose));
     IKT_TRY(ikt_alloc(ctx, &p->start, p->count, sizeof *p->start, purpose));
     IKT_TRY(ikt_alloc(ctx, &p->norm, p->count, sizeof *p->norm, purpose));
-    number_slots(p, centres);
+    for (int64_t e = 0; e < centres->start[centres->count]; e++) /* numbers the columns in use */
+        p->slot[centres->column[e]] = 1;
+    for (int64_t k = 0; k < p->d; k++)
+        p->slot[k] = p->slot[k] ? (int32_t)p->slots++ : -1;
     IKT_TRY(ikt_alloc(ctx, &p->first, p->chunks * p->slots + 1, sizeof *p->first, purpose));
     place_lists(p, centres, stride);
     const int64_t entries = p->first[p->chunks * p->slots];
@@ -134,12 +129,6 @@ void ikt_postings_post(const ikt_postings *p, ikt_sparse_row row, ikt_posted_row
     }
 }
 
-/* A list of some centres: one after the other. */
-static void subtract_some(double *sum, const ikt_posting *list, int64_t count, double x) {
-    for (int64_t e = 0; e < count; e++)
-        sum[list[e].member] -= x * (double)list[e].value;
-}
-
 /* A list of all centres of a chunk. */
 IKT_WIDEST_VECTORS
 static void subtract_all(double *sum, const ikt_posting *list, int64_t count, double x) {
@@ -154,19 +143,23 @@ static void round_all(const double *sum, int64_t count, float *value) {
 }
 
 int64_t ikt_postings_score(const ikt_postings *p, const ikt_posted_row *row, int64_t chunk,
-                           double *sum, float *value) {
+                           float *value) {
     const int64_t members = members_of(p, chunk);
+    double sum[CHUNK];
     const int64_t *first = p->first + chunk * p->slots;
     for (int64_t m = 0; m < members; m++)
         sum[m] = p->start[chunk * CHUNK + m];
     for (int64_t e = 0; e < row->count; e++) {
         const int64_t at = first[row->slot[e]], length = first[row->slot[e] + 1] - at;
+        const ikt_posting *list = p->posting + at;
+        const double x = row->value[e];
         if (e + 2 * AHEAD < row->count) __builtin_prefetch(first + row->slot[e + 2 * AHEAD]);
         if (e + AHEAD < row->count) __builtin_prefetch(p->posting + first[row->slot[e + AHEAD]]);
         if (length == members)
-            subtract_all(sum, p->posting + at, length, row->value[e]);
+            subtract_all(sum, list, length, x);
         else
-            subtract_some(sum, p->posting + at, length, row->value[e]);
+            for (int64_t i = 0; i < length; i++)
+                sum[list[i].member] -= x * (double)list[i].value;
     }
     round_all(sum, members, value);
     return members;

@@ -60,11 +60,10 @@ typedef struct {
 void ikt_postings_post(const ikt_postings *postings, ikt_sparse_row row, ikt_posted_row *out);
 
 /* LOCAL. Values of a row and the centres of one chunk.
- *   sum     [IKT_POSTINGS_CHUNK] work space
  *   value   [IKT_POSTINGS_CHUNK], receives those of the chunk's centres
  * Returns how many centres there are. */
 int64_t ikt_postings_score(const ikt_postings *postings, const ikt_posted_row *row, int64_t chunk,
-                           double *sum, float *value);
+                           float *value);
 
 /* LOCAL, pure. The bound on values and distances of a row of `entries` entries. */
 rounding ikt_postings_rounding(const ikt_postings *postings, int64_t entries);

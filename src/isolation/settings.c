@@ -1,6 +1,8 @@
 /* Configuration keys of the Isolation kernel, and what "auto" means for n rows. */
 #include "isolation/settings.h"
 
+#include <stdbool.h>
+
 enum { AUTO_LEAST = 2, AUTO_ROWS_A_CELL = 16, AUTO_POOL = 8 };
 
 static const ikt_key keys[] = {
@@ -62,16 +64,12 @@ ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_setti
     return IKT_OK;
 }
 
-static int64_t automatic_pool(const ikt_isolation_settings *settings, int64_t n, int64_t psi) {
-    if (settings->form == IKT_FORM_FOREST) return 0;
-    const int64_t t = settings->partitionings;
-    int64_t pool = AUTO_POOL * psi, all = t * psi < n ? t * psi : n;
-    return 2 * pool <= all ? pool : 0;
-}
-
 ikt_status ikt_isolation_resolve_pool(ikt_context *ctx, const ikt_isolation_settings *settings,
                                       int64_t n, int64_t psi, int64_t *pool) {
-    *pool = settings->pool == IKT_AUTO_INT ? automatic_pool(settings, n, psi) : settings->pool;
+    const int64_t wanted = AUTO_POOL * psi, centres = settings->partitionings * psi;
+    const bool pays =
+        settings->form != IKT_FORM_FOREST && 2 * wanted <= (centres < n ? centres : n);
+    *pool = settings->pool != IKT_AUTO_INT ? settings->pool : pays ? wanted : 0;
     if (*pool > n || (*pool > 0 && *pool < psi))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "isolation.pool = %lld; it must be from isolation.psi = %lld to the %lld "

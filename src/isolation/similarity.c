@@ -39,77 +39,69 @@ static void four_u16(const char *const a[4], const char *b, int64_t stride, uint
 
 enum { U8_BYTES = 254 * 32 }; /* what an 8-bit counter can count before it is emptied */
 
-AVX2 static inline uint32_t sum_of_four(__m256i sums) {
-    __m128i two = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
-    return (uint32_t)(_mm_cvtsi128_si64(two) + _mm_extract_epi64(two, 1));
-}
-
-AVX2 static void four_u8_avx2(const char *const a[4], const char *b, int64_t stride,
-                              uint32_t equal[4]) {
+/* An equal entry of two bytes counts twice. */
+AVX2 static inline __attribute__((always_inline)) void
+four_avx2(const char *const a[4], const char *b, int64_t stride, int width, uint32_t equal[4]) {
     const __m256i zero = _mm256_setzero_si256();
     __m256i total[4] = {zero, zero, zero, zero};
     for (int64_t from = 0; from < stride; from += U8_BYTES) {
         const int64_t end = from + U8_BYTES < stride ? from + U8_BYTES : stride;
         __m256i count[4] = {zero, zero, zero, zero};
         for (int64_t e = from; e < end; e += 32) {
-            __m256i y = _mm256_loadu_si256((const void *)(b + e));
-            for (int r = 0; r < 4; r++)
-                count[r] = _mm256_sub_epi8(
-                    count[r], _mm256_cmpeq_epi8(_mm256_loadu_si256((const void *)(a[r] + e)), y));
+            const __m256i y = _mm256_loadu_si256((const void *)(b + e));
+            for (int r = 0; r < 4; r++) {
+                const __m256i x = _mm256_loadu_si256((const void *)(a[r] + e));
+                count[r] = _mm256_sub_epi8(count[r], width == 1 ? _mm256_cmpeq_epi8(x, y)
+                                                                : _mm256_cmpeq_epi16(x, y));
+            }
         }
         for (int r = 0; r < 4; r++)
             total[r] = _mm256_add_epi64(total[r], _mm256_sad_epu8(count[r], zero));
     }
-    for (int r = 0; r < 4; r++)
-        equal[r] = sum_of_four(total[r]);
+    for (int r = 0; r < 4; r++) {
+        const __m128i two =
+            _mm_add_epi64(_mm256_castsi256_si128(total[r]), _mm256_extracti128_si256(total[r], 1));
+        equal[r] = (uint32_t)((_mm_cvtsi128_si64(two) + _mm_extract_epi64(two, 1)) / width);
+    }
 }
 
-/* A 16-bit counter sees at most 65535 / 16 entries: no overflow. */
+AVX2 static void four_u8_avx2(const char *const a[4], const char *b, int64_t stride,
+                              uint32_t equal[4]) {
+    four_avx2(a, b, stride, 1, equal);
+}
+
 AVX2 static void four_u16_avx2(const char *const a[4], const char *b, int64_t stride,
                                uint32_t equal[4]) {
-    const __m256i zero = _mm256_setzero_si256();
-    __m256i count[4] = {zero, zero, zero, zero};
-    for (int64_t e = 0; e < stride; e += 32) {
-        __m256i y = _mm256_loadu_si256((const void *)(b + e));
-        for (int r = 0; r < 4; r++)
-            count[r] = _mm256_sub_epi16(
-                count[r], _mm256_cmpeq_epi16(_mm256_loadu_si256((const void *)(a[r] + e)), y));
-    }
-    for (int r = 0; r < 4; r++) {
-        __m256i pairs = _mm256_madd_epi16(count[r], _mm256_set1_epi16(1));
-        __m256i low = _mm256_and_si256(pairs, _mm256_set1_epi64x(0xFFFFFFFF));
-        equal[r] = sum_of_four(_mm256_add_epi64(low, _mm256_srli_epi64(pairs, 32)));
-    }
+    four_avx2(a, b, stride, 2, equal);
 }
 
 /* --- AVX-512 BW: a compare gives a mask, the mask is counted ---------------------------------- */
 
 #define AVX512 __attribute__((target("avx512f,avx512bw,popcnt")))
 
-AVX512 static void four_u8_avx512(const char *const a[4], const char *b, int64_t stride,
-                                  uint32_t equal[4]) {
+AVX512 static inline __attribute__((always_inline)) void
+four_avx512(const char *const a[4], const char *b, int64_t stride, int width, uint32_t equal[4]) {
     uint64_t sum[4] = {0, 0, 0, 0};
     for (int64_t e = 0; e < stride; e += 64) {
-        __m512i y = _mm512_loadu_si512(b + e);
-        for (int r = 0; r < 4; r++)
-            sum[r] +=
-                (uint64_t)_mm_popcnt_u64(_mm512_cmpeq_epi8_mask(_mm512_loadu_si512(a[r] + e), y));
+        const __m512i y = _mm512_loadu_si512(b + e);
+        for (int r = 0; r < 4; r++) {
+            const __m512i x = _mm512_loadu_si512(a[r] + e);
+            sum[r] += (uint64_t)_mm_popcnt_u64(width == 1 ? _mm512_cmpeq_epi8_mask(x, y)
+                                                          : _mm512_cmpeq_epi16_mask(x, y));
+        }
     }
     for (int r = 0; r < 4; r++)
         equal[r] = (uint32_t)sum[r];
 }
 
+AVX512 static void four_u8_avx512(const char *const a[4], const char *b, int64_t stride,
+                                  uint32_t equal[4]) {
+    four_avx512(a, b, stride, 1, equal);
+}
+
 AVX512 static void four_u16_avx512(const char *const a[4], const char *b, int64_t stride,
                                    uint32_t equal[4]) {
-    uint32_t sum[4] = {0, 0, 0, 0};
-    for (int64_t e = 0; e < stride; e += 64) {
-        __m512i y = _mm512_loadu_si512(b + e);
-        for (int r = 0; r < 4; r++)
-            sum[r] +=
-                (uint32_t)_mm_popcnt_u32(_mm512_cmpeq_epi16_mask(_mm512_loadu_si512(a[r] + e), y));
-    }
-    for (int r = 0; r < 4; r++)
-        equal[r] = sum[r];
+    four_avx512(a, b, stride, 2, equal);
 }
 
 #endif

@@ -63,28 +63,13 @@ static float value_at(const ikt_tree_rows *rows, uint32_t row, int64_t column) {
     return rows->is_u8 ? (float)((const uint8_t *)rows->x)[at] : ((const float *)rows->x)[at];
 }
 
-static const uint32_t *rows_of(const grower *g, int64_t v) {
-    return g->space->sample + g->space->first[v];
-}
-
 /* Whether all rows of the node are the same bytes: a quick way out where many rows coincide. */
-static bool is_one_row(const grower *g, int64_t v) {
-    const uint32_t *row = rows_of(g, v);
+static bool is_one_row(const grower *g, const uint32_t *row, uint32_t count) {
     const int64_t bytes = g->rows->d * (g->rows->is_u8 ? 1 : (int64_t)sizeof(float));
     const char *x = g->rows->x;
-    for (uint32_t i = 1; i < g->space->count[v]; i++)
+    for (uint32_t i = 1; i < count; i++)
         if (memcmp(x + row[0] * bytes, x + row[i] * bytes, (size_t)bytes) != 0) return false;
     return true;
-}
-
-static void find_range(const grower *g, int64_t v, int64_t column, float *low, float *high) {
-    const uint32_t *row = rows_of(g, v);
-    *low = *high = value_at(g->rows, row[0], column);
-    for (uint32_t i = 1; i < g->space->count[v]; i++) {
-        float value = value_at(g->rows, row[i], column);
-        if (value < *low) *low = value;
-        if (value > *high) *high = value;
-    }
 }
 
 static void swap(uint32_t *a, uint32_t *b) {
@@ -96,6 +81,7 @@ static void swap(uint32_t *a, uint32_t *b) {
 /* A column in which the node's rows differ, all of these being equally likely; -1 where there is
  * none. Columns are drawn without replacement until one does. */
 static int64_t draw_column(const grower *g, int64_t v, float *low, float *high) {
+    const uint32_t *row = g->space->sample + g->space->first[v];
     uint32_t *attribute = g->space->attribute, *drawn = g->space->drawn;
     int64_t tried = 0, found = -1;
     for (; found < 0 && tried < g->rows->d; tried++) {
@@ -103,7 +89,12 @@ static int64_t draw_column(const grower *g, int64_t v, float *low, float *high) 
             (uint32_t)(tried + ikt_rng_below(g->space->key[v], IKT_RNG_TREE, g->partitioning,
                                              (uint64_t)(DRAW_COLUMNS + tried), g->rows->d - tried));
         swap(&attribute[tried], &attribute[drawn[tried]]);
-        find_range(g, v, attribute[tried], low, high);
+        *low = *high = value_at(g->rows, row[0], attribute[tried]);
+        for (uint32_t i = 1; i < g->space->count[v]; i++) {
+            const float value = value_at(g->rows, row[i], attribute[tried]);
+            if (value < *low) *low = value;
+            if (value > *high) *high = value;
+        }
         if (*low < *high) found = attribute[tried];
     }
     while (tried-- > 0) /* so that the next node begins from the same order */
@@ -135,7 +126,7 @@ static void split(grower *g, int64_t v) {
     uint32_t *row = g->space->sample + first, left = 0;
     float low = 0, high = 0;
     int64_t column = -1;
-    if (count > 1 && !is_one_row(g, v)) column = draw_column(g, v, &low, &high);
+    if (count > 1 && !is_one_row(g, row, count)) column = draw_column(g, v, &low, &high);
     if (column < 0) {
         g->node[v] = (ikt_tree_node){INFINITY, 0, (uint32_t)v, (uint32_t)g->leaves++};
         return;
@@ -183,15 +174,6 @@ enum { TOGETHER = 16 };
 WALK(walk_u8, uint8_t)
 WALK(walk_f32, float)
 
-/* The last rows, fewer than TOGETHER. */
-static uint32_t walk_one(const ikt_tree_node *tree, const ikt_tree_rows *rows, int64_t row) {
-    uint32_t at = 0;
-    while (tree[at].below != at)
-        at = tree[at].below +
-             (value_at(rows, (uint32_t)row, tree[at].attribute) > tree[at].threshold);
-    return at;
-}
-
 void ikt_tree_cells(const ikt_tree_node *tree, const ikt_tree_rows *rows, int64_t first,
                     int64_t count, uint16_t *cell) {
     const int64_t whole = count / TOGETHER * TOGETHER;
@@ -204,6 +186,11 @@ void ikt_tree_cells(const ikt_tree_node *tree, const ikt_tree_rows *rows, int64_
         for (int r = 0; r < TOGETHER; r++)
             cell[i + r] = (uint16_t)tree[at[r]].cell;
     }
-    for (int64_t i = whole; i < count; i++)
-        cell[i] = (uint16_t)tree[walk_one(tree, rows, first + i)].cell;
+    for (int64_t i = whole; i < count; i++) { /* the last rows, fewer than TOGETHER */
+        const ikt_tree_node *at = tree;
+        while (at != tree + at->below)
+            at = tree + at->below +
+                 (value_at(rows, (uint32_t)(first + i), at->attribute) > at->threshold);
+        cell[i] = (uint16_t)at->cell;
+    }
 }

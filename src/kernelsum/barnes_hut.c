@@ -40,12 +40,20 @@ typedef struct {
     float gradient[3]; /* zeros where the points have fewer dimensions */
 } result;
 
+typedef struct {
+    ikt_isa isa;
+    float opening; /* square of the largest radius of a node, relative to distance and width */
+    ikt_replica replica;
+    ikt_octree tree;
+    result *all;     /* [n] in the order of keys */
+    int64_t *counts; /* [ranks] points that each sums for */
+    float *charge;   /* [n] in the order of keys, once there have been charges */
+} barnes_hut;
+
 /* Places that go together, and what is near and far of them. */
 typedef struct {
-    const ikt_octree *tree;
-    const float *charge; /* [n] in the order of keys, with the moments in the tree; NULL: all 1 */
-    ikt_isa isa;
-    float opening;
+    const barnes_hut *of;
+    const float *charge; /* those of the method, whose moments are in the tree; NULL: all are 1 */
     int count;
     float own[3][IKT_OCTREE_LEAF]; /* [axis][count] places */
     float low[3], high[3];
@@ -90,53 +98,25 @@ LANES_INLINE void add_nodes(bucket *b, bool charged, int64_t entries, int k) {
         pair_widen(&lanes.along[c], &b->sums[k].along[c]);
 }
 
-LANES_INLINE void add_points(bucket *b, bool charged, int64_t entries, int k) {
+LANES_INLINE void add_lists(bucket *b, bool charged, int64_t nodes, int64_t points) {
     const float *const at[3] = {b->point[0], b->point[1], b->point[2]};
     const float *const amount[1] = {b->amount};
-    const float own[3] = {b->own[0][k], b->own[1][k], b->own[2][k]};
-    if (charged)
-        pair_add_charged(at, amount, 0, entries, 3, IKT_KERNEL_STUDENT, 1, own, &b->sums[k]);
-    else
-        pair_add(at, 0, entries, 3, IKT_KERNEL_STUDENT, 1, own, &b->sums[k]);
-}
-
-LANES_INLINE void add_lists(bucket *b, int64_t nodes, int64_t points) {
     for (int k = 0; k < b->count; k++) {
-        if (b->charge) {
-            add_nodes(b, true, nodes, k);
-            add_points(b, true, points, k);
-        } else {
-            add_nodes(b, false, nodes, k);
-            add_points(b, false, points, k);
-        }
+        const float own[3] = {b->own[0][k], b->own[1][k], b->own[2][k]};
+        add_nodes(b, charged, nodes, k);
+        pair_add(at, charged ? amount : NULL, 0, points, 3, IKT_KERNEL_STUDENT, 1, own,
+                 &b->sums[k]);
     }
 }
 
-static void add_portable(bucket *b, int64_t nodes, int64_t points) {
-    add_lists(b, nodes, points);
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) static void add_avx2(bucket *b, int64_t nodes, int64_t points) {
-    add_lists(b, nodes, points);
-}
-
-__attribute__((target("avx512f"))) static void add_avx512(bucket *b, int64_t nodes,
-                                                          int64_t points) {
-    add_lists(b, nodes, points);
-}
-#endif
-
-static void add(bucket *b, int64_t nodes, int64_t points) {
-#if defined(__x86_64__)
-    if (b->isa >= IKT_ISA_AVX512)
-        add_avx512(b, nodes, points);
-    else if (b->isa == IKT_ISA_AVX2)
-        add_avx2(b, nodes, points);
+LANES_INLINE void add_all(bucket *b, int64_t nodes, int64_t points) {
+    if (b->charge)
+        add_lists(b, true, nodes, points);
     else
-#endif
-        add_portable(b, nodes, points);
+        add_lists(b, false, nodes, points);
 }
+
+IKT_FOR_EACH_ISA(add, add_all, (bucket * b, int64_t nodes, int64_t points), (b, nodes, points))
 
 /* Sums what is in the lists, filled up with nodes without mass and points far away. */
 static void flush(bucket *b) {
@@ -149,38 +129,32 @@ static void flush(bucket *b) {
         for (int c = 0; c < 3; c++)
             b->point[c][points] = pair_far;
     }
-    add(b, nodes, points);
+    add(b->of->isa)(b, nodes, points);
     b->n_nodes = b->n_points = 0;
 }
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-/* Moments of charges in place of those of points. */
-static void list_charges(bucket *b, const ikt_octree_moments *m, int64_t at) {
-    b->node[3][at] = (float)m->mass;
-    for (int k = 0; k < 6; k++)
-        b->node[4 + k][at] = (float)m->second[k];
-    b->node[10][at] = (float)(m->second[0] + m->second[1] + m->second[2]);
-    for (int c = 0; c < 3; c++)
-        b->node[11 + c][at] = (float)m->first[c];
-}
-
+/* With charges their moments stand in place of those of points. */
 static void list_node(bucket *b, const ikt_octree_node *node) {
     const int64_t at = b->n_nodes++;
+    const ikt_octree_moments *m = &b->of->tree.moments[node - b->of->tree.node];
     for (int c = 0; c < 3; c++)
         b->node[c][at] = node->centre[c];
-    b->node[3][at] = node->mass;
+    b->node[3][at] = b->charge ? (float)m->mass : node->mass;
     for (int k = 0; k < 6; k++)
-        b->node[4 + k][at] = node->second[k];
-    b->node[10][at] = node->second[0] + node->second[1] + node->second[2];
-    if (b->charge) list_charges(b, &b->tree->moments[node - b->tree->node], at);
+        b->node[4 + k][at] = b->charge ? (float)m->second[k] : node->second[k];
+    b->node[10][at] = b->charge ? (float)(m->second[0] + m->second[1] + m->second[2])
+                                : node->second[0] + node->second[1] + node->second[2];
+    for (int c = 0; c < 3 && b->charge; c++)
+        b->node[11 + c][at] = (float)m->first[c];
     if (b->n_nodes == CHUNK) flush(b);
 }
 
 static void list_points(bucket *b, const ikt_octree_node *node) {
     for (int64_t i = node->first; i < node->end; i++) {
         for (int c = 0; c < 3; c++)
-            b->point[c][b->n_points] = b->tree->at[c][i];
+            b->point[c][b->n_points] = b->of->tree.at[c][i];
         if (b->charge) b->amount[b->n_points] = b->charge[i];
         if (++b->n_points == CHUNK) flush(b);
     }
@@ -195,28 +169,12 @@ static bool is_far(const bucket *b, const ikt_octree_node *node) {
         float gap = below > above ? below : above;
         if (gap > 0) distance2 += gap * gap;
     }
-    return node->radius2 < b->opening * (1 + distance2);
+    return node->radius2 < b->of->opening * (1 + distance2);
 }
 
-static void walk(bucket *b) {
-    const ikt_octree *tree = b->tree;
-    for (int64_t i = 0; i < tree->count;) {
-        const ikt_octree_node *node = &tree->node[i];
-        if (node->end - node->first > FEW_POINTS && is_far(b, node)) {
-            list_node(b, node);
-            i = node->next;
-        } else if (node->is_leaf) {
-            list_points(b, node);
-            i = node->next;
-        } else {
-            i++;
-        }
-    }
-    flush(b);
-}
-
-/* Sums at `count` places own[axis][0 .. count - 1] of the bucket. */
+/* Walks the tree for `count` places own[axis][0 .. count - 1] of the bucket, and sums. */
 static void sum_bucket(bucket *b, int count, result *out) {
+    const ikt_octree *tree = &b->of->tree;
     b->count = count;
     b->n_nodes = b->n_points = 0;
     memset(b->sums, 0, sizeof b->sums);
@@ -228,24 +186,22 @@ static void sum_bucket(bucket *b, int count, result *out) {
             b->high[c] = at > b->high[c] ? at : b->high[c];
         }
     }
-    walk(b);
+    for (int64_t i = 0; i < tree->count;) {
+        const ikt_octree_node *node = &tree->node[i];
+        const bool whole = node->end - node->first > FEW_POINTS && is_far(b, node);
+        if (whole)
+            list_node(b, node);
+        else if (node->is_leaf)
+            list_points(b, node);
+        i = whole || node->is_leaf ? node->next : i + 1;
+    }
+    flush(b);
     for (int k = 0; k < count; k++) {
         out[k].phi = pair_total(&b->sums[k].value);
         for (int c = 0; c < 3; c++)
             out[k].gradient[c] = (float)(-2 * pair_total(&b->sums[k].along[c]));
     }
 }
-
-typedef struct {
-    ikt_isa isa;
-    float opening; /* square of the largest radius of a node, relative to distance and width */
-    ikt_tree_accuracy accuracy;
-    ikt_replica replica;
-    ikt_octree tree;
-    result *all;     /* [n] in the order of keys */
-    int64_t *counts; /* [ranks] points that each sums for */
-    float *charge;   /* [n] in the order of keys, once there have been charges */
-} barnes_hut;
 
 /* --- shares ----------------------------------------------------------------------------------- */
 
@@ -269,10 +225,8 @@ static int64_t share_begin(const ikt_octree *tree, int ranks, int r) {
 /* Sums at the points of a leaf, which are more than a bucket holds where they share a key. */
 static void sum_leaf(const barnes_hut *m, const float *charge, const ikt_octree_node *leaf) {
     bucket b;
-    b.tree = &m->tree;
+    b.of = m;
     b.charge = charge;
-    b.isa = m->isa;
-    b.opening = m->opening;
     for (int64_t first = leaf->first; first < leaf->end; first += IKT_OCTREE_LEAF) {
         const int64_t left = leaf->end - first;
         const int count = left < IKT_OCTREE_LEAF ? (int)left : IKT_OCTREE_LEAF;
@@ -313,14 +267,6 @@ static void store(const ikt_kernelsum *sums, const ikt_kernelsum_request *r, int
         r->gradient[sums->q * at + c] = (float)(scale * (double)found->gradient[c]);
 }
 
-static void store_points(const ikt_kernelsum *sums, const ikt_kernelsum_request *r, int k) {
-    const barnes_hut *m = sums->self;
-    for (int64_t s = 0; s < sums->rows.n; s++) {
-        const int64_t i = (int64_t)m->tree.row[s] - sums->rows.first;
-        if (i >= 0 && i < sums->rows.count) store(sums, r, k, i, &m->all[s]);
-    }
-}
-
 static void sum_targets(const ikt_kernelsum *sums, const ikt_kernelsum_request *r, int k,
                         const float *charge) {
     const barnes_hut *m = sums->self;
@@ -328,24 +274,13 @@ static void sum_targets(const ikt_kernelsum *sums, const ikt_kernelsum_request *
     for (int64_t i = 0; i < r->targets; i++) {
         bucket b;
         result found;
-        b.tree = &m->tree;
+        b.of = m;
         b.charge = charge;
-        b.isa = m->isa;
-        b.opening = m->opening;
         for (int c = 0; c < 3; c++)
             b.own[c][0] = c < sums->q ? r->target[sums->q * i + c] : 0;
         sum_bucket(&b, 1, &found);
         store(sums, r, k, i, &found);
     }
-}
-
-static ikt_status make_tree(ikt_kernelsum *sums) {
-    barnes_hut *m = sums->self;
-    const int64_t nodes = ikt_octree_order(&m->tree, sums->q, m->replica.all);
-    if (nodes > m->tree.room) /* equal on all ranks */
-        IKT_TRY(ikt_agree(sums->ctx, ikt_octree_reserve(sums->ctx, &m->tree, nodes)));
-    ikt_octree_build(&m->tree);
-    return IKT_OK;
 }
 
 /* Charges of the k-th set in the order of keys, and their moments in the tree. The gathered
@@ -363,25 +298,27 @@ static void take_charges(ikt_kernelsum *sums, const ikt_kernelsum_request *r, in
 static ikt_status evaluate(ikt_kernelsum *sums, const ikt_kernelsum_request *r) {
     barnes_hut *m = sums->self;
     ikt_context *ctx = sums->ctx;
-    if (r->charge && !m->charge) { /* on all ranks in the same call */
-        ikt_status st = ikt_agree(
-            ctx, ikt_alloc(ctx, &m->charge, sums->rows.n, sizeof *m->charge, "repulsion"));
-        if (st != IKT_OK) ikt_free(&m->charge);
-        IKT_TRY(st);
-    }
+    if (r->charge && !m->charge)
+        IKT_TRY(ikt_kernelsum_claim(sums, &m->charge, sums->rows.n, sizeof *m->charge));
     if (!ikt_replica_fill(ctx, &sums->rows, r->y, &m->replica)) {
         ikt_kernelsum_invalid(sums, r);
         return IKT_OK;
     }
-    IKT_TRY(make_tree(sums));
+    const int64_t nodes = ikt_octree_order(&m->tree, sums->q, m->replica.all);
+    if (nodes > m->tree.capacity) /* equal on all ranks */
+        IKT_TRY(ikt_agree(ctx, ikt_octree_reserve(ctx, &m->tree, nodes)));
+    ikt_octree_build(&m->tree);
     for (int k = 0; k < r->charges; k++) {
         if (r->charge) take_charges(sums, r, k);
         const float *charge = r->charge ? m->charge : NULL;
         if (r->target) {
             sum_targets(sums, r, k, charge);
-        } else {
-            sum_points(sums, charge);
-            store_points(sums, r, k);
+            continue;
+        }
+        sum_points(sums, charge);
+        for (int64_t s = 0; s < sums->rows.n; s++) {
+            const int64_t i = (int64_t)m->tree.row[s] - sums->rows.first;
+            if (i >= 0 && i < sums->rows.count) store(sums, r, k, i, &m->all[s]);
         }
     }
     return IKT_OK;
@@ -389,13 +326,11 @@ static ikt_status evaluate(ikt_kernelsum *sums, const ikt_kernelsum_request *r) 
 
 static void destroy(ikt_kernelsum *sums) {
     barnes_hut *m = sums->self;
-    if (!m) return;
     ikt_replica_destroy(&m->replica);
     ikt_octree_destroy(&m->tree);
     ikt_free(&m->all);
     ikt_free(&m->counts);
     ikt_free(&m->charge);
-    ikt_free(&m);
 }
 
 static void describe(const ikt_kernelsum *sums, char *text, size_t size) {
@@ -404,22 +339,18 @@ static void describe(const ikt_kernelsum *sums, char *text, size_t size) {
              sqrt((double)m->opening));
 }
 
-static const ikt_kernelsum_ops tree_ops = {evaluate, destroy, describe};
-
-static ikt_status prepare(ikt_kernelsum *sums, ikt_tree_accuracy accuracy) {
+static ikt_status prepare(ikt_kernelsum *sums, const void *settings) {
     /* By dimensions: on a line forces cancel most, and nodes cost least. */
     static const float openings[][4] = {
         [IKT_TREE_DEFAULT] = {0, 0.3f, 0.45f, 0.5f}, [IKT_TREE_TIGHT] = {0, 0.15f, 0.22f, 0.25f}};
+    const float opening = openings[*(const ikt_tree_accuracy *)settings][sums->q];
     ikt_context *ctx = sums->ctx;
-    barnes_hut *m = NULL;
+    barnes_hut *m = sums->self;
     if (sums->rows.n >= UINT32_MAX)
         return ikt_fail(ctx, IKT_ERR_USAGE, "repulsion by a tree: %lld points are too many",
                         (long long)sums->rows.n);
-    IKT_TRY(ikt_alloc(ctx, &m, 1, sizeof *m, "repulsion"));
-    sums->self = m;
     m->isa = ikt_cpu_isa();
-    m->accuracy = accuracy;
-    m->opening = openings[accuracy][sums->q] * openings[accuracy][sums->q];
+    m->opening = opening * opening;
     IKT_TRY(ikt_replica_create(ctx, &sums->rows, sums->q, &m->replica));
     IKT_TRY(ikt_octree_create(ctx, sums->rows.n, &m->tree));
     IKT_TRY(ikt_alloc(ctx, &m->all, sums->rows.n, sizeof *m->all, "repulsion"));
@@ -428,22 +359,16 @@ static ikt_status prepare(ikt_kernelsum *sums, ikt_tree_accuracy accuracy) {
 
 ikt_status ikt_kernelsum_create_tree(ikt_context *ctx, const ikt_rows *rows, int q,
                                      ikt_tree_accuracy accuracy, ikt_kernelsum **out) {
-    *out = NULL;
-    ikt_status st = ikt_alloc(ctx, out, 1, sizeof **out, "repulsion");
-    if (st == IKT_OK) {
-        **out = (ikt_kernelsum){ctx, *rows, q, IKT_KERNEL_STUDENT, NULL, &tree_ops, NULL};
-        st = prepare(*out, accuracy);
-    }
-    st = ikt_agree(ctx, st);
-    if (st != IKT_OK) ikt_kernelsum_destroy(out);
-    return st;
+    static const ikt_kernelsum_ops ops = {sizeof(barnes_hut), prepare, evaluate, destroy, describe};
+    return ikt_kernelsum_create(ctx, rows, q, IKT_KERNEL_STUDENT, &ops, &accuracy, out);
 }
 
 /* Leaves are a quarter full or more on maps as they occur, and nodes few more than leaves. */
-int64_t ikt_kernelsum_memory_tree(const ikt_rows *rows, int q, int threads) {
-    const int64_t of_point = 2 * (8 + 4) + 12 + (int64_t)sizeof(result);
+int64_t ikt_kernelsum_memory_tree(const ikt_rows *rows, int q, int charges, int threads) {
+    const int64_t of_point =
+        2 * (8 + 4) + 12 + (int64_t)sizeof(result) + (charges > 0 ? (int64_t)sizeof(float) : 0);
     const int64_t of_node = (int64_t)(sizeof(ikt_octree_node) + sizeof(ikt_octree_moments));
     const int64_t nodes = 7 * (rows->n / 16 + 1) / 2;
     return ikt_replica_memory(rows, q) + of_point * rows->n + of_node * nodes +
-           threads * (int64_t)sizeof(bucket) + 8 * rows->ranks;
+           threads * (int64_t)sizeof(bucket) + 8 * rows->ranks + 8 * charges;
 }

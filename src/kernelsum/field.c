@@ -7,7 +7,6 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "kernelsum/mesh.h"
-#include "kernelsum/places.h"
 
 enum {
     LANES = 16,
@@ -18,6 +17,9 @@ enum {
 
 /* How far the grid reaches beyond the sources: so many units and so much of their span. */
 static const double margin_units = 4, margin_share = 0.02;
+
+/* Squares to infinity: a kernel value of exactly 0, and 0 * 1e30 = 0. */
+static const float far_away = 1e30f;
 
 /* Far from all sources what the grid errs by would count: below this phi is summed exactly. */
 static const double phi_least = 1e-3;
@@ -79,17 +81,6 @@ static IKT_WIDEST_VECTORS void sum_exactly(const ikt_field *f, const float *y, d
         gradient[a] = (float)(-2 * sum[1 + a]);
 }
 
-/* 1e30 squares to infinity: a kernel value of exactly 0, and 0 * 1e30 = 0. */
-static ikt_status keep_sources(ikt_field *f, const float *y) {
-    f->padded = (f->n + LANES - 1) / LANES * LANES;
-    for (int a = 0; a < f->q; a++) {
-        IKT_TRY(ikt_alloc(f->ctx, &f->at[a], f->padded, sizeof(float), "field"));
-        for (int64_t j = 0; j < f->padded; j++)
-            f->at[a][j] = j < f->n ? y[j * f->q + a] : 1e30f;
-    }
-    return IKT_OK;
-}
-
 /* --- the mesh --------------------------------------------------------------------------------- */
 
 static ikt_fft_settings mesh_settings(void) {
@@ -98,43 +89,22 @@ static ikt_fft_settings mesh_settings(void) {
     return settings;
 }
 
-static const ikt_mesh_ops *mesh_ops(const ikt_fft_settings *settings) {
-    return settings->single ? &ikt_mesh_f32 : &ikt_mesh_f64;
-}
-
-static ikt_bounds widened(const ikt_field *f) {
-    ikt_bounds b = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
-    for (int a = 0; a < 2; a++)
-        for (int64_t j = 0; j < f->n; j++) {
-            b.low[a] = fmin(b.low[a], (double)f->at[a][j]);
-            b.high[a] = fmax(b.high[a], (double)f->at[a][j]);
-        }
-    double span = fmax(b.high[0] - b.low[0], b.high[1] - b.low[1]);
-    for (int a = 0; a < 2; a++) {
-        b.low[a] -= margin_units + margin_share * span;
-        b.high[a] += margin_units + margin_share * span;
-    }
-    return b;
-}
-
-static ikt_status spread(ikt_field *f, const float *y, const ikt_charges *charges) {
-    ikt_spread_space space = {.threads = f->n < SORTED_LEAST ? 1 : f->space.threads};
-    ikt_status st = ikt_spread_prepare(f->ctx, &space, f->n, f->grid.cells[1]);
-    if (st == IKT_OK) ikt_spread(f->isa, &f->grid, &f->window, y, NULL, f->n, &space, charges);
-    ikt_spread_release(&space);
-    return st;
-}
-
-static ikt_status convolve(ikt_field *f, const ikt_charges *charges) {
-    ikt_mesh *mesh = NULL;
+/* Adds what the sources put on the grid, and convolves it where it stands. */
+static ikt_status fill_grid(ikt_field *f, const float *y, const ikt_charges *charges) {
     const ikt_mesh_ops *ops = f->ops;
-    ikt_status st = ops->create(f->ctx, f->grid.padded, &f->influence, &mesh);
+    const int threads = f->space.threads;
+    ikt_spread_space spread = {.threads = f->n < SORTED_LEAST ? 1 : threads};
+    ikt_mesh *mesh = NULL;
+    ikt_status st = ikt_spread_prepare(f->ctx, &spread, f->n, f->grid.cells[1]);
+    if (st == IKT_OK) ikt_spread(f->isa, &f->grid, &f->window, y, NULL, f->n, &spread, charges);
+    ikt_spread_release(&spread);
+    if (st == IKT_OK) st = ops->create(f->ctx, f->grid.padded, &f->influence, &mesh);
     if (st == IKT_OK)
         st = ikt_alloc(f->ctx, &f->space.field, ops->field_count(f->grid.padded, f->grid.nodes[1]),
                        ops->size, "field");
     if (st == IKT_OK)
-        st = ikt_alloc(f->ctx, &f->space.buffers,
-                       f->space.threads * ops->buffer_count(f->grid.padded), ops->size, "field");
+        st = ikt_alloc(f->ctx, &f->space.buffers, threads * ops->buffer_count(f->grid.padded),
+                       ops->size, "field");
     if (st == IKT_OK) {
         const ikt_mesh_shape shape = ops->shape(mesh, &f->grid);
         ops->forward(mesh, &f->grid, charges, &f->space, 0, shape.groups);
@@ -149,28 +119,32 @@ static ikt_status convolve(ikt_field *f, const ikt_charges *charges) {
 
 static ikt_status make_mesh(ikt_field *f, const float *y) {
     const ikt_fft_settings settings = mesh_settings();
-    f->ops = mesh_ops(&settings);
+    ikt_bounds *b = &f->inside;
+    *b = (ikt_bounds){{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
+    for (int a = 0; a < 2; a++)
+        for (int64_t j = 0; j < f->n; j++) {
+            b->low[a] = fmin(b->low[a], (double)f->at[a][j]);
+            b->high[a] = fmax(b->high[a], (double)f->at[a][j]);
+        }
+    const double span = fmax(b->high[0] - b->low[0], b->high[1] - b->low[1]);
+    for (int a = 0; a < 2; a++) {
+        b->low[a] -= margin_units + margin_share * span;
+        b->high[a] += margin_units + margin_share * span;
+    }
+    f->ops = ikt_mesh_ops_of(&settings);
     f->space.threads = ikt_threads(f->ctx);
     f->window = ikt_window_make(settings.order);
-    f->inside = widened(f);
-    f->grid = ikt_grid_fit(&settings, &f->inside);
+    f->grid = ikt_grid_fit(&settings, b);
     const int64_t stride = ikt_charge_stride(&f->grid, settings.order);
-    IKT_TRY(ikt_influence_make(f->ctx, &f->grid, &f->window, &f->influence));
+    IKT_TRY(ikt_influence_make(f->ctx, IKT_KERNEL_STUDENT, &f->grid, &f->window, &f->influence));
     IKT_TRY(ikt_alloc(f->ctx, &f->charge, stride * f->grid.nodes[1], sizeof *f->charge, "field"));
     const ikt_charges charges = {f->charge, stride, ikt_charge_unit(f->n)};
     f->space.potential = f->charge;
     f->space.potential_stride = stride;
-    IKT_TRY(spread(f, y, &charges));
-    IKT_TRY(convolve(f, &charges));
+    IKT_TRY(fill_grid(f, y, &charges));
     ikt_free(&f->influence.table);
     f->has_mesh = true;
     return IKT_OK;
-}
-
-static bool is_inside(const ikt_field *f, const float *y) {
-    for (int a = 0; a < 2; a++)
-        if (!((double)y[a] >= f->inside.low[a] && (double)y[a] <= f->inside.high[a])) return false;
-    return true;
 }
 
 /* At most IKT_PIECE places; those that the grid serves are brought together. */
@@ -180,8 +154,13 @@ static void gather_piece(const ikt_field *f, const float *y, int64_t count, doub
     double sum[IKT_PIECE];
     int64_t from[IKT_PIECE], served = 0;
     for (int64_t i = 0; i < count; i++) {
+        bool is_inside = true;
+        for (int a = 0; a < 2; a++) {
+            const double at = (double)y[2 * i + a];
+            is_inside = is_inside && at >= f->inside.low[a] && at <= f->inside.high[a];
+        }
         phi[i] = 0;
-        if (!is_inside(f, y + 2 * i)) continue;
+        if (!is_inside) continue;
         from[served] = i;
         memcpy(place + 2 * served++, y + 2 * i, 2 * sizeof *y);
     }
@@ -231,7 +210,12 @@ ikt_status ikt_field_create(ikt_context *ctx, const float *y, int64_t n, int q, 
         f->isa = ikt_cpu_isa();
         f->n = n;
         f->q = q;
-        st = keep_sources(f, y);
+        f->padded = (n + LANES - 1) / LANES * LANES;
+    }
+    for (int a = 0; a < q && st == IKT_OK; a++) {
+        st = ikt_alloc(ctx, &f->at[a], f->padded, sizeof(float), "field");
+        for (int64_t j = 0; j < f->padded && st == IKT_OK; j++)
+            f->at[a][j] = j < n ? y[j * q + a] : far_away;
     }
     if (st == IKT_OK && !exact && q == 2 && n > IKT_FIELD_EXACT_SOURCES) st = make_mesh(f, y);
     if (st != IKT_OK) ikt_field_destroy(&f);
@@ -253,15 +237,14 @@ int64_t ikt_field_memory(int64_t n, int q, int threads, double span) {
     const int64_t sources = (int64_t)sizeof(ikt_field) + 4 * q * (n + LANES);
     if (q != 2 || n <= IKT_FIELD_EXACT_SOURCES) return sources;
     const ikt_fft_settings settings = mesh_settings();
-    const ikt_mesh_ops *ops = mesh_ops(&settings);
+    const ikt_mesh_ops *ops = ikt_mesh_ops_of(&settings);
     const double margin = margin_units + margin_share * span;
     const ikt_grid grid =
         ikt_grid_fit(&settings, &(ikt_bounds){{-margin, -margin}, {span + margin, span + margin}});
     const int64_t size = (int64_t)ops->size;
-    int64_t coefficients = (grid.padded[0] / 2 + 8) * (grid.padded[1] / 2 + 32) + grid.padded[1];
     return sources + 8 * ikt_charge_stride(&grid, settings.order) * grid.nodes[1] +
            size * (ops->field_count(grid.padded, grid.nodes[1]) +
                    threads * ops->buffer_count(grid.padded)) +
-           coefficients * (size + 8) + 8 * n + 8 * threads * (grid.cells[1] + 1) +
+           ikt_mesh_coefficients(&grid) * (size + 8) + 8 * n + 8 * threads * (grid.cells[1] + 1) +
            4 * 4 * IKT_SELF_PLACES * IKT_SELF_PLACES;
 }

@@ -45,18 +45,8 @@ static IKT_WIDEST_VECTORS void add_coordinates(const float *y, int64_t count, ex
     *out = e;
 }
 
-/* least = {low x, low y, -high x, -high y}, all -INFINITY when something is not finite. */
-static void merge(const extremes *e, double *least) {
-    for (int lane = 0; lane < LANES; lane++) {
-        int axis = lane % 2;
-        least[axis] = fmin(least[axis], (double)e->low[lane]);
-        least[2 + axis] = fmin(least[2 + axis], -(double)e->high[lane]);
-        for (int s = 0; s < 4 && isnan(e->invalid[lane]); s++)
-            least[s] = -INFINITY;
-    }
-}
-
-/* Extends `least` by `count` coordinates. */
+/* Extends least = {low x, low y, -high x, -high y} by `count` coordinates; all are -INFINITY when
+ * something is not finite. */
 static void extend(ikt_context *ctx, const float *y, int64_t count, double *least) {
 #pragma omp parallel num_threads(ikt_threads(ctx)) if (count > PIECE)
     {
@@ -65,7 +55,13 @@ static void extend(ikt_context *ctx, const float *y, int64_t count, double *leas
         for (int64_t first = 0; first < count; first += PIECE)
             add_coordinates(y + first, count - first < PIECE ? count - first : PIECE, &e);
 #pragma omp critical
-        merge(&e, least);
+        for (int lane = 0; lane < LANES; lane++) {
+            const int axis = lane % 2;
+            least[axis] = fmin(least[axis], (double)e.low[lane]);
+            least[2 + axis] = fmin(least[2 + axis], -(double)e.high[lane]);
+            for (int s = 0; s < 4 && isnan(e.invalid[lane]); s++)
+                least[s] = -INFINITY;
+        }
     }
 }
 
@@ -93,37 +89,28 @@ static int64_t friendly(int64_t n) {
             if (power * times >= n) return power * times;
 }
 
-/* The kernel meets its periodic image at a kink, half a period away. The windows see it rounded off
- * within some cells, more the larger it is: it is large where a map is narrow, beside the kernel.
- */
-static int64_t pad(int64_t cells, int order) {
-    int64_t padded = 2 * (cells + MARGIN_PER_NODE * order);
-    return friendly(padded > PADDED_LEAST ? padded : PADDED_LEAST);
-}
-
-static double choose_spacing(const ikt_fft_settings *settings, double span) {
-    double spacing = settings->spacing;
-    /* A map too large for the grid gets a coarser one, in steps, so that the kernel's transform is
-     * not made anew in each iteration. */
-    while (span / spacing > (double)settings->grid_limit)
-        spacing *= 1.125;
-    /* A map that is small beside the kernel gets cells in proportion: the force there is as small,
-     * and so must be the error. */
-    for (int h = 0; h < HALVINGS_MOST && span / spacing < CELLS_LEAST; h++)
-        spacing /= 2;
-    return spacing;
-}
-
 ikt_grid ikt_grid_fit(const ikt_fft_settings *settings, const ikt_bounds *bounds) {
     ikt_grid grid;
     double span = fmax(bounds->high[0] - bounds->low[0], bounds->high[1] - bounds->low[1]);
-    grid.spacing = choose_spacing(settings, span);
+    grid.spacing = settings->spacing;
+    /* A map too large for the grid gets a coarser one, in steps, so that the kernel's transform is
+     * not made anew in each iteration. */
+    while (span / grid.spacing > (double)settings->grid_limit)
+        grid.spacing *= 1.125;
+    /* A map that is small beside the kernel gets cells in proportion: the force there is as small,
+     * and so must be the error. */
+    for (int h = 0; h < HALVINGS_MOST && span / grid.spacing < CELLS_LEAST; h++)
+        grid.spacing /= 2;
     grid.inverse = 1 / grid.spacing;
     for (int axis = 0; axis < 2; axis++) {
         grid.origin[axis] = floor(bounds->low[axis] / grid.spacing) * grid.spacing;
         grid.cells[axis] = (int64_t)((bounds->high[axis] - grid.origin[axis]) * grid.inverse) + 1;
         grid.nodes[axis] = grid.cells[axis] + settings->order - 1;
-        grid.padded[axis] = pad(grid.cells[axis], settings->order);
+        /* The kernel meets its periodic image at a kink, half a period away. The windows see it
+         * rounded off within some cells, more the larger it is: it is large where a map is narrow,
+         * beside the kernel. */
+        const int64_t padded = 2 * (grid.cells[axis] + MARGIN_PER_NODE * settings->order);
+        grid.padded[axis] = friendly(padded > PADDED_LEAST ? padded : PADDED_LEAST);
     }
     return grid;
 }

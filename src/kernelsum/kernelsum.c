@@ -27,14 +27,42 @@ ikt_fft_settings ikt_fft_preset(ikt_fft_accuracy accuracy) {
     return presets[accuracy];
 }
 
-/* The power of two that one set of charges is divided by: the least that no magnitude exceeds. */
-static double power_above(double most) {
-    int exponent;
-    const double mantissa = frexp(most, &exponent);
-    return most > 0 ? ldexp(1, mantissa > 0.5 ? exponent : exponent - 1) : 1;
+ikt_status ikt_kernelsum_create(ikt_context *ctx, const ikt_rows *rows, int q, ikt_kernel kernel,
+                                const ikt_kernelsum_ops *ops, const void *settings,
+                                ikt_kernelsum **out) {
+    *out = NULL;
+    ikt_status st = ikt_alloc(ctx, out, 1, sizeof **out, "repulsion");
+    if (st == IKT_OK) {
+        **out = (ikt_kernelsum){ctx, *rows, q, kernel, NULL, ops, NULL};
+        st = ikt_alloc(ctx, &(*out)->self, 1, ops->size, "repulsion");
+    }
+    if (st == IKT_OK) st = ops->prepare(*out, settings);
+    st = ikt_agree(ctx, st);
+    if (st != IKT_OK) ikt_kernelsum_destroy(out);
+    return st;
 }
 
-/* A maximum over all ranks does not depend on their number. */
+void ikt_kernelsum_destroy(ikt_kernelsum **sums) {
+    if (!*sums) return;
+    if ((*sums)->self) (*sums)->ops->destroy(*sums);
+    ikt_free(&(*sums)->self);
+    ikt_free(&(*sums)->scale);
+    ikt_free(sums);
+}
+
+void ikt_kernelsum_describe(const ikt_kernelsum *sums, char *text, size_t size) {
+    sums->ops->describe(sums, text, size);
+}
+
+ikt_status ikt_kernelsum_claim(ikt_kernelsum *sums, void *array, int64_t count, size_t size) {
+    ikt_context *ctx = sums->ctx;
+    const ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, array, count, size, "repulsion"));
+    if (st != IKT_OK) ikt_free(array);
+    return st;
+}
+
+/* For each set of charges the power of two that it is divided by: the least that no magnitude
+ * exceeds. A maximum over all ranks does not depend on their number. */
 static ikt_status find_scales(ikt_kernelsum *sums, const ikt_kernelsum_request *r) {
     ikt_context *ctx = sums->ctx;
     const int64_t count = sums->rows.count;
@@ -54,23 +82,22 @@ static ikt_status find_scales(ikt_kernelsum *sums, const ikt_kernelsum_request *
     }
     IKT_TRY(ikt_agree(ctx, st));
     ikt_max_f64(ctx, sums->scale, r->charges);
-    for (int k = 0; k < r->charges; k++)
-        sums->scale[k] = power_above(sums->scale[k]);
+    for (int k = 0; k < r->charges; k++) {
+        int exponent;
+        const double most = sums->scale[k], mantissa = frexp(most, &exponent);
+        sums->scale[k] = most > 0 ? ldexp(1, mantissa > 0.5 ? exponent : exponent - 1) : 1;
+    }
     return IKT_OK;
-}
-
-static bool targets_are_finite(const ikt_kernelsum *sums, const ikt_kernelsum_request *r) {
-    int64_t invalid = 0;
-    for (int64_t e = 0; e < sums->q * r->targets; e++)
-        invalid += !isfinite(r->target[e]);
-    return ikt_max_one(sums->ctx, invalid) == 0;
 }
 
 ikt_status ikt_kernelsum_evaluate(ikt_kernelsum *sums, const ikt_kernelsum_request *request) {
     ikt_kernelsum_request r = *request;
+    int64_t invalid = 0;
     if (!r.charge) r.charges = 1;
     if (r.charges < 1) return IKT_OK;
-    if (r.target && !targets_are_finite(sums, &r)) {
+    for (int64_t e = 0; r.target && e < sums->q * r.targets; e++)
+        invalid += !isfinite(r.target[e]);
+    if (r.target && ikt_max_one(sums->ctx, invalid) > 0) {
         ikt_kernelsum_invalid(sums, &r);
         return IKT_OK;
     }
@@ -78,17 +105,6 @@ ikt_status ikt_kernelsum_evaluate(ikt_kernelsum *sums, const ikt_kernelsum_reque
     if (st == IKT_OK) st = sums->ops->evaluate(sums, &r);
     if (st != IKT_OK) ikt_kernelsum_invalid(sums, &r);
     return st;
-}
-
-void ikt_kernelsum_destroy(ikt_kernelsum **sums) {
-    if (!*sums) return;
-    (*sums)->ops->destroy(*sums);
-    ikt_free(&(*sums)->scale);
-    ikt_free(sums);
-}
-
-void ikt_kernelsum_describe(const ikt_kernelsum *sums, char *text, size_t size) {
-    sums->ops->describe(sums, text, size);
 }
 
 void ikt_kernelsum_invalid(const ikt_kernelsum *sums, const ikt_kernelsum_request *r) {

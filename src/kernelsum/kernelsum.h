@@ -67,16 +67,12 @@ ikt_fft_settings ikt_fft_preset(ikt_fft_accuracy accuracy);
 ikt_status ikt_kernelsum_create_exact(ikt_context *ctx, const ikt_rows *rows, int q,
                                       ikt_kernel kernel, ikt_kernelsum **out);
 
-/* COLLECTIVE, SAME-ARGS. Sums by a particle-mesh method; see fft.c. An evaluation costs of the
- * order of order^2 n_local + g log g, where g is the number of cells of the grid in the map's
- * bounding box. Errors: IKT_ERR_USAGE for settings out of range, IKT_ERR_RESOURCE. */
-ikt_status ikt_kernelsum_create_fft(ikt_context *ctx, const ikt_rows *rows,
+/* COLLECTIVE, SAME-ARGS. Sums of a Student kernel by a particle-mesh method; see fft.c. An
+ * evaluation costs of the order of order^2 n_local + g log g, where g is the number of cells of the
+ * grid in the map's bounding box. Errors: IKT_ERR_USAGE for settings out of range and for any other
+ * kernel, which the grid does not resolve; IKT_ERR_RESOURCE. */
+ikt_status ikt_kernelsum_create_fft(ikt_context *ctx, const ikt_rows *rows, ikt_kernel kernel,
                                     const ikt_fft_settings *settings, ikt_kernelsum **out);
-
-/* COLLECTIVE, SAME-ARGS. The same with one of the Student kernels. Errors: also IKT_ERR_USAGE for
- * any other kernel, which the grid does not resolve. */
-ikt_status ikt_kernelsum_create_fft_of(ikt_context *ctx, const ikt_rows *rows, ikt_kernel kernel,
-                                       const ikt_fft_settings *settings, ikt_kernelsum **out);
 
 /* Named accuracies of the tree: root mean square error of the force relative to that of the force,
  * and relative error of Z, on maps of points at random. */
@@ -122,18 +118,18 @@ typedef struct {
  * any rank is not finite, every value and gradient is NaN and the status is IKT_OK. Errors, on
  * which every value and gradient is NaN, too: IKT_ERR_DATA where a charge is not finite or beyond
  * 2^1023; IKT_ERR_RESOURCE, because memory that grows with the span of the points and that charges
- * need (12 bytes a row of the own rank, 16 to 20 bytes a row of all ranks for exact sums, 4 for the
- * tree) is claimed on the way. */
+ * need is claimed on the way. */
 ikt_status ikt_kernelsum_evaluate(ikt_kernelsum *sums, const ikt_kernelsum_request *request);
 
 /* LOCAL. One line on how sums are made, for logs: "particle mesh, window of 4 nodes, ...". */
 void ikt_kernelsum_describe(const ikt_kernelsum *sums, char *text, size_t size);
 
-/* LOCAL. Most bytes a rank will hold for sums of unit charges.
- *   span  side of the map's bounding box, in units of the map */
-int64_t ikt_kernelsum_memory_exact(const ikt_rows *rows, int q);
-int64_t ikt_kernelsum_memory_tree(const ikt_rows *rows, int q, int threads);
+/* LOCAL. Most bytes a rank will hold.
+ *   charges   sets of charges that are summed together; 0: each point has a charge of 1
+ *   span      side of the map's bounding box, in units of the map */
+int64_t ikt_kernelsum_memory_exact(const ikt_rows *rows, int q, int charges);
+int64_t ikt_kernelsum_memory_tree(const ikt_rows *rows, int q, int charges, int threads);
 int64_t ikt_kernelsum_memory_fft(const ikt_fft_settings *settings, const ikt_rows *rows,
-                                 int threads, double span);
+                                 int charges, int threads, double span);
 
 #endif

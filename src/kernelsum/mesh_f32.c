@@ -3,6 +3,4 @@
 #define FFTW(name) fftwf_##name
 #define MESH_OPS   ikt_mesh_f32
 
-#include "kernelsum/transform_body.h"
-
-#include "kernelsum/gather_body.h"
+#include "kernelsum/mesh_body.h"

@@ -43,8 +43,9 @@ static uint64_t spread_bits(uint64_t x) {
     return x;
 }
 
-/* Middle and side of the cube around the points. */
-static double find_cube(ikt_octree *tree, int q, const float *y) {
+/* The middle of the cube around the points, and their keys in it. */
+static void make_keys(ikt_octree *tree, int q, const float *y) {
+    const double cells = (double)(1 << BITS);
     double side = 0;
     for (int c = 0; c < 3; c++)
         tree->origin[c] = 0;
@@ -57,11 +58,6 @@ static double find_cube(ikt_octree *tree, int q, const float *y) {
         tree->origin[c] = 0.5 * ((double)low + (double)high);
         side = fmax(side, (double)high - (double)low);
     }
-    return side;
-}
-
-static void make_keys(ikt_octree *tree, int q, const float *y) {
-    const double side = find_cube(tree, q, y), cells = (double)(1 << BITS);
     const double scale = side > 0 ? cells / side : 0;
     for (int64_t i = 0; i < tree->n; i++) {
         uint64_t key = 0;
@@ -75,12 +71,13 @@ static void make_keys(ikt_octree *tree, int q, const float *y) {
     }
 }
 
-/* One pass of a stable counting sort by some bits of the keys; false: all keys have the same. */
-static bool sort_pass(ikt_octree *tree, int shift) {
+/* One pass of a stable counting sort by some bits of the keys, so that equal keys keep the order of
+ * rows. */
+static void sort_pass(ikt_octree *tree, int shift) {
     int64_t place[RADIX] = {0}, sum = 0;
     for (int64_t i = 0; i < tree->n; i++)
         place[tree->key[i] >> shift & (RADIX - 1)]++;
-    if (place[tree->key[0] >> shift & (RADIX - 1)] == tree->n) return false;
+    if (place[tree->key[0] >> shift & (RADIX - 1)] == tree->n) return; /* all have the same */
     for (int digit = 0; digit < RADIX; digit++) {
         int64_t count = place[digit];
         place[digit] = sum;
@@ -91,20 +88,12 @@ static bool sort_pass(ikt_octree *tree, int shift) {
         tree->spare_key[to] = tree->key[i];
         tree->spare_row[to] = tree->row[i];
     }
-    return true;
-}
-
-/* Stable, so that equal keys keep the order of rows. */
-static void sort(ikt_octree *tree) {
-    for (int shift = 0; shift < 3 * BITS; shift += RADIX_BITS) {
-        if (!sort_pass(tree, shift)) continue;
-        uint64_t *key = tree->key;
-        uint32_t *row = tree->row;
-        tree->key = tree->spare_key;
-        tree->row = tree->spare_row;
-        tree->spare_key = key;
-        tree->spare_row = row;
-    }
+    uint64_t *key = tree->key;
+    uint32_t *row = tree->row;
+    tree->key = tree->spare_key;
+    tree->row = tree->spare_row;
+    tree->spare_key = key;
+    tree->spare_row = row;
 }
 
 /* --- the nodes -------------------------------------------------------------------------------- */
@@ -130,133 +119,72 @@ static int64_t child_end(const ikt_octree *tree, int64_t first, int64_t end, int
     return at;
 }
 
-static int64_t count_nodes(const ikt_octree *tree, int64_t first, int64_t end) {
-    int64_t count = 1;
-    if (is_leaf(tree, first, end)) return count;
-    const int shift = split_shift(tree, first, end);
-    for (int64_t at = first; at < end;) {
-        int64_t to = child_end(tree, at, end, shift);
-        count += count_nodes(tree, at, to);
-        at = to;
+/* Nodes of a stretch, without what comes from those below; or only counts them. */
+static void add_nodes(ikt_octree *tree, int64_t first, int64_t end, int64_t parent, bool write) {
+    const int64_t me = tree->count++;
+    const bool leaf = is_leaf(tree, first, end);
+    if (write) {
+        tree->moments[me] = (ikt_octree_moments){0};
+        tree->node[me] = (ikt_octree_node){.is_leaf = leaf,
+                                           .first = first,
+                                           .end = end,
+                                           .parent = parent,
+                                           .low = {INFINITY, INFINITY, INFINITY},
+                                           .high = {-INFINITY, -INFINITY, -INFINITY}};
     }
-    return count;
+    const int shift = leaf ? 0 : split_shift(tree, first, end);
+    for (int64_t at = first, to; !leaf && at < end; at = to) {
+        to = child_end(tree, at, end, shift);
+        add_nodes(tree, at, to, me, write);
+    }
+    if (write) tree->node[me].next = tree->count;
 }
 
 int64_t ikt_octree_order(ikt_octree *tree, int q, const float *y) {
     if (tree->n == 0) return 0;
     make_keys(tree, q, y);
-    sort(tree);
+    for (int shift = 0; shift < 3 * BITS; shift += RADIX_BITS)
+        sort_pass(tree, shift);
     for (int c = 0; c < q; c++)
         for (int64_t i = 0; i < tree->n; i++)
             tree->at[c][i] = y[q * (int64_t)tree->row[i] + c];
-    return count_nodes(tree, 0, tree->n);
+    tree->count = 0;
+    add_nodes(tree, 0, tree->n, -1, false);
+    return tree->count;
 }
 
 ikt_status ikt_octree_reserve(ikt_context *ctx, ikt_octree *tree, int64_t nodes) {
-    if (nodes <= tree->room) return IKT_OK;
+    if (nodes <= tree->capacity) return IKT_OK;
     ikt_free(&tree->node);
     ikt_free(&tree->moments);
-    tree->room = 0;
+    tree->capacity = 0;
     nodes += nodes / 4;
     IKT_TRY(ikt_alloc(ctx, &tree->node, nodes, sizeof *tree->node, "repulsion"));
     IKT_TRY(ikt_alloc(ctx, &tree->moments, nodes, sizeof *tree->moments, "repulsion"));
-    tree->room = nodes;
+    tree->capacity = nodes;
     return IKT_OK;
 }
 
 /* Which axes the second moments belong to. */
 static const int axis_a[6] = {0, 1, 2, 0, 0, 1}, axis_b[6] = {0, 1, 2, 1, 2, 2};
 
-/* Box and moments about the middle of the cube of a leaf's points. */
-static void sum_leaf(const ikt_octree *tree, ikt_octree_node *node, ikt_octree_moments *m) {
-    for (int64_t i = node->first; i < node->end; i++) {
-        double place[3];
-        m->mass++;
-        for (int c = 0; c < 3; c++) {
-            const float at = tree->at[c][i];
-            node->low[c] = at < node->low[c] ? at : node->low[c];
-            node->high[c] = at > node->high[c] ? at : node->high[c];
-            place[c] = (double)at - tree->origin[c];
-            m->first[c] += place[c];
-        }
-        for (int k = 0; k < 6; k++)
-            m->second[k] += place[axis_a[k]] * place[axis_b[k]];
-    }
-}
-
+/* Sums of a node, about the middle of the cube, are added to those of the node above. */
 static void add_to_parent(ikt_octree *tree, int64_t i) {
-    const ikt_octree_node *node = &tree->node[i];
     const ikt_octree_moments *m = &tree->moments[i];
-    if (node->parent < 0) return;
-    ikt_octree_node *above = &tree->node[node->parent];
-    ikt_octree_moments *sum = &tree->moments[node->parent];
-    sum->mass += m->mass;
-    for (int c = 0; c < 3; c++) {
-        sum->first[c] += m->first[c];
-        above->low[c] = node->low[c] < above->low[c] ? node->low[c] : above->low[c];
-        above->high[c] = node->high[c] > above->high[c] ? node->high[c] : above->high[c];
-    }
+    if (tree->node[i].parent < 0) return;
+    ikt_octree_moments *above = &tree->moments[tree->node[i].parent];
+    above->mass += m->mass;
+    for (int c = 0; c < 3; c++)
+        above->first[c] += m->first[c];
     for (int k = 0; k < 6; k++)
-        sum->second[k] += m->second[k];
+        above->second[k] += m->second[k];
 }
 
-/* Centre, second moments about it as rounded, and radius. */
-static void finish(const ikt_octree *tree, ikt_octree_node *node, const ikt_octree_moments *m) {
-    double centre[3], off[3], radius2 = 0;
-    node->mass = (float)m->mass;
-    for (int c = 0; c < 3; c++) {
-        double mean = m->first[c] / m->mass;
-        node->centre[c] = (float)(mean + tree->origin[c]);
-        centre[c] = (double)node->centre[c];
-        off[c] = mean;
-        double reach = fmax(centre[c] - (double)node->low[c], (double)node->high[c] - centre[c]);
-        radius2 += reach * reach;
-    }
-    node->radius2 = (float)radius2;
-    for (int k = 0; k < 6; k++)
-        node->second[k] = (float)(m->second[k] - m->mass * off[axis_a[k]] * off[axis_b[k]]);
-}
-
-/* Nodes of a stretch, without what comes from those below. */
-static void add_nodes(ikt_octree *tree, int64_t first, int64_t end, int64_t parent) {
-    const int64_t me = tree->count++;
-    ikt_octree_node *node = &tree->node[me];
-    *node = (ikt_octree_node){
-        .is_leaf = is_leaf(tree, first, end), .first = first, .end = end, .parent = parent};
-    for (int c = 0; c < 3; c++) {
-        node->low[c] = INFINITY;
-        node->high[c] = -INFINITY;
-    }
-    memset(&tree->moments[me], 0, sizeof tree->moments[me]);
-    if (!node->is_leaf) {
-        const int shift = split_shift(tree, first, end);
-        for (int64_t at = first; at < end;) {
-            int64_t to = child_end(tree, at, end, shift);
-            add_nodes(tree, at, to, me);
-            at = to;
-        }
-    }
-    node->next = tree->count;
-}
-
-void ikt_octree_build(ikt_octree *tree) {
-    tree->count = 0;
-    if (tree->n == 0) return;
-    add_nodes(tree, 0, tree->n, -1);
-    for (int64_t i = tree->count - 1; i >= 0; i--) { /* those below come first */
-        if (tree->node[i].is_leaf) sum_leaf(tree, &tree->node[i], &tree->moments[i]);
-        finish(tree, &tree->node[i], &tree->moments[i]);
-        add_to_parent(tree, i);
-    }
-}
-
-/* --- charges ---------------------------------------------------------------------------------- */
-
-/* Moments of a leaf about the middle of the cube. */
-static void charge_leaf(const ikt_octree *tree, const ikt_octree_node *node, const float *charge,
-                        ikt_octree_moments *m) {
+/* Moments of a leaf's points, or of their charges, about the middle of the cube. */
+static void sum_leaf(const ikt_octree *tree, const ikt_octree_node *node, const float *charge,
+                     ikt_octree_moments *m) {
     for (int64_t i = node->first; i < node->end; i++) {
-        const double amount = (double)charge[i];
+        const double amount = charge ? (double)charge[i] : 1;
         double place[3];
         m->mass += amount;
         for (int c = 0; c < 3; c++) {
@@ -268,17 +196,50 @@ static void charge_leaf(const ikt_octree *tree, const ikt_octree_node *node, con
     }
 }
 
-/* From the middle of the cube to the centre of the node. */
-static void shift_moments(const ikt_octree *tree, const ikt_octree_node *node,
-                          ikt_octree_moments *m) {
-    double off[3];
-    for (int c = 0; c < 3; c++)
-        off[c] = (double)node->centre[c] - tree->origin[c];
+/* The box around a leaf's points. */
+static void bound_leaf(const ikt_octree *tree, ikt_octree_node *node) {
+    for (int64_t i = node->first; i < node->end; i++)
+        for (int c = 0; c < 3; c++) {
+            const float at = tree->at[c][i];
+            node->low[c] = at < node->low[c] ? at : node->low[c];
+            node->high[c] = at > node->high[c] ? at : node->high[c];
+        }
+}
+
+/* Centre, second moments about it as rounded, and radius. */
+static void finish(const ikt_octree *tree, ikt_octree_node *node, const ikt_octree_moments *m) {
+    double off[3], radius2 = 0;
+    node->mass = (float)m->mass;
+    for (int c = 0; c < 3; c++) {
+        off[c] = m->first[c] / m->mass;
+        node->centre[c] = (float)(off[c] + tree->origin[c]);
+        const double centre = (double)node->centre[c];
+        const double reach = fmax(centre - (double)node->low[c], (double)node->high[c] - centre);
+        radius2 += reach * reach;
+    }
+    node->radius2 = (float)radius2;
     for (int k = 0; k < 6; k++)
-        m->second[k] += m->mass * off[axis_a[k]] * off[axis_b[k]] -
-                        m->first[axis_a[k]] * off[axis_b[k]] - off[axis_a[k]] * m->first[axis_b[k]];
-    for (int c = 0; c < 3; c++)
-        m->first[c] -= m->mass * off[c];
+        node->second[k] = (float)(m->second[k] - m->mass * off[axis_a[k]] * off[axis_b[k]]);
+}
+
+void ikt_octree_build(ikt_octree *tree) {
+    tree->count = 0;
+    if (tree->n == 0) return;
+    add_nodes(tree, 0, tree->n, -1, true);
+    for (int64_t i = tree->count - 1; i >= 0; i--) { /* those below come first */
+        ikt_octree_node *node = &tree->node[i];
+        if (node->is_leaf) {
+            bound_leaf(tree, node);
+            sum_leaf(tree, node, NULL, &tree->moments[i]);
+        }
+        finish(tree, node, &tree->moments[i]);
+        add_to_parent(tree, i);
+        for (int c = 0; c < 3 && node->parent >= 0; c++) {
+            ikt_octree_node *above = &tree->node[node->parent];
+            above->low[c] = node->low[c] < above->low[c] ? node->low[c] : above->low[c];
+            above->high[c] = node->high[c] > above->high[c] ? node->high[c] : above->high[c];
+        }
+    }
 }
 
 void ikt_octree_charge(ikt_octree *tree, const float *charge) {
@@ -286,15 +247,17 @@ void ikt_octree_charge(ikt_octree *tree, const float *charge) {
     for (int64_t i = tree->count - 1; i >= 0; i--) { /* those below come first */
         const ikt_octree_node *node = &tree->node[i];
         ikt_octree_moments *m = &tree->moments[i];
-        if (node->is_leaf) charge_leaf(tree, node, charge, m);
-        if (node->parent >= 0) {
-            ikt_octree_moments *above = &tree->moments[node->parent];
-            above->mass += m->mass;
-            for (int c = 0; c < 3; c++)
-                above->first[c] += m->first[c];
-            for (int k = 0; k < 6; k++)
-                above->second[k] += m->second[k];
+        double off[3];
+        if (node->is_leaf) sum_leaf(tree, node, charge, m);
+        add_to_parent(tree, i);
+        /* From the middle of the cube to the centre of the node. */
+        for (int c = 0; c < 3; c++)
+            off[c] = (double)node->centre[c] - tree->origin[c];
+        for (int k = 0; k < 6; k++) {
+            const int a = axis_a[k], b = axis_b[k];
+            m->second[k] += m->mass * off[a] * off[b] - m->first[a] * off[b] - off[a] * m->first[b];
         }
-        shift_moments(tree, node, m);
+        for (int c = 0; c < 3; c++)
+            m->first[c] -= m->mass * off[c];
     }
 }

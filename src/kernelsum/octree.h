@@ -44,18 +44,18 @@ typedef struct {
     float *at[3];                /* [padded] positions in the order of keys */
     ikt_octree_node *node;       /* [count] */
     ikt_octree_moments *moments; /* [count] */
-    int64_t count, room;         /* nodes, and room for them */
+    int64_t count, capacity;     /* nodes, and how many there is memory for */
     double origin[3];            /* middle of the cube */
 } ikt_octree;
 
-/* LOCAL. Room for n points, below 2^32. Errors: IKT_ERR_RESOURCE; free it then, too. */
+/* LOCAL. Memory for n points, below 2^32. Errors: IKT_ERR_RESOURCE; free it then, too. */
 ikt_status ikt_octree_create(ikt_context *ctx, int64_t n, ikt_octree *out);
 void ikt_octree_destroy(ikt_octree *tree);
 
 /* LOCAL, pure. Sorts the points y[n * q] and counts the nodes that the tree will have. */
 int64_t ikt_octree_order(ikt_octree *tree, int q, const float *y);
 
-/* LOCAL. Builds the tree of the sorted points. The room for its nodes is made first where there is
+/* LOCAL. Builds the tree of the sorted points. Memory for its nodes is made first where there is
  * less: `nodes` is equal on all ranks, so that all may agree on the outcome in the same call.
  * Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_octree_reserve(ikt_context *ctx, ikt_octree *tree, int64_t nodes);

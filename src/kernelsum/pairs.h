@@ -13,8 +13,9 @@
 #define IKT_KERNELSUM_PAIRS_H
 
 #define LANE_WIDTH 16
+#define LANES_GENERIC
+#include "base/lanes.h"
 #include "kernelsum/kernelsum.h"
-#include "kernelsum/lanes.h"
 #include "kernelsum/replica.h"
 
 enum { PAIR_BLOCK = 512, PAIR_GROUP = 4 /* most rows that go together */ };
@@ -119,11 +120,11 @@ LANES_INLINE void pair_block(const float *const *at, int q, ikt_kernel kernel, i
 }
 
 /* Adds to the sums of `group` rows at own[group * q], or of one row in `group` sets of charges,
- * those over the rows first .. end - 1, multiples of 16, of `at`.
- *   charge   [group][end] charges of these rows; NULL: each has a charge of 1 */
-LANES_INLINE void pair_add_charged(const float *const *at, const float *const *charge,
-                                   int64_t first, int64_t last, int q, ikt_kernel kernel, int group,
-                                   const float *own, pair_sums *sums) {
+ * those over the rows first .. last - 1, multiples of 16, of `at`.
+ *   charge   [group][last] charges of these rows; NULL: each has a charge of 1 */
+LANES_INLINE void pair_add(const float *const *at, const float *const *charge, int64_t first,
+                           int64_t last, int q, ikt_kernel kernel, int group, const float *own,
+                           pair_sums *sums) {
     for (int64_t block = first; block < last; block += PAIR_BLOCK) {
         const int64_t end = block + PAIR_BLOCK < last ? block + PAIR_BLOCK : last;
         pair_lanes lanes[PAIR_GROUP];
@@ -138,11 +139,6 @@ LANES_INLINE void pair_add_charged(const float *const *at, const float *const *c
                 pair_widen(&lanes[i].along[c], &sums[i].along[c]);
         }
     }
-}
-
-LANES_INLINE void pair_add(const float *const *at, int64_t first, int64_t last, int q,
-                           ikt_kernel kernel, int group, const float *own, pair_sums *sums) {
-    pair_add_charged(at, NULL, first, last, q, kernel, group, own, sums);
 }
 
 #endif

@@ -24,7 +24,7 @@ typedef struct {
     float *at[IKT_DIMENSIONS_MOST];
 } ikt_replica;
 
-/* LOCAL. Room for the positions of a map in q dimensions. Errors: IKT_ERR_RESOURCE; free it then,
+/* LOCAL. Memory for the positions of a map in q dimensions. Errors: IKT_ERR_RESOURCE; free it then,
  * too. */
 ikt_status ikt_replica_create(ikt_context *ctx, const ikt_rows *rows, int q, ikt_replica *out);
 

@@ -18,13 +18,6 @@
  * 64 in 2.9 and by 1024 in 8.5. */
 static const ikt_fft_rates usual = {1 / 1.2e-10, 3e9, 3e-6};
 
-static ikt_fft_rates rates_of(const ikt_fft_settings *settings) {
-    const ikt_fft_rates *r = &settings->rates;
-    return (ikt_fft_rates){r->transform > 0 ? r->transform : usual.transform,
-                           r->bandwidth > 0 ? r->bandwidth : usual.bandwidth,
-                           r->latency > 0 ? r->latency : usual.latency};
-}
-
 /* Units that each rank owns: `block` each for the first ranks, then what is left, then none. */
 typedef struct {
     int64_t n, block, first, count;
@@ -54,14 +47,6 @@ static shares shares_make(int64_t n, int sharers, int rank) {
     return s;
 }
 
-static job job_make(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,
-                    const ikt_grid *grid, int sharers) {
-    job j = {.ctx = ctx, .ops = ops, .mesh = mesh, .grid = grid, .shape = ops->shape(mesh, grid)};
-    j.groups = shares_make(j.shape.groups, sharers, ikt_rank(ctx));
-    j.batches = shares_make(j.shape.batches, sharers, ikt_rank(ctx));
-    return j;
-}
-
 /* Seconds of a convolution on `ranks` ranks of which `sharers` share it, 1: all replicate it. */
 static double model(const ikt_fft_rates *rates, const ikt_grid *grid, size_t number, int ranks,
                     int sharers) {
@@ -83,8 +68,11 @@ static bool is_countable(const ikt_grid *grid, int sharers) {
 
 int ikt_slabs_sharers(const ikt_fft_settings *settings, const ikt_grid *grid, int ranks) {
     const size_t number = settings->single ? sizeof(float) : sizeof(double);
-    const ikt_fft_rates rates = rates_of(settings);
+    ikt_fft_rates rates = settings->rates;
     int best = 1;
+    if (!(rates.transform > 0)) rates.transform = usual.transform;
+    if (!(rates.bandwidth > 0)) rates.bandwidth = usual.bandwidth;
+    if (!(rates.latency > 0)) rates.latency = usual.latency;
     if (settings->sharing == IKT_SHARING_REPLICATED || !is_countable(grid, ranks)) return 1;
     if (settings->sharing == IKT_SHARING_SLABS) return ranks;
     double least = model(&rates, grid, number, ranks, 1);
@@ -102,44 +90,40 @@ int ikt_slabs_sharers(const ikt_fft_settings *settings, const ikt_grid *grid, in
 
 /* --- memory and plan -------------------------------------------------------------------------- */
 
-/* Groups of rows by batches of columns; an element is a group in a batch. */
-static ikt_transpose_shape shape_of(const job *j) {
-    return (ikt_transpose_shape){.rows = j->groups.n,
-                                 .columns = j->batches.n,
-                                 .tuple = j->shape.group_rows * j->shape.width,
-                                 .row_block = j->groups.block,
-                                 .column_block = j->batches.block,
-                                 .size = j->ops->size};
-}
-
-static bool is_same(const ikt_transpose_shape *a, const ikt_transpose_shape *b) {
-    return a->rows == b->rows && a->columns == b->columns && a->row_block == b->row_block &&
-           a->column_block == b->column_block && a->tuple == b->tuple && a->size == b->size;
-}
-
 static ikt_status claim(ikt_context *ctx, int64_t numbers, size_t size, ikt_slab_space *space) {
     ikt_slabs_release(space);
     IKT_TRY(ikt_alloc(ctx, &space->counts, ikt_size(ctx), sizeof(int64_t), "repulsion"));
     IKT_TRY(ikt_alloc(ctx, &space->by_rows, numbers, size, "repulsion"));
     IKT_TRY(ikt_alloc(ctx, &space->by_batches, numbers, size, "repulsion"));
-    space->room = numbers;
+    space->numbers = numbers;
     return IKT_OK;
 }
 
-ikt_status ikt_slabs_prepare(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,
-                             const ikt_grid *grid, int sharers, ikt_slab_space *space) {
-    const job j = job_make(ctx, ops, mesh, grid, sharers);
-    const ikt_transpose_shape shape = shape_of(&j);
-    if (space->transpose && is_same(&shape, &space->shape)) return IKT_OK;
+/* COLLECTIVE. Makes memory and plan; shapes are equal on all ranks, so that all agree in the same
+ * calls and in most there is nothing to do. */
+static ikt_status prepare(const job *j) {
+    ikt_slab_space *space = j->slabs;
+    /* Groups of rows by batches of columns; an element is a group in a batch. */
+    const ikt_transpose_shape shape = {.rows = j->groups.n,
+                                       .columns = j->batches.n,
+                                       .tuple = j->shape.group_rows * j->shape.width,
+                                       .row_block = j->groups.block,
+                                       .column_block = j->batches.block,
+                                       .size = j->ops->size};
+    const ikt_transpose_shape *had = &space->shape;
+    if (space->transpose && had->rows == shape.rows && had->columns == shape.columns &&
+        had->row_block == shape.row_block && had->column_block == shape.column_block &&
+        had->tuple == shape.tuple && had->size == shape.size)
+        return IKT_OK;
     ikt_transpose_destroy(&space->transpose);
     /* The last rank may need less than others: each has what any needs, so that all agree. */
-    const int64_t numbers = ikt_max_one(ctx, ikt_transpose_room(ctx, &shape));
+    const int64_t numbers = ikt_max_one(j->ctx, ikt_transpose_room(j->ctx, &shape));
     ikt_status st = IKT_OK;
-    if (numbers > space->room)
-        st = ikt_agree(ctx, claim(ctx, numbers + numbers / 4, ops->size, space));
+    if (numbers > space->numbers)
+        st = ikt_agree(j->ctx, claim(j->ctx, numbers + numbers / 4, j->ops->size, space));
     if (st == IKT_OK)
-        st =
-            ikt_transpose_create(ctx, &shape, space->by_rows, space->by_batches, &space->transpose);
+        st = ikt_transpose_create(j->ctx, &shape, space->by_rows, space->by_batches,
+                                  &space->transpose);
     space->shape = shape;
     if (st != IKT_OK) ikt_slabs_release(space);
     return st;
@@ -150,7 +134,7 @@ void ikt_slabs_release(ikt_slab_space *space) {
     ikt_free(&space->by_rows);
     ikt_free(&space->by_batches);
     ikt_free(&space->counts);
-    space->room = 0;
+    space->numbers = 0;
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
@@ -187,48 +171,34 @@ static void convolve_columns(const job *j) {
     copy_own_rows(j, false);
 }
 
-/* First row of nodes that is not of a rank before r: the last group may reach beyond the nodes. */
-static int64_t first_node(const job *j, int r) {
-    int64_t row = rows_of(j, first_of(&j->groups, r));
+/* Rows of nodes before those of rank r: the last group may reach beyond the nodes. */
+static int64_t nodes_before(const job *j, int r) {
+    const int64_t row = rows_of(j, first_of(&j->groups, r));
     return row < j->grid->nodes[1] ? row : j->grid->nodes[1];
 }
 
-/* Rows of nodes that rank r owns. */
-static int64_t nodes_of(const job *j, int r) {
-    return first_node(j, r + 1) - first_node(j, r);
-}
-
-/* Each rank gets the summed charges of its rows. */
-static void sum_charges(const job *j, const ikt_charges *charges) {
-    int64_t *counts = j->slabs->counts;
-    for (int r = 0; r < ikt_size(j->ctx); r++)
-        counts[r] = nodes_of(j, r) * charges->stride;
-    ikt_sum_parts_i64(j->ctx, charges->charge, counts);
-}
-
-static void share_potentials(const job *j) {
-    const int64_t size = j->space->potential_stride * (int64_t)j->ops->size;
-    int64_t *counts = j->slabs->counts;
-    for (int r = 0; r < ikt_size(j->ctx); r++)
-        counts[r] = nodes_of(j, r);
-    ikt_allgather(j->ctx, (char *)j->space->potential + first_node(j, ikt_rank(j->ctx)) * size,
-                  nodes_of(j, ikt_rank(j->ctx)), (size_t)size, j->space->potential, counts);
-}
-
-void ikt_slabs_convolve(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,
-                        const ikt_grid *grid, int sharers, const ikt_charges *charges,
-                        const ikt_mesh_space *space, ikt_slab_space *slabs) {
-    job j = job_make(ctx, ops, mesh, grid, sharers);
+ikt_status ikt_slabs_convolve(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,
+                              const ikt_grid *grid, int sharers, const ikt_charges *charges,
+                              const ikt_mesh_space *space, ikt_slab_space *slabs) {
+    job j = {ctx, ops, mesh, grid, space, slabs, .shape = ops->shape(mesh, grid)};
+    j.groups = shares_make(j.shape.groups, sharers, ikt_rank(ctx));
+    j.batches = shares_make(j.shape.batches, sharers, ikt_rank(ctx));
+    IKT_TRY(prepare(&j));
     const int64_t first = j.groups.first, end = first + j.groups.count;
-    j.space = space;
-    j.slabs = slabs;
-    ikt_stage_begin(ctx, IKT_STAGE_GRID_SUM);
-    sum_charges(&j, charges);
+    ikt_stage_begin(ctx, IKT_STAGE_GRID_SUM); /* each rank gets the summed charges of its rows */
+    for (int r = 0; r < ikt_size(ctx); r++)
+        slabs->counts[r] = (nodes_before(&j, r + 1) - nodes_before(&j, r)) * charges->stride;
+    ikt_sum_parts_i64(ctx, charges->charge, slabs->counts);
     ikt_stage_end(ctx, IKT_STAGE_GRID_SUM);
     ikt_stage_begin(ctx, IKT_STAGE_FFT);
     ops->forward(mesh, grid, charges, space, first, end);
     convolve_columns(&j);
     ops->inverse(mesh, grid, space, first, end);
-    share_potentials(&j);
+    for (int r = 0; r < ikt_size(ctx); r++) /* every rank gets all potentials */
+        slabs->counts[r] = nodes_before(&j, r + 1) - nodes_before(&j, r);
+    const int64_t row_bytes = space->potential_stride * (int64_t)ops->size;
+    ikt_allgather(ctx, (char *)space->potential + nodes_before(&j, ikt_rank(ctx)) * row_bytes,
+                  slabs->counts[ikt_rank(ctx)], (size_t)row_bytes, space->potential, slabs->counts);
     ikt_stage_end(ctx, IKT_STAGE_FFT);
+    return IKT_OK;
 }

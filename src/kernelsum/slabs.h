@@ -22,7 +22,7 @@ typedef struct {
     ikt_transpose_shape shape; /* that the plan is for */
     ikt_transpose *transpose;
     char *by_rows, *by_batches; /* own rows in all batches; all rows in own batches */
-    int64_t room;               /* numbers of each */
+    int64_t numbers;            /* that each has memory for */
     int64_t *counts;            /* [ranks] */
 } ikt_slab_space;
 
@@ -30,16 +30,15 @@ typedef struct {
  */
 int ikt_slabs_sharers(const ikt_fft_settings *settings, const ikt_grid *grid, int ranks);
 
-/* COLLECTIVE. Makes memory and plan; shapes are equal on all ranks, so that all agree in the same
- * calls and in most there is nothing to do. Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_slabs_prepare(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,
-                             const ikt_grid *grid, int sharers, ikt_slab_space *space);
+/* LOCAL. */
 void ikt_slabs_release(ikt_slab_space *space);
 
 /* COLLECTIVE. From each rank's own charges (not yet summed over ranks) to the potentials of all
- * nodes in space->field, on every rank. Counts its parts under the stages GRID_SUM and FFT. */
-void ikt_slabs_convolve(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,
-                        const ikt_grid *grid, int sharers, const ikt_charges *charges,
-                        const ikt_mesh_space *space, ikt_slab_space *slabs);
+ * nodes in space->field, on every rank. Counts its parts under the stages GRID_SUM and FFT. Memory
+ * and plan are made where the shape of the grid is another one than before.
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_slabs_convolve(ikt_context *ctx, const ikt_mesh_ops *ops, const ikt_mesh *mesh,
+                              const ikt_grid *grid, int sharers, const ikt_charges *charges,
+                              const ikt_mesh_space *space, ikt_slab_space *slabs);
 
 #endif

@@ -15,9 +15,10 @@
 
 #include "base/memory.h"
 #include "base/sort.h"
-#include "kernelsum/places.h"
 
 enum { BANDS_PER_THREAD = 4 };
+
+#define INLINE static inline __attribute__((always_inline))
 
 typedef double quad __attribute__((vector_size(32)));
 typedef double octet __attribute__((vector_size(64)));
@@ -40,7 +41,7 @@ typedef struct {
 static const double magic = 6755399441055744.0;
 static const int64_t magic_bits = 0x4338000000000000;
 
-static inline __attribute__((always_inline)) void add_4(const quad_i64 *what, int64_t *charge) {
+INLINE void add_4(const quad_i64 *what, int64_t *charge) {
     quad_i64 sum;
     memcpy(&sum, charge, sizeof sum);
     sum += *what;
@@ -48,8 +49,7 @@ static inline __attribute__((always_inline)) void add_4(const quad_i64 *what, in
 }
 
 /* Charges of one point of order 4, rounded: rows 0 and 1, rows 2 and 3. */
-static inline __attribute__((always_inline)) void window_4(const octet *c, double unit, double vx,
-                                                           double vy, octet_i64 *rows) {
+INLINE void window_4(const octet *c, double unit, double vx, double vy, octet_i64 *rows) {
     const octet v = {vx, vx, vx, vx, vy, vy, vy, vy};
     octet w = c[IKT_WINDOW_TERMS_4 - 1];
     for (int d = IKT_WINDOW_TERMS_4 - 2; d >= 0; d--)
@@ -63,8 +63,7 @@ static inline __attribute__((always_inline)) void window_4(const octet *c, doubl
     rows[1] -= magic_bits;
 }
 
-static inline __attribute__((always_inline)) void spread_4(const job *j, const ikt_places *at,
-                                                           const double *amount, int count) {
+INLINE void spread_4(const job *j, const ikt_places *at, const double *amount, int count) {
     octet c[IKT_WINDOW_TERMS_4]; /* twice the four nodes: for x and for y */
     for (int d = 0; d < IKT_WINDOW_TERMS_4; d++) {
         memcpy(&c[d], j->window->value[d], sizeof c[d]);
@@ -88,8 +87,7 @@ static inline __attribute__((always_inline)) void spread_4(const job *j, const i
     }
 }
 
-static inline __attribute__((always_inline)) void spread_6(const job *j, const ikt_places *at,
-                                                           const double *amount, int count) {
+INLINE void spread_6(const job *j, const ikt_places *at, const double *amount, int count) {
     octet value[IKT_WINDOW_TERMS_6];
     memcpy(value, j->window->value, sizeof value);
     const int64_t stride = j->out->stride;
@@ -118,7 +116,7 @@ static inline __attribute__((always_inline)) void spread_6(const job *j, const i
     }
 }
 
-static inline __attribute__((always_inline)) void spread_any(const job *j) {
+INLINE void spread_any(const job *j) {
     ikt_places at;
     for (int64_t first = 0; first < j->count; first += IKT_PIECE) {
         int count = (int)(j->count - first < IKT_PIECE ? j->count - first : IKT_PIECE);
@@ -135,31 +133,7 @@ static inline __attribute__((always_inline)) void spread_any(const job *j) {
     }
 }
 
-static void spread_portable(const job *j) {
-    spread_any(j);
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) static void spread_avx2(const job *j) {
-    spread_any(j);
-}
-
-__attribute__((target("avx512f,avx512dq,avx512vl"))) static void spread_avx512(const job *j) {
-    spread_any(j);
-}
-#endif
-
-static void spread_job(ikt_isa isa, const job *j) {
-#if defined(__x86_64__)
-    if (isa >= IKT_ISA_AVX512)
-        spread_avx512(j);
-    else if (isa == IKT_ISA_AVX2)
-        spread_avx2(j);
-    else
-#endif
-        spread_portable(j);
-    (void)isa;
-}
+IKT_FOR_EACH_ISA(spread_job, spread_any, (const job *j), (j))
 
 double ikt_charge_unit(int64_t n) {
     int bits = 0;
@@ -178,70 +152,54 @@ ikt_status ikt_spread_prepare(ikt_context *ctx, ikt_spread_space *space, int64_t
     if (space->threads == 1) return IKT_OK;
     if (!space->sorted)
         IKT_TRY(ikt_alloc(ctx, &space->sorted, 2 * n_local, sizeof(float), "repulsion"));
-    int64_t room = space->threads * (rows + 1);
-    if (room <= space->offset_room) return IKT_OK;
-    room += room / 4;
+    int64_t offsets = space->threads * (rows + 1);
+    if (offsets <= space->offsets) return IKT_OK;
+    offsets += offsets / 4;
     ikt_free(&space->offset);
-    space->offset_room = 0;
-    IKT_TRY(ikt_alloc(ctx, &space->offset, room, sizeof(int64_t), "repulsion"));
-    space->offset_room = room;
+    space->offsets = 0;
+    IKT_TRY(ikt_alloc(ctx, &space->offset, offsets, sizeof(int64_t), "repulsion"));
+    space->offsets = offsets;
     return IKT_OK;
-}
-
-ikt_status ikt_spread_prepare_amounts(ikt_context *ctx, ikt_spread_space *space, int64_t n_local) {
-    if (space->threads == 1 || space->sorted_amounts) return IKT_OK;
-    return ikt_alloc(ctx, &space->sorted_amounts, n_local, sizeof(double), "repulsion");
 }
 
 void ikt_spread_release(ikt_spread_space *space) {
     ikt_free(&space->sorted);
     ikt_free(&space->sorted_amounts);
     ikt_free(&space->offset);
-    space->offset_room = 0;
+    space->offsets = 0;
 }
 
 static int64_t share(int64_t n, int parts, int part) {
     return n / parts * part + n % parts * part / parts;
 }
 
-/* Turns counts[thread][row] into the place where that thread's points of that row begin. */
-static void begin_places(int64_t *counts, int threads, int64_t rows) {
-    int64_t place = 0;
-    for (int64_t r = 0; r <= rows; r++)
-        for (int t = 0; t < threads; t++) {
-            int64_t count = counts[t * (rows + 1) + r];
-            counts[t * (rows + 1) + r] = place;
-            place += count;
-        }
-}
-
-static IKT_WIDEST_VECTORS void count_rows(const ikt_grid *grid, const float *y, int64_t n,
-                                          int64_t *counts) {
+/* The rows of points: counts them in at[row], or, with `space`, copies each point, and its charge
+ * where charges are given, to the next place at[row] of its row. */
+INLINE void go_through_rows(const ikt_grid *grid, const float *y, const double *amount, int64_t n,
+                            int64_t *at, const ikt_spread_space *space) {
     int32_t row[IKT_PIECE];
     double ignored[IKT_PIECE];
     for (int64_t first = 0; first < n; first += IKT_PIECE) {
-        int count = (int)(n - first < IKT_PIECE ? n - first : IKT_PIECE);
-        ikt_places_along(grid, 1, y + 2 * first, count, row, ignored);
-        for (int i = 0; i < count; i++)
-            counts[row[i]]++;
-    }
-}
-
-/* Copies each point, and its charge where charges are given, to the next place of its row. */
-static IKT_WIDEST_VECTORS void place_rows(const ikt_grid *grid, const float *y,
-                                          const double *amount, int64_t n, int64_t *places,
-                                          const ikt_spread_space *space) {
-    int32_t row[IKT_PIECE];
-    double ignored[IKT_PIECE];
-    for (int64_t first = 0; first < n; first += IKT_PIECE) {
-        int count = (int)(n - first < IKT_PIECE ? n - first : IKT_PIECE);
+        const int count = (int)(n - first < IKT_PIECE ? n - first : IKT_PIECE);
         ikt_places_along(grid, 1, y + 2 * first, count, row, ignored);
         for (int i = 0; i < count; i++) {
-            const int64_t to = places[row[i]]++;
+            const int64_t to = at[row[i]]++;
+            if (!space) continue;
             memcpy(space->sorted + 2 * to, y + 2 * (first + i), 2 * sizeof *y);
             if (amount) space->sorted_amounts[to] = amount[first + i];
         }
     }
+}
+
+static IKT_WIDEST_VECTORS void count_rows(const ikt_grid *grid, const float *y, int64_t n,
+                                          int64_t *counts) {
+    go_through_rows(grid, y, NULL, n, counts, NULL);
+}
+
+static IKT_WIDEST_VECTORS void place_rows(const ikt_grid *grid, const float *y,
+                                          const double *amount, int64_t n, int64_t *places,
+                                          const ikt_spread_space *space) {
+    go_through_rows(grid, y, amount, n, places, space);
 }
 
 /* Counting sort of the points by the row of their cell. Afterwards offset[row] of the last thread
@@ -259,7 +217,13 @@ static void sort_by_row(const ikt_grid *grid, const float *y, const double *amou
             count_rows(grid, y + 2 * first, end - first, space->offset + t * (rows + 1));
         }
 #pragma omp single
-        begin_places(space->offset, threads, rows);
+        for (int64_t r = 0, place = 0; r <= rows; r++)
+            for (int t = 0; t < threads; t++) { /* where that thread's points of that row begin */
+                int64_t *at = &space->offset[t * (rows + 1) + r];
+                const int64_t count = *at;
+                *at = place;
+                place += count;
+            }
 #pragma omp for schedule(static, 1)
         for (int t = 0; t < threads; t++) {
             int64_t first = share(n, threads, t), end = share(n, threads, t + 1);
@@ -282,20 +246,19 @@ static int64_t band_begin(const int64_t *end, int64_t cells, int64_t nodes, int6
 }
 
 /* Clears the rows of a band and adds to them all points that touch them. */
-static void spread_band(ikt_isa isa, const job *whole, const int64_t *end) {
-    job j = *whole;
-    int64_t stride = j.out->stride, cells = j.grid->cells[1];
-    if (j.low >= j.high) return;
-    memset(j.out->charge + j.low * stride, 0,
-           (size_t)((j.high - j.low) * stride) * sizeof *j.out->charge);
-    int64_t first_row = j.low - (j.window->order - 1), last_row = j.high - 1;
-    if (last_row >= cells) last_row = cells - 1;
-    int64_t first = first_row > 0 ? end[first_row - 1] : 0;
-    if (last_row < 0 || end[last_row] <= first) return;
-    j.count = end[last_row] - first;
-    j.y = whole->y + 2 * first;
-    if (j.amount) j.amount += first;
-    spread_job(isa, &j);
+static void spread_band(ikt_isa isa, job *j, const int64_t *end) {
+    const int64_t stride = j->out->stride, cells = j->grid->cells[1];
+    if (j->low >= j->high) return;
+    memset(j->out->charge + j->low * stride, 0,
+           (size_t)((j->high - j->low) * stride) * sizeof *j->out->charge);
+    const int64_t before = j->low - j->window->order; /* the last row that does not touch them */
+    const int64_t last = j->high - 1 < cells ? j->high - 1 : cells - 1;
+    const int64_t first = before >= 0 ? end[before] : 0;
+    if (last < 0 || end[last] <= first) return;
+    j->count = end[last] - first;
+    j->y += 2 * first;
+    if (j->amount) j->amount += first;
+    spread_job(isa)(j);
 }
 
 void ikt_spread(ikt_isa isa, const ikt_grid *grid, const ikt_window *window, const float *y,
@@ -306,7 +269,7 @@ void ikt_spread(ikt_isa isa, const ikt_grid *grid, const ikt_window *window, con
     job whole = {grid, window, y, amount, n_local, 0, nodes, out};
     if (threads == 1) {
         memset(out->charge, 0, (size_t)(nodes * out->stride) * sizeof *out->charge);
-        spread_job(isa, &whole);
+        spread_job(isa)(&whole);
         return;
     }
     sort_by_row(grid, y, amount, n_local, space);

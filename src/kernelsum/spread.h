@@ -29,9 +29,9 @@ typedef struct {
 typedef struct {
     int threads;
     float *sorted;          /* [n_local * 2] */
-    double *sorted_amounts; /* [n_local], where there have been charges other than 1 */
-    int64_t *offset;        /* [threads][rows + 1] */
-    int64_t offset_room;
+    double *sorted_amounts; /* [n_local], made by callers with charges other than 1 */
+    int64_t *offset;        /* [offsets], of them [threads][rows + 1] are in use */
+    int64_t offsets;
 } ikt_spread_space;
 
 /* LOCAL. The value of a charge of 1 where n points may meet in one node. */
@@ -45,9 +45,6 @@ int64_t ikt_charge_stride(const ikt_grid *grid, int order);
 ikt_status ikt_spread_prepare(ikt_context *ctx, ikt_spread_space *space, int64_t n_local,
                               int64_t rows);
 void ikt_spread_release(ikt_spread_space *space);
-
-/* LOCAL. Makes the workspace large enough for charges other than 1. Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_spread_prepare_amounts(ikt_context *ctx, ikt_spread_space *space, int64_t n_local);
 
 /* LOCAL. Sets the charges of the grid to those of the points y[n_local * 2]. Being sums of integers
  * they do not depend on the order of the points, on the threads or on the instruction set.

@@ -68,15 +68,6 @@ static piecewise convolve_box(const piecewise *f) {
     return g;
 }
 
-static void scale_to_one(piecewise *f) {
-    double total = 0, ignored[IKT_WINDOW_TERMS];
-    for (int j = 0; j < f->pieces; j++)
-        total += integrate(f, j, ignored);
-    for (int j = 0; j < f->pieces; j++)
-        for (int d = 0; d < f->terms; d++)
-            f->term[j][d] /= total;
-}
-
 /* Polynomials in u become polynomials in v = u - 1/2, which cost the fewest digits. */
 static void centre(double *p, int terms) {
     for (int first = 0; first < terms; first++)
@@ -87,7 +78,12 @@ static void centre(double *p, int terms) {
 ikt_window ikt_window_make(int order) {
     const recipe *r = order == 4 ? &recipes[0] : &recipes[1];
     piecewise f = make_chi(r);
-    scale_to_one(&f);
+    double total = 0, ignored[IKT_WINDOW_TERMS];
+    for (int j = 0; j < f.pieces; j++)
+        total += integrate(&f, j, ignored);
+    for (int j = 0; j < f.pieces; j++)
+        for (int d = 0; d < f.terms; d++)
+            f.term[j][d] /= total;
     for (int b = 0; b < r->boxes; b++)
         f = convolve_box(&f);
     ikt_window w = {.order = order, .terms = f.terms, .value = {{0}}, .slope = {{0}}};

@@ -9,8 +9,6 @@
 #include "base/sort.h"
 #include "base/timer.h"
 #include "metric/metric.h"
-#include "neighbours/locality.h"
-#include "neighbours/nearest_cell.h"
 
 enum { CELLS_LEAST = 16, CELLS_MOST = 65536 };
 
@@ -28,54 +26,48 @@ int64_t ikt_cells_pool(int64_t n, int64_t pool) {
     return pool > 0 && pool < cells ? cells : pool;
 }
 
-/* COLLECTIVE. Fetches the centres and puts them in the order of locality: cells->centre and
- * cells->packed, and the new number of each cell in `number`. */
+/* COLLECTIVE. Fetches the centres and puts them in the order of locality: centre and packed of the
+ * cells, or rows and sparse_pack; and the new number of each cell in `number`. */
 static ikt_status load_centres(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
                                ikt_cells *cells, uint32_t *number) {
     const int64_t count = cells->count, d = cells->d;
-    const int64_t packed = ikt_packed_floats(count, d);
-    uint32_t *order = NULL;
-    float *x = NULL;
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &x, count * d, sizeof *x, "cells"));
-    if (st == IKT_OK) st = ikt_dataset_gather_floats(ikt_dataset_model(data), centre_row, count, x);
-    if (st == IKT_OK) {
-        st = ikt_alloc(ctx, &order, count, sizeof *order, "cells");
-        if (st == IKT_OK) st = ikt_alloc(ctx, &cells->centre, count * d, sizeof *x, "cells");
-        if (st == IKT_OK) st = ikt_alloc(ctx, &cells->packed, packed, sizeof *x, "cells");
-        if (st == IKT_OK) st = ikt_locality_order(ctx, x, count, d, order);
-        st = ikt_agree(ctx, st);
-    }
-    for (int64_t c = 0; st == IKT_OK && c < count; c++) {
-        number[order[c]] = (uint32_t)c;
-        memcpy(cells->centre + c * d, x + order[c] * d, (size_t)d * sizeof *x);
-    }
-    if (st == IKT_OK) ikt_pack_rows(cells->centre, count, d, cells->packed);
-    ikt_free(&order);
-    ikt_free(&x);
-    return st;
-}
-
-/* COLLECTIVE. The same for sparse centres: cells->rows and cells->sparse_pack. */
-static ikt_status load_sparse(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
-                              ikt_cells *cells, uint32_t *number) {
-    const int64_t count = cells->count;
+    const int64_t dense = cells->is_sparse ? 0 : count * d;
+    const int64_t packed = cells->is_sparse ? 0 : ikt_packed_floats(count, d);
     uint32_t *order = NULL;
     int64_t *row = NULL;
-    ikt_sparse x = {0};
-    IKT_TRY(ikt_dataset_gather_sparse(ikt_dataset_model(data), centre_row, count, &x));
+    float *x = NULL;
+    ikt_sparse sparse = {0};
     ikt_status st = ikt_alloc(ctx, &order, count, sizeof *order, "cells");
     if (st == IKT_OK) st = ikt_alloc(ctx, &row, count, sizeof *row, "cells");
-    if (st == IKT_OK) st = ikt_locality_order_sparse(ctx, &x, order);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &x, dense, sizeof *x, "cells");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &cells->centre, dense, sizeof *x, "cells");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &cells->packed, packed, sizeof *x, "cells");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK)
+        st = cells->is_sparse
+                 ? ikt_dataset_gather_sparse(ikt_dataset_model(data), centre_row, count, &sparse)
+                 : ikt_dataset_gather_floats(ikt_dataset_model(data), centre_row, count, x);
+    if (st == IKT_OK)
+        st = ikt_agree(
+            ctx, ikt_locality_order(ctx, x, cells->is_sparse ? &sparse : NULL, count, d, order));
     for (int64_t c = 0; st == IKT_OK && c < count; c++) {
         number[order[c]] = (uint32_t)c;
         row[c] = order[c];
+        if (!cells->is_sparse)
+            memcpy(cells->centre + c * d, x + order[c] * d, (size_t)d * sizeof *x);
     }
-    if (st == IKT_OK) st = ikt_sparse_choose(ctx, &x, row, count, &cells->rows);
-    if (st == IKT_OK) st = ikt_sparse_pack_create(ctx, &cells->rows, &cells->sparse_pack);
+    if (st == IKT_OK && cells->is_sparse) {
+        st = ikt_sparse_choose(ctx, &sparse, row, count, &cells->rows);
+        if (st == IKT_OK) st = ikt_sparse_pack_create(ctx, &cells->rows, &cells->sparse_pack);
+        st = ikt_agree(ctx, st);
+    } else if (st == IKT_OK) {
+        ikt_pack_rows(cells->centre, count, d, cells->packed);
+    }
     ikt_free(&order);
     ikt_free(&row);
-    ikt_sparse_destroy(&x);
-    return ikt_agree(ctx, st);
+    ikt_free(&x);
+    ikt_sparse_destroy(&sparse);
+    return st;
 }
 
 /* COLLECTIVE. Sizes of the cells over all ranks give their first slots; the rows of the ranks
@@ -116,9 +108,7 @@ ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *
     ikt_status st = ikt_alloc(ctx, &number, count, sizeof *number, "cells");
     if (st == IKT_OK) st = ikt_alloc(ctx, &own, rows->count, sizeof *own, "cells");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK)
-        st = out->is_sparse ? load_sparse(ctx, data, centre_row, out, number)
-                            : load_centres(ctx, data, centre_row, out, number);
+    if (st == IKT_OK) st = load_centres(ctx, data, centre_row, out, number);
     if (st == IKT_OK && !cell) st = ikt_nearest_cells(ctx, data, rows, out->packed, count, own);
     for (int64_t i = 0; st == IKT_OK && cell && i < rows->count; i++)
         own[i] = (uint16_t)number[cell[i]];

@@ -34,7 +34,7 @@ typedef struct {
  * and 65536, at most n. Cells of sqrt(n) / 16 rows: to find a row's cell costs about as much as to
  * score it against the rows of near cells.
  *   pool   0, or the rows that centres are drawn from for codes: where there are fewer than cells,
- * up to four times fewer cells do, since every centre more costs a distance a row */
+ *          up to four times fewer cells do, since every centre more costs a distance a row */
 int64_t ikt_cells_choose(int64_t n, int64_t pool);
 
 /* LOCAL, pure. A pool of rows (0: all) that centres of the cells can be drawn from, too: the pool
@@ -45,7 +45,7 @@ int64_t ikt_cells_pool(int64_t n, int64_t pool);
  *   data        the rows; the centres' coordinates are read from ikt_dataset_model(data)
  *   centre_row  [count] rows of the centres there, ascending, the same on all ranks
  *   cell        [rows->count] cell of each own row: index into centre_row. Or NULL: the rows are
- *               read, and each gets a near centre (nearest_cell.h)
+ *               read, and each gets a near centre (nearest_cell.c)
  *   slot        [rows->count], receives the slots
  * Errors: IKT_ERR_RESOURCE, those of reading; empty then. Memory: 12 count d bytes at the peak.
  * Centres of sparse rows whose cells are given stay sparse; what depends on them has the same bits.
@@ -67,5 +67,27 @@ ikt_status ikt_rows_order(ikt_context *ctx, ikt_dataset *data, const ikt_rows *r
 static inline int64_t ikt_cells_find(const ikt_cells *cells, int64_t slot) {
     return ikt_find_block(cells->first, cells->count, slot);
 }
+
+/* --- what they are made with ------------------------------------------------------------------ */
+
+/* LOCAL, a pure function of the points; one thread. An order of points in which near ones stand
+ * near each other (locality.c), the same for sparse points as for the same ones held dense.
+ *   x       [count * d] coordinates
+ *   rows    the points where they are sparse, in place of x; otherwise NULL
+ *   order   [count], receives the points' numbers in their new order
+ * Errors: IKT_ERR_RESOURCE. Cost: count log2(count) (3 d + log2(count)). Memory: d floats. */
+ikt_status ikt_locality_order(ikt_context *ctx, const float *x, const ikt_sparse *rows,
+                              int64_t count, int64_t d, uint32_t *order);
+
+/* COLLECTIVE. Reads the own rows and finds their cells (nearest_cell.c): a function of row and
+ * centres alone; ties go to the lower cell.
+ *   centre   [count * d] in their order, packed by ikt_pack_rows
+ *   cell     [rows->count], receives numbers below count
+ * Errors: IKT_ERR_RESOURCE, those of reading. */
+ikt_status ikt_nearest_cells(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
+                             const float *centre, int64_t count, uint16_t *cell);
+
+/* LOCAL, pure. Centres and means that a row is compared with, at most. */
+int64_t ikt_nearest_cell_compared(int64_t count);
 
 #endif

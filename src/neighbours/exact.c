@@ -13,8 +13,7 @@ enum {
     BLOCK_ROWS = 1024,       /* rows of a block that passes round the ring */
     STREAM_BYTES = 32 << 20, /* of a block of a stream */
     OWN_ROWS = 64,           /* own rows and others of a tile of scores: both and their scores */
-    OTHERS = 256,            /* stay in the second-level cache */
-    NOBODY = -1              /* no row of a stream is an own row */
+    OTHERS = 256             /* stay in the second-level cache */
 };
 
 static const char purpose[] = "neighbour blocks";
@@ -53,21 +52,25 @@ static void score_block(const scoring *s, const void *packed, int64_t row, int64
     }
 }
 
-/* The lists that are offered scores, and the global number of own row 0, which is not offered to
- * itself; or NOBODY. */
+/* The lists that are offered scores. */
 typedef struct {
     ikt_neighbours *lists;
-    int64_t first_row;
+    int64_t first_row;  /* global number of own row 0, which is not offered to itself; -1: others
+                           are of another set */
+    const int64_t *own; /* or the global number of every own row */
 } best_lists;
 
-static void keep_best(void *self, int64_t first, int64_t na, int64_t row, int64_t nb,
-                      const float *scores, int64_t stride) {
+static void offer_scores(void *self, int64_t first, int64_t na, int64_t row, int64_t nb,
+                         const float *scores, int64_t stride) {
     const best_lists *best = self;
     const int64_t k = best->lists->k;
-    for (int64_t a = first; a < first + na; a++)
-        ikt_best_offer_row(best->lists->score + a * k, best->lists->row + a * k, k,
-                           best->first_row == NOBODY ? NOBODY : best->first_row + a, row, nb,
+    for (int64_t a = first; a < first + na; a++) {
+        const int64_t own = best->own             ? best->own[a]
+                            : best->first_row < 0 ? -1
+                                                  : best->first_row + a;
+        ikt_best_offer_row(best->lists->score + a * k, best->lists->row + a * k, k, own, row, nb,
                            scores + (a - first) * stride);
+    }
 }
 
 static void clear_lists(ikt_neighbours *lists, int64_t first, int64_t end) {
@@ -92,7 +95,7 @@ static ikt_status score_some(ikt_context *ctx, const ikt_scorer *scorer, int64_t
     const int rank = ikt_rank(ctx), size = ikt_size(ctx);
     const int64_t bytes = scorer->packed_bytes(scorer, BLOCK_ROWS);
     const int64_t most = ikt_rows_count(rows, 0); /* rank 0 owns the most rows */
-    const int64_t blocks = ikt_divide_up(most, BLOCK_ROWS);
+    const int64_t blocks = (most + BLOCK_ROWS - 1) / BLOCK_ROWS;
     char *here = NULL, *next = NULL;
     ikt_status st = ikt_alloc(ctx, &here, bytes, 1, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &next, bytes, 1, purpose);
@@ -131,55 +134,44 @@ ikt_status ikt_score_all(ikt_context *ctx, const ikt_scorer *scorer, ikt_score_v
     return score_some(ctx, scorer, 0, scorer->rows.count, visit, self);
 }
 
-/* Own rows whose lists are made together, where others' rows come round once more for the next: so
- * many that passing them round is little beside scoring. The same on all ranks. */
-static int64_t rows_together(const ikt_rows *distribution) {
-    const int64_t scores = INT64_C(1) << 34, least = 1024;
-    const int64_t rows = scores / distribution->n > least ? scores / distribution->n : least;
-    const int64_t most = ikt_rows_count(distribution, 0);
-    return rows < most ? rows : most;
-}
-
-ikt_status ikt_neighbours_brute_kept(ikt_context *ctx, const ikt_scorer *scorer,
-                                     ikt_list_course *course) {
-    best_lists best = {course->lists, scorer->rows.first};
+ikt_status ikt_neighbours_exact(ikt_context *ctx, const ikt_scorer *scorer,
+                                ikt_list_course *course) {
+    best_lists best = {course->lists, scorer->rows.first, NULL};
     const int64_t own = scorer->rows.count, most = ikt_rows_count(&scorer->rows, 0);
-    const int64_t rows = rows_together(&scorer->rows);
+    /* Rows whose lists are made together, where others' rows come round once more for the next: so
+     * many that passing them round is little beside scoring. The same on all ranks. */
+    const int64_t scores = INT64_C(1) << 34, least = 1024, share = scores / scorer->rows.n;
+    const int64_t rows = share > most ? most : share > least ? share : least;
     for (int64_t done = 0; done < most; done += rows) {
         const int64_t first = done < own ? done : own;
-        int64_t end = done + rows < own ? done + rows : own;
+        const int64_t end = done + rows < own ? done + rows : own;
         const bool is_through = ikt_list_done(course, first, end);
         if (!is_through) clear_lists(course->lists, first, end); /* what a stopped run began */
-        IKT_TRY(score_some(ctx, scorer, first, is_through ? first : end, keep_best, &best));
+        IKT_TRY(score_some(ctx, scorer, first, is_through ? first : end, offer_scores, &best));
         ikt_list_note(course, first, end);
         if (done + rows < most) IKT_TRY(ikt_list_pause(ctx, course));
     }
     return IKT_OK;
 }
 
-ikt_status ikt_neighbours_brute(ikt_context *ctx, const ikt_scorer *scorer, int64_t k,
-                                ikt_neighbours *out) {
-    ikt_list_course course = {.lists = out};
-    ikt_status st = ikt_agree(ctx, ikt_neighbours_create(ctx, &scorer->rows, k, out));
-    if (st == IKT_OK) st = ikt_neighbours_brute_kept(ctx, scorer, &course);
-    if (st == IKT_OK)
-        ikt_neighbours_sort(ctx, out);
-    else
-        ikt_neighbours_destroy(out);
-    return st;
-}
-
 /* --- rows of another set ---------------------------------------------------------------------- */
+
+ikt_status ikt_neighbours_offer(ikt_context *ctx, const ikt_scorer *scorer, const int64_t *own,
+                                const void *packed, int64_t row, int64_t count,
+                                ikt_neighbours *lists) {
+    best_lists best = {lists, -1, own};
+    scoring s = {ctx, scorer, 0, scorer->rows.count, offer_scores, &best, NULL};
+    IKT_TRY(alloc_tiles(&s));
+    score_block(&s, packed, row, count);
+    ikt_free(&s.tile);
+    return IKT_OK;
+}
 
 ikt_status ikt_neighbours_among(ikt_context *ctx, const ikt_scorer *scorer, const void *packed,
                                 int64_t few, ikt_neighbours *lists) {
-    best_lists best = {lists, NOBODY};
-    scoring s = {ctx, scorer, 0, scorer->rows.count, keep_best, &best, NULL};
-    IKT_TRY(alloc_tiles(&s));
     clear_lists(lists, 0, lists->n_local);
-    score_block(&s, packed, 0, few);
+    IKT_TRY(ikt_neighbours_offer(ctx, scorer, NULL, packed, 0, few, lists));
     ikt_neighbours_sort(ctx, lists);
-    ikt_free(&s.tile);
     return IKT_OK;
 }
 
@@ -188,15 +180,12 @@ ikt_status ikt_neighbours_stream(ikt_context *ctx, const ikt_scorer *scorer,
     const int64_t bytes = (int64_t)rows->row_bytes;
     int64_t step = bytes < STREAM_BYTES ? STREAM_BYTES / bytes : 1;
     if (step > rows->n) step = rows->n;
-    best_lists best = {lists, NOBODY};
-    scoring s = {ctx, scorer, 0, scorer->rows.count, keep_best, &best, NULL};
     char *share = NULL, *block = NULL;
     int64_t *counts = NULL; /* [ranks] rows of each rank's share */
     const int64_t most = ikt_rows_make(step, ikt_size(ctx), 0).count;
     ikt_status st = ikt_alloc(ctx, &share, most, rows->row_bytes, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &block, step, rows->row_bytes, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose);
-    if (st == IKT_OK) st = alloc_tiles(&s);
     st = ikt_agree(ctx, st);
     clear_lists(lists, 0, lists->n_local);
     for (int64_t first = 0; st == IKT_OK && first < rows->n; first += step) {
@@ -207,7 +196,8 @@ ikt_status ikt_neighbours_stream(ikt_context *ctx, const ikt_scorer *scorer,
         st = rows->read(rows->self, first + part.first, part.count, share);
         if (st == IKT_OK) {
             ikt_allgather(ctx, share, part.count, rows->row_bytes, block, counts);
-            score_block(&s, block, first, count);
+            st =
+                ikt_agree(ctx, ikt_neighbours_offer(ctx, scorer, NULL, block, first, count, lists));
         }
         ikt_progress(ctx, "old rows compared", first + count, rows->n, NULL);
     }
@@ -215,6 +205,5 @@ ikt_status ikt_neighbours_stream(ikt_context *ctx, const ikt_scorer *scorer,
     ikt_free(&share);
     ikt_free(&block);
     ikt_free(&counts);
-    ikt_free(&s.tile);
     return st;
 }

@@ -29,17 +29,20 @@ typedef void (*ikt_score_visitor)(void *self, int64_t first, int64_t na, int64_t
 ikt_status ikt_score_all(ikt_context *ctx, const ikt_scorer *scorer, ikt_score_visitor visit,
                          void *self);
 
-/* COLLECTIVE. Exact search over all pairs. The result is unique: ties go to the lower global row.
- *   k     1 <= k < n, checked by the caller.
- *   out   receives the lists, to be freed with ikt_neighbours_destroy; empty on failure.
- * Errors: IKT_ERR_RESOURCE. Cost: n_local * n scores. Memory: 8 k bytes a row. */
-ikt_status ikt_neighbours_brute(ikt_context *ctx, const ikt_scorer *scorer, int64_t k,
-                                ikt_neighbours *out);
+/* COLLECTIVE. Exact search over all pairs, into the lists of a course (round 0), of which some may
+ * be done. The result is unique: ties go to the lower global row; the lists are not sorted.
+ * Errors: IKT_ERR_RESOURCE, IKT_STOPPED. Cost: n_local * n scores. */
+ikt_status ikt_neighbours_exact(ikt_context *ctx, const ikt_scorer *scorer,
+                                ikt_list_course *course);
 
-/* COLLECTIVE. The same into lists that are there, of which some may be done (round 0 of a course),
- * and without sorting them. Errors: IKT_STOPPED as well. */
-ikt_status ikt_neighbours_brute_kept(ikt_context *ctx, const ikt_scorer *scorer,
-                                     ikt_list_course *course);
+/* LOCAL. Offers packed rows to the lists of the scorer's own rows.
+ *   own      [scorer->rows.count] the global number of each own row, which is not offered to
+ *            itself; NULL: the packed rows are of another set
+ *   packed   `count` rows, the first with the global number `row`
+ * Errors: IKT_ERR_RESOURCE. Cost: rows.count * count scores over the threads. */
+ikt_status ikt_neighbours_offer(ikt_context *ctx, const ikt_scorer *scorer, const int64_t *own,
+                                const void *packed, int64_t row, int64_t count,
+                                ikt_neighbours *lists);
 
 /* LOCAL. For each own row of the scorer the lists->k most similar of `few` rows that this rank
  * holds.

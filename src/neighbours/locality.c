@@ -3,8 +3,9 @@
  * Method: the points are halved across the line between two that are far apart, at the median of
  * their projections, and so on in each half. Advantage: any dimension, balanced, no parameters.
  * Disadvantage: points near a cut have near ones on its other side, farther away in the order. */
-#include "neighbours/locality.h"
+#include "neighbours/cells.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,25 +34,17 @@ static float add_lanes(float *lane) {
     return lane[0];
 }
 
-static float squared_distance(const float *a, const float *b, int64_t d) {
+/* Squared distance of two points, or their product. */
+static inline float sum_dense(const float *a, const float *b, int64_t d, bool is_distance) {
     float lane[LANES] = {0};
     int64_t c = 0;
     for (; c + LANES <= d; c += LANES)
         for (int l = 0; l < LANES; l++)
-            lane[l] += (a[c + l] - b[c + l]) * (a[c + l] - b[c + l]);
+            lane[l] +=
+                is_distance ? (a[c + l] - b[c + l]) * (a[c + l] - b[c + l]) : a[c + l] * b[c + l];
     for (int l = 0; c + l < d; l++)
-        lane[l] += (a[c + l] - b[c + l]) * (a[c + l] - b[c + l]);
-    return add_lanes(lane);
-}
-
-static float product(const float *a, const float *b, int64_t d) {
-    float lane[LANES] = {0};
-    int64_t c = 0;
-    for (; c + LANES <= d; c += LANES)
-        for (int l = 0; l < LANES; l++)
-            lane[l] += a[c + l] * b[c + l];
-    for (int l = 0; c + l < d; l++)
-        lane[l] += a[c + l] * b[c + l];
+        lane[l] +=
+            is_distance ? (a[c + l] - b[c + l]) * (a[c + l] - b[c + l]) : a[c + l] * b[c + l];
     return add_lanes(lane);
 }
 
@@ -86,22 +79,17 @@ static ikt_sparse_row row_of(const sorter *s, int64_t place) {
     return ikt_sparse_row_of(s->rows, s->rank[place].point);
 }
 
-static float distance_of(const sorter *s, int64_t i, int64_t j) {
-    return s->rows ? sparse_distance(row_of(s, i), row_of(s, j))
-                   : squared_distance(point_of(s, i), point_of(s, j), s->d);
-}
-
-/* Projections of the points first .. last - 1 on the line from `one` to `other`. */
+/* Projections of the points first .. last - 1 on the line from `one` to `other`. The direction of
+ * sparse points is zero before and after. */
 static void project(sorter *s, int64_t first, int64_t last, int64_t one, int64_t other) {
-    const float *a = point_of(s, one), *b = point_of(s, other);
-    for (int64_t c = 0; c < s->d; c++)
-        s->direction[c] = b[c] - a[c];
-    for (int64_t i = first; i < last; i++)
-        s->rank[i].key = product(point_of(s, i), s->direction, s->d);
-}
-
-/* The direction is zero before and after. */
-static void project_sparse(sorter *s, int64_t first, int64_t last, int64_t one, int64_t other) {
+    if (!s->rows) {
+        const float *a = point_of(s, one), *b = point_of(s, other);
+        for (int64_t c = 0; c < s->d; c++)
+            s->direction[c] = b[c] - a[c];
+        for (int64_t i = first; i < last; i++)
+            s->rank[i].key = sum_dense(point_of(s, i), s->direction, s->d, false);
+        return;
+    }
     const ikt_sparse_row a = row_of(s, one), b = row_of(s, other);
     ikt_sparse_fill(b, s->direction);
     for (int64_t e = 0; e < a.count; e++)
@@ -117,7 +105,8 @@ static int64_t farthest(const sorter *s, int64_t first, int64_t last, int64_t fr
     int64_t best = first;
     float most = -1;
     for (int64_t i = first; i < last; i++) {
-        float distance = distance_of(s, i, from);
+        const float distance = s->rows ? sparse_distance(row_of(s, i), row_of(s, from))
+                                       : sum_dense(point_of(s, i), point_of(s, from), s->d, true);
         if (distance > most) {
             most = distance;
             best = i;
@@ -136,18 +125,17 @@ static int by_key(const void *a, const void *b) {
 static void halve(sorter *s, int64_t first, int64_t last) {
     if (last - first < 3) return;
     int64_t one = farthest(s, first, last, first), other = farthest(s, first, last, one);
-    if (s->rows)
-        project_sparse(s, first, last, one, other);
-    else
-        project(s, first, last, one, other);
+    project(s, first, last, one, other);
     qsort(s->rank + first, (size_t)(last - first), sizeof *s->rank, by_key);
     int64_t middle = first + (last - first) / 2;
     halve(s, first, middle);
     halve(s, middle, last);
 }
 
-static ikt_status sort(ikt_context *ctx, sorter s, int64_t count, uint32_t *order) {
-    ikt_status st = ikt_alloc(ctx, &s.direction, s.d, sizeof *s.direction, "cells");
+ikt_status ikt_locality_order(ikt_context *ctx, const float *x, const ikt_sparse *rows,
+                              int64_t count, int64_t d, uint32_t *order) {
+    sorter s = {.x = x, .rows = rows, .d = d};
+    ikt_status st = ikt_alloc(ctx, &s.direction, d, sizeof *s.direction, "cells");
     if (st == IKT_OK) st = ikt_alloc(ctx, &s.rank, count, sizeof *s.rank, "cells");
     if (st == IKT_OK) {
         for (int64_t i = 0; i < count; i++)
@@ -159,13 +147,4 @@ static ikt_status sort(ikt_context *ctx, sorter s, int64_t count, uint32_t *orde
     ikt_free(&s.direction);
     ikt_free(&s.rank);
     return st;
-}
-
-ikt_status ikt_locality_order(ikt_context *ctx, const float *x, int64_t count, int64_t d,
-                              uint32_t *order) {
-    return sort(ctx, (sorter){.x = x, .d = d}, count, order);
-}
-
-ikt_status ikt_locality_order_sparse(ikt_context *ctx, const ikt_sparse *x, uint32_t *order) {
-    return sort(ctx, (sorter){.rows = x, .d = x->d}, x->count, order);
 }

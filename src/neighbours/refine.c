@@ -7,7 +7,7 @@
  * Advantage: candidates are chosen for each row by itself, so it finds what the cells of a search
  * have cut apart. Disadvantage: rows are read at random places, so a score costs some times what it
  * does in a search. */
-#include "neighbours/refine.h"
+#include "neighbours/search.h"
 
 #include <string.h>
 
@@ -42,11 +42,6 @@ static ikt_status set_create(ikt_context *ctx, int64_t places, number_set *set) 
     return ikt_alloc(ctx, &set->stamp, places, sizeof *set->stamp, purpose);
 }
 
-static void set_destroy(number_set *set) {
-    ikt_free(&set->number);
-    ikt_free(&set->stamp);
-}
-
 static void set_empty(number_set *set) {
     if (++set->now != 0) return;
     memset(set->stamp, 0, (size_t)set->places * sizeof *set->stamp); /* stamps have gone round */
@@ -73,12 +68,6 @@ typedef struct {
     char *value;
 } foreign;
 
-static void foreign_free(foreign *f) {
-    ikt_free(&f->row);
-    ikt_free(&f->value);
-    f->count = 0;
-}
-
 typedef struct {
     ikt_context *ctx;
     ikt_tiles *tiles;
@@ -96,13 +85,10 @@ typedef struct {
     char *scratch;         /* [threads * scorer.some_bytes] */
 } refinement;
 
-static bool is_own(const refinement *r, uint32_t row) {
-    return row >= r->rows->first && row < r->rows->first + r->rows->count;
-}
-
 /* The value of a row: that of an own row, or one that was fetched. */
 static const void *value_of(const refinement *r, uint32_t row, const void *own, const foreign *f) {
-    if (is_own(r, row)) return (const char *)own + (row - r->rows->first) * f->bytes;
+    if (row >= r->rows->first && row < r->rows->first + r->rows->count)
+        return (const char *)own + (row - r->rows->first) * f->bytes;
     return f->value + ikt_find_u32(f->row, f->count, row) * f->bytes;
 }
 
@@ -129,7 +115,8 @@ static ikt_status fetch(refinement *r, const void *own, foreign *out) {
 
 static void want(refinement *r, const uint32_t *row) {
     for (int64_t e = 0; e < r->near; e++)
-        if (!is_own(r, row[e])) set_add(&r->wanted, row[e]);
+        if (row[e] < r->rows->first || row[e] >= r->rows->first + r->rows->count)
+            set_add(&r->wanted, row[e]);
 }
 
 /* Whether a run before this one has improved the list of own row i. */
@@ -180,22 +167,6 @@ static void refine_row(const refinement *r, int64_t i, number_set *seen, char *s
         ikt_best_offer(list, row, k, score[c], candidate[c]);
 }
 
-/* COLLECTIVE. */
-static ikt_status refine_batch(refinement *r) {
-    ikt_status st = fetch_all(r);
-    if (st == IKT_OK) {
-#pragma omp parallel for schedule(dynamic, 64) num_threads(ikt_threads(r->ctx))
-        for (int64_t i = r->first; i < r->end; i++)
-            if (!is_through(r, i))
-                refine_row(r, i, &r->seen[omp_get_thread_num()],
-                           r->scratch + omp_get_thread_num() * r->tiles->scorer.some_bytes);
-        ikt_list_note(r->course, r->first, r->end);
-    }
-    foreign_free(&r->numbers);
-    foreign_free(&r->candidates);
-    return st;
-}
-
 /* --- the round -------------------------------------------------------------------------------- */
 
 /* Rows of a batch where the largest rank has n_local. */
@@ -223,85 +194,82 @@ static int64_t batch_places(int64_t n_local, int64_t row_bytes) {
     return places_for(CANDIDATES * batch_rows(n_local, row_bytes));
 }
 
-static ikt_status alloc_refinement(refinement *r) {
+static ikt_status allocate(refinement *r, bool is_begun) {
     ikt_context *ctx = r->ctx;
-    const int64_t threads = ikt_threads(ctx);
+    const int64_t threads = ikt_threads(ctx), entries = r->lists->n_local * r->near;
+    uint32_t **nearest = &r->course->progress.nearest;
     IKT_TRY(ikt_alloc(ctx, &r->seen, threads, sizeof *r->seen, purpose));
     for (int64_t t = 0; t < threads; t++)
         IKT_TRY(set_create(ctx, row_places(r->lists->k), &r->seen[t]));
     if (ikt_size(ctx) > 1)
         IKT_TRY(
             set_create(ctx, batch_places(ikt_rows_count(r->rows, 0), r->row_bytes), &r->wanted));
+    if (!is_begun) IKT_TRY(ikt_alloc(ctx, nearest, entries, sizeof **nearest, purpose));
     return ikt_alloc(ctx, &r->scratch, threads * r->tiles->scorer.some_bytes, 1, purpose);
 }
 
-static void free_refinement(refinement *r) {
-    for (int64_t t = 0; r->seen && t < ikt_threads(r->ctx); t++)
-        set_destroy(&r->seen[t]);
-    ikt_free(&r->seen);
-    set_destroy(&r->wanted);
-    ikt_free(&r->scratch);
-}
-
-/* COLLECTIVE. Lists in order, and their first entries set aside, unless a run before this one has
- * done so: then some lists are improved already. */
-static ikt_status set_aside(refinement *r) {
-    ikt_list_progress *progress = &r->course->progress;
-    ikt_status st = IKT_OK;
-    const bool is_begun = progress->nearest != NULL;
-    progress->near = r->near;
-    if (!is_begun)
-        st = ikt_alloc(r->ctx, &progress->nearest, r->lists->n_local * r->near,
-                       sizeof *progress->nearest, purpose);
-    IKT_TRY(ikt_agree(r->ctx, st));
-    r->nearest = progress->nearest;
-    if (is_begun) return IKT_OK;
-    ikt_neighbours_sort(r->ctx, r->lists);
-#pragma omp parallel for schedule(static) num_threads(ikt_threads(r->ctx))
-    for (int64_t i = 0; i < r->lists->n_local; i++)
-        memcpy(r->nearest + i * r->near, r->lists->row + i * r->lists->k,
-               (size_t)r->near * sizeof *r->nearest);
-    return IKT_OK;
-}
-
-/* COLLECTIVE. */
+/* COLLECTIVE. All rows, in batches. */
 static ikt_status refine_all(refinement *r) {
     const int64_t most = ikt_rows_count(r->rows, 0), own = r->rows->count;
     const bool is_small = ikt_piece_bytes(r->ctx) < FETCH_BYTES; /* as tests make it */
     const int64_t rows = is_small ? BATCH_LEAST : batch_rows(most, r->row_bytes);
-    for (int64_t done = 0; done < most; done += rows) {
+    ikt_status st = IKT_OK;
+    for (int64_t done = 0; done < most && st == IKT_OK; done += rows) {
         r->first = done < own ? done : own;
         r->end = done + rows < own ? done + rows : own;
-        IKT_TRY(refine_batch(r));
+        st = fetch_all(r);
+        if (st == IKT_OK) {
+#pragma omp parallel for schedule(dynamic, 64) num_threads(ikt_threads(r->ctx))
+            for (int64_t i = r->first; i < r->end; i++)
+                if (!is_through(r, i))
+                    refine_row(r, i, &r->seen[omp_get_thread_num()],
+                               r->scratch + omp_get_thread_num() * r->tiles->scorer.some_bytes);
+            ikt_list_note(r->course, r->first, r->end);
+        }
+        ikt_free(&r->numbers.row);
+        ikt_free(&r->numbers.value);
+        ikt_free(&r->candidates.row);
+        ikt_free(&r->candidates.value);
+        IKT_TRY(st);
         ikt_progress(r->ctx, "rows refined", done + rows < most ? done + rows : most, most, NULL);
-        IKT_TRY(ikt_list_pause(r->ctx, r->course));
+        st = ikt_list_pause(r->ctx, r->course);
     }
-    return IKT_OK;
+    return st;
 }
 
-ikt_status ikt_neighbours_refine_kept(ikt_context *ctx, ikt_tiles *tiles, ikt_list_course *course) {
+ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_list_course *course) {
+    ikt_neighbours *lists = course->lists;
     refinement r = {.ctx = ctx,
                     .tiles = tiles,
                     .rows = &tiles->scorer.rows,
                     .row_bytes = tiles->scorer.row_bytes,
                     .course = course,
-                    .lists = course->lists};
-    r.near = r.lists->k < NEAR ? r.lists->k : NEAR;
-    ikt_status st = ikt_agree(ctx, alloc_refinement(&r));
-    if (st == IKT_OK) st = set_aside(&r);
+                    .lists = lists,
+                    .near = lists->k < NEAR ? lists->k : NEAR};
+    const bool is_begun = course->progress.nearest != NULL; /* some lists are improved already */
+    ikt_status st = ikt_agree(ctx, allocate(&r, is_begun));
+    r.nearest = course->progress.nearest;
+    course->progress.near = r.near;
+    if (st == IKT_OK && !is_begun) { /* lists in order, and their first entries set aside */
+        ikt_neighbours_sort(ctx, lists);
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
+        for (int64_t i = 0; i < lists->n_local; i++)
+            memcpy(r.nearest + i * r.near, lists->row + i * lists->k,
+                   (size_t)r.near * sizeof *r.nearest);
+    }
     if (st == IKT_OK) {
         ikt_tiles_flatten(tiles);
         st = refine_all(&r);
         ikt_tiles_pack(tiles);
     }
-    free_refinement(&r);
-    return st;
-}
-
-ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_neighbours *lists) {
-    ikt_list_course course = {.lists = lists};
-    ikt_status st = ikt_neighbours_refine_kept(ctx, tiles, &course);
-    ikt_list_course_end(&course);
+    for (int64_t t = 0; r.seen && t < ikt_threads(ctx); t++) {
+        ikt_free(&r.seen[t].number);
+        ikt_free(&r.seen[t].stamp);
+    }
+    ikt_free(&r.seen);
+    ikt_free(&r.wanted.number);
+    ikt_free(&r.wanted.stamp);
+    ikt_free(&r.scratch);
     return st;
 }
 

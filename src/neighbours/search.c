@@ -1,149 +1,372 @@
 /* Neighbour search that looks at near cells only.
  *
- * Method: own tiles are taken in batches. For each tile the near tiles are chosen and those of
- * other ranks are fetched (candidates.h), and the tile is scored against all of them, tile against
- * tile, with the scores that exact search uses (scorer.h).
+ * Method: own tiles are taken in batches. For each tile the probes are chosen, the slots that it is
+ * scored against; tiles of other ranks among them are fetched, and the tile is scored against all
+ * of them, tile against tile, with the scores that exact search uses (scorer.h).
  * Advantage: dense work in cache at the kernel's full speed, no random access to rows, cost n times
  * a constant; the candidates follow from the data alone. Disadvantage: a row at the rim of its cell
  * shares the candidates of the rows in the middle. */
 #include "neighbours/search.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 #include <omp.h>
 
 #include "base/comm.h"
+#include "base/cpu.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/select.h"
-#include "neighbours/candidates.h"
+#include "base/sort.h"
+#include "dist/shuffle.h"
+#include "metric/metric.h"
 
 enum {
+    TOGETHER = 8,            /* tiles whose distances to all centres are computed at once */
     FETCH_BYTES = 256 << 20, /* that a batch may fetch from others */
     BATCH_LEAST = 8,         /* tiles of a batch */
     BATCH_MOST = 4096,
     SCORES = IKT_TILE_ROWS * (IKT_TILE_ROWS + 1) /* some are read behind the last */
 };
 
+static const char purpose[] = "blocks";
+
+/* A run of slots within one tile. */
+typedef struct {
+    uint32_t first, end;
+} probe;
+
+/* Tiles of other ranks. */
+typedef struct {
+    int64_t count;
+    uint32_t *first; /* [count] their first slots, ascending */
+    int64_t *offset; /* [count + 1] bytes into data */
+    char *data;      /* the packed tiles */
+} foreign_tiles;
+
+/* What one thread works with. */
+typedef struct {
+    float *centre;    /* [TOGETHER * d] dense centres of the tiles' cells */
+    float *distance;  /* [TOGETHER * cells rounded up] from these to all centres */
+    float *near_by;   /* [cells] distances of the nearest cells of a tile */
+    uint32_t *near;   /* [cells] */
+    float *scores;    /* [SCORES] */
+    ikt_select *kept; /* [IKT_TILE_ROWS] */
+    ikt_pair *pairs;  /* [IKT_TILE_ROWS * IKT_SELECT_ROOM * k] */
+    char *scratch;    /* of a tile */
+} workspace;
+
 typedef struct {
     ikt_context *ctx;
     const ikt_cells *cells;
     const ikt_tiles *tiles;
-    ikt_probe_lists lists;
-    ikt_foreign foreign;
+    int64_t candidates;
+    int64_t first_tile, count; /* own tiles of the batch */
+    int64_t *probes;           /* [count] probes of each */
+    probe *probe;              /* [count * candidates], nearest cell first */
+    foreign_tiles foreign;
     ikt_list_course *course;
     ikt_neighbours *out; /* its lists */
-    float *scores;       /* [threads * SCORES] */
-    ikt_select *kept;    /* [threads * IKT_TILE_ROWS] */
-    ikt_pair *pairs;     /* [threads * IKT_TILE_ROWS * IKT_SELECT_ROOM * k] */
-    char *scratch;       /* [threads * ikt_tiles_scratch_bytes] */
+    workspace *space;    /* [threads] */
 } search;
 
-static int64_t batch_tiles(int64_t bytes, int64_t candidates, int64_t row_bytes) {
-    const int64_t tiles = bytes / (candidates * row_bytes);
-    return tiles < BATCH_LEAST ? BATCH_LEAST : tiles > BATCH_MOST ? BATCH_MOST : tiles;
+/* --- the probes of a tile --------------------------------------------------------------------- */
+
+/* Adds the slots of a cell, or of it what there is still space for, to the probes of a tile, split
+ * where tiles end. `own` is where the tile's stretch of its cell begins: of an own cell that is too
+ * large only the part around the tile is taken, so that equal rows in any number cost no more than
+ * others. Returns how many rows are left to be found. */
+static int64_t add_cell(const search *s, int64_t cell, int64_t own, int64_t left, int64_t tile) {
+    const int64_t first = s->cells->first[cell];
+    int64_t begin = first, end = s->cells->first[cell + 1];
+    const bool is_own = own >= begin && own < end;
+    if (is_own && own - left / 2 > begin) begin = own - left / 2;
+    if (end - begin > left)
+        end = begin + left;
+    else if (is_own)
+        begin = end - left > first ? end - left : first;
+    for (int64_t at = begin, tile_end; at < end; at = tile_end) {
+        ikt_tile_at(s->cells, &s->tiles->scorer.rows, at, &tile_end);
+        if (tile_end > end) tile_end = end;
+        s->probe[tile * s->candidates + s->probes[tile]++] =
+            (probe){(uint32_t)at, (uint32_t)tile_end};
+    }
+    return left - (end - begin);
 }
 
+/* Chooses the probes of a tile: the slots of the nearest cells, the own one first, until they hold
+ * enough rows; looks at ever more cells until they do. */
+static void choose_one(const search *s, const workspace *w, int64_t tile, const float *distance) {
+    const ikt_cells *cells = s->cells;
+    const int64_t n = s->tiles->scorer.rows.n;
+    const int64_t own = ikt_stretch_begin(cells, s->tiles->first[s->first_tile + tile]);
+    const int64_t enough = s->candidates < n ? s->candidates : n;
+    for (int64_t wanted = 2 * enough * cells->count / n + TOGETHER;; wanted *= 4) {
+        int64_t left = s->candidates;
+        if (wanted > cells->count) wanted = cells->count;
+        ikt_best_clear(w->near_by, w->near, wanted);
+        for (int64_t cell = 0; cell < cells->count; cell++)
+            if (distance[cell] <= w->near_by[0] && cells->first[cell + 1] > cells->first[cell])
+                ikt_best_offer(w->near_by, w->near, wanted, distance[cell], (uint32_t)cell);
+        ikt_best_sort(w->near_by, w->near, wanted);
+        s->probes[tile] = 0;
+        for (int64_t e = 0;
+             e < wanted && w->near[e] < cells->count && s->candidates - left < enough; e++)
+            left = add_cell(s, w->near[e], own, left, tile);
+        if (s->candidates - left >= enough || wanted == cells->count) return;
+    }
+}
+
+/* Chooses for some tiles of the batch, whose distances to all centres are computed together. */
+static void choose_some(const search *s, const workspace *w, int64_t from) {
+    const ikt_cells *cells = s->cells;
+    const int64_t d = cells->d, stride = ikt_packed_rows(cells->count);
+    const int64_t count = s->count - from < TOGETHER ? s->count - from : TOGETHER;
+    for (int64_t b = 0; b < count; b++) {
+        const int64_t cell = ikt_cells_find(cells, s->tiles->first[s->first_tile + from + b]);
+        if (cells->is_sparse)
+            cells->metric->sparse(&cells->sparse_pack, ikt_sparse_row_of(&cells->rows, cell),
+                                  w->distance + b * stride);
+        else
+            memcpy(w->centre + b * d, cells->centre + cell * d, (size_t)d * sizeof(float));
+    }
+    if (!cells->is_sparse)
+        cells->metric->block(ikt_cpu_isa(), w->centre, count, cells->packed, cells->count, d,
+                             w->distance);
+    for (int64_t b = 0; b < count; b++)
+        choose_one(s, w, from + b, w->distance + b * stride);
+}
+
+/* --- tiles of other ranks --------------------------------------------------------------------- */
+
+static bool is_own(const ikt_rows *rows, int64_t slot) {
+    return slot >= rows->first && slot < rows->first + rows->count;
+}
+
+/* The first slots of foreign tiles among the probes, sorted, each once. */
+static ikt_status list_foreign(search *s) {
+    const ikt_rows *rows = &s->tiles->scorer.rows;
+    foreign_tiles *out = &s->foreign;
+    int64_t found = 0, end;
+    for (int pass = 0; pass < 2; pass++) { /* counts, then writes */
+        if (pass == 1) IKT_TRY(ikt_alloc(s->ctx, &out->first, found, sizeof *out->first, purpose));
+        found = 0;
+        for (int64_t b = 0; b < s->count; b++)
+            for (int64_t e = 0; e < s->probes[b]; e++) {
+                const uint32_t at = s->probe[b * s->candidates + e].first;
+                if (is_own(rows, at)) continue;
+                if (pass == 1) out->first[found] = (uint32_t)ikt_tile_at(s->cells, rows, at, &end);
+                found++;
+            }
+    }
+    out->count = ikt_sort_distinct_u32(out->first, found);
+    return IKT_OK;
+}
+
+/* An exchange of tiles. */
+typedef struct {
+    ikt_shuffle asks;          /* one item for each tile that is wanted */
+    uint32_t *asked;           /* first slots of the tiles that others want */
+    int64_t *coming, *leaving; /* [ranks] bytes */
+    char *answer;              /* the tiles that others want */
+} exchange;
+
+/* What will come from whom. The tiles that are wanted are in the order of their owners. */
+static ikt_status plan_exchange(ikt_context *ctx, const ikt_cells *cells, const ikt_tiles *tiles,
+                                exchange *x, foreign_tiles *out) {
+    const ikt_rows *rows = &tiles->scorer.rows;
+    const int64_t ranks = ikt_size(ctx);
+    IKT_TRY(ikt_shuffle_create(ctx, purpose, &x->asks));
+    IKT_TRY(ikt_alloc(ctx, &x->coming, ranks, sizeof(int64_t), purpose));
+    IKT_TRY(ikt_alloc(ctx, &x->leaving, ranks, sizeof(int64_t), purpose));
+    IKT_TRY(ikt_alloc(ctx, &out->offset, out->count + 1, sizeof *out->offset, purpose));
+    for (int64_t e = 0; e < out->count; e++) {
+        int64_t end;
+        const int64_t first = ikt_tile_at(cells, rows, out->first[e], &end);
+        const int64_t bytes = tiles->scorer.packed_bytes(&tiles->scorer, end - first);
+        const int owner = ikt_rows_owner(rows, first);
+        ikt_shuffle_count(&x->asks, owner);
+        x->coming[owner] += bytes;
+        out->offset[e + 1] = out->offset[e] + bytes;
+    }
+    return ikt_alloc(ctx, &out->data, out->offset[out->count], 1, purpose);
+}
+
+/* COLLECTIVE. Learns what others want, and puts it together. */
+static ikt_status answer(ikt_context *ctx, const ikt_tiles *tiles, const uint32_t *wanted,
+                         exchange *x) {
+    ikt_shuffle_meet(ctx, &x->asks);
+    const int64_t asked = x->asks.received;
+    int64_t bytes = 0;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &x->asked, asked, sizeof *wanted, purpose)));
+    ikt_shuffle_send(ctx, &x->asks, wanted, x->asked, sizeof *wanted);
+    for (int64_t r = 0, e = 0; r < ikt_size(ctx); r++) {
+        for (int64_t i = 0; i < x->asks.recv_counts[r]; i++, e++)
+            x->leaving[r] += ikt_tile_bytes(tiles, ikt_tile_of(tiles, x->asked[e]));
+        bytes += x->leaving[r];
+    }
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &x->answer, bytes, 1, purpose)));
+    char *at = x->answer;
+    for (int64_t e = 0; e < asked; e++) {
+        const int64_t tile = ikt_tile_of(tiles, x->asked[e]);
+        memcpy(at, tiles->data + tiles->offset[tile], (size_t)ikt_tile_bytes(tiles, tile));
+        at += ikt_tile_bytes(tiles, tile);
+    }
+    return IKT_OK;
+}
+
+/* COLLECTIVE. Fetches every tile of another rank that is among the probes, once each: the first
+ * slots, sorted, go to the ranks that own them, which send the tiles back in the same order; sizes
+ * follow from the slots. Advantage: two exchanges, whatever is wanted. Disadvantage: what is wanted
+ * again in the next batch travels again. */
+static ikt_status fetch_foreign(search *s) {
+    ikt_context *ctx = s->ctx;
+    exchange x = {0};
+    s->foreign = (foreign_tiles){0};
+    ikt_status st = list_foreign(s);
+    if (st == IKT_OK) st = plan_exchange(ctx, s->cells, s->tiles, &x, &s->foreign);
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) st = answer(ctx, s->tiles, s->foreign.first, &x);
+    if (st == IKT_OK) ikt_exchange(ctx, x.answer, x.leaving, s->foreign.data, x.coming, 1);
+    ikt_shuffle_destroy(&x.asks);
+    ikt_free(&x.asked);
+    ikt_free(&x.coming);
+    ikt_free(&x.leaving);
+    ikt_free(&x.answer);
+    return st;
+}
+
+/* The packed tile that begins at the slot, own or fetched. */
+static const char *tile_data(const search *s, int64_t slot) {
+    const ikt_tiles *tiles = s->tiles;
+    const foreign_tiles *f = &s->foreign;
+    if (is_own(&tiles->scorer.rows, slot))
+        return tiles->data + tiles->offset[ikt_tile_of(tiles, slot)];
+    return f->data + f->offset[ikt_find_u32(f->first, f->count, (uint32_t)slot)];
+}
+
+/* --- the search ------------------------------------------------------------------------------- */
+
 /* Scores an own tile of the batch against its probes, and writes the lists of its rows. */
-static void search_tile(const search *s, int64_t tile) {
+static void search_tile(const search *s, const workspace *w, int64_t tile) {
     const ikt_tiles *tiles = s->tiles;
     const ikt_scorer *scorer = &tiles->scorer;
-    const int64_t thread = omp_get_thread_num(), k = s->out->k;
-    const int64_t t = s->lists.first_tile + tile, first = tiles->first[t];
+    const int64_t t = s->first_tile + tile, first = tiles->first[t], k = s->out->k;
     const int64_t na = tiles->first[t + 1] - first;
-    float *score = s->scores + thread * SCORES;
-    ikt_select *kept = s->kept + thread * IKT_TILE_ROWS;
-    ikt_pair *pairs = s->pairs + thread * IKT_TILE_ROWS * IKT_SELECT_ROOM * k;
-    const char *plain =
-        ikt_tile_plain(tiles, t, s->scratch + thread * ikt_tiles_scratch_bytes(tiles));
+    const char *plain = ikt_tile_plain(tiles, t, w->scratch);
     for (int64_t a = 0; a < na; a++)
-        ikt_select_begin(&kept[a], scorer->isa, k, pairs + a * IKT_SELECT_ROOM * k);
-    for (int64_t e = 0; e < s->lists.probes[tile]; e++) {
-        const ikt_probe probe = s->lists.probe[tile * s->lists.capacity + e];
-        int64_t end, begin = ikt_tile_at(s->cells, &scorer->rows, probe.first, &end);
-        scorer->score(scorer, plain, na, ikt_foreign_tile(tiles, &s->foreign, begin), end - begin,
-                      score);
+        ikt_select_begin(&w->kept[a], scorer->isa, k, w->pairs + a * IKT_SELECT_ROOM * k);
+    for (int64_t e = 0; e < s->probes[tile]; e++) {
+        const probe at = s->probe[tile * s->candidates + e];
+        int64_t end, begin = ikt_tile_at(s->cells, &scorer->rows, at.first, &end);
+        scorer->score(scorer, plain, na, tile_data(s, begin), end - begin, w->scores);
         for (int64_t a = 0; a < na; a++)
-            ikt_select_floats(&kept[a], first + a, probe.first, probe.end - probe.first,
-                              score + a * ikt_score_stride(end - begin) + probe.first - begin);
+            ikt_select_floats(&w->kept[a], first + a, at.first, at.end - at.first,
+                              w->scores + a * ikt_score_stride(end - begin) + at.first - begin);
     }
     for (int64_t a = 0; a < na; a++) {
         const int64_t list = (first - scorer->rows.first + a) * k;
-        ikt_select_end(&kept[a]);
-        for (int64_t e = 0; e < kept[a].count; e++) {
-            s->out->score[list + e] = ikt_pair_value(kept[a].pair[e]);
-            s->out->row[list + e] = ikt_pair_number(kept[a].pair[e]);
+        ikt_select_end(&w->kept[a]);
+        for (int64_t e = 0; e < w->kept[a].count; e++) {
+            s->out->score[list + e] = ikt_pair_value(w->kept[a].pair[e]);
+            s->out->row[list + e] = ikt_pair_number(w->kept[a].pair[e]);
         }
     }
 }
 
 /* First own row of a tile of the batch, as a local number. */
 static int64_t tile_row(const search *s, int64_t tile) {
-    return s->tiles->first[s->lists.first_tile + tile] - s->tiles->scorer.rows.first;
+    return s->tiles->first[s->first_tile + tile] - s->tiles->scorer.rows.first;
 }
 
-/* COLLECTIVE. The batch that begins at own tile `done`; ranks that have finished help others. */
-static ikt_status search_batch(search *s, int64_t done, int64_t tiles, int64_t candidates) {
+/* COLLECTIVE. The batch of at most `tiles` own tiles that begins at tile `done`; ranks that have
+ * finished help others. */
+static ikt_status search_batch(search *s, int64_t done, int64_t tiles) {
     const int64_t left = s->tiles->count - done;
-    s->lists.first_tile = done;
-    s->lists.count = left < 0 ? 0 : left < tiles ? left : tiles;
-    IKT_TRY(ikt_agree(s->ctx, ikt_probe_choose(s->ctx, s->cells, s->tiles, candidates, &s->lists)));
-    for (int64_t t = 0; t < s->lists.count; t++) /* what a run before this one has done */
-        if (ikt_list_done(s->course, tile_row(s, t), tile_row(s, t + 1))) s->lists.probes[t] = 0;
-    IKT_TRY(ikt_foreign_fetch(s->ctx, s->cells, s->tiles, &s->lists, &s->foreign));
+    s->first_tile = done;
+    s->count = left < 0 ? 0 : left < tiles ? left : tiles;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(s->ctx))
-    for (int64_t t = 0; t < s->lists.count; t++)
-        if (s->lists.probes[t] > 0) search_tile(s, t);
-    ikt_foreign_destroy(&s->foreign);
-    if (s->lists.count > 0) ikt_list_note(s->course, tile_row(s, 0), tile_row(s, s->lists.count));
-    return IKT_OK;
-}
-
-static ikt_status search_alloc(search *s, int64_t tiles, int64_t candidates) {
-    ikt_context *ctx = s->ctx;
-    const int64_t threads = ikt_threads(ctx), scratch = ikt_tiles_scratch_bytes(s->tiles);
-    s->lists.capacity = candidates;
-    IKT_TRY(ikt_alloc(ctx, &s->lists.probes, tiles, sizeof *s->lists.probes, "blocks"));
-    IKT_TRY(ikt_alloc(ctx, &s->lists.probe, tiles * candidates, sizeof *s->lists.probe, "blocks"));
-    IKT_TRY(ikt_alloc(ctx, &s->scratch, threads * scratch, 1, "blocks"));
-    IKT_TRY(ikt_alloc(ctx, &s->kept, threads * IKT_TILE_ROWS, sizeof *s->kept, "blocks"));
-    IKT_TRY(ikt_alloc(ctx, &s->pairs, threads * IKT_TILE_ROWS * IKT_SELECT_ROOM * s->out->k,
-                      sizeof *s->pairs, "blocks"));
-    return ikt_alloc(ctx, &s->scores, threads * SCORES, sizeof(float), "blocks");
-}
-
-ikt_status ikt_neighbours_search_kept(ikt_context *ctx, const ikt_cells *cells,
-                                      const ikt_tiles *tiles, int64_t candidates,
-                                      ikt_list_course *course) {
-    search s = {.ctx = ctx, .cells = cells, .tiles = tiles, .course = course, .out = course->lists};
-    const int64_t piece = ikt_piece_bytes(ctx) < FETCH_BYTES ? ikt_piece_bytes(ctx) : FETCH_BYTES;
-    const int64_t batch = batch_tiles(piece, candidates, tiles->scorer.row_bytes);
-    ikt_status st = ikt_agree(ctx, search_alloc(&s, batch, candidates));
-    const int64_t most = st == IKT_OK ? ikt_max_one(ctx, tiles->count) : 0;
-    for (int64_t done = 0; st == IKT_OK && done < most; done += batch) {
-        st = search_batch(&s, done, batch, candidates);
-        ikt_progress(ctx, "blocks of rows", done + batch < most ? done + batch : most, most, NULL);
-        if (st == IKT_OK) st = ikt_list_pause(ctx, course);
+    for (int64_t from = 0; from < s->count; from += TOGETHER)
+        choose_some(s, &s->space[omp_get_thread_num()], from);
+    for (int64_t t = 0; t < s->count; t++) /* what a run before this one has done */
+        if (ikt_list_done(s->course, tile_row(s, t), tile_row(s, t + 1))) s->probes[t] = 0;
+    const ikt_status st = fetch_foreign(s);
+    if (st == IKT_OK) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(s->ctx))
+        for (int64_t t = 0; t < s->count; t++)
+            if (s->probes[t] > 0) search_tile(s, &s->space[omp_get_thread_num()], t);
+        if (s->count > 0) ikt_list_note(s->course, tile_row(s, 0), tile_row(s, s->count));
     }
-    ikt_free(&s.lists.probes);
-    ikt_free(&s.lists.probe);
-    ikt_free(&s.scratch);
-    ikt_free(&s.scores);
-    ikt_free(&s.kept);
-    ikt_free(&s.pairs);
+    ikt_free(&s->foreign.first);
+    ikt_free(&s->foreign.offset);
+    ikt_free(&s->foreign.data);
     return st;
 }
 
+static ikt_status allocate(search *s, int64_t tiles) {
+    ikt_context *ctx = s->ctx;
+    const ikt_cells *cells = s->cells;
+    const int64_t pairs = IKT_TILE_ROWS * IKT_SELECT_ROOM * s->out->k;
+    const int64_t distances = TOGETHER * ikt_packed_rows(cells->count);
+    const int64_t centre = cells->is_sparse ? 0 : TOGETHER * cells->d;
+    IKT_TRY(ikt_alloc(ctx, &s->probes, tiles, sizeof *s->probes, purpose));
+    IKT_TRY(ikt_alloc(ctx, &s->probe, tiles * s->candidates, sizeof *s->probe, purpose));
+    IKT_TRY(ikt_alloc(ctx, &s->space, ikt_threads(ctx), sizeof *s->space, purpose));
+    for (workspace *w = s->space; w < s->space + ikt_threads(ctx); w++) {
+        IKT_TRY(ikt_alloc(ctx, &w->centre, centre, sizeof *w->centre, "cells"));
+        IKT_TRY(ikt_alloc(ctx, &w->distance, distances, sizeof *w->distance, "cells"));
+        IKT_TRY(ikt_alloc(ctx, &w->near_by, cells->count, sizeof *w->near_by, "cells"));
+        IKT_TRY(ikt_alloc(ctx, &w->near, cells->count, sizeof *w->near, "cells"));
+        IKT_TRY(ikt_alloc(ctx, &w->scores, SCORES, sizeof *w->scores, purpose));
+        IKT_TRY(ikt_alloc(ctx, &w->kept, IKT_TILE_ROWS, sizeof *w->kept, purpose));
+        IKT_TRY(ikt_alloc(ctx, &w->pairs, pairs, sizeof *w->pairs, purpose));
+        IKT_TRY(ikt_alloc(ctx, &w->scratch, ikt_tiles_scratch_bytes(s->tiles), 1, purpose));
+    }
+    return IKT_OK;
+}
+
+static int64_t batch_tiles(int64_t bytes, int64_t candidates, int64_t row_bytes) {
+    const int64_t tiles = bytes / (candidates * row_bytes);
+    return tiles < BATCH_LEAST ? BATCH_LEAST : tiles > BATCH_MOST ? BATCH_MOST : tiles;
+}
+
 ikt_status ikt_neighbours_search(ikt_context *ctx, const ikt_cells *cells, const ikt_tiles *tiles,
-                                 int64_t k, int64_t candidates, ikt_neighbours *out) {
-    ikt_list_course course = {.lists = out};
-    ikt_status st = ikt_agree(ctx, ikt_neighbours_create(ctx, &tiles->scorer.rows, k, out));
-    if (st == IKT_OK) st = ikt_neighbours_search_kept(ctx, cells, tiles, candidates, &course);
-    if (st != IKT_OK) ikt_neighbours_destroy(out);
+                                 int64_t candidates, ikt_list_course *course) {
+    search s = {.ctx = ctx,
+                .cells = cells,
+                .tiles = tiles,
+                .candidates = candidates,
+                .course = course,
+                .out = course->lists};
+    const int64_t piece = ikt_piece_bytes(ctx) < FETCH_BYTES ? ikt_piece_bytes(ctx) : FETCH_BYTES;
+    const int64_t batch = batch_tiles(piece, candidates, tiles->scorer.row_bytes);
+    ikt_status st = ikt_agree(ctx, allocate(&s, batch));
+    const int64_t most = st == IKT_OK ? ikt_max_one(ctx, tiles->count) : 0;
+    for (int64_t done = 0; st == IKT_OK && done < most; done += batch) {
+        st = search_batch(&s, done, batch);
+        ikt_progress(ctx, "blocks of rows", done + batch < most ? done + batch : most, most, NULL);
+        if (st == IKT_OK) st = ikt_list_pause(ctx, course);
+    }
+    for (int i = 0; s.space && i < ikt_threads(ctx); i++) {
+        ikt_free(&s.space[i].centre);
+        ikt_free(&s.space[i].distance);
+        ikt_free(&s.space[i].near_by);
+        ikt_free(&s.space[i].near);
+        ikt_free(&s.space[i].scores);
+        ikt_free(&s.space[i].kept);
+        ikt_free(&s.space[i].pairs);
+        ikt_free(&s.space[i].scratch);
+    }
+    ikt_free(&s.space);
+    ikt_free(&s.probes);
+    ikt_free(&s.probe);
     return st;
 }
 
 int64_t ikt_search_memory(int64_t cells, int64_t candidates, int64_t row_bytes, int threads) {
     const int64_t tiles = batch_tiles(FETCH_BYTES, candidates, row_bytes);
-    return tiles * candidates * (row_bytes + (int64_t)sizeof(ikt_probe)) +
+    return tiles * candidates * (row_bytes + (int64_t)sizeof(probe)) +
            threads * IKT_TILE_ROWS * (IKT_TILE_ROWS * (int64_t)sizeof(float) + row_bytes) +
-           ikt_probe_memory(cells, threads);
+           threads * (TOGETHER + 2) * (cells + IKT_PACK_ROWS) * (int64_t)sizeof(float);
 }

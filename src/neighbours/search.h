@@ -1,4 +1,8 @@
-/* Neighbour search that looks at near cells only. */
+/* Neighbour search that looks at near cells only, its refinement, and its measured recall.
+ *
+ * All three work on the rows of this rank in tiles (tiles.h) and give results that do not depend on
+ * ranks or threads; ties go to the lower slot.
+ */
 #ifndef IKT_NEIGHBOURS_SEARCH_H
 #define IKT_NEIGHBOURS_SEARCH_H
 
@@ -6,25 +10,55 @@
 #include "neighbours/neighbours.h"
 #include "neighbours/tiles.h"
 
+/* --- search (search.c) ------------------------------------------------------------------------ */
+
 /* COLLECTIVE. For every row the k most similar among about `candidates` rows: those of its own cell
- * and of the cells whose centres are nearest to its cell's centre. The result does not depend on
- * ranks or threads; ties go to the lower slot.
+ * and of the cells whose centres are nearest to its cell's centre.
  *   tiles        the rows in the own slots
  *   candidates   more than k; with candidates >= n every pair is looked at
- *   out          lists of slots, unsorted (ikt_neighbours_sort); empty on failure
- * Errors: IKT_ERR_RESOURCE. Cost: n_local candidates scores and count^2 / ranks distances of
- * centres with `count` cells. Memory beside the lists: tiles of other ranks, at most
+ *   course       in round 0: its lists, some of which may be done, receive slots, unsorted
+ * Errors: IKT_ERR_RESOURCE, IKT_STOPPED. Cost: n_local candidates scores and count^2 / ranks
+ * distances of centres with `count` cells. Memory beside the lists: tiles of other ranks, at most
  * ikt_search_memory. */
 ikt_status ikt_neighbours_search(ikt_context *ctx, const ikt_cells *cells, const ikt_tiles *tiles,
-                                 int64_t k, int64_t candidates, ikt_neighbours *out);
-
-/* COLLECTIVE. The same into lists that are there, of which some may be done: round 0 of a course.
- * Errors: IKT_STOPPED as well. */
-ikt_status ikt_neighbours_search_kept(ikt_context *ctx, const ikt_cells *cells,
-                                      const ikt_tiles *tiles, int64_t candidates,
-                                      ikt_list_course *course);
+                                 int64_t candidates, ikt_list_course *course);
 
 /* LOCAL. Most bytes that a search takes beside tiles and lists. */
 int64_t ikt_search_memory(int64_t cells, int64_t candidates, int64_t row_bytes, int threads);
+
+/* --- neighbours of neighbours: what a search has missed (refine.c) ---------------------------- */
+
+/* Nearest neighbours that are followed, and theirs that are looked at. */
+enum { IKT_REFINE_NEAR = 16 };
+
+/* COLLECTIVE. One round: each row is scored against the nearest neighbours of its nearest
+ * neighbours, as the lists were before the round, and keeps the k best of both. (Dong, Moses, Li,
+ * WWW 2011, with a round for all rows at once.)
+ *   tiles    the rows in the own slots; the same again afterwards
+ *   course   in round course->progress.round, which may have been begun: its lists, in any order,
+ *            are improved in place, unsorted
+ * Errors: IKT_ERR_RESOURCE, IKT_STOPPED; the lists are valid but not all improved then. Cost: at
+ * most IKT_REFINE_NEAR^2 scores a row. Memory: 4 IKT_REFINE_NEAR bytes a row, and rows and numbers
+ * of other ranks of a batch, at most ikt_refine_memory. */
+ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_list_course *course);
+
+/* LOCAL, pure. Most bytes that a round takes. */
+int64_t ikt_refine_memory(int64_t n_local, int64_t k, int64_t row_bytes, int ranks, int threads);
+
+/* --- how much of the truth a search has found (recall.c) -------------------------------------- */
+
+typedef struct {
+    int64_t sample;    /* rows that were looked at; 0 when nothing was measured */
+    double found;      /* share of list entries that are as near as the true k-th nearest row */
+    double similarity; /* codes: similarities of the lists over those of the true lists, summed;
+                          coordinates: distances of the true lists over those of the lists */
+} ikt_recall;
+
+/* COLLECTIVE. Compares the lists of a seeded sample of rows with exact search over all rows. The
+ * same on every rank.
+ *   sample   rows wanted; drawn with replacement
+ * Errors: IKT_ERR_RESOURCE. Cost: sample * n scores over all ranks. */
+ikt_status ikt_recall_measure(ikt_context *ctx, const ikt_tiles *tiles, const ikt_neighbours *lists,
+                              uint64_t seed, int64_t sample, ikt_recall *out);
 
 #endif

@@ -22,23 +22,21 @@ int64_t ikt_tile_at(const ikt_cells *cells, const ikt_rows *rows, int64_t slot, 
     return low > own_low ? low : own_low;
 }
 
-static int64_t list_tiles(const ikt_cells *cells, const ikt_rows *rows, int64_t *first) {
-    int64_t count = 0, end = rows->first;
-    for (int64_t at = rows->first; at < rows->first + rows->count; at = end, count++) {
-        ikt_tile_at(cells, rows, at, &end);
-        if (first) first[count] = at;
-    }
-    if (first) first[count] = rows->first + rows->count;
-    return count;
-}
-
 /* Lists the own tiles of slots that are scored by out->scorer. */
 static ikt_status create(ikt_context *ctx, const ikt_cells *cells, ikt_tiles *out) {
     const ikt_scorer *scorer = &out->scorer;
-    out->count = list_tiles(cells, &scorer->rows, NULL);
-    IKT_TRY(ikt_alloc(ctx, &out->first, out->count + 1, sizeof *out->first, "blocks"));
+    const int64_t end = scorer->rows.first + scorer->rows.count;
+    for (int pass = 0; pass < 2; pass++) { /* counts, then writes */
+        if (pass == 1)
+            IKT_TRY(ikt_alloc(ctx, &out->first, out->count + 1, sizeof *out->first, "blocks"));
+        out->count = 0;
+        for (int64_t at = scorer->rows.first, next; at < end; at = next, out->count++) {
+            ikt_tile_at(cells, &scorer->rows, at, &next);
+            if (pass == 1) out->first[out->count] = at;
+        }
+    }
+    out->first[out->count] = end;
     IKT_TRY(ikt_alloc(ctx, &out->offset, out->count + 1, sizeof *out->offset, "blocks"));
-    list_tiles(cells, &scorer->rows, out->first);
     for (int64_t t = 0; t < out->count; t++)
         out->offset[t + 1] =
             out->offset[t] + scorer->packed_bytes(scorer, out->first[t + 1] - out->first[t]);

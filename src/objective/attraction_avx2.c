@@ -1,10 +1,9 @@
 /* The attraction kernels on AVX2. */
-#define LANE_WIDTH 8
-#define TARGET     __attribute__((target("avx2")))
-#include "kernelsum/lanes.h"
 #include "objective/attraction.h"
 
 #if defined(__x86_64__)
+#define LANE_WIDTH 8
+#include "base/lanes.h"
 #include "objective/gather_four.h"
 
 /* Shuffles work within 128 bits: entries 0, 1, 4, 5 and 2, 3, 6, 7 fall into place. */

@@ -1,10 +1,9 @@
 /* The attraction kernels on AVX-512. */
-#define LANE_WIDTH 16
-#define TARGET     __attribute__((target("avx512f,avx512dq,avx512vl")))
-#include "kernelsum/lanes.h"
 #include "objective/attraction.h"
 
 #if defined(__x86_64__)
+#define LANE_WIDTH 16
+#include "base/lanes.h"
 #include "objective/gather_four.h"
 
 /* Positions of columns 0, 1, 4, 5, 8, 9, 12 and 13. Without masks, which each row would set anew.

@@ -1,7 +1,6 @@
 /* The attraction kernels in plain C. */
 #define LANE_WIDTH 4
-#define TARGET
-#include "kernelsum/lanes.h"
+#include "base/lanes.h"
 #include "objective/attraction.h"
 
 LANES_INLINE void gather_pairs(const int32_t *column, const float *y, vector *x_out,

@@ -130,7 +130,7 @@ ikt_status ikt_divergence_create(ikt_context *ctx, const ikt_objective_inputs *i
             st = ikt_kernelsum_create_tree(
                 ctx, rows, q, is_tight ? IKT_TREE_TIGHT : IKT_TREE_DEFAULT, &t->sums[k]);
         else
-            st = ikt_kernelsum_create_fft_of(ctx, rows, kernel, &fft, &t->sums[k]);
+            st = ikt_kernelsum_create_fft(ctx, rows, kernel, &fft, &t->sums[k]);
     }
     return st;
 }
@@ -167,10 +167,10 @@ int64_t ikt_divergence_memory(const ikt_objective_kind *kind, const ikt_objectiv
     const ikt_fft_settings fft = fft_settings(options);
     const int64_t kernels = kind->divergence->n_kernels, q = shape->q;
     const int64_t sums = options->repulsion == IKT_REPULSION_EXACT
-                             ? ikt_kernelsum_memory_exact(&shape->rows, shape->q)
+                             ? ikt_kernelsum_memory_exact(&shape->rows, shape->q, 0)
                          : options->repulsion == IKT_REPULSION_TREE
-                             ? ikt_kernelsum_memory_tree(&shape->rows, shape->q, shape->threads)
-                             : ikt_kernelsum_memory_fft(&fft, &shape->rows, shape->threads,
+                             ? ikt_kernelsum_memory_tree(&shape->rows, shape->q, 0, shape->threads)
+                             : ikt_kernelsum_memory_fft(&fft, &shape->rows, 0, shape->threads,
                                                         span_margin * shape->span);
     return (ROW_BYTES + q * AXIS_BYTES) * shape->rows.count + kernels * sums +
            (kernels - 1) * q * (int64_t)sizeof(float) * shape->rows.count +

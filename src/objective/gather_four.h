@@ -4,7 +4,7 @@
 
 #include <immintrin.h>
 
-#include "kernelsum/lanes.h"
+#include "base/lanes.h"
 
 /* LOCAL. The pairs (x, y) of columns a, b, c, d, each by a load of eight bytes: the instruction
  * that gathers takes twice as long. Broadcasts load, and blends do without the one port that

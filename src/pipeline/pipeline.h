@@ -15,7 +15,7 @@
 #include "data/dataset.h"
 #include "io/results/model_file.h"
 #include "io/sources/source.h"
-#include "neighbours/recall.h"
+#include "neighbours/search.h"
 #include "pipeline/graph_input.h"
 #include "plan/plan.h"
 

@@ -12,7 +12,6 @@
 #include "isolation/model.h"
 #include "neighbours/cells.h"
 #include "neighbours/exact.h"
-#include "neighbours/refine.h"
 #include "neighbours/search.h"
 #include "neighbours/tiles.h"
 #include "objective/objective.h"
@@ -177,7 +176,7 @@ static ikt_status compare_all(ikt_context *ctx, const job *j, const ikt_scorer *
     }
     ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
     ikt_status st = begin_lists(ctx, p, &course);
-    if (st == IKT_OK) st = ikt_neighbours_brute_kept(ctx, scorer, &course);
+    if (st == IKT_OK) st = ikt_neighbours_exact(ctx, scorer, &course);
     ikt_list_course_end(&course);
     if (st == IKT_OK) ikt_neighbours_sort(ctx, &p->lists);
     ikt_stage_end(ctx, IKT_STAGE_NEIGHBOURS);
@@ -203,8 +202,8 @@ static ikt_status search_near(ikt_context *ctx, const job *j, const ikt_cells *c
     ikt_status st = begin_lists(ctx, p, &course);
     while (st == IKT_OK && course.progress.round <= settings->refinements) {
         st = course.progress.round == 0
-                 ? ikt_neighbours_search_kept(ctx, cells, tiles, candidates, &course)
-                 : ikt_neighbours_refine_kept(ctx, tiles, &course);
+                 ? ikt_neighbours_search(ctx, cells, tiles, candidates, &course)
+                 : ikt_neighbours_refine(ctx, tiles, &course);
         if (st == IKT_OK) ikt_list_course_next(&course);
     }
     ikt_list_course_end(&course);
@@ -291,11 +290,10 @@ static ikt_status code_rows(ikt_context *ctx, const job *j, ikt_probabilities *p
     if (st == IKT_OK && spec.coarse > 0 && spec.form == IKT_FORM_VORONOI)
         st = ikt_alloc(ctx, &out->cell, p->rows.count, sizeof *out->cell, "cells");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK && p->hooks)
-        st = ikt_codes_compute_kept(ctx, &p->hooks->codes, j->data, &p->rows, out->model,
-                                    &out->codes, out->cell);
-    else if (st == IKT_OK)
-        st = ikt_codes_compute(ctx, j->data, &p->rows, out->model, &out->codes, out->cell);
+    if (st == IKT_OK)
+        st = ikt_codes_compute_within(ctx, (ikt_codes_budget){0, 0},
+                                      p->hooks ? &p->hooks->codes : NULL, j->data, &p->rows,
+                                      out->model, &out->codes, out->cell);
     ikt_stage_end(ctx, IKT_STAGE_CODES);
     if (st == IKT_OK && writer)
         st = ikt_run_model_codes(ctx, writer, j->data, &p->rows, out->model, &out->codes,

@@ -15,7 +15,7 @@
 #include "io/results/graph_file.h"
 #include "io/results/model_file.h"
 #include "isolation/codes.h"
-#include "neighbours/recall.h"
+#include "neighbours/search.h"
 #include "pipeline/start.h"
 #include "settings/settings.h"
 

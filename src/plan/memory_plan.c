@@ -11,7 +11,6 @@
 #include "kernelsum/field.h"
 #include "metric/metric.h"
 #include "neighbours/neighbours.h"
-#include "neighbours/refine.h"
 #include "neighbours/search.h"
 
 /* Of a neighbour and of an entry of P: row or column, and score or value. */

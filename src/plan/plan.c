@@ -9,8 +9,8 @@
 #include "isolation/tree.h"
 #include "kernelsum/slabs.h"
 #include "kernelsum/spread.h"
-#include "neighbours/nearest_cell.h"
-#include "neighbours/refine.h"
+#include "neighbours/cells.h"
+#include "neighbours/search.h"
 #include "objective/divergence.h"
 
 static const double giga = 1e9, mega = 1e6, micro = 1e-6;

@@ -52,7 +52,7 @@ __attribute__((target("avx512f"))) static float first_lane(__m512i sum) {
     return (float)_mm_cvtsi128_si32(_mm512_castsi512_si128(sum));
 }
 
-/* Assembly and few chains: see kernel_u8_vnni.c for what a compiler makes of the intrinsic. */
+/* Assembly and few chains: see base/lanes.h for what a compiler makes of the intrinsic. */
 __attribute__((target("avx512f,avx512bw,avx512vnni"))) static float dot4_512(int64_t steps) {
     __m512i s0 = _mm512_set1_epi32(0), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0;
     __m512i s7 = s0, s8 = s0, s9 = s0, s10 = s0, s11 = s0;

@@ -8,6 +8,7 @@
 #include "limits.h"
 #include "paths.h"
 #include "scene.h"
+#include "support/grid_cell.h"
 
 enum { WINDOW = 4 /* nodes along an axis of the default accuracy */ };
 
@@ -42,8 +43,8 @@ static ikt_status make_grid(repelling *r) {
     r->stride = r->grid.nodes[0] + 2 * WINDOW;
     for (int64_t i = 0; i < r->rows.count; i++) {
         double u;
-        r->corner[i] = ikt_grid_cell(&r->grid, 0, r->y[2 * i], &u) +
-                       ikt_grid_cell(&r->grid, 1, r->y[2 * i + 1], &u) * r->stride;
+        r->corner[i] = grid_cell(&r->grid, 0, r->y[2 * i], &u) +
+                       grid_cell(&r->grid, 1, r->y[2 * i + 1], &u) * r->stride;
     }
     return ikt_agree(r->ctx, ikt_alloc(r->ctx, &r->field, r->stride * (r->grid.nodes[1] + WINDOW),
                                        (size_t)r->node_bytes, "bench"));
@@ -55,7 +56,7 @@ static ikt_status make(bench *b, ikt_stage stage, int64_t node_bytes, repelling 
     r->settings = ikt_fft_preset(IKT_FFT_DEFAULT);
     IKT_TRY(ikt_agree(b->ctx, alloc_rows(r)));
     IKT_TRY(make_grid(r));
-    return ikt_kernelsum_create_fft(b->ctx, &r->rows, &r->settings, &r->sums);
+    return ikt_kernelsum_create_fft(b->ctx, &r->rows, IKT_KERNEL_STUDENT, &r->settings, &r->sums);
 }
 
 static void release(repelling *r) {

@@ -8,7 +8,7 @@
 
 #include "affinity/affinity.h"
 #include "metric/metric.h"
-#include "neighbours/exact.h"
+#include "support/neighbour_lists.h"
 
 enum { N = 1200, STRETCH = 256 };
 
@@ -79,8 +79,7 @@ static void check_search(ikt_context *alone, kind what, int64_t candidates) {
     prepare(alone, what, N, true, &s);
     const ikt_scorer scorer = ikt_scorer_codes(&s.codes, &s.distribution);
     scorer.score(&scorer, s.codes.code, N, s.codes.code, N, all_scores);
-    assert_int_equal(ikt_neighbours_search(alone, &s.cells, &s.tiles, K, candidates, &lists),
-                     IKT_OK);
+    assert_int_equal(search_lists(alone, &s.cells, &s.tiles, K, candidates, &lists), IKT_OK);
     ikt_neighbours_sort(alone, &lists);
     measure_centres(&s.cells);
     for (int64_t slot = 0; slot < N; slot++) {
@@ -149,7 +148,7 @@ static void more_cells_are_looked_at_where_the_near_ones_hold_few_rows(void **st
         for (int64_t b = 0; b < N; b++)
             all_scores[a * ikt_score_stride(N) + b] =
                 squared_distance(s.rows + row_in[a] * D, s.rows + row_in[b] * D);
-    assert_int_equal(ikt_neighbours_search(alone, &s.cells, &s.tiles, K, 25, &lists), IKT_OK);
+    assert_int_equal(search_lists(alone, &s.cells, &s.tiles, K, 25, &lists), IKT_OK);
     ikt_neighbours_sort(alone, &lists);
     measure_centres(&s.cells);
     for (int64_t slot = 0; slot < N; slot++) {
@@ -244,7 +243,7 @@ static void no_row_is_its_own_neighbour(void **state) {
             scorer = ikt_scorer_codes(&s.codes, &s.distribution);
         else
             scorer = ikt_scorer_rows(&ikt_metric_euclidean, x, D, &s.distribution);
-        assert_int_equal(ikt_neighbours_brute(ctx, &scorer, K, &lists), IKT_OK);
+        assert_int_equal(exact_lists(ctx, &scorer, K, &lists), IKT_OK);
         for (int64_t i = 0; i < s.distribution.count; i++)
             for (int64_t e = i * K; e < (i + 1) * K; e++)
                 assert_true(lists.row[e] != s.distribution.first + i && lists.row[e] < 150);

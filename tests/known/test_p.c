@@ -12,8 +12,8 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "graph/graph.h"
-#include "neighbours/exact.h"
 #include "objective/divergence.h"
+#include "support/neighbour_lists.h"
 #include "support/symmetrise.h"
 
 enum { N = 60, D = 3, T = 14, CELLS = 4, K = 9 };
@@ -246,7 +246,7 @@ static void a_dense_p_is_that_of_the_formula(void **state) {
 static void make_sparse(ikt_context *ctx, const setting *s, ikt_graph *graph) {
     ikt_neighbours lists;
     int64_t without = -1;
-    assert_int_equal(ikt_neighbours_brute(ctx, &s->scorer, K, &lists), IKT_OK);
+    assert_int_equal(exact_lists(ctx, &s->scorer, K, &lists), IKT_OK);
     assert_int_equal(s->kind->weigh(ctx, &s->job, &lists, &without), IKT_OK);
     assert_int_equal(without, s->settings.kind == IKT_AFFINITY_ISOLATION ? 2 : 0);
     assert_int_equal(ikt_test_symmetrise(ctx, &s->rows, &lists, graph), IKT_OK);

@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "base/row_hash.h"
 #include "graph/graph.h"
-#include "neighbours/exact.h"
+#include "support/neighbour_lists.h"
 #include "support/symmetrise.h"
 
 enum { N = 90, D = 3, K = 12, M = 5 };
@@ -129,7 +129,7 @@ static void rows_destroy(rows *r) {
 
 static void make_lists(ikt_context *ctx, const ikt_affinity *kind, const rows *r,
                        ikt_neighbours *lists, int64_t *orphans) {
-    assert_int_equal(ikt_neighbours_brute(ctx, &r->scorer, K, lists), IKT_OK);
+    assert_int_equal(exact_lists(ctx, &r->scorer, K, lists), IKT_OK);
     assert_int_equal(kind->weigh(ctx, &r->job, lists, orphans), IKT_OK);
 }
 

@@ -51,7 +51,7 @@ static ikt_kernelsum *create(ikt_context *ctx, const ikt_rows *rows, const varia
     ikt_status st =
         v->way == EXACT ? ikt_kernelsum_create_exact(ctx, rows, v->q, v->kernel, &sums)
         : v->way == GRID
-            ? ikt_kernelsum_create_fft_of(ctx, rows, v->kernel, &fft, &sums)
+            ? ikt_kernelsum_create_fft(ctx, rows, v->kernel, &fft, &sums)
             : ikt_kernelsum_create_tree(ctx, rows, v->q,
                                         v->is_tight ? IKT_TREE_TIGHT : IKT_TREE_DEFAULT, &sums);
     assert_int_equal(st, IKT_OK);
@@ -405,6 +405,32 @@ static void running_out_of_memory_is_agreed(void **state) {
     }
 }
 
+/* Charges need memory that the predictions count, for every way on any number of ranks. */
+static void memory_with_charges_is_as_predicted(void **state) {
+    ikt_context *ctx = *state;
+    enum { MANY = 20000, TAKEN = 6 };
+    for (int v = 0; v < VARIANTS; v++) {
+        if (variants[v].q != 2 || variants[v].kernel != IKT_KERNEL_STUDENT) continue;
+        scene s = make(ctx, 2, variants[v].way == EXACT ? MANY / 10 : MANY, 0, TAKEN);
+        const int64_t before = ikt_memory_now(ctx);
+        ikt_kernelsum *sums = create(ctx, &s.rows, &variants[v]);
+        const ikt_kernelsum_request request = request_of(&s);
+        assert_int_equal(ikt_kernelsum_evaluate(sums, &request), IKT_OK);
+        const int64_t held = ikt_memory_now(ctx) - before;
+        const ikt_fft_settings fft =
+            ikt_fft_preset(variants[v].is_tight ? IKT_FFT_TIGHT : IKT_FFT_DEFAULT);
+        const double span = 10 * sqrt((double)s.rows.n);
+        const int64_t predicted =
+            variants[v].way == EXACT ? ikt_kernelsum_memory_exact(&s.rows, 2, TAKEN)
+            : variants[v].way == TREE
+                ? ikt_kernelsum_memory_tree(&s.rows, 2, TAKEN, ikt_threads(ctx))
+                : ikt_kernelsum_memory_fft(&fft, &s.rows, TAKEN, ikt_threads(ctx), span);
+        assert_true(held <= predicted + 1024);
+        ikt_kernelsum_destroy(&sums);
+        release(&s);
+    }
+}
+
 IKT_MPI_TESTS(ikt_test(charges_match_plain_sums), ikt_test(sums_are_linear_in_the_charges),
               ikt_test(charges_of_one_are_unit_charges),
               ikt_test(targets_at_the_points_see_what_points_see),
@@ -412,4 +438,5 @@ IKT_MPI_TESTS(ikt_test(charges_match_plain_sums), ikt_test(sums_are_linear_in_th
               ikt_test(bits_do_not_depend_on_threads_that_sort),
               ikt_test(bits_do_not_depend_on_the_instruction_set),
               ikt_test(value_or_gradient_alone_can_be_wanted), ikt_test(what_is_not_finite_is_said),
-              ikt_test(running_out_of_memory_is_agreed))
+              ikt_test(running_out_of_memory_is_agreed),
+              ikt_test(memory_with_charges_is_as_predicted))

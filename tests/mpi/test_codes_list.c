@@ -8,7 +8,7 @@
 #include "base/rng.h"
 #include "base/row_hash.h"
 #include "isolation/codes.h"
-#include "isolation/codes_ways.h"
+#include "isolation/coding.h"
 #include "support/equal_cells.h"
 
 typedef enum { UNIFORM, TIED, FAR } kind; /* FAR: a small cloud far away, where rounding decides */

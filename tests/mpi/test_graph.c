@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "graph/graph.h"
-#include "neighbours/exact.h"
+#include "support/neighbour_lists.h"
 #include "support/symmetrise.h"
 
 enum { N = 150, T = 12, PSI = 6, K = 7 };
@@ -69,7 +69,7 @@ static void brute_force_finds_the_k_best_with_ties_by_row(void **state) {
     ikt_rows rows = ikt_rows_make(N, ikt_size(ctx), ikt_rank(ctx));
     ikt_scorer scorer = test_scorer(&rows);
     ikt_neighbours lists;
-    assert_int_equal(ikt_neighbours_brute(ctx, &scorer, K, &lists), IKT_OK);
+    assert_int_equal(exact_lists(ctx, &scorer, K, &lists), IKT_OK);
     for (int64_t i = 0; i < rows.count; i++) {
         int64_t best[K];
         reference_lists(N, rows.first + i, best);
@@ -105,7 +105,7 @@ static void p_is_symmetric_and_sums_to_one(void **state) {
     ikt_scorer scorer = test_scorer(&rows);
     ikt_neighbours lists;
     ikt_graph graph;
-    assert_int_equal(ikt_neighbours_brute(ctx, &scorer, K, &lists), IKT_OK);
+    assert_int_equal(exact_lists(ctx, &scorer, K, &lists), IKT_OK);
     assert_int_equal(ikt_isolation_weights(ctx, &lists, T, lists.score), 0);
     assert_int_equal(ikt_test_symmetrise(ctx, &rows, &lists, &graph), IKT_OK);
     assert_int_equal(ikt_graph_check(ctx, &graph), IKT_OK);
@@ -141,7 +141,7 @@ static uint64_t hash_of_p(ikt_context *ctx, int64_t n) {
     ikt_neighbours lists;
     ikt_graph graph;
     int64_t k = n - 1 < K ? n - 1 : K;
-    assert_int_equal(ikt_neighbours_brute(ctx, &scorer, k, &lists), IKT_OK);
+    assert_int_equal(exact_lists(ctx, &scorer, k, &lists), IKT_OK);
     ikt_isolation_weights(ctx, &lists, T, lists.score);
     assert_int_equal(ikt_test_symmetrise(ctx, &rows, &lists, &graph), IKT_OK);
     uint64_t hash = ikt_graph_hash(ctx, &graph);

@@ -83,13 +83,14 @@ static void free_space(ikt_mesh_space *space) {
 static uint64_t potential_hash(ikt_context *ctx, const ikt_mesh *mesh, const ikt_grid *grid,
                                int sharers, const ikt_mesh_space *space) {
     ikt_charges charges = {NULL, space->potential_stride, 16};
-    ikt_slab_space slabs = {.room = 0};
+    ikt_slab_space slabs = {.numbers = 0};
     const int64_t nodes = grid->nodes[1] * charges.stride;
     assert_int_equal(ikt_alloc(ctx, &charges.charge, nodes, sizeof(int64_t), "test"), IKT_OK);
     for (int64_t k = 0; k < nodes; k++)
         charges.charge[k] = (k * k + ikt_rank(ctx)) % 23;
-    assert_int_equal(ikt_slabs_prepare(ctx, &ikt_mesh_f32, mesh, grid, sharers, &slabs), IKT_OK);
-    ikt_slabs_convolve(ctx, &ikt_mesh_f32, mesh, grid, sharers, &charges, space, &slabs);
+    assert_int_equal(
+        ikt_slabs_convolve(ctx, &ikt_mesh_f32, mesh, grid, sharers, &charges, space, &slabs),
+        IKT_OK);
     uint64_t hash = ikt_row_hash(ctx, space->potential, 0, nodes, sizeof(float));
     ikt_slabs_release(&slabs);
     ikt_free(&charges.charge);
@@ -112,7 +113,8 @@ static void slabs_are_shared_by_as_many_as_pay(void **state) {
     ikt_influence influence;
     ikt_mesh *mesh = NULL;
     ikt_mesh_space space = {.threads = 1, .potential_stride = ikt_charge_stride(&grid, fft.order)};
-    assert_int_equal(ikt_influence_make(ctx, &grid, &window, &influence), IKT_OK);
+    assert_int_equal(ikt_influence_make(ctx, IKT_KERNEL_STUDENT, &grid, &window, &influence),
+                     IKT_OK);
     assert_int_equal(ikt_mesh_f32.create(ctx, grid.padded, &influence, &mesh), IKT_OK);
     alloc_space(ctx, &grid, &space);
     uint64_t wanted = 0;
@@ -190,7 +192,8 @@ static void check_refused(ikt_context *ctx, ikt_fft_settings settings, const cha
     ikt_rows rows = ikt_rows_make(10, ikt_size(ctx), ikt_rank(ctx));
     ikt_kernelsum *sums = NULL;
     ikt_clear(ctx);
-    assert_int_equal(ikt_kernelsum_create_fft(ctx, &rows, &settings, &sums), IKT_ERR_USAGE);
+    assert_int_equal(ikt_kernelsum_create_fft(ctx, &rows, IKT_KERNEL_STUDENT, &settings, &sums),
+                     IKT_ERR_USAGE);
     assert_null(sums);
     assert_non_null(strstr(ikt_message(ctx), word));
     ikt_clear(ctx);

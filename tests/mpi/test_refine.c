@@ -4,8 +4,7 @@
 
 #include "base/comm.h"
 #include "dist/shuffle.h"
-#include "neighbours/recall.h"
-#include "neighbours/refine.h"
+#include "support/neighbour_lists.h"
 
 enum { NEAR = IKT_REFINE_NEAR, MANY = 24 }; /* lists longer than what of them is followed */
 
@@ -13,9 +12,9 @@ enum { NEAR = IKT_REFINE_NEAR, MANY = 24 }; /* lists longer than what of them is
 static void refined(ikt_context *ctx, kind what, int64_t n, bool codes, int64_t k, int rounds,
                     setting *s, ikt_neighbours *lists) {
     prepare(ctx, what, n, codes, s);
-    assert_int_equal(ikt_neighbours_search(ctx, &s->cells, &s->tiles, k, k + 4, lists), IKT_OK);
+    assert_int_equal(search_lists(ctx, &s->cells, &s->tiles, k, k + 4, lists), IKT_OK);
     for (int round = 0; round < rounds; round++)
-        assert_int_equal(ikt_neighbours_refine(ctx, &s->tiles, lists), IKT_OK);
+        assert_int_equal(refine_lists(ctx, &s->tiles, lists), IKT_OK);
     ikt_neighbours_sort(ctx, lists);
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/comm.h"
 #include "metric/metric.h"
-#include "neighbours/recall.h"
+#include "support/neighbour_lists.h"
 
 static uint64_t hash_of_search(ikt_context *ctx, kind what, int64_t n, bool codes,
                                int64_t candidates) {
@@ -14,7 +14,7 @@ static uint64_t hash_of_search(ikt_context *ctx, kind what, int64_t n, bool code
     ikt_neighbours lists;
     int64_t k = n - 1 < K ? n - 1 : K;
     prepare(ctx, what, n, codes, &s);
-    assert_int_equal(ikt_neighbours_search(ctx, &s.cells, &s.tiles, k, candidates, &lists), IKT_OK);
+    assert_int_equal(search_lists(ctx, &s.cells, &s.tiles, k, candidates, &lists), IKT_OK);
     ikt_neighbours_sort(ctx, &lists);
     uint64_t hash = hash_lists(ctx, &lists, s.distribution.first);
     ikt_neighbours_destroy(&lists);
@@ -59,7 +59,7 @@ static void enough_candidates_find_the_truth(void **state) {
         setting s;
         ikt_neighbours lists;
         prepare(alone, which ? DUPLICATES : SPREAD, N, true, &s);
-        assert_int_equal(ikt_neighbours_search(alone, &s.cells, &s.tiles, K, N, &lists), IKT_OK);
+        assert_int_equal(search_lists(alone, &s.cells, &s.tiles, K, N, &lists), IKT_OK);
         ikt_neighbours_sort(alone, &lists);
         ikt_scorer scorer = ikt_scorer_codes(&s.codes, &s.distribution);
         scorer.score(&scorer, s.codes.code, N, s.codes.code, N, all);
@@ -77,7 +77,7 @@ static ikt_recall recall_of(ikt_context *ctx, bool codes, int64_t candidates) {
     ikt_neighbours lists;
     ikt_recall recall;
     prepare(ctx, SPREAD, 900, codes, &s);
-    assert_int_equal(ikt_neighbours_search(ctx, &s.cells, &s.tiles, K, candidates, &lists), IKT_OK);
+    assert_int_equal(search_lists(ctx, &s.cells, &s.tiles, K, candidates, &lists), IKT_OK);
     assert_int_equal(ikt_recall_measure(ctx, &s.tiles, &lists, 1, 200, &recall), IKT_OK);
     ikt_neighbours_destroy(&lists);
     clear(&s);

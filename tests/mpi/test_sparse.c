@@ -14,7 +14,6 @@
 #include "linalg/pca.h"
 #include "metric/metric.h"
 #include "neighbours/cells.h"
-#include "neighbours/locality.h"
 #include "support/equal_cells.h"
 
 typedef enum {
@@ -225,8 +224,8 @@ static void order_of_cells_is_that_of_the_dense_rows(void **state) {
         ikt_sparse all = read_all(ctx, &s, p->n);
         for (int e = 0; e < 2; e++)
             assert_int_equal(ikt_alloc(ctx, &order[e], p->n, sizeof(uint32_t), "test"), IKT_OK);
-        assert_int_equal(ikt_locality_order(ctx, s.dense, p->n, p->d, order[0]), IKT_OK);
-        assert_int_equal(ikt_locality_order_sparse(ctx, &all, order[1]), IKT_OK);
+        assert_int_equal(ikt_locality_order(ctx, s.dense, NULL, p->n, p->d, order[0]), IKT_OK);
+        assert_int_equal(ikt_locality_order(ctx, NULL, &all, p->n, p->d, order[1]), IKT_OK);
         assert_memory_equal(order[0], order[1], (size_t)p->n * sizeof(uint32_t));
         ikt_free(&order[0]);
         ikt_free(&order[1]);

@@ -9,7 +9,7 @@
 #include "base/comm.h"
 #include "base/watch.h"
 #include "neighbours/exact.h"
-#include "neighbours/refine.h"
+#include "neighbours/search.h"
 
 enum { N = 900, STOPS_MOST = 2000 };
 
@@ -165,13 +165,13 @@ static ikt_status make_lists(ikt_context *ctx, setting *s, bool is_near,
     assert_int_equal(ikt_list_course_begin(ctx, hooks, lists, &course), IKT_OK);
     ikt_status st = IKT_OK;
     if (!is_near) {
-        st = ikt_neighbours_brute_kept(ctx, &scorer, &course);
+        st = ikt_neighbours_exact(ctx, &scorer, &course);
     } else if (course.progress.round == 0) {
-        st = ikt_neighbours_search_kept(ctx, &s->cells, &s->tiles, CANDIDATES, &course);
+        st = ikt_neighbours_search(ctx, &s->cells, &s->tiles, CANDIDATES, &course);
         if (st == IKT_OK) ikt_list_course_next(&course);
     }
     while (is_near && st == IKT_OK && course.progress.round <= ROUNDS) {
-        st = ikt_neighbours_refine_kept(ctx, &s->tiles, &course);
+        st = ikt_neighbours_refine(ctx, &s->tiles, &course);
         if (st == IKT_OK) ikt_list_course_next(&course);
     }
     ikt_list_course_end(&course);

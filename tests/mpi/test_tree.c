@@ -271,7 +271,7 @@ static void memory_is_as_predicted(void **state) {
                              IKT_OK);
             sum_units(sums, p.y, p.phi, p.gradient);
             const int64_t held = ikt_memory_now(ctx) - before;
-            const int64_t predicted = ikt_kernelsum_memory_tree(&p.rows, 3, ikt_threads(ctx));
+            const int64_t predicted = ikt_kernelsum_memory_tree(&p.rows, 3, 0, ikt_threads(ctx));
             assert_true(held <= predicted && predicted < 3 * held + (1 << 20));
             ikt_kernelsum_destroy(&sums);
             release(&p);

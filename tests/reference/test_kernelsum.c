@@ -86,7 +86,7 @@ static void the_logarithmic_kernel_is_about_as_accurate(void **state) {
             map_points exact = map_make(*state, (map_kind)kind, N, 0, N);
             ikt_kernelsum *sums[2];
             assert_int_equal(
-                ikt_kernelsum_create_fft_of(*state, &rows, IKT_KERNEL_STUDENT_LOG, &fft, &sums[0]),
+                ikt_kernelsum_create_fft(*state, &rows, IKT_KERNEL_STUDENT_LOG, &fft, &sums[0]),
                 IKT_OK);
             assert_int_equal(
                 ikt_kernelsum_create_exact(*state, &rows, 2, IKT_KERNEL_STUDENT_LOG, &sums[1]),
@@ -215,7 +215,7 @@ static void memory_is_as_predicted(void **state) {
             double span = 1.1 * sqrt((double)n);
             sum_units(sums, p.y, p.phi, p.gradient);
             int64_t held = ikt_memory_now(alone) - before;
-            int64_t predicted = ikt_kernelsum_memory_fft(&fft, &rows, 1, span);
+            int64_t predicted = ikt_kernelsum_memory_fft(&fft, &rows, 0, 1, span);
             assert_true(held <= predicted && predicted < 6 * held);
             ikt_kernelsum_destroy(&sums);
             map_free(&p);

@@ -1,10 +1,11 @@
 /* Parts of the particle-mesh method one by one: window, grid, charges, influence. */
+#include "support/grid_cell.h"
 #include "support/kernelsum_maps.h"
 
 #include <string.h>
 
 #include "kernelsum/grid.h"
-#include "kernelsum/influence.h"
+#include "kernelsum/mesh.h"
 #include "kernelsum/spread.h"
 #include "kernelsum/window.h"
 
@@ -67,8 +68,8 @@ static void grids_hold_their_maps(void **state) {
             ikt_grid grid = ikt_grid_fit(&settings, &b);
             for (int axis = 0; axis < 2; axis++) {
                 double u;
-                assert_in_range(ikt_grid_cell(&grid, axis, (float)b.low[axis], &u), 0, 1);
-                int64_t last = ikt_grid_cell(&grid, axis, (float)b.high[axis], &u);
+                assert_in_range(grid_cell(&grid, axis, (float)b.low[axis], &u), 0, 1);
+                int64_t last = grid_cell(&grid, axis, (float)b.high[axis], &u);
                 assert_true(last < grid.cells[axis] && last >= grid.cells[axis] - 2);
                 assert_true(grid.cells[axis] <= 1002);
                 assert_true(grid.padded[axis] >= 2 * (grid.cells[axis] + 4));
@@ -124,7 +125,7 @@ static double *plain_charges(ikt_context *ctx, const ikt_grid *grid, int order, 
         double u, w[2][6], ignored[6];
         int64_t cell[2];
         for (int axis = 0; axis < 2; axis++) {
-            cell[axis] = ikt_grid_cell(grid, axis, p->y[2 * i + axis], &u);
+            cell[axis] = grid_cell(grid, axis, p->y[2 * i + axis], &u);
             ikt_window_at(&window, u, w[axis], ignored);
         }
         for (int b = 0; b < order; b++)
@@ -180,7 +181,8 @@ static void influence_reproduces_the_kernel_in_nodes(void **state) {
             ikt_grid grid = ikt_grid_fit(&settings, &(ikt_bounds){{0, 0}, {span, 0.7 * span}});
             ikt_window window = ikt_window_make(orders[o]);
             ikt_influence influence;
-            assert_int_equal(ikt_influence_make(ctx, &grid, &window, &influence), IKT_OK);
+            assert_int_equal(
+                ikt_influence_make(ctx, IKT_KERNEL_STUDENT, &grid, &window, &influence), IKT_OK);
             int64_t rows = grid.padded[1] / 2 + 1, columns = grid.padded[0] / 2 + 1;
             double w[6], ignored[6], pi2 = 6.283185307179586;
             ikt_window_at(&window, 0, w, ignored);

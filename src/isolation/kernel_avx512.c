@@ -1,0 +1,10 @@
+/* The kernels on AVX-512, uint8 with two 16-bit products a lane. */
+#include "isolation/codes_kernel.h"
+
+#if defined(__x86_64__)
+#define LANE_WIDTH 16
+#include "isolation/kernel_body.h"
+
+const ikt_codes_kernel ikt_kernel_f32_avx512 = F32_KERNEL("float32 avx512", IKT_ISA_AVX512);
+const ikt_codes_kernel ikt_kernel_u8_avx512 = U8_KERNEL("uint8 avx512", IKT_ISA_AVX512);
+#endif

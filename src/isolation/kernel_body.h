@@ -1,0 +1,526 @@
+/* Nearest centre of many rows: the text of the kernels, compiled once for each instruction set
+ * (LANE_WIDTH, see base/lanes.h).
+ *
+ * uint8, exact integers. Method: score_j = |c_j|^2 - 2 x.c_j by integer dot products of four or two
+ * coordinates a lane (ints_add_products). The four-fold form multiplies unsigned by signed bytes,
+ * so it stores c - 128; that adds the same 256 sum(x) to every score of a row and changes no
+ * comparison. Advantage: nothing to certify, and up to four times the rate of float32.
+ * Disadvantage: an int32 holds the score only up to IKT_U8_COLUMNS columns; wider rows are summed
+ * in pieces.
+ *
+ * float32. Method: s_j = |c_j|^2/2 - x.c_j by one multiply-add a coordinate, register-blocked, best
+ * and second best of every lane kept; a row whose nearest centre is beyond rounding
+ * (kernel_f32_bound.h) is done. The others are decided by the definition D_j: among the few vectors
+ * of centres that can still hold the nearest, or, where a lane holds two of them, among all.
+ * Advantage: half the arithmetic of D and the same answer to the bit. Disadvantage: where clusters
+ * are far smaller than their distance from the origin, most rows are in doubt and the first pass is
+ * wasted; so when that happens the next few partitionings go straight to the definition, as do rows
+ * of few dimensions, where keeping the second best costs more than it saves.
+ */
+#include <float.h>
+#include <string.h>
+
+#include "base/lanes.h"
+#include "isolation/codes_kernel.h"
+#include "isolation/kernel_f32_bound.h"
+
+/* Register blocks. AVX-512: 24 sums, three centre vectors and a broadcast row fit 32 registers, and
+ * a step loads 11 operands for 24 multiply-adds: the two multipliers are the limit, not the loads.
+ * AVX2: twelve sums, two halves of a centre vector and a broadcast row are 15 of 16 registers. */
+enum {
+    BLOCK_ROWS = LANE_WIDTH == 16  ? 8
+                 : LANE_WIDTH == 8 ? 6
+                                   : 2,
+    BLOCK_VECTORS = LANE_WIDTH == 16 ? 3 : 1
+};
+
+/* What the lanes of a row have seen: least value, vector of the least, second least (float32). */
+enum { BEST = 0, VECTOR = LANES, SECOND = 2 * LANES, U8_SEEN = 2 * LANES, F32_SEEN = 3 * LANES };
+
+/* Vectors of the next panel when `left` are left: as many as fit, but 2 + 2 rather than 3 + 1. */
+static inline int panel_vectors(int64_t left) {
+    if (BLOCK_VECTORS == 3 && left == 4) return 2;
+    return left < BLOCK_VECTORS ? (int)left : BLOCK_VECTORS;
+}
+
+/* Unrolled, or the sums would have addresses and live in memory. */
+#define EACH_ROW(r) LANES_UNROLL for (int r = 0; r < BLOCK_ROWS; r++)
+
+/* Lowest centre among the lanes of `mask`, each standing for the centre it found in number[lane].
+ */
+LANES_KERNEL int64_t lowest_centre(uint32_t mask, const int32_t *number) {
+    int64_t lowest = INT64_MAX;
+    for (; mask; mask &= mask - 1) {
+        int lane = __builtin_ctz(mask);
+        int64_t centre = (int64_t)number[lane] * LANES + lane;
+        if (centre < lowest) lowest = centre;
+    }
+    return lowest;
+}
+
+/* --- uint8 ------------------------------------------------------------------------------------ */
+
+#if defined(LANES_VNNI)
+enum { COORDINATES = 4 }; /* of a word */
+#else
+enum { COORDINATES = 2 };
+#endif
+
+typedef ints dots[BLOCK_ROWS][BLOCK_VECTORS];
+
+/* sum[r][v] = x_r . c_v over `words` words. */
+LANES_KERNEL void u8_multiply_words(dots sum, const int32_t *x, const int32_t *c,
+                                    int64_t vector_stride, int64_t words, const int vectors) {
+    EACH_ROW(r)
+    for (int v = 0; v < vectors; v++)
+        sum[r][v] = ints_set(0);
+    for (int64_t w = 0; w < words; w++, x += BLOCK_ROWS, c += LANES) {
+        ints centre[BLOCK_VECTORS];
+        for (int v = 0; v < vectors; v++)
+            centre[v] = ints_load(c + v * vector_stride);
+        EACH_ROW(r) {
+            ints row = ints_set(x[r]);
+            for (int v = 0; v < vectors; v++)
+                sum[r][v] = ints_add_products(sum[r][v], row, centre[v]);
+        }
+    }
+}
+
+LANES_KERNEL int32_t *u8_seen_of(const ikt_row_block *block, int64_t row) {
+    return (int32_t *)block->seen + row * U8_SEEN;
+}
+
+/* Shows the dot products of one row to its lanes. */
+LANES_KERNEL void u8_track(int32_t *seen, const ints *dot, const ints *start, int32_t first_vector,
+                           const int vectors) {
+    ints best = ints_load(seen + BEST), number = ints_load(seen + VECTOR);
+    for (int v = 0; v < vectors; v++) {
+        ints score = ints_minus_twice(start[v], dot[v]);
+        number = ints_select_less(score, best, ints_set(first_vector + v), number);
+        best = ints_min(score, best);
+    }
+    ints_store(seen + BEST, best);
+    ints_store(seen + VECTOR, number);
+}
+
+/* All rows against `vectors` vectors of centres; to the lanes, or to out[row * out_stride]. */
+LANES_KERNEL void u8_multiply_panel(const ikt_row_block *block, const ikt_centres *centres,
+                                    int64_t number, const int vectors, int32_t *out,
+                                    int64_t out_stride) {
+    const int64_t words = centres->words, stride = words * LANES;
+    const int32_t *c = (const int32_t *)centres->word + number * stride;
+    const int32_t *x = block->word, *start_at = (const int32_t *)centres->start + number * LANES;
+    int32_t *seen = u8_seen_of(block, 0);
+    for (int64_t group = block->groups; group > 0; group--) {
+        dots sum;
+        ints start[BLOCK_VECTORS];
+        u8_multiply_words(sum, x, c, stride, words, vectors);
+        for (int v = 0; v < vectors; v++)
+            start[v] = ints_load(start_at + v * LANES);
+        if (out) {
+            EACH_ROW(r)
+            for (int v = 0; v < vectors; v++)
+                ints_store(out + r * out_stride + v * LANES, ints_minus_twice(start[v], sum[r][v]));
+            out += BLOCK_ROWS * out_stride;
+        } else {
+            EACH_ROW(r) u8_track(seen + r * U8_SEEN, sum[r], start, (int32_t)number, vectors);
+        }
+        x += words * BLOCK_ROWS;
+        seen += BLOCK_ROWS * U8_SEEN;
+    }
+}
+
+LANES_KERNEL uint16_t u8_nearest_of_row(const int32_t *seen) {
+    ints best = ints_load(seen + BEST);
+    return (uint16_t)lowest_centre(ints_at_most(best, ints_least(best)), seen + VECTOR);
+}
+
+/* Vectors first .. end - 1 of the centres; values of the first go to out[row * out_stride]. */
+LANES_KERNEL void u8_multiply_range(const ikt_row_block *block, const ikt_centres *centres,
+                                    int64_t first, int64_t end, int32_t *out, int64_t out_stride) {
+    for (int64_t number = first, left = end - first; left > 0; left = end - number) {
+        const int vectors = panel_vectors(left);
+        int32_t *to = out ? out + (number - first) * LANES : NULL;
+        if (vectors == 1)
+            u8_multiply_panel(block, centres, number, 1, to, out_stride);
+        else if (vectors == 2)
+            u8_multiply_panel(block, centres, number, BLOCK_VECTORS > 1 ? 2 : 1, to, out_stride);
+        else
+            u8_multiply_panel(block, centres, number, BLOCK_VECTORS, to, out_stride);
+        number += vectors;
+    }
+}
+
+static TARGET void u8_score(const ikt_row_tile *tile, const ikt_centres *centres, int64_t first,
+                            int64_t end, void *out, int64_t stride) {
+    u8_multiply_range(&tile->all, centres, first, end, out, stride);
+}
+
+typedef int64_t wide_scores[BLOCK_ROWS][LANES];
+
+/* score[r][lane] = |c|^2 - 2 x.c of one group and one vector, in pieces that fit an int32. */
+static TARGET void u8_score_wide(const ikt_row_block *block, const ikt_centres *centres,
+                                 int64_t group, int64_t number, int64_t piece, wide_scores score) {
+    const int64_t words = centres->words;
+    const int32_t *x = (const int32_t *)block->word + group * words * BLOCK_ROWS;
+    const int32_t *c = (const int32_t *)centres->word + number * words * LANES;
+    for (int r = 0; r < BLOCK_ROWS; r++)
+        for (int l = 0; l < LANES; l++)
+            score[r][l] = (int64_t)centres->norm[number * LANES + l];
+    for (int64_t w = 0; w < words; w += piece) {
+        dots sum;
+        int32_t dot[LANES];
+        u8_multiply_words(sum, x + w * BLOCK_ROWS, c + w * LANES, 0,
+                          words - w < piece ? words - w : piece, 1);
+        for (int r = 0; r < BLOCK_ROWS; r++) {
+            ints_store(dot, sum[r][0]);
+            for (int l = 0; l < LANES; l++)
+                score[r][l] -= 2 * (int64_t)dot[l];
+        }
+    }
+}
+
+/* Rows of more columns than IKT_U8_COLUMNS: scores in 64 bits, compared one by one. */
+static TARGET void u8_assign_wide(const ikt_row_block *block, const ikt_centres *centres,
+                                  int64_t piece, uint16_t *cell) {
+    for (int64_t group = 0; group < block->groups; group++) {
+        int64_t least[BLOCK_ROWS];
+        wide_scores score;
+        for (int r = 0; r < BLOCK_ROWS; r++)
+            least[r] = INT64_MAX;
+        for (int64_t j = 0; j < centres->psi; j++) {
+            if (j % LANES == 0) u8_score_wide(block, centres, group, j / LANES, piece, score);
+            for (int64_t r = 0; r < BLOCK_ROWS && group * BLOCK_ROWS + r < block->count; r++) {
+                if (score[r][j % LANES] >= least[r]) continue;
+                least[r] = score[r][j % LANES];
+                cell[group * BLOCK_ROWS + r] = (uint16_t)j;
+            }
+        }
+    }
+}
+
+static TARGET void u8_assign(ikt_row_tile *tile, const ikt_centres *centres, uint16_t *cell) {
+    const ikt_row_block *block = &tile->all;
+    if (centres->d > IKT_U8_COLUMNS) {
+        u8_assign_wide(block, centres, IKT_U8_COLUMNS / COORDINATES, cell);
+        return;
+    }
+    for (int64_t row = 0; row < block->groups * BLOCK_ROWS; row++) {
+        ints_store(u8_seen_of(block, row) + BEST, ints_set(INT32_MAX));
+        ints_store(u8_seen_of(block, row) + VECTOR, ints_set(0));
+    }
+    u8_multiply_range(block, centres, 0, centres->vectors, NULL, 0);
+    for (int64_t row = 0; row < block->count; row++)
+        cell[row] = u8_nearest_of_row(u8_seen_of(block, row));
+}
+
+#define U8_KERNEL(title, set)                                                                      \
+    {                                                                                              \
+        .name = (title), .isa = (set), .is_u8 = true, .rows = BLOCK_ROWS, .per_word = COORDINATES, \
+        .multiple = 1, .assign = u8_assign, .score = u8_score                                      \
+    }
+
+/* --- float32 ---------------------------------------------------------------------------------- */
+
+#if !defined(LANES_VNNI)
+
+enum {
+    DIRECT_DIMENSIONS = 6, /* up to here the definition alone is faster */
+    DIRECT_SPELL = 7,      /* partitionings to skip the first pass for, after it was wasted */
+    FEW = 4 /* vectors that can hold the nearest and are worth looking at one by one */
+};
+
+typedef floats sums[BLOCK_ROWS][BLOCK_VECTORS];
+
+/* sum[r][v] += (x_r - c_v)^2 or -= x_r c_v over `depth` dimensions, in order. */
+LANES_KERNEL void add_dimensions(sums sum, const float *x, const float *c, int64_t vector_stride,
+                                 int64_t depth, const int vectors, const bool direct) {
+    for (int64_t k = 0; k < depth; k++, x += BLOCK_ROWS, c += LANES) {
+        floats centre[BLOCK_VECTORS];
+        for (int v = 0; v < vectors; v++)
+            centre[v] = floats_load(c + v * vector_stride);
+        EACH_ROW(r) {
+            floats row = floats_set(x[r]);
+            for (int v = 0; v < vectors; v++) {
+                if (direct) {
+                    floats gap = floats_sub(row, centre[v]);
+                    sum[r][v] = floats_fused(gap, gap, sum[r][v]);
+                } else {
+                    sum[r][v] = floats_minus_product(row, centre[v], sum[r][v]);
+                }
+            }
+        }
+    }
+}
+
+LANES_KERNEL float *f32_seen_of(const ikt_row_block *block, int64_t row) {
+    return (float *)block->seen + row * F32_SEEN;
+}
+
+LANES_KERNEL int32_t *vectors_of(float *seen) {
+    return (int32_t *)(void *)(seen + VECTOR);
+}
+
+/* Shows the finished values of one row to its lanes. */
+LANES_KERNEL void f32_track(float *seen, const floats *value, int32_t first_vector,
+                            const int vectors, const bool direct) {
+    floats best = floats_load(seen + BEST), second = floats_load(seen + SECOND);
+    ints number = ints_load(vectors_of(seen));
+    for (int v = 0; v < vectors; v++) {
+        if (!direct) second = floats_min(second, floats_max(best, value[v]));
+        number = floats_select_less(value[v], best, ints_set(first_vector + v), number);
+        best = floats_min(value[v], best);
+    }
+    floats_store(seen + BEST, best);
+    ints_store(vectors_of(seen), number);
+    if (!direct) floats_store(seen + SECOND, second);
+}
+
+/* `vectors` vectors of centres and one block of dimensions, for all groups of rows. */
+typedef struct {
+    const float *c;     /* first word of the first vector in this block */
+    int64_t stride;     /* words from vector to vector */
+    int64_t depth;      /* dimensions of this block */
+    bool first, last;   /* of the blocks */
+    const float *start; /* [vectors][16] */
+    int32_t number;     /* number of the first vector */
+    float *out;         /* where values go instead of to the lanes, or NULL; see `score` */
+    int64_t out_stride; /* from row to row */
+} panel;
+
+/* Shows finished values to the lanes, or writes them out. */
+LANES_KERNEL void finish(const panel *at, int64_t row, float *seen, const floats *value,
+                         const int vectors) {
+    if (!at->out) {
+        f32_track(seen, value, at->number, vectors, false);
+        return;
+    }
+    for (int v = 0; v < vectors; v++)
+        floats_store(at->out + row * at->out_stride + v * LANES, value[v]);
+}
+
+/* The definition adds in order, so each block goes on from the sums of the one before. */
+LANES_KERNEL void multiply_direct(const panel *at, const float *x, float *partial, float *seen,
+                                  const int vectors) {
+    const float *from = at->first ? at->start : partial;
+    const int64_t row_stride = at->first ? 0 : vectors * LANES;
+    sums sum;
+    EACH_ROW(r)
+    for (int v = 0; v < vectors; v++)
+        sum[r][v] = floats_load(from + r * row_stride + v * LANES);
+    add_dimensions(sum, x, at->c, at->stride, at->depth, vectors, true);
+    if (at->last) {
+        EACH_ROW(r) f32_track(seen + r * F32_SEEN, sum[r], at->number, vectors, true);
+        return;
+    }
+    EACH_ROW(r)
+    for (int v = 0; v < vectors; v++)
+        floats_store(partial + (r * vectors + v) * LANES, sum[r][v]);
+}
+
+/* The first pass keeps its rounding small by starting each block of dimensions from zero and adding
+ * up the blocks; a single block starts from `start`, and its sums never leave the registers. */
+LANES_KERNEL void multiply_first_pass(const panel *at, int64_t row, const float *x, float *partial,
+                                      float *seen, const int vectors) {
+    static const float zero[BLOCK_VECTORS * LANES];
+    const bool single = at->first && at->last;
+    const float *from = single ? at->start : zero;
+    sums sum;
+    EACH_ROW(r)
+    for (int v = 0; v < vectors; v++)
+        sum[r][v] = floats_load(from + v * LANES);
+    add_dimensions(sum, x, at->c, at->stride, at->depth, vectors, false);
+    if (single) {
+        EACH_ROW(r) finish(at, row + r, seen + r * F32_SEEN, sum[r], vectors);
+        return;
+    }
+    EACH_ROW(r) {
+        float *to = partial + r * vectors * LANES;
+        for (int v = 0; v < vectors; v++) {
+            floats before = floats_load((at->first ? at->start : to) + v * LANES);
+            sum[r][v] = floats_add(before, sum[r][v]);
+            if (!at->last) floats_store(to + v * LANES, sum[r][v]);
+        }
+        if (at->last) finish(at, row + r, seen + r * F32_SEEN, sum[r], vectors);
+    }
+}
+
+/* All rows against `vectors` vectors of centres. */
+LANES_KERNEL void f32_multiply_panel(const ikt_row_block *block, const ikt_centres *centres,
+                                     int64_t number, const int vectors, const bool direct,
+                                     float *out, int64_t out_stride) {
+    const int64_t words = centres->words, most = depth_of(words), stride = words * LANES;
+    const float *start = direct ? centres->bias : (const float *)centres->start;
+    for (int64_t from = 0; from < words; from += most) {
+        const int64_t depth = words - from < most ? words - from : most;
+        const panel at = {
+            .c = (const float *)centres->word + number * stride + from * LANES,
+            .stride = stride,
+            .depth = depth,
+            .first = from == 0,
+            .last = from + depth == words,
+            .start = start + number * LANES,
+            .number = (int32_t)number,
+            .out = out,
+            .out_stride = out_stride,
+        };
+        const float *x = (const float *)block->word + from * BLOCK_ROWS;
+        float *partial = block->partial, *seen = f32_seen_of(block, 0);
+        for (int64_t group = 0; group < block->groups; group++) {
+            if (direct)
+                multiply_direct(&at, x, partial, seen, vectors);
+            else
+                multiply_first_pass(&at, group * BLOCK_ROWS, x, partial, seen, vectors);
+            x += words * BLOCK_ROWS;
+            partial += BLOCK_ROWS * vectors * LANES;
+            seen += BLOCK_ROWS * F32_SEEN;
+        }
+    }
+}
+
+/* Vectors first .. end - 1 of the centres; values of the first go to out[row * out_stride]. */
+LANES_KERNEL void f32_multiply_range(const ikt_row_block *block, const ikt_centres *centres,
+                                     int64_t first, int64_t end, const bool direct, float *out,
+                                     int64_t out_stride) {
+    for (int64_t number = first, left = end - first; left > 0; left = end - number) {
+        const int vectors = panel_vectors(left);
+        float *to = out ? out + (number - first) * LANES : NULL;
+        if (vectors == 1)
+            f32_multiply_panel(block, centres, number, 1, direct, to, out_stride);
+        else if (vectors == 2)
+            f32_multiply_panel(block, centres, number, BLOCK_VECTORS > 1 ? 2 : 1, direct, to,
+                               out_stride);
+        else
+            f32_multiply_panel(block, centres, number, BLOCK_VECTORS, direct, to, out_stride);
+        number += vectors;
+    }
+}
+
+static TARGET void f32_score(const ikt_row_tile *tile, const ikt_centres *centres, int64_t first,
+                             int64_t end, void *out, int64_t stride) {
+    f32_multiply_range(&tile->all, centres, first, end, false, out, stride);
+}
+
+/* Shows all centres to the lanes of all rows, which have seen nothing before. */
+static TARGET void compare(const ikt_row_block *block, const ikt_centres *centres, bool direct) {
+    for (int64_t row = 0; row < block->groups * BLOCK_ROWS; row++) {
+        float *seen = f32_seen_of(block, row);
+        floats_store(seen + BEST, floats_set(INFINITY));
+        floats_store(seen + SECOND, floats_set(INFINITY));
+        ints_store(vectors_of(seen), ints_set(0));
+    }
+    if (direct)
+        f32_multiply_range(block, centres, 0, centres->vectors, true, NULL, 0);
+    else
+        f32_multiply_range(block, centres, 0, centres->vectors, false, NULL, 0);
+}
+
+LANES_KERNEL int64_t f32_nearest_of_row(float *seen, float *value) {
+    floats best = floats_load(seen + BEST);
+    *value = floats_least(best);
+    return lowest_centre(floats_at_most(best, *value), vectors_of(seen));
+}
+
+/* The definition for one row and FEW vectors of centres. */
+static TARGET int64_t nearest_of_few(const float *x, const ikt_centres *centres,
+                                     const int32_t *number) {
+    const float *c[FEW];
+    floats sum[FEW];
+    for (int v = 0; v < FEW; v++) {
+        c[v] = (const float *)centres->word + (int64_t)number[v] * centres->words * LANES;
+        sum[v] = floats_load(centres->bias + (int64_t)number[v] * LANES);
+    }
+    for (int64_t k = 0; k < centres->words; k++) {
+        floats row = floats_set(x[k * BLOCK_ROWS]);
+        for (int v = 0; v < FEW; v++) {
+            floats gap = floats_sub(row, floats_load(c[v] + k * LANES));
+            sum[v] = floats_fused(gap, gap, sum[v]);
+        }
+    }
+    floats all = floats_min(floats_min(sum[0], sum[1]), floats_min(sum[2], sum[3]));
+    float least = floats_least(all);
+    int64_t lowest = INT64_MAX;
+    for (int v = 0; v < FEW; v++) {
+        uint32_t mask = floats_at_most(sum[v], least);
+        int64_t centre = (int64_t)number[v] * LANES + (mask ? __builtin_ctz(mask) : 0);
+        if (mask && centre < lowest) lowest = centre;
+    }
+    return lowest;
+}
+
+/* The cell of one row after the first pass, or -1 when all centres must be looked at again. */
+LANES_KERNEL int64_t settle(const ikt_row_block *block, const ikt_centres *centres, rounding round,
+                            int64_t row) {
+    float value, *seen = f32_seen_of(block, row);
+    int64_t winner = f32_nearest_of_row(seen, &value);
+    float bound = nearest_bound(round, block->norm[row], centres->norm[winner], value);
+    uint32_t open = floats_at_most(floats_load(seen + BEST), bound);
+    if (!(bound < FLT_MAX) || floats_at_most(floats_load(seen + SECOND), bound)) return -1;
+    if ((open & (open - 1)) == 0) return winner;
+    if (__builtin_popcount(open) > FEW) return -1;
+    int32_t list[FEW], count = 0; /* the vectors of the open lanes, the first again to fill up */
+    for (; open; open &= open - 1)
+        list[count++] = vectors_of(seen)[__builtin_ctz(open)];
+    for (; count < FEW; count++)
+        list[count] = list[0];
+    const float *x = (const float *)block->word + row / BLOCK_ROWS * BLOCK_ROWS * centres->words;
+    return nearest_of_few(x + row % BLOCK_ROWS, centres, list);
+}
+
+static TARGET void read_cells(const ikt_row_block *block, uint16_t *cell) {
+    float value;
+    for (int64_t row = 0; row < block->count; row++)
+        cell[row] = (uint16_t)f32_nearest_of_row(f32_seen_of(block, row), &value);
+}
+
+/* A second pass, by the definition, for the `count` rows that the first leaves in doubt: they are
+ * gathered into the tile's second block, the last of them fills up its last group. */
+static TARGET void decide_doubtful(ikt_row_tile *tile, const ikt_centres *centres, int64_t count,
+                                   uint16_t *cell) {
+    const int64_t words = tile->words;
+    ikt_row_block *doubt = &tile->doubt;
+    doubt->count = count;
+    doubt->groups = (count + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    for (int64_t i = 0; i < doubt->groups * BLOCK_ROWS; i++) {
+        const int64_t row = tile->doubtful[i < count ? i : count - 1];
+        const float *x = (const float *)tile->all.word + row / BLOCK_ROWS * BLOCK_ROWS * words;
+        float *y = (float *)doubt->word + i / BLOCK_ROWS * BLOCK_ROWS * words;
+        for (int64_t k = 0; k < words; k++)
+            y[k * BLOCK_ROWS + i % BLOCK_ROWS] = x[k * BLOCK_ROWS + row % BLOCK_ROWS];
+    }
+    compare(doubt, centres, true);
+    read_cells(doubt, tile->cell);
+    for (int64_t i = 0; i < count; i++)
+        cell[tile->doubtful[i]] = tile->cell[i];
+}
+
+static TARGET void f32_assign(ikt_row_tile *tile, const ikt_centres *centres, uint16_t *cell) {
+    const rounding round = rounding_of(centres->d);
+    int64_t doubts = 0;
+    if (centres->d <= DIRECT_DIMENSIONS || tile->direct_left > 0 ||
+        !(centres->largest_norm <= largest_safe_norm)) {
+        if (tile->direct_left > 0) tile->direct_left--;
+        compare(&tile->all, centres, true);
+        read_cells(&tile->all, cell);
+        return;
+    }
+    compare(&tile->all, centres, false);
+    for (int64_t row = 0; row < tile->all.count; row++) {
+        int64_t centre =
+            tile->all.norm[row] <= largest_safe_norm ? settle(&tile->all, centres, round, row) : -1;
+        if (centre < 0)
+            tile->doubtful[doubts++] = (int32_t)row;
+        else
+            cell[row] = (uint16_t)centre;
+    }
+    if (2 * doubts > tile->all.count) tile->direct_left = DIRECT_SPELL;
+    if (doubts > 0) decide_doubtful(tile, centres, doubts, cell);
+}
+
+#define F32_KERNEL(title, set)                                                                     \
+    {                                                                                              \
+        .name = (title), .isa = (set), .is_u8 = false, .rows = BLOCK_ROWS, .per_word = 1,          \
+        .multiple = 1, .assign = f32_assign, .score = f32_score                                    \
+    }
+
+#endif

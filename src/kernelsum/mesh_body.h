@@ -1,0 +1,501 @@
+/* Body of mesh_f32.c and mesh_f64.c: convolution by FFT, and potential and gradient at the points,
+ * in REAL.
+ *
+ * Convolution. Method: rows of charges become rows of REAL and are transformed, ROWS at a time;
+ * COLUMNS columns at a time, as wide as a cache line, go through forward transform, product and
+ * inverse transform in a buffer of one thread; then the rows are transformed back. The coefficients
+ * lie by batches of columns, all rows of a batch together, so that no pass strides through memory.
+ * A column is half empty before and half unwanted after. So its even coefficients are a transform
+ * of half the length, its odd coefficients are another, of the column times a twiddle, and each is
+ * of one contiguous array in the first-level cache: a third of the time of transforming interleaved
+ * columns of full length. All plans are one-dimensional and of fixed widths, made by FFTW_ESTIMATE
+ * (measured plans would differ from run to run, and so would bits).
+ * Advantage: a quarter of the padded grid is all that is ever stored, threads share nothing, and a
+ * rank may do any range of rows and of batches: slabs.h deals them out.
+ *
+ * Gathering. Method: the cells of a piece of points are found first (grid.h). The weights and
+ * slopes of a point along both axes are polynomials, evaluated in the lanes of one vector; the rows
+ * of its window are contracted to two vectors, and the lanes of four points are added together. The
+ * self-term of the grid, looked up by the place in the cell, is taken off last.
+ * The order of operations is written out in vectors of fixed width: the bits do not depend on what
+ * the processor has. */
+#include "kernelsum/mesh.h"
+
+#include <fftw3.h>
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/memory.h"
+
+enum {
+    ROWS = 4,
+    COLUMNS = 32 / (int)sizeof(REAL), /* 8 or 4: a cache line of coefficients */
+    WIDTH = 2 * COLUMNS,
+    ALIGNED = 16 /* numbers: rows, columns and buffers begin on cache lines */
+};
+
+typedef FFTW(complex) fourier;
+
+#define INLINE static inline __attribute__((always_inline))
+
+struct ikt_mesh {
+    int64_t padded[2];
+    int64_t batches;     /* of columns */
+    int64_t half;        /* padded[1] / 2 */
+    int64_t stride;      /* numbers a row in the buffers */
+    int64_t table_count; /* numbers of the table for a column */
+    /* [batches * COLUMNS][table_count]: even coefficients 0, 2 .. half, from table_count / 2 on odd
+     * coefficients
+     */
+    REAL *table;
+    REAL *twiddle;        /* [half][2] exp(-2 pi i j / padded[1]) */
+    FFTW(plan) row[2];    /* ROWS rows: charges to coefficients, coefficients to potentials */
+    FFTW(plan) column[2]; /* half a column: forward, inverse */
+};
+
+static int64_t batches_of(const int64_t padded[2]) {
+    return (padded[0] / 2 + 1 + COLUMNS - 1) / COLUMNS;
+}
+
+static int64_t round_up(int64_t count, int64_t multiple) {
+    return (count + multiple - 1) / multiple * multiple;
+}
+
+static int64_t stride_of(const int64_t padded[2]) {
+    return round_up(batches_of(padded) * WIDTH, ALIGNED);
+}
+
+static int64_t field_count(const int64_t padded[2], int64_t rows) {
+    return round_up(rows, ROWS) * batches_of(padded) * WIDTH;
+}
+
+/* Numbers of a thread's buffer: ROWS rows before and after their transform; or COLUMNS halves of
+ * columns, and three more to work on one of them. */
+static int64_t buffer_count(const int64_t padded[2]) {
+    int64_t rows = 2 * ROWS * stride_of(padded), columns = (COLUMNS + 3) * padded[1];
+    return round_up(columns > rows ? columns : rows, ALIGNED);
+}
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+/* Plans are for arrays of the alignment that ikt_alloc gives, of which the two halves of a buffer
+ * are examples; planning by FFTW_ESTIMATE does not touch them. */
+static ikt_status plan(ikt_context *ctx, ikt_mesh *m) {
+    int width = (int)m->padded[0], half = (int)m->half;
+    int stride = (int)m->stride, coefficients = stride / 2;
+    const int64_t count = buffer_count(m->padded);
+    REAL *from = NULL;
+    IKT_TRY(ikt_alloc(ctx, &from, 2 * count, sizeof(REAL), "repulsion"));
+    REAL *to = from + count;
+    fourier *from_coefficients = (fourier *)(void *)from, *to_coefficients = (fourier *)(void *)to;
+    m->row[0] = FFTW(plan_many_dft_r2c)(1, &width, ROWS, from, &stride, 1, stride, to_coefficients,
+                                        &coefficients, 1, coefficients, FFTW_ESTIMATE);
+    m->row[1] = FFTW(plan_many_dft_c2r)(1, &width, ROWS, from_coefficients, &coefficients, 1,
+                                        coefficients, to, &stride, 1, stride, FFTW_ESTIMATE);
+    for (int way = 0; way < 2; way++)
+        m->column[way] = FFTW(plan_dft_1d)(half, from_coefficients, to_coefficients,
+                                           way ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
+    ikt_free(&from);
+    if (m->row[0] && m->row[1] && m->column[0] && m->column[1]) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_RESOURCE, "FFTW cannot plan a grid of %lld x %lld",
+                    (long long)m->padded[1], (long long)m->padded[0]);
+}
+
+static void destroy(ikt_mesh **mesh) {
+    ikt_mesh *m = *mesh;
+    if (!m) return;
+    for (int way = 0; way < 2; way++) {
+        if (m->row[way]) FFTW(destroy_plan)(m->row[way]);
+        if (m->column[way]) FFTW(destroy_plan)(m->column[way]);
+    }
+    ikt_free(&m->table);
+    ikt_free(&m->twiddle);
+    ikt_free(mesh);
+}
+
+static ikt_status create(ikt_context *ctx, const int64_t padded[2], const ikt_influence *influence,
+                         ikt_mesh **out) {
+    IKT_TRY(ikt_alloc(ctx, out, 1, sizeof **out, "repulsion"));
+    ikt_mesh *m = *out;
+    memcpy(m->padded, padded, sizeof m->padded);
+    m->batches = batches_of(padded);
+    m->half = padded[1] / 2;
+    m->stride = stride_of(padded);
+    m->table_count = 2 * round_up(m->half / 2 + 1, ALIGNED);
+    ikt_status st =
+        ikt_alloc(ctx, &m->table, m->batches * COLUMNS * m->table_count, sizeof(REAL), "repulsion");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &m->twiddle, 2 * m->half, sizeof(REAL), "repulsion");
+    if (st == IKT_OK) st = plan(ctx, m);
+    if (st != IKT_OK) {
+        destroy(out);
+        return st;
+    }
+    const int64_t columns = m->padded[0] / 2 + 1;
+    for (int64_t r = 0; r <= m->half; r++) {
+        REAL *to = m->table + (r % 2) * (m->table_count / 2) + r / 2;
+        for (int64_t c = 0; c < columns; c++)
+            to[c * m->table_count] = (REAL)influence->table[r * columns + c];
+    }
+    const double step = -6.283185307179586 / (double)m->padded[1];
+    for (int64_t j = 0; j < m->half; j++) {
+        m->twiddle[2 * j] = (REAL)cos(step * (double)j);
+        m->twiddle[2 * j + 1] = (REAL)sin(step * (double)j);
+    }
+    return IKT_OK;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static IKT_WIDEST_VECTORS void scale_charges(const int64_t *charge, int64_t count, double scale,
+                                             REAL *row) {
+    for (int64_t c = 0; c < count; c++)
+        row[c] = (REAL)(scale * (double)charge[c]);
+}
+
+/* Copies ROWS rows of coefficients between one behind the other and batches of `rows` rows. */
+static void copy_rows(const ikt_mesh *m, int64_t rows, int64_t first, REAL *behind, REAL *field,
+                      bool to_field) {
+    for (int64_t b = 0; b < m->batches; b++)
+        for (int64_t r = 0; r < ROWS; r++) {
+            REAL *in_batch = field + (b * rows + first + r) * WIDTH;
+            REAL *in_row = behind + r * m->stride + b * WIDTH;
+            memcpy(to_field ? in_batch : in_row, to_field ? in_row : in_batch,
+                   WIDTH * sizeof *field);
+        }
+}
+
+/* --- columns ---------------------------------------------------------------------------------- */
+
+/* out = column times twiddle, zero from `rows` on. */
+static IKT_WIDEST_VECTORS void apply_twiddle(const REAL *column, const REAL *twiddle, int64_t rows,
+                                             int64_t half, REAL *out) {
+    for (int64_t j = 0; j < rows; j++) {
+        const REAL re = column[2 * j], im = column[2 * j + 1];
+        const REAL c = twiddle[2 * j], s = twiddle[2 * j + 1];
+        out[2 * j] = re * c - im * s;
+        out[2 * j + 1] = re * s + im * c;
+    }
+    memset(out + 2 * rows, 0, (size_t)(2 * (half - rows)) * sizeof *out);
+}
+
+/* column += odd times conjugate of twiddle, up to `rows`. */
+static IKT_WIDEST_VECTORS void remove_twiddle(const REAL *odd, const REAL *twiddle, int64_t rows,
+                                              REAL *column) {
+    for (int64_t j = 0; j < rows; j++) {
+        const REAL re = odd[2 * j], im = odd[2 * j + 1];
+        const REAL c = twiddle[2 * j], s = twiddle[2 * j + 1];
+        column[2 * j] += re * c + im * s;
+        column[2 * j + 1] += im * c - re * s;
+    }
+}
+
+/* Coefficients k < up times table[k], the others, which mirror them, times table[sum - k]. */
+static IKT_WIDEST_VECTORS void multiply(const REAL *table, int64_t up, int64_t half, int64_t sum,
+                                        REAL *coefficients) {
+    for (int64_t k = 0; k < up; k++) {
+        coefficients[2 * k] *= table[k];
+        coefficients[2 * k + 1] *= table[k];
+    }
+    for (int64_t k = up; k < half; k++) {
+        coefficients[2 * k] *= table[sum - k];
+        coefficients[2 * k + 1] *= table[sum - k];
+    }
+}
+
+/* One column of which `rows` coefficients are not zero, convolved where it is. `work` holds three
+ * halves of a column. */
+static void convolve_column(const ikt_mesh *m, const REAL *table, int64_t rows, REAL *column,
+                            REAL *work) {
+    const int64_t half = m->half;
+    REAL *odd = work, *even_coefficients = work + 2 * half, *odd_coefficients = work + 4 * half;
+    apply_twiddle(column, m->twiddle, rows, half, odd);
+    FFTW(execute_dft)
+    (m->column[0], (fourier *)(void *)column, (fourier *)(void *)even_coefficients);
+    FFTW(execute_dft)
+    (m->column[0], (fourier *)(void *)odd, (fourier *)(void *)odd_coefficients);
+    multiply(table, half / 2 + 1, half, half, even_coefficients);
+    multiply(table + m->table_count / 2, half / 2, half, half - 1, odd_coefficients);
+    FFTW(execute_dft)
+    (m->column[1], (fourier *)(void *)even_coefficients, (fourier *)(void *)column);
+    FFTW(execute_dft)
+    (m->column[1], (fourier *)(void *)odd_coefficients, (fourier *)(void *)odd);
+    remove_twiddle(odd, m->twiddle, rows, column);
+}
+
+/* --- all ranges ------------------------------------------------------------------------------- */
+
+static ikt_mesh_shape shape(const ikt_mesh *m, const ikt_grid *grid) {
+    return (ikt_mesh_shape){.groups = (grid->nodes[1] + ROWS - 1) / ROWS,
+                            .group_rows = ROWS,
+                            .batches = m->batches,
+                            .width = WIDTH};
+}
+
+static REAL *own_buffer(const ikt_mesh *m, const ikt_mesh_space *space) {
+    return (REAL *)space->buffers + omp_get_thread_num() * buffer_count(m->padded);
+}
+
+/* ROWS rows of integer charges become rows of REAL, zero where there are no nodes, and are
+ * transformed. */
+static void forward(const ikt_mesh *m, const ikt_grid *grid, const ikt_charges *charges,
+                    const ikt_mesh_space *space, int64_t first, int64_t end) {
+#pragma omp parallel for schedule(static) num_threads(space->threads)
+    for (int64_t g = first; g < end; g++) {
+        REAL *rows = own_buffer(m, space), *transformed = rows + ROWS * m->stride;
+        for (int64_t r = 0; r < ROWS; r++) {
+            REAL *row = rows + r * m->stride;
+            const int64_t node = g * ROWS + r, count = node < grid->nodes[1] ? grid->nodes[0] : 0;
+            scale_charges(charges->charge + node * charges->stride, count, 1 / charges->unit, row);
+            memset(row + count, 0, (size_t)(m->padded[0] - count) * sizeof *row);
+        }
+        FFTW(execute_dft_r2c)(m->row[0], rows, (fourier *)(void *)transformed);
+        copy_rows(m, round_up(grid->nodes[1], ROWS), g * ROWS, transformed, space->field, true);
+    }
+}
+
+static void inverse(const ikt_mesh *m, const ikt_grid *grid, const ikt_mesh_space *space,
+                    int64_t first, int64_t end) {
+    const int64_t stride = space->potential_stride;
+#pragma omp parallel for schedule(static) num_threads(space->threads)
+    for (int64_t g = first; g < end; g++) {
+        REAL *transformed = own_buffer(m, space), *rows = transformed + ROWS * m->stride;
+        copy_rows(m, round_up(grid->nodes[1], ROWS), g * ROWS, transformed, space->field, false);
+        FFTW(execute_dft_c2r)(m->row[1], (fourier *)(void *)transformed, rows);
+        for (int64_t r = 0; r < ROWS && g * ROWS + r < grid->nodes[1]; r++)
+            memcpy((REAL *)space->potential + (g * ROWS + r) * stride, rows + r * m->stride,
+                   (size_t)stride * sizeof *rows);
+    }
+}
+
+/* COLUMNS columns become contiguous ones of `half` coefficients, are convolved and go back. */
+static void columns(const ikt_mesh *m, const ikt_grid *grid, const ikt_mesh_space *space,
+                    int64_t first, int64_t end) {
+    const int64_t rows = grid->nodes[1], last = m->padded[0] / 2 + 1;
+#pragma omp parallel for schedule(static) num_threads(space->threads)
+    for (int64_t b = first; b < end; b++) {
+        REAL *block = (REAL *)space->field + b * round_up(rows, ROWS) * WIDTH;
+        REAL *column = own_buffer(m, space), *work = column + COLUMNS * 2 * m->half;
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t c = 0; c < COLUMNS; c++)
+                memcpy(column + 2 * (c * m->half + r), block + r * WIDTH + 2 * c, sizeof(fourier));
+        for (int64_t c = 0; c < COLUMNS; c++) {
+            REAL *at = column + 2 * c * m->half;
+            memset(at + 2 * rows, 0, (size_t)(m->half - rows) * sizeof(fourier));
+            if (b * COLUMNS + c < last)
+                convolve_column(m, m->table + (b * COLUMNS + c) * m->table_count, rows, at, work);
+        }
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t c = 0; c < COLUMNS; c++)
+                memcpy(block + r * WIDTH + 2 * c, column + 2 * (c * m->half + r), sizeof(fourier));
+    }
+}
+
+/* --- gathering -------------------------------------------------------------------------------- */
+
+typedef REAL quad __attribute__((vector_size(4 * sizeof(REAL))));
+typedef REAL octet __attribute__((vector_size(8 * sizeof(REAL))));
+typedef REAL both __attribute__((vector_size(16 * sizeof(REAL))));
+
+/* Coefficients of the window in REAL: of order 4 with the lanes value x, value y, slope x, slope y;
+ * of order 6 with value and slope apart, lanes 6 and 7 zero, the same for both axes. */
+typedef struct {
+    both four[IKT_WINDOW_TERMS_4];
+    octet value[IKT_WINDOW_TERMS_6], slope[IKT_WINDOW_TERMS_6];
+} coefficients;
+
+/* What the grid gives for a piece of points, before the self-term. */
+typedef struct {
+    REAL phi[IKT_PIECE], by_x[IKT_PIECE], by_y[IKT_PIECE];
+} sums;
+
+/* Sums over the window of one point of order 4, lane by lane: phi, by y; and by x. */
+INLINE void window_4(const both *c, REAL vx, REAL vy, const REAL *corner, int64_t stride,
+                     octet *phi_y, quad *by_x) {
+    const both v = {vx, vx, vx, vx, vy, vy, vy, vy, vx, vx, vx, vx, vy, vy, vy, vy};
+    both w = c[IKT_WINDOW_TERMS_4 - 1];
+    for (int d = IKT_WINDOW_TERMS_4 - 2; d >= 0; d--)
+        w = w * v + c[d];
+    quad row[4];
+    for (int b = 0; b < 4; b++)
+        memcpy(&row[b], corner + b * stride, sizeof row[b]);
+    /* rows times weights along y, and times slopes along y */
+    octet sum = __builtin_shufflevector(row[0], row[0], 0, 1, 2, 3, 0, 1, 2, 3) *
+                __builtin_shufflevector(w, w, 4, 4, 4, 4, 12, 12, 12, 12);
+    sum += __builtin_shufflevector(row[1], row[1], 0, 1, 2, 3, 0, 1, 2, 3) *
+           __builtin_shufflevector(w, w, 5, 5, 5, 5, 13, 13, 13, 13);
+    sum += __builtin_shufflevector(row[2], row[2], 0, 1, 2, 3, 0, 1, 2, 3) *
+           __builtin_shufflevector(w, w, 6, 6, 6, 6, 14, 14, 14, 14);
+    sum += __builtin_shufflevector(row[3], row[3], 0, 1, 2, 3, 0, 1, 2, 3) *
+           __builtin_shufflevector(w, w, 7, 7, 7, 7, 15, 15, 15, 15);
+    *phi_y = sum * __builtin_shufflevector(w, w, 0, 1, 2, 3, 0, 1, 2, 3);
+    *by_x =
+        __builtin_shufflevector(sum, sum, 0, 1, 2, 3) * __builtin_shufflevector(w, w, 8, 9, 10, 11);
+}
+
+/* Adds the lanes of four vectors: (0 + 2) + (1 + 3) of each. */
+INLINE void add_lanes_4(const quad *q, quad *sum) {
+    quad first = __builtin_shufflevector(q[0], q[1], 0, 1, 4, 5) +
+                 __builtin_shufflevector(q[0], q[1], 2, 3, 6, 7);
+    quad second = __builtin_shufflevector(q[2], q[3], 0, 1, 4, 5) +
+                  __builtin_shufflevector(q[2], q[3], 2, 3, 6, 7);
+    *sum = __builtin_shufflevector(first, second, 0, 2, 4, 6) +
+           __builtin_shufflevector(first, second, 1, 3, 5, 7);
+}
+
+/* The same of both halves of four vectors. */
+INLINE void add_halves_4(const octet *q, octet *sum) {
+    octet first = __builtin_shufflevector(q[0], q[1], 0, 1, 8, 9, 4, 5, 12, 13) +
+                  __builtin_shufflevector(q[0], q[1], 2, 3, 10, 11, 6, 7, 14, 15);
+    octet second = __builtin_shufflevector(q[2], q[3], 0, 1, 8, 9, 4, 5, 12, 13) +
+                   __builtin_shufflevector(q[2], q[3], 2, 3, 10, 11, 6, 7, 14, 15);
+    *sum = __builtin_shufflevector(first, second, 0, 2, 8, 10, 4, 6, 12, 14) +
+           __builtin_shufflevector(first, second, 1, 3, 9, 11, 5, 7, 13, 15);
+}
+
+INLINE void gather_4(const ikt_places *at, int count, const both *coefficient, const REAL *field,
+                     int64_t stride, sums *out) {
+    both c[IKT_WINDOW_TERMS_4];
+    memcpy(c, coefficient, sizeof c);
+    for (int i = 0; i < count; i += IKT_PIECE_STEP) {
+        octet phi_y[4], sum;
+        quad by_x[4], sum_x;
+        for (int p = 0; p < 4; p++)
+            window_4(c, (REAL)at->v[0][i + p], (REAL)at->v[1][i + p],
+                     field + at->cell[1][i + p] * stride + at->cell[0][i + p], stride, &phi_y[p],
+                     &by_x[p]);
+        add_halves_4(phi_y, &sum);
+        add_lanes_4(by_x, &sum_x);
+        memcpy(out->phi + i, &sum, sizeof sum_x);
+        memcpy(out->by_y + i, (REAL *)&sum + 4, sizeof sum_x);
+        memcpy(out->by_x + i, &sum_x, sizeof sum_x);
+    }
+}
+
+INLINE REAL add_lanes(const octet *v) {
+    const octet a = *v; /* lanes 6 and 7 have no weight */
+    return ((a[0] + a[4]) + a[2]) + ((a[1] + a[5]) + a[3]);
+}
+
+INLINE void gather_6(const ikt_places *at, int count, const coefficients *c, const REAL *field,
+                     int64_t stride, sums *out) {
+    enum { TERMS = IKT_WINDOW_TERMS_6 };
+    for (int i = 0; i < count; i++) {
+        const REAL *corner = field + at->cell[1][i] * stride + at->cell[0][i];
+        const REAL vx = (REAL)at->v[0][i], vy = (REAL)at->v[1][i];
+        octet x = c->value[TERMS - 1], y = x, dx = c->slope[TERMS - 2], dy = dx;
+        for (int d = TERMS - 2; d >= 0; d--) {
+            x = x * vx + c->value[d];
+            y = y * vy + c->value[d];
+        }
+        for (int d = TERMS - 3; d >= 0; d--) {
+            dx = dx * vx + c->slope[d];
+            dy = dy * vy + c->slope[d];
+        }
+        octet along = {0}, across = {0};
+        for (int b = 0; b < 6; b++) {
+            octet row;
+            memcpy(&row, corner + b * stride, sizeof row);
+            along += row * y[b];
+            across += row * dy[b];
+        }
+        octet phi = along * x, by_x = along * dx, by_y = across * x;
+        out->phi[i] = add_lanes(&phi);
+        out->by_x[i] = add_lanes(&by_x);
+        out->by_y[i] = add_lanes(&by_y);
+    }
+}
+
+/* Places of the points in the table of self-terms. */
+INLINE void find_self(const ikt_places *at, int count, int32_t *self) {
+    for (int i = 0; i < count; i++) {
+        int32_t x = (int32_t)((at->v[0][i] + 0.5) * IKT_SELF_PLACES);
+        int32_t y = (int32_t)((at->v[1][i] + 0.5) * IKT_SELF_PLACES);
+        x = x < IKT_SELF_PLACES ? x : IKT_SELF_PLACES - 1;
+        y = y < IKT_SELF_PLACES ? y : IKT_SELF_PLACES - 1;
+        x = x < 0 ? 0 : x;
+        y = y < 0 ? 0 : y;
+        self[i] = y * IKT_SELF_PLACES + x;
+    }
+}
+
+/* Adds mean and self-term, scales, and stores what was summed for the first `count` points.
+ *   self   [count] places in the table of self-terms; NULL: the places are not points */
+INLINE void store(const ikt_gather_job *job, int count, const double *amount, const int32_t *self,
+                  const sums *found) {
+    const REAL inverse = (REAL)job->grid->inverse;
+    const double everywhere = job->everywhere;
+    const float *table = job->self;
+    double *phi = job->phi;
+    float *gradient = job->gradient;
+    for (int i = 0; i < count; i++) {
+        if (!self) {
+            phi[i] = (double)found->phi[i] + everywhere;
+            gradient[2 * i] = (float)(found->by_x[i] * inverse);
+            gradient[2 * i + 1] = (float)(found->by_y[i] * inverse);
+            continue;
+        }
+        const double charge = amount ? amount[i] : 1;
+        const float *own = table + 4 * self[i];
+        phi[i] = (double)found->phi[i] + (everywhere - charge * (double)own[0]);
+        gradient[2 * i] = (float)(found->by_x[i] * inverse - (REAL)charge * (REAL)own[1]);
+        gradient[2 * i + 1] = (float)(found->by_y[i] * inverse - (REAL)charge * (REAL)own[2]);
+    }
+}
+
+/* At most IKT_PIECE points. */
+INLINE void gather_any(const ikt_gather_job *job, const coefficients *c, const REAL *field,
+                       int64_t stride) {
+    ikt_places at;
+    sums found;
+    int32_t self[IKT_PIECE];
+    const int count = (int)job->count;
+    ikt_places_find(job->grid, job->y, count, &at);
+    if (job->window->order == 4)
+        gather_4(&at, count, c->four, field, stride, &found);
+    else
+        gather_6(&at, count, c, field, stride, &found);
+    if (!job->self) {
+        store(job, count, NULL, NULL, &found);
+        return;
+    }
+    find_self(&at, count, self);
+    if (job->amount)
+        store(job, count, job->amount, self, &found);
+    else
+        store(job, count, NULL, self, &found);
+}
+
+IKT_FOR_EACH_ISA(gather_piece, gather_any,
+                 (const ikt_gather_job *job, const coefficients *c, const REAL *field,
+                  int64_t stride),
+                 (job, c, field, stride))
+
+static void gather(const ikt_mesh_space *space, const ikt_gather_job *job) {
+    const ikt_window *window = job->window;
+    coefficients c;
+    for (int d = 0; d < IKT_WINDOW_TERMS_4; d++)
+        for (int k = 0; k < 16; k++)
+            c.four[d][k] = (REAL)(k < 8 ? window->value[d][k % 4] : window->slope[d][k % 4]);
+    for (int d = 0; d < IKT_WINDOW_TERMS_6; d++)
+        for (int k = 0; k < IKT_WINDOW_LANES; k++) {
+            c.value[d][k] = (REAL)window->value[d][k];
+            c.slope[d][k] = (REAL)window->slope[d][k];
+        }
+#pragma omp parallel for num_threads(space->threads) schedule(static)
+    for (int64_t first = 0; first < job->count; first += IKT_PIECE) {
+        double phi[IKT_PIECE]; /* where they are not wanted */
+        float gradient[2 * IKT_PIECE];
+        ikt_gather_job piece = *job;
+        piece.y += 2 * first;
+        if (job->amount) piece.amount += first;
+        piece.phi = job->phi ? job->phi + first : phi;
+        piece.gradient = job->gradient ? job->gradient + 2 * first : gradient;
+        piece.count = job->count - first < IKT_PIECE ? job->count - first : IKT_PIECE;
+        gather_piece(job->isa)(&piece, &c, space->potential, space->potential_stride);
+    }
+}
+
+const ikt_mesh_ops MESH_OPS = {sizeof(REAL), create,  destroy, field_count, buffer_count,
+                               shape,        forward, columns, inverse,     gather};
