@@ -13,7 +13,7 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/select.h"
+#include "base/sort.h"
 #include "neighbours/candidates.h"
 
 enum {

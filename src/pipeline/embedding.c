@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/comm.h"
-#include "base/draw.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/rng.h"
 #include "base/timer.h"
 #include "pipeline/graph_keep.h"
 #include "pipeline/landmarks.h"

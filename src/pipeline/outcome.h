@@ -2,7 +2,7 @@
 #ifndef IKT_PIPELINE_OUTCOME_H
 #define IKT_PIPELINE_OUTCOME_H
 
-#include "base/cost.h"
+#include "base/timer.h"
 #include "pipeline/pipeline.h"
 
 /* COLLECTIVE. Writes output.file (io/results/result.h). Errors: IKT_ERR_FILE. */

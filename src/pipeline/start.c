@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/draw.h"
 #include "base/memory.h"
+#include "base/rng.h"
 #include "base/timer.h"
 #include "linalg/blocks.h"
 #include "linalg/pca.h"

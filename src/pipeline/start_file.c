@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/atomic_file.h"
 #include "base/comm.h"
-#include "base/input_file.h"
 #include "base/memory.h"
 #include "io/formats/reader.h"
 #include "io/numbers/element.h"

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/encoding.h"
 #include "base/memory.h"
-#include "base/utf8.h"
 
 static bool ends_with(const char *text, const char *ending) {
     const size_t length = strlen(text), own = strlen(ending);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/input_file.h"
+#include "base/atomic_file.h"
 
 static ikt_status gz_read(ikt_bytes *bytes, void *data, int64_t count, int64_t *got) {
     const int64_t piece = (int64_t)1 << 28; /* zlib counts in ints */

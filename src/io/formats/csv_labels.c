@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/utf8.h"
 #include "io/formats/csv_line.h"
 
 /* The label as UTF-8: itself, or in labels->text, where there is room for it once it was learnt. */

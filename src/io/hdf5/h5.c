@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "base/atomic_file.h"
-#include "base/input_file.h"
 #include "io/hdf5/h5_check.h"
 
 /* HDF5 asks to be called by MPI_Finalize when it is first used after MPI_Init, and by exit unless

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "base/utf8.h"
 #include "dist/rows.h"
 #include "io/formats/csv_labels.h"
 #include "io/hdf5/columns.h"

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/atomic_file.h"
 #include "base/comm.h"
-#include "base/input_file.h"
 #include "io/formats/reader.h"
 #include "io/sources/source_ops.h"
 
