@@ -102,15 +102,19 @@ static void layout_destroy(layout *l) {
     Cfree_blacs_system_handle(l->system);
 }
 
+static ikt_status check_count(ikt_context *ctx, int64_t n) {
+    if (n <= INT_MAX / BLOCK_MAX) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_RESOURCE,
+                    "eigenvectors of %lld columns exceed ScaLAPACK's 32-bit sizes; use fewer "
+                    "columns",
+                    (long long)n);
+}
+
 /* COLLECTIVE. Makes the grid. Errors: IKT_ERR_RESOURCE (32-bit sizes); destroyed then. */
 static ikt_status layout_create(ikt_context *ctx, int64_t n, int64_t alone_max, layout *out) {
     char order[] = "Row";
     int zero = 0, info = 0;
-    if (n > INT_MAX / BLOCK_MAX)
-        return ikt_fail(ctx, IKT_ERR_RESOURCE,
-                        "eigenvectors of %lld columns exceed ScaLAPACK's 32-bit sizes; use fewer "
-                        "columns",
-                        (long long)n);
+    IKT_TRY(check_count(ctx, n));
     *out = (layout){.n = (int)n, .block = BLOCK_MAX, .row = -1, .column = -1};
     grid_shape(n, ikt_size(ctx), alone_max, &out->rows, &out->columns);
     /* Blocks are small enough that every process of the grid gets some. */
@@ -383,6 +387,7 @@ ikt_status ikt_eigen_leading(ikt_context *ctx, const double *upper, int64_t d, i
                              int64_t alone_max, double *values, double *vectors) {
     const ikt_rows rows = ikt_rows_make(d, ikt_size(ctx), ikt_rank(ctx));
     double *own = NULL;
+    IKT_TRY(check_count(ctx, d)); /* before anything of that size is allocated */
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &own, rows.count * d, sizeof *own, purpose)));
     for (int64_t i = 0; i < rows.count; i++)
         for (int64_t j = 0; j < d; j++) {
