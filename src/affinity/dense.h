@@ -9,7 +9,7 @@
 #define IKT_AFFINITY_DENSE_H
 
 #include "base/exact_sum.h"
-#include "base/select.h"
+#include "base/sort.h"
 #include "base/status.h"
 #include "neighbours/scorer.h"
 

@@ -1,4 +1,4 @@
-/* Output files appear complete or not at all. See atomic_file.h. */
+/* Input files and atomic output files. See atomic_file.h. */
 #define _GNU_SOURCE
 #include "base/atomic_file.h"
 
@@ -17,14 +17,6 @@
 /* --- what a name stands for ------------------------------------------------------------------- */
 
 enum { MOST_LINKS = 40 }; /* as many as Linux follows */
-
-static const char *kind_name(mode_t mode) {
-    return S_ISCHR(mode)    ? "a character device"
-           : S_ISBLK(mode)  ? "a block device"
-           : S_ISFIFO(mode) ? "a pipe"
-           : S_ISSOCK(mode) ? "a socket"
-                            : "the file that the program itself prints to";
-}
 
 /* Whether /dev/stdout or the like names the file that the shell has opened for what we print. */
 static bool is_own_output(const char *path, const struct stat *is) {
@@ -74,7 +66,12 @@ static ikt_status find_target(ikt_context *ctx, const char *path, bool may_be_st
     if (!*is_stream)
         return ikt_fail(ctx, IKT_ERR_FILE,
                         "%s is %s, which is never replaced; name a regular file for this output%s",
-                        path, kind_name(is.st_mode),
+                        path,
+                        S_ISCHR(is.st_mode)    ? "a character device"
+                        : S_ISBLK(is.st_mode)  ? "a block device"
+                        : S_ISFIFO(is.st_mode) ? "a pipe"
+                        : S_ISSOCK(is.st_mode) ? "a socket"
+                                               : "the file that the program itself prints to",
                         may_be_stream ? ", a character device, or a pipe" : "");
     if (access(path, W_OK) == 0) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", path, strerror(errno));
@@ -127,22 +124,7 @@ bool ikt_atomic_is_stream(const char *path, const char *temporary) {
     return strcmp(path, temporary) == 0;
 }
 
-static ikt_status check(ikt_context *ctx, const char *path, bool overwrite, bool may_be_stream) {
-    char temporary[IKT_PATH_MAX];
-    IKT_TRY(begin(ctx, path, overwrite, may_be_stream, temporary));
-    if (ctx->rank == 0) ikt_atomic_discard(temporary);
-    return IKT_OK;
-}
-
-ikt_status ikt_atomic_check(ikt_context *ctx, const char *path, bool overwrite) {
-    return check(ctx, path, overwrite, false);
-}
-
-ikt_status ikt_atomic_check_stream(ikt_context *ctx, const char *path, bool overwrite) {
-    return check(ctx, path, overwrite, true);
-}
-
-/* --- room ------------------------------------------------------------------------------------- */
+/* --- disk space ------------------------------------------------------------------------------- */
 
 enum { ZEROS = 1 << 16 };
 
@@ -158,7 +140,7 @@ static int write_zeros(int file, int64_t bytes) {
     return fsync(file) == 0 ? 0 : errno; /* over a network the disk answers only now */
 }
 
-/* Takes room for the first `bytes` bytes of a file that holds nothing yet: fallocate beyond its end
+/* Reserves the first `bytes` bytes of a file that holds nothing yet: fallocate beyond its end
  * takes blocks and quota without changing what it holds; where a file system cannot do that, zeros
  * are written and synced. A full disk is met here, and not in the middle of a parallel write, where
  * some ranks would fail and the others wait for them for ever (HDF5 1.10 at close). A file system
@@ -176,46 +158,57 @@ static int reserve(int file, int64_t bytes) {
     return errno == EOPNOTSUPP || errno == ENOSYS ? write_zeros(file, bytes) : errno;
 }
 
-/* Gives back what lies beyond the end of the file. */
-static int release(int file) {
-    struct stat is;
-    return fstat(file, &is) == 0 ? ftruncate(file, is.st_size) : -1;
-}
-
-static ikt_status reserve_on_root(ikt_context *ctx, const char *path, const char *temporary,
-                                  int64_t bytes) {
-    int file = open(temporary, O_WRONLY);
-    int reason = file < 0 ? errno : reserve(file, bytes);
-    if (file >= 0) close(file);
-    if (reason == 0) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_FILE,
-                    "%s cannot be written: there is no room for the %.1f MB that it may need: %s",
-                    path, (double)bytes / 1e6, strerror(reason));
-}
-
 ikt_status ikt_atomic_reserve(ikt_context *ctx, const char *path, const char *temporary,
                               int64_t bytes) {
+    ikt_status st = IKT_OK;
     if (ikt_atomic_is_stream(path, temporary)) return IKT_OK;
-    return ikt_agree(ctx, ctx->rank == 0 ? reserve_on_root(ctx, path, temporary, bytes) : IKT_OK);
+    if (ctx->rank == 0) {
+        const int file = open(temporary, O_WRONLY);
+        const int reason = file < 0 ? errno : reserve(file, bytes);
+        if (file >= 0) close(file);
+        if (reason != 0)
+            st = ikt_fail(ctx, IKT_ERR_FILE,
+                          "%s cannot be written: there is no room for the %.1f MB that it may "
+                          "need: %s",
+                          path, (double)bytes / 1e6, strerror(reason));
+    }
+    return ikt_agree(ctx, st);
 }
 
-ikt_status ikt_atomic_check_room(ikt_context *ctx, const char *path, int64_t bytes) {
+/* COLLECTIVE. Whether the file could be begun, and hold so many bytes where they are above 0. */
+static ikt_status check(ikt_context *ctx, const char *path, bool overwrite, bool may_be_stream,
+                        int64_t bytes) {
     char temporary[IKT_PATH_MAX];
-    IKT_TRY(ikt_atomic_begin(ctx, path, true, temporary));
-    ikt_status st = ikt_atomic_reserve(ctx, path, temporary, bytes);
+    IKT_TRY(begin(ctx, path, overwrite, may_be_stream, temporary));
+    const ikt_status st = bytes > 0 ? ikt_atomic_reserve(ctx, path, temporary, bytes) : IKT_OK;
     if (ctx->rank == 0) ikt_atomic_discard(temporary);
     return st;
 }
 
+ikt_status ikt_atomic_check(ikt_context *ctx, const char *path, bool overwrite) {
+    return check(ctx, path, overwrite, false, 0);
+}
+
+ikt_status ikt_atomic_check_stream(ikt_context *ctx, const char *path, bool overwrite) {
+    return check(ctx, path, overwrite, true, 0);
+}
+
+ikt_status ikt_atomic_check_space(ikt_context *ctx, const char *path, int64_t bytes) {
+    return check(ctx, path, true, false, bytes);
+}
+
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* A failed close of a synced file is not an error of the data; a failed sync is. */
+/* Gives back what was reserved beyond the end of a file, and syncs it. A failed close of a synced
+ * file is not an error of the data; a failed sync is. */
 static int sync_path(const char *path, int flags) {
-    int file = open(path, flags);
+    struct stat is;
+    const int file = open(path, flags);
     if (file < 0) return -1;
-    int result = flags & O_DIRECTORY ? 0 : release(file);
+    int result = flags & O_DIRECTORY ? 0 : fstat(file, &is);
+    if (result == 0 && !(flags & O_DIRECTORY)) result = ftruncate(file, is.st_size);
     if (result == 0) result = fsync(file);
-    int reason = errno;
+    const int reason = errno;
     close(file);
     errno = reason;
     return result;
@@ -228,8 +221,7 @@ static bool is_regular_or_absent(const char *path) {
     return S_ISREG(is.st_mode);
 }
 
-/* What was there keeps the name `previous`, where one is given: a crash at any moment leaves one of
- * both. */
+/* What was there is renamed `previous`, where that is given: a crash at any moment leaves one. */
 static ikt_status finish_on_root(ikt_context *ctx, const char *path, const char *previous,
                                  const char *temporary) {
     char target[IKT_PATH_MAX];
@@ -246,7 +238,7 @@ static ikt_status finish_on_root(ikt_context *ctx, const char *path, const char 
     return IKT_OK;
 }
 
-/* Emptied first: who still has it open shall not keep its room. */
+/* Emptied first: who still has it open shall not keep its disk space. */
 void ikt_atomic_discard(const char *temporary) {
     struct stat is;
     if (lstat(temporary, &is) != 0 || !S_ISREG(is.st_mode)) return; /* a stream stays */
@@ -282,4 +274,28 @@ ikt_status ikt_atomic_write_text(ikt_context *ctx, const char *path, const char 
     if (st == IKT_OK) st = finish_on_root(ctx, path, NULL, temporary);
     if (st != IKT_OK) ikt_atomic_discard(temporary);
     return st;
+}
+
+/* --- inputs ----------------------------------------------------------------------------------- */
+
+ikt_status ikt_input_check(ikt_context *ctx, const char *path) {
+    struct stat about;
+    if (stat(path, &about) != 0 || access(path, R_OK) != 0)
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
+    if (S_ISREG(about.st_mode)) return IKT_OK;
+    if (S_ISDIR(about.st_mode))
+        return ikt_fail(ctx, IKT_ERR_FILE, "%s is a folder; a file is needed", path);
+    return ikt_fail(ctx, IKT_ERR_FILE,
+                    "%s is a %s and not a regular file; an input is read more than once and by all "
+                    "ranks: write the data into a file first and name that file",
+                    path,
+                    S_ISFIFO(about.st_mode)   ? "pipe"
+                    : S_ISSOCK(about.st_mode) ? "socket"
+                                              : "device");
+}
+
+size_t ikt_file_name_length(const char *name) {
+    const char *colon = strrchr(name, ':');
+    if (!colon || colon == name || access(name, F_OK) == 0) return strlen(name);
+    return (size_t)(colon - name);
 }

@@ -1,4 +1,5 @@
-/* Output files appear complete or not at all: written beside their name, synced, renamed.
+/* Names of files: what may be read; and outputs, which appear complete or not at all: written
+ * beside their name, synced, renamed.
  *
  * Every file that the program makes comes into being here. What a name stands for decides:
  *   nothing, a regular file   written beside it and renamed, so that the old file stays until then
@@ -14,6 +15,7 @@
 #define IKT_BASE_ATOMIC_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -22,8 +24,8 @@ enum { IKT_PATH_MAX = 4096 };
 
 /* COLLECTIVE. Chooses the temporary name "PATH.part-<process id of rank 0>" (same on all ranks) and
  * checks on rank 0 that it can be created there and, unless `overwrite`, that `path` does not
- * exist. temporary   [IKT_PATH_MAX], receives the name. Errors: IKT_ERR_FILE with path and reason.
- */
+ * exist. Errors: IKT_ERR_FILE with path and reason.
+ *   temporary   [IKT_PATH_MAX], receives the name */
 ikt_status ikt_atomic_begin(ikt_context *ctx, const char *path, bool overwrite, char *temporary);
 
 /* COLLECTIVE. The same for an output that is written from front to back through one descriptor of
@@ -34,20 +36,17 @@ ikt_status ikt_atomic_begin_stream(ikt_context *ctx, const char *path, bool over
 /* LOCAL. Whether such a file was begun as a stream. */
 bool ikt_atomic_is_stream(const char *path, const char *temporary);
 
-/* COLLECTIVE. Checks now what ikt_atomic_begin would check later, so that a long run does not end
- * at a name that cannot be written. Leaves nothing behind. Errors: those of ikt_atomic_begin. */
-ikt_status ikt_atomic_check(ikt_context *ctx, const char *path, bool overwrite);
-ikt_status ikt_atomic_check_stream(ikt_context *ctx, const char *path, bool overwrite);
-
-/* COLLECTIVE. Takes room for `bytes` bytes in a file that has been begun and holds nothing yet, so
- * that writing it does not meet a full disk half-way. What is not used is given back by
- * ikt_atomic_end; a stream takes no room. Errors: IKT_ERR_FILE with path, size and reason. */
+/* COLLECTIVE. Reserves `bytes` bytes of disk space for a file that has been begun and holds nothing
+ * yet, so that writing it does not meet a full disk half-way. What is not used is given back by
+ * ikt_atomic_end; a stream takes no space. Errors: IKT_ERR_FILE with path, size and reason. */
 ikt_status ikt_atomic_reserve(ikt_context *ctx, const char *path, const char *temporary,
                               int64_t bytes);
 
-/* COLLECTIVE. Whether there would be room for such a file now, so that a long run does not end at a
- * full disk. Leaves nothing behind. Errors: those of ikt_atomic_begin and ikt_atomic_reserve. */
-ikt_status ikt_atomic_check_room(ikt_context *ctx, const char *path, int64_t bytes);
+/* COLLECTIVE. Checks now what the functions above would find later, so that a long run does not end
+ * at a name that cannot be written or at a full disk. Leaves nothing behind. Errors: theirs. */
+ikt_status ikt_atomic_check(ikt_context *ctx, const char *path, bool overwrite);
+ikt_status ikt_atomic_check_stream(ikt_context *ctx, const char *path, bool overwrite);
+ikt_status ikt_atomic_check_space(ikt_context *ctx, const char *path, int64_t bytes);
 
 /* COLLECTIVE. `local` is the outcome of writing on this rank. When all ranks succeeded, rank 0
  * syncs the temporary file and its folder and renames it to `path`; otherwise it is removed and
@@ -65,5 +64,16 @@ void ikt_atomic_discard(const char *temporary);
 /* LOCAL, for one rank. The text as a file, whole or not at all; replaces a file of that name.
  * Errors: IKT_ERR_FILE. */
 ikt_status ikt_atomic_write_text(ikt_context *ctx, const char *path, const char *text);
+
+/* LOCAL. Whether `path` names a regular file that this rank may read, found out without opening it:
+ * opening a pipe would wait for whoever writes it. Inputs are read more than once and by several
+ * ranks, so that pipes, sockets and devices cannot be used.
+ * Errors: IKT_ERR_FILE (missing, no permission, a folder, no regular file). */
+ikt_status ikt_input_check(ikt_context *ctx, const char *path);
+
+/* LOCAL. Length of the file's name in FILE or FILE:WHAT: all of it where there is such a file
+ * (colons may belong to it) or no colon, otherwise what stands before the last colon. To be called
+ * on one rank: other nodes need not see the same files. */
+size_t ikt_file_name_length(const char *name);
 
 #endif

@@ -13,28 +13,25 @@
 
 #include "base/context.h"
 #include "base/log.h"
-#include "base/traffic.h"
 
 enum { TAG_RING = 101 };
 
-/* Says the last word of this rank in the form of the log, and ends the job. */
+/* Prints the last words of this rank, after its warnings, and ends the job. */
 static _Noreturn void end_job(const ikt_context *ctx, ikt_status status, char *message) {
+    ikt_warnings_print(ctx);
     ikt_log_line(ctx, IKT_LOG_ERROR, NULL, message);
     MPI_Abort(ctx->comm, (int)status);
     abort();
 }
 
-/* The last that is heard of this rank, and what it had kept for the others. */
 void ikt_abort_alone(const ikt_context *ctx) {
     char message[IKT_MESSAGE_MAX];
-    ikt_warnings_print(ctx);
     snprintf(message, sizeof message, "%s", ctx->message);
     end_job(ctx, ctx->status, message);
 }
 
 void ikt_abort(const ikt_context *ctx, const char *what) {
     char message[IKT_MESSAGE_MAX];
-    ikt_warnings_print(ctx);
     snprintf(message, sizeof message, "rank %d: %s", ctx->rank, what);
     end_job(ctx, IKT_ERR_INTERNAL, message);
 }
@@ -62,29 +59,31 @@ static int64_t piece_of(const ikt_context *ctx, size_t size) {
     return elements < 1 ? 1 : elements;
 }
 
-static void reduce(ikt_context *ctx, void *values, int64_t count, size_t size, MPI_Datatype type,
-                   MPI_Op op) {
-    int64_t piece = piece_of(ctx, size);
+/* Over all ranks, or over those before this one (then undefined on rank 0). */
+static void reduce(ikt_context *ctx, void *values, int64_t count, MPI_Datatype type, MPI_Op op,
+                   bool is_before) {
+    const int64_t size = sizeof(int64_t), piece = piece_of(ctx, sizeof(int64_t)); /* or double */
     for (int64_t done = 0; done < count; done += piece) {
-        int64_t now = count - done < piece ? count - done : piece;
+        const int now = (int)(count - done < piece ? count - done : piece);
+        char *at = (char *)values + done * size;
         check(ctx,
-              MPI_Allreduce(MPI_IN_PLACE, (char *)values + done * (int64_t)size, (int)now, type, op,
-                            ctx->comm),
-              "MPI_Allreduce");
-        ikt_traffic_collective(ctx, now * (int64_t)size, now * (int64_t)size);
+              is_before ? MPI_Exscan(MPI_IN_PLACE, at, now, type, op, ctx->comm)
+                        : MPI_Allreduce(MPI_IN_PLACE, at, now, type, op, ctx->comm),
+              is_before ? "MPI_Exscan" : "MPI_Allreduce");
+        ikt_traffic_collective(ctx, now * size, now * size);
     }
 }
 
 void ikt_sum_i64(ikt_context *ctx, int64_t *values, int64_t count) {
-    reduce(ctx, values, count, sizeof *values, MPI_INT64_T, MPI_SUM);
+    reduce(ctx, values, count, MPI_INT64_T, MPI_SUM, false);
 }
 
 void ikt_min_i64(ikt_context *ctx, int64_t *values, int64_t count) {
-    reduce(ctx, values, count, sizeof *values, MPI_INT64_T, MPI_MIN);
+    reduce(ctx, values, count, MPI_INT64_T, MPI_MIN, false);
 }
 
 void ikt_max_i64(ikt_context *ctx, int64_t *values, int64_t count) {
-    reduce(ctx, values, count, sizeof *values, MPI_INT64_T, MPI_MAX);
+    reduce(ctx, values, count, MPI_INT64_T, MPI_MAX, false);
 }
 
 bool ikt_min_soon(ikt_context *ctx, int64_t *value, double seconds) {
@@ -105,29 +104,15 @@ bool ikt_min_soon(ikt_context *ctx, int64_t *value, double seconds) {
 }
 
 void ikt_min_f64(ikt_context *ctx, double *values, int64_t count) {
-    reduce(ctx, values, count, sizeof *values, MPI_DOUBLE, MPI_MIN);
+    reduce(ctx, values, count, MPI_DOUBLE, MPI_MIN, false);
 }
 
 void ikt_max_f64(ikt_context *ctx, double *values, int64_t count) {
-    reduce(ctx, values, count, sizeof *values, MPI_DOUBLE, MPI_MAX);
-}
-
-/* Parts that one MPI call cannot express are summed one after the other. */
-static void sum_large_parts(ikt_context *ctx, int64_t *values, const int64_t *counts) {
-    int64_t piece = piece_of(ctx, sizeof *values);
-    for (int r = 0; r < ctx->size; values += counts[r++])
-        for (int64_t done = 0; done < counts[r]; done += piece) {
-            int64_t now = counts[r] - done < piece ? counts[r] - done : piece;
-            bool mine = r == ctx->rank;
-            check(ctx,
-                  MPI_Reduce(mine ? MPI_IN_PLACE : values + done, mine ? values + done : NULL,
-                             (int)now, MPI_INT64_T, MPI_SUM, r, ctx->comm),
-                  "MPI_Reduce");
-            ikt_traffic_collective(ctx, now * 8, mine ? now * 8 : 0);
-        }
+    reduce(ctx, values, count, MPI_DOUBLE, MPI_MAX, false);
 }
 
 void ikt_sum_parts_i64(ikt_context *ctx, int64_t *values, const int64_t *counts) {
+    const int64_t piece = piece_of(ctx, sizeof *values);
     int64_t total = 0, before = 0;
     int *parts = ctx->counts;
     for (int r = 0; r < ctx->size; r++) {
@@ -135,14 +120,24 @@ void ikt_sum_parts_i64(ikt_context *ctx, int64_t *values, const int64_t *counts)
         before += r < ctx->rank ? counts[r] : 0;
         total += counts[r];
     }
-    if (total > piece_of(ctx, sizeof *values)) {
-        sum_large_parts(ctx, values, counts);
-    } else {
+    if (total <= piece) {
         check(ctx, MPI_Reduce_scatter(MPI_IN_PLACE, values, parts, MPI_INT64_T, MPI_SUM, ctx->comm),
               "MPI_Reduce_scatter");
         ikt_traffic_collective(ctx, total * 8, counts[ctx->rank] * 8);
         memmove(values + before, values, (size_t)counts[ctx->rank] * sizeof *values);
+        return;
     }
+    /* Parts that one MPI call cannot express are summed one after the other. */
+    for (int r = 0; r < ctx->size; values += counts[r++])
+        for (int64_t done = 0; done < counts[r]; done += piece) {
+            const int64_t now = counts[r] - done < piece ? counts[r] - done : piece;
+            const bool mine = r == ctx->rank;
+            check(ctx,
+                  MPI_Reduce(mine ? MPI_IN_PLACE : values + done, mine ? values + done : NULL,
+                             (int)now, MPI_INT64_T, MPI_SUM, r, ctx->comm),
+                  "MPI_Reduce");
+            ikt_traffic_collective(ctx, now * 8, mine ? now * 8 : 0);
+        }
 }
 
 int64_t ikt_sum_one(ikt_context *ctx, int64_t value) {
@@ -156,16 +151,8 @@ int64_t ikt_max_one(ikt_context *ctx, int64_t value) {
 }
 
 void ikt_sums_before(ikt_context *ctx, int64_t *values, int64_t count) {
-    int64_t piece = piece_of(ctx, sizeof *values);
-    for (int64_t done = 0; done < count; done += piece) {
-        int64_t now = count - done < piece ? count - done : piece;
-        check(ctx,
-              MPI_Exscan(MPI_IN_PLACE, values + done, (int)now, MPI_INT64_T, MPI_SUM, ctx->comm),
-              "MPI_Exscan");
-        ikt_traffic_collective(ctx, now * (int64_t)sizeof *values, now * (int64_t)sizeof *values);
-    }
-    if (ctx->rank == 0 && count > 0) /* MPI leaves rank 0's result undefined */
-        memset(values, 0, (size_t)count * sizeof *values);
+    reduce(ctx, values, count, MPI_INT64_T, MPI_SUM, true);
+    if (ctx->rank == 0 && count > 0) memset(values, 0, (size_t)count * sizeof *values);
 }
 
 int64_t ikt_sum_before(ikt_context *ctx, int64_t value) {
@@ -188,40 +175,34 @@ void ikt_gather_counts(ikt_context *ctx, int64_t mine, int64_t *all) {
     ikt_traffic_collective(ctx, (int64_t)sizeof mine, (ctx->size - 1) * (int64_t)sizeof mine);
 }
 
-/* All parts, which lie in their places and are together below piece_bytes, in one call. */
-static void gather_at_once(ikt_context *ctx, size_t size, void *all, const int64_t *counts) {
-    int *bytes = ctx->counts, *place = bytes + ctx->size, total = 0;
+/* The parts are concatenated in place; what fits one MPI call is one, and larger parts are bound by
+ * bandwidth, not by the number of broadcasts. */
+void ikt_allgather(ikt_context *ctx, const void *part, int64_t count, size_t size, void *all,
+                   const int64_t *counts) {
+    char *target = all;
+    int64_t total = 0, before = 0;
+    for (int r = 0; r < ctx->size; r++) {
+        if (r == ctx->rank) before = total;
+        total += counts[r] * (int64_t)size;
+    }
+    if (count > 0 && part != target + before) memmove(target + before, part, (size_t)count * size);
+    if (total > ctx->piece_bytes) {
+        for (int r = 0; r < ctx->size; r++) {
+            ikt_broadcast(ctx, target, counts[r] * (int64_t)size, r);
+            target += counts[r] * (int64_t)size;
+        }
+        return;
+    }
+    int *bytes = ctx->counts, *place = bytes + ctx->size;
     for (int r = 0; r < ctx->size; r++) {
         bytes[r] = (int)(counts[r] * (int64_t)size);
-        place[r] = total;
-        total += bytes[r];
+        place[r] = r > 0 ? place[r - 1] + bytes[r - 1] : 0;
     }
     check(
         ctx,
         MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, bytes, place, MPI_BYTE, ctx->comm),
         "MPI_Allgatherv");
     ikt_traffic_collective(ctx, bytes[ctx->rank], total - bytes[ctx->rank]);
-}
-
-void ikt_allgather(ikt_context *ctx, const void *part, int64_t count, size_t size, void *all,
-                   const int64_t *counts) {
-    /* The parts are concatenated in place; what fits one MPI call is one, and larger parts are
-     * bound by bandwidth, not by the number of broadcasts. */
-    char *target = all;
-    int64_t total = 0, mine = 0;
-    for (int r = 0; r < ctx->size; r++) {
-        if (r == ctx->rank) mine = total;
-        total += counts[r] * (int64_t)size;
-    }
-    if (count > 0 && part != target + mine) memmove(target + mine, part, (size_t)count * size);
-    if (total <= ctx->piece_bytes) {
-        gather_at_once(ctx, size, all, counts);
-        return;
-    }
-    for (int r = 0; r < ctx->size; r++) {
-        ikt_broadcast(ctx, target, counts[r] * (int64_t)size, r);
-        target += counts[r] * (int64_t)size;
-    }
 }
 
 void ikt_exchange_counts(ikt_context *ctx, const int64_t *send_counts, int64_t *recv_counts) {
@@ -239,7 +220,7 @@ void ikt_send_receive(ikt_context *ctx, const void *send, int64_t send_bytes, in
         int64_t in = recv_bytes - done < piece ? recv_bytes - done : piece;
         if (out < 0) out = 0;
         if (in < 0) in = 0;
-        /* A side with nothing left talks to nobody, as its peer expects nothing from it. */
+        /* A side with nothing left sends to nobody, as its peer expects nothing from it. */
         check(ctx,
               MPI_Sendrecv((const char *)send + (out ? done : 0), (int)out, MPI_BYTE,
                            out ? to : MPI_PROC_NULL, TAG_RING, (char *)recv + (in ? done : 0),
@@ -252,21 +233,15 @@ void ikt_send_receive(ikt_context *ctx, const void *send, int64_t send_bytes, in
     }
 }
 
-static int64_t total_of(const int64_t *counts, int size) {
-    int64_t total = 0;
-    for (int r = 0; r < size; r++)
-        total += counts[r];
-    return total;
-}
-
 void ikt_exchange(ikt_context *ctx, const void *send, const int64_t *send_counts, void *recv,
                   const int64_t *recv_counts, size_t size) {
     /* Pairwise steps: in step s every rank sends to rank+s and receives from rank-s. Where the
      * parts of `to` and `from` begin moves along with them. */
-    int64_t out = 0, in = 0;
-    for (int r = 0; r < ctx->rank; r++) {
-        out += send_counts[r];
-        in += recv_counts[r];
+    int64_t out = 0, in = 0, received = 0;
+    for (int r = 0; r < ctx->size; r++) {
+        if (r < ctx->rank) out += send_counts[r];
+        if (r < ctx->rank) in += recv_counts[r];
+        received += recv_counts[r];
     }
     for (int step = 0; step < ctx->size; step++) {
         int to = (ctx->rank + step) % ctx->size;
@@ -275,7 +250,7 @@ void ikt_exchange(ikt_context *ctx, const void *send, const int64_t *send_counts
                          send_counts[to] * (int64_t)size, to, (char *)recv + in * (int64_t)size,
                          recv_counts[from] * (int64_t)size, from);
         out = to + 1 == ctx->size ? 0 : out + send_counts[to];
-        in = from == 0 ? total_of(recv_counts, ctx->size) : in;
+        in = from == 0 ? received : in;
         in -= recv_counts[(from - 1 + ctx->size) % ctx->size];
     }
 }

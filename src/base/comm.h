@@ -20,24 +20,24 @@
 void ikt_sum_i64(ikt_context *ctx, int64_t *values, int64_t count);
 void ikt_min_i64(ikt_context *ctx, int64_t *values, int64_t count);
 void ikt_max_i64(ikt_context *ctx, int64_t *values, int64_t count);
+void ikt_min_f64(ikt_context *ctx, double *values, int64_t count);
+void ikt_max_f64(ikt_context *ctx, double *values, int64_t count);
+
 /* COLLECTIVE. As ikt_min_i64 of one number, but false where `seconds` is above 0 and not all ranks
  * came in that time; then nothing but ikt_abort_alone may follow. */
 bool ikt_min_soon(ikt_context *ctx, int64_t *value, double seconds);
-
-void ikt_min_f64(ikt_context *ctx, double *values, int64_t count);
-void ikt_max_f64(ikt_context *ctx, double *values, int64_t count);
 
 /* COLLECTIVE. Element-wise sums of which each rank gets its part only: consecutive parts of
  * counts[r] elements for rank r, where they stand; the rest of `values` is lost. */
 void ikt_sum_parts_i64(ikt_context *ctx, int64_t *values, const int64_t *counts);
 
+/* COLLECTIVE. Element-wise sums over the ranks before this one, in place; zeros on rank 0. */
+void ikt_sums_before(ikt_context *ctx, int64_t *values, int64_t count);
+
 /* COLLECTIVE. Sum, maximum of one number per rank; sum of the ranks before this one. */
 int64_t ikt_sum_one(ikt_context *ctx, int64_t value);
 int64_t ikt_max_one(ikt_context *ctx, int64_t value);
 int64_t ikt_sum_before(ikt_context *ctx, int64_t value);
-
-/* COLLECTIVE. Element-wise sums over the ranks before this one, in place; zeros on rank 0. */
-void ikt_sums_before(ikt_context *ctx, int64_t *values, int64_t count);
 
 /* COLLECTIVE. Copies `bytes` bytes from rank `root` to all. */
 void ikt_broadcast(ikt_context *ctx, void *data, int64_t bytes, int root);
@@ -47,7 +47,7 @@ void ikt_gather_counts(ikt_context *ctx, int64_t mine, int64_t *all);
 
 /* COLLECTIVE. Concatenates the ranks' parts in rank order on every rank.
  *   part    `count` elements of `size` bytes (may be 0).
- *   all     room for the sum over ranks of count, elements of `size` bytes.
+ *   all     [sum of counts], elements of `size` bytes.
  *   counts  [size of the communicator], elements of each rank; see ikt_gather_counts. */
 void ikt_allgather(ikt_context *ctx, const void *part, int64_t count, size_t size, void *all,
                    const int64_t *counts);

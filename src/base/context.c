@@ -13,27 +13,13 @@
 
 static const int64_t default_piece_bytes = (int64_t)1 << 30;
 
-/* One thread per processor of the mask, shared fairly when ranks of a node share one mask (a
- * launcher that does not bind); OMP_NUM_THREADS says more. */
-static int threads_by_default(const ikt_context *ctx) {
-    if (getenv("OMP_NUM_THREADS")) return omp_get_max_threads();
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    int mask = ikt_cpu_mask_count();
-    int share = mask < online ? mask : mask / ctx->node_ranks;
-    return share < 1 ? 1 : share;
-}
-
-/* Open MPI 4 chooses a component for shared file pointers at every opening of a file, also where
- * none are used. Its component `lockedfile` writes the absolute path into 256 bytes and thereby
- * ends the program where the path is longer. It is switched off by a parameter that Open MPI reads
- * from the environment when the first file is opened; other MPI libraries ignore the variable. */
-static void avoid_locked_files(void) {
-    setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
-}
-
 ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out) {
     *out = NULL;
-    avoid_locked_files();
+    /* Open MPI 4 chooses a component for shared file pointers at every opening of a file, also
+     * where none are used. Its component `lockedfile` writes the absolute path into 256 bytes and
+     * thereby ends the program where the path is longer. It is switched off by a parameter that
+     * Open MPI reads from the environment at the first opening; other MPI libraries ignore it. */
+    setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
     ikt_context *ctx = calloc(1, sizeof *ctx);
     int size = 1, anywhere = 1;
     MPI_Comm_size(comm, &size);
@@ -93,12 +79,13 @@ void ikt_context_destroy(ikt_context **ctx) {
     if (!*ctx) return;
     ikt_warnings_print(*ctx);
 #ifndef NDEBUG
-    if ((*ctx)->memory_now != 0 && (*ctx)->status == IKT_OK)
+    if ((*ctx)->memory_now != 0 && (*ctx)->status == IKT_OK) {
         for (int i = 0; i < (*ctx)->purposes; i++)
             if ((*ctx)->purpose[i].now != 0)
                 fprintf(stderr, "iktsne: rank %d: leak: %lld bytes for %s\n", (*ctx)->rank,
                         (long long)(*ctx)->purpose[i].now, (*ctx)->purpose[i].name);
-    if ((*ctx)->memory_now != 0 && (*ctx)->status == IKT_OK) abort();
+        abort();
+    }
 #endif
     if ((*ctx)->comm != MPI_COMM_NULL) MPI_Comm_free(&(*ctx)->comm);
     free((*ctx)->counts);
@@ -106,8 +93,14 @@ void ikt_context_destroy(ikt_context **ctx) {
     *ctx = NULL;
 }
 
+/* By default one thread per processor of the mask, shared fairly when ranks of a node share one
+ * mask (a launcher that does not bind); OMP_NUM_THREADS says more. */
 void ikt_context_set_threads(ikt_context *ctx, int threads) {
-    ctx->threads = threads > 0 ? threads : threads_by_default(ctx);
+    if (threads <= 0 && getenv("OMP_NUM_THREADS")) threads = omp_get_max_threads();
+    const int mask = ikt_cpu_mask_count();
+    if (threads <= 0)
+        threads = mask < sysconf(_SC_NPROCESSORS_ONLN) ? mask : mask / ctx->node_ranks;
+    ctx->threads = threads < 1 ? 1 : threads;
 }
 
 void ikt_context_set_log(ikt_context *ctx, ikt_log_level level) {

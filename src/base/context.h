@@ -6,9 +6,8 @@
 #include <stdint.h>
 
 #include "base/log.h"
+#include "base/stage.h"
 #include "base/status.h"
-#include "base/timer.h"
-#include "base/traffic.h"
 
 enum { IKT_MESSAGE_MAX = 2048, IKT_PURPOSES_MAX = 64, IKT_STAGES_OPEN_MAX = 16 };
 
@@ -32,7 +31,6 @@ typedef struct {
     bool is_on, is_signal; /* is_signal: why the run was stopped */
     double stop_at, spare; /* the end, and what is kept free before it */
     double save_every, saved_at, save_seconds;
-    int64_t requests; /* those of all ranks, packed in a sum */
 } ikt_watch;
 
 struct ikt_context {
@@ -40,8 +38,8 @@ struct ikt_context {
     int rank, size, threads;
     int node_ranks, node_rank; /* ranks that share this node's memory */
     int64_t piece_bytes;       /* most bytes in one MPI call */
-    int *counts; /* [2 * size] for calls of MPI that take counts of all ranks; owned */
-    bool may_fork;             /* see sandbox.h; false in programs of others */
+    int *counts;   /* [2 * size] for calls of MPI that take counts of all ranks; owned */
+    bool may_fork; /* see sandbox.h; false in programs of others */
 
     ikt_status status;             /* of `message` */
     char message[IKT_MESSAGE_MAX]; /* first failure on this rank */

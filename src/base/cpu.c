@@ -14,21 +14,16 @@
 
 static const char *const isa_names[] = {"portable", "avx2", "avx512", "avx512_vnni"};
 
-static ikt_isa detect(void) {
+ikt_isa ikt_cpu_isa(void) {
+    const char *named = getenv("IKTSNE_ISA");
+    ikt_isa best = IKT_ISA_PORTABLE;
 #if defined(__x86_64__) && defined(__GNUC__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) best = IKT_ISA_AVX2;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        return __builtin_cpu_supports("avx512vnni") ? IKT_ISA_AVX512_VNNI : IKT_ISA_AVX512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return IKT_ISA_AVX2;
+        best = __builtin_cpu_supports("avx512vnni") ? IKT_ISA_AVX512_VNNI : IKT_ISA_AVX512;
 #endif
-    return IKT_ISA_PORTABLE;
-}
-
-ikt_isa ikt_cpu_isa(void) {
-    ikt_isa best = detect();
-    const char *named = getenv("IKTSNE_ISA");
-    if (!named) return best;
-    for (int i = 0; i <= (int)best; i++)
+    for (int i = 0; named && i <= (int)best; i++)
         if (strcmp(named, isa_names[i]) == 0) return (ikt_isa)i;
     return best;
 }
@@ -45,28 +40,6 @@ int ikt_cpu_mask_count(void) {
     return online > 0 ? (int)online : 1;
 }
 
-void ikt_cpu_mask_text(char *text, int size) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    text[0] = '\0';
-    if (sched_getaffinity(0, sizeof set, &set) != 0) {
-        snprintf(text, (size_t)size, "unknown");
-        return;
-    }
-    int used = 0;
-    for (size_t cpu = 0; cpu < CPU_SETSIZE && used < size; cpu++) {
-        if (!CPU_ISSET(cpu, &set)) continue;
-        size_t last = cpu;
-        while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &set))
-            last++;
-        const char *comma = used ? "," : "";
-        used += last > cpu
-                    ? snprintf(text + used, (size_t)(size - used), "%s%zu-%zu", comma, cpu, last)
-                    : snprintf(text + used, (size_t)(size - used), "%s%zu", comma, cpu);
-        cpu = last;
-    }
-}
-
 void ikt_cpu_node_ranks(ikt_context *ctx, int *ranks, int *mine) {
     MPI_Comm node;
     *ranks = 1;
@@ -79,26 +52,18 @@ void ikt_cpu_node_ranks(ikt_context *ctx, int *ranks, int *mine) {
     MPI_Comm_free(&node);
 }
 
-/* Tasks that the launcher announced in the environment; 0 when none did. The innermost launcher
- * speaks first: ranks of Open MPI's mpirun also see the Slurm step that holds its daemons, one a
- * node. Inside an allocation without a step, a plain start is one rank: worth refusing as well,
- * since as many tasks were asked for and paid for. */
-static int announced_tasks(const char **variable) {
+/* The innermost launcher speaks first: ranks of Open MPI's mpirun also see the Slurm step that
+ * holds its daemons, one a node. Inside an allocation without a step, a plain start is one rank:
+ * worth refusing as well, since as many tasks were asked for and paid for. */
+ikt_status ikt_cpu_check_launch(ikt_context *ctx) {
     static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS",
                                         "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *text = getenv(names[i]);
-        int tasks = text ? atoi(text) : 0;
-        if (tasks < 1) continue;
-        *variable = names[i];
-        return tasks;
+    const char *variable = NULL;
+    int tasks = 0; /* that a launcher announced in the environment */
+    for (size_t i = 0; i < sizeof names / sizeof *names && tasks < 1; i++) {
+        variable = names[i];
+        tasks = getenv(variable) ? atoi(getenv(variable)) : 0;
     }
-    return 0;
-}
-
-ikt_status ikt_cpu_check_launch(ikt_context *ctx) {
-    const char *variable;
-    int tasks = announced_tasks(&variable);
     if (ctx->size == 1 && tasks > 1)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "%s announces %d tasks but this MPI sees a single rank: the launcher "
@@ -106,8 +71,12 @@ ikt_status ikt_cpu_check_launch(ikt_context *ctx) {
                         "`mpirun` of the MPI that iktsne was built with (`iktsne --version` names "
                         "it), or unset %s to run on one rank",
                         variable, tasks, variable);
-    char mask[128], host[256] = "";
-    ikt_cpu_mask_text(mask, (int)sizeof mask);
+    static const char key[] = "Cpus_allowed_list:";
+    char line[256], mask[256] = "unknown", host[256] = "";
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, key, strlen(key)) == 0) sscanf(line + strlen(key), "%255s", mask);
+    if (file) fclose(file);
     if (gethostname(host, sizeof host - 1) != 0) snprintf(host, sizeof host, "unknown host");
     ikt_log(ctx, IKT_LOG_DETAIL,
             "placement: %d ranks, %d on %s; rank 0: %d threads on processors %s", ctx->size,

@@ -63,9 +63,6 @@ const char *ikt_isa_name(ikt_isa isa);
 /* LOCAL. Processors in this process's affinity mask. */
 int ikt_cpu_mask_count(void);
 
-/* LOCAL. The mask as text, "0-3,8"; at most `size` bytes. */
-void ikt_cpu_mask_text(char *text, int size);
-
 /* COLLECTIVE. Ranks on this rank's node, and this rank's number among them. */
 void ikt_cpu_node_ranks(ikt_context *ctx, int *ranks, int *mine);
 

@@ -1,19 +1,57 @@
-/* Values as text of other formats: strings of JSON, bytes in base64, float32 as decimals. */
+/* Text: characters of UTF-8, which YAML, JSON, XML and PDF are made of, what stands in for bytes
+ * that are none, and values as text of other formats.
+ *
+ * Names of files and of classes may be any bytes. Wherever the program shows them, a byte that is
+ * no UTF-8 becomes U+FFFD, the replacement character.
+ */
 #ifndef IKT_BASE_ENCODING_H
 #define IKT_BASE_ENCODING_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-/* LOCAL. Writes the text in double quotes. It may hold any bytes: those that are no UTF-8 (file
- * names may hold such) become U+FFFD. */
+enum { IKT_UTF8_REPLACEMENT = 0xfffd };
+
+/* LOCAL. Bytes (1 to 4) of the character that `text` begins with; 0 where the bytes are no UTF-8
+ * (overlong, cut short, a surrogate, beyond U+10FFFF).
+ *   point   receives its code point; unchanged on 0 */
+int ikt_utf8_decode(const char *text, uint32_t *point);
+
+/* LOCAL. True when all of the text is UTF-8. */
+bool ikt_utf8_valid(const char *text);
+
+/* LOCAL. The code point of the next character to be shown, and moves *text behind it; 0 at the end.
+ * A byte that is no UTF-8 gives IKT_UTF8_REPLACEMENT. Characters that XML 1.0 cannot hold (U+FFFE,
+ * U+FFFF, and control characters but for tab, line feed and carriage return) are passed over. */
+uint32_t ikt_utf8_next(const char **text);
+
+/* LOCAL. Writes the character as UTF-8 with a terminating zero; returns its bytes, 1 to 4. */
+int ikt_utf8_encode(uint32_t point, char bytes[5]);
+
+/* LOCAL, pure. How XML and HTML, and quoted attributes in them, write a character that has a
+ * meaning there: "&amp;"; NULL for one that stands for itself. */
+const char *ikt_xml_entity(uint32_t point);
+
+/* LOCAL. Copies the characters to be shown, as ikt_utf8_next gives them, to `out`: UTF-8 of at most
+ * `size` bytes with the terminating zero, never cut inside a character. Returns `out`. */
+char *ikt_utf8_clean(const char *text, char *out, size_t size);
+
+/* LOCAL. Writes text for people as UTF-8: as it is where it is UTF-8, otherwise taken for Latin-1
+ * (ISO 8859-1), of which every byte is a character.
+ *   out   [size], cut between two characters where it has no room for all; 2 strlen(text) + 1 bytes
+ *         are always enough
+ * Returns whether the text was UTF-8 already. */
+bool ikt_utf8_copy(const char *text, char *out, size_t size);
+
+/* LOCAL. Writes the text in double quotes, as JSON has it; it may hold any bytes. */
 void ikt_quote(FILE *file, const char *text);
 
 /* LOCAL. What would break a line or steer the terminal becomes '?'. */
 void ikt_make_printable(char *text);
 
-/* LOCAL, pure. Letters that `count` bytes become in base64 (RFC 4648): four for every three
- * bytes begun. */
+/* LOCAL, pure. Letters of `count` bytes in base64 (RFC 4648): four for every three bytes begun. */
 int64_t ikt_base64_length(int64_t count);
 
 /* LOCAL. Writes them to text[ikt_base64_length(count)], without a terminating zero. */

@@ -12,8 +12,8 @@ static const int64_t additions_max = (int64_t)1 << 30;
 
 enum { LOWEST_EXPONENT = -1088 }; /* of digit 0; below the smallest subnormal, 2^-1074 */
 
-/* Moves what exceeds 32 bits of each digit to the next: digits become 0 .. 2^32-1, the top one is
- * signed. The value does not change. */
+/* Moves what exceeds 32 bits of each digit to the next: digits become 0 .. 2^32-1, the top signed.
+ */
 static void carry(ikt_exact_sum *sum) {
     int64_t over = 0;
     for (int i = 0; i < IKT_EXACT_SUM_DIGITS - 1; i++) {
@@ -23,10 +23,6 @@ static void carry(ikt_exact_sum *sum) {
     }
     sum->digit[IKT_EXACT_SUM_DIGITS - 1] += over;
     sum->additions = 1;
-}
-
-void ikt_exact_sum_clear(ikt_exact_sum *sum) {
-    memset(sum, 0, sizeof *sum);
 }
 
 void ikt_exact_sum_add(ikt_exact_sum *sum, double value) {

@@ -22,7 +22,6 @@ typedef struct {
 } ikt_exact_sum;
 
 /* LOCAL. An all-zero struct is an empty sum. */
-void ikt_exact_sum_clear(ikt_exact_sum *sum);
 void ikt_exact_sum_add(ikt_exact_sum *sum, double value);
 void ikt_exact_sum_add_array(ikt_exact_sum *sum, const double *values, int64_t count,
                              int64_t stride);

@@ -8,14 +8,10 @@
 #define IKT_BASE_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "iktsne/context.h"
-
-/* LOCAL; every rank may call it, only rank 0 prints. A newline is added. Warnings: for what every
- * rank knows; see ikt_warn for the others. */
-void ikt_log(const ikt_context *ctx, ikt_log_level level, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /* A number of a message, for programs that read the log: a member of the JSON object. */
 typedef struct {
@@ -28,13 +24,14 @@ typedef struct {
 #define IKT_LOG_INT(name, value)  ((ikt_log_number){name, false, (int64_t)(value), 0})
 #define IKT_LOG_REAL(name, value) ((ikt_log_number){name, true, 0, (double)(value)})
 
-/* LOCAL. ikt_log with numbers, an array literal that ends with {0}. Text leaves them out: the
- * message says them. */
+/* LOCAL; every rank may call it, only rank 0 prints. A newline is added. Warnings: for what every
+ * rank knows; see ikt_warn for the others.
+ *   numbers   an array literal that ends with {0}, or NULL; for JSON, as the message says them */
 void ikt_log_numbers(const ikt_context *ctx, ikt_log_level level, const ikt_log_number *numbers,
                      const char *format, ...) __attribute__((format(printf, 4, 5)));
+#define ikt_log(ctx, level, ...) ikt_log_numbers(ctx, level, NULL, __VA_ARGS__)
 
-/* LOCAL. The level of records of which JSON takes each (points of the trace) and text none but
- * among the details. */
+/* LOCAL. The level of records (points of the trace) that are a stage of JSON, a detail of text. */
 ikt_log_level ikt_log_record(const ikt_context *ctx);
 
 /* LOCAL. Whether lines are JSON. */

@@ -15,17 +15,8 @@ static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* First number in a small file of the kernel; -1 where there is none ("max"). */
-static int64_t number_in(const char *path) {
-    FILE *file = fopen(path, "r");
-    if (!file) return -1;
-    long long value = -1;
-    if (fscanf(file, "%lld", &value) != 1) value = -1;
-    fclose(file);
-    return value;
-}
-
-/* The number after `key` at the beginning of a line; -1 where there is none. */
+/* The number after `key` at the beginning of a line of a small file of the kernel, 0 where
+ * something else stands there ("max"); -1 where there is none. */
 static int64_t number_after(const char *path, const char *key) {
     char line[LINE_LENGTH];
     const size_t length = strlen(key);
@@ -49,11 +40,11 @@ static const group_files version_2 = {"memory.max", "memory.current", "inactive_
 
 /* Of one group, without those above it. */
 static int64_t group_left(const char *folder, const group_files *f) {
-    char path[2 * PATH_LENGTH];
+    char path[3 * PATH_LENGTH];
     snprintf(path, sizeof path, "%s/%s", folder, f->limit);
-    const int64_t limit = number_in(path);
+    const int64_t limit = number_after(path, "");
     snprintf(path, sizeof path, "%s/%s", folder, f->used);
-    const int64_t used = number_in(path);
+    const int64_t used = number_after(path, "");
     if (limit <= 0 || used < 0) return INT64_MAX;
     snprintf(path, sizeof path, "%s/memory.stat", folder);
     const int64_t reclaimable = number_after(path, f->reclaimable);
@@ -61,28 +52,8 @@ static int64_t group_left(const char *folder, const group_files *f) {
     return limit > taken ? limit - taken : 0;
 }
 
-/* From the group up to the root, below which a container may see no more than a part of the way. */
-static int64_t groups_left(const char *root, const char *group, const group_files *f) {
-    char folder[2 * PATH_LENGTH];
-    const size_t stem = strlen(root);
-    snprintf(folder, sizeof folder, "%s%s", root, group);
-    int64_t left = group_left(folder, f);
-    for (char *slash = strrchr(folder + stem, '/'); slash; slash = strrchr(folder + stem, '/')) {
-        *slash = '\0';
-        left = least(left, group_left(folder, f));
-    }
-    return left;
-}
-
-/* Whether "cpu,memory" names the memory. */
-static bool has_memory(const char *controllers) {
-    for (const char *at = controllers; (at = strstr(at, "memory")); at += 6)
-        if ((at == controllers || at[-1] == ',') && (at[6] == ',' || at[6] == '\0')) return true;
-    return false;
-}
-
 int64_t ikt_group_memory_left(const char *self, const char *root) {
-    char line[LINE_LENGTH], folder[PATH_LENGTH];
+    char line[LINE_LENGTH], framed[LINE_LENGTH + 2], folder[2 * PATH_LENGTH];
     int64_t left = INT64_MAX;
     FILE *file = fopen(self, "r");
     if (!file) return left;
@@ -92,11 +63,16 @@ int64_t ikt_group_memory_left(const char *self, const char *root) {
         char *group = controllers ? strchr(controllers + 1, ':') : NULL;
         if (!group) continue;
         *group++ = '\0';
-        snprintf(folder, sizeof folder, "%s/memory", root);
-        if (controllers[1] == '\0')
-            left = least(left, groups_left(root, group, &version_2));
-        else if (has_memory(controllers + 1))
-            left = least(left, groups_left(folder, group, &version_1));
+        const bool is_second = controllers[1] == '\0';
+        snprintf(framed, sizeof framed, ",%s,", controllers + 1); /* ",cpu,memory," */
+        if (!is_second && !strstr(framed, ",memory,")) continue;
+        /* From the group up to the root, below which a container may see but a part of the way. */
+        const int stem = snprintf(folder, sizeof folder, "%s%s", root, is_second ? "" : "/memory");
+        snprintf(folder + stem, sizeof folder - (size_t)stem, "%s", group);
+        for (char *slash = folder; slash; slash = strrchr(folder + stem, '/')) {
+            if (slash != folder) *slash = '\0';
+            left = least(left, group_left(folder, is_second ? &version_2 : &version_1));
+        }
     }
     fclose(file);
     return left;

@@ -1,7 +1,11 @@
-/* Counter-based random numbers: a draw is a pure function of (seed, purpose, row, draw).
+/* Counter-based random numbers, and random subsets: pure functions of (seed, purpose, row, draw).
  *
  * Philox 4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011). There is no state, so any rank or thread
  * can make any draw and every layout of the ranks gets the same ones.
+ * Subsets without replacement: Floyd's algorithm (Bentley & Floyd, CACM 30(9), 1987). For j = n -
+ * count .. n - 1 draw r uniformly from 0 .. j and take r, or j if r was taken before. Every subset
+ * is equally likely and exactly `count` draws are made, for count = n as well. What is taken is
+ * kept in an open-addressing table.
  */
 #ifndef IKT_BASE_RNG_H
 #define IKT_BASE_RNG_H
@@ -41,5 +45,16 @@ double ikt_rng_normal(uint64_t seed, ikt_rng_purpose purpose, int64_t row, uint6
 /* Uniform in {0, ..., bound - 1} without bias beyond 2^-64 * bound; bound >= 1. */
 int64_t ikt_rng_below(uint64_t seed, ikt_rng_purpose purpose, int64_t row, uint64_t draw,
                       int64_t bound);
+
+/* LOCAL, pure. Slots that a table for `count` draws needs at least: a power of two. */
+int64_t ikt_draw_slots(int64_t count);
+
+/* LOCAL, from several threads with tables of their own. Draws `count` distinct numbers below n.
+ *   seed, what, which   key the draws (rng.h)
+ *   slot                [slots] work space; slots a power of two, at least ikt_draw_slots(count).
+ *                       The result does not depend on it
+ *   number              [count], receives them in ascending order */
+void ikt_draw_subset(uint64_t seed, ikt_rng_purpose what, int64_t which, int64_t n, int64_t count,
+                     int64_t *slot, int64_t slots, int64_t *number);
 
 #endif

@@ -1,6 +1,11 @@
-/* A checksum of a distributed array of rows that does not depend on how it is distributed.
+/* Checksums: of a distributed array of rows, which does not depend on how it is distributed; and at
+ * the end of a file, so that damage is noticed before anything is believed.
  *
- * Each row is hashed with its global number; the hashes are added modulo 2^64. */
+ * Each row is hashed with its global number; the hashes are added modulo 2^64. The bytes of a
+ * complete file are hashed in blocks, each with its number, and the sum is appended with the
+ * length: the file's seal. Readers of HDF5 do not look behind the end of their data, so the file
+ * stays what it was. Advantage: any damage, of contents and of structure, is found before a library
+ * gets to see the file; ranks share the work. Disadvantage: what was written is read once more. */
 #ifndef IKT_BASE_ROW_HASH_H
 #define IKT_BASE_ROW_HASH_H
 
@@ -28,5 +33,12 @@ uint64_t ikt_hash_entry(int64_t row, int64_t column, float value);
 
 /* LOCAL. 64-bit hash of a byte string (for fingerprints of settings). */
 uint64_t ikt_hash_bytes(const void *data, size_t bytes, uint64_t seed);
+
+/* COLLECTIVE. Seals a file that all ranks have closed. Errors: IKT_ERR_FILE. */
+ikt_status ikt_seal_put(ikt_context *ctx, const char *path);
+
+/* COLLECTIVE. Errors: IKT_ERR_DATA where the file is not sealed, shorter or longer than when it
+ * was, or changed; IKT_ERR_FILE where it cannot be read. */
+ikt_status ikt_seal_check(ikt_context *ctx, const char *path);
 
 #endif

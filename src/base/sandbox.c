@@ -21,23 +21,13 @@ void ikt_sandbox_allow(ikt_context *ctx) {
     ctx->may_fork = ctx->node_ranks == ctx->size && ikt_cpu_may_fork();
 }
 
-/* Bytes of addresses that this process has. */
-static int64_t mapped(void) {
-    long long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file && fscanf(file, "%lld", &pages) != 1) pages = 0;
-    if (file) fclose(file);
-    return (int64_t)pages * sysconf(_SC_PAGESIZE);
-}
-
 static void limit(int what, int64_t soft, int64_t hard) {
     const struct rlimit both = {(rlim_t)soft, (rlim_t)hard};
     (void)setrlimit(what, &both);
 }
 
 /* Dies quietly: no reports of MPI or of the C library, no image of the memory, and soon. The hard
- * limit of processor time lies above the soft one, so that the end is SIGXCPU: SIGKILL may also
- * come from outside. */
+ * limit of processor time lies above the soft one, so that the end is SIGXCPU, not SIGKILL. */
 static void confine(const ikt_sandbox_limits *limits) {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE,  SIGILL,  SIGABRT, SIGXCPU, SIGTERM,
                                   SIGINT,  SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT, SIGALRM, SIGPIPE};
@@ -50,13 +40,15 @@ static void confine(const ikt_sandbox_limits *limits) {
     }
     limit(RLIMIT_CORE, 0, 0);
     limit(RLIMIT_CPU, limits->seconds, limits->seconds + 5);
-    const int64_t now = mapped();
-    if (now > 0) limit(RLIMIT_AS, now + limits->bytes, now + limits->bytes);
+    long long pages = 0; /* of addresses that this process has */
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%lld", &pages) != 1 || pages <= 0) return;
+    const int64_t most = (int64_t)pages * sysconf(_SC_PAGESIZE) + limits->bytes;
+    limit(RLIMIT_AS, most, most);
 }
 
-/* Reads what the child says, until it closes its end or the time is over. Returns whether it did.
- */
-static bool hear(int answer, int64_t wall_seconds, char *reason, size_t size) {
+/* Reads what the child says, until it closes its end or time is over. Returns whether it did. */
+static bool read_answer(int answer, int64_t wall_seconds, char *reason, size_t size) {
     const double end = ikt_now() + (double)wall_seconds;
     size_t length = 0;
     bool is_over = false;
@@ -76,7 +68,7 @@ static bool hear(int answer, int64_t wall_seconds, char *reason, size_t size) {
 
 /* How a process that has ended did so. Only signals that a fault raises in the process itself tell
  * something about the task: others come from outside. */
-static ikt_sandbox_end judge(int outcome, char *reason, size_t size) {
+static ikt_sandbox_end end_of(int outcome, char *reason, size_t size) {
     if (WIFEXITED(outcome) && WEXITSTATUS(outcome) == 0) return IKT_SANDBOX_PASSED;
     if (WIFEXITED(outcome) && WEXITSTATUS(outcome) == EXIT_REFUSED) return IKT_SANDBOX_REFUSED;
     const int by = WIFSIGNALED(outcome) ? WTERMSIG(outcome) : SIGABRT;
@@ -104,11 +96,11 @@ ikt_sandbox_end ikt_sandbox(const ikt_context *ctx,
         _exit(accepts ? 0 : told >= 0 ? EXIT_REFUSED : 1);
     }
     close(ends[1]);
-    const bool in_time = child < 0 || hear(ends[0], limits->wall_seconds, reason, size);
+    const bool in_time = child < 0 || read_answer(ends[0], limits->wall_seconds, reason, size);
     close(ends[0]);
     if (child < 0) return IKT_SANDBOX_NONE;
     if (!in_time) kill(child, SIGKILL);
     while (waitpid(child, &outcome, 0) < 0 && errno == EINTR) {
     }
-    return in_time ? judge(outcome, reason, size) : IKT_SANDBOX_LATE;
+    return in_time ? end_of(outcome, reason, size) : IKT_SANDBOX_LATE;
 }

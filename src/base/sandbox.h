@@ -34,8 +34,8 @@ typedef struct {
 } ikt_sandbox_limits;
 
 /* LOCAL, once, by a main program of ours after it has made its context: this process is no host of
- * others, so that it may be forked where all its ranks are on one node. Contexts that are split off
- * inherit it. */
+ * others, so that it may be forked where all its ranks are on one node; contexts split off
+ * likewise. */
 void ikt_sandbox_allow(ikt_context *ctx);
 
 /* LOCAL. Runs the task in another process.

@@ -1,11 +1,13 @@
-/* A file that all ranks write together. See shared_file.h. */
-#define _POSIX_C_SOURCE 200809L
+/* Files that several write. See shared_file.h. */
+#define _GNU_SOURCE
 #include "base/shared_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/atomic_file.h"
 #include "base/comm.h"
@@ -32,21 +34,6 @@ static ikt_status refuse_stream(const ikt_shared_file *f) {
     return ikt_fail(f->ctx, IKT_ERR_FILE, "%s cannot be written: %s", f->path, strerror(errno));
 }
 
-/* Files return their errors, unlike the rest of MPI, unless someone has changed that. */
-static ikt_status open_file(ikt_shared_file *f) {
-    if (f->is_stream) {
-        f->stream = f->ctx->rank == 0 ? fopen(f->path, "wb") : NULL;
-        return f->stream || f->ctx->rank != 0 ? IKT_OK : refuse_stream(f);
-    }
-    int code = MPI_File_open(f->ctx->comm, f->temporary, MPI_MODE_WRONLY, MPI_INFO_NULL, &f->file);
-    if (code != MPI_SUCCESS) {
-        f->file = MPI_FILE_NULL;
-        return refuse(f, code, "written");
-    }
-    MPI_File_set_errhandler(f->file, MPI_ERRORS_RETURN);
-    return IKT_OK;
-}
-
 ikt_status ikt_shared_begin(ikt_context *ctx, const char *path, bool overwrite, int64_t bytes,
                             ikt_shared_file **out) {
     ikt_shared_file *f = NULL;
@@ -56,42 +43,53 @@ ikt_status ikt_shared_begin(ikt_context *ctx, const char *path, bool overwrite, 
     f->file = MPI_FILE_NULL;
     snprintf(f->path, sizeof f->path, "%s", path);
     ikt_status st = ikt_atomic_begin_stream(ctx, path, overwrite, f->temporary);
-    if (st == IKT_OK) {
-        f->is_stream = ikt_atomic_is_stream(path, f->temporary);
-        st = ikt_atomic_reserve(ctx, path, f->temporary, bytes);
-        if (st == IKT_OK) st = ikt_agree(ctx, open_file(f));
-        if (st != IKT_OK) st = ikt_shared_end(&f, st);
+    if (st != IKT_OK) {
+        ikt_free(&f);
+        return st;
     }
-    if (st != IKT_OK) ikt_free(&f);
+    f->is_stream = ikt_atomic_is_stream(path, f->temporary);
+    st = ikt_atomic_reserve(ctx, path, f->temporary, bytes);
+    if (st == IKT_OK && f->is_stream) {
+        if (ctx->rank == 0) f->stream = fopen(f->path, "wb");
+        st = ikt_agree(ctx, f->stream || ctx->rank != 0 ? IKT_OK : refuse_stream(f));
+    } else if (st == IKT_OK) {
+        const int code =
+            MPI_File_open(ctx->comm, f->temporary, MPI_MODE_WRONLY, MPI_INFO_NULL, &f->file);
+        if (code != MPI_SUCCESS) f->file = MPI_FILE_NULL;
+        /* Files return their errors, unlike the rest of MPI, unless someone has changed that. */
+        if (code == MPI_SUCCESS) MPI_File_set_errhandler(f->file, MPI_ERRORS_RETURN);
+        st = ikt_agree(ctx, code == MPI_SUCCESS ? IKT_OK : refuse(f, code, "written"));
+    }
+    if (st != IKT_OK) st = ikt_shared_end(&f, st);
     *out = f;
     return st;
 }
 
-/* Written by each rank for itself: on a full disk Open MPI 4 reports success of a collective write
- * to all, and of an independent one at least fewer bytes. Pieces are large, so nothing is lost by
- * it. */
-static ikt_status write_step(ikt_shared_file *f, int64_t at, const char *bytes, int count) {
-    MPI_Status status;
-    int written = 0;
-    if (count == 0) return IKT_OK;
-    const int code = MPI_File_write_at(f->file, (MPI_Offset)at, bytes, count, MPI_BYTE, &status);
-    if (code != MPI_SUCCESS) return refuse(f, code, "written");
-    MPI_Get_count(&status, MPI_BYTE, &written);
-    if (written == count) return IKT_OK;
-    return ikt_fail(f->ctx, IKT_ERR_FILE,
-                    "%s cannot be written: the file system took %d of %d bytes; is the disk full?",
-                    f->path, written, count);
-}
-
-/* Writes `count` bytes in as many steps on all ranks, each of what an MPI count can express. */
+/* Writes `count` bytes in as many steps on all ranks, each of what an MPI count can express. Every
+ * rank writes for itself: on a full disk Open MPI 4 reports success of a collective write to all,
+ * and of an independent one at least fewer bytes. Pieces are large, so nothing is lost by it. */
 static ikt_status write_at(ikt_shared_file *f, int64_t at, const char *bytes, int64_t count) {
     const int64_t piece = f->ctx->piece_bytes;
     const int64_t steps = ikt_max_one(f->ctx, (count + piece - 1) / piece);
     for (int64_t step = 0; step < steps; step++) {
-        const int64_t done = step * piece < count ? step * piece : count;
-        const int64_t now = count - done < piece ? count - done : piece;
-        IKT_TRY(ikt_agree_file(
-            f->ctx, write_step(f, at + done, now > 0 ? bytes + done : "", (int)now), f->temporary));
+        const int64_t done = step * piece, left = count - done;
+        const int now = (int)(left < 0 ? 0 : left < piece ? left : piece);
+        ikt_status st = IKT_OK;
+        if (now > 0) {
+            MPI_Status status;
+            int written = 0;
+            const int code = MPI_File_write_at(f->file, (MPI_Offset)(at + done), bytes + done, now,
+                                               MPI_BYTE, &status);
+            if (code == MPI_SUCCESS) MPI_Get_count(&status, MPI_BYTE, &written);
+            if (code != MPI_SUCCESS)
+                st = refuse(f, code, "written");
+            else if (written != now)
+                st = ikt_fail(f->ctx, IKT_ERR_FILE,
+                              "%s cannot be written: the file system took %d of %d bytes; is the "
+                              "disk full?",
+                              f->path, written, now);
+        }
+        IKT_TRY(ikt_agree_file(f->ctx, st, f->temporary));
     }
     return IKT_OK;
 }
@@ -126,39 +124,31 @@ ikt_status ikt_shared_append(ikt_shared_file *f, const void *bytes, int64_t coun
     return write_at(f, at, bytes, count);
 }
 
-ikt_status ikt_shared_append_text(ikt_shared_file *f, const char *text) {
-    return ikt_shared_append(f, text, f->ctx->rank == 0 ? (int64_t)strlen(text) : 0);
-}
-
 const char *ikt_shared_name(const ikt_shared_file *f) {
     return f->temporary;
 }
 
-/* The last word on what has arrived, whatever the MPI library said before. */
-static ikt_status check_size(const ikt_shared_file *f) {
-    struct stat is;
-    if (stat(f->temporary, &is) != 0)
-        return ikt_fail(f->ctx, IKT_ERR_FILE, "%s cannot be completed: %s", f->path,
-                        strerror(errno));
-    if (is.st_size == f->end) return IKT_OK;
-    return ikt_fail(f->ctx, IKT_ERR_FILE,
-                    "%s cannot be completed: %lld of %lld bytes have arrived; is the disk full?",
-                    f->path, (long long)is.st_size, (long long)f->end);
-}
-
 ikt_status ikt_shared_close(ikt_shared_file *f) {
+    ikt_context *ctx = f->ctx;
     if (f->is_stream) {
         const bool good = !f->stream || fclose(f->stream) == 0;
         f->stream = NULL;
-        return ikt_agree(f->ctx, good ? IKT_OK : refuse_stream(f));
+        return ikt_agree(ctx, good ? IKT_OK : refuse_stream(f));
     }
     if (f->file == MPI_FILE_NULL) return IKT_OK;
     const int code = MPI_File_close(&f->file);
     f->file = MPI_FILE_NULL;
-    ikt_status st = code == MPI_SUCCESS ? IKT_OK : refuse(f, code, "completed");
-    st = ikt_agree(f->ctx, st);
+    ikt_status st = ikt_agree(ctx, code == MPI_SUCCESS ? IKT_OK : refuse(f, code, "completed"));
     if (st != IKT_OK) return st;
-    return ikt_agree(f->ctx, f->ctx->rank == 0 ? check_size(f) : IKT_OK);
+    /* The last word on what has arrived, whatever the MPI library said before. */
+    struct stat is;
+    if (ctx->rank == 0 && stat(f->temporary, &is) != 0)
+        st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be completed: %s", f->path, strerror(errno));
+    else if (ctx->rank == 0 && is.st_size != f->end)
+        st = ikt_fail(ctx, IKT_ERR_FILE,
+                      "%s cannot be completed: %lld of %lld bytes have arrived; is the disk full?",
+                      f->path, (long long)is.st_size, (long long)f->end);
+    return ikt_agree(ctx, st);
 }
 
 ikt_status ikt_shared_end(ikt_shared_file **file, ikt_status local) {
@@ -170,4 +160,73 @@ ikt_status ikt_shared_end(ikt_shared_file **file, ikt_status local) {
         ikt_atomic_end(f->ctx, f->path, f->temporary, local == IKT_OK ? closed : local);
     ikt_free(file);
     return st;
+}
+
+/* --- of several programs ---------------------------------------------------------------------- */
+
+static ikt_status failed(const ikt_locked_file *f, const char *what) {
+    return ikt_fail(f->ctx, IKT_ERR_FILE, "%s cannot be %s: %s", f->path, what, strerror(errno));
+}
+
+/* Takes the lock of an open file and reads all of it. */
+static ikt_status lock_and_read(ikt_locked_file *f) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct stat is;
+    if (fstat(f->file, &is) == 0 && !S_ISREG(is.st_mode))
+        return ikt_fail(f->ctx, IKT_ERR_FILE, "%s is no regular file; remove it, or name another",
+                        f->path);
+    while (fcntl(f->file, F_SETLKW, &lock) != 0)
+        if (errno != EINTR) return failed(f, "locked (does its file system have locks?)");
+    if (fstat(f->file, &is) != 0) return failed(f, "read");
+    const int64_t size = (int64_t)is.st_size;
+    IKT_TRY(ikt_alloc(f->ctx, &f->text, size + 1, 1, "text file"));
+    while (f->length < size) {
+        const ssize_t got = read(f->file, f->text + f->length, (size_t)(size - f->length));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return failed(f, "read");
+        if (got == 0) break;
+        f->length += got;
+    }
+    f->text[f->length] = '\0';
+    return IKT_OK;
+}
+
+ikt_status ikt_locked_open(ikt_context *ctx, const char *path, ikt_locked_file *out) {
+    *out = (ikt_locked_file){.ctx = ctx, .path = path};
+    out->file = open(path, O_RDWR | O_CREAT, 0666);
+    const ikt_status st = out->file < 0 ? failed(out, "opened") : lock_and_read(out);
+    if (st != IKT_OK) ikt_locked_close(out);
+    return st;
+}
+
+/* False with errno. */
+static bool write_all(const ikt_locked_file *f, const char *text, size_t length) {
+    while (length > 0) {
+        const ssize_t done = write(f->file, text, length);
+        if (done < 0 && errno == EINTR) continue;
+        if (done < 0) return false;
+        text += done;
+        length -= (size_t)done;
+    }
+    return true;
+}
+
+ikt_status ikt_locked_append(ikt_locked_file *f, const char *text) {
+    const off_t end = lseek(f->file, 0, SEEK_END);
+    char last = '\n';
+    if (end < 0 || (end > 0 && pread(f->file, &last, 1, end - 1) != 1)) return failed(f, "read");
+    if ((last != '\n' && !write_all(f, "\n", 1)) || !write_all(f, text, strlen(text)) ||
+        fsync(f->file) != 0) {
+        const ikt_status st = failed(f, "written");
+        (void)!ftruncate(f->file, end); /* a full disk must not leave half a line at the end */
+        return st;
+    }
+    return IKT_OK;
+}
+
+void ikt_locked_close(ikt_locked_file *f) {
+    if (!f->ctx) return;
+    ikt_free(&f->text);
+    if (f->file >= 0) close(f->file); /* gives up the lock */
+    *f = (ikt_locked_file){.ctx = NULL};
 }

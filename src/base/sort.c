@@ -1,21 +1,32 @@
-/* Sorting of plain numbers, by the C library's sort. See sort.h. */
+/* Sorting of plain numbers, by the C library's sort, and the k least of many values. See sort.h.
+ *
+ * Method: what is not above the worst of the k least known so far goes into a buffer of 4 k pairs;
+ * when it is full, quickselect keeps the k least of it. Advantage: one comparison for most values,
+ * and a few operations for each of the others, where a heap moves log k pairs. Disadvantage: memory
+ * for 4 k pairs. The order of pairs is total: the order of offers does not matter. */
 #include "base/sort.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* The same two functions for each type. */
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+/* The same functions for each type. */
 #define SORT_OF(suffix, type)                                                                      \
     static int ascending_##suffix(const void *a, const void *b) {                                  \
         return IKT_COMPARE(*(const type *)a, *(const type *)b);                                    \
     }                                                                                              \
-    static void sort_##suffix(type *value, int64_t count) {                                        \
+    void ikt_sort_##suffix(type *value, int64_t count) {                                           \
         if (count > 1) qsort(value, (size_t)count, sizeof *value, ascending_##suffix);             \
     }
 
 #define DISTINCT_OF(suffix, type)                                                                  \
     int64_t ikt_sort_distinct_##suffix(type *value, int64_t count) {                               \
         int64_t kept = 0;                                                                          \
-        sort_##suffix(value, count);                                                               \
+        ikt_sort_##suffix(value, count);                                                           \
         for (int64_t e = 0; e < count; e++)                                                        \
             if (kept == 0 || value[kept - 1] != value[e]) value[kept++] = value[e];                \
         return kept;                                                                               \
@@ -29,14 +40,175 @@ DISTINCT_OF(i64, int64_t)
 DISTINCT_OF(u32, uint32_t)
 DISTINCT_OF(i32, int32_t)
 
-void ikt_sort_i64(int64_t *value, int64_t count) {
-    sort_i64(value, count);
+/* --- the k least ------------------------------------------------------------------------------ */
+
+enum { STEP = 16 }; /* values that are compared at once */
+
+/* Floats are ordered as their bits where positive, and reversed where negative. */
+ikt_pair ikt_pair_make(float value, uint32_t number) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (ikt_pair)(bits >> 31 ? ~bits : bits | UINT32_C(1) << 31) << 32 | number;
 }
 
-void ikt_sort_u32(uint32_t *value, int64_t count) {
-    sort_u32(value, count);
+float ikt_pair_value(ikt_pair pair) {
+    uint32_t key = (uint32_t)(pair >> 32), bits = key >> 31 ? key & ~(UINT32_C(1) << 31) : ~key;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
-void ikt_sort_f64(double *value, int64_t count) {
-    sort_f64(value, count);
+/* Brings the k least pairs to the front. All pairs are distinct. */
+static void keep_least(ikt_pair *pair, int64_t count, int64_t k) {
+    int64_t low = 0, high = count - 1;
+    while (low < high) {
+        ikt_pair pivot = pair[low + (high - low) / 2]; /* the median of three */
+        const ikt_pair first = pair[low] < pair[high] ? pair[low] : pair[high];
+        const ikt_pair last = pair[low] < pair[high] ? pair[high] : pair[low];
+        pivot = pivot < first ? first : pivot > last ? last : pivot;
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (pair[i] < pivot)
+                i++;
+            while (pair[j] > pivot)
+                j--;
+            if (i > j) break;
+            ikt_pair swap = pair[i];
+            pair[i++] = pair[j];
+            pair[j--] = swap;
+        }
+        if (k - 1 <= j)
+            high = j;
+        else if (k - 1 >= i)
+            low = i;
+        else
+            return;
+    }
+}
+
+void ikt_select_tighten(ikt_select *s, int64_t count) {
+    if (s->count <= count) return;
+    keep_least(s->pair, s->count, count);
+    s->count = count;
+    s->limit = s->pair[0];
+    for (int64_t e = 1; e < count; e++)
+        if (s->pair[e] > s->limit) s->limit = s->pair[e];
+}
+
+void ikt_select_begin(ikt_select *s, ikt_isa isa, int64_t k, ikt_pair *pair) {
+    *s = (ikt_select){k, 0, UINT64_MAX, isa >= IKT_ISA_AVX512, pair};
+}
+
+static void add(ikt_select *s, ikt_pair pair) {
+    if (pair > s->limit) return;
+    s->pair[s->count++] = pair;
+    if (s->count == IKT_SELECT_ROOM * s->k) ikt_select_tighten(s, s->k);
+}
+
+/* Bit l of a mask says that value l of sixteen is not above the limit. */
+static uint32_t none_beyond(uint32_t mask, int64_t left) {
+    return left < STEP ? mask & ((UINT32_C(1) << left) - 1) : mask;
+}
+
+static void add_floats(ikt_select *s, uint32_t mask, int64_t except, int64_t first,
+                       const float *value) {
+    for (; mask; mask &= mask - 1) {
+        int l = __builtin_ctz(mask);
+        if (first + l != except) add(s, ikt_pair_make(value[l], (uint32_t)(first + l)));
+    }
+}
+
+static void add_ints(ikt_select *s, uint32_t mask, int64_t first, const int32_t *value) {
+    for (; mask; mask &= mask - 1) {
+        int l = __builtin_ctz(mask);
+        const uint32_t key = (uint32_t)value[l] ^ UINT32_C(1) << 31;
+        add(s, (ikt_pair)key << 32 | (uint32_t)(first + l));
+    }
+}
+
+static float float_limit(const ikt_select *s) {
+    return s->limit == UINT64_MAX ? INFINITY : ikt_pair_value(s->limit);
+}
+
+static int32_t int_limit(const ikt_select *s) {
+    return s->limit == UINT64_MAX ? INT32_MAX
+                                  : (int32_t)((uint32_t)(s->limit >> 32) ^ UINT32_C(1) << 31);
+}
+
+#if defined(__x86_64__)
+#define WIDE __attribute__((target("avx512f")))
+
+static WIDE void select_floats_wide(ikt_select *s, int64_t except, int64_t first, int64_t count,
+                                    const float *value) {
+    __m512 limit = _mm512_set1_ps(float_limit(s));
+    for (int64_t at = 0; at < count; at += STEP) {
+        uint32_t mask = _mm512_cmp_ps_mask(_mm512_loadu_ps(value + at), limit, _CMP_LE_OQ);
+        if (!mask) continue;
+        add_floats(s, none_beyond(mask, count - at), except, first + at, value + at);
+        limit = _mm512_set1_ps(float_limit(s));
+    }
+}
+
+static WIDE void select_ints_wide(ikt_select *s, int64_t first, int64_t count,
+                                  const int32_t *value) {
+    __m512i limit = _mm512_set1_epi32(int_limit(s));
+    for (int64_t at = 0; at < count; at += STEP) {
+        uint32_t mask = _mm512_cmple_epi32_mask(_mm512_loadu_si512(value + at), limit);
+        if (!mask) continue;
+        add_ints(s, none_beyond(mask, count - at), first + at, value + at);
+        limit = _mm512_set1_epi32(int_limit(s));
+    }
+}
+#endif
+
+void ikt_select_floats(ikt_select *s, int64_t except, int64_t first, int64_t count,
+                       const float *value) {
+#if defined(__x86_64__)
+    if (s->wide) {
+        select_floats_wide(s, except, first, count, value);
+        return;
+    }
+#endif
+    for (int64_t at = 0; at < count; at += STEP) {
+        const float limit = float_limit(s);
+        uint32_t mask = 0;
+        for (int l = 0; l < STEP; l++)
+            mask |= (uint32_t)(value[at + l] <= limit) << l;
+        if (mask) add_floats(s, none_beyond(mask, count - at), except, first + at, value + at);
+    }
+}
+
+void ikt_select_ints(ikt_select *s, int64_t first, int64_t count, const int32_t *value) {
+#if defined(__x86_64__)
+    if (s->wide) {
+        select_ints_wide(s, first, count, value);
+        return;
+    }
+#endif
+    for (int64_t at = 0; at < count; at += STEP) {
+        const int32_t limit = int_limit(s);
+        uint32_t mask = 0;
+        for (int l = 0; l < STEP; l++)
+            mask |= (uint32_t)(value[at + l] <= limit) << l;
+        if (mask) add_ints(s, none_beyond(mask, count - at), first + at, value + at);
+    }
+}
+
+void ikt_select_end(ikt_select *s) {
+    ikt_select_tighten(s, s->k);
+}
+
+/* Shell sort: no calls and no memory of its own. */
+void ikt_pairs_sort(ikt_pair *pair, int64_t count) {
+    int64_t gap = 1;
+    while (gap < count / 3)
+        gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3)
+        for (int64_t i = gap; i < count; i++) {
+            ikt_pair moved = pair[i];
+            int64_t to = i;
+            for (; to >= gap && pair[to - gap] > moved; to -= gap)
+                pair[to] = pair[to - gap];
+            pair[to] = moved;
+        }
 }

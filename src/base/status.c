@@ -5,8 +5,8 @@
  * allreduce.
  *
  * Warnings: the lowest rank that has a new text gives it to all; the ranks that have it, too, say
- * so and call it printed; and so on until none has any. Nothing grows with the number of ranks but
- * the number of different texts. */
+ * so and call it printed; and so on until none has any. The cost grows with the number of different
+ * texts only. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/status.h"
 
@@ -31,18 +31,12 @@ ikt_status ikt_fail(ikt_context *ctx, ikt_status status, const char *format, ...
     return status;
 }
 
-/* Status and message of the rank `lowest`, on every rank. */
+/* COLLECTIVE. Status and message of the rank `lowest`, on every rank. */
 static ikt_status share_verdict(ikt_context *ctx, ikt_status local, int64_t lowest) {
-    struct {
-        int status;
-        char text[IKT_MESSAGE_MAX];
-    } verdict;
-    memset(&verdict, 0, sizeof verdict);
-    verdict.status = (int)local;
-    memcpy(verdict.text, ctx->message, sizeof verdict.text);
-    ikt_broadcast(ctx, &verdict, (int64_t)sizeof verdict, (int)lowest);
-    ctx->status = (ikt_status)verdict.status;
-    memcpy(ctx->message, verdict.text, sizeof verdict.text);
+    int64_t status = (int64_t)local;
+    ikt_broadcast(ctx, &status, (int64_t)sizeof status, (int)lowest);
+    ikt_broadcast(ctx, ctx->message, (int64_t)sizeof ctx->message, (int)lowest);
+    ctx->status = (ikt_status)status;
     return ctx->status;
 }
 
@@ -93,24 +87,4 @@ ikt_status ikt_agree_file(ikt_context *ctx, ikt_status local, const char *unfini
         ikt_abort_alone(ctx);
     }
     return lowest == ctx->size ? IKT_OK : share_verdict(ctx, local, lowest);
-}
-
-const char *ikt_status_name(ikt_status status) {
-    switch (status) {
-    case IKT_OK:
-        return "success";
-    case IKT_ERR_INTERNAL:
-        return "internal error";
-    case IKT_ERR_USAGE:
-        return "wrong usage or configuration";
-    case IKT_ERR_DATA:
-        return "bad data";
-    case IKT_ERR_FILE:
-        return "file system";
-    case IKT_ERR_RESOURCE:
-        return "not enough resources";
-    case IKT_STOPPED:
-        return "stopped with a checkpoint";
-    }
-    return "unknown status";
 }

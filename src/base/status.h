@@ -26,9 +26,6 @@ ikt_status ikt_agree(ikt_context *ctx, ikt_status local);
  * removes the file ("": none), prints its message, and aborts the job with its status. */
 ikt_status ikt_agree_file(ikt_context *ctx, ikt_status local, const char *unfinished);
 
-/* LOCAL. "3 bad data"-like name of a status, for reports. */
-const char *ikt_status_name(ikt_status status);
-
 /* Leaves the enclosing function (or loop's cleanup label) on failure. */
 #define IKT_TRY(call)                                                                              \
     do {                                                                                           \

@@ -1,51 +1,11 @@
-/* Named stages on the monotonic clock; cost.h reports them over ranks. */
+/* What a run costs: begins and ends of stages; seconds, transfers and memory over the ranks. */
 #ifndef IKT_BASE_TIMER_H
 #define IKT_BASE_TIMER_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <stddef.h>
 
+#include "base/stage.h"
 #include "base/status.h"
-
-/* The stages of a run, one row each. The row makes a stage known to the timer, the log and the
- * report, to checkpoints and to the tables that are indexed by it (the memory plan:
- * plan/memory_plan.c). ROW(ID, name, depth, saved) depth   in the tree of stages; those that follow
- * a stage and are deeper are its children, which are part of it saved   what a checkpoint calls the
- * stage; NULL: nothing of it is saved */
-/* clang-format off */
-#define IKT_STAGE_TABLE(ROW) \
-    ROW(TOTAL, "total", 0, NULL) \
-    ROW(READ, "read", 1, NULL) \
-    ROW(PREPROCESS, "preprocess", 1, NULL) \
-    ROW(PCA, "pca", 1, NULL) \
-    ROW(LANDMARKS, "landmarks", 1, NULL) \
-    ROW(CODES, "codes", 1, "codes") \
-    ROW(CELLS, "cells", 1, NULL) \
-    ROW(ORDER, "order", 1, NULL) \
-    ROW(NEIGHBOURS, "neighbours", 1, "neighbours") \
-    ROW(RECALL, "recall", 1, NULL) \
-    ROW(AFFINITY, "affinity", 1, "probabilities") \
-    ROW(GRAPH, "graph", 1, NULL) \
-    ROW(LAYOUT, "layout", 1, "loop") \
-    ROW(ATTRACTION, "attraction", 2, NULL) \
-    ROW(REPULSION, "repulsion", 2, NULL) \
-    ROW(SPREAD, "spread", 3, NULL) \
-    ROW(GRID_SUM, "grid sum", 3, NULL) \
-    ROW(FFT, "fft", 3, NULL) \
-    ROW(GATHER, "gather", 3, NULL) \
-    ROW(HALO, "halo", 2, NULL) \
-    ROW(STEP, "step", 2, NULL) \
-    ROW(WRITE, "write", 1, NULL) \
-    ROW(PICTURE, "picture", 1, NULL) \
-    ROW(MEASURES, "measures", 1, NULL)
-/* clang-format on */
-
-#define IKT_STAGE_ID(id, name, depth, saved) IKT_STAGE_##id,
-typedef enum { IKT_STAGE_TABLE(IKT_STAGE_ID) IKT_STAGE_COUNT } ikt_stage;
-#undef IKT_STAGE_ID
-
-/* LOCAL. Seconds on a monotonic clock with an arbitrary origin. */
-double ikt_now(void);
 
 /* LOCAL. Starts and stops a stage; may be repeated (times add up) and nested. The end of a stage
  * ends those that began within it and were left by a failure. Stages within IKT_STAGE_LANDMARKS
@@ -55,21 +15,53 @@ double ikt_now(void);
 void ikt_stage_begin(ikt_context *ctx, ikt_stage stage);
 void ikt_stage_end(ikt_context *ctx, ikt_stage stage);
 
-/* LOCAL. Whether the stage runs. */
-bool ikt_stage_is_open(const ikt_context *ctx, ikt_stage stage);
+typedef struct {
+    double least, mean, most; /* seconds over ranks */
+    int slowest;              /* rank of `most` */
+    int64_t count;            /* times begun on rank 0; 0 = the stage did not occur */
+} ikt_stage_times;
 
-/* LOCAL. The stage of the first depth that runs; IKT_STAGE_TOTAL where none does. */
-ikt_stage ikt_stage_current(const ikt_context *ctx);
+/* COLLECTIVE. Fills times[IKT_STAGE_COUNT]. */
+void ikt_stage_collect(ikt_context *ctx, ikt_stage_times *times);
 
-/* LOCAL. The stage begun last of those that run; IKT_STAGE_TOTAL where none does. */
-ikt_stage ikt_stage_innermost(const ikt_context *ctx);
+typedef struct {
+    int64_t least, most; /* over ranks */
+    double mean;
+} ikt_traffic_range;
 
-/* LOCAL. The seconds that this rank has spent in a stage. */
-double ikt_stage_seconds(const ikt_context *ctx, ikt_stage stage);
+typedef struct {
+    ikt_traffic_range of[IKT_TRAFFIC_KINDS];
+} ikt_traffic;
 
-/* LOCAL, pure. What the table says of a stage. */
-const char *ikt_stage_name(ikt_stage stage);
-const char *ikt_stage_saved(ikt_stage stage);
-int ikt_stage_depth(ikt_stage stage);
+/* COLLECTIVE. Fills traffic[IKT_STAGE_COUNT] with what was counted before the call, stages with
+ * those below them; the same on every rank. */
+void ikt_traffic_collect(ikt_context *ctx, ikt_traffic *traffic);
+
+enum { IKT_PEAK_PURPOSES = 4, IKT_PEAK_RANKS = 64, IKT_PURPOSE_NAME = 32 };
+
+typedef struct {
+    char name[IKT_PURPOSE_NAME];
+    int64_t bytes;
+} ikt_peak_purpose;
+
+/* Peaks as the operating system counts them (resident set: with the program, its libraries and what
+ * these allocate); and of the rank that had most, what its own account says of its peak. */
+typedef struct {
+    int64_t least, most, all; /* bytes of a rank, of all together */
+    int rank;                 /* that had `most` */
+    int64_t accounted;        /* bytes that rank allocated, at most */
+    ikt_stage stage;          /* in which it did; IKT_STAGE_TOTAL where in none */
+    ikt_peak_purpose largest[IKT_PEAK_PURPOSES]; /* at that moment, the largest first */
+    int n_largest;
+    int64_t of_rank[IKT_PEAK_RANKS]; /* bytes of each rank, where there are no more ranks */
+    int ranks;
+} ikt_memory_peaks;
+
+/* COLLECTIVE. The same on every rank. */
+void ikt_memory_peaks_collect(ikt_context *ctx, ikt_memory_peaks *out);
+
+/* LOCAL. "codes 45.0 MB (61 %), P 12.1 MB (16 %)": the largest purposes and their share of what the
+ * rank had allocated; "" where there are none. */
+void ikt_memory_peaks_describe(const ikt_memory_peaks *peaks, char *text, size_t size);
 
 #endif

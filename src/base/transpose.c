@@ -5,7 +5,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
-#include "base/traffic.h"
+#include "base/stage.h"
 
 struct ikt_transpose {
     bool single;
@@ -19,7 +19,7 @@ static int64_t owned(int64_t n, int64_t block, int rank) {
     return left < 0 ? 0 : left < block ? left : block;
 }
 
-int64_t ikt_transpose_room(ikt_context *ctx, const ikt_transpose_shape *s) {
+int64_t ikt_transpose_capacity(ikt_context *ctx, const ikt_transpose_shape *s) {
     const ptrdiff_t n[2] = {s->rows, s->columns};
     ptrdiff_t ignored[4];
     if (s->size == sizeof(float)) fftwf_mpi_init();
@@ -73,18 +73,10 @@ void ikt_transpose_destroy(ikt_transpose **transpose) {
     ikt_free(transpose);
 }
 
-static void execute(ikt_context *ctx, const ikt_transpose *t, int back) {
+void ikt_transpose_execute(ikt_context *ctx, const ikt_transpose *t, bool is_back) {
     if (t->single)
-        fftwf_execute(t->way_single[back]);
+        fftwf_execute(t->way_single[is_back]);
     else
-        fftw_execute(t->way[back]);
-    ikt_traffic_collective(ctx, t->sent[back], t->received[back]);
-}
-
-void ikt_transpose_there(ikt_context *ctx, const ikt_transpose *transpose) {
-    execute(ctx, transpose, 0);
-}
-
-void ikt_transpose_back(ikt_context *ctx, const ikt_transpose *transpose) {
-    execute(ctx, transpose, 1);
+        fftw_execute(t->way[is_back]);
+    ikt_traffic_collective(ctx, t->sent[is_back], t->received[is_back]);
 }

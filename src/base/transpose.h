@@ -7,6 +7,7 @@
 #ifndef IKT_BASE_TRANSPOSE_H
 #define IKT_BASE_TRANSPOSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,9 +25,8 @@ typedef struct {
 
 typedef struct ikt_transpose ikt_transpose;
 
-/* COLLECTIVE, SAME-ARGS. Numbers that each of the two arrays of a transpose must have room for on
- * this rank. */
-int64_t ikt_transpose_room(ikt_context *ctx, const ikt_transpose_shape *shape);
+/* COLLECTIVE, SAME-ARGS. Numbers that each of the two arrays has to hold on this rank. */
+int64_t ikt_transpose_capacity(ikt_context *ctx, const ikt_transpose_shape *shape);
 
 /* COLLECTIVE, SAME-ARGS. Plans the transposes between two arrays of ikt_alloc, which it leaves as
  * they are. Errors: IKT_ERR_RESOURCE. */
@@ -37,9 +37,8 @@ ikt_status ikt_transpose_create(ikt_context *ctx, const ikt_transpose_shape *sha
 void ikt_transpose_destroy(ikt_transpose **transpose);
 
 /* COLLECTIVE. Between the two arrays of ikt_transpose_create; what was in the source is lost.
- *   there   from by_rows [columns][own rows][tuple] to by_columns [own columns][rows][tuple]
- *   back    from by_columns to by_rows, in the same forms */
-void ikt_transpose_there(ikt_context *ctx, const ikt_transpose *transpose);
-void ikt_transpose_back(ikt_context *ctx, const ikt_transpose *transpose);
+ *   is_back   false: from by_rows [columns][own rows][tuple] to by_columns [own
+ * columns][rows][tuple]; true: from by_columns to by_rows, in the same forms */
+void ikt_transpose_execute(ikt_context *ctx, const ikt_transpose *t, bool is_back);
 
 #endif

@@ -24,17 +24,11 @@ static const double save_caution = 3;
 /* Of the interval: the least work that the end of a stage is saved for. */
 static const double stage_end_share = 0.1;
 
-/* Launchers and schedulers send the same signal two or three times within milliseconds: what comes
- * so soon after the first is that. */
+/* Launchers and schedulers send the same signal two or three times within milliseconds. */
 enum { SECOND_SIGNAL_SECONDS = 2 };
 
 /* The one thing that a signal handler may write to. */
 static volatile sig_atomic_t save_signals, stop_signal, stop_second;
-
-static void on_save(int number) {
-    (void)number;
-    save_signals = 1;
-}
 
 /* Wraps around after years, and is only compared for a difference. */
 static sig_atomic_t second_now(void) {
@@ -43,9 +37,11 @@ static sig_atomic_t second_now(void) {
     return (sig_atomic_t)now.tv_sec;
 }
 
-/* The second signal of this kind finds the first: no cleaning up, which might take its time. */
-static void on_stop(int number) {
-    if (!stop_signal) {
+/* The second signal that stops finds the first: no cleaning up, which might take its time. */
+static void on_signal(int number) {
+    if (number == SIGUSR1) {
+        save_signals = 1;
+    } else if (!stop_signal) {
         stop_second = second_now();
         stop_signal = number;
     } else if (second_now() - stop_second > SECOND_SIGNAL_SECONDS) {
@@ -53,27 +49,24 @@ static void on_stop(int number) {
     }
 }
 
-static void catch (int number, void (*handler)(int)) {
+static void set_handler(void (*handler)(int)) {
+    static const int numbers[] = {SIGUSR1, SIGTERM, SIGUSR2, SIGINT};
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = handler;
     action.sa_flags = SA_RESTART; /* reading and writing go on */
     sigemptyset(&action.sa_mask);
-    sigaction(number, &action, NULL);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sigaction(numbers[i], &action, NULL);
 }
 
 void ikt_watch_signals(void) {
     save_signals = stop_signal = 0; /* those of an earlier run of this process */
-    catch (SIGUSR1, on_save);
-    catch (SIGTERM, on_stop);
-    catch (SIGUSR2, on_stop);
-    catch (SIGINT, on_stop);
+    set_handler(on_signal);
 }
 
 void ikt_watch_signals_end(void) {
-    static const int numbers[] = {SIGUSR1, SIGTERM, SIGUSR2, SIGINT};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        catch (numbers[i], SIG_DFL);
+    set_handler(SIG_DFL);
 }
 
 void ikt_watch_begin(ikt_context *ctx, double seconds, double save_every) {
@@ -93,10 +86,6 @@ void ikt_watch_expect(ikt_context *ctx, double seconds) {
     ctx->watch.save_seconds = seconds;
 }
 
-static bool is_late(const ikt_watch *watch) {
-    return ikt_now() + watch->spare + save_caution * watch->save_seconds >= watch->stop_at;
-}
-
 int64_t ikt_watch_pack(ikt_context *ctx) {
     const ikt_watch *watch = &ctx->watch;
     int64_t want = 0;
@@ -104,29 +93,21 @@ int64_t ikt_watch_pack(ikt_context *ctx) {
     if (stop_signal) want += want_stop;
     if (save_signals) want += want_save;
     if (ctx->rank != 0) return want; /* clocks differ */
-    if (is_late(watch)) want += want_end;
-    if (!save_signals && ikt_now() - watch->saved_at >= watch->save_every) want += want_save;
+    const double now = ikt_now(), end = now + watch->spare + save_caution * watch->save_seconds;
+    if (end >= watch->stop_at) want += want_end;
+    if (!save_signals && now - watch->saved_at >= watch->save_every) want += want_save;
     return want;
 }
 
-void ikt_watch_unpack(ikt_context *ctx, int64_t sum) {
-    ctx->watch.requests = sum;
+ikt_request ikt_watch_unpack(ikt_context *ctx, int64_t sum) {
+    if (sum < want_end) return sum > 0 ? IKT_REQUEST_SAVE : IKT_REQUEST_NONE;
+    ctx->watch.is_signal = sum >= want_stop;
+    return IKT_REQUEST_STOP;
 }
 
 ikt_request ikt_watch_poll(ikt_context *ctx) {
-    const int64_t sum = ctx->watch.requests;
-    ctx->watch.requests = 0;
-    if (sum >= want_end) {
-        ctx->watch.is_signal = sum >= want_stop;
-        return IKT_REQUEST_STOP;
-    }
-    return sum > 0 ? IKT_REQUEST_SAVE : IKT_REQUEST_NONE;
-}
-
-ikt_request ikt_watch_ask(ikt_context *ctx) {
     if (!ctx->watch.is_on) return IKT_REQUEST_NONE;
-    ikt_watch_unpack(ctx, ikt_sum_one(ctx, ikt_watch_pack(ctx)));
-    return ikt_watch_poll(ctx);
+    return ikt_watch_unpack(ctx, ikt_sum_one(ctx, ikt_watch_pack(ctx)));
 }
 
 const char *ikt_watch_reason(const ikt_context *ctx) {
@@ -135,13 +116,6 @@ const char *ikt_watch_reason(const ikt_context *ctx) {
            : stop_signal == SIGUSR2 ? "SIGUSR2"
            : stop_signal == SIGINT  ? "SIGINT"
                                     : "a signal to another rank";
-}
-
-/* COLLECTIVE. A checkpoint on the way: the run is worth more than it. */
-static void save_or_warn(ikt_context *ctx, const ikt_saver *saver) {
-    if (saver->save(saver->self) == IKT_OK) return;
-    ikt_log(ctx, IKT_LOG_WARN, "no checkpoint could be written: %s", ikt_message(ctx));
-    ikt_clear(ctx);
 }
 
 ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request request, const ikt_saver *saver) {
@@ -156,14 +130,13 @@ ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request request, const ikt_sav
                         ikt_watch_reason(ctx), ikt_stage_name(ikt_stage_innermost(ctx)),
                         saver->where);
     }
-    save_or_warn(ctx, saver);
+    if (saver->save(saver->self) != IKT_OK) { /* the run is worth more than this checkpoint */
+        ikt_log(ctx, IKT_LOG_WARN, "no checkpoint could be written: %s", ikt_message(ctx));
+        ikt_clear(ctx);
+    }
     ctx->watch.saved_at = ikt_now();
     ctx->watch.save_seconds = ctx->watch.saved_at - begun;
     return IKT_OK;
-}
-
-ikt_status ikt_watch_pause(ikt_context *ctx, const ikt_saver *saver) {
-    return saver ? ikt_watch_handle(ctx, ikt_watch_ask(ctx), saver) : IKT_OK;
 }
 
 ikt_status ikt_watch_pause_after(ikt_context *ctx, const ikt_saver *saver, bool *has_worked) {
@@ -172,14 +145,13 @@ ikt_status ikt_watch_pause_after(ikt_context *ctx, const ikt_saver *saver, bool 
     ikt_sum_i64(ctx, sum, 2);
     if (sum[1] == 0) return IKT_OK;
     *has_worked = false;
-    ikt_watch_unpack(ctx, sum[0]);
-    return ikt_watch_handle(ctx, ikt_watch_poll(ctx), saver);
+    return ikt_watch_handle(ctx, ikt_watch_unpack(ctx, sum[0]), saver);
 }
 
 ikt_status ikt_watch_stage_end(ikt_context *ctx, const ikt_saver *saver) {
     const ikt_watch *watch = &ctx->watch;
     if (!saver || !watch->is_on) return IKT_OK;
-    ikt_request request = ikt_watch_ask(ctx);
+    ikt_request request = ikt_watch_poll(ctx);
     int64_t is_due =
         ctx->rank == 0 && ikt_now() - watch->saved_at >= stage_end_share * watch->save_every;
     if (ikt_max_one(ctx, is_due) > 0 && request == IKT_REQUEST_NONE) request = IKT_REQUEST_SAVE;

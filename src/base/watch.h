@@ -4,7 +4,7 @@
  * Method: a signal only sets a flag, and the clock of rank 0 alone decides about time. A stage
  * polls for a request between two pieces of its work; the ranks then agree, so that all of them
  * save or stop at the same piece. The loop needs no message of its own for that: its requests are
- * packed into a sum that it makes anyway (ikt_watch_pack, ikt_watch_unpack, ikt_watch_poll).
+ * packed into a sum that it makes anyway (ikt_watch_pack, ikt_watch_unpack).
  * Advantage: no rank is ever interrupted within a collective. Disadvantage: a stage that cannot
  * pause is finished first.
  */
@@ -48,27 +48,22 @@ const char *ikt_watch_reason(const ikt_context *ctx);
 /* LOCAL. How long the next checkpoint will take: so much earlier a run stops for lack of time. */
 void ikt_watch_expect(ikt_context *ctx, double seconds);
 
-/* COLLECTIVE. Polls for a request of any rank, by one small reduction. */
-ikt_request ikt_watch_ask(ikt_context *ctx);
-
-/* LOCAL, all three. The same without a reduction of its own, for a caller that sums integers over
- * all ranks anyway: `pack` gives what this rank adds to the sum, `unpack` takes the sum, and `poll`
- * then returns the request, the same on all ranks, and forgets it. */
-int64_t ikt_watch_pack(ikt_context *ctx);
-void ikt_watch_unpack(ikt_context *ctx, int64_t sum);
+/* COLLECTIVE. Polls for a request of any rank, by one small reduction; the same on all ranks. */
 ikt_request ikt_watch_poll(ikt_context *ctx);
+
+/* LOCAL, both. The same without a reduction of its own, for a caller that sums integers over all
+ * ranks anyway: `pack` gives what this rank adds to the sum, `unpack` takes the sum. */
+int64_t ikt_watch_pack(ikt_context *ctx);
+ikt_request ikt_watch_unpack(ikt_context *ctx, int64_t sum);
 
 /* COLLECTIVE. Handles a request. A checkpoint that cannot be written is a warning where the run
  * goes on, and an error where it has to end. `saver` may be NULL: there is nothing to save, and
  * nothing happens. Returns IKT_STOPPED, with a message, where the run has to end. */
 ikt_status ikt_watch_handle(ikt_context *ctx, ikt_request request, const ikt_saver *saver);
 
-/* COLLECTIVE. Polls for a request and handles it, between two pieces of work; without a saver it
- * does nothing. */
-ikt_status ikt_watch_pause(ikt_context *ctx, const ikt_saver *saver);
-
-/* COLLECTIVE. The same, but not before some rank has done something since the last time: a run that
- * is stopped again and again has to come to its end.
+/* COLLECTIVE. Polls for a request and handles it, between two pieces of work, but not before some
+ * rank has done something since the last time: a run that is stopped again and again has to come to
+ * its end.
  *   has_worked   of this rank; cleared */
 ikt_status ikt_watch_pause_after(ikt_context *ctx, const ikt_saver *saver, bool *has_worked);
 

@@ -43,15 +43,12 @@ ikt_status ikt_config_override(ikt_context *ctx, const ikt_config_part *parts, s
 ikt_status ikt_config_print(ikt_context *ctx, const ikt_config_part *parts, size_t n, char **text);
 
 /* LOCAL. The same with what every section and key means as comments, in lines of at most 100
- * characters: a file to start from. As above. */
+ * characters: a file to start from. And all sections and keys with type, default, range and help,
+ * for people; as Markdown: a heading of the second level and a table for each section. As above. */
 ikt_status ikt_config_print_commented(ikt_context *ctx, const ikt_config_part *parts, size_t n,
                                       char **text);
-
-/* LOCAL. All sections and keys with type, default, range and help, for people. As above. */
 ikt_status ikt_config_describe(ikt_context *ctx, const ikt_config_part *parts, size_t n,
                                char **text);
-
-/* LOCAL. The same as Markdown: a heading of the second level and a table for each section. */
 ikt_status ikt_config_describe_markdown(ikt_context *ctx, const ikt_config_part *parts, size_t n,
                                         char **text);
 
@@ -70,8 +67,7 @@ void *ikt_config_member(const ikt_config_part *part, const ikt_key *key);
 
 /* COLLECTIVE. The text of a file of at most 1 MiB, on every rank, ended by a zero byte.
  *   text   receives it; freed with ikt_free; NULL on failure.
- * Errors: IKT_ERR_FILE (cannot be read, too large), IKT_ERR_USAGE (holds a zero byte),
- * IKT_ERR_RESOURCE. */
+ * Errors: IKT_ERR_FILE (unreadable, too large), IKT_ERR_USAGE (a zero byte), IKT_ERR_RESOURCE. */
 ikt_status ikt_text_file_load(ikt_context *ctx, const char *path, char **text);
 
 #endif

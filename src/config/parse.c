@@ -1,16 +1,116 @@
-/* YAML of two levels, by libyaml's events.
+/* Settings by their names: defaults, single assignments, and YAML of two levels.
  *
- * Events rather than a document tree: every one carries its line, nothing but scalars and two
- * levels of mappings is accepted, and nothing is kept that a hostile file could make large. */
+ * A wrong name is answered with the nearest right one, by edit distance over all sections: a right
+ * key in the wrong section, or without a section, is a small mistake.
+ * YAML is read by libyaml's events rather than a document tree: every one carries its line, nothing
+ * but scalars and two levels of mappings is accepted, and a hostile file can make nothing large. */
+#include "config/config.h"
+
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <yaml.h>
 
 #include "base/memory.h"
-#include "config/config.h"
 #include "config/value.h"
 
-enum { SEEN_MAX = 512 };
+enum { NAME_SIZE = 128, SEEN_MAX = 512 };
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+void *ikt_config_member(const ikt_config_part *part, const ikt_key *key) {
+    return (char *)part->settings + key->offset;
+}
+
+/* The nearest name so far. */
+typedef struct {
+    char name[2 * NAME_SIZE];
+    int distance;
+} nearest;
+
+static void consider(nearest *best, int distance, const char *section, const char *key) {
+    if (distance >= best->distance) return;
+    best->distance = distance;
+    snprintf(best->name, sizeof best->name, "%s%s%s", section, key ? "." : "", key ? key : "");
+}
+
+/* Compares "section.key" as a whole, and the key alone: a right key elsewhere is near. */
+static void consider_keys(nearest *best, const ikt_config_part *parts, size_t n,
+                          const char *wanted_section, const char *wanted) {
+    char a[NAME_SIZE], b[NAME_SIZE];
+    snprintf(a, sizeof a, "%.60s.%.60s", wanted_section, wanted);
+    for (size_t p = 0; p < n; p++) {
+        const ikt_section *s = parts[p].section;
+        for (size_t k = 0; k < s->n_keys; k++) {
+            snprintf(b, sizeof b, "%.60s.%.60s", s->name, s->keys[k].name);
+            const int alone = ikt_name_distance(wanted, s->keys[k].name) + 1;
+            consider(best, ikt_name_distance(a, b), s->name, s->keys[k].name);
+            consider(best, alone, s->name, s->keys[k].name);
+        }
+    }
+}
+
+const ikt_config_part *ikt_config_find_section(ikt_context *ctx, const ikt_config_part *parts,
+                                               size_t n, const char *where, const char *section) {
+    nearest best = {"", INT_MAX};
+    for (size_t p = 0; p < n; p++) {
+        const char *name = parts[p].section->name;
+        if (strcmp(name, section) == 0) return &parts[p];
+        consider(&best, ikt_name_distance(name, section), name, NULL);
+    }
+    consider_keys(&best, parts, n, "", section); /* a key without its section */
+    ikt_fail(ctx, IKT_ERR_USAGE, "%sunknown section '%.60s'; did you mean '%s'?", where, section,
+             best.name);
+    return NULL;
+}
+
+const ikt_key *ikt_config_find_key(ikt_context *ctx, const ikt_config_part *parts, size_t n,
+                                   const ikt_config_part *part, const char *where,
+                                   const char *name) {
+    for (size_t k = 0; k < part->section->n_keys; k++)
+        if (strcmp(part->section->keys[k].name, name) == 0) return &part->section->keys[k];
+    nearest best = {"", INT_MAX};
+    consider_keys(&best, parts, n, part->section->name, name);
+    ikt_fail(ctx, IKT_ERR_USAGE, "%sunknown key '%s.%.60s'; did you mean '%s'?", where,
+             part->section->name, name, best.name);
+    return NULL;
+}
+
+ikt_status ikt_config_defaults(ikt_context *ctx, const ikt_config_part *parts, size_t n) {
+    for (size_t p = 0; p < n; p++)
+        for (size_t k = 0; k < parts[p].section->n_keys; k++) {
+            const ikt_key *key = &parts[p].section->keys[k];
+            if (ikt_value_parse(ctx, key, key->name, key->fallback,
+                                ikt_config_member(&parts[p], key)) != IKT_OK)
+                return IKT_ERR_INTERNAL;
+        }
+    return IKT_OK;
+}
+
+ikt_status ikt_config_override(ikt_context *ctx, const ikt_config_part *parts, size_t n,
+                               const char *assignment) {
+    char name[NAME_SIZE], what[2 * NAME_SIZE];
+    const size_t length = strcspn(assignment, "=");
+    snprintf(name, sizeof name, "%.*s", (int)(length < NAME_SIZE ? length : 0), assignment);
+    char *dot = strchr(name, '.');
+    if (assignment[length] != '=' || !dot) {
+        nearest best = {"", INT_MAX};
+        consider_keys(&best, parts, n, "", name);
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "'%.80s' is no setting, which is section.key=value; did you mean '%s'?",
+                        assignment, best.name);
+    }
+    *dot = '\0';
+    const ikt_config_part *part = ikt_config_find_section(ctx, parts, n, "", name);
+    if (!part) return IKT_ERR_USAGE;
+    const ikt_key *key = ikt_config_find_key(ctx, parts, n, part, "", dot + 1);
+    if (!key) return IKT_ERR_USAGE;
+    snprintf(what, sizeof what, "%s.%s", part->section->name, key->name);
+    return ikt_value_parse(ctx, key, what, assignment + length + 1, ikt_config_member(part, key));
+}
+
+/* --- YAML ------------------------------------------------------------------------------------- */
 
 typedef struct {
     ikt_context *ctx;
@@ -19,45 +119,38 @@ typedef struct {
     const char *name; /* of the file */
     const char *text; /* of the file, whole */
     yaml_parser_t parser;
-    const void *seen[SEEN_MAX]; /* sections and keys so far: one that comes twice is an error */
+    char place[IKT_STRING_MAX];  /* of the event, for messages: "run.yaml, line 3: " */
+    int depth;                   /* mappings that are open */
+    const ikt_config_part *part; /* section whose value is awaited or read */
+    const ikt_key *key;          /* key whose value is awaited */
+    const void *seen[SEEN_MAX];  /* sections, keys and the document: none may come twice */
     int n_seen;
 } reader;
-
-static void where(const reader *r, const yaml_event_t *event, char *text, size_t size) {
-    snprintf(text, size, "%.800s, line %zu: ", r->name, event->start_mark.line + 1);
-}
-
-/* Line of the parser's failure, from 1. Of bytes that are no text it knows the offset only. */
-static size_t failed_line(const reader *r) {
-    if (r->parser.error != YAML_READER_ERROR) return r->parser.problem_mark.line + 1;
-    size_t line = 1;
-    for (size_t i = 0; r->text[i] && i < r->parser.problem_offset; i++)
-        line += r->text[i] == '\n';
-    return line;
-}
-
-/* True when the line begins with a tab behind any blanks: the commonest slip in YAML. */
-static bool tab_indents(const char *text, size_t line) {
-    while (--line > 0 && (text = strchr(text, '\n')))
-        text++;
-    return text && text[strspn(text, " ")] == '\t';
-}
 
 static ikt_status next(reader *r, yaml_event_t *event) {
     if (yaml_parser_parse(&r->parser, event)) return IKT_OK;
     if (r->parser.error == YAML_MEMORY_ERROR)
         return ikt_fail(r->ctx, IKT_ERR_RESOURCE, "out of memory for reading %.800s", r->name);
-    size_t line = failed_line(r);
-    const char *problem = r->parser.problem ? r->parser.problem : "unreadable";
-    if (tab_indents(r->text, line)) problem = "the line begins with a tab; indent with blanks";
+    size_t line = r->parser.problem_mark.line + 1;
+    if (r->parser.error == YAML_READER_ERROR) {
+        line = 1; /* of bytes that are no text the parser knows the offset only */
+        for (size_t i = 0; r->text[i] && i < r->parser.problem_offset; i++)
+            line += r->text[i] == '\n';
+    }
+    /* The commonest slip in YAML: a line that begins with a tab behind any blanks. */
+    const char *problem = r->parser.problem ? r->parser.problem : "unreadable", *at = r->text;
+    for (size_t l = 1; l < line && at; l++) {
+        at = strchr(at, '\n');
+        if (at) at++;
+    }
+    if (at && at[strspn(at, " ")] == '\t')
+        problem = "the line begins with a tab; indent with blanks";
     return ikt_fail(r->ctx, IKT_ERR_USAGE, "%.800s, line %zu: not valid YAML: %s", r->name, line,
                     problem);
 }
 
-static ikt_status refuse(reader *r, const yaml_event_t *event, const char *what) {
-    char place[IKT_STRING_MAX];
-    where(r, event, place, sizeof place);
-    return ikt_fail(r->ctx, IKT_ERR_USAGE, "%s%s", place, what);
+static ikt_status refuse(reader *r, const char *what) {
+    return ikt_fail(r->ctx, IKT_ERR_USAGE, "%s%s", r->place, what);
 }
 
 /* True the first time that a section or key is met. Tables hold far fewer than SEEN_MAX. */
@@ -81,21 +174,12 @@ static ikt_status check_plain(reader *r, const yaml_event_t *event) {
         tag = event->data.mapping_start.tag;
     }
     if (anchor)
-        return refuse(r, event,
-                      "anchors and aliases (&name, *name) are not used in this file; write the "
-                      "value out, in quotes if it begins with & or *");
+        return refuse(r, "anchors and aliases (&name, *name) are not used in this file; write the "
+                         "value out, in quotes if it begins with & or *");
     if (tag)
-        return refuse(r, event,
+        return refuse(r,
                       "tags (!name) are not used in this file; leave it out, or put the value in "
                       "quotes if it begins with !");
-    return IKT_OK;
-}
-
-static ikt_status check_scalar(reader *r, const yaml_event_t *event, const char *what) {
-    IKT_TRY(check_plain(r, event));
-    if (event->type != YAML_SCALAR_EVENT) return refuse(r, event, what);
-    if (strlen((const char *)event->data.scalar.value) != event->data.scalar.length)
-        return refuse(r, event, "a value holds a zero byte");
     return IKT_OK;
 }
 
@@ -109,109 +193,73 @@ static bool is_nothing(const yaml_event_t *event) {
     return false;
 }
 
-static ikt_status set(reader *r, const ikt_config_part *part, const ikt_key *key,
-                      const yaml_event_t *event) {
-    char what[IKT_STRING_MAX];
-    where(r, event, what, sizeof what);
-    size_t used = strlen(what);
-    snprintf(what + used, sizeof what - used, "%s.%s", part->section->name, key->name);
+/* A scalar that is no more than that, where `what` says what should stand here. */
+static ikt_status check_scalar(reader *r, const yaml_event_t *event, const char *what) {
+    if (event->type != YAML_SCALAR_EVENT) return refuse(r, what);
+    if (strlen((const char *)event->data.scalar.value) != event->data.scalar.length)
+        return refuse(r, "a value holds a zero byte");
+    return IKT_OK;
+}
+
+static ikt_status set(reader *r, const yaml_event_t *event) {
+    const ikt_key *key = r->key;
+    char what[IKT_STRING_MAX + NAME_SIZE];
     IKT_TRY(check_scalar(r, event, "a list or mapping stands where a single value is expected"));
+    snprintf(what, sizeof what, "%s%s.%s", r->place, r->part->section->name, key->name);
     if (is_nothing(event))
         return ikt_fail(r->ctx, IKT_ERR_USAGE, "%s has no value%s", what,
                         key->type == IKT_KEY_STRING ? "; write \"\" for an empty text" : "");
     if (!is_new(r, key)) return ikt_fail(r->ctx, IKT_ERR_USAGE, "%s is set a second time", what);
     return ikt_value_parse(r->ctx, key, what, (const char *)event->data.scalar.value,
-                           ikt_config_member(part, key));
+                           ikt_config_member(r->part, key));
 }
 
-/* The key that the event names, NULL on failure. */
-static const ikt_key *find_key(reader *r, const ikt_config_part *part, const yaml_event_t *event) {
-    char place[IKT_STRING_MAX];
-    if (check_scalar(r, event, "a key is expected here") != IKT_OK) return NULL;
-    where(r, event, place, sizeof place);
-    return ikt_config_find_key(r->ctx, r->parts, r->n, part, place,
-                               (const char *)event->data.scalar.value);
-}
-
-/* key: value pairs until the section's mapping ends. */
-static ikt_status read_keys(reader *r, const ikt_config_part *part) {
-    for (;;) {
-        yaml_event_t event;
-        IKT_TRY(next(r, &event));
-        bool end = event.type == YAML_MAPPING_END_EVENT;
-        const ikt_key *key = end ? NULL : find_key(r, part, &event);
-        yaml_event_delete(&event);
-        if (end) return IKT_OK;
-        if (!key) return IKT_ERR_USAGE;
-        IKT_TRY(next(r, &event));
-        ikt_status st = set(r, part, key, &event);
-        yaml_event_delete(&event);
-        IKT_TRY(st);
+/* The name of a section, or of a key of r->part. */
+static ikt_status take_name(reader *r, const yaml_event_t *event) {
+    IKT_TRY(check_scalar(
+        r, event, r->part ? "a key is expected here" : "the name of a section is expected here"));
+    const char *name = (const char *)event->data.scalar.value;
+    if (r->part) {
+        r->key = ikt_config_find_key(r->ctx, r->parts, r->n, r->part, r->place, name);
+        return r->key ? IKT_OK : IKT_ERR_USAGE;
     }
+    r->part = ikt_config_find_section(r->ctx, r->parts, r->n, r->place, name);
+    if (!r->part) return IKT_ERR_USAGE;
+    if (is_new(r, r->part)) return IKT_OK;
+    return ikt_fail(r->ctx, IKT_ERR_USAGE, "%ssection %s begins a second time; join the two",
+                    r->place, r->part->section->name);
 }
 
-/* The value of a section: a mapping, or nothing at all. */
-static ikt_status read_section(reader *r, const ikt_config_part *part) {
-    yaml_event_t event;
-    IKT_TRY(next(r, &event));
-    bool mapping = event.type == YAML_MAPPING_START_EVENT;
-    ikt_status st = check_plain(r, &event);
-    if (st == IKT_OK && !mapping && !is_nothing(&event))
-        st = refuse(r, &event, "a section holds lines of the form `key: value`, indented");
-    yaml_event_delete(&event);
-    return st == IKT_OK && mapping ? read_keys(r, part) : st;
-}
-
-/* The section that the event names, which must not have been there before; NULL on failure. */
-static const ikt_config_part *find_section(reader *r, const yaml_event_t *event) {
-    char place[IKT_STRING_MAX];
-    if (check_scalar(r, event, "the name of a section is expected here") != IKT_OK) return NULL;
-    where(r, event, place, sizeof place);
-    const ikt_config_part *part = ikt_config_find_section(r->ctx, r->parts, r->n, place,
-                                                          (const char *)event->data.scalar.value);
-    if (!part || is_new(r, part)) return part;
-    ikt_fail(r->ctx, IKT_ERR_USAGE, "%ssection %s begins a second time; join the two", place,
-             part->section->name);
-    return NULL;
-}
-
-static ikt_status read_sections(reader *r) {
-    for (;;) {
-        yaml_event_t event;
-        IKT_TRY(next(r, &event));
-        bool end = event.type == YAML_MAPPING_END_EVENT;
-        const ikt_config_part *part = end ? NULL : find_section(r, &event);
-        yaml_event_delete(&event);
-        if (end) return IKT_OK;
-        if (!part) return IKT_ERR_USAGE;
-        IKT_TRY(read_section(r, part));
+/* One document, whose root is a mapping of sections or empty; a section is a mapping of keys, or
+ * nothing at all. A part or key is set while its value is awaited or read. */
+static ikt_status take_event(reader *r, const yaml_event_t *event) {
+    const bool is_mapping = event->type == YAML_MAPPING_START_EVENT;
+    const bool is_value = is_mapping || event->type == YAML_SCALAR_EVENT ||
+                          event->type == YAML_SEQUENCE_START_EVENT ||
+                          event->type == YAML_ALIAS_EVENT;
+    snprintf(r->place, sizeof r->place, "%.800s, line %zu: ", r->name, event->start_mark.line + 1);
+    if (event->type == YAML_DOCUMENT_START_EVENT && !is_new(r, r->text))
+        return refuse(r, "a second document begins; one file is one configuration");
+    if (event->type == YAML_MAPPING_END_EVENT) {
+        r->depth--;
+        r->part = NULL;
     }
-}
-
-/* What may stand outside the sections: one document, whose root is a mapping or empty. */
-static ikt_status check_outer(reader *r, const yaml_event_t *event, bool had_document) {
-    if (event->type == YAML_DOCUMENT_START_EVENT && had_document)
-        return refuse(r, event, "a second document begins; one file is one configuration");
+    if (!is_value) return IKT_OK;
     IKT_TRY(check_plain(r, event));
-    bool value = event->type == YAML_SEQUENCE_START_EVENT || event->type == YAML_SCALAR_EVENT;
-    if (value && !is_nothing(event))
-        return refuse(r, event, "the file must consist of sections, e.g. `input:`");
-    return IKT_OK;
-}
-
-static ikt_status read_stream(reader *r) {
-    bool had_document = false;
-    for (;;) {
-        yaml_event_t event;
-        IKT_TRY(next(r, &event));
-        yaml_event_type_t type = event.type;
-        ikt_status st = check_outer(r, &event, had_document);
-        had_document |= type == YAML_DOCUMENT_START_EVENT;
-        yaml_event_delete(&event);
-        IKT_TRY(st);
-        if (type == YAML_MAPPING_START_EVENT) IKT_TRY(read_sections(r));
-        if (type == YAML_STREAM_END_EVENT || type == YAML_NO_EVENT) return IKT_OK;
+    if (r->key) {
+        const ikt_status st = set(r, event);
+        r->key = NULL;
+        return st;
     }
+    if (r->depth == (r->part ? 2 : 1)) return take_name(r, event);
+    if (!is_mapping && !is_nothing(event))
+        return refuse(r, r->part ? "a section holds lines of the form `key: value`, indented"
+                                 : "the file must consist of sections, e.g. `input:`");
+    if (is_mapping)
+        r->depth++;
+    else
+        r->part = NULL;
+    return IKT_OK;
 }
 
 ikt_status ikt_config_parse_text(ikt_context *ctx, const ikt_config_part *parts, size_t n,
@@ -220,7 +268,15 @@ ikt_status ikt_config_parse_text(ikt_context *ctx, const ikt_config_part *parts,
     if (!yaml_parser_initialize(&r.parser))
         return ikt_fail(ctx, IKT_ERR_RESOURCE, "out of memory for reading %.800s", name);
     yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, strlen(text));
-    ikt_status st = read_stream(&r);
+    ikt_status st = IKT_OK;
+    for (bool is_over = false; st == IKT_OK && !is_over;) {
+        yaml_event_t event;
+        st = next(&r, &event);
+        if (st != IKT_OK) break;
+        st = take_event(&r, &event);
+        is_over = event.type == YAML_STREAM_END_EVENT || event.type == YAML_NO_EVENT;
+        yaml_event_delete(&event);
+    }
     yaml_parser_delete(&r.parser);
     return st;
 }

@@ -1,14 +1,18 @@
-/* One value: from text with a message that says what would do, and back to text. */
+/* Values from text, with a message that says what would do, and back to text; growing text. */
 #include "config/value.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/utf8.h"
+#include "base/comm.h"
+#include "base/encoding.h"
+#include "base/memory.h"
+#include "config/config.h"
 
 static ikt_status refuse(ikt_context *ctx, const ikt_key *key, const char *what, const char *text) {
     char expected[256];
@@ -41,17 +45,6 @@ static bool parse_integer(const char *text, int64_t *value) {
     return true;
 }
 
-static bool parse_bool(const char *text, bool *value) {
-    static const char *const words[] = {"no",  "yes", "false", "true",
-                                        "off", "on",  "0",     "1"}; /* odd entries are true */
-    for (int i = 0; i < 8; i++)
-        if (strcasecmp(text, words[i]) == 0) {
-            *value = i % 2 == 1;
-            return true;
-        }
-    return false;
-}
-
 /* Index of `text` among "a|b|c", or -1. */
 static int choice_index(const char *choices, const char *text) {
     size_t length = strlen(text);
@@ -62,12 +55,6 @@ static int choice_index(const char *choices, const char *text) {
         if (at[width] == '\0') return -1;
         at += width + 1;
     }
-}
-
-static void choice_name(const char *choices, int index, char *text, size_t size) {
-    while (index-- > 0)
-        choices += strcspn(choices, "|") + 1;
-    snprintf(text, size, "%.*s", (int)strcspn(choices, "|"), choices);
 }
 
 ikt_status ikt_value_parse(ikt_context *ctx, const ikt_key *key, const char *what, const char *text,
@@ -89,8 +76,16 @@ ikt_status ikt_value_parse(ikt_context *ctx, const ikt_key *key, const char *wha
         *(double *)member = value;
         return IKT_OK;
     }
-    case IKT_KEY_BOOL:
-        return parse_bool(text, member) ? IKT_OK : refuse(ctx, key, what, text);
+    case IKT_KEY_BOOL: {
+        static const char *const words[] = {"no",  "yes", "false", "true",
+                                            "off", "on",  "0",     "1"}; /* odd entries are true */
+        int word = 0;
+        while (word < 8 && strcasecmp(text, words[word]) != 0)
+            word++;
+        if (word == 8) return refuse(ctx, key, what, text);
+        *(bool *)member = word % 2 == 1;
+        return IKT_OK;
+    }
     case IKT_KEY_CHOICE: {
         int index = choice_index(key->choices, text);
         if (index < 0) return refuse(ctx, key, what, text);
@@ -137,9 +132,13 @@ void ikt_value_print(const ikt_key *key, const void *member, char *text, size_t 
     case IKT_KEY_BOOL:
         snprintf(text, size, "%s", *(const bool *)member ? "yes" : "no");
         break;
-    case IKT_KEY_CHOICE:
-        choice_name(key->choices, *(const int *)member, text, size);
+    case IKT_KEY_CHOICE: {
+        const char *name = key->choices;
+        for (int index = *(const int *)member; index > 0; index--)
+            name += strcspn(name, "|") + 1;
+        snprintf(text, size, "%.*s", (int)strcspn(name, "|"), name);
         break;
+    }
     case IKT_KEY_STRING:
         snprintf(text, size, "%s", (const char *)member);
         break;
@@ -164,15 +163,122 @@ void ikt_value_expected(const ikt_key *key, char *text, size_t size) {
     case IKT_KEY_CHOICE: {
         size_t used = (size_t)snprintf(text, size, "one of ");
         for (const char *c = key->choices; *c && used + 3 < size; c++) {
-            if (*c == '|') {
-                text[used++] = ',';
-                text[used++] = ' ';
-            } else {
-                text[used++] = *c;
-            }
+            text[used++] = *c == '|' ? ',' : *c;
+            if (*c == '|') text[used++] = ' ';
         }
         text[used] = '\0';
         break;
     }
     }
+}
+
+/* --- names, text, files ----------------------------------------------------------------------- */
+
+enum { NAME_MAX_LENGTH = 63, LINE_WIDTH = 88, INDENT_MOST = 32, FILE_SIZE_MAX = 1 << 20 };
+
+int ikt_name_distance(const char *a, const char *b) {
+    size_t la = strlen(a), lb = strlen(b);
+    if (la > NAME_MAX_LENGTH || lb > NAME_MAX_LENGTH) return 1000;
+    int table[NAME_MAX_LENGTH + 1][NAME_MAX_LENGTH + 1];
+    for (size_t i = 0; i <= la; i++)
+        for (size_t j = 0; j <= lb; j++) {
+            if (i == 0 || j == 0) {
+                table[i][j] = (int)(i + j);
+                continue;
+            }
+            int best = table[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            const bool is_swap = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (table[i - 1][j] + 1 < best) best = table[i - 1][j] + 1;
+            if (table[i][j - 1] + 1 < best) best = table[i][j - 1] + 1;
+            if (is_swap && table[i - 2][j - 2] + 1 < best) best = table[i - 2][j - 2] + 1;
+            table[i][j] = best;
+        }
+    return table[la][lb];
+}
+
+void ikt_text_add(ikt_text *text, const char *format, ...) {
+    if (text->status != IKT_OK) return;
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int more = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (text->length + more + 1 > text->capacity) {
+        int64_t capacity = 2 * text->capacity + more + 1024;
+        text->status = ikt_resize(text->ctx, &text->data, capacity, 1, "text");
+        if (text->status == IKT_OK) text->capacity = capacity;
+    }
+    if (text->status == IKT_OK) {
+        vsnprintf(text->data + text->length, (size_t)more + 1, format, again);
+        text->length += more;
+    }
+    va_end(again);
+}
+
+void ikt_text_add_xml(ikt_text *text, const char *words) {
+    char bytes[5];
+    for (uint32_t point; (point = ikt_utf8_next(&words)) != 0;) {
+        const char *entity = ikt_xml_entity(point);
+        ikt_utf8_encode(point, bytes);
+        ikt_text_add(text, "%s", entity ? entity : bytes);
+    }
+}
+
+void ikt_text_wrap_behind(ikt_text *text, const char *before, int width, const char *words) {
+    int column = 0;
+    while (*words) {
+        int length = (int)strcspn(words, " ");
+        if (column > 0 && column + 1 + length > width) {
+            ikt_text_add(text, "\n");
+            column = 0;
+        }
+        if (column == 0) {
+            ikt_text_add(text, "%s", before);
+            column = (int)strlen(before);
+        } else {
+            ikt_text_add(text, " ");
+            column++;
+        }
+        ikt_text_add(text, "%.*s", length, words);
+        column += length;
+        words += length;
+        words += strspn(words, " ");
+    }
+    ikt_text_add(text, "\n");
+}
+
+void ikt_text_wrap(ikt_text *text, int indent, const char *words) {
+    char blanks[INDENT_MOST + 1];
+    snprintf(blanks, sizeof blanks, "%*s", indent < INDENT_MOST ? indent : INDENT_MOST, "");
+    ikt_text_wrap_behind(text, blanks, LINE_WIDTH, words);
+}
+
+/* LOCAL. `text` has capacity for FILE_SIZE_MAX + 1 bytes. */
+static ikt_status read_file(ikt_context *ctx, const char *path, char *text, int64_t *length) {
+    FILE *file = fopen(path, "rb");
+    if (!file) return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
+    size_t got = fread(text, 1, FILE_SIZE_MAX + 1, file);
+    ikt_status st = IKT_OK;
+    if (ferror(file))
+        st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be read: %s", path, strerror(errno));
+    else if (got > FILE_SIZE_MAX)
+        st = ikt_fail(ctx, IKT_ERR_FILE, "%s is larger than 1 MiB: not a configuration", path);
+    else if (memchr(text, '\0', got))
+        st = ikt_fail(ctx, IKT_ERR_USAGE, "%s is no text file: it holds a zero byte", path);
+    fclose(file);
+    *length = (int64_t)got;
+    return st;
+}
+
+ikt_status ikt_text_file_load(ikt_context *ctx, const char *path, char **text) {
+    int64_t length = 0;
+    ikt_status st = ikt_alloc(ctx, text, FILE_SIZE_MAX + 2, 1, "text file");
+    if (st == IKT_OK && ikt_rank(ctx) == 0) st = read_file(ctx, path, *text, &length);
+    st = ikt_agree(ctx, st);
+    length = ikt_max_one(ctx, length);
+    if (st != IKT_OK)
+        ikt_free(text);
+    else
+        ikt_broadcast(ctx, *text, length, 0); /* the zero behind it is there from the start */
+    return st;
 }

@@ -13,7 +13,7 @@
 ikt_status ikt_value_parse(ikt_context *ctx, const ikt_key *key, const char *what, const char *text,
                            void *member);
 
-enum { IKT_REAL_TEXT = 32 }; /* room that ikt_real_print needs */
+enum { IKT_REAL_TEXT = 32 }; /* what ikt_real_print needs */
 
 /* LOCAL. Writes a finite number in the fewest digits that give the same double: 30, 0.1, 1e+22. */
 void ikt_real_print(double value, char text[IKT_REAL_TEXT]);
@@ -32,14 +32,14 @@ int ikt_name_distance(const char *a, const char *b);
 typedef struct {
     ikt_context *ctx;
     char *data;
-    int64_t length, room;
+    int64_t length, capacity;
     ikt_status status; /* of the first failure */
 } ikt_text;
 
 void ikt_text_add(ikt_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* LOCAL. Adds any bytes as text of an XML or HTML document, or of a quoted attribute in one: what
- * has a meaning there is written out, what cannot stand there is treated as base/utf8.h says. */
+ * has a meaning there is written out, what cannot stand there is treated as in ikt_utf8_next. */
 void ikt_text_add_xml(ikt_text *text, const char *words);
 
 /* LOCAL. Adds `words` broken into lines of at most 88 characters, each behind `indent` blanks. */

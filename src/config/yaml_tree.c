@@ -6,8 +6,8 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/encoding.h"
 #include "base/memory.h"
-#include "base/utf8.h"
 #include "config/config.h"
 #include "config/key.h"
 #include "config/value.h"
@@ -51,30 +51,26 @@ static ikt_status check_depth(ikt_context *ctx, const ikt_yaml *yaml, const char
     return st;
 }
 
-static ikt_status load(ikt_context *ctx, ikt_yaml *yaml, yaml_parser_t *parser, const char *text) {
-    if (!ikt_utf8_valid(text))
-        return ikt_fail(ctx, IKT_ERR_USAGE, "%s is not UTF-8 text", yaml->name);
-    IKT_TRY(check_depth(ctx, yaml, text));
-    yaml_parser_set_input_string(parser, (const unsigned char *)text, strlen(text));
-    if (yaml_parser_load(parser, &yaml->document)) return IKT_OK;
-    if (parser->error == YAML_MEMORY_ERROR)
-        return ikt_fail(ctx, IKT_ERR_RESOURCE, "out of memory for reading %s", yaml->name);
-    return ikt_fail(ctx, IKT_ERR_USAGE, "%s, line %zu: not valid YAML: %s", yaml->name,
-                    parser->problem_mark.line + 1,
-                    parser->problem ? parser->problem : "unreadable");
-}
-
 ikt_status ikt_yaml_parse(ikt_context *ctx, const char *name, const char *text, ikt_yaml **out) {
     yaml_parser_t parser;
     *out = NULL;
     if (!yaml_parser_initialize(&parser))
         return ikt_fail(ctx, IKT_ERR_RESOURCE, "out of memory for reading %.800s", name);
     ikt_status st = ikt_alloc(ctx, out, 1, sizeof **out, "text file");
-    if (st == IKT_OK) {
-        snprintf((*out)->name, sizeof(*out)->name, "%s", name);
-        st = load(ctx, *out, &parser, text);
-        if (st != IKT_OK) ikt_free(out);
+    if (st == IKT_OK) snprintf((*out)->name, sizeof(*out)->name, "%s", name);
+    if (st == IKT_OK && !ikt_utf8_valid(text))
+        st = ikt_fail(ctx, IKT_ERR_USAGE, "%.800s is not UTF-8 text", name);
+    if (st == IKT_OK) st = check_depth(ctx, *out, text);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, strlen(text));
+    if (st == IKT_OK && !yaml_parser_load(&parser, &(*out)->document)) {
+        if (parser.error == YAML_MEMORY_ERROR)
+            st = ikt_fail(ctx, IKT_ERR_RESOURCE, "out of memory for reading %.800s", name);
+        else
+            st = ikt_fail(ctx, IKT_ERR_USAGE, "%.800s, line %zu: not valid YAML: %s", name,
+                          parser.problem_mark.line + 1,
+                          parser.problem ? parser.problem : "unreadable");
     }
+    if (st != IKT_OK) ikt_free(out);
     yaml_parser_delete(&parser);
     return st;
 }
@@ -175,26 +171,21 @@ ikt_status ikt_yaml_fail(ikt_context *ctx, const ikt_yaml *yaml, int node, const
     return ikt_fail(ctx, IKT_ERR_USAGE, "%s%s", where, sentence);
 }
 
-static ikt_status check_key(ikt_context *ctx, const ikt_yaml *yaml, int node, int i,
-                            const char *what, const char *const *known) {
-    const char *key = ikt_yaml_key(yaml, node, i), *nearest = known[0];
-    for (int j = 0; j < i; j++)
-        if (strcmp(ikt_yaml_key(yaml, node, j), key) == 0)
-            return ikt_yaml_fail(ctx, yaml, ikt_yaml_value(yaml, node, i),
-                                 "'%s' is given a second time", key);
-    for (const char *const *k = known; *k; k++) {
-        if (strcmp(*k, key) == 0) return IKT_OK;
-        if (ikt_name_distance(*k, key) < ikt_name_distance(nearest, key)) nearest = *k;
-    }
-    return ikt_yaml_fail(ctx, yaml, ikt_yaml_value(yaml, node, i),
-                         "%s has no key '%.80s'; did you mean '%s'?", what, key, nearest);
-}
-
 ikt_status ikt_yaml_check_keys(ikt_context *ctx, const ikt_yaml *yaml, int node, const char *what,
                                const char *const *known) {
     if (ikt_yaml_kind_of(yaml, node) != IKT_YAML_MAPPING)
         return ikt_yaml_fail(ctx, yaml, node, "%s is a mapping of keys to values", what);
-    for (int i = 0; i < ikt_yaml_count(yaml, node); i++)
-        IKT_TRY(check_key(ctx, yaml, node, i, what, known));
+    for (int i = 0; i < ikt_yaml_count(yaml, node); i++) {
+        const char *key = ikt_yaml_key(yaml, node, i), *nearest = known[0];
+        const int value = ikt_yaml_value(yaml, node, i);
+        for (int j = 0; j < i; j++)
+            if (strcmp(ikt_yaml_key(yaml, node, j), key) == 0)
+                return ikt_yaml_fail(ctx, yaml, value, "'%s' is given a second time", key);
+        for (const char *const *k = known; *k; k++)
+            if (ikt_name_distance(*k, key) < ikt_name_distance(nearest, key)) nearest = *k;
+        if (strcmp(nearest, key) != 0)
+            return ikt_yaml_fail(ctx, yaml, value, "%s has no key '%.80s'; did you mean '%s'?",
+                                 what, key, nearest);
+    }
     return IKT_OK;
 }

@@ -49,8 +49,7 @@ ikt_status ikt_yaml_fail(ikt_context *ctx, const ikt_yaml *yaml, int node, const
 void ikt_yaml_where(const ikt_yaml *yaml, int node, char *text, size_t size);
 
 /* Fails at the first key of the mapping that is not in `known` (ended by NULL), naming the nearest,
- * or that comes a second time; and where the node is no mapping. `what` names the node: "a data
- * set". */
+ * or that comes twice; and where the node is no mapping. `what` names the node: "a data set". */
 ikt_status ikt_yaml_check_keys(ikt_context *ctx, const ikt_yaml *yaml, int node, const char *what,
                                const char *const *known);
 

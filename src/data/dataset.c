@@ -497,11 +497,11 @@ static ikt_status append_wanted(const ikt_dataset *d, const ikt_sparse *read, in
     int64_t entries = out->start[out->count];
     for (int64_t i = 0; i < count; i++)
         entries += ikt_sparse_row_of(read, rows[i] - first).count;
-    if (entries > out->entry_room) {
+    if (entries > out->entry_capacity) {
         const int64_t capacity = entries + entries / 2;
         IKT_TRY(ikt_resize(d->ctx, &out->column, capacity, sizeof *out->column, "sparse rows"));
         IKT_TRY(ikt_resize(d->ctx, &out->value, capacity, sizeof *out->value, "sparse rows"));
-        out->entry_room = capacity;
+        out->entry_capacity = capacity;
     }
     for (int64_t i = 0; i < count; i++) {
         const ikt_sparse_row row = ikt_sparse_row_of(read, rows[i] - first);

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/comm.h"
-#include "base/draw.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "data/generate.h"

@@ -29,9 +29,4 @@ void ikt_halo_destroy(ikt_halo **halo);
 void ikt_halo_begin(ikt_halo *halo, const float *own, float *ghost);
 void ikt_halo_end(ikt_halo *halo);
 
-/* LOCAL. Rows sent and received by this rank in one exchange, and messages sent. */
-int64_t ikt_halo_sent(const ikt_halo *halo);
-int64_t ikt_halo_received(const ikt_halo *halo);
-int ikt_halo_messages(const ikt_halo *halo);
-
 #endif

@@ -24,42 +24,34 @@ static const char purpose[] = "order";
 
 /* --- the order -------------------------------------------------------------------------------- */
 
-/* COLLECTIVE. Groups the own rows by the owners of their slots, and tells these the slots.
- *   sent   [rows.count] work space */
-static void plan(ikt_context *ctx, ikt_order *order, const uint32_t *slot, uint32_t *sent) {
-    const ikt_rows *rows = &order->rows;
-    ikt_shuffle *shuffle = &order->shuffle;
-    ikt_shuffle_count_rows(shuffle, rows, slot, rows->count);
-    ikt_shuffle_group(ctx, shuffle);
-    for (int64_t i = 0; i < rows->count; i++)
-        order->leaving[ikt_shuffle_next(shuffle, ikt_rows_owner(rows, slot[i]))] = (uint32_t)i;
-    for (int64_t e = 0; e < rows->count; e++)
-        sent[e] = slot[order->leaving[e]];
-    ikt_shuffle_meet(ctx, shuffle);
-    ikt_shuffle_send(ctx, shuffle, sent, order->place, sizeof *sent);
-    for (int64_t e = 0; e < rows->count; e++)
-        order->place[e] = (uint32_t)(order->place[e] - rows->first);
-}
-
 ikt_status ikt_order_create(ikt_context *ctx, const ikt_rows *rows, const uint32_t *slot,
                             ikt_order *out) {
     const int64_t count = rows->count;
-    uint32_t *number = NULL;
+    ikt_shuffle *shuffle = &out->shuffle;
+    uint32_t *sent = NULL; /* slots, and then row numbers, on their way */
     *out = (ikt_order){.rows = *rows};
     ikt_status st = ikt_shuffle_create(ctx, purpose, &out->shuffle);
     if (st == IKT_OK) st = ikt_alloc(ctx, &out->leaving, count, sizeof *out->leaving, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &out->place, count, sizeof *out->place, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &out->row, count, sizeof *out->row, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &number, count, sizeof *number, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &sent, count, sizeof *sent, purpose);
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        plan(ctx, out, slot, number);
+    if (st == IKT_OK) { /* the owners of slots are told these, row by row */
+        ikt_shuffle_count_rows(shuffle, rows, slot, count);
+        ikt_shuffle_group(ctx, shuffle);
         for (int64_t i = 0; i < count; i++)
-            number[i] = (uint32_t)(rows->first + i);
-        st = ikt_order_apply(ctx, out, number, sizeof *number, out->row, sizeof *number,
-                             sizeof *number);
+            out->leaving[ikt_shuffle_next(shuffle, ikt_rows_owner(rows, slot[i]))] = (uint32_t)i;
+        for (int64_t e = 0; e < count; e++)
+            sent[e] = slot[out->leaving[e]];
+        ikt_shuffle_meet(ctx, shuffle);
+        ikt_shuffle_send(ctx, shuffle, sent, out->place, sizeof *sent);
+        for (int64_t e = 0; e < count; e++)
+            out->place[e] = (uint32_t)(out->place[e] - rows->first);
+        for (int64_t i = 0; i < count; i++)
+            sent[i] = (uint32_t)(rows->first + i);
+        st = ikt_order_apply(ctx, out, sent, sizeof *sent, out->row, sizeof *sent, sizeof *sent);
     }
-    ikt_free(&number);
+    ikt_free(&sent);
     if (st != IKT_OK) ikt_order_destroy(out);
     return st;
 }
@@ -275,8 +267,7 @@ ikt_status ikt_translate_indices(ikt_context *ctx, const ikt_rows *rows, const u
     return st;
 }
 
-/* Each number goes to the rank that owns it. Where as many come to each rank as it has rows, and
- * none twice, all come once. */
+/* Numbers go to their owners. Where each gets as many as it has rows, and none twice, all come. */
 ikt_status ikt_permutation_check(ikt_context *ctx, const ikt_rows *rows, const uint32_t *slot,
                                  bool *is_one) {
     const int64_t count = rows->count;

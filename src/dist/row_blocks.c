@@ -6,7 +6,6 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "base/sort.h"
 
 static const char purpose[] = "rows of the caller";
 static const int64_t default_round_bytes = (int64_t)64 << 20;
@@ -50,25 +49,6 @@ static ikt_row_span common(ikt_row_span a, ikt_row_span b) {
     return (ikt_row_span){first, count > 0 ? count : 0};
 }
 
-/* SAME-ARGS. The most ranks that want rows of one: +1 at the block where a request begins, -1
- * behind the one where it ends. */
-static int64_t most_askers(ikt_row_blocks *b, int ranks) {
-    int64_t *change = b->counts, now = 0, most = 0;
-    memset(change, 0, (size_t)ranks * sizeof *change);
-    for (int r = 0; r < ranks; r++) {
-        const ikt_row_span request = b->request[r];
-        if (request.count == 0) continue;
-        const int64_t last = ikt_find_block(b->first, ranks, request.first + request.count - 1);
-        change[ikt_find_block(b->first, ranks, request.first)]++;
-        if (last + 1 < ranks) change[last + 1]--;
-    }
-    for (int r = 0; r < ranks; r++) {
-        now += change[r];
-        if (now > most) most = now;
-    }
-    return most;
-}
-
 /* The part of a request that is met in a round of `step` rows. */
 static ikt_row_span part_of(ikt_row_span request, int64_t step, int64_t round) {
     const int64_t passed = round * step, left = request.count - passed;
@@ -94,23 +74,24 @@ static int64_t plan_round(ikt_context *ctx, ikt_row_blocks *b, int64_t step, int
     return rows;
 }
 
-/* COLLECTIVE. Rows travel, so many in a round that the rank most asked sends no more than planned.
- */
+/* COLLECTIVE. Rows travel, in rounds in which no rank sends more than planned or one for each. */
 static ikt_status fetch(ikt_context *ctx, ikt_row_blocks *b, const void *own, size_t bytes,
                         char *rows) {
-    const int ranks = ikt_size(ctx);
-    int64_t step = b->round_bytes / (most_askers(b, ranks) * (int64_t)bytes), longest = 0, most = 0;
+    const int64_t most_rows = b->round_bytes / (int64_t)bytes;
+    int64_t longest = 0, step, most;
     char *leaving = NULL;
-    if (step < 1) step = 1;
-    for (int r = 0; r < ranks; r++)
+    for (int r = 0; r < ikt_size(ctx); r++)
         longest = b->request[r].count > longest ? b->request[r].count : longest;
-    const int64_t rounds = (longest + step - 1) / step;
-    for (int64_t round = 0; round < rounds; round++) {
-        const int64_t now = plan_round(ctx, b, step, round, NULL, bytes, NULL);
-        if (now > most) most = now;
+    for (step = longest;; step = step / 2) {
+        most = 0;
+        for (int64_t round = 0; round * step < longest; round++) {
+            const int64_t now = plan_round(ctx, b, step, round, NULL, bytes, NULL);
+            if (now > most) most = now;
+        }
+        if (step == 1 || ikt_max_one(ctx, most) <= most_rows) break;
     }
     const ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &leaving, most, bytes, purpose));
-    for (int64_t round = 0; round < rounds && st == IKT_OK; round++) {
+    for (int64_t round = 0; round * step < longest && st == IKT_OK; round++) {
         plan_round(ctx, b, step, round, own, bytes, leaving);
         ikt_exchange(ctx, leaving, b->give_counts, rows, b->counts, bytes);
         rows += (size_t)part_of(b->request[ikt_rank(ctx)], step, round).count * bytes;

@@ -23,8 +23,7 @@ int64_t ikt_rows_count(const ikt_rows *rows, int rank);
 int ikt_rows_owner(const ikt_rows *rows, int64_t row);
 
 /* A set of global rows, one bit each, whose members have numbers: how many come before. Advantage:
- * no sorting of millions of columns, and a number costs one look-up. Disadvantage: 3 n / 16 bytes
- * on every rank that has one. */
+ * no sorting of millions of columns, a number is one look-up. Disadvantage: 3 n / 16 bytes. */
 typedef struct {
     uint64_t *mark;   /* [words] bit r % 64 of word r / 64: row r is a member */
     uint32_t *before; /* [words] members in the words before */

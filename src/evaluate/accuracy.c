@@ -11,7 +11,6 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "base/select.h"
 #include "base/sort.h"
 #include "evaluate/family.h"
 

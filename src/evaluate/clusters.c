@@ -55,7 +55,7 @@ static void find_centres(ikt_context *ctx, work *w) {
             w->cluster[c].centre[axis] =
                 ikt_exact_sum_value(&w->sum[SUMS * c + axis]) / (double)w->view->size[c];
     for (int64_t s = 0; s < SUMS * w->count; s++)
-        ikt_exact_sum_clear(&w->sum[s]);
+        w->sum[s] = (ikt_exact_sum){{0}, 0, 0};
 }
 
 static double squared(const double *a, const double *b, int64_t q) {

@@ -6,7 +6,7 @@
 #include <omp.h>
 
 #include "base/memory.h"
-#include "base/select.h"
+#include "base/sort.h"
 #include "dist/order.h"
 
 ikt_status ikt_directed_from_lists(ikt_context *ctx, ikt_neighbours *lists, ikt_directed *out) {

@@ -8,7 +8,7 @@
 #ifndef IKT_ISOLATION_CENTRE_LISTS_H
 #define IKT_ISOLATION_CENTRE_LISTS_H
 
-#include "base/select.h"
+#include "base/sort.h"
 #include "isolation/kernel_f32_bound.h"
 #include "isolation/model.h"
 

@@ -5,8 +5,8 @@
 
 #include <omp.h>
 
-#include "base/draw.h"
 #include "base/memory.h"
+#include "base/rng.h"
 #include "base/sort.h"
 
 static const char purpose[] = "model";

@@ -117,7 +117,7 @@ static ikt_status prepare(const job *j) {
         return IKT_OK;
     ikt_transpose_destroy(&space->transpose);
     /* The last rank may need less than others: each has what any needs, so that all agree. */
-    const int64_t numbers = ikt_max_one(j->ctx, ikt_transpose_room(j->ctx, &shape));
+    const int64_t numbers = ikt_max_one(j->ctx, ikt_transpose_capacity(j->ctx, &shape));
     ikt_status st = IKT_OK;
     if (numbers > space->numbers)
         st = ikt_agree(j->ctx, claim(j->ctx, numbers + numbers / 4, j->ops->size, space));
@@ -162,12 +162,12 @@ static void convolve_columns(const job *j) {
     char *own = (char *)j->space->field + j->batches.first * batch;
     const size_t bytes = (size_t)(j->batches.count * batch);
     copy_own_rows(j, true);
-    ikt_transpose_there(j->ctx, j->slabs->transpose);
+    ikt_transpose_execute(j->ctx, j->slabs->transpose, false);
     memcpy(own, j->slabs->by_batches, bytes);
     j->ops->columns(j->mesh, j->grid, j->space, j->batches.first,
                     j->batches.first + j->batches.count);
     memcpy(j->slabs->by_batches, own, bytes);
-    ikt_transpose_back(j->ctx, j->slabs->transpose);
+    ikt_transpose_execute(j->ctx, j->slabs->transpose, true);
     copy_own_rows(j, false);
 }
 

@@ -117,8 +117,7 @@ static ikt_status check(const loop *l, int64_t iteration, bool has_moved, bool i
                         "positions stopped being finite at iteration %lld: choose a smaller "
                         "layout.learning_rate than %g (final_learning_rate: %g)",
                         (long long)iteration, s->learning_rate, s->final_learning_rate);
-    ikt_watch_unpack(l->ctx, sum[0]);
-    const ikt_request request = ikt_watch_poll(l->ctx);
+    const ikt_request request = ikt_watch_unpack(l->ctx, sum[0]);
     if (!l->course.hooks || !has_moved || iteration == s->iterations) return IKT_OK;
     saving saved = {l->course.hooks, state_at(l, iteration)};
     const ikt_saver saver = {&saved, save, l->course.hooks->where};

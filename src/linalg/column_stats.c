@@ -75,20 +75,6 @@ static void add_rows(ikt_context *ctx, void *self, const double *rows, ikt_row_r
         }
 }
 
-/* COLLECTIVE. Names the value of the lowest row over all ranks that is not finite. */
-static ikt_status refuse_defect(ikt_context *ctx, const ikt_row_reader *reader, const pass *p) {
-    int64_t lowest = p->bad_row;
-    ikt_status st = IKT_OK;
-    ikt_min_i64(ctx, &lowest, 1);
-    if (lowest != INT64_MAX && p->bad_row == lowest)
-        st = ikt_fail(ctx, IKT_ERR_DATA,
-                      "%s, row %lld, column %lld (counted from 0): value is %s; remove the row "
-                      "or impute the value",
-                      reader->name, (long long)lowest, (long long)p->bad_column,
-                      isnan(p->bad_value) ? "NaN (not a number)" : "infinite");
-    return ikt_agree(ctx, st);
-}
-
 /* COLLECTIVE. Turns totals relative to row 0 into mean and variance. */
 static void finish(ikt_context *ctx, const pass *p, ikt_column_stats *out) {
     const double n = (double)out->n;
@@ -132,7 +118,17 @@ ikt_status ikt_column_stats_compute(ikt_context *ctx, const ikt_row_reader *read
         st = reader->read(reader->self, 0, 1, p.origin);
     }
     if (st == IKT_OK) st = ikt_blocks_read(ctx, reader, &p, add_rows);
-    if (st == IKT_OK) st = refuse_defect(ctx, reader, &p);
+    if (st == IKT_OK) { /* the value of the lowest row over all ranks that is not finite */
+        int64_t lowest = p.bad_row;
+        ikt_min_i64(ctx, &lowest, 1);
+        if (lowest != INT64_MAX && p.bad_row == lowest)
+            st = ikt_fail(ctx, IKT_ERR_DATA,
+                          "%s, row %lld, column %lld (counted from 0): value is %s; remove the row "
+                          "or impute the value",
+                          reader->name, (long long)lowest, (long long)p.bad_column,
+                          isnan(p.bad_value) ? "NaN (not a number)" : "infinite");
+        st = ikt_agree(ctx, st);
+    }
     if (st == IKT_OK) finish(ctx, &p, out);
     ikt_free(&p.origin);
     ikt_free(&p.total);
@@ -183,8 +179,7 @@ static void add_panels(accumulation *acc, int64_t depth, int64_t p, int64_t q) {
     }
 }
 
-/* Copies rows into the panels; multiplies these where the block ends. Each entry belongs to one
- * pair of panels, hence to one thread. */
+/* Copies rows into the panels; multiplies these, a thread for each pair, where the block ends. */
 static void add_products(ikt_context *ctx, void *self, const double *rows, ikt_row_range at,
                          bool is_end) {
     accumulation *acc = self;
@@ -206,14 +201,6 @@ static void add_products(ikt_context *ctx, void *self, const double *rows, ikt_r
     }
 }
 
-/* Power of two p with radius * p in [1/2, 1); 1 for a constant column. The bound on the exponent
- * keeps p finite for columns of subnormal range. */
-static double scale_of(double radius) {
-    int exponent = 0;
-    if (radius > 0) frexp(radius, &exponent);
-    return ldexp(1.0, exponent < -1000 ? 1000 : -exponent);
-}
-
 ikt_status ikt_covariance_compute(ikt_context *ctx, const ikt_row_reader *reader,
                                   const ikt_column_stats *stats, double **upper) {
     const char *purpose = "covariance";
@@ -232,9 +219,15 @@ ikt_status ikt_covariance_compute(ikt_context *ctx, const ikt_row_reader *reader
     if (st == IKT_OK) st = ikt_alloc(ctx, &acc.sum, entries, sizeof *acc.sum, purpose);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
-        for (int64_t k = 0; k < d; k++)
-            acc.scale[k] =
-                scale_of(fmax(stats->most[k] - stats->mean[k], stats->mean[k] - stats->least[k]));
+        for (int64_t k = 0; k < d; k++) {
+            /* A power of two that brings the radius into [1/2, 1); 1 for a constant column. The
+             * bound on the exponent keeps it finite for columns of subnormal range. */
+            const double radius =
+                fmax(stats->most[k] - stats->mean[k], stats->mean[k] - stats->least[k]);
+            int exponent = 0;
+            if (radius > 0) frexp(radius, &exponent);
+            acc.scale[k] = ldexp(1.0, exponent < -1000 ? 1000 : -exponent);
+        }
         st = ikt_blocks_read(ctx, reader, &acc, add_products);
     }
     if (st == IKT_OK) { /* the sums become covariances in the same memory */

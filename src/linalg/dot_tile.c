@@ -64,13 +64,6 @@ __attribute__((target("avx2,fma"))) static void quarter_avx2(int64_t depth, cons
     }
 }
 
-static void tile_avx2(int64_t depth, const double *a, int64_t row, int64_t step, const double *b,
-                      double *c) {
-    for (int i = 0; i < ROWS; i += 4)
-        for (int j = 0; j < COLUMNS; j += 8)
-            quarter_avx2(depth, a + i * row, row, step, b + j, c + i * COLUMNS + j);
-}
-
 #endif
 
 void ikt_dot_tile(ikt_isa isa, int64_t depth, const double *a, int64_t row, int64_t step,
@@ -81,7 +74,9 @@ void ikt_dot_tile(ikt_isa isa, int64_t depth, const double *a, int64_t row, int6
         return;
     }
     if (isa == IKT_ISA_AVX2) {
-        tile_avx2(depth, a, row, step, b, c);
+        for (int i = 0; i < ROWS; i += 4)
+            for (int j = 0; j < COLUMNS; j += 8)
+                quarter_avx2(depth, a + i * row, row, step, b + j, c + i * COLUMNS + j);
         return;
     }
 #else

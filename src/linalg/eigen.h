@@ -1,7 +1,7 @@
 /* Eigenpairs of symmetric matrices, by ScaLAPACK.
  *
- * Method: divide and conquer (pdsyevd) on a layout that is apart from it (cyclic.h); of all pairs
- * those that are wanted are kept. The generalised problem becomes a plain one by Cholesky's factor.
+ * Method: divide and conquer (pdsyevd) on a block-cyclic layout; of all pairs those that are wanted
+ * are kept. The generalised problem becomes a plain one by Cholesky's factor.
  * Up to `alone_max` columns rank 0 solves alone, on a 1 x 1 grid with one BLAS thread, and shares
  * the result; larger matrices are spread over a near-square grid of all ranks.
  * The solvers that compute k pairs only cannot be used (ScaLAPACK 2.2.1): pdsyevr returns wrong

@@ -42,20 +42,6 @@ void ikt_pca_destroy(ikt_pca **pca) {
     ikt_free(pca);
 }
 
-/* Covariance and solver hold about this much on the rank with most to do. */
-static ikt_status check_memory(ikt_context *ctx, const ikt_row_reader *reader) {
-    double d = (double)reader->d;
-    double needed =
-        4 * d * d + (double)ikt_eigen_bytes(reader->d, ikt_size(ctx), IKT_EIGEN_ALONE_MAX);
-    double available = (double)ikt_memory_available(ctx);
-    if (needed <= available / 2) return IKT_OK;
-    return ikt_fail(ctx, IKT_ERR_RESOURCE,
-                    "principal components of %s (%lld columns) need %.1f GB a rank and %.1f GB "
-                    "are free; use fewer ranks on a node or more nodes, or set preprocess.pca "
-                    "to 0 and layout.init to random",
-                    reader->name, (long long)reader->d, needed / 1e9, available / 1e9);
-}
-
 static void pack(ikt_pca *pca) {
     for (int64_t m = 0; m < pca->k; m++) {
         double *lane = pca->packed + m / LANES * LANES * pca->d + m % LANES;
@@ -67,8 +53,7 @@ static void pack(ikt_pca *pca) {
     }
 }
 
-/* COLLECTIVE. Components whose variance is rounding error of the largest are no directions of the
- * data: they become zero. */
+/* COLLECTIVE. Components whose variance is rounding error of the largest become zero. */
 static ikt_status decompose(ikt_context *ctx, const double *upper, ikt_pca *pca) {
     int64_t d = pca->d, k = pca->k < d ? pca->k : d;
     for (int64_t c = 0; c < d; c++)
@@ -93,7 +78,17 @@ ikt_status ikt_pca_fit(ikt_context *ctx, const ikt_row_reader *reader, int64_t k
     ikt_column_stats stats = {0};
     double *upper = NULL;
     *out = NULL;
-    ikt_status st = check_memory(ctx, reader);
+    /* Covariance and solver hold about this much on the rank with most to do. */
+    const double d = (double)reader->d, available = (double)ikt_memory_available(ctx);
+    const double needed =
+        4 * d * d + (double)ikt_eigen_bytes(reader->d, ikt_size(ctx), IKT_EIGEN_ALONE_MAX);
+    ikt_status st = IKT_OK;
+    if (needed > available / 2)
+        st = ikt_fail(ctx, IKT_ERR_RESOURCE,
+                      "principal components of %s (%lld columns) need %.1f GB a rank and %.1f GB "
+                      "are free; use fewer ranks on a node or more nodes, or set preprocess.pca "
+                      "to 0 and layout.init to random",
+                      reader->name, (long long)reader->d, needed / 1e9, available / 1e9);
     if (st == IKT_OK) st = create(ctx, reader->d, k, out);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = ikt_column_stats_compute(ctx, reader, &stats);

@@ -43,13 +43,6 @@ static bool turn_pair(int d, vectors w, vectors v, int p, int q) {
     return true;
 }
 
-static void swap(double *a, double *b) {
-    double kept[Q];
-    memcpy(kept, a, sizeof kept);
-    memcpy(a, b, sizeof kept);
-    memcpy(b, kept, sizeof kept);
-}
-
 /* The unit vector that sticks out most of those before `k`, orthogonal to them. */
 static void complete(int d, vectors u, int k) {
     double best = -1, candidate[Q];
@@ -86,10 +79,14 @@ void ikt_small_svd(int d, const double *a, double *u, double *s, double *v) {
     }
     for (int k = 0; k < d; k++)
         for (int p = k + 1; p < d; p++)
-            if (dot(d, w[p], w[p]) > dot(d, w[k], w[k])) {
-                swap(w[k], w[p]);
-                swap(right[k], right[p]);
-            }
+            if (dot(d, w[p], w[p]) > dot(d, w[k], w[k]))
+                for (int i = 0; i < d; i++) {
+                    const double x = w[k][i], y = right[k][i];
+                    w[k][i] = w[p][i];
+                    w[p][i] = x;
+                    right[k][i] = right[p][i];
+                    right[p][i] = y;
+                }
     for (int k = 0; k < d; k++) {
         s[k] = sqrt(dot(d, w[k], w[k]));
         const bool is_there = s[k] > 4 * DBL_EPSILON * s[0]; /* else its direction is rounding */
@@ -113,36 +110,28 @@ double ikt_small_det(int d, const double *a) {
 
 /* --- motions ---------------------------------------------------------------------------------- */
 
-/* COLLECTIVE. Mean rows of both maps. */
-static void find_centres(ikt_context *ctx, const float *y, const float *reference, int64_t n_local,
-                         double n, ikt_procrustes *out) {
-    const int q = out->q;
-    ikt_exact_sum sum[2 * Q] = {{{0}, 0, 0}};
-    for (int64_t i = 0; i < n_local; i++)
-        for (int c = 0; c < q; c++) {
-            ikt_exact_sum_add(&sum[c], (double)y[q * i + c]);
-            ikt_exact_sum_add(&sum[Q + c], (double)reference[q * i + c]);
-        }
-    ikt_exact_sum_reduce(ctx, sum, 2 * Q);
-    for (int c = 0; c < q; c++) {
-        out->from[c] = ikt_exact_sum_value(&sum[c]) / n;
-        out->to[c] = ikt_exact_sum_value(&sum[Q + c]) / n;
-    }
-}
-
-/* COLLECTIVE. What the rows say of both maps once they are centred.
+/* COLLECTIVE. Mean rows of both maps, and what the rows say of both once they are centred.
  *   cross     [q * q] receives the sum of y^T r
  *   squares   receives the sums of squares of y and of the reference */
-static void find_moments(ikt_context *ctx, const ikt_procrustes *at, const float *y,
-                         const float *reference, int64_t n_local, double *cross,
-                         double squares[2]) {
-    const int q = at->q;
-    ikt_exact_sum sum[Q * Q + 2] = {{{0}, 0, 0}};
+static void find_moments(ikt_context *ctx, const float *y, const float *reference, int64_t n_local,
+                         double n, ikt_procrustes *out, double *cross, double squares[2]) {
+    const int q = out->q;
+    ikt_exact_sum mean[2 * Q] = {{{0}, 0, 0}}, sum[Q * Q + 2] = {{{0}, 0, 0}};
+    for (int64_t i = 0; i < n_local; i++)
+        for (int c = 0; c < q; c++) {
+            ikt_exact_sum_add(&mean[c], (double)y[q * i + c]);
+            ikt_exact_sum_add(&mean[Q + c], (double)reference[q * i + c]);
+        }
+    ikt_exact_sum_reduce(ctx, mean, 2 * Q);
+    for (int c = 0; c < q; c++) {
+        out->from[c] = ikt_exact_sum_value(&mean[c]) / n;
+        out->to[c] = ikt_exact_sum_value(&mean[Q + c]) / n;
+    }
     for (int64_t i = 0; i < n_local; i++) {
         double a[Q], b[Q];
         for (int c = 0; c < q; c++) {
-            a[c] = (double)y[q * i + c] - at->from[c];
-            b[c] = (double)reference[q * i + c] - at->to[c];
+            a[c] = (double)y[q * i + c] - out->from[c];
+            b[c] = (double)reference[q * i + c] - out->to[c];
             ikt_exact_sum_add(&sum[Q * Q], a[c] * a[c]);
             ikt_exact_sum_add(&sum[Q * Q + 1], b[c] * b[c]);
         }
@@ -185,9 +174,8 @@ ikt_status ikt_procrustes_fit(ikt_context *ctx, int q, const float *y, const flo
     const double n = (double)ikt_sum_one(ctx, n_local);
     *out = (ikt_procrustes){.q = q, .scale = 1};
     if (n == 0) return ikt_fail(ctx, IKT_ERR_DATA, "there are no rows to align by");
-    find_centres(ctx, y, reference, n_local, n, out);
     double cross[Q * Q], squares[2];
-    find_moments(ctx, out, y, reference, n_local, cross, squares);
+    find_moments(ctx, y, reference, n_local, n, out, cross, squares);
     if (!(squares[0] > 0) || !(squares[1] > 0))
         return ikt_fail(ctx, IKT_ERR_DATA, "all rows of %s lie in one point: nothing to align",
                         squares[0] > 0 ? "the reference" : "the embedding");

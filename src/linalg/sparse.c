@@ -14,7 +14,7 @@ ikt_status ikt_sparse_reserve(ikt_context *ctx, int64_t count, int64_t entries, 
     IKT_TRY(ikt_room(ctx, &rows->start, count + 1, sizeof *rows->start, purpose));
     IKT_TRY(ikt_room(ctx, &rows->column, entries, sizeof *rows->column, purpose));
     IKT_TRY(ikt_room(ctx, &rows->value, entries, sizeof *rows->value, purpose));
-    if (entries > rows->entry_room) rows->entry_room = entries;
+    if (entries > rows->entry_capacity) rows->entry_capacity = entries;
     return IKT_OK;
 }
 
@@ -23,13 +23,6 @@ void ikt_sparse_destroy(ikt_sparse *rows) {
     ikt_free(&rows->column);
     ikt_free(&rows->value);
     *rows = (ikt_sparse){0};
-}
-
-/* Lengths of rows become their starts. */
-static void add_up(ikt_sparse *rows) {
-    rows->start[0] = 0;
-    for (int64_t i = 0; i < rows->count; i++)
-        rows->start[i + 1] += rows->start[i];
 }
 
 ikt_status ikt_sparse_join(ikt_context *ctx, const ikt_sparse *own, ikt_sparse *all) {
@@ -49,7 +42,9 @@ ikt_status ikt_sparse_join(ikt_context *ctx, const ikt_sparse *own, ikt_sparse *
         ikt_gather_counts(ctx, mine, counts);
         ikt_allgather(ctx, own->column, mine, sizeof *own->column, all->column, counts);
         ikt_allgather(ctx, own->value, mine, sizeof *own->value, all->value, counts);
-        add_up(all);
+        all->start[0] = 0;
+        for (int64_t i = 0; i < all->count; i++) /* lengths become starts */
+            all->start[i + 1] += all->start[i];
     } else {
         ikt_sparse_destroy(all);
     }

@@ -12,11 +12,11 @@
 #include "base/status.h"
 
 typedef struct {
-    int64_t count, d;   /* rows, columns */
-    int64_t *start;     /* [count + 1] entries of row i are start[i] .. start[i + 1] - 1, from 0 */
-    int32_t *column;    /* [start[count]] below d, ascending in each row */
-    float *value;       /* [start[count]] finite, not 0 */
-    int64_t entry_room; /* entries that column and value have room for */
+    int64_t count, d; /* rows, columns */
+    int64_t *start;   /* [count + 1] entries of row i are start[i] .. start[i + 1] - 1, from 0 */
+    int32_t *column;  /* [start[count]] below d, ascending in each row */
+    float *value;     /* [start[count]] finite, not 0 */
+    int64_t entry_capacity; /* entries that column and value can hold */
 } ikt_sparse;
 
 /* One row, lent. */
@@ -31,8 +31,8 @@ static inline ikt_sparse_row ikt_sparse_row_of(const ikt_sparse *rows, int64_t i
     return (ikt_sparse_row){rows->start[i + 1] - at, rows->column + at, rows->value + at};
 }
 
-/* LOCAL. Makes room; an array that has to grow loses what it holds. An empty struct is one without
- * room. Errors: IKT_ERR_RESOURCE. */
+/* LOCAL. Allocates what is missing; an array that has to grow loses what it holds. An empty struct
+ * has no capacity. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_sparse_reserve(ikt_context *ctx, int64_t count, int64_t entries, ikt_sparse *rows);
 void ikt_sparse_destroy(ikt_sparse *rows);
 

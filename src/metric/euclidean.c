@@ -71,35 +71,32 @@ shape_avx512(const float *a, const float *b, int64_t d, float *out, int64_t stri
             _mm512_storeu_ps(out + r * stride + g * LANES, sum[r][g]);
 }
 
+__attribute__((target("avx512f"), always_inline)) static inline void
+rows_avx512(const float *a, const float *b, int64_t d, float *out, int64_t stride, int rows,
+            const int groups) {
+    switch (rows) {
+    case 8:
+        shape_avx512(a, b, d, out, stride, 8, groups);
+        break;
+    case 4:
+        shape_avx512(a, b, d, out, stride, 4, groups);
+        break;
+    case 2:
+        shape_avx512(a, b, d, out, stride, 2, groups);
+        break;
+    default:
+        shape_avx512(a, b, d, out, stride, 1, groups);
+        break;
+    }
+}
+
 __attribute__((target("avx512f"))) static void tile_avx512(const float *a, const float *b,
                                                            int64_t d, float *out, int64_t stride,
                                                            int rows, int groups) {
-    switch (rows * 4 + groups) {
-    case 8 * 4 + 2:
-        shape_avx512(a, b, d, out, stride, 8, 2);
-        break;
-    case 8 * 4 + 1:
-        shape_avx512(a, b, d, out, stride, 8, 1);
-        break;
-    case 4 * 4 + 2:
-        shape_avx512(a, b, d, out, stride, 4, 2);
-        break;
-    case 4 * 4 + 1:
-        shape_avx512(a, b, d, out, stride, 4, 1);
-        break;
-    case 2 * 4 + 2:
-        shape_avx512(a, b, d, out, stride, 2, 2);
-        break;
-    case 2 * 4 + 1:
-        shape_avx512(a, b, d, out, stride, 2, 1);
-        break;
-    case 1 * 4 + 2:
-        shape_avx512(a, b, d, out, stride, 1, 2);
-        break;
-    default:
-        shape_avx512(a, b, d, out, stride, 1, 1);
-        break;
-    }
+    if (groups == 2)
+        rows_avx512(a, b, d, out, stride, rows, 2);
+    else
+        rows_avx512(a, b, d, out, stride, rows, 1);
 }
 
 /* The same for 16 registers of 8 lanes: at most 4 rows by one group (two registers). */
@@ -126,45 +123,27 @@ shape_avx2(const float *a, const float *b, int64_t d, float *out, int64_t stride
 __attribute__((target("avx2,fma"))) static void tile_avx2(const float *a, const float *b, int64_t d,
                                                           float *out, int64_t stride, int rows,
                                                           int groups) {
-    for (int g = 0; g < groups; g++, b += LANES * d, out += LANES) {
-        switch (rows) {
-        case 8:
-            shape_avx2(a, b, d, out, stride, 4);
-            shape_avx2(a + 4 * d, b, d, out + 4 * stride, stride, 4);
-            break;
-        case 4:
-            shape_avx2(a, b, d, out, stride, 4);
-            break;
-        case 2:
-            shape_avx2(a, b, d, out, stride, 2);
-            break;
-        default:
-            shape_avx2(a, b, d, out, stride, 1);
-            break;
+    const int step = rows < 4 ? rows : 4; /* 8 rows are two times 4 */
+    for (int g = 0; g < groups; g++, b += LANES * d, out += LANES)
+        for (int r = 0; r < rows; r += step) {
+            if (step == 4)
+                shape_avx2(a + r * d, b, d, out + r * stride, stride, 4);
+            else if (step == 2)
+                shape_avx2(a, b, d, out, stride, 2);
+            else
+                shape_avx2(a, b, d, out, stride, 1);
         }
-    }
-}
-
-static tile_function *tile_for(ikt_isa isa) {
-    if (isa >= IKT_ISA_AVX512) return tile_avx512;
-    return isa == IKT_ISA_AVX2 ? tile_avx2 : tile_portable;
-}
-
-#else
-
-static tile_function *tile_for(ikt_isa isa) {
-    (void)isa;
-    return tile_portable;
 }
 
 #endif
 
-/* The largest power of two, at most TILE_ROWS, that does not exceed what is left. */
-static int rows_now(int64_t left) {
-    int rows = TILE_ROWS;
-    while (rows > left)
-        rows /= 2;
-    return rows;
+static tile_function *tile_for(ikt_isa isa) {
+#if defined(__x86_64__)
+    if (isa >= IKT_ISA_AVX512) return tile_avx512;
+    if (isa == IKT_ISA_AVX2) return tile_avx2;
+#endif
+    (void)isa;
+    return tile_portable;
 }
 
 static void block(ikt_isa isa, const float *a, int64_t na, const float *packed_b, int64_t nb,
@@ -178,7 +157,8 @@ static void block(ikt_isa isa, const float *a, int64_t na, const float *packed_b
         const float *b = packed_b + g * LANES * d;
         int rows = TILE_ROWS;
         for (int64_t i = 0; i < na; i += rows) {
-            rows = rows_now(na - i);
+            while (rows > na - i) /* a power of two */
+                rows /= 2;
             tile(a + i * d, b, d, out + i * stride + g * LANES, stride, rows, groups);
         }
     }
@@ -227,8 +207,5 @@ static double exact(const float *x, const float *y, int64_t d) {
     return sum;
 }
 
-const ikt_metric ikt_metric_euclidean = {.name = "euclidean",
-                                         .block = block,
-                                         .sparse = sparse,
-                                         .exact = exact,
-                                         .sparse_exact = ikt_sparse_distance_f64};
+const ikt_metric ikt_metric_euclidean = {
+    .block = block, .sparse = sparse, .exact = exact, .sparse_exact = ikt_sparse_distance_f64};

@@ -48,15 +48,6 @@ void ikt_unpack_rows(const float *packed, int64_t n, int64_t d, float *rows) {
 
 /* --- sparse rows ------------------------------------------------------------------------------ */
 
-/* The columns of a group, each once, to `column`. Returns how many. */
-static int64_t join_columns(const ikt_sparse *rows, int64_t group, int32_t *column) {
-    const int64_t row = group * LANES, end = row + LANES < rows->count ? row + LANES : rows->count;
-    const int64_t entries = rows->start[end] - rows->start[row];
-    if (entries > 0)
-        memcpy(column, rows->column + rows->start[row], (size_t)entries * sizeof *column);
-    return ikt_sort_distinct_i32(column, entries);
-}
-
 static void place_values(const ikt_sparse *rows, int64_t group, ikt_sparse_pack *pack) {
     const int32_t *column = pack->column + pack->first[group];
     float *value = pack->value + pack->first[group] * LANES;
@@ -76,8 +67,13 @@ ikt_status ikt_sparse_pack_create(ikt_context *ctx, const ikt_sparse *rows, ikt_
     *out = (ikt_sparse_pack){.count = rows->count, .groups = groups};
     ikt_status st = ikt_alloc(ctx, &out->first, groups + 1, sizeof *out->first, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &out->column, entries, sizeof *out->column, purpose);
-    for (int64_t g = 0; st == IKT_OK && g < groups; g++)
-        out->first[g + 1] = out->first[g] + join_columns(rows, g, out->column + out->first[g]);
+    for (int64_t g = 0; st == IKT_OK && g < groups; g++) { /* the columns of a group, each once */
+        const int64_t end = (g + 1) * LANES < rows->count ? (g + 1) * LANES : rows->count;
+        const int64_t begin = rows->start[g * LANES], joined = rows->start[end] - begin;
+        int32_t *column = out->column + out->first[g];
+        if (joined > 0) memcpy(column, rows->column + begin, (size_t)joined * sizeof *column);
+        out->first[g + 1] = out->first[g] + ikt_sort_distinct_i32(column, joined);
+    }
     if (st == IKT_OK)
         st = ikt_alloc(ctx, &out->value, out->first[groups] * LANES, sizeof *out->value, purpose);
     for (int64_t g = 0; st == IKT_OK && g < groups; g++)

@@ -1,12 +1,11 @@
 /* Distances from a block of rows to a block of rows.
  *
  * Neighbour search, coarse cells, landmarks, zero-similarity rows and measures compare rows through
- * this contract and name no metric, so that a new metric is one file with one ikt_metric, which
- * ikt_metric_of chooses. Smaller is nearer. Every function gives a pair of rows the same
- * bits, whatever block, instruction set or thread it is met in.
+ * this contract and name no metric: a new metric is one file with an ikt_metric, which
+ * ikt_metric_of chooses. Smaller is nearer. Every function gives a pair of rows the same bits,
+ * whatever block, instruction set or thread it is met in.
  * Rows of the left-hand side lie side by side; those of the right-hand side are packed in groups of
- * sixteen, one row a SIMD lane, as ikt_pack_rows packs dense rows and ikt_sparse_pack_create sparse
- * ones.
+ * sixteen, one row a SIMD lane (ikt_pack_rows, ikt_sparse_pack_create).
  */
 #ifndef IKT_METRIC_METRIC_H
 #define IKT_METRIC_METRIC_H
@@ -33,7 +32,6 @@ typedef struct {
 
 /* All functions are LOCAL, run in one thread, and may be called from any number of threads. */
 typedef struct {
-    const char *name;
     /* Dense rows in single precision.
      *   isa        what to compute with, at most ikt_cpu_isa(); the result does not depend on it
      *   a          [na * d], row-major
@@ -73,8 +71,7 @@ static inline int64_t ikt_packed_floats(int64_t n, int64_t d) {
  *   packed   [ikt_packed_floats(n, d)], aligned to 64 bytes */
 void ikt_pack_rows(const float *rows, int64_t n, int64_t d, float *packed);
 
-/* LOCAL. The same for rows that lie anywhere, row[i] of d floats; what is missing in the last group
- * is left as it is. */
+/* LOCAL. The same of rows row[i] that lie anywhere; leaves what the last group lacks as it is. */
 void ikt_pack_rows_from(const float *const *row, int64_t n, int64_t d, float *packed);
 
 /* LOCAL. Lays packed rows side by side again. */

@@ -13,7 +13,7 @@
 
 #include "base/cpu.h"
 #include "base/memory.h"
-#include "base/select.h"
+#include "base/sort.h"
 #include "linalg/blocks.h"
 #include "metric/metric.h"
 

@@ -17,7 +17,6 @@
 #include "base/cpu.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/select.h"
 #include "base/sort.h"
 #include "dist/shuffle.h"
 #include "metric/metric.h"

@@ -4,6 +4,7 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/rng.h"
 #include "base/timer.h"
 #include "dist/shuffle.h"
 #include "pipeline/early_outputs.h"

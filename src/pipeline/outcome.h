@@ -2,7 +2,7 @@
 #ifndef IKT_PIPELINE_OUTCOME_H
 #define IKT_PIPELINE_OUTCOME_H
 
-#include "base/cost.h"
+#include "base/timer.h"
 #include "evaluate/measure.h"
 #include "pipeline/pipeline.h"
 

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/atomic_file.h"
 #include "base/comm.h"
-#include "base/draw.h"
-#include "base/input_file.h"
 #include "base/memory.h"
+#include "base/rng.h"
 #include "base/timer.h"
 #include "io/formats/reader.h"
 #include "io/numbers/element.h"

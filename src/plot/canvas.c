@@ -15,8 +15,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/encoding.h"
 #include "base/memory.h"
-#include "base/utf8.h"
 #include "iktsne/version.h"
 
 #define POINTS 72.0 /* in an inch */

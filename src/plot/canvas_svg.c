@@ -6,7 +6,6 @@
  * made). Disadvantage: letters are a little wider or narrower than planned; ours are wider than
  * those of the usual families, so they fit. */
 #include "base/encoding.h"
-#include "base/utf8.h"
 #include "iktsne/version.h"
 #include "plot/canvas.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/encoding.h"
 
 #define CAPITAL 12.0 /* grid units */
 #define BEARING 1.5  /* empty grid units at either side of a character */

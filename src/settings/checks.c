@@ -97,8 +97,8 @@ int64_t ikt_check_result_bytes(ikt_context *ctx, const ikt_settings *settings, i
 
 ikt_status ikt_check_room(ikt_context *ctx, const ikt_settings *settings, int64_t n) {
     if (!settings->output.file[0]) return IKT_OK;
-    return ikt_atomic_check_room(ctx, settings->output.file,
-                                 ikt_check_result_bytes(ctx, settings, n));
+    return ikt_atomic_check_space(ctx, settings->output.file,
+                                  ikt_check_result_bytes(ctx, settings, n));
 }
 
 /* --- time ------------------------------------------------------------------------------------- */

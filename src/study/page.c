@@ -9,7 +9,6 @@
 #include "base/atomic_file.h"
 #include "base/encoding.h"
 #include "base/memory.h"
-#include "base/utf8.h"
 #include "config/key.h"
 
 static const char head[] =

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/comm.h"
-#include "base/locked_file.h"
 #include "base/memory.h"
+#include "base/shared_file.h"
 #include "base/sort.h"
 #include "config/value.h"
 #include "evaluate/measure.h"

@@ -23,9 +23,9 @@
 #include <unistd.h>
 
 #include "base/comm.h"
-#include "base/locked_file.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/shared_file.h"
 #include "base/sort.h"
 #include "base/timer.h"
 #include "base/watch.h"
@@ -321,7 +321,7 @@ static ikt_status work(worker *w, ikt_context *group) {
     for (;;) {
         claim_of_run claim = {-1, 0};
         ikt_status st = IKT_OK;
-        if (ikt_watch_ask(group) == IKT_REQUEST_STOP)
+        if (ikt_watch_poll(group) == IKT_REQUEST_STOP)
             return ikt_fail(group, IKT_STOPPED,
                             "stopped by %s between two runs; the same command goes on with those "
                             "that are left",

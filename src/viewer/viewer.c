@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/atomic_file.h"
+#include "base/encoding.h"
 #include "base/memory.h"
-#include "base/utf8.h"
 #include "config/value.h"
 #include "viewer/parts.h"
 

@@ -46,9 +46,15 @@ static ikt_status make(bench *b, exchanging *e) {
 static ikt_status measure_halo(bench *b, exchanging *e) {
     char rows[32], ghosts[32];
     bench_stream stream;
-    int64_t sent = 2 * (int64_t)sizeof(float) * ikt_halo_sent(e->halo);
-    int64_t received = ikt_sum_one(b->ctx, ikt_halo_received(e->halo));
-    int64_t messages = ikt_max_one(b->ctx, ikt_halo_messages(e->halo));
+    int64_t count[IKT_TRAFFIC_KINDS]; /* of one exchange */
+    for (int k = 0; k < IKT_TRAFFIC_KINDS; k++)
+        count[k] = -ikt_traffic_count(b->ctx, IKT_STAGE_TOTAL, (ikt_traffic_kind)k);
+    exchange(e);
+    for (int k = 0; k < IKT_TRAFFIC_KINDS; k++)
+        count[k] += ikt_traffic_count(b->ctx, IKT_STAGE_TOTAL, (ikt_traffic_kind)k);
+    const int64_t sent = count[IKT_TRAFFIC_BYTES_SENT];
+    const int64_t received = ikt_sum_one(b->ctx, e->graph.n_ghost);
+    const int64_t messages = ikt_max_one(b->ctx, count[IKT_TRAFFIC_MESSAGES_SENT]);
     IKT_TRY(ikt_agree(b->ctx, bench_stream_create(b->ctx, sent, &stream)));
     bench_case c = {.path = "halo",
                     .unit = "bytes",

@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "base/draw.h"
 #include "base/rng.h"
 #include "isolation/model.h"
 #include "support/plain_random.h"

@@ -7,12 +7,12 @@
 
 #include "base/atomic_file.h"
 #include "base/comm.h"
-#include "base/cost.h"
 #include "base/exact_sum.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/row_hash.h"
 #include "base/status.h"
+#include "base/timer.h"
 #include "dist/rows.h"
 
 /* Files are quoted in messages; they must neither break the line nor steer a terminal. */

@@ -25,7 +25,7 @@ static ikt_status write_rounds(ikt_context *ctx, ikt_shared_file *file) {
             piece[i] = byte_of(round, ikt_rank(ctx), i);
         IKT_TRY(ikt_shared_append(file, piece, count));
     }
-    return ikt_shared_append_text(file, "end");
+    return ikt_shared_append(file, "end", ikt_rank(ctx) == 0 ? 3 : 0);
 }
 
 static void check_file(ikt_context *ctx, const char *name) {
@@ -74,7 +74,7 @@ static void giving_up(void **state) {
     assert_null(file);
     assert_int_equal(ikt_shared_begin(ctx, name, true, 0, &file), IKT_OK);
     snprintf(beside, sizeof beside, "%s", ikt_shared_name(file));
-    ikt_status st = ikt_shared_append_text(file, "new");
+    ikt_status st = ikt_shared_append(file, "new", ikt_rank(ctx) == 0 ? 3 : 0);
     if (st == IKT_OK && ikt_rank(ctx) == ikt_size(ctx) - 1)
         st = ikt_fail(ctx, IKT_ERR_DATA, "gave up");
     assert_int_equal(ikt_shared_end(&file, st), IKT_ERR_DATA);

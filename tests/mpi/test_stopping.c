@@ -229,18 +229,18 @@ static void time_asks_on_all_ranks_alike(void **state) {
     ikt_context *ctx = *state;
     int saves = 0;
     const ikt_saver saver = {&saves, count_save, "memory"};
-    assert_int_equal(ikt_watch_ask(ctx), IKT_REQUEST_NONE); /* nobody watches */
+    assert_int_equal(ikt_watch_poll(ctx), IKT_REQUEST_NONE); /* nobody watches */
     ikt_watch_begin(ctx, INFINITY, INFINITY);
-    assert_int_equal(ikt_watch_ask(ctx), IKT_REQUEST_NONE);
+    assert_int_equal(ikt_watch_poll(ctx), IKT_REQUEST_NONE);
     ikt_watch_begin(ctx, INFINITY, 0);
-    assert_int_equal(ikt_watch_ask(ctx), IKT_REQUEST_SAVE);
-    assert_int_equal(ikt_watch_pause(ctx, &saver), IKT_OK);
+    assert_int_equal(ikt_watch_poll(ctx), IKT_REQUEST_SAVE);
+    assert_int_equal(ikt_watch_handle(ctx, ikt_watch_poll(ctx), &saver), IKT_OK);
     assert_int_equal(saves, 1);
     ikt_watch_begin(ctx, 3600, INFINITY);
-    assert_int_equal(ikt_watch_pause(ctx, &saver), IKT_OK);
+    assert_int_equal(ikt_watch_handle(ctx, ikt_watch_poll(ctx), &saver), IKT_OK);
     assert_int_equal(saves, 1);
     ikt_watch_expect(ctx, 1200); /* three times that do not fit any more */
-    assert_int_equal(ikt_watch_pause(ctx, &saver), IKT_STOPPED);
+    assert_int_equal(ikt_watch_handle(ctx, ikt_watch_poll(ctx), &saver), IKT_STOPPED);
     assert_int_equal(saves, 2);
     assert_non_null(strstr(ikt_message(ctx), "the end of its time"));
     ikt_clear(ctx);
@@ -252,10 +252,10 @@ static void a_checkpoint_that_fails_is_a_warning_and_in_the_end_an_error(void **
     const ikt_saver saver = {ctx, fail_to_save, "memory"};
     ikt_context_set_log(ctx, IKT_LOG_ERROR);
     ikt_watch_begin(ctx, INFINITY, 0);
-    assert_int_equal(ikt_watch_pause(ctx, &saver), IKT_OK);
+    assert_int_equal(ikt_watch_handle(ctx, ikt_watch_poll(ctx), &saver), IKT_OK);
     assert_string_equal(ikt_message(ctx), "");
     ikt_watch_begin(ctx, 0, INFINITY);
-    assert_int_equal(ikt_watch_pause(ctx, &saver), IKT_ERR_FILE);
+    assert_int_equal(ikt_watch_handle(ctx, ikt_watch_poll(ctx), &saver), IKT_ERR_FILE);
     ikt_clear(ctx);
     ikt_watch_end(ctx);
     ikt_context_set_log(ctx, IKT_LOG_WARN);
@@ -269,17 +269,18 @@ static void a_signal_to_one_rank_reaches_all(void **state) {
     const bool is_last = ikt_rank(ctx) == ikt_size(ctx) - 1;
     ikt_watch_signals();
     ikt_watch_begin(ctx, INFINITY, INFINITY);
-    assert_int_equal(ikt_watch_pause(ctx, &saver), IKT_OK);
+    assert_int_equal(ikt_watch_handle(ctx, ikt_watch_poll(ctx), &saver), IKT_OK);
     if (is_last) raise(SIGUSR1);
-    assert_int_equal(ikt_watch_pause(ctx, &saver), IKT_OK);
+    assert_int_equal(ikt_watch_handle(ctx, ikt_watch_poll(ctx), &saver), IKT_OK);
     assert_int_equal(saves, 1);
-    assert_int_equal(ikt_watch_pause(ctx, &saver), IKT_OK); /* once is enough */
+    assert_int_equal(ikt_watch_handle(ctx, ikt_watch_poll(ctx), &saver),
+                     IKT_OK); /* once is enough */
     assert_int_equal(saves, 1);
     if (is_last) {
         raise(SIGTERM);
         raise(SIGTERM); /* as launchers do: the same one */
     }
-    assert_int_equal(ikt_watch_pause(ctx, &saver), IKT_STOPPED);
+    assert_int_equal(ikt_watch_handle(ctx, ikt_watch_poll(ctx), &saver), IKT_STOPPED);
     assert_int_equal(saves, 2);
     assert_non_null(strstr(ikt_message(ctx), is_last || ikt_size(ctx) > 1 ? "" : "SIGTERM"));
     ikt_clear(ctx);

@@ -2,9 +2,9 @@
 #include "support/ikt_test.h"
 
 #include "base/comm.h"
-#include "base/cost.h"
 #include "base/exact_sum.h"
 #include "base/memory.h"
+#include "base/timer.h"
 #include "dist/halo.h"
 
 static void expect(const ikt_context *ctx, ikt_stage stage, ikt_traffic_kind kind, int64_t count) {

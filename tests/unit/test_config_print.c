@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/encoding.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "base/utf8.h"
 #include "config/value.h"
 #include "settings/settings.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "base/select.h"
+#include "base/sort.h"
 
 enum { COUNT = 5000, ROOM = COUNT + 16 };
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "base/atomic_file.h"
 #include "base/comm.h"
-#include "base/input_file.h"
 #include "base/memory.h"
 #include "io/formats/libsvm_text.h"
 

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/atomic_file.h"
 #include "base/comm.h"
-#include "base/input_file.h"
 #include "base/memory.h"
 #include "io/convert/row_feed.h"
 

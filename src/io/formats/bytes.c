@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/input_file.h"
+#include "base/atomic_file.h"
 #include "base/memory.h"
 
 /* --- bytes ------------------------------------------------------------------------------------ */

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "base/utf8.h"
 #include "io/numbers/decimal.h"
 
 int64_t ikt_label_names_count(const char *names) {

@@ -20,7 +20,6 @@
 #include <sys/stat.h>
 
 #include "base/atomic_file.h"
-#include "base/input_file.h"
 #include "base/sandbox.h"
 #include "io/hdf5/h5.h"
 

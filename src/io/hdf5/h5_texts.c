@@ -8,7 +8,6 @@
 #include "base/encoding.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/utf8.h"
 #include "io/hdf5/h5.h"
 
 enum { BLOCK = 1024, TEXT_MOST = 1024 };

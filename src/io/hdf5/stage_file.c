@@ -5,7 +5,7 @@
 
 #include "base/atomic_file.h"
 #include "base/memory.h"
-#include "base/seal.h"
+#include "base/row_hash.h"
 #include "io/hdf5/parts_h5.h"
 
 /* --- heads ------------------------------------------------------------------------------------ */

@@ -2,8 +2,8 @@
  *
  *   attributes of the root: format = "iktsne-checkpoint", format_version, stage, version, build,
  *   instruction_set, input, settings; one data set for each part (parts.h)
- * The file is written in parallel beside its name, sealed (base/seal.h) and renamed; the one before
- * it is kept under a second name. It does not depend on the ranks that wrote it.
+ * The file is written in parallel beside its name, sealed (base/row_hash.h) and renamed; the one
+ * before it is kept under a second name. It does not depend on the ranks that wrote it.
  */
 #ifndef IKT_IO_HDF5_STAGE_FILE_H
 #define IKT_IO_HDF5_STAGE_FILE_H

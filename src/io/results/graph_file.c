@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/atomic_file.h"
 #include "base/comm.h"
-#include "base/input_file.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "config/key.h"

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/comm.h"
+#include "base/encoding.h"
 #include "base/memory.h"
-#include "base/utf8.h"
 #include "dist/rows.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/atomic_file.h"
 #include "base/comm.h"
-#include "base/input_file.h"
 #include "base/memory.h"
 #include "io/hdf5/h5.h"
 #include "io/sources/labels.h"

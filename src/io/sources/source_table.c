@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/atomic_file.h"
 #include "base/comm.h"
-#include "base/input_file.h"
 #include "io/sources/source_ops.h"
 
 enum { HEAD = 512, NAME_SIZE = 1024 };
