@@ -59,9 +59,10 @@ IKT_API ikt_embedding_measure ikt_embedding_measure_at(const ikt_embedding *embe
 
 /* COLLECTIVE. Writes the embedding with labels, trace and provenance as `iktsne embed` does: an
  * HDF5 file that every verb of the program reads. (What `iktsne embed --extend` goes on from is in
- * the file of output.file only.) The file appears complete or not at all. path        the same on
- * all ranks overwrite   replace a file of that name Errors: IKT_ERR_FILE; IKT_ERR_USAGE for an
- * embedding that came from a file. */
+ * the file of output.file only.) The file appears complete or not at all.
+ *   path        the same on all ranks
+ *   overwrite   replace a file of that name
+ * Errors: IKT_ERR_FILE; IKT_ERR_USAGE for an embedding that came from a file. */
 IKT_API ikt_status ikt_embedding_write(ikt_embedding *embedding, const char *path, bool overwrite);
 
 /* COLLECTIVE. Draws the embedding, coloured by its labels, as a PNG file of 1200 x 1000 pixels.
@@ -71,9 +72,9 @@ IKT_API ikt_status ikt_embedding_draw(ikt_embedding *embedding, const char *path
                                       const char *title);
 
 /* COLLECTIVE. The embedding of a result file, or of any HDF5 file with a data set /embedding of one
- * to three columns; each rank gets an equal block of rows. out   receives the embedding (owned by
- * the caller), NULL on failure; ctx must outlive it Errors: IKT_ERR_FILE, IKT_ERR_DATA,
- * IKT_ERR_RESOURCE. */
+ * to three columns; each rank gets an equal block of rows.
+ *   out   receives the embedding, owned by the caller; NULL on failure; ctx must outlive it
+ * Errors: IKT_ERR_FILE, IKT_ERR_DATA, IKT_ERR_RESOURCE. */
 IKT_API ikt_status ikt_embedding_read(ikt_context *ctx, const char *path, ikt_embedding **out);
 
 IKT_END_C

@@ -37,7 +37,9 @@ const char *ikt_embedding_file_title(const ikt_embedding_file *embedding, const 
 typedef enum { IKT_COLOUR_AS_AUTO, IKT_COLOUR_AS_CLASSES, IKT_COLOUR_AS_NUMBERS } ikt_colour_as;
 
 /* LOCAL. The parts of a name that may be "DATASET" of the run's file or "FILE.h5:DATASET" of
- * another. own    the run's file file   [IKT_STRING_MAX], receives the file's name */
+ * another.
+ *   own    the run's file
+ *   file   [IKT_STRING_MAX], receives the file's name */
 void ikt_embedding_name_split(const char *name, const char *own, char *file, const char **dataset);
 
 /* Something to colour the points by. */

@@ -12,9 +12,10 @@
 
 #include "base/status.h"
 
-/* The gradient of the own rows as two fields, which are added up where they are used:
- *   gradient[e] = attraction_scale * attraction[e] + repulsion_scale * repulsion[e],  e < q
- * n_local. Early exaggeration is a factor on `attraction_scale`. */
+/* The gradient of the own rows as two fields, which are added up where they are used: for each of
+ * the q n_local coordinates e
+ *   gradient[e] = attraction_scale * attraction[e] + repulsion_scale * repulsion[e].
+ * Early exaggeration is a factor on `attraction_scale`. */
 typedef struct {
     const float *attraction, *repulsion; /* [n_local * q], owned by the objective */
     float attraction_scale, repulsion_scale;

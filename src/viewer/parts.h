@@ -74,7 +74,9 @@ typedef struct {
 } ikt_block_items;
 
 /* COLLECTIVE. Writes the items of all ranks, in their order, as blocks; ranks pack at the same
- * time. file   open for writing on rank 0; NULL on the others. `path`: its name for messages
+ * time.
+ *   file   open for writing on rank 0; NULL on the others
+ *   path   its name for messages
  * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. Memory: four times a block; on rank 0 also 16 blocks. */
 ikt_status ikt_blocks_write(ikt_context *ctx, const ikt_block_items *items, FILE *file,
                             const char *path);

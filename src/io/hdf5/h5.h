@@ -23,9 +23,11 @@ void ikt_h5_begin(void);
 ikt_status ikt_h5_open(ikt_context *ctx, const char *path, hid_t *file);
 
 /* COLLECTIVE. Creates a file for writing and reserves `bytes` bytes for it (base/atomic_file.h), so
- * that no write meets a full disk. On failure *file may be open: ikt_h5_complete ends it either
- * way. path        the name it will have, for the message temporary   the one it has Errors:
- * IKT_ERR_FILE. */
+ * that no write meets a full disk. On failure *file may be open: ikt_h5_complete ends it in any
+ * case.
+ *   path        the name it will have, for the message
+ *   temporary   the one it has
+ * Errors: IKT_ERR_FILE. */
 ikt_status ikt_h5_create_sized(ikt_context *ctx, const char *path, const char *temporary,
                                int64_t bytes, hid_t *file);
 

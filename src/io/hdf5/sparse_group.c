@@ -25,8 +25,10 @@ typedef struct {
 } list;
 
 /* LOCAL. Opens the list CHILD of a group; to be closed by ikt_h5_close of its data set, also after
- * a failure. is_index   whether only integers will do name       of the group, for messages Errors:
- * IKT_ERR_DATA: there is none, or it is no such list. */
+ * a failure.
+ *   is_index   whether only integers will do
+ *   name       of the group, for messages
+ * Errors: IKT_ERR_DATA: there is none, or it is no such list. */
 static ikt_status list_open(ikt_context *ctx, hid_t group, const char *child, bool is_index,
                             const char *name, list *out) {
     *out = (list){.dataset = -1, .length = -1};

@@ -47,8 +47,8 @@ static const char *const number_name[NUMBERS] = {
     "psi",  "rows_of_bytes", "is_shifted",    "is_reduced", "unit_length"};
 
 /* COLLECTIVE. Reads rows of a part, or writes them where `write_from` is given. Where rows in
- * memory have gaps between them, they are packed or moved apart block by block. stride   bytes from
- * one row to the next, 0: dense */
+ * memory have gaps between them, they are packed or moved apart block by block.
+ *   stride   bytes from one row to the next; 0: there are no gaps */
 static ikt_status transfer(ikt_context *ctx, hid_t dataset, const layout *of, int64_t first,
                            int64_t count, char *read_to, const char *write_from, int64_t stride) {
     enum { BLOCK_BYTES = 4 << 20 };
