@@ -190,14 +190,6 @@ static const ikt_help_form *form_of(int argc, char **argv, bool *is_named) {
     return &as_text;
 }
 
-const char *ikt_help_choices(ikt_key_type type, const char *choices) {
-    return type == IKT_KEY_BOOL ? "yes|no" : type == IKT_KEY_CHOICE ? choices : "";
-}
-
-bool ikt_help_takes_keys(const ikt_verb *verb) {
-    return strstr(verb->synopsis, "=VALUE") || strstr(verb->synopsis, "=value");
-}
-
 ikt_help ikt_help_begin(ikt_context *ctx, const ikt_verb *verb, int argc, char **argv) {
     bool is_named;
     const ikt_help_form *form = form_of(argc, argv, &is_named);

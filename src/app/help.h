@@ -59,12 +59,6 @@ ikt_status ikt_help_end(ikt_help *help);
 ikt_status ikt_help_options(ikt_context *ctx, const ikt_verb *verb, const ikt_option *options,
                             int argc, char **argv);
 
-/* LOCAL, pure. Whether a verb takes section.key=value: its synopsis says so. */
-bool ikt_help_takes_keys(const ikt_verb *verb);
-
-/* LOCAL, pure. What an option or key takes: "yes|no", its choices, "" for anything. */
-const char *ikt_help_choices(ikt_key_type type, const char *choices);
-
 /* LOCAL, pure. How an option is declared, as a key: for ikt_value_expected and parsing. */
 ikt_key ikt_option_key(const ikt_option *option);
 

@@ -47,7 +47,9 @@ static void shell_program(ikt_text *text, const ikt_verb *const *verbs, int n) {
         ikt_text_add(text, "    _iktsne_verb");
         add_quoted(text, verbs[v]->name);
         add_clause(text, verbs[v]->summary);
-        add_quoted(text, ikt_help_takes_keys(verbs[v]) ? "keys" : "");
+        /* Whether it takes section.key=value. */
+        const char *synopsis = verbs[v]->synopsis;
+        add_quoted(text, strstr(synopsis, "=VALUE") || strstr(synopsis, "=value") ? "keys" : "");
         ikt_text_add(text, "\n");
     }
     for (const ikt_program_option *o = ikt_program_options; o->name; o++)
@@ -55,11 +57,16 @@ static void shell_program(ikt_text *text, const ikt_verb *const *verbs, int n) {
                    o->help);
 }
 
+/* What an option or key takes: "yes|no", its choices, "" for anything. */
+static const char *choices_of(ikt_key_type type, const char *choices) {
+    return type == IKT_KEY_BOOL ? "yes|no" : type == IKT_KEY_CHOICE ? choices : "";
+}
+
 /* A flag that is on takes --no-NAME; of others nobody would want it. */
 static void shell_option(ikt_text *text, const ikt_verb *verb, const ikt_option *option) {
     const bool is_off = option->type == IKT_KEY_BOOL && strcmp(option->fallback, "yes") != 0;
     add_option(text, verb->name, option->name, option->argument ? option->argument : "",
-               is_off ? "" : ikt_help_choices(option->type, option->choices), option->help);
+               is_off ? "" : choices_of(option->type, option->choices), option->help);
 }
 
 static void shell_entry(ikt_text *text, const ikt_verb *verb, const char *name, const char *help,
@@ -77,7 +84,7 @@ static void shell_keys(ikt_text *text, const ikt_config_part *parts, size_t n) {
         for (size_t k = 0; k < parts[p].section->n_keys; k++) {
             const ikt_key *key = &parts[p].section->keys[k];
             ikt_text_add(text, "    _iktsne_key '%s.%s'", parts[p].section->name, key->name);
-            add_quoted(text, ikt_help_choices(key->type, key->choices));
+            add_quoted(text, choices_of(key->type, key->choices));
             add_clause(text, key->help);
             ikt_text_add(text, "\n");
         }

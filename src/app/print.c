@@ -182,17 +182,16 @@ void ikt_cost_log(const ikt_context *ctx, const ikt_run_cost *cost, int64_t pred
 
 /* --- a plan ----------------------------------------------------------------------------------- */
 
-static double mega(double value) {
-    return value / 1e6;
-}
-
-static void print_work(const ikt_workload *w) {
+void ikt_plan_print(const ikt_plan *plan) {
+    const ikt_memory_plan *m = &plan->memory;
+    const ikt_cost iteration = ikt_time_plan_iteration(&plan->time);
+    const ikt_workload *w = &plan->work;
+    char kind[128];
     printf("%lld rows x %lld, ", (long long)w->data.n, (long long)w->data.d);
     if (w->data.is_sparse) printf("sparse, %.1f values a row, ", w->data.entries);
-    printf("%s; %d ranks x %d threads\n", ikt_type_name(w->data.type), w->ranks, w->threads);
-    char kind[128];
     ikt_affinity_describe(&w->settings.affinity, kind, sizeof kind);
-    printf("%s", kind);
+    printf("%s; %d ranks x %d threads\n%s", ikt_type_name(w->data.type), w->ranks, w->threads,
+           kind);
     if (w->is_isolation)
         printf("%s, psi %lld, t %lld", w->is_forest ? " forest" : "", (long long)w->psi,
                (long long)w->t);
@@ -203,38 +202,31 @@ static void print_work(const ikt_workload *w) {
     else
         printf(", k %lld of %lld candidates", (long long)w->k, (long long)w->candidates);
     printf("; %lld iterations\n", (long long)w->settings.layout.iterations);
-}
-
-void ikt_plan_print(const ikt_plan *plan) {
-    const ikt_memory_plan *m = &plan->memory;
-    const ikt_cost iteration = ikt_time_plan_iteration(&plan->time);
-    const int ranks = plan->work.ranks;
-    print_work(&plan->work);
     printf("machine: %s\n", plan->machine.name);
     printf("\nstage            seconds%s\n",
-           ranks > 1 ? "      MB sent   messages   collective calls   (per rank)" : "");
+           w->ranks > 1 ? "      MB sent   messages   collective calls   (per rank)" : "");
     for (int s = 0; s < IKT_STAGE_COUNT; s++) {
         const ikt_cost *cost = &plan->time.stage[s];
         if (!(cost->seconds > 0)) continue;
         int indent = 2 * ikt_stage_depth((ikt_stage)s);
         printf("%*s%-*s %9.3f", indent, "", 14 - indent, ikt_stage_name((ikt_stage)s),
                cost->seconds);
-        if (ranks > 1)
-            printf(" %12.1f %10.0f %18.0f", mega(cost->bytes_sent), cost->messages,
+        if (w->ranks > 1)
+            printf(" %12.1f %10.0f %18.0f", cost->bytes_sent / 1e6, cost->messages,
                    cost->collectives);
         printf("\n");
     }
     printf("\nan iteration     %.5f s", iteration.seconds);
-    if (ranks > 1)
+    if (w->ranks > 1)
         printf("; %.1f KB sent, %.1f messages, %.1f collective calls per rank",
                iteration.bytes_sent / 1e3, iteration.messages, iteration.collectives);
-    printf("\nmemory per rank  %.0f MB at most, in the stage '%s' (", mega((double)m->peak),
+    printf("\nmemory per rank  %.0f MB at most, in the stage '%s' (", (double)m->peak / 1e6,
            ikt_stage_name(m->largest));
     for (int s = 0; s < IKT_STAGE_COUNT; s++)
         if (ikt_memory_plan_has(s))
             printf("%s %.0f, ", ikt_stage_name((ikt_stage)s),
-                   mega((double)(m->stage[s] + m->base)));
-    printf("each with %.0f for the program)\n", mega((double)m->base));
+                   (double)(m->stage[s] + m->base) / 1e6);
+    printf("each with %.0f for the program)\n", (double)m->base / 1e6);
 }
 
 static void cost_json(ikt_json *json, const char *name, const ikt_cost *cost) {
@@ -246,11 +238,12 @@ static void cost_json(ikt_json *json, const char *name, const ikt_cost *cost) {
     ikt_json_end(json, '}');
 }
 
-/* The plan as members of an object that has been begun. */
-static void plan_members(ikt_json *json, const ikt_plan *plan) {
+/* The plan as an object. */
+static void plan_json(ikt_json *json, const char *name, const ikt_plan *plan) {
     const ikt_workload *w = &plan->work;
     const ikt_memory_plan *memory = &plan->memory;
     const ikt_cost iteration = ikt_time_plan_iteration(&plan->time);
+    ikt_json_begin(json, name, '{');
     ikt_json_text(json, "machine", plan->machine.name);
     ikt_json_int(json, "rows", w->data.n);
     ikt_json_int(json, "columns", w->data.d);
@@ -277,47 +270,15 @@ static void plan_members(ikt_json *json, const ikt_plan *plan) {
         if (plan->time.stage[s].seconds > 0)
             cost_json(json, ikt_stage_name((ikt_stage)s), &plan->time.stage[s]);
     ikt_json_end(json, '}');
+    ikt_json_end(json, '}');
 }
 
 void ikt_plan_json(const ikt_plan *plan) {
     ikt_json json = {stdout, 0, false};
-    ikt_json_begin(&json, NULL, '{');
-    plan_members(&json, plan);
-    ikt_json_end(&json, '}');
+    plan_json(&json, NULL, plan);
 }
 
 /* --- a rehearsal: what a run would do --------------------------------------------------------- */
-
-static void rehearsal_print(const ikt_rehearsal *r, const char *settings) {
-    const ikt_output_settings *out = &r->settings.output;
-    const double seconds = r->plan.time.stage[IKT_STAGE_TOTAL].seconds;
-    printf("reads            %s, %s labels\n", r->input_name, r->has_labels ? "with" : "no");
-    printf("writes           %s, %.1f MB at most", out->file, (double)r->result_bytes / 1e6);
-    if (out->picture[0]) printf("; picture %s", out->picture);
-    if (out->model[0]) printf("; model %s", out->model);
-    printf("\n");
-    if (r->goes_on) printf("goes on          from a checkpoint of the stage '%s'\n", r->goes_on);
-    if (isfinite(r->seconds_left))
-        printf("time limit       %.0f s%s\n", r->seconds_left,
-               seconds > r->seconds_left ? ": it would stop with a checkpoint before its end" : "");
-    printf("time             %.1f s, predicted\n\n", seconds);
-    ikt_plan_print(&r->plan);
-    printf("\nsettings, as they would be used:\n%s", settings);
-}
-
-static void key_json(ikt_json *json, const ikt_config_part *part, const ikt_key *key) {
-    const void *member = ikt_config_member(part, key);
-    char text[IKT_STRING_MAX];
-    ikt_value_print(key, member, text, sizeof text);
-    if (key->type == IKT_KEY_BOOL)
-        ikt_json_bool(json, key->name, *(const bool *)member);
-    else if (key->type == IKT_KEY_INT && *(const int64_t *)member != IKT_AUTO_INT)
-        ikt_json_int(json, key->name, *(const int64_t *)member);
-    else if (key->type == IKT_KEY_REAL && *(const double *)member > IKT_AUTO_REAL)
-        ikt_json_real(json, key->name, *(const double *)member);
-    else
-        ikt_json_text(json, key->name, text);
-}
 
 static void rehearsal_json(const ikt_rehearsal *r, const ikt_config_part *parts) {
     ikt_json json = {stdout, 0, false};
@@ -328,14 +289,24 @@ static void rehearsal_json(const ikt_rehearsal *r, const ikt_config_part *parts)
     ikt_json_real(&json, "seconds", r->plan.time.stage[IKT_STAGE_TOTAL].seconds);
     if (isfinite(r->seconds_left)) ikt_json_real(&json, "seconds_left", r->seconds_left);
     if (r->goes_on) ikt_json_text(&json, "goes_on_from", r->goes_on);
-    ikt_json_begin(&json, "plan", '{');
-    plan_members(&json, &r->plan);
-    ikt_json_end(&json, '}');
+    plan_json(&json, "plan", &r->plan);
     ikt_json_begin(&json, "settings", '{');
     for (int p = 0; p < IKT_SETTINGS_PARTS; p++) {
         ikt_json_begin(&json, parts[p].section->name, '{');
-        for (size_t k = 0; k < parts[p].section->n_keys; k++)
-            key_json(&json, &parts[p], &parts[p].section->keys[k]);
+        for (size_t k = 0; k < parts[p].section->n_keys; k++) {
+            const ikt_key *key = &parts[p].section->keys[k];
+            const void *member = ikt_config_member(&parts[p], key);
+            char text[IKT_STRING_MAX];
+            ikt_value_print(key, member, text, sizeof text);
+            if (key->type == IKT_KEY_BOOL)
+                ikt_json_bool(&json, key->name, *(const bool *)member);
+            else if (key->type == IKT_KEY_INT && *(const int64_t *)member != IKT_AUTO_INT)
+                ikt_json_int(&json, key->name, *(const int64_t *)member);
+            else if (key->type == IKT_KEY_REAL && *(const double *)member > IKT_AUTO_REAL)
+                ikt_json_real(&json, key->name, *(const double *)member);
+            else
+                ikt_json_text(&json, key->name, text);
+        }
         ikt_json_end(&json, '}');
     }
     ikt_json_end(&json, '}');
@@ -348,8 +319,26 @@ ikt_status ikt_rehearsal_print(ikt_context *ctx, const ikt_rehearsal *r, bool as
     char *text = NULL;
     ikt_settings_parts(&settings, parts);
     IKT_TRY(ikt_agree(ctx, ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, &text)));
-    if (ikt_rank(ctx) == 0 && as_json) rehearsal_json(r, parts);
-    if (ikt_rank(ctx) == 0 && !as_json) rehearsal_print(r, text);
+    if (ikt_rank(ctx) == 0 && as_json) {
+        rehearsal_json(r, parts);
+    } else if (ikt_rank(ctx) == 0) {
+        const ikt_output_settings *out = &r->settings.output;
+        const double seconds = r->plan.time.stage[IKT_STAGE_TOTAL].seconds;
+        printf("reads            %s, %s labels\n", r->input_name, r->has_labels ? "with" : "no");
+        printf("writes           %s, %.1f MB at most", out->file, (double)r->result_bytes / 1e6);
+        if (out->picture[0]) printf("; picture %s", out->picture);
+        if (out->model[0]) printf("; model %s", out->model);
+        printf("\n");
+        if (r->goes_on)
+            printf("goes on          from a checkpoint of the stage '%s'\n", r->goes_on);
+        if (isfinite(r->seconds_left))
+            printf("time limit       %.0f s%s\n", r->seconds_left,
+                   seconds > r->seconds_left ? ": it would stop with a checkpoint before its end"
+                                             : "");
+        printf("time             %.1f s, predicted\n\n", seconds);
+        ikt_plan_print(&r->plan);
+        printf("\nsettings, as they would be used:\n%s", text);
+    }
     ikt_free(&text);
     return IKT_OK;
 }

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "base/comm.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "config/config.h"
 #include "settings/preset.h"
@@ -28,50 +27,28 @@ static bool ends_in(const char *name, const char *end) {
     return length > own && strcmp(name + length - own, end) == 0;
 }
 
-/* LOCAL, rank 0. Whether the first line that is neither empty nor a comment is a section's:
- * "input:". No line of a table is. */
-static bool begins_as_configuration(const char *name) {
-    char line[LINE_LENGTH];
-    bool is_section = false;
-    FILE *file = fopen(name, "rb");
-    while (file && fgets(line, sizeof line, file)) {
-        if (line[0] == '#' || line[strspn(line, " \t\r\n")] == '\0') continue;
-        const size_t word = strspn(line, "abcdefghijklmnopqrstuvwxyz");
-        is_section = word > 0 && line[word] == ':';
-        break;
-    }
-    if (file) fclose(file);
-    return is_section;
-}
-
-/* COLLECTIVE. */
+/* COLLECTIVE. Whether the file is a configuration: by the ending of its name, as a pipe, or because
+ * its first line that is neither empty nor a comment is a section's, "input:". No line of a table
+ * is. */
 static bool is_configuration(ikt_context *ctx, const char *name) {
+    char line[LINE_LENGTH];
     struct stat is;
+    int64_t answer = 0;
     if (ends_in(name, ".yaml") || ends_in(name, ".yml")) return true;
     if (strncmp(name, "/dev/", strlen("/dev/")) == 0) return true; /* <file, too */
-    int64_t answer = 0;
-    if (ikt_rank(ctx) == 0 && stat(name, &is) == 0 && !S_ISDIR(is.st_mode))
-        answer = !S_ISREG(is.st_mode) || begins_as_configuration(name);
+    if (ikt_rank(ctx) == 0 && stat(name, &is) == 0 && !S_ISDIR(is.st_mode)) {
+        answer = !S_ISREG(is.st_mode);
+        FILE *file = answer ? NULL : fopen(name, "rb");
+        while (file && fgets(line, sizeof line, file)) {
+            if (line[0] == '#' || line[strspn(line, " \t\r\n")] == '\0') continue;
+            const size_t word = strspn(line, "abcdefghijklmnopqrstuvwxyz");
+            answer = word > 0 && line[word] == ':';
+            break;
+        }
+        if (file) fclose(file);
+    }
     ikt_broadcast(ctx, &answer, (int64_t)sizeof answer, 0);
     return answer != 0;
-}
-
-static ikt_status sort_words(ikt_context *ctx, const ikt_settings_words *words, reading *r) {
-    for (int w = 0; w < words->count; w++) {
-        const char *word = words->word[w];
-        if (is_assignment(word)) continue;
-        if (!word[0]) return ikt_fail(ctx, IKT_ERR_USAGE, "the name of a file is empty");
-        const char **name = is_configuration(ctx, word) ? &r->configuration
-                            : !r->data                  ? &r->data
-                                                        : &r->result;
-        if (*name)
-            return ikt_fail(ctx, IKT_ERR_USAGE,
-                            "'%.80s' is one name too many: there may be a configuration (.yaml), "
-                            "the data, the file to write, and settings as section.key=value",
-                            word);
-        *name = word;
-    }
-    return r->configuration ? ikt_text_file_load(ctx, r->configuration, &r->text) : IKT_OK;
 }
 
 /* --- names of outputs ------------------------------------------------------------------------- */
@@ -137,7 +114,22 @@ ikt_status ikt_settings_read(ikt_context *ctx, const ikt_settings_words *words,
                              ikt_settings *settings, bool *is_named) {
     reading r = {NULL, NULL, NULL, NULL};
     memset(settings, 0, sizeof *settings);
-    ikt_status st = sort_words(ctx, words, &r);
+    for (int w = 0; w < words->count; w++) {
+        const char *word = words->word[w];
+        if (is_assignment(word)) continue;
+        if (!word[0]) return ikt_fail(ctx, IKT_ERR_USAGE, "the name of a file is empty");
+        const char **name = is_configuration(ctx, word) ? &r.configuration
+                            : !r.data                   ? &r.data
+                                                        : &r.result;
+        if (*name)
+            return ikt_fail(ctx, IKT_ERR_USAGE,
+                            "'%.80s' is one name too many: there may be a configuration (.yaml), "
+                            "the data, the file to write, and settings as section.key=value",
+                            word);
+        *name = word;
+    }
+    ikt_status st = IKT_OK;
+    if (r.configuration) st = ikt_text_file_load(ctx, r.configuration, &r.text);
     /* The first pass finds which preset is asked for, wherever it stands; a second begins with it.
      */
     if (st == IKT_OK) st = apply(ctx, words, &r, IKT_RUN_PRESET_NONE, settings);
@@ -146,10 +138,4 @@ ikt_status ikt_settings_read(ikt_context *ctx, const ikt_settings_words *words,
     ikt_free(&r.text);
     *is_named = r.data != NULL;
     return st;
-}
-
-void ikt_settings_log_names(ikt_context *ctx, const ikt_settings *settings) {
-    const ikt_output_settings *out = &settings->output;
-    ikt_log(ctx, IKT_LOG_STAGE, "reading %s, will write %s%s%s", settings->input.file, out->file,
-            out->picture[0] ? " and the picture " : "", out->picture);
 }

@@ -24,11 +24,10 @@ typedef struct {
 /* The option --preset of verbs that read settings. */
 #define IKT_PRESET_OPTION(member)                                                                  \
     {                                                                                              \
-        "preset", IKT_KEY_CHOICE, "NAME", "none", 0, 0, IKT_PRESET_NAMES,                          \
+        "preset", IKT_KEY_CHOICE, "NAME", "none", 0, 0, IKT_PRESET_NAMES, member,                  \
             "Begin with the settings for a first look (quick), those of the paper (paper), or "    \
             "those for millions of rows (large); the same as run.preset=NAME. Settings that are "  \
-            "given win over the preset",                                                           \
-            member                                                                                 \
+            "given win over the preset"                                                            \
     }
 
 /* COLLECTIVE.
@@ -38,8 +37,5 @@ typedef struct {
  * Errors: IKT_ERR_USAGE, IKT_ERR_FILE. */
 ikt_status ikt_settings_read(ikt_context *ctx, const ikt_settings_words *words,
                              ikt_settings *settings, bool *is_named);
-
-/* LOCAL. Says which files a run that got names reads and writes. */
-void ikt_settings_log_names(ikt_context *ctx, const ikt_settings *settings);
 
 #endif

@@ -29,8 +29,8 @@ typedef struct {
     const char *fallback; /* default, as a user would write it */
     double low, high;     /* INT, REAL */
     const char *choices;  /* CHOICE: "a|b" */
-    const char *help;
-    void *value; /* int64_t, double, bool, char[IKT_STRING_MAX] or int, by type */
+    void *value;          /* int64_t, double, bool, char[IKT_STRING_MAX] or int, by type */
+    const char *help;     /* sentences, without the last full stop */
 } ikt_option;
 
 /* SAME-ARGS. Sets the values (defaults first) and collects positional arguments.

@@ -8,8 +8,8 @@
 #include "transform/align.h"
 
 typedef struct {
-    int64_t rows;
-    bool reflection, scale, overwrite, json;
+    ikt_align_request request;
+    bool overwrite, json;
     const char *path[3]; /* run, reference, output */
 } command;
 
@@ -59,44 +59,37 @@ static void print_text(const command *w, const ikt_aligned *a) {
                (long long)a->class[k].rows, a->class[k].shift, a->class[k].rms);
 }
 
-static ikt_status align(ikt_context *ctx, const command *w) {
-    const ikt_align_request request = {.run = w->path[0],
-                                       .reference = w->path[1],
-                                       .rows = w->rows,
-                                       .mirror = w->reflection,
-                                       .scale = w->scale};
-    ikt_aligned a;
-    for (int i = 0; i < 2; i++)
-        if (strcmp(w->path[i], w->path[2]) == 0)
-            return ikt_fail(ctx, IKT_ERR_USAGE, "%s is read and cannot be the output, too",
-                            w->path[2]);
-    IKT_TRY(ikt_atomic_check(ctx, w->path[2], w->overwrite));
-    ikt_status st = ikt_align_run(ctx, &request, &a);
-    if (st == IKT_OK) st = ikt_align_write(ctx, &request, &a, w->path[2], w->overwrite);
-    if (st == IKT_OK && ikt_rank(ctx) == 0) (w->json ? print_json : print_text)(w, &a);
-    ikt_aligned_destroy(&a);
-    return st;
-}
-
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     command w;
     bool help;
     const ikt_option options[] = {
-        {"rows", IKT_KEY_INT, "N", "0", 0, 1e15, NULL,
+        {"rows", IKT_KEY_INT, "N", "0", 0, 1e15, NULL, &w.request.rows,
          "Align by the first N rows of both files, which may then have different numbers of rows; "
-         "0 aligns by all rows, whose number must then be the same in both",
-         &w.rows},
-        {"reflection", IKT_KEY_BOOL, NULL, "yes", 0, 0, NULL,
-         "Mirror the embedding where that brings it nearer", &w.reflection},
-        {"scale", IKT_KEY_BOOL, NULL, "yes", 0, 0, NULL,
-         "Scale the embedding; --no-scale keeps its distances", &w.scale},
-        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace OUT.h5 where it exists",
-         &w.overwrite},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the summary as JSON", &w.json},
+         "0 aligns by all rows, whose number must then be the same in both"},
+        {"reflection", IKT_KEY_BOOL, NULL, "yes", 0, 0, NULL, &w.request.mirror,
+         "Mirror the embedding where that brings it nearer"},
+        {"scale", IKT_KEY_BOOL, NULL, "yes", 0, 0, NULL, &w.request.scale,
+         "Scale the embedding; --no-scale keeps its distances"},
+        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.overwrite,
+         "Replace OUT.h5 where it exists"},
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.json, "Print the summary as JSON"},
         {0}};
     IKT_TRY(
         ikt_options_parse(ctx, &ikt_verb_align, options, argc, argv, w.path, 3, 3, NULL, &help));
-    return help ? IKT_OK : align(ctx, &w);
+    if (help) return IKT_OK;
+    w.request.run = w.path[0];
+    w.request.reference = w.path[1];
+    for (int i = 0; i < 2; i++)
+        if (strcmp(w.path[i], w.path[2]) == 0)
+            return ikt_fail(ctx, IKT_ERR_USAGE, "%s is read and cannot be the output, too",
+                            w.path[2]);
+    IKT_TRY(ikt_atomic_check(ctx, w.path[2], w.overwrite));
+    ikt_aligned a;
+    ikt_status st = ikt_align_run(ctx, &w.request, &a);
+    if (st == IKT_OK) st = ikt_align_write(ctx, &w.request, &a, w.path[2], w.overwrite);
+    if (st == IKT_OK && ikt_rank(ctx) == 0) (w.json ? print_json : print_text)(&w, &a);
+    ikt_aligned_destroy(&a);
+    return st;
 }
 
 const ikt_verb ikt_verb_align = {

@@ -15,29 +15,26 @@ typedef struct {
     const char *path[2]; /* input, output */
 } command;
 
-static ikt_convert_options options_of(const command *asked) {
+static ikt_status convert(ikt_context *ctx, const command *asked) {
     static const char delimiters[] = {0, ',', ';', '\t', ' '};
     static const char *const raw_types[] = {NULL,     "int8",    "int16",  "int32",
                                             "int64",  "uint8",   "uint16", "uint32",
                                             "uint64", "float32", "float64"};
-    return (ikt_convert_options){.feed = {.reader = {.delimiter = delimiters[asked->delimiter],
-                                                     .header = (ikt_csv_header)asked->header,
-                                                     .label_column = asked->label_column,
-                                                     .skip_columns = asked->skip_columns,
-                                                     .array = asked->array,
-                                                     .raw = {raw_types[asked->raw], asked->columns,
-                                                             asked->skip, asked->byte_order == 1}},
-                                          .dataset = asked->dataset,
-                                          .labels = asked->labels,
-                                          .label_array = asked->label_array,
-                                          .rows = asked->rows},
-                                 .as = asked->type,
-                                 .sparse = (ikt_sparse_choice)asked->sparse,
-                                 .overwrite = asked->overwrite};
-}
-
-static ikt_status convert(ikt_context *ctx, const command *asked) {
-    const ikt_convert_options options = options_of(asked);
+    const ikt_convert_options options = {
+        .feed = {.reader = {.delimiter = delimiters[asked->delimiter],
+                            .header = (ikt_csv_header)asked->header,
+                            .label_column = asked->label_column,
+                            .skip_columns = asked->skip_columns,
+                            .array = asked->array,
+                            .raw = {raw_types[asked->raw], asked->columns, asked->skip,
+                                    asked->byte_order == 1}},
+                 .dataset = asked->dataset,
+                 .labels = asked->labels,
+                 .label_array = asked->label_array,
+                 .rows = asked->rows},
+        .as = asked->type,
+        .sparse = (ikt_sparse_choice)asked->sparse,
+        .overwrite = asked->overwrite};
     char entries[64] = "";
     ikt_converted made;
     if (asked->raw > 0 && asked->columns == 0)
@@ -64,57 +61,49 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     command asked;
     bool help;
     const ikt_option options[] = {
-        {"labels", IKT_KEY_STRING, "FILE", "", 0, 0, NULL,
+        {"labels", IKT_KEY_STRING, "FILE", "", 0, 0, NULL, asked.labels,
          "The file with the labels, one integer a row (IDX, NPY, CSV), or FILE:NAME for an array "
          "in an NPZ or MATLAB file. For an HDF5 input it is the name of a data set, or of a column "
-         "of obs (AnnData)",
-         asked.labels},
-        {"label-array", IKT_KEY_STRING, "NAME", "", 0, 0, NULL,
-         "The array of an NPZ or MATLAB input that holds the labels", asked.label_array},
-        {"label-column", IKT_KEY_STRING, "COLUMN", "", 0, 0, NULL,
+         "of obs (AnnData)"},
+        {"label-array", IKT_KEY_STRING, "NAME", "", 0, 0, NULL, asked.label_array,
+         "The array of an NPZ or MATLAB input that holds the labels"},
+        {"label-column", IKT_KEY_STRING, "COLUMN", "", 0, 0, NULL, asked.label_column,
          "The column of a CSV file that holds the labels, by its name or its number from 1. Labels "
          "that are text are numbered in the order of their sorted values, which are kept in the "
-         "attribute label_names",
-         asked.label_column},
-        {"skip-columns", IKT_KEY_STRING, "LIST", "", 0, 0, NULL,
-         "The columns of a CSV file to leave out: names or numbers, separated by commas",
-         asked.skip_columns},
+         "attribute label_names"},
+        {"skip-columns", IKT_KEY_STRING, "LIST", "", 0, 0, NULL, asked.skip_columns,
+         "The columns of a CSV file to leave out: names or numbers, separated by commas"},
         {"delimiter", IKT_KEY_CHOICE, "NAME", "auto", 0, 0, "auto|comma|semicolon|tab|blank",
-         "The sign that separates the cells of a CSV file", &asked.delimiter},
-        {"header", IKT_KEY_CHOICE, "WHETHER", "auto", 0, 0, "auto|yes|no",
+         &asked.delimiter, "The sign that separates the cells of a CSV file"},
+        {"header", IKT_KEY_CHOICE, "WHETHER", "auto", 0, 0, "auto|yes|no", &asked.header,
          "Whether the first line of a CSV file names the columns; auto: it does when it holds text "
-         "where a number should be",
-         &asked.header},
-        {"array", IKT_KEY_STRING, "NAME", "", 0, 0, NULL,
+         "where a number should be"},
+        {"array", IKT_KEY_STRING, "NAME", "", 0, 0, NULL, asked.array,
          "The array of an NPZ or MATLAB file to take. Without it the only array of two axes is "
-         "taken, or the one called X, data, ...",
-         asked.array},
+         "taken, or the one called X, data, ..."},
         {"raw", IKT_KEY_CHOICE, "TYPE", "no", 0, 0,
-         "no|int8|int16|int32|int64|uint8|uint16|uint32|uint64|float32|float64",
+         "no|int8|int16|int32|int64|uint8|uint16|uint32|uint64|float32|float64", &asked.raw,
          "The file holds numbers of this type and nothing else, row after row; --columns is "
-         "needed, too",
-         &asked.raw},
-        {"columns", IKT_KEY_INT, "N", "0", 0, 1e15, NULL, "The numbers in a row of a raw file",
-         &asked.columns},
-        {"skip", IKT_KEY_INT, "BYTES", "0", 0, 1e18, NULL,
-         "The bytes before the first number of a raw file", &asked.skip},
-        {"byte-order", IKT_KEY_CHOICE, "ORDER", "little", 0, 0, "little|big",
-         "The byte of a number that comes first in a raw file", &asked.byte_order},
-        {"type", IKT_KEY_CHOICE, "TYPE", "auto", 0, 0, "auto|uint8|float32|float64",
+         "needed, too"},
+        {"columns", IKT_KEY_INT, "N", "0", 0, 1e15, NULL, &asked.columns,
+         "The numbers in a row of a raw file"},
+        {"skip", IKT_KEY_INT, "BYTES", "0", 0, 1e18, NULL, &asked.skip,
+         "The bytes before the first number of a raw file"},
+        {"byte-order", IKT_KEY_CHOICE, "ORDER", "little", 0, 0, "little|big", &asked.byte_order,
+         "The byte of a number that comes first in a raw file"},
+        {"type", IKT_KEY_CHOICE, "TYPE", "auto", 0, 0, "auto|uint8|float32|float64", &asked.type,
          "The type of the numbers that are written; auto keeps that of the input (float64 for CSV, "
-         "float32 for LIBSVM)",
-         &asked.type},
-        {"sparse", IKT_KEY_CHOICE, "WHETHER", "auto", 0, 0, "auto|yes|no",
+         "float32 for LIBSVM)"},
+        {"sparse", IKT_KEY_CHOICE, "WHETHER", "auto", 0, 0, "auto|yes|no", &asked.sparse,
          "Whether sparse rows (LIBSVM, sparse matrices of HDF5, NPZ and MATLAB files) are written "
          "as a sparse matrix; auto: those of HDF5 files always are, others where that takes at "
-         "most half of the bytes",
-         &asked.sparse},
-        {"rows", IKT_KEY_INT, "N", "0", 0, 1e15, NULL, "Take only the first N rows; 0 takes all",
-         &asked.rows},
-        {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL,
-         "The data set of an HDF5 input, or the group of a sparse matrix", asked.dataset},
-        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace the output if it exists",
-         &asked.overwrite},
+         "most half of the bytes"},
+        {"rows", IKT_KEY_INT, "N", "0", 0, 1e15, NULL, &asked.rows,
+         "Take only the first N rows; 0 takes all"},
+        {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL, asked.dataset,
+         "The data set of an HDF5 input, or the group of a sparse matrix"},
+        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &asked.overwrite,
+         "Replace the output if it exists"},
         {0}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_convert, options, argc, argv, asked.path, 2, 2, NULL,
                               &help));

@@ -10,8 +10,8 @@
 #include "base/memory.h"
 #include "base/watch.h"
 #include "pipeline/outcome.h"
-#include "settings/preset.h"
 #include "settings/checks.h"
+#include "settings/preset.h"
 
 static ikt_status describe_keys(ikt_context *ctx, int argc, char **argv) {
     ikt_settings settings;
@@ -190,25 +190,21 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     ikt_settings_words words = {.more = NULL};
     const ikt_option options[] = {
         IKT_PRESET_OPTION(&words.preset),
-        {"dry-run", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
+        {"dry-run", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.dry_run,
          "Compute and write nothing: refuse what the run would refuse, and print the settings it "
-         "would use and the memory and time it would take; with --json as JSON",
-         &w.dry_run},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
-         "Print the summary and measures as JSON on standard output", &w.json},
-        {"print-config", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
-         "Print the configuration with all defaults as YAML, and do nothing else", &w.print_config},
-        {"print-defaults", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
+         "would use and the memory and time it would take; with --json as JSON"},
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.json,
+         "Print the summary and measures as JSON on standard output"},
+        {"print-config", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.print_config,
+         "Print the configuration with all defaults as YAML, and do nothing else"},
+        {"print-defaults", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.print_defaults,
          "Print every setting with its default and its meaning, as YAML to begin a configuration "
-         "from, and do nothing else",
-         &w.print_defaults},
-        {"print-reference", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
-         "Print every setting with its default and its meaning as Markdown, and do nothing else",
-         &w.print_reference},
-        {"extend", IKT_KEY_INT, "N", "0", 0, 1e7, NULL,
+         "from, and do nothing else"},
+        {"print-reference", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.print_reference,
+         "Print every setting with its default and its meaning as Markdown, and do nothing else"},
+        {"extend", IKT_KEY_INT, "N", "0", 0, 1e7, NULL, &w.extend,
          "Go on with the finished run in output.file for N more iterations, with the settings that "
-         "it had, and replace its result",
-         &w.extend},
+         "it had, and replace its result"},
         {0}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_embed, options, argc, argv, words.word, 0,
                               IKT_WORDS_MOST, &words.count, &help));
@@ -220,7 +216,10 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     if (settings.run.log == IKT_LOG_JSON) ikt_context_set_log_format(ctx, IKT_LOG_JSON);
     settings.run.extend = w.extend;
     if (w.print_config) return print_configuration(ctx, &settings);
-    if (is_named) ikt_settings_log_names(ctx, &settings);
+    const ikt_output_settings *out = &settings.output;
+    if (is_named)
+        ikt_log(ctx, IKT_LOG_STAGE, "reading %s, will write %s%s%s", settings.input.file, out->file,
+                out->picture[0] ? " and the picture " : "", out->picture);
     return w.dry_run ? rehearse(ctx, &settings, w.json) : embed(ctx, &settings, w.json);
 }
 

@@ -15,7 +15,8 @@ enum { ARGUMENTS_MOST = 256 };
 
 typedef struct {
     char input[IKT_STRING_MAX], labels[IKT_STRING_MAX], only[IKT_STRING_MAX], curve[IKT_STRING_MAX];
-    int64_t k, trust_k, triplets, restarts, sample, exact_limit, seed, memory;
+    ikt_measure_settings how;
+    int64_t seed, memory;
     bool divergence, kernel, overwrite, json;
     const char *argument[ARGUMENTS_MOST]; /* the embedding's file, then settings */
     int arguments;
@@ -98,16 +99,6 @@ static ikt_status subject_open(ikt_context *ctx, const command *asked, subject *
 
 static ikt_status measure(ikt_context *ctx, const command *asked, const subject *s,
                           ikt_measures *measures) {
-    const ikt_measure_settings settings = {.k = asked->k,
-                                           .trust_k = asked->trust_k,
-                                           .triplets = asked->triplets,
-                                           .restarts = asked->restarts,
-                                           .exact_limit = asked->exact_limit,
-                                           .sample = asked->sample,
-                                           .seed = (uint64_t)asked->seed,
-                                           .batch_bytes = asked->memory << 20,
-                                           .keep_curve = asked->curve[0] != 0,
-                                           .only = asked->only[0] ? asked->only : NULL};
     const ikt_measured what = {.rows = s->rows,
                                .y = s->y,
                                .q = ikt_result_dimensions(s->file),
@@ -115,7 +106,7 @@ static ikt_status measure(ikt_context *ctx, const command *asked, const subject 
                                .has_labels = s->has_labels,
                                .data = s->data,
                                .codes = asked->kernel ? &s->codes : NULL};
-    IKT_TRY(ikt_measures_compute(ctx, &settings, &what, measures));
+    IKT_TRY(ikt_measures_compute(ctx, &asked->how, &what, measures));
     if (asked->divergence) {
         double kl;
         IKT_TRY(
@@ -192,7 +183,7 @@ static ikt_status evaluate(ikt_context *ctx, const command *asked) {
 }
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
-    command asked;
+    command asked = {.how = ikt_measure_defaults()};
     bool help;
     char families[2048] = "Compute only these families of measures, separated by commas; by "
                           "default all that labels and input allow";
@@ -202,52 +193,50 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
                  ikt_measure_family_name(f), ikt_measure_family_help(f));
     }
     const ikt_option options[] = {
-        {"input", IKT_KEY_STRING, "DATA.h5", "", 0, 0, NULL,
+        {"input", IKT_KEY_STRING, "DATA.h5", "", 0, 0, NULL, asked.input,
          "The data that were embedded. They add the measures that compare with the data, after the "
-         "preprocessing that the run used",
-         asked.input},
-        {"measures", IKT_KEY_STRING, "LIST", "", 0, 0, NULL, families, asked.only},
-        {"labels", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL,
-         "The data set of labels, in the file of the embedding or else in the input", asked.labels},
-        {"kl", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
+         "preprocessing that the run used"},
+        {"measures", IKT_KEY_STRING, "LIST", "", 0, 0, NULL, asked.only, families},
+        {"labels", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL, asked.labels,
+         "The data set of labels, in the file of the embedding or else in the input"},
+        {"kl", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &asked.divergence,
          "Add the KL divergence, for which P is computed again from --input with the settings of "
-         "the run",
-         &asked.divergence},
-        {"kernel", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
+         "the run"},
+        {"kernel", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &asked.kernel,
          "Add the family kernel, for which the cell codes are computed again from --input with the "
-         "settings of the run",
-         &asked.kernel},
-        {"curve", IKT_KEY_STRING, "FILE.csv", "", 0, 0, NULL,
-         "The file for Q(k) and R(k), the agreement of the neighbourhoods of every size k, as CSV",
-         asked.curve},
-        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace FILE.csv if it exists",
-         &asked.overwrite},
-        {"k", IKT_KEY_INT, "K", "10", 1, 1e6, NULL,
-         "The number of neighbours for the label accuracy", &asked.k},
-        {"trust-k", IKT_KEY_INT, "K", "12", 1, 1e6, NULL,
-         "The number of neighbours for trustworthiness and continuity", &asked.trust_k},
-        {"triplets", IKT_KEY_INT, "N", "5", 1, 1e6, NULL,
-         "The number of random triplets of each row", &asked.triplets},
-        {"restarts", IKT_KEY_INT, "N", "10", 1, 1e6, NULL,
-         "The number of restarts of k-means, the best of which counts", &asked.restarts},
-        {"exact-limit", IKT_KEY_INT, "N", "20000", 0, 1e9, NULL,
+         "settings of the run"},
+        {"curve", IKT_KEY_STRING, "FILE.csv", "", 0, 0, NULL, asked.curve,
+         "The file for Q(k) and R(k), the agreement of the neighbourhoods of every size k, as CSV"},
+        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &asked.overwrite,
+         "Replace FILE.csv if it exists"},
+        {"k", IKT_KEY_INT, "K", "10", 1, 1e6, NULL, &asked.how.k,
+         "The number of neighbours for the label accuracy"},
+        {"trust-k", IKT_KEY_INT, "K", "12", 1, 1e6, NULL, &asked.how.trust_k,
+         "The number of neighbours for trustworthiness and continuity"},
+        {"triplets", IKT_KEY_INT, "N", "5", 1, 1e6, NULL, &asked.how.triplets,
+         "The number of random triplets of each row"},
+        {"restarts", IKT_KEY_INT, "N", "10", 1, 1e6, NULL, &asked.how.restarts,
+         "The number of restarts of k-means, the best of which counts"},
+        {"exact-limit", IKT_KEY_INT, "N", "20000", 0, 1e9, NULL, &asked.how.exact_limit,
          "The largest number of rows up to which each row is compared with all others; beyond it a "
-         "sample of rows is",
-         &asked.exact_limit},
-        {"sample", IKT_KEY_INT, "N", "2000", 1, 1e9, NULL,
-         "The number of rows in that sample, each of which is compared with all rows",
-         &asked.sample},
-        {"seed", IKT_KEY_INT, "S", "1", 0, 9e15, NULL,
-         "The seed of the sample, of the triplets and of k-means", &asked.seed},
-        {"memory", IKT_KEY_INT, "MIB", "256", 1, 1e6, NULL,
+         "sample of rows is"},
+        {"sample", IKT_KEY_INT, "N", "2000", 1, 1e9, NULL, &asked.how.sample,
+         "The number of rows in that sample, each of which is compared with all rows"},
+        {"seed", IKT_KEY_INT, "S", "1", 0, 9e15, NULL, &asked.seed,
+         "The seed of the sample, of the triplets and of k-means"},
+        {"memory", IKT_KEY_INT, "MIB", "256", 1, 1e6, NULL, &asked.memory,
          "The memory for the distances that a rank holds at a time; more means fewer passes over "
-         "the input",
-         &asked.memory},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print as JSON", &asked.json},
+         "the input"},
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &asked.json, "Print as JSON"},
         {0}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_evaluate, options, argc, argv, asked.argument, 1,
                               ARGUMENTS_MOST, &asked.arguments, &help));
-    return help ? IKT_OK : evaluate(ctx, &asked);
+    if (help) return IKT_OK;
+    asked.how.seed = (uint64_t)asked.seed;
+    asked.how.batch_bytes = asked.memory << 20;
+    asked.how.keep_curve = asked.curve[0] != 0;
+    asked.how.only = asked.only[0] ? asked.only : NULL;
+    return evaluate(ctx, &asked);
 }
 
 const ikt_verb ikt_verb_evaluate = {"evaluate", "RUN.h5 [section.key=value ...] [options]",

@@ -9,9 +9,9 @@
 
 typedef struct {
     char columns[IKT_STRING_MAX], anndata[IKT_STRING_MAX], key[IKT_STRING_MAX];
+    ikt_export_options how;
     int format;
-    bool row_numbers, guards_formulas, overwrite,
-        has_columns;     /* has_columns: some were asked for */
+    bool has_columns;    /* some were asked for */
     const char *path[2]; /* run, output */
 } command;
 
@@ -40,12 +40,12 @@ static ikt_status choose_format(ikt_context *ctx, const command *w, const ikt_ex
 static ikt_status check_options(ikt_context *ctx, const command *w, const ikt_export_format *format,
                                 bool is_key_given) {
     const bool is_anndata = format == &ikt_export_h5ad;
-    if (!format->has_columns && (w->has_columns || w->row_numbers))
+    if (!format->has_columns && (w->has_columns || w->how.row_numbers))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "%s holds the places alone: --columns and --row-numbers are for csv, tsv "
                         "and vtkhdf",
                         format->name);
-    if (!format->is_text && w->guards_formulas)
+    if (!format->is_text && w->how.guards_formulas)
         return ikt_fail(ctx, IKT_ERR_USAGE, "--guard-formulas is for csv and tsv, not for %s",
                         format->name);
     if (is_anndata && !w->anndata[0])
@@ -84,21 +84,16 @@ static ikt_status add_columns(ikt_context *ctx, const command *w, ikt_export *ex
     return IKT_OK;
 }
 
-static ikt_status write_export(ikt_context *ctx, const command *w, bool is_key_given) {
+static ikt_status write_export(ikt_context *ctx, command *w, bool is_key_given) {
     const ikt_export_format *format;
     ikt_export export;
-    ikt_export_options how = {.overwrite = w->overwrite,
-                              .row_numbers = w->row_numbers,
-                              .guards_formulas = w->guards_formulas,
-                              .anndata = w->anndata,
-                              .key = w->key};
-    IKT_TRY(choose_format(ctx, w, &format, &how.is_gzipped));
+    IKT_TRY(choose_format(ctx, w, &format, &w->how.is_gzipped));
     IKT_TRY(check_options(ctx, w, format, is_key_given));
-    IKT_TRY(format->is_stream ? ikt_atomic_check_stream(ctx, w->path[1], w->overwrite)
-                              : ikt_atomic_check(ctx, w->path[1], w->overwrite));
+    IKT_TRY(format->is_stream ? ikt_atomic_check_stream(ctx, w->path[1], w->how.overwrite)
+                              : ikt_atomic_check(ctx, w->path[1], w->how.overwrite));
     ikt_status st = ikt_export_open(ctx, w->path[0], &export);
     if (st == IKT_OK && format->has_columns) st = add_columns(ctx, w, &export);
-    if (st == IKT_OK) st = format->write(&export, &how, w->path[1]);
+    if (st == IKT_OK) st = format->write(&export, &w->how, w->path[1]);
     if (st == IKT_OK)
         ikt_log_numbers(ctx, IKT_LOG_STAGE, (ikt_log_number[]){IKT_LOG_INT("rows", export.n), {0}},
                         "%s: %lld rows in %d dimension%s, %s", w->path[1], (long long)export.n,
@@ -108,35 +103,30 @@ static ikt_status write_export(ikt_context *ctx, const command *w, bool is_key_g
 }
 
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
-    command w;
+    command w = {.how = {.anndata = w.anndata, .key = w.key}};
     bool help;
     const ikt_option options[] = {
-        {"format", IKT_KEY_CHOICE, "FORMAT", "auto", 0, 0, formats,
+        {"format", IKT_KEY_CHOICE, "FORMAT", "auto", 0, 0, formats, &w.format,
          "The format of OUT; auto takes it from the ending of the name. npy holds n x dimensions "
          "numbers of type float32; csv and tsv are text, compressed where OUT ends in .gz; h5ad is "
-         "a copy of an AnnData file with the embedding added; vtkhdf is for ParaView and VTK",
-         &w.format},
-        {"columns", IKT_KEY_STRING, "LIST", "", 0, 0, NULL,
+         "a copy of an AnnData file with the embedding added; vtkhdf is for ParaView and VTK"},
+        {"columns", IKT_KEY_STRING, "LIST", "", 0, 0, NULL, w.columns,
          "The data sets of n numbers to write beside the positions, separated by commas: DATASET "
          "of RUN.h5, FILE.h5:DATASET of another file, or none. By default labels are written where "
-         "RUN.h5 has them",
-         w.columns},
-        {"row-numbers", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
-         "Write the number of each row, from 0, as a column", &w.row_numbers},
-        {"guard-formulas", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
+         "RUN.h5 has them"},
+        {"row-numbers", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.how.row_numbers,
+         "Write the number of each row, from 0, as a column"},
+        {"guard-formulas", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.how.guards_formulas,
          "In csv and tsv files, write an apostrophe before names of classes and columns that begin "
          "with =, +, - or @, so that no spreadsheet takes them for a formula; numbers stay as they "
-         "are",
-         &w.guards_formulas},
-        {"h5ad", IKT_KEY_STRING, "DATA.h5ad", "", 0, 0, NULL,
-         "The AnnData file with the same rows, which is copied; the copy gets the embedding",
-         w.anndata},
-        {"key", IKT_KEY_STRING, "NAME", IKT_EXPORT_KEY, 0, 0, NULL,
+         "are"},
+        {"h5ad", IKT_KEY_STRING, "DATA.h5ad", "", 0, 0, NULL, w.anndata,
+         "The AnnData file with the same rows, which is copied; the copy gets the embedding"},
+        {"key", IKT_KEY_STRING, "NAME", IKT_EXPORT_KEY, 0, 0, NULL, w.key,
          "The name of the embedding in obsm of the AnnData file. Facts of the run are written to "
-         "uns/iktsne, and with another name to uns/iktsne_NAME",
-         w.key},
-        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
-         "Replace OUT where it exists, and an embedding of that name in its obsm", &w.overwrite},
+         "uns/iktsne, and with another name to uns/iktsne_NAME"},
+        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.how.overwrite,
+         "Replace OUT where it exists, and an embedding of that name in its obsm"},
         {0}};
     IKT_TRY(
         ikt_options_parse(ctx, &ikt_verb_export, options, argc, argv, w.path, 2, 2, NULL, &help));

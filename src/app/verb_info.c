@@ -79,47 +79,44 @@ static ikt_status show_result(ikt_context *ctx, const char *path, ikt_result_fil
 
 /* --- data ------------------------------------------------------------------------------------- */
 
-static void print_data(const ikt_source *source, bool has_labels, int64_t marked, bool as_json) {
-    const char *type = ikt_type_name(ikt_source_type(source));
-    const int64_t n = ikt_source_rows(source), d = ikt_source_columns(source);
-    ikt_source_content content;
-    ikt_source_describe(source, &content);
-    if (!as_json) {
-        printf("%s: %lld rows x %lld columns, %s", ikt_source_name(source), (long long)n,
-               (long long)d, type);
-        if (ikt_source_is_sparse(source))
-            printf(", sparse, %lld values", (long long)ikt_source_entries(source));
-        put_companions(NULL, has_labels, marked);
-        /* The first line says all of a plain file; others hold much besides. */
-        if (strcmp(content.format, "HDF5") == 0) return;
-        put_fact(NULL, "format", content.format);
-        if (content.tables[0]) put_fact(NULL, "data sets", content.tables);
-        if (content.labels[0]) put_fact(NULL, "labels may be", content.labels);
-        return;
-    }
-    ikt_json json = {stdout, 0, false};
-    ikt_json_begin(&json, NULL, '{');
-    ikt_json_text(&json, "kind", "data");
-    ikt_json_text(&json, "format", content.format);
-    if (content.tables[0]) ikt_json_text(&json, "data_sets", content.tables);
-    if (content.labels[0]) ikt_json_text(&json, "labels_may_be", content.labels);
-    ikt_json_int(&json, "rows", n);
-    ikt_json_int(&json, "columns", d);
-    ikt_json_text(&json, "type", type);
-    if (ikt_source_is_sparse(source)) ikt_json_int(&json, "values", ikt_source_entries(source));
-    put_companions(&json, has_labels, marked);
-    ikt_json_end(&json, '}');
-}
-
 static ikt_status show_data(ikt_context *ctx, const char *path, const char *dataset, bool as_json) {
     ikt_source *source = NULL;
+    ikt_source_content content;
     int64_t label, *marked = NULL, n_marked = 0;
     bool has_labels = false;
     IKT_TRY(ikt_source_open(ctx, path, dataset, 0, &source));
     ikt_status st = ikt_source_read_labels(source, "labels", 0, 1, &label, &has_labels);
     if (st == IKT_OK) st = ikt_source_read_marked(source, &marked, &n_marked);
-    if (st == IKT_OK && ikt_rank(ctx) == 0) print_data(source, has_labels, n_marked, as_json);
     ikt_free(&marked);
+    const char *type = ikt_type_name(ikt_source_type(source));
+    const int64_t n = ikt_source_rows(source), d = ikt_source_columns(source);
+    const bool is_sparse = ikt_source_is_sparse(source),
+               prints = st == IKT_OK && ikt_rank(ctx) == 0;
+    if (prints) ikt_source_describe(source, &content);
+    if (prints && as_json) {
+        ikt_json json = {stdout, 0, false};
+        ikt_json_begin(&json, NULL, '{');
+        ikt_json_text(&json, "kind", "data");
+        ikt_json_text(&json, "format", content.format);
+        if (content.tables[0]) ikt_json_text(&json, "data_sets", content.tables);
+        if (content.labels[0]) ikt_json_text(&json, "labels_may_be", content.labels);
+        ikt_json_int(&json, "rows", n);
+        ikt_json_int(&json, "columns", d);
+        ikt_json_text(&json, "type", type);
+        if (is_sparse) ikt_json_int(&json, "values", ikt_source_entries(source));
+        put_companions(&json, has_labels, n_marked);
+        ikt_json_end(&json, '}');
+    } else if (prints) {
+        printf("%s: %lld rows x %lld columns, %s", ikt_source_name(source), (long long)n,
+               (long long)d, type);
+        if (is_sparse) printf(", sparse, %lld values", (long long)ikt_source_entries(source));
+        put_companions(NULL, has_labels, n_marked);
+        /* The first line says all of a plain file; others hold much besides. */
+        const bool is_plain = strcmp(content.format, "HDF5") == 0;
+        if (!is_plain) put_fact(NULL, "format", content.format);
+        if (!is_plain && content.tables[0]) put_fact(NULL, "data sets", content.tables);
+        if (!is_plain && content.labels[0]) put_fact(NULL, "labels may be", content.labels);
+    }
     ikt_source_close(&source);
     return st;
 }
@@ -160,33 +157,17 @@ static ikt_status show_checkpoint(ikt_context *ctx, const char *path, bool confi
 
 /* --- a saved graph (output.graph) ------------------------------------------------------------- */
 
-/* Attributes of the file, in the order in which they are shown. */
-static ikt_status put_attributes(ikt_json *json, const ikt_graph_file *file) {
-    static const char *const texts[] = {"version", "input", "neighbour_label_accuracy",
-                                        "neighbour_similarity", "neighbours_found"};
-    static const char *const numbers[] = {"seed", "psi", "pool", "rows_without_similarity",
-                                          "recall_sample"};
-    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
-        char *text = NULL;
-        IKT_TRY(ikt_graph_file_text(file, texts[t], &text));
-        if (text) put_fact(json, texts[t], text);
-        ikt_free(&text);
-    }
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        int64_t value;
-        if (!ikt_graph_file_int(file, numbers[i], &value)) continue;
-        if (json) ikt_json_int(json, numbers[i], value);
-        if (!json) printf("  %-28s %lld\n", numbers[i], (long long)value);
-    }
-    return IKT_OK;
-}
-
 /* LOCAL, rank 0. settings: of the run that made it, or NULL. */
 static ikt_status print_graph(const ikt_graph_file *file, bool has_labels, const char *settings,
                               bool as_json) {
     static const char *const starts[] = {[IKT_GRAPH_START_NONE] = "none",
                                          [IKT_GRAPH_START_PCA] = "principal components",
                                          [IKT_GRAPH_START_LANDMARK] = "places among landmarks"};
+    /* Attributes of the file, in the order in which they are shown. */
+    static const char *const texts[] = {"version", "input", "neighbour_label_accuracy",
+                                        "neighbour_similarity", "neighbours_found"};
+    static const char *const numbers[] = {"seed", "psi", "pool", "rows_without_similarity",
+                                          "recall_sample"};
     int64_t q;
     ikt_json json = {stdout, 0, false};
     const char *start = starts[ikt_graph_file_start(file, &q)];
@@ -207,7 +188,18 @@ static ikt_status print_graph(const ikt_graph_file *file, bool has_labels, const
         put_fact(NULL, "order of the rows", is_ordered ? "by coarse cells" : "that of the input");
         put_fact(NULL, "start", start);
     }
-    IKT_TRY(put_attributes(as_json ? &json : NULL, file));
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+        char *text = NULL;
+        IKT_TRY(ikt_graph_file_text(file, texts[t], &text));
+        if (text) put_fact(as_json ? &json : NULL, texts[t], text);
+        ikt_free(&text);
+    }
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        int64_t value;
+        if (!ikt_graph_file_int(file, numbers[i], &value)) continue;
+        if (as_json) ikt_json_int(&json, numbers[i], value);
+        if (!as_json) printf("  %-28s %lld\n", numbers[i], (long long)value);
+    }
     if (settings && as_json) ikt_json_text(&json, "settings", settings);
     if (settings && !as_json) printf("made with\n%s", settings);
     if (as_json) ikt_json_end(&json, '}');
@@ -254,22 +246,6 @@ static void take_fact(void *self, const char *name, const char *text, bool varyi
     }
 }
 
-static void print_head(const head *h) {
-    const char *const unknown = "unknown";
-#define FACT(which) (h->text[which][0] ? h->text[which] : unknown)
-    printf("# embedding hash %s: iktsne %s (%s), instruction set %s\n", FACT(HASH), FACT(VERSION),
-           FACT(COMMIT), FACT(ISA));
-    if (h->text[DIRECTORY][0])
-        printf("# made on %s, %s; names of files are relative to %s\n", FACT(HOST), FACT(START),
-               h->text[DIRECTORY]);
-#undef FACT
-    if (h->text[COMMAND][0])
-        printf("# repeated by: %s\n"
-               "# What follows is the configuration of the run that made the model, with the input "
-               "of this file.\n",
-               h->text[COMMAND]);
-}
-
 /* Prints the configuration. Names of files that the run wrote besides output.file become comments:
  * a repetition would refuse to replace them. */
 static void print_lines(const char *text) {
@@ -304,7 +280,19 @@ static ikt_status print_repetition(ikt_context *ctx, const char *path, ikt_resul
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = ikt_result_notes(file, take_fact, h);
     if (st == IKT_OK && ikt_rank(ctx) == 0) {
-        print_head(h);
+        const char *known[FACTS];
+        for (int f = 0; f < FACTS; f++)
+            known[f] = h->text[f][0] ? h->text[f] : "unknown";
+        printf("# embedding hash %s: iktsne %s (%s), instruction set %s\n", known[HASH],
+               known[VERSION], known[COMMIT], known[ISA]);
+        if (h->text[DIRECTORY][0])
+            printf("# made on %s, %s; names of files are relative to %s\n", known[HOST],
+                   known[START], h->text[DIRECTORY]);
+        if (h->text[COMMAND][0])
+            printf("# repeated by: %s\n"
+                   "# What follows is the configuration of the run that made the model, with the "
+                   "input of this file.\n",
+                   h->text[COMMAND]);
         print_lines(text);
     }
     ikt_free(&h);
@@ -316,12 +304,11 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     bool configuration, as_json, help;
     char dataset[IKT_STRING_MAX];
     const ikt_option options[] = {
-        {"config", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
+        {"config", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &configuration,
          "Print the configuration that repeats the run, as YAML: `iktsne embed` with it and "
-         "another output.file gives the same embedding",
-         &configuration},
-        {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL, "The data set to describe", dataset},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print as JSON", &as_json},
+         "another output.file gives the same embedding"},
+        {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL, dataset, "The data set to describe"},
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &as_json, "Print as JSON"},
         {0}};
     const char *path;
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_info, options, argc, argv, &path, 1, 1, NULL, &help));

@@ -11,9 +11,9 @@
 #include "base/timer.h"
 #include "pipeline/graph_input.h"
 #include "plan/machine.h"
-#include "settings/settings.h"
-#include "settings/preset.h"
 #include "settings/checks.h"
+#include "settings/preset.h"
+#include "settings/settings.h"
 
 enum { TIMED_BYTES = 8 << 20 };
 
@@ -47,48 +47,42 @@ static ikt_status calibrate(ikt_context *ctx, const arguments *a) {
     return st;
 }
 
-/* MB a second and rank at which the file itself can be read: it may be compressed, or far away. */
-static ikt_status time_file(ikt_context *ctx, ikt_source *source, double *rate) {
-    ikt_rows distribution = ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
-    int64_t row = ikt_source_columns(source) * (int64_t)ikt_type_size(ikt_source_type(source));
-    int64_t most = TIMED_BYTES / row + 1;
-    int64_t count = distribution.count < most ? distribution.count : most;
+/* MB a second and rank at which the file itself can be read: it may be compressed, or far away. Of
+ * sparse rows also how many columns two rows share on average, in those of rank 0. */
+static ikt_status time_file(ikt_context *ctx, ikt_source *source, double *rate,
+                            ikt_data_shape *shape) {
+    const ikt_rows distribution =
+        ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
+    const int64_t size = (int64_t)ikt_type_size(ikt_source_type(source));
+    const int64_t row = ikt_source_columns(source) * size;
+    const int64_t most = shape->is_sparse ? ikt_source_block_rows(source) : TIMED_BYTES / row + 1;
+    const int64_t count = distribution.count < most ? distribution.count : most;
+    const int64_t first = count > 0 ? distribution.first : 0;
+    ikt_sparse_rows sparse = {0};
     void *rows = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &rows, count * row, 1, "rows of X")));
-    double begin = ikt_now();
-    ikt_status st = ikt_source_read(source, count > 0 ? distribution.first : 0, count, rows);
-    double seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
-    *rate = (double)ikt_max_one(ctx, count * row) / seconds / 1e6;
-    ikt_free(&rows);
-    return st;
-}
-
-/* The same for a sparse source; and how many columns two rows share on average, in those of rank
- * 0. */
-static ikt_status time_sparse(ikt_context *ctx, ikt_source *source, double *rate,
-                              ikt_data_shape *shape) {
-    ikt_rows distribution = ikt_rows_make(ikt_source_rows(source), ikt_size(ctx), ikt_rank(ctx));
-    const int64_t block = ikt_source_block_rows(source);
-    const int64_t count = distribution.count < block ? distribution.count : block;
-    ikt_sparse_rows rows = {0};
     double *held = NULL; /* [columns] of rank 0: the part of the rows that have a value there */
-    double begin = ikt_now();
-    ikt_status st =
-        ikt_source_read_sparse(source, count > 0 ? distribution.first : 0, count, &rows);
+    if (!shape->is_sparse)
+        IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &rows, count * row, 1, "rows of X")));
+    const double begin = ikt_now();
+    ikt_status st = shape->is_sparse ? ikt_source_read_sparse(source, first, count, &sparse)
+                                     : ikt_source_read(source, first, count, rows);
     if (st == IKT_OK) {
-        double seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
-        int64_t bytes = rows.start[count] * (4 + (int64_t)ikt_type_size(ikt_source_type(source)));
+        const double seconds = ikt_calibrate_slowest(ctx, ikt_now() - begin);
+        const int64_t bytes = shape->is_sparse ? sparse.start[count] * (4 + size) : count * row;
         *rate = (double)ikt_max_one(ctx, bytes > 0 ? bytes : 1) / seconds / 1e6;
+    }
+    if (st == IKT_OK && shape->is_sparse) {
         if (ikt_rank(ctx) == 0) st = ikt_alloc(ctx, &held, shape->d, sizeof *held, "rows of X");
-        for (int64_t e = 0; held && e < rows.start[count]; e++)
-            held[rows.column[e]] += 1 / (double)count;
+        for (int64_t e = 0; held && e < sparse.start[count]; e++)
+            held[sparse.column[e]] += 1 / (double)count;
         for (int64_t k = 0; held && k < shape->d; k++)
             shape->overlap += held[k] * held[k];
         st = ikt_agree(ctx, st);
+        if (st == IKT_OK) ikt_broadcast(ctx, &shape->overlap, sizeof shape->overlap, 0);
     }
-    if (st == IKT_OK) ikt_broadcast(ctx, &shape->overlap, sizeof shape->overlap, 0);
+    ikt_free(&rows);
     ikt_free(&held);
-    ikt_sparse_rows_destroy(&rows);
+    ikt_sparse_rows_destroy(&sparse);
     return st;
 }
 
@@ -111,25 +105,11 @@ static ikt_status find_rows(ikt_context *ctx, const arguments *a, const ikt_inpu
                         "input.file to take it from");
     IKT_TRY(ikt_input_open(ctx, input, &source));
     *out = ikt_data_shape_of(source, ikt_source_is_sparse(source));
-    ikt_status st = out->is_sparse ? time_sparse(ctx, source, file_rate, out)
-                                   : time_file(ctx, source, file_rate);
+    const ikt_status st = time_file(ctx, source, file_rate, out);
     ikt_source_close(&source);
     if (a->points != IKT_AUTO_INT) out->n = a->points;
     if (a->columns != IKT_AUTO_INT) out->d = a->columns;
     return st;
-}
-
-/* Rows that the centres are drawn from, where that is another file. */
-static ikt_status find_drawn(ikt_context *ctx, const ikt_isolation_settings *isolation,
-                             ikt_data_shape *shape) {
-    ikt_source *source = NULL;
-    if (!isolation->model_from[0]) return IKT_OK;
-    IKT_TRY(ikt_source_open(ctx, isolation->model_from, isolation->model_dataset, 0, &source));
-    shape->drawn = ikt_source_rows(source);
-    if (ikt_source_type(source) != IKT_TYPE_U8 && shape->type == IKT_TYPE_U8)
-        shape->type = IKT_TYPE_F32; /* rows meet centres of their own type */
-    ikt_source_close(&source);
-    return IKT_OK;
 }
 
 static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words *words) {
@@ -151,7 +131,15 @@ static ikt_status plan(ikt_context *ctx, const arguments *a, ikt_settings_words 
     else
         IKT_TRY(find_rows(ctx, a, &settings.input, &shape, &p.machine.file));
     IKT_TRY(ikt_graph_shape(ctx, &graph, &shape));
-    IKT_TRY(find_drawn(ctx, &settings.isolation, &shape));
+    if (settings.isolation.model_from[0]) { /* the centres are drawn from rows of another file */
+        ikt_source *source = NULL;
+        IKT_TRY(ikt_source_open(ctx, settings.isolation.model_from,
+                                settings.isolation.model_dataset, 0, &source));
+        shape.drawn = ikt_source_rows(source);
+        if (ikt_source_type(source) != IKT_TYPE_U8 && shape.type == IKT_TYPE_U8)
+            shape.type = IKT_TYPE_F32; /* rows meet centres of their own type */
+        ikt_source_close(&source);
+    }
     int ranks = a->ranks == IKT_AUTO_INT ? ikt_size(ctx) : (int)a->ranks;
     int threads =
         settings.run.threads == IKT_AUTO_INT ? ikt_threads(ctx) : (int)settings.run.threads;
@@ -167,30 +155,26 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     ikt_settings_words words = {.more = NULL};
     const ikt_option options[] = {
         IKT_PRESET_OPTION(&words.preset),
-        {"points", IKT_KEY_INT, "N", "auto", 2, 1e15, NULL,
-         "The rows of the data; auto takes them from input.file", &a.points},
-        {"columns", IKT_KEY_INT, "D", "auto", 1, 1e9, NULL,
-         "The columns of the data; auto takes them from input.file", &a.columns},
-        {"entries", IKT_KEY_INT, "E", "0", 0, 1e9, NULL,
+        {"points", IKT_KEY_INT, "N", "auto", 2, 1e15, NULL, &a.points,
+         "The rows of the data; auto takes them from input.file"},
+        {"columns", IKT_KEY_INT, "D", "auto", 1, 1e9, NULL, &a.columns,
+         "The columns of the data; auto takes them from input.file"},
+        {"entries", IKT_KEY_INT, "E", "0", 0, 1e9, NULL, &a.entries,
          "The values of a row of sparse data that are not zero, on average, together with --points "
-         "and --columns; 0 means that the rows are dense",
-         &a.entries},
-        {"type", IKT_KEY_CHOICE, "TYPE", "float32", 0, 0, "uint8|float32|float64",
-         "The type of the data, together with --points and --columns", &a.type},
-        {"ranks", IKT_KEY_INT, "R", "auto", 1, 1e7, NULL,
+         "and --columns; 0 means that the rows are dense"},
+        {"type", IKT_KEY_CHOICE, "TYPE", "float32", 0, 0, "uint8|float32|float64", &a.type,
+         "The type of the data, together with --points and --columns"},
+        {"ranks", IKT_KEY_INT, "R", "auto", 1, 1e7, NULL, &a.ranks,
          "The ranks of the run; auto is the number of ranks of this launch. run.threads=T gives "
-         "the threads of each",
-         &a.ranks},
-        {"machine", IKT_KEY_STRING, "FILE", "", 0, 0, NULL,
+         "the threads of each"},
+        {"machine", IKT_KEY_STRING, "FILE", "", 0, 0, NULL, &a.machine,
          "The file with the constants of the machine. By default it is "
          "$XDG_CONFIG_HOME/iktsne/machine.yaml or ~/.config/iktsne/machine.yaml; where that does "
-         "not exist, built-in constants are used. machine.KEY=VALUE changes one",
-         &a.machine},
-        {"calibrate", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
+         "not exist, built-in constants are used. machine.KEY=VALUE changes one"},
+        {"calibrate", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &a.calibrate,
          "Measure the constants of the machine under this launch, which takes some seconds, and "
-         "write them to that file",
-         &a.calibrate},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the plan as JSON", &a.as_json},
+         "write them to that file"},
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &a.as_json, "Print the plan as JSON"},
         {0}};
     IKT_TRY(ikt_options_parse(ctx, &ikt_verb_plan, options, argc, argv, words.word, 0,
                               IKT_WORDS_MOST, &words.count, &help));

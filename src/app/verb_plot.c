@@ -4,10 +4,8 @@
 #include "plot/plot.h"
 
 typedef struct {
-    int64_t width, height;
-    double point_radius, opacity, dpi;
+    ikt_plot_settings plot;
     int background, colour_as;
-    bool legend, overwrite;
     char colour_by[IKT_STRING_MAX], title[IKT_STRING_MAX], mark[IKT_STRING_MAX];
 } options;
 
@@ -15,49 +13,42 @@ typedef struct {
 static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options *o,
                                 const char *paths[2], bool *help) {
     const ikt_option table[] = {
-        {"colour-by", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL,
+        {"colour-by", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL, o->colour_by,
          "Colour by this data set of n numbers: DATASET of RUN.h5, FILE.h5:DATASET of another file "
          "(of an AnnData file also FILE.h5ad:COLUMN, a column of obs, which may hold categories), "
-         "or none. Labels are used by default where the file has them",
-         o->colour_by},
-        {"colour-as", IKT_KEY_CHOICE, "KIND", "auto", 0, 0, IKT_COLOUR_AS,
+         "or none. Labels are used by default where the file has them"},
+        {"colour-as", IKT_KEY_CHOICE, "KIND", "auto", 0, 0, IKT_COLOUR_AS, &o->colour_as,
          "Whether the data set holds classes or numbers; auto takes labels as classes, and also "
-         "whole numbers that span fewer than 64",
-         &o->colour_as},
-        {"width", IKT_KEY_INT, "PIXELS", "1200", 200, 20000, NULL, "The width of the picture",
-         &o->width},
-        {"height", IKT_KEY_INT, "PIXELS", "auto", 200, 20000, NULL,
+         "whole numbers that span fewer than 64"},
+        {"width", IKT_KEY_INT, "PIXELS", "1200", 200, 20000, NULL, &o->plot.width,
+         "The width of the picture"},
+        {"height", IKT_KEY_INT, "PIXELS", "auto", 200, 20000, NULL, &o->plot.height,
          "The height of the picture; auto is five sixths of the width in two dimensions and two "
-         "fifths in one and three",
-         &o->height},
-        {"point-radius", IKT_KEY_REAL, "PIXELS", "auto", 0.3, 100, NULL,
-         "The radius of a point; auto falls from 3.5 for 1,000 points to one pixel for a million",
-         &o->point_radius},
-        {"opacity", IKT_KEY_REAL, "PART", "auto", 0.001, 1, NULL,
+         "fifths in one and three"},
+        {"point-radius", IKT_KEY_REAL, "PIXELS", "auto", 0.3, 100, NULL, &o->plot.point_radius,
+         "The radius of a point; auto falls from 3.5 for 1,000 points to one pixel for a million"},
+        {"opacity", IKT_KEY_REAL, "PART", "auto", 0.001, 1, NULL, &o->plot.opacity,
          "The opacity of a single point; where points overlap it grows with the logarithm of their "
-         "number",
-         &o->opacity},
-        {"dpi", IKT_KEY_REAL, "NUMBER", "auto", 20, 5000, NULL,
+         "number"},
+        {"dpi", IKT_KEY_REAL, "NUMBER", "auto", 20, 5000, NULL, &o->plot.dpi,
          "The pixels in an inch of an SVG or PDF page; auto is 200, so that 1200 pixels are six "
-         "inches",
-         &o->dpi},
-        {"background", IKT_KEY_CHOICE, "COLOUR", "white", 0, 0, "white|black",
-         "The colour of the background", &o->background},
-        {"title", IKT_KEY_STRING, "TEXT", "", 0, 0, NULL,
-         "The title above the plot; by default the name of RUN.h5", o->title},
-        {"mark", IKT_KEY_STRING, "ROWS", "", 0, 0, NULL,
+         "inches"},
+        {"background", IKT_KEY_CHOICE, "COLOUR", "white", 0, 0, "white|black", &o->background,
+         "The colour of the background"},
+        {"title", IKT_KEY_STRING, "TEXT", "", 0, 0, NULL, o->title,
+         "The title above the plot; by default the name of RUN.h5"},
+        {"mark", IKT_KEY_STRING, "ROWS", "", 0, 0, NULL, o->mark,
          "The rows to mark with a cross, such as 17 or 0,17, or none; by default those that the "
-         "file names in /marked",
-         o->mark},
-        {"legend", IKT_KEY_BOOL, NULL, "yes", 0, 0, NULL, "Draw the legend", &o->legend},
-        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace OUT where it exists",
-         &o->overwrite},
+         "file names in /marked"},
+        {"legend", IKT_KEY_BOOL, NULL, "yes", 0, 0, NULL, &o->plot.legend, "Draw the legend"},
+        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &o->plot.overwrite,
+         "Replace OUT where it exists"},
         {0}};
     return ikt_options_parse(ctx, &ikt_verb_plot, table, argc, argv, paths, 2, 2, NULL, help);
 }
 
 static ikt_status plot(ikt_context *ctx, int argc, char **argv) {
-    options o;
+    options o = {.plot = ikt_plot_defaults()};
     const char *paths[2];
     bool help;
     IKT_TRY(parse_options(ctx, argc, argv, &o, paths, &help));
@@ -68,17 +59,10 @@ static ikt_status plot(ikt_context *ctx, int argc, char **argv) {
     if (st == IKT_OK)
         st = ikt_embedding_column_read(ctx, &run, o.colour_by, (ikt_colour_as)o.colour_as,
                                        ikt_option_given("colour-by", argc, argv), &column);
-    const ikt_plot_settings settings = {.width = o.width,
-                                        .height = o.height,
-                                        .point_radius = o.point_radius,
-                                        .opacity = o.opacity,
-                                        .dpi = o.dpi,
-                                        .black = o.background == 1,
-                                        .legend = o.legend,
-                                        .overwrite = o.overwrite,
-                                        .title = ikt_embedding_file_title(&run, o.title),
-                                        .footer = run.note,
-                                        .description = run.configuration};
+    o.plot.black = o.background == 1;
+    o.plot.title = ikt_embedding_file_title(&run, o.title);
+    o.plot.footer = run.note;
+    o.plot.description = run.configuration;
     const ikt_plot_points points = {.rows = &run.rows,
                                     .q = run.q,
                                     .y = run.y,
@@ -88,7 +72,7 @@ static ikt_status plot(ikt_context *ctx, int argc, char **argv) {
                                     .column = column.name[0] ? column.name : NULL,
                                     .marked = run.marked,
                                     .n_marked = run.n_marked};
-    if (st == IKT_OK) st = ikt_plot_embedding(ctx, &settings, &points, paths[1]);
+    if (st == IKT_OK) st = ikt_plot_embedding(ctx, &o.plot, &points, paths[1]);
     ikt_embedding_column_free(&column);
     ikt_embedding_file_close(&run);
     return st;

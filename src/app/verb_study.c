@@ -41,25 +41,21 @@ static ikt_status make(ikt_context *ctx, const ikt_study_plan *plan, const optio
 static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     options o;
     const ikt_option table[] = {
-        {"output", IKT_KEY_STRING, "FOLDER", "", 0, 0, NULL,
+        {"output", IKT_KEY_STRING, "FOLDER", "", 0, 0, NULL, o.output,
          "The folder of the results; without it NAME-results in the current folder, where the "
-         "study is NAME.yaml",
-         o.output},
-        {"data", IKT_KEY_STRING, "FOLDERS", "", 0, 0, NULL,
+         "study is NAME.yaml"},
+        {"data", IKT_KEY_STRING, "FOLDERS", "", 0, 0, NULL, o.data,
          "The folders in which data sets are looked for, separated by colons; the folder of "
-         "STUDY.yaml comes last",
-         o.data},
-        {"only", IKT_KEY_STRING, "NAMES", "", 0, 0, NULL,
-         "The data sets to take, by the names that they have in the study, separated by commas",
-         o.only},
-        {"ranks", IKT_KEY_INT, "N", "1", 1, 1e6, NULL,
-         "The number of ranks that make a run together; all ranks are divided into such groups",
-         &o.ranks},
-        {"retry", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Repeat the runs that failed", &o.retry},
-        {"report", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL,
-         "Write the report on the runs that are done, and make no run", &o.report},
-        {"list", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the runs, and do nothing else",
-         &o.list},
+         "STUDY.yaml comes last"},
+        {"only", IKT_KEY_STRING, "NAMES", "", 0, 0, NULL, o.only,
+         "The data sets to take, by the names that they have in the study, separated by commas"},
+        {"ranks", IKT_KEY_INT, "N", "1", 1, 1e6, NULL, &o.ranks,
+         "The number of ranks that make a run together; all ranks are divided into such groups"},
+        {"retry", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &o.retry, "Repeat the runs that failed"},
+        {"report", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &o.report,
+         "Write the report on the runs that are done, and make no run"},
+        {"list", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &o.list,
+         "Print the runs, and do nothing else"},
         {0}};
     const char *positional[1];
     bool help;

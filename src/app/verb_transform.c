@@ -10,7 +10,7 @@
 
 typedef struct {
     char dataset[IKT_STRING_MAX], labels[IKT_STRING_MAX], picture[IKT_STRING_MAX];
-    int64_t neighbours, iterations;
+    ikt_transform_request request;
     bool overwrite, json;
     const char *path[3]; /* model, new rows, output */
 } command;
@@ -51,65 +51,54 @@ static void print_text(const command *w, const ikt_transformed *done, const ikt_
     printf("embedding hash   %016llx\n", (unsigned long long)done->hash);
 }
 
-static ikt_status transform(ikt_context *ctx, const command *w) {
-    const ikt_transform_request request = {.model = w->path[0],
-                                           .input = w->path[1],
-                                           .dataset = w->dataset,
-                                           .labels = w->labels,
-                                           .neighbours = w->neighbours,
-                                           .trials = w->iterations};
+static ikt_status run(ikt_context *ctx, int argc, char **argv) {
+    command w = {.request = {.dataset = w.dataset, .labels = w.labels}};
+    bool help;
+    const ikt_option options[] = {
+        {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL, w.dataset,
+         "The data set of the new rows"},
+        {"labels", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL, w.labels,
+         "The data set of their labels, which colour the picture and serve the accuracy; they are "
+         "not used to place the rows"},
+        {"neighbours", IKT_KEY_INT, "K", "auto", 1, 1e6, NULL, &w.request.neighbours,
+         "The number of most similar old rows that a new row is attracted to; auto is as many as "
+         "the rows of the model had"},
+        {"iterations", IKT_KEY_INT, "N", "200", 2, 1e6, NULL, &w.request.trials,
+         "The most positions that are tried for a row; most rows settle after some ten"},
+        {"picture", IKT_KEY_STRING, "FILE", "", 0, 0, NULL, w.picture,
+         "A PNG, SVG or PDF file for a picture, in which new rows are coloured by label and old "
+         "ones are grey"},
+        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.overwrite,
+         "Replace output files that exist"},
+        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &w.json, "Print the summary as JSON"},
+        {0}};
+    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_transform, options, argc, argv, w.path, 3, 3, NULL,
+                              &help));
+    if (help) return IKT_OK;
     ikt_transformed done;
     ikt_run_cost cost;
     /* Names that cannot be written are refused before the work; the model is never one of them. */
-    if (strcmp(w->path[0], w->path[2]) == 0 || strcmp(w->path[1], w->path[2]) == 0)
-        return ikt_fail(ctx, IKT_ERR_USAGE, "%s is read and cannot be the output, too", w->path[2]);
-    IKT_TRY(ikt_atomic_check(ctx, w->path[2], w->overwrite));
-    if (w->picture[0]) IKT_TRY(ikt_atomic_check_stream(ctx, w->picture, w->overwrite));
+    if (strcmp(w.path[0], w.path[2]) == 0 || strcmp(w.path[1], w.path[2]) == 0)
+        return ikt_fail(ctx, IKT_ERR_USAGE, "%s is read and cannot be the output, too", w.path[2]);
+    IKT_TRY(ikt_atomic_check(ctx, w.path[2], w.overwrite));
+    if (w.picture[0]) IKT_TRY(ikt_atomic_check_stream(ctx, w.picture, w.overwrite));
     ikt_stage_begin(ctx, IKT_STAGE_TOTAL);
-    IKT_TRY(ikt_transform_run(ctx, &request, &done));
+    w.request.model = w.path[0];
+    w.request.input = w.path[1];
+    IKT_TRY(ikt_transform_run(ctx, &w.request, &done));
     ikt_status st = ikt_transform_accuracy(ctx, &done, &done.accuracy);
-    if (st == IKT_OK) st = ikt_transform_write(ctx, &request, &done, w->path[2], w->overwrite);
-    if (st == IKT_OK && w->picture[0])
-        st = ikt_transform_picture(ctx, &request, &done, w->picture, w->overwrite);
+    if (st == IKT_OK) st = ikt_transform_write(ctx, &w.request, &done, w.path[2], w.overwrite);
+    if (st == IKT_OK && w.picture[0])
+        st = ikt_transform_picture(ctx, &w.request, &done, w.picture, w.overwrite);
     ikt_stage_end(ctx, IKT_STAGE_TOTAL);
     if (st == IKT_OK) {
         ikt_run_cost_collect(ctx, &cost);
         ikt_cost_log(ctx, &cost, done.predicted_bytes);
-        if (ikt_rank(ctx) == 0 && w->json) print_json(ctx, &done, &cost);
-        if (ikt_rank(ctx) == 0 && !w->json) print_text(w, &done, &cost);
+        if (ikt_rank(ctx) == 0 && w.json) print_json(ctx, &done, &cost);
+        if (ikt_rank(ctx) == 0 && !w.json) print_text(&w, &done, &cost);
     }
     ikt_transformed_destroy(&done);
     return st;
-}
-
-static ikt_status run(ikt_context *ctx, int argc, char **argv) {
-    command w;
-    bool help;
-    const ikt_option options[] = {
-        {"dataset", IKT_KEY_STRING, "NAME", "X", 0, 0, NULL, "The data set of the new rows",
-         w.dataset},
-        {"labels", IKT_KEY_STRING, "NAME", "labels", 0, 0, NULL,
-         "The data set of their labels, which colour the picture and serve the accuracy; they are "
-         "not used to place the rows",
-         w.labels},
-        {"neighbours", IKT_KEY_INT, "K", "auto", 1, 1e6, NULL,
-         "The number of most similar old rows that a new row is attracted to; auto is as many as "
-         "the rows of the model had",
-         &w.neighbours},
-        {"iterations", IKT_KEY_INT, "N", "200", 2, 1e6, NULL,
-         "The most positions that are tried for a row; most rows settle after some ten",
-         &w.iterations},
-        {"picture", IKT_KEY_STRING, "FILE", "", 0, 0, NULL,
-         "A PNG, SVG or PDF file for a picture, in which new rows are coloured by label and old "
-         "ones are grey",
-         w.picture},
-        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace output files that exist",
-         &w.overwrite},
-        {"json", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Print the summary as JSON", &w.json},
-        {0}};
-    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_transform, options, argc, argv, w.path, 3, 3, NULL,
-                              &help));
-    return help ? IKT_OK : transform(ctx, &w);
 }
 
 const ikt_verb ikt_verb_transform = {

@@ -92,47 +92,6 @@ static ikt_status choose_pictures(ikt_context *ctx, const options *o, subject *s
     return parse_shape(ctx, o->image_shape, &s->pictures);
 }
 
-/* Reads the command line; see ikt_options_parse. */
-static ikt_status parse_options(ikt_context *ctx, int argc, char **argv, options *o,
-                                const char *paths[2], bool *help) {
-    const ikt_option table[] = {
-        {"colour-by", IKT_KEY_STRING, "NAMES", "labels", 0, 0, NULL,
-         "The data sets of n numbers to choose the colours from, separated by commas: DATASET of "
-         "RUN.h5, FILE.h5:DATASET of another file, or none. Labels are used by default where the "
-         "file has them",
-         o->colour_by},
-        {"colour-as", IKT_KEY_CHOICE, "KIND", "auto", 0, 0, IKT_COLOUR_AS,
-         "Whether the data sets hold classes or numbers; auto takes labels as classes, and also "
-         "whole numbers that span fewer than 64",
-         &o->colour_as},
-        {"images", IKT_KEY_STRING, "FILE.h5:DATASET", "", 0, 0, NULL,
-         "Show the picture of a row beside its point. Each row of the data set (X by default) "
-         "holds one picture, as uint8 or as floating numbers, which are scaled",
-         o->images},
-        {"image-shape", IKT_KEY_STRING, "HxW", "", 0, 0, NULL,
-         "The height and width of these pictures, such as 28x28, or 32x32x3 with three colours, "
-         "which are the last to vary",
-         o->image_shape},
-        {"images-most", IKT_KEY_INT, "N", "10000", 1, 1e9, NULL,
-         "The most pictures that the page has; where there are more rows, those are taken that lie "
-         "evenly over the map",
-         &o->images_most},
-        {"image-shrink", IKT_KEY_INT, "K", "1", 1, 1024, NULL,
-         "Replace K x K pixels by one, their mean, for a smaller file", &o->image_shrink},
-        {"background", IKT_KEY_CHOICE, "COLOUR", "white", 0, 0, "white|black",
-         "The background that the page begins with; a button changes it", &o->background},
-        {"title", IKT_KEY_STRING, "TEXT", "", 0, 0, NULL,
-         "The title of the page; by default the name of RUN.h5", o->title},
-        {"mark", IKT_KEY_STRING, "ROWS", "", 0, 0, NULL,
-         "The rows to mark with a cross, such as 17 or 0,17, or none; by default those that the "
-         "file names in /marked",
-         o->mark},
-        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace OUT.html where it exists",
-         &o->overwrite},
-        {0}};
-    return ikt_options_parse(ctx, &ikt_verb_view, table, argc, argv, paths, 2, 2, NULL, help);
-}
-
 static ikt_status make(ikt_context *ctx, const options *o, bool asked_for, subject *s,
                        const char *const paths[2]) {
     IKT_TRY(choose_pictures(ctx, o, s));
@@ -162,7 +121,36 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
     options o;
     const char *paths[2];
     bool help;
-    IKT_TRY(parse_options(ctx, argc, argv, &o, paths, &help));
+    const ikt_option table[] = {
+        {"colour-by", IKT_KEY_STRING, "NAMES", "labels", 0, 0, NULL, o.colour_by,
+         "The data sets of n numbers to choose the colours from, separated by commas: DATASET of "
+         "RUN.h5, FILE.h5:DATASET of another file, or none. Labels are used by default where the "
+         "file has them"},
+        {"colour-as", IKT_KEY_CHOICE, "KIND", "auto", 0, 0, IKT_COLOUR_AS, &o.colour_as,
+         "Whether the data sets hold classes or numbers; auto takes labels as classes, and also "
+         "whole numbers that span fewer than 64"},
+        {"images", IKT_KEY_STRING, "FILE.h5:DATASET", "", 0, 0, NULL, o.images,
+         "Show the picture of a row beside its point. Each row of the data set (X by default) "
+         "holds one picture, as uint8 or as floating numbers, which are scaled"},
+        {"image-shape", IKT_KEY_STRING, "HxW", "", 0, 0, NULL, o.image_shape,
+         "The height and width of these pictures, such as 28x28, or 32x32x3 with three colours, "
+         "which are the last to vary"},
+        {"images-most", IKT_KEY_INT, "N", "10000", 1, 1e9, NULL, &o.images_most,
+         "The most pictures that the page has; where there are more rows, those are taken that lie "
+         "evenly over the map"},
+        {"image-shrink", IKT_KEY_INT, "K", "1", 1, 1024, NULL, &o.image_shrink,
+         "Replace K x K pixels by one, their mean, for a smaller file"},
+        {"background", IKT_KEY_CHOICE, "COLOUR", "white", 0, 0, "white|black", &o.background,
+         "The background that the page begins with; a button changes it"},
+        {"title", IKT_KEY_STRING, "TEXT", "", 0, 0, NULL, o.title,
+         "The title of the page; by default the name of RUN.h5"},
+        {"mark", IKT_KEY_STRING, "ROWS", "", 0, 0, NULL, o.mark,
+         "The rows to mark with a cross, such as 17 or 0,17, or none; by default those that the "
+         "file names in /marked"},
+        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &o.overwrite,
+         "Replace OUT.html where it exists"},
+        {0}};
+    IKT_TRY(ikt_options_parse(ctx, &ikt_verb_view, table, argc, argv, paths, 2, 2, NULL, &help));
     if (help) return IKT_OK;
     subject s = {.n_columns = 0};
     ikt_status st = make(ctx, &o, ikt_option_given("colour-by", argc, argv), &s, paths);

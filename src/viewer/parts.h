@@ -9,7 +9,7 @@
 #include "plot/colouring.h"
 #include "viewer/viewer.h"
 
-/* --- curve.c: the order of the points --------------------------------------------------------- */
+/* --- points.c: the order of the points -------------------------------------------------------- */
 
 /* A square round the map (a cube where it has three dimensions) is cut into 2^24 steps a side, as
  * fine as the single-precision numbers of the map are at its edge. The bits of x and y interleaved
@@ -47,11 +47,7 @@ uint64_t ikt_curve_code(uint32_t x, uint32_t y);
 ikt_status ikt_curve_places(ikt_context *ctx, const ikt_rows *rows, const uint64_t *code,
                             uint32_t *place);
 
-/* LOCAL. Sorts item[count] by the lowest 8 * digits bits of key[item]; equal keys keep their order.
- *   work   [count] */
-void ikt_curve_sort(const uint64_t *key, int64_t count, int digits, uint32_t *item, uint32_t *work);
-
-/* --- blocks.c: items as blocks of text -------------------------------------------------------- */
+/* --- viewer.c: items as blocks of text -------------------------------------------------------- */
 
 /* A block is a <script> element that a browser does not run but keeps as text: the items' bytes,
  * deflated (RFC 1951) and in base64. Blocks are small, because a browser's strings are limited, and
@@ -72,14 +68,6 @@ typedef struct {
     void (*arrange)(const uint8_t *items, int64_t count, int64_t bytes, uint8_t *block);
     const void *self;
 } ikt_block_items;
-
-/* COLLECTIVE. Writes the items of all ranks, in their order, as blocks; ranks pack at the same
- * time.
- *   file   open for writing on rank 0; NULL on the others
- *   path   its name for messages
- * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. Memory: four times a block; on rank 0 also 16 blocks. */
-ikt_status ikt_blocks_write(ikt_context *ctx, const ikt_block_items *items, FILE *file,
-                            const char *path);
 
 /* --- points.c: the points as bytes ------------------------------------------------------------ */
 
@@ -127,6 +115,7 @@ typedef struct {
     int64_t n, count;                /* over all ranks; of this rank */
     int64_t height, width, channels; /* after shrinking */
     int64_t size;                    /* bytes of a picture: height * width * channels */
+    int64_t per_block;               /* pictures in a block of the page: about 1 MiB of pixels */
     bool is_scaled;                  /* from floating numbers: least became 0, largest 255 */
     double least, largest;
     uint32_t *place; /* [count] number among the n pictures, ascending; owned */
@@ -143,9 +132,6 @@ typedef struct {
 ikt_status ikt_pictures_read(ikt_context *ctx, const ikt_picture_settings *settings,
                              const ikt_rows *rows, const uint32_t *row, const uint32_t *place,
                              ikt_pictures *out);
-/* LOCAL, pure. Pictures in a block of the page: about 1 MiB of pixels. */
-int64_t ikt_pictures_per_block(const ikt_pictures *pictures);
-
 void ikt_pictures_destroy(ikt_pictures *pictures);
 
 /* --- the page itself -------------------------------------------------------------------------- */

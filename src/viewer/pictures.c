@@ -47,6 +47,7 @@ static ikt_status begin(ikt_context *ctx, reading *r, const uint32_t *row, const
                           .channels = s->channels,
                           .is_scaled = ikt_source_type(r->source) != IKT_TYPE_U8};
     out->size = out->height * out->width * out->channels;
+    out->per_block = out->size < BLOCK_BYTES ? BLOCK_BYTES / out->size : 1;
     IKT_TRY(ikt_alloc(ctx, &r->slot, count, sizeof *r->slot, purpose));
     IKT_TRY(ikt_alloc(ctx, &out->place, count, sizeof *out->place, purpose));
     for (int64_t i = 0; i < count; i++) {
@@ -150,10 +151,6 @@ ikt_status ikt_pictures_read(ikt_context *ctx, const ikt_picture_settings *setti
     ikt_free(&r.rows);
     if (st != IKT_OK) ikt_pictures_destroy(out);
     return st;
-}
-
-int64_t ikt_pictures_per_block(const ikt_pictures *pictures) {
-    return pictures->size < BLOCK_BYTES ? BLOCK_BYTES / pictures->size : 1;
 }
 
 void ikt_pictures_destroy(ikt_pictures *pictures) {

@@ -11,8 +11,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/atomic_file.h"
+#include "base/comm.h"
 #include "base/encoding.h"
 #include "base/memory.h"
 #include "config/value.h"
@@ -145,9 +147,155 @@ static void add_about(const ikt_viewer_settings *settings, const ikt_viewer_poin
                      "\n\"pictures\":{\"count\":%" PRId64 ",\"height\":%" PRId64
                      ",\"width\":%" PRId64 ",\"channels\":%" PRId64 ",\"block\":%" PRId64 "},",
                      pictures->n, pictures->height, pictures->width, pictures->channels,
-                     ikt_pictures_per_block(pictures));
+                     pictures->per_block);
     add_themes(out);
     ikt_text_add(out, "}");
+}
+
+/* --- items as blocks of text ------------------------------------------------------------------ */
+
+/* Rounds of as many blocks as there are ranks, at most 16. In a round each of these ranks receives
+ * the items of one block from all, arranges, deflates and encodes them, and rank 0 writes the texts
+ * in their order. Advantage: bounded memory, and the slowest part, deflate, is shared.
+ * Disadvantage: one stream a file, from one rank; it is a few hundred megabytes at most. */
+enum { AT_ONCE = 16, PLACE_BYTES = sizeof(uint32_t), NO_ZLIB_HEADER = -15, LEVEL = 6, MEMORY = 8 };
+
+static const char purpose[] = "pages";
+
+/* The work of a round; freed as one. */
+typedef struct {
+    const ikt_block_items *items;
+    int64_t ranks;                        /* that pack a block in a round */
+    int64_t first;                        /* block of the round */
+    int64_t sent;                         /* items of this rank that have been sent */
+    int64_t *send, *receive;              /* [size] records to and from each rank */
+    uint8_t *outgoing, *incoming, *block; /* records; records; items in order */
+    char *text, *texts;                   /* of this rank's block; on rank 0 of all */
+    int64_t length;
+} work;
+
+/* The block as text. A block of nothing stays without one. */
+static ikt_status pack(ikt_context *ctx, work *w, int64_t count) {
+    const int64_t bytes = count * w->items->bytes;
+    const int64_t capacity = (int64_t)compressBound((uLong)bytes);
+    const uint8_t *from = w->block;
+    uint8_t *packed = NULL;
+    z_stream z;
+    if (count == 0) return IKT_OK;
+    if (w->items->arrange) {
+        w->items->arrange(w->block, count, w->items->bytes, w->incoming);
+        from = w->incoming;
+    }
+    IKT_TRY(ikt_alloc(ctx, &packed, capacity, 1, purpose));
+    memset(&z, 0, sizeof z);
+    int end = deflateInit2(&z, LEVEL, Z_DEFLATED, NO_ZLIB_HEADER, MEMORY, Z_DEFAULT_STRATEGY);
+    if (end == Z_OK) {
+        z.next_in = (Bytef *)(uintptr_t)from; /* zlib reads it only */
+        z.avail_in = (uInt)bytes;
+        z.next_out = packed;
+        z.avail_out = (uInt)capacity;
+        end = deflate(&z, Z_FINISH);
+        deflateEnd(&z);
+    }
+    w->length = ikt_base64_length((int64_t)z.total_out);
+    ikt_status st = IKT_OK;
+    if (end != Z_STREAM_END)
+        st = ikt_fail(ctx, IKT_ERR_RESOURCE, "zlib cannot compress a block of %" PRId64 " bytes",
+                      bytes);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w->text, w->length, 1, purpose);
+    if (st == IKT_OK) ikt_base64(packed, (int64_t)z.total_out, w->text);
+    ikt_free(&packed);
+    return st;
+}
+
+/* COLLECTIVE. The round's items to the ranks that pack them. */
+static ikt_status exchange_items(ikt_context *ctx, work *w) {
+    const ikt_block_items *items = w->items;
+    const int64_t bytes = items->bytes, record = PLACE_BYTES + bytes;
+    const int64_t first = (w->first + ikt_rank(ctx)) * items->per_block;
+    int64_t count = 0; /* items of this rank's block */
+    if (ikt_rank(ctx) < w->ranks && first < items->n) {
+        const int64_t left = items->n - first;
+        count = left < items->per_block ? left : items->per_block;
+    }
+    /* This rank's items of the round, from `sent` on, as they ascend; each behind its place. */
+    int64_t upto = w->sent;
+    memset(w->send, 0, (size_t)ikt_size(ctx) * sizeof *w->send);
+    for (; upto < items->count; upto++) {
+        const int64_t rank = items->place[upto] / items->per_block - w->first;
+        if (rank >= w->ranks) break;
+        w->send[rank]++;
+    }
+    ikt_status st = ikt_alloc(ctx, &w->outgoing, upto - w->sent, (size_t)record, purpose);
+    for (int64_t i = w->sent; i < upto && st == IKT_OK; i++) {
+        uint8_t *out = w->outgoing + (i - w->sent) * record;
+        memcpy(out, &items->place[i], PLACE_BYTES);
+        items->fill(items->self, i, out + PLACE_BYTES);
+    }
+    w->sent = upto;
+    IKT_TRY(ikt_agree(ctx, st));
+    ikt_exchange_counts(ctx, w->send, w->receive);
+    st = ikt_alloc(ctx, &w->incoming, count, (size_t)record, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w->block, count, (size_t)bytes, purpose);
+    IKT_TRY(ikt_agree(ctx, st));
+    ikt_exchange(ctx, w->outgoing, w->send, w->incoming, w->receive, (size_t)record);
+    for (int64_t k = 0; k < count; k++) { /* received in the order of the ranks */
+        uint32_t place;
+        memcpy(&place, w->incoming + k * record, PLACE_BYTES);
+        memcpy(w->block + (place - first) * bytes, w->incoming + k * record + PLACE_BYTES,
+               (size_t)bytes);
+    }
+    return ikt_agree(ctx, pack(ctx, w, count));
+}
+
+/* COLLECTIVE. The round's texts to rank 0 and from there to the file. */
+static ikt_status write_round(ikt_context *ctx, work *w, FILE *file, const char *path) {
+    int64_t total = 0;
+    ikt_gather_counts(ctx, w->length, w->receive);
+    for (int r = 0; r < ikt_size(ctx); r++) {
+        total += w->receive[r];
+        w->send[r] = 0;
+        if (ikt_rank(ctx) != 0) w->receive[r] = 0;
+    }
+    w->send[0] = w->length;
+    ikt_status st = ikt_rank(ctx) == 0 ? ikt_alloc(ctx, &w->texts, total, 1, purpose) : IKT_OK;
+    IKT_TRY(ikt_agree(ctx, st));
+    ikt_exchange(ctx, w->text, w->send, w->texts, w->receive, 1);
+    const char *text = w->texts;
+    bool good = true;
+    for (int64_t r = 0; r < w->ranks && good && file; text += w->receive[r++]) {
+        if (w->receive[r] == 0) continue;
+        good = fprintf(file, "<script type=\"application/octet-stream\" id=\"%s-%" PRId64 "\">",
+                       w->items->name, w->first + r) > 0 &&
+               fwrite(text, 1, (size_t)w->receive[r], file) == (size_t)w->receive[r] &&
+               fputs("</script>\n", file) >= 0;
+    }
+    if (!good) st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be written: %s", path, strerror(errno));
+    return ikt_agree(ctx, st);
+}
+
+/* COLLECTIVE. Writes the items of all ranks, in their order, as blocks; ranks pack at the same
+ * time. file   open for writing on rank 0; NULL on the others
+ * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. Memory: four times a block; on rank 0 also 16 blocks. */
+static ikt_status write_blocks(ikt_context *ctx, const ikt_block_items *items, FILE *file,
+                               const char *path) {
+    work w = {.items = items, .ranks = ikt_size(ctx) < AT_ONCE ? ikt_size(ctx) : AT_ONCE};
+    ikt_status st = ikt_alloc(ctx, &w.send, ikt_size(ctx), sizeof *w.send, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &w.receive, ikt_size(ctx), sizeof *w.receive, purpose);
+    st = ikt_agree(ctx, st);
+    for (; w.first * items->per_block < items->n && st == IKT_OK; w.first += w.ranks) {
+        st = exchange_items(ctx, &w);
+        if (st == IKT_OK) st = write_round(ctx, &w, file, path);
+        ikt_free(&w.outgoing);
+        ikt_free(&w.incoming);
+        ikt_free(&w.block);
+        ikt_free(&w.text);
+        ikt_free(&w.texts);
+        w.length = 0;
+    }
+    ikt_free(&w.send);
+    ikt_free(&w.receive);
+    return st;
 }
 
 /* --- the file --------------------------------------------------------------------------------- */
@@ -202,17 +350,17 @@ static ikt_status write_file(ikt_context *ctx, page *p) {
     IKT_TRY(ikt_atomic_begin_stream(ctx, p->path, p->settings->overwrite, temporary));
     ikt_status st = ikt_rank(ctx) == 0 ? put_head(ctx, p, temporary) : IKT_OK;
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) st = ikt_blocks_write(ctx, &points, p->file, p->path);
+    if (st == IKT_OK) st = write_blocks(ctx, &points, p->file, p->path);
     if (st == IKT_OK && p->content->pictures) {
         const ikt_block_items pictures = {.n = p->pictures.n,
                                           .count = p->pictures.count,
                                           .place = p->pictures.place,
                                           .bytes = p->pictures.size,
-                                          .per_block = ikt_pictures_per_block(&p->pictures),
+                                          .per_block = p->pictures.per_block,
                                           .name = "pictures",
                                           .fill = fill_picture,
                                           .self = &p->pictures};
-        st = ikt_blocks_write(ctx, &pictures, p->file, p->path);
+        st = write_blocks(ctx, &pictures, p->file, p->path);
     }
     if (p->file) {
         if (st == IKT_OK && !put_part(p, IKT_PAGE_PARTS - 1)) st = failed(ctx, p);
@@ -221,8 +369,9 @@ static ikt_status write_file(ikt_context *ctx, page *p) {
     return ikt_atomic_end(ctx, p->path, temporary, st);
 }
 
-static ikt_status make(ikt_context *ctx, page *p) {
-    const ikt_viewer_content *content = p->content;
+ikt_status ikt_viewer_write(ikt_context *ctx, const ikt_viewer_settings *settings,
+                            const ikt_viewer_content *content, const char *path) {
+    page p = {.settings = settings, .content = content, .path = path};
     const int64_t n = content->rows->n;
     for (int64_t m = 0; m < content->n_marked; m++)
         if (content->marked[m] < 0 || content->marked[m] >= n)
@@ -235,18 +384,12 @@ static ikt_status make(ikt_context *ctx, page *p) {
                         "the embedding has %" PRId64 " rows, but a browser holds no more than %d; "
                         "draw a picture instead (iktsne plot), or view a part of the rows",
                         n, IKT_VIEWER_ROWS_MOST);
-    IKT_TRY(ikt_atomic_check_stream(ctx, p->path, p->settings->overwrite));
-    IKT_TRY(ikt_viewer_points_create(ctx, content, &p->points));
-    if (content->pictures)
-        IKT_TRY(ikt_pictures_read(ctx, content->pictures, content->rows, p->points.row,
-                                  p->points.place, &p->pictures));
-    return write_file(ctx, p);
-}
-
-ikt_status ikt_viewer_write(ikt_context *ctx, const ikt_viewer_settings *settings,
-                            const ikt_viewer_content *content, const char *path) {
-    page p = {.settings = settings, .content = content, .path = path};
-    ikt_status st = make(ctx, &p);
+    IKT_TRY(ikt_atomic_check_stream(ctx, path, settings->overwrite));
+    ikt_status st = ikt_viewer_points_create(ctx, content, &p.points);
+    if (st == IKT_OK && content->pictures)
+        st = ikt_pictures_read(ctx, content->pictures, content->rows, p.points.row, p.points.place,
+                               &p.pictures);
+    if (st == IKT_OK) st = write_file(ctx, &p);
     ikt_viewer_points_destroy(&p.points);
     ikt_pictures_destroy(&p.pictures);
     return st;

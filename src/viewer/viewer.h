@@ -50,9 +50,10 @@ typedef struct {
 } ikt_viewer_settings;
 
 /* COLLECTIVE. Writes the file (beside its name, renamed). Memory per rank: 80 bytes a row, and what
- * parts.h says of curve, blocks and pictures. Errors: IKT_ERR_USAGE (a marked row that does not
- * exist, the pictures' shape), IKT_ERR_DATA (coordinates not finite, with the row; more than 4096
- * classes), IKT_ERR_FILE, IKT_ERR_RESOURCE (more than IKT_VIEWER_ROWS_MOST rows). */
+ * parts.h says of curve and pictures, and four blocks (on rank 0 also 16 blocks as text). Errors:
+ * IKT_ERR_USAGE (a marked row that does not exist, the pictures' shape), IKT_ERR_DATA (coordinates
+ * not finite, with the row; more than 4096 classes), IKT_ERR_FILE, IKT_ERR_RESOURCE (more than
+ * IKT_VIEWER_ROWS_MOST rows). */
 ikt_status ikt_viewer_write(ikt_context *ctx, const ikt_viewer_settings *settings,
                             const ikt_viewer_content *content, const char *path);
 

@@ -40,12 +40,12 @@ static ikt_status parse(ikt_context *ctx, outcome *o, const char *line) {
     int argc = 0;
     memset(o, 0, sizeof *o);
     const ikt_option options[] = {
-        {"points", IKT_KEY_INT, "N", "1000", 1, 1e9, NULL, "Number of points", &o->v.points},
-        {"width", IKT_KEY_REAL, "W", "auto", 0, 10, NULL, "Width of lines", &o->v.width},
-        {"labels", IKT_KEY_BOOL, NULL, "yes", 0, 0, NULL, "Write labels", &o->v.labels},
-        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, "Replace files", &o->v.overwrite},
-        {"title", IKT_KEY_STRING, "TEXT", "", 0, 0, NULL, "Title", o->v.title},
-        {"type", IKT_KEY_CHOICE, "TYPE", "b", 0, 0, "a|b|c", "Type", &o->v.type},
+        {"points", IKT_KEY_INT, "N", "1000", 1, 1e9, NULL, &o->v.points, "Number of points"},
+        {"width", IKT_KEY_REAL, "W", "auto", 0, 10, NULL, &o->v.width, "Width of lines"},
+        {"labels", IKT_KEY_BOOL, NULL, "yes", 0, 0, NULL, &o->v.labels, "Write labels"},
+        {"overwrite", IKT_KEY_BOOL, NULL, "no", 0, 0, NULL, &o->v.overwrite, "Replace files"},
+        {"title", IKT_KEY_STRING, "TEXT", "", 0, 0, NULL, o->v.title, "Title"},
+        {"type", IKT_KEY_CHOICE, "TYPE", "b", 0, 0, "a|b|c", &o->v.type, "Type"},
         {0}};
     snprintf(copy, sizeof copy, "%s", line);
     for (char *word = strtok(copy, " "); word && argc < ARGUMENTS_MAX; word = strtok(NULL, " "))

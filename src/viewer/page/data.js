@@ -25,59 +25,22 @@ function bytesOfBase64(text) {
     return bytes;
 }
 
-async function inflated(packed, size) {
-    let stream = null;
-    try {
-        if (!requested.has("own-inflate")) stream = new DecompressionStream("deflate-raw");
-    } catch (error) {
-        stream = null; /* an older browser */
-    }
-    if (!stream) return inflate(packed, size);
-    const out = new Response(new Blob([packed]).stream().pipeThrough(stream));
-    return new Uint8Array(await out.arrayBuffer());
-}
-
 /* The bytes of the block with this id, which must be `size`; it leaves the page. */
 async function unpack(id, size) {
     const element = document.getElementById(id);
     if (!element) throw new Error("the file is cut short: it has no block " + id);
     const packed = bytesOfBase64(element.textContent);
     element.remove();
-    const bytes = await inflated(packed, size);
+    let stream = null;
+    try {
+        if (!requested.has("own-inflate")) stream = new DecompressionStream("deflate-raw");
+    } catch (error) {
+        stream = null; /* an older browser */
+    }
+    const bytes = !stream ? inflate(packed, size) : new Uint8Array(
+        await new Response(new Blob([packed]).stream().pipeThrough(stream)).arrayBuffer());
     if (bytes.length !== size) throw new Error("block " + id + " is damaged");
     return bytes;
-}
-
-function makeColumn(about, n) {
-    const column = { about, name: about.name, classes: about.classes || null };
-    if (column.classes) column.paint = new (about.bytes === 1 ? Uint8Array : Uint16Array)(n);
-    else column.value = new Float32Array(n);
-    return column;
-}
-
-function makeData(about) {
-    const n = about.rows;
-    return {
-        about, n, row: new Uint32Array(n), xy: new Uint32Array(2 * n),
-        z: about.dimensions === 3 ? new Uint32Array(n) : null, axes: [0, 1],
-        columns: about.columns.map((column) => makeColumn(column, n)),
-    };
-}
-
-/* Codes of a block, plane after plane, to positions. */
-function placePoints(data, bytes, first, count) {
-    const { xy } = data;
-    let upper = 0;
-    for (let i = 0; i < count; i++) {
-        upper = upper + (bytes[i] << 16 | bytes[count + i] << 8 | bytes[2 * count + i]) & 0xffffff;
-        const lower = bytes[3 * count + i] << 16 | bytes[4 * count + i] << 8 | bytes[5 * count + i];
-        const a = APART[upper >> 12], b = APART[upper & 4095];
-        const c = APART[lower >> 12], d = APART[lower & 4095];
-        xy[2 * (first + i)] =
-            (a & 63) << 26 | (b & 63) << 20 | (c & 63) << 14 | (d & 63) << 8 | 128;
-        xy[2 * (first + i) + 1] =
-            (a >> 6) << 26 | (b >> 6) << 20 | (c >> 6) << 14 | (d >> 6) << 8 | 128;
-    }
 }
 
 /* Little-endian numbers from `planes` planes that begin at byte `from`. */
@@ -90,8 +53,20 @@ function placeNumbers(out, bytes, from, planes, first, count) {
     return from + planes * count;
 }
 
+/* A block of points, plane after plane: codes to positions, and the numbers behind them. */
 function placeBlock(data, bytes, first, count) {
-    placePoints(data, bytes, first, count);
+    const { xy } = data;
+    let upper = 0;
+    for (let i = 0; i < count; i++) {
+        upper = upper + (bytes[i] << 16 | bytes[count + i] << 8 | bytes[2 * count + i]) & 0xffffff;
+        const lower = bytes[3 * count + i] << 16 | bytes[4 * count + i] << 8 | bytes[5 * count + i];
+        const a = APART[upper >> 12], b = APART[upper & 4095];
+        const c = APART[lower >> 12], d = APART[lower & 4095];
+        xy[2 * (first + i)] =
+            (a & 63) << 26 | (b & 63) << 20 | (c & 63) << 14 | (d & 63) << 8 | 128;
+        xy[2 * (first + i) + 1] =
+            (a >> 6) << 26 | (b >> 6) << 20 | (c >> 6) << 14 | (d >> 6) << 8 | 128;
+    }
     let from = placeNumbers(data.row, bytes, CODE_PLANES * count, ROW_PLANES, first, count);
     if (data.z) {
         from = placeNumbers(data.z, bytes, from, Z_PLANES, first, count);
@@ -107,13 +82,23 @@ function placeBlock(data, bytes, first, count) {
 async function readData(progress) {
     const about = JSON.parse(document.getElementById("about").textContent);
     if (about.format !== "iktsne-view" || about.version !== 1) throw new Error("unknown format");
-    const data = makeData(about);
+    const n = about.rows;
+    const data = {
+        about, n, row: new Uint32Array(n), xy: new Uint32Array(2 * n),
+        z: about.dimensions === 3 ? new Uint32Array(n) : null, axes: [0, 1],
+        columns: about.columns.map((column) => ({
+            about: column, name: column.name, classes: column.classes || null,
+            paint: !column.classes ? null
+                : new (column.bytes === 1 ? Uint8Array : Uint16Array)(n),
+            value: column.classes ? null : new Float32Array(n),
+        })),
+    };
     const record = about.columns.reduce((sum, column) => sum + column.bytes,
         CODE_PLANES + ROW_PLANES + (data.z ? Z_PLANES : 0));
-    for (let first = 0, block = 0; first < data.n; first += about.block, block++) {
-        const count = Math.min(about.block, data.n - first);
+    for (let first = 0, block = 0; first < n; first += about.block, block++) {
+        const count = Math.min(about.block, n - first);
         placeBlock(data, await unpack("points-" + block, count * record), first, count);
-        await progress((first + count) / data.n);
+        await progress((first + count) / n);
     }
     return data;
 }

@@ -41,21 +41,16 @@ class Discs {
             colours.blue[i] << 16 | colours.green[i] << 8 | colours.red[i]);
     }
 
-    /* Offsets and weights of the discs. */
-    prepare(radius, opacity) {
-        const key = radius + " " + opacity + " " + this.canvas.width;
-        if (this.key === key) return;
-        const { reach, stamps } = makeStamps(radius, opacity);
-        const width = this.canvas.width + 2 * reach;
-        this.key = key;
-        this.reach = reach;
-        this.offsets = stamps.map((cover) => Int32Array.from(cover, (c) => c.dy * width + c.dx));
-        this.weights = stamps.map((cover) => Int32Array.from(cover, (c) => c.weight));
-    }
-
     /* Draws the points of the ranges. */
     draw(view, ranges, radius, opacity, background) {
-        this.prepare(radius, opacity);
+        const key = radius + " " + opacity + " " + this.canvas.width;
+        if (this.key !== key) {
+            const { reach, stamps } = makeStamps(radius, opacity);
+            const line = this.canvas.width + 2 * reach;
+            const offsetsOf = (cover) => Int32Array.from(cover, (c) => c.dy * line + c.dx);
+            const weights = stamps.map((cover) => Int32Array.from(cover, (c) => c.weight));
+            Object.assign(this, { key, reach, offsets: stamps.map(offsetsOf), weights });
+        }
         /* Pixels as one array, cleared to the background, with a border for discs at the edge. */
         const width = this.canvas.width + 2 * this.reach;
         const height = this.canvas.height + 2 * this.reach;

@@ -93,12 +93,8 @@ class Inspector {
                 : numberText(column.value[point])]);
         }
         facts.push(["at", this.coordinates(point)]);
-        this.facts.replaceChildren(...facts.flatMap(([name, text]) => {
-            const term = document.createElement("dt"), value = document.createElement("dd");
-            term.textContent = name;
-            value.textContent = text;
-            return [term, value];
-        }));
+        this.facts.replaceChildren(...facts.flatMap(([name, text]) =>
+            [element("dt", {}, name), element("dd", {}, text)]));
     }
 
     async showPicture(point) {
@@ -115,10 +111,7 @@ class Inspector {
             return;
         }
         const pixels = await this.pictures.read(number);
-        if (time === this.shown) this.drawPicture(pixels);
-    }
-
-    drawPicture(pixels) {
+        if (time !== this.shown) return;
         const { width, height, channels } = this.pictures, context = this.picture.getContext("2d");
         Object.assign(this.picture, { width, height });
         const image = context.createImageData(width, height);

@@ -20,6 +20,13 @@ function numberText(value, digits = 7) {
     return text.replace("e+", "e");
 }
 
+/* A new element with these members and what stands in it. */
+function element(tag, members = {}, ...content) {
+    const made = Object.assign(document.createElement(tag), members);
+    made.append(...content);
+    return made;
+}
+
 function classText(entry) {
     return entry.length > 4 ? entry[4] : String(entry[0]);
 }
@@ -38,12 +45,12 @@ class Legend {
         }
         document.getElementById("column-line").hidden = data.columns.length < 2;
         document.getElementById("axes-line").hidden = data.about.dimensions !== 3;
-        this.columnElement.addEventListener("change", () => this.chooseSelected());
+        this.columnElement.addEventListener("change", () => this.choose());
         this.axesElement.addEventListener("change", () => this.turn());
         this.allElement.addEventListener("click", () => this.show(() => true));
         this.logElement.addEventListener("change", () => {
             this.isLogarithmic = this.logElement.checked;
-            this.chooseSelected();
+            this.choose();
         });
         this.themeElement.addEventListener("click", () => {
             this.black = !this.black;
@@ -54,11 +61,7 @@ class Legend {
         this.choose(0);
     }
 
-    chooseSelected() {
-        this.choose(this.columnElement.selectedIndex);
-    }
-
-    choose(number) {
+    choose(number = this.columnElement.selectedIndex) {
         this.column = this.data.columns[number] || null;
         if (this.column && this.column.value) this.paintNumbers();
         this.recolour();
@@ -144,25 +147,15 @@ class Legend {
     }
 
     addClass(entry, c) {
-        const item = document.createElement("li");
-        const toggle = document.createElement("button"), only = document.createElement("button");
-        const parts = { i: "", name: classText(entry), count: countText(entry[1]) };
-        for (const [kind, text] of Object.entries(parts)) {
-            const part = document.createElement(kind === "i" ? "i" : "span");
-            part.className = kind === "i" ? "" : kind;
-            part.textContent = text;
-            toggle.append(part);
-        }
-        toggle.className = "class";
-        only.className = "only";
-        toggle.type = only.type = "button";
-        toggle.title = classText(entry);
-        only.textContent = "only";
-        only.setAttribute("aria-label", "Show only " + classText(entry));
+        const name = classText(entry);
+        const toggle = element("button", { type: "button", className: "class", title: name },
+            element("i"), element("span", { className: "name" }, name),
+            element("span", { className: "count" }, countText(entry[1])));
+        const only = element("button", { type: "button", className: "only" }, "only");
+        only.setAttribute("aria-label", "Show only " + name);
         toggle.addEventListener("click", (event) => this.toggle(c, event.shiftKey));
         only.addEventListener("click", () => this.toggle(c, true));
-        item.append(toggle, only);
-        this.classesElement.append(item);
+        this.classesElement.append(element("li", {}, toggle, only));
     }
 
     /* Hides or shows a class; alone: shows it and no other, or all again. */

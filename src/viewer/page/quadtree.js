@@ -54,12 +54,6 @@ function rangesOfRectangle(data, box, few) {
     return ranges;
 }
 
-function countOfRanges(ranges) {
-    let sum = 0;
-    for (let r = 0; r < ranges.length; r += 2) sum += ranges[r + 1] - ranges[r];
-    return sum;
-}
-
 /* The point of the ranges nearest to (x, y) that `isShown` and lies within `reach`; -1: none. */
 function nearestPoint(data, x, y, reach, isShown) {
     const box = { x0: x - reach, x1: x + reach, y0: y - reach, y1: y + reach };

@@ -155,7 +155,8 @@ class MapScreen {
         const ranges = rangesOfRectangle(this.data, view.box(radius + 1), 256);
         const most = this.isWebgl ? DISCS_MOST
             : Math.min(DISCS_MOST, DISC_AREA_MOST / (3 * radius ** 2 + 12));
-        this.usesDiscs = countOfRanges(ranges) <= most;
+        const count = ranges.reduce((sum, at, r) => sum + (r % 2 === 1 ? at : -at), 0);
+        this.usesDiscs = count <= most;
         if (this.usesDiscs) {
             if (this.isWebgl) this.clearMap();
             this.discs.draw(view, ranges, radius, OPACITY, this.background);
@@ -178,23 +179,21 @@ class MapScreen {
     drawOver() {
         const context = this.over.getContext("2d"), { ratio } = this.view;
         context.clearRect(0, 0, this.over.width, this.over.height);
-        for (const point of this.crosses) this.drawCross(context, point, 6 * ratio);
+        context.lineCap = "round";
+        for (const point of this.crosses) {
+            const [x, y] = this.pixelOf(point), arm = 6 * ratio;
+            this.outline(context, () => {
+                context.moveTo(x - arm, y);
+                context.lineTo(x + arm, y);
+                context.moveTo(x, y - arm);
+                context.lineTo(x, y + arm);
+            });
+        }
         for (const ring of this.rings) {
             const [x, y] = this.pixelOf(ring.point);
             const r = Math.max(5 * ratio, this.radius() + 3 * ratio);
             this.outline(context, () => context.arc(x, y, r, 0, 2 * Math.PI));
         }
-    }
-
-    drawCross(context, point, arm) {
-        const [x, y] = this.pixelOf(point);
-        context.lineCap = "round";
-        this.outline(context, () => {
-            context.moveTo(x - arm, y);
-            context.lineTo(x + arm, y);
-            context.moveTo(x, y - arm);
-            context.lineTo(x, y + arm);
-        });
     }
 
     /* Strokes a path with a halo, so that it is seen on any colour. */

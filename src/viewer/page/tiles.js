@@ -89,18 +89,13 @@ class Tiles {
         this.high = this.levels.map(highCount);
     }
 
-    /* Count at which a cell of the level is opaque. */
-    highOf(level) {
-        if (level <= BASE) return this.high[level];
-        return Math.max(2, this.high[BASE] / 4 ** (level - BASE));
-    }
-
     /* Cells to a picture: `width` cells a line of sums, from cell `from` on. */
     shade(sums, width, from, level) {
         const canvas = document.createElement("canvas");
         canvas.width = canvas.height = TILE;
         const context = canvas.getContext("2d"), image = context.createImageData(TILE, TILE);
-        const logHigh = Math.log(this.highOf(level));
+        const high = this.high[Math.min(level, BASE)] / 4 ** Math.max(0, level - BASE);
+        const logHigh = Math.log(Math.max(2, high)); /* of the count at which a cell is opaque */
         const one = Math.min(0.85, Math.max(0.3, 0.85 - 0.55 * logHigh / Math.log(1000)));
         for (let y = 0; y < TILE; y++) {
             let cell = 4 * (from + y * width), pixel = 4 * (TILE - 1 - y) * TILE;

@@ -38,18 +38,18 @@ void main() {
     pixel = vec4(colour.rgb * part, part);
 }`;
 
-function compiled(gl, kind, text) {
-    const shader = gl.createShader(kind);
-    gl.shaderSource(shader, text);
-    gl.compileShader(shader);
-    if (gl.getShaderParameter(shader, gl.COMPILE_STATUS)) return shader;
-    throw new Error(gl.getShaderInfoLog(shader));
-}
-
 function linked(gl) {
     const program = gl.createProgram();
-    gl.attachShader(program, compiled(gl, gl.VERTEX_SHADER, VERTEX_SHADER));
-    gl.attachShader(program, compiled(gl, gl.FRAGMENT_SHADER, FRAGMENT_SHADER));
+    const shaders = [[gl.VERTEX_SHADER, VERTEX_SHADER], [gl.FRAGMENT_SHADER, FRAGMENT_SHADER]];
+    for (const [kind, text] of shaders) {
+        const shader = gl.createShader(kind);
+        gl.shaderSource(shader, text);
+        gl.compileShader(shader);
+        if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) {
+            throw new Error(gl.getShaderInfoLog(shader));
+        }
+        gl.attachShader(program, shader);
+    }
     gl.linkProgram(program);
     if (gl.getProgramParameter(program, gl.LINK_STATUS)) return program;
     throw new Error(gl.getProgramInfoLog(program));
@@ -117,12 +117,7 @@ class WebglDiscs {
         this.painted = this.paint;
         gl.vertexAttribIPointer(1, 1, kind, 0, 0);
         gl.enableVertexAttribArray(1);
-        this.sendPalette();
-        this.isStale = false;
-    }
-
-    sendPalette() {
-        const { gl, colours } = this, count = colours.shown.length;
+        const { colours } = this, count = colours.shown.length;
         const height = Math.ceil(count / PALETTE_WIDTH);
         const texels = new Uint8Array(4 * PALETTE_WIDTH * height);
         for (let i = 0; i < count; i++) {
@@ -134,6 +129,7 @@ class WebglDiscs {
         gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
         gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, PALETTE_WIDTH, height, 0, gl.RGBA,
             gl.UNSIGNED_BYTE, texels);
+        this.isStale = false;
     }
 
     clear() {
