@@ -7,6 +7,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "dist/shuffle.h"
 #include "evaluate/family.h"
 #include "evaluate/rank_counts.h"
 
@@ -84,7 +85,7 @@ ikt_status ikt_rank_counts_compute(ikt_context *ctx, const ikt_measure_settings 
     *out = (ikt_rank_counts){0};
     ikt_status st = ikt_agree(ctx, begin_counting(ctx, settings, what->rows.n, &observer));
     if (st == IKT_OK)
-        st = ikt_measure_replicate(ctx, &what->rows, what->y, (size_t)what->q * sizeof *y, &y);
+        st = ikt_share_rows(ctx, &what->rows, what->y, (size_t)what->q * sizeof *y, "measures", &y);
     if (st == IKT_OK) st = ikt_queries_run(ctx, settings, what, y, false, &observer, 1);
     if (st == IKT_OK) st = collect(ctx, observer.self, out);
     if (observer.end) observer.end(observer.self);

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
+#include "dist/shuffle.h"
 #include "evaluate/family.h"
 #include "linalg/procrustes.h"
 
@@ -164,7 +165,7 @@ ikt_status ikt_measure_apart(ikt_context *ctx, const ikt_measured *what, const i
     float *y = NULL, *usual = NULL;
     ikt_tree tree = {0};
     double least = INFINITY, median = 0;
-    IKT_TRY(ikt_measure_replicate(ctx, &what->rows, what->y, (size_t)q * sizeof *y, &y));
+    IKT_TRY(ikt_share_rows(ctx, &what->rows, what->y, (size_t)q * sizeof *y, "measures", &y));
     ikt_status st = ikt_tree_create(ctx, y, n, q, &tree);
     if (st == IKT_OK) st = ikt_alloc(ctx, &usual, queries, sizeof *usual, "measures");
     if (st == IKT_OK) {
