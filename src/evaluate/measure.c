@@ -48,20 +48,6 @@ static size_t next_family(const char **list) {
     return f;
 }
 
-static ikt_status unknown_family(ikt_context *ctx, const char *name) {
-    char known[256] = "";
-    for (size_t f = 0; f < FAMILIES; f++) {
-        const size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s",
-                 f == 0              ? ""
-                 : f == FAMILIES - 1 ? " and "
-                                     : ", ",
-                 families[f]->name);
-    }
-    return ikt_fail(ctx, IKT_ERR_USAGE, "'%.*s' is no family of measures; there are %s",
-                    (int)strcspn(name, ","), name, known);
-}
-
 /* What a family needs and `has`, a set of IKT_MEASURE_NEEDS_..., lacks, in words; NULL where
  * nothing is missing. */
 static const char *lacking(const ikt_measure_family *f, unsigned has) {
@@ -96,7 +82,16 @@ static ikt_status find_wanted(ikt_context *ctx, const ikt_measure_settings *sett
     for (const char *list = settings->only; list;) {
         const char *name = list;
         const size_t f = next_family(&list);
-        if (f == FAMILIES) return unknown_family(ctx, name);
+        if (f == FAMILIES) {
+            char known[256] = "";
+            for (size_t other = 0; other < FAMILIES; other++) {
+                const char *before = other == 0 ? "" : other == FAMILIES - 1 ? " and " : ", ";
+                snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", before,
+                         families[other]->name);
+            }
+            return ikt_fail(ctx, IKT_ERR_USAGE, "'%.*s' is no family of measures; there are %s",
+                            (int)strcspn(name, ","), name, known);
+        }
         const char *missing = lacking(families[f], has);
         if (missing)
             return ikt_fail(ctx, IKT_ERR_USAGE, "the measures '%s' need %s", families[f]->name,

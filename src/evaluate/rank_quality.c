@@ -1,5 +1,5 @@
 /* AUC_RNX, trustworthiness, continuity and the curve R(k), from counts of neighbour ranks
- * (rank_counts.h). Neighbours in the input are ranked by distance (family `ranks`), or by
+ * (family.h). Neighbours in the input are ranked by distance (family `ranks`), or by
  * similarity under the Isolation kernel (family `kernel`), which is what an embedding by that
  * kernel saw. */
 #include <math.h>
@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "dist/shuffle.h"
 #include "evaluate/family.h"
-#include "evaluate/rank_counts.h"
 
 /* --- counting --------------------------------------------------------------------------------- */
 

@@ -24,27 +24,6 @@ typedef struct {
     ikt_page *page;
 } report;
 
-static void introduce(report *r) {
-    const ikt_study *study = r->study;
-    int64_t good = 0, failed = 0;
-    double seconds = 0;
-    char text[2 * IKT_STRING_MAX];
-    for (int64_t i = 0; i < r->plan->n_runs; i++) {
-        good += r->result[i].is_good;
-        failed += r->result[i].is_done && !r->result[i].is_good;
-        if (isfinite(r->result[i].number[IKT_RUN_SECONDS]))
-            seconds += r->result[i].number[IKT_RUN_SECONDS];
-    }
-    if (study->about[0]) ikt_page_paragraph(r->page, study->about);
-    snprintf(text, sizeof text,
-             "%" PRId64 " runs: %" PRId64 " succeeded, %" PRId64 " failed, %" PRId64
-             " are not made; %.0f seconds of embedding in all. Made by iktsne " IKT_VERSION
-             " from %s.",
-             r->plan->n_runs, good, failed, r->plan->n_runs - good - failed, seconds,
-             strrchr(study->path, '/') ? strrchr(study->path, '/') + 1 : study->path);
-    ikt_page_paragraph(r->page, text);
-}
-
 /* --- tables ----------------------------------------------------------------------------------- */
 
 /* Four digits; "-" where it is not finite. */
@@ -87,14 +66,6 @@ static int64_t count_entries(const report *r, int64_t data) {
     return count;
 }
 
-/* "0.4312 (psi 57)". */
-static void add_best(const report *r, const ikt_study_cell *best, int64_t m) {
-    char number[CELL_TEXT] = "-", values[CELL_TEXT] = "";
-    if (best) print_number(best->median[m], number);
-    if (best) print_values(r->study, best->first, values, sizeof values);
-    ikt_page_cell(r->page, values[0] ? "%s (%s)" : "%s", number, values);
-}
-
 static void best_table(report *r, int64_t m) {
     const ikt_study *study = r->study;
     char text[CELL_TEXT];
@@ -118,7 +89,12 @@ static void best_table(report *r, int64_t m) {
         for (int64_t i = 0; i < study->n_methods; i++) {
             print_number(published(study, data, i, m), text);
             if (has_published(study, i, m)) ikt_page_cell(r->page, "%s", text);
-            add_best(r, ikt_study_summary_best(study, r->summary, data, i, m), m);
+            const ikt_study_cell *best = ikt_study_summary_best(study, r->summary, data, i, m);
+            char values[CELL_TEXT] = "";
+            print_number(best ? best->median[m] : NAN, text);
+            if (best) print_values(study, best->first, values, sizeof values);
+            /* "0.4312 (psi 57)" */
+            ikt_page_cell(r->page, values[0] ? "%s (%s)" : "%s", text, values);
         }
     }
     ikt_page_table_end(r->page);
@@ -374,27 +350,13 @@ static void show_curves(report *r) {
 
 /* --- the best embeddings ---------------------------------------------------------------------- */
 
-static void describe(const report *r, int64_t run, char *text, size_t size) {
-    char values[CELL_TEXT], number[CELL_TEXT];
-    const ikt_study_run *of = &r->plan->run[run];
-    print_values(r->study, of, values, sizeof values);
-    snprintf(text, size, "%s%s%s, seed %" PRId64, r->study->method[of->method].name,
-             values[0] ? ", " : "", values, of->seed);
-    for (int64_t m = 0; m < r->study->n_measures && strlen(text) < size - CELL_TEXT; m++) {
-        const double value = r->result[run].number[ikt_study_number(r->study, m)];
-        if (!isfinite(value)) continue;
-        print_number(value, number);
-        snprintf(text + strlen(text), size - strlen(text), "; %s %s", r->study->measure[m], number);
-    }
-}
-
 /* The best embedding of each method side by side. */
 static void show_pictures(report *r, const ikt_study_picture *picture, int64_t count) {
     int64_t data = -1;
     if (count == 0) return;
     ikt_page_heading(r->page, 2, "The best embeddings");
     for (int64_t p = 0; p < count; p++) {
-        char text[IKT_STRING_MAX];
+        char text[IKT_STRING_MAX], values[CELL_TEXT], number[CELL_TEXT];
         if (r->plan->run[picture[p].run].data != data) {
             if (p > 0) ikt_page_side_by_side_end(r->page);
             data = r->plan->run[picture[p].run].data;
@@ -402,7 +364,18 @@ static void show_pictures(report *r, const ikt_study_picture *picture, int64_t c
                              r->study->measure[picture[p].measure]);
             ikt_page_side_by_side(r->page);
         }
-        describe(r, picture[p].run, text, sizeof text);
+        const ikt_study_run *of = &r->plan->run[picture[p].run];
+        print_values(r->study, of, values, sizeof values);
+        snprintf(text, sizeof text, "%s%s%s, seed %" PRId64, r->study->method[of->method].name,
+                 values[0] ? ", " : "", values, of->seed);
+        for (int64_t m = 0; m < r->study->n_measures && strlen(text) < sizeof text - CELL_TEXT;
+             m++) {
+            const double value = r->result[picture[p].run].number[ikt_study_number(r->study, m)];
+            if (!isfinite(value)) continue;
+            print_number(value, number);
+            snprintf(text + strlen(text), sizeof text - strlen(text), "; %s %s",
+                     r->study->measure[m], number);
+        }
         ikt_page_picture(r->page, picture[p].name, text);
     }
     ikt_page_side_by_side_end(r->page);
@@ -445,11 +418,28 @@ static void show_rank_curves(report *r, const ikt_study_picture *picture, int64_
 static ikt_status write_report(ikt_context *ctx, const ikt_study_plan *plan,
                                const ikt_study_result *result, const char *folder,
                                const ikt_study_picture *picture, int64_t pictures) {
+    const ikt_study *study = plan->study;
     ikt_study_summary summary;
+    int64_t good = 0, failed = 0;
+    double seconds = 0;
+    char text[2 * IKT_STRING_MAX];
     IKT_TRY(ikt_study_summary_make(ctx, plan, result, &summary));
-    ikt_page page = ikt_page_begin(ctx, folder, plan->study->title);
-    report r = {ctx, plan->study, plan, result, &summary, &page};
-    introduce(&r);
+    ikt_page page = ikt_page_begin(ctx, folder, study->title);
+    report r = {ctx, study, plan, result, &summary, &page};
+    for (int64_t i = 0; i < plan->n_runs; i++) {
+        good += result[i].is_good;
+        failed += result[i].is_done && !result[i].is_good;
+        if (isfinite(result[i].number[IKT_RUN_SECONDS]))
+            seconds += result[i].number[IKT_RUN_SECONDS];
+    }
+    if (study->about[0]) ikt_page_paragraph(&page, study->about);
+    snprintf(text, sizeof text,
+             "%" PRId64 " runs: %" PRId64 " succeeded, %" PRId64 " failed, %" PRId64
+             " are not made; %.0f seconds of embedding in all. Made by iktsne " IKT_VERSION
+             " from %s.",
+             plan->n_runs, good, failed, plan->n_runs - good - failed, seconds,
+             strrchr(study->path, '/') ? strrchr(study->path, '/') + 1 : study->path);
+    ikt_page_paragraph(&page, text);
     ikt_page_heading(&page, 2, "Results");
     show_wins(&r);
     show_best(&r);
