@@ -12,6 +12,7 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "dist/shuffle.h"
 #include "evaluate/family.h"
 
 /* In ascending order the smallest of several comes first. */
@@ -28,44 +29,34 @@ int64_t ikt_votes_majority(int64_t *votes, int64_t count) {
     return best;
 }
 
-typedef struct {
-    const ikt_measure_view *view;
-    ikt_tree tree;
-    float *score;      /* [threads * k] scratch */
-    uint32_t *nearest; /* [threads * k] */
-    int64_t *votes;    /* [threads * k] */
-} work;
-
-/* Adds one row to the counts of those that the majority, and the nearest row, label rightly.
- * Classes are numbered in the order of their labels, so the smallest wins among equal votes. */
-static void count_row(const work *w, int64_t row, int64_t *by_majority, int64_t *by_nearest) {
-    const ikt_measure_view *view = w->view;
-    const int64_t k = view->settings->k, offset = omp_get_thread_num() * k;
-    uint32_t *nearest = w->nearest + offset;
-    int64_t *votes = w->votes + offset;
-    ikt_tree_nearest(&w->tree, view->y + view->q * row, row, k, w->score + offset, nearest);
-    for (int64_t e = 0; e < k; e++)
-        votes[e] = view->class_of[nearest[e]];
-    *by_nearest += votes[0] == view->class_of[row];
-    *by_majority += ikt_votes_majority(votes, k) == view->class_of[row];
-}
-
+/* Counts the rows that the majority, and the nearest row, label rightly. Classes are numbered in
+ * the order of their labels, so the smallest wins among equal votes. */
 static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_measures *out) {
     const ikt_rows *rows = &view->what->rows;
     const int64_t k = view->settings->k, scratch = k * ikt_threads(ctx);
     const double n = (double)view->n;
-    work w = {.view = view};
-    int64_t by_majority = 0, by_nearest = 0;
+    ikt_tree tree = {0};
+    float *scores = NULL; /* [threads * k] scratch, as the two others */
+    uint32_t *nearest_rows = NULL;
+    int64_t *all_votes = NULL, by_majority = 0, by_nearest = 0;
     char name[48];
-    ikt_status st = ikt_tree_create(ctx, view->y, view->n, view->q, &w.tree);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.score, scratch, sizeof *w.score, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.nearest, scratch, sizeof *w.nearest, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &w.votes, scratch, sizeof *w.votes, "measures");
+    ikt_status st = ikt_tree_create(ctx, view->y, view->n, view->q, &tree);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &scores, scratch, sizeof *scores, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &nearest_rows, scratch, sizeof *nearest_rows, "measures");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &all_votes, scratch, sizeof *all_votes, "measures");
     IKT_TRY_GOTO(st, done, ikt_agree(ctx, st));
 #pragma omp parallel for schedule(dynamic, 256) reduction(+ : by_majority, by_nearest)             \
     num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < rows->count; i++)
-        count_row(&w, rows->first + i, &by_majority, &by_nearest);
+    for (int64_t row = rows->first; row < rows->first + rows->count; row++) {
+        const int64_t offset = omp_get_thread_num() * k;
+        uint32_t *nearest = nearest_rows + offset;
+        int64_t *votes = all_votes + offset;
+        ikt_tree_nearest(&tree, view->y + view->q * row, row, k, scores + offset, nearest);
+        for (int64_t e = 0; e < k; e++)
+            votes[e] = view->class_of[nearest[e]];
+        by_nearest += votes[0] == view->class_of[row];
+        by_majority += ikt_votes_majority(votes, k) == view->class_of[row];
+    }
     const double right = (double)ikt_sum_one(ctx, by_majority);
     const double wrong = n - (double)ikt_sum_one(ctx, by_nearest);
     snprintf(name, sizeof name, "%lld-NN accuracy", (long long)k);
@@ -76,10 +67,10 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
                               "share of rows whose nearest row in the map has another label");
     st = ikt_agree(ctx, st);
 done:
-    ikt_tree_destroy(&w.tree);
-    ikt_free(&w.score);
-    ikt_free(&w.nearest);
-    ikt_free(&w.votes);
+    ikt_tree_destroy(&tree);
+    ikt_free(&scores);
+    ikt_free(&nearest_rows);
+    ikt_free(&all_votes);
     return st;
 }
 
@@ -135,7 +126,7 @@ ikt_status ikt_list_label_accuracy(ikt_context *ctx, const ikt_rows *rows,
                                    double *accuracy) {
     int64_t *all = NULL, right = 0, votes = k < lists->k ? k : lists->k;
     if (votes > VOTES_MOST) votes = VOTES_MOST;
-    IKT_TRY(ikt_measure_replicate(ctx, rows, labels, sizeof *labels, &all));
+    IKT_TRY(ikt_share_rows(ctx, rows, labels, sizeof *labels, "measures", &all));
 #pragma omp parallel for schedule(static) reduction(+ : right) num_threads(ikt_threads(ctx))
     for (int64_t i = 0; i < rows->count; i++)
         right += is_told(lists, i, votes, all, labels[i]);

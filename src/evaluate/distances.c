@@ -87,37 +87,14 @@ static ikt_status read_queries(ikt_context *ctx, ikt_distances *work, const int6
     return IKT_OK;
 }
 
-/* COLLECTIVE. All ranks get `count` rows from `first` on, of which each reads its part. */
-static ikt_status read_block(ikt_context *ctx, ikt_distances *work, int64_t first, int64_t count) {
-    if (ikt_size(ctx) == 1) return ikt_dataset_read(work->data, first, count, work->stream);
-    ikt_rows rows = ikt_rows_make(count, ikt_size(ctx), ikt_rank(ctx));
-    IKT_TRY(ikt_dataset_read(work->data, first + rows.first, rows.count, work->part));
-    for (int r = 0; r < ikt_size(ctx); r++)
-        work->counts[r] = ikt_rows_count(&rows, r);
-    ikt_allgather(ctx, work->part, rows.count, (size_t)work->d * sizeof(float), work->stream,
-                  work->counts);
-    return IKT_OK;
-}
-
 static float *packed_tile(const ikt_distances *work, int64_t tile) {
     return work->packed + tile * ikt_packed_floats(TILE_ROWS, work->d);
 }
 
-/* Some queries against one tile of the block that begins at row `first`. */
-static void score_tile(const ikt_distances *work, int64_t q, int64_t queries, int64_t tile,
-                       int64_t first, int64_t rows) {
-    int64_t width = ikt_packed_rows(rows);
-    float *result = work->tile + (int64_t)omp_get_thread_num() * TILE_QUERIES * TILE_ROWS;
-    ikt_metric_of(work->data)
-        ->block(ikt_cpu_isa(), work->query + q * work->d, queries, packed_tile(work, tile), rows,
-                work->d, result);
-    for (int64_t a = 0; a < queries; a++)
-        memcpy(work->distance + (q + a) * work->stride + first + tile * TILE_ROWS,
-               result + a * width, (size_t)rows * sizeof *result);
-}
-
+/* The queries against the block of rows that begins at row `first`. */
 static void score_block(ikt_context *ctx, const ikt_distances *work, int64_t queries, int64_t first,
                         int64_t rows) {
+    const ikt_metric *metric = ikt_metric_of(work->data);
     int64_t tiles = tiles_of(rows), groups = (queries + TILE_QUERIES - 1) / TILE_QUERIES;
 #pragma omp parallel num_threads(ikt_threads(ctx))
     {
@@ -128,9 +105,16 @@ static void score_block(ikt_context *ctx, const ikt_distances *work, int64_t que
             /* All queries meet one tile before the next, so that it stays in the cache. */
 #pragma omp for
         for (int64_t w = 0; w < tiles * groups; w++) {
-            int64_t t = w / groups, q = w % groups * TILE_QUERIES;
-            score_tile(work, q, least(TILE_QUERIES, queries - q), t, first,
-                       least(TILE_ROWS, rows - t * TILE_ROWS));
+            const int64_t t = w / groups, q = w % groups * TILE_QUERIES;
+            const int64_t some = least(TILE_QUERIES, queries - q);
+            const int64_t of_tile = least(TILE_ROWS, rows - t * TILE_ROWS);
+            const int64_t width = ikt_packed_rows(of_tile);
+            float *result = work->tile + (int64_t)omp_get_thread_num() * TILE_QUERIES * TILE_ROWS;
+            metric->block(ikt_cpu_isa(), work->query + q * work->d, some, packed_tile(work, t),
+                          of_tile, work->d, result);
+            for (int64_t a = 0; a < some; a++)
+                memcpy(work->distance + (q + a) * work->stride + first + t * TILE_ROWS,
+                       result + a * width, (size_t)of_tile * sizeof *result);
         }
     }
 }
@@ -139,8 +123,15 @@ static ikt_status fill_input(ikt_context *ctx, ikt_distances *work, const int64_
                              int64_t count) {
     IKT_TRY(read_queries(ctx, work, row, count));
     for (int64_t first = 0; first < work->rows.n; first += work->block) {
-        int64_t rows = least(work->block, work->rows.n - first);
-        IKT_TRY(read_block(ctx, work, first, rows));
+        const int64_t rows = least(work->block, work->rows.n - first);
+        const ikt_rows share = ikt_rows_make(rows, ikt_size(ctx), ikt_rank(ctx));
+        float *to = share.ranks > 1 ? work->part : work->stream;
+        IKT_TRY(ikt_dataset_read(work->data, first + share.first, share.count, to));
+        for (int r = 0; r < share.ranks; r++)
+            work->counts[r] = ikt_rows_count(&share, r);
+        if (share.ranks > 1) /* all get the whole block, of which each has read its part */
+            ikt_allgather(ctx, work->part, share.count, (size_t)work->d * sizeof(float),
+                          work->stream, work->counts);
         score_block(ctx, work, count, first, rows);
     }
     return IKT_OK;
@@ -160,35 +151,9 @@ static ikt_status create_code(ikt_context *ctx, ikt_distances *w) {
     return ikt_alloc(ctx, &w->come, ranks, sizeof(int64_t), "measures");
 }
 
-/* COLLECTIVE. Codes of all queries on every rank: the owner's bytes, added to the others' zeros.
- * Strides are multiples of 64, so the bytes are whole integers. */
-static void share_codes(ikt_context *ctx, ikt_distances *w, int64_t total) {
-    const int64_t stride = w->codes->stride;
-    for (int64_t q = 0; q < total; q++) {
-        int64_t i = w->asked[q] - w->rows.first;
-        if (i >= 0 && i < w->rows.count)
-            memcpy(w->code + q * stride, (const char *)w->codes->code + i * stride, (size_t)stride);
-        else
-            memset(w->code + q * stride, 0, (size_t)stride);
-    }
-    ikt_sum_i64(ctx, (int64_t *)(void *)w->code, total * stride / (int64_t)sizeof(int64_t));
-}
-
-/* Counts of equal cells of all queries with the own rows. */
-static void count_equal(ikt_context *ctx, const ikt_distances *w, int64_t total) {
-    const ikt_code_shape shape = {w->codes->t, w->codes->stride, w->codes->width};
-    const int64_t blocks = (w->rows.count + BLOCK - 1) / BLOCK;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(ctx))
-    for (int64_t b = 0; b < blocks; b++) {
-        int64_t first = b * BLOCK,
-                rows = w->rows.count - first < BLOCK ? w->rows.count - first : BLOCK;
-        ikt_similarity_block(ikt_cpu_isa(), shape, w->code, total,
-                             (const char *)w->codes->code + first * shape.stride, rows,
-                             w->out + first, w->rows.count);
-    }
-}
-
 static ikt_status fill_code(ikt_context *ctx, ikt_distances *w, const int64_t *row, int64_t count) {
+    const ikt_code_shape shape = {w->codes->t, w->codes->stride, w->codes->width};
+    const char *own = (const char *)w->codes->code;
     int64_t total = 0;
     ikt_gather_counts(ctx, count, w->counts);
     for (int r = 0; r < ikt_size(ctx); r++) {
@@ -197,8 +162,21 @@ static ikt_status fill_code(ikt_context *ctx, ikt_distances *w, const int64_t *r
         w->come[r] = count * ikt_rows_count(&w->rows, r);
     }
     ikt_allgather(ctx, row, count, sizeof *row, w->asked, w->counts);
-    share_codes(ctx, w, total);
-    count_equal(ctx, w, total);
+    /* Codes of all queries on every rank: the owner's bytes, added to the others' zeros. Strides
+     * are multiples of 64, so the bytes are whole integers. */
+    for (int64_t q = 0; q < total; q++) {
+        const int64_t i = w->asked[q] - w->rows.first;
+        if (i >= 0 && i < w->rows.count)
+            memcpy(w->code + q * shape.stride, own + i * shape.stride, (size_t)shape.stride);
+        else
+            memset(w->code + q * shape.stride, 0, (size_t)shape.stride);
+    }
+    ikt_sum_i64(ctx, (int64_t *)(void *)w->code, total * shape.stride / (int64_t)sizeof(int64_t));
+    /* Counts of equal cells of all queries with the own rows. */
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(ctx))
+    for (int64_t first = 0; first < w->rows.count; first += BLOCK)
+        ikt_similarity_block(ikt_cpu_isa(), shape, w->code, total, own + first * shape.stride,
+                             least(BLOCK, w->rows.count - first), w->out + first, w->rows.count);
     ikt_exchange(ctx, w->out, w->leave, w->in, w->come, sizeof *w->out);
     /* What came, rank after rank, becomes one row of distances a query. */
     const int64_t n = w->rows.n, t = w->codes->t;

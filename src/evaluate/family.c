@@ -10,25 +10,7 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
-
-ikt_status ikt_measure_replicate(ikt_context *ctx, const ikt_rows *distribution, const void *own,
-                                 size_t size, void *all) {
-    int64_t *counts = NULL;
-    void *rows = NULL;
-    ikt_status st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, "measures");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &rows, distribution->n, size, "measures");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        for (int r = 0; r < ikt_size(ctx); r++)
-            counts[r] = ikt_rows_count(distribution, r);
-        ikt_allgather(ctx, own, distribution->count, size, rows, counts);
-    } else {
-        ikt_free(&rows);
-    }
-    memcpy(all, &rows, sizeof rows);
-    ikt_free(&counts);
-    return st;
-}
+#include "dist/shuffle.h"
 
 /* COLLECTIVE. Classes of all rows, and how many rows each has. */
 static ikt_status find_classes(ikt_context *ctx, ikt_measure_view *view) {
@@ -42,7 +24,7 @@ static ikt_status find_classes(ikt_context *ctx, ikt_measure_view *view) {
     if (st == IKT_OK) {
         for (int64_t i = 0; i < what->rows.count; i++)
             own[i] = (int32_t)ikt_classes_number(&view->classes, what->labels[i]);
-        st = ikt_measure_replicate(ctx, &what->rows, own, sizeof *own, &view->class_of);
+        st = ikt_share_rows(ctx, &what->rows, own, sizeof *own, "measures", &view->class_of);
     }
     for (int64_t i = 0; st == IKT_OK && i < view->n; i++)
         view->size[view->class_of[i]]++;
@@ -60,8 +42,8 @@ ikt_status ikt_measure_view_make(ikt_context *ctx, const ikt_measure_settings *s
             "measures number rows by 31 bits, which is too few for %lld rows; evaluate fewer rows",
             (long long)view->n);
     if (st == IKT_OK)
-        st = ikt_measure_replicate(ctx, &what->rows, what->y, (size_t)what->q * sizeof *view->y,
-                                   &view->y);
+        st = ikt_share_rows(ctx, &what->rows, what->y, (size_t)what->q * sizeof *view->y,
+                            "measures", &view->y);
     if (st == IKT_OK && what->has_labels) st = find_classes(ctx, view);
     if (st != IKT_OK) ikt_measure_view_free(view);
     return st;

@@ -91,12 +91,6 @@ static ring earlier(ring a, ring b) {
     return b.time < a.time || (b.time == a.time && b.row < a.row) ? b : a;
 }
 
-static ring ring_of(const work *w, int64_t i, uint64_t draw) {
-    int64_t row = w->rows->first + i;
-    double u = ikt_rng_uniform(w->settings->seed, IKT_RNG_KMEANS, row, draw);
-    return w->near[i] > 0 ? (ring){-log1p(-u) / w->near[i], row} : (ring){INFINITY, INT64_MAX};
-}
-
 /* COLLECTIVE. The row whose clock rings first; -1 where none has a clock. */
 static int64_t draw_row(const work *w, uint64_t draw) {
     ring first = {INFINITY, INT64_MAX};
@@ -104,8 +98,12 @@ static int64_t draw_row(const work *w, uint64_t draw) {
     {
         ring mine = {INFINITY, INT64_MAX};
 #pragma omp for schedule(static) nowait
-        for (int64_t i = 0; i < w->rows->count; i++)
-            mine = earlier(mine, ring_of(w, i, draw));
+        for (int64_t i = 0; i < w->rows->count; i++) {
+            if (!(w->near[i] > 0)) continue;
+            const int64_t row = w->rows->first + i;
+            const double u = ikt_rng_uniform(w->settings->seed, IKT_RNG_KMEANS, row, draw);
+            mine = earlier(mine, (ring){-log1p(-u) / w->near[i], row});
+        }
 #pragma omp critical
         first = earlier(first, mine);
     }

@@ -36,23 +36,6 @@ const char *ikt_measure_family_help(int i) {
     return i >= 0 && i < FAMILIES ? families[i]->help : NULL;
 }
 
-static ikt_status check_positions(ikt_context *ctx, const ikt_measured *what) {
-    ikt_status st = IKT_OK;
-    if (what->q < 1 || what->q > IKT_AXES_MOST)
-        return ikt_fail(
-            ctx, IKT_ERR_USAGE,
-            "a map of %lld columns cannot be measured: measures are defined for 1 to %d",
-            (long long)what->q, IKT_AXES_MOST);
-    for (int64_t e = 0; e < what->q * what->rows.count && st == IKT_OK; e++)
-        if (!isfinite(what->y[e]))
-            st = ikt_fail(ctx, IKT_ERR_DATA,
-                          "the position of row %lld is not finite, so the map cannot be measured; "
-                          "run it again "
-                          "with a smaller learning rate",
-                          (long long)(what->rows.first + e / what->q));
-    return ikt_agree(ctx, st);
-}
-
 /* Number of the next family of a list "a,b", which is moved behind it; FAMILIES where there is no
  * such family. */
 static size_t next_family(const char **list) {
@@ -65,29 +48,18 @@ static size_t next_family(const char **list) {
     return f;
 }
 
-static ikt_status unknown_family(ikt_context *ctx, const char *name) {
-    char known[256] = "";
-    for (size_t f = 0; f < FAMILIES; f++) {
-        const size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s",
-                 f == 0              ? ""
-                 : f == FAMILIES - 1 ? " and "
-                                     : ", ",
-                 families[f]->name);
-    }
-    return ikt_fail(ctx, IKT_ERR_USAGE, "'%.*s' is no family of measures; there are %s",
-                    (int)strcspn(name, ","), name, known);
+/* What a family needs and `has`, a set of IKT_MEASURE_NEEDS_..., lacks, in words; NULL where
+ * nothing is missing. */
+static const char *lacking(const ikt_measure_family *f, unsigned has) {
+    const unsigned lacks = f->needs & ~has;
+    if (lacks & IKT_MEASURE_NEEDS_LABELS) return "labels, and there are none";
+    if (lacks & IKT_MEASURE_NEEDS_INPUT) return "the input data, and there is none";
+    return lacks ? "codes of the Isolation kernel, and there are none" : NULL;
 }
 
-/* The missing input of a family, in words; NULL where nothing is missing. */
-static const char *lacking(const ikt_measure_family *f, const ikt_measured *what) {
-    if ((f->needs & IKT_MEASURE_NEEDS_LABELS) && !what->has_labels)
-        return "labels, and there are none";
-    if ((f->needs & IKT_MEASURE_NEEDS_INPUT) && !what->data)
-        return "the input data, and there is none";
-    if ((f->needs & IKT_MEASURE_NEEDS_CODES) && !what->codes)
-        return "codes of the Isolation kernel, and there are none";
-    return NULL;
+static unsigned has_of(bool labels, bool input, bool codes) {
+    return (labels ? IKT_MEASURE_NEEDS_LABELS : 0u) | (input ? IKT_MEASURE_NEEDS_INPUT : 0u) |
+           (codes ? IKT_MEASURE_NEEDS_CODES : 0u);
 }
 
 bool ikt_measures_need_input(const char *list) {
@@ -103,14 +75,24 @@ bool ikt_measures_need_input(const char *list) {
 /* SAME-ARGS. Takes "a,b" apart; everything that is possible is wanted where there is no list. */
 static ikt_status find_wanted(ikt_context *ctx, const ikt_measure_settings *settings,
                               const ikt_measured *what, bool wanted[FAMILIES]) {
+    const unsigned has = has_of(what->has_labels, what->data, what->codes);
     for (size_t f = 0; f < FAMILIES; f++)
-        wanted[f] = !settings->only && !lacking(families[f], what) &&
+        wanted[f] = !settings->only && !lacking(families[f], has) &&
                     (families[f]->is_cheap || !settings->cheap_only);
     for (const char *list = settings->only; list;) {
         const char *name = list;
         const size_t f = next_family(&list);
-        if (f == FAMILIES) return unknown_family(ctx, name);
-        const char *missing = lacking(families[f], what);
+        if (f == FAMILIES) {
+            char known[256] = "";
+            for (size_t other = 0; other < FAMILIES; other++) {
+                const char *before = other == 0 ? "" : other == FAMILIES - 1 ? " and " : ", ";
+                snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", before,
+                         families[other]->name);
+            }
+            return ikt_fail(ctx, IKT_ERR_USAGE, "'%.*s' is no family of measures; there are %s",
+                            (int)strcspn(name, ","), name, known);
+        }
+        const char *missing = lacking(families[f], has);
         if (missing)
             return ikt_fail(ctx, IKT_ERR_USAGE, "the measures '%s' need %s", families[f]->name,
                             missing);
@@ -150,13 +132,24 @@ ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *se
                                 const ikt_measured *what, ikt_measures *out) {
     bool wanted[FAMILIES], any = false;
     ikt_measure_view view;
-    IKT_TRY(check_positions(ctx, what));
+    ikt_status st = IKT_OK;
+    if (what->q < 1 || what->q > IKT_AXES_MOST)
+        return ikt_fail(
+            ctx, IKT_ERR_USAGE,
+            "a map of %lld columns cannot be measured: measures are defined for 1 to %d",
+            (long long)what->q, IKT_AXES_MOST);
+    for (int64_t e = 0; e < what->q * what->rows.count && st == IKT_OK; e++)
+        if (!isfinite(what->y[e]))
+            st = ikt_fail(ctx, IKT_ERR_DATA,
+                          "the position of row %lld is not finite, so the map cannot be measured; "
+                          "run it again with a smaller learning rate",
+                          (long long)(what->rows.first + e / what->q));
+    IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(find_wanted(ctx, settings, what, wanted));
     for (size_t f = 0; f < FAMILIES; f++)
         any = any || wanted[f];
     if (!any) return IKT_OK;
     IKT_TRY(ikt_measure_view_make(ctx, settings, what, &view));
-    ikt_status st = IKT_OK;
     for (size_t f = 0; f < FAMILIES && st == IKT_OK; f++)
         if (wanted[f] && families[f]->compute) st = families[f]->compute(ctx, &view, out);
     if (st == IKT_OK) st = compute_queries(ctx, &view, false, wanted, out);
@@ -168,6 +161,7 @@ ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *se
 int64_t ikt_measures_memory(const ikt_measure_settings *settings,
                             const ikt_measure_extent *extent) {
     bool listed[FAMILIES + 1] = {false};
+    const unsigned has = has_of(extent->classes > 0, extent->input, extent->stride > 0);
     int64_t most = 0, passes[2] = {0, 0};
     for (const char *list = settings->only; list;)
         listed[next_family(&list)] = true;
@@ -175,10 +169,7 @@ int64_t ikt_measures_memory(const ikt_measure_settings *settings,
         const ikt_measure_family *of = families[f];
         const bool by_code = (of->needs & IKT_MEASURE_NEEDS_CODES) != 0;
         const bool runs = settings->only ? listed[f] : of->is_cheap || !settings->cheap_only;
-        if (!runs || ((of->needs & IKT_MEASURE_NEEDS_LABELS) && extent->classes == 0) ||
-            ((of->needs & IKT_MEASURE_NEEDS_INPUT) && !extent->input) ||
-            (by_code && extent->stride == 0))
-            continue;
+        if (!runs || lacking(of, has)) continue;
         const int64_t bytes = of->memory(settings, extent);
         if (!of->compute)
             passes[by_code] += bytes;

@@ -128,12 +128,4 @@ ikt_status ikt_measures_add(ikt_context *ctx, ikt_measures *measures, const char
 /* LOCAL. Empties the list and frees its memory. */
 void ikt_measures_destroy(ikt_measures *measures);
 
-/* COLLECTIVE. One element of `size` bytes of every row on every rank, from those of the own rows.
- *   own   [rows->count] elements.
- *   all   ADDRESS of the pointer to set, as in ikt_alloc, to [rows->n] elements; freed with
- *         ikt_free; NULL on failure.
- * Errors: IKT_ERR_RESOURCE. */
-ikt_status ikt_measure_replicate(ikt_context *ctx, const ikt_rows *rows, const void *own,
-                                 size_t size, void *all);
-
 #endif

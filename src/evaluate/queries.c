@@ -100,21 +100,6 @@ static void show(const pass *p, int64_t row, float *distance) {
         if (p->observers[o].see) p->observers[o].see(p->observers[o].self, &query);
 }
 
-/* COLLECTIVE. All queries, batch by batch; ranks that have fewer take part with empty batches. */
-static ikt_status show_all(pass *p) {
-    int64_t batch = p->batch, steps = ikt_max_one(p->ctx, (p->count + batch - 1) / batch);
-    for (int64_t step = 0; step < steps; step++) {
-        int64_t first = step * batch < p->count ? step * batch : p->count;
-        int64_t count = batch < p->count - first ? batch : p->count - first;
-        IKT_TRY(ikt_distances_fill(p->ctx, &p->distances, p->query + first, count));
-#pragma omp parallel for schedule(dynamic, 4) num_threads(ikt_threads(p->ctx))
-        for (int64_t q = 0; q < count; q++)
-            show(p, p->query[first + q], p->distances.distance + q * p->distances.stride);
-        ikt_progress(p->ctx, "batches of queries", step + 1, steps, NULL);
-    }
-    return IKT_OK;
-}
-
 ikt_status ikt_queries_run(ikt_context *ctx, const ikt_measure_settings *settings,
                            const ikt_measured *what, const float *y, bool by_code,
                            const ikt_query_observer *observers, int count) {
@@ -135,9 +120,18 @@ ikt_status ikt_queries_run(ikt_context *ctx, const ikt_measure_settings *setting
     }
     if (!any) return IKT_OK;
     ikt_status st = ikt_agree(ctx, allocate(&p, what, by_code));
-    if (st == IKT_OK) {
-        ikt_queries_draw(settings, n, &share, p.query);
-        st = show_all(&p);
+    if (st == IKT_OK) ikt_queries_draw(settings, n, &share, p.query);
+    /* Batch by batch; ranks that have fewer queries take part with empty batches. */
+    const int64_t steps = st == IKT_OK ? ikt_max_one(ctx, (p.count + p.batch - 1) / p.batch) : 0;
+    for (int64_t step = 0; step < steps; step++) {
+        const int64_t first = step * p.batch < p.count ? step * p.batch : p.count;
+        const int64_t some = p.batch < p.count - first ? p.batch : p.count - first;
+        st = ikt_distances_fill(ctx, &p.distances, p.query + first, some);
+        if (st != IKT_OK) break;
+#pragma omp parallel for schedule(dynamic, 4) num_threads(ikt_threads(ctx))
+        for (int64_t q = 0; q < some; q++)
+            show(&p, p.query[first + q], p.distances.distance + q * p.distances.stride);
+        ikt_progress(ctx, "batches of queries", step + 1, steps, NULL);
     }
     for (int t = 0; p.rankers && t < ikt_threads(ctx); t++) {
         ikt_radix_destroy(&p.rankers[t].radix);

@@ -1,5 +1,5 @@
 /* AUC_RNX, trustworthiness, continuity and the curve R(k), from counts of neighbour ranks
- * (rank_counts.h). Neighbours in the input are ranked by distance (family `ranks`), or by
+ * (family.h). Neighbours in the input are ranked by distance (family `ranks`), or by
  * similarity under the Isolation kernel (family `kernel`), which is what an embedding by that
  * kernel saw. */
 #include <math.h>
@@ -7,8 +7,8 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "dist/shuffle.h"
 #include "evaluate/family.h"
-#include "evaluate/rank_counts.h"
 
 /* --- counting --------------------------------------------------------------------------------- */
 
@@ -84,7 +84,7 @@ ikt_status ikt_rank_counts_compute(ikt_context *ctx, const ikt_measure_settings 
     *out = (ikt_rank_counts){0};
     ikt_status st = ikt_agree(ctx, begin_counting(ctx, settings, what->rows.n, &observer));
     if (st == IKT_OK)
-        st = ikt_measure_replicate(ctx, &what->rows, what->y, (size_t)what->q * sizeof *y, &y);
+        st = ikt_share_rows(ctx, &what->rows, what->y, (size_t)what->q * sizeof *y, "measures", &y);
     if (st == IKT_OK) st = ikt_queries_run(ctx, settings, what, y, false, &observer, 1);
     if (st == IKT_OK) st = collect(ctx, observer.self, out);
     if (observer.end) observer.end(observer.self);

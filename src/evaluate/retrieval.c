@@ -113,25 +113,20 @@ static int sign_of(float a, float b) {
     return (a > b) - (a < b);
 }
 
-/* Two distinct rows other than `row`: the second is drawn from what the first left. */
-static void draw(const ikt_measure_view *view, int64_t row, int64_t triplet, int64_t *j,
-                 int64_t *l) {
-    const uint64_t seed = view->settings->seed, at = 2 * (uint64_t)triplet;
-    int64_t first = ikt_rng_below(seed, IKT_RNG_TRIPLET, row, at, view->n - 1);
-    int64_t second = ikt_rng_below(seed, IKT_RNG_TRIPLET, row, at + 1, view->n - 2);
-    second += second >= first;
-    *j = first + (first >= row);
-    *l = second + (second >= row);
-}
-
 static void see_triplets(void *self, const ikt_query *query) {
     const counter *c = self;
     const ikt_measure_view *view = c->view;
     const int64_t q = view->q;
     const float *own = view->y + q * query->row;
+    const uint64_t seed = view->settings->seed;
     for (int64_t t = 0; t < view->settings->triplets; t++) {
-        int64_t j, l;
-        draw(view, query->row, t, &j, &l);
+        /* Two distinct rows other than the query: the second is drawn from what the first left. */
+        const uint64_t at = 2 * (uint64_t)t;
+        int64_t j = ikt_rng_below(seed, IKT_RNG_TRIPLET, query->row, at, view->n - 1);
+        int64_t l = ikt_rng_below(seed, IKT_RNG_TRIPLET, query->row, at + 1, view->n - 2);
+        l += l >= j;
+        j += j >= query->row;
+        l += l >= query->row;
         int high = sign_of(query->distance[j], query->distance[l]);
         int low = sign_of(ikt_embedding_distance(view->y + q * j, own, q),
                           ikt_embedding_distance(view->y + q * l, own, q));

@@ -70,20 +70,6 @@ static void end(void *self) {
     ikt_free(&k);
 }
 
-static ikt_status part_create(ikt_context *ctx, const ikt_measure_view *view, part *p) {
-    const int64_t count = view->classes.count;
-    int64_t largest = 0;
-    for (int64_t c = 0; c < count; c++)
-        largest = view->size[c] > largest ? view->size[c] : largest;
-    IKT_TRY(ikt_alloc(ctx, &p->least, (2 + count) * count, sizeof *p->least, "measures"));
-    IKT_TRY(ikt_alloc(ctx, &p->own, largest, sizeof *p->own, "measures"));
-    p->half = p->least + count;
-    p->across = p->half + count;
-    for (int64_t e = 0; e < (2 + count) * count; e++)
-        p->least[e] = e >= count && e < 2 * count ? 0 : INFINITY;
-    return IKT_OK;
-}
-
 static ikt_status begin(ikt_context *ctx, const ikt_measure_view *view,
                         ikt_query_observer *observer) {
     work *k;
@@ -93,22 +79,20 @@ static ikt_status begin(ikt_context *ctx, const ikt_measure_view *view,
     *k = (work){.view = view, .count = view->classes.count, .threads = ikt_threads(ctx)};
     *observer = (ikt_query_observer){k, false, see, end};
     IKT_TRY(ikt_alloc(ctx, &k->parts, k->threads, sizeof *k->parts, "measures"));
-    for (int t = 0; t < k->threads; t++)
-        IKT_TRY(part_create(ctx, view, &k->parts[t]));
-    return IKT_OK;
-}
-
-/* COLLECTIVE. Minima of all threads and ranks, in the first part. */
-static const part *collect(ikt_context *ctx, const work *k) {
-    const part *all = &k->parts[0];
     const int64_t count = k->count, entries = (2 + count) * count;
-    for (int t = 1; t < k->threads; t++)
-        for (int64_t e = 0; e < entries; e++)
-            all->least[e] = fmin(all->least[e], k->parts[t].least[e]);
-    ikt_min_f64(ctx, all->least, entries);
+    int64_t largest = 0;
     for (int64_t c = 0; c < count; c++)
-        all->half[c] = 0 - all->half[c];
-    return all;
+        largest = view->size[c] > largest ? view->size[c] : largest;
+    for (int t = 0; t < k->threads; t++) {
+        part *p = &k->parts[t];
+        IKT_TRY(ikt_alloc(ctx, &p->least, entries, sizeof *p->least, "measures"));
+        IKT_TRY(ikt_alloc(ctx, &p->own, largest, sizeof *p->own, "measures"));
+        p->half = p->least + count;
+        p->across = p->half + count;
+        for (int64_t e = 0; e < entries; e++)
+            p->least[e] = e >= count && e < 2 * count ? 0 : INFINITY;
+    }
+    return IKT_OK;
 }
 
 /* Appends the least and the largest gamma that the conditions allow, and says what settles them. */
@@ -175,7 +159,14 @@ static ikt_status finish(ikt_context *ctx, const ikt_measure_view *view, void *s
                          ikt_measures *out) {
     const work *k = self;
     const int64_t queries = ikt_queries_count(view->settings, view->n);
-    const part *all = collect(ctx, k);
+    const int64_t count = k->count, entries = (2 + count) * count;
+    const part *all = &k->parts[0]; /* in the end it has the minima of all threads and ranks */
+    for (int t = 1; t < k->threads; t++)
+        for (int64_t e = 0; e < entries; e++)
+            all->least[e] = fmin(all->least[e], k->parts[t].least[e]);
+    ikt_min_f64(ctx, all->least, entries);
+    for (int64_t c = 0; c < count; c++)
+        all->half[c] = 0 - all->half[c];
     return ikt_agree(ctx, report(ctx, k, all, queries < view->n ? queries : 0, out));
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
+#include "dist/shuffle.h"
 #include "evaluate/family.h"
 #include "linalg/procrustes.h"
 
@@ -105,24 +106,6 @@ static double halves_apart(const ikt_measure_view *w, uint64_t seed) {
     return (double)twice / (2 * (double)count);
 }
 
-static ikt_status compare(ikt_context *ctx, const ikt_measure_view *map,
-                          const ikt_measure_view *reference, uint64_t seed, ikt_measures *out) {
-    static const char note[] = "what is left after fitting the classes' centres onto those of the "
-                               "reference; 0 is the same arrangement";
-    const bool is_copies = map->n == 2 * reference->n && reference->n > 1;
-    const int64_t half = is_copies ? map->n / 2 : map->n;
-    double error;
-    IKT_TRY(error_of(ctx, map, 0, half, reference, &error));
-    if (!isnan(error)) IKT_TRY(ikt_measures_add(ctx, out, "arrangement error", error, 0, note));
-    if (!is_copies) return IKT_OK;
-    IKT_TRY(error_of(ctx, map, half, map->n, reference, &error));
-    if (!isnan(error))
-        IKT_TRY(ikt_measures_add(ctx, out, "arrangement error, second copy", error, 0, note));
-    return ikt_measures_add(ctx, out, "copies apart", halves_apart(map, seed),
-                            map->n > QUERIES_MOST ? QUERIES_MOST : 0,
-                            "share of triplets that keep the copies apart; 0.5 mixed, 1 apart");
-}
-
 ikt_status ikt_measure_arrangement(ikt_context *ctx, const ikt_measured *map,
                                    const ikt_measured *reference, uint64_t seed,
                                    ikt_measures *out) {
@@ -134,7 +117,22 @@ ikt_status ikt_measure_arrangement(ikt_context *ctx, const ikt_measured *map,
     if (!map->has_labels || !reference->has_labels) return IKT_OK;
     IKT_TRY(ikt_measure_view_make(ctx, &settings, map, &a));
     ikt_status st = ikt_measure_view_make(ctx, &settings, reference, &b);
-    if (st == IKT_OK) st = ikt_agree(ctx, compare(ctx, &a, &b, seed, out));
+    const bool is_copies = a.n == 2 * b.n && b.n > 1;
+    for (int copy = 0; copy < (is_copies ? 2 : 1) && st == IKT_OK; copy++) {
+        const int64_t half = is_copies ? a.n / 2 : a.n;
+        double error;
+        st = error_of(ctx, &a, copy * half, (copy + 1) * half, &b, &error);
+        if (st == IKT_OK && !isnan(error))
+            st = ikt_measures_add(
+                ctx, out, copy ? "arrangement error, second copy" : "arrangement error", error, 0,
+                "what is left after fitting the classes' centres onto those of the reference; 0 is "
+                "the same arrangement");
+    }
+    if (st == IKT_OK && is_copies)
+        st = ikt_measures_add(ctx, out, "copies apart", halves_apart(&a, seed),
+                              a.n > QUERIES_MOST ? QUERIES_MOST : 0,
+                              "share of triplets that keep the copies apart; 0.5 mixed, 1 apart");
+    st = ikt_agree(ctx, st);
     ikt_measure_view_free(&a);
     ikt_measure_view_free(&b);
     return st;
@@ -164,7 +162,7 @@ ikt_status ikt_measure_apart(ikt_context *ctx, const ikt_measured *what, const i
     float *y = NULL, *usual = NULL;
     ikt_tree tree = {0};
     double least = INFINITY, median = 0;
-    IKT_TRY(ikt_measure_replicate(ctx, &what->rows, what->y, (size_t)q * sizeof *y, &y));
+    IKT_TRY(ikt_share_rows(ctx, &what->rows, what->y, (size_t)q * sizeof *y, "measures", &y));
     ikt_status st = ikt_tree_create(ctx, y, n, q, &tree);
     if (st == IKT_OK) st = ikt_alloc(ctx, &usual, queries, sizeof *usual, "measures");
     if (st == IKT_OK) {

@@ -50,7 +50,8 @@ static double squared_to(const work *w, int64_t row, int64_t c) {
     return sum;
 }
 
-/* The same on every rank: the classes' medians and the distances of their rows to them. */
+/* COLLECTIVE. The classes' medians, the distances of their rows to them, and how many rows of any
+ * class enter the shell as the ball of each class grows; the same on every rank. */
 static void prepare(ikt_context *ctx, work *w) {
     const ikt_measure_view *view = w->view;
     for (int64_t axis = 0; axis < view->q; axis++) {
@@ -64,13 +65,6 @@ static void prepare(ikt_context *ctx, work *w) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(ctx))
     for (int64_t c = 0; c < w->count; c++)
         ikt_sort_f64(w->square + w->begin[c], view->size[c]);
-}
-
-/* --- definition 1: one class ------------------------------------------------------------------ */
-
-/* COLLECTIVE. How many rows of any class enter the shell as the ball of each class grows. */
-static void count_entering(ikt_context *ctx, work *w) {
-    const ikt_measure_view *view = w->view;
     const ikt_rows *rows = &view->what->rows;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(ctx))
     for (int64_t c = 0; c < w->count; c++)
@@ -83,6 +77,8 @@ static void count_entering(ikt_context *ctx, work *w) {
         }
     ikt_sum_i64(ctx, w->entered, view->n);
 }
+
+/* --- definition 1: one class ------------------------------------------------------------------ */
 
 /* Least over the balls of max(share of the class outside, rows in the shell / n). */
 static double visible_epsilon(const work *w, int64_t c) {
@@ -196,7 +192,6 @@ static ikt_status compute(ikt_context *ctx, const ikt_measure_view *view, ikt_me
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
         prepare(ctx, &w);
-        count_entering(ctx, &w);
         double all = visualisation_epsilon(ctx, &w);
         st = ikt_agree(ctx, report(ctx, &w, all, out));
     }

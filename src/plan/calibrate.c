@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "plan/machine.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -67,8 +68,8 @@ static double multiply_adds(bench_thread *t) {
 }
 
 static double byte_coordinates(bench_thread *t) {
-    uint16_t *cell = t->equal;
-    ikt_row_tile_assign(ikt_codes_kernel_choose(true, ikt_cpu_isa()), &t->tile, t->centres, cell);
+    const ikt_codes_kernel *kernel = ikt_codes_kernel_choose(true, ikt_cpu_isa());
+    ikt_row_tile_assign(kernel, &t->tile, t->centres, t->equal);
     return (double)t->tile.all.count * CENTRES * WIDE_COLUMNS;
 }
 
@@ -101,8 +102,7 @@ static double rate_of(ikt_context *ctx, bench_thread *thread, double (*work)(ben
             operations = work(&thread[i]);
             slowest = ikt_now() - begin;
         }
-        const double rate = operations / ikt_calibrate_slowest(ctx, slowest);
-        if (rate > best) best = rate;
+        best = fmax(best, operations / ikt_calibrate_slowest(ctx, slowest));
     }
     return best;
 }
@@ -193,9 +193,8 @@ static ikt_status measure_fft(ikt_context *ctx, ikt_machine *out) {
         const double before = ikt_stage_seconds(ctx, IKT_STAGE_FFT);
         ikt_kernelsum_evaluate(
             sums, &(ikt_kernelsum_request){.y = y, .value = phi, .gradient = gradient});
-        const double took =
-            ikt_calibrate_slowest(ctx, ikt_stage_seconds(ctx, IKT_STAGE_FFT) - before);
-        if (took < best) best = took; /* the first makes FFTW's plans */
+        const double took = ikt_stage_seconds(ctx, IKT_STAGE_FFT) - before;
+        best = fmin(best, ikt_calibrate_slowest(ctx, took)); /* the first makes FFTW's plans */
     }
     const ikt_grid grid = ikt_grid_fit(&fft, &(ikt_bounds){{0, 0}, {SPAN, SPAN}});
     out->fft = (double)(grid.padded[0] * grid.padded[1]) / best / ikt_threads(ctx) / 1e6;
@@ -225,8 +224,7 @@ static ikt_status measure_file(ikt_context *ctx, const char *path, ikt_machine *
     for (int t = 0; t < TRIES && st == IKT_OK; t++) {
         const double begin = ikt_now();
         st = ikt_source_read(source, first, FILE_ROWS, rows);
-        const double took = ikt_calibrate_slowest(ctx, ikt_now() - begin);
-        if (took < best) best = took;
+        best = fmin(best, ikt_calibrate_slowest(ctx, ikt_now() - begin));
     }
     ikt_source_close(&source);
     ikt_free(&rows);
@@ -250,8 +248,7 @@ static double exchange(ikt_context *ctx, char *out, char *in, int64_t bytes, int
                                  (rank + size - 1) % size);
             else
                 ikt_sum_i64(ctx, (int64_t *)(void *)out, bytes / 8);
-        const double took = ikt_calibrate_slowest(ctx, (ikt_now() - begin) / repeats);
-        if (took < best) best = took;
+        best = fmin(best, ikt_calibrate_slowest(ctx, (ikt_now() - begin) / repeats));
     }
     return best;
 }

@@ -46,25 +46,18 @@ ikt_fft_rates ikt_machine_fft_rates(const ikt_machine *machine, int threads) {
 }
 
 void ikt_machine_file(ikt_context *ctx, char *path, bool *exists) {
-    struct {
-        char path[IKT_STRING_MAX];
-        bool exists;
-    } found;
-    memset(&found, 0, sizeof found);
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    int length = 0;
+    memset(path, 0, IKT_STRING_MAX);
     if (ikt_rank(ctx) == 0) {
-        const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-        int length = 0;
         if (config && config[0])
-            length = snprintf(found.path, sizeof found.path, "%s/iktsne/machine.yaml", config);
+            length = snprintf(path, IKT_STRING_MAX, "%s/iktsne/machine.yaml", config);
         else if (home && home[0])
-            length =
-                snprintf(found.path, sizeof found.path, "%s/.config/iktsne/machine.yaml", home);
-        if (length >= (int)sizeof found.path) found.path[0] = '\0';
-        found.exists = found.path[0] && access(found.path, F_OK) == 0;
+            length = snprintf(path, IKT_STRING_MAX, "%s/.config/iktsne/machine.yaml", home);
+        if (length >= IKT_STRING_MAX) path[0] = '\0';
     }
-    ikt_broadcast(ctx, &found, (int64_t)sizeof found, 0);
-    memcpy(path, found.path, sizeof found.path);
-    *exists = found.exists;
+    *exists = ikt_max_one(ctx, path[0] && access(path, F_OK) == 0) > 0;
+    ikt_broadcast(ctx, path, IKT_STRING_MAX, 0);
 }
 
 ikt_status ikt_machine_load(ikt_context *ctx, const char *named, ikt_machine *machine) {

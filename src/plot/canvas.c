@@ -1,4 +1,4 @@
-/* Figures as PNG and PDF, drawn by cairo, and what is common to all kinds of canvas.
+/* Figures as PNG and PDF, drawn by cairo, and as SVG, written shape after shape.
  *
  * A PNG file has letters of our own as strokes (font.c): the same picture on every machine, with
  * fonts or without. Letters of a PDF file are those of the sans-serif font that the machine has, a
@@ -7,7 +7,13 @@
  * without fonts, as compute nodes are, gets the letters of the PNG file. Neither file has a date:
  * equal figures are equal files.
  * cairo writes neither texts nor the space of the colours into a PNG file, so chunks of our own go
- * between its first chunk, the header, and the others. */
+ * between its first chunk, the header, and the others.
+ *
+ * SVG is written by our own code. Advantage over cairo: text stays text, in the reader's own
+ * sans-serif letters, which can be searched, copied and edited (cairo writes letters as shapes);
+ * and equal figures are equal files (cairo numbers its elements by the surfaces that a process has
+ * made). Disadvantage: letters are a little wider or narrower than planned; ours are wider than
+ * those of the usual families, so they fit. */
 #include "plot/canvas.h"
 
 #include <cairo-pdf.h>
@@ -19,15 +25,16 @@
 #include "base/memory.h"
 #include "iktsne/version.h"
 
-#define POINTS 72.0 /* in an inch */
+#define POINTS  72.0 /* in an inch */
+#define CAPITAL 0.72 /* of a capital letter in the size of a sans-serif font of SVG */
 
 enum { TRIAL_SIZE = 100 };
 
 /* Bytes of a PNG file's signature and header, of an integer, and of the name of a chunk. */
 enum { HEAD = 33, INTEGER = 4, KIND = 4 };
 
-/* A canvas of cairo's. */
-typedef struct {
+/* What cairo draws on. */
+typedef struct ikt_drawing {
     cairo_surface_t *surface;
     cairo_t *cairo;
     ikt_canvas_picture pixels; /* those of a PNG file; owned */
@@ -56,10 +63,13 @@ static cairo_surface_t *surface_of(const ikt_canvas_picture *picture) {
 
 /* --- a PNG file ------------------------------------------------------------------------------- */
 
+/* Takes bytes of a file as they come; false, with errno, where it cannot. */
+typedef bool (*put_bytes)(void *self, const void *bytes, size_t count);
+
 typedef struct {
     ikt_canvas *canvas;
     bool with_texts;
-    ikt_canvas_put put;
+    put_bytes put;
     void *self;
     unsigned int sent; /* bytes of the signature and the header */
 } png;
@@ -118,8 +128,10 @@ static cairo_status_t on_png(void *closure, const unsigned char *data, unsigned 
     return CAIRO_STATUS_WRITE_ERROR;
 }
 
-ikt_status ikt_canvas_send_png(ikt_canvas *c, const ikt_canvas_picture *picture, bool with_texts,
-                               ikt_canvas_put put, void *self) {
+/* Sends the picture to `put` as a PNG file: 8-bit RGB, tagged as sRGB, without a time stamp, so
+ * that equal pictures are equal files; with_texts: also the texts of the page. */
+static ikt_status send_png(ikt_canvas *c, const ikt_canvas_picture *picture, bool with_texts,
+                           put_bytes put, void *self) {
     png p = {c, with_texts, put, self, 0};
     cairo_surface_t *surface = surface_of(picture);
     const cairo_status_t status = cairo_surface_write_to_png_stream(surface, on_png, &p);
@@ -131,7 +143,7 @@ static bool put_in_file(void *self, const void *bytes, size_t count) {
     return fwrite(bytes, 1, count, self) == count;
 }
 
-/* --- drawing by cairo ------------------------------------------------------------------------- */
+/* --- a page of PDF ---------------------------------------------------------------------------- */
 
 static cairo_status_t on_page(void *closure, const unsigned char *data, unsigned int length) {
     ikt_canvas *c = closure;
@@ -147,7 +159,7 @@ static ikt_status open_drawing(ikt_canvas *c) {
     cairo_text_extents_t extents;
     drawing *d;
     IKT_TRY(ikt_alloc(c->ctx, &d, 1, sizeof *d, "picture"));
-    c->self = d;
+    c->drawing = d;
     if (c->kind == IKT_CANVAS_PNG) {
         d->pixels = (ikt_canvas_picture){page->width, page->height, NULL};
         IKT_TRY(ikt_alloc(c->ctx, &d->pixels.pixel, page->width * page->height,
@@ -176,96 +188,63 @@ static ikt_status open_drawing(ikt_canvas *c) {
     return check(c, cairo_status(d->cairo));
 }
 
-static void set_colour(cairo_t *cairo, ikt_rgb colour) {
-    cairo_set_source_rgb(cairo, colour.r / 255.0, colour.g / 255.0, colour.b / 255.0);
-}
+/* --- a page of SVG ---------------------------------------------------------------------------- */
 
-static void fill(ikt_canvas *c, int64_t x, int64_t y, int64_t width, int64_t height,
-                 ikt_rgb colour) {
-    cairo_t *cairo = ((drawing *)c->self)->cairo;
-    set_colour(cairo, colour);
-    cairo_rectangle(cairo, (double)x, (double)y, (double)width, (double)height);
-    cairo_fill(cairo);
-}
-
-static void stroke(ikt_canvas *c, const ikt_segment *segments, int count, double width,
-                   ikt_rgb colour) {
-    cairo_t *cairo = ((drawing *)c->self)->cairo;
-    set_colour(cairo, colour);
-    cairo_set_line_width(cairo, width);
-    for (int i = 0; i < count; i++) {
-        cairo_move_to(cairo, segments[i].x0, segments[i].y0);
-        cairo_line_to(cairo, segments[i].x1, segments[i].y1);
+static void put_svg_text(FILE *file, const char *text) {
+    char bytes[5];
+    for (uint32_t point; (point = ikt_utf8_next(&text)) != 0;) {
+        const char *entity = ikt_xml_entity(point);
+        ikt_utf8_encode(point, bytes);
+        fputs(entity ? entity : bytes, file);
     }
-    cairo_stroke(cairo);
 }
 
-static void draw_text(ikt_canvas *c, const char *text, double x, double y, double size,
-                      bool is_right, ikt_rgb colour) {
-    const drawing *d = c->self;
-    const double planned = ikt_font_width(text, size);
-    cairo_text_extents_t extents = {0};
-    if (d->capital > 0) {
-        cairo_set_font_size(d->cairo, size / d->capital);
-        cairo_text_extents(d->cairo, text, &extents);
+static void begin_svg(ikt_canvas *c) {
+    const ikt_canvas_page *p = &c->page;
+    fprintf(c->file,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<!-- iktsne " IKT_VERSION " -->\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" "
+            "xmlns:xlink=\"http://www.w3.org/1999/xlink\" version=\"1.1\" width=\"%.2fpt\" "
+            "height=\"%.2fpt\" viewBox=\"0 0 %lld %lld\" font-family=\"Helvetica, Arial, "
+            "'Liberation Sans', 'DejaVu Sans', sans-serif\">\n",
+            72 * (double)p->width / p->dpi, 72 * (double)p->height / p->dpi, (long long)p->width,
+            (long long)p->height);
+    const char *const element[2][2] = {{"title", p->title}, {"desc", p->description}};
+    for (int e = 0; e < 2; e++) {
+        if (!element[e][1][0]) continue;
+        fprintf(c->file, "<%s>", element[e][0]);
+        put_svg_text(c->file, element[e][1]);
+        fprintf(c->file, "</%s>\n", element[e][0]);
     }
-    if (extents.x_advance <= 0) {
-        ikt_segment segments[IKT_GLYPH_SEGMENTS];
-        double at = is_right ? x - planned : x;
-        for (int count; (count = ikt_font_place(&text, &at, y, size, segments)) >= 0;)
-            stroke(c, segments, count, IKT_FONT_WEIGHT * size, colour);
-        return;
+}
+
+/* Bytes that wait to be written as base64, three of which make four letters. */
+enum { PIECE = 3 << 10, LETTERS = 4 << 10 };
+typedef struct {
+    FILE *file;
+    int64_t held;
+    unsigned char bytes[PIECE];
+} encoder;
+
+static void put_letters(encoder *e) {
+    char letters[LETTERS];
+    ikt_base64(e->bytes, e->held, letters);
+    fwrite(letters, 1, (size_t)ikt_base64_length(e->held), e->file);
+    e->held = 0;
+}
+
+static bool put_in_letters(void *self, const void *data, size_t count) {
+    encoder *e = self;
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < count; i++) {
+        e->bytes[e->held++] = bytes[i];
+        if (e->held == PIECE) put_letters(e);
     }
-    const double narrower = extents.x_advance > planned ? planned / extents.x_advance : 1;
-    set_colour(d->cairo, colour);
-    cairo_save(d->cairo);
-    cairo_translate(d->cairo, is_right ? x - narrower * extents.x_advance : x, y);
-    cairo_scale(d->cairo, narrower, 1);
-    cairo_move_to(d->cairo, 0, 0);
-    cairo_show_text(d->cairo, text);
-    cairo_restore(d->cairo);
+    return ferror(e->file) == 0;
 }
 
-static ikt_status show(ikt_canvas *c, const ikt_canvas_picture *picture, int64_t x, int64_t y) {
-    cairo_t *cairo = ((drawing *)c->self)->cairo;
-    cairo_surface_t *surface = surface_of(picture);
-    cairo_set_source_surface(cairo, surface, (double)x, (double)y);
-    cairo_paint(cairo);
-    cairo_set_source_rgb(cairo, 0, 0, 0); /* releases the surface */
-    cairo_surface_finish(surface);        /* and the pixels: a page has its own copy */
-    cairo_surface_destroy(surface);
-    return check(c, cairo_status(cairo));
-}
-
-static ikt_status finish(ikt_canvas *c) {
-    drawing *d = c->self;
-    IKT_TRY(check(c, cairo_status(d->cairo)));
-    if (c->kind == IKT_CANVAS_PNG) {
-        cairo_surface_flush(d->surface);
-        return ikt_canvas_send_png(c, &d->pixels, true, put_in_file, c->file);
-    }
-    cairo_surface_finish(d->surface);
-    return check(c, cairo_surface_status(d->surface));
-}
-
-static void close_drawing(ikt_canvas *c) {
-    drawing *d = c->self;
-    if (!d) return;
-    cairo_destroy(d->cairo);
-    cairo_surface_destroy(d->surface);
-    ikt_free(&d->pixels.pixel);
-    ikt_free(&c->self);
-}
-
-static const ikt_canvas_ops by_cairo = {.open = open_drawing,
-                                        .fill = fill,
-                                        .stroke = stroke,
-                                        .text = draw_text,
-                                        .picture = show,
-                                        .finish = finish,
-                                        .close = close_drawing};
-
-/* --- what is common to all kinds -------------------------------------------------------------- */
+/* --- the file --------------------------------------------------------------------------------- */
 
 ikt_canvas_kind ikt_canvas_kind_of(const char *path) {
     const size_t length = strlen(path);
@@ -277,10 +256,7 @@ ikt_canvas_kind ikt_canvas_kind_of(const char *path) {
 
 ikt_status ikt_canvas_open(ikt_context *ctx, ikt_canvas_kind kind, const ikt_canvas_page *page,
                            ikt_canvas *out) {
-    *out = (ikt_canvas){.ctx = ctx,
-                        .ops = kind == IKT_CANVAS_SVG ? &ikt_canvas_svg : &by_cairo,
-                        .kind = kind,
-                        .page = *page};
+    *out = (ikt_canvas){.ctx = ctx, .kind = kind, .page = *page};
     /* Copies of the page's texts that are UTF-8: a byte that is none becomes three. */
     const char **text[] = {&out->page.title, &out->page.footer, &out->page.description};
     size_t bytes = 0;
@@ -294,14 +270,38 @@ ikt_status ikt_canvas_open(ikt_context *ctx, ikt_canvas_kind kind, const ikt_can
     }
     out->file = fopen(page->path, "wb");
     if (!out->file) return fail(out, IKT_ERR_FILE, strerror(errno));
-    IKT_TRY(out->ops->open(out));
+    if (kind == IKT_CANVAS_SVG)
+        begin_svg(out);
+    else
+        IKT_TRY(open_drawing(out));
     ikt_canvas_fill(out, 0, 0, page->width, page->height, page->background);
     return IKT_OK;
 }
 
+/* --- shapes ----------------------------------------------------------------------------------- */
+
+static void set_colour(cairo_t *cairo, ikt_rgb colour) {
+    cairo_set_source_rgb(cairo, colour.r / 255.0, colour.g / 255.0, colour.b / 255.0);
+}
+
+/* In SVG edges are sharp, so that nothing shines through between two bars, but those of thin lines,
+ * which would vanish where a picture is shown smaller. */
 void ikt_canvas_fill(ikt_canvas *c, int64_t x, int64_t y, int64_t width, int64_t height,
                      ikt_rgb colour) {
-    if (width > 0 && height > 0) c->ops->fill(c, x, y, width, height, colour);
+    const bool is_line = width == 1 || height == 1;
+    if (width <= 0 || height <= 0) return;
+    if (c->kind == IKT_CANVAS_SVG) {
+        fprintf(c->file,
+                "<rect x=\"%lld\" y=\"%lld\" width=\"%lld\" height=\"%lld\" "
+                "fill=\"#%02x%02x%02x\"%s/>\n",
+                (long long)x, (long long)y, (long long)width, (long long)height, colour.r, colour.g,
+                colour.b, is_line ? "" : " shape-rendering=\"crispEdges\"");
+        return;
+    }
+    cairo_t *cairo = c->drawing->cairo;
+    set_colour(cairo, colour);
+    cairo_rectangle(cairo, (double)x, (double)y, (double)width, (double)height);
+    cairo_fill(cairo);
 }
 
 void ikt_canvas_frame(ikt_canvas *c, int64_t x, int64_t y, int64_t width, int64_t height,
@@ -312,34 +312,129 @@ void ikt_canvas_frame(ikt_canvas *c, int64_t x, int64_t y, int64_t width, int64_
     ikt_canvas_fill(c, x + width - 1, y, 1, height, colour);
 }
 
+static void stroke_svg(FILE *file, const ikt_segment *segments, int count, double width,
+                       ikt_rgb colour) {
+    /* A segment of no length is a dot, which not every reader draws as a line. */
+    const bool is_dot =
+        count == 1 && segments[0].x0 == segments[0].x1 && segments[0].y0 == segments[0].y1;
+    if (is_dot) {
+        fprintf(file, "<circle cx=\"%.3f\" cy=\"%.3f\" r=\"%.3f\" fill=\"#%02x%02x%02x\"/>\n",
+                segments[0].x0, segments[0].y0, width / 2, colour.r, colour.g, colour.b);
+        return;
+    }
+    fputs("<path fill=\"none\" stroke-linecap=\"round\" d=\"", file);
+    for (int i = 0; i < count; i++)
+        fprintf(file, "M%.3f %.3fL%.3f %.3f", segments[i].x0, segments[i].y0, segments[i].x1,
+                segments[i].y1);
+    fprintf(file, "\" stroke-width=\"%.3f\" stroke=\"#%02x%02x%02x\"/>\n", width, colour.r,
+            colour.g, colour.b);
+}
+
 void ikt_canvas_stroke(ikt_canvas *c, const ikt_segment *segments, int count, double width,
                        ikt_rgb colour) {
-    c->ops->stroke(c, segments, count, width, colour);
+    if (c->kind == IKT_CANVAS_SVG) {
+        stroke_svg(c->file, segments, count, width, colour);
+        return;
+    }
+    cairo_t *cairo = c->drawing->cairo;
+    set_colour(cairo, colour);
+    cairo_set_line_width(cairo, width);
+    for (int i = 0; i < count; i++) {
+        cairo_move_to(cairo, segments[i].x0, segments[i].y0);
+        cairo_line_to(cairo, segments[i].x1, segments[i].y1);
+    }
+    cairo_stroke(cairo);
 }
 
 void ikt_canvas_text(ikt_canvas *c, const char *text, double x, double y, double size,
                      bool is_right, ikt_rgb colour) {
     char clean[IKT_CANVAS_TEXT_MOST];
-    if (ikt_utf8_clean(text, clean, sizeof clean)[0])
-        c->ops->text(c, clean, x, y, size, is_right, colour);
+    const drawing *d = c->drawing;
+    text = ikt_utf8_clean(text, clean, sizeof clean);
+    if (!text[0]) return;
+    if (c->kind == IKT_CANVAS_SVG) {
+        fprintf(c->file, "<text x=\"%.3f\" y=\"%.3f\" font-size=\"%.3f\"%s fill=\"#%02x%02x%02x\">",
+                x, y, size / CAPITAL, is_right ? " text-anchor=\"end\"" : "", colour.r, colour.g,
+                colour.b);
+        put_svg_text(c->file, text);
+        fputs("</text>\n", c->file);
+        return;
+    }
+    const double planned = ikt_font_width(text, size);
+    cairo_text_extents_t extents = {0};
+    if (d->capital > 0) {
+        cairo_set_font_size(d->cairo, size / d->capital);
+        cairo_text_extents(d->cairo, text, &extents);
+    }
+    if (extents.x_advance <= 0) {
+        ikt_segment segments[IKT_GLYPH_SEGMENTS];
+        double at = is_right ? x - planned : x;
+        for (int count; (count = ikt_font_place(&text, &at, y, size, segments)) >= 0;)
+            ikt_canvas_stroke(c, segments, count, IKT_FONT_WEIGHT * size, colour);
+        return;
+    }
+    const double narrower = extents.x_advance > planned ? planned / extents.x_advance : 1;
+    set_colour(d->cairo, colour);
+    cairo_save(d->cairo);
+    cairo_translate(d->cairo, is_right ? x - narrower * extents.x_advance : x, y);
+    cairo_scale(d->cairo, narrower, 1);
+    cairo_move_to(d->cairo, 0, 0);
+    cairo_show_text(d->cairo, text);
+    cairo_restore(d->cairo);
 }
 
 void ikt_canvas_show(ikt_canvas *c, const ikt_canvas_picture *picture, int64_t x, int64_t y) {
-    if (c->status == IKT_OK) c->status = c->ops->picture(c, picture, x, y);
+    if (c->status != IKT_OK) return;
+    if (c->kind == IKT_CANVAS_SVG) {
+        encoder e = {.file = c->file};
+        fprintf(c->file,
+                "<image x=\"%lld\" y=\"%lld\" width=\"%lld\" height=\"%lld\" "
+                "xlink:href=\"data:image/png;base64,",
+                (long long)x, (long long)y, (long long)picture->width, (long long)picture->height);
+        if (send_png(c, picture, false, put_in_letters, &e) != IKT_OK) return;
+        put_letters(&e);
+        fputs("\"/>\n", c->file);
+        return;
+    }
+    cairo_t *cairo = c->drawing->cairo;
+    cairo_surface_t *surface = surface_of(picture);
+    cairo_set_source_surface(cairo, surface, (double)x, (double)y);
+    cairo_paint(cairo);
+    cairo_set_source_rgb(cairo, 0, 0, 0); /* releases the surface */
+    cairo_surface_finish(surface);        /* and the pixels: a page has its own copy */
+    cairo_surface_destroy(surface);
+    check(c, cairo_status(cairo));
 }
 
+/* --- the end ---------------------------------------------------------------------------------- */
+
 ikt_status ikt_canvas_finish(ikt_canvas *c) {
-    ikt_status st = c->status == IKT_OK ? c->ops->finish(c) : c->status;
     FILE *file = c->file;
+    drawing *d = c->drawing;
+    if (d) check(c, cairo_status(d->cairo));
+    if (c->status == IKT_OK && c->kind == IKT_CANVAS_SVG) {
+        fputs("</svg>\n", file);
+    } else if (c->status == IKT_OK && c->kind == IKT_CANVAS_PNG) {
+        cairo_surface_flush(d->surface);
+        send_png(c, &d->pixels, true, put_in_file, file);
+    } else if (c->status == IKT_OK) {
+        cairo_surface_finish(d->surface);
+        check(c, cairo_surface_status(d->surface));
+    }
     c->file = NULL;
     const bool is_short = ferror(file) != 0;
-    if ((fclose(file) != 0 || is_short) && st == IKT_OK)
-        st = fail(c, IKT_ERR_FILE, strerror(errno));
-    return st;
+    if (fclose(file) != 0 || is_short) fail(c, IKT_ERR_FILE, strerror(errno));
+    return c->status;
 }
 
 void ikt_canvas_close(ikt_canvas *c) {
-    if (c->ops && c->ops->close) c->ops->close(c);
+    drawing *d = c->drawing;
+    if (d) {
+        cairo_destroy(d->cairo);
+        cairo_surface_destroy(d->surface);
+        ikt_free(&d->pixels.pixel);
+        ikt_free(&d);
+    }
     if (c->file) fclose(c->file);
     ikt_free(&c->texts);
     *c = (ikt_canvas){.ctx = NULL};

@@ -4,8 +4,8 @@
  * the centre of pixel (0, 0) is (0.5, 0.5). On a page, lines and letters are shapes and text, and
  * the points, which may be millions, are one picture of pixels within the page: the same pixels as
  * those of the PNG file, so that no file is larger for more points.
- * cairo draws PNG and PDF (canvas.c); SVG is written by our own code (canvas_svg.c), because cairo
- * would turn its text into shapes.
+ * cairo draws PNG and PDF; SVG is written by our own code, because cairo would turn its text into
+ * shapes.
  * Texts may be any bytes: what is drawn is UTF-8, as ikt_utf8_clean makes it.
  * A canvas lives on rank 0; on other ranks there is none and nothing is drawn. A failure is kept
  * until the canvas is finished.
@@ -69,33 +69,15 @@ typedef struct {
     uint32_t *pixel; /* [height * width], top row first */
 } ikt_canvas_picture;
 
-typedef struct ikt_canvas ikt_canvas;
-
-/* The functions of a kind of canvas; those of the same names below say what they do. */
 typedef struct {
-    ikt_status (*open)(ikt_canvas *canvas);
-    void (*fill)(ikt_canvas *canvas, int64_t x, int64_t y, int64_t width, int64_t height,
-                 ikt_rgb colour);
-    void (*stroke)(ikt_canvas *canvas, const ikt_segment *segments, int count, double width,
-                   ikt_rgb colour);
-    void (*text)(ikt_canvas *canvas, const char *text, double x, double y, double size,
-                 bool is_right, ikt_rgb colour);
-    ikt_status (*picture)(ikt_canvas *canvas, const ikt_canvas_picture *picture, int64_t x,
-                          int64_t y);
-    ikt_status (*finish)(ikt_canvas *canvas); /* writes the rest of the file */
-    void (*close)(ikt_canvas *canvas); /* frees; also what `open` left half done; may be NULL */
-} ikt_canvas_ops;
-
-struct ikt_canvas {
     ikt_context *ctx;
-    const ikt_canvas_ops *ops;
     ikt_canvas_kind kind;
     ikt_canvas_page page;
     ikt_status status; /* of the first failure */
     FILE *file;
-    void *self;  /* of the kind */
-    char *texts; /* title, footer and description as UTF-8 */
-};
+    struct ikt_drawing *drawing; /* of PNG and PDF (canvas.c); NULL of SVG */
+    char *texts;                 /* title, footer and description as UTF-8 */
+} ikt_canvas;
 
 /* LOCAL. By the ending of a file's name: .svg, .pdf, anything else is PNG. */
 ikt_canvas_kind ikt_canvas_kind_of(const char *path);
@@ -132,16 +114,5 @@ void ikt_canvas_show(ikt_canvas *canvas, const ikt_canvas_picture *picture, int6
 /* LOCAL. Completes the file. Errors: the first failure, IKT_ERR_FILE. */
 ikt_status ikt_canvas_finish(ikt_canvas *canvas);
 void ikt_canvas_close(ikt_canvas *canvas);
-
-/* For the kinds. LOCAL. Takes bytes of a file as they come; false, with errno, where it cannot. */
-typedef bool (*ikt_canvas_put)(void *self, const void *bytes, size_t count);
-
-/* For the kinds. LOCAL. Sends the picture to `put` as a PNG file: 8-bit RGB, tagged as sRGB,
- * without a time stamp, so that equal pictures are equal files; with_texts: also the texts of the
- * page. Errors: IKT_ERR_FILE with path and reason, IKT_ERR_RESOURCE. */
-ikt_status ikt_canvas_send_png(ikt_canvas *canvas, const ikt_canvas_picture *picture,
-                               bool with_texts, ikt_canvas_put put, void *self);
-
-extern const ikt_canvas_ops ikt_canvas_svg;
 
 #endif

@@ -58,18 +58,16 @@ ikt_rgb ikt_rgb_mix(ikt_rgb under, ikt_rgb over, double opacity) {
                      mix_channel(under.b, over.b, opacity)};
 }
 
-/* Class 24 and on: the cycle darker, then lighter, then all of it again. The two mixtures are those
- * that keep the 72 colours furthest apart. */
-static ikt_rgb cycled(int64_t index) {
-    const ikt_rgb base = rgb_of(twenty_four[index % IKT_PALETTE_DISTINCT]);
-    int64_t round = index / IKT_PALETTE_DISTINCT % 3;
-    return round == 0   ? base
-           : round == 1 ? ikt_rgb_mix(base, black_ink, 0.25)
-                        : ikt_rgb_mix(base, white, 0.575);
-}
-
 ikt_rgb ikt_palette_class(int64_t index, int64_t count, bool black) {
-    if (count > 10) return cycled(index);
+    if (count > 10) {
+        /* Class 24 and on: the cycle darker, then lighter, then all of it again. The two mixtures
+         * are those that keep the 72 colours furthest apart. */
+        const ikt_rgb base = rgb_of(twenty_four[index % IKT_PALETTE_DISTINCT]);
+        const int64_t round = index / IKT_PALETTE_DISTINCT % 3;
+        return round == 0   ? base
+               : round == 1 ? ikt_rgb_mix(base, black_ink, 0.25)
+                            : ikt_rgb_mix(base, white, 0.575);
+    }
     /* The darkest of the ten would drown in black; lifting the 24 would merge some of them. */
     if (count > 8) return ikt_rgb_mix(rgb_of(ten[index]), white, black ? 0.15 : 0);
     const ikt_rgb colour = rgb_of(okabe_ito[index]);
@@ -151,29 +149,24 @@ done:
     return st;
 }
 
-/* COLLECTIVE. Least and largest finite value, and how many are not finite. */
-static void value_range(ikt_context *ctx, const ikt_plot_points *points, ikt_colouring *out) {
-    double limits[2] = {INFINITY, INFINITY};
-    int64_t missing = 0;
+static ikt_status by_value(ikt_context *ctx, const ikt_plot_points *points, ikt_rgb missing,
+                           bool black, ikt_colouring *out) {
+    IKT_TRY(ikt_agree(ctx, allocate(ctx, out, points->rows->count, LEVELS + 1, 0)));
+    double limits[2] = {INFINITY, INFINITY}; /* least of the values, and of them negated */
+    int64_t n_missing = 0;
     for (int64_t i = 0; i < points->rows->count; i++) {
-        double value = points->values[i];
-        missing += !isfinite(value);
+        const double value = points->values[i];
+        n_missing += !isfinite(value);
         if (!isfinite(value)) continue;
         limits[0] = fmin(limits[0], value);
         limits[1] = fmin(limits[1], -value);
     }
     ikt_min_f64(ctx, limits, 2);
-    out->missing = ikt_sum_one(ctx, missing);
-    bool any = isfinite(limits[0]);
+    out->missing = ikt_sum_one(ctx, n_missing);
+    const bool any = isfinite(limits[0]);
     /* Adding zero makes -0 a plain 0, whichever rank it came from. */
     out->least = any ? limits[0] + 0.0 : NAN;
     out->largest = any ? 0.0 - limits[1] : NAN;
-}
-
-static ikt_status by_value(ikt_context *ctx, const ikt_plot_points *points, ikt_rgb missing,
-                           bool black, ikt_colouring *out) {
-    IKT_TRY(ikt_agree(ctx, allocate(ctx, out, points->rows->count, LEVELS + 1, 0)));
-    value_range(ctx, points, out);
     for (int level = 0; level < LEVELS; level++)
         out->colour[level] = ikt_palette_value((double)level / (LEVELS - 1), black);
     out->colour[LEVELS] = missing;

@@ -22,6 +22,8 @@
 #define BAR_GAP    9.0
 #define BAR_HEIGHT 360.0
 
+#define MORE "... and %" PRId64 " more" /* classes than lines */
+
 enum { TEXT_BYTES = 128, HEAD_LINES = 2 };
 
 void ikt_count_text(int64_t count, char *out) {
@@ -66,10 +68,6 @@ static void class_texts(const ikt_legend *l, int64_t i, char name[TEXT_BYTES], c
     ikt_count_text(entry->count, count);
 }
 
-static void more_text(int64_t hidden, char text[TEXT_BYTES]) {
-    snprintf(text, TEXT_BYTES, "... and %" PRId64 " more", hidden);
-}
-
 static void value_texts(const ikt_colouring *colouring, char largest[TEXT_BYTES],
                         char least[TEXT_BYTES], char missing[TEXT_BYTES]) {
     char count[32];
@@ -91,7 +89,7 @@ static void plan_table(ikt_legend *l, double height, double width_max) {
     }
     l->name_width = fmin(l->name_width, NAME_MAX * l->unit);
     l->column_width = INDENT * l->unit + l->name_width + GAP * l->unit + l->count_width;
-    more_text(n, name);
+    snprintf(name, sizeof name, MORE, n);
     if (n > fit) l->column_width = fmax(l->column_width, text_width(l, name));
     const int64_t most = (int64_t)((width_max + gap) / (l->column_width + gap));
     const int64_t rows = fit > 1 ? fit : 1, columns = (n + rows - 1) / rows;
@@ -155,7 +153,7 @@ static void draw_classes(ikt_canvas *canvas, const ikt_legend *l, double x, doub
         const double left = x + (double)(i / l->rows) * (l->column_width + COLUMN_GAP * l->unit);
         const double top = y + (double)(i % l->rows) * LINE * l->unit;
         if (i == l->shown) {
-            more_text(hidden, name);
+            snprintf(name, sizeof name, MORE, hidden);
             draw_text(canvas, l, name, left, top, l->column_width);
             continue;
         }

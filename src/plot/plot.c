@@ -275,26 +275,9 @@ static void draw_square(ikt_context *ctx, figure *f, int64_t left) {
     ikt_canvas_show(&f->canvas, &picture, left, f->top);
 }
 
-/* LOCAL, rank 0. Draws the bars of count[bars * colours] points into the panel below its text. */
-static void stack_bars(figure *f, const int64_t *count, int64_t bars) {
-    const int64_t head = (int64_t)((2 * AXES_GAP + AXES) * f->unit), height = f->height - head;
-    const int64_t colours = f->colouring.n_colours, bottom = f->top + f->height;
-    for (int64_t b = 0; b < bars && f->most > 0; b++) {
-        const int64_t from = f->left + b * f->side / bars, to = f->left + (b + 1) * f->side / bars;
-        int64_t points = 0, low = 0; /* below, in points and in pixels */
-        for (int64_t c = 0; c < colours; c++) {
-            points += count[b * colours + c];
-            const int64_t high = (points * height + f->most / 2) / f->most;
-            ikt_canvas_fill(&f->canvas, from, bottom - high, to - from, high - low,
-                            f->colouring.colour[c]);
-            low = high;
-        }
-    }
-}
-
 /* COLLECTIVE. Counts the points of all ranks, by bar and colour, and draws the bars: as many as the
  * eye tells apart, fewer where points are few, so that a bar has some. Bars share the side of the
- * view. */
+ * view, below the text of the panel. */
 static ikt_status draw_bars(ikt_context *ctx, figure *f) {
     const int64_t most = f->side / BAR_PIXELS, colours = f->colouring.n_colours;
     const int64_t wanted = (int64_t)(4 * sqrt((double)f->points->rows->n));
@@ -314,39 +297,20 @@ static ikt_status draw_bars(ikt_context *ctx, figure *f) {
             sum += count[b * colours + c];
         f->most = sum > f->most ? sum : f->most;
     }
-    if (ikt_rank(ctx) == 0) stack_bars(f, count, bars);
+    const int64_t head = (int64_t)((2 * AXES_GAP + AXES) * f->unit), height = f->height - head;
+    for (int64_t b = 0; b < bars && f->most > 0 && ikt_rank(ctx) == 0; b++) {
+        const int64_t from = f->left + b * f->side / bars, to = f->left + (b + 1) * f->side / bars;
+        int64_t sum = 0, low = 0; /* below, in points and in pixels */
+        for (int64_t c = 0; c < colours; c++) {
+            sum += count[b * colours + c];
+            const int64_t high = (sum * height + f->most / 2) / f->most;
+            ikt_canvas_fill(&f->canvas, from, f->top + f->height - high, to - from, high - low,
+                            f->colouring.colour[c]);
+            low = high;
+        }
+    }
     ikt_free(&count);
     return IKT_OK;
-}
-
-/* COLLECTIVE. The view of each panel, all at the scale of the widest. */
-static ikt_status fit_views(ikt_context *ctx, figure *f, ikt_view *views) {
-    const double side = (double)f->side;
-    const double margin = f->q == 1 ? 0.01 * side : f->settings.point_radius + 0.02 * side;
-    double scale = INFINITY;
-    for (int p = 0; p < f->count; p++) {
-        begin_panel(f, p);
-        IKT_TRY(ikt_view_fit(ctx, f->points->rows, f->y, f->behind,
-                             f->is_backed ? f->points->n_behind : 0, f->side, margin, &views[p]));
-        scale = fmin(scale, views[p].scale);
-    }
-    for (int p = 0; p < f->count; p++)
-        views[p].scale = scale;
-    return IKT_OK;
-}
-
-/* COLLECTIVE. Finds the positions of the marked rows: their owner knows them, the others add zeros.
- */
-static void find_marks(ikt_context *ctx, figure *f) {
-    const ikt_plot_points *points = f->points;
-    memset(f->marks, 0, (size_t)points->n_marked * 2 * sizeof *f->marks);
-    for (int64_t m = 0; m < points->n_marked; m++) {
-        int64_t i = points->marked[m] - points->rows->first;
-        if (i < 0 || i >= points->rows->count) continue;
-        f->marks[2 * m] = ikt_view_x(&f->view, f->y[2 * i]);
-        f->marks[2 * m + 1] = ikt_view_y(&f->view, f->y[2 * i + 1]);
-    }
-    ikt_sum_i64(ctx, f->marks, 2 * points->n_marked);
 }
 
 /* LOCAL, rank 0. A frame around panel p, the marked points in it, and the axes it shows. */
@@ -369,15 +333,33 @@ static void finish_panel(figure *f, int p, int64_t left) {
 
 /* COLLECTIVE. Draws the points with their frames and marks. */
 static ikt_status draw_panels(ikt_context *ctx, figure *f) {
+    const ikt_plot_points *points = f->points;
+    const double side = (double)f->side;
+    const double margin = f->q == 1 ? 0.01 * side : f->settings.point_radius + 0.02 * side;
     ikt_view views[PANELS_MOST];
+    double scale = INFINITY;
     f->is_backed = f->q > 1 && ikt_max_one(ctx, f->points->n_behind) > 0;
     IKT_TRY(ikt_agree(ctx, allocate(ctx, f)));
-    IKT_TRY(fit_views(ctx, f, views));
+    /* The views of the panels, all at the scale of the widest. */
+    for (int p = 0; p < f->count; p++) {
+        begin_panel(f, p);
+        IKT_TRY(ikt_view_fit(ctx, points->rows, f->y, f->behind,
+                             f->is_backed ? points->n_behind : 0, f->side, margin, &views[p]));
+        scale = fmin(scale, views[p].scale);
+    }
     for (int p = 0; p < f->count; p++) {
         const int64_t left = f->left + p * (f->side + f->gap);
         begin_panel(f, p);
         f->view = views[p];
-        find_marks(ctx, f);
+        f->view.scale = scale;
+        /* Positions of the marked rows: their owner knows them, the others add zeros. */
+        for (int64_t m = 0; m < points->n_marked; m++) {
+            const int64_t i = points->marked[m] - points->rows->first;
+            const bool is_own = i >= 0 && i < points->rows->count;
+            f->marks[2 * m] = is_own ? ikt_view_x(&f->view, f->y[2 * i]) : 0;
+            f->marks[2 * m + 1] = is_own ? ikt_view_y(&f->view, f->y[2 * i + 1]) : 0;
+        }
+        ikt_sum_i64(ctx, f->marks, 2 * points->n_marked);
         if (f->q == 1)
             IKT_TRY(draw_bars(ctx, f));
         else

@@ -1,7 +1,7 @@
 /* Presets of a run. The values are measured: docs/guide.md has what each costs and gives. */
 #include "settings/preset.h"
 
-static const ikt_preset presets[IKT_RUN_PRESETS] = {
+const ikt_preset ikt_presets[IKT_RUN_PRESETS] = {
     [IKT_RUN_PRESET_NONE] = {"none", "The defaults", {NULL}},
     [IKT_RUN_PRESET_QUICK] =
         {"quick",
@@ -23,12 +23,8 @@ static const ikt_preset presets[IKT_RUN_PRESETS] = {
                               {"affinity.refinements=1", "layout.iterations=1500", NULL}},
 };
 
-const ikt_preset *ikt_preset_of(int preset) {
-    return &presets[preset];
-}
-
 ikt_status ikt_preset_apply(ikt_context *ctx, const ikt_config_part *parts, size_t n, int preset) {
-    const char *const *setting = presets[preset].setting;
+    const char *const *setting = ikt_presets[preset].setting;
     for (; *setting; setting++)
         if (ikt_config_override(ctx, parts, n, *setting) != IKT_OK) return IKT_ERR_INTERNAL;
     return IKT_OK;
@@ -36,9 +32,9 @@ ikt_status ikt_preset_apply(ikt_context *ctx, const ikt_config_part *parts, size
 
 void ikt_presets_describe(ikt_text *text) {
     for (int p = IKT_RUN_PRESET_NONE + 1; p < IKT_RUN_PRESETS; p++) {
-        ikt_text_add(text, "  %s\n", presets[p].name);
-        ikt_text_wrap(text, 6, presets[p].help);
-        for (const char *const *setting = presets[p].setting; *setting; setting++)
+        ikt_text_add(text, "  %s\n", ikt_presets[p].name);
+        ikt_text_wrap(text, 6, ikt_presets[p].help);
+        for (const char *const *setting = ikt_presets[p].setting; *setting; setting++)
             ikt_text_add(text, "      %s\n", *setting);
     }
 }
@@ -47,9 +43,9 @@ void ikt_presets_describe_markdown(ikt_text *text) {
     ikt_text_add(text, "## Presets: what run.preset, or --preset, sets\n\n"
                        "| preset | sets | meaning |\n|---|---|---|\n");
     for (int p = IKT_RUN_PRESET_NONE + 1; p < IKT_RUN_PRESETS; p++) {
-        ikt_text_add(text, "| `%s` | ", presets[p].name);
-        for (const char *const *setting = presets[p].setting; *setting; setting++)
-            ikt_text_add(text, "%s`%s`", setting == presets[p].setting ? "" : ", ", *setting);
-        ikt_text_add(text, " | %s |\n", presets[p].help);
+        ikt_text_add(text, "| `%s` | ", ikt_presets[p].name);
+        for (const char *const *setting = ikt_presets[p].setting; *setting; setting++)
+            ikt_text_add(text, "%s`%s`", setting == ikt_presets[p].setting ? "" : ", ", *setting);
+        ikt_text_add(text, " | %s |\n", ikt_presets[p].help);
     }
 }

@@ -31,8 +31,8 @@ typedef struct {
     const char *setting[IKT_PRESET_SETTINGS_MOST + 1]; /* "section.key=value", ended by NULL */
 } ikt_preset;
 
-/* LOCAL, pure. The table of a preset; that of NONE is empty. */
-const ikt_preset *ikt_preset_of(int preset);
+/* The tables of the presets; that of NONE is empty. */
+extern const ikt_preset ikt_presets[IKT_RUN_PRESETS];
 
 /* SAME-ARGS. Sets the keys of the table. Errors: IKT_ERR_INTERNAL for a table that the keys do not
  * allow (a defect of it). */

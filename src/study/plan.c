@@ -17,8 +17,8 @@
 #include "config/value.h"
 #include "data/generate.h"
 #include "io/sources/source.h"
-#include "settings/preset.h"
 #include "settings/checks.h"
+#include "settings/preset.h"
 
 /* 64-bit FNV-1a hash of a text, continued from `hash` (0: begin). */
 static uint64_t hash_text(uint64_t hash, const char *text) {
@@ -30,28 +30,24 @@ static uint64_t hash_text(uint64_t hash, const char *text) {
 
 /* --- the data sets as files: found, or generated ---------------------------------------------- */
 
-/* LOCAL, rank 0. Looks for a file where the user said, beside the study, and in the current folder:
- * the first place where it is; false where it is nowhere. */
-static bool look_for(const ikt_study *study, const ikt_study_places *places, const char *file,
-                     char path[IKT_STRING_MAX]) {
+/* COLLECTIVE. Looks for a file where the user said, beside the study, and in the current folder:
+ * the first place where it is; "" where it is nowhere. */
+static void find_file(ikt_context *ctx, const ikt_study *study, const ikt_study_places *places,
+                      const char *file, char path[IKT_STRING_MAX]) {
     const char *slash = strrchr(study->path, '/');
     const int folder = slash ? (int)(slash - study->path) : 1;
-    for (int f = 0; f <= places->folders && file[0] != '/'; f++) {
+    bool is_there = false;
+    memset(path, 0, IKT_STRING_MAX);
+    for (int f = 0; f <= places->folders && file[0] != '/' && ikt_rank(ctx) == 0 && !is_there;
+         f++) {
         if (f < places->folders)
             snprintf(path, IKT_STRING_MAX, "%.500s/%.500s", places->folder[f], file);
         else
             snprintf(path, IKT_STRING_MAX, "%.*s/%.500s", folder, slash ? study->path : ".", file);
-        if (access(path, R_OK) == 0) return true;
+        is_there = access(path, R_OK) == 0;
     }
-    snprintf(path, IKT_STRING_MAX, "%s", file);
-    return access(path, R_OK) == 0;
-}
-
-/* COLLECTIVE. Rank 0 looks, all know; path is "" where the file is nowhere. */
-static void find_file(ikt_context *ctx, const ikt_study *study, const ikt_study_places *places,
-                      const char *file, char path[IKT_STRING_MAX]) {
-    memset(path, 0, IKT_STRING_MAX);
-    if (ikt_rank(ctx) == 0 && !look_for(study, places, file, path)) path[0] = '\0';
+    if (ikt_rank(ctx) == 0 && !is_there)
+        snprintf(path, IKT_STRING_MAX, "%s", access(file, R_OK) == 0 ? file : "");
     ikt_broadcast(ctx, path, IKT_STRING_MAX, 0);
 }
 

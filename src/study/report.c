@@ -7,30 +7,233 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "evaluate/measure.h"
 #include "iktsne/version.h"
 #include "study/report_parts.h"
 
-enum { CHART_WIDTH = 460, CHART_HEIGHT = 300 };
+enum { CHART_WIDTH = 460, CHART_HEIGHT = 300, CELL_TEXT = 96, ENTRIES_MOST = 24 };
 
-static void introduce(ikt_report *r) {
-    const ikt_study *study = r->study;
-    int64_t good = 0, failed = 0;
-    double seconds = 0;
-    char text[2 * IKT_STRING_MAX];
-    for (int64_t i = 0; i < r->plan->n_runs; i++) {
-        good += r->result[i].is_good;
-        failed += r->result[i].is_done && !r->result[i].is_good;
-        if (isfinite(r->result[i].number[IKT_RUN_SECONDS]))
-            seconds += r->result[i].number[IKT_RUN_SECONDS];
+/* What every part is written from; all lent. A part that has nothing to say writes nothing;
+ * failures are the page's. */
+typedef struct {
+    ikt_context *ctx;
+    const ikt_study *study;
+    const ikt_study_plan *plan;
+    const ikt_study_result *result;
+    const ikt_study_summary *summary;
+    ikt_page *page;
+} report;
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+/* Four digits; "-" where it is not finite. */
+static void print_number(double value, char text[CELL_TEXT]) {
+    if (!isfinite(value))
+        snprintf(text, CELL_TEXT, "-");
+    else if (fabs(value) >= 1000 || value == floor(value))
+        snprintf(text, CELL_TEXT, "%.0f", value);
+    else
+        snprintf(text, CELL_TEXT, "%.4g", value);
+}
+
+/* "isolation.psi 57", or "" where the method has no axes. */
+static void print_values(const ikt_study *study, const ikt_study_run *run, char *text,
+                         size_t size) {
+    const ikt_study_method *method = &study->method[run->method];
+    text[0] = '\0';
+    for (int a = 0; a < method->axes; a++) {
+        const char *dot = strchr(method->axis[a].name, '.');
+        snprintf(text + strlen(text), size - strlen(text), "%s%s %s", a > 0 ? ", " : "",
+                 dot ? dot + 1 : method->axis[a].name, run->value[a]);
     }
-    if (study->about[0]) ikt_page_paragraph(r->page, study->about);
-    snprintf(text, sizeof text,
-             "%" PRId64 " runs: %" PRId64 " succeeded, %" PRId64 " failed, %" PRId64
-             " are not made; %.0f seconds of embedding in all. Made by iktsne " IKT_VERSION
-             " from %s.",
-             r->plan->n_runs, good, failed, r->plan->n_runs - good - failed, seconds,
-             strrchr(study->path, '/') ? strrchr(study->path, '/') + 1 : study->path);
-    ikt_page_paragraph(r->page, text);
+}
+
+static double published(const ikt_study *study, int64_t data, int64_t method, int64_t m) {
+    const double *values = study->data[data].published;
+    return values ? values[method * study->n_measures + m] : NAN;
+}
+
+static bool has_published(const ikt_study *study, int64_t method, int64_t m) {
+    for (int64_t i = 0; i < study->n_data; i++)
+        if (isfinite(published(study, i, method, m))) return true;
+    return false;
+}
+
+static int64_t count_entries(const report *r, int64_t data) {
+    int64_t count = 0;
+    for (int64_t c = 0; c < r->summary->count; c++)
+        count += r->summary->cell[c].data == data;
+    return count;
+}
+
+static void best_table(report *r, int64_t m) {
+    const ikt_study *study = r->study;
+    char text[CELL_TEXT];
+    ikt_page_heading(r->page, 3, "%s: the best of each method (%s is better)", study->measure[m],
+                     ikt_measure_way(study->measure[m]) > 0 ? "larger" : "smaller");
+    ikt_page_table(r->page, 1);
+    ikt_page_row(r->page);
+    ikt_page_cell(r->page, "data set");
+    ikt_page_cell(r->page, "rows");
+    for (int64_t i = 0; i < study->n_methods; i++) {
+        if (has_published(study, i, m))
+            ikt_page_cell(r->page, "%s, published", study->method[i].name);
+        ikt_page_cell(r->page, "%s", study->method[i].name);
+    }
+    for (int64_t data = 0; data < study->n_data; data++) {
+        if (count_entries(r, data) == 0) continue;
+        ikt_page_row(r->page);
+        ikt_page_cell(r->page, "%s", study->data[data].name);
+        print_number((double)r->plan->table[data * study->n_seeds].n, text);
+        ikt_page_cell(r->page, "%s", text);
+        for (int64_t i = 0; i < study->n_methods; i++) {
+            print_number(published(study, data, i, m), text);
+            if (has_published(study, i, m)) ikt_page_cell(r->page, "%s", text);
+            const ikt_study_cell *best = ikt_study_summary_best(study, r->summary, data, i, m);
+            char values[CELL_TEXT] = "";
+            print_number(best ? best->median[m] : NAN, text);
+            if (best) print_values(study, best->first, values, sizeof values);
+            /* "0.4312 (psi 57)" */
+            ikt_page_cell(r->page, values[0] ? "%s (%s)" : "%s", text, values);
+        }
+    }
+    ikt_page_table_end(r->page);
+}
+
+/* For each measure with a better way: the best of each method, beside what is published. */
+static void show_best(report *r) {
+    for (int64_t m = 0; m < r->study->n_measures; m++)
+        if (ikt_measure_way(r->study->measure[m]) != 0) best_table(r, m);
+}
+
+/* On how many data sets method `i` is at least as good as the first, of those where both have a
+ * value: as measured here, or as published. */
+static void add_share(const report *r, int64_t i, int64_t m, bool as_published) {
+    const ikt_study *study = r->study;
+    const int way = ikt_measure_way(study->measure[m]);
+    int64_t wins = 0, of = 0;
+    for (int64_t data = 0; data < study->n_data; data++) {
+        double first = published(study, data, 0, m), other = published(study, data, i, m);
+        const ikt_study_cell *a = ikt_study_summary_best(study, r->summary, data, 0, m),
+                             *b = ikt_study_summary_best(study, r->summary, data, i, m);
+        if (!a || !b) continue; /* what is published counts where there is something to compare */
+        if (!as_published) first = a->median[m], other = b->median[m];
+        if (!isfinite(first) || !isfinite(other)) continue;
+        of++;
+        wins += way * (other - first) >= 0;
+    }
+    ikt_page_cell(r->page, of > 0 ? "%lld of %lld" : "-", (long long)wins, (long long)of);
+}
+
+/* How often each method is at least as good as the first one. */
+static void show_wins(report *r) {
+    const ikt_study *study = r->study;
+    if (study->n_methods < 2) return;
+    ikt_page_heading(r->page, 3, "Data sets on which a method is at least as good as %s",
+                     study->method[0].name);
+    ikt_page_table(r->page, 2);
+    ikt_page_row(r->page);
+    ikt_page_cell(r->page, "method");
+    ikt_page_cell(r->page, "measure");
+    ikt_page_cell(r->page, "here");
+    ikt_page_cell(r->page, "published");
+    for (int64_t i = 1; i < study->n_methods; i++)
+        for (int64_t m = 0; m < study->n_measures; m++) {
+            if (ikt_measure_way(study->measure[m]) == 0) continue;
+            ikt_page_row(r->page);
+            ikt_page_cell(r->page, "%s", study->method[i].name);
+            ikt_page_cell(r->page, "%s", study->measure[m]);
+            add_share(r, i, m, false);
+            add_share(r, i, m, true);
+        }
+    ikt_page_table_end(r->page);
+}
+
+/* "0.43 (0.41 .. 0.44)". Published values of measures that have a better way stand in tables of
+ * their own. */
+static void add_median(const report *r, const ikt_study_cell *cell, int64_t m) {
+    const ikt_study *study = r->study;
+    char middle[CELL_TEXT], low[CELL_TEXT], high[CELL_TEXT], text[CELL_TEXT];
+    const double value = published(study, cell->data, cell->method, m);
+    print_number(cell->median[m], middle);
+    print_number(cell->low[m], low);
+    print_number(cell->high[m], high);
+    const bool has_range = cell->good > 1 && isfinite(cell->median[m]);
+    snprintf(text, sizeof text, has_range ? "%.20s (%.20s .. %.20s)" : "%.20s", middle, low, high);
+    if (ikt_measure_way(study->measure[m]) == 0 && isfinite(value)) {
+        const size_t used = strlen(text);
+        print_number(value, middle);
+        snprintf(text + used, sizeof text - used, "; published %.20s", middle);
+    }
+    ikt_page_cell(r->page, "%s", text);
+}
+
+/* The entries of a data set, or those of all data sets where `data` is -1 and nothing varies. */
+static void entry_table(report *r, int64_t data) {
+    const ikt_study *study = r->study;
+    const bool names_data = data < 0;
+    char text[CELL_TEXT];
+    ikt_page_table(r->page, 2);
+    ikt_page_row(r->page);
+    if (names_data) ikt_page_cell(r->page, "data set");
+    ikt_page_cell(r->page, "method");
+    if (!names_data) ikt_page_cell(r->page, "values");
+    ikt_page_cell(r->page, "runs");
+    for (int64_t m = 0; m < study->n_measures; m++)
+        ikt_page_cell(r->page, "%s", study->measure[m]);
+    for (int64_t c = 0; c < r->summary->count; c++) {
+        const ikt_study_cell *cell = &r->summary->cell[c];
+        if (!names_data && cell->data != data) continue;
+        ikt_page_row(r->page);
+        if (names_data) ikt_page_cell(r->page, "%s", study->data[cell->data].name);
+        ikt_page_cell(r->page, "%s", study->method[cell->method].name);
+        print_values(study, cell->first, text, sizeof text);
+        if (!names_data) ikt_page_cell(r->page, "%s", text);
+        ikt_page_cell(r->page, "%lld", (long long)cell->good);
+        for (int64_t m = 0; m < study->n_measures; m++)
+            add_median(r, cell, m);
+    }
+    ikt_page_table_end(r->page);
+}
+
+/* Every entry of a data set that has few. */
+static void show_entries(report *r) {
+    bool any = false, varies = false;
+    for (int64_t m = 0; m < r->study->n_methods; m++)
+        varies |= r->study->method[m].axes > 0;
+    for (int64_t data = 0; data < r->study->n_data; data++) {
+        const int64_t count = count_entries(r, data);
+        if (count == 0 || count > ENTRIES_MOST) continue;
+        if (!any) ikt_page_heading(r->page, 2, "All values: median over the seeds (range)");
+        any = true;
+        if (!varies) { /* all data sets share a table */
+            entry_table(r, -1);
+            return;
+        }
+        ikt_page_heading(r->page, 3, "%s", r->study->data[data].name);
+        entry_table(r, data);
+    }
+}
+
+static void show_failures(report *r) {
+    bool any = false;
+    for (int64_t i = 0; i < r->plan->n_runs; i++) {
+        char name[IKT_STRING_MAX];
+        if (!r->result[i].is_done || r->result[i].is_good) continue;
+        if (!any) {
+            ikt_page_heading(r->page, 2, "Runs that failed");
+            ikt_page_table(r->page, 2);
+            ikt_page_row(r->page);
+            ikt_page_cell(r->page, "run");
+            ikt_page_cell(r->page, "message");
+        }
+        any = true;
+        ikt_study_run_name(r->plan, &r->plan->run[i], name, sizeof name);
+        ikt_page_row(r->page);
+        ikt_page_cell(r->page, "%s", name);
+        ikt_page_cell(r->page, "%s", r->result[i].message);
+    }
+    if (any) ikt_page_table_end(r->page);
 }
 
 /* --- curves ----------------------------------------------------------------------------------- */
@@ -45,7 +248,7 @@ typedef struct {
 } curves;
 
 /* Adds the entries of a method, of one data set or of all, as a line; by ascending x. */
-static void add_line(ikt_report *r, int64_t data, int64_t method, int64_t m, curves *c) {
+static void add_line(report *r, int64_t data, int64_t method, int64_t m, curves *c) {
     double *at[4];
     int64_t count = 0;
     for (int v = 0; v < 4; v++)
@@ -89,7 +292,7 @@ static void name_axis(const ikt_study *study, char *text, size_t size) {
     }
 }
 
-static void draw_curves(ikt_report *r, int64_t data, int64_t m, curves *c) {
+static void draw_curves(report *r, int64_t data, int64_t m, curves *c) {
     char title[IKT_STRING_MAX], axis[IKT_STUDY_NAME * 2] = "rows";
     const ikt_study *study = r->study;
     c->lines = c->used = 0;
@@ -120,7 +323,7 @@ static void draw_curves(ikt_report *r, int64_t data, int64_t m, curves *c) {
 }
 
 /* Measures against the values of the first axis, or against the rows. */
-static void show_curves(ikt_report *r) {
+static void show_curves(report *r) {
     const ikt_study *study = r->study;
     const int64_t cells = r->summary->count;
     curves c = {.line = NULL};
@@ -147,27 +350,13 @@ static void show_curves(ikt_report *r) {
 
 /* --- the best embeddings ---------------------------------------------------------------------- */
 
-static void describe(const ikt_report *r, int64_t run, char *text, size_t size) {
-    char values[IKT_REPORT_CELL], number[IKT_REPORT_CELL];
-    const ikt_study_run *of = &r->plan->run[run];
-    ikt_report_values(r->study, of, values, sizeof values);
-    snprintf(text, size, "%s%s%s, seed %" PRId64, r->study->method[of->method].name,
-             values[0] ? ", " : "", values, of->seed);
-    for (int64_t m = 0; m < r->study->n_measures && strlen(text) < size - IKT_REPORT_CELL; m++) {
-        const double value = r->result[run].number[ikt_study_number(r->study, m)];
-        if (!isfinite(value)) continue;
-        ikt_report_number(value, number);
-        snprintf(text + strlen(text), size - strlen(text), "; %s %s", r->study->measure[m], number);
-    }
-}
-
 /* The best embedding of each method side by side. */
-static void show_pictures(ikt_report *r, const ikt_study_picture *picture, int64_t count) {
+static void show_pictures(report *r, const ikt_study_picture *picture, int64_t count) {
     int64_t data = -1;
     if (count == 0) return;
     ikt_page_heading(r->page, 2, "The best embeddings");
     for (int64_t p = 0; p < count; p++) {
-        char text[IKT_STRING_MAX];
+        char text[IKT_STRING_MAX], values[CELL_TEXT], number[CELL_TEXT];
         if (r->plan->run[picture[p].run].data != data) {
             if (p > 0) ikt_page_side_by_side_end(r->page);
             data = r->plan->run[picture[p].run].data;
@@ -175,14 +364,25 @@ static void show_pictures(ikt_report *r, const ikt_study_picture *picture, int64
                              r->study->measure[picture[p].measure]);
             ikt_page_side_by_side(r->page);
         }
-        describe(r, picture[p].run, text, sizeof text);
+        const ikt_study_run *of = &r->plan->run[picture[p].run];
+        print_values(r->study, of, values, sizeof values);
+        snprintf(text, sizeof text, "%s%s%s, seed %" PRId64, r->study->method[of->method].name,
+                 values[0] ? ", " : "", values, of->seed);
+        for (int64_t m = 0; m < r->study->n_measures && strlen(text) < sizeof text - CELL_TEXT;
+             m++) {
+            const double value = r->result[picture[p].run].number[ikt_study_number(r->study, m)];
+            if (!isfinite(value)) continue;
+            print_number(value, number);
+            snprintf(text + strlen(text), sizeof text - strlen(text), "; %s %s",
+                     r->study->measure[m], number);
+        }
         ikt_page_picture(r->page, picture[p].name, text);
     }
     ikt_page_side_by_side_end(r->page);
 }
 
 /* R(k) of the embeddings shown, a chart for each data set. */
-static void show_rank_curves(ikt_report *r, const ikt_study_picture *picture, int64_t count) {
+static void show_rank_curves(report *r, const ikt_study_picture *picture, int64_t count) {
     ikt_chart_line *line = NULL;
     int64_t lines = 0;
     for (int64_t p = 0; p < count; p++)
@@ -218,19 +418,36 @@ static void show_rank_curves(ikt_report *r, const ikt_study_picture *picture, in
 static ikt_status write_report(ikt_context *ctx, const ikt_study_plan *plan,
                                const ikt_study_result *result, const char *folder,
                                const ikt_study_picture *picture, int64_t pictures) {
+    const ikt_study *study = plan->study;
     ikt_study_summary summary;
+    int64_t good = 0, failed = 0;
+    double seconds = 0;
+    char text[2 * IKT_STRING_MAX];
     IKT_TRY(ikt_study_summary_make(ctx, plan, result, &summary));
-    ikt_page page = ikt_page_begin(ctx, folder, plan->study->title);
-    ikt_report r = {ctx, plan->study, plan, result, &summary, &page};
-    introduce(&r);
+    ikt_page page = ikt_page_begin(ctx, folder, study->title);
+    report r = {ctx, study, plan, result, &summary, &page};
+    for (int64_t i = 0; i < plan->n_runs; i++) {
+        good += result[i].is_good;
+        failed += result[i].is_done && !result[i].is_good;
+        if (isfinite(result[i].number[IKT_RUN_SECONDS]))
+            seconds += result[i].number[IKT_RUN_SECONDS];
+    }
+    if (study->about[0]) ikt_page_paragraph(&page, study->about);
+    snprintf(text, sizeof text,
+             "%" PRId64 " runs: %" PRId64 " succeeded, %" PRId64 " failed, %" PRId64
+             " are not made; %.0f seconds of embedding in all. Made by iktsne " IKT_VERSION
+             " from %s.",
+             plan->n_runs, good, failed, plan->n_runs - good - failed, seconds,
+             strrchr(study->path, '/') ? strrchr(study->path, '/') + 1 : study->path);
+    ikt_page_paragraph(&page, text);
     ikt_page_heading(&page, 2, "Results");
-    ikt_report_wins(&r);
-    ikt_report_best(&r);
-    ikt_report_entries(&r);
+    show_wins(&r);
+    show_best(&r);
+    show_entries(&r);
     show_curves(&r);
     show_pictures(&r, picture, pictures);
     show_rank_curves(&r, picture, pictures);
-    ikt_report_failures(&r);
+    show_failures(&r);
     ikt_status st = ikt_page_end(&page);
     ikt_study_summary_destroy(&summary);
     return st;

@@ -1,4 +1,4 @@
-/* The page that a report is written on, and its parts. */
+/* The page that a report is written on, and the pictures on it. */
 #ifndef IKT_STUDY_REPORT_PARTS_H
 #define IKT_STUDY_REPORT_PARTS_H
 
@@ -47,40 +47,6 @@ void ikt_page_picture(ikt_page *page, const char *name, const char *caption);
 /* Writes FOLDER/report.html and report.md beside their names, renames them and frees everything.
  * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. */
 ikt_status ikt_page_end(ikt_page *page);
-
-/* --- tables (report_tables.c) ----------------------------------------------------------------- */
-
-/* What every part is written from; all lent. */
-typedef struct {
-    ikt_context *ctx;
-    const ikt_study *study;
-    const ikt_study_plan *plan;
-    const ikt_study_result *result;
-    const ikt_study_summary *summary;
-    ikt_page *page;
-} ikt_report;
-
-/* LOCAL, all of them. A part that has nothing to say writes nothing; failures are the page's. */
-
-/* For each measure with a better way: the best of each method, beside what is published. */
-void ikt_report_best(ikt_report *r);
-
-/* How often each method is at least as good as the first one. */
-void ikt_report_wins(ikt_report *r);
-
-/* Every entry of a data set that has few. */
-void ikt_report_entries(ikt_report *r);
-
-/* Runs that failed. */
-void ikt_report_failures(ikt_report *r);
-
-enum { IKT_REPORT_CELL = 96 };
-
-/* LOCAL, pure. "isolation.psi 57", or "" where the method has no axes. */
-void ikt_report_values(const ikt_study *study, const ikt_study_run *run, char *text, size_t size);
-
-/* LOCAL, pure. Four digits; "-" where it is not finite. */
-void ikt_report_number(double value, char text[IKT_REPORT_CELL]);
 
 /* --- pictures and rank curves of the best embeddings (pictures.c) ----------------------------- */
 

@@ -263,17 +263,6 @@ ikt_status ikt_study_results_load(ikt_context *ctx, const ikt_study_plan *plan,
 
 /* --- over the seeds --------------------------------------------------------------------------- */
 
-/* The entry of a run, begun where it is the first one. */
-static ikt_study_cell *find_cell(const ikt_study_plan *plan, ikt_study_summary *summary,
-                                 const ikt_study_run *run) {
-    for (int64_t c = summary->count - 1; c >= 0; c--)
-        if (ikt_study_same_values(plan, summary->cell[c].first, run)) return &summary->cell[c];
-    ikt_study_cell *cell = &summary->cell[summary->count++];
-    *cell = (ikt_study_cell){.data = run->data, .method = run->method, .first = run, .x = NAN};
-    if (plan->study->method[run->method].axes > 0) cell->x = parse_cell(run->value[0]);
-    return cell;
-}
-
 ikt_status ikt_study_summary_make(ikt_context *ctx, const ikt_study_plan *plan,
                                   const ikt_study_result *result, ikt_study_summary *out) {
     const ikt_study *study = plan->study;
@@ -282,7 +271,15 @@ ikt_status ikt_study_summary_make(ikt_context *ctx, const ikt_study_plan *plan,
     ikt_status st = ikt_alloc(ctx, &out->cell, plan->n_runs, sizeof *out->cell, "study");
     if (st == IKT_OK) st = ikt_alloc(ctx, &work, plan->n_runs, sizeof *work, "study");
     for (int64_t r = 0; r < plan->n_runs && st == IKT_OK; r++) {
-        ikt_study_cell *cell = find_cell(plan, out, &plan->run[r]);
+        const ikt_study_run *run = &plan->run[r];
+        int64_t c = out->count - 1; /* the entry of the run, begun where it is the first one */
+        while (c >= 0 && !ikt_study_same_values(plan, out->cell[c].first, run))
+            c--;
+        ikt_study_cell *cell = &out->cell[c < 0 ? out->count++ : c];
+        if (c < 0) {
+            *cell = (ikt_study_cell){.data = run->data, .method = run->method, .first = run};
+            cell->x = study->method[run->method].axes > 0 ? parse_cell(run->value[0]) : NAN;
+        }
         cell->good += result[r].is_good;
         cell->rows = (double)plan->table[plan->run[r].table].n;
     }

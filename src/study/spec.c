@@ -66,13 +66,6 @@ static int count_list(reader *r, int node, const char *expected) {
 
 /* --- settings --------------------------------------------------------------------------------- */
 
-/* Files, seeds and threads are what a study gives to its runs. */
-static bool is_reserved(const char *section, const char *key) {
-    return strcmp(section, "output") == 0 ||
-           (strcmp(section, "input") == 0 && strcmp(key, "file") == 0) ||
-           (strcmp(section, "run") == 0 && strcmp(key, "seed") == 0);
-}
-
 /* The key of "section.key" and the part of the settings that it is in; NULL with a message where
  * there is none, or where a study sets it itself. */
 static const ikt_key *find_key(reader *r, int node, const char *name, ikt_settings *settings,
@@ -90,7 +83,8 @@ static const ikt_key *find_key(reader *r, int node, const char *name, ikt_settin
     const ikt_config_part *found =
         ikt_config_find_section(r->ctx, parts, IKT_SETTINGS_PARTS, where, section);
     if (!found) return NULL;
-    if (is_reserved(section, dot + 1)) {
+    if (strcmp(section, "output") == 0 || strcmp(name, "input.file") == 0 ||
+        strcmp(name, "run.seed") == 0) {
         ikt_yaml_fail(r->ctx, r->yaml, node, "%s is not set here: a study gives it to its runs",
                       name);
         return NULL;

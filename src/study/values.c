@@ -9,19 +9,12 @@
 #include "base/memory.h"
 #include "config/value.h"
 
-typedef struct {
-    ikt_context *ctx;
-    const ikt_yaml *yaml;
-    ikt_study_values *out;
-    bool continues; /* `..` stands before the next value */
-} list;
-
-static ikt_status add(list *l, int node, const ikt_study_value *value) {
-    ikt_study_values *out = l->out;
+static ikt_status add(ikt_context *ctx, const ikt_yaml *yaml, int node,
+                      const ikt_study_value *value, ikt_study_values *out) {
     if (out->count == IKT_STUDY_VALUES_MOST)
-        return ikt_yaml_fail(l->ctx, l->yaml, node, "a list has at most %d values",
+        return ikt_yaml_fail(ctx, yaml, node, "a list has at most %d values",
                              (int)IKT_STUDY_VALUES_MOST);
-    IKT_TRY(ikt_resize(l->ctx, &out->value, out->count + 1, sizeof *out->value, "study"));
+    IKT_TRY(ikt_resize(ctx, &out->value, out->count + 1, sizeof *out->value, "study"));
     out->value[out->count++] = *value;
     return IKT_OK;
 }
@@ -47,57 +40,56 @@ static ikt_study_value parse(const char *text) {
 
 /* From the last value to `last`, by the step of the last two. Each is the first plus a multiple,
  * rounded to ten digits, so that 0.01, 0.05, .. ends at 0.97 and not beside it. */
-static ikt_status fill_up_to(list *l, int node, const ikt_study_value *last) {
-    const ikt_study_values *out = l->out;
+static ikt_status fill_up_to(ikt_context *ctx, const ikt_yaml *yaml, int node,
+                             const ikt_study_value *last, ikt_study_values *out) {
     const ikt_study_value *a = out->count > 1 ? &out->value[out->count - 2] : NULL,
                           *b = out->count > 1 ? &out->value[out->count - 1] : NULL;
     if (!a || !a->is_number || !b->is_number || !last->is_number || a->is_share != b->is_share ||
         b->is_share != last->is_share)
-        return ikt_yaml_fail(l->ctx, l->yaml, node,
+        return ikt_yaml_fail(ctx, yaml, node,
                              "`..` needs two numbers before it and one after it, all of them with "
                              "n or all without");
     const double from = b->number, step = b->number - a->number;
     const double steps = (last->number - from) / step;
     if (!(steps >= 1) || !(fabs(steps - round(steps)) < 1e-6))
-        return ikt_yaml_fail(l->ctx, l->yaml, node,
-                             "the step of %g before `..` does not lead to %s", step, last->text);
+        return ikt_yaml_fail(ctx, yaml, node, "the step of %g before `..` does not lead to %s",
+                             step, last->text);
     const bool is_share = last->is_share;
     for (int64_t s = 1; s <= (int64_t)round(steps); s++) {
         char digits[IKT_STUDY_TEXT];
         snprintf(digits, sizeof digits, "%.10g", from + (double)s * step);
         const ikt_study_value value = number_value(strtod(digits, NULL), is_share);
-        IKT_TRY(add(l, node, &value));
+        IKT_TRY(add(ctx, yaml, node, &value, out));
     }
     return IKT_OK;
 }
 
-static ikt_status read_one(list *l, int node) {
-    if (ikt_yaml_kind_of(l->yaml, node) != IKT_YAML_SCALAR)
-        return ikt_yaml_fail(l->ctx, l->yaml, node, "a value of the list is a number or a word");
-    const char *text = ikt_yaml_text(l->yaml, node);
-    if (strlen(text) >= IKT_STUDY_TEXT)
-        return ikt_yaml_fail(l->ctx, l->yaml, node, "a value has at most %d characters",
-                             (int)IKT_STUDY_TEXT - 1);
-    if (strcmp(text, "..") == 0) {
-        l->continues = true;
-        return IKT_OK;
-    }
-    const ikt_study_value value = parse(text);
-    const bool continues = l->continues;
-    l->continues = false;
-    return continues ? fill_up_to(l, node, &value) : add(l, node, &value);
-}
-
 ikt_status ikt_study_values_read(ikt_context *ctx, const ikt_yaml *yaml, int node,
                                  ikt_study_values *out) {
-    list l = {ctx, yaml, out, false};
-    ikt_status st = IKT_OK;
-    *out = (ikt_study_values){NULL, 0};
     const bool is_list = ikt_yaml_kind_of(yaml, node) == IKT_YAML_LIST;
     const int items = is_list ? ikt_yaml_count(yaml, node) : 1;
-    for (int i = 0; i < items && st == IKT_OK; i++)
-        st = read_one(&l, is_list ? ikt_yaml_item(yaml, node, i) : node);
-    if (st == IKT_OK && l.continues)
+    bool continues = false; /* `..` stands before the next value */
+    ikt_status st = IKT_OK;
+    *out = (ikt_study_values){NULL, 0};
+    for (int i = 0; i < items && st == IKT_OK; i++) {
+        const int item = is_list ? ikt_yaml_item(yaml, node, i) : node;
+        const bool is_scalar = ikt_yaml_kind_of(yaml, item) == IKT_YAML_SCALAR;
+        const char *text = is_scalar ? ikt_yaml_text(yaml, item) : "";
+        if (!is_scalar) {
+            st = ikt_yaml_fail(ctx, yaml, item, "a value of the list is a number or a word");
+        } else if (strlen(text) >= IKT_STUDY_TEXT) {
+            st = ikt_yaml_fail(ctx, yaml, item, "a value has at most %d characters",
+                               (int)IKT_STUDY_TEXT - 1);
+        } else if (strcmp(text, "..") == 0) {
+            continues = true;
+        } else {
+            const ikt_study_value value = parse(text);
+            st = continues ? fill_up_to(ctx, yaml, item, &value, out)
+                           : add(ctx, yaml, item, &value, out);
+            continues = false;
+        }
+    }
+    if (st == IKT_OK && continues)
         st = ikt_yaml_fail(ctx, yaml, node, "a value is missing behind `..`");
     if (st == IKT_OK && out->count == 0) st = ikt_yaml_fail(ctx, yaml, node, "the list is empty");
     if (st != IKT_OK) ikt_study_values_destroy(out);

@@ -65,23 +65,6 @@ static ikt_status read_places(ikt_context *ctx, const ikt_align_request *request
     return ikt_agree(ctx, st);
 }
 
-/* COLLECTIVE. Distances of the moved rows from the reference. */
-static void find_displacements(ikt_context *ctx, const matched *m, ikt_aligned *a) {
-    const int q = a->motion.q;
-    ikt_exact_sum squares = {{0}, 0, 0};
-    for (int64_t i = 0; i < a->distribution.count; i++) {
-        double square = 0;
-        for (int c = 0; c < q && i < m->count; c++) {
-            const double away = (double)a->y[q * i + c] - (double)m->y[q * i + c];
-            square += away * away;
-        }
-        a->displacement[i] = i < m->count ? sqrt(square) : NAN;
-        if (i < m->count) ikt_exact_sum_add(&squares, square);
-    }
-    ikt_exact_sum_reduce(ctx, &squares, 1);
-    a->residual = sqrt(ikt_exact_sum_value(&squares) / (double)a->rows) / a->motion.size;
-}
-
 /* --- classes ---------------------------------------------------------------------------------- */
 
 enum { SUMS = IKT_PROCRUSTES_MOST + 1 }; /* of a class: its shift, the squares */
@@ -128,13 +111,11 @@ static ikt_status sum_classes(ikt_context *ctx, const matched *m, const ikt_clas
     return st;
 }
 
-/* -----------------------------------------------------------------------------------------------
- */
-
 static ikt_status align(ikt_context *ctx, const ikt_align_request *request, ikt_aligned *a,
                         matched *m) {
     const int q = ikt_result_dimensions(a->file);
     const size_t row_bytes = (size_t)q * sizeof *a->y;
+    ikt_exact_sum squares = {{0}, 0, 0};
     ikt_classes classes;
     bool has_labels = false;
     IKT_TRY(read_places(ctx, request, a, m));
@@ -144,7 +125,18 @@ static ikt_status align(ikt_context *ctx, const ikt_align_request *request, ikt_
                                &a->motion));
     ikt_procrustes_apply(&a->motion, a->y, a->distribution.count, a->y);
     a->hash = ikt_row_hash(ctx, a->y, a->distribution.first, a->distribution.count, row_bytes);
-    find_displacements(ctx, m, a);
+    /* Distances of the moved rows from the reference. */
+    for (int64_t i = 0; i < a->distribution.count; i++) {
+        double square = 0;
+        for (int c = 0; c < q && i < m->count; c++) {
+            const double away = (double)a->y[q * i + c] - (double)m->y[q * i + c];
+            square += away * away;
+        }
+        a->displacement[i] = i < m->count ? sqrt(square) : NAN;
+        if (i < m->count) ikt_exact_sum_add(&squares, square);
+    }
+    ikt_exact_sum_reduce(ctx, &squares, 1);
+    a->residual = sqrt(ikt_exact_sum_value(&squares) / (double)a->rows) / a->motion.size;
     ikt_status st = ikt_alloc(ctx, &a->labels, a->distribution.count, sizeof *a->labels, "labels");
     IKT_TRY(ikt_agree(ctx, st));
     IKT_TRY(ikt_result_read_labels(a->file, "labels", a->distribution.first, a->distribution.count,

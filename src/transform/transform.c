@@ -165,23 +165,6 @@ void ikt_transformed_destroy(ikt_transformed *done) {
 
 /* --- labels ----------------------------------------------------------------------------------- */
 
-static int64_t count_right(ikt_context *ctx, const ikt_transformed *done, const ikt_tree *tree,
-                           const int64_t *labels) {
-    const int64_t k = LABEL_NEIGHBOURS < tree->n - 1 ? LABEL_NEIGHBOURS : tree->n - 1;
-    int64_t right = 0;
-#pragma omp parallel for schedule(dynamic, 256) reduction(+ : right) num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < done->rows.count; i++) {
-        float score[LABEL_NEIGHBOURS];
-        uint32_t nearest[LABEL_NEIGHBOURS];
-        int64_t votes[LABEL_NEIGHBOURS];
-        ikt_tree_nearest(tree, done->y + done->loaded.shape.q * i, -1, k, score, nearest);
-        for (int64_t e = 0; e < k; e++)
-            votes[e] = labels[nearest[e]];
-        right += ikt_votes_majority(votes, k) == done->labels[i];
-    }
-    return right;
-}
-
 ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done, double *accuracy) {
     const ikt_loaded_model *m = &done->loaded;
     const ikt_rows old = ikt_rows_make(m->shape.n, ikt_size(ctx), ikt_rank(ctx));
@@ -197,9 +180,20 @@ ikt_status ikt_transform_accuracy(ikt_context *ctx, const ikt_transformed *done,
     if (st == IKT_OK) st = ikt_share_rows(ctx, &old, own, sizeof *own, "measures", &labels);
     if (st == IKT_OK)
         st = ikt_agree(ctx, ikt_tree_create(ctx, m->y, m->shape.n, m->shape.q, &tree));
-    if (st == IKT_OK)
-        *accuracy =
-            (double)ikt_sum_one(ctx, count_right(ctx, done, &tree, labels)) / (double)done->rows.n;
+    const int64_t count = st == IKT_OK ? done->rows.count : 0;
+    const int64_t k = LABEL_NEIGHBOURS < tree.n - 1 ? LABEL_NEIGHBOURS : tree.n - 1;
+    int64_t right = 0;
+#pragma omp parallel for schedule(dynamic, 256) reduction(+ : right) num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < count; i++) {
+        float score[LABEL_NEIGHBOURS];
+        uint32_t nearest[LABEL_NEIGHBOURS];
+        int64_t votes[LABEL_NEIGHBOURS];
+        ikt_tree_nearest(&tree, done->y + m->shape.q * i, -1, k, score, nearest);
+        for (int64_t e = 0; e < k; e++)
+            votes[e] = labels[nearest[e]];
+        right += ikt_votes_majority(votes, k) == done->labels[i];
+    }
+    if (st == IKT_OK) *accuracy = (double)ikt_sum_one(ctx, right) / (double)done->rows.n;
     ikt_tree_destroy(&tree);
     ikt_free(&own);
     ikt_free(&labels);
@@ -254,31 +248,25 @@ static void describe(const ikt_transform_request *request, const ikt_transformed
     ikt_note_hash(n, "embedding_hash", done->hash);
 }
 
-/* The run that made the model, on the new input. */
-static ikt_status print_configuration(ikt_context *ctx, const ikt_transform_request *request,
-                                      const ikt_transformed *done, char **text) {
-    ikt_settings settings = done->loaded.settings;
+ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *request,
+                               const ikt_transformed *done, const char *path, bool overwrite) {
+    const ikt_result_column columns[] = {{"divergence", IKT_COLUMN_DOUBLE, done->divergence},
+                                         {"similarity", IKT_COLUMN_FLOAT, done->similarity},
+                                         {"nearest", IKT_COLUMN_INT64, done->nearest}};
+    ikt_settings settings = done->loaded.settings; /* of the run that made the model */
+    ikt_input_settings *input = &settings.input;   /* the new one */
     ikt_config_part parts[IKT_SETTINGS_PARTS];
-    ikt_input_settings *input = &settings.input;
+    ikt_notes *n = NULL;
+    char *configuration = NULL;
     snprintf(input->file, sizeof input->file, "%s", request->input);
     snprintf(input->dataset, sizeof input->dataset, "%s", request->dataset);
     snprintf(input->labels, sizeof input->labels, "%s", request->labels);
     input->rows = IKT_AUTO_INT;
     settings.output.file[0] = settings.output.picture[0] = settings.output.model[0] = '\0';
     ikt_settings_parts(&settings, parts);
-    return ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, text);
-}
-
-ikt_status ikt_transform_write(ikt_context *ctx, const ikt_transform_request *request,
-                               const ikt_transformed *done, const char *path, bool overwrite) {
-    const ikt_result_column columns[] = {{"divergence", IKT_COLUMN_DOUBLE, done->divergence},
-                                         {"similarity", IKT_COLUMN_FLOAT, done->similarity},
-                                         {"nearest", IKT_COLUMN_INT64, done->nearest}};
-    ikt_notes *n = NULL;
-    char *configuration = NULL;
     ikt_stage_begin(ctx, IKT_STAGE_WRITE);
     ikt_status st = ikt_alloc(ctx, &n, 1, sizeof *n, "provenance");
-    if (st == IKT_OK) st = print_configuration(ctx, request, done, &configuration);
+    if (st == IKT_OK) st = ikt_config_print(ctx, parts, IKT_SETTINGS_PARTS, &configuration);
     if (st == IKT_OK) {
         describe(request, done, n);
         st = add_command(ctx, request, done, n);

@@ -7,6 +7,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "dist/shuffle.h"
 #include "evaluate/kmeans.h"
 #include "evaluate/queries.h"
 
@@ -80,7 +81,8 @@ static double cluster_all(ikt_context *ctx, const ikt_ref_set *set, int64_t k, u
     int32_t own[N_MAX], *joined = NULL;
     double inertia;
     assert_int_equal(ikt_kmeans(ctx, &settings, &what.rows, what.y, what.q, own, &inertia), IKT_OK);
-    assert_int_equal(ikt_measure_replicate(ctx, &what.rows, own, sizeof *own, &joined), IKT_OK);
+    assert_int_equal(ikt_share_rows(ctx, &what.rows, own, sizeof *own, "measures", &joined),
+                     IKT_OK);
     memcpy(all, joined, (size_t)set->n * sizeof *all);
     ikt_free(&joined);
     return inertia;

@@ -10,8 +10,8 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "evaluate/family.h"
 #include "evaluate/measure.h"
-#include "evaluate/rank_counts.h"
 #include "support/measure_set.h"
 
 static void make(sample_set *s, int64_t n, int64_t classes, double grid) {

@@ -23,12 +23,12 @@ static void names_lead_to_their_tables(void **state) {
     begin(*state, &settings, parts);
     assert_int_equal(settings.run.preset, IKT_RUN_PRESET_NONE);
     for (int p = 0; p < IKT_RUN_PRESETS; p++) {
-        snprintf(assignment, sizeof assignment, "run.preset=%s", ikt_preset_of(p)->name);
+        snprintf(assignment, sizeof assignment, "run.preset=%s", ikt_presets[p].name);
         assert_int_equal(ikt_config_override(*state, parts, IKT_SETTINGS_PARTS, assignment),
                          IKT_OK);
         assert_int_equal(settings.run.preset, p);
         if (p > 0) strcat(names, "|");
-        strcat(names, ikt_preset_of(p)->name);
+        strcat(names, ikt_presets[p].name);
     }
     assert_string_equal(names, IKT_PRESET_NAMES);
 }
@@ -46,8 +46,8 @@ static void presets_change_something(void **state) {
         assert_int_equal(ikt_preset_apply(*state, parts, IKT_SETTINGS_PARTS, p), IKT_OK);
         assert_int_equal(ikt_config_print(*state, parts, IKT_SETTINGS_PARTS, &text), IKT_OK);
         assert_int_equal(strcmp(text, defaults) != 0, p != IKT_RUN_PRESET_NONE);
-        assert_int_equal(ikt_preset_of(p)->setting[0] != NULL, p != IKT_RUN_PRESET_NONE);
-        assert_true(strlen(ikt_preset_of(p)->help) > 10);
+        assert_int_equal(ikt_presets[p].setting[0] != NULL, p != IKT_RUN_PRESET_NONE);
+        assert_true(strlen(ikt_presets[p].help) > 10);
         ikt_free(&text);
     }
     ikt_free(&defaults);
@@ -59,7 +59,7 @@ static void descriptions_are_complete(void **state) {
     ikt_presets_describe(&help);
     ikt_presets_describe_markdown(&markdown);
     for (int p = IKT_RUN_PRESET_NONE + 1; p < IKT_RUN_PRESETS; p++)
-        for (const char *const *setting = ikt_preset_of(p)->setting; *setting; setting++) {
+        for (const char *const *setting = ikt_presets[p].setting; *setting; setting++) {
             assert_non_null(strstr(help.data, *setting));
             assert_non_null(strstr(markdown.data, *setting));
         }
