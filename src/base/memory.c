@@ -24,13 +24,6 @@ typedef struct {
 
 static const uint64_t guard_value = 0x69d5b1e7c0ffee42u;
 
-static void note_peak(ikt_context *ctx) {
-    ctx->memory_peak = ctx->memory_now;
-    ctx->memory_peak_stage = ikt_stage_current(ctx);
-    for (int i = 0; i < ctx->purposes; i++)
-        ctx->purpose[i].at_peak = ctx->purpose[i].now;
-}
-
 static void count(ikt_context *ctx, const char *purpose, int64_t bytes) {
     ctx->memory_now += bytes;
     int i = 0;
@@ -44,7 +37,11 @@ static void count(ikt_context *ctx, const char *purpose, int64_t bytes) {
     }
     ctx->purpose[i].now += bytes;
     if (ctx->purpose[i].now > ctx->purpose[i].peak) ctx->purpose[i].peak = ctx->purpose[i].now;
-    if (ctx->memory_now > ctx->memory_peak) note_peak(ctx);
+    if (ctx->memory_now <= ctx->memory_peak) return;
+    ctx->memory_peak = ctx->memory_now;
+    ctx->memory_peak_stage = ikt_stage_current(ctx);
+    for (i = 0; i < ctx->purposes; i++)
+        ctx->purpose[i].at_peak = ctx->purpose[i].now;
 }
 
 static void *pointer_get(const void *pointer) {
@@ -163,16 +160,6 @@ int64_t ikt_memory_resident_peak(void) {
     struct rusage usage;
     if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
     return (int64_t)usage.ru_maxrss * 1024; /* Linux counts in KiB */
-}
-
-int ikt_memory_purposes(const ikt_context *ctx) {
-    return ctx->purposes;
-}
-
-const char *ikt_memory_purpose(const ikt_context *ctx, int i, int64_t *now, int64_t *peak) {
-    *now = ctx->purpose[i].now;
-    *peak = ctx->purpose[i].peak;
-    return ctx->purpose[i].name;
 }
 
 ikt_status ikt_memory_check_start(ikt_context *ctx) {

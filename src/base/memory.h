@@ -77,16 +77,12 @@ int64_t ikt_machine_memory_left(void);
  * INT64_MAX without a limit. */
 int64_t ikt_address_space_left(void);
 
-/* LOCAL. Bytes that are resident now. */
+/* LOCAL. Bytes of addresses that this process has, and those that are resident; 0 where unknown. */
+int64_t ikt_addresses_now(void);
 int64_t ikt_resident_now(void);
 
 /* COLLECTIVE. Refuses to begin where a limit of address space leaves nothing beside what the
  * libraries will take. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_memory_check_start(ikt_context *ctx);
-
-/* LOCAL. i-th purpose of the account (0 <= i < count returned by ikt_memory_purposes) with its
- * bytes now and at its own peak. */
-int ikt_memory_purposes(const ikt_context *ctx);
-const char *ikt_memory_purpose(const ikt_context *ctx, int i, int64_t *now, int64_t *peak);
 
 #endif

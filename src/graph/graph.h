@@ -101,7 +101,4 @@ int64_t ikt_graph_global(const ikt_graph *graph, int32_t column);
 /* COLLECTIVE. Entries over all ranks. */
 int64_t ikt_graph_entries(ikt_context *ctx, const ikt_graph *graph);
 
-/* COLLECTIVE. Checksum of P (rows, global columns, values) that does not depend on the ranks. */
-uint64_t ikt_graph_hash(ikt_context *ctx, const ikt_graph *graph);
-
 #endif
