@@ -200,7 +200,7 @@ typedef struct {
 /* LOCAL. Weights of the edges of one row, of which there is at least one. No weight is less than
  * 1e-30: an edge stays an edge.
  *   value    [count] finite, not below 0; ascending by column, so that sums have one order
- *   squared  [count] room
+ *   squared  [count] work space
  *   weight   [count], receives p_j|i; sums to 1 but for probabilities and conditional ones */
 void ikt_edge_weights(const ikt_edge_rule *rule, const double *value, int64_t count, float *squared,
                       float *weight);

@@ -126,8 +126,8 @@ ikt_status ikt_resize(ikt_context *ctx, void *pointer, int64_t elements, size_t 
     return IKT_OK;
 }
 
-ikt_status ikt_room(ikt_context *ctx, void *pointer, int64_t elements, size_t size,
-                    const char *purpose) {
+ikt_status ikt_reserve(ikt_context *ctx, void *pointer, int64_t elements, size_t size,
+                       const char *purpose) {
     void *old = pointer_get(pointer);
     if (old && elements >= 0 && (uint64_t)elements <= header_of(old)->bytes / size) return IKT_OK;
     ikt_free(pointer);
@@ -178,16 +178,16 @@ ikt_memory_room ikt_memory_left(const ikt_context *ctx) {
     const int64_t ranks = ctx->node_ranks, none = INT64_MAX;
     const int64_t machine = ikt_machine_memory_left(), slurm = ikt_slurm_memory();
     const int64_t group = ikt_group_memory_left("/proc/self/cgroup", "/sys/fs/cgroup");
-    const ikt_memory_room rooms[] = {
+    const ikt_memory_room limits[] = {
         {machine == none ? none : machine / ranks, "free memory of the machine"},
         {group == none ? none : group / ranks, "limit of the control group"},
         {slurm == none ? none : slurm / ranks - ikt_resident_now(), "memory that Slurm granted"},
         {address_space_left(ctx), "ulimit -v"}};
-    ikt_memory_room room = rooms[0];
-    for (size_t i = 1; i < sizeof rooms / sizeof *rooms; i++)
-        if (rooms[i].bytes < room.bytes) room = rooms[i];
-    if (room.bytes < 0) room.bytes = 0;
-    return room;
+    ikt_memory_room least = limits[0];
+    for (size_t i = 1; i < sizeof limits / sizeof *limits; i++)
+        if (limits[i].bytes < least.bytes) least = limits[i];
+    if (least.bytes < 0) least.bytes = 0;
+    return least;
 }
 
 int64_t ikt_memory_available(const ikt_context *ctx) {

@@ -31,10 +31,10 @@ ikt_status ikt_alloc(ikt_context *ctx, void *pointer, int64_t count, size_t size
 ikt_status ikt_resize(ikt_context *ctx, void *pointer, int64_t count, size_t size,
                       const char *purpose);
 
-/* LOCAL. Room for `count` elements: *pointer stays as it is where it has that, and is else replaced
- * by zeroed memory; what it held is lost then. NULL on failure. */
-ikt_status ikt_room(ikt_context *ctx, void *pointer, int64_t count, size_t size,
-                    const char *purpose);
+/* LOCAL. Memory for `count` elements: *pointer stays as it is where it has that, and is else
+ * replaced by zeroed memory; what it held is lost then. NULL on failure. */
+ikt_status ikt_reserve(ikt_context *ctx, void *pointer, int64_t count, size_t size,
+                       const char *purpose);
 
 /* LOCAL. Frees memory of ikt_alloc and sets *(T **)pointer to NULL; accepts a NULL pointer. */
 void ikt_free(void *pointer);

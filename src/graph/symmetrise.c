@@ -5,7 +5,7 @@
  * is stored with a minus sign, so that when row j's turn to send comes, row i takes the sum instead
  * of adding again; pairs of one batch have both sent their weights before either adds. What finds
  * no partner is counted. Second round: what is still positive has no partner, and travels again
- * into the reverse part, which now has exactly its room.
+ * into the reverse part, which now has exactly its size.
  * Pairs of two own rows need no message: they are joined where they stand.
  * Advantage: the lists become P where they stand, and beside the reverse part only buffers of fixed
  * size are needed; the sum of two floats commutes, so nothing depends on who sent first.

@@ -35,7 +35,7 @@ static ikt_status fill(ikt_transpose *t, int64_t first, int64_t last, bool only_
         if (is_wanted(t, e, only_positive))
             ikt_shuffle_count(&t->shuffle, ikt_rows_owner(t->distribution, rows->column[e]));
     ikt_shuffle_group(t->ctx, &t->shuffle);
-    IKT_TRY(ikt_room(t->ctx, &t->sent, t->shuffle.sent, sizeof *t->sent, purpose));
+    IKT_TRY(ikt_reserve(t->ctx, &t->sent, t->shuffle.sent, sizeof *t->sent, purpose));
     for (int64_t i = first; i < last; i++)
         for (int64_t e = rows->start[i]; e < rows->start[i + 1]; e++) {
             if (!is_wanted(t, e, only_positive)) continue;
@@ -60,7 +60,8 @@ ikt_status ikt_transpose_run(ikt_transpose *t, bool only_positive,
         IKT_TRY(ikt_agree(ctx, fill(t, first, last, only_positive)));
         ikt_shuffle_meet(ctx, &t->shuffle);
         const int64_t count = t->shuffle.received;
-        IKT_TRY(ikt_agree(ctx, ikt_room(ctx, &t->received, count, sizeof *t->received, purpose)));
+        IKT_TRY(
+            ikt_agree(ctx, ikt_reserve(ctx, &t->received, count, sizeof *t->received, purpose)));
         ikt_shuffle_send(ctx, &t->shuffle, t->sent, t->received, sizeof *t->sent);
         /* OpenMP may start fewer threads than it is asked for (OMP_THREAD_LIMIT, OMP_DYNAMIC): the
          * own rows are cut into shares that a loop deals out, never the number of a thread. */

@@ -52,7 +52,7 @@ typedef struct {
     uint32_t *near;   /* [cells] */
     float *scores;    /* [SCORES] */
     ikt_select *kept; /* [IKT_TILE_ROWS] */
-    ikt_pair *pairs;  /* [IKT_TILE_ROWS * IKT_SELECT_ROOM * k] */
+    ikt_pair *pairs;  /* [IKT_TILE_ROWS * IKT_SELECT_CAPACITY * k] */
     char *scratch;    /* of a tile */
 } workspace;
 
@@ -240,7 +240,7 @@ static void search_tile(const search *s, const workspace *w, int64_t tile) {
     const int64_t na = tiles->first[t + 1] - first;
     const char *plain = ikt_tile_plain(tiles, t, w->scratch);
     for (int64_t a = 0; a < na; a++)
-        ikt_select_begin(&w->kept[a], scorer->isa, k, w->pairs + a * IKT_SELECT_ROOM * k);
+        ikt_select_begin(&w->kept[a], scorer->isa, k, w->pairs + a * IKT_SELECT_CAPACITY * k);
     for (int64_t e = 0; e < s->probes[tile]; e++) {
         const probe at = s->probe[tile * s->candidates + e];
         int64_t end, begin = ikt_tile_at(s->cells, &scorer->rows, at.first, &end);
@@ -295,7 +295,7 @@ static ikt_status search_batch(search *s, int64_t done, int64_t tiles) {
 static ikt_status allocate(search *s, int64_t tiles) {
     ikt_context *ctx = s->ctx;
     const ikt_cells *cells = s->cells;
-    const int64_t pairs = IKT_TILE_ROWS * IKT_SELECT_ROOM * s->out->k;
+    const int64_t pairs = IKT_TILE_ROWS * IKT_SELECT_CAPACITY * s->out->k;
     const int64_t distances = TOGETHER * ikt_packed_rows(cells->count);
     const int64_t centre = cells->is_sparse ? 0 : TOGETHER * cells->d;
     IKT_TRY(ikt_alloc(ctx, &s->probes, tiles, sizeof *s->probes, purpose));
