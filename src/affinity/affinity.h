@@ -143,14 +143,19 @@ const ikt_affinity *ikt_affinity_of(const ikt_affinity_settings *settings);
  *   text   [size] */
 void ikt_affinity_describe(const ikt_affinity_settings *settings, char *text, size_t size);
 
+/* LOCAL. Makes similarities of what is in own row i of the matrix, and returns their sum without
+ * that of the row with itself. */
+typedef double ikt_similarity_row(const ikt_affinity_job *job, const ikt_dense *dense, int64_t i);
+
 /* COLLECTIVE. The dense P of similarities K(i, j) >= 0 of all pairs, symmetric and 0 on the
  * diagonal: p_j|i = K(i, j) / sum of row i (Zhu & Ting 2021, section 4.2).
- *   own   [dense->rows.count] sums of the own rows
+ *   sum_row           called once for each own row, by any thread
  *   zero_similarity   rows whose sum is 0; they are tied to their nearest rows in job->data
  * Errors: IKT_ERR_DATA where there are such rows and no data; IKT_ERR_RESOURCE, those of reading.
  */
-ikt_status ikt_similarities_dense(ikt_context *ctx, const ikt_affinity_job *job, const double *own,
-                                  ikt_dense *dense, int64_t *zero_similarity);
+ikt_status ikt_similarities_dense(ikt_context *ctx, const ikt_affinity_job *job,
+                                  ikt_similarity_row *sum_row, ikt_dense *dense,
+                                  int64_t *zero_similarity);
 
 enum { IKT_AFFINITY_PARTS = 3 };
 
@@ -195,7 +200,7 @@ typedef struct {
 /* LOCAL. Weights of the edges of one row, of which there is at least one. No weight is less than
  * 1e-30: an edge stays an edge.
  *   value    [count] finite, not below 0; ascending by column, so that sums have one order
- *   squared  [count] room
+ *   squared  [count] work space
  *   weight   [count], receives p_j|i; sums to 1 but for probabilities and conditional ones */
 void ikt_edge_weights(const ikt_edge_rule *rule, const double *value, int64_t count, float *squared,
                       float *weight);

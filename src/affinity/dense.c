@@ -42,7 +42,7 @@ ikt_status ikt_dense_fill(ikt_context *ctx, const ikt_scorer *scorer, ikt_dense 
 }
 
 ikt_status ikt_dense_nearest(ikt_context *ctx, const ikt_dense *dense, int64_t k, ikt_pair **all) {
-    const int64_t space = IKT_SELECT_ROOM * k, count = dense->rows.count;
+    const int64_t space = IKT_SELECT_CAPACITY * k, count = dense->rows.count;
     ikt_pair *own = NULL, *pairs = NULL;
     *all = NULL;
     ikt_status st = ikt_alloc(ctx, &own, count, sizeof *own, purpose);

@@ -78,8 +78,23 @@ static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neigh
                                               zero_similarity);
 }
 
-/* COLLECTIVE. A symmetric P up to a factor, as -P: scaled to the sum 1. */
-static ikt_status scale_p(ikt_context *ctx, ikt_dense *dense) {
+static double sum_similarities(const ikt_affinity_job *job, const ikt_dense *dense, int64_t i) {
+    float *row = dense->value + i * dense->stride;
+    double sum = 0;
+    (void)job;
+    for (int64_t j = 0; j < dense->rows.n; j++) {
+        row[j] = -row[j];
+        sum += (double)row[j];
+    }
+    return sum;
+}
+
+static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *dense,
+                        int64_t *zero_similarity) {
+    *zero_similarity = 0;
+    if (job->settings->graph.values != IKT_EDGES_PROBABILITIES)
+        return ikt_similarities_dense(ctx, job, sum_similarities, dense, zero_similarity);
+    /* A symmetric P up to a factor, as -P: scaled to the sum 1. */
     ikt_exact_sum total = {{0}, 0, 0};
     const int64_t entries = dense->rows.count * dense->stride;
     for (int64_t e = 0; e < entries; e++)
@@ -93,25 +108,6 @@ static ikt_status scale_p(ikt_context *ctx, ikt_dense *dense) {
     for (int64_t e = 0; e < entries; e++)
         dense->value[e] = (float)(-(double)dense->value[e] / sum);
     return IKT_OK;
-}
-
-static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *dense,
-                        int64_t *zero_similarity) {
-    double *own = NULL;
-    *zero_similarity = 0;
-    if (job->settings->graph.values == IKT_EDGES_PROBABILITIES) return scale_p(ctx, dense);
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &own, dense->rows.count, sizeof *own, "dense P")));
-#pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < dense->rows.count; i++) {
-        float *row = dense->value + i * dense->stride;
-        for (int64_t j = 0; j < dense->rows.n; j++) {
-            row[j] = -row[j];
-            own[i] += (double)row[j];
-        }
-    }
-    ikt_status st = ikt_similarities_dense(ctx, job, own, dense, zero_similarity);
-    ikt_free(&own);
-    return st;
 }
 
 /* Weights of sparse graphs are made while they are read (graph/load.h); those of lists and of all

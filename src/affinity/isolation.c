@@ -34,8 +34,9 @@ static ikt_status weigh(ikt_context *ctx, const ikt_affinity_job *job, ikt_neigh
 /* --- dense P ---------------------------------------------------------------------------------- */
 
 /* Turns numbers of differing cells into numbers of equal cells; returns the sum without self. */
-static double count_equal(ikt_dense *dense, int64_t i, int64_t t) {
+static double count_equal(const ikt_affinity_job *job, const ikt_dense *dense, int64_t i) {
     float *row = dense->value + i * dense->stride;
+    const int64_t t = job->t;
     int64_t sum = 0;
     for (int64_t j = 0; j < dense->rows.n; j++) {
         row[j] = (float)t - row[j];
@@ -45,63 +46,54 @@ static double count_equal(ikt_dense *dense, int64_t i, int64_t t) {
     return (double)(sum - t);
 }
 
-/* Rows without similarity get uniform weights over their nearest rows, in both directions. */
-static ikt_status add_zero_similarity(ikt_context *ctx, const ikt_affinity_job *job,
-                                      const double *sum, ikt_dense *dense, int64_t *count) {
-    const ikt_rows *rows = &dense->rows;
-    const int64_t k = job->k;
-    uint8_t *marked = NULL;
-    ikt_zero_similarity zero_similarity = {0, 0, NULL, NULL};
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &marked, rows->count, 1, "zero similarity"));
-    if (st == IKT_OK) {
-        for (int64_t i = 0; i < rows->count; i++)
-            marked[i] = !(sum[rows->first + i] > 0);
-        st = ikt_zero_similarity_find(ctx, job->data, rows, marked, k, &zero_similarity);
-    }
-    float share = (float)(1 / (2 * (double)rows->n * (double)k));
-    for (int64_t e = 0; e < zero_similarity.count * k; e++) {
-        int64_t a = zero_similarity.row[e / k], b = zero_similarity.nearest[e];
-        if (a >= rows->first && a < rows->first + rows->count)
-            dense->value[(a - rows->first) * dense->stride + b] += share;
-        if (b >= rows->first && b < rows->first + rows->count)
-            dense->value[(b - rows->first) * dense->stride + a] += share;
-    }
-    *count = zero_similarity.count;
-    ikt_zero_similarity_destroy(&zero_similarity);
-    ikt_free(&marked);
-    return st;
-}
-
-ikt_status ikt_similarities_dense(ikt_context *ctx, const ikt_affinity_job *job, const double *own,
-                                  ikt_dense *out, int64_t *zero_similarity) {
+ikt_status ikt_similarities_dense(ikt_context *ctx, const ikt_affinity_job *job,
+                                  ikt_similarity_row *sum_row, ikt_dense *out,
+                                  int64_t *zero_similarity) {
     const double scale = 1 / (2 * (double)out->rows.n);
-    double *sum = NULL;
-    ikt_status st = ikt_share_rows(ctx, &out->rows, own, sizeof *own, "dense P", &sum);
+    const ikt_rows *rows = &out->rows;
+    const int64_t k = job->k;
+    double *own = NULL, *sum = NULL;
+    uint8_t *marked = NULL;
+    ikt_zero_similarity zeros = {0, 0, NULL, NULL};
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &own, rows->count, sizeof *own, "dense P")));
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+    for (int64_t i = 0; i < rows->count; i++)
+        own[i] = sum_row(job, out, i);
+    ikt_status st = ikt_share_rows(ctx, rows, own, sizeof *own, "dense P", &sum);
     if (st == IKT_OK) {
 #pragma omp parallel for num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < out->rows.count; i++) {
+        for (int64_t i = 0; i < rows->count; i++) {
             float *row = out->value + i * out->stride;
-            const double mine = sum[out->rows.first + i];
+            const double mine = sum[rows->first + i];
             if (!(mine > 0)) continue; /* no similarity at all: the row is zero already */
-            for (int64_t j = 0; j < out->rows.n; j++)
+            for (int64_t j = 0; j < rows->n; j++)
                 if (row[j] > 0) row[j] = (float)(scale * (double)row[j] * (1 / mine + 1 / sum[j]));
         }
-        st = add_zero_similarity(ctx, job, sum, out, zero_similarity);
+        st = ikt_agree(ctx, ikt_alloc(ctx, &marked, rows->count, 1, "zero similarity"));
     }
+    for (int64_t i = 0; st == IKT_OK && i < rows->count; i++)
+        marked[i] = !(sum[rows->first + i] > 0);
+    if (st == IKT_OK) st = ikt_zero_similarity_find(ctx, job->data, rows, marked, k, &zeros);
+    /* Rows without similarity get uniform weights over their nearest rows, in both directions. */
+    const float share = (float)(1 / (2 * (double)rows->n * (double)k));
+    for (int64_t e = 0; e < zeros.count * k; e++) {
+        const int64_t a = zeros.row[e / k], b = zeros.nearest[e];
+        if (a >= rows->first && a < rows->first + rows->count)
+            out->value[(a - rows->first) * out->stride + b] += share;
+        if (b >= rows->first && b < rows->first + rows->count)
+            out->value[(b - rows->first) * out->stride + a] += share;
+    }
+    *zero_similarity = zeros.count;
+    ikt_zero_similarity_destroy(&zeros);
+    ikt_free(&marked);
+    ikt_free(&own);
     ikt_free(&sum);
     return st;
 }
 
 static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense *out,
                         int64_t *zero_similarity) {
-    double *own = NULL;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &own, out->rows.count, sizeof *own, "dense P")));
-#pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t i = 0; i < out->rows.count; i++)
-        own[i] = count_equal(out, i, job->t);
-    ikt_status st = ikt_similarities_dense(ctx, job, own, out, zero_similarity);
-    ikt_free(&own);
-    return st;
+    return ikt_similarities_dense(ctx, job, count_equal, out, zero_similarity);
 }
 
 /* The keys of the kernel itself are those of the codes, isolation/settings.h. */

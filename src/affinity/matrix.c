@@ -20,7 +20,7 @@ typedef struct {
     ikt_edges values;
     ikt_neighbours *lists; /* or NULL */
     float *score;          /* [threads * stride] a row on its way to the lists */
-    ikt_pair *best;        /* [threads * IKT_SELECT_ROOM * k] */
+    ikt_pair *best;        /* [threads * IKT_SELECT_CAPACITY * k] */
     ikt_dense *dense;      /* or NULL */
     int64_t stride;        /* n rounded up to a multiple of 16 */
     uint64_t odd;          /* of the dense matrix: see ikt_hash_entry */
@@ -73,7 +73,7 @@ static ikt_status take(void *self, int64_t first, int64_t count, const double *v
             continue;
         }
         ikt_select s;
-        ikt_select_begin(&s, ikt_cpu_isa(), k, t->best + thread * IKT_SELECT_ROOM * k);
+        ikt_select_begin(&s, ikt_cpu_isa(), k, t->best + thread * IKT_SELECT_CAPACITY * k);
         ikt_select_floats(&s, i, 0, n, score);
         ikt_select_end(&s);
         ikt_pairs_sort(s.pair, s.count);
@@ -98,7 +98,7 @@ ikt_status ikt_matrix_lists(ikt_context *ctx, const ikt_pairwise *pairs, const i
     ikt_status st = ikt_neighbours_create(ctx, rows, k, out);
     if (st == IKT_OK) st = ikt_alloc(ctx, &t.score, threads * t.stride, sizeof *t.score, purpose);
     if (st == IKT_OK)
-        st = ikt_alloc(ctx, &t.best, threads * IKT_SELECT_ROOM * k, sizeof *t.best, purpose);
+        st = ikt_alloc(ctx, &t.best, threads * IKT_SELECT_CAPACITY * k, sizeof *t.best, purpose);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = ikt_pairwise_read(ctx, pairs, rows, take, &t);
     ikt_free(&t.score);

@@ -67,27 +67,6 @@ static ikt_status stream(ikt_context *ctx, ikt_dataset *data, const ikt_rows *di
     return IKT_OK;
 }
 
-/* Every rank gets the same merged lists. */
-static void merge(ikt_context *ctx, batch *b) {
-    int64_t lists = b->count * b->k;
-    for (int r = 0; r < ikt_size(ctx); r++)
-        b->counts[r] = lists;
-    ikt_allgather(ctx, b->score, lists, sizeof(float), b->all_score, b->counts);
-    ikt_allgather(ctx, b->nearest, lists, sizeof(uint32_t), b->all_nearest, b->counts);
-    for (int64_t q = 0; q < b->count; q++) {
-        float *score = b->score + q * b->k;
-        uint32_t *nearest = b->nearest + q * b->k;
-        ikt_best_clear(score, nearest, b->k);
-        for (int r = 0; r < ikt_size(ctx); r++)
-            for (int64_t e = 0; e < b->k; e++) {
-                int64_t at = r * lists + q * b->k + e;
-                if (b->all_nearest[at] != UINT32_MAX)
-                    ikt_best_offer(score, nearest, b->k, b->all_score[at], b->all_nearest[at]);
-            }
-        ikt_best_sort(score, nearest, b->k);
-    }
-}
-
 static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
                              ikt_zero_similarity *zeros, int64_t done) {
     int64_t left = zeros->count - done, count = left < BATCH ? left : BATCH;
@@ -111,9 +90,21 @@ static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_rows
                          : ikt_dataset_gather_floats(data, b.row, b.count, b.x);
     if (st == IKT_OK) st = stream(ctx, data, rows, &b);
     if (st == IKT_OK) {
-        merge(ctx, &b);
-        memcpy(zeros->nearest + done * b.k, b.nearest,
-               (size_t)(count * b.k) * sizeof *zeros->nearest);
+        for (int r = 0; r < ranks; r++)
+            b.counts[r] = lists;
+        ikt_allgather(ctx, b.score, lists, sizeof(float), b.all_score, b.counts);
+        ikt_allgather(ctx, b.nearest, lists, sizeof(uint32_t), b.all_nearest, b.counts);
+        for (int64_t q = 0; q < count; q++) { /* every rank gets the same merged lists */
+            float *score = b.score + q * b.k;
+            uint32_t *nearest = zeros->nearest + (done + q) * b.k;
+            ikt_best_clear(score, nearest, b.k);
+            for (int64_t e = 0; e < ranks * b.k; e++) {
+                const int64_t at = e / b.k * lists + q * b.k + e % b.k;
+                if (b.all_nearest[at] != UINT32_MAX)
+                    ikt_best_offer(score, nearest, b.k, b.all_score[at], b.all_nearest[at]);
+            }
+            ikt_best_sort(score, nearest, b.k);
+        }
     }
     ikt_free(&b.x);
     ikt_free(&b.score);
@@ -127,34 +118,26 @@ static ikt_status find_batch(ikt_context *ctx, ikt_dataset *data, const ikt_rows
     return st;
 }
 
-/* Global numbers of all marked rows on every rank, ascending. */
-static ikt_status list_marked(ikt_context *ctx, const ikt_rows *rows, const uint8_t *marked,
-                              ikt_zero_similarity *out) {
-    int64_t mine = 0, *own = NULL, *counts = NULL;
+ikt_status ikt_zero_similarity_find(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
+                                    const uint8_t *marked, int64_t k, ikt_zero_similarity *out) {
+    *out = (ikt_zero_similarity){0, k, NULL, NULL};
+    int64_t mine = 0, *own = NULL, *counts = NULL; /* global numbers go to every rank, ascending */
     ikt_status st = ikt_alloc(ctx, &own, rows->count, sizeof *own, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose);
-    if (st == IKT_OK)
-        for (int64_t i = 0; i < rows->count; i++)
-            if (marked[i]) own[mine++] = rows->first + i;
+    for (int64_t i = 0; st == IKT_OK && i < rows->count; i++)
+        if (marked[i]) own[mine++] = rows->first + i;
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
         out->count = ikt_sum_one(ctx, mine);
         ikt_gather_counts(ctx, mine, counts);
         st = ikt_alloc(ctx, &out->row, out->count, sizeof *out->row, purpose);
         if (st == IKT_OK)
-            st = ikt_alloc(ctx, &out->nearest, out->count * out->k, sizeof *out->nearest, purpose);
+            st = ikt_alloc(ctx, &out->nearest, out->count * k, sizeof *out->nearest, purpose);
         st = ikt_agree(ctx, st);
     }
     if (st == IKT_OK) ikt_allgather(ctx, own, mine, sizeof *own, out->row, counts);
     ikt_free(&own);
     ikt_free(&counts);
-    return st;
-}
-
-ikt_status ikt_zero_similarity_find(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
-                                    const uint8_t *marked, int64_t k, ikt_zero_similarity *out) {
-    *out = (ikt_zero_similarity){0, k, NULL, NULL};
-    ikt_status st = list_marked(ctx, rows, marked, out);
     if (st == IKT_OK && out->count > 0 && !data)
         st = ikt_fail(ctx, IKT_ERR_DATA,
                       "%lld of %lld rows of input.graph have no similarity to another row, first "

@@ -16,16 +16,25 @@ static const double bar_interval = 0.1, line_interval = 5.0; /* seconds */
 
 /* --- one line --------------------------------------------------------------------------------- */
 
-/* Written at once, so that lines of several processes do not mix. */
-static void print_json(const ikt_context *ctx, ikt_log_level level, const ikt_log_number *number,
-                       const char *message) {
+/* Text is one line, whatever the names and values that the message quotes hold. */
+void ikt_log_line(const ikt_context *ctx, ikt_log_level level, const ikt_log_number *number,
+                  char *message) {
     static const char *const names[] = {"error", "warning", "stage", "detail", "debug"};
+    const char *mark = level == IKT_LOG_ERROR  ? "error: "
+                       : level == IKT_LOG_WARN ? "warning: "
+                                               : "";
     const ikt_stage stage = ikt_stage_current(ctx);
     char *text = NULL, time[32] = "";
     size_t size = 0;
     struct timespec now;
     struct tm parts;
-    FILE *line = open_memstream(&text, &size);
+    if (!ctx->is_json) {
+        ikt_make_printable(message);
+        fprintf(stderr, "%siktsne: %s%s\n", ctx->bar_open && ctx->terminal ? "\r\033[K" : "", mark,
+                message);
+        return;
+    }
+    FILE *line = open_memstream(&text, &size); /* so that lines of several processes do not mix */
     if (!line) return;
     clock_gettime(CLOCK_REALTIME, &now);
     if (gmtime_r(&now.tv_sec, &parts)) strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%S", &parts);
@@ -49,21 +58,6 @@ static void print_json(const ikt_context *ctx, ikt_log_level level, const ikt_lo
     fputs("}\n", line);
     if (fclose(line) == 0) fwrite(text, 1, size, stderr);
     free(text);
-}
-
-/* Text is one line, whatever the names and values that the message quotes hold. */
-void ikt_log_line(const ikt_context *ctx, ikt_log_level level, const ikt_log_number *numbers,
-                  char *message) {
-    const char *mark = level == IKT_LOG_ERROR  ? "error: "
-                       : level == IKT_LOG_WARN ? "warning: "
-                                               : "";
-    if (ctx->is_json) {
-        print_json(ctx, level, numbers, message);
-        return;
-    }
-    ikt_make_printable(message);
-    fprintf(stderr, "%siktsne: %s%s\n", ctx->bar_open && ctx->terminal ? "\r\033[K" : "", mark,
-            message);
 }
 
 /* --- what is logged --------------------------------------------------------------------------- */
@@ -142,18 +136,6 @@ void ikt_warnings_print(const ikt_context *ctx) {
 
 /* --- progress --------------------------------------------------------------------------------- */
 
-static void draw_bar(const char *unit, int64_t done, int64_t total, double rate, const char *left,
-                     const char *extra) {
-    char bar[31] = "";
-    const int filled = total > 0 ? (int)(30 * done / total) : 30;
-    for (int i = 0; i < 30; i++)
-        bar[i] = i < filled ? '#' : '.';
-    fprintf(stderr, "\r\033[K  [%s] %lld/%lld %s, %.3g/s, %s left %s", bar, (long long)done,
-            (long long)total, unit, rate, left, extra);
-    if (done >= total) fprintf(stderr, "\r\033[K"); /* the stage's own line follows */
-    fflush(stderr);
-}
-
 void ikt_progress(ikt_context *ctx, const char *unit, int64_t done, int64_t total,
                   const char *extra) {
     if (ctx->rank != 0 || ctx->level < IKT_LOG_STAGE) return;
@@ -177,8 +159,16 @@ void ikt_progress(ikt_context *ctx, const char *unit, int64_t done, int64_t tota
         snprintf(left, sizeof left, "%.0f min", seconds / 60);
     else if (seconds >= 7200)
         snprintf(left, sizeof left, "%.1f h", seconds / 3600);
+    if (!extra) extra = "";
     if (ctx->terminal) {
-        draw_bar(unit, done, total, rate, left, extra ? extra : "");
+        char bar[31] = "";
+        const int filled = total > 0 ? (int)(30 * done / total) : 30;
+        for (int i = 0; i < 30; i++)
+            bar[i] = i < filled ? '#' : '.';
+        fprintf(stderr, "\r\033[K  [%s] %lld/%lld %s, %.3g/s, %s left %s", bar, (long long)done,
+                (long long)total, unit, rate, left, extra);
+        if (done >= total) fprintf(stderr, "\r\033[K"); /* the stage's own line follows */
+        fflush(stderr);
         return;
     }
     const ikt_log_number numbers[] = {IKT_LOG_INT("done", done),
@@ -188,7 +178,6 @@ void ikt_progress(ikt_context *ctx, const char *unit, int64_t done, int64_t tota
                                       {0}};
     snprintf(message, sizeof message, "%s%lld of %lld %s (%.0f %%), %.3g %s/s, %s left%s%s",
              ctx->is_json ? "" : "  ", (long long)done, (long long)total, unit,
-             100.0 * (double)done / (double)total, rate, unit, left, extra ? ", " : "",
-             extra ? extra : "");
+             100.0 * (double)done / (double)total, rate, unit, left, extra[0] ? ", " : "", extra);
     ikt_log_line(ctx, IKT_LOG_STAGE, numbers, message);
 }

@@ -24,13 +24,6 @@ typedef struct {
 
 static const uint64_t guard_value = 0x69d5b1e7c0ffee42u;
 
-static void note_peak(ikt_context *ctx) {
-    ctx->memory_peak = ctx->memory_now;
-    ctx->memory_peak_stage = ikt_stage_current(ctx);
-    for (int i = 0; i < ctx->purposes; i++)
-        ctx->purpose[i].at_peak = ctx->purpose[i].now;
-}
-
 static void count(ikt_context *ctx, const char *purpose, int64_t bytes) {
     ctx->memory_now += bytes;
     int i = 0;
@@ -44,7 +37,11 @@ static void count(ikt_context *ctx, const char *purpose, int64_t bytes) {
     }
     ctx->purpose[i].now += bytes;
     if (ctx->purpose[i].now > ctx->purpose[i].peak) ctx->purpose[i].peak = ctx->purpose[i].now;
-    if (ctx->memory_now > ctx->memory_peak) note_peak(ctx);
+    if (ctx->memory_now <= ctx->memory_peak) return;
+    ctx->memory_peak = ctx->memory_now;
+    ctx->memory_peak_stage = ikt_stage_current(ctx);
+    for (i = 0; i < ctx->purposes; i++)
+        ctx->purpose[i].at_peak = ctx->purpose[i].now;
 }
 
 static void *pointer_get(const void *pointer) {
@@ -129,8 +126,8 @@ ikt_status ikt_resize(ikt_context *ctx, void *pointer, int64_t elements, size_t 
     return IKT_OK;
 }
 
-ikt_status ikt_room(ikt_context *ctx, void *pointer, int64_t elements, size_t size,
-                    const char *purpose) {
+ikt_status ikt_reserve(ikt_context *ctx, void *pointer, int64_t elements, size_t size,
+                       const char *purpose) {
     void *old = pointer_get(pointer);
     if (old && elements >= 0 && (uint64_t)elements <= header_of(old)->bytes / size) return IKT_OK;
     ikt_free(pointer);
@@ -165,16 +162,6 @@ int64_t ikt_memory_resident_peak(void) {
     return (int64_t)usage.ru_maxrss * 1024; /* Linux counts in KiB */
 }
 
-int ikt_memory_purposes(const ikt_context *ctx) {
-    return ctx->purposes;
-}
-
-const char *ikt_memory_purpose(const ikt_context *ctx, int i, int64_t *now, int64_t *peak) {
-    *now = ctx->purpose[i].now;
-    *peak = ctx->purpose[i].peak;
-    return ctx->purpose[i].name;
-}
-
 ikt_status ikt_memory_check_start(ikt_context *ctx) {
     ikt_status st = IKT_OK;
     const int64_t left = address_space_left(ctx);
@@ -191,16 +178,16 @@ ikt_memory_room ikt_memory_left(const ikt_context *ctx) {
     const int64_t ranks = ctx->node_ranks, none = INT64_MAX;
     const int64_t machine = ikt_machine_memory_left(), slurm = ikt_slurm_memory();
     const int64_t group = ikt_group_memory_left("/proc/self/cgroup", "/sys/fs/cgroup");
-    const ikt_memory_room rooms[] = {
+    const ikt_memory_room limits[] = {
         {machine == none ? none : machine / ranks, "free memory of the machine"},
         {group == none ? none : group / ranks, "limit of the control group"},
         {slurm == none ? none : slurm / ranks - ikt_resident_now(), "memory that Slurm granted"},
         {address_space_left(ctx), "ulimit -v"}};
-    ikt_memory_room room = rooms[0];
-    for (size_t i = 1; i < sizeof rooms / sizeof *rooms; i++)
-        if (rooms[i].bytes < room.bytes) room = rooms[i];
-    if (room.bytes < 0) room.bytes = 0;
-    return room;
+    ikt_memory_room least = limits[0];
+    for (size_t i = 1; i < sizeof limits / sizeof *limits; i++)
+        if (limits[i].bytes < least.bytes) least = limits[i];
+    if (least.bytes < 0) least.bytes = 0;
+    return least;
 }
 
 int64_t ikt_memory_available(const ikt_context *ctx) {

@@ -31,10 +31,10 @@ ikt_status ikt_alloc(ikt_context *ctx, void *pointer, int64_t count, size_t size
 ikt_status ikt_resize(ikt_context *ctx, void *pointer, int64_t count, size_t size,
                       const char *purpose);
 
-/* LOCAL. Room for `count` elements: *pointer stays as it is where it has that, and is else replaced
- * by zeroed memory; what it held is lost then. NULL on failure. */
-ikt_status ikt_room(ikt_context *ctx, void *pointer, int64_t count, size_t size,
-                    const char *purpose);
+/* LOCAL. Memory for `count` elements: *pointer stays as it is where it has that, and is else
+ * replaced by zeroed memory; what it held is lost then. NULL on failure. */
+ikt_status ikt_reserve(ikt_context *ctx, void *pointer, int64_t count, size_t size,
+                       const char *purpose);
 
 /* LOCAL. Frees memory of ikt_alloc and sets *(T **)pointer to NULL; accepts a NULL pointer. */
 void ikt_free(void *pointer);
@@ -77,16 +77,12 @@ int64_t ikt_machine_memory_left(void);
  * INT64_MAX without a limit. */
 int64_t ikt_address_space_left(void);
 
-/* LOCAL. Bytes that are resident now. */
+/* LOCAL. Bytes of addresses that this process has, and those that are resident; 0 where unknown. */
+int64_t ikt_addresses_now(void);
 int64_t ikt_resident_now(void);
 
 /* COLLECTIVE. Refuses to begin where a limit of address space leaves nothing beside what the
  * libraries will take. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_memory_check_start(ikt_context *ctx);
-
-/* LOCAL. i-th purpose of the account (0 <= i < count returned by ikt_memory_purposes) with its
- * bytes now and at its own peak. */
-int ikt_memory_purposes(const ikt_context *ctx);
-const char *ikt_memory_purpose(const ikt_context *ctx, int i, int64_t *now, int64_t *peak);
 
 #endif

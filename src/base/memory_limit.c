@@ -120,9 +120,13 @@ static int64_t limit_left(const struct rlimit *limit, int64_t used) {
 int64_t ikt_address_space_left(void) {
     struct rlimit limit;
     int64_t left = INT64_MAX;
-    if (getrlimit(RLIMIT_AS, &limit) == 0) left = limit_left(&limit, own_bytes(0));
+    if (getrlimit(RLIMIT_AS, &limit) == 0) left = limit_left(&limit, ikt_addresses_now());
     if (getrlimit(RLIMIT_DATA, &limit) == 0) left = least(left, limit_left(&limit, own_bytes(5)));
     return left;
+}
+
+int64_t ikt_addresses_now(void) {
+    return own_bytes(0);
 }
 
 int64_t ikt_resident_now(void) {

@@ -14,6 +14,7 @@
 
 #include "base/context.h"
 #include "base/cpu.h"
+#include "base/memory.h"
 
 enum { REASON_SIZE = 256, EXIT_REFUSED = 7 };
 
@@ -40,11 +41,8 @@ static void confine(const ikt_sandbox_limits *limits) {
     }
     limit(RLIMIT_CORE, 0, 0);
     limit(RLIMIT_CPU, limits->seconds, limits->seconds + 5);
-    long long pages = 0; /* of addresses that this process has */
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (!file || fscanf(file, "%lld", &pages) != 1 || pages <= 0) return;
-    const int64_t most = (int64_t)pages * sysconf(_SC_PAGESIZE) + limits->bytes;
-    limit(RLIMIT_AS, most, most);
+    const int64_t now = ikt_addresses_now(), most = now + limits->bytes;
+    if (now > 0) limit(RLIMIT_AS, most, most);
 }
 
 /* Reads what the child says, until it closes its end or time is over. Returns whether it did. */

@@ -102,7 +102,7 @@ void ikt_select_begin(ikt_select *s, ikt_isa isa, int64_t k, ikt_pair *pair) {
 static void add(ikt_select *s, ikt_pair pair) {
     if (pair > s->limit) return;
     s->pair[s->count++] = pair;
-    if (s->count == IKT_SELECT_ROOM * s->k) ikt_select_tighten(s, s->k);
+    if (s->count == IKT_SELECT_CAPACITY * s->k) ikt_select_tighten(s, s->k);
 }
 
 /* Bit l of a mask says that value l of sixteen is not above the limit. */

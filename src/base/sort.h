@@ -67,14 +67,14 @@ static inline int64_t ikt_find_block(const int64_t *first, int64_t blocks, int64
  * its order is that of an unsigned integer, in the upper half. */
 typedef uint64_t ikt_pair;
 
-enum { IKT_SELECT_ROOM = 4 }; /* times k: pairs that a buffer holds */
+enum { IKT_SELECT_CAPACITY = 4 }; /* times k: pairs that a buffer holds */
 
 /* The k least of many values, with what they belong to, in a buffer that is thinned when full. */
 typedef struct {
     int64_t k, count;
     ikt_pair limit; /* pairs above it cannot be among the k least */
     bool wide;      /* the processor compares sixteen values at once */
-    ikt_pair *pair; /* [IKT_SELECT_ROOM * k], lent */
+    ikt_pair *pair; /* [IKT_SELECT_CAPACITY * k], lent */
 } ikt_select;
 
 /* LOCAL, all of the following. Empties the buffer. */

@@ -77,26 +77,23 @@ void ikt_traffic_collect(ikt_context *ctx, ikt_traffic *traffic) {
             (ikt_traffic_range){least[c], most[c], (double)sum[c] / ctx->size};
 }
 
-/* Insertion among the largest that are there. */
-static void insert(ikt_memory_peaks *out, const char *name, int64_t bytes) {
-    int at = out->n_largest;
-    while (at > 0 && out->largest[at - 1].bytes < bytes)
-        at--;
-    if (bytes <= 0 || at == IKT_PEAK_PURPOSES) return;
-    if (out->n_largest < IKT_PEAK_PURPOSES) out->n_largest++;
-    for (int i = out->n_largest - 1; i > at; i--)
-        out->largest[i] = out->largest[i - 1];
-    snprintf(out->largest[at].name, IKT_PURPOSE_NAME, "%s", name);
-    out->largest[at].bytes = bytes;
-}
-
 void ikt_memory_peaks_collect(ikt_context *ctx, ikt_memory_peaks *out) {
     const int64_t mine = ikt_memory_resident_peak();
     memset(out, 0, sizeof *out);
     out->accounted = ctx->memory_peak;
     out->stage = ctx->memory_peak_stage;
-    for (int i = 0; i < ctx->purposes; i++)
-        insert(out, ctx->purpose[i].name, ctx->purpose[i].at_peak);
+    for (int p = 0; p < ctx->purposes; p++) { /* insertion among the largest that are there */
+        const int64_t bytes = ctx->purpose[p].at_peak;
+        int at = out->n_largest;
+        while (at > 0 && out->largest[at - 1].bytes < bytes)
+            at--;
+        if (bytes <= 0 || at == IKT_PEAK_PURPOSES) continue;
+        if (out->n_largest < IKT_PEAK_PURPOSES) out->n_largest++;
+        for (int i = out->n_largest - 1; i > at; i--)
+            out->largest[i] = out->largest[i - 1];
+        snprintf(out->largest[at].name, IKT_PURPOSE_NAME, "%s", ctx->purpose[p].name);
+        out->largest[at].bytes = bytes;
+    }
     int64_t range[2] = {mine, -mine}, rank = ctx->size;
     ikt_min_i64(ctx, range, 2);
     if (mine == -range[1]) rank = ctx->rank;

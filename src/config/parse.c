@@ -161,28 +161,6 @@ static bool is_new(reader *r, const void *what) {
     return true;
 }
 
-/* Refuses what YAML can hang on a value. */
-static ikt_status check_plain(reader *r, const yaml_event_t *event) {
-    const yaml_char_t *anchor = NULL, *tag = NULL;
-    if (event->type == YAML_ALIAS_EVENT) {
-        anchor = event->data.alias.anchor;
-    } else if (event->type == YAML_SCALAR_EVENT) {
-        anchor = event->data.scalar.anchor;
-        tag = event->data.scalar.tag;
-    } else if (event->type == YAML_MAPPING_START_EVENT) {
-        anchor = event->data.mapping_start.anchor;
-        tag = event->data.mapping_start.tag;
-    }
-    if (anchor)
-        return refuse(r, "anchors and aliases (&name, *name) are not used in this file; write the "
-                         "value out, in quotes if it begins with & or *");
-    if (tag)
-        return refuse(r,
-                      "tags (!name) are not used in this file; leave it out, or put the value in "
-                      "quotes if it begins with !");
-    return IKT_OK;
-}
-
 /* True for YAML's ways of writing nothing. */
 static bool is_nothing(const yaml_event_t *event) {
     static const char *const words[] = {"", "~", "null", "Null", "NULL"};
@@ -234,6 +212,7 @@ static ikt_status take_name(reader *r, const yaml_event_t *event) {
  * nothing at all. A part or key is set while its value is awaited or read. */
 static ikt_status take_event(reader *r, const yaml_event_t *event) {
     const bool is_mapping = event->type == YAML_MAPPING_START_EVENT;
+    const yaml_char_t *anchor = NULL, *tag = NULL;
     const bool is_value = is_mapping || event->type == YAML_SCALAR_EVENT ||
                           event->type == YAML_SEQUENCE_START_EVENT ||
                           event->type == YAML_ALIAS_EVENT;
@@ -245,7 +224,23 @@ static ikt_status take_event(reader *r, const yaml_event_t *event) {
         r->part = NULL;
     }
     if (!is_value) return IKT_OK;
-    IKT_TRY(check_plain(r, event));
+    /* What YAML can hang on a value is refused. */
+    if (event->type == YAML_ALIAS_EVENT) {
+        anchor = event->data.alias.anchor;
+    } else if (event->type == YAML_SCALAR_EVENT) {
+        anchor = event->data.scalar.anchor;
+        tag = event->data.scalar.tag;
+    } else if (event->type == YAML_MAPPING_START_EVENT) {
+        anchor = event->data.mapping_start.anchor;
+        tag = event->data.mapping_start.tag;
+    }
+    if (anchor)
+        return refuse(r, "anchors and aliases (&name, *name) are not used in this file; write the "
+                         "value out, in quotes if it begins with & or *");
+    if (tag)
+        return refuse(r,
+                      "tags (!name) are not used in this file; leave it out, or put the value in "
+                      "quotes if it begins with !");
     if (r->key) {
         const ikt_status st = set(r, event);
         r->key = NULL;

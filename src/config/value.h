@@ -2,8 +2,6 @@
 #ifndef IKT_CONFIG_VALUE_H
 #define IKT_CONFIG_VALUE_H
 
-#include <stdbool.h>
-
 #include "base/status.h"
 #include "config/key.h"
 

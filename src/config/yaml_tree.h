@@ -7,8 +7,6 @@
 #ifndef IKT_CONFIG_YAML_TREE_H
 #define IKT_CONFIG_YAML_TREE_H
 
-#include <stdbool.h>
-
 #include "base/status.h"
 
 typedef struct ikt_yaml ikt_yaml;

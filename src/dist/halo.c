@@ -29,45 +29,39 @@ static void check(const ikt_halo *halo, int code) {
     if (code != MPI_SUCCESS) ikt_abort(halo->ctx, "the boundary exchange failed in MPI");
 }
 
-/* COLLECTIVE. Asks the owners for the ghost rows, and learns which own rows others need. */
-static ikt_status plan(ikt_halo *halo, const ikt_rows *distribution, const int64_t *ghost_row,
-                       int64_t n_ghost) {
-    ikt_context *ctx = halo->ctx;
-    ikt_shuffle *shuffle = &halo->asked;
-    int64_t *asked = NULL;
-    ikt_status st = ikt_shuffle_create(ctx, "halo", shuffle);
-    if (st == IKT_OK)
-        st =
-            ikt_alloc(ctx, &halo->request, 2 * (int64_t)ikt_size(ctx), sizeof(MPI_Request), "halo");
-    st = ikt_agree(ctx, st);
-    if (st != IKT_OK) return st;
-    for (int64_t g = 0; g < n_ghost; g++)
-        ikt_shuffle_count(shuffle, ikt_rows_owner(distribution, ghost_row[g]));
-    ikt_shuffle_group(ctx, shuffle);
-    ikt_shuffle_meet(ctx, shuffle);
-    const int64_t needed = shuffle->received;
-    st = ikt_alloc(ctx, &asked, needed, sizeof *asked, "halo");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &halo->send_row, needed, sizeof *halo->send_row, "halo");
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &halo->buffer, needed * halo->width, sizeof *halo->buffer, "halo");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) ikt_shuffle_send(ctx, shuffle, ghost_row, asked, sizeof *asked);
-    for (int64_t s = 0; st == IKT_OK && s < needed; s++)
-        halo->send_row[s] = (int32_t)(asked[s] - distribution->first);
-    ikt_free(&asked);
-    return st;
-}
-
 ikt_status ikt_halo_create(ikt_context *ctx, const ikt_rows *distribution, const int64_t *ghost_row,
                            int64_t n_ghost, int width, ikt_halo **out) {
     *out = NULL;
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, out, 1, sizeof **out, "halo")));
     ikt_halo *halo = *out;
+    ikt_shuffle *shuffle = &halo->asked;
+    int64_t *asked = NULL, needed = 0;
+    const int64_t ranks = ikt_size(ctx);
     halo->ctx = ctx;
     halo->width = width;
     check(halo, MPI_Type_contiguous(width, MPI_FLOAT, &halo->row_type));
     check(halo, MPI_Type_commit(&halo->row_type));
-    const ikt_status st = plan(halo, distribution, ghost_row, n_ghost);
+    /* Asks the owners for the ghost rows, and learns which own rows others need. */
+    ikt_status st = ikt_shuffle_create(ctx, "halo", shuffle);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &halo->request, 2 * ranks, sizeof *halo->request, "halo");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        for (int64_t g = 0; g < n_ghost; g++)
+            ikt_shuffle_count(shuffle, ikt_rows_owner(distribution, ghost_row[g]));
+        ikt_shuffle_group(ctx, shuffle);
+        ikt_shuffle_meet(ctx, shuffle);
+        needed = shuffle->received;
+        st = ikt_alloc(ctx, &asked, needed, sizeof *asked, "halo");
+        if (st == IKT_OK)
+            st = ikt_alloc(ctx, &halo->send_row, needed, sizeof *halo->send_row, "halo");
+        if (st == IKT_OK)
+            st = ikt_alloc(ctx, &halo->buffer, needed * width, sizeof *halo->buffer, "halo");
+        st = ikt_agree(ctx, st);
+    }
+    if (st == IKT_OK) ikt_shuffle_send(ctx, shuffle, ghost_row, asked, sizeof *asked);
+    for (int64_t s = 0; st == IKT_OK && s < needed; s++)
+        halo->send_row[s] = (int32_t)(asked[s] - distribution->first);
+    ikt_free(&asked);
     if (st != IKT_OK) ikt_halo_destroy(out);
     return st;
 }

@@ -180,7 +180,8 @@ ikt_status ikt_redistribute_entries(ikt_context *ctx, const ikt_order *order,
     for (bool is_left = true; st == IKT_OK && is_left;) {
         for (side *s = sides; s < sides + 2; s++)
             if (st == IKT_OK)
-                st = ikt_room(ctx, &s->buffer, cut_batch(s, ranks, BATCH / ranks), ENTRY, purpose);
+                st = ikt_reserve(ctx, &s->buffer, cut_batch(s, ranks, BATCH / ranks), ENTRY,
+                                 purpose);
         st = ikt_agree(ctx, st);
         if (st != IKT_OK) break;
         copy_batch(&sides[0], ranks, (char *)(uintptr_t)in, true); /* only read */

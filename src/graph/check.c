@@ -99,25 +99,6 @@ ikt_status ikt_graph_check_sums(ikt_context *ctx, const ikt_graph *graph) {
     return ikt_check_p(ctx, &total, odd);
 }
 
-static uint64_t hash_part(const ikt_graph *graph, const ikt_csr *part) {
-    uint64_t sum = 0;
-    for (int64_t i = 0; i < graph->rows.count; i++)
-        for (int64_t e = part->start[i]; e < part->start[i + 1]; e++) {
-            struct {
-                int64_t row, column;
-                double value;
-            } whole = {graph->rows.first + i, ikt_graph_global(graph, part->column[e]),
-                       (double)part->value[e]};
-            sum += ikt_hash_bytes(&whole, sizeof whole, 1);
-        }
-    return sum;
-}
-
-uint64_t ikt_graph_hash(ikt_context *ctx, const ikt_graph *graph) {
-    uint64_t sum = hash_part(graph, &graph->forward) + hash_part(graph, &graph->reverse);
-    return (uint64_t)ikt_sum_one(ctx, (int64_t)sum);
-}
-
 /* --- whether directed weights are symmetric -----------------------------------------------------
  *
  * Method: every entry is looked up in the row that it leads to: there, where it arrives transposed,

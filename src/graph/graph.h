@@ -3,7 +3,7 @@
  * p_ij = (p_j|i + p_i|j) / (2 n), sum over all i and j = 1 (Zhu & Ting 2021, equation 3). A rank
  * holds whole rows, each in two parts: forward, the entries to the row's own neighbours, which stay
  * where the neighbour lists were; and reverse, those to rows that have it among their neighbours
- * but are not among its own. Two parts because nothing then has to be copied to make room.
+ * but are not among its own. Two parts because nothing then has to be copied to make space.
  * Columns are local numbers: 0 .. n_local - 1 are the rank's own rows, n_local + g is its g-th
  * ghost, a row of another rank. Within a part of a row the columns are ordered by GLOBAL number,
  * whatever the ranks: sums along a row have one order everywhere.
@@ -100,8 +100,5 @@ int64_t ikt_graph_global(const ikt_graph *graph, int32_t column);
 
 /* COLLECTIVE. Entries over all ranks. */
 int64_t ikt_graph_entries(ikt_context *ctx, const ikt_graph *graph);
-
-/* COLLECTIVE. Checksum of P (rows, global columns, values) that does not depend on the ranks. */
-uint64_t ikt_graph_hash(ikt_context *ctx, const ikt_graph *graph);
 
 #endif

@@ -80,22 +80,6 @@ static void sort_row(uint32_t *column, double *value, int64_t count, edge *sorti
     }
 }
 
-/* Leaves out the row itself and what is no edge; returns how many are left. */
-static int64_t keep_edges(const ikt_edge_rule *rule, int64_t row, uint32_t *column, double *value,
-                          int64_t count, ikt_graph_facts *facts) {
-    const bool keeps_zero = rule->values == IKT_EDGES_DISTANCES;
-    int64_t kept = 0;
-    for (int64_t e = 0; e < count; e++) {
-        const bool is_self = column[e] == row, is_zero = value[e] == 0 && !keeps_zero;
-        facts->selves += is_self;
-        facts->zeros += is_zero && !is_self;
-        if (is_self || is_zero) continue;
-        column[kept] = column[e];
-        value[kept++] = value[e];
-    }
-    return kept;
-}
-
 /* Entry of the sorted row that cannot be; -1 where all can. */
 static int64_t find_bad(const ikt_edge_rule *rule, const uint32_t *column, const double *value,
                         int64_t count) {
@@ -133,16 +117,22 @@ static ikt_status prepare(loading *l, const block *b, edge *sorting) {
     reduction(+ : selves, zeros) reduction(min : bad_row)
     for (int64_t i = 0; i < b->count; i++) {
         const int64_t at = b->start[i] - b->start[0], count = b->start[i + 1] - b->start[i];
-        ikt_graph_facts mine = {0, 0, 0};
         sort_row(b->column + at, b->value + at, count, sorting + omp_get_thread_num() * l->longest);
         if (find_bad(&l->rule, b->column + at, b->value + at, count) >= 0) {
             if (i < bad_row) bad_row = i;
             continue;
         }
-        b->edges[i] =
-            keep_edges(&l->rule, b->first + i, b->column + at, b->value + at, count, &mine);
-        selves += mine.selves;
-        zeros += mine.zeros;
+        b->edges[i] = 0;
+        for (int64_t e = at; e < at + count;
+             e++) { /* leaves out the row itself, and what is no edge */
+            const bool is_self = b->column[e] == b->first + i;
+            const bool is_zero = b->value[e] == 0 && l->rule.values != IKT_EDGES_DISTANCES;
+            selves += is_self;
+            zeros += is_zero && !is_self;
+            if (is_self || is_zero) continue;
+            b->column[at + b->edges[i]] = b->column[e];
+            b->value[at + b->edges[i]++] = b->value[e];
+        }
     }
     l->facts.selves += selves;
     l->facts.zeros += zeros;
@@ -237,20 +227,6 @@ static void add_probabilities(loading *l, const block *b) {
     }
 }
 
-/* COLLECTIVE. The factor that makes probabilities sum to the number of rows that have any: then
- * they are as p_j|i, whose half sums with the transposed ones are P. */
-static ikt_status find_scale(loading *l) {
-    l->rule.scale = 1;
-    if (l->rule.values != IKT_EDGES_PROBABILITIES) return IKT_OK;
-    IKT_TRY(read_blocks(l, add_probabilities));
-    ikt_exact_sum_reduce(l->ctx, &l->total, 1);
-    const double total = ikt_exact_sum_value(&l->total);
-    const int64_t zero_similarity = ikt_sum_one(l->ctx, l->facts.zero_similarity);
-    l->facts = (ikt_graph_facts){0, 0, 0}; /* the next pass counts again */
-    if (total > 0) l->rule.scale = (double)(l->distribution->n - zero_similarity) / total;
-    return IKT_OK;
-}
-
 /* COLLECTIVE. Weights of the rows that have edges. */
 static ikt_status weigh_all(loading *l) {
     ikt_context *ctx = l->ctx;
@@ -288,19 +264,6 @@ static ikt_status weigh_all(loading *l) {
 
 /* --- rows without an edge --------------------------------------------------------------------- */
 
-static ikt_status refuse_zero_similarity(const loading *l) {
-    int64_t first = INT64_MAX;
-    for (int64_t i = 0; i < l->distribution->count && first == INT64_MAX; i++)
-        if (l->rows.start[i] == l->rows.start[i + 1]) first = l->distribution->first + i;
-    ikt_min_i64(l->ctx, &first, 1);
-    return ikt_fail(l->ctx, IKT_ERR_DATA,
-                    "%s: %lld of %lld rows have no edge to another row, first row %lld; with "
-                    "input.file they are tied to their nearest rows there, otherwise leave them "
-                    "out of the graph",
-                    ikt_graph_file_name(l->file), (long long)l->facts.zero_similarity,
-                    (long long)l->distribution->n, (long long)first);
-}
-
 /* LOCAL. Puts k edges of the same weight into each own row without any, from the last row on, as
  * rows only move towards the end. */
 static ikt_status insert(loading *l, const ikt_zero_similarity *all) {
@@ -331,21 +294,6 @@ static ikt_status insert(loading *l, const ikt_zero_similarity *all) {
     return IKT_OK;
 }
 
-/* COLLECTIVE. */
-static ikt_status adopt(loading *l, ikt_dataset *data, int64_t k) {
-    const int64_t count = l->distribution->count;
-    uint8_t *marked = NULL;
-    ikt_zero_similarity all = {0, k, NULL, NULL};
-    ikt_status st = ikt_agree(l->ctx, ikt_alloc(l->ctx, &marked, count, 1, "zero similarity"));
-    for (int64_t i = 0; st == IKT_OK && i < count; i++)
-        marked[i] = l->rows.start[i] == l->rows.start[i + 1];
-    if (st == IKT_OK) st = ikt_zero_similarity_find(l->ctx, data, l->distribution, marked, k, &all);
-    if (st == IKT_OK) st = ikt_agree(l->ctx, insert(l, &all));
-    ikt_zero_similarity_destroy(&all);
-    ikt_free(&marked);
-    return st == IKT_OK ? ikt_agree(l->ctx, ikt_directed_sort(l->ctx, &l->rows)) : st;
-}
-
 /* --- the whole -------------------------------------------------------------------------------- */
 
 ikt_status ikt_directed_load(ikt_context *ctx, const ikt_graph_file *file,
@@ -354,13 +302,45 @@ ikt_status ikt_directed_load(ikt_context *ctx, const ikt_graph_file *file,
                              ikt_graph_facts *facts) {
     loading l = {
         .ctx = ctx, .file = file, .distribution = distribution, .rule = *rule, .least_row = -1};
+    const bool is_p = rule->values == IKT_EDGES_PROBABILITIES;
     *out = (ikt_directed){0, NULL, NULL, NULL};
     ikt_status st = find_starts(&l);
-    if (st == IKT_OK) st = find_scale(&l);
+    l.rule.scale = 1;
+    if (st == IKT_OK && is_p) st = read_blocks(&l, add_probabilities);
+    if (st == IKT_OK && is_p) {
+        /* The factor that makes probabilities sum to the number of rows that have any: then they
+         * are as p_j|i, whose half sums with the transposed ones are P. */
+        ikt_exact_sum_reduce(ctx, &l.total, 1);
+        const double total = ikt_exact_sum_value(&l.total);
+        const int64_t zero_similarity = ikt_sum_one(ctx, l.facts.zero_similarity);
+        l.facts = (ikt_graph_facts){0, 0, 0}; /* the next pass counts again */
+        if (total > 0) l.rule.scale = (double)(distribution->n - zero_similarity) / total;
+    }
     if (st == IKT_OK) st = weigh_all(&l);
     *facts = l.facts;
-    if (st == IKT_OK && facts->zero_similarity > 0)
-        st = data ? adopt(&l, data, k) : refuse_zero_similarity(&l);
+    if (st == IKT_OK && facts->zero_similarity > 0 && data) {
+        ikt_zero_similarity all = {0, k, NULL, NULL};
+        uint8_t *marked = NULL;
+        st = ikt_agree(ctx, ikt_alloc(ctx, &marked, distribution->count, 1, "zero similarity"));
+        for (int64_t i = 0; st == IKT_OK && i < distribution->count; i++)
+            marked[i] = l.rows.start[i] == l.rows.start[i + 1];
+        if (st == IKT_OK) st = ikt_zero_similarity_find(ctx, data, distribution, marked, k, &all);
+        if (st == IKT_OK) st = ikt_agree(ctx, insert(&l, &all));
+        ikt_zero_similarity_destroy(&all);
+        ikt_free(&marked);
+        if (st == IKT_OK) st = ikt_agree(ctx, ikt_directed_sort(ctx, &l.rows));
+    } else if (st == IKT_OK && facts->zero_similarity > 0) {
+        int64_t first = INT64_MAX;
+        for (int64_t i = 0; i < distribution->count && first == INT64_MAX; i++)
+            if (l.rows.start[i] == l.rows.start[i + 1]) first = distribution->first + i;
+        ikt_min_i64(ctx, &first, 1);
+        st = ikt_fail(ctx, IKT_ERR_DATA,
+                      "%s: %lld of %lld rows have no edge to another row, first row %lld; with "
+                      "input.file they are tied to their nearest rows there, otherwise leave them "
+                      "out of the graph",
+                      ikt_graph_file_name(file), (long long)facts->zero_similarity,
+                      (long long)distribution->n, (long long)first);
+    }
     if (st == IKT_OK) {
         *out = l.rows;
         l.rows = (ikt_directed){0, NULL, NULL, NULL};

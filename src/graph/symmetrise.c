@@ -5,7 +5,7 @@
  * is stored with a minus sign, so that when row j's turn to send comes, row i takes the sum instead
  * of adding again; pairs of one batch have both sent their weights before either adds. What finds
  * no partner is counted. Second round: what is still positive has no partner, and travels again
- * into the reverse part, which now has exactly its room.
+ * into the reverse part, which now has exactly its size.
  * Pairs of two own rows need no message: they are joined where they stand.
  * Advantage: the lists become P where they stand, and beside the reverse part only buffers of fixed
  * size are needed; the sum of two floats commutes, so nothing depends on who sent first.
@@ -96,37 +96,22 @@ static void place_own(work *w) {
 
 /* --- local numbers for the columns ------------------------------------------------------------ */
 
-static void mark_part(ikt_context *ctx, const ikt_rows *rows, const ikt_csr *part,
-                      ikt_row_set *ghosts) {
-#pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t e = 0; e < part->start[rows->count]; e++) {
-        const uint32_t row = (uint32_t)part->column[e];
-        if (!ikt_transpose_is_own(rows, row)) ikt_row_set_add(ghosts, row);
-    }
-}
-
-static void number_part(ikt_context *ctx, const ikt_rows *rows, const ikt_row_set *ghosts,
-                        const ikt_csr *part) {
-#pragma omp parallel for num_threads(ikt_threads(ctx))
-    for (int64_t e = 0; e < part->start[rows->count]; e++) {
-        const uint32_t row = (uint32_t)part->column[e];
-        part->column[e] = ikt_transpose_is_own(rows, row)
-                              ? (int32_t)(row - rows->first)
-                              : (int32_t)(rows->count + ikt_row_set_place(ghosts, row));
-    }
-}
-
 /* LOCAL. Lists the foreign rows among the columns as ghosts, ascending, and turns the columns,
  * which are global numbers (as uint32), into local ones. Memory: n/8 + n/16 bytes while it works.
  */
 static ikt_status number_ghosts(ikt_context *ctx, ikt_graph *graph) {
     const ikt_rows *rows = &graph->rows;
+    const ikt_csr *const parts[] = {&graph->forward, &graph->reverse};
     uint32_t *row = NULL;
     ikt_row_set ghosts;
     ikt_status st = ikt_row_set_create(ctx, rows->n, &ghosts);
     if (st == IKT_OK) {
-        mark_part(ctx, rows, &graph->forward, &ghosts);
-        mark_part(ctx, rows, &graph->reverse, &ghosts);
+        for (int p = 0; p < 2; p++) {
+            const uint32_t *column = (const uint32_t *)parts[p]->column;
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+            for (int64_t e = 0; e < parts[p]->start[rows->count]; e++)
+                if (!ikt_transpose_is_own(rows, column[e])) ikt_row_set_add(&ghosts, column[e]);
+        }
         ikt_row_set_number(&ghosts);
         graph->n_ghost = ghosts.count;
         if (rows->count + ghosts.count > INT32_MAX)
@@ -142,8 +127,16 @@ static ikt_status number_ghosts(ikt_context *ctx, ikt_graph *graph) {
         ikt_row_set_list(&ghosts, row);
         for (int64_t g = 0; g < ghosts.count; g++)
             graph->ghost_row[g] = row[g];
-        number_part(ctx, rows, &ghosts, &graph->forward);
-        number_part(ctx, rows, &ghosts, &graph->reverse);
+        for (int p = 0; p < 2; p++) {
+            int32_t *column = parts[p]->column;
+#pragma omp parallel for num_threads(ikt_threads(ctx))
+            for (int64_t e = 0; e < parts[p]->start[rows->count]; e++) {
+                const uint32_t global = (uint32_t)column[e];
+                column[e] = ikt_transpose_is_own(rows, global)
+                                ? (int32_t)(global - rows->first)
+                                : (int32_t)(rows->count + ikt_row_set_place(&ghosts, global));
+            }
+        }
     }
     ikt_free(&row);
     ikt_row_set_destroy(&ghosts);

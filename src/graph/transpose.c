@@ -26,17 +26,6 @@ static bool is_wanted(const ikt_transpose *t, int64_t e, bool only_positive) {
            (!only_positive || t->rows->value[e] > 0);
 }
 
-/* A buffer for at least `count` entries, whose contents may be lost. */
-static ikt_status reserve(ikt_context *ctx, int64_t count, ikt_transposed_entry **buffer,
-                          int64_t *capacity) {
-    if (count <= *capacity) return IKT_OK;
-    ikt_free(buffer);
-    *capacity = 0;
-    IKT_TRY(ikt_alloc(ctx, buffer, count, sizeof **buffer, purpose));
-    *capacity = count;
-    return IKT_OK;
-}
-
 /* Fills `sent` with the entries of own rows first .. last - 1, grouped by the owners of the
  * columns. */
 static ikt_status fill(ikt_transpose *t, int64_t first, int64_t last, bool only_positive) {
@@ -46,7 +35,7 @@ static ikt_status fill(ikt_transpose *t, int64_t first, int64_t last, bool only_
         if (is_wanted(t, e, only_positive))
             ikt_shuffle_count(&t->shuffle, ikt_rows_owner(t->distribution, rows->column[e]));
     ikt_shuffle_group(t->ctx, &t->shuffle);
-    IKT_TRY(reserve(t->ctx, t->shuffle.sent, &t->sent, &t->sent_capacity));
+    IKT_TRY(ikt_reserve(t->ctx, &t->sent, t->shuffle.sent, sizeof *t->sent, purpose));
     for (int64_t i = first; i < last; i++)
         for (int64_t e = rows->start[i]; e < rows->start[i + 1]; e++) {
             if (!is_wanted(t, e, only_positive)) continue;
@@ -58,26 +47,11 @@ static ikt_status fill(ikt_transpose *t, int64_t first, int64_t last, bool only_
     return IKT_OK;
 }
 
-/* Gives every received entry to `take`. The own rows are cut into as many shares as there should be
- * threads, and each share is the work of one thread. OpenMP may start fewer threads than it is
- * asked for (OMP_THREAD_LIMIT, OMP_DYNAMIC), so shares are dealt out by a loop, never by thread
- * number. */
-static void apply(const ikt_transpose *t, int64_t count,
-                  void (*take)(void *, const ikt_transposed_entry *), void *self) {
-    const int shares = ikt_threads(t->ctx);
-#pragma omp parallel for schedule(static, 1) num_threads(shares)
-    for (int s = 0; s < shares; s++) {
-        const ikt_rows share = ikt_rows_make(t->distribution->count, shares, s);
-        for (int64_t e = 0; e < count; e++)
-            if (t->received[e].row >= share.first && t->received[e].row - share.first < share.count)
-                take(self, &t->received[e]);
-    }
-}
-
 ikt_status ikt_transpose_run(ikt_transpose *t, bool only_positive,
                              void (*take)(void *self, const ikt_transposed_entry *), void *self) {
     ikt_context *ctx = t->ctx;
     const int64_t *start = t->rows->start, rows = t->distribution->count;
+    const int shares = ikt_threads(ctx);
     int64_t first = 0, last = 0;
     while (ikt_max_one(ctx, first < rows)) {
         while (last < rows && start[last + 1] - start[first] <= BATCH_ENTRIES)
@@ -86,9 +60,19 @@ ikt_status ikt_transpose_run(ikt_transpose *t, bool only_positive,
         IKT_TRY(ikt_agree(ctx, fill(t, first, last, only_positive)));
         ikt_shuffle_meet(ctx, &t->shuffle);
         const int64_t count = t->shuffle.received;
-        IKT_TRY(ikt_agree(ctx, reserve(ctx, count, &t->received, &t->received_capacity)));
+        IKT_TRY(
+            ikt_agree(ctx, ikt_reserve(ctx, &t->received, count, sizeof *t->received, purpose)));
         ikt_shuffle_send(ctx, &t->shuffle, t->sent, t->received, sizeof *t->sent);
-        apply(t, count, take, self);
+        /* OpenMP may start fewer threads than it is asked for (OMP_THREAD_LIMIT, OMP_DYNAMIC): the
+         * own rows are cut into shares that a loop deals out, never the number of a thread. */
+#pragma omp parallel for schedule(static, 1) num_threads(shares)
+        for (int s = 0; s < shares; s++) {
+            const ikt_rows share = ikt_rows_make(rows, shares, s);
+            for (int64_t e = 0; e < count; e++)
+                if (t->received[e].row >= share.first &&
+                    t->received[e].row - share.first < share.count)
+                    take(self, &t->received[e]);
+        }
         first = last;
     }
     return IKT_OK;

@@ -23,7 +23,6 @@ typedef struct {
     const ikt_directed *rows;     /* lent; values may change between two batches */
     ikt_shuffle shuffle;          /* of the entries of a batch */
     ikt_transposed_entry *sent, *received;
-    int64_t sent_capacity, received_capacity;
 } ikt_transpose;
 
 /* LOCAL. Errors: IKT_ERR_RESOURCE; free with ikt_transpose_end in any case. */

@@ -6,7 +6,6 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/sort.h"
 
 enum { LIST_LEAST = 32 };
 
@@ -14,9 +13,8 @@ static const char purpose[] = "centres";
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-/* The distinct rows, and each centre as a number among them. */
-static ikt_status number_centres(ikt_context *ctx, const ikt_model *model,
-                                 ikt_centre_table *table) {
+/* The distinct rows, each centre as a number among them, and what each of the rows is used for. */
+static ikt_status fill_table(ikt_context *ctx, const ikt_model *model, ikt_centre_table *table) {
     const int64_t own = model->t * model->psi, all = own + model->spec.coarse;
     IKT_TRY(ikt_alloc(ctx, &table->row, all, sizeof *table->row, purpose));
     memcpy(table->row, model->row, (size_t)own * sizeof *table->row);
@@ -32,16 +30,11 @@ static ikt_status number_centres(ikt_context *ctx, const ikt_model *model,
         const int64_t row = e < own ? model->row[e] : model->coarse_row[e - own];
         table->index[e] = (int32_t)ikt_find_i64(table->row, table->count, row);
     }
-    return IKT_OK;
-}
-
-static ikt_status list_uses(ikt_context *ctx, ikt_centre_table *table) {
-    const int64_t uses = table->first[table->parts];
     IKT_TRY(ikt_alloc(ctx, &table->start, table->count + 1, sizeof *table->start, purpose));
-    IKT_TRY(ikt_alloc(ctx, &table->part, uses, sizeof *table->part, purpose));
-    IKT_TRY(ikt_alloc(ctx, &table->cell, uses, sizeof *table->cell, purpose));
+    IKT_TRY(ikt_alloc(ctx, &table->part, all, sizeof *table->part, purpose));
+    IKT_TRY(ikt_alloc(ctx, &table->cell, all, sizeof *table->cell, purpose));
     int64_t *start = table->start;
-    for (int64_t e = 0; e < uses; e++)
+    for (int64_t e = 0; e < all; e++)
         start[table->index[e] + 1]++;
     for (int64_t c = 0; c < table->count; c++)
         start[c + 1] += start[c];
@@ -69,8 +62,7 @@ static int64_t common_divisor(int64_t a, int64_t b) {
 ikt_status ikt_centre_table_create(ikt_context *ctx, const ikt_model *model,
                                    ikt_centre_table *out) {
     *out = (ikt_centre_table){.parts = model->t + (model->spec.coarse > 0)};
-    ikt_status st = number_centres(ctx, model, out);
-    if (st == IKT_OK) st = list_uses(ctx, out);
+    const ikt_status st = fill_table(ctx, model, out);
     if (st != IKT_OK) {
         ikt_centre_table_destroy(out);
         return st;

@@ -76,27 +76,22 @@ static void code_block(void *self, int64_t row, int64_t count) {
     }
 }
 
-static ikt_status create(direct *run, int64_t batch) {
-    ikt_coding *c = run->c;
-    const ikt_model_spec *spec = &c->model->spec;
-    const int64_t slab = slab_bytes(c->kernel, batch, spec, c->d);
-    const int64_t indices = c->threads * larger(spec->psi, spec->coarse);
-    IKT_TRY(ikt_alloc(c->ctx, &run->slab, slab, 1, "centres"));
-    IKT_TRY(ikt_alloc(c->ctx, &run->centres, batch, sizeof *run->centres, "centres"));
-    IKT_TRY(ikt_alloc(c->ctx, &run->index, indices, sizeof *run->index, "centres"));
-    IKT_TRY(ikt_alloc(c->ctx, &run->tile, c->threads, sizeof *run->tile, "tiles of rows"));
-    for (int i = 0; i < c->threads; i++)
-        IKT_TRY(ikt_row_tile_create(c->ctx, c->kernel, c->d, &run->tile[i]));
-    return IKT_OK;
-}
-
 ikt_status ikt_coding_direct(ikt_coding *c) {
     const ikt_model *model = c->model;
     const int64_t coarse = model->spec.coarse, parts = model->t + (coarse > 0);
     const int64_t batch = batch_of(c->budget, c->d * c->element, &model->spec);
     direct run = {.c = c};
     c->passes = ikt_divide_up(model->t, batch) + (coarse > 0);
-    ikt_status st = ikt_agree(c->ctx, create(&run, batch));
+    const int64_t slab = slab_bytes(c->kernel, batch, &model->spec, c->d);
+    const int64_t indices = c->threads * larger(model->psi, coarse);
+    ikt_status st = ikt_alloc(c->ctx, &run.slab, slab, 1, "centres");
+    if (st == IKT_OK) st = ikt_alloc(c->ctx, &run.centres, batch, sizeof *run.centres, "centres");
+    if (st == IKT_OK) st = ikt_alloc(c->ctx, &run.index, indices, sizeof *run.index, "centres");
+    if (st == IKT_OK)
+        st = ikt_alloc(c->ctx, &run.tile, c->threads, sizeof *run.tile, "tiles of rows");
+    for (int i = 0; i < c->threads && st == IKT_OK; i++)
+        st = ikt_row_tile_create(c->ctx, c->kernel, c->d, &run.tile[i]);
+    st = ikt_agree(c->ctx, st);
     for (; st == IKT_OK && run.first < parts; run.first += run.count) {
         const int64_t left = model->t - run.first;
         run.count = left > batch ? batch : left > 0 ? left : 1;

@@ -83,16 +83,6 @@ static void code_block(void *self, int64_t row, int64_t count) {
     }
 }
 
-static ikt_status create(forest *f, int64_t trees) {
-    const ikt_coding *c = f->c;
-    IKT_TRY(ikt_alloc(c->ctx, &f->node, trees * f->nodes, sizeof *f->node, purpose));
-    IKT_TRY(ikt_alloc(c->ctx, &f->cell, c->threads * f->tile, sizeof *f->cell, purpose));
-    IKT_TRY(ikt_alloc(c->ctx, &f->space, c->threads, sizeof *f->space, purpose));
-    for (int i = 0; i < c->threads; i++)
-        IKT_TRY(ikt_tree_workspace_create(c->ctx, c->model->psi, c->d, &f->space[i]));
-    return IKT_OK;
-}
-
 ikt_status ikt_coding_forest(ikt_coding *c) {
     const ikt_model *model = c->model;
     const int64_t row_bytes = c->d * c->element;
@@ -104,7 +94,12 @@ ikt_status ikt_coding_forest(ikt_coding *c) {
                 .nodes = ikt_tree_nodes(model->psi),
                 .tile = within(tile, TILE_LEAST, TILE_MOST) / TILE_STEP * TILE_STEP};
     c->passes = ikt_divide_up(model->t, trees);
-    ikt_status st = ikt_agree(c->ctx, create(&f, trees));
+    ikt_status st = ikt_alloc(c->ctx, &f.node, trees * f.nodes, sizeof *f.node, purpose);
+    if (st == IKT_OK) st = ikt_alloc(c->ctx, &f.cell, c->threads * f.tile, sizeof *f.cell, purpose);
+    if (st == IKT_OK) st = ikt_alloc(c->ctx, &f.space, c->threads, sizeof *f.space, purpose);
+    for (int i = 0; i < c->threads && st == IKT_OK; i++)
+        st = ikt_tree_workspace_create(c->ctx, model->psi, c->d, &f.space[i]);
+    st = ikt_agree(c->ctx, st);
     for (; st == IKT_OK && f.first < model->t; f.first += trees) {
         const int64_t end = f.first + within(model->t - f.first, 0, trees);
         f.count = end - f.first;

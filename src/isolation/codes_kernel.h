@@ -20,7 +20,6 @@
 #define IKT_ISOLATION_CODES_KERNEL_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/cpu.h"

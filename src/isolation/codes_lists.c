@@ -34,7 +34,7 @@ typedef struct {
     void *value;             /* [rows of a tile * CHUNK] values of a chunk of centres */
     void *all;               /* [rows of the kernel * centres] values of all centres */
     ikt_select *kept;        /* [rows of a tile] */
-    ikt_pair *pair;          /* [rows of a tile * IKT_SELECT_ROOM * length] */
+    ikt_pair *pair;          /* [rows of a tile * IKT_SELECT_CAPACITY * length] */
     int64_t open_rows;       /* rows whose list was too short, so far */
 } workspace;
 
@@ -75,7 +75,7 @@ int64_t ikt_coding_lists_bytes(const ikt_codes_kernel *kernel, const ikt_model_s
     const int64_t packed = ikt_centres_bytes(kernel, distinct, d), packing = packed + gathered;
     const int64_t space = 2 * ikt_row_tile_bytes(kernel, d) + rows * CHUNK * 4 +
                           kernel->rows * lanes_of(distinct) * 4 +
-                          rows * IKT_SELECT_ROOM * length * (int64_t)sizeof(ikt_pair);
+                          rows * IKT_SELECT_CAPACITY * length * (int64_t)sizeof(ikt_pair);
     const int64_t coding = packed + (kernel->is_u8 ? 0 : gathered) + threads * space;
     return (coding > packing ? coding : packing) +
            ikt_centre_table_bytes(spec->t * spec->psi + spec->coarse);
@@ -89,7 +89,8 @@ static void keep_nearest(const lists *l, workspace *s, const void *rows, int64_t
     const int64_t vectors = l->centres.vectors, centres = l->table.count;
     ikt_row_tile_stage(kernel, &s->tile, rows, count);
     for (int64_t r = 0; r < count; r++)
-        ikt_select_begin(&s->kept[r], l->isa, l->length, s->pair + r * IKT_SELECT_ROOM * l->length);
+        ikt_select_begin(&s->kept[r], l->isa, l->length,
+                         s->pair + r * IKT_SELECT_CAPACITY * l->length);
     for (int64_t vector = 0; vector < vectors; vector += CHUNK_VECTORS) {
         const int64_t end = vector + CHUNK_VECTORS < vectors ? vector + CHUNK_VECTORS : vectors;
         const int64_t first = vector * IKT_LANES;
@@ -229,7 +230,7 @@ static ikt_status load_centres(lists *l) {
 static ikt_status create_spaces(lists *l) {
     ikt_context *ctx = l->c->ctx;
     const ikt_codes_kernel *kernel = l->c->kernel;
-    const int64_t d = l->c->d, rows = l->tile, pairs = rows * IKT_SELECT_ROOM * l->length;
+    const int64_t d = l->c->d, rows = l->tile, pairs = rows * IKT_SELECT_CAPACITY * l->length;
     const int64_t all = kernel->rows * lanes_of(l->table.count);
     IKT_TRY(ikt_alloc(ctx, &l->space, l->c->threads, sizeof *l->space, purpose));
     for (workspace *s = l->space; s < l->space + l->c->threads; s++) {

@@ -36,7 +36,7 @@ typedef struct {
     float *all;        /* [TILE_ROWS * centres] values by number, of rows that are compared by
                           definition; with lists, of one row */
     ikt_select *kept;  /* [TILE_ROWS] */
-    ikt_pair *pair;    /* [TILE_ROWS * IKT_SELECT_ROOM * length] */
+    ikt_pair *pair;    /* [TILE_ROWS * IKT_SELECT_CAPACITY * length] */
     uint16_t *cell;    /* [TILE_ROWS * parts] */
     int64_t open_rows; /* rows whose list was too short, so far */
 } workspace;
@@ -89,9 +89,10 @@ int64_t ikt_coding_sparse_bytes(ikt_codes_budget budget, const ikt_model_spec *s
     const int64_t length = with_lists ? ikt_list_length(distinct, spec) : 0;
     const int64_t held = (int64_t)((double)centres * rows->entries);
     const int64_t uses = with_lists ? spec->t * spec->psi + spec->coarse : drawn;
-    const int64_t space = tile_entries(rows->longest) * (4 + 8) + CHUNK * 4 +
-                          (length > 0 ? 1 : TILE_ROWS) * centres * 4 +
-                          TILE_ROWS * (64 + IKT_SELECT_ROOM * length * (int64_t)sizeof(ikt_pair));
+    const int64_t space =
+        tile_entries(rows->longest) * (4 + 8) + CHUNK * 4 +
+        (length > 0 ? 1 : TILE_ROWS) * centres * 4 +
+        TILE_ROWS * (64 + IKT_SELECT_CAPACITY * length * (int64_t)sizeof(ikt_pair));
     return centres_bytes(centres, rows->d, held) + ikt_centre_table_bytes(uses) + threads * space;
 }
 
@@ -113,7 +114,8 @@ static void score_chunk(const coder *k, const workspace *s, int64_t chunk, int64
 static void keep_nearest(const coder *k, workspace *s, int64_t count) {
     const int64_t chunks = k->postings.chunks;
     for (int64_t r = 0; r < count; r++)
-        ikt_select_begin(&s->kept[r], k->isa, k->length, s->pair + r * IKT_SELECT_ROOM * k->length);
+        ikt_select_begin(&s->kept[r], k->isa, k->length,
+                         s->pair + r * IKT_SELECT_CAPACITY * k->length);
     for (int64_t chunk = 0; chunk < chunks; chunk++) {
         for (int64_t r = 0; r < count; r++) {
             const int64_t members = ikt_postings_score(&k->postings, &s->row[r], chunk, s->value);
@@ -271,7 +273,7 @@ static void code_block(void *self, int64_t row, int64_t count) {
 static ikt_status create_spaces(coder *k) {
     ikt_context *ctx = k->c->ctx;
     const int64_t entries = tile_entries(ikt_dataset_longest_row(k->c->data));
-    const int64_t pairs = TILE_ROWS * IKT_SELECT_ROOM * k->length;
+    const int64_t pairs = TILE_ROWS * IKT_SELECT_CAPACITY * k->length;
     const int64_t values = (k->length > 0 ? 1 : TILE_ROWS) * k->table.count;
     IKT_TRY(ikt_alloc(ctx, &k->tile, k->c->block + 1, sizeof *k->tile, purpose));
     IKT_TRY(ikt_alloc(ctx, &k->space, k->c->threads, sizeof *k->space, purpose));

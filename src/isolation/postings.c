@@ -66,17 +66,6 @@ static double start_bound(int64_t longest) {
     return 1.01 * (0x1p-24 + (double)(2 * longest + 8) * 0x1p-53);
 }
 
-static void set_starts(ikt_postings *p, const ikt_sparse *centres, int64_t stride) {
-    p->longest = ikt_sparse_longest(centres);
-    for (int64_t q = 0; q < p->count; q++) {
-        const int64_t row = q * stride % p->count;
-        const double norm = ikt_sparse_norm(ikt_sparse_row_of(centres, row));
-        p->norm[row] = norm;
-        p->start[q] = norm / 2 - start_bound(p->longest) * norm;
-        p->largest_norm = fmax(p->largest_norm, norm);
-    }
-}
-
 static ikt_status create(ikt_context *ctx, const ikt_sparse *centres, int64_t stride,
                          ikt_postings *p) {
     int64_t *next = NULL;
@@ -94,7 +83,14 @@ static ikt_status create(ikt_context *ctx, const ikt_sparse *centres, int64_t st
     IKT_TRY(ikt_alloc(ctx, &next, p->slots, sizeof *next, purpose));
     for (int64_t chunk = 0; chunk < p->chunks; chunk++)
         fill_chunk(p, centres, stride, chunk, next);
-    set_starts(p, centres, stride);
+    p->longest = ikt_sparse_longest(centres);
+    for (int64_t q = 0; q < p->count; q++) {
+        const int64_t row = q * stride % p->count;
+        const double norm = ikt_sparse_norm(ikt_sparse_row_of(centres, row));
+        p->norm[row] = norm;
+        p->start[q] = norm / 2 - start_bound(p->longest) * norm;
+        p->largest_norm = fmax(p->largest_norm, norm);
+    }
     ikt_free(&next);
     return IKT_OK;
 }

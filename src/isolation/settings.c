@@ -40,18 +40,16 @@ const ikt_section ikt_isolation_section = {"isolation",
                                            "The Isolation kernel (affinity.kind: isolation)", keys,
                                            sizeof keys / sizeof *keys};
 
-/* The power of two nearest to n/16 in proportion: the largest p with p * sqrt(2) <= 2 n/16. */
-static int64_t automatic(int64_t n, int64_t most, int64_t drawn) {
-    int64_t psi = AUTO_LEAST;
-    while (2 * psi <= most &&
-           2.0 * (double)(psi * psi) * AUTO_ROWS_A_CELL * AUTO_ROWS_A_CELL <= (double)n * (double)n)
-        psi *= 2;
-    return psi < drawn ? psi : drawn;
-}
-
 ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_settings *settings,
                                      int64_t n, int64_t drawn, int64_t *psi) {
-    *psi = settings->psi == IKT_AUTO_INT ? automatic(n, settings->psi_most, drawn) : settings->psi;
+    const bool is_auto = settings->psi == IKT_AUTO_INT;
+    *psi = is_auto ? AUTO_LEAST : settings->psi;
+    /* The power of two nearest to n/16 in proportion: the largest p with p * sqrt(2) <= 2 n/16. */
+    while (is_auto && 2 * *psi <= settings->psi_most &&
+           2.0 * (double)(*psi * *psi) * AUTO_ROWS_A_CELL * AUTO_ROWS_A_CELL <=
+               (double)n * (double)n)
+        *psi *= 2;
+    if (is_auto && *psi > drawn) *psi = drawn;
     if (drawn < 1)
         return ikt_fail(ctx, IKT_ERR_DATA, "the Isolation kernel needs rows to draw centres from");
     if (*psi > drawn)

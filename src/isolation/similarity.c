@@ -108,22 +108,21 @@ AVX512 static void four_u16_avx512(const char *const a[4], const char *b, int64_
 
 /* --- all pairs -------------------------------------------------------------------------------- */
 
-static count_four *choose(ikt_isa isa, int width) {
-#if defined(__x86_64__)
-    if (isa >= IKT_ISA_AVX512) return width == 1 ? four_u8_avx512 : four_u16_avx512;
-    if (isa >= IKT_ISA_AVX2) return width == 1 ? four_u8_avx2 : four_u16_avx2;
-#endif
-    (void)isa;
-    return width == 1 ? four_u8 : four_u16;
-}
-
 static int64_t at_most(int64_t value, int64_t limit) {
     return value < limit ? value : limit;
 }
 
 void ikt_similarity_block(ikt_isa isa, ikt_code_shape shape, const void *a, int64_t na,
                           const void *b, int64_t nb, uint16_t *equal, int64_t equal_stride) {
-    count_four *four = choose(isa, shape.width);
+    const bool is_u8 = shape.width == 1;
+    count_four *four = is_u8 ? four_u8 : four_u16;
+#if defined(__x86_64__)
+    if (isa >= IKT_ISA_AVX512)
+        four = is_u8 ? four_u8_avx512 : four_u16_avx512;
+    else if (isa >= IKT_ISA_AVX2)
+        four = is_u8 ? four_u8_avx2 : four_u16_avx2;
+#endif
+    (void)isa;
     const uint32_t padding = (uint32_t)(shape.stride / shape.width - shape.t);
     for (int64_t first = 0; first < nb; first += B_ROWS) {
         const int64_t end = at_most(nb, first + B_ROWS);

@@ -102,16 +102,6 @@ static int64_t draw_column(const grower *g, int64_t v, float *low, float *high) 
     return found;
 }
 
-/* A uniform value from low to high, as the greatest float not above it: at least one row is not
- * greater, and at least one is, however close the two are. */
-static float draw_value(const grower *g, int64_t v, float low, float high) {
-    double share = ikt_rng_uniform(g->space->key[v], IKT_RNG_TREE, g->partitioning, DRAW_VALUE);
-    double value = (double)low + share * ((double)high - (double)low);
-    float threshold = (float)value;
-    if ((double)threshold > value) threshold = nextafterf(threshold, -INFINITY);
-    return threshold < high ? threshold : nextafterf(high, -INFINITY);
-}
-
 static void add_node(grower *g, uint64_t key, uint32_t first, uint32_t count) {
     g->space->key[g->nodes] = key;
     g->space->first[g->nodes] = first;
@@ -131,7 +121,13 @@ static void split(grower *g, int64_t v) {
         g->node[v] = (ikt_tree_node){INFINITY, 0, (uint32_t)v, (uint32_t)g->leaves++};
         return;
     }
-    const float threshold = draw_value(g, v, low, high);
+    /* A uniform value from low to high, as the greatest float not above it: at least one row is not
+     * greater, and at least one is, however close the two are. */
+    const double share = ikt_rng_uniform(key, IKT_RNG_TREE, g->partitioning, DRAW_VALUE);
+    const double value = (double)low + share * ((double)high - (double)low);
+    float threshold = (float)value;
+    if ((double)threshold > value) threshold = nextafterf(threshold, -INFINITY);
+    if (!(threshold < high)) threshold = nextafterf(high, -INFINITY);
     for (uint32_t i = 0; i < count; i++) /* rows that are not greater come to the front */
         if (value_at(g->rows, row[i], column) <= threshold) swap(&row[i], &row[left++]);
     g->node[v] = (ikt_tree_node){threshold, (uint32_t)column, (uint32_t)g->nodes, 0};

@@ -283,18 +283,6 @@ static void sum_targets(const ikt_kernelsum *sums, const ikt_kernelsum_request *
     }
 }
 
-/* Charges of the k-th set in the order of keys, and their moments in the tree. The gathered
- * positions are not needed once the tree is made and lend their memory. */
-static void take_charges(ikt_kernelsum *sums, const ikt_kernelsum_request *r, int k) {
-    barnes_hut *m = sums->self;
-    float *by_row = m->replica.all;
-    ikt_replica_charges(sums->ctx, &sums->rows, r->charge + k * sums->rows.count, sums->scale[k],
-                        &m->replica, by_row);
-    for (int64_t s = 0; s < sums->rows.n; s++)
-        m->charge[s] = by_row[m->tree.row[s]];
-    ikt_octree_charge(&m->tree, m->charge);
-}
-
 static ikt_status evaluate(ikt_kernelsum *sums, const ikt_kernelsum_request *r) {
     barnes_hut *m = sums->self;
     ikt_context *ctx = sums->ctx;
@@ -309,7 +297,14 @@ static ikt_status evaluate(ikt_kernelsum *sums, const ikt_kernelsum_request *r) 
         IKT_TRY(ikt_agree(ctx, ikt_octree_reserve(ctx, &m->tree, nodes)));
     ikt_octree_build(&m->tree);
     for (int k = 0; k < r->charges; k++) {
-        if (r->charge) take_charges(sums, r, k);
+        if (r->charge) { /* in the order of keys; the tree is made: its positions lend memory */
+            float *by_row = m->replica.all;
+            ikt_replica_charges(ctx, &sums->rows, r->charge + k * sums->rows.count, sums->scale[k],
+                                &m->replica, by_row);
+            for (int64_t s = 0; s < sums->rows.n; s++)
+                m->charge[s] = by_row[m->tree.row[s]];
+            ikt_octree_charge(&m->tree, m->charge);
+        }
         const float *charge = r->charge ? m->charge : NULL;
         if (r->target) {
             sum_targets(sums, r, k, charge);

@@ -139,27 +139,6 @@ static ikt_status reserve(ikt_kernelsum *sums, const ikt_grid *grid) {
     return st;
 }
 
-/* From the charges of each rank's points to potentials on every rank. */
-static ikt_status convolve(ikt_kernelsum *sums, const ikt_grid *grid) {
-    ikt_context *ctx = sums->ctx;
-    particle_mesh *m = sums->self;
-    const ikt_mesh *mesh = m->cached[0].mesh;
-    const int sharers = ikt_slabs_sharers(&m->settings, grid, ikt_size(ctx));
-    if (sharers > 1)
-        return ikt_slabs_convolve(ctx, m->ops, mesh, grid, sharers, &m->charges, &m->space,
-                                  &m->slabs);
-    const ikt_mesh_shape shape = m->ops->shape(mesh, grid);
-    ikt_stage_begin(ctx, IKT_STAGE_GRID_SUM);
-    ikt_sum_i64(ctx, m->charges.charge, m->charges.stride * grid->nodes[1]);
-    ikt_stage_end(ctx, IKT_STAGE_GRID_SUM);
-    ikt_stage_begin(ctx, IKT_STAGE_FFT); /* every rank transforms the whole grid */
-    m->ops->forward(mesh, grid, &m->charges, &m->space, 0, shape.groups);
-    m->ops->columns(mesh, grid, &m->space, 0, shape.batches);
-    m->ops->inverse(mesh, grid, &m->space, 0, shape.groups);
-    ikt_stage_end(ctx, IKT_STAGE_FFT);
-    return IKT_OK;
-}
-
 /* The k-th set of charges: scaled, spread, convolved, gathered. Its total is exact and so free of
  * order. */
 static ikt_status sum_set(ikt_kernelsum *sums, const ikt_kernelsum_request *r, int k,
@@ -175,7 +154,23 @@ static ikt_status sum_set(ikt_kernelsum *sums, const ikt_kernelsum_request *r, i
     ikt_stage_begin(ctx, IKT_STAGE_SPREAD);
     ikt_spread(m->isa, grid, &m->window, r->y, amount, n_local, &m->spread, &m->charges);
     ikt_stage_end(ctx, IKT_STAGE_SPREAD);
-    IKT_TRY(convolve(sums, grid));
+    /* From the charges of each rank's points to potentials on every rank. */
+    const ikt_mesh *mesh = m->cached[0].mesh;
+    const int sharers = ikt_slabs_sharers(&m->settings, grid, ikt_size(ctx));
+    if (sharers > 1) {
+        IKT_TRY(ikt_slabs_convolve(ctx, m->ops, mesh, grid, sharers, &m->charges, &m->space,
+                                   &m->slabs));
+    } else {
+        const ikt_mesh_shape shape = m->ops->shape(mesh, grid);
+        ikt_stage_begin(ctx, IKT_STAGE_GRID_SUM);
+        ikt_sum_i64(ctx, m->charges.charge, m->charges.stride * grid->nodes[1]);
+        ikt_stage_end(ctx, IKT_STAGE_GRID_SUM);
+        ikt_stage_begin(ctx, IKT_STAGE_FFT); /* every rank transforms the whole grid */
+        m->ops->forward(mesh, grid, &m->charges, &m->space, 0, shape.groups);
+        m->ops->columns(mesh, grid, &m->space, 0, shape.batches);
+        m->ops->inverse(mesh, grid, &m->space, 0, shape.groups);
+        ikt_stage_end(ctx, IKT_STAGE_FFT);
+    }
     ikt_stage_begin(ctx, IKT_STAGE_GATHER);
     const ikt_influence *influence = &m->cached[0].influence;
     const ikt_gather_job job = {.isa = m->isa,

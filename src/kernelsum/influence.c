@@ -14,27 +14,6 @@ static double value_at_zero(ikt_kernel kernel) {
     return kernel == IKT_KERNEL_STUDENT ? 1 : 0;
 }
 
-/* Transforms the kernel less its value at 0, sampled in a form that keeps its digits where r is
- * small: w - 1 is -r^2 / (1 + r^2). */
-static ikt_status transform_kernel(ikt_context *ctx, ikt_kernel kernel, const ikt_grid *grid,
-                                   int64_t rows, int64_t columns, double *table) {
-    const double h2 = grid->spacing * grid->spacing;
-    for (int64_t r = 0; r < rows; r++)
-        for (int64_t c = 0; c < columns; c++) {
-            const double r2 = h2 * (double)(r * r + c * c);
-            const double value = kernel == IKT_KERNEL_STUDENT ? -r2 : -log1p(r2);
-            table[r * columns + c] = value / (1 + r2);
-        }
-    fftw_plan plan = fftw_plan_r2r_2d((int)rows, (int)columns, table, table, FFTW_REDFT00,
-                                      FFTW_REDFT00, FFTW_ESTIMATE);
-    if (!plan)
-        return ikt_fail(ctx, IKT_ERR_RESOURCE, "FFTW cannot plan a cosine transform of %lld x %lld",
-                        (long long)rows, (long long)columns);
-    fftw_execute(plan);
-    fftw_destroy_plan(plan);
-    return IKT_OK;
-}
-
 /* Square of the transform of the window at frequency k of a period: its values at nodes are those
  * of a point that lies on node order/2 - 1. */
 static double window_squared(const ikt_window *window, int64_t k, int64_t period) {
@@ -48,22 +27,6 @@ static double window_squared(const ikt_window *window, int64_t k, int64_t period
 /* How many Fourier coefficients of the whole period an entry of the quarter table stands for. */
 static double copies(int64_t k, int64_t last) {
     return k == 0 || k == last ? 1 : 2;
-}
-
-/* Divides by the windows at source and target and by the size; takes the mean out. */
-static void divide(ikt_kernel kernel, const ikt_grid *grid, const ikt_window *window, double *along,
-                   ikt_influence *out) {
-    int64_t rows = grid->padded[1] / 2 + 1, columns = grid->padded[0] / 2 + 1;
-    double size = (double)grid->padded[0] * (double)grid->padded[1];
-    for (int64_t c = 0; c < columns; c++)
-        along[c] = 1 / window_squared(window, c, grid->padded[0]);
-    for (int64_t r = 0; r < rows; r++) {
-        double scale = 1 / (size * window_squared(window, r, grid->padded[1]));
-        for (int64_t c = 0; c < columns; c++)
-            out->table[r * columns + c] *= scale * along[c];
-    }
-    out->mean = value_at_zero(kernel) + out->table[0]; /* the windows' transforms are 1 there */
-    out->table[0] = 0;
 }
 
 /* lag[e][d]: potential in a node d columns and e rows from a node with charge 1. */
@@ -126,14 +89,40 @@ ikt_status ikt_influence_make(ikt_context *ctx, ikt_kernel kernel, const ikt_gri
                               const ikt_window *window, ikt_influence *out) {
     const int64_t rows = grid->padded[1] / 2 + 1, columns = grid->padded[0] / 2 + 1;
     const int64_t places = IKT_SELF_PLACES * IKT_SELF_PLACES;
+    const double h2 = grid->spacing * grid->spacing;
+    const double size = (double)grid->padded[0] * (double)grid->padded[1];
     double *along = NULL, lag[MOST][MOST];
     *out = (ikt_influence){0, NULL, NULL};
     ikt_status st = ikt_alloc(ctx, &along, columns, sizeof(double), "repulsion");
     if (st == IKT_OK) st = ikt_alloc(ctx, &out->table, rows * columns, sizeof(double), "repulsion");
     if (st == IKT_OK) st = ikt_alloc(ctx, &out->self, 4 * places, sizeof(float), "repulsion");
-    if (st == IKT_OK) st = transform_kernel(ctx, kernel, grid, rows, columns, out->table);
+    /* The transform of the kernel less its value at 0, sampled in a form that keeps its digits
+     * where r is small: w - 1 is -r^2 / (1 + r^2). */
+    for (int64_t e = 0; st == IKT_OK && e < rows * columns; e++) {
+        const int64_t r = e / columns, c = e % columns;
+        const double r2 = h2 * (double)(r * r + c * c);
+        out->table[e] = (kernel == IKT_KERNEL_STUDENT ? -r2 : -log1p(r2)) / (1 + r2);
+    }
+    fftw_plan plan = NULL;
+    if (st == IKT_OK)
+        plan = fftw_plan_r2r_2d((int)rows, (int)columns, out->table, out->table, FFTW_REDFT00,
+                                FFTW_REDFT00, FFTW_ESTIMATE);
+    if (st == IKT_OK && !plan)
+        st = ikt_fail(ctx, IKT_ERR_RESOURCE, "FFTW cannot plan a cosine transform of %lld x %lld",
+                      (long long)rows, (long long)columns);
     if (st == IKT_OK) {
-        divide(kernel, grid, window, along, out);
+        fftw_execute(plan);
+        fftw_destroy_plan(plan);
+        /* Divided by the windows at source and target and by the size; the mean is taken out. */
+        for (int64_t c = 0; c < columns; c++)
+            along[c] = 1 / window_squared(window, c, grid->padded[0]);
+        for (int64_t r = 0; r < rows; r++) {
+            const double scale = 1 / (size * window_squared(window, r, grid->padded[1]));
+            for (int64_t c = 0; c < columns; c++)
+                out->table[r * columns + c] *= scale * along[c];
+        }
+        out->mean = value_at_zero(kernel) + out->table[0]; /* the windows' transforms are 1 there */
+        out->table[0] = 0;
         find_lags(grid, window->order, out->table, along, lag);
         fill_self(kernel, grid, window, lag, out);
     }

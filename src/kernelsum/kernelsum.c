@@ -66,7 +66,7 @@ ikt_status ikt_kernelsum_claim(ikt_kernelsum *sums, void *array, int64_t count, 
 static ikt_status find_scales(ikt_kernelsum *sums, const ikt_kernelsum_request *r) {
     ikt_context *ctx = sums->ctx;
     const int64_t count = sums->rows.count;
-    ikt_status st = ikt_room(ctx, &sums->scale, r->charges, sizeof *sums->scale, "repulsion");
+    ikt_status st = ikt_reserve(ctx, &sums->scale, r->charges, sizeof *sums->scale, "repulsion");
     for (int k = 0; k < r->charges && st == IKT_OK; k++) {
         sums->scale[k] = 0;
         for (int64_t i = 0; i < count; i++) {

@@ -71,58 +71,14 @@ static void make_keys(ikt_octree *tree, int q, const float *y) {
     }
 }
 
-/* One pass of a stable counting sort by some bits of the keys, so that equal keys keep the order of
- * rows. */
-static void sort_pass(ikt_octree *tree, int shift) {
-    int64_t place[RADIX] = {0}, sum = 0;
-    for (int64_t i = 0; i < tree->n; i++)
-        place[tree->key[i] >> shift & (RADIX - 1)]++;
-    if (place[tree->key[0] >> shift & (RADIX - 1)] == tree->n) return; /* all have the same */
-    for (int digit = 0; digit < RADIX; digit++) {
-        int64_t count = place[digit];
-        place[digit] = sum;
-        sum += count;
-    }
-    for (int64_t i = 0; i < tree->n; i++) {
-        int64_t to = place[tree->key[i] >> shift & (RADIX - 1)]++;
-        tree->spare_key[to] = tree->key[i];
-        tree->spare_row[to] = tree->row[i];
-    }
-    uint64_t *key = tree->key;
-    uint32_t *row = tree->row;
-    tree->key = tree->spare_key;
-    tree->row = tree->spare_row;
-    tree->spare_key = key;
-    tree->spare_row = row;
-}
-
 /* --- the nodes -------------------------------------------------------------------------------- */
-
-static bool is_leaf(const ikt_octree *tree, int64_t first, int64_t end) {
-    return end - first <= IKT_OCTREE_LEAF || tree->key[first] == tree->key[end - 1];
-}
-
-/* Lowest bit of the first three in which the keys of a stretch differ: its eight children. */
-static int split_shift(const ikt_octree *tree, int64_t first, int64_t end) {
-    uint64_t differ = tree->key[first] ^ tree->key[end - 1];
-    int bit = 0;
-    while (differ >> (bit + 1) != 0)
-        bit++;
-    return bit / 3 * 3;
-}
-
-/* End of the points from `first` on that are in the same child. */
-static int64_t child_end(const ikt_octree *tree, int64_t first, int64_t end, int shift) {
-    const uint64_t child = tree->key[first] >> shift;
-    int64_t at;
-    IKT_FIND_FIRST(at, first + 1, end, tree->key[at] >> shift != child);
-    return at;
-}
 
 /* Nodes of a stretch, without what comes from those below; or only counts them. */
 static void add_nodes(ikt_octree *tree, int64_t first, int64_t end, int64_t parent, bool write) {
     const int64_t me = tree->count++;
-    const bool leaf = is_leaf(tree, first, end);
+    const uint64_t differ = tree->key[first] ^ tree->key[end - 1];
+    const bool leaf = end - first <= IKT_OCTREE_LEAF || differ == 0;
+    int shift = 0;
     if (write) {
         tree->moments[me] = (ikt_octree_moments){0};
         tree->node[me] = (ikt_octree_node){.is_leaf = leaf,
@@ -132,9 +88,12 @@ static void add_nodes(ikt_octree *tree, int64_t first, int64_t end, int64_t pare
                                            .low = {INFINITY, INFINITY, INFINITY},
                                            .high = {-INFINITY, -INFINITY, -INFINITY}};
     }
-    const int shift = leaf ? 0 : split_shift(tree, first, end);
+    while (!leaf && differ >> (shift + 1) != 0)
+        shift++;
+    shift = shift / 3 * 3; /* lowest of the first three bits that differ: of the eight children */
     for (int64_t at = first, to; !leaf && at < end; at = to) {
-        to = child_end(tree, at, end, shift);
+        const uint64_t child = tree->key[at] >> shift;
+        IKT_FIND_FIRST(to, at + 1, end, tree->key[to] >> shift != child);
         add_nodes(tree, at, to, me, write);
     }
     if (write) tree->node[me].next = tree->count;
@@ -143,8 +102,30 @@ static void add_nodes(ikt_octree *tree, int64_t first, int64_t end, int64_t pare
 int64_t ikt_octree_order(ikt_octree *tree, int q, const float *y) {
     if (tree->n == 0) return 0;
     make_keys(tree, q, y);
-    for (int shift = 0; shift < 3 * BITS; shift += RADIX_BITS)
-        sort_pass(tree, shift);
+    /* A stable counting sort by some bits of the keys at a time, so that equal keys keep the order
+     * of rows. */
+    for (int shift = 0; shift < 3 * BITS; shift += RADIX_BITS) {
+        int64_t place[RADIX] = {0}, sum = 0;
+        for (int64_t i = 0; i < tree->n; i++)
+            place[tree->key[i] >> shift & (RADIX - 1)]++;
+        if (place[tree->key[0] >> shift & (RADIX - 1)] == tree->n) continue; /* the same in all */
+        for (int digit = 0; digit < RADIX; digit++) {
+            const int64_t count = place[digit];
+            place[digit] = sum;
+            sum += count;
+        }
+        for (int64_t i = 0; i < tree->n; i++) {
+            const int64_t to = place[tree->key[i] >> shift & (RADIX - 1)]++;
+            tree->spare_key[to] = tree->key[i];
+            tree->spare_row[to] = tree->row[i];
+        }
+        uint64_t *key = tree->key;
+        uint32_t *row = tree->row;
+        tree->key = tree->spare_key;
+        tree->row = tree->spare_row;
+        tree->spare_key = key;
+        tree->spare_row = row;
+    }
     for (int c = 0; c < q; c++)
         for (int64_t i = 0; i < tree->n; i++)
             tree->at[c][i] = y[q * (int64_t)tree->row[i] + c];

@@ -90,15 +90,6 @@ int ikt_slabs_sharers(const ikt_fft_settings *settings, const ikt_grid *grid, in
 
 /* --- memory and plan -------------------------------------------------------------------------- */
 
-static ikt_status claim(ikt_context *ctx, int64_t numbers, size_t size, ikt_slab_space *space) {
-    ikt_slabs_release(space);
-    IKT_TRY(ikt_alloc(ctx, &space->counts, ikt_size(ctx), sizeof(int64_t), "repulsion"));
-    IKT_TRY(ikt_alloc(ctx, &space->by_rows, numbers, size, "repulsion"));
-    IKT_TRY(ikt_alloc(ctx, &space->by_batches, numbers, size, "repulsion"));
-    space->numbers = numbers;
-    return IKT_OK;
-}
-
 /* COLLECTIVE. Makes memory and plan; shapes are equal on all ranks, so that all agree in the same
  * calls and in most there is nothing to do. */
 static ikt_status prepare(const job *j) {
@@ -119,8 +110,16 @@ static ikt_status prepare(const job *j) {
     /* The last rank may need less than others: each has what any needs, so that all agree. */
     const int64_t numbers = ikt_max_one(j->ctx, ikt_transpose_capacity(j->ctx, &shape));
     ikt_status st = IKT_OK;
-    if (numbers > space->numbers)
-        st = ikt_agree(j->ctx, claim(j->ctx, numbers + numbers / 4, j->ops->size, space));
+    if (numbers > space->numbers) {
+        const int64_t more = numbers + numbers / 4;
+        ikt_slabs_release(space);
+        st = ikt_alloc(j->ctx, &space->counts, ikt_size(j->ctx), sizeof(int64_t), "repulsion");
+        if (st == IKT_OK) st = ikt_alloc(j->ctx, &space->by_rows, more, j->ops->size, "repulsion");
+        if (st == IKT_OK)
+            st = ikt_alloc(j->ctx, &space->by_batches, more, j->ops->size, "repulsion");
+        st = ikt_agree(j->ctx, st);
+        if (st == IKT_OK) space->numbers = more;
+    }
     if (st == IKT_OK)
         st = ikt_transpose_create(j->ctx, &shape, space->by_rows, space->by_batches,
                                   &space->transpose);
@@ -155,22 +154,6 @@ static void copy_own_rows(const job *j, bool pack) {
     }
 }
 
-/* The transpose, the columns, and the transpose back. Own batches with all their rows lie in the
- * field as they travel. */
-static void convolve_columns(const job *j) {
-    const int64_t batch = rows_of(j, j->groups.n) * j->shape.width * (int64_t)j->ops->size;
-    char *own = (char *)j->space->field + j->batches.first * batch;
-    const size_t bytes = (size_t)(j->batches.count * batch);
-    copy_own_rows(j, true);
-    ikt_transpose_execute(j->ctx, j->slabs->transpose, false);
-    memcpy(own, j->slabs->by_batches, bytes);
-    j->ops->columns(j->mesh, j->grid, j->space, j->batches.first,
-                    j->batches.first + j->batches.count);
-    memcpy(j->slabs->by_batches, own, bytes);
-    ikt_transpose_execute(j->ctx, j->slabs->transpose, true);
-    copy_own_rows(j, false);
-}
-
 /* Rows of nodes before those of rank r: the last group may reach beyond the nodes. */
 static int64_t nodes_before(const job *j, int r) {
     const int64_t row = rows_of(j, first_of(&j->groups, r));
@@ -192,7 +175,18 @@ ikt_status ikt_slabs_convolve(ikt_context *ctx, const ikt_mesh_ops *ops, const i
     ikt_stage_end(ctx, IKT_STAGE_GRID_SUM);
     ikt_stage_begin(ctx, IKT_STAGE_FFT);
     ops->forward(mesh, grid, charges, space, first, end);
-    convolve_columns(&j);
+    /* The transpose, the columns, and the transpose back. Own batches with all their rows lie in
+     * the field as they travel. */
+    const int64_t batch = rows_of(&j, j.groups.n) * j.shape.width * (int64_t)ops->size;
+    char *own = (char *)space->field + j.batches.first * batch;
+    const size_t bytes = (size_t)(j.batches.count * batch);
+    copy_own_rows(&j, true);
+    ikt_transpose_execute(ctx, slabs->transpose, false);
+    memcpy(own, slabs->by_batches, bytes);
+    ops->columns(mesh, grid, space, j.batches.first, j.batches.first + j.batches.count);
+    memcpy(slabs->by_batches, own, bytes);
+    ikt_transpose_execute(ctx, slabs->transpose, true);
+    copy_own_rows(&j, false);
     ops->inverse(mesh, grid, space, first, end);
     for (int r = 0; r < ikt_size(ctx); r++) /* every rank gets all potentials */
         slabs->counts[r] = nodes_before(&j, r + 1) - nodes_before(&j, r);

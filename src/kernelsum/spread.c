@@ -10,7 +10,6 @@
 #include "kernelsum/spread.h"
 
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -245,22 +244,6 @@ static int64_t band_begin(const int64_t *end, int64_t cells, int64_t nodes, int6
     return row;
 }
 
-/* Clears the rows of a band and adds to them all points that touch them. */
-static void spread_band(ikt_isa isa, job *j, const int64_t *end) {
-    const int64_t stride = j->out->stride, cells = j->grid->cells[1];
-    if (j->low >= j->high) return;
-    memset(j->out->charge + j->low * stride, 0,
-           (size_t)((j->high - j->low) * stride) * sizeof *j->out->charge);
-    const int64_t before = j->low - j->window->order; /* the last row that does not touch them */
-    const int64_t last = j->high - 1 < cells ? j->high - 1 : cells - 1;
-    const int64_t first = before >= 0 ? end[before] : 0;
-    if (last < 0 || end[last] <= first) return;
-    j->count = end[last] - first;
-    j->y += 2 * first;
-    if (j->amount) j->amount += first;
-    spread_job(isa)(j);
-}
-
 void ikt_spread(ikt_isa isa, const ikt_grid *grid, const ikt_window *window, const float *y,
                 const double *amount, int64_t n_local, ikt_spread_space *space,
                 const ikt_charges *out) {
@@ -277,10 +260,20 @@ void ikt_spread(ikt_isa isa, const ikt_grid *grid, const ikt_window *window, con
     if (amount) whole.amount = space->sorted_amounts;
     const int64_t *end = space->offset + (threads - 1) * (cells + 1);
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (int b = 0; b < bands; b++) {
+    for (int b = 0; b < bands; b++) { /* clears its rows and adds all points that touch them */
         job band = whole;
         band.low = band_begin(end, cells, nodes, n_local, bands, b);
         band.high = band_begin(end, cells, nodes, n_local, bands, b + 1);
-        spread_band(isa, &band, end);
+        if (band.low >= band.high) continue;
+        memset(out->charge + band.low * out->stride, 0,
+               (size_t)((band.high - band.low) * out->stride) * sizeof *out->charge);
+        const int64_t before = band.low - window->order; /* the last row not to touch the band */
+        const int64_t last = band.high - 1 < cells ? band.high - 1 : cells - 1;
+        const int64_t first = before >= 0 ? end[before] : 0;
+        if (last < 0 || end[last] <= first) continue;
+        band.count = end[last] - first;
+        band.y += 2 * first;
+        if (amount) band.amount += first;
+        spread_job(isa)(&band);
     }
 }

@@ -1,8 +1,6 @@
 /* Windows as piecewise polynomials. See window.h. */
 #include "kernelsum/window.h"
 
-#include <stdint.h>
-
 enum { CHI_TERMS = 4 };
 
 /* chi(t) = sum_m chi[m] (1 - t^2)^m for t in [-1, 1]; the support of chi is order - boxes cells.
@@ -68,13 +66,6 @@ static piecewise convolve_box(const piecewise *f) {
     return g;
 }
 
-/* Polynomials in u become polynomials in v = u - 1/2, which cost the fewest digits. */
-static void centre(double *p, int terms) {
-    for (int first = 0; first < terms; first++)
-        for (int d = terms - 2; d >= first; d--)
-            p[d] += 0.5 * p[d + 1];
-}
-
 ikt_window ikt_window_make(int order) {
     const recipe *r = order == 4 ? &recipes[0] : &recipes[1];
     piecewise f = make_chi(r);
@@ -89,7 +80,10 @@ ikt_window ikt_window_make(int order) {
     ikt_window w = {.order = order, .terms = f.terms, .value = {{0}}, .slope = {{0}}};
     for (int k = 0; k < order; k++) {
         double *piece = f.term[order - 1 - k]; /* node k is the further left the larger the piece */
-        centre(piece, f.terms);
+        /* A polynomial in u becomes one in v = u - 1/2, which costs the fewest digits. */
+        for (int first = 0; first < f.terms; first++)
+            for (int d = f.terms - 2; d >= first; d--)
+                piece[d] += 0.5 * piece[d + 1];
         for (int d = 0; d < f.terms; d++) {
             w.value[d][k] = piece[d];
             if (d > 0) w.slope[d - 1][k] = d * piece[d];

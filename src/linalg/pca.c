@@ -53,27 +53,6 @@ static void pack(ikt_pca *pca) {
     }
 }
 
-/* COLLECTIVE. Components whose variance is rounding error of the largest become zero. */
-static ikt_status decompose(ikt_context *ctx, const double *upper, ikt_pca *pca) {
-    int64_t d = pca->d, k = pca->k < d ? pca->k : d;
-    for (int64_t c = 0; c < d; c++)
-        pca->total_variance += upper[ikt_upper_index(d, c, c)];
-    if (pca->total_variance > 0)
-        IKT_TRY(ikt_eigen_leading(ctx, upper, d, k, IKT_EIGEN_ALONE_MAX, pca->variance,
-                                  pca->components));
-    const double noise = pca->variance[0] * (double)d * DBL_EPSILON;
-    for (int64_t m = 0; m < pca->k; m++) {
-        if (pca->variance[m] > noise) {
-            pca->rank++;
-            continue;
-        }
-        pca->variance[m] = 0;
-        memset(pca->components + m * d, 0, (size_t)d * sizeof(double));
-    }
-    pack(pca);
-    return IKT_OK;
-}
-
 ikt_status ikt_pca_fit(ikt_context *ctx, const ikt_row_reader *reader, int64_t k, ikt_pca **out) {
     ikt_column_stats stats = {0};
     double *upper = NULL;
@@ -93,9 +72,23 @@ ikt_status ikt_pca_fit(ikt_context *ctx, const ikt_row_reader *reader, int64_t k
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = ikt_column_stats_compute(ctx, reader, &stats);
     if (st == IKT_OK) st = ikt_covariance_compute(ctx, reader, &stats, &upper);
-    if (st == IKT_OK) {
-        memcpy((*out)->mean, stats.mean, (size_t)reader->d * sizeof(double));
-        st = decompose(ctx, upper, *out);
+    ikt_pca *pca = *out;
+    for (int64_t c = 0; st == IKT_OK && c < reader->d; c++) {
+        pca->mean[c] = stats.mean[c];
+        pca->total_variance += upper[ikt_upper_index(reader->d, c, c)];
+    }
+    if (st == IKT_OK && pca->total_variance > 0)
+        st = ikt_eigen_leading(ctx, upper, reader->d, k < reader->d ? k : reader->d,
+                               IKT_EIGEN_ALONE_MAX, pca->variance, pca->components);
+    if (st == IKT_OK) { /* components whose variance is rounding error of the largest become zero */
+        const double noise = pca->variance[0] * d * DBL_EPSILON;
+        for (int64_t m = 0; m < k; m++) {
+            pca->rank += pca->variance[m] > noise;
+            if (pca->variance[m] > noise) continue;
+            pca->variance[m] = 0;
+            memset(pca->components + m * reader->d, 0, (size_t)reader->d * sizeof(double));
+        }
+        pack(pca);
     }
     ikt_column_stats_free(&stats);
     ikt_free(&upper);

@@ -11,9 +11,9 @@
 static const char purpose[] = "sparse rows";
 
 ikt_status ikt_sparse_reserve(ikt_context *ctx, int64_t count, int64_t entries, ikt_sparse *rows) {
-    IKT_TRY(ikt_room(ctx, &rows->start, count + 1, sizeof *rows->start, purpose));
-    IKT_TRY(ikt_room(ctx, &rows->column, entries, sizeof *rows->column, purpose));
-    IKT_TRY(ikt_room(ctx, &rows->value, entries, sizeof *rows->value, purpose));
+    IKT_TRY(ikt_reserve(ctx, &rows->start, count + 1, sizeof *rows->start, purpose));
+    IKT_TRY(ikt_reserve(ctx, &rows->column, entries, sizeof *rows->column, purpose));
+    IKT_TRY(ikt_reserve(ctx, &rows->value, entries, sizeof *rows->value, purpose));
     if (entries > rows->entry_capacity) rows->entry_capacity = entries;
     return IKT_OK;
 }

@@ -6,9 +6,7 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
-#include "base/sort.h"
 #include "base/timer.h"
-#include "metric/metric.h"
 
 enum { CELLS_LEAST = 16, CELLS_MOST = 65536 };
 
@@ -70,38 +68,12 @@ static ikt_status load_centres(ikt_context *ctx, ikt_dataset *data, const int64_
     return st;
 }
 
-/* COLLECTIVE. Sizes of the cells over all ranks give their first slots; the rows of the ranks
- * before come first in each. */
-static ikt_status number_rows(ikt_context *ctx, const ikt_rows *rows, const uint16_t *cell,
-                              ikt_cells *cells, uint32_t *slot) {
-    int64_t *next = NULL, count = cells->count;
-    ikt_status st = ikt_alloc(ctx, &next, count, sizeof *next, "cells");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &cells->first, count + 1, sizeof *cells->first, "cells");
-    st = ikt_agree(ctx, st);
-    if (st != IKT_OK) {
-        ikt_free(&next);
-        return st;
-    }
-    for (int64_t i = 0; i < rows->count; i++)
-        next[cell[i]]++;
-    memcpy(cells->first + 1, next, (size_t)count * sizeof *next);
-    ikt_sum_i64(ctx, cells->first + 1, count);
-    ikt_sums_before(ctx, next, count);
-    for (int64_t c = 0; c < count; c++) {
-        next[c] += cells->first[c];
-        cells->first[c + 1] += cells->first[c];
-    }
-    for (int64_t i = 0; i < rows->count; i++)
-        slot[i] = (uint32_t)next[cell[i]]++;
-    ikt_free(&next);
-    return IKT_OK;
-}
-
 ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
                             int64_t count, const ikt_rows *rows, const uint16_t *cell,
                             ikt_cells *out, uint32_t *slot) {
     uint32_t *number = NULL;
     uint16_t *own = NULL;
+    int64_t *next = NULL; /* slot of each cell */
     *out =
         (ikt_cells){.metric = ikt_metric_of(data), .count = count, .d = ikt_dataset_columns(data)};
     out->is_sparse = cell && ikt_dataset_is_sparse(data);
@@ -112,7 +84,25 @@ ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *
     if (st == IKT_OK && !cell) st = ikt_nearest_cells(ctx, data, rows, out->packed, count, own);
     for (int64_t i = 0; st == IKT_OK && cell && i < rows->count; i++)
         own[i] = (uint16_t)number[cell[i]];
-    if (st == IKT_OK) st = number_rows(ctx, rows, own, out, slot);
+    /* Sizes of the cells over all ranks give their first slots; the rows of the ranks before come
+     * first in each. */
+    if (st == IKT_OK) st = ikt_alloc(ctx, &next, count, sizeof *next, "cells");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &out->first, count + 1, sizeof *out->first, "cells");
+    st = ikt_agree(ctx, st);
+    if (st == IKT_OK) {
+        for (int64_t i = 0; i < rows->count; i++)
+            next[own[i]]++;
+        memcpy(out->first + 1, next, (size_t)count * sizeof *next);
+        ikt_sum_i64(ctx, out->first + 1, count);
+        ikt_sums_before(ctx, next, count);
+        for (int64_t c = 0; c < count; c++) {
+            next[c] += out->first[c];
+            out->first[c + 1] += out->first[c];
+        }
+        for (int64_t i = 0; i < rows->count; i++)
+            slot[i] = (uint32_t)next[own[i]]++;
+    }
+    ikt_free(&next);
     ikt_free(&number);
     ikt_free(&own);
     if (st != IKT_OK) ikt_cells_destroy(out);

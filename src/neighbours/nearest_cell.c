@@ -9,8 +9,6 @@
  */
 #include "neighbours/cells.h"
 
-#include <omp.h>
-
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/sort.h"
@@ -69,17 +67,7 @@ static ikt_status pyramid_make(ikt_context *ctx, const ikt_metric *metric, const
     return st;
 }
 
-/* Keeps the `most` best pairs of a sorted list. */
-static int64_t keep(ikt_pair *best, int64_t kept, int64_t most, ikt_pair pair) {
-    if (kept == most && pair >= best[kept - 1]) return kept;
-    int64_t to = kept < most ? kept++ : kept - 1;
-    for (; to > 0 && best[to - 1] > pair; to--)
-        best[to] = best[to - 1];
-    best[to] = pair;
-    return kept;
-}
-
-/* The best nodes of a level among those of the given groups. */
+/* The `most` best nodes of a level among those of the given groups, sorted. */
 static int64_t follow(const pyramid *p, ikt_isa isa, int level, const float *row,
                       const int64_t *group, int64_t groups, int64_t most, ikt_pair *best) {
     int64_t kept = 0;
@@ -88,9 +76,14 @@ static int64_t follow(const pyramid *p, ikt_isa isa, int level, const float *row
         const int64_t size = group_size(p->count[level], group[g]);
         p->metric->block(isa, row, 1, p->packed[level] + group[g] * p->d * GROUP, size, p->d,
                          distance);
-        for (int64_t i = 0; i < size; i++)
-            kept = keep(best, kept, most,
-                        ikt_pair_make(distance[i], (uint32_t)(group[g] * GROUP + i)));
+        for (int64_t i = 0; i < size; i++) {
+            const ikt_pair pair = ikt_pair_make(distance[i], (uint32_t)(group[g] * GROUP + i));
+            if (kept == most && pair >= best[kept - 1]) continue;
+            int64_t to = kept < most ? kept++ : kept - 1;
+            for (; to > 0 && best[to - 1] > pair; to--)
+                best[to] = best[to - 1];
+            best[to] = pair;
+        }
     }
     return kept;
 }

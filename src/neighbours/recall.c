@@ -77,10 +77,18 @@ static ikt_status search(measurement *w) {
     return ikt_agree(w->ctx, st);
 }
 
-/* COLLECTIVE. Lists go to the ranks that own the sampled rows, which merge them: the true lists of
- * the own sampled rows stand at the front afterwards. */
-static void merge(measurement *w) {
+/* Closeness of a score: similarity, or distance where there is no greatest score. */
+static double closeness(const ikt_scorer *scorer, float score) {
+    return scorer->score_most > 0 ? scorer->score_most - (double)score : sqrt((double)score);
+}
+
+/* COLLECTIVE. Lists go to the ranks that own the sampled rows, which merge them into the true lists
+ * and compare. */
+static void compare(measurement *w, const ikt_neighbours *lists, ikt_recall *out) {
+    const ikt_scorer *scorer = &w->tiles->scorer;
     const int64_t k = w->k;
+    ikt_exact_sum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}}; /* of the lists, of the truth */
+    int64_t hits = 0;
     for (int r = 0; r < ikt_size(w->ctx); r++) {
         w->leave[r] = w->counts[r] * k;
         w->come[r] = w->own * k;
@@ -96,19 +104,6 @@ static void merge(measurement *w) {
             ikt_best_offer(score, row, k, w->come_score[at], w->come_row[at]);
         }
     }
-}
-
-/* Closeness of a score: similarity, or distance where there is no greatest score. */
-static double closeness(const ikt_scorer *scorer, float score) {
-    return scorer->score_most > 0 ? scorer->score_most - (double)score : sqrt((double)score);
-}
-
-/* COLLECTIVE. */
-static void compare(const measurement *w, const ikt_neighbours *lists, ikt_recall *out) {
-    const ikt_scorer *scorer = &w->tiles->scorer;
-    const int64_t k = w->k;
-    ikt_exact_sum sum[2] = {{{0}, 0, 0}, {{0}, 0, 0}}; /* of the lists, of the truth */
-    int64_t hits = 0;
     for (int64_t s = 0; s < w->own; s++) {
         const float *found = lists->score + (w->slot[w->own_first + s] - scorer->rows.first) * k;
         const float *truth = w->best.score + s * k; /* the worst is on top */
@@ -134,10 +129,7 @@ ikt_status ikt_recall_measure(ikt_context *ctx, const ikt_tiles *tiles, const ik
     *out = (ikt_recall){0, 0, 0};
     ikt_status st = ikt_agree(ctx, allocate(&w, seed));
     if (st == IKT_OK) st = search(&w);
-    if (st == IKT_OK) {
-        merge(&w);
-        compare(&w, lists, out);
-    }
+    if (st == IKT_OK) compare(&w, lists, out);
     ikt_free(&w.slot);
     ikt_free(&w.counts);
     ikt_free(&w.plain);

@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "isolation/similarity.h"
 #include "linalg/blocks.h"
-#include "metric/metric.h"
 
 enum {
     STRIP = 256,     /* packed codes that are counted at a time; the counts stay on the stack */

@@ -52,7 +52,7 @@ typedef struct {
     uint32_t *near;   /* [cells] */
     float *scores;    /* [SCORES] */
     ikt_select *kept; /* [IKT_TILE_ROWS] */
-    ikt_pair *pairs;  /* [IKT_TILE_ROWS * IKT_SELECT_ROOM * k] */
+    ikt_pair *pairs;  /* [IKT_TILE_ROWS * IKT_SELECT_CAPACITY * k] */
     char *scratch;    /* of a tile */
 } workspace;
 
@@ -143,13 +143,25 @@ static bool is_own(const ikt_rows *rows, int64_t slot) {
     return slot >= rows->first && slot < rows->first + rows->count;
 }
 
-/* The first slots of foreign tiles among the probes, sorted, each once. */
-static ikt_status list_foreign(search *s) {
-    const ikt_rows *rows = &s->tiles->scorer.rows;
+/* An exchange of tiles. */
+typedef struct {
+    ikt_shuffle asks;          /* one item for each tile that is wanted */
+    uint32_t *asked;           /* first slots of the tiles that others want */
+    int64_t *coming, *leaving; /* [ranks] bytes */
+    char *answer;              /* the tiles that others want */
+} exchange;
+
+/* What will come from whom. The tiles that are wanted are listed by their first slots, sorted, each
+ * once, and so in the order of their owners. */
+static ikt_status plan_exchange(search *s, exchange *x) {
+    ikt_context *ctx = s->ctx;
+    const ikt_scorer *scorer = &s->tiles->scorer;
+    const ikt_rows *rows = &scorer->rows;
     foreign_tiles *out = &s->foreign;
+    const int64_t ranks = ikt_size(ctx);
     int64_t found = 0, end;
     for (int pass = 0; pass < 2; pass++) { /* counts, then writes */
-        if (pass == 1) IKT_TRY(ikt_alloc(s->ctx, &out->first, found, sizeof *out->first, purpose));
+        if (pass == 1) IKT_TRY(ikt_alloc(ctx, &out->first, found, sizeof *out->first, purpose));
         found = 0;
         for (int64_t b = 0; b < s->count; b++)
             for (int64_t e = 0; e < s->probes[b]; e++) {
@@ -160,30 +172,13 @@ static ikt_status list_foreign(search *s) {
             }
     }
     out->count = ikt_sort_distinct_u32(out->first, found);
-    return IKT_OK;
-}
-
-/* An exchange of tiles. */
-typedef struct {
-    ikt_shuffle asks;          /* one item for each tile that is wanted */
-    uint32_t *asked;           /* first slots of the tiles that others want */
-    int64_t *coming, *leaving; /* [ranks] bytes */
-    char *answer;              /* the tiles that others want */
-} exchange;
-
-/* What will come from whom. The tiles that are wanted are in the order of their owners. */
-static ikt_status plan_exchange(ikt_context *ctx, const ikt_cells *cells, const ikt_tiles *tiles,
-                                exchange *x, foreign_tiles *out) {
-    const ikt_rows *rows = &tiles->scorer.rows;
-    const int64_t ranks = ikt_size(ctx);
     IKT_TRY(ikt_shuffle_create(ctx, purpose, &x->asks));
     IKT_TRY(ikt_alloc(ctx, &x->coming, ranks, sizeof(int64_t), purpose));
     IKT_TRY(ikt_alloc(ctx, &x->leaving, ranks, sizeof(int64_t), purpose));
     IKT_TRY(ikt_alloc(ctx, &out->offset, out->count + 1, sizeof *out->offset, purpose));
     for (int64_t e = 0; e < out->count; e++) {
-        int64_t end;
-        const int64_t first = ikt_tile_at(cells, rows, out->first[e], &end);
-        const int64_t bytes = tiles->scorer.packed_bytes(&tiles->scorer, end - first);
+        const int64_t first = ikt_tile_at(s->cells, rows, out->first[e], &end);
+        const int64_t bytes = scorer->packed_bytes(scorer, end - first);
         const int owner = ikt_rows_owner(rows, first);
         ikt_shuffle_count(&x->asks, owner);
         x->coming[owner] += bytes;
@@ -223,9 +218,7 @@ static ikt_status fetch_foreign(search *s) {
     ikt_context *ctx = s->ctx;
     exchange x = {0};
     s->foreign = (foreign_tiles){0};
-    ikt_status st = list_foreign(s);
-    if (st == IKT_OK) st = plan_exchange(ctx, s->cells, s->tiles, &x, &s->foreign);
-    st = ikt_agree(ctx, st);
+    ikt_status st = ikt_agree(ctx, plan_exchange(s, &x));
     if (st == IKT_OK) st = answer(ctx, s->tiles, s->foreign.first, &x);
     if (st == IKT_OK) ikt_exchange(ctx, x.answer, x.leaving, s->foreign.data, x.coming, 1);
     ikt_shuffle_destroy(&x.asks);
@@ -236,30 +229,26 @@ static ikt_status fetch_foreign(search *s) {
     return st;
 }
 
-/* The packed tile that begins at the slot, own or fetched. */
-static const char *tile_data(const search *s, int64_t slot) {
-    const ikt_tiles *tiles = s->tiles;
-    const foreign_tiles *f = &s->foreign;
-    if (is_own(&tiles->scorer.rows, slot))
-        return tiles->data + tiles->offset[ikt_tile_of(tiles, slot)];
-    return f->data + f->offset[ikt_find_u32(f->first, f->count, (uint32_t)slot)];
-}
-
 /* --- the search ------------------------------------------------------------------------------- */
 
 /* Scores an own tile of the batch against its probes, and writes the lists of its rows. */
 static void search_tile(const search *s, const workspace *w, int64_t tile) {
     const ikt_tiles *tiles = s->tiles;
     const ikt_scorer *scorer = &tiles->scorer;
+    const foreign_tiles *f = &s->foreign;
     const int64_t t = s->first_tile + tile, first = tiles->first[t], k = s->out->k;
     const int64_t na = tiles->first[t + 1] - first;
     const char *plain = ikt_tile_plain(tiles, t, w->scratch);
     for (int64_t a = 0; a < na; a++)
-        ikt_select_begin(&w->kept[a], scorer->isa, k, w->pairs + a * IKT_SELECT_ROOM * k);
+        ikt_select_begin(&w->kept[a], scorer->isa, k, w->pairs + a * IKT_SELECT_CAPACITY * k);
     for (int64_t e = 0; e < s->probes[tile]; e++) {
         const probe at = s->probe[tile * s->candidates + e];
         int64_t end, begin = ikt_tile_at(s->cells, &scorer->rows, at.first, &end);
-        scorer->score(scorer, plain, na, tile_data(s, begin), end - begin, w->scores);
+        const char *data =
+            is_own(&scorer->rows, begin)
+                ? tiles->data + tiles->offset[ikt_tile_of(tiles, begin)]
+                : f->data + f->offset[ikt_find_u32(f->first, f->count, (uint32_t)begin)];
+        scorer->score(scorer, plain, na, data, end - begin, w->scores);
         for (int64_t a = 0; a < na; a++)
             ikt_select_floats(&w->kept[a], first + a, at.first, at.end - at.first,
                               w->scores + a * ikt_score_stride(end - begin) + at.first - begin);
@@ -306,7 +295,7 @@ static ikt_status search_batch(search *s, int64_t done, int64_t tiles) {
 static ikt_status allocate(search *s, int64_t tiles) {
     ikt_context *ctx = s->ctx;
     const ikt_cells *cells = s->cells;
-    const int64_t pairs = IKT_TILE_ROWS * IKT_SELECT_ROOM * s->out->k;
+    const int64_t pairs = IKT_TILE_ROWS * IKT_SELECT_CAPACITY * s->out->k;
     const int64_t distances = TOGETHER * ikt_packed_rows(cells->count);
     const int64_t centre = cells->is_sparse ? 0 : TOGETHER * cells->d;
     IKT_TRY(ikt_alloc(ctx, &s->probes, tiles, sizeof *s->probes, purpose));

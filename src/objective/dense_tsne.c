@@ -84,25 +84,6 @@ LANES_INLINE void add_block(const job *j, int q, bool want_value, int group, con
     }
 }
 
-LANES_INLINE void widen(int q, bool want_value, const row_lanes *lanes, row_sums *sums) {
-    pair_widen(&lanes->phi, &sums->phi);
-    if (want_value) pair_widen(&lanes->value, &sums->value);
-    for (int c = 0; c < q; c++) {
-        pair_widen(&lanes->repulsion[c], &sums->repulsion[c]);
-        pair_widen(&lanes->attraction[c], &sums->attraction[c]);
-    }
-}
-
-LANES_INLINE void store(const job *j, int q, bool want_value, int64_t i, const row_sums *sums) {
-    const fused *t = j->of;
-    t->phi[i] = pair_total(&sums->phi);
-    if (want_value) j->value[i - j->first] = pair_total(&sums->value);
-    for (int c = 0; c < q; c++) {
-        t->field[q * i + c] = (float)(-2 * pair_total(&sums->repulsion[c]));
-        t->attraction[q * i + c] = (float)pair_total(&sums->attraction[c]);
-    }
-}
-
 /* Rows i .. i + group - 1. */
 LANES_INLINE void sum_group(const job *j, int q, bool want_value, int group, int64_t i) {
     const ikt_replica *all = &j->of->replica;
@@ -114,11 +95,24 @@ LANES_INLINE void sum_group(const job *j, int q, bool want_value, int group, int
         row_lanes lanes[GROUP];
         memset(lanes, 0, sizeof lanes);
         add_block(j, q, want_value, group, p, own, first, end, lanes);
-        for (int k = 0; k < group; k++)
-            widen(q, want_value, &lanes[k], &sums[k]);
+        for (int k = 0; k < group; k++) {
+            pair_widen(&lanes[k].phi, &sums[k].phi);
+            if (want_value) pair_widen(&lanes[k].value, &sums[k].value);
+            for (int c = 0; c < q; c++) {
+                pair_widen(&lanes[k].repulsion[c], &sums[k].repulsion[c]);
+                pair_widen(&lanes[k].attraction[c], &sums[k].attraction[c]);
+            }
+        }
     }
-    for (int k = 0; k < group; k++)
-        store(j, q, want_value, i + k, &sums[k]);
+    for (int k = 0; k < group; k++) {
+        j->of->phi[i + k] = pair_total(&sums[k].phi);
+        if (want_value) j->value[i + k - j->first] = pair_total(&sums[k].value);
+        for (int c = 0; c < q; c++) {
+            const int64_t at = q * (i + k) + c;
+            j->of->field[at] = (float)(-2 * pair_total(&sums[k].repulsion[c]));
+            j->of->attraction[at] = (float)pair_total(&sums[k].attraction[c]);
+        }
+    }
 }
 
 LANES_INLINE void sum_rows(const job *j, int q, bool want_value) {
@@ -139,26 +133,7 @@ LANES_INLINE void sum_all(const job *j) {
         j->value ? sum_rows(j, 3, true) : sum_rows(j, 3, false);
 }
 
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) static void sum_avx2(const job *j) {
-    sum_all(j);
-}
-
-__attribute__((target("avx512f"))) static void sum_avx512(const job *j) {
-    sum_all(j);
-}
-#endif
-
-static void sum(const job *j) {
-#if defined(__x86_64__)
-    if (j->of->isa >= IKT_ISA_AVX512)
-        sum_avx512(j);
-    else if (j->of->isa == IKT_ISA_AVX2)
-        sum_avx2(j);
-    else
-#endif
-        sum_all(j);
-}
+IKT_FOR_EACH_ISA(sum, sum_all, (const job *j), (j))
 
 /* All own rows; adds their values to `total` where that is wanted. */
 static void sum_own(fused *t, ikt_exact_sum *total) {
@@ -170,7 +145,7 @@ static void sum_own(fused *t, ikt_exact_sum *total) {
 #pragma omp for schedule(static) nowait
         for (int64_t i = 0; i < n; i += PIECE) {
             const job j = {t, i, i + PIECE < n ? i + PIECE : n, total ? value : NULL};
-            sum(&j);
+            sum(t->isa)(&j);
             if (total) ikt_exact_sum_add_array(&mine, value, j.last - j.first, 1);
         }
 #pragma omp critical(ikt_dense_total)

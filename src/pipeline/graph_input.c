@@ -13,9 +13,11 @@
 
 /* --- what it decides -------------------------------------------------------------------------- */
 
-/* What the numbers are, by the attribute of the group or data set, or by its name: what stands
- * behind the colon, or in a file that holds one array the name of the file. */
-static ikt_edges guess(const char *attribute, const char *name) {
+/* What the numbers are, unless the settings say it: by the attribute of the group or data set, or
+ * by its name, which is what stands behind the colon, or in a file that holds one array the name of
+ * the file. */
+static ikt_status settle_values(ikt_context *ctx, const char *attribute, const char *name,
+                                ikt_graph_settings *graph) {
     static const struct {
         const char *word;
         ikt_edges values;
@@ -24,18 +26,13 @@ static ikt_edges guess(const char *attribute, const char *name) {
                  {"distance", IKT_EDGES_DISTANCES},
                  {"probabilit", IKT_EDGES_PROBABILITIES}};
     const char *colon = strrchr(name, ':'), *slash = strrchr(name, '/');
-    const char *told = colon ? colon : slash ? slash : name;
-    if (strcmp(attribute, "none") == 0) return IKT_EDGES_NONE;
-    for (size_t w = 0; w < sizeof words / sizeof *words; w++)
-        if (strstr(attribute, words[w].word)) return words[w].values;
-    for (size_t w = 0; w < sizeof words / sizeof *words; w++)
-        if (strstr(told, words[w].word)) return words[w].values;
-    return IKT_EDGES_AUTO;
-}
-
-static ikt_status settle_values(ikt_context *ctx, const char *attribute, const char *name,
-                                ikt_graph_settings *graph) {
-    if (graph->values == IKT_EDGES_AUTO) graph->values = (int)guess(attribute, name);
+    const char *const told[] = {attribute, colon ? colon : slash ? slash : name};
+    const size_t n_words = sizeof words / sizeof *words;
+    if (graph->values == IKT_EDGES_AUTO && strcmp(attribute, "none") == 0)
+        graph->values = IKT_EDGES_NONE;
+    for (size_t w = 0; w < 2 * n_words && graph->values == IKT_EDGES_AUTO; w++)
+        if (strstr(told[w / n_words], words[w % n_words].word))
+            graph->values = (int)words[w % n_words].values;
     if (graph->values != IKT_EDGES_AUTO) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,
                     "%s does not say what its numbers are: give graph.values=similarities, "
@@ -43,10 +40,11 @@ static ikt_status settle_values(ikt_context *ctx, const char *attribute, const c
                     name);
 }
 
-/* A matrix of all pairs: distances are for the kinds that weigh distances, other numbers for the
- * kind `graph`. */
-static ikt_status settle_pairwise(ikt_context *ctx, const ikt_pairwise *pairs,
-                                  ikt_settings *settings) {
+/* COLLECTIVE. A matrix of all pairs: distances are for the kinds that weigh distances, other
+ * numbers for the kind `graph`. */
+static ikt_status look_at_pairs(ikt_context *ctx, const ikt_pairwise *pairs, ikt_settings *settings,
+                                ikt_graph_about *about) {
+    int64_t k = 0;
     ikt_affinity_settings *affinity = &settings->affinity;
     const char *name = ikt_source_name(pairs->source);
     const bool is_dense = affinity->support == IKT_SUPPORT_DENSE;
@@ -75,22 +73,12 @@ static ikt_status settle_pairwise(ikt_context *ctx, const ikt_pairwise *pairs,
         const bool is_knn = affinity->graph.weights == IKT_WEIGHTS_KNN;
         affinity->kind = is_knn ? IKT_AFFINITY_KNN : IKT_AFFINITY_GAUSSIAN;
     }
+    IKT_TRY(ikt_affinity_resolve(ctx, affinity, pairs->n, &k));
+    about->n = pairs->n;
+    about->entries = (is_dense ? pairs->n - 1 : k) * pairs->n;
+    about->is_pairwise = true;
+    snprintf(about->name, sizeof about->name, "%s", name);
     return IKT_OK;
-}
-
-static ikt_status settle_foreign(ikt_context *ctx, const ikt_graph_file *file,
-                                 ikt_settings *settings) {
-    ikt_affinity_settings *affinity = &settings->affinity;
-    const int kind = affinity->kind;
-    const char *name = ikt_graph_file_name(file);
-    if (kind != IKT_AFFINITY_ISOLATION && kind != IKT_AFFINITY_GRAPH)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "affinity.kind = %s does not go with input.graph, which stands in place of "
-                        "a kernel; distances get Gaussian weights by graph.values=distances with "
-                        "gaussian.perplexity",
-                        ikt_affinity_of(affinity)->name);
-    affinity->kind = IKT_AFFINITY_GRAPH;
-    return settle_values(ctx, ikt_graph_file_values(file), name, &affinity->graph);
 }
 
 /* What goes with no graph. */
@@ -151,9 +139,18 @@ static ikt_status look_at_graph(ikt_context *ctx, ikt_settings *settings, ikt_gr
     about->start = ikt_graph_file_start(file, &about->q);
     ikt_graph_file_int(file, "seed", &about->seed);
     snprintf(about->name, sizeof about->name, "%s", ikt_graph_file_name(file));
+    ikt_affinity_settings *affinity = &settings->affinity;
     ikt_status st = IKT_OK;
-    if (!about->is_kept) {
-        st = settle_foreign(ctx, file, settings);
+    if (!about->is_kept && affinity->kind != IKT_AFFINITY_ISOLATION &&
+        affinity->kind != IKT_AFFINITY_GRAPH) {
+        st = ikt_fail(ctx, IKT_ERR_USAGE,
+                      "affinity.kind = %s does not go with input.graph, which stands in place of "
+                      "a kernel; distances get Gaussian weights by graph.values=distances with "
+                      "gaussian.perplexity",
+                      ikt_affinity_of(affinity)->name);
+    } else if (!about->is_kept) {
+        affinity->kind = IKT_AFFINITY_GRAPH;
+        st = settle_values(ctx, ikt_graph_file_values(file), about->name, &affinity->graph);
     } else {
         st = ikt_graph_file_text(file, "settings", &text);
         if (st == IKT_OK)
@@ -164,20 +161,6 @@ static ikt_status look_at_graph(ikt_context *ctx, ikt_settings *settings, ikt_gr
     ikt_free(&text);
     ikt_graph_file_close(&file);
     return st;
-}
-
-/* COLLECTIVE. The same of a matrix of all pairs. */
-static ikt_status look_at_pairs(ikt_context *ctx, const ikt_pairwise *pairs, ikt_settings *settings,
-                                ikt_graph_about *about) {
-    int64_t k = 0;
-    IKT_TRY(settle_pairwise(ctx, pairs, settings));
-    IKT_TRY(ikt_affinity_resolve(ctx, &settings->affinity, pairs->n, &k));
-    if (settings->affinity.support == IKT_SUPPORT_DENSE) k = pairs->n - 1;
-    about->n = pairs->n;
-    about->entries = k * pairs->n;
-    about->is_pairwise = true;
-    snprintf(about->name, sizeof about->name, "%s", ikt_source_name(pairs->source));
-    return IKT_OK;
 }
 
 ikt_status ikt_graph_settle(ikt_context *ctx, ikt_settings *settings, ikt_graph_about *about) {
@@ -246,19 +229,14 @@ static ikt_status take_start(ikt_context *ctx, const ikt_graph_file *file,
     int64_t q;
     const ikt_graph_start start = ikt_graph_file_start(file, &q);
     const int64_t numbers = q * rows->count;
-    ikt_status st = IKT_OK;
-    if (q != layout->dimensions) return IKT_OK;
-    if (start == IKT_GRAPH_START_PCA && layout->init == IKT_INIT_PCA) {
-        st = ikt_alloc(ctx, &p->scores, numbers, sizeof *p->scores, "initial");
-        IKT_TRY(ikt_agree(ctx, st));
-        return ikt_graph_file_read_start(file, rows, p->scores);
-    }
-    if (start == IKT_GRAPH_START_LANDMARK && layout->init == IKT_INIT_LANDMARK && !p->start) {
-        st = ikt_alloc(ctx, &p->start, numbers, sizeof *p->start, "embedding");
-        IKT_TRY(ikt_agree(ctx, st));
-        return ikt_graph_file_read_start(file, rows, p->start);
-    }
-    return IKT_OK;
+    const bool has_pca = start == IKT_GRAPH_START_PCA && layout->init == IKT_INIT_PCA;
+    const bool has_places =
+        start == IKT_GRAPH_START_LANDMARK && layout->init == IKT_INIT_LANDMARK && !p->start;
+    if (q != layout->dimensions || (!has_pca && !has_places)) return IKT_OK;
+    IKT_TRY(ikt_agree(ctx,
+                      has_pca ? ikt_alloc(ctx, &p->scores, numbers, sizeof *p->scores, "initial")
+                              : ikt_alloc(ctx, &p->start, numbers, sizeof *p->start, "embedding")));
+    return ikt_graph_file_read_start(file, rows, has_pca ? (void *)p->scores : p->start);
 }
 
 static ikt_status read_weights(ikt_context *ctx, const ikt_graph_file *file,

@@ -12,7 +12,6 @@
 #include "isolation/model.h"
 #include "neighbours/cells.h"
 #include "neighbours/exact.h"
-#include "neighbours/search.h"
 #include "neighbours/tiles.h"
 #include "objective/objective.h"
 #include "pipeline/early_outputs.h"
@@ -96,17 +95,6 @@ static ikt_status save_where_due(ikt_context *ctx, ikt_probabilities *p) {
     return ikt_watch_stage_end(ctx, &saver);
 }
 
-/* LOCAL. Memory for what the heads of a checkpoint announce. */
-static ikt_status allocate_saved(ikt_context *ctx, facts *f, ikt_probabilities *p) {
-    const int64_t k = f->number[0], count = p->rows.count;
-    if (k < 1 || k >= p->rows.n)
-        return ikt_fail(ctx, IKT_ERR_DATA, "a checkpoint of P makes no sense");
-    IKT_TRY(ikt_neighbours_create(ctx, &p->rows, k, &p->lists));
-    if (f->number[5]) IKT_TRY(ikt_alloc(ctx, &f->slot, count, sizeof *f->slot, "checkpoint"));
-    if (!f->number[6]) return IKT_OK;
-    return ikt_alloc(ctx, &p->start, p->hooks->q * count, sizeof *p->start, "embedding");
-}
-
 ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *hooks,
                                    const ikt_rows *rows, ikt_probabilities *out) {
     ikt_part part[PARTS_MOST];
@@ -122,7 +110,17 @@ ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *hooks
     /* There is everything of it but P itself. */
     name_parts(out, &f, part);
     ikt_status st = ikt_stage_file_read(file, part, HEADS);
-    if (st == IKT_OK) st = ikt_agree(ctx, allocate_saved(ctx, &f, out));
+    if (st == IKT_OK && (f.number[0] < 1 || f.number[0] >= rows->n)) {
+        st = ikt_agree(ctx, ikt_fail(ctx, IKT_ERR_DATA, "a checkpoint of P makes no sense"));
+    } else if (st == IKT_OK) {
+        st = ikt_neighbours_create(ctx, rows, f.number[0], &out->lists);
+        if (st == IKT_OK && f.number[5])
+            st = ikt_alloc(ctx, &f.slot, rows->count, sizeof *f.slot, "checkpoint");
+        if (st == IKT_OK && f.number[6])
+            st = ikt_alloc(ctx, &out->start, hooks->q * rows->count, sizeof *out->start,
+                           "embedding");
+        st = ikt_agree(ctx, st);
+    }
     if (st == IKT_OK) {
         const int64_t count = name_parts(out, &f, part);
         st = ikt_stage_file_read(file, part + HEADS, count - HEADS);
@@ -434,17 +432,6 @@ static ikt_status check_needs(ikt_context *ctx, const ikt_settings *settings,
     return IKT_OK;
 }
 
-/* COLLECTIVE. The most similar rows of each: p->lists of p->k neighbours, sorted or not, in the
- * order that p->is_ordered tells, or p->dense. Where a checkpoint has had the lists, codes alone
- * are made, for those who need them. */
-static ikt_status find_similar(ikt_context *ctx, const job *j, ikt_probabilities *p) {
-    const bool needs_codes = j->options->needs & IKT_NEEDS_CODES;
-    if (p->is_found && !needs_codes && !j->options->model_writer) return IKT_OK;
-    if (j->pairs) return find_in_matrix(ctx, j, p);
-    return j->kind->scores == IKT_SCORES_CODES ? find_by_codes(ctx, j, p)
-                                               : find_by_distances(ctx, j, p);
-}
-
 ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *settings,
                                      ikt_dataset *data, const ikt_probabilities_options *options,
                                      ikt_probabilities *p) {
@@ -463,7 +450,15 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
         st = ikt_graph_weights(ctx, settings, data, &p->rows, p);
         ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
     } else if (st == IKT_OK) {
-        st = find_similar(ctx, &j, p);
+        /* p->lists of p->k neighbours, in the order that p->is_ordered tells, or p->dense. Where a
+         * checkpoint has had the lists, codes alone are made, for those who need them. */
+        if (p->is_found && !(options->needs & IKT_NEEDS_CODES) && !options->model_writer)
+            st = IKT_OK;
+        else if (j.pairs)
+            st = find_in_matrix(ctx, &j, p);
+        else
+            st = j.kind->scores == IKT_SCORES_CODES ? find_by_codes(ctx, &j, p)
+                                                    : find_by_distances(ctx, &j, p);
         if (st == IKT_OK && !p->is_dense && p->lists.k > 0) st = weigh(ctx, &j, p);
     }
     ikt_pairwise_close(&pairs);

@@ -10,7 +10,6 @@
 #include "base/atomic_file.h"
 #include "base/comm.h"
 #include "base/memory.h"
-#include "base/rng.h"
 #include "base/timer.h"
 #include "io/formats/reader.h"
 #include "io/numbers/element.h"
@@ -37,20 +36,8 @@ ikt_status ikt_start_draw(ikt_context *ctx, uint64_t seed, ikt_rng_purpose what,
 
 /* --- principal components --------------------------------------------------------------------- */
 
-/* Scores of the own rows on the first components. */
-static ikt_status find_scores(ikt_context *ctx, int q, ikt_dataset *data, const ikt_rows *rows,
-                              double *scores) {
-    ikt_pca *pca = NULL;
-    ikt_strided_reader space;
-    ikt_row_reader reader = ikt_dataset_reader(data);
-    ikt_row_reader sample = ikt_strided_reader_make(ctx, &reader, IKT_START_ROWS, &space);
-    ikt_status st = ikt_pca_fit(ctx, &sample, q, &pca);
-    if (st == IKT_OK) st = ikt_pca_scores(ctx, pca, &reader, rows->first, rows->count, scores);
-    ikt_pca_destroy(&pca);
-    return st;
-}
-
-/* The same scores of sparse rows, along the axes of some of them that are drawn at random. */
+/* Scores of the own sparse rows on the first components, along the axes of some of them that are
+ * drawn at random. */
 static ikt_status find_sparse_scores(ikt_context *ctx, int q, uint64_t seed, ikt_dataset *data,
                                      const ikt_rows *rows, double *scores) {
     const int64_t n = rows->n, count = n < IKT_START_SPARSE_ROWS ? n : IKT_START_SPARSE_ROWS;
@@ -81,14 +68,22 @@ static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings,
     const int q = (int)settings->layout.dimensions;
     const uint64_t seed = (uint64_t)settings->run.seed;
     double *scores = NULL;
+    ikt_pca *pca = NULL;
     ikt_stage_begin(ctx, IKT_STAGE_PCA);
     ikt_status st =
         ikt_agree(ctx, ikt_alloc(ctx, &scores, q * rows->count, sizeof *scores, purpose));
-    if (st == IKT_OK && from->scores)
+    if (st == IKT_OK && from->scores) {
         memcpy(scores, from->scores, (size_t)(q * rows->count) * sizeof *scores);
-    else if (st == IKT_OK)
-        st = ikt_dataset_is_sparse(data) ? find_sparse_scores(ctx, q, seed, data, rows, scores)
-                                         : find_scores(ctx, q, data, rows, scores);
+    } else if (st == IKT_OK && ikt_dataset_is_sparse(data)) {
+        st = find_sparse_scores(ctx, q, seed, data, rows, scores);
+    } else if (st == IKT_OK) {
+        ikt_strided_reader space;
+        const ikt_row_reader reader = ikt_dataset_reader(data);
+        const ikt_row_reader sample = ikt_strided_reader_make(ctx, &reader, IKT_START_ROWS, &space);
+        st = ikt_pca_fit(ctx, &sample, q, &pca);
+        if (st == IKT_OK) st = ikt_pca_scores(ctx, pca, &reader, rows->first, rows->count, scores);
+        ikt_pca_destroy(&pca);
+    }
     if (st == IKT_OK && from->graph_writer)
         st = ikt_graph_writer_start(from->graph_writer, IKT_GRAPH_START_PCA, q, scores);
     if (st == IKT_OK) ikt_initial_from_scores(ctx, rows, q, seed, scores, y);

@@ -163,7 +163,7 @@ static double select_best(void *self) {
 
 static ikt_status measure_selection(bench *b, int64_t k) {
     block p = {.k = k, .in_bytes = 4 * REPEATS * CANDIDATES};
-    p.out_bytes = (IKT_SELECT_ROOM * k * (int64_t)sizeof(ikt_pair) + 63) / 64 * 64;
+    p.out_bytes = (IKT_SELECT_CAPACITY * k * (int64_t)sizeof(ikt_pair) + 63) / 64 * 64;
     ikt_status st = ikt_agree(b->ctx, make(b, &p));
     if (st == IKT_OK) fill_floats(&p);
     bench_case c = {.path = "selection",

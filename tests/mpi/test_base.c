@@ -236,9 +236,9 @@ static void memory_is_accounted_and_bounded(void **state) {
     assert_int_equal(ikt_memory_now(ctx), 1600);
     assert_int_equal(ikt_memory_peak(ctx), 2400);
     double *before = a;
-    assert_int_equal(ikt_room(ctx, &a, 150, sizeof *a, "doubles"), IKT_OK);
+    assert_int_equal(ikt_reserve(ctx, &a, 150, sizeof *a, "doubles"), IKT_OK);
     assert_true(a == before && a[99] == 3);
-    assert_int_equal(ikt_room(ctx, &a, 201, sizeof *a, "doubles"), IKT_OK);
+    assert_int_equal(ikt_reserve(ctx, &a, 201, sizeof *a, "doubles"), IKT_OK);
     assert_true(a[99] == 0 && a[200] == 0);
     assert_int_equal(ikt_memory_now(ctx), 1608);
     assert_int_equal(ikt_memory_peak(ctx), 2400);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/comm.h"
+#include "base/context.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "evaluate/family.h"
@@ -221,9 +222,11 @@ static void samples_are_fair(void **state) {
 
 /* Bytes at the peak of what is allocated for a purpose, or for any. */
 static int64_t peak_of(const ikt_context *ctx, const char *purpose) {
-    int64_t now, peak = ikt_memory_peak(ctx);
-    for (int p = 0; purpose && p < ikt_memory_purposes(ctx); p++)
-        if (strcmp(ikt_memory_purpose(ctx, p, &now, &peak), purpose) == 0) break;
+    int64_t peak = ikt_memory_peak(ctx);
+    for (int p = 0; purpose && p < ctx->purposes; p++) {
+        peak = ctx->purpose[p].peak;
+        if (strcmp(ctx->purpose[p].name, purpose) == 0) break;
+    }
     return peak;
 }
 

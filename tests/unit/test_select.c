@@ -42,7 +42,7 @@ static void offer(ikt_select *s, bool floats, int64_t except, const void *value)
 static void check(bool floats, int64_t k, ikt_isa isa) {
     static float f[ROOM];
     static int32_t i32[ROOM];
-    static ikt_pair all[COUNT], buffer[IKT_SELECT_ROOM * COUNT];
+    static ikt_pair all[COUNT], buffer[IKT_SELECT_CAPACITY * COUNT];
     const int64_t except = floats ? 17 : -1;
     int64_t count = 0;
     ikt_select s;
@@ -88,7 +88,7 @@ static void pairs_give_their_parts_back_in_order(void **state) {
 static void a_tightened_selection_is_complete_below_its_limit(void **state) {
     (void)state;
     static float f[ROOM];
-    static ikt_pair buffer[IKT_SELECT_ROOM * 200];
+    static ikt_pair buffer[IKT_SELECT_CAPACITY * 200];
     ikt_select s;
     for (int64_t e = 0; e < COUNT; e++)
         f[e] = float_at(e);

@@ -10,8 +10,8 @@
 #include "base/memory.h"
 #include "dist/rows.h"
 #include "io/convert/row_feed.h"
-#include "io/hdf5/sparse_group.h"
 #include "io/hdf5/h5.h"
+#include "io/hdf5/sparse_group.h"
 #include "io/sources/labels.h"
 
 typedef struct {
@@ -44,8 +44,8 @@ static ikt_status read_labels(ikt_row_feed *feed, int64_t count, int32_t *labels
     hdf5_self *self = feed->self;
     bool present;
     if (!feed->labels) return IKT_OK;
-    IKT_TRY(ikt_agree(feed->ctx,
-                      ikt_room(feed->ctx, &self->labels, count, sizeof *self->labels, "blocks")));
+    IKT_TRY(ikt_agree(
+        feed->ctx, ikt_reserve(feed->ctx, &self->labels, count, sizeof *self->labels, "blocks")));
     IKT_TRY(ikt_source_read_labels(self->source, self->label_name, feed->first + feed->done, count,
                                    self->labels, &present));
     return narrow_labels(feed, count, self->labels, labels);

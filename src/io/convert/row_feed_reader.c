@@ -101,7 +101,7 @@ static ikt_status read_labels(ikt_row_feed *feed, int64_t count, int32_t *labels
     reader_self *self = feed->self;
     ikt_reader *reader = self->labels;
     const int64_t all = reader->n == 1 ? reader->d : count; /* a row comes whole */
-    IKT_TRY(ikt_room(feed->ctx, &self->label_block, all, sizeof(double), "blocks"));
+    IKT_TRY(ikt_reserve(feed->ctx, &self->label_block, all, sizeof(double), "blocks"));
     if (reader->n > 1 || reader->done == 0)
         IKT_TRY(ikt_reader_read(reader, reader->n > 1 ? count : 1, self->label_block, NULL));
     for (int64_t i = 0; i < count; i++) {

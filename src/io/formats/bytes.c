@@ -184,7 +184,7 @@ ikt_status ikt_binary_read(ikt_reader *reader, int64_t count, void *rows, int32_
         const int64_t wanted = array->by_columns ? reader->n : count;
         const int64_t bytes = wanted * reader->d * array->element.bytes;
         int64_t got;
-        IKT_TRY(ikt_room(reader->ctx, &array->stored, bytes, 1, "reader"));
+        IKT_TRY(ikt_reserve(reader->ctx, &array->stored, bytes, 1, "reader"));
         IKT_TRY(ikt_bytes_read(&array->bytes, array->stored, bytes, &got));
         if (got < bytes) return truncated(reader, array, array->header + before + got);
     }

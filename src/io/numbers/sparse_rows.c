@@ -16,9 +16,9 @@ typedef struct {
 
 ikt_status ikt_sparse_rows_reserve(ikt_context *ctx, int64_t count, int64_t entries,
                                    ikt_sparse_rows *rows) {
-    IKT_TRY(ikt_room(ctx, &rows->start, count + 1, sizeof *rows->start, purpose));
-    IKT_TRY(ikt_room(ctx, &rows->column, entries, sizeof *rows->column, purpose));
-    return ikt_room(ctx, &rows->value, entries, sizeof *rows->value, purpose);
+    IKT_TRY(ikt_reserve(ctx, &rows->start, count + 1, sizeof *rows->start, purpose));
+    IKT_TRY(ikt_reserve(ctx, &rows->column, entries, sizeof *rows->column, purpose));
+    return ikt_reserve(ctx, &rows->value, entries, sizeof *rows->value, purpose);
 }
 
 void ikt_sparse_rows_destroy(ikt_sparse_rows *rows) {
