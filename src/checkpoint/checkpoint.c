@@ -212,18 +212,6 @@ void ikt_checkpoint_finish(ikt_checkpoint *checkpoint) {
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* LOCAL, rank 0. Once a stage has two files of its own, older ones are not needed any more: but
- * lists are made from the codes, and the loop needs P. */
-static void remove_superfluous(const ikt_checkpoint *c, ikt_stage stage) {
-    char previous[IKT_PATH_MAX];
-    file_name(c, stage, true, previous);
-    if (access(previous, F_OK) != 0) return;
-    if (stage == IKT_STAGE_NEIGHBOURS) remove_files(c, IKT_STAGE_CODES, false);
-    if (stage != IKT_STAGE_LAYOUT) return;
-    if (!c->keeps_codes) remove_files(c, IKT_STAGE_CODES, true);
-    remove_files(c, IKT_STAGE_NEIGHBOURS, true);
-}
-
 ikt_status ikt_checkpoint_write(ikt_checkpoint *c, ikt_stage stage, const ikt_part *parts,
                                 int64_t count) {
     char path[IKT_PATH_MAX], previous[IKT_PATH_MAX];
@@ -238,7 +226,14 @@ ikt_status ikt_checkpoint_write(ikt_checkpoint *c, ikt_stage stage, const ikt_pa
     st = ikt_agree(c->ctx, st);
     if (st == IKT_OK) st = ikt_stage_file_write(c->ctx, path, previous, &head, parts, count);
     if (st != IKT_OK) return st;
-    if (ikt_rank(c->ctx) == 0) remove_superfluous(c, stage);
+    /* Once a stage has two files of its own, older ones are not needed any more: but lists are made
+     * from the codes, and the loop needs P. */
+    const bool has_two = ikt_rank(c->ctx) == 0 && access(previous, F_OK) == 0;
+    if (has_two && stage == IKT_STAGE_NEIGHBOURS) remove_files(c, IKT_STAGE_CODES, false);
+    if (has_two && stage == IKT_STAGE_LAYOUT) {
+        if (!c->keeps_codes) remove_files(c, IKT_STAGE_CODES, true);
+        remove_files(c, IKT_STAGE_NEIGHBOURS, true);
+    }
     ikt_log(c->ctx, IKT_LOG_DETAIL, "checkpoint: %s in %.2f s", path, ikt_now() - begun);
     return IKT_OK;
 }

@@ -114,20 +114,6 @@ int64_t ikt_dataset_block_rows(const ikt_dataset *d) {
     return ikt_source_block_rows(d->source);
 }
 
-/* Rounds to float32 behind what `out` holds; what becomes 0 is dropped. */
-static void append(const ikt_sparse_rows *from, ikt_sparse *out) {
-    int64_t to = out->start[out->count];
-    for (int64_t i = 0; i < from->count; i++) {
-        for (int64_t e = from->start[i]; e < from->start[i + 1]; e++) {
-            const float value = (float)from->value[e];
-            if (value == 0) continue;
-            out->column[to] = from->column[e];
-            out->value[to++] = value;
-        }
-        out->start[++out->count] = to;
-    }
-}
-
 ikt_status ikt_dataset_read_sparse(ikt_dataset *d, int64_t first, int64_t count, ikt_sparse *rows) {
     const ikt_sparse_rows *from = &d->entries;
     IKT_TRY(ikt_source_read_sparse(d->source, first, count, &d->entries));
@@ -141,7 +127,17 @@ ikt_status ikt_dataset_read_sparse(ikt_dataset *d, int64_t first, int64_t count,
             ikt_normaliser_entries(&d->normaliser, from->column + at, from->value + at,
                                    from->start[i + 1] - at, from->value + at);
         }
-        append(from, rows);
+        int64_t to = 0;
+        for (int64_t i = 0; i < from->count;
+             i++) { /* rounded to float32; what becomes 0 is dropped */
+            for (int64_t e = from->start[i]; e < from->start[i + 1]; e++) {
+                const float value = (float)from->value[e];
+                if (value == 0) continue;
+                rows->column[to] = from->column[e];
+                rows->value[to++] = value;
+            }
+            rows->start[++rows->count] = to;
+        }
     }
     /* Rows under another's map are looked at as they are read; those of one's own map have been. */
     for (int64_t i = 0; st == IKT_OK && d->is_lent && i < rows->count; i++)

@@ -187,7 +187,7 @@ static ikt_status write_ordered(ikt_context *ctx, ikt_graph_writer *w, ikt_proba
         st = ikt_redistribute_entries(ctx, order, IKT_TO_ROWS, from->start, from->value, to, moved);
     if (st == IKT_OK) st = ikt_graph_writer_weights(w, (const float *)(const void *)moved);
     if (st == IKT_OK) st = ikt_order_slots(ctx, order, slot);
-    if (st == IKT_OK) st = ikt_graph_writer_positions(w, slot);
+    if (st == IKT_OK) st = ikt_graph_writer_slots(w, slot);
     if (st == IKT_OK) st = ikt_translate_indices(ctx, &order->rows, slot, from->column, entries);
     ikt_free(&slot);
     ikt_free(&moved);

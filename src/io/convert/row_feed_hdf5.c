@@ -197,12 +197,6 @@ static ikt_status try_columns(ikt_row_feed *feed, const ikt_feed_options *option
 
 /* --- a source --------------------------------------------------------------------------------- */
 
-static bool are_bytes(const ikt_sparse_rows *rows) {
-    for (int64_t e = 0; e < rows->start[rows->count]; e++)
-        if (!ikt_number_fits(IKT_TYPE_U8, rows->value[e])) return false;
-    return true;
-}
-
 /* COLLECTIVE. A first pass over the rows, which tells how many entries are left when those of one
  * row and column are added up and zeros left out, and whether bytes are bytes still. */
 static ikt_status count_entries(ikt_row_feed *feed) {
@@ -212,7 +206,8 @@ static ikt_status count_entries(ikt_row_feed *feed) {
     do {
         IKT_TRY(read_block(feed, done, feed->count));
         own += self->rows.start[self->rows.count];
-        if (!wider) wider = !are_bytes(&self->rows);
+        for (int64_t e = 0; e < self->rows.start[self->rows.count] && !wider; e++)
+            wider = !ikt_number_fits(IKT_TYPE_U8, self->rows.value[e]);
         done += self->rows.count;
     } while (ikt_max_one(feed->ctx, feed->count - done) > 0);
     if (ikt_max_one(feed->ctx, wider) == 0) feed->type = stored;

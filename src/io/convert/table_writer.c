@@ -1,21 +1,19 @@
 /* A data set file, dense or sparse, written in parallel and atomically. See table_writer.h. */
 #include "io/convert/table_writer.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "base/atomic_file.h"
 #include "base/memory.h"
 #include "io/hdf5/h5.h"
 
-/* What a file of sparse rows has in place of the data set of dense ones. */
-enum { GROUP, DATA, INDICES, INDPTR, IDS };
+/* What is open while the file is written, in the order in which it is closed; sparse rows have four
+ * in place of the data set of dense ones. */
+enum { GROUP, DATA, INDICES, INDPTR, LABELS, IDS };
 
 struct ikt_table_writer {
     ikt_context *ctx;
-    char path[IKT_PATH_MAX], temporary[IKT_PATH_MAX];
-    hid_t file, labels;
-    hid_t ids[IDS]; /* of the rows; negative ones are not there. Dense rows: DATA */
+    ikt_h5_output out;
+    hid_t ids[IDS]; /* negative ones are not there. Dense rows: DATA */
     ikt_type type;
     hid_t index; /* of sparse rows: HDF5's type of the column numbers; not owned */
 };
@@ -29,54 +27,42 @@ static ikt_status begin(ikt_context *ctx, const char *path, bool overwrite, int6
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &w, 1, sizeof *w, "table")));
     w->ctx = ctx;
     w->type = type;
-    w->file = w->labels = w->index = -1;
+    w->index = -1;
     for (int i = 0; i < IDS; i++)
         w->ids[i] = -1;
-    snprintf(w->path, sizeof w->path, "%s", path);
-    ikt_status st = ikt_atomic_begin(ctx, path, overwrite, w->temporary);
+    bytes += IKT_H5_FILE_BYTES + (labels ? ikt_h5_rows_bytes(n, (int64_t)sizeof(int32_t)) : 0);
+    ikt_status st = ikt_h5_output_begin(ctx, path, overwrite, bytes, &w->out);
     if (st != IKT_OK) {
         ikt_free(&w);
         return st;
     }
-    bytes += IKT_H5_FILE_BYTES + (labels ? ikt_h5_rows_bytes(n, (int64_t)sizeof(int32_t)) : 0);
-    st = ikt_h5_create_sized(ctx, path, w->temporary, bytes, &w->file);
-    if (st == IKT_OK && labels)
-        st = ikt_h5_create_rows(ctx, w->file, "labels", H5T_NATIVE_INT32, n, 0, &w->labels);
+    if (labels)
+        st =
+            ikt_h5_create_rows(ctx, w->out.file, "labels", H5T_NATIVE_INT32, n, 0, &w->ids[LABELS]);
     if (st != IKT_OK) st = ikt_table_close(&w, st);
     *out = w;
     return st;
 }
 
 ikt_status ikt_table_close(ikt_table_writer **writer, ikt_status local) {
-    ikt_table_writer *w = *writer;
-    if (!w) return local;
-    hid_t ids[IDS + 2];
-    memcpy(ids, w->ids, sizeof w->ids);
-    ids[IDS] = w->labels;
-    ids[IDS + 1] = w->file;
-    local = ikt_h5_complete(w->ctx, ids, IDS + 2, w->path, w->temporary, local);
-    ikt_status st = ikt_atomic_end(w->ctx, w->path, w->temporary, local);
+    if (!*writer) return local;
+    const ikt_status st = ikt_h5_output_end(&(*writer)->out, (*writer)->ids, IDS, local);
     ikt_free(writer);
     return st;
 }
 
 ikt_status ikt_table_attribute(ikt_table_writer *w, const char *name, const char *text) {
-    char reason[256];
-    ikt_status st = IKT_OK;
-    if (!ikt_h5_set_text(w->file, name, text))
-        st = ikt_fail(w->ctx, IKT_ERR_FILE, "%s: attribute %s cannot be written: %s", w->path, name,
-                      ikt_h5_reason(reason, sizeof reason));
-    return ikt_h5_agree(w->ctx, w->file, st);
+    return ikt_h5_output_check(&w->out, ikt_h5_set_text(w->out.file, name, text), name);
 }
 
 ikt_status ikt_table_marked(ikt_table_writer *w, const int64_t *rows, int64_t count) {
-    return ikt_h5_write_array(w->ctx, w->file, "marked", H5T_NATIVE_INT64, count, rows);
+    return ikt_h5_write_array(w->ctx, w->out.file, "marked", H5T_NATIVE_INT64, count, rows);
 }
 
 static ikt_status write_labels(ikt_table_writer *w, int64_t first, int64_t count,
                                const int32_t *labels) {
-    if (w->labels < 0) return IKT_OK;
-    return ikt_h5_write_rows(w->ctx, w->labels, H5T_NATIVE_INT32, first, count, labels);
+    if (w->ids[LABELS] < 0) return IKT_OK;
+    return ikt_h5_write_rows(w->ctx, w->ids[LABELS], H5T_NATIVE_INT32, first, count, labels);
 }
 
 /* --- dense rows ------------------------------------------------------------------------------- */
@@ -87,7 +73,7 @@ ikt_status ikt_table_create(ikt_context *ctx, const char *path, bool overwrite, 
     IKT_TRY(begin(ctx, path, overwrite, n, bytes, type, labels, out));
     ikt_table_writer *w = *out;
     const ikt_status st =
-        ikt_h5_create_rows(ctx, w->file, "X", ikt_h5_memory_type(type), n, d, &w->ids[DATA]);
+        ikt_h5_create_rows(ctx, w->out.file, "X", ikt_h5_memory_type(type), n, d, &w->ids[DATA]);
     return st == IKT_OK ? IKT_OK : ikt_table_close(out, st);
 }
 
@@ -112,16 +98,12 @@ double ikt_sparse_bytes(const ikt_sparse_shape *shape) {
 
 static ikt_status create_group(ikt_table_writer *w, const ikt_sparse_shape *shape) {
     const int64_t size[2] = {shape->n, shape->d};
-    char reason[256];
-    ikt_status st = IKT_OK;
-    const hid_t group = ikt_h5_create_group(w->file, "X");
+    const hid_t group = ikt_h5_create_group(w->out.file, "X");
     w->ids[GROUP] = group;
-    if (group < 0 || !ikt_h5_set_text(group, "encoding-type", "csr_matrix") ||
-        !ikt_h5_set_text(group, "encoding-version", "0.1.0") ||
-        !ikt_h5_set_ints(group, "shape", 2, size))
-        st = ikt_fail(w->ctx, IKT_ERR_FILE, "%s: the group X cannot be created: %s", w->path,
-                      ikt_h5_reason(reason, sizeof reason));
-    IKT_TRY(ikt_h5_agree(w->ctx, w->file, st));
+    const bool good = group >= 0 && ikt_h5_set_text(group, "encoding-type", "csr_matrix") &&
+                      ikt_h5_set_text(group, "encoding-version", "0.1.0") &&
+                      ikt_h5_set_ints(group, "shape", 2, size);
+    IKT_TRY(ikt_h5_output_check(&w->out, good, "the group X"));
     IKT_TRY(ikt_h5_create_rows(w->ctx, group, "data", ikt_h5_memory_type(w->type), shape->entries,
                                0, &w->ids[DATA]));
     IKT_TRY(ikt_h5_create_rows(w->ctx, group, "indices", w->index, shape->entries, 0,

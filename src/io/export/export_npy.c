@@ -5,13 +5,13 @@
 #include "base/memory.h"
 #include "base/shared_file.h"
 #include "io/export/export.h"
+#include "io/numbers/element.h"
 
 enum { HEADER = 128, PREFIX = 10 };
 
 /* Magic, version, length, and a dictionary filled up with blanks so that the data is aligned. */
 static void make_header(const ikt_export *export, char header[HEADER]) {
-    const uint16_t one = 1;
-    const char order = *(const char *)&one ? '<' : '>';
+    const char order = ikt_element_native('f', 4).big ? '>' : '<';
     char text[HEADER - PREFIX];
     const int length = snprintf(text, sizeof text,
                                 "{'descr': '%cf4', 'fortran_order': False, 'shape': (%lld, %d), }",

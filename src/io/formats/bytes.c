@@ -255,9 +255,10 @@ const ikt_reader_ops ikt_reader_idx = {
 
 /* --- raw numbers ------------------------------------------------------------------------------ */
 
-/* Without a header, of a type and a number of columns that the user tells. bytes = 0 where there is
- * no such type. */
-static ikt_element raw_element(const ikt_raw_options *raw) {
+/* Without a header, of a type and a number of columns that the user tells; the size of the file
+ * tells how many rows there are. */
+static ikt_status raw_open(ikt_reader *reader, const ikt_reader_options *options) {
+    ikt_binary *array = reader->self;
     static const struct {
         const char *name;
         char kind;
@@ -265,17 +266,10 @@ static ikt_element raw_element(const ikt_raw_options *raw) {
     } known[] = {{"int8", 'i', 1},    {"int16", 'i', 2},  {"int32", 'i', 4},  {"int64", 'i', 8},
                  {"uint8", 'u', 1},   {"uint16", 'u', 2}, {"uint32", 'u', 4}, {"uint64", 'u', 8},
                  {"float32", 'f', 4}, {"float64", 'f', 8}};
+    const ikt_raw_options *raw = &options->raw;
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (strcmp(known[k].name, raw->type) == 0)
-            return (ikt_element){known[k].kind, known[k].bytes, raw->big};
-    return (ikt_element){0};
-}
-
-/* The size of the file tells how many rows there are. */
-static ikt_status raw_open(ikt_reader *reader, const ikt_reader_options *options) {
-    ikt_binary *array = reader->self;
-    const ikt_raw_options *raw = &options->raw;
-    array->element = raw_element(raw);
+            array->element = (ikt_element){known[k].kind, known[k].bytes, raw->big};
     if (array->element.bytes == 0)
         return ikt_fail(reader->ctx, IKT_ERR_USAGE, "'%s' is no type of raw numbers", raw->type);
     IKT_TRY(ikt_bytes_open_plain(reader->ctx, reader->path, &array->bytes));

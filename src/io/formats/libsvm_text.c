@@ -293,19 +293,6 @@ const ikt_reader_ops ikt_reader_libsvm = {
 
 /* --- a plain file, parsed by all ranks -------------------------------------------------------- */
 
-/* Integers stay what they are; names are numbered among those of the whole file. */
-static ikt_status merge_labels(ikt_libsvm_file *file) {
-    ikt_text_labels *labels = &file->part.labels;
-    int64_t flags[2] = {labels->are_text, labels->are_latin1};
-    ikt_max_i64(file->ctx, flags, 2);
-    labels->are_text = flags[0] > 0;
-    labels->are_latin1 = flags[1] > 0;
-    if (labels->are_text)
-        IKT_TRY(ikt_class_names_join(file->ctx, &labels->classes, &labels->are_many));
-    return ikt_agree(
-        file->ctx, ikt_text_labels_list(file->ctx, file->part.lines.path, labels, &file->classes));
-}
-
 /* Leaves the rows beyond those asked for out. The rank that has the last of them counts again. */
 static ikt_status keep_first(ikt_libsvm_file *file, int64_t rows) {
     int64_t entries = file->part.entries;
@@ -362,7 +349,15 @@ ikt_status ikt_libsvm_file_open(ikt_context *ctx, const char *path, ikt_type typ
     file->count = part->rows;
     file->first = ikt_sum_before(ctx, part->rows);
     ikt_libsvm_columns(least, greatest, &file->origin, &file->d);
-    IKT_TRY(merge_labels(file));
+
+    /* Labels that are integers stay what they are; names are numbered among those of the file. */
+    ikt_text_labels *labels = &part->labels;
+    int64_t flags[2] = {labels->are_text, labels->are_latin1};
+    ikt_max_i64(ctx, flags, 2);
+    labels->are_text = flags[0] > 0;
+    labels->are_latin1 = flags[1] > 0;
+    if (labels->are_text) IKT_TRY(ikt_class_names_join(ctx, &labels->classes, &labels->are_many));
+    IKT_TRY(ikt_agree(ctx, ikt_text_labels_list(ctx, path, labels, &file->classes)));
     IKT_TRY(keep_first(file, rows));
     return ikt_agree(ctx, ikt_libsvm_rewind(part));
 }

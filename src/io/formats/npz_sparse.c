@@ -179,21 +179,6 @@ static ikt_status open_whole(const ikt_npz *npz, ikt_reader *reader, bool by_col
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static ikt_status check_columns(const ikt_reader *reader, ikt_sparse_block *block) {
-    for (int64_t e = 0; e < block->entries; e++)
-        if (block->columns[e] < 0 || block->columns[e] >= reader->d)
-            return ikt_fail(reader->ctx, IKT_ERR_DATA,
-                            "%s: an entry stands in column %lld (counted from 0) of a matrix of "
-                            "%lld columns",
-                            reader->path, (long long)block->columns[e], (long long)reader->d);
-    const int64_t twice = ikt_sparse_block_sort(block);
-    if (twice < 0) return IKT_OK;
-    return ikt_fail(reader->ctx, IKT_ERR_DATA,
-                    "%s, row %lld (counted from 0) has several entries in one column: "
-                    "x.sum_duplicates() before saving makes them one",
-                    reader->path, (long long)(reader->done + twice));
-}
-
 static ikt_status scipy_read(ikt_reader *reader, int64_t rows, int64_t entries,
                              ikt_sparse_block *block) {
     scipy_self *self = reader->self;
@@ -211,7 +196,18 @@ static ikt_status scipy_read(ikt_reader *reader, int64_t rows, int64_t entries,
     block->entries = now;
     IKT_TRY(read_column(&self->indices, now, NULL, block->columns));
     IKT_TRY(read_column(&self->values, now, block->values, NULL));
-    return check_columns(reader, block);
+    for (int64_t e = 0; e < block->entries; e++)
+        if (block->columns[e] < 0 || block->columns[e] >= reader->d)
+            return ikt_fail(reader->ctx, IKT_ERR_DATA,
+                            "%s: an entry stands in column %lld (counted from 0) of a matrix of "
+                            "%lld columns",
+                            reader->path, (long long)block->columns[e], (long long)reader->d);
+    const int64_t twice = ikt_sparse_block_sort(block);
+    if (twice < 0) return IKT_OK;
+    return ikt_fail(reader->ctx, IKT_ERR_DATA,
+                    "%s, row %lld (counted from 0) has several entries in one column: "
+                    "x.sum_duplicates() before saving makes them one",
+                    reader->path, (long long)(reader->done + twice));
 }
 
 static ikt_status scipy_count(ikt_reader *reader, int64_t rows, int64_t *entries) {

@@ -302,14 +302,6 @@ static ikt_status bad_cell(ikt_reader *reader, int64_t column, const char *what)
                     *cell ? "'" : "", what);
 }
 
-static ikt_status learn_label(ikt_reader *reader) {
-    csv_self *self = reader->self;
-    const char *cell = self->cell[self->label];
-    if (!*cell) return bad_cell(reader, self->label, "the label is missing");
-    if (strchr(cell, '\n')) return bad_cell(reader, self->label, " is a label of several lines");
-    return ikt_text_labels_learn(reader->ctx, &self->labels, cell);
-}
-
 /* The first pass counts rows and learns the classes of text labels. */
 static ikt_status csv_open(ikt_reader *reader, const ikt_reader_options *options) {
     csv_self *self = reader->self;
@@ -322,7 +314,11 @@ static ikt_status csv_open(ikt_reader *reader, const ikt_reader_options *options
     if (self->header) IKT_TRY(next_record(reader, &end));
     while (!end) {
         IKT_TRY(check_cells(reader));
-        if (self->label >= 0) IKT_TRY(learn_label(reader));
+        const char *cell = self->label >= 0 ? self->cell[self->label] : NULL;
+        if (cell && !*cell) return bad_cell(reader, self->label, "the label is missing");
+        if (cell && strchr(cell, '\n'))
+            return bad_cell(reader, self->label, " is a label of several lines");
+        if (cell) IKT_TRY(ikt_text_labels_learn(reader->ctx, &self->labels, cell));
         reader->n++;
         IKT_TRY(next_record(reader, &end));
     }

@@ -228,12 +228,6 @@ static ikt_status cannot(ikt_context *ctx, const char *path, const char *what) {
                     what);
 }
 
-/* As this machine has it. */
-static ikt_element native(char kind, int bytes) {
-    const uint16_t one = 1;
-    return (ikt_element){kind, bytes, *(const unsigned char *)&one == 0};
-}
-
 /* bytes = 0 where these are no numbers. */
 static ikt_element element_of(const matvar_t *v) {
     static const ikt_element known[] = {
@@ -244,7 +238,7 @@ static ikt_element element_of(const matvar_t *v) {
         [MAT_C_INT64] = {'i', 8, false},  [MAT_C_UINT64] = {'u', 8, false}};
     const size_t class = (size_t)v->class_type;
     if (class >= sizeof known / sizeof *known) return (ikt_element){0};
-    return native(known[class].kind, known[class].bytes);
+    return ikt_element_native(known[class].kind, known[class].bytes);
 }
 
 static bool is_usable(const matvar_t *v) {
@@ -369,7 +363,7 @@ static ikt_status take_sparse(ikt_reader *reader, const matvar_t *v) {
     const mat_sparse_t *s = v->data;
     const int64_t d = reader->d;
     const bool bytes = v->isLogical || v->data_type == MAT_T_UINT8;
-    const ikt_element element = native(bytes ? 'u' : 'f', bytes ? 1 : 8);
+    const ikt_element element = ikt_element_native(bytes ? 'u' : 'f', bytes ? 1 : 8);
     int64_t *starts = NULL, *rows = NULL;
     double *values = NULL;
     bool good = (bytes || v->data_type == MAT_T_DOUBLE) && s->jc && (int64_t)s->njc == d + 1;

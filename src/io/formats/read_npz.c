@@ -162,18 +162,6 @@ static ikt_status choose(const ikt_npz *npz, const char *name, int64_t *chosen) 
     return st;
 }
 
-static ikt_status open_member(npz_self *self, const ikt_npz_member *member) {
-    const ikt_npz *npz = &self->npz;
-    const size_t size = strlen(npz->path) + strlen(member->name) + 2;
-    IKT_TRY(ikt_alloc(npz->ctx, &self->name, (int64_t)size, 1, "reader"));
-    snprintf(self->name, size, "%s:%s", npz->path, member->name);
-    IKT_TRY(ikt_reader_new(npz->ctx, &ikt_reader_npy, self->name, &self->chosen));
-    ikt_binary *array = self->chosen->self;
-    IKT_TRY(ikt_npz_bytes(npz, member, &array->bytes));
-    array->bytes.path = self->name;
-    return ikt_npy_begin(self->chosen);
-}
-
 static ikt_status npz_open(ikt_reader *reader, const ikt_reader_options *options) {
     npz_self *self = reader->self;
     ikt_npz *npz = &self->npz;
@@ -185,7 +173,15 @@ static ikt_status npz_open(ikt_reader *reader, const ikt_reader_options *options
         IKT_TRY(ikt_npz_sparse_open(npz, &self->chosen));
     } else {
         IKT_TRY(choose(npz, options->array, &member));
-        IKT_TRY(open_member(self, &npz->member[member]));
+        const char *name = npz->member[member].name;
+        const size_t size = strlen(npz->path) + strlen(name) + 2;
+        IKT_TRY(ikt_alloc(npz->ctx, &self->name, (int64_t)size, 1, "reader"));
+        snprintf(self->name, size, "%s:%s", npz->path, name);
+        IKT_TRY(ikt_reader_new(npz->ctx, &ikt_reader_npy, self->name, &self->chosen));
+        ikt_binary *array = self->chosen->self;
+        IKT_TRY(ikt_npz_bytes(npz, &npz->member[member], &array->bytes));
+        array->bytes.path = self->name;
+        IKT_TRY(ikt_npy_begin(self->chosen));
     }
     reader->n = self->chosen->n;
     reader->d = self->chosen->d;

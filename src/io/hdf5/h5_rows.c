@@ -179,14 +179,20 @@ int64_t ikt_h5_rows_bytes(int64_t n, int64_t row_bytes) {
     return DATASET_BYTES + chunks * (rows * row_bytes + CHUNK_EXTRA_BYTES);
 }
 
-/* Creates the data set with the properties of `list`, which it closes. */
 static ikt_status create(ikt_context *ctx, hid_t parent, const char *name, hid_t type, int64_t n,
-                         int64_t d, hid_t list, hid_t *dataset) {
+                         int64_t d, bool is_plain, hid_t *dataset) {
+    const int64_t row_bytes = (int64_t)H5Tget_size(type) * (d > 0 ? d : 1);
     const hsize_t size[2] = {(hsize_t)n, (hsize_t)d};
-    hid_t space = H5Screate_simple(d > 0 ? 2 : 1, size, NULL);
+    const hsize_t chunk[2] = {is_plain ? 0 : (hsize_t)chunk_rows(n, row_bytes), (hsize_t)d};
+    hid_t space = H5Screate_simple(d > 0 ? 2 : 1, size, NULL), list = H5Pcreate(H5P_DATASET_CREATE);
     char reason[256];
     ikt_status st = IKT_OK;
     bool good = space >= 0 && list >= 0 && H5Pset_obj_track_times(list, false) >= 0;
+    if (good && is_plain) /* every byte is written: no need to write zeros before */
+        good = H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) >= 0 &&
+               H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY) >= 0;
+    else if (good && n > 0) /* no rows, no chunks */
+        good = H5Pset_chunk(list, d > 0 ? 2 : 1, chunk) >= 0 && H5Pset_fletcher32(list) >= 0;
     *dataset =
         good ? H5Dcreate2(parent, name, type, space, H5P_DEFAULT, list, H5P_DEFAULT) : H5I_BADID;
     if (*dataset < 0)
@@ -199,27 +205,12 @@ static ikt_status create(ikt_context *ctx, hid_t parent, const char *name, hid_t
 
 ikt_status ikt_h5_create_rows(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
                               int64_t n, int64_t d, hid_t *dataset) {
-    int64_t row_bytes = (int64_t)H5Tget_size(type) * (d > 0 ? d : 1);
-    const hsize_t chunk[2] = {(hsize_t)chunk_rows(n, row_bytes), (hsize_t)d};
-    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
-    if (list >= 0 && n > 0 && /* no rows, no chunks */
-        (H5Pset_chunk(list, d > 0 ? 2 : 1, chunk) < 0 || H5Pset_fletcher32(list) < 0)) {
-        ikt_h5_close(list);
-        list = H5I_BADID;
-    }
-    return create(ctx, parent, name, type, n, d, list, dataset);
+    return create(ctx, parent, name, type, n, d, false, dataset);
 }
 
 ikt_status ikt_h5_create_plain(ikt_context *ctx, hid_t parent, const char *name, hid_t type,
                                int64_t n, int64_t d, hid_t *dataset) {
-    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
-    /* Every byte is written: no need to write zeros before. */
-    if (list >= 0 && (H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) < 0 ||
-                      H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY) < 0)) {
-        ikt_h5_close(list);
-        list = H5I_BADID;
-    }
-    return create(ctx, parent, name, type, n, d, list, dataset);
+    return create(ctx, parent, name, type, n, d, true, dataset);
 }
 
 bool ikt_h5_open_rows(hid_t parent, const char *name, hid_t type, int64_t n, int64_t d,
@@ -264,24 +255,6 @@ typedef struct {
     char name[512];
 } turning;
 
-static ikt_status turning_begin(ikt_context *ctx, turning *t, int64_t first, int64_t count) {
-    const uint16_t one = 1;
-    const bool is_big = *(const unsigned char *)&one == 0;
-    char reason[256];
-    ikt_h5_name(t->dataset, t->name, sizeof t->name);
-    t->space = H5Dget_space(t->dataset);
-    if (t->space < 0 || H5Sget_simple_extent_ndims(t->space) != 2 ||
-        H5Sget_simple_extent_dims(t->space, t->size, NULL) != 2)
-        return ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be used: %s", t->name,
-                        ikt_h5_reason(reason, sizeof reason));
-    t->value = (int64_t)H5Tget_size(t->type);
-    t->element =
-        (ikt_element){H5Tget_class(t->type) == H5T_FLOAT ? 'f' : 'u', (int)t->value, is_big};
-    IKT_TRY(check_request(ctx, t->dataset, t->name, "columns", (int64_t)t->size[1], first, count,
-                          true));
-    return ikt_alloc(ctx, &t->buffer, BUFFER, 1, "source");
-}
-
 /* Rows row .. row + rows - 1 of columns column .. column + columns - 1, to where they belong in
  * `values`, which begins with the first of these columns. */
 static ikt_status turn_tile(ikt_context *ctx, const turning *t, int64_t row, int64_t rows,
@@ -309,7 +282,19 @@ static ikt_status turn_tile(ikt_context *ctx, const turning *t, int64_t row, int
 ikt_status ikt_h5_read_columns(ikt_context *ctx, hid_t dataset, hid_t type, int64_t first,
                                int64_t count, void *rows) {
     turning t = {.dataset = dataset, .type = type, .space = -1};
-    ikt_status st = turning_begin(ctx, &t, first, count);
+    char reason[256];
+    ikt_status st = IKT_OK;
+    ikt_h5_name(dataset, t.name, sizeof t.name);
+    t.space = H5Dget_space(dataset);
+    t.value = (int64_t)H5Tget_size(type);
+    t.element = ikt_element_native(H5Tget_class(type) == H5T_FLOAT ? 'f' : 'u', (int)t.value);
+    if (t.space < 0 || H5Sget_simple_extent_ndims(t.space) != 2 ||
+        H5Sget_simple_extent_dims(t.space, t.size, NULL) != 2)
+        st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be used: %s", t.name,
+                      ikt_h5_reason(reason, sizeof reason));
+    if (st == IKT_OK)
+        st = check_request(ctx, dataset, t.name, "columns", (int64_t)t.size[1], first, count, true);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &t.buffer, BUFFER, 1, "source");
     const int64_t d = (int64_t)t.size[0], held = st == IKT_OK ? BUFFER / t.value : 0;
     const int64_t wide = count < held / ROWS_LEAST ? count : held / ROWS_LEAST;
     const int64_t high = wide > 0 && held / wide < d ? held / wide : d;

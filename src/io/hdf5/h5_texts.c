@@ -78,23 +78,6 @@ static void text_of(const texts *t, const char *element, char text[TEXT_MOST]) {
     ikt_make_printable(text);
 }
 
-static ikt_status read_block(const texts *t, int64_t first, int64_t count, char *elements) {
-    const hsize_t start = (hsize_t)first, length = (hsize_t)count;
-    char reason[256];
-    hid_t space = H5Dget_space(t->dataset), here = H5Screate_simple(1, &length, NULL);
-    bool good = space >= 0 && here >= 0 &&
-                H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &length, NULL) >= 0 &&
-                H5Dread(t->dataset, t->type, here, space, H5P_DEFAULT, elements) >= 0;
-    ikt_status st = IKT_OK;
-    if (!good)
-        st = ikt_fail(t->ctx, IKT_ERR_FILE, "%s: rows %lld to %lld cannot be read: %s", t->name,
-                      (long long)first, (long long)(first + count - 1),
-                      ikt_h5_reason(reason, sizeof reason));
-    ikt_h5_close(space);
-    ikt_h5_close(here);
-    return st;
-}
-
 ikt_status ikt_h5_visit_texts(ikt_context *ctx, hid_t dataset, int64_t first, int64_t count,
                               ikt_text_visitor *visit, void *self) {
     bool is_utf8 = true;
@@ -111,16 +94,23 @@ ikt_status ikt_h5_visit_texts(ikt_context *ctx, hid_t dataset, int64_t first, in
     if (st == IKT_OK) st = ikt_alloc(ctx, &elements, BLOCK, size, "class names");
     for (int64_t done = 0; done < count && st == IKT_OK; done += BLOCK) {
         const int64_t now = count - done < BLOCK ? count - done : BLOCK;
-        const hsize_t length = (hsize_t)now;
+        const hsize_t start = (hsize_t)(first + done), length = (hsize_t)now;
+        char reason[256];
+        hid_t space = H5Dget_space(dataset), here = H5Screate_simple(1, &length, NULL);
         memset(elements, 0, (size_t)now * size);
-        st = read_block(&t, first + done, now, elements);
+        if (space < 0 || here < 0 ||
+            H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &length, NULL) < 0 ||
+            H5Dread(dataset, t.type, here, space, H5P_DEFAULT, elements) < 0)
+            st = ikt_fail(ctx, IKT_ERR_FILE, "%s: rows %lld to %lld cannot be read: %s", t.name,
+                          (long long)(first + done), (long long)(first + done + now - 1),
+                          ikt_h5_reason(reason, sizeof reason));
         for (int64_t i = 0; i < now && st == IKT_OK; i++) {
             text_of(&t, elements + (size_t)i * size, text);
             st = visit(self, first + done + i, text);
         }
         /* HDF5 holds the strings of variable length of a block until they are given back. */
-        hid_t here = t.is_variable ? H5Screate_simple(1, &length, NULL) : -1;
-        if (here >= 0) H5Dvlen_reclaim(t.type, here, H5P_DEFAULT, elements);
+        if (t.is_variable && here >= 0) H5Dvlen_reclaim(t.type, here, H5P_DEFAULT, elements);
+        ikt_h5_close(space);
         ikt_h5_close(here);
     }
     if (!is_utf8) ikt_h5_warn_latin1(ctx, t.name);

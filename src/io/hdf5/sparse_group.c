@@ -187,27 +187,6 @@ static bool take_columns(const ikt_csr_group *g, int64_t entries, const char *wi
     return bad;
 }
 
-static ikt_status read_columns(const ikt_csr_group *g, int64_t first, int64_t count,
-                               const int64_t *start, uint32_t *column, double *space) {
-    const int64_t entries = start[count] - start[0];
-    void *to = g->is_short ? (void *)column : space;
-    const char *wide = g->is_short ? NULL : (const char *)space;
-    IKT_TRY(ikt_h5_read_rows(g->ctx, g->indices, g->is_short ? H5T_NATIVE_INT32 : H5T_NATIVE_INT64,
-                             start[0], entries, to));
-    ikt_status st = IKT_OK;
-    if (take_columns(g, entries, wide, column)) {
-        int64_t e = 0;
-        while ((uint64_t)stored_column(column, wide, e) < (uint64_t)g->d)
-            e++;
-        st = ikt_fail(g->ctx, IKT_ERR_DATA,
-                      "%s is damaged: row %lld has an entry in column %lld, but columns go from 0 "
-                      "to %lld",
-                      g->name, (long long)row_of(first, count, start, e),
-                      (long long)stored_column(column, wide, e), (long long)g->d - 1);
-    }
-    return ikt_agree(g->ctx, st);
-}
-
 /* The first value that is not finite, or an integer that loses digits as a floating number. */
 static ikt_status refuse_value(const ikt_csr_group *g, double limit, int64_t first, int64_t count,
                                const int64_t *start, const uint32_t *column, const double *value) {
@@ -231,9 +210,24 @@ ikt_status ikt_csr_group_entries(const ikt_csr_group *g, int64_t first, int64_t 
                                  const int64_t *start, uint32_t *column, double *value) {
     const int64_t entries = start[count] - start[0];
     const double limit = g->number.is_wide ? IKT_H5_EXACT_MOST : INFINITY;
+    void *to = g->is_short ? (void *)column : value;
+    const char *wide = g->is_short ? NULL : (const char *)value;
     unsigned bad = 0;
     if (g->entries == 0) return IKT_OK;
-    IKT_TRY(read_columns(g, first, count, start, column, value));
+    IKT_TRY(ikt_h5_read_rows(g->ctx, g->indices, g->is_short ? H5T_NATIVE_INT32 : H5T_NATIVE_INT64,
+                             start[0], entries, to));
+    ikt_status st = IKT_OK;
+    if (take_columns(g, entries, wide, column)) {
+        int64_t e = 0;
+        while ((uint64_t)stored_column(column, wide, e) < (uint64_t)g->d)
+            e++;
+        st = ikt_fail(g->ctx, IKT_ERR_DATA,
+                      "%s is damaged: row %lld has an entry in column %lld, but columns go from 0 "
+                      "to %lld",
+                      g->name, (long long)row_of(first, count, start, e),
+                      (long long)stored_column(column, wide, e), (long long)g->d - 1);
+    }
+    IKT_TRY(ikt_agree(g->ctx, st));
     IKT_TRY(ikt_h5_read_rows(g->ctx, g->data, H5T_NATIVE_DOUBLE, start[0], entries, value));
 #pragma omp parallel for simd reduction(| : bad) num_threads(ikt_threads(g->ctx))
     for (int64_t e = 0; e < entries; e++)

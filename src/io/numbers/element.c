@@ -21,11 +21,13 @@ ikt_type ikt_element_type(ikt_element e) {
     return e.bytes <= (e.kind == 'f' ? 4 : 2) ? IKT_TYPE_F32 : IKT_TYPE_F64;
 }
 
-static bool is_swapped(ikt_element e) {
+ikt_element ikt_element_native(char kind, int bytes) {
     const uint16_t one = 1;
-    unsigned char first;
-    memcpy(&first, &one, 1);
-    return e.bytes > 1 && e.big == (first == 1);
+    return (ikt_element){kind, bytes, *(const unsigned char *)&one == 0};
+}
+
+static bool is_swapped(ikt_element e) {
+    return e.bytes > 1 && e.big != ikt_element_native(e.kind, e.bytes).big;
 }
 
 bool ikt_element_keeps_type(ikt_element e) {

@@ -33,6 +33,9 @@ typedef struct {
     bool by_columns; /* column after column (numpy's Fortran order), not row after row */
 } ikt_layout;
 
+/* LOCAL, pure. Numbers as this machine stores them. */
+ikt_element ikt_element_native(char kind, int bytes);
+
 /* LOCAL, pure. The type that elements come as; whether the stored bytes are of that type already,
  * but for their order; whether that order is ours, too. */
 ikt_type ikt_element_type(ikt_element element);

@@ -11,7 +11,6 @@
 #include "base/status.h"
 #include "config/key.h"
 #include "dist/order.h"
-#include "io/formats/class_labels.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/parts_h5.h"
@@ -251,12 +250,11 @@ ikt_status ikt_graph_file_edges(const ikt_graph_file *file, int64_t first, int64
     return ikt_csr_group_entries(&file->csr, first, count, start, column, value);
 }
 
-ikt_status ikt_graph_file_positions(const ikt_graph_file *file, const ikt_rows *rows,
-                                    uint32_t *position) {
-    const ikt_part part = ikt_part_rows("position", IKT_PART_U32, rows, 0, position);
+ikt_status ikt_graph_file_slots(const ikt_graph_file *file, const ikt_rows *rows, uint32_t *slot) {
+    const ikt_part part = ikt_part_rows("position", IKT_PART_U32, rows, 0, slot);
     bool is_one = false;
     IKT_TRY(ikt_parts_read(file->ctx, file->file, &part, 1));
-    IKT_TRY(ikt_permutation_check(file->ctx, rows, position, &is_one));
+    IKT_TRY(ikt_permutation_check(file->ctx, rows, slot, &is_one));
     if (is_one) return IKT_OK;
     return ikt_fail(file->ctx, IKT_ERR_DATA, "%s: 'position' does not name each of %lld slots once",
                     file->path, (long long)rows->n);
@@ -271,12 +269,8 @@ ikt_status ikt_graph_file_read_start(const ikt_graph_file *file, const ikt_rows 
 
 ikt_status ikt_graph_file_labels(const ikt_graph_file *file, const char *name, int64_t first,
                                  int64_t count, int64_t *labels, bool *present, char **names) {
-    IKT_TRY(ikt_labels_read(file->ctx, file->file, file->path, name, file->csr.n, first, count,
-                            labels, present, names));
-    if (!*present || *names || strcmp(name, "labels") != 0) return IKT_OK;
-    ikt_status st = ikt_label_names_read(file->ctx, file->file, file->path, names);
-    if (st == IKT_OK) ikt_label_names_check(file->ctx, file->path, *names, count, labels);
-    return ikt_agree(file->ctx, st);
+    return ikt_labels_read(file->ctx, file->file, file->path, name, file->csr.n, first, count,
+                           labels, present, names);
 }
 
 ikt_status ikt_graph_file_marked(const ikt_graph_file *file, int64_t **rows, int64_t *count) {
@@ -365,8 +359,8 @@ static ikt_status write_part(ikt_graph_writer *w, ikt_part part) {
     return ikt_parts_write(w->ctx, w->out.file, false, &part, 1);
 }
 
-ikt_status ikt_graph_writer_positions(ikt_graph_writer *w, uint32_t *position) {
-    return write_part(w, ikt_part_rows("position", IKT_PART_U32, &w->rows, 0, position));
+ikt_status ikt_graph_writer_slots(ikt_graph_writer *w, uint32_t *slot) {
+    return write_part(w, ikt_part_rows("position", IKT_PART_U32, &w->rows, 0, slot));
 }
 
 ikt_status ikt_graph_writer_start(ikt_graph_writer *w, ikt_graph_start what, int64_t q,

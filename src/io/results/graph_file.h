@@ -48,8 +48,7 @@ ikt_status ikt_graph_file_edges(const ikt_graph_file *file, int64_t first, int64
 
 /* The slots of the rows of a distribution; over all ranks a permutation.
  * Errors: IKT_ERR_DATA where they are none, IKT_ERR_FILE, IKT_ERR_RESOURCE. */
-ikt_status ikt_graph_file_positions(const ikt_graph_file *file, const ikt_rows *rows,
-                                    uint32_t *position);
+ikt_status ikt_graph_file_slots(const ikt_graph_file *file, const ikt_rows *rows, uint32_t *slot);
 
 /* The start of the rows of a distribution: double [rows->count * q] of PCA, float of landmarks. */
 ikt_status ikt_graph_file_read_start(const ikt_graph_file *file, const ikt_rows *rows, void *start);
@@ -110,7 +109,7 @@ ikt_status ikt_graph_writer_weights(ikt_graph_writer *writer, const float *weigh
 
 /* What belongs to the rows: their slots; the start (see graph_file.h), q numbers a row; labels.
  * Errors: IKT_ERR_FILE. */
-ikt_status ikt_graph_writer_positions(ikt_graph_writer *writer, uint32_t *position);
+ikt_status ikt_graph_writer_slots(ikt_graph_writer *writer, uint32_t *slot);
 ikt_status ikt_graph_writer_start(ikt_graph_writer *writer, ikt_graph_start what, int64_t q,
                                   void *start);
 ikt_status ikt_graph_writer_labels(ikt_graph_writer *writer, const int64_t *labels);

@@ -89,21 +89,6 @@ static ikt_status find_classes(ikt_context *ctx, hid_t dataset, char **names) {
     return st;
 }
 
-/* COLLECTIVE. Numbers of the texts of rows first .. first + count - 1 among `names`. */
-static ikt_status number_texts(ikt_context *ctx, hid_t dataset, const char *names, int64_t first,
-                               int64_t count, int64_t *labels) {
-    const int64_t length = (int64_t)strlen(names);
-    numbering n = {.ctx = ctx, .first = first, .labels = labels};
-    char *copy = NULL;
-    ikt_status st = ikt_alloc(ctx, &copy, length + 1, 1, "class names");
-    if (st == IKT_OK) memcpy(copy, names, (size_t)length);
-    if (st == IKT_OK) st = ikt_class_names_add_lines(ctx, &n.classes, copy, &n.full);
-    if (st == IKT_OK) st = ikt_h5_visit_texts(ctx, dataset, first, count, number, &n);
-    ikt_free(&copy);
-    ikt_class_names_free(&n.classes);
-    return ikt_agree(ctx, st);
-}
-
 /* --- finding ---------------------------------------------------------------------------------- */
 
 enum { PATH_SIZE = 1024 };
@@ -252,7 +237,16 @@ static ikt_status read_texts(const labels_place *p, int64_t first, int64_t count
                       p->path, p->values, (long long)ikt_h5_length(p->texts), (long long)p->n);
     IKT_TRY(ikt_agree(p->ctx, st));
     if (!*names) IKT_TRY(find_classes(p->ctx, p->texts, names));
-    return number_texts(p->ctx, p->texts, *names, first, count, labels);
+    numbering n = {.ctx = p->ctx, .first = first, .labels = labels};
+    char *copy = NULL; /* which is spoilt */
+    const int64_t length = (int64_t)strlen(*names);
+    st = ikt_alloc(p->ctx, &copy, length + 1, 1, "class names");
+    if (st == IKT_OK) memcpy(copy, *names, (size_t)length);
+    if (st == IKT_OK) st = ikt_class_names_add_lines(p->ctx, &n.classes, copy, &n.full);
+    if (st == IKT_OK) st = ikt_h5_visit_texts(p->ctx, p->texts, first, count, number, &n);
+    ikt_free(&copy);
+    ikt_class_names_free(&n.classes);
+    return ikt_agree(p->ctx, st);
 }
 
 /* Truth values have names as they stand. */

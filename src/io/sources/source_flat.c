@@ -154,21 +154,6 @@ static ikt_status find_layout(ikt_context *ctx, const char *path, const ikt_raw 
     return IKT_OK;
 }
 
-/* Other nodes may see another file. */
-static ikt_status open_here(ikt_source *source, const char *path) {
-    flat_self *self = source->self;
-    const ikt_layout *l = &self->layout;
-    struct stat about;
-    self->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would keep us waiting */
-    if (self->file < 0 || fstat(self->file, &about) != 0)
-        return ikt_fail(source->ctx, IKT_ERR_FILE, "%s cannot be opened on rank %d: %s", path,
-                        ikt_rank(source->ctx), strerror(errno));
-    if ((int64_t)about.st_size >= l->offset + l->n * l->d * l->element.bytes) return IKT_OK;
-    return ikt_fail(source->ctx, IKT_ERR_FILE,
-                    "%s is shorter on rank %d than on rank 0: %lld bytes", path,
-                    ikt_rank(source->ctx), (long long)about.st_size);
-}
-
 static ikt_status flat_open(ikt_context *ctx, const ikt_source_format *format, const char *path,
                             const ikt_source_options *options, ikt_source **out) {
     const char *dataset = options->dataset;
@@ -181,12 +166,21 @@ static ikt_status flat_open(ikt_context *ctx, const ikt_source_format *format, c
     flat_self *self = source->self;
     ikt_layout *l = &self->layout;
     ikt_status st = IKT_OK;
+    struct stat about;
     self->file = -1;
     if (ikt_rank(ctx) == 0) st = find_layout(ctx, path, format->header ? NULL : &options->raw, l);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
         ikt_broadcast(ctx, l, (int64_t)sizeof *l, 0);
-        st = open_here(source, path);
+        self->file =
+            open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would keep us waiting */
+        if (self->file < 0 || fstat(self->file, &about) != 0)
+            st = ikt_fail(ctx, IKT_ERR_FILE, "%s cannot be opened on rank %d: %s", path,
+                          ikt_rank(ctx), strerror(errno));
+        else if ((int64_t)about.st_size < l->offset + l->n * l->d * l->element.bytes)
+            st = ikt_fail(ctx, IKT_ERR_FILE, /* other nodes may see another file */
+                          "%s is shorter on rank %d than on rank 0: %lld bytes", path,
+                          ikt_rank(ctx), (long long)about.st_size);
         if (options->transposed == IKT_TRANSPOSED_YES)
             *l = (ikt_layout){l->element, l->offset, l->d, l->n, !l->by_columns};
         source->n_file = l->n;

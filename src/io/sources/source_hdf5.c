@@ -32,25 +32,22 @@ typedef struct {
     char *path;
 } hdf5_self;
 
-/* Integers of 64 bits come as doubles, which hold them up to 2^53. */
-static ikt_status check_exact(const ikt_source *source, int64_t first, int64_t count,
-                              const double *values) {
-    for (int64_t e = 0; e < count * source->d; e++)
-        if (fabs(values[e]) >= IKT_H5_EXACT_MOST)
-            return ikt_fail(source->ctx, IKT_ERR_DATA,
-                            "%s, row %lld, column %lld: an integer of 2^53 or more loses digits as "
-                            "a floating number; store it otherwise",
-                            source->name, (long long)(first + e / source->d),
-                            (long long)(e % source->d));
-    return IKT_OK;
-}
-
 static ikt_status hdf5_read(ikt_source *source, int64_t first, int64_t count, void *rows) {
     hdf5_self *self = source->self;
     IKT_TRY((self->turned ? ikt_h5_read_columns : ikt_h5_read_rows)(
         source->ctx, self->dataset, ikt_h5_memory_type(source->type), first, count, rows));
     if (!self->wide) return IKT_OK;
-    return ikt_agree(source->ctx, check_exact(source, first, count, rows));
+    /* Integers of 64 bits come as doubles, which hold them up to 2^53. */
+    const double *values = rows;
+    ikt_status st = IKT_OK;
+    for (int64_t e = 0; e < count * source->d && st == IKT_OK; e++)
+        if (fabs(values[e]) >= IKT_H5_EXACT_MOST)
+            st = ikt_fail(source->ctx, IKT_ERR_DATA,
+                          "%s, row %lld, column %lld: an integer of 2^53 or more loses digits as a "
+                          "floating number; store it otherwise",
+                          source->name, (long long)(first + e / source->d),
+                          (long long)(e % source->d));
+    return ikt_agree(source->ctx, st);
 }
 
 /* --- sparse rows ------------------------------------------------------------------------------ */

@@ -137,12 +137,13 @@ static ikt_status check_own(ikt_context *ctx, const void *rows, int64_t count, i
     return IKT_OK;
 }
 
-/* COLLECTIVE. What only all ranks together can see. */
-static ikt_status check_all(ikt_context *ctx, int64_t d, ikt_type type, int64_t count,
-                            const int64_t *labels, bool *has_labels) {
+ikt_status ikt_source_from_rows(ikt_context *ctx, const void *rows, const int64_t *labels,
+                                int64_t count, int64_t d, ikt_type type, ikt_source **out) {
+    *out = NULL;
+    IKT_TRY(ikt_agree(ctx, check_own(ctx, rows, count, d, type)));
+    /* What only all ranks together can see. */
     int64_t most[] = {d, -d, (int64_t)type, -(int64_t)type, labels != NULL, count > 0 && !labels};
     ikt_max_i64(ctx, most, sizeof most / sizeof *most);
-    *has_labels = most[4] > 0;
     if (most[0] != -most[1])
         return ikt_fail(ctx, IKT_ERR_USAGE, "the ranks give rows of %lld to %lld columns",
                         (long long)-most[1], (long long)most[0]);
@@ -152,20 +153,11 @@ static ikt_status check_all(ikt_context *ctx, int64_t d, ikt_type type, int64_t 
     if (most[4] > 0 && most[5] > 0)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "some ranks give labels of their rows, and some do not");
-    return IKT_OK;
-}
-
-ikt_status ikt_source_from_rows(ikt_context *ctx, const void *rows, const int64_t *labels,
-                                int64_t count, int64_t d, ikt_type type, ikt_source **out) {
-    bool has_labels;
-    *out = NULL;
-    IKT_TRY(ikt_agree(ctx, check_own(ctx, rows, count, d, type)));
-    IKT_TRY(check_all(ctx, d, type, count, labels, &has_labels));
     IKT_TRY(ikt_source_new(ctx, &rows_ops, "memory", "memory", "rows", out));
     rows_self *self = (*out)->self;
     self->rows = rows;
     self->labels = labels;
-    self->has_labels = has_labels;
+    self->has_labels = most[4] > 0;
     ikt_status st = ikt_row_blocks_create(ctx, count, &self->blocks);
     set_shape(*out, self->blocks.n, d, type);
     if (st == IKT_OK && (*out)->n == 0) st = ikt_fail(ctx, IKT_ERR_DATA, "no rank gives any rows");
