@@ -1,6 +1,6 @@
 /* The help of a verb in the form that is asked for: text, manual page, completion of a shell.
  *
- * All forms are made from the same tables: options (option.h), keys (config/key.h), examples. A
+ * All forms are made from the same tables: options (verb.h), keys (config/key.h), examples. A
  * verb that has more to say than its options does it by these functions, once for all forms:
  *
  *     ikt_help page = ikt_help_begin(ctx, &ikt_verb_it, argc, argv);

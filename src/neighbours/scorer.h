@@ -3,7 +3,7 @@
  * A scorer compares rows by their cell codes or by a metric (metric/metric.h); smaller scores are
  * more similar. It takes rows in two forms. *Plain* rows lie side by side and are the left-hand
  * side of a score. *Packed* rows are a block in the form that travels between ranks, and are the
- * right-hand side. Every search computes its scores here (exact.h, search.h, refine.h, recall.h),
+ * right-hand side. Every search computes its scores here (exact.h, search.h),
  * so a pair of rows has the same bits wherever it is met, and a new kernel is one struct.
  */
 #ifndef IKT_NEIGHBOURS_SCORER_H

@@ -108,7 +108,7 @@ typedef struct {
 
 /* COLLECTIVE. Labels and marked rows.
  *   source   NULL: they are beside the graph or the matrix, for runs without input.file; labels
- *            of a graph also in a file of their own (io/sources/label_file.h)
+ *            of a graph also in a file of their own (io/sources/labels.h)
  *   out      free with ikt_companions_free; empty on failure
  * Errors: IKT_ERR_DATA where labels are named that are not there; IKT_ERR_FILE, IKT_ERR_RESOURCE.
  */

@@ -1,8 +1,8 @@
 /* Rows to be converted that come from an HDF5 file.
  *
  * Every rank has its share of the rows of a source. Sparse ones are given in canonical form, for
- * which they are read twice. A sparse matrix that stands by columns (csc_h5.h) is turned in the
- * memory of rank 0, which then has all of them. */
+ * which they are read twice. A sparse matrix that stands by columns (sparse_group.h) is turned in
+ * the memory of rank 0, which then has all of them. */
 #include <stdio.h>
 #include <string.h>
 

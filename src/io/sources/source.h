@@ -44,7 +44,7 @@ typedef struct {
 } ikt_source_options;
 
 /* COLLECTIVE. Opens the rows (n x d) that a file holds, whose format its content tells; of HDF5 a
- * data set, or the group of a sparse matrix stored by rows (csr_group.h; "/" where its parts lie
+ * data set, or the group of a sparse matrix stored by rows (sparse_group.h; "/" where its parts lie
  * at the root). uint8, float32 and float64 keep their type; float16 and integers of up to 16 bits
  * come as float32, other integers as float64, which holds them exactly (64-bit integers of 2^53 or
  * more are refused when they are read). Errors: IKT_ERR_FILE (missing, damaged; of a format that is

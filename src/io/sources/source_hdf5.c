@@ -1,5 +1,5 @@
 /* Rows in an HDF5 data set, read by collective hyperslabs, or in the group of a sparse matrix
- * (csr_group.h); AnnData and MATLAB 7.3 files are such.
+ * (sparse_group.h); AnnData and MATLAB 7.3 files are such.
  *
  * Method of sparse rows: one pass over indptr when the group is opened checks it and learns how
  * many rows make blocks of a bounded number of entries; a range of rows is then a range of indptr
