@@ -83,7 +83,7 @@ static double sum_similarities(const ikt_affinity_job *job, const ikt_dense *den
     double sum = 0;
     (void)job;
     for (int64_t j = 0; j < dense->rows.n; j++) {
-        row[j] = -row[j];
+        row[j] = 0 - row[j]; /* -row[j] of 0 would be -0 */
         sum += (double)row[j];
     }
     return sum;
@@ -106,7 +106,7 @@ static ikt_status dense(ikt_context *ctx, const ikt_affinity_job *job, ikt_dense
                         "all probabilities of different rows in input.graph are 0");
 #pragma omp parallel for num_threads(ikt_threads(ctx))
     for (int64_t e = 0; e < entries; e++)
-        dense->value[e] = (float)(-(double)dense->value[e] / sum);
+        dense->value[e] = (float)((0 - (double)dense->value[e]) / sum);
     return IKT_OK;
 }
 
