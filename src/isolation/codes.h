@@ -73,7 +73,7 @@ typedef struct {
  *   out            receives the codes, owned by the caller (ikt_codes_destroy); empty on failure.
  *   coarse         [distribution->count], receives the nearest coarse centre of each row; NULL
  *                  where the model has none, and in the forest form, whose coarse cells are found
- *                  without codes (neighbours/cells.h).
+ *                  without codes (cells/cells.h).
  * Errors: IKT_ERR_RESOURCE, those of reading; IKT_ERR_USAGE for the forest form of sparse rows.
  * Cost: n_local d multiply-adds over the threads times the distinct centres, or t psi; in the
  * forest form n_local t steps down trees of some 2 ln(psi) levels. Memory: ikt_codes_memory_peak.

@@ -9,7 +9,7 @@
 
 #include "base/sort.h"
 #include "dist/order.h"
-#include "neighbours/cells.h"
+#include "cells/cells.h"
 #include "neighbours/scorer.h"
 
 enum { IKT_TILE_ROWS = 256 };

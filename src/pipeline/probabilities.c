@@ -8,9 +8,9 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "base/watch.h"
+#include "cells/cells.h"
 #include "evaluate/accuracy.h"
 #include "isolation/model.h"
-#include "neighbours/cells.h"
 #include "neighbours/exact.h"
 #include "neighbours/tiles.h"
 #include "objective/objective.h"
@@ -221,7 +221,8 @@ static ikt_status compare_near(ikt_context *ctx, const job *j, const ikt_model *
                                uint16_t *cell, ikt_codes *codes, ikt_probabilities *p) {
     ikt_cells cells = {0};
     ikt_tiles tiles = {0};
-    IKT_TRY(ikt_rows_order(ctx, j->data, &p->rows, model, cell, &cells, &p->order));
+    IKT_TRY(ikt_rows_order(ctx, j->data, &p->rows, model->coarse_row, model->spec.coarse, cell,
+                           &cells, &p->order));
     p->is_ordered = true;
     ikt_status st;
     if (codes) {

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "isolation/codes.h"
-#include "neighbours/cells.h"
+#include "cells/cells.h"
 #include "neighbours/tiles.h"
 
 /* Of an entry of a sparse row: column and value. */

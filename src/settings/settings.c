@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "config/value.h"
-#include "neighbours/cells.h"
+#include "cells/cells.h"
 #include "settings/preset.h"
 
 /* A key has the name of its member. */

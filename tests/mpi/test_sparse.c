@@ -13,7 +13,7 @@
 #include "isolation/codes.h"
 #include "linalg/pca.h"
 #include "metric/metric.h"
-#include "neighbours/cells.h"
+#include "cells/cells.h"
 #include "support/equal_cells.h"
 
 typedef enum {
