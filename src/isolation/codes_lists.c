@@ -8,7 +8,12 @@
  * `length` least are kept, sorted by the distance that defines cells, and walked through. What the
  * list leaves open (rare) is decided by the distances to all centres. Advantage: count distances a
  * row in place of t psi. Disadvantage: the lists pay only where there are fewer distinct centres
- * than centres. */
+ * than centres.
+ * Where the model's spec says so, a row is compared with the centres of near coarse cells only
+ * (near_centres.h): the rows of a block are sorted by coarse cell, and a tile holds rows of one.
+ * Advantage: a few thousand distances a row however many centres there are. Disadvantage: a nearest
+ * centre may be missed, which moves a row to its next-nearest centre in the partitionings that had
+ * chosen it; ikt_codes_check measures how often. */
 #include <math.h>
 #include <string.h>
 
@@ -30,6 +35,9 @@ static const char purpose[] = "lists";
 /* What one thread works with. */
 typedef struct {
     ikt_row_tile tile, rest; /* rows; those of them that a list leaves open */
+    char *x;                 /* [rows of a tile * d] the rows side by side */
+    float *scratch;          /* [d] */
+    uint32_t *stamp, now;    /* near: [vectors] the tile that a vector was last scored for */
     uint16_t *cell;          /* [rows of a tile * parts] */
     void *value;             /* [rows of a tile * CHUNK] values of a chunk of centres */
     void *all;               /* [rows of the kernel * centres] values of all centres */
@@ -46,7 +54,11 @@ typedef struct {
     void *slab;          /* their memory */
     float *rows;         /* float32: [table.count * d] the same as rows */
     int64_t length;      /* of a list */
-    int64_t tile;        /* rows */
+    int64_t tile;        /* rows, at most */
+    ikt_near_centres near; /* centres stand in this order; empty: in that of ikt_centre_number */
+    uint32_t *cell;        /* [block] near: coarse cell of each row of the block */
+    uint32_t *order;       /* [block] rows of the block, tile after tile */
+    int64_t *tile_first;   /* [block + 1] where tiles begin in this order */
     workspace *space;    /* [threads] */
 } lists;
 
@@ -83,27 +95,67 @@ int64_t ikt_coding_lists_bytes(const ikt_codes_kernel *kernel, const ikt_model_s
 
 /* --- the nearest centres of a tile ------------------------------------------------------------ */
 
-/* About the `length` least values of every row. */
-static void keep_nearest(const lists *l, workspace *s, const void *rows, int64_t count) {
+/* The number by row of the centre that is computed with as number q. */
+static uint32_t number_of(const lists *l, int64_t q) {
+    return l->near.count > 0 ? l->near.number[q] : ikt_centre_number(&l->table, q);
+}
+
+/* Offers the values of the centres of vectors first .. end - 1 to the lists of the staged rows. */
+static void offer(const lists *l, workspace *s, int64_t count, int64_t first, int64_t end) {
     const ikt_codes_kernel *kernel = l->c->kernel;
-    const int64_t vectors = l->centres.vectors, centres = l->table.count;
-    ikt_row_tile_stage(kernel, &s->tile, rows, count);
+    for (int64_t vector = first; vector < end; vector += CHUNK_VECTORS) {
+        const int64_t last = vector + CHUNK_VECTORS < end ? vector + CHUNK_VECTORS : end;
+        const int64_t from = vector * IKT_LANES, left = l->table.count - from;
+        const int64_t lanes = (last - vector) * IKT_LANES, offered = left < lanes ? left : lanes;
+        kernel->score(&s->tile, &l->centres, vector, last, s->value, CHUNK);
+        for (int64_t r = 0; r < count; r++) {
+            if (kernel->is_u8)
+                ikt_select_ints(&s->kept[r], from, offered, (int32_t *)s->value + r * CHUNK);
+            else
+                ikt_select_floats(&s->kept[r], -1, from, offered, (float *)s->value + r * CHUNK);
+        }
+    }
+}
+
+/* The vectors that hold the centres near to a coarse cell, each once, nearest cell first. */
+static void offer_near(const lists *l, workspace *s, int64_t count, int64_t cell) {
+    const ikt_near_centres *near = &l->near;
+    const uint32_t *probe = near->probe + cell * near->probes;
+    int64_t left = near->candidates;
+    s->now++;
+    for (int64_t e = 0; e < near->probes && probe[e] != UINT32_MAX; e++) {
+        const int64_t begin = near->first[probe[e]], size = near->first[probe[e] + 1] - begin;
+        const int64_t taken = size < left ? size : left;
+        const int64_t end = ikt_divide_up(begin + taken, IKT_LANES);
+        left -= taken;
+        for (int64_t v = begin / IKT_LANES, to; v < end; v = to) {
+            for (to = v; to < end && s->stamp[to] != s->now; to++)
+                s->stamp[to] = s->now;
+            if (to > v) offer(l, s, count, v, to);
+            while (to < end && s->stamp[to] == s->now)
+                to++;
+        }
+    }
+}
+
+/* About the `length` least values of every row of a tile.
+ *   cell   near: the coarse cell of the rows */
+static void keep_nearest(const lists *l, workspace *s, int64_t count, int64_t cell) {
+    const int64_t vectors = l->centres.vectors;
+    ikt_row_tile_stage(l->c->kernel, &s->tile, s->x, count);
     for (int64_t r = 0; r < count; r++)
         ikt_select_begin(&s->kept[r], l->isa, l->length,
                          s->pair + r * IKT_SELECT_CAPACITY * l->length);
-    for (int64_t vector = 0; vector < vectors; vector += CHUNK_VECTORS) {
-        const int64_t end = vector + CHUNK_VECTORS < vectors ? vector + CHUNK_VECTORS : vectors;
-        const int64_t first = vector * IKT_LANES;
-        const int64_t offered = centres - first < CHUNK ? centres - first : CHUNK;
-        kernel->score(&s->tile, &l->centres, vector, end, s->value, CHUNK);
-        for (int64_t r = 0; r < count; r++) {
-            if (kernel->is_u8)
-                ikt_select_ints(&s->kept[r], first, offered, (int32_t *)s->value + r * CHUNK);
-            else
-                ikt_select_floats(&s->kept[r], -1, first, offered, (float *)s->value + r * CHUNK);
+    if (l->near.probes > 0)
+        offer_near(l, s, count, cell);
+    else
+        for (int64_t v = 0, end; v < vectors; v = end) {
+            end = v + CHUNK_VECTORS < vectors ? v + CHUNK_VECTORS : vectors;
+            offer(l, s, count, v, end);
+            if (l->near.count == 0) /* the chunks are samples of all centres */
+                ikt_list_tighten(s->kept, count, l->length, v / CHUNK_VECTORS + 1, CHUNK,
+                                 l->table.count);
         }
-        ikt_list_tighten(s->kept, count, l->length, vector / CHUNK_VECTORS + 1, CHUNK, centres);
-    }
     for (int64_t r = 0; r < count; r++)
         ikt_select_end(&s->kept[r]);
 }
@@ -130,7 +182,7 @@ static ikt_pair order_list(const lists *l, const workspace *s, const float *x, i
     ikt_select *kept = &s->kept[row];
     for (int64_t e = 0; e < kept->count; e++)
         kept->pair[e] =
-            (kept->pair[e] & value) | ikt_centre_number(&l->table, ikt_pair_number(kept->pair[e]));
+            (kept->pair[e] & value) | number_of(l, ikt_pair_number(kept->pair[e]));
     for (int64_t e = 0; x && e < kept->count; e += IKT_LANES) {
         int64_t begin[IKT_LANES];
         float distance[IKT_LANES];
@@ -157,7 +209,7 @@ static void close_row(const lists *l, workspace *s, const void *row, uint16_t *c
         kernel->score(&s->rest, &l->centres, 0, l->centres.vectors, s->all, lanes_of(count));
         /* the kernel fills up its rows with the same one: the second has space for the numbering */
         for (int64_t q = 0; q < count; q++)
-            ints[ikt_centre_number(table, q)] = ((const int32_t *)s->all)[q];
+            ints[number_of(l, q)] = ((const int32_t *)s->all)[q];
     }
     for (int64_t q = 0; !kernel->is_u8 && q < count; q += IKT_LANES) {
         int64_t begin[IKT_LANES];
@@ -180,25 +232,69 @@ static void close_row(const lists *l, workspace *s, const void *row, uint16_t *c
 
 /* --- the pass --------------------------------------------------------------------------------- */
 
-static void code_block(void *self, int64_t row, int64_t count) {
-    const lists *l = self;
+/* Cuts the rows of the block into tiles, which are runs of l->order; returns how many. Near: tiles
+ * of rows of one coarse cell. */
+static int64_t cut_into_tiles(lists *l, int64_t count) {
     const ikt_coding *c = l->c;
-    const int64_t parts = l->table.parts;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads)
-    for (int64_t from = 0; from < count; from += l->tile) {
-        const int64_t rows = count - from < l->tile ? count - from : l->tile;
-        const char *x = (const char *)c->rows + from * c->d * c->element;
-        workspace *s = &l->space[omp_get_thread_num()];
-        keep_nearest(l, s, x, rows);
-        for (int64_t r = 0; r < rows; r++) {
-            const void *at = x + r * c->d * c->element;
-            uint16_t *cell = s->cell + r * parts;
-            const ikt_pair certain = order_list(l, s, c->kernel->is_u8 ? NULL : at, r);
-            if (ikt_list_walk(&l->table, &s->kept[r], certain, cell) > 0) close_row(l, s, at, cell);
-        }
-        for (int64_t p = 0; p < parts; p++)
-            ikt_coding_write(c, row + from, rows, p, s->cell + p, parts);
+    int64_t tiles = 0;
+    if (l->near.probes == 0) {
+        const int64_t step = ikt_coding_tile(c, count, l->tile, c->kernel->rows);
+        for (int64_t i = 0; i < count; i++)
+            l->order[i] = (uint32_t)i;
+        for (int64_t from = 0; from < count; from += step)
+            l->tile_first[tiles++] = from;
+        l->tile_first[tiles] = count;
+        return tiles;
     }
+#pragma omp parallel for schedule(dynamic, 256) num_threads(c->threads)
+    for (int64_t i = 0; i < count; i++)
+        l->cell[i] = (uint32_t)ikt_near_centres_cell(
+            &l->near, (const char *)c->rows + i * c->d * c->element, c->kernel->is_u8,
+            l->space[omp_get_thread_num()].scratch);
+    memset(l->next, 0, (size_t)(l->near.cells + 1) * sizeof *l->next);
+    for (int64_t i = 0; i < count; i++)
+        l->next[l->cell[i] + 1]++;
+    for (int64_t cell = 0; cell < l->near.cells; cell++) {
+        for (int64_t from = 0; from < l->next[cell + 1]; from += l->tile)
+            l->tile_first[tiles++] = l->next[cell] + from;
+        l->next[cell + 1] += l->next[cell];
+    }
+    l->tile_first[tiles] = count;
+    for (int64_t i = 0; i < count; i++)
+        l->order[l->next[l->cell[i]]++] = (uint32_t)i;
+    return tiles;
+}
+
+/* Writes where a row lies: the places of the first centres of its list. */
+static void write_places(const lists *l, const ikt_select *kept, int64_t row) {
+    ikt_code_places *places = l->c->places;
+    uint32_t *list = places->list + row * places->near;
+    for (int64_t e = 0; e < places->near; e++)
+        list[e] = e < kept->count ? l->near.place[ikt_pair_number(kept->pair[e])] : UINT32_MAX;
+}
+
+static void code_tile(const lists *l, workspace *s, int64_t first, int64_t count, int64_t row) {
+    const ikt_coding *c = l->c;
+    const int64_t bytes = c->d * c->element;
+    const uint32_t *order = l->order + first;
+    for (int64_t r = 0; r < count; r++)
+        memcpy(s->x + r * bytes, (const char *)c->rows + order[r] * bytes, (size_t)bytes);
+    keep_nearest(l, s, count, l->near.probes > 0 ? l->cell[order[0]] : 0);
+    for (int64_t r = 0; r < count; r++) {
+        const void *at = s->x + r * bytes;
+        const ikt_pair certain = order_list(l, s, c->kernel->is_u8 ? NULL : at, r);
+        if (ikt_list_walk(&l->table, &s->kept[r], certain, s->cell) > 0) close_row(l, s, at);
+        ikt_coding_write_row(c, row + order[r], s->cell);
+        if (c->places) write_places(l, &s->kept[r], row + order[r]);
+    }
+}
+
+static void code_block(void *self, int64_t row, int64_t count) {
+    lists *l = self;
+    const int64_t tiles = cut_into_tiles(l, count), *first = l->tile_first;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(l->c->threads)
+    for (int64_t t = 0; t < tiles; t++)
+        code_tile(l, &l->space[omp_get_thread_num()], first[t], first[t + 1] - first[t], row);
 }
 
 /* COLLECTIVE. Fetches the distinct centres and packs them. */
