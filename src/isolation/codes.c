@@ -25,7 +25,7 @@ void ikt_codes_destroy(ikt_codes *codes) {
 }
 
 int64_t ikt_codes_memory(int64_t n_local, int64_t psi, int64_t t) {
-    return n_local * ikt_divide_up(t * (psi <= 256 ? 1 : 2), 64) * 64;
+    return n_local * ikt_divide_up(t * ikt_code_width(psi), 64) * 64;
 }
 
 /* --- passes ----------------------------------------------------------------------------------- */
@@ -73,19 +73,13 @@ ikt_status ikt_coding_pass(ikt_coding *c, int64_t entries, ikt_coding_visitor *v
 }
 
 void ikt_coding_write(const ikt_coding *c, int64_t row, int64_t count, int64_t p,
-                      const uint16_t *cell, int64_t step) {
-    const ikt_codes *codes = c->codes;
-    if (p == codes->t) {
-        for (int64_t i = 0; i < count; i++)
-            c->coarse[row + i] = cell[i * step];
-        return;
-    }
-    char *at = (char *)codes->code + row * codes->stride + p * codes->width;
-    for (int64_t i = 0; i < count; i++, at += codes->stride) {
-        if (codes->width == 1)
-            *(uint8_t *)at = (uint8_t)cell[i * step];
+                      const uint32_t *cell, int64_t step) {
+    const bool is_coarse = p == c->codes->t;
+    for (int64_t i = 0; i < count; i++) {
+        if (is_coarse)
+            c->coarse[row + i] = (uint16_t)cell[i * step];
         else
-            memcpy(at, &cell[i * step], sizeof *cell);
+            ikt_code_set(c->codes, row + i, p, cell[i * step]);
     }
 }
 
@@ -195,7 +189,7 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
     *out = (ikt_codes){.n_local = n_local,
                        .t = model->t,
                        .stride = ikt_codes_memory(1, model->psi, model->t),
-                       .width = model->psi <= 256 ? 1 : 2};
+                       .width = ikt_code_width(model->psi)};
     ikt_status st = ikt_alloc(ctx, &out->code, n_local * out->stride, 1, "codes");
     if (st == IKT_OK && !c.is_sparse)
         st = ikt_alloc(ctx, &c.rows, c.block * c.d, (size_t)c.element, "rows of X");

@@ -1,8 +1,8 @@
 /* Cell codes: for each row and each partitioning, the number of the cell that the row falls into.
  *
  * Zhu & Ting 2021, section 4.1. In the Voronoi form the cell of x is its nearest centre, in the
- * forest form the leaf of a random tree (tree.h). Codes replace the data: t bytes a row (2 t for
- * psi > 256), after which no coordinate is needed.
+ * forest form the leaf of a random tree (tree.h). Codes replace the data: t entries a row, of one
+ * byte up to psi = 256, two up to 65536 and four beyond, after which no coordinate is needed.
  * Method: X is streamed in blocks, never held whole, and tiles of rows are dealt to the threads.
  * Where partitionings share enough centres, one pass finds all cells from lists of nearest distinct
  * centres (codes_lists.c). Otherwise partitionings are taken in batches whose centres fit a fixed
@@ -27,9 +27,33 @@ typedef struct {
     int64_t n_local;
     int64_t t;      /* entries of a row */
     int64_t stride; /* bytes from row to row, a multiple of 64; the bytes after the entries are 0 */
-    int width;      /* bytes of an entry: 1 for psi <= 256, otherwise 2 */
+    int width;      /* bytes of an entry: ikt_code_width(psi) */
     void *code;     /* [n_local*stride bytes], aligned to 64 */
 } ikt_codes;
+
+/* LOCAL, pure. Bytes of an entry that is below psi: 1, 2 or 4. */
+static inline int ikt_code_width(int64_t psi) {
+    return psi <= 256 ? 1 : psi <= 65536 ? 2 : 4;
+}
+
+/* LOCAL, pure. The cell of own row `row` in partitioning p. */
+static inline int64_t ikt_code_entry(const ikt_codes *codes, int64_t row, int64_t p) {
+    const void *at = (const char *)codes->code + row * codes->stride + p * codes->width;
+    return codes->width == 1   ? *(const uint8_t *)at
+           : codes->width == 2 ? *(const uint16_t *)at
+                               : (int64_t) * (const uint32_t *)at;
+}
+
+/* LOCAL. Sets it. */
+static inline void ikt_code_set(const ikt_codes *codes, int64_t row, int64_t p, uint32_t cell) {
+    void *at = (char *)codes->code + row * codes->stride + p * codes->width;
+    if (codes->width == 1)
+        *(uint8_t *)at = (uint8_t)cell;
+    else if (codes->width == 2)
+        *(uint16_t *)at = (uint16_t)cell;
+    else
+        *(uint32_t *)at = cell;
+}
 
 /* LOCAL. Frees the codes and empties the struct; accepts an empty one. */
 void ikt_codes_destroy(ikt_codes *codes);

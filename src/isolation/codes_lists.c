@@ -30,7 +30,7 @@ static const char purpose[] = "lists";
 /* What one thread works with. */
 typedef struct {
     ikt_row_tile tile, rest; /* rows; those of them that a list leaves open */
-    uint16_t *cell;          /* [rows of a tile * parts] */
+    uint32_t *cell;          /* [rows of a tile * parts] */
     void *value;             /* [rows of a tile * CHUNK] values of a chunk of centres */
     void *all;               /* [rows of the kernel * centres] values of all centres */
     ikt_select *kept;        /* [rows of a tile] */
@@ -146,7 +146,7 @@ static ikt_pair order_list(const lists *l, const workspace *s, const float *x, i
 }
 
 /* Decides what is open in one row, by the values of all centres: the lowest of the nearest. */
-static void close_row(const lists *l, workspace *s, const void *row, uint16_t *cell) {
+static void close_row(const lists *l, workspace *s, const void *row, uint32_t *cell) {
     const ikt_centre_table *table = &l->table;
     const ikt_codes_kernel *kernel = l->c->kernel;
     const int64_t count = table->count, d = l->c->d;
@@ -173,7 +173,7 @@ static void close_row(const lists *l, workspace *s, const void *row, uint16_t *c
             if (kernel->is_u8 ? ints[index[j]] < ints[index[best]]
                               : floats[index[j]] < floats[index[best]])
                 best = j;
-        cell[p] = (uint16_t)best;
+        cell[p] = (uint32_t)best;
     }
     s->open_rows++;
 }
@@ -192,7 +192,7 @@ static void code_block(void *self, int64_t row, int64_t count) {
         keep_nearest(l, s, x, rows);
         for (int64_t r = 0; r < rows; r++) {
             const void *at = x + r * c->d * c->element;
-            uint16_t *cell = s->cell + r * parts;
+            uint32_t *cell = s->cell + r * parts;
             const ikt_pair certain = order_list(l, s, c->kernel->is_u8 ? NULL : at, r);
             if (ikt_list_walk(&l->table, &s->kept[r], certain, cell) > 0) close_row(l, s, at, cell);
         }

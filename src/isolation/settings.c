@@ -58,7 +58,7 @@ ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_setti
                         "at most %lld",
                         (long long)*psi, (long long)drawn,
                         settings->model_from[0] ? " in isolation.model_from" : "",
-                        (long long)(drawn < IKT_PSI_MOST ? drawn : IKT_PSI_MOST));
+                        (long long)drawn);
     return IKT_OK;
 }
 

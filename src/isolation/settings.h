@@ -8,8 +8,8 @@
 #include "config/key.h"
 
 enum {
-    IKT_PSI_MOST = 65536,          /* a cell number is at most two bytes */
-    IKT_PARTITIONINGS_MOST = 65535 /* as is a number of equal cells */
+    IKT_PSI_MOST = INT32_MAX,      /* files hold the numbers of centres as int32 */
+    IKT_PARTITIONINGS_MOST = 65535 /* a number of equal cells has two bytes */
 };
 
 /* What a partitioning's cells are. */

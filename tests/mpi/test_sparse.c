@@ -140,10 +140,11 @@ static void cells_are_those_of_the_dense_rows(void **state) {
             compute(ctx, p, &s, e, &codes[e], &coarse[e]);
         for (int64_t i = 0; i < s.distribution.count; i++) {
             for (int64_t t = 0; t < p->t; t++)
-                if (codes_cell(&codes[0], i, t) != codes_cell(&codes[1], i, t))
+                if (ikt_code_entry(&codes[0], i, t) != ikt_code_entry(&codes[1], i, t))
                     fail_msg("%s: row %d, partitioning %d: cell %d dense, %d sparse", p->name,
                              (int)(s.distribution.first + i), (int)t,
-                             (int)codes_cell(&codes[0], i, t), (int)codes_cell(&codes[1], i, t));
+                             (int)ikt_code_entry(&codes[0], i, t),
+                             (int)ikt_code_entry(&codes[1], i, t));
             if (coarse[0][i] != coarse[1][i])
                 fail_msg("%s: row %d: another coarse cell", p->name,
                          (int)(s.distribution.first + i));
