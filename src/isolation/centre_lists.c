@@ -42,7 +42,7 @@ static ikt_status fill_table(ikt_context *ctx, const ikt_model *model, ikt_centr
         for (int64_t e = table->first[p]; e < table->first[p + 1]; e++) {
             int64_t at = start[table->index[e]]++;
             table->part[at] = (uint16_t)p;
-            table->cell[at] = (uint16_t)(e - table->first[p]);
+            table->cell[at] = (uint32_t)(e - table->first[p]);
         }
     for (int64_t c = table->count; c > 0; c--)
         start[c] = start[c - 1]; /* the fill moved them on */
@@ -84,7 +84,7 @@ void ikt_centre_table_destroy(ikt_centre_table *table) {
 }
 
 int64_t ikt_centre_table_bytes(int64_t centres) {
-    return centres * (8 + 4 + 2 + 2 + 8);
+    return centres * (8 + 4 + 2 + 4 + 8);
 }
 
 /* --- the lists -------------------------------------------------------------------------------- */
@@ -120,7 +120,7 @@ ikt_pair ikt_list_certain(const ikt_select *kept, rounding round, double x_norm,
 }
 
 int64_t ikt_list_walk(const ikt_centre_table *table, const ikt_select *kept, ikt_pair certain,
-                      uint16_t *cell) {
+                      uint32_t *cell) {
     int64_t open = table->parts;
     for (int64_t p = 0; p < table->parts; p++)
         cell[p] = IKT_CELL_OPEN;
@@ -129,7 +129,7 @@ int64_t ikt_list_walk(const ikt_centre_table *table, const ikt_select *kept, ikt
         for (int64_t u = table->start[centre]; u < table->start[centre + 1]; u++)
             if (cell[table->part[u]] == IKT_CELL_OPEN) {
                 cell[table->part[u]] = table->cell[u];
-                open -= table->cell[u] != IKT_CELL_OPEN;
+                open--;
             }
     }
     return open;

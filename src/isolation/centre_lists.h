@@ -21,7 +21,7 @@ typedef struct {
     int32_t *index; /* [first[parts]] each centre as a number below count, ascending in each */
     int64_t *start; /* [count + 1] where the uses of each distinct centre begin */
     uint16_t *part; /* [start[count]] a partitioning that it is a centre of */
-    uint16_t *cell; /* [start[count]] and its number there */
+    uint32_t *cell; /* [start[count]] and its number there */
 } ikt_centre_table;
 
 /* SAME-ARGS. Makes the table of a model. Errors: IKT_ERR_RESOURCE; empty then. */
@@ -31,8 +31,8 @@ void ikt_centre_table_destroy(ikt_centre_table *table);
 /* LOCAL. Bytes of a table, and of making one. */
 int64_t ikt_centre_table_bytes(int64_t centres);
 
-/* A cell that is not found yet; 65535 is a cell as well, see ikt_list_walk. */
-enum { IKT_CELL_OPEN = UINT16_MAX };
+/* A cell that is not found yet. */
+#define IKT_CELL_OPEN UINT32_MAX
 
 /* LOCAL, pure. The number of centre q in the order of computing: q * stride % count, with a stride
  * near the golden section of `count` that has no divisor in common with it, so that data sorted by
@@ -61,10 +61,9 @@ ikt_pair ikt_list_certain(const ikt_select *kept, rounding round, double x_norm,
  *   kept      sorted by the distance that defines cells, with numbers of the table
  *   certain   pairs from it on are not to be trusted
  *   cell      [table->parts], receives cells, or IKT_CELL_OPEN
- * Returns how many stay open. A partitioning of 65536 centres has a cell of the number
- * IKT_CELL_OPEN: it counts as open and is decided again, to the same. */
+ * Returns how many stay open. */
 int64_t ikt_list_walk(const ikt_centre_table *table, const ikt_select *kept, ikt_pair certain,
-                      uint16_t *cell);
+                      uint32_t *cell);
 
 /* LOCAL. Logs how lists have done.
  *   open   of `rows` rows of this rank, those that needed all centres */

@@ -24,8 +24,21 @@ void ikt_codes_destroy(ikt_codes *codes) {
     *codes = (ikt_codes){0};
 }
 
+void ikt_code_places_destroy(ikt_code_places *places) {
+    ikt_free(&places->coarse);
+    ikt_free(&places->list);
+    ikt_free(&places->first);
+    *places = (ikt_code_places){.coarse = NULL};
+}
+
 int64_t ikt_codes_memory(int64_t n_local, int64_t psi, int64_t t) {
-    return n_local * ikt_divide_up(t * (psi <= 256 ? 1 : 2), 64) * 64;
+    return n_local * ikt_divide_up(t * ikt_code_width(psi), 64) * 64;
+}
+
+ikt_codes_rows ikt_codes_rows_of(const ikt_dataset *data) {
+    return (ikt_codes_rows){.d = ikt_dataset_columns(data),
+                            .is_u8 = ikt_dataset_is_u8(data),
+                            .is_sparse = ikt_dataset_is_sparse(data)};
 }
 
 /* --- passes ----------------------------------------------------------------------------------- */
@@ -46,7 +59,7 @@ static void note_done(ikt_coding *c, int64_t row, int64_t count, int64_t entries
 
 static ikt_status save(void *self) {
     const ikt_coding *c = self;
-    return c->hooks->save(c->hooks->self, c->codes, c->coarse, c->done);
+    return c->hooks->save(c->hooks->self, c->codes, c->places, c->done);
 }
 
 ikt_status ikt_coding_pass(ikt_coding *c, int64_t entries, ikt_coding_visitor *visit, void *self) {
@@ -73,20 +86,21 @@ ikt_status ikt_coding_pass(ikt_coding *c, int64_t entries, ikt_coding_visitor *v
 }
 
 void ikt_coding_write(const ikt_coding *c, int64_t row, int64_t count, int64_t p,
-                      const uint16_t *cell, int64_t step) {
-    const ikt_codes *codes = c->codes;
-    if (p == codes->t) {
-        for (int64_t i = 0; i < count; i++)
-            c->coarse[row + i] = cell[i * step];
-        return;
-    }
-    char *at = (char *)codes->code + row * codes->stride + p * codes->width;
-    for (int64_t i = 0; i < count; i++, at += codes->stride) {
-        if (codes->width == 1)
-            *(uint8_t *)at = (uint8_t)cell[i * step];
+                      const uint32_t *cell, int64_t step) {
+    const bool is_coarse = p == c->codes->t;
+    for (int64_t i = 0; i < count; i++) {
+        if (is_coarse)
+            c->places->coarse[row + i] = (uint16_t)cell[i * step];
         else
-            memcpy(at, &cell[i * step], sizeof *cell);
+            ikt_code_set(c->codes, row + i, p, cell[i * step]);
     }
+}
+
+void ikt_coding_write_row(const ikt_coding *c, int64_t row, const uint32_t *cell) {
+    const int64_t t = c->codes->t;
+    for (int64_t p = 0; p < t; p++)
+        ikt_code_set(c->codes, row, p, cell[p]);
+    if (c->model->spec.coarse > 0) c->places->coarse[row] = (uint16_t)cell[t];
 }
 
 ikt_status ikt_coding_gather(const ikt_coding *c, int64_t first, int64_t count, int64_t **row,
@@ -164,10 +178,12 @@ static ikt_status fill(ikt_coding *c) {
 ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
                                     const ikt_codes_hooks *hooks, ikt_dataset *data,
                                     const ikt_rows *distribution, const ikt_model *model,
-                                    ikt_codes *out, uint16_t *coarse) {
+                                    ikt_codes *out, ikt_code_places *places) {
     assert(model->spec.n == ikt_dataset_rows(ikt_dataset_model(data)));
     assert(distribution->n == ikt_dataset_rows(data));
-    assert(model->spec.form == IKT_FORM_VORONOI || !coarse);
+    ikt_code_places none = {.coarse = NULL};
+    if (!places) places = &none;
+    assert(model->spec.form == IKT_FORM_VORONOI || !places->coarse);
     if (budget.batch_bytes == 0) budget.batch_bytes = usual_budget.batch_bytes;
     if (budget.block_bytes == 0) budget.block_bytes = usual_budget.block_bytes;
     const bool is_u8 = ikt_dataset_is_u8(data);
@@ -178,7 +194,7 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
                     .model = model,
                     .kernel = ikt_codes_kernel_choose(is_u8, ikt_cpu_isa()),
                     .codes = out,
-                    .coarse = coarse,
+                    .places = places,
                     .budget = budget,
                     .d = ikt_dataset_columns(data),
                     .is_sparse = ikt_dataset_is_sparse(data),
@@ -195,15 +211,16 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
     *out = (ikt_codes){.n_local = n_local,
                        .t = model->t,
                        .stride = ikt_codes_memory(1, model->psi, model->t),
-                       .width = model->psi <= 256 ? 1 : 2};
+                       .width = ikt_code_width(model->psi)};
     ikt_status st = ikt_alloc(ctx, &out->code, n_local * out->stride, 1, "codes");
     if (st == IKT_OK && !c.is_sparse)
         st = ikt_alloc(ctx, &c.rows, c.block * c.d, (size_t)c.element, "rows of X");
     if (st == IKT_OK && hooks) st = ikt_alloc(ctx, &c.done, n_local, sizeof *c.done, "codes");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK && hooks) st = hooks->load(hooks->self, out, coarse, c.done);
+    if (st == IKT_OK && hooks) st = hooks->load(hooks->self, out, places, c.done);
     const bool is_complete = is_done(&c, 0, n_local, model->t + 1);
-    if (st == IKT_OK && (!hooks || ikt_max_one(ctx, !is_complete) > 0)) {
+    /* What the places are is found again, also where all rows are done. */
+    if (st == IKT_OK && (places->near > 0 || ikt_max_one(ctx, !is_complete) > 0)) {
         const ikt_saver saver = {&c, save, hooks ? hooks->where : NULL};
         st = fill(&c);
         if (st == IKT_OK) {
@@ -220,8 +237,9 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
 
 ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_rows *distribution,
                              const ikt_model *model, ikt_codes *out, uint16_t *coarse) {
+    ikt_code_places places = {.coarse = coarse};
     return ikt_codes_compute_within(ctx, usual_budget, NULL, data, distribution, model, out,
-                                    coarse);
+                                    &places);
 }
 
 int64_t ikt_codes_memory_peak(const ikt_codes_rows *rows, int64_t n_local,

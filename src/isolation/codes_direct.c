@@ -67,7 +67,7 @@ static void code_block(void *self, int64_t row, int64_t count) {
     for (int64_t from = 0; from < count; from += step) {
         const int64_t rows = count - from < step ? count - from : step;
         ikt_row_tile *tile = &run->tile[omp_get_thread_num()];
-        uint16_t cell[IKT_ROW_TILE_MOST];
+        uint32_t cell[IKT_ROW_TILE_MOST];
         ikt_row_tile_stage(c->kernel, tile, (const char *)c->rows + from * c->d * c->element, rows);
         for (int64_t i = 0; i < run->count; i++) {
             ikt_row_tile_assign(c->kernel, tile, &run->centres[i], cell);

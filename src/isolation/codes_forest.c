@@ -25,7 +25,7 @@ typedef struct {
     ikt_tree_workspace *space; /* [threads] */
     int64_t first, count;      /* trees of the pass */
     int64_t tile;              /* rows, at most */
-    uint16_t *cell;            /* [threads * tile] */
+    uint32_t *cell;            /* [threads * tile] */
 } forest;
 
 static int64_t within(int64_t value, int64_t low, int64_t high) {
@@ -75,7 +75,7 @@ static void code_block(void *self, int64_t row, int64_t count) {
     for (int64_t from = 0; from < count; from += step) {
         const int64_t rows = count - from < step ? count - from : step;
         const ikt_tree_rows x = {c->rows, c->d, c->kernel->is_u8};
-        uint16_t *cell = f->cell + omp_get_thread_num() * f->tile;
+        uint32_t *cell = f->cell + omp_get_thread_num() * f->tile;
         for (int64_t i = 0; i < f->count; i++) {
             ikt_tree_cells(f->node + i * f->nodes, &x, from, rows, cell);
             ikt_coding_write(c, row + from, rows, f->first + i, cell, 1);
@@ -123,5 +123,5 @@ int64_t ikt_coding_forest_bytes(ikt_codes_budget budget, const ikt_model_spec *s
     const int64_t drawn = gather * spec->psi, distinct = drawn < from ? drawn : from;
     return trees * ikt_tree_nodes(spec->psi) * (int64_t)sizeof(ikt_tree_node) +
            distinct * row_bytes + drawn * 8 +
-           threads * (ikt_tree_workspace_bytes(spec->psi, d) + TILE_MOST * 2);
+           threads * (ikt_tree_workspace_bytes(spec->psi, d) + TILE_MOST * 4);
 }

@@ -22,6 +22,8 @@
 #include "base/memory.h"
 #include "isolation/centre_lists.h"
 #include "isolation/coding.h"
+#include "isolation/near_centres.h"
+#include "metric/metric.h"
 
 enum {
     TILE_ROWS = 96,     /* a multiple of every kernel's rows */
@@ -38,7 +40,7 @@ typedef struct {
     char *x;                 /* [rows of a tile * d] the rows side by side */
     float *scratch;          /* [d] */
     uint32_t *stamp, now;    /* near: [vectors] the tile that a vector was last scored for */
-    uint16_t *cell;          /* [rows of a tile * parts] */
+    uint32_t *cell;          /* [parts] of a row */
     void *value;             /* [rows of a tile * CHUNK] values of a chunk of centres */
     void *all;               /* [rows of the kernel * centres] values of all centres */
     ikt_select *kept;        /* [rows of a tile] */
@@ -50,16 +52,17 @@ typedef struct {
     ikt_coding *c;
     ikt_isa isa;
     ikt_centre_table table;
-    ikt_centres centres; /* all distinct ones, packed in the order of computing */
-    void *slab;          /* their memory */
-    float *rows;         /* float32: [table.count * d] the same as rows */
-    int64_t length;      /* of a list */
-    int64_t tile;        /* rows, at most */
+    ikt_centres centres;   /* all distinct ones, packed in the order of computing */
+    void *slab;            /* their memory */
+    float *rows;           /* float32: [table.count * d] the same as rows */
+    int64_t length;        /* of a list */
+    int64_t tile;          /* rows, at most */
     ikt_near_centres near; /* centres stand in this order; empty: in that of ikt_centre_number */
     uint32_t *cell;        /* [block] near: coarse cell of each row of the block */
+    int64_t *next;         /* [cells + 1] near: where the next row of each cell belongs */
     uint32_t *order;       /* [block] rows of the block, tile after tile */
     int64_t *tile_first;   /* [block + 1] where tiles begin in this order */
-    workspace *space;    /* [threads] */
+    workspace *space;      /* [threads] */
 } lists;
 
 /* --- shape ------------------------------------------------------------------------------------ */
@@ -181,8 +184,7 @@ static ikt_pair order_list(const lists *l, const workspace *s, const float *x, i
     const ikt_pair value = ~(ikt_pair)UINT32_MAX;
     ikt_select *kept = &s->kept[row];
     for (int64_t e = 0; e < kept->count; e++)
-        kept->pair[e] =
-            (kept->pair[e] & value) | number_of(l, ikt_pair_number(kept->pair[e]));
+        kept->pair[e] = (kept->pair[e] & value) | number_of(l, ikt_pair_number(kept->pair[e]));
     for (int64_t e = 0; x && e < kept->count; e += IKT_LANES) {
         int64_t begin[IKT_LANES];
         float distance[IKT_LANES];
@@ -198,7 +200,7 @@ static ikt_pair order_list(const lists *l, const workspace *s, const float *x, i
 }
 
 /* Decides what is open in one row, by the values of all centres: the lowest of the nearest. */
-static void close_row(const lists *l, workspace *s, const void *row, uint16_t *cell) {
+static void close_row(const lists *l, workspace *s, const void *row) {
     const ikt_centre_table *table = &l->table;
     const ikt_codes_kernel *kernel = l->c->kernel;
     const int64_t count = table->count, d = l->c->d;
@@ -218,14 +220,14 @@ static void close_row(const lists *l, workspace *s, const void *row, uint16_t *c
         define_some(l->rows, begin, row, d, (float *)s->all + q);
     }
     for (int64_t p = 0; p < table->parts; p++) {
-        if (cell[p] != IKT_CELL_OPEN) continue;
+        if (s->cell[p] != IKT_CELL_OPEN) continue;
         const int32_t *index = table->index + table->first[p];
         int64_t best = 0;
         for (int64_t j = 1; j < table->first[p + 1] - table->first[p]; j++)
             if (kernel->is_u8 ? ints[index[j]] < ints[index[best]]
                               : floats[index[j]] < floats[index[best]])
                 best = j;
-        cell[p] = (uint16_t)best;
+        s->cell[p] = (uint32_t)best;
     }
     s->open_rows++;
 }
@@ -285,7 +287,7 @@ static void code_tile(const lists *l, workspace *s, int64_t first, int64_t count
         const ikt_pair certain = order_list(l, s, c->kernel->is_u8 ? NULL : at, r);
         if (ikt_list_walk(&l->table, &s->kept[r], certain, s->cell) > 0) close_row(l, s, at);
         ikt_coding_write_row(c, row + order[r], s->cell);
-        if (c->places) write_places(l, &s->kept[r], row + order[r]);
+        if (c->places->near > 0) write_places(l, &s->kept[r], row + order[r]);
     }
 }
 
@@ -297,9 +299,11 @@ static void code_block(void *self, int64_t row, int64_t count) {
         code_tile(l, &l->space[omp_get_thread_num()], first[t], first[t + 1] - first[t], row);
 }
 
-/* COLLECTIVE. Fetches the distinct centres and packs them. */
+/* COLLECTIVE. Fetches the distinct centres, brings them into the order of coarse cells where that
+ * is wanted, and packs them. */
 static ikt_status load_centres(lists *l) {
     ikt_coding *c = l->c;
+    const ikt_model_spec *spec = &c->model->spec;
     const int64_t count = l->table.count, bytes = ikt_centres_bytes(c->kernel, count, c->d);
     int64_t *index = NULL;
     void *x = NULL;
@@ -308,9 +312,12 @@ static ikt_status load_centres(lists *l) {
     if (st == IKT_OK) st = ikt_alloc(c->ctx, &index, count, sizeof *index, "centres");
     st = ikt_agree(c->ctx, st);
     if (st == IKT_OK) st = ikt_dataset_gather(ikt_dataset_model(c->data), l->table.row, count, x);
+    if (st == IKT_OK && (c->places->near > 0 || spec->candidates > 0))
+        st = ikt_near_centres_create(c->ctx, ikt_metric_of(c->data), x, c->kernel->is_u8, count,
+                                     c->d, spec->seed, spec->candidates, &l->near);
     if (st == IKT_OK) {
         for (int64_t q = 0; q < count; q++)
-            index[q] = ikt_centre_number(&l->table, q);
+            index[q] = number_of(l, q);
         ikt_centres_place(c->kernel, count, c->d, l->slab, &l->centres);
         ikt_centres_fill(c->kernel, &l->centres, x, index);
         if (!c->kernel->is_u8) { /* float32 needs them once more, as they are */
@@ -324,20 +331,43 @@ static ikt_status load_centres(lists *l) {
 }
 
 static ikt_status create_spaces(lists *l) {
-    ikt_context *ctx = l->c->ctx;
-    const ikt_codes_kernel *kernel = l->c->kernel;
-    const int64_t d = l->c->d, rows = l->tile, pairs = rows * IKT_SELECT_CAPACITY * l->length;
+    const ikt_coding *c = l->c;
+    ikt_context *ctx = c->ctx;
+    const ikt_codes_kernel *kernel = c->kernel;
+    const int64_t d = c->d, rows = l->tile, pairs = rows * IKT_SELECT_CAPACITY * l->length;
     const int64_t all = kernel->rows * lanes_of(l->table.count);
-    IKT_TRY(ikt_alloc(ctx, &l->space, l->c->threads, sizeof *l->space, purpose));
-    for (workspace *s = l->space; s < l->space + l->c->threads; s++) {
+    const int64_t near_rows = l->near.probes > 0 ? c->block : 0;
+    const int64_t vectors = l->near.probes > 0 ? l->centres.vectors : 0;
+    IKT_TRY(ikt_alloc(ctx, &l->cell, near_rows, sizeof *l->cell, purpose));
+    IKT_TRY(ikt_alloc(ctx, &l->next, l->near.cells + 1, sizeof *l->next, purpose));
+    IKT_TRY(ikt_alloc(ctx, &l->order, c->block, sizeof *l->order, purpose));
+    IKT_TRY(ikt_alloc(ctx, &l->tile_first, c->block + 1, sizeof *l->tile_first, purpose));
+    IKT_TRY(ikt_alloc(ctx, &l->space, c->threads, sizeof *l->space, purpose));
+    for (workspace *s = l->space; s < l->space + c->threads; s++) {
         IKT_TRY(ikt_row_tile_create(ctx, kernel, d, &s->tile));
         IKT_TRY(ikt_row_tile_create(ctx, kernel, d, &s->rest));
-        IKT_TRY(ikt_alloc(ctx, &s->cell, rows * l->table.parts, sizeof *s->cell, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->x, rows * d, (size_t)c->element, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->scratch, d, sizeof *s->scratch, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->stamp, vectors, sizeof *s->stamp, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->cell, l->table.parts, sizeof *s->cell, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->value, rows * CHUNK, 4, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->all, all, 4, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->kept, rows, sizeof *s->kept, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->pair, pairs, sizeof *s->pair, purpose));
     }
+    return IKT_OK;
+}
+
+/* What the coarse cells are, for who orders rows by places. */
+static ikt_status hand_over_places(lists *l) {
+    ikt_code_places *places = l->c->places;
+    const ikt_near_centres *near = &l->near;
+    const int64_t count = near->cells + 1;
+    places->centres = near->count;
+    places->cells = near->cells;
+    IKT_TRY(ikt_agree(l->c->ctx,
+                      ikt_alloc(l->c->ctx, &places->first, count, sizeof *places->first, "cells")));
+    memcpy(places->first, near->first, (size_t)count * sizeof *places->first);
     return IKT_OK;
 }
 
@@ -351,6 +381,7 @@ ikt_status ikt_coding_lists(ikt_coding *c) {
         l.length = ikt_list_length(l.table.count, &model->spec);
         st = load_centres(&l);
     }
+    if (st == IKT_OK && c->places->near > 0) st = hand_over_places(&l);
     if (st == IKT_OK) st = ikt_agree(c->ctx, create_spaces(&l));
     if (st == IKT_OK) st = ikt_coding_pass(c, model->t + 1, code_block, &l);
     for (int i = 0; l.space && i < c->threads; i++) {
@@ -358,6 +389,9 @@ ikt_status ikt_coding_lists(ikt_coding *c) {
         open += s->open_rows;
         ikt_row_tile_destroy(&s->tile);
         ikt_row_tile_destroy(&s->rest);
+        ikt_free(&s->x);
+        ikt_free(&s->scratch);
+        ikt_free(&s->stamp);
         ikt_free(&s->cell);
         ikt_free(&s->value);
         ikt_free(&s->all);
@@ -366,6 +400,11 @@ ikt_status ikt_coding_lists(ikt_coding *c) {
     }
     if (st == IKT_OK)
         ikt_list_report(c->ctx, l.length, l.table.count, open, c->distribution->count);
+    ikt_near_centres_destroy(&l.near);
+    ikt_free(&l.cell);
+    ikt_free(&l.next);
+    ikt_free(&l.order);
+    ikt_free(&l.tile_first);
     ikt_free(&l.space);
     ikt_free(&l.slab);
     ikt_free(&l.rows);

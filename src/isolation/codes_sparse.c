@@ -37,7 +37,7 @@ typedef struct {
                           definition; with lists, of one row */
     ikt_select *kept;  /* [TILE_ROWS] */
     ikt_pair *pair;    /* [TILE_ROWS * IKT_SELECT_CAPACITY * length] */
-    uint16_t *cell;    /* [TILE_ROWS * parts] */
+    uint32_t *cell;    /* [TILE_ROWS * parts] */
     int64_t open_rows; /* rows whose list was too short, so far */
 } workspace;
 
@@ -131,7 +131,7 @@ static void keep_nearest(const coder *k, workspace *s, int64_t count) {
 
 /* Nearest centre of partitioning p by definition, the lowest on ties, among those whose values
  * leave it open. */
-static uint16_t nearest_of(const coder *k, ikt_sparse_row row, double x_norm, int64_t p,
+static uint32_t nearest_of(const coder *k, ikt_sparse_row row, double x_norm, int64_t p,
                            const float *all) {
     const ikt_centre_table *table = &k->table;
     const int32_t *index = table->index + table->first[p];
@@ -151,7 +151,7 @@ static uint16_t nearest_of(const coder *k, ikt_sparse_row row, double x_norm, in
         found = j;
         least = distance;
     }
-    return (uint16_t)found;
+    return (uint32_t)found;
 }
 
 /* --- the order of a list ---------------------------------------------------------------------- */
@@ -235,7 +235,7 @@ static void code_tile(const coder *k, workspace *s, int64_t row, int64_t from, i
         float *all = k->length > 0 ? s->all : s->all + r * k->table.count;
         const ikt_sparse_row x = ikt_sparse_row_of(rows, from + r);
         const double x_norm = ikt_sparse_norm(x);
-        uint16_t *cell = s->cell + r * parts;
+        uint32_t *cell = s->cell + r * parts;
         if (k->length > 0) {
             const ikt_pair certain = order_list(k, x, x_norm, &s->kept[r]);
             if (ikt_list_walk(&k->table, &s->kept[r], certain, cell) == 0) continue;

@@ -18,7 +18,7 @@ typedef struct {
     const ikt_model *model;
     const ikt_codes_kernel *kernel;
     ikt_codes *codes;
-    uint16_t *coarse; /* [distribution->count], or NULL */
+    ikt_code_places *places;
     ikt_codes_budget budget;
     int64_t d;
     int64_t element; /* bytes of a coordinate */
@@ -45,7 +45,10 @@ ikt_status ikt_coding_pass(ikt_coding *c, int64_t entries, ikt_coding_visitor *v
 /* LOCAL. Writes the cell of `count` rows in partitioning p, `step` numbers from one to the next;
  * p = t is the coarse one. */
 void ikt_coding_write(const ikt_coding *c, int64_t row, int64_t count, int64_t p,
-                      const uint16_t *cell, int64_t step);
+                      const uint32_t *cell, int64_t step);
+
+/* LOCAL. Writes all cells of a row, and the coarse one behind them where there is one. */
+void ikt_coding_write_row(const ikt_coding *c, int64_t row, const uint32_t *cell);
 
 /* COLLECTIVE. The centres of partitionings first .. first + count - 1, each once; where first is t,
  * those of the coarse partition.

@@ -52,9 +52,10 @@ static ikt_status find_occupied(const job *j) {
         const ikt_row_range at = ikt_stream_step(own, block, step);
         st = ikt_model_file_read(j->loaded->file, IKT_MODEL_CODES, at.first, at.count, code, 0);
         if (st != IKT_OK) break;
+        const ikt_codes read = {
+            .n_local = at.count, .t = s->t, .stride = s->t * width, .width = width, .code = code};
         for (int64_t e = 0; e < at.count * s->t && st == IKT_OK; e++) {
-            const int64_t cell =
-                width == 1 ? ((const uint8_t *)code)[e] : ((const uint16_t *)code)[e];
+            const int64_t cell = ikt_code_entry(&read, e / s->t, e % s->t);
             if (cell < s->psi)
                 j->occupied[e % s->t * s->psi + cell] = 1;
             else
@@ -86,16 +87,11 @@ static void compare(const job *j, int64_t count, int64_t first, int64_t few) {
 /* Gives own row i the occupied cells of a centre. */
 static void set_cells(const job *j, int64_t i, int64_t centre, ikt_codes *codes) {
     const int64_t psi = j->loaded->shape.psi;
-    char *row = (char *)codes->code + i * codes->stride;
     for (int64_t p = 0; p < codes->t; p++) {
         const int64_t *part = j->loaded->model->row + p * psi;
         const int64_t at = ikt_find_i64(part, psi, centre);
         if (at < 0 || !j->occupied[p * psi + at]) continue;
-        const uint16_t cell = (uint16_t)at;
-        if (codes->width == 1)
-            ((uint8_t *)row)[p] = (uint8_t)cell;
-        else
-            memcpy(row + 2 * p, &cell, sizeof cell);
+        ikt_code_set(codes, i, p, (uint32_t)at);
     }
 }
 

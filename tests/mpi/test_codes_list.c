@@ -128,9 +128,9 @@ static void cells_are_those_of_the_definition(void **state) {
             int64_t row = s.distribution.first + i;
             for (int64_t t = 0; t < p->t; t++) {
                 int64_t expected = plain_cell(p, s.rows, s.model->row + t * p->psi, p->psi, row);
-                if (codes_cell(&s.codes, i, t) != expected)
+                if (ikt_code_entry(&s.codes, i, t) != expected)
                     fail_msg("%s: row %d, partitioning %d: cell %d, not %d", p->name, (int)row,
-                             (int)t, (int)codes_cell(&s.codes, i, t), (int)expected);
+                             (int)t, (int)ikt_code_entry(&s.codes, i, t), (int)expected);
             }
             assert_int_equal(s.coarse[i],
                              plain_cell(p, s.rows, s.model->coarse_row, p->coarse, row));

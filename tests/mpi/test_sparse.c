@@ -9,11 +9,11 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "cells/cells.h"
 #include "checkpoint/fingerprint.h"
 #include "isolation/codes.h"
 #include "linalg/pca.h"
 #include "metric/metric.h"
-#include "cells/cells.h"
 #include "support/equal_cells.h"
 
 typedef enum {
@@ -121,8 +121,9 @@ static void compute(ikt_context *ctx, const problem *p, const setting *s, int e,
     assert_int_equal(ikt_model_create(ctx, &spec, &model), IKT_OK);
     assert_int_equal(ikt_alloc(ctx, coarse, s->distribution.count, sizeof **coarse, "test"),
                      IKT_OK);
+    ikt_code_places places = {.coarse = *coarse};
     ikt_status st = ikt_codes_compute_within(ctx, budget, NULL, s->data[e], &s->distribution, model,
-                                             codes, *coarse);
+                                             codes, &places);
     if (st != IKT_OK) fail_msg("%s: %s", p->name, ikt_message(ctx));
     ikt_model_destroy(&model);
 }
@@ -140,10 +141,11 @@ static void cells_are_those_of_the_dense_rows(void **state) {
             compute(ctx, p, &s, e, &codes[e], &coarse[e]);
         for (int64_t i = 0; i < s.distribution.count; i++) {
             for (int64_t t = 0; t < p->t; t++)
-                if (codes_cell(&codes[0], i, t) != codes_cell(&codes[1], i, t))
+                if (ikt_code_entry(&codes[0], i, t) != ikt_code_entry(&codes[1], i, t))
                     fail_msg("%s: row %d, partitioning %d: cell %d dense, %d sparse", p->name,
                              (int)(s.distribution.first + i), (int)t,
-                             (int)codes_cell(&codes[0], i, t), (int)codes_cell(&codes[1], i, t));
+                             (int)ikt_code_entry(&codes[0], i, t),
+                             (int)ikt_code_entry(&codes[1], i, t));
             if (coarse[0][i] != coarse[1][i])
                 fail_msg("%s: row %d: another coarse cell", p->name,
                          (int)(s.distribution.first + i));
