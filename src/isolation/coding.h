@@ -47,8 +47,7 @@ ikt_status ikt_coding_pass(ikt_coding *c, int64_t entries, ikt_coding_visitor *v
 void ikt_coding_write(const ikt_coding *c, int64_t row, int64_t count, int64_t p,
                       const uint32_t *cell, int64_t step);
 
-/* COLLECTIVE. The centres of partitionings first .. first + count - 1, each once; where first is t,
- * those of the coarse partition.
+/* COLLECTIVE. The centres of parts first .. first + count - 1 of the model, each once.
  *   row   receives their rows in ikt_dataset_model(c->data), ascending
  *   x     receives their coordinates [n_rows * d]
  * Both are owned by the caller (ikt_free), after a failure, too.
