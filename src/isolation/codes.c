@@ -8,7 +8,6 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/sort.h"
 #include "base/watch.h"
 #include "isolation/coding.h"
 #include "linalg/blocks.h"
@@ -105,16 +104,8 @@ void ikt_coding_write_row(const ikt_coding *c, int64_t row, const uint32_t *cell
 
 ikt_status ikt_coding_gather(const ikt_coding *c, int64_t first, int64_t count, int64_t **row,
                              int64_t *n_rows, void **x) {
-    const ikt_model *model = c->model;
-    const bool is_coarse = first == model->t;
-    const int64_t all = is_coarse ? model->spec.coarse : count * model->psi;
-    const int64_t *centre = is_coarse ? model->coarse_row : model->row + first * model->psi;
-    ikt_status st = ikt_alloc(c->ctx, row, all, sizeof **row, "centres");
-    if (st == IKT_OK) {
-        memcpy(*row, centre, (size_t)all * sizeof **row);
-        *n_rows = ikt_sort_distinct_i64(*row, all);
-        st = ikt_alloc(c->ctx, x, *n_rows * c->d, (size_t)c->element, "centres");
-    }
+    ikt_status st = ikt_model_distinct(c->ctx, c->model, first, count, row, n_rows);
+    if (st == IKT_OK) st = ikt_alloc(c->ctx, x, *n_rows * c->d, (size_t)c->element, "centres");
     IKT_TRY(ikt_agree(c->ctx, st));
     return ikt_dataset_gather(ikt_dataset_model(c->data), *row, *n_rows, *x);
 }
@@ -144,9 +135,7 @@ static int64_t block_rows(ikt_codes_budget budget, int64_t row_bytes, int64_t mo
 /* Distinct centres that a model can have at most, where codes come from lists of them; 0 where they
  * do not. */
 int64_t ikt_codes_distinct(const ikt_model_spec *spec, const ikt_codes_rows *rows) {
-    const int64_t all = spec->t * spec->psi + spec->coarse;
-    const int64_t from = spec->pool ? spec->pool : spec->n;
-    const int64_t distinct = all < from ? all : from;
+    const int64_t distinct = ikt_model_distinct_most(spec, spec->t * spec->psi + spec->coarse);
     if (spec->form != IKT_FORM_VORONOI) return 0;
     const bool pays = rows->is_sparse
                           ? ikt_sparse_list_pays(spec, rows, distinct)
@@ -257,5 +246,6 @@ int64_t ikt_codes_memory_peak(const ikt_codes_rows *rows, int64_t n_local,
             ? ikt_coding_forest_bytes(usual_budget, spec, row_bytes, d, threads)
         : distinct > 0 ? ikt_coding_lists_bytes(kernel, spec, distinct, d, threads)
                        : ikt_coding_direct_bytes(kernel, usual_budget, spec, d, threads);
-    return ikt_codes_memory(n_local, spec->psi, spec->t) + spec->t * spec->psi * 8 + block + work;
+    const int64_t model = 8 * (spec->pool + spec->coarse);
+    return ikt_codes_memory(n_local, spec->psi, spec->t) + model + block + work;
 }

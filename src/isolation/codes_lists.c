@@ -21,6 +21,7 @@
 
 #include "base/memory.h"
 #include "isolation/centre_lists.h"
+#include "isolation/centre_table.h"
 #include "isolation/coding.h"
 #include "isolation/near_centres.h"
 #include "metric/metric.h"
@@ -41,6 +42,8 @@ typedef struct {
     float *scratch;          /* [d] */
     uint32_t *stamp, now;    /* near: [vectors] the tile that a vector was last scored for */
     uint32_t *cell;          /* [parts] of a row */
+    uint64_t *open;          /* [words of the table] parts without a cell */
+    int32_t *member;         /* [the most centres of a part] */
     void *value;             /* [rows of a tile * CHUNK] values of a chunk of centres */
     void *all;               /* [rows of the kernel * centres] values of all centres */
     ikt_select *kept;        /* [rows of a tile] */
@@ -72,6 +75,10 @@ bool ikt_list_pays(bool is_u8, int64_t centres, int64_t psi, int64_t t, int64_t 
            (!is_u8 || d <= IKT_U8_COLUMNS);
 }
 
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
 /* Rows that are coded together. */
 static int64_t tile_rows(const ikt_codes_kernel *kernel, int64_t d) {
     const int64_t rows = ikt_row_tile_rows(kernel, d);
@@ -90,10 +97,12 @@ int64_t ikt_coding_lists_bytes(const ikt_codes_kernel *kernel, const ikt_model_s
     const int64_t packed = ikt_centres_bytes(kernel, distinct, d), packing = packed + gathered;
     const int64_t space = 2 * ikt_row_tile_bytes(kernel, d) + rows * CHUNK * 4 +
                           kernel->rows * lanes_of(distinct) * 4 +
-                          rows * IKT_SELECT_CAPACITY * length * (int64_t)sizeof(ikt_pair);
+                          rows * IKT_SELECT_CAPACITY * length * (int64_t)sizeof(ikt_pair) +
+                          rows * ikt_model_parts(spec) * 4 + larger(spec->psi, spec->coarse) * 4;
     const int64_t coding = packed + (kernel->is_u8 ? 0 : gathered) + threads * space;
-    return (coding > packing ? coding : packing) +
-           ikt_centre_table_bytes(spec->t * spec->psi + spec->coarse);
+    const int64_t parts = ikt_model_parts(spec), uses = spec->t * spec->psi + spec->coarse;
+    const int64_t making = ikt_model_distinct_bytes(spec, uses, threads);
+    return larger(making, larger(coding, packing)) + ikt_centre_table_bytes(distinct, parts, uses);
 }
 
 /* --- the nearest centres of a tile ------------------------------------------------------------ */
@@ -199,7 +208,8 @@ static ikt_pair order_list(const lists *l, const workspace *s, const float *x, i
     return ikt_list_certain(kept, rounding_of(d), s->tile.all.norm[row], l->centres.largest_norm);
 }
 
-/* Decides what is open in one row, by the values of all centres: the lowest of the nearest. */
+/* Decides the parts that are open in one row, by the values of all centres: the lowest of the
+ * nearest. */
 static void close_row(const lists *l, workspace *s, const void *row) {
     const ikt_centre_table *table = &l->table;
     const ikt_codes_kernel *kernel = l->c->kernel;
@@ -220,10 +230,10 @@ static void close_row(const lists *l, workspace *s, const void *row) {
         define_some(l->rows, begin, row, d, (float *)s->all + q);
     }
     for (int64_t p = 0; p < table->parts; p++) {
-        if (s->cell[p] != IKT_CELL_OPEN) continue;
-        const int32_t *index = table->index + table->first[p];
-        int64_t best = 0;
-        for (int64_t j = 1; j < table->first[p + 1] - table->first[p]; j++)
+        if (!ikt_part_is_open(s->open, p)) continue;
+        int64_t best = 0, members;
+        const int32_t *index = ikt_centre_members(table, p, s->member, &members);
+        for (int64_t j = 1; j < members; j++)
             if (kernel->is_u8 ? ints[index[j]] < ints[index[best]]
                               : floats[index[j]] < floats[index[best]])
                 best = j;
@@ -284,10 +294,13 @@ static void code_tile(const lists *l, workspace *s, int64_t first, int64_t count
     keep_nearest(l, s, count, l->near.probes > 0 ? l->cell[order[0]] : 0);
     for (int64_t r = 0; r < count; r++) {
         const void *at = s->x + r * bytes;
+        const ikt_select *kept = &s->kept[r];
         const ikt_pair certain = order_list(l, s, c->kernel->is_u8 ? NULL : at, r);
-        if (ikt_list_walk(&l->table, &s->kept[r], certain, s->cell) > 0) close_row(l, s, at);
+        ikt_parts_open(&l->table, s->open);
+        if (ikt_centre_walk(&l->table, kept->pair, kept->count, certain, s->open, s->cell) > 0)
+            close_row(l, s, at);
         ikt_coding_write_row(c, row + order[r], s->cell);
-        if (c->places->near > 0) write_places(l, &s->kept[r], row + order[r]);
+        if (c->places->near > 0) write_places(l, kept, row + order[r]);
     }
 }
 
@@ -336,6 +349,7 @@ static ikt_status create_spaces(lists *l) {
     const ikt_codes_kernel *kernel = c->kernel;
     const int64_t d = c->d, rows = l->tile, pairs = rows * IKT_SELECT_CAPACITY * l->length;
     const int64_t all = kernel->rows * lanes_of(l->table.count);
+    const int64_t most = larger(c->model->spec.psi, c->model->spec.coarse);
     const int64_t near_rows = l->near.probes > 0 ? c->block : 0;
     const int64_t vectors = l->near.probes > 0 ? l->centres.vectors : 0;
     IKT_TRY(ikt_alloc(ctx, &l->cell, near_rows, sizeof *l->cell, purpose));
@@ -350,6 +364,8 @@ static ikt_status create_spaces(lists *l) {
         IKT_TRY(ikt_alloc(ctx, &s->scratch, d, sizeof *s->scratch, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->stamp, vectors, sizeof *s->stamp, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->cell, l->table.parts, sizeof *s->cell, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->open, l->table.words, sizeof *s->open, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->member, most, sizeof *s->member, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->value, rows * CHUNK, 4, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->all, all, 4, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->kept, rows, sizeof *s->kept, purpose));
@@ -376,7 +392,8 @@ ikt_status ikt_coding_lists(ikt_coding *c) {
     lists l = {.c = c, .isa = ikt_cpu_isa(), .tile = tile_rows(c->kernel, c->d)};
     int64_t open = 0;
     c->passes = 1;
-    ikt_status st = ikt_agree(c->ctx, ikt_centre_table_create(c->ctx, model, &l.table));
+    ikt_status st = ikt_agree(
+        c->ctx, ikt_centre_table_create(c->ctx, model, 0, ikt_model_parts(&model->spec), &l.table));
     if (st == IKT_OK) {
         l.length = ikt_list_length(l.table.count, &model->spec);
         st = load_centres(&l);
@@ -393,6 +410,8 @@ ikt_status ikt_coding_lists(ikt_coding *c) {
         ikt_free(&s->scratch);
         ikt_free(&s->stamp);
         ikt_free(&s->cell);
+        ikt_free(&s->open);
+        ikt_free(&s->member);
         ikt_free(&s->value);
         ikt_free(&s->all);
         ikt_free(&s->kept);

@@ -50,8 +50,7 @@ void ikt_coding_write(const ikt_coding *c, int64_t row, int64_t count, int64_t p
 /* LOCAL. Writes all cells of a row, and the coarse one behind them where there is one. */
 void ikt_coding_write_row(const ikt_coding *c, int64_t row, const uint32_t *cell);
 
-/* COLLECTIVE. The centres of partitionings first .. first + count - 1, each once; where first is t,
- * those of the coarse partition.
+/* COLLECTIVE. The centres of parts first .. first + count - 1 of the model, each once.
  *   row   receives their rows in ikt_dataset_model(c->data), ascending
  *   x     receives their coordinates [n_rows * d]
  * Both are owned by the caller (ikt_free), after a failure, too.
