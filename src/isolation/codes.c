@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/watch.h"
 #include "isolation/coding.h"
+#include "isolation/row_lists.h"
 #include "linalg/blocks.h"
 
 /* Entries of a block of sparse rows, twice what aligned ones have, and bytes of each: as read, as
@@ -102,6 +103,25 @@ void ikt_coding_write_row(const ikt_coding *c, int64_t row, const uint32_t *cell
     if (c->model->spec.coarse > 0) c->places->coarse[row] = (uint16_t)cell[t];
 }
 
+void ikt_coding_write_places(const ikt_coding *c, const ikt_near_centres *near, int64_t row,
+                             const ikt_select *kept) {
+    const ikt_code_places *places = c->places;
+    for (int64_t e = 0; e < places->near; e++)
+        places->list[row * places->near + e] =
+            e < kept->count ? near->place[ikt_pair_number(kept->pair[e])] : UINT32_MAX;
+}
+
+ikt_status ikt_coding_give_places(const ikt_coding *c, const ikt_near_centres *near) {
+    ikt_code_places *places = c->places;
+    const int64_t count = near->cells + 1;
+    places->centres = near->count;
+    places->cells = near->cells;
+    IKT_TRY(ikt_agree(c->ctx,
+                      ikt_alloc(c->ctx, &places->first, count, sizeof *places->first, "cells")));
+    memcpy(places->first, near->first, (size_t)count * sizeof *places->first);
+    return IKT_OK;
+}
+
 ikt_status ikt_coding_gather(const ikt_coding *c, int64_t first, int64_t count, int64_t **row,
                              int64_t *n_rows, void **x) {
     ikt_status st = ikt_model_distinct(c->ctx, c->model, first, count, row, n_rows);
@@ -161,7 +181,8 @@ static ikt_status fill(ikt_coding *c) {
                          : c->kernel->name);
     if (c->is_sparse) return ikt_coding_sparse(c, &rows, with_lists);
     if (is_forest) return ikt_coding_forest(c);
-    return with_lists ? ikt_coding_lists(c) : ikt_coding_direct(c);
+    if (!with_lists) return ikt_coding_direct(c);
+    return model->spec.candidates > 0 ? ikt_coding_near(c) : ikt_coding_lists(c);
 }
 
 ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
@@ -244,7 +265,11 @@ int64_t ikt_codes_memory_peak(const ikt_codes_rows *rows, int64_t n_local,
         rows->is_sparse ? ikt_coding_sparse_bytes(usual_budget, spec, distinct, rows, threads)
         : spec->form == IKT_FORM_FOREST
             ? ikt_coding_forest_bytes(usual_budget, spec, row_bytes, d, threads)
-        : distinct > 0 ? ikt_coding_lists_bytes(kernel, spec, distinct, d, threads)
+        : distinct > 0 ? ikt_row_lists_bytes(kernel, spec, distinct, d, threads) +
+                             (spec->candidates > 0
+                                  ? ikt_coding_near_bytes(distinct, d, block / row_bytes, threads)
+                                  : 0) +
+                             n_local * spec->near * (int64_t)sizeof(uint32_t)
                        : ikt_coding_direct_bytes(kernel, usual_budget, spec, d, threads);
     const int64_t model = 8 * (spec->pool + spec->coarse);
     return ikt_codes_memory(n_local, spec->psi, spec->t) + model + block + work;

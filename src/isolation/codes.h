@@ -23,15 +23,19 @@
 #include "dist/rows.h"
 #include "isolation/model.h"
 
+/* How far approximate cells are exact. */
+typedef struct {
+    int64_t sample;   /* rows, over all ranks, whose exact cells were found as well; 0: none */
+    double differing; /* share of their entries that differ from those */
+} ikt_code_check;
+
 typedef struct {
     int64_t n_local;
     int64_t t;      /* entries of a row */
     int64_t stride; /* bytes from row to row, a multiple of 64; the bytes after the entries are 0 */
     int width;      /* bytes of an entry: ikt_code_width(psi) */
     void *code;     /* [n_local*stride bytes], aligned to 64 */
-    /* Of cells that were found by approximate search: */
-    int64_t checked;  /* rows, over all ranks, whose exact cells were found, too; 0: none */
-    double differing; /* share of their entries that differ from those */
+    ikt_code_check check; /* of cells that were found by approximate search */
 } ikt_codes;
 
 /* LOCAL, pure. Bytes of an entry that is below psi: 1, 2 or 4. */

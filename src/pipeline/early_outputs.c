@@ -246,6 +246,10 @@ ikt_status ikt_run_graph_rows(ikt_context *ctx, const ikt_settings *settings,
         IKT_TRY(write_real(w, "neighbour_similarity", p->recall.similarity));
         IKT_TRY(write_real(w, "neighbours_found", p->recall.found));
     }
+    if (p->cells.sample > 0) {
+        IKT_TRY(ikt_graph_writer_int(w, "cell_sample", p->cells.sample));
+        IKT_TRY(write_real(w, "cells_differing", p->cells.differing));
+    }
     used.affinity.neighbours = p->k;
     if (p->psi > 0) {
         IKT_TRY(ikt_graph_writer_int(w, "psi", p->psi));

@@ -116,6 +116,7 @@ static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, int
                         IKT_LOG_INT("entries", p->entries), IKT_LOG_REAL("seconds", seconds), {0}},
                     "P: %lld entries, %.1f a row, in %.1f s", (long long)p->entries,
                     (double)p->entries / (double)n, seconds);
+    out->cells = p->cells;
     out->recall = p->recall;
     out->accuracy = p->accuracy;
     if (p->recall.sample > 0)

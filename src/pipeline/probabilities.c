@@ -40,7 +40,7 @@ static ikt_affinity_job weighing_of(const job *j, const ikt_probabilities *p) {
 
 /* --- the checkpoint: lists with weights, from which P follows --------------------------------- */
 
-enum { NUMBERS = 7, REALS = 3, HEADS = 2, PARTS_MOST = HEADS + 4 };
+enum { NUMBERS = 8, REALS = 4, HEADS = 2, PARTS_MOST = HEADS + 4 };
 
 /* What is known beside the lists. */
 typedef struct {
@@ -74,8 +74,8 @@ static ikt_status save(void *self) {
     ikt_part part[PARTS_MOST];
     ikt_status st = IKT_OK;
     facts f = {.number = {p->k, p->psi, p->pool, p->zero_similarity, p->recall.sample,
-                          p->is_ordered, p->start != NULL},
-               .real = {p->accuracy, p->recall.found, p->recall.similarity}};
+                          p->is_ordered, p->start != NULL, p->cells.sample},
+               .real = {p->accuracy, p->recall.found, p->recall.similarity, p->cells.differing}};
     if (p->is_ordered) st = ikt_alloc(ctx, &f.slot, p->rows.count, sizeof *f.slot, "checkpoint");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK && p->is_ordered) st = ikt_order_slots(ctx, &p->order, f.slot);
@@ -132,6 +132,7 @@ ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *hooks
         out->pool = f.number[2];
         out->zero_similarity = f.number[3];
         out->recall = (ikt_recall){f.number[4], f.real[1], f.real[2]};
+        out->cells = (ikt_code_check){f.number[7], f.real[3]};
         out->is_ordered = f.number[5] != 0;
         out->accuracy = f.real[0];
         if (out->is_ordered) st = ikt_order_create(ctx, rows, f.slot, &out->order);
@@ -323,6 +324,16 @@ static ikt_status code_rows(ikt_context *ctx, const job *j, ikt_probabilities *p
                                       p->hooks ? &p->hooks->codes : NULL, j->data, &p->rows,
                                       out->model, &out->codes, &out->places);
     ikt_stage_end(ctx, IKT_STAGE_CODES);
+    p->cells = out->codes.check;
+    if (st == IKT_OK && p->cells.sample > 0)
+        ikt_log_numbers(
+            ctx, IKT_LOG_STAGE,
+            (ikt_log_number[]){IKT_LOG_REAL("differing", p->cells.differing),
+                               IKT_LOG_INT("sample", p->cells.sample),
+                               {0}},
+            "isolation: %.2f %% of the cells are not the exact ones (%lld rows compared "
+            "with all centres)",
+            100 * p->cells.differing, (long long)p->cells.sample);
     if (st == IKT_OK && writer)
         st = ikt_run_model_codes(ctx, writer, j->data, &p->rows, out->model, &out->codes,
                                  j->settings->layout.dimensions);
