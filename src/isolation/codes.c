@@ -23,8 +23,21 @@ void ikt_codes_destroy(ikt_codes *codes) {
     *codes = (ikt_codes){0};
 }
 
+void ikt_code_places_destroy(ikt_code_places *places) {
+    ikt_free(&places->coarse);
+    ikt_free(&places->list);
+    ikt_free(&places->first);
+    *places = (ikt_code_places){.coarse = NULL};
+}
+
 int64_t ikt_codes_memory(int64_t n_local, int64_t psi, int64_t t) {
     return n_local * ikt_divide_up(t * ikt_code_width(psi), 64) * 64;
+}
+
+ikt_codes_rows ikt_codes_rows_of(const ikt_dataset *data) {
+    return (ikt_codes_rows){.d = ikt_dataset_columns(data),
+                            .is_u8 = ikt_dataset_is_u8(data),
+                            .is_sparse = ikt_dataset_is_sparse(data)};
 }
 
 /* --- passes ----------------------------------------------------------------------------------- */
@@ -45,7 +58,7 @@ static void note_done(ikt_coding *c, int64_t row, int64_t count, int64_t entries
 
 static ikt_status save(void *self) {
     const ikt_coding *c = self;
-    return c->hooks->save(c->hooks->self, c->codes, c->coarse, c->done);
+    return c->hooks->save(c->hooks->self, c->codes, c->places, c->done);
 }
 
 ikt_status ikt_coding_pass(ikt_coding *c, int64_t entries, ikt_coding_visitor *visit, void *self) {
@@ -76,10 +89,17 @@ void ikt_coding_write(const ikt_coding *c, int64_t row, int64_t count, int64_t p
     const bool is_coarse = p == c->codes->t;
     for (int64_t i = 0; i < count; i++) {
         if (is_coarse)
-            c->coarse[row + i] = (uint16_t)cell[i * step];
+            c->places->coarse[row + i] = (uint16_t)cell[i * step];
         else
             ikt_code_set(c->codes, row + i, p, cell[i * step]);
     }
+}
+
+void ikt_coding_write_row(const ikt_coding *c, int64_t row, const uint32_t *cell) {
+    const int64_t t = c->codes->t;
+    for (int64_t p = 0; p < t; p++)
+        ikt_code_set(c->codes, row, p, cell[p]);
+    if (c->model->spec.coarse > 0) c->places->coarse[row] = (uint16_t)cell[t];
 }
 
 ikt_status ikt_coding_gather(const ikt_coding *c, int64_t first, int64_t count, int64_t **row,
@@ -147,10 +167,12 @@ static ikt_status fill(ikt_coding *c) {
 ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
                                     const ikt_codes_hooks *hooks, ikt_dataset *data,
                                     const ikt_rows *distribution, const ikt_model *model,
-                                    ikt_codes *out, uint16_t *coarse) {
+                                    ikt_codes *out, ikt_code_places *places) {
     assert(model->spec.n == ikt_dataset_rows(ikt_dataset_model(data)));
     assert(distribution->n == ikt_dataset_rows(data));
-    assert(model->spec.form == IKT_FORM_VORONOI || !coarse);
+    ikt_code_places none = {.coarse = NULL};
+    if (!places) places = &none;
+    assert(model->spec.form == IKT_FORM_VORONOI || !places->coarse);
     if (budget.batch_bytes == 0) budget.batch_bytes = usual_budget.batch_bytes;
     if (budget.block_bytes == 0) budget.block_bytes = usual_budget.block_bytes;
     const bool is_u8 = ikt_dataset_is_u8(data);
@@ -161,7 +183,7 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
                     .model = model,
                     .kernel = ikt_codes_kernel_choose(is_u8, ikt_cpu_isa()),
                     .codes = out,
-                    .coarse = coarse,
+                    .places = places,
                     .budget = budget,
                     .d = ikt_dataset_columns(data),
                     .is_sparse = ikt_dataset_is_sparse(data),
@@ -184,9 +206,10 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
         st = ikt_alloc(ctx, &c.rows, c.block * c.d, (size_t)c.element, "rows of X");
     if (st == IKT_OK && hooks) st = ikt_alloc(ctx, &c.done, n_local, sizeof *c.done, "codes");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK && hooks) st = hooks->load(hooks->self, out, coarse, c.done);
+    if (st == IKT_OK && hooks) st = hooks->load(hooks->self, out, places, c.done);
     const bool is_complete = is_done(&c, 0, n_local, model->t + 1);
-    if (st == IKT_OK && (!hooks || ikt_max_one(ctx, !is_complete) > 0)) {
+    /* What the places are is found again, also where all rows are done. */
+    if (st == IKT_OK && (places->near > 0 || ikt_max_one(ctx, !is_complete) > 0)) {
         const ikt_saver saver = {&c, save, hooks ? hooks->where : NULL};
         st = fill(&c);
         if (st == IKT_OK) {
@@ -203,8 +226,9 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
 
 ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_rows *distribution,
                              const ikt_model *model, ikt_codes *out, uint16_t *coarse) {
+    ikt_code_places places = {.coarse = coarse};
     return ikt_codes_compute_within(ctx, usual_budget, NULL, data, distribution, model, out,
-                                    coarse);
+                                    &places);
 }
 
 int64_t ikt_codes_memory_peak(const ikt_codes_rows *rows, int64_t n_local,

@@ -18,7 +18,7 @@ typedef struct {
     const ikt_model *model;
     const ikt_codes_kernel *kernel;
     ikt_codes *codes;
-    uint16_t *coarse; /* [distribution->count], or NULL; there are at most 65536 coarse cells */
+    ikt_code_places *places;
     ikt_codes_budget budget;
     int64_t d;
     int64_t element; /* bytes of a coordinate */
@@ -46,6 +46,9 @@ ikt_status ikt_coding_pass(ikt_coding *c, int64_t entries, ikt_coding_visitor *v
  * p = t is the coarse one. */
 void ikt_coding_write(const ikt_coding *c, int64_t row, int64_t count, int64_t p,
                       const uint32_t *cell, int64_t step);
+
+/* LOCAL. Writes all cells of a row, and the coarse one behind them where there is one. */
+void ikt_coding_write_row(const ikt_coding *c, int64_t row, const uint32_t *cell);
 
 /* COLLECTIVE. The centres of parts first .. first + count - 1 of the model, each once.
  *   row   receives their rows in ikt_dataset_model(c->data), ascending

@@ -29,10 +29,14 @@ typedef struct {
     int64_t pool;   /* 0: centres are drawn from all rows, the paper's definition. Otherwise from
                        `pool` rows, themselves drawn from all: each partitioning still is a uniform
                        sample, but partitionings share centres (methods, section 1) */
-    int64_t coarse; /* centres of the coarse partition that orders rows (neighbours/cells.h); 0:
+    int64_t coarse; /* centres of the coarse partition that orders rows (cells/cells.h); 0:
                        there is none. Drawn from the pool, too, and not part of the kernel */
-    int form;       /* ikt_isolation_form: what the centres are for. Trees are grown when codes are
-                       computed (tree.h), from the centres' coordinates */
+    int64_t near;   /* entries of the list of centres near to a row that is wanted beside the codes,
+                       0:   none. Not part of the kernel */
+    int64_t candidates; /* distinct centres that a row is compared with, those of near coarse cells;
+                           0: all, which gives the cells of the definition */
+    int form; /* ikt_isolation_form: what the centres are for. Trees are grown when codes are
+                 computed (tree.h), from the centres' coordinates */
 } ikt_model_spec;
 
 typedef struct {

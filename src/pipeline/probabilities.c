@@ -8,10 +8,11 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "base/watch.h"
+#include "cells/cells.h"
 #include "evaluate/accuracy.h"
 #include "isolation/model.h"
-#include "neighbours/cells.h"
 #include "neighbours/exact.h"
+#include "neighbours/fine.h"
 #include "neighbours/tiles.h"
 #include "objective/objective.h"
 #include "pipeline/early_outputs.h"
@@ -190,18 +191,20 @@ static ikt_status order_codes(ikt_context *ctx, const ikt_order *order, ikt_code
 }
 
 /* COLLECTIVE. The search among the rows of near cells and the rounds of refinement after it, from
- * where they were left off, and how much of the truth they found. */
+ * where they were left off, and how much of the truth they found.
+ *   fine   the cells that are searched; NULL: coarse ones */
 static ikt_status search_near(ikt_context *ctx, const job *j, const ikt_cells *cells,
-                              ikt_tiles *tiles, ikt_probabilities *p) {
+                              const ikt_fine_cells *fine, ikt_tiles *tiles, ikt_probabilities *p) {
     const ikt_affinity_settings *settings = &j->settings->affinity;
-    const int64_t candidates = ikt_affinity_candidates(settings, p->rows.n, p->k);
+    const int64_t candidates = fine ? ikt_affinity_fine_candidates(settings, p->k)
+                                    : ikt_affinity_candidates(settings, p->rows.n, p->k);
     ikt_list_course course;
     ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
     ikt_status st = begin_lists(ctx, p, &course);
     while (st == IKT_OK && course.progress.round <= settings->refinements) {
-        st = course.progress.round == 0
-                 ? ikt_neighbours_search(ctx, cells, tiles, candidates, &course)
-                 : ikt_neighbours_refine(ctx, tiles, &course);
+        st = course.progress.round > 0 ? ikt_neighbours_refine(ctx, tiles, &course)
+             : fine                    ? ikt_neighbours_fine(ctx, fine, tiles, candidates, &course)
+                    : ikt_neighbours_search(ctx, cells, tiles, candidates, &course);
         if (st == IKT_OK) ikt_list_course_next(&course);
     }
     ikt_list_course_end(&course);
@@ -221,7 +224,8 @@ static ikt_status compare_near(ikt_context *ctx, const job *j, const ikt_model *
                                uint16_t *cell, ikt_codes *codes, ikt_probabilities *p) {
     ikt_cells cells = {0};
     ikt_tiles tiles = {0};
-    IKT_TRY(ikt_rows_order(ctx, j->data, &p->rows, model, cell, &cells, &p->order));
+    IKT_TRY(ikt_rows_order(ctx, j->data, &p->rows, model->coarse_row, model->spec.coarse, cell,
+                           &cells, &p->order));
     p->is_ordered = true;
     ikt_status st;
     if (codes) {
@@ -233,9 +237,30 @@ static ikt_status compare_near(ikt_context *ctx, const job *j, const ikt_model *
         st = ikt_tiles_data(ctx, &cells, &p->order, j->data, &tiles);
         ikt_stage_end(ctx, IKT_STAGE_READ);
     }
-    if (st == IKT_OK) st = search_near(ctx, j, &cells, &tiles, p);
+    if (st == IKT_OK) st = search_near(ctx, j, &cells, NULL, &tiles, p);
     ikt_tiles_destroy(&tiles);
     ikt_cells_destroy(&cells);
+    return st;
+}
+
+/* COLLECTIVE. Brings rows into the order of the centres nearest to them and compares their codes
+ * with those of the rows near the same centres. */
+static ikt_status compare_fine(ikt_context *ctx, const job *j, ikt_code_places *places,
+                               ikt_codes *codes, ikt_probabilities *p) {
+    ikt_cells cells = {0};
+    ikt_tiles tiles = {0};
+    ikt_fine_cells fine;
+    ikt_stage_begin(ctx, IKT_STAGE_CELLS);
+    ikt_status st = ikt_fine_cells_create(ctx, &p->rows, places, &cells, &p->order, &fine);
+    ikt_stage_end(ctx, IKT_STAGE_CELLS);
+    IKT_TRY(st);
+    p->is_ordered = true;
+    st = order_codes(ctx, &p->order, codes);
+    if (st == IKT_OK) st = ikt_agree(ctx, ikt_tiles_codes(ctx, &cells, &p->rows, codes, &tiles));
+    if (st == IKT_OK) st = search_near(ctx, j, &cells, &fine, &tiles, p);
+    ikt_tiles_destroy(&tiles);
+    ikt_cells_destroy(&cells);
+    ikt_fine_cells_destroy(&fine);
     return st;
 }
 
@@ -261,11 +286,11 @@ static ikt_status find_by_distances(ikt_context *ctx, const job *j, ikt_probabil
     return st;
 }
 
-/* Codes of the own rows, and the coarse cells that order them. */
+/* Codes of the own rows, and what orders them. */
 typedef struct {
     ikt_model *model;
     ikt_codes codes;
-    uint16_t *cell; /* [rows.count] coarse cells where they come with the codes, or NULL */
+    ikt_code_places places;
 } coded;
 
 /* Draws the model, from the rows of the input or of isolation.model_from, and codes the own rows;
@@ -273,8 +298,9 @@ typedef struct {
 static ikt_status code_rows(ikt_context *ctx, const job *j, ikt_probabilities *p, coded *out) {
     const int64_t drawn = ikt_dataset_rows(ikt_dataset_model(j->data));
     ikt_model_writer *writer = j->options->model_writer;
+    const ikt_codes_rows shape = ikt_codes_rows_of(j->data);
     ikt_model_spec spec;
-    IKT_TRY(ikt_model_spec_make(ctx, j->settings, p->rows.n, drawn, &spec));
+    IKT_TRY(ikt_model_spec_make(ctx, j->settings, p->rows.n, drawn, &shape, &spec));
     p->psi = spec.psi;
     p->pool = spec.pool;
     if (p->pool > 0)
@@ -286,12 +312,16 @@ static ikt_status code_rows(ikt_context *ctx, const job *j, ikt_probabilities *p
     ikt_stage_begin(ctx, IKT_STAGE_CODES);
     ikt_status st = ikt_model_create(ctx, &spec, &out->model);
     if (st == IKT_OK && spec.coarse > 0 && spec.form == IKT_FORM_VORONOI)
-        st = ikt_alloc(ctx, &out->cell, p->rows.count, sizeof *out->cell, "cells");
+        st = ikt_alloc(ctx, &out->places.coarse, p->rows.count, sizeof(uint16_t), "cells");
+    out->places.near = spec.near;
+    if (st == IKT_OK)
+        st =
+            ikt_alloc(ctx, &out->places.list, p->rows.count * spec.near, sizeof(uint32_t), "cells");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK)
         st = ikt_codes_compute_within(ctx, (ikt_codes_budget){0, 0},
                                       p->hooks ? &p->hooks->codes : NULL, j->data, &p->rows,
-                                      out->model, &out->codes, out->cell);
+                                      out->model, &out->codes, &out->places);
     ikt_stage_end(ctx, IKT_STAGE_CODES);
     if (st == IKT_OK && writer)
         st = ikt_run_model_codes(ctx, writer, j->data, &p->rows, out->model, &out->codes,
@@ -312,8 +342,10 @@ static ikt_status find_by_codes(ikt_context *ctx, const job *j, ikt_probabilitie
     }
     if (st == IKT_OK && (p->is_found || !needs_lists)) {
         if (p->is_ordered) st = order_codes(ctx, &p->order, &c.codes);
+    } else if (st == IKT_OK && c.model->spec.near > 0) {
+        st = compare_fine(ctx, j, &c.places, &c.codes, p);
     } else if (st == IKT_OK && c.model->spec.coarse > 0) {
-        st = compare_near(ctx, j, c.model, c.cell, &c.codes, p);
+        st = compare_near(ctx, j, c.model, c.places.coarse, &c.codes, p);
     } else if (st == IKT_OK) {
         const ikt_scorer scorer = ikt_scorer_codes(&c.codes, &p->rows);
         st = compare_all(ctx, j, &scorer, p);
@@ -324,7 +356,7 @@ static ikt_status find_by_codes(ikt_context *ctx, const job *j, ikt_probabilitie
     }
     ikt_model_destroy(&c.model);
     ikt_codes_destroy(&c.codes);
-    ikt_free(&c.cell);
+    ikt_code_places_destroy(&c.places);
     return st;
 }
 

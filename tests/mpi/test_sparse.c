@@ -9,11 +9,11 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "cells/cells.h"
 #include "checkpoint/fingerprint.h"
 #include "isolation/codes.h"
 #include "linalg/pca.h"
 #include "metric/metric.h"
-#include "neighbours/cells.h"
 #include "support/equal_cells.h"
 
 typedef enum {
@@ -121,8 +121,9 @@ static void compute(ikt_context *ctx, const problem *p, const setting *s, int e,
     assert_int_equal(ikt_model_create(ctx, &spec, &model), IKT_OK);
     assert_int_equal(ikt_alloc(ctx, coarse, s->distribution.count, sizeof **coarse, "test"),
                      IKT_OK);
+    ikt_code_places places = {.coarse = *coarse};
     ikt_status st = ikt_codes_compute_within(ctx, budget, NULL, s->data[e], &s->distribution, model,
-                                             codes, *coarse);
+                                             codes, &places);
     if (st != IKT_OK) fail_msg("%s: %s", p->name, ikt_message(ctx));
     ikt_model_destroy(&model);
 }

@@ -39,20 +39,22 @@ typedef struct {
     copy codes, coarse, done;
 } kept_codes;
 
-static ikt_status load_codes(void *self, ikt_codes *codes, uint16_t *coarse, int32_t *done) {
+static ikt_status load_codes(void *self, ikt_codes *codes, const ikt_code_places *places,
+                             int32_t *done) {
     const kept_codes *k = self;
     give(&k->codes, codes->code);
-    give(&k->coarse, coarse);
+    give(&k->coarse, places->coarse);
     give(&k->done, done);
     return IKT_OK;
 }
 
-static ikt_status save_codes(void *self, const ikt_codes *codes, const uint16_t *coarse,
+static ikt_status save_codes(void *self, const ikt_codes *codes, const ikt_code_places *places,
                              const int32_t *done) {
     kept_codes *k = self;
     k->saves++;
     keep(k->ctx, &k->codes, codes->code, codes->n_local * codes->stride);
-    if (coarse) keep(k->ctx, &k->coarse, coarse, codes->n_local * (int64_t)sizeof *coarse);
+    if (places->coarse)
+        keep(k->ctx, &k->coarse, places->coarse, codes->n_local * (int64_t)sizeof *places->coarse);
     keep(k->ctx, &k->done, done, codes->n_local * (int64_t)sizeof *done);
     return IKT_OK;
 }
