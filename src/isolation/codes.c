@@ -229,11 +229,12 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
     st = ikt_agree(ctx, st);
     if (st == IKT_OK && hooks) st = hooks->load(hooks->self, out, places, c.done);
     const bool is_complete = is_done(&c, 0, n_local, model->t + 1);
+    const bool is_left = st == IKT_OK && ikt_max_one(ctx, !is_complete) > 0;
     /* What the places are is found again, also where all rows are done. */
-    if (st == IKT_OK && (places->near > 0 || ikt_max_one(ctx, !is_complete) > 0)) {
+    if (st == IKT_OK && (places->near > 0 || is_left)) {
         const ikt_saver saver = {&c, save, hooks ? hooks->where : NULL};
         st = fill(&c);
-        if (st == IKT_OK) {
+        if (st == IKT_OK && is_left) { /* otherwise a run without time would stop here for ever */
             note_done(&c, 0, n_local, model->t + 1);
             st = ikt_watch_stage_end(ctx, hooks ? &saver : NULL);
         }

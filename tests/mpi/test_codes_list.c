@@ -91,7 +91,8 @@ typedef struct {
 
 static void compute(ikt_context *ctx, const problem *p, setting *s) {
     const ikt_preprocess_settings raw = {IKT_NORMALISE_NONE, 0};
-    const ikt_model_spec spec = {21, p->n, p->psi, p->t, p->pool, p->coarse, IKT_FORM_VORONOI};
+    const ikt_model_spec spec = {
+        .seed = 21, .n = p->n, .psi = p->psi, .t = p->t, .pool = p->pool, .coarse = p->coarse};
     s->rows = create_rows(ctx, p);
     s->distribution = ikt_rows_make(p->n, ikt_size(ctx), ikt_rank(ctx));
     assert_int_equal(ikt_source_from_memory(ctx, s->rows, p->n, p->d, p->type, &s->source), IKT_OK);

@@ -115,7 +115,8 @@ static void close_setting(setting *s) {
 
 static void compute(ikt_context *ctx, const problem *p, const setting *s, int e, ikt_codes *codes,
                     uint16_t **coarse) {
-    const ikt_model_spec spec = {21, p->n, p->psi, p->t, p->pool, p->coarse, IKT_FORM_VORONOI};
+    const ikt_model_spec spec = {
+        .seed = 21, .n = p->n, .psi = p->psi, .t = p->t, .pool = p->pool, .coarse = p->coarse};
     const ikt_codes_budget budget = {p->budget > 0 ? p->budget : INT64_C(256) << 20, 64 << 20};
     ikt_model *model;
     assert_int_equal(ikt_model_create(ctx, &spec, &model), IKT_OK);
@@ -167,7 +168,8 @@ static void problems_are_what_they_say(void **state) {
     (void)state;
     for (int q = 0; q < PROBLEMS; q++) {
         const problem *p = &problems[q];
-        const ikt_model_spec spec = {21, p->n, p->psi, p->t, p->pool, p->coarse, IKT_FORM_VORONOI};
+        const ikt_model_spec spec = {
+            .seed = 21, .n = p->n, .psi = p->psi, .t = p->t, .pool = p->pool, .coarse = p->coarse};
         const ikt_codes_rows rows = {
             .d = p->d, .is_sparse = true, .entries = p->density * (double)p->d, .longest = p->d};
         assert_int_equal(ikt_codes_distinct(&spec, &rows) == 0, strncmp(p->name, "races", 5) == 0);
@@ -386,7 +388,8 @@ static void fingerprints_do_not_depend_on_ranks(void **state) {
 static void forest_and_many_components_are_refused(void **state) {
     ikt_context *ctx = *state;
     const problem *p = &problems[0];
-    const ikt_model_spec spec = {21, p->n, p->psi, p->t, 0, 0, IKT_FORM_FOREST};
+    const ikt_model_spec spec = {
+        .seed = 21, .n = p->n, .psi = p->psi, .t = p->t, .form = IKT_FORM_FOREST};
     setting s;
     ikt_model *model;
     ikt_codes codes;
