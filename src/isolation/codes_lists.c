@@ -30,7 +30,7 @@ static void code_tile(const ikt_row_lists *l, ikt_list_tile *s, const char *x, i
     memcpy(s->x, x, (size_t)(count * c->d * c->element));
     ikt_row_lists_compare_all(l, s, count);
     for (int64_t r = 0; r < count; r++) {
-        ikt_row_list_cells(l, s, r, ikt_row_list_sort(l, s, r));
+        if (ikt_row_list_walk(l, s, r, ikt_row_list_sort(l, s, r)) > 0) ikt_row_list_close(l, s, r);
         ikt_coding_write_row(c, row + r, s->cell);
         ikt_coding_write_places(c, &l->near, row + r, &s->kept[r]);
     }
