@@ -17,10 +17,8 @@
 #include "isolation/centre_lists.h"
 #include "isolation/row_lists.h"
 
-static const int64_t packed_most = INT64_C(1) << 30;
-
 bool ikt_list_pays(bool is_u8, int64_t centres, int64_t psi, int64_t t, int64_t d) {
-    return 2 * centres <= psi * t && centres * d * (is_u8 ? 1 : 4) <= packed_most &&
+    return 2 * centres <= psi * t && centres * d * (is_u8 ? 1 : 4) <= IKT_LISTED_BYTES &&
            (!is_u8 || d <= IKT_U8_COLUMNS);
 }
 

@@ -10,6 +10,7 @@
  * Advantage: some thousand distances a row however many centres there are, all of them in cache.
  * Disadvantage: a nearest centre may be missed, which moves a row to its next-nearest centre in the
  * partitionings that had chosen it; how often that happens is measured on a sample of the rows. */
+#include <math.h>
 #include <string.h>
 
 #include <omp.h>
@@ -29,8 +30,9 @@ enum {
     LINK_SHARE = 2,           /* links are found among so much fewer centres */
     FOLLOWED = 16,            /* entries of each list whose links are followed */
     FOLLOW_ROUNDS = 2,
-    LINKED_MOST = 4096, /* centres that are found so for a tile at a time */
-    CHECKED = 1000      /* rows whose exact cells are found as well */
+    LINKED_USUAL = 3000, /* centres that links lead a tile to, measured; for plans */
+    LINKED_MOST = 4096,  /* centres that are found so for a tile at a time */
+    CHECKED = 1000       /* rows whose exact cells are found as well */
 };
 
 static const char purpose[] = "lists";
@@ -447,6 +449,14 @@ ikt_status ikt_coding_near(ikt_coding *c) {
     ikt_free(&n.link);
     ikt_row_lists_destroy(&n.lists);
     return st;
+}
+
+int64_t ikt_near_compared(int64_t distinct, int64_t n, int64_t candidates) {
+    const double centres = (double)distinct / (double)n; /* those that are rows of X, too */
+    const double links = (double)candidates / LINK_SHARE + LINKED_USUAL;
+    const double row =
+        centres * LINKED_USUAL + fmax(0, 1 - centres) * ((double)candidates + LINKED_USUAL);
+    return (int64_t)(row + centres * links);
 }
 
 int64_t ikt_coding_near_bytes(int64_t distinct, int64_t d, int64_t block, int threads) {
