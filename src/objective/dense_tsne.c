@@ -172,7 +172,7 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
     const ikt_divergence_terms found = ikt_objective_tsne.divergence->combine(&sums);
     *gradient =
         (ikt_gradient){t->attraction, t->field, (float)found.attraction, (float)found.field[0]};
-    *terms = (ikt_objective_terms){want_value ? found.value : NAN, sums.total[0],
+    *terms = (ikt_objective_terms){want_value ? found.value : NAN, 0, sums.total[0],
                                    ikt_map_condition_of(sums.total[0], rows->n)};
     return IKT_OK;
 }

@@ -17,6 +17,7 @@ typedef enum {
     PERPLEXITY,
     ADAPTIVE,
     GRAPH,
+    WHOLE,
     DISTANCES,
     ISOLATION,
     AUTOMATIC_PSI,
@@ -37,6 +38,7 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
     has[ROWS] = has_rows || !s->input.graph[0];
     has[PREPROCESSING] = has_rows || kind != IKT_AFFINITY_GRAPH;
     has[GRAPH] = kind == IKT_AFFINITY_GRAPH || is_pairwise;
+    has[WHOLE] = s->affinity.support == IKT_SUPPORT_WHOLE;
     has[SEARCH] = !has[GRAPH] && is_sparse;
     has[NEIGHBOURS] = has[SEARCH] || kind == IKT_AFFINITY_KNN || (is_pairwise && is_sparse);
     has[NEAR_SEARCH] = has[SEARCH] && s->affinity.search != IKT_SEARCH_EXACT;
@@ -78,6 +80,7 @@ static const struct {
               "affinity.support=sparse and affinity.search=approximate"},
              {"gaussian", NULL, PERPLEXITY, "affinity.kind=gaussian"},
              {"adaptive", NULL, ADAPTIVE, "affinity.kind=adaptive"},
+             {"whole", NULL, WHOLE, "affinity.support=whole"},
              {"graph", NULL, GRAPH, "input.graph"},
              {"graph", "weights", DISTANCES, "graph.values=distances"},
              {"isolation", NULL, ISOLATION, "affinity.kind=isolation"},

@@ -1,0 +1,36 @@
+/* Draws of the whole kernel. See whole_draw.h. */
+#include "objective/whole_draw.h"
+
+#include "base/rng.h"
+
+const int32_t *ikt_whole_draw(const ikt_whole_sampling *s, int64_t iteration, int32_t *order,
+                              int64_t *count) {
+    const int64_t is_last = iteration >= s->last_from;
+    const int64_t most = is_last ? s->last : s->usual;
+    const int64_t steps = (s->t + most - 1) / most; /* of an epoch */
+    const int64_t since = is_last ? iteration - s->last_from : iteration;
+    const int64_t epoch = 2 * (since / steps) + is_last, step = since % steps;
+    const int64_t first = step * s->t / steps, end = (step + 1) * s->t / steps;
+    for (int64_t p = 0; p < s->t; p++)
+        order[p] = (int32_t)p;
+    for (int64_t p = s->t - 1; p > 0; p--) {
+        const int64_t other = ikt_rng_below(s->seed, IKT_RNG_WHOLE, epoch, (uint64_t)p, p + 1);
+        const int32_t moved = order[p];
+        order[p] = order[other];
+        order[other] = moved;
+    }
+    *count = end - first;
+    return order + first;
+}
+
+void ikt_whole_shuffle(const ikt_whole_sampling *s, int64_t iteration, int64_t partitioning,
+                       int64_t cell, uint32_t *member, int64_t rows) {
+    const uint64_t key = ikt_rng_u64(s->seed, IKT_RNG_BLOCKS, iteration,
+                                     (uint64_t)partitioning << 32 | (uint64_t)cell);
+    for (int64_t i = rows - 1; i > 0; i--) {
+        const int64_t other = ikt_rng_scale(ikt_rng_mix(key, (uint64_t)i), i + 1);
+        const uint32_t moved = member[i];
+        member[i] = member[other];
+        member[other] = moved;
+    }
+}
