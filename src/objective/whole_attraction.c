@@ -17,8 +17,12 @@ enum { ROUND = 4, LARGE_CELL = 1 << 14, CELLS_A_THREAD = 32 };
 
 static const char purpose[] = "attraction";
 
-/* A row on its way to the rank that computes its cell: cell (its bits), share, position. */
+/* What is computed with of a row, which travels to the rank that computes its cell: the cell (its
+ * bits; of rows that travel), 1 / S_i (0 where that is 0), the position. */
 enum { ITEM_HEAD = 2 };
+
+/* Rows whose items are fetched ahead: they lie anywhere in memory. */
+enum { AHEAD = 64 };
 
 struct ikt_whole_attraction {
     ikt_context *ctx;
@@ -27,17 +31,16 @@ struct ikt_whole_attraction {
     int q;
     bool is_gaussian;
     ikt_isa isa;
-    const float *y; /* of the iteration under way */
-    int64_t iteration;
+    int64_t iteration;    /* under way */
     const int32_t *drawn; /* [n_drawn] its partitionings, in `order` */
     int64_t n_drawn;
     int32_t *order;   /* [t] */
-    float *share;     /* [n_local] 1 / S_i; 0 where that is 0 */
+    float *item;      /* [n_local + most_coming][2 + q] of own rows, and of those that have come */
     float *force;     /* [ROUND][n_local * q] of the partitionings of a round */
     int parts;        /* of the own rows, that are counted and placed each by a thread */
     uint32_t *count;  /* [parts + 2][psi] rows of each cell: of lower ranks, own, of higher ones */
     int64_t *first;   /* [psi + 1] where the rows of each cell begin in `member` */
-    uint32_t *member; /* own rows, or n_local + number of the item */
+    uint32_t *member; /* rows by cell: numbers of items */
     int64_t block_rows, padded;
     float *space; /* [threads][(2 q + 1) * padded] for blocks */
 
@@ -47,12 +50,12 @@ struct ikt_whole_attraction {
     int64_t *leaving, *coming; /* [ranks] */
     int64_t *place;            /* [ranks] */
     int64_t most_leaving, most_coming;
-    float *sent, *received;        /* [most * (2 + q)] */
+    float *sent;                   /* [most_leaving][2 + q] items */
     float *answered, *answers;     /* [most * q] forces that go back; that come back */
     uint32_t *sent_row;            /* [most_leaving] */
-    uint32_t *item;                /* [most_coming] by partitioning, then rank */
-    int64_t item_first[ROUND + 1]; /* where those of each partitioning begin */
-    int64_t item_higher[ROUND];    /* ... and those of higher ranks */
+    uint32_t *come;                /* [most_coming] items by partitioning, then rank */
+    int64_t come_first[ROUND + 1]; /* where those of each partitioning begin */
+    int64_t come_higher[ROUND];    /* ... and those of higher ranks */
 };
 
 /* --- making and destroying -------------------------------------------------------------------- */
@@ -85,11 +88,11 @@ static ikt_status allocate_transfers(ikt_whole_attraction *a) {
     IKT_TRY(ikt_alloc(ctx, &a->coming, ranks, sizeof *a->coming, purpose));
     IKT_TRY(ikt_alloc(ctx, &a->place, ranks, sizeof *a->place, purpose));
     IKT_TRY(ikt_alloc(ctx, &a->sent, leaving * item, sizeof *a->sent, purpose));
-    IKT_TRY(ikt_alloc(ctx, &a->received, coming * item, sizeof *a->received, purpose));
+
     IKT_TRY(ikt_alloc(ctx, &a->answers, leaving * q, sizeof *a->answers, purpose));
     IKT_TRY(ikt_alloc(ctx, &a->answered, coming * q, sizeof *a->answered, purpose));
     IKT_TRY(ikt_alloc(ctx, &a->sent_row, leaving, sizeof *a->sent_row, purpose));
-    IKT_TRY(ikt_alloc(ctx, &a->item, coming, sizeof *a->item, purpose));
+    IKT_TRY(ikt_alloc(ctx, &a->come, coming, sizeof *a->come, purpose));
     IKT_TRY(ikt_transfer_create(ctx, (size_t)item * sizeof(float), &a->there));
     return ikt_transfer_create(ctx, (size_t)q * sizeof(float), &a->back);
 }
@@ -110,13 +113,16 @@ static ikt_status allocate(ikt_whole_attraction *a) {
     const ikt_whole *w = a->whole;
     const int64_t n = w->rows.count, threads = ikt_threads(ctx), space = (2 * a->q + 1) * a->padded;
     IKT_TRY(ikt_alloc(ctx, &a->order, w->t, sizeof *a->order, purpose));
-    IKT_TRY(ikt_alloc(ctx, &a->share, n, sizeof *a->share, purpose));
+
     IKT_TRY(ikt_alloc(ctx, &a->force, ROUND * n * a->q, sizeof *a->force, purpose));
     IKT_TRY(ikt_alloc(ctx, &a->count, (a->parts + 2) * w->psi, sizeof *a->count, purpose));
     IKT_TRY(ikt_alloc(ctx, &a->first, w->psi + 1, sizeof *a->first, purpose));
     IKT_TRY(ikt_alloc(ctx, &a->space, threads * space, sizeof *a->space, purpose));
     if (ikt_size(ctx) > 1) IKT_TRY(allocate_transfers(a));
-    return ikt_alloc(ctx, &a->member, n + a->most_coming / ROUND, sizeof *a->member, purpose);
+    IKT_TRY(ikt_alloc(ctx, &a->item, (n + a->most_coming) * (ITEM_HEAD + a->q), sizeof *a->item,
+                      purpose));
+    return ikt_alloc(ctx, &a->member, n + a->most_coming / ROUND + AHEAD, sizeof *a->member,
+                     purpose);
 }
 
 ikt_status ikt_whole_attraction_create(ikt_context *ctx, const ikt_whole_attraction_setup *setup,
@@ -135,8 +141,7 @@ ikt_status ikt_whole_attraction_create(ikt_context *ctx, const ikt_whole_attract
                                 .parts = parts_of(w->rows.count, w->psi, ikt_threads(ctx)),
                                 .padded = padded_block(most < w->largest ? most : w->largest)};
     const ikt_status st = ikt_agree(ctx, allocate(a));
-    for (int64_t i = 0; st == IKT_OK && i < w->rows.count; i++)
-        a->share[i] = w->total[i] > 0 ? (float)(1 / (double)w->total[i]) : 0;
+
     if (st != IKT_OK) ikt_whole_attraction_destroy(out);
     return st;
 }
@@ -147,7 +152,7 @@ void ikt_whole_attraction_destroy(ikt_whole_attraction **attraction) {
     ikt_transfer_destroy(&a->there);
     ikt_transfer_destroy(&a->back);
     ikt_free(&a->order);
-    ikt_free(&a->share);
+
     ikt_free(&a->force);
     ikt_free(&a->count);
     ikt_free(&a->first);
@@ -158,11 +163,12 @@ void ikt_whole_attraction_destroy(ikt_whole_attraction **attraction) {
     ikt_free(&a->coming);
     ikt_free(&a->place);
     ikt_free(&a->sent);
-    ikt_free(&a->received);
+
     ikt_free(&a->answers);
     ikt_free(&a->answered);
     ikt_free(&a->sent_row);
     ikt_free(&a->item);
+    ikt_free(&a->come);
     ikt_free(attraction);
 }
 
@@ -194,11 +200,9 @@ static void find_owners(ikt_whole_attraction *a, int64_t p) {
 }
 
 static void pack_row(ikt_whole_attraction *a, int64_t i, uint32_t cell) {
-    const int64_t at = a->place[a->owner[cell]]++;
-    float *item = a->sent + at * (ITEM_HEAD + a->q);
-    memcpy(&item[0], &cell, sizeof cell);
-    item[1] = a->share[i];
-    memcpy(item + ITEM_HEAD, a->y + a->q * i, (size_t)a->q * sizeof *item);
+    const int64_t at = a->place[a->owner[cell]]++, numbers = ITEM_HEAD + a->q;
+    memcpy(a->sent + at * numbers, a->item + i * numbers, (size_t)numbers * sizeof *a->item);
+    memcpy(a->sent + at * numbers, &cell, sizeof cell);
     a->sent_row[at] = (uint32_t)i;
 }
 
@@ -227,35 +231,32 @@ static void send_rows(ikt_whole_attraction *a, const int32_t *p, int64_t count) 
                 if (a->owner[cell[i]] != rank) pack_row(a, first + i, cell[i]);
         }
     }
-    ikt_transfer_begin(a->there, a->sent, a->leaving, a->received, a->coming);
+    ikt_transfer_begin(a->there, a->sent, a->leaving, a->item + w->rows.count * (ITEM_HEAD + a->q),
+                       a->coming);
 }
 
 /* Brings the numbers of the items that have come into the order of partitionings, and in each of
  * ranks: rows then are in ascending order. */
-static void list_items(ikt_whole_attraction *a, const int32_t *p, int64_t count) {
+static void list_come(ikt_whole_attraction *a, const int32_t *p, int64_t count) {
     const ikt_whole *w = a->whole;
     const int ranks = ikt_size(a->ctx), rank = ikt_rank(a->ctx);
-    int64_t listed = 0, begin = 0;
+    int64_t listed = 0, begin = w->rows.count;
     for (int r = 0; r < ranks; begin += a->coming[r++])
         a->place[r] = begin;
     for (int64_t j = 0; j < count; j++) {
-        a->item_first[j] = listed;
+        a->come_first[j] = listed;
         for (int r = 0; r < ranks; r++) {
-            if (r == rank) a->item_higher[j] = listed;
+            if (r == rank) a->come_higher[j] = listed;
             for (int64_t e = 0; e < w->coming[r * w->t + p[j]]; e++)
-                a->item[listed++] = (uint32_t)a->place[r]++;
+                a->come[listed++] = (uint32_t)a->place[r]++;
         }
-        a->item_first[j + 1] = listed;
+        a->come_first[j + 1] = listed;
     }
-}
-
-static const float *item_at(const ikt_whole_attraction *a, int64_t item) {
-    return a->received + item * (ITEM_HEAD + a->q);
 }
 
 static uint32_t item_cell(const ikt_whole_attraction *a, int64_t item) {
     uint32_t cell;
-    memcpy(&cell, item_at(a, item), sizeof cell);
+    memcpy(&cell, a->item + item * (ITEM_HEAD + a->q), sizeof cell);
     return cell;
 }
 
@@ -281,9 +282,9 @@ static int64_t part_first(const ikt_whole_attraction *a, int part) {
     return a->whole->rows.count * part / a->parts;
 }
 
-static void count_items(const ikt_whole_attraction *a, int64_t from, int64_t to, uint32_t *count) {
+static void count_come(const ikt_whole_attraction *a, int64_t from, int64_t to, uint32_t *count) {
     for (int64_t e = from; e < to; e++)
-        count[item_cell(a, a->item[e])]++;
+        count[item_cell(a, a->come[e])]++;
 }
 
 /* Counts become the places where the rows of each part begin. */
@@ -318,10 +319,9 @@ static void place_rows(ikt_whole_attraction *a, int64_t p, int part) {
     }
 }
 
-static void place_items(ikt_whole_attraction *a, int64_t from, int64_t to, uint32_t *place) {
+static void place_come(ikt_whole_attraction *a, int64_t from, int64_t to, uint32_t *place) {
     for (int64_t e = from; e < to; e++)
-        a->member[place[item_cell(a, a->item[e])]++] =
-            (uint32_t)(a->whole->rows.count + a->item[e]);
+        a->member[place[item_cell(a, a->come[e])]++] = a->come[e];
 }
 
 /* Brings the rows of the cells that this rank computes into a->member, for partitioning p, the j-th
@@ -341,25 +341,25 @@ static void sort_rows(ikt_whole_attraction *a, int64_t p, int64_t j) {
             if (count[c] > 0 && a->owner[c] != rank) count[c] = 0;
     }
     if (!is_alone) {
-        count_items(a, a->item_first[j], a->item_higher[j], lower);
-        count_items(a, a->item_higher[j], a->item_first[j + 1], higher);
+        count_come(a, a->come_first[j], a->come_higher[j], lower);
+        count_come(a, a->come_higher[j], a->come_first[j + 1], higher);
     }
     find_places(a);
 #pragma omp parallel for schedule(static, 1) num_threads(a->parts) if (a->parts > 1)
     for (int part = 0; part < a->parts; part++)
         place_rows(a, p, part);
     if (!is_alone) {
-        place_items(a, a->item_first[j], a->item_higher[j], lower);
-        place_items(a, a->item_higher[j], a->item_first[j + 1], higher);
+        place_come(a, a->come_first[j], a->come_higher[j], lower);
+        place_come(a, a->come_higher[j], a->come_first[j + 1], higher);
     }
 }
 
 /* --- pairs within blocks ---------------------------------------------------------------------- */
 
 /* Where the force of a row of a cell goes. */
-static float *force_of(const ikt_whole_attraction *a, int64_t j, uint32_t member) {
+static inline float *force_of(const ikt_whole_attraction *a, int q, int64_t j, uint32_t member) {
     const int64_t n = a->whole->rows.count;
-    return member < n ? a->force + a->q * (j * n + member) : a->answered + a->q * (member - n);
+    return member < n ? a->force + q * (j * n + member) : a->answered + q * (member - n);
 }
 
 static ikt_whole_block block_in(const ikt_whole_attraction *a, int64_t rows) {
@@ -373,31 +373,51 @@ static ikt_whole_block block_in(const ikt_whole_attraction *a, int64_t rows) {
     return block;
 }
 
-/* The rows of a block, whose pairs count `scale` times each. */
+/* Positions and shares of the rows of a block, with zeros up to a multiple of sixteen. */
+static inline void load_rows(const ikt_whole_attraction *a, int q, const uint32_t *member,
+                             const ikt_whole_block *block) {
+    const int64_t numbers = ITEM_HEAD + q;
+    for (int64_t e = 0; e < block->rows; e++) {
+        const float *item = a->item + member[e] * numbers;
+        __builtin_prefetch(a->item + member[e + AHEAD] * numbers);
+        block->share[e] = item[1];
+        for (int c = 0; c < q; c++)
+            block->at[c][e] = item[ITEM_HEAD + c];
+    }
+    for (int64_t e = block->rows; e < padded_block(block->rows); e++) {
+        block->share[e] = 0;
+        for (int c = 0; c < q; c++)
+            block->at[c][e] = 0;
+    }
+}
+
+static inline void store_forces(const ikt_whole_attraction *a, int q, int64_t j,
+                                const uint32_t *member, const ikt_whole_block *block, float scale) {
+    for (int64_t e = 0; e < block->rows; e++) {
+        float *force = force_of(a, q, j, member[e]);
+        for (int c = 0; c < q; c++)
+            force[c] = scale * block->force[c][e];
+    }
+}
+
+/* The rows of a block, whose pairs count `scale` times each. The number of dimensions is a constant
+ * of each loop over rows. */
 static void compute_block(const ikt_whole_attraction *a, int64_t j, const uint32_t *member,
                           int64_t rows, float scale) {
-    const int64_t n = a->whole->rows.count;
-    const int q = a->q;
     const ikt_whole_block block = block_in(a, rows);
-    for (int64_t e = 0; e < rows; e++) {
-        const bool is_own = member[e] < n;
-        const float *item = is_own ? NULL : item_at(a, member[e] - n);
-        const float *at = is_own ? a->y + (int64_t)q * member[e] : item + ITEM_HEAD;
-        block.share[e] = is_own ? a->share[member[e]] : item[1];
-        for (int c = 0; c < q; c++)
-            block.at[c][e] = at[c];
-    }
-    for (int64_t e = rows; e < padded_block(rows); e++) {
-        block.share[e] = 0;
-        for (int c = 0; c < q; c++)
-            block.at[c][e] = 0;
-    }
+    if (a->q == 1)
+        load_rows(a, 1, member, &block);
+    else if (a->q == 2)
+        load_rows(a, 2, member, &block);
+    else
+        load_rows(a, 3, member, &block);
     ikt_whole_block_sum(a->isa, &block);
-    for (int64_t e = 0; e < rows; e++) {
-        float *force = force_of(a, j, member[e]);
-        for (int c = 0; c < q; c++)
-            force[c] = scale * block.force[c][e];
-    }
+    if (a->q == 1)
+        store_forces(a, 1, j, member, &block, scale);
+    else if (a->q == 2)
+        store_forces(a, 2, j, member, &block, scale);
+    else
+        store_forces(a, 3, j, member, &block, scale);
 }
 
 /* The blocks from .. to - 1 of a cell of `rows` rows. */
@@ -454,7 +474,13 @@ static int64_t round_count(const ikt_whole_attraction *a, int64_t first) {
 }
 
 void ikt_whole_attraction_begin(ikt_whole_attraction *a, int64_t iteration, const float *y) {
-    a->y = y;
+    const int64_t numbers = ITEM_HEAD + a->q;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(a->ctx))
+    for (int64_t i = 0; i < a->whole->rows.count; i++) {
+        const int64_t total = a->whole->total[i];
+        a->item[i * numbers + 1] = total > 0 ? (float)(1 / (double)total) : 0;
+        memcpy(a->item + i * numbers + ITEM_HEAD, y + a->q * i, (size_t)a->q * sizeof *y);
+    }
     a->iteration = iteration;
     a->drawn = ikt_whole_draw(&a->sampling, iteration, a->order, &a->n_drawn);
     if (ikt_size(a->ctx) > 1) send_rows(a, a->drawn, round_count(a, 0));
@@ -482,7 +508,7 @@ void ikt_whole_attraction_end(ikt_whole_attraction *a, float *force) {
         if (!is_alone && first > 0) send_rows(a, p, count);
         if (!is_alone) {
             ikt_transfer_end(a->there);
-            list_items(a, p, count);
+            list_come(a, p, count);
         }
         ikt_stage_end(a->ctx, IKT_STAGE_HALO);
         ikt_stage_begin(a->ctx, IKT_STAGE_ATTRACTION);
@@ -506,9 +532,11 @@ void ikt_whole_attraction_end(ikt_whole_attraction *a, float *force) {
 
 int64_t ikt_whole_attraction_memory(int64_t n_local, int q, int64_t psi,
                                     const ikt_whole_sampling *s, double cut, int threads) {
-    const int64_t f = sizeof(float), parts = parts_of(n_local, psi, threads);
-    const int64_t item = (ITEM_HEAD + 2 * q + 1) * f; /* with its force and its row */
-    return n_local * (f + ROUND * q * f + f) + (parts + 2) * psi * f + psi * 12 +
-           s->t * (int64_t)sizeof(int32_t) + threads * (2 * q + 1) * padded_block(s->block) * f +
-           (int64_t)(2 * ROUND * cut * (double)n_local) * item;
+    const int64_t f = sizeof(float), item = (ITEM_HEAD + q) * f;
+    const int64_t parts = parts_of(n_local, psi, threads);
+    const int64_t row = item + ROUND * q * f + f;                               /* an own one */
+    const int64_t moved = 2 * item + 2 * q * f + 2 * (int64_t)sizeof(uint32_t); /* there and here */
+    return n_local * row + (parts + 2) * psi * f + psi * 12 + s->t * (int64_t)sizeof(int32_t) +
+           threads * (2 * q + 1) * padded_block(s->block) * f +
+           (int64_t)(ROUND * cut * (double)n_local) * moved;
 }

@@ -64,24 +64,30 @@ LANES_INLINE void sum_group(const ikt_whole_block *b, int q, bool is_gaussian, i
     }
 }
 
-LANES_INLINE void sum_rows(const ikt_whole_block *b, int q, bool is_gaussian) {
+LANES_INLINE void sum_rows(const ikt_whole_block *b, int q, bool is_gaussian, int group) {
     int64_t first = 0;
-    for (; first + LANES < b->rows; first += GROUP * LANES)
-        sum_group(b, q, is_gaussian, GROUP, first);
-    if (first < b->rows) sum_group(b, q, is_gaussian, 1, first);
+    for (; group > 1 && first + LANES < b->rows; first += group * LANES)
+        sum_group(b, q, is_gaussian, group, first);
+    for (; first < b->rows; first += LANES)
+        sum_group(b, q, is_gaussian, 1, first);
 }
 
-LANES_INLINE void sum_any(const ikt_whole_block *b) {
+LANES_INLINE void sum_any(const ikt_whole_block *b, int group) {
     if (b->q == 1)
-        b->is_gaussian ? sum_rows(b, 1, true) : sum_rows(b, 1, false);
+        b->is_gaussian ? sum_rows(b, 1, true, group) : sum_rows(b, 1, false, group);
     else if (b->q == 2)
-        b->is_gaussian ? sum_rows(b, 2, true) : sum_rows(b, 2, false);
+        b->is_gaussian ? sum_rows(b, 2, true, group) : sum_rows(b, 2, false, group);
     else
-        b->is_gaussian ? sum_rows(b, 3, true) : sum_rows(b, 3, false);
+        b->is_gaussian ? sum_rows(b, 3, true, group) : sum_rows(b, 3, false, group);
 }
 
-IKT_FOR_EACH_ISA(sum, sum_any, (const ikt_whole_block *b), (b))
+IKT_FOR_EACH_ISA(sum_single, sum_any, (const ikt_whole_block *b), (b, 1))
+IKT_FOR_EACH_ISA(sum_grouped, sum_any, (const ikt_whole_block *b), (b, GROUP))
 
+/* Registers of four or eight lanes do not hold the sums of more than one vector of sixteen. */
 void ikt_whole_block_sum(ikt_isa isa, const ikt_whole_block *block) {
-    sum(isa)(block);
+    if (isa >= IKT_ISA_AVX512)
+        sum_grouped(isa)(block);
+    else
+        sum_single(isa)(block);
 }
