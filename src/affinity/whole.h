@@ -31,14 +31,20 @@ typedef struct {
     int64_t block;              /* most rows of a cell whose pairs are looked at together */
     int64_t last_iterations;    /* that take more partitionings */
     int64_t last_partitionings; /* so many */
+    double step;                /* factor on the step length after the exaggeration, or auto */
 } ikt_whole_settings;
 
 extern const ikt_section ikt_whole_section;
 
-/* SAME-ARGS. Replaces every "auto", for t partitionings and so many iterations in all.
+/* SAME-ARGS. Replaces every "auto" but the step, for t partitionings and so many iterations in all.
  * Errors: IKT_ERR_USAGE where there are fewer partitionings than an iteration is to take. */
 ikt_status ikt_whole_resolve(ikt_context *ctx, ikt_whole_settings *settings, int64_t t,
                              int64_t iterations);
+
+/* LOCAL, pure. The step that "auto" stands for where n rows have psi cells: 32 psi / n, but from 1
+ * to 8. Noise keeps the optimiser's gains, which would lengthen steps, near 1; the fewer rows a
+ * cell has, the less it is in the way of longer steps. */
+double ikt_whole_step_auto(int64_t psi, int64_t n);
 
 /* --- pairs of rows, drawn as P has them (whole_pairs.c) --------------------------------------- */
 

@@ -1,4 +1,5 @@
 /* Keys of the section `whole`, and what "auto" means. */
+#include <math.h>
 #include <stddef.h>
 
 #include "affinity/whole.h"
@@ -13,7 +14,7 @@ static const ikt_key keys[] = {
     KEY(partitionings, 1, "partitionings",
         "The number of partitionings that each iteration draws its attraction from. Every one of "
         "them is used equally often. More make the gradient less noisy and cost time in "
-        "proportion; auto is 4"),
+        "proportion; auto is 8"),
     KEY(block, 2, "rows",
         "The largest number of rows of a cell whose pairs are looked at together. A larger cell is "
         "cut at random into blocks of nearly equal size, anew in each iteration, and what is found "
@@ -22,14 +23,22 @@ static const ikt_key keys[] = {
         "The number of iterations at the end of the run that draw from more partitionings, so that "
         "the noise of the draws dies away; auto is 50"),
     KEY(last_partitionings, 1, "partitionings",
-        "The number of partitionings that each of the last iterations draws from; auto is 64, or "
-        "whole.partitionings where that is more")};
+        "The number of partitionings that each of the last iterations draws from; auto is 16, or "
+        "whole.partitionings where that is more"),
+    {"step", IKT_KEY_REAL, offsetof(ikt_whole_settings, step), "auto", 0.01, 1e3, 1, NULL, "",
+     "The factor on the step length after the exaggeration. Over the last two fifths of the "
+     "iterations it falls to a twentieth, so that the map comes to rest although its gradients are "
+     "noisy; auto is 32 psi / n, but from 1 to 8"}};
 
 const ikt_section ikt_whole_section = {
     "whole", "How iterations sample the whole Isolation kernel (affinity.support: whole)", keys,
     sizeof keys / sizeof *keys};
 
-enum { USUAL = 4, USUAL_BLOCK = 32, USUAL_LAST = 50, USUAL_LAST_PARTITIONINGS = 64 };
+enum { USUAL = 8, USUAL_BLOCK = 32, USUAL_LAST = 50, USUAL_LAST_PARTITIONINGS = 16 };
+
+double ikt_whole_step_auto(int64_t psi, int64_t n) {
+    return fmin(8, fmax(1, 32 * (double)psi / (double)n));
+}
 
 static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;

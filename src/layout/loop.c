@@ -261,7 +261,9 @@ static ikt_status iterate(loop *l, int64_t first) {
         if (is_reported || l->phases.is_done) add_to_trace(l, iteration, &gradient, &terms);
         if (l->phases.is_done) break;
 
-        const double rate = l->phases.is_exaggerated ? s->learning_rate : s->final_learning_rate;
+        const double wanted = terms.step > 0 ? terms.step : 1;
+        const double rate =
+            l->phases.is_exaggerated ? s->learning_rate : s->final_learning_rate * wanted;
         const ikt_optimiser_step step = {
             .iteration = iteration,
             .momentum = iteration < s->momentum_switch ? s->momentum : s->final_momentum,

@@ -130,7 +130,9 @@ static ikt_status create_whole(ikt_context *ctx, const ikt_objective_inputs *inp
                      .usual = s->partitionings,
                      .last = s->last_partitionings,
                      .last_from = inputs->iterations - s->last_iterations,
-                     .block = s->block}};
+                     .block = s->block,
+                     .iterations = inputs->iterations,
+                     .step = s->step}};
     return ikt_whole_attraction_create(ctx, &setup, &t->whole);
 }
 
@@ -360,7 +362,11 @@ ikt_status ikt_divergence_evaluate(ikt_objective *objective, int64_t iteration, 
     if (d->n_kernels > 1) mix(t, found.field);
     *gradient = (ikt_gradient){t->attraction, t->field[0], (float)found.attraction,
                                d->n_kernels > 1 ? 1 : (float)found.field[0]};
-    *terms = (ikt_objective_terms){want_value ? found.value : NAN, error, sums.total[0],
-                                   ikt_map_condition_of(sums.total[0], rows->n)};
+    *terms =
+        (ikt_objective_terms){.value = want_value ? found.value : NAN,
+                              .error = error,
+                              .step = t->whole ? ikt_whole_attraction_step(t->whole, iteration) : 1,
+                              .z = sums.total[0],
+                              .condition = ikt_map_condition_of(sums.total[0], rows->n)};
     return IKT_OK;
 }

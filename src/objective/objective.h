@@ -54,8 +54,8 @@ typedef struct {
     ikt_rows rows; /* of the loop, in its order */
     int q;         /* dimensions of the map */
     ikt_objective_options options;
-    bool is_dense;    /* P is dense */
-    bool is_whole;    /* P is the whole kernel, of which the following holds */
+    bool is_dense; /* P is dense */
+    bool is_whole; /* P is the whole kernel, of which the following holds */
     ikt_whole_settings sampling;
     int64_t psi, t;   /* cells of a partitioning, partitionings */
     double cut;       /* share of the rows whose cell another rank computes, as predicted */
@@ -103,6 +103,7 @@ typedef enum {
 typedef struct {
     double value; /* of the objective; NaN where it was not wanted */
     double error; /* standard error of a value that is estimated; 0: it is exact */
+    double step;  /* factor on the step length that it asks for after the exaggeration; 0: 1 */
     double z;     /* sum over k != l of the kernel; 0 for objectives without such a sum */
     ikt_map_condition condition;
 } ikt_objective_terms;

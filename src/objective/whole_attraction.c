@@ -473,6 +473,10 @@ static int64_t round_count(const ikt_whole_attraction *a, int64_t first) {
     return a->n_drawn - first < ROUND ? a->n_drawn - first : ROUND;
 }
 
+double ikt_whole_attraction_step(const ikt_whole_attraction *a, int64_t iteration) {
+    return ikt_whole_step(&a->sampling, iteration);
+}
+
 void ikt_whole_attraction_begin(ikt_whole_attraction *a, int64_t iteration, const float *y) {
     const int64_t numbers = ITEM_HEAD + a->q;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(a->ctx))

@@ -35,6 +35,9 @@ ikt_status ikt_whole_attraction_create(ikt_context *ctx, const ikt_whole_attract
                                        ikt_whole_attraction **out);
 void ikt_whole_attraction_destroy(ikt_whole_attraction **attraction);
 
+/* LOCAL, pure. ikt_whole_step of its sampling. */
+double ikt_whole_attraction_step(const ikt_whole_attraction *attraction, int64_t iteration);
+
 /* COLLECTIVE. Draws what the iteration takes, and starts sending positions to the ranks that
  * compute cells of the own rows. The end adds the attraction to `force`.
  *   y       [n_local * q] positions of the own rows, not to be changed before the end

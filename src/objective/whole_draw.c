@@ -23,6 +23,14 @@ const int32_t *ikt_whole_draw(const ikt_whole_sampling *s, int64_t iteration, in
     return order + first;
 }
 
+double ikt_whole_step(const ikt_whole_sampling *s, int64_t iteration) {
+    const double least = 0.05;
+    const int64_t from = s->iterations * 3 / 5;
+    if (iteration <= from) return s->step;
+    const double done = (double)(iteration - from) / (double)(s->iterations - from);
+    return s->step + (least - s->step) * (done < 1 ? done : 1);
+}
+
 void ikt_whole_shuffle(const ikt_whole_sampling *s, int64_t iteration, int64_t partitioning,
                        int64_t cell, uint32_t *member, int64_t rows) {
     const uint64_t key = ikt_rng_u64(s->seed, IKT_RNG_BLOCKS, iteration,

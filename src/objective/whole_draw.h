@@ -21,6 +21,8 @@ typedef struct {
     int64_t usual, last; /* partitionings of an iteration, at most; and of the last ones */
     int64_t last_from;   /* the first iteration that takes `last` */
     int64_t block;       /* most rows of a block, at least 2 */
+    int64_t iterations;  /* of the run in all */
+    double step;         /* factor on the step length, until it falls */
 } ikt_whole_sampling;
 
 /* LOCAL, pure. The partitionings of an iteration.
@@ -46,6 +48,10 @@ static inline int64_t ikt_whole_block_first(int64_t rows, int64_t blocks, int64_
 static inline float ikt_whole_block_scale(int64_t rows, int64_t in_block) {
     return in_block > 1 ? (float)((double)(rows - 1) / (double)(in_block - 1)) : 0;
 }
+
+/* LOCAL, pure. The factor on the step length of an iteration: `step` for three fifths of the run,
+ * then falling in a line to 1/20, so that the noise of the draws dies away. */
+double ikt_whole_step(const ikt_whole_sampling *sampling, int64_t iteration);
 
 /* LOCAL. Shuffles the rows of a cell, which stand in ascending order. */
 void ikt_whole_shuffle(const ikt_whole_sampling *sampling, int64_t iteration, int64_t partitioning,

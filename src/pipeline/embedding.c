@@ -110,6 +110,8 @@ static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, int
         settings->isolation.psi = p->psi;
         settings->isolation.pool = p->pool;
     }
+    if (p->is_whole && settings->affinity.whole.step <= IKT_AUTO_REAL)
+        settings->affinity.whole.step = ikt_whole_step_auto(p->psi, n);
     if (p->k == 0) return; /* nothing was made of the rows */
     if (p->is_whole)
         ikt_log_numbers(ctx, IKT_LOG_STAGE,

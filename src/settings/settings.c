@@ -181,6 +181,7 @@ ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t cou
     s.isolation.model_from[0] = '\0';
     ikt_affinity_shrink(&s.affinity, count);
     s.affinity.whole.last_iterations = IKT_AUTO_INT;
+    s.affinity.whole.step = IKT_AUTO_REAL;
     s.layout.init = IKT_INIT_PCA;
     s.layout.learning_rate = s.layout.final_learning_rate = IKT_AUTO_REAL;
     s.layout.repulsion = IKT_REPULSION_AUTO;

@@ -12,6 +12,7 @@ typedef enum {
     ROWS,
     PREPROCESSING,
     SEARCH,
+    ORDER,
     NEIGHBOURS,
     NEAR_SEARCH,
     PERPLEXITY,
@@ -40,6 +41,7 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
     has[GRAPH] = kind == IKT_AFFINITY_GRAPH || is_pairwise;
     has[WHOLE] = s->affinity.support == IKT_SUPPORT_WHOLE;
     has[SEARCH] = !has[GRAPH] && is_sparse;
+    has[ORDER] = has[SEARCH] || (!has[GRAPH] && has[WHOLE]);
     has[NEIGHBOURS] = has[SEARCH] || kind == IKT_AFFINITY_KNN || (is_pairwise && is_sparse);
     has[NEAR_SEARCH] = has[SEARCH] && s->affinity.search != IKT_SEARCH_EXACT;
     /* What the numbers of a graph are may be told by the file alone. */
@@ -73,7 +75,7 @@ static const struct {
              {"input", "skip", ROWS, "input.file"},
              {"preprocess", NULL, PREPROCESSING, "input.file"},
              {"affinity", "neighbours", NEIGHBOURS, "affinity.support=sparse and no input.graph"},
-             {"affinity", "search", SEARCH, "affinity.support=sparse and no input.graph"},
+             {"affinity", "search", ORDER, "affinity.support=sparse or whole and no input.graph"},
              {"affinity", "candidates", NEAR_SEARCH,
               "affinity.support=sparse and affinity.search=approximate"},
              {"affinity", "refinements", NEAR_SEARCH,

@@ -80,7 +80,7 @@ static void run_begin(ikt_context *ctx, const setting *s, run *r) {
         .whole = &r->whole,
         .q = s->q,
         .is_gaussian = s->is_gaussian,
-        .sampling = {5, s->t, s->usual, s->last, s->last_from, s->block}};
+        .sampling = {5, s->t, s->usual, s->last, s->last_from, s->block, 0, 1}};
     assert_int_equal(ikt_whole_attraction_create(ctx, &setup, &r->attraction), IKT_OK);
     ikt_alloc(ctx, &r->y, r->rows.count * s->q, sizeof *r->y, "test");
     ikt_alloc(ctx, &r->force, r->rows.count * s->q, sizeof *r->force, "test");

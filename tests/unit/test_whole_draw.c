@@ -30,7 +30,7 @@ static void an_epoch_deals_out_all_partitionings(void **state) {
     int seen[T_MOST];
     for (int k = 0; k < 5; k++)
         for (int64_t usual = 1; usual <= t[k]; usual += 1 + usual / 3) {
-            const ikt_whole_sampling s = {3, t[k], usual, t[k], 1 << 20, 32};
+            const ikt_whole_sampling s = {3, t[k], usual, t[k], 1 << 20, 32, 0, 0};
             const int64_t steps = (t[k] + usual - 1) / usual;
             for (int64_t epoch = 0; epoch < 3; epoch++) {
                 count_draws(&s, epoch * steps, (epoch + 1) * steps, seen);
@@ -42,7 +42,7 @@ static void an_epoch_deals_out_all_partitionings(void **state) {
 
 static void draws_of_an_epoch_differ_in_size_by_one_at_most(void **state) {
     (void)state;
-    const ikt_whole_sampling s = {3, 10, 4, 10, 1 << 20, 32};
+    const ikt_whole_sampling s = {3, 10, 4, 10, 1 << 20, 32, 0, 0};
     int32_t order[10];
     int64_t count[3];
     for (int64_t i = 0; i < 3; i++)
@@ -55,7 +55,7 @@ static void draws_of_an_epoch_differ_in_size_by_one_at_most(void **state) {
 /* The last iterations begin epochs of their own, with other permutations. */
 static void the_last_iterations_take_more(void **state) {
     (void)state;
-    const ikt_whole_sampling s = {3, 200, 4, 50, 7, 32};
+    const ikt_whole_sampling s = {3, 200, 4, 50, 7, 32, 0, 0};
     int32_t order[T_MOST], first[T_MOST], last[T_MOST];
     int seen[T_MOST];
     int64_t count;
@@ -72,6 +72,17 @@ static void the_last_iterations_take_more(void **state) {
     ikt_whole_draw(&s, 11, last, &count); /* another epoch */
     ikt_whole_draw(&s, 7, first, &count);
     assert_memory_not_equal(first, last, sizeof first);
+}
+
+static void steps_are_constant_and_then_fall(void **state) {
+    (void)state;
+    const ikt_whole_sampling s = {.iterations = 1000, .step = 3};
+    assert_true(ikt_whole_step(&s, 0) == 3 && ikt_whole_step(&s, 600) == 3);
+    assert_true(fabs(ikt_whole_step(&s, 800) - (3 + 0.05) / 2) < 1e-12);
+    assert_true(fabs(ikt_whole_step(&s, 1000) - 0.05) < 1e-12);
+    assert_true(fabs(ikt_whole_step(&s, 1001) - 0.05) < 1e-12); /* a run that goes on */
+    for (int64_t i = 600; i < 1000; i++)
+        assert_true(ikt_whole_step(&s, i + 1) < ikt_whole_step(&s, i));
 }
 
 static void blocks_cover_a_cell_and_none_is_a_single_row(void **state) {
@@ -114,7 +125,7 @@ static void scales_make_up_for_the_pairs_left_out(void **state) {
 /* Every order of four rows is as frequent as any other; keys of cells and iterations differ. */
 static void a_shuffle_is_uniform(void **state) {
     (void)state;
-    const ikt_whole_sampling s = {3, 9, 4, 9, 1 << 20, 32};
+    const ikt_whole_sampling s = {3, 9, 4, 9, 1 << 20, 32, 0, 0};
     enum { TIMES = 24000 };
     int seen[256] = {0};
     for (int64_t i = 0; i < TIMES; i++) {
@@ -191,6 +202,7 @@ int main(void) {
         cmocka_unit_test(an_epoch_deals_out_all_partitionings),
         cmocka_unit_test(draws_of_an_epoch_differ_in_size_by_one_at_most),
         cmocka_unit_test(the_last_iterations_take_more),
+        cmocka_unit_test(steps_are_constant_and_then_fall),
         cmocka_unit_test(blocks_cover_a_cell_and_none_is_a_single_row),
         cmocka_unit_test(scales_make_up_for_the_pairs_left_out),
         cmocka_unit_test(a_shuffle_is_uniform),
