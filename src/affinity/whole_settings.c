@@ -28,7 +28,7 @@ static const ikt_key keys[] = {
     {"step", IKT_KEY_REAL, offsetof(ikt_whole_settings, step), "auto", 0.01, 1e3, 1, NULL, "",
      "The factor on the step length after the exaggeration. Over the last two fifths of the "
      "iterations it falls to a twentieth, so that the map comes to rest although its gradients are "
-     "noisy; auto is 32 psi / n, but from 1 to 8"}};
+     "noisy; auto is psi sqrt(n) / 8000, but from 1 to 12"}};
 
 const ikt_section ikt_whole_section = {
     "whole", "How iterations sample the whole Isolation kernel (affinity.support: whole)", keys,
@@ -37,7 +37,7 @@ const ikt_section ikt_whole_section = {
 enum { USUAL = 8, USUAL_BLOCK = 32, USUAL_LAST = 50, USUAL_LAST_PARTITIONINGS = 16 };
 
 double ikt_whole_step_auto(int64_t psi, int64_t n) {
-    return fmin(8, fmax(1, 32 * (double)psi / (double)n));
+    return fmin(12, fmax(1, (double)psi * sqrt((double)n) / 8000));
 }
 
 static int64_t smaller(int64_t a, int64_t b) {
