@@ -230,6 +230,10 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
     if (settings->affinity.support == IKT_SUPPORT_WHOLE)
         IKT_TRY(ikt_whole_resolve(ctx, &settings->affinity.whole, settings->isolation.partitionings,
                                   layout->iterations));
+    if (settings->affinity.support == IKT_SUPPORT_WHOLE && options->from)
+        ikt_log(ctx, IKT_LOG_WARN,
+                "the last iterations of a run with the whole kernel draw from more partitionings "
+                "and take shorter steps: the embedding will not be that of one longer run");
     if (options->hooks) IKT_TRY(ikt_checkpoint_load_loop(options->hooks, &saved, &is_saved));
     /* The loop goes on from the state that has come furthest; NULL: it begins at the start. */
     const ikt_loop_state *from = options->from;
