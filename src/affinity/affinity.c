@@ -89,7 +89,8 @@ enum {
     EXACT_ROWS = 16384,
     DOUBLINGS_FROM = 2048,
     CODES = 900,
-    DISTANCES = 3600
+    DISTANCES = 3600,
+    FINE_CANDIDATES = 256
 };
 
 bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t n) {
@@ -105,6 +106,12 @@ int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n
     int64_t each = ikt_affinity_of(settings)->scores == IKT_SCORES_CODES ? CODES : DISTANCES;
     int64_t wanted = (int64_t)((double)each * doublings);
     return wanted > k * least_per_neighbour ? wanted : k * least_per_neighbour;
+}
+
+int64_t ikt_affinity_fine_candidates(const ikt_affinity_settings *settings, int64_t k) {
+    const int64_t wanted =
+        settings->candidates != IKT_AUTO_INT ? settings->candidates : FINE_CANDIDATES;
+    return wanted > 2 * k ? wanted : 2 * k;
 }
 
 static int64_t at_most(int64_t value, int64_t limit) {

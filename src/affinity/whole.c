@@ -14,15 +14,6 @@ static const char purpose[] = "whole kernel";
 
 /* --- tiles ------------------------------------------------------------------------------------ */
 
-/* Cell of a row of codes, as they are before they become tiles. The only place that reads them. */
-static inline uint32_t code_entry(const ikt_codes *codes, int64_t row, int64_t p) {
-    const char *at = (const char *)codes->code + row * codes->stride;
-    if (codes->width == 1) return ((const uint8_t *)at)[p];
-    uint16_t cell;
-    memcpy(&cell, at + p * (int64_t)sizeof cell, sizeof cell);
-    return cell;
-}
-
 static int64_t tile_rows(int64_t n_local, int64_t tile) {
     const int64_t left = n_local - tile * IKT_WHOLE_TILE;
     return left < IKT_WHOLE_TILE ? left : IKT_WHOLE_TILE;
@@ -45,7 +36,8 @@ static void turn_tile(const ikt_codes *codes, int64_t tile, char *space) {
     const int64_t first = tile * IKT_WHOLE_TILE, rows = tile_rows(codes->n_local, tile);
     for (int64_t p = 0; p < codes->t; p++)
         for (int64_t i = 0; i < rows; i++)
-            put_cell(space, codes->width, p * rows + i, code_entry(codes, first + i, p));
+            put_cell(space, codes->width, p * rows + i,
+                     (uint32_t)ikt_code_entry(codes, first + i, p));
     memcpy((char *)codes->code + first * codes->stride, space,
            (size_t)(codes->t * rows * codes->width));
 }

@@ -65,6 +65,9 @@ static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_co
                "(on %lld rows)\n",
                100 * run->embedding.recall.similarity, 100 * run->embedding.recall.found,
                (long long)run->embedding.recall.sample);
+    if (run->embedding.cells.sample > 0)
+        printf("cells            %.2f %% differ from the exact ones (on %lld rows)\n",
+               100 * run->embedding.cells.differing, (long long)run->embedding.cells.sample);
     printf("iterations       %lld, of which %lld exaggerated; stopped because %s\n",
            (long long)trace->end, (long long)trace->exaggeration_end,
            trace->has_converged ? "the objective settled" : "they are done");
@@ -100,6 +103,8 @@ static void print_json(ikt_context *ctx, const ikt_run *run, const ikt_run_cost 
         ikt_json_real(json, "neighbour_similarity", run->embedding.recall.similarity);
         ikt_json_real(json, "neighbours_found", run->embedding.recall.found);
     }
+    if (run->embedding.cells.sample > 0)
+        ikt_json_real(json, "cells_differing", run->embedding.cells.differing);
     ikt_memory_json(json, cost, run->predicted_bytes);
     ikt_times_json(json, cost);
     ikt_traffic_json(json, cost);

@@ -164,10 +164,11 @@ static ikt_status print_graph(const ikt_graph_file *file, bool has_labels, const
                                          [IKT_GRAPH_START_PCA] = "principal components",
                                          [IKT_GRAPH_START_LANDMARK] = "places among landmarks"};
     /* Attributes of the file, in the order in which they are shown. */
-    static const char *const texts[] = {"version", "input", "neighbour_label_accuracy",
-                                        "neighbour_similarity", "neighbours_found"};
-    static const char *const numbers[] = {"seed", "psi", "pool", "rows_without_similarity",
-                                          "recall_sample"};
+    static const char *const texts[] = {
+        "version",          "input",          "neighbour_label_accuracy", "neighbour_similarity",
+        "neighbours_found", "cells_differing"};
+    static const char *const numbers[] = {
+        "seed", "psi", "pool", "rows_without_similarity", "recall_sample", "cell_sample"};
     int64_t q;
     ikt_json json = {stdout, 0, false};
     const char *start = starts[ikt_graph_file_start(file, &q)];

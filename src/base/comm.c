@@ -86,6 +86,10 @@ void ikt_max_i64(ikt_context *ctx, int64_t *values, int64_t count) {
     reduce(ctx, values, count, MPI_INT64_T, MPI_MAX, false);
 }
 
+void ikt_or_u64(ikt_context *ctx, uint64_t *values, int64_t count) {
+    reduce(ctx, values, count, MPI_UINT64_T, MPI_BOR, false);
+}
+
 bool ikt_min_soon(ikt_context *ctx, int64_t *value, double seconds) {
     const struct timespec pause = {0, 1000000};
     const double end = MPI_Wtime() + seconds;

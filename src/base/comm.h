@@ -20,6 +20,7 @@
 void ikt_sum_i64(ikt_context *ctx, int64_t *values, int64_t count);
 void ikt_min_i64(ikt_context *ctx, int64_t *values, int64_t count);
 void ikt_max_i64(ikt_context *ctx, int64_t *values, int64_t count);
+void ikt_or_u64(ikt_context *ctx, uint64_t *values, int64_t count);
 void ikt_min_f64(ikt_context *ctx, double *values, int64_t count);
 void ikt_max_f64(ikt_context *ctx, double *values, int64_t count);
 

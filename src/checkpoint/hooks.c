@@ -10,26 +10,31 @@
 
 /* --- codes ------------------------------------------------------------------------------------ */
 
-enum { CODES_PARTS = 3 };
+enum { CODES_PARTS = 4 };
 
 /* LOCAL. The table of the parts; returns how many there are. */
 static int64_t codes_parts(const ikt_checkpoint_hooks *k, const ikt_codes *codes,
-                           const uint16_t *coarse, const int32_t *done,
+                           const ikt_code_places *places, const int32_t *done,
                            ikt_part part[CODES_PARTS]) {
+    int64_t count = 2;
     part[0] = ikt_part_rows("codes", IKT_PART_U8, k->rows, codes->stride, codes->code);
     part[1] = ikt_part_rows("done", IKT_PART_U32, k->rows, 0, (void *)done);
-    part[2] = ikt_part_rows("coarse", IKT_PART_U16, k->rows, 0, (void *)coarse);
-    return coarse ? CODES_PARTS : CODES_PARTS - 1;
+    if (places->coarse)
+        part[count++] = ikt_part_rows("coarse", IKT_PART_U16, k->rows, 0, places->coarse);
+    if (places->near > 0)
+        part[count++] = ikt_part_rows("near", IKT_PART_U32, k->rows, places->near, places->list);
+    return count;
 }
 
-static ikt_status load_codes(void *self, ikt_codes *codes, uint16_t *coarse, int32_t *done) {
+static ikt_status load_codes(void *self, ikt_codes *codes, const ikt_code_places *places,
+                             int32_t *done) {
     ikt_checkpoint_hooks *k = self;
     ikt_part part[CODES_PARTS];
     ikt_stage_file *file;
     ikt_checkpoint_expect(k->checkpoint, k->rows->n * codes->stride);
     IKT_TRY(ikt_checkpoint_find(k->checkpoint, IKT_STAGE_CODES, &file));
     if (!file) return IKT_OK;
-    ikt_status st = ikt_stage_file_read(file, part, codes_parts(k, codes, coarse, done, part));
+    ikt_status st = ikt_stage_file_read(file, part, codes_parts(k, codes, places, done, part));
     ikt_stage_file_close(&file);
     if (st == IKT_OK)
         ikt_log(k->ctx, IKT_LOG_STAGE, "codes: goes on from %s",
@@ -37,11 +42,11 @@ static ikt_status load_codes(void *self, ikt_codes *codes, uint16_t *coarse, int
     return st;
 }
 
-static ikt_status save_codes(void *self, const ikt_codes *codes, const uint16_t *coarse,
+static ikt_status save_codes(void *self, const ikt_codes *codes, const ikt_code_places *places,
                              const int32_t *done) {
     ikt_checkpoint_hooks *k = self;
     ikt_part part[CODES_PARTS];
-    const int64_t count = codes_parts(k, codes, coarse, done, part);
+    const int64_t count = codes_parts(k, codes, places, done, part);
     return ikt_checkpoint_write(k->checkpoint, IKT_STAGE_CODES, part, count);
 }
 

@@ -8,9 +8,9 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/sort.h"
 #include "base/watch.h"
 #include "isolation/coding.h"
+#include "isolation/row_lists.h"
 #include "linalg/blocks.h"
 
 /* Entries of a block of sparse rows, twice what aligned ones have, and bytes of each: as read, as
@@ -24,8 +24,21 @@ void ikt_codes_destroy(ikt_codes *codes) {
     *codes = (ikt_codes){0};
 }
 
+void ikt_code_places_destroy(ikt_code_places *places) {
+    ikt_free(&places->coarse);
+    ikt_free(&places->list);
+    ikt_free(&places->first);
+    *places = (ikt_code_places){.coarse = NULL};
+}
+
 int64_t ikt_codes_memory(int64_t n_local, int64_t psi, int64_t t) {
-    return n_local * ikt_divide_up(t * (psi <= 256 ? 1 : 2), 64) * 64;
+    return n_local * ikt_divide_up(t * ikt_code_width(psi), 64) * 64;
+}
+
+ikt_codes_rows ikt_codes_rows_of(const ikt_dataset *data) {
+    return (ikt_codes_rows){.d = ikt_dataset_columns(data),
+                            .is_u8 = ikt_dataset_is_u8(data),
+                            .is_sparse = ikt_dataset_is_sparse(data)};
 }
 
 /* --- passes ----------------------------------------------------------------------------------- */
@@ -46,7 +59,7 @@ static void note_done(ikt_coding *c, int64_t row, int64_t count, int64_t entries
 
 static ikt_status save(void *self) {
     const ikt_coding *c = self;
-    return c->hooks->save(c->hooks->self, c->codes, c->coarse, c->done);
+    return c->hooks->save(c->hooks->self, c->codes, c->places, c->done);
 }
 
 ikt_status ikt_coding_pass(ikt_coding *c, int64_t entries, ikt_coding_visitor *visit, void *self) {
@@ -73,34 +86,46 @@ ikt_status ikt_coding_pass(ikt_coding *c, int64_t entries, ikt_coding_visitor *v
 }
 
 void ikt_coding_write(const ikt_coding *c, int64_t row, int64_t count, int64_t p,
-                      const uint16_t *cell, int64_t step) {
-    const ikt_codes *codes = c->codes;
-    if (p == codes->t) {
-        for (int64_t i = 0; i < count; i++)
-            c->coarse[row + i] = cell[i * step];
-        return;
-    }
-    char *at = (char *)codes->code + row * codes->stride + p * codes->width;
-    for (int64_t i = 0; i < count; i++, at += codes->stride) {
-        if (codes->width == 1)
-            *(uint8_t *)at = (uint8_t)cell[i * step];
+                      const uint32_t *cell, int64_t step) {
+    const bool is_coarse = p == c->codes->t;
+    for (int64_t i = 0; i < count; i++) {
+        if (is_coarse)
+            c->places->coarse[row + i] = (uint16_t)cell[i * step];
         else
-            memcpy(at, &cell[i * step], sizeof *cell);
+            ikt_code_set(c->codes, row + i, p, cell[i * step]);
     }
+}
+
+void ikt_coding_write_row(const ikt_coding *c, int64_t row, const uint32_t *cell) {
+    const int64_t t = c->codes->t;
+    for (int64_t p = 0; p < t; p++)
+        ikt_code_set(c->codes, row, p, cell[p]);
+    if (c->model->spec.coarse > 0) c->places->coarse[row] = (uint16_t)cell[t];
+}
+
+void ikt_coding_write_places(const ikt_coding *c, const ikt_near_centres *near, int64_t row,
+                             const ikt_select *kept) {
+    const ikt_code_places *places = c->places;
+    for (int64_t e = 0; e < places->near; e++)
+        places->list[row * places->near + e] =
+            e < kept->count ? near->place[ikt_pair_number(kept->pair[e])] : UINT32_MAX;
+}
+
+ikt_status ikt_coding_give_places(const ikt_coding *c, const ikt_near_centres *near) {
+    ikt_code_places *places = c->places;
+    const int64_t count = near->cells + 1;
+    places->centres = near->count;
+    places->cells = near->cells;
+    IKT_TRY(ikt_agree(c->ctx,
+                      ikt_alloc(c->ctx, &places->first, count, sizeof *places->first, "cells")));
+    memcpy(places->first, near->first, (size_t)count * sizeof *places->first);
+    return IKT_OK;
 }
 
 ikt_status ikt_coding_gather(const ikt_coding *c, int64_t first, int64_t count, int64_t **row,
                              int64_t *n_rows, void **x) {
-    const ikt_model *model = c->model;
-    const bool is_coarse = first == model->t;
-    const int64_t all = is_coarse ? model->spec.coarse : count * model->psi;
-    const int64_t *centre = is_coarse ? model->coarse_row : model->row + first * model->psi;
-    ikt_status st = ikt_alloc(c->ctx, row, all, sizeof **row, "centres");
-    if (st == IKT_OK) {
-        memcpy(*row, centre, (size_t)all * sizeof **row);
-        *n_rows = ikt_sort_distinct_i64(*row, all);
-        st = ikt_alloc(c->ctx, x, *n_rows * c->d, (size_t)c->element, "centres");
-    }
+    ikt_status st = ikt_model_distinct(c->ctx, c->model, first, count, row, n_rows);
+    if (st == IKT_OK) st = ikt_alloc(c->ctx, x, *n_rows * c->d, (size_t)c->element, "centres");
     IKT_TRY(ikt_agree(c->ctx, st));
     return ikt_dataset_gather(ikt_dataset_model(c->data), *row, *n_rows, *x);
 }
@@ -130,9 +155,7 @@ static int64_t block_rows(ikt_codes_budget budget, int64_t row_bytes, int64_t mo
 /* Distinct centres that a model can have at most, where codes come from lists of them; 0 where they
  * do not. */
 int64_t ikt_codes_distinct(const ikt_model_spec *spec, const ikt_codes_rows *rows) {
-    const int64_t all = spec->t * spec->psi + spec->coarse;
-    const int64_t from = spec->pool ? spec->pool : spec->n;
-    const int64_t distinct = all < from ? all : from;
+    const int64_t distinct = ikt_model_distinct_most(spec, spec->t * spec->psi + spec->coarse);
     if (spec->form != IKT_FORM_VORONOI) return 0;
     const bool pays = rows->is_sparse
                           ? ikt_sparse_list_pays(spec, rows, distinct)
@@ -158,16 +181,19 @@ static ikt_status fill(ikt_coding *c) {
                          : c->kernel->name);
     if (c->is_sparse) return ikt_coding_sparse(c, &rows, with_lists);
     if (is_forest) return ikt_coding_forest(c);
-    return with_lists ? ikt_coding_lists(c) : ikt_coding_direct(c);
+    if (!with_lists) return ikt_coding_direct(c);
+    return model->spec.candidates > 0 ? ikt_coding_near(c) : ikt_coding_lists(c);
 }
 
 ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
                                     const ikt_codes_hooks *hooks, ikt_dataset *data,
                                     const ikt_rows *distribution, const ikt_model *model,
-                                    ikt_codes *out, uint16_t *coarse) {
+                                    ikt_codes *out, ikt_code_places *places) {
     assert(model->spec.n == ikt_dataset_rows(ikt_dataset_model(data)));
     assert(distribution->n == ikt_dataset_rows(data));
-    assert(model->spec.form == IKT_FORM_VORONOI || !coarse);
+    ikt_code_places none = {.coarse = NULL};
+    if (!places) places = &none;
+    assert(model->spec.form == IKT_FORM_VORONOI || !places->coarse);
     if (budget.batch_bytes == 0) budget.batch_bytes = usual_budget.batch_bytes;
     if (budget.block_bytes == 0) budget.block_bytes = usual_budget.block_bytes;
     const bool is_u8 = ikt_dataset_is_u8(data);
@@ -178,7 +204,7 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
                     .model = model,
                     .kernel = ikt_codes_kernel_choose(is_u8, ikt_cpu_isa()),
                     .codes = out,
-                    .coarse = coarse,
+                    .places = places,
                     .budget = budget,
                     .d = ikt_dataset_columns(data),
                     .is_sparse = ikt_dataset_is_sparse(data),
@@ -195,18 +221,20 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
     *out = (ikt_codes){.n_local = n_local,
                        .t = model->t,
                        .stride = ikt_codes_memory(1, model->psi, model->t),
-                       .width = model->psi <= 256 ? 1 : 2};
+                       .width = ikt_code_width(model->psi)};
     ikt_status st = ikt_alloc(ctx, &out->code, n_local * out->stride, 1, "codes");
     if (st == IKT_OK && !c.is_sparse)
         st = ikt_alloc(ctx, &c.rows, c.block * c.d, (size_t)c.element, "rows of X");
     if (st == IKT_OK && hooks) st = ikt_alloc(ctx, &c.done, n_local, sizeof *c.done, "codes");
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK && hooks) st = hooks->load(hooks->self, out, coarse, c.done);
+    if (st == IKT_OK && hooks) st = hooks->load(hooks->self, out, places, c.done);
     const bool is_complete = is_done(&c, 0, n_local, model->t + 1);
-    if (st == IKT_OK && (!hooks || ikt_max_one(ctx, !is_complete) > 0)) {
+    const bool is_left = st == IKT_OK && ikt_max_one(ctx, !is_complete) > 0;
+    /* What the places are is found again, also where all rows are done. */
+    if (st == IKT_OK && (places->near > 0 || is_left)) {
         const ikt_saver saver = {&c, save, hooks ? hooks->where : NULL};
         st = fill(&c);
-        if (st == IKT_OK) {
+        if (st == IKT_OK && is_left) { /* otherwise a run without time would stop here for ever */
             note_done(&c, 0, n_local, model->t + 1);
             st = ikt_watch_stage_end(ctx, hooks ? &saver : NULL);
         }
@@ -220,8 +248,9 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
 
 ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_rows *distribution,
                              const ikt_model *model, ikt_codes *out, uint16_t *coarse) {
+    ikt_code_places places = {.coarse = coarse};
     return ikt_codes_compute_within(ctx, usual_budget, NULL, data, distribution, model, out,
-                                    coarse);
+                                    &places);
 }
 
 int64_t ikt_codes_memory_peak(const ikt_codes_rows *rows, int64_t n_local,
@@ -237,7 +266,12 @@ int64_t ikt_codes_memory_peak(const ikt_codes_rows *rows, int64_t n_local,
         rows->is_sparse ? ikt_coding_sparse_bytes(usual_budget, spec, distinct, rows, threads)
         : spec->form == IKT_FORM_FOREST
             ? ikt_coding_forest_bytes(usual_budget, spec, row_bytes, d, threads)
-        : distinct > 0 ? ikt_coding_lists_bytes(kernel, spec, distinct, d, threads)
+        : distinct > 0 ? ikt_row_lists_bytes(kernel, spec, distinct, d, threads) +
+                             (spec->candidates > 0
+                                  ? ikt_coding_near_bytes(distinct, d, block / row_bytes, threads)
+                                  : 0) +
+                             n_local * spec->near * (int64_t)sizeof(uint32_t)
                        : ikt_coding_direct_bytes(kernel, usual_budget, spec, d, threads);
-    return ikt_codes_memory(n_local, spec->psi, spec->t) + spec->t * spec->psi * 8 + block + work;
+    const int64_t model = 8 * (spec->pool + spec->coarse);
+    return ikt_codes_memory(n_local, spec->psi, spec->t) + model + block + work;
 }

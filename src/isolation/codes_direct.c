@@ -12,7 +12,7 @@
 typedef struct {
     ikt_coding *c;
     ikt_row_tile *tile;   /* [threads] */
-    int64_t *index;       /* [threads * the most centres of a partitioning] */
+    ikt_draws draws;      /* for the threads */
     char *slab;           /* the packed centres of a run */
     ikt_centres *centres; /* [batch], places in the slab */
     int64_t first, count; /* partitionings of the run */
@@ -37,19 +37,17 @@ static int64_t slab_bytes(const ikt_codes_kernel *kernel, int64_t batch, const i
 /* COLLECTIVE. Fetches and packs the run's centres. */
 static ikt_status load_run(const direct *run) {
     ikt_coding *c = run->c;
-    const ikt_model *model = c->model;
     const int64_t psi = run->psi, bytes = ikt_centres_bytes(c->kernel, psi, c->d);
-    const int64_t *centre =
-        run->first < model->t ? model->row + run->first * psi : model->coarse_row;
     int64_t *row = NULL, n_rows = 0;
     void *gathered = NULL;
     ikt_status st = ikt_coding_gather(c, run->first, run->count, &row, &n_rows, &gathered);
     if (st == IKT_OK) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads)
         for (int64_t i = 0; i < run->count; i++) {
-            int64_t *index = run->index + omp_get_thread_num() * psi;
-            for (int64_t j = 0; j < psi; j++)
-                index[j] = ikt_find_i64(row, n_rows, centre[i * psi + j]);
+            int64_t *index =
+                ikt_model_draw(c->model, &run->draws, omp_get_thread_num(), run->first + i);
+            for (int64_t j = 0; j < psi; j++) /* a row becomes its number among the gathered */
+                index[j] = ikt_find_i64(row, n_rows, index[j]);
             ikt_centres_place(c->kernel, psi, c->d, run->slab + i * bytes, &run->centres[i]);
             ikt_centres_fill(c->kernel, &run->centres[i], gathered, index);
         }
@@ -67,7 +65,7 @@ static void code_block(void *self, int64_t row, int64_t count) {
     for (int64_t from = 0; from < count; from += step) {
         const int64_t rows = count - from < step ? count - from : step;
         ikt_row_tile *tile = &run->tile[omp_get_thread_num()];
-        uint16_t cell[IKT_ROW_TILE_MOST];
+        uint32_t cell[IKT_ROW_TILE_MOST];
         ikt_row_tile_stage(c->kernel, tile, (const char *)c->rows + from * c->d * c->element, rows);
         for (int64_t i = 0; i < run->count; i++) {
             ikt_row_tile_assign(c->kernel, tile, &run->centres[i], cell);
@@ -78,15 +76,14 @@ static void code_block(void *self, int64_t row, int64_t count) {
 
 ikt_status ikt_coding_direct(ikt_coding *c) {
     const ikt_model *model = c->model;
-    const int64_t coarse = model->spec.coarse, parts = model->t + (coarse > 0);
+    const int64_t parts = ikt_model_parts(&model->spec);
     const int64_t batch = batch_of(c->budget, c->d * c->element, &model->spec);
     direct run = {.c = c};
-    c->passes = ikt_divide_up(model->t, batch) + (coarse > 0);
+    c->passes = ikt_divide_up(model->t, batch) + (parts > model->t);
     const int64_t slab = slab_bytes(c->kernel, batch, &model->spec, c->d);
-    const int64_t indices = c->threads * larger(model->psi, coarse);
     ikt_status st = ikt_alloc(c->ctx, &run.slab, slab, 1, "centres");
     if (st == IKT_OK) st = ikt_alloc(c->ctx, &run.centres, batch, sizeof *run.centres, "centres");
-    if (st == IKT_OK) st = ikt_alloc(c->ctx, &run.index, indices, sizeof *run.index, "centres");
+    if (st == IKT_OK) st = ikt_draws_create(c->ctx, model, c->threads, &run.draws);
     if (st == IKT_OK)
         st = ikt_alloc(c->ctx, &run.tile, c->threads, sizeof *run.tile, "tiles of rows");
     for (int i = 0; i < c->threads && st == IKT_OK; i++)
@@ -95,14 +92,14 @@ ikt_status ikt_coding_direct(ikt_coding *c) {
     for (; st == IKT_OK && run.first < parts; run.first += run.count) {
         const int64_t left = model->t - run.first;
         run.count = left > batch ? batch : left > 0 ? left : 1;
-        run.psi = left > 0 ? model->psi : coarse;
+        run.psi = ikt_model_centres(&model->spec, run.first);
         st = load_run(&run);
         if (st == IKT_OK) st = ikt_coding_pass(c, run.first + run.count, code_block, &run);
     }
     for (int i = 0; run.tile && i < c->threads; i++)
         ikt_row_tile_destroy(&run.tile[i]);
     ikt_free(&run.tile);
-    ikt_free(&run.index);
+    ikt_draws_destroy(&run.draws);
     ikt_free(&run.centres);
     ikt_free(&run.slab);
     return st;
@@ -113,7 +110,8 @@ int64_t ikt_coding_direct_bytes(const ikt_codes_kernel *kernel, ikt_codes_budget
     const int64_t element = kernel->is_u8 ? 1 : 4;
     const int64_t batch = batch_of(budget, d * element, spec);
     const int64_t drawn = larger(batch * spec->psi, spec->coarse);
-    const int64_t distinct = drawn < spec->n ? drawn : spec->n;
-    return slab_bytes(kernel, batch, spec, d) + distinct * d * element + drawn * 8 +
-           threads * (larger(spec->psi, spec->coarse) * 8 + ikt_row_tile_bytes(kernel, d));
+    const int64_t distinct = ikt_model_distinct_most(spec, drawn);
+    return slab_bytes(kernel, batch, spec, d) + distinct * (d * element + 8) +
+           ikt_draws_bytes(spec, threads) + ikt_model_distinct_bytes(spec, drawn, threads) +
+           threads * ikt_row_tile_bytes(kernel, d);
 }

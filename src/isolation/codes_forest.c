@@ -23,9 +23,10 @@ typedef struct {
     int64_t nodes;             /* of a tree, at most */
     ikt_tree_node *node;       /* [trees of a pass * nodes] */
     ikt_tree_workspace *space; /* [threads] */
+    ikt_draws draws;           /* for the threads */
     int64_t first, count;      /* trees of the pass */
     int64_t tile;              /* rows, at most */
-    uint16_t *cell;            /* [threads * tile] */
+    uint32_t *cell;            /* [threads * tile] */
 } forest;
 
 static int64_t within(int64_t value, int64_t low, int64_t high) {
@@ -57,8 +58,9 @@ static ikt_status grow_some(const forest *f, int64_t p, int64_t count) {
         for (int64_t q = p; q < p + count; q++) {
             const ikt_tree_key key = {c->model->spec.seed, q};
             ikt_tree_workspace *space = &f->space[omp_get_thread_num()];
+            const int64_t *sampled = ikt_model_draw(c->model, &f->draws, omp_get_thread_num(), q);
             for (int64_t j = 0; j < psi; j++)
-                space->sample[j] = (uint32_t)ikt_find_i64(row, n_rows, c->model->row[q * psi + j]);
+                space->sample[j] = (uint32_t)ikt_find_i64(row, n_rows, sampled[j]);
             ikt_tree_grow(&key, &gathered, psi, space, f->node + (q - f->first) * f->nodes);
         }
     }
@@ -75,7 +77,7 @@ static void code_block(void *self, int64_t row, int64_t count) {
     for (int64_t from = 0; from < count; from += step) {
         const int64_t rows = count - from < step ? count - from : step;
         const ikt_tree_rows x = {c->rows, c->d, c->kernel->is_u8};
-        uint16_t *cell = f->cell + omp_get_thread_num() * f->tile;
+        uint32_t *cell = f->cell + omp_get_thread_num() * f->tile;
         for (int64_t i = 0; i < f->count; i++) {
             ikt_tree_cells(f->node + i * f->nodes, &x, from, rows, cell);
             ikt_coding_write(c, row + from, rows, f->first + i, cell, 1);
@@ -97,6 +99,7 @@ ikt_status ikt_coding_forest(ikt_coding *c) {
     ikt_status st = ikt_alloc(c->ctx, &f.node, trees * f.nodes, sizeof *f.node, purpose);
     if (st == IKT_OK) st = ikt_alloc(c->ctx, &f.cell, c->threads * f.tile, sizeof *f.cell, purpose);
     if (st == IKT_OK) st = ikt_alloc(c->ctx, &f.space, c->threads, sizeof *f.space, purpose);
+    if (st == IKT_OK) st = ikt_draws_create(c->ctx, model, c->threads, &f.draws);
     for (int i = 0; i < c->threads && st == IKT_OK; i++)
         st = ikt_tree_workspace_create(c->ctx, model->psi, c->d, &f.space[i]);
     st = ikt_agree(c->ctx, st);
@@ -109,6 +112,7 @@ ikt_status ikt_coding_forest(ikt_coding *c) {
     }
     for (int i = 0; f.space && i < c->threads; i++)
         ikt_tree_workspace_destroy(&f.space[i]);
+    ikt_draws_destroy(&f.draws);
     ikt_free(&f.space);
     ikt_free(&f.cell);
     ikt_free(&f.node);
@@ -119,9 +123,9 @@ int64_t ikt_coding_forest_bytes(ikt_codes_budget budget, const ikt_model_spec *s
                                 int64_t row_bytes, int64_t d, int threads) {
     int64_t gather;
     const int64_t trees = trees_of(budget, spec, row_bytes, &gather);
-    const int64_t from = spec->pool > 0 ? spec->pool : spec->n;
-    const int64_t drawn = gather * spec->psi, distinct = drawn < from ? drawn : from;
+    const int64_t distinct = ikt_model_distinct_most(spec, gather * spec->psi);
     return trees * ikt_tree_nodes(spec->psi) * (int64_t)sizeof(ikt_tree_node) +
-           distinct * row_bytes + drawn * 8 +
-           threads * (ikt_tree_workspace_bytes(spec->psi, d) + TILE_MOST * 2);
+           distinct * (row_bytes + 8) + ikt_draws_bytes(spec, threads) +
+           ikt_model_distinct_bytes(spec, gather * spec->psi, threads) +
+           threads * (ikt_tree_workspace_bytes(spec->psi, d) + TILE_MOST * 4);
 }

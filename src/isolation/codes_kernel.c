@@ -118,7 +118,7 @@ int64_t ikt_row_tile_rows(const ikt_codes_kernel *kernel, int64_t d) {
 
 int64_t ikt_row_tile_bytes(const ikt_codes_kernel *kernel, int64_t d) {
     int64_t row = 4 * (words_of(kernel, d) + IKT_SEEN_WORDS);
-    if (!kernel->is_u8) row = 2 * (row + 4 * PANEL_VECTORS * IKT_LANES + 8) + 6;
+    if (!kernel->is_u8) row = 2 * (row + 4 * PANEL_VECTORS * IKT_LANES + 8) + 8;
     return ikt_row_tile_rows(kernel, d) * row;
 }
 
@@ -148,7 +148,7 @@ ikt_status ikt_row_tile_create(ikt_context *ctx, const ikt_codes_kernel *kernel,
     if (kernel->is_u8) return IKT_OK;
     IKT_TRY_GOTO(status, failed, create_block(ctx, kernel, rows, tile->words, &tile->doubt));
     IKT_TRY_GOTO(status, failed, ikt_alloc(ctx, &tile->doubtful, rows, 4, "tiles of rows"));
-    IKT_TRY_GOTO(status, failed, ikt_alloc(ctx, &tile->cell, rows, 2, "tiles of rows"));
+    IKT_TRY_GOTO(status, failed, ikt_alloc(ctx, &tile->cell, rows, 4, "tiles of rows"));
     return IKT_OK;
 failed:
     ikt_row_tile_destroy(tile);
@@ -177,7 +177,7 @@ void ikt_row_tile_stage(const ikt_codes_kernel *kernel, ikt_row_tile *tile, cons
 }
 
 void ikt_row_tile_assign(const ikt_codes_kernel *kernel, ikt_row_tile *tile,
-                         const ikt_centres *centres, uint16_t *cell) {
+                         const ikt_centres *centres, uint32_t *cell) {
     if (centres->psi == 1)
         memset(cell, 0, (size_t)tile->all.count * sizeof *cell);
     else

@@ -65,7 +65,7 @@ typedef struct {
     ikt_row_block all;   /* the staged rows */
     ikt_row_block doubt; /* float32: rows of `all` to be decided by the definition */
     int32_t *doubtful;   /* [capacity] their numbers in `all` */
-    uint16_t *cell;      /* [capacity] scratch for the cells of the doubtful rows */
+    uint32_t *cell;      /* [capacity] scratch for the cells of the doubtful rows */
     int direct_left; /* float32: partitionings to go straight to the definition (see the body) */
 } ikt_row_tile;
 
@@ -78,7 +78,7 @@ typedef struct {
     int per_word; /* coordinates in a 4-byte word: 1, 2 or 4 */
     int multiple; /* words of a row are a multiple of this */
     /* LOCAL. cell[count of the tile] = number of the nearest centre of each staged row. */
-    void (*assign)(ikt_row_tile *tile, const ikt_centres *centres, uint16_t *cell);
+    void (*assign)(ikt_row_tile *tile, const ikt_centres *centres, uint32_t *cell);
     /* LOCAL. Values of all staged rows and the centres of vectors first .. end - 1, that of row r
      * and centre 16 * first + j at out[r * stride + j]: uint8: int32 |c|^2 - 2 x.c and what depends
      * on x alone, exact, for at most IKT_U8_COLUMNS columns; float32: |c|^2/2 - x.c with the
@@ -118,7 +118,7 @@ void ikt_row_tile_stage(const ikt_codes_kernel *kernel, ikt_row_tile *tile, cons
 
 /* LOCAL. assign of the kernel, with psi = 1 answered without arithmetic. */
 void ikt_row_tile_assign(const ikt_codes_kernel *kernel, ikt_row_tile *tile,
-                         const ikt_centres *centres, uint16_t *cell);
+                         const ikt_centres *centres, uint32_t *cell);
 
 /* The kernels themselves, a file for each instruction set. */
 extern const ikt_codes_kernel ikt_kernel_f32_portable, ikt_kernel_u8_portable;

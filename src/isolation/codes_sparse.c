@@ -16,6 +16,7 @@
 
 #include "base/memory.h"
 #include "isolation/centre_lists.h"
+#include "isolation/centre_table.h"
 #include "isolation/coding.h"
 #include "isolation/postings.h"
 
@@ -37,21 +38,22 @@ typedef struct {
                           definition; with lists, of one row */
     ikt_select *kept;  /* [TILE_ROWS] */
     ikt_pair *pair;    /* [TILE_ROWS * IKT_SELECT_CAPACITY * length] */
-    uint16_t *cell;    /* [TILE_ROWS * parts] */
+    uint32_t *cell;    /* [TILE_ROWS * parts] */
+    uint64_t *open;    /* [words of the table] parts without a cell */
+    int32_t *member;   /* [the most centres of a part] */
     int64_t open_rows; /* rows whose list was too short, so far */
 } workspace;
 
 typedef struct {
     ikt_coding *c;
     ikt_isa isa;
-    ikt_model part; /* the partitionings of the pass */
-    int64_t first;  /* the first of them; t where it is the coarse one alone */
-    ikt_centre_table table;
-    ikt_sparse centres;    /* the distinct ones, in the order of the table */
-    ikt_postings postings; /* of them in the order of computing */
-    int64_t length;        /* of a list; 0: there are none */
-    workspace *space;      /* [threads] */
-    int64_t *tile;         /* [block + 1] where the tiles of the block at hand begin */
+    int64_t first;          /* part of the model, from which on the pass finds cells */
+    ikt_centre_table table; /* of the parts of the pass */
+    ikt_sparse centres;     /* the distinct ones, in the order of the table */
+    ikt_postings postings;  /* of them in the order of computing */
+    int64_t length;         /* of a list; 0: there are none */
+    workspace *space;       /* [threads] */
+    int64_t *tile;          /* [block + 1] where the tiles of the block at hand begin */
 } coder;
 
 /* --- sizes ------------------------------------------------------------------------------------ */
@@ -66,6 +68,10 @@ bool ikt_sparse_list_pays(const ikt_model_spec *spec, const ikt_codes_rows *rows
     const int64_t held = (int64_t)((double)distinct * rows->entries);
     return 2 * distinct <= spec->psi * spec->t &&
            centres_bytes(distinct, rows->d, held) <= index_most;
+}
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
 }
 
 static int64_t tile_entries(int64_t longest) {
@@ -85,15 +91,19 @@ int64_t ikt_coding_sparse_bytes(ikt_codes_budget budget, const ikt_model_spec *s
     const bool with_lists = distinct > 0;
     const int64_t batch = batch_of(budget, spec, rows);
     const int64_t drawn = batch * spec->psi > spec->coarse ? batch * spec->psi : spec->coarse;
-    const int64_t centres = with_lists ? distinct : drawn < spec->n ? drawn : spec->n;
+    const int64_t centres = with_lists ? distinct : ikt_model_distinct_most(spec, drawn);
+    const int64_t parts = with_lists ? ikt_model_parts(spec) : batch;
     const int64_t length = with_lists ? ikt_list_length(distinct, spec) : 0;
     const int64_t held = (int64_t)((double)centres * rows->entries);
     const int64_t uses = with_lists ? spec->t * spec->psi + spec->coarse : drawn;
     const int64_t space =
         tile_entries(rows->longest) * (4 + 8) + CHUNK * 4 +
         (length > 0 ? 1 : TILE_ROWS) * centres * 4 +
-        TILE_ROWS * (64 + IKT_SELECT_CAPACITY * length * (int64_t)sizeof(ikt_pair));
-    return centres_bytes(centres, rows->d, held) + ikt_centre_table_bytes(uses) + threads * space;
+        TILE_ROWS * (64 + 4 * parts + IKT_SELECT_CAPACITY * length * (int64_t)sizeof(ikt_pair)) +
+        4 * larger(spec->psi, spec->coarse);
+    return larger(centres_bytes(centres, rows->d, held) + threads * space,
+                  ikt_model_distinct_bytes(spec, uses, threads)) +
+           ikt_centre_table_bytes(centres, parts, uses);
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -129,13 +139,10 @@ static void keep_nearest(const coder *k, workspace *s, int64_t count) {
 
 /* --- the centres of a partitioning ------------------------------------------------------------ */
 
-/* Nearest centre of partitioning p by definition, the lowest on ties, among those whose values
- * leave it open. */
-static uint16_t nearest_of(const coder *k, ikt_sparse_row row, double x_norm, int64_t p,
-                           const float *all) {
-    const ikt_centre_table *table = &k->table;
-    const int32_t *index = table->index + table->first[p];
-    const int64_t count = table->first[p + 1] - table->first[p];
+/* Nearest centre by definition among the members of a part, the lowest on ties: of those whose
+ * values leave it open. */
+static uint32_t nearest_of(const coder *k, ikt_sparse_row row, double x_norm, const int32_t *index,
+                           int64_t count, const float *all) {
     int64_t best = 0, found = -1;
     float least = INFINITY;
     for (int64_t j = 1; j < count; j++)
@@ -151,7 +158,7 @@ static uint16_t nearest_of(const coder *k, ikt_sparse_row row, double x_norm, in
         found = j;
         least = distance;
     }
-    return (uint16_t)found;
+    return (uint32_t)found;
 }
 
 /* --- the order of a list ---------------------------------------------------------------------- */
@@ -217,8 +224,45 @@ static ikt_pair order_list(const coder *k, ikt_sparse_row row, double x_norm, ik
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* Codes rows from .. from + count - 1 of the block at hand, which begins at own row `row`. Without
- * lists every partitioning is open. */
+/* Cells of a row from its list, and from the values of all centres where that leaves parts open. */
+static void code_listed(const coder *k, workspace *s, ikt_sparse_row x, int64_t r) {
+    const double x_norm = ikt_sparse_norm(x);
+    const ikt_pair certain = order_list(k, x, x_norm, &s->kept[r]);
+    const ikt_select *kept = &s->kept[r];
+    uint32_t *cell = s->cell + r * k->table.parts;
+    ikt_parts_open(&k->table, s->open);
+    if (ikt_centre_walk(&k->table, kept->pair, kept->count, certain, s->open, cell) == 0) return;
+    s->open_rows++;
+    for (int64_t chunk = 0; chunk < k->postings.chunks; chunk++)
+        score_chunk(k, s, chunk, r, s->all);
+    for (int64_t p = 0; p < k->table.parts; p++) {
+        if (!ikt_part_is_open(s->open, p)) continue;
+        int64_t count;
+        const int32_t *index = ikt_centre_members(&k->table, p, s->member, &count);
+        cell[p] = nearest_of(k, x, x_norm, index, count, s->all);
+    }
+}
+
+/* Cells of rows from .. from + count - 1 from the values of all centres. */
+static void code_unlisted(const coder *k, workspace *s, int64_t from, int64_t count) {
+    const int64_t parts = k->table.parts;
+    double x_norm[TILE_ROWS];
+    for (int64_t chunk = 0; chunk < k->postings.chunks; chunk++)
+        for (int64_t r = 0; r < count; r++)
+            score_chunk(k, s, chunk, r, s->all + r * k->table.count);
+    for (int64_t r = 0; r < count; r++)
+        x_norm[r] = ikt_sparse_norm(ikt_sparse_row_of(&k->c->entries, from + r));
+    for (int64_t p = 0; p < parts; p++) {
+        int64_t members;
+        const int32_t *index = ikt_centre_members(&k->table, p, s->member, &members);
+        for (int64_t r = 0; r < count; r++)
+            s->cell[r * parts + p] =
+                nearest_of(k, ikt_sparse_row_of(&k->c->entries, from + r), x_norm[r], index,
+                           members, s->all + r * k->table.count);
+    }
+}
+
+/* Codes rows from .. from + count - 1 of the block at hand, which begins at own row `row`. */
 static void code_tile(const coder *k, workspace *s, int64_t row, int64_t from, int64_t count) {
     const ikt_sparse *rows = &k->c->entries;
     const int64_t parts = k->table.parts;
@@ -227,25 +271,12 @@ static void code_tile(const coder *k, workspace *s, int64_t row, int64_t from, i
         s->row[r] = (ikt_posted_row){0, s->slot + at, s->entry + at};
         ikt_postings_post(&k->postings, ikt_sparse_row_of(rows, from + r), &s->row[r]);
     }
-    if (k->length > 0) keep_nearest(k, s, count);
-    for (int64_t chunk = 0; k->length == 0 && chunk < k->postings.chunks; chunk++)
+    if (k->length > 0) {
+        keep_nearest(k, s, count);
         for (int64_t r = 0; r < count; r++)
-            score_chunk(k, s, chunk, r, s->all + r * k->table.count);
-    for (int64_t r = 0; r < count; r++) {
-        float *all = k->length > 0 ? s->all : s->all + r * k->table.count;
-        const ikt_sparse_row x = ikt_sparse_row_of(rows, from + r);
-        const double x_norm = ikt_sparse_norm(x);
-        uint16_t *cell = s->cell + r * parts;
-        if (k->length > 0) {
-            const ikt_pair certain = order_list(k, x, x_norm, &s->kept[r]);
-            if (ikt_list_walk(&k->table, &s->kept[r], certain, cell) == 0) continue;
-            s->open_rows++;
-            for (int64_t chunk = 0; chunk < k->postings.chunks; chunk++)
-                score_chunk(k, s, chunk, r, all);
-        }
-        for (int64_t p = 0; p < parts; p++)
-            if (k->length == 0 || cell[p] == IKT_CELL_OPEN)
-                cell[p] = nearest_of(k, x, x_norm, p, all);
+            code_listed(k, s, ikt_sparse_row_of(rows, from + r), r);
+    } else {
+        code_unlisted(k, s, from, count);
     }
     for (int64_t p = 0; p < parts; p++)
         ikt_coding_write(k->c, row + from, count, k->first + p, s->cell + p, parts);
@@ -275,6 +306,8 @@ static ikt_status create_spaces(coder *k) {
     const int64_t entries = tile_entries(ikt_dataset_longest_row(k->c->data));
     const int64_t pairs = TILE_ROWS * IKT_SELECT_CAPACITY * k->length;
     const int64_t values = (k->length > 0 ? 1 : TILE_ROWS) * k->table.count;
+    const ikt_model_spec *spec = &k->c->model->spec;
+    const int64_t most = larger(spec->psi, spec->coarse);
     IKT_TRY(ikt_alloc(ctx, &k->tile, k->c->block + 1, sizeof *k->tile, purpose));
     IKT_TRY(ikt_alloc(ctx, &k->space, k->c->threads, sizeof *k->space, purpose));
     for (workspace *s = k->space; s < k->space + k->c->threads; s++) {
@@ -286,27 +319,29 @@ static ikt_status create_spaces(coder *k) {
         IKT_TRY(ikt_alloc(ctx, &s->kept, TILE_ROWS, sizeof *s->kept, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->pair, pairs, sizeof *s->pair, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->cell, TILE_ROWS * k->table.parts, sizeof *s->cell, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->open, k->table.words, sizeof *s->open, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->member, most, sizeof *s->member, purpose));
     }
     return IKT_OK;
 }
 
-/* COLLECTIVE. Codes of all own rows in the partitionings of k->part.
- *   entries   of a row that are there afterwards */
-static ikt_status code_part(coder *k, bool with_lists, int64_t entries) {
+/* COLLECTIVE. Codes of all own rows in `parts` parts of the model, from k->first on. */
+static ikt_status code_parts(coder *k, int64_t parts, bool with_lists) {
     ikt_coding *c = k->c;
-    ikt_status st = ikt_agree(c->ctx, ikt_centre_table_create(c->ctx, &k->part, &k->table));
+    ikt_status st =
+        ikt_agree(c->ctx, ikt_centre_table_create(c->ctx, c->model, k->first, parts, &k->table));
     const int64_t distinct = k->table.count;
     int64_t open = 0;
     if (st == IKT_OK)
         st = ikt_dataset_gather_sparse(ikt_dataset_model(c->data), k->table.row, distinct,
                                        &k->centres);
     if (st == IKT_OK) {
-        k->length = with_lists ? ikt_list_length(distinct, &k->part.spec) : 0;
+        k->length = with_lists ? ikt_list_length(distinct, &c->model->spec) : 0;
         st = ikt_postings_create(c->ctx, &k->centres, k->table.stride, &k->postings);
     }
     if (st == IKT_OK) st = create_spaces(k);
     st = ikt_agree(c->ctx, st);
-    if (st == IKT_OK) st = ikt_coding_pass(c, entries, code_block, k);
+    if (st == IKT_OK) st = ikt_coding_pass(c, k->first + parts, code_block, k);
     for (int i = 0; k->space && i < c->threads; i++) {
         workspace *s = &k->space[i];
         open += s->open_rows;
@@ -318,6 +353,8 @@ static ikt_status code_part(coder *k, bool with_lists, int64_t entries) {
         ikt_free(&s->kept);
         ikt_free(&s->pair);
         ikt_free(&s->cell);
+        ikt_free(&s->open);
+        ikt_free(&s->member);
     }
     ikt_free(&k->space);
     ikt_free(&k->tile);
@@ -330,21 +367,17 @@ static ikt_status code_part(coder *k, bool with_lists, int64_t entries) {
 }
 
 ikt_status ikt_coding_sparse(ikt_coding *c, const ikt_codes_rows *rows, bool with_lists) {
-    const ikt_model *model = c->model;
-    const int64_t coarse = model->spec.coarse, t = model->t;
-    const int64_t batch = batch_of(c->budget, &model->spec, rows);
-    coder k = {.c = c, .isa = ikt_cpu_isa(), .part = *model};
+    const ikt_model_spec *spec = &c->model->spec;
+    const int64_t t = spec->t, parts = ikt_model_parts(spec);
+    const int64_t batch = batch_of(c->budget, spec, rows);
+    coder k = {.c = c, .isa = ikt_cpu_isa()};
     ikt_status st = IKT_OK;
-    c->passes = with_lists ? 1 : ikt_divide_up(t, batch) + (coarse > 0);
-    if (with_lists) return code_part(&k, true, t + 1);
-    for (int64_t next; st == IKT_OK && k.first < t + (coarse > 0); k.first = next) {
-        const bool is_coarse = k.first == t; /* by itself, the last */
-        next = is_coarse || k.first + batch > t ? t : k.first + batch;
-        k.part.t = next - k.first;
-        k.part.row = model->row + k.first * model->psi;
-        k.part.spec.coarse = is_coarse ? coarse : 0;
-        if (is_coarse) next++;
-        st = code_part(&k, false, next);
+    c->passes = with_lists ? 1 : ikt_divide_up(t, batch) + (parts > t);
+    if (with_lists) return code_parts(&k, parts, true);
+    for (int64_t count; st == IKT_OK && k.first < parts; k.first += count) {
+        const int64_t left = t - k.first; /* the coarse one by itself, the last */
+        count = left > batch ? batch : left > 0 ? left : 1;
+        st = code_parts(&k, count, false);
     }
     return st;
 }

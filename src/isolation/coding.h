@@ -9,6 +9,7 @@
 
 #include "isolation/codes.h"
 #include "isolation/codes_kernel.h"
+#include "isolation/near_centres.h"
 
 /* Codes that are being computed. */
 typedef struct {
@@ -18,7 +19,7 @@ typedef struct {
     const ikt_model *model;
     const ikt_codes_kernel *kernel;
     ikt_codes *codes;
-    uint16_t *coarse; /* [distribution->count], or NULL */
+    ikt_code_places *places;
     ikt_codes_budget budget;
     int64_t d;
     int64_t element; /* bytes of a coordinate */
@@ -45,10 +46,20 @@ ikt_status ikt_coding_pass(ikt_coding *c, int64_t entries, ikt_coding_visitor *v
 /* LOCAL. Writes the cell of `count` rows in partitioning p, `step` numbers from one to the next;
  * p = t is the coarse one. */
 void ikt_coding_write(const ikt_coding *c, int64_t row, int64_t count, int64_t p,
-                      const uint16_t *cell, int64_t step);
+                      const uint32_t *cell, int64_t step);
 
-/* COLLECTIVE. The centres of partitionings first .. first + count - 1, each once; where first is t,
- * those of the coarse partition.
+/* LOCAL. Writes all cells of a row, and the coarse one behind them where there is one. */
+void ikt_coding_write_row(const ikt_coding *c, int64_t row, const uint32_t *cell);
+
+/* LOCAL. Writes where a row lies, if that is wanted: the places of the first centres of its sorted
+ * list. */
+void ikt_coding_write_places(const ikt_coding *c, const ikt_near_centres *near, int64_t row,
+                             const ikt_select *kept);
+
+/* COLLECTIVE. Tells c->places what places there are. Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_coding_give_places(const ikt_coding *c, const ikt_near_centres *near);
+
+/* COLLECTIVE. The centres of parts first .. first + count - 1 of the model, each once.
  *   row   receives their rows in ikt_dataset_model(c->data), ascending
  *   x     receives their coordinates [n_rows * d]
  * Both are owned by the caller (ikt_free), after a failure, too.
@@ -77,10 +88,14 @@ bool ikt_list_pays(bool is_u8, int64_t centres, int64_t psi, int64_t t, int64_t 
 /* COLLECTIVE. Errors: those of ikt_codes_compute, as for the following ways. */
 ikt_status ikt_coding_lists(ikt_coding *c);
 
-/* LOCAL. Bytes that it takes beside codes, model and rows.
- *   distinct   of all centres */
-int64_t ikt_coding_lists_bytes(const ikt_codes_kernel *kernel, const ikt_model_spec *spec,
-                               int64_t distinct, int64_t d, int threads);
+/* --- the same from lists of near centres (codes_near.c) --------------------------------------- */
+
+/* COLLECTIVE. Compares rows with spec.candidates centres, and measures what that misses. */
+ikt_status ikt_coding_near(ikt_coding *c);
+
+/* LOCAL, pure. Bytes that it takes beside those of lists (row_lists.h).
+ *   block   rows that are read at a time */
+int64_t ikt_coding_near_bytes(int64_t distinct, int64_t d, int64_t block, int threads);
 
 /* --- every row against the centres of each partitioning (codes_direct.c) ---------------------- */
 

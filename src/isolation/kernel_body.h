@@ -130,9 +130,9 @@ LANES_KERNEL void u8_multiply_panel(const ikt_row_block *block, const ikt_centre
     }
 }
 
-LANES_KERNEL uint16_t u8_nearest_of_row(const int32_t *seen) {
+LANES_KERNEL uint32_t u8_nearest_of_row(const int32_t *seen) {
     ints best = ints_load(seen + BEST);
-    return (uint16_t)lowest_centre(ints_at_most(best, ints_least(best)), seen + VECTOR);
+    return (uint32_t)lowest_centre(ints_at_most(best, ints_least(best)), seen + VECTOR);
 }
 
 /* Vectors first .. end - 1 of the centres; values of the first go to out[row * out_stride]. */
@@ -182,7 +182,7 @@ static TARGET void u8_score_wide(const ikt_row_block *block, const ikt_centres *
 
 /* Rows of more columns than IKT_U8_COLUMNS: scores in 64 bits, compared one by one. */
 static TARGET void u8_assign_wide(const ikt_row_block *block, const ikt_centres *centres,
-                                  int64_t piece, uint16_t *cell) {
+                                  int64_t piece, uint32_t *cell) {
     for (int64_t group = 0; group < block->groups; group++) {
         int64_t least[BLOCK_ROWS];
         wide_scores score;
@@ -193,13 +193,13 @@ static TARGET void u8_assign_wide(const ikt_row_block *block, const ikt_centres 
             for (int64_t r = 0; r < BLOCK_ROWS && group * BLOCK_ROWS + r < block->count; r++) {
                 if (score[r][j % LANES] >= least[r]) continue;
                 least[r] = score[r][j % LANES];
-                cell[group * BLOCK_ROWS + r] = (uint16_t)j;
+                cell[group * BLOCK_ROWS + r] = (uint32_t)j;
             }
         }
     }
 }
 
-static TARGET void u8_assign(ikt_row_tile *tile, const ikt_centres *centres, uint16_t *cell) {
+static TARGET void u8_assign(ikt_row_tile *tile, const ikt_centres *centres, uint32_t *cell) {
     const ikt_row_block *block = &tile->all;
     if (centres->d > IKT_U8_COLUMNS) {
         u8_assign_wide(block, centres, IKT_U8_COLUMNS / COORDINATES, cell);
@@ -467,16 +467,16 @@ LANES_KERNEL int64_t settle(const ikt_row_block *block, const ikt_centres *centr
     return nearest_of_few(x + row % BLOCK_ROWS, centres, list);
 }
 
-static TARGET void read_cells(const ikt_row_block *block, uint16_t *cell) {
+static TARGET void read_cells(const ikt_row_block *block, uint32_t *cell) {
     float value;
     for (int64_t row = 0; row < block->count; row++)
-        cell[row] = (uint16_t)f32_nearest_of_row(f32_seen_of(block, row), &value);
+        cell[row] = (uint32_t)f32_nearest_of_row(f32_seen_of(block, row), &value);
 }
 
 /* A second pass, by the definition, for the `count` rows that the first leaves in doubt: they are
  * gathered into the tile's second block, the last of them fills up its last group. */
 static TARGET void decide_doubtful(ikt_row_tile *tile, const ikt_centres *centres, int64_t count,
-                                   uint16_t *cell) {
+                                   uint32_t *cell) {
     const int64_t words = tile->words;
     ikt_row_block *doubt = &tile->doubt;
     doubt->count = count;
@@ -494,7 +494,7 @@ static TARGET void decide_doubtful(ikt_row_tile *tile, const ikt_centres *centre
         cell[tile->doubtful[i]] = tile->cell[i];
 }
 
-static TARGET void f32_assign(ikt_row_tile *tile, const ikt_centres *centres, uint16_t *cell) {
+static TARGET void f32_assign(ikt_row_tile *tile, const ikt_centres *centres, uint32_t *cell) {
     const rounding round = rounding_of(centres->d);
     int64_t doubts = 0;
     if (centres->d <= DIRECT_DIMENSIONS || tile->direct_left > 0 ||
@@ -511,7 +511,7 @@ static TARGET void f32_assign(ikt_row_tile *tile, const ikt_centres *centres, ui
         if (centre < 0)
             tile->doubtful[doubts++] = (int32_t)row;
         else
-            cell[row] = (uint16_t)centre;
+            cell[row] = (uint32_t)centre;
     }
     if (2 * doubts > tile->all.count) tile->direct_left = DIRECT_SPELL;
     if (doubts > 0) decide_doubtful(tile, centres, doubts, cell);

@@ -3,7 +3,13 @@
 
 #include <stdbool.h>
 
-enum { AUTO_LEAST = 2, AUTO_ROWS_A_CELL = 16, AUTO_POOL = 8 };
+enum {
+    AUTO_LEAST = 2,
+    AUTO_ROWS_A_CELL = 16,
+    AUTO_POOL = 8,
+    EXACT_CENTRES = 32768,
+    CANDIDATES = 8192
+};
 
 static const ikt_key keys[] = {
     {"form", IKT_KEY_CHOICE, offsetof(ikt_isolation_settings, form), "voronoi", 0, 0, 0,
@@ -28,6 +34,16 @@ static const ikt_key keys[] = {
      "The rows that the centres of all partitionings are drawn from, which are themselves drawn "
      "from all rows. 0 draws the centres from all rows, as in the paper; auto is 8 psi where that "
      "saves at least half of the time, and 0 otherwise and for the forest form"},
+    {"search", IKT_KEY_CHOICE, offsetof(ikt_isolation_settings, search), "auto", 0, 0, 0,
+     "auto|exact|approximate", "",
+     "How the cells of a row are found: exact compares it with all centres; approximate compares "
+     "it "
+     "with the centres of near coarse cells only, and measures on 1,000 rows how many cells differ "
+     "from the exact ones; auto is exact up to 32,768 distinct centres and for sparse rows"},
+    {"candidates", IKT_KEY_INT, offsetof(ikt_isolation_settings, candidates), "auto", 1, 1e9, 1,
+     NULL, "rows",
+     "The centres that each row is compared with where its cells are found by approximate search. "
+     "More centres make fewer cells differ from the exact ones and take longer; auto is 8,192"},
     {"model_from", IKT_KEY_STRING, offsetof(ikt_isolation_settings, model_from), "", 0, 0, 0, NULL,
      "",
      "An HDF5 file with other rows of the same columns, which the centres are drawn from; minmax, "
@@ -58,7 +74,7 @@ ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_setti
                         "at most %lld",
                         (long long)*psi, (long long)drawn,
                         settings->model_from[0] ? " in isolation.model_from" : "",
-                        (long long)(drawn < IKT_PSI_MOST ? drawn : IKT_PSI_MOST));
+                        (long long)drawn);
     return IKT_OK;
 }
 
@@ -76,4 +92,11 @@ ikt_status ikt_isolation_resolve_pool(ikt_context *ctx, const ikt_isolation_sett
                         settings->model_from[0] ? " in isolation.model_from" : "");
     if (*pool == n) *pool = 0;
     return IKT_OK;
+}
+
+int64_t ikt_isolation_candidates(const ikt_isolation_settings *settings, int64_t centres) {
+    const bool is_exact = settings->search == IKT_CELLS_EXACT ||
+                          (settings->search == IKT_CELLS_AUTO && centres <= EXACT_CENTRES);
+    const int64_t wanted = settings->candidates != IKT_AUTO_INT ? settings->candidates : CANDIDATES;
+    return is_exact || wanted >= centres ? 0 : wanted;
 }

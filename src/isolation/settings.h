@@ -8,8 +8,8 @@
 #include "config/key.h"
 
 enum {
-    IKT_PSI_MOST = 65536,          /* a cell number is at most two bytes */
-    IKT_PARTITIONINGS_MOST = 65535 /* as is a number of equal cells */
+    IKT_PSI_MOST = INT32_MAX,      /* files hold the numbers of centres as int32 */
+    IKT_PARTITIONINGS_MOST = 65535 /* a number of equal cells has two bytes */
 };
 
 /* What a partitioning's cells are. */
@@ -18,10 +18,15 @@ typedef enum {
     IKT_FORM_FOREST   /* the leaves of a random tree that isolates psi sampled rows (tree.h) */
 } ikt_isolation_form;
 
+/* Which centres a row is compared with. */
+typedef enum { IKT_CELLS_AUTO, IKT_CELLS_EXACT, IKT_CELLS_APPROXIMATE } ikt_cell_search;
+
 typedef struct {
     int64_t psi;           /* centres of a partitioning, or IKT_AUTO_INT */
     int64_t psi_most;      /* that auto takes */
     int64_t partitionings; /* t */
+    int search;            /* ikt_cell_search */
+    int64_t candidates;    /* of a row in approximate search, or IKT_AUTO_INT */
     int64_t pool;          /* rows that centres are drawn from, 0 for all, or IKT_AUTO_INT */
     char model_from[IKT_STRING_MAX];    /* file whose rows centres are drawn from; "": the input */
     char model_dataset[IKT_STRING_MAX]; /* in that file */
@@ -52,5 +57,10 @@ ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_setti
  * Errors: IKT_ERR_USAGE. */
 ikt_status ikt_isolation_resolve_pool(ikt_context *ctx, const ikt_isolation_settings *settings,
                                       int64_t n, int64_t psi, int64_t *pool);
+
+/* LOCAL, pure. The centres that a row of a model with `centres` distinct ones is compared with,
+ * those of near coarse cells; 0: all. auto compares with all up to 32,768, and with 8,192 beyond.
+ */
+int64_t ikt_isolation_candidates(const ikt_isolation_settings *settings, int64_t centres);
 
 #endif

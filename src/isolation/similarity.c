@@ -31,6 +31,16 @@ static void four_u16(const char *const a[4], const char *b, int64_t stride, uint
     }
 }
 
+static void four_u32(const char *const a[4], const char *b, int64_t stride, uint32_t equal[4]) {
+    const uint32_t *y = (const void *)b;
+    for (int r = 0; r < A_ROWS; r++) {
+        const uint32_t *x = (const void *)a[r];
+        equal[r] = 0;
+        for (int64_t e = 0; e < stride / 4; e++)
+            equal[r] += x[e] == y[e];
+    }
+}
+
 #if defined(__x86_64__)
 
 /* --- AVX2: equal lanes are -1 and are subtracted from narrow counters ------------------------- */
@@ -39,7 +49,7 @@ static void four_u16(const char *const a[4], const char *b, int64_t stride, uint
 
 enum { U8_BYTES = 254 * 32 }; /* what an 8-bit counter can count before it is emptied */
 
-/* An equal entry of two bytes counts twice. */
+/* An equal entry counts once for each of its bytes. */
 AVX2 static inline __attribute__((always_inline)) void
 four_avx2(const char *const a[4], const char *b, int64_t stride, int width, uint32_t equal[4]) {
     const __m256i zero = _mm256_setzero_si256();
@@ -51,8 +61,9 @@ four_avx2(const char *const a[4], const char *b, int64_t stride, int width, uint
             const __m256i y = _mm256_loadu_si256((const void *)(b + e));
             for (int r = 0; r < 4; r++) {
                 const __m256i x = _mm256_loadu_si256((const void *)(a[r] + e));
-                count[r] = _mm256_sub_epi8(count[r], width == 1 ? _mm256_cmpeq_epi8(x, y)
-                                                                : _mm256_cmpeq_epi16(x, y));
+                count[r] = _mm256_sub_epi8(count[r], width == 1   ? _mm256_cmpeq_epi8(x, y)
+                                                     : width == 2 ? _mm256_cmpeq_epi16(x, y)
+                                                                  : _mm256_cmpeq_epi32(x, y));
             }
         }
         for (int r = 0; r < 4; r++)
@@ -75,6 +86,11 @@ AVX2 static void four_u16_avx2(const char *const a[4], const char *b, int64_t st
     four_avx2(a, b, stride, 2, equal);
 }
 
+AVX2 static void four_u32_avx2(const char *const a[4], const char *b, int64_t stride,
+                               uint32_t equal[4]) {
+    four_avx2(a, b, stride, 4, equal);
+}
+
 /* --- AVX-512 BW: a compare gives a mask, the mask is counted ---------------------------------- */
 
 #define AVX512 __attribute__((target("avx512f,avx512bw,popcnt")))
@@ -86,8 +102,9 @@ four_avx512(const char *const a[4], const char *b, int64_t stride, int width, ui
         const __m512i y = _mm512_loadu_si512(b + e);
         for (int r = 0; r < 4; r++) {
             const __m512i x = _mm512_loadu_si512(a[r] + e);
-            sum[r] += (uint64_t)_mm_popcnt_u64(width == 1 ? _mm512_cmpeq_epi8_mask(x, y)
-                                                          : _mm512_cmpeq_epi16_mask(x, y));
+            sum[r] += (uint64_t)_mm_popcnt_u64(width == 1   ? _mm512_cmpeq_epi8_mask(x, y)
+                                               : width == 2 ? _mm512_cmpeq_epi16_mask(x, y)
+                                                            : _mm512_cmpeq_epi32_mask(x, y));
         }
     }
     for (int r = 0; r < 4; r++)
@@ -104,7 +121,23 @@ AVX512 static void four_u16_avx512(const char *const a[4], const char *b, int64_
     four_avx512(a, b, stride, 2, equal);
 }
 
+AVX512 static void four_u32_avx512(const char *const a[4], const char *b, int64_t stride,
+                                   uint32_t equal[4]) {
+    four_avx512(a, b, stride, 4, equal);
+}
+
 #endif
+
+static count_four *choose(ikt_isa isa, int width) {
+#if defined(__x86_64__)
+    if (isa >= IKT_ISA_AVX512)
+        return width == 1 ? four_u8_avx512 : width == 2 ? four_u16_avx512 : four_u32_avx512;
+    if (isa >= IKT_ISA_AVX2)
+        return width == 1 ? four_u8_avx2 : width == 2 ? four_u16_avx2 : four_u32_avx2;
+#endif
+    (void)isa;
+    return width == 1 ? four_u8 : width == 2 ? four_u16 : four_u32;
+}
 
 /* --- all pairs -------------------------------------------------------------------------------- */
 
@@ -114,15 +147,7 @@ static int64_t at_most(int64_t value, int64_t limit) {
 
 void ikt_similarity_block(ikt_isa isa, ikt_code_shape shape, const void *a, int64_t na,
                           const void *b, int64_t nb, uint16_t *equal, int64_t equal_stride) {
-    const bool is_u8 = shape.width == 1;
-    count_four *four = is_u8 ? four_u8 : four_u16;
-#if defined(__x86_64__)
-    if (isa >= IKT_ISA_AVX512)
-        four = is_u8 ? four_u8_avx512 : four_u16_avx512;
-    else if (isa >= IKT_ISA_AVX2)
-        four = is_u8 ? four_u8_avx2 : four_u16_avx2;
-#endif
-    (void)isa;
+    count_four *four = choose(isa, shape.width);
     const uint32_t padding = (uint32_t)(shape.stride / shape.width - shape.t);
     for (int64_t first = 0; first < nb; first += B_ROWS) {
         const int64_t end = at_most(nb, first + B_ROWS);

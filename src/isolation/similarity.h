@@ -17,7 +17,7 @@
 typedef struct {
     int64_t t;      /* entries of a row, at most IKT_PARTITIONINGS_MOST */
     int64_t stride; /* bytes from row to row, a multiple of 64 */
-    int width;      /* 1 or 2 */
+    int width;      /* 1, 2 or 4 */
 } ikt_code_shape;
 
 /* LOCAL, thread-safe. Counts equal entries of every row of A with every row of B.

@@ -171,7 +171,7 @@ WALK(walk_u8, uint8_t)
 WALK(walk_f32, float)
 
 void ikt_tree_cells(const ikt_tree_node *tree, const ikt_tree_rows *rows, int64_t first,
-                    int64_t count, uint16_t *cell) {
+                    int64_t count, uint32_t *cell) {
     const int64_t whole = count / TOGETHER * TOGETHER;
     for (int64_t i = 0; i < whole; i += TOGETHER) {
         uint32_t at[TOGETHER] = {0};
@@ -180,13 +180,13 @@ void ikt_tree_cells(const ikt_tree_node *tree, const ikt_tree_rows *rows, int64_
         else
             walk_f32(tree, (const float *)rows->x + (first + i) * rows->d, rows->d, at);
         for (int r = 0; r < TOGETHER; r++)
-            cell[i + r] = (uint16_t)tree[at[r]].cell;
+            cell[i + r] = tree[at[r]].cell;
     }
     for (int64_t i = whole; i < count; i++) { /* the last rows, fewer than TOGETHER */
         const ikt_tree_node *at = tree;
         while (at != tree + at->below)
             at = tree + at->below +
                  (value_at(rows, (uint32_t)(first + i), at->attribute) > at->threshold);
-        cell[i] = (uint16_t)at->cell;
+        cell[i] = at->cell;
     }
 }

@@ -71,7 +71,7 @@ int64_t ikt_tree_grow(const ikt_tree_key *key, const ikt_tree_rows *rows, int64_
 /* LOCAL, thread-safe. The leaves that rows first .. first + count - 1 fall into.
  *   cell   [count] */
 void ikt_tree_cells(const ikt_tree_node *tree, const ikt_tree_rows *rows, int64_t first,
-                    int64_t count, uint16_t *cell);
+                    int64_t count, uint32_t *cell);
 
 /* LOCAL, pure. Nodes that a row passes in a tree on psi rows, about: as in a random search tree. */
 double ikt_tree_depth(int64_t psi);

@@ -16,8 +16,7 @@
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/sort.h"
-#include "dist/shuffle.h"
+#include "neighbours/foreign.h"
 
 enum {
     NEAR = IKT_REFINE_NEAR,
@@ -29,94 +28,32 @@ enum {
 
 static const char purpose[] = "refine";
 
-/* A set of numbers that is emptied in no time. */
-typedef struct {
-    uint32_t *number, *stamp; /* [places] a place is taken where its stamp is the current one */
-    uint32_t now;
-    int64_t places;
-} number_set;
-
-static ikt_status set_create(ikt_context *ctx, int64_t places, number_set *set) {
-    *set = (number_set){.places = places};
-    IKT_TRY(ikt_alloc(ctx, &set->number, places, sizeof *set->number, purpose));
-    return ikt_alloc(ctx, &set->stamp, places, sizeof *set->stamp, purpose);
-}
-
-static void set_empty(number_set *set) {
-    if (++set->now != 0) return;
-    memset(set->stamp, 0, (size_t)set->places * sizeof *set->stamp); /* stamps have gone round */
-    set->now = 1;
-}
-
-/* Adds a number; false if it is there already. */
-static bool set_add(number_set *set, uint32_t number) {
-    for (uint64_t at = number * (uint64_t)0x9E3779B97F4A7C15u >> 24;; at++) {
-        const uint64_t place = at & (uint64_t)(set->places - 1);
-        if (set->stamp[place] != set->now) {
-            set->stamp[place] = set->now;
-            set->number[place] = number;
-            return true;
-        }
-        if (set->number[place] == number) return false;
-    }
-}
-
-/* Foreign rows that a batch wants, ascending, and a value of each. */
-typedef struct {
-    int64_t count, bytes;
-    uint32_t *row;
-    char *value;
-} foreign;
-
 typedef struct {
     ikt_context *ctx;
     ikt_tiles *tiles;
     const ikt_rows *rows; /* of the tiles */
     int64_t row_bytes;    /* of a plain row */
     ikt_list_course *course;
-    ikt_neighbours *lists; /* its lists */
-    int64_t near;          /* of a row: at most NEAR */
-    uint32_t *nearest;     /* [n_local * near] numbers, as the lists were; of the course */
-    int64_t first, end;    /* own rows of the batch, local numbers */
-    foreign numbers;       /* nearest of foreign rows */
-    foreign candidates;    /* foreign candidates, plain */
-    number_set wanted;     /* while they are collected */
-    number_set *seen;      /* [threads] */
-    char *scratch;         /* [threads * scorer.some_bytes] */
+    ikt_neighbours *lists;  /* its lists */
+    int64_t near;           /* of a row: at most NEAR */
+    uint32_t *nearest;      /* [n_local * near] numbers, as the lists were; of the course */
+    int64_t first, end;     /* own rows of the batch, local numbers */
+    ikt_foreign numbers;    /* nearest of foreign rows */
+    ikt_foreign candidates; /* foreign candidates, plain */
+    ikt_number_set wanted;  /* while they are collected */
+    ikt_number_set *seen;   /* [threads] */
+    char *scratch;          /* [threads * scorer.some_bytes] */
 } refinement;
 
-/* The value of a row: that of an own row, or one that was fetched. */
-static const void *value_of(const refinement *r, uint32_t row, const void *own, const foreign *f) {
-    if (row >= r->rows->first && row < r->rows->first + r->rows->count)
-        return (const char *)own + (row - r->rows->first) * f->bytes;
-    return f->value + ikt_find_u32(f->row, f->count, row) * f->bytes;
-}
-
 static const uint32_t *nearest_of(const refinement *r, uint32_t row) {
-    return value_of(r, row, r->nearest, &r->numbers);
+    return ikt_foreign_value(&r->numbers, r->rows, r->nearest, row);
 }
 
 /* --- what a batch wants from others ----------------------------------------------------------- */
 
-/* COLLECTIVE. Fetches what is in r->wanted. */
-static ikt_status fetch(refinement *r, const void *own, foreign *out) {
-    const number_set *wanted = &r->wanted;
-    for (int64_t s = 0; s < wanted->places; s++)
-        out->count += wanted->stamp[s] == wanted->now;
-    ikt_status st = ikt_alloc(r->ctx, &out->row, out->count, sizeof *out->row, purpose);
-    if (st == IKT_OK) st = ikt_alloc(r->ctx, &out->value, out->count, (size_t)out->bytes, purpose);
-    IKT_TRY(ikt_agree(r->ctx, st));
-    for (int64_t s = 0, e = 0; s < wanted->places; s++)
-        if (wanted->stamp[s] == wanted->now) out->row[e++] = wanted->number[s];
-    ikt_sort_u32(out->row, out->count);
-    return ikt_gather_rows(r->ctx, r->rows, out->row, out->count, own, (size_t)out->bytes,
-                           out->value);
-}
-
 static void want(refinement *r, const uint32_t *row) {
     for (int64_t e = 0; e < r->near; e++)
-        if (row[e] < r->rows->first || row[e] >= r->rows->first + r->rows->count)
-            set_add(&r->wanted, row[e]);
+        if (!ikt_is_own(r->rows, row[e])) ikt_number_set_add(&r->wanted, row[e]);
 }
 
 /* Whether a run before this one has improved the list of own row i. */
@@ -126,40 +63,42 @@ static bool is_through(const refinement *r, int64_t i) {
 
 /* COLLECTIVE. Nothing travels on one rank. */
 static ikt_status fetch_all(refinement *r) {
-    r->numbers = (foreign){.bytes = r->near * (int64_t)sizeof *r->nearest};
-    r->candidates = (foreign){.bytes = r->row_bytes};
+    r->numbers = (ikt_foreign){.bytes = r->near * (int64_t)sizeof *r->nearest};
+    r->candidates = (ikt_foreign){.bytes = r->row_bytes};
     if (ikt_size(r->ctx) == 1) return IKT_OK;
-    set_empty(&r->wanted);
+    ikt_number_set_empty(&r->wanted);
     for (int64_t i = r->first; i < r->end; i++)
         if (!is_through(r, i)) want(r, r->nearest + i * r->near);
-    IKT_TRY(fetch(r, r->nearest, &r->numbers));
-    set_empty(&r->wanted);
+    IKT_TRY(
+        ikt_foreign_fetch(r->ctx, r->rows, &r->wanted, r->nearest, r->numbers.bytes, &r->numbers));
+    ikt_number_set_empty(&r->wanted);
     for (int64_t i = r->first; i < r->end; i++)
         for (int64_t e = 0; e < r->near && !is_through(r, i); e++)
             want(r, nearest_of(r, r->nearest[i * r->near + e]));
-    return fetch(r, r->tiles->data, &r->candidates);
+    return ikt_foreign_fetch(r->ctx, r->rows, &r->wanted, r->tiles->data, r->row_bytes,
+                             &r->candidates);
 }
 
 /* --- a row ------------------------------------------------------------------------------------ */
 
 /* The list of own row i is sorted before and a heap, worst first, afterwards. */
-static void refine_row(const refinement *r, int64_t i, number_set *seen, char *scratch) {
+static void refine_row(const refinement *r, int64_t i, ikt_number_set *seen, char *scratch) {
     const int64_t k = r->lists->k;
     float *list = r->lists->score + i * k, score[CANDIDATES];
     uint32_t *row = r->lists->row + i * k, candidate[CANDIDATES];
     const char *plain[CANDIDATES];
     int64_t count = 0;
-    set_empty(seen);
-    set_add(seen, (uint32_t)(r->rows->first + i));
+    ikt_number_set_empty(seen);
+    ikt_number_set_add(seen, (uint32_t)(r->rows->first + i));
     for (int64_t e = 0; e < k; e++)
-        set_add(seen, row[e]);
+        ikt_number_set_add(seen, row[e]);
     for (int64_t e = 0; e < r->near; e++) {
         const uint32_t *theirs = nearest_of(r, r->nearest[i * r->near + e]);
         for (int64_t f = 0; f < r->near; f++)
-            if (set_add(seen, theirs[f])) candidate[count++] = theirs[f];
+            if (ikt_number_set_add(seen, theirs[f])) candidate[count++] = theirs[f];
     }
     for (int64_t c = 0; c < count; c++)
-        plain[c] = value_of(r, candidate[c], r->tiles->data, &r->candidates);
+        plain[c] = ikt_foreign_value(&r->candidates, r->rows, r->tiles->data, candidate[c]);
     r->tiles->scorer.score_some(&r->tiles->scorer, r->tiles->data + i * r->row_bytes, plain, count,
                                 scratch, score);
     ikt_best_reverse(list, row, k);
@@ -177,21 +116,14 @@ static int64_t batch_rows(int64_t n_local, int64_t row_bytes) {
     return rows < n_local ? rows : n_local;
 }
 
-/* A power of two, at least twice as many as a set may have members. */
-static int64_t places_for(int64_t members) {
-    int64_t places = 2;
-    while (places < 2 * members)
-        places *= 2;
-    return places;
+/* Members of sets: of a row, candidates, list and itself; of a batch, candidates of all its rows.
+ */
+static int64_t row_members(int64_t k) {
+    return CANDIDATES + k + 1;
 }
 
-/* Of a row: candidates, list and itself. Of a batch: candidates of all its rows. */
-static int64_t row_places(int64_t k) {
-    return places_for(CANDIDATES + k + 1);
-}
-
-static int64_t batch_places(int64_t n_local, int64_t row_bytes) {
-    return places_for(CANDIDATES * batch_rows(n_local, row_bytes));
+static int64_t batch_members(int64_t n_local, int64_t row_bytes) {
+    return CANDIDATES * batch_rows(n_local, row_bytes);
 }
 
 static ikt_status allocate(refinement *r, bool is_begun) {
@@ -200,10 +132,10 @@ static ikt_status allocate(refinement *r, bool is_begun) {
     uint32_t **nearest = &r->course->progress.nearest;
     IKT_TRY(ikt_alloc(ctx, &r->seen, threads, sizeof *r->seen, purpose));
     for (int64_t t = 0; t < threads; t++)
-        IKT_TRY(set_create(ctx, row_places(r->lists->k), &r->seen[t]));
+        IKT_TRY(ikt_number_set_create(ctx, row_members(r->lists->k), &r->seen[t]));
     if (ikt_size(ctx) > 1)
-        IKT_TRY(
-            set_create(ctx, batch_places(ikt_rows_count(r->rows, 0), r->row_bytes), &r->wanted));
+        IKT_TRY(ikt_number_set_create(ctx, batch_members(ikt_rows_count(r->rows, 0), r->row_bytes),
+                                      &r->wanted));
     if (!is_begun) IKT_TRY(ikt_alloc(ctx, nearest, entries, sizeof **nearest, purpose));
     return ikt_alloc(ctx, &r->scratch, threads * r->tiles->scorer.some_bytes, 1, purpose);
 }
@@ -226,10 +158,8 @@ static ikt_status refine_all(refinement *r) {
                                r->scratch + omp_get_thread_num() * r->tiles->scorer.some_bytes);
             ikt_list_note(r->course, r->first, r->end);
         }
-        ikt_free(&r->numbers.row);
-        ikt_free(&r->numbers.value);
-        ikt_free(&r->candidates.row);
-        ikt_free(&r->candidates.value);
+        ikt_foreign_destroy(&r->numbers);
+        ikt_foreign_destroy(&r->candidates);
         IKT_TRY(st);
         ikt_progress(r->ctx, "rows refined", done + rows < most ? done + rows : most, most, NULL);
         st = ikt_list_pause(r->ctx, r->course);
@@ -262,21 +192,18 @@ ikt_status ikt_neighbours_refine(ikt_context *ctx, ikt_tiles *tiles, ikt_list_co
         st = refine_all(&r);
         ikt_tiles_pack(tiles);
     }
-    for (int64_t t = 0; r.seen && t < ikt_threads(ctx); t++) {
-        ikt_free(&r.seen[t].number);
-        ikt_free(&r.seen[t].stamp);
-    }
+    for (int64_t t = 0; r.seen && t < ikt_threads(ctx); t++)
+        ikt_number_set_destroy(&r.seen[t]);
     ikt_free(&r.seen);
-    ikt_free(&r.wanted.number);
-    ikt_free(&r.wanted.stamp);
+    ikt_number_set_destroy(&r.wanted);
     ikt_free(&r.scratch);
     return st;
 }
 
 int64_t ikt_refine_memory(int64_t n_local, int64_t k, int64_t row_bytes, int ranks, int threads) {
     const int64_t number = sizeof(uint32_t);
-    int64_t bytes = number * NEAR * n_local + threads * 2 * number * row_places(k);
+    int64_t bytes = number * NEAR * n_local + threads * ikt_number_set_bytes(row_members(k));
     if (ranks == 1) return bytes;
-    return bytes + 2 * number * batch_places(n_local, row_bytes) +
+    return bytes + ikt_number_set_bytes(batch_members(n_local, row_bytes)) +
            batch_rows(n_local, row_bytes) * CANDIDATES * (row_bytes + number);
 }

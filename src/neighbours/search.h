@@ -6,7 +6,7 @@
 #ifndef IKT_NEIGHBOURS_SEARCH_H
 #define IKT_NEIGHBOURS_SEARCH_H
 
-#include "neighbours/cells.h"
+#include "cells/cells.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/tiles.h"
 

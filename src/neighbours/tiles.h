@@ -8,8 +8,8 @@
 #define IKT_NEIGHBOURS_TILES_H
 
 #include "base/sort.h"
+#include "cells/cells.h"
 #include "dist/order.h"
-#include "neighbours/cells.h"
 #include "neighbours/scorer.h"
 
 enum { IKT_TILE_ROWS = 256 };

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <omp.h>
+
 #include "base/comm.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -50,27 +52,46 @@ static ikt_status write_shape(ikt_context *ctx, ikt_model_writer *w, ikt_dataset
     return write_shared(ctx, w, IKT_MODEL_COMPONENTS, 0, map.pca->k, map.pca->components);
 }
 
-/* COLLECTIVE. Coordinates of the distinct centres, some at a time; and of each partitioning their
- * numbers. */
+/* COLLECTIVE. Coordinates of the distinct centres, some at a time. */
 static ikt_status write_centres(ikt_context *ctx, ikt_model_writer *w, ikt_dataset *data,
-                                const ikt_model *model, const int64_t *row, int64_t count) {
+                                const int64_t *row, int64_t count) {
     const int64_t bytes = ikt_dataset_columns(data) * (ikt_dataset_is_u8(data) ? 1 : 4);
     const int64_t block = bytes < CENTRE_BYTES ? CENTRE_BYTES / bytes : 1;
-    const int64_t all = model->t * model->psi;
     char *rows = NULL;
-    int32_t *number = NULL;
-    ikt_status st = ikt_alloc(ctx, &rows, block < count ? block : count, (size_t)bytes, "model");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &number, all, sizeof *number, "model");
-    st = ikt_agree(ctx, st);
+    ikt_status st = ikt_agree(
+        ctx, ikt_alloc(ctx, &rows, block < count ? block : count, (size_t)bytes, "model"));
     for (int64_t first = 0; st == IKT_OK && first < count; first += block) {
         const int64_t now = count - first < block ? count - first : block;
         st = ikt_dataset_gather(ikt_dataset_model(data), row + first, now, rows);
         if (st == IKT_OK) st = write_shared(ctx, w, IKT_MODEL_CENTRES, first, now, rows);
     }
-    for (int64_t e = 0; st == IKT_OK && e < all; e++)
-        number[e] = (int32_t)ikt_find_i64(row, count, model->row[e]);
-    if (st == IKT_OK) st = write_shared(ctx, w, IKT_MODEL_PARTITIONINGS, 0, model->t, number);
     ikt_free(&rows);
+    return st;
+}
+
+/* COLLECTIVE. Of each partitioning the numbers of its centres among the distinct ones, some
+ * partitionings at a time. */
+static ikt_status write_partitionings(ikt_context *ctx, ikt_model_writer *w, const ikt_model *model,
+                                      const int64_t *row, int64_t count) {
+    const int64_t psi = model->psi, bytes = psi * (int64_t)sizeof(int32_t);
+    const int64_t some = bytes < CENTRE_BYTES ? CENTRE_BYTES / bytes : 1;
+    const int64_t block = some < model->t ? some : model->t;
+    ikt_draws draws;
+    int32_t *number = NULL;
+    ikt_status st = ikt_draws_create(ctx, model, ikt_threads(ctx), &draws);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &number, block, (size_t)bytes, "model");
+    st = ikt_agree(ctx, st);
+    for (int64_t first = 0; st == IKT_OK && first < model->t; first += block) {
+        const int64_t now = model->t - first < block ? model->t - first : block;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ikt_threads(ctx))
+        for (int64_t p = 0; p < now; p++) {
+            const int64_t *centre = ikt_model_draw(model, &draws, omp_get_thread_num(), first + p);
+            for (int64_t j = 0; j < psi; j++)
+                number[p * psi + j] = (int32_t)ikt_find_i64(row, count, centre[j]);
+        }
+        st = write_shared(ctx, w, IKT_MODEL_PARTITIONINGS, first, now, number);
+    }
+    ikt_draws_destroy(&draws);
     ikt_free(&number);
     return st;
 }
@@ -82,7 +103,8 @@ ikt_status ikt_run_model_codes(ikt_context *ctx, ikt_model_writer *writer, ikt_d
     ikt_stage_begin(ctx, IKT_STAGE_WRITE);
     ikt_status st = ikt_agree(ctx, ikt_model_distinct(ctx, model, 0, model->t, &row, &count));
     if (st == IKT_OK) st = write_shape(ctx, writer, data, rows, model, count, q);
-    if (st == IKT_OK) st = write_centres(ctx, writer, data, model, row, count);
+    if (st == IKT_OK) st = write_centres(ctx, writer, data, row, count);
+    if (st == IKT_OK) st = write_partitionings(ctx, writer, model, row, count);
     if (st == IKT_OK)
         st = ikt_model_writer_part(writer, IKT_MODEL_CODES, rows->first, rows->count, codes->code,
                                    codes->stride);
@@ -223,6 +245,10 @@ ikt_status ikt_run_graph_rows(ikt_context *ctx, const ikt_settings *settings,
         IKT_TRY(ikt_graph_writer_int(w, "recall_sample", p->recall.sample));
         IKT_TRY(write_real(w, "neighbour_similarity", p->recall.similarity));
         IKT_TRY(write_real(w, "neighbours_found", p->recall.found));
+    }
+    if (p->cells.sample > 0) {
+        IKT_TRY(ikt_graph_writer_int(w, "cell_sample", p->cells.sample));
+        IKT_TRY(write_real(w, "cells_differing", p->cells.differing));
     }
     used.affinity.neighbours = p->k;
     if (p->psi > 0) {

@@ -18,8 +18,8 @@
  *   rows    ownership of them
  *   codes   of the own rows, in the order of the input
  *   q       dimensions of the map that is to come
- * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE, those of reading the centres. Memory: some 32 MiB, and 8
- * t psi bytes. */
+ * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE, those of reading the centres. Memory: some 36 MiB, and
+ * 8 bytes a distinct centre. */
 ikt_status ikt_run_model_codes(ikt_context *ctx, ikt_model_writer *writer, ikt_dataset *data,
                                const ikt_rows *rows, const ikt_model *model, const ikt_codes *codes,
                                int64_t q);

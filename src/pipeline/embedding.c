@@ -129,6 +129,7 @@ static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, int
                                            {0}},
                         "P: %lld entries, %.1f a row, in %.1f s", (long long)p->entries,
                         (double)p->entries / (double)n, seconds);
+    out->cells = p->cells;
     out->recall = p->recall;
     out->accuracy = p->accuracy;
     if (p->recall.sample > 0)

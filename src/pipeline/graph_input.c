@@ -256,6 +256,8 @@ static ikt_status read_weights(ikt_context *ctx, const ikt_graph_file *file,
         p->recall.similarity = told(file, "neighbour_similarity", 0);
         p->recall.found = told(file, "neighbours_found", 0);
         ikt_graph_file_int(file, "recall_sample", &p->recall.sample);
+        p->cells.differing = told(file, "cells_differing", 0);
+        ikt_graph_file_int(file, "cell_sample", &p->cells.sample);
         ikt_graph_file_int(file, "rows_without_similarity", &p->zero_similarity);
         ikt_graph_file_int(file, "psi", &p->psi);
         ikt_graph_file_int(file, "pool", &p->pool);

@@ -92,9 +92,10 @@ ikt_status ikt_measure_codes(ikt_context *ctx, const ikt_settings *settings, ikt
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "neighbours by the Isolation kernel are those of an embedding by that "
                         "kernel; this one has another affinity.kind");
+    const ikt_codes_rows shape = ikt_codes_rows_of(data);
     IKT_TRY(ikt_model_spec_make(ctx, settings, rows->n, ikt_dataset_rows(ikt_dataset_model(data)),
-                                &spec));
-    spec.coarse = 0; /* cells that order rows are no part of the kernel */
+                                &shape, &spec));
+    spec.coarse = spec.near = 0; /* cells that order rows are no part of the kernel */
     ikt_status st = ikt_agree(ctx, ikt_model_create(ctx, &spec, &model));
     if (st == IKT_OK) st = ikt_codes_compute(ctx, data, rows, model, codes, NULL);
     ikt_model_destroy(&model);

@@ -26,6 +26,7 @@ typedef struct {
     int64_t zero_similarity; /* rows without similarity to any other */
     int64_t entries;         /* of P */
     double accuracy;         /* 10-NN label accuracy of the neighbours; or negative */
+    ikt_code_check cells;    /* of approximate codes; sample 0: exact, or none */
     ikt_recall recall;       /* of approximate neighbour search; sample 0: exact */
     ikt_loop_state last;     /* the loop's, in its own order; where it was wanted */
 } ikt_embed_result;

@@ -8,10 +8,11 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "base/watch.h"
+#include "cells/cells.h"
 #include "evaluate/accuracy.h"
 #include "isolation/model.h"
-#include "neighbours/cells.h"
 #include "neighbours/exact.h"
+#include "neighbours/fine.h"
 #include "neighbours/tiles.h"
 #include "objective/objective.h"
 #include "pipeline/early_outputs.h"
@@ -39,7 +40,7 @@ static ikt_affinity_job weighing_of(const job *j, const ikt_probabilities *p) {
 
 /* --- the checkpoint: lists with weights, from which P follows --------------------------------- */
 
-enum { NUMBERS = 7, REALS = 3, HEADS = 2, PARTS_MOST = HEADS + 4 };
+enum { NUMBERS = 8, REALS = 4, HEADS = 2, PARTS_MOST = HEADS + 4 };
 
 /* What is known beside the lists. */
 typedef struct {
@@ -73,8 +74,8 @@ static ikt_status save(void *self) {
     ikt_part part[PARTS_MOST];
     ikt_status st = IKT_OK;
     facts f = {.number = {p->k, p->psi, p->pool, p->zero_similarity, p->recall.sample,
-                          p->is_ordered, p->start != NULL},
-               .real = {p->accuracy, p->recall.found, p->recall.similarity}};
+                          p->is_ordered, p->start != NULL, p->cells.sample},
+               .real = {p->accuracy, p->recall.found, p->recall.similarity, p->cells.differing}};
     if (p->is_ordered) st = ikt_alloc(ctx, &f.slot, p->rows.count, sizeof *f.slot, "checkpoint");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK && p->is_ordered) st = ikt_order_slots(ctx, &p->order, f.slot);
@@ -131,6 +132,7 @@ ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *hooks
         out->pool = f.number[2];
         out->zero_similarity = f.number[3];
         out->recall = (ikt_recall){f.number[4], f.real[1], f.real[2]};
+        out->cells = (ikt_code_check){f.number[7], f.real[3]};
         out->is_ordered = f.number[5] != 0;
         out->accuracy = f.real[0];
         if (out->is_ordered) st = ikt_order_create(ctx, rows, f.slot, &out->order);
@@ -190,18 +192,20 @@ static ikt_status order_codes(ikt_context *ctx, const ikt_order *order, ikt_code
 }
 
 /* COLLECTIVE. The search among the rows of near cells and the rounds of refinement after it, from
- * where they were left off, and how much of the truth they found. */
+ * where they were left off, and how much of the truth they found.
+ *   fine   the cells that are searched; NULL: coarse ones */
 static ikt_status search_near(ikt_context *ctx, const job *j, const ikt_cells *cells,
-                              ikt_tiles *tiles, ikt_probabilities *p) {
+                              const ikt_fine_cells *fine, ikt_tiles *tiles, ikt_probabilities *p) {
     const ikt_affinity_settings *settings = &j->settings->affinity;
-    const int64_t candidates = ikt_affinity_candidates(settings, p->rows.n, p->k);
+    const int64_t candidates = fine ? ikt_affinity_fine_candidates(settings, p->k)
+                                    : ikt_affinity_candidates(settings, p->rows.n, p->k);
     ikt_list_course course;
     ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
     ikt_status st = begin_lists(ctx, p, &course);
     while (st == IKT_OK && course.progress.round <= settings->refinements) {
-        st = course.progress.round == 0
-                 ? ikt_neighbours_search(ctx, cells, tiles, candidates, &course)
-                 : ikt_neighbours_refine(ctx, tiles, &course);
+        st = course.progress.round > 0 ? ikt_neighbours_refine(ctx, tiles, &course)
+             : fine                    ? ikt_neighbours_fine(ctx, fine, tiles, candidates, &course)
+                    : ikt_neighbours_search(ctx, cells, tiles, candidates, &course);
         if (st == IKT_OK) ikt_list_course_next(&course);
     }
     ikt_list_course_end(&course);
@@ -221,7 +225,8 @@ static ikt_status compare_near(ikt_context *ctx, const job *j, const ikt_model *
                                uint16_t *cell, ikt_codes *codes, ikt_probabilities *p) {
     ikt_cells cells = {0};
     ikt_tiles tiles = {0};
-    IKT_TRY(ikt_rows_order(ctx, j->data, &p->rows, model, cell, &cells, &p->order));
+    IKT_TRY(ikt_rows_order(ctx, j->data, &p->rows, model->coarse_row, model->spec.coarse, cell,
+                           &cells, &p->order));
     p->is_ordered = true;
     ikt_status st;
     if (codes) {
@@ -233,9 +238,30 @@ static ikt_status compare_near(ikt_context *ctx, const job *j, const ikt_model *
         st = ikt_tiles_data(ctx, &cells, &p->order, j->data, &tiles);
         ikt_stage_end(ctx, IKT_STAGE_READ);
     }
-    if (st == IKT_OK) st = search_near(ctx, j, &cells, &tiles, p);
+    if (st == IKT_OK) st = search_near(ctx, j, &cells, NULL, &tiles, p);
     ikt_tiles_destroy(&tiles);
     ikt_cells_destroy(&cells);
+    return st;
+}
+
+/* COLLECTIVE. Brings rows into the order of the centres nearest to them and compares their codes
+ * with those of the rows near the same centres. */
+static ikt_status compare_fine(ikt_context *ctx, const job *j, ikt_code_places *places,
+                               ikt_codes *codes, ikt_probabilities *p) {
+    ikt_cells cells = {0};
+    ikt_tiles tiles = {0};
+    ikt_fine_cells fine;
+    ikt_stage_begin(ctx, IKT_STAGE_CELLS);
+    ikt_status st = ikt_fine_cells_create(ctx, &p->rows, places, &cells, &p->order, &fine);
+    ikt_stage_end(ctx, IKT_STAGE_CELLS);
+    IKT_TRY(st);
+    p->is_ordered = true;
+    st = order_codes(ctx, &p->order, codes);
+    if (st == IKT_OK) st = ikt_agree(ctx, ikt_tiles_codes(ctx, &cells, &p->rows, codes, &tiles));
+    if (st == IKT_OK) st = search_near(ctx, j, &cells, &fine, &tiles, p);
+    ikt_tiles_destroy(&tiles);
+    ikt_cells_destroy(&cells);
+    ikt_fine_cells_destroy(&fine);
     return st;
 }
 
@@ -261,11 +287,11 @@ static ikt_status find_by_distances(ikt_context *ctx, const job *j, ikt_probabil
     return st;
 }
 
-/* Codes of the own rows, and the coarse cells that order them. */
+/* Codes of the own rows, and what orders them. */
 typedef struct {
     ikt_model *model;
     ikt_codes codes;
-    uint16_t *cell; /* [rows.count] coarse cells where they come with the codes, or NULL */
+    ikt_code_places places;
 } coded;
 
 /* Draws the model, from the rows of the input or of isolation.model_from, and codes the own rows;
@@ -273,8 +299,9 @@ typedef struct {
 static ikt_status code_rows(ikt_context *ctx, const job *j, ikt_probabilities *p, coded *out) {
     const int64_t drawn = ikt_dataset_rows(ikt_dataset_model(j->data));
     ikt_model_writer *writer = j->options->model_writer;
+    const ikt_codes_rows shape = ikt_codes_rows_of(j->data);
     ikt_model_spec spec;
-    IKT_TRY(ikt_model_spec_make(ctx, j->settings, p->rows.n, drawn, &spec));
+    IKT_TRY(ikt_model_spec_make(ctx, j->settings, p->rows.n, drawn, &shape, &spec));
     p->psi = spec.psi;
     p->pool = spec.pool;
     if (p->pool > 0)
@@ -286,13 +313,27 @@ static ikt_status code_rows(ikt_context *ctx, const job *j, ikt_probabilities *p
     ikt_stage_begin(ctx, IKT_STAGE_CODES);
     ikt_status st = ikt_model_create(ctx, &spec, &out->model);
     if (st == IKT_OK && spec.coarse > 0 && spec.form == IKT_FORM_VORONOI)
-        st = ikt_alloc(ctx, &out->cell, p->rows.count, sizeof *out->cell, "cells");
+        st = ikt_alloc(ctx, &out->places.coarse, p->rows.count, sizeof(uint16_t), "cells");
+    out->places.near = spec.near;
+    if (st == IKT_OK)
+        st =
+            ikt_alloc(ctx, &out->places.list, p->rows.count * spec.near, sizeof(uint32_t), "cells");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK)
         st = ikt_codes_compute_within(ctx, (ikt_codes_budget){0, 0},
                                       p->hooks ? &p->hooks->codes : NULL, j->data, &p->rows,
-                                      out->model, &out->codes, out->cell);
+                                      out->model, &out->codes, &out->places);
     ikt_stage_end(ctx, IKT_STAGE_CODES);
+    p->cells = out->codes.check;
+    if (st == IKT_OK && p->cells.sample > 0)
+        ikt_log_numbers(
+            ctx, IKT_LOG_STAGE,
+            (ikt_log_number[]){IKT_LOG_REAL("differing", p->cells.differing),
+                               IKT_LOG_INT("sample", p->cells.sample),
+                               {0}},
+            "isolation: %.2f %% of the cells are not the exact ones (%lld rows compared "
+            "with all centres)",
+            100 * p->cells.differing, (long long)p->cells.sample);
     if (st == IKT_OK && writer)
         st = ikt_run_model_codes(ctx, writer, j->data, &p->rows, out->model, &out->codes,
                                  j->settings->layout.dimensions);
@@ -344,14 +385,22 @@ static ikt_status adopt_zero_rows(ikt_context *ctx, const job *j, ikt_probabilit
 /* COLLECTIVE. The whole kernel of codes, which it takes over; rows first come into the order of
  * their coarse cells, where there are such. */
 static ikt_status take_whole(ikt_context *ctx, const job *j, coded *c, ikt_probabilities *p) {
+    const ikt_model_spec *spec = &c->model->spec;
     ikt_cells cells = {0};
+    ikt_fine_cells fine;
     ikt_status st = IKT_OK;
-    if (c->model->spec.coarse > 0) {
-        st = ikt_rows_order(ctx, j->data, &p->rows, c->model, c->cell, &cells, &p->order);
-        p->is_ordered = st == IKT_OK;
-        if (st == IKT_OK) st = order_codes(ctx, &p->order, &c->codes);
-        ikt_cells_destroy(&cells);
+    if (spec->near > 0) {
+        ikt_stage_begin(ctx, IKT_STAGE_CELLS);
+        st = ikt_fine_cells_create(ctx, &p->rows, &c->places, &cells, &p->order, &fine);
+        if (st == IKT_OK) ikt_fine_cells_destroy(&fine);
+        ikt_stage_end(ctx, IKT_STAGE_CELLS);
+    } else if (spec->coarse > 0) {
+        st = ikt_rows_order(ctx, j->data, &p->rows, c->model->coarse_row, spec->coarse,
+                            c->places.coarse, &cells, &p->order);
     }
+    p->is_ordered = st == IKT_OK && (spec->near > 0 || spec->coarse > 0);
+    if (p->is_ordered) st = order_codes(ctx, &p->order, &c->codes);
+    ikt_cells_destroy(&cells);
     ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
     if (st == IKT_OK)
         st = ikt_whole_create(ctx, &p->rows, c->model->psi, (uint64_t)j->settings->run.seed,
@@ -376,8 +425,10 @@ static ikt_status find_by_codes(ikt_context *ctx, const job *j, ikt_probabilitie
         st = take_whole(ctx, j, &c, p);
     } else if (st == IKT_OK && (p->is_found || !needs_lists)) {
         if (p->is_ordered) st = order_codes(ctx, &p->order, &c.codes);
+    } else if (st == IKT_OK && c.model->spec.near > 0) {
+        st = compare_fine(ctx, j, &c.places, &c.codes, p);
     } else if (st == IKT_OK && c.model->spec.coarse > 0) {
-        st = compare_near(ctx, j, c.model, c.cell, &c.codes, p);
+        st = compare_near(ctx, j, c.model, c.places.coarse, &c.codes, p);
     } else if (st == IKT_OK) {
         const ikt_scorer scorer = ikt_scorer_codes(&c.codes, &p->rows);
         st = compare_all(ctx, j, &scorer, p);
@@ -388,7 +439,7 @@ static ikt_status find_by_codes(ikt_context *ctx, const job *j, ikt_probabilitie
     }
     ikt_model_destroy(&c.model);
     ikt_codes_destroy(&c.codes);
-    ikt_free(&c.cell);
+    ikt_code_places_destroy(&c.places);
     return st;
 }
 

@@ -50,6 +50,7 @@ typedef struct {
     double *scores;  /* [rows.count * q] principal components of the own rows, of a kept graph */
     float *start; /* [rows.count * q] places of the own rows, in the order of the input, among the
                      landmarks; NULL without landmarks, and where the kernel needs no codes */
+    ikt_code_check cells;    /* of approximate codes */
     ikt_recall recall;       /* of approximate search */
     double accuracy;         /* 10-NN label accuracy of the lists; negative: there are no labels */
     int64_t k;               /* neighbours of a row before symmetrising */

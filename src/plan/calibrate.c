@@ -69,7 +69,8 @@ static double multiply_adds(bench_thread *t) {
 
 static double byte_coordinates(bench_thread *t) {
     const ikt_codes_kernel *kernel = ikt_codes_kernel_choose(true, ikt_cpu_isa());
-    ikt_row_tile_assign(kernel, &t->tile, t->centres, t->equal);
+    uint32_t cell[IKT_ROW_TILE_MOST];
+    ikt_row_tile_assign(kernel, &t->tile, t->centres, cell);
     return (double)t->tile.all.count * CENTRES * WIDE_COLUMNS;
 }
 

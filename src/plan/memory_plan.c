@@ -28,9 +28,8 @@ enum { READ_BYTES = 32 << 20 };
 /* Of labels, which are not looked at before they are needed. */
 enum { USUAL_CLASSES = 10 };
 
-/* Writing a model: blocks of centres and of codes on their way to the file; a centre's row, once in
- * the model and once among the distinct ones, and its number. */
-enum { MODEL_BYTES = 20 << 20, MODEL_CENTRE_BYTES = 8 + 8 + 4 };
+/* Writing a model: blocks of centres, of partitionings and of codes on their way to the file. */
+enum { MODEL_BYTES = 36 << 20 };
 
 /* Writing a graph: HDF5's chunks of a piece, and a batch of entries that changes its order. */
 enum { GRAPH_FILE_BYTES = 136 << 20 };
@@ -104,6 +103,13 @@ static int64_t search_bytes(const ikt_workload *w) {
            (moving > searched ? moving : searched);
 }
 
+/* Writing a model: codes, distinct centres, and what finding these takes. */
+static int64_t model_bytes(const ikt_workload *w, int64_t codes) {
+    const int64_t centres = w->t * w->psi, distinct = ikt_model_distinct_most(&w->model, centres);
+    return codes + 8 * (w->model.pool + w->model.coarse + distinct) +
+           ikt_model_distinct_bytes(&w->model, centres, w->threads) + MODEL_BYTES;
+}
+
 static int64_t measures_bytes(const ikt_workload *w) {
     ikt_measure_settings settings = ikt_measure_defaults();
     int wanted = w->settings.output.measures;
@@ -160,7 +166,7 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     if (w->is_isolation && needs_lists) {
         /* Codes while they are computed, or while they and what they were made from are written;
          * and, for checkpoints, how many entries of its code a row has. */
-        const int64_t writing = searched + MODEL_BYTES + MODEL_CENTRE_BYTES * w->t * w->psi;
+        const int64_t writing = model_bytes(w, searched);
         int64_t bytes = ikt_codes_memory_peak(&w->rows, rows, &w->model, w->threads);
         if (settings->output.model[0] && writing > bytes) bytes = writing;
         stage[IKT_STAGE_CODES] = bytes + reading + 4 * rows + held;
@@ -208,7 +214,9 @@ ikt_memory_plan ikt_memory_plan_out_of_sample(const ikt_out_of_sample_size *s, i
     const int64_t codes = ikt_codes_memory(s->rows, s->model.psi, s->model.t);
     const int64_t held = s->rows * (int64_t)(4 * s->q + 8 + 4 + 8 + 8); /* places and what goes
                                                                            with them */
-    ikt_memory_plan plan = {.base = base, .advice = "fewer new rows at a time"};
+    /* The partitionings of a model that is read are held as the file has them. */
+    const int64_t given = (int64_t)sizeof(int32_t) * s->model.t * s->model.psi;
+    ikt_memory_plan plan = {.base = base + given, .advice = "fewer new rows at a time"};
     const ikt_codes_rows rows = {.d = s->columns, .is_u8 = s->is_u8};
     plan.stage[IKT_STAGE_CODES] =
         ikt_codes_memory_peak(&rows, s->rows, &s->model, s->threads) + (s->is_u8 ? 0 : READ_BYTES);

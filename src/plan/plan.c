@@ -9,7 +9,7 @@
 #include "isolation/tree.h"
 #include "kernelsum/slabs.h"
 #include "kernelsum/spread.h"
-#include "neighbours/cells.h"
+#include "cells/cells.h"
 #include "neighbours/search.h"
 #include "objective/divergence.h"
 
@@ -272,7 +272,7 @@ static void plan_near_cells(const task *t) {
     t->own[cells].seconds += count * log2(count) * c * ordered_coordinate / (t->m->gathers * mega);
     if (!w->is_isolation || w->is_forest) {
         pass(t, cells, 1, true);
-        gathering(t, cells, t->rows * (double)ikt_nearest_cell_compared(w->cells) * c,
+        gathering(t, cells, t->rows * (double)ikt_pyramid_compared(w->cells) * c,
                   cell_coordinate);
     }
     reduce(t, cells, 1, 8 * count);

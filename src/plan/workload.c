@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "isolation/codes.h"
-#include "neighbours/cells.h"
+#include "cells/cells.h"
 #include "neighbours/tiles.h"
 
 /* Of an entry of a sparse row: column and value. */
@@ -86,7 +86,7 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     IKT_TRY(ikt_affinity_resolve(ctx, &s->affinity, data->n, &out->k));
     out->model = (ikt_model_spec){.n = drawn, .psi = 1};
     if (out->is_isolation) {
-        IKT_TRY(ikt_model_spec_make(ctx, s, data->n, drawn, &out->model));
+        IKT_TRY(ikt_model_spec_make(ctx, s, data->n, drawn, &out->rows, &out->model));
         out->psi = out->model.psi;
         out->t = out->model.t;
     }

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cells/cells.h"
 #include "config/value.h"
-#include "neighbours/cells.h"
+#include "isolation/centre_lists.h"
 #include "settings/preset.h"
 
 /* A key has the name of its member. */
@@ -188,8 +189,12 @@ ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t cou
     return s;
 }
 
+/* Rows of a fine cell up to which cells of that size are searched; fine cells of a row: some, and
+ * so many that they hold about so many rows. */
+enum { FINE_ROWS = 16, FINE_LEAST = 8, FINE_CANDIDATES = 256 };
+
 ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, int64_t n,
-                               int64_t drawn, ikt_model_spec *out) {
+                               int64_t drawn, const ikt_codes_rows *rows, ikt_model_spec *out) {
     const ikt_isolation_settings *isolation = &settings->isolation;
     const bool is_near = settings->affinity.support != IKT_SUPPORT_DENSE &&
                          ikt_affinity_is_approximate(&settings->affinity, n);
@@ -199,6 +204,15 @@ ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, i
                             .form = isolation->form};
     IKT_TRY(ikt_isolation_resolve_psi(ctx, isolation, n, drawn, &out->psi));
     IKT_TRY(ikt_isolation_resolve_pool(ctx, isolation, drawn, out->psi, &out->pool));
+    const int64_t centres = rows->is_sparse ? 0 : ikt_codes_distinct(out, rows);
+    if (centres > 0 && settings->affinity.support != IKT_SUPPORT_DENSE)
+        out->candidates = ikt_isolation_candidates(isolation, centres);
+    if (is_near && centres > 0 && n <= FINE_ROWS * centres) {
+        out->near = FINE_LEAST + FINE_CANDIDATES * centres / n;
+        const int64_t listed = ikt_list_length(centres, out);
+        if (out->near > listed) out->near = listed;
+        return IKT_OK;
+    }
     if (is_near) out->pool = ikt_cells_pool(n, out->pool);
     if (out->pool >= drawn) out->pool = 0;
     if (is_near) out->coarse = ikt_cells_choose(n, out->pool);

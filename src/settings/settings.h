@@ -9,6 +9,7 @@
 #include "config/config.h"
 #include "data/normalise.h"
 #include "io/sources/source.h"
+#include "isolation/codes.h"
 #include "isolation/model.h"
 #include "isolation/settings.h"
 #include "layout/layout.h"
@@ -96,12 +97,15 @@ void ikt_settings_forget_job(ikt_run_settings *run);
 ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t count);
 
 /* SAME-ARGS. Which model of the Isolation kernel the settings of a run mean: resolves what is
- * "auto", and adds the coarse cells where rows are searched for among near ones.
+ * "auto", and what brings near rows together where rows are searched for among near ones: places
+ * among the centres (isolation/codes.h) where rows lie in cells of a few each, otherwise coarse
+ * cells.
  *   n       rows that are coded
  *   drawn   rows that centres are drawn from: n, or those of isolation.model_from
+ *   rows    shape of both; its numbers of entries need not be known
  * Errors: IKT_ERR_USAGE for psi or pool that do not suit the rows. */
 ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, int64_t n,
-                               int64_t drawn, ikt_model_spec *out);
+                               int64_t drawn, const ikt_codes_rows *rows, ikt_model_spec *out);
 
 /* COLLECTIVE. Opens the rows of input.file. Errors: those of ikt_source_open_with; IKT_ERR_USAGE
  * (input.file is missing, the description of raw numbers is incomplete). */

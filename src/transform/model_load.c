@@ -62,28 +62,24 @@ static ikt_status read_preprocessing(ikt_context *ctx, ikt_loaded_model *m) {
     return st;
 }
 
-/* Numbers of centres become the rows of the model; they must be such and ascend. */
+/* A model whose rows are the numbers of centres; they must be such and ascend. */
 static ikt_status read_model(ikt_context *ctx, ikt_loaded_model *m) {
     const ikt_model_shape *s = &m->shape;
-    int32_t *number = NULL;
     ikt_status st = ikt_alloc(ctx, &m->model, 1, sizeof *m->model, purpose);
     if (st == IKT_OK) {
         *m->model = (ikt_model){
             .spec = {.n = s->centres, .psi = s->psi, .t = s->t}, .psi = s->psi, .t = s->t};
-        st = ikt_alloc(ctx, &m->model->row, s->t * s->psi, sizeof(int64_t), purpose);
+        st = ikt_alloc(ctx, &m->model->given, s->t * s->psi, sizeof *m->model->given, purpose);
     }
-    if (st == IKT_OK) st = ikt_alloc(ctx, &m->model->coarse_row, 0, sizeof(int64_t), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &number, s->t * s->psi, sizeof *number, purpose);
     st = ikt_agree(ctx, st);
+    const int32_t *number = st == IKT_OK ? m->model->given : NULL;
     if (st == IKT_OK)
-        st = ikt_model_file_read(m->file, IKT_MODEL_PARTITIONINGS, 0, s->t, number, 0);
+        st = ikt_model_file_read(m->file, IKT_MODEL_PARTITIONINGS, 0, s->t, m->model->given, 0);
     for (int64_t e = 0; st == IKT_OK && e < s->t * s->psi; e++) {
         const bool ascends = e % s->psi == 0 || number[e] > number[e - 1];
         if (number[e] < 0 || number[e] >= s->centres || !ascends)
             st = damaged(ctx, m, "/partitionings holds numbers that are no centres");
-        m->model->row[e] = number[e];
     }
-    ikt_free(&number);
     return st;
 }
 

@@ -24,7 +24,8 @@ typedef struct {
     ikt_context *ctx;
     const ikt_loaded_model *loaded;
     ikt_dataset *data;
-    int64_t *occupied;   /* [t * psi] whether an old row falls into the cell */
+    ikt_draws draws;     /* for one thread */
+    uint64_t *occupied;  /* [t * psi bits] whether an old row falls into the cell */
     int64_t *centre;     /* [centres] those with an occupied cell, ascending */
     int64_t n_centres;   /* of them */
     int64_t d;           /* columns of rows and centres */
@@ -36,6 +37,11 @@ typedef struct {
     double *least;       /* [block] least squared distance of each so far */
     int64_t *nearest;    /* [block] and the centre */
 } job;
+
+/* Whether cell number `cell`, counted over all partitionings, is marked. */
+static bool is_occupied(const job *j, int64_t cell) {
+    return j->occupied[cell / 64] >> cell % 64 & 1;
+}
 
 /* COLLECTIVE. Each rank marks the cells of its share of the old rows; their codes are dense. */
 static ikt_status find_occupied(const job *j) {
@@ -52,11 +58,13 @@ static ikt_status find_occupied(const job *j) {
         const ikt_row_range at = ikt_stream_step(own, block, step);
         st = ikt_model_file_read(j->loaded->file, IKT_MODEL_CODES, at.first, at.count, code, 0);
         if (st != IKT_OK) break;
+        const ikt_codes read = {
+            .n_local = at.count, .t = s->t, .stride = s->t * width, .width = width, .code = code};
         for (int64_t e = 0; e < at.count * s->t && st == IKT_OK; e++) {
-            const int64_t cell =
-                width == 1 ? ((const uint8_t *)code)[e] : ((const uint16_t *)code)[e];
+            const int64_t cell = ikt_code_entry(&read, e / s->t, e % s->t);
+            const int64_t bit = e % s->t * s->psi + cell;
             if (cell < s->psi)
-                j->occupied[e % s->t * s->psi + cell] = 1;
+                j->occupied[bit / 64] |= UINT64_C(1) << bit % 64;
             else
                 st = ikt_fail(j->ctx, IKT_ERR_DATA, "%s is damaged: /codes holds a cell beyond psi",
                               ikt_model_file_path(j->loaded->file));
@@ -64,7 +72,7 @@ static ikt_status find_occupied(const job *j) {
         st = ikt_agree(j->ctx, st);
     }
     ikt_free(&code);
-    if (st == IKT_OK) ikt_max_i64(j->ctx, j->occupied, s->t * s->psi);
+    if (st == IKT_OK) ikt_or_u64(j->ctx, j->occupied, s->t * s->psi / 64 + 1);
     return st;
 }
 
@@ -83,20 +91,30 @@ static void compare(const job *j, int64_t count, int64_t first, int64_t few) {
     }
 }
 
-/* Gives own row i the occupied cells of a centre. */
-static void set_cells(const job *j, int64_t i, int64_t centre, ikt_codes *codes) {
+/* Gives the zero-similarity rows of the block, which begins with own row `from`, the occupied cells
+ * of their centres. */
+static void set_cells(const job *j, int64_t count, int64_t from, ikt_codes *codes) {
     const int64_t psi = j->loaded->shape.psi;
-    char *row = (char *)codes->code + i * codes->stride;
     for (int64_t p = 0; p < codes->t; p++) {
-        const int64_t *part = j->loaded->model->row + p * psi;
-        const int64_t at = ikt_find_i64(part, psi, centre);
-        if (at < 0 || !j->occupied[p * psi + at]) continue;
-        const uint16_t cell = (uint16_t)at;
-        if (codes->width == 1)
-            ((uint8_t *)row)[p] = (uint8_t)cell;
-        else
-            memcpy(row + 2 * p, &cell, sizeof cell);
+        const int64_t *part = ikt_model_draw(j->loaded->model, &j->draws, 0, p);
+        for (int64_t l = 0; l < count; l++) {
+            const int64_t at = ikt_find_i64(part, psi, j->nearest[l]);
+            if (at >= 0 && is_occupied(j, p * psi + at))
+                ikt_code_set(codes, from + j->which[l], p, (uint32_t)at);
+        }
     }
+}
+
+/* Lists the centres of occupied cells. */
+static void list_centres(job *j) {
+    const ikt_model_shape *s = &j->loaded->shape;
+    for (int64_t p = 0; p < s->t; p++) {
+        const int64_t *part = ikt_model_draw(j->loaded->model, &j->draws, 0, p);
+        for (int64_t e = 0; e < s->psi; e++)
+            if (is_occupied(j, p * s->psi + e)) j->centre[part[e]] = 1;
+    }
+    for (int64_t c = 0; c < s->centres; c++) /* flags become a list behind them */
+        if (j->centre[c]) j->centre[j->n_centres++] = c;
 }
 
 /* COLLECTIVE. The zero-similarity rows among some own ones, which begin with own row `from`. */
@@ -117,8 +135,7 @@ static ikt_status adopt_block(const job *j, ikt_row_range at, int64_t from,
             ikt_dataset_gather_floats(ikt_dataset_model(j->data), j->centre + c, few, j->centres));
         compare(j, count, c, few);
     }
-    for (int64_t l = 0; l < count; l++)
-        set_cells(j, from + j->which[l], j->nearest[l], codes);
+    set_cells(j, count, from, codes);
     return IKT_OK;
 }
 
@@ -142,7 +159,9 @@ static ikt_status adopt_cells(ikt_context *ctx, const ikt_loaded_model *loaded, 
              .d = d,
              .block = ikt_stream_rows(d, (int64_t)sizeof(float)),
              .centre_step = few < s->centres ? few : s->centres};
-    ikt_status st = ikt_alloc(ctx, &j.occupied, s->t * s->psi, sizeof(int64_t), purpose);
+    ikt_status st = ikt_draws_create(ctx, loaded->model, 1, &j.draws);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &j.occupied, s->t * s->psi / 64 + 1, sizeof *j.occupied, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &j.centre, s->centres, sizeof *j.centre, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &j.rows, j.block * d, sizeof(float), purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &j.centres, j.centre_step * d, sizeof(float), purpose);
@@ -151,15 +170,13 @@ static ikt_status adopt_cells(ikt_context *ctx, const ikt_loaded_model *loaded, 
     if (st == IKT_OK) st = ikt_alloc(ctx, &j.nearest, j.block, sizeof *j.nearest, purpose);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = find_occupied(&j);
-    for (int64_t e = 0; st == IKT_OK && e < s->t * s->psi; e++)
-        if (j.occupied[e]) j.centre[loaded->model->row[e]] = 1;
-    for (int64_t c = 0; st == IKT_OK && c < s->centres; c++) /* flags become a list behind them */
-        if (j.centre[c]) j.centre[j.n_centres++] = c;
+    if (st == IKT_OK) list_centres(&j);
     const int64_t steps = st == IKT_OK ? ikt_stream_steps(ctx, own.count, j.block) : 0;
     for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
         const ikt_row_range at = ikt_stream_step(own, j.block, step);
         st = adopt_block(&j, at, at.first - own.first, zero_similarity, codes);
     }
+    ikt_draws_destroy(&j.draws);
     ikt_free(&j.occupied);
     ikt_free(&j.centre);
     ikt_free(&j.rows);

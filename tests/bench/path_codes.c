@@ -83,7 +83,7 @@ static double assign(void *self) {
     double begin = ikt_now();
 #pragma omp parallel num_threads(ikt_threads(c->ctx))
     {
-        uint16_t cell[IKT_ROW_TILE_MOST + IKT_LANES];
+        uint32_t cell[IKT_ROW_TILE_MOST + IKT_LANES];
         ikt_row_tile *tile = &c->tile[omp_get_thread_num()];
         for (int64_t i = 0; i < c->count; i++)
             ikt_row_tile_assign(c->kernel, tile, &c->centres[i], cell);

@@ -19,7 +19,7 @@ typedef struct {
     float *x; /* [(threads * ROWS + TREES * psi) * d] rows, then those sampled */
     ikt_tree_rows rows;
     ikt_tree_node *node; /* [TREES * nodes] */
-    uint16_t *cell;      /* [threads * ROWS] */
+    uint32_t *cell;      /* [threads * ROWS] */
 } forest;
 
 static ikt_status grow(forest *f) {

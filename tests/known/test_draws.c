@@ -6,6 +6,7 @@
 
 #include "base/rng.h"
 #include "isolation/model.h"
+#include "support/model_rows.h"
 #include "support/plain_random.h"
 
 /* Known answers of Random123 (kat_vectors, philox 4x32 10). */
@@ -148,6 +149,7 @@ static void centres_are_subsets_keyed_by_their_partitioning(void **state) {
         int64_t rows[POOL], wanted[COARSE];
         ikt_model *model;
         assert_int_equal(ikt_model_create(*state, &spec, &model), IKT_OK);
+        int64_t *row = model_rows(*state, model);
         plain_subset(8, IKT_RNG_POOL, 0, N, POOL, rows);
         for (int64_t p = 0; p <= T; p++) { /* and the coarse cells */
             const int64_t count = p < T ? PSI : COARSE;
@@ -155,9 +157,10 @@ static void centres_are_subsets_keyed_by_their_partitioning(void **state) {
                          wanted);
             for (int64_t i = 0; i < count && pool; i++)
                 wanted[i] = rows[wanted[i]];
-            assert_memory_equal(p < T ? model->row + p * PSI : model->coarse_row, wanted,
+            assert_memory_equal(p < T ? row + p * PSI : model->coarse_row, wanted,
                                 (size_t)count * sizeof *wanted);
         }
+        ikt_free(&row);
         ikt_model_destroy(&model);
     }
 }

@@ -52,7 +52,7 @@ static void compute_within(ikt_context *ctx, ikt_codes_budget budget, const prob
         ikt_codes_compute_within(ctx, budget, NULL, data, distribution, model, codes, NULL),
         IKT_OK);
     assert_int_equal(codes->n_local, distribution->count);
-    assert_int_equal(codes->width, p->psi <= 256 ? 1 : 2);
+    assert_int_equal(codes->width, ikt_code_width(p->psi));
     ikt_model_destroy(&model);
     ikt_dataset_destroy(&data);
     ikt_source_close(&source);
@@ -130,7 +130,7 @@ static void with_every_row_a_centre_cells_are_rows(void **state) {
     compute(*state, &p, &rows, &codes);
     for (int64_t i = 0; i < rows.count; i++)
         for (int64_t q = 0; q < p.t; q++)
-            assert_int_equal(codes_cell(&codes, i, q), (rows.first + i) % period);
+            assert_int_equal(ikt_code_entry(&codes, i, q), (rows.first + i) % period);
     ikt_codes_destroy(&codes);
 }
 
@@ -141,7 +141,7 @@ static void one_cell_holds_everything(void **state) {
     compute(*state, &p, &rows, &codes);
     for (int64_t i = 0; i < rows.count; i++)
         for (int64_t q = 0; q < p.t; q++)
-            assert_int_equal(codes_cell(&codes, i, q), 0);
+            assert_int_equal(ikt_code_entry(&codes, i, q), 0);
     ikt_codes_destroy(&codes);
 }
 

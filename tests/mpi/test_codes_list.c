@@ -9,7 +9,7 @@
 #include "base/row_hash.h"
 #include "isolation/codes.h"
 #include "isolation/coding.h"
-#include "support/equal_cells.h"
+#include "support/model_rows.h"
 
 typedef enum { UNIFORM, TIED, FAR } kind; /* FAR: a small cloud far away, where rounding decides */
 
@@ -91,7 +91,8 @@ typedef struct {
 
 static void compute(ikt_context *ctx, const problem *p, setting *s) {
     const ikt_preprocess_settings raw = {IKT_NORMALISE_NONE, 0};
-    const ikt_model_spec spec = {21, p->n, p->psi, p->t, p->pool, p->coarse, IKT_FORM_VORONOI};
+    const ikt_model_spec spec = {
+        .seed = 21, .n = p->n, .psi = p->psi, .t = p->t, .pool = p->pool, .coarse = p->coarse};
     s->rows = create_rows(ctx, p);
     s->distribution = ikt_rows_make(p->n, ikt_size(ctx), ikt_rank(ctx));
     assert_int_equal(ikt_source_from_memory(ctx, s->rows, p->n, p->d, p->type, &s->source), IKT_OK);
@@ -124,17 +125,19 @@ static void cells_are_those_of_the_definition(void **state) {
         setting s;
         assert_true(ikt_list_pays(p->type == IKT_TYPE_U8, distinct_most(p), p->psi, p->t, p->d));
         compute(*state, p, &s);
+        int64_t *centre = model_rows(*state, s.model);
         for (int64_t i = 0; i < s.distribution.count; i += 7) {
             int64_t row = s.distribution.first + i;
             for (int64_t t = 0; t < p->t; t++) {
-                int64_t expected = plain_cell(p, s.rows, s.model->row + t * p->psi, p->psi, row);
-                if (codes_cell(&s.codes, i, t) != expected)
+                int64_t expected = plain_cell(p, s.rows, centre + t * p->psi, p->psi, row);
+                if (ikt_code_entry(&s.codes, i, t) != expected)
                     fail_msg("%s: row %d, partitioning %d: cell %d, not %d", p->name, (int)row,
-                             (int)t, (int)codes_cell(&s.codes, i, t), (int)expected);
+                             (int)t, (int)ikt_code_entry(&s.codes, i, t), (int)expected);
             }
             assert_int_equal(s.coarse[i],
                              plain_cell(p, s.rows, s.model->coarse_row, p->coarse, row));
         }
+        ikt_free(&centre);
         clear(&s);
     }
 }
@@ -182,11 +185,13 @@ static void centres_come_from_the_pool(void **state) {
     ikt_model *model;
     const ikt_model_spec spec = {.seed = 4, .n = 1000, .psi = 30, .t = 5, .pool = 30, .coarse = 10};
     assert_int_equal(ikt_model_create(*state, &spec, &model), IKT_OK);
+    int64_t *row = model_rows(*state, model);
     for (int64_t e = 0; e < 30; e++)
         for (int64_t t = 1; t < 5; t++)
-            assert_int_equal(model->row[t * 30 + e], model->row[e]);
+            assert_int_equal(row[t * 30 + e], row[e]);
     for (int64_t e = 0; e < 10; e++)
-        assert_true(is_among(model->row, 30, model->coarse_row[e]));
+        assert_true(is_among(row, 30, model->coarse_row[e]));
+    ikt_free(&row);
     ikt_model_destroy(&model);
 }
 

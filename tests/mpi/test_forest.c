@@ -92,7 +92,7 @@ static bool are_equal(const tree *t, int64_t a, int64_t b) {
 
 /* Leaves are as many as different sampled rows; each holds one, and its equals only. */
 static void check_isolation(const tree *t) {
-    uint16_t cell[ROWS_MOST];
+    uint32_t cell[ROWS_MOST];
     int64_t different = 0;
     bool seen[ROWS_MOST] = {false};
     ikt_tree_cells(t->node, &t->rows, 0, ROWS_MOST, cell);
@@ -113,7 +113,7 @@ static void check_isolation(const tree *t) {
 
 /* All rows, sampled or not, fall where the recursive definition says. */
 static void check_against_recursion(const tree *t, uint64_t seed, int64_t p) {
-    uint16_t cell[ROWS_MOST];
+    uint32_t cell[ROWS_MOST];
     int sample[ROWS_MOST];
     table plain = {.d = t->d};
     for (int64_t i = 0; i < ROWS_MOST; i++)

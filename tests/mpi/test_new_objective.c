@@ -317,7 +317,7 @@ static ikt_status create_and_look(ikt_context *ctx, const ikt_objective_inputs *
             int64_t equal = 0;
             if (j < 0 || j >= n_local) continue; /* its code is on another rank */
             for (int64_t t = 0; t < codes->t; t++)
-                equal += codes_cell(codes, i, t) == codes_cell(codes, j, t);
+                equal += ikt_code_entry(codes, i, t) == ikt_code_entry(codes, j, t);
             assert_true(i != j && equal <= before);
             before = equal;
         }

@@ -9,11 +9,11 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "cells/cells.h"
 #include "checkpoint/fingerprint.h"
 #include "isolation/codes.h"
 #include "linalg/pca.h"
 #include "metric/metric.h"
-#include "neighbours/cells.h"
 #include "support/equal_cells.h"
 
 typedef enum {
@@ -115,14 +115,16 @@ static void close_setting(setting *s) {
 
 static void compute(ikt_context *ctx, const problem *p, const setting *s, int e, ikt_codes *codes,
                     uint16_t **coarse) {
-    const ikt_model_spec spec = {21, p->n, p->psi, p->t, p->pool, p->coarse, IKT_FORM_VORONOI};
+    const ikt_model_spec spec = {
+        .seed = 21, .n = p->n, .psi = p->psi, .t = p->t, .pool = p->pool, .coarse = p->coarse};
     const ikt_codes_budget budget = {p->budget > 0 ? p->budget : INT64_C(256) << 20, 64 << 20};
     ikt_model *model;
     assert_int_equal(ikt_model_create(ctx, &spec, &model), IKT_OK);
     assert_int_equal(ikt_alloc(ctx, coarse, s->distribution.count, sizeof **coarse, "test"),
                      IKT_OK);
+    ikt_code_places places = {.coarse = *coarse};
     ikt_status st = ikt_codes_compute_within(ctx, budget, NULL, s->data[e], &s->distribution, model,
-                                             codes, *coarse);
+                                             codes, &places);
     if (st != IKT_OK) fail_msg("%s: %s", p->name, ikt_message(ctx));
     ikt_model_destroy(&model);
 }
@@ -140,10 +142,11 @@ static void cells_are_those_of_the_dense_rows(void **state) {
             compute(ctx, p, &s, e, &codes[e], &coarse[e]);
         for (int64_t i = 0; i < s.distribution.count; i++) {
             for (int64_t t = 0; t < p->t; t++)
-                if (codes_cell(&codes[0], i, t) != codes_cell(&codes[1], i, t))
+                if (ikt_code_entry(&codes[0], i, t) != ikt_code_entry(&codes[1], i, t))
                     fail_msg("%s: row %d, partitioning %d: cell %d dense, %d sparse", p->name,
                              (int)(s.distribution.first + i), (int)t,
-                             (int)codes_cell(&codes[0], i, t), (int)codes_cell(&codes[1], i, t));
+                             (int)ikt_code_entry(&codes[0], i, t),
+                             (int)ikt_code_entry(&codes[1], i, t));
             if (coarse[0][i] != coarse[1][i])
                 fail_msg("%s: row %d: another coarse cell", p->name,
                          (int)(s.distribution.first + i));
@@ -165,7 +168,8 @@ static void problems_are_what_they_say(void **state) {
     (void)state;
     for (int q = 0; q < PROBLEMS; q++) {
         const problem *p = &problems[q];
-        const ikt_model_spec spec = {21, p->n, p->psi, p->t, p->pool, p->coarse, IKT_FORM_VORONOI};
+        const ikt_model_spec spec = {
+            .seed = 21, .n = p->n, .psi = p->psi, .t = p->t, .pool = p->pool, .coarse = p->coarse};
         const ikt_codes_rows rows = {
             .d = p->d, .is_sparse = true, .entries = p->density * (double)p->d, .longest = p->d};
         assert_int_equal(ikt_codes_distinct(&spec, &rows) == 0, strncmp(p->name, "races", 5) == 0);
@@ -384,7 +388,8 @@ static void fingerprints_do_not_depend_on_ranks(void **state) {
 static void forest_and_many_components_are_refused(void **state) {
     ikt_context *ctx = *state;
     const problem *p = &problems[0];
-    const ikt_model_spec spec = {21, p->n, p->psi, p->t, 0, 0, IKT_FORM_FOREST};
+    const ikt_model_spec spec = {
+        .seed = 21, .n = p->n, .psi = p->psi, .t = p->t, .form = IKT_FORM_FOREST};
     setting s;
     ikt_model *model;
     ikt_codes codes;

@@ -39,20 +39,22 @@ typedef struct {
     copy codes, coarse, done;
 } kept_codes;
 
-static ikt_status load_codes(void *self, ikt_codes *codes, uint16_t *coarse, int32_t *done) {
+static ikt_status load_codes(void *self, ikt_codes *codes, const ikt_code_places *places,
+                             int32_t *done) {
     const kept_codes *k = self;
     give(&k->codes, codes->code);
-    give(&k->coarse, coarse);
+    give(&k->coarse, places->coarse);
     give(&k->done, done);
     return IKT_OK;
 }
 
-static ikt_status save_codes(void *self, const ikt_codes *codes, const uint16_t *coarse,
+static ikt_status save_codes(void *self, const ikt_codes *codes, const ikt_code_places *places,
                              const int32_t *done) {
     kept_codes *k = self;
     k->saves++;
     keep(k->ctx, &k->codes, codes->code, codes->n_local * codes->stride);
-    if (coarse) keep(k->ctx, &k->coarse, coarse, codes->n_local * (int64_t)sizeof *coarse);
+    if (places->coarse)
+        keep(k->ctx, &k->coarse, places->coarse, codes->n_local * (int64_t)sizeof *places->coarse);
     keep(k->ctx, &k->done, done, codes->n_local * (int64_t)sizeof *done);
     return IKT_OK;
 }
@@ -65,13 +67,14 @@ static void codes_go_on(ikt_context *ctx, int form, int64_t t, bool coarse) {
     const ikt_model_spec spec = {
         .seed = 2, .n = N, .psi = PSI, .t = t, .coarse = coarse ? 64 : 0, .form = form};
     assert_int_equal(ikt_model_create(ctx, &spec, &s.model), IKT_OK);
-    uint16_t *cell[2] = {NULL, NULL};
+    ikt_code_places places[2] = {{.coarse = NULL}, {.coarse = NULL}};
     for (int i = 0; i < 2 && coarse; i++)
-        assert_int_equal(ikt_alloc(ctx, &cell[i], s.distribution.count, sizeof *cell[i], "test"),
+        assert_int_equal(ikt_alloc(ctx, &places[i].coarse, s.distribution.count,
+                                   sizeof *places[i].coarse, "test"),
                          IKT_OK);
     ikt_codes codes;
     assert_int_equal(ikt_codes_compute_within(ctx, small, NULL, s.data, &s.distribution, s.model,
-                                              &s.codes, cell[0]),
+                                              &s.codes, &places[0]),
                      IKT_OK);
     kept_codes kept = {.ctx = ctx};
     const ikt_codes_hooks hooks = {&kept, "memory", load_codes, save_codes};
@@ -80,7 +83,7 @@ static void codes_go_on(ikt_context *ctx, int form, int64_t t, bool coarse) {
     while (st == IKT_STOPPED && stops < STOPS_MOST) {
         ikt_watch_begin(ctx, 0, INFINITY);
         st = ikt_codes_compute_within(ctx, small, &hooks, s.data, &s.distribution, s.model, &codes,
-                                      cell[1]);
+                                      &places[1]);
         stops += st == IKT_STOPPED;
         ikt_clear(ctx);
     }
@@ -90,13 +93,14 @@ static void codes_go_on(ikt_context *ctx, int form, int64_t t, bool coarse) {
     assert_true(stops > 3);
     assert_memory_equal(codes.code, s.codes.code, (size_t)(codes.n_local * codes.stride));
     if (coarse && s.distribution.count > 0)
-        assert_memory_equal(cell[0], cell[1], (size_t)s.distribution.count * sizeof *cell[0]);
+        assert_memory_equal(places[0].coarse, places[1].coarse,
+                            (size_t)s.distribution.count * sizeof *places[0].coarse);
     ikt_codes_destroy(&codes);
     ikt_free(&kept.codes.bytes);
     ikt_free(&kept.coarse.bytes);
     ikt_free(&kept.done.bytes);
-    ikt_free(&cell[0]);
-    ikt_free(&cell[1]);
+    ikt_code_places_destroy(&places[0]);
+    ikt_code_places_destroy(&places[1]);
     clear(&s);
 }
 

@@ -118,7 +118,7 @@ static void expect(problem *p) {
 /* Three times over with the same tile: the float32 kernel changes its ways when rows are hard. */
 static void check_tile(const problem *p, const ikt_codes_kernel *kernel, ikt_row_tile *tile,
                        const ikt_centres *centres) {
-    uint16_t cell[IKT_ROW_TILE_MOST];
+    uint32_t cell[IKT_ROW_TILE_MOST];
     const int64_t element = p->is_u8 ? 1 : 4;
     for (int64_t first = 0; first < p->n; first += tile->capacity) {
         int64_t count = p->n - first < tile->capacity ? p->n - first : tile->capacity;

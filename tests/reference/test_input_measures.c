@@ -310,7 +310,7 @@ static float *indicators(ikt_context *ctx, const ikt_ref_set *set, int64_t *colu
     float *x = calloc((size_t)(set->n * *columns), sizeof *x);
     for (int64_t i = 0; i < set->n; i++)
         for (int64_t p = 0; p < codes.t; p++)
-            x[i * *columns + 8 * p + codes_cell(&codes, i, p)] = 1;
+            x[i * *columns + 8 * p + ikt_code_entry(&codes, i, p)] = 1;
     ikt_codes_destroy(&codes);
     input_close(&in);
     ikt_context_destroy(&alone);

@@ -133,7 +133,7 @@ static const setting all = {.psi = PSI, .t = T, .block = N, .usual = T, .last = 
 
 static void with_all_pairs_it_is_the_gradient_of_the_dense_p(void **state) {
     plain *p = malloc(sizeof *p);
-    setting s[6] = {all, all, all, all, all, all};
+    setting s[7] = {all, all, all, all, all, all, all};
     s[0].q = 1;
     s[1].has_zeros = true;
     s[1].psi = 300; /* cells of two bytes, most of them empty */
@@ -143,6 +143,7 @@ static void with_all_pairs_it_is_the_gradient_of_the_dense_p(void **state) {
     s[4].t = s[4].usual = s[4].last = 1;
     s[5].psi = N;
     s[5].q = 3;
+    s[6].psi = 70000; /* cells of four bytes */
     for (size_t k = 0; k < sizeof s / sizeof *s; k++) {
         plain_sums(&s[k], p);
         assert_true(distance_after(*state, &s[k], p, 1) < 1e-6);

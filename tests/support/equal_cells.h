@@ -1,16 +1,10 @@
-/* The cells of coded rows, and how many two rows share, for tests. */
+/* How many cells two coded rows share, for tests. */
 #ifndef IKT_TEST_EQUAL_CELLS_H
 #define IKT_TEST_EQUAL_CELLS_H
 
 #include "base/cpu.h"
 #include "isolation/codes.h"
 #include "isolation/similarity.h"
-
-/* LOCAL. Cell of row i of this rank in partitioning p. */
-static inline int64_t codes_cell(const ikt_codes *codes, int64_t i, int64_t p) {
-    const char *row = (const char *)codes->code + i * codes->stride;
-    return codes->width == 1 ? ((const uint8_t *)row)[p] : ((const uint16_t *)(const void *)row)[p];
-}
 
 /* LOCAL. Partitionings in which rows i and k of this rank fall into the same cell. */
 static inline int64_t equal_cells(const ikt_codes *codes, int64_t i, int64_t k) {

@@ -20,17 +20,13 @@ static inline int64_t random_cell(int64_t n, int64_t psi, bool has_zeros, int64_
 /* LOCAL. Codes of the own rows, owned by the caller. */
 static inline ikt_codes random_codes(ikt_context *ctx, const ikt_rows *rows, int64_t psi, int64_t t,
                                      bool has_zeros) {
-    ikt_codes codes = {.n_local = rows->count, .t = t, .width = psi <= 256 ? 1 : 2};
+    ikt_codes codes = {.n_local = rows->count, .t = t, .width = ikt_code_width(psi)};
     codes.stride = (t * codes.width + 63) / 64 * 64;
     ikt_alloc(ctx, &codes.code, rows->count * codes.stride, 1, "test");
     for (int64_t i = 0; i < rows->count; i++)
         for (int64_t p = 0; p < t; p++) {
             const int64_t cell = random_cell(rows->n, psi, has_zeros, rows->first + i, p);
-            char *row = (char *)codes.code + i * codes.stride;
-            if (codes.width == 1)
-                ((uint8_t *)row)[p] = (uint8_t)cell;
-            else
-                ((uint16_t *)(void *)row)[p] = (uint16_t)cell;
+            ikt_code_set(&codes, i, p, (uint32_t)cell);
         }
     return codes;
 }

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "isolation/model.h"
 #include "isolation/settings.h"
+#include "support/model_rows.h"
 
 static int64_t resolved(ikt_context *ctx, int64_t psi, int64_t n) {
     const ikt_isolation_settings settings = {.psi = psi, .psi_most = 4096, .partitionings = 200};
@@ -76,10 +78,12 @@ static void centres_are_distinct_ascending_rows(void **state) {
     static const int64_t shapes[][2] = {{1, 1}, {7, 1}, {7, 6}, {7, 7}, {1000, 999}, {100000, 300}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         ikt_model *model = draw(*state, 5, shapes[s][0], shapes[s][1], 20);
+        int64_t *row = model_rows(*state, model);
         for (int64_t i = 0; i < model->t * model->psi; i++) {
-            assert_in_range(model->row[i], 0, model->spec.n - 1);
-            if (i % model->psi > 0) assert_true(model->row[i] > model->row[i - 1]);
+            assert_in_range(row[i], 0, model->spec.n - 1);
+            if (i % model->psi > 0) assert_true(row[i] > row[i - 1]);
         }
+        ikt_free(&row);
         ikt_model_destroy(&model);
         assert_null(model);
     }
@@ -88,9 +92,14 @@ static void centres_are_distinct_ascending_rows(void **state) {
 static void a_longer_model_begins_with_the_shorter(void **state) {
     ikt_model *one = draw(*state, 5, 500, 40, 10), *two = draw(*state, 5, 500, 40, 30);
     ikt_model *other = draw(*state, 6, 500, 40, 10);
-    assert_memory_equal(one->row, two->row, 10 * 40 * sizeof *one->row);
-    assert_memory_not_equal(one->row, other->row, 10 * 40 * sizeof *one->row);
-    assert_memory_not_equal(two->row, two->row + 40, 40 * sizeof *one->row);
+    int64_t *short_one = model_rows(*state, one), *long_one = model_rows(*state, two);
+    int64_t *others = model_rows(*state, other);
+    assert_memory_equal(short_one, long_one, 10 * 40 * sizeof *short_one);
+    assert_memory_not_equal(short_one, others, 10 * 40 * sizeof *others);
+    assert_memory_not_equal(long_one, long_one + 40, 40 * sizeof *long_one);
+    ikt_free(&short_one);
+    ikt_free(&long_one);
+    ikt_free(&others);
     ikt_model_destroy(&one);
     ikt_model_destroy(&two);
     ikt_model_destroy(&other);
@@ -102,29 +111,53 @@ static void subsets_are_equally_likely(void **state) {
     enum { DRAWS = 20000 };
     int64_t seen[25] = {0};
     ikt_model *model = draw(*state, 11, 5, 2, DRAWS);
+    int64_t *row = model_rows(*state, model);
     for (int64_t p = 0; p < DRAWS; p++)
-        seen[model->row[2 * p] * 5 + model->row[2 * p + 1]]++;
+        seen[row[2 * p] * 5 + row[2 * p + 1]]++;
     double chi = 0, mean = DRAWS / 10.0;
     for (int64_t a = 0; a < 5; a++)
         for (int64_t b = a + 1; b < 5; b++)
             chi += ((double)seen[a * 5 + b] - mean) * ((double)seen[a * 5 + b] - mean) / mean;
     assert_true(chi < 33.7);
+    ikt_free(&row);
     ikt_model_destroy(&model);
 }
 
+/* Few centres among many rows are sorted, many are marked; with a pool and without, with the coarse
+ * centres and without. */
 static void distinct_rows_are_listed_once(void **state) {
-    ikt_model *model = draw(*state, 5, 60, 20, 10);
-    int64_t *rows, count, found = 0;
-    assert_int_equal(ikt_model_distinct(*state, model, 2, 5, &rows, &count), IKT_OK);
-    for (int64_t row = 0; row < 60; row++) {
-        int is_centre = 0;
-        for (int64_t i = 2 * 20; i < 7 * 20; i++)
-            is_centre |= model->row[i] == row;
-        if (is_centre) assert_int_equal(rows[found++], row);
-    }
-    assert_int_equal(found, count);
-    ikt_free(&rows);
-    ikt_model_destroy(&model);
+    static const ikt_model_spec specs[] = {
+        {.seed = 5, .n = 60, .psi = 20, .t = 10, .coarse = 7},
+        {.seed = 5, .n = 20000, .psi = 3, .t = 9, .coarse = 11},
+        {.seed = 5, .n = 20000, .psi = 20, .t = 10, .pool = 70, .coarse = 12},
+        {.seed = 5, .n = 2000000, .psi = 3, .t = 9, .pool = 15000, .coarse = 11}};
+    enum { FIRST = 2, MOST = 300 };
+    for (size_t s = 0; s < sizeof specs / sizeof *specs; s++)
+        for (int64_t count = 5; count <= ikt_model_parts(&specs[s]) - FIRST; count++) {
+            ikt_model *model;
+            ikt_draws draws;
+            int64_t *rows = NULL, n_rows, all = 0, wanted[MOST], distinct = 0;
+            assert_int_equal(ikt_model_create(*state, &specs[s], &model), IKT_OK);
+            assert_int_equal(ikt_draws_create(*state, model, 2, &draws), IKT_OK);
+            for (int64_t p = FIRST; p < FIRST + count; p++) {
+                const int64_t centres = ikt_model_centres(&specs[s], p);
+                assert_int_equal(centres, p < specs[s].t ? specs[s].psi : specs[s].coarse);
+                memcpy(wanted + all, ikt_model_draw(model, &draws, (int)(p % 2), p),
+                       (size_t)centres * sizeof *wanted);
+                all += centres;
+            }
+            assert_true(all <= MOST);
+            ikt_sort_i64(wanted, all);
+            for (int64_t e = 0; e < all; e++)
+                if (e == 0 || wanted[e] != wanted[e - 1]) wanted[distinct++] = wanted[e];
+            assert_int_equal(ikt_model_distinct(*state, model, FIRST, count, &rows, &n_rows),
+                             IKT_OK);
+            assert_int_equal(n_rows, distinct);
+            assert_memory_equal(rows, wanted, (size_t)distinct * sizeof *rows);
+            ikt_free(&rows);
+            ikt_draws_destroy(&draws);
+            ikt_model_destroy(&model);
+        }
 }
 
 IKT_MPI_TESTS(ikt_test(automatic_psi_is_a_sixteenth_of_the_rows),

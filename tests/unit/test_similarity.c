@@ -14,10 +14,13 @@ typedef struct {
 
 static int64_t entry(const char *rows, const ikt_code_shape *code, int64_t i, int64_t p) {
     const char *at = rows + i * code->stride + p * code->width;
-    return code->width == 1 ? *(const uint8_t *)at : *(const uint16_t *)(const void *)at;
+    return code->width == 1   ? *(const uint8_t *)at
+           : code->width == 2 ? *(const uint16_t *)(const void *)at
+                              : (int64_t) * (const uint32_t *)(const void *)at;
 }
 
-/* Codes with many equal entries, some of them 0 like the padding, some with equal low bytes. */
+/* Codes with many equal entries, some of them 0 like the padding, some with equal low bytes: two
+ * values of four bytes differ in the lowest alone, two in the highest. */
 static char *create_rows(ikt_context *ctx, const ikt_code_shape *code, int64_t n, uint64_t salt) {
     char *rows;
     assert_int_equal(ikt_alloc(ctx, &rows, n * code->stride, 1, "test"), IKT_OK);
@@ -27,8 +30,10 @@ static char *create_rows(ikt_context *ctx, const ikt_code_shape *code, int64_t n
             char *at = rows + i * code->stride + p * code->width;
             if (code->width == 1)
                 *(uint8_t *)at = (uint8_t)(value * 85);
-            else
+            else if (code->width == 2)
                 *(uint16_t *)(void *)at = (uint16_t)(value * 256);
+            else
+                *(uint32_t *)(void *)at = (uint32_t)(value / 2) << 30 | (uint32_t)(value % 2);
         }
     return rows;
 }
@@ -62,7 +67,7 @@ static void check(ikt_context *ctx, shape s) {
 static void counts_are_exact(void **state) {
     static const int64_t ts[] = {1, 31, 32, 33, 63, 64, 65, 200, 256, 1000};
     for (size_t i = 0; i < sizeof ts / sizeof *ts; i++)
-        for (int width = 1; width <= 2; width++) {
+        for (int width = 1; width <= 4; width *= 2) {
             check(*state, (shape){1, 1, ts[i], width});
             check(*state, (shape){3, 5, ts[i], width});
             check(*state, (shape){9, 70, ts[i], width});
@@ -71,7 +76,7 @@ static void counts_are_exact(void **state) {
 
 /* More equal entries than an 8-bit or a signed 16-bit counter holds. */
 static void long_codes_do_not_overflow(void **state) {
-    for (int width = 1; width <= 2; width++) {
+    for (int width = 1; width <= 4; width *= 2) {
         const int64_t t = 65535;
         const ikt_code_shape code = {t, (t * width + 63) / 64 * 64, width};
         char *a = create_rows(*state, &code, 2, 1);

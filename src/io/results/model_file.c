@@ -21,7 +21,10 @@ typedef struct {
 } layout;
 
 static layout layout_of(const ikt_model_shape *s, ikt_model_part part) {
-    const hid_t code = ikt_model_code_bytes(s) == 1 ? H5T_NATIVE_UINT8 : H5T_NATIVE_UINT16;
+    const int bytes = ikt_model_code_bytes(s);
+    const hid_t code = bytes == 1   ? H5T_NATIVE_UINT8
+                       : bytes == 2 ? H5T_NATIVE_UINT16
+                                    : H5T_NATIVE_UINT32;
     const hid_t row = s->is_u8 ? H5T_NATIVE_UINT8 : H5T_NATIVE_FLOAT;
     const bool shifted = s->is_shifted, reduced = s->is_reduced;
     const layout all[IKT_MODEL_PARTS] = {
@@ -107,8 +110,9 @@ ikt_status ikt_model_writer_shape(ikt_model_writer *w, const ikt_model_shape *s)
         bytes += ikt_h5_rows_bytes(of.n, (int64_t)of.row_bytes);
     }
     IKT_TRY(ikt_h5_output_reserve(&w->out, bytes));
+    const int version = ikt_model_code_bytes(s) > 2 ? IKT_MODEL_WIDE : IKT_MODEL_FIRST;
     bool good = ikt_h5_set_text(w->out.file, "format", "iktsne-model") &&
-                ikt_h5_set_int(w->out.file, "format_version", IKT_MODEL_CURRENT);
+                ikt_h5_set_int(w->out.file, "format_version", version);
     for (int i = 0; i < NUMBERS && good; i++)
         good = ikt_h5_set_int(w->out.file, number_name[i], number[i]);
     hid_t group = good ? ikt_h5_create_group(w->out.file, "preprocess") : -1;
@@ -197,9 +201,9 @@ static ikt_status read_shape(ikt_model_file *f) {
     const ikt_model_shape *s = &f->shape;
     bool good = s->n >= 1 && s->q >= 1 && s->q <= 3 && s->d >= 1 && s->columns >= 1 &&
                 s->centres >= 1 && s->t >= 1 && s->t <= UINT16_MAX && s->psi >= 1 &&
-                s->psi <= UINT16_MAX + 1 && s->psi <= s->centres &&
+                s->psi <= s->centres && s->centres <= INT32_MAX &&
                 (s->is_reduced || s->columns == s->d) && s->columns <= INT32_MAX &&
-                s->d <= INT32_MAX && s->n <= INT64_MAX >> 16 && s->centres <= INT64_MAX >> 16;
+                s->d <= INT32_MAX && s->n <= INT64_MAX >> 16;
     return good ? IKT_OK : damaged(f, "its sizes do not fit together");
 }
 

@@ -4,7 +4,8 @@
  *   /preprocess/mean, components  d and k x d float64; absent without reduction
  *   /centres         distinct centres, after preprocessing: uint8 or float32
  *   /partitionings   t x psi int32: numbers of centres, ascending in each
- *   /codes           n x t: cell of each row in each partitioning; uint8, or uint16 for psi > 256
+ *   /codes           n x t: cell of each row in each partitioning; uint8, uint16 for psi > 256, or
+ *                    uint32 for psi > 65536
  *   /embedding       n x q float32
  *   /labels          n int64, where the input had them
  *   /provenance      attributes: configuration (YAML), version, input, hashes
@@ -20,8 +21,12 @@
 #include "base/status.h"
 #include "io/results/result.h"
 
-/* Versions of the format; append only. */
-typedef enum { IKT_MODEL_FIRST = 1, IKT_MODEL_CURRENT = IKT_MODEL_FIRST } ikt_model_version;
+/* Versions of the format; append only. A model is written in the first one that can hold it. */
+typedef enum {
+    IKT_MODEL_FIRST = 1,
+    IKT_MODEL_WIDE = 2, /* codes may be uint32 */
+    IKT_MODEL_CURRENT = IKT_MODEL_WIDE
+} ikt_model_version;
 
 /* The data sets. Elements in memory are of the types above, rows dense unless a stride is given. */
 typedef enum {
@@ -54,7 +59,7 @@ typedef struct {
 
 /* LOCAL, pure. Bytes of an entry of the codes. */
 static inline int ikt_model_code_bytes(const ikt_model_shape *shape) {
-    return shape->psi <= 256 ? 1 : 2;
+    return shape->psi <= 256 ? 1 : shape->psi <= 65536 ? 2 : 4;
 }
 
 /* Reading a model file. */

@@ -4,8 +4,8 @@
  * centres are near, and rows are numbered cell by cell: a row's new number is its *slot*.
  * Everything after the codes (neighbours, P, the loop) works in slots.
  */
-#ifndef IKT_NEIGHBOURS_CELLS_H
-#define IKT_NEIGHBOURS_CELLS_H
+#ifndef IKT_CELLS_CELLS_H
+#define IKT_CELLS_CELLS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,6 @@
 #include "data/dataset.h"
 #include "dist/order.h"
 #include "dist/rows.h"
-#include "isolation/model.h"
 #include "metric/metric.h"
 
 typedef struct {
@@ -45,7 +44,7 @@ int64_t ikt_cells_pool(int64_t n, int64_t pool);
  *   data        the rows; the centres' coordinates are read from ikt_dataset_model(data)
  *   centre_row  [count] rows of the centres there, ascending, the same on all ranks
  *   cell        [rows->count] cell of each own row: index into centre_row. Or NULL: the rows are
- *               read, and each gets a near centre (nearest_cell.c)
+ *               read, and each gets a near centre (pyramid.c)
  *   slot        [rows->count], receives the slots
  * Errors: IKT_ERR_RESOURCE, those of reading; empty then. Memory: 12 count d bytes at the peak.
  * Centres of sparse rows whose cells are given stay sparse; what depends on them has the same bits.
@@ -55,13 +54,12 @@ ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *
                             ikt_cells *out, uint32_t *slot);
 void ikt_cells_destroy(ikt_cells *cells);
 
-/* COLLECTIVE. Makes the cells of a model's coarse partition, and plans the exchange that brings
- * rows to their slots.
- *   cell    [rows->count] coarse cell of each own row, or NULL where they are to be found
+/* COLLECTIVE. Makes the cells, and plans the exchange that brings rows to their slots.
+ *   centre_row, count, cell   as in ikt_cells_create
  * Errors: IKT_ERR_RESOURCE, those of reading; both are empty then. */
 ikt_status ikt_rows_order(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
-                          const ikt_model *model, const uint16_t *cell, ikt_cells *cells,
-                          ikt_order *order);
+                          const int64_t *centre_row, int64_t count, const uint16_t *cell,
+                          ikt_cells *cells, ikt_order *order);
 
 /* LOCAL. Cell of a slot. */
 static inline int64_t ikt_cells_find(const ikt_cells *cells, int64_t slot) {
@@ -79,15 +77,23 @@ static inline int64_t ikt_cells_find(const ikt_cells *cells, int64_t slot) {
 ikt_status ikt_locality_order(ikt_context *ctx, const float *x, const ikt_sparse *rows,
                               int64_t count, int64_t d, uint32_t *order);
 
-/* COLLECTIVE. Reads the own rows and finds their cells (nearest_cell.c): a function of row and
- * centres alone; ties go to the lower cell.
- *   centre   [count * d] in their order, packed by ikt_pack_rows
- *   cell     [rows->count], receives numbers below count
- * Errors: IKT_ERR_RESOURCE, those of reading. */
-ikt_status ikt_nearest_cells(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
-                             const float *centre, int64_t count, uint16_t *cell);
+/* A near centre of any row, found from the top of a pyramid of means (pyramid.c): a function of
+ * row and centres alone; ties go to the lower centre. */
+typedef struct ikt_pyramid ikt_pyramid;
+
+/* LOCAL.
+ *   centre   [count * d] in their order, packed by ikt_pack_rows; lent
+ *   out      owned by the caller; NULL on failure
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_pyramid_create(ikt_context *ctx, const ikt_metric *metric, const float *centre,
+                              int64_t count, int64_t d, ikt_pyramid **out);
+/* LOCAL. Accepts NULL. */
+void ikt_pyramid_destroy(ikt_pyramid **pyramid);
+
+/* LOCAL, called from several threads. The number of a centre near to row [d]. */
+int64_t ikt_pyramid_find(const ikt_pyramid *pyramid, const float *row);
 
 /* LOCAL, pure. Centres and means that a row is compared with, at most. */
-int64_t ikt_nearest_cell_compared(int64_t count);
+int64_t ikt_pyramid_compared(int64_t count);
 
 #endif

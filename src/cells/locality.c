@@ -3,7 +3,7 @@
  * Method: the points are halved across the line between two that are far apart, at the median of
  * their projections, and so on in each half. Advantage: any dimension, balanced, no parameters.
  * Disadvantage: points near a cut have near ones on its other side, farther away in the order. */
-#include "neighbours/cells.h"
+#include "cells/cells.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The coarse cells of a data set. See cells.h. */
-#include "neighbours/cells.h"
+#include "cells/cells.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,8 +7,9 @@
 #include "base/comm.h"
 #include "base/memory.h"
 #include "base/timer.h"
+#include "linalg/blocks.h"
 
-enum { CELLS_LEAST = 16, CELLS_MOST = 65536 };
+enum { CELLS_LEAST = 16, CELLS_MOST = 65536, CHUNK = 8192 };
 
 int64_t ikt_cells_choose(int64_t n, int64_t pool) {
     int64_t wanted = (int64_t)(16 * sqrt((double)n)), count = CELLS_LEAST;
@@ -68,6 +69,31 @@ static ikt_status load_centres(ikt_context *ctx, ikt_dataset *data, const int64_
     return st;
 }
 
+/* COLLECTIVE. Reads the own rows and gives each a near cell. */
+static ikt_status find_cells(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
+                             const ikt_cells *cells, uint16_t *cell) {
+    const int64_t d = cells->d;
+    const ikt_row_range own = {rows->first, rows->count};
+    const int64_t steps = ikt_stream_steps(ctx, own.count, CHUNK);
+    ikt_pyramid *pyramid = NULL;
+    float *x = NULL;
+    ikt_status st =
+        ikt_pyramid_create(ctx, cells->metric, cells->packed, cells->count, d, &pyramid);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &x, CHUNK * d, sizeof *x, "cells");
+    st = ikt_agree(ctx, st);
+    for (int64_t step = 0; st == IKT_OK && step < steps; step++) {
+        const ikt_row_range at = ikt_stream_step(own, CHUNK, step);
+        st = ikt_dataset_read(data, at.first, at.count, x);
+        if (st != IKT_OK) break;
+#pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
+        for (int64_t i = 0; i < at.count; i++)
+            cell[at.first - own.first + i] = (uint16_t)ikt_pyramid_find(pyramid, x + i * d);
+    }
+    ikt_free(&x);
+    ikt_pyramid_destroy(&pyramid);
+    return st;
+}
+
 ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
                             int64_t count, const ikt_rows *rows, const uint16_t *cell,
                             ikt_cells *out, uint32_t *slot) {
@@ -81,7 +107,7 @@ ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *
     if (st == IKT_OK) st = ikt_alloc(ctx, &own, rows->count, sizeof *own, "cells");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = load_centres(ctx, data, centre_row, out, number);
-    if (st == IKT_OK && !cell) st = ikt_nearest_cells(ctx, data, rows, out->packed, count, own);
+    if (st == IKT_OK && !cell) st = find_cells(ctx, data, rows, out, own);
     for (int64_t i = 0; st == IKT_OK && cell && i < rows->count; i++)
         own[i] = (uint16_t)number[cell[i]];
     /* Sizes of the cells over all ranks give their first slots; the rows of the ranks before come
@@ -119,14 +145,12 @@ void ikt_cells_destroy(ikt_cells *cells) {
 }
 
 ikt_status ikt_rows_order(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
-                          const ikt_model *model, const uint16_t *cell, ikt_cells *cells,
-                          ikt_order *order) {
+                          const int64_t *centre_row, int64_t count, const uint16_t *cell,
+                          ikt_cells *cells, ikt_order *order) {
     uint32_t *slot = NULL;
     ikt_stage_begin(ctx, IKT_STAGE_CELLS);
     ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &slot, rows->count, sizeof *slot, "cells"));
-    if (st == IKT_OK)
-        st = ikt_cells_create(ctx, data, model->coarse_row, model->spec.coarse, rows, cell, cells,
-                              slot);
+    if (st == IKT_OK) st = ikt_cells_create(ctx, data, centre_row, count, rows, cell, cells, slot);
     if (st == IKT_OK) st = ikt_order_create(ctx, rows, slot, order);
     if (st != IKT_OK) ikt_cells_destroy(cells);
     ikt_free(&slot);

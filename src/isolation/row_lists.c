@@ -1,0 +1,373 @@
+/* Lists of the centres nearest to the rows of a tile. See row_lists.h. */
+#include "isolation/row_lists.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "isolation/centre_lists.h"
+#include "metric/metric.h"
+
+enum { TILE_ROWS = 96 /* a multiple of every kernel's rows */ };
+
+static const char purpose[] = "lists";
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* Lanes of the packed centres. */
+static int64_t lanes_of(int64_t centres) {
+    return ikt_divide_up(centres, IKT_LANES) * IKT_LANES;
+}
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+int64_t ikt_row_lists_tile(const ikt_codes_kernel *kernel, int64_t d) {
+    const int64_t rows = ikt_row_tile_rows(kernel, d);
+    return rows < TILE_ROWS ? rows : TILE_ROWS;
+}
+
+static bool keeps_rows(bool is_u8, const ikt_model_spec *spec) {
+    return !is_u8 || spec->candidates > 0;
+}
+
+int64_t ikt_row_lists_bytes(const ikt_codes_kernel *kernel, const ikt_model_spec *spec,
+                            int64_t distinct, int64_t d, int threads) {
+    const int64_t length = ikt_list_length(distinct, spec), parts = ikt_model_parts(spec);
+    const int64_t rows = ikt_row_lists_tile(kernel, d);
+    const int64_t element = kernel->is_u8 ? 1 : 4, gathered = distinct * d * element;
+    const int64_t packed = ikt_centres_bytes(kernel, distinct, d), packing = packed + gathered;
+    const int64_t pairs = (rows + 1) * IKT_SELECT_CAPACITY * length;
+    const int64_t space = 2 * ikt_row_tile_bytes(kernel, d) + rows * d * element +
+                          rows * IKT_LIST_CHUNK * 4 + kernel->rows * lanes_of(distinct) * 4 +
+                          pairs * (int64_t)sizeof(ikt_pair) + parts * 4 +
+                          larger(spec->psi, spec->coarse) * 4;
+    const int64_t kept = keeps_rows(kernel->is_u8, spec) ? gathered : 0;
+    const int64_t uses = spec->t * spec->psi + spec->coarse;
+    const int64_t making = ikt_model_distinct_bytes(spec, uses, threads);
+    const int64_t places = spec->near > 0 || spec->candidates > 0
+                               ? ikt_near_centres_bytes(distinct, d, spec->candidates) + gathered
+                               : 0;
+    return larger(making, larger(packed + kept + threads * space, packing) + places) +
+           ikt_centre_table_bytes(distinct, parts, uses);
+}
+
+/* The number by row of the centre that is computed with as number q. */
+static uint32_t number_of(const ikt_row_lists *l, int64_t q) {
+    return l->near.count > 0 ? l->near.number[q] : ikt_centre_number(&l->table, q);
+}
+
+/* Where a centre stands among l->rows. */
+static int64_t row_of(const ikt_row_lists *l, uint32_t number) {
+    return l->near.count > 0 ? l->near.place[number] : number;
+}
+
+/* LOCAL. Brings the rows of the centres into the order of their places. */
+static ikt_status reorder_rows(ikt_row_lists *l) {
+    const int64_t bytes = l->c->d * l->c->element;
+    char *ordered = NULL;
+    IKT_TRY(ikt_alloc(l->c->ctx, &ordered, l->table.count, (size_t)bytes, "centres"));
+    for (int64_t q = 0; q < l->table.count; q++)
+        memcpy(ordered + q * bytes, (const char *)l->rows + l->near.number[q] * bytes,
+               (size_t)bytes);
+    ikt_free(&l->rows);
+    l->rows = ordered;
+    return IKT_OK;
+}
+
+static ikt_status load_centres(ikt_row_lists *l) {
+    const ikt_coding *c = l->c;
+    const ikt_model_spec *spec = &c->model->spec;
+    const int64_t count = l->table.count, bytes = ikt_centres_bytes(c->kernel, count, c->d);
+    int64_t *index = NULL;
+    ikt_status st = ikt_alloc(c->ctx, &l->rows, count * c->d, (size_t)c->element, "centres");
+    if (st == IKT_OK) st = ikt_alloc(c->ctx, &l->slab, bytes, 1, "centres");
+    if (st == IKT_OK) st = ikt_alloc(c->ctx, &index, count, sizeof *index, "centres");
+    st = ikt_agree(c->ctx, st);
+    if (st == IKT_OK)
+        st = ikt_dataset_gather(ikt_dataset_model(c->data), l->table.row, count, l->rows);
+    if (st == IKT_OK && (c->places->near > 0 || spec->candidates > 0))
+        st = ikt_near_centres_create(c->ctx, ikt_metric_of(c->data), l->rows, c->kernel->is_u8,
+                                     count, c->d, spec->seed, spec->candidates, &l->near);
+    if (st == IKT_OK) {
+        for (int64_t q = 0; q < count; q++)
+            index[q] = number_of(l, q);
+        ikt_centres_place(c->kernel, count, c->d, l->slab, &l->centres);
+        ikt_centres_fill(c->kernel, &l->centres, l->rows, index);
+        if (!keeps_rows(c->kernel->is_u8, spec))
+            ikt_free(&l->rows);
+        else if (l->near.count > 0)
+            st = reorder_rows(l);
+        st = ikt_agree(c->ctx, st);
+    }
+    ikt_free(&index);
+    return st;
+}
+
+static ikt_status create_spaces(ikt_row_lists *l) {
+    const ikt_coding *c = l->c;
+    ikt_context *ctx = c->ctx;
+    const ikt_model_spec *spec = &c->model->spec;
+    const int64_t d = c->d, rows = l->rows_most, list = IKT_SELECT_CAPACITY * l->length;
+    const int64_t all = c->kernel->rows * lanes_of(l->table.count);
+    IKT_TRY(ikt_alloc(ctx, &l->space, c->threads, sizeof *l->space, purpose));
+    for (ikt_list_tile *s = l->space; s < l->space + c->threads; s++) {
+        IKT_TRY(ikt_row_tile_create(ctx, c->kernel, d, &s->tile));
+        IKT_TRY(ikt_row_tile_create(ctx, c->kernel, d, &s->alone));
+        IKT_TRY(ikt_alloc(ctx, &s->x, rows * d, (size_t)c->element, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->value, rows * IKT_LIST_CHUNK, 4, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->kept, rows, sizeof *s->kept, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->pair, rows * list, sizeof *s->pair, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->open, l->table.words, sizeof *s->open, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->cell, l->table.parts, sizeof *s->cell, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->member, larger(spec->psi, spec->coarse), sizeof *s->member,
+                          purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->all, all, 4, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->longer, list, sizeof *s->longer, purpose));
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_row_lists_create(const ikt_coding *c, ikt_row_lists *out) {
+    const ikt_model *model = c->model;
+    *out = (ikt_row_lists){
+        .c = c, .isa = ikt_cpu_isa(), .rows_most = ikt_row_lists_tile(c->kernel, c->d)};
+    IKT_TRY(ikt_agree(c->ctx, ikt_centre_table_create(c->ctx, model, 0,
+                                                      ikt_model_parts(&model->spec), &out->table)));
+    out->length = ikt_list_length(out->table.count, &model->spec);
+    IKT_TRY(load_centres(out));
+    return ikt_agree(c->ctx, create_spaces(out));
+}
+
+void ikt_row_lists_destroy(ikt_row_lists *l) {
+    for (int i = 0; l->space && i < l->c->threads; i++) {
+        ikt_list_tile *s = &l->space[i];
+        ikt_row_tile_destroy(&s->tile);
+        ikt_row_tile_destroy(&s->alone);
+        ikt_free(&s->x);
+        ikt_free(&s->value);
+        ikt_free(&s->kept);
+        ikt_free(&s->pair);
+        ikt_free(&s->open);
+        ikt_free(&s->cell);
+        ikt_free(&s->member);
+        ikt_free(&s->all);
+        ikt_free(&s->longer);
+    }
+    ikt_free(&l->space);
+    ikt_near_centres_destroy(&l->near);
+    ikt_free(&l->slab);
+    ikt_free(&l->rows);
+    ikt_centre_table_destroy(&l->table);
+}
+
+/* --- comparing -------------------------------------------------------------------------------- */
+
+void ikt_row_lists_stage(const ikt_row_lists *l, ikt_list_tile *s, int64_t count) {
+    ikt_row_tile_stage(l->c->kernel, &s->tile, s->x, count);
+    for (int64_t r = 0; r < count; r++)
+        ikt_select_begin(&s->kept[r], l->isa, l->length,
+                         s->pair + r * IKT_SELECT_CAPACITY * l->length);
+}
+
+void ikt_row_lists_offer(const ikt_row_lists *l, ikt_list_tile *s, int64_t first, int64_t end) {
+    const ikt_codes_kernel *kernel = l->c->kernel;
+    for (int64_t vector = first; vector < end; vector += IKT_LIST_CHUNK_VECTORS) {
+        const int64_t last =
+            vector + IKT_LIST_CHUNK_VECTORS < end ? vector + IKT_LIST_CHUNK_VECTORS : end;
+        const int64_t from = vector * IKT_LANES, left = l->table.count - from;
+        const int64_t lanes = (last - vector) * IKT_LANES, offered = left < lanes ? left : lanes;
+        kernel->score(&s->tile, &l->centres, vector, last, s->value, IKT_LIST_CHUNK);
+        for (int64_t r = 0; r < s->tile.all.count; r++) {
+            const int64_t at = r * IKT_LIST_CHUNK;
+            if (kernel->is_u8)
+                ikt_select_ints(&s->kept[r], from, offered, (int32_t *)s->value + at);
+            else
+                ikt_select_floats(&s->kept[r], -1, from, offered, (float *)s->value + at);
+        }
+    }
+}
+
+void ikt_row_lists_compare_all(const ikt_row_lists *l, ikt_list_tile *s, int64_t count) {
+    const int64_t vectors = l->centres.vectors;
+    ikt_row_lists_stage(l, s, count);
+    for (int64_t v = 0, end, chunks = 1; v < vectors; v = end, chunks++) {
+        end = v + IKT_LIST_CHUNK_VECTORS < vectors ? v + IKT_LIST_CHUNK_VECTORS : vectors;
+        ikt_row_lists_offer(l, s, v, end);
+        if (l->near.count == 0) /* the chunks are samples of all centres */
+            ikt_list_tighten(s->kept, count, l->length, chunks, IKT_LIST_CHUNK, l->table.count);
+    }
+    for (int64_t r = 0; r < count; r++)
+        ikt_select_end(&s->kept[r]);
+}
+
+/* Distances by definition of x to IKT_LANES centres, given where each begins. */
+IKT_WIDEST_FUSED
+static void define_some(const float *centre, const int64_t *begin, const float *x, int64_t d,
+                        float *distance) {
+    float sum[IKT_LANES] = {0};
+    for (int64_t k = 0; k < d; k++)
+        for (int l = 0; l < IKT_LANES; l++) {
+            float gap = x[k] - centre[begin[l] + k];
+            sum[l] = fmaf(gap, gap, sum[l]);
+        }
+    memcpy(distance, sum, sizeof sum);
+}
+
+ikt_pair ikt_row_list_sort(const ikt_row_lists *l, ikt_list_tile *s, int64_t r) {
+    const int64_t d = l->c->d;
+    const ikt_pair value = ~(ikt_pair)UINT32_MAX;
+    ikt_select *kept = &s->kept[r];
+    for (int64_t e = 0; e < kept->count; e++)
+        kept->pair[e] = (kept->pair[e] & value) | number_of(l, ikt_pair_number(kept->pair[e]));
+    if (l->c->kernel->is_u8) { /* values are exact, and so in the order of distance */
+        ikt_pairs_sort(kept->pair, kept->count);
+        return kept->limit < UINT64_MAX ? kept->limit & value : UINT64_MAX;
+    }
+    for (int64_t e = 0; e < kept->count; e += IKT_LANES) {
+        int64_t begin[IKT_LANES];
+        float distance[IKT_LANES];
+        for (int64_t i = 0; i < IKT_LANES; i++) { /* the first fills up */
+            const int64_t at = e + i < kept->count ? e + i : e;
+            begin[i] = row_of(l, ikt_pair_number(kept->pair[at])) * d;
+        }
+        define_some(l->rows, begin, ikt_list_row(l, s, r), d, distance);
+        for (int64_t i = 0; i < IKT_LANES && e + i < kept->count; i++)
+            kept->pair[e + i] = ikt_pair_make(distance[i], ikt_pair_number(kept->pair[e + i]));
+    }
+    ikt_pairs_sort(kept->pair, kept->count);
+    return ikt_list_certain(kept, rounding_of(d), s->tile.all.norm[r], l->centres.largest_norm);
+}
+
+/* --- single centres --------------------------------------------------------------------------- */
+
+/* The value of two rows of bytes that stands for their distance: |c|^2 - 2 x.c, as kernels score.
+ */
+IKT_WIDEST_VECTORS
+static int32_t score_bytes(const uint8_t *c, const uint8_t *x, int64_t d) {
+    int32_t sum = 0;
+    for (int64_t k = 0; k < d; k++)
+        sum += c[k] * (c[k] - 2 * x[k]);
+    return sum;
+}
+
+/* The squared distance of two rows to about six digits, in an order of its own. */
+IKT_WIDEST_FUSED
+static float rough_distance(const float *restrict c, const float *restrict x, int64_t d) {
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t k = 0; k < d; k++)
+        sum += (x[k] - c[k]) * (x[k] - c[k]);
+    return sum;
+}
+
+/* Puts some pairs into a sorted list that is at most full. */
+static void merge(ikt_select *kept, ikt_pair *pair, int64_t count) {
+    ikt_pairs_sort(pair, count);
+    if (kept->count < kept->k) {
+        memcpy(kept->pair + kept->count, pair, (size_t)count * sizeof *pair);
+        kept->count += count;
+        ikt_pairs_sort(kept->pair, kept->count);
+        if (kept->count > kept->k) kept->count = kept->k;
+        return;
+    }
+    /* From the end: what falls out is behind the k-th. */
+    ikt_pair *list = kept->pair;
+    int64_t taken = 0;
+    while (taken < count && taken < kept->k && pair[taken] < list[kept->k - 1 - taken])
+        taken++;
+    for (int64_t to = kept->k - 1, a = to - taken, b = taken - 1; b >= 0; to--)
+        list[to] = a >= 0 && list[a] > pair[b] ? list[a--] : pair[b--];
+}
+
+void ikt_row_list_add(const ikt_row_lists *l, ikt_select *kept, const void *x,
+                      const uint32_t *place, int64_t count) {
+    enum { SOME = 2 * IKT_LANES };
+    const int64_t d = l->c->d;
+    const uint32_t *number = l->near.number;
+    ikt_pair pair[SOME];
+    if (l->c->kernel->is_u8) {
+        for (int64_t e = 0, some = 0; e < count; e++) {
+            const int32_t value = score_bytes((const uint8_t *)l->rows + place[e] * d, x, d);
+            pair[some++] = (ikt_pair)((uint32_t)value ^ UINT32_C(1) << 31) << 32 | number[place[e]];
+            if (some < SOME && e + 1 < count) continue;
+            merge(kept, pair, some);
+            some = 0;
+        }
+        return;
+    }
+    uint32_t near[IKT_LANES];
+    for (int64_t e = 0, some = 0; e < count; e++) {
+        /* A rough distance sorts out most; what it lets pass is decided by the definition, so that
+         * the list does not depend on the instruction set. */
+        const float limit =
+            kept->count < kept->k ? INFINITY : ikt_pair_value(kept->pair[kept->k - 1]);
+        if (!(rough_distance((const float *)l->rows + place[e] * d, x, d) > limit * 1.001f))
+            near[some++] = place[e];
+        if (some == 0 || (some < IKT_LANES && e + 1 < count)) continue;
+        int64_t begin[IKT_LANES];
+        float distance[IKT_LANES];
+        for (int64_t i = 0; i < IKT_LANES; i++)
+            begin[i] = near[i < some ? i : 0] * d;
+        define_some(l->rows, begin, x, d, distance);
+        for (int64_t i = 0; i < some; i++)
+            pair[i] = ikt_pair_make(distance[i], number[near[i]]);
+        merge(kept, pair, some);
+        some = 0;
+    }
+}
+
+/* --- cells ------------------------------------------------------------------------------------ */
+
+/* Decides the parts that are open in a row by all centres: along a list of the nearest of them, and
+ * what that leaves open by the lowest of the nearest of each part. */
+static void close_row(const ikt_row_lists *l, ikt_list_tile *s, const void *row) {
+    const ikt_centre_table *table = &l->table;
+    const ikt_codes_kernel *kernel = l->c->kernel;
+    const int64_t count = table->count, d = l->c->d;
+    const float *floats = s->all;
+    int32_t *ints = (int32_t *)s->all + lanes_of(count);
+    if (kernel->is_u8) {
+        ikt_row_tile_stage(kernel, &s->alone, row, 1);
+        kernel->score(&s->alone, &l->centres, 0, l->centres.vectors, s->all, lanes_of(count));
+        /* the kernel fills up its rows with the same one: the second has space for the numbering */
+        for (int64_t q = 0; q < count; q++)
+            ints[number_of(l, q)] = ((const int32_t *)s->all)[q];
+    }
+    for (int64_t q = 0; !kernel->is_u8 && q < count; q += IKT_LANES) {
+        int64_t begin[IKT_LANES];
+        for (int64_t i = 0; i < IKT_LANES; i++)
+            begin[i] = row_of(l, (uint32_t)(q + i < count ? q + i : q)) * d;
+        define_some(l->rows, begin, row, d, (float *)s->all + q);
+    }
+    ikt_select nearest;
+    ikt_select_begin(&nearest, l->isa, l->length, s->longer);
+    if (kernel->is_u8)
+        ikt_select_ints(&nearest, 0, count, ints);
+    else
+        ikt_select_floats(&nearest, -1, 0, count, floats);
+    ikt_select_end(&nearest);
+    ikt_pairs_sort(nearest.pair, nearest.count);
+    int64_t left =
+        ikt_centre_walk(table, nearest.pair, nearest.count, UINT64_MAX, s->open, s->cell);
+    for (int64_t p = 0; left > 0 && p < table->parts; p++) {
+        if (!ikt_part_is_open(s->open, p)) continue;
+        int64_t best = 0, members;
+        const int32_t *index = ikt_centre_members(table, p, s->member, &members);
+        for (int64_t j = 1; j < members; j++)
+            if (kernel->is_u8 ? ints[index[j]] < ints[index[best]]
+                              : floats[index[j]] < floats[index[best]])
+                best = j;
+        s->cell[p] = (uint32_t)best;
+        left--;
+    }
+    s->open_rows++;
+}
+
+void ikt_row_list_cells(const ikt_row_lists *l, ikt_list_tile *s, int64_t r, ikt_pair certain) {
+    const ikt_select *kept = &s->kept[r];
+    ikt_parts_open(&l->table, s->open);
+    if (ikt_centre_walk(&l->table, kept->pair, kept->count, certain, s->open, s->cell) > 0)
+        close_row(l, s, ikt_list_row(l, s, r));
+}

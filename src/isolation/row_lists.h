@@ -1,0 +1,90 @@
+/* Lists of the distinct centres nearest to each row of a tile: what codes from lists are made with,
+ * whether rows are compared with all centres (codes_lists.c) or with near ones (codes_near.c).
+ *
+ *     stage -> offer some or all centres -> end -> for each row: sort, cells
+ */
+#ifndef IKT_ISOLATION_ROW_LISTS_H
+#define IKT_ISOLATION_ROW_LISTS_H
+
+#include "isolation/centre_table.h"
+#include "isolation/coding.h"
+#include "isolation/near_centres.h"
+
+enum {
+    IKT_LIST_CHUNK_VECTORS = 64, /* of centres: values of a tile stay in the second-level cache */
+    IKT_LIST_CHUNK = IKT_LIST_CHUNK_VECTORS * IKT_LANES
+};
+
+/* What one thread works with. */
+typedef struct {
+    ikt_row_tile tile; /* rows as the kernel takes them */
+    char *x;           /* [rows of a tile * d] the rows side by side */
+    void *value;       /* [rows of a tile * IKT_LIST_CHUNK] values of a chunk of centres */
+    ikt_select *kept;  /* [rows of a tile] their lists: numbers in the order of computing until they
+                          are sorted, and numbers of the table then */
+    ikt_pair *pair;    /* [rows of a tile * IKT_SELECT_CAPACITY * length] memory of the lists */
+    uint64_t *open;    /* [words of the table] the parts without a cell, of one row */
+    uint32_t *cell;    /* [parts] the cells of one row */
+    int32_t *member;   /* [the most centres of a part] */
+    ikt_row_tile alone; /* one row that its list leaves open, */
+    void *all;          /* [rows of the kernel * centres] its values of all centres, */
+    ikt_pair *longer;   /* [IKT_SELECT_CAPACITY * length] and its list among them */
+    int64_t open_rows;  /* rows whose list was too short, so far */
+} ikt_list_tile;
+
+typedef struct {
+    const ikt_coding *c;
+    ikt_isa isa;
+    ikt_centre_table table;
+    ikt_near_centres near; /* the order of computing, where centres have places; otherwise empty,
+                              and the order is that of ikt_centre_number */
+    ikt_centres centres;   /* all distinct ones, packed in the order of computing */
+    void *slab;            /* their memory */
+    void *rows;        /* [table.count * d] the centres as rows: by place where they have places, by
+                          number otherwise; NULL for bytes that are compared with all */
+    int64_t length;    /* of a list */
+    int64_t rows_most; /* of a tile */
+    ikt_list_tile *space; /* [threads] */
+} ikt_row_lists;
+
+/* COLLECTIVE. Fetches the distinct centres of c->model, gives them places where the model's spec or
+ * c->places ask for those, and packs them. Errors: IKT_ERR_RESOURCE, those of reading; destroy it
+ * in any case. */
+ikt_status ikt_row_lists_create(const ikt_coding *c, ikt_row_lists *out);
+void ikt_row_lists_destroy(ikt_row_lists *lists);
+
+/* LOCAL, pure. Rows of a tile; bytes of all this. */
+int64_t ikt_row_lists_tile(const ikt_codes_kernel *kernel, int64_t d);
+int64_t ikt_row_lists_bytes(const ikt_codes_kernel *kernel, const ikt_model_spec *spec,
+                            int64_t distinct, int64_t d, int threads);
+
+/* All of the following: LOCAL, from several threads with a tile each. */
+
+/* Takes the rows in s->x, whose lists are empty then. */
+void ikt_row_lists_stage(const ikt_row_lists *lists, ikt_list_tile *s, int64_t count);
+
+/* Offers the centres of vectors first .. end - 1 to the lists of the staged rows. */
+void ikt_row_lists_offer(const ikt_row_lists *lists, ikt_list_tile *s, int64_t first, int64_t end);
+
+/* Stages rows, offers all centres and ends the lists. */
+void ikt_row_lists_compare_all(const ikt_row_lists *lists, ikt_list_tile *s, int64_t count);
+
+/* Sorts the list of row r by the distance that defines cells; ties go to the lower number. Returns
+ * the pair below which a list among all centres is beyond doubt. */
+ikt_pair ikt_row_list_sort(const ikt_row_lists *lists, ikt_list_tile *s, int64_t r);
+
+/* Fills s->cell from the sorted list of row r up to the pair `certain`, and from all centres what
+ * that leaves open. */
+void ikt_row_list_cells(const ikt_row_lists *lists, ikt_list_tile *s, int64_t r, ikt_pair certain);
+
+/* Adds the centres of some places to the sorted list of the row x, which is sorted again. */
+void ikt_row_list_add(const ikt_row_lists *lists, ikt_select *kept, const void *x,
+                      const uint32_t *place, int64_t count);
+
+/* The row r of the tile. */
+static inline const void *ikt_list_row(const ikt_row_lists *lists, const ikt_list_tile *s,
+                                       int64_t r) {
+    return s->x + r * lists->c->d * lists->c->element;
+}
+
+#endif

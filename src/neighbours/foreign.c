@@ -1,0 +1,77 @@
+/* Rows of other ranks. See foreign.h. */
+#include "neighbours/foreign.h"
+
+#include <string.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "dist/shuffle.h"
+
+static const char purpose[] = "foreign rows";
+
+/* --- sets of numbers -------------------------------------------------------------------------- */
+
+/* A power of two, at least twice as many as there may be members. */
+static int64_t places_for(int64_t members) {
+    int64_t places = 2;
+    while (places < 2 * members)
+        places *= 2;
+    return places;
+}
+
+ikt_status ikt_number_set_create(ikt_context *ctx, int64_t members, ikt_number_set *set) {
+    *set = (ikt_number_set){.places = places_for(members)};
+    IKT_TRY(ikt_alloc(ctx, &set->number, set->places, sizeof *set->number, purpose));
+    IKT_TRY(ikt_alloc(ctx, &set->stamp, set->places, sizeof *set->stamp, purpose));
+    ikt_number_set_empty(set);
+    return IKT_OK;
+}
+
+void ikt_number_set_destroy(ikt_number_set *set) {
+    ikt_free(&set->number);
+    ikt_free(&set->stamp);
+}
+
+void ikt_number_set_empty(ikt_number_set *set) {
+    if (++set->now != 0) return;
+    memset(set->stamp, 0, (size_t)set->places * sizeof *set->stamp); /* stamps have gone round */
+    set->now = 1;
+}
+
+bool ikt_number_set_add(ikt_number_set *set, uint32_t number) {
+    for (uint64_t at = number * (uint64_t)0x9E3779B97F4A7C15u >> 24;; at++) {
+        const uint64_t place = at & (uint64_t)(set->places - 1);
+        if (set->stamp[place] != set->now) {
+            set->stamp[place] = set->now;
+            set->number[place] = number;
+            return true;
+        }
+        if (set->number[place] == number) return false;
+    }
+}
+
+int64_t ikt_number_set_bytes(int64_t members) {
+    return 2 * (int64_t)sizeof(uint32_t) * places_for(members);
+}
+
+/* --- foreign rows ----------------------------------------------------------------------------- */
+
+ikt_status ikt_foreign_fetch(ikt_context *ctx, const ikt_rows *rows, const ikt_number_set *wanted,
+                             const void *own, int64_t bytes, ikt_foreign *out) {
+    *out = (ikt_foreign){.bytes = bytes};
+    for (int64_t s = 0; s < wanted->places; s++)
+        out->count += wanted->stamp[s] == wanted->now;
+    ikt_status st = ikt_alloc(ctx, &out->row, out->count, sizeof *out->row, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &out->value, out->count, (size_t)bytes, purpose);
+    IKT_TRY(ikt_agree(ctx, st));
+    for (int64_t s = 0, e = 0; s < wanted->places; s++)
+        if (wanted->stamp[s] == wanted->now) out->row[e++] = wanted->number[s];
+    ikt_sort_u32(out->row, out->count);
+    return ikt_gather_rows(ctx, rows, out->row, out->count, own, (size_t)bytes, out->value);
+}
+
+void ikt_foreign_destroy(ikt_foreign *foreign) {
+    ikt_free(&foreign->row);
+    ikt_free(&foreign->value);
+    foreign->count = 0;
+}

@@ -1,0 +1,59 @@
+/* Rows of other ranks that a batch of own rows wants to look at, each fetched once; and sets of
+ * numbers, which tell what is wanted or seen. */
+#ifndef IKT_NEIGHBOURS_FOREIGN_H
+#define IKT_NEIGHBOURS_FOREIGN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/sort.h"
+#include "base/status.h"
+#include "dist/rows.h"
+
+/* A set of numbers that is emptied in no time. */
+typedef struct {
+    uint32_t *number, *stamp; /* [places] a place is taken where its stamp is the current one */
+    uint32_t now;
+    int64_t places;
+} ikt_number_set;
+
+/* LOCAL, all of the following. An empty set for so many members at most. Errors: IKT_ERR_RESOURCE;
+ * destroy it in any case. */
+ikt_status ikt_number_set_create(ikt_context *ctx, int64_t members, ikt_number_set *set);
+void ikt_number_set_destroy(ikt_number_set *set);
+void ikt_number_set_empty(ikt_number_set *set);
+
+/* Adds a number; false if it is there already. */
+bool ikt_number_set_add(ikt_number_set *set, uint32_t number);
+
+/* Bytes of a set. */
+int64_t ikt_number_set_bytes(int64_t members);
+
+/* Foreign rows, ascending, and a value of each. */
+typedef struct {
+    int64_t count, bytes;
+    uint32_t *row;
+    char *value;
+} ikt_foreign;
+
+/* COLLECTIVE. Fetches the values of the rows in a set, none of which are own ones.
+ *   own    [rows->count] values of the own rows, `bytes` bytes each; lent
+ *   out    free with ikt_foreign_destroy, also after a failure
+ * Errors: IKT_ERR_RESOURCE. */
+ikt_status ikt_foreign_fetch(ikt_context *ctx, const ikt_rows *rows, const ikt_number_set *wanted,
+                             const void *own, int64_t bytes, ikt_foreign *out);
+void ikt_foreign_destroy(ikt_foreign *foreign);
+
+/* LOCAL, pure. Whether a row belongs to this rank. */
+static inline bool ikt_is_own(const ikt_rows *rows, int64_t row) {
+    return row >= rows->first && row < rows->first + rows->count;
+}
+
+/* LOCAL. The value of a row: that of an own row, or one that was fetched. */
+static inline const void *ikt_foreign_value(const ikt_foreign *foreign, const ikt_rows *rows,
+                                            const void *own, uint32_t row) {
+    if (ikt_is_own(rows, row)) return (const char *)own + (row - rows->first) * foreign->bytes;
+    return foreign->value + ikt_find_u32(foreign->row, foreign->count, row) * foreign->bytes;
+}
+
+#endif
