@@ -23,6 +23,19 @@ const int32_t *ikt_whole_draw(const ikt_whole_sampling *s, int64_t iteration, in
     return order + first;
 }
 
+int64_t ikt_whole_blocks(int64_t rows, int64_t block) {
+    const int64_t wanted = (rows + block - 1) / block, most = rows / 2 > 1 ? rows / 2 : 1;
+    return wanted < most ? wanted : most;
+}
+
+int64_t ikt_whole_block_first(int64_t rows, int64_t blocks, int64_t block) {
+    return rows / blocks * block + rows % blocks * block / blocks;
+}
+
+float ikt_whole_block_scale(int64_t rows, int64_t in_block) {
+    return in_block > 1 ? (float)((double)(rows - 1) / (double)(in_block - 1)) : 0;
+}
+
 double ikt_whole_step(const ikt_whole_sampling *s, int64_t iteration) {
     const double least = 0.05;
     const int64_t from = s->iterations * 3 / 5;

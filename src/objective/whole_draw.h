@@ -34,20 +34,13 @@ const int32_t *ikt_whole_draw(const ikt_whole_sampling *sampling, int64_t iterat
 
 /* LOCAL, pure. Blocks that a cell of `rows` rows is cut into; none has a single row unless the cell
  * has, and none has more than max(block, 3). */
-static inline int64_t ikt_whole_blocks(int64_t rows, int64_t block) {
-    const int64_t wanted = (rows + block - 1) / block, most = rows / 2 > 1 ? rows / 2 : 1;
-    return wanted < most ? wanted : most;
-}
+int64_t ikt_whole_blocks(int64_t rows, int64_t block);
 
 /* LOCAL, pure. The first row of a block of a cell; block == blocks gives rows. */
-static inline int64_t ikt_whole_block_first(int64_t rows, int64_t blocks, int64_t block) {
-    return rows / blocks * block + rows % blocks * block / blocks;
-}
+int64_t ikt_whole_block_first(int64_t rows, int64_t blocks, int64_t block);
 
 /* LOCAL, pure. What the pairs of a block count for in its cell. */
-static inline float ikt_whole_block_scale(int64_t rows, int64_t in_block) {
-    return in_block > 1 ? (float)((double)(rows - 1) / (double)(in_block - 1)) : 0;
-}
+float ikt_whole_block_scale(int64_t rows, int64_t in_block);
 
 /* LOCAL, pure. The factor on the step length of an iteration: `step` for three fifths of the run,
  * then falling in a line to 1/20, so that the noise of the draws dies away. */
