@@ -58,14 +58,17 @@ static const ikt_key affinity_keys[] = {
      "and knn, three times the perplexity for gaussian, and three times adaptive.neighbours, but "
      "at least 30, for adaptive"},
     {"support", IKT_KEY_CHOICE, offsetof(ikt_affinity_settings, support), "sparse", 0, 0, 0,
-     "sparse|dense", "",
+     "sparse|dense|whole", "",
      "Which pairs of rows have an affinity: sparse keeps only the most similar rows of each row; "
-     "dense keeps every pair and takes 4 n^2 bytes over all ranks"},
+     "dense keeps every pair and takes 4 n^2 bytes over all ranks; whole takes every pair of the "
+     "Isolation kernel into account, too, but keeps nothing except cell codes, and draws in each "
+     "iteration the pairs that it looks at (section whole)"},
     {"search", IKT_KEY_CHOICE, offsetof(ikt_affinity_settings, search), "auto", 0, 0, 0,
      "auto|exact|approximate", "",
      "How the most similar rows are found: exact compares all pairs; approximate compares a row "
      "only with rows of near cells, and measures on 1,000 rows what that misses; auto is exact up "
-     "to 16,384 rows"},
+     "to 16,384 rows. For the whole kernel nothing is searched for, and approximate only brings "
+     "the rows into the order of near cells, in which ranks have fewer cells in common"},
     {"candidates", IKT_KEY_INT, offsetof(ikt_affinity_settings, candidates), "auto", 2, 1e9, 1,
      NULL, "rows",
      "The rows of near cells that each row is compared with in approximate search. More rows find "
@@ -134,7 +137,7 @@ ikt_status ikt_affinity_resolve(ikt_context *ctx, const ikt_affinity_settings *s
             "affinity.neighbours = %lld, but a row has only %lld others; choose at most %lld",
             (long long)*k, (long long)(n - 1), (long long)(n - 1));
     if (!kind->check) return IKT_OK;
-    return kind->check(ctx, settings, settings->support == IKT_SUPPORT_DENSE ? n - 1 : *k);
+    return kind->check(ctx, settings, settings->support == IKT_SUPPORT_SPARSE ? *k : n - 1);
 }
 
 void ikt_affinity_shrink(ikt_affinity_settings *settings, int64_t n) {

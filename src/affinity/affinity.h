@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "affinity/dense.h"
+#include "affinity/whole.h"
 #include "base/status.h"
 #include "config/config.h"
 #include "data/dataset.h"
@@ -28,7 +29,7 @@ typedef enum {
     IKT_AFFINITIES
 } ikt_affinity_name;
 
-typedef enum { IKT_SUPPORT_SPARSE, IKT_SUPPORT_DENSE } ikt_support;
+typedef enum { IKT_SUPPORT_SPARSE, IKT_SUPPORT_DENSE, IKT_SUPPORT_WHOLE } ikt_support;
 
 typedef enum { IKT_SEARCH_AUTO, IKT_SEARCH_EXACT, IKT_SEARCH_APPROXIMATE } ikt_search;
 
@@ -59,12 +60,13 @@ typedef struct {
 } ikt_graph_settings;
 
 typedef struct {
-    int kind;            /* ikt_affinity_name */
-    int64_t neighbours;  /* k, or IKT_AUTO_INT */
-    int support;         /* ikt_support */
-    int search;          /* ikt_search */
-    int64_t candidates;  /* of a row in approximate search, or IKT_AUTO_INT */
-    int64_t refinements; /* rounds over neighbours of neighbours after it, or IKT_AUTO_INT */
+    int kind;                 /* ikt_affinity_name */
+    int64_t neighbours;       /* k, or IKT_AUTO_INT */
+    int support;              /* ikt_support */
+    int search;               /* ikt_search */
+    int64_t candidates;       /* of a row in approximate search, or IKT_AUTO_INT */
+    int64_t refinements;      /* rounds over neighbours of neighbours after it, or IKT_AUTO_INT */
+    ikt_whole_settings whole; /* support: whole, in a section of its own */
     ikt_gaussian_settings gaussian; /* of single kinds, in sections of their own */
     ikt_adaptive_settings adaptive;
     ikt_graph_settings graph;
@@ -231,6 +233,13 @@ ikt_status ikt_zero_similarity_find(ikt_context *ctx, ikt_dataset *data, const i
                                     const uint8_t *marked, int64_t k, ikt_zero_similarity *out);
 
 void ikt_zero_similarity_destroy(ikt_zero_similarity *zeros);
+
+/* COLLECTIVE. The same for rows in the order of the loop, all numbers being of that order.
+ *   order    the order that they are in, or NULL where it is that of the input
+ *   marked   [rows->count] as above, in the order of the loop; changed */
+ikt_status ikt_zero_similarity_find_ordered(ikt_context *ctx, ikt_dataset *data,
+                                            const ikt_rows *rows, const ikt_order *order,
+                                            uint8_t *marked, int64_t k, ikt_zero_similarity *out);
 
 /* COLLECTIVE. Gives rows without any similarity (all weights zero) the uniform weight over their k
  * nearest rows by input distance (zero_similarity.c). Replaces those rows' lists in place.

@@ -185,6 +185,18 @@ static ikt_status to_slots(ikt_context *ctx, const ikt_order *order, ikt_zero_si
     return st;
 }
 
+ikt_status ikt_zero_similarity_find_ordered(ikt_context *ctx, ikt_dataset *data,
+                                            const ikt_rows *rows, const ikt_order *order,
+                                            uint8_t *marked, int64_t k, ikt_zero_similarity *out) {
+    *out = (ikt_zero_similarity){0, k, NULL, NULL};
+    if (order) IKT_TRY(ikt_order_restore(ctx, order, marked, 1, marked, 1, 1));
+    IKT_TRY(ikt_zero_similarity_find(ctx, data, rows, marked, k, out));
+    if (!order || out->count == 0) return IKT_OK;
+    const ikt_status st = to_slots(ctx, order, out);
+    if (st != IKT_OK) ikt_zero_similarity_destroy(out);
+    return st;
+}
+
 ikt_status ikt_affinity_adopt_zero_similarity(ikt_context *ctx, ikt_dataset *data,
                                               const ikt_rows *rows, const ikt_order *order,
                                               ikt_neighbours *lists, int64_t *count) {
@@ -200,10 +212,8 @@ ikt_status ikt_affinity_adopt_zero_similarity(ikt_context *ctx, ikt_dataset *dat
                 e++;
             marked[i] = e == k;
         }
-        if (order) st = ikt_order_restore(ctx, order, marked, 1, marked, 1, 1);
+        st = ikt_zero_similarity_find_ordered(ctx, data, rows, order, marked, k, &zeros);
     }
-    if (st == IKT_OK) st = ikt_zero_similarity_find(ctx, data, rows, marked, k, &zeros);
-    if (st == IKT_OK && order && zeros.count > 0) st = to_slots(ctx, order, &zeros);
     for (int64_t o = 0; st == IKT_OK && o < zeros.count; o++) {
         const int64_t i = zeros.row[o] - rows->first;
         if (i < 0 || i >= rows->count) continue;

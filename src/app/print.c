@@ -197,6 +197,10 @@ void ikt_plan_print(const ikt_plan *plan) {
                (long long)w->t);
     if (w->is_dense)
         printf(", dense");
+    else if (w->is_whole)
+        printf(", whole, %lld partitionings an iteration, blocks of %lld rows",
+               (long long)w->settings.affinity.whole.partitionings,
+               (long long)w->settings.affinity.whole.block);
     else if (w->is_given)
         printf(", %lld entries a row of input.graph", (long long)w->k);
     else

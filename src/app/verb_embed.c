@@ -72,8 +72,12 @@ static void print_summary(ikt_context *ctx, const ikt_run *run, const ikt_run_co
            (long long)trace->end, (long long)trace->exaggeration_end,
            trace->has_converged ? "the objective settled" : "they are done");
     if (trace->count > 0)
-        printf("%-16s %.6f\n", strcmp(trace->value_name, "KL") == 0 ? "KL divergence" : "cost",
+        printf("%-16s %.6f", strcmp(trace->value_name, "KL") == 0 ? "KL divergence" : "cost",
                ikt_trace_last(trace));
+    if (ikt_trace_last_error(trace) > 0)
+        printf(" +- %.6f (standard error; estimated on a sample of pairs)",
+               ikt_trace_last_error(trace));
+    if (trace->count > 0) printf("\n");
     printf("embedding hash   %016llx\n", (unsigned long long)run->hash);
 }
 
@@ -91,7 +95,7 @@ static void print_json(ikt_context *ctx, const ikt_run *run, const ikt_run_cost 
     ikt_json_int(json, "ranks", ikt_size(ctx));
     ikt_json_int(json, "threads", ikt_threads(ctx));
     ikt_json_text(json, "hash", hash);
-    ikt_json_int(json, "entries_of_p", run->embedding.entries);
+    if (run->embedding.entries > 0) ikt_json_int(json, "entries_of_p", run->embedding.entries);
     ikt_json_int(json, "rows_without_similarity", run->embedding.zero_similarity);
     if (run->embedding.accuracy >= 0)
         ikt_json_real(json, "neighbour_label_accuracy", run->embedding.accuracy);
@@ -113,6 +117,7 @@ static void print_json(ikt_context *ctx, const ikt_run *run, const ikt_run_cost 
         ikt_json_begin(json, NULL, '{');
         ikt_json_int(json, "iteration", trace->point[i].iteration);
         ikt_json_real(json, ikt_trace_key(trace), trace->point[i].value);
+        if (trace->point[i].error > 0) ikt_json_real(json, "standard_error", trace->point[i].error);
         ikt_json_real(json, "gradient_norm", trace->point[i].gradient_norm);
         ikt_json_end(json, '}');
     }

@@ -108,11 +108,14 @@ static ikt_status measure(ikt_context *ctx, const command *asked, const subject 
                                .codes = asked->kernel ? &s->codes : NULL};
     IKT_TRY(ikt_measures_compute(ctx, &asked->how, &what, measures));
     if (asked->divergence) {
-        double kl;
-        IKT_TRY(
-            ikt_measure_divergence(ctx, &s->settings, s->data, &s->rows, (int)what.q, s->y, &kl));
-        IKT_TRY(ikt_measures_add(ctx, measures, "KL divergence", kl, 0,
-                                 "KL(P || Q), P computed again from the input"));
+        double kl, error;
+        char note[128] = "KL(P || Q), P computed again from the input";
+        IKT_TRY(ikt_measure_divergence(ctx, &s->settings, s->data, &s->rows, (int)what.q, s->y, &kl,
+                                       &error));
+        if (error > 0)
+            snprintf(note, sizeof note,
+                     "KL(P || Q), estimated on pairs of rows with a standard error of %.5f", error);
+        IKT_TRY(ikt_measures_add(ctx, measures, "KL divergence", kl, 0, note));
     }
     IKT_TRY(ikt_measure_marked(ctx, &what, s->marked, s->n_marked, measures));
     if (measures->count > 0) return IKT_OK;

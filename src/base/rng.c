@@ -46,9 +46,7 @@ double ikt_rng_normal(uint64_t seed, ikt_rng_purpose purpose, int64_t row, uint6
 
 int64_t ikt_rng_below(uint64_t seed, ikt_rng_purpose purpose, int64_t row, uint64_t draw,
                       int64_t bound) {
-    __extension__ typedef unsigned __int128 wide;
-    const wide bits = draw_block(seed, purpose, row, draw).low;
-    return (int64_t)(uint64_t)(bits * (uint64_t)bound >> 64);
+    return ikt_rng_scale(draw_block(seed, purpose, row, draw).low, bound);
 }
 
 /* Adds a number to a table of entries number + 1 (0 is free); false if it is there already. */

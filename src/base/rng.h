@@ -30,7 +30,10 @@ typedef enum {
     IKT_RNG_TRIPLET = 20,  /* random triplets of a measure */
     IKT_RNG_KMEANS = 21,   /* first centres of k-means; draw = restart and centre */
     IKT_RNG_COPIES = 22,   /* triplets over two copies of a data set */
-    IKT_RNG_AXES = 23      /* sparse rows whose principal axes make a start */
+    IKT_RNG_AXES = 23,     /* sparse rows whose principal axes make a start */
+    IKT_RNG_WHOLE = 30,    /* order of the partitionings in an epoch; row = epoch */
+    IKT_RNG_BLOCKS = 31,   /* order of a cell's rows; row = iteration */
+    IKT_RNG_PAIRS = 32     /* pairs of rows that estimate a divergence; row = pair */
 } ikt_rng_purpose;
 
 /* LOCAL, all of them, pure. `draw` counts the draws of one row, 0 <= draw < 2^48. */
@@ -45,6 +48,21 @@ double ikt_rng_normal(uint64_t seed, ikt_rng_purpose purpose, int64_t row, uint6
 /* Uniform in {0, ..., bound - 1} without bias beyond 2^-64 * bound; bound >= 1. */
 int64_t ikt_rng_below(uint64_t seed, ikt_rng_purpose purpose, int64_t row, uint64_t draw,
                       int64_t bound);
+
+/* LOCAL, pure. Number `index` of the sequence that begins at `key`, by the output function of
+ * SplitMix64 (Steele, Lea & Flood, OOPSLA 2014): for inner loops, with a key of ikt_rng_u64. */
+static inline uint64_t ikt_rng_mix(uint64_t key, uint64_t index) {
+    uint64_t x = key + (index + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+    return x ^ x >> 31;
+}
+
+/* LOCAL, pure. Brings 64 random bits to 0 .. bound - 1, bound >= 1. */
+static inline int64_t ikt_rng_scale(uint64_t bits, int64_t bound) {
+    __extension__ typedef unsigned __int128 wide;
+    return (int64_t)(uint64_t)((wide)bits * (uint64_t)bound >> 64);
+}
 
 /* LOCAL, pure. Slots that a table for `count` draws needs at least: a power of two. */
 int64_t ikt_draw_slots(int64_t count);

@@ -16,6 +16,7 @@ static void name_parts(const ikt_rows *rows, const ikt_loop_state *state, ikt_lo
     *part++ = ikt_part_shared("reals", IKT_PART_F64, IKT_LOOP_REALS, p->real);
     *part++ = ikt_part_shared("trace_iteration", IKT_PART_I64, points, p->trace.iteration);
     *part++ = ikt_part_shared("trace_value", IKT_PART_F64, points, p->trace.value);
+    *part++ = ikt_part_shared("trace_value_error", IKT_PART_F64, points, p->trace.error);
     *part++ = ikt_part_shared("trace_gradient_norm", IKT_PART_F64, points, p->trace.norm);
     *part++ = ikt_part_shared("trace_seconds", IKT_PART_F64, points, p->trace.seconds);
     for (int a = 0; a < state->arrays; a++) {
@@ -32,17 +33,19 @@ static void name_parts(const ikt_rows *rows, const ikt_loop_state *state, ikt_lo
 static ikt_status make_columns(ikt_context *ctx, int64_t count, ikt_trace_columns *c) {
     IKT_TRY(ikt_alloc(ctx, &c->iteration, count, sizeof *c->iteration, "trace"));
     IKT_TRY(ikt_alloc(ctx, &c->value, count, sizeof *c->value, "trace"));
+    IKT_TRY(ikt_alloc(ctx, &c->error, count, sizeof *c->error, "trace"));
     IKT_TRY(ikt_alloc(ctx, &c->norm, count, sizeof *c->norm, "trace"));
     return ikt_alloc(ctx, &c->seconds, count, sizeof *c->seconds, "trace");
 }
 
 ikt_status ikt_trace_columns_make(ikt_context *ctx, const ikt_trace_point *point, int64_t count,
                                   ikt_trace_columns *out) {
-    *out = (ikt_trace_columns){NULL, NULL, NULL, NULL};
+    *out = (ikt_trace_columns){NULL, NULL, NULL, NULL, NULL};
     IKT_TRY(make_columns(ctx, count, out));
     for (int64_t i = 0; i < count; i++) {
         out->iteration[i] = point[i].iteration;
         out->value[i] = point[i].value;
+        out->error[i] = point[i].error;
         out->norm[i] = point[i].gradient_norm;
         out->seconds[i] = point[i].seconds;
     }
@@ -52,6 +55,7 @@ ikt_status ikt_trace_columns_make(ikt_context *ctx, const ikt_trace_point *point
 void ikt_trace_columns_destroy(ikt_trace_columns *columns) {
     ikt_free(&columns->iteration);
     ikt_free(&columns->value);
+    ikt_free(&columns->error);
     ikt_free(&columns->norm);
     ikt_free(&columns->seconds);
 }
@@ -76,7 +80,7 @@ ikt_status ikt_loop_parts_read(ikt_context *ctx, const ikt_rows *rows,
                                const ikt_layout_settings *settings,
                                ikt_status (*read)(void *file, const ikt_part *parts, int64_t count),
                                void *file, ikt_loop_state *out) {
-    ikt_loop_parts p = {.trace = {NULL, NULL, NULL, NULL}};
+    ikt_loop_parts p = {.trace = {NULL, NULL, NULL, NULL, NULL}};
     *out = (ikt_loop_state){0};
     name_parts(rows, out, &p);
     ikt_status st = read(file, p.part, IKT_LOOP_HEADS);
@@ -100,8 +104,8 @@ ikt_status ikt_loop_parts_read(ikt_context *ctx, const ikt_rows *rows,
         st = read(file, p.part + IKT_LOOP_HEADS, p.count - IKT_LOOP_HEADS);
     }
     for (int64_t i = 0; st == IKT_OK && i < out->points; i++)
-        out->point[i] = (ikt_trace_point){p.trace.iteration[i], p.trace.value[i], p.trace.norm[i],
-                                          p.trace.seconds[i]};
+        out->point[i] = (ikt_trace_point){p.trace.iteration[i], p.trace.value[i], p.trace.error[i],
+                                          p.trace.norm[i], p.trace.seconds[i]};
     ikt_loop_parts_destroy(&p);
     if (st != IKT_OK) ikt_loop_state_destroy(out);
     return st;

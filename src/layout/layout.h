@@ -62,6 +62,7 @@ ikt_status ikt_layout_resolve(ikt_context *ctx, ikt_layout_settings *settings, i
 typedef struct {
     int64_t iteration;    /* iterations done */
     double value;         /* of the objective, without exaggeration */
+    double error;         /* its standard error where it is estimated, else 0 */
     double gradient_norm; /* Euclidean norm of the whole gradient */
     double seconds;       /* since the loop began */
 } ikt_trace_point;
@@ -77,9 +78,10 @@ typedef struct {
 
 void ikt_trace_destroy(ikt_trace *trace);
 
-/* LOCAL. The last value of the objective, 0 where there is none; and what it is called in files: kl
- * or cost. */
+/* LOCAL. The last value of the objective, 0 where there is none; its standard error; and what it is
+ * called in files: kl or cost. */
 double ikt_trace_last(const ikt_trace *trace);
+double ikt_trace_last_error(const ikt_trace *trace);
 const char *ikt_trace_key(const ikt_trace *trace);
 
 /* COLLECTIVE. Initial positions from q given scores a row (leading principal components), scaled

@@ -35,6 +35,10 @@ double ikt_trace_last(const ikt_trace *trace) {
     return trace->count > 0 ? trace->point[trace->count - 1].value : 0;
 }
 
+double ikt_trace_last_error(const ikt_trace *trace) {
+    return trace->count > 0 ? trace->point[trace->count - 1].error : 0;
+}
+
 const char *ikt_trace_key(const ikt_trace *trace) {
     return strcmp(trace->value_name, "KL") == 0 ? "kl" : "cost";
 }
@@ -214,17 +218,22 @@ static ikt_status refuse(const loop *l, int64_t iteration, const ikt_objective_t
 /* --- the loop --------------------------------------------------------------------------------- */
 
 static void add_to_trace(const loop *l, int64_t iteration, const ikt_gradient *gradient,
-                         double value) {
+                         const ikt_objective_terms *terms) {
     const double norm = ikt_gradient_norm(l->ctx, gradient, l->objective->q, l->rows->count);
-    const double seconds = ikt_now() - l->began;
-    l->trace->point[l->trace->count++] = (ikt_trace_point){iteration, value, norm, seconds};
-    ikt_log_numbers(l->ctx, ikt_log_record(l->ctx),
-                    (ikt_log_number[]){IKT_LOG_INT("iteration", iteration),
-                                       IKT_LOG_REAL(ikt_trace_key(l->trace), value),
-                                       IKT_LOG_REAL("gradient_norm", norm),
-                                       IKT_LOG_REAL("seconds", seconds),
-                                       {0}},
-                    "iteration %lld: %s %.6f", (long long)iteration, l->trace->value_name, value);
+    const double seconds = ikt_now() - l->began, value = terms->value;
+    const ikt_log_number none = {0}, error = IKT_LOG_REAL("standard_error", terms->error);
+    const bool is_estimated = terms->error > 0;
+    char about[64] = "";
+    l->trace->point[l->trace->count++] =
+        (ikt_trace_point){iteration, value, terms->error, norm, seconds};
+    if (is_estimated) snprintf(about, sizeof about, " +- %.6f, estimated", terms->error);
+    ikt_log_numbers(
+        l->ctx, ikt_log_record(l->ctx),
+        (ikt_log_number[]){IKT_LOG_INT("iteration", iteration),
+                           IKT_LOG_REAL(ikt_trace_key(l->trace), value),
+                           IKT_LOG_REAL("gradient_norm", norm), IKT_LOG_REAL("seconds", seconds),
+                           is_estimated ? error : none, none},
+        "iteration %lld: %s %.6f%s", (long long)iteration, l->trace->value_name, value, about);
 }
 
 static ikt_status iterate(loop *l, int64_t first) {
@@ -249,10 +258,12 @@ static ikt_status iterate(loop *l, int64_t first) {
         else if (l->before.is_exaggerated)
             ikt_log(l->ctx, IKT_LOG_DETAIL, "exaggeration ends at iteration %lld",
                     (long long)iteration);
-        if (is_reported || l->phases.is_done) add_to_trace(l, iteration, &gradient, terms.value);
+        if (is_reported || l->phases.is_done) add_to_trace(l, iteration, &gradient, &terms);
         if (l->phases.is_done) break;
 
-        const double rate = l->phases.is_exaggerated ? s->learning_rate : s->final_learning_rate;
+        const double wanted = terms.step > 0 ? terms.step : 1;
+        const double rate =
+            l->phases.is_exaggerated ? s->learning_rate : s->final_learning_rate * wanted;
         const ikt_optimiser_step step = {
             .iteration = iteration,
             .momentum = iteration < s->momentum_switch ? s->momentum : s->final_momentum,

@@ -172,8 +172,9 @@ static ikt_status evaluate(ikt_objective *objective, int64_t iteration, bool wan
     const ikt_divergence_terms found = ikt_objective_tsne.divergence->combine(&sums);
     *gradient =
         (ikt_gradient){t->attraction, t->field, (float)found.attraction, (float)found.field[0]};
-    *terms = (ikt_objective_terms){want_value ? found.value : NAN, sums.total[0],
-                                   ikt_map_condition_of(sums.total[0], rows->n)};
+    *terms = (ikt_objective_terms){.value = want_value ? found.value : NAN,
+                                   .z = sums.total[0],
+                                   .condition = ikt_map_condition_of(sums.total[0], rows->n)};
     return IKT_OK;
 }
 

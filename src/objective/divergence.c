@@ -7,6 +7,7 @@
 #include "objective/divergence.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/comm.h"
 #include "base/cpu.h"
@@ -14,6 +15,7 @@
 #include "base/timer.h"
 #include "dist/halo.h"
 #include "kernelsum/replica.h"
+#include "objective/whole_attraction.h"
 
 typedef struct {
     ikt_context *ctx;
@@ -25,6 +27,7 @@ typedef struct {
     double *phi;                    /* [n_local] */
     ikt_halo *halo;                 /* sparse P */
     ikt_replica replica;            /* dense P */
+    ikt_whole_attraction *whole;    /* whole kernel */
     ikt_kernelsum *sums[IKT_KERNELS_MOST];
 } state;
 
@@ -108,7 +111,29 @@ static ikt_status allocate(ikt_context *ctx, const ikt_objective_inputs *inputs,
     for (int k = 0; k < t->divergence->n_kernels; k++)
         IKT_TRY(ikt_alloc(ctx, &t->field[k], q * n_local, sizeof *t->field[k], "layout"));
     IKT_TRY(ikt_alloc(ctx, &t->phi, n_local, sizeof *t->phi, "layout"));
-    return graph ? IKT_OK : ikt_replica_create(ctx, &inputs->rows, q, &t->replica);
+    return inputs->dense ? ikt_replica_create(ctx, &inputs->rows, q, &t->replica) : IKT_OK;
+}
+
+static bool is_gaussian(const ikt_divergence *d) {
+    return d->pair == IKT_PAIR_SNE;
+}
+
+/* COLLECTIVE. */
+static ikt_status create_whole(ikt_context *ctx, const ikt_objective_inputs *inputs, state *t) {
+    const ikt_whole_settings *s = &inputs->sampling;
+    const ikt_whole_attraction_setup setup = {
+        .whole = inputs->whole,
+        .q = inputs->q,
+        .is_gaussian = is_gaussian(t->divergence),
+        .sampling = {.seed = inputs->options.seed,
+                     .t = inputs->whole->t,
+                     .usual = s->partitionings,
+                     .last = s->last_partitionings,
+                     .last_from = inputs->iterations - s->last_iterations,
+                     .block = s->block,
+                     .iterations = inputs->iterations,
+                     .step = s->step}};
+    return ikt_whole_attraction_create(ctx, &setup, &t->whole);
 }
 
 ikt_status ikt_divergence_create(ikt_context *ctx, const ikt_objective_inputs *inputs,
@@ -122,6 +147,7 @@ ikt_status ikt_divergence_create(ikt_context *ctx, const ikt_objective_inputs *i
     state *t = out->self;
     if (st == IKT_OK && graph)
         st = ikt_halo_create(ctx, &graph->rows, graph->ghost_row, graph->n_ghost, q, &t->halo);
+    if (st == IKT_OK && inputs->whole) st = create_whole(ctx, inputs, t);
     for (int k = 0; st == IKT_OK && k < t->divergence->n_kernels; k++) {
         const ikt_kernel kernel = t->divergence->kernel[k];
         if (inputs->options.repulsion == IKT_REPULSION_EXACT)
@@ -143,6 +169,7 @@ void ikt_divergence_destroy(ikt_objective *objective) {
         ikt_free(&t->field[k]);
     }
     ikt_halo_destroy(&t->halo);
+    ikt_whole_attraction_destroy(&t->whole);
     ikt_replica_destroy(&t->replica);
     ikt_free(&t->y);
     ikt_free(&t->attraction);
@@ -162,6 +189,14 @@ enum { ROW_BYTES = 8, AXIS_BYTES = 8, BOUNDARY_BYTES = 12, BOUNDARY_AXIS_BYTES =
 /* The map may grow by so much more than predicted. */
 static const double span_margin = 1.2;
 
+static int64_t whole_memory(const ikt_objective_shape *shape) {
+    const ikt_whole_settings *s = &shape->sampling;
+    const ikt_whole_sampling sampling = {
+        .t = shape->t, .usual = s->partitionings, .last = s->last_partitionings, .block = s->block};
+    return ikt_whole_attraction_memory(shape->rows.count, shape->q, shape->psi, &sampling,
+                                       shape->cut, shape->threads);
+}
+
 int64_t ikt_divergence_memory(const ikt_objective_kind *kind, const ikt_objective_shape *shape) {
     const ikt_objective_options *options = &shape->options;
     const ikt_fft_settings fft = fft_settings(options);
@@ -175,7 +210,8 @@ int64_t ikt_divergence_memory(const ikt_objective_kind *kind, const ikt_objectiv
     return (ROW_BYTES + q * AXIS_BYTES) * shape->rows.count + kernels * sums +
            (kernels - 1) * q * (int64_t)sizeof(float) * shape->rows.count +
            (BOUNDARY_BYTES + q * BOUNDARY_AXIS_BYTES) * shape->boundary +
-           (shape->is_dense ? ikt_replica_memory(&shape->rows, shape->q) : 0);
+           (shape->is_dense ? ikt_replica_memory(&shape->rows, shape->q) : 0) +
+           (shape->is_whole ? whole_memory(shape) : 0);
 }
 
 /* --- Z ----------------------------------------------------------------------------------------
@@ -247,6 +283,34 @@ static void mix(const state *t, const double *factor) {
         into[e] = a * into[e] + b * other[e];
 }
 
+/* The attraction of every pair that has one, and what its terms sum to where that is wanted. */
+static void attract(state *t, const ikt_pair_weight *weight, ikt_pair_totals *wanted) {
+    const ikt_objective_inputs *in = &t->inputs;
+    ikt_stage_begin(t->ctx, IKT_STAGE_ATTRACTION);
+    if (in->dense)
+        ikt_attraction_dense(t->ctx, in->dense, in->q, weight, (const float *const *)t->replica.at,
+                             t->attraction, wanted);
+    else if (in->graph)
+        ikt_attraction(t->ctx, in->graph, in->q, weight, t->y, t->attraction, wanted);
+    else
+        memset(t->attraction, 0, (size_t)(in->q * in->rows.count) * sizeof *t->attraction);
+    ikt_stage_end(t->ctx, IKT_STAGE_ATTRACTION);
+    if (t->whole) ikt_whole_attraction_end(t->whole, t->attraction);
+}
+
+/* COLLECTIVE. The value of the pairs of a sparse or dense P becomes that of all, with those of the
+ * whole kernel: a share of P, as rows without similarity are of all rows, belongs to the former. */
+static ikt_status add_whole_value(state *t, double *value, double *error) {
+    const ikt_whole *whole = t->inputs.whole;
+    const double share = 1 - (double)whole->zero / (double)whole->rows.n;
+    ikt_whole_value found;
+    IKT_TRY(ikt_whole_value_estimate(t->ctx, whole, t->inputs.q, is_gaussian(t->divergence), t->y,
+                                     &found));
+    *value += share * found.value;
+    *error = share * found.error;
+    return IKT_OK;
+}
+
 ikt_status ikt_divergence_evaluate(ikt_objective *objective, int64_t iteration, bool want_value,
                                    ikt_gradient *gradient, ikt_objective_terms *terms) {
     state *t = objective->self;
@@ -257,9 +321,10 @@ ikt_status ikt_divergence_evaluate(ikt_objective *objective, int64_t iteration, 
     const int q = t->inputs.q;
     ikt_divergence_sums sums = {.n = rows->n, .trade_off = t->inputs.options.trade_off};
     ikt_pair_totals totals = {{{0}, 0, 0}, {{0}, 0, 0}};
-    (void)iteration;
+    double error = 0;
 
     if (graph) ikt_halo_begin(t->halo, t->y, t->y + q * rows->count);
+    if (t->whole) ikt_whole_attraction_begin(t->whole, iteration, t->y);
     ikt_status st = IKT_OK;
     for (int k = 0; k < d->n_kernels && st == IKT_OK; k++) {
         const ikt_kernelsum_request request = {.y = t->y, .value = t->phi, .gradient = t->field[k]};
@@ -272,24 +337,21 @@ ikt_status ikt_divergence_evaluate(ikt_objective *objective, int64_t iteration, 
     ikt_stage_begin(ctx, IKT_STAGE_HALO);
     if (graph)
         ikt_halo_end(t->halo);
-    else /* where a position is not finite, Z says so */
+    else if (t->inputs.dense) /* where a position is not finite, Z says so */
         ikt_replica_fill(ctx, rows, t->y, &t->replica);
     ikt_stage_end(ctx, IKT_STAGE_HALO);
-    IKT_TRY(st); /* what travels has arrived */
-
-    const ikt_pair_weight weight =
-        d->weight ? d->weight(&sums) : (ikt_pair_weight){.kind = d->pair};
-    ikt_pair_totals *wanted = want_value || d->has_balance ? &totals : NULL;
-    ikt_stage_begin(ctx, IKT_STAGE_ATTRACTION);
-    if (graph)
-        ikt_attraction(ctx, graph, q, &weight, t->y, t->attraction, wanted);
-    else
-        ikt_attraction_dense(ctx, t->inputs.dense, q, &weight, (const float *const *)t->replica.at,
-                             t->attraction, wanted);
-    ikt_stage_end(ctx, IKT_STAGE_ATTRACTION);
+    if (st == IKT_OK) { /* what travels has arrived */
+        const ikt_pair_weight weight =
+            d->weight ? d->weight(&sums) : (ikt_pair_weight){.kind = d->pair};
+        attract(t, &weight, want_value || d->has_balance ? &totals : NULL);
+    } else if (t->whole) {
+        ikt_whole_attraction_end(t->whole, t->attraction);
+    }
+    IKT_TRY(st);
     if (want_value) {
         ikt_exact_sum_reduce(ctx, &totals.value, 1);
         sums.value = ikt_exact_sum_value(&totals.value);
+        if (t->whole) IKT_TRY(add_whole_value(t, &sums.value, &error));
     }
     if (d->has_balance) {
         ikt_exact_sum_reduce(ctx, &totals.balance, 1);
@@ -300,7 +362,11 @@ ikt_status ikt_divergence_evaluate(ikt_objective *objective, int64_t iteration, 
     if (d->n_kernels > 1) mix(t, found.field);
     *gradient = (ikt_gradient){t->attraction, t->field[0], (float)found.attraction,
                                d->n_kernels > 1 ? 1 : (float)found.field[0]};
-    *terms = (ikt_objective_terms){want_value ? found.value : NAN, sums.total[0],
-                                   ikt_map_condition_of(sums.total[0], rows->n)};
+    *terms =
+        (ikt_objective_terms){.value = want_value ? found.value : NAN,
+                              .error = error,
+                              .step = t->whole ? ikt_whole_attraction_step(t->whole, iteration) : 1,
+                              .z = sums.total[0],
+                              .condition = ikt_map_condition_of(sums.total[0], rows->n)};
     return IKT_OK;
 }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "affinity/dense.h"
+#include "affinity/whole.h"
 #include "base/status.h"
 #include "graph/graph.h"
 #include "io/hdf5/parts.h"
@@ -23,7 +24,7 @@
 
 /* What an objective works on; nothing else is made of the data. Flags, to be combined. */
 typedef enum {
-    IKT_NEEDS_P = 1,          /* the symmetric P, sparse or dense */
+    IKT_NEEDS_P = 1,          /* the symmetric P, sparse, dense or whole */
     IKT_NEEDS_NEIGHBOURS = 2, /* each row's most similar rows with similarities or distances */
     IKT_NEEDS_CODES = 4,      /* the cell codes of the own rows */
     IKT_NEEDS_LABELS = 8      /* the labels of the own rows */
@@ -53,7 +54,11 @@ typedef struct {
     ikt_rows rows; /* of the loop, in its order */
     int q;         /* dimensions of the map */
     ikt_objective_options options;
-    bool is_dense;    /* P is dense */
+    bool is_dense; /* P is dense */
+    bool is_whole; /* P is the whole kernel, of which the following holds */
+    ikt_whole_settings sampling;
+    int64_t psi, t;   /* cells of a partitioning, partitionings */
+    double cut;       /* share of the rows whose cell another rank computes, as predicted */
     int64_t boundary; /* rows of other ranks that own rows are attracted to, as predicted */
     double span;      /* side of the box round the map in the end, as predicted */
     int threads;
@@ -66,7 +71,11 @@ typedef struct {
     int q;
     ikt_objective_options options;
     const ikt_graph *graph;           /* P, sparse; */
-    const ikt_dense *dense;           /* or dense, in row blocks; one of both is NULL */
+    const ikt_dense *dense;           /* or dense, in row blocks; */
+    const ikt_whole *whole;           /* or whole, beside which a sparse one may stand, whose
+                                         entries are of other pairs. Else they are NULL */
+    ikt_whole_settings sampling;      /* of the whole kernel, resolved */
+    int64_t iterations;               /* of the run in all, by which the last ones are known */
     const ikt_neighbours *neighbours; /* with scores: the most similar rows first */
     const ikt_codes *codes;
     const int64_t *labels; /* [rows.count] */
@@ -93,6 +102,8 @@ typedef enum {
 
 typedef struct {
     double value; /* of the objective; NaN where it was not wanted */
+    double error; /* standard error of a value that is estimated; 0: it is exact */
+    double step;  /* factor on the step length that it asks for after the exaggeration; 0: 1 */
     double z;     /* sum over k != l of the kernel; 0 for objectives without such a sum */
     ikt_map_condition condition;
 } ikt_objective_terms;

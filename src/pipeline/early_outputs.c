@@ -153,7 +153,7 @@ ikt_status ikt_run_graph_begin(ikt_context *ctx, const ikt_graph_origin *o,
     char *given = NULL;
     *out = NULL;
     if (!output->graph[0]) return IKT_OK;
-    if (o->settings->affinity.support == IKT_SUPPORT_DENSE)
+    if (o->settings->affinity.support != IKT_SUPPORT_SPARSE)
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "output.graph needs affinity.support = sparse: a dense P is no graph");
     if (strcmp(output->graph, output->file) == 0 || strcmp(output->graph, output->model) == 0)

@@ -110,12 +110,25 @@ static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, int
         settings->isolation.psi = p->psi;
         settings->isolation.pool = p->pool;
     }
+    if (p->is_whole && settings->affinity.whole.step <= IKT_AUTO_REAL)
+        settings->affinity.whole.step = ikt_whole_step_auto(p->psi, n);
     if (p->k == 0) return; /* nothing was made of the rows */
-    ikt_log_numbers(ctx, IKT_LOG_STAGE,
-                    (ikt_log_number[]){
-                        IKT_LOG_INT("entries", p->entries), IKT_LOG_REAL("seconds", seconds), {0}},
-                    "P: %lld entries, %.1f a row, in %.1f s", (long long)p->entries,
-                    (double)p->entries / (double)n, seconds);
+    if (p->is_whole)
+        ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                        (ikt_log_number[]){IKT_LOG_INT("largest_cell", p->whole.largest),
+                                           IKT_LOG_REAL("seconds", seconds),
+                                           {0}},
+                        "P: the whole kernel, from %lld partitionings of %lld cells, of up to %lld "
+                        "rows, in %.1f s",
+                        (long long)p->whole.t, (long long)p->whole.psi, (long long)p->whole.largest,
+                        seconds);
+    else
+        ikt_log_numbers(ctx, IKT_LOG_STAGE,
+                        (ikt_log_number[]){IKT_LOG_INT("entries", p->entries),
+                                           IKT_LOG_REAL("seconds", seconds),
+                                           {0}},
+                        "P: %lld entries, %.1f a row, in %.1f s", (long long)p->entries,
+                        (double)p->entries / (double)n, seconds);
     out->cells = p->cells;
     out->recall = p->recall;
     out->accuracy = p->accuracy;
@@ -174,8 +187,11 @@ static ikt_status create_objective(ikt_context *ctx, const ikt_settings *setting
         .rows = p->rows,
         .q = (int)layout->dimensions,
         .options = ikt_layout_options(layout, (uint64_t)settings->run.seed),
-        .graph = kind->needs & IKT_NEEDS_P && !p->is_dense ? &p->graph : NULL,
+        .graph = kind->needs & IKT_NEEDS_P && p->graph.forward.start ? &p->graph : NULL,
         .dense = kind->needs & IKT_NEEDS_P && p->is_dense ? &p->dense : NULL,
+        .whole = kind->needs & IKT_NEEDS_P && p->is_whole ? &p->whole : NULL,
+        .sampling = settings->affinity.whole,
+        .iterations = layout->iterations,
         .neighbours = &p->neighbours,
         .codes = &p->codes,
         .labels = *labels};
@@ -212,6 +228,13 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
     bool is_saved = false;
     *out = (ikt_embed_result){.accuracy = -1};
     IKT_TRY(ikt_layout_resolve(ctx, layout, rows->n));
+    if (settings->affinity.support == IKT_SUPPORT_WHOLE)
+        IKT_TRY(ikt_whole_resolve(ctx, &settings->affinity.whole, settings->isolation.partitionings,
+                                  layout->iterations));
+    if (settings->affinity.support == IKT_SUPPORT_WHOLE && options->from)
+        ikt_log(ctx, IKT_LOG_WARN,
+                "the last iterations of a run with the whole kernel draw from more partitionings "
+                "and take shorter steps: the embedding will not be that of one longer run");
     if (options->hooks) IKT_TRY(ikt_checkpoint_load_loop(options->hooks, &saved, &is_saved));
     /* The loop goes on from the state that has come furthest; NULL: it begins at the start. */
     const ikt_loop_state *from = options->from;

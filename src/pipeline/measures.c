@@ -16,7 +16,7 @@
 #include "objective/objective.h"
 #include "pipeline/probabilities.h"
 
-enum { EXACT_ROWS = 50000, MARKED_MOST = 16, CLASSES_MOST = 64 };
+enum { EXACT_ROWS = 50000, DENSE_ROWS = 16384, MARKED_MOST = 16, CLASSES_MOST = 64 };
 
 /* Ranks of all rows by their distance from a marked one, on every rank. */
 typedef struct {
@@ -155,31 +155,48 @@ ikt_status ikt_run_measures_of(ikt_context *ctx, const ikt_run *run, const char 
     return measure(ctx, run, families, ikt_measures_need_input(families), has_marked, out);
 }
 
+/* COLLECTIVE. The objective of t-SNE on a P. */
+static ikt_status make_tsne(ikt_context *ctx, const ikt_settings *settings,
+                            const ikt_probabilities *p, int q, ikt_objective *out) {
+    const int64_t n = p->rows.n;
+    ikt_objective_inputs inputs = {.rows = p->rows,
+                                   .q = q,
+                                   .options = {.repulsion = n <= EXACT_ROWS ? IKT_REPULSION_EXACT
+                                                            : q == 2        ? IKT_REPULSION_FFT
+                                                                            : IKT_REPULSION_TREE,
+                                               .accuracy = IKT_ACCURACY_TIGHT,
+                                               .sharing = settings->layout.grid},
+                                   .graph = p->graph.forward.start ? &p->graph : NULL,
+                                   .dense = p->is_dense ? &p->dense : NULL,
+                                   .whole = p->is_whole ? &p->whole : NULL,
+                                   .sampling = settings->affinity.whole};
+    if (p->is_whole) IKT_TRY(ikt_whole_resolve(ctx, &inputs.sampling, p->whole.t, 0));
+    return ikt_objective_create(ctx, &ikt_objective_tsne, &inputs, out);
+}
+
 ikt_status ikt_measure_divergence(ikt_context *ctx, const ikt_settings *settings, ikt_dataset *data,
-                                  const ikt_rows *rows, int q, const float *y, double *kl) {
+                                  const ikt_rows *rows, int q, const float *y, double *kl,
+                                  double *error) {
     const ikt_probabilities_options wanted = {.needs = IKT_NEEDS_P};
+    const int64_t bytes = q * (int64_t)sizeof *y;
+    ikt_settings used = *settings;
     ikt_probabilities p;
     ikt_objective objective = {.kind = NULL};
     ikt_objective_terms terms = {.value = NAN};
     ikt_gradient gradient;
+    /* The same P as far as rows allow it. */
+    if (used.affinity.support == IKT_SUPPORT_WHOLE && rows->n <= DENSE_ROWS)
+        used.affinity.support = IKT_SUPPORT_DENSE;
     IKT_TRY(ikt_probabilities_begin(ctx, NULL, rows, &p));
-    IKT_TRY(ikt_probabilities_compute(ctx, settings, data, &wanted, &p));
-    const ikt_objective_inputs inputs = {.rows = *rows,
-                                         .q = q,
-                                         .options = {.repulsion = rows->n <= EXACT_ROWS
-                                                                      ? IKT_REPULSION_EXACT
-                                                                  : q == 2 ? IKT_REPULSION_FFT
-                                                                           : IKT_REPULSION_TREE,
-                                                     .accuracy = IKT_ACCURACY_TIGHT,
-                                                     .sharing = settings->layout.grid},
-                                         .graph = p.is_dense ? NULL : &p.graph,
-                                         .dense = p.is_dense ? &p.dense : NULL};
-    ikt_status st = ikt_objective_create(ctx, &ikt_objective_tsne, &inputs, &objective);
-    if (st == IKT_OK) {
-        memcpy(objective.y, y, (size_t)(rows->count * q) * sizeof *y);
-        st = objective.kind->evaluate(&objective, 0, true, &gradient, &terms);
-    }
+    IKT_TRY(ikt_probabilities_compute(ctx, &used, data, &wanted, &p));
+    ikt_status st = make_tsne(ctx, &used, &p, q, &objective);
+    if (st == IKT_OK && p.is_ordered)
+        st = ikt_order_apply(ctx, &p.order, y, bytes, objective.y, bytes, bytes);
+    else if (st == IKT_OK)
+        memcpy(objective.y, y, (size_t)(rows->count * bytes));
+    if (st == IKT_OK) st = objective.kind->evaluate(&objective, 0, true, &gradient, &terms);
     *kl = terms.value;
+    *error = terms.error;
     ikt_objective_destroy(&objective);
     ikt_probabilities_destroy(&p);
     return st;

@@ -39,7 +39,7 @@ static void note_facts(const ikt_run *run, ikt_notes *n) {
                       (long long)run->graph.n, (long long)run->graph.entries);
     if (run->input_fingerprint[0])
         ikt_note_fact(n, "input_fingerprint", "%s", run->input_fingerprint);
-    ikt_note_fact(n, "entries_of_p", "%lld", (long long)e->entries);
+    if (e->entries > 0) ikt_note_fact(n, "entries_of_p", "%lld", (long long)e->entries);
     ikt_note_fact(n, "rows_without_similarity", "%lld", (long long)e->zero_similarity);
     if (e->accuracy >= 0) ikt_note_fact(n, "neighbour_label_accuracy", "%.6f", e->accuracy);
     if (e->recall.sample > 0) {
@@ -56,6 +56,8 @@ static void note_facts(const ikt_run *run, ikt_notes *n) {
     ikt_note_fact(n, "stopped_because", "%s",
                   e->trace.has_converged ? "the objective settled" : "iterations are done");
     ikt_note_fact(n, ikt_trace_key(&e->trace), "%.17g", ikt_trace_last(&e->trace));
+    if (ikt_trace_last_error(&e->trace) > 0)
+        ikt_note_fact(n, "standard_error", "%.17g", ikt_trace_last_error(&e->trace));
 }
 
 /* What varies from run to run. Memory is that of the rank that had most when the file was written,
@@ -122,9 +124,9 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
     const ikt_trace *trace = &run->embedding.trace;
     ikt_run_cost cost;
     ikt_notes *n = NULL;
-    ikt_trace_columns c = {NULL, NULL, NULL, NULL};
+    ikt_trace_columns c = {NULL, NULL, NULL, NULL, NULL};
     char *configuration = NULL;
-    ikt_loop_parts state = {.trace = {NULL, NULL, NULL, NULL}};
+    ikt_loop_parts state = {.trace = {NULL, NULL, NULL, NULL, NULL}};
     ikt_stage_begin(ctx, IKT_STAGE_WRITE);
     ikt_run_cost_collect(ctx, &cost);
     ikt_status st = ikt_alloc(ctx, &n, 1, sizeof *n, "provenance");
@@ -148,6 +150,7 @@ ikt_status ikt_run_write(ikt_context *ctx, const ikt_run *run) {
                                    .trace_iteration = c.iteration,
                                    .value_name = ikt_trace_key(trace),
                                    .trace_value = c.value,
+                                   .trace_error = ikt_trace_last_error(trace) > 0 ? c.error : NULL,
                                    .trace_gradient_norm = c.norm,
                                    .trace_seconds = c.seconds,
                                    .configuration = configuration,
@@ -217,6 +220,8 @@ static void describe_run(const ikt_run *run, char *text, size_t size) {
     if (s->affinity.kind == IKT_AFFINITY_GRAPH)
         snprintf(support, sizeof support, "%.1f entries a row",
                  (double)run->graph.entries / (double)run->graph.n);
+    else if (s->affinity.support == IKT_SUPPORT_WHOLE)
+        snprintf(support, sizeof support, "whole");
     else if (s->affinity.support == IKT_SUPPORT_SPARSE)
         snprintf(support, sizeof support, "k %lld", (long long)s->affinity.neighbours);
     if (kind->divergence && kind->divergence->has_trade_off)

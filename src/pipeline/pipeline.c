@@ -205,6 +205,7 @@ static ikt_status check_settings(ikt_context *ctx, bool is_guest, ikt_settings *
         if (strcmp(settings->run.checkpoint, "auto") == 0) strcpy(settings->run.checkpoint, "none");
     }
     IKT_TRY(ikt_check_outputs(ctx, settings, !is_guest));
+    IKT_TRY(ikt_check_whole(ctx, settings));
     IKT_TRY(ikt_graph_settle(ctx, settings, graph));
     IKT_TRY(ikt_unused_check(ctx, settings, is_guest || settings->input.file[0], graph->is_kept));
     IKT_TRY(ikt_check_limits(ctx, &settings->run, is_guest, is_watched, seconds));

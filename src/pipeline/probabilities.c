@@ -341,6 +341,76 @@ static ikt_status code_rows(ikt_context *ctx, const job *j, ikt_probabilities *p
     return st;
 }
 
+/* --- the whole kernel ------------------------------------------------------------------------- */
+
+/* COLLECTIVE. Rows without similarity get weights for their nearest rows, as in any P; all others
+ * have none in this graph. */
+static ikt_status adopt_zero_rows(ikt_context *ctx, const job *j, ikt_probabilities *p) {
+    const int64_t n = p->rows.count, first = p->rows.first, k = p->k;
+    uint8_t *marked = NULL;
+    ikt_zero_similarity zeros = {0, k, NULL, NULL};
+    ikt_directed *out = &p->weights;
+    int64_t own = 0;
+    if (p->whole.zero == 0) return IKT_OK;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &marked, n, 1, "zero similarity")));
+    for (int64_t i = 0; i < n; i++)
+        own += marked[i] = p->whole.total[i] == 0;
+    ikt_status st = ikt_zero_similarity_find_ordered(
+        ctx, j->data, &p->rows, p->is_ordered ? &p->order : NULL, marked, k, &zeros);
+    ikt_free(&marked);
+    if (st == IKT_OK) {
+        out->n_local = n;
+        st = ikt_alloc(ctx, &out->start, n + 1, sizeof *out->start, "graph");
+        if (st == IKT_OK) st = ikt_alloc(ctx, &out->column, own * k, sizeof *out->column, "graph");
+        if (st == IKT_OK) st = ikt_alloc(ctx, &out->value, own * k, sizeof *out->value, "graph");
+        st = ikt_agree(ctx, st);
+    }
+    for (int64_t o = 0; st == IKT_OK && o < zeros.count; o++) {
+        const int64_t i = zeros.row[o] - first;
+        if (i >= 0 && i < n) out->start[i + 1] = k;
+    }
+    for (int64_t i = 0; st == IKT_OK && i < n; i++)
+        out->start[i + 1] += out->start[i];
+    for (int64_t o = 0; st == IKT_OK && o < zeros.count; o++) {
+        const int64_t i = zeros.row[o] - first;
+        if (i < 0 || i >= n) continue;
+        memcpy(out->column + out->start[i], zeros.nearest + o * k, (size_t)k * sizeof *out->column);
+        for (int64_t e = 0; e < k; e++)
+            out->value[out->start[i] + e] = (float)(1 / (double)k);
+    }
+    p->zero_similarity = zeros.count;
+    ikt_zero_similarity_destroy(&zeros);
+    return st;
+}
+
+/* COLLECTIVE. The whole kernel of codes, which it takes over; rows first come into the order of
+ * their coarse cells, where there are such. */
+static ikt_status take_whole(ikt_context *ctx, const job *j, coded *c, ikt_probabilities *p) {
+    const ikt_model_spec *spec = &c->model->spec;
+    ikt_cells cells = {0};
+    ikt_fine_cells fine;
+    ikt_status st = IKT_OK;
+    if (spec->near > 0) {
+        ikt_stage_begin(ctx, IKT_STAGE_CELLS);
+        st = ikt_fine_cells_create(ctx, &p->rows, &c->places, &cells, &p->order, &fine);
+        if (st == IKT_OK) ikt_fine_cells_destroy(&fine);
+        ikt_stage_end(ctx, IKT_STAGE_CELLS);
+    } else if (spec->coarse > 0) {
+        st = ikt_rows_order(ctx, j->data, &p->rows, c->model->coarse_row, spec->coarse,
+                            c->places.coarse, &cells, &p->order);
+    }
+    p->is_ordered = st == IKT_OK && (spec->near > 0 || spec->coarse > 0);
+    if (p->is_ordered) st = order_codes(ctx, &p->order, &c->codes);
+    ikt_cells_destroy(&cells);
+    ikt_stage_begin(ctx, IKT_STAGE_AFFINITY);
+    if (st == IKT_OK)
+        st = ikt_whole_create(ctx, &p->rows, c->model->psi, (uint64_t)j->settings->run.seed,
+                              &c->codes, &p->whole);
+    if (st == IKT_OK) st = adopt_zero_rows(ctx, j, p);
+    ikt_stage_end(ctx, IKT_STAGE_AFFINITY);
+    return st;
+}
+
 static ikt_status find_by_codes(ikt_context *ctx, const job *j, ikt_probabilities *p) {
     const ikt_landmarks *landmarks = j->options->landmarks;
     const bool needs_lists = j->options->needs & (IKT_NEEDS_P | IKT_NEEDS_NEIGHBOURS);
@@ -352,7 +422,9 @@ static ikt_status find_by_codes(ikt_context *ctx, const job *j, ikt_probabilitie
         if (st == IKT_OK)
             st = ikt_landmarks_place_codes(ctx, landmarks, &p->rows, &c.codes, p->start);
     }
-    if (st == IKT_OK && (p->is_found || !needs_lists)) {
+    if (st == IKT_OK && p->is_whole) {
+        st = take_whole(ctx, j, &c, p);
+    } else if (st == IKT_OK && (p->is_found || !needs_lists)) {
         if (p->is_ordered) st = order_codes(ctx, &p->order, &c.codes);
     } else if (st == IKT_OK && c.model->spec.near > 0) {
         st = compare_fine(ctx, j, &c.places, &c.codes, p);
@@ -446,11 +518,11 @@ static ikt_status symmetrise(ikt_context *ctx, const job *j, ikt_probabilities *
         st = ikt_run_graph_rows(ctx, j->settings, j->options, p);
     if (st == IKT_OK) st = ikt_graph_from_directed(ctx, &p->rows, &p->weights, &p->graph);
 #ifdef NDEBUG
-    if (st == IKT_OK) st = ikt_graph_check_sums(ctx, &p->graph);
+    if (st == IKT_OK && !p->is_whole) st = ikt_graph_check_sums(ctx, &p->graph);
 #else
-    if (st == IKT_OK) st = ikt_graph_check(ctx, &p->graph);
+    if (st == IKT_OK && !p->is_whole) st = ikt_graph_check(ctx, &p->graph);
 #endif
-    if (st == IKT_OK) p->entries = ikt_graph_entries(ctx, &p->graph);
+    if (st == IKT_OK && !p->is_whole) p->entries = ikt_graph_entries(ctx, &p->graph);
     ikt_stage_end(ctx, IKT_STAGE_GRAPH);
     return st;
 }
@@ -469,10 +541,13 @@ static ikt_status check_needs(ikt_context *ctx, const ikt_settings *settings,
                         "affinity.kind is %s; take affinity.kind=isolation",
                         kind->name);
     if (!(options->needs & IKT_NEEDS_NEIGHBOURS)) return IKT_OK;
-    if (settings->affinity.support == IKT_SUPPORT_DENSE || has_sparse_graph)
-        return ikt_fail(ctx, IKT_ERR_USAGE,
-                        "layout.objective=%s works on lists of neighbours, which %s does not give",
-                        name, has_sparse_graph ? "a graph" : "affinity.support=dense");
+    if (settings->affinity.support != IKT_SUPPORT_SPARSE || has_sparse_graph)
+        return ikt_fail(
+            ctx, IKT_ERR_USAGE,
+            "layout.objective=%s works on lists of neighbours, which %s does not give", name,
+            has_sparse_graph                                  ? "a graph"
+            : settings->affinity.support == IKT_SUPPORT_DENSE ? "affinity.support=dense"
+                                                              : "affinity.support=whole");
     return IKT_OK;
 }
 
@@ -487,6 +562,7 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
     if (pairs.source) j.pairs = &pairs;
     const bool has_sparse_graph = settings->input.graph[0] && !pairs.source;
     p->is_dense = settings->affinity.support == IKT_SUPPORT_DENSE;
+    p->is_whole = settings->affinity.support == IKT_SUPPORT_WHOLE;
     ikt_status st = check_needs(ctx, settings, options, has_sparse_graph);
     if (st == IKT_OK) st = ikt_affinity_resolve(ctx, &settings->affinity, p->rows.n, &p->k);
     if (st == IKT_OK && has_sparse_graph) {
@@ -506,7 +582,8 @@ ikt_status ikt_probabilities_compute(ikt_context *ctx, const ikt_settings *setti
         if (st == IKT_OK && !p->is_dense && p->lists.k > 0) st = weigh(ctx, &j, p);
     }
     ikt_pairwise_close(&pairs);
-    if (st == IKT_OK && !p->is_dense && (options->needs & IKT_NEEDS_P)) st = symmetrise(ctx, &j, p);
+    const bool is_sparse = !p->is_dense && (!p->is_whole || p->zero_similarity > 0);
+    if (st == IKT_OK && is_sparse && (options->needs & IKT_NEEDS_P)) st = symmetrise(ctx, &j, p);
     if (st != IKT_OK) ikt_probabilities_destroy(p);
     return st;
 }
@@ -521,4 +598,5 @@ void ikt_probabilities_destroy(ikt_probabilities *p) {
     ikt_order_destroy(&p->order);
     ikt_graph_destroy(&p->graph);
     ikt_dense_destroy(&p->dense);
+    ikt_whole_destroy(&p->whole);
 }

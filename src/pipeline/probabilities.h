@@ -9,6 +9,7 @@
 #define IKT_PIPELINE_PROBABILITIES_H
 
 #include "affinity/dense.h"
+#include "affinity/whole.h"
 #include "checkpoint/hooks.h"
 #include "dist/order.h"
 #include "graph/graph.h"
@@ -28,7 +29,7 @@ typedef struct {
     ikt_graph_writer *graph_writer; /* receives the weights (output.graph), or NULL */
 } ikt_probabilities_options;
 
-/* P in one of its two forms, or what else the objective needs, and what was learned on the way. */
+/* P in one of its forms, or what else the objective needs, and what was learned on the way. */
 typedef struct {
     ikt_rows rows;               /* of the input, and of the slots of `order` */
     ikt_checkpoint_hooks *hooks; /* of the run's checkpoint, or NULL; lent */
@@ -41,8 +42,11 @@ typedef struct {
     ikt_neighbours neighbours; /* lists with their scores, where they are needed */
     ikt_codes codes;           /* where they are needed */
     bool is_dense;
-    ikt_graph graph; /* sparse P */
-    ikt_dense dense; /* or dense P */
+    bool is_whole;
+    ikt_graph graph; /* sparse P; */
+    ikt_dense dense; /* or dense P; */
+    ikt_whole whole; /* or the whole kernel. Where some rows have no similarity, `graph` holds the
+                        affinities that they get; otherwise it is empty then */
     double *scores;  /* [rows.count * q] principal components of the own rows, of a kept graph */
     float *start; /* [rows.count * q] places of the own rows, in the order of the input, among the
                      landmarks; NULL without landmarks, and where the kernel needs no codes */
@@ -53,7 +57,7 @@ typedef struct {
     int64_t psi;             /* resolved, isolation only */
     int64_t pool;            /* resolved: rows that centres are drawn from, 0 for all */
     int64_t zero_similarity; /* rows without similarity to any other */
-    int64_t entries;         /* of P over all ranks */
+    int64_t entries;         /* of P over all ranks; 0: it is not held */
 } ikt_probabilities;
 
 /* COLLECTIVE. An empty P, or what a checkpoint holds of it.

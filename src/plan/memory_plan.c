@@ -60,6 +60,11 @@ static int64_t loop_bytes(const ikt_workload *w) {
                                        .q = (int)q,
                                        .options = ikt_layout_options(layout, 0),
                                        .is_dense = w->is_dense,
+                                       .is_whole = w->is_whole,
+                                       .sampling = w->settings.affinity.whole,
+                                       .psi = w->psi,
+                                       .t = w->t,
+                                       .cut = w->ranks > 1 ? ikt_workload_cut(w) : 0,
                                        .boundary = (int64_t)ikt_workload_boundary(w),
                                        .span = ikt_workload_span(w, 1),
                                        .threads = w->threads};
@@ -80,6 +85,9 @@ static int64_t search_bytes(const ikt_workload *w) {
     else if (w->rows.is_sparse)
         centres = ikt_sparse_pack_bytes(w->cells, (int64_t)((double)w->cells * w->rows.entries)) +
                   2 * w->cells * ikt_workload_row_bytes(w);
+    if (w->is_whole)
+        return centres + ikt_order_memory(w->distribution.count) +
+               ikt_order_memory_transfer(w->distribution.count);
     int64_t lists = ikt_neighbours_memory(w->distribution.count, w->k);
     int64_t bytes = ikt_workload_searched_bytes(w);
     /* Without the most that a batch may fetch, but with what it usually does, here and there. */
@@ -146,10 +154,15 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     const int64_t searched = w->is_given       ? 0
                              : w->is_isolation ? ikt_codes_memory(rows, w->psi, w->t)
                                                : rows * w->columns * (int64_t)sizeof(float);
-    const int64_t p = w->is_dense ? ikt_dense_memory(rows, n)
-                                  : ENTRY_BYTES * (int64_t)(IKT_SYMMETRIC_SHARE * (double)entries);
+    /* The whole kernel holds codes, and little beside them. */
+    const int64_t p = w->is_whole ? searched + ikt_whole_memory(rows, w->psi, w->t, w->ranks)
+                      : w->is_dense
+                          ? ikt_dense_memory(rows, n)
+                          : ENTRY_BYTES * (int64_t)(IKT_SYMMETRIC_SHARE * (double)entries);
     /* Neighbour lists; where P is dense, that takes their place. */
-    const int64_t lists = w->is_dense ? (needs_p ? p : 0) : ikt_neighbours_memory(rows, w->k);
+    const int64_t lists = w->is_whole   ? 0
+                          : w->is_dense ? (needs_p ? p : 0)
+                                        : ikt_neighbours_memory(rows, w->k);
     const int64_t of_objective = (needs_p ? p : 0) +
                                  (needs & IKT_NEEDS_NEIGHBOURS && !w->is_dense ? lists : 0) +
                                  (needs & IKT_NEEDS_CODES ? searched : 0);
@@ -177,15 +190,21 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
         const int64_t batch = BATCH_ENTRIES < entries ? BATCH_ENTRIES : entries;
         const int64_t joining = BATCH_BYTES * batch + SYMMETRISE_ROW_BYTES * rows + n / 5;
         const bool is_moved = settings->output.graph[0] && w->is_near;
+        const int64_t whole =
+            ikt_whole_memory_peak(rows, w->psi > 0 ? w->psi : 1, w->t, w->ranks, w->threads);
         stage[IKT_STAGE_GRAPH] =
-            (w->is_near ? 0 : searched) + of_objective + (w->is_dense ? 0 : joining) +
-            (is_moved ? MOVED_ENTRY_BYTES * entries + GRAPH_FILE_BYTES : 0) + held;
+            w->is_whole
+                ? searched + whole + held
+                : (w->is_near ? 0 : searched) + of_objective + (w->is_dense ? 0 : joining) +
+                      (is_moved ? MOVED_ENTRY_BYTES * entries + GRAPH_FILE_BYTES : 0) + held;
     }
     stage[IKT_STAGE_LAYOUT] = of_objective + loop_bytes(w) + held;
     stage[IKT_STAGE_MEASURES] = measures_bytes(w) + held;
     find_peak(&plan);
 
-    plan.advice = w->is_dense ? "affinity.support=sparse" : "fewer affinity.neighbours";
+    plan.advice = w->is_dense   ? "affinity.support=sparse"
+                  : w->is_whole ? "fewer isolation.partitionings"
+                                : "fewer affinity.neighbours";
     if (w->data.is_sparse && plan.largest == IKT_STAGE_MEASURES)
         plan.advice = "output.measures=map: measures of the input take sparse rows dense";
     else if (w->data.is_sparse && !w->is_isolation)

@@ -23,6 +23,7 @@ static const double coded_coordinate = 1.14, /* of a row of float32 against that
     projected_coordinate = 1.37,             /* of a row, onto a component */
     covariance_product = 3.63,               /* of the upper triangle, of a row */
     kernel_pair = 12.4,                      /* of the exact repulsion */
+    block_pair = 6.7,                        /* of the whole kernel */
     divergence_entry = 33.3,                 /* of P, beyond what attraction takes */
     read_value = 48,                         /* of the file, brought to scale */
     moved_coordinate = 53,                   /* of a point, by the optimiser */
@@ -43,9 +44,12 @@ static const double searched_coordinate = 0.207, /* of a pair, and the best kept
     symmetrised_entry = 124,                     /* a neighbour brought into P */
     attraction_near = 1.27,                      /* an entry of P, 2^16 rows on a rank */
     attraction_far = 1.74,                       /* the same, 2^19 rows */
-    spread_point = 11.5,                         /* to the grid */
-    gathered_point = 14.8,                       /* from the grid */
-    measured_point = 132;                        /* for each doubling of the rows */
+    counted_cell = 20,                           /* of the whole kernel: a row in a partitioning */
+    sorted_near = 14,    /* ... brought to its cell and its block, and back, 2^16 rows on a rank */
+    sorted_far = 28,     /* the same, 2^19 rows */
+    spread_point = 11.5, /* to the grid */
+    gathered_point = 14.8, /* from the grid */
+    measured_point = 132;  /* for each doubling of the rows */
 /* In others: coordinates of bytes, bytes of codes, and nodes of a grid of 2^20 or of 2^24. */
 static const double coded_byte = 1.5, searched_byte = 1.82, fft_near = IKT_FFT_COST, fft_far = 1.48;
 
@@ -273,6 +277,7 @@ static void plan_near_cells(const task *t) {
     reduce(t, cells, 1, 8 * count);
     concatenate(t, cells, 1, count * (double)ikt_workload_row_bytes(w));
 
+    if (w->is_whole) return; /* nothing is searched for */
     gathering(t, search, rounds * t->rows * near * near, refined_pair);
     if (w->model.near > 0) { /* single rows, as in refinement */
         gathering(t, search, candidates, refined_pair);
@@ -304,6 +309,12 @@ static void plan_p(const task *t) {
         gathering(t, IKT_STAGE_AFFINITY, w->is_dense ? t->rows * t->n : entries, sought_weight);
     if (w->is_dense) {
         all_pairs(t, IKT_STAGE_AFFINITY);
+        return;
+    }
+    if (w->is_whole) {
+        gathering(t, IKT_STAGE_AFFINITY, t->rows * (double)w->t, counted_cell);
+        reduce(t, IKT_STAGE_AFFINITY, 2, 8 * (double)w->t * (double)w->psi);
+        reduce(t, IKT_STAGE_AFFINITY, 3, 8 * (double)w->t * IKT_WHOLE_PAIRS);
         return;
     }
     gathering(t, IKT_STAGE_GRAPH, entries, symmetrised_entry);
@@ -368,6 +379,20 @@ static void plan_repulsion(const task *t) {
     }
 }
 
+/* Attraction along the whole kernel: rows to their cells, pairs in blocks. Rows whose cell another
+ * rank computes travel there with cell, share and position, and a force comes back. */
+static void plan_whole_attraction(const task *t) {
+    const ikt_workload *w = t->w;
+    const double passes = ikt_workload_passes(w), block = ikt_workload_block(w);
+    const double abroad = w->ranks > 1 ? ikt_workload_cut(w) * t->rows : 0;
+    const double place = fmin(2.5, fmax(-1, (log2(t->rows) - 16) / 3));
+    gathering(t, IKT_STAGE_ATTRACTION, passes * t->rows,
+              sorted_near * pow(sorted_far / sorted_near, place));
+    arithmetic(t, IKT_STAGE_ATTRACTION, passes * t->rows * block, block_pair);
+    send(t, IKT_STAGE_HALO, passes, 0.5 * (w->ranks - 1), abroad * (8 + 8 * t->axes));
+    reduce(t, IKT_STAGE_LAYOUT, t->reports, 16 * t->axes * IKT_WHOLE_PAIRS);
+}
+
 /* Attraction: entries of P on the rank, m symmetric_share k or m n. The more rows, the farther away
  * their positions lie: between the two sizes at which it was measured, and some way beyond, the
  * rate is a power of the rows. The pass over P computes the divergence, too, where that is
@@ -380,7 +405,9 @@ static void plan_loop(const task *t) {
     const double iterations = t->early + t->late, bytes = 4 * t->axes;
     const double entries = t->rows * (w->is_dense ? t->n : IKT_SYMMETRIC_SHARE * (double)w->k);
     const double place = fmin(2.5, fmax(-1, (log2(t->rows) - 16) / 3));
-    if (!w->is_dense || !w->is_exact || w->settings.layout.objective != IKT_OBJECTIVE_TSNE) {
+    if (w->is_whole) {
+        plan_whole_attraction(t);
+    } else if (!w->is_dense || !w->is_exact || w->settings.layout.objective != IKT_OBJECTIVE_TSNE) {
         gathering(t, IKT_STAGE_ATTRACTION, iterations * entries,
                   attraction_near * pow(attraction_far / attraction_near, place));
         arithmetic(t, IKT_STAGE_ATTRACTION, t->reports * entries, divergence_entry);
@@ -388,7 +415,7 @@ static void plan_loop(const task *t) {
     plan_repulsion(t);
     if (w->is_dense)
         concatenate(t, IKT_STAGE_HALO, iterations, bytes * t->n);
-    else
+    else if (!w->is_whole)
         send(t, IKT_STAGE_HALO, iterations, ikt_workload_partners(w),
              bytes * ikt_workload_boundary(w));
     arithmetic(t, IKT_STAGE_STEP, iterations * t->rows * t->axes, moved_coordinate);
@@ -443,7 +470,7 @@ ikt_time_plan ikt_time_plan_make(const ikt_workload *w, const ikt_workload *subs
     }
     if (w->is_near && !w->is_given)
         plan_near_cells(&t);
-    else if (!w->is_dense && !w->is_given)
+    else if (!w->is_dense && !w->is_whole && !w->is_given)
         all_pairs(&t, IKT_STAGE_NEIGHBOURS);
     plan_p(&t);
     plan_loop(&t);
@@ -484,7 +511,7 @@ void ikt_plan_settings(const ikt_workload *w, ikt_settings *out) {
     out->input.rows = w->data.n;
     out->run.threads = w->threads;
     out->affinity.neighbours = w->k;
-    if (!w->is_dense) {
+    if (!w->is_dense && !w->is_whole) {
         out->affinity.search = w->is_near ? IKT_SEARCH_APPROXIMATE : IKT_SEARCH_EXACT;
         if (w->is_near) out->affinity.candidates = w->candidates;
     }

@@ -56,6 +56,7 @@ typedef struct {
     bool is_isolation;   /* rows are compared by cell codes */
     bool is_forest;      /* which come from trees */
     bool is_dense;
+    bool is_whole; /* the whole kernel: no neighbours */
     bool is_near;  /* neighbours are searched for in near cells, and rows are ordered */
     bool is_given; /* neighbours come from a file */
     bool is_exact; /* repulsion over all pairs */
@@ -104,6 +105,10 @@ double ikt_workload_span(const ikt_workload *w, double done);
 /* Share of the entries of P that lead to another rank. Rows in the order of the input have
  * neighbours on all ranks alike; of ordered rows most are near. */
 double ikt_workload_cut(const ikt_workload *w);
+
+/* The whole kernel: rows of a block, on average over rows; partitionings of all iterations. */
+double ikt_workload_block(const ikt_workload *w);
+double ikt_workload_passes(const ikt_workload *w);
 
 /* Rows of other ranks whose positions a rank needs in each iteration, and the ranks they are on.
  * Entries of P that cross over fall on the others' rows at random, and of ordered rows on the same

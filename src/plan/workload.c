@@ -77,6 +77,7 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     out->is_isolation = !out->is_given && ikt_affinity_of(&s->affinity)->scores == IKT_SCORES_CODES;
     out->is_forest = out->is_isolation && s->isolation.form == IKT_FORM_FOREST;
     out->is_dense = s->affinity.support == IKT_SUPPORT_DENSE;
+    out->is_whole = s->affinity.support == IKT_SUPPORT_WHOLE;
     out->rows = coded_rows(out);
     if (out->rows.is_sparse && out->is_forest)
         return ikt_fail(ctx, IKT_ERR_USAGE,
@@ -90,6 +91,8 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
         out->psi = out->model.psi;
         out->t = out->model.t;
     }
+    if (out->is_whole)
+        IKT_TRY(ikt_whole_resolve(ctx, &s->affinity.whole, out->t, s->layout.iterations));
     out->is_near = !out->is_dense && ikt_affinity_is_approximate(&s->affinity, data->n);
     out->candidates = data->n;
     if (out->is_given) {
@@ -97,8 +100,9 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
         out->is_near = data->graph_is_ordered;
     } else if (out->is_near) {
         const bool is_fine = out->model.near > 0;
-        out->candidates = is_fine ? ikt_affinity_fine_candidates(&s->affinity, out->k)
-                                  : ikt_affinity_candidates(&s->affinity, data->n, out->k);
+        if (!out->is_whole)
+            out->candidates = is_fine ? ikt_affinity_fine_candidates(&s->affinity, out->k)
+                                      : ikt_affinity_candidates(&s->affinity, data->n, out->k);
         out->rounds = ikt_affinity_refinements(&s->affinity, is_fine);
         if (out->candidates > data->n) out->candidates = data->n;
         if (!out->is_isolation) out->model.coarse = ikt_cells_choose(data->n, 0);
@@ -158,12 +162,28 @@ double ikt_workload_cut(const ikt_workload *w) {
     return w->is_near ? 1 - pow(ranks, -halving_loss) : (ranks - 1) / ranks;
 }
 
+double ikt_workload_block(const ikt_workload *w) {
+    /* Voronoi cells differ in size as much as they are large, so that a row's own is twice the
+     * mean; and a large cell is cut into blocks of half to all of the rows allowed. */
+    const double cell = fmax(1, 2 * (double)w->data.n / (double)w->psi);
+    const double block = (double)w->settings.affinity.whole.block;
+    return cell > block ? 0.8 * block : cell;
+}
+
+double ikt_workload_passes(const ikt_workload *w) {
+    const ikt_whole_settings *s = &w->settings.affinity.whole;
+    return (double)s->partitionings *
+               (double)(w->settings.layout.iterations + 1 - s->last_iterations) +
+           (double)s->last_partitionings * (double)s->last_iterations;
+}
+
 double ikt_workload_boundary(const ikt_workload *w) {
     double others = (double)(w->distribution.n - w->distribution.count);
     double crossing =
         ikt_workload_cut(w) * IKT_SYMMETRIC_SHARE * (double)(w->distribution.count * w->k);
     if (others <= 0) return 0;
     if (w->is_dense) return others;
+    if (w->is_whole) return 0;
     double thrown = crossing / others;
     if (w->is_near) thrown = fmin(thrown, 0.257 * pow(thrown, 0.75));
     return others * (1 - exp(-thrown));

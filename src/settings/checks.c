@@ -78,6 +78,34 @@ ikt_status ikt_check_model(ikt_context *ctx, const ikt_settings *settings) {
     return IKT_OK;
 }
 
+ikt_status ikt_check_whole(ikt_context *ctx, const ikt_settings *settings) {
+    const ikt_objective_kind *objective = ikt_layout_objective(&settings->layout);
+    if (settings->affinity.support != IKT_SUPPORT_WHOLE) return IKT_OK;
+    if (settings->input.graph[0])
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "affinity.support = whole works on the cell codes of the rows, which "
+                        "input.graph does not hold: take affinity.support=sparse");
+    if (settings->affinity.kind != IKT_AFFINITY_ISOLATION)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "affinity.support = whole needs affinity.kind = isolation: only that "
+                        "kernel is a sum over cells");
+    if (settings->output.graph[0])
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "output.graph needs affinity.support = sparse: the whole kernel is never "
+                        "held as a graph");
+    if (objective != &ikt_objective_tsne && objective != &ikt_objective_sne)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "affinity.support = whole does not go with layout.objective=%s: its "
+                        "attraction is not in proportion to P, so that the parts of P that "
+                        "iterations draw would not add up to it; take tsne or sne",
+                        objective->name);
+    if (settings->layout.stop == IKT_STOP_AUTO)
+        return ikt_fail(ctx, IKT_ERR_USAGE,
+                        "affinity.support = whole needs layout.stop = fixed: the last iterations "
+                        "draw from more partitionings, and so have to be known beforehand");
+    return IKT_OK;
+}
+
 ikt_status ikt_check_sparse(ikt_context *ctx, const ikt_settings *settings, bool is_sparse) {
     if (!is_sparse || !settings->output.model[0]) return IKT_OK;
     return ikt_fail(ctx, IKT_ERR_USAGE,

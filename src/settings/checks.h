@@ -18,6 +18,10 @@ ikt_status ikt_check_outputs(ikt_context *ctx, const ikt_settings *settings, boo
  * Errors: IKT_ERR_USAGE. */
 ikt_status ikt_check_model(ikt_context *ctx, const ikt_settings *settings);
 
+/* SAME-ARGS. Whether the other settings allow affinity.support = whole, where that is asked for.
+ * Errors: IKT_ERR_USAGE. */
+ikt_status ikt_check_whole(ikt_context *ctx, const ikt_settings *settings);
+
 /* SAME-ARGS. Whether the other settings allow rows that are held sparse, once that is known.
  * Errors: IKT_ERR_USAGE. */
 ikt_status ikt_check_sparse(ikt_context *ctx, const ikt_settings *settings, bool is_sparse);

@@ -149,6 +149,7 @@ void ikt_settings_parts(ikt_settings *settings, ikt_config_part parts[IKT_SETTIN
     parts[p++] = (ikt_config_part){&ikt_isolation_section, &settings->isolation};
     ikt_affinity_parts(&settings->affinity, parts + p);
     p += IKT_AFFINITY_PARTS;
+    parts[p++] = (ikt_config_part){&ikt_whole_section, &settings->affinity.whole};
     parts[p++] = (ikt_config_part){&ikt_layout_section, &settings->layout};
     parts[p++] = (ikt_config_part){&output_section, &settings->output};
     parts[p++] = (ikt_config_part){&run_section, &settings->run};
@@ -180,6 +181,8 @@ ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t cou
     s.isolation.psi = s.isolation.pool = IKT_AUTO_INT;
     s.isolation.model_from[0] = '\0';
     ikt_affinity_shrink(&s.affinity, count);
+    s.affinity.whole.last_iterations = IKT_AUTO_INT;
+    s.affinity.whole.step = IKT_AUTO_REAL;
     s.layout.init = IKT_INIT_PCA;
     s.layout.learning_rate = s.layout.final_learning_rate = IKT_AUTO_REAL;
     s.layout.repulsion = IKT_REPULSION_AUTO;

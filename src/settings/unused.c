@@ -12,11 +12,13 @@ typedef enum {
     ROWS,
     PREPROCESSING,
     SEARCH,
+    ORDER,
     NEIGHBOURS,
     NEAR_SEARCH,
     PERPLEXITY,
     ADAPTIVE,
     GRAPH,
+    WHOLE,
     DISTANCES,
     ISOLATION,
     AUTOMATIC_PSI,
@@ -37,7 +39,9 @@ static void find_needs(const ikt_settings *s, bool has_rows, bool has[NEEDS]) {
     has[ROWS] = has_rows || !s->input.graph[0];
     has[PREPROCESSING] = has_rows || kind != IKT_AFFINITY_GRAPH;
     has[GRAPH] = kind == IKT_AFFINITY_GRAPH || is_pairwise;
+    has[WHOLE] = s->affinity.support == IKT_SUPPORT_WHOLE;
     has[SEARCH] = !has[GRAPH] && is_sparse;
+    has[ORDER] = has[SEARCH] || (!has[GRAPH] && has[WHOLE]);
     has[NEIGHBOURS] = has[SEARCH] || kind == IKT_AFFINITY_KNN || (is_pairwise && is_sparse);
     has[NEAR_SEARCH] = has[SEARCH] && s->affinity.search != IKT_SEARCH_EXACT;
     /* What the numbers of a graph are may be told by the file alone. */
@@ -71,13 +75,14 @@ static const struct {
              {"input", "skip", ROWS, "input.file"},
              {"preprocess", NULL, PREPROCESSING, "input.file"},
              {"affinity", "neighbours", NEIGHBOURS, "affinity.support=sparse and no input.graph"},
-             {"affinity", "search", SEARCH, "affinity.support=sparse and no input.graph"},
+             {"affinity", "search", ORDER, "affinity.support=sparse or whole and no input.graph"},
              {"affinity", "candidates", NEAR_SEARCH,
               "affinity.support=sparse and affinity.search=approximate"},
              {"affinity", "refinements", NEAR_SEARCH,
               "affinity.support=sparse and affinity.search=approximate"},
              {"gaussian", NULL, PERPLEXITY, "affinity.kind=gaussian"},
              {"adaptive", NULL, ADAPTIVE, "affinity.kind=adaptive"},
+             {"whole", NULL, WHOLE, "affinity.support=whole"},
              {"graph", NULL, GRAPH, "input.graph"},
              {"graph", "weights", DISTANCES, "graph.values=distances"},
              {"isolation", NULL, ISOLATION, "affinity.kind=isolation"},

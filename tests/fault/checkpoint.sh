@@ -35,6 +35,8 @@ chain "near cells" affinity.search=approximate affinity.refinements=2
 chain "all pairs" affinity.search=exact layout.repulsion=fft
 chain "distances" isolation.psi=auto affinity.kind=gaussian gaussian.perplexity=6 affinity.search=approximate
 chain "dense" affinity.neighbours=auto affinity.support=dense
+chain "the whole kernel" affinity.neighbours=auto affinity.support=whole whole.last_iterations=1
+chain "the whole kernel of ordered rows" affinity.neighbours=auto affinity.support=whole affinity.search=approximate layout.init=landmark layout.landmarks=50 whole.partitionings=7
 chain "trees" isolation.form=forest affinity.search=approximate
 chain "landmarks" layout.init=landmark layout.landmarks=50 affinity.search=approximate
 chain "landmarks by distance" layout.init=landmark layout.landmarks=50 isolation.psi=auto affinity.kind=knn

@@ -42,7 +42,14 @@ cases=("isolation.psi=64 preprocess.normalise=none layout.repulsion=fft"
     "layout.dimensions=3 affinity.support=dense isolation.psi=32 layout.repulsion=exact"
     "layout.objective=nerv isolation.psi=64 layout.repulsion=fft layout.iterations=40"
     "layout.objective=jse layout.trade_off=0.3 isolation.psi=64 layout.repulsion=exact layout.iterations=40"
-    "layout.objective=sne affinity.support=dense isolation.psi=32 layout.iterations=40")
+    "layout.objective=sne affinity.support=dense isolation.psi=32 layout.iterations=40"
+    # The whole kernel: small and large cells, the last iterations; rows without similarity; no cell but one; rows in
+    # the order of coarse cells; a volume.
+    "affinity.support=whole isolation.psi=32 whole.block=5 whole.last_iterations=7 whole.last_partitionings=30"
+    "affinity.support=whole isolation.psi=480 isolation.partitionings=9 preprocess.pca=10 layout.repulsion=fft"
+    "affinity.support=whole isolation.psi=1 isolation.partitionings=3 layout.iterations=20"
+    "affinity.support=whole affinity.search=approximate isolation.psi=64 isolation.pool=130 layout.repulsion=fft"
+    "affinity.support=whole layout.dimensions=3 isolation.psi=64 layout.repulsion=barnes_hut layout.objective=tsne")
 
 failed=0
 for settings in "${cases[@]}"; do

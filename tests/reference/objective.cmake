@@ -1,2 +1,3 @@
 ikt_add_mpi_test(NAME reference_objective LABEL reference SOURCES reference/test_objective.c THREADS 1 2)
 ikt_add_mpi_test(NAME reference_divergences LABEL reference SOURCES reference/test_divergences.c THREADS 1 2)
+ikt_add_mpi_test(NAME reference_whole LABEL reference SOURCES reference/test_whole.c THREADS 1 2)

@@ -6,10 +6,10 @@
 
 #include "base/comm.h"
 #include "base/memory.h"
+#include "io/formats/class_labels.h"
 #include "io/hdf5/columns.h"
 #include "io/hdf5/h5.h"
 #include "io/hdf5/parts_h5.h"
-#include "io/formats/class_labels.h"
 #include "io/sources/labels.h"
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -73,7 +73,8 @@ static ikt_status write_all(const ikt_h5_output *out, const ikt_result *r) {
     const ikt_part trace[] = {
         shared("iteration", IKT_PART_I64, r->n_trace, r->trace_iteration),
         shared(r->value_name, IKT_PART_F64, r->n_trace, r->trace_value),
-        shared("gradient_norm", IKT_PART_F64, r->n_trace, r->trace_gradient_norm)};
+        shared("gradient_norm", IKT_PART_F64, r->n_trace, r->trace_gradient_norm),
+        shared("standard_error", IKT_PART_F64, r->n_trace, r->trace_error)};
     ikt_part rows[3];
     int64_t count = 0;
     const bool good =
@@ -89,7 +90,7 @@ static ikt_status write_all(const ikt_h5_output *out, const ikt_result *r) {
     IKT_TRY(ikt_parts_write(out->ctx, out->file, false, rows, count));
     hid_t group;
     ikt_status st = make_group(out, "trace", &group);
-    if (st == IKT_OK) st = ikt_parts_write(out->ctx, group, false, trace, 3);
+    if (st == IKT_OK) st = ikt_parts_write(out->ctx, group, false, trace, r->trace_error ? 4 : 3);
     ikt_h5_close(group);
     IKT_TRY(st);
     if (r->n_state > 0) {
@@ -106,7 +107,7 @@ static ikt_status write_all(const ikt_h5_output *out, const ikt_result *r) {
 int64_t ikt_result_bytes(const ikt_result *r) {
     const int64_t n = r->rows.n;
     int64_t bytes = IKT_H5_FILE_BYTES + ikt_h5_rows_bytes(n, 4 * r->q) + ikt_h5_rows_bytes(n, 8);
-    bytes += ikt_h5_rows_bytes(r->n_marked, 8) + 4 * ikt_h5_rows_bytes(r->n_trace, 8);
+    bytes += ikt_h5_rows_bytes(r->n_marked, 8) + 5 * ikt_h5_rows_bytes(r->n_trace, 8);
     bytes += r->n_columns * ikt_h5_rows_bytes(n, 8);
     if (r->label_names) bytes += (int64_t)strlen(r->label_names);
     return bytes + ikt_parts_bytes(r->state, r->n_state);

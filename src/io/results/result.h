@@ -2,7 +2,8 @@
  *
  *   /embedding    n x q float32 (q = 1, 2 or 3), row i = input row i
  *   /labels       n integers, /marked: rows to mark; where the input had them
- *   /trace/       iteration, kl (cost where the objective is another), gradient_norm
+ *   /trace/       iteration, kl (cost where the objective is another), gradient_norm, and
+ *                 standard_error where the values are estimates
  *   /state        what a run that is extended goes on from: see stage_file.h for its head
  *   /diagnostics/ what is known of single rows, n numbers each; where a verb has such
  *   /provenance   attributes: configuration (YAML), version, input, hash, ...
@@ -52,6 +53,7 @@ typedef struct {
     const int64_t *trace_iteration; /* [n_trace] */
     const char *value_name;         /* of the objective's values in the trace: "kl" or "cost" */
     const double *trace_value, *trace_gradient_norm, *trace_seconds;
+    const double *trace_error; /* [n_trace] standard errors of estimated values, or NULL */
     const char *configuration; /* YAML */
     const ikt_note *facts;     /* [n_facts] the same in every equal run */
     int64_t n_facts;

@@ -1,0 +1,67 @@
+/* Keys of the section `whole`, and what "auto" means. */
+#include <math.h>
+#include <stddef.h>
+
+#include "affinity/whole.h"
+
+#define KEY(name, low, unit, help)                                                                 \
+    {                                                                                              \
+#name, IKT_KEY_INT, offsetof(ikt_whole_settings, name), "auto", low, 1e9, 1, NULL, unit,   \
+            help                                                                                   \
+    }
+
+static const ikt_key keys[] = {
+    KEY(partitionings, 1, "partitionings",
+        "The number of partitionings that each iteration draws its attraction from. Every one of "
+        "them is used equally often. More make the gradient less noisy and cost time in "
+        "proportion; auto is 8"),
+    KEY(block, 2, "rows",
+        "The largest number of rows of a cell whose pairs are looked at together. A larger cell is "
+        "cut at random into blocks of nearly equal size, anew in each iteration, and what is found "
+        "within them stands for all of its pairs; auto is 32"),
+    KEY(last_iterations, 0, "iterations",
+        "The number of iterations at the end of the run that draw from more partitionings, so that "
+        "the noise of the draws dies away; auto is 50"),
+    KEY(last_partitionings, 1, "partitionings",
+        "The number of partitionings that each of the last iterations draws from; auto is 16, or "
+        "whole.partitionings where that is more"),
+    {"step", IKT_KEY_REAL, offsetof(ikt_whole_settings, step), "auto", 0.01, 1e3, 1, NULL, "",
+     "The factor on the step length after the exaggeration. Over the last two fifths of the "
+     "iterations it falls to a twentieth, so that the map comes to rest although its gradients are "
+     "noisy; auto is psi sqrt(n) / 8000, but from 1 to 12"}};
+
+const ikt_section ikt_whole_section = {
+    "whole", "How iterations sample the whole Isolation kernel (affinity.support: whole)", keys,
+    sizeof keys / sizeof *keys};
+
+enum { USUAL = 8, USUAL_BLOCK = 32, USUAL_LAST = 50, USUAL_LAST_PARTITIONINGS = 16 };
+
+double ikt_whole_step_auto(int64_t psi, int64_t n) {
+    return fmin(12, fmax(1, (double)psi * sqrt((double)n) / 8000));
+}
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* SAME-ARGS. */
+static ikt_status check(ikt_context *ctx, const char *key, int64_t value, int64_t t) {
+    if (value <= t) return IKT_OK;
+    return ikt_fail(ctx, IKT_ERR_USAGE,
+                    "whole.%s = %lld, but isolation.partitionings = %lld are all that there are; "
+                    "choose at most that",
+                    key, (long long)value, (long long)t);
+}
+
+ikt_status ikt_whole_resolve(ikt_context *ctx, ikt_whole_settings *s, int64_t t,
+                             int64_t iterations) {
+    if (s->partitionings == IKT_AUTO_INT) s->partitionings = smaller(USUAL, t);
+    if (s->block == IKT_AUTO_INT) s->block = USUAL_BLOCK;
+    if (s->last_iterations == IKT_AUTO_INT) s->last_iterations = smaller(USUAL_LAST, iterations);
+    if (s->last_partitionings == IKT_AUTO_INT) {
+        s->last_partitionings = smaller(USUAL_LAST_PARTITIONINGS, t);
+        if (s->last_partitionings < s->partitionings) s->last_partitionings = s->partitionings;
+    }
+    IKT_TRY(check(ctx, "partitionings", s->partitionings, t));
+    return check(ctx, "last_partitionings", s->last_partitionings, t);
+}

@@ -1,0 +1,53 @@
+/* What an iteration takes of the whole kernel: which partitionings, and how cells are cut into
+ * blocks. Pure functions of the seed and of global numbers, also after a restart.
+ *
+ * Method: a keyed permutation of all partitionings is dealt to the iterations of an epoch in shares
+ * whose sizes differ by at most one, so that all are used equally often. A cell of g rows has its
+ * rows shuffled by a key of (seed, iteration, partitioning, cell) and is cut into blocks of nearly
+ * equal size b'; pairs within blocks, scaled by (g - 1) / (b' - 1), stand for all pairs of the
+ * cell. Advantage: the expectation of either sampling is the sum itself; a shuffle takes a few
+ * nanoseconds a row, where sorting by keys of rows takes ten times that. Disadvantage: a shuffle
+ * needs all rows of the cell in one place, in one order.
+ */
+#ifndef IKT_OBJECTIVE_WHOLE_DRAW_H
+#define IKT_OBJECTIVE_WHOLE_DRAW_H
+
+#include <stdint.h>
+
+/* How a run samples, once everything is resolved. */
+typedef struct {
+    uint64_t seed;
+    int64_t t;           /* partitionings there are */
+    int64_t usual, last; /* partitionings of an iteration, at most; and of the last ones */
+    int64_t last_from;   /* the first iteration that takes `last` */
+    int64_t block;       /* most rows of a block, at least 2 */
+    int64_t iterations;  /* of the run in all */
+    double step;         /* factor on the step length, until it falls */
+} ikt_whole_sampling;
+
+/* LOCAL, pure. The partitionings of an iteration.
+ *   order   [t] work space
+ *   count   receives their number m; a sum over them times t / m stands for the sum over all
+ * Returns where they are in `order`. Cost: t draws. */
+const int32_t *ikt_whole_draw(const ikt_whole_sampling *sampling, int64_t iteration, int32_t *order,
+                              int64_t *count);
+
+/* LOCAL, pure. Blocks that a cell of `rows` rows is cut into; none has a single row unless the cell
+ * has, and none has more than max(block, 3). */
+int64_t ikt_whole_blocks(int64_t rows, int64_t block);
+
+/* LOCAL, pure. The first row of a block of a cell; block == blocks gives rows. */
+int64_t ikt_whole_block_first(int64_t rows, int64_t blocks, int64_t block);
+
+/* LOCAL, pure. What the pairs of a block count for in its cell. */
+float ikt_whole_block_scale(int64_t rows, int64_t in_block);
+
+/* LOCAL, pure. The factor on the step length of an iteration: `step` for three fifths of the run,
+ * then falling in a line to 1/20, so that the noise of the draws dies away. */
+double ikt_whole_step(const ikt_whole_sampling *sampling, int64_t iteration);
+
+/* LOCAL. Shuffles the rows of a cell, which stand in ascending order. */
+void ikt_whole_shuffle(const ikt_whole_sampling *sampling, int64_t iteration, int64_t partitioning,
+                       int64_t cell, uint32_t *member, int64_t rows);
+
+#endif
