@@ -74,10 +74,11 @@ static const ikt_key affinity_keys[] = {
      "The rows of near cells that each row is compared with in approximate search. More rows find "
      "more and take longer; auto is 900 log2(n / 2048), four times that for kernels of distances, "
      "and at least 40 times the neighbours"},
-    {"refinements", IKT_KEY_INT, offsetof(ikt_affinity_settings, refinements), "0", 0, 100, 0, NULL,
-     "rounds",
+    {"refinements", IKT_KEY_INT, offsetof(ikt_affinity_settings, refinements), "auto", 0, 100, 1,
+     NULL, "rounds",
      "The rounds after an approximate search in which each row is compared with the neighbours of "
-     "its neighbours"}};
+     "its neighbours; auto is 1 where rows are compared with those near the same centres of the "
+     "Isolation kernel, and 0 otherwise"}};
 
 const ikt_section ikt_affinity_section = {"affinity", "How similar two rows are", affinity_keys,
                                           sizeof affinity_keys / sizeof *affinity_keys};
@@ -106,6 +107,10 @@ int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n
     int64_t each = ikt_affinity_of(settings)->scores == IKT_SCORES_CODES ? CODES : DISTANCES;
     int64_t wanted = (int64_t)((double)each * doublings);
     return wanted > k * least_per_neighbour ? wanted : k * least_per_neighbour;
+}
+
+int64_t ikt_affinity_refinements(const ikt_affinity_settings *settings, bool is_fine) {
+    return settings->refinements != IKT_AUTO_INT ? settings->refinements : is_fine;
 }
 
 int64_t ikt_affinity_fine_candidates(const ikt_affinity_settings *settings, int64_t k) {

@@ -60,13 +60,13 @@ typedef struct {
 } ikt_graph_settings;
 
 typedef struct {
-    int kind;                       /* ikt_affinity_name */
-    int64_t neighbours;             /* k, or IKT_AUTO_INT */
-    int support;                    /* ikt_support */
-    int search;                     /* ikt_search */
-    int64_t candidates;             /* of a row in approximate search, or IKT_AUTO_INT */
-    int64_t refinements;            /* rounds over neighbours of neighbours after it */
-    ikt_whole_settings whole;       /* support: whole, in a section of its own */
+    int kind;                 /* ikt_affinity_name */
+    int64_t neighbours;       /* k, or IKT_AUTO_INT */
+    int support;              /* ikt_support */
+    int search;               /* ikt_search */
+    int64_t candidates;       /* of a row in approximate search, or IKT_AUTO_INT */
+    int64_t refinements;      /* rounds over neighbours of neighbours after it, or IKT_AUTO_INT */
+    ikt_whole_settings whole; /* support: whole, in a section of its own */
     ikt_gaussian_settings gaussian; /* of single kinds, in sections of their own */
     ikt_adaptive_settings adaptive;
     ikt_graph_settings graph;
@@ -93,6 +93,9 @@ int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n
 
 /* LOCAL, pure. The same where the rows of fine cells are compared (neighbours/fine.h). */
 int64_t ikt_affinity_fine_candidates(const ikt_affinity_settings *settings, int64_t k);
+
+/* LOCAL, pure. Rounds over neighbours of neighbours after a search among fine cells, or another. */
+int64_t ikt_affinity_refinements(const ikt_affinity_settings *settings, bool is_fine);
 
 /* --- kinds ------------------------------------------------------------------------------------ */
 

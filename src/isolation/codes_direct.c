@@ -49,7 +49,7 @@ static ikt_status load_run(const direct *run) {
             for (int64_t j = 0; j < psi; j++) /* a row becomes its number among the gathered */
                 index[j] = ikt_find_i64(row, n_rows, index[j]);
             ikt_centres_place(c->kernel, psi, c->d, run->slab + i * bytes, &run->centres[i]);
-            ikt_centres_fill(c->kernel, &run->centres[i], gathered, index);
+            ikt_centres_fill(c->kernel, &run->centres[i], gathered, index, NULL);
         }
     }
     ikt_free(&row);

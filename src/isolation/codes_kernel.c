@@ -85,14 +85,15 @@ static void write_words(const ikt_codes_kernel *kernel, const void *rows, int64_
 }
 
 void ikt_centres_fill(const ikt_codes_kernel *kernel, ikt_centres *centres, const void *rows,
-                      const int64_t *index) {
+                      const int64_t *index, const double *norm) {
     const int64_t d = centres->d, vector_words = centres->words * IKT_LANES;
     centres->largest_norm = 0;
     for (int64_t j = 0; j < centres->psi; j++) {
         int32_t *at = (int32_t *)centres->word + j / IKT_LANES * vector_words + j % IKT_LANES;
         write_words(kernel, rows, index[j], d, kernel->per_word == 4 ? 128 : 0, at, IKT_LANES);
-        centres->norm[j] = kernel->is_u8 ? norm_u8((const uint8_t *)rows + index[j] * d, d)
-                                         : norm_f32((const float *)rows + index[j] * d, d);
+        centres->norm[j] = norm            ? norm[index[j]]
+                           : kernel->is_u8 ? norm_u8((const uint8_t *)rows + index[j] * d, d)
+                                           : norm_f32((const float *)rows + index[j] * d, d);
         centres->largest_norm = fmax(centres->largest_norm, centres->norm[j]);
     }
     /* What is compared before any coordinate is seen: |c|^2, or half of it less its rounding. */

@@ -99,9 +99,10 @@ void ikt_centres_place(const ikt_codes_kernel *kernel, int64_t psi, int64_t d, v
                        ikt_centres *centres);
 
 /* LOCAL. Packs the centres: centre j is the row number index[j] of `rows` (row-major, d columns,
- * uint8 or float32 as the kernel's type). All coordinates must be finite. */
+ * uint8 or float32 as the kernel's type). All coordinates must be finite.
+ *   norm   |c|^2 of each of the rows where that is known; or NULL */
 void ikt_centres_fill(const ikt_codes_kernel *kernel, ikt_centres *centres, const void *rows,
-                      const int64_t *index);
+                      const int64_t *index, const double *norm);
 
 /* LOCAL. A tile for rows of d columns, owned by the caller. Errors: IKT_ERR_RESOURCE. */
 ikt_status ikt_row_tile_create(ikt_context *ctx, const ikt_codes_kernel *kernel, int64_t d,

@@ -17,10 +17,8 @@
 #include "isolation/centre_lists.h"
 #include "isolation/row_lists.h"
 
-static const int64_t packed_most = INT64_C(1) << 30;
-
 bool ikt_list_pays(bool is_u8, int64_t centres, int64_t psi, int64_t t, int64_t d) {
-    return 2 * centres <= psi * t && centres * d * (is_u8 ? 1 : 4) <= packed_most &&
+    return 2 * centres <= psi * t && centres * d * (is_u8 ? 1 : 4) <= IKT_LISTED_BYTES &&
            (!is_u8 || d <= IKT_U8_COLUMNS);
 }
 
@@ -30,7 +28,7 @@ static void code_tile(const ikt_row_lists *l, ikt_list_tile *s, const char *x, i
     memcpy(s->x, x, (size_t)(count * c->d * c->element));
     ikt_row_lists_compare_all(l, s, count);
     for (int64_t r = 0; r < count; r++) {
-        ikt_row_list_cells(l, s, r, ikt_row_list_sort(l, s, r));
+        if (ikt_row_list_walk(l, s, r, ikt_row_list_sort(l, s, r)) > 0) ikt_row_list_close(l, s, r);
         ikt_coding_write_row(c, row + r, s->cell);
         ikt_coding_write_places(c, &l->near, row + r, &s->kept[r]);
     }

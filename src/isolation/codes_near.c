@@ -2,13 +2,15 @@
  *
  * As codes_lists.c, but a row is compared with the centres of near coarse cells only
  * (near_centres.h), and then with centres that are linked to the nearest of those.
- * Method: the rows of a block are sorted by coarse cell, and a tile holds rows of one. Each centre
- * is linked to the centres nearest to it, and to those that it is one of the nearest of; following
- * the links of the first entries of a list finds what the cells cut apart (as neighbours of
- * neighbours do: Dong, Moses, Li, WWW 2011). Advantage: some thousand distances a row however many
- * centres there are. Disadvantage: a nearest centre may be missed, which moves a row to its
- * next-nearest centre in the partitionings that had chosen it; how often that happens is measured
- * on a sample of the rows. */
+ * Method: the rows of a block are sorted by coarse cell, and a tile holds rows of one, which are
+ * compared with the same centres. Each centre is linked to the centres nearest to it, and to those
+ * that it is one of the nearest of; what the first entries of the tile's lists are linked to finds
+ * what the cells cut apart (as neighbours of neighbours do: Dong, Moses, Li, WWW 2011), and is
+ * compared with all rows of the tile at once, which costs a fraction of looking it up for each.
+ * Advantage: some thousand distances a row however many centres there are, all of them in cache.
+ * Disadvantage: a nearest centre may be missed, which moves a row to its next-nearest centre in the
+ * partitionings that had chosen it; how often that happens is measured on a sample of the rows. */
+#include <math.h>
 #include <string.h>
 
 #include <omp.h>
@@ -24,109 +26,167 @@ enum {
     LINKS = 16,               /* of a centre to those nearest to it, */
     BACK = 16,                /* and to those that it is one of the nearest of, at most */
     ALL_LINKS = LINKS + BACK, /* in this order */
-    LINK_ROUNDS = 2,          /* the second finds links along those of the first */
-    FOLLOWED = 16,            /* entries of a list whose links are followed, */
-    FOLLOW_ROUNDS = 3,        /* again where new ones have come among them */
-    CHECKED = 1000            /* rows whose exact cells are found as well */
+    LINK_LIST = 32,           /* entries of the lists that links are taken from */
+    LINK_SHARE = 2,           /* links are found among so much fewer centres */
+    FOLLOWED = 16,            /* entries of each list whose links are followed */
+    FOLLOW_ROUNDS = 2,
+    LINKED_USUAL = 3000, /* centres that links lead a tile to, measured; for plans */
+    LINKED_MOST = 4096,  /* centres that are found so for a tile at a time */
+    CHECKED = 1000       /* rows whose exact cells are found as well */
 };
 
 static const char purpose[] = "lists";
 
 /* What one thread works with beside its tile. */
 typedef struct {
-    float *scratch;        /* [d] */
-    uint32_t *stamp, tile; /* [vectors] the tile that a vector was last offered to */
-    uint32_t *seen, row;   /* [centres] the row that a place was last looked at for */
+    float *scratch;  /* [d] */
+    uint32_t *stamp; /* [vectors] the tile that a vector was last offered to */
+    uint32_t *seen;  /* [centres] the tile that a place was last noted for */
+    uint32_t tile;   /* number of the tile */
+    int64_t *linked; /* [LINKED_MOST] places that are noted, `found` of them */
+    int64_t found;
+    ikt_pair *pair;     /* [LINKED_MOST] of a row whose list is too short */
+    ikt_centres packed; /* the centres there */
+    void *slab;         /* their memory */
 } workspace;
 
 typedef struct {
     ikt_row_lists lists;
     uint32_t *link; /* [centres * ALL_LINKS] by place: places; UINT32_MAX where there are no more */
     uint32_t *cell; /* [block] coarse cell of each row of the block */
-    uint32_t *order;     /* [block] rows of the block by coarse cell */
-    int64_t *next;       /* [cells + 1] where the next row of each cell belongs there */
+    uint32_t *order; /* [block] rows of the block by coarse cell */
+    int64_t *next;   /* [2 cells + 1] where the next row of each cell belongs there: rows that are
+                        no centres, and behind all of those the rows that are */
     int64_t *tile_first; /* [block + 1] where tiles begin there */
     workspace *space;    /* [threads] */
 } near_coding;
 
 /* --- the lists of a tile ---------------------------------------------------------------------- */
 
-/* Offers the vectors that hold the centres near to a coarse cell, each once, nearest cell first. */
-static void offer_near(const near_coding *n, workspace *w, ikt_list_tile *s, int64_t cell) {
-    const ikt_near_centres *near = &n->lists.near;
+/* Offers the vectors that hold the centres near to a coarse cell, each once, nearest cell first.
+ *   wanted   about so many centres */
+static void offer_near(const near_coding *n, workspace *w, ikt_list_tile *s, int64_t cell,
+                       int64_t wanted) {
+    const ikt_row_lists *l = &n->lists;
+    const ikt_near_centres *near = &l->near;
     const uint32_t *probe = near->probe + cell * near->probes;
-    int64_t left = near->candidates;
-    w->tile++;
-    for (int64_t e = 0; e < near->probes && probe[e] != UINT32_MAX; e++) {
+    for (int64_t e = 0; e < near->probes && probe[e] != UINT32_MAX && wanted > 0; e++) {
         const int64_t begin = near->first[probe[e]], size = near->first[probe[e] + 1] - begin;
-        const int64_t taken = size < left ? size : left;
+        const int64_t taken = size < wanted ? size : wanted;
         const int64_t end = ikt_divide_up(begin + taken, IKT_LANES);
-        left -= taken;
+        wanted -= taken;
         for (int64_t v = begin / IKT_LANES, to; v < end; v = to) {
             for (to = v; to < end && w->stamp[to] != w->tile; to++)
                 w->stamp[to] = w->tile;
-            if (to > v) ikt_row_lists_offer(&n->lists, s, v, to);
+            if (to > v) ikt_row_lists_offer(l, s, &l->centres, 0, v, to);
             while (to < end && w->stamp[to] == w->tile)
                 to++;
         }
     }
 }
 
-/* The sorted lists of the rows in s->x, which are of one coarse cell. */
-static void keep_near(const near_coding *n, workspace *w, ikt_list_tile *s, int64_t count,
-                      int64_t cell) {
-    ikt_row_lists_stage(&n->lists, s, count);
-    offer_near(n, w, s, cell);
-    for (int64_t r = 0; r < count; r++) {
-        ikt_select_end(&s->kept[r]);
-        ikt_row_list_sort(&n->lists, s, r);
+/* Nothing has been offered to the rows to come. */
+static void begin_tile(const near_coding *n, workspace *w) {
+    if (++w->tile > 0) return;
+    memset(w->stamp, 0, (size_t)n->lists.centres.vectors * sizeof *w->stamp);
+    memset(w->seen, 0, (size_t)n->lists.table.count * sizeof *w->seen);
+    w->tile = 1; /* the numbers of tiles have gone round */
+}
+
+/* Notes the centres that are linked to that of a place and have not been offered to the tile yet.
+ */
+static void note_links(const near_coding *n, workspace *w, int64_t place) {
+    const uint32_t *link = n->link + place * ALL_LINKS;
+    for (int64_t g = 0; g < ALL_LINKS && w->found < LINKED_MOST; g++) {
+        if (link[g] == UINT32_MAX || w->seen[link[g]] == w->tile ||
+            w->stamp[link[g] / IKT_LANES] == w->tile)
+            continue;
+        w->seen[link[g]] = w->tile;
+        w->linked[w->found++] = link[g];
     }
 }
 
-/* Adds the centres that are linked to the first of a row's list, as long as that changes which are
- * the first, but not more than FOLLOW_ROUNDS times. */
-static void follow_links(const near_coding *n, workspace *w, ikt_select *kept, const void *x) {
-    const uint32_t *place_of = n->lists.near.place;
-    w->row += 2; /* a place is marked by it when it was followed, by one less when it was seen */
-    for (int64_t e = 0; e < kept->count; e++)
-        w->seen[place_of[ikt_pair_number(kept->pair[e])]] = w->row - 1;
-    for (int round = 0; round < FOLLOW_ROUNDS; round++) {
-        uint32_t found[FOLLOWED * ALL_LINKS];
-        int64_t count = 0;
-        for (int64_t e = 0; e < FOLLOWED && e < kept->count; e++) {
-            const int64_t from = place_of[ikt_pair_number(kept->pair[e])];
-            if (w->seen[from] == w->row) continue;
-            w->seen[from] = w->row;
-            for (int64_t g = from * ALL_LINKS; g < (from + 1) * ALL_LINKS; g++) {
-                const uint32_t to = n->link[g];
-                if (to == UINT32_MAX || w->seen[to] >= w->row - 1) continue;
-                w->seen[to] = w->row - 1;
-                found[count++] = to;
-            }
+/* Offers the centres that are noted to the lists of the tile, which are sorted by value and hold
+ * places afterwards, as before. */
+static void offer_noted(const near_coding *n, workspace *w, ikt_list_tile *s, int64_t count) {
+    const ikt_row_lists *l = &n->lists;
+    const int64_t centres = l->table.count;
+    const ikt_pair value = ~(ikt_pair)UINT32_MAX;
+    if (w->found == 0) return;
+    ikt_centres_place(l->c->kernel, w->found, l->c->d, w->slab, &w->packed);
+    ikt_centres_fill(l->c->kernel, &w->packed, l->rows, w->linked, l->centres.norm);
+    ikt_row_lists_offer(l, s, &w->packed, centres, 0, w->packed.vectors);
+    for (int64_t r = 0; r < count; r++) {
+        ikt_select *kept = &s->kept[r];
+        ikt_select_end(kept);
+        for (int64_t e = 0; e < kept->count; e++) {
+            const int64_t number = ikt_pair_number(kept->pair[e]);
+            if (number >= centres)
+                kept->pair[e] = (kept->pair[e] & value) | (uint32_t)w->linked[number - centres];
         }
-        if (count == 0) return;
-        ikt_row_list_add(&n->lists, kept, x, found, count);
+        ikt_pairs_sort(kept->pair, kept->count);
     }
+    w->found = 0;
+}
+
+/* The sorted lists of the rows in s->x, which are of one coarse cell.
+ *   place    [count] the places of rows that are centres themselves: they begin at the links of
+ *            these; or NULL: the rows begin with the centres of near cells,
+ *   wanted   about so many of them
+ *   length   of the lists */
+static void keep_near(const near_coding *n, workspace *w, ikt_list_tile *s, int64_t count,
+                      int64_t cell, const int64_t *place, int64_t wanted, int64_t length) {
+    const ikt_row_lists *l = &n->lists;
+    begin_tile(n, w);
+    ikt_row_lists_stage(l, s, count, length);
+    if (place) {
+        for (int64_t r = 0; r < count; r++)
+            if (w->seen[place[r]] != w->tile && w->found < LINKED_MOST) {
+                w->seen[place[r]] = w->tile;
+                w->linked[w->found++] = place[r];
+            }
+        for (int64_t r = 0; r < count; r++)
+            note_links(n, w, place[r]);
+        offer_noted(n, w, s, count);
+    } else {
+        offer_near(n, w, s, cell, wanted);
+        for (int64_t r = 0; r < count; r++) {
+            ikt_select_end(&s->kept[r]);
+            ikt_pairs_sort(s->kept[r].pair, s->kept[r].count);
+        }
+    }
+    for (int round = 0; n->link && round < FOLLOW_ROUNDS; round++) {
+        for (int64_t r = 0; r < count; r++)
+            for (int64_t e = 0; e < FOLLOWED && e < s->kept[r].count; e++)
+                note_links(n, w, ikt_pair_number(s->kept[r].pair[e]));
+        offer_noted(n, w, s, count);
+    }
+    for (int64_t r = 0; r < count; r++)
+        ikt_near_list_sort(l, s, r);
 }
 
 /* --- links ------------------------------------------------------------------------------------ */
 
-/* The links of the places first .. first + count - 1 of one coarse cell.
- *   link   [count * LINKS] */
+/* The links of the places first .. first + count - 1 of one coarse cell, along those that are
+ * there. link   [count * LINKS] */
 static void link_tile(const near_coding *n, int thread, int64_t cell, int64_t first, int64_t count,
-                      bool is_linked, uint32_t *link) {
+                      uint32_t *link) {
     const ikt_row_lists *l = &n->lists;
     ikt_list_tile *s = &l->space[thread];
     const int64_t bytes = l->c->d * l->c->element;
+    const int64_t length = l->length < LINK_LIST ? l->length : LINK_LIST;
     memcpy(s->x, (const char *)l->rows + first * bytes, (size_t)(count * bytes));
-    keep_near(n, &n->space[thread], s, count, cell);
+    int64_t place[IKT_ROW_TILE_MOST] = {0};
+    for (int64_t r = 0; r < count; r++)
+        place[r] = first + r;
+    keep_near(n, &n->space[thread], s, count, cell, n->link ? place : NULL,
+              ikt_divide_up(l->near.candidates, LINK_SHARE), length);
     for (int64_t r = 0; r < count; r++) {
-        ikt_select *kept = &s->kept[r];
+        const ikt_select *kept = &s->kept[r];
         int64_t found = 0;
-        if (is_linked) follow_links(n, &n->space[thread], kept, ikt_list_row(l, s, r));
         for (int64_t e = 0; e < kept->count && found < LINKS; e++) {
-            const uint32_t place = l->near.place[ikt_pair_number(kept->pair[e])];
-            if (place != first + r) link[r * LINKS + found++] = place;
+            const uint32_t to = l->near.place[ikt_pair_number(kept->pair[e])];
+            if (to != first + r) link[r * LINKS + found++] = to;
         }
         for (; found < LINKS; found++)
             link[r * LINKS + found] = UINT32_MAX;
@@ -161,30 +221,31 @@ static ikt_status link_centres(near_coding *n) {
     const ikt_rows share = ikt_rows_make(near->cells, ranks, ikt_rank(ctx));
     const int64_t from = near->first[share.first], last = share.first + share.count;
     const int64_t own = near->first[last] - from;
-    uint32_t *link = NULL, *found = NULL;
+    uint32_t *link = NULL, *found = NULL, *joined = NULL;
     uint8_t *back = NULL;
     int64_t *counts = NULL;
     ikt_status st = ikt_alloc(ctx, &link, own * LINKS, sizeof *link, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &found, near->count * LINKS, sizeof *link, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &back, near->count, sizeof *back, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &n->link, near->count * ALL_LINKS, sizeof *link, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &joined, near->count * ALL_LINKS, sizeof *link, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &counts, ranks, sizeof *counts, purpose);
     st = ikt_agree(ctx, st);
     for (int r = 0; st == IKT_OK && r < ranks; r++)
         counts[r] =
             near->first[ikt_rows_first(&share, r + 1)] - near->first[ikt_rows_first(&share, r)];
-    for (int round = 0; st == IKT_OK && round < LINK_ROUNDS; round++) {
+    for (int round = 0; st == IKT_OK && round < 2; round++) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(l->c->threads)
         for (int64_t cell = share.first; cell < last; cell++)
             for (int64_t at = near->first[cell]; at < near->first[cell + 1]; at += l->rows_most) {
                 const int64_t left = near->first[cell + 1] - at;
                 link_tile(n, omp_get_thread_num(), cell, at,
-                          left < l->rows_most ? left : l->rows_most, round > 0,
-                          link + (at - from) * LINKS);
+                          left < l->rows_most ? left : l->rows_most, link + (at - from) * LINKS);
             }
         ikt_allgather(ctx, link, own, LINKS * sizeof *link, found, counts);
+        n->link = joined; /* there are none in the first round */
         join_links(n, found, back);
     }
+    if (st != IKT_OK) ikt_free(&joined);
     ikt_free(&link);
     ikt_free(&found);
     ikt_free(&back);
@@ -194,22 +255,35 @@ static ikt_status link_centres(near_coding *n) {
 
 /* --- the pass --------------------------------------------------------------------------------- */
 
-/* Sorts the rows of the block by coarse cell and cuts them into tiles of rows of one cell; returns
- * how many. */
-static int64_t cut_into_tiles(near_coding *n, int64_t count) {
+/* The place of an own row that is a centre itself, or -1. */
+static int64_t place_of_row(const near_coding *n, int64_t row) {
+    const ikt_row_lists *l = &n->lists;
+    if (ikt_dataset_model(l->c->data) != l->c->data) return -1;
+    const int64_t number =
+        ikt_find_i64(l->table.row, l->table.count, l->c->distribution->first + row);
+    return number < 0 ? -1 : (int64_t)l->near.place[number];
+}
+
+/* Sorts the rows of the block, which begins at own row `row`, by coarse cell and cuts them into
+ * tiles of rows of one cell, all of which are centres or none; returns how many. */
+static int64_t cut_into_tiles(near_coding *n, int64_t row, int64_t count) {
     const ikt_coding *c = n->lists.c;
     const ikt_near_centres *near = &n->lists.near;
     const int64_t bytes = c->d * c->element, most = n->lists.rows_most;
     int64_t tiles = 0;
 #pragma omp parallel for schedule(dynamic, 256) num_threads(c->threads)
-    for (int64_t i = 0; i < count; i++)
-        n->cell[i] = (uint32_t)ikt_near_centres_cell(near, (const char *)c->rows + i * bytes,
-                                                     c->kernel->is_u8,
-                                                     n->space[omp_get_thread_num()].scratch);
-    memset(n->next, 0, (size_t)(near->cells + 1) * sizeof *n->next);
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t place = place_of_row(n, row + i);
+        const char *x = (const char *)c->rows + i * bytes;
+        n->cell[i] =
+            (uint32_t)(place >= 0 ? near->cells + ikt_find_block(near->first, near->cells, place)
+                                  : ikt_near_centres_cell(near, x, c->kernel->is_u8,
+                                                          n->space[omp_get_thread_num()].scratch));
+    }
+    memset(n->next, 0, (size_t)(2 * near->cells + 1) * sizeof *n->next);
     for (int64_t i = 0; i < count; i++)
         n->next[n->cell[i] + 1]++;
-    for (int64_t cell = 0; cell < near->cells; cell++) {
+    for (int64_t cell = 0; cell < 2 * near->cells; cell++) {
         for (int64_t from = 0; from < n->next[cell + 1]; from += most)
             n->tile_first[tiles++] = n->next[cell] + from;
         n->next[cell + 1] += n->next[cell];
@@ -220,18 +294,43 @@ static int64_t cut_into_tiles(near_coding *n, int64_t count) {
     return tiles;
 }
 
+/* Fills what the list of row r leaves open along the centres that its entries are linked to;
+ * returns how much stays open. */
+static int64_t close_near(const near_coding *n, workspace *w, ikt_list_tile *s, int64_t r) {
+    const ikt_row_lists *l = &n->lists;
+    const ikt_select *kept = &s->kept[r];
+    begin_tile(n, w);
+    for (int64_t e = 0; e < kept->count; e++)
+        w->seen[l->near.place[ikt_pair_number(kept->pair[e])]] = w->tile;
+    for (int64_t e = 0; e < kept->count; e++)
+        note_links(n, w, l->near.place[ikt_pair_number(kept->pair[e])]);
+    for (int64_t e = 0; e < w->found; e++)
+        w->pair[e] = ikt_near_pair(l, s, r, w->linked[e]);
+    ikt_pairs_sort(w->pair, w->found);
+    const int64_t left =
+        ikt_centre_walk(&l->table, w->pair, w->found, UINT64_MAX, s->open, s->cell);
+    w->found = 0;
+    return left;
+}
+
 static void code_tile(const near_coding *n, int thread, int64_t row, int64_t first, int64_t count) {
     const ikt_row_lists *l = &n->lists;
     const ikt_coding *c = l->c;
     const int64_t bytes = c->d * c->element;
     const uint32_t *order = n->order + first;
+    const int64_t cell = n->cell[order[0]];
+    const bool are_centres = cell >= l->near.cells;
+    int64_t place[IKT_ROW_TILE_MOST] = {0};
     ikt_list_tile *s = &l->space[thread];
-    for (int64_t r = 0; r < count; r++)
-        memcpy(s->x + r * bytes, (const char *)c->rows + order[r] * bytes, (size_t)bytes);
-    keep_near(n, &n->space[thread], s, count, n->cell[order[0]]);
+    workspace *w = &n->space[thread];
     for (int64_t r = 0; r < count; r++) {
-        follow_links(n, &n->space[thread], &s->kept[r], ikt_list_row(l, s, r));
-        ikt_row_list_cells(l, s, r, UINT64_MAX);
+        memcpy(s->x + r * bytes, (const char *)c->rows + order[r] * bytes, (size_t)bytes);
+        if (are_centres) place[r] = place_of_row(n, row + order[r]);
+    }
+    keep_near(n, w, s, count, cell, are_centres ? place : NULL, l->near.candidates, l->length);
+    for (int64_t r = 0; r < count; r++) {
+        if (ikt_row_list_walk(l, s, r, UINT64_MAX) > 0 && close_near(n, w, s, r) > 0)
+            ikt_row_list_close(l, s, r);
         ikt_coding_write_row(c, row + order[r], s->cell);
         ikt_coding_write_places(c, &l->near, row + order[r], &s->kept[r]);
     }
@@ -239,7 +338,7 @@ static void code_tile(const near_coding *n, int thread, int64_t row, int64_t fir
 
 static void code_block(void *self, int64_t row, int64_t count) {
     near_coding *n = self;
-    const int64_t tiles = cut_into_tiles(n, count), *first = n->tile_first;
+    const int64_t tiles = cut_into_tiles(n, row, count), *first = n->tile_first;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(n->lists.c->threads)
     for (int64_t t = 0; t < tiles; t++)
         code_tile(n, omp_get_thread_num(), row, first[t], first[t + 1] - first[t]);
@@ -255,7 +354,7 @@ static int64_t count_differing(const ikt_row_lists *l, ikt_list_tile *s, const i
     int64_t differing = 0;
     ikt_row_lists_compare_all(l, s, count);
     for (int64_t r = 0; r < count; r++) {
-        ikt_row_list_cells(l, s, r, ikt_row_list_sort(l, s, r));
+        if (ikt_row_list_walk(l, s, r, ikt_row_list_sort(l, s, r)) > 0) ikt_row_list_close(l, s, r);
         for (int64_t p = 0; p < codes->t; p++)
             differing += ikt_code_entry(codes, own[r], p) != s->cell[p];
     }
@@ -305,13 +404,17 @@ static ikt_status allocate(near_coding *n) {
     const int64_t vectors = n->lists.centres.vectors, centres = n->lists.table.count;
     IKT_TRY(ikt_alloc(c->ctx, &n->cell, c->block, sizeof *n->cell, purpose));
     IKT_TRY(ikt_alloc(c->ctx, &n->order, c->block, sizeof *n->order, purpose));
-    IKT_TRY(ikt_alloc(c->ctx, &n->next, n->lists.near.cells + 1, sizeof *n->next, purpose));
+    IKT_TRY(ikt_alloc(c->ctx, &n->next, 2 * n->lists.near.cells + 1, sizeof *n->next, purpose));
     IKT_TRY(ikt_alloc(c->ctx, &n->tile_first, c->block + 1, sizeof *n->tile_first, purpose));
     IKT_TRY(ikt_alloc(c->ctx, &n->space, c->threads, sizeof *n->space, purpose));
     for (workspace *w = n->space; w < n->space + c->threads; w++) {
         IKT_TRY(ikt_alloc(c->ctx, &w->scratch, c->d, sizeof *w->scratch, purpose));
         IKT_TRY(ikt_alloc(c->ctx, &w->stamp, vectors, sizeof *w->stamp, purpose));
         IKT_TRY(ikt_alloc(c->ctx, &w->seen, centres, sizeof *w->seen, purpose));
+        IKT_TRY(ikt_alloc(c->ctx, &w->linked, LINKED_MOST, sizeof *w->linked, purpose));
+        IKT_TRY(ikt_alloc(c->ctx, &w->pair, LINKED_MOST, sizeof *w->pair, purpose));
+        IKT_TRY(ikt_alloc(c->ctx, &w->slab, ikt_centres_bytes(c->kernel, LINKED_MOST, c->d), 1,
+                          purpose));
     }
     return IKT_OK;
 }
@@ -334,6 +437,9 @@ ikt_status ikt_coding_near(ikt_coding *c) {
         ikt_free(&n.space[i].scratch);
         ikt_free(&n.space[i].stamp);
         ikt_free(&n.space[i].seen);
+        ikt_free(&n.space[i].linked);
+        ikt_free(&n.space[i].pair);
+        ikt_free(&n.space[i].slab);
     }
     ikt_free(&n.space);
     ikt_free(&n.cell);
@@ -343,6 +449,14 @@ ikt_status ikt_coding_near(ikt_coding *c) {
     ikt_free(&n.link);
     ikt_row_lists_destroy(&n.lists);
     return st;
+}
+
+int64_t ikt_near_compared(int64_t distinct, int64_t n, int64_t candidates) {
+    const double centres = (double)distinct / (double)n; /* those that are rows of X, too */
+    const double links = (double)candidates / LINK_SHARE + LINKED_USUAL;
+    const double row =
+        centres * LINKED_USUAL + fmax(0, 1 - centres) * ((double)candidates + LINKED_USUAL);
+    return (int64_t)(row + centres * links);
 }
 
 int64_t ikt_coding_near_bytes(int64_t distinct, int64_t d, int64_t block, int threads) {

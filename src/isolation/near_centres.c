@@ -12,7 +12,7 @@
 #include "dist/shuffle.h"
 
 enum {
-    CENTRES_A_CELL = 64, /* a few vectors: fewer are cut up by the ends of vectors */
+    CENTRES_A_CELL = 96, /* the rows of a tile of lists: many share what they are compared with */
     CELLS_MOST = 16384,  /* every cell is compared with every other */
     PROBES_FACTOR = 4    /* cells that may be needed beside the average number: some are small */
 };

@@ -94,7 +94,7 @@ static ikt_status load_centres(ikt_row_lists *l) {
         for (int64_t q = 0; q < count; q++)
             index[q] = number_of(l, q);
         ikt_centres_place(c->kernel, count, c->d, l->slab, &l->centres);
-        ikt_centres_fill(c->kernel, &l->centres, l->rows, index);
+        ikt_centres_fill(c->kernel, &l->centres, l->rows, index, NULL);
         if (!keeps_rows(c->kernel->is_u8, spec))
             ikt_free(&l->rows);
         else if (l->near.count > 0)
@@ -164,37 +164,38 @@ void ikt_row_lists_destroy(ikt_row_lists *l) {
 
 /* --- comparing -------------------------------------------------------------------------------- */
 
-void ikt_row_lists_stage(const ikt_row_lists *l, ikt_list_tile *s, int64_t count) {
+void ikt_row_lists_stage(const ikt_row_lists *l, ikt_list_tile *s, int64_t count, int64_t length) {
     ikt_row_tile_stage(l->c->kernel, &s->tile, s->x, count);
     for (int64_t r = 0; r < count; r++)
-        ikt_select_begin(&s->kept[r], l->isa, l->length,
+        ikt_select_begin(&s->kept[r], l->isa, length,
                          s->pair + r * IKT_SELECT_CAPACITY * l->length);
 }
 
-void ikt_row_lists_offer(const ikt_row_lists *l, ikt_list_tile *s, int64_t first, int64_t end) {
+void ikt_row_lists_offer(const ikt_row_lists *l, ikt_list_tile *s, const ikt_centres *centres,
+                         int64_t base, int64_t first, int64_t end) {
     const ikt_codes_kernel *kernel = l->c->kernel;
     for (int64_t vector = first; vector < end; vector += IKT_LIST_CHUNK_VECTORS) {
         const int64_t last =
             vector + IKT_LIST_CHUNK_VECTORS < end ? vector + IKT_LIST_CHUNK_VECTORS : end;
-        const int64_t from = vector * IKT_LANES, left = l->table.count - from;
+        const int64_t from = vector * IKT_LANES, left = centres->psi - from;
         const int64_t lanes = (last - vector) * IKT_LANES, offered = left < lanes ? left : lanes;
-        kernel->score(&s->tile, &l->centres, vector, last, s->value, IKT_LIST_CHUNK);
+        kernel->score(&s->tile, centres, vector, last, s->value, IKT_LIST_CHUNK);
         for (int64_t r = 0; r < s->tile.all.count; r++) {
             const int64_t at = r * IKT_LIST_CHUNK;
             if (kernel->is_u8)
-                ikt_select_ints(&s->kept[r], from, offered, (int32_t *)s->value + at);
+                ikt_select_ints(&s->kept[r], base + from, offered, (int32_t *)s->value + at);
             else
-                ikt_select_floats(&s->kept[r], -1, from, offered, (float *)s->value + at);
+                ikt_select_floats(&s->kept[r], -1, base + from, offered, (float *)s->value + at);
         }
     }
 }
 
 void ikt_row_lists_compare_all(const ikt_row_lists *l, ikt_list_tile *s, int64_t count) {
     const int64_t vectors = l->centres.vectors;
-    ikt_row_lists_stage(l, s, count);
+    ikt_row_lists_stage(l, s, count, l->length);
     for (int64_t v = 0, end, chunks = 1; v < vectors; v = end, chunks++) {
         end = v + IKT_LIST_CHUNK_VECTORS < vectors ? v + IKT_LIST_CHUNK_VECTORS : vectors;
-        ikt_row_lists_offer(l, s, v, end);
+        ikt_row_lists_offer(l, s, &l->centres, 0, v, end);
         if (l->near.count == 0) /* the chunks are samples of all centres */
             ikt_list_tighten(s->kept, count, l->length, chunks, IKT_LIST_CHUNK, l->table.count);
     }
@@ -240,10 +241,23 @@ ikt_pair ikt_row_list_sort(const ikt_row_lists *l, ikt_list_tile *s, int64_t r) 
     return ikt_list_certain(kept, rounding_of(d), s->tile.all.norm[r], l->centres.largest_norm);
 }
 
-/* --- single centres --------------------------------------------------------------------------- */
+/* Squared distance, in lanes that are added up in a fixed order. */
+IKT_WIDEST_VECTORS
+static float lane_distance(const float *c, const float *x, int64_t d) {
+    float lane[IKT_LANES] = {0};
+    int64_t k = 0;
+    for (; k + IKT_LANES <= d; k += IKT_LANES)
+        for (int i = 0; i < IKT_LANES; i++)
+            lane[i] += (x[k + i] - c[k + i]) * (x[k + i] - c[k + i]);
+    for (int i = 0; k + i < d; i++)
+        lane[i] += (x[k + i] - c[k + i]) * (x[k + i] - c[k + i]);
+    for (int half = IKT_LANES / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; i++)
+            lane[i] += lane[i + half];
+    return lane[0];
+}
 
-/* The value of two rows of bytes that stands for their distance: |c|^2 - 2 x.c, as kernels score.
- */
+/* |c|^2 - 2 x.c of rows of bytes, which stands for their distance, as kernels score. */
 IKT_WIDEST_VECTORS
 static int32_t score_bytes(const uint8_t *c, const uint8_t *x, int64_t d) {
     int32_t sum = 0;
@@ -252,80 +266,37 @@ static int32_t score_bytes(const uint8_t *c, const uint8_t *x, int64_t d) {
     return sum;
 }
 
-/* The squared distance of two rows to about six digits, in an order of its own. */
-IKT_WIDEST_FUSED
-static float rough_distance(const float *restrict c, const float *restrict x, int64_t d) {
-    float sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t k = 0; k < d; k++)
-        sum += (x[k] - c[k]) * (x[k] - c[k]);
-    return sum;
-}
-
-/* Puts some pairs into a sorted list that is at most full. */
-static void merge(ikt_select *kept, ikt_pair *pair, int64_t count) {
-    ikt_pairs_sort(pair, count);
-    if (kept->count < kept->k) {
-        memcpy(kept->pair + kept->count, pair, (size_t)count * sizeof *pair);
-        kept->count += count;
-        ikt_pairs_sort(kept->pair, kept->count);
-        if (kept->count > kept->k) kept->count = kept->k;
-        return;
-    }
-    /* From the end: what falls out is behind the k-th. */
-    ikt_pair *list = kept->pair;
-    int64_t taken = 0;
-    while (taken < count && taken < kept->k && pair[taken] < list[kept->k - 1 - taken])
-        taken++;
-    for (int64_t to = kept->k - 1, a = to - taken, b = taken - 1; b >= 0; to--)
-        list[to] = a >= 0 && list[a] > pair[b] ? list[a--] : pair[b--];
-}
-
-void ikt_row_list_add(const ikt_row_lists *l, ikt_select *kept, const void *x,
-                      const uint32_t *place, int64_t count) {
-    enum { SOME = 2 * IKT_LANES };
+ikt_pair ikt_near_pair(const ikt_row_lists *l, const ikt_list_tile *s, int64_t r, int64_t place) {
     const int64_t d = l->c->d;
-    const uint32_t *number = l->near.number;
-    ikt_pair pair[SOME];
-    if (l->c->kernel->is_u8) {
-        for (int64_t e = 0, some = 0; e < count; e++) {
-            const int32_t value = score_bytes((const uint8_t *)l->rows + place[e] * d, x, d);
-            pair[some++] = (ikt_pair)((uint32_t)value ^ UINT32_C(1) << 31) << 32 | number[place[e]];
-            if (some < SOME && e + 1 < count) continue;
-            merge(kept, pair, some);
-            some = 0;
-        }
-        return;
+    const void *x = ikt_list_row(l, s, r);
+    const uint32_t number = l->near.number[place];
+    if (!l->c->kernel->is_u8)
+        return ikt_pair_make(lane_distance((const float *)l->rows + place * d, x, d), number);
+    const int32_t value = score_bytes((const uint8_t *)l->rows + place * d, x, d);
+    return (ikt_pair)((uint32_t)value ^ UINT32_C(1) << 31) << 32 | number;
+}
+
+void ikt_near_list_sort(const ikt_row_lists *l, ikt_list_tile *s, int64_t r) {
+    const ikt_pair value = ~(ikt_pair)UINT32_MAX;
+    ikt_select *kept = &s->kept[r];
+    for (int64_t e = 0; e < kept->count; e++) {
+        const uint32_t place = ikt_pair_number(kept->pair[e]);
+        kept->pair[e] = l->c->kernel->is_u8 /* values are exact */
+                            ? (kept->pair[e] & value) | l->near.number[place]
+                            : ikt_near_pair(l, s, r, place);
     }
-    uint32_t near[IKT_LANES];
-    for (int64_t e = 0, some = 0; e < count; e++) {
-        /* A rough distance sorts out most; what it lets pass is decided by the definition, so that
-         * the list does not depend on the instruction set. */
-        const float limit =
-            kept->count < kept->k ? INFINITY : ikt_pair_value(kept->pair[kept->k - 1]);
-        if (!(rough_distance((const float *)l->rows + place[e] * d, x, d) > limit * 1.001f))
-            near[some++] = place[e];
-        if (some == 0 || (some < IKT_LANES && e + 1 < count)) continue;
-        int64_t begin[IKT_LANES];
-        float distance[IKT_LANES];
-        for (int64_t i = 0; i < IKT_LANES; i++)
-            begin[i] = near[i < some ? i : 0] * d;
-        define_some(l->rows, begin, x, d, distance);
-        for (int64_t i = 0; i < some; i++)
-            pair[i] = ikt_pair_make(distance[i], number[near[i]]);
-        merge(kept, pair, some);
-        some = 0;
-    }
+    ikt_pairs_sort(kept->pair, kept->count);
 }
 
 /* --- cells ------------------------------------------------------------------------------------ */
 
 /* Decides the parts that are open in a row by all centres: along a list of the nearest of them, and
  * what that leaves open by the lowest of the nearest of each part. */
-static void close_row(const ikt_row_lists *l, ikt_list_tile *s, const void *row) {
+void ikt_row_list_close(const ikt_row_lists *l, ikt_list_tile *s, int64_t r) {
     const ikt_centre_table *table = &l->table;
     const ikt_codes_kernel *kernel = l->c->kernel;
     const int64_t count = table->count, d = l->c->d;
+    const void *row = ikt_list_row(l, s, r);
     const float *floats = s->all;
     int32_t *ints = (int32_t *)s->all + lanes_of(count);
     if (kernel->is_u8) {
@@ -365,9 +336,8 @@ static void close_row(const ikt_row_lists *l, ikt_list_tile *s, const void *row)
     s->open_rows++;
 }
 
-void ikt_row_list_cells(const ikt_row_lists *l, ikt_list_tile *s, int64_t r, ikt_pair certain) {
+int64_t ikt_row_list_walk(const ikt_row_lists *l, ikt_list_tile *s, int64_t r, ikt_pair certain) {
     const ikt_select *kept = &s->kept[r];
     ikt_parts_open(&l->table, s->open);
-    if (ikt_centre_walk(&l->table, kept->pair, kept->count, certain, s->open, s->cell) > 0)
-        close_row(l, s, ikt_list_row(l, s, r));
+    return ikt_centre_walk(&l->table, kept->pair, kept->count, certain, s->open, s->cell);
 }

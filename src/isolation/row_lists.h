@@ -60,11 +60,16 @@ int64_t ikt_row_lists_bytes(const ikt_codes_kernel *kernel, const ikt_model_spec
 
 /* All of the following: LOCAL, from several threads with a tile each. */
 
-/* Takes the rows in s->x, whose lists are empty then. */
-void ikt_row_lists_stage(const ikt_row_lists *lists, ikt_list_tile *s, int64_t count);
+/* Takes the rows in s->x, whose lists of at most `length` entries, not above lists->length, are
+ * empty then. */
+void ikt_row_lists_stage(const ikt_row_lists *lists, ikt_list_tile *s, int64_t count,
+                         int64_t length);
 
-/* Offers the centres of vectors first .. end - 1 to the lists of the staged rows. */
-void ikt_row_lists_offer(const ikt_row_lists *lists, ikt_list_tile *s, int64_t first, int64_t end);
+/* Offers the centres of vectors first .. end - 1 to the lists of the staged rows, by the numbers of
+ * their lanes from `base` on.
+ *   centres   lists->centres, with base 0, or others */
+void ikt_row_lists_offer(const ikt_row_lists *lists, ikt_list_tile *s, const ikt_centres *centres,
+                         int64_t base, int64_t first, int64_t end);
 
 /* Stages rows, offers all centres and ends the lists. */
 void ikt_row_lists_compare_all(const ikt_row_lists *lists, ikt_list_tile *s, int64_t count);
@@ -73,13 +78,23 @@ void ikt_row_lists_compare_all(const ikt_row_lists *lists, ikt_list_tile *s, int
  * the pair below which a list among all centres is beyond doubt. */
 ikt_pair ikt_row_list_sort(const ikt_row_lists *lists, ikt_list_tile *s, int64_t r);
 
-/* Fills s->cell from the sorted list of row r up to the pair `certain`, and from all centres what
- * that leaves open. */
-void ikt_row_list_cells(const ikt_row_lists *lists, ikt_list_tile *s, int64_t r, ikt_pair certain);
+/* Fills s->cell from the sorted list of row r up to the pair `certain`; returns how many parts that
+ * leaves open, in s->open. */
+int64_t ikt_row_list_walk(const ikt_row_lists *lists, ikt_list_tile *s, int64_t r,
+                          ikt_pair certain);
 
-/* Adds the centres of some places to the sorted list of the row x, which is sorted again. */
-void ikt_row_list_add(const ikt_row_lists *lists, ikt_select *kept, const void *x,
-                      const uint32_t *place, int64_t count);
+/* Fills what is open in s->cell by all centres. */
+void ikt_row_list_close(const ikt_row_lists *lists, ikt_list_tile *s, int64_t r);
+
+/* The same for a list whose numbers are places, by a distance that has the same bits on every
+ * instruction set, too, but is added up in sixteen lanes: of two centres almost equally far either
+ * may come first. */
+void ikt_near_list_sort(const ikt_row_lists *lists, ikt_list_tile *s, int64_t r);
+
+/* The distance of row r to the centre of a place, by which near lists are sorted, and its number.
+ */
+ikt_pair ikt_near_pair(const ikt_row_lists *lists, const ikt_list_tile *s, int64_t r,
+                       int64_t place);
 
 /* The row r of the tile. */
 static inline const void *ikt_list_row(const ikt_row_lists *lists, const ikt_list_tile *s,

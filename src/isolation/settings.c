@@ -5,8 +5,11 @@
 
 enum {
     AUTO_LEAST = 2,
-    AUTO_ROWS_A_CELL = 16,
-    AUTO_POOL = 8,
+    COARSE_ROWS = 16, /* of a cell */
+    COARSE_MOST = 4096,
+    FINE_ROWS = 8,
+    FINE_FROM = 1024, /* rows */
+    AUTO_POOL = 8,    /* centres of the pool for each of psi */
     EXACT_CENTRES = 32768,
     CANDIDATES = 8192
 };
@@ -20,9 +23,10 @@ static const ikt_key keys[] = {
     {"psi", IKT_KEY_INT, offsetof(ikt_isolation_settings, psi), "auto", 1, IKT_PSI_MOST, 1, NULL,
      "rows",
      "The sampled rows (centres) of a partitioning, the only parameter of the kernel. More centres "
-     "make the kernel sharper; auto is a sixteenth of the rows, rounded to a power of two from 2 "
-     "to psi_most"},
-    {"psi_most", IKT_KEY_INT, offsetof(ikt_isolation_settings, psi_most), "4096", 2, IKT_PSI_MOST,
+     "make the kernel sharper; auto is an eighth of the rows, at most psi_most, from 1,024 dense "
+     "rows on, and otherwise (fewer rows, sparse rows, dense P, the forest form) the power of two "
+     "nearest to a sixteenth of the rows, at most 4,096"},
+    {"psi_most", IKT_KEY_INT, offsetof(ikt_isolation_settings, psi_most), "65536", 2, IKT_PSI_MOST,
      0, NULL, "rows",
      "The largest psi that auto takes. On millions of rows a smaller one gives a coarser kernel in "
      "less time, most of which is spent on the cell codes"},
@@ -56,16 +60,26 @@ const ikt_section ikt_isolation_section = {"isolation",
                                            "The Isolation kernel (affinity.kind: isolation)", keys,
                                            sizeof keys / sizeof *keys};
 
+/* The power of two nearest to n/16 in proportion: the largest p with p * sqrt(2) <= 2 n/16. */
+static int64_t coarse_psi(int64_t n, int64_t most) {
+    int64_t psi = AUTO_LEAST;
+    while (2 * psi <= most &&
+           2.0 * (double)(psi * psi) * COARSE_ROWS * COARSE_ROWS <= (double)n * (double)n)
+        psi *= 2;
+    return psi;
+}
+
 ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_settings *settings,
-                                     int64_t n, int64_t drawn, int64_t *psi) {
-    const bool is_auto = settings->psi == IKT_AUTO_INT;
-    *psi = is_auto ? AUTO_LEAST : settings->psi;
-    /* The power of two nearest to n/16 in proportion: the largest p with p * sqrt(2) <= 2 n/16. */
-    while (is_auto && 2 * *psi <= settings->psi_most &&
-           2.0 * (double)(*psi * *psi) * AUTO_ROWS_A_CELL * AUTO_ROWS_A_CELL <=
-               (double)n * (double)n)
-        *psi *= 2;
-    if (is_auto && *psi > drawn) *psi = drawn;
+                                     int64_t n, int64_t drawn, ikt_psi_rule rule, int64_t *psi) {
+    const int64_t most = settings->psi_most;
+    *psi = settings->psi;
+    if (*psi == IKT_AUTO_INT) {
+        *psi = rule == IKT_PSI_FINE && n >= FINE_FROM
+                   ? n / FINE_ROWS
+                   : coarse_psi(n, most < COARSE_MOST ? most : COARSE_MOST);
+        if (*psi > most) *psi = most;
+        if (*psi > drawn) *psi = drawn;
+    }
     if (drawn < 1)
         return ikt_fail(ctx, IKT_ERR_DATA, "the Isolation kernel needs rows to draw centres from");
     if (*psi > drawn)
@@ -74,16 +88,21 @@ ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_setti
                         "at most %lld",
                         (long long)*psi, (long long)drawn,
                         settings->model_from[0] ? " in isolation.model_from" : "",
-                        (long long)drawn);
+                        (long long)(drawn < IKT_PSI_MOST ? drawn : IKT_PSI_MOST));
     return IKT_OK;
 }
 
 ikt_status ikt_isolation_resolve_pool(ikt_context *ctx, const ikt_isolation_settings *settings,
-                                      int64_t n, int64_t psi, int64_t *pool) {
+                                      int64_t n, int64_t psi, int64_t row_bytes, int64_t *pool) {
     const int64_t wanted = AUTO_POOL * psi, centres = settings->partitionings * psi;
-    const bool pays =
-        settings->form != IKT_FORM_FOREST && 2 * wanted <= (centres < n ? centres : n);
-    *pool = settings->pool != IKT_AUTO_INT ? settings->pool : pays ? wanted : 0;
+    const int64_t fitting = row_bytes > 0 ? IKT_LISTED_BYTES / row_bytes : n;
+    const bool is_forest = settings->form == IKT_FORM_FOREST;
+    const bool pays = !is_forest && 2 * wanted <= (centres < n ? centres : n);
+    *pool = settings->pool;
+    if (*pool == IKT_AUTO_INT) {
+        *pool = pays ? wanted : 0;
+        if (!is_forest && (pays ? wanted : n) > fitting && fitting >= psi) *pool = fitting;
+    }
     if (*pool > n || (*pool > 0 && *pool < psi))
         return ikt_fail(ctx, IKT_ERR_USAGE,
                         "isolation.pool = %lld; it must be from isolation.psi = %lld to the %lld "

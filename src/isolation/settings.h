@@ -12,6 +12,9 @@ enum {
     IKT_PARTITIONINGS_MOST = 65535 /* a number of equal cells has two bytes */
 };
 
+/* Most bytes of the rows of all distinct centres for which cells come from lists of them. */
+#define IKT_LISTED_BYTES (INT64_C(1) << 30)
+
 /* What a partitioning's cells are. */
 typedef enum {
     IKT_FORM_VORONOI, /* the rows nearest to each of psi sampled rows */
@@ -35,28 +38,38 @@ typedef struct {
 
 extern const ikt_section ikt_isolation_section;
 
+/* How many centres automatic settings may take. */
+typedef enum {
+    IKT_PSI_COARSE, /* n/16, the nearest power of two, at most 4,096: where every centre more costs
+                       a distance a row (sparse rows), or cells are large on purpose (dense P) */
+    IKT_PSI_FINE    /* n/8 from 1,024 rows on: where cells come from lists of near centres */
+} ikt_psi_rule;
+
 /* SAME-ARGS. Checks psi against the rows that the model is drawn from, and chooses it where it is
- * "auto": n/16 to the nearest power of two, at least 2, at most psi_most and at most `drawn`.
+ * "auto": by the rule, at least 2, at most psi_most and at most `drawn`.
  *   n       rows whose similarity is wanted
  *   drawn   rows that centres are drawn from: n, unless another data set gives the model
  *   psi     receives the number of centres.
- * Why n/16: sharpness should grow with n; cells of about 16 rows were best on digits from 10,000
- * to 70,000 rows, and beyond psi = 4096, the default of psi_most, the time for codes outgrows what
- * is gained. Errors: IKT_ERR_USAGE with the value and what is possible. */
+ * Why n/8: a cell of eight rows tells near rows from nearer ones; from 1,055 to 70,000 rows no
+ * labelled set lost 10-NN accuracy in the map against n/16, most gained .002 to .013
+ * (docs/performance.md). Below 1,024 rows n/16 is as good, and better on sets of few classes.
+ * Errors: IKT_ERR_USAGE with the value and what is possible. */
 ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_settings *settings,
-                                     int64_t n, int64_t drawn, int64_t *psi);
+                                     int64_t n, int64_t drawn, ikt_psi_rule rule, int64_t *psi);
 
 /* SAME-ARGS. Checks the pool, and chooses it where it is "auto": 8 psi rows where that is at most
- * half of n and of all centres, otherwise all.
- *   n      rows that centres are drawn from
- *   psi    resolved
- *   pool   receives the number of rows, 0 for all
- * Why 8 psi: 10-NN accuracy in the graph of codes stays within .001 of independent partitionings
- * (methods, section 1), and the time for codes is half of that with 16 psi. Trees are compared with
- * no centre, so for the forest form auto is all rows.
+ * half of n and of all centres, otherwise all; but not more than fit IKT_LISTED_BYTES, if those are
+ * psi at least.
+ *   n           rows that centres are drawn from
+ *   psi         resolved
+ *   row_bytes   of a row; 0 where rows are sparse
+ *   pool        receives the number of rows, 0 for all
+ * Why 8 psi: the time for codes is half of that with 16 psi, and fewer rows cost accuracy: of
+ * 200,000 digits, psi n/8, lists from all rows have a 10-NN accuracy of .923, from half of them
+ * .912. Trees are compared with no centre, so for the forest form auto is all rows.
  * Errors: IKT_ERR_USAGE. */
 ikt_status ikt_isolation_resolve_pool(ikt_context *ctx, const ikt_isolation_settings *settings,
-                                      int64_t n, int64_t psi, int64_t *pool);
+                                      int64_t n, int64_t psi, int64_t row_bytes, int64_t *pool);
 
 /* LOCAL, pure. The centres that a row of a model with `centres` distinct ones is compared with,
  * those of near coarse cells; 0: all. auto compares with all up to 32,768, and with 8,192 beyond.

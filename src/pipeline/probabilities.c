@@ -199,10 +199,11 @@ static ikt_status search_near(ikt_context *ctx, const job *j, const ikt_cells *c
     const ikt_affinity_settings *settings = &j->settings->affinity;
     const int64_t candidates = fine ? ikt_affinity_fine_candidates(settings, p->k)
                                     : ikt_affinity_candidates(settings, p->rows.n, p->k);
+    const int64_t rounds = ikt_affinity_refinements(settings, fine != NULL);
     ikt_list_course course;
     ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
     ikt_status st = begin_lists(ctx, p, &course);
-    while (st == IKT_OK && course.progress.round <= settings->refinements) {
+    while (st == IKT_OK && course.progress.round <= rounds) {
         st = course.progress.round > 0 ? ikt_neighbours_refine(ctx, tiles, &course)
              : fine                    ? ikt_neighbours_fine(ctx, fine, tiles, candidates, &course)
                     : ikt_neighbours_search(ctx, cells, tiles, candidates, &course);

@@ -144,7 +144,7 @@ static ikt_status measure_processor(ikt_context *ctx, ikt_machine *out) {
         for (int64_t c = 0; c < CENTRES; c++)
             index[c] = c;
         ikt_centres_place(kernel, CENTRES, WIDE_COLUMNS, memory, &centres);
-        ikt_centres_fill(kernel, &centres, bytes, index);
+        ikt_centres_fill(kernel, &centres, bytes, index, NULL);
     }
     for (int i = 0; i < threads && st == IKT_OK; i++) {
         thread[i] = (bench_thread){.packed = packed, .centres = &centres};

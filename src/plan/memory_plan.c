@@ -10,6 +10,7 @@
 #include "isolation/codes.h"
 #include "kernelsum/field.h"
 #include "metric/metric.h"
+#include "neighbours/fine.h"
 #include "neighbours/neighbours.h"
 #include "neighbours/search.h"
 
@@ -77,8 +78,11 @@ static int64_t loop_bytes(const ikt_workload *w) {
  * rows are moved, and before lists are made, a copy of coordinates, or slices of codes. */
 static int64_t search_bytes(const ikt_workload *w) {
     if (!w->is_near || w->is_given) return 0;
+    const int64_t n_local = w->distribution.count, near = w->model.near;
     int64_t centres = 3 * w->cells * w->columns * (int64_t)sizeof(float);
-    if (w->rows.is_sparse)
+    if (near > 0)
+        centres = ikt_fine_cells_memory(w->centres) + n_local * near * (int64_t)sizeof(uint32_t);
+    else if (w->rows.is_sparse)
         centres = ikt_sparse_pack_bytes(w->cells, (int64_t)((double)w->cells * w->rows.entries)) +
                   2 * w->cells * ikt_workload_row_bytes(w);
     if (w->is_whole)
@@ -91,8 +95,10 @@ static int64_t search_bytes(const ikt_workload *w) {
     double most = fetching.blocks * (double)(w->candidates * bytes);
     double usual = 3 * fetching.rows / fetching.batches * (double)bytes;
     int64_t searched =
-        ikt_search_memory(w->cells, w->candidates, bytes, w->threads) + (int64_t)(usual - most);
-    if (w->settings.affinity.refinements > 0) {
+        near > 0 ? ikt_fine_search_memory(n_local, w->candidates, bytes, w->ranks, w->threads)
+                 : ikt_search_memory(w->cells, w->candidates, bytes, w->threads) +
+                       (int64_t)(usual - most);
+    if (w->rounds > 0) {
         int64_t refined =
             ikt_refine_memory(w->distribution.count, w->k, bytes, w->ranks, w->threads);
         if (refined > searched) searched = refined;

@@ -6,10 +6,10 @@
 
 #include <math.h>
 
+#include "cells/cells.h"
 #include "isolation/tree.h"
 #include "kernelsum/slabs.h"
 #include "kernelsum/spread.h"
-#include "cells/cells.h"
 #include "neighbours/search.h"
 #include "objective/divergence.h"
 
@@ -248,7 +248,7 @@ static void plan_codes(const task *t) {
         gathering(t, codes, t->rows * (double)(w->psi * w->t), listed_distance);
     }
     pass(t, codes, 1, true);
-    concatenate(t, codes, 1, centres * (double)ikt_workload_row_bytes(w));
+    concatenate(t, codes, 1, (double)w->centres * (double)ikt_workload_row_bytes(w));
 }
 
 /* Near cells. The order of the C cells, C log C coordinates of d, on one thread; and the cell of
@@ -262,7 +262,7 @@ static void plan_near_cells(const task *t) {
     const ikt_stage cells = IKT_STAGE_CELLS, search = IKT_STAGE_NEIGHBOURS;
     const double count = (double)w->cells, bytes = (double)ikt_workload_searched_bytes(w);
     const double candidates = t->rows * (double)w->candidates, near = IKT_REFINE_NEAR;
-    const double rounds = (double)w->settings.affinity.refinements;
+    const double rounds = (double)w->rounds;
     const ikt_fetching fetching = ikt_workload_fetching(w);
     /* Coordinates of a distance between centres: sixteen sparse rows have some ten times the
      * columns of one together. */
@@ -272,22 +272,24 @@ static void plan_near_cells(const task *t) {
     t->own[cells].seconds += count * log2(count) * c * ordered_coordinate / (t->m->gathers * mega);
     if (!w->is_isolation || w->is_forest) {
         pass(t, cells, 1, true);
-        gathering(t, cells, t->rows * (double)ikt_pyramid_compared(w->cells) * c,
-                  cell_coordinate);
+        gathering(t, cells, t->rows * (double)ikt_pyramid_compared(w->cells) * c, cell_coordinate);
     }
     reduce(t, cells, 1, 8 * count);
     concatenate(t, cells, 1, count * (double)ikt_workload_row_bytes(w));
 
     if (w->is_whole) return; /* nothing is searched for */
     gathering(t, search, rounds * t->rows * near * near, refined_pair);
-    if (w->is_isolation) {
+    if (w->model.near > 0) { /* single rows, as in refinement */
+        gathering(t, search, candidates, refined_pair);
+        reduce(t, cells, 1, 2 * 8 * (double)w->centres);
+    } else if (w->is_isolation) {
         pairs(t, search, candidates);
     } else {
         arithmetic(t, search, candidates * (double)w->columns, block_coordinate);
         gathering(t, search, candidates * count / t->n, probed_cell);
         gathering(t, search, t->rows * (double)w->k, kept_neighbour);
     }
-    arithmetic(t, search, count * count / w->ranks * c, block_coordinate);
+    if (w->model.near == 0) arithmetic(t, search, count * count / w->ranks * c, block_coordinate);
     send(t, search, 1, 2 * fetching.batches * ikt_workload_partners(w), fetching.rows * bytes);
 
     pairs(t, IKT_STAGE_RECALL, RECALL_ROWS * t->rows);
@@ -516,4 +518,5 @@ void ikt_plan_settings(const ikt_workload *w, ikt_settings *out) {
     if (!w->is_isolation) return;
     out->isolation.psi = w->psi;
     out->isolation.pool = w->model.pool;
+    if (w->is_near) out->affinity.refinements = w->rounds;
 }

@@ -62,11 +62,13 @@ typedef struct {
     bool is_exact; /* repulsion over all pairs */
     int64_t k;
     int64_t candidates;   /* of a row: n, or of near cells */
-    int64_t cells;        /* there are; 0: none */
+    int64_t rounds;       /* over neighbours of neighbours */
+    int64_t cells;        /* coarse ones that there are; 0: none */
     int64_t psi, t;       /* isolation */
     ikt_model_spec model; /* of the codes, and of the cells alone where there are none */
     bool has_lists;       /* codes come from lists of distinct centres */
-    int64_t compared;     /* centres that a row is compared with for them; of trees: sampled rows */
+    int64_t centres;      /* that every rank holds for them; of trees: sampled rows */
+    int64_t compared;     /* of these, those that a row is compared with */
     ikt_fft_settings fft;
     int64_t landmarks; /* rows that are embedded first; 0: none */
 } ikt_workload;

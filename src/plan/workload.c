@@ -3,8 +3,9 @@
 
 #include <math.h>
 
-#include "isolation/codes.h"
 #include "cells/cells.h"
+#include "isolation/codes.h"
+#include "isolation/coding.h"
 #include "neighbours/tiles.h"
 
 /* Of an entry of a sparse row: column and value. */
@@ -98,18 +99,25 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
         out->k = (data->graph_entries + data->n - 1) / data->n;
         out->is_near = data->graph_is_ordered;
     } else if (out->is_near) {
+        const bool is_fine = out->model.near > 0;
         if (!out->is_whole)
-            out->candidates = ikt_affinity_candidates(&s->affinity, data->n, out->k);
+            out->candidates = is_fine ? ikt_affinity_fine_candidates(&s->affinity, out->k)
+                                      : ikt_affinity_candidates(&s->affinity, data->n, out->k);
+        out->rounds = ikt_affinity_refinements(&s->affinity, is_fine);
         if (out->candidates > data->n) out->candidates = data->n;
         if (!out->is_isolation) out->model.coarse = ikt_cells_choose(data->n, 0);
         out->cells = out->model.coarse;
     }
-    int64_t distinct = ikt_codes_distinct(&out->model, &out->rows);
-    out->compared = distinct > 0 ? distinct : out->t * out->psi + out->cells;
+    const int64_t distinct = ikt_codes_distinct(&out->model, &out->rows);
+    if (out->model.near > 0) out->cells = ikt_near_centres_cells(distinct);
+    out->centres = distinct > 0 ? distinct : out->t * out->psi + out->cells;
     if (out->is_forest) {
         int64_t from = out->model.pool > 0 ? out->model.pool : drawn, sampled = out->t * out->psi;
-        out->compared = sampled < from ? sampled : from;
+        out->centres = sampled < from ? sampled : from;
     }
+    out->compared = out->centres;
+    if (out->model.candidates > 0)
+        out->compared = ikt_near_compared(distinct, data->n, out->model.candidates);
     out->has_lists = distinct > 0;
     out->is_exact = s->layout.repulsion == IKT_REPULSION_EXACT;
     out->fft =

@@ -202,8 +202,12 @@ ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, i
                             .n = drawn,
                             .t = isolation->partitionings,
                             .form = isolation->form};
-    IKT_TRY(ikt_isolation_resolve_psi(ctx, isolation, n, drawn, &out->psi));
-    IKT_TRY(ikt_isolation_resolve_pool(ctx, isolation, drawn, out->psi, &out->pool));
+    const bool is_fine = settings->affinity.support == IKT_SUPPORT_SPARSE && !rows->is_sparse &&
+                         isolation->form == IKT_FORM_VORONOI;
+    const int64_t row_bytes = rows->is_sparse ? 0 : rows->d * (rows->is_u8 ? 1 : 4);
+    IKT_TRY(ikt_isolation_resolve_psi(ctx, isolation, n, drawn,
+                                      is_fine ? IKT_PSI_FINE : IKT_PSI_COARSE, &out->psi));
+    IKT_TRY(ikt_isolation_resolve_pool(ctx, isolation, drawn, out->psi, row_bytes, &out->pool));
     const int64_t centres = rows->is_sparse ? 0 : ikt_codes_distinct(out, rows);
     if (centres > 0 && settings->affinity.support != IKT_SUPPORT_DENSE)
         out->candidates = ikt_isolation_candidates(isolation, centres);

@@ -50,7 +50,7 @@ static ikt_status make_centres(coding *c) {
         for (int64_t j = 0; j < c->psi; j++)
             index[j] = ikt_rng_below(7, IKT_RNG_TEST, i, (uint64_t)j, c->n);
         ikt_centres_place(c->kernel, c->psi, c->d, c->slab + i * bytes, &c->centres[i]);
-        ikt_centres_fill(c->kernel, &c->centres[i], c->rows, index);
+        ikt_centres_fill(c->kernel, &c->centres[i], c->rows, index, NULL);
     }
     ikt_free(&index);
     return IKT_OK;

@@ -67,7 +67,8 @@ static void fewer_than_asked_for_leave_places_empty(void **state) {
     const ikt_rows distribution = ikt_rows_make(3, ikt_size(ctx), ikt_rank(ctx));
     uint8_t few_codes[2 * 64] = {1, 1, 1};
     uint8_t own_codes[3 * 64] = {1, 1, 2, 0};
-    const ikt_codes own = {distribution.count, 3, 64, 1, own_codes};
+    const ikt_codes own = {
+        .n_local = distribution.count, .t = 3, .stride = 64, .width = 1, .code = own_codes};
     const ikt_scorer scorer = ikt_scorer_codes(&own, &distribution);
     ikt_neighbours lists;
     few_codes[64] = few_codes[65] = few_codes[66] = 9;
@@ -100,7 +101,11 @@ static void a_stream_gives_the_lists_of_all(void **state) {
     ikt_context *ctx = *state;
     const ikt_rows distribution = ikt_rows_make(5, ikt_size(ctx), ikt_rank(ctx));
     uint8_t own_codes[5 * STRIDE];
-    const ikt_codes own = {distribution.count, ENTRIES, STRIDE, 1, own_codes};
+    const ikt_codes own = {.n_local = distribution.count,
+                           .t = ENTRIES,
+                           .stride = STRIDE,
+                           .width = 1,
+                           .code = own_codes};
     const ikt_scorer scorer = ikt_scorer_codes(&own, &distribution);
     const ikt_row_stream stream = {NULL, STREAMED, STRIDE, read_rows};
     ikt_neighbours lists, expected;

@@ -367,14 +367,17 @@ static void trees_draw_from_all_rows_unless_told_otherwise(void **state) {
     ikt_isolation_settings settings = {
         .psi = IKT_AUTO_INT, .partitionings = 200, .pool = IKT_AUTO_INT, .form = IKT_FORM_FOREST};
     int64_t pool = -1;
-    assert_int_equal(ikt_isolation_resolve_pool(*state, &settings, 1000000, 4096, &pool), IKT_OK);
+    assert_int_equal(ikt_isolation_resolve_pool(*state, &settings, 1000000, 4096, 200, &pool),
+                     IKT_OK);
     assert_int_equal(pool, 0);
     settings.form = IKT_FORM_VORONOI;
-    assert_int_equal(ikt_isolation_resolve_pool(*state, &settings, 1000000, 4096, &pool), IKT_OK);
+    assert_int_equal(ikt_isolation_resolve_pool(*state, &settings, 1000000, 4096, 200, &pool),
+                     IKT_OK);
     assert_int_equal(pool, 8 * 4096);
     settings.form = IKT_FORM_FOREST;
     settings.pool = 5000;
-    assert_int_equal(ikt_isolation_resolve_pool(*state, &settings, 1000000, 4096, &pool), IKT_OK);
+    assert_int_equal(ikt_isolation_resolve_pool(*state, &settings, 1000000, 4096, 200, &pool),
+                     IKT_OK);
     assert_int_equal(pool, 5000);
 }
 

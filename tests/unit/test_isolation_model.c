@@ -9,44 +9,94 @@
 #include "isolation/settings.h"
 #include "support/model_rows.h"
 
-static int64_t resolved(ikt_context *ctx, int64_t psi, int64_t n) {
-    const ikt_isolation_settings settings = {.psi = psi, .psi_most = 4096, .partitionings = 200};
+static int64_t resolved(ikt_context *ctx, ikt_psi_rule rule, int64_t psi, int64_t n) {
+    const ikt_isolation_settings settings = {.psi = psi, .psi_most = 65536, .partitionings = 200};
     int64_t value;
-    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, n, n, &value), IKT_OK);
+    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, n, n, rule, &value), IKT_OK);
     return value;
 }
 
-static void automatic_psi_is_a_sixteenth_of_the_rows(void **state) {
+static void coarse_psi_is_a_sixteenth_of_the_rows(void **state) {
     static const int64_t known[][2] = {{1, 1},       {2, 2},         {32, 2}, {1250, 64},
                                        {10000, 512}, {70000, 4096},  {64, 4}, {90, 4},
                                        {91, 8},      {8100000, 4096}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        assert_int_equal(resolved(*state, IKT_AUTO_INT, known[i][0]), known[i][1]);
-    assert_int_equal(resolved(*state, 77, 100), 77);
-    assert_int_equal(resolved(*state, 100, 100), 100);
+        assert_int_equal(resolved(*state, IKT_PSI_COARSE, IKT_AUTO_INT, known[i][0]), known[i][1]);
+    assert_int_equal(resolved(*state, IKT_PSI_COARSE, 77, 100), 77);
+    assert_int_equal(resolved(*state, IKT_PSI_COARSE, 100, 100), 100);
 }
 
-/* A power of two, where the bound is none. */
+/* Below 1,024 rows it is the coarse one. */
+static void fine_psi_is_an_eighth_of_the_rows(void **state) {
+    static const int64_t known[][2] = {{1, 1},          {1023, 64},      {1024, 128},
+                                       {70000, 8750},   {524288, 65536}, {524296, 65536},
+                                       {1000000, 65536}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        assert_int_equal(resolved(*state, IKT_PSI_FINE, IKT_AUTO_INT, known[i][0]), known[i][1]);
+    assert_int_equal(resolved(*state, IKT_PSI_FINE, 100000, 1000000), 100000);
+}
+
 static void automatic_psi_has_a_bound(void **state) {
-    static const int64_t known[][2] = {{1024, 1024}, {1500, 1024}, {2, 2}, {65536, 32768}};
+    static const int64_t known[][3] = {{1024, 1024, 1024},
+                                       {1500, 1024, 1500},
+                                       {2, 2, 2},
+                                       {65536, 4096, 65536},
+                                       {100000, 4096, 75000}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const ikt_isolation_settings settings = {.psi = IKT_AUTO_INT, .psi_most = known[i][0]};
-        int64_t psi;
-        assert_int_equal(ikt_isolation_resolve_psi(*state, &settings, 600000, 600000, &psi),
-                         IKT_OK);
-        assert_int_equal(psi, known[i][1]);
+        for (int rule = IKT_PSI_COARSE; rule <= IKT_PSI_FINE; rule++) {
+            int64_t psi;
+            assert_int_equal(ikt_isolation_resolve_psi(*state, &settings, 600000, 600000,
+                                                       (ikt_psi_rule)rule, &psi),
+                             IKT_OK);
+            assert_int_equal(psi, known[i][1 + rule]);
+        }
     }
+}
+
+/* As many rows as fit a gibibyte; all of them where not even psi do. */
+static void the_pool_fits_memory(void **state) {
+    static const struct {
+        int64_t n, psi, row_bytes, pool;
+    } known[] = {{1000000, 65536, 200, 0},       {1000000, 4096, 200, 32768},
+                 {8100000, 65536, 784, 524288},  {8100000, 300000, 784, 1369568},
+                 {1000000, 65536, 3136, 342392}, {100000, 10000, 200000, 0},
+                 {1000000, 65536, 0, 0}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const ikt_isolation_settings settings = {.pool = IKT_AUTO_INT, .partitionings = 200};
+        int64_t pool;
+        assert_int_equal(ikt_isolation_resolve_pool(*state, &settings, known[i].n, known[i].psi,
+                                                    known[i].row_bytes, &pool),
+                         IKT_OK);
+        assert_int_equal(pool, known[i].pool);
+    }
+}
+
+static void approximate_search_is_for_many_centres(void **state) {
+    ikt_isolation_settings settings = {.candidates = IKT_AUTO_INT};
+    (void)state;
+    assert_int_equal(ikt_isolation_candidates(&settings, 32768), 0);
+    assert_int_equal(ikt_isolation_candidates(&settings, 32769), 8192);
+    settings.search = IKT_CELLS_EXACT;
+    assert_int_equal(ikt_isolation_candidates(&settings, 1000000), 0);
+    settings.search = IKT_CELLS_APPROXIMATE;
+    assert_int_equal(ikt_isolation_candidates(&settings, 10000), 8192);
+    assert_int_equal(ikt_isolation_candidates(&settings, 8192), 0);
+    settings.candidates = 100;
+    assert_int_equal(ikt_isolation_candidates(&settings, 10000), 100);
 }
 
 static void more_centres_than_rows_are_refused(void **state) {
     ikt_context *ctx = *state;
     ikt_isolation_settings settings = {.psi = 2000, .partitionings = 200};
     int64_t psi;
-    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 1250, 1250, &psi), IKT_ERR_USAGE);
+    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 1250, 1250, IKT_PSI_COARSE, &psi),
+                     IKT_ERR_USAGE);
     assert_non_null(strstr(ikt_message(ctx), "isolation.psi = 2000"));
     assert_non_null(strstr(ikt_message(ctx), "1250"));
     ikt_clear(ctx);
-    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 0, 0, &psi), IKT_ERR_DATA);
+    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 0, 0, IKT_PSI_COARSE, &psi),
+                     IKT_ERR_DATA);
 }
 
 /* Sharpness follows the rows embedded; what is possible, the rows drawn from. */
@@ -55,14 +105,18 @@ static void another_data_set_limits_psi(void **state) {
     ikt_isolation_settings settings = {
         .psi = IKT_AUTO_INT, .psi_most = 4096, .partitionings = 200, .model_from = "other.h5"};
     int64_t psi;
-    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 10000, 8100000, &psi), IKT_OK);
+    assert_int_equal(
+        ikt_isolation_resolve_psi(ctx, &settings, 10000, 8100000, IKT_PSI_COARSE, &psi), IKT_OK);
     assert_int_equal(psi, 512);
-    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 10000, 300, &psi), IKT_OK);
+    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 10000, 300, IKT_PSI_COARSE, &psi),
+                     IKT_OK);
     assert_int_equal(psi, 300);
     settings.psi = 2048;
-    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 1000, 8100000, &psi), IKT_OK);
+    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 1000, 8100000, IKT_PSI_COARSE, &psi),
+                     IKT_OK);
     assert_int_equal(psi, 2048);
-    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 8100000, 1000, &psi), IKT_ERR_USAGE);
+    assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, 8100000, 1000, IKT_PSI_COARSE, &psi),
+                     IKT_ERR_USAGE);
     assert_non_null(strstr(ikt_message(ctx), "1000 rows of the data in isolation.model_from"));
 }
 
@@ -160,8 +214,10 @@ static void distinct_rows_are_listed_once(void **state) {
         }
 }
 
-IKT_MPI_TESTS(ikt_test(automatic_psi_is_a_sixteenth_of_the_rows),
-              ikt_test(automatic_psi_has_a_bound), ikt_test(more_centres_than_rows_are_refused),
-              ikt_test(another_data_set_limits_psi), ikt_test(centres_are_distinct_ascending_rows),
+IKT_MPI_TESTS(ikt_test(coarse_psi_is_a_sixteenth_of_the_rows),
+              ikt_test(fine_psi_is_an_eighth_of_the_rows), ikt_test(the_pool_fits_memory),
+              ikt_test(approximate_search_is_for_many_centres), ikt_test(automatic_psi_has_a_bound),
+              ikt_test(more_centres_than_rows_are_refused), ikt_test(another_data_set_limits_psi),
+              ikt_test(centres_are_distinct_ascending_rows),
               ikt_test(a_longer_model_begins_with_the_shorter),
               ikt_test(subsets_are_equally_likely), ikt_test(distinct_rows_are_listed_once))

@@ -1,0 +1,279 @@
+/* Codes from lists of near centres, the places of rows, and the search among fine cells: against
+ * the exact codes and every pair of rows, and the same bits whatever the ranks and threads. */
+#include "support/ikt_test.h"
+
+#include <math.h>
+
+#include "base/comm.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "base/row_hash.h"
+#include "isolation/codes.h"
+#include "neighbours/exact.h"
+#include "neighbours/fine.h"
+#include "neighbours/foreign.h"
+#include "neighbours/search.h"
+#include "support/equal_cells.h"
+
+typedef struct {
+    const char *name;
+    int64_t n, d, psi, t, pool, candidates, near;
+    ikt_type type;
+    bool is_twofold;  /* every second row is the same point */
+    double differing; /* share of cells that may differ from the exact ones */
+} problem;
+
+enum { K = 12 };
+
+static const problem problems[] = {
+    {"float32, all rows", 6000, 8, 700, 40, 0, 600, 40, IKT_TYPE_F32, false, 0.03},
+    {"float32, a pool", 6000, 8, 300, 40, 1500, 300, 30, IKT_TYPE_F32, false, 0.05},
+    {"uint8, all rows", 4000, 20, 500, 70, 0, 500, 40, IKT_TYPE_U8, false, 0.05},
+    {"uint8, a pool", 5000, 20, 200, 70, 1200, 300, 20, IKT_TYPE_U8, false, 0.05},
+    {"float32, equal rows", 3000, 5, 300, 30, 0, 400, 40, IKT_TYPE_F32, true, 0.02},
+    {"float32, one column", 2000, 1, 150, 40, 0, 200, 20, IKT_TYPE_F32, false, 0.01},
+};
+enum { PROBLEMS = sizeof problems / sizeof *problems };
+
+/* Ten blobs, so that near rows are many and the others far. */
+static double coordinate(const problem *p, int64_t row, int64_t k) {
+    if (p->is_twofold && row % 2 == 0) return 90;
+    const double blob = ikt_rng_uniform(8, IKT_RNG_TEST, row % 10, (uint64_t)k);
+    return 60 + 100 * blob + 12 * ikt_rng_normal(8, IKT_RNG_TEST, 100 + row, (uint64_t)k);
+}
+
+typedef struct {
+    void *rows;
+    ikt_source *source;
+    ikt_dataset *data;
+    ikt_rows distribution;
+    ikt_codes codes, exact;
+    ikt_code_places places;
+} setting;
+
+static void open_rows(ikt_context *ctx, const problem *p, setting *s) {
+    const ikt_preprocess_settings raw = {IKT_NORMALISE_NONE, 0};
+    *s = (setting){.rows = NULL};
+    assert_int_equal(ikt_alloc(ctx, &s->rows, p->n * p->d, ikt_type_size(p->type), "test"), IKT_OK);
+    for (int64_t e = 0; e < p->n * p->d; e++) {
+        const double value = coordinate(p, e / p->d, e % p->d);
+        if (p->type == IKT_TYPE_U8)
+            ((uint8_t *)s->rows)[e] = (uint8_t)fmin(255, fmax(0, value));
+        else
+            ((float *)s->rows)[e] = (float)value;
+    }
+    s->distribution = ikt_rows_make(p->n, ikt_size(ctx), ikt_rank(ctx));
+    assert_int_equal(ikt_source_from_memory(ctx, s->rows, p->n, p->d, p->type, &s->source), IKT_OK);
+    assert_int_equal(ikt_dataset_create(ctx, s->source, &raw, &s->data), IKT_OK);
+}
+
+/* Codes of small blocks, with places, and the exact codes. */
+static void compute(ikt_context *ctx, const problem *p, setting *s) {
+    const ikt_codes_budget small = {0, 700 * p->d * (int64_t)ikt_type_size(p->type)};
+    ikt_model_spec spec = {.seed = 3, .n = p->n, .psi = p->psi, .t = p->t, .pool = p->pool};
+    ikt_model *model = NULL;
+    open_rows(ctx, p, s);
+    assert_int_equal(ikt_model_create(ctx, &spec, &model), IKT_OK);
+    assert_int_equal(ikt_codes_compute(ctx, s->data, &s->distribution, model, &s->exact, NULL),
+                     IKT_OK);
+    assert_int_equal(s->exact.check.sample, 0);
+    ikt_model_destroy(&model);
+    spec.candidates = p->candidates;
+    spec.near = s->places.near = p->near;
+    assert_int_equal(ikt_alloc(ctx, &s->places.list, s->distribution.count * p->near,
+                               sizeof *s->places.list, "test"),
+                     IKT_OK);
+    assert_int_equal(ikt_model_create(ctx, &spec, &model), IKT_OK);
+    assert_int_equal(ikt_codes_compute_within(ctx, small, NULL, s->data, &s->distribution, model,
+                                              &s->codes, &s->places),
+                     IKT_OK);
+    ikt_model_destroy(&model);
+}
+
+static void clear(setting *s) {
+    ikt_codes_destroy(&s->codes);
+    ikt_codes_destroy(&s->exact);
+    ikt_code_places_destroy(&s->places);
+    ikt_dataset_destroy(&s->data);
+    ikt_source_close(&s->source);
+    ikt_free(&s->rows);
+}
+
+/* Share of the own entries that differ, over all ranks. */
+static double share_differing(ikt_context *ctx, const setting *s) {
+    int64_t differing = 0;
+    for (int64_t i = 0; i < s->codes.n_local; i++)
+        for (int64_t p = 0; p < s->codes.t; p++)
+            differing += ikt_code_entry(&s->codes, i, p) != ikt_code_entry(&s->exact, i, p);
+    return (double)ikt_sum_one(ctx, differing) / (double)(s->distribution.n * s->codes.t);
+}
+
+static void nearly_all_cells_are_exact(void **state) {
+    ikt_context *ctx = *state;
+    for (int q = 0; q < PROBLEMS; q++) {
+        const problem *p = &problems[q];
+        setting s;
+        compute(ctx, p, &s);
+        const double share = share_differing(ctx, &s);
+        if (!(share <= p->differing)) fail_msg("%s: %g of the cells differ", p->name, share);
+        /* What the sample says is what is so. */
+        assert_true(s.codes.check.sample > 500 && s.codes.check.sample <= 1000);
+        assert_true(fabs(s.codes.check.differing - share) < 0.01);
+        clear(&s);
+    }
+}
+
+/* Places are numbers of distinct centres along coarse cells, each once in a list; and every centre
+ * is a row that lies at its own place. */
+static void places_are_those_of_the_nearest(void **state) {
+    ikt_context *ctx = *state;
+    const problem *p = &problems[0];
+    setting s;
+    int64_t *own = NULL;
+    compute(ctx, p, &s);
+    const ikt_code_places *places = &s.places;
+    assert_true(places->centres > p->n * 9 / 10 && places->centres <= p->n);
+    assert_int_equal(places->first[0], 0);
+    assert_int_equal(places->first[places->cells], places->centres);
+    assert_int_equal(ikt_alloc(ctx, &own, places->centres, sizeof *own, "test"), IKT_OK);
+    for (int64_t i = 0; i < s.distribution.count; i++) {
+        const uint32_t *list = places->list + i * p->near;
+        own[list[0]]++;
+        for (int64_t e = 0; e < p->near; e++) {
+            assert_true(list[e] < places->centres);
+            for (int64_t f = 0; f < e; f++)
+                assert_true(list[e] != list[f]);
+        }
+    }
+    ikt_sum_i64(ctx, own, places->centres);
+    for (int64_t c = 0; c < places->centres; c++)
+        assert_true(own[c] >= 1);
+    ikt_free(&own);
+    clear(&s);
+}
+
+static uint64_t hash_all(ikt_context *ctx, const setting *s) {
+    const int64_t first = s->distribution.first, count = s->distribution.count;
+    return 31 * ikt_row_hash(ctx, s->codes.code, first, count, (size_t)s->codes.stride) +
+           ikt_row_hash(ctx, s->places.list, first, count,
+                        (size_t)s->places.near * sizeof *s->places.list);
+}
+
+static void bits_do_not_depend_on_ranks_and_threads(void **state) {
+    ikt_context *ctx = *state;
+    ikt_context *alone = ikt_test_alone();
+    for (int q = 0; q < PROBLEMS; q++) {
+        setting s, one;
+        compute(ctx, &problems[q], &s);
+        compute(alone, &problems[q], &one);
+        if (hash_all(ctx, &s) != hash_all(alone, &one))
+            fail_msg("%s: other codes or places than on one rank", problems[q].name);
+        clear(&s);
+        clear(&one);
+    }
+    ikt_context_destroy(&alone);
+}
+
+/* --- the search ------------------------------------------------------------------------------- */
+
+typedef struct {
+    ikt_cells cells;
+    ikt_order order;
+    ikt_fine_cells fine;
+    ikt_tiles tiles;
+    ikt_neighbours lists;
+} found;
+
+static void search(ikt_context *ctx, setting *s, int64_t candidates, found *f) {
+    ikt_list_course course;
+    assert_int_equal(
+        ikt_fine_cells_create(ctx, &s->distribution, &s->places, &f->cells, &f->order, &f->fine),
+        IKT_OK);
+    assert_int_equal(ikt_order_apply(ctx, &f->order, s->codes.code, s->codes.stride, s->codes.code,
+                                     s->codes.stride, s->codes.stride),
+                     IKT_OK);
+    assert_int_equal(ikt_tiles_codes(ctx, &f->cells, &s->distribution, &s->codes, &f->tiles),
+                     IKT_OK);
+    assert_int_equal(ikt_neighbours_create(ctx, &s->distribution, K, &f->lists), IKT_OK);
+    assert_int_equal(ikt_list_course_begin(ctx, NULL, &f->lists, &course), IKT_OK);
+    assert_int_equal(ikt_neighbours_fine(ctx, &f->fine, &f->tiles, candidates, &course), IKT_OK);
+    ikt_list_course_end(&course);
+    ikt_neighbours_sort(ctx, &f->lists);
+}
+
+static void forget(found *f) {
+    ikt_neighbours_destroy(&f->lists);
+    ikt_tiles_destroy(&f->tiles);
+    ikt_fine_cells_destroy(&f->fine);
+    ikt_cells_destroy(&f->cells);
+    ikt_order_destroy(&f->order);
+}
+
+/* Lists have K other rows, each once, with the scores of their codes; they are nearly those of a
+ * search among all pairs. */
+static void fine_cells_find_similar_rows(void **state) {
+    ikt_context *ctx = *state;
+    for (int q = 0; q < PROBLEMS; q++) {
+        const problem *p = &problems[q];
+        setting s;
+        found f;
+        ikt_neighbours exact;
+        ikt_list_course course;
+        compute(ctx, p, &s);
+        search(ctx, &s, 300, &f);
+        const ikt_scorer scorer = ikt_scorer_codes(&s.codes, &s.distribution);
+        assert_int_equal(ikt_neighbours_create(ctx, &s.distribution, K, &exact), IKT_OK);
+        assert_int_equal(ikt_list_course_begin(ctx, NULL, &exact, &course), IKT_OK);
+        assert_int_equal(ikt_neighbours_exact(ctx, &scorer, &course), IKT_OK);
+        ikt_list_course_end(&course);
+        ikt_neighbours_sort(ctx, &exact);
+        int64_t similarity[2] = {0, 0};
+        for (int64_t i = 0; i < s.distribution.count; i++)
+            for (int64_t e = 0; e < K; e++) {
+                const uint32_t row = f.lists.row[i * K + e];
+                assert_true(row < p->n && row != s.distribution.first + i);
+                for (int64_t g = 0; g < e; g++)
+                    assert_true(row != f.lists.row[i * K + g]);
+                if (ikt_is_own(&s.distribution, row))
+                    assert_int_equal(p->t - (int64_t)f.lists.score[i * K + e],
+                                     equal_cells(&s.codes, i, row - s.distribution.first));
+                similarity[0] += p->t - (int64_t)f.lists.score[i * K + e];
+                similarity[1] += p->t - (int64_t)exact.score[i * K + e];
+            }
+        ikt_sum_i64(ctx, similarity, 2);
+        if (!((double)similarity[0] > 0.93 * (double)similarity[1]))
+            fail_msg("%s: %g of the similarity was found", p->name,
+                     (double)similarity[0] / (double)similarity[1]);
+        ikt_neighbours_destroy(&exact);
+        forget(&f);
+        clear(&s);
+    }
+}
+
+static void lists_do_not_depend_on_ranks_and_threads(void **state) {
+    ikt_context *ctx = *state;
+    ikt_context *alone = ikt_test_alone();
+    for (int q = 0; q < PROBLEMS; q++) {
+        setting s, one;
+        found f, g;
+        compute(ctx, &problems[q], &s);
+        compute(alone, &problems[q], &one);
+        search(ctx, &s, 100, &f);
+        search(alone, &one, 100, &g);
+        const uint64_t here = ikt_row_hash(ctx, f.lists.row, s.distribution.first, f.lists.n_local,
+                                           K * sizeof *f.lists.row);
+        const uint64_t there =
+            ikt_row_hash(alone, g.lists.row, 0, g.lists.n_local, K * sizeof *g.lists.row);
+        if (here != there) fail_msg("%s: other lists than on one rank", problems[q].name);
+        forget(&f);
+        forget(&g);
+        clear(&s);
+        clear(&one);
+    }
+    ikt_context_destroy(&alone);
+}
+
+IKT_MPI_TESTS(ikt_test(nearly_all_cells_are_exact), ikt_test(places_are_those_of_the_nearest),
+              ikt_test(bits_do_not_depend_on_ranks_and_threads),
+              ikt_test(fine_cells_find_similar_rows),
+              ikt_test(lists_do_not_depend_on_ranks_and_threads))
