@@ -22,7 +22,8 @@ void ikt_transfer_destroy(ikt_transfer **transfer);
 /* COLLECTIVE. Starts sending send_counts[r] items, consecutive by rank in `send`, to each rank r,
  * and receiving recv_counts[r] items from each, consecutive by rank in `recv`. Each count is below
  * 2^31, and is what the peer has for it; both are 0 for the rank itself. None of the four may be
- * touched until ikt_transfer_end. */
+ * touched until ikt_transfer_end. Other transfers may be under way, where all ranks begin them in
+ * one order. */
 void ikt_transfer_begin(ikt_transfer *transfer, const void *send, const int64_t *send_counts,
                         void *recv, const int64_t *recv_counts);
 void ikt_transfer_end(ikt_transfer *transfer);

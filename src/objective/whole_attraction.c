@@ -24,6 +24,15 @@ enum { ITEM_HEAD = 2 };
 /* Rows whose items are fetched ahead: they lie anywhere in memory. */
 enum { AHEAD = 64 };
 
+/* Rows of a round on their way, by rank, then partitioning, then row. */
+typedef struct {
+    ikt_transfer *there;
+    int64_t *leaving, *coming; /* [ranks] rows that go to each rank, and that come from it */
+    float *sent;               /* [most_leaving][2 + q] items */
+    uint32_t *sent_row;        /* [most_leaving] */
+    int64_t first;             /* number of the first item that comes */
+} round_rows;
+
 struct ikt_whole_attraction {
     ikt_context *ctx;
     const ikt_whole *whole;
@@ -35,24 +44,24 @@ struct ikt_whole_attraction {
     const int32_t *drawn; /* [n_drawn] its partitionings, in `order` */
     int64_t n_drawn;
     int32_t *order;   /* [t] */
-    float *item;      /* [n_local + most_coming][2 + q] of own rows, and of those that have come */
+    float *item;      /* [n_local + 2 * most_coming][2 + q] of own rows, and of those that come */
     float *force;     /* [ROUND][n_local * q] of the partitionings of a round */
     int parts;        /* of the own rows, that are counted and placed each by a thread */
     uint32_t *count;  /* [parts + 2][psi] rows of each cell: of lower ranks, own, of higher ones */
     int64_t *first;   /* [psi + 1] where the rows of each cell begin in `member` */
     uint32_t *member; /* rows by cell: numbers of items */
-    int64_t block_rows, padded;
-    float *space; /* [threads][(2 q + 1) * padded] for blocks */
+    int64_t padded;   /* rows of the largest block, and up to a multiple of sixteen */
+    float *space;     /* [threads][(2 q + 1) * padded] for blocks */
 
-    /* On several ranks. Items of a round by rank, then partitioning, then row. */
-    int32_t *owner; /* [psi] */
-    ikt_transfer *there, *back;
-    int64_t *leaving, *coming; /* [ranks] */
-    int64_t *place;            /* [ranks] */
+    /* On several ranks. While the cells of a round are computed, the rows of the next one travel.
+     */
+    round_rows round[2];
+    const round_rows *now; /* the round that is computed */
+    int32_t *owner;        /* [psi] */
+    ikt_transfer *back;
+    int64_t *place; /* [ranks] */
     int64_t most_leaving, most_coming;
-    float *sent;                   /* [most_leaving][2 + q] items */
     float *answered, *answers;     /* [most * q] forces that go back; that come back */
-    uint32_t *sent_row;            /* [most_leaving] */
     uint32_t *come;                /* [most_coming] items by partitioning, then rank */
     int64_t come_first[ROUND + 1]; /* where those of each partitioning begin */
     int64_t come_higher[ROUND];    /* ... and those of higher ranks */
@@ -79,21 +88,27 @@ static ikt_status allocate_transfers(ikt_whole_attraction *a) {
     const int64_t ranks = ikt_size(ctx), q = a->q, item = ITEM_HEAD + q;
     a->most_leaving = most_of(a, a->whole->leaving);
     a->most_coming = most_of(a, a->whole->coming);
-    if (a->most_leaving > INT32_MAX || a->most_coming > INT32_MAX - a->whole->rows.count)
+    if (a->most_leaving > INT32_MAX || 2 * a->most_coming > INT32_MAX - a->whole->rows.count)
         return ikt_fail(ctx, IKT_ERR_RESOURCE,
                         "a rank has too many rows for the whole kernel: use more ranks");
     const int64_t leaving = a->most_leaving, coming = a->most_coming;
     IKT_TRY(ikt_alloc(ctx, &a->owner, a->whole->psi, sizeof *a->owner, purpose));
-    IKT_TRY(ikt_alloc(ctx, &a->leaving, ranks, sizeof *a->leaving, purpose));
-    IKT_TRY(ikt_alloc(ctx, &a->coming, ranks, sizeof *a->coming, purpose));
+
     IKT_TRY(ikt_alloc(ctx, &a->place, ranks, sizeof *a->place, purpose));
-    IKT_TRY(ikt_alloc(ctx, &a->sent, leaving * item, sizeof *a->sent, purpose));
 
     IKT_TRY(ikt_alloc(ctx, &a->answers, leaving * q, sizeof *a->answers, purpose));
     IKT_TRY(ikt_alloc(ctx, &a->answered, coming * q, sizeof *a->answered, purpose));
-    IKT_TRY(ikt_alloc(ctx, &a->sent_row, leaving, sizeof *a->sent_row, purpose));
+
     IKT_TRY(ikt_alloc(ctx, &a->come, coming, sizeof *a->come, purpose));
-    IKT_TRY(ikt_transfer_create(ctx, (size_t)item * sizeof(float), &a->there));
+    for (int k = 0; k < 2; k++) {
+        round_rows *round = &a->round[k];
+        round->first = a->whole->rows.count + k * coming;
+        IKT_TRY(ikt_alloc(ctx, &round->leaving, ranks, sizeof *round->leaving, purpose));
+        IKT_TRY(ikt_alloc(ctx, &round->coming, ranks, sizeof *round->coming, purpose));
+        IKT_TRY(ikt_alloc(ctx, &round->sent, leaving * item, sizeof *round->sent, purpose));
+        IKT_TRY(ikt_alloc(ctx, &round->sent_row, leaving, sizeof *round->sent_row, purpose));
+        IKT_TRY(ikt_transfer_create(ctx, (size_t)item * sizeof(float), &round->there));
+    }
     return ikt_transfer_create(ctx, (size_t)q * sizeof(float), &a->back);
 }
 
@@ -119,7 +134,7 @@ static ikt_status allocate(ikt_whole_attraction *a) {
     IKT_TRY(ikt_alloc(ctx, &a->first, w->psi + 1, sizeof *a->first, purpose));
     IKT_TRY(ikt_alloc(ctx, &a->space, threads * space, sizeof *a->space, purpose));
     if (ikt_size(ctx) > 1) IKT_TRY(allocate_transfers(a));
-    IKT_TRY(ikt_alloc(ctx, &a->item, (n + a->most_coming) * (ITEM_HEAD + a->q), sizeof *a->item,
+    IKT_TRY(ikt_alloc(ctx, &a->item, (n + 2 * a->most_coming) * (ITEM_HEAD + a->q), sizeof *a->item,
                       purpose));
     return ikt_alloc(ctx, &a->member, n + a->most_coming / ROUND + AHEAD, sizeof *a->member,
                      purpose);
@@ -149,7 +164,13 @@ ikt_status ikt_whole_attraction_create(ikt_context *ctx, const ikt_whole_attract
 void ikt_whole_attraction_destroy(ikt_whole_attraction **attraction) {
     ikt_whole_attraction *a = *attraction;
     if (!a) return;
-    ikt_transfer_destroy(&a->there);
+    for (int k = 0; k < 2; k++) {
+        ikt_transfer_destroy(&a->round[k].there);
+        ikt_free(&a->round[k].leaving);
+        ikt_free(&a->round[k].coming);
+        ikt_free(&a->round[k].sent);
+        ikt_free(&a->round[k].sent_row);
+    }
     ikt_transfer_destroy(&a->back);
     ikt_free(&a->order);
 
@@ -159,14 +180,10 @@ void ikt_whole_attraction_destroy(ikt_whole_attraction **attraction) {
     ikt_free(&a->member);
     ikt_free(&a->space);
     ikt_free(&a->owner);
-    ikt_free(&a->leaving);
-    ikt_free(&a->coming);
     ikt_free(&a->place);
-    ikt_free(&a->sent);
 
     ikt_free(&a->answers);
     ikt_free(&a->answered);
-    ikt_free(&a->sent_row);
     ikt_free(&a->item);
     ikt_free(&a->come);
     ikt_free(attraction);
@@ -199,27 +216,29 @@ static void find_owners(ikt_whole_attraction *a, int64_t p) {
     ikt_whole_owners(a->whole, p, a->count, a->owner);
 }
 
-static void pack_row(ikt_whole_attraction *a, int64_t i, uint32_t cell) {
+static void pack_row(const ikt_whole_attraction *a, const round_rows *round, int64_t i,
+                     uint32_t cell) {
     const int64_t at = a->place[a->owner[cell]]++, numbers = ITEM_HEAD + a->q;
-    memcpy(a->sent + at * numbers, a->item + i * numbers, (size_t)numbers * sizeof *a->item);
-    memcpy(a->sent + at * numbers, &cell, sizeof cell);
-    a->sent_row[at] = (uint32_t)i;
+    memcpy(round->sent + at * numbers, a->item + i * numbers, (size_t)numbers * sizeof *a->item);
+    memcpy(round->sent + at * numbers, &cell, sizeof cell);
+    round->sent_row[at] = (uint32_t)i;
 }
 
 /* Starts sending the rows that other ranks compute cells of, for the partitionings of a round.
  *   p   [count] partitionings */
-static void send_rows(ikt_whole_attraction *a, const int32_t *p, int64_t count) {
+static void send_rows(ikt_whole_attraction *a, const int32_t *p, int64_t count,
+                      const round_rows *round) {
     const ikt_whole *w = a->whole;
     const int ranks = ikt_size(a->ctx), rank = ikt_rank(a->ctx);
     int64_t sent = 0;
     for (int r = 0; r < ranks; r++) {
-        a->leaving[r] = a->coming[r] = 0;
+        round->leaving[r] = round->coming[r] = 0;
         for (int64_t j = 0; j < count; j++) {
-            a->leaving[r] += w->leaving[r * w->t + p[j]];
-            a->coming[r] += w->coming[r * w->t + p[j]];
+            round->leaving[r] += w->leaving[r * w->t + p[j]];
+            round->coming[r] += w->coming[r * w->t + p[j]];
         }
         a->place[r] = sent;
-        sent += a->leaving[r];
+        sent += round->leaving[r];
     }
     for (int64_t j = 0; j < count; j++) {
         uint32_t cell[IKT_WHOLE_TILE];
@@ -228,11 +247,11 @@ static void send_rows(ikt_whole_attraction *a, const int32_t *p, int64_t count) 
             const int64_t rows = tile_end(w, first) - first;
             ikt_whole_cells(w, p[j], first, rows, cell);
             for (int64_t i = 0; i < rows; i++)
-                if (a->owner[cell[i]] != rank) pack_row(a, first + i, cell[i]);
+                if (a->owner[cell[i]] != rank) pack_row(a, round, first + i, cell[i]);
         }
     }
-    ikt_transfer_begin(a->there, a->sent, a->leaving, a->item + w->rows.count * (ITEM_HEAD + a->q),
-                       a->coming);
+    ikt_transfer_begin(round->there, round->sent, round->leaving,
+                       a->item + round->first * (ITEM_HEAD + a->q), round->coming);
 }
 
 /* Brings the numbers of the items that have come into the order of partitionings, and in each of
@@ -240,8 +259,8 @@ static void send_rows(ikt_whole_attraction *a, const int32_t *p, int64_t count) 
 static void list_come(ikt_whole_attraction *a, const int32_t *p, int64_t count) {
     const ikt_whole *w = a->whole;
     const int ranks = ikt_size(a->ctx), rank = ikt_rank(a->ctx);
-    int64_t listed = 0, begin = w->rows.count;
-    for (int r = 0; r < ranks; begin += a->coming[r++])
+    int64_t listed = 0, begin = a->now->first;
+    for (int r = 0; r < ranks; begin += a->now->coming[r++])
         a->place[r] = begin;
     for (int64_t j = 0; j < count; j++) {
         a->come_first[j] = listed;
@@ -268,7 +287,7 @@ static void take_answers(ikt_whole_attraction *a, const int32_t *p, int64_t coun
     for (int r = 0; r < ikt_size(a->ctx); r++)
         for (int64_t j = 0; j < count; j++)
             for (int64_t e = 0; e < w->leaving[r * w->t + p[j]]; e++, at++)
-                memcpy(a->force + q * (j * n + a->sent_row[at]), a->answers + q * at,
+                memcpy(a->force + q * (j * n + a->now->sent_row[at]), a->answers + q * at,
                        (size_t)q * sizeof *a->force);
 }
 
@@ -359,7 +378,8 @@ static void sort_rows(ikt_whole_attraction *a, int64_t p, int64_t j) {
 /* Where the force of a row of a cell goes. */
 static inline float *force_of(const ikt_whole_attraction *a, int q, int64_t j, uint32_t member) {
     const int64_t n = a->whole->rows.count;
-    return member < n ? a->force + q * (j * n + member) : a->answered + q * (member - n);
+    return member < n ? a->force + q * (j * n + member)
+                      : a->answered + q * (member - a->now->first);
 }
 
 static ikt_whole_block block_in(const ikt_whole_attraction *a, int64_t rows) {
@@ -487,7 +507,7 @@ void ikt_whole_attraction_begin(ikt_whole_attraction *a, int64_t iteration, cons
     }
     a->iteration = iteration;
     a->drawn = ikt_whole_draw(&a->sampling, iteration, a->order, &a->n_drawn);
-    if (ikt_size(a->ctx) > 1) send_rows(a, a->drawn, round_count(a, 0));
+    if (ikt_size(a->ctx) > 1) send_rows(a, a->drawn, round_count(a, 0), &a->round[0]);
 }
 
 /* Adds the forces of a round, in the order of the draw. */
@@ -503,31 +523,38 @@ static void add_round(const ikt_whole_attraction *a, int64_t count, float *force
     }
 }
 
+/* Takes what has come for the round that begins at `first`, and starts sending what the next one
+ * needs. */
+static void exchange_rows(ikt_whole_attraction *a, int64_t first) {
+    const int64_t next = first + ROUND, k = first / ROUND % 2;
+    ikt_stage_begin(a->ctx, IKT_STAGE_HALO);
+    a->now = &a->round[k];
+    ikt_transfer_end(a->now->there);
+    list_come(a, a->drawn + first, round_count(a, first));
+    if (next < a->n_drawn) send_rows(a, a->drawn + next, round_count(a, next), &a->round[1 - k]);
+    ikt_stage_end(a->ctx, IKT_STAGE_HALO);
+}
+
+static void exchange_forces(ikt_whole_attraction *a, int64_t first) {
+    ikt_stage_begin(a->ctx, IKT_STAGE_HALO);
+    ikt_transfer_begin(a->back, a->answered, a->now->coming, a->answers, a->now->leaving);
+    ikt_transfer_end(a->back);
+    take_answers(a, a->drawn + first, round_count(a, first));
+    ikt_stage_end(a->ctx, IKT_STAGE_HALO);
+}
+
 void ikt_whole_attraction_end(ikt_whole_attraction *a, float *force) {
     const bool is_alone = ikt_size(a->ctx) == 1;
     for (int64_t first = 0; first < a->n_drawn; first += ROUND) {
         const int64_t count = round_count(a, first);
-        const int32_t *p = a->drawn + first;
-        ikt_stage_begin(a->ctx, IKT_STAGE_HALO);
-        if (!is_alone && first > 0) send_rows(a, p, count);
-        if (!is_alone) {
-            ikt_transfer_end(a->there);
-            list_come(a, p, count);
-        }
-        ikt_stage_end(a->ctx, IKT_STAGE_HALO);
+        if (!is_alone) exchange_rows(a, first);
         ikt_stage_begin(a->ctx, IKT_STAGE_ATTRACTION);
         for (int64_t j = 0; j < count; j++) {
-            sort_rows(a, p[j], j);
-            compute_cells(a, p[j], j);
+            sort_rows(a, a->drawn[first + j], j);
+            compute_cells(a, a->drawn[first + j], j);
         }
         ikt_stage_end(a->ctx, IKT_STAGE_ATTRACTION);
-        if (!is_alone) {
-            ikt_stage_begin(a->ctx, IKT_STAGE_HALO);
-            ikt_transfer_begin(a->back, a->answered, a->coming, a->answers, a->leaving);
-            ikt_transfer_end(a->back);
-            take_answers(a, p, count);
-            ikt_stage_end(a->ctx, IKT_STAGE_HALO);
-        }
+        if (!is_alone) exchange_forces(a, first);
         ikt_stage_begin(a->ctx, IKT_STAGE_ATTRACTION);
         add_round(a, count, force);
         ikt_stage_end(a->ctx, IKT_STAGE_ATTRACTION);
@@ -539,7 +566,7 @@ int64_t ikt_whole_attraction_memory(int64_t n_local, int q, int64_t psi,
     const int64_t f = sizeof(float), item = (ITEM_HEAD + q) * f;
     const int64_t parts = parts_of(n_local, psi, threads);
     const int64_t row = item + ROUND * q * f + f;                               /* an own one */
-    const int64_t moved = 2 * item + 2 * q * f + 2 * (int64_t)sizeof(uint32_t); /* there and here */
+    const int64_t moved = 4 * item + 2 * q * f + 3 * (int64_t)sizeof(uint32_t); /* there and here */
     return n_local * row + (parts + 2) * psi * f + psi * 12 + s->t * (int64_t)sizeof(int32_t) +
            threads * (2 * q + 1) * padded_block(s->block) * f +
            (int64_t)(ROUND * cut * (double)n_local) * moved;
