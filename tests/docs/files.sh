@@ -18,6 +18,7 @@ iktsne generate subset subset.h5 --source glyphs.h5 --share 0.5
 
 # Results of every verb that writes some, models with and without what is optional, graphs.
 iktsne embed glyphs.h5 run.h5 $short output.model=model.h5 output.graph=graph.h5 preprocess.pca=5 affinity.search=approximate \
+    isolation.search=approximate isolation.candidates=30 \
     affinity.candidates=50
 iktsne embed five-subspace.h5 five.h5 $short output.graph=start.h5 layout.init=landmark
 iktsne embed table.h5 named.h5 $short output.graph=names.h5 affinity.neighbours=1 isolation.psi=2
