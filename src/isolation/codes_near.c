@@ -4,12 +4,14 @@
  * (near_centres.h), and then with centres that are linked to the nearest of those.
  * Method: the rows of a block are sorted by coarse cell, and a tile holds rows of one, which are
  * compared with the same centres. Each centre is linked to the centres nearest to it, and to those
- * that it is one of the nearest of; what the first entries of the tile's lists are linked to finds
- * what the cells cut apart (as neighbours of neighbours do: Dong, Moses, Li, WWW 2011), and is
- * compared with all rows of the tile at once, which costs a fraction of looking it up for each.
- * Advantage: some thousand distances a row however many centres there are, all of them in cache.
- * Disadvantage: a nearest centre may be missed, which moves a row to its next-nearest centre in the
- * partitionings that had chosen it; how often that happens is measured on a sample of the rows. */
+ * that it is one of the nearest of; what the first entries of a row's list are linked to finds what
+ * the cells cut apart (as neighbours of neighbours do: Dong, Moses, Li, WWW 2011). What the rows of
+ * a tile look up so is brought together and compared with all of them at once, at a fraction of the
+ * time, though each row looks at its own alone: its list does not depend on who shares its tile.
+ * Advantage: some thousand distances a row however many centres there are, nearly all of them in
+ * cache; equal rows have equal lists. Disadvantage: a nearest centre may be missed, which moves a
+ * row to its next-nearest centre in the partitionings that had chosen it; how often that happens is
+ * measured on a sample of the rows. */
 #include <math.h>
 #include <string.h>
 
@@ -27,11 +29,13 @@ enum {
     BACK = 16,                /* and to those that it is one of the nearest of, at most */
     ALL_LINKS = LINKS + BACK, /* in this order */
     LINK_LIST = 32,           /* entries of the lists that links are taken from */
-    LINK_SHARE = 2,           /* links are found among so much fewer centres */
-    FOLLOWED = 16,            /* entries of each list whose links are followed */
-    FOLLOW_ROUNDS = 2,
-    LINKED_USUAL = 3000, /* centres that links lead a tile to, measured; for plans */
-    LINKED_MOST = 4096,  /* centres that are found so for a tile at a time */
+    LINK_SHARE = 4,           /* links are found among so much fewer centres */
+    FOLLOWED = 16,            /* entries of a list whose links are followed, */
+    FOLLOW_ROUNDS = 2,        /* again where others have come among them */
+    ROW_MOST = FOLLOWED * ALL_LINKS,
+    LINKED_MOST = 4096,  /* centres that are looked up together, at least ROW_MOST */
+    LINKED_USUAL = 3000, /* what a row costs along links, in centres that it is compared with; for
+                            plans */
     CHECKED = 1000       /* rows whose exact cells are found as well */
 };
 
@@ -39,15 +43,18 @@ static const char purpose[] = "lists";
 
 /* What one thread works with beside its tile. */
 typedef struct {
-    float *scratch;  /* [d] */
-    uint32_t *stamp; /* [vectors] the tile that a vector was last offered to */
-    uint32_t *seen;  /* [centres] the tile that a place was last noted for */
-    uint32_t tile;   /* number of the tile */
-    int64_t *linked; /* [LINKED_MOST] places that are noted, `found` of them */
-    int64_t found;
-    ikt_pair *pair;     /* [LINKED_MOST] of a row whose list is too short */
-    ikt_centres packed; /* the centres there */
-    void *slab;         /* their memory */
+    float *scratch;     /* [d] */
+    uint32_t *stamp;    /* [vectors] the tile that a vector was last offered to */
+    uint32_t tile;      /* number of the tile */
+    uint32_t *seen;     /* [centres] the lookup that a place was last part of, */
+    uint32_t *index;    /* [centres] and its number in that */
+    uint32_t lookup;    /* number of the lookup */
+    int64_t *linked;    /* [LINKED_MOST] the places that are looked up, */
+    int64_t found;      /* so many, */
+    ikt_centres packed; /* packed, */
+    void *slab;         /* in this memory */
+    void *value;        /* [rows of a tile * LINKED_MOST] their values */
+    ikt_pair *pair;     /* [LINKED_MOST] what a row adds to its list */
 } workspace;
 
 typedef struct {
@@ -63,6 +70,87 @@ typedef struct {
 
 /* --- the lists of a tile ---------------------------------------------------------------------- */
 
+/* The next number of a tile or lookup; where numbers have gone round, nothing has one. */
+static uint32_t next_number(uint32_t now, uint32_t *marks, int64_t count) {
+    if (now < UINT32_MAX) return now + 1;
+    memset(marks, 0, (size_t)count * sizeof *marks);
+    return 1;
+}
+
+/* Adds what the first entries of a sorted list of places are linked to to the lookup, but for what
+ * has been offered to the tile. */
+static void look_up(const near_coding *n, workspace *w, const ikt_select *kept) {
+    for (int64_t e = 0; e < FOLLOWED && e < kept->count; e++) {
+        const uint32_t *link = n->link + (int64_t)ikt_pair_number(kept->pair[e]) * ALL_LINKS;
+        for (int64_t g = 0; g < ALL_LINKS; g++) {
+            const uint32_t to = link[g];
+            if (to == UINT32_MAX || w->seen[to] == w->lookup || w->stamp[to / IKT_LANES] == w->tile)
+                continue;
+            w->seen[to] = w->lookup;
+            w->index[to] = (uint32_t)w->found;
+            w->linked[w->found++] = to;
+        }
+    }
+}
+
+/* The pair of a row and a place of the lookup. */
+static ikt_pair looked_up(const near_coding *n, const workspace *w, int64_t r, uint32_t place) {
+    const int64_t at = r * LINKED_MOST + w->index[place];
+    if (!n->lists.c->kernel->is_u8) return ikt_pair_make(((const float *)w->value)[at], place);
+    const uint32_t key = (uint32_t)((const int32_t *)w->value)[at] ^ UINT32_C(1) << 31;
+    return (ikt_pair)key << 32 | place;
+}
+
+/* Adds to the sorted list of row r what its first entries are linked to, from the values of the
+ * lookup. */
+static void add_linked(const near_coding *n, workspace *w, ikt_select *kept, int64_t r) {
+    const ikt_pair limit = kept->count < kept->k ? UINT64_MAX : kept->pair[kept->k - 1];
+    int64_t added = 0, left = 0;
+    for (int64_t e = 0; e < FOLLOWED && e < kept->count; e++) {
+        const uint32_t *link = n->link + (int64_t)ikt_pair_number(kept->pair[e]) * ALL_LINKS;
+        for (int64_t g = 0; g < ALL_LINKS; g++) {
+            if (link[g] == UINT32_MAX || w->stamp[link[g] / IKT_LANES] == w->tile) continue;
+            const ikt_pair pair = looked_up(n, w, r, link[g]);
+            if (pair < limit) w->pair[added++] = pair;
+        }
+    }
+    /* The same centre may be linked to several, or in the list already: equal pairs. */
+    ikt_pairs_sort(w->pair, added);
+    for (int64_t e = 0; e < added; e++)
+        if (left == 0 || w->pair[left - 1] != w->pair[e]) w->pair[left++] = w->pair[e];
+    ikt_pair *list = w->pair + left; /* the two are merged here */
+    const int64_t most = kept->k, count = kept->count;
+    int64_t all = 0;
+    for (int64_t a = 0, b = 0; all < most && (a < count || b < left);) {
+        const ikt_pair mine = a < count ? kept->pair[a] : UINT64_MAX;
+        const ikt_pair other = b < left ? w->pair[b] : UINT64_MAX;
+        list[all++] = mine <= other ? mine : other;
+        a += mine <= other;
+        b += other <= mine;
+    }
+    memcpy(kept->pair, list, (size_t)all * sizeof *list);
+    kept->count = all;
+}
+
+/* Follows the links of the lists of a tile, some rows at a time. The lists are sorted by value, and
+ * their numbers are places, before and afterwards. */
+static void follow_links(const near_coding *n, workspace *w, ikt_list_tile *s, int64_t count) {
+    const ikt_row_lists *l = &n->lists;
+    const ikt_codes_kernel *kernel = l->c->kernel;
+    for (int64_t from = 0, end = 0; from < count; from = end) {
+        w->lookup = next_number(w->lookup, w->seen, l->table.count);
+        w->found = 0;
+        while (end < count && w->found + ROW_MOST <= LINKED_MOST)
+            look_up(n, w, &s->kept[end++]);
+        if (w->found == 0) continue;
+        ikt_centres_place(kernel, w->found, l->c->d, w->slab, &w->packed);
+        ikt_centres_fill(kernel, &w->packed, l->rows, w->linked, l->centres.norm);
+        kernel->score(&s->tile, &w->packed, 0, w->packed.vectors, w->value, LINKED_MOST);
+        for (int64_t r = from; r < end; r++)
+            add_linked(n, w, &s->kept[r], r);
+    }
+}
+
 /* Offers the vectors that hold the centres near to a coarse cell, each once, nearest cell first.
  *   wanted   about so many centres */
 static void offer_near(const near_coding *n, workspace *w, ikt_list_tile *s, int64_t cell,
@@ -70,6 +158,7 @@ static void offer_near(const near_coding *n, workspace *w, ikt_list_tile *s, int
     const ikt_row_lists *l = &n->lists;
     const ikt_near_centres *near = &l->near;
     const uint32_t *probe = near->probe + cell * near->probes;
+    w->tile = next_number(w->tile, w->stamp, l->centres.vectors);
     for (int64_t e = 0; e < near->probes && probe[e] != UINT32_MAX && wanted > 0; e++) {
         const int64_t begin = near->first[probe[e]], size = near->first[probe[e] + 1] - begin;
         const int64_t taken = size < wanted ? size : wanted;
@@ -85,84 +174,21 @@ static void offer_near(const near_coding *n, workspace *w, ikt_list_tile *s, int
     }
 }
 
-/* Nothing has been offered to the rows to come. */
-static void begin_tile(const near_coding *n, workspace *w) {
-    if (++w->tile > 0) return;
-    memset(w->stamp, 0, (size_t)n->lists.centres.vectors * sizeof *w->stamp);
-    memset(w->seen, 0, (size_t)n->lists.table.count * sizeof *w->seen);
-    w->tile = 1; /* the numbers of tiles have gone round */
-}
-
-/* Notes the centres that are linked to that of a place and have not been offered to the tile yet.
- */
-static void note_links(const near_coding *n, workspace *w, int64_t place) {
-    const uint32_t *link = n->link + place * ALL_LINKS;
-    for (int64_t g = 0; g < ALL_LINKS && w->found < LINKED_MOST; g++) {
-        if (link[g] == UINT32_MAX || w->seen[link[g]] == w->tile ||
-            w->stamp[link[g] / IKT_LANES] == w->tile)
-            continue;
-        w->seen[link[g]] = w->tile;
-        w->linked[w->found++] = link[g];
-    }
-}
-
-/* Offers the centres that are noted to the lists of the tile, which are sorted by value and hold
- * places afterwards, as before. */
-static void offer_noted(const near_coding *n, workspace *w, ikt_list_tile *s, int64_t count) {
-    const ikt_row_lists *l = &n->lists;
-    const int64_t centres = l->table.count;
-    const ikt_pair value = ~(ikt_pair)UINT32_MAX;
-    if (w->found == 0) return;
-    ikt_centres_place(l->c->kernel, w->found, l->c->d, w->slab, &w->packed);
-    ikt_centres_fill(l->c->kernel, &w->packed, l->rows, w->linked, l->centres.norm);
-    ikt_row_lists_offer(l, s, &w->packed, centres, 0, w->packed.vectors);
-    for (int64_t r = 0; r < count; r++) {
-        ikt_select *kept = &s->kept[r];
-        ikt_select_end(kept);
-        for (int64_t e = 0; e < kept->count; e++) {
-            const int64_t number = ikt_pair_number(kept->pair[e]);
-            if (number >= centres)
-                kept->pair[e] = (kept->pair[e] & value) | (uint32_t)w->linked[number - centres];
-        }
-        ikt_pairs_sort(kept->pair, kept->count);
-    }
-    w->found = 0;
-}
-
 /* The sorted lists of the rows in s->x, which are of one coarse cell.
- *   place    [count] the places of rows that are centres themselves: they begin at the links of
- *            these; or NULL: the rows begin with the centres of near cells,
- *   wanted   about so many of them
+ *   wanted   centres of near cells that they are compared with, about
  *   length   of the lists */
 static void keep_near(const near_coding *n, workspace *w, ikt_list_tile *s, int64_t count,
-                      int64_t cell, const int64_t *place, int64_t wanted, int64_t length) {
-    const ikt_row_lists *l = &n->lists;
-    begin_tile(n, w);
-    ikt_row_lists_stage(l, s, count, length);
-    if (place) {
-        for (int64_t r = 0; r < count; r++)
-            if (w->seen[place[r]] != w->tile && w->found < LINKED_MOST) {
-                w->seen[place[r]] = w->tile;
-                w->linked[w->found++] = place[r];
-            }
-        for (int64_t r = 0; r < count; r++)
-            note_links(n, w, place[r]);
-        offer_noted(n, w, s, count);
-    } else {
-        offer_near(n, w, s, cell, wanted);
-        for (int64_t r = 0; r < count; r++) {
-            ikt_select_end(&s->kept[r]);
-            ikt_pairs_sort(s->kept[r].pair, s->kept[r].count);
-        }
+                      int64_t cell, int64_t wanted, int64_t length) {
+    ikt_row_lists_stage(&n->lists, s, count, length);
+    offer_near(n, w, s, cell, wanted);
+    for (int64_t r = 0; r < count; r++) {
+        ikt_select_end(&s->kept[r]);
+        ikt_pairs_sort(s->kept[r].pair, s->kept[r].count);
     }
-    for (int round = 0; n->link && round < FOLLOW_ROUNDS; round++) {
-        for (int64_t r = 0; r < count; r++)
-            for (int64_t e = 0; e < FOLLOWED && e < s->kept[r].count; e++)
-                note_links(n, w, ikt_pair_number(s->kept[r].pair[e]));
-        offer_noted(n, w, s, count);
-    }
+    for (int round = 0; n->link && round < FOLLOW_ROUNDS; round++)
+        follow_links(n, w, s, count);
     for (int64_t r = 0; r < count; r++)
-        ikt_near_list_sort(l, s, r);
+        ikt_near_list_sort(&n->lists, s, r);
 }
 
 /* --- links ------------------------------------------------------------------------------------ */
@@ -176,11 +202,8 @@ static void link_tile(const near_coding *n, int thread, int64_t cell, int64_t fi
     const int64_t bytes = l->c->d * l->c->element;
     const int64_t length = l->length < LINK_LIST ? l->length : LINK_LIST;
     memcpy(s->x, (const char *)l->rows + first * bytes, (size_t)(count * bytes));
-    int64_t place[IKT_ROW_TILE_MOST] = {0};
-    for (int64_t r = 0; r < count; r++)
-        place[r] = first + r;
-    keep_near(n, &n->space[thread], s, count, cell, n->link ? place : NULL,
-              ikt_divide_up(l->near.candidates, LINK_SHARE), length);
+    keep_near(n, &n->space[thread], s, count, cell, ikt_divide_up(l->near.candidates, LINK_SHARE),
+              length);
     for (int64_t r = 0; r < count; r++) {
         const ikt_select *kept = &s->kept[r];
         int64_t found = 0;
@@ -255,35 +278,22 @@ static ikt_status link_centres(near_coding *n) {
 
 /* --- the pass --------------------------------------------------------------------------------- */
 
-/* The place of an own row that is a centre itself, or -1. */
-static int64_t place_of_row(const near_coding *n, int64_t row) {
-    const ikt_row_lists *l = &n->lists;
-    if (ikt_dataset_model(l->c->data) != l->c->data) return -1;
-    const int64_t number =
-        ikt_find_i64(l->table.row, l->table.count, l->c->distribution->first + row);
-    return number < 0 ? -1 : (int64_t)l->near.place[number];
-}
-
-/* Sorts the rows of the block, which begins at own row `row`, by coarse cell and cuts them into
- * tiles of rows of one cell, all of which are centres or none; returns how many. */
-static int64_t cut_into_tiles(near_coding *n, int64_t row, int64_t count) {
+/* Sorts the rows of the block by coarse cell and cuts them into tiles of rows of one cell; returns
+ * how many. */
+static int64_t cut_into_tiles(near_coding *n, int64_t count) {
     const ikt_coding *c = n->lists.c;
     const ikt_near_centres *near = &n->lists.near;
     const int64_t bytes = c->d * c->element, most = n->lists.rows_most;
     int64_t tiles = 0;
 #pragma omp parallel for schedule(dynamic, 256) num_threads(c->threads)
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t place = place_of_row(n, row + i);
-        const char *x = (const char *)c->rows + i * bytes;
-        n->cell[i] =
-            (uint32_t)(place >= 0 ? near->cells + ikt_find_block(near->first, near->cells, place)
-                                  : ikt_near_centres_cell(near, x, c->kernel->is_u8,
-                                                          n->space[omp_get_thread_num()].scratch));
-    }
-    memset(n->next, 0, (size_t)(2 * near->cells + 1) * sizeof *n->next);
+    for (int64_t i = 0; i < count; i++)
+        n->cell[i] = (uint32_t)ikt_near_centres_cell(near, (const char *)c->rows + i * bytes,
+                                                     c->kernel->is_u8,
+                                                     n->space[omp_get_thread_num()].scratch);
+    memset(n->next, 0, (size_t)(near->cells + 1) * sizeof *n->next);
     for (int64_t i = 0; i < count; i++)
         n->next[n->cell[i] + 1]++;
-    for (int64_t cell = 0; cell < 2 * near->cells; cell++) {
+    for (int64_t cell = 0; cell < near->cells; cell++) {
         for (int64_t from = 0; from < n->next[cell + 1]; from += most)
             n->tile_first[tiles++] = n->next[cell] + from;
         n->next[cell + 1] += n->next[cell];
@@ -294,23 +304,26 @@ static int64_t cut_into_tiles(near_coding *n, int64_t row, int64_t count) {
     return tiles;
 }
 
-/* Fills what the list of row r leaves open along the centres that its entries are linked to;
+/* Fills what the list of row r leaves open along the centres that all its entries are linked to;
  * returns how much stays open. */
 static int64_t close_near(const near_coding *n, workspace *w, ikt_list_tile *s, int64_t r) {
     const ikt_row_lists *l = &n->lists;
     const ikt_select *kept = &s->kept[r];
-    begin_tile(n, w);
+    int64_t count = 0;
+    w->lookup = next_number(w->lookup, w->seen, l->table.count);
     for (int64_t e = 0; e < kept->count; e++)
-        w->seen[l->near.place[ikt_pair_number(kept->pair[e])]] = w->tile;
-    for (int64_t e = 0; e < kept->count; e++)
-        note_links(n, w, l->near.place[ikt_pair_number(kept->pair[e])]);
-    for (int64_t e = 0; e < w->found; e++)
-        w->pair[e] = ikt_near_pair(l, s, r, w->linked[e]);
-    ikt_pairs_sort(w->pair, w->found);
-    const int64_t left =
-        ikt_centre_walk(&l->table, w->pair, w->found, UINT64_MAX, s->open, s->cell);
-    w->found = 0;
-    return left;
+        w->seen[l->near.place[ikt_pair_number(kept->pair[e])]] = w->lookup;
+    for (int64_t e = 0; e < kept->count && count + ALL_LINKS <= LINKED_MOST; e++) {
+        const int64_t from = l->near.place[ikt_pair_number(kept->pair[e])];
+        for (int64_t g = from * ALL_LINKS; g < (from + 1) * ALL_LINKS; g++) {
+            const uint32_t to = n->link[g];
+            if (to == UINT32_MAX || w->seen[to] == w->lookup) continue;
+            w->seen[to] = w->lookup;
+            w->pair[count++] = ikt_near_pair(l, s, r, to);
+        }
+    }
+    ikt_pairs_sort(w->pair, count);
+    return ikt_centre_walk(&l->table, w->pair, count, UINT64_MAX, s->open, s->cell);
 }
 
 static void code_tile(const near_coding *n, int thread, int64_t row, int64_t first, int64_t count) {
@@ -318,16 +331,11 @@ static void code_tile(const near_coding *n, int thread, int64_t row, int64_t fir
     const ikt_coding *c = l->c;
     const int64_t bytes = c->d * c->element;
     const uint32_t *order = n->order + first;
-    const int64_t cell = n->cell[order[0]];
-    const bool are_centres = cell >= l->near.cells;
-    int64_t place[IKT_ROW_TILE_MOST] = {0};
     ikt_list_tile *s = &l->space[thread];
     workspace *w = &n->space[thread];
-    for (int64_t r = 0; r < count; r++) {
+    for (int64_t r = 0; r < count; r++)
         memcpy(s->x + r * bytes, (const char *)c->rows + order[r] * bytes, (size_t)bytes);
-        if (are_centres) place[r] = place_of_row(n, row + order[r]);
-    }
-    keep_near(n, w, s, count, cell, are_centres ? place : NULL, l->near.candidates, l->length);
+    keep_near(n, w, s, count, n->cell[order[0]], l->near.candidates, l->length);
     for (int64_t r = 0; r < count; r++) {
         if (ikt_row_list_walk(l, s, r, UINT64_MAX) > 0 && close_near(n, w, s, r) > 0)
             ikt_row_list_close(l, s, r);
@@ -338,7 +346,7 @@ static void code_tile(const near_coding *n, int thread, int64_t row, int64_t fir
 
 static void code_block(void *self, int64_t row, int64_t count) {
     near_coding *n = self;
-    const int64_t tiles = cut_into_tiles(n, row, count), *first = n->tile_first;
+    const int64_t tiles = cut_into_tiles(n, count), *first = n->tile_first;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(n->lists.c->threads)
     for (int64_t t = 0; t < tiles; t++)
         code_tile(n, omp_get_thread_num(), row, first[t], first[t + 1] - first[t]);
@@ -402,19 +410,23 @@ static ikt_status check_codes(const near_coding *n) {
 static ikt_status allocate(near_coding *n) {
     const ikt_coding *c = n->lists.c;
     const int64_t vectors = n->lists.centres.vectors, centres = n->lists.table.count;
+    const int64_t slab = ikt_centres_bytes(c->kernel, LINKED_MOST, c->d);
+    const int64_t rows = ikt_divide_up(n->lists.rows_most, c->kernel->rows) * c->kernel->rows;
     IKT_TRY(ikt_alloc(c->ctx, &n->cell, c->block, sizeof *n->cell, purpose));
     IKT_TRY(ikt_alloc(c->ctx, &n->order, c->block, sizeof *n->order, purpose));
-    IKT_TRY(ikt_alloc(c->ctx, &n->next, 2 * n->lists.near.cells + 1, sizeof *n->next, purpose));
+    IKT_TRY(ikt_alloc(c->ctx, &n->next, n->lists.near.cells + 1, sizeof *n->next, purpose));
     IKT_TRY(ikt_alloc(c->ctx, &n->tile_first, c->block + 1, sizeof *n->tile_first, purpose));
     IKT_TRY(ikt_alloc(c->ctx, &n->space, c->threads, sizeof *n->space, purpose));
     for (workspace *w = n->space; w < n->space + c->threads; w++) {
         IKT_TRY(ikt_alloc(c->ctx, &w->scratch, c->d, sizeof *w->scratch, purpose));
         IKT_TRY(ikt_alloc(c->ctx, &w->stamp, vectors, sizeof *w->stamp, purpose));
         IKT_TRY(ikt_alloc(c->ctx, &w->seen, centres, sizeof *w->seen, purpose));
+        IKT_TRY(ikt_alloc(c->ctx, &w->index, centres, sizeof *w->index, purpose));
         IKT_TRY(ikt_alloc(c->ctx, &w->linked, LINKED_MOST, sizeof *w->linked, purpose));
-        IKT_TRY(ikt_alloc(c->ctx, &w->pair, LINKED_MOST, sizeof *w->pair, purpose));
-        IKT_TRY(ikt_alloc(c->ctx, &w->slab, ikt_centres_bytes(c->kernel, LINKED_MOST, c->d), 1,
-                          purpose));
+        IKT_TRY(ikt_alloc(c->ctx, &w->slab, slab, 1, purpose));
+        IKT_TRY(ikt_alloc(c->ctx, &w->value, rows * LINKED_MOST, 4, purpose));
+        IKT_TRY(
+            ikt_alloc(c->ctx, &w->pair, LINKED_MOST + n->lists.length, sizeof *w->pair, purpose));
     }
     return IKT_OK;
 }
@@ -437,7 +449,9 @@ ikt_status ikt_coding_near(ikt_coding *c) {
         ikt_free(&n.space[i].scratch);
         ikt_free(&n.space[i].stamp);
         ikt_free(&n.space[i].seen);
+        ikt_free(&n.space[i].index);
         ikt_free(&n.space[i].linked);
+        ikt_free(&n.space[i].value);
         ikt_free(&n.space[i].pair);
         ikt_free(&n.space[i].slab);
     }
@@ -452,17 +466,19 @@ ikt_status ikt_coding_near(ikt_coding *c) {
 }
 
 int64_t ikt_near_compared(int64_t distinct, int64_t n, int64_t candidates) {
-    const double centres = (double)distinct / (double)n; /* those that are rows of X, too */
-    const double links = (double)candidates / LINK_SHARE + LINKED_USUAL;
-    const double row =
-        centres * LINKED_USUAL + fmax(0, 1 - centres) * ((double)candidates + LINKED_USUAL);
-    return (int64_t)(row + centres * links);
+    /* The links of each centre are found twice, at first without any. */
+    const double links = 2.0 * (double)candidates / LINK_SHARE + LINKED_USUAL;
+    return (int64_t)((double)candidates + LINKED_USUAL + (double)distinct / (double)n * links);
 }
 
-int64_t ikt_coding_near_bytes(int64_t distinct, int64_t d, int64_t block, int threads) {
-    const int64_t number = sizeof(uint32_t);
-    /* Links, those found on the way on this rank and on all; what the threads mark; the block. */
+int64_t ikt_coding_near_bytes(const ikt_codes_kernel *kernel, int64_t distinct, int64_t d,
+                              int64_t block, int threads) {
+    const int64_t number = sizeof(uint32_t), rows = ikt_row_lists_tile(kernel, d);
+    /* Links, those found on the way on this rank and on all; what the threads mark and look up; the
+     * block. */
     return distinct * ((ALL_LINKS + 2 * LINKS) * number + 1) +
-           threads * (distinct * number + distinct / IKT_LANES * number + d * number) +
+           threads * (distinct * (2 * number + number / IKT_LANES) + d * number +
+                      ikt_centres_bytes(kernel, LINKED_MOST, d) + rows * LINKED_MOST * number +
+                      LINKED_MOST * 16) +
            block * (2 * number + (int64_t)sizeof(int64_t));
 }

@@ -99,7 +99,8 @@ int64_t ikt_near_compared(int64_t distinct, int64_t n, int64_t candidates);
 
 /* LOCAL, pure. Bytes that it takes beside those of lists (row_lists.h).
  *   block   rows that are read at a time */
-int64_t ikt_coding_near_bytes(int64_t distinct, int64_t d, int64_t block, int threads);
+int64_t ikt_coding_near_bytes(const ikt_codes_kernel *kernel, int64_t distinct, int64_t d,
+                              int64_t block, int threads);
 
 /* --- every row against the centres of each partitioning (codes_direct.c) ---------------------- */
 

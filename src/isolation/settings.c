@@ -10,8 +10,8 @@ enum {
     FINE_ROWS = 8,
     FINE_FROM = 1024, /* rows */
     AUTO_POOL = 8,    /* centres of the pool for each of psi */
-    EXACT_CENTRES = 32768,
-    CANDIDATES = 8192
+    EXACT_CENTRES = 65536,
+    CANDIDATES = 32768
 };
 
 static const ikt_key keys[] = {
@@ -43,11 +43,11 @@ static const ikt_key keys[] = {
      "How the cells of a row are found: exact compares it with all centres; approximate compares "
      "it "
      "with the centres of near coarse cells only, and measures on 1,000 rows how many cells differ "
-     "from the exact ones; auto is exact up to 32,768 distinct centres and for sparse rows"},
+     "from the exact ones; auto is exact up to 65,536 distinct centres and for sparse rows"},
     {"candidates", IKT_KEY_INT, offsetof(ikt_isolation_settings, candidates), "auto", 1, 1e9, 1,
      NULL, "rows",
      "The centres that each row is compared with where its cells are found by approximate search. "
-     "More centres make fewer cells differ from the exact ones and take longer; auto is 8,192"},
+     "More centres make fewer cells differ from the exact ones and take longer; auto is 32,768"},
     {"model_from", IKT_KEY_STRING, offsetof(ikt_isolation_settings, model_from), "", 0, 0, 0, NULL,
      "",
      "An HDF5 file with other rows of the same columns, which the centres are drawn from; minmax, "

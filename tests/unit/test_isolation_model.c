@@ -75,13 +75,13 @@ static void the_pool_fits_memory(void **state) {
 static void approximate_search_is_for_many_centres(void **state) {
     ikt_isolation_settings settings = {.candidates = IKT_AUTO_INT};
     (void)state;
-    assert_int_equal(ikt_isolation_candidates(&settings, 32768), 0);
-    assert_int_equal(ikt_isolation_candidates(&settings, 32769), 8192);
+    assert_int_equal(ikt_isolation_candidates(&settings, 65536), 0);
+    assert_int_equal(ikt_isolation_candidates(&settings, 65537), 32768);
     settings.search = IKT_CELLS_EXACT;
     assert_int_equal(ikt_isolation_candidates(&settings, 1000000), 0);
     settings.search = IKT_CELLS_APPROXIMATE;
-    assert_int_equal(ikt_isolation_candidates(&settings, 10000), 8192);
-    assert_int_equal(ikt_isolation_candidates(&settings, 8192), 0);
+    assert_int_equal(ikt_isolation_candidates(&settings, 40000), 32768);
+    assert_int_equal(ikt_isolation_candidates(&settings, 32768), 0);
     settings.candidates = 100;
     assert_int_equal(ikt_isolation_candidates(&settings, 10000), 100);
 }
