@@ -54,16 +54,15 @@ typedef struct {
     ikt_centres packed; /* packed, */
     void *slab;         /* in this memory */
     void *value;        /* [rows of a tile * LINKED_MOST] their values */
-    ikt_pair *pair;     /* [LINKED_MOST] what a row adds to its list */
+    ikt_pair *pair;     /* [LINKED_MOST + length of a list] what a row adds, and both together */
 } workspace;
 
 typedef struct {
     ikt_row_lists lists;
     uint32_t *link; /* [centres * ALL_LINKS] by place: places; UINT32_MAX where there are no more */
     uint32_t *cell; /* [block] coarse cell of each row of the block */
-    uint32_t *order; /* [block] rows of the block by coarse cell */
-    int64_t *next;   /* [2 cells + 1] where the next row of each cell belongs there: rows that are
-                        no centres, and behind all of those the rows that are */
+    uint32_t *order;     /* [block] rows of the block by coarse cell */
+    int64_t *next;       /* [cells + 1] where the next row of each cell belongs there */
     int64_t *tile_first; /* [block + 1] where tiles begin there */
     workspace *space;    /* [threads] */
 } near_coding;

@@ -52,7 +52,7 @@ typedef enum {
  *   psi     receives the number of centres.
  * Why n/8: a cell of eight rows tells near rows from nearer ones; from 1,055 to 70,000 rows no
  * labelled set lost 10-NN accuracy in the map against n/16, most gained .002 to .013
- * (docs/performance.md). Below 1,024 rows n/16 is as good, and better on sets of few classes.
+ * (docs/affinities.md). Below 1,024 rows n/16 is as good, and better on sets of few classes.
  * Errors: IKT_ERR_USAGE with the value and what is possible. */
 ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_settings *settings,
                                      int64_t n, int64_t drawn, ikt_psi_rule rule, int64_t *psi);
