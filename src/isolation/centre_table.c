@@ -237,9 +237,10 @@ static inline int64_t take_lists(const ikt_centre_table *table, int64_t centre, 
     return taken;
 }
 
+/* Static, since the clones of a function are visible outside of the library. */
 IKT_WIDEST_VECTORS
-int64_t ikt_centre_walk(const ikt_centre_table *table, const ikt_pair *pair, int64_t count,
-                        ikt_pair certain, uint64_t *open, uint32_t *cell) {
+static int64_t walk(const ikt_centre_table *table, const ikt_pair *pair, int64_t count,
+                    ikt_pair certain, uint64_t *open, uint32_t *cell) {
     int64_t left = 0;
     for (int64_t w = 0; w < table->words; w++)
         left += __builtin_popcountll(open[w]);
@@ -249,4 +250,9 @@ int64_t ikt_centre_walk(const ikt_centre_table *table, const ikt_pair *pair, int
                              : take_bits(table, centre, open, cell);
     }
     return left;
+}
+
+int64_t ikt_centre_walk(const ikt_centre_table *table, const ikt_pair *pair, int64_t count,
+                        ikt_pair certain, uint64_t *open, uint32_t *cell) {
+    return walk(table, pair, count, certain, open, cell);
 }

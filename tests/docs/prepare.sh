@@ -6,7 +6,8 @@ iktsne() { "$IKT_PROGRAM" "$@" --quiet >/dev/null; }
 
 # Verbs that replace a file when they are told to.
 "$IKT_PROGRAM" --help | sed -n '/^usage/,/^options/s/^  \([a-z][a-z]*\)  *[A-Za-z].*/\1/p' | while read -r verb; do
-    "$IKT_PROGRAM" "$verb" --help | grep -q '^  --overwrite' && echo "$verb"
+    "$IKT_PROGRAM" "$verb" --help >help.txt # not a pipe: grep ends at the first hit, and help would fail
+    grep -q '^  --overwrite' help.txt && echo "$verb"
 done >verbs-overwrite || true
 
 # Images of digits: bytes, 784 columns, labels. In place of MNIST's, and of parts of them.
