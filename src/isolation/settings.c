@@ -23,9 +23,9 @@ static const ikt_key keys[] = {
     {"psi", IKT_KEY_INT, offsetof(ikt_isolation_settings, psi), "auto", 1, IKT_PSI_MOST, 1, NULL,
      "rows",
      "The sampled rows (centres) of a partitioning, the only parameter of the kernel. More centres "
-     "make the kernel sharper; auto is an eighth of the rows, at most psi_most, from 1,024 dense "
-     "rows on, and otherwise (fewer rows, sparse rows, dense P, the forest form) the power of two "
-     "nearest to a sixteenth of the rows, at most 4,096"},
+     "make the kernel sharper; auto is an eighth of the rows, at most psi_most, from 1,024 "
+     "rows on, and otherwise (fewer rows, more than 16,384 sparse rows, dense P, the forest form) "
+     "the power of two nearest to a sixteenth of the rows, at most 4,096"},
     {"psi_most", IKT_KEY_INT, offsetof(ikt_isolation_settings, psi_most), "65536", 2, IKT_PSI_MOST,
      0, NULL, "rows",
      "The largest psi that auto takes. On millions of rows a smaller one gives a coarser kernel in "

@@ -106,6 +106,7 @@ static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, int
     out->zero_similarity = p->zero_similarity;
     out->entries = p->entries;
     if (p->k > 0) settings->affinity.neighbours = p->k;
+    if (p->rounds >= 0) settings->affinity.refinements = p->rounds;
     if (p->psi > 0) {
         settings->isolation.psi = p->psi;
         settings->isolation.pool = p->pool;

@@ -40,7 +40,7 @@ static ikt_affinity_job weighing_of(const job *j, const ikt_probabilities *p) {
 
 /* --- the checkpoint: lists with weights, from which P follows --------------------------------- */
 
-enum { NUMBERS = 8, REALS = 4, HEADS = 2, PARTS_MOST = HEADS + 4 };
+enum { NUMBERS = 9, REALS = 4, HEADS = 2, PARTS_MOST = HEADS + 4 };
 
 /* What is known beside the lists. */
 typedef struct {
@@ -74,7 +74,7 @@ static ikt_status save(void *self) {
     ikt_part part[PARTS_MOST];
     ikt_status st = IKT_OK;
     facts f = {.number = {p->k, p->psi, p->pool, p->zero_similarity, p->recall.sample,
-                          p->is_ordered, p->start != NULL, p->cells.sample},
+                          p->is_ordered, p->start != NULL, p->cells.sample, p->rounds},
                .real = {p->accuracy, p->recall.found, p->recall.similarity, p->cells.differing}};
     if (p->is_ordered) st = ikt_alloc(ctx, &f.slot, p->rows.count, sizeof *f.slot, "checkpoint");
     st = ikt_agree(ctx, st);
@@ -105,6 +105,7 @@ ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *hooks
     out->rows = *rows;
     out->hooks = hooks;
     out->accuracy = -1;
+    out->rounds = -1;
     if (!hooks) return IKT_OK;
     IKT_TRY(ikt_checkpoint_find(hooks->checkpoint, IKT_STAGE_AFFINITY, &file));
     if (!file) return IKT_OK;
@@ -133,6 +134,7 @@ ikt_status ikt_probabilities_begin(ikt_context *ctx, ikt_checkpoint_hooks *hooks
         out->zero_similarity = f.number[3];
         out->recall = (ikt_recall){f.number[4], f.real[1], f.real[2]};
         out->cells = (ikt_code_check){f.number[7], f.real[3]};
+        out->rounds = f.number[8];
         out->is_ordered = f.number[5] != 0;
         out->accuracy = f.real[0];
         if (out->is_ordered) st = ikt_order_create(ctx, rows, f.slot, &out->order);
@@ -201,6 +203,7 @@ static ikt_status search_near(ikt_context *ctx, const job *j, const ikt_cells *c
                                     : ikt_affinity_candidates(settings, p->rows.n, p->k);
     const int64_t rounds = ikt_affinity_refinements(settings, fine != NULL);
     ikt_list_course course;
+    p->rounds = rounds;
     ikt_stage_begin(ctx, IKT_STAGE_NEIGHBOURS);
     ikt_status st = begin_lists(ctx, p, &course);
     while (st == IKT_OK && course.progress.round <= rounds) {

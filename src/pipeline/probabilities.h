@@ -50,12 +50,13 @@ typedef struct {
     double *scores;  /* [rows.count * q] principal components of the own rows, of a kept graph */
     float *start; /* [rows.count * q] places of the own rows, in the order of the input, among the
                      landmarks; NULL without landmarks, and where the kernel needs no codes */
-    ikt_code_check cells;    /* of approximate codes */
-    ikt_recall recall;       /* of approximate search */
-    double accuracy;         /* 10-NN label accuracy of the lists; negative: there are no labels */
-    int64_t k;               /* neighbours of a row before symmetrising */
-    int64_t psi;             /* resolved, isolation only */
-    int64_t pool;            /* resolved: rows that centres are drawn from, 0 for all */
+    ikt_code_check cells; /* of approximate codes */
+    ikt_recall recall;    /* of approximate search */
+    double accuracy;      /* 10-NN label accuracy of the lists; negative: there are no labels */
+    int64_t k;            /* neighbours of a row before symmetrising */
+    int64_t rounds;       /* of refinement after an approximate search; negative: there was none */
+    int64_t psi;          /* resolved, isolation only */
+    int64_t pool;         /* resolved: rows that centres are drawn from, 0 for all */
     int64_t zero_similarity; /* rows without similarity to any other */
     int64_t entries;         /* of P over all ranks; 0: it is not held */
 } ikt_probabilities;

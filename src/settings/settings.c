@@ -202,8 +202,10 @@ ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, i
                             .n = drawn,
                             .t = isolation->partitionings,
                             .form = isolation->form};
-    const bool is_fine = settings->affinity.support == IKT_SUPPORT_SPARSE && !rows->is_sparse &&
-                         isolation->form == IKT_FORM_VORONOI;
+    /* Sparse rows are compared with all centres: where all rows are compared with all, that is
+     * nothing more. */
+    const bool is_fine = settings->affinity.support == IKT_SUPPORT_SPARSE &&
+                         isolation->form == IKT_FORM_VORONOI && !(rows->is_sparse && is_near);
     const int64_t row_bytes = rows->is_sparse ? 0 : rows->d * (rows->is_u8 ? 1 : 4);
     IKT_TRY(ikt_isolation_resolve_psi(ctx, isolation, n, drawn,
                                       is_fine ? IKT_PSI_FINE : IKT_PSI_COARSE, &out->psi));
