@@ -219,7 +219,7 @@ static ikt_status count_rows(ikt_context *ctx, ikt_whole *w) {
 
 ikt_status ikt_whole_create(ikt_context *ctx, const ikt_rows *rows, int64_t psi, uint64_t seed,
                             ikt_codes *codes, ikt_whole *out) {
-    ikt_pair_draws draws = {NULL};
+    ikt_pair_draws draws = {.key = NULL};
     *out = (ikt_whole){
         .rows = *rows, .t = codes->t, .psi = psi, .width = codes->width, .stride = codes->stride};
     ikt_status st = turn(ctx, codes);

@@ -15,7 +15,7 @@ static const char purpose[] = "whole kernel";
 ikt_status ikt_pair_draws_create(ikt_context *ctx, int64_t n, uint64_t seed, ikt_pair_draws *out) {
     int64_t **const array[] = {&out->row, &out->cell,   &out->total, &out->p,
                                &out->own, &out->chosen, &out->place};
-    *out = (ikt_pair_draws){NULL};
+    *out = (ikt_pair_draws){.key = NULL};
     IKT_TRY(ikt_alloc(ctx, &out->key, PAIRS, sizeof *out->key, purpose));
     for (size_t a = 0; a < sizeof array / sizeof *array; a++)
         IKT_TRY(ikt_alloc(ctx, array[a], PAIRS, sizeof **array[a], purpose));
@@ -131,7 +131,7 @@ static void look_through(const ikt_whole *w, const ikt_pair_draws *d, int64_t p,
 /* COLLECTIVE. Which rows the places are. */
 static ikt_status find_second(ikt_context *ctx, const ikt_pair_draws *d, const ikt_whole *w,
                               int64_t *second) {
-    looking l = {NULL};
+    looking l = {.head = NULL};
     ikt_status st = ikt_agree(ctx, looking_create(ctx, w, &l));
     if (st == IKT_OK) {
         memcpy(l.wanted, d->own, PAIRS * sizeof *l.wanted);
