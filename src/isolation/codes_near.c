@@ -143,6 +143,9 @@ static void follow_links(const near_coding *n, workspace *w, ikt_list_tile *s, i
             look_up(n, w, &s->kept[end++]);
         if (w->found == 0) continue;
         ikt_centres_place(kernel, w->found, l->c->d, w->slab, &w->packed);
+        const int64_t vector = w->packed.words * IKT_LANES * 4;
+        if (w->found % IKT_LANES > 0) /* lanes without a centre have no coordinates of others */
+            memset((char *)w->packed.word + (w->packed.vectors - 1) * vector, 0, (size_t)vector);
         ikt_centres_fill(kernel, &w->packed, l->rows, w->linked, l->centres.norm);
         kernel->score(&s->tile, &w->packed, 0, w->packed.vectors, w->value, LINKED_MOST);
         for (int64_t r = from; r < end; r++)
