@@ -90,8 +90,7 @@ enum {
     EXACT_ROWS = 16384,
     DOUBLINGS_FROM = 2048,
     CODES = 900,
-    DISTANCES = 3600,
-    FINE_CANDIDATES = 256
+    DISTANCES = 3600
 };
 
 bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t n) {
@@ -115,7 +114,7 @@ int64_t ikt_affinity_refinements(const ikt_affinity_settings *settings, bool is_
 
 int64_t ikt_affinity_fine_candidates(const ikt_affinity_settings *settings, int64_t k) {
     const int64_t wanted =
-        settings->candidates != IKT_AUTO_INT ? settings->candidates : FINE_CANDIDATES;
+        settings->candidates != IKT_AUTO_INT ? settings->candidates : IKT_FINE_CANDIDATES;
     return wanted > 2 * k ? wanted : 2 * k;
 }
 

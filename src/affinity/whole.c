@@ -19,25 +19,14 @@ static int64_t tile_rows(int64_t n_local, int64_t tile) {
     return left < IKT_WHOLE_TILE ? left : IKT_WHOLE_TILE;
 }
 
-static void put_cell(char *to, int width, int64_t at, uint32_t cell) {
-    const uint8_t narrow = (uint8_t)cell;
-    const uint16_t middle = (uint16_t)cell;
-    if (width == 1)
-        memcpy(to + at, &narrow, sizeof narrow);
-    else if (width == 2)
-        memcpy(to + 2 * at, &middle, sizeof middle);
-    else
-        memcpy(to + 4 * at, &cell, sizeof cell);
-}
-
-/* The rows of a tile, whose entries take no more room by partitionings than by rows.
+/* The rows of a tile, whose entries take no more space by partitionings than by rows.
  *   space   [IKT_WHOLE_TILE * stride] work space */
 static void turn_tile(const ikt_codes *codes, int64_t tile, char *space) {
     const int64_t first = tile * IKT_WHOLE_TILE, rows = tile_rows(codes->n_local, tile);
+    const ikt_codes turned = {.code = space, .stride = codes->width, .width = codes->width};
     for (int64_t p = 0; p < codes->t; p++)
         for (int64_t i = 0; i < rows; i++)
-            put_cell(space, codes->width, p * rows + i,
-                     (uint32_t)ikt_code_entry(codes, first + i, p));
+            ikt_code_set(&turned, p * rows + i, 0, (uint32_t)ikt_code_entry(codes, first + i, p));
     memcpy((char *)codes->code + first * codes->stride, space,
            (size_t)(codes->t * rows * codes->width));
 }
@@ -81,8 +70,8 @@ typedef struct {
     int64_t first, count; /* partitionings */
     int64_t *own, *all;   /* [most * psi] rows of each cell: of this rank, of all */
     int64_t *best;        /* [most * psi] on several ranks: who has most of them */
-    int64_t most;         /* partitionings that there is room for */
-    int64_t room;         /* entries of whole->owner that there is room for */
+    int64_t most;         /* partitionings that there is space for */
+    int64_t capacity;     /* entries of whole->owner that there is space for */
 } counting;
 
 enum { COUNTS = 1 << 20 };
@@ -142,9 +131,9 @@ static ikt_status note_owners(ikt_context *ctx, ikt_whole *w, counting *c) {
     for (int64_t e = 0; e < cells; e++)
         held += c->own[e] > 0;
     held += w->first[c->first];
-    if (held > c->room) {
-        c->room = held + held / 2;
-        IKT_TRY(ikt_resize(ctx, &w->owner, c->room, sizeof *w->owner, purpose));
+    if (held > c->capacity) {
+        c->capacity = held + held / 2;
+        IKT_TRY(ikt_resize(ctx, &w->owner, c->capacity, sizeof *w->owner, purpose));
     }
     for (int64_t p = c->first; p < c->first + c->count; p++) {
         int64_t at = w->first[p];
@@ -181,7 +170,7 @@ static ikt_status allocate(ikt_context *ctx, ikt_whole *w, counting *c) {
 
 /* COLLECTIVE. Sizes, totals and owners, some partitionings at a time; draws see each on its way. */
 static ikt_status count_cells(ikt_context *ctx, ikt_whole *w, ikt_pair_draws *draws) {
-    counting c = {.room = 0};
+    counting c = {.capacity = 0};
     ikt_status st = ikt_agree(ctx, allocate(ctx, w, &c));
     for (c.first = 0; st == IKT_OK && c.first < w->t; c.first += c.most) {
         c.count = w->t - c.first < c.most ? w->t - c.first : c.most;

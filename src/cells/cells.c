@@ -71,7 +71,7 @@ static ikt_status load_centres(ikt_context *ctx, ikt_dataset *data, const int64_
 
 /* COLLECTIVE. Reads the own rows and gives each a near cell. */
 static ikt_status find_cells(ikt_context *ctx, ikt_dataset *data, const ikt_rows *rows,
-                             const ikt_cells *cells, uint16_t *cell) {
+                             const ikt_cells *cells, uint32_t *cell) {
     const int64_t d = cells->d;
     const ikt_row_range own = {rows->first, rows->count};
     const int64_t steps = ikt_stream_steps(ctx, own.count, CHUNK);
@@ -87,48 +87,51 @@ static ikt_status find_cells(ikt_context *ctx, ikt_dataset *data, const ikt_rows
         if (st != IKT_OK) break;
 #pragma omp parallel for schedule(static) num_threads(ikt_threads(ctx))
         for (int64_t i = 0; i < at.count; i++)
-            cell[at.first - own.first + i] = (uint16_t)ikt_pyramid_find(pyramid, x + i * d);
+            cell[at.first - own.first + i] = (uint32_t)ikt_pyramid_find(pyramid, x + i * d);
     }
     ikt_free(&x);
     ikt_pyramid_destroy(&pyramid);
     return st;
 }
 
+ikt_status ikt_cells_number(ikt_context *ctx, const ikt_rows *rows, const uint32_t *cell,
+                            int64_t stride, int64_t count, int64_t *first, uint32_t *slot) {
+    int64_t *next = NULL; /* slot of the next own row of each cell */
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &next, count, sizeof *next, "cells")));
+    for (int64_t i = 0; i < rows->count; i++)
+        next[cell[i * stride]]++;
+    /* Sizes of the cells over all ranks give their first slots; the rows of the ranks before come
+     * first in each. */
+    first[0] = 0;
+    memcpy(first + 1, next, (size_t)count * sizeof *next);
+    ikt_sum_i64(ctx, first + 1, count);
+    ikt_sums_before(ctx, next, count);
+    for (int64_t c = 0; c < count; c++) {
+        next[c] += first[c];
+        first[c + 1] += first[c];
+    }
+    for (int64_t i = 0; i < rows->count; i++)
+        slot[i] = (uint32_t)next[cell[i * stride]]++;
+    ikt_free(&next);
+    return IKT_OK;
+}
+
 ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *centre_row,
                             int64_t count, const ikt_rows *rows, const uint16_t *cell,
                             ikt_cells *out, uint32_t *slot) {
-    uint32_t *number = NULL;
-    uint16_t *own = NULL;
-    int64_t *next = NULL; /* slot of each cell */
+    uint32_t *number = NULL, *own = NULL;
     *out =
         (ikt_cells){.metric = ikt_metric_of(data), .count = count, .d = ikt_dataset_columns(data)};
     out->is_sparse = cell && ikt_dataset_is_sparse(data);
     ikt_status st = ikt_alloc(ctx, &number, count, sizeof *number, "cells");
     if (st == IKT_OK) st = ikt_alloc(ctx, &own, rows->count, sizeof *own, "cells");
+    if (st == IKT_OK) st = ikt_alloc(ctx, &out->first, count + 1, sizeof *out->first, "cells");
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = load_centres(ctx, data, centre_row, out, number);
     if (st == IKT_OK && !cell) st = find_cells(ctx, data, rows, out, own);
     for (int64_t i = 0; st == IKT_OK && cell && i < rows->count; i++)
-        own[i] = (uint16_t)number[cell[i]];
-    /* Sizes of the cells over all ranks give their first slots; the rows of the ranks before come
-     * first in each. */
-    if (st == IKT_OK) st = ikt_alloc(ctx, &next, count, sizeof *next, "cells");
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->first, count + 1, sizeof *out->first, "cells");
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        for (int64_t i = 0; i < rows->count; i++)
-            next[own[i]]++;
-        memcpy(out->first + 1, next, (size_t)count * sizeof *next);
-        ikt_sum_i64(ctx, out->first + 1, count);
-        ikt_sums_before(ctx, next, count);
-        for (int64_t c = 0; c < count; c++) {
-            next[c] += out->first[c];
-            out->first[c + 1] += out->first[c];
-        }
-        for (int64_t i = 0; i < rows->count; i++)
-            slot[i] = (uint32_t)next[own[i]]++;
-    }
-    ikt_free(&next);
+        own[i] = number[cell[i]];
+    if (st == IKT_OK) st = ikt_cells_number(ctx, rows, own, 1, count, out->first, slot);
     ikt_free(&number);
     ikt_free(&own);
     if (st != IKT_OK) ikt_cells_destroy(out);

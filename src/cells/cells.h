@@ -54,6 +54,14 @@ ikt_status ikt_cells_create(ikt_context *ctx, ikt_dataset *data, const int64_t *
                             ikt_cells *out, uint32_t *slot);
 void ikt_cells_destroy(ikt_cells *cells);
 
+/* COLLECTIVE. Gives rows their slots: by cell, then by row.
+ *   cell    [rows->count] entries `stride` apart, cells below `count`
+ *   first   [count + 1], receives the first slot of each cell; the same on all ranks
+ *   slot    [rows->count], receives the slots
+ * Errors: IKT_ERR_RESOURCE. Memory: 8 bytes a cell. */
+ikt_status ikt_cells_number(ikt_context *ctx, const ikt_rows *rows, const uint32_t *cell,
+                            int64_t stride, int64_t count, int64_t *first, uint32_t *slot);
+
 /* COLLECTIVE. Makes the cells, and plans the exchange that brings rows to their slots.
  *   centre_row, count, cell   as in ikt_cells_create
  * Errors: IKT_ERR_RESOURCE, those of reading; both are empty then. */

@@ -32,6 +32,30 @@ ikt_status ikt_directed_from_lists(ikt_context *ctx, ikt_neighbours *lists, ikt_
     return IKT_OK;
 }
 
+ikt_status ikt_directed_from_zeros(ikt_context *ctx, const ikt_zero_similarity *zeros,
+                                   const ikt_rows *rows, ikt_directed *out) {
+    const int64_t k = zeros->k, n = rows->count;
+    *out = (ikt_directed){.n_local = n};
+    IKT_TRY(ikt_alloc(ctx, &out->start, n + 1, sizeof *out->start, "graph"));
+    for (int64_t o = 0; o < zeros->count; o++) {
+        const int64_t i = zeros->row[o] - rows->first;
+        if (i >= 0 && i < n) out->start[i + 1] = k;
+    }
+    for (int64_t i = 0; i < n; i++)
+        out->start[i + 1] += out->start[i];
+    IKT_TRY(ikt_alloc(ctx, &out->column, out->start[n], sizeof *out->column, "graph"));
+    IKT_TRY(ikt_alloc(ctx, &out->value, out->start[n], sizeof *out->value, "graph"));
+    for (int64_t o = 0; o < zeros->count; o++) {
+        const int64_t i = zeros->row[o] - rows->first;
+        if (i < 0 || i >= n) continue;
+        memcpy(out->column + out->start[i], zeros->nearest + o * k,
+               (size_t)k * sizeof *out->column);
+        for (int64_t e = 0; e < k; e++)
+            out->value[out->start[i] + e] = (float)(1 / (double)k);
+    }
+    return IKT_OK;
+}
+
 ikt_status ikt_directed_sort(ikt_context *ctx, const ikt_directed *rows) {
     const int64_t *start = rows->start, threads = ikt_threads(ctx);
     int64_t longest = 0;

@@ -13,6 +13,7 @@
 
 #include <stdint.h>
 
+#include "affinity/affinity.h"
 #include "base/status.h"
 #include "dist/order.h"
 #include "dist/rows.h"
@@ -33,6 +34,11 @@ typedef struct {
  *   out     free with ikt_directed_destroy; empty on failure
  * Errors: IKT_ERR_RESOURCE. Memory: 8 bytes a row. */
 ikt_status ikt_directed_from_lists(ikt_context *ctx, ikt_neighbours *lists, ikt_directed *out);
+
+/* LOCAL. The weights of rows without similarity, the same for each of their nearest rows; all other
+ * rows have none. Errors: IKT_ERR_RESOURCE; free with ikt_directed_destroy in any case. */
+ikt_status ikt_directed_from_zeros(ikt_context *ctx, const ikt_zero_similarity *zeros,
+                                   const ikt_rows *rows, ikt_directed *out);
 
 /* LOCAL. Sorts the entries of every row by column. Errors: IKT_ERR_RESOURCE. Memory: 8 bytes for
  * each entry of the longest row and thread. */

@@ -7,6 +7,7 @@
 
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "isolation/coding.h"
 
 /* Centres of a line, its words, and where in the last word the number of members before begins. */
 enum { LINE = 480, LINE_WORDS = 8, LINE_BEFORE = 32 };
@@ -15,12 +16,9 @@ static const char purpose[] = "centres";
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
-static int64_t divide_up(int64_t value, int64_t by) {
-    return (value + by - 1) / by;
-}
-
 static int64_t bits_bytes(int64_t count, int64_t parts) {
-    return 8 * count * divide_up(parts, 64) + 8 * LINE_WORDS * parts * divide_up(count, LINE);
+    return 8 * count * ikt_divide_up(parts, 64) +
+           8 * LINE_WORDS * parts * ikt_divide_up(count, LINE);
 }
 
 static int64_t lists_bytes(int64_t count, int64_t uses) {
@@ -108,7 +106,7 @@ static void transpose_lists(ikt_centre_table *table) {
 }
 
 static ikt_status allocate(ikt_context *ctx, ikt_centre_table *table) {
-    const int64_t uses = table->first[table->parts], lines = divide_up(table->count, LINE);
+    const int64_t uses = table->first[table->parts], lines = ikt_divide_up(table->count, LINE);
     if (bits_bytes(table->count, table->parts) <= lists_bytes(table->count, uses)) {
         table->lines = lines;
         IKT_TRY(ikt_alloc(ctx, &table->uses, table->count * table->words, sizeof *table->uses,
@@ -151,7 +149,7 @@ static int64_t common_divisor(int64_t a, int64_t b) {
 
 ikt_status ikt_centre_table_create(ikt_context *ctx, const ikt_model *model, int64_t first,
                                    int64_t parts, ikt_centre_table *out) {
-    *out = (ikt_centre_table){.parts = parts, .words = divide_up(parts, 64)};
+    *out = (ikt_centre_table){.parts = parts, .words = ikt_divide_up(parts, 64)};
     ikt_status st = ikt_model_distinct(ctx, model, first, parts, &out->row, &out->count);
     if (st == IKT_OK) st = ikt_alloc(ctx, &out->first, parts + 1, sizeof *out->first, purpose);
     for (int64_t p = 0; st == IKT_OK && p < parts; p++)

@@ -135,10 +135,11 @@ ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_rows
 /* COLLECTIVE. The same with a budget of one's own, equal on all ranks, on which the result does not
  * depend, from where a run before this one has stopped, and with places.
  *   places   what is wanted of them; or NULL. `near` may be above 0 only where ikt_codes_distinct
- * is and rows are dense budget   a member of 0 stands for what the other takes: 256 MiB of centres,
- * 64 MiB of rows hooks    load the codes, and save them from time to time (base/watch.h) and when
- * they are complete, for 4 bytes a row more; or NULL Errors: IKT_STOPPED as well, with the codes
- * saved. */
+ *            is and rows are dense
+ *   budget   a member of 0 stands for what the other takes: 256 MiB of centres, 64 MiB of rows
+ *   hooks    load the codes, and save them from time to time (base/watch.h) and when they are
+ *            complete, for 4 bytes a row more; or NULL
+ * Errors: IKT_STOPPED as well, with the codes saved. */
 ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
                                     const ikt_codes_hooks *hooks, ikt_dataset *data,
                                     const ikt_rows *distribution, const ikt_model *model,

@@ -88,6 +88,9 @@ void ikt_centres_fill(const ikt_codes_kernel *kernel, ikt_centres *centres, cons
                       const int64_t *index, const double *norm) {
     const int64_t d = centres->d, vector_words = centres->words * IKT_LANES;
     centres->largest_norm = 0;
+    if (centres->psi % IKT_LANES > 0) /* lanes beyond psi may hold coordinates of other centres */
+        memset((int32_t *)centres->word + (centres->vectors - 1) * vector_words, 0,
+               (size_t)vector_words * 4);
     for (int64_t j = 0; j < centres->psi; j++) {
         int32_t *at = (int32_t *)centres->word + j / IKT_LANES * vector_words + j % IKT_LANES;
         write_words(kernel, rows, index[j], d, kernel->per_word == 4 ? 128 : 0, at, IKT_LANES);

@@ -93,7 +93,7 @@ const ikt_codes_kernel *ikt_codes_kernel_choose(bool is_u8, ikt_isa isa);
 /* LOCAL. Bytes of one packed partitioning; a multiple of 64. */
 int64_t ikt_centres_bytes(const ikt_codes_kernel *kernel, int64_t psi, int64_t d);
 
-/* LOCAL. Lays the arrays of *centres out in `memory` (ikt_centres_bytes, aligned to 64, zeroed),
+/* LOCAL. Lays the arrays of *centres out in `memory` (ikt_centres_bytes, aligned to 64),
  * which must outlive it, and sets the shape. */
 void ikt_centres_place(const ikt_codes_kernel *kernel, int64_t psi, int64_t d, void *memory,
                        ikt_centres *centres);

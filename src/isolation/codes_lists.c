@@ -9,8 +9,6 @@
  * list leaves open (rare) is decided by the distances to all centres. Advantage: count distances a
  * row in place of t psi. Disadvantage: the lists pay only where there are fewer distinct centres
  * than centres. */
-#include <string.h>
-
 #include <omp.h>
 
 #include "base/memory.h"
@@ -25,10 +23,9 @@ bool ikt_list_pays(bool is_u8, int64_t centres, int64_t psi, int64_t t, int64_t 
 static void code_tile(const ikt_row_lists *l, ikt_list_tile *s, const char *x, int64_t row,
                       int64_t count) {
     const ikt_coding *c = l->c;
-    memcpy(s->x, x, (size_t)(count * c->d * c->element));
-    ikt_row_lists_compare_all(l, s, count);
+    ikt_row_lists_compare_all(l, s, x, count);
     for (int64_t r = 0; r < count; r++) {
-        if (ikt_row_list_walk(l, s, r, ikt_row_list_sort(l, s, r)) > 0) ikt_row_list_close(l, s, r);
+        ikt_row_list_cells(l, s, r);
         ikt_coding_write_row(c, row + r, s->cell);
         ikt_coding_write_places(c, &l->near, row + r, &s->kept[r]);
     }

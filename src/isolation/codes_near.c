@@ -43,6 +43,7 @@ static const char purpose[] = "lists";
 
 /* What one thread works with beside its tile. */
 typedef struct {
+    char *x;            /* [rows of a tile * d] rows of a tile, side by side */
     float *scratch;     /* [d] */
     uint32_t *stamp;    /* [vectors] the tile that a vector was last offered to */
     uint32_t tile;      /* number of the tile */
@@ -143,9 +144,6 @@ static void follow_links(const near_coding *n, workspace *w, ikt_list_tile *s, i
             look_up(n, w, &s->kept[end++]);
         if (w->found == 0) continue;
         ikt_centres_place(kernel, w->found, l->c->d, w->slab, &w->packed);
-        const int64_t vector = w->packed.words * IKT_LANES * 4;
-        if (w->found % IKT_LANES > 0) /* lanes without a centre have no coordinates of others */
-            memset((char *)w->packed.word + (w->packed.vectors - 1) * vector, 0, (size_t)vector);
         ikt_centres_fill(kernel, &w->packed, l->rows, w->linked, l->centres.norm);
         kernel->score(&s->tile, &w->packed, 0, w->packed.vectors, w->value, LINKED_MOST);
         for (int64_t r = from; r < end; r++)
@@ -169,19 +167,20 @@ static void offer_near(const near_coding *n, workspace *w, ikt_list_tile *s, int
         for (int64_t v = begin / IKT_LANES, to; v < end; v = to) {
             for (to = v; to < end && w->stamp[to] != w->tile; to++)
                 w->stamp[to] = w->tile;
-            if (to > v) ikt_row_lists_offer(l, s, &l->centres, 0, v, to);
+            if (to > v) ikt_row_lists_offer(l, s, v, to);
             while (to < end && w->stamp[to] == w->tile)
                 to++;
         }
     }
 }
 
-/* The sorted lists of the rows in s->x, which are of one coarse cell.
+/* The sorted lists of rows of one coarse cell.
+ *   x        [count * d], lent as long as the lists
  *   wanted   centres of near cells that they are compared with, about
  *   length   of the lists */
-static void keep_near(const near_coding *n, workspace *w, ikt_list_tile *s, int64_t count,
-                      int64_t cell, int64_t wanted, int64_t length) {
-    ikt_row_lists_stage(&n->lists, s, count, length);
+static void keep_near(const near_coding *n, workspace *w, ikt_list_tile *s, const void *x,
+                      int64_t count, int64_t cell, int64_t wanted, int64_t length) {
+    ikt_row_lists_stage(&n->lists, s, x, count, length);
     offer_near(n, w, s, cell, wanted);
     for (int64_t r = 0; r < count; r++) {
         ikt_select_end(&s->kept[r]);
@@ -196,16 +195,16 @@ static void keep_near(const near_coding *n, workspace *w, ikt_list_tile *s, int6
 /* --- links ------------------------------------------------------------------------------------ */
 
 /* The links of the places first .. first + count - 1 of one coarse cell, along those that are
- * there. link   [count * LINKS] */
+ * there.
+ *   link   [count * LINKS], receives them */
 static void link_tile(const near_coding *n, int thread, int64_t cell, int64_t first, int64_t count,
                       uint32_t *link) {
     const ikt_row_lists *l = &n->lists;
     ikt_list_tile *s = &l->space[thread];
     const int64_t bytes = l->c->d * l->c->element;
     const int64_t length = l->length < LINK_LIST ? l->length : LINK_LIST;
-    memcpy(s->x, (const char *)l->rows + first * bytes, (size_t)(count * bytes));
-    keep_near(n, &n->space[thread], s, count, cell, ikt_divide_up(l->near.candidates, LINK_SHARE),
-              length);
+    keep_near(n, &n->space[thread], s, (const char *)l->rows + first * bytes, count, cell,
+              ikt_divide_up(l->near.candidates, LINK_SHARE), length);
     for (int64_t r = 0; r < count; r++) {
         const ikt_select *kept = &s->kept[r];
         int64_t found = 0;
@@ -336,8 +335,8 @@ static void code_tile(const near_coding *n, int thread, int64_t row, int64_t fir
     ikt_list_tile *s = &l->space[thread];
     workspace *w = &n->space[thread];
     for (int64_t r = 0; r < count; r++)
-        memcpy(s->x + r * bytes, (const char *)c->rows + order[r] * bytes, (size_t)bytes);
-    keep_near(n, w, s, count, n->cell[order[0]], l->near.candidates, l->length);
+        memcpy(w->x + r * bytes, (const char *)c->rows + order[r] * bytes, (size_t)bytes);
+    keep_near(n, w, s, w->x, count, n->cell[order[0]], l->near.candidates, l->length);
     for (int64_t r = 0; r < count; r++) {
         if (ikt_row_list_walk(l, s, r, UINT64_MAX) > 0 && close_near(n, w, s, r) > 0)
             ikt_row_list_close(l, s, r);
@@ -356,15 +355,15 @@ static void code_block(void *self, int64_t row, int64_t count) {
 
 /* --- what was missed -------------------------------------------------------------------------- */
 
-/* Entries of the rows in s->x that differ from the exact ones.
+/* Entries of some rows that differ from the exact ones.
  *   own   [count] numbers of the rows */
-static int64_t count_differing(const ikt_row_lists *l, ikt_list_tile *s, const int64_t *own,
-                               int64_t count) {
+static int64_t count_differing(const ikt_row_lists *l, ikt_list_tile *s, const void *x,
+                               const int64_t *own, int64_t count) {
     const ikt_codes *codes = l->c->codes;
     int64_t differing = 0;
-    ikt_row_lists_compare_all(l, s, count);
+    ikt_row_lists_compare_all(l, s, x, count);
     for (int64_t r = 0; r < count; r++) {
-        if (ikt_row_list_walk(l, s, r, ikt_row_list_sort(l, s, r)) > 0) ikt_row_list_close(l, s, r);
+        ikt_row_list_cells(l, s, r);
         for (int64_t p = 0; p < codes->t; p++)
             differing += ikt_code_entry(codes, own[r], p) != s->cell[p];
     }
@@ -394,9 +393,8 @@ static ikt_status check_codes(const near_coding *n) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads) reduction(+ : differing)
         for (int64_t from = 0; from < mine; from += l->rows_most) {
             const int64_t some = mine - from < l->rows_most ? mine - from : l->rows_most;
-            ikt_list_tile *s = &l->space[omp_get_thread_num()];
-            memcpy(s->x, x + from * bytes, (size_t)(some * bytes));
-            differing += count_differing(l, s, row + from, some);
+            differing += count_differing(l, &l->space[omp_get_thread_num()], x + from * bytes,
+                                         row + from, some);
         }
         c->codes->check.sample = count;
         c->codes->check.differing =
@@ -420,6 +418,7 @@ static ikt_status allocate(near_coding *n) {
     IKT_TRY(ikt_alloc(c->ctx, &n->tile_first, c->block + 1, sizeof *n->tile_first, purpose));
     IKT_TRY(ikt_alloc(c->ctx, &n->space, c->threads, sizeof *n->space, purpose));
     for (workspace *w = n->space; w < n->space + c->threads; w++) {
+        IKT_TRY(ikt_alloc(c->ctx, &w->x, rows * c->d, (size_t)c->element, purpose));
         IKT_TRY(ikt_alloc(c->ctx, &w->scratch, c->d, sizeof *w->scratch, purpose));
         IKT_TRY(ikt_alloc(c->ctx, &w->stamp, vectors, sizeof *w->stamp, purpose));
         IKT_TRY(ikt_alloc(c->ctx, &w->seen, centres, sizeof *w->seen, purpose));
@@ -448,6 +447,7 @@ ikt_status ikt_coding_near(ikt_coding *c) {
         ikt_list_report(c->ctx, n.lists.length, n.lists.table.count, open, c->distribution->count);
     if (st == IKT_OK) st = check_codes(&n);
     for (int i = 0; n.space && i < c->threads; i++) {
+        ikt_free(&n.space[i].x);
         ikt_free(&n.space[i].scratch);
         ikt_free(&n.space[i].stamp);
         ikt_free(&n.space[i].seen);
@@ -481,6 +481,6 @@ int64_t ikt_coding_near_bytes(const ikt_codes_kernel *kernel, int64_t distinct, 
     return distinct * ((ALL_LINKS + 2 * LINKS) * number + 1) +
            threads * (distinct * (2 * number + number / IKT_LANES) + d * number +
                       ikt_centres_bytes(kernel, LINKED_MOST, d) + rows * LINKED_MOST * number +
-                      LINKED_MOST * 16) +
+                      rows * d * (kernel->is_u8 ? 1 : number) + LINKED_MOST * 16) +
            block * (2 * number + (int64_t)sizeof(int64_t));
 }

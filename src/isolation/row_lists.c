@@ -39,8 +39,8 @@ int64_t ikt_row_lists_bytes(const ikt_codes_kernel *kernel, const ikt_model_spec
     const int64_t element = kernel->is_u8 ? 1 : 4, gathered = distinct * d * element;
     const int64_t packed = ikt_centres_bytes(kernel, distinct, d), packing = packed + gathered;
     const int64_t pairs = (rows + 1) * IKT_SELECT_CAPACITY * length;
-    const int64_t space = 2 * ikt_row_tile_bytes(kernel, d) + rows * d * element +
-                          rows * IKT_LIST_CHUNK * 4 + kernel->rows * lanes_of(distinct) * 4 +
+    const int64_t space = 2 * ikt_row_tile_bytes(kernel, d) + rows * IKT_LIST_CHUNK * 4 +
+                          kernel->rows * lanes_of(distinct) * 4 +
                           pairs * (int64_t)sizeof(ikt_pair) + parts * 4 +
                           larger(spec->psi, spec->coarse) * 4;
     const int64_t kept = keeps_rows(kernel->is_u8, spec) ? gathered : 0;
@@ -115,7 +115,6 @@ static ikt_status create_spaces(ikt_row_lists *l) {
     for (ikt_list_tile *s = l->space; s < l->space + c->threads; s++) {
         IKT_TRY(ikt_row_tile_create(ctx, c->kernel, d, &s->tile));
         IKT_TRY(ikt_row_tile_create(ctx, c->kernel, d, &s->alone));
-        IKT_TRY(ikt_alloc(ctx, &s->x, rows * d, (size_t)c->element, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->value, rows * IKT_LIST_CHUNK, 4, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->kept, rows, sizeof *s->kept, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->pair, rows * list, sizeof *s->pair, purpose));
@@ -145,7 +144,6 @@ void ikt_row_lists_destroy(ikt_row_lists *l) {
         ikt_list_tile *s = &l->space[i];
         ikt_row_tile_destroy(&s->tile);
         ikt_row_tile_destroy(&s->alone);
-        ikt_free(&s->x);
         ikt_free(&s->value);
         ikt_free(&s->kept);
         ikt_free(&s->pair);
@@ -164,38 +162,40 @@ void ikt_row_lists_destroy(ikt_row_lists *l) {
 
 /* --- comparing -------------------------------------------------------------------------------- */
 
-void ikt_row_lists_stage(const ikt_row_lists *l, ikt_list_tile *s, int64_t count, int64_t length) {
-    ikt_row_tile_stage(l->c->kernel, &s->tile, s->x, count);
+void ikt_row_lists_stage(const ikt_row_lists *l, ikt_list_tile *s, const void *x, int64_t count,
+                         int64_t length) {
+    s->x = x;
+    ikt_row_tile_stage(l->c->kernel, &s->tile, x, count);
     for (int64_t r = 0; r < count; r++)
         ikt_select_begin(&s->kept[r], l->isa, length,
                          s->pair + r * IKT_SELECT_CAPACITY * l->length);
 }
 
-void ikt_row_lists_offer(const ikt_row_lists *l, ikt_list_tile *s, const ikt_centres *centres,
-                         int64_t base, int64_t first, int64_t end) {
+void ikt_row_lists_offer(const ikt_row_lists *l, ikt_list_tile *s, int64_t first, int64_t end) {
     const ikt_codes_kernel *kernel = l->c->kernel;
     for (int64_t vector = first; vector < end; vector += IKT_LIST_CHUNK_VECTORS) {
         const int64_t last =
             vector + IKT_LIST_CHUNK_VECTORS < end ? vector + IKT_LIST_CHUNK_VECTORS : end;
-        const int64_t from = vector * IKT_LANES, left = centres->psi - from;
+        const int64_t from = vector * IKT_LANES, left = l->table.count - from;
         const int64_t lanes = (last - vector) * IKT_LANES, offered = left < lanes ? left : lanes;
-        kernel->score(&s->tile, centres, vector, last, s->value, IKT_LIST_CHUNK);
+        kernel->score(&s->tile, &l->centres, vector, last, s->value, IKT_LIST_CHUNK);
         for (int64_t r = 0; r < s->tile.all.count; r++) {
             const int64_t at = r * IKT_LIST_CHUNK;
             if (kernel->is_u8)
-                ikt_select_ints(&s->kept[r], base + from, offered, (int32_t *)s->value + at);
+                ikt_select_ints(&s->kept[r], from, offered, (int32_t *)s->value + at);
             else
-                ikt_select_floats(&s->kept[r], -1, base + from, offered, (float *)s->value + at);
+                ikt_select_floats(&s->kept[r], -1, from, offered, (float *)s->value + at);
         }
     }
 }
 
-void ikt_row_lists_compare_all(const ikt_row_lists *l, ikt_list_tile *s, int64_t count) {
+void ikt_row_lists_compare_all(const ikt_row_lists *l, ikt_list_tile *s, const void *x,
+                               int64_t count) {
     const int64_t vectors = l->centres.vectors;
-    ikt_row_lists_stage(l, s, count, l->length);
+    ikt_row_lists_stage(l, s, x, count, l->length);
     for (int64_t v = 0, end, chunks = 1; v < vectors; v = end, chunks++) {
         end = v + IKT_LIST_CHUNK_VECTORS < vectors ? v + IKT_LIST_CHUNK_VECTORS : vectors;
-        ikt_row_lists_offer(l, s, &l->centres, 0, v, end);
+        ikt_row_lists_offer(l, s, v, end);
         if (l->near.count == 0) /* the chunks are samples of all centres */
             ikt_list_tighten(s->kept, count, l->length, chunks, IKT_LIST_CHUNK, l->table.count);
     }
@@ -216,7 +216,9 @@ static void define_some(const float *centre, const int64_t *begin, const float *
     memcpy(distance, sum, sizeof sum);
 }
 
-ikt_pair ikt_row_list_sort(const ikt_row_lists *l, ikt_list_tile *s, int64_t r) {
+/* Sorts the list of row r by the distance that defines cells. Returns the pair below which a list
+ * among all centres is beyond doubt. */
+static ikt_pair sort_list(const ikt_row_lists *l, ikt_list_tile *s, int64_t r) {
     const int64_t d = l->c->d;
     const ikt_pair value = ~(ikt_pair)UINT32_MAX;
     ikt_select *kept = &s->kept[r];
@@ -340,4 +342,8 @@ int64_t ikt_row_list_walk(const ikt_row_lists *l, ikt_list_tile *s, int64_t r, i
     const ikt_select *kept = &s->kept[r];
     ikt_parts_open(&l->table, s->open);
     return ikt_centre_walk(&l->table, kept->pair, kept->count, certain, s->open, s->cell);
+}
+
+void ikt_row_list_cells(const ikt_row_lists *l, ikt_list_tile *s, int64_t r) {
+    if (ikt_row_list_walk(l, s, r, sort_list(l, s, r)) > 0) ikt_row_list_close(l, s, r);
 }

@@ -1,7 +1,7 @@
 /* Lists of the distinct centres nearest to each row of a tile: what codes from lists are made with,
  * whether rows are compared with all centres (codes_lists.c) or with near ones (codes_near.c).
  *
- *     stage -> offer some or all centres -> end -> for each row: sort, cells
+ *     stage -> offer some or all centres -> end the lists -> for each row: sort, walk, close
  */
 #ifndef IKT_ISOLATION_ROW_LISTS_H
 #define IKT_ISOLATION_ROW_LISTS_H
@@ -18,7 +18,7 @@ enum {
 /* What one thread works with. */
 typedef struct {
     ikt_row_tile tile; /* rows as the kernel takes them */
-    char *x;           /* [rows of a tile * d] the rows side by side */
+    const void *x;     /* [rows of the tile * d] the rows side by side, lent */
     void *value;       /* [rows of a tile * IKT_LIST_CHUNK] values of a chunk of centres */
     ikt_select *kept;  /* [rows of a tile] their lists: numbers in the order of computing until they
                           are sorted, and numbers of the table then */
@@ -60,23 +60,21 @@ int64_t ikt_row_lists_bytes(const ikt_codes_kernel *kernel, const ikt_model_spec
 
 /* All of the following: LOCAL, from several threads with a tile each. */
 
-/* Takes the rows in s->x, whose lists of at most `length` entries, not above lists->length, are
- * empty then. */
-void ikt_row_lists_stage(const ikt_row_lists *lists, ikt_list_tile *s, int64_t count,
+/* Takes rows, whose lists of at most `length` entries, not above lists->length, are empty then.
+ *   x   [count * d], lent until the next rows are staged */
+void ikt_row_lists_stage(const ikt_row_lists *lists, ikt_list_tile *s, const void *x, int64_t count,
                          int64_t length);
 
-/* Offers the centres of vectors first .. end - 1 to the lists of the staged rows, by the numbers of
- * their lanes from `base` on.
- *   centres   lists->centres, with base 0, or others */
-void ikt_row_lists_offer(const ikt_row_lists *lists, ikt_list_tile *s, const ikt_centres *centres,
-                         int64_t base, int64_t first, int64_t end);
+/* Offers the centres of vectors first .. end - 1 to the lists of the staged rows. */
+void ikt_row_lists_offer(const ikt_row_lists *lists, ikt_list_tile *s, int64_t first, int64_t end);
 
 /* Stages rows, offers all centres and ends the lists. */
-void ikt_row_lists_compare_all(const ikt_row_lists *lists, ikt_list_tile *s, int64_t count);
+void ikt_row_lists_compare_all(const ikt_row_lists *lists, ikt_list_tile *s, const void *x,
+                               int64_t count);
 
-/* Sorts the list of row r by the distance that defines cells; ties go to the lower number. Returns
- * the pair below which a list among all centres is beyond doubt. */
-ikt_pair ikt_row_list_sort(const ikt_row_lists *lists, ikt_list_tile *s, int64_t r);
+/* Fills s->cell of a row that was compared with all centres, and sorts its list by the distance
+ * that defines cells; ties go to the lower number. */
+void ikt_row_list_cells(const ikt_row_lists *lists, ikt_list_tile *s, int64_t r);
 
 /* Fills s->cell from the sorted list of row r up to the pair `certain`; returns how many parts that
  * leaves open, in s->open. */
@@ -86,7 +84,7 @@ int64_t ikt_row_list_walk(const ikt_row_lists *lists, ikt_list_tile *s, int64_t 
 /* Fills what is open in s->cell by all centres. */
 void ikt_row_list_close(const ikt_row_lists *lists, ikt_list_tile *s, int64_t r);
 
-/* The same for a list whose numbers are places, by a distance that has the same bits on every
+/* Sorts a list whose numbers are places by a distance that has the same bits on every
  * instruction set, too, but is added up in sixteen lanes: of two centres almost equally far either
  * may come first. */
 void ikt_near_list_sort(const ikt_row_lists *lists, ikt_list_tile *s, int64_t r);
@@ -99,7 +97,7 @@ ikt_pair ikt_near_pair(const ikt_row_lists *lists, const ikt_list_tile *s, int64
 /* The row r of the tile. */
 static inline const void *ikt_list_row(const ikt_row_lists *lists, const ikt_list_tile *s,
                                        int64_t r) {
-    return s->x + r * lists->c->d * lists->c->element;
+    return (const char *)s->x + r * lists->c->d * lists->c->element;
 }
 
 #endif

@@ -16,12 +16,6 @@
 #include "base/memory.h"
 #include "neighbours/foreign.h"
 
-enum {
-    FETCH_BYTES = 128 << 20, /* that a batch may fetch from others */
-    BATCH_LEAST = 64,
-    BATCH_MOST = 16384
-};
-
 static const char purpose[] = "fine cells";
 
 /* --- slots ------------------------------------------------------------------------------------ */
@@ -29,34 +23,19 @@ static const char purpose[] = "fine cells";
 ikt_status ikt_fine_cells_create(ikt_context *ctx, const ikt_rows *rows, ikt_code_places *places,
                                  ikt_cells *cells, ikt_order *order, ikt_fine_cells *out) {
     const int64_t near = places->near, bytes = near * (int64_t)sizeof *places->list;
-    int64_t *next = NULL; /* slot of the next own row of each fine cell */
     uint32_t *slot = NULL;
     *out = (ikt_fine_cells){.cells = places->centres, .near = near, .list = places->list};
     *cells = (ikt_cells){.count = places->cells};
-    ikt_status st = ikt_alloc(ctx, &next, out->cells, sizeof *next, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &out->first, out->cells + 1, sizeof *out->first, purpose);
+    ikt_status st = ikt_alloc(ctx, &out->first, out->cells + 1, sizeof *out->first, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &slot, rows->count, sizeof *slot, purpose);
     if (st == IKT_OK)
         st = ikt_alloc(ctx, &cells->first, cells->count + 1, sizeof *cells->first, purpose);
     st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-        for (int64_t i = 0; i < rows->count; i++)
-            next[places->list[i * near]]++;
-        memcpy(out->first + 1, next, (size_t)out->cells * sizeof *next);
-        ikt_sum_i64(ctx, out->first + 1, out->cells);
-        ikt_sums_before(ctx, next, out->cells);
-        for (int64_t c = 0; c < out->cells; c++) {
-            next[c] += out->first[c];
-            out->first[c + 1] += out->first[c];
-        }
-        for (int64_t i = 0; i < rows->count; i++)
-            slot[i] = (uint32_t)next[places->list[i * near]]++;
-        for (int64_t c = 0; c <= cells->count; c++)
-            cells->first[c] = out->first[places->first[c]];
-        ikt_free(&next);
-        st = ikt_order_create(ctx, rows, slot, order);
-    }
-    ikt_free(&next);
+    if (st == IKT_OK)
+        st = ikt_cells_number(ctx, rows, places->list, near, out->cells, out->first, slot);
+    for (int64_t c = 0; st == IKT_OK && c <= cells->count; c++)
+        cells->first[c] = out->first[places->first[c]];
+    if (st == IKT_OK) st = ikt_order_create(ctx, rows, slot, order);
     ikt_free(&slot);
     if (st == IKT_OK)
         st = ikt_order_apply(ctx, order, places->list, bytes, places->list, bytes, bytes);
@@ -174,13 +153,6 @@ static void search_row(const search *s, int64_t i) {
         ikt_best_offer(best, row, k, score[c], candidate[c]);
 }
 
-static int64_t batch_rows(int64_t n_local, int64_t candidates, int64_t row_bytes) {
-    int64_t rows = FETCH_BYTES / (candidates * row_bytes);
-    if (rows < BATCH_LEAST) rows = BATCH_LEAST;
-    if (rows > BATCH_MOST) rows = BATCH_MOST;
-    return rows < n_local ? rows : n_local;
-}
-
 static ikt_status allocate(search *s, int64_t rows) {
     ikt_context *ctx = s->ctx;
     const int64_t threads = ikt_threads(ctx), all = threads * s->candidates;
@@ -223,10 +195,8 @@ ikt_status ikt_neighbours_fine(ikt_context *ctx, const ikt_fine_cells *fine, con
                 .rows = &tiles->scorer.rows,
                 .candidates = candidates,
                 .course = course};
-    const bool is_small = ikt_piece_bytes(ctx) < FETCH_BYTES; /* as tests make it */
     const int64_t rows =
-        is_small ? BATCH_LEAST
-                 : batch_rows(ikt_rows_count(s.rows, 0), candidates, tiles->scorer.row_bytes);
+        ikt_foreign_batch(ctx, ikt_rows_count(s.rows, 0), candidates, tiles->scorer.row_bytes);
     ikt_status st = ikt_agree(ctx, allocate(&s, rows));
     if (st == IKT_OK) st = search_all(&s, rows);
     for (int64_t t = 0; s.seen && t < ikt_threads(ctx); t++)
@@ -243,7 +213,7 @@ ikt_status ikt_neighbours_fine(ikt_context *ctx, const ikt_fine_cells *fine, con
 int64_t ikt_fine_search_memory(int64_t n_local, int64_t candidates, int64_t row_bytes, int ranks,
                                int threads) {
     const int64_t each = sizeof(uint32_t) + sizeof(char *) + sizeof(float);
-    const int64_t rows = batch_rows(n_local, candidates, row_bytes);
+    const int64_t rows = ikt_foreign_batch(NULL, n_local, candidates, row_bytes);
     const int64_t own = threads * (candidates * each + ikt_number_set_bytes(candidates));
     if (ranks == 1) return own;
     return own + ikt_number_set_bytes(rows * candidates) +

@@ -7,6 +7,12 @@
 #include "base/memory.h"
 #include "dist/shuffle.h"
 
+enum {
+    FETCH_BYTES = 128 << 20, /* that a batch may fetch from others */
+    BATCH_LEAST = 64,
+    BATCH_MOST = 16384
+};
+
 static const char purpose[] = "foreign rows";
 
 /* --- sets of numbers -------------------------------------------------------------------------- */
@@ -68,6 +74,15 @@ ikt_status ikt_foreign_fetch(ikt_context *ctx, const ikt_rows *rows, const ikt_n
         if (wanted->stamp[s] == wanted->now) out->row[e++] = wanted->number[s];
     ikt_sort_u32(out->row, out->count);
     return ikt_gather_rows(ctx, rows, out->row, out->count, own, (size_t)bytes, out->value);
+}
+
+int64_t ikt_foreign_batch(const ikt_context *ctx, int64_t n_local, int64_t candidates,
+                          int64_t row_bytes) {
+    if (ctx && ikt_piece_bytes(ctx) < FETCH_BYTES) return BATCH_LEAST;
+    int64_t rows = FETCH_BYTES / (candidates * row_bytes);
+    if (rows < BATCH_LEAST) rows = BATCH_LEAST;
+    if (rows > BATCH_MOST) rows = BATCH_MOST;
+    return rows < n_local ? rows : n_local;
 }
 
 void ikt_foreign_destroy(ikt_foreign *foreign) {

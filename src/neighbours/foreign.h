@@ -44,6 +44,13 @@ ikt_status ikt_foreign_fetch(ikt_context *ctx, const ikt_rows *rows, const ikt_n
                              const void *own, int64_t bytes, ikt_foreign *out);
 void ikt_foreign_destroy(ikt_foreign *foreign);
 
+/* LOCAL. Rows of a batch, of which each wants at most `candidates` rows, so that what it fetches is
+ * at most 128 MiB, but some rows in any case.
+ *   ctx       whose pieces a test may have made small, which makes batches small; NULL: they are
+ * not n_local   of the rank that has the most */
+int64_t ikt_foreign_batch(const ikt_context *ctx, int64_t n_local, int64_t candidates,
+                          int64_t row_bytes);
+
 /* LOCAL, pure. Whether a row belongs to this rank. */
 static inline bool ikt_is_own(const ikt_rows *rows, int64_t row) {
     return row >= rows->first && row < rows->first + rows->count;

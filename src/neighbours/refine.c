@@ -18,13 +18,7 @@
 #include "base/memory.h"
 #include "neighbours/foreign.h"
 
-enum {
-    NEAR = IKT_REFINE_NEAR,
-    CANDIDATES = NEAR * NEAR,
-    FETCH_BYTES = 128 << 20, /* that a batch may fetch from others */
-    BATCH_LEAST = 64,
-    BATCH_MOST = 16384
-};
+enum { NEAR = IKT_REFINE_NEAR, CANDIDATES = NEAR * NEAR };
 
 static const char purpose[] = "refine";
 
@@ -108,14 +102,6 @@ static void refine_row(const refinement *r, int64_t i, ikt_number_set *seen, cha
 
 /* --- the round -------------------------------------------------------------------------------- */
 
-/* Rows of a batch where the largest rank has n_local. */
-static int64_t batch_rows(int64_t n_local, int64_t row_bytes) {
-    int64_t rows = FETCH_BYTES / (CANDIDATES * row_bytes);
-    if (rows < BATCH_LEAST) rows = BATCH_LEAST;
-    if (rows > BATCH_MOST) rows = BATCH_MOST;
-    return rows < n_local ? rows : n_local;
-}
-
 /* Members of sets: of a row, candidates, list and itself; of a batch, candidates of all its rows.
  */
 static int64_t row_members(int64_t k) {
@@ -123,7 +109,7 @@ static int64_t row_members(int64_t k) {
 }
 
 static int64_t batch_members(int64_t n_local, int64_t row_bytes) {
-    return CANDIDATES * batch_rows(n_local, row_bytes);
+    return CANDIDATES * ikt_foreign_batch(NULL, n_local, CANDIDATES, row_bytes);
 }
 
 static ikt_status allocate(refinement *r, bool is_begun) {
@@ -143,8 +129,7 @@ static ikt_status allocate(refinement *r, bool is_begun) {
 /* COLLECTIVE. All rows, in batches. */
 static ikt_status refine_all(refinement *r) {
     const int64_t most = ikt_rows_count(r->rows, 0), own = r->rows->count;
-    const bool is_small = ikt_piece_bytes(r->ctx) < FETCH_BYTES; /* as tests make it */
-    const int64_t rows = is_small ? BATCH_LEAST : batch_rows(most, r->row_bytes);
+    const int64_t rows = ikt_foreign_batch(r->ctx, most, CANDIDATES, r->row_bytes);
     ikt_status st = IKT_OK;
     for (int64_t done = 0; done < most && st == IKT_OK; done += rows) {
         r->first = done < own ? done : own;
@@ -205,5 +190,6 @@ int64_t ikt_refine_memory(int64_t n_local, int64_t k, int64_t row_bytes, int ran
     int64_t bytes = number * NEAR * n_local + threads * ikt_number_set_bytes(row_members(k));
     if (ranks == 1) return bytes;
     return bytes + ikt_number_set_bytes(batch_members(n_local, row_bytes)) +
-           batch_rows(n_local, row_bytes) * CANDIDATES * (row_bytes + number);
+           ikt_foreign_batch(NULL, n_local, CANDIDATES, row_bytes) * CANDIDATES *
+               (row_bytes + number);
 }

@@ -349,38 +349,17 @@ static ikt_status code_rows(ikt_context *ctx, const job *j, ikt_probabilities *p
 /* COLLECTIVE. Rows without similarity get weights for their nearest rows, as in any P; all others
  * have none in this graph. */
 static ikt_status adopt_zero_rows(ikt_context *ctx, const job *j, ikt_probabilities *p) {
-    const int64_t n = p->rows.count, first = p->rows.first, k = p->k;
+    ikt_zero_similarity zeros = {0, p->k, NULL, NULL};
     uint8_t *marked = NULL;
-    ikt_zero_similarity zeros = {0, k, NULL, NULL};
-    ikt_directed *out = &p->weights;
-    int64_t own = 0;
     if (p->whole.zero == 0) return IKT_OK;
-    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &marked, n, 1, "zero similarity")));
-    for (int64_t i = 0; i < n; i++)
-        own += marked[i] = p->whole.total[i] == 0;
+    IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &marked, p->rows.count, 1, "zero similarity")));
+    for (int64_t i = 0; i < p->rows.count; i++)
+        marked[i] = p->whole.total[i] == 0;
     ikt_status st = ikt_zero_similarity_find_ordered(
-        ctx, j->data, &p->rows, p->is_ordered ? &p->order : NULL, marked, k, &zeros);
+        ctx, j->data, &p->rows, p->is_ordered ? &p->order : NULL, marked, p->k, &zeros);
     ikt_free(&marked);
-    if (st == IKT_OK) {
-        out->n_local = n;
-        st = ikt_alloc(ctx, &out->start, n + 1, sizeof *out->start, "graph");
-        if (st == IKT_OK) st = ikt_alloc(ctx, &out->column, own * k, sizeof *out->column, "graph");
-        if (st == IKT_OK) st = ikt_alloc(ctx, &out->value, own * k, sizeof *out->value, "graph");
-        st = ikt_agree(ctx, st);
-    }
-    for (int64_t o = 0; st == IKT_OK && o < zeros.count; o++) {
-        const int64_t i = zeros.row[o] - first;
-        if (i >= 0 && i < n) out->start[i + 1] = k;
-    }
-    for (int64_t i = 0; st == IKT_OK && i < n; i++)
-        out->start[i + 1] += out->start[i];
-    for (int64_t o = 0; st == IKT_OK && o < zeros.count; o++) {
-        const int64_t i = zeros.row[o] - first;
-        if (i < 0 || i >= n) continue;
-        memcpy(out->column + out->start[i], zeros.nearest + o * k, (size_t)k * sizeof *out->column);
-        for (int64_t e = 0; e < k; e++)
-            out->value[out->start[i] + e] = (float)(1 / (double)k);
-    }
+    if (st == IKT_OK)
+        st = ikt_agree(ctx, ikt_directed_from_zeros(ctx, &zeros, &p->rows, &p->weights));
     p->zero_similarity = zeros.count;
     ikt_zero_similarity_destroy(&zeros);
     return st;

@@ -140,6 +140,22 @@ bool ikt_memory_plan_has(int stage) {
     return false;
 }
 
+/* Making P of lists, codes or all pairs: lists and symmetrisation, or the dense matrix; weights on
+ * their way to a file.
+ *   searched       bytes of codes or rows
+ *   of_objective   bytes of what the objective holds in the end */
+static int64_t graph_bytes(const ikt_workload *w, int64_t searched, int64_t of_objective) {
+    const int64_t rows = w->distribution.count, entries = rows * w->k;
+    const int64_t batch = BATCH_ENTRIES < entries ? BATCH_ENTRIES : entries;
+    const int64_t joining =
+        BATCH_BYTES * batch + SYMMETRISE_ROW_BYTES * rows + w->distribution.n / 5;
+    const bool is_moved = w->settings.output.graph[0] && w->is_near;
+    if (w->is_whole)
+        return searched + ikt_whole_memory_peak(rows, w->psi, w->t, w->ranks, w->threads);
+    return (w->is_near ? 0 : searched) + of_objective + (w->is_dense ? 0 : joining) +
+           (is_moved ? MOVED_ENTRY_BYTES * entries + GRAPH_FILE_BYTES : 0);
+}
+
 ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
     const ikt_settings *settings = &w->settings;
     const int64_t rows = w->distribution.count, n = w->distribution.n;
@@ -185,19 +201,7 @@ ikt_memory_plan ikt_memory_plan_make(const ikt_workload *w, int64_t base) {
         stage[IKT_STAGE_NEIGHBOURS] = rows + searched + search_bytes(w) +
                                       (w->is_isolation ? 0 : reading) + lists + loading + held;
     }
-    if (needs_p) { /* lists and symmetrisation, or the dense matrix; weights on their way to a file
-                    */
-        const int64_t batch = BATCH_ENTRIES < entries ? BATCH_ENTRIES : entries;
-        const int64_t joining = BATCH_BYTES * batch + SYMMETRISE_ROW_BYTES * rows + n / 5;
-        const bool is_moved = settings->output.graph[0] && w->is_near;
-        const int64_t whole =
-            ikt_whole_memory_peak(rows, w->psi > 0 ? w->psi : 1, w->t, w->ranks, w->threads);
-        stage[IKT_STAGE_GRAPH] =
-            w->is_whole
-                ? searched + whole + held
-                : (w->is_near ? 0 : searched) + of_objective + (w->is_dense ? 0 : joining) +
-                      (is_moved ? MOVED_ENTRY_BYTES * entries + GRAPH_FILE_BYTES : 0) + held;
-    }
+    if (needs_p) stage[IKT_STAGE_GRAPH] = graph_bytes(w, searched, of_objective) + held;
     stage[IKT_STAGE_LAYOUT] = of_objective + loop_bytes(w) + held;
     stage[IKT_STAGE_MEASURES] = measures_bytes(w) + held;
     find_peak(&plan);

@@ -189,9 +189,9 @@ ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t cou
     return s;
 }
 
-/* Rows of a fine cell up to which cells of that size are searched; fine cells of a row: some, and
- * so many that they hold about so many rows. */
-enum { FINE_ROWS = 16, FINE_LEAST = 8, FINE_CANDIDATES = 256 };
+/* Rows of a fine cell up to which fine cells are searched; fine cells of a row: some, and so many
+ * that they hold its usual candidates. */
+enum { FINE_ROWS = 16, FINE_LEAST = 8 };
 
 ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, int64_t n,
                                int64_t drawn, const ikt_codes_rows *rows, ikt_model_spec *out) {
@@ -214,7 +214,7 @@ ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, i
     if (centres > 0 && settings->affinity.support != IKT_SUPPORT_DENSE)
         out->candidates = ikt_isolation_candidates(isolation, centres);
     if (is_near && centres > 0 && n <= FINE_ROWS * centres) {
-        out->near = FINE_LEAST + FINE_CANDIDATES * centres / n;
+        out->near = FINE_LEAST + IKT_FINE_CANDIDATES * centres / n;
         const int64_t listed = ikt_list_length(centres, out);
         if (out->near > listed) out->near = listed;
         return IKT_OK;

@@ -275,7 +275,8 @@ static ikt_status write_round(ikt_context *ctx, work *w, FILE *file, const char 
 }
 
 /* COLLECTIVE. Writes the items of all ranks, in their order, as blocks; ranks pack at the same
- * time. file   open for writing on rank 0; NULL on the others
+ * time.
+ *   file   open for writing on rank 0; NULL on the others
  * Errors: IKT_ERR_FILE, IKT_ERR_RESOURCE. Memory: four times a block; on rank 0 also 16 blocks. */
 static ikt_status write_blocks(ikt_context *ctx, const ikt_block_items *items, FILE *file,
                                const char *path) {
