@@ -78,5 +78,5 @@ void ikt_draw_subset(uint64_t seed, ikt_rng_purpose what, int64_t which, int64_t
         number[i] = take(slot, slots, r) ? r : j;
         if (number[i] == j && r != j) take(slot, slots, j);
     }
-    ikt_sort_i64(number, count);
+    ikt_sort_below(number, count, n, slot);
 }

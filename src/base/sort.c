@@ -40,6 +40,47 @@ DISTINCT_OF(i64, int64_t)
 DISTINCT_OF(u32, uint32_t)
 DISTINCT_OF(i32, int32_t)
 
+enum {
+    DIGIT_BITS = 11,
+    DIGITS = 1 << DIGIT_BITS,
+    FEW = 2 * DIGITS /* numbers for which counting digits does not pay */
+};
+
+void ikt_sort_below(int64_t *number, int64_t count, int64_t end, int64_t *scratch) {
+    int64_t *from = number, *to = scratch;
+    if (count <= FEW) {
+        ikt_sort_i64(number, count);
+        return;
+    }
+    for (int shift = 0; (end - 1) >> shift > 0; shift += DIGIT_BITS) {
+        int64_t start[DIGITS + 1] = {0};
+        for (int64_t i = 0; i < count; i++)
+            start[((from[i] >> shift) & (DIGITS - 1)) + 1]++;
+        for (int64_t digit = 0; digit < DIGITS; digit++)
+            start[digit + 1] += start[digit];
+        for (int64_t i = 0; i < count; i++)
+            to[start[(from[i] >> shift) & (DIGITS - 1)]++] = from[i];
+        int64_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != number) memcpy(number, from, (size_t)count * sizeof *number);
+}
+
+void ikt_order_by_group(const uint32_t *group, int64_t count, int64_t groups, int64_t *first,
+                        uint32_t *order) {
+    memset(first, 0, (size_t)(groups + 1) * sizeof *first);
+    for (int64_t i = 0; i < count; i++)
+        first[group[i] + 1]++;
+    for (int64_t g = 0; g < groups; g++)
+        first[g + 1] += first[g];
+    for (int64_t i = 0; i < count; i++)
+        order[first[group[i]]++] = (uint32_t)i;
+    for (int64_t g = groups; g > 0; g--)
+        first[g] = first[g - 1]; /* the loop before has moved them on */
+    first[0] = 0;
+}
+
 /* --- the k least ------------------------------------------------------------------------------ */
 
 enum { STEP = 16 }; /* values that are compared at once */
@@ -58,37 +99,53 @@ float ikt_pair_value(ikt_pair pair) {
     return value;
 }
 
-/* Brings the k least pairs to the front. All pairs are distinct. */
-static void keep_least(ikt_pair *pair, int64_t count, int64_t k) {
+/* A pair of pair[low .. high] of about the rank k among them: of a sample, sorted, the one there.
+ */
+static ikt_pair pivot_of(const ikt_pair *pair, int64_t low, int64_t high, int64_t k) {
+    enum { SAMPLE = 15 };
+    ikt_pair sample[SAMPLE];
+    const int64_t count = high - low + 1;
+    for (int64_t i = 0; i < SAMPLE; i++) {
+        const ikt_pair here = pair[low + (2 * i + 1) * count / (2 * SAMPLE)];
+        int64_t to = i;
+        for (; to > 0 && sample[to - 1] > here; to--)
+            sample[to] = sample[to - 1];
+        sample[to] = here;
+    }
+    return sample[k * SAMPLE / count];
+}
+
+/* Pairs below the pivot come first; without branches that depend on them, which no processor could
+ * foretell. */
+void ikt_pairs_part(ikt_pair *pair, int64_t count, int64_t k) {
     int64_t low = 0, high = count - 1;
-    while (low < high) {
-        ikt_pair pivot = pair[low + (high - low) / 2]; /* the median of three */
-        const ikt_pair first = pair[low] < pair[high] ? pair[low] : pair[high];
-        const ikt_pair last = pair[low] < pair[high] ? pair[high] : pair[low];
-        pivot = pivot < first ? first : pivot > last ? last : pivot;
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (pair[i] < pivot)
-                i++;
-            while (pair[j] > pivot)
-                j--;
-            if (i > j) break;
-            ikt_pair swap = pair[i];
-            pair[i++] = pair[j];
-            pair[j--] = swap;
+    while (low < high && k > low && k <= high) {
+        const ikt_pair pivot = pivot_of(pair, low, high, k - low);
+        int64_t below = low;
+        for (int64_t i = low; i <= high; i++) {
+            const ikt_pair here = pair[i];
+            pair[i] = pair[below];
+            pair[below] = here;
+            below += here < pivot;
         }
-        if (k - 1 <= j)
-            high = j;
-        else if (k - 1 >= i)
-            low = i;
-        else
-            return;
+        if (k <= below)
+            high = below - 1;
+        else if (below > low)
+            low = below;
+        else { /* the pivot is the least: to the front with it */
+            for (int64_t i = low; i <= high; i++)
+                if (pair[i] == pivot) {
+                    pair[i] = pair[low];
+                    pair[low++] = pivot;
+                    break;
+                }
+        }
     }
 }
 
 void ikt_select_tighten(ikt_select *s, int64_t count) {
     if (s->count <= count) return;
-    keep_least(s->pair, s->count, count);
+    ikt_pairs_part(s->pair, s->count, count);
     s->count = count;
     s->limit = s->pair[0];
     for (int64_t e = 1; e < count; e++)

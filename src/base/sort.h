@@ -63,6 +63,17 @@ static inline int64_t ikt_find_block(const int64_t *first, int64_t blocks, int64
     return at - 1;
 }
 
+/* Sorts numbers from 0 to below `end`, ascending. Many of them are dealt digit by digit.
+ *   scratch   [count] */
+void ikt_sort_below(int64_t *number, int64_t count, int64_t end, int64_t *scratch);
+
+/* Orders numbers 0 .. count - 1 by their groups, and within a group by number.
+ *   group   [count] below `groups`
+ *   first   [groups + 1], receives where each group begins
+ *   order   [count], receives the numbers */
+void ikt_order_by_group(const uint32_t *group, int64_t count, int64_t groups, int64_t *first,
+                        uint32_t *order);
+
 /* A pair (value, number) as one integer whose order is that of the pairs: the value, mapped so that
  * its order is that of an unsigned integer, in the upper half. */
 typedef uint64_t ikt_pair;
@@ -93,6 +104,9 @@ void ikt_select_tighten(ikt_select *s, int64_t count);
 
 /* The k least, or all where fewer were offered, in no order: s->pair[s->count]. */
 void ikt_select_end(ikt_select *s);
+
+/* Brings the k least of some distinct pairs to the front. */
+void ikt_pairs_part(ikt_pair *pair, int64_t count, int64_t k);
 
 /* Parts of a pair. */
 ikt_pair ikt_pair_make(float value, uint32_t number);

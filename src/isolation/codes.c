@@ -262,15 +262,17 @@ int64_t ikt_codes_memory_peak(const ikt_codes_rows *rows, int64_t n_local,
     const int64_t block = rows->is_sparse
                               ? SPARSE_ENTRY_BYTES * entries
                               : block_rows(usual_budget, row_bytes, n_local) * row_bytes;
+    const int64_t tile =
+        spec->candidates > 0 ? ikt_coding_near_tile(kernel, d) : ikt_row_lists_tile(kernel, d);
     const int64_t work =
         rows->is_sparse ? ikt_coding_sparse_bytes(usual_budget, spec, distinct, rows, threads)
         : spec->form == IKT_FORM_FOREST
             ? ikt_coding_forest_bytes(usual_budget, spec, row_bytes, d, threads)
         : distinct > 0
-            ? ikt_row_lists_bytes(kernel, spec, distinct, d, threads) +
-                  (spec->candidates > 0
-                       ? ikt_coding_near_bytes(kernel, distinct, d, block / row_bytes, threads)
-                       : 0) +
+            ? ikt_row_lists_bytes(kernel, spec, distinct, d, tile, threads) +
+                  (spec->candidates > 0 ? ikt_coding_near_bytes(kernel, distinct, spec->candidates,
+                                                                d, block / row_bytes, threads)
+                                        : 0) +
                   n_local * spec->near * (int64_t)sizeof(uint32_t)
             : ikt_coding_direct_bytes(kernel, usual_budget, spec, d, threads);
     const int64_t model = 8 * (spec->pool + spec->coarse);

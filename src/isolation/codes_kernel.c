@@ -27,7 +27,7 @@ static int64_t round_up(int64_t value, int64_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
 }
 
-static int64_t words_of(const ikt_codes_kernel *kernel, int64_t d) {
+int64_t ikt_row_words(const ikt_codes_kernel *kernel, int64_t d) {
     return round_up((d + kernel->per_word - 1) / kernel->per_word, kernel->multiple);
 }
 
@@ -35,12 +35,12 @@ static int64_t words_of(const ikt_codes_kernel *kernel, int64_t d) {
 
 int64_t ikt_centres_bytes(const ikt_codes_kernel *kernel, int64_t psi, int64_t d) {
     int64_t slots = round_up(psi, IKT_LANES);
-    return slots * (words_of(kernel, d) * 4 + 4 + 4 + 8);
+    return slots * (ikt_row_words(kernel, d) * 4 + 4 + 4 + 8);
 }
 
 void ikt_centres_place(const ikt_codes_kernel *kernel, int64_t psi, int64_t d, void *memory,
                        ikt_centres *centres) {
-    int64_t slots = round_up(psi, IKT_LANES), words = words_of(kernel, d);
+    int64_t slots = round_up(psi, IKT_LANES), words = ikt_row_words(kernel, d);
     char *at = memory;
     *centres = (ikt_centres){.psi = psi, .d = d, .vectors = slots / IKT_LANES, .words = words};
     centres->word = at;
@@ -116,12 +116,12 @@ void ikt_centres_fill(const ikt_codes_kernel *kernel, ikt_centres *centres, cons
 /* --- rows ------------------------------------------------------------------------------------- */
 
 int64_t ikt_row_tile_rows(const ikt_codes_kernel *kernel, int64_t d) {
-    int64_t rows = TILE_BYTES / (4 * words_of(kernel, d)) / TILE_LEAST * TILE_LEAST;
+    int64_t rows = TILE_BYTES / (4 * ikt_row_words(kernel, d)) / TILE_LEAST * TILE_LEAST;
     return rows < TILE_LEAST ? TILE_LEAST : rows > IKT_ROW_TILE_MOST ? IKT_ROW_TILE_MOST : rows;
 }
 
 int64_t ikt_row_tile_bytes(const ikt_codes_kernel *kernel, int64_t d) {
-    int64_t row = 4 * (words_of(kernel, d) + IKT_SEEN_WORDS);
+    int64_t row = 4 * (ikt_row_words(kernel, d) + IKT_SEEN_WORDS);
     if (!kernel->is_u8) row = 2 * (row + 4 * PANEL_VECTORS * IKT_LANES + 8) + 8;
     return ikt_row_tile_rows(kernel, d) * row;
 }
@@ -147,7 +147,7 @@ ikt_status ikt_row_tile_create(ikt_context *ctx, const ikt_codes_kernel *kernel,
                                ikt_row_tile *tile) {
     int64_t rows = ikt_row_tile_rows(kernel, d);
     ikt_status status;
-    *tile = (ikt_row_tile){.d = d, .words = words_of(kernel, d), .capacity = rows};
+    *tile = (ikt_row_tile){.d = d, .words = ikt_row_words(kernel, d), .capacity = rows};
     IKT_TRY_GOTO(status, failed, create_block(ctx, kernel, rows, tile->words, &tile->all));
     if (kernel->is_u8) return IKT_OK;
     IKT_TRY_GOTO(status, failed, create_block(ctx, kernel, rows, tile->words, &tile->doubt));
@@ -178,6 +178,13 @@ void ikt_row_tile_stage(const ikt_codes_kernel *kernel, ikt_row_tile *tile, cons
         write_words(kernel, rows, row, tile->d, 0, at, kernel->rows);
         if (!kernel->is_u8) block->norm[i] = norm_f32((const float *)rows + row * tile->d, tile->d);
     }
+}
+
+void ikt_row_words_write(const ikt_codes_kernel *kernel, const void *rows, int64_t count, int64_t d,
+                         void *word) {
+    const int64_t words = ikt_row_words(kernel, d);
+    for (int64_t i = 0; i < count; i++)
+        write_words(kernel, rows, i, d, 0, (int32_t *)word + i * words, 1);
 }
 
 void ikt_row_tile_assign(const ikt_codes_kernel *kernel, ikt_row_tile *tile,

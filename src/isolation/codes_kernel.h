@@ -85,6 +85,13 @@ typedef struct {
      * rounding of kernel_f32_bound.h. Rows up to a multiple of `rows` are written. */
     void (*score)(const ikt_row_tile *tile, const ikt_centres *centres, int64_t first, int64_t end,
                   void *out, int64_t stride);
+    /* LOCAL. The same for rows that are chosen from some that stand side by side as words
+     * (ikt_row_words): the value of row[i] goes to out[i * stride + ...]; float32 values are summed
+     * up in one piece.
+     *   row   [count] */
+    void (*score_chosen)(const void *word, const uint32_t *row, int64_t count,
+                         const ikt_centres *centres, int64_t first, int64_t end, void *out,
+                         int64_t stride);
 } ikt_codes_kernel;
 
 /* LOCAL. The kernel for `isa`, or the best one below it that exists. Never NULL. */
@@ -116,6 +123,14 @@ int64_t ikt_row_tile_bytes(const ikt_codes_kernel *kernel, int64_t d);
 /* LOCAL. Copies rows[count*d] into the tile, 1 <= count <= capacity. */
 void ikt_row_tile_stage(const ikt_codes_kernel *kernel, ikt_row_tile *tile, const void *rows,
                         int64_t count);
+
+/* LOCAL, pure. Words of a row of d columns. */
+int64_t ikt_row_words(const ikt_codes_kernel *kernel, int64_t d);
+
+/* LOCAL. Writes rows[count*d] as words, a row after the other, for score_chosen.
+ *   word   [count * ikt_row_words] */
+void ikt_row_words_write(const ikt_codes_kernel *kernel, const void *rows, int64_t count, int64_t d,
+                         void *word);
 
 /* LOCAL. assign of the kernel, with psi = 1 answered without arithmetic. */
 void ikt_row_tile_assign(const ikt_codes_kernel *kernel, ikt_row_tile *tile,

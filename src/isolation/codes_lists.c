@@ -46,7 +46,7 @@ ikt_status ikt_coding_lists(ikt_coding *c) {
     ikt_row_lists l;
     int64_t open = 0;
     c->passes = 1;
-    ikt_status st = ikt_row_lists_create(c, &l);
+    ikt_status st = ikt_row_lists_create(c, ikt_row_lists_tile(c->kernel, c->d), &l);
     if (st == IKT_OK && c->places->near > 0) st = ikt_coding_give_places(c, &l.near);
     if (st == IKT_OK) st = ikt_coding_pass(c, ikt_model_parts(&c->model->spec), code_block, &l);
     for (int i = 0; l.space && i < c->threads; i++)

@@ -93,14 +93,12 @@ ikt_status ikt_coding_lists(ikt_coding *c);
 /* COLLECTIVE. Compares rows with spec.candidates centres, and measures what that misses. */
 ikt_status ikt_coding_near(ikt_coding *c);
 
-/* LOCAL, pure. Centres that a row is compared with so, on average, with what finding the links of
- * all centres takes for each of n rows. */
-int64_t ikt_near_compared(int64_t distinct, int64_t n, int64_t candidates);
-
-/* LOCAL, pure. Bytes that it takes beside those of lists (row_lists.h).
+/* LOCAL, pure. Rows whose lists are held together so; bytes that it takes beside those of lists
+ * (row_lists.h).
  *   block   rows that are read at a time */
-int64_t ikt_coding_near_bytes(const ikt_codes_kernel *kernel, int64_t distinct, int64_t d,
-                              int64_t block, int threads);
+int64_t ikt_coding_near_tile(const ikt_codes_kernel *kernel, int64_t d);
+int64_t ikt_coding_near_bytes(const ikt_codes_kernel *kernel, int64_t distinct, int64_t candidates,
+                              int64_t d, int64_t block, int threads);
 
 /* --- every row against the centres of each partitioning (codes_direct.c) ---------------------- */
 

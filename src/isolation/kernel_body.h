@@ -214,12 +214,6 @@ static TARGET void u8_assign(ikt_row_tile *tile, const ikt_centres *centres, uin
         cell[row] = u8_nearest_of_row(u8_seen_of(block, row));
 }
 
-#define U8_KERNEL(title, set)                                                                      \
-    {                                                                                              \
-        .name = (title), .isa = (set), .is_u8 = true, .rows = BLOCK_ROWS, .per_word = COORDINATES, \
-        .multiple = 1, .assign = u8_assign, .score = u8_score                                      \
-    }
-
 /* --- float32 ---------------------------------------------------------------------------------- */
 
 #if !defined(LANES_VNNI)
@@ -517,10 +511,18 @@ static TARGET void f32_assign(ikt_row_tile *tile, const ikt_centres *centres, ui
     if (doubts > 0) decide_doubtful(tile, centres, doubts, cell);
 }
 
+#endif
+
+#include "isolation/kernel_chosen.h"
+
+#define U8_KERNEL(title, set)                                                                      \
+    {                                                                                              \
+        .name = (title), .isa = (set), .is_u8 = true, .rows = BLOCK_ROWS, .per_word = COORDINATES, \
+        .multiple = 1, .assign = u8_assign, .score = u8_score, .score_chosen = u8_score_chosen     \
+    }
+
 #define F32_KERNEL(title, set)                                                                     \
     {                                                                                              \
         .name = (title), .isa = (set), .is_u8 = false, .rows = BLOCK_ROWS, .per_word = 1,          \
-        .multiple = 1, .assign = f32_assign, .score = f32_score                                    \
+        .multiple = 1, .assign = f32_assign, .score = f32_score, .score_chosen = f32_score_chosen  \
     }
-
-#endif

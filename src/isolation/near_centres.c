@@ -12,9 +12,10 @@
 #include "dist/shuffle.h"
 
 enum {
-    CENTRES_A_CELL = 96, /* the rows of a tile of lists: many share what they are compared with */
-    CELLS_MOST = 16384,  /* every cell is compared with every other */
-    PROBES_FACTOR = 4    /* cells that may be needed beside the average number: some are small */
+    CENTRES_A_CELL = 64, /* four vectors of centres: a finer cell is more exact, but costs more */
+    CELLS_MOST = 65536,  /* every rank holds them all, and brings them into order alone */
+    CELLS_A_GROUP = 64,
+    NEAR_GROUPS = 8 /* in which the cell of a row is looked for */
 };
 
 static const char purpose[] = "centres";
@@ -24,11 +25,8 @@ int64_t ikt_near_centres_cells(int64_t count) {
     return cells > CELLS_MOST ? CELLS_MOST : cells < 1 ? 1 : cells;
 }
 
-/* Cells that a row is compared with, at most. */
-static int64_t probes_of(int64_t count, int64_t candidates) {
-    const int64_t cells = ikt_near_centres_cells(count);
-    const int64_t wanted = PROBES_FACTOR * (candidates * cells / count + 1) + PROBES_FACTOR;
-    return candidates == 0 ? 0 : wanted < cells ? wanted : cells;
+int64_t ikt_near_centres_groups(int64_t count) {
+    return (ikt_near_centres_cells(count) + CELLS_A_GROUP - 1) / CELLS_A_GROUP;
 }
 
 static const float *float_row(const void *x, bool is_u8, int64_t row, int64_t d, float *scratch) {
@@ -38,43 +36,145 @@ static const float *float_row(const void *x, bool is_u8, int64_t row, int64_t d,
     return scratch;
 }
 
-int64_t ikt_near_centres_cell(const ikt_near_centres *near, const void *row, bool is_u8,
-                              float *scratch) {
-    return ikt_pyramid_find(near->pyramid, float_row(row, is_u8, 0, near->d, scratch));
+/* --- the cell of a row ------------------------------------------------------------------------ */
+
+int64_t ikt_near_centres_scratch(const ikt_near_centres *near) {
+    int64_t most = near->groups;
+    for (int64_t g = 0; g < near->groups; g++) {
+        const int64_t cells = near->group_first[g + 1] - near->group_first[g];
+        if (cells > most) most = cells;
+    }
+    return near->d + ikt_packed_rows(most) + IKT_PACK_ROWS; /* a group may begin within a pack */
 }
 
-/* LOCAL. Draws the centres of the cells, brings them into order and makes what finds cells.
- *   dense   receives [cells * d] the centres of the cells in their order */
-static ikt_status draw_cells(ikt_context *ctx, const ikt_metric *metric, const void *x, bool is_u8,
-                             uint64_t seed, ikt_near_centres *near, float *dense) {
+/* The nearest of the groups, in order; returns how many. */
+static int64_t nearest_groups(int64_t groups, const float *distance, ikt_pair pair[NEAR_GROUPS]) {
+    int64_t found = 0;
+    for (int64_t g = 0; g < groups; g++) {
+        const ikt_pair here = ikt_pair_make(distance[g], (uint32_t)g);
+        if (found == NEAR_GROUPS && here > pair[found - 1]) continue;
+        int64_t to = found < NEAR_GROUPS ? found++ : found - 1;
+        for (; to > 0 && pair[to - 1] > here; to--)
+            pair[to] = pair[to - 1];
+        pair[to] = here;
+    }
+    return found;
+}
+
+int64_t ikt_near_centres_cell(const ikt_near_centres *near, const void *row, bool is_u8,
+                              float *scratch) {
+    const ikt_metric *metric = near->metric;
+    const int64_t d = near->d;
+    const float *x = float_row(row, is_u8, 0, d, scratch);
+    float *distance = scratch + d;
+    ikt_pair pair[NEAR_GROUPS], best = UINT64_MAX;
+    metric->block(near->isa, x, 1, near->group_packed, near->groups, d, distance);
+    const int64_t found = nearest_groups(near->groups, distance, pair);
+    for (int64_t e = 0; e < found; e++) {
+        const int64_t group = ikt_pair_number(pair[e]), first = near->group_first[group];
+        const int64_t end = near->group_first[group + 1];
+        const int64_t from = first / IKT_PACK_ROWS * IKT_PACK_ROWS;
+        metric->block(near->isa, x, 1, near->packed + from * d, end - from, d, distance);
+        for (int64_t cell = first; cell < end; cell++) {
+            const ikt_pair here = ikt_pair_make(distance[cell - from], (uint32_t)cell);
+            if (here < best) best = here;
+        }
+    }
+    return ikt_pair_number(best);
+}
+
+/* --- the order -------------------------------------------------------------------------------- */
+
+/* LOCAL. Brings cells in an order of locality into that of their groups. Every so many cells one is
+ * the centre of a group.
+ *   x        [cells * d] the centres of the cells by number
+ *   sorted   [cells] their numbers in the order of locality
+ *   order    [cells], receives them in the order of groups */
+static ikt_status group_cells(ikt_context *ctx, const float *x, const uint32_t *sorted,
+                              uint32_t *order, ikt_near_centres *near) {
+    const int64_t cells = near->cells, groups = near->groups, d = near->d;
+    const float **row = NULL;
+    float *distance = NULL;
+    uint32_t *group = NULL;
+    ikt_status st = ikt_alloc(ctx, &row, groups, sizeof *row, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &distance, ikt_packed_rows(groups), sizeof *distance, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &group, cells, sizeof *group, purpose);
+    if (st == IKT_OK) {
+        for (int64_t g = 0; g < groups; g++) {
+            near->group_drawn[g] = sorted[g * cells / groups];
+            row[g] = x + near->group_drawn[g] * d;
+        }
+        ikt_pack_rows_from(row, groups, d, near->group_packed);
+        for (int64_t i = 0; i < cells; i++) {
+            ikt_pair nearest[NEAR_GROUPS];
+            near->metric->block(near->isa, x + sorted[i] * d, 1, near->group_packed, groups, d,
+                                distance);
+            nearest_groups(groups, distance, nearest);
+            group[i] = ikt_pair_number(nearest[0]);
+        }
+        ikt_order_by_group(group, cells, groups, near->group_first, order);
+        for (int64_t i = 0; i < cells; i++)
+            order[i] = sorted[order[i]];
+    }
+    ikt_free(&row);
+    ikt_free(&distance);
+    ikt_free(&group);
+    return st;
+}
+
+static ikt_status allocate(ikt_context *ctx, ikt_near_centres *near) {
+    const int64_t cells = near->cells, groups = near->groups, count = near->count, d = near->d;
+    const int64_t packed = ikt_packed_floats(cells, d);
+    const int64_t group_packed = ikt_packed_floats(groups, d);
+    IKT_TRY(ikt_alloc(ctx, &near->first, cells + 1, sizeof *near->first, purpose));
+    IKT_TRY(ikt_alloc(ctx, &near->number, count, sizeof *near->number, purpose));
+    IKT_TRY(ikt_alloc(ctx, &near->place, count, sizeof *near->place, purpose));
+    IKT_TRY(ikt_alloc(ctx, &near->drawn, cells, sizeof *near->drawn, purpose));
+    IKT_TRY(ikt_alloc(ctx, &near->packed, packed, sizeof *near->packed, purpose));
+    IKT_TRY(ikt_alloc(ctx, &near->group_first, groups + 1, sizeof *near->group_first, purpose));
+    IKT_TRY(ikt_alloc(ctx, &near->group_drawn, groups, sizeof *near->group_drawn, purpose));
+    return ikt_alloc(ctx, &near->group_packed, group_packed, sizeof(float), purpose);
+}
+
+/* LOCAL. Draws the centres of the cells and of their groups, and brings them into order. */
+static ikt_status draw_cells(ikt_context *ctx, const void *x, bool is_u8, uint64_t seed,
+                             ikt_near_centres *near) {
     const int64_t cells = near->cells, d = near->d, slots = ikt_draw_slots(cells);
     int64_t *slot = NULL, *drawn = NULL;
-    uint32_t *order = NULL;
-    float *unordered = NULL;
+    uint32_t *sorted = NULL, *order = NULL;
+    const float **row = NULL;
+    float *dense = NULL;
     ikt_status st = ikt_alloc(ctx, &slot, slots, sizeof *slot, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &drawn, cells, sizeof *drawn, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &sorted, cells, sizeof *sorted, purpose);
     if (st == IKT_OK) st = ikt_alloc(ctx, &order, cells, sizeof *order, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &unordered, cells * d, sizeof *unordered, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &row, cells, sizeof *row, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &dense, cells * d, sizeof *dense, purpose);
     if (st == IKT_OK) {
         ikt_draw_subset(seed, IKT_RNG_CELLS, 0, near->count, cells, slot, slots, drawn);
         for (int64_t c = 0; c < cells; c++) {
-            const float *row = float_row(x, is_u8, drawn[c], d, unordered + c * d);
-            if (!is_u8) memcpy(unordered + c * d, row, (size_t)d * sizeof *row);
+            const float *from = float_row(x, is_u8, drawn[c], d, dense + c * d);
+            if (!is_u8) memcpy(dense + c * d, from, (size_t)d * sizeof *from);
         }
-        st = ikt_locality_order(ctx, unordered, NULL, cells, d, order);
+        st = ikt_locality_order(ctx, dense, NULL, cells, d, sorted);
     }
-    for (int64_t c = 0; st == IKT_OK && c < cells; c++)
-        memcpy(dense + c * d, unordered + order[c] * d, (size_t)d * sizeof *dense);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &near->packed, ikt_packed_floats(cells, d), sizeof *dense, purpose);
+    if (st == IKT_OK) st = group_cells(ctx, dense, sorted, order, near);
     if (st == IKT_OK) {
-        ikt_pack_rows(dense, cells, d, near->packed);
-        st = ikt_pyramid_create(ctx, metric, near->packed, cells, d, &near->pyramid);
+        for (int64_t g = 0; g < near->groups; g++)
+            near->group_drawn[g] = (uint32_t)drawn[near->group_drawn[g]];
+        for (int64_t c = 0; c < cells; c++) {
+            near->drawn[c] = (uint32_t)drawn[order[c]];
+            row[c] = dense + order[c] * d;
+        }
+        ikt_pack_rows_from(row, cells, d, near->packed);
     }
     ikt_free(&slot);
     ikt_free(&drawn);
+    ikt_free(&sorted);
     ikt_free(&order);
-    ikt_free(&unordered);
+    ikt_free(&row);
+    ikt_free(&dense);
     return st;
 }
 
@@ -82,37 +182,26 @@ static ikt_status draw_cells(ikt_context *ctx, const ikt_metric *metric, const v
 static ikt_status place_centres(ikt_context *ctx, const void *x, bool is_u8,
                                 ikt_near_centres *near) {
     const ikt_rows share = ikt_rows_make(near->count, ikt_size(ctx), ikt_rank(ctx));
-    const int64_t d = near->d, element = is_u8 ? 1 : (int64_t)sizeof(float);
+    const int64_t bytes = near->d * (is_u8 ? 1 : (int64_t)sizeof(float));
+    const int64_t each = ikt_near_centres_scratch(near);
     uint32_t *own = NULL, *cell = NULL;
     float *scratch = NULL;
     ikt_status st = ikt_alloc(ctx, &own, share.count, sizeof *own, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &scratch, ikt_threads(ctx) * d, sizeof *scratch, purpose);
     if (st == IKT_OK)
-        st = ikt_alloc(ctx, &near->first, near->cells + 1, sizeof *near->first, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &near->number, near->count, sizeof(uint32_t), purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &near->place, near->count, sizeof(uint32_t), purpose);
+        st = ikt_alloc(ctx, &scratch, ikt_threads(ctx) * each, sizeof *scratch, purpose);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
 #pragma omp parallel for schedule(dynamic, 256) num_threads(ikt_threads(ctx))
         for (int64_t i = 0; i < share.count; i++)
-            own[i] = (uint32_t)ikt_near_centres_cell(
-                near, (const char *)x + (share.first + i) * d * element, is_u8,
-                scratch + omp_get_thread_num() * d);
+            own[i] =
+                (uint32_t)ikt_near_centres_cell(near, (const char *)x + (share.first + i) * bytes,
+                                                is_u8, scratch + omp_get_thread_num() * each);
         st = ikt_share_rows(ctx, &share, own, sizeof *own, purpose, &cell);
     }
     if (st == IKT_OK) {
-        int64_t *first = near->first;
-        for (int64_t i = 0; i < near->count; i++)
-            first[cell[i] + 1]++;
-        for (int64_t c = 0; c < near->cells; c++)
-            first[c + 1] += first[c];
-        for (int64_t i = 0; i < near->count; i++) {
-            near->place[i] = (uint32_t)first[cell[i]]++;
-            near->number[near->place[i]] = (uint32_t)i;
-        }
-        for (int64_t c = near->cells; c > 0; c--)
-            first[c] = first[c - 1]; /* the loop before has moved them on */
-        first[0] = 0;
+        ikt_order_by_group(cell, near->count, near->cells, near->first, near->number);
+        for (int64_t at = 0; at < near->count; at++)
+            near->place[near->number[at]] = (uint32_t)at;
     }
     ikt_free(&own);
     ikt_free(&scratch);
@@ -120,70 +209,20 @@ static ikt_status place_centres(ikt_context *ctx, const void *x, bool is_u8,
     return st;
 }
 
-/* The nearest cells of one cell that hold enough centres.
- *   distance   [cells] from its centre to all
- *   pair       [IKT_SELECT_CAPACITY * probes] work space */
-static void choose_probes(const ikt_near_centres *near, const float *distance, ikt_pair *pair,
-                          uint32_t *probe) {
-    ikt_select s;
-    ikt_select_begin(&s, ikt_cpu_isa(), near->probes, pair);
-    ikt_select_floats(&s, -1, 0, near->cells, distance);
-    ikt_select_end(&s);
-    ikt_pairs_sort(s.pair, s.count);
-    int64_t left = near->candidates;
-    for (int64_t e = 0; e < near->probes; e++) {
-        const int64_t cell = e < s.count ? ikt_pair_number(s.pair[e]) : 0;
-        const bool is_wanted = e < s.count && left > 0;
-        probe[e] = is_wanted ? (uint32_t)cell : UINT32_MAX;
-        if (is_wanted) left -= near->first[cell + 1] - near->first[cell];
-    }
-}
-
-/* COLLECTIVE. What the rows of each cell are compared with; each rank chooses for a share. */
-static ikt_status find_probes(ikt_context *ctx, const ikt_metric *metric, const float *dense,
-                              ikt_near_centres *near) {
-    const ikt_rows share = ikt_rows_make(near->cells, ikt_size(ctx), ikt_rank(ctx));
-    const int64_t probes = near->probes, stride = ikt_packed_rows(near->cells), d = near->d;
-    const int64_t pairs = IKT_SELECT_CAPACITY * probes;
-    const int threads = ikt_threads(ctx);
-    uint32_t *own = NULL;
-    float *distance = NULL;
-    ikt_pair *pair = NULL;
-    ikt_status st = ikt_alloc(ctx, &own, share.count * probes, sizeof *own, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &distance, threads * stride, sizeof *distance, purpose);
-    if (st == IKT_OK) st = ikt_alloc(ctx, &pair, threads * pairs, sizeof *pair, purpose);
-    st = ikt_agree(ctx, st);
-    if (st == IKT_OK) {
-#pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
-        for (int64_t c = 0; c < share.count; c++) {
-            float *all = distance + omp_get_thread_num() * stride;
-            metric->block(ikt_cpu_isa(), dense + (share.first + c) * d, 1, near->packed,
-                          near->cells, d, all);
-            choose_probes(near, all, pair + omp_get_thread_num() * pairs, own + c * probes);
-        }
-        st = ikt_share_rows(ctx, &share, own, (size_t)probes * sizeof *own, purpose, &near->probe);
-    }
-    ikt_free(&own);
-    ikt_free(&distance);
-    ikt_free(&pair);
-    return st;
-}
-
 ikt_status ikt_near_centres_create(ikt_context *ctx, const ikt_metric *metric, const void *x,
                                    bool is_u8, int64_t count, int64_t d, uint64_t seed,
                                    int64_t candidates, ikt_near_centres *out) {
-    float *dense = NULL;
-    *out = (ikt_near_centres){.count = count,
+    *out = (ikt_near_centres){.metric = metric,
+                              .isa = ikt_cpu_isa(),
+                              .count = count,
                               .d = d,
                               .cells = ikt_near_centres_cells(count),
-                              .candidates = candidates < count ? candidates : 0};
-    out->probes = probes_of(count, out->candidates);
-    ikt_status st = ikt_alloc(ctx, &dense, out->cells * d, sizeof *dense, purpose);
-    if (st == IKT_OK) st = draw_cells(ctx, metric, x, is_u8, seed, out, dense);
+                              .groups = ikt_near_centres_groups(count),
+                              .candidates = candidates < count ? candidates : count};
+    ikt_status st = allocate(ctx, out);
+    if (st == IKT_OK) st = draw_cells(ctx, x, is_u8, seed, out);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) st = place_centres(ctx, x, is_u8, out);
-    if (st == IKT_OK && out->candidates > 0) st = find_probes(ctx, metric, dense, out);
-    ikt_free(&dense);
     if (st != IKT_OK) ikt_near_centres_destroy(out);
     return st;
 }
@@ -192,17 +231,19 @@ void ikt_near_centres_destroy(ikt_near_centres *near) {
     ikt_free(&near->first);
     ikt_free(&near->number);
     ikt_free(&near->place);
+    ikt_free(&near->drawn);
     ikt_free(&near->packed);
-    ikt_pyramid_destroy(&near->pyramid);
-    ikt_free(&near->probe);
-    near->count = near->cells = 0;
+    ikt_free(&near->group_first);
+    ikt_free(&near->group_drawn);
+    ikt_free(&near->group_packed);
+    near->count = near->cells = near->groups = 0;
 }
 
-int64_t ikt_near_centres_bytes(int64_t count, int64_t d, int64_t candidates) {
-    const int64_t cells = ikt_near_centres_cells(count);
-    /* In the order: numbers and places, the cells of the centres on the way, and of the coarse
-     * centres three copies and their means. */
-    return count * 3 * (int64_t)sizeof(uint32_t) + cells * (int64_t)sizeof(int64_t) +
-           4 * ikt_packed_floats(cells, d) * (int64_t)sizeof(float) +
-           2 * cells * probes_of(count, candidates) * (int64_t)sizeof(uint32_t);
+int64_t ikt_near_centres_bytes(int64_t count, int64_t d) {
+    const int64_t cells = ikt_near_centres_cells(count), groups = ikt_near_centres_groups(count);
+    const int64_t number = sizeof(uint32_t), wide = sizeof(int64_t);
+    /* In the order: numbers and places, the cells of the centres on the way; cells and groups,
+     * packed and, on the way, as rows, with what draws and orders them. */
+    return count * 3 * number + cells * (d * 2 * (int64_t)sizeof(float) + 4 * number + 6 * wide) +
+           groups * (d * (int64_t)sizeof(float) + number + 2 * wide);
 }

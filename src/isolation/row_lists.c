@@ -8,7 +8,11 @@
 #include "isolation/centre_lists.h"
 #include "metric/metric.h"
 
-enum { TILE_ROWS = 96 /* a multiple of every kernel's rows */ };
+enum {
+    TILE_ROWS = 96,     /* a multiple of every kernel's rows */
+    CHUNK_VECTORS = 64, /* of centres: values of a tile stay in the second-level cache */
+    CHUNK = CHUNK_VECTORS * IKT_LANES
+};
 
 static const char purpose[] = "lists";
 
@@ -33,22 +37,21 @@ static bool keeps_rows(bool is_u8, const ikt_model_spec *spec) {
 }
 
 int64_t ikt_row_lists_bytes(const ikt_codes_kernel *kernel, const ikt_model_spec *spec,
-                            int64_t distinct, int64_t d, int threads) {
+                            int64_t distinct, int64_t d, int64_t rows, int threads) {
     const int64_t length = ikt_list_length(distinct, spec), parts = ikt_model_parts(spec);
-    const int64_t rows = ikt_row_lists_tile(kernel, d);
+    const int64_t tile = ikt_row_lists_tile(kernel, d);
     const int64_t element = kernel->is_u8 ? 1 : 4, gathered = distinct * d * element;
     const int64_t packed = ikt_centres_bytes(kernel, distinct, d), packing = packed + gathered;
     const int64_t pairs = (rows + 1) * IKT_SELECT_CAPACITY * length;
-    const int64_t space = 2 * ikt_row_tile_bytes(kernel, d) + rows * IKT_LIST_CHUNK * 4 +
+    const int64_t space = 2 * ikt_row_tile_bytes(kernel, d) + tile * CHUNK * 4 +
                           kernel->rows * lanes_of(distinct) * 4 +
                           pairs * (int64_t)sizeof(ikt_pair) + parts * 4 +
                           larger(spec->psi, spec->coarse) * 4;
     const int64_t kept = keeps_rows(kernel->is_u8, spec) ? gathered : 0;
     const int64_t uses = spec->t * spec->psi + spec->coarse;
     const int64_t making = ikt_model_distinct_bytes(spec, uses, threads);
-    const int64_t places = spec->near > 0 || spec->candidates > 0
-                               ? ikt_near_centres_bytes(distinct, d, spec->candidates) + gathered
-                               : 0;
+    const int64_t places =
+        spec->near > 0 || spec->candidates > 0 ? ikt_near_centres_bytes(distinct, d) + gathered : 0;
     return larger(making, larger(packed + kept + threads * space, packing) + places) +
            ikt_centre_table_bytes(distinct, parts, uses);
 }
@@ -109,13 +112,14 @@ static ikt_status create_spaces(ikt_row_lists *l) {
     const ikt_coding *c = l->c;
     ikt_context *ctx = c->ctx;
     const ikt_model_spec *spec = &c->model->spec;
-    const int64_t d = c->d, rows = l->rows_most, list = IKT_SELECT_CAPACITY * l->length;
+    const int64_t d = c->d, list = IKT_SELECT_CAPACITY * l->length;
+    const int64_t rows = l->rows_most, tile = ikt_row_lists_tile(c->kernel, d);
     const int64_t all = c->kernel->rows * lanes_of(l->table.count);
     IKT_TRY(ikt_alloc(ctx, &l->space, c->threads, sizeof *l->space, purpose));
     for (ikt_list_tile *s = l->space; s < l->space + c->threads; s++) {
         IKT_TRY(ikt_row_tile_create(ctx, c->kernel, d, &s->tile));
         IKT_TRY(ikt_row_tile_create(ctx, c->kernel, d, &s->alone));
-        IKT_TRY(ikt_alloc(ctx, &s->value, rows * IKT_LIST_CHUNK, 4, purpose));
+        IKT_TRY(ikt_alloc(ctx, &s->value, tile * CHUNK, 4, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->kept, rows, sizeof *s->kept, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->pair, rows * list, sizeof *s->pair, purpose));
         IKT_TRY(ikt_alloc(ctx, &s->open, l->table.words, sizeof *s->open, purpose));
@@ -128,10 +132,9 @@ static ikt_status create_spaces(ikt_row_lists *l) {
     return IKT_OK;
 }
 
-ikt_status ikt_row_lists_create(const ikt_coding *c, ikt_row_lists *out) {
+ikt_status ikt_row_lists_create(const ikt_coding *c, int64_t rows, ikt_row_lists *out) {
     const ikt_model *model = c->model;
-    *out = (ikt_row_lists){
-        .c = c, .isa = ikt_cpu_isa(), .rows_most = ikt_row_lists_tile(c->kernel, c->d)};
+    *out = (ikt_row_lists){.c = c, .isa = ikt_cpu_isa(), .rows_most = rows};
     IKT_TRY(ikt_agree(c->ctx, ikt_centre_table_create(c->ctx, model, 0,
                                                       ikt_model_parts(&model->spec), &out->table)));
     out->length = ikt_list_length(out->table.count, &model->spec);
@@ -162,42 +165,34 @@ void ikt_row_lists_destroy(ikt_row_lists *l) {
 
 /* --- comparing -------------------------------------------------------------------------------- */
 
-void ikt_row_lists_stage(const ikt_row_lists *l, ikt_list_tile *s, const void *x, int64_t count,
-                         int64_t length) {
-    s->x = x;
-    ikt_row_tile_stage(l->c->kernel, &s->tile, x, count);
-    for (int64_t r = 0; r < count; r++)
-        ikt_select_begin(&s->kept[r], l->isa, length,
-                         s->pair + r * IKT_SELECT_CAPACITY * l->length);
-}
-
-void ikt_row_lists_offer(const ikt_row_lists *l, ikt_list_tile *s, int64_t first, int64_t end) {
+/* Offers the centres of vectors first .. end - 1 to the lists of the staged rows. */
+static void offer(const ikt_row_lists *l, ikt_list_tile *s, int64_t first, int64_t end) {
     const ikt_codes_kernel *kernel = l->c->kernel;
-    for (int64_t vector = first; vector < end; vector += IKT_LIST_CHUNK_VECTORS) {
-        const int64_t last =
-            vector + IKT_LIST_CHUNK_VECTORS < end ? vector + IKT_LIST_CHUNK_VECTORS : end;
-        const int64_t from = vector * IKT_LANES, left = l->table.count - from;
-        const int64_t lanes = (last - vector) * IKT_LANES, offered = left < lanes ? left : lanes;
-        kernel->score(&s->tile, &l->centres, vector, last, s->value, IKT_LIST_CHUNK);
-        for (int64_t r = 0; r < s->tile.all.count; r++) {
-            const int64_t at = r * IKT_LIST_CHUNK;
-            if (kernel->is_u8)
-                ikt_select_ints(&s->kept[r], from, offered, (int32_t *)s->value + at);
-            else
-                ikt_select_floats(&s->kept[r], -1, from, offered, (float *)s->value + at);
-        }
+    const int64_t from = first * IKT_LANES, left = l->table.count - from;
+    const int64_t lanes = (end - first) * IKT_LANES, offered = left < lanes ? left : lanes;
+    kernel->score(&s->tile, &l->centres, first, end, s->value, CHUNK);
+    for (int64_t r = 0; r < s->tile.all.count; r++) {
+        const int64_t at = r * CHUNK;
+        if (kernel->is_u8)
+            ikt_select_ints(&s->kept[r], from, offered, (int32_t *)s->value + at);
+        else
+            ikt_select_floats(&s->kept[r], -1, from, offered, (float *)s->value + at);
     }
 }
 
 void ikt_row_lists_compare_all(const ikt_row_lists *l, ikt_list_tile *s, const void *x,
                                int64_t count) {
     const int64_t vectors = l->centres.vectors;
-    ikt_row_lists_stage(l, s, x, count, l->length);
+    s->x = x;
+    ikt_row_tile_stage(l->c->kernel, &s->tile, x, count);
+    for (int64_t r = 0; r < count; r++)
+        ikt_select_begin(&s->kept[r], l->isa, l->length,
+                         s->pair + r * IKT_SELECT_CAPACITY * l->length);
     for (int64_t v = 0, end, chunks = 1; v < vectors; v = end, chunks++) {
-        end = v + IKT_LIST_CHUNK_VECTORS < vectors ? v + IKT_LIST_CHUNK_VECTORS : vectors;
-        ikt_row_lists_offer(l, s, v, end);
+        end = v + CHUNK_VECTORS < vectors ? v + CHUNK_VECTORS : vectors;
+        offer(l, s, v, end);
         if (l->near.count == 0) /* the chunks are samples of all centres */
-            ikt_list_tighten(s->kept, count, l->length, chunks, IKT_LIST_CHUNK, l->table.count);
+            ikt_list_tighten(s->kept, count, l->length, chunks, CHUNK, l->table.count);
     }
     for (int64_t r = 0; r < count; r++)
         ikt_select_end(&s->kept[r]);
@@ -268,7 +263,10 @@ static int32_t score_bytes(const uint8_t *c, const uint8_t *x, int64_t d) {
     return sum;
 }
 
-ikt_pair ikt_near_pair(const ikt_row_lists *l, const ikt_list_tile *s, int64_t r, int64_t place) {
+/* The distance of row r to the centre of a place, by which near lists are sorted, and its number.
+ */
+static ikt_pair near_pair(const ikt_row_lists *l, const ikt_list_tile *s, int64_t r,
+                          int64_t place) {
     const int64_t d = l->c->d;
     const void *x = ikt_list_row(l, s, r);
     const uint32_t number = l->near.number[place];
@@ -285,7 +283,7 @@ void ikt_near_list_sort(const ikt_row_lists *l, ikt_list_tile *s, int64_t r) {
         const uint32_t place = ikt_pair_number(kept->pair[e]);
         kept->pair[e] = l->c->kernel->is_u8 /* values are exact */
                             ? (kept->pair[e] & value) | l->near.number[place]
-                            : ikt_near_pair(l, s, r, place);
+                            : near_pair(l, s, r, place);
     }
     ikt_pairs_sort(kept->pair, kept->count);
 }

@@ -1,7 +1,7 @@
 /* Lists of the distinct centres nearest to each row of a tile: what codes from lists are made with,
  * whether rows are compared with all centres (codes_lists.c) or with near ones (codes_near.c).
  *
- *     stage -> offer some or all centres -> end the lists -> for each row: sort, walk, close
+ *     all centres (here) or near ones (near_search.h) -> a list -> sort, walk, close
  */
 #ifndef IKT_ISOLATION_ROW_LISTS_H
 #define IKT_ISOLATION_ROW_LISTS_H
@@ -10,22 +10,17 @@
 #include "isolation/coding.h"
 #include "isolation/near_centres.h"
 
-enum {
-    IKT_LIST_CHUNK_VECTORS = 64, /* of centres: values of a tile stay in the second-level cache */
-    IKT_LIST_CHUNK = IKT_LIST_CHUNK_VECTORS * IKT_LANES
-};
-
 /* What one thread works with. */
 typedef struct {
-    ikt_row_tile tile; /* rows as the kernel takes them */
-    const void *x;     /* [rows of the tile * d] the rows side by side, lent */
-    void *value;       /* [rows of a tile * IKT_LIST_CHUNK] values of a chunk of centres */
-    ikt_select *kept;  /* [rows of a tile] their lists: numbers in the order of computing until they
-                          are sorted, and numbers of the table then */
-    ikt_pair *pair;    /* [rows of a tile * IKT_SELECT_CAPACITY * length] memory of the lists */
-    uint64_t *open;    /* [words of the table] the parts without a cell, of one row */
-    uint32_t *cell;    /* [parts] the cells of one row */
-    int32_t *member;   /* [the most centres of a part] */
+    ikt_row_tile tile;  /* rows as the kernel takes them */
+    const void *x;      /* [rows * d] the rows side by side, lent */
+    void *value;        /* values of a chunk of centres for the rows of the tile */
+    ikt_select *kept;   /* [rows_most] their lists: numbers in the order of computing until they
+                           are sorted, and numbers of the table then */
+    ikt_pair *pair;     /* [rows_most * IKT_SELECT_CAPACITY * length] memory of the lists */
+    uint64_t *open;     /* [words of the table] the parts without a cell, of one row */
+    uint32_t *cell;     /* [parts] the cells of one row */
+    int32_t *member;    /* [the most centres of a part] */
     ikt_row_tile alone; /* one row that its list leaves open, */
     void *all;          /* [rows of the kernel * centres] its values of all centres, */
     ikt_pair *longer;   /* [IKT_SELECT_CAPACITY * length] and its list among them */
@@ -43,32 +38,27 @@ typedef struct {
     void *rows;        /* [table.count * d] the centres as rows: by place where they have places, by
                           number otherwise; NULL for bytes that are compared with all */
     int64_t length;    /* of a list */
-    int64_t rows_most; /* of a tile */
+    int64_t rows_most; /* whose lists are held together */
     ikt_list_tile *space; /* [threads] */
 } ikt_row_lists;
 
 /* COLLECTIVE. Fetches the distinct centres of c->model, gives them places where the model's spec or
  * c->places ask for those, and packs them. Errors: IKT_ERR_RESOURCE, those of reading; destroy it
- * in any case. */
-ikt_status ikt_row_lists_create(const ikt_coding *c, ikt_row_lists *out);
+ * in any case.
+ *   rows   whose lists are held together, at least ikt_row_lists_tile */
+ikt_status ikt_row_lists_create(const ikt_coding *c, int64_t rows, ikt_row_lists *out);
 void ikt_row_lists_destroy(ikt_row_lists *lists);
 
-/* LOCAL, pure. Rows of a tile; bytes of all this. */
+/* LOCAL, pure. Rows that can be compared with all centres at a time; bytes of all this. */
 int64_t ikt_row_lists_tile(const ikt_codes_kernel *kernel, int64_t d);
 int64_t ikt_row_lists_bytes(const ikt_codes_kernel *kernel, const ikt_model_spec *spec,
-                            int64_t distinct, int64_t d, int threads);
+                            int64_t distinct, int64_t d, int64_t rows, int threads);
 
 /* All of the following: LOCAL, from several threads with a tile each. */
 
-/* Takes rows, whose lists of at most `length` entries, not above lists->length, are empty then.
- *   x   [count * d], lent until the next rows are staged */
-void ikt_row_lists_stage(const ikt_row_lists *lists, ikt_list_tile *s, const void *x, int64_t count,
-                         int64_t length);
-
-/* Offers the centres of vectors first .. end - 1 to the lists of the staged rows. */
-void ikt_row_lists_offer(const ikt_row_lists *lists, ikt_list_tile *s, int64_t first, int64_t end);
-
-/* Stages rows, offers all centres and ends the lists. */
+/* The lists of rows among all centres.
+ *   x       [count * d], lent until the next rows
+ *   count   at most ikt_row_lists_tile */
 void ikt_row_lists_compare_all(const ikt_row_lists *lists, ikt_list_tile *s, const void *x,
                                int64_t count);
 
@@ -88,11 +78,6 @@ void ikt_row_list_close(const ikt_row_lists *lists, ikt_list_tile *s, int64_t r)
  * instruction set, too, but is added up in sixteen lanes: of two centres almost equally far either
  * may come first. */
 void ikt_near_list_sort(const ikt_row_lists *lists, ikt_list_tile *s, int64_t r);
-
-/* The distance of row r to the centre of a place, by which near lists are sorted, and its number.
- */
-ikt_pair ikt_near_pair(const ikt_row_lists *lists, const ikt_list_tile *s, int64_t r,
-                       int64_t place);
 
 /* The row r of the tile. */
 static inline const void *ikt_list_row(const ikt_row_lists *lists, const ikt_list_tile *s,

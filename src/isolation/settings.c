@@ -9,9 +9,12 @@ enum {
     COARSE_MOST = 4096,
     FINE_ROWS = 8,
     FINE_FROM = 1024, /* rows */
-    AUTO_POOL = 8,    /* centres of the pool for each of psi */
+    LARGE_MOST = 131072,
+    LARGE_ROWS = 2097152,
+    NARROW_MOST = 65536, /* cells of two bytes */
+    AUTO_POOL = 8,       /* centres of the pool for each of psi */
     EXACT_CENTRES = 65536,
-    CANDIDATES = 32768
+    CANDIDATES = 16384
 };
 
 static const ikt_key keys[] = {
@@ -26,10 +29,11 @@ static const ikt_key keys[] = {
      "make the kernel sharper; auto is an eighth of the rows, at most psi_most, from 1,024 "
      "rows on, and otherwise (fewer rows, more than 16,384 sparse rows, dense P, the forest form) "
      "the power of two nearest to a sixteenth of the rows, at most 4,096"},
-    {"psi_most", IKT_KEY_INT, offsetof(ikt_isolation_settings, psi_most), "65536", 2, IKT_PSI_MOST,
-     0, NULL, "rows",
-     "The largest psi that auto takes. On millions of rows a smaller one gives a coarser kernel in "
-     "less time, most of which is spent on the cell codes"},
+    {"psi_most", IKT_KEY_INT, offsetof(ikt_isolation_settings, psi_most), "auto", 2, IKT_PSI_MOST,
+     1, NULL, "rows",
+     "The largest psi that isolation.psi: auto takes. On millions of rows a smaller one gives a "
+     "coarser kernel in less time, most of which is spent on the cell codes; auto is 131,072 up to "
+     "2,097,152 rows, and 65,536 for more, whose codes take half of the memory then"},
     {"partitionings", IKT_KEY_INT, offsetof(ikt_isolation_settings, partitionings), "200", 1,
      IKT_PARTITIONINGS_MOST, 0, NULL, "",
      "The number t of partitionings: the similarity of two rows is the share of them in which both "
@@ -47,7 +51,7 @@ static const ikt_key keys[] = {
     {"candidates", IKT_KEY_INT, offsetof(ikt_isolation_settings, candidates), "auto", 1, 1e9, 1,
      NULL, "rows",
      "The centres that each row is compared with where its cells are found by approximate search. "
-     "More centres make fewer cells differ from the exact ones and take longer; auto is 32,768"},
+     "More centres make fewer cells differ from the exact ones and take longer; auto is 16,384"},
     {"model_from", IKT_KEY_STRING, offsetof(ikt_isolation_settings, model_from), "", 0, 0, 0, NULL,
      "",
      "An HDF5 file with other rows of the same columns, which the centres are drawn from; minmax, "
@@ -71,7 +75,9 @@ static int64_t coarse_psi(int64_t n, int64_t most) {
 
 ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_settings *settings,
                                      int64_t n, int64_t drawn, ikt_psi_rule rule, int64_t *psi) {
-    const int64_t most = settings->psi_most;
+    const int64_t most = settings->psi_most != IKT_AUTO_INT ? settings->psi_most
+                         : n <= LARGE_ROWS                  ? LARGE_MOST
+                                                            : NARROW_MOST;
     *psi = settings->psi;
     if (*psi == IKT_AUTO_INT) {
         *psi = rule == IKT_PSI_FINE && n >= FINE_FROM

@@ -26,7 +26,7 @@ typedef enum { IKT_CELLS_AUTO, IKT_CELLS_EXACT, IKT_CELLS_APPROXIMATE } ikt_cell
 
 typedef struct {
     int64_t psi;           /* centres of a partitioning, or IKT_AUTO_INT */
-    int64_t psi_most;      /* that auto takes */
+    int64_t psi_most;      /* that auto takes; or IKT_AUTO_INT */
     int64_t partitionings; /* t */
     int search;            /* ikt_cell_search */
     int64_t candidates;    /* of a row in approximate search, or IKT_AUTO_INT */

@@ -5,7 +5,7 @@
 
 #include "cells/cells.h"
 #include "isolation/codes.h"
-#include "isolation/coding.h"
+#include "isolation/near_search.h"
 #include "neighbours/tiles.h"
 
 /* Of an entry of a sparse row: column and value. */
@@ -117,7 +117,7 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
     }
     out->compared = out->centres;
     if (out->model.candidates > 0)
-        out->compared = ikt_near_compared(distinct, data->n, out->model.candidates);
+        out->compared = ikt_near_compared(distinct, out->model.candidates);
     out->has_lists = distinct > 0;
     out->is_exact = s->layout.repulsion == IKT_REPULSION_EXACT;
     out->fft =

@@ -1,16 +1,26 @@
 /* Codes from ordered lists of distinct centres, from rows in memory to codes: what selecting and
- * walking cost beside the distances, which alone are counted as operations. */
+ * walking cost beside the distances, which alone are counted as operations. Lists among all centres
+ * and among near ones. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/timer.h"
-#include "isolation/codes.h"
+#include "isolation/near_search.h"
 #include "limits.h"
 #include "paths.h"
 #include "scene.h"
 
-enum { ROWS = 32768, COLUMNS = 50, PSI = 512, PSI_LARGE = 4096, T = 200, POOL = 8 };
+enum {
+    ROWS = 32768,
+    COLUMNS = 50,
+    PSI = 512,
+    PSI_LARGE = 4096,
+    T = 200,
+    POOL = 8,
+    NEAR_ROWS = 131072, /* each a centre, as by default */
+    CANDIDATES = 16384
+};
 
 typedef struct {
     ikt_context *ctx;
@@ -52,16 +62,19 @@ static double compute(void *self) {
     return st == IKT_OK ? seconds : 1e9; /* memory ran out: cannot pass for fast */
 }
 
-static ikt_status measure(bench *b, int64_t n, int64_t psi) {
-    const ikt_model_spec spec = {.seed = 1, .n = n, .psi = psi, .t = T, .pool = POOL * psi};
+static ikt_status measure(bench *b, int64_t n, int64_t psi, int64_t candidates) {
+    const int64_t pool = POOL * psi < n ? POOL * psi : 0;
+    const ikt_model_spec spec = {
+        .seed = 1, .n = n, .psi = psi, .t = T, .pool = pool, .candidates = candidates};
     listing l = {.ctx = b->ctx,
                  .distribution = ikt_rows_make(n, ikt_size(b->ctx), ikt_rank(b->ctx))};
     ikt_status st = make(&l, &spec);
     bench_cores cores = {ikt_cpu_isa(), ikt_threads(b->ctx)};
     int64_t distinct = ikt_codes_distinct(&spec, &(ikt_codes_rows){.d = COLUMNS});
-    double operations = 2.0 * COLUMNS * (double)(l.distribution.count * distinct);
+    int64_t compared = candidates > 0 ? ikt_near_compared(distinct, candidates) : distinct;
+    double operations = 2.0 * COLUMNS * (double)(l.distribution.count * compared);
     bench_case c = {
-        .path = "codes-lists",
+        .path = candidates > 0 ? "codes-near" : "codes-lists",
         .unit = "operations",
         .work = {NULL, compute, &l, operations},
         .limit = {{"float32 multiply-adds", bench_pass_fma, &cores, bench_fma_operations(&cores)}}};
@@ -73,7 +86,12 @@ static ikt_status measure(bench *b, int64_t n, int64_t psi) {
 }
 
 ikt_status bench_path_lists(bench *b) {
-    if (b->quick) return measure(b, 1024, 16);
-    IKT_TRY(measure(b, ROWS, PSI));
-    return measure(b, ROWS, PSI_LARGE);
+    if (b->quick) return measure(b, 1024, 16, 0);
+    IKT_TRY(measure(b, ROWS, PSI, 0));
+    return measure(b, ROWS, PSI_LARGE, 0);
+}
+
+ikt_status bench_path_near(bench *b) {
+    if (b->quick) return measure(b, 1024, 128, 200);
+    return measure(b, NEAR_ROWS, NEAR_ROWS / POOL, CANDIDATES);
 }

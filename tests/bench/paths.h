@@ -9,7 +9,7 @@ typedef ikt_status bench_path(bench *b);
 
 bench_path bench_path_machine;                                  /* path_machine.c */
 bench_path bench_path_codes_u8, bench_path_codes_f32;           /* path_codes.c */
-bench_path bench_path_lists;                                    /* path_lists.c */
+bench_path bench_path_lists, bench_path_near;                   /* path_lists.c */
 bench_path bench_path_trees;                                    /* path_trees.c */
 bench_path bench_path_similarity, bench_path_distance;          /* path_pairs.c */
 bench_path bench_path_selection;                                /* path_pairs.c */

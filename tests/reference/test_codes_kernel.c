@@ -224,8 +224,81 @@ static void many_cells_need_two_bytes(void **state) {
     check_f32(*state, UNIFORM, 1500, 3, 1500);
 }
 
+/* --- values ----------------------------------------------------------------------------------- */
+
+/* |c|^2/2 - x.c, or |c|^2 - 2 x.c of bytes. */
+static double value_by_definition(const problem *p, int64_t row, int64_t centre) {
+    double sum = 0;
+    for (int64_t k = 0; k < p->d; k++) {
+        const int64_t x = row * p->d + k, c = centre * p->d + k;
+        sum += p->is_u8 ? (double)((uint8_t *)p->rows)[c] *
+                              (((uint8_t *)p->rows)[c] - 2.0 * ((uint8_t *)p->rows)[x])
+                        : (double)((float *)p->rows)[c] *
+                              ((double)((float *)p->rows)[c] / 2 - (double)((float *)p->rows)[x]);
+    }
+    return sum;
+}
+
+/* Any rows in any order, some twice, against some of the vectors of centres. To the values of bytes
+ * something may be added that depends on the row alone. */
+static void check_chosen(const problem *p, const ikt_codes_kernel *kernel) {
+    enum { CHOSEN = 29, STRIDE = 96, ROWS = 32 /* to a multiple of every kernel's rows */ };
+    ikt_centres centres;
+    uint32_t row[CHOSEN];
+    void *word = NULL, *memory = NULL, *out = NULL;
+    const int64_t words = ikt_row_words(kernel, p->d), last = p->psi / IKT_LANES + 1;
+    const int64_t bytes = ikt_centres_bytes(kernel, p->psi, p->d);
+    const double most = p->is_u8 ? 0 : 2e-5 * (double)p->d;
+    assert_int_equal(ikt_alloc(p->ctx, &word, p->n * words, 4, "test"), IKT_OK);
+    assert_int_equal(ikt_alloc(p->ctx, &memory, bytes, 1, "test"), IKT_OK);
+    assert_int_equal(ikt_alloc(p->ctx, &out, ROWS * STRIDE, 4, "test"), IKT_OK);
+    for (int64_t i = 0; i < CHOSEN; i++)
+        row[i] = (uint32_t)(i * 7 % p->n);
+    ikt_row_words_write(kernel, p->rows, p->n, p->d, word);
+    ikt_centres_place(kernel, p->psi, p->d, memory, &centres);
+    ikt_centres_fill(kernel, &centres, p->rows, p->centre, NULL);
+    for (int64_t first = 0; first < last; first++) {
+        kernel->score_chosen(word, row, CHOSEN, &centres, first, last, out, STRIDE);
+        for (int64_t i = 0; i < CHOSEN; i++) {
+            double of_row = 0;
+            for (int64_t j = first * IKT_LANES; j < p->psi; j++) {
+                const int64_t at = i * STRIDE + j - first * IKT_LANES;
+                const double value = p->is_u8 ? ((int32_t *)out)[at] : (double)((float *)out)[at];
+                const double expected = value_by_definition(p, row[i], p->centre[j]);
+                if (p->is_u8 && j == first * IKT_LANES) of_row = value - expected;
+                if (fabs(value - of_row - expected) > most)
+                    fail_msg("%s, %lld columns: row %u, centre %lld: %.9g, not %.9g", kernel->name,
+                             (long long)p->d, row[i], (long long)j, value - of_row, expected);
+            }
+        }
+    }
+    ikt_free(&word);
+    ikt_free(&memory);
+    ikt_free(&out);
+}
+
+static void chosen_rows_have_the_values_of_the_definition(void **state) {
+    static const int64_t columns[] = {1, 3, 16, 50, 101};
+    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
+        for (int is_u8 = 0; is_u8 < 2; is_u8++) {
+            problem p = {.ctx = *state, .is_u8 = is_u8, .n = 90, .d = columns[k], .psi = 77};
+            create(&p);
+            for (int64_t e = 0; e < p.n * p.d; e++) {
+                const double u = uniform(e / p.d, e % p.d);
+                if (p.is_u8)
+                    ((uint8_t *)p.rows)[e] = (uint8_t)(256 * u);
+                else
+                    ((float *)p.rows)[e] = (float)u;
+            }
+            for (int isa = IKT_ISA_PORTABLE; isa <= (int)ikt_cpu_isa(); isa++)
+                check_chosen(&p, ikt_codes_kernel_choose(p.is_u8, (ikt_isa)isa));
+            destroy(&p);
+        }
+}
+
 IKT_MPI_TESTS(ikt_test(float32_is_the_definition_for_all_shapes),
               ikt_test(float32_is_the_definition_for_hard_data),
               ikt_test(float32_takes_more_than_one_tile), ikt_test(uint8_is_exact_for_all_shapes),
               ikt_test(uint8_ties_go_to_the_lowest_centre), ikt_test(uint8_does_not_overflow),
-              ikt_test(many_cells_need_two_bytes))
+              ikt_test(many_cells_need_two_bytes),
+              ikt_test(chosen_rows_have_the_values_of_the_definition))

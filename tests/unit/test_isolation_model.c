@@ -10,7 +10,8 @@
 #include "support/model_rows.h"
 
 static int64_t resolved(ikt_context *ctx, ikt_psi_rule rule, int64_t psi, int64_t n) {
-    const ikt_isolation_settings settings = {.psi = psi, .psi_most = 65536, .partitionings = 200};
+    const ikt_isolation_settings settings = {
+        .psi = psi, .psi_most = IKT_AUTO_INT, .partitionings = 200};
     int64_t value;
     assert_int_equal(ikt_isolation_resolve_psi(ctx, &settings, n, n, rule, &value), IKT_OK);
     return value;
@@ -28,9 +29,14 @@ static void coarse_psi_is_a_sixteenth_of_the_rows(void **state) {
 
 /* Below 1,024 rows it is the coarse one. */
 static void fine_psi_is_an_eighth_of_the_rows(void **state) {
-    static const int64_t known[][2] = {{1, 1},          {1023, 64},      {1024, 128},
-                                       {70000, 8750},   {524288, 65536}, {524296, 65536},
-                                       {1000000, 65536}};
+    static const int64_t known[][2] = {{1, 1},
+                                       {1023, 64},
+                                       {1024, 128},
+                                       {70000, 8750},
+                                       {1048576, 131072},
+                                       {1048584, 131072},
+                                       {2097152, 131072},
+                                       {2097153, 65536}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         assert_int_equal(resolved(*state, IKT_PSI_FINE, IKT_AUTO_INT, known[i][0]), known[i][1]);
     assert_int_equal(resolved(*state, IKT_PSI_FINE, 100000, 1000000), 100000);
@@ -76,12 +82,12 @@ static void approximate_search_is_for_many_centres(void **state) {
     ikt_isolation_settings settings = {.candidates = IKT_AUTO_INT};
     (void)state;
     assert_int_equal(ikt_isolation_candidates(&settings, 65536), 0);
-    assert_int_equal(ikt_isolation_candidates(&settings, 65537), 32768);
+    assert_int_equal(ikt_isolation_candidates(&settings, 65537), 16384);
     settings.search = IKT_CELLS_EXACT;
     assert_int_equal(ikt_isolation_candidates(&settings, 1000000), 0);
     settings.search = IKT_CELLS_APPROXIMATE;
-    assert_int_equal(ikt_isolation_candidates(&settings, 40000), 32768);
-    assert_int_equal(ikt_isolation_candidates(&settings, 32768), 0);
+    assert_int_equal(ikt_isolation_candidates(&settings, 40000), 16384);
+    assert_int_equal(ikt_isolation_candidates(&settings, 16384), 0);
     settings.candidates = 100;
     assert_int_equal(ikt_isolation_candidates(&settings, 10000), 100);
 }

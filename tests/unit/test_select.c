@@ -1,4 +1,4 @@
-/* The k least of many values against sorting them all. */
+/* The k least of many values, and numbers in order, against sorting them all. */
 #include "support/ikt_test.h"
 
 #include <math.h>
@@ -104,10 +104,76 @@ static void a_tightened_selection_is_complete_below_its_limit(void **state) {
     assert_in_range(s.count, 20, 200);
 }
 
+/* Whatever k and however the pairs are ordered before, the k least come first. */
+static void the_least_pairs_come_first(void **state) {
+    (void)state;
+    enum { PAIRS = 700 };
+    static const int64_t counts[] = {1, 2, 3, 14, 15, 16, 40, PAIRS};
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+        for (int64_t k = 0; k <= counts[c] + 1; k += k / 8 + 1)
+            for (int order = 0; order < 4; order++) {
+                ikt_pair pair[PAIRS];
+                bool seen[PAIRS] = {false};
+                const int64_t count = counts[c], least = k < count ? k : count;
+                for (int64_t e = 0; e < count; e++)
+                    pair[e] = (ikt_pair)(order == 0   ? e
+                                         : order == 1 ? count - 1 - e
+                                         : order == 2 ? (e * 389 + 7) % count
+                                                      : (e + count / 2) % count);
+                ikt_pairs_part(pair, count, k);
+                for (int64_t e = 0; e < count; e++) {
+                    assert_true(pair[e] < (ikt_pair)count && !seen[pair[e]]);
+                    seen[pair[e]] = true;
+                    assert_int_equal(pair[e] < (ikt_pair)least, e < least);
+                }
+            }
+}
+
+static int by_value(const void *a, const void *b) {
+    return IKT_COMPARE(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+static void numbers_are_dealt_in_order(void **state) {
+    (void)state;
+    enum { NUMBERS = 20000 };
+    static const int64_t ends[] = {1, 2, 2048, 2049, 1 << 22, INT64_C(1) << 40};
+    static const int64_t counts[] = {0, 1, 100, 4096, 4097, NUMBERS};
+    static int64_t number[NUMBERS], sorted[NUMBERS], scratch[NUMBERS];
+    for (size_t e = 0; e < sizeof ends / sizeof *ends; e++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+            for (int64_t i = 0; i < counts[c]; i++)
+                sorted[i] = number[i] = ikt_rng_below(5, IKT_RNG_TEST, i, e, ends[e]);
+            qsort(sorted, (size_t)counts[c], sizeof *sorted, by_value);
+            ikt_sort_below(number, counts[c], ends[e], scratch);
+            assert_memory_equal(number, sorted, (size_t)counts[c] * sizeof *sorted);
+        }
+}
+
+/* Each number once, groups ascending, numbers ascending within a group; empty groups are there. */
+static void numbers_are_ordered_by_group(void **state) {
+    (void)state;
+    enum { NUMBERS = 1000, GROUPS = 37 };
+    uint32_t group[NUMBERS], order[NUMBERS];
+    int64_t first[GROUPS + 1];
+    for (int64_t i = 0; i < NUMBERS; i++)
+        group[i] = (uint32_t)(2 * ikt_rng_below(6, IKT_RNG_TEST, i, 0, GROUPS / 2));
+    ikt_order_by_group(group, NUMBERS, GROUPS, first, order);
+    assert_int_equal(first[0], 0);
+    assert_int_equal(first[GROUPS], NUMBERS);
+    for (int64_t g = 0; g < GROUPS; g++)
+        for (int64_t at = first[g]; at < first[g + 1]; at++) {
+            assert_int_equal(group[order[at]], g);
+            if (at > first[g]) assert_true(order[at] > order[at - 1]);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_k_least_are_kept_with_ties_by_number),
         cmocka_unit_test(pairs_give_their_parts_back_in_order),
-        cmocka_unit_test(a_tightened_selection_is_complete_below_its_limit)};
+        cmocka_unit_test(a_tightened_selection_is_complete_below_its_limit),
+        cmocka_unit_test(the_least_pairs_come_first),
+        cmocka_unit_test(numbers_are_dealt_in_order),
+        cmocka_unit_test(numbers_are_ordered_by_group)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

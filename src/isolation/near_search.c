@@ -1,0 +1,244 @@
+/* The centres near to the rows of a tile. See near_search.h. */
+#include "isolation/near_search.h"
+
+#include "base/memory.h"
+
+enum {
+    CHUNK_VECTORS = 12, /* of points whose values are held for some rows: a multiple of a panel */
+    CHUNK = CHUNK_VECTORS * IKT_LANES,
+    PIECE = 128,     /* rows whose values are held together: they stay in the cache */
+    FIRST_SHARE = 8, /* of its sets a row is compared with so many first: what it finds there tells
+                        which points of the others are worth keeping */
+    CELL_SHARE = 4,  /* of all cells a row is compared with so many, */
+    CELLS_LEAST = 4096, /* but not fewer than this, */
+    CELL_FACTOR = 4     /* and so many times as many as it wants */
+};
+
+static const char purpose[] = "lists";
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* Cells that a row is compared with, and groups. */
+static int64_t cells_wanted(int64_t centres, int64_t candidates) {
+    const int64_t cells = ikt_near_centres_cells(centres);
+    return smaller(ikt_divide_up(candidates * cells, centres), cells);
+}
+
+static int64_t groups_wanted(int64_t centres, int64_t candidates) {
+    const int64_t cells = ikt_near_centres_cells(centres);
+    const int64_t groups = ikt_near_centres_groups(centres);
+    const int64_t compared = larger(larger(cells / CELL_SHARE, CELLS_LEAST),
+                                    CELL_FACTOR * cells_wanted(centres, candidates));
+    return smaller(ikt_divide_up(compared * groups, cells), groups);
+}
+
+int64_t ikt_near_compared(int64_t centres, int64_t candidates) {
+    const int64_t groups = ikt_near_centres_groups(centres);
+    const int64_t cells = ikt_near_centres_cells(centres);
+    return groups + groups_wanted(centres, candidates) * cells / groups +
+           smaller(candidates, centres);
+}
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+/* Packs points as a level.
+ *   drawn   [count] numbers of the centres that they are drawn as */
+static ikt_status pack_level(const ikt_row_lists *l, const uint32_t *drawn, int64_t count,
+                             ikt_near_level *level) {
+    const ikt_coding *c = l->c;
+    const int64_t bytes = ikt_centres_bytes(c->kernel, count, c->d);
+    int64_t *index = NULL;
+    IKT_TRY(ikt_alloc(c->ctx, &level->slab, bytes, 1, purpose));
+    IKT_TRY(ikt_alloc(c->ctx, &index, count, sizeof *index, purpose));
+    for (int64_t i = 0; i < count; i++)
+        index[i] = l->near.place[drawn[i]];
+    ikt_centres_place(c->kernel, count, c->d, level->slab, &level->points);
+    ikt_centres_fill(c->kernel, &level->points, l->rows, index, NULL);
+    ikt_free(&index);
+    return IKT_OK;
+}
+
+static ikt_status create_levels(ikt_near_search *n) {
+    const ikt_row_lists *l = n->lists;
+    const ikt_near_centres *near = &l->near;
+    n->root[1] = near->groups;
+    n->level[0] = (ikt_near_level){.first = n->root, .sets = 1, .wanted = 1};
+    n->level[1] = (ikt_near_level){.first = near->group_first,
+                                   .sets = near->groups,
+                                   .wanted = groups_wanted(near->count, near->candidates)};
+    n->level[2] = (ikt_near_level){.points = l->centres,
+                                   .first = near->first,
+                                   .sets = near->cells,
+                                   .wanted = cells_wanted(near->count, near->candidates)};
+    n->wanted_most = larger(n->level[1].wanted, n->level[2].wanted);
+    IKT_TRY(pack_level(l, near->group_drawn, near->groups, &n->level[0]));
+    return pack_level(l, near->drawn, near->cells, &n->level[1]);
+}
+
+static ikt_status create_spaces(ikt_near_search *n) {
+    const ikt_row_lists *l = n->lists;
+    ikt_context *ctx = l->c->ctx;
+    const int64_t rows = l->rows_most, cells = l->near.cells, wanted = n->wanted_most;
+    const int64_t pairs = PIECE * wanted * IKT_SELECT_CAPACITY;
+    IKT_TRY(ikt_alloc(ctx, &n->space, l->c->threads, sizeof *n->space, purpose));
+    for (ikt_near_space *w = n->space; w < n->space + l->c->threads; w++) {
+        IKT_TRY(ikt_alloc(ctx, &w->word, rows * n->level[0].points.words, 4, purpose));
+        IKT_TRY(ikt_alloc(ctx, &w->value, PIECE * CHUNK + IKT_LANES, 4, purpose));
+        IKT_TRY(ikt_alloc(ctx, &w->near, PIECE, sizeof *w->near, purpose));
+        IKT_TRY(ikt_alloc(ctx, &w->pair, pairs, sizeof *w->pair, purpose));
+        IKT_TRY(ikt_alloc(ctx, &w->sets, rows, sizeof *w->sets, purpose));
+        IKT_TRY(ikt_alloc(ctx, &w->set, rows * wanted, sizeof *w->set, purpose));
+        IKT_TRY(ikt_alloc(ctx, &w->start, cells, sizeof *w->start, purpose));
+        IKT_TRY(ikt_alloc(ctx, &w->size, cells, sizeof *w->size, purpose));
+        IKT_TRY(ikt_alloc(ctx, &w->member, rows * wanted, sizeof *w->member, purpose));
+    }
+    return IKT_OK;
+}
+
+ikt_status ikt_near_search_create(const ikt_row_lists *lists, ikt_near_search *out) {
+    *out = (ikt_near_search){.lists = lists};
+    IKT_TRY(create_levels(out));
+    return create_spaces(out);
+}
+
+void ikt_near_search_destroy(ikt_near_search *n) {
+    for (int i = 0; n->space && i < n->lists->c->threads; i++) {
+        ikt_near_space *w = &n->space[i];
+        ikt_free(&w->word);
+        ikt_free(&w->value);
+        ikt_free(&w->near);
+        ikt_free(&w->pair);
+        ikt_free(&w->sets);
+        ikt_free(&w->set);
+        ikt_free(&w->start);
+        ikt_free(&w->size);
+        ikt_free(&w->member);
+    }
+    ikt_free(&n->space);
+    ikt_free(&n->level[0].slab);
+    ikt_free(&n->level[1].slab);
+}
+
+int64_t ikt_near_search_bytes(const ikt_codes_kernel *kernel, int64_t centres, int64_t candidates,
+                              int64_t d, int64_t rows, int threads) {
+    const int64_t groups = ikt_near_centres_groups(centres);
+    const int64_t cells = ikt_near_centres_cells(centres);
+    const int64_t wanted =
+        larger(groups_wanted(centres, candidates), cells_wanted(centres, candidates));
+    const int64_t row = 4 * ikt_row_words(kernel, d) + 8 + 2 * 4 * wanted;
+    const int64_t piece = CHUNK * 4 + (int64_t)sizeof(ikt_select) +
+                          wanted * IKT_SELECT_CAPACITY * (int64_t)sizeof(ikt_pair);
+    return ikt_centres_bytes(kernel, groups, d) + ikt_centres_bytes(kernel, cells, d) +
+           threads * (rows * row + PIECE * piece + cells * (8 + 4));
+}
+
+/* --- a level ---------------------------------------------------------------------------------- */
+
+/* Rows of a tile that are compared with points at a time. */
+typedef struct {
+    int64_t first, count;
+    ikt_select *kept; /* [count] what each keeps */
+} some_rows;
+
+/* Offers the points of a set to rows that want it.
+ *   row   [count] their numbers, counted from rows->first */
+static void offer_set(const ikt_near_search *n, ikt_near_space *w, const ikt_near_level *level,
+                      int64_t set, const some_rows *rows, const uint32_t *row, int64_t count) {
+    const ikt_codes_kernel *kernel = n->lists->c->kernel;
+    const int32_t *word = w->word + rows->first * level->points.words;
+    for (int64_t from = level->first[set], end = level->first[set + 1], to; from < end; from = to) {
+        const int64_t vector = from / IKT_LANES, skipped = from % IKT_LANES;
+        to = smaller((vector + CHUNK_VECTORS) * IKT_LANES, end);
+        kernel->score_chosen(word, row, count, &level->points, vector, ikt_divide_up(to, IKT_LANES),
+                             w->value, CHUNK);
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t at = i * CHUNK + skipped;
+            ikt_select *kept = &rows->kept[row[i]];
+            if (kernel->is_u8)
+                ikt_select_ints(kept, from, to - from, (const int32_t *)w->value + at);
+            else
+                ikt_select_floats(kept, -1, from, to - from, (const float *)w->value + at);
+        }
+    }
+}
+
+/* Offers each row the points of its sets from .. end - 1. */
+static void offer_sets(const ikt_near_search *n, ikt_near_space *w, const ikt_near_level *level,
+                       const some_rows *rows, int64_t from, int64_t end) {
+    const uint32_t *wanted = w->set + rows->first * n->wanted_most;
+    const int64_t *sets = w->sets + rows->first;
+    int64_t start = 0;
+    for (int64_t r = 0; r < rows->count; r++)
+        for (int64_t e = from; e < end && e < sets[r]; e++)
+            w->size[wanted[r * n->wanted_most + e]]++;
+    for (int64_t set = 0; set < level->sets; set++) {
+        w->start[set] = start;
+        start += w->size[set];
+    }
+    for (int64_t r = 0; r < rows->count; r++)
+        for (int64_t e = from; e < end && e < sets[r]; e++)
+            w->member[w->start[wanted[r * n->wanted_most + e]]++] = (uint32_t)r;
+    for (int64_t set = 0; set < level->sets; set++) {
+        const int64_t count = w->size[set];
+        const uint32_t *row = w->member + w->start[set] - count; /* filling has moved it on */
+        for (int64_t i = 0; i < count; i += PIECE)
+            offer_set(n, w, level, set, rows, row + i, smaller(count - i, PIECE));
+        w->size[set] = 0;
+    }
+}
+
+/* Compares rows with the points of their sets on a level, the nearest sets first.
+ *   most   points that each keeps
+ *   pair   [rows->count * IKT_SELECT_CAPACITY * most] memory for them */
+static void compare(const ikt_near_search *n, ikt_near_space *w, const ikt_near_level *level,
+                    const some_rows *rows, int64_t most, ikt_pair *pair) {
+    const int64_t first = ikt_divide_up(level->wanted, FIRST_SHARE);
+    for (int64_t r = 0; r < rows->count; r++)
+        ikt_select_begin(&rows->kept[r], n->lists->isa, most,
+                         pair + r * IKT_SELECT_CAPACITY * most);
+    offer_sets(n, w, level, rows, 0, first);
+    for (int64_t r = 0; r < rows->count; r++)
+        ikt_select_end(&rows->kept[r]);
+    offer_sets(n, w, level, rows, first, level->wanted);
+    for (int64_t r = 0; r < rows->count; r++)
+        ikt_select_end(&rows->kept[r]);
+}
+
+/* Finds the sets of the next level that are near to the rows. */
+static void choose_sets(const ikt_near_search *n, ikt_near_space *w, int level, int64_t count) {
+    const int64_t wanted = n->level[level + 1].wanted;
+    for (int64_t first = 0; first < count; first += PIECE) {
+        const some_rows rows = {first, smaller(count - first, PIECE), w->near};
+        compare(n, w, &n->level[level], &rows, wanted, w->pair);
+        for (int64_t r = 0; r < rows.count; r++) {
+            const ikt_select *near = &w->near[r];
+            ikt_pairs_part(near->pair, near->count, ikt_divide_up(wanted, FIRST_SHARE));
+            w->sets[first + r] = near->count;
+            for (int64_t e = 0; e < near->count; e++)
+                w->set[(first + r) * n->wanted_most + e] = ikt_pair_number(near->pair[e]);
+        }
+    }
+}
+
+void ikt_near_search_rows(const ikt_near_search *n, ikt_near_space *w, ikt_list_tile *s,
+                          const void *x, int64_t count, int64_t length) {
+    const ikt_row_lists *l = n->lists;
+    const some_rows rows = {0, count, s->kept};
+    s->x = x;
+    ikt_row_words_write(l->c->kernel, x, count, l->c->d, w->word);
+    for (int64_t r = 0; r < count; r++) {
+        w->sets[r] = 1;
+        w->set[r * n->wanted_most] = 0;
+    }
+    for (int level = 0; level + 1 < IKT_NEAR_LEVELS; level++)
+        choose_sets(n, w, level, count);
+    compare(n, w, &n->level[IKT_NEAR_LEVELS - 1], &rows, length, s->pair);
+    for (int64_t r = 0; r < count; r++)
+        ikt_near_list_sort(l, s, r);
+}
