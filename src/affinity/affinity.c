@@ -72,7 +72,8 @@ static const ikt_key affinity_keys[] = {
     {"candidates", IKT_KEY_INT, offsetof(ikt_affinity_settings, candidates), "auto", 2, 1e9, 1,
      NULL, "rows",
      "The rows of near cells that each row is compared with in approximate search. More rows find "
-     "more and take longer; auto is 900 log2(n / 2048), four times that for kernels of distances, "
+     "more and take longer; auto is up to 256 among cells of the Isolation kernel (16 rows or "
+     "fewer in each), and otherwise 900 log2(n / 2048), four times that for kernels of distances, "
      "and at least 40 times the neighbours"},
     {"refinements", IKT_KEY_INT, offsetof(ikt_affinity_settings, refinements), "auto", 0, 100, 1,
      NULL, "rounds",
@@ -90,7 +91,8 @@ enum {
     EXACT_ROWS = 16384,
     DOUBLINGS_FROM = 2048,
     CODES = 900,
-    DISTANCES = 3600
+    DISTANCES = 3600,
+    FINE_CANDIDATES = 256 /* of fine cells (neighbours/fine.h) */
 };
 
 bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t n) {
@@ -114,7 +116,7 @@ int64_t ikt_affinity_refinements(const ikt_affinity_settings *settings, bool is_
 
 int64_t ikt_affinity_fine_candidates(const ikt_affinity_settings *settings, int64_t k) {
     const int64_t wanted =
-        settings->candidates != IKT_AUTO_INT ? settings->candidates : IKT_FINE_CANDIDATES;
+        settings->candidates != IKT_AUTO_INT ? settings->candidates : FINE_CANDIDATES;
     return wanted > 2 * k ? wanted : 2 * k;
 }
 

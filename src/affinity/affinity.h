@@ -91,9 +91,6 @@ void ikt_affinity_shrink(ikt_affinity_settings *settings, int64_t n);
 bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t n);
 int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n, int64_t k);
 
-/* Rows of fine cells that a row is compared with, where that is left to the program. */
-enum { IKT_FINE_CANDIDATES = 256 };
-
 /* LOCAL, pure. The same where the rows of fine cells are compared (neighbours/fine.h). */
 int64_t ikt_affinity_fine_candidates(const ikt_affinity_settings *settings, int64_t k);
 

@@ -13,6 +13,7 @@ int64_t ikt_list_length(int64_t centres, const ikt_model_spec *spec) {
     double rough = spec->coarse > 0 ? (double)centres / (double)spec->coarse * 4.6 : 0;
     int64_t length = (int64_t)ceil(fmax(fine, rough));
     if (length < LIST_LEAST) length = LIST_LEAST;
+    if (length < spec->near) length = spec->near;
     return length < centres ? length : centres;
 }
 

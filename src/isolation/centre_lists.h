@@ -9,7 +9,8 @@
 #include "isolation/kernel_f32_bound.h"
 #include "isolation/model.h"
 
-/* LOCAL, pure. Length of the lists: 99 of 100 rows find all their cells in it. */
+/* LOCAL, pure. Length of the lists: 99 of 100 rows find all their cells in it, and every row the
+ * near centres that spec->near wants. */
 int64_t ikt_list_length(int64_t centres, const ikt_model_spec *spec);
 
 /* LOCAL. After 1, 4 and 16 chunks of centres keeps as many values of each row as are likely to hold

@@ -190,8 +190,18 @@ ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t cou
 }
 
 /* Rows of a fine cell up to which fine cells are searched; fine cells of a row: some, and so many
- * that they hold its usual candidates. */
+ * that they hold its candidates. */
 enum { FINE_ROWS = 16, FINE_LEAST = 8 };
+
+/* Fine cells of a row. By default not more than the list by which its own cells are found has. */
+static int64_t fine_cells_of_a_row(const ikt_settings *settings, const ikt_model_spec *spec,
+                                   int64_t n, int64_t k, int64_t centres) {
+    const int64_t candidates = ikt_affinity_fine_candidates(&settings->affinity, k);
+    const int64_t wanted = FINE_LEAST + candidates * centres / n;
+    const int64_t listed = ikt_list_length(centres, spec);
+    const int64_t most = settings->affinity.candidates == IKT_AUTO_INT ? listed : centres;
+    return wanted < most ? wanted : most;
+}
 
 ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, int64_t n,
                                int64_t drawn, const ikt_codes_rows *rows, ikt_model_spec *out) {
@@ -214,9 +224,9 @@ ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, i
     if (centres > 0 && settings->affinity.support != IKT_SUPPORT_DENSE)
         out->candidates = ikt_isolation_candidates(isolation, centres);
     if (is_near && centres > 0 && n <= FINE_ROWS * centres) {
-        out->near = FINE_LEAST + IKT_FINE_CANDIDATES * centres / n;
-        const int64_t listed = ikt_list_length(centres, out);
-        if (out->near > listed) out->near = listed;
+        int64_t k;
+        IKT_TRY(ikt_affinity_resolve(ctx, &settings->affinity, n, &k));
+        out->near = fine_cells_of_a_row(settings, out, n, k, centres);
         return IKT_OK;
     }
     if (is_near) out->pool = ikt_cells_pool(n, out->pool);

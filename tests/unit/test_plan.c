@@ -241,6 +241,21 @@ static void shared_grids_divide_the_transform(void **state) {
 }
 
 /* Landmarks are a plan of their own and a comparison of each row with all of them. */
+/* Every row is a centre here: a fine cell has one row. */
+static void rows_have_the_fine_cells_that_hold_their_candidates(void **state) {
+    static const int64_t known[][2] = {{50, 68 /* twice the neighbours */}, {200, 208}, {600, 608}};
+    ikt_context *ctx = *state;
+    ikt_settings s = defaults(ctx);
+    ikt_workload w = workload(ctx, &s, 100000, 50, IKT_TYPE_F32, 1, 1);
+    assert_int_equal(w.model.psi, 12500);
+    assert_int_equal(w.model.near, 80); /* the list: 8 (log(200) + 4.6) */
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        s.affinity.candidates = known[i][0];
+        w = workload(ctx, &s, 100000, 50, IKT_TYPE_F32, 1, 1);
+        assert_int_equal(w.model.near, known[i][1]);
+    }
+}
+
 static void landmarks_are_planned(void **state) {
     ikt_context *ctx = *state;
     ikt_settings s = defaults(ctx);
@@ -345,6 +360,8 @@ IKT_MPI_TESTS(ikt_test(transfers_follow_the_formulas), ikt_test(stages_count_the
               ikt_test(stages_grow_with_their_operations), ikt_test(trees_count_the_nodes_passed),
               ikt_test(the_boundary_of_unordered_rows_is_nearly_everything),
               ikt_test(plans_know_objective_and_dimensions),
-              ikt_test(shared_grids_divide_the_transform), ikt_test(landmarks_are_planned),
-              ikt_test(ordered_rows_stay_together), ikt_test(plans_scale),
-              ikt_test(memory_is_that_of_the_largest_stage), ikt_test(impossible_work_is_refused))
+              ikt_test(shared_grids_divide_the_transform),
+              ikt_test(rows_have_the_fine_cells_that_hold_their_candidates),
+              ikt_test(landmarks_are_planned), ikt_test(ordered_rows_stay_together),
+              ikt_test(plans_scale), ikt_test(memory_is_that_of_the_largest_stage),
+              ikt_test(impossible_work_is_refused))
