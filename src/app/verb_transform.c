@@ -30,6 +30,7 @@ static void print_json(ikt_context *ctx, const ikt_transformed *done, const ikt_
     ikt_json_int(&json, "neighbours", done->k);
     ikt_json_real(&json, "mean_divergence", done->mean_divergence);
     ikt_json_int(&json, "rows_without_similarity", done->zero_similarity);
+    if (done->cells.sample > 0) ikt_json_real(&json, "cells_differing", done->cells.differing);
     ikt_json_int(&json, "rows_still_moving", done->unsettled);
     if (done->accuracy >= 0) ikt_json_real(&json, "label_accuracy_among_old_rows", done->accuracy);
     ikt_memory_json(&json, cost, done->predicted_bytes);

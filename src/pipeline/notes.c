@@ -36,6 +36,12 @@ void ikt_note_hash(ikt_notes *n, const char *name, uint64_t hash) {
     ikt_note_fact(n, name, "%016llx", (unsigned long long)hash);
 }
 
+void ikt_note_cells(ikt_notes *n, const ikt_code_check *cells) {
+    if (cells->sample == 0) return;
+    ikt_note_fact(n, "cells_differing", "%.6f", cells->differing);
+    ikt_note_fact(n, "cell_sample", "%lld", (long long)cells->sample);
+}
+
 /* "0.5 0.25" */
 void ikt_note_reals(ikt_notes *n, const char *name, const double *values, int count) {
     char text[sizeof n->fact->text] = "";

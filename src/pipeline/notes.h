@@ -4,6 +4,7 @@
 
 #include "base/timer.h"
 #include "io/results/result.h"
+#include "isolation/codes.h"
 
 enum { IKT_FACTS_MOST = 28, IKT_CIRCUMSTANCES_MOST = 16 + 2 * IKT_STAGE_COUNT };
 
@@ -22,6 +23,7 @@ void ikt_note_circumstance(ikt_notes *notes, const char *name, const char *forma
     __attribute__((format(printf, 3, 4)));
 void ikt_note_hash(ikt_notes *notes, const char *name, uint64_t hash);
 void ikt_note_reals(ikt_notes *notes, const char *name, const double *values, int count);
+void ikt_note_cells(ikt_notes *notes, const ikt_code_check *cells); /* where there is a sample */
 
 /* LOCAL. Version, commit and compiler of this program. */
 void ikt_notes_program(ikt_notes *notes);

@@ -47,10 +47,7 @@ static void note_facts(const ikt_run *run, ikt_notes *n) {
         ikt_note_fact(n, "neighbours_found", "%.6f", e->recall.found);
         ikt_note_fact(n, "recall_sample", "%lld", (long long)e->recall.sample);
     }
-    if (e->cells.sample > 0) {
-        ikt_note_fact(n, "cells_differing", "%.6f", e->cells.differing);
-        ikt_note_fact(n, "cell_sample", "%lld", (long long)e->cells.sample);
-    }
+    ikt_note_cells(n, &e->cells);
     ikt_note_fact(n, "exaggeration_ended", "%lld", (long long)e->trace.exaggeration_end);
     ikt_note_fact(n, "iterations_done", "%lld", (long long)e->trace.end);
     ikt_note_fact(n, "stopped_because", "%s",

@@ -329,15 +329,6 @@ static ikt_status code_rows(ikt_context *ctx, const job *j, ikt_probabilities *p
                                       out->model, &out->codes, &out->places);
     ikt_stage_end(ctx, IKT_STAGE_CODES);
     p->cells = out->codes.check;
-    if (st == IKT_OK && p->cells.sample > 0)
-        ikt_log_numbers(
-            ctx, IKT_LOG_STAGE,
-            (ikt_log_number[]){IKT_LOG_REAL("differing", p->cells.differing),
-                               IKT_LOG_INT("sample", p->cells.sample),
-                               {0}},
-            "isolation: %.2f %% of the cells are not the exact ones (%lld rows compared "
-            "with all centres)",
-            100 * p->cells.differing, (long long)p->cells.sample);
     if (st == IKT_OK && writer)
         st = ikt_run_model_codes(ctx, writer, j->data, &p->rows, out->model, &out->codes,
                                  j->settings->layout.dimensions);

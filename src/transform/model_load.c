@@ -67,8 +67,12 @@ static ikt_status read_model(ikt_context *ctx, ikt_loaded_model *m) {
     const ikt_model_shape *s = &m->shape;
     ikt_status st = ikt_alloc(ctx, &m->model, 1, sizeof *m->model, purpose);
     if (st == IKT_OK) {
-        *m->model = (ikt_model){
-            .spec = {.n = s->centres, .psi = s->psi, .t = s->t}, .psi = s->psi, .t = s->t};
+        *m->model = (ikt_model){.spec = {.seed = (uint64_t)m->settings.run.seed,
+                                         .n = s->centres,
+                                         .psi = s->psi,
+                                         .t = s->t},
+                                .psi = s->psi,
+                                .t = s->t};
         st = ikt_alloc(ctx, &m->model->given, s->t * s->psi, sizeof *m->model->given, purpose);
     }
     st = ikt_agree(ctx, st);
@@ -121,7 +125,7 @@ void ikt_loaded_model_destroy(ikt_loaded_model *loaded) {
     ikt_free(&loaded->y);
 }
 
-ikt_status ikt_loaded_model_dataset(ikt_context *ctx, const ikt_loaded_model *m, ikt_source *source,
+ikt_status ikt_loaded_model_dataset(ikt_context *ctx, ikt_loaded_model *m, ikt_source *source,
                                     ikt_dataset **out) {
     const ikt_data_map map = {m->normaliser, m->pca};
     const ikt_data_map identity = {{.mode = IKT_NORMALISE_NONE, .d = m->shape.columns}, NULL};
@@ -137,10 +141,14 @@ ikt_status ikt_loaded_model_dataset(ikt_context *ctx, const ikt_loaded_model *m,
     ikt_status st = ikt_source_open(ctx, ikt_model_file_path(m->file), "centres", 0, &centre_rows);
     if (st == IKT_OK) st = ikt_dataset_create_mapped(ctx, centre_rows, &identity, &centres);
     if (st == IKT_OK) st = ikt_dataset_create_mapped(ctx, source, &map, out);
-    if (st == IKT_OK)
+    if (st == IKT_OK) {
         ikt_dataset_take_model(*out, &centre_rows, &centres);
-    else
+        if (!ikt_dataset_is_sparse(*out))
+            m->model->spec.candidates =
+                ikt_isolation_candidates(&m->settings.isolation, m->shape.centres);
+    } else {
         ikt_dataset_destroy(&centres);
+    }
     ikt_source_close(&centre_rows);
     return st;
 }

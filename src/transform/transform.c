@@ -99,6 +99,7 @@ static ikt_status transform(ikt_context *ctx, const ikt_transform_request *reque
     IKT_TRY(read_labels(ctx, request, source, done));
     IKT_TRY(ikt_new_lists_find(ctx, &done->loaded, data, &done->rows, done->k, &new));
     done->zero_similarity = new.zero_similarity;
+    done->cells = new.cells;
     ikt_status st = place(ctx, &new, request->trials, done);
     done->similarity = new.similarity;
     new.similarity = NULL;
@@ -243,6 +244,7 @@ static void describe(const ikt_transform_request *request, const ikt_transformed
     ikt_note_fact(n, "neighbours", "%lld", (long long)done->k);
     ikt_note_fact(n, "iterations", "%lld", (long long)request->trials);
     ikt_note_fact(n, "rows_without_similarity", "%lld", (long long)done->zero_similarity);
+    ikt_note_cells(n, &done->cells);
     ikt_note_reals(n, "mean_divergence", &done->mean_divergence, 1);
     if (done->accuracy >= 0) ikt_note_reals(n, "label_accuracy_among_old_rows", &done->accuracy, 1);
     ikt_note_hash(n, "embedding_hash", done->hash);

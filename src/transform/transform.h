@@ -47,6 +47,7 @@ typedef struct {
     int64_t *nearest;        /* [rows.count] that old row (the first of the list) */
     int64_t *labels;         /* [rows.count], or NULL where the input has none */
     char *label_names;       /* a line a class, or NULL */
+    ikt_code_check cells;    /* of cells found by approximate search */
     int64_t zero_similarity; /* rows whose similarity is 0 */
     int64_t unsettled;       /* rows that the limit of trials stopped */
     double mean_divergence;
@@ -93,9 +94,11 @@ void ikt_loaded_model_destroy(ikt_loaded_model *loaded);
 /* COLLECTIVE. New rows under the preprocessing of the model, with its centres as what codes are
  * made from.
  *   source   lent until ikt_dataset_destroy, as is `loaded`
+ * New rows get their cells by the search that found those of the old rows (isolation.search), so
+ * that an old row gets its own once more.
  * Errors: IKT_ERR_DATA for another number of columns; those of opening. */
-ikt_status ikt_loaded_model_dataset(ikt_context *ctx, const ikt_loaded_model *loaded,
-                                    ikt_source *source, ikt_dataset **out);
+ikt_status ikt_loaded_model_dataset(ikt_context *ctx, ikt_loaded_model *loaded, ikt_source *source,
+                                    ikt_dataset **out);
 
 /* From new rows to the old rows that they are similar to: codes -> lists -> p_j|i.
  *
@@ -106,6 +109,7 @@ typedef struct {
     ikt_neighbours lists;    /* old rows, with p_j|i in place of scores */
     float *similarity;       /* [n_local] K to the most similar old row; 0: none shares a cell */
     int64_t zero_similarity; /* rows over all ranks whose similarity is 0 */
+    ikt_code_check cells;    /* of the new rows */
 } ikt_new_lists;
 
 /* COLLECTIVE.

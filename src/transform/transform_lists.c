@@ -261,10 +261,11 @@ static ikt_status find_similarities(ikt_context *ctx, const ikt_loaded_model *lo
 ikt_status ikt_new_lists_find(ikt_context *ctx, const ikt_loaded_model *loaded, ikt_dataset *data,
                               const ikt_rows *rows, int64_t k, ikt_new_lists *out) {
     ikt_codes codes = {0};
-    *out = (ikt_new_lists){{0}, NULL, 0};
+    *out = (ikt_new_lists){.similarity = NULL};
     ikt_stage_begin(ctx, IKT_STAGE_CODES);
     ikt_status st = ikt_codes_compute(ctx, data, rows, loaded->model, &codes, NULL);
     ikt_stage_end(ctx, IKT_STAGE_CODES);
+    out->cells = codes.check;
     if (st == IKT_OK) st = ikt_agree(ctx, ikt_neighbours_create(ctx, rows, k, &out->lists));
     if (st == IKT_OK) st = search(ctx, loaded, &codes, rows, &out->lists);
     if (st == IKT_OK) st = find_similarities(ctx, loaded, data, rows, &codes, out);

@@ -211,8 +211,9 @@ static int by_size(const void *a, const void *b) {
 /* Old rows once more: whatever the preprocessing, they have all cells in common with themselves,
  * and land next to where they are. */
 static void twins_land_next_to_old_rows(void **state) {
-    static const char *const ways[][2] = {
-        {"none", "0"}, {"minmax", "0"}, {"zscore", "12"}, {"unit", "9"}, {"unit", "0"}};
+    static const char *const ways[][3] = {{"none", "0", "exact"},    {"minmax", "0", "exact"},
+                                          {"zscore", "12", "exact"}, {"unit", "9", "exact"},
+                                          {"unit", "0", "exact"},    {"none", "0", "approximate"}};
     ikt_context *ctx = *state;
     names n = make_names(ctx);
     write_digits(ctx, n.old, 0, OLD);
@@ -221,9 +222,13 @@ static void twins_land_next_to_old_rows(void **state) {
         set(ctx, &settings, "preprocess.normalise", ways[w][0]);
         set(ctx, &settings, "preprocess.pca", ways[w][1]);
         set(ctx, &settings, "affinity.search", w % 2 ? "exact" : "approximate");
+        set(ctx, &settings, "isolation.search", ways[w][2]);
+        set(ctx, &settings, "isolation.candidates", "70");
         set(ctx, &settings, "output.model", n.model);
         embed(ctx, &settings, NULL);
         ikt_transformed done = transform(ctx, n.model, n.old);
+        assert_int_equal(done.cells.sample > 0, strcmp(ways[w][2], "approximate") == 0);
+        assert_int_equal(done.cells.differing > 0, done.cells.sample > 0);
         double away[OLD] = {0}, low = INFINITY, high = -INFINITY;
         for (int64_t i = 0; i < done.rows.count; i++) {
             const int64_t row = done.rows.first + i;
