@@ -6,10 +6,10 @@
 enum {
     CHUNK_VECTORS = 12, /* of points whose values are held for some rows: a multiple of a panel */
     CHUNK = CHUNK_VECTORS * IKT_LANES,
-    PIECE = 128,     /* rows whose values are held together: they stay in the cache */
-    FIRST_SHARE = 8, /* of its sets a row is compared with so many first: what it finds there tells
-                        which points of the others are worth keeping */
-    CELL_SHARE = 4,  /* of all cells a row is compared with so many, */
+    PIECE = 128,        /* rows whose values are held together: they stay in the cache */
+    FIRST_SHARE = 8,    /* a row is compared with the nearest of its sets first, then with so many
+                           times as many: what it has found tells which points are worth keeping */
+    CELL_SHARE = 4,     /* of all cells a row is compared with so many, */
     CELLS_LEAST = 4096, /* but not fewer than this, */
     CELL_FACTOR = 4     /* and so many times as many as it wants */
 };
@@ -193,21 +193,30 @@ static void offer_sets(const ikt_near_search *n, ikt_near_space *w, const ikt_ne
     }
 }
 
-/* Compares rows with the points of their sets on a level, the nearest sets first.
+/* The sets of a row up to which it is compared with the nearest ones, before the `end` nearest. */
+static int64_t nearer_sets(int64_t end) {
+    return end > FIRST_SHARE ? ikt_divide_up(end, FIRST_SHARE) : 0;
+}
+
+/* Compares rows with the points of their sets on a level, up to the `end` nearest sets. */
+static void compare_up_to(const ikt_near_search *n, ikt_near_space *w, const ikt_near_level *level,
+                          const some_rows *rows, int64_t end) {
+    const int64_t first = nearer_sets(end);
+    if (first > 0) compare_up_to(n, w, level, rows, first);
+    offer_sets(n, w, level, rows, first, end);
+    for (int64_t r = 0; r < rows->count; r++)
+        ikt_select_end(&rows->kept[r]);
+}
+
+/* Compares rows with the points of their sets on a level.
  *   most   points that each keeps
  *   pair   [rows->count * IKT_SELECT_CAPACITY * most] memory for them */
 static void compare(const ikt_near_search *n, ikt_near_space *w, const ikt_near_level *level,
                     const some_rows *rows, int64_t most, ikt_pair *pair) {
-    const int64_t first = ikt_divide_up(level->wanted, FIRST_SHARE);
     for (int64_t r = 0; r < rows->count; r++)
         ikt_select_begin(&rows->kept[r], n->lists->isa, most,
                          pair + r * IKT_SELECT_CAPACITY * most);
-    offer_sets(n, w, level, rows, 0, first);
-    for (int64_t r = 0; r < rows->count; r++)
-        ikt_select_end(&rows->kept[r]);
-    offer_sets(n, w, level, rows, first, level->wanted);
-    for (int64_t r = 0; r < rows->count; r++)
-        ikt_select_end(&rows->kept[r]);
+    compare_up_to(n, w, level, rows, level->wanted);
 }
 
 /* Finds the sets of the next level that are near to the rows. */
@@ -218,7 +227,11 @@ static void choose_sets(const ikt_near_search *n, ikt_near_space *w, int level, 
         compare(n, w, &n->level[level], &rows, wanted, w->pair);
         for (int64_t r = 0; r < rows.count; r++) {
             const ikt_select *near = &w->near[r];
-            ikt_pairs_part(near->pair, near->count, ikt_divide_up(wanted, FIRST_SHARE));
+            int64_t part = near->count;
+            for (int64_t end = nearer_sets(wanted); end > 0; end = nearer_sets(end)) {
+                ikt_pairs_part(near->pair, part, end);
+                if (end < part) part = end;
+            }
             w->sets[first + r] = near->count;
             for (int64_t e = 0; e < near->count; e++)
                 w->set[(first + r) * n->wanted_most + e] = ikt_pair_number(near->pair[e]);
