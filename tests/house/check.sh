@@ -43,6 +43,11 @@ sums=$(echo "$sums" | grep -vE '^src/base/comm\.c' || true)
 [ -z "$sums" ] || { echo "MPI_SUM outside base/comm.c: $sums"; failed=1; }
 state=$(grep -nE '\b(rand|srand|random|drand48|time) *\(' "${sources[@]}" | grep -vE 'time\(NULL\)')
 [ -z "$state" ] || { echo "random numbers or clocks: $state"; failed=1; }
+# A script that only notes its failures passes.
+for script in $(grep -lE '^\. .*support/(script|expect|checkpoints)\.sh' tests/*/*.sh); do
+    grep -qE '^exit "?\$(failed|failures|status)"?$|^report$|^\[ "\$failed" -eq 0 \]|^exec |^/usr/bin/python3 ' "$script" ||
+        { echo "$script does not end with its failures"; failed=1; }
+done
 long=$(awk 'length($0) > 100 { print FILENAME ":" FNR ": longer than 100 columns" }' "${files[@]}")
 [ -z "$long" ] || { echo "$long"; failed=1; }
 exit $failed
