@@ -29,9 +29,9 @@ static const char purpose[] = "lists";
 
 /* What one thread works with beside its tile. */
 typedef struct {
-    char *x;        /* [rows of a tile * d] rows of a tile, side by side */
-    int64_t *open;  /* [rows of a tile] those whose lists leave cells open */
-    float *scratch; /* to find the coarse cell of a row */
+    char *x;       /* [rows of a tile * d] rows of a tile, side by side */
+    int64_t *open; /* [rows of a tile] those whose lists leave cells open */
+    ikt_cell_finder finder;
 } workspace;
 
 typedef struct {
@@ -50,11 +50,12 @@ static void sort_by_cell(near_coding *n, int64_t count) {
     const ikt_coding *c = n->lists.c;
     const ikt_near_centres *near = &n->lists.near;
     const int64_t bytes = c->d * c->element;
-#pragma omp parallel for schedule(dynamic, 256) num_threads(c->threads)
-    for (int64_t i = 0; i < count; i++)
-        n->cell[i] = (uint32_t)ikt_near_centres_cell(near, (const char *)c->rows + i * bytes,
-                                                     c->kernel->is_u8,
-                                                     n->space[omp_get_thread_num()].scratch);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads)
+    for (int64_t i = 0; i < count; i += IKT_FINDER_ROWS)
+        ikt_cell_finder_find(near, &n->space[omp_get_thread_num()].finder,
+                             (const char *)c->rows + i * bytes, c->kernel->is_u8,
+                             count - i < IKT_FINDER_ROWS ? count - i : IKT_FINDER_ROWS,
+                             n->cell + i);
     ikt_order_by_group(n->cell, count, near->cells, n->first, n->order);
 }
 
@@ -181,7 +182,6 @@ static ikt_status check_codes(const near_coding *n) {
 static ikt_status allocate(near_coding *n) {
     const ikt_coding *c = n->lists.c;
     const int64_t rows = n->lists.rows_most, cells = n->lists.near.cells;
-    const int64_t scratch = ikt_near_centres_scratch(&n->lists.near);
     IKT_TRY(ikt_near_search_create(&n->lists, &n->search));
     IKT_TRY(ikt_alloc(c->ctx, &n->cell, c->block, sizeof *n->cell, purpose));
     IKT_TRY(ikt_alloc(c->ctx, &n->order, c->block, sizeof *n->order, purpose));
@@ -190,7 +190,7 @@ static ikt_status allocate(near_coding *n) {
     for (workspace *w = n->space; w < n->space + c->threads; w++) {
         IKT_TRY(ikt_alloc(c->ctx, &w->x, rows * c->d, (size_t)c->element, purpose));
         IKT_TRY(ikt_alloc(c->ctx, &w->open, rows, sizeof *w->open, purpose));
-        IKT_TRY(ikt_alloc(c->ctx, &w->scratch, scratch, sizeof *w->scratch, purpose));
+        IKT_TRY(ikt_cell_finder_create(c->ctx, &n->lists.near, &w->finder));
     }
     return IKT_OK;
 }
@@ -211,7 +211,7 @@ ikt_status ikt_coding_near(ikt_coding *c) {
     for (int i = 0; n.space && i < c->threads; i++) {
         ikt_free(&n.space[i].x);
         ikt_free(&n.space[i].open);
-        ikt_free(&n.space[i].scratch);
+        ikt_cell_finder_destroy(&n.space[i].finder);
     }
     ikt_free(&n.space);
     ikt_free(&n.cell);
@@ -235,5 +235,5 @@ int64_t ikt_coding_near_bytes(const ikt_codes_kernel *kernel, int64_t distinct, 
     return ikt_near_search_bytes(kernel, distinct, candidates, d, rows, threads) +
            block * 2 * (int64_t)sizeof(uint32_t) + (cells + 1) * (int64_t)sizeof(int64_t) +
            threads * (rows * (d * element + (int64_t)sizeof(int64_t)) +
-                      (d + ikt_packed_rows(cells)) * (int64_t)sizeof(float));
+                      ikt_cell_finder_bytes(distinct, d));
 }

@@ -15,7 +15,8 @@ enum {
     CENTRES_A_CELL = 64, /* four vectors of centres: a finer cell is more exact, but costs more */
     CELLS_MOST = 65536,  /* every rank holds them all, and brings them into order alone */
     CELLS_A_GROUP = 64,
-    NEAR_GROUPS = 8 /* in which the cell of a row is looked for */
+    NEAR_GROUPS = 8, /* in which the cell of a row is looked for */
+    FEW_ROWS = 32    /* that are compared at a time: several for each pack of cells */
 };
 
 static const char purpose[] = "centres";
@@ -36,15 +37,47 @@ static const float *float_row(const void *x, bool is_u8, int64_t row, int64_t d,
     return scratch;
 }
 
-/* --- the cell of a row ------------------------------------------------------------------------ */
+/* --- the cells of rows ------------------------------------------------------------------------ */
 
-int64_t ikt_near_centres_scratch(const ikt_near_centres *near) {
+/* Columns of a block of distances: to all groups, or to the cells of one, which may begin within a
+ * pack. */
+static int64_t finder_columns(const ikt_near_centres *near) {
     int64_t most = near->groups;
     for (int64_t g = 0; g < near->groups; g++) {
         const int64_t cells = near->group_first[g + 1] - near->group_first[g];
         if (cells > most) most = cells;
     }
-    return near->d + ikt_packed_rows(most) + IKT_PACK_ROWS; /* a group may begin within a pack */
+    return ikt_packed_rows(most) + IKT_PACK_ROWS;
+}
+
+ikt_status ikt_cell_finder_create(ikt_context *ctx, const ikt_near_centres *near,
+                                  ikt_cell_finder *out) {
+    const int64_t pairs = IKT_FINDER_ROWS * NEAR_GROUPS, d = near->d;
+    *out = (ikt_cell_finder){.columns = finder_columns(near)};
+    IKT_TRY(ikt_alloc(ctx, &out->x, IKT_FINDER_ROWS * d, sizeof *out->x, purpose));
+    IKT_TRY(ikt_alloc(ctx, &out->some, FEW_ROWS * d, sizeof *out->some, purpose));
+    IKT_TRY(ikt_alloc(ctx, &out->distance, FEW_ROWS * out->columns, sizeof(float), purpose));
+    IKT_TRY(ikt_alloc(ctx, &out->group, pairs, sizeof *out->group, purpose));
+    IKT_TRY(ikt_alloc(ctx, &out->order, pairs, sizeof *out->order, purpose));
+    IKT_TRY(ikt_alloc(ctx, &out->first, near->groups + 1, sizeof *out->first, purpose));
+    return ikt_alloc(ctx, &out->best, IKT_FINDER_ROWS, sizeof *out->best, purpose);
+}
+
+void ikt_cell_finder_destroy(ikt_cell_finder *finder) {
+    ikt_free(&finder->x);
+    ikt_free(&finder->some);
+    ikt_free(&finder->distance);
+    ikt_free(&finder->group);
+    ikt_free(&finder->order);
+    ikt_free(&finder->first);
+    ikt_free(&finder->best);
+}
+
+int64_t ikt_cell_finder_bytes(int64_t count, int64_t d) {
+    const int64_t groups = ikt_near_centres_groups(count), number = sizeof(float);
+    const int64_t columns = groups + 4 * CELLS_A_GROUP; /* groups differ in size */
+    return IKT_FINDER_ROWS * (d * number + 2 * NEAR_GROUPS * number + 8) +
+           FEW_ROWS * (d + columns) * number + (groups + 1) * 8;
 }
 
 /* The nearest of the groups, in order; returns how many. */
@@ -61,26 +94,60 @@ static int64_t nearest_groups(int64_t groups, const float *distance, ikt_pair pa
     return found;
 }
 
-int64_t ikt_near_centres_cell(const ikt_near_centres *near, const void *row, bool is_u8,
-                              float *scratch) {
-    const ikt_metric *metric = near->metric;
-    const int64_t d = near->d;
-    const float *x = float_row(row, is_u8, 0, d, scratch);
-    float *distance = scratch + d;
-    ikt_pair pair[NEAR_GROUPS], best = UINT64_MAX;
-    metric->block(near->isa, x, 1, near->group_packed, near->groups, d, distance);
-    const int64_t found = nearest_groups(near->groups, distance, pair);
-    for (int64_t e = 0; e < found; e++) {
-        const int64_t group = ikt_pair_number(pair[e]), first = near->group_first[group];
-        const int64_t end = near->group_first[group + 1];
-        const int64_t from = first / IKT_PACK_ROWS * IKT_PACK_ROWS;
-        metric->block(near->isa, x, 1, near->packed + from * d, end - from, d, distance);
-        for (int64_t cell = first; cell < end; cell++) {
-            const ikt_pair here = ikt_pair_make(distance[cell - from], (uint32_t)cell);
-            if (here < best) best = here;
+/* Notes the groups that are nearest to each row; returns how many for each. */
+static int64_t find_groups(const ikt_near_centres *near, ikt_cell_finder *f, int64_t count) {
+    const int64_t stride = ikt_packed_rows(near->groups);
+    int64_t found = 0;
+    for (int64_t r = 0; r < count; r += FEW_ROWS) {
+        const int64_t rows = count - r < FEW_ROWS ? count - r : FEW_ROWS;
+        near->metric->block(near->isa, f->x + r * near->d, rows, near->group_packed, near->groups,
+                            near->d, f->distance);
+        for (int64_t i = 0; i < rows; i++) {
+            ikt_pair pair[NEAR_GROUPS];
+            found = nearest_groups(near->groups, f->distance + i * stride, pair);
+            for (int64_t e = 0; e < found; e++)
+                f->group[(r + i) * found + e] = ikt_pair_number(pair[e]);
         }
     }
-    return ikt_pair_number(best);
+    return found;
+}
+
+/* Compares some rows with the cells of a group.
+ *   pair    [rows] numbers of pairs of a row and a group, `each` for a row */
+static void compare_cells(const ikt_near_centres *near, ikt_cell_finder *f, int64_t group,
+                          const uint32_t *pair, int64_t rows, int64_t each) {
+    const int64_t first = near->group_first[group], end = near->group_first[group + 1];
+    const int64_t from = first / IKT_PACK_ROWS * IKT_PACK_ROWS, d = near->d;
+    const int64_t stride = ikt_packed_rows(end - from);
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(f->some + i * d, f->x + pair[i] / each * d, (size_t)d * sizeof *f->x);
+    near->metric->block(near->isa, f->some, rows, near->packed + from * d, end - from, d,
+                        f->distance);
+    for (int64_t i = 0; i < rows; i++) {
+        ikt_pair *best = &f->best[pair[i] / each];
+        for (int64_t cell = first; cell < end; cell++) {
+            const float distance = f->distance[i * stride + cell - from];
+            const ikt_pair here = ikt_pair_make(distance, (uint32_t)cell);
+            if (here < *best) *best = here;
+        }
+    }
+}
+
+void ikt_cell_finder_find(const ikt_near_centres *near, ikt_cell_finder *f, const void *rows,
+                          bool is_u8, int64_t count, uint32_t *cell) {
+    for (int64_t e = 0; e < count * near->d; e++)
+        f->x[e] = is_u8 ? ((const uint8_t *)rows)[e] : ((const float *)rows)[e];
+    for (int64_t r = 0; r < count; r++)
+        f->best[r] = UINT64_MAX;
+    const int64_t each = find_groups(near, f, count);
+    ikt_order_by_group(f->group, count * each, near->groups, f->first, f->order);
+    for (int64_t g = 0; g < near->groups; g++)
+        for (int64_t at = f->first[g]; at < f->first[g + 1]; at += FEW_ROWS) {
+            const int64_t left = f->first[g + 1] - at;
+            compare_cells(near, f, g, f->order + at, left < FEW_ROWS ? left : FEW_ROWS, each);
+        }
+    for (int64_t r = 0; r < count; r++)
+        cell[r] = ikt_pair_number(f->best[r]);
 }
 
 /* --- the order -------------------------------------------------------------------------------- */
@@ -183,19 +250,21 @@ static ikt_status place_centres(ikt_context *ctx, const void *x, bool is_u8,
                                 ikt_near_centres *near) {
     const ikt_rows share = ikt_rows_make(near->count, ikt_size(ctx), ikt_rank(ctx));
     const int64_t bytes = near->d * (is_u8 ? 1 : (int64_t)sizeof(float));
-    const int64_t each = ikt_near_centres_scratch(near);
+    const int threads = ikt_threads(ctx);
     uint32_t *own = NULL, *cell = NULL;
-    float *scratch = NULL;
+    ikt_cell_finder *finder = NULL;
     ikt_status st = ikt_alloc(ctx, &own, share.count, sizeof *own, purpose);
-    if (st == IKT_OK)
-        st = ikt_alloc(ctx, &scratch, ikt_threads(ctx) * each, sizeof *scratch, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &finder, threads, sizeof *finder, purpose);
+    for (int i = 0; st == IKT_OK && i < threads; i++)
+        st = ikt_cell_finder_create(ctx, near, &finder[i]);
     st = ikt_agree(ctx, st);
     if (st == IKT_OK) {
-#pragma omp parallel for schedule(dynamic, 256) num_threads(ikt_threads(ctx))
-        for (int64_t i = 0; i < share.count; i++)
-            own[i] =
-                (uint32_t)ikt_near_centres_cell(near, (const char *)x + (share.first + i) * bytes,
-                                                is_u8, scratch + omp_get_thread_num() * each);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+        for (int64_t i = 0; i < share.count; i += IKT_FINDER_ROWS)
+            ikt_cell_finder_find(
+                near, &finder[omp_get_thread_num()], (const char *)x + (share.first + i) * bytes,
+                is_u8, share.count - i < IKT_FINDER_ROWS ? share.count - i : IKT_FINDER_ROWS,
+                own + i);
         st = ikt_share_rows(ctx, &share, own, sizeof *own, purpose, &cell);
     }
     if (st == IKT_OK) {
@@ -203,8 +272,10 @@ static ikt_status place_centres(ikt_context *ctx, const void *x, bool is_u8,
         for (int64_t at = 0; at < near->count; at++)
             near->place[near->number[at]] = (uint32_t)at;
     }
+    for (int i = 0; finder && i < threads; i++)
+        ikt_cell_finder_destroy(&finder[i]);
+    ikt_free(&finder);
     ikt_free(&own);
-    ikt_free(&scratch);
     ikt_free(&cell);
     return st;
 }

@@ -43,14 +43,34 @@ ikt_status ikt_near_centres_create(ikt_context *ctx, const ikt_metric *metric, c
                                    int64_t candidates, ikt_near_centres *out);
 void ikt_near_centres_destroy(ikt_near_centres *near);
 
-/* LOCAL, called from several threads. The coarse cell of a row: the nearest in the groups that are
- * nearest.
- *   row       [d] bytes or floats
- *   scratch   [ikt_near_centres_scratch] */
-int64_t ikt_near_centres_cell(const ikt_near_centres *near, const void *row, bool is_u8,
-                              float *scratch);
+enum { IKT_FINDER_ROWS = 1024 /* whose cells are found at a time: many want the same groups */ };
 
-int64_t ikt_near_centres_scratch(const ikt_near_centres *near);
+/* What one thread finds the cells of rows with. */
+typedef struct {
+    int64_t columns;
+    float *x;        /* [IKT_FINDER_ROWS * d] the rows */
+    float *some;     /* those that are compared with the cells of one group */
+    float *distance; /* [columns] for each of these */
+    uint32_t *group; /* [IKT_FINDER_ROWS] times the groups that each is compared with */
+    uint32_t *order; /* the same, by group */
+    int64_t *first;  /* [groups + 1] where each begins there */
+    ikt_pair *best;  /* [IKT_FINDER_ROWS] the nearest cell so far */
+} ikt_cell_finder;
+
+/* LOCAL. Errors: IKT_ERR_RESOURCE; destroy it in any case. */
+ikt_status ikt_cell_finder_create(ikt_context *ctx, const ikt_near_centres *near,
+                                  ikt_cell_finder *out);
+void ikt_cell_finder_destroy(ikt_cell_finder *finder);
+
+/* LOCAL, called from several threads with a finder each. The coarse cell of each row: the nearest
+ * in the groups that are nearest.
+ *   rows    [count * d] bytes or floats, at most IKT_FINDER_ROWS
+ *   cell    [count], receives them */
+void ikt_cell_finder_find(const ikt_near_centres *near, ikt_cell_finder *finder, const void *rows,
+                          bool is_u8, int64_t count, uint32_t *cell);
+
+/* LOCAL, pure. Bytes of one, of `count` centres. */
+int64_t ikt_cell_finder_bytes(int64_t count, int64_t d);
 
 /* LOCAL, pure. Coarse cells of `count` centres, and groups of those; bytes that the order takes on
  * a rank. */
