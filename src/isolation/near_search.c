@@ -6,11 +6,11 @@
 enum {
     CHUNK_VECTORS = 12, /* of points whose values are held for some rows: a multiple of a panel */
     CHUNK = CHUNK_VECTORS * IKT_LANES,
-    PIECE = 128,        /* rows whose values are held together: they stay in the cache */
-    FIRST_SHARE = 8,    /* a row is compared with the nearest of its sets first, then with so many
-                           times as many: what it has found tells which points are worth keeping */
-    CELL_SHARE = 4,     /* of all cells a row is compared with so many, */
-    CELLS_LEAST = 4096, /* but not fewer than this, */
+    PIECE = 128,     /* rows whose values are held together: they stay in the cache */
+    FIRST_SHARE = 8, /* a row is compared with the nearest of its sets first, then with so many
+                        times as many: what it has found tells which points are worth keeping */
+    CELL_SHARE = 4,  /* a row is compared with the cells of near groups: one in so many of all, */
+    CELLS_LEAST = 4096, /* at least this many, */
     CELL_FACTOR = 4     /* and so many times as many as it wants */
 };
 
