@@ -17,7 +17,7 @@ kill_runs() {
     [ $code -eq 0 ] || fail "$name: exit code $code"
     whole=$(hash_of)
     milliseconds=$((($(date +%s%N) - begun) / 1000000))
-    for ((case = 0; killed < kills && case < 4 * kills; case++)); do
+    for ((case = 0; killed < kills && case < 10 * kills; case++)); do
         ranks=$((RANDOM % 4 + 1))
         launch $ranks
         "${launcher[@]}" "$IKT_PROGRAM" embed "${arguments[@]}" output.file=killed.h5 output.overwrite=yes \
@@ -40,8 +40,9 @@ kill_runs() {
                 fail "$name: after ${at:-no checkpoint}: exit code $code, hash $(hash_of), not $whole"
             grep -q 'a checkpoint cannot be used' err.txt && fail "$name: a killed rank left a damaged checkpoint"
             echo "$name: killed after $wait_for ms on $ranks ranks: ${at:-no checkpoint}"
-        else
+        else # it was done before: sooner next time
             wait $started
+            milliseconds=$((milliseconds * 3 / 4 + 1))
         fi
         rm -rf killed.h5 killed.h5.checkpoint
     done
