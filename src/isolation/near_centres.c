@@ -30,11 +30,9 @@ int64_t ikt_near_centres_groups(int64_t count) {
     return (ikt_near_centres_cells(count) + CELLS_A_GROUP - 1) / CELLS_A_GROUP;
 }
 
-static const float *float_row(const void *x, bool is_u8, int64_t row, int64_t d, float *scratch) {
-    if (!is_u8) return (const float *)x + row * d;
-    for (int64_t k = 0; k < d; k++)
-        scratch[k] = ((const uint8_t *)x)[row * d + k];
-    return scratch;
+static void copy_as_floats(const void *x, bool is_u8, int64_t first, int64_t count, float *out) {
+    for (int64_t e = 0; e < count; e++)
+        out[e] = is_u8 ? ((const uint8_t *)x)[first + e] : ((const float *)x)[first + e];
 }
 
 /* --- the cells of rows ------------------------------------------------------------------------ */
@@ -53,10 +51,11 @@ static int64_t finder_columns(const ikt_near_centres *near) {
 ikt_status ikt_cell_finder_create(ikt_context *ctx, const ikt_near_centres *near,
                                   ikt_cell_finder *out) {
     const int64_t pairs = IKT_FINDER_ROWS * NEAR_GROUPS, d = near->d;
-    *out = (ikt_cell_finder){.columns = finder_columns(near)};
+    *out = (ikt_cell_finder){.x = NULL};
     IKT_TRY(ikt_alloc(ctx, &out->x, IKT_FINDER_ROWS * d, sizeof *out->x, purpose));
     IKT_TRY(ikt_alloc(ctx, &out->some, FEW_ROWS * d, sizeof *out->some, purpose));
-    IKT_TRY(ikt_alloc(ctx, &out->distance, FEW_ROWS * out->columns, sizeof(float), purpose));
+    IKT_TRY(
+        ikt_alloc(ctx, &out->distance, FEW_ROWS * finder_columns(near), sizeof(float), purpose));
     IKT_TRY(ikt_alloc(ctx, &out->group, pairs, sizeof *out->group, purpose));
     IKT_TRY(ikt_alloc(ctx, &out->order, pairs, sizeof *out->order, purpose));
     IKT_TRY(ikt_alloc(ctx, &out->first, near->groups + 1, sizeof *out->first, purpose));
@@ -135,8 +134,7 @@ static void compare_cells(const ikt_near_centres *near, ikt_cell_finder *f, int6
 
 void ikt_cell_finder_find(const ikt_near_centres *near, ikt_cell_finder *f, const void *rows,
                           bool is_u8, int64_t count, uint32_t *cell) {
-    for (int64_t e = 0; e < count * near->d; e++)
-        f->x[e] = is_u8 ? ((const uint8_t *)rows)[e] : ((const float *)rows)[e];
+    copy_as_floats(rows, is_u8, 0, count * near->d, f->x);
     for (int64_t r = 0; r < count; r++)
         f->best[r] = UINT64_MAX;
     const int64_t each = find_groups(near, f, count);
@@ -220,10 +218,8 @@ static ikt_status draw_cells(ikt_context *ctx, const void *x, bool is_u8, uint64
     if (st == IKT_OK) st = ikt_alloc(ctx, &dense, cells * d, sizeof *dense, purpose);
     if (st == IKT_OK) {
         ikt_draw_subset(seed, IKT_RNG_CELLS, 0, near->count, cells, slot, slots, drawn);
-        for (int64_t c = 0; c < cells; c++) {
-            const float *from = float_row(x, is_u8, drawn[c], d, dense + c * d);
-            if (!is_u8) memcpy(dense + c * d, from, (size_t)d * sizeof *from);
-        }
+        for (int64_t c = 0; c < cells; c++)
+            copy_as_floats(x, is_u8, drawn[c] * d, d, dense + c * d);
         st = ikt_locality_order(ctx, dense, NULL, cells, d, sorted);
     }
     if (st == IKT_OK) st = group_cells(ctx, dense, sorted, order, near);

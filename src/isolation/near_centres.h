@@ -47,10 +47,9 @@ enum { IKT_FINDER_ROWS = 1024 /* whose cells are found at a time: many want the 
 
 /* What one thread finds the cells of rows with. */
 typedef struct {
-    int64_t columns;
     float *x;        /* [IKT_FINDER_ROWS * d] the rows */
     float *some;     /* those that are compared with the cells of one group */
-    float *distance; /* [columns] for each of these */
+    float *distance; /* of each of these from all groups, or from the cells of one */
     uint32_t *group; /* [IKT_FINDER_ROWS] times the groups that each is compared with */
     uint32_t *order; /* the same, by group */
     int64_t *first;  /* [groups + 1] where each begins there */
