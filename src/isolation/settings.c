@@ -14,7 +14,8 @@ enum {
     NARROW_MOST = 65536, /* cells of two bytes */
     AUTO_POOL = 8,       /* centres of the pool for each of psi */
     EXACT_CENTRES = 65536,
-    CANDIDATES = 16384
+    CANDIDATES = 16384,
+    MANY_COLUMNS = 256
 };
 
 static const ikt_key keys[] = {
@@ -51,7 +52,8 @@ static const ikt_key keys[] = {
     {"candidates", IKT_KEY_INT, offsetof(ikt_isolation_settings, candidates), "auto", 1, 1e9, 1,
      NULL, "rows",
      "The centres that each row is compared with where its cells are found by approximate search. "
-     "More centres make fewer cells differ from the exact ones and take longer; auto is 16,384"},
+     "More centres make fewer cells differ from the exact ones and take longer; auto is 16,384, "
+     "and twice as many for rows of more than 256 columns, whose near centres are harder to find"},
     {"model_from", IKT_KEY_STRING, offsetof(ikt_isolation_settings, model_from), "", 0, 0, 0, NULL,
      "",
      "An HDF5 file with other rows of the same columns, which the centres are drawn from; minmax, "
@@ -119,9 +121,11 @@ ikt_status ikt_isolation_resolve_pool(ikt_context *ctx, const ikt_isolation_sett
     return IKT_OK;
 }
 
-int64_t ikt_isolation_candidates(const ikt_isolation_settings *settings, int64_t centres) {
+int64_t ikt_isolation_candidates(const ikt_isolation_settings *settings, int64_t centres,
+                                 int64_t d) {
     const bool is_exact = settings->search == IKT_CELLS_EXACT ||
                           (settings->search == IKT_CELLS_AUTO && centres <= EXACT_CENTRES);
-    const int64_t wanted = settings->candidates != IKT_AUTO_INT ? settings->candidates : CANDIDATES;
+    const int64_t usual = d > MANY_COLUMNS ? 2 * CANDIDATES : CANDIDATES;
+    const int64_t wanted = settings->candidates != IKT_AUTO_INT ? settings->candidates : usual;
     return is_exact || wanted >= centres ? 0 : wanted;
 }

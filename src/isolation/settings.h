@@ -72,8 +72,9 @@ ikt_status ikt_isolation_resolve_pool(ikt_context *ctx, const ikt_isolation_sett
                                       int64_t n, int64_t psi, int64_t row_bytes, int64_t *pool);
 
 /* LOCAL, pure. The centres that a row of a model with `centres` distinct ones is compared with,
- * those of near coarse cells; 0: all. auto compares with all up to 65,536, and with 32,768 beyond.
- */
-int64_t ikt_isolation_candidates(const ikt_isolation_settings *settings, int64_t centres);
+ * those of near coarse cells; 0: all. auto compares with all up to 65,536, and beyond with 16,384,
+ * or with 32,768 where rows have more than 256 columns. d   columns of a row */
+int64_t ikt_isolation_candidates(const ikt_isolation_settings *settings, int64_t centres,
+                                 int64_t d);
 
 #endif

@@ -222,7 +222,7 @@ ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, i
     IKT_TRY(ikt_isolation_resolve_pool(ctx, isolation, drawn, out->psi, row_bytes, &out->pool));
     const int64_t centres = rows->is_sparse ? 0 : ikt_codes_distinct(out, rows);
     if (centres > 0 && settings->affinity.support != IKT_SUPPORT_DENSE)
-        out->candidates = ikt_isolation_candidates(isolation, centres);
+        out->candidates = ikt_isolation_candidates(isolation, centres, rows->d);
     if (is_near && centres > 0 && n <= FINE_ROWS * centres) {
         int64_t k;
         IKT_TRY(ikt_affinity_resolve(ctx, &settings->affinity, n, &k));

@@ -144,8 +144,8 @@ ikt_status ikt_loaded_model_dataset(ikt_context *ctx, ikt_loaded_model *m, ikt_s
     if (st == IKT_OK) {
         ikt_dataset_take_model(*out, &centre_rows, &centres);
         if (!ikt_dataset_is_sparse(*out))
-            m->model->spec.candidates =
-                ikt_isolation_candidates(&m->settings.isolation, m->shape.centres);
+            m->model->spec.candidates = ikt_isolation_candidates(
+                &m->settings.isolation, m->shape.centres, ikt_dataset_columns(*out));
     } else {
         ikt_dataset_destroy(&centres);
     }
