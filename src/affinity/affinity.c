@@ -72,9 +72,9 @@ static const ikt_key affinity_keys[] = {
     {"candidates", IKT_KEY_INT, offsetof(ikt_affinity_settings, candidates), "auto", 2, 1e9, 1,
      NULL, "rows",
      "The rows of near cells that each row is compared with in approximate search. More rows find "
-     "more and take longer; auto is up to 256 among cells of the Isolation kernel (16 rows or "
-     "fewer in each), and otherwise 900 log2(n / 2048), four times that for kernels of distances, "
-     "and at least 40 times the neighbours"},
+     "more and take longer; auto is 256 among cells of the Isolation kernel with 16 rows or fewer, "
+     "512 with up to 128, and otherwise 900 log2(n / 2048), four times that for kernels of "
+     "distances, and at least 40 times the neighbours"},
     {"refinements", IKT_KEY_INT, offsetof(ikt_affinity_settings, refinements), "auto", 0, 100, 1,
      NULL, "rounds",
      "The rounds after an approximate search in which each row is compared with the neighbours of "
@@ -92,7 +92,8 @@ enum {
     DOUBLINGS_FROM = 2048,
     CODES = 900,
     DISTANCES = 3600,
-    FINE_CANDIDATES = 256 /* of fine cells (neighbours/fine.h) */
+    FINE_CANDIDATES = 256, /* of fine cells (neighbours/fine.h), */
+    FINE_ROWS = 16         /* and twice as many where those have more rows */
 };
 
 bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t n) {
@@ -114,9 +115,10 @@ int64_t ikt_affinity_refinements(const ikt_affinity_settings *settings, bool is_
     return settings->refinements != IKT_AUTO_INT ? settings->refinements : is_fine;
 }
 
-int64_t ikt_affinity_fine_candidates(const ikt_affinity_settings *settings, int64_t k) {
-    const int64_t wanted =
-        settings->candidates != IKT_AUTO_INT ? settings->candidates : FINE_CANDIDATES;
+int64_t ikt_affinity_fine_candidates(const ikt_affinity_settings *settings, int64_t n,
+                                     int64_t cells, int64_t k) {
+    const int64_t usual = n > FINE_ROWS * cells ? 2 * FINE_CANDIDATES : FINE_CANDIDATES;
+    const int64_t wanted = settings->candidates != IKT_AUTO_INT ? settings->candidates : usual;
     return wanted > 2 * k ? wanted : 2 * k;
 }
 

@@ -91,8 +91,9 @@ void ikt_affinity_shrink(ikt_affinity_settings *settings, int64_t n);
 bool ikt_affinity_is_approximate(const ikt_affinity_settings *settings, int64_t n);
 int64_t ikt_affinity_candidates(const ikt_affinity_settings *settings, int64_t n, int64_t k);
 
-/* LOCAL, pure. The same where the rows of fine cells are compared (neighbours/fine.h). */
-int64_t ikt_affinity_fine_candidates(const ikt_affinity_settings *settings, int64_t k);
+/* LOCAL, pure. The same where the rows of so many fine cells are compared (neighbours/fine.h). */
+int64_t ikt_affinity_fine_candidates(const ikt_affinity_settings *settings, int64_t n,
+                                     int64_t cells, int64_t k);
 
 /* LOCAL, pure. Rounds over neighbours of neighbours after a search among fine cells, or another. */
 int64_t ikt_affinity_refinements(const ikt_affinity_settings *settings, bool is_fine);

@@ -188,13 +188,17 @@ static ikt_status count_cells(ikt_context *ctx, ikt_whole *w, ikt_pair_draws *dr
     return st;
 }
 
-/* COLLECTIVE. How many rows come from each rank, which knows how many leave; and the rows without
- * similarity. */
+/* COLLECTIVE. How many rows come from each rank, which knows how many leave; the rows without
+ * similarity, and the mean of all. */
 static ikt_status count_rows(ikt_context *ctx, ikt_whole *w) {
-    int64_t zero = 0, *counts = NULL;
-    for (int64_t i = 0; i < w->rows.count; i++)
-        zero += w->total[i] == 0;
-    w->zero = ikt_sum_one(ctx, zero);
+    int64_t sum[2] = {0}, *counts = NULL;
+    for (int64_t i = 0; i < w->rows.count; i++) {
+        sum[0] += w->total[i] == 0;
+        sum[1] += w->total[i];
+    }
+    ikt_sum_i64(ctx, sum, 2);
+    w->zero = sum[0];
+    w->others = (double)sum[1] / ((double)w->rows.n * (double)w->t);
     if (ikt_size(ctx) == 1) return IKT_OK;
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &counts, ikt_size(ctx), sizeof *counts, purpose)));
     for (int r = 0; r < ikt_size(ctx); r++)

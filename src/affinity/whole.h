@@ -36,16 +36,29 @@ typedef struct {
 
 extern const ikt_section ikt_whole_section;
 
-/* SAME-ARGS. Replaces every "auto" but the step, for t partitionings and so many iterations in all.
+/* SAME-ARGS. Replaces every "auto" but the step, for n rows, t partitionings and so many iterations
+ * in all.
  * Errors: IKT_ERR_USAGE where there are fewer partitionings than an iteration is to take. */
-ikt_status ikt_whole_resolve(ikt_context *ctx, ikt_whole_settings *settings, int64_t t,
+ikt_status ikt_whole_resolve(ikt_context *ctx, ikt_whole_settings *settings, int64_t n, int64_t t,
                              int64_t iterations);
 
+/* LOCAL, pure. The variance of an iteration's draws, as a share of that of 8 of many partitionings
+ * none of whose cells is cut into blocks; 0 where nothing is left to be drawn.
+ *   settings   resolved but for the step
+ *   others     mean number of other rows in a row's cell
+ * Source: m of t partitionings without replacement have a variance in proportion to 1/m - 1/t; of
+ * the pairs of a cell of g rows (b - 1)/(g - 1) are looked at, which multiplies the first term. */
+double ikt_whole_noise(const ikt_whole_settings *settings, int64_t t, double others);
+
+/* Noise up to which the optimiser goes as if there were none. */
+#define IKT_WHOLE_LITTLE_NOISE 0.05
+
 /* LOCAL, pure. The step that "auto" stands for where n rows have psi cells: psi sqrt(n) / 8000, but
- * from 1 to 12. Noise keeps the optimiser's gains, which would lengthen steps, near 1; of long
- * steps, too, noise sets the limit, which is the higher the more cells there are. Measured on
- * 4,000 to 30,000 digits (docs/whole-kernel.md). */
-double ikt_whole_step_auto(int64_t psi, int64_t n);
+ * from 1 to 12, and 1 where there is little noise. Noise keeps the optimiser's gains, which would
+ * lengthen steps, near 1, also where it is a tenth of that of 8 partitionings; of long steps, too,
+ * noise sets the limit, which is the higher the more cells there are. Measured on 4,000 to 30,000
+ * digits (docs/whole-kernel.md). */
+double ikt_whole_step_auto(int64_t psi, int64_t n, double noise);
 
 /* --- pairs of rows, drawn as P has them (whole_pairs.c) --------------------------------------- */
 
@@ -73,6 +86,7 @@ typedef struct {
     int64_t *total;   /* [rows.count] S_i */
     int64_t zero;     /* rows over all ranks with S_i = 0 */
     int64_t largest;  /* rows of the largest cell */
+    double others;    /* mean number of other rows in a row's cell */
     int64_t *first;   /* [t + 1] into `owner`; NULL on one rank, as the following */
     int32_t *owner;   /* rank that computes a cell, for those that have own rows, ascending */
     int64_t *leaving; /* [ranks * t] own rows whose cells in a partitioning another rank computes */

@@ -103,12 +103,12 @@ void ikt_coding_write_row(const ikt_coding *c, int64_t row, const uint32_t *cell
     if (c->model->spec.coarse > 0) c->places->coarse[row] = (uint16_t)cell[t];
 }
 
-void ikt_coding_write_places(const ikt_coding *c, const ikt_near_centres *near, int64_t row,
+void ikt_coding_write_places(const ikt_coding *c, const uint32_t *place, int64_t row,
                              const ikt_select *kept) {
     const ikt_code_places *places = c->places;
     for (int64_t e = 0; e < places->near; e++)
         places->list[row * places->near + e] =
-            e < kept->count ? near->place[ikt_pair_number(kept->pair[e])] : UINT32_MAX;
+            e < kept->count ? place[ikt_pair_number(kept->pair[e])] : UINT32_MAX;
 }
 
 ikt_status ikt_coding_give_places(const ikt_coding *c, const ikt_near_centres *near) {
@@ -272,9 +272,9 @@ int64_t ikt_codes_memory_peak(const ikt_codes_rows *rows, int64_t n_local,
             ? ikt_row_lists_bytes(kernel, spec, distinct, d, tile, threads) +
                   (spec->candidates > 0 ? ikt_coding_near_bytes(kernel, distinct, spec->candidates,
                                                                 d, block / row_bytes, threads)
-                                        : 0) +
-                  n_local * spec->near * (int64_t)sizeof(uint32_t)
+                                        : 0)
             : ikt_coding_direct_bytes(kernel, usual_budget, spec, d, threads);
     const int64_t model = 8 * (spec->pool + spec->coarse);
-    return ikt_codes_memory(n_local, spec->psi, spec->t) + model + block + work;
+    const int64_t places = n_local * spec->near * (int64_t)sizeof(uint32_t);
+    return ikt_codes_memory(n_local, spec->psi, spec->t) + model + block + work + places;
 }

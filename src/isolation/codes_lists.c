@@ -27,7 +27,7 @@ static void code_tile(const ikt_row_lists *l, ikt_list_tile *s, const char *x, i
     for (int64_t r = 0; r < count; r++) {
         ikt_row_list_cells(l, s, r);
         ikt_coding_write_row(c, row + r, s->cell);
-        ikt_coding_write_places(c, &l->near, row + r, &s->kept[r]);
+        ikt_coding_write_places(c, l->near.place, row + r, &s->kept[r]);
     }
 }
 

@@ -61,7 +61,7 @@ static void sort_by_cell(near_coding *n, int64_t count) {
 
 static void write_row(const near_coding *n, const ikt_list_tile *s, int64_t row, int64_t r) {
     ikt_coding_write_row(n->lists.c, row, s->cell);
-    ikt_coding_write_places(n->lists.c, &n->lists.near, row, &s->kept[r]);
+    ikt_coding_write_places(n->lists.c, n->lists.near.place, row, &s->kept[r]);
 }
 
 /* Codes rows whose lists leave cells open: by longer lists, and what those leave open, too, by all

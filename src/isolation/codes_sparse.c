@@ -52,6 +52,7 @@ typedef struct {
     ikt_sparse centres;     /* the distinct ones, in the order of the table */
     ikt_postings postings;  /* of them in the order of computing */
     int64_t length;         /* of a list; 0: there are none */
+    uint32_t *place;        /* [centres] place of each, by number; NULL where none are wanted */
     workspace *space;       /* [threads] */
     int64_t *tile;          /* [block + 1] where the tiles of the block at hand begin */
 } coder;
@@ -103,7 +104,8 @@ int64_t ikt_coding_sparse_bytes(ikt_codes_budget budget, const ikt_model_spec *s
         4 * larger(spec->psi, spec->coarse);
     return larger(centres_bytes(centres, rows->d, held) + threads * space,
                   ikt_model_distinct_bytes(spec, uses, threads)) +
-           ikt_centre_table_bytes(centres, parts, uses);
+           ikt_centre_table_bytes(centres, parts, uses) +
+           (spec->near > 0 ? (2 * 4 + 8) * centres + 4 * rows->d : 0);
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -224,12 +226,14 @@ static ikt_pair order_list(const coder *k, ikt_sparse_row row, double x_norm, ik
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* Cells of a row from its list, and from the values of all centres where that leaves parts open. */
-static void code_listed(const coder *k, workspace *s, ikt_sparse_row x, int64_t r) {
+/* Cells of own row `row` from its list, and from the values of all centres where that leaves parts
+ * open. */
+static void code_listed(const coder *k, workspace *s, int64_t row, ikt_sparse_row x, int64_t r) {
     const double x_norm = ikt_sparse_norm(x);
     const ikt_pair certain = order_list(k, x, x_norm, &s->kept[r]);
     const ikt_select *kept = &s->kept[r];
     uint32_t *cell = s->cell + r * k->table.parts;
+    ikt_coding_write_places(k->c, k->place, row, kept);
     ikt_parts_open(&k->table, s->open);
     if (ikt_centre_walk(&k->table, kept->pair, kept->count, certain, s->open, cell) == 0) return;
     s->open_rows++;
@@ -274,7 +278,7 @@ static void code_tile(const coder *k, workspace *s, int64_t row, int64_t from, i
     if (k->length > 0) {
         keep_nearest(k, s, count);
         for (int64_t r = 0; r < count; r++)
-            code_listed(k, s, ikt_sparse_row_of(rows, from + r), r);
+            code_listed(k, s, row + from + r, ikt_sparse_row_of(rows, from + r), r);
     } else {
         code_unlisted(k, s, from, count);
     }
@@ -325,6 +329,28 @@ static ikt_status create_spaces(coder *k) {
     return IKT_OK;
 }
 
+/* COLLECTIVE. Gives the centres places along an order in which near ones stand near each other, and
+ * coarse cells of as many as those of dense rows have. */
+static ikt_status place_centres(coder *k) {
+    ikt_context *ctx = k->c->ctx;
+    ikt_code_places *places = k->c->places;
+    const int64_t count = k->table.count, cells = ikt_near_centres_cells(count);
+    uint32_t *order = NULL;
+    ikt_status st = ikt_alloc(ctx, &order, count, sizeof *order, purpose);
+    if (st == IKT_OK) st = ikt_alloc(ctx, &k->place, count, sizeof *k->place, purpose);
+    if (st == IKT_OK)
+        st = ikt_alloc(ctx, &places->first, cells + 1, sizeof *places->first, "cells");
+    if (st == IKT_OK) st = ikt_locality_order(ctx, NULL, &k->centres, count, k->c->d, order);
+    for (int64_t at = 0; st == IKT_OK && at < count; at++)
+        k->place[order[at]] = (uint32_t)at;
+    for (int64_t c = 0; st == IKT_OK && c <= cells; c++)
+        places->first[c] = c * count / cells;
+    places->centres = count;
+    places->cells = cells;
+    ikt_free(&order);
+    return ikt_agree(ctx, st);
+}
+
 /* COLLECTIVE. Codes of all own rows in `parts` parts of the model, from k->first on. */
 static ikt_status code_parts(coder *k, int64_t parts, bool with_lists) {
     ikt_coding *c = k->c;
@@ -341,6 +367,7 @@ static ikt_status code_parts(coder *k, int64_t parts, bool with_lists) {
     }
     if (st == IKT_OK) st = create_spaces(k);
     st = ikt_agree(c->ctx, st);
+    if (st == IKT_OK && c->places->near > 0) st = place_centres(k);
     if (st == IKT_OK) st = ikt_coding_pass(c, k->first + parts, code_block, k);
     for (int i = 0; k->space && i < c->threads; i++) {
         workspace *s = &k->space[i];
@@ -358,6 +385,7 @@ static ikt_status code_parts(coder *k, int64_t parts, bool with_lists) {
     }
     ikt_free(&k->space);
     ikt_free(&k->tile);
+    ikt_free(&k->place);
     ikt_postings_destroy(&k->postings);
     ikt_sparse_destroy(&k->centres);
     ikt_centre_table_destroy(&k->table);

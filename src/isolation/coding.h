@@ -52,8 +52,9 @@ void ikt_coding_write(const ikt_coding *c, int64_t row, int64_t count, int64_t p
 void ikt_coding_write_row(const ikt_coding *c, int64_t row, const uint32_t *cell);
 
 /* LOCAL. Writes where a row lies, if that is wanted: the places of the first centres of its sorted
- * list. */
-void ikt_coding_write_places(const ikt_coding *c, const ikt_near_centres *near, int64_t row,
+ * list.
+ *   place   of each centre, by number */
+void ikt_coding_write_places(const ikt_coding *c, const uint32_t *place, int64_t row,
                              const ikt_select *kept);
 
 /* COLLECTIVE. Tells c->places what places there are. Errors: IKT_ERR_RESOURCE. */

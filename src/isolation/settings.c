@@ -9,6 +9,7 @@ enum {
     COARSE_MOST = 4096,
     FINE_ROWS = 8,
     FINE_FROM = 1024, /* rows */
+    INDEXED_MOST = 8192,
     LARGE_MOST = 131072,
     LARGE_ROWS = 2097152,
     NARROW_MOST = 65536, /* cells of two bytes */
@@ -28,13 +29,16 @@ static const ikt_key keys[] = {
      "rows",
      "The sampled rows (centres) of a partitioning, the only parameter of the kernel. More centres "
      "make the kernel sharper; auto is an eighth of the rows, at most psi_most, from 1,024 "
-     "rows on, and otherwise (fewer rows, more than 16,384 sparse rows, dense P, the forest form) "
-     "the power of two nearest to a sixteenth of the rows, at most 4,096"},
+     "rows on, and otherwise (fewer rows, dense P, the whole kernel, the forest form) the power of "
+     "two nearest to a sixteenth of the rows, at most 4,096"},
     {"psi_most", IKT_KEY_INT, offsetof(ikt_isolation_settings, psi_most), "auto", 2, IKT_PSI_MOST,
      1, NULL, "rows",
      "The largest psi that isolation.psi: auto takes. On millions of rows a smaller one gives a "
      "coarser kernel in less time, most of which is spent on the cell codes; auto is 131,072 up to "
-     "2,097,152 rows, and 65,536 for more, whose codes take half of the memory then"},
+     "2,097,152 rows, 65,536 for more, whose codes take half of the memory then, and 8,192 for "
+     "more than 16,384 sparse rows, which are compared with all centres (4,096 where two rows "
+     "share "
+     "more than a few columns)"},
     {"partitionings", IKT_KEY_INT, offsetof(ikt_isolation_settings, partitionings), "200", 1,
      IKT_PARTITIONINGS_MOST, 0, NULL, "",
      "The number t of partitionings: the similarity of two rows is the share of them in which both "
@@ -78,11 +82,12 @@ static int64_t coarse_psi(int64_t n, int64_t most) {
 ikt_status ikt_isolation_resolve_psi(ikt_context *ctx, const ikt_isolation_settings *settings,
                                      int64_t n, int64_t drawn, ikt_psi_rule rule, int64_t *psi) {
     const int64_t most = settings->psi_most != IKT_AUTO_INT ? settings->psi_most
+                         : rule == IKT_PSI_INDEXED          ? INDEXED_MOST
                          : n <= LARGE_ROWS                  ? LARGE_MOST
                                                             : NARROW_MOST;
     *psi = settings->psi;
     if (*psi == IKT_AUTO_INT) {
-        *psi = rule == IKT_PSI_FINE && n >= FINE_FROM
+        *psi = rule != IKT_PSI_COARSE && n >= FINE_FROM
                    ? n / FINE_ROWS
                    : coarse_psi(n, most < COARSE_MOST ? most : COARSE_MOST);
         if (*psi > most) *psi = most;

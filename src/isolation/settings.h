@@ -40,9 +40,11 @@ extern const ikt_section ikt_isolation_section;
 
 /* How many centres automatic settings may take. */
 typedef enum {
-    IKT_PSI_COARSE, /* n/16, the nearest power of two, at most 4,096: where every centre more costs
-                       a distance a row (sparse rows), or cells are large on purpose (dense P) */
-    IKT_PSI_FINE    /* n/8 from 1,024 rows on: where cells come from lists of near centres */
+    IKT_PSI_COARSE,  /* n/16, the nearest power of two, at most 4,096: where every centre more costs
+                        a distance a row, or cells are large on purpose (dense P) */
+    IKT_PSI_INDEXED, /* n/8 from 1,024 rows on, at most 8,192: where cells come from lists of
+                        centres that are all compared (sparse rows) */
+    IKT_PSI_FINE     /* n/8 from 1,024 rows on: where cells come from lists of near centres */
 } ikt_psi_rule;
 
 /* SAME-ARGS. Checks psi against the rows that the model is drawn from, and chooses it where it is

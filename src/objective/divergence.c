@@ -132,7 +132,8 @@ static ikt_status create_whole(ikt_context *ctx, const ikt_objective_inputs *inp
                      .last_from = inputs->iterations - s->last_iterations,
                      .block = s->block,
                      .iterations = inputs->iterations,
-                     .step = s->step}};
+                     .step = s->step,
+                     .noise = ikt_whole_noise(s, inputs->whole->t, inputs->whole->others)}};
     return ikt_whole_attraction_create(ctx, &setup, &t->whole);
 }
 

@@ -1,6 +1,7 @@
 /* Draws of the whole kernel. See whole_draw.h. */
 #include "objective/whole_draw.h"
 
+#include "affinity/whole.h"
 #include "base/rng.h"
 
 const int32_t *ikt_whole_draw(const ikt_whole_sampling *s, int64_t iteration, int32_t *order,
@@ -37,9 +38,9 @@ float ikt_whole_block_scale(int64_t rows, int64_t in_block) {
 }
 
 double ikt_whole_step(const ikt_whole_sampling *s, int64_t iteration) {
-    const double least = 0.05;
+    const double little = IKT_WHOLE_LITTLE_NOISE, least = s->noise > little ? little / s->noise : 1;
     const int64_t from = s->iterations * 3 / 5;
-    if (iteration <= from) return s->step;
+    if (iteration <= from || s->step < least) return s->step;
     const double done = (double)(iteration - from) / (double)(s->iterations - from);
     return s->step + (least - s->step) * (done < 1 ? done : 1);
 }

@@ -23,6 +23,7 @@ typedef struct {
     int64_t block;       /* most rows of a block, at least 2 */
     int64_t iterations;  /* of the run in all */
     double step;         /* factor on the step length, until it falls */
+    double noise;        /* ikt_whole_noise of the usual draws */
 } ikt_whole_sampling;
 
 /* LOCAL, pure. The partitionings of an iteration.
@@ -43,7 +44,8 @@ int64_t ikt_whole_block_first(int64_t rows, int64_t blocks, int64_t block);
 float ikt_whole_block_scale(int64_t rows, int64_t in_block);
 
 /* LOCAL, pure. The factor on the step length of an iteration: `step` for three fifths of the run,
- * then falling in a line to 1/20, so that the noise of the draws dies away. */
+ * then falling in a line to 1/(20 noise), at most 1, so that the noise of the draws dies away: what
+ * stays of it in the map is in proportion to step and variance. A step below that stays. */
 double ikt_whole_step(const ikt_whole_sampling *sampling, int64_t iteration);
 
 /* LOCAL. Shuffles the rows of a cell, which stand in ascending order. */

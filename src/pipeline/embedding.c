@@ -111,8 +111,10 @@ static void note_probabilities(ikt_context *ctx, const ikt_probabilities *p, int
         settings->isolation.psi = p->psi;
         settings->isolation.pool = p->pool;
     }
-    if (p->is_whole && settings->affinity.whole.step <= IKT_AUTO_REAL)
-        settings->affinity.whole.step = ikt_whole_step_auto(p->psi, n);
+    ikt_whole_settings *whole = &settings->affinity.whole;
+    if (p->is_whole && whole->step <= IKT_AUTO_REAL)
+        whole->step =
+            ikt_whole_step_auto(p->psi, n, ikt_whole_noise(whole, p->whole.t, p->whole.others));
     if (p->k == 0) return; /* nothing was made of the rows */
     if (p->is_whole)
         ikt_log_numbers(ctx, IKT_LOG_STAGE,
@@ -230,8 +232,8 @@ ikt_status ikt_embed_dataset(ikt_context *ctx, ikt_settings *settings, ikt_datas
     *out = (ikt_embed_result){.accuracy = -1};
     IKT_TRY(ikt_layout_resolve(ctx, layout, rows->n));
     if (settings->affinity.support == IKT_SUPPORT_WHOLE)
-        IKT_TRY(ikt_whole_resolve(ctx, &settings->affinity.whole, settings->isolation.partitionings,
-                                  layout->iterations));
+        IKT_TRY(ikt_whole_resolve(ctx, &settings->affinity.whole, rows->n,
+                                  settings->isolation.partitionings, layout->iterations));
     if (settings->affinity.support == IKT_SUPPORT_WHOLE && options->from)
         ikt_log(ctx, IKT_LOG_WARN,
                 "the last iterations of a run with the whole kernel draw from more partitionings "

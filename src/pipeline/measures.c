@@ -170,7 +170,7 @@ static ikt_status make_tsne(ikt_context *ctx, const ikt_settings *settings,
                                    .dense = p->is_dense ? &p->dense : NULL,
                                    .whole = p->is_whole ? &p->whole : NULL,
                                    .sampling = settings->affinity.whole};
-    if (p->is_whole) IKT_TRY(ikt_whole_resolve(ctx, &inputs.sampling, p->whole.t, 0));
+    if (p->is_whole) IKT_TRY(ikt_whole_resolve(ctx, &inputs.sampling, n, p->whole.t, 0));
     return ikt_objective_create(ctx, &ikt_objective_tsne, &inputs, out);
 }
 

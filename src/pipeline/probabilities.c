@@ -199,8 +199,9 @@ static ikt_status order_codes(ikt_context *ctx, const ikt_order *order, ikt_code
 static ikt_status search_near(ikt_context *ctx, const job *j, const ikt_cells *cells,
                               const ikt_fine_cells *fine, ikt_tiles *tiles, ikt_probabilities *p) {
     const ikt_affinity_settings *settings = &j->settings->affinity;
-    const int64_t candidates = fine ? ikt_affinity_fine_candidates(settings, p->k)
-                                    : ikt_affinity_candidates(settings, p->rows.n, p->k);
+    const int64_t n = p->rows.n;
+    const int64_t candidates = fine ? ikt_affinity_fine_candidates(settings, n, fine->cells, p->k)
+                                    : ikt_affinity_candidates(settings, n, p->k);
     const int64_t rounds = ikt_affinity_refinements(settings, fine != NULL);
     ikt_list_course course;
     p->rounds = rounds;

@@ -92,23 +92,25 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
         out->t = out->model.t;
     }
     if (out->is_whole)
-        IKT_TRY(ikt_whole_resolve(ctx, &s->affinity.whole, out->t, s->layout.iterations));
+        IKT_TRY(ikt_whole_resolve(ctx, &s->affinity.whole, data->n, out->t, s->layout.iterations));
     out->is_near = !out->is_dense && ikt_affinity_is_approximate(&s->affinity, data->n);
     out->candidates = data->n;
+    if (out->is_near && !out->is_given && !out->is_isolation)
+        out->model.coarse = ikt_cells_choose(data->n, 0);
+    const int64_t distinct = ikt_codes_distinct(&out->model, &out->rows);
     if (out->is_given) {
         out->k = (data->graph_entries + data->n - 1) / data->n;
         out->is_near = data->graph_is_ordered;
     } else if (out->is_near) {
         const bool is_fine = out->model.near > 0;
         if (!out->is_whole)
-            out->candidates = is_fine ? ikt_affinity_fine_candidates(&s->affinity, out->k)
-                                      : ikt_affinity_candidates(&s->affinity, data->n, out->k);
+            out->candidates =
+                is_fine ? ikt_affinity_fine_candidates(&s->affinity, data->n, distinct, out->k)
+                        : ikt_affinity_candidates(&s->affinity, data->n, out->k);
         out->rounds = ikt_affinity_refinements(&s->affinity, is_fine);
         if (out->candidates > data->n) out->candidates = data->n;
-        if (!out->is_isolation) out->model.coarse = ikt_cells_choose(data->n, 0);
         out->cells = out->model.coarse;
     }
-    const int64_t distinct = ikt_codes_distinct(&out->model, &out->rows);
     if (out->model.near > 0) out->cells = ikt_near_centres_cells(distinct);
     out->centres = distinct > 0 ? distinct : out->t * out->psi + out->cells;
     if (out->is_forest) {

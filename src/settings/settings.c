@@ -190,17 +190,31 @@ ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t cou
 }
 
 /* Rows of a fine cell up to which fine cells are searched; fine cells of a row: some, and so many
- * that they hold its candidates. */
-enum { FINE_ROWS = 16, FINE_LEAST = 8 };
+ * that they hold its candidates. Columns that a sparse row shares with a centre up to which it is
+ * compared with many. */
+enum { FINE_ROWS = 128, FINE_LEAST = 8, SHARED_COLUMNS = 4 };
 
 /* Fine cells of a row. By default not more than the list by which its own cells are found has. */
 static int64_t fine_cells_of_a_row(const ikt_settings *settings, const ikt_model_spec *spec,
                                    int64_t n, int64_t k, int64_t centres) {
-    const int64_t candidates = ikt_affinity_fine_candidates(&settings->affinity, k);
+    const int64_t candidates = ikt_affinity_fine_candidates(&settings->affinity, n, centres, k);
     const int64_t wanted = FINE_LEAST + candidates * centres / n;
     const int64_t listed = ikt_list_length(centres, spec);
     const int64_t most = settings->affinity.candidates == IKT_AUTO_INT ? listed : centres;
     return wanted < most ? wanted : most;
+}
+
+/* SAME-ARGS. psi and pool by a rule, where they are "auto"; `centres` receives how many distinct
+ * ones codes come from lists of, 0 where they do not. */
+static ikt_status size_model(ikt_context *ctx, const ikt_settings *settings, int64_t n,
+                             ikt_psi_rule rule, const ikt_codes_rows *rows, ikt_model_spec *out,
+                             int64_t *centres) {
+    const ikt_isolation_settings *isolation = &settings->isolation;
+    const int64_t row_bytes = rows->is_sparse ? 0 : rows->d * (rows->is_u8 ? 1 : 4);
+    IKT_TRY(ikt_isolation_resolve_psi(ctx, isolation, n, out->n, rule, &out->psi));
+    IKT_TRY(ikt_isolation_resolve_pool(ctx, isolation, out->n, out->psi, row_bytes, &out->pool));
+    *centres = ikt_codes_distinct(out, rows);
+    return IKT_OK;
 }
 
 ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, int64_t n,
@@ -212,16 +226,19 @@ ikt_status ikt_model_spec_make(ikt_context *ctx, const ikt_settings *settings, i
                             .n = drawn,
                             .t = isolation->partitionings,
                             .form = isolation->form};
-    /* Sparse rows are compared with all centres: where all rows are compared with all, that is
-     * nothing more. */
-    const bool is_fine = settings->affinity.support == IKT_SUPPORT_SPARSE &&
-                         isolation->form == IKT_FORM_VORONOI && !(rows->is_sparse && is_near);
-    const int64_t row_bytes = rows->is_sparse ? 0 : rows->d * (rows->is_u8 ? 1 : 4);
-    IKT_TRY(ikt_isolation_resolve_psi(ctx, isolation, n, drawn,
-                                      is_fine ? IKT_PSI_FINE : IKT_PSI_COARSE, &out->psi));
-    IKT_TRY(ikt_isolation_resolve_pool(ctx, isolation, drawn, out->psi, row_bytes, &out->pool));
-    const int64_t centres = rows->is_sparse ? 0 : ikt_codes_distinct(out, rows);
-    if (centres > 0 && settings->affinity.support != IKT_SUPPORT_DENSE)
+    const bool is_fine =
+        settings->affinity.support == IKT_SUPPORT_SPARSE && isolation->form == IKT_FORM_VORONOI;
+    ikt_psi_rule rule = is_fine ? IKT_PSI_FINE : IKT_PSI_COARSE;
+    /* Sparse rows are compared with all centres, which costs the columns that they share. Where all
+     * rows are compared with all, that is nothing more. */
+    if (is_fine && rows->is_sparse && is_near)
+        rule = rows->entries * rows->entries <= SHARED_COLUMNS * (double)rows->d ? IKT_PSI_INDEXED
+                                                                                 : IKT_PSI_COARSE;
+    int64_t centres;
+    IKT_TRY(size_model(ctx, settings, n, rule, rows, out, &centres));
+    if (rule == IKT_PSI_INDEXED && centres == 0) /* their index would be too large */
+        IKT_TRY(size_model(ctx, settings, n, IKT_PSI_COARSE, rows, out, &centres));
+    if (centres > 0 && !rows->is_sparse && settings->affinity.support != IKT_SUPPORT_DENSE)
         out->candidates = ikt_isolation_candidates(isolation, centres, rows->d);
     if (is_near && centres > 0 && n <= FINE_ROWS * centres) {
         int64_t k;

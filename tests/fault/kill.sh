@@ -56,5 +56,5 @@ kill_runs coarse-cells isolation.psi=64 affinity.search=approximate affinity.ref
 kill_runs near-centres isolation.psi=500 isolation.search=approximate isolation.candidates=400 \
     affinity.search=approximate
 kill_runs all-pairs isolation.psi=64 affinity.support=dense
-kill_runs whole-kernel isolation.psi=64 affinity.support=whole
+kill_runs whole-kernel isolation.psi=64 affinity.support=whole whole.partitionings=8
 exit $failed

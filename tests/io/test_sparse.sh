@@ -37,8 +37,9 @@ with h5py.File(sys.argv[1]) as f, h5py.File("dense.h5", "w") as g:
     g["X"] = x
 PYTHON
     for search in exact approximate; do
-        # Dense rows near the same few centres are searched for by another way than sparse ones.
-        [ $search = exact ] || as_is="$as_is isolation.psi=60 isolation.pool=120"
+        # So many rows to a centre that they are searched for among coarse cells: the order of finer
+        # ones is another for sparse rows.
+        [ $search = exact ] || as_is="$as_is isolation.psi=10 isolation.pool=15"
         embed 2 input.file=dense.h5 affinity.search=$search $as_is
         expected=$hash
         for ranks in 1 2 3 4 7; do
@@ -47,6 +48,21 @@ PYTHON
             [ "$hash" = "$expected" ] || fail "$search search on $ranks ranks: $hash, not $expected"
         done
     done
+}
+
+near_centres_find_similar_rows() {
+    local as_is="preprocess.normalise=unit layout.iterations=30 layout.exaggeration_iterations=20 affinity.search=approximate"
+    local expected ranks
+    for ranks in 1 2 3 4 7; do
+        embed $ranks input.file="$text" input.dataset=/ $as_is
+        : "${expected:=$hash}"
+        [ "$hash" = "$expected" ] || fail "near centres on $ranks ranks: $hash, not $expected"
+    done
+    "$IKT_PROGRAM" embed input.file="$text" input.dataset=/ $as_is output.file=near.h5 run.checkpoint=none >near.txt 2>&1
+    grep -q "isolation: psi 249" near.txt || grep -q "psi: 249" <(h5dump -a /provenance/configuration near.h5) ||
+        fail "psi of sparse rows is not an eighth of the rows"
+    awk '/^neighbours .*of the similarity of the true ones/ { found = $2 + 0 } END { exit !(found > 97) }' near.txt ||
+        fail "$(grep '^neighbours' near.txt)"
 }
 
 starts_do_not_depend_on_ranks() {
@@ -107,6 +123,7 @@ try distances_of_wide_rows_are_refused "distances of wide rows are refused"
 try plans_know_sparse_rows "plans of sparse rows"
 if [ -r "$text" ]; then
     try bits_are_those_of_dense_rows "sparse rows have the bits of dense ones"
+    try near_centres_find_similar_rows "sparse rows near the same centres"
     try starts_do_not_depend_on_ranks "starts by axes and landmarks"
 else
     echo "no real data: $text"

@@ -38,8 +38,9 @@ same_as_dense "rows without similarity" input.file=digits.h5 isolation.psi=280 p
 same_as_dense "trees" input.file=blobs.h5 isolation.form=forest isolation.psi=32 layout.repulsion=exact
 same_as_dense "ordered rows" input.file=blobs.h5 isolation.psi=32 layout.objective=sne layout.dimensions=3
 
-# A run of the defaults, what it says of its value, and the value by all pairs.
-embed 2 input.file=blobs.h5 output.file=run.h5 isolation.psi=32 affinity.support=whole output.measures=none
+# A run that samples, what it says of its value, and the value by all pairs.
+sampled=(isolation.psi=32 affinity.support=whole whole.partitionings=8 whole.block=32 output.measures=none)
+embed 2 input.file=blobs.h5 output.file=run.h5 "${sampled[@]}"
 [ $code -eq 0 ] || fail "exit code $code"
 grep -q '^KL divergence .* +- 0\.[0-9]* (standard error; estimated on a sample of pairs)' out.txt || fail "the value is not told to be estimated"
 grep -q 'the whole kernel, from 200 partitionings of 32 cells' err.txt || fail "P is not described"
@@ -56,8 +57,15 @@ h5dump -d /trace/standard_error run.h5 >/dev/null 2>&1 || fail "the trace has no
 h5dump -d /trace/standard_error dense.h5 >/dev/null 2>&1 && fail "the trace of a dense P has errors"
 h5dump -a /provenance/configuration run.h5 | grep -q 'last_partitionings: 16' || fail "what was taken for auto is not noted"
 
+# By default nothing is sampled of so few rows: the map is that of the dense P.
+embed 2 input.file=blobs.h5 output.file=all.h5 isolation.psi=32 affinity.support=whole output.measures=none
+h5dump -a /provenance/configuration all.h5 | tr '\n' ' ' | grep -q 'partitionings: 200 .* last_partitionings: 200 ' || fail "some of few rows are left out"
+"$IKT_PROGRAM" evaluate all.h5 --input blobs.h5 --kl --json >out.txt 2>err.txt || fail "evaluate"
+all=$(awk '/"KL divergence"/ { found = 1 } found && /"value"/ { gsub(/[^-0-9.e]/, "", $2); print $2; exit }' out.txt)
+near "$all" "$best" 0.01 || fail "KL of all pairs $all, with the dense P $best"
+
 # --extend goes on, and a model places new rows.
-embed 2 input.file=blobs.h5 output.file=run.h5 isolation.psi=32 affinity.support=whole output.measures=none --extend 20 --quiet
+embed 2 input.file=blobs.h5 output.file=run.h5 "${sampled[@]}" --extend 20 --quiet
 [ $code -eq 0 ] || fail "--extend: exit code $code"
 embed 2 input.file=blobs.h5 output.file=m.h5 output.model=model.h5 isolation.psi=32 "${whole[@]}" layout.iterations=60 layout.exaggeration_iterations=20
 [ $code -eq 0 ] || fail "output.model: exit code $code"

@@ -20,6 +20,10 @@ cases=("isolation.psi=64 preprocess.normalise=none layout.repulsion=fft"
     "affinity.search=approximate affinity.candidates=90 isolation.psi=16 isolation.pool=130 layout.repulsion=fft"
     "affinity.search=approximate affinity.candidates=70 affinity.neighbours=7 isolation.psi=480 layout.repulsion=fft"
     "affinity.search=approximate affinity.kind=gaussian gaussian.perplexity=5 preprocess.pca=20 layout.repulsion=fft affinity.refinements=2"
+    # Cells found among near centres, of floats and of bytes; neighbours among the rows of near centres, or of all.
+    "isolation.search=approximate isolation.candidates=70 isolation.psi=250 affinity.search=approximate preprocess.pca=10"
+    "isolation.search=approximate isolation.candidates=70 isolation.psi=250 affinity.search=approximate preprocess.normalise=none"
+    "isolation.search=approximate isolation.candidates=70 isolation.psi=60 preprocess.pca=10 layout.repulsion=fft"
     # Cells from random trees; neighbours that count alike; widths by the n-th neighbour.
     "isolation.form=forest isolation.psi=64 preprocess.normalise=none layout.repulsion=fft"
     "isolation.form=forest isolation.psi=300 affinity.support=dense layout.repulsion=exact"
@@ -44,11 +48,12 @@ cases=("isolation.psi=64 preprocess.normalise=none layout.repulsion=fft"
     "layout.objective=jse layout.trade_off=0.3 isolation.psi=64 layout.repulsion=exact layout.iterations=40"
     "layout.objective=sne affinity.support=dense isolation.psi=32 layout.iterations=40"
     # The whole kernel: small and large cells, the last iterations; rows without similarity; no cell but one; rows in
-    # the order of coarse cells; a volume.
-    "affinity.support=whole isolation.psi=32 whole.block=5 whole.last_iterations=7 whole.last_partitionings=30"
+    # the order of coarse cells, or of near centres; a volume, of all pairs.
+    "affinity.support=whole isolation.psi=32 whole.partitionings=8 whole.block=5 whole.last_iterations=7 whole.last_partitionings=30"
     "affinity.support=whole isolation.psi=480 isolation.partitionings=9 preprocess.pca=10 layout.repulsion=fft"
     "affinity.support=whole isolation.psi=1 isolation.partitionings=3 layout.iterations=20"
-    "affinity.support=whole affinity.search=approximate isolation.psi=64 isolation.pool=130 layout.repulsion=fft"
+    "affinity.support=whole whole.partitionings=8 affinity.search=approximate isolation.psi=64 isolation.pool=130 layout.repulsion=fft"
+    "affinity.support=whole isolation.search=approximate isolation.candidates=70 isolation.psi=120 affinity.search=approximate"
     "affinity.support=whole layout.dimensions=3 isolation.psi=64 layout.repulsion=barnes_hut layout.objective=tsne")
 
 failed=0

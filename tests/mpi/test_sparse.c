@@ -113,10 +113,14 @@ static void close_setting(setting *s) {
     ikt_free(&s->dense);
 }
 
+static ikt_model_spec spec_of(const problem *p) {
+    return (ikt_model_spec){
+        .seed = 21, .n = p->n, .psi = p->psi, .t = p->t, .pool = p->pool, .coarse = p->coarse};
+}
+
 static void compute(ikt_context *ctx, const problem *p, const setting *s, int e, ikt_codes *codes,
                     uint16_t **coarse) {
-    const ikt_model_spec spec = {
-        .seed = 21, .n = p->n, .psi = p->psi, .t = p->t, .pool = p->pool, .coarse = p->coarse};
+    const ikt_model_spec spec = spec_of(p);
     const ikt_codes_budget budget = {p->budget > 0 ? p->budget : INT64_C(256) << 20, 64 << 20};
     ikt_model *model;
     assert_int_equal(ikt_model_create(ctx, &spec, &model), IKT_OK);
@@ -415,8 +419,60 @@ static void forest_and_many_components_are_refused(void **state) {
     ikt_source_close(&source);
 }
 
-IKT_MPI_TESTS(ikt_test(cells_are_those_of_the_dense_rows), ikt_test(problems_are_what_they_say),
-              ikt_test(distances_are_those_of_the_dense_rows),
+/* Dense rows have other places, but near the same centres: what is place a of one is always place b
+ * of the other. Rows that are empty are as far from each other as from their copies. */
+static void places_are_near_the_centres_of_dense_rows(void **state) {
+    enum { NEAR = 3 };
+    ikt_context *ctx = *state;
+    const problem p = {"places", 400, 20, 40, 30, 0, 0, 1, PLAIN, 0};
+    setting s;
+    ikt_model *model;
+    ikt_model_spec spec = spec_of(&p);
+    ikt_code_places places[2];
+    int64_t compared = 0;
+    spec.near = NEAR;
+    open_setting(ctx, &p, IKT_NORMALISE_NONE, &s);
+    assert_int_equal(ikt_model_create(ctx, &spec, &model), IKT_OK);
+    const int64_t n_local = s.distribution.count;
+    for (int e = 0; e < 2; e++) {
+        ikt_codes codes;
+        places[e] = (ikt_code_places){.near = NEAR};
+        assert_int_equal(ikt_alloc(ctx, &places[e].list, n_local * NEAR, sizeof(uint32_t), "test"),
+                         IKT_OK);
+        assert_int_equal(ikt_codes_compute_within(ctx, (ikt_codes_budget){0, 0}, NULL, s.data[e],
+                                                  &s.distribution, model, &codes, &places[e]),
+                         IKT_OK);
+        ikt_codes_destroy(&codes);
+        assert_true(places[e].cells > 1 && places[e].first[0] == 0);
+        assert_true(places[e].first[places[e].cells] == places[e].centres);
+        for (int64_t c = 0; c < places[e].cells; c++)
+            assert_true(places[e].first[c] <= places[e].first[c + 1]);
+    }
+    assert_true(places[0].centres == places[1].centres && places[0].centres > p.n * 9 / 10);
+    int64_t *other;
+    assert_int_equal(ikt_alloc(ctx, &other, p.n, sizeof *other, "test"), IKT_OK);
+    for (int64_t e = 0; e < NEAR; e++)
+        for (int64_t i = 0; i < n_local; i++) {
+            const uint32_t dense = places[0].list[i * NEAR + e];
+            const uint32_t sparse = places[1].list[i * NEAR + e];
+            assert_true(dense < places[0].centres && sparse < places[1].centres);
+            if ((s.distribution.first + i) % 20 == 3) continue;
+            if (e == 0) other[dense] = sparse + 1;
+            if (other[dense] == 0) continue;
+            assert_true(other[dense] == sparse + 1);
+            compared++;
+        }
+    assert_true(n_local == 0 || compared > n_local);
+    ikt_free(&other);
+    for (int e = 0; e < 2; e++)
+        ikt_code_places_destroy(&places[e]);
+    ikt_model_destroy(&model);
+    close_setting(&s);
+}
+
+IKT_MPI_TESTS(ikt_test(cells_are_those_of_the_dense_rows),
+              ikt_test(places_are_near_the_centres_of_dense_rows),
+              ikt_test(problems_are_what_they_say), ikt_test(distances_are_those_of_the_dense_rows),
               ikt_test(order_of_cells_is_that_of_the_dense_rows),
               ikt_test(isolated_are_those_of_the_dense_rows),
               ikt_test(differences_between_rows_are_scaled_alike),

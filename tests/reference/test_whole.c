@@ -27,7 +27,7 @@ static float position(int64_t row, int64_t c) {
 /* --- plain sums over all pairs ---------------------------------------------------------------- */
 
 typedef struct {
-    double p[N * N], attraction[N * Q_MOST], value, mass;
+    double p[N * N], attraction[N * Q_MOST], value, mass, others;
 } plain;
 
 static int64_t shared(const setting *s, int64_t i, int64_t j) {
@@ -44,6 +44,8 @@ static void plain_sums(const setting *s, plain *out) {
     for (int64_t i = 0; i < N; i++)
         for (int64_t j = 0; j < N; j++)
             if (i != j) sum[i] += out->p[i * N + j] = (double)shared(s, i, j) / (double)s->t;
+    for (int64_t i = 0; i < N; i++)
+        out->others += sum[i] / N;
     for (int64_t i = 0; i < N; i++)
         for (int64_t j = 0; j < N; j++) {
             double *p = &out->p[i * N + j], r2 = 0;
@@ -80,7 +82,7 @@ static void run_begin(ikt_context *ctx, const setting *s, run *r) {
         .whole = &r->whole,
         .q = s->q,
         .is_gaussian = s->is_gaussian,
-        .sampling = {5, s->t, s->usual, s->last, s->last_from, s->block, 0, 1}};
+        .sampling = {5, s->t, s->usual, s->last, s->last_from, s->block, 0, 1, 0}};
     assert_int_equal(ikt_whole_attraction_create(ctx, &setup, &r->attraction), IKT_OK);
     ikt_alloc(ctx, &r->y, r->rows.count * s->q, sizeof *r->y, "test");
     ikt_alloc(ctx, &r->force, r->rows.count * s->q, sizeof *r->force, "test");
@@ -116,6 +118,7 @@ static double distance_after(ikt_context *ctx, const setting *s, const plain *p,
     double sum[N * Q_MOST] = {0};
     run r;
     run_begin(ctx, s, &r);
+    assert_true(fabs(r.whole.others - p->others) <= 1e-9 * p->others);
     for (int64_t i = 0; i < steps; i++) {
         run_step(&r, i);
         for (int64_t e = 0; e < r.rows.count * s->q; e++)

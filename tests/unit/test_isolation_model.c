@@ -40,14 +40,18 @@ static void fine_psi_is_an_eighth_of_the_rows(void **state) {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         assert_int_equal(resolved(*state, IKT_PSI_FINE, IKT_AUTO_INT, known[i][0]), known[i][1]);
     assert_int_equal(resolved(*state, IKT_PSI_FINE, 100000, 1000000), 100000);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const int64_t least = known[i][1] < 8192 ? known[i][1] : 8192;
+        assert_int_equal(resolved(*state, IKT_PSI_INDEXED, IKT_AUTO_INT, known[i][0]), least);
+    }
 }
 
 static void automatic_psi_has_a_bound(void **state) {
-    static const int64_t known[][3] = {{1024, 1024, 1024},
-                                       {1500, 1024, 1500},
-                                       {2, 2, 2},
-                                       {65536, 4096, 65536},
-                                       {100000, 4096, 75000}};
+    static const int64_t known[][4] = {{1024, 1024, 1024, 1024},
+                                       {1500, 1024, 1500, 1500},
+                                       {2, 2, 2, 2},
+                                       {65536, 4096, 65536, 65536},
+                                       {100000, 4096, 75000, 75000}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const ikt_isolation_settings settings = {.psi = IKT_AUTO_INT, .psi_most = known[i][0]};
         for (int rule = IKT_PSI_COARSE; rule <= IKT_PSI_FINE; rule++) {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "settings/preset.h"
 #include "settings/checks.h"
+#include "settings/preset.h"
 
 /* Defaults, a preset, and assignments divided by blanks. */
 static void make(ikt_context *ctx, int preset, const char *assignments, ikt_settings *settings) {

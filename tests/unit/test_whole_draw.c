@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "affinity/whole.h"
 #include "base/rng.h"
 #include "objective/whole_block.h"
 #include "objective/whole_draw.h"
@@ -30,7 +31,7 @@ static void an_epoch_deals_out_all_partitionings(void **state) {
     int seen[T_MOST];
     for (int k = 0; k < 5; k++)
         for (int64_t usual = 1; usual <= t[k]; usual += 1 + usual / 3) {
-            const ikt_whole_sampling s = {3, t[k], usual, t[k], 1 << 20, 32, 0, 0};
+            const ikt_whole_sampling s = {3, t[k], usual, t[k], 1 << 20, 32, 0, 0, 0};
             const int64_t steps = (t[k] + usual - 1) / usual;
             for (int64_t epoch = 0; epoch < 3; epoch++) {
                 count_draws(&s, epoch * steps, (epoch + 1) * steps, seen);
@@ -42,7 +43,7 @@ static void an_epoch_deals_out_all_partitionings(void **state) {
 
 static void draws_of_an_epoch_differ_in_size_by_one_at_most(void **state) {
     (void)state;
-    const ikt_whole_sampling s = {3, 10, 4, 10, 1 << 20, 32, 0, 0};
+    const ikt_whole_sampling s = {3, 10, 4, 10, 1 << 20, 32, 0, 0, 0};
     int32_t order[10];
     int64_t count[3];
     for (int64_t i = 0; i < 3; i++)
@@ -55,7 +56,7 @@ static void draws_of_an_epoch_differ_in_size_by_one_at_most(void **state) {
 /* The last iterations begin epochs of their own, with other permutations. */
 static void the_last_iterations_take_more(void **state) {
     (void)state;
-    const ikt_whole_sampling s = {3, 200, 4, 50, 7, 32, 0, 0};
+    const ikt_whole_sampling s = {3, 200, 4, 50, 7, 32, 0, 0, 0};
     int32_t order[T_MOST], first[T_MOST], last[T_MOST];
     int seen[T_MOST];
     int64_t count;
@@ -76,13 +77,56 @@ static void the_last_iterations_take_more(void **state) {
 
 static void steps_are_constant_and_then_fall(void **state) {
     (void)state;
-    const ikt_whole_sampling s = {.iterations = 1000, .step = 3};
+    const ikt_whole_sampling s = {.iterations = 1000, .step = 3, .noise = 1};
     assert_true(ikt_whole_step(&s, 0) == 3 && ikt_whole_step(&s, 600) == 3);
     assert_true(fabs(ikt_whole_step(&s, 800) - (3 + 0.05) / 2) < 1e-12);
     assert_true(fabs(ikt_whole_step(&s, 1000) - 0.05) < 1e-12);
     assert_true(fabs(ikt_whole_step(&s, 1001) - 0.05) < 1e-12); /* a run that goes on */
     for (int64_t i = 600; i < 1000; i++)
         assert_true(ikt_whole_step(&s, i + 1) < ikt_whole_step(&s, i));
+}
+
+static void steps_end_the_longer_the_less_noise_there_is(void **state) {
+    (void)state;
+    ikt_whole_sampling s = {.iterations = 1000, .step = 3, .noise = 0.25};
+    assert_true(fabs(ikt_whole_step(&s, 1000) - 0.2) < 1e-12);
+    s.noise = 0;
+    assert_true(fabs(ikt_whole_step(&s, 1000) - 1) < 1e-12);
+    s.step = 1;
+    assert_true(ikt_whole_step(&s, 800) == 1 && ikt_whole_step(&s, 1000) == 1);
+    s.step = 0.5; /* as asked for */
+    assert_true(ikt_whole_step(&s, 1000) == 0.5);
+}
+
+static void few_rows_are_not_sampled(void **state) {
+    static const struct {
+        int64_t n, t, partitionings, block, last;
+    } known[] = {{1, 200, 200, 335544, 200}, {1000, 200, 200, 335, 200}, {2621, 200, 200, 128, 200},
+                 {2622, 200, 8, 32, 16},     {1000000, 200, 8, 32, 16},  {1000000, 5, 5, 32, 5},
+                 {1000000, 12, 8, 32, 12}};
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        ikt_whole_settings s = {IKT_AUTO_INT, IKT_AUTO_INT, IKT_AUTO_INT, IKT_AUTO_INT, 1};
+        assert_int_equal(ikt_whole_resolve(NULL, &s, known[i].n, known[i].t, 750), IKT_OK);
+        assert_int_equal(s.partitionings, known[i].partitionings);
+        assert_int_equal(s.block, known[i].block);
+        assert_int_equal(s.last_iterations, 50);
+        assert_int_equal(s.last_partitionings, known[i].last);
+    }
+}
+
+static void noise_is_that_of_partitionings_and_blocks(void **state) {
+    (void)state;
+    ikt_whole_settings s = {.partitionings = 200, .block = 32};
+    assert_true(ikt_whole_noise(&s, 200, 31) == 0); /* no cell is cut */
+    assert_true(fabs(ikt_whole_noise(&s, 200, 62) - 0.04) < 1e-12);
+    s.partitionings = 8;
+    assert_true(fabs(ikt_whole_noise(&s, 200, 5) - 0.96) < 1e-12);
+    assert_true(fabs(ikt_whole_noise(&s, 200, 93) - 2.96) < 1e-12);
+    assert_true(ikt_whole_step_auto(2500, 10000, 0.96) == 12 &&
+                ikt_whole_step_auto(2, 100, 1) == 1);
+    assert_true(fabs(ikt_whole_step_auto(250, 4096, 0.1) - 2) < 1e-12);
+    assert_true(ikt_whole_step_auto(2500, 10000, 0.04) == 1);
 }
 
 static void blocks_cover_a_cell_and_none_is_a_single_row(void **state) {
@@ -125,7 +169,7 @@ static void scales_make_up_for_the_pairs_left_out(void **state) {
 /* Every order of four rows is as frequent as any other; keys of cells and iterations differ. */
 static void a_shuffle_is_uniform(void **state) {
     (void)state;
-    const ikt_whole_sampling s = {3, 9, 4, 9, 1 << 20, 32, 0, 0};
+    const ikt_whole_sampling s = {3, 9, 4, 9, 1 << 20, 32, 0, 0, 0};
     enum { TIMES = 24000 };
     int seen[256] = {0};
     for (int64_t i = 0; i < TIMES; i++) {
@@ -203,6 +247,9 @@ int main(void) {
         cmocka_unit_test(draws_of_an_epoch_differ_in_size_by_one_at_most),
         cmocka_unit_test(the_last_iterations_take_more),
         cmocka_unit_test(steps_are_constant_and_then_fall),
+        cmocka_unit_test(steps_end_the_longer_the_less_noise_there_is),
+        cmocka_unit_test(few_rows_are_not_sampled),
+        cmocka_unit_test(noise_is_that_of_partitionings_and_blocks),
         cmocka_unit_test(blocks_cover_a_cell_and_none_is_a_single_row),
         cmocka_unit_test(scales_make_up_for_the_pairs_left_out),
         cmocka_unit_test(a_shuffle_is_uniform),
