@@ -16,7 +16,7 @@ static const ikt_key keys[] = {
         "The number of partitionings that each iteration draws its attraction from. Every one of "
         "them is used equally often. More make the gradient less noisy and cost time in "
         "proportion; auto is 8, and all of them where rows times isolation.partitionings are "
-        "524,288 at most"),
+        "1,048,576 at most"),
     KEY(block, 2, "rows",
         "The largest number of rows of a cell whose pairs are looked at together. A larger cell is "
         "cut at random into blocks of nearly equal size, anew in each iteration, and what is found "
@@ -43,7 +43,7 @@ enum {
     USUAL_BLOCK = 32,
     USUAL_LAST = 50,
     USUAL_LAST_PARTITIONINGS = 16,
-    FEW = 524288,        /* cells of rows up to which all of them are taken in every iteration, */
+    FEW = 1048576,       /* cells of rows up to which all of them are taken in every iteration, */
     FEW_PAIRS = 67108864 /* and of which it looks at so many pairs at most */
 };
 
