@@ -35,10 +35,15 @@ int64_t ikt_codes_memory(int64_t n_local, int64_t psi, int64_t t) {
     return n_local * ikt_divide_up(t * ikt_code_width(psi), 64) * 64;
 }
 
-ikt_codes_rows ikt_codes_rows_of(const ikt_dataset *data) {
-    return (ikt_codes_rows){.d = ikt_dataset_columns(data),
-                            .is_u8 = ikt_dataset_is_u8(data),
-                            .is_sparse = ikt_dataset_is_sparse(data)};
+ikt_codes_rows ikt_codes_rows_of(ikt_dataset *data) {
+    const ikt_dataset *centres = ikt_dataset_model(data);
+    ikt_codes_rows rows = {.d = ikt_dataset_columns(data),
+                           .is_u8 = ikt_dataset_is_u8(data),
+                           .is_sparse = ikt_dataset_is_sparse(data)};
+    if (!rows.is_sparse) return rows;
+    rows.entries = (double)ikt_dataset_entries(centres) / (double)ikt_dataset_rows(centres);
+    rows.longest = ikt_dataset_longest_row(data);
+    return rows;
 }
 
 /* --- passes ----------------------------------------------------------------------------------- */
@@ -167,12 +172,7 @@ int64_t ikt_codes_distinct(const ikt_model_spec *spec, const ikt_codes_rows *row
 static ikt_status fill(ikt_coding *c) {
     const ikt_model *model = c->model;
     const bool is_forest = model->spec.form == IKT_FORM_FOREST;
-    ikt_codes_rows rows = {.d = c->d, .is_u8 = c->kernel->is_u8, .is_sparse = c->is_sparse};
-    if (c->is_sparse) {
-        const ikt_dataset *centres = ikt_dataset_model(c->data);
-        rows.entries = (double)ikt_dataset_entries(centres) / (double)ikt_dataset_rows(centres);
-        rows.longest = ikt_dataset_longest_row(c->data);
-    }
+    const ikt_codes_rows rows = ikt_codes_rows_of(c->data);
     const bool with_lists = ikt_codes_distinct(&model->spec, &rows) > 0;
     ikt_log(c->ctx, IKT_LOG_DETAIL, "codes: %lld partitionings x %lld centres, %s",
             (long long)model->t, (long long)model->psi,

@@ -110,12 +110,12 @@ typedef struct {
     int64_t d;
     bool is_u8;
     bool is_sparse;
-    double entries;  /* sparse: of a row, on average */
+    double entries;  /* sparse: of a row or centre, on average */
     int64_t longest; /* sparse: of a row, at most */
 } ikt_codes_rows;
 
-/* LOCAL. The shape of the rows of a data set; without numbers of entries. */
-ikt_codes_rows ikt_codes_rows_of(const ikt_dataset *data);
+/* LOCAL. The shape of the rows of a data set; `entries` of those that centres are drawn from. */
+ikt_codes_rows ikt_codes_rows_of(ikt_dataset *data);
 
 /* COLLECTIVE. Codes of the rows of this rank. Bit-identical on any number of ranks and threads and
  * on every instruction set; the cell is defined in codes_kernel.h.

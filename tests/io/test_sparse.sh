@@ -50,6 +50,35 @@ PYTHON
     done
 }
 
+# has_psi RESULT PSI WORDS...: that of the run, and of its plan.
+has_psi() {
+    local result=$1 psi=$2
+    shift 2
+    h5dump -a /provenance/configuration "$result" | grep -q " psi: $psi\b" || fail "$result: psi is not $psi"
+    "$IKT_PROGRAM" plan "$@" >out.txt 2>&1
+    grep -q "^isolation, psi $psi," out.txt || fail "plan: $(grep '^isolation' out.txt), not psi $psi"
+}
+
+# Two of these rows share five columns on average, which is too many for a finer psi.
+rows_that_share_columns_have_few_centres() {
+    local as_is="input.file=full.h5 preprocess.normalise=none affinity.search=approximate layout.iterations=5 layout.exaggeration_iterations=2"
+    "$python" - <<'PYTHON' || fail "writing rows that share columns"
+import h5py
+import numpy as np
+rng = np.random.default_rng(6)
+n, d, held = 1100, 20, 10
+with h5py.File("full.h5", "w") as f:
+    g = f.create_group("X")
+    g["indices"] = np.sort(np.argsort(rng.random((n, d)), axis=1)[:, :held], axis=1).ravel().astype("i4")
+    g["data"] = rng.random(n * held).astype("f4")
+    g["indptr"] = np.arange(n + 1, dtype="i8") * held
+    g.attrs["shape"] = np.array([n, d])
+    g.attrs["encoding-type"] = "csr_matrix"
+PYTHON
+    embed 2 $as_is output.measures=none
+    has_psi y.h5 64 $as_is
+}
+
 near_centres_find_similar_rows() {
     local as_is="preprocess.normalise=unit layout.iterations=30 layout.exaggeration_iterations=20 affinity.search=approximate"
     local expected ranks
@@ -59,8 +88,7 @@ near_centres_find_similar_rows() {
         [ "$hash" = "$expected" ] || fail "near centres on $ranks ranks: $hash, not $expected"
     done
     "$IKT_PROGRAM" embed input.file="$text" input.dataset=/ $as_is output.file=near.h5 run.checkpoint=none >near.txt 2>&1
-    grep -q "isolation: psi 249" near.txt || grep -q "psi: 249" <(h5dump -a /provenance/configuration near.h5) ||
-        fail "psi of sparse rows is not an eighth of the rows"
+    has_psi near.h5 249 input.file="$text" input.dataset=/ $as_is
     awk '/^neighbours .*of the similarity of the true ones/ { found = $2 + 0 } END { exit !(found > 97) }' near.txt ||
         fail "$(grep '^neighbours' near.txt)"
 }
@@ -121,6 +149,7 @@ plans_know_sparse_rows() {
 try wide_rows_need_little_memory "2000 rows x 1.3 million in little memory"
 try distances_of_wide_rows_are_refused "distances of wide rows are refused"
 try plans_know_sparse_rows "plans of sparse rows"
+try rows_that_share_columns_have_few_centres "rows that share many columns"
 if [ -r "$text" ]; then
     try bits_are_those_of_dense_rows "sparse rows have the bits of dense ones"
     try near_centres_find_similar_rows "sparse rows near the same centres"
