@@ -419,35 +419,66 @@ static void forest_and_many_components_are_refused(void **state) {
     ikt_source_close(&source);
 }
 
+/* Codes with places of the three nearest centres, of dense or sparse rows. */
+enum { NEAR = 3 };
+
+static void find_places(ikt_context *ctx, const problem *p, const setting *s, int e,
+                        ikt_code_places *out) {
+    ikt_model_spec spec = spec_of(p);
+    ikt_model *model;
+    ikt_codes codes;
+    spec.near = NEAR;
+    *out = (ikt_code_places){.near = NEAR};
+    assert_int_equal(ikt_model_create(ctx, &spec, &model), IKT_OK);
+    assert_int_equal(
+        ikt_alloc(ctx, &out->list, s->distribution.count * NEAR, sizeof(uint32_t), "test"), IKT_OK);
+    assert_int_equal(ikt_codes_compute_within(ctx, (ikt_codes_budget){0, 0}, NULL, s->data[e],
+                                              &s->distribution, model, &codes, out),
+                     IKT_OK);
+    ikt_codes_destroy(&codes);
+    ikt_model_destroy(&model);
+    assert_true(out->cells > 1 && out->first[0] == 0);
+    assert_true(out->first[out->cells] == out->centres);
+    for (int64_t c = 0; c < out->cells; c++)
+        assert_true(out->first[c] <= out->first[c + 1]);
+}
+
+/* A row that is a centre is nearest to itself. */
+static void near_centres_have_near_places(void **state) {
+    ikt_context *ctx = *state;
+    const problem p = {"places of classes", 600, 500, 30, 60, 0, 0, 0.02, TOPICS, 0};
+    setting s;
+    ikt_code_places places;
+    int64_t *class, pairs = 0, equal = 0;
+    open_setting(ctx, &p, IKT_NORMALISE_NONE, &s);
+    find_places(ctx, &p, &s, 1, &places);
+    assert_int_equal(ikt_alloc(ctx, &class, places.centres, sizeof *class, "test"), IKT_OK);
+    for (int64_t i = 0; i < s.distribution.count; i++) {
+        const int64_t row = s.distribution.first + i;
+        if (row % 20 != 3) class[places.list[i * NEAR]] = 1 + row * 10 / p.n;
+    }
+    for (int64_t c = 1; c < places.centres; c++) {
+        pairs += class[c - 1] > 0 && class[c] > 0;
+        equal += class[c - 1] > 0 && class[c] == class[c - 1];
+    }
+    if (ikt_size(ctx) == 1) assert_true(pairs > p.n / 2 && equal > pairs * 4 / 10);
+    ikt_free(&class);
+    ikt_code_places_destroy(&places);
+    close_setting(&s);
+}
+
 /* Dense rows have other places, but near the same centres: what is place a of one is always place b
  * of the other. Rows that are empty are as far from each other as from their copies. */
 static void places_are_near_the_centres_of_dense_rows(void **state) {
-    enum { NEAR = 3 };
     ikt_context *ctx = *state;
     const problem p = {"places", 400, 20, 40, 30, 0, 0, 1, PLAIN, 0};
     setting s;
-    ikt_model *model;
-    ikt_model_spec spec = spec_of(&p);
     ikt_code_places places[2];
     int64_t compared = 0;
-    spec.near = NEAR;
     open_setting(ctx, &p, IKT_NORMALISE_NONE, &s);
-    assert_int_equal(ikt_model_create(ctx, &spec, &model), IKT_OK);
     const int64_t n_local = s.distribution.count;
-    for (int e = 0; e < 2; e++) {
-        ikt_codes codes;
-        places[e] = (ikt_code_places){.near = NEAR};
-        assert_int_equal(ikt_alloc(ctx, &places[e].list, n_local * NEAR, sizeof(uint32_t), "test"),
-                         IKT_OK);
-        assert_int_equal(ikt_codes_compute_within(ctx, (ikt_codes_budget){0, 0}, NULL, s.data[e],
-                                                  &s.distribution, model, &codes, &places[e]),
-                         IKT_OK);
-        ikt_codes_destroy(&codes);
-        assert_true(places[e].cells > 1 && places[e].first[0] == 0);
-        assert_true(places[e].first[places[e].cells] == places[e].centres);
-        for (int64_t c = 0; c < places[e].cells; c++)
-            assert_true(places[e].first[c] <= places[e].first[c + 1]);
-    }
+    for (int e = 0; e < 2; e++)
+        find_places(ctx, &p, &s, e, &places[e]);
     assert_true(places[0].centres == places[1].centres && places[0].centres > p.n * 9 / 10);
     int64_t *other;
     assert_int_equal(ikt_alloc(ctx, &other, p.n, sizeof *other, "test"), IKT_OK);
@@ -466,13 +497,13 @@ static void places_are_near_the_centres_of_dense_rows(void **state) {
     ikt_free(&other);
     for (int e = 0; e < 2; e++)
         ikt_code_places_destroy(&places[e]);
-    ikt_model_destroy(&model);
     close_setting(&s);
 }
 
 IKT_MPI_TESTS(ikt_test(cells_are_those_of_the_dense_rows),
               ikt_test(places_are_near_the_centres_of_dense_rows),
-              ikt_test(problems_are_what_they_say), ikt_test(distances_are_those_of_the_dense_rows),
+              ikt_test(near_centres_have_near_places), ikt_test(problems_are_what_they_say),
+              ikt_test(distances_are_those_of_the_dense_rows),
               ikt_test(order_of_cells_is_that_of_the_dense_rows),
               ikt_test(isolated_are_those_of_the_dense_rows),
               ikt_test(differences_between_rows_are_scaled_alike),
