@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/timer.h"
+#include "data/missing.h"
 #include "dist/rows.h"
 #include "linalg/blocks.h"
 #include "linalg/dot_tile.h"
@@ -326,6 +327,10 @@ ikt_status ikt_dataset_create(ikt_context *ctx, ikt_source *source,
     ikt_stage_end(ctx, IKT_STAGE_PREPROCESS);
     if (status != IKT_OK) ikt_dataset_destroy(out);
     return status;
+}
+
+const double *ikt_dataset_fill(const ikt_dataset *d) {
+    return ikt_missing_fill(d->source);
 }
 
 ikt_data_map ikt_dataset_map(const ikt_dataset *d) {

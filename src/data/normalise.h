@@ -31,6 +31,7 @@ typedef enum {
 typedef struct {
     int normalise; /* ikt_normalise */
     int64_t pca;   /* principal components to reduce to; 0 = keep the columns */
+    int missing;   /* ikt_missing (missing.h), for those who open the source */
 } ikt_preprocess_settings;
 
 extern const ikt_section ikt_preprocess_section;

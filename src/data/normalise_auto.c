@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "data/raw_rows.h"
 #include "linalg/blocks.h"
 #include "linalg/column_stats.h"
 
@@ -38,30 +39,25 @@ static const double sparse_share = 0.25, /* of entries that are there, below whi
     falling_least = 1.5, /* first over last standard deviation of components */
     centred_most = 0.5;  /* |mean| over standard deviation of components, but for some */
 
-/* The rows of a source as they are, and the least and largest of their lengths. */
+/* Rows as they are, and the least and largest of their lengths. */
 typedef struct {
-    ikt_source *source;
-    void *native;
+    ikt_row_reader rows;
     double least, most;
-} raw_rows;
+} measured_rows;
 
 /* What is not finite is for the pass over all rows to refuse, with its place. */
-static ikt_status read_raw(void *self, int64_t first, int64_t count, double *rows) {
-    raw_rows *raw = self;
-    const ikt_type type = ikt_source_type(raw->source);
-    const int64_t d = ikt_source_columns(raw->source);
-    const ikt_normaliser identity = {.mode = IKT_NORMALISE_NONE, .d = d};
-    IKT_TRY(ikt_source_read(raw->source, first, count, raw->native));
+static ikt_status read_measured(void *self, int64_t first, int64_t count, double *rows) {
+    measured_rows *m = self;
+    const int64_t d = m->rows.d;
+    IKT_TRY(m->rows.read(m->rows.self, first, count, rows));
     for (int64_t i = 0; i < count; i++) {
-        const char *row = (const char *)raw->native + (size_t)(i * d) * ikt_type_size(type);
         double square = 0;
-        ikt_normaliser_row(&identity, type, row, rows + i * d);
         for (int64_t k = 0; k < d; k++) {
             if (!isfinite(rows[i * d + k])) rows[i * d + k] = 0;
             square += rows[i * d + k] * rows[i * d + k];
         }
-        raw->least = fmin(raw->least, sqrt(square));
-        raw->most = fmax(raw->most, sqrt(square));
+        m->least = fmin(m->least, sqrt(square));
+        m->most = fmax(m->most, sqrt(square));
     }
     return IKT_OK;
 }
@@ -114,7 +110,8 @@ static bool are_components(const columns_seen *c) {
 }
 
 /* LOCAL. The decision on dense rows, and why. */
-static ikt_normalise decide(const raw_rows *rows, const columns_seen *c, char *why, size_t size) {
+static ikt_normalise decide(const measured_rows *rows, const columns_seen *c, char *why,
+                            size_t size) {
     if (c->count == 0) {
         snprintf(why, size, "no column varies");
         return IKT_NORMALISE_NONE;
@@ -153,26 +150,26 @@ static ikt_normalise decide(const raw_rows *rows, const columns_seen *c, char *w
 /* COLLECTIVE. The same, from the sampled rows. */
 static ikt_status look_and_decide(ikt_context *ctx, ikt_source *source, ikt_normalise *mode,
                                   char *why, size_t size) {
-    const int64_t n = ikt_source_rows(source), d = ikt_source_columns(source);
-    const int64_t values = ikt_stream_rows(d, (int64_t)sizeof(double)) * d;
-    raw_rows raw = {.source = source, .least = INFINITY};
+    measured_rows rows = {.least = INFINITY};
     columns_seen columns = {.count = 0};
     ikt_column_stats stats = {0};
     ikt_strided_reader space;
-    const ikt_row_reader all = {read_raw, &raw, n, d, ikt_source_name(source)};
-    const ikt_row_reader sample = ikt_strided_reader_make(ctx, &all, SAMPLE, &space);
-    ikt_status st = ikt_agree(ctx, ikt_alloc(ctx, &raw.native, values,
-                                             ikt_type_size(ikt_source_type(source)), "row blocks"));
-    if (st == IKT_OK) st = ikt_column_stats_compute(ctx, &sample, &stats);
+    ikt_raw_rows raw;
+    ikt_status st = ikt_raw_rows_create(ctx, source, &raw, &rows.rows);
     if (st == IKT_OK) {
-        ikt_min_f64(ctx, &raw.least, 1);
-        ikt_max_f64(ctx, &raw.most, 1);
+        const ikt_row_reader all = {read_measured, &rows, rows.rows.n, rows.rows.d, rows.rows.name};
+        const ikt_row_reader sample = ikt_strided_reader_make(ctx, &all, SAMPLE, &space);
+        st = ikt_column_stats_compute(ctx, &sample, &stats);
+    }
+    if (st == IKT_OK) {
+        ikt_min_f64(ctx, &rows.least, 1);
+        ikt_max_f64(ctx, &rows.most, 1);
         st = ikt_agree(ctx, look_at_columns(ctx, &stats, &columns));
     }
-    if (st == IKT_OK) *mode = decide(&raw, &columns, why, size);
+    if (st == IKT_OK) *mode = decide(&rows, &columns, why, size);
     ikt_free(&columns.range);
     ikt_column_stats_free(&stats);
-    ikt_free(&raw.native);
+    ikt_raw_rows_destroy(&raw);
     return st;
 }
 
