@@ -42,7 +42,7 @@ def make(folder):
         f["wide"] = np.arange(n) % 300
     texts = [f"row {i} of {n}: " + "\u00e9t\u00e9 \u4e2d, \"quoted\"\n" * (i % 7) + HOSTILE[i % 4] for i in range(n)]
     texts[3] = ""
-    texts[4] = "long " * 60000
+    texts[4] = ("long " * 60000).strip()
     with h5py.File(f"{folder}/texts.h5", "w") as f:
         f.create_dataset("note", data=texts, dtype=h5py.string_dtype())
         f.create_dataset("code", data=[f"R{i:04d}".encode() for i in range(n)], dtype="S5")
