@@ -480,7 +480,7 @@ def check_state(b, folder):
     after = b.run(told)
     assert all(abs(x - y) <= 1e-5 * abs(x) for x, y in zip(before[:3], after[:3])), (before, after)
     assert before[3:] == after[3:], (before, after)
-    b.open(folder + "/page.html#by=1&hide=0&view=nonsense&row=-3&select=s7.1.2!wx&size=%3Cb%3E")
+    b.open(folder + "/page.html#by=1&hide=0&view=nonsense&row=-3&select=s7.1.2!wx&size=%3Cb%3E&names=%")
     assert b.run("return page.colours.column.name") == "hand"
     assert b.run("return [...page.colours.column.hidden]") == [0]
     assert b.run("return [page.inspector.held, page.selection.count]") == [-1, 0]

@@ -101,8 +101,10 @@ class Cloud {
             const a = (solid.xy[2 * i] - HALF) * unit / HALF;
             const b = (solid.xy[2 * i + 1] - HALF) * unit / HALF;
             const c = (solid.z[i] - HALF) * unit / HALF;
-            x[k] = Math.min(2 * HALF - 1, Math.max(0, right[0] * a + right[1] * b + right[2] * c + HALF));
-            y[k] = Math.min(2 * HALF - 1, Math.max(0, up[0] * a + up[1] * b + up[2] * c + HALF));
+            const across = right[0] * a + right[1] * b + right[2] * c + HALF;
+            const upwards = up[0] * a + up[1] * b + up[2] * c + HALF;
+            x[k] = Math.min(2 * HALF - 1, Math.max(0, across));
+            y[k] = Math.min(2 * HALF - 1, Math.max(0, upwards));
             depth[k] = Math.min(255, Math.max(0,
                 128 + 127 * (near[0] * a + near[1] * b + near[2] * c) / HALF));
         }
@@ -164,7 +166,8 @@ class Cloud {
 
     /* The `count` points nearest to a point on the map, with their distances in its units. */
     nearest(point, count) {
-        const found = this.solid ? this.nearestOfAll(point, count) : this.nearestInPlane(point, count);
+        const found = this.solid ? this.nearestOfAll(point, count)
+            : this.nearestInPlane(point, count);
         return found.sort((a, b) => a.square - b.square || a.point - b.point).slice(0, count)
             .map((one) => ({ point: one.point,
                 distance: Math.sqrt(one.square) / SIDE * this.about.side }));

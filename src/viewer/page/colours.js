@@ -10,7 +10,7 @@ function rgbOf(hex) {
     return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 }
 
-/* The columns are loaded when they are chosen, so choosing is asynchronous; the last choice wins. */
+/* A column is loaded when it is chosen, which takes time; the last choice wins. */
 class Colours {
     constructor(data, screens, selection) {
         Object.assign(this, { data, screens, selection, column: null, isLogarithmic: false });

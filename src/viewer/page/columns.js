@@ -72,9 +72,8 @@ class Column {
         for (let first = 0, b = 0; first < this.n; first += block, b++) {
             const texts = await this.textsOfBlock(b);
             for (let i = 0; i < texts.length; i++) {
-                if (texts[i].toLowerCase().includes(wanted) && visit(first + i, texts[i]) === false) {
-                    return;
-                }
+                if (!texts[i].toLowerCase().includes(wanted)) continue;
+                if (visit(first + i, texts[i]) === false) return;
             }
             if (await breathe((first + texts.length) / this.n) === false) return;
         }

@@ -73,7 +73,7 @@ class Discs {
         this.context.putImageData(this.image, -this.reach, -this.reach);
     }
 
-    /* Points first .. end - 1, or those that stand there in `order`. What is far away is fainter. */
+    /* Points first .. end - 1, or those that stand there in `order`. Far ones are fainter. */
     add(view, order, first, end, state) {
         const { pixels, paint, rgb, reach, offsets, weights } = this, { xy, depth } = this.cloud;
         const { width, height } = this.image, { scale } = view, states = this.state;

@@ -87,7 +87,8 @@ class Inspector {
     coordinates(place) {
         const { cloud } = this.screen, point = cloud.pointOf(place);
         if (point < 0) return "";
-        return cloud.coordinates(point).map((at) => at.toPrecision(5).replace("-", "−")).join(", ");
+        return cloud.coordinates(point)
+            .map((at) => at.toPrecision(5).replace("-", "−")).join(", ");
     }
 
     /* The columns that are told of: those to be shown, and the one that gives the colours. */
@@ -149,10 +150,11 @@ class Inspector {
         const other = this.screens.find((screen) => screen !== this.screen);
         if (column) await column.load();
         const items = await Promise.all(near.map(async (one) => {
+            const row = "row " + countText(this.data.row[one.place]);
+            const text = column ? shortText(await column.textOf(one.place), 24) : "";
             const button = element("button", { type: "button" },
-                element("span", { className: "name" }, "row " + countText(this.data.row[one.place])),
-                element("span", { className: "of" }, column ? shortText(await column.textOf(one.place),
-                    24) : ""),
+                element("span", { className: "name" }, row),
+                element("span", { className: "of" }, text),
                 element("span", { className: "count" }, numberText(one.distance, 3)));
             button.addEventListener("click", () => this.goTo(one.place));
             return element("li", {}, button);

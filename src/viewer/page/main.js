@@ -60,7 +60,9 @@ function makeFrames(data, title) {
     const frames = data.clouds.map((_, m) => m === 0 ? first : first.cloneNode(true));
     frames.forEach((frame, m) => {
         if (m > 0) {
-            for (const part of [frame, ...frame.querySelectorAll("[id]")]) part.removeAttribute("id");
+            for (const part of [frame, ...frame.querySelectorAll("[id]")]) {
+                part.removeAttribute("id");
+            }
             for (const extra of frame.querySelectorAll(".once")) extra.remove();
             frames[m - 1].after(frame);
         }

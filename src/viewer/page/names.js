@@ -1,9 +1,10 @@
 /* Names of classes on the map, each at the densest place of its class.
  *
  * Method: points are counted in a grid for each class, which has about as many cells a side as the
- * square root of the points of a class (8 to 64), the counts smoothed by 1 2 1 along both axes, and the name stands at the mean of the points in and round the densest
- * cell; of many points an even part is counted. Larger classes come first, and a name that would
- * lie on another is left out until the map is zoomed.
+ * square root of the points of a class (8 to 64); the counts are smoothed by 1 2 1 along both axes,
+ * and the name stands at the mean of the points in and round the densest cell. Of many points an
+ * even part is counted. Larger classes come first, and a name that would lie on another is left out
+ * until the map is zoomed.
  * Advantage: a class of two parts has its name on the larger one, never between them.
  * Disadvantage: the smaller part has none. */
 
@@ -19,7 +20,8 @@ function densestPlaces(cloud, paint, classes) {
     const step = Math.max(1, Math.ceil(cloud.n / COUNTED_MOST));
     const cellOf = (i) => (xy[2 * i + 1] >>> shift) * side + (xy[2 * i] >>> shift);
     for (let i = 0; i < cloud.n; i += step) counts[paint[i] * cells + cellOf(i)]++;
-    const sums = classes.map((_, c) => ({ class: c, cell: densestCell(counts.subarray(c * cells, (c + 1) * cells), side),
+    const own = (c) => counts.subarray(c * cells, (c + 1) * cells);
+    const sums = classes.map((_, c) => ({ class: c, cell: densestCell(own(c), side),
         n: 0, x: 0, y: 0 }));
     for (let i = 0; i < cloud.n; i += step) {
         const sum = sums[paint[i]], cell = cellOf(i);
@@ -102,8 +104,9 @@ class Names {
         context.font = font;
         stamp.width = Math.ceil(context.measureText(text).width + size * 0.7);
         stamp.height = Math.ceil(1.6 * size);
-        Object.assign(context, { font, textAlign: "center", textBaseline: "middle", lineJoin: "round",
-            lineWidth: 4 * view.ratio, strokeStyle: `rgb(${background.join(" ")} / 85%)`,
+        Object.assign(context, { font, textAlign: "center", textBaseline: "middle",
+            lineJoin: "round", lineWidth: 4 * view.ratio,
+            strokeStyle: `rgb(${background.join(" ")} / 85%)`,
             fillStyle: `rgb(${ink.join(" ")})` });
         context.strokeText(text, stamp.width / 2, stamp.height / 2);
         context.fillText(text, stamp.width / 2, stamp.height / 2);

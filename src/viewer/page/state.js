@@ -46,6 +46,15 @@ function stepOf(text) {
     return { kind, by: "shape", map, corners };
 }
 
+/* The text that was encoded; "" where a link is damaged. */
+function decoded(text) {
+    try {
+        return decodeURIComponent(text);
+    } catch (error) {
+        return "";
+    }
+}
+
 class State {
     constructor(page) {
         this.page = page;
@@ -114,7 +123,7 @@ class State {
         const entries = new Map(location.hash.slice(1).split("&").filter((part) =>
             part.includes("=")).map((part) => {
             const at = part.indexOf("=");
-            return [part.slice(0, at), decodeURIComponent(part.slice(at + 1))];
+            return [part.slice(0, at), decoded(part.slice(at + 1))];
         }));
         const get = (name) => entries.get(name) || "";
         this.isRestoring = true;
@@ -128,9 +137,10 @@ class State {
         colours.setBlack(entries.has("black") ? get("black") === "1" : data.about.black);
         screens.forEach((screen, m) => this.restoreView(screen, get("view" + (m || ""))));
         if (selection.mask) selection.clear();
-        for (const text of get("select").split("!").filter(Boolean)) await this.takeStep(stepOf(text));
+        const steps = get("select").split("!").filter(Boolean);
+        for (const text of steps) await this.takeStep(stepOf(text));
         const row = entries.has("row") ? Number(get("row")) : -1;
-        inspector.hold(row >= 0 && row < data.n ? data.placeOf(row) : -1);
+        inspector.hold(Number.isInteger(row) && row >= 0 && row < data.n ? data.placeOf(row) : -1);
         this.isRestoring = false;
     }
 

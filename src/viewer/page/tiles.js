@@ -3,10 +3,10 @@
  * Method: at level L the square round the map has 2^L x 2^L cells. Each keeps how many shown points
  * it has and the sums of their colours in linear light; it is drawn in their mean colour, the more
  * opaque the more there are, by the logarithm, as `iktsne plot` does. Points of the context (of
- * classes that are hidden, or not selected) are counted apart and lie in grey below. Levels are made in tiles of
- * 256 x 256 cells when they come into view, and kept. The points of a tile stand together, so a
- * tile costs a few nanoseconds a point of it; the coarsest three levels come from one pass over
- * all.
+ * classes that are hidden, or not selected) are counted apart and lie in grey below. Levels are
+ * made in tiles of 256 x 256 cells when they come into view, and kept. The points of a tile stand
+ * together, so a tile costs a few nanoseconds a point of it; the coarsest three levels come from
+ * one pass over all.
  * Advantage: a frame copies finished pictures, whatever the number of points, and nothing of it is
  * in the file. Disadvantage: other colours or classes need that pass again (a tenth of a second for
  * ten million points), and between two levels pictures are scaled, so single points look soft. */
@@ -136,8 +136,9 @@ class Tiles {
                 if (count === 0 && below === 0) continue;
                 const front = count === 0 ? 0
                     : one + (1 - one) * Math.min(1, Math.log(count) / logMost);
+                const grown = Math.min(1, Math.log(Math.max(1, below)) / logGrey);
                 const back = below === 0 ? 0
-                    : (1 - front) * (oneGrey + (1 - oneGrey) * Math.min(1, Math.log(below) / logGrey));
+                    : (1 - front) * (oneGrey + (1 - oneGrey) * grown);
                 for (let c = 0; c < 3; c++) {
                     const own = count === 0 ? 0
                         : FROM_LINEAR[colour[4 * cell + 1 + c] / count * 4096 | 0];

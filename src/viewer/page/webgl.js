@@ -4,8 +4,8 @@
  * before anything becomes a floating number, so that no zoom is too deep for it. Points outside the
  * view are not sent: the quadtree gives ranges.
  * Advantage: the time of a frame hardly depends on how large discs are. Disadvantage: 10 bytes a
- * point of graphics memory (15 in three dimensions); where WebGL is emulated by the processor, discs.js is faster, so a
- * browser that says so gets that. */
+ * point of graphics memory (15 in three dimensions); where WebGL is emulated by the processor,
+ * discs.js is faster, so a browser that says so gets that. */
 
 const PALETTE_WIDTH = 256;
 
