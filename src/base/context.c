@@ -44,6 +44,52 @@ ikt_status ikt_context_create(MPI_Comm comm, int threads, ikt_context **out) {
     return IKT_OK;
 }
 
+static pid_t mpi_process; /* that began MPI here; its forks are not to end it */
+
+/* At the exit of the process, where we have begun MPI and nobody has ended it. */
+static void end_mpi(void) {
+    int is_over = 1;
+    if (mpi_process != getpid()) return;
+    if (MPI_Finalized(&is_over) == MPI_SUCCESS && !is_over) MPI_Finalize();
+}
+
+/* Begins MPI, or finds it begun. NULL, or why it cannot be used. */
+static const char *begin_mpi(void) {
+    int has_begun = 0, is_over = 0, level = MPI_THREAD_SINGLE, is_main = 1;
+    MPI_Initialized(&has_begun);
+    MPI_Finalized(&is_over);
+    if (is_over)
+        return "MPI was ended (MPI_Finalize) in this process, and cannot be begun again: keep it "
+               "until the last call of iktsne";
+    if (!has_begun) {
+        /* Open MPI would start a daemon for a process without a launcher, which serves to start
+         * further processes; the context of one process needs none. */
+        setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+        /* Without that daemon there is no folder for files in which Open MPI shares the pointers
+         * into files; we use none (ikt_context_create has the other component). */
+        setenv("OMPI_MCA_sharedfp", "^lockedfile,sm", 0);
+        if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS)
+            return "MPI cannot be begun in this process (MPI_Init_thread failed)";
+        mpi_process = getpid();
+        if (atexit(end_mpi) != 0) return "there is no memory for what ends MPI at the exit";
+    }
+    MPI_Query_thread(&level);
+    MPI_Is_thread_main(&is_main);
+    if (level < MPI_THREAD_SERIALIZED && !is_main)
+        return "MPI allows calls from the thread that began it only, and this is another one: "
+               "begin it with MPI_THREAD_SERIALIZED, or call iktsne from that thread";
+    return NULL;
+}
+
+ikt_status ikt_context_create_single(int threads, ikt_context **out, const char **why) {
+    *out = NULL;
+    *why = begin_mpi();
+    if (*why) return IKT_ERR_USAGE;
+    const ikt_status st = ikt_context_create(MPI_COMM_SELF, threads, out);
+    if (st != IKT_OK) *why = "there is not enough memory for a context";
+    return st;
+}
+
 ikt_context *ikt_context_create_alone(void) {
     ikt_context *ctx = calloc(1, sizeof *ctx);
     if (!ctx) return NULL;

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/stage.h"
 #include "base/status.h"
+#include "iktsne/watcher.h"
 
 enum { IKT_MESSAGE_MAX = 2048, IKT_PURPOSES_MAX = 64, IKT_STAGES_OPEN_MAX = 16 };
 
@@ -65,6 +66,11 @@ struct ikt_context {
     int64_t traffic[IKT_STAGE_COUNT][IKT_TRAFFIC_KINDS]; /* without the stages below */
 
     ikt_watch watch;
+
+    /* Of a program that calls the library; both lent for one call. */
+    const ikt_watcher *watcher; /* is told of progress (watch.h); NULL: none */
+    bool wants_stop;            /* it has asked this rank to stop */
+    const void *lent;           /* arrays in place of files (io/sources/lent.h); NULL: none */
 };
 
 /* LOCAL. A context of one rank without MPI, which need not have begun: for texts and memory. No

@@ -242,6 +242,10 @@ const ikt_measure_name *ikt_measure_find(const char *name) {
     return NULL;
 }
 
+const ikt_measure_name *ikt_measure_pattern(int i) {
+    return i >= 0 && i < NAMES ? &names[i] : NULL;
+}
+
 const char *ikt_measure_nearest(const char *name) {
     int best = 0;
     for (int i = 1; i < NAMES; i++)

@@ -80,8 +80,10 @@ typedef struct {
     int better;          /* +1 larger, -1 smaller, 0 neither */
 } ikt_measure_name;
 
-/* LOCAL, all of them, pure. The entry of a name; NULL where there is no such measure. */
+/* LOCAL, all of them, pure. The entry of a name; NULL where there is no such measure. The i-th
+ * entry, NULL beyond the last. */
 const ikt_measure_name *ikt_measure_find(const char *name);
+const ikt_measure_name *ikt_measure_pattern(int i);
 
 /* The pattern nearest to a name that is none, for hints. */
 const char *ikt_measure_nearest(const char *name);

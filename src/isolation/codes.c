@@ -85,6 +85,7 @@ ikt_status ikt_coding_pass(ikt_coding *c, int64_t entries, ikt_coding_visitor *v
         note_done(c, row, count, entries);
         c->seen += count;
         ikt_progress(c->ctx, "rows coded", c->seen / c->passes, own.count, NULL);
+        IKT_TRY(ikt_watcher_poll(c->ctx));
         if (c->hooks) IKT_TRY(ikt_watch_pause_after(c->ctx, &saver, &c->has_worked));
     }
     return IKT_OK;

@@ -14,6 +14,7 @@
 #include "base/timer.h"
 #include "base/watch.h"
 #include "checkpoint/loop_parts.h"
+#include "io/sources/lent.h"
 #include "pipeline/early_outputs.h"
 #include "pipeline/start.h"
 #include "settings/checks.h"
@@ -195,9 +196,11 @@ static ikt_status open_checkpoint(ikt_context *ctx, ikt_source *source, ikt_run 
 }
 
 /* COLLECTIVE. Refuses all that the settings alone tell to be refused, and settles what stands for
- * `auto` in them. is_watched and seconds are those of ikt_check_limits. */
-static ikt_status check_settings(ikt_context *ctx, bool is_guest, ikt_settings *settings,
-                                 ikt_graph_about *graph, bool *is_watched, double *seconds) {
+ * `auto` in them. is_watched and seconds are those of ikt_check_limits.
+ *   has_rows   a program gives them */
+static ikt_status check_settings(ikt_context *ctx, bool is_guest, bool has_rows,
+                                 ikt_settings *settings, ikt_graph_about *graph, bool *is_watched,
+                                 double *seconds) {
     /* The finished run is read before it is replaced. */
     if (settings->run.extend > 0) settings->output.overwrite = true;
     if (is_guest && !settings->output.file[0]) { /* no files without a name, nor what is for them */
@@ -207,7 +210,7 @@ static ikt_status check_settings(ikt_context *ctx, bool is_guest, ikt_settings *
     IKT_TRY(ikt_check_outputs(ctx, settings, !is_guest));
     IKT_TRY(ikt_check_whole(ctx, settings));
     IKT_TRY(ikt_graph_settle(ctx, settings, graph));
-    IKT_TRY(ikt_unused_check(ctx, settings, is_guest || settings->input.file[0], graph->is_kept));
+    IKT_TRY(ikt_unused_check(ctx, settings, has_rows || settings->input.file[0], graph->is_kept));
     IKT_TRY(ikt_check_limits(ctx, &settings->run, is_guest, is_watched, seconds));
     return ikt_check_model(ctx, settings);
 }
@@ -219,9 +222,9 @@ static ikt_status begin(ikt_context *ctx, ikt_run *run) {
     const double minutes = settings->run.checkpoint_every;
     bool is_watched;
     double seconds;
-    IKT_TRY(check_settings(ctx, run->given != NULL, &run->settings, &run->graph, &is_watched,
-                           &seconds));
-    if (is_watched && !run->given) ikt_watch_signals();
+    IKT_TRY(check_settings(ctx, run->is_guest, run->given != NULL, &run->settings, &run->graph,
+                           &is_watched, &seconds));
+    if (is_watched && !run->is_guest) ikt_watch_signals();
     if (is_watched) ikt_watch_begin(ctx, seconds, minutes > 0 ? 60 * minutes : INFINITY);
     if (!settings->output.model[0]) return IKT_OK;
     return ikt_model_writer_begin(ctx, settings->output.model, settings->output.overwrite,
@@ -267,6 +270,7 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings
     memset(out, 0, sizeof *out);
     *settings = *given_settings;
     out->given = given;
+    out->is_guest = given != NULL || ikt_lent_of(ctx) != NULL;
     out->start_time = (double)time(NULL);
     ikt_status st = begin(ctx, out);
     if (st == IKT_OK) st = ikt_pipeline_open(ctx, settings, given, &source, &data);
@@ -274,7 +278,8 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings
     ikt_embed_options options = {.labels = out->labels,
                                  .model_writer = out->model_writer,
                                  .graph_writer = &out->graph_writer,
-                                 .want_last = settings->output.state};
+                                 .want_last = settings->output.state,
+                                 .is_told = true};
     if (st == IKT_OK && out->checkpoint) {
         ikt_checkpoint_hooks_make(ctx, out->checkpoint, &out->rows, &settings->layout, &hooks);
         options.hooks = &hooks;
@@ -362,7 +367,7 @@ ikt_status ikt_rehearse(ikt_context *ctx, const ikt_settings *settings, const ik
     bool is_watched;
     memset(out, 0, sizeof *out);
     out->plan.machine = *machine;
-    IKT_TRY(check_settings(ctx, false, &wanted, &graph, &is_watched, &out->seconds_left));
+    IKT_TRY(check_settings(ctx, false, false, &wanted, &graph, &is_watched, &out->seconds_left));
     if (wanted.input.file[0] || graph.n == 0) IKT_TRY(ikt_input_open(ctx, &wanted.input, &source));
     ikt_status st = rehearse_with(ctx, &wanted, source, &graph, out);
     ikt_source_close(&source);

@@ -14,6 +14,7 @@
 #include "io/formats/reader.h"
 #include "io/numbers/element.h"
 #include "io/results/result.h"
+#include "io/sources/lent.h"
 #include "linalg/blocks.h"
 #include "linalg/pca.h"
 #include "plan/plan.h"
@@ -96,7 +97,7 @@ static ikt_status start_from_pca(ikt_context *ctx, const ikt_settings *settings,
 
 enum { BLOCK = 1 << 16 };
 
-typedef enum { PLACES_OF_RUN, PLACES_OF_DATASET, PLACES_OF_READER } places_kind;
+typedef enum { PLACES_OF_RUN, PLACES_OF_DATASET, PLACES_OF_READER, PLACES_IN_MEMORY } places_kind;
 
 /* What layout.init_file means; the same on all ranks. */
 typedef struct {
@@ -122,15 +123,18 @@ static void widen(ikt_type type, const void *from, int64_t count, double *to) {
         to[e] = (double)(float)ikt_number_at(type, from, e);
 }
 
-/* COLLECTIVE. Positions of a run, or of a data set, of which each rank reads its own. Without
- * places they are only checked. */
+/* COLLECTIVE. Positions of a run, of a data set or in memory, of which each rank reads its own.
+ * Without places they are only checked. */
 static ikt_status read_hdf5(ikt_context *ctx, const origin *o, const ikt_layout_settings *layout,
                             const ikt_rows *rows, double *places) {
     ikt_result_file *run = NULL;
     ikt_source *source = NULL;
     void *own = NULL;
-    IKT_TRY(o->kind == PLACES_OF_RUN ? ikt_result_open(ctx, o->file, &run)
-                                     : ikt_source_open(ctx, o->file, o->dataset, 0, &source));
+    ikt_source *lent = ikt_lent_find(ctx, layout->init_file);
+    if (!lent)
+        IKT_TRY(o->kind == PLACES_OF_RUN ? ikt_result_open(ctx, o->file, &run)
+                                         : ikt_source_open(ctx, o->file, o->dataset, 0, &source));
+    if (lent) source = lent;
     const int64_t n = run ? ikt_result_rows(run) : ikt_source_rows(source);
     const int64_t q = run ? ikt_result_dimensions(run) : ikt_source_columns(source);
     const ikt_type type = run ? IKT_TYPE_F32 : ikt_source_type(source);
@@ -144,7 +148,7 @@ static ikt_status read_hdf5(ikt_context *ctx, const origin *o, const ikt_layout_
     }
     ikt_free(&own);
     ikt_result_close(&run);
-    ikt_source_close(&source);
+    if (!lent) ikt_source_close(&source);
     return st;
 }
 
@@ -189,7 +193,9 @@ static ikt_status read_places(ikt_context *ctx, const ikt_layout_settings *layou
     const int64_t q = layout->dimensions;
     ikt_status st = IKT_OK;
     memset(o, 0, sizeof *o);
-    if (ikt_rank(ctx) == 0) {
+    if (ikt_lent_find(ctx, path)) {
+        o->kind = PLACES_IN_MEMORY;
+    } else if (ikt_rank(ctx) == 0) {
         /* A colon parts file and data set unless it belongs to the name of a file. What cannot be
          * read is left to the reader of runs, whose message says so. */
         const size_t length = ikt_file_name_length(path);

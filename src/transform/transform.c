@@ -122,16 +122,17 @@ static ikt_status transform(ikt_context *ctx, const ikt_transform_request *reque
 
 ikt_status ikt_transform_run(ikt_context *ctx, const ikt_transform_request *request,
                              ikt_transformed *out) {
-    ikt_source *source = NULL;
+    ikt_source *opened = NULL;
     ikt_dataset *data = NULL;
     memset(out, 0, sizeof *out);
     out->accuracy = -1;
     ikt_stage_begin(ctx, IKT_STAGE_READ);
     ikt_status st = ikt_model_load(ctx, request->model, &out->loaded);
     ikt_stage_end(ctx, IKT_STAGE_READ);
-    if (st == IKT_OK)
+    if (st == IKT_OK && !request->given)
         st = ikt_input_open_like(ctx, &out->loaded.settings.input, request->input, request->dataset,
-                                 &source);
+                                 &opened);
+    ikt_source *source = request->given ? request->given : opened;
     if (st == IKT_OK) st = ikt_loaded_model_dataset(ctx, &out->loaded, source, &data);
     if (st == IKT_OK) {
         strncat(out->input_name, ikt_source_name(source), sizeof out->input_name - 1);
@@ -149,7 +150,7 @@ ikt_status ikt_transform_run(ikt_context *ctx, const ikt_transform_request *requ
         st = transform(ctx, request, source, data, out);
     }
     ikt_dataset_destroy(&data);
-    ikt_source_close(&source);
+    ikt_source_close(&opened);
     if (st != IKT_OK) ikt_transformed_destroy(out);
     return st;
 }

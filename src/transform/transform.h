@@ -17,6 +17,7 @@
 /* What is wanted; texts are lent. */
 typedef struct {
     const char *model, *input; /* files */
+    ikt_source *given;         /* new rows in place of those of `input`, lent; or NULL */
     const char *dataset;       /* of the rows in the input */
     const char *labels;        /* data set of labels beside them; absent is fine for "labels" */
     int64_t neighbours;        /* old rows of a list, or IKT_AUTO_INT: as the model's run had */

@@ -16,6 +16,7 @@
 #include "io/hdf5/parts_h5.h"
 #include "io/hdf5/sparse_group.h"
 #include "io/sources/labels.h"
+#include "io/sources/lent.h"
 
 /* --- which sparse matrix of a file is meant ----------------------------------------------------
  */
@@ -89,8 +90,9 @@ static ikt_status find_graph(ikt_context *ctx, hid_t file, const char *file_name
 
 struct ikt_graph_file {
     ikt_context *ctx;
+    ikt_source *lent; /* a graph in memory in place of a file, or NULL */
     hid_t file;
-    ikt_csr_group csr;
+    ikt_csr_group csr; /* of one in memory n, d and entries only */
     bool is_kept, is_ordered;
     ikt_graph_start start;
     int64_t q; /* columns of the start */
@@ -166,12 +168,33 @@ static ikt_status open_graph(ikt_graph_file *f, const char *group) {
     return recognise(f);
 }
 
+/* SAME-ARGS. A graph that a program holds. */
+static ikt_status open_lent(ikt_graph_file *f, const char *name) {
+    f->csr.n = ikt_source_rows(f->lent);
+    f->csr.d = ikt_source_columns(f->lent);
+    f->csr.entries = ikt_source_entries(f->lent);
+    snprintf(f->name, sizeof f->name, "%s", name);
+    if (f->csr.n == f->csr.d) return IKT_OK;
+    return ikt_fail(f->ctx, IKT_ERR_DATA,
+                    "the graph in memory has %lld rows but %lld columns; a graph is square, a row "
+                    "and a column for each point",
+                    (long long)f->csr.n, (long long)f->csr.d);
+}
+
 ikt_status ikt_graph_file_open(ikt_context *ctx, const char *name, ikt_graph_file **out) {
     ikt_graph_file *f = NULL;
     *out = NULL;
     IKT_TRY(ikt_agree(ctx, ikt_alloc(ctx, &f, 1, sizeof *f, "graph file")));
-    *f = (ikt_graph_file){
-        .ctx = ctx, .file = -1, .csr = {.group = -1, .indptr = -1, .indices = -1, .data = -1}};
+    *f = (ikt_graph_file){.ctx = ctx,
+                          .lent = ikt_lent_find(ctx, name),
+                          .file = -1,
+                          .csr = {.group = -1, .indptr = -1, .indices = -1, .data = -1}};
+    if (f->lent) {
+        const ikt_status st = open_lent(f, name);
+        if (st != IKT_OK) ikt_graph_file_close(&f);
+        *out = f;
+        return st;
+    }
     /* All of FILE[:PATH] is the file's name where there is such a file. */
     int64_t length = ikt_rank(ctx) == 0 ? (int64_t)ikt_file_name_length(name) : 0;
     ikt_broadcast(ctx, &length, (int64_t)sizeof length, 0);
@@ -223,11 +246,12 @@ ikt_graph_start ikt_graph_file_start(const ikt_graph_file *file, int64_t *q) {
 }
 
 ikt_status ikt_graph_file_text(const ikt_graph_file *file, const char *name, char **text) {
-    return ikt_h5_get_text(file->ctx, file->file, name, text);
+    *text = NULL;
+    return file->lent ? IKT_OK : ikt_h5_get_text(file->ctx, file->file, name, text);
 }
 
 bool ikt_graph_file_int(const ikt_graph_file *file, const char *name, int64_t *value) {
-    return ikt_h5_get_int(file->file, name, value);
+    return !file->lent && ikt_h5_get_int(file->file, name, value);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -236,6 +260,7 @@ ikt_status ikt_graph_file_starts(const ikt_graph_file *file, int64_t first, int6
                                  int64_t *start) {
     const ikt_csr_group *g = &file->csr;
     ikt_status st = IKT_OK;
+    if (file->lent) return ikt_source_csr_starts(file->lent, first, count, start);
     IKT_TRY(ikt_csr_group_starts(g, first, count, start));
     /* Every entry is an edge, so that there may be none behind the last row. */
     if (count > 0 && first + count == g->n && start[count] != g->entries)
@@ -247,6 +272,7 @@ ikt_status ikt_graph_file_starts(const ikt_graph_file *file, int64_t first, int6
 
 ikt_status ikt_graph_file_edges(const ikt_graph_file *file, int64_t first, int64_t count,
                                 const int64_t *start, uint32_t *column, double *value) {
+    if (file->lent) return ikt_source_csr_entries(file->lent, first, count, start, column, value);
     return ikt_csr_group_entries(&file->csr, first, count, start, column, value);
 }
 
@@ -269,11 +295,16 @@ ikt_status ikt_graph_file_read_start(const ikt_graph_file *file, const ikt_rows 
 
 ikt_status ikt_graph_file_labels(const ikt_graph_file *file, const char *name, int64_t first,
                                  int64_t count, int64_t *labels, bool *present, char **names) {
+    *names = NULL;
+    if (file->lent) return ikt_source_read_labels(file->lent, name, first, count, labels, present);
     return ikt_labels_read(file->ctx, file->file, file->path, name, file->csr.n, first, count,
                            labels, present, names);
 }
 
 ikt_status ikt_graph_file_marked(const ikt_graph_file *file, int64_t **rows, int64_t *count) {
+    *rows = NULL;
+    *count = 0;
+    if (file->lent) return IKT_OK;
     return ikt_marked_read(file->ctx, file->file, file->path, file->csr.n, file->csr.n, rows,
                            count);
 }

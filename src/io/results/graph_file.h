@@ -18,10 +18,11 @@ typedef enum {
     IKT_GRAPH_START_LANDMARK
 } ikt_graph_start;
 
-/* COLLECTIVE. Opens FILE or FILE:PATH, PATH being the group of a sparse matrix in it; without one,
- * `graph`, or else the only square sparse matrix by rows that the file has.
- * Errors: IKT_ERR_FILE; IKT_ERR_DATA (no such group, none or several to choose from, with their
- * names; not square; no CSR matrix); IKT_ERR_USAGE (kept by a newer program). */
+/* COLLECTIVE. Opens a graph in memory, where the name is that of one (io/sources/lent.h), or FILE
+ * or FILE:PATH, PATH being the group of a sparse matrix in it; without one, `graph`, or else the
+ * only square sparse matrix by rows that the file has. Errors: IKT_ERR_FILE; IKT_ERR_DATA (no such
+ * group, none or several to choose from, with their names; not square; no CSR matrix);
+ * IKT_ERR_USAGE (kept by a newer program). */
 ikt_status ikt_graph_file_open(ikt_context *ctx, const char *name, ikt_graph_file **out);
 /* COLLECTIVE. Closes, frees and sets to NULL; accepts NULL. */
 void ikt_graph_file_close(ikt_graph_file **file);

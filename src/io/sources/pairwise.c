@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "config/key.h"
 #include "io/hdf5/h5.h"
+#include "io/sources/lent.h"
 
 /* Numbers of a block, unless one row has more. */
 enum { BLOCK_NUMBERS = 1 << 20 };
@@ -38,12 +39,29 @@ static ikt_status look_at_dataset(ikt_context *ctx, const char *file_name, const
     return ikt_agree(ctx, st);
 }
 
+/* COLLECTIVE. The size of the matrix, which is closed where it is not square. */
+static ikt_status take_square(ikt_context *ctx, ikt_pairwise *out) {
+    out->n = ikt_source_rows(out->source);
+    if (ikt_source_columns(out->source) == out->n) return IKT_OK;
+    ikt_status st = ikt_fail(ctx, IKT_ERR_DATA,
+                             "%s has %lld rows and %lld columns; a matrix of all pairs has a row "
+                             "and a column for each point, so it is square",
+                             ikt_source_name(out->source), (long long)out->n,
+                             (long long)ikt_source_columns(out->source));
+    ikt_pairwise_close(out);
+    return st;
+}
+
 ikt_status ikt_pairwise_open(ikt_context *ctx, const char *name, ikt_pairwise *out) {
     char file[IKT_STRING_MAX];
     int64_t known[2] = {0, 0}; /* length of the file's name; 0: no file, 1: HDF5, 2: another */
     struct stat about;
     bool is_dense = true;
     *out = (ikt_pairwise){.source = NULL};
+    if (ikt_lent_of(ctx) && strcmp(name, IKT_LENT_GRAPH) == 0) return IKT_OK; /* a sparse one */
+    out->source = ikt_lent_find(ctx, name);
+    out->is_lent = out->source != NULL;
+    if (out->is_lent) return take_square(ctx, out);
     if (ikt_rank(ctx) == 0) {
         known[0] = (int64_t)ikt_file_name_length(name);
         snprintf(file, sizeof file, "%.*s", (int)known[0], name);
@@ -56,19 +74,11 @@ ikt_status ikt_pairwise_open(ikt_context *ctx, const char *name, ikt_pairwise *o
     if (known[1] == 1) IKT_TRY(look_at_dataset(ctx, file, path, &is_dense, out));
     if (!is_dense) return IKT_OK;
     IKT_TRY(ikt_source_open(ctx, file, path[0] ? path : "X", 0, &out->source));
-    out->n = ikt_source_rows(out->source);
-    if (ikt_source_columns(out->source) == out->n) return IKT_OK;
-    ikt_status st = ikt_fail(ctx, IKT_ERR_DATA,
-                             "%s has %lld rows and %lld columns; a matrix of all pairs has a row "
-                             "and a column for each point, so it is square",
-                             ikt_source_name(out->source), (long long)out->n,
-                             (long long)ikt_source_columns(out->source));
-    ikt_pairwise_close(out);
-    return st;
+    return take_square(ctx, out);
 }
 
 void ikt_pairwise_close(ikt_pairwise *pairs) {
-    ikt_source_close(&pairs->source);
+    if (!pairs->is_lent) ikt_source_close(&pairs->source);
     *pairs = (ikt_pairwise){.source = NULL};
 }
 

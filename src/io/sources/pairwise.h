@@ -13,10 +13,11 @@ typedef struct {
     ikt_source *source; /* n x n; its labels and marked rows are those beside the matrix */
     int64_t n;
     char values[32]; /* the attribute `values` of an HDF5 data set, or "" */
+    bool is_lent;    /* the source is that of a program (lent.h) */
 } ikt_pairwise;
 
 /* COLLECTIVE. Opens FILE or FILE:PATH where that names a dense matrix: a data set of an HDF5 file,
- * or a file of any other format that ikt_source_open reads (NPY).
+ * a file of any other format that ikt_source_open reads (NPY), or one in memory (lent.h).
  *   out   close with ikt_pairwise_close; out->source is NULL, without an error, where the name is
  *         that of no dense matrix (a missing file, the group of a sparse one)
  * Errors: IKT_ERR_DATA where it is not square; those of ikt_source_open. */
