@@ -1,9 +1,10 @@
 """The same rows by iktsne, openTSNE, scikit-learn and umap-learn, in one table.
 
-    python compare.py ROWS.npy LABELS.npy [--rows N] [--jobs N] [--only NAME,...]
+    python compare.py DATA.h5 [--pca K] [--rows N] [--jobs N] [--only NAME,...]
+    python compare.py ROWS.npy LABELS.npy ...
 
-ROWS.npy holds n x d numbers, LABELS.npy a class for each. Needs the packages (pip install
-'.[compare]'); those that are missing are skipped with a message. Every program has its defaults but for
+DATA.h5 holds X, n x d numbers, and labels, a class for each row. Needs the packages (pip install
+'.[compare]' h5py); those that are missing are skipped with a message. Every program has its defaults but for
 the number of threads, the seed, and what makes them comparable: a perplexity of 30, principal components
 to start from. iktsne.evaluate measures all of them in the same way, against the rows as they are.
 """
@@ -47,14 +48,24 @@ PROGRAMS = {"iktsne": by_iktsne, "iktsne-gaussian": by_iktsne_gaussian, "openTSN
             "scikit-learn": by_sklearn, "umap-learn": by_umap}
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("rows")
-parser.add_argument("labels")
-parser.add_argument("--rows", dest="n", type=int, help="the first N rows only")
+parser.add_argument("data", nargs="+", help="DATA.h5, or ROWS.npy LABELS.npy")
+parser.add_argument("--pca", type=int, help="reduce the rows to K principal components first")
+parser.add_argument("--rows", type=int, help="the first N rows only")
 parser.add_argument("--jobs", type=int, default=os.cpu_count())
 parser.add_argument("--only", default=",".join(PROGRAMS), help="names of programs, separated by commas")
 asked = parser.parse_args()
-X = np.ascontiguousarray(np.load(asked.rows)[: asked.n], dtype=np.float32)
-labels = np.load(asked.labels)[: asked.n]
+if len(asked.data) == 2:
+    X, labels = (np.load(name)[: asked.rows] for name in asked.data)
+else:
+    import h5py
+
+    with h5py.File(asked.data[0]) as file:
+        X, labels = file["X"][: asked.rows], file["labels"][: asked.rows]
+X = np.asarray(X, dtype=np.float64)
+if asked.pca:
+    X -= X.mean(axis=0)
+    X = X @ np.linalg.eigh(X.T @ X)[1][:, : -asked.pca - 1 : -1]
+X = np.ascontiguousarray(X, dtype=np.float32)
 print(f"{X.shape[0]} rows x {X.shape[1]}, {asked.jobs} threads\n")
 print("| program | seconds | 10-NN accuracy | Davies-Bouldin | trustworthiness |")
 print("|---|--:|--:|--:|--:|")

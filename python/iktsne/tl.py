@@ -29,7 +29,8 @@ def _representation(adata, use_rep, n_pcs, obsp):
         if X.shape[1] < n_pcs:
             raise ValueError(f"obsm/{use_rep} has {X.shape[1]} columns, fewer than n_pcs={n_pcs}")
         X = X[:, :n_pcs]
-    return X, {}, {}, f"obsm/{use_rep}"
+    # Components and embeddings keep their scales, as `iktsne embed` leaves those of an AnnData file.
+    return X, {}, {"preprocess.normalise": "none"}, f"obsm/{use_rep}"
 
 
 def tsne(adata, n_pcs=None, *, use_rep=None, obsp=None, perplexity=None, key_added=None, copy=False,

@@ -281,7 +281,6 @@ static ikt_status allocate(ikt_dataset *d) {
 }
 
 static ikt_status prepare(ikt_dataset *d, const ikt_preprocess_settings *settings) {
-    ikt_normalise mode = (ikt_normalise)settings->normalise;
     if (settings->pca > d->d)
         return ikt_fail(d->ctx, IKT_ERR_USAGE,
                         "preprocess.pca = %lld, but %s has only %lld columns; choose fewer "
@@ -294,11 +293,13 @@ static ikt_status prepare(ikt_dataset *d, const ikt_preprocess_settings *setting
                         "the Isolation kernel takes sparse rows as they are",
                         (long long)settings->pca, (long long)d->d, (long long)d->d,
                         ikt_source_name(d->source), SPARSE_REDUCED_MOST);
-    IKT_TRY(ikt_normaliser_create(d->ctx, d->source, mode, &d->normaliser));
+    IKT_TRY(ikt_normaliser_create(d->ctx, d->source, (ikt_normalise)settings->normalise,
+                                  &d->normaliser));
     d->from_sparse = d->is_sparse = ikt_source_is_sparse(d->source) && settings->pca == 0;
     IKT_TRY(ikt_agree(d->ctx, allocate(d)));
     if (settings->pca > 0) IKT_TRY(reduce(d, settings->pca));
-    d->is_u8 = ikt_source_type(d->source) == IKT_TYPE_U8 && !d->pca && mode == IKT_NORMALISE_NONE;
+    d->is_u8 = ikt_source_type(d->source) == IKT_TYPE_U8 && !d->pca &&
+               d->normaliser.mode == IKT_NORMALISE_NONE;
     return IKT_OK;
 }
 

@@ -15,13 +15,15 @@ static const ikt_key keys[] = {
     {.name = "normalise",
      .type = IKT_KEY_CHOICE,
      .offset = offsetof(ikt_preprocess_settings, normalise),
-     .fallback = "minmax",
-     .choices = "none|minmax|zscore|unit",
+     .fallback = "auto",
+     .choices = "none|minmax|zscore|unit|auto",
      .unit = "",
      .help =
          "How the columns are brought to one scale: minmax maps each column to [0, 1], zscore "
          "gives it mean 0 and variance 1, unit gives each row length 1 (cosine distance), and none "
-         "keeps the values. Sparse rows are only scaled, not shifted, so that zeros stay zeros"},
+         "keeps the values. auto takes none for embeddings, principal components, sparse rows and "
+         "columns of one unit, and minmax where some columns would outweigh all others; the log "
+         "says which and why. Sparse rows are only scaled, not shifted, so that zeros stay zeros"},
     {.name = "pca",
      .type = IKT_KEY_INT,
      .offset = offsetof(ikt_preprocess_settings, pca),
@@ -350,6 +352,8 @@ ikt_status ikt_normaliser_create(ikt_context *ctx, ikt_source *source, ikt_norma
     if (ikt_source_rows(source) < 1 || out->d < 1)
         return ikt_fail(ctx, IKT_ERR_DATA, "%s: no data (%lld rows, %lld columns)", name,
                         (long long)ikt_source_rows(source), (long long)out->d);
+    if (mode == IKT_NORMALISE_AUTO) IKT_TRY(ikt_normalise_choose(ctx, source, &mode));
+    out->mode = mode;
     /* Bytes are finite and need no centre. */
     if (mode == IKT_NORMALISE_NONE && ikt_source_type(source) == IKT_TYPE_U8) return IKT_OK;
     ikt_column_stats stats = {0};
