@@ -221,6 +221,7 @@ static void sparse_as_before(void **state) {
     ikt_source *source;
     ikt_run run;
     const char *yaml;
+    memset(&settings, 0, sizeof settings);
     ikt_settings_parts(&settings, parts);
     succeed(ctx, ikt_config_defaults(ctx, parts, IKT_SETTINGS_PARTS));
     succeed(ctx, ikt_parameters_yaml(parameters, &yaml));
