@@ -17,11 +17,11 @@
 /* What is wanted; texts are lent. */
 typedef struct {
     const char *model, *input; /* files */
-    ikt_source *given;         /* new rows in place of those of `input`, lent; or NULL */
     const char *dataset;       /* of the rows in the input */
     const char *labels;        /* data set of labels beside them; absent is fine for "labels" */
     int64_t neighbours;        /* old rows of a list, or IKT_AUTO_INT: as the model's run had */
     int64_t trials;            /* most evaluations of the divergence of a row */
+    ikt_source *given;         /* new rows in place of those of `input`, lent; NULL: none */
 } ikt_transform_request;
 
 /* A model file brought into memory: what places new rows (docs/transform.md). The same on every
