@@ -56,10 +56,10 @@ def context(comm=None, n_jobs=-1, verbose=0):
         if not isinstance(comm, MPI.Comm):
             raise TypeError(f"comm is a communicator of mpi4py, not {type(comm).__name__}")
         address = MPI._addressof(comm)
-    key = (address, threads)
-    if key not in _contexts:
-        _contexts[key] = (_core.Context(address, threads), comm)  # the communicator stays alive
-    made = _contexts[key][0]
+    if address not in _contexts:
+        _contexts[address] = (_core.Context(address, threads), comm)  # the communicator stays alive
+    made = _contexts[address][0]
+    made.set_threads(threads)
     made.set_log(1 + min(max(int(verbose), 0), 3))  # warnings; stages; details
     return made
 

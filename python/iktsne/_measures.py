@@ -5,7 +5,7 @@ import numpy as np
 from . import _core
 from ._context import as_text, context
 from ._data import given
-from ._metric import metric_settings
+from ._metric import metric_settings, takes_matrices
 
 
 def evaluate(X, Y, labels=None, measures=None, *, metric="euclidean", n_neighbors=10, trust_k=12,
@@ -40,7 +40,11 @@ def evaluate(X, Y, labels=None, measures=None, *, metric="euclidean", n_neighbor
         if X.shape[0] != Y.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows, and Y has {Y.shape[0]} positions")
         data = given(X, labels)
-    used = {"preprocess.normalise": "none", **metric_settings(metric, True), **(settings or {})}
+    if metric == "precomputed" and takes_matrices():
+        used = {"preprocess.metric": metric}
+    else:
+        used = {"preprocess.normalise": "none", **metric_settings(metric)}
+    used.update(settings or {})
     text = [(key, as_text(key, value)) for key, value in used.items()]
     if measures is None:
         measures = ""

@@ -2,22 +2,30 @@
 
 from ._context import settings
 
-_PREPARED = {"euclidean": {}, "l2": {}, "cosine": {"preprocess.normalise": "unit"}}
+_NAMES = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
 
 
-def metric_settings(metric, for_measures=False):
-    """The settings that a metric stands for."""
+def known_metrics():
+    """The metrics that this build of the library computes from rows."""
     table = settings()
-    if metric == "precomputed" and not for_measures:
+    if "preprocess.metric" not in table:
+        return ["euclidean", "cosine"]
+    return [name for name in table["preprocess.metric"]["choices"] if name != "precomputed"]
+
+
+def takes_matrices():
+    """Whether distances of all pairs can stand in place of rows, for every kernel."""
+    return "precomputed" in settings().get("preprocess.metric", {}).get("choices", [])
+
+
+def metric_settings(metric):
+    """The settings that a metric stands for."""
+    name = _NAMES.get(metric, metric) if isinstance(metric, str) else metric
+    if name not in known_metrics():
+        raise ValueError(f"metric={metric!r} is none of those that iktsne has: "
+                         f"{', '.join(known_metrics())}, precomputed")
+    if name == "euclidean":
         return {}
-    if "preprocess.metric" in table:
-        known = [m for m in table["preprocess.metric"]["choices"] if m != "precomputed"]
-        wanted = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}.get(metric, metric)
-        if wanted in known:
-            return {} if wanted == "euclidean" else {"preprocess.metric": wanted}
-    else:
-        known = list(_PREPARED)
-        if metric in known:
-            return dict(_PREPARED[metric])
-    raise ValueError(f"metric={metric!r} is none of those that iktsne has: {', '.join(known)}"
-                     + ("" if for_measures else ", precomputed"))
+    if "preprocess.metric" in settings():
+        return {"preprocess.metric": name}
+    return {"preprocess.normalise": "unit"}  # cosine

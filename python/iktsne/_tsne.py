@@ -11,7 +11,7 @@ from ._context import as_text, context, settings as table_of_settings
 from ._data import FLOATS, codes, given, is_sparse
 from ._estimator import (BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                          check_is_fitted, check_rows, seed_of)
-from ._metric import metric_settings
+from ._metric import metric_settings, takes_matrices
 from ._progress import Bar, log
 
 # Parameters that stand for one key each; None leaves the key at its default.
@@ -44,7 +44,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         How rows are compared. "precomputed": X holds the distances of all pairs (n x n), or, sparse,
         those of each row to its neighbours.
     kernel : "auto", "isolation", "gaussian", "knn" or "adaptive"
-        "auto" is "isolation", but "gaussian" with a perplexity or with precomputed distances.
+        "auto" is "isolation", but "gaussian" with a perplexity or with sparse distances.
     psi, t : int, optional
         Cells of a partitioning, and partitionings, of the Isolation kernel: more cells see finer
         structure. None: chosen by the number of rows.
@@ -133,27 +133,32 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     # --- what the parameters stand for ------------------------------------------------------------
 
-    def _kernel(self):
-        if self.kernel != "auto":
-            return self.kernel
-        is_gaussian = self.perplexity is not None or self.metric == "precomputed"
-        return "gaussian" if is_gaussian else "isolation"
+    def _form(self, X):
+        """What X is: "rows"; "matrix", distances that stand in place of rows; or "graph", distances
+        that stand in place of a kernel."""
+        if self.metric != "precomputed":
+            return "rows"
+        return "matrix" if takes_matrices() and not is_sparse(X) else "graph"
 
-    def _settings(self):
+    def _settings(self, form="rows"):
         """The parameters as keys of the library; what the user names in ``settings`` wins."""
         known = table_of_settings()
-        kernel = self._kernel()
-        if self.metric != "precomputed":
+        kernel = self.kernel
+        if kernel == "auto":
+            is_gaussian = self.perplexity is not None or form == "graph"
+            kernel = "gaussian" if is_gaussian else "isolation"
+        if self.perplexity is not None and kernel != "gaussian":
+            raise ValueError(f"perplexity is of kernel='gaussian', and kernel is {kernel!r}: give psi "
+                             "in its place, or leave kernel out")
+        if form != "graph":
             used = {"affinity.kind": kernel}
         elif kernel in ("gaussian", "knn"):
             used = {"graph.values": "distances", "graph.weights": kernel}
         else:
-            raise ValueError(f"kernel={kernel!r} needs rows, and metric='precomputed' gives distances: "
-                             "take kernel='gaussian' or 'knn', or leave it out")
-        if self.perplexity is not None and kernel != "gaussian":
-            raise ValueError(f"perplexity is of kernel='gaussian', and kernel is {kernel!r}: give psi "
-                             "in its place, or leave kernel out")
-        used.update(metric_settings(self.metric))
+            raise ValueError(f"kernel={kernel!r} does not go with such precomputed distances: take "
+                             "kernel='gaussian' or 'knn', or leave it out")
+        used.update({"preprocess.metric": "precomputed"} if form == "matrix"
+                    else {} if form == "graph" else metric_settings(self.metric))
         for name, key in {**_KEYS, **_LATER_KEYS}.items():
             value = getattr(self, name)
             if value is None:
@@ -173,7 +178,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _keeps_model(self, used, X, size):
         return (self.keep_model and not used.get("output.model") and size == 1 and not is_sparse(X)
-                and used.get("affinity.kind") == "isolation"
+                and self.metric != "precomputed" and used.get("affinity.kind") == "isolation"
                 and used.get("isolation.form", "voronoi") == "voronoi"
                 and used.get("layout.objective", "tsne") != "sne")
 
@@ -217,12 +222,13 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise ValueError(f"metric='precomputed' needs a square matrix, and X is {X.shape[0]} x "
                              f"{X.shape[1]}")
         made = context(self.comm, self.n_jobs, self.verbose)
-        used = self._settings()
+        form = self._form(X)
+        used = self._settings(form)
         start = None if isinstance(self.init, str) else np.asarray(self.init)
         if start is not None and start.shape != (X.shape[0], self.n_components):
             raise ValueError(f"init has the shape {start.shape}; it needs a position for each row, "
                              f"{(X.shape[0], self.n_components)}")
-        data = given(X, self._labels(y, X.shape[0]), start, self.metric == "precomputed")
+        data = given(X, self._labels(y, X.shape[0]), start, form == "graph")
         bar = Bar(self.progress)
         folder = None
         try:

@@ -90,6 +90,7 @@ class Context {
         return ctx;
     }
     void set_log(int level) { ikt_context_set_log(get(), static_cast<ikt_log_level>(level)); }
+    void set_threads(int threads) { ikt_context_set_threads(get(), threads); }
     int rank() const { return ikt_rank(get()); }
     int size() const { return ikt_size(get()); }
     int threads() const { return ikt_threads(get()); }
@@ -553,6 +554,7 @@ NB_MODULE(_core, m) {
     nb::class_<Context>(m, "Context")
         .def(nb::init<std::uintptr_t, int>(), "comm"_a = 0, "threads"_a = 0)
         .def("set_log", &Context::set_log, "level"_a)
+        .def("set_threads", &Context::set_threads, "threads"_a)
         .def_prop_ro("rank", &Context::rank)
         .def_prop_ro("size", &Context::size)
         .def_prop_ro("threads", &Context::threads);

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import iktsne
+from iktsne._metric import known_metrics, takes_matrices
 
 h5py = pytest.importorskip("h5py")
 sparse = pytest.importorskip("scipy.sparse")
@@ -36,6 +37,30 @@ def test_rows(program, tmp_path, blobs, dtype):
     same(iktsne.TSNE(**FEW).fit(X), embed(program, tmp_path, "rows.npy"))
 
 
+@pytest.mark.parametrize("metric", ["cosine", "correlation", "manhattan"])
+def test_metrics(program, tmp_path, blobs, metric):
+    if metric not in known_metrics():
+        pytest.skip(f"{metric} is no metric of this build")
+    has_key = "preprocess.metric" in iktsne.settings()
+    key = f"preprocess.metric={metric}" if has_key else "preprocess.normalise=unit"
+    np.save(tmp_path / "rows.npy", blobs[0])
+    fitted = iktsne.TSNE(metric=metric, **FEW).fit(blobs[0])
+    same(fitted, embed(program, tmp_path, "rows.npy", key))
+    assert fitted.hash_ != iktsne.TSNE(**FEW).fit(blobs[0]).hash_
+
+
+@pytest.mark.parametrize("name, key", [("dof", "layout.degrees_of_freedom"),
+                                       ("exaggeration", "layout.final_exaggeration")])
+def test_later_parameters(program, tmp_path, blobs, name, key):
+    if key not in iktsne.settings():
+        with pytest.raises(ValueError, match="not known to this build"):
+            iktsne.TSNE(**{name: 2.0}, **FEW).fit(blobs[0])
+        return
+    np.save(tmp_path / "rows.npy", blobs[0])
+    same(iktsne.TSNE(**{name: 2.0}, **FEW).fit(blobs[0]),
+         embed(program, tmp_path, "rows.npy", f"{key}=2"))
+
+
 def write_csr(group, S):
     group.attrs["encoding-type"], group.attrs["shape"] = "csr_matrix", S.shape
     group["data"], group["indices"], group["indptr"] = S.data, S.indices, S.indptr
@@ -57,8 +82,10 @@ def distances(X):
 def test_all_pairs(program, tmp_path, blobs):
     D = distances(blobs[0])
     np.save(tmp_path / "distances.npy", D)
-    expected = embed(program, tmp_path, "input.graph=distances.npy", "graph.values=distances",
-                     "output.file=d.embedding.h5")
+    keys = ["input.graph=distances.npy", "graph.values=distances"]
+    if takes_matrices():  # in place of rows, for any kernel
+        keys = ["distances.npy", "preprocess.metric=precomputed"]
+    expected = embed(program, tmp_path, *keys, "output.file=d.embedding.h5")
     same(iktsne.TSNE(metric="precomputed", **FEW).fit(D), expected)
 
 

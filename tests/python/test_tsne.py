@@ -225,6 +225,19 @@ print(f"{model.fit(X).hash_:016x}")
     assert int(out.stdout, 16) == iktsne.TSNE(**FEW).fit(blobs[0]).hash_
 
 
+def test_a_bar_is_drawn(blobs, capsys):
+    pytest.importorskip("tqdm")
+    iktsne.TSNE(progress=True, max_iter=400, n_jobs=1).fit(blobs[0])
+    assert "iterations" in capsys.readouterr().err
+
+
+def test_lines_of_the_log(blobs, capsys):
+    iktsne.TSNE(verbose=1, **FEW).fit(blobs[0])
+    assert "300 rows x 8, float32" in capsys.readouterr().err
+    iktsne.TSNE(**FEW).fit(blobs[0])
+    assert capsys.readouterr().err == ""
+
+
 def test_columns_of_a_frame_are_known(blobs):
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("sklearn")
