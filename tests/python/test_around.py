@@ -157,7 +157,8 @@ if comm.rank == 0:
     np.save("near.npy", np.concatenate(placed))
     print(told["trustworthiness (k 12)"])
 """
-    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                   "OMPI_MCA_rmaps_base_oversubscribe": "1"}
     out = subprocess.run([*launcher, "3", sys.executable, "-c", script], cwd=tmp_path, env=environment,
                          capture_output=True, text=True, timeout=120)
     assert out.returncode == 0, out.stderr
