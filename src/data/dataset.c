@@ -16,8 +16,9 @@
 #include "linalg/pca.h"
 
 enum {
-    GROUP = IKT_TILE_ROWS,      /* rows that a thread maps at a time */
-    SPARSE_REDUCED_MOST = 16384 /* columns of sparse rows that principal components are found of */
+    GROUP = IKT_TILE_ROWS,       /* rows that a thread maps at a time */
+    SPARSE_REDUCED_MOST = 16384, /* columns of sparse rows that principal components are found of */
+    U8_COLUMNS_MOST = 1 << 23    /* whose absolute differences, below 2^8 each, add up below 2^31 */
 };
 
 /* Squared length of a sparse row that others' map may lead to, at most: distances between two such
@@ -61,8 +62,9 @@ static const void *native_row(const ikt_dataset *d, int64_t i) {
 
 /* First of `count` mapped rows that holds a value that is not finite, or so large that squared
  * distances leave single precision; -1: none. */
-static int64_t find_bad(const float *rows, int64_t count, int64_t columns) {
-    const float most = 4e18f / sqrtf((float)columns); /* (2 most)^2 columns fits a float */
+static int64_t find_bad(const float *rows, int64_t count, int64_t columns, bool is_manhattan) {
+    /* (2 most)^2 columns fits a float, or (2 most columns)^2 */
+    const float most = 4e18f / (is_manhattan ? (float)columns : sqrtf((float)columns));
     for (int64_t i = 0; i < count; i++) {
         bool good = true;
         for (int64_t k = 0; k < columns; k++)
@@ -140,9 +142,13 @@ ikt_status ikt_dataset_read_sparse(ikt_dataset *d, int64_t first, int64_t count,
         }
     }
     /* Rows under another's map are looked at as they are read; those of one's own map have been. */
-    for (int64_t i = 0; st == IKT_OK && d->is_lent && i < rows->count; i++)
-        if (!(ikt_sparse_norm(ikt_sparse_row_of(rows, i)) <= square_most))
+    for (int64_t i = 0; st == IKT_OK && d->is_lent && i < rows->count; i++) {
+        const ikt_sparse_row row = ikt_sparse_row_of(rows, i);
+        const double length = ikt_sparse_length_l1(row);
+        const bool is_manhattan = d->normaliser.metric == IKT_METRIC_MANHATTAN;
+        if (!((is_manhattan ? length * length : ikt_sparse_norm(row)) <= square_most))
             st = refuse_far(d, first + i);
+    }
     return ikt_agree(d->ctx, st);
 }
 
@@ -209,7 +215,9 @@ static void put_mapped(ikt_dataset *d, int64_t count, void *out) {
         for (int64_t k = 0; k < now * d->columns; k++)
             rows[i * d->columns + k] = (float)result[k];
     }
-    d->bad = d->is_lent ? find_bad(rows, count, d->columns) : -1;
+    d->bad = d->is_lent
+                 ? find_bad(rows, count, d->columns, d->normaliser.metric == IKT_METRIC_MANHATTAN)
+                 : -1;
 }
 
 /* Sink: fully mapped rows, widened. */
@@ -281,7 +289,8 @@ static ikt_status allocate(ikt_dataset *d) {
 }
 
 static ikt_status prepare(ikt_dataset *d, const ikt_preprocess_settings *settings) {
-    ikt_normalise mode = (ikt_normalise)settings->normalise;
+    const ikt_normalise mode = ikt_normalise_of(settings);
+    const ikt_metric_kind metric = (ikt_metric_kind)settings->metric;
     if (settings->pca > d->d)
         return ikt_fail(d->ctx, IKT_ERR_USAGE,
                         "preprocess.pca = %lld, but %s has only %lld columns; choose fewer "
@@ -294,11 +303,18 @@ static ikt_status prepare(ikt_dataset *d, const ikt_preprocess_settings *setting
                         "the Isolation kernel takes sparse rows as they are",
                         (long long)settings->pca, (long long)d->d, (long long)d->d,
                         ikt_source_name(d->source), SPARSE_REDUCED_MOST);
-    IKT_TRY(ikt_normaliser_create(d->ctx, d->source, mode, &d->normaliser));
+    if (metric == IKT_METRIC_CORRELATION && ikt_source_is_sparse(d->source) && settings->pca == 0)
+        return ikt_fail(d->ctx, IKT_ERR_USAGE,
+                        "preprocess.metric = correlation takes its mean from every row, which "
+                        "would fill the zeros of the sparse rows of %s; take "
+                        "preprocess.metric=cosine, or reduce them by preprocess.pca",
+                        ikt_source_name(d->source));
+    IKT_TRY(ikt_normaliser_create(d->ctx, d->source, mode, metric, &d->normaliser));
     d->from_sparse = d->is_sparse = ikt_source_is_sparse(d->source) && settings->pca == 0;
     IKT_TRY(ikt_agree(d->ctx, allocate(d)));
     if (settings->pca > 0) IKT_TRY(reduce(d, settings->pca));
-    d->is_u8 = ikt_source_type(d->source) == IKT_TYPE_U8 && !d->pca && mode == IKT_NORMALISE_NONE;
+    d->is_u8 = ikt_source_type(d->source) == IKT_TYPE_U8 && !d->pca && mode == IKT_NORMALISE_NONE &&
+               d->d <= U8_COLUMNS_MOST;
     return IKT_OK;
 }
 
@@ -343,7 +359,7 @@ ikt_status ikt_dataset_create_mapped(ikt_context *ctx, ikt_source *source, const
         d->from_sparse = d->is_sparse =
             ikt_source_is_sparse(source) && !d->pca && !map->normaliser.shift;
         d->is_u8 = ikt_source_type(source) == IKT_TYPE_U8 && !d->pca && !map->normaliser.scale &&
-                   map->normaliser.mode == IKT_NORMALISE_NONE;
+                   map->normaliser.mode == IKT_NORMALISE_NONE && d->d <= U8_COLUMNS_MOST;
         status = allocate(d);
     }
     status = ikt_agree(ctx, status);
@@ -376,6 +392,10 @@ void ikt_dataset_take_model(ikt_dataset *d, ikt_source **source, ikt_dataset **m
 
 ikt_dataset *ikt_dataset_model(ikt_dataset *d) {
     return d->model ? d->model : d;
+}
+
+ikt_metric_kind ikt_dataset_metric(const ikt_dataset *d) {
+    return d->normaliser.metric;
 }
 
 int64_t ikt_dataset_rows(const ikt_dataset *d) {

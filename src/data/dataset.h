@@ -38,6 +38,9 @@ typedef struct {
     const ikt_pca *pca; /* NULL: no reduction */
 } ikt_data_map;
 
+/* LOCAL. What the distance of two rows is. */
+ikt_metric_kind ikt_dataset_metric(const ikt_dataset *d);
+
 /* LOCAL. The map of a data set; valid as long as the data set. */
 ikt_data_map ikt_dataset_map(const ikt_dataset *d);
 

@@ -26,22 +26,37 @@ typedef enum {
     IKT_NORMALISE_UNIT    /* each row to length 1: Euclidean order becomes that of the cosine */
 } ikt_normalise;
 
+/* Order of the choices of preprocess.metric: what the distance of two rows is. */
+typedef enum {
+    IKT_METRIC_EUCLIDEAN,
+    IKT_METRIC_COSINE,      /* Euclidean, of rows brought to length 1 */
+    IKT_METRIC_CORRELATION, /* the same, of rows less their own mean */
+    IKT_METRIC_MANHATTAN,   /* sums of absolute differences */
+    IKT_METRIC_PRECOMPUTED  /* the rows are those of a matrix of all distances (pairs.h) */
+} ikt_metric_kind;
+
 /* The configuration section `preprocess`: what happens to the rows between file and kernels. */
 typedef struct {
     int normalise; /* ikt_normalise */
     int64_t pca;   /* principal components to reduce to; 0 = keep the columns */
+    int metric;    /* ikt_metric_kind */
 } ikt_preprocess_settings;
 
 extern const ikt_section ikt_preprocess_section;
 
 typedef struct {
     ikt_normalise mode;
+    ikt_metric_kind metric; /* of cosine and correlation, each row is mapped after its columns */
     int64_t d;
     double *shift, *scale; /* [d] each; NULL when the map is the identity; of sparse rows, shift is
                               always NULL */
     int64_t constant;      /* columns with one value only: mapped to 0 */
     int64_t zero_rows;     /* mode unit: rows without length, which stay zero */
 } ikt_normaliser;
+
+/* LOCAL, pure. Which map of the columns the settings mean: where rows are brought to length 1 and
+ * nothing is said of the columns, none, not even the common offset is taken from them. */
+ikt_normalise ikt_normalise_of(const ikt_preprocess_settings *settings);
 
 /* COLLECTIVE. Determines the map of each column.
  *   none     scale 1; the shift is the column's mean cut to a multiple of the power of two above
@@ -51,6 +66,8 @@ typedef struct {
  *   minmax   shift = least, scale = 1 / (most - least).
  *   zscore   shift = mean, scale = 1 / standard deviation (divided by n).
  *   unit     the identity; ikt_normaliser_row divides by the row's length.
+ *   metric   cosine divides each mapped row by its length, correlation takes its mean from it
+ *            before; of sparse rows correlation is refused, as their zeros would not stay zeros
  * Of a sparse source (ikt_source_is_sparse) minmax and zscore have the same scale, over all rows,
  * zeros included, and no shift; none is the identity.
  * `out` is filled; free it with ikt_normaliser_free, also after a failure. Logs how many columns
@@ -58,7 +75,7 @@ typedef struct {
  * infinity (lowest row of all ranks, with column), for values whose squared distances single
  * precision cannot hold; IKT_ERR_RESOURCE; the source's. */
 ikt_status ikt_normaliser_create(ikt_context *ctx, ikt_source *source, ikt_normalise mode,
-                                 ikt_normaliser *out);
+                                 ikt_metric_kind metric, ikt_normaliser *out);
 void ikt_normaliser_free(ikt_normaliser *normaliser);
 
 /* LOCAL. Maps one row.

@@ -39,7 +39,8 @@ ikt_codes_rows ikt_codes_rows_of(ikt_dataset *data) {
     const ikt_dataset *centres = ikt_dataset_model(data);
     ikt_codes_rows rows = {.d = ikt_dataset_columns(data),
                            .is_u8 = ikt_dataset_is_u8(data),
-                           .is_sparse = ikt_dataset_is_sparse(data)};
+                           .is_sparse = ikt_dataset_is_sparse(data),
+                           .is_manhattan = ikt_dataset_metric(data) == IKT_METRIC_MANHATTAN};
     if (!rows.is_sparse) return rows;
     rows.entries = (double)ikt_dataset_entries(centres) / (double)ikt_dataset_rows(centres);
     rows.longest = ikt_dataset_longest_row(data);
@@ -197,12 +198,13 @@ ikt_status ikt_codes_compute_within(ikt_context *ctx, ikt_codes_budget budget,
     if (budget.batch_bytes == 0) budget.batch_bytes = usual_budget.batch_bytes;
     if (budget.block_bytes == 0) budget.block_bytes = usual_budget.block_bytes;
     const bool is_u8 = ikt_dataset_is_u8(data);
+    const bool is_manhattan = ikt_dataset_metric(data) == IKT_METRIC_MANHATTAN;
     const int64_t n_local = distribution->count;
     ikt_coding c = {.ctx = ctx,
                     .data = data,
                     .distribution = distribution,
                     .model = model,
-                    .kernel = ikt_codes_kernel_choose(is_u8, ikt_cpu_isa()),
+                    .kernel = ikt_codes_kernel_choose(is_u8, is_manhattan, ikt_cpu_isa()),
                     .codes = out,
                     .places = places,
                     .budget = budget,
@@ -255,7 +257,8 @@ ikt_status ikt_codes_compute(ikt_context *ctx, ikt_dataset *data, const ikt_rows
 
 int64_t ikt_codes_memory_peak(const ikt_codes_rows *rows, int64_t n_local,
                               const ikt_model_spec *spec, int threads) {
-    const ikt_codes_kernel *kernel = ikt_codes_kernel_choose(rows->is_u8, ikt_cpu_isa());
+    const ikt_codes_kernel *kernel =
+        ikt_codes_kernel_choose(rows->is_u8, rows->is_manhattan, ikt_cpu_isa());
     const int64_t d = rows->d, row_bytes = d * (rows->is_u8 ? 1 : (int64_t)sizeof(float));
     const int64_t distinct = ikt_codes_distinct(spec, rows);
     const int64_t entries = rows->longest > SPARSE_BLOCK ? rows->longest : SPARSE_BLOCK;

@@ -176,7 +176,9 @@ void ikt_settings_forget_job(ikt_run_settings *run) {
 
 ikt_settings ikt_settings_of_landmarks(const ikt_settings *settings, int64_t count) {
     ikt_settings s = *settings;
-    s.preprocess.normalise = IKT_NORMALISE_NONE; /* has been done */
+    s.preprocess.normalise = IKT_NORMALISE_NONE; /* has been done, */
+    if (s.preprocess.metric == IKT_METRIC_COSINE || s.preprocess.metric == IKT_METRIC_CORRELATION)
+        s.preprocess.metric = IKT_METRIC_EUCLIDEAN; /* and this is a part of it */
     s.preprocess.pca = 0;
     s.isolation.psi = s.isolation.pool = IKT_AUTO_INT;
     s.isolation.model_from[0] = '\0';
