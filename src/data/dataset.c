@@ -38,6 +38,7 @@ struct ikt_dataset {
     int64_t bad;        /* a row of the block just mapped that cannot be used; -1: none */
     ikt_dataset *model; /* that centres are drawn from; NULL: this one */
     ikt_source *model_source;
+    ikt_pairwise pairs; /* the source is a matrix of distances; empty otherwise */
     ikt_isa isa;
     int64_t n, d, columns;   /* d as read, columns after reduction */
     size_t row_bytes;        /* of the source */
@@ -288,7 +289,20 @@ static ikt_status allocate(ikt_dataset *d) {
     return ikt_alloc(ctx, &d->work, d->threads * d->work_stride, sizeof(double), "row blocks");
 }
 
+/* COLLECTIVE. The source as a matrix of all distances, which is looked through once. */
+static ikt_status prepare_pairs(ikt_dataset *d, const ikt_preprocess_settings *settings) {
+    const bool is_kernel = settings->matrix == IKT_MATRIX_SIMILARITIES;
+    d->normaliser = (ikt_normaliser){.metric = IKT_METRIC_PRECOMPUTED, .d = d->d};
+    if (settings->pca > 0)
+        return ikt_fail(d->ctx, IKT_ERR_USAGE,
+                        "preprocess.pca needs rows with coordinates, and preprocess.metric = "
+                        "precomputed gives distances only");
+    IKT_TRY(ikt_pairwise_lend(d->ctx, d->source, is_kernel, &d->pairs));
+    return ikt_pairwise_check(d->ctx, &d->pairs);
+}
+
 static ikt_status prepare(ikt_dataset *d, const ikt_preprocess_settings *settings) {
+    if (settings->metric == IKT_METRIC_PRECOMPUTED) return prepare_pairs(d, settings);
     const ikt_normalise mode = ikt_normalise_of(settings);
     const ikt_metric_kind metric = (ikt_metric_kind)settings->metric;
     if (settings->pca > d->d)
@@ -374,6 +388,7 @@ void ikt_dataset_destroy(ikt_dataset **dataset) {
     ikt_source_close(&d->model_source);
     if (!d->is_lent) ikt_normaliser_free(&d->normaliser);
     ikt_pca_destroy(&d->fitted);
+    ikt_pairwise_close(&d->pairs);
     ikt_free(&d->native);
     ikt_free(&d->mapped);
     ikt_free(&d->work);
@@ -392,6 +407,10 @@ void ikt_dataset_take_model(ikt_dataset *d, ikt_source **source, ikt_dataset **m
 
 ikt_dataset *ikt_dataset_model(ikt_dataset *d) {
     return d->model ? d->model : d;
+}
+
+const ikt_pairwise *ikt_dataset_pairs(const ikt_dataset *d) {
+    return d->pairs.source ? &d->pairs : NULL;
 }
 
 ikt_metric_kind ikt_dataset_metric(const ikt_dataset *d) {
@@ -418,7 +437,30 @@ const char *ikt_dataset_name(const ikt_dataset *d) {
     return ikt_source_name(d->source);
 }
 
+/* Where the squared distances of some rows go. */
+typedef struct {
+    ikt_context *ctx;
+    int64_t first, n;
+    float *square; /* [rows * n] */
+} pair_sink;
+
+static ikt_status put_squares(void *self, int64_t first, int64_t count, const double *value) {
+    const pair_sink *to = self;
+    float *square = to->square + (first - to->first) * to->n;
+#pragma omp parallel for num_threads(ikt_threads(to->ctx))
+    for (int64_t e = 0; e < count * to->n; e++)
+        square[e] = (float)(value[e] * value[e]);
+    return IKT_OK;
+}
+
+static ikt_status read_pairs(ikt_dataset *d, int64_t first, int64_t count, float *rows) {
+    const ikt_rows range = {.n = d->n, .ranks = 1, .first = first, .count = count};
+    pair_sink to = {d->ctx, first, d->n, rows};
+    return ikt_pairwise_read(d->ctx, &d->pairs, &range, put_squares, &to);
+}
+
 ikt_status ikt_dataset_read(ikt_dataset *d, int64_t first, int64_t count, float *rows) {
+    if (d->pairs.source) return read_pairs(d, first, count, rows);
     return stream(d, first, count, put_mapped, rows, (size_t)d->columns * sizeof(float));
 }
 
@@ -452,6 +494,11 @@ static int64_t steps_of(const ikt_dataset *d, const int64_t *rows, int64_t count
 /* COLLECTIVE. This rank's share of a gather, `out_bytes` a row. */
 static ikt_status gather_share(ikt_dataset *d, const int64_t *rows, int64_t count, char *out,
                                size_t out_bytes) {
+    const int64_t most = d->pairs.source ? ikt_max_one(d->ctx, count) : 0;
+    for (int64_t i = 0; i < most; i++) /* whole rows of a matrix, one at a time */
+        IKT_TRY(read_pairs(d, i < count ? rows[i] : 0, i < count,
+                           (float *)(void *)(out + (size_t)(i < count ? i : 0) * out_bytes)));
+    if (d->pairs.source) return IKT_OK;
     const int64_t steps = steps_of(d, rows, count);
     for (int64_t step = 0, i = 0; step < steps; step++) {
         int64_t now = wanted_in_block(d, rows + i, count - i);

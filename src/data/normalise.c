@@ -40,8 +40,15 @@ static const ikt_key keys[] = {
      .help = "What the distance of two rows is: euclidean; cosine, of the directions of the rows, "
              "whose columns are not rescaled unless normalise says minmax or zscore; correlation, "
              "the same of rows less their own mean; manhattan, the sum of absolute differences; "
-             "or precomputed, where the input is a matrix of the distances of all pairs of rows "
-             "(input.matrix)"},
+             "or precomputed, where the input is a matrix of the distances of all pairs of rows"},
+    {.name = "matrix",
+     .type = IKT_KEY_CHOICE,
+     .offset = offsetof(ikt_preprocess_settings, matrix),
+     .fallback = "distances",
+     .choices = "distances|similarities",
+     .unit = "",
+     .help = "What the entries of a precomputed matrix are: distances, or similarities K such as "
+             "those of a kernel, which become the distances sqrt(K_ii + K_jj - 2 K_ij)"},
 };
 
 const ikt_section ikt_preprocess_section = {"preprocess",

@@ -32,14 +32,21 @@ typedef enum {
     IKT_METRIC_COSINE,      /* Euclidean, of rows brought to length 1 */
     IKT_METRIC_CORRELATION, /* the same, of rows less their own mean */
     IKT_METRIC_MANHATTAN,   /* sums of absolute differences */
-    IKT_METRIC_PRECOMPUTED  /* the rows are those of a matrix of all distances (pairs.h) */
+    IKT_METRIC_PRECOMPUTED  /* the rows are those of a matrix of all distances */
 } ikt_metric_kind;
+
+/* Order of the choices of preprocess.matrix: what the entries of a precomputed matrix are. */
+typedef enum {
+    IKT_MATRIX_DISTANCES,
+    IKT_MATRIX_SIMILARITIES /* K, which become distances sqrt(K_ii + K_jj - 2 K_ij) */
+} ikt_matrix_kind;
 
 /* The configuration section `preprocess`: what happens to the rows between file and kernels. */
 typedef struct {
     int normalise; /* ikt_normalise */
     int64_t pca;   /* principal components to reduce to; 0 = keep the columns */
     int metric;    /* ikt_metric_kind */
+    int matrix;    /* of metric precomputed: ikt_matrix_kind */
 } ikt_preprocess_settings;
 
 extern const ikt_section ikt_preprocess_section;

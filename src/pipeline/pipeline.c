@@ -208,6 +208,7 @@ static ikt_status check_settings(ikt_context *ctx, bool is_guest, ikt_settings *
     IKT_TRY(ikt_check_whole(ctx, settings));
     IKT_TRY(ikt_graph_settle(ctx, settings, graph));
     IKT_TRY(ikt_unused_check(ctx, settings, is_guest || settings->input.file[0], graph->is_kept));
+    IKT_TRY(ikt_check_precomputed(ctx, settings));
     IKT_TRY(ikt_check_limits(ctx, &settings->run, is_guest, is_watched, seconds));
     return ikt_check_model(ctx, settings);
 }
@@ -324,7 +325,8 @@ static ikt_status rehearse_with(ikt_context *ctx, const ikt_settings *settings, 
                                 const ikt_graph_about *graph, ikt_rehearsal *out) {
     const bool is_sparse = source && ikt_source_is_sparse(source) && settings->preprocess.pca == 0;
     const ikt_rows none = {.n = source ? ikt_source_rows(source) : graph->n};
-    bool is_u8 = source && ikt_source_type(source) == IKT_TYPE_U8;
+    bool is_u8 = source && ikt_source_type(source) == IKT_TYPE_U8 &&
+                 settings->preprocess.metric != IKT_METRIC_PRECOMPUTED;
     int64_t drawn = 0;
     ikt_source *model = NULL;
     ikt_companions found;
