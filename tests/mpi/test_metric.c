@@ -21,11 +21,22 @@ typedef enum { FLOATS, BYTES, SPARSE } form;
 enum { N = 420, D = 19 };
 
 /* Whole numbers, a third of them 0, and some rows twice: sums are exact and ties are many. */
-static double element(int64_t row, int64_t k) {
+static double draw(int64_t row, int64_t k) {
     const int64_t from = row % 300;
     const double u = ikt_rng_uniform(11, IKT_RNG_TEST, from, (uint64_t)k);
     const double centre = floor(120 * ikt_rng_uniform(12, IKT_RNG_TEST, from % 6, (uint64_t)k));
     return u < 0.33 ? 0 : floor(centre + 40 * u);
+}
+
+/* They are drawn once. */
+static double element(int64_t row, int64_t k) {
+    static double table[N][D];
+    if (table[0][0] == 0) {
+        for (int64_t e = 0; e < N * D; e++)
+            table[e / D][e % D] = draw(e / D, e % D);
+        table[0][0] = 51;
+    }
+    return table[row][k];
 }
 
 typedef struct {
@@ -71,11 +82,24 @@ static void close_rows(setting *s) {
     ikt_free(&s->rows);
 }
 
+/* Sums over the columns of |x - y|^power, computed once for all pairs. */
+static int64_t sum_of(int64_t table[N][N], int64_t i, int64_t j, double power) {
+    if (table[0][0] == 0) {
+        for (int64_t a = 0; a < N; a++)
+            for (int64_t b = 0; b < N; b++) {
+                double sum = 0;
+                for (int64_t k = 0; k < D; k++)
+                    sum += pow(fabs(element(a, k) - element(b, k)), power);
+                table[a][b] = (int64_t)sum;
+            }
+        table[0][0] = -1;
+    }
+    return i == j ? 0 : table[i][j];
+}
+
 static int64_t manhattan(int64_t i, int64_t j) {
-    double sum = 0;
-    for (int64_t k = 0; k < D; k++)
-        sum += fabs(element(i, k) - element(j, k));
-    return (int64_t)sum;
+    static int64_t table[N][N];
+    return sum_of(table, i, j, 1);
 }
 
 /* --- cells ------------------------------------------------------------------------------------ */
@@ -295,10 +319,8 @@ static void sparse_rows_have_a_cosine_and_no_correlation(void **state) {
 /* --- matrices in place of rows ---------------------------------------------------------------- */
 
 static int64_t squared(int64_t i, int64_t j) {
-    double sum = 0;
-    for (int64_t k = 0; k < D; k++)
-        sum += (element(i, k) - element(j, k)) * (element(i, k) - element(j, k));
-    return (int64_t)sum;
+    static int64_t table[N][N];
+    return sum_of(table, i, j, 2);
 }
 
 static double product(int64_t i, int64_t j) {
