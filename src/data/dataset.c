@@ -292,7 +292,9 @@ static ikt_status allocate(ikt_dataset *d) {
 /* COLLECTIVE. The source as a matrix of all distances, which is looked through once. */
 static ikt_status prepare_pairs(ikt_dataset *d, const ikt_preprocess_settings *settings) {
     const bool is_kernel = settings->matrix == IKT_MATRIX_SIMILARITIES;
-    d->normaliser = (ikt_normaliser){.metric = IKT_METRIC_PRECOMPUTED, .d = d->d};
+    d->normaliser = (ikt_normaliser){.mode = (ikt_normalise)settings->normalise, /* of nothing */
+                                     .metric = IKT_METRIC_PRECOMPUTED,
+                                     .d = d->d};
     if (settings->pca > 0)
         return ikt_fail(d->ctx, IKT_ERR_USAGE,
                         "preprocess.pca needs rows with coordinates, and preprocess.metric = "
@@ -327,8 +329,8 @@ static ikt_status prepare(ikt_dataset *d, const ikt_preprocess_settings *setting
     d->from_sparse = d->is_sparse = ikt_source_is_sparse(d->source) && settings->pca == 0;
     IKT_TRY(ikt_agree(d->ctx, allocate(d)));
     if (settings->pca > 0) IKT_TRY(reduce(d, settings->pca));
-    d->is_u8 = ikt_source_type(d->source) == IKT_TYPE_U8 && !d->pca && mode == IKT_NORMALISE_NONE &&
-               d->d <= U8_COLUMNS_MOST;
+    d->is_u8 = ikt_source_type(d->source) == IKT_TYPE_U8 && !d->pca &&
+               d->normaliser.mode == IKT_NORMALISE_NONE && d->d <= U8_COLUMNS_MOST;
     return IKT_OK;
 }
 

@@ -15,13 +15,15 @@ static const ikt_key keys[] = {
     {.name = "normalise",
      .type = IKT_KEY_CHOICE,
      .offset = offsetof(ikt_preprocess_settings, normalise),
-     .fallback = "minmax",
-     .choices = "none|minmax|zscore|unit",
+     .fallback = "auto",
+     .choices = "none|minmax|zscore|unit|auto",
      .unit = "",
      .help =
          "How the columns are brought to one scale: minmax maps each column to [0, 1], zscore "
          "gives it mean 0 and variance 1, unit gives each row length 1 (cosine distance), and none "
-         "keeps the values. Sparse rows are only scaled, not shifted, so that zeros stay zeros"},
+         "keeps the values. auto takes none for embeddings, principal components, sparse rows and "
+         "columns of one unit, and minmax where some columns would outweigh all others; the log "
+         "says which and why. Sparse rows are only scaled, not shifted, so that zeros stay zeros"},
     {.name = "pca",
      .type = IKT_KEY_INT,
      .offset = offsetof(ikt_preprocess_settings, pca),
@@ -113,7 +115,8 @@ ikt_normalise ikt_normalise_of(const ikt_preprocess_settings *settings) {
     const ikt_normalise mode = (ikt_normalise)settings->normalise;
     const bool is_of_rows =
         settings->metric == IKT_METRIC_COSINE || settings->metric == IKT_METRIC_CORRELATION;
-    return is_of_rows && mode == IKT_NORMALISE_NONE ? IKT_NORMALISE_UNIT : mode;
+    const bool is_open = mode == IKT_NORMALISE_NONE || mode == IKT_NORMALISE_AUTO;
+    return is_of_rows && is_open ? IKT_NORMALISE_UNIT : mode;
 }
 
 void ikt_normaliser_row(const ikt_normaliser *normaliser, ikt_type type, const void *row,
@@ -396,6 +399,8 @@ ikt_status ikt_normaliser_create(ikt_context *ctx, ikt_source *source, ikt_norma
     if (ikt_source_rows(source) < 1 || out->d < 1)
         return ikt_fail(ctx, IKT_ERR_DATA, "%s: no data (%lld rows, %lld columns)", name,
                         (long long)ikt_source_rows(source), (long long)out->d);
+    if (mode == IKT_NORMALISE_AUTO) IKT_TRY(ikt_normalise_choose(ctx, source, &mode));
+    out->mode = mode;
     /* Bytes are finite and need no centre. */
     if (mode == IKT_NORMALISE_NONE && ikt_source_type(source) == IKT_TYPE_U8) return IKT_OK;
     ikt_column_stats stats = {0};

@@ -14,6 +14,7 @@
 #include "base/timer.h"
 #include "base/watch.h"
 #include "checkpoint/loop_parts.h"
+#include "isolation/small_neighbourhoods.h"
 #include "pipeline/early_outputs.h"
 #include "pipeline/start.h"
 #include "settings/checks.h"
@@ -41,18 +42,30 @@ static ikt_status open_model_rows(ikt_context *ctx, const ikt_settings *settings
     return st;
 }
 
+/* COLLECTIVE. Puts what preprocess.normalise: auto means for the rows of `source` in its place. */
+static ikt_status settle_normalise(ikt_context *ctx, ikt_source *source,
+                                   ikt_preprocess_settings *preprocess) {
+    ikt_normalise mode = ikt_normalise_of(preprocess);
+    if (mode == IKT_NORMALISE_AUTO && preprocess->metric != IKT_METRIC_PRECOMPUTED)
+        IKT_TRY(ikt_normalise_choose(ctx, source, &mode));
+    preprocess->normalise = (int)mode;
+    return IKT_OK;
+}
+
 /* COLLECTIVE. The data set of `source`, and where its model comes from other rows that of those.
  * The statistics of one of the two fix the map of both. */
 static ikt_status open_data(ikt_context *ctx, const ikt_settings *settings, ikt_source *source,
                             ikt_dataset **out) {
-    const ikt_preprocess_settings *preprocess = &settings->preprocess;
-    const bool by_rows = preprocess->pca == 0 && (preprocess->normalise == IKT_NORMALISE_NONE ||
-                                                  preprocess->normalise == IKT_NORMALISE_UNIT);
+    ikt_preprocess_settings preprocess = settings->preprocess;
     ikt_source *other = NULL;
     ikt_dataset *leading = NULL, *following = NULL;
-    if (!settings->isolation.model_from[0]) return ikt_dataset_create(ctx, source, preprocess, out);
+    if (!settings->isolation.model_from[0])
+        return ikt_dataset_create(ctx, source, &preprocess, out);
     IKT_TRY(open_model_rows(ctx, settings, source, &other));
-    ikt_status st = ikt_dataset_create(ctx, by_rows ? source : other, preprocess, &leading);
+    ikt_status st = settle_normalise(ctx, other, &preprocess);
+    const bool by_rows = preprocess.pca == 0 && (preprocess.normalise == IKT_NORMALISE_NONE ||
+                                                 preprocess.normalise == IKT_NORMALISE_UNIT);
+    if (st == IKT_OK) st = ikt_dataset_create(ctx, by_rows ? source : other, &preprocess, &leading);
     if (st == IKT_OK) {
         const ikt_data_map map = ikt_dataset_map(leading);
         st = ikt_dataset_create_mapped(ctx, by_rows ? other : source, &map, &following);
@@ -66,6 +79,29 @@ static ikt_status open_data(ikt_context *ctx, const ikt_settings *settings, ikt_
     }
     ikt_source_close(&other);
     return st;
+}
+
+/* COLLECTIVE. Puts psi for rows with small neighbourhoods in place of isolation.psi: auto. The
+ * rule of other rows asks for no look at them (isolation/settings.h). */
+static ikt_status settle_psi(ikt_context *ctx, ikt_dataset *data, ikt_settings *settings) {
+    ikt_isolation_settings *isolation = &settings->isolation;
+    int64_t cell_rows;
+    double growth;
+    if (!ikt_settings_look_at_neighbourhoods(settings, ikt_dataset_rows(data),
+                                             ikt_dataset_is_sparse(data)))
+        return IKT_OK;
+    ikt_stage_begin(ctx, IKT_STAGE_PREPROCESS);
+    ikt_status st = ikt_small_neighbourhoods_find(ctx, data, &cell_rows, &growth);
+    ikt_stage_end(ctx, IKT_STAGE_PREPROCESS);
+    if (st != IKT_OK || cell_rows == 0) return st;
+    isolation->psi = ikt_dataset_rows(data) / cell_rows;
+    ikt_log_numbers(
+        ctx, IKT_LOG_STAGE,
+        (ikt_log_number[]){IKT_LOG_INT("psi", isolation->psi), IKT_LOG_REAL("growth", growth), {0}},
+        "isolation.psi: auto takes %lld, n/%lld, because the rows stand in small "
+        "groups: beyond the 8 nearest rows their local dimension is %.1f times as high",
+        (long long)isolation->psi, (long long)cell_rows, growth);
+    return IKT_OK;
 }
 
 ikt_status ikt_pipeline_open(ikt_context *ctx, const ikt_settings *settings, ikt_source *given,
@@ -271,6 +307,10 @@ ikt_status ikt_pipeline_run(ikt_context *ctx, const ikt_settings *given_settings
     out->start_time = (double)time(NULL);
     ikt_status st = begin(ctx, out);
     if (st == IKT_OK) st = ikt_pipeline_open(ctx, settings, given, &source, &data);
+    if (st == IKT_OK && data) { /* what auto stood for */
+        settings->preprocess.normalise = (int)ikt_dataset_map(data).normaliser.mode;
+        st = settle_psi(ctx, data, settings);
+    }
     if (st == IKT_OK) st = prepare(ctx, given ? given : source, data, out);
     ikt_embed_options options = {.labels = out->labels,
                                  .model_writer = out->model_writer,
@@ -321,7 +361,7 @@ void ikt_run_destroy(ikt_run *run) {
 /* --- the same without the work ---------------------------------------------------------------- */
 
 /* What the run would refuse once its input is open, and what it would take. */
-static ikt_status rehearse_with(ikt_context *ctx, const ikt_settings *settings, ikt_source *source,
+static ikt_status rehearse_with(ikt_context *ctx, ikt_settings *settings, ikt_source *source,
                                 const ikt_graph_about *graph, ikt_rehearsal *out) {
     const bool is_sparse = source && ikt_source_is_sparse(source) && settings->preprocess.pca == 0;
     const ikt_rows none = {.n = source ? ikt_source_rows(source) : graph->n};
@@ -337,8 +377,18 @@ static ikt_status rehearse_with(ikt_context *ctx, const ikt_settings *settings, 
         IKT_TRY(open_model_rows(ctx, settings, source, &model));
         drawn = ikt_source_rows(model);
         is_u8 = ikt_source_type(model) == IKT_TYPE_U8;
-        ikt_source_close(&model);
     }
+    ikt_status st =
+        source ? settle_normalise(ctx, model ? model : source, &settings->preprocess) : IKT_OK;
+    ikt_source_close(&model);
+    if (st == IKT_OK && source &&
+        ikt_settings_look_at_neighbourhoods(settings, ikt_source_rows(source), is_sparse)) {
+        ikt_dataset *data = NULL;
+        st = open_data(ctx, settings, source, &data);
+        if (st == IKT_OK) st = settle_psi(ctx, data, settings);
+        ikt_dataset_destroy(&data);
+    }
+    IKT_TRY(st);
     out->result_bytes = ikt_check_result_bytes(ctx, settings, none.n);
     IKT_TRY(ikt_check_room(ctx, settings, none.n));
     IKT_TRY(make_workload(ctx, settings, graph, source, is_sparse, is_u8, drawn, &out->plan.work));

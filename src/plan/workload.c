@@ -80,8 +80,11 @@ ikt_status ikt_workload_make(ikt_context *ctx, const ikt_settings *settings,
                         (long long)s->preprocess.pca, (long long)data->d);
     out->is_pairs = s->preprocess.metric == IKT_METRIC_PRECOMPUTED;
     if (out->is_pairs) out->columns = 1; /* a distance that is read counts as a coordinate */
-    out->is_u8 = data->type == IKT_TYPE_U8 && !data->is_sparse && !out->is_pairs &&
-                 ikt_normalise_of(&s->preprocess) == IKT_NORMALISE_NONE && s->preprocess.pca == 0;
+    /* Bytes of which nothing more is known are taken for images. */
+    const ikt_normalise mode = ikt_normalise_of(&s->preprocess);
+    const bool is_as_read = mode == IKT_NORMALISE_NONE || mode == IKT_NORMALISE_AUTO;
+    out->is_u8 = data->type == IKT_TYPE_U8 && !data->is_sparse && !out->is_pairs && is_as_read &&
+                 s->preprocess.pca == 0;
     out->is_given = data->graph_entries > 0;
     out->is_isolation = !out->is_given && ikt_affinity_of(&s->affinity)->scores == IKT_SCORES_CODES;
     out->is_forest = out->is_isolation && s->isolation.form == IKT_FORM_FOREST;
