@@ -54,12 +54,14 @@ static const char *lacking(const ikt_measure_family *f, unsigned has) {
     const unsigned lacks = f->needs & ~has;
     if (lacks & IKT_MEASURE_NEEDS_LABELS) return "labels, and there are none";
     if (lacks & IKT_MEASURE_NEEDS_INPUT) return "the input data, and there is none";
+    if (lacks == IKT_MEASURE_NEEDS_COLUMNS)
+        return "rows with coordinates, and preprocess.metric = precomputed gives distances only";
     return lacks ? "codes of the Isolation kernel, and there are none" : NULL;
 }
 
-static unsigned has_of(bool labels, bool input, bool codes) {
-    return (labels ? IKT_MEASURE_NEEDS_LABELS : 0u) | (input ? IKT_MEASURE_NEEDS_INPUT : 0u) |
-           (codes ? IKT_MEASURE_NEEDS_CODES : 0u);
+static unsigned has_of(bool labels, bool input, bool columns, bool codes) {
+    return (columns ? IKT_MEASURE_NEEDS_COLUMNS : 0u) | (labels ? IKT_MEASURE_NEEDS_LABELS : 0u) |
+           (input ? IKT_MEASURE_NEEDS_INPUT : 0u) | (codes ? IKT_MEASURE_NEEDS_CODES : 0u);
 }
 
 bool ikt_measures_need_input(const char *list) {
@@ -75,7 +77,8 @@ bool ikt_measures_need_input(const char *list) {
 /* SAME-ARGS. Takes "a,b" apart; everything that is possible is wanted where there is no list. */
 static ikt_status find_wanted(ikt_context *ctx, const ikt_measure_settings *settings,
                               const ikt_measured *what, bool wanted[FAMILIES]) {
-    const unsigned has = has_of(what->has_labels, what->data, what->codes);
+    const bool columns = what->data && !ikt_dataset_pairs(what->data);
+    const unsigned has = has_of(what->has_labels, what->data, columns, what->codes);
     for (size_t f = 0; f < FAMILIES; f++)
         wanted[f] = !settings->only && !lacking(families[f], has) &&
                     (families[f]->is_cheap || !settings->cheap_only);
@@ -161,7 +164,8 @@ ikt_status ikt_measures_compute(ikt_context *ctx, const ikt_measure_settings *se
 int64_t ikt_measures_memory(const ikt_measure_settings *settings,
                             const ikt_measure_extent *extent) {
     bool listed[FAMILIES + 1] = {false};
-    const unsigned has = has_of(extent->classes > 0, extent->input, extent->stride > 0);
+    const unsigned has =
+        has_of(extent->classes > 0, extent->input, extent->input, extent->stride > 0);
     int64_t most = 0, passes[2] = {0, 0};
     for (const char *list = settings->only; list;)
         listed[next_family(&list)] = true;

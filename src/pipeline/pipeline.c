@@ -46,8 +46,9 @@ static ikt_status open_model_rows(ikt_context *ctx, const ikt_settings *settings
 /* COLLECTIVE. Puts what preprocess.normalise: auto means for the rows of `source` in its place. */
 static ikt_status settle_normalise(ikt_context *ctx, ikt_source *source,
                                    ikt_preprocess_settings *preprocess) {
-    ikt_normalise mode = (ikt_normalise)preprocess->normalise;
-    if (mode == IKT_NORMALISE_AUTO) IKT_TRY(ikt_normalise_choose(ctx, source, &mode));
+    ikt_normalise mode = ikt_normalise_of(preprocess);
+    if (mode == IKT_NORMALISE_AUTO && preprocess->metric != IKT_METRIC_PRECOMPUTED)
+        IKT_TRY(ikt_normalise_choose(ctx, source, &mode));
     preprocess->normalise = (int)mode;
     return IKT_OK;
 }
@@ -246,6 +247,7 @@ static ikt_status check_settings(ikt_context *ctx, bool is_guest, bool has_rows,
     IKT_TRY(ikt_check_whole(ctx, settings));
     IKT_TRY(ikt_graph_settle(ctx, settings, graph));
     IKT_TRY(ikt_unused_check(ctx, settings, has_rows || settings->input.file[0], graph->is_kept));
+    IKT_TRY(ikt_check_precomputed(ctx, settings));
     IKT_TRY(ikt_check_limits(ctx, &settings->run, is_guest, is_watched, seconds));
     return ikt_check_model(ctx, settings);
 }
@@ -368,7 +370,8 @@ static ikt_status rehearse_with(ikt_context *ctx, ikt_settings *settings, ikt_so
                                 const ikt_graph_about *graph, ikt_rehearsal *out) {
     const bool is_sparse = source && ikt_source_is_sparse(source) && settings->preprocess.pca == 0;
     const ikt_rows none = {.n = source ? ikt_source_rows(source) : graph->n};
-    bool is_u8 = source && ikt_source_type(source) == IKT_TYPE_U8;
+    bool is_u8 = source && ikt_source_type(source) == IKT_TYPE_U8 &&
+                 settings->preprocess.metric != IKT_METRIC_PRECOMPUTED;
     int64_t drawn = 0;
     ikt_source *model = NULL;
     ikt_companions found;
