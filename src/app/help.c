@@ -270,8 +270,8 @@ ikt_status ikt_document_print(int argc, char **argv, const ikt_verb *const *verb
     bool is_named;
     const ikt_help_form *form = form_of(argc, argv, &is_named);
     const ikt_verb *verb = NULL;
-    ikt_context *ctx = ikt_context_create_alone();
-    if (!ctx) return IKT_ERR_RESOURCE;
+    ikt_context *ctx = NULL;
+    IKT_TRY(ikt_context_create_alone(1, &ctx));
     for (int at = 0; at < argc && !verb; at++)
         for (int v = 0; v < n && !verb; v++)
             if (strcmp(argv[at], verbs[v]->name) == 0) verb = verbs[v];
