@@ -102,8 +102,10 @@ static void text_option(ikt_text *text, const ikt_verb *verb, const ikt_option *
             ikt_text_add(text, "      (the default; --no-%s turns it off)\n", option->name);
         return;
     }
-    ikt_text_add(text, "      (%s; default %s)\n", expected,
-                 option->fallback[0] ? option->fallback : "none");
+    const char *setting = ikt_option_setting(option);
+    ikt_text_add(text, "      (%s; default %s%s%s%s%s)\n", expected,
+                 option->fallback[0] ? option->fallback : "none", setting ? "; also as " : "",
+                 setting ? setting : "", setting ? "=" : "", setting ? option->argument : "");
 }
 
 static void text_common(ikt_text *text) {

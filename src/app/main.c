@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/sandbox.h"
+#include "config/hints.h"
 #include "config/value.h"
 #include "iktsne/build.h"
 #include "io/hdf5/h5.h"
@@ -30,11 +31,10 @@ enum { VERBS = sizeof verbs / sizeof *verbs };
 
 /* NULL with a message where there is none of that name. */
 static const ikt_verb *find_verb(ikt_context *ctx, const char *name) {
-    const char *nearest = verbs[0]->name;
+    ikt_nearest nearest = ikt_nearest_begin(name);
     for (int v = 0; v < VERBS; v++) {
         if (strcmp(verbs[v]->name, name) == 0) return verbs[v];
-        if (ikt_name_distance(verbs[v]->name, name) < ikt_name_distance(nearest, name))
-            nearest = verbs[v]->name;
+        ikt_nearest_offer(&nearest, verbs[v]->name);
     }
     if (name[0] == '-')
         ikt_fail(ctx, IKT_ERR_USAGE,
@@ -42,9 +42,8 @@ static const ikt_verb *find_verb(ikt_context *ctx, const char *name) {
                  "(`iktsne --help` lists both)",
                  name);
     else
-        ikt_fail(ctx, IKT_ERR_USAGE,
-                 "there is no verb '%.60s'; did you mean '%s'? (`iktsne --help` lists them)", name,
-                 nearest);
+        ikt_fail(ctx, IKT_ERR_USAGE, "there is no verb '%.60s'%s (`iktsne --help` lists them)",
+                 name, ikt_nearest_say(&nearest));
     return NULL;
 }
 
@@ -135,9 +134,8 @@ static ikt_status run(ikt_context *ctx, int argc, char **argv) {
 }
 
 /* Verbs whose work is that of one process: a login node, where MPI may not be available, runs them.
- */
-static const ikt_verb *const without_mpi[] = {&ikt_verb_info, &ikt_verb_plot, &ikt_verb_view,
-                                              &ikt_verb_export};
+ * None of them writes HDF5, whose files have another layout where MPI did not write them. */
+static const ikt_verb *const without_mpi[] = {&ikt_verb_info, &ikt_verb_plot, &ikt_verb_view};
 
 /* Whether the words `argv`, up to a `--`, ask for nothing that needs MPI: help, the version, tables
  * of settings, a verb of the list above, or one that there is none of. */

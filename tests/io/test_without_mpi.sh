@@ -36,16 +36,14 @@ refusals() {
 files() {
     "$IKT_PROGRAM" plot run.h5 alone.png >out.txt 2>err.txt || fail "plot"
     "$IKT_PROGRAM" view run.h5 alone.html >out.txt 2>err.txt || fail "view"
-    "$IKT_PROGRAM" export run.h5 alone.npy >out.txt 2>err.txt || fail "export"
     "$IKT_PROGRAM" info run.h5 >alone.txt 2>err.txt || fail "info"
     "$IKT_PROGRAM" plot run.h5 alone.png >out.txt 2>err.txt && fail "a picture is replaced unasked"
     unset OMPI_MCA_pml
     for ranks in 1 3; do
         $IKT_MPIRUN $ranks "$IKT_PROGRAM" plot run.h5 r$ranks.png >out.txt 2>err.txt || fail "plot $ranks"
         $IKT_MPIRUN $ranks "$IKT_PROGRAM" view run.h5 r$ranks.html >out.txt 2>err.txt || fail "view $ranks"
-        $IKT_MPIRUN $ranks "$IKT_PROGRAM" export run.h5 r$ranks.npy >out.txt 2>err.txt || fail "export $ranks"
         $IKT_MPIRUN $ranks "$IKT_PROGRAM" info run.h5 >r$ranks.txt 2>err.txt || fail "info $ranks"
-        for end in png html npy txt; do
+        for end in png html txt; do
             cmp -s alone.$end r$ranks.$end || fail "$ranks ranks write another .$end"
         done
     done
